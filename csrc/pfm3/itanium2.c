@@ -1,0 +1,638 @@
+/*
+ * The Itanium 2 PMU: its constants, its event queries, its encoding.
+ *
+ * The stages of itanium2_dispatch() stand in the order in which they run, which
+ * is also the order of the registers in the output.  Register layouts:
+ * perfmon/pfmlib_itanium2.h.
+ */
+#include "ranges.h"
+
+enum { GROUP_L1 = PFMLIB_ITA2_EVT_L1_CACHE_GRP, GROUP_L2 = PFMLIB_ITA2_EVT_L2_CACHE_GRP };
+
+/* Event codes that the rules name. */
+enum { CODE_INST_RETIRED = 0x08 };
+static const unsigned char inst_retired_codes[] = { CODE_INST_RETIRED };
+static const unsigned char prefetch_codes[] = { 0x44, 0x5f, 0x45 };	/* L1I, L1I streaming, L2 */
+static const unsigned char cancel_codes[] = { 0xa0, 0xac, 0xa8 };	/* L2_OZQ_CANCELS0, 1, 2 */
+
+/* Event indices that the rules name. */
+enum { CPU_CYCLES = 179, IA64_INST_RETIRED = 270, TAGGED_IBRP0 = 272 /* to IBRP3 = 275 */ };
+
+/* Registers of the output. */
+enum { PMC_OPCM8 = 8, PMC_OPCM9 = 9, PMC_IEAR = 10, PMC_DEAR = 11, PMC_BTB = 12,
+       PMC_DRANGE = 13, PMC_IRANGE = 14, PMC_OPCM_ROUTE = 15 };
+
+static const pfmlib_ita2_input_param_t *
+input(const struct pfm3_job *job)
+{
+	return job->model_in;
+}
+
+static pfmlib_ita2_output_param_t *
+output(const struct pfm3_job *job)
+{
+	return job->model_out;
+}
+
+static int
+uses_irange(const struct pfm3_job *job)
+{
+	return job->model_in && input(job)->pfp_ita2_irange.rr_used;
+}
+
+static int
+uses_drange(const struct pfm3_job *job)
+{
+	return job->model_in && input(job)->pfp_ita2_drange.rr_used;
+}
+
+static pfm_err_t
+check_input(struct pfm3_job *job)
+{
+	const pfmlib_ita2_input_param_t *in = input(job);
+	struct pfm3_uses uses = { .irange = uses_irange(job), .drange = uses_drange(job) };
+
+	if (in) {
+		uses.opcm = in->pfp_ita2_pmc8.opcm_used || in->pfp_ita2_pmc9.opcm_used;
+		for (unsigned int i = 0; i < job->count; i++)
+			if (in->pfp_ita2_counters[i].flags & PFMLIB_ITA2_FL_EVT_NO_QUALCHECK)
+				uses.unchecked |= 1u << i;
+	}
+	return pfm3_check_input(job, &uses);
+}
+
+/* In sets 1 and 2 of the L2 group each event brings a unit mask of its own. */
+static int
+l2_set_shares_umask(const struct pfm3_event *event)
+{
+	return event->group == GROUP_L2 && event->set != 1 && event->set != 2;
+}
+
+/* Events of one group must be of one set; of most L2 sets, of one unit mask. */
+static pfm_err_t
+check_groups(const struct pfm3_job *job)
+{
+	for (unsigned int i = 0; i < job->count; i++) {
+		const struct pfm3_event *a = job->events[i];
+
+		for (unsigned int j = i + 1; a->group && j < job->count; j++) {
+			const struct pfm3_event *b = job->events[j];
+
+			if (a->group != b->group)
+				continue;
+			if (a->set != b->set)
+				return PFMLIB_ERR_EVTSET;
+			/* A later unit mask of 0 passes, an earlier one does not (quirk). */
+			if (l2_set_shares_umask(a) && b->umask && b->umask != a->umask)
+				return PFMLIB_ERR_NOASSIGN;
+		}
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* Counter n of the request's event i. */
+struct placement {
+	unsigned int counter[PMU_ITA2_NUM_COUNTERS];
+};
+
+/* The rules that look at the whole placement: L2 events need one on PMC4 (whose
+ * unit mask holds for all), L1 events need one on PMC5. */
+static int
+placement_holds(const struct pfm3_job *job, const struct placement *p)
+{
+	const struct pfm3_event *on4 = NULL, *on5 = NULL;
+	int l1 = 0, l2 = 0;
+
+	for (unsigned int i = 0; i < job->count; i++) {
+		const struct pfm3_event *event = job->events[i];
+
+		l1 |= event->group == GROUP_L1;
+		l2 |= event->group == GROUP_L2;
+		if (p->counter[i] == 4)
+			on4 = event;
+		else if (p->counter[i] == 5)
+			on5 = event;
+	}
+	if (l2 && !(on4 && on4->group == GROUP_L2))
+		return 0;
+	if (l1 && !(on5 && on5->group == GROUP_L1))
+		return 0;
+	for (unsigned int i = 0; l2 && l2_set_shares_umask(on4) && i < job->count; i++) {
+		const struct pfm3_event *event = job->events[i];
+
+		if (event->group == GROUP_L2 && event->umask && event->umask != on4->umask)
+			return 0;
+	}
+	return 1;
+}
+
+/* Place event i and those behind it; the first placement in lexicographic order wins. */
+static int
+place_from(const struct pfm3_job *job, struct placement *p, unsigned int i, unsigned int taken)
+{
+	if (i == job->count)
+		return placement_holds(job, p);
+	for (unsigned int c = PMU_ITA2_FIRST_COUNTER;
+	     c < PMU_ITA2_FIRST_COUNTER + PMU_ITA2_NUM_COUNTERS; c++) {
+		if (taken >> c & 1 || !(job->events[i]->counters >> c & 1) || pfm3_unavailable(job, c))
+			continue;
+		p->counter[i] = c;
+		if (place_from(job, p, i + 1, taken | 1u << c))
+			return 1;
+	}
+	return 0;
+}
+
+static pfm_err_t
+emit_counter(struct pfm3_job *job, unsigned int i, unsigned int num)
+{
+	const pfmlib_ita2_input_param_t *in = input(job);
+	unsigned int thres = in ? in->pfp_ita2_counters[i].thres : 0;
+	pfm_ita2_pmc_reg_t reg;
+
+	reg.pmc_val = pfm3_counter_value(job, i, thres);
+	reg.pmc_ita2_counter_reg.pmc_oi = 1;
+	reg.pmc_ita2_counter_reg.pmc_ism = in ? (unsigned int)in->pfp_ita2_counters[i].ism & 3 : 0;
+	pfm3_trace(job, "[PMC%u(pmc%u)=0x%06lx thres=%u es=0x%02x plm=%u umask=0x%x pm=%u ism=0x%x oi=%u] %s\n"
+		   "[PMD%u(pmd%u)]\n", num, num, reg.pmc_val,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_thres,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_es,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_plm,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_umask,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_pm,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_ism,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_oi, job->events[i]->name, num, num);
+	pfm3_emit_pmds(job, num, num);
+	return pfm3_emit_pmc(job, num, reg.pmc_val);
+}
+
+static pfm_err_t
+counters(struct pfm3_job *job)
+{
+	struct placement p;
+	pfm_err_t ret = check_groups(job);
+
+	if (ret != PFMLIB_SUCCESS)
+		return ret;
+	if (pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1)
+		return PFMLIB_ERR_INVAL;
+	if (!place_from(job, &p, 0, 0))
+		return PFMLIB_ERR_NOASSIGN;
+	for (unsigned int i = 0; i < job->count && ret == PFMLIB_SUCCESS; i++)
+		ret = emit_counter(job, i, p.counter[i]);
+	return ret;
+}
+
+/* The settings of the instruction or data EAR that the caller gave, or NULL. */
+static const struct pfm3_ear *
+given_ear(const struct pfm3_job *job, int data, struct pfm3_ear *ear)
+{
+	const pfmlib_ita2_input_param_t *in = input(job);
+	const pfmlib_ita2_ear_t *from;
+
+	if (!in)
+		return NULL;
+	from = data ? &in->pfp_ita2_dear : &in->pfp_ita2_iear;
+	if (!from->ear_used)
+		return NULL;
+	*ear = (struct pfm3_ear){
+		.mode = (unsigned int)from->ear_mode, .plm = from->ear_plm,
+		.ism = (unsigned int)from->ear_ism, .umask = from->ear_umask,
+	};
+	return ear;
+}
+
+static pfm_err_t
+instruction_ear(struct pfm3_job *job)
+{
+	struct pfm3_ear given, ear;
+	uint64_t value;
+	pfm_err_t ret;
+
+	if (!pfm3_ear_settings(job, given_ear(job, 0, &given), PFM3_IEAR_KINDS, &ear))
+		return PFMLIB_SUCCESS;
+	ret = pfm3_iear_value(job, &ear, &value);
+	if (ret == PFMLIB_SUCCESS)
+		ret = pfm3_emit_pmc(job, PMC_IEAR, value);
+	if (ret != PFMLIB_SUCCESS)
+		return ret;
+	pfm3_trace(job, "[PMC10(pmc10)=0x%llx ctb=%s plm=%u pm=%u ism=0x%x umask=0x%lx]\n"
+		   "[PMD0(pmd0)]\n[PMD1(pmd1)\n", (unsigned long long)value, ear.mode ? "tlb" : "cache",
+		   pfm3_plm(job, ear.plm), pfm3_systemwide(job), ear.ism, ear.umask);
+	pfm3_emit_pmds(job, 0, 1);
+	return PFMLIB_SUCCESS;
+}
+
+static pfm_err_t
+data_ear(struct pfm3_job *job)
+{
+	static const char *const modes[] = { "L1D", "L1DTLB", "ALAT" };
+	struct pfm3_ear given, ear;
+	uint64_t value;
+	pfm_err_t ret;
+
+	if (!pfm3_ear_settings(job, given_ear(job, 1, &given), PFM3_DEAR_KINDS, &ear))
+		return PFMLIB_SUCCESS;
+	ret = pfm3_dear_value(job, &ear, &value);
+	if (ret == PFMLIB_SUCCESS)
+		ret = pfm3_emit_pmc(job, PMC_DEAR, value);
+	if (ret != PFMLIB_SUCCESS)
+		return ret;
+	pfm3_trace(job, "[PMC11(pmc11)=0x%llx mode=%s plm=%u pm=%u ism=0x%x umask=0x%lx]\n"
+		   "[PMD2(pmd2)]\n[PMD3(pmd3)\nPMD17(pmd17)\n", (unsigned long long)value,
+		   modes[ear.mode], pfm3_plm(job, ear.plm), pfm3_systemwide(job), ear.ism, ear.umask);
+	pfm3_emit_pmds(job, 2, 3);
+	pfm3_emit_pmds(job, 17, 17);
+	return PFMLIB_SUCCESS;
+}
+
+/* Compute the instruction debug registers of n ranges. */
+static pfm_err_t
+cover_code(const struct pfm3_job *job, const struct pfm3_rr_in *in, int n, int fine,
+	   int retired_only, struct pfm3_rr_out *out)
+{
+	unsigned int prefetches = pfm3_count_codes(job, prefetch_codes, sizeof(prefetch_codes));
+	unsigned int retired = pfm3_count_codes(job, inst_retired_codes, sizeof(inst_retired_codes));
+	unsigned int base = prefetches ? 2 : 0;
+	/* Bits 55:32 of the mask are 0 (quirk). */
+	struct pfm3_fine_mode mode = { .mask = 0xfffff000, .widen = job->settings->fine_mode_bug };
+	pfm_err_t ret;
+
+	if (!fine && !retired_only && n > 1)
+		return PFMLIB_ERR_IRRTOOMANY;
+	if (fine && n > (prefetches ? 1 : 2))
+		return PFMLIB_ERR_IRRTOOMANY;
+	if (!fine && !retired_only && prefetches && prefetches + retired != job->count)
+		return PFMLIB_ERR_FEATCOMB;
+	if (fine)
+		ret = pfm3_cover_fine(job, in, n, base, &mode, 0, out);
+	else if (retired_only)
+		ret = pfm3_cover_ranges(job, in, n, out);
+	else
+		ret = pfm3_cover_single(job, in, base, 0, out);
+	return ret == PFMLIB_ERR_TOOMANY ? PFMLIB_ERR_IRRTOOMANY : ret;
+}
+
+/* Pairs 0 and 2 go through PMC8, so a range in them cannot be used with PMC9; and so on. */
+static pfm_err_t
+check_opcode_pairs(const struct pfm3_job *job, const struct pfm3_rr_out *out)
+{
+	for (unsigned int i = 0; i < out->nbr_used; i++) {
+		unsigned int num = out->br[i].reg_num;
+
+		if ((num == 0 || num == 4) && input(job)->pfp_ita2_pmc9.opcm_used)
+			return PFMLIB_ERR_FEATCOMB;
+		if ((num == 2 || num == 6) && input(job)->pfp_ita2_pmc8.opcm_used)
+			return PFMLIB_ERR_FEATCOMB;
+	}
+	return PFMLIB_SUCCESS;
+}
+
+static void
+trace_irange(const struct pfm3_job *job, unsigned long value)
+{
+	pfm_ita2_pmc_reg_t reg = { .pmc_val = value };
+
+	pfm3_trace(job, "[PMC14(pmc14)=0x%lx ibrp0=%u ibrp1=%u ibrp2=%u ibrp3=%u fine=%u]\n", value,
+		   (unsigned int)reg.pmc14_ita2_reg.iarc_ibrp0, (unsigned int)reg.pmc14_ita2_reg.iarc_ibrp1,
+		   (unsigned int)reg.pmc14_ita2_reg.iarc_ibrp2, (unsigned int)reg.pmc14_ita2_reg.iarc_ibrp3,
+		   (unsigned int)reg.pmc14_ita2_reg.iarc_fine);
+}
+
+/* Compute the debug registers of the code ranges, into out, and PMC14. */
+static pfm_err_t
+encode_code_ranges(struct pfm3_job *job, const struct pfm3_rr_in *in, struct pfm3_rr_out *out)
+{
+	unsigned int retired = pfm3_count_codes(job, inst_retired_codes, sizeof(inst_retired_codes));
+	int retired_only = retired == job->count;	/* also without any event (quirk) */
+	int n = pfm3_count_ranges(in, 16), fine;
+	uint64_t value;
+	pfm_err_t ret;
+
+	if (n < 0)
+		return n;
+	if (n == 0)
+		return PFMLIB_ERR_IRRINVAL;
+	/* The end is exclusive: a range up to the end of its page is not fine (quirk). */
+	fine = !(in->flags & PFMLIB_ITA2_RR_NO_FINE_MODE) && pfm3_ranges_in_page(in, n, 0xfffff000);
+	ret = cover_code(job, in, n, fine, retired_only, out);
+	if (ret == PFMLIB_SUCCESS && retired_only)
+		ret = check_opcode_pairs(job, out);
+	if (ret == PFMLIB_SUCCESS)
+		ret = pfm3_code_range_value(out, fine, retired_only ? pfm3_tagged_pairs(job, CODE_INST_RETIRED) : -1,
+					    &value);
+	if (ret != PFMLIB_SUCCESS)
+		return ret;
+	pfm3_trace_ranges(job, in, n, out, fine, in->flags & PFMLIB_ITA2_RR_INV);
+	trace_irange(job, value);
+	return pfm3_emit_pmc(job, PMC_IRANGE, value);
+}
+
+static pfm_err_t
+code_ranges(struct pfm3_job *job)
+{
+	if (!uses_irange(job))
+		return PFMLIB_SUCCESS;
+	if (!job->model_out)
+		return PFMLIB_ERR_INVAL;
+	return pfm3_with_ranges(job, &input(job)->pfp_ita2_irange, &output(job)->pfp_ita2_irange,
+				encode_code_ranges);
+}
+
+static void
+trace_drange(const struct pfm3_job *job, unsigned long value)
+{
+	pfm_ita2_pmc_reg_t reg = { .pmc_val = value };
+
+	pfm3_trace(job, "[PMC13(pmc13)=0x%lx cfg_dbrp0=%u cfg_dbrp1=%u cfg_dbrp2=%u cfg_dbrp3=%u"
+		   " ena_dbrp0=%u ena_dbrp1=%u ena_dbrp2=%u ena_dbrp3=%u]\n", value,
+		   (unsigned int)reg.pmc13_ita2_reg.darc_cfg_dbrp0, (unsigned int)reg.pmc13_ita2_reg.darc_cfg_dbrp1,
+		   (unsigned int)reg.pmc13_ita2_reg.darc_cfg_dbrp2, (unsigned int)reg.pmc13_ita2_reg.darc_cfg_dbrp3,
+		   (unsigned int)reg.pmc13_ita2_reg.darc_ena_dbrp0, (unsigned int)reg.pmc13_ita2_reg.darc_ena_dbrp1,
+		   (unsigned int)reg.pmc13_ita2_reg.darc_ena_dbrp2, (unsigned int)reg.pmc13_ita2_reg.darc_ena_dbrp3);
+}
+
+/* PMC13, for data ranges and for code ranges.  The tests against exactly 1 are the reference's. */
+static pfm_err_t
+data_ranges(struct pfm3_job *job)
+{
+	const pfmlib_ita2_input_param_t *in = input(job);
+	pfmlib_ita2_output_param_t *out = output(job);
+	int data, code, fine = 0;
+	uint64_t value;
+
+	if (!uses_drange(job) && !uses_irange(job))
+		return PFMLIB_SUCCESS;
+	data = in->pfp_ita2_drange.rr_used == 1;
+	code = in->pfp_ita2_irange.rr_used == 1;
+	if (data) {
+		pfm_err_t ret;
+
+		if (!out)
+			return PFMLIB_ERR_INVAL;
+		ret = pfm3_with_ranges(job, &in->pfp_ita2_drange, &out->pfp_ita2_drange, pfm3_cover_data);
+		if (ret != PFMLIB_SUCCESS)
+			return ret;
+	}
+	if (code)	/* PMC14 is the PMC written last */
+		fine = (int)(job->out->pfp_pmcs[job->pmcs - 1].reg_value >> 13 & 1);
+	value = pfm3_data_range_value(data ? &out->pfp_ita2_drange : NULL,
+				      code ? &out->pfp_ita2_irange : NULL, fine,
+				      in->pfp_ita2_pmc8.opcm_used, in->pfp_ita2_pmc9.opcm_used);
+	trace_drange(job, value);
+	return pfm3_emit_pmc(job, PMC_DRANGE, value);
+}
+
+static int
+has_event(const struct pfm3_job *job, unsigned int idx)
+{
+	for (unsigned int i = 0; i < job->count; i++)
+		if (job->in->pfp_events[i].event == idx)
+			return 1;
+	return 0;
+}
+
+/* A matcher routed to two pairs is cut off from the pair whose tagged event is not measured. */
+static void
+route_matcher(const struct pfm3_job *job, unsigned int pair, uint64_t *route)
+{
+	int first = has_event(job, TAGGED_IBRP0 + pair), second = has_event(job, TAGGED_IBRP0 + pair + 2);
+
+	if (first || !second)
+		*route &= ~((uint64_t)1 << pair);
+	if (second || !first)
+		*route &= ~((uint64_t)1 << (pair + 2));
+}
+
+static void
+trace_matcher(const struct pfm3_job *job, unsigned int num, unsigned long value)
+{
+	pfm_ita2_pmc_reg_t reg = { .pmc_val = value };
+
+	pfm3_trace(job, "[PMC%u(pmc%u)=0x%lx m=%u i=%u f=%u b=%u match=0x%x mask=0x%x", num, num, value,
+		   (unsigned int)reg.pmc8_9_ita2_reg.opcm_m, (unsigned int)reg.pmc8_9_ita2_reg.opcm_i,
+		   (unsigned int)reg.pmc8_9_ita2_reg.opcm_f, (unsigned int)reg.pmc8_9_ita2_reg.opcm_b,
+		   (unsigned int)reg.pmc8_9_ita2_reg.opcm_match, (unsigned int)reg.pmc8_9_ita2_reg.opcm_mask);
+	if (num == PMC_OPCM8)
+		pfm3_trace(job, " inv=%u ig_ad=%u", (unsigned int)reg.pmc8_9_ita2_reg.opcm_inv,
+			   (unsigned int)reg.pmc8_9_ita2_reg.opcm_ig_ad);
+	pfm3_trace(job, "]\n");
+}
+
+/* PMC8 takes part in opcode matching and, for inversion, in code ranges. */
+static pfm_err_t
+emit_matcher8(struct pfm3_job *job, uint64_t *route)
+{
+	const pfmlib_ita2_input_param_t *in = input(job);
+	pfm_ita2_pmc_reg_t reg = { .pmc_val = 0xffffffff3fffffff };
+	int ranges = uses_irange(job);
+
+	if (!in->pfp_ita2_pmc8.opcm_used && !(ranges && output(job)->pfp_ita2_irange.rr_nbr_used))
+		return PFMLIB_SUCCESS;
+	if (in->pfp_ita2_pmc8.opcm_used)
+		reg.pmc_val = in->pfp_ita2_pmc8.pmc_val;
+	reg.pmc8_9_ita2_reg.opcm_ig_ad = !ranges;
+	reg.pmc8_9_ita2_reg.opcm_inv = ranges && in->pfp_ita2_irange.rr_flags & PFMLIB_ITA2_RR_INV;
+	reg.pmc8_9_ita2_reg.opcm_bit2 = 1;
+	trace_matcher(job, PMC_OPCM8, reg.pmc_val);
+	if (in->pfp_ita2_pmc8.opcm_used)
+		route_matcher(job, 0, route);
+	return pfm3_emit_pmc(job, PMC_OPCM8, reg.pmc_val);
+}
+
+/* PMC9 only works for retired instructions. */
+static pfm_err_t
+emit_matcher9(struct pfm3_job *job, uint64_t *route)
+{
+	const pfmlib_ita2_input_param_t *in = input(job);
+	pfm_ita2_pmc_reg_t reg;
+
+	if (!in->pfp_ita2_pmc9.opcm_used)
+		return PFMLIB_SUCCESS;
+	if (pfm3_count_codes(job, inst_retired_codes, sizeof(inst_retired_codes)) != job->count)
+		return PFMLIB_ERR_FEATCOMB;
+	reg.pmc_val = in->pfp_ita2_pmc9.pmc_val;
+	reg.pmc8_9_ita2_reg.opcm_ig_ad = 1;
+	reg.pmc8_9_ita2_reg.opcm_inv = 0;
+	reg.pmc8_9_ita2_reg.opcm_bit2 = 1;
+	trace_matcher(job, PMC_OPCM9, reg.pmc_val);
+	route_matcher(job, 1, route);
+	return pfm3_emit_pmc(job, PMC_OPCM9, reg.pmc_val);
+}
+
+static pfm_err_t
+opcode_matchers(struct pfm3_job *job)
+{
+	uint64_t route = 0xffffffff;
+	pfm_err_t ret;
+
+	if (!job->model_in)
+		return PFMLIB_SUCCESS;
+	ret = emit_matcher8(job, &route);
+	if (ret == PFMLIB_SUCCESS)
+		ret = emit_matcher9(job, &route);
+	if (ret != PFMLIB_SUCCESS)
+		return ret;
+	pfm3_trace(job, "[PMC15(pmc15)=0x%llx ibrp0_pmc8=%u ibrp1_pmc9=%u ibrp2_pmc8=%u ibrp3_pmc9=%u]\n",
+		   (unsigned long long)route, (unsigned int)route & 1, (unsigned int)route >> 1 & 1,
+		   (unsigned int)route >> 2 & 1, (unsigned int)route >> 3 & 1);
+	/* Written even if nothing is matched (quirk). */
+	return pfm3_emit_pmc(job, PMC_OPCM_ROUTE, route);
+}
+
+static pfm_err_t
+branch_trace_buffer(struct pfm3_job *job)
+{
+	const pfmlib_ita2_input_param_t *in = input(job);
+	struct pfm3_branches given;
+	int use_given = in && in->pfp_ita2_btb.btb_used, dear_conflict, program, record;
+	pfm_ita2_pmc_reg_t reg;
+	uint64_t value;
+	pfm_err_t ret;
+
+	if (use_given)
+		given = (struct pfm3_branches){
+			.plm = in->pfp_ita2_btb.btb_plm, .ds = in->pfp_ita2_btb.btb_ds,
+			.tm = in->pfp_ita2_btb.btb_tm, .ptm = in->pfp_ita2_btb.btb_ptm,
+			.ppm = in->pfp_ita2_btb.btb_ppm, .brt = in->pfp_ita2_btb.btb_brt,
+		};
+	/* Exactly 1 (quirk). */
+	dear_conflict = in && in->pfp_ita2_dear.ear_used == 1 &&
+			in->pfp_ita2_dear.ear_mode != PFMLIB_ITA2_EAR_CACHE_MODE;
+	ret = pfm3_branch_value(job, use_given ? &given : NULL, dear_conflict, &value, &program, &record);
+	if (ret != PFMLIB_SUCCESS || !program)
+		return ret;
+	ret = pfm3_emit_pmc(job, PMC_BTB, value);
+	if (ret != PFMLIB_SUCCESS)
+		return ret;
+	reg.pmc_val = value;
+	pfm3_trace(job, "[PMC12(pmc12)=0x%lx plm=%u pm=%u ds=%u tm=%u ptm=%u ppm=%u brt=%u]\n", reg.pmc_val,
+		   (unsigned int)reg.pmc12_ita2_reg.btbc_plm, (unsigned int)reg.pmc12_ita2_reg.btbc_pm,
+		   (unsigned int)reg.pmc12_ita2_reg.btbc_ds, (unsigned int)reg.pmc12_ita2_reg.btbc_tm,
+		   (unsigned int)reg.pmc12_ita2_reg.btbc_ptm, (unsigned int)reg.pmc12_ita2_reg.btbc_ppm,
+		   (unsigned int)reg.pmc12_ita2_reg.btbc_brt);
+	for (unsigned int num = 8; record && num <= 16; num++) {
+		pfm3_trace(job, "[PMD%u(pmd%u)]\n", num, num);
+		pfm3_emit_pmds(job, num, num);
+	}
+	return PFMLIB_SUCCESS;
+}
+
+static pfm_err_t
+itanium2_dispatch(struct pfm3_job *job)
+{
+	static const pfm3_stage stages[] = {
+		check_input, counters, instruction_ear, data_ear, code_ranges, data_ranges,
+		opcode_matchers, branch_trace_buffer,
+	};
+
+	return pfm3_job_run(job, stages, sizeof(stages) / sizeof(*stages));
+}
+
+const struct pfm3_model pfm3_itanium2 = {
+	.name = "itanium2",
+	.type = PFMLIB_ITANIUM2_PMU,
+	.family = 0x1f,
+	.has_fine_mode_bug = 1,
+	.num_pmcs = PMU_ITA2_NUM_PMCS,
+	.num_pmds = PMU_ITA2_NUM_PMDS,
+	.num_counters = PMU_ITA2_NUM_COUNTERS,
+	.first_counter = PMU_ITA2_FIRST_COUNTER,
+	.counter_width = PMU_ITA2_COUNTER_WIDTH,
+	.impl_pmcs = 0xffff,
+	.impl_pmds = 0x3ffff,
+	.table = &pfm3_itanium2_table,
+	.cycle_event = CPU_CYCLES,
+	.inst_retired_event = IA64_INST_RETIRED,
+	.dispatch = itanium2_dispatch,
+};
+
+/* The queries of the manual page; none needs initialisation. */
+
+int pfm_ita2_is_ear(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, PFM3_EAR_KINDS); }
+int pfm_ita2_is_dear(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, PFM3_DEAR_KINDS); }
+int pfm_ita2_is_dear_tlb(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, 1u << PFM3_DEAR_TLB); }
+int pfm_ita2_is_dear_cache(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, 1u << PFM3_DEAR_CACHE); }
+int pfm_ita2_is_dear_alat(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, 1u << PFM3_DEAR_ALAT); }
+int pfm_ita2_is_iear(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, PFM3_IEAR_KINDS); }
+int pfm_ita2_is_iear_tlb(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, 1u << PFM3_IEAR_TLB); }
+int pfm_ita2_is_iear_cache(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, 1u << PFM3_IEAR_CACHE); }
+int pfm_ita2_is_btb(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, 1u << PFM3_BTB); }
+int pfm_ita2_support_opcm(unsigned int i) { return pfm3_has_flag(&pfm3_itanium2, i, PFM3_OPCM); }
+int pfm_ita2_support_iarr(unsigned int i) { return pfm3_has_flag(&pfm3_itanium2, i, PFM3_IARR); }
+int pfm_ita2_support_darr(unsigned int i) { return pfm3_has_flag(&pfm3_itanium2, i, PFM3_DARR); }
+
+int
+pfm_ita2_get_event_maxincr(unsigned int i, unsigned int *maxincr)
+{
+	const struct pfm3_event *event = pfm3_event_at(&pfm3_itanium2, i);
+
+	if (!event || !maxincr)
+		return PFMLIB_ERR_INVAL;
+	*maxincr = event->maxincr;
+	return PFMLIB_SUCCESS;
+}
+
+int
+pfm_ita2_get_event_umask(unsigned int i, unsigned long *umask)
+{
+	const struct pfm3_event *event = pfm3_event_at(&pfm3_itanium2, i);
+
+	if (!event || !umask)
+		return PFMLIB_ERR_INVAL;
+	*umask = event->umask;
+	return PFMLIB_SUCCESS;
+}
+
+int
+pfm_ita2_get_event_group(unsigned int i, int *grp)
+{
+	const struct pfm3_event *event = pfm3_event_at(&pfm3_itanium2, i);
+
+	if (!event || !grp)
+		return PFMLIB_ERR_INVAL;
+	*grp = event->group;
+	return PFMLIB_SUCCESS;
+}
+
+int
+pfm_ita2_get_event_set(unsigned int i, int *set)
+{
+	const struct pfm3_event *event = pfm3_event_at(&pfm3_itanium2, i);
+
+	if (!event || !set)
+		return PFMLIB_ERR_INVAL;
+	*set = event->set;
+	return PFMLIB_SUCCESS;
+}
+
+int
+pfm_ita2_get_ear_mode(unsigned int i, pfmlib_ita2_ear_mode_t *m)
+{
+	int mode = pfm3_ear_mode(&pfm3_itanium2, i);
+
+	if (mode < 0 || !m)
+		return PFMLIB_ERR_INVAL;
+	*m = (pfmlib_ita2_ear_mode_t)mode;
+	return PFMLIB_SUCCESS;
+}
+
+int
+pfm_ita2_irange_is_fine(pfmlib_output_param_t *outp, pfmlib_ita2_output_param_t *mod_out)
+{
+	return mod_out && mod_out->pfp_ita2_irange.rr_nbr_used && pfm3_is_fine(outp, PMC_IRANGE);
+}
+
+/* The names that the text of the manual page uses. */
+
+int
+pfm_ita2_get_event_grp(unsigned int i, int *grp)
+{
+	return pfm_ita2_get_event_group(i, grp);
+}
+
+int
+pfm_ita2_get_event_ear_mode(unsigned int i, pfmlib_ita2_ear_mode_t *m)
+{
+	return pfm_ita2_get_ear_mode(i, m);
+}

@@ -1,0 +1,300 @@
+/*
+ * One call of pfm_dispatch_events() under way: emitting registers, and the
+ * pieces of the encoding that the IA-64 models share.
+ */
+#include "job.h"
+
+#include <stdarg.h>
+
+void
+pfm3_job_init(struct pfm3_job *job, const struct pfm3_model *model,
+	      const struct pfm3_settings *settings, const pfmlib_input_param_t *in,
+	      const void *model_in, pfmlib_output_param_t *out, void *model_out)
+{
+	job->model = model;
+	job->settings = settings;
+	job->in = in;
+	job->model_in = model_in;
+	job->out = out;
+	job->model_out = model_out;
+	job->count = in->pfp_event_count;
+	job->pmcs = job->pmds = 0;
+	for (unsigned int i = 0; i < job->count; i++)
+		job->events[i] = &model->table->events[in->pfp_events[i].event];
+}
+
+pfm_err_t
+pfm3_job_run(struct pfm3_job *job, const pfm3_stage *stages, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		pfm_err_t ret = stages[i](job);
+
+		if (ret != PFMLIB_SUCCESS)
+			return ret;
+		job->out->pfp_pmc_count = job->pmcs;
+		job->out->pfp_pmd_count = job->pmds;
+	}
+	return PFMLIB_SUCCESS;
+}
+
+unsigned int
+pfm3_plm(const struct pfm3_job *job, unsigned int plm)
+{
+	return plm ? plm : job->in->pfp_dfl_plm;
+}
+
+unsigned int
+pfm3_systemwide(const struct pfm3_job *job)
+{
+	return job->in->pfp_flags & PFMLIB_PFP_SYSTEMWIDE;
+}
+
+int
+pfm3_unavailable(const struct pfm3_job *job, unsigned int pmc)
+{
+	const unsigned int bits = 8 * sizeof(pfmlib_regmask_bits_t);
+
+	return (int)(job->in->pfp_unavail_pmcs.bits[pmc / bits] >> pmc % bits & 1);
+}
+
+static void
+fill_register(pfmlib_reg_t *reg, unsigned int num, uint64_t value)
+{
+	reg->reg_num = num;
+	reg->reg_value = value;
+	reg->reg_addr = num;
+	reg->reg_alt_addr = num;
+}
+
+pfm_err_t
+pfm3_emit_pmc(struct pfm3_job *job, unsigned int num, uint64_t value)
+{
+	if (pfm3_unavailable(job, num))
+		return PFMLIB_ERR_NOASSIGN;
+	fill_register(&job->out->pfp_pmcs[job->pmcs++], num, value);
+	return PFMLIB_SUCCESS;
+}
+
+void
+pfm3_emit_pmds(struct pfm3_job *job, unsigned int first, unsigned int last)
+{
+	for (unsigned int num = first; num <= last; num++)
+		fill_register(&job->out->pfp_pmds[job->pmds++], num, 0);
+}
+
+void
+pfm3_trace(const struct pfm3_job *job, const char *format, ...)
+{
+	va_list args;
+
+	if (!job->settings->verbose)
+		return;
+	va_start(args, format);
+	vfprintf(job->settings->verbose, format, args);
+	va_end(args);
+}
+
+void
+pfm3_notice(const struct pfm3_job *job, const char *format, ...)
+{
+	va_list args;
+
+	if (!job->settings->notices)
+		return;
+	va_start(args, format);
+	vfprintf(job->settings->notices, format, args);
+	va_end(args);
+}
+
+const struct pfm3_event *
+pfm3_first_of_kinds(const struct pfm3_job *job, unsigned int kinds)
+{
+	for (unsigned int i = 0; i < job->count; i++)
+		if (kinds >> job->events[i]->kind & 1)
+			return job->events[i];
+	return NULL;
+}
+
+unsigned int
+pfm3_count_codes(const struct pfm3_job *job, const unsigned char *codes, size_t n)
+{
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < job->count; i++)
+		for (size_t c = 0; c < n; c++)
+			found += job->events[i]->code == codes[c];
+	return found;
+}
+
+int
+pfm3_tagged_pairs(const struct pfm3_job *job, unsigned int code)
+{
+	int pairs = 0;
+
+	for (unsigned int i = 0; i < job->count; i++)
+		if (job->events[i]->code == code)
+			pairs |= 1 << job->events[i]->umask;
+	return pairs;
+}
+
+pfm_err_t
+pfm3_check_input(const struct pfm3_job *job, const struct pfm3_uses *uses)
+{
+	unsigned int needed = (uses->irange ? PFM3_IARR : 0u) | (uses->drange ? PFM3_DARR : 0u) |
+			      (uses->opcm ? PFM3_OPCM : 0u);
+
+	if (job->model_out && !job->model_in)
+		return PFMLIB_ERR_INVAL;
+	for (unsigned int i = 0; i < job->count; i++)
+		if (!(uses->unchecked >> i & 1) && (needed & ~(unsigned int)job->events[i]->flags))
+			return PFMLIB_ERR_FEATCOMB;
+	/* With ranges, every event has to be measured at the default level. */
+	for (unsigned int i = 0; (uses->irange || uses->drange) && i < job->count; i++) {
+		unsigned int plm = job->in->pfp_events[i].plm;
+
+		if (plm != 0 && plm != job->in->pfp_dfl_plm)
+			return PFMLIB_ERR_FEATCOMB;
+	}
+	return PFMLIB_SUCCESS;
+}
+
+uint64_t
+pfm3_counter_value(const struct pfm3_job *job, unsigned int i, unsigned int thres)
+{
+	const struct pfm3_event *event = job->events[i];
+	/* The unit mask of an EAR event belongs to the EAR's own PMC. */
+	unsigned int umask = PFM3_EAR_KINDS >> event->kind & 1 ? 0 : event->umask;
+
+	return pfm3_field(pfm3_plm(job, job->in->pfp_events[i].plm), 0, 4) |
+	       pfm3_field(pfm3_systemwide(job), 6, 1) |
+	       pfm3_field(event->code, 8, 8) |
+	       pfm3_field(umask, 16, 4) |
+	       pfm3_field(thres, 20, 3);
+}
+
+int
+pfm3_ear_settings(const struct pfm3_job *job, const struct pfm3_ear *given,
+		  unsigned int kinds, struct pfm3_ear *ear)
+{
+	const struct pfm3_event *event = pfm3_first_of_kinds(job, kinds);
+
+	if (given) {
+		*ear = *given;
+		return 1;
+	}
+	if (!event)
+		return 0;
+	/* The event's own plm is not used: quirk of the reference. */
+	*ear = (struct pfm3_ear){
+		.mode = (unsigned int)pfm3_ear_mode_of(event->kind), .umask = event->umask,
+	};
+	return 1;
+}
+
+pfm_err_t
+pfm3_iear_value(const struct pfm3_job *job, const struct pfm3_ear *ear, uint64_t *value)
+{
+	*value = pfm3_field(pfm3_plm(job, ear->plm), 0, 4) |
+		 pfm3_field(pfm3_systemwide(job), 4, 1) |
+		 pfm3_field(ear->ism, 14, 2);
+	switch (ear->mode) {
+	case 0:		/* cache: ct = 1, 8 bits of unit mask */
+		*value |= pfm3_field(ear->umask, 5, 8) | pfm3_field(1, 13, 1);
+		return PFMLIB_SUCCESS;
+	case 1:		/* TLB: ct = 0, 7 bits of unit mask */
+		*value |= pfm3_field(ear->umask, 5, 7);
+		return PFMLIB_SUCCESS;
+	default:
+		return PFMLIB_ERR_INVAL;
+	}
+}
+
+pfm_err_t
+pfm3_dear_value(const struct pfm3_job *job, const struct pfm3_ear *ear, uint64_t *value)
+{
+	if (ear->mode > 2)
+		return PFMLIB_ERR_INVAL;
+	*value = pfm3_field(pfm3_plm(job, ear->plm), 0, 4) |
+		 pfm3_field(pfm3_systemwide(job), 6, 1) |
+		 pfm3_field(ear->mode, 7, 2) |
+		 pfm3_field(ear->umask, 16, 4) |
+		 pfm3_field(ear->ism, 24, 2);
+	return PFMLIB_SUCCESS;
+}
+
+pfm_err_t
+pfm3_branch_value(const struct pfm3_job *job, const struct pfm3_branches *given,
+		  int dear_conflict, uint64_t *value, int *program, int *record)
+{
+	static const struct pfm3_branches all = { .tm = 3, .ptm = 3, .ppm = 3 };
+	int conflict = dear_conflict || pfm3_first_of_kinds(job, PFM3_BTB_CONFLICTS) != NULL;
+	const struct pfm3_branches *b = given;
+
+	if (!b && pfm3_first_of_kinds(job, 1u << PFM3_BTB))
+		b = &all;
+	*record = b != NULL;
+	*program = b || conflict;
+	*value = 0;
+	if (b)
+		*value = pfm3_field(pfm3_plm(job, b->plm), 0, 4) |
+			 pfm3_field(pfm3_systemwide(job), 6, 1) |
+			 pfm3_field(b->ds, 7, 1) |
+			 pfm3_field(b->tm, 8, 2) |
+			 pfm3_field(b->ptm, 10, 2) |
+			 pfm3_field(b->ppm, 12, 2) |
+			 pfm3_field(b->brt, 14, 2);
+	/* A D-EAR in TLB or ALAT mode needs the buffer switched off. */
+	return conflict && *value ? PFMLIB_ERR_EVTINCOMP : PFMLIB_SUCCESS;
+}
+
+int
+pfm3_is_kind(const struct pfm3_model *model, unsigned int idx, unsigned int kinds)
+{
+	const struct pfm3_event *event = pfm3_event_at(model, idx);
+
+	return event && kinds >> event->kind & 1;
+}
+
+int
+pfm3_has_flag(const struct pfm3_model *model, unsigned int idx, unsigned int flag)
+{
+	const struct pfm3_event *event = pfm3_event_at(model, idx);
+
+	return event && event->flags & flag;
+}
+
+int
+pfm3_ear_mode_of(unsigned int kind)
+{
+	switch (kind) {
+	case PFM3_IEAR_CACHE:
+	case PFM3_DEAR_CACHE:
+		return 0;
+	case PFM3_IEAR_TLB:
+	case PFM3_DEAR_TLB:
+		return 1;
+	case PFM3_DEAR_ALAT:
+		return 2;
+	default:
+		return -1;
+	}
+}
+
+int
+pfm3_ear_mode(const struct pfm3_model *model, unsigned int idx)
+{
+	const struct pfm3_event *event = pfm3_event_at(model, idx);
+
+	return event ? pfm3_ear_mode_of(event->kind) : -1;
+}
+
+int
+pfm3_is_fine(const pfmlib_output_param_t *out, unsigned int pmc)
+{
+	if (!out || out->pfp_pmc_count >= PFMLIB_MAX_PMCS)
+		return 0;
+	for (unsigned int i = 0; i < out->pfp_pmc_count; i++)
+		if (out->pfp_pmcs[i].reg_num == pmc)
+			return (int)(out->pfp_pmcs[i].reg_value >> 13 & 1);
+	return 0;
+}

@@ -1,0 +1,264 @@
+/*
+ * The re-entrant half of the library: the list of models, event lookup, the
+ * checks of a request that are the same for every model.
+ */
+#include "model.h"
+#include "job.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In the order of the reference: the newest first. */
+static const struct pfm3_model *const models[] = {
+	&pfm3_montecito,
+	&pfm3_itanium2,
+};
+
+const struct pfm3_model *
+pfm3_model_at(unsigned int place)
+{
+	return place < sizeof(models) / sizeof(*models) ? models[place] : NULL;
+}
+
+const struct pfm3_model *
+pfm3_model_by_type(int type)
+{
+	const struct pfm3_model *model;
+
+	for (unsigned int i = 0; (model = pfm3_model_at(i)); i++)
+		if (model->type == type)
+			return model;
+	return NULL;
+}
+
+/* toupper() without the locale. */
+static unsigned char
+ascii_upper(char c)
+{
+	unsigned char u = (unsigned char)c;
+
+	return u >= 'a' && u <= 'z' ? (unsigned char)(u - 'a' + 'A') : u;
+}
+
+/* 1 if a name is the first len bytes of str, which hold no NUL. */
+static int
+same_name(const char *name, const char *str, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (ascii_upper(name[i]) != ascii_upper(str[i]))
+			return 0;
+	return name[len] == '\0';
+}
+
+unsigned int
+pfm3_name_hash(const char *name, size_t len)
+{
+	unsigned int hash = 0x811c9dc5;	/* FNV-1a; the same as in csrc/tables/generate.py */
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ ascii_upper(name[i])) * 0x01000193;
+	return hash;
+}
+
+int
+pfm3_find_name(const struct pfm3_model *model, const char *name, size_t len)
+{
+	const struct pfm3_table *table = model->table;
+	unsigned int at, slot;
+
+	if (len == 0 || len > table->longest_name)
+		return -1;
+	at = pfm3_name_hash(name, len) & table->slot_mask;
+	for (; (slot = table->slots[at]); at = (at + 1) & table->slot_mask)
+		if (same_name(table->events[slot - 1].name, name, len))
+			return (int)slot - 1;
+	return -1;
+}
+
+const struct pfm3_event *
+pfm3_event_at(const struct pfm3_model *model, unsigned int idx)
+{
+	return idx < model->table->count ? &model->table->events[idx] : NULL;
+}
+
+unsigned int
+pfm3_num_masks(const struct pfm3_model *model, const struct pfm3_event *event)
+{
+	return event->flags & PFM3_MESI ? model->num_masks : 0;
+}
+
+pfm_err_t
+pfm3_check_event(const struct pfm3_model *model, const pfmlib_event_t *e)
+{
+	const struct pfm3_event *event = pfm3_event_at(model, e->event);
+	unsigned int masks;
+
+	if (e->num_masks > PFMLIB_MAX_MASKS_PER_EVENT)
+		return PFMLIB_ERR_UMASK;
+	if (!event)
+		return PFMLIB_ERR_INVAL;
+	masks = pfm3_num_masks(model, event);
+	for (unsigned int i = 0; i < e->num_masks; i++)
+		if (e->unit_masks[i] >= masks)
+			return PFMLIB_ERR_UMASK;
+	/* No model of this library declares a default unit mask. */
+	if (masks > 0 && e->num_masks == 0)
+		return PFMLIB_ERR_UMASK;
+	return PFMLIB_SUCCESS;
+}
+
+/* Read a whole token, which a colon or the end of the string follows, as a C
+ * number; 0 if it is none. */
+static int
+parse_number(const char *str, size_t len, unsigned long *value)
+{
+	char *end;
+
+	*value = strtoul(str, &end, 0);
+	/* strtoul() answers ULONG_MAX on overflow: no unit mask has that code. */
+	return end != str && end == str + len && *value != ULONG_MAX;
+}
+
+pfm_err_t
+pfm3_find_mask(const struct pfm3_model *model, const struct pfm3_event *event,
+	       const char *str, size_t len, unsigned int *mask_idx)
+{
+	unsigned int masks = pfm3_num_masks(model, event);
+	unsigned long code;
+
+	for (unsigned int i = 0; i < masks; i++) {
+		if (same_name(model->masks[i].name, str, len)) {
+			*mask_idx = i;
+			return PFMLIB_SUCCESS;
+		}
+	}
+	if (parse_number(str, len, &code))
+		for (unsigned int i = 0; i < masks; i++)
+			if (model->masks[i].code == code) {
+				*mask_idx = i;
+				return PFMLIB_SUCCESS;
+			}
+	return PFMLIB_ERR_UMASK;
+}
+
+/* Add a unit mask to an event unless it is there. */
+static pfm_err_t
+add_mask(pfmlib_event_t *e, unsigned int mask)
+{
+	for (unsigned int i = 0; i < e->num_masks; i++)
+		if (e->unit_masks[i] == mask)
+			return PFMLIB_SUCCESS;
+	if (e->num_masks == PFMLIB_MAX_MASKS_PER_EVENT)
+		return PFMLIB_ERR_TOOMANY;
+	e->unit_masks[e->num_masks++] = mask;
+	return PFMLIB_SUCCESS;
+}
+
+/* Add the unit masks that a number is made of: all its bits must be accounted for. */
+static pfm_err_t
+add_combined_masks(const struct pfm3_model *model, const struct pfm3_event *event,
+		   unsigned long value, pfmlib_event_t *e)
+{
+	unsigned int masks = pfm3_num_masks(model, event), before = e->num_masks;
+	unsigned long seen = 0;
+	pfm_err_t ret = PFMLIB_SUCCESS;
+
+	for (unsigned int i = 0; i < masks && ret == PFMLIB_SUCCESS; i++) {
+		if (model->masks[i].code & ~value)
+			continue;
+		ret = add_mask(e, i);
+		seen |= model->masks[i].code;
+	}
+	if (ret == PFMLIB_SUCCESS && seen != value)
+		ret = PFMLIB_ERR_UMASK;
+	if (ret != PFMLIB_SUCCESS)
+		e->num_masks = before;
+	return ret;
+}
+
+/* Add what one token of NAME:TOKEN:TOKEN says. */
+static pfm_err_t
+add_token(const struct pfm3_model *model, const struct pfm3_event *event,
+	  const char *token, size_t len, pfmlib_event_t *e)
+{
+	unsigned int mask;
+	unsigned long value;
+
+	if (pfm3_find_mask(model, event, token, len, &mask) == PFMLIB_SUCCESS)
+		return add_mask(e, mask);
+	if (!parse_number(token, len, &value))
+		return PFMLIB_ERR_UMASK;
+	return add_combined_masks(model, event, value, e);
+}
+
+pfm_err_t
+pfm3_find_full_event(const struct pfm3_model *model, const char *str, pfmlib_event_t *e)
+{
+	size_t len = strcspn(str, ":");
+	const struct pfm3_event *event;
+	pfm_err_t ret = PFMLIB_SUCCESS;
+	int idx;
+
+	memset(e, 0, sizeof(*e));
+	idx = pfm3_find_name(model, str, len);
+	if (idx < 0)
+		return PFMLIB_ERR_NOTFOUND;
+	e->event = (unsigned int)idx;
+	event = &model->table->events[idx];
+	if (pfm3_num_masks(model, event) == 0)
+		return str[len] ? PFMLIB_ERR_UMASK : PFMLIB_SUCCESS;
+	if (!str[len])
+		return PFMLIB_ERR_UMASK;	/* unit masks are mandatory */
+	for (const char *token = str + len; *token == ':' && ret == PFMLIB_SUCCESS; token += len) {
+		token++;
+		len = strcspn(token, ":");
+		ret = add_token(model, event, token, len, e);
+	}
+	return ret;
+}
+
+/* The checks of a request that are the same for every model. */
+static pfm_err_t
+check_request(const struct pfm3_model *model, const pfmlib_input_param_t *in)
+{
+	pfm_err_t ret = PFMLIB_SUCCESS;
+
+	if (in->pfp_dfl_plm == 0 || in->pfp_event_count >= PFMLIB_MAX_PMCS)
+		return PFMLIB_ERR_INVAL;
+	if (in->pfp_event_count > model->num_counters)
+		return PFMLIB_ERR_NOASSIGN;
+	for (unsigned int i = 0; i < in->pfp_event_count && ret == PFMLIB_SUCCESS; i++)
+		ret = pfm3_check_event(model, &in->pfp_events[i]);
+	return ret;
+}
+
+pfm_err_t
+pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settings,
+	      const pfmlib_input_param_t *in, const void *model_in,
+	      pfmlib_output_param_t *out, void *model_out)
+{
+	struct pfm3_job job;
+	pfm_err_t ret;
+
+	/* The reference lets a NULL pass if the model's structure is there, and crashes. */
+	if (!in || (!out && !model_out))
+		return PFMLIB_ERR_INVAL;
+	ret = check_request(model, in);
+	if (ret != PFMLIB_SUCCESS)
+		return ret;
+	if (!out)
+		return PFMLIB_ERR_INVAL;
+	memset(out, 0, sizeof(*out));
+	pfm3_job_init(&job, model, settings, in, model_in, out, model_out);
+	return model->dispatch(&job);
+}
+
+const char *
+pfm3_error_name(int code)
+{
+#define ERROR_NAME(name, value, text)	if (code == (value)) return #name;
+	PFMLIB_ERROR_LIST(ERROR_NAME)
+#undef ERROR_NAME
+	return NULL;
+}

@@ -1,0 +1,140 @@
+/*
+ * Private: what a PMU model is, and the re-entrant entry points.
+ *
+ * A model is one constant struct of data and functions.  The generic API
+ * (api.c) applies the entry points below to the library's one global state; the
+ * Pythonic layer calls them directly.  None of them reads or writes any state
+ * but its arguments, so they can run in any number of threads.
+ */
+#ifndef PFM3_MODEL_H
+#define PFM3_MODEL_H
+
+#include "public.h"
+
+#ifndef PYPFM_CDEF
+#include <stddef.h>
+#endif
+
+/* Counters of the largest model. */
+#define PFM3_MAX_COUNTERS 12
+
+/* What an event does beside counting. */
+enum pfm3_kind {
+	PFM3_NORMAL,
+	PFM3_BTB,		/* records branches: BTB, ETB */
+	PFM3_IEAR_TLB,
+	PFM3_IEAR_CACHE,
+	PFM3_DEAR_TLB,
+	PFM3_DEAR_CACHE,
+	PFM3_DEAR_ALAT
+};
+
+/* Qualifiers that an event supports, and whether it has MESI unit masks. */
+enum pfm3_flag {
+	PFM3_OPCM = 1,
+	PFM3_IARR = 2,
+	PFM3_DARR = 4,
+	PFM3_ALL = 8,
+	PFM3_MESI = 16
+};
+
+/* One row of an event table (csrc/tables). */
+struct pfm3_event {
+	const char	*name;
+	const char	*description;
+	unsigned short	umask;
+	unsigned short	counters;	/* bit n: PMCn */
+	unsigned char	code;
+	unsigned char	kind;		/* enum pfm3_kind */
+	unsigned char	maxincr;
+	unsigned char	flags;		/* enum pfm3_flag */
+	unsigned char	group;		/* 0 none, 1 L1, 2 L2 */
+	signed char	set;		/* -1 none */
+	unsigned char	type;		/* active, floating, causal, self-floating */
+};
+
+/* An event table with its name lookup (open addressing, linear probing). */
+struct pfm3_table {
+	const struct pfm3_event	*events;
+	unsigned int		count;
+	const unsigned short	*slots;		/* index + 1; 0: empty */
+	unsigned int		slot_mask;	/* number of slots - 1 */
+	unsigned int		longest_name;
+};
+
+/* A unit mask in the sense of the generic API. */
+struct pfm3_mask {
+	const char	*name;
+	const char	*description;
+	unsigned int	code;
+};
+
+/* What changes the encoding beside the request itself. */
+struct pfm3_settings {
+	int	fine_mode_bug;	/* Itanium 2: widen fine ranges to whole bundle pairs */
+	FILE	*verbose;	/* one line for each register; NULL: none */
+	FILE	*notices;	/* "range too big"; NULL: none */
+};
+
+struct pfm3_job;
+
+struct pfm3_model {
+	const char			*name;
+	int				type;		/* PFMLIB_*_PMU */
+	unsigned int			family;		/* CPUID register 3, bits 31:24 */
+	int				has_fine_mode_bug;	/* when detected */
+	unsigned int			num_pmcs;
+	unsigned int			num_pmds;
+	unsigned int			num_counters;
+	unsigned int			first_counter;
+	unsigned int			counter_width;
+	unsigned long			impl_pmcs;	/* bit n: PMCn */
+	unsigned long			impl_pmds;	/* bit n: PMDn */
+	const struct pfm3_table		*table;
+	const struct pfm3_mask		*masks;		/* of PFM3_MESI events */
+	unsigned int			num_masks;	/* 0: a PMU without unit masks */
+	unsigned int			cycle_event;
+	unsigned int			inst_retired_event;
+	pfm_err_t (*dispatch)(struct pfm3_job *job);
+};
+
+extern const struct pfm3_model pfm3_itanium2, pfm3_montecito;
+extern const struct pfm3_table pfm3_itanium2_table, pfm3_montecito_table;
+
+/* The model at a place of the list of supported PMUs; NULL behind the end. */
+const struct pfm3_model *pfm3_model_at(unsigned int place);
+
+/* The model of a PMU type, or NULL. */
+const struct pfm3_model *pfm3_model_by_type(int type);
+
+/* Hash of the first len bytes of a name, upper and lower case being the same. */
+unsigned int pfm3_name_hash(const char *name, size_t len);
+
+/* Index of the event whose whole name the first len bytes are, or -1. */
+int pfm3_find_name(const struct pfm3_model *model, const char *name, size_t len);
+
+/* Row of an event, or NULL if there is none with that index. */
+const struct pfm3_event *pfm3_event_at(const struct pfm3_model *model, unsigned int idx);
+
+/* Number of unit masks of an event. */
+unsigned int pfm3_num_masks(const struct pfm3_model *model, const struct pfm3_event *event);
+
+/* Check an event and its unit masks: PFMLIB_ERR_INVAL, PFMLIB_ERR_UMASK. */
+pfm_err_t pfm3_check_event(const struct pfm3_model *model, const pfmlib_event_t *e);
+
+/* pfm_find_event_mask() for a string of len bytes. */
+pfm_err_t pfm3_find_mask(const struct pfm3_model *model, const struct pfm3_event *event,
+			 const char *str, size_t len, unsigned int *mask_idx);
+
+/* pfm_find_full_event() for a model. */
+pfm_err_t pfm3_find_full_event(const struct pfm3_model *model, const char *str, pfmlib_event_t *e);
+
+/* pfm_dispatch_events() for a model. */
+pfm_err_t pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settings,
+			const pfmlib_input_param_t *in, const void *model_in,
+			pfmlib_output_param_t *out, void *model_out);
+
+/* Name of a return code (PFMLIB_ERR_...), or NULL. */
+const char *pfm3_error_name(int code);
+
+#endif /* PFM3_MODEL_H */

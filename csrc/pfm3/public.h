@@ -1,0 +1,23 @@
+/*
+ * Private: the public headers, as the library's own files include them.
+ *
+ * Everything is compiled with hidden visibility; in the shared library what the
+ * public headers declare is visible, in the Python extension nothing is.
+ */
+#ifndef PFM3_PUBLIC_H
+#define PFM3_PUBLIC_H
+
+#ifdef PYPFM_SHARED
+#pragma GCC visibility push(default)
+#endif
+
+#include <perfmon/pfmlib.h>
+#include <perfmon/pfmlib_itanium2.h>
+#include <perfmon/pfmlib_montecito.h>
+#include <perfmon/perfmon.h>
+
+#ifdef PYPFM_SHARED
+#pragma GCC visibility pop
+#endif
+
+#endif /* PFM3_PUBLIC_H */

@@ -1,0 +1,1 @@
+"""Performance-monitoring interfaces of the past, byte for byte."""

@@ -1,0 +1,36 @@
+"""libpfm 3 for Itanium 2 and Montecito, as in C.
+
+Everything in ``perfmon/pfmlib.h``, ``perfmon/pfmlib_itanium2.h`` and
+``perfmon/pfmlib_montecito.h`` is here under its C name:
+
+* functions take the C arguments and return the C return code;
+* structure types are callables: ``inp = pfmlib_input_param_t()`` gives a zeroed
+  structure, to be passed where C takes its address;
+* ``byref(inp.pfp_events[0], "event")`` is ``&inp.pfp_events[0].event``, and
+  ``c_uint()`` a variable of which C takes the address; ``.value`` reads it;
+* constants are ints; ``ffi`` and ``lib`` are the raw cffi objects.
+
+The C code is part of the extension module ``pypfm._pfm3``: no other libpfm in the
+process takes its place.  The library has one global state, as in C; the functions
+that use it are for one thread at a time.
+"""
+
+from pypfm._mirror import (
+    byref,
+    c_char_p,
+    c_int,
+    c_long,
+    c_size_t,
+    c_uint,
+    c_ulong,
+    create_string_buffer,
+)
+from pypfm._pfm3 import ffi, lib
+from pypfm._pfm3_api import *  # noqa: F403
+from pypfm._pfm3_api import __all__ as _generated
+
+__all__ = [
+    "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",
+    "create_string_buffer", "ffi", "lib",
+]
+__all__ += _generated
