@@ -75,10 +75,14 @@ def macro_names(args: argparse.Namespace, headers: list[str]) -> tuple[list[str]
     return sorted(constants), sorted(functions)
 
 
+def enum_names(body: str) -> list[str]:
+    return [part.split("=")[0].strip() for part in body.split(",") if part.strip()]
+
+
 def let_compiler_fill(text: str) -> str:
     """Leave enumerators (anonymous ones as constants) and array lengths to the C compiler."""
     def named(match: re.Match[str]) -> str:
-        names = re.findall(r"\b([A-Za-z_]\w*)\s*(?:=[^,}]*)?(?=,|\s*\})", match.group(2))
+        names = enum_names(match.group(2))
         if not match.group(1).strip() and not match.group(3).strip():
             return "".join(f"#define {n} ...\n" for n in names)
         return f"enum {match.group(1)} {{ {', '.join(names)}, ... }} {match.group(3)};"
@@ -88,7 +92,7 @@ def let_compiler_fill(text: str) -> str:
 
 def enumerators(text: str) -> list[str]:
     bodies = re.findall(r"\benum\b\s*\w*\s*\{(.*?)\}", text, flags=re.S)
-    return [n for body in bodies for n in re.findall(r"\b([A-Za-z_]\w*)\s*(?:=[^,]*)?(?:,|\s*$)", body)]
+    return [n for body in bodies for n in enum_names(body)]
 
 
 # ---- comments -----------------------------------------------------------------

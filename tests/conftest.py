@@ -1,0 +1,46 @@
+"""What all tests share: where things are, and running programs in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pypfm.config import LIBRARIES
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+VECTORS = TESTS / "vectors"
+REPLAY = TESTS / "replay"
+
+
+def clean_env(**changes: str) -> dict[str, str]:
+    """This process's environment without the libraries' variables, plus changes."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("LIBPFM_")}
+    return env | changes
+
+
+def run(*command: object, env: dict[str, str] | None = None, **options: object) -> subprocess.CompletedProcess[str]:
+    """Run a program; its output as text, no exception for its exit status."""
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300,
+                          env=clean_env() if env is None else env, **options)
+
+
+def run_python(code: str, *args: object, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run Python code in a process of its own, with changes to the environment."""
+    return run(sys.executable, "-c", code, *args, env=clean_env(**env))
+
+
+@pytest.fixture(scope="session")
+def libpfm3() -> Path:
+    """The installed libpfm.so.3."""
+    return LIBRARIES["pfm3"].path
+
+
+@pytest.fixture(scope="session")
+def pfm3_include() -> Path:
+    """The directory of the installed headers of libpfm 3."""
+    return LIBRARIES["pfm3"].include_dir

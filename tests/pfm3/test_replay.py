@@ -1,0 +1,24 @@
+"""All recorded answers, through the shared library, as the replay programs do it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import REPLAY, VECTORS, run
+
+
+@pytest.mark.parametrize(("program", "args", "closing"), [
+    ("pfm3_vectors.py", ["pfm3_dispatch.jsonl.gz"], "10000 of 10000 calls answered as recorded"),
+    ("pfm3_api.py", ["pfm3_api.jsonl.gz"], "3334 of 3334 calls answered as recorded"),
+    ("pfm3_catalogue.py", ["itanium2", "pfm3_itanium2_events.csv"],
+     "497 of 497 itanium2 events answer as in the table"),
+    ("pfm3_catalogue.py", ["montecito", "pfm3_montecito_events.csv"],
+     "637 of 637 montecito events answer as in the table"),
+])
+def test_recorded_answers(libpfm3: Path, program: str, args: list[str], closing: str) -> None:
+    args = [str(VECTORS / a) if "." in a else a for a in args]
+    done = run(sys.executable, REPLAY / program, libpfm3, *args)
+    assert done.stdout.strip().splitlines()[-1:] == [closing], done.stdout[-3000:] + done.stderr[-3000:]
+    assert done.returncode == 0
