@@ -6,13 +6,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pypfm.config import LIBRARIES
-
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
+# The tests are about the installed package; the source tree has no extension modules.
+sys.path[:] = [p for p in sys.path if Path(p).resolve() != ROOT]
+
+from pypfm.config import LIBRARIES  # noqa: E402
+
 VECTORS = TESTS / "vectors"
 REPLAY = TESTS / "replay"
 
@@ -23,10 +27,10 @@ def clean_env(**changes: str) -> dict[str, str]:
     return env | changes
 
 
-def run(*command: object, env: dict[str, str] | None = None, **options: object) -> subprocess.CompletedProcess[str]:
+def run(*command: object, env: dict[str, str] | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run a program; its output as text, no exception for its exit status."""
-    return subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300,
-                          env=clean_env() if env is None else env, **options)
+    options = {"cwd": TESTS, "capture_output": True, "text": True, "timeout": 300, **options}
+    return subprocess.run([str(c) for c in command], env=clean_env() if env is None else env, **options)
 
 
 def run_python(code: str, *args: object, **env: str) -> subprocess.CompletedProcess[str]:
