@@ -130,9 +130,6 @@ int pfm3_has_flag(const struct pfm3_model *model, unsigned int idx, unsigned int
 /* EAR mode of a kind of event: 0 cache, 1 TLB, 2 ALAT; -1 if it is no EAR event. */
 int pfm3_ear_mode_of(unsigned int kind);
 
-/* The same of an event; -1 also if there is no such event. */
-int pfm3_ear_mode(const struct pfm3_model *model, unsigned int idx);
-
 /* 1 if an output holds a code-range PMC in fine mode. */
 int pfm3_is_fine(const pfmlib_output_param_t *out, unsigned int pmc);
 

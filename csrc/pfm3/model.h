@@ -134,6 +134,9 @@ pfm_err_t pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settin
 			const pfmlib_input_param_t *in, const void *model_in,
 			pfmlib_output_param_t *out, void *model_out);
 
+/* EAR mode of an event: 0 cache, 1 TLB, 2 ALAT; -1 if it is no EAR event. */
+int pfm3_ear_mode(const struct pfm3_model *model, unsigned int idx);
+
 /* Name of a return code (PFMLIB_ERR_...), or NULL. */
 const char *pfm3_error_name(int code);
 

@@ -1,0 +1,143 @@
+"""What the manual pages promise and the C library does not check (check="manual").
+
+libpfm cuts values that are wider than their register field and, in a few cases,
+covers less than the range asked for.  Both are errors here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pypfm import _coverage
+from pypfm._pfm3 import lib
+from pypfm.errors import CoverageError, FieldWidthError, ThresholdError
+from pypfm.request import Btb, EarMode, Etb, parse_plm
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pypfm.encoding import Encoding, RangeCover
+    from pypfm.itanium import Pmu
+    from pypfm.request import Ranges, Request
+
+__all__ = ["check_coverage", "check_values"]
+
+_FINE_PAGE = {"itanium2": 4 << 10, "montecito": 64 << 10}
+
+
+def _width(what: str, value: int, bits: int) -> None:
+    if not 0 <= value < 1 << bits:
+        message = f"{what} is {value:#x}, but its field has {bits} bit{'s' if bits > 1 else ''} (0 to {(1 << bits) - 1:#x})"
+        raise FieldWidthError(lib.PFMLIB_ERR_INVAL, message)
+
+
+def _level(what: str, plm: int | str) -> None:
+    if not isinstance(plm, str):
+        _width(f"{what}: privilege level mask", plm, 4)
+    else:
+        parse_plm(plm)
+
+
+def _used(what: str, used: int) -> None:
+    if used != 1:
+        message = f"{what}: used is {used}; the manual page knows 1"
+        raise FieldWidthError(lib.PFMLIB_ERR_INVAL, message)
+
+
+def check_values(pmu: Pmu, request: Request, indices: Sequence[int]) -> None:
+    """Check the values of a request against their fields.
+
+    :param indices: C event indices of the events
+    :raises ThresholdError, FieldWidthError: what the manual page does not allow
+    """
+    _level("default", request.plm)
+    for event, index in zip(request.events, indices, strict=True):
+        maxincr = lib.pfm3_event_at(pmu._model, index).maxincr
+        _level(event.name, event.plm)
+        if not 0 <= event.threshold < maxincr:
+            message = (f"{event.name}: the threshold is {event.threshold}, but must be below"
+                       f" the largest increment in a cycle, {maxincr} (0 to {maxincr - 1})")
+            raise ThresholdError(lib.PFMLIB_ERR_INVAL, message)
+        if not 0 <= event.ism <= 2:
+            message = f"{event.name}: ism is {event.ism}; 0 is both, 1 IA-32, 2 IA-64"
+            raise FieldWidthError(lib.PFMLIB_ERR_INVAL, message)
+    _check_matchers(pmu, request)
+    _check_ears(request)
+    _check_trace_buffer(request)
+    for ranges in (request.code, request.data):
+        if ranges is not None:
+            _used("ranges", ranges.used)
+            for limit in ranges.limits:
+                _level(f"range {limit}", limit.plm)
+
+
+def _check_matchers(pmu: Pmu, request: Request) -> None:
+    bits = 41 if pmu.name == "montecito" else 27
+    for n, match in enumerate(request.opcode_match, 1):
+        if match is None:
+            continue
+        what = f"opcode matcher {n}"
+        _used(what, match.used)
+        if match.value is not None:
+            _width(f"{what}: value", match.value, 64)
+            continue
+        _width(f"{what}: match", match.match, bits)
+        _width(f"{what}: mask", match.mask, bits)
+        for slot in "mifb":
+            _width(f"{what}: slot {slot}", getattr(match, slot), 1)
+
+
+def _check_ears(request: Request) -> None:
+    for what, ear in (("instruction EAR", request.iear), ("data EAR", request.dear)):
+        if ear is None:
+            continue
+        _used(what, ear.used)
+        _level(what, ear.plm)
+        _width(f"{what}: ism", ear.ism, 2)
+        if what == "data EAR":
+            _width(f"{what}: umask", ear.umask, 4)
+        else:
+            _width(f"{what}: umask", ear.umask, 7 if ear.mode == EarMode.TLB else 8)
+
+
+def _check_trace_buffer(request: Request) -> None:
+    branches, ipear = request.branches, request.ipear
+    if branches is not None:
+        what = "BTB" if isinstance(branches, Btb) else "ETB"
+        _used(what, branches.used)
+        _level(what, branches.plm)
+        for name in ("tm", "ptm", "ppm", "brt"):
+            _width(f"{what}: {name}", getattr(branches, name), 2)
+        if not isinstance(branches, Etb):
+            _width(f"{what}: ds", branches.ds, 1)
+    if ipear is not None:
+        _used("IP-EAR", ipear.used)
+        _level("IP-EAR", ipear.plm)
+        _width("IP-EAR: delay", ipear.delay, 8)
+
+
+def check_coverage(request: Request, encoding: Encoding) -> None:
+    """Check that the debug registers cover what was asked for.
+
+    :raises CoverageError: they would miss a part of it
+    """
+    for what, ranges, cover, code in (
+        ("code", request.code, encoding.irange, lib.PFMLIB_ERR_IRRINVAL),
+        ("data", request.data, encoding.drange, lib.PFMLIB_ERR_DRRINVAL),
+    ):
+        if ranges is not None and cover is not None:
+            _check_cover(encoding.pmu, what, ranges, cover, code)
+
+
+def _check_cover(pmu: str, what: str, ranges: Ranges, cover: RangeCover, code: int) -> None:
+    blocks = _coverage.blocks(cover.registers, cover.fine)
+    for limit in ranges.limits:
+        if not _coverage.covers(blocks, limit):
+            message = (f"{what} range {limit}: the debug registers left for it cover less;"
+                       " give it first, align it, or split the request")
+            raise CoverageError(code, message)
+        page = _FINE_PAGE[pmu]
+        if cover.fine and limit.start // page != (limit.end - 1) // page:
+            message = (f"{what} range {limit}: fine mode holds ranges inside one page of {page // 1024} KB;"
+                       " use no_fine")
+            raise CoverageError(code, message)

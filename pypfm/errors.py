@@ -1,0 +1,126 @@
+"""The exceptions of the package.
+
+Every error that pypfm raises on purpose is a `PfmError`.  Those of the libpfm 3
+interface keep the C return code.
+"""
+
+from __future__ import annotations
+
+from pypfm._pfm3 import ffi, lib
+
+__all__ = [
+    "AssignmentError", "CodeRangeError", "CoverageError", "DataRangeError", "EventNotFoundError",
+    "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError",
+    "InvalidRequestError", "NotSupportedError", "Pfm3Error", "PfmError", "PromiseError",
+    "RequestTooLargeError", "ThresholdError", "UnitMaskError",
+]
+
+
+class PfmError(Exception):
+    """Base class of all errors of the package."""
+
+
+class Pfm3Error(PfmError):
+    """A failure of the libpfm 3 interface.
+
+    :ivar code: C return code (PFMLIB_ERR_...), negative
+    :ivar name: name of that code
+    :ivar function: C function that answers it
+    """
+
+    def __init__(self, code: int, message: str, function: str = "pfm_dispatch_events") -> None:
+        self.code = code
+        self.name = _code_name(code)
+        self.function = function
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[Pfm3Error], tuple[int, str, str]]:
+        return type(self), (self.code, str(self), self.function)
+
+
+class NotSupportedError(Pfm3Error):
+    """PFMLIB_ERR_NOTSUPP: the PMU cannot do this."""
+
+
+class InvalidRequestError(Pfm3Error):
+    """PFMLIB_ERR_INVAL: a value that is not allowed."""
+
+
+class EventNotFoundError(Pfm3Error, LookupError):
+    """PFMLIB_ERR_NOTFOUND: no event has that name or code."""
+
+
+class UnitMaskError(Pfm3Error):
+    """PFMLIB_ERR_UMASK: a unit mask is unknown or missing."""
+
+
+class AssignmentError(Pfm3Error):
+    """PFMLIB_ERR_NOASSIGN: the events do not fit the counters, or a register is unavailable."""
+
+
+class EventSetError(Pfm3Error):
+    """PFMLIB_ERR_EVTSET: cache events of different sets."""
+
+
+class IncompatibleEventsError(Pfm3Error):
+    """PFMLIB_ERR_EVTINCOMP: things that exclude each other."""
+
+
+class FeatureError(Pfm3Error):
+    """PFMLIB_ERR_FEATCOMB: an event does not support a qualifier in use."""
+
+
+class RequestTooLargeError(Pfm3Error):
+    """PFMLIB_ERR_TOOMANY: too many events or unit masks."""
+
+
+class CodeRangeError(Pfm3Error):
+    """PFMLIB_ERR_IRR...: a code range that cannot be programmed."""
+
+
+class DataRangeError(Pfm3Error):
+    """PFMLIB_ERR_DRR...: a data range that cannot be programmed."""
+
+
+class PromiseError(Pfm3Error, ValueError):
+    """The C library would go on where the manual page promises something else (check="manual")."""
+
+
+class CoverageError(PromiseError):
+    """The debug registers would cover less than was asked for."""
+
+
+class ThresholdError(PromiseError):
+    """A threshold is not below the largest number of occurrences in a cycle."""
+
+
+class FieldWidthError(PromiseError):
+    """A value is wider than its register field, or not one of those that the manual names."""
+
+
+def _code_name(code: int) -> str:
+    name = lib.pfm3_error_name(code)
+    return "unknown" if name == ffi.NULL else ffi.string(name).decode()
+
+
+_CLASSES: dict[str, type[Pfm3Error]] = {
+    "PFMLIB_ERR_NOTSUPP": NotSupportedError,
+    "PFMLIB_ERR_INVAL": InvalidRequestError,
+    "PFMLIB_ERR_NOTFOUND": EventNotFoundError,
+    "PFMLIB_ERR_NOASSIGN": AssignmentError,
+    "PFMLIB_ERR_EVTSET": EventSetError,
+    "PFMLIB_ERR_EVTINCOMP": IncompatibleEventsError,
+    "PFMLIB_ERR_FEATCOMB": FeatureError,
+    "PFMLIB_ERR_UMASK": UnitMaskError,
+    "PFMLIB_ERR_TOOMANY": RequestTooLargeError,
+}
+
+
+def error_class(code: int) -> type[Pfm3Error]:
+    """The exception class of a return code."""
+    name = _code_name(code)
+    if name.startswith("PFMLIB_ERR_IRR"):
+        return CodeRangeError
+    if name.startswith("PFMLIB_ERR_DRR"):
+        return DataRangeError
+    return _CLASSES.get(name, Pfm3Error)

@@ -1,0 +1,409 @@
+"""Itanium 2 and Montecito as Python objects: events, search, encoding.
+
+Two PMUs can be used side by side and from any number of threads: everything here
+goes through the re-entrant half of the C library, not through the global state
+that ``pypfm.pfm3`` and the environment share.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pypfm import _dispatch, _promises
+from pypfm._pfm3 import ffi, lib
+from pypfm.errors import EventNotFoundError, InvalidRequestError, UnitMaskError
+from pypfm.request import (
+    AddressRange,
+    Btb,
+    Ear,
+    EarMode,
+    Etb,
+    EventRequest,
+    IpEar,
+    OpcodeMatch,
+    Plm,
+    Ranges,
+    Request,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from _cffi_backend import FFI
+
+    from pypfm.encoding import Encoding
+
+__all__ = ["PMUS", "Event", "Itanium2", "Montecito", "Pmu", "UnitMask"]
+
+Check = Literal["manual", "reference"]
+RangeLike = AddressRange | tuple[int, int] | tuple[int, int, "int | str"]
+MatchLike = OpcodeMatch | int | None
+
+_TYPES = ("active", "floating", "causal", "self_floating")
+
+
+@dataclass(frozen=True)
+class UnitMask:
+    """A unit mask of an event."""
+
+    index: int
+    name: str
+    code: int
+    description: str
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event of a PMU, with everything that the C query functions say of it.
+
+    :ivar index: C event index
+    :ivar code: event select code, 8 bits
+    :ivar umask: unit mask that is part of the event
+    :ivar counters: counters that can measure it, n of PMCn
+    :ivar maxincr: largest number of occurrences in a cycle; thresholds stay below
+    :ivar ear_mode: what an EAR event records, else None
+    :ivar group: cache event group (L1, L2), else None
+    :ivar set: set within the group, else None
+    :ivar type: active, floating, causal or self_floating (Montecito), else None
+    :ivar unit_masks: unit masks to choose from; most events have none
+    """
+
+    pmu: str
+    index: int
+    name: str
+    description: str
+    code: int
+    umask: int
+    counters: tuple[int, ...]
+    maxincr: int
+    is_ear: bool
+    is_iear: bool
+    is_dear: bool
+    is_branch: bool
+    ear_mode: EarMode | None
+    supports_opcode_match: bool
+    supports_code_range: bool
+    supports_data_range: bool
+    group: str | None
+    set: int | None
+    type: str | None
+    unit_masks: tuple[UnitMask, ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Pmu:
+    """A PMU of the IA-64 family; `Itanium2` and `Montecito` are the ones to use.
+
+    :param cpuid3: CPUID register 3 of the processor, as if it had been detected; None: as if the
+        PMU had been forced.  On Itanium 2 detection turns the fine-mode workaround on.
+    :raises InvalidRequestError: the register belongs to another processor
+    """
+
+    name: ClassVar[str]
+    _type: ClassVar[int]
+    _layout: ClassVar[_dispatch.Layout]
+
+    def __init__(self, cpuid3: int | None = None) -> None:
+        self._model: FFI.CData = lib.pfm3_model_by_type(self._type)
+        if cpuid3 is not None and cpuid3 >> 24 & 0xFF != self._model.family:
+            message = (f"CPUID register 3 {cpuid3:#x} is of family {cpuid3 >> 24 & 0xff:#x};"
+                       f" {self.name} is {self._model.family:#x} (bits 31:24)")
+            raise InvalidRequestError(lib.PFMLIB_ERR_INVAL, message, "pfm_initialize")
+        self.fine_mode_bug = cpuid3 is not None and bool(self._model.has_fine_mode_bug)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} events>"
+
+    @property
+    def model_name(self) -> str:
+        """The name that pfm_get_pmu_name() answers."""
+        return ffi.string(self._model.name).decode()
+
+    @property
+    def counters(self) -> tuple[int, ...]:
+        """The counters, n of PMCn/PMDn."""
+        first = self._model.first_counter
+        return tuple(range(first, first + self._model.num_counters))
+
+    @property
+    def counter_width(self) -> int:
+        """Bits of a counter."""
+        return int(self._model.counter_width)
+
+    @property
+    def pmcs(self) -> tuple[int, ...]:
+        """Numbers of the implemented PMCs."""
+        return _bits(self._model.impl_pmcs)
+
+    @property
+    def pmds(self) -> tuple[int, ...]:
+        """Numbers of the implemented PMDs."""
+        return _bits(self._model.impl_pmds)
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """All events, in the order of their indices."""
+        return tuple(self._event(i) for i in range(len(self)))
+
+    def __len__(self) -> int:
+        return int(self._model.table.count)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._find(name) >= 0
+
+    def __getitem__(self, name: str) -> Event:
+        """The event of a name, in upper or lower case.
+
+        :raises EventNotFoundError: there is none; the message names the nearest
+        """
+        index = self._find(name)
+        if index < 0:
+            raise EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND, self._unknown(name), "pfm_find_event")
+        return self._event(index)
+
+    def find(self, pattern: str = "*") -> list[Event]:
+        """The events whose names match a glob pattern, in upper or lower case."""
+        wanted = pattern.upper()
+        return [e for e in self.events if fnmatch.fnmatchcase(e.name, wanted)]
+
+    def _find(self, name: str) -> int:
+        try:
+            data = name.encode("ascii")
+        except UnicodeEncodeError:
+            return -1
+        return lib.pfm3_find_name(self._model, data, len(data))
+
+    def _unknown(self, name: str) -> str:
+        near = difflib.get_close_matches(name.upper(), [e.name for e in self.events], n=3, cutoff=0.6)
+        hint = f"; the nearest are {', '.join(near)}" if near else ""
+        return f"{self.name} has no event {name!r}{hint}"
+
+    def _event(self, index: int) -> Event:
+        e = lib.pfm3_event_at(self._model, index)
+        mode = lib.pfm3_ear_mode(self._model, index)
+        iear = e.kind in (lib.PFM3_IEAR_TLB, lib.PFM3_IEAR_CACHE)
+        return Event(
+            pmu=self.name, index=index, name=ffi.string(e.name).decode(),
+            description=ffi.string(e.description).decode(), code=e.code, umask=e.umask,
+            counters=_bits(e.counters), maxincr=e.maxincr,
+            is_ear=mode >= 0, is_iear=iear, is_dear=mode >= 0 and not iear,
+            is_branch=e.kind == lib.PFM3_BTB, ear_mode=EarMode(mode) if mode >= 0 else None,
+            supports_opcode_match=bool(e.flags & lib.PFM3_OPCM),
+            supports_code_range=bool(e.flags & lib.PFM3_IARR),
+            supports_data_range=bool(e.flags & lib.PFM3_DARR),
+            group=(None, "L1", "L2")[e.group], set=None if e.set < 0 else e.set,
+            type=_TYPES[e.type] if self._model.num_masks else None,
+            unit_masks=self._unit_masks(lib.pfm3_num_masks(self._model, e)),
+        )
+
+    def _unit_masks(self, count: int) -> tuple[UnitMask, ...]:
+        masks = self._model.masks
+        return tuple(UnitMask(i, ffi.string(masks[i].name).decode(), masks[i].code,
+                              ffi.string(masks[i].description).decode()) for i in range(count))
+
+    def _resolve(self, item: str | Event | EventRequest) -> tuple[EventRequest, Any]:
+        """A request for an event, and the C event with its unit masks."""
+        wanted = item if isinstance(item, EventRequest) else EventRequest(item)
+        if isinstance(wanted.event, Event) and wanted.event.pmu != self.name:
+            message = f"{wanted.event.name} is an event of {wanted.event.pmu}, not of {self.name}"
+            raise EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND, message, "pfm_find_event")
+        name, colon, masks = (wanted.event if isinstance(wanted.event, str) else wanted.event.name).partition(":")
+        event = self[name]
+        c_event = ffi.new("pfmlib_event_t *")
+        c_event.event = event.index
+        tokens: list[int | str] = [*(masks.split(":") if colon else []), *wanted.unit_masks]
+        if len(tokens) > lib.PFMLIB_MAX_MASKS_PER_EVENT:
+            message = f"{event.name}: {len(tokens)} unit masks; at most {lib.PFMLIB_MAX_MASKS_PER_EVENT} fit"
+            raise UnitMaskError(lib.PFMLIB_ERR_UMASK, message, "pfm_find_full_event")
+        for i, token in enumerate(tokens):
+            c_event.unit_masks[i] = token if isinstance(token, int) else self._mask_index(event, token)
+        c_event.num_masks = len(tokens)
+        return wanted, c_event
+
+    def _mask_index(self, event: Event, token: str) -> int:
+        index = ffi.new("unsigned int *")
+        data = token.encode("utf-8", "surrogateescape")
+        row = lib.pfm3_event_at(self._model, event.index)
+        if b"\0" in data or lib.pfm3_find_mask(self._model, row, data + b"\0", len(data), index):
+            allowed = ", ".join(m.name for m in event.unit_masks) or "it has none"
+            message = f"{event.name}: unit mask {token!r} is unknown ({allowed})"
+            raise UnitMaskError(lib.PFMLIB_ERR_UMASK, message, "pfm_find_event_mask")
+        return index[0]
+
+    def _encode(self, events: Iterable[str | Event | EventRequest], request: Request, check: Check) -> Encoding:
+        """Encode a request whose events are still to be filled in."""
+        if check not in ("manual", "reference"):
+            message = f"check={check!r}: expected 'manual' or 'reference'"
+            raise ValueError(message)
+        if isinstance(events, str):
+            message = f"events={events!r}: expected a sequence of events"
+            raise TypeError(message)
+        resolved = [self._resolve(e) for e in events]
+        request = replace(request, events=tuple(wanted for wanted, _ in resolved))
+        if request.model_input is None:
+            request = replace(request, model_input=request.uses_model)
+        if request.model_output is None:
+            request = replace(request, model_output=request.code is not None or request.data is not None)
+        c_events = [c_event for _, c_event in resolved]
+        if check == "manual":
+            _promises.check_values(self, request, [c.event for c in c_events])
+        encoding = _dispatch.encode(self, self._layout, request, c_events)
+        if check == "manual":
+            _promises.check_coverage(request, encoding)
+        return encoding
+
+
+def _bits(mask: int) -> tuple[int, ...]:
+    return tuple(n for n in range(mask.bit_length()) if mask >> n & 1)
+
+
+def _ranges(given: Ranges | Iterable[RangeLike], flags: int) -> Ranges | None:
+    """The ranges of a request; None if nothing was said."""
+    if isinstance(given, Ranges):
+        return replace(given, flags=given.flags | flags)
+    limits = tuple(r if isinstance(r, AddressRange) else AddressRange(*r) for r in given)
+    return Ranges(limits, flags) if limits or flags else None
+
+
+def _matchers(given: MatchLike | tuple[MatchLike, MatchLike]) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
+    first, second = given if isinstance(given, tuple) else (given, None)
+    return _matcher(first), _matcher(second)
+
+
+def _matcher(given: MatchLike) -> OpcodeMatch | None:
+    return OpcodeMatch(value=given) if isinstance(given, int) else given
+
+
+class Itanium2(Pmu):
+    """The Itanium 2 PMU (McKinley, Madison): 497 events, 4 counters."""
+
+    name = "itanium2"
+    _type = lib.PFMLIB_ITANIUM2_PMU
+    _layout = _dispatch.Layout("ita2", ("pmc8", "pmc9"), 14)
+
+    def encode(
+        self,
+        events: Iterable[str | Event | EventRequest],
+        *,
+        plm: int | str = Plm.PLM3,
+        code_ranges: Ranges | Iterable[RangeLike] = (),
+        data_ranges: Ranges | Iterable[RangeLike] = (),
+        invert: bool = False,
+        no_fine: bool = False,
+        opcode_match: MatchLike | tuple[MatchLike, MatchLike] = None,
+        iear: Ear | None = None,
+        dear: Ear | None = None,
+        btb: Btb | None = None,
+        system_wide: bool = False,
+        unavailable_pmcs: Iterable[int] = (),
+        check: Check = "manual",
+        model_input: bool | None = None,
+        model_output: bool | None = None,
+    ) -> Encoding:
+        """Compute the registers for a measurement.
+
+        :param events: up to 4: names, `Event` or `EventRequest` (own plm, threshold, ism ...)
+        :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
+        :param code_ranges: up to 4 (start, end) or (start, end, plm), end exclusive, multiples of 16
+        :param data_ranges: up to 4, likewise, at any address
+        :param invert: measure outside the code ranges
+        :param no_fine: never use fine mode for code ranges
+        :param opcode_match: matcher PMC8, or (PMC8, PMC9): an `OpcodeMatch` or a raw value each
+        :param iear: settings of the instruction EAR; without, an EAR event brings its own
+        :param dear: settings of the data EAR; likewise
+        :param btb: settings of the branch trace buffer; without, BRANCH_EVENT records all branches
+        :param system_wide: measure the whole system, not one thread
+        :param unavailable_pmcs: PMCs that must not be used
+        :param check: "manual" raises where a promise of the manual page would break; "reference"
+            answers as the C library does
+        :param model_input: whether C is given a model-specific input; None: if anything needs it
+        :param model_output: whether C is given a model-specific output; None: if there are ranges
+        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
+
+        Source: libpfm_itanium2(3).
+        """
+        flags = (lib.PFMLIB_ITA2_RR_INV if invert else 0) | (lib.PFMLIB_ITA2_RR_NO_FINE_MODE if no_fine else 0)
+        request = Request(
+            plm=_dispatch.level(plm), system_wide=system_wide, unavailable_pmcs=tuple(unavailable_pmcs),
+            code=_ranges(code_ranges, flags), data=_ranges(data_ranges, 0),
+            opcode_match=_matchers(opcode_match), iear=iear, dear=dear, branches=btb,
+            model_input=model_input, model_output=model_output)
+        return self._encode(events, request, check)
+
+
+class Montecito(Pmu):
+    """The Montecito PMU (dual-core Itanium 2 9000): 637 events, 12 counters."""
+
+    name = "montecito"
+    _type = lib.PFMLIB_MONTECITO_PMU
+    _layout = _dispatch.Layout("mont", ("opcm1", "opcm2"), 38)
+
+    def encode(
+        self,
+        events: Iterable[str | Event | EventRequest],
+        *,
+        plm: int | str = Plm.PLM3,
+        code_ranges: Ranges | Iterable[RangeLike] = (),
+        data_ranges: Ranges | Iterable[RangeLike] = (),
+        invert: bool = False,
+        no_fine: bool = False,
+        demand_fetch: bool = False,
+        prefetch_match: bool = False,
+        opcode_match: MatchLike | tuple[MatchLike, MatchLike] = None,
+        iear: Ear | None = None,
+        dear: Ear | None = None,
+        etb: Etb | None = None,
+        ipear: IpEar | None = None,
+        system_wide: bool = False,
+        unavailable_pmcs: Iterable[int] = (),
+        check: Check = "manual",
+        model_input: bool | None = None,
+        model_output: bool | None = None,
+    ) -> Encoding:
+        """Compute the registers for a measurement.
+
+        :param events: up to 12: names, `Event` or `EventRequest` (own plm, threshold, unit masks ...)
+        :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
+        :param code_ranges: up to 4 (start, end) or (start, end, plm), end exclusive, multiples of 16
+        :param data_ranges: up to 4, likewise, at any address
+        :param invert: measure outside the code ranges
+        :param no_fine: never use fine mode for code ranges
+        :param demand_fetch: of events that see both, count demand fetches
+        :param prefetch_match: of events that see both, count prefetches
+        :param opcode_match: matcher PMC32/33, or (PMC32/33, PMC34/35): an `OpcodeMatch` each
+        :param iear: settings of the instruction EAR; without, an EAR event brings its own
+        :param dear: settings of the data EAR; likewise
+        :param etb: settings of the execution trace buffer; without, ETB_EVENT records all branches
+        :param ipear: record instruction addresses in the trace buffer in place of branches
+        :param system_wide: measure the whole system, not one thread
+        :param unavailable_pmcs: PMCs that must not be used
+        :param check: "manual" raises where a promise of the manual page would break; "reference"
+            answers as the C library does
+        :param model_input: whether C is given a model-specific input; None: if anything needs it
+        :param model_output: whether C is given a model-specific output; None: if there are ranges
+        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
+
+        Source: libpfm_montecito(3).
+        """
+        flags = ((lib.PFMLIB_MONT_RR_INV if invert else 0)
+                 | (lib.PFMLIB_MONT_RR_NO_FINE_MODE if no_fine else 0)
+                 | (lib.PFMLIB_MONT_IRR_DEMAND_FETCH if demand_fetch else 0)
+                 | (lib.PFMLIB_MONT_IRR_PREFETCH_MATCH if prefetch_match else 0))
+        request = Request(
+            plm=_dispatch.level(plm), system_wide=system_wide, unavailable_pmcs=tuple(unavailable_pmcs),
+            code=_ranges(code_ranges, flags), data=_ranges(data_ranges, 0),
+            opcode_match=_matchers(opcode_match), iear=iear, dear=dear, branches=etb, ipear=ipear,
+            model_input=model_input, model_output=model_output)
+        return self._encode(events, request, check)
+
+
+PMUS: dict[str, type[Itanium2] | type[Montecito]] = {c.name: c for c in (Itanium2, Montecito)}
