@@ -10,16 +10,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pypfm import _dispatch
-from pypfm._pfm3 import ffi, lib
+from pypfm._mirror import string
+from pypfm._pfm3 import lib
 from pypfm.errors import Pfm3Error, error_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pypfm.itanium import Pmu
-    from pypfm.request import Request
+    from pypfm.request import AddressRange, Request
 
-__all__ = ["error", "replace_part"]
+__all__ = ["error", "with_limits"]
 
 # What the manual pages allow, by return code.
 _ALLOWED = {
@@ -51,9 +52,16 @@ _PARTS = {
 }
 
 
-def replace_part(request: Request, name: str, **changes: Any) -> Request:
-    """A request with fields of one of its parts changed."""
-    return replace(request, **{name: replace(getattr(request, name), **changes)})
+def without(request: Request, name: str) -> Request:
+    """A request without one of its parts."""
+    changes: dict[str, Any] = {name: None}
+    return replace(request, **changes)
+
+
+def with_limits(request: Request, name: str, limits: tuple[AddressRange, ...]) -> Request:
+    """A request with other code or data ranges."""
+    changes: dict[str, Any] = {name: replace(getattr(request, name), limits=limits)}
+    return replace(request, **changes)
 
 
 def _fewer_ranges(request: Request) -> Iterator[tuple[str, Request]]:
@@ -64,10 +72,10 @@ def _fewer_ranges(request: Request) -> Iterator[tuple[str, Request]]:
         if len(ranges.limits) > 1:
             for i, limit in enumerate(ranges.limits):
                 rest = ranges.limits[:i] + ranges.limits[i + 1:]
-                yield f"{name} range {limit}", replace_part(request, name, limits=rest)
+                yield f"{name} range {limit}", with_limits(request, name, rest)
         else:
             only = f" {ranges.limits[0]}" if ranges.limits else "s"
-            yield f"{name} range{only}", replace(request, **{name: None})
+            yield f"{name} range{only}", without(request, name)
 
 
 def _smaller_requests(request: Request, c_events: Sequence[Any]) -> Iterator[tuple[str, Request, Sequence[Any]]]:
@@ -83,7 +91,7 @@ def _smaller_requests(request: Request, c_events: Sequence[Any]) -> Iterator[tup
             yield f"opcode matcher {i + 1}", replace(request, opcode_match=rest_match), c_events
     for name, what in _PARTS.items():
         if getattr(request, name) is not None:
-            yield what, replace(request, **{name: None}), c_events
+            yield what, without(request, name), c_events
     for pmc in request.unavailable_pmcs:
         left = tuple(p for p in request.unavailable_pmcs if p != pmc)
         yield f"PMC{pmc} being unavailable", replace(request, unavailable_pmcs=left), c_events
@@ -98,7 +106,7 @@ def _culprits(pmu: Pmu, layout: _dispatch.Layout, request: Request, c_events: Se
 def error(pmu: Pmu, layout: _dispatch.Layout, request: Request, c_events: Sequence[Any], code: int) -> Pfm3Error:
     """The exception for a return code of the C library."""
     cls = error_class(code)
-    text = ffi.string(lib.pfm_strerror(code)).decode()
+    text = string(lib.pfm_strerror(code))
     if len(request.events) > len(pmu.counters):
         counters = f"PMC{pmu.counters[0]} to PMC{pmu.counters[-1]}"
         return cls(code, f"{text}: {len(request.events)} events, but {pmu.name} has"

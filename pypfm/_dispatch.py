@@ -95,7 +95,7 @@ def _fill_matcher(struct: Any, match: OpcodeMatch) -> None:
 
 def _raw_matcher(match: OpcodeMatch) -> int:
     """PMC8 or PMC9 of Itanium 2 for a pattern."""
-    reg = ffi.new("pfm_ita2_pmc_reg_t *")
+    reg: Any = ffi.new("pfm_ita2_pmc_reg_t *")
     fields = reg.pmc8_9_ita2_reg
     for name, value in (("match", match.match), ("mask", match.mask), ("m", match.m), ("i", match.i),
                         ("f", match.f), ("b", match.b)):
@@ -157,7 +157,7 @@ def _fill_model(layout: Layout, request: Request) -> Any:
 
 
 def _fill_generic(request: Request, c_events: Sequence[Any]) -> Any:
-    inp = ffi.new("pfmlib_input_param_t *")
+    inp: Any = ffi.new("pfmlib_input_param_t *")
     if len(c_events) >= lib.PFMLIB_MAX_PMCS:
         message = f"{len(c_events)} events; a request holds fewer than {lib.PFMLIB_MAX_PMCS}"
         raise InvalidRequestError(lib.PFMLIB_ERR_INVAL, message)
@@ -219,7 +219,7 @@ def _pairs_of_ranges(pmu: Pmu, layout: Layout, request: Request, c_events: Seque
     ranges: Ranges = getattr(request, which)
     counts = []
     for n in range(1, len(ranges.limits)):
-        fewer = _diagnose.replace_part(request, which, limits=ranges.limits[:n])
+        fewer = _diagnose.with_limits(request, which, ranges.limits[:n])
         outcome = dispatch(pmu, layout, fewer, c_events)
         counts.append(int(layout.member(outcome.model_out, name).rr_nbr_used) if outcome.ret == 0 else 0)
     return counts

@@ -14,7 +14,7 @@ from _cffi_backend import FFI
 __all__ = [
     "Array", "Buffer", "CData", "Cell", "Fields", "String", "Struct", "Union", "byref",
     "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong", "callers",
-    "create_string_buffer", "sized",
+    "create_string_buffer", "sized", "string",
 ]
 
 CData = FFI.CData
@@ -150,7 +150,7 @@ class c_char_p(Cell["str | None"]):
         pointer = self._cdata[0]
         if pointer != _ffi.NULL:
             self._cdata[0] = _ffi.NULL
-            self._text = _string(pointer)
+            self._text = string(pointer)
             free(pointer)
 
 
@@ -170,7 +170,7 @@ class create_string_buffer:
 
     @property
     def value(self) -> str:
-        return _string(self._cdata)
+        return string(self._cdata)
 
     @property
     def raw(self) -> bytes:
@@ -180,12 +180,13 @@ class create_string_buffer:
         return f"create_string_buffer({len(self)}) = {self.value!r}"
 
 
+def string(pointer: Any) -> str:
+    """The C string at a pointer, as a str."""
+    return cast(bytes, _ffi.string(pointer)).decode("utf-8", "surrogateescape")
+
+
 String = str | bytes | CData | None
 Buffer = create_string_buffer | bytearray | CData | None
-
-
-def _string(pointer: CData) -> str:
-    return cast(bytes, _ffi.string(pointer)).decode("utf-8", "surrogateescape")
 
 
 def _c_string(text: str | bytes) -> bytes:
@@ -256,6 +257,6 @@ def callers(ffi: FFI, lib: Any) -> tuple[Callable[..., int], Callable[..., str]]
         return ret
 
     def text(function: Callable[..., CData], *args: object) -> str:
-        return _string(function(*map(convert, args)))
+        return string(function(*map(convert, args)))
 
     return call, text

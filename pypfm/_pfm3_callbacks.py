@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from pypfm._mirror import string
 from pypfm._pfm3 import ffi, lib
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ def _print(format: CData, argument: CData) -> int:
     """Hand one printf() call of C to the Python function."""
     if _listing.print is None or _listing.error is not None:
         return -1
-    args = [ffi.string(format).decode()]
+    args = [string(format)]
     if argument != ffi.NULL:
-        args.append(ffi.string(argument).decode())
+        args.append(string(argument))
     try:
         _listing.print(*args)
     except BaseException as error:  # noqa: BLE001 - raised again behind the C call

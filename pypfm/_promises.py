@@ -27,7 +27,8 @@ _FINE_PAGE = {"itanium2": 4 << 10, "montecito": 64 << 10}
 
 def _width(what: str, value: int, bits: int) -> None:
     if not 0 <= value < 1 << bits:
-        message = f"{what} is {value:#x}, but its field has {bits} bit{'s' if bits > 1 else ''} (0 to {(1 << bits) - 1:#x})"
+        size = "1 bit" if bits == 1 else f"{bits} bits"
+        message = f"{what} is {value:#x}, but its field has {size} (0 to {(1 << bits) - 1:#x})"
         raise FieldWidthError(lib.PFMLIB_ERR_INVAL, message)
 
 

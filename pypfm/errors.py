@@ -6,6 +6,7 @@ interface keep the C return code.
 
 from __future__ import annotations
 
+from pypfm._mirror import string
 from pypfm._pfm3 import ffi, lib
 
 __all__ = [
@@ -100,7 +101,7 @@ class FieldWidthError(PromiseError):
 
 def _code_name(code: int) -> str:
     name = lib.pfm3_error_name(code)
-    return "unknown" if name == ffi.NULL else ffi.string(name).decode()
+    return "unknown" if name == ffi.NULL else string(name)
 
 
 _CLASSES: dict[str, type[Pfm3Error]] = {

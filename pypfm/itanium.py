@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pypfm import _dispatch, _promises
+from pypfm._mirror import string
 from pypfm._pfm3 import ffi, lib
 from pypfm.errors import EventNotFoundError, InvalidRequestError, UnitMaskError
 from pypfm.request import (
@@ -32,8 +33,6 @@ from pypfm.request import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from _cffi_backend import FFI
 
     from pypfm.encoding import Encoding
 
@@ -110,7 +109,7 @@ class Pmu:
     _layout: ClassVar[_dispatch.Layout]
 
     def __init__(self, cpuid3: int | None = None) -> None:
-        self._model: FFI.CData = lib.pfm3_model_by_type(self._type)
+        self._model: Any = lib.pfm3_model_by_type(self._type)
         if cpuid3 is not None and cpuid3 >> 24 & 0xFF != self._model.family:
             message = (f"CPUID register 3 {cpuid3:#x} is of family {cpuid3 >> 24 & 0xff:#x};"
                        f" {self.name} is {self._model.family:#x} (bits 31:24)")
@@ -123,7 +122,7 @@ class Pmu:
     @property
     def model_name(self) -> str:
         """The name that pfm_get_pmu_name() answers."""
-        return ffi.string(self._model.name).decode()
+        return string(self._model.name)
 
     @property
     def counters(self) -> tuple[int, ...]:
@@ -192,8 +191,8 @@ class Pmu:
         mode = lib.pfm3_ear_mode(self._model, index)
         iear = e.kind in (lib.PFM3_IEAR_TLB, lib.PFM3_IEAR_CACHE)
         return Event(
-            pmu=self.name, index=index, name=ffi.string(e.name).decode(),
-            description=ffi.string(e.description).decode(), code=e.code, umask=e.umask,
+            pmu=self.name, index=index, name=string(e.name),
+            description=string(e.description), code=e.code, umask=e.umask,
             counters=_bits(e.counters), maxincr=e.maxincr,
             is_ear=mode >= 0, is_iear=iear, is_dear=mode >= 0 and not iear,
             is_branch=e.kind == lib.PFM3_BTB, ear_mode=EarMode(mode) if mode >= 0 else None,
@@ -207,8 +206,8 @@ class Pmu:
 
     def _unit_masks(self, count: int) -> tuple[UnitMask, ...]:
         masks = self._model.masks
-        return tuple(UnitMask(i, ffi.string(masks[i].name).decode(), masks[i].code,
-                              ffi.string(masks[i].description).decode()) for i in range(count))
+        return tuple(UnitMask(i, string(masks[i].name), masks[i].code,
+                              string(masks[i].description)) for i in range(count))
 
     def _resolve(self, item: str | Event | EventRequest) -> tuple[EventRequest, Any]:
         """A request for an event, and the C event with its unit masks."""
@@ -218,7 +217,7 @@ class Pmu:
             raise EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND, message, "pfm_find_event")
         name, colon, masks = (wanted.event if isinstance(wanted.event, str) else wanted.event.name).partition(":")
         event = self[name]
-        c_event = ffi.new("pfmlib_event_t *")
+        c_event: Any = ffi.new("pfmlib_event_t *")
         c_event.event = event.index
         tokens: list[int | str] = [*(masks.split(":") if colon else []), *wanted.unit_masks]
         if len(tokens) > lib.PFMLIB_MAX_MASKS_PER_EVENT:
@@ -230,14 +229,14 @@ class Pmu:
         return wanted, c_event
 
     def _mask_index(self, event: Event, token: str) -> int:
-        index = ffi.new("unsigned int *")
+        index: Any = ffi.new("unsigned int *")
         data = token.encode("utf-8", "surrogateescape")
         row = lib.pfm3_event_at(self._model, event.index)
         if b"\0" in data or lib.pfm3_find_mask(self._model, row, data + b"\0", len(data), index):
             allowed = ", ".join(m.name for m in event.unit_masks) or "it has none"
             message = f"{event.name}: unit mask {token!r} is unknown ({allowed})"
             raise UnitMaskError(lib.PFMLIB_ERR_UMASK, message, "pfm_find_event_mask")
-        return index[0]
+        return int(index[0])
 
     def _encode(self, events: Iterable[str | Event | EventRequest], request: Request, check: Check) -> Encoding:
         """Encode a request whose events are still to be filled in."""

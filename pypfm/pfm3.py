@@ -30,7 +30,6 @@ from pypfm._pfm3_api import *  # noqa: F403
 from pypfm._pfm3_api import __all__ as _generated
 
 __all__ = [
-    "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",
+    *_generated, "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",
     "create_string_buffer", "ffi", "lib",
 ]
-__all__ += _generated

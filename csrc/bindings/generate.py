@@ -156,8 +156,8 @@ class Types:
 
     def is_integer(self, node: c_ast.Node) -> bool:
         names = type_names(node)
-        return bool(names) and all(n in INTEGERS or n in self.scalars for n in names) or (
-            isinstance(node, c_ast.TypeDecl) and isinstance(node.type, c_ast.Enum))
+        plain = bool(names) and all(n in INTEGERS or n in self.scalars for n in names)
+        return plain or (isinstance(node, c_ast.TypeDecl) and isinstance(node.type, c_ast.Enum))
 
     def field(self, node: c_ast.Node) -> str:
         if isinstance(node, c_ast.ArrayDecl):
@@ -171,18 +171,20 @@ class Types:
         if not isinstance(node, c_ast.PtrDecl):
             return "int"
         target = node.type
-        if isinstance(target, c_ast.FuncDecl):
-            return "Callable[..., object] | None"
         names = type_names(target)
-        if names == ["char"]:
-            return "_m.String" if "const" in target.quals else "_m.Buffer"
-        if self.is_integer(target):
-            return "_m.Cell[int] | _m.CData | None"
-        if names and names[0] in self.structs:
-            return f"{names[0]} | _m.CData | None"
-        if isinstance(target, c_ast.PtrDecl):
-            return "_m.Cell[str | None] | _m.CData | None"
-        return "_m.Struct | _m.CData | None"
+        if isinstance(target, c_ast.FuncDecl):
+            kind = "Callable[..., object] | None"
+        elif names == ["char"]:
+            kind = "_m.String" if "const" in target.quals else "_m.Buffer"
+        elif self.is_integer(target):
+            kind = "_m.Cell[int] | _m.CData | None"
+        elif names and names[0] in self.structs:
+            kind = f"{names[0]} | _m.CData | None"
+        elif isinstance(target, c_ast.PtrDecl):
+            kind = "_m.c_char_p | _m.CData | None"
+        else:
+            kind = "_m.Struct | _m.CData | None"
+        return kind
 
     def result(self, node: c_ast.Node) -> str:
         if isinstance(node, c_ast.PtrDecl):
@@ -280,18 +282,19 @@ def emit_stub(args: argparse.Namespace, tree: c_ast.FileAST, constants: list[str
     """Stub of the extension: raw cffi objects."""
     types = Types()
     lines = [f"# Generated from the headers of {args.module} by csrc/bindings/generate.py.  Do not edit.",
-             "from _cffi_backend import CData, FFI", "", "class _Lib:"]
+             "from typing import Any", "", "from _cffi_backend import FFI", "", "class _Lib:"]
     lines += [f"    {n}: int" for n in constants]
     for node in tree.ext:
         if isinstance(node, c_ast.Typedef):
             types.add(node)
         elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
             count = len([p for p in node.type.args.params if p.name]) if node.type.args else 0
-            result = types.result(node.type.type).replace("str", "CData").replace("_m.", "")
+            result = types.result(node.type.type)
+            result = result if result in ("int", "None") else "Any"  # a cffi object
             params = "".join(f", a{i}: object" for i in range(count))
             lines.append(f"    def {node.name}(self{params}) -> {result}: ...")
         elif isinstance(node, c_ast.Decl) and node.name and "extern" in node.storage:
-            lines.append(f"    {node.name}: CData")
+            lines.append(f"    {node.name}: Any")
     lines += [f"    def {n}(self, a0: int) -> int: ..." for n in macros]
     return "\n".join([*lines, "", "ffi: FFI", "lib: _Lib", ""])
 

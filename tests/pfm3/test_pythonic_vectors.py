@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import VECTORS
-from pfm3_vectors import read
 
 from pypfm import (
     AddressRange,
@@ -23,6 +21,9 @@ from pypfm import (
     Ranges,
 )
 from pypfm.encoding import RangeCover
+
+from conftest import VECTORS
+from pfm3_vectors import read
 
 CLASSES = {"itanium2": Itanium2, "montecito": Montecito}
 TAGS = {"itanium2": "ita2", "montecito": "mont"}

@@ -1,0 +1,58 @@
+"""The command line: ``pypfm``, one module for each sub-command."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import pypfm
+from pypfm.errors import PfmError
+
+__all__ = ["build_parser", "main"]
+
+_COMMANDS = ("pmus", "events", "info", "encode", "config")
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = _Parser(
+        prog="pypfm", description="Performance-monitoring interfaces of the past, byte for byte.")
+    parser.add_argument("--version", action="version", version=f"pypfm {pypfm.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name in _COMMANDS:
+        import_module(f"pypfm.cli.{name}").add_parser(commands)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command line; the exit status: 0, 1 for a mistake, 2 for wrong usage."""
+    parser = build_parser()
+    args, rest = parser.parse_known_args(argv)
+    if rest:
+        # argparse takes positional arguments in one run only; encode may have options between events.
+        if not hasattr(args, "take_rest") or any(word.startswith("-") for word in rest):
+            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        args.take_rest(args, rest)
+    try:
+        status: int = args.run(args)
+        sys.stdout.flush()
+    except PfmError as error:
+        print(f"pypfm {args.command}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader has gone (pypfm events | head): nothing left to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return status

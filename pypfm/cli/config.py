@@ -1,0 +1,33 @@
+"""pypfm config: what a C compiler needs to use the C libraries of this installation."""
+
+from __future__ import annotations
+
+import argparse
+
+from pypfm.cli._common import Subparsers
+from pypfm.config import LIBRARIES
+
+__all__ = ["add_parser"]
+
+
+def add_parser(commands: Subparsers) -> None:
+    parser = commands.add_parser(
+        "config", help="paths and compiler flags of the C libraries",
+        description="Print where a C library lies, or what a C compiler needs to use it:"
+        " cc prog.c $(pypfm config --cflags --libs pfm3)")
+    parser.add_argument("name", choices=sorted(LIBRARIES), metavar="LIBRARY", help=", ".join(sorted(LIBRARIES)))
+    parser.add_argument("--library", action="store_true", help="the path of the shared library")
+    parser.add_argument("--cflags", action="store_true", help="flags for compiling")
+    parser.add_argument("--libs", action="store_true", help="flags for linking, -rpath included")
+    parser.set_defaults(run=run, usage_error=parser.error)
+
+
+def run(args: argparse.Namespace) -> int:
+    library = LIBRARIES[args.name]
+    words = [str(library.path)] if args.library else []
+    words += library.cflags if args.cflags else []
+    words += library.libs if args.libs else []
+    if not words:
+        args.usage_error("nothing asked for: give --library, --cflags or --libs")
+    print(" ".join(words))
+    return 0

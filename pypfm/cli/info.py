@@ -1,0 +1,57 @@
+"""pypfm info: everything about one event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pypfm.cli._common import Subparsers, add_json_option, add_pmu_option, print_json, selected_pmu
+from pypfm.cli.events import event_json
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pypfm.itanium import Event
+
+__all__ = ["add_parser"]
+
+
+def add_parser(commands: Subparsers) -> None:
+    parser = commands.add_parser("info", help="describe an event",
+                                 description="Print everything that the query functions say of an event.")
+    add_pmu_option(parser)
+    add_json_option(parser)
+    parser.add_argument("event", metavar="EVENT", help="its name, in upper or lower case")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    event = selected_pmu(args)[args.event]
+    if args.json:
+        print_json(event_json(event))
+    else:
+        for name, value in _lines(event):
+            print(f"{name + ':':<15}{value}")
+    return 0
+
+
+def _lines(event: Event) -> list[tuple[str, object]]:
+    qualifiers = [what for what, supported in (
+        ("opcode matching", event.supports_opcode_match), ("code ranges", event.supports_code_range),
+        ("data ranges", event.supports_data_range)) if supported]
+    kind = "counter"
+    if event.ear_mode is not None:
+        kind = f"{'instruction' if event.is_iear else 'data'} EAR, {event.ear_mode.name} mode"
+    elif event.is_branch:
+        kind = "records branches"
+    group = "none" if event.group is None else f"{event.group} cache events, set {event.set}"
+    lines: list[tuple[str, object]] = [
+        ("event", event.name), ("description", event.description), ("PMU", event.pmu), ("index", event.index),
+        ("code", hex(event.code)), ("umask", hex(event.umask)), ("kind", kind),
+        ("counters", " ".join(f"PMC{n}" for n in event.counters)),
+        ("max increment", f"{event.maxincr} a cycle (threshold 0 to {event.maxincr - 1})"),
+        ("qualifiers", ", ".join(qualifiers) or "none"), ("group", group),
+    ]
+    if event.type is not None:
+        lines.append(("thread type", event.type))
+    lines += [("unit mask", f"{m.name} (code {m.code}): {m.description}") for m in event.unit_masks]
+    return lines

@@ -1,0 +1,272 @@
+"""The command line, as its user runs it: output, schemas, mistakes, exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from pypfm import schemas
+
+from conftest import TESTS, clean_env, run
+
+PYPFM = Path(sys.executable).with_name("pypfm")
+
+
+def pypfm(*args: object) -> subprocess.CompletedProcess[str]:
+    return run(PYPFM, *args)
+
+
+def output(*args: object) -> str:
+    done = pypfm(*args)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def encoded(*args: object) -> dict[str, object]:
+    """Output of encode, checked against its schema."""
+    data = json.loads(output("encode", *args))
+    jsonschema.validate(data, schemas.load("encode"))
+    return data
+
+
+def on_terminal(columns: int, *args: object) -> str:
+    """What a command prints on a terminal of that width."""
+    ours, theirs = pty.openpty()
+    env = clean_env(COLUMNS=str(columns), TERM="dumb")
+    process = subprocess.Popen([str(a) for a in (PYPFM, *args)], stdout=theirs, stderr=theirs, env=env, cwd=TESTS)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # EIO: the other side is closed
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    assert process.wait() == 0, text
+    return text.decode().replace("\r\n", "\n")
+
+
+def values(data: dict[str, object]) -> dict[int, str]:
+    return {r["num"]: r["value"] for r in data["pmcs"]}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("command", "schema"), [
+    (("pmus", "--json"), "pmus"),
+    (("events", "-p", "itanium2", "--json"), "events"),
+    (("events", "-p", "montecito", "--json", "L1*"), "events"),
+    (("info", "-p", "montecito", "--json", "l3_inserts"), "info"),
+    (("info", "-p", "itanium2", "--json", "DATA_EAR_ALAT"), "info"),
+    (("encode", "-p", "itanium2", "CPU_CYCLES"), "encode"),
+    (("encode", "-p", "itanium2", "LOADS_RETIRED", "--data-range", "0x1001-0x2003", "--json"), "encode"),
+])
+def test_json_follows_its_schema(command: tuple[str, ...], schema: str) -> None:
+    jsonschema.validate(json.loads(output(*command)), schemas.load(schema))
+
+
+@pytest.mark.parametrize("name", schemas.NAMES)
+def test_schemas_are_schemas_and_refuse_other_data(name: str) -> None:
+    schema = schemas.load(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"pmu": "pentium"}, schema)
+
+
+def test_every_schema_file_is_listed() -> None:
+    directory = Path(schemas.__file__).parent
+    assert sorted(p.stem for p in directory.glob("*.json")) == sorted(schemas.NAMES)
+
+
+def test_pmus_in_a_pipe() -> None:
+    assert output("pmus").split() == ["itanium2", "montecito"]
+
+
+def test_events_in_a_pipe_are_one_name_a_line() -> None:
+    lines = output("events", "-p", "itanium2").splitlines()
+    assert len(lines) == 497
+    assert lines[179] == "CPU_CYCLES"
+    assert output("events", "-p", "itanium2", "l1d_reads_set?").split() == ["L1D_READS_SET0", "L1D_READS_SET1"]
+
+
+def test_events_on_a_terminal_are_a_table() -> None:
+    text = on_terminal(100, "events", "-p", "montecito", "CPU_OP_CYCLES*")
+    assert text.splitlines()[1].split() == ["event", "code", "umask", "description"]
+    assert "CPU_OP_CYCLES_HALTED" in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_info_says_what_the_queries_say() -> None:
+    text = output("info", "-p", "montecito", "L3_INSERTS")
+    for line in ("event:         L3_INSERTS", "code:          0xda", "unit mask:     M (code 3): modified",
+                 "thread type:   floating", "group:         none"):
+        assert line in text.splitlines()
+    assert "data EAR, ALAT mode" in output("info", "-p", "itanium2", "DATA_EAR_ALAT")
+
+
+def test_encode_on_a_terminal_draws_the_registers() -> None:
+    text = on_terminal(80, "encode", "-p", "itanium2", "NOPS_RETIRED,thres=2", "--code-range", "0x1010-0x1040")
+    assert "PMC4       0x0000000000205028" in text
+    assert "│ thres │" in text
+    assert "code range covered (fine mode): 0x1010 to 0x1040 (exclusive)" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+# ---- one test for each option of encode ------------------------------------------
+
+@pytest.mark.parametrize(("args", "pmcs"), [
+    ("CPU_CYCLES", {4: "0x1228"}),
+    ("CPU_CYCLES --plm user,kernel", {4: "0x1229"}),
+    ("CPU_CYCLES --plm 0,3", {4: "0x1229"}),
+    ("CPU_CYCLES --plm kernel", {4: "0x1221"}),
+    ("CPU_CYCLES,plm=0,3", {4: "0x1229"}),
+    ("cpu_cycles --system-wide", {4: "0x1268"}),
+    ("CPU_CYCLES --unavail 4,5", {6: "0x1228"}),
+    ("NOPS_RETIRED,thres=5,ism=ia64", {4: "0x2505028", 15: "0xffffffff"}),
+    ("NOPS_RETIRED,ism=2,thres=5", {4: "0x2505028", 15: "0xffffffff"}),
+    ("CPU_CYCLES --plm user L1D_READS_SET0 --check manual L2_REFERENCES", {6: "0x1228", 5: "0xc228", 4: "0xb128"}),
+    ("--iear tlb:0x1f,plm=0,1,ism=2", {10: "0x83e3", 15: "0xffffffff"}),
+    ("--iear cache:0xff", {10: "0x3fe8", 15: "0xffffffff"}),
+    ("--dear TLB:0xe", {11: "0xe0088", 15: "0xffffffff", 12: "0x0"}),
+    ("--dear alat:0", {11: "0x108", 15: "0xffffffff", 12: "0x0"}),
+    ("--btb ds=1,tm=2,ptm=1,ppm=3,brt=2,plm=0", {15: "0xffffffff", 12: "0xb681"}),
+    ("--btb tm=3", {15: "0xffffffff", 12: "0x3f08"}),
+    ("IA64_INST_RETIRED --pmc8 0xfff0123456789a", {4: "0x828", 8: "0xfff0123456789d", 15: "0xfffffffa"}),
+    ("IA64_TAGGED_INST_RETIRED_IBRP1_PMC9 --pmc9 0xffffffffffffffff",
+     {4: "0x10828", 9: "0xfffffffffffffffd", 15: "0xfffffffd"}),
+    ("CPU_CYCLES,noqual --data-range 0x1000-0x2000", {4: "0x1228", 13: "0x2078fefefef6", 15: "0xffffffff"}),
+    ("NOPS_RETIRED,thres=9 --check reference", {4: "0x105028", 15: "0xffffffff"}),
+])
+def test_itanium2_options(args: str, pmcs: dict[int, str]) -> None:
+    assert values(encoded("-p", "itanium2", *args.split())) == pmcs
+
+
+@pytest.mark.parametrize(("args", "pmcs"), [
+    ("L3_INSERTS:M:I", {4: "0x4a00da08"}),
+    ("IA64_INST_RETIRED --opcm1 m,i:0x14567890123:0x1fffffffff0 --plm 0,3",
+     {4: "0x2000809", 32: "0x20c01fffffffff0", 33: "0x14567890123"}),
+    ("IA64_INST_RETIRED --opcm2 m,i,f:5:0x1f --plm 0,3", {4: "0x2000809", 34: "0xe00000000001f", 35: "0x5"}),
+    ("--etb tm=2,ptm=3,ppm=1,brt=3", {39: "0xde08"}),
+    ("CPU_OP_CYCLES_ALL --ipear 255,plm=0,3 --plm 0,3", {4: "0x2001209", 42: "0x7fc09"}),
+    ("L1I_FILLS --code-range 0x1000-0x2000 --demand-fetch --prefetch-match --plm 0,3",
+     {4: "0x2004109", 38: "0x2924", 41: "0x6078fefeeeee", 32: "0xf01ffffffffff"}),
+    ("IA64_INST_RETIRED --code-range 0x1000+0x1000 --invert --plm 0,3",
+     {4: "0x2000809", 38: "0x2d34", 41: "0x2078fefefeee", 32: "0x10f01ffffffffff"}),
+    ("IA64_INST_RETIRED --code-range 0x1000-0x2000 --no-fine --plm 0,3",
+     {4: "0x2000809", 38: "0xdb4", 41: "0x2078fefefeee", 32: "0xf01ffffffffff"}),
+])
+def test_montecito_options(args: str, pmcs: dict[int, str]) -> None:
+    assert values(encoded("-p", "montecito", *args.split())) == pmcs
+
+
+def test_range_levels_and_the_detected_processor() -> None:
+    data = encoded("-p", "itanium2", "NOPS_RETIRED", "--code-range", "0x1010-0x1040@0",
+                   "--code-range", "0x2020+0x30@kernel", "--cpuid3", "0x1f010504")
+    irange = data["irange"]
+    assert isinstance(irange, dict)
+    assert [r["value"] for r in irange["registers"]] == [
+        "0x1000", "0x1000000fffff000", "0x1030", "0x1000000fffff000",
+        "0x2020", "0x1000000fffff000", "0x2050", "0x1000000fffff000"]
+    assert irange["fine"] is True
+    assert irange["ranges"] == [
+        {"start": "0x1000", "end": "0x1040", "start_offset": "0x10", "end_offset": "0x0"},
+        {"start": "0x2020", "end": "0x2060", "start_offset": "0x0", "end_offset": "0x10"}]
+
+
+# ---- mistakes ----------------------------------------------------------------------
+
+MISTAKES = [
+    ("encode -p itanium2 CPU_CYCLE", "the nearest are CPU_CYCLES"),
+    ("info -p montecito CPU_CYCLES", "the nearest are "),
+    ("encode -p itanium2 CPU_CYCLES --code-range 0x1000-0x1100", "event CPU_CYCLES"),
+    ("encode -p itanium2 NOPS_RETIRED --code-range 0x1001-0x1100", "multiples of 16"),
+    ("encode -p itanium2 NOPS_RETIRED --code-range 0x2000-0x1000", "start below its end"),
+    ("encode -p itanium2 NOPS_RETIRED,thres=6", "0 to 5"),
+    ("encode -p itanium2 CPU_CYCLES CPU_CYCLES CPU_CYCLES CPU_CYCLES CPU_CYCLES", "4 counters (PMC4 to PMC7)"),
+    ("encode -p itanium2 L1D_READS_SET0 L1D_READS_SET1", "one set"),
+    ("encode -p itanium2 BRANCH_EVENT DATA_EAR_TLB_ALL", "excludes branch recording"),
+    ("encode -p montecito L3_INSERTS", "needs at least one"),
+    ("encode -p montecito L3_INSERTS:X", "I, S, E, M"),
+    ("encode -p itanium2 CPU_CYCLES --unavail 999", "0 to 511"),
+    ("encode -p itanium2 CPU_CYCLES --cpuid3 0x20000704", "family"),
+    ("encode -p itanium2 --btb tm=4", "2 bits"),
+    ("encode -p montecito --ipear 256", "8 bits"),
+    ("encode -p itanium2 --iear alat:0", "EAR mode"),
+    ("events -p itanium2 NO_SUCH_*", "no event of itanium2 matches"),
+]
+
+
+@pytest.mark.parametrize(("command", "text"), MISTAKES)
+def test_a_mistake_is_one_line_and_status_1(command: str, text: str) -> None:
+    done = pypfm(*command.split())
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert text in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+WRONG_USAGE = [
+    "", "frobnicate", "encode", "encode CPU_CYCLES", "encode -p pentium CPU_CYCLES", "encode -p itanium2",
+    "encode -p itanium2 CPU_CYCLES,thres", "encode -p itanium2 CPU_CYCLES,colour=3",
+    "encode -p itanium2 CPU_CYCLES,thres=1,thres=2", "encode -p itanium2 CPU_CYCLES --plm users",
+    "encode -p itanium2 CPU_CYCLES --code-range 0x1000", "encode -p itanium2 CPU_CYCLES --code-range a-b",
+    "encode -p itanium2 CPU_CYCLES --code-range 0x1000-0x10000000000000000",
+    "encode -p itanium2 CPU_CYCLES --iear 3", "encode -p itanium2 CPU_CYCLES --unavail four",
+    "encode -p itanium2 CPU_CYCLES --opcm1 m:1:1", "encode -p itanium2 CPU_CYCLES --ipear 1",
+    "encode -p montecito CPU_OP_CYCLES_ALL --pmc8 1", "encode -p montecito CPU_OP_CYCLES_ALL --opcm1 x:1:1",
+    "encode -p montecito CPU_OP_CYCLES_ALL --opcm1 m:1", "encode -p itanium2 CPU_CYCLES --check sometimes",
+    "encode -p itanium2 CPU_CYCLES --no-such-option", "encode -p itanium2 CPU_CYCLES --plm user X,bad",
+    "config", "config pfm3", "config --library pfm9", "info -p itanium2", "events",
+]
+
+
+@pytest.mark.parametrize("command", WRONG_USAGE)
+def test_wrong_usage_is_one_line_and_status_2(command: str) -> None:
+    done = pypfm(*command.split())
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("pypfm")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", [b"\xff\xfe", b"", b"A" * 100000, b"CPU_CYCLES\n", "\N{SNOWMAN}".encode(), b":", b","])
+def test_strange_event_names(name: bytes) -> None:
+    done = subprocess.run([os.fsencode(PYPFM), b"encode", b"-p", b"itanium2", name], capture_output=True, cwd=TESTS)
+    assert done.returncode in (1, 2)
+    assert b"Traceback" not in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    script = f"{PYPFM} events -p montecito --json | head -n 1"
+    done = run("sh", "-c", script)
+    assert (done.stdout, done.stderr) == ("[\n", "")
+
+
+def test_module_and_version() -> None:
+    done = run(sys.executable, "-m", "pypfm", "--version")
+    assert done.stdout.split() == ["pypfm", "0.1.0"]
+    help_text = run(sys.executable, "-m", "pypfm", "--help").stdout
+    assert all(name in help_text for name in ("pmus", "events", "info", "encode", "config"))
+
+
+def test_config_builds_a_program(tmp_path: Path) -> None:
+    source = tmp_path / "prog.c"
+    source.write_text("#include <perfmon/pfmlib_itanium2.h>\n"
+                      "int main(void) { unsigned int v; return pfm_get_version(&v) || v != PFMLIB_VERSION; }\n")
+    command = f"cc {source} -o {tmp_path}/prog $({PYPFM} config --cflags --libs pfm3) && {tmp_path}/prog"
+    done = run("sh", "-c", command)
+    assert (done.returncode, done.stderr) == (0, "")
+    path = Path(output("config", "--library", "pfm3").strip())
+    assert path.name == "libpfm.so.3"
+    assert path.is_file()
+    assert output("config", "--cflags", "pfm3").startswith("-I")
+    assert "-rpath" in output("config", "--libs", "pfm3")
