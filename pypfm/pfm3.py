@@ -29,7 +29,7 @@ from pypfm._pfm3 import ffi, lib
 from pypfm._pfm3_api import *  # noqa: F403
 from pypfm._pfm3_api import __all__ as _generated
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
     *_generated, "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",
     "create_string_buffer", "ffi", "lib",
 ]

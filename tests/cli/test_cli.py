@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -14,13 +13,8 @@ import pytest
 
 from pypfm import schemas
 
-from conftest import TESTS, clean_env, run
-
-PYPFM = Path(sys.executable).with_name("pypfm")
-
-
-def pypfm(*args: object) -> subprocess.CompletedProcess[str]:
-    return run(PYPFM, *args)
+from conftest import TESTS, run
+from terminal import PYPFM, on_terminal, pypfm
 
 
 def output(*args: object) -> str:
@@ -34,26 +28,6 @@ def encoded(*args: object) -> dict[str, object]:
     data = json.loads(output("encode", *args))
     jsonschema.validate(data, schemas.load("encode"))
     return data
-
-
-def on_terminal(columns: int, *args: object) -> str:
-    """What a command prints on a terminal of that width."""
-    ours, theirs = pty.openpty()
-    env = clean_env(COLUMNS=str(columns), TERM="dumb")
-    process = subprocess.Popen([str(a) for a in (PYPFM, *args)], stdout=theirs, stderr=theirs, env=env, cwd=TESTS)
-    os.close(theirs)
-    text = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # EIO: the other side is closed
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(ours)
-    assert process.wait() == 0, text
-    return text.decode().replace("\r\n", "\n")
 
 
 def values(data: dict[str, object]) -> dict[int, str]:

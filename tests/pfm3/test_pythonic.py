@@ -156,7 +156,7 @@ def test_coverage_is_checked() -> None:
 
 @pytest.mark.parametrize("threshold", [-1, 6, 7, 8])
 def test_thresholds_are_checked(threshold: int) -> None:
-    with pytest.raises(ThresholdError, match="NOPS_RETIRED.*0 to 5"):
+    with pytest.raises(ThresholdError, match=r"NOPS_RETIRED.*0 to 5"):
         ITA2.encode([EventRequest("NOPS_RETIRED", threshold=threshold)])
 
 
