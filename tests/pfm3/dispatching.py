@@ -62,7 +62,10 @@ def request(events: Iterable[Event], dfl_plm: int = 8, flags: int = 0,
 
 @dataclass
 class Answer:
-    """What came back from one call; :attr:`model` is None if no model output was passed."""
+    """What came back from one call; model is None if no model output was passed.
+
+    irange and drange are references into model: keep the answer alive while using them.
+    """
 
     ret: int
     out: pfm3.pfmlib_output_param_t
@@ -118,9 +121,8 @@ def range_output(rr: Any) -> Any:
 
 def pairs(rr: Any) -> list[tuple[int, int, int, int]]:
     """The pairs of a range output: register, address, 56 bits of mask, privilege levels."""
-    br = rr.rr_br[0:rr.rr_nbr_used]
-    assert [odd.reg_num - even.reg_num for even, odd in zip(br[::2], br[1::2], strict=True)] == [
-        1] * (len(br) // 2)
+    br = list(rr.rr_br)[:rr.rr_nbr_used]
+    assert all(odd.reg_num == even.reg_num + 1 for even, odd in zip(br[::2], br[1::2], strict=True))
     return [(even.reg_num, even.reg_value, odd.reg_value % (1 << 56), odd.reg_value >> 56)
             for even, odd in zip(br[::2], br[1::2], strict=True)]
 
@@ -135,6 +137,15 @@ class Pmu:
     input_type: Any
     output_type: Any
     counters: int
+    cycles: str  # the event that the manual page contrasts with EAR events
+    branches: str  # name of the branch trace buffer in predicates and fields
+    iear: int  # PMC of the instruction EAR; and so on
+    dear: int
+    trace: int
+    irange: int
+    drange: int
+    page: int  # a fine range lies inside one
+    tagged: tuple[str, ...]  # the four IA64_INST_RETIRED events, one for each pair
 
     def select(self) -> None:
         assert pfm3.pfm_force_pmu(self.type) == 0
@@ -142,6 +153,30 @@ class Pmu:
     def call(self, name: str) -> Any:
         """The function of this model: call("is_ear") is pfm_ita2_is_ear."""
         return getattr(pfm3, f"pfm_{self.tag}_{name}")
+
+    def cell(self, getter: str, value: int = 0) -> Any:
+        """A variable for what a getter of this model stores."""
+        if getter.endswith("ear_mode"):
+            return getattr(pfm3, f"pfmlib_{self.tag}_ear_mode_t")(value)
+        types = {"get_event_umask": pfm3.c_ulong, "get_event_maxincr": pfm3.c_uint}
+        return types.get(getter, pfm3.c_int)(value)
+
+    def query(self, name: str, event: str) -> Any:
+        """The answer of a predicate or getter of this model on an event."""
+        if name.startswith(("is_", "support_")):
+            return self.call(name)(find(event))
+        cell = self.cell(name)
+        assert self.call(name)(find(event), cell) == 0
+        return cell.value
+
+    def field(self, value: int, member: str, name: str) -> int:
+        """A bit-field of a PMC value: member is that of the register union."""
+        register = getattr(pfm3, f"pfm_{self.tag}_pmc_reg_t")(pmc_val=value)
+        return int(getattr(getattr(register, member), name))
+
+    def counter_field(self, value: int, name: str) -> int:
+        """A bit-field of a counter PMC."""
+        return self.field(value, f"pmc_{self.tag}_counter_reg", name)
 
     def constant(self, name: str) -> int:
         """The constant of this model: constant("EVT_NO_GRP") is PFMLIB_ITA2_EVT_NO_GRP."""
@@ -173,8 +208,14 @@ class Pmu:
         return Answer(ret, out, model_out, self.tag)
 
 
-ITANIUM2 = Pmu("itanium2", pfm3.PFMLIB_ITANIUM2_PMU, "ita2", pfm3.pfmlib_ita2_input_param_t,
-               pfm3.pfmlib_ita2_output_param_t, pfm3.PMU_ITA2_NUM_COUNTERS)
-MONTECITO = Pmu("montecito", pfm3.PFMLIB_MONTECITO_PMU, "mont", pfm3.pfmlib_mont_input_param_t,
-                pfm3.pfmlib_mont_output_param_t, pfm3.PMU_MONT_NUM_COUNTERS)
+ITANIUM2 = Pmu(
+    "itanium2", pfm3.PFMLIB_ITANIUM2_PMU, "ita2", pfm3.pfmlib_ita2_input_param_t,
+    pfm3.pfmlib_ita2_output_param_t, pfm3.PMU_ITA2_NUM_COUNTERS, cycles="CPU_CYCLES", branches="btb",
+    iear=10, dear=11, trace=12, irange=14, drange=13, page=4096,
+    tagged=tuple(f"IA64_TAGGED_INST_RETIRED_IBRP{i}_PMC{8 + i % 2}" for i in range(4)))
+MONTECITO = Pmu(
+    "montecito", pfm3.PFMLIB_MONTECITO_PMU, "mont", pfm3.pfmlib_mont_input_param_t,
+    pfm3.pfmlib_mont_output_param_t, pfm3.PMU_MONT_NUM_COUNTERS, cycles="CPU_OP_CYCLES_ALL", branches="etb",
+    iear=37, dear=40, trace=39, irange=38, drange=41, page=65536,
+    tagged=tuple(f"IA64_TAGGED_INST_RETIRED_IBRP{i}_PMC{('32_33', '34_35')[i % 2]}" for i in range(4)))
 PMUS = {pmu.name: pmu for pmu in (ITANIUM2, MONTECITO)}
