@@ -49,7 +49,7 @@ def request(events: Iterable[Event], dfl_plm: int = 8, flags: int = 0,
     """The generic input of a call."""
     rows = []
     for event in events:
-        row = {"event": event} if isinstance(event, str) else event
+        row: dict[str, Any] = {"event": event} if isinstance(event, str) else event
         masks = row.get("unit_masks", [])
         rows.append({"event": find(row["event"]), "plm": row.get("plm", 0),
                      "unit_masks": masks, "num_masks": len(masks)})
@@ -75,17 +75,17 @@ class Answer:
     @property
     def order(self) -> list[int]:
         """Numbers of the PMCs, in the order of the output."""
-        return [r.reg_num for r in self.out.pfp_pmcs[0:self.out.pfp_pmc_count]]
+        return [r.reg_num for r in list(self.out.pfp_pmcs)[:self.out.pfp_pmc_count]]
 
     @property
     def pmcs(self) -> dict[int, int]:
         """Value of each PMC."""
-        return {r.reg_num: r.reg_value for r in self.out.pfp_pmcs[0:self.out.pfp_pmc_count]}
+        return {r.reg_num: r.reg_value for r in list(self.out.pfp_pmcs)[:self.out.pfp_pmc_count]}
 
     @property
     def pmds(self) -> list[int]:
         """Numbers of the PMDs, in the order of the output."""
-        return [r.reg_num for r in self.out.pfp_pmds[0:self.out.pfp_pmd_count]]
+        return [r.reg_num for r in list(self.out.pfp_pmds)[:self.out.pfp_pmd_count]]
 
     @property
     def irange(self) -> Any:

@@ -17,7 +17,7 @@ INVAL, FEATCOMB = pfm3.PFMLIB_ERR_INVAL, pfm3.PFMLIB_ERR_FEATCOMB
 RETIRED, NOPS, LOADS = "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED"
 
 
-@pytest.fixture(params=PMUS.values(), ids=PMUS.keys())
+@pytest.fixture(params=list(PMUS.values()), ids=list(PMUS))
 def pmu(request: pytest.FixtureRequest) -> Pmu:
     """Each model in turn, selected."""
     request.param.select()
@@ -237,7 +237,7 @@ def counted(pmu: Pmu, ear: str, value: int) -> bool:
 @pytest.mark.parametrize(("ear", "mode", "event", "umask"), EARS, ids=EAR_IDS)
 def test_ear_method_1_event_alone(pmu: Pmu, ear: str, mode: int, event: str, umask: int) -> None:
     """Also with model structures in which ear_used is cleared, whatever else they hold."""
-    cleared = {ear: {"ear_used": 0, "ear_mode": 1 - mode % 2, "ear_umask": 9, "ear_plm": 3}}
+    cleared: dict[str, Any] = {ear: {"ear_used": 0, "ear_mode": 1 - mode % 2, "ear_umask": 9, "ear_plm": 3}}
     for answer in (pmu.dispatch(event), pmu.dispatch(event, **cleared)):
         assert answer.ret == 0
         assert ear_fields(pmu, ear, answer.pmcs[getattr(pmu, ear)]) == (mode, umask, 8)
@@ -310,7 +310,7 @@ def trace_fields(pmu: Pmu, value: int) -> dict[str, int]:
     return {f: pmu.field(value, member, f"{prefix}_{f}") for f in ("plm", "ds", "tm", "ptm", "ppm", "brt")}
 
 
-def trace_settings(pmu: Pmu, **fields: int) -> dict[str, dict[str, int]]:
+def trace_settings(pmu: Pmu, **fields: int) -> dict[str, Any]:
     return {pmu.branches: {f"{pmu.branches}_{name}": value for name, value in fields.items()}}
 
 

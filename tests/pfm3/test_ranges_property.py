@@ -30,7 +30,7 @@ SPACE = 1 << MASK_BITS  # the hardware does not compare address bits 63 to 56
 EXACT_SIZE = (1 << 54) - 1  # sizes below it convert to double without rounding up
 Limit = tuple[int, int]
 
-PMU = pytest.mark.parametrize("pmu", PMUS.values(), ids=PMUS.keys())
+PMU = pytest.mark.parametrize("pmu", PMUS.values(), ids=list(PMUS))
 
 
 @st.composite
