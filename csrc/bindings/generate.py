@@ -215,7 +215,7 @@ def emit_struct(name: str, node: c_ast.Node, types: Types, comments: dict[str, s
     return "".join(out)
 
 
-def emit_function(node: c_ast.Decl, types: Types, comments: dict[str, str]) -> str:
+def emit_function(node: c_ast.Decl, types: Types, comments: dict[str, str], by_hand: set[str]) -> str:
     params = node.type.args.params if node.type.args else []
     params = [p for p in params if p.name]
     signature, call = [], []
@@ -224,28 +224,23 @@ def emit_function(node: c_ast.Decl, types: Types, comments: dict[str, str]) -> s
         signature.append(f"{p.name}: {kind}")
         if kind == "_m.Buffer":
             call.append(f"_m.sized({p.name}, {params[i + 1].name})")
-        elif kind.startswith("Callable"):
-            return emit_callback_function(node.name, signature, comments)
         else:
             call.append(p.name)
     result = types.result(node.type.type)
-    wrapper = "_text" if result == "str" else "_call"
-    args = ", ".join([f"lib.{node.name}", *call])
+    if node.name in by_hand:
+        wrapper, args = f"_hand.{node.name}", ", ".join(p.name for p in params)
+    else:
+        wrapper = "_text" if result == "str" else "_call"
+        args = ", ".join([f"lib.{node.name}", *call])
     return (f"def {node.name}({', '.join(signature)}) -> {result}:\n"
             + docstring(comments[node.name], "    ") + f"    return {wrapper}({args})\n")
-
-
-def emit_callback_function(name: str, signature: list[str], comments: dict[str, str]) -> str:
-    """A function that takes a function: written by hand in pypfm/_MODULE_callbacks.py."""
-    params = ", ".join(p.split(":")[0] for p in signature)
-    return (f"def {name}({', '.join(signature)}) -> int:\n" + docstring(comments[name], "    ")
-            + f"    return _callbacks.{name}({params})\n")
 
 
 def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[str, str],
                 constants: list[str], macros: list[str]) -> str:
     types = Types()
     classes, scalars, functions = [], [], []
+    by_hand = set(re.findall(r"^def (pfm\w+)", args.hand.read_text(), flags=re.M)) if args.hand else set()
     for node in tree.ext:
         if isinstance(node, c_ast.Typedef) and node.name not in {"size_t", "uint64_t", "FILE"}:
             types.add(node)
@@ -254,7 +249,7 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
             elif node.name in types.scalars:
                 scalars.append(node.name)
         elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
-            functions.append(emit_function(node, types, comments))
+            functions.append(emit_function(node, types, comments, by_hand))
     names = sorted([*types.structs, *scalars, *constants, *macros,
                     *(re.match(r"def (\w+)", f).group(1) for f in functions)])  # type: ignore[union-attr]
     parts = [
@@ -262,8 +257,7 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
         "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING\n",
         f"from pypfm import _mirror as _m\nfrom pypfm._{args.module} import ffi, lib\n",
         "if TYPE_CHECKING:\n    from collections.abc import Callable\n",
-        f"from pypfm import _{args.module}_callbacks as _callbacks\n"
-        if any("_callbacks." in f for f in functions) else "",
+        f"from pypfm import _{args.module}_hand as _hand\n" if by_hand else "",
         "_call, _text = _m.callers(ffi, lib)\n",
         "__all__ = [\n" + "".join(f"    {n!r},\n" for n in names) + "]\n",
         "".join(f"{n}: int = lib.{n}\n" for n in constants),
@@ -318,6 +312,7 @@ def main() -> None:
     parser.add_argument("--header", action="append", default=[], help="public header")
     parser.add_argument("--private", action="append", default=[], help="header for the Pythonic layer")
     parser.add_argument("--prefix", action="append", default=[], help="of the names of constants")
+    parser.add_argument("--hand", type=Path, help="Python file with functions to call in place of C's")
     parser.add_argument("--extra", type=Path, help="C file with more declarations for cffi, and their code")
     args = parser.parse_args()
 

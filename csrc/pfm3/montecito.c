@@ -411,7 +411,6 @@ encode_code_ranges(struct pfm3_job *job, const struct pfm3_rr_in *in, struct pfm
 		ret = pfm3_code_range_value(out, fine, tagged, &value);
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
-	pfm3_trace_ranges(job, in, n, out, fine, in->flags & PFMLIB_MONT_RR_INV);
 	trace_irange(job, value);
 	return pfm3_emit_pmc(job, PMC_IRANGE, value);
 }

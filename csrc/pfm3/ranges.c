@@ -120,6 +120,47 @@ append_pair(struct pfm3_rr_out *out, unsigned int r, uint64_t address, uint64_t 
 	return ret;
 }
 
+/* One line for a pair of debug registers. */
+static void
+trace_pair(const struct pfm3_job *job, const pfmlib_reg_t *pair, int fine)
+{
+	unsigned int r = pair->reg_num;
+	uint64_t mask = pair[1].reg_value & (((uint64_t)1 << MASK_BITS) - 1);
+
+	pfm3_trace(job, "brp%u:  db%u: 0x%016llx db%u: plm=0x%llx mask=0x%016llx", r / 2,
+		   r, pair->reg_value, r + 1, pair[1].reg_value >> MASK_BITS & 0xf,
+		   (unsigned long long)mask);
+	if (!fine)
+		pfm3_trace(job, " end=0x%016llx", pair->reg_value + (((uint64_t)1 << MASK_BITS) - mask) - 1);
+	pfm3_trace(job, "\n");
+}
+
+/* Show an interval with the registers that cover it. */
+static void
+trace_range(const struct pfm3_job *job, const struct pfm3_limit *limit, uint64_t soff, uint64_t eoff,
+	    const pfmlib_reg_t *br, unsigned int count, const char *notes)
+{
+	int fine = strstr(notes, "fine") != NULL;
+
+	if (!job->settings->verbose)
+		return;
+	pfm3_trace(job, "[0x%lx-0x%lx): %u register pair(s)%s\nstart offset: -0x%llx end_offset: +0x%llx\n",
+		   limit->start, limit->end, count / 2, notes,
+		   (unsigned long long)soff, (unsigned long long)eoff);
+	for (unsigned int r = 0; r < count; r += 2)
+		trace_pair(job, &br[r], fine);
+}
+
+/* What is said behind the number of pairs. */
+static const char *
+range_notes(const struct pfm3_rr_in *in, int fine)
+{
+	/* Both models have the inversion flag in bit 0. */
+	if (in->flags & 1)
+		return fine ? ", fine_mode, inversed" : ", inversed";
+	return fine ? ", fine_mode" : "";
+}
+
 pfm_err_t
 pfm3_cover_fine(const struct pfm3_job *job, const struct pfm3_rr_in *in, int n,
 		unsigned int base, const struct pfm3_fine_mode *mode, unsigned int shift,
@@ -143,6 +184,9 @@ pfm3_cover_fine(const struct pfm3_job *job, const struct pfm3_rr_in *in, int n,
 		/* Always entry 0 (quirk). */
 		out->infos[0].soff = limit->start - first;
 		out->infos[0].eoff = last - limit->end + 16;
+		if (ret == PFMLIB_SUCCESS)
+			trace_range(job, limit, out->infos[0].soff, out->infos[0].eoff,
+				    &out->br[out->nbr_used - 4], 4, range_notes(in, 1));
 	}
 	return ret;
 }
@@ -248,6 +292,8 @@ pfm3_cover_ranges(const struct pfm3_job *job, const struct pfm3_rr_in *in, int n
 		if (c.ret != PFMLIB_SUCCESS)
 			return c.ret;
 		note_offsets(out, first, out->nbr_used + c.reg, limit, i);
+		trace_range(job, limit, out->infos[i].soff, out->infos[i].eoff, &out->br[first],
+			    out->nbr_used + c.reg - first, range_notes(in, 0));
 	}
 	out->nbr_used += c.reg;
 	return PFMLIB_SUCCESS;
@@ -259,6 +305,7 @@ pfm3_cover_single(const struct pfm3_job *job, const struct pfm3_rr_in *in,
 {
 	const struct pfm3_limit *limit = &in->limits[0];
 	unsigned int p = exponent(limit->end - limit->start);
+	pfm_err_t ret;
 
 	if ((limit->end - limit->start) & (block_size(p) - 1)) {
 		if (p > 62) {
@@ -275,8 +322,12 @@ pfm3_cover_single(const struct pfm3_job *job, const struct pfm3_rr_in *in,
 			continue;
 		out->infos[0].soff = limit->start - start;
 		out->infos[0].eoff = end - limit->end;
-		return append_pair(out, base, start,
-				   mask_word(job, ~(block_size(p) - 1), limit->plm), shift);
+		ret = append_pair(out, base, start,
+				  mask_word(job, ~(block_size(p) - 1), limit->plm), shift);
+		if (ret == PFMLIB_SUCCESS)
+			trace_range(job, limit, limit->start - start, end - limit->end,
+				    &out->br[out->nbr_used - 2], 2, range_notes(in, 0));
+		return ret;
 	}
 	return PFMLIB_ERR_IRRINVAL;
 }
@@ -314,6 +365,7 @@ pfm3_code_range_value(const struct pfm3_rr_out *out, int fine, int tagged, uint6
 pfm_err_t
 pfm3_cover_data(struct pfm3_job *job, const struct pfm3_rr_in *in, struct pfm3_rr_out *out)
 {
+	struct pfm3_rr_in data = *in;
 	int n = pfm3_count_ranges(in, 1);
 	pfm_err_t ret;
 
@@ -321,11 +373,9 @@ pfm3_cover_data(struct pfm3_job *job, const struct pfm3_rr_in *in, struct pfm3_r
 		return n;	/* PFMLIB_ERR_IRRINVAL even for data (quirk) */
 	if (n == 0)
 		return PFMLIB_ERR_DRRINVAL;
-	ret = pfm3_cover_ranges(job, in, n, out);
-	if (ret == PFMLIB_ERR_TOOMANY)
-		return PFMLIB_ERR_DRRTOOMANY;
-	pfm3_trace_ranges(job, in, n, out, 0, 0);
-	return ret;
+	data.flags = 0;		/* ignored */
+	ret = pfm3_cover_ranges(job, &data, n, out);
+	return ret == PFMLIB_ERR_TOOMANY ? PFMLIB_ERR_DRRTOOMANY : ret;
 }
 
 /* Mark the first pairs (all, or only the lower bounds of fine mode) of an output. */
@@ -365,35 +415,4 @@ pfm3_data_range_value(const void *model_drange, const void *model_irange, int fi
 		v |= pfm3_field(part[pair] != 0, 45 + pair, 1);
 	}
 	return v;
-}
-
-/* One line for a pair of debug registers. */
-static void
-trace_pair(const struct pfm3_job *job, const pfmlib_reg_t *pair, int fine)
-{
-	unsigned int r = pair->reg_num;
-	uint64_t mask = pair[1].reg_value & (((uint64_t)1 << MASK_BITS) - 1);
-
-	pfm3_trace(job, "brp%u:  db%u: 0x%016llx db%u: plm=0x%llx mask=0x%016llx", r / 2,
-		   r, pair->reg_value, r + 1, pair[1].reg_value >> MASK_BITS & 0xf,
-		   (unsigned long long)mask);
-	if (!fine)
-		pfm3_trace(job, " end=0x%016llx", pair->reg_value + (((uint64_t)1 << MASK_BITS) - mask) - 1);
-	pfm3_trace(job, "\n");
-}
-
-void
-pfm3_trace_ranges(const struct pfm3_job *job, const struct pfm3_rr_in *in, int n,
-		  const struct pfm3_rr_out *out, int fine, int inversed)
-{
-	if (!job->settings->verbose)
-		return;
-	for (int i = 0; i < n; i++)
-		pfm3_trace(job, "[0x%lx-0x%lx): %u register pair(s)%s%s\n"
-			   "start offset: -0x%lx end_offset: +0x%lx\n",
-			   in->limits[i].start, in->limits[i].end, out->nbr_used / 2,
-			   fine ? ", fine_mode" : "", inversed ? ", inversed" : "",
-			   out->infos[i].soff, out->infos[i].eoff);
-	for (unsigned int r = 0; r + 1 < out->nbr_used; r += 2)
-		trace_pair(job, &out->br[r], fine);
 }

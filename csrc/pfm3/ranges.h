@@ -79,8 +79,4 @@ pfm_err_t pfm3_cover_data(struct pfm3_job *job, const struct pfm3_rr_in *in, str
 uint64_t pfm3_data_range_value(const void *model_drange, const void *model_irange, int fine,
 			       int opcm0, int opcm1);
 
-/* Print the covered intervals to the verbose stream. */
-void pfm3_trace_ranges(const struct pfm3_job *job, const struct pfm3_rr_in *in, int n,
-		       const struct pfm3_rr_out *out, int fine, int inversed);
-
 #endif /* PFM3_RANGES_H */

@@ -7,9 +7,9 @@ detects the PMU, else it is forced.
 import json
 import sys
 
-from dispatching import PMUS
-
 from pypfm import pfm3
+
+from dispatching import PMUS
 
 
 def main() -> None:

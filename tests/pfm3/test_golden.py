@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from conftest import VECTORS
 from dispatching import PMUS, range_output
 from pfm3_vectors import read, replay

@@ -6,9 +6,10 @@ What it says in the same words as libpfm_montecito(3) is in test_manual_both.py.
 from __future__ import annotations
 
 import pytest
-from dispatching import ITANIUM2, UNCHECKED, find, pairs, ranges
 
 from pypfm import pfm3
+
+from dispatching import ITANIUM2, UNCHECKED, find, pairs, ranges
 
 FEATCOMB = pfm3.PFMLIB_ERR_FEATCOMB
 RETIRED, NOPS = "IA64_INST_RETIRED", "NOPS_RETIRED"

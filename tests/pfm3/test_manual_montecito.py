@@ -8,9 +8,10 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from dispatching import MONTECITO, UNCHECKED, pairs, ranges
 
 from pypfm import pfm3
+
+from dispatching import MONTECITO, UNCHECKED, pairs, ranges
 
 FEATCOMB = pfm3.PFMLIB_ERR_FEATCOMB
 RETIRED, NOPS = "IA64_INST_RETIRED", "NOPS_RETIRED"

@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from dispatching import ITANIUM2, MONTECITO, NO_QUALCHECK, ranges, request
 
 from pypfm import pfm3
 from pypfm.pfm3 import byref, ffi, lib
+
+from dispatching import ITANIUM2, MONTECITO, NO_QUALCHECK, ranges, request
 
 INVAL = pfm3.PFMLIB_ERR_INVAL
 
@@ -514,3 +515,13 @@ def test_threads_that_list_at_once_see_their_own_lines() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(work, range(8))) == [{w} for w in range(8)]
+
+
+def test_the_structure_of_another_model_is_refused() -> None:
+    assert pfm3.pfm_force_pmu(pfm3.PFMLIB_MONTECITO_PMU) == 0
+    inp, out = pfm3.pfmlib_input_param_t(pfp_dfl_plm=8), pfm3.pfmlib_output_param_t()
+    with pytest.raises(TypeError, match="wants pfmlib_mont_input_param_t, not pfmlib_ita2_input_param_t"):
+        pfm3.pfm_dispatch_events(inp, pfm3.pfmlib_ita2_input_param_t(), out, None)
+    with pytest.raises(TypeError, match="wants pfmlib_mont_output_param_t"):
+        pfm3.pfm_dispatch_events(inp, pfm3.pfmlib_mont_input_param_t(), out, pfm3.byref(pfm3.pfmlib_ita2_output_param_t()))
+    assert pfm3.pfm_dispatch_events(inp, pfm3.byref(pfm3.pfmlib_mont_input_param_t()), out, None) == 0

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from conftest import REPLAY, TESTS, VECTORS, clean_env, run
 from pfm3_vectors import read
 

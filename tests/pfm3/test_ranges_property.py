@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from dispatching import ITANIUM2, MONTECITO, PMUS, UNCHECKED, Answer, Pmu, pairs, ranges, request
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pypfm import pfm3
+
+from dispatching import ITANIUM2, MONTECITO, PMUS, UNCHECKED, Answer, Pmu, pairs, ranges, request
 
 WORD = 1 << 64
 MASK_BITS = 56

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from conftest import REPLAY, TESTS, run_python
 
 PATH = ":".join(map(str, (TESTS / "pfm3", REPLAY)))

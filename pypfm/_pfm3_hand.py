@@ -1,19 +1,24 @@
-"""Functions of libpfm 3 that take a function: the Python side of their calls."""
+"""Functions of libpfm 3 whose call from Python needs more than the generated wrapper.
+
+The generator of the mirror (csrc/bindings/generate.py) puts a call of the function here in the
+place of its own; signature and documentation still come from the C header.
+"""
 
 from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING
 
-from pypfm._mirror import string
+from pypfm._mirror import CData, callers, string
 from pypfm._pfm3 import ffi, lib
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pypfm._mirror import CData
+__all__ = ["pfm_dispatch_events", "pfm_list_supported_pmus"]
 
-__all__ = ["pfm_list_supported_pmus"]
+_call, _ = callers(ffi, lib)
+_TAGS = {lib.PFMLIB_ITANIUM2_PMU: "ita2", lib.PFMLIB_MONTECITO_PMU: "mont"}
 
 
 class _Listing(threading.local):
@@ -55,3 +60,23 @@ def pfm_list_supported_pmus(pf: Callable[..., object] | None) -> int:
         return ret
     finally:
         _listing.print, _listing.error = outer
+
+
+def _check_model(structure: object, kind: str) -> None:
+    """Refuse the structure of another model: C takes any pointer and would read behind it."""
+    pmu = ffi.new("int *")
+    if not isinstance(structure, CData) or lib.pfm_get_pmu_type(pmu):
+        return
+    ctype = ffi.typeof(structure)
+    name = (ctype.item if ctype.kind == "pointer" else ctype).cname
+    wanted = f"pfmlib_{_TAGS[pmu[0]]}_{kind}_param_t"
+    if name not in (wanted, "void"):
+        message = f"the selected PMU wants {wanted}, not {name}"
+        raise TypeError(message)
+
+
+def pfm_dispatch_events(p: object, model_in: object, q: object, model_out: object) -> int:
+    """Call C once the model's structures are known to be those of the selected PMU."""
+    _check_model(model_in, "input")
+    _check_model(model_out, "output")
+    return _call(lib.pfm_dispatch_events, p, model_in, q, model_out)
