@@ -1,0 +1,123 @@
+"""The installed headers compile anywhere a libpfm program was compiled: each alone, C and C++, without a warning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from native import CC, CXX, HEADERS, PFM3, attempt, build, tool
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+C_STANDARDS = ["c99", "c11", "c23"]
+CXX_STANDARDS = ["c++11", "c++17"]
+
+every_header = pytest.mark.parametrize("header", HEADERS)
+
+
+def standard_flag(compiler: str, language: str, standard: str) -> str:
+    """The compiler's name of a standard; skips if it knows none."""
+    for name in [standard, {"c23": "c2x"}.get(standard, standard)]:
+        if attempt(compiler, f"-std={name}", "-x", language, "-fsyntax-only", "-", source="").returncode == 0:
+            return f"-std={name}"
+    pytest.skip(f"{compiler} does not know {standard}")
+
+
+def need(compiler: str) -> str:
+    if tool(compiler) is None:
+        pytest.skip(f"no {compiler} on this machine")
+    return compiler
+
+
+def compile_headers(compiler: str, language: str, standard: str, source: str, *flags: str) -> None:
+    build(need(compiler), standard_flag(compiler, language, standard), *WARNINGS, *flags, *PFM3.cflags,
+          "-x", language, "-fsyntax-only", "-", source=source)
+
+
+def test_the_headers_are_the_expected_ones() -> None:
+    assert HEADERS == [f"perfmon/{h}" for h in (
+        "perfmon.h", "pfmlib.h", "pfmlib_comp.h", "pfmlib_itanium2.h", "pfmlib_montecito.h", "pfmlib_os.h",
+        "pfmlib_regmask.h")]
+
+
+@pytest.mark.parametrize("flags", [[], ["-D__PFMLIB_OS_COMPILE"]], ids=["", "OS_COMPILE"])
+@pytest.mark.parametrize("standard", C_STANDARDS)
+@pytest.mark.parametrize("compiler", [CC, "clang"])
+@every_header
+def test_c(header: str, compiler: str, standard: str, flags: list[str]) -> None:
+    source = f"#include <{header}>\n"
+    for text in (source, 2 * source):
+        compile_headers(compiler, "c", standard, text + "int unused;\n", *flags)
+
+
+@pytest.mark.parametrize("flags", [[], ["-D__PFMLIB_OS_COMPILE"]], ids=["", "OS_COMPILE"])
+@pytest.mark.parametrize("standard", CXX_STANDARDS)
+@pytest.mark.parametrize("compiler", [CXX, "clang++"])
+@every_header
+def test_cxx(header: str, compiler: str, standard: str, flags: list[str]) -> None:
+    source = f"#include <{header}>\n"
+    for text in (source, 2 * source):
+        compile_headers(compiler, "c++", standard, text, *flags)
+
+
+@pytest.mark.parametrize("order", [HEADERS, HEADERS[::-1]], ids=["sorted", "reversed"])
+@pytest.mark.parametrize(("compiler", "language", "standard"), [(CC, "c", "c11"), (CXX, "c++", "c++17")])
+def test_all_together(compiler: str, language: str, standard: str, order: list[str]) -> None:
+    compile_headers(compiler, language, standard, "".join(f"#include <{h}>\n" for h in order))
+
+
+def test_strict_warnings_reach_the_headers(tmp_path: Path) -> None:
+    """The control: a header with a flaw does not pass."""
+    (tmp_path / "flawed.h").write_text("static inline int f(int unused) { return 0; }\n")
+    done = attempt(CC, "-std=c11", *WARNINGS, f"-I{tmp_path}", "-x", "c", "-fsyntax-only", "-",
+                   source="#include <flawed.h>\n")
+    assert "unused" in done.stderr
+    assert done.returncode != 0
+
+
+def test_os_compile_leaves_out_the_system_glue() -> None:
+    source = "#include <perfmon/pfmlib.h>\nint f(void) { return pfm_self_start(0); }\n"
+    flags = ["-std=c11", "-Werror", *PFM3.cflags, "-x", "c", "-fsyntax-only", "-"]
+    assert attempt(CC, *flags, source=source).returncode == 0
+    done = attempt(CC, "-D__PFMLIB_OS_COMPILE", *flags, source=source)
+    assert done.returncode != 0
+    assert "pfm_self_start" in done.stderr
+
+
+ERROR_CODES = [
+    "SUCCESS", *(f"ERR_{n}" for n in (
+        "NOTSUPP", "INVAL", "NOINIT", "NOTFOUND", "NOASSIGN", "FULL", "EVTMANY", "MAGIC", "FEATCOMB", "EVTSET",
+        "EVTINCOMP", "TOOMANY", "IRRTOOBIG", "IRREMPTY", "IRRINVAL", "IRRTOOMANY", "DRRINVAL", "DRRTOOMANY",
+        "BADHOST", "IRRALIGN", "IRRFLAGS", "UMASK", "NOMEM")),
+]
+
+
+@pytest.mark.parametrize(("code", "name"), list(enumerate(ERROR_CODES)))
+def test_return_codes_are_macros_with_values(code: int, name: str) -> None:
+    source = (f"#include <perfmon/pfmlib.h>\n#ifndef PFMLIB_{name}\n#error no macro\n#endif\n"
+              f"_Static_assert(PFMLIB_{name} == -{code}, \"value\");\n"
+              f"int f(int c) {{ switch (c) {{ case PFMLIB_{name}: return 1; default: return 0; }} }}\n")
+    compile_headers(CC, "c", "c11", source)
+
+
+def test_itanium2_defines_the_name_of_its_manual_page() -> None:
+    source = "#include <perfmon/pfmlib_itanium2.h>\n_Static_assert(PFMLIB_MONT_EVT_NO_SET == -1, \"\");\n"
+    compile_headers(CC, "c", "c11", source)
+
+
+def test_header_guards_have_the_names_of_libpfm() -> None:
+    for header, guard in [("pfmlib", "PFMLIB"), ("pfmlib_itanium2", "PFMLIB_ITANIUM2"),
+                          ("pfmlib_montecito", "PFMLIB_MONTECITO")]:
+        source = f"#include <perfmon/{header}.h>\n#ifndef __{guard}_H__\n#error no guard\n#endif\n"
+        compile_headers(CC, "c", "c11", source)
+
+
+@pytest.mark.parametrize(("byte_order", "refused"), [("__LITTLE_ENDIAN", False), ("__BIG_ENDIAN", True)])
+@pytest.mark.parametrize("model", ["itanium2", "montecito"])
+def test_big_endian_target_is_refused(tmp_path: Path, model: str, byte_order: str, *, refused: bool) -> None:
+    """An endian.h in front of the system's pretends to be another target."""
+    (tmp_path / "endian.h").write_text(
+        f"#include_next <endian.h>\n#undef __BYTE_ORDER\n#define __BYTE_ORDER {byte_order}\n")
+    done = attempt(CC, "-std=c11", f"-I{tmp_path}", *PFM3.cflags, "-x", "c", "-fsyntax-only", "-",
+                   source=f"#include <perfmon/pfmlib_{model}.h>\n")
+    assert (done.returncode != 0) == refused
+    assert ("little-endian" in done.stderr) == refused
