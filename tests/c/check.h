@@ -1,0 +1,81 @@
+/*
+ * For the test programs: CHECK() and its relatives print the line that failed
+ * and go on; a program ends with return check_result().
+ */
+#ifndef TESTS_CHECK_H
+#define TESTS_CHECK_H
+
+#include <perfmon/pfmlib.h>
+#include <stdio.h>
+#include <string.h>
+
+static int check_failures;
+
+#define CHECK(condition)	check_true((condition) != 0, #condition, __FILE__, __LINE__)
+#define CHECK_EQ(got, want)	check_equal((long long)(got), (long long)(want), #got, __FILE__, __LINE__)
+#define CHECK_TEXT(got, want)	check_text((got), (want), #got, __FILE__, __LINE__)
+
+static inline void
+check_true(int ok, const char *what, const char *file, int line)
+{
+	if (ok)
+		return;
+	printf("%s:%d: failed: %s\n", file, line, what);
+	check_failures++;
+}
+
+static inline void
+check_equal(long long got, long long want, const char *what, const char *file, int line)
+{
+	if (got == want)
+		return;
+	printf("%s:%d: %s is %lld (%#llx), not %lld (%#llx)\n", file, line, what, got,
+	       (unsigned long long)got, want, (unsigned long long)want);
+	check_failures++;
+}
+
+static inline void
+check_text(const char *got, const char *want, const char *what, const char *file, int line)
+{
+	if (strcmp(got, want) == 0)
+		return;
+	printf("%s:%d: %s is\n\t%s\nnot\n\t%s\n", file, line, what, got, want);
+	check_failures++;
+}
+
+static inline int
+check_result(void)
+{
+	if (check_failures)
+		printf("%d checks failed\n", check_failures);
+	return check_failures != 0;
+}
+
+/* Registers as text, "4=0x1228 5=0x868"; the text is good until the next call. */
+static inline const char *
+show_values(const pfmlib_reg_t *regs, unsigned int count)
+{
+	static char text[4096];
+	int at = 0;
+
+	*text = '\0';
+	for (unsigned int i = 0; i < count && i < 64; i++)
+		at += snprintf(text + at, sizeof(text) - (size_t)at, "%s%u=0x%llx", i ? " " : "",
+			       regs[i].reg_num, regs[i].reg_value);
+	return text;
+}
+
+/* Register numbers as text, "4 5". */
+static inline const char *
+show_numbers(const pfmlib_reg_t *regs, unsigned int count)
+{
+	static char text[1024];
+	int at = 0;
+
+	*text = '\0';
+	for (unsigned int i = 0; i < count && i < 64; i++)
+		at += snprintf(text + at, sizeof(text) - (size_t)at, "%s%u", i ? " " : "", regs[i].reg_num);
+	return text;
+}
+
+#endif /* TESTS_CHECK_H */
