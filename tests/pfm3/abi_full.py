@@ -9,23 +9,23 @@ against the widths when this module is imported.
 
 from __future__ import annotations
 
-import ctypes as C
+import ctypes
 import re
 
 import pfm3_abi as abi
 
 # Whole registers by member: "field low bit/width".
 ITA2_PMC = """
-pmc_ita2_counter_reg: pmc_plm 0/4, pmc_ev 4/1, pmc_oi 5/1, pmc_pm 6/1, pmc_ig1 7/1, pmc_es 8/8, pmc_umask 16/4,
-    pmc_thres 20/3, pmc_enable 23/1, pmc_ism 24/2, pmc_ig2 26/38
+pmc_ita2_counter_reg: pmc_plm 0/4, pmc_ev 4/1, pmc_oi 5/1, pmc_pm 6/1, pmc_ig1 7/1, pmc_es 8/8,
+    pmc_umask 16/4, pmc_thres 20/3, pmc_enable 23/1, pmc_ism 24/2, pmc_ig2 26/38
 pmc8_9_ita2_reg: opcm_ig_ad 0/1, opcm_inv 1/1, opcm_bit2 2/1, opcm_mask 3/27, opcm_ig1 30/3, opcm_match 33/27,
     opcm_b 60/1, opcm_f 61/1, opcm_i 62/1, opcm_m 63/1
 pmc10_ita2_cache_reg: iear_plm 0/4, iear_pm 4/1, iear_umask 5/8, iear_ct 13/1, iear_ism 14/2, iear_ig4 16/48
 pmc10_ita2_tlb_reg: iear_plm 0/4, iear_pm 4/1, iear_umask 5/7, iear_ct 12/2, iear_ism 14/2, iear_ig4 16/48
 pmc11_ita2_reg: dear_plm 0/4, dear_ig1 4/2, dear_pm 6/1, dear_mode 7/2, dear_ig2 9/7, dear_umask 16/4,
     dear_ig3 20/4, dear_ism 24/2, dear_ig4 26/38
-pmc12_ita2_reg: btbc_plm 0/4, btbc_ig1 4/2, btbc_pm 6/1, btbc_ds 7/1, btbc_tm 8/2, btbc_ptm 10/2, btbc_ppm 12/2,
-    btbc_brt 14/2, btbc_ig2 16/48
+pmc12_ita2_reg: btbc_plm 0/4, btbc_ig1 4/2, btbc_pm 6/1, btbc_ds 7/1, btbc_tm 8/2, btbc_ptm 10/2,
+    btbc_ppm 12/2, btbc_brt 14/2, btbc_ig2 16/48
 pmc13_ita2_reg: darc_ig1 0/3, darc_cfg_dbrp0 3/2, darc_ig2 5/6, darc_cfg_dbrp1 11/2, darc_ig3 13/6,
     darc_cfg_dbrp2 19/2, darc_ig4 21/6, darc_cfg_dbrp3 27/2, darc_ig5 29/16, darc_ena_dbrp0 45/1,
     darc_ena_dbrp1 46/1, darc_ena_dbrp2 47/1, darc_ena_dbrp3 48/1, darc_ig6 49/15
@@ -53,9 +53,9 @@ pmd17_ita2_reg: dear_slot 0/2, dear_bn 2/1, dear_vl 3/1, dear_iaddr 4/60
 """
 
 MONT_PMC = """
-pmc_mont_counter_reg: pmc_plm 0/4, pmc_ev 4/1, pmc_oi 5/1, pmc_pm 6/1, pmc_ig1 7/1, pmc_es 8/8, pmc_umask 16/4,
-    pmc_thres 20/3, pmc_ig2 23/1, pmc_ism 24/2, pmc_all 26/1, pmc_i 27/1, pmc_s 28/1, pmc_e 29/1, pmc_m 30/1,
-    pmc_res3 31/33
+pmc_mont_counter_reg: pmc_plm 0/4, pmc_ev 4/1, pmc_oi 5/1, pmc_pm 6/1, pmc_ig1 7/1, pmc_es 8/8,
+    pmc_umask 16/4, pmc_thres 20/3, pmc_ig2 23/1, pmc_ism 24/2, pmc_all 26/1, pmc_i 27/1, pmc_s 28/1,
+    pmc_e 29/1, pmc_m 30/1, pmc_res3 31/33
 pmc32_34_mont_reg: opcm_mask 0/41, opcm_ig1 41/7, opcm_b 48/1, opcm_f 49/1, opcm_i 50/1, opcm_m 51/1,
     opcm_ig2 52/4, opcm_inv 56/1, opcm_ig_ad 57/1, opcm_ig3 58/6
 pmc33_35_mont_reg: opcm_match 0/41, opcm_ig1 41/23
@@ -65,8 +65,8 @@ pmc37_mont_cache_reg: iear_plm 0/4, iear_pm 4/1, iear_umask 5/8, iear_ct 13/1, i
 pmc37_mont_tlb_reg: iear_plm 0/4, iear_pm 4/1, iear_umask 5/7, iear_ct 12/2, iear_res 14/50
 pmc38_mont_reg: iarc_res1 0/1, iarc_ig_ibrp0 1/1, iarc_res2 2/2, iarc_ig_ibrp1 4/1, iarc_res3 5/2,
     iarc_ig_ibrp2 7/1, iarc_res4 8/2, iarc_ig_ibrp3 10/1, iarc_res5 11/2, iarc_fine 13/1, iarc_ig6 14/50
-pmc39_mont_reg: etbc_plm 0/4, etbc_res1 4/2, etbc_pm 6/1, etbc_ds 7/1, etbc_tm 8/2, etbc_ptm 10/2, etbc_ppm 12/2,
-    etbc_brt 14/2, etbc_ig 16/48
+pmc39_mont_reg: etbc_plm 0/4, etbc_res1 4/2, etbc_pm 6/1, etbc_ds 7/1, etbc_tm 8/2, etbc_ptm 10/2,
+    etbc_ppm 12/2, etbc_brt 14/2, etbc_ig 16/48
 pmc40_mont_reg: dear_plm 0/4, dear_ig1 4/2, dear_pm 6/1, dear_mode 7/2, dear_ig2 9/7, dear_umask 16/4,
     dear_ig3 20/4, dear_ism 24/2, dear_ig4 26/38
 pmc41_mont_reg: darc_res1 0/3, darc_cfg_dtag0 3/2, darc_res2 5/6, darc_cfg_dtag1 11/2, darc_res3 13/6,
@@ -123,14 +123,15 @@ def read_registers(table: str) -> dict[str, Bits]:
     return {member: read_register(row) for member, row in rows}
 
 
-def register_struct(member: str, bits: Bits) -> type[C.Structure]:
-    fields = [(f, C.c_ulong) if width == 64 else (f, C.c_ulong, width) for f, (_, width) in bits.items()]
-    return type(member, (C.Structure,), {"_fields_": fields})
+def register_struct(member: str, bits: Bits) -> type[ctypes.Structure]:
+    fields = [(name, ctypes.c_ulong) if width == 64 else (name, ctypes.c_ulong, width)
+              for name, (_, width) in bits.items()]
+    return type(member, (ctypes.Structure,), {"_fields_": fields})
 
 
-def register_union(name: str, value: str, registers: dict[str, Bits]) -> type[C.Union]:
+def register_union(name: str, value: str, registers: dict[str, Bits]) -> type[ctypes.Union]:
     members = [(member, register_struct(member, bits)) for member, bits in registers.items()]
-    return type(name, (C.Union,), {"_fields_": [(value, C.c_ulong), *members]})
+    return type(name, (ctypes.Union,), {"_fields_": [(value, ctypes.c_ulong), *members]})
 
 
 # Register unions: name of the type -> member -> field -> low bit, width.
@@ -143,7 +144,7 @@ REGISTERS: dict[str, dict[str, Bits]] = {
 
 options = type("pfmlib_options_t", (abi.options,), {})
 
-STRUCTS: list[type[C.Structure] | type[C.Union]] = [
+STRUCTS: list[type[ctypes.Structure] | type[ctypes.Union]] = [
     abi.regmask, abi.event, abi.reg, abi.input_param, abi.output_param, options,
     abi.ita2_counter, abi.ita2_opcm, abi.ita2_btb, abi.ita2_ear, abi.ita2_in_desc, abi.ita2_out_desc,
     abi.ita2_in_rr, abi.ita2_out_rr, abi.ita2_input, abi.ita2_output,
@@ -152,12 +153,12 @@ STRUCTS: list[type[C.Structure] | type[C.Union]] = [
     *(register_union(name, "pmd_val" if "pmd" in name else "pmc_val", members)
       for name, members in REGISTERS.items()),
 ]
-TYPES: dict[str, type[C.Structure] | type[C.Union]] = {t.__name__: t for t in STRUCTS}
+TYPES: dict[str, type[ctypes.Structure] | type[ctypes.Union]] = {t.__name__: t for t in STRUCTS}
 
 # Integer types with a name.
-SCALARS: dict[str, type[C._SimpleCData[int]]] = {
-    "pfm_err_t": C.c_int,
-    "pfmlib_regmask_bits_t": C.c_ulong,
+SCALARS: dict[str, type[ctypes._SimpleCData[int]]] = {
+    "pfm_err_t": ctypes.c_int,
+    "pfmlib_regmask_bits_t": ctypes.c_ulong,
 }
 
 # Enumerations.  None has a negative value: the compilers make them unsigned int.

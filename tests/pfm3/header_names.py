@@ -76,7 +76,8 @@ def incomplete_types() -> frozenset[str]:
 @cache
 def enumerators() -> frozenset[str]:
     bodies = re.findall(r"\benum\b[^{;]*{([^}]*)}", preprocessed())
-    return frozenset(part.split("=")[0].strip() for body in bodies for part in body.split(",") if part.strip())
+    parts = [part.split("=")[0].strip() for body in bodies for part in body.split(",")]
+    return frozenset(filter(None, parts))
 
 
 def macro_lines(headers: list[str]) -> set[str]:

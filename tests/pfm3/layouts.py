@@ -6,11 +6,13 @@ the type and, for each field, first bit, number of bits and what it is.
 
 from __future__ import annotations
 
-import ctypes as C
+import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from _cffi_backend import FFI
 from abi_full import ENUM_FIELDS, TYPES
 from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.die import DIE
@@ -19,7 +21,7 @@ from native import CC, PFM3, build
 
 from pypfm.pfm3 import ffi
 
-Aggregate = type[C.Structure] | type[C.Union]
+Aggregate = type[ctypes.Structure] | type[ctypes.Union]
 
 
 @dataclass(frozen=True)
@@ -50,25 +52,25 @@ def run_of_ones(data: bytes) -> tuple[int, int]:
     return low, width
 
 
-def ctypes_kind(owner: str, name: str, ctype: type) -> str:
-    if issubclass(ctype, C.Array):
+def ctypes_kind(owner: str, name: str, ctype: Any) -> str:
+    if issubclass(ctype, ctypes.Array):
         return f"{ctypes_kind(owner, name, ctype._type_)}[{ctype._length_}]"
-    if issubclass(ctype, (C.Structure, C.Union)):
+    if issubclass(ctype, (ctypes.Structure, ctypes.Union)):
         return ctype.__name__ if ctype.__name__ in TYPES else "struct"
     if (owner, name) in ENUM_FIELDS:
         return f"enum {ENUM_FIELDS[owner, name]} unsigned"
     return "signed" if ctype(-1).value < 0 else "unsigned"
 
 
-def ctypes_position(cls: Aggregate, name: str, ctype: type, *, bit_field: bool) -> tuple[int, int]:
+def ctypes_position(cls: Aggregate, name: str, ctype: Any, *, bit_field: bool) -> tuple[int, int]:
     if not bit_field:
-        return 8 * getattr(cls, name).offset, 8 * C.sizeof(ctype)
+        return 8 * getattr(cls, name).offset, 8 * ctypes.sizeof(ctype)
     obj = cls()
     setattr(obj, name, -1)
     return run_of_ones(bytes(obj))
 
 
-def ctypes_fields(cls: Aggregate, base: int = 0, prefix: str = "") -> Iterator[tuple[str, Field]]:
+def ctypes_fields(cls: Any, base: int = 0, prefix: str = "") -> Iterator[tuple[str, Field]]:
     for name, ctype, *bits in cls._fields_:
         bit, width = ctypes_position(cls, name, ctype, bit_field=bool(bits))
         kind = ctypes_kind(cls.__name__, name, ctype)
@@ -78,7 +80,7 @@ def ctypes_fields(cls: Aggregate, base: int = 0, prefix: str = "") -> Iterator[t
 
 
 def from_ctypes(name: str) -> Layout:
-    return Layout(C.sizeof(TYPES[name]), dict(ctypes_fields(TYPES[name])))
+    return Layout(ctypes.sizeof(TYPES[name]), dict(ctypes_fields(TYPES[name])))
 
 
 # ---- the C compiler ---------------------------------------------------------
@@ -90,7 +92,8 @@ C_PROLOGUE = """
 #include <stdio.h>
 #include <string.h>
 
-#define IS(expression, type) (__builtin_types_compatible_p(__typeof__(expression), type) ? #type : "another type")
+#define IS(expression, type) \\
+    (__builtin_types_compatible_p(__typeof__(expression), type) ? #type : "another type")
 #define SIGN(expression) ((expression) < 0 ? "signed" : "unsigned")
 
 /* Print where the one bits of an object are: first bit and number. */
@@ -117,7 +120,7 @@ int main(void)
 
 def c_write(path: str, kind: str) -> str:
     """C code that sets all bits of a field."""
-    if kind == "unsigned" or kind == "signed" or kind.startswith("enum "):
+    if kind.startswith(("unsigned", "signed", "enum ")) and not kind.endswith("]"):
         return f"x.{path} = -1;"
     return f"memset(&x.{path}, 0xff, sizeof x.{path});"
 
@@ -137,7 +140,8 @@ def c_kind(path: str, kind: str) -> str:
 
 
 def c_field(type_name: str, path: str, f: Field) -> str:
-    code = f'memset(&x, 0, sizeof x); {c_write(path, f.kind)} field("{path}", &x, sizeof x); {c_kind(path, f.kind)}\n'
+    code = (f'memset(&x, 0, sizeof x); {c_write(path, f.kind)} field("{path}", &x, sizeof x); '
+            f"{c_kind(path, f.kind)}\n")
     if "." in path or type_name == "pfmlib_options_t":  # a bit-field has no address
         return code
     return code + f'printf("{path} offsetof %zu %zu\\n", offsetof({type_name}, {path}), sizeof x.{path});\n'
@@ -210,7 +214,7 @@ def dwarf_array(die: DIE) -> tuple[str, int]:
 
 def dwarf_kind(die: DIE, name: str = "") -> tuple[str, int]:
     """What a type is, and its size in bytes; name is the typedef through which it was reached."""
-    tag = die.tag.removeprefix("DW_TAG_")
+    tag = str(die.tag).removeprefix("DW_TAG_")
     if tag == "typedef":
         return dwarf_kind(target(die), die_name(die))
     if tag == "array_type":
@@ -239,7 +243,9 @@ def dwarf_fields(die: DIE, base: int = 0, prefix: str = "") -> Iterator[tuple[st
 
 def declaring_files(unit: CompileUnit) -> list[str]:
     """Names of the files of a compile unit, as DW_AT_decl_file numbers them (DWARF 5)."""
-    header = unit.dwarfinfo.line_program_for_CU(unit).header
+    program = unit.dwarfinfo.line_program_for_CU(unit)
+    assert program is not None
+    header = program.header
     directories = [d.decode() for d in header["include_directory"]]
     return [f"{directories[f.dir_index]}/{f.name.decode()}" for f in header["file_entry"]]
 
@@ -289,7 +295,7 @@ def from_dwarf(library: Path) -> DwarfAnswers:
 
 # ---- cffi -------------------------------------------------------------------
 
-def cffi_kind(ctype: ffi.CType) -> str:
+def cffi_kind(ctype: FFI.CType) -> str:
     if ctype.kind == "array":
         return f"{cffi_kind(ctype.item)}[{ctype.length}]"
     if ctype.kind in ("struct", "union"):
@@ -298,7 +304,7 @@ def cffi_kind(ctype: ffi.CType) -> str:
     return f"enum {ctype.cname} {sign}" if ctype.kind == "enum" else sign
 
 
-def cffi_fields(ctype: ffi.CType, base: int = 0, prefix: str = "") -> Iterator[tuple[str, Field]]:
+def cffi_fields(ctype: FFI.CType, base: int = 0, prefix: str = "") -> Iterator[tuple[str, Field]]:
     for name, f in ctype.fields:
         is_bit_field = f.bitsize >= 0
         bit = base + 8 * f.offset + (f.bitshift if is_bit_field else 0)

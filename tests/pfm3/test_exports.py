@@ -1,4 +1,4 @@
-"""What the shared library, the extension module and the mirror offer: what the headers declare, no more, no less."""
+"""The shared library, the extension module and the mirror offer exactly what the headers declare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The installed headers compile anywhere a libpfm program was compiled: each alone, C and C++, without a warning."""
+"""The installed headers compile as libpfm programs need them: each alone, C and C++, without a warning."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def compile_headers(compiler: str, language: str, standard: str, source: str, *f
 
 
 def test_the_headers_are_the_expected_ones() -> None:
-    assert HEADERS == [f"perfmon/{h}" for h in (
-        "perfmon.h", "pfmlib.h", "pfmlib_comp.h", "pfmlib_itanium2.h", "pfmlib_montecito.h", "pfmlib_os.h",
-        "pfmlib_regmask.h")]
+    names = ["perfmon", "pfmlib", "pfmlib_comp", "pfmlib_itanium2", "pfmlib_montecito", "pfmlib_os",
+             "pfmlib_regmask"]
+    assert [f"perfmon/{name}.h" for name in names] == HEADERS
 
 
 @pytest.mark.parametrize("flags", [[], ["-D__PFMLIB_OS_COMPILE"]], ids=["", "OS_COMPILE"])
@@ -85,9 +85,9 @@ def test_os_compile_leaves_out_the_system_glue() -> None:
 
 ERROR_CODES = [
     "SUCCESS", *(f"ERR_{n}" for n in (
-        "NOTSUPP", "INVAL", "NOINIT", "NOTFOUND", "NOASSIGN", "FULL", "EVTMANY", "MAGIC", "FEATCOMB", "EVTSET",
-        "EVTINCOMP", "TOOMANY", "IRRTOOBIG", "IRREMPTY", "IRRINVAL", "IRRTOOMANY", "DRRINVAL", "DRRTOOMANY",
-        "BADHOST", "IRRALIGN", "IRRFLAGS", "UMASK", "NOMEM")),
+        "NOTSUPP", "INVAL", "NOINIT", "NOTFOUND", "NOASSIGN", "FULL", "EVTMANY", "MAGIC", "FEATCOMB",
+        "EVTSET", "EVTINCOMP", "TOOMANY", "IRRTOOBIG", "IRREMPTY", "IRRINVAL", "IRRTOOMANY", "DRRINVAL",
+        "DRRTOOMANY", "BADHOST", "IRRALIGN", "IRRFLAGS", "UMASK", "NOMEM")),
 ]
 
 

@@ -7,7 +7,7 @@ declarations fails test_every_type_is_covered.
 
 from __future__ import annotations
 
-import ctypes as C
+import ctypes
 import shutil
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def test_every_type_is_covered(dwarf_side: DwarfAnswers) -> None:
 @every_type
 def test_size(name: str, c_side: CAnswers, dwarf_side: DwarfAnswers) -> None:
     sizes = {
-        "table": SIZES[name], "ctypes": C.sizeof(TYPES[name]), "C": c_side.layouts[name].size,
+        "table": SIZES[name], "ctypes": ctypes.sizeof(TYPES[name]), "C": c_side.layouts[name].size,
         "DWARF": dwarf_side.layouts[name].size, "cffi": ffi.sizeof(name),
     }
     assert set(sizes.values()) == {SIZES[name]}, sizes
@@ -51,7 +51,7 @@ def test_size(name: str, c_side: CAnswers, dwarf_side: DwarfAnswers) -> None:
 
 @every_type
 def test_alignment(name: str, c_side: CAnswers) -> None:
-    assert c_side.alignment[name] == C.alignment(TYPES[name]) == ffi.alignof(name)
+    assert c_side.alignment[name] == ctypes.alignment(TYPES[name]) == ffi.alignof(name)
 
 
 @every_type
@@ -81,12 +81,12 @@ def test_enumeration(name: str, dwarf_side: DwarfAnswers) -> None:
     assert dwarf_side.enums[name] == ENUMS[name]
     assert {n: getattr(pfm3, n) for n in ENUMS[name]} == ENUMS[name]
     assert ffi.typeof(name).relements == ENUMS[name]
-    assert ffi.sizeof(name) == C.sizeof(C.c_uint)
+    assert ffi.sizeof(name) == ctypes.sizeof(ctypes.c_uint)
 
 
 @pytest.mark.parametrize("name", SCALARS)
 def test_scalar(name: str, dwarf_side: DwarfAnswers) -> None:
-    size, sign = C.sizeof(SCALARS[name]), "signed" if SCALARS[name](-1).value < 0 else "unsigned"
+    size, sign = ctypes.sizeof(SCALARS[name]), "signed" if SCALARS[name](-1).value < 0 else "unsigned"
     assert dwarf_side.scalars[name] == (sign, size)
     assert ffi.sizeof(name) == size
     assert (int(ffi.cast(name, -1)) < 0) == (sign == "signed")

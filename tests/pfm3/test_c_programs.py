@@ -1,0 +1,128 @@
+"""The programs of tests/c against the installed library: as they are, under valgrind, and with sanitizers.
+
+For the sanitizers the programs are compiled together with the library's own
+sources, so that its accesses are checked too.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import TESTS, run
+from native import CC, CSRC, PFM3, attempt, build, build_program, library_sources, tool
+
+PROGRAMS = ["ported_itanium2", "ported_montecito", "regmask", "queries", "stale"]
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+every_program = pytest.mark.parametrize("program", PROGRAMS)
+
+
+def source(program: str) -> Path:
+    return TESTS / "c" / f"{program}.c"
+
+
+def succeeds(*command: object) -> str:
+    done = run(*command)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    return done.stdout
+
+
+def test_every_source_is_run() -> None:
+    assert {path.stem for path in (TESTS / "c").glob("*.c")} == {*PROGRAMS, "timing"}
+
+
+@every_program
+@pytest.mark.parametrize("optimisation", ["-O0", "-O2"])
+def test_installed_library(program: str, optimisation: str, tmp_path: Path) -> None:
+    succeeds(build_program(source(program), tmp_path / program, optimisation, libs=PFM3.libs))
+
+
+@every_program
+def test_valgrind(program: str, tmp_path: Path) -> None:
+    valgrind = tool("valgrind")
+    if valgrind is None:
+        pytest.skip("no valgrind on this machine")
+    built = build_program(source(program), tmp_path / program, libs=PFM3.libs)
+    succeeds(valgrind, "--error-exitcode=99", "--leak-check=full", "-q", built)
+
+
+# ---- sanitizers ---------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library's sources as one object file, with sanitizers."""
+    directory = tmp_path_factory.mktemp("sanitized")
+    done = attempt(CC, *SANITIZE, "-x", "c", "-", "-o", directory / "probe",
+                   source="int main(void) { return 0; }\n")
+    if done.returncode:
+        pytest.skip(f"{CC} has no sanitizers here: {done.stderr.splitlines()[-1]}")
+    out = directory / "pfm3.o"
+    build(CC, "-std=gnu11", "-g", "-O1", *SANITIZE, "-D_GNU_SOURCE", *PFM3.cflags, f"-I{CSRC}",
+          "-r", "-nostdlib", *library_sources(directory), "-o", out)
+    return out
+
+
+@every_program
+def test_sanitizers(program: str, sanitized_objects: Path, tmp_path: Path) -> None:
+    out = build_program(source(program), tmp_path / program, "-O1", *SANITIZE, libs=[str(sanitized_objects)])
+    assert "pfm_initialize" in build("nm", "--defined-only", out)  # ours inside, not the shared library
+    succeeds(out)
+
+
+# ---- the checks can fail --------------------------------------------------------
+
+BROKEN = """
+#include "check.h"
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    char *volatile block = malloc(10);
+    (void)argv;
+    CHECK_EQ(pfm_regmask_set(NULL, 0), argc == 2 ? PFMLIB_SUCCESS : PFMLIB_ERR_INVAL);
+    if (argc == 3)
+        block[strlen(argv[1]) + 10] = 1;
+    free(block);
+    return check_result();
+}
+"""
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    path = tmp_path / "broken.c"
+    path.write_text(BROKEN)
+    return path
+
+
+def test_a_failed_check_is_reported(broken: Path, tmp_path: Path) -> None:
+    built = build_program(broken, tmp_path / "broken", f"-I{TESTS / 'c'}")
+    assert run(built).returncode == 0
+    done = run(built, "wrong")
+    assert done.returncode == 1
+    assert f"{broken}:7: pfm_regmask_set(NULL, 0) is -2 " in done.stdout
+
+
+def test_valgrind_and_sanitizers_report(broken: Path, sanitized_objects: Path, tmp_path: Path) -> None:
+    """A write behind the end of a block is an error to the sanitizers, and to valgrind."""
+    built = build_program(broken, tmp_path / "asan", f"-I{TESTS / 'c'}", *SANITIZE,
+                          libs=[str(sanitized_objects)])
+    assert run(built).returncode == 0
+    done = run(built, "", "overrun")
+    assert done.returncode != 0
+    assert "heap-buffer-overflow" in done.stderr
+    valgrind = tool("valgrind")
+    if valgrind is None:
+        pytest.skip("no valgrind on this machine (sanitizers: checked)")
+    built = build_program(broken, tmp_path / "plain", f"-I{TESTS / 'c'}")
+    assert run(valgrind, "--error-exitcode=99", "-q", built, "", "overrun").returncode == 99
+
+
+# ---- ctest and the timing program ------------------------------------------------
+
+def test_timing_program_prints_json(tmp_path: Path) -> None:
+    """That it works; what it measures is for people (tests/bench)."""
+    program = build_program(source("timing"), tmp_path / "timing", "-O2", libs=PFM3.libs)
+    answers = json.loads(succeeds(program))
+    assert set(answers) == {"itanium2", "montecito"}
+    assert all(times[key] > 0 for times in answers.values() for key in times)
