@@ -182,13 +182,12 @@ stale_and_half_used(unsigned int stale)
 	check_canaries();
 }
 
-/* Register numbers in stale entries: any number, none of them used as an index. */
+/* A number in stale entries of both ranges: none of the library's arrays is that long. */
 static void
-stale_register_numbers(void)
+stale_register_number(unsigned int num)
 {
 	static pfmlib_ita2_input_param_t in;
 
-	CHECK_EQ(pfm_force_pmu(PFMLIB_ITANIUM2_PMU), PFMLIB_SUCCESS);
 	start("LOADS_RETIRED");
 	memset(&in, 0, sizeof(in));
 	in.pfp_ita2_drange.rr_used = 1;
@@ -197,13 +196,28 @@ stale_register_numbers(void)
 	in.pfp_ita2_irange = in.pfp_ita2_drange;
 	in.pfp_ita2_counters[0].flags = PFMLIB_ITA2_FL_EVT_NO_QUALCHECK;
 	for (int i = 0; i < 8; i++) {
-		ita2.out.pfp_ita2_drange.rr_br[i].reg_num = 0x7ffffff8u * (unsigned int)(i + 1);
-		ita2.out.pfp_ita2_irange.rr_br[i].reg_num = 0xfffffff0u + 2 * (unsigned int)i;
+		ita2.out.pfp_ita2_drange.rr_br[i].reg_num = num;
+		ita2.out.pfp_ita2_irange.rr_br[i].reg_num = num;
 	}
 	ita2.out.pfp_ita2_drange.rr_nbr_used = 6;
 	ita2.out.pfp_ita2_irange.rr_nbr_used = 6;
 	CHECK_EQ(pfm_dispatch_events(&inp, &in, &outp, &ita2.out), PFMLIB_SUCCESS);
+	/* The stale entries stand for no pair; those of this call are pair 0. */
+	CHECK_TEXT(show_values(outp.pfp_pmcs, outp.pfp_pmc_count),
+		   "5=0xcd28 14=0xdb4 13=0x2078fefefee6 8=0xffffffff3ffffffc 15=0xffffffff");
 	check_canaries();
+}
+
+static void
+stale_register_numbers(void)
+{
+	static const unsigned int numbers[] = {
+		8, 9, 10, 64, 0x1000, 0x7ffffffe, 0x7fffffff, 0x80000000, 0xfffffff0, 0xfffffffe, 0xffffffff,
+	};
+
+	CHECK_EQ(pfm_force_pmu(PFMLIB_ITANIUM2_PMU), PFMLIB_SUCCESS);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		stale_register_number(numbers[i]);
 }
 
 static void
