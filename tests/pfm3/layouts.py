@@ -229,12 +229,24 @@ def dwarf_kind(die: DIE, name: str = "") -> tuple[str, int]:
     return name or "struct", size
 
 
+def dwarf_bit(member: DIE, size: int) -> int:
+    """First bit of a member within its structure."""
+    bit = attribute(member, "data_bit_offset")
+    if bit is not None:
+        return bit
+    start = 8 * (attribute(member, "data_member_location") or 0)
+    from_the_top = attribute(member, "bit_offset")  # DWARF 2, which clang uses to please gdb
+    if from_the_top is None:
+        return start
+    return start + 8 * size - from_the_top - (attribute(member, "bit_size") or 0)
+
+
 def dwarf_fields(die: DIE, base: int = 0, prefix: str = "") -> Iterator[tuple[str, Field]]:
     for member in die.iter_children():
+        if member.tag != "DW_TAG_member":  # clang puts nested types here
+            continue
         kind, size = dwarf_kind(target(member))
-        bit = attribute(member, "data_bit_offset")
-        if bit is None:
-            bit = 8 * (attribute(member, "data_member_location") or 0)
+        bit = dwarf_bit(member, size)
         path = prefix + die_name(member)
         yield path, Field(base + bit, attribute(member, "bit_size") or 8 * size, kind)
         if kind == "struct":

@@ -51,22 +51,24 @@ def test_valgrind(program: str, tmp_path: Path) -> None:
 # ---- sanitizers ---------------------------------------------------------------
 
 @pytest.fixture(scope="module")
-def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library's sources as one object file, with sanitizers."""
+def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The library's sources, compiled with sanitizers."""
     directory = tmp_path_factory.mktemp("sanitized")
     done = attempt(CC, *SANITIZE, "-x", "c", "-", "-o", directory / "probe",
                    source="int main(void) { return 0; }\n")
     if done.returncode:
         pytest.skip(f"{CC} has no sanitizers here: {done.stderr.splitlines()[-1]}")
-    out = directory / "pfm3.o"
-    build(CC, "-std=gnu11", "-g", "-O1", *SANITIZE, "-D_GNU_SOURCE", *PFM3.cflags, f"-I{CSRC}",
-          "-r", "-nostdlib", *library_sources(directory), "-o", out)
-    return out
+    objects = []
+    for path in library_sources(directory):
+        objects.append(str(directory / f"{path.stem}.o"))
+        build(CC, "-std=gnu11", "-g", "-O1", *SANITIZE, "-D_GNU_SOURCE", *PFM3.cflags, f"-I{CSRC}",
+              "-c", path, "-o", objects[-1])
+    return objects
 
 
 @every_program
-def test_sanitizers(program: str, sanitized_objects: Path, tmp_path: Path) -> None:
-    out = build_program(source(program), tmp_path / program, "-O1", *SANITIZE, libs=[str(sanitized_objects)])
+def test_sanitizers(program: str, sanitized_objects: list[str], tmp_path: Path) -> None:
+    out = build_program(source(program), tmp_path / program, "-O1", *SANITIZE, libs=sanitized_objects)
     assert "pfm_initialize" in build("nm", "--defined-only", out)  # ours inside, not the shared library
     succeeds(out)
 
@@ -103,10 +105,10 @@ def test_a_failed_check_is_reported(broken: Path, tmp_path: Path) -> None:
     assert f"{broken}:7: pfm_regmask_set(NULL, 0) is -2 " in done.stdout
 
 
-def test_valgrind_and_sanitizers_report(broken: Path, sanitized_objects: Path, tmp_path: Path) -> None:
+def test_valgrind_and_sanitizers_report(broken: Path, sanitized_objects: list[str], tmp_path: Path) -> None:
     """A write behind the end of a block is an error to the sanitizers, and to valgrind."""
     built = build_program(broken, tmp_path / "asan", f"-I{TESTS / 'c'}", *SANITIZE,
-                          libs=[str(sanitized_objects)])
+                          libs=sanitized_objects)
     assert run(built).returncode == 0
     done = run(built, "", "overrun")
     assert done.returncode != 0
