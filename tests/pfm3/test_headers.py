@@ -99,6 +99,21 @@ def test_return_codes_are_macros_with_values(code: int, name: str) -> None:
     compile_headers(CC, "c", "c11", source)
 
 
+def test_return_codes_are_numbers_to_the_preprocessor() -> None:
+    """They were macros with numbers in libpfm 3.10: #if sees their values, not 0."""
+    source = "".join(f"#if PFMLIB_{name} != -{code}\n#error PFMLIB_{name} has another value\n#endif\n"
+                     for code, name in enumerate(ERROR_CODES))
+    compile_headers(CC, "c", "c11", "#include <perfmon/pfmlib.h>\n" + source + "int unused;\n")
+
+
+def test_return_codes_are_ints_in_cxx() -> None:
+    """A variable initialised with a code can hold another; templates deduce one type."""
+    source = ("#include <perfmon/pfmlib.h>\n#include <algorithm>\n"
+              "int f() { auto ret = PFMLIB_SUCCESS; ret = pfm_initialize(); return ret; }\n"
+              "int g() { return std::min(pfm_initialize(), PFMLIB_SUCCESS); }\n")
+    compile_headers(CXX, "c++", "c++17", source)
+
+
 def test_itanium2_defines_the_name_of_its_manual_page() -> None:
     source = "#include <perfmon/pfmlib_itanium2.h>\n_Static_assert(PFMLIB_MONT_EVT_NO_SET == -1, \"\");\n"
     compile_headers(CC, "c", "c11", source)
