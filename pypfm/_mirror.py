@@ -7,12 +7,13 @@ of these; a program uses them as pypfm.pfm3.byref and so on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
+from typing import IO, Any, ClassVar, Generic, Protocol, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from _cffi_backend import FFI
 
 __all__ = [
-    "Array", "Buffer", "CData", "Cell", "Fields", "String", "Struct", "Union", "byref",
+    "Array", "Buffer", "CData", "Cell", "Fields", "File", "String", "Struct", "Union", "byref",
     "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong", "callers",
     "create_string_buffer", "sized", "string",
 ]
@@ -107,6 +108,10 @@ class Cell(Generic[T]):
         return f"{type(self).__name__}({self.value!r})"
 
 
+def _address(pointer: object) -> int:
+    return int(cast(Any, _ffi.cast("uintptr_t", cast(Any, pointer))))
+
+
 class c_int(Cell[int], ffi=_ffi, ctype="int"):
     """A cell that holds an int."""
 
@@ -133,9 +138,12 @@ class c_char_p(Cell["str | None"]):
     :ivar value: the string, or None as long as no call has stored one
     """
 
+    _at: ClassVar[WeakValueDictionary[int, c_char_p]] = WeakValueDictionary()
+
     def __init__(self) -> None:
         self._cdata = _ffi.new("char **")
         self._text: str | None = None
+        c_char_p._at[_address(self._cdata)] = self
 
     @property
     def value(self) -> str | None:
@@ -152,6 +160,13 @@ class c_char_p(Cell["str | None"]):
             self._cdata[0] = _ffi.NULL
             self._text = string(pointer)
             free(pointer)
+
+    @classmethod
+    def take_at(cls, pointer: CData, free: Callable[[CData], object]) -> None:
+        """The same for the cell, if it is one, that a structure points to."""
+        cell = cls._at.get(_address(pointer))
+        if cell is not None:
+            cell.take(free)
 
 
 class create_string_buffer:
@@ -187,6 +202,7 @@ def string(pointer: Any) -> str:
 
 String = str | bytes | CData | None
 Buffer = create_string_buffer | bytearray | CData | None
+File = IO[str] | IO[bytes] | CData | None  # a file with a descriptor, for FILE *
 
 
 def _c_string(text: str | bytes) -> bytes:

@@ -46,4 +46,7 @@ class Library:
         return [f"-L{directory}", f"-l:{self.soname}", f"-Wl,-rpath,{directory}"]
 
 
-LIBRARIES = {library.name: library for library in [Library("pfm3", "libpfm.so.3")]}
+LIBRARIES = {library.name: library for library in [
+    Library("pfm3", "libpfm.so.3"),
+    Library("pfm4", "libpfm.so.4"),
+]}

@@ -27,10 +27,15 @@ import cffi
 from pycparser import c_ast, c_parser
 
 # What cffi knows and pycparser does not.
-BUILTIN_TYPES = "typedef unsigned long size_t; typedef unsigned long uint64_t; typedef struct FILE FILE;\n"
+BUILTIN = {
+    "size_t": "unsigned long", "uint64_t": "unsigned long", "int64_t": "long", "uint32_t": "unsigned int",
+    "int32_t": "int", "uint16_t": "unsigned short", "uint8_t": "unsigned char", "pid_t": "int",
+    "FILE": "struct FILE",
+}
+BUILTIN_TYPES = "".join(f"typedef {c} {name};\n" for name, c in BUILTIN.items())
 # For strings that C allocates and the caller frees.
 FREE = "void free(void *ptr);\n"
-INTEGERS = {"char", "short", "int", "long", "unsigned", "signed", "size_t", "uint64_t"}
+INTEGERS = {"char", "short", "int", "long", "unsigned", "signed", *BUILTIN} - {"FILE"}
 
 
 # ---- reading the headers --------------------------------------------------
@@ -38,7 +43,7 @@ INTEGERS = {"char", "short", "int", "long", "unsigned", "signed", "size_t", "uin
 def preprocess(args: argparse.Namespace, headers: list[str], *flags: str) -> str:
     """The headers after the preprocessor, without system headers."""
     source = "".join(f'#include "{h}"\n' for h in headers)
-    command = [args.cc, "-E", "-DPYPFM_CDEF", *flags, *(f"-I{d}" for d in args.include), "-x", "c", "-"]
+    command = [args.cc, "-E", "-DPYPFM_CDEF", "-D__attribute__(x)=", *flags, *(f"-I{d}" for d in args.include), "-x", "c", "-"]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
@@ -108,7 +113,9 @@ def read_comments(path: Path) -> dict[str, str]:
     found = {}
     for match in re.finditer(r"/\*\*(.*?)\*/\s*", text, flags=re.S):
         rest = text[match.end():]
-        if rest.startswith("typedef"):
+        if tagged := re.match(r"struct (\w+) (\{.*?^\});", rest, flags=re.S | re.M):
+            name, fields = tagged.group(1), read_fields(tagged.group(2))
+        elif rest.startswith("typedef"):
             body = re.match(r"typedef[^{;]*(\{.*?^\})?\s*(\w+)?;", rest, flags=re.S | re.M)
             name = body.group(2) if body else None
             fields = read_fields(body.group(1) or "") if body else []
@@ -143,14 +150,24 @@ class Types:
     """What the typedefs of the headers are."""
 
     def __init__(self) -> None:
-        self.structs: dict[str, c_ast.Node] = {}
+        self.structs: dict[str, c_ast.Node] = {}  # by typedef name or tag
+        self.ctypes: dict[str, str] = {}  # C type of each
+        self.aliases: dict[str, str] = {}  # typedefs of tagged structures
         self.scalars: set[str] = set()
+
+    def add_tagged(self, node: c_ast.Decl) -> None:
+        if isinstance(node.type, c_ast.Struct) and node.type.decls:
+            self.structs[node.type.name] = node.type
+            self.ctypes[node.type.name] = f"struct {node.type.name}"
 
     def add(self, node: c_ast.Typedef) -> None:
         inner = node.type.type if isinstance(node.type, c_ast.TypeDecl) else None
         if isinstance(inner, (c_ast.Struct, c_ast.Union)):
             if inner.decls:
                 self.structs[node.name] = inner
+                self.ctypes[node.name] = node.name
+            elif inner.name in self.structs:
+                self.aliases[node.name] = inner.name
         elif isinstance(inner, (c_ast.Enum, c_ast.IdentifierType)):
             self.scalars.add(node.name)
 
@@ -164,14 +181,16 @@ class Types:
             return f"_m.Array[{self.field(node.type)}]"
         if self.is_integer(node):
             return "int"
-        name = type_names(node)[0]
-        return name if name in self.structs else "_m.CData"
+        names = type_names(node)
+        return names[0] if names and names[0] in self.structs else "_m.CData"
 
     def parameter(self, node: c_ast.Node) -> str:
         if not isinstance(node, c_ast.PtrDecl):
             return "int"
         target = node.type
         names = type_names(target)
+        if names == ["FILE"]:
+            return "_m.File"
         if isinstance(target, c_ast.FuncDecl):
             kind = "Callable[..., object] | None"
         elif names == ["char"]:
@@ -181,7 +200,7 @@ class Types:
         elif names and names[0] in self.structs:
             kind = f"{names[0]} | _m.CData | None"
         elif isinstance(target, c_ast.PtrDecl):
-            kind = "_m.c_char_p | _m.CData | None"
+            kind = "_m.c_char_p | _m.CData | None" if type_names(target.type) == ["char"] else "_m.Cell[Any] | _m.CData | None"
         else:
             kind = "_m.Struct | _m.CData | None"
         return kind
@@ -200,10 +219,19 @@ def docstring(text: str, indent: str) -> str:
     return f'{indent}"""{body}\n{indent}"""\n' if "\n" in text else f'{indent}"""{body}"""\n'
 
 
+def flat_members(node: c_ast.Node) -> list[c_ast.Decl]:
+    """Members of a structure, with those of unnamed members in their place."""
+    found = []
+    for decl in node.decls:
+        found += flat_members(decl.type) if decl.name is None else [decl]
+    return found
+
+
 def emit_struct(name: str, node: c_ast.Node, types: Types, comments: dict[str, str]) -> str:
     base = "_m.Union" if isinstance(node, c_ast.Union) else "_m.Struct"
-    out = [f"class {name}({base}, ffi=ffi, ctype={name!r}):\n", docstring(comments[name], "    "), "\n"]
-    for decl in node.decls:
+    ctype = types.ctypes[name]
+    out = [f"class {name}({base}, ffi=ffi, ctype={ctype!r}):\n", docstring(comments[name], "    "), "\n"]
+    for decl in flat_members(node):
         inner = decl.type.type if isinstance(decl.type, c_ast.TypeDecl) else None
         if isinstance(inner, c_ast.Struct) and inner.decls:
             # A structure without a name of its own: a class for the type checker only.
@@ -233,7 +261,7 @@ def emit_function(node: c_ast.Decl, types: Types, comments: dict[str, str], by_h
         wrapper = "_text" if result == "str" else "_call"
         args = ", ".join([f"lib.{node.name}", *call])
     return (f"def {node.name}({', '.join(signature)}) -> {result}:\n"
-            + docstring(comments[node.name], "    ") + f"    return {wrapper}({args})\n")
+            + docstring(comments[node.name], "    ") + f"    {'' if result == 'None' else 'return '}{wrapper}({args})\n")
 
 
 def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[str, str],
@@ -242,19 +270,25 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
     classes, scalars, functions = [], [], []
     by_hand = set(re.findall(r"^def (pfm\w+)", args.hand.read_text(), flags=re.M)) if args.hand else set()
     for node in tree.ext:
-        if isinstance(node, c_ast.Typedef) and node.name not in {"size_t", "uint64_t", "FILE"}:
+        if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Struct) and node.type.decls:
+            types.add_tagged(node)
+            name = node.type.name
+            classes.append(emit_struct(name, types.structs[name], types, comments))
+        elif isinstance(node, c_ast.Typedef) and node.name not in BUILTIN:
             types.add(node)
-            if node.name in types.structs:
+            if node.name in types.aliases:
+                classes.append(f"{node.name} = {types.aliases[node.name]}\n")
+            elif node.name in types.structs:
                 classes.append(emit_struct(node.name, types.structs[node.name], types, comments))
             elif node.name in types.scalars:
                 scalars.append(node.name)
         elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
             functions.append(emit_function(node, types, comments, by_hand))
-    names = sorted([*types.structs, *scalars, *constants, *macros,
+    names = sorted([*types.structs, *types.aliases, *scalars, *constants, *macros,
                     *(re.match(r"def (\w+)", f).group(1) for f in functions)])  # type: ignore[union-attr]
     parts = [
         f'"""Generated from {", ".join(args.header)} by csrc/bindings/generate.py.  Do not edit."""\n',
-        "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING\n",
+        "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING, Any\n",
         f"from pypfm import _mirror as _m\nfrom pypfm._{args.module} import ffi, lib\n",
         "if TYPE_CHECKING:\n    from collections.abc import Callable\n",
         f"from pypfm import _{args.module}_hand as _hand\n" if by_hand else "",
@@ -281,6 +315,8 @@ def emit_stub(args: argparse.Namespace, tree: c_ast.FileAST, constants: list[str
     for node in tree.ext:
         if isinstance(node, c_ast.Typedef):
             types.add(node)
+        elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Struct):
+            types.add_tagged(node)
         elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
             count = len([p for p in node.type.args.params if p.name]) if node.type.args else 0
             result = types.result(node.type.type)

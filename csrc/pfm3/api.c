@@ -616,7 +616,7 @@ pfm_get_version(unsigned int *version)
 char *
 pfm_strerror(int code)
 {
-#define ERROR_TEXT(name, value, text)	{ text, value },
+#define ERROR_TEXT(name, text)	{ text, name },
 	static const struct { const char *text; int code; } texts[] = { PFMLIB_ERROR_LIST(ERROR_TEXT) };
 #undef ERROR_TEXT
 

@@ -143,6 +143,20 @@ place_from(const struct pfm3_job *job, struct placement *p, unsigned int i, unsi
 	return 0;
 }
 
+static void
+trace_counter(const struct pfm3_job *job, unsigned int i, unsigned int num, pfm_ita2_pmc_reg_t reg)
+{
+	pfm3_trace(job, "[PMC%u(pmc%u)=0x%06lx thres=%u es=0x%02x plm=%u umask=0x%x pm=%u ism=0x%x oi=%u] %s\n"
+		   "[PMD%u(pmd%u)]\n", num, num, reg.pmc_val,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_thres,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_es,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_plm,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_umask,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_pm,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_ism,
+		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_oi, job->events[i]->name, num, num);
+}
+
 static pfm_err_t
 emit_counter(struct pfm3_job *job, unsigned int i, unsigned int num)
 {
@@ -153,15 +167,8 @@ emit_counter(struct pfm3_job *job, unsigned int i, unsigned int num)
 	reg.pmc_val = pfm3_counter_value(job, i, thres);
 	reg.pmc_ita2_counter_reg.pmc_oi = 1;
 	reg.pmc_ita2_counter_reg.pmc_ism = in ? (unsigned int)in->pfp_ita2_counters[i].ism & 3 : 0;
-	pfm3_trace(job, "[PMC%u(pmc%u)=0x%06lx thres=%u es=0x%02x plm=%u umask=0x%x pm=%u ism=0x%x oi=%u] %s\n"
-		   "[PMD%u(pmd%u)]\n", num, num, reg.pmc_val,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_thres,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_es,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_plm,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_umask,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_pm,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_ism,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_oi, job->events[i]->name, num, num);
+	if (pfm3_verbose(job))
+		trace_counter(job, i, num, reg);
 	pfm3_emit_pmds(job, num, num);
 	return pfm3_emit_pmc(job, num, reg.pmc_val);
 }

@@ -51,6 +51,13 @@ pfm3_field(uint64_t value, unsigned int offset, unsigned int width)
 	return (value & (((uint64_t)1 << width) - 1)) << offset;
 }
 
+/* 1 if what is computed is also printed. */
+static inline int
+pfm3_verbose(const struct pfm3_job *job)
+{
+	return job->settings->verbose != NULL;
+}
+
 void pfm3_job_init(struct pfm3_job *job, const struct pfm3_model *model,
 		   const struct pfm3_settings *settings, const pfmlib_input_param_t *in,
 		   const void *model_in, pfmlib_output_param_t *out, void *model_out);

@@ -32,48 +32,12 @@ pfm3_model_by_type(int type)
 	return NULL;
 }
 
-/* toupper() without the locale. */
-static unsigned char
-ascii_upper(char c)
-{
-	unsigned char u = (unsigned char)c;
-
-	return u >= 'a' && u <= 'z' ? (unsigned char)(u - 'a' + 'A') : u;
-}
-
-/* 1 if a name is the first len bytes of str, which hold no NUL. */
-static int
-same_name(const char *name, const char *str, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (ascii_upper(name[i]) != ascii_upper(str[i]))
-			return 0;
-	return name[len] == '\0';
-}
-
-unsigned int
-pfm3_name_hash(const char *name, size_t len)
-{
-	unsigned int hash = 0x811c9dc5;	/* FNV-1a; the same as in csrc/tables/generate.py */
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ ascii_upper(name[i])) * 0x01000193;
-	return hash;
-}
-
 int
 pfm3_find_name(const struct pfm3_model *model, const char *name, size_t len)
 {
 	const struct pfm3_table *table = model->table;
-	unsigned int at, slot;
 
-	if (len == 0 || len > table->longest_name)
-		return -1;
-	at = pfm3_name_hash(name, len) & table->slot_mask;
-	for (; (slot = table->slots[at]); at = (at + 1) & table->slot_mask)
-		if (same_name(table->events[slot - 1].name, name, len))
-			return (int)slot - 1;
-	return -1;
+	return names_find(&table->names, &table->events[0].name, sizeof(*table->events), name, len);
 }
 
 const struct pfm3_event *
@@ -128,7 +92,7 @@ pfm3_find_mask(const struct pfm3_model *model, const struct pfm3_event *event,
 	unsigned long code;
 
 	for (unsigned int i = 0; i < masks; i++) {
-		if (same_name(model->masks[i].name, str, len)) {
+		if (names_equal(model->masks[i].name, str, len)) {
 			*mask_idx = i;
 			return PFMLIB_SUCCESS;
 		}
@@ -257,7 +221,7 @@ pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settin
 const char *
 pfm3_error_name(int code)
 {
-#define ERROR_NAME(name, value, text)	if (code == (value)) return #name;
+#define ERROR_NAME(name, text)	if (code == (name)) return #name;
 	PFMLIB_ERROR_LIST(ERROR_NAME)
 #undef ERROR_NAME
 	return NULL;

@@ -9,11 +9,8 @@
 #ifndef PFM3_MODEL_H
 #define PFM3_MODEL_H
 
+#include "../names/names.h"
 #include "public.h"
-
-#ifndef PYPFM_CDEF
-#include <stddef.h>
-#endif
 
 /* Counters of the largest model. */
 #define PFM3_MAX_COUNTERS 12
@@ -53,13 +50,11 @@ struct pfm3_event {
 	unsigned char	type;		/* active, floating, causal, self-floating */
 };
 
-/* An event table with its name lookup (open addressing, linear probing). */
+/* An event table with its name lookup. */
 struct pfm3_table {
 	const struct pfm3_event	*events;
 	unsigned int		count;
-	const unsigned short	*slots;		/* index + 1; 0: empty */
-	unsigned int		slot_mask;	/* number of slots - 1 */
-	unsigned int		longest_name;
+	struct name_index	names;
 };
 
 /* A unit mask in the sense of the generic API. */
@@ -106,9 +101,6 @@ const struct pfm3_model *pfm3_model_at(unsigned int place);
 
 /* The model of a PMU type, or NULL. */
 const struct pfm3_model *pfm3_model_by_type(int type);
-
-/* Hash of the first len bytes of a name, upper and lower case being the same. */
-unsigned int pfm3_name_hash(const char *name, size_t len);
 
 /* Index of the event whose whole name the first len bytes are, or -1. */
 int pfm3_find_name(const struct pfm3_model *model, const char *name, size_t len);

@@ -231,7 +231,8 @@ emit_counter(struct pfm3_job *job, unsigned int i, unsigned int num)
 	reg.pmc_val = pfm3_counter_value(job, i, options ? options->thres : 0);
 	reg.pmc_mont_counter_reg.pmc_ism = ISM_IA64;
 	set_mesi(&job->in->pfp_events[i], &reg);
-	trace_counter(job, i, num, reg.pmc_val);
+	if (pfm3_verbose(job))
+		trace_counter(job, i, num, reg.pmc_val);
 	pfm3_emit_pmds(job, num, num);
 	return pfm3_emit_pmc(job, num, reg.pmc_val);
 }

@@ -1,9 +1,9 @@
 """Turn an event table (CSV, one row an event) into C: events and name lookup.
 
-    generate.py itanium2_events.csv itanium2 OUTPUT.c
+    generate.py pfm3 itanium2 OUTPUT.c itanium2_events.csv
+    generate.py pfm4 glm OUTPUT.c glm_events.csv glm_umasks.csv
 
-The row order is the index order of the library.  Columns (README of the table
-format: CONTRIBUTING.md, "Adding an event"):
+The row order is the index order of the library.  Columns of a libpfm 3 table:
 
     name         event name, upper case
     code         event select code, 8 bits
@@ -16,8 +16,23 @@ format: CONTRIBUTING.md, "Adding an event"):
     type         active, floating, causal, self_floating
     description  our own words; "title -- detail" for a member of a family
 
+Columns of a libpfm 4 table:
+
+    name         event name
+    code         event code (perf: id)
+    counters     mask of the counters that can measure it (not used by the encoding)
+    modifiers    mask of the hardware modifiers: 1 k, 2 u, 4 e, 8 i, 16 c
+    flags        PEBS, NHM_OFFCORE, FIXED, PRECISE; separated by |
+    groups       number of unit mask groups
+    equiv        what the event is another name of: EVENT or EVENT:UMASK:UMASK
+    type         perf_event type (perf)
+    description  our own words
+
+and of its unit masks: event, name, code, group, flags (DFL, NCOMBO, PEBS,
+EXCL_GRP_GT, GRP_DFL_NONE, EXCL_GRP_BUT_0), equiv (UMASK:UMASK), description.
+
 Name lookup is an open-addressing hash table, twice the number of events at
-least, filled here with the hash function of csrc/pfm3/model.c.
+least, filled here with the hash function of csrc/names/names.c.
 """
 
 from __future__ import annotations
@@ -72,40 +87,125 @@ def event_row(row: dict[str, str]) -> str:
     return "\t{ " + ", ".join(fields) + " },"
 
 
-def generate(table: Path, model: str) -> str:
+Row = dict[str, str]
+
+
+def read(table: Path) -> list[Row]:
     with table.open(newline="", encoding="ascii") as f:
-        rows = list(csv.DictReader(f))
-    names = [row["name"] for row in rows]
-    if len(set(names)) != len(names):
-        raise ValueError(f"{table}: an event name stands there twice")
+        return list(csv.DictReader(f))
+
+
+def head(tables: list[Path], include: str) -> list[str]:
+    names = ", ".join(t.name for t in tables)
+    return [f"/* Generated from {names} by csrc/tables/{Path(__file__).name}.  Do not edit. */",
+            f'#include "{include}"', ""]
+
+
+def slot_lines(names: list[str]) -> tuple[list[str], int]:
+    """The C array of the hash slots, and its size."""
+    if len({n.upper() for n in names}) != len(names):
+        raise ValueError("an event name stands in the table twice")
     slots = hash_slots(names)
-    lines = [
-        f"/* Generated from {table.name} by csrc/tables/{Path(__file__).name}.  Do not edit. */",
-        '#include "model.h"',
-        "",
+    rows = ["\t" + " ".join(f"{s}," for s in slots[i:i + 16]) for i in range(0, len(slots), 16)]
+    return [f"static const unsigned short slots[{len(slots)}] = {{", *rows, "};", ""], len(slots)
+
+
+def generate_pfm3(model: str, tables: list[Path]) -> list[str]:
+    rows = read(tables[0])
+    names = [row["name"] for row in rows]
+    slots, size = slot_lines(names)
+    return [
+        *head(tables, "model.h"),
         f"static const struct pfm3_event events[{len(rows)}] = {{",
         *map(event_row, rows),
         "};",
         "",
-        f"static const unsigned short slots[{len(slots)}] = {{",
-        *("\t" + " ".join(f"{s}," for s in slots[i:i + 16]) for i in range(0, len(slots), 16)),
-        "};",
-        "",
+        *slots,
         f"const struct pfm3_table pfm3_{model}_table = {{",
         "\t.events = events,",
         f"\t.count = {len(rows)},",
-        "\t.slots = slots,",
-        f"\t.slot_mask = {len(slots) - 1},",
-        f"\t.longest_name = {max(map(len, names))},",
+        f"\t.names = {{ slots, {size - 1}, {max(map(len, names))} }},",
         "};",
         "",
     ]
-    return "\n".join(lines)
+
+
+def equiv_indices(equiv: str, names: list[str]) -> list[int]:
+    """Indices of the unit masks that NAME:NAME names."""
+    return [names.index(name) for name in equiv.split(":") if name]
+
+
+def index_array(indices: list[int]) -> str:
+    """A pointer to constant bytes, and their number."""
+    if not indices:
+        return "NULL, 0"
+    return f"(const unsigned char[]){{ {', '.join(map(str, indices))} }}, {len(indices)}"
+
+
+def pfm4_flags(text: str) -> str:
+    return " | ".join(f"PFM4_{flag}" for flag in text.split("|") if flag) or "0"
+
+
+def umask_rows(umasks: list[Row]) -> list[str]:
+    names = [u["name"] for u in umasks]
+    return ["\t{ " + ", ".join([
+        c_string(u["name"]), c_string(u["description"]), c_string(u["equiv"]) if u.get("equiv") else "NULL",
+        u["code"], index_array(equiv_indices(u.get("equiv", ""), names)), u["group"], pfm4_flags(u["flags"]),
+    ]) + " }," for u in umasks]
+
+
+def pfm4_event(index: int, events: list[Row], umasks: dict[str, list[Row]]) -> str:
+    """One initialiser of struct pfm4_event; an alias knows its target and the unit masks it implies."""
+    row = events[index]
+    name, _, masks = row["equiv"].partition(":")
+    names = [e["name"] for e in events]
+    target = names.index(name) if name else index
+    implied = equiv_indices(masks, [u["name"] for u in umasks.get(names[target], [])])
+    own = umasks.get(row["name"], [])
+    # Of hardware and software events libpfm reports the kernel's symbol as the description.
+    symbolic = row.get("type") in ("0", "1")
+    desc = (name or row["name"]) if symbolic else row["description"]
+    return "\t{ " + ", ".join([
+        c_string(row["name"]), c_string(desc), c_string(row["description"]),
+        c_string(row["equiv"]) if row["equiv"] else "NULL", row["code"],
+        f"umasks_{index}" if own else "NULL", str(len(own)), row["groups"], row.get("modifiers", "0"),
+        pfm4_flags(row["flags"]), row.get("type", "4"), str(target), index_array(implied),
+    ]) + " },"
+
+
+def generate_pfm4(model: str, tables: list[Path]) -> list[str]:
+    events = read(tables[0])
+    umasks: dict[str, list[Row]] = {}
+    for row in read(tables[1]):
+        umasks.setdefault(row["event"], []).append(row)
+    if unknown := set(umasks) - {e["name"] for e in events}:
+        raise ValueError(f"unit masks of events that do not exist: {sorted(unknown)}")
+    names = [row["name"] for row in events]
+    slots, size = slot_lines(names)
+    lines = head(tables, "pfm4.h")
+    for index, event in enumerate(events):
+        if own := umasks.get(event["name"]):
+            lines += [f"static const struct pfm4_umask umasks_{index}[{len(own)}] = {{", *umask_rows(own), "};", ""]
+    return [
+        *lines,
+        f"static const struct pfm4_event events[{len(events)}] = {{",
+        *(pfm4_event(i, events, umasks) for i in range(len(events))),
+        "};",
+        "",
+        *slots,
+        f"const struct pfm4_table pfm4_{model}_table = {{",
+        "\t.events = events,",
+        f"\t.count = {len(events)},",
+        f"\t.names = {{ slots, {size - 1}, {max(map(len, names))} }},",
+        "};",
+        "",
+    ]
 
 
 def main(argv: list[str]) -> int:
-    table, model, output = argv
-    Path(output).write_text(generate(Path(table), model), encoding="ascii")
+    library, model, output, *tables = argv
+    generate = {"pfm3": generate_pfm3, "pfm4": generate_pfm4}[library]
+    Path(output).write_text("\n".join(generate(model, [Path(t) for t in tables])), encoding="ascii")
     return 0
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from time import perf_counter
 
 import pytest
-from conftest import TESTS, clean_env
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from conftest import TESTS, clean_env
 from pypfm import pfm3
 from pypfm.config import LIBRARIES
 

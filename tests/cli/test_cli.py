@@ -11,9 +11,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from pypfm import schemas
-
 from conftest import TESTS, run
+from pypfm import schemas
 from terminal import PYPFM, on_terminal, pypfm
 
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from pypfm import pfm3
-
 import pfm3_vectors
+from pypfm import pfm3
 
 Event = str | dict[str, Any]
 NO_QUALCHECK = pfm3.PFMLIB_ITA2_FL_EVT_NO_QUALCHECK  # the same bit on both PMUs

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from _cffi_backend import FFI
-from abi_full import ENUM_FIELDS, TYPES
 from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.die import DIE
 from elftools.elf.elffile import ELFFile
-from native import CC, PFM3, build
 
+from abi_full import ENUM_FIELDS, TYPES
+from native import CC, PFM3, build
 from pypfm.pfm3 import ffi
 
 Aggregate = type[ctypes.Structure] | type[ctypes.Union]

@@ -7,9 +7,8 @@ detects the PMU, else it is forced.
 import json
 import sys
 
-from pypfm import pfm3
-
 from dispatching import PMUS
+from pypfm import pfm3
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conftest import ROOT
-
 from pypfm.config import LIBRARIES
 
 PFM3 = LIBRARIES["pfm3"]
@@ -43,9 +42,9 @@ def library_sources(directory: Path) -> list[Path]:
     generated = []
     for model in ("itanium2", "montecito"):
         out = directory / f"{model}_events.c"
-        build(sys.executable, TABLES / "generate.py", TABLES / f"{model}_events.csv", model, out)
+        build(sys.executable, TABLES / "generate.py", "pfm3", model, out, TABLES / f"{model}_events.csv")
         generated.append(out)
-    return [*sorted(CSRC.glob("*.c")), *generated]
+    return [*sorted(CSRC.glob("*.c")), ROOT / "csrc" / "names" / "names.c", *generated]
 
 
 def build_library(directory: Path, *flags: str) -> Path:

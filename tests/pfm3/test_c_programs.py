@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from conftest import TESTS, run
 from native import CC, CSRC, PFM3, attempt, build, build_program, library_sources, tool
 

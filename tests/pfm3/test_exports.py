@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+
 from header_names import (
     NOT_API,
     constants,
@@ -19,7 +20,6 @@ from header_names import (
     typedefs,
 )
 from native import CC, HEADERS, PFM3, build, tool
-
 from pypfm import _pfm3, pfm3
 
 

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from pypfm import pfm3
-
 from conftest import REPLAY, TESTS, run_python
 from dispatching import PMUS, Pmu, find, request
+from pypfm import pfm3
 
 NOTSUPP, INVAL, NOINIT = pfm3.PFMLIB_ERR_NOTSUPP, pfm3.PFMLIB_ERR_INVAL, pfm3.PFMLIB_ERR_NOINIT
 PREAMBLE = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from native import CC, CXX, HEADERS, PFM3, attempt, build, tool
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from conftest import clean_env, run, run_python
 from native import CC, PFM3, build, build_program
 

@@ -12,10 +12,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from abi_full import ENUMS, REGISTERS, SCALARS, SIZES, TYPES
 from layouts import CAnswers, DwarfAnswers, from_c, from_cffi, from_ctypes, from_dwarf
 from native import PFM3, build_library
-
 from pypfm import pfm3
 from pypfm.pfm3 import ffi
 

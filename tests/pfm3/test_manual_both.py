@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from pypfm import pfm3
-
 from dispatching import PMUS, UNCHECKED, Pmu, find, pairs, ranges
+from pypfm import pfm3
 
 INVAL, FEATCOMB = pfm3.PFMLIB_ERR_INVAL, pfm3.PFMLIB_ERR_FEATCOMB
 RETIRED, NOPS, LOADS = "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED"

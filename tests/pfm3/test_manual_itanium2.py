@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from pypfm import pfm3
-
 from dispatching import ITANIUM2, UNCHECKED, find, pairs, ranges
+from pypfm import pfm3
 
 FEATCOMB = pfm3.PFMLIB_ERR_FEATCOMB
 RETIRED, NOPS = "IA64_INST_RETIRED", "NOPS_RETIRED"

@@ -9,9 +9,8 @@ from itertools import product
 
 import pytest
 
-from pypfm import pfm3
-
 from dispatching import MONTECITO, UNCHECKED, pairs, ranges
+from pypfm import pfm3
 
 FEATCOMB = pfm3.PFMLIB_ERR_FEATCOMB
 RETIRED, NOPS = "IA64_INST_RETIRED", "NOPS_RETIRED"

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
+from dispatching import ITANIUM2, MONTECITO, NO_QUALCHECK, ranges, request
 from pypfm import pfm3
 from pypfm.pfm3 import byref, ffi, lib
-
-from dispatching import ITANIUM2, MONTECITO, NO_QUALCHECK, ranges, request
 
 INVAL = pfm3.PFMLIB_ERR_INVAL
 

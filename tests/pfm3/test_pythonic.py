@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import pypfm
+from conftest import run_python
 from pypfm import (
     AddressRange,
     Btb,
@@ -31,8 +32,6 @@ from pypfm import (
     Plm,
     ThresholdError,
 )
-
-from conftest import run_python
 
 ITA2, MONT = Itanium2(), Montecito()
 

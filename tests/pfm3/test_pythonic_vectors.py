@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from conftest import VECTORS
+from pfm3_vectors import read
 from pypfm import (
     AddressRange,
     Btb,
@@ -21,9 +23,6 @@ from pypfm import (
     Ranges,
 )
 from pypfm.encoding import RangeCover
-
-from conftest import VECTORS
-from pfm3_vectors import read
 
 CLASSES = {"itanium2": Itanium2, "montecito": Montecito}
 TAGS = {"itanium2": "ita2", "montecito": "mont"}

@@ -21,9 +21,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pypfm import pfm3
-
 from dispatching import ITANIUM2, MONTECITO, PMUS, UNCHECKED, Answer, Pmu, pairs, ranges, request
+from pypfm import pfm3
 
 WORD = 1 << 64
 MASK_BITS = 56

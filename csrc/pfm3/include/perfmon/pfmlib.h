@@ -97,65 +97,58 @@ extern "C" {
 #define PFMLIB_SPARC_NIAGARA1_PMU	135
 #define PFMLIB_SPARC_NIAGARA2_PMU	136
 
-/*
- * Return codes: name, value, text of pfm_strerror().  The one place where they
- * stand; the enumeration below and pfm_strerror() are made from this list.
- */
+/* Return codes. */
+#define PFMLIB_SUCCESS        0
+#define PFMLIB_ERR_NOTSUPP    (-1)
+#define PFMLIB_ERR_INVAL      (-2)
+#define PFMLIB_ERR_NOINIT     (-3)
+#define PFMLIB_ERR_NOTFOUND   (-4)
+#define PFMLIB_ERR_NOASSIGN   (-5)
+#define PFMLIB_ERR_FULL       (-6)
+#define PFMLIB_ERR_EVTMANY    (-7)
+#define PFMLIB_ERR_MAGIC      (-8)
+#define PFMLIB_ERR_FEATCOMB   (-9)
+#define PFMLIB_ERR_EVTSET     (-10)
+#define PFMLIB_ERR_EVTINCOMP  (-11)
+#define PFMLIB_ERR_TOOMANY    (-12)
+#define PFMLIB_ERR_IRRTOOBIG  (-13)
+#define PFMLIB_ERR_IRREMPTY   (-14)
+#define PFMLIB_ERR_IRRINVAL   (-15)
+#define PFMLIB_ERR_IRRTOOMANY (-16)
+#define PFMLIB_ERR_DRRINVAL   (-17)
+#define PFMLIB_ERR_DRRTOOMANY (-18)
+#define PFMLIB_ERR_BADHOST    (-19)
+#define PFMLIB_ERR_IRRALIGN   (-20)
+#define PFMLIB_ERR_IRRFLAGS   (-21)
+#define PFMLIB_ERR_UMASK      (-22)
+#define PFMLIB_ERR_NOMEM      (-23)
+
+/* Their texts, as X(name, text): pfm_strerror() is made from this list. */
 #define PFMLIB_ERROR_LIST(X) \
-	X(PFMLIB_SUCCESS,	  0, "success") \
-	X(PFMLIB_ERR_NOTSUPP,	 -1, "not supported") \
-	X(PFMLIB_ERR_INVAL,	 -2, "invalid parameters") \
-	X(PFMLIB_ERR_NOINIT,	 -3, "pfmlib not initialized") \
-	X(PFMLIB_ERR_NOTFOUND,	 -4, "event not found") \
-	X(PFMLIB_ERR_NOASSIGN,	 -5, "cannot assign events to counters") \
-	X(PFMLIB_ERR_FULL,	 -6, "buffer is full or too small") \
-	X(PFMLIB_ERR_EVTMANY,	 -7, "event used more than once") \
-	X(PFMLIB_ERR_MAGIC,	 -8, "invalid model specific magic number") \
-	X(PFMLIB_ERR_FEATCOMB,	 -9, "invalid combination of model specific features") \
-	X(PFMLIB_ERR_EVTSET,	-10, "incompatible event sets") \
-	X(PFMLIB_ERR_EVTINCOMP,	-11, "incompatible events combination") \
-	X(PFMLIB_ERR_TOOMANY,	-12, "too many events or unit masks") \
-	X(PFMLIB_ERR_IRRTOOBIG,	-13, "code range too big") \
-	X(PFMLIB_ERR_IRREMPTY,	-14, "empty code range") \
-	X(PFMLIB_ERR_IRRINVAL,	-15, "invalid code range") \
-	X(PFMLIB_ERR_IRRTOOMANY,-16, "too many code ranges") \
-	X(PFMLIB_ERR_DRRINVAL,	-17, "invalid data range") \
-	X(PFMLIB_ERR_DRRTOOMANY,-18, "too many data ranges") \
-	X(PFMLIB_ERR_BADHOST,	-19, "not supported by host cpu") \
-	X(PFMLIB_ERR_IRRALIGN,	-20, "code range is not bundle-aligned") \
-	X(PFMLIB_ERR_IRRFLAGS,	-21, "code range requires some flags in rr_flags") \
-	X(PFMLIB_ERR_UMASK,	-22, "invalid or missing unit mask") \
-	X(PFMLIB_ERR_NOMEM,	-23, "out of memory")
-
-#define PFMLIB_ERROR_ENUM(name, value, text)	name = value,
-enum { PFMLIB_ERROR_LIST(PFMLIB_ERROR_ENUM) };
-#undef PFMLIB_ERROR_ENUM
-
-/* The codes were macros in libpfm 3.10: keep #ifdef on them working. */
-#define PFMLIB_SUCCESS		PFMLIB_SUCCESS
-#define PFMLIB_ERR_NOTSUPP	PFMLIB_ERR_NOTSUPP
-#define PFMLIB_ERR_INVAL	PFMLIB_ERR_INVAL
-#define PFMLIB_ERR_NOINIT	PFMLIB_ERR_NOINIT
-#define PFMLIB_ERR_NOTFOUND	PFMLIB_ERR_NOTFOUND
-#define PFMLIB_ERR_NOASSIGN	PFMLIB_ERR_NOASSIGN
-#define PFMLIB_ERR_FULL		PFMLIB_ERR_FULL
-#define PFMLIB_ERR_EVTMANY	PFMLIB_ERR_EVTMANY
-#define PFMLIB_ERR_MAGIC	PFMLIB_ERR_MAGIC
-#define PFMLIB_ERR_FEATCOMB	PFMLIB_ERR_FEATCOMB
-#define PFMLIB_ERR_EVTSET	PFMLIB_ERR_EVTSET
-#define PFMLIB_ERR_EVTINCOMP	PFMLIB_ERR_EVTINCOMP
-#define PFMLIB_ERR_TOOMANY	PFMLIB_ERR_TOOMANY
-#define PFMLIB_ERR_IRRTOOBIG	PFMLIB_ERR_IRRTOOBIG
-#define PFMLIB_ERR_IRREMPTY	PFMLIB_ERR_IRREMPTY
-#define PFMLIB_ERR_IRRINVAL	PFMLIB_ERR_IRRINVAL
-#define PFMLIB_ERR_IRRTOOMANY	PFMLIB_ERR_IRRTOOMANY
-#define PFMLIB_ERR_DRRINVAL	PFMLIB_ERR_DRRINVAL
-#define PFMLIB_ERR_DRRTOOMANY	PFMLIB_ERR_DRRTOOMANY
-#define PFMLIB_ERR_BADHOST	PFMLIB_ERR_BADHOST
-#define PFMLIB_ERR_IRRALIGN	PFMLIB_ERR_IRRALIGN
-#define PFMLIB_ERR_IRRFLAGS	PFMLIB_ERR_IRRFLAGS
-#define PFMLIB_ERR_UMASK	PFMLIB_ERR_UMASK
-#define PFMLIB_ERR_NOMEM	PFMLIB_ERR_NOMEM
+	X(PFMLIB_SUCCESS,        "success") \
+	X(PFMLIB_ERR_NOTSUPP,    "not supported") \
+	X(PFMLIB_ERR_INVAL,      "invalid parameters") \
+	X(PFMLIB_ERR_NOINIT,     "pfmlib not initialized") \
+	X(PFMLIB_ERR_NOTFOUND,   "event not found") \
+	X(PFMLIB_ERR_NOASSIGN,   "cannot assign events to counters") \
+	X(PFMLIB_ERR_FULL,       "buffer is full or too small") \
+	X(PFMLIB_ERR_EVTMANY,    "event used more than once") \
+	X(PFMLIB_ERR_MAGIC,      "invalid model specific magic number") \
+	X(PFMLIB_ERR_FEATCOMB,   "invalid combination of model specific features") \
+	X(PFMLIB_ERR_EVTSET,     "incompatible event sets") \
+	X(PFMLIB_ERR_EVTINCOMP,  "incompatible events combination") \
+	X(PFMLIB_ERR_TOOMANY,    "too many events or unit masks") \
+	X(PFMLIB_ERR_IRRTOOBIG,  "code range too big") \
+	X(PFMLIB_ERR_IRREMPTY,   "empty code range") \
+	X(PFMLIB_ERR_IRRINVAL,   "invalid code range") \
+	X(PFMLIB_ERR_IRRTOOMANY, "too many code ranges") \
+	X(PFMLIB_ERR_DRRINVAL,   "invalid data range") \
+	X(PFMLIB_ERR_DRRTOOMANY, "too many data ranges") \
+	X(PFMLIB_ERR_BADHOST,    "not supported by host cpu") \
+	X(PFMLIB_ERR_IRRALIGN,   "code range is not bundle-aligned") \
+	X(PFMLIB_ERR_IRRFLAGS,   "code range requires some flags in rr_flags") \
+	X(PFMLIB_ERR_UMASK,      "invalid or missing unit mask") \
+	X(PFMLIB_ERR_NOMEM,      "out of memory")
 
 typedef int pfm_err_t;
 

@@ -1,0 +1,251 @@
+/*
+ * The Goldmont PMU: unit mask groups, the rules of the two offcore response
+ * events, the raw codes.
+ */
+#include "request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
+/* Bits of an event select register. */
+enum { UMASK_SHIFT = 8, USER_BIT = 16, KERNEL_BIT = 17, EDGE_BIT = 18, INTERRUPT_BIT = 20,
+       ENABLE_BIT = 22, INVERT_BIT = 23, CMASK_SHIFT = 24 };
+
+/* Width of a raw unit mask. */
+enum { UMASK_BITS = 8, OFFCORE_UMASK_BITS = 38 };
+
+#define NO_GROUP (-1)
+
+/* What the entries of a string say, taken together. */
+struct selection {
+	uint64_t	umask;			/* bits of the unit masks */
+	unsigned int	seen;			/* groups with a unit mask, as a set */
+	int		count[8];		/* explicit unit masks of each group */
+	unsigned int	alone;			/* groups that hold one unit mask only */
+	int		limit;			/* no group above this one, or NO_GROUP */
+	int		only;			/* no group but 0 and this one, or NO_GROUP */
+	int		levels_given;		/* u or k is mentioned */
+	unsigned int	modifiers[5];		/* values of k, u, e, i, c */
+};
+
+static pfm_err_t
+select_umask(struct selection *s, const struct pfm4_umask *umask)
+{
+	unsigned int group = umask->group;
+
+	if (umask->flags & PFM4_EXCL_GRP_GT)
+		s->limit = (int)group;
+	if (umask->flags & PFM4_EXCL_GRP_BUT_0)
+		s->only = (int)group;
+	if (umask->flags & PFM4_NCOMBO)
+		s->alone |= 1u << group;
+	if (++s->count[group] > 1 && s->alone >> group & 1)
+		return PFM_ERR_FEATCOMB;
+	s->umask |= umask->code;
+	s->seen |= 1u << group;
+	return PFM_SUCCESS;
+}
+
+static pfm_err_t
+select_raw(struct selection *s, const struct pfm4_request *r, uint64_t value)
+{
+	int bits = r->event->flags & PFM4_NHM_OFFCORE ? OFFCORE_UMASK_BITS : UMASK_BITS;
+
+	if (value >> bits)
+		return PFM_ERR_ATTR;
+	s->umask = value;
+	s->seen = (1u << r->event->num_groups) - 1;
+	return PFM_SUCCESS;
+}
+
+static pfm_err_t
+select_modifier(struct selection *s, const struct pfm4_entry *entry)
+{
+	int code = entry->modifier->code;
+
+	if (entry->modifier->ctrl != PFM_ATTR_CTRL_PMU)
+		return PFM_SUCCESS;	/* the operating system's */
+	if (code == PFM4_C && entry->value > 255)
+		return PFM_ERR_ATTR_VAL;
+	if (code == PFM4_U || code == PFM4_K)
+		s->levels_given = 1;
+	s->modifiers[code] = code == PFM4_C ? (unsigned int)entry->value : entry->value != 0;
+	return PFM_SUCCESS;
+}
+
+static pfm_err_t
+read_entries(const struct pfm4_request *r, struct selection *s)
+{
+	pfm_err_t ret = PFM_SUCCESS;
+
+	*s = (struct selection){ .limit = NO_GROUP, .only = NO_GROUP };
+	for (int i = 0; i < r->num_entries && ret == PFM_SUCCESS; i++) {
+		const struct pfm4_entry *entry = &r->entries[i];
+
+		if (entry->umask)
+			ret = select_umask(s, entry->umask);
+		else if (entry->modifier)
+			ret = select_modifier(s, entry);
+		else
+			ret = select_raw(s, r, entry->value);
+	}
+	if (!s->levels_given) {
+		s->modifiers[PFM4_K] = (r->dfl_plm & PFM_PLM0) != 0;
+		s->modifiers[PFM4_U] = (r->dfl_plm & PFM_PLM3) != 0;
+	}
+	return ret;
+}
+
+/* Fill one empty group with its default, unless it may stay empty.  *limit is
+ * the highest group that is still allowed. */
+static pfm_err_t
+default_of_group(struct pfm4_request *r, struct selection *s, int group, int *limit)
+{
+	int done = 0;
+
+	for (int i = 0; i < r->event->num_umasks; i++) {
+		const struct pfm4_umask *umask = &r->event->umasks[i];
+
+		if (umask->group != group)
+			continue;
+		if ((*limit != NO_GROUP && group > *limit) || umask->flags & PFM4_GRP_DFL_NONE ||
+		    (s->only != NO_GROUP && group != 0 && group != s->only)) {
+			done = 1;
+			continue;
+		}
+		if (!(umask->flags & PFM4_DFL))
+			continue;
+		done = 1;
+		s->umask |= umask->code;	/* its own bits, even of an alias */
+		pfm4_add_default(r, i);
+		if (umask->flags & PFM4_EXCL_GRP_GT) {
+			if (*limit != NO_GROUP)
+				return PFM_ERR_UMASK;
+			*limit = group;
+		}
+	}
+	return done ? PFM_SUCCESS : PFM_ERR_UMASK;
+}
+
+static pfm_err_t
+add_defaults(struct pfm4_request *r, struct selection *s)
+{
+	int limit = s->limit;
+	pfm_err_t ret = PFM_SUCCESS;
+
+	for (int group = 0; group < r->event->num_groups && ret == PFM_SUCCESS; group++)
+		if (!(s->seen >> group & 1))
+			ret = default_of_group(r, s, group, &limit);
+	return ret;
+}
+
+/* OUTSTANDING allows requests only, ANY_RESPONSE no snoop. */
+static pfm_err_t
+check_exclusions(const struct pfm4_request *r, const struct selection *s)
+{
+	for (int group = 1; s->only != NO_GROUP && group < r->event->num_groups; group++)
+		if (group != s->only && s->count[group])
+			return PFM_ERR_FEATCOMB;
+	for (int i = 0; s->limit != NO_GROUP && i < r->num_entries; i++)
+		if (r->entries[i].umask && r->entries[i].umask->group > s->limit)
+			return PFM_ERR_FEATCOMB;
+	return PFM_SUCCESS;
+}
+
+static void
+set_codes(struct pfm4_request *r, const struct selection *s)
+{
+	uint64_t code = r->event->code;
+
+	r->num_codes = 1;
+	if (r->event->flags & PFM4_NHM_OFFCORE) {
+		r->codes[1] = s->umask;
+		r->num_codes = 2;
+	} else {
+		code |= s->umask << UMASK_SHIFT;
+	}
+	r->codes[0] = code | (uint64_t)s->modifiers[PFM4_U] << USER_BIT |
+		      (uint64_t)s->modifiers[PFM4_K] << KERNEL_BIT |
+		      (uint64_t)s->modifiers[PFM4_E] << EDGE_BIT |
+		      (uint64_t)1 << INTERRUPT_BIT | (uint64_t)1 << ENABLE_BIT |
+		      (uint64_t)s->modifiers[PFM4_I] << INVERT_BIT |
+		      (uint64_t)s->modifiers[PFM4_C] << CMASK_SHIFT;
+}
+
+static pfm_err_t
+encode(struct pfm4_request *r)
+{
+	struct selection s;
+	pfm_err_t ret = read_entries(r, &s);
+
+	if (ret == PFM_SUCCESS)
+		ret = add_defaults(r, &s);
+	if (ret == PFM_SUCCESS)
+		ret = check_exclusions(r, &s);
+	if (ret != PFM_SUCCESS)
+		return ret;
+	pfm4_append(r, "%s", r->event->name);
+	pfm4_append_umasks(r);
+	set_codes(r, &s);
+	for (int i = 0; i < r->num_modifiers; i++)
+		if (r->modifiers[i]->ctrl == PFM_ATTR_CTRL_PMU)
+			pfm4_append(r, ":%s=%u", r->modifiers[i]->name, s.modifiers[r->modifiers[i]->code]);
+	return PFM_SUCCESS;
+}
+
+static int
+match(const struct pfm4_pmu *pmu, const char *name, size_t len, uint64_t *raw)
+{
+	(void)raw;
+	return names_find(&pmu->table->names, &pmu->table->events[0].name, sizeof(*pmu->table->events), name, len);
+}
+
+/* Family and model of the processor; LIBPFM_X86_CPUID=family:model stands for it. */
+static int
+read_cpuid(unsigned int *family, unsigned int *model)
+{
+	const char *given = getenv("LIBPFM_X86_CPUID");
+	char tail;
+
+	if (given)
+		return sscanf(given, "%u:%u%c", family, model, &tail) == 2;
+#if defined(__x86_64__) || defined(__i386__)
+	unsigned int a, b, c, d;
+
+	if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_INTEL_ebx || c != signature_INTEL_ecx ||
+	    d != signature_INTEL_edx || !__get_cpuid(1, &a, &b, &c, &d))
+		return 0;
+	*family = a >> 8 & 0xf;
+	*model = (a >> 4 & 0xf) + (a >> 12 & 0xf0);
+	return 1;
+#else
+	return 0;
+#endif
+}
+
+static int
+detect(void)
+{
+	unsigned int family, model;
+
+	return read_cpuid(&family, &model) && family == 6 && (model == 92 || model == 95);
+}
+
+const struct pfm4_pmu pfm4_glm = {
+	.name = "glm",
+	.desc = "Intel Goldmont",
+	.id = PFM_PMU_INTEL_GLM,
+	.type = PFM_PMU_TYPE_CORE,
+	.table = &pfm4_glm_table,
+	.max_encoding = 2,
+	.num_cntrs = 4,
+	.num_fixed_cntrs = 3,
+	.raw_umasks = 1,
+	.match = match,
+	.encode = encode,
+	.detect = detect,
+};

@@ -1,0 +1,88 @@
+/*
+ * The layouts of the public structures for LP64, held at compile time: sizes
+ * and offsets as measured on libpfm 4.13.0.
+ */
+#include "public.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#define SIZE(type, size)		static_assert(sizeof(type) == (size), #type)
+#define AT(type, member, offset)	static_assert(offsetof(type, member) == (offset), #type "." #member)
+
+SIZE(pfm_pmu_t, 4);
+SIZE(pfm_os_t, 4);
+
+SIZE(pfm_pmu_info_t, PFM_PMU_INFO_ABI0);
+AT(pfm_pmu_info_t, name, 0);
+AT(pfm_pmu_info_t, desc, 8);
+AT(pfm_pmu_info_t, size, 16);
+AT(pfm_pmu_info_t, pmu, 24);
+AT(pfm_pmu_info_t, type, 28);
+AT(pfm_pmu_info_t, nevents, 32);
+AT(pfm_pmu_info_t, first_event, 36);
+AT(pfm_pmu_info_t, max_encoding, 40);
+AT(pfm_pmu_info_t, num_cntrs, 44);
+AT(pfm_pmu_info_t, num_fixed_cntrs, 48);
+
+SIZE(pfm_event_info_t, PFM_EVENT_INFO_ABI0);
+AT(pfm_event_info_t, name, 0);
+AT(pfm_event_info_t, desc, 8);
+AT(pfm_event_info_t, equiv, 16);
+AT(pfm_event_info_t, size, 24);
+AT(pfm_event_info_t, code, 32);
+AT(pfm_event_info_t, pmu, 40);
+AT(pfm_event_info_t, dtype, 44);
+AT(pfm_event_info_t, idx, 48);
+AT(pfm_event_info_t, nattrs, 52);
+AT(pfm_event_info_t, reserved, 56);
+
+SIZE(pfm_event_attr_info_t, PFM_ATTR_INFO_ABI0);
+AT(pfm_event_attr_info_t, name, 0);
+AT(pfm_event_attr_info_t, desc, 8);
+AT(pfm_event_attr_info_t, equiv, 16);
+AT(pfm_event_attr_info_t, size, 24);
+AT(pfm_event_attr_info_t, code, 32);
+AT(pfm_event_attr_info_t, type, 40);
+AT(pfm_event_attr_info_t, idx, 44);
+AT(pfm_event_attr_info_t, ctrl, 48);
+AT(pfm_event_attr_info_t, dfl_val64, 56);
+
+SIZE(pfm_pmu_encode_arg_t, PFM_RAW_ENCODE_ABI0);
+AT(pfm_pmu_encode_arg_t, codes, 0);
+AT(pfm_pmu_encode_arg_t, fstr, 8);
+AT(pfm_pmu_encode_arg_t, size, 16);
+AT(pfm_pmu_encode_arg_t, count, 24);
+AT(pfm_pmu_encode_arg_t, idx, 28);
+
+SIZE(pfm_perf_encode_arg_t, PFM_PERF_ENCODE_ABI0);
+AT(pfm_perf_encode_arg_t, attr, 0);
+AT(pfm_perf_encode_arg_t, fstr, 8);
+AT(pfm_perf_encode_arg_t, size, 16);
+AT(pfm_perf_encode_arg_t, idx, 24);
+AT(pfm_perf_encode_arg_t, cpu, 28);
+AT(pfm_perf_encode_arg_t, flags, 32);
+AT(pfm_perf_encode_arg_t, pad0, 36);
+
+SIZE(struct perf_event_attr, PERF_ATTR_SIZE_VER7);
+AT(struct perf_event_attr, type, 0);
+AT(struct perf_event_attr, size, 4);
+AT(struct perf_event_attr, config, 8);
+AT(struct perf_event_attr, sample_period, 16);
+AT(struct perf_event_attr, sample_type, 24);
+AT(struct perf_event_attr, read_format, 32);
+AT(struct perf_event_attr, wakeup_events, 48);
+AT(struct perf_event_attr, bp_type, 52);
+AT(struct perf_event_attr, config1, 56);
+AT(struct perf_event_attr, config2, 64);
+AT(struct perf_event_attr, branch_sample_type, 72);
+AT(struct perf_event_attr, sample_regs_user, 80);
+AT(struct perf_event_attr, sample_stack_user, 88);
+AT(struct perf_event_attr, clockid, 92);
+AT(struct perf_event_attr, sample_regs_intr, 96);
+AT(struct perf_event_attr, aux_watermark, 104);
+AT(struct perf_event_attr, sample_max_stack, 108);
+AT(struct perf_event_attr, aux_sample_size, 112);
+AT(struct perf_event_attr, sig_data, 120);
+
+SIZE(struct perf_event_mmap_page, 1088);

@@ -1,0 +1,212 @@
+/*
+ * From a request to struct perf_event_attr: event, levels, sampling, flags.
+ */
+#include "request.h"
+
+#include <limits.h>
+
+/* What the operating system's modifiers of a string say. */
+struct os_selection {
+	unsigned int	plm;		/* levels named */
+	int		plm_given;
+	int		guest, host;	/* mentioned */
+	int		pinned;
+	int		hw_smpl;
+};
+
+/* Bits that the kernel does not see in a raw event. */
+#define NOT_IN_CONFIG	(1ull << 16 | 1ull << 17 | 1ull << 20 | 1ull << 22)
+
+static pfm_err_t
+set_period(struct perf_event_attr *attr, uint64_t value)
+{
+	if (value == 0 || attr->freq)
+		return PFM_ERR_ATTR_VAL;
+	attr->sample_period = value;
+	return PFM_SUCCESS;
+}
+
+static pfm_err_t
+set_freq(struct perf_event_attr *attr, uint64_t value)
+{
+	if (value == 0 || attr->sample_period)	/* the same bytes as sample_freq */
+		return PFM_ERR_ATTR_VAL;
+	attr->sample_freq = value;
+	attr->freq = 1;
+	return PFM_SUCCESS;
+}
+
+static void
+add_level(struct os_selection *s, unsigned int level, uint64_t value)
+{
+	s->plm_given = 1;
+	if (value)
+		s->plm |= level;
+}
+
+/* Apply one modifier of the operating system. */
+static pfm_err_t
+apply(struct os_selection *s, const struct pfm4_entry *entry, struct perf_event_attr *attr, int *cpu)
+{
+	uint64_t value = entry->value;
+
+	switch (entry->modifier->code) {
+	case PFM4_OS_U:
+		add_level(s, PFM_PLM3, value);
+		break;
+	case PFM4_OS_K:
+		add_level(s, PFM_PLM0, value);
+		break;
+	case PFM4_OS_H:
+		add_level(s, PFM_PLMH, value);
+		break;
+	case PFM4_OS_PERIOD:
+		return set_period(attr, value);
+	case PFM4_OS_FREQ:
+		return set_freq(attr, value);
+	case PFM4_OS_PRECISE:
+		if (value > 3)
+			return PFM_ERR_ATTR_VAL;
+		attr->precise_ip = value & 3;
+		break;
+	case PFM4_OS_EXCL:
+		attr->exclusive |= value & 1;	/* a bit that was set stays */
+		break;
+	case PFM4_OS_MG:
+		s->guest = 1;	/* whatever its value (quirk) */
+		break;
+	case PFM4_OS_MH:
+		s->host = 1;
+		break;
+	case PFM4_OS_CPU:
+		if (value >= INT_MAX)
+			return PFM_ERR_ATTR_VAL;
+		*cpu = (int)value;
+		break;
+	case PFM4_OS_PINNED:
+		s->pinned = value != 0;
+		break;
+	case PFM4_OS_HW_SMPL:
+		s->hw_smpl = value != 0;
+		break;
+	}
+	return PFM_SUCCESS;
+}
+
+static pfm_err_t
+apply_all(const struct pfm4_request *r, struct os_selection *s, struct perf_event_attr *attr, int *cpu)
+{
+	pfm_err_t ret = PFM_SUCCESS;
+
+	for (int i = 0; i < r->num_entries && ret == PFM_SUCCESS; i++) {
+		const struct pfm4_entry *entry = &r->entries[i];
+
+		if (entry->modifier && entry->modifier->ctrl == PFM_ATTR_CTRL_PERF_EVENT)
+			ret = apply(s, entry, attr, cpu);
+	}
+	if (s->hw_smpl && attr->precise_ip == 0)
+		attr->precise_ip = 1;
+	return ret;
+}
+
+/* The six bits that are always written; the levels, unsupported ones added. */
+static unsigned int
+set_exclusions(const struct pfm4_request *r, const struct os_selection *s, struct perf_event_attr *attr)
+{
+	unsigned int plm = s->plm_given ? s->plm : r->dfl_plm;
+	int host = s->host || !s->guest;
+
+	/* A level that the PMU lacks cannot be excluded. */
+	plm |= (PFM_PLM0 | PFM_PLM3 | PFM_PLMH) & ~r->plm;
+	attr->exclude_user = !(plm & PFM_PLM3);
+	attr->exclude_kernel = !(plm & PFM_PLM0);
+	attr->exclude_hv = !(plm & PFM_PLMH);
+	attr->exclude_guest = !s->guest;
+	attr->exclude_host = !host;
+	attr->pinned = s->pinned != 0;
+	return plm;
+}
+
+static void
+append_flag(struct pfm4_request *r, const char *name, unsigned int value)
+{
+	pfm4_append(r, ":%s=%u", name, value);
+}
+
+/* Behind the PMU's part of the string: what the modifiers came to. */
+static void
+append_modifier(struct pfm4_request *r, const struct pfm4_modifier *m, unsigned int plm,
+		const struct perf_event_attr *attr)
+{
+	switch (m->code) {
+	case PFM4_OS_U:
+		append_flag(r, m->name, (plm & PFM_PLM3) != 0);
+		break;
+	case PFM4_OS_K:
+		append_flag(r, m->name, (plm & PFM_PLM0) != 0);
+		break;
+	case PFM4_OS_H:
+		append_flag(r, m->name, (plm & PFM_PLMH) != 0);
+		break;
+	case PFM4_OS_PERIOD:	/* both are shown, whichever was given (quirk) */
+	case PFM4_OS_FREQ:
+		if (attr->sample_period)
+			pfm4_append(r, ":%s=%llu", m->name, (unsigned long long)attr->sample_period);
+		break;
+	case PFM4_OS_PRECISE:
+		append_flag(r, m->name, (unsigned int)attr->precise_ip);
+		break;
+	case PFM4_OS_EXCL:
+		append_flag(r, m->name, attr->exclusive);
+		break;
+	case PFM4_OS_MG:
+		append_flag(r, m->name, !attr->exclude_guest);
+		break;
+	case PFM4_OS_MH:
+		append_flag(r, m->name, !attr->exclude_host);
+		break;
+	case PFM4_OS_HW_SMPL:
+		append_flag(r, m->name, attr->precise_ip != 0);
+		break;
+	}
+}
+
+pfm_err_t
+pfm4_encode_raw(const struct pfm4_context *context, const char *str, unsigned int dfl_plm,
+		struct pfm4_request *r)
+{
+	pfm_err_t ret = pfm4_parse(context, str, PFM_OS_NONE, r);
+
+	r->dfl_plm = dfl_plm;
+	r->string_len = 0;
+	return ret == PFM_SUCCESS ? r->pmu->encode(r) : ret;
+}
+
+pfm_err_t
+pfm4_encode_perf(const struct pfm4_context *context, const char *str, unsigned int dfl_plm,
+		 pfm_os_t os, struct perf_event_attr *attr, int *cpu, struct pfm4_request *r)
+{
+	struct os_selection s = { 0 };
+	unsigned int plm;
+	pfm_err_t ret = pfm4_parse(context, str, os, r);
+
+	r->dfl_plm = dfl_plm;
+	r->string_len = 0;
+	if (ret == PFM_SUCCESS)
+		ret = r->pmu->encode(r);
+	if (ret != PFM_SUCCESS)
+		return ret;
+	attr->type = r->event->perf_type;
+	attr->config = r->pmu == &pfm4_glm ? r->codes[0] & ~NOT_IN_CONFIG : r->codes[0];
+	if (r->num_codes > 1)
+		attr->config1 = r->codes[1];
+	*cpu = -1;
+	ret = apply_all(r, &s, attr, cpu);
+	if (ret != PFM_SUCCESS)
+		return ret;
+	plm = set_exclusions(r, &s, attr);
+	for (int i = 0; i < r->num_modifiers && r->want_string; i++)
+		if (r->modifiers[i]->ctrl == PFM_ATTR_CTRL_PERF_EVENT)
+			append_modifier(r, r->modifiers[i], plm, attr);
+	return PFM_SUCCESS;
+}

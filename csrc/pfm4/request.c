@@ -1,0 +1,73 @@
+/*
+ * Pieces of the encoding that the PMUs share: the string, default unit masks.
+ */
+#include "request.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+pfm4_append(struct pfm4_request *r, const char *format, ...)
+{
+	size_t room = sizeof(r->string) - (size_t)r->string_len;
+	va_list args;
+	int len;
+
+	if (!r->want_string)
+		return;
+	va_start(args, format);
+	len = vsnprintf(r->string + r->string_len, room, format, args);
+	va_end(args);
+	r->string_len += len < (int)room ? len : (int)room - 1;
+}
+
+/* Insertion sort: lists are short and mostly sorted; equal entries keep their order. */
+static void
+sort_entries(struct pfm4_request *r)
+{
+	for (int i = 1; i < r->num_entries; i++) {
+		struct pfm4_entry entry = r->entries[i];
+		int j = i;
+
+		for (; j > 0 && r->entries[j - 1].index > entry.index; j--)
+			r->entries[j] = r->entries[j - 1];
+		r->entries[j] = entry;
+	}
+}
+
+void
+pfm4_append_umasks(struct pfm4_request *r)
+{
+	sort_entries(r);
+	for (int i = 0; i < r->num_entries; i++) {
+		const struct pfm4_entry *entry = &r->entries[i];
+
+		if (entry->umask)
+			pfm4_append(r, ":%s", entry->umask->name);
+		else if (!entry->modifier)
+			pfm4_append(r, ":0x%x", (unsigned int)entry->value);	/* its low 32 bits (quirk) */
+	}
+}
+
+void
+pfm4_add_default(struct pfm4_request *r, int umask)
+{
+	r->entries[r->num_entries++] = (struct pfm4_entry){
+		.index = umask, .umask = &r->event->umasks[umask],
+	};
+}
+
+char *
+pfm4_full_string(const struct pfm4_request *r)
+{
+	size_t len = strlen(r->pmu->name);
+	char *full = malloc(len + 2 + (size_t)r->string_len + 1);
+
+	if (!full)
+		return NULL;
+	memcpy(full, r->pmu->name, len);
+	memcpy(full + len, "::", 2);
+	memcpy(full + len + 2, r->string, (size_t)r->string_len + 1);
+	return full;
+}

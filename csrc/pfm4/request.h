@@ -1,0 +1,18 @@
+/*
+ * Private: pieces of the encoding that the PMUs share.
+ */
+#ifndef PFM4_REQUEST_H
+#define PFM4_REQUEST_H
+
+#include "pfm4.h"
+
+/* Append to the string what fits, cutting the rest. */
+void pfm4_append(struct pfm4_request *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Sort the entries by attribute index and append the unit masks to the string. */
+void pfm4_append_umasks(struct pfm4_request *r);
+
+/* Add a default unit mask to the entries. */
+void pfm4_add_default(struct pfm4_request *r, int umask);
+
+#endif /* PFM4_REQUEST_H */

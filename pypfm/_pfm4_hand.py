@@ -1,0 +1,98 @@
+"""Functions of libpfm 4 whose call from Python needs more than the generated wrapper.
+
+What C allocates for the caller - the fully qualified string, the array of codes - comes back as
+Python's own memory, and C's is freed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from pypfm._mirror import CData, Cell, c_char_p, callers
+from pypfm._pfm4 import ffi, lib
+
+__all__ = ["c_uint64_array", "pfm_get_event_encoding", "pfm_get_os_event_encoding"]
+
+_call, _ = callers(ffi, lib)
+
+# Arrays that structures point to, by the address of the structure: as long as it may be read,
+# replaced when the structure is used again.
+_arrays: dict[int, CData] = {}
+
+
+class c_uint64_array(Cell["list[int] | None"]):
+    """A cell for an array of codes that C allocates: a list afterwards, its memory freed.
+
+    :ivar value: the codes, or None as long as no call has stored any
+    """
+
+    def __init__(self) -> None:
+        self._cdata: Any = ffi.new("uint64_t **")
+        self._codes: list[int] | None = None
+
+    @property
+    def value(self) -> list[int] | None:
+        return self._codes
+
+    @value.setter
+    def value(self, value: list[int] | None) -> None:
+        self._codes = value
+
+    def take(self, count: int) -> None:
+        """Turn the array that C stored into a list."""
+        pointer = self._cdata[0]
+        if pointer != ffi.NULL:
+            self._cdata[0] = ffi.NULL
+            self._codes = list(ffi.unpack(pointer, count))
+            lib.free(pointer)
+
+
+def _is_cdata(arg: Any) -> bool:
+    return isinstance(arg, CData)
+
+
+def _pointer(args: object) -> Any:
+    """The structure behind an argument, as a pointer to it."""
+    if isinstance(args, CData) and ffi.typeof(args).kind == "struct":
+        return ffi.addressof(args)
+    return args
+
+
+def _own_array(arg: Any) -> None:
+    """Move the codes that C allocated for a structure into Python's memory."""
+    theirs, count = arg.codes, arg.count
+    ours = cast(Any, ffi.new("uint64_t[]", count))
+    ffi.memmove(ours, theirs, count * ffi.sizeof("uint64_t"))
+    lib.free(theirs)
+    arg.codes = ours
+    _arrays[int(cast(Any, ffi.cast("uintptr_t", arg)))] = ours
+
+
+def pfm_get_os_event_encoding(str: object, dfl_plm: int, os: int, args: object) -> int:
+    """Call C; args is pfm_pmu_encode_arg_t or pfm_perf_encode_arg_t, and must fit os."""
+    arg = _pointer(args)
+    if not _is_cdata(arg):
+        return _call(lib.pfm_get_os_event_encoding, str, dfl_plm, os, args)
+    names = {lib.PFM_OS_NONE: "pfm_pmu_encode_arg_t *"}
+    wanted = names.get(os, "pfm_perf_encode_arg_t *")
+    ctype = ffi.typeof(arg).cname
+    if ctype not in (wanted, "void *"):
+        message = f"os {os} wants {wanted.rstrip(' *')}, not {ctype.rstrip(' *')}"
+        raise TypeError(message)
+    allocates = wanted == ctype and os == lib.PFM_OS_NONE and arg.codes == ffi.NULL
+    ret = _call(lib.pfm_get_os_event_encoding, str, dfl_plm, os, arg)
+    if ret == 0 and ctype == wanted:
+        if allocates:
+            _own_array(arg)
+        if arg.fstr != ffi.NULL:
+            c_char_p.take_at(arg.fstr, lib.free)
+    return ret
+
+
+def pfm_get_event_encoding(str: object, dfl_plm: int, fstr: object, idx: object, codes: object,
+                           count: object) -> int:
+    """Call C; codes is a c_uint64_array() for C to fill, or a pointer to an array of yours."""
+    ret = _call(lib.pfm_get_event_encoding, str, dfl_plm, fstr, idx, codes, count)
+    if ret == 0 and isinstance(codes, c_uint64_array):
+        codes.take(cast(Any, count._cdata if isinstance(count, Cell) else count)[0])
+    return ret
