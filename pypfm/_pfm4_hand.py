@@ -43,7 +43,7 @@ class c_uint64_array(Cell["list[int] | None"]):
         pointer = self._cdata[0]
         if pointer != ffi.NULL:
             self._cdata[0] = ffi.NULL
-            self._codes = list(ffi.unpack(pointer, count))
+            self._codes = cast("list[int]", ffi.unpack(pointer, count))
             lib.free(pointer)
 
 

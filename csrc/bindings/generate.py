@@ -43,7 +43,8 @@ INTEGERS = {"char", "short", "int", "long", "unsigned", "signed", *BUILTIN} - {"
 def preprocess(args: argparse.Namespace, headers: list[str], *flags: str) -> str:
     """The headers after the preprocessor, without system headers."""
     source = "".join(f'#include "{h}"\n' for h in headers)
-    command = [args.cc, "-E", "-DPYPFM_CDEF", "-D__attribute__(x)=", *flags, *(f"-I{d}" for d in args.include), "-x", "c", "-"]
+    includes = [f"-I{d}" for d in args.include]
+    command = [args.cc, "-E", "-DPYPFM_CDEF", "-D__attribute__(x)=", *flags, *includes, "-x", "c", "-"]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
@@ -200,7 +201,8 @@ class Types:
         elif names and names[0] in self.structs:
             kind = f"{names[0]} | _m.CData | None"
         elif isinstance(target, c_ast.PtrDecl):
-            kind = "_m.c_char_p | _m.CData | None" if type_names(target.type) == ["char"] else "_m.Cell[Any] | _m.CData | None"
+            cell = "c_char_p" if type_names(target.type) == ["char"] else "Cell[Any]"
+            kind = f"_m.{cell} | _m.CData | None"
         else:
             kind = "_m.Struct | _m.CData | None"
         return kind
@@ -260,8 +262,9 @@ def emit_function(node: c_ast.Decl, types: Types, comments: dict[str, str], by_h
     else:
         wrapper = "_text" if result == "str" else "_call"
         args = ", ".join([f"lib.{node.name}", *call])
+    statement = f"{wrapper}({args})" if result == "None" else f"return {wrapper}({args})"
     return (f"def {node.name}({', '.join(signature)}) -> {result}:\n"
-            + docstring(comments[node.name], "    ") + f"    {'' if result == 'None' else 'return '}{wrapper}({args})\n")
+            + docstring(comments[node.name], "    ") + f"    {statement}\n")
 
 
 def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[str, str],
