@@ -61,6 +61,12 @@ check_input(struct pfm3_job *job)
 	return pfm3_check_input(job, &uses);
 }
 
+static int
+uses_cache_groups(const struct pfm3_job *job)
+{
+	return (job->groups & (1u << GROUP_L1 | 1u << GROUP_L2)) != 0;
+}
+
 /* In sets 1 and 2 of the L2 group each event brings a unit mask of its own. */
 static int
 l2_set_shares_umask(const struct pfm3_event *event)
@@ -87,6 +93,9 @@ check_groups(const struct pfm3_job *job)
 				return PFMLIB_ERR_NOASSIGN;
 		}
 	}
+	/* Cancel events are of the L2 group. */
+	if (pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1)
+		return PFMLIB_ERR_INVAL;
 	return PFMLIB_SUCCESS;
 }
 
@@ -126,18 +135,20 @@ placement_holds(const struct pfm3_job *job, const struct placement *p)
 	return 1;
 }
 
-/* Place event i and those behind it; the first placement in lexicographic order wins. */
+/* Place event i and those behind it on free counters; the first placement in
+ * lexicographic order wins. */
 static int
-place_from(const struct pfm3_job *job, struct placement *p, unsigned int i, unsigned int taken)
+place_from(const struct pfm3_job *job, struct placement *p, unsigned int i, unsigned int free)
 {
+	unsigned int candidates;
+
 	if (i == job->count)
-		return placement_holds(job, p);
-	for (unsigned int c = PMU_ITA2_FIRST_COUNTER;
-	     c < PMU_ITA2_FIRST_COUNTER + PMU_ITA2_NUM_COUNTERS; c++) {
-		if (taken >> c & 1 || !(job->events[i]->counters >> c & 1) || pfm3_unavailable(job, c))
-			continue;
-		p->counter[i] = c;
-		if (place_from(job, p, i + 1, taken | 1u << c))
+		return !uses_cache_groups(job) || placement_holds(job, p);
+	for (candidates = job->events[i]->counters & free; candidates; candidates &= candidates - 1) {
+		unsigned int lowest = candidates & -candidates;
+
+		p->counter[i] = (unsigned int)__builtin_ctz(candidates);
+		if (place_from(job, p, i + 1, free & ~lowest))
 			return 1;
 	}
 	return 0;
@@ -177,13 +188,13 @@ static pfm_err_t
 counters(struct pfm3_job *job)
 {
 	struct placement p;
-	pfm_err_t ret = check_groups(job);
+	pfm_err_t ret = PFMLIB_SUCCESS;
 
+	if (uses_cache_groups(job))
+		ret = check_groups(job);
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
-	if (pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1)
-		return PFMLIB_ERR_INVAL;
-	if (!place_from(job, &p, 0, 0))
+	if (!place_from(job, &p, 0, ~(unsigned int)job->in->pfp_unavail_pmcs.bits[0]))
 		return PFMLIB_ERR_NOASSIGN;
 	for (unsigned int i = 0; i < job->count && ret == PFMLIB_SUCCESS; i++)
 		ret = emit_counter(job, i, p.counter[i]);

@@ -19,8 +19,12 @@ pfm3_job_init(struct pfm3_job *job, const struct pfm3_model *model,
 	job->model_out = model_out;
 	job->count = in->pfp_event_count;
 	job->pmcs = job->pmds = 0;
-	for (unsigned int i = 0; i < job->count; i++)
+	job->kinds = job->groups = 0;
+	for (unsigned int i = 0; i < job->count; i++) {
 		job->events[i] = &model->table->events[in->pfp_events[i].event];
+		job->kinds |= 1u << job->events[i]->kind;
+		job->groups |= 1u << job->events[i]->group;
+	}
 }
 
 pfm_err_t
@@ -109,7 +113,7 @@ pfm3_notice(const struct pfm3_job *job, const char *format, ...)
 const struct pfm3_event *
 pfm3_first_of_kinds(const struct pfm3_job *job, unsigned int kinds)
 {
-	for (unsigned int i = 0; i < job->count; i++)
+	for (unsigned int i = 0; kinds & job->kinds && i < job->count; i++)
 		if (kinds >> job->events[i]->kind & 1)
 			return job->events[i];
 	return NULL;

@@ -18,6 +18,8 @@ struct pfm3_job {
 	void				*model_out;	/* may be NULL */
 	const struct pfm3_event		*events[PFM3_MAX_COUNTERS];	/* rows of the request */
 	unsigned int			count;		/* of events */
+	unsigned int			kinds;		/* enum pfm3_kind of the events, as a set */
+	unsigned int			groups;		/* cache groups of the events, as a set */
 	unsigned int			pmcs, pmds;	/* entries of out that are written */
 };
 

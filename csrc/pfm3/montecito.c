@@ -164,25 +164,31 @@ place_rest(const struct pfm3_job *job, int restricted, struct placement *p)
 	return PFMLIB_SUCCESS;
 }
 
+/* All checks of the cache groups come before any counter is looked at. */
 static pfm_err_t
-place(const struct pfm3_job *job, struct placement *p)
+place_cache_events(const struct pfm3_job *job, struct placement *p)
 {
 	int anchor, l2d_sets[2];
-	pfm_err_t ret;
+	pfm_err_t ret = find_l1d_anchor(job, &anchor);
 
-	*p = (struct placement){ 0 };
-	for (unsigned int c = PMU_MONT_FIRST_COUNTER; c < PMU_MONT_FIRST_COUNTER + PMU_MONT_NUM_COUNTERS; c++)
-		if (!pfm3_unavailable(job, c))
-			p->free |= 1u << c;
-	ret = find_l1d_anchor(job, &anchor);
 	if (ret == PFMLIB_SUCCESS)
 		ret = find_l2d_sets(job, l2d_sets);
 	if (ret == PFMLIB_SUCCESS && pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1)
-		ret = PFMLIB_ERR_INVAL;
+		ret = PFMLIB_ERR_INVAL;	/* cancel events are of the L2D group */
 	if (ret == PFMLIB_SUCCESS && anchor >= 0)
 		ret = take(p, (unsigned int)anchor, 5);
-	if (ret == PFMLIB_SUCCESS)
-		ret = place_l2d(job, l2d_sets, p);
+	return ret == PFMLIB_SUCCESS ? place_l2d(job, l2d_sets, p) : ret;
+}
+
+static pfm_err_t
+place(const struct pfm3_job *job, struct placement *p)
+{
+	pfm_err_t ret = PFMLIB_SUCCESS;
+
+	*p = (struct placement){ 0 };
+	p->free = ALL_COUNTERS & ~(unsigned int)job->in->pfp_unavail_pmcs.bits[0];
+	if (job->groups & (1u << GROUP_L1D | 1u << GROUP_L2D))
+		ret = place_cache_events(job, p);
 	if (ret == PFMLIB_SUCCESS)
 		ret = place_rest(job, 1, p);
 	if (ret == PFMLIB_SUCCESS)
