@@ -1,7 +1,9 @@
 """Performance-monitoring interfaces of the past, byte for byte.
 
 * `pypfm.pfm3`: libpfm 3 as in C, for Itanium 2 and Montecito;
-* `Itanium2`, `Montecito`: the same PMUs as Python objects.
+* `Itanium2`, `Montecito`: the same PMUs as Python objects;
+* `pypfm.pfm4`: libpfm 4 as in C, for Intel Goldmont and the Linux generic events;
+* `Goldmont`, `Perf`: these as Python objects.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from pypfm.errors import (
         AssignmentError,
         CodeRangeError,
+        CountingError,
         CoverageError,
         DataRangeError,
         EventNotFoundError,
@@ -24,13 +27,17 @@ if TYPE_CHECKING:
         InvalidRequestError,
         NotSupportedError,
         Pfm3Error,
+        Pfm4Error,
+        Pfm4PromiseError,
         PfmError,
         PromiseError,
         RequestTooLargeError,
         ThresholdError,
         UnitMaskError,
     )
+    from pypfm.goldmont import AverageLatency, Encoding4, Event4, Goldmont, Perf, Umask
     from pypfm.itanium import Event, Itanium2, Montecito, UnitMask
+    from pypfm.levels import Plm
     from pypfm.request import (
         AddressRange,
         Btb,
@@ -41,7 +48,6 @@ if TYPE_CHECKING:
         IpEar,
         Ism,
         OpcodeMatch,
-        Plm,
         Ranges,
     )
 
@@ -50,25 +56,28 @@ __version__ = "0.1.0"
 _MODULES = {
     "encoding": ["Encoding"],
     "errors": [
-        "AssignmentError", "CodeRangeError", "CoverageError", "DataRangeError", "EventNotFoundError",
-        "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError",
-        "InvalidRequestError", "NotSupportedError", "Pfm3Error", "PfmError", "PromiseError",
-        "RequestTooLargeError", "ThresholdError", "UnitMaskError",
+        "AssignmentError", "CodeRangeError", "CountingError", "CoverageError", "DataRangeError",
+        "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError",
+        "InvalidRequestError", "NotSupportedError", "Pfm3Error", "Pfm4Error", "Pfm4PromiseError", "PfmError",
+        "PromiseError", "RequestTooLargeError", "ThresholdError", "UnitMaskError",
     ],
+    "goldmont": ["AverageLatency", "Encoding4", "Event4", "Goldmont", "Perf", "Umask"],
+    "levels": ["Plm"],
     "itanium": ["Event", "Itanium2", "Montecito", "UnitMask"],
     "request": [
         "AddressRange", "Btb", "Ear", "EarMode", "Etb", "EventRequest", "IpEar", "Ism", "OpcodeMatch",
-        "Plm", "Ranges",
+        "Ranges",
     ],
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
-    "AddressRange", "AssignmentError", "Btb", "CodeRangeError", "CoverageError", "DataRangeError", "Ear",
-    "EarMode", "Encoding", "Etb", "Event", "EventNotFoundError", "EventRequest", "EventSetError",
-    "FeatureError", "FieldWidthError", "IncompatibleEventsError", "InvalidRequestError", "IpEar", "Ism",
-    "Itanium2", "Montecito", "NotSupportedError", "OpcodeMatch", "Pfm3Error", "PfmError", "Plm",
-    "PromiseError", "Ranges", "RequestTooLargeError", "ThresholdError", "UnitMask", "UnitMaskError",
+    "AddressRange", "AssignmentError", "AverageLatency", "Btb", "CodeRangeError", "CountingError",
+    "CoverageError", "DataRangeError", "Ear", "EarMode", "Encoding", "Encoding4", "Etb", "Event", "Event4",
+    "EventNotFoundError", "EventRequest", "EventSetError", "FeatureError", "FieldWidthError", "Goldmont",
+    "IncompatibleEventsError", "InvalidRequestError", "IpEar", "Ism", "Itanium2", "Montecito",
+    "NotSupportedError", "OpcodeMatch", "Perf", "Pfm3Error", "Pfm4Error", "Pfm4PromiseError", "PfmError", "Plm",
+    "PromiseError", "Ranges", "RequestTooLargeError", "ThresholdError", "Umask", "UnitMask", "UnitMaskError",
     "__version__",
 ]
 

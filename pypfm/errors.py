@@ -10,15 +10,48 @@ from pypfm._mirror import string
 from pypfm._pfm3 import ffi, lib
 
 __all__ = [
-    "AssignmentError", "CodeRangeError", "CoverageError", "DataRangeError", "EventNotFoundError",
+    "AssignmentError", "CodeRangeError", "CountingError", "CoverageError", "DataRangeError", "EventNotFoundError",
     "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError",
-    "InvalidRequestError", "NotSupportedError", "Pfm3Error", "PfmError", "PromiseError",
+    "InvalidRequestError", "NotSupportedError", "Pfm3Error", "Pfm4Error", "Pfm4PromiseError",
+    "PfmError", "PromiseError",
     "RequestTooLargeError", "ThresholdError", "UnitMaskError",
 ]
 
 
 class PfmError(Exception):
     """Base class of all errors of the package."""
+
+
+class Pfm4Error(PfmError):
+    """A failure of the libpfm 4 interface.
+
+    :ivar code: C return code (PFM_ERR_...), negative
+    :ivar name: name of that code
+    :ivar token: the part of the event string at fault, or the whole string
+    """
+
+    def __init__(self, code: int, name: str, token: str, message: str) -> None:
+        self.code = code
+        self.name = name
+        self.token = token
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[Pfm4Error], tuple[int, str, str, str]]:
+        return type(self), (self.code, self.name, self.token, str(self))
+
+
+class Pfm4PromiseError(Pfm4Error, ValueError):
+    """The C library would go on where the manual page forbids it (check="manual")."""
+
+
+class CountingError(PfmError, OSError):
+    """The kernel does not count an event.
+
+    :ivar errno: why: ENOENT, no such counter on this machine; EACCES, perf_event_paranoid
+    """
+
+    def __str__(self) -> str:
+        return str(self.strerror)
 
 
 class Pfm3Error(PfmError):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from pypfm.encoding import Encoding
 
-__all__ = ["PMUS", "Event", "Itanium2", "Montecito", "Pmu", "UnitMask"]
+__all__ = ["Event", "Itanium2", "Montecito", "Pmu", "UnitMask"]
 
 Check = Literal["manual", "reference"]
 RangeLike = AddressRange | tuple[int, int] | tuple[int, int, "int | str"]
@@ -403,6 +403,3 @@ class Montecito(Pmu):
             opcode_match=_matchers(opcode_match), iear=iear, dear=dear, branches=etb, ipear=ipear,
             model_input=model_input, model_output=model_output)
         return self._encode(events, request, check)
-
-
-PMUS: dict[str, type[Itanium2] | type[Montecito]] = {c.name: c for c in (Itanium2, Montecito)}

@@ -7,10 +7,11 @@ Each class says what one C structure of libpfm 3 says (named in its docstring);
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum, IntFlag
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from pypfm._pfm3 import lib
+from pypfm.levels import Plm, parse_plm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,15 +22,6 @@ __all__ = [
     "AddressRange", "Btb", "Ear", "EarMode", "Etb", "EventRequest", "IpEar", "Ism", "OpcodeMatch",
     "Plm", "Ranges", "Request", "parse_plm",
 ]
-
-
-class Plm(IntFlag):
-    """Privilege levels; PLM0 is the kernel, PLM3 the user."""
-
-    PLM0 = lib.PFM_PLM0
-    PLM1 = lib.PFM_PLM1
-    PLM2 = lib.PFM_PLM2
-    PLM3 = lib.PFM_PLM3
 
 
 class EarMode(IntEnum):
@@ -46,25 +38,6 @@ class Ism(IntEnum):
     BOTH = lib.PFMLIB_ITA2_ISM_BOTH
     IA32 = lib.PFMLIB_ITA2_ISM_IA32
     IA64 = lib.PFMLIB_ITA2_ISM_IA64
-
-
-def parse_plm(plm: int | str) -> int:
-    """Privilege levels from a mask or from text.
-
-    :param plm: a mask of `Plm`; or ``user``, ``kernel`` and level numbers, separated by commas
-    :raises ValueError: the text names no level
-    """
-    if isinstance(plm, int):
-        return plm
-    names = {"kernel": Plm.PLM0, "user": Plm.PLM3, **{str(n): Plm(1 << n) for n in range(4)}}
-    mask = 0
-    for word in plm.split(","):
-        level = names.get(word.strip().lower())
-        if level is None:
-            message = f"privilege level {word.strip()!r}: expected {', '.join(names)}"
-            raise ValueError(message)
-        mask |= level
-    return mask
 
 
 @dataclass(frozen=True)

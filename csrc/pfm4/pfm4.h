@@ -8,17 +8,21 @@
 #ifndef PFM4_H
 #define PFM4_H
 
-#include "../names/names.h"
 #include "public.h"
+#include "../names/names.h"
+#include "../counting/counting.h"
 
-#define PFM4_NUM_PMUS		3	/* glm, perf, perf_raw, in this order */
-#define PFM4_MAX_ENTRIES	64	/* attributes of a string */
-#define PFM4_MAX_DEFAULTS	8	/* unit masks added to them */
-#define PFM4_MAX_MODIFIERS	17
-#define PFM4_MAX_CODES		2
-#define PFM4_STRING_SIZE	256	/* of the string behind PMU:: */
-#define PFM4_ALL_PLM		0x1f
-#define PFM4_RAW_INDEX		0x7fff	/* attribute index of a raw unit mask: behind all others */
+/* Sizes and limits. */
+enum {
+	PFM4_NUM_PMUS = 3,		/* glm, perf, perf_raw, in this order */
+	PFM4_MAX_ENTRIES = 64,		/* attributes of a string */
+	PFM4_MAX_DEFAULTS = 8,		/* unit masks added to them */
+	PFM4_MAX_MODIFIERS = 17,
+	PFM4_MAX_CODES = 2,
+	PFM4_STRING_SIZE = 256,		/* of the string behind PMU:: */
+	PFM4_ALL_PLM = 0x1f,
+	PFM4_RAW_INDEX = 0x7fff		/* attribute index of a raw unit mask: behind all others */
+};
 
 /* Flags of events and unit masks. */
 enum pfm4_flag {
@@ -160,8 +164,8 @@ unsigned int pfm4_levels(const struct pfm4_pmu *pmu, const struct pfm4_pmu_state
 /* Opaque index of an event. */
 int pfm4_opaque(const struct pfm4_pmu *pmu, int n);
 
-/* A context in which glm and perf are active, as on a Goldmont, whatever the host. */
-void pfm4_context_for(struct pfm4_context *context);
+/* A context in which one PMU is active, whatever the host. */
+void pfm4_context_for(struct pfm4_context *context, const struct pfm4_pmu *pmu);
 
 /* The modifiers of an event for an interface, in order; their number. */
 int pfm4_modifiers(const struct pfm4_pmu *pmu, unsigned int plm, const struct pfm4_event *event,

@@ -107,11 +107,13 @@ pfm4_modifiers(const struct pfm4_pmu *pmu, unsigned int plm, const struct pfm4_e
 }
 
 void
-pfm4_context_for(struct pfm4_context *context)
+pfm4_context_for(struct pfm4_context *context, const struct pfm4_pmu *pmu)
 {
+	int place = pfm4_place_of(pmu->id);
+
 	*context = (struct pfm4_context){ .perf_layers = 1 };
-	for (int i = 0; i < PFM4_NUM_PMUS; i++)
-		context->pmus[i] = (struct pfm4_pmu_state){ 1, 1, PFM_PLM0 | PFM_PLM3 };
+	context->pmus[place].known = context->pmus[place].active = 1;
+	context->pmus[place].plm = pfm4_levels(pmu, &context->pmus[place]);
 }
 
 /* 1 if a PMU's name contains one of the comma-separated items. */

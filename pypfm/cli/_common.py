@@ -1,21 +1,35 @@
-"""What the sub-commands share: the PMU option, output as JSON or to a terminal."""
+"""What the sub-commands share: the PMU option, values of options, output."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pypfm.itanium import PMUS
-
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Callable
 
+    from pypfm.goldmont import Goldmont, Perf
     from pypfm.itanium import Itanium2, Montecito
+
+    AnyPmu = Itanium2 | Montecito | Goldmont | Perf
 
 Subparsers = Any  # argparse does not name the type of what add_subparsers() returns
 
-__all__ = ["Subparsers", "add_json_option", "add_pmu_option", "on_terminal", "print_json", "selected_pmu"]
+# Name of each PMU: its library, module and class.
+PMUS = {
+    "itanium2": ("pfm3", "itanium", "Itanium2"),
+    "montecito": ("pfm3", "itanium", "Montecito"),
+    "glm": ("pfm4", "goldmont", "Goldmont"),
+    "perf": ("pfm4", "goldmont", "Perf"),
+}
+
+__all__ = [
+    "PMUS", "Subparsers", "add_json_option", "add_pmu_option", "checked", "library_of", "number", "on_terminal",
+    "print_json", "selected_pmu",
+]
 
 
 def add_pmu_option(parser: argparse.ArgumentParser) -> None:
@@ -26,9 +40,38 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def selected_pmu(args: argparse.Namespace, cpuid3: int | None = None) -> Itanium2 | Montecito:
-    """The PMU that -p names."""
-    return PMUS[args.pmu](cpuid3)
+def library_of(name: str) -> str:
+    """The library that a PMU belongs to."""
+    return PMUS[name][0]
+
+
+def selected_pmu(name: str, *args: object, **keywords: object) -> Any:
+    """The PMU of a name; only its own library is loaded."""
+    _, module, cls = PMUS[name]
+    return getattr(import_module(f"pypfm.{module}"), cls)(*args, **keywords)
+
+
+def number(text: str) -> int:
+    """A number, decimal or 0x hexadecimal, not negative."""
+    try:
+        value = int(text, 0)
+    except ValueError:
+        message = f"{text!r} is not a number (decimal or 0x...)"
+        raise ValueError(message) from None
+    if value < 0:
+        message = f"{text!r} is negative"
+        raise ValueError(message)
+    return value
+
+
+def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A parser whose errors argparse shows."""
+    def parsed(text: str) -> Any:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+    return parsed
 
 
 def on_terminal(args: argparse.Namespace) -> bool:

@@ -5,11 +5,20 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from pypfm.cli._common import Subparsers, add_json_option, add_pmu_option, on_terminal, print_json, selected_pmu
+from pypfm.cli._common import (
+    Subparsers,
+    add_json_option,
+    add_pmu_option,
+    library_of,
+    on_terminal,
+    print_json,
+    selected_pmu,
+)
 
 if TYPE_CHECKING:
     import argparse
 
+    from pypfm.goldmont import Event4
     from pypfm.itanium import Event
 
 __all__ = ["add_parser", "event_json"]
@@ -26,8 +35,23 @@ def add_parser(commands: Subparsers) -> None:
     parser.set_defaults(run=run)
 
 
-def event_json(event: Event) -> dict[str, object]:
-    """Everything about an event as JSON data."""
+def event_json(event: Event | Event4) -> dict[str, object]:
+    """Everything about an event as JSON data (schemas: info, info_pfm4)."""
+    return _event4_json(event) if library_of(event.pmu) == "pfm4" else _event3_json(event)  # type: ignore[arg-type]
+
+
+def _event4_json(event: Event4) -> dict[str, object]:
+    return {
+        "pmu": event.pmu, "index": event.index, "name": event.name, "description": event.description,
+        "code": hex(event.code), "alias_of": event.alias_of, "is_precise": event.is_precise,
+        "is_offcore": event.is_offcore,
+        "umasks": [{"index": u.index, "name": u.name, "code": hex(u.code), "group": u.group,
+                    "description": u.description, "members": list(u.members), "is_default": u.is_default,
+                    "is_precise": u.is_precise} for u in event.umasks],
+    }
+
+
+def _event3_json(event: Event) -> dict[str, object]:
     return {
         "pmu": event.pmu, "index": event.index, "name": event.name, "description": event.description,
         "code": hex(event.code), "umask": hex(event.umask), "counters": list(event.counters),
@@ -44,15 +68,19 @@ def event_json(event: Event) -> dict[str, object]:
 
 
 def run(args: argparse.Namespace) -> int:
-    found = selected_pmu(args).find(args.glob)
+    found = selected_pmu(args.pmu).find(args.glob)
     if args.json:
         print_json([event_json(e) for e in found])
     elif not found:
         print(f"pypfm events: no event of {args.pmu} matches {args.glob!r}", file=sys.stderr)
     elif on_terminal(args):
         from pypfm.cli import _draw
-        _draw.table(["event", "code", "umask", "description"],
-                    [[e.name, hex(e.code), hex(e.umask), e.description] for e in found])
+        if library_of(args.pmu) == "pfm4":
+            _draw.table(["event", "code", "umasks", "description"],
+                        [[e.name, hex(e.code), len(e.umasks) or "", e.description] for e in found])
+        else:
+            _draw.table(["event", "code", "umask", "description"],
+                        [[e.name, hex(e.code), hex(e.umask), e.description] for e in found])
     else:
         for event in found:
             print(event.name)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pypfm.cli._common import Subparsers, add_json_option, add_pmu_option, print_json, selected_pmu
+from pypfm.cli._common import (
+    Subparsers,
+    add_json_option,
+    add_pmu_option,
+    library_of,
+    print_json,
+    selected_pmu,
+)
 from pypfm.cli.events import event_json
 
 if TYPE_CHECKING:
     import argparse
 
+    from pypfm.goldmont import Event4, Pfm4Pmu
     from pypfm.itanium import Event
 
 __all__ = ["add_parser"]
@@ -25,11 +33,13 @@ def add_parser(commands: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    event = selected_pmu(args)[args.event]
+    pmu = selected_pmu(args.pmu)
+    event = pmu[args.event]
     if args.json:
         print_json(event_json(event))
     else:
-        for name, value in _lines(event):
+        lines = _lines4(pmu, event) if library_of(args.pmu) == "pfm4" else _lines(event)
+        for name, value in lines:
             print(f"{name + ':':<15}{value}")
     return 0
 
@@ -54,4 +64,26 @@ def _lines(event: Event) -> list[tuple[str, object]]:
     if event.type is not None:
         lines.append(("thread type", event.type))
     lines += [("unit mask", f"{m.name} (code {m.code}): {m.description}") for m in event.unit_masks]
+    return lines
+
+
+_GROUPS = ("request", "supplier", "snoop", "latency mode")
+
+
+def _lines4(pmu: Pfm4Pmu, event: Event4) -> list[tuple[str, object]]:
+    lines: list[tuple[str, object]] = [
+        ("event", event.name), ("description", event.description), ("PMU", event.pmu), ("index", event.index),
+        ("code", hex(event.code)),
+    ]
+    if event.alias_of is not None:
+        lines.append(("alias of", event.alias_of))
+    lines.append(("precise", "yes" if event.is_precise else "no"))
+    for u in event.umasks:
+        notes = [_GROUPS[u.group]] if event.is_offcore else []
+        notes += ["default"] if u.is_default else []
+        notes += [f"stands for {':'.join(u.members)}"] if u.members else []
+        shown = f" ({', '.join(notes)})" if notes else ""
+        lines.append(("unit mask", f"{u.name} = {u.code:#x}{shown}: {u.description}"))
+    lines += [("modifier", f"{m.name}{'' if m.is_switch else '=N'}: {m.description}")
+              for m in pmu.modifiers(event.name, "perf_event_ext" if event.pmu == "perf" else "none")]
     return lines

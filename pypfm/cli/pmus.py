@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pypfm.cli._common import Subparsers, add_json_option, on_terminal, print_json
-from pypfm.itanium import PMUS
+from pypfm.cli._common import (
+    PMUS,
+    Subparsers,
+    add_json_option,
+    library_of,
+    on_terminal,
+    print_json,
+    selected_pmu,
+)
 
 if TYPE_CHECKING:
     import argparse
+
+    from pypfm.cli._common import AnyPmu
 
 __all__ = ["add_parser"]
 
@@ -20,16 +29,22 @@ def add_parser(commands: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    pmus = [cls() for cls in PMUS.values()]
+    pmus = [(library_of(name), selected_pmu(name)) for name in PMUS]
     if args.json:
-        print_json([{"name": p.name, "model": p.model_name, "library": "pfm3", "events": len(p),
-                     "counters": list(p.counters), "counter_width": p.counter_width} for p in pmus])
+        print_json([{"name": p.name, "model": p.model_name, "library": library, "events": len(p),
+                     "counters": _counters(p), "counter_width": getattr(p, "counter_width", None)}
+                    for library, p in pmus])
     elif on_terminal(args):
         from pypfm.cli import _draw
-        _draw.table(["PMU", "model", "library", "events", "counters", "width"],
-                    [[p.name, p.model_name, "pfm3", len(p), f"PMC{p.counters[0]}-{p.counters[-1]}",
-                      f"{p.counter_width} bits"] for p in pmus])
+        _draw.table(["PMU", "model", "library", "events", "counters"],
+                    [[p.name, p.model_name, library, len(p), len(_counters(p)) or "kernel"] for library, p in pmus])
     else:
-        for pmu in pmus:
+        for _, pmu in pmus:
             print(pmu.name)
     return 0
+
+
+def _counters(pmu: AnyPmu) -> list[int]:
+    """Numbers of the generic counters; those of libpfm 4 have no names of their own."""
+    counters = getattr(pmu, "counters", None)
+    return list(range(pmu.num_counters)) if counters is None else list(counters)  # type: ignore[union-attr]

@@ -40,6 +40,11 @@ def values(data: dict[str, object]) -> dict[int, str]:
     (("info", "-p", "montecito", "--json", "l3_inserts"), "info"),
     (("info", "-p", "itanium2", "--json", "DATA_EAR_ALAT"), "info"),
     (("encode", "-p", "itanium2", "CPU_CYCLES"), "encode"),
+    (("events", "-p", "glm", "--json"), "events_pfm4"),
+    (("events", "-p", "perf", "--json", "*cache*"), "events_pfm4"),
+    (("info", "-p", "glm", "--json", "offcore_response_0"), "info_pfm4"),
+    (("encode", "-p", "glm", "OFFCORE_RESPONSE_0:WB", "BACLEARS:c=2:e"), "encode_pfm4"),
+    (("encode", "-p", "perf", "cycles:k", "--json"), "encode_pfm4"),
     (("encode", "-p", "itanium2", "LOADS_RETIRED", "--data-range", "0x1001-0x2003", "--json"), "encode"),
 ])
 def test_json_follows_its_schema(command: tuple[str, ...], schema: str) -> None:
@@ -60,7 +65,7 @@ def test_every_schema_file_is_listed() -> None:
 
 
 def test_pmus_in_a_pipe() -> None:
-    assert output("pmus").split() == ["itanium2", "montecito"]
+    assert output("pmus").split() == ["itanium2", "montecito", "glm", "perf"]
 
 
 def test_events_in_a_pipe_are_one_name_a_line() -> None:
@@ -140,6 +145,41 @@ def test_montecito_options(args: str, pmcs: dict[int, str]) -> None:
     assert values(encoded("-p", "montecito", *args.split())) == pmcs
 
 
+@pytest.mark.parametrize(("args", "codes"), [
+    ("-p glm OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE:u", [["0x5101b7", "0x10001"]]),
+    ("-p glm ICACHE:HIT --plm user,kernel BACLEARS", [["0x530180"], ["0x5301e6"]]),
+    ("-p glm BACLEARS:e --check reference", [["0x5501e6"]]),
+    ("-p glm CPU_CLK_UNHALTED --corrected", [["0x51003c"]]),
+    ("-p glm LD_BLOCKS:4K_ALIAS:precise=1 --os perf_event_ext", [["0x510403"]]),
+    ("-p perf task-clock:u", [["0x1"]]),
+    ("-p perf LLC-STORES --os none", [["0x102"]]),
+])
+def test_libpfm4_options(args: str, codes: list[list[str]]) -> None:
+    data = json.loads(output("encode", *args.split()))
+    jsonschema.validate(data, schemas.load("encode_pfm4"))
+    assert [e["codes"] for e in data["events"]] == codes
+
+
+@pytest.mark.skipif(not Path("/proc/sys/kernel/perf_event_paranoid").exists(), reason="no perf_event interface")
+def test_open_counts_for_real() -> None:
+    done = pypfm("encode", "-p", "perf", "task-clock", "--open")
+    if done.returncode:
+        pytest.skip(f"the kernel refuses: {done.stderr}")
+    data = json.loads(done.stdout)
+    jsonschema.validate(data, schemas.load("encode_pfm4"))
+    assert data["events"][0]["count"] > 0
+    assert "counted" in on_terminal(100, "encode", "-p", "perf", "task-clock", "--open")
+
+
+def test_glm_on_a_terminal() -> None:
+    text = on_terminal(110, "encode", "-p", "glm", "OFFCORE_RESPONSE_0:DMND_DATA_RD:u")
+    assert "glm::OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE:k=0:u=1:e=0:i=0:c=0" in text
+    assert "│ cmask │" in text
+    assert max(map(len, text.splitlines())) <= 110
+    assert "umasks" in on_terminal(90, "events", "-p", "glm", "*CACHE*")
+    assert "stands for FULL_STRM_ST:PARTIAL_STRM_ST" in output("info", "-p", "glm", "OFFCORE_RESPONSE_1")
+
+
 def test_range_levels_and_the_detected_processor() -> None:
     data = encoded("-p", "itanium2", "NOPS_RETIRED", "--code-range", "0x1010-0x1040@0",
                    "--code-range", "0x2020+0x30@kernel", "--cpuid3", "0x1f010504")
@@ -174,6 +214,13 @@ MISTAKES = [
     ("encode -p montecito --ipear 256", "8 bits"),
     ("encode -p itanium2 --iear alat:0", "EAR mode"),
     ("events -p itanium2 NO_SUCH_*", "no event of itanium2 matches"),
+    ("encode -p glm ICACH", "the nearest are ICACHE"),
+    ("encode -p glm ICACHE:HITS", "HIT, MISSES, ACCESSES"),
+    ("encode -p glm BACLEARS:e", "needs a counter mask"),
+    ("encode -p perf page-faults:precise=1", "modifiers: u, k"),
+    ("info -p perf cycels", "the nearest are CYCLES"),
+    ("events -p glm NO_SUCH_*", "no event of glm matches"),
+    ("encode -p glm ICACHE:HIT --open", "no such counter"),
 ]
 
 
@@ -197,6 +244,9 @@ WRONG_USAGE = [
     "encode -p montecito CPU_OP_CYCLES_ALL --pmc8 1", "encode -p montecito CPU_OP_CYCLES_ALL --opcm1 x:1:1",
     "encode -p montecito CPU_OP_CYCLES_ALL --opcm1 m:1", "encode -p itanium2 CPU_CYCLES --check sometimes",
     "encode -p itanium2 CPU_CYCLES --no-such-option", "encode -p itanium2 CPU_CYCLES --plm user X,bad",
+    "encode -p glm", "encode -p glm ICACHE:HIT --pmc8 1", "encode -p perf cycles --corrected",
+    "encode -p itanium2 CPU_CYCLES --os none", "encode -p montecito CPU_OP_CYCLES_ALL --open",
+    "encode -p glm ICACHE:HIT --os windows", "encode -p glm ICACHE:HIT --code-range 0-16",
     "config", "config pfm3", "config --library pfm9", "info -p itanium2", "events",
 ]
 
@@ -237,6 +287,10 @@ def test_config_builds_a_program(tmp_path: Path) -> None:
                       "int main(void) { unsigned int v; return pfm_get_version(&v) || v != PFMLIB_VERSION; }\n")
     command = f"cc {source} -o {tmp_path}/prog $({PYPFM} config --cflags --libs pfm3) && {tmp_path}/prog"
     done = run("sh", "-c", command)
+    assert (done.returncode, done.stderr) == (0, "")
+    source.write_text("#include <perfmon/pfmlib_perf_event.h>\n"
+                      "int main(void) { return pfm_get_version() != LIBPFM_VERSION || pfm_initialize(); }\n")
+    done = run("sh", "-c", command.replace("pfm3", "pfm4"))
     assert (done.returncode, done.stderr) == (0, "")
     path = Path(output("config", "--library", "pfm3").strip())
     assert path.name == "libpfm.so.3"

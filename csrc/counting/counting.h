@@ -1,0 +1,35 @@
+/*
+ * Private: counting on Linux through perf_event_open(2).
+ *
+ * One event of the calling process on any processor.  Failures are negative
+ * errno values: -ENOENT, no such counter on this machine; -EACCES,
+ * perf_event_paranoid forbids it.
+ */
+#ifndef PYPFM_COUNTING_H
+#define PYPFM_COUNTING_H
+
+#include <perfmon/perf_event.h>
+
+/* What a counter holds, and for how much of its time it was on the PMU. */
+struct counting_value {
+	uint64_t	value;
+	uint64_t	time_enabled;	/* nanoseconds */
+	uint64_t	time_running;	/* nanoseconds */
+};
+
+/* Open an event of the calling process, switched off: a descriptor. */
+int counting_open(const struct perf_event_attr *attr);
+
+/* Set the counter to 0 and switch it on. */
+int counting_start(int fd);
+
+/* Switch the counter off. */
+int counting_stop(int fd);
+
+/* Read the counter. */
+int counting_read(int fd, struct counting_value *value);
+
+/* Close the event. */
+int counting_close(int fd);
+
+#endif /* PYPFM_COUNTING_H */

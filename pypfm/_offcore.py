@@ -1,0 +1,85 @@
+"""The offcore response events of Goldmont: what a register value selects, the latency mode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pypfm._pfm4 import lib
+from pypfm.errors import Pfm4Error
+
+if TYPE_CHECKING:
+    from pypfm.goldmont import Event4
+
+__all__ = ["OffcoreValue", "check_request", "decode", "requests_of_pair", "split_pair"]
+
+REQUEST, SUPPLIER, SNOOP, LATENCY = range(4)
+
+
+@dataclass(frozen=True)
+class OffcoreValue:
+    """The value of an offcore response register, by the names of its bits.
+
+    :ivar other: bits that no unit mask names
+    """
+
+    value: int
+    requests: tuple[str, ...]
+    suppliers: tuple[str, ...]
+    snoops: tuple[str, ...]
+    outstanding: bool
+    other: int
+
+    def to_json(self) -> dict[str, object]:
+        return {"value": hex(self.value), "requests": list(self.requests), "suppliers": list(self.suppliers),
+                "snoops": list(self.snoops), "outstanding": self.outstanding, "other": hex(self.other)}
+
+
+def decode(event: Event4, value: int) -> OffcoreValue:
+    """Name the bits of a register value; unit masks that stand for others are not used."""
+    groups: list[list[str]] = [[], [], [], []]
+    rest = value
+    for umask in event.umasks:
+        if not umask.members and umask.code and umask.code & value == umask.code:
+            groups[umask.group].append(umask.name)
+            rest &= ~umask.code
+    return OffcoreValue(value, tuple(groups[REQUEST]), tuple(groups[SUPPLIER]), tuple(groups[SNOOP]),
+                        bool(groups[LATENCY]), rest)
+
+
+def _error(code: int, name: str, token: str, message: str) -> Pfm4Error:
+    return Pfm4Error(code, name, token, message)
+
+
+def check_request(event: Event4, token: str) -> str:
+    """The name of a request unit mask in the table's spelling."""
+    requests = {u.name: u for u in event.umasks if u.group == REQUEST}
+    if token.upper() not in requests:
+        message = f"average latency: {token[:60]!r} is not a request; requests are {', '.join(requests)}"
+        raise _error(lib.PFM_ERR_UMASK, "PFM_ERR_UMASK", token, message)
+    return token.upper()
+
+
+def split_pair(text: str, pmu: str) -> tuple[list[str], list[str]]:
+    """The tokens of both events of the manual's notation, the event names included."""
+    halves = text.split("+")
+    names = ["OFFCORE_RESPONSE_0", "OFFCORE_RESPONSE_1"]
+    tokens = [half.strip().removeprefix(f"{pmu}::").upper().split(":") for half in halves]
+    if [t[0] for t in tokens] != names:
+        message = "average latency: expected OFFCORE_RESPONSE_0:...:OUTSTANDING+OFFCORE_RESPONSE_1:...:ANY_RESPONSE"
+        raise _error(lib.PFM_ERR_INVAL, "PFM_ERR_INVAL", text, message)
+    return tokens[0], tokens[1]
+
+
+def requests_of_pair(event: Event4, first: list[str], second: list[str]) -> list[str]:
+    """The requests of both events, once they are known to be the same and nothing else is there."""
+    found = []
+    for tokens, mode in ((first, "OUTSTANDING"), (second, "ANY_RESPONSE")):
+        if tokens.count(mode) != 1:
+            message = f"average latency: {tokens[0]} needs {mode}, once"
+            raise _error(lib.PFM_ERR_UMASK, "PFM_ERR_UMASK", tokens[0], message)
+        found.append([check_request(event, t) for t in tokens[1:] if t != mode])
+    if set(found[0]) != set(found[1]):
+        message = f"average latency: the requests differ: {':'.join(found[0])} and {':'.join(found[1])}"
+        raise _error(lib.PFM_ERR_FEATCOMB, "PFM_ERR_FEATCOMB", ":".join(found[1]), message)
+    return list(dict.fromkeys(found[0]))
