@@ -42,6 +42,8 @@ names_hash(const char *name, size_t len)
 int
 names_equal(const char *name, const char *str, size_t len)
 {
+	if (len > 0 && upper(*name) != upper(*str))
+		return 0;
 	if (strncmp(name, str, len) == 0)	/* as it is spelt in the table */
 		return name[len] == '\0';
 	for (size_t i = 0; i < len; i++)

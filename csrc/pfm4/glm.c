@@ -188,12 +188,12 @@ encode(struct pfm4_request *r)
 		ret = check_exclusions(r, &s);
 	if (ret != PFM_SUCCESS)
 		return ret;
-	pfm4_append(r, "%s", r->event->name);
+	pfm4_append(r, r->event->name);
 	pfm4_append_umasks(r);
 	set_codes(r, &s);
 	for (int i = 0; i < r->num_modifiers; i++)
 		if (r->modifiers[i]->ctrl == PFM_ATTR_CTRL_PMU)
-			pfm4_append(r, ":%s=%u", r->modifiers[i]->name, s.modifiers[r->modifiers[i]->code]);
+			pfm4_append_value(r, r->modifiers[i]->name, s.modifiers[r->modifiers[i]->code]);
 	return PFM_SUCCESS;
 }
 
@@ -204,35 +204,53 @@ match(const struct pfm4_pmu *pmu, const char *name, size_t len, uint64_t *raw)
 	return names_find(&pmu->table->names, &pmu->table->events[0].name, sizeof(*pmu->table->events), name, len);
 }
 
-/* Family and model of the processor; LIBPFM_X86_CPUID=family:model stands for it. */
-static int
-read_cpuid(unsigned int *family, unsigned int *model)
-{
-	const char *given = getenv("LIBPFM_X86_CPUID");
-	char tail;
+struct processor {
+	unsigned int family, model;	/* 0, 0: not Intel's */
+};
 
-	if (given)
-		return sscanf(given, "%u:%u%c", family, model, &tail) == 2;
+static struct processor
+ask_cpuid(void)
+{
+	struct processor p = { 0, 0 };
 #if defined(__x86_64__) || defined(__i386__)
 	unsigned int a, b, c, d;
 
-	if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_INTEL_ebx || c != signature_INTEL_ecx ||
-	    d != signature_INTEL_edx || !__get_cpuid(1, &a, &b, &c, &d))
-		return 0;
-	*family = a >> 8 & 0xf;
-	*model = (a >> 4 & 0xf) + (a >> 12 & 0xf0);
-	return 1;
-#else
-	return 0;
+	__cpuid(0, a, b, c, d);
+	if (a < 1 || b != signature_INTEL_ebx || c != signature_INTEL_ecx || d != signature_INTEL_edx)
+		return p;
+	__cpuid(1, a, b, c, d);
+	p.family = a >> 8 & 0xf;
+	p.model = (a >> 4 & 0xf) + (a >> 12 & 0xf0);
 #endif
+	return p;
+}
+
+/* LIBPFM_X86_CPUID=family:model stands for the processor, in decimal.  CPUID is
+ * asked once: in a virtual machine the instruction takes microseconds. */
+static struct processor
+host_processor(void)
+{
+	static struct processor host;
+	static int asked;
+	const char *given = getenv("LIBPFM_X86_CPUID");
+	struct processor p = { 0, 0 };
+	char tail;
+
+	if (given)
+		return sscanf(given, "%u:%u%c", &p.family, &p.model, &tail) == 2 ? p : (struct processor){ 0, 0 };
+	if (!asked) {
+		host = ask_cpuid();
+		asked = 1;
+	}
+	return host;
 }
 
 static int
 detect(void)
 {
-	unsigned int family, model;
+	struct processor p = host_processor();
 
-	return read_cpuid(&family, &model) && family == 6 && (model == 92 || model == 95);
+	return p.family == 6 && (p.model == 92 || p.model == 95);
 }
 
 const struct pfm4_pmu pfm4_glm = {

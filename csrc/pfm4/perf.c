@@ -51,7 +51,7 @@ encode(struct pfm4_request *r)
 {
 	r->num_codes = 1;
 	r->codes[0] = r->event->code;
-	pfm4_append(r, "%s", r->event->name);
+	pfm4_append(r, r->event->name);
 	return r->event->num_umasks ? encode_cache(r) : PFM_SUCCESS;
 }
 
@@ -96,7 +96,7 @@ encode_raw(struct pfm4_request *r)
 	r->num_codes = 1;
 	r->codes[0] = r->raw;
 	if (r->os == PFM_OS_NONE)
-		pfm4_append(r, "r%llx", (unsigned long long)r->raw);
+		pfm4_append_number(r, "r", r->raw, 16);
 	return PFM_SUCCESS;
 }
 

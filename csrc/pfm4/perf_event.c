@@ -127,12 +127,6 @@ set_exclusions(const struct pfm4_request *r, const struct os_selection *s, struc
 	return plm;
 }
 
-static void
-append_flag(struct pfm4_request *r, const char *name, unsigned int value)
-{
-	pfm4_append(r, ":%s=%u", name, value);
-}
-
 /* Behind the PMU's part of the string: what the modifiers came to. */
 static void
 append_modifier(struct pfm4_request *r, const struct pfm4_modifier *m, unsigned int plm,
@@ -140,33 +134,33 @@ append_modifier(struct pfm4_request *r, const struct pfm4_modifier *m, unsigned 
 {
 	switch (m->code) {
 	case PFM4_OS_U:
-		append_flag(r, m->name, (plm & PFM_PLM3) != 0);
+		pfm4_append_value(r, m->name, (plm & PFM_PLM3) != 0);
 		break;
 	case PFM4_OS_K:
-		append_flag(r, m->name, (plm & PFM_PLM0) != 0);
+		pfm4_append_value(r, m->name, (plm & PFM_PLM0) != 0);
 		break;
 	case PFM4_OS_H:
-		append_flag(r, m->name, (plm & PFM_PLMH) != 0);
+		pfm4_append_value(r, m->name, (plm & PFM_PLMH) != 0);
 		break;
 	case PFM4_OS_PERIOD:	/* both are shown, whichever was given (quirk) */
 	case PFM4_OS_FREQ:
 		if (attr->sample_period)
-			pfm4_append(r, ":%s=%llu", m->name, (unsigned long long)attr->sample_period);
+			pfm4_append_value(r, m->name, attr->sample_period);
 		break;
 	case PFM4_OS_PRECISE:
-		append_flag(r, m->name, (unsigned int)attr->precise_ip);
+		pfm4_append_value(r, m->name, attr->precise_ip);
 		break;
 	case PFM4_OS_EXCL:
-		append_flag(r, m->name, attr->exclusive);
+		pfm4_append_value(r, m->name, attr->exclusive);
 		break;
 	case PFM4_OS_MG:
-		append_flag(r, m->name, !attr->exclude_guest);
+		pfm4_append_value(r, m->name, !attr->exclude_guest);
 		break;
 	case PFM4_OS_MH:
-		append_flag(r, m->name, !attr->exclude_host);
+		pfm4_append_value(r, m->name, !attr->exclude_host);
 		break;
 	case PFM4_OS_HW_SMPL:
-		append_flag(r, m->name, attr->precise_ip != 0);
+		pfm4_append_value(r, m->name, attr->precise_ip != 0);
 		break;
 	}
 }
@@ -179,6 +173,7 @@ pfm4_encode_raw(const struct pfm4_context *context, const char *str, unsigned in
 
 	r->dfl_plm = dfl_plm;
 	r->string_len = 0;
+	r->string[0] = '\0';
 	return ret == PFM_SUCCESS ? r->pmu->encode(r) : ret;
 }
 
@@ -192,6 +187,7 @@ pfm4_encode_perf(const struct pfm4_context *context, const char *str, unsigned i
 
 	r->dfl_plm = dfl_plm;
 	r->string_len = 0;
+	r->string[0] = '\0';
 	if (ret == PFM_SUCCESS)
 		ret = r->pmu->encode(r);
 	if (ret != PFM_SUCCESS)

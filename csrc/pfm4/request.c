@@ -3,23 +3,43 @@
  */
 #include "request.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 void
-pfm4_append(struct pfm4_request *r, const char *format, ...)
+pfm4_append(struct pfm4_request *r, const char *text)
 {
-	size_t room = sizeof(r->string) - (size_t)r->string_len;
-	va_list args;
-	int len;
+	size_t room = sizeof(r->string) - 1 - (size_t)r->string_len, len;
 
 	if (!r->want_string)
 		return;
-	va_start(args, format);
-	len = vsnprintf(r->string + r->string_len, room, format, args);
-	va_end(args);
-	r->string_len += len < (int)room ? len : (int)room - 1;
+	len = strnlen(text, room);
+	memcpy(r->string + r->string_len, text, len);
+	r->string_len += (int)len;
+	r->string[r->string_len] = '\0';
+}
+
+void
+pfm4_append_number(struct pfm4_request *r, const char *prefix, uint64_t value, unsigned int base)
+{
+	char digits[24], *d = digits + sizeof(digits);
+
+	if (!r->want_string)
+		return;
+	*--d = '\0';
+	do
+		*--d = "0123456789abcdef"[value % base];
+	while (value /= base);
+	pfm4_append(r, prefix);
+	pfm4_append(r, d);
+}
+
+void
+pfm4_append_value(struct pfm4_request *r, const char *name, uint64_t value)
+{
+	pfm4_append(r, ":");
+	pfm4_append(r, name);
+	pfm4_append_number(r, "=", value, 10);
 }
 
 /* Insertion sort: lists are short and mostly sorted; equal entries keep their order. */
@@ -43,10 +63,12 @@ pfm4_append_umasks(struct pfm4_request *r)
 	for (int i = 0; i < r->num_entries; i++) {
 		const struct pfm4_entry *entry = &r->entries[i];
 
-		if (entry->umask)
-			pfm4_append(r, ":%s", entry->umask->name);
-		else if (!entry->modifier)
-			pfm4_append(r, ":0x%x", (unsigned int)entry->value);	/* its low 32 bits (quirk) */
+		if (entry->umask) {
+			pfm4_append(r, ":");
+			pfm4_append(r, entry->umask->name);
+		} else if (!entry->modifier) {
+			pfm4_append_number(r, ":0x", entry->value & 0xffffffff, 16);	/* low bits only (quirk) */
+		}
 	}
 }
 

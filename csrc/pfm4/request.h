@@ -6,8 +6,14 @@
 
 #include "pfm4.h"
 
-/* Append to the string what fits, cutting the rest. */
-void pfm4_append(struct pfm4_request *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Append a text to the string: what fits, cutting the rest. */
+void pfm4_append(struct pfm4_request *r, const char *text);
+
+/* Append prefix and number, in decimal or hexadecimal. */
+void pfm4_append_number(struct pfm4_request *r, const char *prefix, uint64_t value, unsigned int base);
+
+/* Append :name=value. */
+void pfm4_append_value(struct pfm4_request *r, const char *name, uint64_t value);
 
 /* Sort the entries by attribute index and append the unit masks to the string. */
 void pfm4_append_umasks(struct pfm4_request *r);
