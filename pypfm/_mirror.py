@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from _cffi_backend import FFI
 
 __all__ = [
-    "Array", "Buffer", "CData", "Cell", "Fields", "File", "String", "Struct", "Union", "byref",
+    "Array", "Buffer", "CData", "Cell", "Fields", "File", "String", "Struct", "Union", "byref", "c_argument",
     "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong", "callers",
     "create_string_buffer", "sized", "string",
 ]
@@ -205,8 +205,18 @@ Buffer = create_string_buffer | bytearray | CData | None
 File = IO[str] | IO[bytes] | CData | None  # a file with a descriptor, for FILE *
 
 
+def c_argument(text: object) -> object:
+    """What is passed for a const char *: text as bytes, anything else as it is."""
+    if isinstance(text, (str, bytes)):
+        return _c_string(text)
+    return _ffi.NULL if text is None else text
+
+
 def _c_string(text: str | bytes) -> bytes:
-    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    try:
+        data = text.encode() if isinstance(text, str) else text
+    except UnicodeEncodeError:
+        data = cast(str, text).encode("utf-8", "surrogateescape")
     if b"\0" in data:
         message = f"a C string cannot hold a NUL: {text!r}"
         raise ValueError(message)

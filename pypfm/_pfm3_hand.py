@@ -64,8 +64,10 @@ def pfm_list_supported_pmus(pf: Callable[..., object] | None) -> int:
 
 def _check_model(structure: object, kind: str) -> None:
     """Refuse the structure of another model: C takes any pointer and would read behind it."""
+    if not isinstance(structure, CData):
+        return
     pmu = ffi.new("int *")
-    if not isinstance(structure, CData) or lib.pfm_get_pmu_type(pmu):
+    if lib.pfm_get_pmu_type(pmu):
         return
     ctype = ffi.typeof(structure)
     name = (ctype.item if ctype.kind == "pointer" else ctype).cname

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from pypfm._mirror import CData, Cell, c_char_p, callers
+from pypfm._mirror import CData, Cell, c_argument, c_char_p, callers
 from pypfm._pfm4 import ffi, lib
 
 __all__ = ["c_uint64_array", "pfm_get_event_encoding", "pfm_get_os_event_encoding"]
@@ -47,17 +47,6 @@ class c_uint64_array(Cell["list[int] | None"]):
             lib.free(pointer)
 
 
-def _is_cdata(arg: Any) -> bool:
-    return isinstance(arg, CData)
-
-
-def _pointer(args: object) -> Any:
-    """The structure behind an argument, as a pointer to it."""
-    if isinstance(args, CData) and ffi.typeof(args).kind == "struct":
-        return ffi.addressof(args)
-    return args
-
-
 def _own_array(arg: Any) -> None:
     """Move the codes that C allocated for a structure into Python's memory."""
     theirs, count = arg.codes, arg.count
@@ -68,23 +57,34 @@ def _own_array(arg: Any) -> None:
     _arrays[int(cast(Any, ffi.cast("uintptr_t", arg)))] = ours
 
 
-def pfm_get_os_event_encoding(str: object, dfl_plm: int, os: int, args: object) -> int:
+# What an encoding takes, by C type: whether it is of PFM_OS_NONE, whether it is the structure itself.
+_RAW, _PERF = "pfm_pmu_encode_arg_t", "pfm_perf_encode_arg_t"
+_KINDS = {
+    ffi.typeof(_RAW): (True, True), ffi.typeof(f"{_RAW} *"): (True, False),
+    ffi.typeof(_PERF): (False, True), ffi.typeof(f"{_PERF} *"): (False, False),
+}
+_OS_NONE = lib.PFM_OS_NONE
+
+
+def pfm_get_os_event_encoding(str: object, dfl_plm: int, os: int, args: Any) -> int:
     """Call C; args is pfm_pmu_encode_arg_t or pfm_perf_encode_arg_t, and must fit os."""
-    arg = _pointer(args)
-    if not _is_cdata(arg):
+    kind = None if args is None else _KINDS.get(ffi.typeof(args))
+    if kind is None:
+        if args is not None and ffi.typeof(args).cname != "void *":
+            message = f"os {os} wants {_RAW if os == _OS_NONE else _PERF}, not {ffi.typeof(args).cname}"
+            raise TypeError(message)
         return _call(lib.pfm_get_os_event_encoding, str, dfl_plm, os, args)
-    names = {lib.PFM_OS_NONE: "pfm_pmu_encode_arg_t *"}
-    wanted = names.get(os, "pfm_perf_encode_arg_t *")
-    ctype = ffi.typeof(arg).cname
-    if ctype not in (wanted, "void *"):
-        message = f"os {os} wants {wanted.rstrip(' *')}, not {ctype.rstrip(' *')}"
+    raw, is_structure = kind
+    if raw != (os == _OS_NONE):
+        message = f"os {os} wants {_PERF if raw else _RAW}, not {_RAW if raw else _PERF}"
         raise TypeError(message)
-    allocates = wanted == ctype and os == lib.PFM_OS_NONE and arg.codes == ffi.NULL
-    ret = _call(lib.pfm_get_os_event_encoding, str, dfl_plm, os, arg)
-    if ret == 0 and ctype == wanted:
+    arg: Any = ffi.addressof(args) if is_structure else args
+    allocates = raw and not arg.codes
+    ret = lib.pfm_get_os_event_encoding(c_argument(str), dfl_plm, os, arg)
+    if ret == 0:
         if allocates:
             _own_array(arg)
-        if arg.fstr != ffi.NULL:
+        if arg.fstr:
             c_char_p.take_at(arg.fstr, lib.free)
     return ret
 
