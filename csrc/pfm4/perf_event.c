@@ -11,7 +11,6 @@ struct os_selection {
 	int		plm_given;
 	int		guest, host;	/* mentioned */
 	int		pinned;
-	int		hw_smpl;
 };
 
 /* Bits that the kernel does not see in a raw event. */
@@ -87,7 +86,7 @@ apply(struct os_selection *s, const struct pfm4_entry *entry, struct perf_event_
 		s->pinned = value != 0;
 		break;
 	case PFM4_OS_HW_SMPL:
-		s->hw_smpl = value != 0;
+		attr->precise_ip = value & 1;	/* of precise and hw_smpl the last one counts */
 		break;
 	}
 	return PFM_SUCCESS;
@@ -104,8 +103,6 @@ apply_all(const struct pfm4_request *r, struct os_selection *s, struct perf_even
 		if (entry->modifier && entry->modifier->ctrl == PFM_ATTR_CTRL_PERF_EVENT)
 			ret = apply(s, entry, attr, cpu);
 	}
-	if (s->hw_smpl && attr->precise_ip == 0)
-		attr->precise_ip = 1;
 	return ret;
 }
 
@@ -148,6 +145,7 @@ append_modifier(struct pfm4_request *r, const struct pfm4_modifier *m, unsigned 
 			pfm4_append_value(r, m->name, attr->sample_period);
 		break;
 	case PFM4_OS_PRECISE:
+	case PFM4_OS_HW_SMPL:
 		pfm4_append_value(r, m->name, attr->precise_ip);
 		break;
 	case PFM4_OS_EXCL:
@@ -158,9 +156,6 @@ append_modifier(struct pfm4_request *r, const struct pfm4_modifier *m, unsigned 
 		break;
 	case PFM4_OS_MH:
 		pfm4_append_value(r, m->name, !attr->exclude_host);
-		break;
-	case PFM4_OS_HW_SMPL:
-		pfm4_append_value(r, m->name, attr->precise_ip != 0);
 		break;
 	}
 }
@@ -196,6 +191,8 @@ pfm4_encode_perf(const struct pfm4_context *context, const char *str, unsigned i
 	attr->config = r->pmu == &pfm4_glm ? r->codes[0] & ~NOT_IN_CONFIG : r->codes[0];
 	if (r->num_codes > 1)
 		attr->config1 = r->codes[1];
+	if (r->pmu == &pfm4_perf_raw)	/* the other PMUs keep what was preset */
+		attr->config1 = attr->config2 = 0;
 	*cpu = -1;
 	ret = apply_all(r, &s, attr, cpu);
 	if (ret != PFM_SUCCESS)

@@ -146,11 +146,11 @@ read_environment(struct pfm4_context *context, unsigned int *disabled)
 			*disabled |= 1u << i;
 }
 
-/* Levels of a PMU that becomes active: the generic ones follow an active core PMU. */
+/* Levels of a PMU that becomes active: those of perf follow an active core PMU. */
 static unsigned int
 supported_plm(const struct pfm4_context *context, int place)
 {
-	if (place == 0 || context->pmus[0].active)
+	if (pmus[place] == &pfm4_glm || (pmus[place] == &pfm4_perf && context->pmus[0].active))
 		return PFM_PLM0 | PFM_PLM3;
 	return PFM_PLM0 | PFM_PLM3 | PFM_PLMH;
 }
