@@ -5,7 +5,7 @@
  * is also the order of the registers in the output.  Register layouts:
  * perfmon/pfmlib_itanium2.h.
  */
-#include "ranges.h"
+#include "ia64.h"
 
 enum { GROUP_L1 = PFMLIB_ITA2_EVT_L1_CACHE_GRP, GROUP_L2 = PFMLIB_ITA2_EVT_L2_CACHE_GRP };
 
@@ -34,31 +34,42 @@ output(const struct pfm3_job *job)
 	return job->model_out;
 }
 
-static int
-uses_irange(const struct pfm3_job *job)
-{
-	return job->model_in && input(job)->pfp_ita2_irange.rr_used;
-}
-
-static int
-uses_drange(const struct pfm3_job *job)
-{
-	return job->model_in && input(job)->pfp_ita2_drange.rr_used;
-}
-
-static pfm_err_t
-check_input(struct pfm3_job *job)
+/* What the model's structures say, for the shared stages. */
+static void
+read_extras(struct pfm3_job *job)
 {
 	const pfmlib_ita2_input_param_t *in = input(job);
-	struct pfm3_uses uses = { .irange = uses_irange(job), .drange = uses_drange(job) };
+	pfmlib_ita2_output_param_t *out = output(job);
+	struct pfm3_extras *x = &job->extras;
 
-	if (in) {
-		uses.opcm = in->pfp_ita2_pmc8.opcm_used || in->pfp_ita2_pmc9.opcm_used;
-		for (unsigned int i = 0; i < job->count; i++)
-			if (in->pfp_ita2_counters[i].flags & PFMLIB_ITA2_FL_EVT_NO_QUALCHECK)
-				uses.unchecked |= 1u << i;
-	}
-	return pfm3_check_input(job, &uses);
+	for (unsigned int i = 0; i < job->count; i++)
+		if (in->pfp_ita2_counters[i].flags & PFMLIB_ITA2_FL_EVT_NO_QUALCHECK)
+			x->unchecked |= 1u << i;
+	x->opcm[0] = in->pfp_ita2_pmc8.opcm_used;
+	x->opcm[1] = in->pfp_ita2_pmc9.opcm_used;
+	x->iear = (struct pfm3_ear){
+		.used = in->pfp_ita2_iear.ear_used, .mode = (unsigned int)in->pfp_ita2_iear.ear_mode,
+		.plm = in->pfp_ita2_iear.ear_plm, .ism = (unsigned int)in->pfp_ita2_iear.ear_ism,
+		.umask = in->pfp_ita2_iear.ear_umask,
+	};
+	x->dear = (struct pfm3_ear){
+		.used = in->pfp_ita2_dear.ear_used, .mode = (unsigned int)in->pfp_ita2_dear.ear_mode,
+		.plm = in->pfp_ita2_dear.ear_plm, .ism = (unsigned int)in->pfp_ita2_dear.ear_ism,
+		.umask = in->pfp_ita2_dear.ear_umask,
+	};
+	x->branches = (struct pfm3_branches){
+		.used = in->pfp_ita2_btb.btb_used, .plm = in->pfp_ita2_btb.btb_plm, .ds = in->pfp_ita2_btb.btb_ds,
+		.tm = in->pfp_ita2_btb.btb_tm, .ptm = in->pfp_ita2_btb.btb_ptm,
+		.ppm = in->pfp_ita2_btb.btb_ppm, .brt = in->pfp_ita2_btb.btb_brt,
+	};
+	x->irange = (struct pfm3_range_use){
+		.used = in->pfp_ita2_irange.rr_used, .flags = in->pfp_ita2_irange.rr_flags,
+		.in = &in->pfp_ita2_irange, .out = out ? &out->pfp_ita2_irange : NULL,
+	};
+	x->drange = (struct pfm3_range_use){
+		.used = in->pfp_ita2_drange.rr_used, .flags = in->pfp_ita2_drange.rr_flags,
+		.in = &in->pfp_ita2_drange, .out = out ? &out->pfp_ita2_drange : NULL,
+	};
 }
 
 static int
@@ -201,69 +212,6 @@ counters(struct pfm3_job *job)
 	return ret;
 }
 
-/* The settings of the instruction or data EAR that the caller gave, or NULL. */
-static const struct pfm3_ear *
-given_ear(const struct pfm3_job *job, int data, struct pfm3_ear *ear)
-{
-	const pfmlib_ita2_input_param_t *in = input(job);
-	const pfmlib_ita2_ear_t *from;
-
-	if (!in)
-		return NULL;
-	from = data ? &in->pfp_ita2_dear : &in->pfp_ita2_iear;
-	if (!from->ear_used)
-		return NULL;
-	*ear = (struct pfm3_ear){
-		.mode = (unsigned int)from->ear_mode, .plm = from->ear_plm,
-		.ism = (unsigned int)from->ear_ism, .umask = from->ear_umask,
-	};
-	return ear;
-}
-
-static pfm_err_t
-instruction_ear(struct pfm3_job *job)
-{
-	struct pfm3_ear given, ear;
-	uint64_t value;
-	pfm_err_t ret;
-
-	if (!pfm3_ear_settings(job, given_ear(job, 0, &given), PFM3_IEAR_KINDS, &ear))
-		return PFMLIB_SUCCESS;
-	ret = pfm3_iear_value(job, &ear, &value);
-	if (ret == PFMLIB_SUCCESS)
-		ret = pfm3_emit_pmc(job, PMC_IEAR, value);
-	if (ret != PFMLIB_SUCCESS)
-		return ret;
-	pfm3_trace(job, "[PMC10(pmc10)=0x%llx ctb=%s plm=%u pm=%u ism=0x%x umask=0x%lx]\n"
-		   "[PMD0(pmd0)]\n[PMD1(pmd1)\n", (unsigned long long)value, ear.mode ? "tlb" : "cache",
-		   pfm3_plm(job, ear.plm), pfm3_systemwide(job), ear.ism, ear.umask);
-	pfm3_emit_pmds(job, 0, 1);
-	return PFMLIB_SUCCESS;
-}
-
-static pfm_err_t
-data_ear(struct pfm3_job *job)
-{
-	static const char *const modes[] = { "L1D", "L1DTLB", "ALAT" };
-	struct pfm3_ear given, ear;
-	uint64_t value;
-	pfm_err_t ret;
-
-	if (!pfm3_ear_settings(job, given_ear(job, 1, &given), PFM3_DEAR_KINDS, &ear))
-		return PFMLIB_SUCCESS;
-	ret = pfm3_dear_value(job, &ear, &value);
-	if (ret == PFMLIB_SUCCESS)
-		ret = pfm3_emit_pmc(job, PMC_DEAR, value);
-	if (ret != PFMLIB_SUCCESS)
-		return ret;
-	pfm3_trace(job, "[PMC11(pmc11)=0x%llx mode=%s plm=%u pm=%u ism=0x%x umask=0x%lx]\n"
-		   "[PMD2(pmd2)]\n[PMD3(pmd3)\nPMD17(pmd17)\n", (unsigned long long)value,
-		   modes[ear.mode], pfm3_plm(job, ear.plm), pfm3_systemwide(job), ear.ism, ear.umask);
-	pfm3_emit_pmds(job, 2, 3);
-	pfm3_emit_pmds(job, 17, 17);
-	return PFMLIB_SUCCESS;
-}
-
 /* Compute the instruction debug registers of n ranges. */
 static pfm_err_t
 cover_code(const struct pfm3_job *job, const struct pfm3_rr_in *in, int n, int fine,
@@ -298,23 +246,12 @@ check_opcode_pairs(const struct pfm3_job *job, const struct pfm3_rr_out *out)
 	for (unsigned int i = 0; i < out->nbr_used; i++) {
 		unsigned int num = out->br[i].reg_num;
 
-		if ((num == 0 || num == 4) && input(job)->pfp_ita2_pmc9.opcm_used)
+		if ((num == 0 || num == 4) && job->extras.opcm[1])
 			return PFMLIB_ERR_FEATCOMB;
-		if ((num == 2 || num == 6) && input(job)->pfp_ita2_pmc8.opcm_used)
+		if ((num == 2 || num == 6) && job->extras.opcm[0])
 			return PFMLIB_ERR_FEATCOMB;
 	}
 	return PFMLIB_SUCCESS;
-}
-
-static void
-trace_irange(const struct pfm3_job *job, unsigned long value)
-{
-	pfm_ita2_pmc_reg_t reg = { .pmc_val = value };
-
-	pfm3_trace(job, "[PMC14(pmc14)=0x%lx ibrp0=%u ibrp1=%u ibrp2=%u ibrp3=%u fine=%u]\n", value,
-		   (unsigned int)reg.pmc14_ita2_reg.iarc_ibrp0, (unsigned int)reg.pmc14_ita2_reg.iarc_ibrp1,
-		   (unsigned int)reg.pmc14_ita2_reg.iarc_ibrp2, (unsigned int)reg.pmc14_ita2_reg.iarc_ibrp3,
-		   (unsigned int)reg.pmc14_ita2_reg.iarc_fine);
 }
 
 /* Compute the debug registers of the code ranges, into out, and PMC14. */
@@ -341,63 +278,13 @@ encode_code_ranges(struct pfm3_job *job, const struct pfm3_rr_in *in, struct pfm
 					    &value);
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
-	trace_irange(job, value);
-	return pfm3_emit_pmc(job, PMC_IRANGE, value);
+	return pfm3_emit_irange(job, value);
 }
 
 static pfm_err_t
 code_ranges(struct pfm3_job *job)
 {
-	if (!uses_irange(job))
-		return PFMLIB_SUCCESS;
-	if (!job->model_out)
-		return PFMLIB_ERR_INVAL;
-	return pfm3_with_ranges(job, &input(job)->pfp_ita2_irange, &output(job)->pfp_ita2_irange,
-				encode_code_ranges);
-}
-
-static void
-trace_drange(const struct pfm3_job *job, unsigned long value)
-{
-	pfm_ita2_pmc_reg_t reg = { .pmc_val = value };
-
-	pfm3_trace(job, "[PMC13(pmc13)=0x%lx cfg_dbrp0=%u cfg_dbrp1=%u cfg_dbrp2=%u cfg_dbrp3=%u"
-		   " ena_dbrp0=%u ena_dbrp1=%u ena_dbrp2=%u ena_dbrp3=%u]\n", value,
-		   (unsigned int)reg.pmc13_ita2_reg.darc_cfg_dbrp0, (unsigned int)reg.pmc13_ita2_reg.darc_cfg_dbrp1,
-		   (unsigned int)reg.pmc13_ita2_reg.darc_cfg_dbrp2, (unsigned int)reg.pmc13_ita2_reg.darc_cfg_dbrp3,
-		   (unsigned int)reg.pmc13_ita2_reg.darc_ena_dbrp0, (unsigned int)reg.pmc13_ita2_reg.darc_ena_dbrp1,
-		   (unsigned int)reg.pmc13_ita2_reg.darc_ena_dbrp2, (unsigned int)reg.pmc13_ita2_reg.darc_ena_dbrp3);
-}
-
-/* PMC13, for data ranges and for code ranges.  The tests against exactly 1 are the reference's. */
-static pfm_err_t
-data_ranges(struct pfm3_job *job)
-{
-	const pfmlib_ita2_input_param_t *in = input(job);
-	pfmlib_ita2_output_param_t *out = output(job);
-	int data, code, fine = 0;
-	uint64_t value;
-
-	if (!uses_drange(job) && !uses_irange(job))
-		return PFMLIB_SUCCESS;
-	data = in->pfp_ita2_drange.rr_used == 1;
-	code = in->pfp_ita2_irange.rr_used == 1;
-	if (data) {
-		pfm_err_t ret;
-
-		if (!out)
-			return PFMLIB_ERR_INVAL;
-		ret = pfm3_with_ranges(job, &in->pfp_ita2_drange, &out->pfp_ita2_drange, pfm3_cover_data);
-		if (ret != PFMLIB_SUCCESS)
-			return ret;
-	}
-	if (code)	/* PMC14 is the PMC written last */
-		fine = (int)(job->out->pfp_pmcs[job->pmcs - 1].reg_value >> 13 & 1);
-	value = pfm3_data_range_value(data ? &out->pfp_ita2_drange : NULL,
-				      code ? &out->pfp_ita2_irange : NULL, fine,
-				      in->pfp_ita2_pmc8.opcm_used, in->pfp_ita2_pmc9.opcm_used);
-	trace_drange(job, value);
-	return pfm3_emit_pmc(job, PMC_DRANGE, value);
+	return pfm3_code_ranges(job, encode_code_ranges);
 }
 
 static int
@@ -442,14 +329,14 @@ emit_matcher8(struct pfm3_job *job, uint64_t *route)
 {
 	const pfmlib_ita2_input_param_t *in = input(job);
 	pfm_ita2_pmc_reg_t reg = { .pmc_val = 0xffffffff3fffffff };
-	int ranges = uses_irange(job);
+	int ranges = job->extras.irange.used;
 
 	if (!in->pfp_ita2_pmc8.opcm_used && !(ranges && output(job)->pfp_ita2_irange.rr_nbr_used))
 		return PFMLIB_SUCCESS;
 	if (in->pfp_ita2_pmc8.opcm_used)
 		reg.pmc_val = in->pfp_ita2_pmc8.pmc_val;
 	reg.pmc8_9_ita2_reg.opcm_ig_ad = !ranges;
-	reg.pmc8_9_ita2_reg.opcm_inv = ranges && in->pfp_ita2_irange.rr_flags & PFMLIB_ITA2_RR_INV;
+	reg.pmc8_9_ita2_reg.opcm_inv = ranges && job->extras.irange.flags & PFMLIB_ITA2_RR_INV;
 	reg.pmc8_9_ita2_reg.opcm_bit2 = 1;
 	trace_matcher(job, PMC_OPCM8, reg.pmc_val);
 	if (in->pfp_ita2_pmc8.opcm_used)
@@ -500,47 +387,20 @@ opcode_matchers(struct pfm3_job *job)
 static pfm_err_t
 branch_trace_buffer(struct pfm3_job *job)
 {
-	const pfmlib_ita2_input_param_t *in = input(job);
-	struct pfm3_branches given;
-	int use_given = in && in->pfp_ita2_btb.btb_used, dear_conflict, program, record;
-	pfm_ita2_pmc_reg_t reg;
-	uint64_t value;
-	pfm_err_t ret;
+	int record;
+	pfm_err_t ret = pfm3_branches(job, &record);
 
-	if (use_given)
-		given = (struct pfm3_branches){
-			.plm = in->pfp_ita2_btb.btb_plm, .ds = in->pfp_ita2_btb.btb_ds,
-			.tm = in->pfp_ita2_btb.btb_tm, .ptm = in->pfp_ita2_btb.btb_ptm,
-			.ppm = in->pfp_ita2_btb.btb_ppm, .brt = in->pfp_ita2_btb.btb_brt,
-		};
-	/* Exactly 1 (quirk). */
-	dear_conflict = in && in->pfp_ita2_dear.ear_used == 1 &&
-			in->pfp_ita2_dear.ear_mode != PFMLIB_ITA2_EAR_CACHE_MODE;
-	ret = pfm3_branch_value(job, use_given ? &given : NULL, dear_conflict, &value, &program, &record);
-	if (ret != PFMLIB_SUCCESS || !program)
-		return ret;
-	ret = pfm3_emit_pmc(job, PMC_BTB, value);
-	if (ret != PFMLIB_SUCCESS)
-		return ret;
-	reg.pmc_val = value;
-	pfm3_trace(job, "[PMC12(pmc12)=0x%lx plm=%u pm=%u ds=%u tm=%u ptm=%u ppm=%u brt=%u]\n", reg.pmc_val,
-		   (unsigned int)reg.pmc12_ita2_reg.btbc_plm, (unsigned int)reg.pmc12_ita2_reg.btbc_pm,
-		   (unsigned int)reg.pmc12_ita2_reg.btbc_ds, (unsigned int)reg.pmc12_ita2_reg.btbc_tm,
-		   (unsigned int)reg.pmc12_ita2_reg.btbc_ptm, (unsigned int)reg.pmc12_ita2_reg.btbc_ppm,
-		   (unsigned int)reg.pmc12_ita2_reg.btbc_brt);
-	for (unsigned int num = 8; record && num <= 16; num++) {
-		pfm3_trace(job, "[PMD%u(pmd%u)]\n", num, num);
-		pfm3_emit_pmds(job, num, num);
-	}
-	return PFMLIB_SUCCESS;
+	if (ret == PFMLIB_SUCCESS && record)
+		pfm3_emit_shown_pmds(job, 8, 16);
+	return ret;
 }
 
 static pfm_err_t
 itanium2_dispatch(struct pfm3_job *job)
 {
 	static const pfm3_stage stages[] = {
-		check_input, counters, instruction_ear, data_ear, code_ranges, data_ranges,
-		opcode_matchers, branch_trace_buffer,
+		pfm3_check_extras, counters, pfm3_instruction_ear, pfm3_data_ear, code_ranges,
+		pfm3_data_ranges, opcode_matchers, branch_trace_buffer,
 	};
 
 	return pfm3_job_run(job, stages, sizeof(stages) / sizeof(*stages));
@@ -561,6 +421,12 @@ const struct pfm3_model pfm3_itanium2 = {
 	.table = &pfm3_itanium2_table,
 	.cycle_event = CPU_CYCLES,
 	.inst_retired_event = IA64_INST_RETIRED,
+	.registers = {
+		.iear = PMC_IEAR, .dear = PMC_DEAR, .irange = PMC_IRANGE, .drange = PMC_DRANGE,
+		.branches = PMC_BTB, .iear_pmd = 0, .dear_pmd = 2, .dear_pmd3 = 17, .has_ism = 1,
+		.irange_field = "ibrp", .drange_field = "cfg_dbrp",
+	},
+	.read_extras = read_extras,
 	.dispatch = itanium2_dispatch,
 };
 

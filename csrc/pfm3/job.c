@@ -1,6 +1,5 @@
 /*
- * One call of pfm_dispatch_events() under way: emitting registers, and the
- * pieces of the encoding that the IA-64 models share.
+ * One call of pfm_dispatch_events() under way: its events, the registers emitted.
  */
 #include "job.h"
 
@@ -19,6 +18,9 @@ pfm3_job_init(struct pfm3_job *job, const struct pfm3_model *model,
 	job->model_out = model_out;
 	job->count = in->pfp_event_count;
 	job->pmcs = job->pmds = 0;
+	job->extras = (struct pfm3_extras){ 0 };
+	if (model_in)
+		model->read_extras(job);
 	job->kinds = job->groups = 0;
 	for (unsigned int i = 0; i < job->count; i++) {
 		job->events[i] = &model->table->events[in->pfp_events[i].event];
@@ -141,27 +143,6 @@ pfm3_tagged_pairs(const struct pfm3_job *job, unsigned int code)
 	return pairs;
 }
 
-pfm_err_t
-pfm3_check_input(const struct pfm3_job *job, const struct pfm3_uses *uses)
-{
-	unsigned int needed = (uses->irange ? PFM3_IARR : 0u) | (uses->drange ? PFM3_DARR : 0u) |
-			      (uses->opcm ? PFM3_OPCM : 0u);
-
-	if (job->model_out && !job->model_in)
-		return PFMLIB_ERR_INVAL;
-	for (unsigned int i = 0; i < job->count; i++)
-		if (!(uses->unchecked >> i & 1) && (needed & ~(unsigned int)job->events[i]->flags))
-			return PFMLIB_ERR_FEATCOMB;
-	/* With ranges, every event has to be measured at the default level. */
-	for (unsigned int i = 0; (uses->irange || uses->drange) && i < job->count; i++) {
-		unsigned int plm = job->in->pfp_events[i].plm;
-
-		if (plm != 0 && plm != job->in->pfp_dfl_plm)
-			return PFMLIB_ERR_FEATCOMB;
-	}
-	return PFMLIB_SUCCESS;
-}
-
 uint64_t
 pfm3_counter_value(const struct pfm3_job *job, unsigned int i, unsigned int thres)
 {
@@ -174,81 +155,6 @@ pfm3_counter_value(const struct pfm3_job *job, unsigned int i, unsigned int thre
 	       pfm3_field(event->code, 8, 8) |
 	       pfm3_field(umask, 16, 4) |
 	       pfm3_field(thres, 20, 3);
-}
-
-int
-pfm3_ear_settings(const struct pfm3_job *job, const struct pfm3_ear *given,
-		  unsigned int kinds, struct pfm3_ear *ear)
-{
-	const struct pfm3_event *event = pfm3_first_of_kinds(job, kinds);
-
-	if (given) {
-		*ear = *given;
-		return 1;
-	}
-	if (!event)
-		return 0;
-	/* The event's own plm is not used: quirk of the reference. */
-	*ear = (struct pfm3_ear){
-		.mode = (unsigned int)pfm3_ear_mode_of(event->kind), .umask = event->umask,
-	};
-	return 1;
-}
-
-pfm_err_t
-pfm3_iear_value(const struct pfm3_job *job, const struct pfm3_ear *ear, uint64_t *value)
-{
-	*value = pfm3_field(pfm3_plm(job, ear->plm), 0, 4) |
-		 pfm3_field(pfm3_systemwide(job), 4, 1) |
-		 pfm3_field(ear->ism, 14, 2);
-	switch (ear->mode) {
-	case 0:		/* cache: ct = 1, 8 bits of unit mask */
-		*value |= pfm3_field(ear->umask, 5, 8) | pfm3_field(1, 13, 1);
-		return PFMLIB_SUCCESS;
-	case 1:		/* TLB: ct = 0, 7 bits of unit mask */
-		*value |= pfm3_field(ear->umask, 5, 7);
-		return PFMLIB_SUCCESS;
-	default:
-		return PFMLIB_ERR_INVAL;
-	}
-}
-
-pfm_err_t
-pfm3_dear_value(const struct pfm3_job *job, const struct pfm3_ear *ear, uint64_t *value)
-{
-	if (ear->mode > 2)
-		return PFMLIB_ERR_INVAL;
-	*value = pfm3_field(pfm3_plm(job, ear->plm), 0, 4) |
-		 pfm3_field(pfm3_systemwide(job), 6, 1) |
-		 pfm3_field(ear->mode, 7, 2) |
-		 pfm3_field(ear->umask, 16, 4) |
-		 pfm3_field(ear->ism, 24, 2);
-	return PFMLIB_SUCCESS;
-}
-
-pfm_err_t
-pfm3_branch_value(const struct pfm3_job *job, const struct pfm3_branches *given,
-		  int dear_conflict, uint64_t *value, int *program, int *record)
-{
-	static const struct pfm3_branches all = { .tm = 3, .ptm = 3, .ppm = 3 };
-	int conflict = dear_conflict || pfm3_first_of_kinds(job, PFM3_BTB_CONFLICTS) != NULL;
-	const struct pfm3_branches *b = given;
-
-	if (!b && pfm3_first_of_kinds(job, 1u << PFM3_BTB))
-		b = &all;
-	*record = b != NULL;
-	*program = b || conflict;
-	*value = 0;
-	if (b)
-		*value = pfm3_field(pfm3_plm(job, b->plm), 0, 4) |
-			 pfm3_field(pfm3_systemwide(job), 6, 1) |
-			 pfm3_field(b->ds, 7, 1) |
-			 pfm3_field(b->tm, 8, 2) |
-			 pfm3_field(b->ptm, 10, 2) |
-			 pfm3_field(b->ppm, 12, 2) |
-			 pfm3_field(b->brt, 14, 2);
-	/* A D-EAR in TLB or ALAT mode needs the buffer switched off. */
-	return conflict && *value ? PFMLIB_ERR_EVTINCOMP : PFMLIB_SUCCESS;
 }
 
 int

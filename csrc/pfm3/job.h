@@ -1,6 +1,6 @@
 /*
- * Private: one call of pfm_dispatch_events() under way, and the pieces of the
- * encoding that the IA-64 models share (counters, EARs, branch trace buffer).
+ * Private: one call of pfm_dispatch_events() under way, and the what it
+ * emits and what its events are.
  */
 #ifndef PFM3_JOB_H
 #define PFM3_JOB_H
@@ -8,6 +8,39 @@
 #include "model.h"
 
 #include <stdint.h>
+
+/* Settings of an EAR, whichever model they come from. */
+struct pfm3_ear {
+	int		used;	/* the caller's switch: 0, 1, or another number */
+	unsigned int	mode;	/* 0 cache, 1 TLB, 2 ALAT */
+	unsigned int	plm;	/* 0: default */
+	unsigned int	ism;
+	unsigned long	umask;
+};
+
+/* Settings of the branch trace buffer, whichever model they come from. */
+struct pfm3_branches {
+	int		used;
+	unsigned int	plm, ds, tm, ptm, ppm, brt;
+};
+
+/* The code or data ranges of a model's structures, which have the layout of
+ * struct pfm3_rr_in and pfm3_rr_out (layout.c). */
+struct pfm3_range_use {
+	int		used;	/* 0, 1, or another number */
+	unsigned int	flags;
+	const void	*in;
+	void		*out;	/* NULL if the caller gave no output structure */
+};
+
+/* What a request says beside its events, whichever model's structure says it. */
+struct pfm3_extras {
+	unsigned int		unchecked;	/* bit i: event i need not support the qualifiers */
+	int			opcm[2];	/* the opcode matchers are used */
+	struct pfm3_ear		iear, dear;
+	struct pfm3_branches	branches;
+	struct pfm3_range_use	irange, drange;
+};
 
 struct pfm3_job {
 	const struct pfm3_model		*model;
@@ -21,23 +54,11 @@ struct pfm3_job {
 	unsigned int			kinds;		/* enum pfm3_kind of the events, as a set */
 	unsigned int			groups;		/* cache groups of the events, as a set */
 	unsigned int			pmcs, pmds;	/* entries of out that are written */
+	struct pfm3_extras		extras;		/* zeros without model_in */
 };
 
 /* A stage of the encoding: checks, or computes the value of some registers. */
 typedef pfm_err_t (*pfm3_stage)(struct pfm3_job *job);
-
-/* Settings of an EAR, whichever model they come from. */
-struct pfm3_ear {
-	unsigned int	mode;	/* 0 cache, 1 TLB, 2 ALAT */
-	unsigned int	plm;	/* 0: default */
-	unsigned int	ism;
-	unsigned long	umask;
-};
-
-/* Settings of the branch trace buffer, whichever model they come from. */
-struct pfm3_branches {
-	unsigned int plm, ds, tm, ptm, ppm, brt;
-};
 
 /* Sets of enum pfm3_kind. */
 #define PFM3_IEAR_KINDS		(1u << PFM3_IEAR_TLB | 1u << PFM3_IEAR_CACHE)
@@ -101,34 +122,8 @@ unsigned int pfm3_count_codes(const struct pfm3_job *job, const unsigned char *c
  * code, as a set. */
 int pfm3_tagged_pairs(const struct pfm3_job *job, unsigned int code);
 
-/* What a request uses beside counters. */
-struct pfm3_uses {
-	int		irange, drange, opcm;
-	unsigned int	unchecked;	/* bit i: event i need not support them */
-};
-
-/* Whether the structures fit together and the events support what is used. */
-pfm_err_t pfm3_check_input(const struct pfm3_job *job, const struct pfm3_uses *uses);
-
 /* Fields of a counter PMC that all models have: plm, pm, es, umask, thres. */
 uint64_t pfm3_counter_value(const struct pfm3_job *job, unsigned int i, unsigned int thres);
-
-/* Settings of an EAR: given ones (NULL: none), else those that the first event
- * of the kinds implies.  0 if there is nothing to program. */
-int pfm3_ear_settings(const struct pfm3_job *job, const struct pfm3_ear *given,
-		      unsigned int kinds, struct pfm3_ear *ear);
-
-/* Value of the I-EAR PMC; PFMLIB_ERR_INVAL for a bad mode. */
-pfm_err_t pfm3_iear_value(const struct pfm3_job *job, const struct pfm3_ear *ear, uint64_t *value);
-
-/* Value of the D-EAR PMC; PFMLIB_ERR_INVAL for a bad mode. */
-pfm_err_t pfm3_dear_value(const struct pfm3_job *job, const struct pfm3_ear *ear, uint64_t *value);
-
-/* Decide on the branch trace buffer: given settings (NULL: none), or all branches
- * if the event is there; dear_conflict: free-running D-EAR settings forbid it.
- * *program: a PMC has to be written; *record: the PMDs belong to the answer. */
-pfm_err_t pfm3_branch_value(const struct pfm3_job *job, const struct pfm3_branches *given,
-			    int dear_conflict, uint64_t *value, int *program, int *record);
 
 /* 1 if an event exists and its kind is in a set. */
 int pfm3_is_kind(const struct pfm3_model *model, unsigned int idx, unsigned int kinds);

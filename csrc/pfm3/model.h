@@ -73,6 +73,16 @@ struct pfm3_settings {
 
 struct pfm3_job;
 
+/* Where the shared stages of the encoding (ia64.c) put their results. */
+struct pfm3_registers {
+	unsigned int	iear, dear, irange, drange, branches;	/* PMCs */
+	unsigned int	iear_pmd;		/* first of two */
+	unsigned int	dear_pmd, dear_pmd3;	/* first of two, and a third */
+	unsigned int	dear_ism;		/* instruction set field of the D-EAR where the caller has no say */
+	int		has_ism;		/* the caller's EAR settings have an instruction set */
+	const char	*irange_field, *drange_field;	/* names in verbose output */
+};
+
 struct pfm3_model {
 	const char			*name;
 	int				type;		/* PFMLIB_*_PMU */
@@ -90,6 +100,8 @@ struct pfm3_model {
 	unsigned int			num_masks;	/* 0: a PMU without unit masks */
 	unsigned int			cycle_event;
 	unsigned int			inst_retired_event;
+	struct pfm3_registers		registers;
+	void (*read_extras)(struct pfm3_job *job);	/* model_in, which is not NULL */
 	pfm_err_t (*dispatch)(struct pfm3_job *job);
 };
 

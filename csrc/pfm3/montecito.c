@@ -6,7 +6,7 @@
  * is also the order of the registers in the output.  Register layouts:
  * perfmon/pfmlib_montecito.h.
  */
-#include "ranges.h"
+#include "ia64.h"
 
 enum { GROUP_L1D = PFMLIB_MONT_EVT_L1D_CACHE_GRP, GROUP_L2D = PFMLIB_MONT_EVT_L2D_CACHE_GRP };
 
@@ -52,31 +52,42 @@ output(const struct pfm3_job *job)
 	return job->model_out;
 }
 
-static int
-uses_irange(const struct pfm3_job *job)
-{
-	return job->model_in && input(job)->pfp_mont_irange.rr_used;
-}
-
-static int
-uses_drange(const struct pfm3_job *job)
-{
-	return job->model_in && input(job)->pfp_mont_drange.rr_used;
-}
-
-static pfm_err_t
-check_input(struct pfm3_job *job)
+/* What the model's structures say, for the shared stages. */
+static void
+read_extras(struct pfm3_job *job)
 {
 	const pfmlib_mont_input_param_t *in = input(job);
-	struct pfm3_uses uses = { .irange = uses_irange(job), .drange = uses_drange(job) };
+	pfmlib_mont_output_param_t *out = output(job);
+	struct pfm3_extras *x = &job->extras;
 
-	if (in) {
-		uses.opcm = in->pfp_mont_opcm1.opcm_used || in->pfp_mont_opcm2.opcm_used;
-		for (unsigned int i = 0; i < job->count; i++)
-			if (in->pfp_mont_counters[i].flags & PFMLIB_MONT_FL_EVT_NO_QUALCHECK)
-				uses.unchecked |= 1u << i;
-	}
-	return pfm3_check_input(job, &uses);
+	for (unsigned int i = 0; i < job->count; i++)
+		if (in->pfp_mont_counters[i].flags & PFMLIB_MONT_FL_EVT_NO_QUALCHECK)
+			x->unchecked |= 1u << i;
+	x->opcm[0] = in->pfp_mont_opcm1.opcm_used;
+	x->opcm[1] = in->pfp_mont_opcm2.opcm_used;
+	x->iear = (struct pfm3_ear){
+		.used = in->pfp_mont_iear.ear_used, .mode = (unsigned int)in->pfp_mont_iear.ear_mode,
+		.plm = in->pfp_mont_iear.ear_plm,
+		.umask = in->pfp_mont_iear.ear_umask,
+	};
+	x->dear = (struct pfm3_ear){
+		.used = in->pfp_mont_dear.ear_used, .mode = (unsigned int)in->pfp_mont_dear.ear_mode,
+		.plm = in->pfp_mont_dear.ear_plm,
+		.umask = in->pfp_mont_dear.ear_umask,
+	};
+	x->branches = (struct pfm3_branches){
+		.used = in->pfp_mont_etb.etb_used, .plm = in->pfp_mont_etb.etb_plm,
+		.tm = in->pfp_mont_etb.etb_tm, .ptm = in->pfp_mont_etb.etb_ptm,
+		.ppm = in->pfp_mont_etb.etb_ppm, .brt = in->pfp_mont_etb.etb_brt,
+	};
+	x->irange = (struct pfm3_range_use){
+		.used = in->pfp_mont_irange.rr_used, .flags = in->pfp_mont_irange.rr_flags,
+		.in = &in->pfp_mont_irange, .out = out ? &out->pfp_mont_irange : NULL,
+	};
+	x->drange = (struct pfm3_range_use){
+		.used = in->pfp_mont_drange.rr_used, .flags = in->pfp_mont_drange.rr_flags,
+		.in = &in->pfp_mont_drange, .out = out ? &out->pfp_mont_drange : NULL,
+	};
 }
 
 /* Which counters are free, and which event has which. */
@@ -254,69 +265,6 @@ counters(struct pfm3_job *job)
 	return ret;
 }
 
-/* The settings of the instruction or data EAR that the caller gave, or NULL. */
-static const struct pfm3_ear *
-given_ear(const struct pfm3_job *job, int data, struct pfm3_ear *ear)
-{
-	const pfmlib_mont_input_param_t *in = input(job);
-	const pfmlib_mont_ear_t *from;
-
-	if (!in)
-		return NULL;
-	from = data ? &in->pfp_mont_dear : &in->pfp_mont_iear;
-	if (!from->ear_used)
-		return NULL;
-	*ear = (struct pfm3_ear){
-		.mode = (unsigned int)from->ear_mode, .plm = from->ear_plm, .umask = from->ear_umask,
-	};
-	return ear;
-}
-
-static pfm_err_t
-instruction_ear(struct pfm3_job *job)
-{
-	struct pfm3_ear given, ear;
-	uint64_t value;
-	pfm_err_t ret;
-
-	if (!pfm3_ear_settings(job, given_ear(job, 0, &given), PFM3_IEAR_KINDS, &ear))
-		return PFMLIB_SUCCESS;
-	ret = pfm3_iear_value(job, &ear, &value);
-	if (ret == PFMLIB_SUCCESS)
-		ret = pfm3_emit_pmc(job, PMC_IEAR, value);
-	if (ret != PFMLIB_SUCCESS)
-		return ret;
-	pfm3_trace(job, "[PMC37(pmc37)=0x%llx ctb=%s plm=%u pm=%u umask=0x%lx]\n[PMD34(pmd34)]\n[PMD35(pmd35)\n",
-		   (unsigned long long)value, ear.mode ? "tlb" : "cache", pfm3_plm(job, ear.plm),
-		   pfm3_systemwide(job), ear.umask);
-	pfm3_emit_pmds(job, 34, 35);
-	return PFMLIB_SUCCESS;
-}
-
-static pfm_err_t
-data_ear(struct pfm3_job *job)
-{
-	static const char *const modes[] = { "L1D", "L1DTLB", "ALAT" };
-	struct pfm3_ear given, ear;
-	uint64_t value;
-	pfm_err_t ret;
-
-	if (!pfm3_ear_settings(job, given_ear(job, 1, &given), PFM3_DEAR_KINDS, &ear))
-		return PFMLIB_SUCCESS;
-	ear.ism = ISM_IA64;
-	ret = pfm3_dear_value(job, &ear, &value);
-	if (ret == PFMLIB_SUCCESS)
-		ret = pfm3_emit_pmc(job, PMC_DEAR, value);
-	if (ret != PFMLIB_SUCCESS)
-		return ret;
-	pfm3_trace(job, "[PMC40(pmc40)=0x%llx mode=%s plm=%u pm=%u ism=0x%x umask=0x%lx]\n"
-		   "[PMD32(pmd32)]\n[PMD33(pmd33)\nPMD36(pmd36)\n", (unsigned long long)value,
-		   modes[ear.mode], pfm3_plm(job, ear.plm), pfm3_systemwide(job), ear.ism, ear.umask);
-	pfm3_emit_pmds(job, 32, 33);
-	pfm3_emit_pmds(job, 36, 36);
-	return PFMLIB_SUCCESS;
-}
-
 /* How the events of a request want the debug register pairs of code ranges. */
 struct fetch {
 	unsigned int	events;		/* prefetch and dual events */
@@ -386,17 +334,6 @@ cover_code(const struct pfm3_job *job, const struct pfm3_rr_in *in, int n, int f
 	return ret == PFMLIB_ERR_TOOMANY ? PFMLIB_ERR_IRRTOOMANY : ret;
 }
 
-static void
-trace_irange(const struct pfm3_job *job, unsigned long value)
-{
-	pfm_mont_pmc_reg_t reg = { .pmc_val = value };
-
-	pfm3_trace(job, "[PMC38(pmc38)=0x%lx ig_ibrp0=%u ig_ibrp1=%u ig_ibrp2=%u ig_ibrp3=%u fine=%u]\n", value,
-		   (unsigned int)reg.pmc38_mont_reg.iarc_ig_ibrp0, (unsigned int)reg.pmc38_mont_reg.iarc_ig_ibrp1,
-		   (unsigned int)reg.pmc38_mont_reg.iarc_ig_ibrp2, (unsigned int)reg.pmc38_mont_reg.iarc_ig_ibrp3,
-		   (unsigned int)reg.pmc38_mont_reg.iarc_fine);
-}
-
 /* Compute the debug registers of the code ranges, into out, and PMC38. */
 static pfm_err_t
 encode_code_ranges(struct pfm3_job *job, const struct pfm3_rr_in *in, struct pfm3_rr_out *out)
@@ -418,63 +355,13 @@ encode_code_ranges(struct pfm3_job *job, const struct pfm3_rr_in *in, struct pfm
 		ret = pfm3_code_range_value(out, fine, tagged, &value);
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
-	trace_irange(job, value);
-	return pfm3_emit_pmc(job, PMC_IRANGE, value);
+	return pfm3_emit_irange(job, value);
 }
 
 static pfm_err_t
 code_ranges(struct pfm3_job *job)
 {
-	if (!uses_irange(job))
-		return PFMLIB_SUCCESS;
-	if (!job->model_out)
-		return PFMLIB_ERR_INVAL;
-	return pfm3_with_ranges(job, &input(job)->pfp_mont_irange, &output(job)->pfp_mont_irange,
-				encode_code_ranges);
-}
-
-static void
-trace_drange(const struct pfm3_job *job, unsigned long value)
-{
-	pfm_mont_pmc_reg_t reg = { .pmc_val = value };
-
-	pfm3_trace(job, "[PMC41(pmc41)=0x%lx cfg_dtag0=%u cfg_dtag1=%u cfg_dtag2=%u cfg_dtag3=%u"
-		   " ena_dbrp0=%u ena_dbrp1=%u ena_dbrp2=%u ena_dbrp3=%u]\n", value,
-		   (unsigned int)reg.pmc41_mont_reg.darc_cfg_dtag0, (unsigned int)reg.pmc41_mont_reg.darc_cfg_dtag1,
-		   (unsigned int)reg.pmc41_mont_reg.darc_cfg_dtag2, (unsigned int)reg.pmc41_mont_reg.darc_cfg_dtag3,
-		   (unsigned int)reg.pmc41_mont_reg.darc_ena_dbrp0, (unsigned int)reg.pmc41_mont_reg.darc_ena_dbrp1,
-		   (unsigned int)reg.pmc41_mont_reg.darc_ena_dbrp2, (unsigned int)reg.pmc41_mont_reg.darc_ena_dbrp3);
-}
-
-/* PMC41, for data ranges and for code ranges.  The tests against exactly 1 are the reference's. */
-static pfm_err_t
-data_ranges(struct pfm3_job *job)
-{
-	const pfmlib_mont_input_param_t *in = input(job);
-	pfmlib_mont_output_param_t *out = output(job);
-	int data, code, fine = 0;
-	uint64_t value;
-
-	if (!uses_drange(job) && !uses_irange(job))
-		return PFMLIB_SUCCESS;
-	data = in->pfp_mont_drange.rr_used == 1;
-	code = in->pfp_mont_irange.rr_used == 1;
-	if (data) {
-		pfm_err_t ret;
-
-		if (!out)
-			return PFMLIB_ERR_INVAL;
-		ret = pfm3_with_ranges(job, &in->pfp_mont_drange, &out->pfp_mont_drange, pfm3_cover_data);
-		if (ret != PFMLIB_SUCCESS)
-			return ret;
-	}
-	if (code)	/* PMC38 is the PMC written last */
-		fine = (int)(job->out->pfp_pmcs[job->pmcs - 1].reg_value >> 13 & 1);
-	value = pfm3_data_range_value(data ? &out->pfp_mont_drange : NULL,
-				      code ? &out->pfp_mont_irange : NULL, fine,
-				      in->pfp_mont_opcm1.opcm_used, in->pfp_mont_opcm2.opcm_used);
-	trace_drange(job, value);
-	return pfm3_emit_pmc(job, PMC_DRANGE, value);
+	return pfm3_code_ranges(job, encode_code_ranges);
 }
 
 /* PMC32 or PMC34: slots and mask of a matcher. */
@@ -523,7 +410,7 @@ static pfm_err_t
 matcher1(struct pfm3_job *job)
 {
 	const pfmlib_mont_opcm_t *opcm = &input(job)->pfp_mont_opcm1;
-	int ranges = uses_irange(job);
+	int ranges = job->extras.irange.used;
 	pfm_mont_pmc_reg_t reg = { .pmc_val = 0xf01ffffffffff };
 	pfm_err_t ret;
 
@@ -532,7 +419,7 @@ matcher1(struct pfm3_job *job)
 	if (opcm->opcm_used)
 		reg = matcher_value(opcm);
 	reg.pmc32_34_mont_reg.opcm_ig_ad = !ranges;
-	reg.pmc32_34_mont_reg.opcm_inv = ranges && input(job)->pfp_mont_irange.rr_flags & PFMLIB_MONT_RR_INV;
+	reg.pmc32_34_mont_reg.opcm_inv = ranges && job->extras.irange.flags & PFMLIB_MONT_RR_INV;
 	trace_matcher(job, PMC_OPCM1, reg.pmc_val);
 	ret = pfm3_emit_pmc(job, PMC_OPCM1, reg.pmc_val);
 	if (ret == PFMLIB_SUCCESS && opcm->opcm_used)
@@ -574,46 +461,18 @@ emit_trace_buffer_pmds(struct pfm3_job *job)
 {
 	pfm3_trace(job, "[PMD38(pmd38)]\n[PMD39(pmd39)\n");
 	pfm3_emit_pmds(job, 38, 39);
-	for (unsigned int num = 48; num <= 63; num++) {
-		pfm3_trace(job, "[PMD%u(pmd%u)]\n", num, num);
-		pfm3_emit_pmds(job, num, num);
-	}
+	pfm3_emit_shown_pmds(job, 48, 63);
 }
 
 static pfm_err_t
 execution_trace_buffer(struct pfm3_job *job)
 {
-	const pfmlib_mont_input_param_t *in = input(job);
-	struct pfm3_branches given;
-	int use_given = in && in->pfp_mont_etb.etb_used, dear_conflict, program, record;
-	pfm_mont_pmc_reg_t reg;
-	uint64_t value;
-	pfm_err_t ret;
+	int record;
+	pfm_err_t ret = pfm3_branches(job, &record);
 
-	if (use_given)
-		given = (struct pfm3_branches){
-			.plm = in->pfp_mont_etb.etb_plm, .tm = in->pfp_mont_etb.etb_tm,
-			.ptm = in->pfp_mont_etb.etb_ptm, .ppm = in->pfp_mont_etb.etb_ppm,
-			.brt = in->pfp_mont_etb.etb_brt,
-		};
-	/* Exactly 1 (quirk). */
-	dear_conflict = in && in->pfp_mont_dear.ear_used == 1 &&
-			in->pfp_mont_dear.ear_mode != PFMLIB_MONT_EAR_CACHE_MODE;
-	ret = pfm3_branch_value(job, use_given ? &given : NULL, dear_conflict, &value, &program, &record);
-	if (ret != PFMLIB_SUCCESS || !program)
-		return ret;
-	ret = pfm3_emit_pmc(job, PMC_ETB, value);
-	if (ret != PFMLIB_SUCCESS)
-		return ret;
-	reg.pmc_val = value;
-	pfm3_trace(job, "[PMC39(pmc39)=0x%lx plm=%u pm=%u ds=%u tm=%u ptm=%u ppm=%u brt=%u]\n", reg.pmc_val,
-		   (unsigned int)reg.pmc39_mont_reg.etbc_plm, (unsigned int)reg.pmc39_mont_reg.etbc_pm,
-		   (unsigned int)reg.pmc39_mont_reg.etbc_ds, (unsigned int)reg.pmc39_mont_reg.etbc_tm,
-		   (unsigned int)reg.pmc39_mont_reg.etbc_ptm, (unsigned int)reg.pmc39_mont_reg.etbc_ppm,
-		   (unsigned int)reg.pmc39_mont_reg.etbc_brt);
-	if (record)
+	if (ret == PFMLIB_SUCCESS && record)
 		emit_trace_buffer_pmds(job);
-	return PFMLIB_SUCCESS;
+	return ret;
 }
 
 /* The IP-EAR fills the trace buffer with addresses, so branches cannot be in it. */
@@ -626,7 +485,7 @@ ip_ear(struct pfm3_job *job)
 
 	if (!in || !in->pfp_mont_ipear.ipear_used)
 		return PFMLIB_SUCCESS;
-	if (in->pfp_mont_etb.etb_used || pfm3_first_of_kinds(job, 1u << PFM3_BTB))
+	if (job->extras.branches.used || pfm3_first_of_kinds(job, 1u << PFM3_BTB))
 		return PFMLIB_ERR_FEATCOMB;
 	reg.pmc42_mont_reg.ipear_plm = pfm3_plm(job, in->pfp_mont_ipear.ipear_plm) & 0xf;
 	reg.pmc42_mont_reg.ipear_pm = pfm3_systemwide(job) & 1;
@@ -646,8 +505,8 @@ static pfm_err_t
 montecito_dispatch(struct pfm3_job *job)
 {
 	static const pfm3_stage stages[] = {
-		check_input, counters, instruction_ear, data_ear, code_ranges, data_ranges,
-		opcode_matchers, execution_trace_buffer, ip_ear,
+		pfm3_check_extras, counters, pfm3_instruction_ear, pfm3_data_ear, code_ranges,
+		pfm3_data_ranges, opcode_matchers, execution_trace_buffer, ip_ear,
 	};
 
 	return pfm3_job_run(job, stages, sizeof(stages) / sizeof(*stages));
@@ -669,6 +528,12 @@ const struct pfm3_model pfm3_montecito = {
 	.num_masks = sizeof(mesi_masks) / sizeof(*mesi_masks),
 	.cycle_event = CPU_OP_CYCLES_ALL,
 	.inst_retired_event = IA64_INST_RETIRED,
+	.registers = {
+		.iear = PMC_IEAR, .dear = PMC_DEAR, .irange = PMC_IRANGE, .drange = PMC_DRANGE,
+		.branches = PMC_ETB, .iear_pmd = 34, .dear_pmd = 32, .dear_pmd3 = 36, .dear_ism = ISM_IA64,
+		.irange_field = "ig_ibrp", .drange_field = "cfg_dtag",
+	},
+	.read_extras = read_extras,
 	.dispatch = montecito_dispatch,
 };
 
