@@ -153,7 +153,7 @@ place_from(const struct pfm3_job *job, struct placement *p, unsigned int i, unsi
 {
 	unsigned int candidates;
 
-	if (i == job->count)
+	if (i == job->count || i == PMU_ITA2_NUM_COUNTERS)	/* there are not more */
 		return !uses_cache_groups(job) || placement_holds(job, p);
 	for (candidates = job->events[i]->counters & free; candidates; candidates &= candidates - 1) {
 		unsigned int lowest = candidates & -candidates;
