@@ -198,7 +198,7 @@ emit_counter(struct pfm3_job *job, unsigned int i, unsigned int num)
 static pfm_err_t
 counters(struct pfm3_job *job)
 {
-	struct placement p;
+	struct placement p = { { 0 } };
 	pfm_err_t ret = PFMLIB_SUCCESS;
 
 	if (uses_cache_groups(job))
