@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import TESTS, run
-from native import CC, CSRC, PFM3, attempt, build, build_program, library_sources, tool
+from native import CC, PFM3, attempt, build, build_program, csrc, library_sources, tool
 
 PROGRAMS = ["ported_itanium2", "ported_montecito", "regmask", "queries", "stale"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -37,7 +37,7 @@ def test_every_source_is_run() -> None:
 @every_program
 @pytest.mark.parametrize("optimisation", ["-O0", "-O2"])
 def test_installed_library(program: str, optimisation: str, tmp_path: Path) -> None:
-    succeeds(build_program(source(program), tmp_path / program, optimisation, libs=PFM3.libs))
+    succeeds(build_program(PFM3, source(program), tmp_path / program, optimisation, libs=PFM3.libs))
 
 
 @every_program
@@ -45,7 +45,7 @@ def test_valgrind(program: str, tmp_path: Path) -> None:
     valgrind = tool("valgrind")
     if valgrind is None:
         pytest.skip("no valgrind on this machine")
-    built = build_program(source(program), tmp_path / program, libs=PFM3.libs)
+    built = build_program(PFM3, source(program), tmp_path / program, libs=PFM3.libs)
     succeeds(valgrind, "--error-exitcode=99", "--leak-check=full", "-q", built)
 
 
@@ -60,16 +60,16 @@ def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     if done.returncode:
         pytest.skip(f"{CC} has no sanitizers here: {done.stderr.splitlines()[-1]}")
     objects = []
-    for path in library_sources(directory):
+    for path in library_sources(PFM3, directory):
         objects.append(str(directory / f"{path.stem}.o"))
-        build(CC, "-std=gnu11", "-g", "-O1", *SANITIZE, "-D_GNU_SOURCE", *PFM3.cflags, f"-I{CSRC}",
+        build(CC, "-std=gnu11", "-g", "-O1", *SANITIZE, "-D_GNU_SOURCE", *PFM3.cflags, f"-I{csrc(PFM3)}",
               "-c", path, "-o", objects[-1])
     return objects
 
 
 @every_program
 def test_sanitizers(program: str, sanitized_objects: list[str], tmp_path: Path) -> None:
-    out = build_program(source(program), tmp_path / program, "-O1", *SANITIZE, libs=sanitized_objects)
+    out = build_program(PFM3, source(program), tmp_path / program, "-O1", *SANITIZE, libs=sanitized_objects)
     assert "pfm_initialize" in build("nm", "--defined-only", out)  # ours inside, not the shared library
     succeeds(out)
 
@@ -99,7 +99,7 @@ def broken(tmp_path: Path) -> Path:
 
 
 def test_a_failed_check_is_reported(broken: Path, tmp_path: Path) -> None:
-    built = build_program(broken, tmp_path / "broken", f"-I{TESTS / 'c'}")
+    built = build_program(PFM3, broken, tmp_path / "broken", f"-I{TESTS / 'c'}")
     assert run(built).returncode == 0
     done = run(built, "wrong")
     assert done.returncode == 1
@@ -108,7 +108,7 @@ def test_a_failed_check_is_reported(broken: Path, tmp_path: Path) -> None:
 
 def test_valgrind_and_sanitizers_report(broken: Path, sanitized_objects: list[str], tmp_path: Path) -> None:
     """A write behind the end of a block is an error to the sanitizers, and to valgrind."""
-    built = build_program(broken, tmp_path / "asan", f"-I{TESTS / 'c'}", *SANITIZE,
+    built = build_program(PFM3, broken, tmp_path / "asan", f"-I{TESTS / 'c'}", *SANITIZE,
                           libs=sanitized_objects)
     assert run(built).returncode == 0
     done = run(built, "", "overrun")
@@ -117,7 +117,7 @@ def test_valgrind_and_sanitizers_report(broken: Path, sanitized_objects: list[st
     valgrind = tool("valgrind")
     if valgrind is None:
         pytest.skip("no valgrind on this machine (sanitizers: checked)")
-    built = build_program(broken, tmp_path / "plain", f"-I{TESTS / 'c'}")
+    built = build_program(PFM3, broken, tmp_path / "plain", f"-I{TESTS / 'c'}")
     assert run(valgrind, "--error-exitcode=99", "-q", built, "", "overrun").returncode == 99
 
 
@@ -125,7 +125,7 @@ def test_valgrind_and_sanitizers_report(broken: Path, sanitized_objects: list[st
 
 def test_timing_program_prints_json(tmp_path: Path) -> None:
     """That it works; what it measures is for people (tests/bench)."""
-    program = build_program(source("timing"), tmp_path / "timing", "-O2", libs=PFM3.libs)
+    program = build_program(PFM3, source("timing"), tmp_path / "timing", "-O2", libs=PFM3.libs)
     answers = json.loads(succeeds(program))
     assert set(answers) == {"itanium2", "montecito"}
     assert all(times[key] > 0 for times in answers.values() for key in times)

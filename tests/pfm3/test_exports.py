@@ -5,43 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from elftools.elf.dynamic import DynamicSection
-from elftools.elf.elffile import ELFFile
-
-from header_names import (
-    NOT_API,
-    constants,
-    enumerators,
-    extern_functions,
-    incomplete_types,
-    inline_functions,
-    macros,
-    one_argument_macros,
-    typedefs,
-)
-from native import CC, HEADERS, PFM3, build, tool
+from header_names import HeaderNames, includes
+from native import CC, PFM3, build, dynamic_entries, exported
 from pypfm import _pfm3, pfm3
 
-
-def exported(path: Path) -> dict[str, str]:
-    """Exported symbols and their kinds, as nm prints them."""
-    nm = tool("nm")
-    if nm is None:
-        pytest.skip("no nm (binutils) on this machine")
-    rows = [line.split() for line in build(nm, "-D", "--defined-only", path).splitlines()]
-    return {row[-1]: row[-2] for row in rows}
-
-
-def dynamic_entries(path: Path, tag: str) -> list[str]:
-    with path.open("rb") as stream:
-        section = ELFFile(stream).get_section_by_name(".dynamic")
-        assert isinstance(section, DynamicSection)
-        return [getattr(t, tag.removeprefix("DT_").lower()) for t in section.iter_tags(tag)]
+API = HeaderNames(PFM3, {
+    "__PERFMON_H__": "include guard",
+    "__PFMLIB_H__": "include guard",
+    "__PFMLIB_COMP_H__": "include guard",
+    "__PFMLIB_ITANIUM2_H__": "include guard",
+    "__PFMLIB_MONTECITO_H__": "include guard",
+    "__PFMLIB_OS_H__": "include guard",
+    "__PFMLIB_REGMASK_H__": "include guard",
+    "PFMLIB_ERROR_LIST": "X-macro list of the return codes; takes a macro",
+}, ["stdio.h", "inttypes.h", "stddef.h", "endian.h"])
 
 
 def test_library_exports_the_declared_functions(libpfm3: Path) -> None:
     symbols = exported(libpfm3)
-    assert set(symbols) == extern_functions()
+    assert set(symbols) == API.extern_functions
     assert set(symbols.values()) == {"T"}
 
 
@@ -67,53 +49,53 @@ def missing(names: list[str] | frozenset[str]) -> list[str]:
 
 
 def test_mirror_has_every_function() -> None:
-    assert len(extern_functions()) > 60
-    assert missing(extern_functions()) == []
+    assert len(API.extern_functions) > 60
+    assert missing(API.extern_functions) == []
 
 
 def test_mirror_has_every_inline_function() -> None:
-    assert {"pfmlib_popcnt", "pfm_regmask_isset", "pfm_self_start"} <= inline_functions()
-    assert missing(inline_functions()) == []
+    assert {"pfmlib_popcnt", "pfm_regmask_isset", "pfm_self_start"} <= API.inline_functions
+    assert missing(API.inline_functions) == []
 
 
 def test_mirror_has_every_type() -> None:
-    assert {"pfm_err_t", "pfmlib_ita2_ism_t", "pfmlib_options_t"} <= typedefs()
-    assert missing(typedefs() - incomplete_types()) == []
+    assert {"pfm_err_t", "pfmlib_ita2_ism_t", "pfmlib_options_t"} <= API.typedefs
+    assert missing(API.typedefs - API.incomplete_types) == []
 
 
 def test_mirror_knows_incomplete_types_only_by_name() -> None:
     """A type without definition has no size: a program can hold pointers to it, not make one."""
-    assert incomplete_types() == {"pfarg_start_t"}
-    for name in incomplete_types():
+    assert API.incomplete_types == {"pfarg_start_t"}
+    for name in API.incomplete_types:
         assert pfm3.ffi.typeof(f"{name} *").item.kind == "struct"
         with pytest.raises(pfm3.ffi.error, match="size"):  # not .fields: aborts in cffi 2.1.1
             pfm3.ffi.sizeof(name)
 
 
 def test_mirror_has_every_enumerator() -> None:
-    assert {"PFMLIB_ITA2_ISM_IA64", "PFMLIB_MONT_EAR_TLB_MODE"} <= enumerators()
-    assert missing(enumerators()) == []
+    assert {"PFMLIB_ITA2_ISM_IA64", "PFMLIB_MONT_EAR_TLB_MODE"} <= API.enumerators
+    assert missing(API.enumerators) == []
 
 
 def test_mirror_has_every_macro() -> None:
-    assert {"PFMLIB_REG_MAX", "PMU_MONT_NUM_ETB"} <= set(constants())
-    assert missing(constants()) == []
-    assert missing(one_argument_macros()) == []
+    assert {"PFMLIB_REG_MAX", "PMU_MONT_NUM_ETB"} <= set(API.constants)
+    assert missing(API.constants) == []
+    assert missing(API.one_argument_macros) == []
 
 
 def test_macros_without_place_in_the_mirror_are_listed() -> None:
-    others = {n for n, p in macros().items() if p is not None and len(p) != 1}
-    assert others <= set(NOT_API)
-    assert set(NOT_API) <= set(macros())
+    others = {n for n, p in API.macros.items() if p is not None and len(p) != 1}
+    assert others <= set(API.not_api)
+    assert set(API.not_api) <= set(API.macros)
 
 
 def test_constants_have_the_values_of_c(tmp_path: Path) -> None:
     program = tmp_path / "constants"
-    source = "".join(f"#include <{h}>\n" for h in HEADERS) + "int main(void) {\n" + "".join(
-        f'printf("{n} %ld\\n", (long)({n}));\n' for n in constants()) + "return 0; }\n"
+    source = includes(API.headers) + "int main(void) {\n" + "".join(
+        f'printf("{n} %ld\\n", (long)({n}));\n' for n in API.constants) + "return 0; }\n"
     build(CC, "-std=c11", *PFM3.cflags, "-x", "c", "-", "-o", program, source=source)
     answers = dict(line.split() for line in build(program).splitlines())
-    assert {n: getattr(pfm3, n) for n in constants()} == {n: int(v) for n, v in answers.items()}
+    assert {n: getattr(pfm3, n) for n in API.constants} == {n: int(v) for n, v in answers.items()}
 
 
 @pytest.mark.parametrize(("macro", "argument", "value"), [
@@ -122,12 +104,12 @@ def test_constants_have_the_values_of_c(tmp_path: Path) -> None:
     ("PFMLIB_BVSIZE", 512, 8),
 ])
 def test_one_argument_macro(macro: str, argument: int, value: int) -> None:
-    assert macro in one_argument_macros()
+    assert macro in API.one_argument_macros
     assert getattr(pfm3, macro)(argument) == value
 
 
 def test_nothing_else_in_the_mirror() -> None:
     python = {"byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong", "create_string_buffer",
               "ffi", "lib"}
-    declared = {*extern_functions(), *inline_functions(), *typedefs(), *constants(), *one_argument_macros()}
+    declared = {*API.extern_functions, *API.inline_functions, *API.typedefs, *API.constants, *API.one_argument_macros}
     assert set(pfm3.__all__) - python <= declared

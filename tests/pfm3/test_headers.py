@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from native import CC, CXX, HEADERS, PFM3, attempt, build, tool
+from native import CC, CXX, PFM3, attempt, build, headers, tool
 
+HEADERS = headers(PFM3)
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 C_STANDARDS = ["c99", "c11", "c23"]
 CXX_STANDARDS = ["c++11", "c++17"]

@@ -104,7 +104,7 @@ def test_own_shared_library_loaded_too(libpfm3: Path) -> None:
 def test_control_preload_changes_a_c_program(nonsense: Path, tmp_path: Path) -> None:
     path = tmp_path / "program.c"
     path.write_text(C_PROGRAM)
-    program = build_program(path, tmp_path / "program", libs=PFM3.libs)
+    program = build_program(PFM3, path, tmp_path / "program", libs=PFM3.libs)
     assert run(program, env=clean_env(LIBPFM_FORCE_PMU="3")).stdout == "0 0 179\n"
     preloaded = run(program, env=clean_env(LIBPFM_FORCE_PMU="3", LD_PRELOAD=str(nonsense)))
     assert preloaded.stdout == "4242 4242 0\n"

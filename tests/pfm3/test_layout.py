@@ -30,7 +30,7 @@ def c_side(tmp_path_factory: pytest.TempPathFactory) -> CAnswers:
 @pytest.fixture(scope="module")
 def dwarf_side(tmp_path_factory: pytest.TempPathFactory) -> DwarfAnswers:
     directory: Path = tmp_path_factory.mktemp("dwarf")
-    return from_dwarf(build_library(directory, "-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types"))
+    return from_dwarf(build_library(PFM3, directory, "-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types"))
 
 
 def test_every_type_is_covered(dwarf_side: DwarfAnswers) -> None:

@@ -1,0 +1,96 @@
+"""Compilers for the tests of the C libraries: programs and libraries built from headers and sources."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from elftools.elf.dynamic import DynamicSection
+from elftools.elf.elffile import ELFFile
+
+from conftest import ROOT
+from pypfm.config import LIBRARIES, Library
+
+PFM3, PFM4 = LIBRARIES["pfm3"], LIBRARIES["pfm4"]
+TABLES = ROOT / "csrc" / "tables"
+CC = os.environ.get("CC", "cc")
+CXX = os.environ.get("CXX", "g++")
+
+# Event tables of each library, and the files that each is generated from.
+EVENT_TABLES = {
+    "pfm3": {"itanium2": ["itanium2_events"], "montecito": ["montecito_events"]},
+    "pfm4": {"glm": ["glm_events", "glm_umasks"], "perf": ["perf_events", "perf_umasks"]},
+}
+
+
+def headers(library: Library) -> list[str]:
+    """The installed headers, as a program includes them."""
+    return sorted(path.relative_to(library.include_dir).as_posix() for path in library.include_dir.rglob("*.h"))
+
+
+def csrc(library: Library) -> Path:
+    return ROOT / "csrc" / library.name
+
+
+def tool(name: str) -> str | None:
+    return shutil.which(name)
+
+
+def attempt(*command: object, source: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a compiler; the source, if any, is its standard input."""
+    return subprocess.run([str(c) for c in command], input=source, capture_output=True, text=True,
+                          check=False, timeout=300)
+
+
+def build(*command: object, source: str | None = None) -> str:
+    """Run a compiler that has to succeed; what it prints."""
+    done = attempt(*command, source=source)
+    assert done.returncode == 0, " ".join(map(str, command)) + "\n" + done.stderr
+    return done.stdout
+
+
+def library_sources(library: Library, directory: Path) -> list[Path]:
+    """The C files of a library, event tables generated into a directory."""
+    generated = []
+    for model, tables in EVENT_TABLES[library.name].items():
+        out = directory / f"{model}_events.c"
+        build(sys.executable, TABLES / "generate.py", library.name, model, out, *(TABLES / f"{t}.csv" for t in tables))
+        generated.append(out)
+    return [*sorted(csrc(library).glob("*.c")), ROOT / "csrc" / "names" / "names.c", *generated]
+
+
+def build_library(library: Library, directory: Path, *flags: str) -> Path:
+    """A library of our own, compiled against the installed headers."""
+    out = directory / library.soname
+    build(CC, "-std=gnu11", "-fPIC", "-shared", "-D_GNU_SOURCE", "-DPYPFM_SHARED", *flags, *library.cflags,
+          f"-I{csrc(library)}", f"-Wl,-soname,{library.soname}", *library_sources(library, directory), "-o", out)
+    return out
+
+
+def build_program(library: Library, source: Path, out: Path, *flags: str, libs: Sequence[str] = ()) -> Path:
+    build(CC, "-std=c11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", *flags, *library.cflags, source,
+          "-o", out, *libs)
+    return out
+
+
+# ---- what is in a shared object ---------------------------------------------------
+
+def exported(path: Path) -> dict[str, str]:
+    """Exported symbols and their kinds, as nm prints them."""
+    nm = tool("nm")
+    if nm is None:
+        pytest.skip("no nm (binutils) on this machine")
+    rows = [line.split() for line in build(nm, "-D", "--defined-only", path).splitlines()]
+    return {row[-1]: row[-2] for row in rows}
+
+
+def dynamic_entries(path: Path, tag: str) -> list[str]:
+    with path.open("rb") as stream:
+        section = ELFFile(stream).get_section_by_name(".dynamic")
+        assert isinstance(section, DynamicSection)
+        return [getattr(t, tag.removeprefix("DT_").lower()) for t in section.iter_tags(tag)]
