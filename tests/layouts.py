@@ -1,6 +1,6 @@
-"""Four readers of the layout of the libpfm 3 types: C compiler, DWARF, ctypes, cffi.
+"""Four readers of the layout of C types: C compiler, DWARF, ctypes, cffi.
 
-Each gives the same shape, so that test_layout.py only has to compare: size of
+Each gives the same shape, so that tests only have to compare: size of
 the type and, for each field, first bit, number of bits and what it is.
 """
 
@@ -17,16 +17,33 @@ from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.die import DIE
 from elftools.elf.elffile import ELFFile
 
-from abi_full import ENUM_FIELDS, TYPES
-from native import CC, PFM3, build
-from pypfm.pfm3 import ffi
+from native import CC, build
+from pypfm.config import Library
 
 Aggregate = type[ctypes.Structure] | type[ctypes.Union]
 
 
 @dataclass(frozen=True)
+class Types:
+    """The types of one library as ctypes declares them, and where the other readers find them.
+
+    :ivar types: declarations by C name ("pfmlib_event_t", "struct perf_event_attr")
+    :ivar headers: headers to include
+    :ivar enum_fields: fields, (class, field), that ctypes has as int, and their enumerations
+    :ivar pointers: C types of the pointers, which ctypes declares as void *
+    """
+
+    library: Library
+    ffi: FFI
+    headers: list[str]
+    types: dict[str, Aggregate]
+    enum_fields: dict[tuple[str, str], str]
+    pointers: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Field:
-    """One field: position in bits, and "unsigned", "signed", "enum NAME ...", "struct" or a type's name."""
+    """One field: position in bits, and "unsigned", "signed", "enum NAME ...", "struct", or a C type."""
 
     bit: int
     bits: int
@@ -52,13 +69,15 @@ def run_of_ones(data: bytes) -> tuple[int, int]:
     return low, width
 
 
-def ctypes_kind(owner: str, name: str, ctype: Any) -> str:
+def ctypes_kind(api: Types, owner: str, name: str, ctype: Any) -> str:
     if issubclass(ctype, ctypes.Array):
-        return f"{ctypes_kind(owner, name, ctype._type_)}[{ctype._length_}]"
+        return f"{ctypes_kind(api, owner, name, ctype._type_)}[{ctype._length_}]"
     if issubclass(ctype, (ctypes.Structure, ctypes.Union)):
-        return ctype.__name__ if ctype.__name__ in TYPES else "struct"
-    if (owner, name) in ENUM_FIELDS:
-        return f"enum {ENUM_FIELDS[owner, name]} unsigned"
+        return ctype.__name__ if ctype.__name__ in api.types else "struct"
+    if (owner, name) in api.enum_fields:
+        return f"enum {api.enum_fields[owner, name]} unsigned"
+    if (owner, name) in api.pointers:
+        return api.pointers[owner, name]
     return "signed" if ctype(-1).value < 0 else "unsigned"
 
 
@@ -70,24 +89,38 @@ def ctypes_position(cls: Aggregate, name: str, ctype: Any, *, bit_field: bool) -
     return run_of_ones(bytes(obj))
 
 
-def ctypes_fields(cls: Any, base: int = 0, prefix: str = "") -> Iterator[tuple[str, Field]]:
+def ctypes_fields(api: Types, cls: Any, base: int = 0, prefix: str = "", owner: str = "",
+                  ) -> Iterator[tuple[str, Field]]:
+    """Fields of a structure; those of a member without name as the structure's own."""
+    owner = owner or cls.__name__
     for name, ctype, *bits in cls._fields_:
         bit, width = ctypes_position(cls, name, ctype, bit_field=bool(bits))
-        kind = ctypes_kind(cls.__name__, name, ctype)
+        if name in getattr(cls, "_anonymous_", ()):
+            yield from ctypes_fields(api, ctype, base + bit, prefix, owner)
+            continue
+        kind = ctypes_kind(api, owner, name, ctype)
         yield prefix + name, Field(base + bit, width, kind)
         if kind == "struct":
-            yield from ctypes_fields(ctype, base + bit, f"{prefix}{name}.")
+            yield from ctypes_fields(api, ctype, base + bit, f"{prefix}{name}.")
 
 
-def from_ctypes(name: str) -> Layout:
-    return Layout(ctypes.sizeof(TYPES[name]), dict(ctypes_fields(TYPES[name])))
+def bit_fields(cls: Any, prefix: str = "") -> Iterator[str]:
+    """The fields that are bit-fields: they have no address."""
+    for name, ctype, *bits in cls._fields_:
+        if bits:
+            yield prefix + name
+        elif issubclass(ctype, (ctypes.Structure, ctypes.Union)):
+            anonymous = name in getattr(cls, "_anonymous_", ())
+            yield from bit_fields(ctype, prefix if anonymous else f"{prefix}{name}.")
+
+
+def from_ctypes(api: Types, name: str) -> Layout:
+    return Layout(ctypes.sizeof(api.types[name]), dict(ctypes_fields(api, api.types[name])))
 
 
 # ---- the C compiler ---------------------------------------------------------
 
 C_PROLOGUE = """
-#include <perfmon/pfmlib_itanium2.h>
-#include <perfmon/pfmlib_montecito.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,21 +172,24 @@ def c_kind(path: str, kind: str) -> str:
     return f'printf("%s\\n", IS(x.{path}, {kind}));'
 
 
-def c_field(type_name: str, path: str, f: Field) -> str:
+def c_field(type_name: str, path: str, f: Field, *, is_bit_field: bool) -> str:
     code = (f'memset(&x, 0, sizeof x); {c_write(path, f.kind)} field("{path}", &x, sizeof x); '
             f"{c_kind(path, f.kind)}\n")
-    if "." in path or type_name == "pfmlib_options_t":  # a bit-field has no address
+    if is_bit_field:
         return code
     return code + f'printf("{path} offsetof %zu %zu\\n", offsetof({type_name}, {path}), sizeof x.{path});\n'
 
 
-def c_type(name: str) -> str:
-    fields = "".join(c_field(name, path, f) for path, f in from_ctypes(name).fields.items())
-    return f'{{ static {name} x;\nprintf("type {name} %zu %zu\\n", sizeof x, _Alignof({name}));\n{fields}}}\n'
+def c_type(api: Types, name: str) -> str:
+    without_address = set(bit_fields(api.types[name]))
+    fields = "".join(c_field(name, path, f, is_bit_field=path in without_address)
+                     for path, f in from_ctypes(api, name).fields.items())
+    return f'{{ static {name} x;\nprintf("type %zu %zu {name}\\n", sizeof x, _Alignof({name}));\n{fields}}}\n'
 
 
-def c_program() -> str:
-    return C_PROLOGUE + "".join(map(c_type, TYPES)) + "return 0; }\n"
+def c_program(api: Types) -> str:
+    included = "".join(f"#include <{h}>\n" for h in api.headers)
+    return included + C_PROLOGUE + "".join(c_type(api, name) for name in api.types) + "return 0; }\n"
 
 
 @dataclass
@@ -165,16 +201,18 @@ class CAnswers:
     offsetof: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict)
 
 
-def from_c(directory: Path, include: Path = PFM3.include_dir) -> CAnswers:
+def from_c(api: Types, directory: Path, include: Path | None = None) -> CAnswers:
+    """What a program prints that is compiled with the installed headers, or others."""
     program = directory / "layout"
-    build(CC, "-std=gnu11", "-O1", "-w", f"-I{include}", "-x", "c", "-", "-o", program, source=c_program())
+    build(CC, "-std=gnu11", "-O1", "-w", f"-I{include or api.library.include_dir}", "-x", "c", "-", "-o", program,
+          source=c_program(api))
     answers, name = CAnswers(), ""
     for line in build(program).splitlines():
         words = line.split(maxsplit=3)
         if words[0] == "type":
-            name = words[1]
-            answers.layouts[name] = Layout(int(words[2]))
-            answers.alignment[name] = int(words[3])
+            name = words[3]
+            answers.layouts[name] = Layout(int(words[1]))
+            answers.alignment[name] = int(words[2])
             answers.offsetof[name] = {}
         elif words[1] == "offsetof":
             offset, _, size = line.split(maxsplit=2)[2].partition(" ")
@@ -212,9 +250,21 @@ def dwarf_array(die: DIE) -> tuple[str, int]:
     return kind, size
 
 
+def dwarf_name(die: DIE) -> str:
+    """A type as C writes it, for what a pointer points to."""
+    tag = str(die.tag).removeprefix("DW_TAG_")
+    if tag == "pointer_type":
+        return f"{dwarf_name(target(die))} *".replace("* *", "**")
+    if tag == "const_type":
+        return f"const {dwarf_name(target(die))}"
+    return f"struct {die_name(die)}" if tag == "structure_type" else die_name(die)
+
+
 def dwarf_kind(die: DIE, name: str = "") -> tuple[str, int]:
     """What a type is, and its size in bytes; name is the typedef through which it was reached."""
     tag = str(die.tag).removeprefix("DW_TAG_")
+    if tag == "pointer_type":
+        return dwarf_name(die), attribute(die, "byte_size") or 0
     if tag == "typedef":
         return dwarf_kind(target(die), die_name(die))
     if tag == "array_type":
@@ -247,6 +297,9 @@ def dwarf_fields(die: DIE, base: int = 0, prefix: str = "") -> Iterator[tuple[st
             continue
         kind, size = dwarf_kind(target(member))
         bit = dwarf_bit(member, size)
+        if not die_name(member):
+            yield from dwarf_fields(target(member), base + bit, prefix)
+            continue
         path = prefix + die_name(member)
         yield path, Field(base + bit, attribute(member, "bit_size") or 8 * size, kind)
         if kind == "struct":
@@ -262,16 +315,17 @@ def declaring_files(unit: CompileUnit) -> list[str]:
     return [f"{directories[f.dir_index]}/{f.name.decode()}" for f in header["file_entry"]]
 
 
-def public_typedefs(library: Path) -> Iterator[DIE]:
-    """The typedefs of the installed headers, in each compile unit that sees them."""
+def public_types(api: Types, library: Path) -> Iterator[DIE]:
+    """The typedefs and tagged structures of the installed headers, in each compile unit that sees them."""
     with library.open("rb") as stream:
         for unit in ELFFile(stream).get_dwarf_info().iter_CUs():
             files = declaring_files(unit)
             for die in unit.get_top_DIE().iter_children():
-                if die.tag != "DW_TAG_typedef":
+                tagged = die.tag == "DW_TAG_structure_type" and die_name(die) and not attribute(die, "declaration")
+                if die.tag != "DW_TAG_typedef" and not tagged:
                     continue
                 path = Path(files[attribute(die, "decl_file") or 0]).resolve()
-                if path.is_relative_to(PFM3.include_dir.resolve()):
+                if path.is_relative_to(api.library.include_dir.resolve()):
                     yield die
 
 
@@ -285,46 +339,59 @@ class DwarfAnswers:
     incomplete: set[str] = field(default_factory=set)
 
 
-def add_typedef(answers: DwarfAnswers, die: DIE) -> None:
+def add_layout(answers: DwarfAnswers, name: str, die: DIE) -> None:
+    layout = Layout(dwarf_kind(die)[1], dict(dwarf_fields(die)))
+    assert answers.layouts.setdefault(name, layout) == layout, f"{name} differs between source files"
+
+
+def add_type(answers: DwarfAnswers, die: DIE) -> None:
+    if die.tag == "DW_TAG_structure_type":
+        return add_layout(answers, f"struct {die_name(die)}", die)
     name, inner = die_name(die), target(die)
     if attribute(inner, "declaration"):
         answers.incomplete.add(name)
     elif inner.tag in ("DW_TAG_structure_type", "DW_TAG_union_type"):
-        layout = Layout(dwarf_kind(inner)[1], dict(dwarf_fields(inner)))
-        assert answers.layouts.setdefault(name, layout) == layout, f"{name} differs between source files"
+        add_layout(answers, name, inner)
     elif inner.tag == "DW_TAG_enumeration_type":
         answers.enums[name] = {die_name(e): attribute(e, "const_value") or 0 for e in inner.iter_children()}
     else:
         answers.scalars[name] = dwarf_kind(die)
+    return None
 
 
-def from_dwarf(library: Path) -> DwarfAnswers:
+def from_dwarf(api: Types, library: Path) -> DwarfAnswers:
     answers = DwarfAnswers()
-    for die in public_typedefs(library):
-        add_typedef(answers, die)
+    for die in public_types(api, library):
+        add_type(answers, die)
     return answers
 
 
 # ---- cffi -------------------------------------------------------------------
 
-def cffi_kind(ctype: FFI.CType) -> str:
+def cffi_kind(api: Types, ctype: FFI.CType) -> str:
     if ctype.kind == "array":
-        return f"{cffi_kind(ctype.item)}[{ctype.length}]"
+        return f"{cffi_kind(api, ctype.item)}[{ctype.length}]"
     if ctype.kind in ("struct", "union"):
-        return ctype.cname if ctype.cname in TYPES else "struct"
-    sign = "signed" if int(ffi.cast(ctype, -1)) < 0 else "unsigned"
+        return ctype.cname if ctype.cname in api.types else "struct"
+    if ctype.kind == "pointer":
+        return ctype.cname.replace("* *", "**")
+    sign = "signed" if int(api.ffi.cast(ctype, -1)) < 0 else "unsigned"
     return f"enum {ctype.cname} {sign}" if ctype.kind == "enum" else sign
 
 
-def cffi_fields(ctype: FFI.CType, base: int = 0, prefix: str = "") -> Iterator[tuple[str, Field]]:
+def cffi_fields(api: Types, ctype: FFI.CType, base: int = 0, prefix: str = "") -> Iterator[tuple[str, Field]]:
     for name, f in ctype.fields:
         is_bit_field = f.bitsize >= 0
         bit = base + 8 * f.offset + (f.bitshift if is_bit_field else 0)
-        kind = cffi_kind(f.type)
-        yield prefix + name, Field(bit, f.bitsize if is_bit_field else 8 * ffi.sizeof(f.type), kind)
+        if not name:
+            yield from cffi_fields(api, f.type, bit, prefix)
+            continue
+        kind = cffi_kind(api, f.type)
+        yield prefix + name, Field(bit, f.bitsize if is_bit_field else 8 * api.ffi.sizeof(f.type), kind)
         if kind == "struct":
-            yield from cffi_fields(f.type, bit, f"{prefix}{name}.")
+            yield from cffi_fields(api, f.type, bit, f"{prefix}{name}.")
 
 
-def from_cffi(name: str) -> Layout:
-    return Layout(ffi.sizeof(name), dict(cffi_fields(ffi.typeof(name))))
+def from_cffi(api: Types, name: str) -> Layout:
+    """As cffi has it, which does not tell const char * from char *."""
+    return Layout(api.ffi.sizeof(name), dict(cffi_fields(api, api.ffi.typeof(name))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from header_names import HeaderNames, includes
 from native import CC, PFM3, build, dynamic_entries, exported
 from pypfm import _pfm3, pfm3

@@ -13,24 +13,26 @@ from pathlib import Path
 
 import pytest
 
-from abi_full import ENUMS, REGISTERS, SCALARS, SIZES, TYPES
-from layouts import CAnswers, DwarfAnswers, from_c, from_cffi, from_ctypes, from_dwarf
+from abi_full import ENUM_FIELDS, ENUMS, REGISTERS, SCALARS, SIZES, TYPES
+from layouts import CAnswers, DwarfAnswers, Types, from_c, from_cffi, from_ctypes, from_dwarf
 from native import PFM3, build_library
 from pypfm import pfm3
 from pypfm.pfm3 import ffi
+
+API = Types(PFM3, ffi, ["perfmon/pfmlib_itanium2.h", "perfmon/pfmlib_montecito.h"], TYPES, ENUM_FIELDS)
 
 every_type = pytest.mark.parametrize("name", TYPES)
 
 
 @pytest.fixture(scope="module")
 def c_side(tmp_path_factory: pytest.TempPathFactory) -> CAnswers:
-    return from_c(tmp_path_factory.mktemp("layout"))
+    return from_c(API, tmp_path_factory.mktemp("layout"))
 
 
 @pytest.fixture(scope="module")
 def dwarf_side(tmp_path_factory: pytest.TempPathFactory) -> DwarfAnswers:
     directory: Path = tmp_path_factory.mktemp("dwarf")
-    return from_dwarf(build_library(PFM3, directory, "-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types"))
+    return from_dwarf(API, build_library(PFM3, directory, "-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types"))
 
 
 def test_every_type_is_covered(dwarf_side: DwarfAnswers) -> None:
@@ -56,7 +58,7 @@ def test_alignment(name: str, c_side: CAnswers) -> None:
 
 @every_type
 def test_c_compiler(name: str, c_side: CAnswers) -> None:
-    assert c_side.layouts[name] == from_ctypes(name)
+    assert c_side.layouts[name] == from_ctypes(API, name)
 
 
 @every_type
@@ -68,12 +70,12 @@ def test_offsetof_agrees_with_the_bytes(name: str, c_side: CAnswers) -> None:
 
 @every_type
 def test_dwarf(name: str, dwarf_side: DwarfAnswers) -> None:
-    assert dwarf_side.layouts[name] == from_ctypes(name)
+    assert dwarf_side.layouts[name] == from_ctypes(API, name)
 
 
 @every_type
 def test_cffi(name: str) -> None:
-    assert from_cffi(name) == from_ctypes(name)
+    assert from_cffi(API, name) == from_ctypes(API, name)
 
 
 @pytest.mark.parametrize("name", ENUMS)
@@ -112,7 +114,7 @@ def patterns(width: int) -> set[int]:
 
 
 def test_every_bit_field_is_in_the_list() -> None:
-    leaves = {(name, path) for name in TYPES for path, f in from_ctypes(name).fields.items()
+    leaves = {(name, path) for name in TYPES for path, f in from_ctypes(API, name).fields.items()
               if f.kind in ("unsigned", "signed") and (name in REGISTERS or f.bits % 8)}
     listed = {(name, ".".join(filter(None, (member, f)))) for name, member, f, _, _ in BIT_FIELDS}
     whole = {(name, value) for name in REGISTERS for value in ("pmc_val", "pmd_val")
@@ -152,5 +154,5 @@ def test_a_changed_header_is_noticed(tmp_path: Path, header: str, old: str, new:
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
-    layouts = from_c(tmp_path, tmp_path / "include").layouts
-    assert layouts != {name: from_ctypes(name) for name in TYPES}
+    layouts = from_c(API, tmp_path, tmp_path / "include").layouts
+    assert layouts != {name: from_ctypes(API, name) for name in TYPES}
