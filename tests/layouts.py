@@ -7,7 +7,7 @@ the type and, for each field, first bit, number of bits and what it is.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -180,16 +180,16 @@ def c_field(type_name: str, path: str, f: Field, *, is_bit_field: bool) -> str:
     return code + f'printf("{path} offsetof %zu %zu\\n", offsetof({type_name}, {path}), sizeof x.{path});\n'
 
 
-def c_type(api: Types, name: str) -> str:
+def c_type(api: Types, name: str, skip: Collection[str]) -> str:
     without_address = set(bit_fields(api.types[name]))
     fields = "".join(c_field(name, path, f, is_bit_field=path in without_address)
-                     for path, f in from_ctypes(api, name).fields.items())
-    return f'{{ static {name} x;\nprintf("type %zu %zu {name}\\n", sizeof x, _Alignof({name}));\n{fields}}}\n'
+                     for path, f in from_ctypes(api, name).fields.items() if path not in skip)
+    return f'{{ static {name} x;\nprintf("@type %zu %zu {name}\\n", sizeof x, _Alignof({name}));\n{fields}}}\n'
 
 
-def c_program(api: Types) -> str:
+def c_program(api: Types, skip: Collection[str]) -> str:
     included = "".join(f"#include <{h}>\n" for h in api.headers)
-    return included + C_PROLOGUE + "".join(c_type(api, name) for name in api.types) + "return 0; }\n"
+    return included + C_PROLOGUE + "".join(c_type(api, name, skip) for name in api.types) + "return 0; }\n"
 
 
 @dataclass
@@ -201,15 +201,15 @@ class CAnswers:
     offsetof: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict)
 
 
-def from_c(api: Types, directory: Path, include: Path | None = None) -> CAnswers:
-    """What a program prints that is compiled with the installed headers, or others."""
+def from_c(api: Types, directory: Path, include: Path | None = None, skip: Collection[str] = ()) -> CAnswers:
+    """What a program prints that is compiled with the installed headers, or others that lack some fields."""
     program = directory / "layout"
     build(CC, "-std=gnu11", "-O1", "-w", f"-I{include or api.library.include_dir}", "-x", "c", "-", "-o", program,
-          source=c_program(api))
+          source=c_program(api, skip))
     answers, name = CAnswers(), ""
     for line in build(program).splitlines():
         words = line.split(maxsplit=3)
-        if words[0] == "type":
+        if words[0] == "@type":
             name = words[3]
             answers.layouts[name] = Layout(int(words[1]))
             answers.alignment[name] = int(words[2])
@@ -264,7 +264,7 @@ def dwarf_kind(die: DIE, name: str = "") -> tuple[str, int]:
     """What a type is, and its size in bytes; name is the typedef through which it was reached."""
     tag = str(die.tag).removeprefix("DW_TAG_")
     if tag == "pointer_type":
-        return dwarf_name(die), attribute(die, "byte_size") or 0
+        return dwarf_name(die), attribute(die, "byte_size") or die.cu["address_size"]
     if tag == "typedef":
         return dwarf_kind(target(die), die_name(die))
     if tag == "array_type":
