@@ -279,7 +279,9 @@ struct perf_event_mmap_page {
 	uint64_t	time_enabled;
 	uint64_t	time_running;
 	union {
+#ifndef PYPFM_CDEF	/* cffi would lay the bits behind it: for cffi it comes last */
 		uint64_t	capabilities;
+#endif
 		struct {
 			uint64_t	cap_bit0:1;
 			uint64_t	cap_bit0_is_deprecated:1;
@@ -289,6 +291,9 @@ struct perf_event_mmap_page {
 			uint64_t	cap_user_time_short:1;
 			uint64_t	cap_____res:58;
 		};
+#ifdef PYPFM_CDEF
+		uint64_t	capabilities;
+#endif
 	};
 	uint16_t	pmc_width;
 	uint16_t	time_shift;
