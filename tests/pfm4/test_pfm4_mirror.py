@@ -1,0 +1,346 @@
+"""pypfm.pfm4 itself: what C allocates becomes Python's own and is freed, wrong structures are refused.
+
+Memory is counted by the allocator (mallinfo2); a control shows that a leak would be seen.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import inspect
+import io
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mirror4 import mirror
+from pypfm import pfm4
+from pypfm.pfm4 import byref, ffi, lib
+
+TEXT = "glm::OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE"
+CODES = [0x5301B7, 0x10001]
+FULL = TEXT + ":k=1:u=1:e=0:i=0:c=0"
+PUBLIC = [getattr(pfm4, n) for n in pfm4.__all__ if n not in {"ffi", "lib"}]
+STRUCTS = [s for s in PUBLIC if hasattr(s, "_type")]
+FUNCTIONS = [f for f in PUBLIC if inspect.isfunction(f) and f is not byref]
+CALLS = 20_000
+
+needs_perf = pytest.mark.skipif(not Path("/proc/sys/kernel/perf_event_paranoid").exists(),
+                                reason="no /proc/sys/kernel/perf_event_paranoid: the perf_event interfaces are off")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _initialised() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LIBPFM_FORCE_PMU", "glm")
+        pfm4.pfm_terminate()
+        assert pfm4.pfm_initialize() == 0
+    yield
+    pfm4.pfm_terminate()
+
+
+# ---- what C allocates ---------------------------------------------------------------------------
+
+def none_argument(**fields: Any) -> tuple[Any, Any]:
+    arg, fstr = pfm4.pfm_pmu_encode_arg_t(size=32, **fields), pfm4.c_char_p()
+    arg.fstr = byref(fstr)
+    return arg, fstr
+
+
+def encode_none() -> None:
+    arg, fstr = none_argument()
+    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == 0
+    assert (arg.codes[0], arg.codes[1], arg.count, fstr.value) == (*CODES, 2, FULL)
+
+
+def encode_perf() -> None:
+    attr, fstr = pfm4.perf_event_attr(size=128), pfm4.c_char_p()
+    arg = pfm4.pfm_perf_encode_arg_t(attr=byref(attr), fstr=byref(fstr), size=40)
+    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_PERF_EVENT, arg) == 0
+    assert fstr.value == TEXT + ":e=0:i=0:c=0:u=1:k=1:mg=0:mh=1"
+
+
+def encode_older() -> None:
+    codes, count, idx, fstr = pfm4.c_uint64_array(), pfm4.c_int(), pfm4.c_int(), pfm4.c_char_p()
+    assert codes.value is None
+    assert pfm4.pfm_get_event_encoding(TEXT, 9, fstr, idx, codes, count) == 0
+    assert (codes.value, count.value, fstr.value, idx.value >> 21) == (CODES, 2, FULL, 202)
+
+
+def encode_perf_older() -> None:
+    attr, fstr, idx = pfm4.perf_event_attr(), pfm4.c_char_p(), pfm4.c_int()
+    assert pfm4.pfm_get_perf_event_encoding(TEXT, 9, attr, fstr, idx) == 0
+    assert (attr.config, attr.config1, attr.size, idx.value >> 21) == (0x1B7, 0x10001, 0, 202)
+    assert fstr.value is not None
+
+
+def fail() -> None:
+    arg, fstr = none_argument()
+    assert pfm4.pfm_get_os_event_encoding(TEXT + ":L2_HIT", 9, pfm4.PFM_OS_NONE, arg) == -5
+    assert (arg.codes, fstr.value) == (ffi.NULL, None)
+
+
+def leak() -> None:
+    """The control: plain pointers, whose memory is the caller's to free."""
+    arg, fstr = pfm4.pfm_pmu_encode_arg_t(size=32), ffi.new("char **")
+    arg.fstr = fstr
+    assert lib.pfm_get_os_event_encoding(TEXT.encode(), 9, 0, byref(arg)) == 0
+
+
+class Mallinfo2(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+
+def in_use() -> int:
+    """Bytes that are allocated by malloc()."""
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "mallinfo2"):
+        pytest.skip("this C library has no mallinfo2()")
+    libc.mallinfo2.restype = Mallinfo2
+    gc.collect()
+    info = libc.mallinfo2()
+    return int(info.uordblks + info.hblkhd)
+
+
+def growth(function: Callable[[], None]) -> int:
+    for _ in range(100):
+        function()
+    before = in_use()
+    for _ in range(CALLS):
+        function()
+    return in_use() - before
+
+
+@pytest.mark.parametrize("function", [
+    encode_none, pytest.param(encode_perf, marks=needs_perf), encode_older,
+    pytest.param(encode_perf_older, marks=needs_perf), fail], ids=lambda f: f.__name__)
+def test_memory_is_freed(function: Callable[[], None]) -> None:
+    assert growth(function) < 5 * CALLS
+
+
+def test_control_a_leak_is_seen() -> None:
+    assert growth(leak) > 50 * CALLS
+
+
+def test_arrays_of_structures_that_are_gone_are_freed() -> None:
+    """Many structures alive at once, each with its codes; nothing of them stays."""
+    def many() -> None:
+        kept = [none_argument() for _ in range(CALLS)]
+        for arg, _ in kept:
+            assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == 0
+        assert {arg.codes[1] for arg, _ in kept} == {CODES[1]}
+        assert {fstr.value for _, fstr in kept} == {FULL}
+
+    before = in_use()
+    many()
+    assert in_use() - before < 20 * CALLS
+
+
+def test_codes_stay_as_long_as_the_structure() -> None:
+    arg, _ = none_argument()
+    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == 0
+    for _ in range(1000):
+        encode_none()
+        bytearray(16)
+    gc.collect()
+    assert [arg.codes[i] for i in range(arg.count)] == CODES
+
+
+def test_structure_used_again() -> None:
+    """The array is there and has room; set to NULL, a new one comes."""
+    arg, fstr = none_argument()
+    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == 0
+    assert pfm4.pfm_get_os_event_encoding("glm::BACLEARS", 8, pfm4.PFM_OS_NONE, arg) == 0
+    assert (arg.count, arg.codes[0], fstr.value) == (1, 0x5101E6, "glm::BACLEARS:ALL:k=0:u=1:e=0:i=0:c=0")
+    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == pfm4.PFM_ERR_TOOSMALL
+    arg.codes = ffi.NULL
+    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == 0
+    assert [arg.codes[i] for i in range(arg.count)] == CODES
+
+
+def test_array_of_the_caller_is_filled() -> None:
+    room = ffi.new("uint64_t[3]", [1, 2, 3])
+    arg, _ = none_argument(codes=room, count=3)
+    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == 0
+    assert (list(room), arg.count, arg.codes == room) == ([*CODES, 3], 2, True)
+
+
+def test_older_form_fills_an_array_of_the_caller() -> None:
+    room, count = ffi.new("uint64_t[3]"), pfm4.c_int(3)
+    codes = ffi.new("uint64_t **", room)
+    assert pfm4.pfm_get_event_encoding(TEXT, 9, None, None, codes, count) == 0
+    assert (list(room), count.value) == ([*CODES, 0], 2)
+
+
+def test_string_is_python_s_own() -> None:
+    arg, fstr = none_argument()
+    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == 0
+    assert fstr.value == FULL
+    assert arg.fstr[0] == ffi.NULL  # C's string is freed
+    assert pfm4.pfm_get_os_event_encoding("glm::NOPE", 9, pfm4.PFM_OS_NONE, arg) == -4
+    assert fstr.value == FULL  # untouched by an error, as in C
+
+
+def test_byref_of_the_structure_is_the_structure() -> None:
+    arg, fstr = none_argument()
+    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, byref(arg)) == 0
+    assert (arg.codes[1], fstr.value) == (0x10001, FULL)
+
+
+# ---- the structure has to fit the interface ------------------------------------------------------
+
+def test_the_wrong_structure_is_refused() -> None:
+    raw, perf = pfm4.pfm_pmu_encode_arg_t(), pfm4.pfm_perf_encode_arg_t()
+    cases = [(pfm4.PFM_OS_NONE, perf, "wants pfm_pmu_encode_arg_t, not pfm_perf_encode_arg_t"),
+             (pfm4.PFM_OS_PERF_EVENT, raw, "wants pfm_perf_encode_arg_t, not pfm_pmu_encode_arg_t"),
+             (pfm4.PFM_OS_PERF_EVENT_EXT, raw, "wants pfm_perf_encode_arg_t"),
+             (pfm4.PFM_OS_NONE, pfm4.perf_event_attr(), "not struct perf_event_attr"),
+             (pfm4.PFM_OS_PERF_EVENT, pfm4.pfm_event_info_t(), "not pfm_event_info_t")]
+    for layer, args, message in cases:
+        for given in (args, byref(args)):
+            with pytest.raises(TypeError, match=message):
+                pfm4.pfm_get_os_event_encoding(TEXT, 9, layer, given)
+
+
+@pytest.mark.parametrize("struct", [pfm4.pfm_pmu_encode_arg_t, pfm4.pfm_perf_encode_arg_t], ids=lambda s: s.__name__)
+def test_an_interface_that_does_not_exist_is_c_s_to_refuse(struct: Any) -> None:
+    """C does not look at the structure then: PFM_ERR_NOTSUPP with either."""
+    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_MAX, struct()) == pfm4.PFM_ERR_NOTSUPP
+
+
+@pytest.mark.parametrize("args", [(None, 0), ("glm::BACLEARS", None)], ids=["string", "structure"])
+def test_null(args: tuple[Any, Any]) -> None:
+    text, arg = args[0], pfm4.pfm_pmu_encode_arg_t() if args[1] == 0 else None
+    assert pfm4.pfm_get_os_event_encoding(text, 9, pfm4.PFM_OS_NONE, arg) == pfm4.PFM_ERR_INVAL
+
+
+def test_wrong_types_are_python_s_errors() -> None:
+    with pytest.raises(TypeError):
+        pfm4.pfm_get_event_info(202 << 21, 0, pfm4.pfm_pmu_info_t())
+    with pytest.raises(TypeError):
+        pfm4.pfm_get_pmu_info(202, pfm4.pfm_event_info_t())
+    with pytest.raises(TypeError):
+        pfm4.pfm_find_event(5)
+    with pytest.raises(ValueError, match="NUL"):
+        pfm4.pfm_find_event("glm::BACLEARS\0:nonsense")
+    with pytest.raises(OverflowError):
+        pfm4.pfm_get_event_next(2**31)
+
+
+def test_str_and_bytes() -> None:
+    assert pfm4.pfm_find_event("glm::BACLEARS") == pfm4.pfm_find_event(b"glm::BACLEARS") > 0
+    assert pfm4.pfm_find_event("glm::BÄCLEARS") == pfm4.PFM_ERR_NOTFOUND
+    assert pfm4.pfm_find_event("glm::\udcff") == pfm4.PFM_ERR_NOTFOUND
+
+
+# ---- structures --------------------------------------------------------------------------------------
+
+def test_structures_of_all_headers() -> None:
+    assert {s.__name__ for s in STRUCTS} >= {
+        "pfm_pmu_info_t", "pfm_event_info_t", "pfm_event_attr_info_t", "pfm_pmu_encode_arg_t",
+        "pfm_perf_encode_arg_t", "perf_event_attr", "perf_event_mmap_page", "perf_event_header"}
+
+
+@pytest.mark.parametrize("struct", STRUCTS, ids=lambda s: s.__name__)
+def test_structure_is_zeroed_and_documented(struct: Any) -> None:
+    obj = struct()
+    assert not any(bytes(ffi.buffer(byref(obj))))
+    assert isinstance(obj, struct)
+    assert struct.__doc__
+
+
+def test_members_without_a_name_are_the_structure_s() -> None:
+    attr = pfm4.perf_event_attr(sample_freq=5, freq=1, config1=7, wakeup_watermark=3)
+    assert (attr.sample_period, attr.bp_addr, attr.wakeup_events) == (5, 7, 3)
+    info = pfm4.pfm_event_attr_info_t(dfl_int=-1)
+    assert info.dfl_val64 == 2**32 - 1
+    with pytest.raises(TypeError, match="is_prsent"):
+        pfm4.pfm_pmu_info_t(is_prsent=1)
+
+
+def test_strings_of_the_information_calls() -> None:
+    info = pfm4.pfm_event_info_t()
+    assert pfm4.pfm_get_event_info(pfm4.pfm_find_event("glm::ICACHE"), pfm4.PFM_OS_NONE, info) == 0
+    assert ffi.string(info.name) == b"ICACHE"
+    assert len(ffi.string(info.desc)) > 3
+    assert info.equiv == ffi.NULL
+
+
+# ---- FILE * ------------------------------------------------------------------------------------------
+
+VALIDATE = """
+os.environ.pop("LIBPFM_FORCE_PMU", None)
+pfm_initialize()
+with open(sys.argv[1], sys.argv[2]) as f:
+    head, tail = ("head\\n", "tail\\n") if "b" not in sys.argv[2] else (b"head\\n", b"tail\\n")
+    f.write(head)
+    ret = pfm_pmu_validate(PFM_PMU_INTEL_GLM, f)
+    f.write(tail)
+tell(ret, open(sys.argv[1]).read().splitlines())
+"""
+
+
+@pytest.mark.parametrize("mode", ["w", "w+", "wb"])
+def test_lines_go_into_a_python_file(tmp_path: Path, mode: str) -> None:
+    """In their place between what Python writes."""
+    ret, lines = mirror(VALIDATE, tmp_path / "lines", mode, LIBPFM_X86_CPUID="6:94")[0]
+    assert (ret, len(lines), lines[0], lines[-1]) == (-4, 167, "head", "tail")
+
+
+def test_lines_go_into_a_pipe() -> None:
+    code = ("pfm_initialize()\nr, w = os.pipe()\n"
+            "with os.fdopen(w, 'w') as f: ret = pfm_pmu_validate(PFM_PMU_INTEL_GLM, f)\n"
+            "tell(ret, os.read(r, 65536).count(b'\\n'))\n")
+    assert mirror(code, LIBPFM_X86_CPUID="6:94") == [[-4, 165]]
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    closed = (tmp_path / "closed").open("w")
+    closed.close()
+    with pytest.raises((TypeError, ValueError, OSError)):
+        pfm4.pfm_pmu_validate(202, closed)
+    with pytest.raises((TypeError, ValueError, OSError)):
+        pfm4.pfm_pmu_validate(202, io.StringIO())
+    assert pfm4.pfm_pmu_validate(202, None) == pfm4.PFM_ERR_INVAL
+
+
+def test_files_are_not_used_up(tmp_path: Path) -> None:
+    """Each call has its own FILE, closed afterwards."""
+    before = len(os.listdir("/proc/self/fd"))
+    with (tmp_path / "lines").open("w") as f:
+        for _ in range(200):
+            assert pfm4.pfm_pmu_validate(202, f) == 0
+        gc.collect()
+        assert len(os.listdir("/proc/self/fd")) <= before + 3
+
+
+# ---- the inline function and the documentation ----------------------------------------------------------
+
+def test_perf_event_open_is_the_system_call() -> None:
+    """Of a type that no kernel knows: refused, in whatever way this kernel or container does."""
+    attr = pfm4.perf_event_attr(type=2**32 - 1, size=128)
+    assert pfm4.perf_event_open(attr, 0, -1, -1, 0) == -1
+    assert pfm4.perf_event_open(None, 0, -1, -1, 0) == -1
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_docstring_names_parameters_and_answer(function: Any) -> None:
+    assert function.__doc__
+    if function.__name__.startswith("PFM_"):
+        return
+    named = re.findall(r":param (\w+):", function.__doc__)
+    assert named == list(inspect.signature(function).parameters)
+    assert ":return:" in function.__doc__ or function.__name__ == "pfm_terminate"
+    assert "Source:" in function.__doc__
+
+
+def test_functions_that_answer_a_code_document_it() -> None:
+    named = [f for f in FUNCTIONS if re.match("pfm_(get_(pmu|event|perf|os)|find|pmu_validate)", f.__name__)]
+    assert len(named) == 9
+    silent = [f.__name__ for f in named if not re.search("PFM_ERR_|pfm_get_os_event_encoding|-1", f.__doc__)]
+    assert silent == []
