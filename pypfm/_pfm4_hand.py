@@ -6,6 +6,7 @@ Python's own memory, and C's is freed.
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, cast
 
 from pypfm._mirror import CData, Cell, c_argument, c_char_p, callers
@@ -15,9 +16,10 @@ __all__ = ["c_uint64_array", "pfm_get_event_encoding", "pfm_get_os_event_encodin
 
 _call, _ = callers(ffi, lib)
 
-# Arrays that structures point to, by the address of the structure: as long as it may be read,
-# replaced when the structure is used again.
-_arrays: dict[int, CData] = {}
+# The arrays that structures point to.  Those of a structure that Python owns go with it; those of
+# memory owned elsewhere (an element of an array, a buffer) stay until its address is used again.
+_of_objects: weakref.WeakKeyDictionary[Any, CData] = weakref.WeakKeyDictionary()
+_of_addresses: dict[int, CData] = {}
 
 
 class c_uint64_array(Cell["list[int] | None"]):
@@ -47,14 +49,20 @@ class c_uint64_array(Cell["list[int] | None"]):
             lib.free(pointer)
 
 
-def _own_array(arg: Any) -> None:
+def _own_array(structure: Any) -> None:
     """Move the codes that C allocated for a structure into Python's memory."""
+    arg: Any = ffi.addressof(structure)
     theirs, count = arg.codes, arg.count
     ours = cast(Any, ffi.new("uint64_t[]", count))
     ffi.memmove(ours, theirs, count * ffi.sizeof("uint64_t"))
     lib.free(theirs)
     arg.codes = ours
-    _arrays[int(cast(Any, ffi.cast("uintptr_t", arg)))] = ours
+    address = int(cast(Any, ffi.cast("uintptr_t", arg)))
+    if "owning" in repr(structure) or structure in _of_objects:  # equal if the address is
+        _of_addresses.pop(address, None)
+        _of_objects[structure] = ours
+    else:
+        _of_addresses[address] = ours
 
 
 # What an encoding takes, by C type: whether it is of PFM_OS_NONE, whether it is the structure itself.
@@ -64,6 +72,7 @@ _KINDS = {
     ffi.typeof(_PERF): (False, True), ffi.typeof(f"{_PERF} *"): (False, False),
 }
 _OS_NONE = lib.PFM_OS_NONE
+_LAYERS = (_OS_NONE, lib.PFM_OS_PERF_EVENT, lib.PFM_OS_PERF_EVENT_EXT)
 
 
 def pfm_get_os_event_encoding(str: object, dfl_plm: int, os: int, args: Any) -> int:
@@ -75,15 +84,17 @@ def pfm_get_os_event_encoding(str: object, dfl_plm: int, os: int, args: Any) -> 
             raise TypeError(message)
         return _call(lib.pfm_get_os_event_encoding, str, dfl_plm, os, args)
     raw, is_structure = kind
-    if raw != (os == _OS_NONE):
+    if os in _LAYERS and raw != (os == _OS_NONE):
         message = f"os {os} wants {_PERF if raw else _RAW}, not {_RAW if raw else _PERF}"
         raise TypeError(message)
     arg: Any = ffi.addressof(args) if is_structure else args
+    if os not in _LAYERS or arg == ffi.NULL:  # C refuses
+        return _call(lib.pfm_get_os_event_encoding, str, dfl_plm, os, arg)
     allocates = raw and not arg.codes
     ret = lib.pfm_get_os_event_encoding(c_argument(str), dfl_plm, os, arg)
     if ret == 0:
         if allocates:
-            _own_array(arg)
+            _own_array(args if is_structure else args[0])  # [0]: the object itself, if the pointer owns it
         if arg.fstr:
             c_char_p.take_at(arg.fstr, lib.free)
     return ret

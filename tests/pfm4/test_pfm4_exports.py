@@ -23,6 +23,7 @@ API = HeaderNames(PFM4, {
     "__PERFMON_PERF_EVENT_H__": "include guard",
     "_LINUX_PERF_EVENT_H": "include guard of the kernel's header",
     "PFM_ERROR_LIST": "X-macro list of the return codes; takes a macro",
+    "cap_usr_rdpmc": "another spelling of a member",
     "SWIG_NAME": "names of members, for SWIG only",
     "pfm_for_each_event_attr": "a loop",
     "pfm_for_all_pmus": "a loop",

@@ -93,7 +93,8 @@ def test_dwarf(name: str, dwarf_side: DwarfAnswers) -> None:
 
 @every_type
 def test_cffi(name: str) -> None:
-    assert without_const(from_cffi(API, name)) == without_const(from_ctypes(API, name))
+    # In any order: the binding declares members of a union in another one.
+    assert sorted(without_const(from_cffi(API, name))) == sorted(without_const(from_ctypes(API, name)))
 
 
 @needs_debian

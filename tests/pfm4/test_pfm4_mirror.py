@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from mirror4 import mirror
-from pypfm import pfm4
+from pypfm import _pfm4_hand, pfm4
 from pypfm.pfm4 import byref, ffi, lib
 
 TEXT = "glm::OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE"
@@ -136,9 +136,26 @@ def test_arrays_of_structures_that_are_gone_are_freed() -> None:
         assert {arg.codes[1] for arg, _ in kept} == {CODES[1]}
         assert {fstr.value for _, fstr in kept} == {FULL}
 
+    many()  # and the dictionary's own table has its size
+    held = len(_pfm4_hand._of_objects), len(_pfm4_hand._of_addresses)
     before = in_use()
     many()
     assert in_use() - before < 20 * CALLS
+    assert (len(_pfm4_hand._of_objects), len(_pfm4_hand._of_addresses)) == held
+    assert sum(held) < CALLS / 10
+
+
+def test_codes_of_one_structure_reached_in_three_ways() -> None:
+    held = len(_pfm4_hand._of_addresses)
+    owner = ffi.new("pfm_pmu_encode_arg_t *", {"size": 32})
+    for args in (owner, owner[0], ffi.addressof(owner[0]), owner):
+        owner.codes, owner.count = ffi.NULL, 0
+        assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, args) == 0
+        gc.collect()
+        assert [owner.codes[i] for i in range(owner.count)] == CODES
+    assert len(_pfm4_hand._of_addresses) == held
+    null = ffi.cast("pfm_pmu_encode_arg_t *", 0)
+    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, null) == pfm4.PFM_ERR_INVAL
 
 
 def test_codes_stay_as_long_as_the_structure() -> None:

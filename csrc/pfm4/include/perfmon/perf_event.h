@@ -314,6 +314,7 @@ struct perf_event_mmap_page {
 	uint64_t	aux_offset;
 	uint64_t	aux_size;
 };
+#define cap_usr_rdpmc	cap_user_rdpmc	/* libpfm's spelling */
 
 /** Head of a record in the buffer. */
 struct perf_event_header {
