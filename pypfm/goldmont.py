@@ -15,7 +15,7 @@ from pypfm import _diagnose4, _offcore
 from pypfm._mirror import string
 from pypfm._pfm4 import ffi, lib
 from pypfm.errors import CountingError, Pfm4Error, Pfm4PromiseError
-from pypfm.levels import Plm, parse_plm
+from pypfm.levels import Plm, expect_type, parse_plm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -195,10 +195,12 @@ class Pfm4Pmu:
 
     def find(self, pattern: str = "*") -> list[Event4]:
         """The events whose names match a glob pattern, in upper or lower case."""
+        expect_type(pattern, str, "pattern")
         wanted = pattern.upper()
         return [e for e in self.events if fnmatch.fnmatchcase(e.name.upper(), wanted)]
 
     def _find(self, name: str) -> int:
+        expect_type(name, str, "event name")
         data = name.encode("utf-8", "surrogateescape")
         return int(self._pmu.match(self._pmu, data, len(data), ffi.new("uint64_t *")))
 
@@ -232,6 +234,7 @@ class Pfm4Pmu:
 
     @staticmethod
     def _bytes(text: str) -> bytes:
+        expect_type(text, str, "event string")
         data = text.encode("utf-8", "surrogateescape")
         if b"\0" in data:
             code = lib.PFM_ERR_INVAL

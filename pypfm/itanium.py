@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -17,6 +18,7 @@ from pypfm import _dispatch, _promises
 from pypfm._mirror import string
 from pypfm._pfm3 import ffi, lib
 from pypfm.errors import EventNotFoundError, InvalidRequestError, UnitMaskError
+from pypfm.levels import expect_type
 from pypfm.request import (
     AddressRange,
     Btb,
@@ -32,7 +34,7 @@ from pypfm.request import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from pypfm.encoding import Encoding
 
@@ -42,6 +44,7 @@ Check = Literal["manual", "reference"]
 RangeLike = AddressRange | tuple[int, int] | tuple[int, int, "int | str"]
 MatchLike = OpcodeMatch | int | None
 
+_MAX_UINT = 2**32 - 1
 _TYPES = ("active", "floating", "causal", "self_floating")
 
 
@@ -107,6 +110,7 @@ class Pmu:
     name: ClassVar[str]
     _type: ClassVar[int]
     _layout: ClassVar[_dispatch.Layout]
+    _branches: ClassVar[type]
 
     def __init__(self, cpuid3: int | None = None) -> None:
         self._model: Any = lib.pfm3_model_by_type(self._type)
@@ -171,10 +175,12 @@ class Pmu:
 
     def find(self, pattern: str = "*") -> list[Event]:
         """The events whose names match a glob pattern, in upper or lower case."""
+        expect_type(pattern, str, "pattern")
         wanted = pattern.upper()
         return [e for e in self.events if fnmatch.fnmatchcase(e.name, wanted)]
 
     def _find(self, name: str) -> int:
+        expect_type(name, str, "event name")
         try:
             data = name.encode("ascii")
         except UnicodeEncodeError:
@@ -212,6 +218,7 @@ class Pmu:
     def _resolve(self, item: str | Event | EventRequest) -> tuple[EventRequest, Any]:
         """A request for an event, and the C event with its unit masks."""
         wanted = item if isinstance(item, EventRequest) else EventRequest(item)
+        expect_type(wanted.event, (str, Event), "event")
         if isinstance(wanted.event, Event) and wanted.event.pmu != self.name:
             message = f"{wanted.event.name} is an event of {wanted.event.pmu}, not of {self.name}"
             raise EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND, message, "pfm_find_event")
@@ -224,11 +231,16 @@ class Pmu:
             message = f"{event.name}: {len(tokens)} unit masks; at most {lib.PFMLIB_MAX_MASKS_PER_EVENT} fit"
             raise UnitMaskError(lib.PFMLIB_ERR_UMASK, message, "pfm_find_full_event")
         for i, token in enumerate(tokens):
-            c_event.unit_masks[i] = token if isinstance(token, int) else self._mask_index(event, token)
+            c_event.unit_masks[i] = self._mask_index(event, token)
         c_event.num_masks = len(tokens)
         return wanted, c_event
 
-    def _mask_index(self, event: Event, token: str) -> int:
+    def _mask_index(self, event: Event, token: int | str) -> int:
+        expect_type(token, (int, str), f"{event.name}: unit mask")
+        if isinstance(token, int):
+            if 0 <= token <= _MAX_UINT:  # C says whether the event has it
+                return token
+            token = str(token)
         index: Any = ffi.new("unsigned int *")
         data = token.encode("utf-8", "surrogateescape")
         row = lib.pfm3_event_at(self._model, event.index)
@@ -243,9 +255,10 @@ class Pmu:
         if check not in ("manual", "reference"):
             message = f"check={check!r}: expected 'manual' or 'reference'"
             raise ValueError(message)
-        if isinstance(events, str):
+        if isinstance(events, str) or not isinstance(events, Iterable):
             message = f"events={events!r}: expected a sequence of events"
             raise TypeError(message)
+        _expect_parts(request, self._branches)
         resolved = [self._resolve(e) for e in events]
         request = replace(request, events=tuple(wanted for wanted, _ in resolved))
         if request.model_input is None:
@@ -261,6 +274,18 @@ class Pmu:
         return encoding
 
 
+def _expect_parts(request: Request, branches: type) -> None:
+    """The parts of a request are of their types."""
+    for part, kind in ((request.iear, Ear), (request.dear, Ear), (request.branches, branches), (request.ipear, IpEar)):
+        if part is not None:
+            expect_type(part, kind, kind.__name__)
+    for ear in (request.iear, request.dear):
+        if ear is not None:
+            expect_type(ear.mode, int, "mode of an EAR")
+    for pmc in request.unavailable_pmcs:
+        expect_type(pmc, int, "unavailable PMC")
+
+
 def _bits(mask: int) -> tuple[int, ...]:
     return tuple(n for n in range(mask.bit_length()) if mask >> n & 1)
 
@@ -269,16 +294,33 @@ def _ranges(given: Ranges | Iterable[RangeLike], flags: int) -> Ranges | None:
     """The ranges of a request; None if nothing was said."""
     if isinstance(given, Ranges):
         return replace(given, flags=given.flags | flags)
-    limits = tuple(r if isinstance(r, AddressRange) else AddressRange(*r) for r in given)
+    limits = tuple(_range(r) for r in given)
     return Ranges(limits, flags) if limits or flags else None
 
 
+def _range(given: RangeLike) -> AddressRange:
+    if not isinstance(given, AddressRange):
+        expect_type(given, tuple, "address range")
+        if len(given) not in (2, 3):
+            message = f"address range {given!r}: expected (start, end) or (start, end, plm)"
+            raise TypeError(message)
+        given = AddressRange(*given)
+    expect_type(given.start, int, "start of an address range")
+    expect_type(given.end, int, "end of an address range")
+    return given
+
+
 def _matchers(given: MatchLike | tuple[MatchLike, MatchLike]) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
-    first, second = given if isinstance(given, tuple) else (given, None)
+    both = given if isinstance(given, tuple) else (given, None)
+    if len(both) != 2:
+        message = f"opcode_match: {len(both)} matchers; there are 2"
+        raise TypeError(message)
+    first, second = both
     return _matcher(first), _matcher(second)
 
 
 def _matcher(given: MatchLike) -> OpcodeMatch | None:
+    expect_type(given, (OpcodeMatch, int, type(None)), "opcode matcher")
     return OpcodeMatch(value=given) if isinstance(given, int) else given
 
 
@@ -288,6 +330,7 @@ class Itanium2(Pmu):
     name = "itanium2"
     _type = lib.PFMLIB_ITANIUM2_PMU
     _layout = _dispatch.Layout("ita2", ("pmc8", "pmc9"), 14)
+    _branches = Btb
 
     def encode(
         self,
@@ -345,6 +388,7 @@ class Montecito(Pmu):
     name = "montecito"
     _type = lib.PFMLIB_MONTECITO_PMU
     _layout = _dispatch.Layout("mont", ("opcm1", "opcm2"), 38)
+    _branches = Etb
 
     def encode(
         self,

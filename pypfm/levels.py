@@ -6,7 +6,18 @@ from enum import IntFlag
 
 from pypfm._pfm3 import lib
 
-__all__ = ["Plm", "parse_plm"]
+__all__ = ["Plm", "expect_type", "parse_plm"]
+
+
+def expect_type(value: object, types: type | tuple[type, ...], what: str) -> None:
+    """Say what is wrong with an argument of another type.
+
+    :raises TypeError: the value has none of these types
+    """
+    if not isinstance(value, types):
+        names = " or ".join(t.__name__ for t in (types if isinstance(types, tuple) else (types,)))
+        message = f"{what}: expected {names}, not {type(value).__name__} ({value!r})"
+        raise TypeError(message)
 
 
 class Plm(IntFlag):
@@ -23,9 +34,11 @@ def parse_plm(plm: int | str) -> int:
 
     :param plm: a mask of `Plm`; or ``user``, ``kernel`` and level numbers, separated by commas
     :raises ValueError: the text names no level
+    :raises TypeError: neither a mask nor text
     """
     if isinstance(plm, int):
         return plm
+    expect_type(plm, (int, str), "privilege levels")
     names = {"kernel": Plm.PLM0, "user": Plm.PLM3, **{str(n): Plm(1 << n) for n in range(4)}}
     mask = 0
     for word in plm.split(","):

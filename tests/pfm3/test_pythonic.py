@@ -31,6 +31,7 @@ from pypfm import (
     PfmError,
     Plm,
     ThresholdError,
+    UnitMaskError,
 )
 
 ITA2, MONT = Itanium2(), Montecito()
@@ -304,3 +305,32 @@ def test_two_pmus_in_many_threads() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize(("pmu", "events", "options", "said"), [
+    (ITA2, None, {}, "a sequence of events"),
+    (ITA2, [None], {}, "event: expected str or Event, not NoneType"),
+    (ITA2, ["NOPS_RETIRED"], {"code_ranges": [(16,)]}, r"expected \(start, end\)"),
+    (ITA2, ["NOPS_RETIRED"], {"code_ranges": [16]}, "address range: expected tuple, not int"),
+    (ITA2, ["NOPS_RETIRED"], {"code_ranges": [("0", 16)]}, "start of an address range: expected int"),
+    (ITA2, ["NOPS_RETIRED"], {"unavailable_pmcs": ["4"]}, "unavailable PMC: expected int"),
+    (ITA2, ["NOPS_RETIRED"], {"opcode_match": (1, 2, 3)}, "3 matchers; there are 2"),
+    (ITA2, ["NOPS_RETIRED"], {"opcode_match": "1"}, "opcode matcher: expected OpcodeMatch or int"),
+    (ITA2, ["NOPS_RETIRED"], {"iear": Ear("cache")}, "mode of an EAR: expected int"),
+    (ITA2, ["NOPS_RETIRED"], {"btb": Etb()}, "expected Btb, not Etb"),
+    (ITA2, ["NOPS_RETIRED"], {"plm": None}, "privilege levels: expected int or str"),
+    (MONT, ["NOPS_RETIRED"], {"etb": Btb()}, "expected Etb, not Btb"),
+    (MONT, [EventRequest("L3_INSERTS", unit_masks=[None])], {}, "L3_INSERTS: unit mask: expected int or str"),
+])
+def test_wrong_types_are_named(pmu: Any, events: Any, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        pmu.encode(events, **options)
+
+
+def test_names_and_patterns_are_text() -> None:
+    with pytest.raises(TypeError, match="event name: expected str, not int"):
+        ITA2[3]
+    with pytest.raises(TypeError, match="pattern: expected str"):
+        MONT.find(None)
+    with pytest.raises(UnitMaskError, match=r"unit mask '-1' is unknown \(I, S, E, M\)"):
+        MONT.encode([EventRequest("L3_INSERTS", unit_masks=[-1])])

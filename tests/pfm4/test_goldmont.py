@@ -306,3 +306,12 @@ def test_a_refusal_of_the_kernel_has_a_reason() -> None:
     assert caught.value.errno in (errno.ENOENT, errno.EACCES, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP)
     assert isinstance(caught.value, PfmError)
     assert "OFFCORE_RESPONSE_0" in str(caught.value)
+
+
+def test_wrong_types_are_named() -> None:
+    with pytest.raises(TypeError, match="event string: expected str, not NoneType"):
+        GLM.encode(None)
+    with pytest.raises(TypeError, match="event name: expected str, not int"):
+        GLM[3]
+    with pytest.raises(TypeError, match="pattern: expected str"):
+        PERF.find(None)
