@@ -108,10 +108,6 @@ class Cell(Generic[T]):
         return f"{type(self).__name__}({self.value!r})"
 
 
-def _address(pointer: object) -> int:
-    return int(cast(Any, _ffi.cast("uintptr_t", cast(Any, pointer))))
-
-
 class c_int(Cell[int], ffi=_ffi, ctype="int"):
     """A cell that holds an int."""
 
@@ -138,12 +134,13 @@ class c_char_p(Cell["str | None"]):
     :ivar value: the string, or None as long as no call has stored one
     """
 
-    _at: ClassVar[WeakValueDictionary[int, c_char_p]] = WeakValueDictionary()
+    # By pointer: cffi's compare and hash as addresses.
+    _at: ClassVar[WeakValueDictionary[CData, c_char_p]] = WeakValueDictionary()
 
     def __init__(self) -> None:
         self._cdata = _ffi.new("char **")
         self._text: str | None = None
-        c_char_p._at[_address(self._cdata)] = self
+        c_char_p._at[self._cdata] = self
 
     @property
     def value(self) -> str | None:
@@ -156,7 +153,7 @@ class c_char_p(Cell["str | None"]):
     def take(self, free: Callable[[CData], object]) -> None:
         """Turn what C stored into a str."""
         pointer = self._cdata[0]
-        if pointer != _ffi.NULL:
+        if pointer:
             self._cdata[0] = _ffi.NULL
             self._text = string(pointer)
             free(pointer)
@@ -164,7 +161,7 @@ class c_char_p(Cell["str | None"]):
     @classmethod
     def take_at(cls, pointer: CData, free: Callable[[CData], object]) -> None:
         """The same for the cell, if it is one, that a structure points to."""
-        cell = cls._at.get(_address(pointer))
+        cell = cls._at.get(pointer)
         if cell is not None:
             cell.take(free)
 

@@ -72,31 +72,35 @@ _KINDS = {
     ffi.typeof(_PERF): (False, True), ffi.typeof(f"{_PERF} *"): (False, False),
 }
 _OS_NONE = lib.PFM_OS_NONE
+_encode, _typeof, _addressof = lib.pfm_get_os_event_encoding, ffi.typeof, ffi.addressof
 _LAYERS = (_OS_NONE, lib.PFM_OS_PERF_EVENT, lib.PFM_OS_PERF_EVENT_EXT)
 
 
 def pfm_get_os_event_encoding(str: object, dfl_plm: int, os: int, args: Any) -> int:
     """Call C; args is pfm_pmu_encode_arg_t or pfm_perf_encode_arg_t, and must fit os."""
-    kind = None if args is None else _KINDS.get(ffi.typeof(args))
+    kind = None if args is None else _KINDS.get(_typeof(args))
     if kind is None:
         if args is not None and ffi.typeof(args).cname != "void *":
             message = f"os {os} wants {_RAW if os == _OS_NONE else _PERF}, not {ffi.typeof(args).cname}"
             raise TypeError(message)
         return _call(lib.pfm_get_os_event_encoding, str, dfl_plm, os, args)
     raw, is_structure = kind
-    if os in _LAYERS and raw != (os == _OS_NONE):
+    if raw != (os == _OS_NONE):
+        if os not in _LAYERS:  # C refuses, and does not look at the structure
+            return _call(lib.pfm_get_os_event_encoding, str, dfl_plm, os, args)
         message = f"os {os} wants {_PERF if raw else _RAW}, not {_RAW if raw else _PERF}"
         raise TypeError(message)
-    arg: Any = ffi.addressof(args) if is_structure else args
-    if os not in _LAYERS or arg == ffi.NULL:  # C refuses
-        return _call(lib.pfm_get_os_event_encoding, str, dfl_plm, os, arg)
-    allocates = raw and not arg.codes
-    ret = lib.pfm_get_os_event_encoding(c_argument(str), dfl_plm, os, arg)
+    if not is_structure:
+        if not args:
+            return _call(lib.pfm_get_os_event_encoding, str, dfl_plm, os, args)
+        args = args[0]  # the object itself, if the pointer owns it
+    allocates = raw and not args.codes
+    ret = _encode(c_argument(str), dfl_plm, os, _addressof(args))
     if ret == 0:
         if allocates:
-            _own_array(args if is_structure else args[0])  # [0]: the object itself, if the pointer owns it
-        if arg.fstr:
-            c_char_p.take_at(arg.fstr, lib.free)
+            _own_array(args)
+        if args.fstr:
+            c_char_p.take_at(args.fstr, lib.free)
     return ret
 
 
