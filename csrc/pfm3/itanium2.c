@@ -6,6 +6,7 @@
  * perfmon/pfmlib_itanium2.h.
  */
 #include "ia64.h"
+#include "queries.h"
 
 enum { GROUP_L1 = PFMLIB_ITA2_EVT_L1_CACHE_GRP, GROUP_L2 = PFMLIB_ITA2_EVT_L2_CACHE_GRP };
 
@@ -430,92 +431,6 @@ const struct pfm3_model pfm3_itanium2 = {
 	.dispatch = itanium2_dispatch,
 };
 
-/* The queries of the manual page; none needs initialisation. */
-
-int pfm_ita2_is_ear(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, PFM3_EAR_KINDS); }
-int pfm_ita2_is_dear(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, PFM3_DEAR_KINDS); }
-int pfm_ita2_is_dear_tlb(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, 1u << PFM3_DEAR_TLB); }
-int pfm_ita2_is_dear_cache(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, 1u << PFM3_DEAR_CACHE); }
-int pfm_ita2_is_dear_alat(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, 1u << PFM3_DEAR_ALAT); }
-int pfm_ita2_is_iear(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, PFM3_IEAR_KINDS); }
-int pfm_ita2_is_iear_tlb(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, 1u << PFM3_IEAR_TLB); }
-int pfm_ita2_is_iear_cache(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, 1u << PFM3_IEAR_CACHE); }
-int pfm_ita2_is_btb(unsigned int i) { return pfm3_is_kind(&pfm3_itanium2, i, 1u << PFM3_BTB); }
-int pfm_ita2_support_opcm(unsigned int i) { return pfm3_has_flag(&pfm3_itanium2, i, PFM3_OPCM); }
-int pfm_ita2_support_iarr(unsigned int i) { return pfm3_has_flag(&pfm3_itanium2, i, PFM3_IARR); }
-int pfm_ita2_support_darr(unsigned int i) { return pfm3_has_flag(&pfm3_itanium2, i, PFM3_DARR); }
-
-int
-pfm_ita2_get_event_maxincr(unsigned int i, unsigned int *maxincr)
-{
-	const struct pfm3_event *event = pfm3_event_at(&pfm3_itanium2, i);
-
-	if (!event || !maxincr)
-		return PFMLIB_ERR_INVAL;
-	*maxincr = event->maxincr;
-	return PFMLIB_SUCCESS;
-}
-
-int
-pfm_ita2_get_event_umask(unsigned int i, unsigned long *umask)
-{
-	const struct pfm3_event *event = pfm3_event_at(&pfm3_itanium2, i);
-
-	if (!event || !umask)
-		return PFMLIB_ERR_INVAL;
-	*umask = event->umask;
-	return PFMLIB_SUCCESS;
-}
-
-int
-pfm_ita2_get_event_group(unsigned int i, int *grp)
-{
-	const struct pfm3_event *event = pfm3_event_at(&pfm3_itanium2, i);
-
-	if (!event || !grp)
-		return PFMLIB_ERR_INVAL;
-	*grp = event->group;
-	return PFMLIB_SUCCESS;
-}
-
-int
-pfm_ita2_get_event_set(unsigned int i, int *set)
-{
-	const struct pfm3_event *event = pfm3_event_at(&pfm3_itanium2, i);
-
-	if (!event || !set)
-		return PFMLIB_ERR_INVAL;
-	*set = event->set;
-	return PFMLIB_SUCCESS;
-}
-
-int
-pfm_ita2_get_ear_mode(unsigned int i, pfmlib_ita2_ear_mode_t *m)
-{
-	int mode = pfm3_ear_mode(&pfm3_itanium2, i);
-
-	if (mode < 0 || !m)
-		return PFMLIB_ERR_INVAL;
-	*m = (pfmlib_ita2_ear_mode_t)mode;
-	return PFMLIB_SUCCESS;
-}
-
-int
-pfm_ita2_irange_is_fine(pfmlib_output_param_t *outp, pfmlib_ita2_output_param_t *mod_out)
-{
-	return mod_out && mod_out->pfp_ita2_irange.rr_nbr_used && pfm3_is_fine(outp, PMC_IRANGE);
-}
-
-/* The names that the text of the manual page uses. */
-
-int
-pfm_ita2_get_event_grp(unsigned int i, int *grp)
-{
-	return pfm_ita2_get_event_group(i, grp);
-}
-
-int
-pfm_ita2_get_event_ear_mode(unsigned int i, pfmlib_ita2_ear_mode_t *m)
-{
-	return pfm_ita2_get_ear_mode(i, m);
-}
+/* The queries of the manual page. */
+PFM3_QUERIES(ita2, pfm3_itanium2, PMC_IRANGE)
+PFM3_QUERY_KIND(pfm_ita2_is_btb, pfm3_itanium2, 1u << PFM3_BTB)

@@ -7,6 +7,7 @@
  * perfmon/pfmlib_montecito.h.
  */
 #include "ia64.h"
+#include "queries.h"
 
 enum { GROUP_L1D = PFMLIB_MONT_EVT_L1D_CACHE_GRP, GROUP_L2D = PFMLIB_MONT_EVT_L2D_CACHE_GRP };
 
@@ -537,104 +538,8 @@ const struct pfm3_model pfm3_montecito = {
 	.dispatch = montecito_dispatch,
 };
 
-/* The queries of the manual page; none needs initialisation. */
-
-int pfm_mont_is_ear(unsigned int i) { return pfm3_is_kind(&pfm3_montecito, i, PFM3_EAR_KINDS); }
-int pfm_mont_is_dear(unsigned int i) { return pfm3_is_kind(&pfm3_montecito, i, PFM3_DEAR_KINDS); }
-int pfm_mont_is_dear_tlb(unsigned int i) { return pfm3_is_kind(&pfm3_montecito, i, 1u << PFM3_DEAR_TLB); }
-int pfm_mont_is_dear_cache(unsigned int i) { return pfm3_is_kind(&pfm3_montecito, i, 1u << PFM3_DEAR_CACHE); }
-int pfm_mont_is_dear_alat(unsigned int i) { return pfm3_is_kind(&pfm3_montecito, i, 1u << PFM3_DEAR_ALAT); }
-int pfm_mont_is_iear(unsigned int i) { return pfm3_is_kind(&pfm3_montecito, i, PFM3_IEAR_KINDS); }
-int pfm_mont_is_iear_tlb(unsigned int i) { return pfm3_is_kind(&pfm3_montecito, i, 1u << PFM3_IEAR_TLB); }
-int pfm_mont_is_iear_cache(unsigned int i) { return pfm3_is_kind(&pfm3_montecito, i, 1u << PFM3_IEAR_CACHE); }
-int pfm_mont_is_etb(unsigned int i) { return pfm3_is_kind(&pfm3_montecito, i, 1u << PFM3_BTB); }
-int pfm_mont_support_opcm(unsigned int i) { return pfm3_has_flag(&pfm3_montecito, i, PFM3_OPCM); }
-int pfm_mont_support_iarr(unsigned int i) { return pfm3_has_flag(&pfm3_montecito, i, PFM3_IARR); }
-int pfm_mont_support_darr(unsigned int i) { return pfm3_has_flag(&pfm3_montecito, i, PFM3_DARR); }
-int pfm_mont_support_all(unsigned int i) { return pfm3_has_flag(&pfm3_montecito, i, PFM3_ALL); }
-
-int
-pfm_mont_get_event_maxincr(unsigned int i, unsigned int *maxincr)
-{
-	const struct pfm3_event *event = pfm3_event_at(&pfm3_montecito, i);
-
-	if (!event || !maxincr)
-		return PFMLIB_ERR_INVAL;
-	*maxincr = event->maxincr;
-	return PFMLIB_SUCCESS;
-}
-
-int
-pfm_mont_get_event_umask(unsigned int i, unsigned long *umask)
-{
-	const struct pfm3_event *event = pfm3_event_at(&pfm3_montecito, i);
-
-	if (!event || !umask)
-		return PFMLIB_ERR_INVAL;
-	*umask = event->umask;
-	return PFMLIB_SUCCESS;
-}
-
-int
-pfm_mont_get_event_group(unsigned int i, int *grp)
-{
-	const struct pfm3_event *event = pfm3_event_at(&pfm3_montecito, i);
-
-	if (!event || !grp)
-		return PFMLIB_ERR_INVAL;
-	*grp = event->group;
-	return PFMLIB_SUCCESS;
-}
-
-int
-pfm_mont_get_event_set(unsigned int i, int *set)
-{
-	const struct pfm3_event *event = pfm3_event_at(&pfm3_montecito, i);
-
-	if (!event || !set)
-		return PFMLIB_ERR_INVAL;
-	*set = event->set;
-	return PFMLIB_SUCCESS;
-}
-
-int
-pfm_mont_get_event_type(unsigned int i, int *type)
-{
-	const struct pfm3_event *event = pfm3_event_at(&pfm3_montecito, i);
-
-	if (!event || !type)
-		return PFMLIB_ERR_INVAL;
-	*type = event->type;
-	return PFMLIB_SUCCESS;
-}
-
-int
-pfm_mont_get_ear_mode(unsigned int i, pfmlib_mont_ear_mode_t *m)
-{
-	int mode = pfm3_ear_mode(&pfm3_montecito, i);
-
-	if (mode < 0 || !m)
-		return PFMLIB_ERR_INVAL;
-	*m = (pfmlib_mont_ear_mode_t)mode;
-	return PFMLIB_SUCCESS;
-}
-
-int
-pfm_mont_irange_is_fine(pfmlib_output_param_t *outp, pfmlib_mont_output_param_t *mod_out)
-{
-	return mod_out && mod_out->pfp_mont_irange.rr_nbr_used && pfm3_is_fine(outp, PMC_IRANGE);
-}
-
-/* The names that the text of the manual page uses. */
-
-int
-pfm_mont_get_event_grp(unsigned int i, int *grp)
-{
-	return pfm_mont_get_event_group(i, grp);
-}
-
-int
-pfm_mont_get_event_ear_mode(unsigned int i, pfmlib_mont_ear_mode_t *m)
-{
-	return pfm_mont_get_ear_mode(i, m);
-}
+/* The queries of the manual page. */
+PFM3_QUERIES(mont, pfm3_montecito, PMC_IRANGE)
+PFM3_QUERY_KIND(pfm_mont_is_etb, pfm3_montecito, 1u << PFM3_BTB)
+PFM3_QUERY_FLAG(pfm_mont_support_all, pfm3_montecito, PFM3_ALL)
+PFM3_QUERY_MEMBER(pfm_mont_get_event_type, pfm3_montecito, int, type)

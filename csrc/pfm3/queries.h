@@ -1,0 +1,74 @@
+/*
+ * The event queries that each model of the family has under its own name
+ * (pfm_ita2_is_ear, pfm_mont_is_ear ...), written once.  None of them needs
+ * initialisation; the headers of the models document them.
+ */
+#ifndef PFM3_QUERIES_H
+#define PFM3_QUERIES_H
+
+#include "ia64.h"
+
+/* int name(i): whether event i is of one of some kinds */
+#define PFM3_QUERY_KIND(name, model, kinds) \
+	int name(unsigned int i) { return pfm3_is_kind(&(model), i, kinds); }
+
+/* int name(i): whether event i has a flag */
+#define PFM3_QUERY_FLAG(name, model, flag) \
+	int name(unsigned int i) { return pfm3_has_flag(&(model), i, flag); }
+
+/* int name(i, answer): a member of event i */
+#define PFM3_QUERY_MEMBER(name, model, type, member) \
+	int name(unsigned int i, type *answer) \
+	{ \
+		const struct pfm3_event *event = pfm3_event_at(&(model), i); \
+		\
+		if (!event || !answer) \
+			return PFMLIB_ERR_INVAL; \
+		*answer = event->member; \
+		return PFMLIB_SUCCESS; \
+	}
+
+/* What an EAR event records, under its name and that of the manual page's text. */
+#define PFM3_QUERY_EAR_MODE(tag, model) \
+	int pfm_##tag##_get_ear_mode(unsigned int i, pfmlib_##tag##_ear_mode_t *m) \
+	{ \
+		int mode = pfm3_ear_mode(&(model), i); \
+		\
+		if (mode < 0 || !m) \
+			return PFMLIB_ERR_INVAL; \
+		*m = (pfmlib_##tag##_ear_mode_t)mode; \
+		return PFMLIB_SUCCESS; \
+	} \
+	int pfm_##tag##_get_event_ear_mode(unsigned int i, pfmlib_##tag##_ear_mode_t *m) \
+	{ \
+		return pfm_##tag##_get_ear_mode(i, m); \
+	}
+
+#define PFM3_QUERY_IS_FINE(tag, irange_pmc) \
+	int pfm_##tag##_irange_is_fine(pfmlib_output_param_t *outp, pfmlib_##tag##_output_param_t *mod_out) \
+	{ \
+		return mod_out && mod_out->pfp_##tag##_irange.rr_nbr_used && pfm3_is_fine(outp, irange_pmc); \
+	}
+
+/* All that the models have in common; the branch buffer has a name of its own in each. */
+#define PFM3_QUERIES(tag, model, irange_pmc) \
+	PFM3_QUERY_KIND(pfm_##tag##_is_ear, model, PFM3_EAR_KINDS) \
+	PFM3_QUERY_KIND(pfm_##tag##_is_dear, model, PFM3_DEAR_KINDS) \
+	PFM3_QUERY_KIND(pfm_##tag##_is_dear_tlb, model, 1u << PFM3_DEAR_TLB) \
+	PFM3_QUERY_KIND(pfm_##tag##_is_dear_cache, model, 1u << PFM3_DEAR_CACHE) \
+	PFM3_QUERY_KIND(pfm_##tag##_is_dear_alat, model, 1u << PFM3_DEAR_ALAT) \
+	PFM3_QUERY_KIND(pfm_##tag##_is_iear, model, PFM3_IEAR_KINDS) \
+	PFM3_QUERY_KIND(pfm_##tag##_is_iear_tlb, model, 1u << PFM3_IEAR_TLB) \
+	PFM3_QUERY_KIND(pfm_##tag##_is_iear_cache, model, 1u << PFM3_IEAR_CACHE) \
+	PFM3_QUERY_FLAG(pfm_##tag##_support_opcm, model, PFM3_OPCM) \
+	PFM3_QUERY_FLAG(pfm_##tag##_support_iarr, model, PFM3_IARR) \
+	PFM3_QUERY_FLAG(pfm_##tag##_support_darr, model, PFM3_DARR) \
+	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_maxincr, model, unsigned int, maxincr) \
+	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_umask, model, unsigned long, umask) \
+	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_group, model, int, group) \
+	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_grp, model, int, group) \
+	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_set, model, int, set) \
+	PFM3_QUERY_EAR_MODE(tag, model) \
+	PFM3_QUERY_IS_FINE(tag, irange_pmc)
+
+#endif
