@@ -6,20 +6,17 @@ time, the string is tried again: token by token, and with one token left out.
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING
 
 from pypfm._mirror import string
 from pypfm._pfm4 import lib
-from pypfm.errors import Pfm4Error
+from pypfm.errors import Pfm4Error, shown, unknown_event
 
 if TYPE_CHECKING:
     from pypfm.goldmont import Event4, Pfm4Pmu
 
 __all__ = ["error", "error_name", "split"]
-
-_LONGEST_SHOWN = 60
 
 
 def error_name(code: int) -> str:
@@ -29,10 +26,6 @@ def error_name(code: int) -> str:
 def split(text: str) -> list[str]:
     """The event name and the attribute tokens of a string without PMU name."""
     return re.split(r"[:.]", text)
-
-
-def _shown(token: str) -> str:
-    return repr(token if len(token) <= _LONGEST_SHOWN else token[:_LONGEST_SHOWN] + "...")
 
 
 def _first_bad(pmu: Pfm4Pmu, tokens: list[str], os: int) -> str | None:
@@ -56,30 +49,24 @@ def _allowed(event: Event4, pmu: Pfm4Pmu, os: int) -> str:
     return f"unit masks: {umasks}; modifiers: {modifiers}"
 
 
-def _not_found(pmu: Pfm4Pmu, name: str) -> str:
-    near = difflib.get_close_matches(name[:_LONGEST_SHOWN].upper(), [e.name for e in pmu.events], n=3, cutoff=0.6)
-    hint = f"; the nearest are {', '.join(near)}" if near else ""
-    return f"{pmu.name} has no event {_shown(name)}{hint}"
-
-
 def error(pmu: Pfm4Pmu, text: str, os: int, plm: int, code: int) -> Pfm4Error:
     """The exception for a return code of the C library."""
     name, meaning = error_name(code), string(lib.pfm_strerror(code))
     prefix, separator, rest = text.partition("::")
     if name == "PFM_ERR_NOTFOUND" and separator and prefix.lower() != pmu.name:
-        return Pfm4Error(code, name, prefix, f"PMU {_shown(prefix)} is not {pmu.name}")
+        return Pfm4Error(code, name, prefix, f"PMU {shown(prefix)} is not {pmu.name}")
     tokens = split(rest if separator else text)
     if name == "PFM_ERR_NOTFOUND":
-        return Pfm4Error(code, name, tokens[0], _not_found(pmu, tokens[0]))
+        return Pfm4Error(code, name, tokens[0], unknown_event(pmu.name, tokens[0], [e.name for e in pmu.events]))
     if name == "PFM_ERR_INVAL":
-        return Pfm4Error(code, name, text, f"{_shown(text)}: one event without commas, blanks, tabs and newlines")
+        return Pfm4Error(code, name, text, f"{shown(text)}: one event without commas, blanks, tabs and newlines")
     if name == "PFM_ERR_TOOMANY":
         return Pfm4Error(code, name, text, f"{meaning}: {len(tokens) - 1} attributes;"
                                            f" at most {lib.PFM4_MAX_ENTRIES} can be given")
     event = pmu[tokens[0]]
     bad = _first_bad(pmu, tokens, os)
     parts = [bad] if bad is not None else _culprits(pmu, tokens, os, plm, code)
-    where = f" ({' / '.join(_shown(p) for p in dict.fromkeys(parts))})" if parts else ""
+    where = f" ({' / '.join(shown(p) for p in dict.fromkeys(parts))})" if parts else ""
     rules = {
         "PFM_ERR_ATTR": _allowed(event, pmu, os),
         "PFM_ERR_ATTR_VAL": "c takes 0 to 255, precise 0 to 3, period and freq a number above 0 and not both,"

@@ -47,16 +47,12 @@ def decode(event: Event4, value: int) -> OffcoreValue:
                         bool(groups[LATENCY]), rest)
 
 
-def _error(code: int, name: str, token: str, message: str) -> Pfm4Error:
-    return Pfm4Error(code, name, token, message)
-
-
 def check_request(event: Event4, token: str) -> str:
     """The name of a request unit mask in the table's spelling."""
     requests = {u.name: u for u in event.umasks if u.group == REQUEST}
     if token.upper() not in requests:
         message = f"average latency: {token[:60]!r} is not a request; requests are {', '.join(requests)}"
-        raise _error(lib.PFM_ERR_UMASK, "PFM_ERR_UMASK", token, message)
+        raise Pfm4Error(lib.PFM_ERR_UMASK, "PFM_ERR_UMASK", token, message)
     return token.upper()
 
 
@@ -67,7 +63,7 @@ def split_pair(text: str, pmu: str) -> tuple[list[str], list[str]]:
     tokens = [half.strip().removeprefix(f"{pmu}::").upper().split(":") for half in halves]
     if [t[0] for t in tokens] != names:
         message = "average latency: expected OFFCORE_RESPONSE_0:...:OUTSTANDING+OFFCORE_RESPONSE_1:...:ANY_RESPONSE"
-        raise _error(lib.PFM_ERR_INVAL, "PFM_ERR_INVAL", text, message)
+        raise Pfm4Error(lib.PFM_ERR_INVAL, "PFM_ERR_INVAL", text, message)
     return tokens[0], tokens[1]
 
 
@@ -77,9 +73,9 @@ def requests_of_pair(event: Event4, first: list[str], second: list[str]) -> list
     for tokens, mode in ((first, "OUTSTANDING"), (second, "ANY_RESPONSE")):
         if tokens.count(mode) != 1:
             message = f"average latency: {tokens[0]} needs {mode}, once"
-            raise _error(lib.PFM_ERR_UMASK, "PFM_ERR_UMASK", tokens[0], message)
+            raise Pfm4Error(lib.PFM_ERR_UMASK, "PFM_ERR_UMASK", tokens[0], message)
         found.append([check_request(event, t) for t in tokens[1:] if t != mode])
     if set(found[0]) != set(found[1]):
         message = f"average latency: the requests differ: {':'.join(found[0])} and {':'.join(found[1])}"
-        raise _error(lib.PFM_ERR_FEATCOMB, "PFM_ERR_FEATCOMB", ":".join(found[1]), message)
+        raise Pfm4Error(lib.PFM_ERR_FEATCOMB, "PFM_ERR_FEATCOMB", ":".join(found[1]), message)
     return list(dict.fromkeys(found[0]))

@@ -6,6 +6,8 @@ interface keep the C return code.
 
 from __future__ import annotations
 
+import difflib
+
 from pypfm._mirror import string
 from pypfm._pfm3 import ffi, lib
 
@@ -16,6 +18,21 @@ __all__ = [
     "PfmError", "PromiseError",
     "RequestTooLargeError", "ThresholdError", "UnitMaskError",
 ]
+
+
+_LONGEST_SHOWN = 60
+
+
+def shown(text: str) -> str:
+    """Text of a user in a message: quoted, and not longer than a line."""
+    return repr(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "...")
+
+
+def unknown_event(pmu: str, name: str, names: list[str]) -> str:
+    """The message for an event that a PMU has not, with the nearest ones."""
+    near = difflib.get_close_matches(name[:_LONGEST_SHOWN].upper(), names, n=3, cutoff=0.6)
+    hint = f"; the nearest are {', '.join(near)}" if near else ""
+    return f"{pmu} has no event {shown(name)}{hint}"
 
 
 class PfmError(Exception):

@@ -7,6 +7,7 @@ any host, needs no environment variable and does not touch what ``pypfm.pfm4`` s
 from __future__ import annotations
 
 import fnmatch
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -88,6 +89,17 @@ class Event4:
     def __str__(self) -> str:
         return self.name
 
+    def to_json(self) -> dict[str, object]:
+        """Everything about the event (schema: info_pfm4)."""
+        return {
+            "pmu": self.pmu, "index": self.index, "name": self.name, "description": self.description,
+            "code": hex(self.code), "alias_of": self.alias_of, "is_precise": self.is_precise,
+            "is_offcore": self.is_offcore,
+            "umasks": [{"index": u.index, "name": u.name, "code": hex(u.code), "group": u.group,
+                        "description": u.description, "members": list(u.members), "is_default": u.is_default,
+                        "is_precise": u.is_precise} for u in self.umasks],
+        }
+
 
 @dataclass(frozen=True)
 class Encoding4:
@@ -144,15 +156,16 @@ class AverageLatency:
         return count0 / count1
 
 
-class Pfm4Pmu:
+class Pfm4Pmu(ABC):
     """A PMU of libpfm 4; `Goldmont` and `Perf` are the ones to use."""
 
     name: ClassVar[str]
     _pmu: ClassVar[Any]
-    _corrected = False
     _default_os: ClassVar[Os] = "none"
 
     def __init__(self) -> None:
+        # Bits of codes that the reference leaves out, by event and unit mask byte, if they are asked for.
+        self._left_out: dict[tuple[str, int], int] = {}
         self._context: Any = ffi.new("struct pfm4_context *")
         lib.pfm4_context_for(self._context, self._pmu)
 
@@ -165,9 +178,9 @@ class Pfm4Pmu:
         return string(self._pmu.desc)
 
     @property
-    def num_counters(self) -> int:
-        """Generic counters; 0 for events of the kernel."""
-        return int(self._pmu.num_cntrs)
+    def counters(self) -> tuple[int, ...]:
+        """The generic counters; none for events of the kernel."""
+        return tuple(range(self._pmu.num_cntrs))
 
     @cached_property
     def events(self) -> tuple[Event4, ...]:
@@ -291,7 +304,9 @@ class Pfm4Pmu:
         elif self.name == "glm":
             codes[0] = codes[0] & ~(_USER | _KERNEL) | (0 if attr.exclude_user else _USER) | (
                 0 if attr.exclude_kernel else _KERNEL)
-        self._correct(request, codes, attr)
+        left_out = self._left_out.get((name, codes[0] >> 8 & 0xFF), 0)
+        codes[0] |= left_out
+        attr.config |= left_out
         made = Encoding4(
             pmu=self.name, event=name, codes=tuple(codes), string=canonical, attr=_attr_fields(attr),
             perf=self._perf_spelling(codes, attr), cpu=cpu,
@@ -309,11 +324,9 @@ class Pfm4Pmu:
             attr.exclude_user, attr.exclude_kernel = not code & _USER, not code & _KERNEL
         return attr
 
-    def _correct(self, request: Any, codes: list[int], attr: Any) -> None:
-        """Change what the reference gets wrong, if that was asked for."""
-
+    @abstractmethod
     def _perf_spelling(self, codes: list[int], attr: Any) -> str:
-        raise NotImplementedError
+        """The event as ``perf stat -e`` takes it."""
 
     # ---- counting ----
 
@@ -393,12 +406,8 @@ class Goldmont(Pfm4Pmu):
 
     def __init__(self, *, corrected: bool = False) -> None:
         super().__init__()
-        self._corrected = corrected
-
-    def _correct(self, request: Any, codes: list[int], attr: Any) -> None:
-        if self._corrected and string(request.event.name) == "CPU_CLK_UNHALTED" and codes[0] >> 8 & 0xFF in (0, 1):
-            codes[0] |= 0x3C
-            attr.config |= 0x3C
+        if corrected:
+            self._left_out = {("CPU_CLK_UNHALTED", 0): 0x3C, ("CPU_CLK_UNHALTED", 1): 0x3C}
 
     def _perf_spelling(self, codes: list[int], attr: Any) -> str:
         code = codes[0]

@@ -7,7 +7,6 @@ that ``pypfm.pfm3`` and the environment share.
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pypfm import _dispatch, _promises
 from pypfm._mirror import string
 from pypfm._pfm3 import ffi, lib
-from pypfm.errors import EventNotFoundError, InvalidRequestError, UnitMaskError
+from pypfm.errors import EventNotFoundError, InvalidRequestError, UnitMaskError, unknown_event
 from pypfm.levels import expect_type
 from pypfm.request import (
     AddressRange,
@@ -98,6 +97,22 @@ class Event:
     def __str__(self) -> str:
         return self.name
 
+    def to_json(self) -> dict[str, object]:
+        """Everything about the event (schema: info)."""
+        return {
+            "pmu": self.pmu, "index": self.index, "name": self.name, "description": self.description,
+            "code": hex(self.code), "umask": hex(self.umask), "counters": list(self.counters),
+            "maxincr": self.maxincr, "is_ear": self.is_ear, "is_iear": self.is_iear, "is_dear": self.is_dear,
+            "is_branch": self.is_branch,
+            "ear_mode": None if self.ear_mode is None else self.ear_mode.name.lower(),
+            "supports_opcode_match": self.supports_opcode_match,
+            "supports_code_range": self.supports_code_range,
+            "supports_data_range": self.supports_data_range,
+            "group": self.group, "set": self.set, "type": self.type,
+            "unit_masks": [{"index": m.index, "name": m.name, "code": hex(m.code), "description": m.description}
+                           for m in self.unit_masks],
+        }
+
 
 class Pmu:
     """A PMU of the IA-64 family; `Itanium2` and `Montecito` are the ones to use.
@@ -170,7 +185,8 @@ class Pmu:
         """
         index = self._find(name)
         if index < 0:
-            raise EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND, self._unknown(name), "pfm_find_event")
+            message = unknown_event(self.name, name, [e.name for e in self.events])
+            raise EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND, message, "pfm_find_event")
         return self._event(index)
 
     def find(self, pattern: str = "*") -> list[Event]:
@@ -186,11 +202,6 @@ class Pmu:
         except UnicodeEncodeError:
             return -1
         return lib.pfm3_find_name(self._model, data, len(data))
-
-    def _unknown(self, name: str) -> str:
-        near = difflib.get_close_matches(name.upper(), [e.name for e in self.events], n=3, cutoff=0.6)
-        hint = f"; the nearest are {', '.join(near)}" if near else ""
-        return f"{self.name} has no event {name!r}{hint}"
 
     def _event(self, index: int) -> Event:
         e = lib.pfm3_event_at(self._model, index)

@@ -26,7 +26,7 @@ from pypfm._mirror import (
     create_string_buffer,
 )
 from pypfm._pfm3 import ffi, lib
-from pypfm._pfm3_api import *  # noqa: F403
+from pypfm._pfm3_api import *  # noqa: F403 - all that the headers declare
 from pypfm._pfm3_api import __all__ as _generated
 
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too

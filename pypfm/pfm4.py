@@ -27,7 +27,7 @@ from pypfm._mirror import (
     create_string_buffer,
 )
 from pypfm._pfm4 import ffi, lib
-from pypfm._pfm4_api import *  # noqa: F403
+from pypfm._pfm4_api import *  # noqa: F403 - all that the headers declare
 from pypfm._pfm4_api import __all__ as _generated
 from pypfm._pfm4_hand import c_uint64_array
 

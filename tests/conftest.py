@@ -15,7 +15,7 @@ ROOT = TESTS.parent
 # The tests are about the installed package; the source tree has no extension modules.
 sys.path[:] = [p for p in sys.path if Path(p).resolve() != ROOT]
 
-from pypfm.config import LIBRARIES  # noqa: E402
+from pypfm.config import LIBRARIES  # noqa: E402 - of the installed package, once sys.path says so
 
 VECTORS = TESTS / "vectors"
 REPLAY = TESTS / "replay"

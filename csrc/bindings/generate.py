@@ -270,7 +270,8 @@ def emit_function(node: c_ast.Decl, types: Types, comments: dict[str, str], by_h
 def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[str, str],
                 constants: list[str], macros: list[str]) -> str:
     types = Types()
-    classes, scalars, functions = [], [], []
+    classes, scalars = [], []
+    functions: dict[str, str] = {}
     by_hand = set(re.findall(r"^def (pfm\w+)", args.hand.read_text(), flags=re.M)) if args.hand else set()
     for node in tree.ext:
         if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Struct) and node.type.decls:
@@ -286,9 +287,8 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
             elif node.name in types.scalars:
                 scalars.append(node.name)
         elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
-            functions.append(emit_function(node, types, comments, by_hand))
-    names = sorted([*types.structs, *types.aliases, *scalars, *constants, *macros,
-                    *(re.match(r"def (\w+)", f).group(1) for f in functions)])  # type: ignore[union-attr]
+            functions[node.name] = emit_function(node, types, comments, by_hand)
+    names = sorted([*types.structs, *types.aliases, *scalars, *constants, *macros, *functions])
     parts = [
         f'"""Generated from {", ".join(args.header)} by csrc/bindings/generate.py.  Do not edit."""\n',
         "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING, Any\n",
@@ -302,7 +302,7 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
                 + docstring(comments.get(n, f"A cell that holds one C value of type {n}."), "    ")
                 + "\n" for n in scalars),
         *classes,
-        *functions,
+        *functions.values(),
         *(f"def {n}(value: int) -> int:\n    \"\"\"The macro {n} of the header.\"\"\"\n"
           f"    return lib.{n}(value)\n" for n in macros),
     ]

@@ -58,7 +58,7 @@ encode(struct pfm4_request *r)
 static int
 detect(void)
 {
-	return access("/proc/sys/kernel/perf_event_paranoid", F_OK) == 0 ||
+	return access(PFM4_PARANOID, F_OK) == 0 ||	/* and before Linux 2.6.32: */
 	       access("/proc/sys/kernel/perf_counter_paranoid", F_OK) == 0;
 }
 

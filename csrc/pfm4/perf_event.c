@@ -160,11 +160,12 @@ append_modifier(struct pfm4_request *r, const struct pfm4_modifier *m, unsigned 
 	}
 }
 
-pfm_err_t
-pfm4_encode_raw(const struct pfm4_context *context, const char *str, unsigned int dfl_plm,
-		struct pfm4_request *r)
+/* What all interfaces do: parse, then let the PMU encode. */
+static pfm_err_t
+start(const struct pfm4_context *context, const char *str, pfm_os_t os, unsigned int dfl_plm,
+      struct pfm4_request *r)
 {
-	pfm_err_t ret = pfm4_parse(context, str, PFM_OS_NONE, r);
+	pfm_err_t ret = pfm4_parse(context, str, os, r);
 
 	r->dfl_plm = dfl_plm;
 	r->string_len = 0;
@@ -173,18 +174,20 @@ pfm4_encode_raw(const struct pfm4_context *context, const char *str, unsigned in
 }
 
 pfm_err_t
+pfm4_encode_raw(const struct pfm4_context *context, const char *str, unsigned int dfl_plm,
+		struct pfm4_request *r)
+{
+	return start(context, str, PFM_OS_NONE, dfl_plm, r);
+}
+
+pfm_err_t
 pfm4_encode_perf(const struct pfm4_context *context, const char *str, unsigned int dfl_plm,
 		 pfm_os_t os, struct perf_event_attr *attr, int *cpu, struct pfm4_request *r)
 {
 	struct os_selection s = { 0 };
 	unsigned int plm;
-	pfm_err_t ret = pfm4_parse(context, str, os, r);
+	pfm_err_t ret = start(context, str, os, dfl_plm, r);
 
-	r->dfl_plm = dfl_plm;
-	r->string_len = 0;
-	r->string[0] = '\0';
-	if (ret == PFM_SUCCESS)
-		ret = r->pmu->encode(r);
 	if (ret != PFM_SUCCESS)
 		return ret;
 	attr->type = r->event->perf_type;

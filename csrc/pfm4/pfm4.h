@@ -12,6 +12,9 @@
 #include "../names/names.h"
 #include "../counting/counting.h"
 
+/* Is there where the kernel has perf_event_open(). */
+#define PFM4_PARANOID	"/proc/sys/kernel/perf_event_paranoid"
+
 /* Sizes and limits. */
 enum {
 	PFM4_NUM_PMUS = 3,		/* glm, perf, perf_raw, in this order */

@@ -9,9 +9,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
-#define OLD_PARANOID	"/proc/sys/kernel/perf_counter_paranoid"
-
 static const struct pfm4_pmu *const pmus[PFM4_NUM_PMUS] = { &pfm4_glm, &pfm4_perf, &pfm4_perf_raw };
 
 static const struct pfm4_modifier hw_modifiers[] = {
@@ -162,7 +159,7 @@ pfm4_initialize(struct pfm4_context *context, unsigned int *disabled)
 	size_t len = force ? strcspn(force, ",") : 0;
 
 	read_environment(context, disabled);
-	context->perf_layers = access(PARANOID, F_OK) == 0;
+	context->perf_layers = access(PFM4_PARANOID, F_OK) == 0;
 	for (int i = 0; i < PFM4_NUM_PMUS; i++) {
 		struct pfm4_pmu_state *state = &context->pmus[i];
 

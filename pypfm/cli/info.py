@@ -12,7 +12,6 @@ from pypfm.cli._common import (
     print_json,
     selected_pmu,
 )
-from pypfm.cli.events import event_json
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     pmu = selected_pmu(args.pmu)
     event = pmu[args.event]
     if args.json:
-        print_json(event_json(event))
+        print_json(event.to_json())
     else:
         lines = _lines4(pmu, event) if library_of(args.pmu) == "pfm4" else _lines(event)
         for name, value in lines:

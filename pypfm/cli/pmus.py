@@ -17,8 +17,6 @@ from pypfm.cli._common import (
 if TYPE_CHECKING:
     import argparse
 
-    from pypfm.cli._common import AnyPmu
-
 __all__ = ["add_parser"]
 
 
@@ -32,19 +30,13 @@ def run(args: argparse.Namespace) -> int:
     pmus = [(library_of(name), selected_pmu(name)) for name in PMUS]
     if args.json:
         print_json([{"name": p.name, "model": p.model_name, "library": library, "events": len(p),
-                     "counters": _counters(p), "counter_width": getattr(p, "counter_width", None)}
+                     "counters": list(p.counters), "counter_width": getattr(p, "counter_width", None)}
                     for library, p in pmus])
     elif on_terminal(args):
         from pypfm.cli import _draw
         _draw.table(["PMU", "model", "library", "events", "counters"],
-                    [[p.name, p.model_name, library, len(p), len(_counters(p)) or "kernel"] for library, p in pmus])
+                    [[p.name, p.model_name, library, len(p), len(p.counters) or "kernel"] for library, p in pmus])
     else:
         for _, pmu in pmus:
             print(pmu.name)
     return 0
-
-
-def _counters(pmu: AnyPmu) -> list[int]:
-    """Numbers of the generic counters; those of libpfm 4 have no names of their own."""
-    counters = getattr(pmu, "counters", None)
-    return list(range(pmu.num_counters)) if counters is None else list(counters)  # type: ignore[union-attr]

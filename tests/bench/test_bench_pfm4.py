@@ -72,9 +72,10 @@ def forced() -> Iterator[None]:
     pfm4.pfm_terminate()
 
 
+@pytest.mark.usefixtures("forced")
 @pytest.mark.parametrize("fstr", [False, True], ids=["codes", "codes+string"])
 @pytest.mark.parametrize("text", STRINGS)
-def test_mirror_encodes(benchmark: BenchmarkFixture, forced: None, text: str, *, fstr: bool) -> None:  # noqa: ARG001
+def test_mirror_encodes(benchmark: BenchmarkFixture, text: str, *, fstr: bool) -> None:
     """Next to timing4's encode_ns and encode_fstr_ns: what the call from Python adds."""
     room, cell = pfm4.ffi.new("uint64_t[2]"), pfm4.c_char_p()
     arg = pfm4.pfm_pmu_encode_arg_t(codes=room, count=2, fstr=pfm4.byref(cell) if fstr else pfm4.ffi.NULL)
@@ -87,7 +88,8 @@ def test_mirror_encodes(benchmark: BenchmarkFixture, forced: None, text: str, *,
     assert (cell.value is not None) == fstr
 
 
-def test_mirror_finds(benchmark: BenchmarkFixture, forced: None) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("forced")
+def test_mirror_finds(benchmark: BenchmarkFixture) -> None:
     assert benchmark(pfm4.pfm_find_event, STRINGS[0]) >> 21 == 202
 
 

@@ -7,22 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
+
+#include "timing.h"
 
 #define MAX_EVENTS	1024
-#define REPETITIONS	400
 
 static char names[MAX_EVENTS][64];
 static unsigned int count;
-
-static double
-now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 /* Make the compiler believe that all memory is read here. */
 static void
@@ -71,24 +62,6 @@ clear(void)
 {
 	memset(&outp, 0, sizeof(outp));
 	use(&outp);
-}
-
-/* The shortest of many runs. */
-static double
-shortest(void (*f)(void), unsigned int calls)
-{
-	double best = 1e18;
-
-	for (unsigned int r = 0; r < REPETITIONS; r++) {
-		double start = now(), time;
-
-		for (unsigned int i = 0; i < calls; i++)
-			f();
-		time = (now() - start) / calls;
-		if (time < best)
-			best = time;
-	}
-	return best;
 }
 
 static void

@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define REPETITIONS	200
+#include "timing.h"
 
 static struct {
 	pfm_err_t (*initialize)(void);
@@ -20,15 +19,6 @@ static struct {
 
 static const char *text;
 static int with_string;
-
-static double
-now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 static void
 encode(void)
@@ -51,24 +41,6 @@ start_and_end(void)
 {
 	pfm.initialize();
 	pfm.terminate();
-}
-
-/* The shortest of many runs. */
-static double
-shortest(void (*f)(void), unsigned int calls)
-{
-	double best = 1e18;
-
-	for (unsigned int r = 0; r < REPETITIONS; r++) {
-		double start = now(), time;
-
-		for (unsigned int i = 0; i < calls; i++)
-			f();
-		time = (now() - start) / calls;
-		if (time < best)
-			best = time;
-	}
-	return best;
 }
 
 static void *

@@ -284,7 +284,8 @@ def pmu(request: pytest.FixtureRequest) -> Pmu:
     return chosen
 
 
-def test_null_results_are_refused(pmu: Pmu) -> None:  # noqa: ARG001 - both PMUs have to be asked
+@pytest.mark.usefixtures("pmu")
+def test_null_results_are_refused() -> None:
     for name in ("pfm_get_pmu_type", "pfm_get_max_event_name_len", "pfm_get_num_events", "pfm_get_impl_pmcs",
                  "pfm_get_impl_pmds", "pfm_get_impl_counters", "pfm_get_num_pmds", "pfm_get_num_pmcs",
                  "pfm_get_num_counters", "pfm_get_hw_counter_width", "pfm_get_version",
@@ -302,7 +303,8 @@ def test_null_results_are_refused(pmu: Pmu) -> None:  # noqa: ARG001 - both PMUs
     assert pfm3.pfm_find_event_mask(0, "M", None) == INVAL
 
 
-def test_null_strings_are_refused(pmu: Pmu) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("pmu")
+def test_null_strings_are_refused() -> None:
     index, event = pfm3.c_uint(9), pfm3.pfmlib_event_t(plm=7)
     for name in ("pfm_find_event", "pfm_find_event_byname"):
         assert getattr(pfm3, name)(None, index) == INVAL
@@ -317,7 +319,8 @@ def test_null_strings_are_refused(pmu: Pmu) -> None:  # noqa: ARG001
     assert pfm3.pfm_get_full_event_name(None, pfm3.create_string_buffer(8), 8) == INVAL
 
 
-def test_bad_event_goes_before_everything_but_initialisation(pmu: Pmu) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("pmu")
+def test_bad_event_goes_before_everything_but_initialisation() -> None:
     cell, text, buffer = pfm3.c_uint(9), pfm3.c_char_p(), bytearray(b"x" * 8)
     for index in (637, 2**32 - 1):
         assert pfm3.pfm_get_event_name(index, buffer, 8) == INVAL
