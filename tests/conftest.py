@@ -15,9 +15,10 @@ ROOT = TESTS.parent
 # The tests are about the installed package; the source tree has no extension modules.
 sys.path[:] = [p for p in sys.path if Path(p).resolve() != ROOT]
 
-from pypfm.config import LIBRARIES  # noqa: E402 - of the installed package, once sys.path says so
+import pypfm  # noqa: E402 - the installed package, once sys.path says so
+from pypfm.config import LIBRARIES  # noqa: E402
 
-VECTORS = TESTS / "vectors"
+VECTORS = Path(pypfm.__file__).parent / "vectors"  # installed with the package
 REPLAY = TESTS / "replay"
 
 

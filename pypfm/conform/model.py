@@ -1,0 +1,136 @@
+"""What a conformance run works on: vectors, findings, the report.
+
+A vector is one call with the answer that a conforming library gives, as JSON data.
+Its ``kind`` says which call:
+
+* ``dispatch``: pfm_dispatch_events() of libpfm 3: ``pmu``, ``dfl_plm``, ``events``, ``model_in`` ...;
+* ``call``: another function of libpfm 3: ``pmu`` (null: before pfm_initialize()), ``call``, ``args``;
+* ``query``: every query about one libpfm 3 event: ``pmu``, ``index``;
+* ``encode``: pfm_get_os_event_encoding() of libpfm 4: ``env``, ``os``, ``dfl_plm``, ``event`` ...;
+* ``info``: what libpfm 4 says about a ``pmu``, or about an ``event`` (index) and its attributes for an ``os``.
+
+``expect`` is the answer: the return code ``ret`` and, where the call succeeded, what it wrote.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+__all__ = ["STATUS_ERROR", "STATUS_LAYOUT", "STATUS_USAGE", "STATUS_VALUES", "Difference", "Finding",
+           "FindingKind", "Json", "LibraryFile", "Report", "Tally", "Vector"]
+
+Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Vector: TypeAlias = "dict[str, Json]"
+FindingKind = Literal["value", "crash", "hang", "symbol", "layout"]
+
+# The exit status is a set of these bits, as abidiff's is.
+STATUS_ERROR, STATUS_USAGE, STATUS_VALUES, STATUS_LAYOUT = 1, 2, 4, 8
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One place where an answer is not the expected one.
+
+    :ivar field: where in the answer: ``ret``, ``pmcs[0].value`` ...; a member's path for a layout
+    :ivar expected, got: the two values as text
+    """
+
+    field: str
+    expected: str
+    got: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A call, a type or a symbol that is not as it should be.
+
+    :ivar kind: what is wrong: a value, a crash, a hang, an exported symbol, a layout
+    :ivar function: the C function, the type, or the symbol
+    :ivar call: the call as text, in one line
+    :ivar differences: where the answer differs; of a crash or a hang, one that says how it ended
+    :ivar vector: the call as data, to be replayed; None for symbols and layouts
+    :ivar suppressed: the reason of the suppression that accepts it, or ""
+    """
+
+    kind: FindingKind
+    function: str
+    call: str
+    differences: tuple[Difference, ...]
+    vector: Vector | None = None
+    suppressed: str = ""
+
+    @property
+    def status(self) -> int:
+        """Its bit of the exit status; 0 if it is suppressed."""
+        if self.suppressed:
+            return 0
+        return STATUS_LAYOUT if self.kind in ("symbol", "layout") else STATUS_VALUES
+
+
+@dataclass(frozen=True)
+class LibraryFile:
+    """The library under test, as the process that loaded it saw it.
+
+    :ivar asked: the path or name given
+    :ivar loaded: the file that was mapped
+    :ivar soname: its DT_SONAME, or ""
+    :ivar build_id: hexadecimal, or ""
+    :ivar sha256: of the file's bytes, hexadecimal
+    """
+
+    asked: str
+    loaded: str
+    soname: str
+    build_id: str
+    sha256: str
+
+
+@dataclass
+class Tally:
+    """How many checks of one function there were.
+
+    :ivar run: checks made
+    :ivar differ: checks with a finding that is not suppressed
+    :ivar suppressed: checks with a suppressed one
+    :ivar not_run: checks given up after repeated crashes or hangs
+    """
+
+    run: int = 0
+    differ: int = 0
+    suppressed: int = 0
+    not_run: int = 0
+
+
+@dataclass
+class Report:
+    """The outcome of a run.
+
+    :ivar api: pfm3, pfm3-manual or pfm4
+    :ivar library: the file under test
+    :ivar against: the file that it was compared with, if any
+    :ivar tallies: by function (or type)
+    :ivar findings: in the order of the checks
+    :ivar notes: what could not be checked, and why
+    :ivar seconds: duration
+    """
+
+    api: str
+    library: LibraryFile
+    against: LibraryFile | None = None
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def tally(self, function: str) -> Tally:
+        """The tally of a function, a new one at first."""
+        return self.tallies.setdefault(function, Tally())
+
+    @property
+    def status(self) -> int:
+        """The exit status: the bits of all findings that are not suppressed."""
+        bits = 0
+        for finding in self.findings:
+            bits |= finding.status
+        return bits
