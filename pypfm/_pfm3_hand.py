@@ -7,18 +7,16 @@ place of its own; signature and documentation still come from the C header.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pypfm._mirror import CData, callers, string
-from pypfm._pfm3 import ffi, lib
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["pfm_dispatch_events", "pfm_list_supported_pmus"]
+    from _cffi_backend import FFI
 
-_call, _ = callers(ffi, lib)
-_TAGS = {lib.PFMLIB_ITANIUM2_PMU: "ita2", lib.PFMLIB_MONTECITO_PMU: "mont"}
+__all__ = ["Hand"]
 
 
 class _Listing(threading.local):
@@ -28,57 +26,66 @@ class _Listing(threading.local):
     error: BaseException | None = None
 
 
-_listing = _Listing()
+class Hand:
+    """The functions, for one form of the library.
 
+    :param ffi, lib: of its extension module
+    """
 
-@ffi.def_extern(name="pypfm_pfm3_print", error=-1)
-def _print(format: CData, argument: CData) -> int:
-    """Hand one printf() call of C to the Python function."""
-    if _listing.print is None or _listing.error is not None:
-        return -1
-    args = [string(format)]
-    if argument != ffi.NULL:
-        args.append(string(argument))
-    try:
-        _listing.print(*args)
-    except BaseException as error:  # noqa: BLE001 - raised again behind the C call
-        _listing.error = error
-        return -1
-    return 0
+    def __init__(self, ffi: FFI, lib: Any) -> None:
+        self._ffi, self._lib = ffi, lib
+        self._call, _ = callers(ffi, lib)
+        self._tags = {lib.PFMLIB_ITANIUM2_PMU: "ita2", lib.PFMLIB_MONTECITO_PMU: "mont"}
+        self._listing = _Listing()
+        ffi.def_extern(name="pypfm_pfm3_print", error=-1)(self._print)
 
+    def _print(self, format: CData, argument: CData) -> int:
+        """Hand one printf() call of C to the Python function."""
+        listing = self._listing
+        if listing.print is None or listing.error is not None:
+            return -1
+        args = [string(format)]
+        if argument != self._ffi.NULL:
+            args.append(string(argument))
+        try:
+            listing.print(*args)
+        except BaseException as error:  # noqa: BLE001 - raised again behind the C call
+            listing.error = error
+            return -1
+        return 0
 
-def pfm_list_supported_pmus(pf: Callable[..., object] | None) -> int:
-    """Call pf(format) or pf(format, string) as C calls printf()."""
-    if pf is None:
-        return lib.pfm_list_supported_pmus(ffi.NULL)
-    outer = _listing.print, _listing.error
-    _listing.print, _listing.error = pf, None
-    try:
-        ret = lib.pypfm_pfm3_list()
-        if _listing.error is not None:
-            raise _listing.error
-        return ret
-    finally:
-        _listing.print, _listing.error = outer
+    def pfm_list_supported_pmus(self, pf: Callable[..., object] | None) -> int:
+        """Call pf(format) or pf(format, string) as C calls printf()."""
+        if pf is None:
+            return int(self._lib.pfm_list_supported_pmus(self._ffi.NULL))
+        listing = self._listing
+        outer = listing.print, listing.error
+        listing.print, listing.error = pf, None
+        try:
+            ret = int(self._lib.pypfm_pfm3_list())
+            if listing.error is not None:
+                raise listing.error
+            return ret
+        finally:
+            listing.print, listing.error = outer
 
+    def _check_model(self, structure: object, kind: str) -> None:
+        """Refuse the structure of another model: C takes any pointer and would read behind it."""
+        if not isinstance(structure, CData):
+            return
+        pmu: Any = self._ffi.new("int *")
+        if self._lib.pfm_get_pmu_type(pmu):
+            return
+        ctype = self._ffi.typeof(structure)
+        given = ctype.item if ctype.kind == "pointer" else ctype
+        wanted = self._ffi.typeof(f"pfmlib_{self._tags[pmu[0]]}_{kind}_param_t")
+        if given is not wanted and given.cname != "void":
+            other = "that of the library's other form" if given.cname == wanted.cname else given.cname
+            message = f"the selected PMU wants {wanted.cname}, not {other}"
+            raise TypeError(message)
 
-def _check_model(structure: object, kind: str) -> None:
-    """Refuse the structure of another model: C takes any pointer and would read behind it."""
-    if not isinstance(structure, CData):
-        return
-    pmu = ffi.new("int *")
-    if lib.pfm_get_pmu_type(pmu):
-        return
-    ctype = ffi.typeof(structure)
-    name = (ctype.item if ctype.kind == "pointer" else ctype).cname
-    wanted = f"pfmlib_{_TAGS[pmu[0]]}_{kind}_param_t"
-    if name not in (wanted, "void"):
-        message = f"the selected PMU wants {wanted}, not {name}"
-        raise TypeError(message)
-
-
-def pfm_dispatch_events(p: object, model_in: object, q: object, model_out: object) -> int:
-    """Call C once the model's structures are known to be those of the selected PMU."""
-    _check_model(model_in, "input")
-    _check_model(model_out, "output")
-    return _call(lib.pfm_dispatch_events, p, model_in, q, model_out)
+    def pfm_dispatch_events(self, p: object, model_in: object, q: object, model_out: object) -> int:
+        """Call C once the model's structures are known to be those of the selected PMU."""
+        self._check_model(model_in, "input")
+        self._check_model(model_out, "output")
+        return self._call(self._lib.pfm_dispatch_events, p, model_in, q, model_out)

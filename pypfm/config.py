@@ -19,10 +19,14 @@ class Library:
 
     :ivar name: its name on the command line (pfm3 ...)
     :ivar soname: its file name, as the loader looks for it
+    :ivar form_of: the library whose headers it has, if it is another form of that
+    :ivar defines: macros that choose the form in these headers
     """
 
     name: str
     soname: str
+    form_of: str = ""
+    defines: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -32,12 +36,12 @@ class Library:
     @property
     def include_dir(self) -> Path:
         """The directory of its headers."""
-        return _PACKAGE / "include" / self.name
+        return _PACKAGE / "include" / (self.form_of or self.name)
 
     @property
     def cflags(self) -> list[str]:
         """Arguments of a C compiler that includes the headers."""
-        return [f"-I{self.include_dir}"]
+        return [f"-I{self.include_dir}", *(f"-D{name}" for name in self.defines)]
 
     @property
     def libs(self) -> list[str]:
@@ -48,5 +52,6 @@ class Library:
 
 LIBRARIES = {library.name: library for library in [
     Library("pfm3", "libpfm.so.3"),
+    Library("pfm3-manual", "libpfm-manual.so.3", form_of="pfm3", defines=("PFMLIB_MANUAL_LAYOUT",)),
     Library("pfm4", "libpfm.so.4"),
 ]}

@@ -16,7 +16,7 @@ from elftools.elf.elffile import ELFFile
 from conftest import ROOT
 from pypfm.config import LIBRARIES, Library
 
-PFM3, PFM4 = LIBRARIES["pfm3"], LIBRARIES["pfm4"]
+PFM3, PFM3_MANUAL, PFM4 = LIBRARIES["pfm3"], LIBRARIES["pfm3-manual"], LIBRARIES["pfm4"]
 TABLES = ROOT / "csrc" / "tables"
 CC = os.environ.get("CC", "cc")
 CXX = os.environ.get("CXX", "g++")
@@ -34,7 +34,7 @@ def headers(library: Library) -> list[str]:
 
 
 def csrc(library: Library) -> Path:
-    return ROOT / "csrc" / library.name
+    return ROOT / "csrc" / (library.form_of or library.name)
 
 
 def tool(name: str) -> str | None:
@@ -57,9 +57,9 @@ def build(*command: object, source: str | None = None) -> str:
 def library_sources(library: Library, directory: Path) -> list[Path]:
     """The C files of a library, event tables generated into a directory."""
     generated = []
-    for model, tables in EVENT_TABLES[library.name].items():
+    for model, tables in EVENT_TABLES[csrc(library).name].items():
         out = directory / f"{model}_events.c"
-        build(sys.executable, TABLES / "generate.py", library.name, model, out, *(TABLES / f"{t}.csv" for t in tables))
+        build(sys.executable, TABLES / "generate.py", csrc(library).name, model, out, *(TABLES / f"{t}.csv" for t in tables))
         generated.append(out)
     return [*sorted(csrc(library).glob("*.c")), ROOT / "csrc" / "names" / "names.c", *generated]
 

@@ -1,6 +1,6 @@
 """Derive a library's cffi extension and its Python mirror from its C headers.
 
-    generate.py MODULE OUTDIR --cc CC -I DIR ... --header H ... --private H ... --prefix P ...
+    generate.py MODULE OUTDIR --cc CC -I DIR ... -D NAME ... --header H ... --private H ... --prefix P ...
 
 MODULE is the library (pfm3 ...).  Writes into OUTDIR
 
@@ -43,7 +43,7 @@ INTEGERS = {"char", "short", "int", "long", "unsigned", "signed", *BUILTIN} - {"
 def preprocess(args: argparse.Namespace, headers: list[str], *flags: str) -> str:
     """The headers after the preprocessor, without system headers."""
     source = "".join(f'#include "{h}"\n' for h in headers)
-    includes = [f"-I{d}" for d in args.include]
+    includes = [*(f"-I{d}" for d in args.include), *(f"-D{d}" for d in args.define)]
     command = [args.cc, "-E", "-DPYPFM_CDEF", "-D__attribute__(x)=", *flags, *includes, "-x", "c", "-"]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -76,7 +76,7 @@ def macro_names(args: argparse.Namespace, headers: list[str]) -> tuple[list[str]
         name, is_function, body = match.group(1), match.group(2), match.group(5)
         if is_function:
             functions.append(name)
-        elif body:
+        elif body and name not in args.define:
             constants.append(name)
     return sorted(constants), sorted(functions)
 
@@ -267,12 +267,20 @@ def emit_function(node: c_ast.Decl, types: Types, comments: dict[str, str], by_h
             + docstring(comments[node.name], "    ") + f"    {statement}\n")
 
 
+def import_hand(path: Path, text: str) -> str:
+    """How the functions written by hand are reached; a class Hand serves several forms of a library."""
+    if re.search(r"^class Hand\b", text, flags=re.M):
+        return f"from pypfm.{path.stem} import Hand\n\n_hand = Hand(ffi, lib)\n"
+    return f"from pypfm import {path.stem} as _hand\n"
+
+
 def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[str, str],
                 constants: list[str], macros: list[str]) -> str:
     types = Types()
     classes, scalars = [], []
     functions: dict[str, str] = {}
-    by_hand = set(re.findall(r"^def (pfm\w+)", args.hand.read_text(), flags=re.M)) if args.hand else set()
+    hand = args.hand.read_text() if args.hand else ""
+    by_hand = set(re.findall(r"^ *def (pfm\w+)", hand, flags=re.M))
     for node in tree.ext:
         if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Struct) and node.type.decls:
             types.add_tagged(node)
@@ -294,7 +302,7 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
         "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING, Any\n",
         f"from pypfm import _mirror as _m\nfrom pypfm._{args.module} import ffi, lib\n",
         "if TYPE_CHECKING:\n    from collections.abc import Callable\n",
-        f"from pypfm import _{args.module}_hand as _hand\n" if by_hand else "",
+        import_hand(args.hand, hand) if by_hand else "",
         "_call, _text = _m.callers(ffi, lib)\n",
         "__all__ = [\n" + "".join(f"    {n!r},\n" for n in names) + "]\n",
         "".join(f"{n}: int = lib.{n}\n" for n in constants),
@@ -348,6 +356,7 @@ def main() -> None:
     parser.add_argument("outdir", type=Path)
     parser.add_argument("--cc", default="cc")
     parser.add_argument("-I", dest="include", action="append", default=[])
+    parser.add_argument("-D", dest="define", action="append", default=[])
     parser.add_argument("--header", action="append", default=[], help="public header")
     parser.add_argument("--private", action="append", default=[], help="header for the Pythonic layer")
     parser.add_argument("--prefix", action="append", default=[], help="of the names of constants")

@@ -1,6 +1,7 @@
 /*
  * The layouts of the public structures for LP64, held at compile time: sizes
- * and offsets as measured on libpfm 3.10.  Bit-fields cannot be asserted here;
+ * and offsets as measured on libpfm 3.10, or, with PFMLIB_MANUAL_LAYOUT, as the
+ * manual pages print them.  Bit-fields cannot be asserted here;
  * tests/pfm3/test_layout.py writes each of them and looks at the bytes.
  */
 #include "ranges.h"
@@ -10,6 +11,13 @@
 
 #define SIZE(type, size)		static_assert(sizeof(type) == (size), #type)
 #define AT(type, member, offset)	static_assert(offsetof(type, member) == (offset), #type "." #member)
+
+/* Where the two forms differ. */
+#ifdef PFMLIB_MANUAL_LAYOUT
+#define FORM(header, manual)	(manual)
+#else
+#define FORM(header, manual)	(header)
+#endif
 
 /* perfmon/pfmlib.h */
 SIZE(pfmlib_regmask_t, 64);
@@ -79,7 +87,7 @@ AT(pfmlib_ita2_ear_t, ear_ism, 8);
 AT(pfmlib_ita2_ear_t, ear_plm, 12);
 AT(pfmlib_ita2_ear_t, ear_umask, 16);
 
-SIZE(pfmlib_ita2_input_param_t, 384);
+SIZE(pfmlib_ita2_input_param_t, FORM(384, 376));
 AT(pfmlib_ita2_input_param_t, pfp_ita2_counters, 0);
 AT(pfmlib_ita2_input_param_t, pfp_ita2_flags, 48);
 AT(pfmlib_ita2_input_param_t, pfp_ita2_pmc8, 56);
@@ -89,12 +97,10 @@ AT(pfmlib_ita2_input_param_t, pfp_ita2_dear, 112);
 AT(pfmlib_ita2_input_param_t, pfp_ita2_btb, 136);
 AT(pfmlib_ita2_input_param_t, pfp_ita2_drange, 152);
 AT(pfmlib_ita2_input_param_t, pfp_ita2_irange, 264);
-AT(pfmlib_ita2_input_param_t, reserved, 376);
 
-SIZE(pfmlib_ita2_output_param_t, 704);
+SIZE(pfmlib_ita2_output_param_t, FORM(704, 656));
 AT(pfmlib_ita2_output_param_t, pfp_ita2_drange, 0);
 AT(pfmlib_ita2_output_param_t, pfp_ita2_irange, 328);
-AT(pfmlib_ita2_output_param_t, reserved, 656);
 
 /* perfmon/pfmlib_montecito.h */
 SIZE(pfm_mont_pmc_reg_t, 8);
@@ -114,13 +120,13 @@ AT(pfmlib_mont_opcm_t, opcm_b, 4);
 AT(pfmlib_mont_opcm_t, opcm_match, 8);
 AT(pfmlib_mont_opcm_t, opcm_mask, 16);
 
-SIZE(pfmlib_mont_etb_t, 12);
+SIZE(pfmlib_mont_etb_t, FORM(12, 16));
 AT(pfmlib_mont_etb_t, etb_used, 0);
 AT(pfmlib_mont_etb_t, etb_plm, 4);
-AT(pfmlib_mont_etb_t, etb_tm, 8);
-AT(pfmlib_mont_etb_t, etb_ptm, 9);
-AT(pfmlib_mont_etb_t, etb_ppm, 10);
-AT(pfmlib_mont_etb_t, etb_brt, 11);
+AT(pfmlib_mont_etb_t, etb_tm, FORM(8, 9));
+AT(pfmlib_mont_etb_t, etb_ptm, FORM(9, 10));
+AT(pfmlib_mont_etb_t, etb_ppm, FORM(10, 11));
+AT(pfmlib_mont_etb_t, etb_brt, FORM(11, 12));
 
 SIZE(pfmlib_mont_ipear_t, 12);
 AT(pfmlib_mont_ipear_t, ipear_used, 0);
@@ -140,16 +146,23 @@ AT(pfmlib_mont_input_param_t, pfp_mont_opcm1, 104);
 AT(pfmlib_mont_input_param_t, pfp_mont_opcm2, 128);
 AT(pfmlib_mont_input_param_t, pfp_mont_iear, 152);
 AT(pfmlib_mont_input_param_t, pfp_mont_dear, 176);
-AT(pfmlib_mont_input_param_t, pfp_mont_etb, 200);
-AT(pfmlib_mont_input_param_t, pfp_mont_ipear, 212);
-AT(pfmlib_mont_input_param_t, pfp_mont_drange, 224);
-AT(pfmlib_mont_input_param_t, pfp_mont_irange, 336);
-AT(pfmlib_mont_input_param_t, reserved, 448);
+AT(pfmlib_mont_input_param_t, pfp_mont_etb, FORM(200, 212));
+AT(pfmlib_mont_input_param_t, pfp_mont_ipear, FORM(212, 200));
+AT(pfmlib_mont_input_param_t, pfp_mont_drange, FORM(224, 232));
+AT(pfmlib_mont_input_param_t, pfp_mont_irange, FORM(336, 344));
 
-SIZE(pfmlib_mont_output_param_t, 704);
+SIZE(pfmlib_mont_output_param_t, FORM(704, 656));
 AT(pfmlib_mont_output_param_t, pfp_mont_drange, 0);
 AT(pfmlib_mont_output_param_t, pfp_mont_irange, 328);
+
+#ifdef PFMLIB_MANUAL_LAYOUT
+AT(pfmlib_mont_etb_t, etb_ds, 8);
+#else
+AT(pfmlib_ita2_input_param_t, reserved, 376);
+AT(pfmlib_ita2_output_param_t, reserved, 656);
+AT(pfmlib_mont_input_param_t, reserved, 448);
 AT(pfmlib_mont_output_param_t, reserved, 656);
+#endif
 
 /* The range structures of all models and of ranges.h are the same bytes. */
 #define RANGE_TYPES(in_desc, out_desc, in, out) \

@@ -2,17 +2,21 @@
 
 A request is written as in the files of vectors: an event is a name, or a dict with
 "event", "plm" and "unit_masks"; a structure is a dict, an array a list.
+PYPFM_MIRROR=pfm3_manual chooses the mirror of the library's other form.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
 import pfm3_vectors
-from pypfm import pfm3
+
+pfm3: Any = import_module(f"pypfm.{os.environ.get('PYPFM_MIRROR', 'pfm3')}")
 
 Event = str | dict[str, Any]
 NO_QUALCHECK = pfm3.PFMLIB_ITA2_FL_EVT_NO_QUALCHECK  # the same bit on both PMUs

@@ -1,4 +1,4 @@
-"""A program: answer the vectors on stdin (JSON) through pypfm.pfm3, one line for each.
+"""A program: answer the vectors on stdin (JSON) through a mirror of libpfm 3, one line for each.
 
 All vectors are for one PMU; with "cpuid3" (LIBPFM_IA64_CPUID3 is set to it) the library
 detects the PMU, else it is forced.
@@ -7,8 +7,7 @@ detects the PMU, else it is forced.
 import json
 import sys
 
-from dispatching import PMUS
-from pypfm import pfm3
+from dispatching import PMUS, pfm3
 
 
 def main() -> None:

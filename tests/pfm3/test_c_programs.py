@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from conftest import TESTS, run
-from native import CC, PFM3, attempt, build, build_program, csrc, library_sources, tool
+from native import CC, PFM3, PFM3_MANUAL, attempt, build, build_program, csrc, library_sources, tool
+from pypfm.config import Library
 
 PROGRAMS = ["ported_itanium2", "ported_montecito", "regmask", "queries", "stale"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -36,8 +37,9 @@ def test_every_source_is_run() -> None:
 
 @every_program
 @pytest.mark.parametrize("optimisation", ["-O0", "-O2"])
-def test_installed_library(program: str, optimisation: str, tmp_path: Path) -> None:
-    succeeds(build_program(PFM3, source(program), tmp_path / program, optimisation, libs=PFM3.libs))
+@pytest.mark.parametrize("form", [PFM3, PFM3_MANUAL], ids=lambda form: form.name)
+def test_installed_library(form: Library, program: str, optimisation: str, tmp_path: Path) -> None:
+    succeeds(build_program(form, source(program), tmp_path / program, optimisation, libs=form.libs))
 
 
 @every_program

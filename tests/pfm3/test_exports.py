@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from header_names import HeaderNames, includes
-from native import CC, PFM3, build, dynamic_entries, exported
-from pypfm import _pfm3, pfm3
+from native import CC, PFM3, PFM3_MANUAL, build, dynamic_entries, exported
+from pypfm import _pfm3, _pfm3_manual, pfm3, pfm3_manual
+from pypfm.config import Library
 
 API = HeaderNames(PFM3, {
     "__PERFMON_H__": "include guard",
@@ -21,26 +23,32 @@ API = HeaderNames(PFM3, {
     "PFMLIB_ERROR_LIST": "X-macro list of the return codes; takes a macro",
 }, ["stdio.h", "inttypes.h", "stddef.h", "endian.h"])
 
+each_form = pytest.mark.parametrize("form", [PFM3, PFM3_MANUAL], ids=lambda form: form.name)
 
-def test_library_exports_the_declared_functions(libpfm3: Path) -> None:
-    symbols = exported(libpfm3)
+
+@each_form
+def test_library_exports_the_declared_functions(form: Library) -> None:
+    symbols = exported(form.path)
     assert set(symbols) == API.extern_functions
     assert set(symbols.values()) == {"T"}
 
 
-def test_soname(libpfm3: Path) -> None:
-    assert libpfm3.name == "libpfm.so.3"
-    assert dynamic_entries(libpfm3, "DT_SONAME") == ["libpfm.so.3"]
+@pytest.mark.parametrize(("form", "name"), [(PFM3, "libpfm.so.3"), (PFM3_MANUAL, "libpfm-manual.so.3")])
+def test_soname(form: Library, name: str) -> None:
+    assert form.path.name == name
+    assert dynamic_entries(form.path, "DT_SONAME") == [name]
 
 
-def test_library_needs_only_libc(libpfm3: Path) -> None:
-    assert dynamic_entries(libpfm3, "DT_NEEDED") in ([], ["libc.so.6"])
+@each_form
+def test_library_needs_only_libc(form: Library) -> None:
+    assert dynamic_entries(form.path, "DT_NEEDED") in ([], ["libc.so.6"])
 
 
-def test_extension_exports_only_its_initialisation() -> None:
-    path = Path(_pfm3.__file__)
-    assert path.name == "_pfm3.abi3.so"
-    assert exported(path) == {"PyInit__pfm3": "T"}
+@pytest.mark.parametrize(("extension", "name"), [(_pfm3, "_pfm3"), (_pfm3_manual, "_pfm3_manual")])
+def test_extension_exports_only_its_initialisation(extension: ModuleType, name: str) -> None:
+    path = Path(extension.__file__ or "")
+    assert path.name == f"{name}.abi3.so"
+    assert exported(path) == {f"PyInit_{name}": "T"}
 
 
 # ---- the mirror ---------------------------------------------------------------
@@ -114,3 +122,8 @@ def test_nothing_else_in_the_mirror() -> None:
               "ffi", "lib"}
     declared = {*API.extern_functions, *API.inline_functions, *API.typedefs, *API.constants, *API.one_argument_macros}
     assert set(pfm3.__all__) - python <= declared
+
+
+def test_the_other_form_has_the_same_names() -> None:
+    assert pfm3_manual.__all__ == pfm3.__all__
+    assert {n: getattr(pfm3_manual, n) for n in API.constants} == {n: getattr(pfm3, n) for n in API.constants}

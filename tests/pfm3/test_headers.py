@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from native import CC, CXX, PFM3, attempt, build, headers, tool
+from native import CC, CXX, PFM3, PFM3_MANUAL, attempt, build, headers, tool
 
 HEADERS = headers(PFM3)
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -41,7 +41,8 @@ def test_the_headers_are_the_expected_ones() -> None:
     assert [f"perfmon/{name}.h" for name in names] == HEADERS
 
 
-@pytest.mark.parametrize("flags", [[], ["-D__PFMLIB_OS_COMPILE"]], ids=["", "OS_COMPILE"])
+@pytest.mark.parametrize("flags", [[], ["-D__PFMLIB_OS_COMPILE"], PFM3_MANUAL.cflags],
+                         ids=["", "OS_COMPILE", "manual"])
 @pytest.mark.parametrize("standard", C_STANDARDS)
 @pytest.mark.parametrize("compiler", [CC, "clang"])
 @every_header
@@ -51,7 +52,8 @@ def test_c(header: str, compiler: str, standard: str, flags: list[str]) -> None:
         compile_headers(compiler, "c", standard, text + "int unused;\n", *flags)
 
 
-@pytest.mark.parametrize("flags", [[], ["-D__PFMLIB_OS_COMPILE"]], ids=["", "OS_COMPILE"])
+@pytest.mark.parametrize("flags", [[], ["-D__PFMLIB_OS_COMPILE"], PFM3_MANUAL.cflags],
+                         ids=["", "OS_COMPILE", "manual"])
 @pytest.mark.parametrize("standard", CXX_STANDARDS)
 @pytest.mark.parametrize("compiler", [CXX, "clang++"])
 @every_header

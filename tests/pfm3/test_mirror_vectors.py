@@ -33,11 +33,12 @@ def groups() -> dict[tuple[str, str | None], list[dict[str, Any]]]:
 GROUPS = [("itanium2", None), ("itanium2", "0x1f010504"), ("montecito", None), ("montecito", "0x20000704")]
 
 
+@pytest.mark.parametrize("mirror", ["pfm3", "pfm3_manual"])
 @pytest.mark.parametrize("group", GROUPS, ids=[f"{pmu}-{cpuid3 or 'forced'}" for pmu, cpuid3 in GROUPS])
-def test_mirror_answers_as_recorded(group: tuple[str, str | None]) -> None:
+def test_mirror_answers_as_recorded(group: tuple[str, str | None], mirror: str) -> None:
     vectors = groups()[group]
     env = clean_env(PYTHONPATH=":".join(map(str, (TESTS / "pfm3", REPLAY))),
-                    **({"LIBPFM_IA64_CPUID3": group[1]} if group[1] else {}))
+                    PYPFM_MIRROR=mirror, **({"LIBPFM_IA64_CPUID3": group[1]} if group[1] else {}))
     program = Path(__file__).with_name("mirror_vectors.py")
     done = run(sys.executable, program, env=env, input=json.dumps(vectors))
     # The library itself prints "range: ... too big".

@@ -1,8 +1,9 @@
 /*
  * libpfm 3.10: what is specific to the Itanium 2 PMU (McKinley, Madison).
  *
- * Layouts are those of the libpfm 3.10 header for LP64.  Manual page:
- * libpfm_itanium2(3).
+ * Layouts are those of the libpfm 3.10 header for LP64.  With PFMLIB_MANUAL_LAYOUT
+ * defined they are as libpfm_itanium2(3) prints them, without reserved members.
+ * That form belongs to libpfm-manual.so.3.
  */
 #ifndef __PFMLIB_ITANIUM2_H__
 #define __PFMLIB_ITANIUM2_H__
@@ -328,14 +329,18 @@ typedef struct {
 	pfmlib_ita2_btb_t	pfp_ita2_btb;		/* branch trace buffer */
 	pfmlib_ita2_input_rr_t	pfp_ita2_drange;	/* data ranges */
 	pfmlib_ita2_input_rr_t	pfp_ita2_irange;	/* code ranges */
+#ifndef PFMLIB_MANUAL_LAYOUT
 	unsigned long		reserved[1];		/* 0 */
+#endif
 } pfmlib_ita2_input_param_t;
 
 /** Model-specific output of pfm_dispatch_events(); zeroed by the caller. */
 typedef struct {
 	pfmlib_ita2_output_rr_t	pfp_ita2_drange;	/* DBRs */
 	pfmlib_ita2_output_rr_t	pfp_ita2_irange;	/* IBRs */
+#ifndef PFMLIB_MANUAL_LAYOUT
 	unsigned long		reserved[6];
+#endif
 } pfmlib_ita2_output_param_t;
 
 /**

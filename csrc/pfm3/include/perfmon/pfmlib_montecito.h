@@ -1,8 +1,9 @@
 /*
  * libpfm 3.10: what is specific to the Montecito PMU (dual-core Itanium 2 9000).
  *
- * Layouts are those of the libpfm 3.10 header for LP64.  Manual page:
- * libpfm_montecito(3).
+ * Layouts are those of the libpfm 3.10 header for LP64.  With PFMLIB_MANUAL_LAYOUT
+ * defined they are as libpfm_montecito(3) prints them: etb_ds, pfp_mont_ipear before
+ * pfp_mont_etb, no reserved members.  That form belongs to libpfm-manual.so.3.
  */
 #ifndef __PFMLIB_MONTECITO_H__
 #define __PFMLIB_MONTECITO_H__
@@ -382,6 +383,9 @@ typedef struct {
 typedef struct {
 	unsigned char	etb_used;	/* 1: use the settings */
 	unsigned int	etb_plm;	/* privilege levels; 0: pfp_dfl_plm */
+#ifdef PFMLIB_MANUAL_LAYOUT
+	unsigned char	etb_ds;		/* ignored: the processor has one data selector */
+#endif
 	unsigned char	etb_tm;		/* 1: not taken, 2: taken, 3: all */
 	unsigned char	etb_ptm;	/* target 1: mispredicted, 2: predicted, 3: all */
 	unsigned char	etb_ppm;	/* path 1: mispredicted, 2: predicted, 3: all */
@@ -438,18 +442,27 @@ typedef struct {
 	pfmlib_mont_opcm_t	pfp_mont_opcm2;		/* opcode matcher PMC34/PMC35 */
 	pfmlib_mont_ear_t	pfp_mont_iear;		/* instruction EAR */
 	pfmlib_mont_ear_t	pfp_mont_dear;		/* data EAR */
+#ifdef PFMLIB_MANUAL_LAYOUT
+	pfmlib_mont_ipear_t	pfp_mont_ipear;		/* IP event capture */
+	pfmlib_mont_etb_t	pfp_mont_etb;		/* execution trace buffer */
+#else
 	pfmlib_mont_etb_t	pfp_mont_etb;		/* execution trace buffer */
 	pfmlib_mont_ipear_t	pfp_mont_ipear;		/* IP event capture */
+#endif
 	pfmlib_mont_input_rr_t	pfp_mont_drange;	/* data ranges */
 	pfmlib_mont_input_rr_t	pfp_mont_irange;	/* code ranges */
+#ifndef PFMLIB_MANUAL_LAYOUT
 	unsigned long		reserved[1];		/* 0 */
+#endif
 } pfmlib_mont_input_param_t;
 
 /** Model-specific output of pfm_dispatch_events(); zeroed by the caller. */
 typedef struct {
 	pfmlib_mont_output_rr_t	pfp_mont_drange;	/* DBRs */
 	pfmlib_mont_output_rr_t	pfp_mont_irange;	/* IBRs */
+#ifndef PFMLIB_MANUAL_LAYOUT
 	unsigned long		reserved[6];
+#endif
 } pfmlib_mont_output_param_t;
 
 /**

@@ -1,0 +1,91 @@
+"""The second form of libpfm 3: structures as the manual pages print them.
+
+test_replay.py and test_mirror_vectors.py ask it all recorded dispatch calls; here is what is its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from conftest import run_python
+from native import PFM3, PFM3_MANUAL
+from pypfm import pfm3, pfm3_manual
+from pypfm._mirror import Struct
+
+# Member and offset, as libpfm_itanium2(3) and libpfm_montecito(3), SYNOPSIS, list them.
+MANUAL = {
+    "pfmlib_mont_etb_t": (16, {
+        "etb_used": 0, "etb_plm": 4, "etb_ds": 8, "etb_tm": 9, "etb_ptm": 10, "etb_ppm": 11, "etb_brt": 12}),
+    "pfmlib_mont_input_param_t": (456, {
+        "pfp_mont_counters": 0, "pfp_mont_flags": 96, "pfp_mont_opcm1": 104, "pfp_mont_opcm2": 128,
+        "pfp_mont_iear": 152, "pfp_mont_dear": 176, "pfp_mont_ipear": 200, "pfp_mont_etb": 212,
+        "pfp_mont_drange": 232, "pfp_mont_irange": 344}),
+    "pfmlib_mont_output_param_t": (656, {"pfp_mont_drange": 0, "pfp_mont_irange": 328}),
+    "pfmlib_ita2_input_param_t": (376, {
+        "pfp_ita2_counters": 0, "pfp_ita2_flags": 48, "pfp_ita2_pmc8": 56, "pfp_ita2_pmc9": 72,
+        "pfp_ita2_iear": 88, "pfp_ita2_dear": 112, "pfp_ita2_btb": 136, "pfp_ita2_drange": 152,
+        "pfp_ita2_irange": 264}),
+    "pfmlib_ita2_output_param_t": (656, {"pfp_ita2_drange": 0, "pfp_ita2_irange": 328}),
+}
+
+
+@pytest.mark.parametrize("name", MANUAL)
+def test_layout(name: str) -> None:
+    ffi = pfm3_manual.ffi
+    assert (ffi.sizeof(name), {f: m.offset for f, m in ffi.typeof(name).fields}) == MANUAL[name]
+
+
+def test_all_other_types_are_the_same() -> None:
+    header, manual = (
+        {name: mirror.ffi.sizeof(name) for name in mirror.__all__
+         if isinstance(getattr(mirror, name), type) and issubclass(getattr(mirror, name), Struct)}
+        for mirror in (pfm3, pfm3_manual))
+    assert len(header) > 20
+    assert {name for name in header if header[name] != manual[name]} | {"pfmlib_mont_input_param_t"} == set(MANUAL)
+
+
+def etb_registers(**settings: int) -> list[tuple[int, int]]:
+    assert pfm3_manual.pfm_force_pmu(pfm3_manual.PFMLIB_MONTECITO_PMU) == 0
+    inp, out = pfm3_manual.pfmlib_input_param_t(pfp_dfl_plm=8), pfm3_manual.pfmlib_output_param_t()
+    model = pfm3_manual.pfmlib_mont_input_param_t(
+        pfp_mont_etb={f"etb_{name}": value for name, value in settings.items()})
+    assert pfm3_manual.pfm_dispatch_events(inp, model, out, None) == 0
+    return [(r.reg_num, r.reg_value) for r in list(out.pfp_pmcs)[:out.pfp_pmc_count]]
+
+
+def test_etb_ds_is_ignored() -> None:
+    for tm, ptm in itertools.product(range(4), range(4)):
+        expected = etb_registers(used=1, tm=tm, ptm=ptm)
+        assert [num for num, _ in expected] == [39]
+        for ds in (1, 255):
+            assert etb_registers(used=1, ds=ds, tm=tm, ptm=ptm) == expected
+    assert etb_registers(used=1, tm=1) != etb_registers(used=1, tm=2)
+
+
+def test_a_structure_of_the_other_form_is_refused() -> None:
+    assert pfm3_manual.pfm_force_pmu(pfm3_manual.PFMLIB_MONTECITO_PMU) == 0
+    inp, out = pfm3_manual.pfmlib_input_param_t(), pfm3_manual.pfmlib_output_param_t()
+    with pytest.raises(TypeError, match="wants pfmlib_mont_input_param_t, not that of the library's other form"):
+        pfm3_manual.pfm_dispatch_events(inp, pfm3.pfmlib_mont_input_param_t(), out, None)
+    with pytest.raises(TypeError):
+        pfm3_manual.pfm_dispatch_events(pfm3.pfmlib_input_param_t(), None, out, None)
+
+
+def test_the_two_forms_have_states_of_their_own() -> None:
+    done = run_python(
+        "from pypfm import pfm3, pfm3_manual\n"
+        "kind = pfm3.c_int()\n"
+        "assert pfm3.pfm_force_pmu(pfm3.PFMLIB_ITANIUM2_PMU) == 0\n"
+        "print(pfm3_manual.pfm_get_pmu_type(kind) == pfm3.PFMLIB_ERR_NOINIT)\n"
+        "assert pfm3_manual.pfm_force_pmu(pfm3.PFMLIB_MONTECITO_PMU) == 0\n"
+        "pfm3.pfm_get_pmu_type(kind), print(kind.value)\n"
+        "pfm3_manual.pfm_get_pmu_type(kind), print(kind.value)\n")
+    assert done.stdout.split() == ["True", "3", "4"], done.stderr
+
+
+def test_config() -> None:
+    done = run_python("import sys; from pypfm.cli import main; sys.exit(main(['config', '--cflags', '--library',"
+                      " 'pfm3-manual']))")
+    assert done.stdout.split() == [str(PFM3_MANUAL.path), f"-I{PFM3.include_dir}", "-DPFMLIB_MANUAL_LAYOUT"]
