@@ -229,6 +229,41 @@ def flat_members(node: c_ast.Node) -> list[c_ast.Decl]:
     return found
 
 
+def spelling(node: c_ast.Node) -> str:
+    """A type as the header writes it; of an array, the type of its elements."""
+    if isinstance(node, c_ast.ArrayDecl):
+        return spelling(node.type)
+    if isinstance(node, c_ast.PtrDecl):
+        inner = spelling(node.type)
+        return inner + ("*" if inner.endswith("*") else " *")
+    if isinstance(node, c_ast.TypeDecl):
+        return " ".join([*(q for q in node.quals if q == "const"), spelling(node.type)])
+    if isinstance(node, c_ast.IdentifierType):
+        return " ".join(node.names)
+    kind = type(node).__name__.lower()  # struct, union, enum
+    return f"{kind} {node.name}" if node.name else kind
+
+
+def declared(node: c_ast.Node) -> tuple[tuple[str, str, tuple], ...]:
+    """Members as they are declared: name or "", type, members of a structure that has no name of its own."""
+    members = []
+    for decl in node.decls:
+        inner = decl.type
+        while isinstance(inner, (c_ast.ArrayDecl, c_ast.TypeDecl)):
+            inner = inner.type
+        nested = isinstance(inner, (c_ast.Struct, c_ast.Union)) and not inner.name
+        members.append((decl.name or "", spelling(decl.type), declared(inner) if nested else ()))
+    if isinstance(node, c_ast.Union):
+        members.sort(key=lambda m: not m[0])  # only for cffi do unnamed ones come first (perf_event_mmap_page)
+    return tuple(members)
+
+
+def emit_declared(structs: dict[str, c_ast.Node]) -> str:
+    """What cffi does not keep of the declarations: the types' names, const, unions without a name."""
+    rows = "".join(f"    {name!r}: {declared(node)!r},\n" for name, node in structs.items())
+    return f"_declared: dict[str, tuple[Declared, ...]] = {{\n{rows}}}\n"
+
+
 def emit_struct(name: str, node: c_ast.Node, types: Types, comments: dict[str, str]) -> str:
     base = "_m.Union" if isinstance(node, c_ast.Union) else "_m.Struct"
     ctype = types.ctypes[name]
@@ -301,7 +336,7 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
         f'"""Generated from {", ".join(args.header)} by csrc/bindings/generate.py.  Do not edit."""\n',
         "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING, Any\n",
         f"from pypfm import _mirror as _m\nfrom pypfm._{args.module} import ffi, lib\n",
-        "if TYPE_CHECKING:\n    from collections.abc import Callable\n",
+        "if TYPE_CHECKING:\n    from collections.abc import Callable\n\n    from pypfm._layout_model import Declared\n",
         import_hand(args.hand, hand) if by_hand else "",
         "_call, _text = _m.callers(ffi, lib)\n",
         "__all__ = [\n" + "".join(f"    {n!r},\n" for n in names) + "]\n",
@@ -313,6 +348,7 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
         *functions.values(),
         *(f"def {n}(value: int) -> int:\n    \"\"\"The macro {n} of the header.\"\"\"\n"
           f"    return lib.{n}(value)\n" for n in macros),
+        emit_declared(types.structs),
     ]
     return "\n".join(parts)
 

@@ -1,0 +1,23 @@
+"""Where the members of the C structures lie.
+
+    >>> describe("pfmlib_ita2_input_param_t").size
+    408
+
+`describe` answers sizes, offsets, bit positions, holes and padding; `ctypes_type` gives the
+same structure as a ctypes class, whose bytes are those of the cffi structure::
+
+    inp = pfm3.pfmlib_input_param_t()
+    same = ctypes_type("pfmlib_input_param_t").from_buffer(pfm3.ffi.buffer(pfm3.byref(inp)))
+
+``pypfm layout`` prints what is here.
+"""
+
+from pypfm._layout_c import c_source
+from pypfm._layout_cffi import describe, find, types
+from pypfm._layout_ctypes import ctypes_source, ctypes_type
+from pypfm._layout_diff import LayoutDiff, Row, diff
+from pypfm._layout_model import Hole, LayoutError, Member, TypeLayout
+from pypfm._layout_text import text
+
+__all__ = ["Hole", "LayoutDiff", "LayoutError", "Member", "Row", "TypeLayout", "c_source", "ctypes_source",
+           "ctypes_type", "describe", "diff", "find", "text", "types"]
