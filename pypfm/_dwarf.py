@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from elftools.dwarf.dwarfinfo import DWARFInfo
 
 __all__ = ["DAMAGED", "DebugInfo", "die_name", "enumerators", "layout_of", "number", "open_elf", "opened",
-           "scalar", "target"]
+           "scalar", "target", "type_name"]
 
 # What pyelftools raises when a file is not what it says.
 DAMAGED = (ELFError, DWARFError, ConstructError, ArithmeticError, AssertionError, AttributeError, LookupError,
@@ -230,21 +230,23 @@ def spelling(die: DIE | None) -> str:
 def scalar(die: DIE) -> tuple[Kind, int]:
     """What a type is, and its size in bytes; of an array, that of its elements."""
     found = _stripped(die)
+    while found is not None and _tag(found) == "array_type":
+        found = _stripped(target(found))
     if found is None:
         return "unsigned", 0
-    size = number(found, "byte_size") or 0
-    if _tag(found) == "array_type":
-        return scalar(cast("DIE", target(found)))
-    if _tag(found) in ("pointer_type", "subroutine_type"):
-        return "pointer", size or found.cu["address_size"]
-    if _tag(found) in _AGGREGATES:
-        return ("union" if _tag(found) == "union_type" else "struct"), size
-    if _tag(found) == "enumeration_type":
-        inner = target(found)
-        return (_enum_kind(found) if inner is None else scalar(inner)[0]), size
-    if die_name(found) == "char":
-        return "char", size
-    return _KINDS.get(number(found, "encoding") or 0, "unsigned"), size
+    return _scalar_kind(found), number(found, "byte_size") or (
+        found.cu["address_size"] if _tag(found) == "pointer_type" else 0)
+
+
+def _scalar_kind(die: DIE) -> Kind:
+    tag, inner = _tag(die), target(die)
+    if tag in ("pointer_type", "subroutine_type"):
+        return "pointer"
+    if tag in _AGGREGATES:
+        return "union" if tag == "union_type" else "struct"
+    if tag == "enumeration_type":
+        return _enum_kind(die) if inner is None else scalar(inner)[0]
+    return "char" if die_name(die) == "char" else _KINDS.get(number(die, "encoding") or 0, "unsigned")
 
 
 def _enum_kind(die: DIE) -> Kind:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pypfm._layout_model import Member, TypeLayout
+    from pypfm._layout_model import TypeLayout
 
 __all__ = ["c_source"]
 
@@ -36,7 +36,7 @@ pypfm_bits_are(const void *object, size_t size, size_t first, size_t width)
 /* Set all bits of a bit-field of a zeroed object (0 - 1) and see where they are. */
 #define PYPFM_BITS(object, member, first, width) \\
 	(memset(&(object), 0, sizeof(object)), (object).member--, \\
-	 !pypfm_bits_are(&(object), sizeof(object), first, width))
+	!pypfm_bits_are(&(object), sizeof(object), first, width))
 
 /* How many bit-fields are not where they were. */
 static inline int
@@ -103,7 +103,7 @@ def _facts(layout: TypeLayout) -> Iterator[str]:
         yield f"offsetof({name}, {path}) == {member.offset}"
         yield f"sizeof((({name} *)0)->{path}) == {member.size}"
         if not member.members:
-
+            yield f"_Generic((({name} *)0)->{path}{'[0]' * len(member.dimensions)}, {member.type}: 1, default: 0)"
 
 
 def _bit_checks(layout: TypeLayout, variable: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pypfm.config import LIBRARIES
 from pypfm.errors import shown
 
 if TYPE_CHECKING:
-    from _cffi_backend import FFI
+    from _cffi_backend import FFI, CField
 
     from pypfm._layout_model import Declared
 
@@ -49,8 +49,13 @@ def types(library: str) -> list[str]:
     :return: C names, in the order of the headers
     :raises LayoutError: there is no such library
     """
+    return list(_types(library))
+
+
+@cache
+def _types(library: str) -> tuple[str, ...]:
     api = _api(library)
-    return [_c_name(api, name) for name in api._declared]
+    return tuple(_c_name(api, name) for name in api._declared)
 
 
 def _c_name(api: _Api, name: str) -> str:
@@ -83,7 +88,7 @@ def describe(name: str, library: str | None = None) -> TypeLayout:
     :raises LayoutError: no such type or library
     """
     if library is None:
-        library = next(iter(find(name)), None)
+        library = next((known for known in LIBRARIES if _key(known, name)), None)
     key = _key(library, name) if library else ""
     if library is None or not key:
         raise LayoutError(_unknown(name, library))
@@ -120,7 +125,7 @@ def _members(ffi: FFI, declared: tuple[Declared, ...], ctype: FFI.CType, base: i
     return tuple(found)
 
 
-def _member(ffi: FFI, name: str, spelling: str, inner: tuple[Declared, ...], field: FFI.CField, base: int) -> Member:
+def _member(ffi: FFI, name: str, spelling: str, inner: tuple[Declared, ...], field: CField, base: int) -> Member:
     ctype, dimensions = field.type, []
     while ctype.kind == "array":
         dimensions.append(ctype.length or 0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from pypfm._layout_cffi import describe, ffi_of, types
 
 if TYPE_CHECKING:
+    import ctypes
     from collections.abc import Iterable, Iterator
 
     from _cffi_backend import FFI

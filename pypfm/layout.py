@@ -15,9 +15,9 @@ same structure as a ctypes class, whose bytes are those of the cffi structure::
 from pypfm._layout_c import c_source
 from pypfm._layout_cffi import describe, find, types
 from pypfm._layout_ctypes import ctypes_source, ctypes_type
-from pypfm._layout_diff import LayoutDiff, Row, diff
+from pypfm._layout_diff import LayoutDiff, Row, compare, diff
 from pypfm._layout_model import Hole, LayoutError, Member, TypeLayout
 from pypfm._layout_text import text
 
-__all__ = ["Hole", "LayoutDiff", "LayoutError", "Member", "Row", "TypeLayout", "c_source", "ctypes_source",
-           "ctypes_type", "describe", "diff", "find", "text", "types"]
+__all__ = ["Hole", "LayoutDiff", "LayoutError", "Member", "Row", "TypeLayout", "c_source", "compare",
+           "ctypes_source", "ctypes_type", "describe", "diff", "find", "text", "types"]

@@ -1,4 +1,4 @@
-"""Four readers of the layout of C types: C compiler, DWARF, ctypes, cffi.
+"""Five readers of the layout of C types: C compiler, DWARF, ctypes, cffi, the package's own describe().
 
 Each gives the same shape, so that tests only have to compare: size of
 the type and, for each field, first bit, number of bits and what it is.
@@ -15,9 +15,10 @@ from typing import Any
 from _cffi_backend import FFI
 from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.die import DIE
-from elftools.elf.elffile import ELFFile
 
 from native import CC, build
+from pypfm import _dwarf
+from pypfm._layout_model import Member, TypeLayout
 from pypfm.config import Library
 
 Aggregate = type[ctypes.Structure] | type[ctypes.Union]
@@ -204,7 +205,7 @@ class CAnswers:
 def from_c(api: Types, directory: Path, include: Path | None = None, skip: Collection[str] = ()) -> CAnswers:
     """What a program prints that is compiled with the installed headers, or others that lack some fields."""
     program = directory / "layout"
-    build(CC, "-std=gnu11", "-O1", "-w", f"-I{include or api.library.include_dir}", "-x", "c", "-", "-o", program,
+    build(CC, "-std=gnu11", "-O1", "-w", f"-I{include or api.library.include_dir}", *api.library.cflags, "-x", "c", "-", "-o", program,
           source=c_program(api, skip))
     answers, name = CAnswers(), ""
     for line in build(program).splitlines():
@@ -222,111 +223,48 @@ def from_c(api: Types, directory: Path, include: Path | None = None, skip: Colle
     return answers
 
 
-# ---- DWARF ------------------------------------------------------------------
+# ---- what the package reads: DWARF, describe() ------------------------------
 
-ENCODINGS = {5: "signed", 6: "signed", 7: "unsigned", 8: "unsigned"}
-
-
-def attribute(die: DIE, name: str) -> int | None:
-    found = die.attributes.get(f"DW_AT_{name}")
-    return None if found is None else int(found.value)
-
-
-def die_name(die: DIE) -> str:
-    return die.attributes["DW_AT_name"].value.decode() if "DW_AT_name" in die.attributes else ""
-
-
-def target(die: DIE) -> DIE:
-    return die.get_DIE_from_attribute("DW_AT_type")
+def member_kind(m: Member) -> str:
+    if m.members:
+        kind = "struct"
+    elif m.is_enum:
+        kind = f"enum {m.type} {m.kind}"
+    elif m.kind in ("pointer", "struct", "union"):
+        kind = m.type
+    else:
+        kind = "signed" if m.kind == "char" else m.kind
+    return kind + "".join(f"[{n}]" for n in m.dimensions)
 
 
-def dwarf_array(die: DIE) -> tuple[str, int]:
-    kind, size = dwarf_kind(target(die))
-    for sub in die.iter_children():
-        upper = attribute(sub, "upper_bound")
-        count = attribute(sub, "count") if upper is None else upper + 1
-        assert count is not None
-        kind, size = f"{kind}[{count}]", size * count
-    return kind, size
-
-
-def dwarf_name(die: DIE) -> str:
-    """A type as C writes it, for what a pointer points to."""
-    tag = str(die.tag).removeprefix("DW_TAG_")
-    if tag == "pointer_type":
-        return f"{dwarf_name(target(die))} *".replace("* *", "**")
-    if tag == "const_type":
-        return f"const {dwarf_name(target(die))}"
-    return f"struct {die_name(die)}" if tag == "structure_type" else die_name(die)
-
-
-def dwarf_kind(die: DIE, name: str = "") -> tuple[str, int]:
-    """What a type is, and its size in bytes; name is the typedef through which it was reached."""
-    tag = str(die.tag).removeprefix("DW_TAG_")
-    if tag == "pointer_type":
-        return dwarf_name(die), attribute(die, "byte_size") or die.cu["address_size"]
-    if tag == "typedef":
-        return dwarf_kind(target(die), die_name(die))
-    if tag == "array_type":
-        return dwarf_array(die)
-    size = attribute(die, "byte_size")
-    assert size is not None, die
-    if tag == "base_type":
-        return ENCODINGS[attribute(die, "encoding") or 0], size
-    if tag == "enumeration_type":
-        return f"enum {name} {dwarf_kind(target(die))[0]}", size
-    assert tag in ("structure_type", "union_type"), tag
-    return name or "struct", size
-
-
-def dwarf_bit(member: DIE, size: int) -> int:
-    """First bit of a member within its structure."""
-    bit = attribute(member, "data_bit_offset")
-    if bit is not None:
-        return bit
-    start = 8 * (attribute(member, "data_member_location") or 0)
-    from_the_top = attribute(member, "bit_offset")  # DWARF 2, which clang uses to please gdb
-    if from_the_top is None:
-        return start
-    return start + 8 * size - from_the_top - (attribute(member, "bit_size") or 0)
-
-
-def dwarf_fields(die: DIE, base: int = 0, prefix: str = "") -> Iterator[tuple[str, Field]]:
-    for member in die.iter_children():
-        if member.tag != "DW_TAG_member":  # clang puts nested types here
-            continue
-        kind, size = dwarf_kind(target(member))
-        bit = dwarf_bit(member, size)
-        if not die_name(member):
-            yield from dwarf_fields(target(member), base + bit, prefix)
-            continue
-        path = prefix + die_name(member)
-        yield path, Field(base + bit, attribute(member, "bit_size") or 8 * size, kind)
-        if kind == "struct":
-            yield from dwarf_fields(target(member), base + bit, f"{path}.")
+def from_described(layout: TypeLayout) -> Layout:
+    """The package's own description in this module's shape."""
+    fields = {path: Field(m.first_bit, m.end_bit - m.first_bit, member_kind(m)) for path, m in layout.flat()}
+    return Layout(layout.size, fields)
 
 
 def declaring_files(unit: CompileUnit) -> list[str]:
-    """Names of the files of a compile unit, as DW_AT_decl_file numbers them (DWARF 5)."""
+    """Names of the files of a compile unit, as DW_AT_decl_file numbers them."""
     program = unit.dwarfinfo.line_program_for_CU(unit)
     assert program is not None
     header = program.header
     directories = [d.decode() for d in header["include_directory"]]
-    return [f"{directories[f.dir_index]}/{f.name.decode()}" for f in header["file_entry"]]
+    files = header["file_entry"]
+    if header["version"] >= 5:
+        return [f"{directories[f.dir_index]}/{f.name.decode()}" for f in files]
+    return ["", *(f"{['', *directories][f.dir_index]}/{f.name.decode()}" for f in files)]  # counted from 1
 
 
-def public_types(api: Types, library: Path) -> Iterator[DIE]:
+def public_types(api: Types, info: _dwarf.DebugInfo) -> Iterator[DIE]:
     """The typedefs and tagged structures of the installed headers, in each compile unit that sees them."""
-    with library.open("rb") as stream:
-        for unit in ELFFile(stream).get_dwarf_info().iter_CUs():
-            files = declaring_files(unit)
-            for die in unit.get_top_DIE().iter_children():
-                tagged = die.tag == "DW_TAG_structure_type" and die_name(die) and not attribute(die, "declaration")
-                if die.tag != "DW_TAG_typedef" and not tagged:
-                    continue
-                path = Path(files[attribute(die, "decl_file") or 0]).resolve()
-                if path.is_relative_to(api.library.include_dir.resolve()):
-                    yield die
+    files: dict[int, list[str]] = {}
+    for die in info.entries():
+        offset = die.cu.cu_offset
+        if offset not in files:
+            files[offset] = declaring_files(die.cu)
+        path = Path(files[offset][_dwarf.number(die, "decl_file") or 0]).resolve()
+        if path.is_relative_to(api.library.include_dir.resolve()):
+            yield die
 
 
 @dataclass
@@ -339,30 +277,26 @@ class DwarfAnswers:
     incomplete: set[str] = field(default_factory=set)
 
 
-def add_layout(answers: DwarfAnswers, name: str, die: DIE) -> None:
-    layout = Layout(dwarf_kind(die)[1], dict(dwarf_fields(die)))
-    assert answers.layouts.setdefault(name, layout) == layout, f"{name} differs between source files"
-
-
 def add_type(answers: DwarfAnswers, die: DIE) -> None:
-    if die.tag == "DW_TAG_structure_type":
-        return add_layout(answers, f"struct {die_name(die)}", die)
-    name, inner = die_name(die), target(die)
-    if attribute(inner, "declaration"):
+    name = _dwarf.type_name(die)
+    inner = die if die.tag == "DW_TAG_structure_type" else _dwarf.target(die)
+    assert inner is not None
+    if _dwarf.number(inner, "declaration"):
         answers.incomplete.add(name)
     elif inner.tag in ("DW_TAG_structure_type", "DW_TAG_union_type"):
-        add_layout(answers, name, inner)
+        layout = from_described(_dwarf.layout_of(inner, name, ""))
+        assert answers.layouts.setdefault(name, layout) == layout, f"{name} differs between source files"
     elif inner.tag == "DW_TAG_enumeration_type":
-        answers.enums[name] = {die_name(e): attribute(e, "const_value") or 0 for e in inner.iter_children()}
+        answers.enums[name] = _dwarf.enumerators(inner)
     else:
-        answers.scalars[name] = dwarf_kind(die)
-    return None
+        answers.scalars[name] = _dwarf.scalar(die)
 
 
 def from_dwarf(api: Types, library: Path) -> DwarfAnswers:
     answers = DwarfAnswers()
-    for die in public_types(api, library):
-        add_type(answers, die)
+    with _dwarf.opened(library) as info:
+        for die in public_types(api, info):
+            add_type(answers, die)
     return answers
 
 

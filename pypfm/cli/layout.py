@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pypfm import layout
 from pypfm.cli._common import Subparsers, on_terminal, print_json
 from pypfm.config import LIBRARIES
-from pypfm.errors import PfmError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from pypfm.layout import LayoutDiff, Member, TypeLayout
 
 __all__ = ["add_parser"]
 
 _DIFFERENT = 8  # exit status, as abidiff's for an ABI change
-_MANUAL = "-manual"  # LIBRARY-manual is the form of a library's manual pages
+_FIRST = next(iter(LIBRARIES))
 
 
 def add_parser(commands: Subparsers) -> None:
@@ -27,11 +25,13 @@ def add_parser(commands: Subparsers) -> None:
         "layout", help="print the layout of C structures",
         description="Print structures as pahole does: offset and size of each member, holes, padding, cache lines,"
         " the positions of bit-fields. Without --library, the first library that has a type counts"
-        f" ({', '.join(LIBRARIES)}); without a type, all types of the library (pfm3) are printed.",
+        f" ({', '.join(LIBRARIES)}); without a type, all types of the"
+        f" library ({_FIRST}) are printed.",
         epilog="--diff takes TYPE, LIBRARY:TYPE or FILE:TYPE, where FILE is a library or program with debug"
         " information; LIBRARY or FILE alone stands for the type of the other side, or for all types."
         f" Its exit status is 0 if the layouts are the same and {_DIFFERENT} if they differ.")
-    parser.add_argument("types", nargs="*", metavar="TYPE", help="C name, such as pfmlib_event_t or 'struct perf_event_attr'")
+    parser.add_argument("types", nargs="*", metavar="TYPE",
+                        help="C name, such as pfmlib_event_t or 'struct perf_event_attr'")
     parser.add_argument("--library", choices=list(LIBRARIES), metavar="LIBRARY", help=", ".join(LIBRARIES))
     parser.add_argument("--as", dest="form", choices=["header", "manual"],
                         help="the structures of the headers, or those that the manual pages print")
@@ -47,28 +47,93 @@ def run(args: argparse.Namespace) -> int:
     if args.diff:
         return _diff(args)
     library = _library(args)
-    names = [name for name in args.types if name not in ("struct", "union")]  # the shell splits "struct x"
-    found = [layout.describe(name, library) for name in names or layout.types(library or "pfm3")]
+    found = [layout.describe(name, library) for name in _names(args) or layout.types(library or _FIRST)]
     if args.json:
         print_json({"types": [x.to_json() for x in found]})
     elif args.c:
-        _say_which(found, library)
         print(layout.c_source(found), end="")
     elif args.ctypes:
         print(layout.ctypes_source(found), end="")
     else:
         print("\n".join(layout.text(x) for x in found), end="")
+    if library is None:
+        _say_where_else(found)
     return 0
 
 
+def _names(args: argparse.Namespace) -> list[str]:
+    """The types asked for; the shell splits "struct x"."""
+    return [name for name in args.types if name not in ("struct", "union")]
+
+
 def _library(args: argparse.Namespace) -> str | None:
-    """The library of --library and --as; None for the first that has a type."""
+    """The library of --library and --as; None for the first one that has a type."""
     if args.form is None:
-        return args.library
-    base = (args.library or next(iter(layout.find(args.types[0])) if args.types else iter(()), "pfm3")).removesuffix(_MANUAL)
+        return cast("str | None", args.library)
+    owners = [library for name in _names(args)[:1] for library in layout.find(name)]
+    first = LIBRARIES[args.library or next(iter(owners), _FIRST)]
+    base = first.form_of or first.name
     if args.form == "header":
         return base
-    if base + _MANUAL not in LIBRARIES:
-        message = f"{base} has no other form in its manual pages; pfm3 has"
-        raise PfmError(message)
-    return base + _MANUAL
+    forms = {library.form_of: library.name for library in LIBRARIES.values() if library.form_of}
+    if base not in forms:
+        message = f"{base} has one form only; {', '.join(forms)} has the manual pages' form, too"
+        raise layout.LayoutError(message)
+    return forms[base]
+
+
+def _say_where_else(found: list[TypeLayout]) -> None:
+    """Name the types that another library lays out in another way."""
+    for x in found:
+        others = [library for library in layout.find(x.name) if not layout.compare(
+            x, layout.describe(x.name, library)).same]
+        if others:
+            print(f"pypfm layout: {x.name} is {x.source}'s; {', '.join(others)} has another layout (see --library)",
+                  file=sys.stderr)
+
+
+# ---- two layouts ------------------------------------------------------------------
+
+def _diff(args: argparse.Namespace) -> int:
+    if args.types or args.c or args.ctypes or args.library or args.form:
+        args.usage_error("--diff takes A and B, and --json; write LIBRARY:TYPE for a type of a library")
+    found = layout.diff(*args.diff)
+    changed = [d for d in found if not d.same]
+    if args.json:
+        print_json({"types": [d.to_json() for d in found]})
+    elif not changed:
+        print(f"{len(found)} type{'s' if len(found) != 1 else ''} compared, no difference")
+    for d in [] if args.json else changed:
+        _print_diff(d, drawn=on_terminal(args))
+    return _DIFFERENT if changed else 0
+
+
+def _print_diff(d: LayoutDiff, *, drawn: bool) -> None:
+    heads = [_head(d.left), "", _head(d.right)]
+    rows = [[_cell(row.left), _mark(row.left, row.right, same=row.same), _cell(row.right)] for row in d.rows]
+    if drawn:
+        from pypfm.cli import _draw
+        _draw.table(heads, rows)
+        return
+    width = max(len(row[0]) for row in [heads, *rows])
+    for left, mark, right in [heads, *rows]:
+        print(f"{left:<{width}} {mark or ' '} {right}".rstrip())
+    print()
+
+
+def _head(x: TypeLayout | None) -> str:
+    return "(no such type)" if x is None else f"{x.source}: {x.name}, {x.size} bytes"
+
+
+def _mark(left: Member | None, right: Member | None, *, same: bool) -> str:
+    """As diff --side-by-side marks lines."""
+    if same:
+        return ""
+    return "<" if right is None else ">" if left is None else "|"
+
+
+def _cell(member: Member | None) -> str:
+    if member is None:
+        return ""
+    bit = "" if member.bits is None else f":{member.bit_offset}"
+    return f"{member.offset:>6}{bit:<3} {member.size:>6} {member.type} {member.declarator}"

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from abi_full import ENUM_FIELDS, ENUMS, REGISTERS, SCALARS, SIZES, TYPES
-from layouts import CAnswers, DwarfAnswers, Types, from_c, from_cffi, from_ctypes, from_dwarf
+from layouts import CAnswers, DwarfAnswers, Types, from_c, from_cffi, from_ctypes, from_described, from_dwarf
 from native import PFM3, build_library
-from pypfm import pfm3
+from pypfm import layout, pfm3
 from pypfm.pfm3 import ffi
 
 API = Types(PFM3, ffi, ["perfmon/pfmlib_itanium2.h", "perfmon/pfmlib_montecito.h"], TYPES, ENUM_FIELDS)
@@ -76,6 +76,18 @@ def test_dwarf(name: str, dwarf_side: DwarfAnswers) -> None:
 @every_type
 def test_cffi(name: str) -> None:
     assert from_cffi(API, name) == from_ctypes(API, name)
+
+
+@every_type
+def test_describe(name: str, c_side: CAnswers, dwarf_side: DwarfAnswers) -> None:
+    found = layout.describe(name, "pfm3")
+    assert from_described(found) == from_ctypes(API, name)
+    assert [path for path, _ in found.flat()] == list(dwarf_side.layouts[name].fields)  # in the header's order
+    assert found.alignment == c_side.alignment[name]
+
+
+def test_types() -> None:
+    assert sorted(layout.types("pfm3")) == sorted(TYPES)
 
 
 @pytest.mark.parametrize("name", ENUMS)

@@ -14,9 +14,20 @@ import pytest
 
 from abi4_full import CONSTANTS, ENUM_FIELDS, ENUMS, POINTERS, SCALARS, SIZES, SOME_PMUS, TYPES
 from header_names import HeaderNames, includes
-from layouts import CAnswers, DwarfAnswers, Layout, Types, bit_fields, from_c, from_cffi, from_ctypes, from_dwarf
+from layouts import (
+    CAnswers,
+    DwarfAnswers,
+    Layout,
+    Types,
+    bit_fields,
+    from_c,
+    from_cffi,
+    from_ctypes,
+    from_described,
+    from_dwarf,
+)
 from native import CC, PFM4, build, build_library
-from pypfm import pfm4
+from pypfm import layout, pfm4
 from pypfm.pfm4 import ffi
 
 API = Types(PFM4, ffi, ["perfmon/pfmlib_perf_event.h"], TYPES, ENUM_FIELDS, POINTERS)
@@ -95,6 +106,18 @@ def test_dwarf(name: str, dwarf_side: DwarfAnswers) -> None:
 def test_cffi(name: str) -> None:
     # In any order: the binding declares members of a union in another one.
     assert sorted(without_const(from_cffi(API, name))) == sorted(without_const(from_ctypes(API, name)))
+
+
+@every_type
+def test_describe(name: str, c_side: CAnswers, dwarf_side: DwarfAnswers) -> None:
+    found = layout.describe(name, "pfm4")
+    assert from_described(found) == from_ctypes(API, name)
+    assert [path for path, _ in found.flat()] == list(dwarf_side.layouts[name].fields)  # in the header's order
+    assert found.alignment == c_side.alignment[name]
+
+
+def test_types() -> None:
+    assert sorted(layout.types("pfm4")) == sorted(TYPES)
 
 
 @needs_debian

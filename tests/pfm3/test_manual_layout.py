@@ -1,0 +1,52 @@
+"""The bytes of every public type in the form of the manual pages: declarations, C, DWARF, cffi, describe()."""
+
+from __future__ import annotations
+
+import ctypes
+
+import pytest
+
+from abi_full import ENUM_FIELDS
+from abi_manual import OTHER, SIZES, TYPES
+from layouts import CAnswers, DwarfAnswers, Types, from_c, from_cffi, from_ctypes, from_described, from_dwarf
+from native import PFM3_MANUAL, build_library
+from pypfm import layout, pfm3_manual
+
+API = Types(PFM3_MANUAL, pfm3_manual.ffi, ["perfmon/pfmlib_itanium2.h", "perfmon/pfmlib_montecito.h"], TYPES,
+            ENUM_FIELDS)
+every_type = pytest.mark.parametrize("name", TYPES)
+
+
+@pytest.fixture(scope="module")
+def c_side(tmp_path_factory: pytest.TempPathFactory) -> CAnswers:
+    return from_c(API, tmp_path_factory.mktemp("layout"))
+
+
+@pytest.fixture(scope="module")
+def dwarf_side(tmp_path_factory: pytest.TempPathFactory) -> DwarfAnswers:
+    return from_dwarf(API, build_library(PFM3_MANUAL, tmp_path_factory.mktemp("dwarf"), "-gdwarf-5", "-O1",
+                                         "-fno-eliminate-unused-debug-types"))
+
+
+def test_every_type_is_covered(dwarf_side: DwarfAnswers) -> None:
+    assert set(dwarf_side.layouts) == set(TYPES) == set(layout.types("pfm3-manual"))
+
+
+@every_type
+def test_size(name: str) -> None:
+    assert ctypes.sizeof(TYPES[name]) == layout.describe(name, "pfm3-manual").size == SIZES[name]
+
+
+@every_type
+def test_all_readers(name: str, c_side: CAnswers, dwarf_side: DwarfAnswers) -> None:
+    expected = from_ctypes(API, name)
+    assert c_side.layouts[name] == expected
+    assert dwarf_side.layouts[name] == expected
+    assert from_cffi(API, name) == expected
+    assert from_described(layout.describe(name, "pfm3-manual")) == expected
+
+
+@every_type
+def test_differs_from_the_header_where_the_pages_do(name: str) -> None:
+    header, manual = layout.describe(name, "pfm3"), layout.describe(name, "pfm3-manual")
+    assert layout.compare(header, manual).same == (name not in {t.__name__ for t in OTHER})
