@@ -22,7 +22,7 @@ _BITS = """
 #include <string.h>
 
 /* Whether the bits of an object that are set are these, and no other. */
-static inline int
+static int
 pypfm_bits_are(const void *object, size_t size, size_t first, size_t width)
 {
 	const unsigned char *byte = object;
@@ -39,7 +39,7 @@ pypfm_bits_are(const void *object, size_t size, size_t first, size_t width)
 	!pypfm_bits_are(&(object), sizeof(object), first, width))
 
 /* How many bit-fields are not where they were. */
-static inline int
+__attribute__((unused)) static int
 pypfm_misplaced_bit_fields(void)
 {
 	int wrong = 0;

@@ -1,7 +1,8 @@
 """A layout as pahole prints it: the same text, byte for byte, but for the names of C's integer types.
 
 pahole shows those as the compiler's debug information has them (gcc: ``long unsigned int``); here
-they are as in the header (``unsigned long``), which is what clang records.
+they are as in the header (``unsigned long``), which is what clang records.  Its remarks on bit-fields
+that share bytes with members of another type are left out: no type of our libraries has such.
 """
 
 from __future__ import annotations

@@ -1,0 +1,131 @@
+"""pypfm layout as text: real pahole prints the same for every type, byte for byte."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from native import CC, build, headers
+from pypfm import layout
+from pypfm.config import LIBRARIES
+from pypfm.layout import TypeLayout
+from terminal import pypfm
+
+TYPES = [(library, name) for library in LIBRARIES for name in layout.types(library)]
+every_type = pytest.mark.parametrize(("library", "name"), TYPES, ids=[" ".join(row) for row in TYPES])
+
+# gcc's names of types in its debug information, and the header's in the same number of columns.
+GCC_S_NAMES = {"long long unsigned int": "unsigned long long    ", "long unsigned int": "unsigned long    ",
+               "short unsigned int": "unsigned short    "}
+Pahole = Callable[[str, str], str]
+
+
+def object_file(library: str, directory: Path) -> Path:
+    """All headers, compiled by gcc with debug information; a union has its name as a tag: pahole prints
+    nothing of unions that have only a typedef's."""
+    lib = LIBRARIES[library]
+    text = build(CC, "-E", "-P", *lib.cflags, "-x", "c", "-",
+                 source="".join(f"#include <{h}>\n" for h in headers(lib)))
+    text = re.sub(r"typedef union \{((?:[^{}]|\{[^}]*\})*)\} (pfm\w+);", r"typedef union \2 {\1} \2;", text)
+    out = directory / f"{library}.o"
+    build("gcc", "-std=gnu11", "-g", "-fno-eliminate-unused-debug-types", "-w", "-c", "-x", "c", "-", "-o", out, source=text)
+    return out
+
+
+@pytest.fixture(scope="module")
+def pahole(tmp_path_factory: pytest.TempPathFactory) -> Pahole:
+    tool = shutil.which("pahole")
+    if tool is None or shutil.which("gcc") is None:
+        pytest.skip("no pahole (Debian: dwarves), or no gcc, on this machine")
+    files = {library: object_file(library, tmp_path_factory.mktemp("pahole")) for library in LIBRARIES}
+
+    def run(library: str, name: str) -> str:
+        return build(tool, "-C", name.removeprefix("struct "), files[library])
+    return run
+
+
+def as_header(text: str) -> str:
+    for gcc, header in GCC_S_NAMES.items():
+        text = text.replace(gcc, header)
+    return text
+
+
+@every_type
+def test_pahole_prints_the_same(library: str, name: str, pahole: Pahole) -> None:
+    expected = as_header(pahole(library, name))
+    found = layout.text(layout.describe(name, library))
+    if layout.describe(name, library).kind == "union":  # the tag that object_file() gave it
+        found = found.replace("typedef union {", f"union {name} {{").replace(f"}} {name};", "};")
+    assert found == expected
+
+
+def test_pahole_prints_the_same_from_clang(tmp_path: Path) -> None:
+    """clang names the types as the header does; only types without nested ones, which pahole prints twice."""
+    tool = shutil.which("pahole")
+    if tool is None or shutil.which("clang") is None:
+        pytest.skip("no pahole (Debian: dwarves), or no clang, on this machine")
+    lib = LIBRARIES["pfm3"]
+    out = tmp_path / "types.o"
+    source = "".join(f"#include <{h}>\n" for h in headers(lib))
+    build("clang", "-std=gnu11", "-g", "-fno-eliminate-unused-debug-types", "-w", *lib.cflags, "-c", "-x", "c", "-", "-o", out, source=source)
+    flat = [layout.describe(name, "pfm3") for name in layout.types("pfm3")]
+    flat = [x for x in flat if not any(m.members for m in x.members)]
+    assert len(flat) > 20
+    for x in flat:
+        assert layout.text(x) == build(tool, "-C", x.name, out)
+
+
+STRUCTURE = """
+struct inner { long a; char b; };
+struct sample {
+    char first;
+    unsigned a:3;
+    unsigned b:30;
+    struct { char c; long d; } plain;
+    union { int i; char text[7]; };
+    struct inner whole;
+    double x[2][3];
+    char *const *names;
+    short last;
+};
+struct sample object;
+"""
+
+
+def sample(directory: Path) -> TypeLayout:
+    from pypfm import _dwarf
+    out = directory / "sample.o"
+    build(CC, "-g", "-c", "-x", "c", "-", "-o", out, source=STRUCTURE)
+    with _dwarf.opened(out) as info:
+        found = info.layout("sample")
+    assert found is not None
+    return found
+
+
+def test_holes_of_a_structure_that_has_all_kinds(tmp_path: Path) -> None:
+    """By hand: the layout that the System V ABI for x86-64 gives."""
+    found = sample(tmp_path)
+    assert found.name == "struct sample"
+    assert [(h.after, h.offset, h.bits) for h in found.holes] == [("a", 1, 21), ("b", 7, 2)]
+    assert (found.size, found.padding, found.cachelines) == (112, 6, 2)
+    paths = {path: (m.first_bit, m.end_bit - m.first_bit) for path, m in found.flat()}
+    assert paths["a"] == (8, 3)
+    assert paths["b"] == (32, 30)
+    assert paths["plain.d"] == (128, 64)
+    assert paths["text"] == (192, 56)
+    assert paths["x"] == (8 * 48, 8 * 48)
+    assert found.at(0) == "first"
+    assert found.at(24) == "i/text"
+    assert found.at(17) == "plain.d"
+    assert found.at(found.size - 1) == f"padding at {found.size - 1}"
+
+
+def test_all_types_are_printed_one_after_the_other() -> None:
+    done = pypfm("layout", "--library", "pfm4")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "\n".join(layout.text(layout.describe(name, "pfm4")) for name in layout.types("pfm4"))
+    assert pypfm("layout").stdout.count("} pfmlib_") + 4 == len(layout.types("pfm3"))
