@@ -1,13 +1,17 @@
 """Layouts of C types from the debug information (DWARF 2 to 5) of a library or program.
 
 Read with pyelftools; also from a separate file, found as gdb finds it: by build-id below
-/usr/lib/debug, or by the name that .gnu_debuglink gives.
+/usr/lib/debug, or by the name that .gnu_debuglink gives.  Not read: types in units of their own
+(gcc -fdebug-types-section), of which pyelftools knows only half.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import zlib
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
+from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,7 +21,6 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
 from pypfm._layout_model import Kind, LayoutError, Member, TypeLayout
-from pypfm.errors import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,12 +28,12 @@ if TYPE_CHECKING:
     from elftools.dwarf.die import DIE
     from elftools.dwarf.dwarfinfo import DWARFInfo
 
-__all__ = ["DAMAGED", "DebugInfo", "die_name", "enumerators", "layout_of", "number", "open_elf", "opened",
-           "scalar", "target", "type_name"]
+__all__ = ["DebugInfo", "build_id_of", "die_name", "enumerators", "layout_of", "number", "open_elf", "opened",
+           "readable", "scalar", "separate_file", "target", "type_name"]
 
 # What pyelftools raises when a file is not what it says.
-DAMAGED = (ELFError, DWARFError, ConstructError, ArithmeticError, AssertionError, AttributeError, LookupError,
-           NotImplementedError, RecursionError, TypeError, ValueError)
+_DAMAGED = (ELFError, DWARFError, ConstructError, ArithmeticError, AssertionError, AttributeError, LookupError,
+            MemoryError, NotImplementedError, OSError, RecursionError, TypeError, ValueError, zlib.error)
 
 _DEBUG_DIRECTORY = Path("/usr/lib/debug")
 _KINDS: dict[int, Kind] = {2: "unsigned", 4: "float", 5: "signed", 6: "signed", 7: "unsigned", 8: "unsigned"}
@@ -52,16 +55,34 @@ def open_elf(path: Path) -> Iterator[ELFFile]:
     :param path: a library, a program or a debug file
     :raises LayoutError: it cannot be opened or is no ELF file
     """
+    def linked(name: str) -> BytesIO:
+        """The file of common parts that dwz made for several libraries."""
+        return BytesIO((path.parent / name).read_bytes())
+
     try:
-        elf = ELFFile.load_from_path(str(path))
+        stream = path.open("rb")
     except OSError as error:
         message = f"{path}: {error.strerror}"
         raise LayoutError(message) from None
-    except DAMAGED as error:
-        message = f"{path} is no ELF file: {error}"
-        raise LayoutError(message) from None
-    with elf:
+    with stream:
+        try:
+            elf = ELFFile(stream, linked)
+        except _DAMAGED as error:
+            message = f"{path} is no ELF file" + (f" ({error})" if str(error) else "")
+            raise LayoutError(message) from None
         yield elf
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turn what pyelftools raises while it reads a damaged file into a LayoutError."""
+    try:
+        yield
+    except LayoutError:
+        raise
+    except _DAMAGED as error:
+        message = f"{path} is damaged: {' '.join(str(error).split())[:200] or type(error).__name__}"
+        raise LayoutError(message) from None
 
 
 @contextmanager
@@ -70,25 +91,21 @@ def opened(path: Path) -> Iterator[DebugInfo]:
 
     :raises LayoutError: there is none, or it is for another kind of machine than our libraries are
     """
-    with open_elf(path) as elf:
-        _check_machine(path, elf)
-        if elf.has_dwarf_info():
-            yield DebugInfo(path, _damaged(path, elf))
-            return
-        separate = separate_file(path, elf)
-    if separate is None:
-        message = f"{path} has no debug information (compile it with -g, or install its debug file)"
-        raise LayoutError(message)
-    with open_elf(separate) as elf:
-        yield DebugInfo(path, _damaged(separate, elf))
+    with ExitStack() as stack:
+        yield _debug_info(path, stack)
 
 
-def _damaged(path: Path, elf: ELFFile) -> DWARFInfo:
-    try:
-        return elf.get_dwarf_info()
-    except DAMAGED as error:
-        message = f"{path}: its debug information cannot be read: {error}"
-        raise LayoutError(message) from None
+def _debug_info(path: Path, stack: ExitStack) -> DebugInfo:
+    elf = stack.enter_context(open_elf(path))
+    _check_machine(path, elf)
+    with readable(path):
+        if not elf.has_dwarf_info(strict=True):
+            separate = separate_file(path, elf)
+            if separate is None:
+                message = f"{path} has no debug information (compile it with -g, or install its debug file)"
+                raise LayoutError(message)
+            elf = stack.enter_context(open_elf(separate))
+        return DebugInfo(path, elf.get_dwarf_info())
 
 
 def _check_machine(path: Path, elf: ELFFile) -> None:
@@ -107,11 +124,17 @@ def separate_file(path: Path, elf: ELFFile) -> Path | None:
         candidates.append(_DEBUG_DIRECTORY / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug")
     link = elf.get_section_by_name(".gnu_debuglink")
     if link is not None:
-        name = link.data().split(b"\0")[0].decode(errors="surrogateescape")
+        data = link.data()
+        name, checksum = data.split(b"\0")[0].decode(errors="surrogateescape"), int.from_bytes(data[-4:], "little")
         directory = path.resolve().parent
-        candidates += [directory / name, directory / ".debug" / name,
-                       _DEBUG_DIRECTORY / directory.relative_to("/") / name]
-    return next((c for c in candidates if c.is_file() and c.resolve() != path.resolve()), None)
+        places = [directory, directory / ".debug", _DEBUG_DIRECTORY / directory.relative_to("/")]
+        candidates += [place / name for place in places if _checksum(place / name) == checksum]
+    return next((c for c in candidates if c.is_file()), None)
+
+
+def _checksum(path: Path) -> int | None:
+    """CRC-32 of a file, as .gnu_debuglink has it; None if there is no file."""
+    return zlib.crc32(path.read_bytes()) if path.is_file() else None
 
 
 def build_id_of(elf: ELFFile) -> str:
@@ -135,15 +158,13 @@ class DebugInfo:
 
     def entries(self) -> Iterator[DIE]:
         """Typedefs and complete structures with a tag, of each compile unit."""
-        try:
-            for unit in self._dwarf.iter_CUs():
+        with readable(self.path):
+            common = self._dwarf.supplementary_dwarfinfo
+            for unit in chain(self._dwarf.iter_CUs(), () if common is None else common.iter_CUs()):
                 for die in unit.get_top_DIE().iter_children():
                     tagged = _tag(die) in _AGGREGATES and not number(die, "declaration")
                     if (tagged or _tag(die) == "typedef") and die_name(die):
                         yield die
-        except DAMAGED as error:
-            message = f"{self.path}: its debug information cannot be read: {error}"
-            raise LayoutError(message) from None
 
     @cached_property
     def _by_name(self) -> dict[str, DIE]:
@@ -166,14 +187,9 @@ class DebugInfo:
         :param name: C name: ``pfmlib_event_t``, ``struct perf_event_attr`` (or without ``struct``)
         :raises LayoutError: the debug information is damaged
         """
-        try:
+        with readable(self.path):
             found = next((n for n in (name, f"struct {name}", f"union {name}") if n in self._by_name), None)
             return None if found is None else layout_of(self._by_name[found], found, str(self.path))
-        except DAMAGED as error:
-            if isinstance(error, LayoutError):
-                raise
-            message = f"{self.path}: what it says of {shown(name)} cannot be read: {error}"
-            raise LayoutError(message) from None
 
 
 def number(die: DIE, name: str) -> int | None:

@@ -17,10 +17,10 @@ def pypfm(*args: object) -> subprocess.CompletedProcess[str]:
     return run(PYPFM, *args)
 
 
-def on_terminal(columns: int, *args: object) -> str:
+def on_terminal(columns: int, *args: object, status: int = 0) -> str:
     """What a command prints on a terminal of that width."""
     ours, theirs = pty.openpty()
-    env = clean_env(COLUMNS=str(columns), TERM="dumb")
+    env = clean_env(COLUMNS=str(columns), LINES="50", TERM="dumb")  # rich wants both
     process = subprocess.Popen([str(a) for a in (PYPFM, *args)], stdout=theirs, stderr=theirs, env=env, cwd=TESTS)
     os.close(theirs)
     text = b""
@@ -33,5 +33,5 @@ def on_terminal(columns: int, *args: object) -> str:
             break
         text += piece
     os.close(ours)
-    assert process.wait() == 0, text
+    assert process.wait() == status, text
     return text.decode().replace("\r\n", "\n")

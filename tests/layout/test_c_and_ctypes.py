@@ -127,7 +127,7 @@ def as_number(value: Ctypes) -> int:
 
 def read_ctypes(obj: Ctypes, path: str, index: tuple[int, ...]) -> int:
     holder, name = ctypes_holder(obj, path)
-    if getattr(dict((f[0], f[1]) for f in all_fields(type(holder))).get(name), "__name__", "") == "c_char_p":
+    if {f[0]: f[1] for f in all_fields(type(holder))}.get(name) is ctypes.c_char_p:
         return ctypes.c_void_p.from_buffer(holder, getattr(type(holder), name).offset).value or 0
     value = getattr(holder, name)
     return as_number(value[index[0]] if index else value)
