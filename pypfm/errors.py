@@ -12,8 +12,8 @@ from pypfm._mirror import string
 from pypfm._pfm3 import ffi, lib
 
 __all__ = [
-    "AssignmentError", "CodeRangeError", "CountingError", "CoverageError", "DataRangeError", "EventNotFoundError",
-    "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError",
+    "AssignmentError", "CodeRangeError", "ConformError", "CountingError", "CoverageError", "DataRangeError",
+    "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError",
     "InvalidRequestError", "NotSupportedError", "Pfm3Error", "Pfm4Error", "Pfm4PromiseError",
     "PfmError", "PromiseError",
     "RequestTooLargeError", "ThresholdError", "UnitMaskError",
@@ -59,6 +59,10 @@ class Pfm4Error(PfmError):
 
 class Pfm4PromiseError(Pfm4Error, ValueError):
     """The C library would go on where the manual page forbids it (check="manual")."""
+
+
+class ConformError(PfmError):
+    """A library that cannot be checked, or a file of vectors that cannot be read."""
 
 
 class CountingError(PfmError, OSError):

@@ -1,0 +1,162 @@
+"""The calls of libpfm 4 that vectors describe, made on a library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from pypfm.conform._library import bytes_of, text_at
+
+if TYPE_CHECKING:
+    from _cffi_backend import FFI
+
+    from pypfm.conform._library import Functions
+    from pypfm.conform.model import Json, Vector
+
+__all__ = ["Library4"]
+
+_ROOM = 8192  # bytes for a structure: the caller's size may be larger than the library knows it
+_MOST_CODES = 64
+_MOST_ATTRS = 4096
+_WIDTH = 64  # bits of the words that flags lie in
+
+
+class Library4:
+    """A libpfm 4 under test.
+
+    :param ffi: of pypfm._pfm4
+    :param functions: of the library
+    :param descriptions: answer descriptions as they are, not just whether there is one
+    """
+
+    def __init__(self, ffi: FFI, functions: Functions, descriptions: bool = False) -> None:
+        self._ffi, self._functions, self._descriptions = cast(Any, ffi), functions, descriptions
+        self._lib = functions.lib
+        self._os = {"none": self._lib.PFM_OS_NONE, "perf_event": self._lib.PFM_OS_PERF_EVENT,
+                    "perf_event_ext": self._lib.PFM_OS_PERF_EVENT_EXT}
+
+    def answer(self, vector: Vector) -> Json:
+        """Make the call of a vector.
+
+        :return: what came back, in the form of ``expect``
+        :raises MissingFunctionError: the library does not export the function
+        """
+        self._ffi.errno = 0  # what one call leaves there, another one may look at
+        if vector["kind"] == "start":
+            return {"ret": self._functions.pfm_initialize()}
+        if vector["kind"] == "info":
+            return self._pmu(cast(int, vector["pmu"])) if "event" not in vector else self._event(vector)
+        if vector["os"] == "none":
+            return self._raw(cast("dict[str, Any]", vector))
+        return self._perf(cast("dict[str, Any]", vector))
+
+    # ---- pfm_get_os_event_encoding() ----
+
+    def _argument(self, ctype: str, vector: dict[str, Any]) -> tuple[Any, Any, Any]:
+        """A zeroed argument structure in a large buffer, and where the string goes."""
+        room = self._ffi.new("unsigned char[]", _ROOM)
+        arg, fstr = self._ffi.cast(f"{ctype} *", room), self._ffi.new("char **")
+        arg.size = vector.get("size", self._ffi.sizeof(ctype))
+        return room, arg, fstr
+
+    def _take(self, fstr: Any) -> str:
+        """The string that the library allocated, freed as its caller does."""
+        text = text_at(self._ffi, fstr[0]) or ""
+        self._lib.free(fstr[0])
+        return text
+
+    def _raw(self, vector: dict[str, Any]) -> Json:
+        text = bytes_of(vector["event"], "latin-1")
+        room, arg, fstr = self._argument("pfm_pmu_encode_arg_t", vector)
+        codes = None
+        if "room" in vector:
+            codes = self._ffi.new("uint64_t[]", max(vector["room"], 1))
+            arg.codes, arg.count = codes, vector["room"]
+        else:
+            arg.fstr = fstr
+        ret = self._functions.pfm_get_os_event_encoding(text, vector["dfl_plm"], self._os["none"], arg)
+        got: dict[str, Json] = {"ret": ret}
+        if vector.get("find"):
+            got["find"] = self._functions.pfm_find_event(text)
+        if ret == 0:
+            most = max(len(codes), _MOST_CODES) if codes else _MOST_CODES
+            got |= {"idx": arg.idx, "codes": [hex(arg.codes[i]) for i in range(min(arg.count, most))]}
+            if arg.count > most:
+                got["count"] = arg.count
+            if not codes:
+                self._lib.free(arg.codes)
+            got["fstr"] = self._take(fstr)
+        return self._checked(got, room, "pfm_pmu_encode_arg_t")
+
+    def _perf(self, vector: dict[str, Any]) -> Json:
+        memory = self._ffi.new("unsigned char[]", _ROOM)
+        attr = self._ffi.cast("struct perf_event_attr *", memory)
+        flags = self._flags(attr)
+        for name, value in vector.get("attr", {}).items():
+            if name == "flags":
+                flags[0] = value
+            else:
+                setattr(attr, name, value)
+        room, arg, fstr = self._argument("pfm_perf_encode_arg_t", vector)
+        arg.attr, arg.fstr = attr, fstr
+        ret = self._functions.pfm_get_os_event_encoding(
+            bytes_of(vector["event"], "latin-1"), vector["dfl_plm"], self._os[vector["os"]], arg)
+        got: dict[str, Json] = {"ret": ret}
+        if ret == 0:
+            got |= {"idx": arg.idx, "type": attr.type, "config": hex(attr.config), "config1": hex(attr.config1),
+                    "config2": hex(attr.config2), "sample_period": attr.sample_period, "flags": hex(flags[0]),
+                    "cpu": arg.cpu, "open_flags": arg.flags, "fstr": self._take(fstr)}
+        got = self._checked(got, room, "pfm_perf_encode_arg_t")
+        return self._checked(got, memory, "struct perf_event_attr")
+
+    def _flags(self, attr: Any) -> Any:
+        """The word of a struct perf_event_attr that holds its bits."""
+        offset = self._ffi.offsetof("struct perf_event_attr", "wakeup_events") - _WIDTH // 8
+        return self._ffi.cast("uint64_t *", self._ffi.cast("char *", attr) + offset)
+
+    def _checked(self, got: dict[str, Json], memory: Any, ctype: str) -> dict[str, Json]:
+        """The answer, with a note if bytes behind a structure were written."""
+        if any(self._ffi.buffer(memory)[self._ffi.sizeof(ctype):]):
+            got["overrun"] = True
+        return got
+
+    # ---- information ----
+
+    def _pmu(self, pmu: int) -> dict[str, Json]:
+        return self._ask("pfm_pmu_info_t", self._functions.pfm_get_pmu_info, pmu)
+
+    def _event(self, vector: Vector) -> Json:
+        """An event, each of its attributes and one behind the last, and the next event."""
+        index, layer = vector["event"], self._os[str(vector["os"])]
+        got = self._ask("pfm_event_info_t", self._functions.pfm_get_event_info, index, layer)
+        count = min(cast(int, got.get("nattrs", 0)), _MOST_ATTRS)
+        got["attrs"] = [cast("Json", self._ask("pfm_event_attr_info_t", self._functions.pfm_get_event_attr_info,
+                                               index, n, layer)) for n in range(count + 1)]
+        got["next"] = self._functions.pfm_get_event_next(index)
+        return cast("Json", got)
+
+    def _ask(self, ctype: str, function: Any, *args: Any) -> dict[str, Json]:
+        """The structure that a query fills in, with the return code."""
+        room = self._ffi.new("unsigned char[]", _ROOM)
+        info = self._ffi.cast(f"{ctype} *", room)
+        ret = function(*args, info)
+        got: dict[str, Json] = {"ret": ret} if ret else {"ret": 0} | self._fields(ctype, info)
+        return self._checked(got, room, ctype)
+
+    def _fields(self, ctype: str, info: Any) -> dict[str, Json]:
+        """The members; the bit-fields as one number, the default of an attribute as 64 bits."""
+        row: dict[str, Json] = {}
+        flags = 0
+        for name, member in self._ffi.typeof(ctype).fields:
+            if member.bitsize >= 0:
+                if name != "reserved_bits":
+                    flags |= getattr(info, name) << member.bitshift
+            elif name == "desc":
+                text = text_at(self._ffi, info.desc)
+                row[name] = text if self._descriptions else bool(text)
+            elif member.type.cname == "char *" and not name.startswith("dfl_"):
+                row[name] = text_at(self._ffi, getattr(info, name))
+            elif name == "dfl_val64":
+                row |= {"flags": flags, "dfl": info.dfl_val64}
+            elif not name.startswith("dfl_"):
+                row[name] = int(getattr(info, name))
+        return row | {"flags": flags}

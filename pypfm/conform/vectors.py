@@ -1,0 +1,229 @@
+"""The recorded answers as vectors, and vectors of other files.
+
+The files of pypfm/vectors are as they were recorded; here each line becomes a vector as
+`pypfm.conform.model` describes it, with its ``kind``.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from pypfm._pfm3 import lib as lib3
+from pypfm._pfm4 import lib as lib4
+from pypfm.errors import ConformError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pypfm.conform.model import Json, Vector
+
+__all__ = ["APIS", "EVENT_SHIFT", "KINDS", "PMU_IDS", "TAGS", "environment", "function_of", "group_of", "pmu_of",
+           "read", "recorded", "start_of"]
+
+APIS = ("pfm3", "pfm3-manual", "pfm4")
+PMU_IDS = {"glm": lib4.PFM_PMU_INTEL_GLM, "perf": lib4.PFM_PMU_PERF_EVENT, "perf_raw": lib4.PFM_PMU_PERF_EVENT_RAW}
+EVENT_SHIFT = 21  # an opaque event index of libpfm 4 is PMU << 21 | event
+TAGS = {"itanium2": "ita2", "montecito": "mont"}  # of a libpfm 3 PMU, in the names of its functions and types
+_OS = ("none", "perf_event", "perf_event_ext")
+
+# What a vector of each kind has to have, and the types of it.
+KINDS: dict[str, dict[str, type]] = {
+    "dispatch": {"pmu": str, "events": list},
+    "call": {"call": str, "args": list},
+    "query": {"pmu": str, "index": int},
+    "encode": {"event": str, "os": str, "dfl_plm": int},
+    "info": {},
+}
+
+_FILES = Path(__file__).resolve().parent.parent / "vectors"
+
+
+def recorded(api: str) -> list[Vector]:
+    """All recorded answers for an API.
+
+    :param api: pfm3, pfm3-manual or pfm4
+    :return: the vectors, in the order of the files
+    """
+    return list(_pfm4() if api == "pfm4" else _pfm3())
+
+
+def read(path: Path) -> list[Vector]:
+    """The vectors of a JSON-lines file, packed with gzip or not.
+
+    :param path: one vector in each line; one without an ``id`` gets FILE:LINE
+    :raises ConformError: the file cannot be read, or a line is not a vector; the message names the line
+    """
+    found = []
+    for number, line in enumerate(_lines(path), 1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            vector = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            message = f"{where}: not JSON: {error}"
+            raise ConformError(message) from None
+        for complaint in _complaints(vector):
+            message = f"{where}: {complaint}"
+            raise ConformError(message)
+        found.append({"id": f"{path.name}:{number}"} | vector)
+    return found
+
+
+def _complaints(vector: Json) -> Iterator[str]:
+    """What keeps JSON data from being a vector."""
+    kind = vector.get("kind") if isinstance(vector, dict) else None
+    if not isinstance(vector, dict) or not isinstance(kind, str) or kind not in KINDS:
+        yield f"kind is {shown(json.dumps(kind))}; there are {', '.join(KINDS)}"
+        return
+    for key, kinds in KINDS[kind].items():
+        if type(vector.get(key)) is not kinds:
+            yield f"{kind} wants {key} as {kinds.__name__}"
+    pmus = (None, *TAGS) if kind == "call" else tuple(TAGS)
+    if kind in ("dispatch", "call", "query") and vector.get("pmu") not in pmus:
+        yield f"pmu is {shown(json.dumps(vector.get('pmu')))}; there are {', '.join(p or 'null' for p in pmus)}"
+    if "os" in vector and vector["os"] not in _OS:
+        yield f"os is {shown(json.dumps(vector['os']))}; there are {', '.join(_OS)}"
+    about = ("event", "os") if "event" in vector else ("pmu",)
+    if kind == "info" and (type(vector.get(about[0])) is not int or about[-1] not in vector):
+        yield "info wants pmu as int, or event as int and os"
+    env = vector.get("env", {})
+    if not isinstance(env, dict) or not all(isinstance(v, str) and "\0" not in f"{k}{v}" for k, v in env.items()):
+        yield "env is not an object of strings"
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        data = path.read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+        yield from data.decode().split("\n")
+    except OSError as error:  # gzip.BadGzipFile among them
+        message = f"{path}: {error.strerror or error}"
+        raise ConformError(message) from None
+    except (EOFError, ValueError) as error:
+        message = f"{path}: {'not UTF-8' if isinstance(error, ValueError) else 'not a whole gzip file'}"
+        raise ConformError(message) from None
+
+
+# ---- what a vector is about ------------------------------------------------------
+
+def function_of(vector: Vector) -> str:
+    """The C function that a vector calls, or "queries" for all those about one event."""
+    kind = vector["kind"]
+    if kind in ("call", "start"):
+        return str(vector["call"])
+    if kind == "info":
+        return "pfm_get_pmu_info" if "event" not in vector else "pfm_get_event_info"
+    return {"dispatch": "pfm_dispatch_events", "query": "queries", "encode": "pfm_get_os_event_encoding"}[str(kind)]
+
+
+def environment(vector: Vector) -> dict[str, str]:
+    """The LIBPFM_* variables of the process that makes the call."""
+    if "cpuid3" in vector:
+        return {"LIBPFM_IA64_CPUID3": str(vector["cpuid3"])}
+    return dict(cast("dict[str, str]", vector.get("env", {})))
+
+
+def group_of(vector: Vector) -> str:
+    """What the vectors that one process can answer have in common, as text."""
+    pmu = vector.get("pmu") if vector["kind"] in ("dispatch", "call", "query") else ""
+    return json.dumps([pmu, environment(vector)], sort_keys=True)
+
+
+def start_of(vector: Vector) -> list[Vector]:
+    """The calls that bring a library into the state in which a vector is answered.
+
+    :return: vectors of a kind of their own, "start"; what one without ``expect`` answers does not matter
+    """
+    start: Vector = {"kind": "start", "call": "pfm_initialize", "args": [], "env": cast("Json", environment(vector))}
+    if vector["kind"] in ("encode", "info"):
+        return [start | {"expect": {"ret": 0}}]
+    if vector.get("pmu") is None:
+        return []  # before pfm_initialize()
+    pmu = int(getattr(lib3, f"PFMLIB_{str(vector['pmu']).upper()}_PMU"))
+    selected: Vector = start | {"call": "pfm_get_pmu_type", "expect": {"ret": 0, "value": pmu}}
+    if "cpuid3" in vector:
+        return [start | {"expect": {"ret": 0}}, selected]
+    return [start, start | {"call": "pfm_force_pmu", "args": [pmu], "expect": {"ret": 0}}, selected]
+
+
+def pmu_of(vector: Vector) -> str:
+    """The PMU of a vector: itanium2, montecito, glm, perf or perf_raw; none if any would do."""
+    if vector["kind"] in ("dispatch", "call", "query"):
+        return str(vector["pmu"] or "none")
+    names = {number: name for name, number in PMU_IDS.items()}
+    answer = vector.get("expect")
+    if vector["kind"] == "info":
+        number = cast(int, vector["event"]) >> EVENT_SHIFT if "event" in vector else cast(int, vector["pmu"])
+        return names.get(number, "none")
+    if isinstance(answer, dict) and isinstance(answer.get("idx"), int):
+        return names[cast(int, answer["idx"]) >> EVENT_SHIFT]
+    prefix, separator, _ = str(vector["event"]).lower().partition("::")
+    forced = environment(vector).get("LIBPFM_FORCE_PMU", "").lower().split(",")[0]
+    return next((n for n in (prefix if separator else "", forced) if n in PMU_IDS), "perf")
+
+
+# ---- the recorded files ----------------------------------------------------------
+
+def _load(name: str) -> Iterator[Vector]:
+    return (json.loads(line) for line in _lines(_FILES / name) if line)
+
+
+def _of_kind(kind: str) -> Vector:
+    return {"kind": kind}
+
+
+def _pfm3() -> Iterator[Vector]:
+    for name in ("pfm3_dispatch.jsonl.gz", "pfm3_golden_itanium2.jsonl", "pfm3_golden_montecito.jsonl"):
+        yield from (_of_kind("dispatch") | vector for vector in _load(name))
+    for number, vector in enumerate(_load("pfm3_api.jsonl.gz"), 1):
+        yield _of_kind("call") | {"id": f"api-{number:04}"} | vector
+    for pmu in TAGS:
+        with (_FILES / f"pfm3_{pmu}_events.csv").open(newline="") as file:
+            yield from (_query(pmu, row) for row in csv.DictReader(file))
+
+
+def _query(pmu: str, row: dict[str, str]) -> Vector:
+    """A row of an event catalogue; the answers by the function that gives them."""
+    expect: Vector = {"pfm_get_event_description": True}
+    for column, text in row.items():
+        if column in ("name", "code", "counters"):
+            expect[f"pfm_get_event_{column}"] = text
+        elif column == "unit_masks":
+            expect[column] = text
+        elif column != "index":
+            expect[f"pfm_{TAGS[pmu]}_{column}"] = {"ret": int(text[3:])} if text.startswith("err") else int(text)
+    index = int(row["index"])
+    return {"kind": "query", "id": f"{TAGS[pmu]}-{index}", "pmu": pmu, "index": index, "expect": expect}
+
+
+def _pfm4() -> Iterator[Vector]:
+    for name in ("pfm4_encode.jsonl.gz", "pfm4_raw.jsonl.gz"):
+        yield from (_of_kind("encode") | vector for vector in _load(name))
+    yield from _info(list(_load("pfm4_info.jsonl.gz")))
+
+
+def _info(rows: list[Vector]) -> Iterator[Vector]:
+    """The table of information: each PMU, then each of its events in the order of pfm_get_event_next()."""
+    for n, row in enumerate(rows):
+        vector: Vector = {"kind": "info", "id": f"info-{n + 1:03}", "env": row["env"]}
+        if "event" in row:
+            # The layers of an event follow each other; then comes the next event, or the next PMU.
+            after = next((r for r in rows[n + 1:] if r.get("event") != row["event"]), {})
+            attrs = [_complete(attr) for attr in cast("list[Vector]", row["attrs"])]
+            yield vector | {"event": row["event"], "os": row["os"], "expect": {
+                **_complete(cast("Vector", row["info"])), "attrs": cast("Json", attrs), "next": after.get("event", -1)}}
+        else:
+            number = PMU_IDS.get(str(row["pmu"]), row["pmu"])  # a name where there is no information
+            wanted = _complete(row if "ret" not in row else {"ret": row["ret"]})
+            yield vector | {"pmu": number, "expect": {k: v for k, v in wanted.items() if k != "env"}}
+
+
+def _complete(info: Vector) -> Vector:
+    """What a query wrote, with the return code that it then had."""
+    return info if "ret" in info else {"ret": 0} | info

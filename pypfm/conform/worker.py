@@ -1,0 +1,245 @@
+"""The process that calls a library under test, in children of its own.
+
+The runner starts this module as a program with a file descriptor's number as its argument, writes jobs, one
+JSON object in each line, to its standard input, and reads JSON lines from that descriptor.  A job is a library,
+its API and vectors of one group (`pypfm.conform.vectors.group_of`).  This process never touches a library: it
+forks a child that loads the library, initialises it and answers the vectors in a row.  If the child dies or
+takes too long, another one goes on behind the call: a crash costs a fork, not a new interpreter.
+
+For a job come
+
+* ``{"loaded": FILE, "apis": [...]}``, the file mapped and the interfaces that it exports; or
+  ``{"refused": TEXT}`` from the loader, and no more;
+* for each call of the job's ``start`` ``{"start": INDEX}``, and no more if one does not answer as expected;
+* for each vector ``{"at": INDEX}``.
+
+These two have an ``"answer"``; or ``"missing"``, the function that is not exported;
+``"invalid"``, why the vector is no call; ``"ended"``, how the child did, and whether that was a ``"hang"``.
+A child that ends while it loads the library has only the last two.  A vector without a line was not run, for its
+function had crashed or hung too often.  What each child repeats comes again after a crash.  The last line is
+``{"done": true}``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import gc
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, NoReturn, cast
+
+from pypfm.conform._library import Functions, MissingFunctionError, api_module, loaded_file, symbol
+from pypfm.conform.answers3 import Library3
+from pypfm.conform.answers4 import Library4
+from pypfm.conform.vectors import environment, function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pypfm.conform.model import Json, Vector
+
+__all__ = ["MARKS", "exhausted", "main"]
+
+#: A function that tells libpfm 3 and 4 apart.
+MARKS = {"pfm3": "pfm_dispatch_events", "pfm4": "pfm_get_os_event_encoding"}
+
+_CRASHES, _HANGS = 20, 3  # of one function: its other calls are given up
+_END = b'{"end": true}'
+_PIECE = 1 << 16  # bytes
+_HIGH = 100  # descriptors below are what a library might take for its own
+_MEMORY = 4 << 30  # bytes of address space for a child
+_PR_SET_PDEATHSIG = 1
+_PATIENCE = 0.0005  # seconds between looks at a child that is about to end
+
+
+def exhausted(crashes: int, hangs: int) -> bool:
+    """Whether a function has crashed or hung so often that the rest of its calls is given up."""
+    return crashes >= _CRASHES or hangs >= _HANGS
+
+
+def main(answers: int) -> None:
+    """Do the jobs that come through standard input, until it ends.
+
+    A job has ``library``, ``api`` (null: load it only), ``start`` (the calls before), ``vectors``, ``timeout``
+    (seconds for a call) and ``descriptions`` (whether they are answered as texts).
+
+    :param answers: the file descriptor for the answers
+    """
+    for line in sys.stdin.buffer:
+        _do(json.loads(line), answers)
+        _send(answers, {"done": True})
+
+
+def _send(fd: int, message: Json) -> None:
+    _write(fd, json.dumps(message).encode() + b"\n")
+
+
+def _write(fd: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(fd, data):]
+
+
+# ---- the parent -------------------------------------------------------------------
+
+def _do(job: dict[str, Json], answers: int) -> None:
+    """Have children do a job."""
+    vectors, start = cast("list[Vector]", job["vectors"]), cast("list[Vector]", job["start"])
+    crashes: Counter[str] = Counter()
+    hangs: Counter[str] = Counter()
+    todo = list(range(len(vectors)))
+    while True:
+        lines, end = _attempt(job, todo, answers)
+        if end is None:
+            return
+        place = lines - 1 - len(start)  # the first line is about loading
+        if place < 0:
+            _send(answers, end | ({"start": lines - 1} if lines else {}))
+            return
+        _send(answers, end | {"at": todo[place]})
+        (hangs if end["hang"] else crashes)[function_of(vectors[todo[place]])] += 1
+        names = {i: function_of(vectors[i]) for i in todo[place + 1:]}
+        todo = [i for i, name in names.items() if not exhausted(crashes[name], hangs[name])]
+        if not todo:
+            return
+
+
+def _attempt(job: dict[str, Json], todo: Sequence[int], answers: int) -> tuple[int, dict[str, Json] | None]:
+    """Fork one child and hand on what it writes.
+
+    :return: how many lines it wrote; how it ended, None if it did all that it had to
+    """
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(read_end)
+        os.close(answers)
+        _child(job, todo, write_end)
+    os.close(write_end)
+    count, rest, timeout = 0, b"", cast(float, job["timeout"])
+    try:
+        while select.select([read_end], [], [], timeout)[0]:
+            data = os.read(read_end, _PIECE)
+            if not data:
+                return count, _how(_reaped(pid, timeout))
+            complete, newline, rest = (rest + data).rpartition(b"\n")
+            lines = complete.split(b"\n") if newline else []
+            finished = bool(lines) and lines[-1] == _END
+            lines = lines[:-1] if finished else lines
+            if lines:
+                _write(answers, b"\n".join(lines) + b"\n")
+            count += len(lines)
+            if finished:
+                _reaped(pid, 0)
+                return count, None
+        return count, _how(_reaped(pid, 0))
+    finally:
+        os.close(read_end)
+
+
+def _reaped(pid: int, patience: float) -> int | None:
+    """The status of a child; one that has not ended by then is killed, and the answer is None.
+
+    :param patience: seconds
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return status
+        if time.monotonic() >= deadline:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return None
+        time.sleep(_PATIENCE)
+
+
+def _how(status: int | None) -> dict[str, Json]:
+    """How a child ended, in words."""
+    if status is None:
+        return {"ended": "no answer in time", "hang": True}
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return {"ended": f"ended the process with status {code}", "hang": False}
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return {"ended": name, "hang": False}
+
+
+# ---- the child --------------------------------------------------------------------
+
+def _child(job: dict[str, Json], todo: Sequence[int], answers: int) -> NoReturn:
+    """Load the library, start it, answer; never returns."""
+    status = 1
+    try:
+        gc.disable()
+        answers = fcntl.fcntl(answers, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+        vectors = cast("list[Vector]", job["vectors"])
+        _separate(environment(vectors[0]) if vectors else {})
+        _answer_all(job, [(i, vectors[i]) for i in todo], answers)
+        _write(answers, _END + b"\n")
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _separate(env: dict[str, str]) -> None:
+    """Let what the library does reach nobody else; give it the environment of its group."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with open("/proc/self/statm", encoding="ascii") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    if used < _MEMORY and (most == resource.RLIM_INFINITY or most > _MEMORY):  # more with a sanitizer
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, most))
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    for name in [name for name in os.environ if name.startswith("LIBPFM_")]:
+        del os.environ[name]
+    os.environ.update(env)
+
+
+def _answer_all(job: dict[str, Json], vectors: Sequence[tuple[int, Vector]], answers: int) -> None:
+    try:
+        handle = ctypes.CDLL(str(job["library"]))
+    except OSError as error:
+        _send(answers, {"refused": str(error)})
+        return
+    addresses = [symbol(handle, name) for name in ("pfm_initialize", *MARKS.values())]
+    file = next((loaded_file(address) for address in addresses if address), "")
+    _send(answers, {"loaded": file, "apis": [api for api, mark in MARKS.items() if symbol(handle, mark)]})
+    if job["api"] is None or not vectors:
+        return
+    api = str(job["api"])
+    ffi, lib = api_module(api)
+    kind = Library4 if api == "pfm4" else Library3
+    library = kind(ffi, Functions(handle, ffi, lib), descriptions=bool(job["descriptions"]))
+    for n, call in enumerate(cast("list[Vector]", job["start"])):
+        outcome = _outcome(library, call)
+        _send(answers, {"start": n} | outcome)
+        if "answer" not in outcome or call.get("expect", outcome["answer"]) != outcome["answer"]:
+            return
+    for index, vector in vectors:
+        _send(answers, {"at": index} | _outcome(library, vector))
+
+
+def _outcome(library: Library3 | Library4, vector: Vector) -> dict[str, Json]:
+    try:
+        return {"answer": library.answer(vector)}
+    except MissingFunctionError as error:
+        return {"missing": str(error)}
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        return {"invalid": f"{type(error).__name__}: {error}"}
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
