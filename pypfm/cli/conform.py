@@ -1,29 +1,46 @@
-"""pypfm conform: check a library against the recorded answers."""
+"""pypfm conform: check any libpfm library."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pypfm.cli._common import Subparsers, checked, number
-from pypfm.conform.vectors import APIS
+from pypfm.config import LIBRARIES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from pypfm.conform.model import Report
 
 __all__ = ["add_parser"]
 
+_EPILOG = """\
+A crash or a hang of the library is a finding, not the end of the run.  The exit status
+is a sum: 1 error, 2 wrong usage, 4 answers that differ, crashes and hangs, 8 layouts
+or symbols that differ; 0 if there is nothing.
+
+  pypfm conform libpfm.so.4
+  pypfm conform ./libpfm.so.3 --timeout 2 --jobs 1
+"""
+_LONGEST_TIMEOUT = 86400.0  # seconds
+_MOST_JOBS = 1024
+
 
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
-        "conform", help="check any libpfm library", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Load a shared library in a process of its own and compare its answers with the recorded ones.")
+        "conform", help="check any libpfm library", epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Load a shared library in a process of its own and compare what it answers with the recorded"
+        " answers.")
     add = parser.add_argument
-    add("library", metavar="LIBRARY",
-        help="path of the library; a name without a slash is looked up as the loader does")
-    add("--api", choices=APIS, help="interface to check (default: the one that the library exports)")
-    add("--timeout", type=checked(_seconds), default=10.0, metavar="SEC", help="time for one call (default: 10)")
+    add("library", metavar="LIBRARY", help="its path; a name without a slash is looked up as the loader does")
+    add("--api", choices=list(LIBRARIES), help="interface to check (default: the one that the library exports)")
+    add("--timeout", type=checked(_seconds), default=10.0, metavar="SEC",
+        help="time that one call may take, in seconds (default: 10)")
     add("--jobs", type=checked(_jobs), default=len(os.sched_getaffinity(0)), metavar="N",
         help="processes that make calls (default: one for each CPU)")
     parser.set_defaults(run=run)
@@ -34,16 +51,16 @@ def _seconds(text: str) -> float:
         value = float(text)
     except ValueError:
         value = 0.0
-    if not 0 < value <= 86400:  # not NaN either
-        message = f"{text!r} is not a time in seconds (above 0, at most 86400)"
+    if not 0 < value <= _LONGEST_TIMEOUT:  # NaN is not, either
+        message = f"{text!r} is not a time in seconds, above 0 and at most {_LONGEST_TIMEOUT:.0f}"
         raise ValueError(message)
     return value
 
 
 def _jobs(text: str) -> int:
     value = number(text)
-    if not 1 <= value <= 1024:
-        message = f"{text!r} is not from 1 to 1024"
+    if not 1 <= value <= _MOST_JOBS:
+        message = f"{text!r} is not between 1 and {_MOST_JOBS}"
         raise ValueError(message)
     return value
 
@@ -51,18 +68,35 @@ def _jobs(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     from pypfm.conform import runner
 
-    report = runner.run(args.library, args.api, jobs=args.jobs, timeout=args.timeout)
+    with _progress_bar("calls") as progress:
+        report = runner.run(args.library, args.api, jobs=args.jobs, timeout=args.timeout, progress=progress)
     _print(report)
     return report.status
 
 
+@contextmanager
+def _progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on the terminal, gone when the work is done; None if standard error is not one."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
 def _print(report: Report) -> None:
+    """The report, plainly."""
     print(f"library  {report.library.loaded}\napi      {report.api}, {report.seconds:.1f} s")
     for finding in report.findings:
         print(f"{finding.kind} {finding.call}")
         for d in finding.differences:
             print(f"    {d.field}: expected {d.expected}, got {d.got}")
     for note in report.notes:
-        print("note", note)
+        print(f"note {note}")
     for name, tally in report.tallies.items():
-        print(f"{name:<30} {tally.run:>6} {tally.differ:>6} {tally.suppressed:>6} {tally.not_run:>6}")
+        print(f"{name:<30} {tally.run} run, {tally.differ} differ, {tally.not_run} not run")

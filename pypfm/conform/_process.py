@@ -40,8 +40,12 @@ class Worker:
         self._answers = os.fdopen(read_end, "rb")
         return self
 
+    def kill(self) -> None:
+        """End the process, and with it its children."""
+        self._process.kill()
+
     def __exit__(self, *_: object) -> None:
-        self._process.kill()  # its children die with it
+        self.kill()
         self._process.communicate()
         self._answers.close()
 
@@ -105,6 +109,6 @@ def _elf_names(path: Path) -> tuple[str, str]:
                 elif isinstance(segment, NoteSegment):
                     notes = segment.iter_notes()
                     build_id = next((n["n_desc"] for n in notes if n["n_type"] == "NT_GNU_BUILD_ID"), build_id)
-        except (ELFError, ValueError, KeyError, UnicodeDecodeError):  # the loader needs less than this
+        except (ELFError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # the loader needs less
             pass
     return soname, build_id

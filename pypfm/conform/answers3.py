@@ -100,25 +100,25 @@ class Library3:
     def _call(self, name: str, args: list[Any]) -> Json:
         """Any function whose last parameter, if it is a pointer, is what it writes."""
         signature = self._functions.signature(name)
+        kinds = list(signature.args)
         if name == "pfm_get_full_event_name":  # index, unit masks, size
             index, masks, size = args
             return self._name(name, size, self._event(index, masks))
-        given = [self._argument(kind, arg) for kind, arg in zip(signature.args, args, strict=False)]
-        last = signature.args[-1].cname if signature.args else ""
-        if signature.result.cname == "char *":
-            return {"value": text_at(self._ffi, getattr(self._functions, name)(*given))}
-        if last in ("size_t", "int", "unsigned int") and len(signature.args) > 1 and (
-                signature.args[-2].cname == "char *"):
-            return self._name(name, given[-1], *given[:-1])
-        if last.endswith("*"):
-            return self._output(name, signature.args[-1].item, *given)
-        return {"ret": getattr(self._functions, name)(*given)}
+        if len(kinds) > 1 and kinds[-2].cname == "char *" and kinds[-1].kind == "primitive":
+            *given, size = self._arguments([*kinds[:-2], kinds[-1]], args)
+            return self._name(name, size, *given)
+        if kinds and kinds[-1].kind == "pointer":
+            return self._output(name, kinds[-1].item, *self._arguments(kinds[:-1], args))
+        result = getattr(self._functions, name)(*self._arguments(kinds, args))
+        return {"value": text_at(self._ffi, result)} if signature.result.kind == "pointer" else {"ret": result}
 
-    def _argument(self, ctype: Any, value: Any) -> Any:
-        """A value as C passes it: a number is cut to the parameter's type."""
-        if isinstance(value, str):
-            return bytes_of(value)
-        return int(self._ffi.cast(ctype, value)) if ctype.kind == "primitive" else value
+    def _arguments(self, kinds: list[Any], args: list[Any]) -> list[Any]:
+        """Values as C passes them: a number is cut to the parameter's type."""
+        if len(kinds) != len(args):
+            message = f"{len(args)} arguments instead of {len(kinds)}"
+            raise TypeError(message)
+        return [bytes_of(arg) if isinstance(arg, str) else int(self._ffi.cast(kind, arg))
+                for kind, arg in zip(kinds, args, strict=True)]
 
     def _event(self, index: int, masks: list[int]) -> Any:
         return self._ffi.new("pfmlib_event_t *", {"event": index, "unit_masks": masks, "num_masks": len(masks)})

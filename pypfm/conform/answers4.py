@@ -79,7 +79,8 @@ class Library4:
             got["find"] = self._functions.pfm_find_event(text)
         if ret == 0:
             most = max(len(codes), _MOST_CODES) if codes else _MOST_CODES
-            got |= {"idx": arg.idx, "codes": [hex(arg.codes[i]) for i in range(min(arg.count, most))]}
+            got["idx"] = arg.idx
+            got["codes"] = [hex(arg.codes[i]) for i in range(min(arg.count, most))] if arg.codes else None
             if arg.count > most:
                 got["count"] = arg.count
             if not codes:

@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Json, Vector
 
-__all__ = ["APIS", "EVENT_SHIFT", "KINDS", "PMU_IDS", "TAGS", "environment", "function_of", "group_of", "pmu_of",
+__all__ = ["EVENT_SHIFT", "KINDS", "PMU_IDS", "TAGS", "environment", "function_of", "group_of", "pmu_of",
            "read", "recorded", "start_of"]
 
-APIS = ("pfm3", "pfm3-manual", "pfm4")
 PMU_IDS = {"glm": lib4.PFM_PMU_INTEL_GLM, "perf": lib4.PFM_PMU_PERF_EVENT, "perf_raw": lib4.PFM_PMU_PERF_EVENT_RAW}
 EVENT_SHIFT = 21  # an opaque event index of libpfm 4 is PMU << 21 | event
 TAGS = {"itanium2": "ita2", "montecito": "mont"}  # of a libpfm 3 PMU, in the names of its functions and types

@@ -33,6 +33,7 @@ import signal
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from pypfm.conform._library import Functions, MissingFunctionError, api_module, loaded_file, symbol
@@ -149,15 +150,15 @@ def _reaped(pid: int, patience: float) -> int | None:
     :param patience: seconds
     """
     deadline = time.monotonic() + patience
-    while True:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            return status
+    while not (ended := os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)):
         if time.monotonic() >= deadline:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            return None
+            break
         time.sleep(_PATIENCE)
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)  # what it left behind, too
+    os.kill(pid, signal.SIGKILL)  # in case it has not yet come to a group of its own
+    _, status = os.waitpid(pid, 0)
+    return status if ended else None
 
 
 def _how(status: int | None) -> dict[str, Json]:
@@ -181,7 +182,8 @@ def _child(job: dict[str, Json], todo: Sequence[int], answers: int) -> NoReturn:
     status = 1
     try:
         gc.disable()
-        answers = fcntl.fcntl(answers, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+        low, answers = answers, fcntl.fcntl(answers, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+        os.close(low)
         vectors = cast("list[Vector]", job["vectors"])
         _separate(environment(vectors[0]) if vectors else {})
         _answer_all(job, [(i, vectors[i]) for i in todo], answers)
@@ -193,6 +195,7 @@ def _child(job: dict[str, Json], todo: Sequence[int], answers: int) -> NoReturn:
 
 def _separate(env: dict[str, str]) -> None:
     """Let what the library does reach nobody else; give it the environment of its group."""
+    os.setpgid(0, 0)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with open("/proc/self/statm", encoding="ascii") as file:
@@ -237,7 +240,7 @@ def _outcome(library: Library3 | Library4, vector: Vector) -> dict[str, Json]:
         return {"answer": library.answer(vector)}
     except MissingFunctionError as error:
         return {"missing": str(error)}
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
         return {"invalid": f"{type(error).__name__}: {error}"}
 
 

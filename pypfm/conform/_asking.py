@@ -1,0 +1,238 @@
+"""Vectors handed to worker processes, and what became of them.
+
+The vectors of one group are cut into chunks, always the same ones.  Each worker process takes chunk after
+chunk; what is found does not depend on how many workers there are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from pypfm.conform._process import Worker
+from pypfm.conform.vectors import environment, function_of, group_of, start_of
+from pypfm.conform.worker import exhausted
+from pypfm.errors import ConformError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pypfm.conform.model import Json, Vector
+
+    Progress: TypeAlias = Callable[[int, int], None]
+
+__all__ = ["Answers", "Progress", "Reply", "ask", "load", "loader_name"]
+
+Reply: TypeAlias = "dict[str, Json]"  # a message of `pypfm.conform.worker`
+
+_CHUNK = 1000  # vectors of one child
+_STRIDE = 100  # answers between two reports of progress
+
+
+@dataclass
+class Answers:
+    """What became of vectors.
+
+    :ivar replies: for each vector the worker's message, or None if it was not run
+    :ivar starts: the calls before the first vector of each group: index of that vector, call, message
+    """
+
+    replies: list[Reply | None]
+    starts: list[tuple[int, Vector, Reply]] = field(default_factory=list)
+
+
+def loader_name(path: str) -> str:
+    """A library as the loader is asked for it: a name without a slash as it is, else the absolute path."""
+    return os.path.abspath(path) if "/" in path else path
+
+
+def load(path: str, timeout: float) -> Reply:
+    """What comes of loading a library: the worker's only message."""
+    with Worker() as worker:
+        return next(worker.do(_job(path, None, timeout, [], [])))
+
+
+def ask(path: str, api: str, vectors: Sequence[Vector], *, jobs: int, timeout: float, descriptions: bool = False,
+        progress: Progress | None = None) -> Answers:
+    """Have a library answer vectors.
+
+    :param path: the library
+    :param api: its API
+    :param jobs: processes that make calls
+    :param timeout: seconds for one call
+    :param descriptions: whether descriptions are answered as texts
+    :param progress: called with the number of vectors done, and of all
+    :raises ConformError: a vector is no call that can be made
+    """
+    chunks = _chunks(vectors)
+    ask_chunk = _Asking(path, api, timeout, descriptions, vectors)
+    done = _Done(len(vectors), progress)
+    ledger, waiting, lock = _Ledger(chunks, vectors), iter(chunks), Lock()
+    workers: list[Worker] = []
+
+    def work() -> None:
+        with Worker() as worker:
+            workers.append(worker)
+            while True:
+                with lock:
+                    chunk = next(waiting, None)
+                    todo = ledger.to_run(chunk) if chunk else []
+                if chunk is None:
+                    return
+                if todo:
+                    ask_chunk(worker, chunk, todo, done)
+                with lock:
+                    ledger.enter(chunk)
+                done.add(len(chunk.indices) - len(chunk.replies))
+
+    count = max(1, min(jobs, len(chunks)))
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            for future in [pool.submit(work) for _ in range(count)]:
+                future.result()
+        except BaseException:
+            with lock:
+                waiting = iter(())
+            for worker in workers:
+                worker.kill()  # what waits for an answer has an end, then
+            raise
+    return ledger.answers
+
+
+# ---- chunks -------------------------------------------------------------------------
+
+@dataclass
+class _Chunk:
+    """Vectors that one child answers.
+
+    :ivar indices: which ones, in their order
+    :ivar start: the calls that come before
+    :ivar replies: the worker's messages, by index
+    :ivar starts: those about the calls that come before
+    """
+
+    indices: list[int]
+    group: str
+    start: list[Vector]
+    replies: dict[int, Reply] = field(default_factory=dict)
+    starts: dict[int, Reply] = field(default_factory=dict)
+    done: bool = False
+
+
+def _chunks(vectors: Sequence[Vector]) -> list[_Chunk]:
+    groups: dict[str, list[int]] = {}
+    for i, vector in enumerate(vectors):
+        groups.setdefault(group_of(vector), []).append(i)
+    return [_Chunk(indices[n:n + _CHUNK], group, start_of(vectors[indices[0]]))
+            for group, indices in groups.items() for n in range(0, len(indices), _CHUNK)]
+
+
+class _Done:
+    """The progress of all workers together."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._total, self._progress, self._count, self._lock = total, progress, 0, Lock()
+
+    def add(self, count: int) -> None:
+        with self._lock:
+            self._count += count
+            if self._progress:
+                self._progress(self._count, self._total)
+
+
+# ---- one chunk -----------------------------------------------------------------------
+
+def _job(path: str, api: str | None, timeout: float, start: Sequence[Vector], vectors: Sequence[Vector],
+         descriptions: bool = False) -> Reply:
+    calls: list[Json] = [{key: value for key, value in vector.items() if key != "expect"} for vector in vectors]
+    return {"library": loader_name(path), "api": api, "timeout": timeout, "start": list(start), "vectors": calls,
+            "descriptions": descriptions}
+
+
+class _Asking:
+    """How a library is asked."""
+
+    def __init__(self, path: str, api: str, timeout: float, descriptions: bool, vectors: Sequence[Vector]) -> None:
+        self._path, self._api, self._timeout, self._descriptions = path, api, timeout, descriptions
+        self._vectors = vectors
+
+    def __call__(self, worker: Worker, chunk: _Chunk, todo: Sequence[int], done: _Done) -> None:
+        """Have a worker do some vectors of a chunk."""
+        job = _job(self._path, self._api, self._timeout, chunk.start, [self._vectors[i] for i in todo],
+                   self._descriptions)
+        for message in worker.do(job):
+            if "at" in message:
+                index = todo[cast(int, message["at"])]
+                if "invalid" in message:
+                    text = f"vector {self._vectors[index].get('id', index)}: {message['invalid']}"
+                    raise ConformError(text)
+                chunk.replies[index] = message
+                if len(chunk.replies) % _STRIDE == 0:
+                    done.add(_STRIDE)
+            elif "start" in message:
+                chunk.starts[cast(int, message["start"])] = message
+            elif "ended" in message:  # while it was loaded in this environment
+                env = environment(self._vectors[todo[0]])
+                chunk.start = [{"kind": "start", "call": "dlopen", "args": [self._path], "env": cast("Json", env)}]
+                chunk.starts = {0: message}
+            elif "refused" in message:
+                text = f"{self._path} could be loaded once, then no more: {message['refused']}"
+                raise ConformError(text)
+
+
+# ---- what earlier chunks mean for later ones --------------------------------------------
+
+class _Ledger:
+    """The chunks in their order; what an earlier one found decides whether calls of a later one are made.
+
+    Only chunks that stand before it count for a chunk, so the outcome is that of a single process.
+    """
+
+    def __init__(self, chunks: list[_Chunk], vectors: Sequence[Vector]) -> None:
+        self._chunks, self._vectors = chunks, vectors
+        self.answers = Answers([None] * len(vectors))
+        self._next = 0  # the first chunk that is not yet entered
+        self._crashes: Counter[str] = Counter()
+        self._hangs: Counter[str] = Counter()
+        self._groups: dict[str, bool] = {}  # that have been started, and whether they could be
+
+    def to_run(self, chunk: _Chunk) -> list[int]:
+        """The vectors of a chunk that need an answer."""
+        if not self._groups.get(chunk.group, True) or any(self._given_up(start) for start in chunk.start):
+            return []
+        return [i for i in chunk.indices if not self._given_up(self._vectors[i])]
+
+    def enter(self, chunk: _Chunk) -> None:
+        """Note that a chunk is done."""
+        chunk.done = True
+        while self._next < len(self._chunks) and self._chunks[self._next].done:
+            self._enter(self._chunks[self._next])
+            self._next += 1
+
+    def _enter(self, chunk: _Chunk) -> None:
+        if not self.to_run(chunk):
+            return
+        if chunk.group not in self._groups:
+            for n, reply in sorted(chunk.starts.items()):
+                self.answers.starts.append((chunk.indices[0], chunk.start[n], reply))
+                self._count(chunk.start[n], reply)
+            self._groups[chunk.group] = all(_as_expected(chunk.start[n], r) for n, r in chunk.starts.items())
+        for i in chunk.indices:
+            if i in chunk.replies and not self._given_up(self._vectors[i]):
+                self.answers.replies[i] = chunk.replies[i]
+                self._count(self._vectors[i], chunk.replies[i])
+
+    def _count(self, vector: Vector, reply: Reply) -> None:
+        if "ended" in reply:
+            (self._hangs if reply["hang"] else self._crashes)[function_of(vector)] += 1
+
+    def _given_up(self, vector: Vector) -> bool:
+        return exhausted(self._crashes[function_of(vector)], self._hangs[function_of(vector)])
+
+
+def _as_expected(start: Vector, reply: Reply) -> bool:
+    return "answer" in reply and ("expect" not in start or start["expect"] == reply["answer"])
