@@ -64,11 +64,11 @@ def library_sources(library: Library, directory: Path) -> list[Path]:
     return [*sorted(csrc(library).glob("*.c")), ROOT / "csrc" / "names" / "names.c", *generated]
 
 
-def build_library(library: Library, directory: Path, *flags: str) -> Path:
-    """A library of our own, compiled against the installed headers."""
+def build_library(library: Library, directory: Path, *flags: str, sources: Sequence[Path] = ()) -> Path:
+    """A library of our own, compiled against the installed headers; from other sources than its own, if some are given."""
     out = directory / library.soname
     build(CC, "-std=gnu11", "-fPIC", "-shared", "-D_GNU_SOURCE", "-DPYPFM_SHARED", *flags, *library.cflags,
-          f"-I{csrc(library)}", f"-Wl,-soname,{library.soname}", *library_sources(library, directory), "-o", out)
+          f"-I{csrc(library)}", f"-Wl,-soname,{library.soname}", *(sources or library_sources(library, directory)), "-o", out)
     return out
 
 

@@ -17,10 +17,10 @@ def pypfm(*args: object) -> subprocess.CompletedProcess[str]:
     return run(PYPFM, *args)
 
 
-def on_terminal(columns: int, *args: object, status: int = 0) -> str:
+def on_terminal(columns: int, *args: object, status: int = 0, term: str = "dumb") -> str:
     """What a command prints on a terminal of that width."""
     ours, theirs = pty.openpty()
-    env = clean_env(COLUMNS=str(columns), LINES="50", TERM="dumb")  # rich wants both
+    env = clean_env(COLUMNS=str(columns), LINES="50", TERM=term)  # rich wants all three
     process = subprocess.Popen([str(a) for a in (PYPFM, *args)], stdout=theirs, stderr=theirs, env=env, cwd=TESTS)
     os.close(theirs)
     text = b""

@@ -87,7 +87,7 @@ def ask(path: str, api: str, vectors: Sequence[Vector], *, jobs: int, timeout: f
                     ask_chunk(worker, chunk, todo, done)
                 with lock:
                     ledger.enter(chunk)
-                done.add(len(chunk.indices) - len(chunk.replies))
+                done.add(len(chunk.indices) - len(chunk.replies) // _STRIDE * _STRIDE)
 
     count = max(1, min(jobs, len(chunks)))
     with ThreadPoolExecutor(count) as pool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -11,7 +12,7 @@ from pypfm.config import LIBRARIES
 from pypfm.conform._asking import Answers, Reply, ask, load, loader_name
 from pypfm.conform._process import library_file
 from pypfm.conform._words import call_of, differences
-from pypfm.conform.model import Difference, Finding, Report
+from pypfm.conform.model import Difference, Finding, Report, Tally
 from pypfm.conform.vectors import PMU_IDS, function_of, recorded
 from pypfm.conform.worker import MARKS
 from pypfm.errors import ConformError, shown
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pypfm.conform._asking import Progress
     from pypfm.conform.model import FindingKind, Json, Vector
 
-__all__ = ["TIMEOUT", "differential", "run"]
+__all__ = ["TIMEOUT", "differential", "merged", "run"]
 
 #: Seconds that a call may take.
 TIMEOUT = 10.0
@@ -30,12 +31,13 @@ TIMEOUT = 10.0
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
-def run(path: str, api: str | None = None, *, jobs: int = 1, timeout: float = TIMEOUT,
-        progress: Progress | None = None) -> Report:
-    """Check a library against the recorded answers.
+def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None = None, jobs: int = 1,
+        timeout: float = TIMEOUT, progress: Progress | None = None) -> Report:
+    """Check a library against recorded answers.
 
     :param path: the shared library; a name without a slash is looked up as the loader does
     :param api: pfm3, pfm3-manual or pfm4; None: what the library exports decides
+    :param vectors: calls and answers; None: all that come with the package
     :param jobs: processes that make calls
     :param timeout: seconds for one call
     :param progress: called with the number of calls done, and of all
@@ -45,12 +47,12 @@ def run(path: str, api: str | None = None, *, jobs: int = 1, timeout: float = TI
     begin = time.monotonic()
     report = _opened(path, api, timeout)
     if not report.findings:
-        vectors = recorded(report.api)
+        calls = recorded(report.api) if vectors is None else vectors
         if report.api == "pfm4" and (reason := _foreign_host()):
-            report.notes.append(f"{reason}: the {len(vectors)} recorded answers hold elsewhere and were left out")
-            vectors = []
-        answers = ask(path, report.api, vectors, jobs=jobs, timeout=timeout, progress=progress)
-        _compare(report, vectors, answers, lambda i: vectors[i]["expect"])
+            report.notes.append(f"{reason}: the {len(calls)} recorded answers hold elsewhere and were left out")
+            calls = []
+        answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout, progress=progress)
+        _compare(report, calls, answers, lambda i: calls[i]["expect"])
     report.seconds = time.monotonic() - begin
     return report
 
@@ -86,13 +88,26 @@ def differential(path: str, against: str, vectors: Callable[[str], Sequence[Vect
     return report
 
 
+def merged(one: Report, other: Report) -> Report:
+    """Two reports about one library as one: a run and a comparison with another library."""
+    tallies = {name: replace(tally) for name, tally in one.tallies.items()}
+    for name, tally in other.tallies.items():
+        mine = tallies.setdefault(name, Tally())
+        for count in fields(Tally):
+            setattr(mine, count.name, getattr(mine, count.name) + getattr(tally, count.name))
+    return Report(one.api, one.library, other.against or one.against, tallies, one.findings + other.findings,
+                  one.notes + [note for note in other.notes if note not in one.notes], one.seconds + other.seconds)
+
+
 # ---- the library -----------------------------------------------------------------------
 
 def _opened(path: str, api: str | None, timeout: float) -> Report:
     """A report about a library that has been loaded once; with a finding if that crashed or hung."""
     head = load(path, timeout)
     if "refused" in head:
-        message = f"{shown(path)} cannot be loaded: {head['refused']}"
+        here = "/" not in path and Path(path).exists()
+        hint = f" (the loader does not look here; ./{path} is the file)" if here else ""
+        message = f"{shown(path)} cannot be loaded: {head['refused']}{hint}"
         raise ConformError(message)
     name = loader_name(path)
     if "ended" in head:
@@ -172,13 +187,12 @@ def _check(report: Report, vector: Vector, reply: Reply, expected: Json, missing
         return
     tally.run += 1
     if "ended" in reply:
-        finding = _ended(function, call_of(vector), reply, vector)
+        report.findings.append(_ended(function, call_of(vector), reply, vector))
+    elif found := differences(report.api, vector, expected, reply["answer"]) if expected is not None else ():
+        report.findings.append(Finding("value", function, call_of(vector), found, vector))
     else:
-        found = differences(report.api, vector, expected, reply["answer"]) if expected is not None else ()
-        finding = Finding("value", function, call_of(vector), found, vector)
-    if finding.differences:
-        tally.differ += 1
-        report.findings.append(finding)
+        return
+    tally.differ += 1
 
 
 def _ended(function: str, call: str, reply: Reply, vector: Vector | None) -> Finding:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -27,6 +28,7 @@ __all__ = ["EVENT_SHIFT", "KINDS", "PMU_IDS", "TAGS", "environment", "function_o
 PMU_IDS = {"glm": lib4.PFM_PMU_INTEL_GLM, "perf": lib4.PFM_PMU_PERF_EVENT, "perf_raw": lib4.PFM_PMU_PERF_EVENT_RAW}
 EVENT_SHIFT = 21  # an opaque event index of libpfm 4 is PMU << 21 | event
 TAGS = {"itanium2": "ita2", "montecito": "mont"}  # of a libpfm 3 PMU, in the names of its functions and types
+_VARIABLE = re.compile(r"LIBPFM_\w+", re.ASCII)
 _OS = ("none", "perf_event", "perf_event_ext")
 
 # What a vector of each kind has to have, and the types of it.
@@ -91,8 +93,11 @@ def _complaints(vector: Json) -> Iterator[str]:
     if kind == "info" and (type(vector.get(about[0])) is not int or about[-1] not in vector):
         yield "info wants pmu as int, or event as int and os"
     env = vector.get("env", {})
-    if not isinstance(env, dict) or not all(isinstance(v, str) and "\0" not in f"{k}{v}" for k, v in env.items()):
-        yield "env is not an object of strings"
+    if not isinstance(env, dict) or not all(
+            _VARIABLE.fullmatch(name) and isinstance(value, str) and "\0" not in value for name, value in env.items()):
+        yield "env is not an object of LIBPFM_... strings"
+    if not isinstance(vector.get("cpuid3", ""), str):
+        yield "cpuid3 is not a string"
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -73,9 +73,15 @@ def main(answers: int) -> None:
 
     :param answers: the file descriptor for the answers
     """
+    _die_with_parent()
     for line in sys.stdin.buffer:
         _do(json.loads(line), answers)
         _send(answers, {"done": True})
+
+
+def _die_with_parent() -> None:
+    """Leave nothing running when the process that wants the answers is gone."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _send(fd: int, message: Json) -> None:
@@ -196,7 +202,7 @@ def _child(job: dict[str, Json], todo: Sequence[int], answers: int) -> NoReturn:
 def _separate(env: dict[str, str]) -> None:
     """Let what the library does reach nobody else; give it the environment of its group."""
     os.setpgid(0, 0)
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _die_with_parent()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with open("/proc/self/statm", encoding="ascii") as file:
         used = int(file.read().split()[0]) * resource.getpagesize()

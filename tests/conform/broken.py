@@ -1,0 +1,42 @@
+"""Libraries that are broken on purpose: ours, with a change in the text of one C file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from native import PFM3, PFM4, build_library, csrc, library_sources
+from pypfm.config import Library
+
+# A place in each library that a test puts code into: before it, so that what stands there still follows.
+INITIALIZE3 = ("api.c", "\tread_environment();\n\tshow_kernel_interface();\n")
+EVENT_NAME = ("api.c", "\tif (!event || !name || maxlen < 1 || maxlen - 1 < strlen(event->name))\n")
+DISPATCH = ("job.c", "\tjob->model = model;\n\tjob->settings = settings;\n")
+INITIALIZE4 = ("api.c", "\tpfm4_initialize(&state.context, &state.disabled);\n")
+ENCODE = ("api.c", "\tif (!args || !str || dfl_plm & ~PFM4_ALL_PLM)\n")
+
+INCLUDES = "#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n"
+
+
+def changed(library: Library, directory: Path, name: str, old: str, new: str) -> Path:
+    """A library one of whose files has another text in one place.
+
+    :param directory: where it is built
+    :param name: of the file
+    :param old: text that is there exactly once
+    :param new: text for its place
+    """
+    directory.mkdir(exist_ok=True)
+    sources = library_sources(library, directory)
+    original = csrc(library) / name
+    text = original.read_text()
+    assert text.count(old) == 1, f"{name} has it {text.count(old)} times: {old}"
+    copy = directory / name
+    copy.write_text(INCLUDES + text.replace(old, new))
+    return build_library(library, directory, sources=[copy if source == original else source for source in sources])
+
+
+def with_code(place: tuple[str, str], directory: Path, code: str) -> Path:
+    """A library that runs some more code at a place."""
+    name, text = place
+    library = PFM4 if place in (INITIALIZE4, ENCODE) else PFM3
+    return changed(library, directory, name, text, f"\t{code}\n{text}")

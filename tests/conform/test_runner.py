@@ -1,0 +1,314 @@
+"""Runs over whole libraries: our own, Debian's, and files that are no libpfm."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import clean_env, run
+from native import CC, build, dynamic_entries
+from pypfm.config import LIBRARIES
+from pypfm.conform import runner
+from pypfm.conform.model import Report
+from pypfm.conform.vectors import function_of, pmu_of, read, recorded
+from pypfm.errors import ConformError
+from terminal import PYPFM, on_terminal, pypfm
+
+DEBIAN = Path("/usr/lib/x86_64-linux-gnu/libpfm.so.4")
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+CALLS = {"dispatch": 10000 + 68 + 86, "call": 3334, "query": 497 + 637}
+RECORDED = {"pfm3": CALLS, "pfm3-manual": CALLS, "pfm4": {"encode": 4000 + 400, "info": 459}}
+# How often a run selects a PMU: forced and detected; pfm4: environments.
+STARTS = {"pfm3": {"pfm_initialize": 4, "pfm_force_pmu": 2, "pfm_get_pmu_type": 4}, "pfm4": {"pfm_initialize": 16}}
+
+
+def needs_recording_host(api: str) -> None:
+    if api == "pfm4" and not PARANOID.exists():
+        pytest.skip(f"no {PARANOID}: the answers were recorded with it")
+
+
+def timeless(report: Report) -> Report:
+    return replace(report, seconds=0.0)
+
+
+@pytest.mark.parametrize("api", RECORDED)
+def test_as_many_answers_as_recorded(api: str) -> None:
+    assert Counter(str(v["kind"]) for v in recorded(api)) == RECORDED[api]
+
+
+def everything_was_run(report: Report, api: str) -> None:
+    wanted = Counter(map(function_of, recorded(api))) + Counter(STARTS[api.split("-")[0]])
+    assert {name: tally.run for name, tally in report.tallies.items()} == wanted
+    assert sum(tally.not_run + tally.suppressed for tally in report.tallies.values()) == 0
+
+
+@pytest.mark.parametrize("api", RECORDED)
+def test_our_library_conforms(api: str) -> None:
+    needs_recording_host(api)
+    library = LIBRARIES[api]
+    report = runner.run(str(library.path), jobs=2)
+    assert report.findings == []
+    assert report.notes == []
+    assert report.status == 0
+    assert report.api == api
+    assert report.library.loaded == str(library.path)
+    assert report.library.soname == library.soname
+    everything_was_run(report, api)
+
+
+def test_debians_library_conforms() -> None:
+    if not DEBIAN.exists():
+        pytest.skip(f"no {DEBIAN} (Debian's libpfm4) on this machine")
+    needs_recording_host("pfm4")
+    report = runner.run("libpfm.so.4", jobs=2)
+    assert report.findings == []
+    assert report.api == "pfm4"
+    assert (report.library.asked, report.library.loaded) == ("libpfm.so.4", str(DEBIAN.resolve()))
+    assert report.library.soname == "libpfm.so.4"
+    assert len(report.library.build_id) == 40
+    everything_was_run(report, "pfm4")
+
+
+def test_the_layout_of_the_other_api_is_noticed() -> None:
+    report = runner.run(str(LIBRARIES["pfm3-manual"].path), "pfm3", jobs=2)
+    assert report.api == "pfm3"
+    assert report.status == 4
+    assert {finding.kind for finding in report.findings} == {"value"}
+
+
+def test_an_elsewhere_recorded_answer_is_left_out_with_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(runner, "_PARANOID", tmp_path / "none")
+    report = runner.run(str(LIBRARIES["pfm4"].path))
+    assert report.notes == [f"this host has no {tmp_path}/none: the 4859 recorded answers hold elsewhere and were left out"]
+    assert report.tallies == {}
+    assert report.status == 0
+
+
+def test_progress_counts_every_vector() -> None:
+    seen: list[tuple[int, int]] = []
+    runner.run(str(LIBRARIES["pfm3"].path), jobs=2, progress=lambda done, total: seen.append((done, total)))
+    total = sum(CALLS.values())
+    assert seen[-1] == (total, total)
+    assert seen == sorted(seen)
+    assert len(seen) > 100
+
+
+# ---- two libraries --------------------------------------------------------------------
+
+def test_a_library_against_itself() -> None:
+    path = str(LIBRARIES["pfm3"].path)
+    report = runner.differential(path, path, recorded, jobs=2)
+    assert report.findings == []
+    assert report.notes == []
+    assert report.against == report.library
+    everything_was_run(report, "pfm3")
+
+
+def test_ours_against_debians_differs_in_descriptions_alone() -> None:
+    if not DEBIAN.exists():
+        pytest.skip(f"no {DEBIAN} (Debian's libpfm4) on this machine")
+    report = runner.differential(str(LIBRARIES["pfm4"].path), str(DEBIAN), recorded, jobs=2)
+    fields = Counter(d.field.rpartition(".")[2] for finding in report.findings for d in finding.differences)
+    assert set(fields) == {"desc"}
+    assert fields["desc"] > 1000
+    icache = next(d for f in report.findings for d in f.differences if d.field == "desc" and "ICache" in d.expected)
+    assert icache.got.startswith("Lookups of code lines")
+
+
+# ---- what is no libpfm ------------------------------------------------------------------
+
+def built(directory: Path, code: str, *flags: str) -> Path:
+    out = directory / "libsome.so"
+    build(CC, "-shared", "-fPIC", "-x", "c", "-", "-o", out, *flags, source=code)
+    return out
+
+
+def refusals(tmp_path: Path) -> dict[str, tuple[list[str], str]]:
+    (tmp_path / "text.so").write_text("not a library\n")
+    undefined = built(tmp_path, "int nowhere(void); int pfm_initialize(void) { return nowhere(); }")
+    pfm4 = str(LIBRARIES["pfm4"].path)
+    return {
+        "missing": (["./none.so"], "No such file or directory"),
+        "unknown name": (["libpfm-none.so.9"], "No such file or directory"),
+        "a directory": ([str(tmp_path)], "Is a directory"),
+        "text": ([str(tmp_path / "text.so")], "file too short"),
+        "undefined symbol": ([str(undefined)], "undefined symbol: nowhere"),
+        "another library": (["libc.so.6"], "is no libpfm 3 or 4: it exports none of pfm_dispatch_events() (pfm3),"
+                            " pfm_get_os_event_encoding() (pfm4)"),
+        "another API": ([pfm4, "--api", "pfm3-manual"], "it exports no pfm_dispatch_events(); what it exports is pfm4"),
+        "no name": ([""], "is no libpfm 3 or 4"),
+    }
+
+
+@pytest.mark.parametrize("case", ["missing", "unknown name", "a directory", "text", "undefined symbol",
+                                  "another library", "another API", "no name"])
+def test_what_cannot_be_checked_is_one_line_and_status_1(case: str, tmp_path: Path) -> None:
+    args, text = refusals(tmp_path)[case]
+    done = pypfm("conform", *args)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert text in done.stderr
+
+
+def test_a_library_of_another_machine(tmp_path: Path) -> None:
+    data = bytearray(LIBRARIES["pfm3"].path.read_bytes())
+    data[18:20] = (50).to_bytes(2, "little")  # e_machine: EM_IA_64
+    (tmp_path / "ia64.so").write_bytes(data)
+    done = pypfm("conform", tmp_path / "ia64.so")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "cannot open shared object file" in done.stderr
+
+
+@pytest.mark.parametrize("args", [
+    [], ["x", "y"], ["x", "--api", "pfm5"], ["x", "--timeout", "0"], ["x", "--timeout", "nan"], ["x", "--timeout", "s"],
+    ["x", "--jobs", "0"], ["x", "--jobs", "-1"], ["x", "--jobs", "9999"], ["x", "--jobs", "two"],
+])
+def test_wrong_usage_is_one_line_and_status_2(args: list[str]) -> None:
+    done = pypfm("conform", *args)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_name_without_slash_is_for_the_loader(tmp_path: Path) -> None:
+    """Not the file in the current directory, but the one that the loader finds."""
+    shutil.copy(LIBRARIES["pfm3"].path, tmp_path / "libsome.so.3")
+    done = run(PYPFM, "conform", "libsome.so.3", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "cannot open shared object file" in done.stderr
+    assert done.stderr.endswith("(the loader does not look here; ./libsome.so.3 is the file)\n")
+    done = run(PYPFM, "conform", "libsome.so.3", env=clean_env(LD_LIBRARY_PATH=str(tmp_path)))
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0].split()[-1] == f"{tmp_path}/libsome.so.3"
+    done = run(PYPFM, "conform", "./libsome.so.3", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0].split()[-1] == f"{tmp_path}/libsome.so.3"
+
+
+def test_the_users_environment_is_not_the_librarys() -> None:
+    done = run(PYPFM, "conform", LIBRARIES["pfm4"].path, env=clean_env(LIBPFM_FORCE_PMU="nhm", LIBPFM_VERBOSE="1"))
+    assert done.returncode == 0, done.stdout
+
+
+def test_modules_in_the_current_directory_are_not_run(tmp_path: Path) -> None:
+    for name in ("json", "pypfm", "select", "ctypes"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(7)\n")
+    assert run(PYPFM, "conform", LIBRARIES["pfm4"].path, cwd=tmp_path).returncode == 0
+
+
+def test_a_stripped_and_a_renamed_library(tmp_path: Path) -> None:
+    path = tmp_path / "renamed"
+    shutil.copy(LIBRARIES["pfm4"].path, path)
+    build("strip", "--strip-all", path)
+    report = runner.run(str(path))
+    assert report.status == 0
+    assert report.library.loaded == str(path)
+    assert [report.library.soname] == dynamic_entries(path, "DT_SONAME")
+
+
+def test_a_symbolic_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "link.so").symlink_to(LIBRARIES["pfm3"].path)
+    report = runner.run(os.path.relpath(tmp_path / "link.so"), jobs=2)
+    assert report.library.loaded == str(LIBRARIES["pfm3"].path.resolve())
+    assert report.library.asked.endswith("link.so")
+    assert report.status == 0
+
+
+# ---- vectors of other files ----------------------------------------------------------------
+
+@pytest.mark.parametrize(("call", "complaint"), [
+    ({"kind": "call", "pmu": "itanium2", "call": "pfm_force_pmu", "args": [4]}, "would change what later calls answer"),
+    ({"kind": "call", "pmu": "itanium2", "call": "pfm_none", "args": []}, "pfm_none"),
+    ({"kind": "call", "pmu": "itanium2", "call": "pfm_find_event", "args": []}, "0 arguments instead of 1"),
+    ({"kind": "call", "pmu": "itanium2", "call": "pfm_find_event", "args": [{}]}, "vector x: "),
+    ({"kind": "dispatch", "pmu": "itanium2", "events": [], "model_in": {"nothing": 1}}, "nothing"),
+    ({"kind": "dispatch", "pmu": "itanium2", "events": [1]}, "vector x: "),
+    ({"kind": "dispatch", "pmu": "itanium2", "events": [{"event": "CPU_CYCLES"}] * 513}, "vector x: "),
+])
+def test_what_is_no_call_is_an_error(call: dict[str, Any], complaint: str) -> None:
+    path = str(LIBRARIES["pfm3"].path)
+    with pytest.raises(ConformError, match="vector x: ") as error:
+        runner.differential(path, path, lambda _: [{"id": "x"} | call])
+    assert complaint in str(error.value)
+    assert json.dumps(str(error.value)).count("\\n") == 0
+
+
+def test_a_file_of_vectors(tmp_path: Path) -> None:
+    """One answer in it is wrong; one has no id and gets its line."""
+    path = tmp_path / "some.jsonl"
+    some = [dict(v) for v in recorded("pfm3") if v["kind"] == "call"][1000:1020]
+    some[3]["expect"] = {"ret": -23}
+    del some[3]["id"]
+    path.write_text("\n".join(json.dumps(v) for v in some) + "\n\n")
+    vectors = read(path)
+    assert len(vectors) == 20
+    report = runner.run(str(LIBRARIES["pfm3"].path), vectors=vectors)
+    assert [f.vector and f.vector["id"] for f in report.findings] == ["some.jsonl:4"]
+    assert [d.expected for d in report.findings[0].differences] == ["PFMLIB_ERR_NOMEM (-23)"]
+    path.with_suffix(".gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert [v | {"id": ""} for v in read(path.with_suffix(".gz"))] == [v | {"id": ""} for v in vectors]
+
+
+@pytest.mark.parametrize(("line", "complaint"), [
+    ("{", "not JSON"), ("[]", "kind is 'null'"), ("{}", "kind is 'null'"), ('{"kind": []}', "kind is '[]'"),
+    ("[" * 100_000, "not JSON"),
+    ('{"kind": "calls"}', "kind is '\"calls\"'; there are dispatch, call, query, encode, info"),
+    ('{"kind": "call", "args": []}', "call wants call as str"),
+    ('{"kind": "query", "pmu": "itanium2", "index": "1"}', "query wants index as int"),
+    ('{"kind": "query", "pmu": "itanium", "index": 1}', "pmu is '\"itanium\"'; there are itanium2, montecito"),
+    ('{"kind": "call", "pmu": 1, "call": "f", "args": []}', "pmu is '1'; there are null, itanium2, montecito"),
+    ('{"kind": "encode", "event": "e", "os": "linux", "dfl_plm": 1}', "there are none, perf_event, perf_event_ext"),
+    ('{"kind": "encode", "event": "e", "os": "none", "dfl_plm": 1, "env": {"LIBPFM_A": 1}}', "env is not an object of LIBPFM_... strings"),
+    ('{"kind": "encode", "event": "e", "os": "none", "dfl_plm": 1, "env": {"LIBPFM_A=": "1"}}', "env is not an object of LIBPFM_... strings"),
+    ('{"kind": "info", "event": 1}', "info wants pmu as int, or event as int and os"),
+    ('{"kind": "encode", "event": "e", "os": "none", "dfl_plm": 1, "env": {"PATH": ""}}', "not an object of LIBPFM_... strings"),
+    ('{"kind": "dispatch", "pmu": "montecito", "events": [], "cpuid3": 1}', "cpuid3 is not a string"),
+    ('{"kind": "info"}', "info wants pmu as int, or event as int and os"),
+])
+def test_a_line_that_is_no_vector_is_named(line: str, complaint: str, tmp_path: Path) -> None:
+    path = tmp_path / "some.jsonl"
+    path.write_text(json.dumps({"kind": "info", "pmu": 51}) + "\n\n" + line + "\n")
+    with pytest.raises(ConformError) as error:
+        read(path)
+    assert str(error.value).startswith(f"{path}:3: ")
+    assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize(("data", "complaint"), [
+    (None, "No such file or directory"), (b"\xff\n", "not UTF-8"), (b"\x1f\x8bx", "gzip"),
+    (gzip.compress(b"{}" * 99)[:20], "not a whole gzip file"),
+])
+def test_a_file_that_is_none_of_vectors(data: bytes | None, complaint: str, tmp_path: Path) -> None:
+    path = tmp_path / "some.jsonl"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(ConformError, match=complaint) as error:
+        read(path)
+    assert str(error.value).startswith(f"{path}: ")
+
+
+def test_the_pmu_of_a_vector() -> None:
+    assert Counter(map(pmu_of, recorded("pfm3"))) == {"itanium2": 7191, "montecito": 7356, "none": 75}
+    assert Counter(map(pmu_of, recorded("pfm4"))) == {"glm": 3767, "perf": 845, "perf_raw": 247}
+    texts: list[tuple[str, dict[str, str], str]] = [
+        ("glm::X", {}, "glm"), ("PERF::X", {"LIBPFM_FORCE_PMU": "glm"}, "perf"), ("X", {"LIBPFM_FORCE_PMU": "GLM,foo"}, "glm"),
+        ("X", {}, "perf"), ("snb::X", {}, "perf"), ("X::Y", {"LIBPFM_FORCE_PMU": "perf_raw"}, "perf_raw")]
+    assert [pmu_of({"kind": "encode", "event": event, "env": dict(env)}) for event, env, _ in texts] == [
+        pmu for _, _, pmu in texts]
+
+
+# ---- on a terminal --------------------------------------------------------------------------------
+
+def test_a_bar_on_the_terminal() -> None:
+    text = on_terminal(100, "conform", LIBRARIES["pfm4"].path, term="xterm")
+    assert str(LIBRARIES["pfm4"].path) in text
+    assert "4859/4859" in text
