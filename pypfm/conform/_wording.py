@@ -1,0 +1,112 @@
+"""What all reports of a conformance run say in the same words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pypfm.conform.model import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pypfm.conform.model import Difference, LibraryFile, Report
+
+__all__ = ["COLUMNS", "accepted", "by_function", "counted", "excerpt", "library_rows", "marked", "verdict", "visible"]
+
+#: The heads of the table by function, as `by_function` fills it.
+COLUMNS = ("function", "run", "differ", "suppressed", "not run")
+
+_PLURALS = {"value": "values", "crash": "crashes", "hang": "hangs", "symbol": "symbols", "layout": "layouts"}
+_BEFORE = 24  # characters before the first difference that a cut value keeps
+
+
+def visible(text: str) -> str:
+    """Text from a library, a file or a user as printable characters: others as escapes, in one line."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # Python's stand-in (surrogateescape) for a byte that is no UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode()
+
+
+def library_rows(library: LibraryFile) -> list[tuple[str, str]]:
+    """What identifies a library, the file first."""
+    rows = [("file", library.loaded), ("asked for", library.asked), ("soname", library.soname or "none"),
+            ("build id", library.build_id or "none"), ("sha256", library.sha256)]
+    return [(name, visible(value)) for name, value in rows if name != "asked for" or value != library.loaded]
+
+
+def by_function(report: Report) -> list[tuple[str, Tally]]:
+    """The tallies, functions with the most differences first, else in the order of the checks."""
+    tallies = report.tallies | {f.function: Tally() for f in report.findings if f.function not in report.tallies}
+    return sorted(tallies.items(), key=lambda row: (-row[1].differ, -row[1].suppressed, -row[1].not_run))
+
+
+def accepted(report: Report) -> list[tuple[int, str]]:
+    """How many findings each reason suppresses."""
+    counts = Counter(f.suppressed for f in report.findings if f.suppressed)
+    return [(count, visible(reason)) for reason, count in counts.items()]
+
+
+def verdict(report: Report) -> str:
+    """The outcome in one line."""
+    tallies = report.tallies.values()
+    checks, not_run = sum(t.run for t in tallies), sum(t.not_run for t in tallies)
+    kinds = Counter(str(f.kind) for f in report.findings if not f.suppressed)
+    suppressed = sum(count for count, _ in accepted(report))
+    if kinds:
+        parts = ", ".join(f"{kinds[k]:,} {k if kinds[k] == 1 else many}" for k, many in _PLURALS.items() if kinds[k])
+        text = f"{counted(kinds.total(), 'difference')} ({parts}) in {counted(checks, 'check')}"
+    elif checks:
+        text = f"no differences in {counted(checks, 'check')}"
+    else:
+        text = "nothing was checked"
+    for count, what in ((suppressed, "suppressed"), (not_run, "not run")):
+        text += f", {count:,} {what}" if count else ""
+    return f"{text}; exit status {report.status}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def excerpt(difference: Difference, longest: int) -> tuple[str, str]:
+    """The expected value and the one got, visible, each cut to a number of characters around the first difference."""
+    expected, got = visible(difference.expected), visible(difference.got)
+    start = 0
+    if max(len(expected), len(got)) > longest:
+        start = max(_common(expected, got) - _BEFORE, 0)
+    return _cut(expected, start, longest), _cut(got, start, longest)
+
+
+def _cut(text: str, start: int, longest: int) -> str:
+    left = len(text) - start - longest
+    before = f"({start:,} characters) ..." if start else ""
+    return before + text[start:start + longest] + (f"... ({left:,} more characters)" if left > 0 else "")
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts start with in common."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def marked(text: str, other: str) -> Iterator[tuple[str, bool]]:
+    """A text in pieces, each with whether it differs from the other text.
+
+    Of the same length, character by character; else all between the common start and the common end.
+    """
+    if len(text) == len(other):
+        pairs = zip(text, other, strict=True)
+        for differs, run in groupby(pairs, key=lambda pair: pair[0] != pair[1]):
+            yield "".join(c for c, _ in run), differs
+        return
+    start = _common(text, other)
+    end = _common(text[start:][::-1], other[start:][::-1])
+    stop = len(text) - end
+    yield from ((piece, i == 1) for i, piece in enumerate((text[:start], text[start:stop], text[stop:])) if piece)

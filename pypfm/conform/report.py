@@ -1,0 +1,210 @@
+"""A conformance run told as text, as JSON, as JUnit XML, as one HTML page."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import xml.etree.ElementTree as ET
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias, cast, get_args
+
+from pypfm.conform._wording import (
+    COLUMNS,
+    accepted,
+    by_function,
+    counted,
+    excerpt,
+    library_rows,
+    verdict,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pypfm.conform.model import Finding, Json, Report, Tally
+
+__all__ = ["HOWS", "How", "html", "junit", "text", "to_json", "write"]
+
+How = Literal["text", "json", "junit", "html"]
+#: The kinds of report, as ``--report`` names them.
+HOWS: tuple[How, ...] = get_args(How)
+
+_WIDTH = 100  # columns of a text that no terminal limits
+_LINES = 4  # of a value in the text
+_LONGEST = 2000  # characters of a value in JUnit's XML
+# Attributes of a JUnit test suite: how many of which element there are in it.
+_OUTCOMES = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+
+_Line: TypeAlias = "list[tuple[str, str]]"  # pieces of a line with rich's style for each
+
+
+def write(report: Report, how: How, stream: TextIO) -> None:
+    """Write a report; as text, in colour on a terminal.
+
+    :param how: one of `HOWS`
+    """
+    if how == "text" and stream.isatty():
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(file=stream, highlight=False)
+        for line in _lines(report, console.width):
+            console.print(Text.assemble(*line), soft_wrap=True)
+        return
+    if how == "text":
+        # Where the encoding has no such character, an escape is better than no report.
+        encoding = stream.encoding or "utf-8"
+        out = text(report).encode(encoding, "backslashreplace").decode(encoding)
+    elif how == "json":
+        out = json.dumps(to_json(report), indent=2) + "\n"
+    else:
+        out = junit(report) if how == "junit" else html(report)
+    stream.write(out)
+
+
+# ---- text ------------------------------------------------------------------------
+
+def text(report: Report) -> str:
+    """The report as plain text: the library, each difference, the table by function, the verdict last."""
+    return "".join("".join(piece for piece, _ in line).rstrip() + "\n" for line in _lines(report, _WIDTH))
+
+
+def _lines(report: Report, width: int) -> Iterator[_Line]:
+    """The text, line by line."""
+    yield from _heads(report)
+    for finding in report.findings:
+        if not finding.suppressed:
+            yield []
+            yield from _finding(finding, width)
+    if report.notes or accepted(report):
+        yield []
+    for count, reason in accepted(report):
+        yield from _folded("suppressed  ", f"{count:,}: {reason}", width, "dim")
+    for note in report.notes:
+        yield from _folded("note        ", visible(note), width, "yellow")
+    if report.tallies:
+        yield []
+        yield from _table(by_function(report))
+        yield []
+    yield [(verdict(report), "bold red" if report.status else "bold green")]
+
+
+def _heads(report: Report) -> Iterator[_Line]:
+    rows = [("library", name, value) for name, value in library_rows(report.library)]
+    if report.against:
+        rows += [("against", name, value) for name, value in library_rows(report.against)]
+    last = ""
+    for what, name, value in rows:
+        yield [(f"{what if what != last else '':<12}", "bold"), (f"{name:<11}", ""), (value, "")]
+        last = what
+    yield [(f"{'api':<12}", "bold"), (f"{report.api}, {report.seconds:.1f} s", "")]
+
+
+def _finding(finding: Finding, width: int) -> Iterator[_Line]:
+    """A call, then each field with the value expected above the one got."""
+    yield from _folded(f"{finding.kind:<8}", visible(finding.call), width, "bold")
+    fields = [visible(d.field) for d in finding.differences]
+    column = min(max(map(len, fields), default=0), width // 4)
+    room = max(width - column - 14, 20)
+    for name, difference in zip(fields, finding.differences, strict=True):
+        expected, got = excerpt(difference, room * _LINES)
+        pad = name if len(name) <= column else ""
+        if not pad:
+            yield [(f"    {name}", "")]
+        yield from _folded(f"    {pad:<{column}}  expected ", expected, width, "green")
+        yield from _folded(f"    {'':<{column}}  got      ", got, width, "red")
+
+
+def _folded(head: str, value: str, width: int, style: str) -> Iterator[_Line]:
+    """A value behind its head, on as many lines as it takes; no character is lost."""
+    room = max(width - len(head), 20)
+    for start in range(0, max(len(value), 1), room):
+        yield [(head if start == 0 else " " * len(head), ""), (value[start:start + room], style)]
+
+
+def _table(rows: Sequence[tuple[str, Tally]]) -> Iterator[_Line]:
+    """The numbers by function."""
+    cells = [COLUMNS, *((visible(name), *(f"{n:,}" for n in dataclasses.astuple(tally))) for name, tally in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(COLUMNS))]
+    for i, row in enumerate(cells):
+        line = [row[0].ljust(widths[0])] + [cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True)]
+        yield [("  ".join(line), "bold" if i == 0 else "red" if rows[i - 1][1].differ else "")]
+
+
+# ---- JSON ------------------------------------------------------------------------
+
+def to_json(report: Report) -> dict[str, Json]:
+    """The report as data, nothing left out (schema: ``pypfm/schemas/conform.json``)."""
+    data = dataclasses.asdict(report)
+    data["functions"] = data.pop("tallies")
+    return cast("dict[str, Json]", {"status": report.status, "verdict": verdict(report), **data})
+
+
+# ---- JUnit -----------------------------------------------------------------------
+
+def junit(report: Report) -> str:
+    """The report as JUnit XML, as Jenkins and others read it: a test suite for each function.
+
+    A finding is a failed test, a crash or a hang a test in error, a suppressed finding a skipped one; the
+    checks without a finding are one test together, for the report has no names for them.
+    """
+    findings = defaultdict(list)
+    for finding in report.findings:
+        findings[finding.function].append(finding)
+    suites = [_suite(report, name, tally, findings[name]) for name, tally in by_function(report)]
+    root = ET.Element("testsuites", name="pypfm conform", time=f"{report.seconds:.3f}")
+    for key in _OUTCOMES:
+        root.set(key, str(sum(int(suite.get(key, "0")) for suite in suites)))
+    root.extend(suites)
+    ET.indent(root)
+    # US-ASCII: every other character is a reference, whatever encoding the file gets.
+    data: bytes = ET.tostring(root, encoding="us-ascii", xml_declaration=True)
+    return data.decode("ascii") + "\n"
+
+
+def _suite(report: Report, function: str, tally: Tally, findings: list[Finding]) -> ET.Element:
+    name = f"pypfm.conform.{report.api}.{visible(function)}"
+    suite = ET.Element("testsuite", name=name)
+    properties = ET.SubElement(suite, "properties")
+    for key, value in [*library_rows(report.library), ("checks", str(tally.run))]:
+        ET.SubElement(properties, "property", name=key, value=value)
+    seen: Counter[str] = Counter()
+    for finding in findings:
+        call = visible(finding.call)
+        seen[call] += 1
+        number = f" #{seen[call]}" if seen[call] > 1 else ""
+        case = ET.SubElement(suite, "testcase", classname=name, name=call + number)
+        _outcome(case, finding)
+    passed = tally.run - tally.differ - tally.suppressed
+    if passed > 0:
+        ET.SubElement(suite, "testcase", classname=name, name="checks without difference")
+    if tally.not_run:
+        case = ET.SubElement(suite, "testcase", classname=name, name="checks not run")
+        ET.SubElement(case, "skipped", message=f"{tally.not_run:,}, given up after repeated crashes or hangs")
+    for key, tag in _OUTCOMES.items():
+        suite.set(key, str(len(suite.findall(f".//{tag}"))))
+    return suite
+
+
+def _outcome(case: ET.Element, finding: Finding) -> None:
+    """What came of a check with a finding."""
+    if finding.suppressed:
+        ET.SubElement(case, "skipped", message=visible(finding.suppressed))
+        return
+    tag = "error" if finding.kind in ("crash", "hang") else "failure"
+    pairs = [(visible(d.field), *excerpt(d, _LONGEST)) for d in finding.differences]
+    first = "; ".join(f"{field}: expected {expected}, got {got}" for field, expected, got in pairs[:1])
+    more = f" (and {counted(len(pairs) - 1, 'field')} more)" if len(pairs) > 1 else ""
+    problem = ET.SubElement(case, tag, type=finding.kind, message=(first or finding.kind) + more)
+    problem.text = "\n".join([f"call     {visible(finding.call)}", *(
+        f"{field}\n  expected {expected}\n  got      {got}" for field, expected, got in pairs)])
+
+
+# ---- HTML ------------------------------------------------------------------------
+
+def html(report: Report) -> str:
+    """The report as one HTML page that needs nothing else."""
+    from pypfm.conform import _html
+
+    return _html.page(report)

@@ -1,0 +1,185 @@
+"""Accepted differences: a file that lists them with their reasons.
+
+A suppression file is INI text, one section for each accepted difference; the title is free::
+
+    [descriptions]
+    reason = this library has texts of its own
+    api = pfm4
+    field = *desc
+
+``reason`` has to be there, and at least one pattern.  A difference is accepted if all patterns of a
+section match it; a finding is, if each of its differences is.  Patterns are those of fnmatch
+(``*``, ``?``, ``[...]``), case counts; one without a wildcard in mind, such as ``pmcs[0].value``,
+matches the same text as well.
+"""
+
+from __future__ import annotations
+
+import configparser
+import fnmatch
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pypfm.conform.model import Difference
+from pypfm.errors import PfmError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pypfm.conform.model import Finding, Report
+
+__all__ = ["PATTERNS", "Suppression", "SuppressionError", "Suppressions", "bundled", "read"]
+
+#: The keys of a section besides ``reason``.
+PATTERNS = ("kind", "api", "function", "call", "field", "expected", "got")
+
+_LARGEST = 1 << 24  # bytes; something else than a suppression file was named
+_BUNDLED = Path(__file__).resolve().parent / "suppressions"
+
+
+class SuppressionError(PfmError):
+    """A suppression file that cannot be read or says too little."""
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """One section of a suppression file.
+
+    :ivar file: where it stands
+    :ivar title: of its section
+    :ivar reason: why the difference is accepted
+    :ivar patterns: by key, some of `PATTERNS`
+    """
+
+    file: str
+    title: str
+    reason: str
+    patterns: Mapping[str, str]
+
+    def is_about(self, api: str) -> bool:
+        """Whether a run of this API can have such differences."""
+        return "api" not in self.patterns or _matches(self.patterns["api"], api)
+
+    def accepts(self, api: str, finding: Finding, difference: Difference) -> bool:
+        """Whether all patterns match this difference of a finding."""
+        texts = {"kind": finding.kind, "api": api, "function": finding.function, "call": finding.call,
+                 "field": difference.field, "expected": difference.expected, "got": difference.got}
+        return all(_matches(pattern, texts[key]) for key, pattern in self.patterns.items())
+
+
+@dataclass(frozen=True)
+class Suppressions:
+    """The sections of all suppression files, in their order."""
+
+    sections: tuple[Suppression, ...] = ()
+
+    def apply(self, report: Report) -> None:
+        """Mark the findings that are accepted, correct the tallies, note the sections that match nothing."""
+        hits: Counter[int] = Counter()
+        for i, finding in enumerate(report.findings):
+            reason = self._reason(report.api, finding, hits)
+            if reason and not finding.suppressed:
+                report.findings[i] = replace(finding, suppressed=reason)
+                tally = report.tally(finding.function)
+                tally.differ -= 1
+                tally.suppressed += 1
+        report.notes += [f"suppression [{section.title}] of {section.file} matches nothing"
+                         for i, section in enumerate(self.sections) if not hits[i] and section.is_about(report.api)]
+
+    def _reason(self, api: str, finding: Finding, hits: Counter[int]) -> str:
+        """Why a finding is accepted, or ""; counts the sections that match one of its differences."""
+        reasons: dict[str, None] = {}  # in order, each once
+        everything = True
+        for difference in finding.differences or (Difference("", "", ""),):
+            found = [i for i, section in enumerate(self.sections) if section.accepts(api, finding, difference)]
+            hits.update(found)
+            if found:
+                reasons[self.sections[found[0]].reason] = None
+            else:
+                everything = False
+        return "; ".join(reasons) if everything else ""
+
+
+def _matches(pattern: str, text: str) -> bool:
+    return text == pattern or fnmatch.fnmatchcase(text, pattern)
+
+
+def bundled() -> list[str]:
+    """The names of the suppression files that come with the package."""
+    return sorted(path.stem for path in _BUNDLED.glob("*.ini"))
+
+
+def read(*names: str) -> Suppressions:
+    """Read suppression files.
+
+    :param names: paths, or names of those that come with the package (``debian-libpfm4``)
+    :raises SuppressionError: a file cannot be read, or has a mistake
+    """
+    return Suppressions(tuple(section for name in names for section in _sections(name)))
+
+
+def _sections(name: str) -> Iterator[Suppression]:
+    path = _BUNDLED / f"{name}.ini" if name in bundled() and not Path(name).exists() else Path(name)
+    parser = configparser.ConfigParser(
+        default_section="", delimiters=("=",), interpolation=None, empty_lines_in_values=False)
+    try:
+        parser.read_string(_text(path))
+    except configparser.Error as error:
+        message = f"{path}: {_mistake(error)}"
+        raise SuppressionError(message) from None
+    for title in parser.sections():
+        yield _section(str(path), title, dict(parser[title]))
+
+
+def _text(path: Path) -> str:
+    """The text of a file."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+        if len(data) <= _LARGEST and b"\0" not in data:
+            return data.decode("utf-8-sig")
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL, or bytes that are no UTF-8
+        if isinstance(error, OSError):
+            missing = isinstance(error, FileNotFoundError)
+            hint = f" (with pypfm come: {', '.join(bundled())})" if missing else ""
+            message = f"{shown(str(path))}: {error.strerror}{hint}"
+            raise SuppressionError(message) from None
+    message = f"{shown(str(path))}: not a suppression file (INI text in UTF-8)"
+    raise SuppressionError(message)
+
+
+def _mistake(error: configparser.Error) -> str:
+    """What is wrong with an INI file, in one line."""
+    match error:
+        case configparser.DuplicateSectionError():
+            return f"line {error.lineno}: section [{error.section}] is there twice"
+        case configparser.DuplicateOptionError():
+            return f"line {error.lineno}: section [{error.section}] has {shown(error.option)} twice"
+        case configparser.MissingSectionHeaderError():
+            return f"line {error.lineno}: {shown(str(error.line).strip())} is before the first [section]"
+        case configparser.ParsingError():
+            return f"line {error.errors[0][0]}: not a [section] or KEY = VALUE"
+    return str(error).splitlines()[0]
+
+
+def _section(file: str, title: str, values: dict[str, str]) -> Suppression:
+    """A section, checked."""
+    where = f"{file}: section [{title}]"
+    reason = re.sub(r"\s+", " ", values.pop("reason", ""))
+    for key, value in values.items():
+        if key not in PATTERNS:
+            message = f"{where}: no such key: {shown(key)}; there are reason, {', '.join(PATTERNS)}"
+            raise SuppressionError(message)
+        if "\n" in value:
+            message = f"{where}: the pattern {key} has more than one line"
+            raise SuppressionError(message)
+    if not reason:
+        message = f"{where}: no reason is given"
+        raise SuppressionError(message)
+    if not values:
+        message = f"{where}: no pattern is given, it would accept everything; there are {', '.join(PATTERNS)}"
+        raise SuppressionError(message)
+    return Suppression(file, title, reason, values)
