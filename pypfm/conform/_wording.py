@@ -78,11 +78,16 @@ def counted(number: int, noun: str) -> str:
 
 def excerpt(difference: Difference, longest: int) -> tuple[str, str]:
     """The expected value and the one got, visible, each cut to a number of characters around the first difference."""
-    expected, got = visible(difference.expected), visible(difference.got)
+    expected, got = _edged(visible(difference.expected)), _edged(visible(difference.got))
     start = 0
     if max(len(expected), len(got)) > longest:
         start = max(_common(expected, got) - _BEFORE, 0)
     return _cut(expected, start, longest), _cut(got, start, longest)
+
+
+def _edged(text: str) -> str:
+    """A text whose ends can be seen."""
+    return f'"{text}"' if text != text.strip() or not text else text
 
 
 def _cut(text: str, start: int, longest: int) -> str:

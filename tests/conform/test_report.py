@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -11,6 +12,7 @@ import shutil
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import jsonschema
 import pytest
@@ -69,7 +71,8 @@ def test_excerpts_show_where_values_differ() -> None:
     expected, got = excerpt(long, 100)
     assert expected == "(4,976 characters) ..." + "x" * 24 + "A" + "y" * 75 + "... (2,925 more characters)"
     assert got == expected.replace("A", "B")
-    assert excerpt(Difference("f", "a" * 100, ""), 100) == ("a" * 100, "")
+    assert excerpt(Difference("f", "a" * 100, "b"), 100) == ("a" * 100, "b")
+    assert excerpt(Difference("f", "", "a "), 100) == ('""', '"a "'), "what cannot be seen is in quotes"
 
 
 # ---- text ------------------------------------------------------------------------
@@ -124,9 +127,12 @@ def test_text_on_a_terminal_has_colours_and_the_same_words(monkeypatch: pytest.M
     ours, theirs = pty.openpty()
     with open(theirs, "w", encoding="utf-8") as stream:
         report.write(samples.report(), "text", stream)
-        stream.flush()
-        out = os.read(ours, 65536).decode().replace("\r\n", "\n")
+    data = b""
+    with contextlib.suppress(OSError):  # EIO: the other side is closed, and all is read
+        while piece := os.read(ours, 65536):
+            data += piece
     os.close(ours)
+    out = data.decode().replace("\r\n", "\n")
     assert "\x1b[32m0x530380\x1b[0m" in out
     plain = re.sub(r"\x1b\[[\d;]*m", "", out)
     assert [line.rstrip() for line in plain.splitlines()] == report.text(samples.report()).splitlines()
@@ -367,6 +373,7 @@ def page_file(tmp_path: Path) -> Path:
     ("#function=pfm_get_event_info&suppressed=no", "1 of 4 shown", ["pfm_get_event_info(-1)"]),
     ("#kind=layout", "1 of 4 shown", ["struct pfm_event_info_t"]),
     ("#text=SIGsegv+END", "1 of 4 shown", ["pfm_get_event_info(-1)"]),
+    ("#text=SIGSEGV+glm", "0 of 4 shown", []),
     ("#function=pfm_get_event_info&kind=layout", "0 of 4 shown", []),
     ("#function=no_such&kind=none", "4 of 4 shown", None),
 ])
@@ -387,6 +394,17 @@ def test_the_address_filters(page_file: Path, address: str, count: str, calls: l
 def test_the_filter_filters(page_file: Path, actions: str, count: str, address: str) -> None:
     said, _, hash_ = shown(page_file, actions=actions)
     assert (said, hash_) == (count, address)
+
+
+@in_browser
+def test_a_vector_is_copied_or_at_least_selected(page_file: Path) -> None:
+    said, _, copied = shown(page_file, actions="""
+        const button = document.querySelector('[data-function=pfm_get_os_event_encoding] .copy');
+        button.parentElement.open = true;
+        button.click();
+        location.hash = encodeURIComponent(getSelection().toString());""")
+    assert said == "4 of 4 shown"
+    assert json.loads(unquote(copied[1:])) == samples.VALUE.vector
 
 
 @in_browser
