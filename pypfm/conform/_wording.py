@@ -36,9 +36,9 @@ def _escape(character: str) -> str:
 
 def library_rows(library: LibraryFile) -> list[tuple[str, str]]:
     """What identifies a library, the file first."""
-    rows = [("file", library.loaded), ("asked for", library.asked), ("soname", library.soname or "none"),
-            ("build id", library.build_id or "none"), ("sha256", library.sha256)]
-    return [(name, visible(value)) for name, value in rows if name != "asked for" or value != library.loaded]
+    rows = [("file", library.loaded), ("asked for", library.asked), ("soname", library.soname),
+            ("build id", library.build_id), ("sha256", library.sha256)]
+    return [(name, visible(value) or "none") for name, value in rows if name != "asked for" or value != library.loaded]
 
 
 def by_function(report: Report) -> list[tuple[str, Tally]]:

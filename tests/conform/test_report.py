@@ -22,10 +22,10 @@ from conftest import run
 from pypfm import schemas
 from pypfm.conform import _html, report
 from pypfm.conform._wording import excerpt, marked, visible
-from pypfm.conform.model import Difference, Finding, Report, Tally
+from pypfm.conform.model import Difference, Finding, LibraryFile, Report, Tally
 
 ALL = {"report": samples.report, "clean": samples.clean, "nasty": samples.nasty,
-       "many": lambda: samples.many(450, 3), "empty": lambda: Report("pfm3-manual", samples.LIBRARY)}
+       "many": lambda: samples.many(450, 3), "empty": lambda: Report("pfm3-manual", samples.LIBRARY), "no library": lambda: Report("", LibraryFile("x", "x", "", "", ""))}
 
 
 @pytest.fixture(params=ALL)
@@ -201,7 +201,7 @@ def test_junit_report() -> None:
     assert [e.tag for e in cases["pfm_get_event_info(-1)"]] == ["error"]
     assert cases["pfm_get_event_info(0x1)"][0].get("message") == "texts of its own"
     assert cases["checks without difference"] == []
-    assert cases["checks not run"][0].get("message") == "7, given up after repeated crashes or hangs"
+    assert cases["checks not run"][0].get("message") == "7: the notes say why"
     failure = root.find(".//failure[@type='value']")
     assert failure is not None
     assert failure.get("message") == "codes[0]: expected 0x530380, got 0x530381 (and 1 field more)"
