@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from pypfm.conform.model import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pypfm.conform.model import Difference, LibraryFile, Report
 
 __all__ = ["COLUMNS", "accepted", "by_function", "counted", "excerpt", "library_rows", "marked", "verdict", "visible"]
@@ -101,17 +99,19 @@ def _common(one: str, other: str) -> int:
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-def marked(text: str, other: str) -> Iterator[tuple[str, bool]]:
+def marked(text: str, other: str) -> list[tuple[str, bool]]:
     """A text in pieces, each with whether it differs from the other text.
 
     Of the same length, character by character; else all between the common start and the common end.
+    Two texts with little in common are one piece, unmarked: marks would say nothing.
     """
     if len(text) == len(other):
         pairs = zip(text, other, strict=True)
-        for differs, run in groupby(pairs, key=lambda pair: pair[0] != pair[1]):
-            yield "".join(c for c, _ in run), differs
-        return
-    start = _common(text, other)
-    end = _common(text[start:][::-1], other[start:][::-1])
-    stop = len(text) - end
-    yield from ((piece, i == 1) for i, piece in enumerate((text[:start], text[start:stop], text[stop:])) if piece)
+        runs = groupby(pairs, key=lambda pair: pair[0] != pair[1])
+        pieces = [("".join(c for c, _ in run), differs) for differs, run in runs]
+    else:
+        start = _common(text, other)
+        stop = len(text) - _common(text[start:][::-1], other[start:][::-1])
+        pieces = [(text[:start], False), (text[start:stop], True), (text[stop:], False)]
+    same = sum(len(piece) for piece, differs in pieces if not differs)
+    return [piece for piece in pieces if piece[0]] if 3 * same >= max(len(text), len(other)) else [(text, False)]

@@ -117,10 +117,15 @@ def _finding(finding: Finding, width: int) -> Iterator[_Line]:
 
 
 def _folded(head: str, value: str, width: int, style: str) -> Iterator[_Line]:
-    """A value behind its head, on as many lines as it takes; no character is lost."""
+    """A value behind its head, on as many lines as it takes, folded behind a blank where there is one."""
     room = max(width - len(head), 20)
-    for start in range(0, max(len(value), 1), room):
-        yield [(head if start == 0 else " " * len(head), ""), (value[start:start + room], style)]
+    start = 0
+    while start == 0 or start < len(value):
+        end = start + room
+        if end < len(value):
+            end = value.rfind(" ", start + room // 2, end) + 1 or end
+        yield [(head if start == 0 else " " * len(head), ""), (value[start:end], style)]
+        start = end
 
 
 def _table(rows: Sequence[tuple[str, Tally]]) -> Iterator[_Line]:
@@ -157,6 +162,8 @@ def junit(report: Report) -> str:
     for key in _OUTCOMES:
         root.set(key, str(sum(int(suite.get(key, "0")) for suite in suites)))
     root.extend(suites)
+    if suites and report.notes:
+        ET.SubElement(suites[0], "system-out").text = "\n".join(map(visible, report.notes))
     ET.indent(root)
     # US-ASCII: every other character is a reference, whatever encoding the file gets.
     data: bytes = ET.tostring(root, encoding="us-ascii", xml_declaration=True)
