@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import json
 import os
@@ -19,8 +20,9 @@ import pytest
 
 import samples
 from conftest import run
+from native import CC, PFM3, build
 from pypfm import schemas
-from pypfm.conform import _html, report
+from pypfm.conform import _html, report, runner, suppress
 from pypfm.conform._wording import excerpt, marked, visible
 from pypfm.conform.model import Difference, Finding, LibraryFile, Report, Tally
 
@@ -320,6 +322,64 @@ def test_the_page_has_a_largest_size() -> None:
     assert "60 findings more" in text
     assert _html.LARGEST < len(text) < _html.LARGEST + 400_000
     assert len(Page(text).all("section", "group")) == 3
+
+
+# ---- of a real run -----------------------------------------------------------------
+
+BROKEN = """
+/* A libpfm 4 that knows no event, and falls over when it is asked about its PMUs. */
+#include <stdlib.h>
+int pfm_initialize(void) { return 0; }
+int pfm_get_os_event_encoding(const char *event, int levels, int os, void *arg) { return -4; }
+int pfm_get_pmu_info(int pmu, void *info) { abort(); }
+int pfm_get_event_info(int event, int os, void *info) { return -1; }
+"""
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """What a run says about a library that is badly broken."""
+    library = tmp_path_factory.mktemp("broken") / "libpfm.so.4"
+    build(CC, "-shared", "-fPIC", "-Wl,-soname,libpfm.so.4", "-xc", "-", "-o", library, source=BROKEN)
+    return runner.run(str(library), "pfm4", jobs=2)
+
+
+def test_the_reports_of_a_broken_library(broken: Report) -> None:
+    lines = written(broken, "text").splitlines()
+    assert lines[0] == f"library     file       {broken.library.asked}"
+    assert any(re.fullmatch(r" +got +PFM_ERR_NOTFOUND \(-4\)", line) for line in lines)
+    assert re.fullmatch(r"\d,\d{3} differences \(\d,\d{3} values, \d+ crash(es)?\) in .* not run; exit status 4",
+                        lines[-1])
+    data = json.loads(written(broken, "json"))
+    jsonschema.validate(data, schemas.load("conform"))
+    assert {f["kind"] for f in data["findings"]} == {"value", "crash"}
+    root = ET.fromstring(written(broken, "junit"))
+    check_shape(root)
+    assert int(root.get("failures", "")) + int(root.get("errors", "")) == len(broken.findings)
+    assert root.find(".//error[@type='crash']") is not None
+    page = Page(written(broken, "html"))
+    assert "crash" in [a["value"] for a in page.all("option")]
+    assert {a["data-function"] for a in page.all("section", "group")} == {f.function for f in broken.findings}
+
+
+def test_suppressions_of_a_broken_library(broken: Report, tmp_path: Path) -> None:
+    file = tmp_path / "known.ini"
+    file.write_text("[crashes]\nreason = falls over\nkind = crash\nfunction = pfm_get_pmu_info\n"
+                    "[events]\nreason = knows no event\nkind = value\ngot = PFM_ERR_*\n")
+    known = copy.deepcopy(broken)
+    suppress.read(str(file)).apply(known)
+    assert known.status == 0
+    assert len(known.findings) == len(broken.findings)
+    assert {name: t.differ for name, t in known.tallies.items() if t.differ} == {}
+    assert {name: (t.run, t.suppressed) for name, t in known.tallies.items()} == {
+        name: (t.run, t.differ) for name, t in broken.tallies.items()}
+    assert report.text(known).splitlines()[-1].startswith("no differences in ")
+
+
+def test_our_own_library_has_no_differences() -> None:
+    lines = report.text(runner.run(str(PFM3.path), "pfm3", jobs=2)).splitlines()
+    assert lines[0] == f"library     file       {PFM3.path}"
+    assert re.fullmatch(r"no differences in \d\d,\d{3} checks; exit status 0", lines[-1])
 
 
 # ---- in a browser ----------------------------------------------------------------
