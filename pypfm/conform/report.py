@@ -18,13 +18,14 @@ from pypfm.conform._wording import (
     verdict,
     visible,
 )
+from pypfm.errors import ConformError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pypfm.conform.model import Finding, Json, Report, Tally
 
-__all__ = ["HOWS", "How", "html", "junit", "text", "to_json", "write"]
+__all__ = ["HOWS", "How", "html", "junit", "save", "text", "to_json", "write"]
 
 How = Literal["text", "json", "junit", "html"]
 #: The kinds of report, as ``--report`` names them.
@@ -61,6 +62,20 @@ def write(report: Report, how: How, stream: TextIO) -> None:
     else:
         out = junit(report) if how == "junit" else html(report)
     stream.write(out)
+
+
+def save(report: Report, how: How, path: str) -> None:
+    """Write a report to a file.
+
+    :param how: one of `HOWS`
+    :raises ConformError: the file cannot be written
+    """
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            write(report, how, file)
+    except OSError as error:
+        message = f"{shown(path)}: {error.strerror}"
+        raise ConformError(message) from None
 
 
 # ---- text ------------------------------------------------------------------------

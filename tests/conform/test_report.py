@@ -25,6 +25,7 @@ from pypfm import schemas
 from pypfm.conform import _html, report, runner, suppress
 from pypfm.conform._wording import excerpt, marked, visible
 from pypfm.conform.model import Difference, Finding, LibraryFile, Report, Tally
+from pypfm.errors import ConformError, shown
 
 ALL = {"report": samples.report, "clean": samples.clean, "nasty": samples.nasty,
        "many": lambda: samples.many(450, 3), "empty": lambda: Report("pfm3-manual", samples.LIBRARY), "no library": lambda: Report("", LibraryFile("x", "x", "", "", ""))}
@@ -52,6 +53,17 @@ def test_every_report_can_be_written_in_any_encoding(any_report: Report, how: re
     out = written(any_report, how, encoding)
     assert out.endswith("\n")
     assert not re.search(r"[^\n\x20-\x7e\xa0-\uffff]", out), "no control character reaches a terminal or a parser"
+
+
+def test_a_report_is_saved_or_the_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "out.html"
+    report.save(samples.report(), "html", str(file))
+    assert file.read_text() == report.html(samples.report())
+    for path, said in ((tmp_path, "Is a directory"), ("/dev/full", "No space left on device"),
+                       (file / "x", "Not a directory")):
+        with pytest.raises(ConformError) as error:
+            report.save(samples.report(), "json", str(path))
+        assert str(error.value) == f"{shown(str(path))}: {said}"
 
 
 def test_visible_text() -> None:
@@ -397,7 +409,7 @@ const set = (name, value, event = "input") => {
 """
 
 
-def shown(page: Path, address: str = "", actions: str = "") -> tuple[str, list[str], str]:
+def browsed(page: Path, address: str = "", actions: str = "") -> tuple[str, list[str], str]:
     """The page after the actions in a browser: the count, the calls shown, the address."""
     if actions:
         text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
@@ -441,7 +453,7 @@ def page_file(tmp_path: Path) -> Path:
     ("#function=no_such&kind=none", "4 of 4 shown", None),
 ])
 def test_the_address_filters(page_file: Path, address: str, count: str, calls: list[str] | None) -> None:
-    said, seen, _ = shown(page_file, address)
+    said, seen, _ = browsed(page_file, address)
     assert said == count
     if calls is not None:
         assert [call.split('("')[0] for call in seen] == calls
@@ -455,13 +467,13 @@ def test_the_address_filters(page_file: Path, address: str, count: str, calls: l
     ("document.querySelector('.summary a').click();", "2 of 4 shown", "#function=pfm_get_event_info"),
 ])
 def test_the_filter_filters(page_file: Path, actions: str, count: str, address: str) -> None:
-    said, _, hash_ = shown(page_file, actions=actions)
+    said, _, hash_ = browsed(page_file, actions=actions)
     assert (said, hash_) == (count, address)
 
 
 @in_browser
 def test_a_vector_is_copied_or_at_least_selected(page_file: Path) -> None:
-    said, _, copied = shown(page_file, actions="""
+    said, _, copied = browsed(page_file, actions="""
         const button = document.querySelector('[data-function=pfm_get_os_event_encoding] .copy');
         button.parentElement.open = true;
         button.click();
@@ -474,6 +486,6 @@ def test_a_vector_is_copied_or_at_least_selected(page_file: Path) -> None:
 def test_nothing_of_a_library_runs_in_the_browser(tmp_path: Path) -> None:
     file = tmp_path / "nasty.html"
     file.write_text(written(samples.nasty(), "html"))
-    count, calls, _ = shown(file)
+    count, calls, _ = browsed(file)
     assert count == "2 of 2 shown"
     assert calls == [samples.NASTY_VISIBLE.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")] * 2
