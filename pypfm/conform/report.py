@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
-import xml.etree.ElementTree as ET
-from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias, cast, get_args
 
 from pypfm.conform._wording import (
     COLUMNS,
     accepted,
     by_function,
-    counted,
     excerpt,
     library_rows,
     verdict,
@@ -33,9 +31,6 @@ HOWS: tuple[How, ...] = get_args(How)
 
 _WIDTH = 100  # columns of a text that no terminal limits
 _LINES = 4  # of a value in the text
-_LONGEST = 2000  # characters of a value in JUnit's XML
-# Attributes of a JUnit test suite: how many of which element there are in it.
-_OUTCOMES = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
 
 _Line: TypeAlias = "list[tuple[str, str]]"  # pieces of a line with rich's style for each
 
@@ -45,6 +40,9 @@ def write(report: Report, how: How, stream: TextIO) -> None:
 
     :param how: one of `HOWS`
     """
+    if isinstance(stream, io.TextIOWrapper):
+        # Where the encoding has no such character, an escape is better than no report.
+        stream.reconfigure(errors="backslashreplace")
     if how == "text" and stream.isatty():
         from rich.console import Console
         from rich.text import Text
@@ -52,16 +50,10 @@ def write(report: Report, how: How, stream: TextIO) -> None:
         console = Console(file=stream, highlight=False)
         for line in _lines(report, console.width):
             console.print(Text.assemble(*line), soft_wrap=True)
-        return
-    if how == "text":
-        # Where the encoding has no such character, an escape is better than no report.
-        encoding = stream.encoding or "utf-8"
-        out = text(report).encode(encoding, "backslashreplace").decode(encoding)
     elif how == "json":
-        out = json.dumps(to_json(report), indent=2) + "\n"
+        stream.write(json.dumps(to_json(report), indent=2) + "\n")
     else:
-        out = junit(report) if how == "junit" else html(report)
-    stream.write(out)
+        stream.write({"text": text, "junit": junit, "html": html}[how](report))
 
 
 def save(report: Report, how: How, path: str) -> None:
@@ -161,69 +153,14 @@ def to_json(report: Report) -> dict[str, Json]:
     return cast("dict[str, Json]", {"status": report.status, "verdict": verdict(report), **data})
 
 
-# ---- JUnit -----------------------------------------------------------------------
+# ---- JUnit and HTML --------------------------------------------------------------
 
 def junit(report: Report) -> str:
-    """The report as JUnit XML, as Jenkins and others read it: a test suite for each function.
+    """The report as JUnit XML, as Jenkins and others read it."""
+    from pypfm.conform import _junit
 
-    A finding is a failed test, a crash or a hang a test in error, a suppressed finding a skipped one; the
-    checks without a finding are one test together, for the report has no names for them.
-    """
-    findings = defaultdict(list)
-    for finding in report.findings:
-        findings[finding.function].append(finding)
-    suites = [_suite(report, name, tally, findings[name]) for name, tally in by_function(report)]
-    root = ET.Element("testsuites", name="pypfm conform", time=f"{report.seconds:.3f}")
-    for key in _OUTCOMES:
-        root.set(key, str(sum(int(suite.get(key, "0")) for suite in suites)))
-    root.extend(suites)
-    if suites and report.notes:
-        ET.SubElement(suites[0], "system-out").text = "\n".join(map(visible, report.notes))
-    ET.indent(root)
-    # US-ASCII: every other character is a reference, whatever encoding the file gets.
-    data: bytes = ET.tostring(root, encoding="us-ascii", xml_declaration=True)
-    return data.decode("ascii") + "\n"
+    return _junit.document(report)
 
-
-def _suite(report: Report, function: str, tally: Tally, findings: list[Finding]) -> ET.Element:
-    name = f"pypfm.conform.{report.api}.{visible(function)}"
-    suite = ET.Element("testsuite", name=name)
-    properties = ET.SubElement(suite, "properties")
-    for key, value in [*library_rows(report.library), ("checks", str(tally.run))]:
-        ET.SubElement(properties, "property", name=key, value=value)
-    seen: Counter[str] = Counter()
-    for finding in findings:
-        call = visible(finding.call)
-        seen[call] += 1
-        number = f" #{seen[call]}" if seen[call] > 1 else ""
-        case = ET.SubElement(suite, "testcase", classname=name, name=call + number)
-        _outcome(case, finding)
-    passed = tally.run - tally.differ - tally.suppressed
-    if passed > 0:
-        ET.SubElement(suite, "testcase", classname=name, name="checks without difference")
-    if tally.not_run:
-        case = ET.SubElement(suite, "testcase", classname=name, name="checks not run")
-        ET.SubElement(case, "skipped", message=f"{tally.not_run:,}: the notes say why")
-    for key, tag in _OUTCOMES.items():
-        suite.set(key, str(len(suite.findall(f".//{tag}"))))
-    return suite
-
-
-def _outcome(case: ET.Element, finding: Finding) -> None:
-    """What came of a check with a finding."""
-    if finding.suppressed:
-        ET.SubElement(case, "skipped", message=visible(finding.suppressed))
-        return
-    tag = "error" if finding.kind in ("crash", "hang") else "failure"
-    pairs = [(visible(d.field), *excerpt(d, _LONGEST)) for d in finding.differences]
-    first = "; ".join(f"{field}: expected {expected}, got {got}" for field, expected, got in pairs[:1])
-    more = f" (and {counted(len(pairs) - 1, 'field')} more)" if len(pairs) > 1 else ""
-    problem = ET.SubElement(case, tag, type=finding.kind, message=(first or finding.kind) + more)
-    problem.text = "\n".join([f"call     {visible(finding.call)}", *(
-        f"{field}\n  expected {expected}\n  got      {got}" for field, expected, got in pairs)])
-
-
-# ---- HTML ------------------------------------------------------------------------
 
 def html(report: Report) -> str:
     """The report as one HTML page that needs nothing else."""
