@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from pypfm.cli._common import Subparsers, checked, number
 from pypfm.config import LIBRARIES
+from pypfm.conform.report import HOWS, save, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from pypfm.conform.model import Report
 
 __all__ = ["add_parser"]
 
@@ -43,6 +42,11 @@ def add_parser(commands: Subparsers) -> None:
         help="time that one call may take, in seconds (default: 10)")
     add("--jobs", type=checked(_jobs), default=len(os.sched_getaffinity(0)), metavar="N",
         help="processes that make calls (default: one for each CPU)")
+    add("--report", choices=HOWS, default="text", help="kind of report (default: text)")
+    add("--output", metavar="FILE", help="file for the report (default: standard output)")
+    add("--suppressions", action="append", default=[], metavar="FILE",
+        help="file of accepted differences with their reasons, or the name of one that comes with pypfm"
+        " (debian-libpfm4); may be given several times")
     parser.set_defaults(run=run)
 
 
@@ -66,11 +70,16 @@ def _jobs(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pypfm.conform import runner
+    from pypfm.conform import runner, suppress
 
+    suppressions = suppress.read(*args.suppressions)
     with _progress_bar("calls") as progress:
         report = runner.run(args.library, args.api, jobs=args.jobs, timeout=args.timeout, progress=progress)
-    _print(report)
+    suppressions.apply(report)
+    if args.output is None:
+        write(report, args.report, sys.stdout)
+    else:
+        save(report, args.report, args.output)
     return report.status
 
 
@@ -87,16 +96,3 @@ def _progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _print(report: Report) -> None:
-    """The report, plainly."""
-    print(f"library  {report.library.loaded}\napi      {report.api}, {report.seconds:.1f} s")
-    for finding in report.findings:
-        print(f"{finding.kind} {finding.call}")
-        for d in finding.differences:
-            print(f"    {d.field}: expected {d.expected}, got {d.got}")
-    for note in report.notes:
-        print(f"note {note}")
-    for name, tally in report.tallies.items():
-        print(f"{name:<30} {tally.run} run, {tally.differ} differ, {tally.not_run} not run")

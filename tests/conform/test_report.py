@@ -26,6 +26,7 @@ from pypfm.conform import _html, report, runner, suppress
 from pypfm.conform._wording import excerpt, marked, visible
 from pypfm.conform.model import Difference, Finding, LibraryFile, Report, Tally
 from pypfm.errors import ConformError, shown
+from terminal import pypfm
 
 ALL = {"report": samples.report, "clean": samples.clean, "nasty": samples.nasty,
        "many": lambda: samples.many(450, 3), "empty": lambda: Report("pfm3-manual", samples.LIBRARY), "no library": lambda: Report("", LibraryFile("x", "x", "", "", ""))}
@@ -396,6 +397,35 @@ def test_our_own_library_has_no_differences() -> None:
     lines = report.text(runner.run(str(PFM3.path), "pfm3", jobs=2)).splitlines()
     assert lines[0] == f"library     file       {PFM3.path}"
     assert re.fullmatch(r"no differences in \d\d,\d{3} checks; exit status 0", lines[-1])
+
+
+# ---- of the command --------------------------------------------------------------
+
+def test_the_command_writes_each_report(broken: Report, tmp_path: Path) -> None:
+    library = broken.library.asked
+    for how in report.HOWS:
+        done = pypfm("conform", library, "--report", how)
+        saved = pypfm("conform", library, "--report", how, "--output", tmp_path / how)
+        assert (done.returncode, done.stderr, saved.returncode, saved.stdout) == (4, "", 4, "")
+        assert len((tmp_path / how).read_text().splitlines()) == len(done.stdout.splitlines())
+    jsonschema.validate(json.loads((tmp_path / "json").read_text()), schemas.load("conform"))
+    check_shape(ET.parse(tmp_path / "junit").getroot())
+    assert len(Page((tmp_path / "html").read_text()).all("article")) > 20
+    assert (tmp_path / "text").read_text().startswith(f"library     file       {library}\n")
+
+
+def test_the_command_takes_suppressions(broken: Report, tmp_path: Path) -> None:
+    library, one, two = broken.library.asked, tmp_path / "one", tmp_path / "two"
+    one.write_text("[a]\nreason = falls over\nkind = crash\n")
+    two.write_text("[a]\nreason = wrong\nkind = value\n")
+    assert pypfm("conform", library, "--suppressions", one).returncode == 4
+    done = pypfm("conform", library, "--suppressions", one, "--suppressions", two)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1].endswith("exit status 0")
+    two.write_text("[a]\nkind = value\n")
+    done = pypfm("conform", library, "--suppressions", two)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"pypfm conform: {two}: section [a]: no reason is given\n"
 
 
 # ---- in a browser ----------------------------------------------------------------
