@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from broken import DISPATCH, ENCODE, EVENT_NAME, INITIALIZE3, INITIALIZE4, changed, with_code
 
+from broken import DISPATCH, ENCODE, EVENT_NAME, INITIALIZE3, INITIALIZE4, changed, with_code
 from conftest import clean_env
 from native import PFM3, PFM4, build_library, library_sources
 from pypfm.conform import runner, vectors
