@@ -61,7 +61,7 @@ def symbol(handle: ctypes.CDLL, name: str) -> int | None:
     """The address of an exported symbol, or None."""
     try:
         return ctypes.cast(getattr(handle, name), ctypes.c_void_p).value
-    except AttributeError:
+    except (AttributeError, UnicodeDecodeError):  # the second: no such symbol in a file whose path is no UTF-8
         return None
 
 

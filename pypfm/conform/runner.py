@@ -103,13 +103,13 @@ def merged(one: Report, other: Report) -> Report:
 
 def _opened(path: str, api: str | None, timeout: float) -> Report:
     """A report about a library that has been loaded once; with a finding if that crashed or hung."""
-    head = load(path, timeout)
+    head, name = load(path, timeout), loader_name(path)
     if "refused" in head:
+        reason = " ".join(str(head["refused"]).removeprefix(f"{name}: ").splitlines())
         here = "/" not in path and Path(path).exists()
         hint = f" (the loader does not look here; ./{path} is the file)" if here else ""
-        message = f"{shown(path)} cannot be loaded: {head['refused']}{hint}"
+        message = f"{shown(path)} cannot be loaded: {reason}{hint}"
         raise ConformError(message)
-    name = loader_name(path)
     if "ended" in head:
         report = Report(api or "", library_file(path, name))
         report.findings.append(_ended("dlopen", f"dlopen({name})", head, None))

@@ -10,14 +10,14 @@ For a job come
 
 * ``{"loaded": FILE, "apis": [...]}``, the file mapped and the interfaces that it exports; or
   ``{"refused": TEXT}`` from the loader, and no more;
-* for each call of the job's ``start`` ``{"start": INDEX}``, and no more if one does not answer as expected;
-* for each vector ``{"at": INDEX}``.
+* for each call of the job's ``start`` ``{"start": INDEX, ...}``, and no more if one does not answer as expected;
+* for each vector ``{"at": INDEX, ...}``; a vector without a line was not run, for its function had crashed
+  or hung too often;
+* ``{"done": true}``.
 
-These two have an ``"answer"``; or ``"missing"``, the function that is not exported;
-``"invalid"``, why the vector is no call; ``"ended"``, how the child did, and whether that was a ``"hang"``.
-A child that ends while it loads the library has only the last two.  A vector without a line was not run, for its
-function had crashed or hung too often.  What each child repeats comes again after a crash.  The last line is
-``{"done": true}``.
+The dots are one of ``"answer"``; ``"missing"``, the function that is not exported; ``"invalid"``, why the vector
+is no call; ``"ended"``, how the child did, with ``"hang"``, whether it had to be killed.  A child that ends while
+it loads the library has that last one alone.  What each child does again comes again after a crash.
 """
 
 from __future__ import annotations
@@ -220,8 +220,10 @@ def _separate(env: dict[str, str]) -> None:
 def _answer_all(job: dict[str, Json], vectors: Sequence[tuple[int, Vector]], answers: int) -> None:
     try:
         handle = ctypes.CDLL(str(job["library"]))
-    except OSError as error:
-        _send(answers, {"refused": str(error)})
+    except (OSError, ValueError) as error:
+        # The loader's words with a path in them that is no UTF-8 are an exception of their own.
+        words = os.fsdecode(error.object) if isinstance(error, UnicodeDecodeError) else str(error)
+        _send(answers, {"refused": words})
         return
     addresses = [symbol(handle, name) for name in ("pfm_initialize", *MARKS.values())]
     file = next((loaded_file(address) for address in addresses if address), "")

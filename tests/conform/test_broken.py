@@ -17,7 +17,7 @@ from broken import DISPATCH, ENCODE, EVENT_NAME, INITIALIZE3, INITIALIZE4, chang
 from conftest import clean_env
 from native import PFM3, PFM4, build_library, library_sources
 from pypfm.conform import runner, vectors
-from pypfm.conform.model import Difference, Finding, Report, Vector
+from pypfm.conform.model import Difference, Finding, FindingKind, Report, Vector
 from pypfm.conform.vectors import function_of
 from pypfm.errors import ConformError
 from terminal import PYPFM, pypfm
@@ -228,12 +228,12 @@ CONSTRUCTOR = "#include <stdlib.h>\n#include <unistd.h>\n__attribute__((construc
 @pytest.mark.parametrize(("code", "kind", "how"), [
     ("abort();", "crash", "SIGABRT"), ("for (;;) pause();", "hang", "no answer in time"),
     ("exit(0);", "crash", "ended the process with status 0")])
-def test_loading_ends_the_process(code: str, kind: str, how: str, tmp_path: Path) -> None:
+def test_loading_ends_the_process(code: str, kind: FindingKind, how: str, tmp_path: Path) -> None:
     extra = tmp_path / "early.c"
     extra.write_text(CONSTRUCTOR % code)
     library = build_library(PFM3, tmp_path, sources=[*library_sources(PFM3, tmp_path), extra])
     report = checked(library, timeout=1.0)
-    assert report.findings == [Finding(kind, "dlopen", f"dlopen({library})", ended(how))]  # type: ignore[arg-type]
+    assert report.findings == [Finding(kind, "dlopen", f"dlopen({library})", ended(how))]
     assert counted(report) == {"dlopen": (1, 0)}
     assert report.library.loaded == str(library)
     done = pypfm("conform", library, "--timeout", 1)

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+import subprocess
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -312,3 +313,15 @@ def test_a_bar_on_the_terminal() -> None:
     text = on_terminal(100, "conform", LIBRARIES["pfm4"].path, term="xterm")
     assert str(LIBRARIES["pfm4"].path) in text
     assert "4859/4859" in text
+
+
+@pytest.mark.parametrize("name", [b"\xff.so", b"a\nb.so", b"%s\x1b[1m.so", "\u00e9.so".encode()])
+def test_a_file_name_of_any_bytes(name: bytes, tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/" + name
+    done = subprocess.run([os.fsencode(PYPFM), b"conform", path], capture_output=True, env=clean_env())
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.count(b"\n") == 1
+    assert b"cannot be loaded: cannot open shared object file: No such file" in done.stderr
+    shutil.copy(os.fsencode(LIBRARIES["pfm4"].path), path)
+    done = subprocess.run([os.fsencode(PYPFM), b"conform", path], capture_output=True, env=clean_env())
+    assert (done.returncode, done.stderr) == (0, b"")
