@@ -52,7 +52,7 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
             report.notes.append(f"{reason}: the {len(calls)} recorded answers hold elsewhere and were left out")
             calls = []
         answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout, progress=progress)
-        _compare(report, calls, answers, lambda i: calls[i]["expect"])
+        _compare(report, calls, answers, lambda i: calls[i].get("expect"))
     report.seconds = time.monotonic() - begin
     return report
 
