@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from pfm4_vectors import OS
 from pypfm.config import LIBRARIES
-from strings4 import SETTINGS, Setting, event_string, options
+from pypfm.conform import random4
+from pypfm.conform._strings4 import SETTINGS, Setting, event_string
 from worker4 import DEBIAN, PMUS, Call, Session, ask
 
 OURS = Path(os.environ.get("PYPFM_LIBPFM4", LIBRARIES["pfm4"].path))  # a library built with sanitizers, say
@@ -82,6 +84,21 @@ def plain_host() -> None:
 
 
 # ---- strings ----------------------------------------------------------------------------
+
+def options(rng: Random) -> dict[str, Any]:
+    """How to call: what vectors can say, and what only the worker can: the bytes of structures, no string."""
+    chosen: dict[str, Any] = random4.options(rng)
+    chosen |= {"os": OS[chosen["os"]], "plm": chosen.pop("dfl_plm")}
+    if rng.random() < 0.01:
+        chosen["size"] = 4096
+    if rng.random() < 0.05:
+        chosen["tail"] = {rng.randint(40, 130): 1}
+    if "attr" in chosen:
+        chosen["fill"] = rng.choice([0, 0, 0xFF, 0x55])
+    if chosen["os"] == 0:  # with a string, an array of one element is undefined in Debian's library
+        chosen["fstr"] = chosen.get("room", 2) >= 2 and rng.random() < 0.7
+    return chosen
+
 
 def string_calls(rng: Random, setting: Setting, count: int) -> list[Call]:
     calls: list[Call] = [["init"]]

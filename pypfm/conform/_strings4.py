@@ -1,20 +1,25 @@
 """Random event strings of glm, perf and perf_raw: valid, nearly valid and malformed.
 
-The names come from the project's own tables; everything else is written from the grammar.  What would be
+The names come from our own library; everything else is written from the grammar.  What would be
 undefined in Debian's libpfm 4 (more than 64 attributes, an array that is too small together with a string)
 is never made.
 """
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, field
-from random import Random
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING
 
-from conftest import ROOT
+from pypfm.conform._random import mixed_case, mutated
+from pypfm.goldmont import OS_LAYERS, Goldmont, Modifier, Perf
 
-TABLES = ROOT / "csrc" / "tables"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+__all__ = ["GLM", "PERF", "RAW", "SETTINGS", "Pmu", "Setting", "event_string", "good_string"]
+
 FORBIDDEN = ", \t\n"
 MOST_ENTRIES = 60  # of 64, less the defaults that are added
 LARGEST_ALIAS = 12  # unit masks that one may stand for, more than any does
@@ -40,27 +45,38 @@ RAW_EVENTS = ["r0", "r1c4", "r00ff", "r0x1c4", "R1C4", "r", "r1c4z", "rfffffffff
 
 @dataclass
 class Pmu:
-    """A PMU's events with their unit masks."""
+    """A PMU's events with their unit masks.
+
+    :ivar groups: the group of each unit mask, by event
+    """
 
     name: str
-    events: dict[str, list[str]] = field(default_factory=dict)
+    events: dict[str, list[str]]
+    groups: dict[str, dict[str, int]]
+    modifiers: Callable[[str, str], list[Modifier]] = field(repr=False)
 
 
-def read_pmu(name: str) -> Pmu:
-    pmu = Pmu(name)
-    with (TABLES / f"{name}_events.csv").open() as stream:
-        aliases = {row["name"]: row["equiv"] for row in csv.DictReader(stream)}
-    masks: dict[str, list[str]] = {event: [] for event in aliases}
-    with (TABLES / f"{name}_umasks.csv").open() as stream:
-        for row in csv.DictReader(stream):
-            masks[row["event"]].append(row["name"])
-    for event, target in aliases.items():
-        pmu.events[event] = masks[target.split(":")[0] or event]
-    return pmu
+def read_pmu(pmu: Goldmont | Perf) -> Pmu:
+    """The events of our own library; an alias has the unit masks of its target."""
+    groups = {event.name: {umask.name: umask.group for umask in event.umasks} for event in pmu.events}
+    targets = {event.name: (event.alias_of or event.name).split(":")[0] for event in pmu.events}
+
+    @cache
+    def modifiers(event: str, os: str) -> list[Modifier]:
+        return pmu.modifiers(targets[event], OS_LAYERS[os])
+
+    return Pmu(pmu.name, {event: list(groups[target]) for event, target in targets.items()},
+               {event: groups[target] for event, target in targets.items()}, modifiers)
 
 
-GLM, PERF = read_pmu("glm"), read_pmu("perf")
-RAW = Pmu("perf_raw", {event: [] for event in RAW_EVENTS})
+def raw_modifiers(_: str, os: str) -> list[Modifier]:
+    """Those of a perf event, and one more where sampling is said."""
+    extra = [Modifier("hw_smpl", True, "")] if os == "perf_event_ext" else []
+    return PERF.modifiers("PERF_COUNT_HW_CPU_CYCLES", os) + extra
+
+
+GLM, PERF = read_pmu(Goldmont()), read_pmu(Perf())
+RAW = Pmu("perf_raw", {event: [] for event in RAW_EVENTS}, {event: {} for event in RAW_EVENTS}, raw_modifiers)
 GOOD_RAW_EVENTS = ["r0", "r1c4", "r00ff", "r0x1c4", "rDEADbeef", "r53c4"]
 OFFCORE = [event for event in GLM.events if event.startswith("OFFCORE")]
 
@@ -82,15 +98,6 @@ SETTINGS = [
     Setting("inactive", {"LIBPFM_ENCODE_INACTIVE": "1"}, (GLM, PERF, RAW), False),
     Setting("perf_raw", {"LIBPFM_FORCE_PMU": "perf_raw"}, (RAW,), True),
 ]
-
-
-def mixed_case(rng: Random, text: str) -> str:
-    choice = rng.random()
-    if choice < 0.7:
-        return text
-    if choice < 0.85:
-        return text.lower()
-    return "".join(rng.choice((c.lower(), c.upper())) for c in text)
 
 
 def modifier(rng: Random) -> str:
@@ -158,14 +165,6 @@ def prefix(rng: Random, setting: Setting, pmu: Pmu) -> str:
     return mixed_case(rng, pmu.name) + "::"
 
 
-def mutated(rng: Random, text: str) -> str:
-    """The string with one or two characters changed."""
-    for _ in range(rng.randint(1, 2)):
-        at, new = rng.randint(0, len(text)), rng.choice(":.=, \t\n0x+-;%\x01\x80\xffAu19")
-        text = rng.choice([text[:at] + new + text[at:], text[:at] + text[at + 1:], text[:at] + new + text[at + 1:]])
-    return text
-
-
 def may_be_sent(setting: Setting, text: str) -> bool:
     """Debian's library has other PMUs, too: without forcing, the prefix has to be one of ours (or none's)."""
     name, separator, _ = text.partition("::")
@@ -176,11 +175,15 @@ def may_be_sent(setting: Setting, text: str) -> bool:
     return name.lower() in {"glm", "perf", "perf_raw", "", "nope", "glmx", "gl", "perf_"}
 
 
+def random_event(rng: Random, pmu: Pmu) -> str:
+    usual = {"glm": OFFCORE, "perf_raw": GOOD_RAW_EVENTS}.get(pmu.name, [])
+    return rng.choice(usual if usual and rng.random() < 0.4 else list(pmu.events))
+
+
 def event_string(rng: Random, setting: Setting) -> str:
     while True:
         pmu = rng.choice(setting.pmus)
-        usual = {"glm": OFFCORE, "perf_raw": GOOD_RAW_EVENTS}.get(pmu.name, [])
-        event = rng.choice(usual if usual and rng.random() < 0.4 else list(pmu.events))
+        event = random_event(rng, pmu)
         masks = pmu.events.get(event, [])
         all_masks = pmu.events[rng.choice(list(pmu.events))]
         name = mixed_case(rng, event) if pmu is not RAW else event
@@ -193,36 +196,39 @@ def event_string(rng: Random, setting: Setting) -> str:
             return text
 
 
-def options(rng: Random) -> dict[str, Any]:
-    """How to call: layer, default levels, sizes, what is preset."""
-    chosen: dict[str, Any] = {"os": rng.choice([0, 0, 1, 2, 2]),
-                              "plm": rng.choice([0, 1, 8, 9, 9, 9, 16, 24, 25, 31, 6])}
-    if rng.random() < 0.02:
-        chosen["plm"] = rng.choice([32, -1, 0x29, 1 << 30])
-    if rng.random() < 0.1:
-        chosen["size"] = rng.choice([0, 1, 31, 32, 33, 39, 40, 41, 48, 64, 128, 4096])
-    if rng.random() < 0.05:
-        chosen["tail"] = {rng.randint(40, 130): 1}
-    if chosen["os"] == 0:
-        array(rng, chosen)
-    elif rng.random() < 0.5:
-        chosen |= {"fill": rng.choice([0, 0, 0xFF, 0x55]), "attr": attr_fields(rng)}
-    return chosen
+def good_umasks(rng: Random, groups: dict[str, int]) -> list[str]:
+    """Unit masks that often go together: one of a group, or a few of one."""
+    if not groups or rng.random() < 0.1:
+        return []
+    names = list(groups)
+    if rng.random() < 0.15:
+        return [rng.choice(names) for _ in range(rng.randint(1, 3))]
+    if rng.random() < 0.08:
+        return [f"{rng.randrange(256):#04x}"]
+    wanted = [group for group in sorted(set(groups.values())) if rng.random() < 0.6] or [groups[names[0]]]
+    return [rng.choice([name for name in names if groups[name] == group]) for group in wanted]
 
 
-def array(rng: Random, chosen: dict[str, Any]) -> None:
-    if rng.random() < 0.2:
-        chosen["room"] = rng.choice([1, 1, 2, 3, 8])
-        chosen["fstr"] = chosen["room"] >= 2 and rng.random() < 0.5
-    elif rng.random() < 0.2:
-        chosen["fstr"] = False
+def good_modifier(rng: Random, modifier: Modifier) -> str:
+    if modifier.is_switch:
+        return modifier.name if rng.random() < 0.3 else f"{modifier.name}={rng.choice(BOOLS)}"
+    most = {"c": 255, "precise": 3, "cpu": 300}.get(modifier.name, 1 << 40)
+    value = rng.randint(0, most) if rng.random() < 0.9 else most + 1
+    return f"{modifier.name}={rng.choice([str(value), hex(value), f'0{value:o}', str(min(value, 3))])}"
 
 
-def attr_fields(rng: Random) -> dict[str, int]:
-    fields = {"size": rng.choice([0, 4, 8, 40, 48, 63, 64, 72, 112, 120, 128, 136, 200])}
-    for name in ("config", "config1", "config2", "sample_period", "sample_type"):
-        if rng.random() < 0.3:
-            fields[name] = rng.choice([0, 1, 1000, rng.getrandbits(63)])
-    if rng.random() < 0.5:
-        fields["flags"] = rng.choice([0, 1 << rng.randint(0, 63), rng.getrandbits(64), 1 << 10, 3 << 15, 1 << 3])
-    return fields
+def good_string(rng: Random, setting: Setting, os: str) -> str:
+    """A string that a PMU takes, mostly: names that it has, modifiers of the layer, values in bounds."""
+    pmu = rng.choice(setting.pmus)
+    event = rng.choice(GOOD_RAW_EVENTS) if pmu is RAW else random_event(rng, pmu)
+    raw = rng.getrandbits(rng.randint(1, 64))
+    written = f"r{raw:x}" if pmu is RAW and rng.random() < 0.5 else event
+    allowed = pmu.modifiers(event, os)
+    tokens = [good_modifier(rng, m) for m in rng.sample(allowed, min(len(allowed), rng.choice([0, 0, 1, 1, 2, 3, 5])))]
+    tokens += [mixed_case(rng, mask) for mask in good_umasks(rng, pmu.groups[event])]
+    if tokens and rng.random() < 0.1:
+        tokens += [rng.choice(tokens) for _ in range(rng.randint(1, 3))]
+    rng.shuffle(tokens)
+    name = "" if setting.unprefixed and rng.random() < 0.3 else mixed_case(rng, pmu.name) + "::"
+    text = name + (written if pmu is RAW else mixed_case(rng, written))
+    return text + "".join(rng.choice(":::::.") + token for token in tokens)

@@ -1,0 +1,46 @@
+"""Random calls of libpfm 3, the same ones for the same seed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pypfm.conform._calls3 import Calls
+from pypfm.conform._random import source
+from pypfm.conform._requests3 import Requests
+from pypfm.itanium import Itanium2, Montecito
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pypfm.conform.model import Vector
+
+__all__ = ["PMUS", "vectors"]
+
+PMUS = {"itanium2": Itanium2, "montecito": Montecito}
+
+# Of ten calls: requests, other functions, and the rest queries about events.
+_REQUESTS, _CALLS = 7, 2
+
+
+def vectors(pmu: str, count: int, seed: int) -> Iterator[Vector]:
+    """Random calls without answers: requests, calls of the other functions, queries about events.
+
+    :param pmu: itanium2 or montecito
+    :param count: how many
+    :param seed: which ones; the same seed gives the same calls on every machine
+    :returns: vectors (see `pypfm.conform.model`) with ids, without ``expect``
+    """
+    model, rng = PMUS[pmu](), source(pmu, seed)
+    requests, calls = Requests(model, rng), Calls(model, rng)
+    called = 0
+    for n in range(count):
+        place = n % 10
+        vector: Vector = {"id": f"random-{pmu}-{seed}-{n:05}"}
+        if place < _REQUESTS:
+            vector |= {"kind": "dispatch"} | requests.vector()
+        elif place < _REQUESTS + _CALLS:
+            vector |= {"kind": "call"} | calls.vector(called)
+            called += 1
+        else:
+            vector |= {"kind": "query", "pmu": pmu, "index": calls.index()}
+        yield vector
