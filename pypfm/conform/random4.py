@@ -96,7 +96,7 @@ def _encode(rng: Source, setting: Setting) -> Vector:
 def _info(rng: Source, pmu: str, env: dict[str, str]) -> Vector:
     """A query about the PMU, or about one of its events; a few beyond the table."""
     if rng.chance(0.08):
-        return {"kind": "info", "env": {**env}, "pmu": pmu}
+        return {"kind": "info", "env": {**env}, "pmu": _IDS[pmu]}
     count = _TABLE_SIZES[pmu]
     place = rng.randrange(count) if rng.chance(0.93) else rng.choice([count, count + 1, 0x1FFFFF])
     index = _IDS[pmu] << 21 | place
