@@ -115,7 +115,7 @@ def modifier(rng: Random) -> str:
 def repeated(rng: Random, token: str) -> str:
     """The same token, or its modifier with another value."""
     name, has_value, _ = token.partition("=")
-    return f"{name}={rng.choice(BOOLS)}" if has_value and rng.random() < 0.7 else token
+    return f"{name}={rng.choice(BOOLS)}" if has_value and rng.random() < 0.5 else token
 
 
 def attribute(rng: Random, masks: list[str], all_masks: list[str]) -> str:
@@ -149,7 +149,7 @@ def attributes(rng: Random, masks: list[str], all_masks: list[str]) -> list[str]
     else:
         count = rng.choice([0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 8])
         tokens = [attribute(rng, masks, all_masks) for _ in range(count)]
-        if tokens and rng.random() < 0.3:
+        if tokens and rng.random() < 0.2:
             tokens += [repeated(rng, rng.choice(tokens)) for _ in range(rng.randint(1, 3))]
     while entries(tokens) > MOST_ENTRIES:
         tokens.pop()
@@ -177,7 +177,7 @@ def may_be_sent(setting: Setting, text: str) -> bool:
 
 def random_event(rng: Random, pmu: Pmu) -> str:
     usual = {"glm": OFFCORE, "perf_raw": GOOD_RAW_EVENTS}.get(pmu.name, [])
-    return rng.choice(usual if usual and rng.random() < 0.4 else list(pmu.events))
+    return rng.choice(usual if usual and rng.random() < 0.5 else list(pmu.events))
 
 
 def event_string(rng: Random, setting: Setting) -> str:
