@@ -101,7 +101,7 @@ class Requests:
         self.with_data = [e for e in self.events if e.supports_data_range]
         self.with_opcode = [e for e in self.events if e.supports_opcode_match]
         self.plans = [(self.plain, 6), (self.cache, 12), (self.crowded, 6), (self.ear, 10), (self.branch, 8),
-                      (self.code, 20), (self.fetch, 8), (self.data, 12), (self.opcode, 12), (self.anything, 6),
+                      (self.code, 20), (self.fetch, 12), (self.data, 12), (self.opcode, 12), (self.anything, 6),
                       *([] if self.is_itanium2 else [(self.ip_ear, 4)])]
 
     # ---- pieces ----
@@ -123,7 +123,7 @@ class Requests:
     def limits(self, made: Sequence[Limit]) -> list[Json]:
         rows: list[Json] = []
         for limit in made:
-            start, end = spoilt(self.rng, limit) if self.rng.chance(0.02) else limit
+            start, end = spoilt(self.rng, limit) if self.rng.chance(0.03) else limit
             row: Vector = {"rr_start": hex(start), "rr_end": hex(end)}
             rows.append(row | (self.optional_level("rr_plm") if self.rng.chance(0.5) else {}))
         return rows
@@ -193,8 +193,10 @@ class Requests:
         events = self.picked([e for e in pool if e.set in chosen], 4 if self.is_itanium2 else 5)
         if rng.chance(0.3):  # several that share a code, or its unit mask
             events = self.picked([e for e in pool if e.code == events[0].code or e.umask == events[0].umask], 4)
-        if rng.chance(0.15):
-            events += self.picked(self.cancels, 2)
+        if rng.chance(0.1):
+            first = rng.choice(self.cancels)
+            events = [first, rng.choice([e for e in self.cancels if e.umask in (0, first.umask)])]
+            return Draft(events)
         if rng.chance(0.25):
             events += self.picked(self.groups["L1"], 1)
         if rng.chance(0.4):
@@ -263,11 +265,11 @@ class Requests:
     def fetch(self) -> Draft:
         """Code ranges with prefetch events, and with those that see demand fetches and prefetches."""
         rng = self.rng
-        pool = self.prefetches if rng.chance(0.5) else self.dual
+        pool = self.prefetches if self.is_itanium2 or rng.chance(0.5) else self.dual
         draft = Draft(self.picked(pool, 2), wants={"code"})
-        if rng.chance(0.3):
+        if rng.chance(0.4):
             draft.events += self.picked(rng.choice([self.retired, self.prefetches, self.cycles, self.with_code]), 1)
-        count = 1 if rng.chance(0.85) else 2
+        count = 1 if rng.chance(0.8) else 2
         made = [fine_limit(rng, self.model.page) if rng.chance(0.5) else code_limit(rng) for _ in range(count)]
         flags = self.fetch_flags() | (_NO_FINE if rng.chance(0.2) else 0) | (_INVERT if rng.chance(0.1) else 0)
         draft.parts["irange"] = self.ranges(made, flags)

@@ -203,8 +203,10 @@ def good_umasks(rng: Random, groups: dict[str, int]) -> list[str]:
     names = list(groups)
     if rng.random() < 0.15:
         return [rng.choice(names) for _ in range(rng.randint(1, 3))]
-    if rng.random() < 0.08:
-        return [f"{rng.randrange(256):#04x}"]
+    if rng.random() < 0.1:
+        return [f"{rng.getrandbits(rng.choice([4, 8, 8, 8, 9, 33, 38, 38, 39])):#x}"]
+    if rng.random() < 0.04:
+        return [rng.choice([f"{rng.choice(names)}={rng.choice(BOOLS)}", f"0x1:{rng.choice(names)}"])]
     wanted = [group for group in sorted(set(groups.values())) if rng.random() < 0.6] or [groups[names[0]]]
     return [rng.choice([name for name in names if groups[name] == group]) for group in wanted]
 
@@ -212,9 +214,13 @@ def good_umasks(rng: Random, groups: dict[str, int]) -> list[str]:
 def good_modifier(rng: Random, modifier: Modifier) -> str:
     if modifier.is_switch:
         return modifier.name if rng.random() < 0.3 else f"{modifier.name}={rng.choice(BOOLS)}"
-    most = {"c": 255, "precise": 3, "cpu": 300}.get(modifier.name, 1 << 40)
+    if rng.random() < 0.02:
+        return modifier.name
+    most = {"c": 255, "precise": 3, "cpu": (1 << 31) - 2}.get(modifier.name, 1 << 40)
     value = rng.randint(0, most) if rng.random() < 0.9 else most + 1
-    return f"{modifier.name}={rng.choice([str(value), hex(value), f'0{value:o}', str(min(value, 3))])}"
+    if rng.random() < 0.3:
+        value = rng.randint(0, 3)
+    return f"{modifier.name}={rng.choice([str(value), hex(value), f'0{value:o}'])}"
 
 
 def good_string(rng: Random, setting: Setting, os: str) -> str:

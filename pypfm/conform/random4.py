@@ -31,25 +31,25 @@ def _environment(force: str | None = None, inactive: bool = False, disabled: str
 
 
 # Environments in which a PMU is active, ones in which only its full name works, ones in which nothing
-# does; each with a weight.  A name without PMU is asked for only where no other PMU of the library
-# under test can have it.
+# does; each with a weight.  A name without PMU is asked for only where a PMU is forced: elsewhere the
+# library under test may have another PMU with it.
 _ENVIRONMENTS: dict[str, list[tuple[dict[str, str], bool, int]]] = {
     "glm": [
         (_environment("glm"), True, 24), (_environment("glm", inactive=True), True, 3),
         (_environment("GLM,foo"), True, 2), (_environment(inactive=True), False, 6),
-        (_environment("perf", inactive=True), False, 1), (_environment("glm", disabled="lm"), False, 1),
-        (_environment(inactive=True, disabled="glm"), False, 1), (_environment("perf"), False, 1),
+        (_environment("perf", inactive=True), True, 2), (_environment("glm", disabled="lm"), True, 1),
+        (_environment(inactive=True, disabled="glm"), False, 1), (_environment("perf"), True, 1),
     ],
     "perf": [
         (_environment("perf"), True, 16), (_environment("PERF", inactive=True), True, 2),
-        (_environment("glm", inactive=True), False, 6), (_environment(), False, 4),
+        (_environment("glm", inactive=True), True, 6), (_environment(), False, 4),
         (_environment(inactive=True, disabled=","), False, 2), (_environment(disabled="perf,"), False, 1),
-        (_environment("glm"), False, 1),
+        (_environment("glm"), True, 1),
     ],
     "perf_raw": [
-        (_environment("perf_raw"), True, 16), (_environment("glm", inactive=True), False, 6),
-        (_environment(), False, 4), (_environment("perf_", inactive=True), False, 3),
-        (_environment(disabled="raw,,x"), False, 1), (_environment("glm"), False, 1),
+        (_environment("perf_raw"), True, 16), (_environment("glm", inactive=True), True, 6),
+        (_environment(), False, 4), (_environment("perf_", inactive=True), True, 3),
+        (_environment(disabled="raw,,x"), False, 1), (_environment("glm"), True, 1),
     ],
 }
 
@@ -80,7 +80,8 @@ def _attr_fields(rng: Random) -> Vector:
         if rng.random() < 0.3:
             fields[name] = rng.choice([0, 1, 1000, rng.getrandbits(53)])
     if rng.random() < 0.5:
-        fields["flags"] = rng.choice([0, 1 << rng.randint(0, 52), rng.getrandbits(53), 1 << 10, 3 << 15, 1 << 3])
+        # pinned, exclusive, freq, precise_ip, and any other
+        fields["flags"] = rng.choice([0, 1 << 2, 1 << 3, 1 << 10, 3 << 15, 1 << rng.randint(0, 52), rng.getrandbits(53)])
     return fields
 
 
