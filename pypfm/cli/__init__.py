@@ -13,7 +13,7 @@ from pypfm.errors import PfmError
 
 __all__ = ["build_parser", "main"]
 
-_COMMANDS = ("pmus", "events", "info", "encode", "layout", "conform", "config")
+_COMMANDS = ("pmus", "events", "info", "encode", "layout", "conform", "config", "vectors")
 
 
 class _Parser(argparse.ArgumentParser):

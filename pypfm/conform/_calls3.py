@@ -22,6 +22,7 @@ _ODD_NUMBERS = ("0", "08", "0x", "12x", "0x7fffffff", "2147483648", "4294967304"
 _MASKS = ("I", "S", "E", "M")
 _ODD_MASKS = ("", "X", "MM", "0", "1", "3", "4", "5", "07", "0x2", "0xff", "-1", "M ", "18446744073709551615", "IS")
 _SIZES = (0, 1, 2, 3, 8, 16, 32, 64, 128, 256)
+_MASK_SIZES = (0, 1, 2, 3, *_SIZES)  # most unit masks are one letter
 # Functions with many rules: their turn comes twice.
 _OFTEN = ("pfm_find_event", "pfm_find_event_mask", "pfm_find_full_event", "pfm_get_event_mask_name",
           "pfm_get_full_event_name")
@@ -42,7 +43,7 @@ class Calls:
             "pfm_find_event_mask": lambda: [self.masked_index(), self.mask_text()],
             "pfm_find_full_event": lambda: [self.full_text()],
             "pfm_get_event_name": self.event_name,
-            "pfm_get_event_mask_name": lambda: [self.masked_index(), self.mask(), self.rng.choice([*range(4), *_SIZES])],
+            "pfm_get_event_mask_name": lambda: [self.masked_index(), self.mask(), self.rng.choice(_MASK_SIZES)],
             "pfm_get_full_event_name": self.full_name,
             "pfm_get_event_code": lambda: [self.index()],
             "pfm_get_event_code_counter": lambda: [self.index(), self.counter()],

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from pypfm.conform._random import source
 from pypfm.conform._strings4 import GLM, PERF, RAW, Setting, event_string, good_string
+from pypfm.conform.vectors import EVENT_SHIFT, PMU_IDS
 from pypfm.goldmont import OS_LAYERS
-from pypfm.pfm4 import PFM_PMU_INTEL_GLM, PFM_PMU_PERF_EVENT, PFM_PMU_PERF_EVENT_RAW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PMUS", "options", "vectors"]
 
-PMUS = ("glm", "perf", "perf_raw")
-_IDS = {"glm": PFM_PMU_INTEL_GLM, "perf": PFM_PMU_PERF_EVENT, "perf_raw": PFM_PMU_PERF_EVENT_RAW}
+PMUS = tuple(PMU_IDS)
 _EVENTS = {"glm": GLM, "perf": PERF, "perf_raw": RAW}
 _TABLE_SIZES = {"glm": len(GLM.events), "perf": len(PERF.events), "perf_raw": 1}
 
@@ -80,8 +79,8 @@ def _attr_fields(rng: Random) -> Vector:
         if rng.random() < 0.3:
             fields[name] = rng.choice([0, 1, 1000, rng.getrandbits(53)])
     if rng.random() < 0.5:
-        # pinned, exclusive, freq, precise_ip, and any other
-        fields["flags"] = rng.choice([0, 1 << 2, 1 << 3, 1 << 10, 3 << 15, 1 << rng.randint(0, 52), rng.getrandbits(53)])
+        known = [1 << 2, 1 << 3, 1 << 10, 3 << 15]  # pinned, exclusive, freq, precise_ip
+        fields["flags"] = rng.choice([0, *known, 1 << rng.randint(0, 52), rng.getrandbits(53)])
     return fields
 
 
@@ -97,12 +96,12 @@ def _encode(rng: Source, setting: Setting) -> Vector:
 def _info(rng: Source, pmu: str, env: dict[str, str]) -> Vector:
     """A query about the PMU, or about one of its events; a few beyond the table."""
     if rng.chance(0.08):
-        return {"kind": "info", "env": {**env}, "pmu": _IDS[pmu]}
+        return {"kind": "info", "env": {**env}, "pmu": PMU_IDS[pmu]}
     count = _TABLE_SIZES[pmu]
     place = rng.randrange(count) if rng.chance(0.93) else rng.choice([count, count + 1, 0x1FFFFF])
-    index = _IDS[pmu] << 21 | place
+    index = PMU_IDS[pmu] << EVENT_SHIFT | place
     if rng.chance(0.02):
-        index = rng.choice([-1, place, 1023 << 21])
+        index = rng.choice([-1, place, 1023 << EVENT_SHIFT])
     return {"kind": "info", "env": {**env}, "event": index, "os": rng.choice([*OS_LAYERS])}
 
 

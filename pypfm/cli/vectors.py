@@ -1,0 +1,142 @@
+"""pypfm vectors: recorded answers, for other implementations; new ones from any library."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pypfm import schemas
+from pypfm.cli._common import Subparsers, checked, number, print_json
+from pypfm.config import LIBRARIES
+from pypfm.errors import ConformError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pypfm.conform.model import Vector
+
+__all__ = ["add_parser"]
+
+# Name of each PMU and the library that it belongs to; perf_raw is one of the C interface only.
+_PMUS = {"itanium2": "pfm3", "montecito": "pfm3", "glm": "pfm4", "perf": "pfm4", "perf_raw": "pfm4"}
+_MOST_CALLS = 10_000_000
+
+_EPILOG = """\
+A file of vectors has one JSON object in each line and nothing else: no header.  A vector
+is one call: "kind" says which, "id" names it (unique in a file), "result" is "valid" or
+"error", "error" the name of the return code and "why" the reason; "expect" is the
+answer, with the return code "ret".  pypfm vectors schema describes every field.  Calls
+with "pmu": null are made before pfm_initialize(); they are among those of each libpfm 3 PMU.
+
+  pypfm vectors export -p itanium2 -o itanium2.jsonl
+  pypfm vectors record ./libpfm.so.3 -p montecito --calls 10000 --seed 7 -o set.jsonl
+  pypfm conform ./other/libpfm.so.3 --vectors set.jsonl
+"""
+
+
+def add_parser(commands: Subparsers) -> None:
+    parser = commands.add_parser(
+        "vectors", help="recorded answers as JSON lines", epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Write recorded answers as JSON lines, or record new ones from a library.")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    _add_export(actions)
+    _add_record(actions)
+    schema = actions.add_parser("schema", help="print the JSON Schema of a vector",
+                                description="Print the JSON Schema of a line of a file of vectors.")
+    schema.set_defaults(run=_schema)
+
+
+def _add_export(actions: Subparsers) -> None:
+    text = "rite the recorded answers of the reference libraries"
+    export = actions.add_parser("export", help=f"w{text}", description=f"W{text}: libpfm 3.10 and 4.13.0.")
+    _add_common(export)
+    export.set_defaults(run=_export)
+
+
+def _add_record(actions: Subparsers) -> None:
+    record = actions.add_parser(
+        "record", help="record the answers of a library to random calls",
+        description="Have a library answer random calls, in processes of its own, and write what it answers. Calls on"
+        " which it crashes or hangs are left out; standard error says how many. Vectors of libpfm 4 with an empty"
+        " \"env\" hold on hosts of the same kind only.")
+    record.add_argument("library", metavar="LIBRARY",
+                        help="its path; a name without a slash is looked up as the loader does")
+    _add_common(record)
+    record.add_argument("--api", choices=list(LIBRARIES), help="interface (default: the one that the library exports)")
+    record.add_argument("--calls", type=checked(_calls), default=2500, metavar="N", help="how many (default: 2500)")
+    record.add_argument("--seed", type=checked(number), default=1, metavar="S",
+                        help="which ones; the same seed gives the same calls (default: 1)")
+    record.add_argument("--jobs", type=checked(_jobs), default=len(os.sched_getaffinity(0)), metavar="N",
+                        help="processes that make calls (default: one for each CPU)")
+    record.set_defaults(run=_record)
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-p", "--pmu", choices=list(_PMUS), required=True, help="which PMU")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: standard output)")
+
+
+def _between(text: str, most: int) -> int:
+    value = number(text)
+    if not 1 <= value <= most:
+        message = f"{text!r} is not between 1 and {most}"
+        raise ValueError(message)
+    return value
+
+
+def _calls(text: str) -> int:
+    return _between(text, _MOST_CALLS)
+
+
+def _jobs(text: str) -> int:
+    return _between(text, 1024)
+
+
+def _schema(_: argparse.Namespace) -> int:
+    print_json(schemas.load("vector"))
+    return 0
+
+
+def _export(args: argparse.Namespace) -> int:
+    from pypfm.conform.lines import line
+    from pypfm.conform.vectors import pmu_of, recorded
+
+    api = _PMUS[args.pmu]
+    wanted = (args.pmu, "none")  # what any PMU answers is part of each set
+    _write(args.output, (line(api, vector) for vector in recorded(api) if pmu_of(vector) in wanted))
+    return 0
+
+
+def _record(args: argparse.Namespace) -> int:
+    from pypfm.conform.lines import line
+    from pypfm.conform.record import record
+
+    recording = record(args.library, args.pmu, args.calls, args.seed, args.api, jobs=args.jobs)
+    _write(args.output, (line(recording.api, vector) for vector in recording.vectors))
+    if recording.left_out:
+        print(_left_out(recording.left_out, args.calls), file=sys.stderr)
+    return 0
+
+
+def _left_out(reasons: Counter[str], calls: int) -> str:
+    parts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+    return f"pypfm vectors: {reasons.total()} of {calls} calls left out: {parts}"
+
+
+def _write(path: str | None, vectors: Iterable[Vector]) -> None:
+    lines = (json.dumps(vector, separators=(",", ":")) + "\n" for vector in vectors)
+    if path is None:
+        sys.stdout.writelines(lines)
+        return
+    try:
+        with Path(path).open("w", encoding="ascii") as stream:
+            stream.writelines(lines)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        message = f"{path}: {error.strerror if isinstance(error, OSError) else error}"
+        raise ConformError(message) from None

@@ -1,0 +1,126 @@
+"""Why a recorded call fails, in words: what the Pythonic layer says of the same request."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+from pypfm import goldmont, itanium
+from pypfm._mirror import string
+from pypfm.conform._library import api_module
+from pypfm.conform.vectors import TAGS, environment, pmu_of
+from pypfm.errors import Pfm3Error, Pfm4Error, PfmError
+from pypfm.request import AddressRange, Btb, Ear, Etb, EventRequest, IpEar, OpcodeMatch, Ranges
+
+if TYPE_CHECKING:
+    from pypfm.conform.model import Vector
+
+__all__ = ["keywords", "pmu_for", "why"]
+
+_PARTS = {"counters", "irange", "drange", "pmc8", "pmc9", "opcm1", "opcm2", "iear", "dear", "btb", "etb", "ipear"}
+
+
+def why(api: str, vector: Vector, code: int) -> str:
+    """The reason for a return code: the part of the request at fault where that is known, else the code's meaning.
+
+    :param api: pfm3, pfm3-manual or pfm4
+    :param vector: the call
+    :param code: its return code, negative
+    """
+    try:
+        if vector["kind"] == "dispatch":
+            pmu_for(vector).encode(**keywords(vector))
+        elif vector["kind"] == "encode" and pmu_of(vector) in _pmus4():
+            _pmus4()[pmu_of(vector)].encode(str(vector["event"]), plm=cast(int, vector["dfl_plm"]),
+                                            os=cast("goldmont.Os", vector["os"]), check="reference")
+    except (Pfm3Error, Pfm4Error) as error:
+        if error.code == code:  # else it is something that the Pythonic layer does not have, as struct sizes
+            return str(error)
+    except (PfmError, ValueError):
+        pass
+    _, lib = api_module(api)
+    return string(lib.pfm_strerror(code))
+
+
+@cache
+def _pmus4() -> dict[str, goldmont.Pfm4Pmu]:
+    return {pmu.name: pmu for pmu in (goldmont.Goldmont(), goldmont.Perf())}
+
+
+@cache
+def _pmu3(name: str, cpuid3: str | None) -> Any:
+    cls = {"itanium2": itanium.Itanium2, "montecito": itanium.Montecito}[name]
+    return cls(None if cpuid3 is None else int(cpuid3, 0))
+
+
+def pmu_for(vector: Vector) -> Any:
+    """The PMU of a request, as the vector has it detected or forced; `Itanium2` or `Montecito`."""
+    return _pmu3(str(vector["pmu"]), environment(vector).get("LIBPFM_IA64_CPUID3"))
+
+
+# ---- a request as arguments of encode() ---------------------------------------------
+
+def keywords(vector: Vector) -> dict[str, Any]:
+    """The arguments of encode() for a vector of kind ``dispatch``.
+
+    :raises ValueError: the Pythonic layer has nothing to say it with
+    """
+    pmu, given = str(vector["pmu"]), vector.get("model_in")
+    prefix = f"pfp_{TAGS[pmu]}_"
+    model: dict[str, Any] = {name.removeprefix(prefix): value for name, value in cast("Vector", given or {}).items()}
+    flags = vector.get("pfp_flags", 0)
+    if set(model) - _PARTS or flags not in (0, 1):
+        message = f"not expressible: {sorted(set(model) - _PARTS)}, pfp_flags {flags}"
+        raise ValueError(message)
+    arguments: dict[str, Any] = {
+        "events": _events(cast("list[dict[str, Any]]", vector["events"]), model.get("counters", [])),
+        "plm": vector.get("dfl_plm", 0), "system_wide": bool(flags),
+        "unavailable_pmcs": vector.get("unavail_pmcs", ()), "check": "reference",
+        "model_input": given is not None, "model_output": bool(vector.get("model_out")),
+        "code_ranges": _ranges(model.get("irange")), "data_ranges": _ranges(model.get("drange")),
+        "iear": _part(Ear, model.get("iear")), "dear": _part(Ear, model.get("dear")),
+    }
+    if pmu == "itanium2":
+        return arguments | {"opcode_match": (_matcher(model.get("pmc8")), _matcher(model.get("pmc9"))),
+                            "btb": _part(Btb, model.get("btb"))}
+    return arguments | {"opcode_match": (_matcher(model.get("opcm1")), _matcher(model.get("opcm2"))),
+                        "etb": _part(Etb, model.get("etb")), "ipear": _part(IpEar, model.get("ipear"))}
+
+
+def _events(rows: list[dict[str, Any]], counters: list[dict[str, Any]]) -> list[EventRequest]:
+    own = counters + [{}] * (len(rows) - len(counters))
+    return [EventRequest(row["event"], plm=row.get("plm", 0), unit_masks=row.get("unit_masks", ()),
+                         threshold=counter.get("thres", 0), ism=counter.get("ism", 0), flags=counter.get("flags", 0))
+            for row, counter in zip(rows, own, strict=False)]
+
+
+def _number(value: int | str) -> int:
+    return int(value, 0) if isinstance(value, str) else value
+
+
+def _without_prefix(struct: dict[str, Any]) -> dict[str, int]:
+    """{"ear_mode": 1, ...} as {"mode": 1, ...}."""
+    return {name.partition("_")[2]: _number(value) for name, value in struct.items()}
+
+
+def _ranges(struct: dict[str, Any] | None) -> Ranges | tuple[()]:
+    if struct is None:
+        return ()
+    limits = tuple(AddressRange(_number(r.get("rr_start", 0)), _number(r.get("rr_end", 0)), _number(r.get("rr_plm", 0)))
+                   for r in struct.get("rr_limits", []))
+    return Ranges(limits, struct.get("rr_flags", 0), struct.get("rr_used", 0))
+
+
+def _matcher(struct: dict[str, Any] | None) -> OpcodeMatch | None:
+    if struct is None:
+        return None
+    fields = _without_prefix(struct)
+    if "val" in fields:
+        return OpcodeMatch(value=fields["val"], used=fields.get("used", 0))
+    return OpcodeMatch(**{"m": 0, "i": 0, "f": 0, "b": 0, "used": 0, **fields})
+
+
+def _part(cls: type, struct: dict[str, Any] | None) -> Any:
+    """A part of the model's input as an object of the Pythonic layer."""
+    zero = {"tm": 0, "ptm": 0, "ppm": 0, "brt": 0} if cls in (Btb, Etb) else {}
+    return None if struct is None else cls(**{"used": 0, **zero, **_without_prefix(struct)})

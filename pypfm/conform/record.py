@@ -1,0 +1,97 @@
+"""New vectors: random calls, with the answers of a library."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from pypfm.config import LIBRARIES
+from pypfm.conform import random3, random4, runner
+from pypfm.conform._asking import Answers, ask
+from pypfm.conform._words import call_of
+from pypfm.errors import ConformError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pypfm.conform._asking import Reply
+    from pypfm.conform.model import Vector
+
+__all__ = ["Recording", "random_vectors", "record"]
+
+
+@dataclass
+class Recording:
+    """What a library answered.
+
+    :ivar api: its API: pfm3, pfm3-manual or pfm4
+    :ivar vectors: the calls that it answered, with ``expect``
+    :ivar left_out: how many others there were, by reason
+    """
+
+    api: str
+    vectors: list[Vector] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def random_vectors(pmu: str, count: int, seed: int) -> Iterator[Vector]:
+    """Random calls for any PMU; see `random3.vectors` and `random4.vectors`."""
+    make = random3.vectors if pmu in random3.PMUS else random4.vectors
+    return make(pmu, count, seed)
+
+
+def record(path: str, pmu: str, count: int, seed: int, api: str | None = None, *, jobs: int = 1,
+           timeout: float = runner.TIMEOUT) -> Recording:
+    """Have a library answer random calls.
+
+    :param path: the library; a name without a slash is looked up as the loader does
+    :param pmu: itanium2, montecito, glm, perf or perf_raw
+    :param count: how many calls
+    :param seed: which ones
+    :param api: pfm3, pfm3-manual or pfm4; None: what the library exports decides
+    :param jobs: processes that make calls
+    :param timeout: seconds for one call
+    :raises ConformError: it is no library for that PMU, or it answers no call at all
+    """
+    report = runner._opened(path, api, timeout)
+    if report.findings:
+        message = f"{path}: {report.findings[0].call}: {report.findings[0].differences[0].got}"
+        raise ConformError(message)
+    base = LIBRARIES[report.api].form_of or report.api
+    if base != ("pfm3" if pmu in random3.PMUS else "pfm4"):
+        message = f"{path} is a library of {base}, which has no {pmu}"
+        raise ConformError(message)
+    calls = list(random_vectors(pmu, count, seed))
+    recording = Recording(report.api)
+    answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout)
+    _enter(recording, calls, answers)
+    if not recording.vectors:
+        message = f"{path} answers none of {count} calls on {pmu}{_why_not(answers)}"
+        raise ConformError(message)
+    return recording
+
+
+def _enter(recording: Recording, calls: Sequence[Vector], answers: Answers) -> None:
+    for vector, reply in zip(calls, answers.replies, strict=True):
+        if reply is not None and "answer" in reply:
+            recording.vectors.append(vector | {"expect": reply["answer"]})
+        else:
+            recording.left_out[_reason(reply)] += 1
+
+
+def _reason(reply: Reply | None) -> str:
+    """Why a call has no answer."""
+    if reply is None:
+        return "not made"
+    if "missing" in reply:
+        return f"of {reply['missing']}(), which is not exported"
+    return "hung" if reply["hang"] else f"crashed ({reply['ended']})"
+
+
+def _why_not(answers: Answers) -> str:
+    """The first call before all others that was not answered as it has to be."""
+    for _, vector, reply in answers.starts:
+        if "answer" not in reply or reply["answer"] != vector.get("expect", reply["answer"]):
+            return f": {call_of(vector)}: {cast(str, reply.get('ended') or reply.get('answer') or 'not exported')}"
+    return ""
