@@ -1,0 +1,51 @@
+"""A sample of the broken rules, and what holds the list of them together.
+
+All of them: check.py in this directory, which .ci/full runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from check import Check, run
+from mutants import MUTANTS
+
+from conftest import ROOT
+
+# One of each part: placement, ranges, EARs, generic API, parser, perf_event.
+SAMPLE = ["events of a group are of one set", "fine ranges are widened to lines", "modes of the I-EAR",
+          "unit masks are mandatory", "a dot separates attributes", "precise is 0 to 3"]
+
+
+def test_every_edit_has_one_place() -> None:
+    for mutant in MUTANTS:
+        source = (ROOT / "csrc" / mutant.file).read_text()
+        assert mutant.apply(source) != source
+
+
+def test_there_are_many_rules() -> None:
+    assert len({m.rule for m in MUTANTS}) == len(MUTANTS) >= 60
+    assert sum(bool(m.why_not) for m in MUTANTS) < len(MUTANTS) // 20
+
+
+def test_an_edit_without_a_place_is_an_error() -> None:
+    for text in ("", MUTANTS[0].old * 2):
+        with pytest.raises(ValueError, match="places for"):
+            MUTANTS[0].apply(text)
+
+
+def test_an_unchanged_copy_is_not_noticed(tmp_path: Path) -> None:
+    """The control: what notices a mutant is its edit."""
+    check = Check(500, 1, tmp_path, ["pfm3", "pfm4"])
+    for name in ("pfm3", "pfm4"):
+        directory = tmp_path / f"{name}-copy"
+        directory.mkdir()
+        assert not check.noticed(check.library(None, name, directory), name)
+
+
+def test_a_sample_of_broken_rules_is_noticed() -> None:
+    chosen = [m for m in MUTANTS if m.rule in SAMPLE]
+    assert len(chosen) == len(SAMPLE)
+    for outcome in run(chosen, 2500, 1, jobs=2):
+        assert outcome.noticed, outcome.mutant.rule
