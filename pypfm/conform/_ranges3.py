@@ -18,11 +18,12 @@ _ROUNDED = (54, 55, 56, 57, 60, 62, 63)
 
 
 def fine_limit(rng: Source, page: int) -> Limit:
-    """An interval of bundles inside one page; sometimes up to the page's end, which is exclusive."""
+    """An interval of bundles inside one page; sometimes up to its end, or into the next page."""
     base = rng.choice(_REGIONS) + rng.randrange(1 << rng.randint(1, 24)) * page
     bundles = page // BUNDLE
     first = rng.randrange(bundles - 1)
-    last = rng.choice([first + 1, first + 2, rng.randint(first + 1, bundles - 1), rng.randint(first + 1, bundles)])
+    inside = rng.randint(first + 1, bundles - 1)
+    last = rng.choice([first + 1, first + 2, inside, inside, inside, bundles, bundles + rng.randint(1, bundles // 2)])
     return base + first * BUNDLE, base + last * BUNDLE
 
 

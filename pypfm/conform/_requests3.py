@@ -267,8 +267,9 @@ class Requests:
         rng = self.rng
         pool = self.prefetches if self.is_itanium2 or rng.chance(0.5) else self.dual
         draft = Draft(self.picked(pool, 2), wants={"code"})
-        if rng.chance(0.4):
-            draft.events += self.picked(rng.choice([self.retired, self.prefetches, self.cycles, self.with_code]), 1)
+        if rng.chance(0.5):
+            others = rng.choice([self.retired, self.prefetches, self.cycles, self.cycles, self.with_code])
+            draft.events += self.picked(others, 1)
         count = 1 if rng.chance(0.8) else 2
         made = [fine_limit(rng, self.model.page) if rng.chance(0.5) else code_limit(rng) for _ in range(count)]
         flags = self.fetch_flags() | (_NO_FINE if rng.chance(0.2) else 0) | (_INVERT if rng.chance(0.1) else 0)

@@ -206,7 +206,7 @@ def good_umasks(rng: Random, groups: dict[str, int]) -> list[str]:
     if rng.random() < 0.1:
         return [f"{rng.getrandbits(rng.choice([4, 8, 8, 8, 9, 33, 38, 38, 39])):#x}"]
     if rng.random() < 0.04:
-        return [rng.choice([f"{rng.choice(names)}={rng.choice(BOOLS)}", f"0x1:{rng.choice(names)}"])]
+        return [rng.choice([f"{rng.choice(names)}={rng.choice(BOOLS)}", f"0x1:{rng.choice(names)}", "0x1=1"])]
     wanted = [group for group in sorted(set(groups.values())) if rng.random() < 0.6] or [groups[names[0]]]
     return [rng.choice([name for name in names if groups[name] == group]) for group in wanted]
 
@@ -233,7 +233,7 @@ def good_string(rng: Random, setting: Setting, os: str) -> str:
     tokens = [good_modifier(rng, m) for m in rng.sample(allowed, min(len(allowed), rng.choice([0, 0, 1, 1, 2, 3, 5])))]
     tokens += [mixed_case(rng, mask) for mask in good_umasks(rng, pmu.groups[event])]
     if tokens and rng.random() < 0.1:
-        tokens += [rng.choice(tokens) for _ in range(rng.randint(1, 3))]
+        tokens += [repeated(rng, rng.choice(tokens)) for _ in range(rng.randint(1, 3))]
     rng.shuffle(tokens)
     name = "" if setting.unprefixed and rng.random() < 0.3 else mixed_case(rng, pmu.name) + "::"
     text = name + (written if pmu is RAW else mixed_case(rng, written))

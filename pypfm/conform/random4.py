@@ -78,9 +78,9 @@ def _attr_fields(rng: Random) -> Vector:
     for name in ("config", "config1", "config2", "sample_period", "sample_type"):
         if rng.random() < 0.3:
             fields[name] = rng.choice([0, 1, 1000, rng.getrandbits(53)])
-    if rng.random() < 0.5:
-        known = [1 << 2, 1 << 3, 1 << 10, 3 << 15]  # pinned, exclusive, freq, precise_ip
-        fields["flags"] = rng.choice([0, *known, 1 << rng.randint(0, 52), rng.getrandbits(53)])
+    if rng.random() < 0.7:
+        known = [1 << 2, 1 << 3, 1 << 3, 1 << 10, 3 << 15]  # pinned, exclusive, freq, precise_ip
+        fields["flags"] = rng.choice([0, *known, *known, 1 << rng.randint(0, 52), rng.getrandbits(53)])
     return fields
 
 

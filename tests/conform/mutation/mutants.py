@@ -59,8 +59,8 @@ ITANIUM2 = [
            "l2_set_shares_umask(a) && b->umask != a->umask"),
     Mutant("the unit mask on PMC4 holds for all L2 events", _ITA2,
            "if (event->group == GROUP_L2 && event->umask && event->umask != on4->umask)", "if (0)",
-           "every L2 event may go to PMC4, and the check of the groups lets pass only requests whose first L2"
-           " event has the unit mask of all: the first placement with an L2 event on PMC4 has that one there"),
+           "events of the sets that share a unit mask may go to every counter, and of the requests that pass the"
+           " check of the groups the first L2 event has the mask of all: it is the one that comes to PMC4"),
     _off(_ITA2, "events of a group are of one set", "a->set != b->set"),
     _off(_ITA2, "one cancel event at a time",
          "pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1"),

@@ -1,0 +1,159 @@
+"""Random calls: the same ones for a seed, of every kind, most of them ones that a library takes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from itertools import islice
+
+import pytest
+
+from pypfm import Goldmont, Itanium2, Montecito, Perf
+from pypfm._pfm3 import lib
+from pypfm.config import LIBRARIES
+from pypfm.conform import random4
+from pypfm.conform.model import Vector
+from pypfm.conform.record import random_vectors, record
+
+PMUS3 = {"itanium2": Itanium2(), "montecito": Montecito()}
+PMUS4 = {"glm": Goldmont(), "perf": Perf()}
+NAMES = [*PMUS3, *PMUS4, "perf_raw"]
+
+# The functions of libpfm 3 that no vector calls: they change the state, which the vectors' pmu and cpuid3 do,
+# call back, or are of the kernel interface.  Queries of each model are those of kind "query";
+# irange_is_fine() belongs to "dispatch".
+NOT_CALLED = {"pfm_initialize", "pfm_set_options", "pfm_force_pmu", "pfm_list_supported_pmus",
+              "pfm_start", "pfm_stop", "pfm_self_start", "pfm_self_stop"}
+
+
+def made(pmu: str, count: int = 2500, seed: int = 1) -> list[Vector]:
+    return list(random_vectors(pmu, count, seed))
+
+
+def answers(pmu: str, seed: int = 1) -> list[Vector]:
+    library = LIBRARIES["pfm3" if pmu in PMUS3 else "pfm4"]
+    return record(str(library.path), pmu, 2500, seed).vectors
+
+
+def without_id(vector: Vector) -> str:
+    return json.dumps({k: v for k, v in vector.items() if k != "id"}, sort_keys=True)
+
+
+@pytest.mark.parametrize("pmu", NAMES)
+def test_a_seed_gives_the_same_calls(pmu: str) -> None:
+    assert made(pmu, 300) == made(pmu, 300)
+    assert made(pmu, 300) == list(islice(random_vectors(pmu, 10_000, 1), 300))
+
+
+# Draws do not depend on the machine or the version of Python: a change of these digests is a change
+# of the sets that others have recorded.
+DIGESTS = {"itanium2": "", "montecito": "", "glm": "", "perf": "", "perf_raw": ""}
+
+
+@pytest.mark.parametrize("pmu", NAMES)
+def test_a_seed_gives_the_same_calls_everywhere(pmu: str) -> None:
+    text = "\n".join(json.dumps(v, sort_keys=True) for v in made(pmu, 1000, 20240613))
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == DIGESTS[pmu]
+
+
+@pytest.mark.parametrize("pmu", NAMES)
+def test_another_seed_gives_other_calls(pmu: str) -> None:
+    one, two = ({without_id(v) for v in made(pmu, 1000, seed)} for seed in (1, 2))
+    assert len(one & two) < 0.25 * len(one), "queries and lookups of the same things, no more"
+    assert made(pmu, 50, 1) != made(pmu, 50, 11)
+
+
+def test_ids_are_unique_also_over_pmus_and_seeds() -> None:
+    ids = {v["id"] for name in NAMES for seed in (1, 2) for v in made(name, 200, seed)}
+    assert len(ids) == 200 * 2 * len(NAMES)
+
+
+@pytest.mark.parametrize("pmu", PMUS3)
+def test_every_kind_and_every_function_of_libpfm_3(pmu: str) -> None:
+    calls = made(pmu)
+    kinds = Counter(v["kind"] for v in calls)
+    assert set(kinds) == {"dispatch", "call", "query"}
+    assert min(kinds.values()) >= 200
+    called = {v["call"] for v in calls if v["kind"] == "call"}
+    ours = set(_functions())
+    assert ours - called == NOT_CALLED | {"pfm_dispatch_events"}
+    assert any(v["pmu"] is None for v in calls)
+
+
+def _functions() -> list[str]:
+    """The functions of the generic API that our header declares."""
+    models = ("pfm_ita2_", "pfm_mont_", "pfm_regmask_")
+    return [name for name in dir(lib)
+            if name.startswith("pfm_") and not name.startswith(models) and callable(getattr(lib, name))]
+
+
+@pytest.mark.parametrize("pmu", PMUS3)
+def test_requests_have_every_qualifier(pmu: str) -> None:
+    requests = [v for v in made(pmu) if v["kind"] == "dispatch"]
+    text = [json.dumps(v) for v in requests]
+    tag = {"itanium2": "ita2", "montecito": "mont"}[pmu]
+    own = {"itanium2": ["pmc8", "pmc9", "btb"], "montecito": ["opcm1", "opcm2", "etb", "ipear"]}[pmu]
+    wanted = [f'"pfp_{tag}_{part}"' for part in ("counters", "iear", "dear", "irange", "drange", *own)]
+    wanted += ['"thres"', '"flags": 1', '"cpuid3"', '"pfp_flags"', '"unavail_pmcs"', '"rr_plm"', '"plm"']
+    wanted += ['"ear_ism"', '"ism"', '"btb_ds"'] if pmu == "itanium2" else ['"unit_masks"', '"opcm_match"']
+    for part in wanted:
+        assert sum(part in t for t in text) >= 15, part
+    outputs = Counter((("model_in" in v), v.get("model_out")) for v in requests)
+    assert all(outputs[pair] for pair in [(True, True), (True, False), (False, None), (False, True)]), outputs
+
+
+@pytest.mark.parametrize("pmu", PMUS3)
+def test_ranges_of_every_sort(pmu: str) -> None:
+    ranges = [r for v in made(pmu) for n, r in dict(v.get("model_in") or {}).items() if n.endswith("irange")]
+    assert {len(r["rr_limits"]) for r in ranges} == {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("pmu", NAMES)
+def test_most_calls_succeed_and_each_error_occurs(pmu: str) -> None:
+    """Of requests and strings about half; and all errors that they can bring about."""
+    kind = "dispatch" if pmu in PMUS3 else "encode"
+    seen = Counter(v["expect"]["ret"] for v in answers(pmu) if v["kind"] == kind)
+    assert 0.35 * seen.total() < seen[0] < 0.8 * seen.total()
+    errors = {"itanium2": {-2, -5, -9, -10, -11, -15, -16, -17, -18, -20, -22},
+              "montecito": {-1, -2, -5, -9, -10, -11, -15, -16, -17, -18, -20, -21, -22},
+              "glm": {-2, -4, -5, -6, -8, -9, -10, -12}, "perf": {-2, -4, -6, -8, -9, -10},
+              "perf_raw": {-2, -4, -8, -9, -10}}
+    assert errors[pmu] <= set(seen), sorted(seen)
+
+
+@pytest.mark.parametrize("pmu", random4.PMUS)
+def test_calls_of_libpfm_4(pmu: str) -> None:
+    calls = made(pmu)
+    strings = [v for v in calls if v["kind"] == "encode"]
+    assert {v["os"] for v in strings} == {"none", "perf_event", "perf_event_ext"}
+    for key in ("size", "room", "attr", "find"):
+        assert sum(key in v for v in strings) > 50, key
+    assert len({json.dumps(v["env"]) for v in calls}) >= 6
+    asked = [v for v in calls if v["kind"] == "info"]
+    assert any("event" not in v for v in asked)
+    assert len({v.get("event") for v in asked}) > (1 if pmu == "perf_raw" else 20)
+    assert not any(_is_ambiguous(v) for v in strings)
+
+
+def _is_ambiguous(vector: Vector) -> bool:
+    """Whether another PMU of the library under test could have the name: without PMU, where none is forced."""
+    env = vector["env"]
+    assert isinstance(env, dict)
+    text = str(vector["event"])
+    return "::" not in text and "LIBPFM_FORCE_PMU" not in env and not set(text) & set(", \t\n")
+
+
+@pytest.mark.parametrize("pmu", PMUS4)
+def test_most_events_are_asked_for(pmu: str) -> None:
+    """Names come from the library: each is used."""
+    texts = "\n".join(str(v["event"]).upper() for v in made(pmu, 5000) if v["kind"] == "encode")
+    missing = [e.name for e in PMUS4[pmu].events if e.name.upper() not in texts]
+    assert not missing
+
+
+@pytest.mark.parametrize("pmu", PMUS3)
+def test_most_events_are_measured(pmu: str) -> None:
+    texts = "\n".join(json.dumps(v) for v in made(pmu, 5000) if v["kind"] == "dispatch")
+    missing = [e.name for e in PMUS3[pmu].events if f'"{e.name}"' not in texts]
+    assert len(missing) < 0.02 * len(PMUS3[pmu].events), missing
