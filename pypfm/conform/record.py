@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pypfm.config import LIBRARIES
 from pypfm.conform import random3, random4, runner
 from pypfm.conform._asking import Answers, ask
-from pypfm.conform._words import call_of
+from pypfm.conform._words import call_of, differences
 from pypfm.errors import ConformError
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ def record(path: str, pmu: str, count: int, seed: int, api: str | None = None, *
     answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout)
     _enter(recording, calls, answers)
     if not recording.vectors:
-        message = f"{path} answers none of {count} calls on {pmu}{_why_not(answers)}"
+        message = f"{path} answers none of {count} calls on {pmu}{_why_not(report.api, answers)}"
         raise ConformError(message)
     return recording
 
 
 def _enter(recording: Recording, calls: Sequence[Vector], answers: Answers) -> None:
     for vector, reply in zip(calls, answers.replies, strict=True):
-        if reply is not None and "answer" in reply:
+        if reply is not None and reply.get("answer"):  # of queries none may be exported
             recording.vectors.append(vector | {"expect": reply["answer"]})
         else:
             recording.left_out[_reason(reply)] += 1
@@ -83,15 +83,18 @@ def _enter(recording: Recording, calls: Sequence[Vector], answers: Answers) -> N
 def _reason(reply: Reply | None) -> str:
     """Why a call has no answer."""
     if reply is None:
-        return "not made"
-    if "missing" in reply:
-        return f"of {reply['missing']}(), which is not exported"
+        return "not made after many crashes or hangs"
+    if "ended" not in reply:
+        return "of functions that are not exported"
     return "hung" if reply["hang"] else f"crashed ({reply['ended']})"
 
 
-def _why_not(answers: Answers) -> str:
+def _why_not(api: str, answers: Answers) -> str:
     """The first call before all others that was not answered as it has to be."""
-    for _, vector, reply in answers.starts:
-        if "answer" not in reply or reply["answer"] != vector.get("expect", reply["answer"]):
-            return f": {call_of(vector)}: {cast(str, reply.get('ended') or reply.get('answer') or 'not exported')}"
+    for _, start, reply in answers.starts:
+        call = call_of(start)
+        if "answer" not in reply:
+            return f": {call}: {reply.get('ended', 'not exported')}"
+        for difference in differences(api, start, start.get("expect", reply["answer"]), reply["answer"]):
+            return f": {call}: {difference.field}: expected {difference.expected}, got {difference.got}"
     return ""
