@@ -14,7 +14,7 @@ from pypfm.config import LIBRARIES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["LayoutDiff", "Row", "compare", "diff"]
+__all__ = ["LayoutDiff", "Row", "compare", "diff", "same_bytes"]
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,17 @@ class Row:
     @property
     def same(self) -> bool:
         """Whether both have it at the same place with the same kind of type, whatever that is called."""
-        return self.left is not None and self.right is not None and _bytes(self.left) == _bytes(self.right)
+        return self.left is not None and self.right is not None and same_bytes(self.left, self.right)
 
     def to_json(self) -> dict[str, object]:
         return {"path": self.path, "same": self.same,
                 **{side: None if m is None else {k: v for k, v in m.to_json().items() if k != "members"}
                    for side, m in (("left", self.left), ("right", self.right))}}
+
+
+def same_bytes(a: Member, b: Member) -> bool:
+    """Whether two members are at the same place with the same kind of type."""
+    return _bytes(a) == _bytes(b)
 
 
 def _bytes(member: Member) -> tuple[object, ...]:

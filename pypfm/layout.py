@@ -1,7 +1,7 @@
 """Where the members of the C structures lie.
 
     >>> describe("pfmlib_ita2_input_param_t").size
-    408
+    384
 
 `describe` answers sizes, offsets, bit positions, holes and padding; `ctypes_type` gives the
 same structure as a ctypes class, whose bytes are those of the cffi structure::

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shutil
 from collections.abc import Callable
@@ -122,6 +123,10 @@ def test_holes_of_a_structure_that_has_all_kinds(tmp_path: Path) -> None:
     assert found.at(24) == "i/text"
     assert found.at(17) == "plain.d"
     assert found.at(found.size - 1) == f"padding at {found.size - 1}"
+
+
+def test_the_example_of_the_module() -> None:
+    assert doctest.testmod(layout, {"describe": layout.describe}, optionflags=doctest.REPORT_ONLY_FIRST_FAILURE) == (0, 1)
 
 
 def test_all_types_are_printed_one_after_the_other() -> None:
