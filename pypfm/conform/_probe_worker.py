@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "probes_of"]
 
-_SECONDS = 10  # for one probe
+_SECONDS = 5  # for one probe
 _MOST_HANGS = 2  # the other probes are given up then
 _HANG = "no answer in time"
 

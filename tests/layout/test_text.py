@@ -126,7 +126,7 @@ def test_holes_of_a_structure_that_has_all_kinds(tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_module() -> None:
-    assert doctest.testmod(layout, {"describe": layout.describe}, optionflags=doctest.REPORT_ONLY_FIRST_FAILURE) == (0, 1)
+    assert doctest.testmod(layout) == (0, 1)
 
 
 def test_all_types_are_printed_one_after_the_other() -> None:
