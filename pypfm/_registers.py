@@ -1,35 +1,97 @@
-"""The bit-fields of the registers of IA-64 PMUs, read through the C unions."""
+"""The registers of the IA-64 PMUs: which there are, what belongs together, their bit-fields.
+
+The fields are read through the C unions.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
 from pypfm._pfm3 import ffi
 
-__all__ = ["Field", "debug_mask_fields", "fields", "layout"]
+__all__ = [
+    "DEBUG_KINDS", "MODELS", "Field", "Model", "Name", "data_layout", "debug_layout", "debug_mask_fields", "fields",
+    "layout", "parse_name",
+]
 
-_ITANIUM2_PMC = {
-    **dict.fromkeys(range(4, 8), "pmc_ita2_counter_reg"),
-    **dict.fromkeys((8, 9), "pmc8_9_ita2_reg"),
-    11: "pmc11_ita2_reg", 12: "pmc12_ita2_reg", 13: "pmc13_ita2_reg", 14: "pmc14_ita2_reg",
-    15: "pmc15_ita2_reg",
+DEBUG_KINDS = ("IBR", "DBR")
+_NAME = re.compile(r"(PMC|PMD|IBR|DBR)(0|[1-9][0-9]{0,2})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Model:
+    """What the registers of a model are for, by number.
+
+    :ivar matchers: PMCs of each opcode matcher
+    :ivar rest: PMCs behind the counters, in the order of the C library
+    :ivar iear_pmds, dear_pmds: what the EARs record
+    :ivar trace_pmds: the trace buffer with its index, in the order of the C library
+    :ivar entries, index: of them, the entries and the index
+    """
+
+    tag: str
+    counters: range
+    matchers: tuple[tuple[int, ...], tuple[int, ...]]
+    iear: int
+    dear: int
+    trace: int
+    irange: int
+    drange: int
+    routing: int
+    ipear: int | None
+    rest: tuple[int, ...]
+    iear_pmds: tuple[int, ...]
+    dear_pmds: tuple[int, ...]
+    trace_pmds: tuple[int, ...]
+    entries: range
+    index: int
+    extension: int | None = None
+
+
+MODELS = {
+    "itanium2": Model(
+        "ita2", range(4, 8), ((8,), (9,)), iear=10, dear=11, trace=12, irange=14, drange=13, routing=15, ipear=None,
+        rest=(10, 11, 14, 13, 8, 9, 15, 12), iear_pmds=(0, 1), dear_pmds=(2, 3, 17), trace_pmds=tuple(range(8, 17)),
+        entries=range(8, 16), index=16),
+    "montecito": Model(
+        "mont", range(4, 16), ((32, 33), (34, 35)), iear=37, dear=40, trace=39, irange=38, drange=41, routing=36,
+        ipear=42, rest=(37, 40, 38, 41, 32, 33, 34, 35, 36, 39, 42), iear_pmds=(34, 35), dear_pmds=(32, 33, 36),
+        trace_pmds=(38, 39, *range(48, 64)), entries=range(48, 64), index=38, extension=39),
 }
-_MONTECITO_PMC = {
-    **dict.fromkeys(range(4, 16), "pmc_mont_counter_reg"),
-    **dict.fromkeys((32, 34), "pmc32_34_mont_reg"),
-    **dict.fromkeys((33, 35), "pmc33_35_mont_reg"),
-    36: "pmc36_mont_reg", 38: "pmc38_mont_reg", 39: "pmc39_mont_reg", 40: "pmc40_mont_reg",
-    41: "pmc41_mont_reg", 42: "pmc42_mont_reg",
+
+_PMC = {
+    "itanium2": {
+        **dict.fromkeys(MODELS["itanium2"].counters, "pmc_ita2_counter_reg"),
+        **dict.fromkeys((8, 9), "pmc8_9_ita2_reg"),
+        **{n: f"pmc{n}_ita2_reg" for n in (11, 12, 13, 14, 15)},
+    },
+    "montecito": {
+        **dict.fromkeys(MODELS["montecito"].counters, "pmc_mont_counter_reg"),
+        **dict.fromkeys((32, 34), "pmc32_34_mont_reg"),
+        **dict.fromkeys((33, 35), "pmc33_35_mont_reg"),
+        **{n: f"pmc{n}_mont_reg" for n in (36, 38, 39, 40, 41, 42)},
+    },
+}
+_PMD = {
+    "itanium2": {
+        **dict.fromkeys(MODELS["itanium2"].counters, "pmd_ita2_counter_reg"),
+        **{n: f"pmd{n}_ita2_reg" for n in (0, 1, 2, 3, 16, 17)},
+        **dict.fromkeys(MODELS["itanium2"].entries, "pmd8_15_ita2_reg"),
+    },
+    "montecito": {
+        **dict.fromkeys(MODELS["montecito"].counters, "pmd_mont_counter_reg"),
+        **{n: f"pmd{n}_mont_reg" for n in (32, 33, 34, 35, 36, 38, 39)},
+        **dict.fromkeys(MODELS["montecito"].entries, "pmd48_63_etb_mont_reg"),
+    },
 }
 # The I-EAR has two layouts; bit 13 says which.
 _IEAR = {
-    "itanium2": (10, "pmc10_ita2_tlb_reg", "pmc10_ita2_cache_reg"),
-    "montecito": (37, "pmc37_mont_tlb_reg", "pmc37_mont_cache_reg"),
+    "itanium2": ("pmc10_ita2_tlb_reg", "pmc10_ita2_cache_reg"),
+    "montecito": ("pmc37_mont_tlb_reg", "pmc37_mont_cache_reg"),
 }
-_UNION = {"itanium2": "pfm_ita2_pmc_reg_t", "montecito": "pfm_mont_pmc_reg_t"}
-_PMC = {"itanium2": _ITANIUM2_PMC, "montecito": _MONTECITO_PMC}
 
 
 @dataclass(frozen=True)
@@ -44,23 +106,71 @@ class Field:
         """What the field holds in a register value."""
         return value >> self.bit & ((1 << self.width) - 1)
 
+    @property
+    def ignored(self) -> bool:
+        """Whether the processor ignores it, or it is reserved."""
+        return re.fullmatch(r"(\w+ext_)?(ig|res|ignored)\d*", self.name) is not None
 
+
+@dataclass(frozen=True)
+class Name:
+    """The name of a register: its kind (PMC, PMD, IBR, DBR) and number."""
+
+    kind: str
+    num: int
+
+    def __str__(self) -> str:
+        return f"{self.kind}{self.num}"
+
+
+_WHOLE = (Field("value", 0, 64),)
+_ADDRESS = (Field("address", 0, 64),)
 # The mask word of a debug register pair.
 _DEBUG_MASK = (Field("mask", 0, 56), Field("plm", 56, 4), Field("ig", 60, 2), Field("w", 62, 1), Field("rx", 63, 1))
+
+
+def parse_name(text: str) -> Name | None:
+    """The register that a text names, in upper or lower case; None if it has not the form of a name."""
+    match = _NAME.fullmatch(text)
+    return Name(match.group(1).upper(), int(match.group(2))) if match else None
 
 
 @cache
 def _member_fields(union: str, member: str) -> tuple[Field, ...]:
     members = dict(cast(Any, ffi.typeof(union)).fields)
-    return tuple(Field(name.partition("_")[2], f.bitshift, f.bitsize)
+    # A member that is no bit-field (an address) takes the whole register.
+    return tuple(Field(name.partition("_")[2], max(f.bitshift, 0), f.bitsize if f.bitsize > 0 else 64)
                  for name, f in members[member].type.fields)
 
 
 def layout(pmu: str, num: int, value: int) -> tuple[Field, ...]:
-    """The fields of a PMC in the layout that its value is in; empty for an unknown register."""
-    ear, tlb, cache_mode = _IEAR[pmu]
-    member = (cache_mode if value >> 13 & 1 else tlb) if num == ear else _PMC[pmu].get(num)
-    return _member_fields(_UNION[pmu], member) if member else ()
+    """The fields of a PMC in the layout that its value is in; empty for a register without fields."""
+    if num == MODELS[pmu].iear:
+        member: str | None = _IEAR[pmu][value >> 13 & 1]
+    else:
+        member = _PMC[pmu].get(num)
+    return _member_fields(f"pfm_{MODELS[pmu].tag}_pmc_reg_t", member) if member else ()
+
+
+def data_layout(pmu: str, num: int, variant: str = "") -> tuple[Field, ...]:
+    """The fields of a PMD; a register without fields is one.
+
+    :param variant: of the trace buffer: "" records branches; "ds" prediction details (Itanium 2);
+        "ipear" instruction addresses, "ipear_ef" with a delay (Montecito)
+    """
+    model = MODELS[pmu]
+    member = _PMD[pmu].get(num)
+    if num in model.entries and variant:
+        member = {"ds": "pmd8_15_ds_ita2_reg", "ipear": "pmd48_63_ipear_mont_reg",
+                  "ipear_ef": "pmd48_63_ipear_ef_mont_reg"}[variant]
+    elif num == model.extension and variant:
+        member = "pmd39_ipear_mont_reg"
+    return _member_fields(f"pfm_{model.tag}_pmd_reg_t", member) if member else _WHOLE
+
+
+def debug_layout(num: int) -> tuple[Field, ...]:
+    """The fields of a debug register: even numbers hold addresses, odd ones mask words."""
+    return _DEBUG_MASK if num % 2 else _ADDRESS
 
 
 def fields(pmu: str, num: int, value: int) -> dict[str, int]:

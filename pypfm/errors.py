@@ -13,6 +13,7 @@ from pypfm._pfm3 import ffi, lib
 
 __all__ = [
     "AssignmentError", "CodeRangeError", "ConformError", "CountingError", "CoverageError", "DataRangeError",
+    "DecodeError",
     "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError",
     "InvalidRequestError", "NotSupportedError", "Pfm3Error", "Pfm4Error", "Pfm4PromiseError",
     "PfmError", "PromiseError",
@@ -37,6 +38,10 @@ def unknown_event(pmu: str, name: str, names: list[str]) -> str:
 
 class PfmError(Exception):
     """Base class of all errors of the package."""
+
+
+class DecodeError(PfmError, ValueError):
+    """Registers that cannot be decoded: unknown, too wide, or not what an encoder makes."""
 
 
 class Pfm4Error(PfmError):

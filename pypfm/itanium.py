@@ -261,6 +261,14 @@ class Pmu:
             raise UnitMaskError(lib.PFMLIB_ERR_UMASK, message, "pfm_find_event_mask")
         return int(index[0])
 
+    def encode_request(self, request: Request, *, check: Check = "manual") -> Encoding:
+        """Encode a request as one object, such as that of decoded registers.
+
+        :param check: as in `encode`
+        :raises Pfm3Error: as `encode`
+        """
+        return self._encode(request.events, request, check)
+
     def _encode(self, events: Iterable[str | Event | EventRequest], request: Request, check: Check) -> Encoding:
         """Encode a request whose events are still to be filled in."""
         if check not in ("manual", "reference"):

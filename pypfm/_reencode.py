@@ -1,0 +1,222 @@
+"""A request that gives registers again.
+
+Registers say less than the request that they came from: values were cut, ranges rounded, EAR
+events lost their filters.  Any request with the same registers will do.  What the registers
+leave open is tried, the likely first, and the encoder is the judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, permutations, product
+from typing import TYPE_CHECKING
+
+from pypfm import _candidates, _restore
+from pypfm._pfm3 import lib
+from pypfm._register_set import pmu_of
+from pypfm._reencode_ranges import code_ranges, data_ranges
+from pypfm.errors import DecodeError, Pfm3Error
+from pypfm.request import Btb, Ear, EarMode, Etb, EventRequest, IpEar, OpcodeMatch, Request
+
+if TYPE_CHECKING:
+    from pypfm._register_set import RegisterSet
+    from pypfm.encoding import Encoding
+    from pypfm.itanium import Event, Pmu
+
+__all__ = ["Reencoded", "reencode"]
+
+_MOST_TRIES = 5000
+# A level that counts as given and has no bit in the register field.
+_NO_LEVEL = 0x10
+_NO_MATCHER = {"itanium2": 0xFFFFFFFF3FFFFFFF, "montecito": 0x000F01FFFFFFFFFF}
+_LIKE_DETECTED = 0x1F << 24
+
+
+@dataclass(frozen=True)
+class Reencoded:
+    """A request and the registers that it gives.
+
+    :ivar pmu: the PMU to ask; an Itanium 2 as if detected, if the registers need its workaround
+    :ivar request: for `Pmu.encode_request`, with check="reference"
+    """
+
+    pmu: Pmu
+    request: Request
+    encoding: Encoding
+
+
+def reencode(given: RegisterSet) -> Reencoded:
+    """Find a request that gives these registers again.
+
+    :raises DecodeError: there is none: no encoder makes these registers
+    """
+    wanted = _values(_restore.restore(given))
+    first: Exception | None = None
+    for request, detected in islice(_requests(given), _MOST_TRIES):
+        pmu = pmu_of(given.pmu, _LIKE_DETECTED if detected and given.pmu == "itanium2" else None)
+        try:
+            encoding = pmu.encode_request(request, check="reference")
+        except Pfm3Error as error:
+            first = first or error
+            continue
+        if _values(encoding) == wanted:
+            return Reencoded(pmu, request, encoding)
+        first = first or _difference(_values(encoding)[0], wanted[0])
+    message = f"no request gives these registers: {first}"
+    raise DecodeError(message)
+
+
+def _values(encoding: Encoding) -> tuple[dict[str, tuple[int, int]], set[int]]:
+    """What has to be the same: values and addresses of the registers, the PMDs."""
+    return ({name: (r.value, r.addr) for name, r in encoding.registers.items()}, {r.num for r in encoding.pmds})
+
+
+def _difference(got: dict[str, tuple[int, int]], wanted: dict[str, tuple[int, int]]) -> DecodeError:
+    for name in [*wanted, *got]:
+        if got.get(name) != wanted.get(name):
+            texts = [f"{v[name][0]:#x}" if name in v else "absent" for v in (got, wanted)]
+            return DecodeError(f"{name} would be {texts[0]}, not {texts[1]}")
+    return DecodeError("the PMDs to read would be others")
+
+
+def _requests(given: RegisterSet) -> Iterator[tuple[Request, bool]]:
+    """Requests to try, and whether the processor is to be detected."""
+    base = _base(given)
+    for order in _orders(given):
+        for events in product(*(_choices(given, num, base) for num in order)):
+            for code, detected in code_ranges(given):
+                for data in data_ranges(given):
+                    request = replace(base, code=code, data=data)
+                    rows = tuple(_event(given, num, event, request) for num, event in zip(order, events, strict=True))
+                    yield replace(request, events=rows), detected
+
+
+def _level(field: int) -> int:
+    return field or _NO_LEVEL
+
+
+def _base(given: RegisterSet) -> Request:
+    """The request but for events and ranges."""
+    model = given.model
+    counters = [given.fields(num) for num in given.counters]
+    # Itanium 2 sets the routing of its matchers whenever it is given a model-specific input.
+    explicit = given.pmu == "montecito" or model.routing in given.pmcs
+    settings = [given.fields(n) for n in (model.iear, model.dear, model.trace) if n in given.pmcs]
+    system_wide = any(f["pm"] for f in [*counters, *settings, given.fields(model.ipear or -1)] if f)
+    if explicit and counters or not settings:
+        plm = counters[0]["plm"] if counters else lib.PFM_PLM3
+    else:
+        plm = settings[0]["plm"]
+    free = set(range(model.counters.start, model.counters.stop)) - set(given.counters)
+    request = Request(plm=_level(plm), system_wide=system_wide, unavailable_pmcs=tuple(sorted(free)),
+                      model_input=explicit)
+    return replace(request, **_parts(given)) if explicit else request
+
+
+def _parts(given: RegisterSet) -> dict[str, object]:
+    """The settings of a request that have a register of their own."""
+    model = given.model
+    parts: dict[str, object] = {"opcode_match": (_matcher(given, 0), _matcher(given, 1))}
+    if model.iear in given.pmcs:
+        f = given.fields(model.iear)
+        mode = EarMode.CACHE if given.pmcs[model.iear] >> 13 & 1 else EarMode.TLB
+        parts["iear"] = Ear(mode, f["umask"], _level(f["plm"]), f.get("ism", 0))
+    if model.dear in given.pmcs:
+        f = given.fields(model.dear)
+        # In TLB and ALAT mode a setting that is used = 1 clears the trace buffer, another leaves it alone.
+        clears = f["mode"] != EarMode.CACHE and given.pmcs.get(model.trace) == 0
+        own_ism = f["ism"] if given.pmu == "itanium2" else 0
+        parts["dear"] = Ear(f["mode"], f["umask"], _level(f["plm"]), own_ism,
+                            used=1 if clears or f["mode"] == EarMode.CACHE else 2)
+    if _branches_wanted(given):
+        f = given.fields(model.trace)
+        same = {name: f[name] for name in ("tm", "ptm", "ppm", "brt")}
+        parts["branches"] = (Btb(**same, ds=f["ds"], plm=_level(f["plm"])) if given.pmu == "itanium2"
+                             else Etb(**same, plm=_level(f["plm"])))
+    if model.ipear in given.pmcs:
+        f = given.fields(model.ipear)
+        parts["ipear"] = IpEar(f["delay"], _level(f["plm"]))
+    return parts
+
+
+def _branches_wanted(given: RegisterSet) -> bool:
+    if given.to_read is not None and given.model.trace in given.pmcs and given.model.ipear not in given.pmcs:
+        return given.model.index in given.to_read
+    return _restore.records_branches(given)
+
+
+def _matcher(given: RegisterSet, which: int) -> OpcodeMatch | None:
+    """An opcode matcher, if the registers say that it is used."""
+    numbers = given.model.matchers[which]
+    if numbers[-1] not in given.pmcs:
+        return None
+    if given.pmu == "montecito":
+        slots = given.fields(numbers[0])
+        if not slots:
+            return None
+        return OpcodeMatch(given.pmcs[numbers[1]], slots["mask"], slots["m"], slots["i"], slots["f"], slots["b"])
+    # PMC8 stands for itself, or for code ranges alone: then its routing bits are both 1.
+    if which == 0 and given.pmcs.get(given.model.routing, 0) & 0b101 == 0b101:
+        return None
+    return OpcodeMatch(value=given.pmcs[numbers[0]])
+
+
+def _orders(given: RegisterSet) -> Iterator[Sequence[int]]:
+    """Orders of the events that can lead to their counters."""
+    yield given.counters
+    if given.pmu == "itanium2":
+        yield from permutations(sorted(given.counters))
+        return
+    events = {num: _candidates.counter_events(given.pmu, given.fields(num)) for num in given.counters}
+
+    def place(num: int) -> tuple[int, int]:
+        """Cache events have places of their own, and the last L1 event has counter 5 (spec of Montecito)."""
+        group = events[num][-1].group if events[num] else None
+        if group == "L2" and num in (4, 5, 8):
+            return 0, num
+        if group == "L2" and num in (6, 7, 9):
+            return 1, num
+        return (3 if group == "L1" and num == 5 else 2), num
+
+    yield sorted(given.counters, key=place)
+
+
+def _choices(given: RegisterSet, num: int, base: Request) -> list[Event]:
+    """The events that a counter can stand for, one of each kind that makes a difference."""
+    events = _candidates.counter_events(given.pmu, given.fields(num))
+    found: dict[object, Event] = {}
+    for event in events:
+        if event.ear_mode is not None and not _ear_fits(given, event, bool(base.model_input)):
+            continue
+        kind = (event.group, event.set, event.counters, event.is_branch, event.ear_mode, event.is_iear,
+                event.name.startswith("IA64_TAGGED"))
+        found.setdefault(kind, event)
+    plain_first = bool(base.model_input)
+    return sorted(found.values(), key=lambda e: e.is_ear == plain_first)
+
+
+def _ear_fits(given: RegisterSet, event: Event, explicit: bool) -> bool:
+    """Whether an EAR event can have set the EAR registers."""
+    model = given.model
+    num = model.iear if event.is_iear else model.dear
+    if num not in given.pmcs:
+        return False
+    if explicit:  # the setting speaks for itself; the event may have cleared the trace buffer
+        return not event.is_iear and event.ear_mode != EarMode.CACHE and given.pmcs.get(model.trace) == 0
+    f = given.fields(num)
+    mode = f["mode"] if "mode" in f else EarMode.CACHE if given.pmcs[num] >> 13 & 1 else EarMode.TLB
+    return (event.ear_mode, event.umask) == (mode, f["umask"])
+
+
+def _event(given: RegisterSet, num: int, event: Event, request: Request) -> EventRequest:
+    """The request for the event of a counter."""
+    f = given.fields(num)
+    matching = any(request.opcode_match)
+    checked = ((request.code is None or event.supports_code_range)
+               and (request.data is None or event.supports_data_range)
+               and (not matching or event.supports_opcode_match))
+    own = _level(f["plm"])
+    return EventRequest(event.name, plm=0 if own == request.plm else own, threshold=f["thres"],
+                        ism=f["ism"] if given.pmu == "itanium2" else 0,
+                        unit_masks=_candidates.unit_masks(event, f), no_qualcheck=not checked)

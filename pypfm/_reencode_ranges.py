@@ -1,0 +1,100 @@
+"""Address ranges that give debug registers again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pypfm import _coverage
+from pypfm._pfm3 import lib
+from pypfm.request import AddressRange, Ranges
+
+if TYPE_CHECKING:
+    from pypfm._register_set import RegisterSet
+
+__all__ = ["code_ranges", "data_ranges"]
+
+_BUNDLE = 16
+_TOP = (1 << 64) - 1
+_NO_LEVEL = 0x10
+# Used, but not 1: the C library then leaves the data range register alone.
+_HALF_USED = 2
+
+
+def _level(mask_word: int) -> int:
+    return mask_word >> 56 & 0xF or _NO_LEVEL
+
+
+def code_ranges(given: RegisterSet) -> Iterator[tuple[Ranges | None, bool]]:
+    """Code ranges to try, and whether the processor is to be detected."""
+    if given.model.irange not in given.pmcs:
+        yield None, False
+        return
+    flags = _flags(given)
+    used = 1 if _counts_for_data(given) else _HALF_USED
+    if given.fine:
+        for limits, detected in _fine(given):
+            yield Ranges(tuple(limits), flags, used), detected
+        return
+    flags |= lib.PFMLIB_ITA2_RR_NO_FINE_MODE
+    if given.retired_only:
+        for limits in _multiple(given, "IBR", _BUNDLE):
+            yield Ranges(tuple(limits), flags, used), False
+        return
+    for num in given.pairs("IBR")[:1]:
+        start, end = _coverage.block_of(given.ibrs[num], given.ibrs[num + 1])
+        yield Ranges((AddressRange(start, min(end, _TOP & -_BUNDLE), _level(given.ibrs[num + 1])),), flags, used), False
+
+
+def data_ranges(given: RegisterSet) -> Iterator[Ranges | None]:
+    """Data ranges to try."""
+    if given.dbrs:
+        for limits in _multiple(given, "DBR", 1):
+            yield Ranges(tuple(limits))
+    elif given.model.drange in given.pmcs and given.model.irange not in given.pmcs:
+        yield Ranges((), used=_HALF_USED)
+    else:
+        yield None
+
+
+def _flags(given: RegisterSet) -> int:
+    """What the opcode matcher and the pairs in use say of the flags of the code ranges."""
+    matcher = given.fields(given.model.matchers[0][0])
+    flags = int(lib.PFMLIB_ITA2_RR_INV) if matcher.get("inv") else 0
+    if given.pmu == "montecito":
+        first = {num % 4 // 2 for num in given.ibrs}
+        flags |= lib.PFMLIB_MONT_IRR_DEMAND_FETCH if 0 in first else 0
+        flags |= lib.PFMLIB_MONT_IRR_PREFETCH_MATCH if 1 in first else 0
+    return flags
+
+
+def _counts_for_data(given: RegisterSet) -> bool:
+    """Whether the data range register says that pairs of code ranges are in use."""
+    f = given.fields(given.model.drange)
+    pairs = {num // 2 for num in given.ibrs if num % 2 == 0 and not (given.fine and num >= 4)}
+    return any(f.get(f"ena_dbrp{pair}") and f[_config(given, pair)] in (0, 1) for pair in pairs)
+
+
+def _config(given: RegisterSet, pair: int) -> str:
+    return f"cfg_dbrp{pair}" if given.pmu == "itanium2" else f"cfg_dtag{pair}"
+
+
+def _fine(given: RegisterSet) -> Iterator[tuple[list[AddressRange], bool]]:
+    """First and last bundles as ranges; the processor may have rounded them."""
+    pairs = [num for num in (0, 2) if {num, num + 1, num + 4, num + 5} <= set(given.ibrs)]
+    for behind, detected in ((_BUNDLE, False), (0, True)):
+        limits = [AddressRange(given.ibrs[num], given.ibrs[num + 4] + behind & _TOP, _level(given.ibrs[num + 1]))
+                  for num in pairs]
+        yield limits, detected
+        if len(limits) == 2 and limits[0] == limits[1]:
+            yield limits[:1], detected  # one range, for demand fetches and for prefetches
+
+
+def _multiple(given: RegisterSet, kind: str, unit: int) -> Iterator[list[AddressRange]]:
+    """Each pair as a range of its own."""
+    values = given.of(kind)
+    limits = []
+    for num in given.pairs(kind):
+        start, end = _coverage.block_of(values[num], values[num + 1])
+        limits.append(AddressRange(start, min(end, _TOP & -unit), _level(values[num + 1])))
+    yield limits

@@ -1,0 +1,83 @@
+"""An encoding from the values of its registers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pypfm import _coverage
+from pypfm.encoding import CoveredRange, DataRegister, DebugRegister, Encoding, RangeCover, Register
+
+if TYPE_CHECKING:
+    from pypfm._register_set import RegisterSet
+
+__all__ = ["cover_order", "merged", "records_branches", "restore"]
+
+_NO_INFOS = ((0, 0),) * 4
+_FINE_ORDER = (0, 1, 4, 5, 2, 3, 6, 7)
+_TLB_OR_ALAT = (1, 2)
+
+
+def restore(given: RegisterSet) -> Encoding:
+    """The encoding whose registers have these values.
+
+    The registers are brought into the order of the C library.  What was asked for is not in them:
+    each range is what they cover, its offsets are 0.
+    """
+    model = given.model
+    order = [*given.counters, *(n for n in model.rest if n in given.pmcs)]
+    order += [n for n in given.pmcs if n not in order]
+    pmcs = tuple(Register(given.pmu, n, given.pmcs[n], n, n) for n in order)
+    pmds = tuple(DataRegister(n, n, n) for n in (_to_read(given) if given.to_read is None else given.to_read))
+    return Encoding(given.pmu, pmcs, pmds, _cover(given, "IBR"), _cover(given, "DBR"))
+
+
+def records_branches(given: RegisterSet) -> bool:
+    """Whether the trace buffer is set to record branches.
+
+    A setting of 0 does not say: it is also what a data EAR in TLB or ALAT mode forces.
+    """
+    model = given.model
+    if not given.pmcs.get(model.trace):
+        return model.trace in given.pmcs and given.fields(model.dear).get("mode") not in _TLB_OR_ALAT
+    return True
+
+
+def _to_read(given: RegisterSet) -> list[int]:
+    model = given.model
+    numbers = list(given.counters)
+    numbers += model.iear_pmds if model.iear in given.pmcs else ()
+    numbers += model.dear_pmds if model.dear in given.pmcs else ()
+    trace = records_branches(given) or model.ipear in given.pmcs
+    return numbers + (list(model.trace_pmds) if trace else [])
+
+
+def cover_order(fine: bool) -> tuple[int, ...]:
+    """The order in which the C library writes debug registers."""
+    return _FINE_ORDER if fine else tuple(range(8))
+
+
+def _cover(given: RegisterSet, kind: str) -> RangeCover | None:
+    values = given.of(kind)
+    if not values:
+        return None
+    fine = kind == "IBR" and given.fine
+    # Montecito: the algorithms for one pair and for fine mode number the hardware registers from 1.
+    shift = int(given.pmu == "montecito" and kind == "IBR" and (fine or not given.retired_only))
+    registers = tuple(DebugRegister(kind, n, values[n], n + shift, n + shift)
+                      for n in cover_order(fine) if n in values)
+    whole = {n for n in given.pairs(kind)}
+    if fine:
+        whole = {n for first in (0, 2) if {first, first + 4} <= whole for n in (first, first + 4)}
+    blocks = _coverage.blocks([r for r in registers if r.num & ~1 in whole], fine)
+    return RangeCover(registers, tuple(CoveredRange(s, e, 0, 0) for s, e in merged(blocks)), fine, _NO_INFOS)
+
+
+def merged(blocks: list[_coverage.Block]) -> list[_coverage.Block]:
+    """Blocks that touch or overlap as one, in the order of their addresses."""
+    found: list[_coverage.Block] = []
+    for start, end in sorted(blocks):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return found
