@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pypfm.encoding import DebugRegister
     from pypfm.request import AddressRange
 
-__all__ = ["Block", "block_of", "blocks", "covered", "covers"]
+__all__ = ["Block", "block_of", "block_size", "blocks", "covered", "covers"]
 
 Block = tuple[int, int]  # first address, address behind the last
 
@@ -24,7 +24,12 @@ def block_of(address: int, mask_word: int) -> Block:
     """The aligned block that a pair matches; the low bits of the address do not count."""
     mask = mask_word & _LOW
     start = address & (mask | ~_LOW) & ((1 << 64) - 1)
-    return start, start + (1 << _MASK_BITS) - mask
+    return start, start + block_size(mask_word)
+
+
+def block_size(mask_word: int) -> int:
+    """Bytes that a pair matches."""
+    return (1 << _MASK_BITS) - (mask_word & _LOW)
 
 
 def blocks(registers: Sequence[DebugRegister], fine: bool) -> list[Block]:

@@ -190,7 +190,7 @@ def _choices(given: RegisterSet, num: int, base: Request) -> list[Event]:
         if event.ear_mode is not None and not _ear_fits(given, event, bool(base.model_input)):
             continue
         kind = (event.group, event.set, event.counters, event.is_branch, event.ear_mode, event.is_iear,
-                event.name.startswith("IA64_TAGGED"))
+                event.umask, event.name.startswith("IA64_TAGGED"))
         found.setdefault(kind, event)
     plain_first = bool(base.model_input)
     return sorted(found.values(), key=lambda e: e.is_ear == plain_first)
@@ -202,8 +202,9 @@ def _ear_fits(given: RegisterSet, event: Event, explicit: bool) -> bool:
     num = model.iear if event.is_iear else model.dear
     if num not in given.pmcs:
         return False
-    if explicit:  # the setting speaks for itself; the event may have cleared the trace buffer
-        return not event.is_iear and event.ear_mode != EarMode.CACHE and given.pmcs.get(model.trace) == 0
+    clears_trace = not event.is_iear and event.ear_mode != EarMode.CACHE and given.pmcs.get(model.trace) == 0
+    if explicit or clears_trace:  # the setting speaks for itself
+        return clears_trace
     f = given.fields(num)
     mode = f["mode"] if "mode" in f else EarMode.CACHE if given.pmcs[num] >> 13 & 1 else EarMode.TLB
     return (event.ear_mode, event.umask) == (mode, f["umask"])

@@ -43,7 +43,8 @@ def code_ranges(given: RegisterSet) -> Iterator[tuple[Ranges | None, bool]]:
         return
     for num in given.pairs("IBR")[:1]:
         start, end = _coverage.block_of(given.ibrs[num], given.ibrs[num + 1])
-        yield Ranges((AddressRange(start, min(end, _TOP & -_BUNDLE), _level(given.ibrs[num + 1])),), flags, used), False
+        limit = AddressRange(start, min(end, _TOP & -_BUNDLE), _level(given.ibrs[num + 1]))
+        yield Ranges((limit,), flags, used), False
 
 
 def data_ranges(given: RegisterSet) -> Iterator[Ranges | None]:
@@ -91,10 +92,17 @@ def _fine(given: RegisterSet) -> Iterator[tuple[list[AddressRange], bool]]:
 
 
 def _multiple(given: RegisterSet, kind: str, unit: int) -> Iterator[list[AddressRange]]:
-    """Each pair as a range of its own."""
+    """Each pair as a range of its own; or, where the C library's rounding shows, all as one."""
     values = given.of(kind)
+    pairs = given.pairs(kind)
     limits = []
-    for num in given.pairs(kind):
-        start, end = _coverage.block_of(values[num], values[num + 1])
-        limits.append(AddressRange(start, min(end, _TOP & -unit), _level(values[num + 1])))
+    for num in pairs:
+        size = _coverage.block_size(values[num + 1])
+        # Not aligned: the last pair may hold a block that ends where the range ends.
+        limits.append(AddressRange(values[num], min(values[num] + size, _TOP & -unit), _level(values[num + 1])))
     yield limits
+    for num in pairs[:1]:
+        size = _coverage.block_size(values[num + 1])
+        if values[num] + size == 1 << 64:  # a size just below a power of two counts as that power
+            for start in (0, values[pairs[-1]]):
+                yield [AddressRange(start, size - unit, _level(values[num + 1]))]

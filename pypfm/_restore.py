@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pypfm import _coverage
+from pypfm._candidates import counter_events
 from pypfm.encoding import CoveredRange, DataRegister, DebugRegister, Encoding, RangeCover, Register
 
 if TYPE_CHECKING:
@@ -37,9 +38,12 @@ def records_branches(given: RegisterSet) -> bool:
     A setting of 0 does not say: it is also what a data EAR in TLB or ALAT mode forces.
     """
     model = given.model
-    if not given.pmcs.get(model.trace):
-        return model.trace in given.pmcs and given.fields(model.dear).get("mode") not in _TLB_OR_ALAT
-    return True
+    if given.pmcs.get(model.trace):
+        return True
+    forced = model.dear in given.pmcs and (
+        given.fields(model.dear)["mode"] in _TLB_OR_ALAT
+        or any(e.is_dear for num in given.counters for e in counter_events(given.pmu, given.fields(num))))
+    return model.trace in given.pmcs and not forced
 
 
 def _to_read(given: RegisterSet) -> list[int]:
