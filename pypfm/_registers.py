@@ -13,7 +13,7 @@ from typing import Any, cast
 from pypfm._pfm3 import ffi
 
 __all__ = [
-    "DEBUG_KINDS", "MODELS", "Field", "Model", "Name", "data_layout", "debug_layout", "debug_mask_fields", "fields",
+    "DEBUG_KINDS", "MODELS", "WHOLE", "Field", "Model", "Name", "data_layout", "debug_layout", "debug_mask_fields", "fields",
     "layout", "parse_name",
 ]
 
@@ -123,7 +123,7 @@ class Name:
         return f"{self.kind}{self.num}"
 
 
-_WHOLE = (Field("value", 0, 64),)
+WHOLE = (Field("value", 0, 64),)
 _ADDRESS = (Field("address", 0, 64),)
 # The mask word of a debug register pair.
 _DEBUG_MASK = (Field("mask", 0, 56), Field("plm", 56, 4), Field("ig", 60, 2), Field("w", 62, 1), Field("rx", 63, 1))
@@ -165,7 +165,7 @@ def data_layout(pmu: str, num: int, variant: str = "") -> tuple[Field, ...]:
                   "ipear_ef": "pmd48_63_ipear_ef_mont_reg"}[variant]
     elif num == model.extension and variant:
         member = "pmd39_ipear_mont_reg"
-    return _member_fields(f"pfm_{model.tag}_pmd_reg_t", member) if member else _WHOLE
+    return _member_fields(f"pfm_{model.tag}_pmd_reg_t", member) if member else WHOLE
 
 
 def debug_layout(num: int) -> tuple[Field, ...]:

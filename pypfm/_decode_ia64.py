@@ -1,0 +1,197 @@
+"""From the registers of an IA-64 PMU to what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pypfm import _candidates, _coverage, _registers
+from pypfm._meanings import (
+    CONSTRAINTS,
+    BranchMeaning,
+    CounterMeaning,
+    CountMeaning,
+    EarMeaning,
+    IndexMeaning,
+    IpEarMeaning,
+    MatcherMeaning,
+    Meaning,
+    PairsMeaning,
+    RangeMeaning,
+    RoutingMeaning,
+)
+from pypfm.request import EarMode
+
+if TYPE_CHECKING:
+    from pypfm._register_set import RegisterSet
+
+__all__ = ["data_meaning", "notes", "ranges", "setting"]
+
+_SLOTS = "mifb"
+_PAIRS = range(4)
+_MESI = "iesm"
+# The bits of a TLB filter that say where the translation came from: instruction, data EAR.
+_TLB_LEVELS = {True: 0x7, False: 0xE}
+
+# What the encoders write into the bits that no request decides.
+_FIXED = {
+    "itanium2": {13: 0x2078FEFEFEFE, 14: 0xDB6, 15: 0xFFFFFFFF},
+    "montecito": {38: 0xDB6, 41: 0x78E6E6E6E6},
+}
+_COUNTER_FIXED = {"itanium2": {"ev": 0, "oi": 1, "enable": 0}, "montecito": {"ev": 0, "oi": 0, "ism": 2, "all": 0}}
+_FIELDS_FIXED = {
+    "itanium2": {8: {"bit2": 1}, 9: {"bit2": 1}},
+    "montecito": {39: {"ds": 0}, 40: {"ism": 2}, 42: {"mode": 4}},
+}
+
+
+def setting(given: RegisterSet, num: int) -> Meaning | None:
+    """What a PMC says, with the registers that belong to it; None if that is said by another one, or nothing."""
+    model = given.model
+    f = given.fields(num)
+    if num in model.counters:
+        events = _candidates.counter_events(given.pmu, f)
+        return CounterMeaning(tuple(_candidates.full_name(e, f) for e in events), f["plm"], f["thres"],
+                              f["ism"] if given.pmu == "itanium2" else 0, bool(f["pm"]))
+    for which, numbers in enumerate(model.matchers):
+        if num in numbers:
+            first = next(n for n in numbers if n in given.pmcs)
+            return _matcher(given, which) if num == first else None
+    if num in (model.iear, model.dear):
+        return _ear(given, num)
+    if num == model.trace:
+        return BranchMeaning(f["tm"], f["ptm"], f["ppm"], f["brt"], f["ds"], f["plm"], bool(f["pm"]))
+    if num == model.ipear:
+        return IpEarMeaning(f["mode"], f["delay"], f["plm"], bool(f["pm"]))
+    if num in (model.irange, model.drange):
+        return _pairs(given, num)
+    if num == model.routing:
+        flags = [name for name in f if name.startswith(("ibrp", "ch"))]
+        return RoutingMeaning(tuple(n for n, name in enumerate(flags) if not f[name]))
+    return None
+
+
+def _matcher(given: RegisterSet, which: int) -> MatcherMeaning:
+    numbers = given.model.matchers[which]
+    f: dict[str, int] = {}
+    for num in numbers:
+        f |= given.fields(num)
+    width = 27 if given.pmu == "itanium2" else 41
+    slots = tuple(s for s in _SLOTS if f[s]) if "m" in f else None
+    inverted, ignored = (bool(f["inv"]), bool(f["ig_ad"])) if "inv" in f else (None, None)
+    if given.pmu == "montecito" and which == 1:
+        inverted = ignored = None  # only the first matcher decides on code ranges
+    return MatcherMeaning(which + 1, slots, f.get("match"), f.get("mask"), width, inverted, ignored)
+
+
+def _ear(given: RegisterSet, num: int) -> EarMeaning:
+    f = given.fields(num)
+    is_iear = num == given.model.iear
+    if not is_iear:
+        mode = f["mode"]
+    elif given.pmcs[num] >> 13 & 1:
+        mode = int(EarMode.CACHE)
+    else:
+        mode = int(EarMode.TLB) if f["ct"] == 0 else -1
+    name = EarMode(mode).name.lower() if mode in set(EarMode) else "none"
+    event = _candidates.ear_event(given.pmu, is_iear, mode, f["umask"])
+    words = event or _candidates.ear_event(given.pmu, is_iear, mode, f["umask"] & _TLB_LEVELS[is_iear]) \
+        if mode == EarMode.TLB else event
+    what = None if words is None else words.description.partition(" -- ")
+    return EarMeaning(
+        "instruction" if is_iear else "data", name, f["umask"], None if what is None else what[2] or what[0],
+        None if event is None else event.name, f["plm"], f.get("ism", 0) if given.pmu == "itanium2" else 0,
+        bool(f["pm"]))
+
+
+def _pairs(given: RegisterSet, num: int) -> PairsMeaning:
+    f = given.fields(num)
+    if num == given.model.irange:
+        off = "ibrp" if given.pmu == "itanium2" else "ig_ibrp"
+        return PairsMeaning("code", tuple(n for n in _PAIRS if not f[f"{off}{n}"]), bool(f["fine"]), ())
+    config = "cfg_dbrp" if given.pmu == "itanium2" else "cfg_dtag"
+    return PairsMeaning("data", tuple(n for n in _PAIRS if f[f"ena_dbrp{n}"]), None,
+                        tuple(CONSTRAINTS[f[f"{config}{n}"]] for n in _PAIRS))
+
+
+def data_meaning(given: RegisterSet, num: int) -> Meaning | None:
+    """What a PMD says on its own; EARs and the trace buffer are read as a whole."""
+    model = given.model
+    f = {x.name: x.of(given.pmds[num]) for x in _registers.data_layout(given.pmu, num)}
+    if num in model.counters:
+        return CountMeaning(f["count"])
+    if num == model.index:
+        return IndexMeaning(f"PMD{model.entries[f['bbi' if 'bbi' in f else 'ebi']]}", bool(f["full"]))
+    return None
+
+
+def ranges(given: RegisterSet) -> tuple[RangeMeaning, ...]:
+    """The addresses that the debug registers cover."""
+    return (*_ranges(given, "IBR", given.fine), *_ranges(given, "DBR", False))
+
+
+def _ranges(given: RegisterSet, kind: str, fine: bool) -> list[RangeMeaning]:
+    values, whole = given.of(kind), set(given.pairs(kind))
+    what = "code" if kind == "IBR" else "data"
+    found = []
+    if fine:
+        for num in (0, 2):
+            if {num, num + 4} <= whole:
+                names = tuple(f"{kind}{n}" for n in (num, num + 1, num + 4, num + 5))
+                found.append(RangeMeaning(what, names, values[num], values[num + 4] + 16,
+                                          values[num + 1] >> 56 & 0xF, fine))
+        return found
+    for num in sorted(whole):
+        if _contiguous(values[num + 1]):
+            start, end = _coverage.block_of(values[num], values[num + 1])
+            found.append(RangeMeaning(what, (f"{kind}{num}", f"{kind}{num + 1}"), start, end,
+                                      values[num + 1] >> 56 & 0xF, fine))
+    return found
+
+
+def _contiguous(mask_word: int) -> bool:
+    """Whether the addresses that a mask matches are one block."""
+    size = _coverage.block_size(mask_word)
+    return size & size - 1 == 0
+
+
+def notes(given: RegisterSet, kind: str, num: int) -> tuple[str, ...]:
+    """What no encoder writes, and what has no place in a meaning."""
+    value = given.of(kind)[num]
+    if kind == "PMC":
+        return tuple(_setting_notes(given, num, value))
+    if kind == "PMD":
+        f = {x.name: x.of(value) for x in _registers.data_layout(given.pmu, num)}
+        if num in given.model.counters and f["sxt47"] not in (0, (f["count"] >> 46) * 0x1FFFF):
+            return ("the bits above the counter are not its sign",)
+        return ()
+    found = []
+    if num % 2:
+        reserved = {n: v for n, v in _registers.debug_mask_fields(value).items() if n in ("ig", "w", "rx") and v}
+        found += [f"{n} = {v}: the encoder leaves it 0" for n, v in reserved.items()]
+        if not _contiguous(value) and not (kind == "IBR" and given.fine):
+            found.append("the mask is no block: what matches is not one range")
+    if num ^ 1 not in given.of(kind):
+        found.append(f"without {kind}{num ^ 1} it covers nothing that can be told")
+    return tuple(found)
+
+
+def _setting_notes(given: RegisterSet, num: int, value: int) -> list[str]:
+    f = given.fields(num)
+    is_counter = num in given.model.counters
+    fixed = _COUNTER_FIXED[given.pmu] if is_counter else _FIELDS_FIXED[given.pmu].get(num, {})
+    found = [f"{name} = {f[name]}: the encoder writes {usual}" for name, usual in fixed.items() if f[name] != usual]
+    base = _FIXED[given.pmu].get(num, 0)
+    if num not in (8, 9) or given.pmu == "montecito":  # of Itanium 2, matchers are raw values
+        found += [f"{x.name} = {x.of(value):#x}: reserved, the encoder writes {x.of(base):#x}"
+                  for x in _registers.layout(given.pmu, num, value) if x.ignored and x.of(value) != x.of(base)]
+    if is_counter and given.pmu == "montecito":
+        events = _candidates.counter_events(given.pmu, f)
+        chosen = [name for name in _MESI if f[name]]
+        takes = any(e.unit_masks for e in events)
+        if chosen and not takes:
+            found.append(f"{', '.join(chosen)}: unit masks of an event that has none")
+        if takes and not chosen:
+            found.append("no unit mask is chosen: the encoder demands one")
+    if not f:
+        found.append("no encoder writes this register")
+    return found

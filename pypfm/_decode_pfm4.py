@@ -1,0 +1,300 @@
+"""From the codes of Goldmont, and types and configs of perf_event, to canonical event strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING
+
+from pypfm import _offcore
+from pypfm._pfm4 import lib
+from pypfm._register_set import check_value
+from pypfm.errors import DecodeError, Pfm4Error, shown
+from pypfm.goldmont import PERFEVTSEL, Encoding4, Event4, Goldmont, Os, Perf, Pfm4Pmu
+
+if TYPE_CHECKING:
+    from pypfm._offcore import OffcoreValue
+
+__all__ = ["Candidate", "Decoded4", "decode4"]
+
+_ALWAYS = 1 << 20 | 1 << 22  # interrupt and enable, which the library always sets
+_RAW = 4
+_TYPES = {0: "hardware", 1: "software", 2: "tracepoint", 3: "cache", _RAW: "raw", 5: "breakpoint"}
+_NO_EVENT = {
+    2: "a tracepoint: config is its id, which only the running kernel knows (tracing/events/*/*/id)",
+    5: "a breakpoint: its address is in bp_addr; it has no event string",
+}
+_LEVELS = {"u": "exclude_user", "k": "exclude_kernel", "h": "exclude_hv"}
+_NAMES = {
+    "glm": ("code", "offcore", "type", "config", "config1", "exclude_user", "exclude_kernel", "exclude_hv"),
+    "perf": ("code", "type", "config", "config1", "exclude_user", "exclude_kernel", "exclude_hv"),
+}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An event that the values can mean.
+
+    :ivar event: its name; an alias is not an event of its own
+    :ivar aliases: names that stand for the same
+    :ivar string: canonical event string, as the library answers it
+    :ivar request: what to encode to get the same values: the library does not take all of its own strings
+    """
+
+    event: str
+    aliases: tuple[str, ...]
+    string: str
+    request: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names of the event."""
+        return self.event, *self.aliases
+
+    def to_json(self) -> dict[str, object]:
+        return {"event": self.event, "aliases": list(self.aliases), "string": self.string, "request": self.request}
+
+
+@dataclass(frozen=True)
+class Decoded4:
+    """Codes of glm or perf and the events that they can mean.
+
+    :ivar values: what was given, by name
+    :ivar os: interface whose strings and codes these are: none (raw codes) or perf_event
+    :ivar fields: bit-fields of the event select register (glm)
+    :ivar offcore: the offcore register by the names of its bits
+    """
+
+    pmu: str
+    values: dict[str, int]
+    os: Os
+    fields: dict[str, int]
+    offcore: OffcoreValue | None
+    candidates: tuple[Candidate, ...]
+    notes: tuple[str, ...]
+
+    def encode(self, candidate: Candidate) -> Encoding4:
+        """Encode a candidate: its values are those that were decoded."""
+        return _pmu(candidate.string.partition("::")[0]).encode(candidate.request, os=self.os, check="reference")
+
+    def to_json(self) -> dict[str, object]:
+        """Everything as JSON data (schema: pypfm/schemas/decode.json)."""
+        return {"pmu": self.pmu, "values": {n: hex(v) for n, v in self.values.items()}, "os": self.os,
+                "fields": {n: hex(v) for n, v in self.fields.items()},
+                "offcore": None if self.offcore is None else self.offcore.to_json(),
+                "candidates": [c.to_json() for c in self.candidates], "notes": list(self.notes)}
+
+
+class _RawPerf(Perf):
+    """The PMU of libpfm 4 whose events are raw codes: r1c4."""
+
+    name = "perf_raw"
+    _pmu = lib.pfm4_pmu_at(lib.pfm4_place_of(lib.PFM_PMU_PERF_EVENT_RAW))
+
+
+@cache
+def _pmu(name: str) -> Pfm4Pmu:
+    return {"glm": Goldmont, "perf": Perf, "perf_raw": _RawPerf}[name]()
+
+
+def _selections(event: Event4) -> Iterator[str]:
+    """An event with one unit mask of each of its groups, or with none."""
+    groups: dict[int, list[str]] = {}
+    for umask in event.umasks:
+        groups.setdefault(umask.group, []).append(umask.name)
+    for chosen in product(*groups.values()):
+        yield ":".join([event.name, *chosen])
+
+
+@cache
+def _named(pmu: str) -> dict[tuple[int, int], dict[str, tuple[str, tuple[str, ...]]]]:
+    """By type and code without modifiers: events, how to ask for them, and their aliases.
+
+    Built from what the encoder answers; the offcore events are not among them: their unit masks are
+    in a register of their own.
+    """
+    found: dict[tuple[int, int], dict[str, tuple[str, tuple[str, ...]]]] = {}
+    processor = _pmu(pmu)
+    for event in sorted(processor, key=lambda e: e.alias_of is not None):
+        for text in () if event.is_offcore else _selections(event):
+            made = processor.encode(f"{pmu}::{text}", os="perf_event", check="reference")
+            events = found.setdefault((made.attr["type"], made.attr["config"]), {})
+            request, aliases = events.get(made.event, (text, ()))
+            events[made.event] = request, aliases if event.alias_of is None else (*aliases, event.name)
+    return found
+
+
+def decode4(pmu: str, given: Mapping[str, int]) -> Decoded4:
+    """Decode values of glm or perf.
+
+    :raises DecodeError: a name is unknown, a value does not fit, or they do not go together
+    """
+    values = {}
+    for text, value in given.items():
+        name = text.lower()
+        if name not in _NAMES[pmu]:
+            message = f"{pmu} has no value {shown(text)}; it has {', '.join(_NAMES[pmu])}"
+            raise DecodeError(message)
+        if name in values:
+            message = f"{name} is given twice"
+            raise DecodeError(message)
+        values[name] = check_value(name, value)
+    raw = {"code", "offcore"} & set(values)
+    of_perf = set(values) - {"code", "offcore"}
+    if raw and of_perf:
+        message = f"{', '.join(sorted(raw))} and {', '.join(sorted(of_perf))}: give raw codes or fields of perf_event"
+        raise DecodeError(message)
+    if of_perf and "config" not in values:
+        message = f"{', '.join(sorted(of_perf))} without config: nothing to decode"
+        raise DecodeError(message)
+    return (_glm if pmu == "glm" else _perf)(values, "perf_event" if of_perf else "none")
+
+
+def _levels(values: dict[str, int], letters: str) -> list[str]:
+    """The privilege levels as modifiers of the perf_event layer."""
+    return [f"{letter}={int(not values.get(_LEVELS[letter], 0))}" for letter in letters]
+
+
+def _tried(pmu: str, requests: Iterator[str], os: Os, wanted: tuple[int, ...],
+           aliases: tuple[str, ...] = ()) -> Candidate | None:
+    """The first request that gives the values, as a candidate."""
+    for request in requests:
+        try:
+            made = _pmu(pmu).encode(request, os=os, check="reference")
+        except Pfm4Error:
+            continue
+        got = made.codes if os == "none" else (made.attr["config"], made.attr.get("config1", 0))
+        if got[:len(wanted)] == wanted:
+            return Candidate(made.event, aliases, made.string, request)
+    return None
+
+
+# ---- Goldmont ------------------------------------------------------------------------------
+
+
+def _glm(values: dict[str, int], os: Os) -> Decoded4:
+    kind = values.get("type", _RAW)
+    if kind != _RAW:
+        note = f"type {kind} ({_TYPES.get(kind, 'of another PMU')}) is no event of the processor; its type is {_RAW}"
+        return Decoded4("glm", values, os, {}, None, (), (note,))
+    code = values.get("code", values.get("config"))
+    extra = values.get("offcore", values.get("config1"))
+    select = {event.code: event for event in _pmu("glm") if event.is_offcore}
+    event = select.get((code or 0) & 0xFFFF) if code is not None else _pmu("glm")["OFFCORE_RESPONSE_0"]
+    offcore = _offcore.decode(event, extra) if event is not None and extra is not None else None
+    if code is None:
+        return Decoded4("glm", values, os, {}, offcore, (), ("without the code it can belong to either offcore event",))
+    fields = {name: code >> bit & (1 << width) - 1 for name, bit, width in PERFEVTSEL}
+    notes = _glm_notes(code, os)
+    if event is not None and extra is None:
+        notes.append("the requests are in the offcore register: give its value too")
+    if event is None and extra:
+        notes.append("an offcore value belongs to code 0x1b7 or 0x2b7 only")
+    wanted = (code,) if extra is None else (code, extra)
+    if event is not None:
+        found = [_tried("glm", _offcore_requests(event, offcore, fields, values, os), os, wanted)]
+    else:
+        found = [_tried("glm", iter([request]), os, wanted[:1], aliases)
+                 for request, aliases in _core_requests(fields, values, os)]
+    candidates = tuple(c for c in found if c is not None)
+    if not candidates and not notes:
+        notes.append("no event of the library encodes to these values")
+    return Decoded4("glm", values, os, fields, offcore, candidates, tuple(notes))
+
+
+def _glm_notes(code: int, os: Os) -> list[str]:
+    """Bits that are not what the library writes: then no string gives the code."""
+    notes = []
+    always = _ALWAYS if os == "none" else 0
+    for name, bit, width in PERFEVTSEL:
+        value = code >> bit & (1 << width) - 1
+        usual = always >> bit & 1
+        hidden = os != "none" and name in ("usr", "os")
+        if (name in ("pc", "int", "any", "en") and value != usual) or (hidden and value):
+            notes.append(f"{name} = {value}: the library writes {usual}")
+    if code >> 32:
+        notes.append(f"bits above 31: {code >> 32:#x} (the register has 32)")
+    return notes
+
+
+def _modifiers(event: Event4, fields: dict[str, int], values: dict[str, int], os: Os) -> str:
+    """The modifiers of a code that the event has."""
+    levels = [f"k={fields['os']}", f"u={fields['usr']}"] if os == "none" else _levels(values, "uk")
+    own = {m.name for m in _pmu("glm").modifiers(event.name, os)}
+    rest = [f"{name}={fields[part]}" for name, part in (("e", "edge"), ("i", "inv"), ("c", "cmask")) if name in own]
+    return "".join(f":{m}" for m in [*levels, *rest])
+
+
+def _core_requests(fields: dict[str, int], values: dict[str, int], os: Os) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """For each event of an event select code a request, with a unit mask by name if there is one."""
+    code = fields["umask"] << 8 | fields["event"]
+    named = _named("glm").get((_RAW, code), {})
+    for event in _pmu("glm"):
+        if event.alias_of is not None or event.is_offcore:
+            continue
+        aliases: tuple[str, ...] = ()
+        if event.name in named:
+            text, aliases = named[event.name]
+        elif event.code & 0xFF == fields["event"] and not event.code >> 8 & ~fields["umask"]:
+            text = f"{event.name}:{fields['umask']:#x}"
+        else:
+            continue
+        yield f"glm::{text}{_modifiers(event, fields, values, os)}", aliases
+
+
+def _offcore_requests(event: Event4, value: OffcoreValue | None, fields: dict[str, int], values: dict[str, int],
+                      os: Os) -> Iterator[str]:
+    """Requests for an offcore event: by names, with what the library adds on its own left out, as a number."""
+    tail = _modifiers(event, fields, values, os)
+    if value is None:
+        yield f"glm::{event.name}{tail}"
+        return
+    latency = tuple(u.name for u in event.umasks if u.group == _offcore.LATENCY) if value.outstanding else ()
+    suppliers = tuple(s for s in value.suppliers if s != "ANY_RESPONSE")
+    for names in ((*value.requests, *value.suppliers, *value.snoops, *latency),
+                  (*value.requests, *suppliers, *value.snoops, *latency),
+                  (*value.requests, *suppliers, *latency)):
+        if not value.other:
+            yield f"glm::{':'.join([event.name, *names])}{tail}"
+    yield f"glm::{event.name}:{value.value:#x}{tail}"
+
+
+# ---- events of the kernel --------------------------------------------------------------------
+
+
+def _perf(values: dict[str, int], os: Os) -> Decoded4:
+    if os == "none":
+        found = [c for kind in _TYPES for c in _kernel(kind, values["code"], values, os)]
+        return _answer(values, os, found, ["without its type a code can be of any"] if len(found) > 1 else [])
+    kind = values.get("type")
+    if kind is None:
+        message = f"config without type: give type=0 to 5 ({', '.join(_TYPES.values())})"
+        raise DecodeError(message)
+    notes = [_NO_EVENT[kind]] if kind in _NO_EVENT else []
+    if kind not in _TYPES:
+        notes.append(f"type {kind}: of a PMU that the running kernel knows (/sys/bus/event_source/devices/*/type)")
+    return _answer(values, os, list(_kernel(kind, values["config"], values, os)), notes)
+
+
+def _answer(values: dict[str, int], os: Os, found: list[Candidate], notes: list[str]) -> Decoded4:
+    if not found and not notes:
+        notes = ["no event of the library encodes to these values"]
+    return Decoded4("perf", values, os, {}, None, tuple(found), tuple(notes))
+
+
+def _kernel(kind: int, config: int, values: dict[str, int], os: Os) -> Iterator[Candidate]:
+    """The events of a type and config, each with the levels that it has."""
+    if kind == _RAW:
+        levels = [] if os == "none" else _levels(values, "ukh")
+        made = _tried("perf_raw", iter([":".join([f"perf_raw::r{config:x}", *levels])]), os, (config,))
+        if made is not None:
+            yield replace(made, event=f"r{config:x}")
+        return
+    for event, (text, aliases) in _named("perf").get((kind, config), {}).items():
+        own = "".join(m.name for m in _pmu("perf").modifiers(event, os) if m.name in _LEVELS)
+        request = ":".join([f"perf::{text}", *_levels(values, own)])
+        made = _tried("perf", iter([request]), os, (config,), aliases)
+        if made is not None:
+            yield made
