@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pypfm.decode import Decoded, Decoded4
     from pypfm.encoding import Encoding
     from pypfm.errors import (
         AssignmentError,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         CountingError,
         CoverageError,
         DataRangeError,
+        DecodeError,
         EventNotFoundError,
         EventSetError,
         FeatureError,
@@ -54,9 +56,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
+    "decode": ["Decoded", "Decoded4"],
     "encoding": ["Encoding"],
     "errors": [
-        "AssignmentError", "CodeRangeError", "CountingError", "CoverageError", "DataRangeError",
+        "AssignmentError", "CodeRangeError", "CountingError", "CoverageError", "DataRangeError", "DecodeError",
         "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError",
         "InvalidRequestError", "NotSupportedError", "Pfm3Error", "Pfm4Error", "Pfm4PromiseError", "PfmError",
         "PromiseError", "RequestTooLargeError", "ThresholdError", "UnitMaskError",
@@ -73,12 +76,12 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "AddressRange", "AssignmentError", "AverageLatency", "Btb", "CodeRangeError", "CountingError",
-    "CoverageError", "DataRangeError", "Ear", "EarMode", "Encoding", "Encoding4", "Etb", "Event", "Event4",
-    "EventNotFoundError", "EventRequest", "EventSetError", "FeatureError", "FieldWidthError", "Goldmont",
-    "IncompatibleEventsError", "InvalidRequestError", "IpEar", "Ism", "Itanium2", "Montecito",
-    "NotSupportedError", "OpcodeMatch", "Perf", "Pfm3Error", "Pfm4Error", "Pfm4PromiseError", "PfmError", "Plm",
-    "PromiseError", "Ranges", "RequestTooLargeError", "ThresholdError", "Umask", "UnitMask", "UnitMaskError",
-    "__version__",
+    "CoverageError", "DataRangeError", "DecodeError", "Decoded", "Decoded4", "Ear", "EarMode", "Encoding",
+    "Encoding4", "Etb", "Event", "Event4", "EventNotFoundError", "EventRequest", "EventSetError",
+    "FeatureError", "FieldWidthError", "Goldmont", "IncompatibleEventsError", "InvalidRequestError", "IpEar",
+    "Ism", "Itanium2", "Montecito", "NotSupportedError", "OpcodeMatch", "Perf", "Pfm3Error", "Pfm4Error",
+    "Pfm4PromiseError", "PfmError", "Plm", "PromiseError", "Ranges", "RequestTooLargeError", "ThresholdError",
+    "Umask", "UnitMask", "UnitMaskError", "__version__",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pypfm import _candidates, _coverage, _registers
@@ -47,27 +48,38 @@ _FIELDS_FIXED = {
 def setting(given: RegisterSet, num: int) -> Meaning | None:
     """What a PMC says, with the registers that belong to it; None if that is said by another one, or nothing."""
     model = given.model
-    f = given.fields(num)
     if num in model.counters:
-        events = _candidates.counter_events(given.pmu, f)
-        return CounterMeaning(tuple(_candidates.full_name(e, f) for e in events), f["plm"], f["thres"],
-                              f["ism"] if given.pmu == "itanium2" else 0, bool(f["pm"]))
+        return _counter(given, num)
     for which, numbers in enumerate(model.matchers):
         if num in numbers:
             first = next(n for n in numbers if n in given.pmcs)
             return _matcher(given, which) if num == first else None
-    if num in (model.iear, model.dear):
-        return _ear(given, num)
-    if num == model.trace:
-        return BranchMeaning(f["tm"], f["ptm"], f["ppm"], f["brt"], f["ds"], f["plm"], bool(f["pm"]))
-    if num == model.ipear:
-        return IpEarMeaning(f["mode"], f["delay"], f["plm"], bool(f["pm"]))
-    if num in (model.irange, model.drange):
-        return _pairs(given, num)
-    if num == model.routing:
-        flags = [name for name in f if name.startswith(("ibrp", "ch"))]
-        return RoutingMeaning(tuple(n for n, name in enumerate(flags) if not f[name]))
-    return None
+    readers: dict[int | None, Callable[[RegisterSet, int], Meaning]] = {
+        model.iear: _ear, model.dear: _ear, model.trace: _branches, model.ipear: _ipear, model.irange: _pairs,
+        model.drange: _pairs, model.routing: _routing}
+    return readers[num](given, num) if num in readers else None
+
+
+def _counter(given: RegisterSet, num: int) -> CounterMeaning:
+    f = given.fields(num)
+    events = _candidates.counter_events(given.pmu, f)
+    return CounterMeaning(tuple(_candidates.full_name(e, f) for e in events), f["plm"], f["thres"],
+                          f["ism"] if given.pmu == "itanium2" else 0, bool(f["pm"]))
+
+
+def _branches(given: RegisterSet, num: int) -> BranchMeaning:
+    f = given.fields(num)
+    return BranchMeaning(f["tm"], f["ptm"], f["ppm"], f["brt"], f["ds"], f["plm"], bool(f["pm"]))
+
+
+def _ipear(given: RegisterSet, num: int) -> IpEarMeaning:
+    f = given.fields(num)
+    return IpEarMeaning(f["mode"], f["delay"], f["plm"], bool(f["pm"]))
+
+
+def _routing(given: RegisterSet, num: int) -> RoutingMeaning:
+    channels = [on for name, on in given.fields(num).items() if name.startswith(("ibrp", "ch"))]
+    return RoutingMeaning(tuple(n for n, ignored in enumerate(channels) if not ignored))
 
 
 def _matcher(given: RegisterSet, which: int) -> MatcherMeaning:
@@ -94,8 +106,9 @@ def _ear(given: RegisterSet, num: int) -> EarMeaning:
         mode = int(EarMode.TLB) if f["ct"] == 0 else -1
     name = EarMode(mode).name.lower() if mode in set(EarMode) else "none"
     event = _candidates.ear_event(given.pmu, is_iear, mode, f["umask"])
-    words = event or _candidates.ear_event(given.pmu, is_iear, mode, f["umask"] & _TLB_LEVELS[is_iear]) \
-        if mode == EarMode.TLB else event
+    words = event
+    if event is None and mode == EarMode.TLB:
+        words = _candidates.ear_event(given.pmu, is_iear, mode, f["umask"] & _TLB_LEVELS[is_iear])
     what = None if words is None else words.description.partition(" -- ")
     return EarMeaning(
         "instruction" if is_iear else "data", name, f["umask"], None if what is None else what[2] or what[0],

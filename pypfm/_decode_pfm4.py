@@ -96,7 +96,8 @@ class _RawPerf(Perf):
 
 @cache
 def _pmu(name: str) -> Pfm4Pmu:
-    return {"glm": Goldmont, "perf": Perf, "perf_raw": _RawPerf}[name]()
+    classes: dict[str, type[Pfm4Pmu]] = {"glm": Goldmont, "perf": Perf, "perf_raw": _RawPerf}
+    return classes[name]()
 
 
 def _selections(event: Event4) -> Iterator[str]:
@@ -181,23 +182,21 @@ def _glm(values: dict[str, int], os: Os) -> Decoded4:
         return Decoded4("glm", values, os, {}, None, (), (note,))
     code = values.get("code", values.get("config"))
     extra = values.get("offcore", values.get("config1"))
-    select = {event.code: event for event in _pmu("glm") if event.is_offcore}
-    event = select.get((code or 0) & 0xFFFF) if code is not None else _pmu("glm")["OFFCORE_RESPONSE_0"]
-    offcore = _offcore.decode(event, extra) if event is not None and extra is not None else None
     if code is None:
-        return Decoded4("glm", values, os, {}, offcore, (), ("without the code it can belong to either offcore event",))
+        alone = _offcore.decode(_pmu("glm")["OFFCORE_RESPONSE_0"], extra or 0)
+        return Decoded4("glm", values, os, {}, alone, (), ("without the code it can belong to either offcore event",))
     fields = {name: code >> bit & (1 << width) - 1 for name, bit, width in PERFEVTSEL}
+    event = next((e for e in _pmu("glm") if e.is_offcore and e.code == code & 0xFFFF), None)
+    offcore = _offcore.decode(event, extra) if event is not None and extra is not None else None
     notes = _glm_notes(code, os)
-    if event is not None and extra is None:
-        notes.append("the requests are in the offcore register: give its value too")
-    if event is None and extra:
-        notes.append("an offcore value belongs to code 0x1b7 or 0x2b7 only")
-    wanted = (code,) if extra is None else (code, extra)
     if event is not None:
+        wanted = (code,) if extra is None else (code, extra)
         found = [_tried("glm", _offcore_requests(event, offcore, fields, values, os), os, wanted)]
+        notes += ["the requests are in the offcore register: give its value too"] if extra is None else []
     else:
-        found = [_tried("glm", iter([request]), os, wanted[:1], aliases)
+        found = [_tried("glm", iter([request]), os, (code,), aliases)
                  for request, aliases in _core_requests(fields, values, os)]
+        notes += ["an offcore value belongs to codes 0x1b7 and 0x2b7 only"] if extra else []
     candidates = tuple(c for c in found if c is not None)
     if not candidates and not notes:
         notes.append("no event of the library encodes to these values")
@@ -256,8 +255,7 @@ def _offcore_requests(event: Event4, value: OffcoreValue | None, fields: dict[st
     for names in ((*value.requests, *value.suppliers, *value.snoops, *latency),
                   (*value.requests, *suppliers, *value.snoops, *latency),
                   (*value.requests, *suppliers, *latency)):
-        if not value.other:
-            yield f"glm::{':'.join([event.name, *names])}{tail}"
+        yield f"glm::{':'.join([event.name, *names])}{tail}"
     yield f"glm::{event.name}:{value.value:#x}{tail}"
 
 

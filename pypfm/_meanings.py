@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 __all__ = [
-    "CONSTRAINTS", "BranchMeaning", "CountMeaning", "CounterMeaning", "EarMeaning", "EarSample", "IndexMeaning", "IpEarMeaning",
-    "MatcherMeaning", "Meaning", "PairsMeaning", "RangeMeaning", "RoutingMeaning", "TraceEntry",
+    "CONSTRAINTS", "BranchMeaning", "CountMeaning", "CounterMeaning", "EarMeaning", "EarSample", "IndexMeaning",
+    "IpEarMeaning", "MatcherMeaning", "Meaning", "PairsMeaning", "RangeMeaning", "RoutingMeaning", "TraceEntry",
     "levels",
 ]
 

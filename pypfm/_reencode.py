@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from pypfm import _candidates, _restore
 from pypfm._pfm3 import lib
-from pypfm._register_set import pmu_of
 from pypfm._reencode_ranges import code_ranges, data_ranges
+from pypfm._register_set import pmu_of
 from pypfm.errors import DecodeError, Pfm3Error
 from pypfm.request import Btb, Ear, EarMode, Etb, EventRequest, IpEar, OpcodeMatch, Request
 
@@ -99,45 +99,62 @@ def _level(field: int) -> int:
 def _base(given: RegisterSet) -> Request:
     """The request but for events and ranges."""
     model = given.model
-    counters = [given.fields(num) for num in given.counters]
     # Itanium 2 sets the routing of its matchers whenever it is given a model-specific input.
     explicit = given.pmu == "montecito" or model.routing in given.pmcs
-    settings = [given.fields(n) for n in (model.iear, model.dear, model.trace) if n in given.pmcs]
-    system_wide = any(f["pm"] for f in [*counters, *settings, given.fields(model.ipear or -1)] if f)
-    if explicit and counters or not settings:
-        plm = counters[0]["plm"] if counters else lib.PFM_PLM3
-    else:
-        plm = settings[0]["plm"]
-    free = set(range(model.counters.start, model.counters.stop)) - set(given.counters)
-    request = Request(plm=_level(plm), system_wide=system_wide, unavailable_pmcs=tuple(sorted(free)),
+    counters = [given.fields(num) for num in given.counters]
+    settings = [given.fields(n) for n in (model.iear, model.dear, model.trace, model.ipear) if n in given.pmcs]
+    # Without an input of the model EARs and the trace buffer are at the default levels.
+    deciding = counters + settings if explicit else settings + counters
+    plm = deciding[0]["plm"] if deciding else int(lib.PFM_PLM3)
+    free = sorted(set(model.counters) - set(given.counters))
+    request = Request(plm=_level(plm), system_wide=any(f["pm"] for f in deciding), unavailable_pmcs=tuple(free),
                       model_input=explicit)
-    return replace(request, **_parts(given)) if explicit else request
+    if not explicit:
+        return request
+    return replace(
+        request, opcode_match=(_matcher(given, 0), _matcher(given, 1)), iear=_iear(given), dear=_dear(given),
+        branches=_branches(given), ipear=_ipear(given))
 
 
-def _parts(given: RegisterSet) -> dict[str, object]:
-    """The settings of a request that have a register of their own."""
+def _iear(given: RegisterSet) -> Ear | None:
+    num = given.model.iear
+    if num not in given.pmcs:
+        return None
+    f = given.fields(num)
+    return Ear(_iear_mode(given.pmcs[num]), f["umask"], _level(f["plm"]), f.get("ism", 0))
+
+
+def _iear_mode(value: int) -> EarMode:
+    return EarMode.CACHE if value >> 13 & 1 else EarMode.TLB
+
+
+def _dear(given: RegisterSet) -> Ear | None:
     model = given.model
-    parts: dict[str, object] = {"opcode_match": (_matcher(given, 0), _matcher(given, 1))}
-    if model.iear in given.pmcs:
-        f = given.fields(model.iear)
-        mode = EarMode.CACHE if given.pmcs[model.iear] >> 13 & 1 else EarMode.TLB
-        parts["iear"] = Ear(mode, f["umask"], _level(f["plm"]), f.get("ism", 0))
-    if model.dear in given.pmcs:
-        f = given.fields(model.dear)
-        # In TLB and ALAT mode a setting that is used = 1 clears the trace buffer, another leaves it alone.
-        clears = f["mode"] != EarMode.CACHE and given.pmcs.get(model.trace) == 0
-        own_ism = f["ism"] if given.pmu == "itanium2" else 0
-        parts["dear"] = Ear(f["mode"], f["umask"], _level(f["plm"]), own_ism,
-                            used=1 if clears or f["mode"] == EarMode.CACHE else 2)
-    if _branches_wanted(given):
-        f = given.fields(model.trace)
-        same = {name: f[name] for name in ("tm", "ptm", "ppm", "brt")}
-        parts["branches"] = (Btb(**same, ds=f["ds"], plm=_level(f["plm"])) if given.pmu == "itanium2"
-                             else Etb(**same, plm=_level(f["plm"])))
-    if model.ipear in given.pmcs:
-        f = given.fields(model.ipear)
-        parts["ipear"] = IpEar(f["delay"], _level(f["plm"]))
-    return parts
+    if model.dear not in given.pmcs:
+        return None
+    f = given.fields(model.dear)
+    # In TLB and ALAT mode a setting with used = 1 clears the trace buffer, another leaves it alone.
+    leaves = f["mode"] != EarMode.CACHE and given.pmcs.get(model.trace) != 0
+    return Ear(f["mode"], f["umask"], _level(f["plm"]), f["ism"] if given.pmu == "itanium2" else 0,
+               used=2 if leaves else 1)
+
+
+def _branches(given: RegisterSet) -> Btb | Etb | None:
+    if not _branches_wanted(given):
+        return None
+    f = given.fields(given.model.trace)
+    same = {name: f[name] for name in ("tm", "ptm", "ppm", "brt")}
+    if given.pmu == "itanium2":
+        return Btb(**same, ds=f["ds"], plm=_level(f["plm"]))
+    return Etb(**same, plm=_level(f["plm"]))
+
+
+def _ipear(given: RegisterSet) -> IpEar | None:
+    num = given.model.ipear
+    if num is None or num not in given.pmcs:
+        return None
+    f = given.fields(num)
+    return IpEar(f["delay"], _level(f["plm"]))
 
 
 def _branches_wanted(given: RegisterSet) -> bool:
@@ -206,7 +223,7 @@ def _ear_fits(given: RegisterSet, event: Event, explicit: bool) -> bool:
     if explicit or clears_trace:  # the setting speaks for itself
         return clears_trace
     f = given.fields(num)
-    mode = f["mode"] if "mode" in f else EarMode.CACHE if given.pmcs[num] >> 13 & 1 else EarMode.TLB
+    mode = _iear_mode(given.pmcs[num]) if event.is_iear else f["mode"]
     return (event.ear_mode, event.umask) == (mode, f["umask"])
 
 

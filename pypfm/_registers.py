@@ -13,8 +13,8 @@ from typing import Any, cast
 from pypfm._pfm3 import ffi
 
 __all__ = [
-    "DEBUG_KINDS", "MODELS", "WHOLE", "Field", "Model", "Name", "data_layout", "debug_layout", "debug_mask_fields", "fields",
-    "layout", "parse_name",
+    "DEBUG_KINDS", "MODELS", "WHOLE", "Field", "Model", "Name", "data_layout", "debug_layout", "debug_mask_fields",
+    "fields", "is_ignored", "layout", "parse_name",
 ]
 
 DEBUG_KINDS = ("IBR", "DBR")
@@ -109,7 +109,12 @@ class Field:
     @property
     def ignored(self) -> bool:
         """Whether the processor ignores it, or it is reserved."""
-        return re.fullmatch(r"(\w+ext_)?(ig|res|ignored)\d*", self.name) is not None
+        return is_ignored(self.name)
+
+
+def is_ignored(name: str) -> bool:
+    """Whether the name of a field says that the processor ignores it, or that it is reserved."""
+    return re.fullmatch(r"(\w+ext_)?(ig|res|ignored)\d*", name) is not None
 
 
 @dataclass(frozen=True)

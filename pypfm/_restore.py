@@ -69,7 +69,7 @@ def _cover(given: RegisterSet, kind: str) -> RangeCover | None:
     shift = int(given.pmu == "montecito" and kind == "IBR" and (fine or not given.retired_only))
     registers = tuple(DebugRegister(kind, n, values[n], n + shift, n + shift)
                       for n in cover_order(fine) if n in values)
-    whole = {n for n in given.pairs(kind)}
+    whole = set(given.pairs(kind))
     if fine:
         whole = {n for first in (0, 2) if {first, first + 4} <= whole for n in (first, first + 4)}
     blocks = _coverage.blocks([r for r in registers if r.num & ~1 in whole], fine)

@@ -144,7 +144,7 @@ def decode(pmu: str, registers: Mapping[str, int], *, etb: bool = False, ipear: 
     if pmu not in _registers.MODELS:
         message = f"pmu={pmu!r}: expected {', '.join(_registers.MODELS)}, glm or perf"
         raise DecodeError(message)
-    if (etb or ipear) and (pmu != "montecito" or etb and ipear):
+    if (etb or ipear) and (pmu != "montecito" or (etb and ipear)):
         message = "the trace buffer of montecito holds branches (etb) or instruction addresses (ipear): say one"
         raise DecodeError(message)
     given = RegisterSet.read(pmu, registers, pmds)

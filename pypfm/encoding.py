@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from pypfm import _registers
+from pypfm.errors import DecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["CoveredRange", "DataRegister", "DebugRegister", "Encoding", "RangeCover", "Register"]
 
@@ -143,6 +148,28 @@ class Encoding:
 
     def __getitem__(self, name: str) -> Register | DebugRegister:
         return self.registers[name]
+
+    @classmethod
+    def from_registers(cls, pmu: str, registers: Mapping[str, int], *, pmds: Iterable[int] | None = None) -> Encoding:
+        """The encoding whose registers have these values.
+
+        Counters keep the order in which they are given, as events do; the other registers come
+        in the order of the C library.  What was asked for is not in the registers: the ranges are
+        what they cover, with offsets of 0.  `pypfm.decode.decode` says what the registers mean and
+        finds a request for them.
+
+        :param pmu: itanium2 or montecito
+        :param registers: values by name: PMC4, IBR0, DBR1 ...
+        :param pmds: numbers of the PMDs to read; None: those of the features in use.  They are to
+            be given where a trace buffer setting of 0 does not say whether it is used
+        :raises DecodeError: the PMU has no such register, or a value does not fit
+        """
+        from pypfm._register_set import RegisterSet
+        from pypfm._restore import restore
+        if pmu not in _registers.MODELS:
+            message = f"pmu={pmu!r}: expected {' or '.join(_registers.MODELS)}"
+            raise DecodeError(message)
+        return restore(RegisterSet.read(pmu, registers, pmds))
 
     def to_json(self) -> dict[str, object]:
         """The encoding as JSON data (schema: pypfm/schemas/encode.json)."""

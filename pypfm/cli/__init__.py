@@ -13,7 +13,7 @@ from pypfm.errors import PfmError
 
 __all__ = ["build_parser", "main"]
 
-_COMMANDS = ("pmus", "events", "info", "encode", "layout", "conform", "config", "vectors")
+_COMMANDS = ("pmus", "events", "info", "encode", "decode", "layout", "conform", "vectors", "config")
 
 
 class _Parser(argparse.ArgumentParser):

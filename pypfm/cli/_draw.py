@@ -15,36 +15,48 @@ from pypfm import _registers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pypfm.encoding import Encoding, RangeCover, Register
+    from pypfm._offcore import OffcoreValue
+    from pypfm.encoding import Encoding, RangeCover
     from pypfm.goldmont import Encoding4
 
-__all__ = ["encoding", "encoding4", "picture", "table"]
+__all__ = ["encoding", "encoding4", "offcore_rows", "perfevtsel", "picture", "rows", "say", "table"]
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> None:
+def table(heads: Sequence[str], lines: Iterable[Sequence[object]], title: str | None = None,
+          console: Console | None = None) -> None:
     """Print a table; the last column is folded if the terminal is narrow."""
     out = Table(*heads[:-1], box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     out.add_column(heads[-1], overflow="fold")
     for column in out.columns[:-1]:
         column.no_wrap = True
-    for row in rows:
-        out.add_row(*(Text(str(cell)) for cell in row))
-    Console(highlight=False).print(out)
+    for line in lines:
+        out.add_row(*(Text(str(cell)) for cell in line))
+    (console or _console()).print(out)
 
 
-def _say(text: str) -> None:
+def rows(pairs: Iterable[tuple[str, str]], console: Console | None = None) -> None:
+    """Print what and value, one below the other."""
+    out = Table.grid(padding=(0, 2))
+    out.add_column(style="dim", no_wrap=True)
+    out.add_column(overflow="fold")
+    for what, value in pairs:
+        out.add_row(Text(what), Text(value))
+    (console or _console()).print(out)
+
+
+def _console() -> Console:
+    return Console(highlight=False)
+
+
+def say(text: str, console: Console | None = None) -> None:
     """Print a sentence, folded between words."""
-    Console(highlight=False).print(text, markup=False)
-
-
-def _ignored(name: str) -> bool:
-    return re.fullmatch(r"(ig|res)\d*", name) is not None
+    (console or _console()).print(text, markup=False, highlight=False)
 
 
 def _summary(fields: dict[str, int]) -> str:
     """The fields that say something: not ignored, not 0."""
     return " ".join(f"{n}={v:#x}" if v > 9 else f"{n}={v}" for n, v in fields.items()
-                    if v and not _ignored(n))
+                    if v and not _registers.is_ignored(n))
 
 
 def encoding(answer: Encoding) -> None:
@@ -52,9 +64,9 @@ def encoding(answer: Encoding) -> None:
     table(["register", "value", "fields"],
           [[r.name, f"{r.value:#018x}", _summary(r.fields)] for r in answer.pmcs])
     if answer.pmds:
-        _say("to read: " + " ".join(r.name for r in answer.pmds) + "\n")
+        say("to read: " + " ".join(r.name for r in answer.pmds) + "\n")
     for register in answer.pmcs:
-        picture(register)
+        picture(register.name, register.value, _registers.layout(register.pmu, register.num, register.value))
     for what, cover in (("code", answer.irange), ("data", answer.drange)):
         if cover is not None:
             _cover(what, cover)
@@ -65,37 +77,48 @@ def _cover(what: str, cover: RangeCover) -> None:
           [[r.name, f"{r.value:#018x}", _summary(r.fields) if r.num % 2 else "address"] for r in cover.registers])
     mode = " (fine mode)" if cover.fine else ""
     for r in cover.ranges:
-        _say(f"{what} range covered{mode}: {r.start:#x} to {r.end:#x} (exclusive),"
+        say(f"{what} range covered{mode}: {r.start:#x} to {r.end:#x} (exclusive),"
              f" {r.start_offset:#x} bytes before and {r.end_offset:#x} behind what was asked for\n")
 
 
 def encoding4(answer: Encoding4, count: int | None) -> None:
     """Print the codes of a libpfm 4 event, its register as a picture, the perf_event fields."""
-    rows = [["canonical string", answer.string], ["codes", " ".join(hex(c) for c in answer.codes)],
-            ["perf stat -e", answer.perf],
-            ["perf_event_attr", " ".join(f"{n}={v:#x}" if v > 9 else f"{n}={v}" for n, v in answer.attr.items())]]
+    lines = [("canonical string", answer.string), ("codes", " ".join(hex(c) for c in answer.codes)),
+             ("perf stat -e", answer.perf),
+             ("perf_event_attr", " ".join(f"{n}={v:#x}" if v > 9 else f"{n}={v}" for n, v in answer.attr.items()))]
     if answer.offcore is not None:
-        o = answer.offcore
-        rows += [["requests", " ".join(o.requests)], ["suppliers", " ".join(o.suppliers) or "none"],
-                 ["snoops", " ".join(o.snoops) or "none"], ["latency mode", "yes" if o.outstanding else "no"]]
+        lines += offcore_rows(answer.offcore)
     if count is not None:
-        rows.append(["counted", str(count)])
-    table([answer.event, ""], rows)
+        lines.append(("counted", str(count)))
+    table([answer.event, ""], lines)
     if answer.pmu == "glm":
-        from pypfm.goldmont import PERFEVTSEL
-        console = Console(highlight=False)
-        console.print(f"[bold]IA32_PERFEVTSEL[/] = {answer.codes[0]:#010x}")
-        fields = [_registers.Field(*f) for f in reversed(PERFEVTSEL)]
-        _lines_of_boxes(console, answer.codes[0], fields)
-    _say("")
+        perfevtsel(answer.codes[0])
+    say("")
 
 
-def picture(register: Register) -> None:
-    """Draw a register as its bit-fields, the highest bit first, on as many lines as it takes."""
-    console = Console(highlight=False)
-    console.print(f"[bold]{register.name}[/] = {register.value:#018x}")
-    fields = _registers.layout(register.pmu, register.num, register.value)
-    _lines_of_boxes(console, register.value, list(reversed(fields)))
+def offcore_rows(value: OffcoreValue) -> list[tuple[str, str]]:
+    """What an offcore response register selects."""
+    found = [("requests", " ".join(value.requests) or "none"), ("suppliers", " ".join(value.suppliers) or "none"),
+             ("snoops", " ".join(value.snoops) or "none"), ("latency mode", "yes" if value.outstanding else "no")]
+    return found + ([("other bits", hex(value.other))] if value.other else [])
+
+
+def perfevtsel(code: int, console: Console | None = None) -> None:
+    """Draw an event select register of Goldmont."""
+    from pypfm.goldmont import PERFEVTSEL
+    picture("IA32_PERFEVTSEL", code, [_registers.Field(*f) for f in PERFEVTSEL], console, digits=8)
+
+
+def picture(name: str, value: int, fields: Sequence[_registers.Field], console: Console | None = None, *,
+            digits: int = 16) -> None:
+    """Draw a register as its bit-fields, the highest bit first, on as many lines as it takes.
+
+    :param fields: from bit 0
+    :param digits: hexadecimal digits of the value
+    """
+    console = console or _console()
+    console.print(f"[bold]{name}[/] = {value:#0{digits + 2}x}", highlight=False)
+    _lines_of_boxes(console, value, list(reversed(fields)))
 
 
 def _lines_of_boxes(console: Console, value: int, fields: Sequence[_registers.Field]) -> None:
@@ -103,7 +126,7 @@ def _lines_of_boxes(console: Console, value: int, fields: Sequence[_registers.Fi
     line: list[_registers.Field] = []
     width = 1
     for field in fields:
-        cell = max(len(_bits(field)), len(field.name), len(f"{field.of(value):#x}")) + 3
+        cell = max(len(_bits(field)), len(_label(field)), len(f"{field.of(value):#x}")) + 3
         if line and width + cell > console.width:
             _boxes(console, value, line)
             line, width = [], 1
@@ -116,13 +139,18 @@ def _bits(field: _registers.Field) -> str:
     return str(field.bit) if field.width == 1 else f"{field.bit + field.width - 1}:{field.bit}"
 
 
+def _label(field: _registers.Field) -> str:
+    """The name of a field in its box; an extension of another register is NUMBER:NAME there."""
+    return re.sub(r"^pmd(\d+)ext_", r"\1:", field.name)
+
+
 def _boxes(console: Console, value: int, fields: Sequence[_registers.Field]) -> None:
     if not fields:
         return
     out = Table(box=box.SQUARE, show_header=False, show_lines=False)
     for field in fields:
-        out.add_column(justify="center", no_wrap=True, style="dim" if _ignored(field.name) else None)
+        out.add_column(justify="center", no_wrap=True, style="dim" if field.ignored else None)
     out.add_row(*(_bits(f) for f in fields), style="dim")
-    out.add_row(*(f.name for f in fields))
+    out.add_row(*map(_label, fields))
     out.add_row(*(f"{f.of(value):#x}" for f in fields))
     console.print(out)

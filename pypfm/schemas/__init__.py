@@ -8,7 +8,7 @@ from typing import cast
 
 __all__ = ["NAMES", "load"]
 
-NAMES = ("conform", "encode", "encode_pfm4", "events", "events_pfm4", "info", "info_pfm4", "layout", "pmus", "vector")
+NAMES = ("conform", "decode", "encode", "encode_pfm4", "events", "events_pfm4", "info", "info_pfm4", "layout", "pmus", "vector")
 
 
 def load(name: str) -> dict[str, object]:

@@ -1,0 +1,158 @@
+"""pypfm decode: what register values mean."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pypfm.cli._common import (
+    Subparsers,
+    add_json_option,
+    add_pmu_option,
+    library_of,
+    number,
+    on_terminal,
+    print_json,
+)
+from pypfm.errors import DecodeError, PfmError, shown
+
+if TYPE_CHECKING:
+    from pypfm.decode import Decoded, Decoded4
+
+__all__ = ["add_parser"]
+
+_EPILOG = """\
+Registers of Itanium 2 and Montecito: PMC4, PMD48, IBR0, DBR1 ...  Those that belong
+together are read together: give all that there are.  glm and perf: code and offcore,
+or config, config1, type and exclude_user, exclude_kernel, exclude_hv of perf_event.
+Values are decimal or 0x hexadecimal.
+
+  pypfm decode -p itanium2 PMC4=0x1228
+  pypfm decode -p montecito PMD38=2 PMD39=0x1 PMD48=0x4000000000001235 --etb
+  pypfm decode -p glm code=0x5101b7 offcore=0x18000
+  pypfm decode -p perf type=3 config=0x10000
+  pypfm encode -p itanium2 CPU_CYCLES | pypfm decode -p itanium2 -
+"""
+
+
+def add_parser(commands: Subparsers) -> None:
+    parser = commands.add_parser(
+        "decode", help="say what register values mean", epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Say what register values mean: pictures and tables on a terminal, JSON in a pipe.")
+    add_pmu_option(parser)
+    add_json_option(parser)
+    add = parser.add_argument
+    add("registers", nargs="*", metavar="REG=VALUE",
+        help="register and its value; - reads what pypfm encode --json wrote from standard input")
+    add("--from", dest="file", metavar="FILE", help="read what pypfm encode --json wrote from a file")
+    add("--svg", metavar="FILE", help="write the picture to a file")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--etb", action="store_true",
+                      help="the trace buffer of Montecito holds branches (the default without PMC42)")
+    mode.add_argument("--ipear", action="store_true", help="it holds instruction addresses")
+    parser.set_defaults(run=run, take_rest=_take_rest, usage_error=parser.error)
+
+
+def _take_rest(args: argparse.Namespace, words: list[str]) -> None:
+    """Add the registers that stand behind options."""
+    args.registers += words
+
+
+def run(args: argparse.Namespace) -> int:
+    decoded = _decoded(args)
+    if args.svg is not None:
+        from pypfm.cli import _svg
+        _svg.write(args.svg, decoded)
+    if on_terminal(args):
+        from pypfm.cli import _draw_decoded
+        _draw_decoded.show(decoded)
+    else:
+        print_json(decoded.to_json())
+    return 0
+
+
+def _decoded(args: argparse.Namespace) -> Decoded | Decoded4:
+    from pypfm.decode import decode
+    if args.pmu != "montecito" and (args.etb or args.ipear):
+        args.usage_error(f"--{'etb' if args.etb else 'ipear'} is an option of montecito, not of {args.pmu}")
+    registers: dict[str, int] = {}
+    pmds: list[int] | None = None
+    files = (["-"] if "-" in args.registers else []) + ([] if args.file is None else [args.file])
+    if len(files) > 1:
+        args.usage_error("- and --from: give one")
+    for file in files:
+        registers, pmds = _of_encode(args.pmu, _read(file), "standard input" if file == "-" else file)
+    for word in args.registers:
+        if word != "-":
+            _add(args, registers, word)
+    if not registers:
+        args.usage_error("nothing to decode: give REG=VALUE, or - to read what pypfm encode wrote")
+    return decode(args.pmu, registers, etb=args.etb, ipear=args.ipear, pmds=pmds)
+
+
+def _add(args: argparse.Namespace, registers: dict[str, int], word: str) -> None:
+    """Add a REG=VALUE word."""
+    name, equals, value = word.partition("=")
+    if not equals or not name:
+        args.usage_error(f"argument REG=VALUE: {shown(word)}: expected a register and its value, such as PMC4=0x1228")
+    if name in registers:
+        args.usage_error(f"argument REG=VALUE: {name} is given twice")
+    try:
+        registers[name] = number(value)
+    except ValueError as error:
+        args.usage_error(f"argument REG=VALUE: {name}: {error}")
+
+
+def _read(file: str) -> object:
+    """The JSON data of a file.
+
+    :raises DecodeError: it cannot be read, or is not JSON
+    """
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        return json.loads(text)
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"cannot read {file}: {error.strerror if isinstance(error, OSError) else 'it is not text'}"
+        raise DecodeError(message) from None
+    except (ValueError, RecursionError) as error:
+        message = f"{file} is not JSON: {error}"
+        raise DecodeError(message) from None
+
+
+def _of_encode(pmu: str, data: Any, source: str) -> tuple[dict[str, int], list[int] | None]:
+    """The registers, and the PMDs to read, of the output of ``pypfm encode --json``.
+
+    :raises DecodeError: it is not such an output, or of another PMU
+    """
+    try:
+        if data["pmu"] != pmu:
+            message = f"{source} is of {shown(str(data['pmu']))}, not of {pmu}"
+            raise DecodeError(message)
+        if library_of(pmu) == "pfm4":
+            return _of_event(data, source), None
+        found = {f"PMC{r['num']}": int(r["value"], 16) for r in data["pmcs"]}
+        for name, kind in (("irange", "IBR"), ("drange", "DBR")):
+            if data[name] is not None:
+                found |= {f"{kind}{r['num']}": int(r["value"], 16) for r in data[name]["registers"]}
+        return found, [int(r["num"]) for r in data["pmds"]]
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        if isinstance(error, PfmError):
+            raise
+        message = f"{source} is not what pypfm encode --json writes"
+        raise DecodeError(message) from None
+
+
+def _of_event(data: Any, source: str) -> dict[str, int]:
+    """The values of the one event of an output of ``pypfm encode -p glm`` or ``-p perf``."""
+    if len(data["events"]) != 1:
+        message = f"{source} holds {len(data['events'])} events; decode takes one"
+        raise DecodeError(message)
+    event = data["events"][0]
+    if data["os"] == "none":
+        return {name: int(code, 16) for name, code in zip(("code", "offcore"), event["codes"], strict=False)}
+    wanted = ("type", "config", "config1", "exclude_user", "exclude_kernel", "exclude_hv")
+    return {name: int(value, 16) for name, value in event["attr"].items() if name in wanted}
