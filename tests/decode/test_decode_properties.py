@@ -1,0 +1,75 @@
+"""Any value of any register: decodes, its fields are the value, the output follows the schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pypfm import DecodeError, Itanium2, Montecito, schemas
+from pypfm.decode import decode
+
+PMUS = {"itanium2": Itanium2(), "montecito": Montecito()}
+NAMES = {name: [f"PMC{n}" for n in pmu.pmcs] + [f"PMD{n}" for n in pmu.pmds]
+         + [f"{kind}{n}" for kind in ("IBR", "DBR") for n in range(8)] for name, pmu in PMUS.items()}
+WORDS = st.one_of(st.integers(0, (1 << 64) - 1), st.integers(0, 0xFFFFF), st.sampled_from([0, (1 << 64) - 1]))
+CHECK = jsonschema.Draft202012Validator(schemas.load("decode"))
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+def test_any_registers_decode(pmu: Any, data: st.DataObject) -> None:
+    registers = data.draw(st.dictionaries(st.sampled_from(NAMES[pmu]), WORDS, min_size=1, max_size=30))
+    ipear = pmu == "montecito" and data.draw(st.booleans())
+    decoded = decode(pmu, registers, ipear=ipear)
+    assert {r.name: r.value for r in decoded.registers} == registers
+    for register in decoded.registers:
+        assert sum(f.value << f.bit for f in register.fields) == register.value
+        assert sum(f.width for f in register.fields) == 64
+    CHECK.validate(decoded.to_json())
+    assert {n: r.value for n, r in decoded.to_encoding().registers.items()} == {
+        n: v for n, v in registers.items() if not n.startswith("PMD")}
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_any_registers_have_a_request_or_say_why_not(pmu: Any, data: st.DataObject) -> None:
+    settable = [n for n in NAMES[pmu] if not n.startswith("PMD")]
+    registers = data.draw(st.dictionaries(st.sampled_from(settable), WORDS, min_size=1, max_size=12))
+    decoded = decode(pmu, registers)
+    try:
+        found = decoded.to_request()
+    except DecodeError as error:
+        assert "no request gives these registers" in str(error)
+        assert "\n" not in str(error)
+    else:
+        assert {n: r.value for n, r in found.encoding.registers.items()} == registers
+
+
+@settings(deadline=None, max_examples=200)
+@given(code=WORDS, offcore=st.none() | WORDS)
+def test_any_code_of_goldmont_decodes(code: int, offcore: int | None) -> None:
+    for names in (("code", "offcore"), ("config", "config1")):
+        values = {names[0]: code} | ({} if offcore is None else {names[1]: offcore})
+        decoded = decode("glm", values)
+        CHECK.validate(decoded.to_json())
+        assert decoded.candidates or decoded.notes
+        for candidate in decoded.candidates:
+            made = decoded.encode(candidate)
+            assert code == (made.codes[0] if decoded.os == "none" else made.attr["config"])
+
+
+@settings(deadline=None, max_examples=200)
+@given(kind=st.integers(0, 8) | WORDS, config=st.integers(0, 0x30000) | WORDS)
+def test_any_type_and_config_decodes(kind: int, config: int) -> None:
+    decoded = decode("perf", {"type": kind, "config": config})
+    CHECK.validate(decoded.to_json())
+    assert decoded.candidates or decoded.notes
+    for candidate in decoded.candidates:
+        made = decoded.encode(candidate)
+        assert (made.attr["type"], made.attr["config"]) == (kind, config)
