@@ -147,8 +147,9 @@ def decode4(pmu: str, given: Mapping[str, int]) -> Decoded4:
     if raw and of_perf:
         message = f"{', '.join(sorted(raw))} and {', '.join(sorted(of_perf))}: give raw codes or fields of perf_event"
         raise DecodeError(message)
-    if of_perf and "config" not in values:
-        message = f"{', '.join(sorted(of_perf))} without config: nothing to decode"
+    if not raw and "config" not in values:
+        given_too = f"{', '.join(sorted(of_perf))} without " if of_perf else "neither code nor "
+        message = f"{given_too}config: nothing to decode"
         raise DecodeError(message)
     return (_glm if pmu == "glm" else _perf)(values, "perf_event" if of_perf else "none")
 
@@ -194,7 +195,7 @@ def _glm(values: dict[str, int], os: Os) -> Decoded4:
         found = [_tried("glm", _offcore_requests(event, offcore, fields, values, os), os, wanted)]
         notes += ["the requests are in the offcore register: give its value too"] if extra is None else []
     else:
-        found = [_tried("glm", iter([request]), os, (code,), aliases)
+        found = [None if extra else _tried("glm", iter([request]), os, (code,), aliases)
                  for request, aliases in _core_requests(fields, values, os)]
         notes += ["an offcore value belongs to codes 0x1b7 and 0x2b7 only"] if extra else []
     candidates = tuple(c for c in found if c is not None)

@@ -51,6 +51,10 @@ def reencode(given: RegisterSet) -> Reencoded:
 
     :raises DecodeError: there is none: no encoder makes these registers
     """
+    for num in given.counters:
+        if not _candidates.counter_events(given.pmu, given.fields(num)):
+            message = f"no request gives these registers: no event has the code and unit mask of PMC{num}"
+            raise DecodeError(message)
     wanted = _values(_restore.restore(given))
     first: Exception | None = None
     for request, detected in islice(_requests(given), _MOST_TRIES):
@@ -83,12 +87,13 @@ def _difference(got: dict[str, tuple[int, int]], wanted: dict[str, tuple[int, in
 def _requests(given: RegisterSet) -> Iterator[tuple[Request, bool]]:
     """Requests to try, and whether the processor is to be detected."""
     base = _base(given)
-    for order in _orders(given):
-        for events in product(*(_choices(given, num, base) for num in order)):
+    for choice in product(*(_choices(given, num, base) for num in given.counters)):
+        events = dict(zip(given.counters, choice, strict=True))
+        for order in _orders(given.pmu, events):
             for code, detected in code_ranges(given):
                 for data in data_ranges(given):
                     request = replace(base, code=code, data=data)
-                    rows = tuple(_event(given, num, event, request) for num, event in zip(order, events, strict=True))
+                    rows = tuple(_event(given, num, events[num], request) for num in order)
                     yield replace(request, events=rows), detected
 
 
@@ -179,24 +184,27 @@ def _matcher(given: RegisterSet, which: int) -> OpcodeMatch | None:
     return OpcodeMatch(value=given.pmcs[numbers[0]])
 
 
-def _orders(given: RegisterSet) -> Iterator[Sequence[int]]:
-    """Orders of the events that can lead to their counters."""
-    yield given.counters
-    if given.pmu == "itanium2":
-        yield from permutations(sorted(given.counters))
-        return
-    events = {num: _candidates.counter_events(given.pmu, given.fields(num)) for num in given.counters}
+def _orders(pmu: str, events: dict[int, Event]) -> Iterator[Sequence[int]]:
+    """Orders of events that can lead to their counters: as given, else what the assignment rules allow."""
+    yield tuple(events)
+    if pmu == "itanium2":
+        yield from permutations(sorted(events))
+    else:
+        yield sorted(events, key=lambda num: _place(events, num))
 
-    def place(num: int) -> tuple[int, int]:
-        """Cache events have places of their own, and the last L1 event has counter 5 (spec of Montecito)."""
-        group = events[num][-1].group if events[num] else None
-        if group == "L2" and num in (4, 5, 8):
-            return 0, num
-        if group == "L2" and num in (6, 7, 9):
-            return 1, num
-        return (3 if group == "L1" and num == 5 else 2), num
 
-    yield sorted(given.counters, key=place)
+def _place(events: dict[int, Event], num: int) -> tuple[int, int]:
+    """Where in the list an event of Montecito has to stand for its counter.
+
+    The first three L2 cache events of the first set go to 4, 5 and 8, those of the second to 6, 7
+    and 9; the last L1 event goes to 5.  The rest take the lowest free counters.
+    """
+    event = events[num]
+    if event.group == "L2":
+        is_first = event.set == events[min(events)].set
+        if num in ((4, 5, 8) if is_first else (6, 7, 9)):
+            return (0 if is_first else 1), num
+    return (3 if event.group == "L1" and num == 5 else 2), num
 
 
 def _choices(given: RegisterSet, num: int, base: Request) -> list[Event]:

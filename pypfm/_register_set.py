@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pypfm import _registers
 from pypfm.errors import DecodeError, shown
+from pypfm.levels import expect_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -90,12 +91,14 @@ class RegisterSet:
 
 
 def check_value(name: str, value: int) -> int:
-    """A value, once it is known to have 64 bits at most.
+    """A value, once it is known to fit 64 bits.
 
-    :raises DecodeError: it has more, or it is negative
+    :raises DecodeError: it does not
+    :raises TypeError: it is no number
     """
+    expect_type(value, int, name)
     if not 0 <= value < 1 << 64:
-        message = f"{name}={value:#x}: a value has 64 bits (0 to 0xffffffffffffffff)"
+        message = f"{name}: {shown(hex(value))} does not fit 64 bits (0 to 0xffffffffffffffff)"
         raise DecodeError(message)
     return value
 

@@ -122,6 +122,9 @@ def decode(pmu: Literal["itanium2", "montecito"], registers: Mapping[str, int], 
            ipear: bool = ..., pmds: Iterable[int] | None = ...) -> Decoded: ...
 @overload
 def decode(pmu: Literal["glm", "perf"], registers: Mapping[str, int]) -> Decoded4: ...
+@overload
+def decode(pmu: str, registers: Mapping[str, int], *, etb: bool = ..., ipear: bool = ...,
+           pmds: Iterable[int] | None = ...) -> Decoded | Decoded4: ...
 
 
 def decode(pmu: str, registers: Mapping[str, int], *, etb: bool = False, ipear: bool = False,

@@ -20,7 +20,7 @@ __all__ = ["write"]
 _COLUMNS = 80
 # As rich's own, but self-contained: no fonts from the network, no window around it.
 _FORMAT = """\
-<svg viewBox="0 0 {terminal_width} {terminal_height}" xmlns="http://www.w3.org/2000/svg">
+<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
 .{unique_id}-matrix {{ font-family: "DejaVu Sans Mono", "Liberation Mono", Menlo, Consolas, monospace;
   font-size: {char_height}px; line-height: {line_height}px; }}
@@ -30,9 +30,11 @@ _FORMAT = """\
 {lines}
 </defs>
 <rect width="100%" height="100%" fill="#ffffff"/>
+<g transform="translate(10, 10)">
 {backgrounds}
 <g class="{unique_id}-matrix">
 {matrix}
+</g>
 </g>
 </svg>
 """

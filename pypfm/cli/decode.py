@@ -85,13 +85,15 @@ def _decoded(args: argparse.Namespace) -> Decoded | Decoded4:
     if len(files) > 1:
         args.usage_error("- and --from: give one")
     for file in files:
-        registers, pmds = _of_encode(args.pmu, _read(file), "standard input" if file == "-" else file)
+        source = "standard input" if file == "-" else file
+        registers, pmds = _of_encode(args.pmu, _read(file, source), source)
     for word in args.registers:
         if word != "-":
             _add(args, registers, word)
     if not registers:
         args.usage_error("nothing to decode: give REG=VALUE, or - to read what pypfm encode wrote")
-    return decode(args.pmu, registers, etb=args.etb, ipear=args.ipear, pmds=pmds)
+    pmu: str = args.pmu
+    return decode(pmu, registers, etb=args.etb, ipear=args.ipear, pmds=pmds)
 
 
 def _add(args: argparse.Namespace, registers: dict[str, int], word: str) -> None:
@@ -107,19 +109,20 @@ def _add(args: argparse.Namespace, registers: dict[str, int], word: str) -> None
         args.usage_error(f"argument REG=VALUE: {name}: {error}")
 
 
-def _read(file: str) -> object:
+def _read(file: str, source: str) -> object:
     """The JSON data of a file.
 
     :raises DecodeError: it cannot be read, or is not JSON
     """
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-        return json.loads(text)
     except (OSError, UnicodeDecodeError) as error:
-        message = f"cannot read {file}: {error.strerror if isinstance(error, OSError) else 'it is not text'}"
+        message = f"cannot read {source}: {error.strerror if isinstance(error, OSError) else 'it is not text'}"
         raise DecodeError(message) from None
+    try:
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        message = f"{file} is not JSON: {error}"
+        message = f"{source} is not JSON: {error}"
         raise DecodeError(message) from None
 
 

@@ -1,0 +1,412 @@
+"""What registers are said to mean: words, notes, ranges, requests; and what is wrong with them."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from pypfm import (
+    AddressRange,
+    Btb,
+    DecodeError,
+    Ear,
+    EarMode,
+    Encoding,
+    EventRequest,
+    Goldmont,
+    IpEar,
+    Itanium2,
+    Montecito,
+    OpcodeMatch,
+    Perf,
+    PfmError,
+)
+from pypfm.decode import CounterMeaning, EarMeaning, MatcherMeaning, PairsMeaning, RoutingMeaning, decode
+
+ITA2, MONT = Itanium2(), Montecito()
+
+
+def rows(pmu: Any, name: str, value: int, **others: int) -> dict[str, str]:
+    """The words for a register."""
+    meaning = decode(pmu, {name: value, **others})[name].meaning
+    assert meaning is not None
+    return dict(meaning.rows())
+
+
+# ---- settings ----------------------------------------------------------------------------------
+
+
+def test_a_counter() -> None:
+    register = decode("itanium2", {"PMC4": 0x505028})["pmc4"]
+    assert register.meaning == CounterMeaning(("NOPS_RETIRED",), 8, 5, 0, False)
+    assert (register["es"], register["thres"], register["plm"]) == (0x50, 5, 8)
+    assert register.notes == ()
+    assert rows("itanium2", "PMC4", 0x505069 | 2 << 24) == {
+        "event": "NOPS_RETIRED", "levels": "kernel, user", "threshold": "counts cycles with more than 5 occurrences",
+        "instruction set": "IA-64", "system-wide": "yes"}
+
+
+def test_unit_masks_and_aliases_are_named() -> None:
+    assert rows("montecito", "PMC4", 0x4A00DA08)["event"] == "L3_INSERTS:I:M"
+    meaning = decode("itanium2", {"PMC4": 0xC828})["PMC4"].meaning
+    assert isinstance(meaning, CounterMeaning)
+    assert len(meaning.events) == 20  # the plain event, and each data EAR event
+    assert {"DATA_EAR_EVENTS", "DATA_EAR_ALAT", "DATA_EAR_TLB_ALL"} < set(meaning.events)
+
+
+@pytest.mark.parametrize(("pmu", "name", "value", "notes"), [
+    ("itanium2", "PMC4", 0x1208, ("oi = 0: the encoder writes 1",)),
+    ("itanium2", "PMC4", 0x801228, ("enable = 1: the encoder writes 0",)),
+    ("itanium2", "PMC5", 0x1228 | 1 << 40, ("ig2 = 0x4000: reserved, the encoder writes 0x0",)),
+    ("itanium2", "PMC14", 0xDB6, ()),
+    ("itanium2", "PMC14", 0, ("ig2 = 0x0: reserved, the encoder writes 0x1", "ig3 = 0x0: reserved, the encoder writes 0x1",
+                              "ig4 = 0x0: reserved, the encoder writes 0x1", "ig5 = 0x0: reserved, the encoder writes 0x1")),
+    ("itanium2", "PMC15", 0xFFFFFFFF, ()),
+    ("itanium2", "PMC8", 0xFFFFFFFF3FFFFFFC, ()),
+    ("itanium2", "PMC0", 5, ("no encoder writes this register",)),
+    ("montecito", "PMC4", 0x1208, ("ism = 0: the encoder writes 2",)),
+    ("montecito", "PMC4", 0x2001208 | 1 << 30, ("m: unit masks of an event that has none",)),
+    ("montecito", "PMC4", 0x200DA08, ("no unit mask is chosen: the encoder demands one",)),
+    ("montecito", "PMC42", 0x8, ("mode = 0: the encoder writes 4",)),
+    ("montecito", "PMC41", 0x78FEFEFEFE, ()),
+    ("itanium2", "IBR1", 0x80000000FFFFF000 | 1 << 62, ("w = 1: the encoder leaves it 0", "rx = 1: the encoder leaves it 0",
+     "the mask is no block: what matches is not one range", "without IBR0 it covers nothing that can be told")),
+])
+def test_what_no_encoder_writes_is_noted(pmu: Any, name: str, value: int, notes: tuple[str, ...]) -> None:
+    assert decode(pmu, {name: value})[name].notes == notes
+
+
+@pytest.mark.parametrize(("pmu", "name", "value", "mode", "records", "event"), [
+    ("itanium2", "PMC10", 0x3FE8, "cache", "latency of 4 cycles or more", "L1I_EAR_CACHE_LAT4"),
+    ("itanium2", "PMC10", 0x00E8, "tlb", "resolved anywhere: L2 instruction TLB, VHPT walk or fault", "L1I_EAR_TLB_ALL"),
+    ("itanium2", "PMC10", 0x1008, "none", None, None),
+    ("itanium2", "PMC10", 0x2028, "cache", None, None),
+    ("itanium2", "PMC11", 0x40008, "cache", "latency of 64 cycles or more", "DATA_EAR_CACHE_LAT64"),
+    ("itanium2", "PMC11", 0x40088, "tlb", "resolved by the hardware walk of the VHPT", "DATA_EAR_TLB_VHPT"),
+    ("itanium2", "PMC11", 0x50088, "tlb", "resolved by the hardware walk of the VHPT", None),
+    ("itanium2", "PMC11", 0x108, "alat", "Misses in the ALAT that the data event address register (EAR) captures",
+     "DATA_EAR_ALAT"),
+    ("itanium2", "PMC11", 0x188, "none", None, None),
+    ("montecito", "PMC37", 0x3FE8, "cache", "latency of 4 cycles or more", "L1I_EAR_CACHE_LAT4"),
+    ("montecito", "PMC40", 0x20A0008, "cache", "latency of 4096 cycles or more", "DATA_EAR_CACHE_LAT4096"),
+])
+def test_ear_filters_in_words(pmu: Any, name: str, value: int, mode: str, records: str | None, event: str | None) -> None:
+    meaning = decode(pmu, {name: value})[name].meaning
+    assert isinstance(meaning, EarMeaning)
+    assert (meaning.mode, meaning.filter, meaning.event) == (mode, records, event)
+    assert meaning.what == ("instruction" if name in ("PMC10", "PMC37") else "data")
+
+
+def test_every_ear_event_is_found_from_its_setting() -> None:
+    for pmu in (ITA2, MONT):
+        for event in pmu:
+            if event.ear_mode is None:
+                continue
+            num = {("itanium2", True): 10, ("itanium2", False): 11, ("montecito", True): 37, ("montecito", False): 40}[
+                pmu.name, event.is_iear]
+            value = pmu.encode([event])[f"PMC{num}"].value
+            meaning = decode(pmu.name, {f"PMC{num}": value})[f"PMC{num}"].meaning
+            assert isinstance(meaning, EarMeaning)
+            assert (meaning.event, meaning.mode) == (event.name, event.ear_mode.name.lower())
+
+
+def test_opcode_matchers() -> None:
+    match = OpcodeMatch(match=0x1234567, mask=0x70000FF, m=1, i=0, f=1, b=0)
+    encoding = ITA2.encode(["IA64_INST_RETIRED"], opcode_match=match)
+    meaning = decode("itanium2", {"PMC8": encoding["PMC8"].value})["PMC8"].meaning
+    assert isinstance(meaning, MatcherMeaning)
+    assert (meaning.matcher, meaning.slots, meaning.match, meaning.mask) == (1, ("m", "f"), 0x1234567, 0x70000FF)
+    assert meaning.pattern == "xxx 00100011 01000101 xxxxxxxx"
+    mont = MONT.encode(["IA64_INST_RETIRED"], opcode_match=(None, OpcodeMatch(match=5, mask=2, b=0)))
+    both = {name: mont[name].value for name in ("PMC34", "PMC35")}
+    decoded = decode("montecito", both)
+    meaning = decoded["PMC34"].meaning
+    assert isinstance(meaning, MatcherMeaning)
+    assert (meaning.matcher, meaning.slots, meaning.match, meaning.mask) == (2, ("m", "i", "f"), 5, 2)
+    assert meaning.pattern is not None
+    assert meaning.pattern.replace(" ", "") == "0" * 38 + "1x1"
+    assert decoded["PMC35"].meaning is None  # it is said with PMC34
+    alone = decode("montecito", {"PMC35": 5})["PMC35"].meaning
+    assert isinstance(alone, MatcherMeaning)
+    assert (alone.slots, alone.match, alone.mask, alone.pattern) == (None, 5, None, None)
+
+
+def test_branch_and_ip_settings_in_words() -> None:
+    assert rows("itanium2", "PMC12", 0xB681) == {
+        "branches": "taken", "target address": "mispredicted", "path": "all", "type": "return",
+        "records": "prediction details", "levels": "kernel", "system-wide": "no"}
+    assert rows("montecito", "PMC42", 0x7FC09) == {
+        "records": "instruction addresses", "freeze after": "255 cycles", "levels": "kernel, user", "system-wide": "no"}
+
+
+def test_pairs_and_routing() -> None:
+    encoding = ITA2.encode(["LOADS_RETIRED"], data_ranges=[(0x1001, 0x2003)])
+    meaning = decode("itanium2", {"PMC13": encoding["PMC13"].value})["PMC13"].meaning
+    assert meaning == PairsMeaning("data", (0, 1, 2, 3), None, ("data range",) * 4)
+    code = decode("montecito", {"PMC38": 0x2D34})["PMC38"].meaning
+    assert code == PairsMeaning("code", (0, 2), True, ())
+    assert decode("itanium2", {"PMC15": 0xFFFFFFFA})["PMC15"].meaning == RoutingMeaning((0, 2))
+    assert decode("montecito", {"PMC36": 0xFFFFFFFF})["PMC36"].meaning == RoutingMeaning(())
+
+
+# ---- ranges ------------------------------------------------------------------------------------
+
+
+def test_fine_mode_needs_the_register_of_the_code_ranges() -> None:
+    encoding = ITA2.encode(["IA64_INST_RETIRED"], code_ranges=[(0x1010, 0x1040)])
+    given = {name: r.value for name, r in encoding.registers.items()}
+    (found,) = decode("itanium2", given).ranges
+    assert (found.what, found.start, found.end, found.plm, found.fine) == ("code", 0x1010, 0x1040, 8, True)
+    assert found.registers == ("IBR0", "IBR1", "IBR4", "IBR5")
+    del given["PMC14"]
+    assert decode("itanium2", given).ranges == ()  # the masks of fine mode are no blocks
+
+
+def test_ranges_are_those_that_the_encoder_reports() -> None:
+    for pmu in (ITA2, MONT):
+        encoding = pmu.encode(["LOADS_RETIRED"], data_ranges=[(0x8000, 0x9000), (0x1001, 0x2003)], check="reference")
+        given = {name: r.value for name, r in encoding.registers.items()}
+        found = decode(pmu.name, given).ranges
+        assert encoding.drange is not None
+        assert min(r.start for r in found) == min(r.start for r in encoding.drange.ranges)
+        assert max(r.end for r in found) == max(r.end for r in encoding.drange.ranges)
+        assert {r.what for r in found} == {"data"}
+        restored = Encoding.from_registers(pmu.name, given).drange
+        assert restored is not None
+        assert restored.registers == encoding.drange.registers
+        assert [(r.start_offset, r.end_offset) for r in restored.ranges] == [(0, 0)] * len(restored.ranges)
+
+
+def test_a_half_pair_covers_nothing() -> None:
+    decoded = decode("itanium2", {"DBR0": 0x1000})
+    assert decoded.ranges == ()
+    assert decoded["DBR0"].notes == ("without DBR1 it covers nothing that can be told",)
+    cover = decoded.to_encoding().drange
+    assert cover is not None
+    assert (len(cover.registers), cover.ranges) == (1, ())
+
+
+# ---- requests ----------------------------------------------------------------------------------
+
+
+def registers(encoding: Encoding) -> dict[str, int]:
+    return {name: r.value for name, r in encoding.registers.items()}
+
+
+@pytest.mark.parametrize("encoding", [
+    ITA2.encode([EventRequest("NOPS_RETIRED", threshold=2, ism=1), "CPU_CYCLES"], plm="user,kernel", system_wide=True),
+    ITA2.encode([], iear=Ear(EarMode.TLB, 0x1F, plm=3), dear=Ear(EarMode.ALAT, 0)),
+    ITA2.encode(["BRANCH_EVENT"], btb=Btb(tm=2, ptm=1, ppm=3, brt=2, ds=1)),
+    ITA2.encode(["IA64_TAGGED_INST_RETIRED_IBRP2_PMC8"], opcode_match=OpcodeMatch(value=0x1234567890ABCDEF)),
+    ITA2.encode(["DATA_EAR_TLB_ALL", "L1I_EAR_CACHE_LAT8"]),
+    ITA2.encode(["LOADS_RETIRED"], code_ranges=[(0x10000, 0x18000)], data_ranges=[(0x1001, 0x2003)], invert=True,
+                check="reference"),
+    Itanium2(0x1F010504).encode(["LOADS_RETIRED"], code_ranges=[(0x1F10, 0x1FF0)]),
+    MONT.encode(["L3_INSERTS:M:I", "CPU_OP_CYCLES_ALL"], ipear=IpEar(delay=9)),
+    MONT.encode([EventRequest("L1I_FILLS", no_qualcheck=True)], code_ranges=[(0x1000, 0x2000)], demand_fetch=True,
+                prefetch_match=True),
+    MONT.encode(["ETB_EVENT"], opcode_match=(OpcodeMatch(1, 2, b=0), OpcodeMatch(3, 4)), check="reference")
+    if MONT["ETB_EVENT"].supports_opcode_match else MONT.encode(["ETB_EVENT"]),
+])
+def test_requests_of_the_python_layer_come_back(encoding: Encoding) -> None:
+    found = decode(encoding.pmu, registers(encoding)).to_request()
+    again = found.pmu.encode_request(found.request, check="reference")
+    assert registers(again) == registers(encoding) == registers(found.encoding)
+    assert again.pmds == encoding.pmds
+
+
+def test_a_request_says_what_was_asked() -> None:
+    request = decode("itanium2", {"PMC4": 0x205069, "PMC15": 0xFFFFFFFF}).to_request().request
+    (event,) = request.events
+    assert (event.name, event.threshold, request.plm, request.system_wide) == ("NOPS_RETIRED", 2, 9, True)
+    encoding = ITA2.encode(["LOADS_RETIRED"], data_ranges=[(0x1000, 0x2000)], dear=Ear(EarMode.CACHE, 3))
+    request = decode("itanium2", registers(encoding)).to_request().request
+    assert request.data is not None
+    assert request.data.limits == (AddressRange(0x1000, 0x2000, 8),)
+    assert request.dear == Ear(EarMode.CACHE, 3, 8)
+
+
+@pytest.mark.parametrize(("pmu", "given", "reason"), [
+    ("itanium2", {"PMC4": 0x1208}, "PMC4 would be 0x1228, not 0x1208"),
+    ("itanium2", {"PMC4": 0xFF28}, "no event has the code and unit mask of PMC4"),
+    ("itanium2", {"PMC8": 0x5}, "PMC8 would be absent, not 0x5"),
+    ("itanium2", {"IBR0": 0, "IBR1": 0x8FFFFFFFFFFFFFF}, "IBR0 would be absent, not 0x0"),
+    ("montecito", {"PMC36": 0}, "PMC36 would be absent, not 0x0"),
+    ("montecito", {"PMC42": 0x408, "PMC39": 0x3F08}, "invalid combination of model specific features"),
+])
+def test_registers_of_no_encoder_have_no_request(pmu: Any, given: dict[str, int], reason: str) -> None:
+    with pytest.raises(DecodeError, match="no request gives these registers: ") as raised:
+        decode(pmu, given).to_request()
+    assert reason in str(raised.value)
+    assert "None" not in str(raised.value)
+
+
+# ---- from_registers -------------------------------------------------------------------------------
+
+
+def test_from_registers_sorts_and_keeps_the_order_of_counters() -> None:
+    encoding = Encoding.from_registers("itanium2", {"pmc15": 0xFFFFFFFF, "PMC5": 0x868, "PMC4": 0x1228, "PMC10": 0x3FE8})
+    assert [r.name for r in encoding.pmcs] == ["PMC5", "PMC4", "PMC10", "PMC15"]
+    assert [r.name for r in encoding.pmds] == ["PMD5", "PMD4", "PMD0", "PMD1"]
+    assert encoding["PMC4"].fields["es"] == 0x12
+    assert decode("itanium2", registers(encoding)).to_encoding() == encoding
+
+
+@pytest.mark.parametrize(("pmu", "given", "message"), [
+    ("itanium2", {"PMC16": 0}, "itanium2 has no register 'PMC16'; it has PMC0-15, PMD0-17, IBR0-7 and DBR0-7"),
+    ("montecito", {"PMC16": 0}, "PMC0-15,32-42, PMD4-15,32-39,48-63, IBR0-7 and DBR0-7"),
+    ("itanium2", {"IBR8": 0}, "'IBR8'"),
+    ("itanium2", {"code": 0}, "'code'"),
+    ("itanium2", {"PMC04": 0}, "'PMC04'"),
+    ("itanium2", {"": 0}, "''"),
+    ("itanium2", {"PMC4": 1 << 64}, "PMC4: '0x10000000000000000' does not fit 64 bits"),
+    ("itanium2", {"PMC4": -1}, "PMC4: '-0x1' does not fit 64 bits"),
+    ("itanium2", {"PMC4": 1, "pmc4": 2}, "PMC4 is given twice"),
+    ("itanium2", {"PMC4": 1 << 999}, "PMC4: '0x80000000"),
+    ("pentium", {"PMC4": 1}, "pmu='pentium': expected itanium2"),
+])
+def test_wrong_registers(pmu: Any, given: dict[str, int], message: str) -> None:
+    for ask in (decode, Encoding.from_registers):
+        with pytest.raises(DecodeError) as raised:
+            ask(pmu, given)
+        assert message in str(raised.value)
+        assert isinstance(raised.value, PfmError)
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+
+
+def test_values_are_numbers() -> None:
+    for pmu, name in (("itanium2", "PMC4"), ("glm", "code")):
+        with pytest.raises(TypeError, match=f"{name}: expected int, not str"):
+            decode(pmu, {name: "0x1228"})
+
+
+# ---- Goldmont and perf ------------------------------------------------------------------------------
+
+
+def test_several_events_of_one_code() -> None:
+    decoded = decode("glm", {"code": 0x5300C0})
+    assert [(c.event, c.aliases, c.string) for c in decoded.candidates] == [
+        ("INST_RETIRED", (), "glm::INST_RETIRED:ANY_P:k=1:u=1:e=0:i=0:c=0"),
+        ("INSTRUCTION_RETIRED", ("INSTRUCTIONS_RETIRED",), "glm::INSTRUCTION_RETIRED:k=1:u=1:e=0:i=0:c=0")]
+    assert decoded.fields["event"] == 0xC0
+    assert decoded.notes == ()
+
+
+def test_every_event_and_unit_mask_of_goldmont_comes_back() -> None:
+    glm = Goldmont()
+    for event in glm:
+        for umask in event.umasks:
+            made = glm.encode(f"{event.name}:{umask.name}:u:k", check="reference")
+            values = dict(zip(("code", "offcore"), made.codes, strict=False))
+            assert made.event in [c.event for c in decode("glm", values).candidates]
+
+
+def test_a_unit_mask_without_a_name_is_a_number() -> None:
+    (found,) = decode("glm", {"code": 0x530480}).candidates
+    assert found.request == "glm::ICACHE:0x4:k=1:u=1:e=0:i=0:c=0"
+
+
+@pytest.mark.parametrize(("code", "value", "tokens"), [
+    (0x5101B7, 0x18000, "ANY_REQUEST:ANY_RESPONSE"),
+    (0x5101B7, 0x4000008000, "ANY_REQUEST:OUTSTANDING"),
+    (0x5101B7, 0x1000011000, "SW_PF:ANY_RESPONSE:L2_MISS_HITM_OTHER_CORE"),  # not to be encoded as it stands
+    (0x5102B7, 0x1E00040008, "WB:L2_HIT:L2_MISS_SNP_ANY"),  # likewise: its snoops are the library's default
+    (0x5101B7, 0x1, "0x1"),
+    (0x5101B7, 0x3FFFFFFFFF, "0xffffffff"),  # the library prints 32 bits
+])
+def test_offcore_values(code: int, value: int, tokens: str) -> None:
+    decoded = decode("glm", {"code": code, "offcore": value})
+    (found,) = decoded.candidates
+    assert found.string == f"glm::{found.event}:{tokens}:k=0:u=1:e=0:i=0:c=0"
+    assert decoded.encode(found).codes == (code, value)
+    assert decoded.offcore is not None
+    assert decoded.offcore.value == value
+    config = decode("glm", {"config": code & 0xFFFF, "config1": value, "exclude_kernel": 1})
+    assert [(c.event, config.encode(c).attr["config1"]) for c in config.candidates] == [(found.event, value)]
+
+
+@pytest.mark.parametrize(("values", "note"), [
+    ({"code": 0x1300C0}, "en = 0: the library writes 1"),
+    ({"code": 0x7B00C0}, "pc = 1: the library writes 0"),
+    ({"code": 0x15300C0 | 1 << 40}, "bits above 31: 0x100 (the register has 32)"),
+    ({"code": 0x5300FF}, "no event of the library encodes to these values"),
+    ({"config": 0x300C0}, "usr = 1: the library writes 0"),
+    ({"config": 0xC0, "type": 0}, "type 0 (hardware) is no event of the processor; its type is 4"),
+    ({"offcore": 0x10001}, "without the code it can belong to either offcore event"),
+    ({"code": 0x5101B7, "offcore": 1 << 39}, "no event of the library encodes to these values"),
+])
+def test_values_of_no_event(values: dict[str, int], note: str) -> None:
+    decoded = decode("glm", values)
+    assert decoded.candidates == ()
+    assert note in decoded.notes
+
+
+@pytest.mark.parametrize(("values", "note", "candidates"), [
+    ({"code": 0x5101B7}, "the requests are in the offcore register: give its value too", 1),
+    ({"code": 0x5300C0, "offcore": 5}, "an offcore value belongs to codes 0x1b7 and 0x2b7 only", 0),
+])
+def test_offcore_values_that_do_not_fit(values: dict[str, int], note: str, candidates: int) -> None:
+    decoded = decode("glm", values)
+    assert decoded.notes == (note,)
+    assert len(decoded.candidates) == candidates
+
+
+@pytest.mark.parametrize(("values", "events"), [
+    ({"type": 0, "config": 0}, {"PERF_COUNT_HW_CPU_CYCLES": ("CYCLES", "CPU-CYCLES")}),
+    ({"type": 1, "config": 1}, {"PERF_COUNT_SW_TASK_CLOCK": ("TASK-CLOCK",)}),
+    ({"type": 3, "config": 0x10000}, {"PERF_COUNT_HW_CACHE_L1D": ("L1-DCACHE-LOAD-MISSES",)}),
+    ({"type": 4, "config": 0x1C4}, {"r1c4": ()}),
+    ({"type": 0, "config": 99}, {}),
+    ({"type": 4, "config": (1 << 64) - 1}, {}),
+    ({"type": 2, "config": 7}, {}),
+    ({"type": 5, "config": 0}, {}),
+    ({"type": 12, "config": 0}, {}),
+])
+def test_types_and_configs(values: dict[str, int], events: dict[str, tuple[str, ...]]) -> None:
+    decoded = decode("perf", values)
+    assert {c.event: c.aliases for c in decoded.candidates} == events or (
+        {c.event: set(c.aliases) for c in decoded.candidates} == {e: set(a) for e, a in events.items()})
+    assert bool(decoded.notes) is not bool(events)
+
+
+def test_levels_of_perf_events() -> None:
+    (found,) = decode("perf", {"type": 0, "config": 0, "exclude_kernel": 1, "exclude_hv": 1}).candidates
+    assert found.string == "perf::PERF_COUNT_HW_CPU_CYCLES:u=1:k=0:h=0:mg=0:mh=1"
+    (found,) = decode("perf", {"type": 1, "config": 1}).candidates
+    assert found.string == "perf::PERF_COUNT_SW_TASK_CLOCK:u=1:k=1:mg=0:mh=1"
+
+
+def test_a_code_without_a_type_can_be_of_any() -> None:
+    decoded = decode("perf", {"code": 2})
+    assert {c.event for c in decoded.candidates} == {"PERF_COUNT_HW_CACHE_REFERENCES", "PERF_COUNT_SW_PAGE_FAULTS",
+                                                     "PERF_COUNT_HW_CACHE_LL", "r2"}
+    assert decoded.notes == ("without its type a code can be of any",)
+
+
+def test_every_perf_event_comes_back() -> None:
+    for event in Perf():
+        if event.umasks:
+            continue
+        made = Perf().encode(event.name)
+        names = [n for c in decode("perf", {"type": made.attr["type"], "config": made.attr["config"]}).candidates
+                 for n in c.names]
+        assert event.name in names
+
+
+@pytest.mark.parametrize(("pmu", "values", "message"), [
+    ("glm", {"PMC4": 1}, "glm has no value 'PMC4'; it has code, offcore, type"),
+    ("perf", {"offcore": 1}, "perf has no value 'offcore'"),
+    ("glm", {"code": 1 << 64}, "code: '0x10000000000000000' does not fit 64 bits"),
+    ("glm", {"code": 1, "config": 2}, "give raw codes or fields of perf_event"),
+    ("glm", {"code": 1, "CODE": 2}, "code is given twice"),
+    ("perf", {"type": 1}, "type without config: nothing to decode"),
+    ("perf", {"config": 1}, "config without type: give type=0 to 5"),
+    ("glm", {}, "nothing to decode"),
+    ("perf", {}, "nothing to decode"),
+])
+def test_wrong_values(pmu: Any, values: dict[str, int], message: str) -> None:
+    with pytest.raises(DecodeError) as raised:
+        decode(pmu, values)
+    assert message in str(raised.value)
