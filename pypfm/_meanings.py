@@ -80,10 +80,8 @@ class CounterMeaning(Meaning):
     system_wide: bool
 
     def rows(self) -> list[Row]:
-        found = [("event", self.events[0] if self.events else "no event has this code and unit mask")]
-        if len(self.events) > 1:
-            found.append(("or", ", ".join(self.events[1:])))
-        found.append(("levels", levels(self.plm)))
+        found = [("one of" if len(self.events) > 1 else "event",
+                  ", ".join(self.events) or "none has this code and unit mask"), ("levels", levels(self.plm))]
         if self.threshold:
             found.append(("threshold", f"counts cycles with more than {self.threshold} occurrences"))
         if self.ism:

@@ -65,7 +65,7 @@ def test_data_registers_are_drawn_on_a_terminal() -> None:
     text = on_terminal(80, "decode", "-p", "montecito", "PMD38=1", "PMD39=0x3", "PMD48=0x1235", "PMD33=0x4005",
                        "PMC4=0xff08")
     for line in ("│ 48:b1 │", "next entry  PMD49", "slot 1, correctly predicted, flushed", "latency  5 cycles",
-                 "note: ism = 0: the encoder writes 2", "no event has this code and unit mask"):
+                 "note: ism = 0: the encoder writes 2", "none has this code and unit mask"):
         assert line in text, text
     assert max(map(len, text.splitlines())) <= 80
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pypfm import DecodeError, Itanium2, Montecito, schemas
+from pypfm import DecodeError, EventRequest, Itanium2, Montecito, Pfm3Error, schemas
 from pypfm.decode import decode
 
 PMUS = {"itanium2": Itanium2(), "montecito": Montecito()}
@@ -75,3 +75,27 @@ def test_any_type_and_config_decodes(kind: int, config: int) -> None:
     for candidate in decoded.candidates:
         made = decoded.encode(candidate)
         assert (made.attr["type"], made.attr["config"]) == (kind, config)
+
+
+@st.composite
+def limits(draw: st.DrawFn, unit: int) -> tuple[int, int]:
+    """Any range, from a few bytes to most of the address space."""
+    start = draw(st.integers(0, (1 << draw(st.integers(5, 63))) - 1)) // unit * unit
+    size = draw(st.integers(1, (1 << draw(st.integers(4, 62))) // unit)) * unit
+    return start, min(start + size, (1 << 64) - unit)
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+@settings(deadline=None, max_examples=150)
+@given(code=st.lists(limits(16), max_size=2), data=st.lists(limits(1), max_size=3), events=st.sampled_from(
+    [(), ("IA64_INST_RETIRED",), ("L1I_PREFETCHES",), ("LOADS_RETIRED", "NOPS_RETIRED")]), invert=st.booleans())
+def test_ranges_come_back(pmu: str, code: list[tuple[int, int]], data: list[tuple[int, int]], events: tuple[str, ...],
+                          invert: bool) -> None:
+    asked = [EventRequest(e, no_qualcheck=True) for e in events]
+    try:
+        encoding = PMUS[pmu].encode(asked, code_ranges=code, data_ranges=data, invert=invert, check="reference")
+    except Pfm3Error:
+        return  # not every request can be encoded
+    given = {name: r.value for name, r in encoding.registers.items()}
+    found = decode(pmu, given).to_request()
+    assert {name: r.value for name, r in found.encoding.registers.items()} == given
