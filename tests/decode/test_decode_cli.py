@@ -114,6 +114,7 @@ def test_svg_of_codes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("args", [
     ("-p", "itanium2", "IA64_INST_RETIRED", "--code-range", "0x1000+0x40", "--dear", "tlb:0xe"),
     ("-p", "montecito", "L3_INSERTS:M", "--etb", "tm=2"),
+    ("-p", "montecito", "LOADS_RETIRED", "--data-range", "0x1001-0x2003"),
     ("-p", "glm", "OFFCORE_RESPONSE_0:DMND_DATA_RD:c=3"),
     ("-p", "glm", "ICACHE:HIT:k", "--os", "perf_event"),
     ("-p", "perf", "L1-DCACHE-LOADS:u"),
@@ -130,6 +131,9 @@ def test_encode_in_a_pipe_and_in_a_file(args: tuple[str, ...], tmp_path: Path) -
     event = args[2].partition(":")[0]
     if "registers" in data:
         assert event in data["registers"][0]["meaning"]["events"][0]
+        encoded = json.loads(written)
+        debug = [r["value"] for name in ("irange", "drange") for r in (encoded[name] or {"registers": []})["registers"]]
+        assert sorted(r["value"] for r in data["registers"]) == sorted([r["value"] for r in encoded["pmcs"]] + debug)
     else:
         assert event in [n for c in data["candidates"] for n in (c["event"], *c["aliases"])]
 
