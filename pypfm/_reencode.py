@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pypfm import _candidates, _restore
 from pypfm._pfm3 import lib
-from pypfm._reencode_ranges import code_ranges, data_ranges
+from pypfm._reencode_ranges import code_ranges, data_ranges, level
 from pypfm._register_set import pmu_of
 from pypfm.errors import DecodeError, Pfm3Error
 from pypfm.request import Btb, Ear, EarMode, Etb, EventRequest, IpEar, OpcodeMatch, Request
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Reencoded", "reencode"]
 
+# Values and addresses by register name, and the PMDs to read.
+Values = tuple[dict[str, tuple[int, int]], set[int]]
+
 _MOST_TRIES = 5000
-# A level that counts as given and has no bit in the register field.
-_NO_LEVEL = 0x10
-_NO_MATCHER = {"itanium2": 0xFFFFFFFF3FFFFFFF, "montecito": 0x000F01FFFFFFFFFF}
 _LIKE_DETECTED = 0x1F << 24
 
 
@@ -56,32 +56,40 @@ def reencode(given: RegisterSet) -> Reencoded:
             message = f"no request gives these registers: no event has the code and unit mask of PMC{num}"
             raise DecodeError(message)
     wanted = _values(_restore.restore(given))
-    first: Exception | None = None
+    first = ""
     for request, detected in islice(_requests(given), _MOST_TRIES):
         pmu = pmu_of(given.pmu, _LIKE_DETECTED if detected and given.pmu == "itanium2" else None)
-        try:
-            encoding = pmu.encode_request(request, check="reference")
-        except Pfm3Error as error:
-            first = first or error
-            continue
-        if _values(encoding) == wanted:
-            return Reencoded(pmu, request, encoding)
-        first = first or _difference(_values(encoding)[0], wanted[0])
-    message = f"no request gives these registers: {first}"
+        found = _attempt(pmu, request, wanted)
+        if isinstance(found, Reencoded):
+            # The other counters are ruled out only where they have to be.
+            shorter = _attempt(pmu, replace(request, unavailable_pmcs=()), wanted)
+            return shorter if isinstance(shorter, Reencoded) else found
+        first = first or found
+    message = f"no request gives these registers: {first or 'a pair of debug registers is missing'}"
     raise DecodeError(message)
 
 
-def _values(encoding: Encoding) -> tuple[dict[str, tuple[int, int]], set[int]]:
-    """What has to be the same: values and addresses of the registers, the PMDs."""
+def _attempt(pmu: Pmu, request: Request, wanted: Values) -> Reencoded | str:
+    """Encode a request; if its registers are others, what differs."""
+    try:
+        encoding = pmu.encode_request(request, check="reference")
+    except Pfm3Error as error:
+        return str(error)
+    got = _values(encoding)
+    return Reencoded(pmu, request, encoding) if got == wanted else _difference(got[0], wanted[0])
+
+
+def _values(encoding: Encoding) -> Values:
+    """What has to be the same."""
     return ({name: (r.value, r.addr) for name, r in encoding.registers.items()}, {r.num for r in encoding.pmds})
 
 
-def _difference(got: dict[str, tuple[int, int]], wanted: dict[str, tuple[int, int]]) -> DecodeError:
+def _difference(got: dict[str, tuple[int, int]], wanted: dict[str, tuple[int, int]]) -> str:
     for name in [*wanted, *got]:
         if got.get(name) != wanted.get(name):
             texts = [f"{v[name][0]:#x}" if name in v else "absent" for v in (got, wanted)]
-            return DecodeError(f"{name} would be {texts[0]}, not {texts[1]}")
-    return DecodeError("the PMDs to read would be others")
+            return f"{name} would be {texts[0]}, not {texts[1]}"
+    return "the PMDs to read would be others"
 
 
 def _requests(given: RegisterSet) -> Iterator[tuple[Request, bool]]:
@@ -97,10 +105,6 @@ def _requests(given: RegisterSet) -> Iterator[tuple[Request, bool]]:
                     yield replace(request, events=rows), detected
 
 
-def _level(field: int) -> int:
-    return field or _NO_LEVEL
-
-
 def _base(given: RegisterSet) -> Request:
     """The request but for events and ranges."""
     model = given.model
@@ -112,7 +116,7 @@ def _base(given: RegisterSet) -> Request:
     deciding = counters + settings if explicit else settings + counters
     plm = deciding[0]["plm"] if deciding else int(lib.PFM_PLM3)
     free = sorted(set(model.counters) - set(given.counters))
-    request = Request(plm=_level(plm), system_wide=any(f["pm"] for f in deciding), unavailable_pmcs=tuple(free),
+    request = Request(plm=level(plm), system_wide=any(f["pm"] for f in deciding), unavailable_pmcs=tuple(free),
                       model_input=explicit)
     if not explicit:
         return request
@@ -126,7 +130,7 @@ def _iear(given: RegisterSet) -> Ear | None:
     if num not in given.pmcs:
         return None
     f = given.fields(num)
-    return Ear(_iear_mode(given.pmcs[num]), f["umask"], _level(f["plm"]), f.get("ism", 0))
+    return Ear(_iear_mode(given.pmcs[num]), f["umask"], level(f["plm"]), f.get("ism", 0))
 
 
 def _iear_mode(value: int) -> EarMode:
@@ -140,7 +144,7 @@ def _dear(given: RegisterSet) -> Ear | None:
     f = given.fields(model.dear)
     # In TLB and ALAT mode a setting with used = 1 clears the trace buffer, another leaves it alone.
     leaves = f["mode"] != EarMode.CACHE and given.pmcs.get(model.trace) != 0
-    return Ear(f["mode"], f["umask"], _level(f["plm"]), f["ism"] if given.pmu == "itanium2" else 0,
+    return Ear(f["mode"], f["umask"], level(f["plm"]), f["ism"] if given.pmu == "itanium2" else 0,
                used=2 if leaves else 1)
 
 
@@ -150,8 +154,8 @@ def _branches(given: RegisterSet) -> Btb | Etb | None:
     f = given.fields(given.model.trace)
     same = {name: f[name] for name in ("tm", "ptm", "ppm", "brt")}
     if given.pmu == "itanium2":
-        return Btb(**same, ds=f["ds"], plm=_level(f["plm"]))
-    return Etb(**same, plm=_level(f["plm"]))
+        return Btb(**same, ds=f["ds"], plm=level(f["plm"]))
+    return Etb(**same, plm=level(f["plm"]))
 
 
 def _ipear(given: RegisterSet) -> IpEar | None:
@@ -159,7 +163,7 @@ def _ipear(given: RegisterSet) -> IpEar | None:
     if num is None or num not in given.pmcs:
         return None
     f = given.fields(num)
-    return IpEar(f["delay"], _level(f["plm"]))
+    return IpEar(f["delay"], level(f["plm"]))
 
 
 def _branches_wanted(given: RegisterSet) -> bool:
@@ -242,7 +246,7 @@ def _event(given: RegisterSet, num: int, event: Event, request: Request) -> Even
     checked = ((request.code is None or event.supports_code_range)
                and (request.data is None or event.supports_data_range)
                and (not matching or event.supports_opcode_match))
-    own = _level(f["plm"])
+    own = level(f["plm"])
     return EventRequest(event.name, plm=0 if own == request.plm else own, threshold=f["thres"],
                         ism=f["ism"] if given.pmu == "itanium2" else 0,
                         unit_masks=_candidates.unit_masks(event, f), no_qualcheck=not checked)

@@ -12,17 +12,23 @@ from pypfm.request import AddressRange, Ranges
 if TYPE_CHECKING:
     from pypfm._register_set import RegisterSet
 
-__all__ = ["code_ranges", "data_ranges"]
+__all__ = ["code_ranges", "data_ranges", "level"]
 
 _BUNDLE = 16
 _TOP = (1 << 64) - 1
+# A level that counts as given and has no bit in a register field.
 _NO_LEVEL = 0x10
 # Used, but not 1: the C library then leaves the data range register alone.
 _HALF_USED = 2
 
 
+def level(field: int) -> int:
+    """Privilege levels to ask for, for those in a register field."""
+    return field or _NO_LEVEL
+
+
 def _level(mask_word: int) -> int:
-    return mask_word >> 56 & 0xF or _NO_LEVEL
+    return level(mask_word >> 56 & 0xF)
 
 
 def code_ranges(given: RegisterSet) -> Iterator[tuple[Ranges | None, bool]]:

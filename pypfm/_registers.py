@@ -25,11 +25,15 @@ _NAME = re.compile(r"(PMC|PMD|IBR|DBR)(0|[1-9][0-9]{0,2})", re.IGNORECASE)
 class Model:
     """What the registers of a model are for, by number.
 
+    :ivar tag: of the C names: pfm_<tag>_pmc_reg_t
+    :ivar counters: PMCs and PMDs of the counters
     :ivar matchers: PMCs of each opcode matcher
+    :ivar iear, dear, trace, irange, drange, routing, ipear: PMCs of the EARs, the trace buffer, the
+        code and data ranges, the routing of the opcode matchers, the IP-EAR
     :ivar rest: PMCs behind the counters, in the order of the C library
     :ivar iear_pmds, dear_pmds: what the EARs record
     :ivar trace_pmds: the trace buffer with its index, in the order of the C library
-    :ivar entries, index: of them, the entries and the index
+    :ivar entries, index, extension: of them the entries, the index, and bits that belong to the entries
     """
 
     tag: str

@@ -72,7 +72,7 @@ class DecodedRegister:
 
     def __getitem__(self, name: str) -> int:
         """What a field holds."""
-        return next(f.value for f in self.fields if f.name == name)
+        return {f.name: f.value for f in self.fields}[name]
 
     def to_json(self) -> dict[str, object]:
         return {"name": self.name, "value": hex(self.value), "fields": [f.to_json() for f in self.fields],
@@ -96,8 +96,8 @@ class Decoded:
     _given: RegisterSet = field(repr=False, compare=False)
 
     def __getitem__(self, name: str) -> DecodedRegister:
-        """The register of a name."""
-        return next(r for r in self.registers if r.name == name.upper())
+        """The register of a name, in upper or lower case."""
+        return {r.name: r for r in self.registers}[name.upper()]
 
     def to_encoding(self) -> Encoding:
         """The encoding that these registers are (see `Encoding.from_registers`)."""

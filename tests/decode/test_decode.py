@@ -43,6 +43,9 @@ def test_a_counter() -> None:
     assert register.meaning == CounterMeaning(("NOPS_RETIRED",), 8, 5, 0, False)
     assert (register["es"], register["thres"], register["plm"]) == (0x50, 5, 8)
     assert register.notes == ()
+    for missing in (lambda: register["nope"], lambda: decode("itanium2", {"PMC4": 1})["PMC5"]):
+        with pytest.raises(KeyError):
+            missing()
     assert rows("itanium2", "PMC4", 0x505069 | 2 << 24) == {
         "event": "NOPS_RETIRED", "levels": "kernel, user", "threshold": "counts cycles with more than 5 occurrences",
         "instruction set": "IA-64", "system-wide": "yes"}
@@ -221,6 +224,8 @@ def test_a_request_says_what_was_asked() -> None:
     request = decode("itanium2", {"PMC4": 0x205069, "PMC15": 0xFFFFFFFF}).to_request().request
     (event,) = request.events
     assert (event.name, event.threshold, request.plm, request.system_wide) == ("NOPS_RETIRED", 2, 9, True)
+    assert request.unavailable_pmcs == ()
+    assert decode("itanium2", {"PMC5": 0x1228}).to_request().request.unavailable_pmcs == (4, 6, 7)
     encoding = ITA2.encode(["LOADS_RETIRED"], data_ranges=[(0x1000, 0x2000)], dear=Ear(EarMode.CACHE, 3))
     request = decode("itanium2", registers(encoding)).to_request().request
     assert request.data is not None
@@ -233,6 +238,7 @@ def test_a_request_says_what_was_asked() -> None:
     ("itanium2", {"PMC4": 0xFF28}, "no event has the code and unit mask of PMC4"),
     ("itanium2", {"PMC8": 0x5}, "PMC8 would be absent, not 0x5"),
     ("itanium2", {"IBR0": 0, "IBR1": 0x8FFFFFFFFFFFFFF}, "IBR0 would be absent, not 0x0"),
+    ("itanium2", {"PMC4": 0x1228, "PMC15": 0xFFFFFFFF, "PMC14": 0xDB4}, "a pair of debug registers is missing"),
     ("montecito", {"PMC36": 0}, "PMC36 would be absent, not 0x0"),
     ("montecito", {"PMC42": 0x408, "PMC39": 0x3F08}, "invalid combination of model specific features"),
 ])
