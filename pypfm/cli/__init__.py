@@ -6,10 +6,13 @@ import argparse
 import os
 import sys
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import pypfm
 from pypfm.errors import PfmError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["build_parser", "main"]
 
@@ -23,21 +26,25 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+def build_parser(names: Sequence[str] = _COMMANDS) -> argparse.ArgumentParser:
+    """The parser of the command line.
+
+    :param names: the sub-commands; fewer are faster to import
+    """
     parser = _Parser(
         prog="pypfm", description="Performance-monitoring interfaces of the past, byte for byte.")
     parser.add_argument("--version", action="version", version=f"pypfm {pypfm.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name in _COMMANDS:
+    for name in names:
         import_module(f"pypfm.cli.{name}").add_parser(commands)
     return parser
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run a command line; the exit status: 0, 1 for a mistake, 2 for wrong usage."""
-    parser = build_parser()
-    args, rest = parser.parse_known_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    parser = build_parser(words[:1] if words and words[0] in _COMMANDS else _COMMANDS)
+    args, rest = parser.parse_known_args(words)
     if rest:
         # argparse takes positional arguments in one run only; encode may have options between events.
         if not hasattr(args, "take_rest") or any(word.startswith("-") for word in rest):

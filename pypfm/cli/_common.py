@@ -27,8 +27,8 @@ PMUS = {
 }
 
 __all__ = [
-    "PMUS", "Subparsers", "add_json_option", "add_pmu_option", "checked", "library_of", "number", "on_terminal",
-    "print_json", "selected_pmu",
+    "PMUS", "Subparsers", "add_json_option", "add_pmu_option", "between", "checked", "library_of", "number",
+    "on_terminal", "print_json", "selected_pmu",
 ]
 
 
@@ -60,6 +60,15 @@ def number(text: str) -> int:
         raise ValueError(message) from None
     if value < 0:
         message = f"{text!r} is negative"
+        raise ValueError(message)
+    return value
+
+
+def between(text: str, least: int, most: int) -> int:
+    """A number in a range, ends included."""
+    value = number(text)
+    if not least <= value <= most:
+        message = f"{text!r} is not between {least} and {most}"
         raise ValueError(message)
     return value
 

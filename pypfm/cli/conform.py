@@ -8,8 +8,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pypfm.cli._common import Subparsers, checked, number
-from pypfm.config import LIBRARIES
+from pypfm.cli._common import Subparsers, between, checked, number
+from pypfm.conform.model import APIS
 from pypfm.conform.report import HOWS, save, write
 
 if TYPE_CHECKING:
@@ -24,20 +24,27 @@ or symbols that differ; 0 if there is nothing.
 
   pypfm conform libpfm.so.4
   pypfm conform ./libpfm.so.3 --timeout 2 --jobs 1
+  pypfm conform ./libpfm.so.4 --against libpfm.so.4 --calls 20000 --seed 7 --suppressions debian-libpfm4
 """
 _LONGEST_TIMEOUT = 86400.0  # seconds
 _MOST_JOBS = 1024
+_CALLS, _MOST_CALLS = 1000, 10_000_000
 
 
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "conform", help="check any libpfm library", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Load a shared library in a process of its own and compare what it answers with the recorded"
-        " answers.")
+        description="Load a shared library in a process of its own and check its exported symbols, its structures"
+        " (by debug information, or by probing where it reads and writes), and its answers to all recorded calls.")
     add = parser.add_argument
     add("library", metavar="LIBRARY", help="its path; a name without a slash is looked up as the loader does")
-    add("--api", choices=list(LIBRARIES), help="interface to check (default: the one that the library exports)")
+    add("--api", choices=APIS, help="interface to check (default: the one that the library exports)")
+    add("--against", metavar="PATH", help="have this library make random calls too; the answers have to be alike")
+    add("--calls", type=checked(_calls), metavar="N", help="how many of them (default: 1000)")
+    add("--seed", type=checked(number), metavar="S", help="which ones; the same seed gives the same calls (default: 1)")
+    add("--vectors", metavar="FILE", help="calls and answers in place of those that come with pypfm, as pypfm vectors"
+        " writes them")
     add("--timeout", type=checked(_seconds), default=10.0, metavar="SEC",
         help="time that one call may take, in seconds (default: 10)")
     add("--jobs", type=checked(_jobs), default=len(os.sched_getaffinity(0)), metavar="N",
@@ -47,7 +54,7 @@ def add_parser(commands: Subparsers) -> None:
     add("--suppressions", action="append", default=[], metavar="FILE",
         help="file of accepted differences with their reasons, or the name of one that comes with pypfm"
         " (debian-libpfm4); may be given several times")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def _seconds(text: str) -> float:
@@ -62,19 +69,25 @@ def _seconds(text: str) -> float:
 
 
 def _jobs(text: str) -> int:
-    value = number(text)
-    if not 1 <= value <= _MOST_JOBS:
-        message = f"{text!r} is not between 1 and {_MOST_JOBS}"
-        raise ValueError(message)
-    return value
+    return between(text, 1, _MOST_JOBS)
+
+
+def _calls(text: str) -> int:
+    return between(text, 1, _MOST_CALLS)
 
 
 def run(args: argparse.Namespace) -> int:
-    from pypfm.conform import runner, suppress
+    from pypfm.conform import conform, suppress
+    from pypfm.conform.vectors import read
 
+    if args.against is None and (args.calls is not None or args.seed is not None):
+        args.usage_error("--calls and --seed are about the random calls of --against PATH")
     suppressions = suppress.read(*args.suppressions)
+    vectors = None if args.vectors is None else read(args.vectors)
     with _progress_bar("calls") as progress:
-        report = runner.run(args.library, args.api, jobs=args.jobs, timeout=args.timeout, progress=progress)
+        report = conform(args.library, args.api, against=args.against, calls=args.calls or _CALLS,
+                         seed=1 if args.seed is None else args.seed, vectors=vectors, jobs=args.jobs,
+                         timeout=args.timeout, progress=progress)
     suppressions.apply(report)
     if args.output is None:
         write(report, args.report, sys.stdout)

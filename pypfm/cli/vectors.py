@@ -10,9 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm import schemas
-from pypfm.cli._common import Subparsers, checked, number, print_json
-from pypfm.config import LIBRARIES
+from pypfm.cli._common import Subparsers, between, checked, number, print_json
+from pypfm.conform.model import APIS, PMUS
 from pypfm.errors import ConformError
 
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser"]
 
-# Name of each PMU and the library that it belongs to; perf_raw is one of the C interface only.
-_PMUS = {"itanium2": "pfm3", "montecito": "pfm3", "glm": "pfm4", "perf": "pfm4", "perf_raw": "pfm4"}
 _MOST_CALLS = 10_000_000
 
 _EPILOG = """\
@@ -68,7 +65,7 @@ def _add_record(actions: Subparsers) -> None:
     record.add_argument("library", metavar="LIBRARY",
                         help="its path; a name without a slash is looked up as the loader does")
     _add_common(record)
-    record.add_argument("--api", choices=list(LIBRARIES), help="interface (default: the one that the library exports)")
+    record.add_argument("--api", choices=APIS, help="interface (default: the one that the library exports)")
     record.add_argument("--calls", type=checked(_calls), default=2500, metavar="N", help="how many (default: 2500)")
     record.add_argument("--seed", type=checked(number), default=1, metavar="S",
                         help="which ones; the same seed gives the same calls (default: 1)")
@@ -78,27 +75,21 @@ def _add_record(actions: Subparsers) -> None:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-p", "--pmu", choices=list(_PMUS), required=True, help="which PMU")
+    parser.add_argument("-p", "--pmu", choices=list(PMUS), required=True, help="which PMU")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: standard output)")
 
 
-def _between(text: str, most: int) -> int:
-    value = number(text)
-    if not 1 <= value <= most:
-        message = f"{text!r} is not between 1 and {most}"
-        raise ValueError(message)
-    return value
-
-
 def _calls(text: str) -> int:
-    return _between(text, _MOST_CALLS)
+    return between(text, 1, _MOST_CALLS)
 
 
 def _jobs(text: str) -> int:
-    return _between(text, 1024)
+    return between(text, 1, 1024)
 
 
 def _schema(_: argparse.Namespace) -> int:
+    from pypfm import schemas
+
     print_json(schemas.load("vector"))
     return 0
 
@@ -107,7 +98,7 @@ def _export(args: argparse.Namespace) -> int:
     from pypfm.conform.lines import line
     from pypfm.conform.vectors import pmu_of, recorded
 
-    api = _PMUS[args.pmu]
+    api = PMUS[args.pmu]
     wanted = (args.pmu, "none")  # what any PMU answers is part of each set
     _write(args.output, (line(api, vector) for vector in recorded(api) if pmu_of(vector) in wanted))
     return 0

@@ -18,12 +18,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-__all__ = ["STATUS_ERROR", "STATUS_LAYOUT", "STATUS_USAGE", "STATUS_VALUES", "Difference", "Finding",
-           "FindingKind", "Json", "LibraryFile", "Report", "Tally", "Vector"]
+from pypfm.config import LIBRARIES
+
+__all__ = ["APIS", "MARKS", "PMUS", "STATUS_ERROR", "STATUS_LAYOUT", "STATUS_USAGE", "STATUS_VALUES", "Difference",
+           "Finding", "FindingKind", "Json", "LibraryFile", "Report", "Tally", "Vector", "base"]
 
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
 Vector: TypeAlias = "dict[str, Json]"
 FindingKind = Literal["value", "crash", "hang", "symbol", "layout"]
+
+#: A function that tells libpfm 3 and 4 apart.
+MARKS = {"pfm3": "pfm_dispatch_events", "pfm4": "pfm_get_os_event_encoding"}
+#: The PMUs, and the library of each; perf_raw is one of the C interface only.
+PMUS = {"itanium2": "pfm3", "montecito": "pfm3", "glm": "pfm4", "perf": "pfm4", "perf_raw": "pfm4"}
+
+
+def base(api: str) -> str:
+    """The API whose functions a form of it has."""
+    return LIBRARIES[api].form_of or api
+
+
+#: The interfaces that can be checked.
+APIS = tuple(name for name in LIBRARIES if base(name) in MARKS)
 
 # The exit status is a set of these bits, as abidiff's is.
 STATUS_ERROR, STATUS_USAGE, STATUS_VALUES, STATUS_LAYOUT = 1, 2, 4, 8

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pypfm.config import LIBRARIES
 from pypfm.conform import random3, random4, runner
 from pypfm.conform._asking import Answers, ask
 from pypfm.conform._words import call_of, differences
+from pypfm.conform.model import PMUS, base
 from pypfm.errors import ConformError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Recording:
 
 def random_vectors(pmu: str, count: int, seed: int) -> Iterator[Vector]:
     """Random calls for any PMU; see `random3.vectors` and `random4.vectors`."""
-    make = random3.vectors if pmu in random3.PMUS else random4.vectors
+    make = random3.vectors if PMUS[pmu] == "pfm3" else random4.vectors
     return make(pmu, count, seed)
 
 
@@ -54,13 +54,12 @@ def record(path: str, pmu: str, count: int, seed: int, api: str | None = None, *
     :param timeout: seconds for one call
     :raises ConformError: it is no library for that PMU, or it answers no call at all
     """
-    report = runner._opened(path, api, timeout)
+    report = runner.opened(path, api, timeout)
     if report.findings:
         message = f"{path}: {report.findings[0].call}: {report.findings[0].differences[0].got}"
         raise ConformError(message)
-    base = LIBRARIES[report.api].form_of or report.api
-    if base != ("pfm3" if pmu in random3.PMUS else "pfm4"):
-        message = f"{path} is a library of {base}, which has no {pmu}"
+    if base(report.api) != PMUS[pmu]:
+        message = f"{path} is a library of {base(report.api)}, which has no {pmu}"
         raise ConformError(message)
     calls = list(random_vectors(pmu, count, seed))
     recording = Recording(report.api)

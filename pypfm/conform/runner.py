@@ -12,9 +12,8 @@ from pypfm.config import LIBRARIES
 from pypfm.conform._asking import Answers, Reply, ask, load, loader_name
 from pypfm.conform._process import library_file
 from pypfm.conform._words import call_of, differences
-from pypfm.conform.model import Difference, Finding, Report, Tally
+from pypfm.conform.model import APIS, MARKS, Difference, Finding, Report, Tally, base
 from pypfm.conform.vectors import PMU_IDS, function_of, recorded
-from pypfm.conform.worker import MARKS
 from pypfm.errors import ConformError, shown
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from pypfm.conform._asking import Progress
     from pypfm.conform.model import FindingKind, Json, Vector
 
-__all__ = ["TIMEOUT", "differential", "merged", "run"]
+__all__ = ["TIMEOUT", "differential", "merged", "opened", "run"]
 
 #: Seconds that a call may take.
 TIMEOUT = 10.0
@@ -45,7 +44,7 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
     :raises ConformError: the library cannot be loaded, or is not one of that API
     """
     begin = time.monotonic()
-    report = _opened(path, api, timeout)
+    report = opened(path, api, timeout)
     if not report.findings:
         calls = recorded(report.api) if vectors is None else vectors
         if report.api == "pfm4" and (reason := _foreign_host()):
@@ -68,8 +67,8 @@ def differential(path: str, against: str, vectors: Callable[[str], Sequence[Vect
     :raises ConformError: as `run`, for either library
     """
     begin = time.monotonic()
-    report = _opened(path, api, timeout)
-    other = _opened(against, report.api or api, timeout)
+    report = opened(path, api, timeout)
+    other = opened(against, report.api or api, timeout)
     report.against = other.library
     if other.findings:
         message = f"{against}: {other.findings[0].call}: {other.findings[0].differences[0].got}"
@@ -101,7 +100,7 @@ def merged(one: Report, other: Report) -> Report:
 
 # ---- the library -----------------------------------------------------------------------
 
-def _opened(path: str, api: str | None, timeout: float) -> Report:
+def opened(path: str, api: str | None, timeout: float) -> Report:
     """A report about a library that has been loaded once; with a finding if that crashed or hung."""
     head, name = load(path, timeout), loader_name(path)
     if "refused" in head:
@@ -126,25 +125,22 @@ def _api_of(path: str, soname: str, apis: Sequence[str]) -> str:
         marks = ", ".join(f"{mark}() ({api})" for api, mark in MARKS.items())
         message = f"{shown(path)} is no libpfm 3 or 4: it exports none of {marks}"
         raise ConformError(message)
-    same = [name for name, ours in LIBRARIES.items() if ours.soname == soname and _base(name) in apis]
+    same = [name for name in APIS if LIBRARIES[name].soname == soname and base(name) in apis]
     return same[0] if same else apis[0]
 
 
 def _allowed(path: str, api: str, apis: Sequence[str]) -> str:
     """An API that the user asks for, once it is known to be one of the library."""
-    if api not in LIBRARIES:
-        message = f"no such API: {shown(api)}; there are {', '.join(LIBRARIES)}"
+    if api not in APIS:
+        message = f"no such API: {shown(api)}; there are {', '.join(APIS)}"
         raise ConformError(message)
-    if _base(api) not in apis:
+    if base(api) not in apis:
         hint = f"; what it exports is {' and '.join(apis)}" if apis else ""
-        message = f"{shown(path)} is no library of {api}: it exports no {MARKS[_base(api)]}(){hint}"
+        message = f"{shown(path)} is no library of {api}: it exports no {MARKS[base(api)]}(){hint}"
         raise ConformError(message)
     return api
 
 
-def _base(api: str) -> str:
-    """The API whose functions a form of it has."""
-    return LIBRARIES[api].form_of or api
 
 
 def _foreign_host() -> str:

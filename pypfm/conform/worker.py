@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from pypfm.conform._library import Functions, MissingFunctionError, api_module, loaded_file, symbol
 from pypfm.conform.answers3 import Library3
 from pypfm.conform.answers4 import Library4
+from pypfm.conform.model import MARKS
 from pypfm.conform.vectors import environment, function_of
 
 if TYPE_CHECKING:
@@ -46,10 +47,7 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Json, Vector
 
-__all__ = ["MARKS", "exhausted", "main"]
-
-#: A function that tells libpfm 3 and 4 apart.
-MARKS = {"pfm3": "pfm_dispatch_events", "pfm4": "pfm_get_os_event_encoding"}
+__all__ = ["exhausted", "main"]
 
 _CRASHES, _HANGS = 20, 3  # of one function: its other calls are given up
 _END = b'{"end": true}'

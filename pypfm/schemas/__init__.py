@@ -8,7 +8,8 @@ from typing import cast
 
 __all__ = ["NAMES", "load"]
 
-NAMES = ("conform", "decode", "encode", "encode_pfm4", "events", "events_pfm4", "info", "info_pfm4", "layout", "pmus", "vector")
+NAMES = tuple(sorted(p.name.removesuffix(".json") for p in files(__name__).iterdir() if p.name.endswith(".json")))
+"""The schemas, by file name without .json."""
 
 
 def load(name: str) -> dict[str, object]:

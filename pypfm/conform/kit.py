@@ -1,0 +1,74 @@
+"""The whole kit on one library: exported symbols, structures, recorded answers, random calls."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pypfm.conform import runner, structures, symbols
+from pypfm.conform.model import PMUS, base
+from pypfm.conform.record import random_vectors
+from pypfm.layout import LayoutError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pypfm.conform._asking import Progress
+    from pypfm.conform.model import Report, Vector
+
+__all__ = ["conform", "random_calls"]
+
+
+def random_calls(api: str, count: int, seed: int) -> list[Vector]:
+    """Random calls of an API, shared out to its PMUs.
+
+    :param api: pfm3, pfm3-manual or pfm4
+    :param count: how many
+    :param seed: which ones; the same seed gives the same calls on every machine
+    """
+    pmus = [pmu for pmu, library in PMUS.items() if library == base(api)]
+    shares = [count // len(pmus) + (n < count % len(pmus)) for n in range(len(pmus))]
+    return [v for pmu, share in zip(pmus, shares, strict=True) for v in random_vectors(pmu, share, seed)]
+
+
+def conform(path: str, api: str | None = None, *, against: str | None = None, calls: int = 1000, seed: int = 1,
+            vectors: Sequence[Vector] | None = None, jobs: int = 1, timeout: float = runner.TIMEOUT,
+            progress: Progress | None = None) -> Report:
+    """Put a library under all tests.
+
+    :param path: the shared library; a name without a slash is looked up as the loader does
+    :param api: pfm3, pfm3-manual or pfm4; None: what the library exports decides
+    :param against: another library, which has to answer random calls alike; None: no such calls
+    :param calls: how many random calls
+    :param seed: which ones
+    :param vectors: calls and answers; None: all that come with the package
+    :param jobs: processes that make calls
+    :param timeout: seconds for one call
+    :param progress: called with the number of calls done, and of all, once for each part of the run
+    :return: the report; crashes and hangs of the library are findings in it
+    :raises ConformError: a library cannot be loaded, or is not one of that API
+    """
+    begin = time.monotonic()
+    report = runner.opened(path, api, timeout)
+    if report.findings:  # it does not survive being loaded
+        return report
+    _check_file(report)
+    answers = runner.run(path, report.api, vectors=vectors, jobs=jobs, timeout=timeout, progress=progress)
+    report = runner.merged(report, answers)
+    if against is not None:
+        compared = runner.differential(path, against, lambda api: random_calls(api, calls, seed), report.api,
+                                       jobs=jobs, timeout=timeout, progress=progress)
+        report = runner.merged(report, compared)
+    report.seconds = time.monotonic() - begin
+    return report
+
+
+def _check_file(report: Report) -> None:
+    """Check what the file exports and where it has the members of structures."""
+    file = Path(report.library.loaded)
+    for check in (symbols.check, structures.check):
+        try:
+            check(file, report.api).add_to(report)
+        except LayoutError as error:
+            report.notes.append(f"{check.__module__.rpartition('.')[2]} were not checked: {error}")
