@@ -121,11 +121,11 @@ def _attempt(job: dict[str, Json], todo: Sequence[int], answers: int) -> tuple[i
     :return: how many lines it wrote; how it ended, None if it did all that it had to
     """
     read_end, write_end = os.pipe()
-    pid = os.fork()
+    parent, pid = os.getpid(), os.fork()
     if pid == 0:
         os.close(read_end)
         os.close(answers)
-        _child(job, todo, write_end)
+        _child(job, todo, write_end, parent)
     os.close(write_end)
     count, rest, timeout = 0, b"", cast(float, job["timeout"])
     try:
@@ -181,7 +181,7 @@ def _how(status: int | None) -> dict[str, Json]:
 
 # ---- the child --------------------------------------------------------------------
 
-def _child(job: dict[str, Json], todo: Sequence[int], answers: int) -> NoReturn:
+def _child(job: dict[str, Json], todo: Sequence[int], answers: int, parent: int) -> NoReturn:
     """Load the library, start it, answer; never returns."""
     status = 1
     try:
@@ -190,7 +190,8 @@ def _child(job: dict[str, Json], todo: Sequence[int], answers: int) -> NoReturn:
         os.close(low)
         vectors = cast("list[Vector]", job["vectors"])
         _separate(environment(vectors[0]) if vectors else {})
-        _answer_all(job, [(i, vectors[i]) for i in todo], answers)
+        if os.getppid() == parent:  # else it ended before this process was bound to it
+            _answer_all(job, [(i, vectors[i]) for i in todo], answers)
         _write(answers, _END + b"\n")
         status = 0
     finally:
