@@ -20,7 +20,7 @@ from elftools.construct import ConstructError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
-from pypfm._layout_model import Kind, LayoutError, Member, TypeLayout
+from pypfm._layout.model import Kind, LayoutError, Member, TypeLayout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, overload
 
-from pypfm import _decode_ia64, _decode_trace, _registers, _restore
-from pypfm._decode_pfm4 import Candidate, Decoded4, decode4
-from pypfm._meanings import (
+from pypfm import _registers
+from pypfm._decode import ia64, restore, trace
+from pypfm._decode.meanings import (
     BranchMeaning,
     CounterMeaning,
     CountMeaning,
@@ -28,8 +28,9 @@ from pypfm._meanings import (
     RoutingMeaning,
     TraceEntry,
 )
-from pypfm._reencode import Reencoded, reencode
-from pypfm._register_set import RegisterSet
+from pypfm._decode.pfm4 import Candidate, Decoded4, decode4
+from pypfm._decode.reencode import Reencoded, reencode
+from pypfm._decode.register_set import RegisterSet
 from pypfm.encoding import Encoding
 from pypfm.errors import DecodeError
 
@@ -101,7 +102,7 @@ class Decoded:
 
     def to_encoding(self) -> Encoding:
         """The encoding that these registers are (see `Encoding.from_registers`)."""
-        return _restore.restore(self._given)
+        return restore.restore(self._given)
 
     def to_request(self) -> Reencoded:
         """A request that gives the same registers again.
@@ -151,22 +152,22 @@ def decode(pmu: str, registers: Mapping[str, int], *, etb: bool = False, ipear: 
         message = "the trace buffer of montecito holds branches (etb) or instruction addresses (ipear): say one"
         raise DecodeError(message)
     given = RegisterSet.read(pmu, registers, pmds)
-    mode = _decode_trace.trace_of(given, "etb" if etb else "ipear" if ipear else None)
+    mode = trace.trace_of(given, "etb" if etb else "ipear" if ipear else None)
     found = [_register(given, kind, num, mode) for kind in _KINDS for num in given.of(kind)]
-    return Decoded(pmu, tuple(found), _decode_ia64.ranges(given), _decode_trace.ear_samples(given),
-                   _decode_trace.trace(given, mode), given)
+    return Decoded(pmu, tuple(found), ia64.ranges(given), trace.ear_samples(given),
+                   trace.trace(given, mode), given)
 
 
-def _register(given: RegisterSet, kind: str, num: int, mode: _decode_trace.Trace) -> DecodedRegister:
+def _register(given: RegisterSet, kind: str, num: int, mode: trace.Trace) -> DecodedRegister:
     value = given.of(kind)[num]
     meaning: Meaning | None = None
     if kind == "PMC":
         layout = _registers.layout(given.pmu, num, value) or _registers.WHOLE
-        meaning = _decode_ia64.setting(given, num)
+        meaning = ia64.setting(given, num)
     elif kind == "PMD":
-        layout = _registers.data_layout(given.pmu, num, _decode_trace.variant(given, num, mode))
-        meaning = _decode_ia64.data_meaning(given, num)
+        layout = _registers.data_layout(given.pmu, num, trace.variant(given, num, mode))
+        meaning = ia64.data_meaning(given, num)
     else:
         layout = _registers.debug_layout(num)
     fields = tuple(FieldValue(f.name, f.bit, f.width, f.of(value)) for f in layout)
-    return DecodedRegister(f"{kind}{num}", value, fields, meaning, _decode_ia64.notes(given, kind, num))
+    return DecodedRegister(f"{kind}{num}", value, fields, meaning, ia64.notes(given, kind, num))

@@ -164,8 +164,8 @@ class Encoding:
             be given where a trace buffer setting of 0 does not say whether it is used
         :raises DecodeError: the PMU has no such register, or a value does not fit
         """
-        from pypfm._register_set import RegisterSet
-        from pypfm._restore import restore
+        from pypfm._decode.register_set import RegisterSet
+        from pypfm._decode.restore import restore
         if pmu not in _registers.MODELS:
             message = f"pmu={pmu!r}: expected {' or '.join(_registers.MODELS)}"
             raise DecodeError(message)

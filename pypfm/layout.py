@@ -12,12 +12,12 @@ same structure as a ctypes class, whose bytes are those of the cffi structure::
 ``pypfm layout`` prints what is here.
 """
 
-from pypfm._layout_c import c_source
-from pypfm._layout_cffi import describe, find, types
-from pypfm._layout_ctypes import ctypes_source, ctypes_type
-from pypfm._layout_diff import LayoutDiff, Row, compare, diff
-from pypfm._layout_model import Hole, LayoutError, Member, TypeLayout
-from pypfm._layout_text import text
+from pypfm._layout.c_file import c_source
+from pypfm._layout.ctypes_classes import ctypes_source, ctypes_type
+from pypfm._layout.diff import LayoutDiff, Row, compare, diff
+from pypfm._layout.mirrors import describe, find, types
+from pypfm._layout.model import Hole, LayoutError, Member, TypeLayout
+from pypfm._layout.pahole import text
 
 __all__ = ["Hole", "LayoutDiff", "LayoutError", "Member", "Row", "TypeLayout", "c_source", "compare",
            "ctypes_source", "ctypes_type", "describe", "diff", "find", "text", "types"]

@@ -18,7 +18,7 @@ from elftools.dwarf.die import DIE
 
 from native import CC, build
 from pypfm import _dwarf
-from pypfm._layout_model import Member, TypeLayout
+from pypfm._layout.model import Member, TypeLayout
 from pypfm.config import Library
 
 Aggregate = type[ctypes.Structure] | type[ctypes.Union]

@@ -336,7 +336,7 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
         f'"""Generated from {", ".join(args.header)} by csrc/bindings/generate.py.  Do not edit."""\n',
         "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING, Any\n",
         f"from pypfm import _mirror as _m\nfrom pypfm._{args.module} import ffi, lib\n",
-        "if TYPE_CHECKING:\n    from collections.abc import Callable\n\n    from pypfm._layout_model import Declared\n",
+        "if TYPE_CHECKING:\n    from collections.abc import Callable\n\n    from pypfm._layout.model import Declared\n",
         import_hand(args.hand, hand) if by_hand else "",
         "_call, _text = _m.callers(ffi, lib)\n",
         "__all__ = [\n" + "".join(f"    {n!r},\n" for n in names) + "]\n",

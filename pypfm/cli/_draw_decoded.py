@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from pypfm import _registers
-from pypfm._meanings import levels
+from pypfm._decode.meanings import levels
 from pypfm.cli import _draw
 from pypfm.decode import Decoded, Decoded4
 

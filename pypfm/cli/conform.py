@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pypfm.cli._common import Subparsers, between, checked, number
@@ -83,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     if args.against is None and (args.calls is not None or args.seed is not None):
         args.usage_error("--calls and --seed are about the random calls of --against PATH")
     suppressions = suppress.read(*args.suppressions)
-    vectors = None if args.vectors is None else read(args.vectors)
+    vectors = None if args.vectors is None else read(Path(args.vectors))
     with _progress_bar("calls") as progress:
         report = conform(args.library, args.api, against=args.against, calls=args.calls or _CALLS,
                          seed=1 if args.seed is None else args.seed, vectors=vectors, jobs=args.jobs,

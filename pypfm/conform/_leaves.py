@@ -11,7 +11,7 @@ from pypfm.layout import describe, types
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pypfm._layout_model import TypeLayout
+    from pypfm._layout.model import TypeLayout
 
 __all__ = ["Leaf", "leaves"]
 

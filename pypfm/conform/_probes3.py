@@ -6,7 +6,7 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from pypfm._layout_cffi import ffi_of
+from pypfm._layout.mirrors import ffi_of
 from pypfm.conform._leaves import leaves
 from pypfm.conform._probing import ROOM, at_page_end, changes, written
 

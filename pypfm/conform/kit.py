@@ -60,6 +60,7 @@ def conform(path: str, api: str | None = None, *, against: str | None = None, ca
         compared = runner.differential(path, against, lambda api: random_calls(api, calls, seed), report.api,
                                        jobs=jobs, timeout=timeout, progress=progress)
         report = runner.merged(report, compared)
+    report.tallies = dict(sorted(report.tallies.items()))
     report.seconds = time.monotonic() - begin
     return report
 

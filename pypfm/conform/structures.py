@@ -18,8 +18,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
 from pypfm import _dwarf
-from pypfm._layout_diff import compare, same_bytes
-from pypfm._layout_model import LayoutError
+from pypfm._layout.diff import compare, same_bytes
+from pypfm._layout.model import LayoutError
 from pypfm.config import LIBRARIES
 from pypfm.conform._leaves import Leaf, leaves
 from pypfm.conform._probe_worker import probes_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
     from pathlib import Path
 
-    from pypfm._layout_model import Member, TypeLayout
+    from pypfm._layout.model import Member, TypeLayout
 
 __all__ = ["check", "from_debug_info", "probe"]
 

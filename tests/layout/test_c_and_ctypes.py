@@ -16,7 +16,7 @@ import pytest
 from conftest import run
 from native import attempt, build
 from pypfm import layout
-from pypfm._layout_cffi import ffi_of
+from pypfm._layout.mirrors import ffi_of
 from pypfm.config import LIBRARIES
 from terminal import pypfm
 

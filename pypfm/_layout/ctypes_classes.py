@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from pypfm._layout_cffi import describe, ffi_of, types
+from pypfm._layout.mirrors import describe, ffi_of, types
 
 if TYPE_CHECKING:
     import ctypes
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from _cffi_backend import FFI
 
-    from pypfm._layout_model import Member, TypeLayout
+    from pypfm._layout.model import Member, TypeLayout
 
 __all__ = ["ctypes_source", "ctypes_type"]
 

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from itertools import islice, permutations, product
 from typing import TYPE_CHECKING
 
-from pypfm import _candidates, _restore
+from pypfm._decode import candidates, restore
+from pypfm._decode.reencode_ranges import code_ranges, data_ranges, level
+from pypfm._decode.register_set import pmu_of
 from pypfm._pfm3 import lib
-from pypfm._reencode_ranges import code_ranges, data_ranges, level
-from pypfm._register_set import pmu_of
 from pypfm.errors import DecodeError, Pfm3Error
 from pypfm.request import Btb, Ear, EarMode, Etb, EventRequest, IpEar, OpcodeMatch, Request
 
 if TYPE_CHECKING:
-    from pypfm._register_set import RegisterSet
+    from pypfm._decode.register_set import RegisterSet
     from pypfm.encoding import Encoding
     from pypfm.itanium import Event, Pmu
 
@@ -52,10 +52,10 @@ def reencode(given: RegisterSet) -> Reencoded:
     :raises DecodeError: there is none: no encoder makes these registers
     """
     for num in given.counters:
-        if not _candidates.counter_events(given.pmu, given.fields(num)):
+        if not candidates.counter_events(given.pmu, given.fields(num)):
             message = f"no request gives these registers: no event has the code and unit mask of PMC{num}"
             raise DecodeError(message)
-    wanted = _values(_restore.restore(given))
+    wanted = _values(restore.restore(given))
     first = ""
     for request, detected in islice(_requests(given), _MOST_TRIES):
         pmu = pmu_of(given.pmu, _LIKE_DETECTED if detected and given.pmu == "itanium2" else None)
@@ -169,7 +169,7 @@ def _ipear(given: RegisterSet) -> IpEar | None:
 def _branches_wanted(given: RegisterSet) -> bool:
     if given.to_read is not None and given.model.trace in given.pmcs and given.model.ipear not in given.pmcs:
         return given.model.index in given.to_read
-    return _restore.records_branches(given)
+    return restore.records_branches(given)
 
 
 def _matcher(given: RegisterSet, which: int) -> OpcodeMatch | None:
@@ -213,7 +213,7 @@ def _place(events: dict[int, Event], num: int) -> tuple[int, int]:
 
 def _choices(given: RegisterSet, num: int, base: Request) -> list[Event]:
     """The events that a counter can stand for, one of each kind that makes a difference."""
-    events = _candidates.counter_events(given.pmu, given.fields(num))
+    events = candidates.counter_events(given.pmu, given.fields(num))
     found: dict[object, Event] = {}
     for event in events:
         if event.ear_mode is not None and not _ear_fits(given, event, bool(base.model_input)):
@@ -249,4 +249,4 @@ def _event(given: RegisterSet, num: int, event: Event, request: Request) -> Even
     own = level(f["plm"])
     return EventRequest(event.name, plm=0 if own == request.plm else own, threshold=f["thres"],
                         ism=f["ism"] if given.pmu == "itanium2" else 0,
-                        unit_masks=_candidates.unit_masks(event, f), no_qualcheck=not checked)
+                        unit_masks=candidates.unit_masks(event, f), no_qualcheck=not checked)

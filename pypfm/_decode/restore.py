@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pypfm import _coverage
-from pypfm._candidates import counter_events
+from pypfm._decode.candidates import counter_events
 from pypfm.encoding import CoveredRange, DataRegister, DebugRegister, Encoding, RangeCover, Register
 
 if TYPE_CHECKING:
-    from pypfm._register_set import RegisterSet
+    from pypfm._decode.register_set import RegisterSet
 
 __all__ = ["cover_order", "merged", "records_branches", "restore"]
 

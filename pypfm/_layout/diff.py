@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm._layout_cffi import describe, find, types
-from pypfm._layout_model import LayoutError, Member, TypeLayout
+from pypfm._layout.mirrors import describe, find, types
+from pypfm._layout.model import LayoutError, Member, TypeLayout
 from pypfm.config import LIBRARIES
 
 if TYPE_CHECKING:

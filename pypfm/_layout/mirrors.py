@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from pypfm._layout_model import Kind, LayoutError, Member, TypeLayout
+from pypfm._layout.model import Kind, LayoutError, Member, TypeLayout
 from pypfm._mirror import Struct
 from pypfm.config import LIBRARIES
 from pypfm.errors import shown
@@ -15,7 +15,7 @@ from pypfm.errors import shown
 if TYPE_CHECKING:
     from _cffi_backend import FFI, CField
 
-    from pypfm._layout_model import Declared
+    from pypfm._layout.model import Declared
 
 __all__ = ["describe", "ffi_of", "find", "types"]
 

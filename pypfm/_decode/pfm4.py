@@ -9,8 +9,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from pypfm import _offcore
+from pypfm._decode.register_set import check_value
 from pypfm._pfm4 import lib
-from pypfm._register_set import check_value
 from pypfm.errors import DecodeError, Pfm4Error, shown
 from pypfm.goldmont import PERFEVTSEL, Encoding4, Event4, Goldmont, Os, Perf, Pfm4Pmu
 

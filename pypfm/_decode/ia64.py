@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pypfm import _candidates, _coverage, _registers
-from pypfm._meanings import (
+from pypfm import _coverage, _registers
+from pypfm._decode import candidates
+from pypfm._decode.meanings import (
     CONSTRAINTS,
     BranchMeaning,
     CounterMeaning,
@@ -23,7 +24,7 @@ from pypfm._meanings import (
 from pypfm.request import EarMode
 
 if TYPE_CHECKING:
-    from pypfm._register_set import RegisterSet
+    from pypfm._decode.register_set import RegisterSet
 
 __all__ = ["data_meaning", "notes", "ranges", "setting"]
 
@@ -62,8 +63,8 @@ def setting(given: RegisterSet, num: int) -> Meaning | None:
 
 def _counter(given: RegisterSet, num: int) -> CounterMeaning:
     f = given.fields(num)
-    events = _candidates.counter_events(given.pmu, f)
-    return CounterMeaning(tuple(_candidates.full_name(e, f) for e in events), f["plm"], f["thres"],
+    events = candidates.counter_events(given.pmu, f)
+    return CounterMeaning(tuple(candidates.full_name(e, f) for e in events), f["plm"], f["thres"],
                           f["ism"] if given.pmu == "itanium2" else 0, bool(f["pm"]))
 
 
@@ -105,10 +106,10 @@ def _ear(given: RegisterSet, num: int) -> EarMeaning:
     else:
         mode = int(EarMode.TLB) if f["ct"] == 0 else -1
     name = EarMode(mode).name.lower() if mode in set(EarMode) else "none"
-    event = _candidates.ear_event(given.pmu, is_iear, mode, f["umask"])
+    event = candidates.ear_event(given.pmu, is_iear, mode, f["umask"])
     words = event
     if event is None and mode == EarMode.TLB:
-        words = _candidates.ear_event(given.pmu, is_iear, mode, f["umask"] & _TLB_LEVELS[is_iear])
+        words = candidates.ear_event(given.pmu, is_iear, mode, f["umask"] & _TLB_LEVELS[is_iear])
     what = None if words is None else words.description.partition(" -- ")
     return EarMeaning(
         "instruction" if is_iear else "data", name, f["umask"], None if what is None else what[2] or what[0],
@@ -198,7 +199,7 @@ def _setting_notes(given: RegisterSet, num: int, value: int) -> list[str]:
         found += [f"{x.name} = {x.of(value):#x}: reserved, the encoder writes {x.of(base):#x}"
                   for x in _registers.layout(given.pmu, num, value) if x.ignored and x.of(value) != x.of(base)]
     if is_counter and given.pmu == "montecito":
-        events = _candidates.counter_events(given.pmu, f)
+        events = candidates.counter_events(given.pmu, f)
         chosen = [name for name in _MESI if f[name]]
         takes = any(e.unit_masks for e in events)
         if chosen and not takes:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pypfm._layout_model import TypeLayout
+    from pypfm._layout.model import TypeLayout
 
 __all__ = ["c_source"]
 

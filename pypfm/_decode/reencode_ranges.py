@@ -10,7 +10,7 @@ from pypfm._pfm3 import lib
 from pypfm.request import AddressRange, Ranges
 
 if TYPE_CHECKING:
-    from pypfm._register_set import RegisterSet
+    from pypfm._decode.register_set import RegisterSet
 
 __all__ = ["code_ranges", "data_ranges", "level"]
 

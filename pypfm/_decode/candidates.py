@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pypfm._register_set import pmu_of
+from pypfm._decode.register_set import pmu_of
 
 if TYPE_CHECKING:
     from pypfm.itanium import Event, Pmu

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from pypfm import _registers
-from pypfm._meanings import EarSample, TraceEntry
+from pypfm._decode.meanings import EarSample, TraceEntry
 
 if TYPE_CHECKING:
-    from pypfm._register_set import RegisterSet
+    from pypfm._decode.register_set import RegisterSet
 
 __all__ = ["Trace", "ear_samples", "trace", "trace_of", "variant"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pypfm._layout_model import CACHELINE, Hole, Member, TypeLayout, holes
+from pypfm._layout.model import CACHELINE, Hole, Member, TypeLayout, holes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

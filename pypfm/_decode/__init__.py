@@ -1,0 +1,1 @@
+"""Stages of decoding: register values -> fields, meanings, events, ranges, a request again (see pypfm.decode)."""

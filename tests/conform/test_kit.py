@@ -1,0 +1,103 @@
+"""The whole kit through its command: symbols, structures, recorded answers, another library."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broken import changed
+from conftest import run
+from native import PFM3, PFM4
+from pypfm import schemas
+from pypfm.config import LIBRARIES
+from pypfm.conform import conform, random_calls
+from pypfm.conform.vectors import pmu_of
+from terminal import PYPFM, pypfm
+
+DEBIAN = Path("/usr/lib/x86_64-linux-gnu/libpfm.so.4")
+
+@pytest.fixture
+def no_vectors(tmp_path: Path) -> Path:
+    """A file of vectors without any: the other checks alone."""
+    path = tmp_path / "none.jsonl"
+    path.write_text("")
+    return path
+
+
+def report_of(*args: object) -> tuple[int, dict[str, Any]]:
+    done = run(PYPFM, "conform", *args, "--report", "json")
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("api", ["pfm3", "pfm3-manual", "pfm4"])
+def test_our_libraries_pass_everything(api: str) -> None:
+    status, report = report_of(LIBRARIES[api].path, "--against", LIBRARIES[api].path, "--calls", 300)
+    assert (status, report["findings"]) == (0, [])
+    tallies = {name: tally["run"] for name, tally in report["functions"].items()}
+    assert all(tallies.values())
+    described = {"pfm4": "pfm_pmu_info_t"}.get(api, "pfmlib_mont_input_param_t")
+    assert described in tallies  # structures
+    assert "pfm_get_version" in tallies  # symbols and answers
+
+
+def test_debians_library_differs_in_descriptions_alone() -> None:
+    if not DEBIAN.exists():
+        pytest.skip(f"no {DEBIAN} (Debian's libpfm4) on this machine")
+    args = (DEBIAN, "--against", PFM4.path, "--calls", 1000, "--seed", 5)
+    status, report = report_of(*args)
+    assert status == 4
+    assert {d["field"].rpartition(".")[2] for f in report["findings"] for d in f["differences"]} == {"desc"}
+    assert pypfm("conform", *args, "--suppressions", "debian-libpfm4").returncode == 0
+
+
+def test_a_missing_function(tmp_path: Path, no_vectors: Path) -> None:
+    """A finding about the binary has a bit of the exit status of its own."""
+    library = changed(PFM3, tmp_path, "api.c", "\npfm_get_version(", "\npfm_old_version(")
+    done = pypfm("conform", library, "--vectors", no_vectors)
+    assert done.returncode == 8, done.stdout + done.stderr
+    assert "pfm_get_version" in done.stdout
+
+
+def test_the_seed_chooses_the_calls() -> None:
+    assert random_calls("pfm3", 50, 1) == random_calls("pfm3-manual", 50, 1)
+    assert random_calls("pfm4", 50, 1) != random_calls("pfm4", 50, 2)
+    calls = random_calls("pfm4", 100, 1)
+    assert len(calls) == 100
+    assert {pmu_of(v) for v in calls} >= {"glm", "perf"}
+
+
+def test_the_report_has_its_schema() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    _, report = report_of(PFM4.path)
+    jsonschema.validate(report, schemas.load("conform"))
+
+
+@pytest.mark.parametrize(("args", "message"), [
+    (["--calls", "5"], "--calls and --seed are about the random calls of --against PATH"),
+    (["--seed", "5"], "--calls and --seed are about the random calls of --against PATH"),
+    (["--against", "/x", "--calls", "0"], "'0' is not between 1 and 10000000"),
+    (["--api", "pmc"], "choose from"),
+])
+def test_wrong_use(args: list[str], message: str) -> None:
+    done = pypfm("conform", PFM3.path, *args)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_file_of_vectors_that_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"kind": "call"}\n{\n')
+    done = pypfm("conform", PFM3.path, "--vectors", path)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert str(path) in done.stderr
+
+
+def test_python() -> None:
+    report = conform(str(PFM3.path), vectors=[])
+    assert report.status == 0
+    assert report.api == "pfm3"
