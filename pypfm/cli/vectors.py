@@ -60,8 +60,8 @@ def _add_record(actions: Subparsers) -> None:
     record = actions.add_parser(
         "record", help="record the answers of a library to random calls",
         description="Have a library answer random calls, in processes of its own, and write what it answers. Calls on"
-        " which it crashes or hangs are left out; standard error says how many. Vectors of libpfm 4 with an empty"
-        " \"env\" hold on hosts of the same kind only.")
+        " which it crashes or hangs are left out; standard error says how many. Vectors of libpfm 4 whose"
+        " \"env\" forces no PMU hold on hosts of the same kind only.")
     record.add_argument("library", metavar="LIBRARY",
                         help="its path; a name without a slash is looked up as the loader does")
     _add_common(record)
