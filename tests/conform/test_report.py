@@ -406,7 +406,7 @@ def test_the_command_writes_each_report(broken: Report, tmp_path: Path) -> None:
     for how in report.HOWS:
         done = pypfm("conform", library, "--report", how)
         saved = pypfm("conform", library, "--report", how, "--output", tmp_path / how)
-        assert (done.returncode, done.stderr, saved.returncode, saved.stdout) == (4, "", 4, "")
+        assert (done.returncode, done.stderr, saved.returncode, saved.stdout) == (12, "", 12, "")
         assert len((tmp_path / how).read_text().splitlines()) == len(done.stdout.splitlines())
     jsonschema.validate(json.loads((tmp_path / "json").read_text()), schemas.load("conform"))
     check_shape(ET.parse(tmp_path / "junit").getroot())
@@ -416,8 +416,9 @@ def test_the_command_writes_each_report(broken: Report, tmp_path: Path) -> None:
 
 def test_the_command_takes_suppressions(broken: Report, tmp_path: Path) -> None:
     library, one, two = broken.library.asked, tmp_path / "one", tmp_path / "two"
-    one.write_text("[a]\nreason = falls over\nkind = crash\n")
+    one.write_text("[a]\nreason = falls over\nkind = crash\n[b]\nreason = unfinished\nkind = symbol\n")
     two.write_text("[a]\nreason = wrong\nkind = value\n")
+    assert pypfm("conform", library).returncode == 12
     assert pypfm("conform", library, "--suppressions", one).returncode == 4
     done = pypfm("conform", library, "--suppressions", one, "--suppressions", two)
     assert done.returncode == 0
