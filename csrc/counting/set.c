@@ -1,7 +1,7 @@
 /*
  * An event of every thread of the calling process.
  */
-#include "counting.h"
+#include "set.h"
 
 #include <dirent.h>
 #include <errno.h>

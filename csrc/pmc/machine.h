@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../counting/counting.h"
+#include "../counting/set.h"
 #endif
 
 #define PMC_MAX_COUNTERS 8
@@ -67,6 +67,12 @@ void pmc_state_free(struct pmc_state *state);
 int pmc_state_control(struct pmc_state *state, int ctr, int op, void *argp);
 int pmc_state_get_info(struct pmc_state *state, int ctr, int op, void *argp);
 int pmc_state_advance(struct pmc_state *state, pmc_evid_t id, uint64_t count);
+
+/*
+ * How many events of a kind may be advanced at most so that no profiling counter overflows
+ * twice; UINT64_MAX if none can.  Python runs its signal handlers between calls only.
+ */
+uint64_t pmc_state_step(struct pmc_state *state, pmc_evid_t id);
 
 /* The state of the machine that PMC_MACHINE names; NULL with errno ENXIO or ENOMEM. */
 struct pmc_state *pmc_current(void);

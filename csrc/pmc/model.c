@@ -136,6 +136,25 @@ overflows(struct pmc_counter *counter, uint64_t moved)
 	return 1 + beyond / counter->period;
 }
 
+uint64_t
+pmc_state_step(struct pmc_state *state, pmc_evid_t id)
+{
+	const struct pmc_machine *machine = state->machine;
+	uint64_t step = UINT64_MAX;
+
+	pmc_enter();
+	for (int ctr = 0; ctr < machine->num_counters; ctr++) {
+		const struct pmc_counter *c = &state->counters[ctr];
+
+		/* Clocks move a counter of 64 of them less: then the step is only shorter. */
+		if (c->profiling && c->left < step
+		    && (machine->table->events[c->profile_event].val == id || (machine->clocks && id == CLOCK)))
+			step = c->left;
+	}
+	pmc_leave();
+	return step;
+}
+
 /* A signal each, for as long as the counter still profiles; a blocked one can wait only once. */
 static void
 deliver(struct pmc_state *state, int ctr, uint64_t ticks)

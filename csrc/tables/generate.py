@@ -224,8 +224,8 @@ def generate_pmc(model: str, tables: list[Path]) -> list[str]:
         "};",
         "",
         f"static const struct pmc_row rows[{len(rows)}] = {{",
-        *(f"\t{{ {row['counters']}, {row.get('type', '0')}, {row.get('config', '0')}, {c_string(row['description'])} }},"
-          for row in rows),
+        *("\t{ " + ", ".join([row["counters"], row.get("type", "0"), row.get("config", "0"),
+                              c_string(row["description"])]) + " }," for row in rows),
         "};",
         "",
         f"const struct pmc_table {model}_table = {{ events, rows, {len(rows)} }};",
