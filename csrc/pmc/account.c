@@ -2,8 +2,8 @@
  * Accounts of a model's counters, one for each process, in memory that parent and
  * children share: what a child counted is there whatever ended it.
  *
- * A process writes to its own account only; when a child has ended, the parent adds
- * what the child, and the child's own ended children, have counted to its account.
+ * A process writes to its own account only; when a child has ended, what it and its own
+ * ended children have counted is added to the account of the parent.
  */
 #include "machine.h"
 
@@ -15,21 +15,17 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NUM_ACCOUNTS	4096
-#define PENDING_SECONDS	60	/* a fork() that failed, or a child killed before it ran */
-
-enum account_status { ACCOUNT_FREE, ACCOUNT_PENDING, ACCOUNT_LIVE };
 
 struct pmc_account {
-	enum account_status	status;
+	bool			used;
 	uint32_t		serial;		/* differs each time that the place is used */
-	struct pmc_account	*parent;
+	struct pmc_account	*parent;	/* and its serial; still there when the place is free again */
+	uint32_t		parent_serial;
 	pid_t			pid;
-	unsigned long long	started;	/* with pid, a process for good */
-	time_t			since;
+	unsigned long long	started;	/* with pid, a process for good; 0: not known */
 	uint64_t		values[PMC_MAX_COUNTERS];
 	uint64_t		ended[PMC_MAX_COUNTERS];	/* of ended children */
 };
@@ -37,6 +33,7 @@ struct pmc_account {
 /* At the same address in every process that shares it. */
 static struct arena {
 	pthread_mutex_t		lock;
+	size_t			next;		/* places are used in turn: a freed one stays as it is for long */
 	size_t			top;		/* accounts above were never used */
 	struct pmc_account	accounts[NUM_ACCOUNTS];
 } *arena;
@@ -72,11 +69,20 @@ create_arena(void)
 	return true;
 }
 
-/* State and start time of a process: fields 3 and 22 of its stat file; false if it is gone. */
+/* What the stat file of a process says. */
+struct process {
+	pid_t			pid;	/* in the namespace of /proc, which may be another than getpid()'s */
+	char			state;
+	long			threads;
+	unsigned long long	started;
+};
+
+/* false if it is gone, or there is no /proc. */
 static bool
-process(const char *path, char *state, unsigned long long *started)
+look_at(const char *path, struct process *process)
 {
-	char text[1024], *at;
+	char text[1024];
+	const char *after;
 	ssize_t got;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -87,127 +93,136 @@ process(const char *path, char *state, unsigned long long *started)
 	if (got <= 0)
 		return false;
 	text[got] = '\0';
-	at = strrchr(text, ')');	/* the name may hold anything */
-	if (!at || at[1] != ' ')
-		return false;
-	*state = at[2];
-	at += 2;
-	for (int field = 3; field < 22; field++) {
-		at = strchr(at, ' ');
-		if (!at)
-			return false;
-		at++;
-	}
-	*started = strtoull(at, NULL, 10);
-	return true;
+	process->pid = (pid_t)strtol(text, NULL, 10);
+	after = strrchr(text, ')');	/* the name may hold anything */
+	return after && sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+			       &process->state, &process->threads, &process->started) == 3;
 }
 
+/* A process whose first thread has ended, and others have not, is a zombie that lives. */
 static bool
 has_ended(const struct pmc_account *account)
 {
-	unsigned long long started;
-	char path[32], state;
+	struct process process;
+	char path[32];
 
-	if (account->status == ACCOUNT_PENDING)
-		return time(NULL) - account->since > PENDING_SECONDS;
 	snprintf(path, sizeof(path), "/proc/%d/stat", account->pid);
-	if (!process(path, &state, &started))
+	if (!look_at(path, &process))
 		return kill(account->pid, 0) < 0 && errno == ESRCH;
-	return started != account->started || state == 'Z' || state == 'X';
+	return (account->started && process.started != account->started)
+		|| ((process.state == 'Z' || process.state == 'X') && process.threads <= 1);
 }
 
-/* Add what ended children have counted, and theirs; the orphans of ended ones become ours. */
+/* Nobody counts on an account any more: its parent has what it holds, and its children. */
+static void
+close_account(struct pmc_account *account)
+{
+	struct pmc_account *parent = account->parent;
+
+	for (int ctr = 0; parent && ctr < PMC_MAX_COUNTERS; ctr++)
+		parent->ended[ctr] += account->values[ctr] + account->ended[ctr];
+	for (size_t i = 0; i < arena->top; i++)
+		if (arena->accounts[i].used && arena->accounts[i].parent == account) {
+			arena->accounts[i].parent = parent;
+			arena->accounts[i].parent_serial = account->parent_serial;
+		}
+	account->used = false;
+}
+
+/* Close the accounts of ended children, and of theirs first. */
 static void
 fold(struct pmc_account *account)
 {
 	for (size_t i = 0; i < arena->top; i++) {
 		struct pmc_account *child = &arena->accounts[i];
 
-		if (child->status == ACCOUNT_FREE || child->parent != account || !has_ended(child))
-			continue;
-		fold(child);
-		for (int ctr = 0; ctr < PMC_MAX_COUNTERS; ctr++)
-			account->ended[ctr] += child->values[ctr] + child->ended[ctr];
-		for (size_t j = 0; j < arena->top; j++)
-			if (arena->accounts[j].status != ACCOUNT_FREE && arena->accounts[j].parent == child)
-				arena->accounts[j].parent = account;
-		child->status = ACCOUNT_FREE;
+		if (child->used && child->parent == account && has_ended(child)) {
+			fold(child);
+			close_account(child);
+		}
 	}
 }
 
 static struct pmc_account *
-free_account(void)
+free_place(void)
 {
-	for (size_t i = 0; i < arena->top; i++)
-		if (arena->accounts[i].status == ACCOUNT_FREE)
-			return &arena->accounts[i];
-	if (arena->top < NUM_ACCOUNTS)
-		return &arena->accounts[arena->top++];
-	for (size_t i = 0; i < arena->top; i++)	/* nobody's any more */
-		if (!arena->accounts[i].parent && has_ended(&arena->accounts[i]))
-			return &arena->accounts[i];
+	for (size_t i = 0; i < NUM_ACCOUNTS; i++) {
+		size_t place = (arena->next + i) % NUM_ACCOUNTS;
+
+		if (arena->accounts[place].used)
+			continue;
+		arena->next = (place + 1) % NUM_ACCOUNTS;
+		if (arena->top <= place)
+			arena->top = place + 1;
+		return &arena->accounts[place];
+	}
 	return NULL;
 }
 
-static void
-own(struct pmc_account *account)
+/* A place; if all are taken, those of ended processes are free, whoever was to ask for them. */
+static struct pmc_account *
+take_place(void)
 {
-	char state;
+	struct pmc_account *account = free_place();
+	const struct pmc_account *asked = NULL;
+	bool ended = false;
 
-	account->pid = getpid();
-	if (!process("/proc/self/stat", &state, &account->started))
-		account->started = 0;
-	account->status = ACCOUNT_LIVE;
+	if (account)
+		return account;
+	for (size_t i = 0; i < arena->top; i++) {
+		account = &arena->accounts[i];
+		if (!asked || asked->pid != account->pid || asked->started != account->started)
+			ended = has_ended(account);	/* a process may have many, in a row */
+		asked = account;
+		if (ended)
+			close_account(account);
+	}
+	return free_place();
 }
 
-/* An account: of this process if there is no parent's, else of the child that fork() will make. */
+/* The account with that serial, or who has inherited it; NULL if it is not known any more. */
+static struct pmc_account *
+heir(struct pmc_account *account, uint32_t serial)
+{
+	while (account && account->serial == serial && !account->used) {
+		serial = account->parent_serial;
+		account = account->parent;
+	}
+	return account && account->serial == serial ? account : NULL;
+}
+
+/* An account for this process; serial is that of parent before, and its own afterwards. */
 struct pmc_account *
 pmc_account_new(struct pmc_account *parent, uint32_t *serial)
 {
+	struct process self = { .pid = getpid() };
 	struct pmc_account *account;
 
 	if (!create_arena() || lock_arena())
 		return NULL;
-	if (parent)
-		fold(parent);
-	account = free_account();
+	if (!look_at("/proc/self/stat", &self))
+		self.started = 0;
+	parent = heir(parent, *serial);
+	account = take_place();
 	if (account) {
 		*serial = account->serial + 1;
-		memset(account, 0, sizeof(*account));
-		account->serial = *serial;
-		account->parent = parent;
-		account->since = time(NULL);
-		account->status = ACCOUNT_PENDING;
-		if (!parent)
-			own(account);
+		*account = (struct pmc_account){
+			.used = true, .serial = *serial, .parent = parent, .parent_serial = parent ? parent->serial : 0,
+			.pid = self.pid, .started = self.started,
+		};
 	}
 	pthread_mutex_unlock(&arena->lock);
 	return account;
 }
 
-bool
-pmc_account_adopt(struct pmc_account *account, uint32_t serial)
-{
-	bool ours;
-
-	if (lock_arena())
-		return false;
-	ours = account->status == ACCOUNT_PENDING && account->serial == serial;
-	if (ours)
-		own(account);
-	pthread_mutex_unlock(&arena->lock);
-	return ours;
-}
-
+/* What is for the parent stays until the process has ended. */
 void
 pmc_account_free(struct pmc_account *account)
 {
 	if (!account || lock_arena())
 		return;
-	account->status = ACCOUNT_FREE;
-	for (size_t i = 0; i < arena->top; i++)
-		if (arena->accounts[i].parent == account)
-			arena->accounts[i].parent = NULL;
+	if (!account->parent)
+		close_account(account);
 	pthread_mutex_unlock(&arena->lock);
 }
 

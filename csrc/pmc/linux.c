@@ -57,7 +57,7 @@ ended(struct pmc_counter *counter, uint64_t *sum)
 	int ret;
 
 	*sum = counter->ended;
-	if (!counter->own)
+	if (!counter->family)
 		return 0;
 	/* In this order, what happens in between is not taken for a child's. */
 	ret = counting_set_read(counter->family, &family);
@@ -80,32 +80,33 @@ static int
 configure(struct pmc_state *state, int ctr, int event)
 {
 	struct pmc_counter *counter = &state->counters[ctr];
-	const struct pmc_row *row = &state->machine->table->rows[event];
-	struct counting_set *own, *family;
-	int ret = open_set(row, OWN, 0, &own);
+	struct counting_set *own;
+	int ret = open_set(&state->machine->table->rows[event], OWN, 0, &own);
 
 	if (ret < 0)
 		return ret;
-	ret = open_set(row, FAMILY, 0, &family);
-	if (ret < 0) {
-		counting_set_close(own);
-		return ret;
-	}
 	ended(counter, &counter->ended);
 	drop(counter);
 	counter->own = own;
-	counter->family = family;
 	return 0;
 }
 
+/* The family's set is opened here: children made before the counter first ran have no part in it. */
 static int
 start(struct pmc_state *state, int ctr)
 {
-	int ret = counting_set_enable(state->counters[ctr].own);
+	struct pmc_counter *counter = &state->counters[ctr];
+	int ret = 0;
 
+	if (!counter->family)
+		ret = open_set(&state->machine->table->rows[counter->event], FAMILY, 0, &counter->family);
 	if (ret == 0)
-		ret = counting_set_enable(state->counters[ctr].family);
-	return error(ret);
+		ret = error(counting_set_enable(counter->own));
+	if (ret == 0)
+		ret = error(counting_set_enable(counter->family));
+	if (ret < 0)
+		counting_set_disable(counter->own);
+	return ret;
 }
 
 static void
@@ -160,12 +161,6 @@ destroy(struct pmc_state *state)
 		drop(&state->counters[ctr]);
 }
 
-static void
-before_fork(struct pmc_state *state)
-{
-	(void)state;
-}
-
 /* The descriptors are the parent's events: the child opens its own. */
 static void
 in_child(struct pmc_state *state)
@@ -189,5 +184,5 @@ in_child(struct pmc_state *state)
 const struct pmc_backend pmc_linux_backend = {
 	.create = create, .destroy = destroy, .configure = configure, .start = start, .stop = stop,
 	.value = value, .accumulated = accumulated, .profile = profile, .unprofile = unprofile,
-	.before_fork = before_fork, .in_child = in_child,
+	.in_child = in_child,
 };

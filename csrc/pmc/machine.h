@@ -11,6 +11,7 @@
 #ifndef PYPFM_CDEF
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "../counting/set.h"
 #endif
@@ -82,12 +83,19 @@ const struct pmc_machine *pmc_state_machine(const struct pmc_state *state);
 
 #ifndef PYPFM_CDEF
 
+/* A lock on a file; the program may have closed the descriptor, and have it for a file of its own. */
+struct pmc_lock {
+	int			fd;	/* or -1 */
+	dev_t			device;
+	ino_t			inode;
+};
+
 /* One counter of a process. */
 struct pmc_counter {
 	bool			configured;
 	bool			running;
 	int			event;		/* row */
-	int			use;		/* descriptor of the lock that says: in use; or -1 */
+	struct pmc_lock		use;		/* says: in use */
 	uint64_t		clocks;		/* model: clocks that are no 64 yet */
 	struct counting_set	*own;		/* linux: this process's threads */
 	struct counting_set	*family;	/* linux: and its child processes */
@@ -96,7 +104,7 @@ struct pmc_counter {
 	/* profiling */
 	bool			profiling;
 	int			profile_event;	/* row */
-	int			profile_lock;	/* descriptor, or -1 */
+	struct pmc_lock		profile_lock;
 	uint64_t		period;		/* ticks between two overflows, at least 1 */
 	uint64_t		left;		/* model: ticks until the next */
 	uint64_t		profile_clocks;	/* model: as clocks */
@@ -109,8 +117,7 @@ struct pmc_state {
 	const struct pmc_machine	*machine;
 	struct pmc_counter		counters[PMC_MAX_COUNTERS];
 	struct pmc_account		*account;	/* model: values, shared with the parent */
-	struct pmc_account		*child;		/* model: of the child that fork() makes */
-	uint32_t			child_serial;
+	uint32_t			serial;		/* of the account */
 	struct pmc_state		*next;		/* all states of the process */
 };
 
@@ -128,7 +135,6 @@ struct pmc_backend {
 	int (*accumulated)(struct pmc_state *state, int ctr, uint64_t *value);
 	int (*profile)(struct pmc_state *state, int ctr);	/* event and period are set */
 	void (*unprofile)(struct pmc_state *state, int ctr);
-	void (*before_fork)(struct pmc_state *state);
 	void (*in_child)(struct pmc_state *state);	/* running counters go on from 0 */
 };
 
@@ -143,9 +149,10 @@ void pmc_leave(void);
 int pmc_copyin(void *to, const void *from, size_t size);
 int pmc_copyout(void *to, const void *from, size_t size);
 
-/* use.c: which processes use a counter; a descriptor, -EBUSY, or another negative errno value. */
-int pmc_use_shared(const struct pmc_machine *machine, int ctr);
-int pmc_use_alone(const struct pmc_machine *machine, int ctr);
+/* use.c: which processes use a counter; 0, -EBUSY, or another negative errno value. */
+int pmc_use_take(const struct pmc_machine *machine, int ctr, bool alone, struct pmc_lock *lock);
+int pmc_use_ask(const struct pmc_machine *machine, int ctr, bool alone);	/* could it be taken */
+void pmc_use_release(struct pmc_lock *lock);
 
 /* profile.c: SIGPROF comes from counters, not from the interval timer. */
 int pmc_profile_begin(void);
@@ -157,7 +164,6 @@ struct pmc_account *pmc_account_new(struct pmc_account *parent, uint32_t *serial
 void pmc_account_free(struct pmc_account *account);
 uint64_t *pmc_account_values(struct pmc_account *account);
 uint64_t pmc_account_ended(struct pmc_account *account, int ctr);
-bool pmc_account_adopt(struct pmc_account *account, uint32_t serial);	/* in the child: it is this process's */
 
 #endif /* PYPFM_CDEF */
 #endif /* PYPFM_PMC_MACHINE_H */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #define CLOCK		0x100
 #define CLOCK_DIV_64	0x101
@@ -16,9 +17,7 @@
 static int
 create(struct pmc_state *state)
 {
-	uint32_t serial;
-
-	state->account = pmc_account_new(NULL, &serial);
+	state->account = pmc_account_new(NULL, &state->serial);
 	return state->account ? 0 : -ENOMEM;
 }
 
@@ -32,6 +31,8 @@ static int
 configure(struct pmc_state *state, int ctr, int event)
 {
 	(void)event;
+	if (!state->account && create(state) < 0)	/* a child for which there was none */
+		return -ENOMEM;
 	pmc_account_values(state->account)[ctr] = 0;
 	state->counters[ctr].clocks = 0;
 	return 0;
@@ -62,7 +63,7 @@ value(struct pmc_state *state, int ctr, uint64_t *value)
 static int
 accumulated(struct pmc_state *state, int ctr, uint64_t *value)
 {
-	*value = pmc_account_ended(state->account, ctr);
+	*value = state->account ? pmc_account_ended(state->account, ctr) : 0;
 	return 0;
 }
 
@@ -74,25 +75,11 @@ profile(struct pmc_state *state, int ctr)
 	return 0;
 }
 
-static void
-before_fork(struct pmc_state *state)
-{
-	state->child = NULL;
-	for (int ctr = 0; ctr < state->machine->num_counters; ctr++)
-		if (state->counters[ctr].running) {
-			state->child = pmc_account_new(state->account, &state->child_serial);
-			return;
-		}
-}
-
-/* A child that nobody accounts for counts on its own. */
+/* A child for which there is no account has no counters. */
 static void
 in_child(struct pmc_state *state)
 {
-	uint32_t serial;
-
-	state->account = state->child && pmc_account_adopt(state->child, state->child_serial)
-		? state->child : pmc_account_new(NULL, &serial);
+	state->account = pmc_account_new(state->account, &state->serial);
 	for (int ctr = 0; ctr < state->machine->num_counters; ctr++) {
 		state->counters[ctr].clocks = 0;
 		if (!state->account)
@@ -103,7 +90,7 @@ in_child(struct pmc_state *state)
 const struct pmc_backend pmc_model_backend = {
 	.create = create, .destroy = destroy, .configure = configure, .start = start, .stop = stop,
 	.value = value, .accumulated = accumulated, .profile = profile, .unprofile = stop,
-	.before_fork = before_fork, .in_child = in_child,
+	.in_child = in_child,
 };
 
 /* How far count events of one kind move a counter that counts another, or the same. */
@@ -155,22 +142,34 @@ pmc_state_step(struct pmc_state *state, pmc_evid_t id)
 	return step;
 }
 
-/* A signal each, for as long as the counter still profiles; a blocked one can wait only once. */
+/* Whether SIGPROF would be for nobody; by default it ends the process, as no overflow of a counter does. */
+static bool
+unheard(void)
+{
+	struct sigaction action;
+
+	return sigaction(SIGPROF, NULL, &action) == 0 && (action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL);
+}
+
+/* One SIGPROF to the process: in this thread if it can, so that the handler has run; false if it has to wait. */
+static bool
+tick(void)
+{
+	sigset_t set;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &set);
+	if (!sigismember(&set, SIGPROF))
+		return raise(SIGPROF) == 0;
+	kill(getpid(), SIGPROF);
+	return sigpending(&set) == 0 && !sigismember(&set, SIGPROF);
+}
+
+/* A signal each, for as long as the counter still profiles; one that waits stands for all that follow. */
 static void
 deliver(struct pmc_state *state, int ctr, uint64_t ticks)
 {
-	struct sigaction action;
-	sigset_t blocked;
-
-	while (ticks--) {
-		if (!__atomic_load_n(&state->counters[ctr].profiling, __ATOMIC_RELAXED)
-		    || (sigaction(SIGPROF, NULL, &action) == 0 && action.sa_handler == SIG_IGN))
-			return;
-		pthread_sigmask(SIG_SETMASK, NULL, &blocked);
-		raise(SIGPROF);
-		if (sigismember(&blocked, SIGPROF))
-			return;
-	}
+	while (ticks-- && __atomic_load_n(&state->counters[ctr].profiling, __ATOMIC_RELAXED) && !unheard() && tick())
+		;
 }
 
 int

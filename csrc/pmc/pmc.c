@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* The lock of all states, and what fork() has to know. */
 static struct {
@@ -41,37 +40,26 @@ pmc_leave(void)
 
 /* ---- states ---------------------------------------------------------------- */
 
-static void
-release(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
-static void
-before_fork(void)
-{
-	pmc_enter();
-	for (struct pmc_state *s = pmc.states; s; s = s->next)
-		s->machine->backend->before_fork(s);
-}
-
 /* Running counters go on, from zero; what is only configured, and profiling, stays with the parent. */
 static void
 state_in_child(struct pmc_state *state)
 {
 	for (int ctr = 0; ctr < state->machine->num_counters; ctr++) {
 		struct pmc_counter *c = &state->counters[ctr];
-		int parents = c->use;
+		struct pmc_lock parents = c->use;
 
 		c->configured = c->running;
-		c->use = c->running ? pmc_use_shared(state->machine, ctr) : -1;
-		release(&parents);
+		c->use.fd = -1;
+		if (c->running)
+			pmc_use_take(state->machine, ctr, false, &c->use);
+		pmc_use_release(&parents);
 		c->profiling = false;
-		release(&c->profile_lock);
+		pmc_use_release(&c->profile_lock);
 	}
 	state->machine->backend->in_child(state);
+	for (int ctr = 0; ctr < state->machine->num_counters; ctr++)
+		if (!state->counters[ctr].running)	/* where the back end could not go on */
+			pmc_use_release(&state->counters[ctr].use);
 }
 
 static void
@@ -92,9 +80,9 @@ new_state(const struct pmc_machine *machine)
 		return NULL;
 	state->machine = machine;
 	for (int ctr = 0; ctr < PMC_MAX_COUNTERS; ctr++)
-		state->counters[ctr].use = state->counters[ctr].profile_lock = -1;
+		state->counters[ctr].use.fd = state->counters[ctr].profile_lock.fd = -1;
 	if (!pmc.forks)
-		pmc.forks = pthread_atfork(before_fork, pmc_leave, in_child) == 0;
+		pmc.forks = pthread_atfork(pmc_enter, pmc_leave, in_child) == 0;
 	if (!pmc.forks || machine->backend->create(state) < 0) {
 		free(state);
 		return NULL;
@@ -129,7 +117,7 @@ end_profile(struct pmc_state *state, int ctr)
 		return;
 	state->machine->backend->unprofile(state, ctr);
 	__atomic_store_n(&c->profiling, false, __ATOMIC_RELAXED);
-	release(&c->profile_lock);
+	pmc_use_release(&c->profile_lock);
 	pmc_profile_end();
 }
 
@@ -146,7 +134,7 @@ pmc_state_free(struct pmc_state *state)
 		}
 	for (int ctr = 0; ctr < state->machine->num_counters; ctr++) {
 		end_profile(state, ctr);
-		release(&state->counters[ctr].use);
+		pmc_use_release(&state->counters[ctr].use);
 	}
 	state->machine->backend->destroy(state);
 	pmc_leave();
@@ -159,22 +147,6 @@ static bool
 valid(const struct pmc_state *state, int ctr)
 {
 	return ctr >= 0 && ctr < state->machine->num_counters;
-}
-
-/* Whether profiling has the counter, in whatever process of this user. */
-static bool
-owned(const struct pmc_state *state, int ctr)
-{
-	int fd;
-
-	if (state->counters[ctr].profiling)
-		return true;
-	if (state->counters[ctr].use >= 0)	/* then nobody can */
-		return false;
-	fd = pmc_use_shared(state->machine, ctr);
-	if (fd >= 0)
-		close(fd);
-	return fd == -EBUSY;
 }
 
 /* The row of an event that the counter can count, or -ENODEV. */
@@ -196,13 +168,12 @@ op_start(struct pmc_state *state, int ctr)
 		return -ENXIO;
 	if (c->running)
 		return -EINPROGRESS;
-	ret = c->profiling ? -EBUSY : pmc_use_shared(state->machine, ctr);
+	ret = c->profiling ? -EBUSY : pmc_use_take(state->machine, ctr, false, &c->use);
 	if (ret == -EBUSY || ret == -ENOMEM)
-		return ret;
-	c->use = ret;	/* without a place for locks only PROFSTART fails */
+		return ret;	/* without a place for locks only PROFSTART fails */
 	ret = state->machine->backend->start(state, ctr);
 	if (ret < 0) {
-		release(&c->use);
+		pmc_use_release(&c->use);
 		return ret;
 	}
 	c->running = true;
@@ -219,7 +190,7 @@ op_stop(struct pmc_state *state, int ctr)
 	if (c->running) {
 		state->machine->backend->stop(state, ctr);
 		c->running = false;
-		release(&c->use);
+		pmc_use_release(&c->use);
 	}
 	return 0;
 }
@@ -230,8 +201,11 @@ op_configure(struct pmc_state *state, int ctr, const struct pmc_counter_cfg *cfg
 	struct pmc_counter *c = &state->counters[ctr];
 	int event, ret;
 
-	if (c->running || owned(state, ctr))
+	if (c->running || c->profiling)
 		return -EBUSY;
+	ret = pmc_use_ask(state->machine, ctr, false);	/* profiling, in whatever process of this user */
+	if (ret == -EBUSY || ret == -ENOMEM)
+		return ret;
 	event = event_of(state, ctr, cfg->event_id);
 	if (event < 0)
 		return event;
@@ -254,36 +228,43 @@ period(const struct pmc_machine *machine, pmc_ctr_t reset_value)
 	return ticks == 0 || ticks > INT64_MAX ? INT64_MAX : ticks;
 }
 
+/* SIGPROF at each so many events, with event and period set. */
+static int
+begin_profile(struct pmc_state *state, int ctr)
+{
+	int ret = pmc_profile_begin();
+
+	if (ret < 0)
+		return ret;
+	ret = state->machine->backend->profile(state, ctr);
+	if (ret < 0)
+		pmc_profile_end();
+	return ret;
+}
+
 static int
 op_profstart(struct pmc_state *state, int ctr, const struct pmc_counter_cfg *cfg)
 {
 	struct pmc_counter *c = &state->counters[ctr];
-	int lock, ret;
+	int event = state->machine->interrupts ? event_of(state, ctr, cfg->event_id) : -ENODEV;
+	int ret;
 
 	if (c->running || c->profiling)
 		return -EBUSY;
-	lock = pmc_use_alone(state->machine, ctr);
-	if (lock == -EBUSY || lock == -ENOMEM)
-		return lock;
-	ret = event_of(state, ctr, cfg->event_id);
-	if (ret >= 0 && lock >= 0 && state->machine->interrupts) {
-		c->profile_event = ret;
-		c->period = period(state->machine, cfg->reset_value);
-		ret = pmc_profile_begin();
-		if (ret == 0) {
-			ret = state->machine->backend->profile(state, ctr);
-			if (ret < 0)
-				pmc_profile_end();
-		}
-	} else
-		ret = -ENODEV;
-	if (ret < 0) {
-		release(&lock);
+	ret = event < 0 ? pmc_use_ask(state->machine, ctr, true)
+		: pmc_use_take(state->machine, ctr, true, &c->profile_lock);
+	if (ret == -EBUSY || ret == -ENOMEM)
 		return ret;
-	}
-	c->profile_lock = lock;
-	__atomic_store_n(&c->profiling, true, __ATOMIC_RELAXED);
-	return 0;
+	if (ret < 0 || event < 0)
+		return -ENODEV;
+	c->profile_event = event;
+	c->period = period(state->machine, cfg->reset_value);
+	ret = begin_profile(state, ctr);
+	if (ret < 0)
+		pmc_use_release(&c->profile_lock);
+	else
+		__atomic_store_n(&c->profiling, true, __ATOMIC_RELAXED);
+	return ret;
 }
 
 static int

@@ -21,10 +21,13 @@ pmc_profile_begin(void)
 	static const struct itimerval off;
 	struct sigaction action;
 
-	if (profile.counters++)
+	if (profile.counters) {
+		profile.counters++;
 		return 0;
+	}
 	if (setitimer(ITIMER_PROF, &off, &profile.timer) < 0)
 		return -errno;
+	profile.counters = 1;
 	if (sigaction(SIGPROF, NULL, &action) == 0 && action.sa_handler == SIG_DFL) {
 		action.sa_handler = SIG_IGN;
 		profile.ignored = sigaction(SIGPROF, &action, NULL) == 0;
@@ -32,22 +35,32 @@ pmc_profile_begin(void)
 	return 0;
 }
 
+/* The timer as it was, if nobody has set it meanwhile, and its signal does not end the process. */
+static void
+restart_timer(void)
+{
+	struct itimerval timer;
+
+	if (getitimer(ITIMER_PROF, &timer) == 0 && !timerisset(&timer.it_value))
+		setitimer(ITIMER_PROF, &profile.timer, NULL);
+}
+
 void
 pmc_profile_end(void)
 {
-	struct itimerval timer;
 	struct sigaction action;
+	bool listening;
 
 	if (--profile.counters)
 		return;
-	if (profile.ignored && sigaction(SIGPROF, NULL, &action) == 0 && action.sa_handler == SIG_IGN) {
+	listening = sigaction(SIGPROF, NULL, &action) == 0 && action.sa_handler != SIG_DFL;
+	if (listening && profile.ignored && action.sa_handler == SIG_IGN) {
 		action.sa_handler = SIG_DFL;
 		sigaction(SIGPROF, &action, NULL);
 	}
 	profile.ignored = false;
-	/* The program may have stopped or set its timer meanwhile; a stopped one of before starts again. */
-	if (getitimer(ITIMER_PROF, &timer) == 0 && !timerisset(&timer.it_value))
-		setitimer(ITIMER_PROF, &profile.timer, NULL);
+	if (listening)	/* else the program has ended its own profiling: profil(NULL, ...) */
+		restart_timer();
 }
 
 void
