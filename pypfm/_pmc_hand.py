@@ -27,10 +27,13 @@ _INFO = {
 
 
 def _check(argp: object, wanted: str | None) -> None:
-    """Refuse memory that is smaller than what C stores or reads; a void * is C's own affair."""
+    """Refuse memory that is smaller than what C stores or reads, or Python's; a void * is C's own affair."""
     cdata = argp._cdata if isinstance(argp, Cell) else argp
-    if wanted is None or not isinstance(cdata, CData):
+    if wanted is None or cdata is None:
         return
+    if not isinstance(cdata, CData):
+        message = f"argp has to point to {wanted}, not to a Python {type(argp).__name__}"
+        raise TypeError(message)
     ctype = ffi.typeof(cdata)
     given = ctype if ctype.kind in ("struct", "union") else ctype.item
     if given.kind == "void":
@@ -65,5 +68,6 @@ def advance(state: object, event_id: int, count: int) -> int:
 
 def pmc_model_advance(event_id: int, count: int) -> int:
     """Call C, one overflow at a time."""
+    count = ffi.new("uint64_t *", count)[0]  # OverflowError
     state = lib.pmc_current()
     return -1 if state == ffi.NULL else advance(state, event_id, count)

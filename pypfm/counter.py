@@ -174,6 +174,8 @@ class Machine(Mapping[str, CounterEvent]):
             message = f"{reset} events between two overflows: 0 to 2^64 - 1 are possible"
             raise CounterNumberError(errno.EINVAL, message)
         found = self[event]
+        if counter is not None and counter not in range(self.num_counters):
+            raise self._error(counter, event, errno.EINVAL)
         cfg = ffi.new("struct pmc_counter_cfg *", {"event_id": found.id, "reset_value": reset})
         for number in found.counters if counter is None else (counter,):
             if number in self._counters:  # of an object that lives, running or not
@@ -189,16 +191,15 @@ class Machine(Mapping[str, CounterEvent]):
 
     def _control(self, number: int, op: int, argp: object, event: str) -> None:
         if lib.pmc_state_control(self._state, number, op, argp):
-            raise self._error(number, event)
+            raise self._error(number, event, ffi.errno)
 
     def _info(self, number: int, op: int) -> int:
         value: Any = ffi.new("uint64_t *")
         if lib.pmc_state_get_info(self._state, number, op, value):
-            raise self._error(number, "")
+            raise self._error(number, "", ffi.errno)
         return int(value[0])
 
-    def _error(self, number: int, event: str) -> CounterError:
-        code = ffi.errno
+    def _error(self, number: int, event: str, code: int) -> CounterError:
         about = f"{self.name}, counter {number}" + (f", {event}" if event else "")
         reason = {
             errno.ENXIO: "not configured",

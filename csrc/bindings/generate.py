@@ -204,7 +204,7 @@ class Types:
             cell = "c_char_p" if type_names(target.type) == ["char"] else "Cell[Any]"
             kind = f"_m.{cell} | _m.CData | None"
         else:
-            kind = "_m.Struct | _m.CData | None"
+            kind = "_m.Struct | _m.Cell[int] | _m.CData | None"
         return kind
 
     def result(self, node: c_ast.Node) -> str:
