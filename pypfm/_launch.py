@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ __all__ = ["Command"]
 
 # What a shell lets a foreground command have: the terminal's signals are the command's, not ours.
 _TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+# What Python ignores, and programs expect as it is by default.
+_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class Command:
@@ -34,9 +37,13 @@ class Command:
         try:
             os.close(self._go)
             if os.read(go_read, 1):  # else the parent has gone
+                for s in _PYTHON:
+                    signal.signal(s, signal.SIG_DFL)
                 os.execvp(words[0], list(words))
         except OSError as error:
             os.write(failure_write, str(error.errno).encode())
+        except ValueError:  # an empty name
+            os.write(failure_write, str(errno.ENOENT).encode())
         finally:
             os._exit(127)
 

@@ -9,6 +9,7 @@ import argparse
 import errno
 import json
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -47,8 +48,8 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of pmc's command line."""
     parser = _Parser(prog="pmc", add_help=False, usage=_USAGE.removeprefix("usage: "),
                      description="Count an event while a command runs.",
-                     epilog="Exit status: the command's; 1 usage, 3 a model runs no command, 4 and 5 no counter,"
-                     " 6 the command cannot be run, 7 a count cannot be read.")
+                     epilog="Exit status: the command's; 1 usage, 3 a model runs no command, 4 no counter,"
+                     " 5 none of kernel mode or no process, 6 the command cannot be run, 7 a count cannot be read.")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("-h", dest="listing", action="store_true", help="list the events")
     what.add_argument("-C", dest="clear", action="store_true",
@@ -68,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     if args.event is None and args.command:
         parser.error(f"{'-C' if args.clear else '-h'} takes no command: {' '.join(args.command)}")
+    if args.command[:1] == ["--"]:
+        del args.command[0]
     if args.event is not None and not args.command:
         parser.error("-c needs a command")
     try:
@@ -75,28 +78,30 @@ def main(argv: Sequence[str] | None = None) -> int:
             _list(Machine(args.machine), as_json=args.json)
             return 0
         return 0 if args.clear else _count(parser, args)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     except _FailedError as failure:
         print(f"pmc: {failure}", file=sys.stderr)
         return failure.status
     except PfmError as error:
         print(f"pmc: {error}", file=sys.stderr)
         return _EXIT_USAGE
-    except BrokenPipeError:
+    except OSError as error:  # of standard output; it is not tried again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"pmc: standard output: {error.strerror}", file=sys.stderr)
         return 1
 
 
 def _list(machine: Machine, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"machine": machine.name, "events": [e.to_json() for e in machine.values()]}, indent=2))
+        print(json.dumps({"machine": machine.name, "events": [e.to_json() for e in machine.values()]}, indent=2),
+              flush=True)
         return
     names = list(machine)
-    print("Supported performance counter events:")
-    for left, right in zip(names[::2], names[1::2], strict=False):
-        print(f"    {left:>37} {right:>37}")
-    if len(names) % 2:
-        print(f"\t{names[-1]:>37}")
-    sys.stdout.flush()
+    rows = [f"    {left:>37} {right:>37}" for left, right in zip(names[::2], names[1::2], strict=False)]
+    last = [f"\t{names[-1]:>37}"] if len(names) % 2 else []
+    print("Supported performance counter events:", *rows, *last, sep="\n", flush=True)
 
 
 # ---- counting a command -----------------------------------------------------------
@@ -144,7 +149,10 @@ def _count(parser: argparse.ArgumentParser, args: argparse.Namespace) -> int:
     if machine.is_model:
         message = f"{machine.name} is a model; it counts what a program gives it (pmc_model_advance)"
         raise _FailedError(_EXIT_MACHINE, message)
-    command = Command(args.command)
+    try:
+        command = Command(args.command)
+    except OSError as error:
+        raise _FailedError(_EXIT_KERNEL, f"no process can be made: {error.strerror}") from None
     try:
         user, kernel = _attach(machine, args.event, command.pid)
     except _FailedError:
@@ -168,12 +176,11 @@ def _unknown(machine: Machine, event: str) -> CountingError:
 def _show(args: argparse.Namespace, counts: tuple[int, int | None]) -> None:
     user, kernel = counts
     if args.json:
-        print(json.dumps({"event": args.event, "user": user, "kernel": kernel}))
-    else:
-        print(f"{args.event}: user {user} kernel {'not available' if kernel is None else kernel}")
-        if kernel is None:
-            print(f"pmc: kernel mode: {reason(errno.EACCES)}", file=sys.stderr)
-    sys.stdout.flush()
+        print(json.dumps({"event": args.event, "user": user, "kernel": kernel}), flush=True)
+        return
+    print(f"{args.event}: user {user} kernel {'not available' if kernel is None else kernel}", flush=True)
+    if kernel is None:
+        print(f"pmc: kernel mode: {reason(errno.EACCES)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import cast
 
 __all__ = ["NAMES", "load"]
 
-NAMES = ("encode", "encode_pfm4", "events", "events_pfm4", "info", "info_pfm4", "pmus")
+NAMES = ("encode", "encode_pfm4", "events", "events_pfm4", "info", "info_pfm4", "pmc_count", "pmc_list", "pmus")
 
 
 def load(name: str) -> dict[str, object]:
