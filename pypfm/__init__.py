@@ -3,7 +3,9 @@
 * `pypfm.pfm3`: libpfm 3 as in C, for Itanium 2 and Montecito;
 * `Itanium2`, `Montecito`: the same PMUs as Python objects;
 * `pypfm.pfm4`: libpfm 4 as in C, for Intel Goldmont and the Linux generic events;
-* `Goldmont`, `Perf`: these as Python objects.
+* `Goldmont`, `Perf`: these as Python objects;
+* `pypfm.pmc`: NetBSD's pmc interface as in C;
+* `Counter`, `Machine`: the same as Python objects.
 """
 
 from __future__ import annotations
@@ -12,11 +14,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pypfm.counter import Counter, CounterEvent, Machine
     from pypfm.decode import Decoded, Decoded4
     from pypfm.encoding import Encoding
     from pypfm.errors import (
         AssignmentError,
         CodeRangeError,
+        CounterBusyError,
+        CounterError,
+        CounterEventError,
+        CounterNumberError,
+        CounterRunningError,
         CountingError,
         CoverageError,
         DataRangeError,
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
         FieldWidthError,
         IncompatibleEventsError,
         InvalidRequestError,
+        NotConfiguredError,
         NotSupportedError,
         Pfm3Error,
         Pfm4Error,
@@ -36,6 +45,7 @@ if TYPE_CHECKING:
         RequestTooLargeError,
         ThresholdError,
         UnitMaskError,
+        UnknownEventError,
     )
     from pypfm.goldmont import AverageLatency, Encoding4, Event4, Goldmont, Perf, Umask
     from pypfm.itanium import Event, Itanium2, Montecito, UnitMask
@@ -56,13 +66,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
+    "counter": ["Counter", "CounterEvent", "Machine"],
     "decode": ["Decoded", "Decoded4"],
     "encoding": ["Encoding"],
     "errors": [
-        "AssignmentError", "CodeRangeError", "CountingError", "CoverageError", "DataRangeError", "DecodeError",
-        "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError",
-        "InvalidRequestError", "NotSupportedError", "Pfm3Error", "Pfm4Error", "Pfm4PromiseError", "PfmError",
-        "PromiseError", "RequestTooLargeError", "ThresholdError", "UnitMaskError",
+        "AssignmentError", "CodeRangeError", "CounterBusyError", "CounterError", "CounterEventError",
+        "CounterNumberError", "CounterRunningError", "CountingError", "CoverageError", "DataRangeError",
+        "DecodeError", "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError",
+        "IncompatibleEventsError", "InvalidRequestError", "NotConfiguredError", "NotSupportedError", "Pfm3Error",
+        "Pfm4Error", "Pfm4PromiseError", "PfmError", "PromiseError", "RequestTooLargeError", "ThresholdError",
+        "UnitMaskError", "UnknownEventError",
     ],
     "goldmont": ["AverageLatency", "Encoding4", "Event4", "Goldmont", "Perf", "Umask"],
     "levels": ["Plm"],
@@ -75,13 +88,15 @@ _MODULES = {
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
-    "AddressRange", "AssignmentError", "AverageLatency", "Btb", "CodeRangeError", "CountingError",
-    "CoverageError", "DataRangeError", "DecodeError", "Decoded", "Decoded4", "Ear", "EarMode", "Encoding",
-    "Encoding4", "Etb", "Event", "Event4", "EventNotFoundError", "EventRequest", "EventSetError",
-    "FeatureError", "FieldWidthError", "Goldmont", "IncompatibleEventsError", "InvalidRequestError", "IpEar",
-    "Ism", "Itanium2", "Montecito", "NotSupportedError", "OpcodeMatch", "Perf", "Pfm3Error", "Pfm4Error",
-    "Pfm4PromiseError", "PfmError", "Plm", "PromiseError", "Ranges", "RequestTooLargeError", "ThresholdError",
-    "Umask", "UnitMask", "UnitMaskError", "__version__",
+    "AddressRange", "AssignmentError", "AverageLatency", "Btb", "CodeRangeError", "Counter", "CounterBusyError",
+    "CounterError", "CounterEvent", "CounterEventError", "CounterNumberError", "CounterRunningError",
+    "CountingError", "CoverageError", "DataRangeError", "DecodeError", "Decoded", "Decoded4", "Ear", "EarMode",
+    "Encoding", "Encoding4", "Etb", "Event", "Event4", "EventNotFoundError", "EventRequest", "EventSetError",
+    "FeatureError", "FieldWidthError", "Goldmont", "IncompatibleEventsError", "InvalidRequestError", "IpEar", "Ism",
+    "Itanium2", "Machine", "Montecito", "NotConfiguredError", "NotSupportedError", "OpcodeMatch", "Perf",
+    "Pfm3Error", "Pfm4Error", "Pfm4PromiseError", "PfmError", "Plm", "PromiseError", "Ranges",
+    "RequestTooLargeError", "ThresholdError", "Umask", "UnitMask", "UnitMaskError", "UnknownEventError",
+    "__version__",
 ]
 
 

@@ -7,13 +7,13 @@ of these; a program uses them as pypfm.pfm3.byref and so on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import IO, Any, ClassVar, Generic, Protocol, TypeVar, cast
+from typing import IO, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from _cffi_backend import FFI
 
 __all__ = [
-    "Array", "Buffer", "CData", "Cell", "Fields", "File", "String", "Struct", "Union", "byref", "c_argument",
+    "Array", "Buffer", "CData", "Callers", "Cell", "Fields", "File", "String", "Struct", "Union", "byref", "c_argument",
     "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong", "callers",
     "create_string_buffer", "sized", "string",
 ]
@@ -251,12 +251,23 @@ def sized(buffer: Buffer, maxlen: int) -> CData | None:
     return data
 
 
-def callers(ffi: FFI, lib: Any) -> tuple[Callable[..., int], Callable[..., str]]:
-    """The two functions through which a mirror calls its library.
+class Callers(NamedTuple):
+    """The functions through which a mirror calls its library: they hand over arguments as C wants them.
 
-    The first hands over arguments as C wants them and returns the C return
-    code; the second does so for functions that return a string.
+    :ivar call: of functions that return a number
+    :ivar text: of functions that return a string
+    :ivar text_or_none: of functions that return a string or NULL
+    :ivar pointer: of functions that return another pointer
     """
+
+    call: Callable[..., int]
+    text: Callable[..., str]
+    text_or_none: Callable[..., str | None]
+    pointer: Callable[..., CData]
+
+
+def callers(ffi: FFI, lib: Any) -> Callers:
+    """The functions through which a mirror calls a library."""
     null = ffi.NULL
 
     def convert(arg: object) -> object:
@@ -282,4 +293,11 @@ def callers(ffi: FFI, lib: Any) -> tuple[Callable[..., int], Callable[..., str]]
     def text(function: Callable[..., CData], *args: object) -> str:
         return string(function(*map(convert, args)))
 
-    return call, text
+    def text_or_none(function: Callable[..., CData], *args: object) -> str | None:
+        found = pointer(function, *args)
+        return string(found) if found else None
+
+    def pointer(function: Callable[..., CData], *args: object) -> CData:
+        return function(*map(convert, args))
+
+    return Callers(call, text, text_or_none, pointer)

@@ -14,7 +14,7 @@ from pypfm._pfm4 import ffi, lib
 
 __all__ = ["c_uint64_array", "pfm_get_event_encoding", "pfm_get_os_event_encoding"]
 
-_call, _ = callers(ffi, lib)
+_call = callers(ffi, lib).call
 
 # The arrays that structures point to.  Those of a structure that Python owns go with it; those of
 # memory owned elsewhere (an element of an array, a buffer) stay until its address is used again.

@@ -12,12 +12,11 @@ from pypfm._mirror import string
 from pypfm._pfm3 import ffi, lib
 
 __all__ = [
-    "AssignmentError", "CodeRangeError", "ConformError", "CountingError", "CoverageError", "DataRangeError",
-    "DecodeError",
+    "AssignmentError", "CodeRangeError", "ConformError", "CounterBusyError", "CounterError", "CounterEventError",
+    "CounterNumberError", "CounterRunningError", "CountingError", "CoverageError", "DataRangeError", "DecodeError",
     "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError",
-    "InvalidRequestError", "NotSupportedError", "Pfm3Error", "Pfm4Error", "Pfm4PromiseError",
-    "PfmError", "PromiseError",
-    "RequestTooLargeError", "ThresholdError", "UnitMaskError",
+    "InvalidRequestError", "NotConfiguredError", "NotSupportedError", "Pfm3Error", "Pfm4Error", "Pfm4PromiseError",
+    "PfmError", "PromiseError", "RequestTooLargeError", "ThresholdError", "UnitMaskError", "UnknownEventError",
 ]
 
 
@@ -31,7 +30,8 @@ def shown(text: str) -> str:
 
 def unknown_event(pmu: str, name: str, names: list[str]) -> str:
     """The message for an event that a PMU has not, with the nearest ones."""
-    near = difflib.get_close_matches(name[:_LONGEST_SHOWN].upper(), names, n=3, cutoff=0.6)
+    as_listed = str.upper if all(n.isupper() for n in names) else str
+    near = difflib.get_close_matches(as_listed(name[:_LONGEST_SHOWN]), names, n=3, cutoff=0.6)
     hint = f"; the nearest are {', '.join(near)}" if near else ""
     return f"{pmu} has no event {shown(name)}{hint}"
 
@@ -78,6 +78,37 @@ class CountingError(PfmError, OSError):
 
     def __str__(self) -> str:
         return str(self.strerror)
+
+
+class CounterError(CountingError):
+    """A failure of NetBSD's pmc interface.
+
+    :ivar errno: what pmc_control(2) says
+    """
+
+
+class NotConfiguredError(CounterError):
+    """ENXIO: the counter is not configured."""
+
+
+class CounterRunningError(CounterError):
+    """EINPROGRESS: the counter runs already."""
+
+
+class CounterNumberError(CounterError, ValueError):
+    """EINVAL: no such counter, or a number out of range."""
+
+
+class CounterBusyError(CounterError):
+    """EBUSY: the counter is in use."""
+
+
+class CounterEventError(CounterError):
+    """ENODEV: the event is not valid for the counter, or not available here."""
+
+
+class UnknownEventError(CounterError, LookupError):
+    """ESRCH: the machine has no event of this name."""
 
 
 class Pfm3Error(PfmError):

@@ -6,6 +6,7 @@ any host, needs no environment variable and does not touch what ``pypfm.pfm4`` s
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -337,37 +338,17 @@ class Pfm4Pmu(ABC):
         :param work: called once, while the counter is on
         :raises CountingError: the kernel refuses; errno says why (ENOENT: no such counter here)
         """
+        from pypfm._counting import PerfEvent
+
         encoding = self.encode(event, plm=plm, os=os)
-        attr: Any = ffi.new("struct perf_event_attr *")
-        ffi.memmove(attr, encoding._attr_bytes, len(encoding._attr_bytes))
-        fd = _checked(lib.counting_open(attr), encoding)
-        try:
-            _checked(lib.counting_start(fd), encoding)
+        with PerfEvent(encoding._attr_bytes, name=encoding.string) as counter:
+            counter.start()
             work()
-            _checked(lib.counting_stop(fd), encoding)
-            value: Any = ffi.new("struct counting_value *")
-            _checked(lib.counting_read(fd, value), encoding)
-        finally:
-            lib.counting_close(fd)
-        if value.time_enabled and not value.time_running:
-            raise CountingError(16, f"{encoding.string}: the counter was never scheduled (all are in use)")
-        return int(value.value)
-
-
-_REASONS = {
-    1: "not permitted; see /proc/sys/kernel/perf_event_paranoid",
-    2: "no such counter on this machine (hardware counters are rare in virtual machines)",
-    13: "not permitted; see /proc/sys/kernel/perf_event_paranoid",
-    19: "no such counter on this machine",
-    95: "the processor does not support it",
-}
-
-
-def _checked(ret: int, encoding: Encoding4) -> int:
-    if ret < 0:
-        reason = _REASONS.get(-ret, "perf_event_open refuses it")
-        raise CountingError(-ret, f"{encoding.string}: {reason}")
-    return ret
+            counter.stop()
+            count = counter.read()
+        if count.enabled and not count.running:
+            raise CountingError(errno.EBUSY, f"{encoding.string}: the counter was never scheduled (all are in use)")
+        return count.value
 
 
 def _attr_fields(attr: Any) -> dict[str, int]:

@@ -49,3 +49,13 @@ def libpfm3() -> Path:
 def pfm3_include() -> Path:
     """The directory of the installed headers of libpfm 3."""
     return LIBRARIES["pfm3"].include_dir
+
+
+@pytest.fixture
+def runtime_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A runtime directory of this test's own, so that its counters' locks meet no other test's."""
+    directory = tmp_path / "runtime"
+    directory.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(directory))
+    monkeypatch.delenv("PMC_MACHINE", raising=False)
+    return directory

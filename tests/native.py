@@ -16,7 +16,7 @@ from elftools.elf.elffile import ELFFile
 from conftest import ROOT
 from pypfm.config import LIBRARIES, Library
 
-PFM3, PFM3_MANUAL, PFM4 = LIBRARIES["pfm3"], LIBRARIES["pfm3-manual"], LIBRARIES["pfm4"]
+PFM3, PFM3_MANUAL, PFM4, PMC = (LIBRARIES[name] for name in ("pfm3", "pfm3-manual", "pfm4", "pmc"))
 TABLES = ROOT / "csrc" / "tables"
 CC = os.environ.get("CC", "cc")
 CXX = os.environ.get("CXX", "g++")
@@ -25,7 +25,14 @@ CXX = os.environ.get("CXX", "g++")
 EVENT_TABLES = {
     "pfm3": {"itanium2": ["itanium2_events"], "montecito": ["montecito_events"]},
     "pfm4": {"glm": ["glm_events", "glm_umasks"], "perf": ["perf_events", "perf_umasks"]},
+    "pmc": {f"pmc_{machine}": [f"pmc_{machine}_events"] for machine in ("linux", "xscale", "i586", "i686", "k7")},
 }
+# Sources that libraries share, and directories of headers that only their own sources see.
+SHARED_SOURCES = {
+    "pfm3": ["names/names.c"], "pfm4": ["names/names.c", "counting/counting.c"],
+    "pmc": ["counting/counting.c", "counting/set.c"],
+}
+PRIVATE_INCLUDES = {"pmc": ["pfm4/include"]}
 
 
 def headers(library: Library) -> list[str]:
@@ -61,14 +68,21 @@ def library_sources(library: Library, directory: Path) -> list[Path]:
         out = directory / f"{model}_events.c"
         build(sys.executable, TABLES / "generate.py", csrc(library).name, model, out, *(TABLES / f"{t}.csv" for t in tables))
         generated.append(out)
-    return [*sorted(csrc(library).glob("*.c")), ROOT / "csrc" / "names" / "names.c", *generated]
+    shared = [ROOT / "csrc" / name for name in SHARED_SOURCES[csrc(library).name]]
+    return [*sorted(csrc(library).glob("*.c")), *shared, *generated]
+
+
+def library_flags(library: Library) -> list[str]:
+    """What a library's own sources are compiled with."""
+    private = [csrc(library), *(ROOT / "csrc" / name for name in PRIVATE_INCLUDES.get(csrc(library).name, []))]
+    return ["-std=gnu11", "-D_GNU_SOURCE", *library.cflags, *(f"-I{path}" for path in private)]
 
 
 def build_library(library: Library, directory: Path, *flags: str, sources: Sequence[Path] = ()) -> Path:
     """A library of our own, compiled against the installed headers; from other sources than its own, if some are given."""
     out = directory / library.soname
-    build(CC, "-std=gnu11", "-fPIC", "-shared", "-D_GNU_SOURCE", "-DPYPFM_SHARED", *flags, *library.cflags,
-          f"-I{csrc(library)}", f"-Wl,-soname,{library.soname}", *(sources or library_sources(library, directory)), "-o", out)
+    build(CC, *library_flags(library), "-fPIC", "-shared", "-DPYPFM_SHARED", *flags,
+          f"-Wl,-soname,{library.soname}", *(sources or library_sources(library, directory)), "-o", out)
     return out
 
 

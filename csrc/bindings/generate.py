@@ -30,7 +30,7 @@ from pycparser import c_ast, c_parser
 BUILTIN = {
     "size_t": "unsigned long", "uint64_t": "unsigned long", "int64_t": "long", "uint32_t": "unsigned int",
     "int32_t": "int", "uint16_t": "unsigned short", "uint8_t": "unsigned char", "pid_t": "int",
-    "FILE": "struct FILE",
+    "FILE": "struct FILE", "bool": "_Bool",
 }
 BUILTIN_TYPES = "".join(f"typedef {c} {name};\n" for name, c in BUILTIN.items())
 # For strings that C allocates and the caller frees.
@@ -117,7 +117,7 @@ def read_comments(path: Path) -> dict[str, str]:
         if tagged := re.match(r"struct (\w+) (\{.*?^\});", rest, flags=re.S | re.M):
             name, fields = tagged.group(1), read_fields(tagged.group(2))
         elif rest.startswith("typedef"):
-            body = re.match(r"typedef[^{;]*(\{.*?^\})?\s*(\w+)?;", rest, flags=re.S | re.M)
+            body = re.match(r"typedef[^{;]*?(\{.*?^\})?\s*(\w+)\s*;", rest, flags=re.S | re.M)
             name = body.group(2) if body else None
             fields = read_fields(body.group(1) or "") if body else []
         else:
@@ -204,7 +204,7 @@ class Types:
             cell = "c_char_p" if type_names(target.type) == ["char"] else "Cell[Any]"
             kind = f"_m.{cell} | _m.CData | None"
         else:
-            kind = "_m.Struct | _m.CData | None"
+            kind = "_m.Struct | _m.Cell[int] | _m.CData | None"
         return kind
 
     def result(self, node: c_ast.Node) -> str:
@@ -292,10 +292,12 @@ def emit_function(node: c_ast.Decl, types: Types, comments: dict[str, str], by_h
         else:
             call.append(p.name)
     result = types.result(node.type.type)
+    if result == "str" and " or NULL" in comments[node.name]:
+        result = "str | None"
     if node.name in by_hand:
         wrapper, args = f"_hand.{node.name}", ", ".join(p.name for p in params)
     else:
-        wrapper = "_text" if result == "str" else "_call"
+        wrapper = {"str": "_c.text", "str | None": "_c.text_or_none", "_m.CData": "_c.pointer"}.get(result, "_c.call")
         args = ", ".join([f"lib.{node.name}", *call])
     statement = f"{wrapper}({args})" if result == "None" else f"return {wrapper}({args})"
     return (f"def {node.name}({', '.join(signature)}) -> {result}:\n"
@@ -315,7 +317,7 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
     classes, scalars = [], []
     functions: dict[str, str] = {}
     hand = args.hand.read_text() if args.hand else ""
-    by_hand = set(re.findall(r"^ *def (pfm\w+)", hand, flags=re.M))
+    by_hand = set(re.findall(r"^ *def ((?:pfm|pmc)\w+)", hand, flags=re.M))
     for node in tree.ext:
         if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Struct) and node.type.decls:
             types.add_tagged(node)
@@ -338,7 +340,7 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
         f"from pypfm import _mirror as _m\nfrom pypfm._{args.module} import ffi, lib\n",
         "if TYPE_CHECKING:\n    from collections.abc import Callable\n\n    from pypfm._layout.model import Declared\n",
         import_hand(args.hand, hand) if by_hand else "",
-        "_call, _text = _m.callers(ffi, lib)\n",
+        "_c = _m.callers(ffi, lib)\n",
         "__all__ = [\n" + "".join(f"    {n!r},\n" for n in names) + "]\n",
         "".join(f"{n}: int = lib.{n}\n" for n in constants),
         "".join(f"class {n}(_m.Cell[int], ffi=ffi, ctype={n!r}):\n"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 int
-counting_open(const struct perf_event_attr *attr)
+counting_open_thread(const struct perf_event_attr *attr, pid_t tid)
 {
 	struct perf_event_attr own = *attr;
 	int fd;
@@ -16,8 +16,14 @@ counting_open(const struct perf_event_attr *attr)
 	own.size = sizeof(own);
 	own.disabled = 1;
 	own.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	fd = perf_event_open(&own, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = perf_event_open(&own, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+int
+counting_open(const struct perf_event_attr *attr)
+{
+	return counting_open_thread(attr, 0);
 }
 
 static int
@@ -27,11 +33,17 @@ control(int fd, unsigned long request)
 }
 
 int
+counting_resume(int fd)
+{
+	return control(fd, PERF_EVENT_IOC_ENABLE);
+}
+
+int
 counting_start(int fd)
 {
 	int ret = control(fd, PERF_EVENT_IOC_RESET);
 
-	return ret < 0 ? ret : control(fd, PERF_EVENT_IOC_ENABLE);
+	return ret < 0 ? ret : counting_resume(fd);
 }
 
 int

@@ -1,9 +1,8 @@
 /*
  * Private: counting on Linux through perf_event_open(2).
  *
- * One event of the calling process on any processor.  Failures are negative
- * errno values: -ENOENT, no such counter on this machine; -EACCES,
- * perf_event_paranoid forbids it.
+ * One event of one thread on any processor.  Failures are negative errno values: -ENOENT, no such counter on this
+ * machine; -EACCES, perf_event_paranoid forbids it.
  */
 #ifndef PYPFM_COUNTING_H
 #define PYPFM_COUNTING_H
@@ -17,11 +16,17 @@ struct counting_value {
 	uint64_t	time_running;	/* nanoseconds */
 };
 
-/* Open an event of the calling process, switched off: a descriptor. */
+/* Open an event of the calling thread, switched off: a descriptor. */
 int counting_open(const struct perf_event_attr *attr);
+
+/* The same for another thread, or the process whose main thread it is; 0: the calling one. */
+int counting_open_thread(const struct perf_event_attr *attr, pid_t tid);
 
 /* Set the counter to 0 and switch it on. */
 int counting_start(int fd);
+
+/* Switch the counter on where it was. */
+int counting_resume(int fd);
 
 /* Switch the counter off. */
 int counting_stop(int fd);

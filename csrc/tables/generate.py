@@ -2,6 +2,7 @@
 
     generate.py pfm3 itanium2 OUTPUT.c itanium2_events.csv
     generate.py pfm4 glm OUTPUT.c glm_events.csv glm_umasks.csv
+    generate.py pmc pmc_xscale OUTPUT.c pmc_xscale_events.csv
 
 The row order is the index order of the library.  Columns of a libpfm 3 table:
 
@@ -31,7 +32,15 @@ Columns of a libpfm 4 table:
 and of its unit masks: event, name, code, group, flags (DFL, NCOMBO, PEBS,
 EXCL_GRP_GT, GRP_DFL_NONE, EXCL_GRP_BUT_0), equiv (UMASK:UMASK), description.
 
-Name lookup is an open-addressing hash table, twice the number of events at
+Columns of a libpmc table:
+
+    id           event identifier; several names may have one
+    name         event name, lower case
+    counters     mask of the counters that can count it, bit n = counter n
+    type, config perf_event type and config (linux)
+    description  our own words
+
+Name lookup in libpfm is an open-addressing hash table, twice the number of events at
 least, filled here with the hash function of csrc/names/names.c.
 """
 
@@ -205,9 +214,28 @@ def generate_pfm4(model: str, tables: list[Path]) -> list[str]:
     ]
 
 
+def generate_pmc(model: str, tables: list[Path]) -> list[str]:
+    rows = read(tables[0])
+    return [
+        *head(tables, "machine.h"),
+        f"static const struct pmc_event events[{len(rows) + 1}] = {{",
+        *(f"\t{{ {c_string(row['name'])}, {row['id']} }}," for row in rows),
+        "\t{ NULL, 0 },",
+        "};",
+        "",
+        f"static const struct pmc_row rows[{len(rows)}] = {{",
+        *("\t{ " + ", ".join([row["counters"], row.get("type", "0"), row.get("config", "0"),
+                              c_string(row["description"])]) + " }," for row in rows),
+        "};",
+        "",
+        f"const struct pmc_table {model}_table = {{ events, rows, {len(rows)} }};",
+        "",
+    ]
+
+
 def main(argv: list[str]) -> int:
     library, model, output, *tables = argv
-    generate = {"pfm3": generate_pfm3, "pfm4": generate_pfm4}[library]
+    generate = {"pfm3": generate_pfm3, "pfm4": generate_pfm4, "pmc": generate_pmc}[library]
     Path(output).write_text("\n".join(generate(model, [Path(t) for t in tables])), encoding="ascii")
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from importlib import import_module
@@ -43,6 +44,8 @@ def build_parser(names: Sequence[str] = _COMMANDS) -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Run a command line; the exit status: 0, 1 for a mistake, 2 for wrong usage."""
     words = sys.argv[1:] if argv is None else argv
+    if sys.stdout is None:  # closed by who started us
+        sys.stdout = io.StringIO()
     parser = build_parser(words[:1] if words and words[0] in _COMMANDS else _COMMANDS)
     args, rest = parser.parse_known_args(words)
     if rest:
@@ -56,9 +59,11 @@ def main(argv: list[str] | None = None) -> int:
     except PfmError as error:
         print(f"pypfm {args.command}: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:
-        # The reader has gone (pypfm events | head): nothing left to say, not even at exit.
+    except OSError as error:
+        # Of standard output; it is not tried again at exit.  A reader that has gone (| head) needs no message.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"pypfm {args.command}: cannot write the output: {error.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

@@ -3,7 +3,7 @@
  * find events with unit masks, set up each feature of the PMU, dispatch, print
  * the registers.  The values it expects were measured on libpfm 3.10.
  */
-#include "check.h"
+#include "check_pfm3.h"
 
 #include <perfmon/pfmlib_montecito.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * Every query function with bad arguments: before initialisation, NULL, an index
  * out of range, no room; and what it leaves in its arguments then.
  */
-#include "check.h"
+#include "check_pfm3.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
  * The inline helpers of pfmlib.h for register masks: word borders, the end of a
  * mask, numbers behind it, NULL, and destinations that are operands too.
  */
-#include "check.h"
+#include "check_pfm3.h"
 
 #include <limits.h>
 

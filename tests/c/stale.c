@@ -3,7 +3,7 @@
  * contents.  Where libpfm 3.10 wrote behind an array or crashed, an error code
  * comes back and not one byte outside the structures changes.
  */
-#include "check.h"
+#include "check_pfm3.h"
 
 #include <perfmon/pfmlib_itanium2.h>
 #include <perfmon/pfmlib_montecito.h>

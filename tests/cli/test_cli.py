@@ -298,3 +298,16 @@ def test_config_builds_a_program(tmp_path: Path) -> None:
     assert path.is_file()
     assert output("config", "--cflags", "pfm3").startswith("-I")
     assert "-rpath" in output("config", "--libs", "pfm3")
+
+
+# ---- where the output goes ----------------------------------------------------------
+
+def test_a_full_device_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = run(PYPFM, "pmus", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (1, "pypfm pmus: cannot write the output: No space left on device\n")
+
+
+def test_a_closed_output_is_no_error() -> None:
+    done = run("sh", "-c", f"exec {PYPFM} pmus >&-")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -1,8 +1,4 @@
-"""The programs of tests/c against the installed library: as they are, under valgrind, and with sanitizers.
-
-For the sanitizers the programs are compiled together with the library's own
-sources, so that its accesses are checked too.
-"""
+"""The programs of tests/c about libpfm 3: as they are, under valgrind, and with sanitizers; each can fail."""
 
 from __future__ import annotations
 
@@ -11,28 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from c_programs import SANITIZE, needs_sanitizer, objects, source, succeeds, under_valgrind
 from conftest import TESTS, run
-from native import CC, PFM3, PFM3_MANUAL, attempt, build, build_program, csrc, library_sources, tool
+from native import PFM3, PFM3_MANUAL, build, build_program, tool
 from pypfm.config import Library
 
 PROGRAMS = ["ported_itanium2", "ported_montecito", "regmask", "queries", "stale"]
-SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 every_program = pytest.mark.parametrize("program", PROGRAMS)
 
 
-def source(program: str) -> Path:
-    return TESTS / "c" / f"{program}.c"
-
-
-def succeeds(*command: object) -> str:
-    done = run(*command)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
-    return done.stdout
-
-
 def test_every_source_is_run() -> None:
-    assert {path.stem for path in (TESTS / "c").glob("*.c")} == {*PROGRAMS, "timing", "timing4"}
+    ours = {path.stem for path in (TESTS / "c").glob("*.c") if not path.stem.startswith("pmc_")}
+    assert ours == {*PROGRAMS, "timing", "timing4"}
 
 
 @every_program
@@ -44,29 +31,15 @@ def test_installed_library(form: Library, program: str, optimisation: str, tmp_p
 
 @every_program
 def test_valgrind(program: str, tmp_path: Path) -> None:
-    valgrind = tool("valgrind")
-    if valgrind is None:
-        pytest.skip("no valgrind on this machine")
-    built = build_program(PFM3, source(program), tmp_path / program, libs=PFM3.libs)
-    succeeds(valgrind, "--error-exitcode=99", "--leak-check=full", "-q", built)
+    under_valgrind(build_program(PFM3, source(program), tmp_path / program, libs=PFM3.libs))
 
 
 # ---- sanitizers ---------------------------------------------------------------
 
 @pytest.fixture(scope="module")
 def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The library's sources, compiled with sanitizers."""
-    directory = tmp_path_factory.mktemp("sanitized")
-    done = attempt(CC, *SANITIZE, "-x", "c", "-", "-o", directory / "probe",
-                   source="int main(void) { return 0; }\n")
-    if done.returncode:
-        pytest.skip(f"{CC} has no sanitizers here: {done.stderr.splitlines()[-1]}")
-    objects = []
-    for path in library_sources(PFM3, directory):
-        objects.append(str(directory / f"{path.stem}.o"))
-        build(CC, "-std=gnu11", "-g", "-O1", *SANITIZE, "-D_GNU_SOURCE", *PFM3.cflags, f"-I{csrc(PFM3)}",
-              "-c", path, "-o", objects[-1])
-    return objects
+    needs_sanitizer(*SANITIZE)
+    return objects(PFM3, tmp_path_factory.mktemp("sanitized"), "-O1", *SANITIZE)
 
 
 @every_program
@@ -79,7 +52,7 @@ def test_sanitizers(program: str, sanitized_objects: list[str], tmp_path: Path) 
 # ---- the checks can fail --------------------------------------------------------
 
 BROKEN = """
-#include "check.h"
+#include "check_pfm3.h"
 #include <stdlib.h>
 int main(int argc, char **argv) {
     char *volatile block = malloc(10);

@@ -1,0 +1,23 @@
+"""NetBSD's pmc_control(2), pmc_get_info(2) and libpmc(3), as in C.
+
+Everything in ``sys/pmc.h``, ``pmc.h`` and ``pmc_model.h`` is here under its C name:
+
+* functions take the C arguments and return the C result: -1, and ``ffi.errno`` says why;
+* ``pmc_counter_cfg()`` is a zeroed structure, ``c_int()`` and ``c_uint64()`` variables of
+  which C takes the address; ``.value`` reads them;
+* functions that return a C string answer a str, or None for NULL;
+* constants are ints; ``ffi`` and ``lib`` are the raw cffi objects.
+
+PMC_MACHINE in the environment chooses the machine, when the first function is called.
+`pypfm.Counter` is the same without C's habits.
+"""
+
+from pypfm._mirror import byref, c_int
+from pypfm._pmc import ffi, lib
+from pypfm._pmc_api import *  # noqa: F403 - all that the headers declare
+from pypfm._pmc_api import __all__ as _generated
+from pypfm._pmc_hand import c_uint64
+
+__all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
+    *_generated, "byref", "c_int", "c_uint64", "ffi", "lib",
+]

@@ -1,0 +1,137 @@
+/*
+ * ENOMEM: every call by which the library asks for memory or a descriptor is made to fail, one after
+ * the other, until the operation needs no more of them.  Linked with the library's objects and --wrap.
+ */
+#include "pmc_check.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+
+void *__real_calloc(size_t count, size_t size);
+void *__real_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
+int __real_open(const char *path, int flags, ...);
+
+static int left = -1;	/* calls that succeed before one fails; -1: all do */
+static int failed;
+
+static bool
+fails(void)
+{
+	if (left < 0 || left-- > 0)
+		return false;
+	failed++;
+	return true;
+}
+
+void *
+__wrap_calloc(size_t count, size_t size)
+{
+	return fails() ? (errno = ENOMEM, NULL) : __real_calloc(count, size);
+}
+
+void *
+__wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
+{
+	return fails() ? (errno = ENOMEM, MAP_FAILED) : __real_mmap(addr, length, prot, flags, fd, offset);
+}
+
+int
+__wrap_open(const char *path, int flags, ...)
+{
+	va_list args;
+	int mode;
+
+	va_start(args, flags);
+	mode = flags & O_CREAT ? va_arg(args, int) : 0;
+	va_end(args);
+	if (strncmp(path, "/proc/self/stat", 15) == 0)	/* does without */
+		return __real_open(path, flags, mode);
+	return fails() ? (errno = EMFILE, -1) : __real_open(path, flags, mode);
+}
+
+/* The operation fails with ENOMEM as long as one of its needs is not met, and then succeeds; nothing is left over. */
+static void
+fails_until_all_is_there(const char *what, int (*operation)(void), int at_least)
+{
+	int needs = 0, ret;
+
+	for (;; needs++) {
+		left = needs;
+		failed = 0;
+		errno = 0;
+		ret = operation();
+		left = -1;
+		if (!failed)
+			break;
+		check_errno(ret, ENOMEM, what, __FILE__, __LINE__);
+	}
+	if (ret != 0 || needs < at_least)
+		printf("%s: %d, %s, after %d failures\n", what, ret, strerror(errno), needs);
+	CHECK(ret == 0 && needs >= at_least);
+}
+
+static int
+first_call(void)
+{
+	int number;
+
+	return pmc_get_info(0, PMC_INFO_NCOUNTERS, &number);
+}
+
+static int
+configure_1(void)
+{
+	return configure(1, pmc_get_counter_class() == PMC_CLASS_LINUX ? 0x82 : DCACHE_MISS, 0);
+}
+
+static int
+start_1(void)
+{
+	return start(1);
+}
+
+static int
+profile_2(void)
+{
+	return profile(2, pmc_get_counter_class() == PMC_CLASS_LINUX ? 0x82 : DCACHE_MISS, 1000000);
+}
+
+static int
+descriptors(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static void
+on(const char *machine, int first, int configures, int starts)
+{
+	int before = descriptors();
+
+	setenv("PMC_MACHINE", machine, 1);
+	fails_until_all_is_there("first call", first_call, first);
+	if (configure_1() < 0) {
+		printf("%s: %s: counters are not tried\n", machine, strerror(errno));
+		return;
+	}
+	fails_until_all_is_there("CONFIGURE", configure_1, configures);
+	fails_until_all_is_there("START", start_1, starts);
+	fails_until_all_is_there("PROFSTART", profile_2, starts);
+	CHECK_EQ(stop(1), 0);
+	CHECK_EQ(profile_stop(2), 0);
+	if (strcmp(machine, "linux") != 0)
+		CHECK_EQ(descriptors(), before);
+}
+
+int
+main(void)
+{
+	check_begin("xscale");
+	IN_CHILD(on("xscale", 2, 1, 1););
+	IN_CHILD(on("linux", 1, 3, 3););
+	return check_result();
+}

@@ -1,0 +1,273 @@
+"""The command pmc, as its user runs it: the list, real commands under it, exit status, mistakes, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import pypfm
+from conftest import TESTS, clean_env, run
+from pypfm import schemas
+from pypfm.counter import MACHINES
+
+pytestmark = pytest.mark.usefixtures("runtime_dir")
+
+PMC = Path(sys.executable).with_name("pmc")
+LINE = re.compile(r"([a-z-]+): user (\d+) kernel (\d+|not available)\n")
+TOUCH = ("import mmap\nm = mmap.mmap(-1, 4096 * 4000, mmap.MAP_PRIVATE)\n"
+         "m.madvise(mmap.MADV_NOHUGEPAGE)\nfor i in range(4000): m[4096 * i] = 1\n")
+
+
+def pmc(*args: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    return run(PMC, *args, **options)
+
+
+@pytest.fixture(scope="module")
+def counting() -> None:
+    """Where this host counts no page faults, the reason is the command's own."""
+    done = pmc("-c", "page-faults", "true")
+    if done.returncode == 4:
+        pytest.skip(done.stderr.strip())
+
+
+# ---- -h -----------------------------------------------------------------------------------------------
+
+HEADING = "Supported performance counter events:"
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_list(machine: str) -> None:
+    """Two names a row, each right-aligned in 37 columns; an odd last one behind a tab."""
+    done = pmc("-h", "--machine", machine)
+    heading, *rows = done.stdout.splitlines()
+    names = list(pypfm.Machine(machine))
+    assert (done.returncode, done.stderr, heading) == (0, "", HEADING)
+    assert [name for row in rows for name in row.split()] == names
+    whole = rows[:len(names) // 2]
+    assert all(len(row) == 79 and row[:4].isspace() and row[41] == " " and row[40] != " " for row in whole)
+    assert [len(row) for row in rows[len(whole):]] == [38] * (len(names) % 2)
+    assert all(row.startswith("\t") for row in rows[len(whole):])
+
+
+def test_the_first_rows_as_netbsd_printed_them() -> None:
+    assert pmc("-h", "--machine", "i586").stdout.splitlines()[:3] == [
+        HEADING,
+        "                            tlb-data-miss                          tlb-ins-miss",
+        "                         l1cache-ins-miss                     l1cache-data-miss"]
+
+
+def test_linux_is_the_default() -> None:
+    assert pmc("-h").stdout == pmc("-h", "--machine", "linux").stdout
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_list_follows_its_schema(machine: str) -> None:
+    jsonschema.validate(json.loads(pmc("-h", "--machine", machine, "--json").stdout), schemas.load("pmc_list"))
+
+
+def test_list_as_json() -> None:
+    data = json.loads(pmc("-h", "--machine", "i686", "--json").stdout)
+    assert data["machine"] == "i686"
+    assert data["events"] == [event.to_json() for event in pypfm.Machine("i686").values()]
+    assert data["events"][0] == {"id": 0x43, "name": "mem-refs", "counters": [0, 1],
+                                 "description": pypfm.Machine("i686")["mem-refs"].description}
+
+
+def test_clear() -> None:
+    done = pmc("-C")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+# ---- -c -----------------------------------------------------------------------------------------------
+
+@pytest.mark.usefixtures("counting")
+def test_counts_a_known_load() -> None:
+    done = pmc("-c", "page-faults", sys.executable, "-c", TOUCH)
+    match = LINE.fullmatch(done.stdout)
+    assert match
+    assert match[1] == "page-faults"
+    assert int(match[2]) >= 4000
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.usefixtures("counting")
+def test_counts_children_of_the_command() -> None:
+    done = pmc("-c", "page-faults", "sh", "-c", '"$0" -c "$1" & wait', sys.executable, TOUCH)
+    match = LINE.fullmatch(done.stdout)
+    assert match
+    assert int(match[2]) >= 4000
+
+
+@pytest.mark.usefixtures("counting")
+def test_the_command_has_standard_input_and_output() -> None:
+    done = pmc("-c", "task-clock", "tr", "a-z", "A-Z", input="standard input\n")
+    first, last = done.stdout.splitlines(keepends=True)
+    assert first == "STANDARD INPUT\n"
+    assert LINE.fullmatch(last)
+
+
+@pytest.mark.usefixtures("counting")
+@pytest.mark.parametrize(("command", "status"), [
+    (["true"], 0), (["false"], 1), (["sh", "-c", "exit 77"], 77), (["sh", "-c", "kill -TERM $$"], 128 + 15),
+    (["sh", "-c", "kill -KILL $$"], 128 + 9), (["--", "false"], 1), (["sh", "-c", "exit 3", "-C", "--json", "-h"], 3)])
+def test_the_commands_status(command: list[str], status: int) -> None:
+    done = pmc("-c", "page-faults", *command)
+    assert done.returncode == status
+    assert LINE.fullmatch(done.stdout)
+    assert done.stderr == ""
+
+
+@pytest.mark.usefixtures("counting")
+@pytest.mark.parametrize("args", [["-c", "page-faults", "--json", "false"], ["--json", "-c", "page-faults", "false"],
+                                  ["--machine", "linux", "--json", "-c", "page-faults", "--", "false"]])
+def test_json(args: list[str]) -> None:
+    done = pmc(*args)
+    data = json.loads(done.stdout)
+    jsonschema.validate(data, schemas.load("pmc_count"))
+    assert data["event"] == "page-faults"
+    assert data["user"] > 0
+    assert done.returncode == 1
+
+
+@pytest.mark.usefixtures("counting")
+def test_the_command_may_have_signals_as_by_default() -> None:
+    """Python ignores SIGPIPE; a command of a user's expects it."""
+    done = pmc("-c", "page-faults", "sh", "-c", "yes | head -n 1; grep SigIgn /proc/self/status")
+    assert done.stderr == ""
+    ignored = int(done.stdout.splitlines()[1].split()[1], 16)
+    assert not ignored & (1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGXFSZ - 1))
+
+
+# ---- what is wrong ----------------------------------------------------------------------------------------
+
+USAGE = ["", "-c", "-c page-faults", "-c page-faults --json", "-c page-faults --", "-c no-such-event true",
+         "-c page-fault true", "-c PAGE-FAULTS true", "-h -C", "-hC", "-C ls", "-h ls", "-c page-faults -h",
+         "-c page-faults --no-such-option true", "-h --machine pentium", "ls", "-x", "--machine xscale"]
+
+
+@pytest.mark.parametrize("args", USAGE)
+def test_usage(args: str) -> None:
+    done = pmc(*args.split())
+    assert (done.returncode, done.stdout) == (1, "")
+    message, *usage = done.stderr.splitlines()
+    assert message.startswith("pmc: ")
+    assert [line.split()[:-1] for line in usage] == [
+        ["usage:", "pmc", "-h", "[--machine", "MACHINE]"], ["pmc"], ["pmc", "-c", "EVENT", "[--json]", "COMMAND", "[OPTION"]]
+
+
+def test_an_unknown_event_names_the_nearest() -> None:
+    assert "the nearest are page-faults" in pmc("-c", "page-fault", "true").stderr
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.stderr.startswith("pmc: ")
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+@pytest.mark.parametrize("machine", ["xscale", "i586", "i686", "k7"])
+def test_a_model_runs_no_command(machine: str) -> None:
+    event = next(iter(pypfm.Machine(machine)))
+    done = pmc("--machine", machine, "-c", event, "touch", "/dev/null")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert f"{machine} is a model" in one_line(done)
+
+
+@pytest.mark.usefixtures("counting")
+@pytest.mark.parametrize(("command", "reason"), [
+    ("/no/such/command", "No such file or directory"), ("no-such-command", "No such file or directory"), ("", "No such file"),
+    (str(TESTS), "Permission denied")])
+def test_a_command_that_cannot_be_run(command: str, reason: str) -> None:
+    done = pmc("-c", "page-faults", command)
+    assert (done.returncode, done.stdout) == (6, "")
+    assert reason in one_line(done)
+
+
+@pytest.mark.usefixtures("counting")
+def test_a_counter_that_is_not_there(tmp_path: Path) -> None:
+    """The command is not run: it would have made the file."""
+    events = [e for e in ("clock", "instruction-executed", "node-miss-prefetch") if run(PMC, "-c", e, "true").returncode == 4]
+    if not events:
+        pytest.skip("this host has every counter")
+    done = pmc("-c", events[0], "touch", tmp_path / "made")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert events[0] in one_line(done)
+    assert not (tmp_path / "made").exists()
+
+
+def test_no_process() -> None:
+    done = run("sh", "-c", f"ulimit -n 6; exec {PMC} -c page-faults true")
+    assert done.returncode in (4, 5)
+    assert "Too many open files" in one_line(done)
+
+
+@pytest.mark.usefixtures("counting")
+@pytest.mark.parametrize("args", ["-h", "-c page-faults true", "-c page-faults --json true", "-h --json"])
+@pytest.mark.parametrize(("redirection", "status", "message"), [
+    (">&-", 0, ""), (">/dev/full", 1, "pmc: standard output: No space left on device\n")])
+def test_no_place_for_output(args: str, redirection: str, status: int, message: str) -> None:
+    done = run("sh", "-c", f"{PMC} {args} {redirection}")
+    assert (done.returncode, done.stderr) == (status, message)
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    done = run("sh", "-c", f"{PMC} -h --json | head -n 1")
+    assert (done.stdout, done.stderr) == ("{\n", "")
+
+
+# ---- signals -----------------------------------------------------------------------------------------------
+
+@pytest.mark.usefixtures("counting")
+def test_an_interrupt_is_the_commands(runtime_dir: Path) -> None:
+    """Ctrl-C goes to the foreground process group: pmc waits for the command, and leaves nothing behind."""
+    process = subprocess.Popen([PMC, "-c", "page-faults", "sh", "-c", "echo $$; exec sleep 1000"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, env=clean_env(), start_new_session=True)
+    assert process.stdout
+    command = int(process.stdout.readline())
+    os.killpg(process.pid, signal.SIGINT)
+    stdout, stderr = process.communicate()
+    assert LINE.fullmatch(stdout)
+    assert (process.returncode, stderr) == (128 + signal.SIGINT, "")
+    assert not Path(f"/proc/{command}").exists()
+    assert not [p for p in runtime_dir.rglob("*") if p.is_file()]
+
+
+@pytest.mark.usefixtures("counting")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_pmc_leaves_no_counter(how: signal.Signals) -> None:
+    """The counters are its descriptors; the command goes on, uncounted."""
+    process = subprocess.Popen([PMC, "-c", "page-faults", "sh", "-c", "echo started; read line; echo still here"], text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_env())
+    assert process.stdout
+    assert process.stdout.readline() == "started\n"
+    process.send_signal(how)
+    assert process.wait() == -how
+    stdout, stderr = process.communicate("go on\n")
+    assert (stdout, stderr) == ("still here\n", "")
+
+
+INTERRUPT = """
+import os, signal, sys
+from pypfm.cli import pmc
+def interrupt(frame, event, _):
+    if event == "call" and frame.f_code.co_name == "_attach":
+        sys.setprofile(None)
+        os.kill(os.getpid(), signal.SIGINT)
+sys.setprofile(interrupt)
+sys.exit(pmc.main(["-c", "page-faults", "sh", "-c", "echo never"]))
+"""
+
+
+@pytest.mark.usefixtures("counting")
+def test_an_interrupt_before_the_command_runs() -> None:
+    done = run(sys.executable, "-c", INTERRUPT)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGINT, "", "")
