@@ -28,11 +28,13 @@ class Event:
     :ivar index: 0 to 31
     :ivar name: as perfex(1) names it
     :ivar counter: the hardware counter that counts it, 0 or 1
+    :ivar description: what is counted, in our words
     """
 
     index: int
     name: str
     counter: int
+    description: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,9 @@ class Request:
     :ivar on_sample: -p: called with each sample when it is taken
     :ivar l2: size of the secondary cache in bytes (simulation)
     :ivar writebacks: --writebacks: simulate events 22 and 23 with -a too
+    :ivar estimates: -y: times are asked for, so the clock matters
+    :ivar clock: --clock: MHz, or None: measured, or the default of the cpu
+    :ivar mixed: -T: the user sees to it that the command stays on CPUs of one kind
     :ivar perf_table: --perf-table: another map of events to perf events
     :ivar progress: called now and then during a long simulation with a line to show
     """
@@ -66,6 +71,9 @@ class Request:
     on_sample: Callable[[Sample], None] | None = None
     l2: int = 4 << 20
     writebacks: bool = False
+    estimates: bool = False
+    clock: float | None = None
+    mixed: bool = False
     perf_table: Path | None = None
     progress: Callable[[str], None] | None = None
 
