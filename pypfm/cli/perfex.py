@@ -33,6 +33,10 @@ _L2 = {"1m": 1 << 20, "4m": 4 << 20, "8m": 8 << 20}
 _FAILED = 1
 
 
+# Python has none where the descriptor is closed.
+_STDERR: TextIO = sys.stderr or open(os.devnull, "w", encoding="ascii")  # noqa: SIM115 - for as long as we run
+
+
 class _Parser(argparse.ArgumentParser):
     """Mistakes end the program with one line."""
 
@@ -161,7 +165,8 @@ class _Printer:
         self.format: Format = "json" if args.json else "csv" if args.csv else "text"
         self.rank = _rank() if args.out else None
         self._path = None
-        self._out = sys.stderr or open(os.devnull, "w", encoding="ascii")  # noqa: SIM115 - for all our time
+        self.on_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._out = _STDERR
         if args.out:
             self._path = Path(args.out if self.rank is None else f"{args.out}.{self.rank}")
             self._out = _create(self._path)
@@ -177,6 +182,11 @@ class _Printer:
         from pypfm.perfex import report
         if self.format != "json":
             self._write(report.csv_sample(sample) if self.format == "csv" else report.sample_line(sample))
+
+    def clear(self) -> None:
+        """Remove the line of progress."""
+        if self.on_terminal:
+            _STDERR.write("\r\x1b[K")
 
     def finish(self, made: Report) -> None:
         """Print the report; with -mp and -o, a file for each thread beside it."""
@@ -221,19 +231,20 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     table = _costs(args)
     request = _request(args, command)
     if args.plot is not None:
-        from pypfm.perfex import plot
-        plot.check(args.plot)
+        from pypfm.perfex.plot import check
+        check(args.plot)
     if args.table:
         _print_costs(args, table or {})
     printer = _Printer(args)
     request = replace(request, on_sample=printer.sample if args.period is not None else None,
-                      progress=_progress() if printer.format == "text" else None)
+                      progress=_progress if printer.on_terminal else None)
     backend, why = choose(args.backend, request)
     outcome = replace(backend.run(request), why=why)
+    printer.clear()
     try:
         _report(args, printer, request, outcome, table)
     except (OSError, PerfexError) as error:  # the command has run: its status counts, unless it is 0
-        print(f"perfex: the report could not be written: {error}", file=sys.stderr)
+        print(f"perfex: the report could not be written: {error}", file=_STDERR)
         return outcome.status or _FAILED
     return outcome.status
 
@@ -245,12 +256,28 @@ def _report(args: argparse.Namespace, printer: _Printer, request: Request, outco
     made = Report(request, outcome, costs, printer.rank, _notes(args, table))
     printer.finish(made)
     if args.plot is not None:
-        from pypfm.perfex import plot
-        plot.draw(made, args.plot)
+        from pypfm.perfex.plot import draw
+        draw(made, args.plot)
 
 
-def _progress() -> None:
-    return None
+def _progress(line: str) -> None:
+    """A line on the terminal that the next one, or the report, takes the place of."""
+    _STDERR.write(f"\r\x1b[Kperfex: {line}")
+    _STDERR.flush()
+
+
+def _merge(args: argparse.Namespace, names: list[str]) -> int:
+    """Add up reports of ranks: to stdout, as no command needs it, or the file of -o."""
+    from pypfm.perfex import merge
+    merged = merge.merge([merge.read(path) for path in merge.find(names)])
+    text = merge.json_text(merged) if args.json else merge.csv_text(merged) if args.csv else merge.text(merged)
+    if args.out:
+        with _create(Path(args.out)) as out:
+            out.write(text)
+    else:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    return 0
 
 
 def _print_costs(args: argparse.Namespace, table: CostTable) -> None:
@@ -272,14 +299,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             hold()
         _check(parser, args, command)
         if args.merge:
-            from pypfm.perfex import merge
-            return merge.run(args, command)
+            return _merge(args, command)
         if not command:
             _print_costs(args, _costs(args) or {})
             return 0
         return _run(args, command)
     except PfmError as error:
-        print(f"perfex: {error}", file=sys.stderr)
+        print(f"perfex: {error}", file=_STDERR)
         return _FAILED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -19,7 +19,8 @@ from pypfm.perfex.tables import installed, read_limited
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SYSTEM_FILE", "VARIABLE", "Cost", "CostTable", "Unit", "builtin", "default_clock", "in_effect", "parse", "show"]
+__all__ = ["SYSTEM_FILE", "VARIABLE", "Cost", "CostTable", "Unit", "builtin", "default_clock", "in_effect", "parse",
+           "show"]
 
 SYSTEM_FILE = Path("/etc/perfex.costs")
 VARIABLE = "PERFEX_COSTS"

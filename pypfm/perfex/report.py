@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.model import ThreadCounts
 
-__all__ = ["COLUMNS", "Format", "Report", "csv_head", "csv_text", "json_text", "sample_line", "text", "thread_text"]
+__all__ = ["COLUMNS", "NOT_AVAILABLE", "Format", "Report", "csv_head", "csv_sample", "csv_text", "json_text",
+           "sample_line", "text", "thread_text"]
 
 Format = Literal["text", "json", "csv"]
 NOT_AVAILABLE = "not available"
@@ -69,12 +70,23 @@ class Report:
 
     def all_notes(self) -> list[str]:
         """What has to be said beside the counts; equal notes of events in one line."""
-        shared: dict[str, list[str]] = {}
+        shared: dict[str, list[int]] = {}
         for m in sorted(self.outcome.measurements, key=lambda m: m.event.index):
             if m.note:
-                shared.setdefault(m.note, []).append(str(m.event.index))
-        return [*(f"event{'s' * (len(who) > 1)} {', '.join(who)}: {note}" for note, who in shared.items()),
+                shared.setdefault(m.note, []).append(m.event.index)
+        return [*(f"event{'s' * (len(who) > 1)} {_ranges(who)}: {note}" for note, who in shared.items()),
                 *self.outcome.notes, *self.notes]
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Numbers in ascending order, such as 1, 4-6."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 # ---- text -------------------------------------------------------------------------

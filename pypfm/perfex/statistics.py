@@ -83,7 +83,7 @@ class _Counts:
         return spent
 
 
-_Formula = tuple[str, str, "Callable[[_Counts], float]"]
+_Formula = tuple[str, str, "Callable[[_Counts], float]"]  # name, unit, value
 
 _BOTH: tuple[_Formula, ...] = (
     ("Graduated instructions/cycle", "", lambda c: c.instructions / c.cycles),
@@ -119,11 +119,6 @@ _OTHER_NAMES: dict[Cpu, dict[str, str]] = {
         "Graduated stores/Issued stores": "Graduated stores/Decoded stores",
     },
 }
-NAMES = {
-    "Mispredicted branches/Decoded branches": "Mispredicted branches/Resolved conditional branches",
-    "Graduated loads/Issued loads": "Graduated loads/Decoded loads",
-    "Graduated stores/Issued stores": "Graduated stores/Decoded stores",
-}
 NAMES = tuple(name for name, _, _ in _BOTH + _R12000)
 
 
@@ -138,7 +133,8 @@ def statistics(cpu: Cpu, measurements: Iterable[Measurement], clock: float, cost
     """
     counts = _Counts(cpu, {m.event.index: m.count for m in measurements if m.count is not None}, clock, costs)
     found = []
-    for name, unit, formula in _BOTH + (_R12000 if cpu == "r12000" else ()):
+    formulas = _BOTH + (_R12000 if cpu == "r12000" else ())
+    for name, unit, formula in formulas:
         try:
             value = formula(counts)
         except (_MissingError, ZeroDivisionError):

@@ -8,7 +8,7 @@ from typing import cast
 
 __all__ = ["NAMES", "load"]
 
-NAMES = ("encode", "encode_pfm4", "events", "events_pfm4", "info", "info_pfm4", "pmus")
+NAMES = ("encode", "encode_pfm4", "events", "events_pfm4", "info", "info_pfm4", "perfex", "perfex_merge", "pmus")
 
 
 def load(name: str) -> dict[str, object]:
