@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from typing import TYPE_CHECKING
@@ -43,6 +44,8 @@ class Command:
                 os.execvp(words[0], list(words))
         except OSError as error:
             os.write(failure_write, str(error.errno).encode())
+        except ValueError:  # an empty name
+            os.write(failure_write, str(errno.ENOENT).encode())
         finally:
             os._exit(127)
 

@@ -49,3 +49,22 @@ def libpfm3() -> Path:
 def pfm3_include() -> Path:
     """The directory of the installed headers of libpfm 3."""
     return LIBRARIES["pfm3"].include_dir
+
+
+@pytest.fixture(scope="session")
+def perf_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For perfex: a map of events that every kernel can count."""
+    from perfex_runs import TABLE
+
+    path = tmp_path_factory.mktemp("perfex") / "table.csv"
+    path.write_text(TABLE, encoding="ascii")
+    return path
+
+
+@pytest.fixture(scope="session")
+def toucher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that touches as many pages as its argument says."""
+    from perfex_runs import compile_c
+
+    return compile_c(tmp_path_factory.mktemp("touch"), "touch",
+                     "int main(int n, char **v) { if (n > 1) touch(strtoul(v[1], 0, 10)); return 0; }")

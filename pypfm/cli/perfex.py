@@ -94,15 +94,18 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _split(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[list[str], list[str]]:
     """The options, and the command: options end where it begins."""
-    flags = "".join(s[1] for a in parser._actions for s in a.option_strings if len(s) == 2 and a.nargs == 0)
-    valued = [s for a in parser._actions for s in a.option_strings if a.nargs is None]
-    letters = "".join(s[1] for s in valued if len(s) == 2)
-    takes_next = re.compile(rf"-[{flags}]*[{letters}]")
+    names = {s: a.nargs is None for a in parser._actions for s in a.option_strings}  # and whether a value follows
+    flags, valued = ("".join(s[1] for s, value in names.items() if len(s) == 2 and value is v) for v in (False, True))
+    letters = re.compile(rf"-[{flags}]*([{flags}]|[{valued}](?P<value>.*))", re.DOTALL)
     at = 0
     while at < len(words) and words[at].startswith("-") and words[at] != "-":
-        if words[at] == "--":
+        word = words[at]
+        if word == "--":
             return [*words[:at]], [*words[at + 1:]]
-        at += 2 if words[at] in valued or takes_next.fullmatch(words[at]) else 1
+        together = letters.fullmatch(word)
+        if together is None and word.partition("=")[0] not in names:
+            parser.error(f"there is no option {shown(word)}")
+        at += 2 if names.get(word) or (together and together["value"] == "") else 1
     return [*words[:at]], [*words[at:]]
 
 

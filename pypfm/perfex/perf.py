@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.perf_table import Row
 
-__all__ = ["PerfBackend", "attribute", "cpu_kinds", "offers_hardware"]
+__all__ = ["PerfBackend", "Source", "attribute", "cpu_kinds", "offers_hardware"]
 
 _DEVICES = Path("/sys/bus/event_source/devices")
 _ONLINE = Path("/sys/devices/system/cpu/online")
@@ -35,7 +35,7 @@ _FORBIDDEN = (errno.EACCES, errno.EPERM)
 _CYCLES, _TASK_CLOCK = "CYCLES", "TASK-CLOCK"
 _RING_PAGES = 16
 _LOOK = 50  # milliseconds between two looks at the records where the kernel does not call
-_DUMMY = {"type": 1, "config": 9}  # PERF_COUNT_SW_DUMMY
+_DUMMY = {"type": 1, "config": 9, "exclude_kernel": 1, "exclude_hv": 1}  # PERF_COUNT_SW_DUMMY
 _NOTHING = Count(0, 0, 0)
 
 Key = tuple[int, int]  # process and thread
@@ -153,7 +153,7 @@ class _ThreadCounter:
 # ---- what to count with -----------------------------------------------------------
 
 @dataclass(frozen=True)
-class _Source:
+class Source:
     """Where the count of an event comes from; without terms: not available, or 0 by definition."""
 
     event: Event
@@ -205,16 +205,16 @@ class _Plan:
                 self._tried[term] = error
         return self._tried[term]
 
-    def _source(self, event: Event, choice: Sequence[Row]) -> _Source:
+    def _source(self, event: Event, choice: Sequence[Row]) -> Source:
         reasons = []
         for row in choice:
             if not row.terms or row.is_zero:
-                return _Source(event, (), row.quality, row.note)
+                return Source(event, (), row.quality, row.note)
             refused = [error for term in row.terms if (error := self._refused(term))]
             if not refused:
-                return _Source(event, row.terms, row.quality, row.note)
+                return Source(event, row.terms, row.quality, row.note)
             reasons.append(str(refused[0]))
-        return _Source(event, (), "unavailable", reasons[0] if reasons else "not in the table of perf events")
+        return Source(event, (), "unavailable", reasons[0] if reasons else "not in the table of perf events")
 
     @property
     def terms(self) -> list[str]:
@@ -244,7 +244,7 @@ class _Run:
         if request.per_thread:
             # An event that is not inherited: else the kernel lets the first thread and one that it made exchange
             # their events when it switches between them, and each ends with those of the other.
-            stack.callback(PerfEvent(_DUMMY, command.pid).close)
+            stack.callback(PerfEvent(_DUMMY, command.pid, "dummy").close)
             # How long each thread ran.
             self._times = self._counters_by_thread.get(_TASK_CLOCK) or self._by_thread(_TASK_CLOCK, stack)
         for term in (*plan.cycles, _TASK_CLOCK) if plan.cycles else ():

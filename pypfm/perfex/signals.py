@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,18 +39,16 @@ class Signals:
 
     def __init__(self, *, gated: bool) -> None:
         self._gated = gated
-        self._ours, self._theirs = socket.socketpair()
+        self._arrived, self._written = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._before: dict[int, _Handler] = {}
         self._fd_before = -1
 
     def fileno(self) -> int:
         """Can be read when a signal has arrived."""
-        return self._ours.fileno()
+        return self._arrived
 
     def __enter__(self) -> Signals:
-        for end in (self._ours, self._theirs):
-            end.setblocking(False)
-        self._fd_before = signal.set_wakeup_fd(self._theirs.fileno(), warn_on_full_buffer=False)
+        self._fd_before = signal.set_wakeup_fd(self._written, warn_on_full_buffer=False)
         for number in _PASSED_ON + (GATE if self._gated else ()):
             if signal.getsignal(number) != signal.SIG_IGN or number in GATE:
                 self._before[number] = signal.signal(number, _nothing)
@@ -67,8 +64,8 @@ class Signals:
         for number, handler in self._before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(self._fd_before)
-        for end in (self._ours, self._theirs):
-            end.close()
+        os.close(self._arrived)
+        os.close(self._written)
 
     def take(self, pid: int) -> list[int]:
         """Those of SIGUSR1 and SIGUSR2 that have arrived; the others are passed on.
@@ -76,7 +73,7 @@ class Signals:
         :param pid: the command
         """
         try:
-            arrived = self._ours.recv(4096)
+            arrived = os.read(self._arrived, 4096)
         except BlockingIOError:
             return []
         for number in arrived:
