@@ -45,7 +45,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _positive(text: str) -> float:
-    if not re.fullmatch(r"\d{1,9}(\.\d{0,9})?", text) or not float(text):
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{0,9})?", text) or not float(text):
         raise argparse.ArgumentTypeError(f"{shown(text)} is not a number above 0")
     return float(text)
 
@@ -135,7 +135,7 @@ def _check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: l
 def _rank() -> int | None:
     for name in _RANKS:
         value = os.environ.get(name, "")
-        if re.fullmatch(r"\d{1,9}", value):
+        if re.fullmatch(r"[0-9]{1,9}", value):
             return int(value)
     return None
 

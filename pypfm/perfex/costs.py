@@ -26,7 +26,7 @@ SYSTEM_FILE = Path("/etc/perfex.costs")
 VARIABLE = "PERFEX_COSTS"
 Unit = Literal["clks", "nsec"]
 _UNITS = ("clks", "nsec")
-_NUMBER = re.compile(r"(\d{1,12}(\.\d{0,12})?|\.\d{1,12})")
+_NUMBER = re.compile(r"(\d{1,12}(\.\d{0,12})?|\.\d{1,12})", re.ASCII)
 
 
 @dataclass(frozen=True)

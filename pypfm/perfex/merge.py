@@ -19,8 +19,8 @@ from pypfm.perfex.tables import read_limited
 __all__ = ["Merged", "RankReport", "Row", "find", "merge", "read"]
 
 _FIRST = re.compile(r"perfex: (\S+) backend, (\S+) events: ")
-_RANK = re.compile(r"rank: (\d{1,9})")
-_EVENT = re.compile(r" {0,2}(\d{1,2}) \S.*?\.* +~?(\d{1,20}|" + report.NOT_AVAILABLE + r")(?: .*)?")
+_RANK = re.compile(r"rank: ([0-9]{1,9})")
+_EVENT = re.compile(r" {0,2}([0-9]{1,2}) \S.*?\.* +~?([0-9]{1,20}|" + report.NOT_AVAILABLE + r")(?: .*)?")
 
 
 @dataclass
@@ -72,7 +72,7 @@ def find(names: list[str]) -> list[Path]:
     for name in names:
         path = Path(name)
         beside = path.parent.glob(f"{glob.escape(path.name)}.*")
-        ranks = [p for p in beside if re.fullmatch(r"\.\d+", p.name[len(path.name):])]
+        ranks = [p for p in beside if re.fullmatch(r"\.[0-9]+", p.name[len(path.name):])]
         if path.exists() or not ranks:
             found[path] = None
         else:
@@ -123,7 +123,7 @@ def _read_text(content: str, made: RankReport) -> None:
             made.is_thread = line.startswith("thread: ")
         elif line in ("statistics", "notes"):
             return
-        elif re.match(r" {0,2}\d", line):
+        elif re.match(r" {0,2}[0-9]", line):
             row = _EVENT.fullmatch(line)
             if row is None:
                 raise PerfexError(f"line {number}: {shown(line)} is not a count")
@@ -143,7 +143,7 @@ def _read_csv(content: str, made: RankReport) -> None:
             made.label = f"rank {value}"
         elif kind == "event":
             made.is_thread = False
-            if not re.fullmatch(r"\d{0,20}", value):
+            if not re.fullmatch(r"[0-9]{0,20}", value):
                 raise PerfexError(f"line {number}: {shown(value)} is not a count")
             made.counts[events.event_number(row["event"] or "", f"line {number}")] = int(value) if value else None
 

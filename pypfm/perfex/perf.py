@@ -41,14 +41,14 @@ _NOTHING = Count(0, 0, 0)
 Key = tuple[int, int]  # process and thread
 
 
-def attribute(term: str, request: Request) -> bytes:
+def attribute(term: str, request: Request, *, on: bool = False) -> bytes:
     """struct perf_event_attr of a perf event for a run, as it goes to csrc/counting.
 
     :param term: as in the table
+    :param on: -s, -p: SIGUSR1 has come already
     """
-    whole = not request.gated
     return attr_bytes(perf_table.attributes(term) | {
-        "inherit": whole, "enable_on_exec": whole, "inherit_stat": request.per_thread,
+        "inherit": not request.gated, "enable_on_exec": on or not request.gated, "inherit_stat": request.per_thread,
         "exclude_kernel": not request.kernel, "exclude_hv": 1})
 
 
@@ -227,8 +227,9 @@ class _Plan:
 class _Run:
     """A command under counters."""
 
-    def __init__(self, request: Request, plan: _Plan, command: Command, stack: ExitStack) -> None:
-        self._request, self._plan, self._command = request, plan, command
+    def __init__(self, request: Request, plan: _Plan, command: Command, signals: Signals, stack: ExitStack) -> None:
+        self._request, self._plan, self._command, self._signals = request, plan, command, signals
+        self._on = signals.take(command.pid)[-1:] == [GATE[0]]
         self._counters: dict[str, PerfEvent] = {}
         self._clock: dict[str, PerfEvent] = {}
         self._counters_by_thread: dict[str, _ThreadCounter] = {}
@@ -251,7 +252,7 @@ class _Run:
             self._clock[term] = self._counters.get(term) or self._whole(term, stack)
 
     def _whole(self, term: str, stack: ExitStack) -> PerfEvent:
-        counter = PerfEvent(attribute(term, self._request), self._command.pid, term)
+        counter = PerfEvent(attribute(term, self._request, on=self._on), self._command.pid, term)
         stack.callback(counter.close)
         return counter
 
@@ -261,13 +262,14 @@ class _Run:
         self._threads.append(counter)
         return counter
 
-    def supervise(self, signals: Signals) -> int:
+    def supervise(self) -> int:
         """Let the command run to its end; what os.waitpid() says."""
+        signals = self._signals
         process = os.pidfd_open(self._command.pid)
         poll = select.poll()
         for fd in (process, signals.fileno(), *(fd for c in self._threads for fd in c.fds())):
             poll.register(fd, select.POLLIN)
-        due: float | None = None
+        due = self._begin() if self._on else None
         longest: float | None = None
         try:
             while True:
@@ -298,10 +300,14 @@ class _Run:
         for number in arrived:
             for counter in {*self._counters.values(), *self._clock.values()}:
                 counter.resume() if number == GATE[0] else counter.stop()
-            now = time.monotonic()
-            self._begun = self._begun or now
-            due = now + self._period if number == GATE[0] and self._period else None
+            due = self._begin() if number == GATE[0] else None
         return due
+
+    def _begin(self) -> float | None:
+        """Counting is on from now; when the next sample is due."""
+        now = time.monotonic()
+        self._begun = self._begun or now
+        return now + self._period if self._period else None
 
     def _sample(self) -> None:
         counts = self._measured()
@@ -407,7 +413,7 @@ class PerfBackend:
             try:
                 signals = stack.enter_context(Signals(gated=request.gated))
                 self._raise_limit()
-                run = _Run(request, self._plan[1], command, stack)
+                run = _Run(request, self._plan[1], command, signals, stack)
             except CountingError as error:
                 command.cancel()
                 raise PerfexError(f"perf: {error}") from None
@@ -415,7 +421,7 @@ class PerfBackend:
                 command.start()
             except OSError as error:
                 raise PerfexError(f"{request.command[0]}: {error.strerror}") from None
-            return run.outcome(run.supervise(signals))
+            return run.outcome(run.supervise())
 
     @staticmethod
     def _raise_limit() -> None:

@@ -60,5 +60,5 @@ def rows(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]
                 raise PerfexError(f"{path}, line {reader.line_num}: {len(columns)} values are expected")
             found.append((reader.line_num, row))
     except csv.Error as error:
-        raise PerfexError(f"{path}, line {reader.line_num}: {error}") from None
+        raise PerfexError(f"{path}, line {reader.reader.line_num}: {error}") from None
     return found

@@ -41,6 +41,7 @@ HEAD = """\
 /* One page fault a page. */
 static void touch(size_t pages) {
     const size_t size = pages * 4096;
+    if (size == 0) return;
     volatile char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) abort();
     madvise((void *)p, size, MADV_NOHUGEPAGE);

@@ -33,6 +33,7 @@ USAGE = ("usage: perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x]
     (["-e", "cycles"], "-e: 'cycles' is not an event"),
     (["-e", "\u0661"], "is not an event"),
     (["-p", "0"], "argument -p: '0' is not a number above 0"),
+    (["-p", "\u0665"], "argument -p: '\u0665' is not a number above 0"),
     (["-p", "1e3"], "argument -p: '1e3' is not a number above 0"),
     (["--clock", "-5"], "argument --clock: '-5' is not a number above 0"),
     (["--cpu", "r4000"], "argument --cpu: invalid choice: 'r4000'"),

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from perfex_runs import GOLDEN, PERFEX, compile_c, counted, counts, environment, perfex, refused
+from native import CC, attempt
+from perfex_runs import GOLDEN, HEAD, PERFEX, compile_c, counted, counts, environment, perfex, refused
 from pypfm._counting import Count
 from pypfm.errors import PfmError
 from pypfm.perfex import events, perf, perf_table
@@ -80,9 +81,6 @@ def test_children_that_nobody_waits_for_are_counted(perf_table: Path, tmp_path: 
 
 
 def test_static_programs_are_counted(perf_table: Path, tmp_path: Path) -> None:
-    from native import CC, attempt
-    from perfex_runs import HEAD
-
     program = tmp_path / "static"
     done = attempt(CC, "-static", "-x", "c", "-", "-o", program, source=HEAD + "int main(void) { touch(500); return 0; }")
     if done.returncode:
@@ -177,10 +175,9 @@ def test_files_of_threads(perf_table: Path, threads: Path, tmp_path: Path) -> No
     assert "only files of threads" in refused("--merge", *(p for p in tmp_path.iterdir() if p != out))
 
 
-def test_more_counters_than_open_files(perf_table: Path, threads: Path) -> None:
+def test_more_counters_than_open_files(perf_table: Path) -> None:
     """perfex takes the limit as high as it goes; the command keeps its own."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    assert soft > 16
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     done = perfex("--perf-table", perf_table, "-mp", "-a", "sh", "-c", "ulimit -n",
                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, hard)))
     assert (done.returncode, done.stdout) == (0, "20\n")
@@ -258,7 +255,7 @@ def test_what_is_not_in_the_table_is_not_available(perf_table: Path) -> None:
     text = perfex("--perf-table", perf_table, "-a", "-y", "true").stderr
     assert "  1 Issued instructions.................................................." in text
     data = counted("--perf-table", perf_table, "-a", "-y", "true")
-    assert [e["event"] for e in data["events"] if e["count"] is not None] == [0, 16, 26, 10, 25]
+    assert {e["event"] for e in data["events"] if e["count"] is not None} == {0, 10, 16, 25, 26}
     assert {e["quality"] for e in data["events"] if e["count"] is None} == {"unavailable"}
     assert all(e["note"] for e in data["events"] if e["count"] is None)
     # No instructions, loads, stores: of the statistics those of misses only.
