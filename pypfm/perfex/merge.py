@@ -27,16 +27,22 @@ _EVENT = re.compile(r" {0,2}([0-9]{1,2}) \S.*?\.* +~?([0-9]{1,20}|" + report.NOT
 class RankReport:
     """What the report of a rank says.
 
-    :ivar label: the rank, or the name of the file
+    :ivar name: of the file
     :ivar counts: by event; None: not available
     :ivar is_thread: the file is that of one thread (-mp), which the rank's own contains
     """
 
-    label: str
+    name: str
+    rank: int | None = None
     cpu: Cpu = "r10000"
     backend: str = ""
     counts: dict[int, int | None] = field(default_factory=dict)
     is_thread: bool = False
+
+    @property
+    def label(self) -> str:
+        """The rank, or else the name of the file."""
+        return self.name if self.rank is None else f"rank {self.rank}"
 
 
 @dataclass(frozen=True)
@@ -111,13 +117,13 @@ def _cpu(name: str) -> Cpu:
 
 def _read_text(content: str, made: RankReport) -> None:
     lines = content.split("\n")
-    first = _FIRST.match(lines[0])
+    first = _FIRST.match(next((line for line in lines if not line.startswith("sample ")), ""))  # samples of -p
     if first is None:
         raise PerfexError("not a report of perfex")
     made.backend, made.cpu = first[1], _cpu(first[2])
     for number, line in enumerate(lines, 1):
         if rank := _RANK.fullmatch(line):
-            made.label = f"rank {rank[1]}"
+            made.rank = int(rank[1])
         elif line.startswith(("thread: ", "total of ")):
             made.counts.clear()
             made.is_thread = line.startswith("thread: ")
@@ -139,8 +145,8 @@ def _read_csv(content: str, made: RankReport) -> None:
             made.cpu = _cpu(value)
         elif kind == "run" and name == "backend":
             made.backend = value
-        elif kind == "run" and name == "rank" and value:
-            made.label = f"rank {value}"
+        elif kind == "run" and name == "rank" and re.fullmatch("[0-9]{1,9}", value):
+            made.rank = int(value)
         elif kind == "event":
             made.is_thread = False
             if not re.fullmatch(r"[0-9]{0,20}", value):
@@ -153,7 +159,7 @@ def _read_json(content: str, made: RankReport) -> None:
         data = json.loads(content)
         made.cpu, made.backend = _cpu(str(data["cpu"])), str(data["backend"])
         if data["rank"] is not None:
-            made.label = f"rank {int(data['rank'])}"
+            made.rank = int(data["rank"])
         for row in data["events"]:
             count = row["count"]
             if count is not None and not (isinstance(count, int) and count >= 0):
@@ -171,7 +177,7 @@ def merge(reports: list[RankReport]) -> Merged:
 
     :raises PerfexError: none is there, two have one name, or they are of different cpus
     """
-    ranks = [r for r in reports if not r.is_thread]
+    ranks = sorted((r for r in reports if not r.is_thread), key=lambda r: (r.rank is None, r.rank or 0))
     if not ranks:
         raise PerfexError("--merge: only files of threads; the totals are in those without a thread in their name")
     cpu = ranks[0].cpu
@@ -205,7 +211,7 @@ def _slowest(cpu: Cpu, ranks: list[RankReport]) -> tuple[str, int] | None:
 
 def text(merged: Merged) -> str:
     """For people."""
-    lines = [f"perfex: {len(merged.ranks)} reports of {merged.cpu} events: {', '.join(merged.ranks)}", "",
+    lines = [f"perfex: {merged.cpu} events, sums of {', '.join(merged.ranks)}", "",
              f"event {'':68}" + "".join(f"{h:>20}" for h in ("total", "minimum", "mean", "maximum"))]
     for row in merged.rows:
         values = (row.total, row.minimum, row.mean and f"{row.mean:.1f}", row.maximum)

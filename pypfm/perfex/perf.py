@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import resource
 import select
@@ -33,7 +34,9 @@ _ONLINE = Path("/sys/devices/system/cpu/online")
 _ABSENT = (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP, errno.EINVAL)
 _FORBIDDEN = (errno.EACCES, errno.EPERM)
 _CYCLES, _TASK_CLOCK = "CYCLES", "TASK-CLOCK"
-_RING_PAGES = 16
+_RING_PAGES = 16  # at most
+# A user may lock 516 KiB for each processor (perf_event_mlock_kb), for all events together.
+_LOCKED = 480 << 10
 _LOOK = 50  # milliseconds between two looks at the records where the kernel does not call
 _DUMMY = {"type": 1, "config": 9, "exclude_kernel": 1, "exclude_hv": 1}  # PERF_COUNT_SW_DUMMY
 _NOTHING = Count(0, 0, 0)
@@ -98,6 +101,14 @@ def _sum(counts: Iterable[Count]) -> Count:
     return Count(value, enabled, running)
 
 
+def _ring_pages(events: int) -> int:
+    """Pages of memory for the records of an event: a power of 2, and one more describes them."""
+    pages = _RING_PAGES
+    while pages > 1 and events * (pages + 1) * mmap.PAGESIZE > _LOCKED:
+        pages //= 2
+    return pages
+
+
 class _ThreadCounter:
     """A perf event of each thread: the kernel writes down what a thread had when it ends.
 
@@ -105,13 +116,13 @@ class _ThreadCounter:
     is left of the whole is that of the command's first thread.
     """
 
-    def __init__(self, attr: bytes, pid: int, name: str) -> None:
+    def __init__(self, attr: bytes, pid: int, name: str, pages: int) -> None:
         self._parts: list[_OnCpu] = []
         try:
             for cpu in _online():
                 event = PerfEvent(attr, pid, name, cpu)
                 try:
-                    self._parts.append(_OnCpu(event, event.ring(_RING_PAGES)))
+                    self._parts.append(_OnCpu(event, event.ring(pages)))
                 except CountingError:
                     event.close()
                     raise
@@ -257,7 +268,8 @@ class _Run:
         return counter
 
     def _by_thread(self, term: str, stack: ExitStack) -> _ThreadCounter:
-        counter = _ThreadCounter(attribute(term, self._request), self._command.pid, term)
+        counter = _ThreadCounter(attribute(term, self._request), self._command.pid, term,
+                                 _ring_pages(len(self._plan.terms) + 1))
         stack.callback(counter.close)
         self._threads.append(counter)
         return counter

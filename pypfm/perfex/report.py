@@ -196,7 +196,7 @@ def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str
     data: dict[str, object] = {
         "cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "command": list(request.command),
         "status": outcome.status, "rank": report.rank,
-        "clock": {"MHz": outcome.clock, "source": outcome.clock_source},
+        "clock": {"MHz": outcome.clock, "source": outcome.clock_source} if outcome.clock else None,
         "events": [_json_event(report, m) for m in report.ordered()] if only is None else [],
         "statistics": [{"name": s.name, "value": s.value, "unit": s.unit}
                        for s in (report.statistics() if only is None else ())],
@@ -243,7 +243,7 @@ def csv_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
     """
     request, outcome = report.request, report.outcome
     facts = {"cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "status": outcome.status,
-             "rank": report.rank, "clock": outcome.clock}
+             "rank": report.rank, "clock": outcome.clock or None}
     rows: list[dict[str, object]] = [{"kind": "run", "name": k, "value": v} for k, v in facts.items()]
     for thread in outcome.threads if only is None else only:
         rows += [_csv_event(report, m, "thread") | {"pid": thread.pid, "tid": thread.tid}

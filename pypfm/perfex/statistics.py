@@ -88,8 +88,8 @@ _Formula = tuple[str, str, "Callable[[_Counts], float]"]  # name, unit, value
 _BOTH: tuple[_Formula, ...] = (
     ("Graduated instructions/cycle", "", lambda c: c.instructions / c.cycles),
     ("Graduated floating point instructions/cycle", "", lambda c: c[21] / c.cycles),
-    ("Graduated loads & stores/cycle", "", lambda c: c.accesses / c.cycles),
-    ("Graduated loads & stores/floating point instruction", "", lambda c: c.accesses / c[21]),
+    ("Graduated loads and stores/cycle", "", lambda c: c.accesses / c.cycles),
+    ("Graduated loads and stores/floating point instruction", "", lambda c: c.accesses / c[21]),
     ("Mispredicted branches/Decoded branches", "", lambda c: c[24] / c[6]),
     ("Graduated loads/Issued loads", "", lambda c: c[18] / c[2]),
     ("Graduated stores/Issued stores", "", lambda c: c[19] / c[3]),

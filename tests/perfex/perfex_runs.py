@@ -88,4 +88,4 @@ def compile_c(directory: Path, name: str, body: str) -> Path:
 
 def without_capabilities() -> list[str]:
     """A command line that takes the right to count the kernel away; empty where there is none to take."""
-    return [] if os.geteuid() else ["setpriv", "--bounding-set=-perfmon,-sys_admin", "--inh-caps=-all"]
+    return [] if os.geteuid() else ["setpriv", "--bounding-set=-perfmon,-sys_admin,-ipc_lock", "--inh-caps=-all"]

@@ -185,7 +185,7 @@ def test_kernel_level_needs_permission(perf_table: Path) -> None:
     done = subprocess.run([*command, "-k", "true"], capture_output=True, text=True, env=environment())
     assert (done.returncode, done.stderr) == (
         1, "perfex: perf: task-clock: not permitted; see /proc/sys/kernel/perf_event_paranoid\n")
-    for mode in ([], ["-mp"]):
+    for mode in ([], ["-mp"], ["-mp", "-a", "-y"], ["-s"]):
         done = subprocess.run([*command, *mode, "true"], capture_output=True, text=True, env=environment())
         assert done.returncode == 0, done.stderr
 

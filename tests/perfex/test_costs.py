@@ -104,11 +104,13 @@ def test_any_table_comes_back(given_costs: dict[int, tuple[costs.Unit, list[floa
 
 @given(st.text(max_size=200))
 def test_any_text_is_a_table_or_an_error_with_its_line(text: str) -> None:
+    said = ""
     try:
         costs.parse(text, "file")
     except PerfexError as error:
-        assert str(error).startswith("file, line ")
-        assert "\n" not in str(error)
+        said = str(error)
+    assert said == "" or said.startswith("file, line ")
+    assert "\n" not in said
 
 
 def test_partial_tables_and_comments(tmp_path: Path) -> None:

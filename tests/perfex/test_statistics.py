@@ -28,8 +28,8 @@ def values(cpu: Cpu, counts: dict[int, int], table: costs.CostTable | None = Non
 EXPECTED = {
     "Graduated instructions/cycle": 0.5,
     "Graduated floating point instructions/cycle": 200 / 1960,
-    "Graduated loads & stores/cycle": 420 / 1960,
-    "Graduated loads & stores/floating point instruction": 2.1,
+    "Graduated loads and stores/cycle": 420 / 1960,
+    "Graduated loads and stores/floating point instruction": 2.1,
     "Mispredicted branches/Decoded branches": 0.1,
     "Graduated loads/Issued loads": 0.8,
     "Graduated stores/Issued stores": 0.8,
@@ -76,8 +76,8 @@ def test_the_second_counter_counts_cycles_and_instructions_too() -> None:
 NEEDS = {
     "Graduated instructions/cycle": (15, 0),
     "Graduated floating point instructions/cycle": (21, 0),
-    "Graduated loads & stores/cycle": (18, 19, 0),
-    "Graduated loads & stores/floating point instruction": (18, 19, 21),
+    "Graduated loads and stores/cycle": (18, 19, 0),
+    "Graduated loads and stores/floating point instruction": (18, 19, 21),
     "Mispredicted branches/Decoded branches": (24, 6),
     "Graduated loads/Issued loads": (18, 2),
     "Graduated stores/Issued stores": (19, 3),
