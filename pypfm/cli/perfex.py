@@ -37,6 +37,15 @@ _FAILED = 1
 _STDERR: TextIO = sys.stderr or open(os.devnull, "w", encoding="ascii")  # noqa: SIM115 - for as long as we run
 
 
+def _say(text: str) -> None:
+    """Write to stderr, if anybody reads it."""
+    try:
+        _STDERR.write(text)
+        _STDERR.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
 class _Parser(argparse.ArgumentParser):
     """Mistakes end the program with one line."""
 
@@ -168,6 +177,7 @@ class _Printer:
         self.format: Format = "json" if args.json else "csv" if args.csv else "text"
         self.rank = _rank() if args.out else None
         self._path = None
+        self._failure: OSError | None = None
         self.on_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._out = _STDERR
         if args.out:
@@ -182,18 +192,25 @@ class _Printer:
         self._out.flush()
 
     def sample(self, sample: Sample) -> None:
+        """Print a sample; the command goes on where that fails."""
         from pypfm.perfex import report
-        if self.format != "json":
+        if self.format == "json" or self._failure:
+            return
+        try:
             self._write(report.csv_sample(sample) if self.format == "csv" else report.sample_line(sample))
-
-    def clear(self) -> None:
-        """Remove the line of progress."""
-        if self.on_terminal:
-            _STDERR.write("\r\x1b[K")
+        except OSError as error:
+            self._failure = error
 
     def finish(self, made: Report) -> None:
-        """Print the report; with -mp and -o, a file for each thread beside it."""
+        """Print the report; with -mp and -o, a file for each thread beside it.
+
+        :raises OSError: here, or with a sample
+        """
         from pypfm.perfex import report
+        if self._failure:
+            raise self._failure
+        if self.on_terminal:
+            _say("\r\x1b[K")  # the line of progress
         apart = self._path is not None and bool(made.outcome.threads)
         if self.format == "json":
             self._write(report.json_text(made))
@@ -243,11 +260,10 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
                       progress=_progress if printer.on_terminal else None)
     backend, why = choose(args.backend, request)
     outcome = replace(backend.run(request), why=why)
-    printer.clear()
     try:
         _report(args, printer, request, outcome, table)
     except (OSError, PerfexError) as error:  # the command has run: its status counts, unless it is 0
-        print(f"perfex: the report could not be written: {error}", file=_STDERR)
+        _say(f"perfex: the report could not be written: {error}\n")
         return outcome.status or _FAILED
     return outcome.status
 
@@ -265,8 +281,7 @@ def _report(args: argparse.Namespace, printer: _Printer, request: Request, outco
 
 def _progress(line: str) -> None:
     """A line on the terminal that the next one, or the report, takes the place of."""
-    _STDERR.write(f"\r\x1b[Kperfex: {line}")
-    _STDERR.flush()
+    _say(f"\r\x1b[Kperfex: {line}")
 
 
 def _merge(args: argparse.Namespace, names: list[str]) -> int:
@@ -308,7 +323,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         return _run(args, command)
     except PfmError as error:
-        print(f"perfex: {error}", file=_STDERR)
+        _say(f"perfex: {error}\n")
         return _FAILED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -248,6 +248,8 @@ class _Run:
         self._times: _ThreadCounter | None = None
         self._samples: list[Sample] = []
         self._begun: float | None = None
+        self._process = os.pidfd_open(command.pid)
+        stack.callback(os.close, self._process)
         for term in plan.terms:
             if request.per_thread:
                 self._counters_by_thread[term] = self._by_thread(term, stack)
@@ -276,31 +278,26 @@ class _Run:
 
     def supervise(self) -> int:
         """Let the command run to its end; what os.waitpid() says."""
-        signals = self._signals
-        process = os.pidfd_open(self._command.pid)
         poll = select.poll()
-        for fd in (process, signals.fileno(), *(fd for c in self._threads for fd in c.fds())):
+        for fd in (self._process, self._signals.fileno(), *(fd for c in self._threads for fd in c.fds())):
             poll.register(fd, select.POLLIN)
         due = self._begin() if self._on else None
         longest: float | None = None
-        try:
-            while True:
-                left = longest if due is None else max(0.0, due - time.monotonic()) * 1000
-                ready = dict(poll.poll(left))
-                due = self._switch(signals.take(self._command.pid), due)
-                for counter in self._threads:
-                    counter.take()
-                if process in ready:
-                    return self._command.wait()
-                for fd, what in ready.items():
-                    if what & select.POLLHUP:  # the first thread has ended; it says so for ever
-                        poll.unregister(fd)
-                        longest = _LOOK
-                if due is not None and time.monotonic() >= due:
-                    self._sample()
-                    due = max(due + self._period, time.monotonic())
-        finally:
-            os.close(process)
+        while True:
+            left = longest if due is None else max(0.0, due - time.monotonic()) * 1000
+            ready = dict(poll.poll(left))
+            due = self._switch(self._signals.take(self._command.pid), due)
+            for counter in self._threads:
+                counter.take()
+            if self._process in ready:
+                return self._command.wait()
+            for fd, what in ready.items():
+                if what & select.POLLHUP:  # the first thread has ended; it says so for ever
+                    poll.unregister(fd)
+                    longest = _LOOK
+            if due is not None and time.monotonic() >= due:
+                self._sample()
+                due = max(due + self._period, time.monotonic())
 
     @property
     def _period(self) -> float:
@@ -421,12 +418,15 @@ class PerfBackend:
             self.check(request)
         assert self._plan
         with ExitStack() as stack:
-            command = Command(request.command, GATE if request.gated else ())
+            try:
+                command = Command(request.command, GATE if request.gated else ())
+            except OSError as error:
+                raise PerfexError(f"no process can be made: {error.strerror}") from None
             try:
                 signals = stack.enter_context(Signals(gated=request.gated))
                 self._raise_limit()
                 run = _Run(request, self._plan[1], command, signals, stack)
-            except CountingError as error:
+            except OSError as error:  # CountingError is one too
                 command.cancel()
                 raise PerfexError(f"perf: {error}") from None
             try:

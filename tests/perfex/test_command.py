@@ -277,6 +277,23 @@ def test_a_report_that_cannot_be_written(perf_table: Path) -> None:
     assert perfex("--perf-table", perf_table, "-o", "/dev/full", "true").returncode == 1
 
 
+def test_samples_that_cannot_be_written_do_not_stop_the_command(perf_table: Path, tmp_path: Path) -> None:
+    script = f"kill -USR1 $PPID; sleep 0.3; touch {tmp_path / 'done'}; exit 5"
+    done = perfex("--perf-table", perf_table, "-p", "20", "-o", "/dev/full", "sh", "-c", script)
+    assert (tmp_path / "done").exists()
+    assert (done.returncode, done.stderr) == (
+        5, "perfex: the report could not be written: [Errno 28] No space left on device\n")
+
+
+def test_nobody_reads_the_report(perf_table: Path, tmp_path: Path) -> None:
+    """The status is the command's, or 1 where that is 0, as the report is lost."""
+    for script, status in (("sleep 0.2; exit 5", 5), ("sleep 0.2", 1)):
+        line = f"({PERFEX} --perf-table {perf_table} sh -c '{script}'; echo $? > {tmp_path / 'status'}) 2>&1 | true"
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=environment())
+        assert (done.stdout, done.stderr) == ("", "")
+        assert (tmp_path / "status").read_text() == f"{status}\n"
+
+
 @pytest.mark.parametrize("variable", ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"])
 def test_files_named_by_rank(variable: str, perf_table: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
