@@ -107,7 +107,8 @@ def _dotted(name: str) -> str:
 
 
 def _event_lines(report: Report, measurements: Iterable[Measurement], *, times: bool) -> list[str]:
-    multiplexed = report.request.multiplex or any(m.share < 1 for m in report.outcome.measurements)
+    takes_turns = report.request.multiplex and report.outcome.backend == "perf"
+    multiplexed = takes_turns or any(m.share < 1 for m in report.outcome.measurements)
     head = f"event {'':{_NAME_WIDTH - 3}} {'count':>20}  {'quality':11}"
     head += f" {'counted':>8}" * multiplexed
     head += "".join(f" {h:>14}" for h in ("typical s", "minimum s", "maximum s")) if times else ""
