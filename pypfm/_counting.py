@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pypfm._pfm4 import ffi, lib
 from pypfm.errors import CountingError
 
-__all__ = ["Count", "PerfEvent", "reason"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["Count", "PerfEvent", "Ring", "attr_bytes", "reason"]
 
 _NO_PERMISSION = "not permitted; see /proc/sys/kernel/perf_event_paranoid"
 _REASONS = {
@@ -39,23 +42,29 @@ class Count(NamedTuple):
     running: int
 
 
+def attr_bytes(fields: Mapping[str, int]) -> bytes:
+    """struct perf_event_attr with these fields, all others 0."""
+    c_attr: Any = ffi.new("struct perf_event_attr *")
+    for field, value in fields.items():
+        setattr(c_attr, field, value)
+    return bytes(ffi.buffer(c_attr))
+
+
 class PerfEvent:
     """An event of a thread, switched off at first; ``with`` closes it.
 
     :param attr: struct perf_event_attr: a pointer, its bytes, or fields by name
     :param pid: the thread, or the process whose main thread it is; 0: the calling thread
+    :param cpu: count on this processor only; -1: on all
     :raises CountingError: the kernel refuses; errno says why
     """
 
-    def __init__(self, attr: Any, pid: int = 0, name: str = "event") -> None:
+    def __init__(self, attr: Any, pid: int = 0, name: str = "event", cpu: int = -1) -> None:
         self.name = name
         c_attr: Any = ffi.new("struct perf_event_attr *")
-        if isinstance(attr, bytes):
-            ffi.memmove(c_attr, attr, len(attr))
-        else:
-            for field, value in attr.items():
-                setattr(c_attr, field, value)
-        self._fd = self._checked(lib.counting_open_thread(c_attr, pid))
+        data = attr if isinstance(attr, bytes) else attr_bytes(attr)
+        ffi.memmove(c_attr, data, len(data))
+        self._fd = self._checked(lib.counting_open_cpu(c_attr, pid, cpu))
 
     def _checked(self, ret: int) -> int:
         if ret < 0:
@@ -65,6 +74,10 @@ class PerfEvent:
     def start(self) -> None:
         """Set it to 0 and switch it on."""
         self._checked(lib.counting_start(self._fd))
+
+    def resume(self) -> None:
+        """Switch it on where it was."""
+        self._checked(lib.counting_resume(self._fd))
 
     def stop(self) -> None:
         """Switch it off."""
@@ -76,6 +89,15 @@ class PerfEvent:
         self._checked(lib.counting_read(self._fd, value))
         return Count(value.value, value.time_enabled, value.time_running)
 
+    def ring(self, pages: int) -> Ring:
+        """Have the kernel say what ended threads held; before the first of them ends.
+
+        :param pages: of memory for the records, a power of 2; fewer where memory may not be locked
+        """
+        pointer: Any = ffi.new("struct counting_ring **")
+        self._checked(lib.counting_ring_open(self._fd, pages, pointer))
+        return Ring(self._fd, pointer[0])
+
     def close(self) -> None:
         lib.counting_close(self._fd)
 
@@ -84,3 +106,32 @@ class PerfEvent:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Ring:
+    """The records of an inherited event of one processor.
+
+    :ivar fd: can be read when the memory is half full
+    :ivar lost: records that found no place
+    """
+
+    _ROOM = 256
+
+    def __init__(self, fd: int, pointer: Any) -> None:
+        self.fd = fd
+        self.lost = 0
+        self._pointer = pointer
+        self._ends: Any = ffi.new("struct counting_end[]", self._ROOM)
+
+    def take(self) -> Iterator[tuple[int, int, Count]]:
+        """Process, thread and count of the threads that have ended."""
+        lost: Any = ffi.new("uint64_t *")
+        taken = self._ROOM
+        while taken == self._ROOM:
+            taken = lib.counting_ring_take(self._pointer, self._ends, self._ROOM, lost)
+            for end in self._ends[0:taken]:
+                yield end.pid, end.tid, Count(end.value.value, end.value.time_enabled, end.value.time_running)
+        self.lost += lost[0]
+
+    def close(self) -> None:
+        lib.counting_ring_close(self._pointer)

@@ -14,19 +14,20 @@ __all__ = ["Command"]
 
 # What a shell lets a foreground command have: the terminal's signals are the command's, not ours.
 _TERMINAL = (signal.SIGINT, signal.SIGQUIT)
-# What Python ignores, and programs expect as it is by default.
-_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+# What Python ignores; the command is not to inherit that.
+_CHANGED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class Command:
     """A command in a child process that waits for `run`.
 
     :param words: program and arguments; the program is looked up in PATH
+    :param unblock: signals that this process holds back and the command is to receive
     :ivar pid: its process
     :raises OSError: no process can be made
     """
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], unblock: Iterable[signal.Signals] = ()) -> None:
         go_read, self._go = os.pipe()
         self._failure, failure_write = os.pipe()
         self.pid = os.fork()
@@ -36,9 +37,10 @@ class Command:
             return
         try:
             os.close(self._go)
+            for s in _CHANGED_BY_PYTHON:
+                signal.signal(s, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, unblock)
             if os.read(go_read, 1):  # else the parent has gone
-                for s in _PYTHON:
-                    signal.signal(s, signal.SIG_DFL)
                 os.execvp(words[0], list(words))
         except OSError as error:
             os.write(failure_write, str(error.errno).encode())
@@ -55,21 +57,33 @@ class Command:
         """
         before = {s: signal.signal(s, signal.SIG_IGN) for s in signals}
         try:
-            os.write(self._go, b"!")
-            failed = os.read(self._failure, 16)  # ends when the program is executed
-            status = self._wait()
+            self.start()
+            return self.wait()
         finally:
             for s, handler in before.items():
                 signal.signal(s, handler)
+
+    def start(self) -> None:
+        """Have the program executed; `wait` has to follow.
+
+        :raises OSError: it cannot be executed; nothing has to follow
+        """
+        os.write(self._go, b"!")
+        failed = os.read(self._failure, 16)  # ends when the program is executed
+        self._close()
         if failed:
+            self.wait()
             raise OSError(int(failed), os.strerror(int(failed)))
-        return status
+
+    def wait(self) -> int:
+        """Wait for its end; what os.waitpid() says."""
+        return os.waitpid(self.pid, 0)[1]
 
     def cancel(self) -> None:
         """Let it end without having executed anything."""
-        self._wait()
+        self._close()
+        self.wait()
 
-    def _wait(self) -> int:
+    def _close(self) -> None:
         for fd in (self._go, self._failure):
             os.close(fd)
-        return os.waitpid(self.pid, 0)[1]

@@ -59,3 +59,22 @@ def runtime_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(directory))
     monkeypatch.delenv("PMC_MACHINE", raising=False)
     return directory
+
+
+@pytest.fixture(scope="session")
+def perf_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For perfex: a map of events that every kernel can count."""
+    from perfex_runs import TABLE
+
+    path = tmp_path_factory.mktemp("perfex") / "table.csv"
+    path.write_text(TABLE, encoding="ascii")
+    return path
+
+
+@pytest.fixture(scope="session")
+def toucher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that touches as many pages as its argument says."""
+    from perfex_runs import compile_c
+
+    return compile_c(tmp_path_factory.mktemp("touch"), "touch",
+                     "int main(int n, char **v) { if (n > 1) touch(strtoul(v[1], 0, 10)); return 0; }")

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 int
-counting_open_thread(const struct perf_event_attr *attr, pid_t tid)
+counting_open_cpu(const struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	struct perf_event_attr own = *attr;
 	int fd;
@@ -16,8 +16,14 @@ counting_open_thread(const struct perf_event_attr *attr, pid_t tid)
 	own.size = sizeof(own);
 	own.disabled = 1;
 	own.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	fd = perf_event_open(&own, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = perf_event_open(&own, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+int
+counting_open_thread(const struct perf_event_attr *attr, pid_t tid)
+{
+	return counting_open_cpu(attr, tid, -1);
 }
 
 int

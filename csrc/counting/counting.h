@@ -22,6 +22,9 @@ int counting_open(const struct perf_event_attr *attr);
 /* The same for another thread, or the process whose main thread it is; 0: the calling one. */
 int counting_open_thread(const struct perf_event_attr *attr, pid_t tid);
 
+/* The same on one processor only; its threads' counts can be had one by one (ring.h). */
+int counting_open_cpu(const struct perf_event_attr *attr, pid_t tid, int cpu);
+
 /* Set the counter to 0 and switch it on. */
 int counting_start(int fd);
 

@@ -1,0 +1,33 @@
+/*
+ * Private: the records that the kernel writes about an event (see counting.h).
+ */
+#ifndef PYPFM_COUNTING_RING_H
+#define PYPFM_COUNTING_RING_H
+
+#include "counting.h"
+
+/* The memory that the kernel writes records to. */
+struct counting_ring;
+
+/* What an inherited event held when its thread ended (PERF_RECORD_READ). */
+struct counting_end {
+	uint32_t		pid, tid;
+	struct counting_value	value;
+};
+
+/*
+ * Have an event write its records to a ring of that many pages, a power of 2, or of
+ * fewer where memory may not be locked.
+ */
+int counting_ring_open(int fd, size_t pages, struct counting_ring **ring);
+
+/*
+ * Take the records of ended threads, as many as there is room for: their number.  lost
+ * is increased by the number of records that found no place in the ring.
+ */
+int counting_ring_take(struct counting_ring *ring, struct counting_end *ends, int room, uint64_t *lost);
+
+/* Close it; NULL is no ring. */
+void counting_ring_close(struct counting_ring *ring);
+
+#endif /* PYPFM_COUNTING_RING_H */

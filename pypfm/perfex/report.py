@@ -1,0 +1,256 @@
+"""What perfex prints: text, JSON and CSV of the same report."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from pypfm.perfex import events
+from pypfm.perfex.costs import CostTable
+from pypfm.perfex.model import Measurement, Outcome, Request, Sample
+from pypfm.perfex.statistics import Statistic, statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pypfm.perfex.model import ThreadCounts
+
+__all__ = ["COLUMNS", "NOT_AVAILABLE", "Format", "Report", "csv_head", "csv_sample", "csv_text", "json_text",
+           "sample_line", "text", "thread_text"]
+
+Format = Literal["text", "json", "csv"]
+NOT_AVAILABLE = "not available"
+_NAME_WIDTH = 70
+COLUMNS = ("kind", "pid", "tid", "seconds", "event", "name", "value", "quality", "share", "typical", "minimum",
+           "maximum", "note")
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is printed about a run.
+
+    :ivar costs: in effect; None: no -y
+    :ivar rank: of the launcher, or None
+    """
+
+    request: Request
+    outcome: Outcome
+    costs: CostTable | None = None
+    rank: int | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def times(self, m: Measurement) -> tuple[float, float, float] | None:
+        """Typical, minimum and maximum seconds; None where no cost is known."""
+        if self.costs is None or m.count is None or m.event.index not in self.costs:
+            return None
+        return self.costs[m.event.index].seconds(m.count, self.outcome.clock)
+
+    def ordered(self) -> list[Measurement]:
+        """As asked for, or with -y from most to least costly."""
+        if self.costs is None:
+            return list(self.outcome.measurements)
+        return sorted(self.outcome.measurements, key=self._rank_of)
+
+    def _rank_of(self, m: Measurement) -> tuple[float, float, bool, int]:
+        typical, _, maximum = self.times(m) or (0.0, 0.0, 0.0)
+        return -typical, -maximum, m.count is None, m.event.index
+
+    def statistics(self) -> list[Statistic]:
+        if self.costs is None:
+            return []
+        return statistics(self.request.cpu, self.outcome.measurements, self.outcome.clock, self.costs)
+
+    def is_estimated(self, m: Measurement) -> bool:
+        """Whether it was computed, not counted."""
+        return self.outcome.estimated_cycles and m.event.index in events.cycles(self.request.cpu)
+
+    def all_notes(self) -> list[str]:
+        """What has to be said beside the counts; equal notes of events in one line."""
+        shared: dict[str, list[int]] = {}
+        for m in sorted(self.outcome.measurements, key=lambda m: m.event.index):
+            if m.note:
+                shared.setdefault(m.note, []).append(m.event.index)
+        return [*(f"event{'s' * (len(who) > 1)} {_ranges(who)}: {note}" for note, who in shared.items()),
+                *self.outcome.notes, *self.notes]
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Numbers in ascending order, such as 1, 4-6."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+# ---- text -------------------------------------------------------------------------
+
+def printable(words: str) -> str:
+    """Text of a user on one line of any terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in words)
+
+
+def _count(report: Report, m: Measurement) -> str:
+    if m.count is None:
+        return NOT_AVAILABLE
+    return f"{'~' if report.is_estimated(m) else ''}{m.count}"
+
+
+def _dotted(name: str) -> str:
+    return f"{name:.<{_NAME_WIDTH}}"
+
+
+def _event_lines(report: Report, measurements: Iterable[Measurement], *, times: bool) -> list[str]:
+    takes_turns = report.request.multiplex and report.outcome.backend == "perf"
+    multiplexed = takes_turns or any(m.share < 1 for m in report.outcome.measurements)
+    head = f"event {'':{_NAME_WIDTH - 3}} {'count':>20}  {'quality':11}"
+    head += f" {'counted':>8}" * multiplexed
+    head += "".join(f" {h:>14}" for h in ("typical s", "minimum s", "maximum s")) if times else ""
+    lines = [head.rstrip()]
+    for m in measurements:
+        quality = "" if m.count is None else m.quality
+        line = f"{m.event.index:3} {_dotted(m.event.name)} {_count(report, m):>20}  {quality:11}"
+        if multiplexed:
+            line += f" {m.share:8.1%}" if m.count is not None else f" {'':8}"
+        if times and m.count is not None:
+            seconds = report.times(m)
+            line += f" {'-':>14}" * 3 if seconds is None else "".join(f" {s:14.9f}" for s in seconds)
+        lines.append(line.rstrip())
+    return lines
+
+
+def _head(report: Report) -> list[str]:
+    request, outcome = report.request, report.outcome
+    lines = [f"perfex: {outcome.backend} backend, {request.cpu} events: {outcome.why}",
+             f"command: {printable(shlex.join(request.command))}"]
+    if report.rank is not None:
+        lines.append(f"rank: {report.rank}")
+    if report.costs is not None:
+        lines.append(f"clock: {outcome.clock:g} MHz ({outcome.clock_source})")
+    return lines
+
+
+def _threads(report: Report) -> list[str]:
+    lines: list[str] = []
+    for thread in report.outcome.threads:
+        lines += ["", f"thread: pid {thread.pid}, tid {thread.tid}",
+                  *_event_lines(report, thread.measurements, times=False)]
+    return lines
+
+
+def text(report: Report, *, threads: bool = True) -> str:
+    """The report for people.
+
+    :param threads: with the counts of each thread, if there are any
+    """
+    lines = _head(report)
+    if report.outcome.threads:
+        lines += _threads(report) if threads else []
+        lines += ["", f"total of {len(report.outcome.threads)} threads"]
+    else:
+        lines.append("")
+    lines += _event_lines(report, report.ordered(), times=report.costs is not None)
+    if found := report.statistics():
+        lines += ["", "statistics", *(f"    {_dotted(s.name)} {s.value:20.6f}" for s in found)]
+    if notes := report.all_notes():
+        lines += ["", "notes", *(f"    {note}" for note in notes)]
+    return "\n".join(lines) + "\n"
+
+
+def thread_text(report: Report, thread: ThreadCounts) -> str:
+    """The report on one thread, for a file of its own."""
+    lines = [*_head(report), "", f"thread: pid {thread.pid}, tid {thread.tid}",
+             *_event_lines(report, thread.measurements, times=False)]
+    return "\n".join(lines) + "\n"
+
+
+def sample_line(sample: Sample) -> str:
+    """The counts at one moment."""
+    counts = "  ".join(f"{event}={NOT_AVAILABLE if count is None else count}" for event, count in sample.counts.items())
+    return f"sample {sample.seconds:12.6f} s  {counts}\n"
+
+
+# ---- JSON -------------------------------------------------------------------------
+
+def _json_event(report: Report, m: Measurement) -> dict[str, object]:
+    times = report.times(m)
+    return {
+        "event": m.event.index, "name": m.event.name, "count": m.count, "quality": m.quality,
+        "estimated": report.is_estimated(m), "share": m.share, "note": m.note,
+        "seconds": None if times is None else dict(zip(("typical", "minimum", "maximum"), times, strict=True)),
+    }
+
+
+def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
+    """The report as JSON (schema: pypfm/schemas/perfex.json).
+
+    :param only: for the file of a thread: this one, without a total
+    """
+    request, outcome = report.request, report.outcome
+    threads = outcome.threads if only is None else only
+    data: dict[str, object] = {
+        "cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "command": list(request.command),
+        "status": outcome.status, "rank": report.rank,
+        "clock": {"MHz": outcome.clock, "source": outcome.clock_source} if outcome.clock else None,
+        "events": [_json_event(report, m) for m in report.ordered()] if only is None else [],
+        "statistics": [{"name": s.name, "value": s.value, "unit": s.unit}
+                       for s in (report.statistics() if only is None else ())],
+        "threads": [{"pid": t.pid, "tid": t.tid, "events": [
+            {"event": m.event.index, "count": m.count, "share": m.share} for m in t.measurements]} for t in threads],
+        "samples": [{"seconds": s.seconds, "counts": [{"event": e, "count": c} for e, c in s.counts.items()]}
+                    for s in outcome.samples],
+        "notes": [*outcome.notes, *report.notes],
+    }
+    return json.dumps(data, indent=2) + "\n"
+
+
+# ---- CSV --------------------------------------------------------------------------
+
+def _csv(rows: Iterable[dict[str, object]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    for row in rows:
+        writer.writerow({name: "" if value is None else value for name, value in row.items()})
+    return out.getvalue()
+
+
+def csv_head() -> str:
+    """The names of the columns."""
+    return ",".join(COLUMNS) + "\n"
+
+
+def csv_sample(sample: Sample) -> str:
+    """The counts at one moment."""
+    return _csv({"kind": "sample", "seconds": f"{sample.seconds:.6f}", "event": e, "value": c}
+                for e, c in sample.counts.items())
+
+
+def _csv_event(report: Report, m: Measurement, kind: str) -> dict[str, object]:
+    typical, minimum, maximum = (kind == "event" and report.times(m)) or (None, None, None)
+    return {"kind": kind, "event": m.event.index, "name": m.event.name, "value": m.count, "quality": m.quality,
+            "share": m.share, "typical": typical, "minimum": minimum, "maximum": maximum, "note": m.note}
+
+
+def csv_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
+    """The rows of the report, one kind behind the other; `csv_head` and the samples have gone before.
+
+    :param only: for the file of a thread: this one, without a total
+    """
+    request, outcome = report.request, report.outcome
+    facts = {"cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "status": outcome.status,
+             "rank": report.rank, "clock": outcome.clock or None}
+    rows: list[dict[str, object]] = [{"kind": "run", "name": k, "value": v} for k, v in facts.items()]
+    for thread in outcome.threads if only is None else only:
+        rows += [_csv_event(report, m, "thread") | {"pid": thread.pid, "tid": thread.tid}
+                 for m in thread.measurements]
+    if only is None:
+        rows += [_csv_event(report, m, "event") for m in report.ordered()]
+        rows += [{"kind": "statistic", "name": s.name, "value": s.value} for s in report.statistics()]
+        rows += [{"kind": "note", "note": note} for note in (*outcome.notes, *report.notes)]
+    return _csv(rows)

@@ -1,0 +1,143 @@
+"""The statistics of perfex -y, in the order of the manual.
+
+Source: perfex(1), COST ESTIMATE OPTIONS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pypfm.perfex import events
+from pypfm.perfex.costs import CostTable
+from pypfm.perfex.model import Cpu, Measurement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["NAMES", "Statistic", "statistics"]
+
+_L1_LINE, _L2_LINE, _QUADWORD = 32, 128, 16  # bytes: R10000 caches
+_MEGA = 1e6
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One line below the table of -y.
+
+    :ivar unit: MB/s, or nothing
+    """
+
+    name: str
+    value: float
+    unit: str = ""
+
+
+class _MissingError(Exception):
+    """An event that a statistic needs was not counted."""
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """The counts, under the names that the formulas use."""
+
+    cpu: Cpu
+    counts: dict[int, int]
+    clock: float
+    costs: CostTable = field(default_factory=dict)
+
+    def __getitem__(self, event: int) -> int:
+        if event not in self.counts:
+            raise _MissingError
+        return self.counts[event]
+
+    def either(self, *those: int) -> int:
+        """An event that both counters can count."""
+        return self[next((e for e in those if e in self.counts), those[0])]
+
+    @property
+    def cycles(self) -> int:
+        return self.either(*events.cycles(self.cpu))
+
+    @property
+    def instructions(self) -> int:
+        return self.either(15) if self.cpu == "r12000" else self.either(17, 15)
+
+    @property
+    def accesses(self) -> int:
+        return self[18] + self[19]
+
+    @property
+    def time(self) -> float:
+        """Run time in seconds."""
+        return self.cycles / (self.clock * _MEGA)
+
+    def memory_time(self) -> float:
+        """What loads, stores and misses cost, in seconds."""
+        spent = 0.0
+        for event in (18, 19, 25, 26, 23):
+            count = self[event]
+            if event not in self.costs:
+                raise _MissingError
+            spent += self.costs[event].seconds(count, self.clock)[0]
+        return spent
+
+
+_Formula = tuple[str, str, "Callable[[_Counts], float]"]  # name, unit, value
+
+_BOTH: tuple[_Formula, ...] = (
+    ("Graduated instructions/cycle", "", lambda c: c.instructions / c.cycles),
+    ("Graduated floating point instructions/cycle", "", lambda c: c[21] / c.cycles),
+    ("Graduated loads and stores/cycle", "", lambda c: c.accesses / c.cycles),
+    ("Graduated loads and stores/floating point instruction", "", lambda c: c.accesses / c[21]),
+    ("Mispredicted branches/Decoded branches", "", lambda c: c[24] / c[6]),
+    ("Graduated loads/Issued loads", "", lambda c: c[18] / c[2]),
+    ("Graduated stores/Issued stores", "", lambda c: c[19] / c[3]),
+    ("Data mispredict/Data secondary cache hits", "", lambda c: c[27] / c[26]),
+    ("Instruction mispredict/Instruction secondary cache hits", "", lambda c: c[11] / c[10]),
+    ("Primary cache line reuse", "", lambda c: (c.accesses - c[25]) / c[25]),
+    ("Secondary Cache Line Reuse", "", lambda c: (c[25] - c[26]) / c[26]),
+    ("Primary Data Cache Hit Rate", "", lambda c: 1.0 - c[25] / c.accesses),
+    ("Secondary Data Cache Hit Rate", "", lambda c: 1.0 - c[26] / c[25]),
+    ("Time accessing memory/Total time", "", lambda c: c.memory_time() / c.time),
+    ("Primary-to-secondary bandwidth used (MB/s, average per process)", "MB/s",
+     lambda c: (c[25] * _L1_LINE + c[22] * _QUADWORD) / c.time / _MEGA),
+    ("Memory bandwidth used (MB/s, average per process)", "MB/s",
+     lambda c: (c[26] * _L2_LINE + c[7] * _QUADWORD) / c.time / _MEGA),
+    ("MFLOPS (average per process)", "", lambda c: c[21] / c.time / _MEGA),
+)
+_R12000: tuple[_Formula, ...] = (
+    ("Cache misses in flight per cycle (average)", "", lambda c: c[4] / c.cycles),
+    ("Prefetch miss rate", "", lambda c: c[17] / c[16]),
+)
+# What other processors than the first R10000 count in place of decoded branches and issued loads and stores.
+_OTHER_NAMES: dict[Cpu, dict[str, str]] = {
+    "r10000-3": {"Mispredicted branches/Decoded branches": "Mispredicted branches/Resolved branches"},
+    "r12000": {
+        "Mispredicted branches/Decoded branches": "Mispredicted branches/Resolved conditional branches",
+        "Graduated loads/Issued loads": "Graduated loads/Decoded loads",
+        "Graduated stores/Issued stores": "Graduated stores/Decoded stores",
+    },
+}
+NAMES = tuple(name for name, _, _ in _BOTH + _R12000)
+
+
+def statistics(cpu: Cpu, measurements: Iterable[Measurement], clock: float, costs: CostTable) -> list[Statistic]:
+    """The statistics whose events were counted, in the order of the manual.
+
+    :param clock: MHz
+    :param costs: in effect; empty: none is known
+
+    A quotient by 0 is left out.  What is an average per process needs no number of processes: the
+    cycles too are those of all.
+    """
+    counts = _Counts(cpu, {m.event.index: m.count for m in measurements if m.count is not None}, clock, costs)
+    found = []
+    formulas = _BOTH + (_R12000 if cpu == "r12000" else ())
+    for name, unit, formula in formulas:
+        try:
+            value = formula(counts)
+        except (_MissingError, ZeroDivisionError):
+            continue
+        found.append(Statistic(_OTHER_NAMES.get(cpu, {}).get(name, name), value, unit))
+    return found

@@ -1,0 +1,91 @@
+"""Run the command ``perfex``, and the programs that it counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from conftest import clean_env, run
+from native import CC, build
+from pypfm import schemas
+
+PERFEX = Path(sys.executable).with_name("perfex")
+GOLDEN = Path(__file__).parent / "golden"
+SET_BY_USERS = ("T5_EVENT0", "T5_EVENT1", "PERFEX_COSTS", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+
+# Every kernel can count these: page faults in place of cache misses, nanoseconds in place of cycles.
+TABLE = """\
+cpu,event,perf,quality,note
+,25,page-faults,exact,page faults
+,26,page-faults,exact,page faults
+,10,minor-faults,approximate,
+,0,task-clock,exact,nanoseconds
+,16,task-clock,exact,nanoseconds
+"""
+
+HEAD = """\
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* One page fault a page. */
+static void touch(size_t pages) {
+    const size_t size = pages * 4096;
+    if (size == 0) return;
+    volatile char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) abort();
+    madvise((void *)p, size, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < size; i += 4096) p[i] = 1;
+}
+"""
+
+
+def environment(**changes: str) -> dict[str, str]:
+    return {k: v for k, v in clean_env().items() if k not in SET_BY_USERS} | changes
+
+
+def perfex(*args: object, env: dict[str, str] | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+    return run(PERFEX, *args, env=environment() if env is None else env, **options)
+
+
+def refused(*args: object, **options: Any) -> str:
+    """The one line with which perfex refuses."""
+    done = perfex(*args, **options)
+    assert (done.returncode, done.stdout) == (1, ""), done
+    assert done.stderr.startswith("perfex: "), done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+def counted(*args: object, status: int = 0, **options: Any) -> dict[str, Any]:
+    """The report as JSON, checked against its schema."""
+    done = perfex("--json", *args, **options)
+    assert done.returncode == status, done.stderr
+    data: dict[str, Any] = json.loads(done.stderr)
+    jsonschema.validate(data, schemas.load("perfex"))
+    return data
+
+
+def counts(data: dict[str, Any]) -> dict[int, int | None]:
+    return {e["event"]: e["count"] for e in data["events"]}
+
+
+def compile_c(directory: Path, name: str, body: str) -> Path:
+    out = directory / name
+    build(CC, "-O1", "-Wall", "-pthread", "-x", "c", "-", "-o", out, source=HEAD + body)
+    return out
+
+
+def without_capabilities() -> list[str]:
+    """A command line that takes the right to count the kernel away; empty where there is none to take."""
+    return [] if os.geteuid() else ["setpriv", "--bounding-set=-perfmon,-sys_admin,-ipc_lock", "--inh-caps=-all"]

@@ -1,0 +1,328 @@
+"""perfex as its user types it: options, mistakes, streams, exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from perfex_runs import PERFEX, compile_c, counted, counts, environment, perfex, refused, without_capabilities
+
+USAGE = ("usage: perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file]"
+         " [-c file] command\n")
+
+
+# ---- mistakes -----------------------------------------------------------------------
+
+@pytest.mark.parametrize(("words", "message"), [
+    (["-mp", "-s"], "-mp and -s exclude each other; " + USAGE),
+    (["-mp", "-p", "10"], "-mp and -p exclude each other; " + USAGE),
+    (["-s", "-p", "10"], "-s and -p exclude each other; " + USAGE),
+    (["-c", "/dev/null"], "-c needs -y; " + USAGE),
+    (["--plot", "x.svg"], "--plot needs -y; " + USAGE),
+    (["--json", "--csv"], "--json and --csv exclude each other; " + USAGE),
+    (["-e", "0", "-e", "16", "-e", "3"], "3 events; at most two are counted; " + USAGE),
+    (["-e", "0", "-e", "15"], "conflicting counters: events 0 and 15 are both counted on counter 0"),
+    (["-e", "21", "-e", "21"], "conflicting counters: events 21 and 21 are both counted on counter 1"),
+    (["-e", "32"], "-e: '32' is not an event; events are numbers from 0 to 31"),
+    (["-e", "-1"], "-e: '-1' is not an event"),
+    (["-e", "cycles"], "-e: 'cycles' is not an event"),
+    (["-e", "\u0661"], "is not an event"),
+    (["-p", "0"], "argument -p: '0' is not a number above 0"),
+    (["-p", "\u0665"], "argument -p: '\u0665' is not a number above 0"),
+    (["-p", "1e3"], "argument -p: '1e3' is not a number above 0"),
+    (["--clock", "-5"], "argument --clock: '-5' is not a number above 0"),
+    (["--cpu", "r4000"], "argument --cpu: invalid choice: 'r4000'"),
+    (["--l2", "3m"], "argument --l2: invalid choice: '3m'"),
+    (["-z"], "there is no option '-z'; " + USAGE),
+    (["-m"], "there is no option '-m'"),
+    (["--js"], "there is no option '--js'"),
+    (["-ayz"], "there is no option '-ayz'"),
+    (["-mpx"], "there is no option '-mpx'"),
+    (["--json=1"], "ignored explicit argument '1'"),
+    (["-o", "/nonexistent/out"], "/nonexistent/out: No such file or directory"),
+    (["-o", "/"], "/: Is a directory"),
+    (["-y", "-c", "/nonexistent"], "/nonexistent: No such file or directory"),
+    (["-y", "--plot", "x.gif"], "--plot x.gif: the name has to end in .svg or .png"),
+    (["-y", "--plot", "/nonexistent/x.svg"], "--plot /nonexistent/x.svg: /nonexistent is not a directory"),
+    (["--perf-table", "/nonexistent"], "/nonexistent: No such file or directory"),
+    (["--backend", "valgrind", "--perf-table", "x"], "--perf-table is an option of the perf backend"),
+    (["--backend", "perf", "--l2", "4m"], "--l2 is an option of the valgrind backend"),
+    (["--backend", "perf", "--writebacks"], "--writebacks is an option of the valgrind backend"),
+])
+def test_mistakes_end_perfex_before_the_command_is_started(words: list[str], message: str, perf_table: Path,
+                                                           tmp_path: Path) -> None:
+    given = [] if "--perf-table" in words or "--backend" in words else ["--perf-table", perf_table]
+    assert message in refused(*given, *words, "touch", tmp_path / "ran")
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("words", [[], ["-a"], ["-e", "3"], ["--"], ["-mp", "-y"]])
+def test_no_command(words: list[str]) -> None:
+    assert refused(*words) == "perfex: no command; " + USAGE
+
+
+@pytest.mark.parametrize("words", [["-e"], ["-o"], ["-p"], ["--cpu"], ["-ye"]])
+def test_an_option_without_its_value(words: list[str]) -> None:
+    assert "expected one argument" in refused(*words)
+
+
+@pytest.mark.parametrize(("command", "message"), [
+    ("nosuchprogram", "nosuchprogram: No such file or directory"),
+    ("/tmp", "/tmp: Permission denied"),
+    ("/etc/passwd", "/etc/passwd: Permission denied"),
+    ("", "No such file or directory"),
+])
+def test_a_command_that_cannot_be_executed(command: str, message: str, perf_table: Path) -> None:
+    assert message in refused("--perf-table", perf_table, command)
+
+
+# ---- options --------------------------------------------------------------------------
+
+def test_options_end_at_the_command(perf_table: Path) -> None:
+    done = perfex("--perf-table", perf_table, "-e", "25", "echo", "-e", "-mp", "-a", "--json", "--", "-z")
+    assert (done.returncode, done.stdout) == (0, "-mp -a --json -- -z\n")
+    assert done.stderr.startswith("perfex: perf backend, r10000 events: ")
+
+
+def test_two_dashes_end_the_options(perf_table: Path) -> None:
+    assert perfex("--perf-table", perf_table, "--", "echo", "--").stdout == "--\n"
+
+
+def test_letters_in_one_word(perf_table: Path) -> None:
+    data = counted("--perf-table", perf_table, "-yke", "25", "true")
+    assert set(counts(data)) == {25, 0}
+    assert data["events"][0]["seconds"]
+
+
+def test_the_line_of_the_manual(perf_table: Path, tmp_path: Path) -> None:
+    """% perfex -e 26 -e 10 bar < bar.in > bar.out"""
+    (tmp_path / "bar.in").write_text("in\n")
+    bar = tmp_path / "bar"
+    bar.write_text("#!/bin/sh\ncat\necho err >&2\n")
+    bar.chmod(0o755)
+    line = f"{PERFEX} --perf-table {perf_table} -e 26 -e 10 ./bar < bar.in > bar.out"
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, env=environment())
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (tmp_path / "bar.out").read_text() == "in\n"
+    first, second, *rest = done.stderr.splitlines()
+    assert first == "err"
+    assert second.startswith("perfex: perf backend")
+    rows = [line for line in rest if line[:3].strip().isdigit()]
+    assert [row.partition("..")[0] for row in rows] == [
+        " 26 Secondary (L2) data cache misses", " 10 Secondary (L2) instruction cache misses"]
+
+
+@pytest.mark.parametrize(("words", "environ", "expected"), [
+    ([], {}, [0]),
+    (["-e", "25"], {}, [25, 0]),
+    (["-e", "0"], {}, [0, 16]),
+    (["-e", "25", "-e", "10"], {}, [25, 10]),
+    ([], {"T5_EVENT0": "10"}, [10, 16]),
+    ([], {"T5_EVENT1": "25"}, [25, 0]),
+    ([], {"T5_EVENT0": "25", "T5_EVENT1": "10"}, [25, 10]),
+    ([], {"T5_EVENT0": "", "T5_EVENT1": ""}, [0]),
+    (["-e", "26"], {"T5_EVENT0": "10", "T5_EVENT1": "junk"}, [26, 0]),
+    (["-a", "-e", "0", "-e", "15"], {"T5_EVENT0": "junk"}, list(range(32))),
+    (["--cpu", "r12000", "-e", "10"], {}, [10, 16]),
+    (["--cpu", "r12000", "-e", "26"], {}, [26, 0]),
+    (["--cpu", "r10000-3"], {"T5_EVENT0": "26"}, [26, 0]),
+])
+def test_which_events_are_counted(words: list[str], environ: dict[str, str], expected: list[int], perf_table: Path) -> None:
+    data = counted("--perf-table", perf_table, *words, "true", env=environment(**environ))
+    assert [e["event"] for e in data["events"]] == expected
+
+
+@pytest.mark.parametrize(("environ", "message"), [
+    ({"T5_EVENT0": "32"}, "T5_EVENT0: '32' is not an event"),
+    ({"T5_EVENT1": "x"}, "T5_EVENT1: 'x' is not an event"),
+    ({"T5_EVENT0": "3", "T5_EVENT1": "4"}, "conflicting counters: events 3 and 4"),
+])
+def test_wrong_events_in_the_environment(environ: dict[str, str], message: str, perf_table: Path) -> None:
+    assert message in refused("--perf-table", perf_table, "true", env=environment(**environ))
+
+
+def test_exception_level_is_said_to_be_missing(perf_table: Path) -> None:
+    assert "-x: exception level is not available on Linux" in counted("--perf-table", perf_table, "-x", "true")["notes"]
+
+
+def test_mixed_gives_no_estimates_without_costs(perf_table: Path, tmp_path: Path) -> None:
+    data = counted("--perf-table", perf_table, "-T", "-y", "true")
+    assert [e["seconds"] for e in data["events"]] == [None]
+    assert any(n.startswith("-T: no estimates") for n in data["notes"])
+    (tmp_path / "costs").write_text("0 clks 1 1 2\n")
+    data = counted("--perf-table", perf_table, "-T", "-y", "-c", tmp_path / "costs", "true")
+    assert data["events"][0]["seconds"]["maximum"] == 2 * data["events"][0]["seconds"]["typical"]
+
+
+def test_a_machine_with_cpus_of_two_kinds(perf_table: Path, tmp_path: Path) -> None:
+    """In a mount namespace of its own, sysfs shows two PMUs that count some of the CPUs each."""
+    for kind in ("cpu_atom", "cpu_core"):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / "cpus").write_text("0\n")
+    inside = ["unshare", "-m", "sh", "-c", f'mount --bind {tmp_path} /sys/bus/event_source/devices && exec "$@"', "sh"]
+    if subprocess.run([*inside, "true"], capture_output=True).returncode:
+        pytest.skip("no mount namespace may be made here (unshare -m)")
+    base = [*inside, PERFEX, "--perf-table", perf_table]
+    done = subprocess.run([*base, "true"], capture_output=True, text=True, env=environment())
+    assert (done.returncode, done.stderr) == (
+        1, "perfex: CPUs of several kinds (cpu_atom, cpu_core); -T if the command stays on one of them\n")
+    done = subprocess.run([*base, "-T", "true"], capture_output=True, text=True, env=environment())
+    assert done.returncode == 0, done.stderr
+
+
+def test_kernel_level_needs_permission(perf_table: Path) -> None:
+    paranoid = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+    if paranoid < 2:
+        pytest.skip(f"perf_event_paranoid is {paranoid}: everybody may count the kernel")
+    command = [*without_capabilities(), PERFEX, "--perf-table", perf_table]
+    if subprocess.run([*command[:-3], "true"] if len(command) > 3 else ["true"], capture_output=True).returncode:
+        pytest.skip("capabilities cannot be given up here (setpriv)")
+    done = subprocess.run([*command, "-k", "true"], capture_output=True, text=True, env=environment())
+    assert (done.returncode, done.stderr) == (
+        1, "perfex: perf: task-clock: not permitted; see /proc/sys/kernel/perf_event_paranoid\n")
+    for mode in ([], ["-mp"], ["-mp", "-a", "-y"], ["-s"]):
+        done = subprocess.run([*command, *mode, "true"], capture_output=True, text=True, env=environment())
+        assert done.returncode == 0, done.stderr
+
+
+# ---- the command ------------------------------------------------------------------------
+
+def test_the_command_runs_once(perf_table: Path, tmp_path: Path) -> None:
+    perfex("--perf-table", perf_table, "-a", "-y", "sh", "-c", f"echo ran >> {tmp_path / 'log'}")
+    assert (tmp_path / "log").read_text() == "ran\n"
+
+
+@pytest.mark.parametrize(("script", "status"), [
+    ("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -SEGV $$", 139), ("kill -TERM $$", 143),
+    ("kill -KILL $$", 137),
+])
+def test_the_exit_status_is_the_commands(script: str, status: int, perf_table: Path) -> None:
+    assert counted("--perf-table", perf_table, "sh", "-c", script, status=status)["status"] == status
+
+
+def test_a_program_that_dies_is_counted(perf_table: Path, tmp_path: Path) -> None:
+    program = compile_c(tmp_path, "dies", "int main(void) { touch(1000); *(volatile int *)8 = 1; return 0; }")
+    data = counted("--perf-table", perf_table, "-e", "25", program, status=139)
+    assert 1000 < counts(data)[25] < 1500
+
+
+def test_the_command_has_the_default_actions_of_signals(perf_table: Path) -> None:
+    """Python ignores SIGPIPE, and perfex SIGINT, while a command runs; it does not."""
+    script = "grep -E 'Sig(Ign|Blk)' /proc/self/status"
+    plain = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=environment(),
+                           preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL))
+    for mode in ([], ["-s"], ["-mp"]):
+        assert perfex("--perf-table", perf_table, *mode, "sh", "-c", script).stdout == plain.stdout, mode
+
+
+def test_a_command_of_any_bytes(perf_table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    weird = os.fsencode(PERFEX), b"--perf-table", os.fsencode(perf_table), b"-o", os.fsencode(out), b"printf", b"%s", b"\xff\n\x1b[31m\xe2\x82\xac"
+    done = subprocess.run(weird, capture_output=True, env=environment(PYTHONUTF8="1"))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"\xff\n\x1b[31m\xe2\x82\xac", b"")
+    assert out.read_text().splitlines()[1] == "command: printf %s '\\udcff\\n\\x1b[31m\u20ac'"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signals_that_end_a_run_are_passed_on(number: signal.Signals, perf_table: Path) -> None:
+    process = subprocess.Popen([PERFEX, "--perf-table", perf_table, "sh", "-c", "echo ready; exec sleep 60"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    assert process.stdout
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    assert "  0 Cycles" in errors
+
+
+def test_an_interrupt_of_the_terminal_leaves_the_report(perf_table: Path) -> None:
+    process = subprocess.Popen([PERFEX, "--perf-table", perf_table, "sh", "-c", "echo ready; exec sleep 60"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
+                               start_new_session=True)
+    assert process.stdout
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.1)  # sh becomes sleep
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "  0 Cycles" in errors
+
+
+# ---- where the report goes ----------------------------------------------------------------
+
+def test_a_file_for_the_report(perf_table: Path, tmp_path: Path) -> None:
+    done = perfex("--perf-table", perf_table, "-o", "out", "sh", "-c", "echo o; echo e >&2", cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("o\n", "e\n")
+    assert (tmp_path / "out").read_text().startswith("perfex: perf backend")
+
+
+def test_closed_streams(perf_table: Path, tmp_path: Path) -> None:
+    script = f"{PERFEX} --perf-table {perf_table} sh -c 'echo hello >&3' 3>{tmp_path / 'three'} 0<&- 1>&- 2>&-"
+    assert subprocess.run(["sh", "-c", script], env=environment()).returncode == 0
+    assert (tmp_path / "three").read_text() == "hello\n"
+    done = subprocess.run(["sh", "-c", f"{PERFEX} --perf-table {perf_table} echo hello 2>&-"], capture_output=True, text=True,
+                          env=environment())
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+
+
+def test_a_report_that_cannot_be_written(perf_table: Path) -> None:
+    done = perfex("--perf-table", perf_table, "-o", "/dev/full", "sh", "-c", "exit 5")
+    assert (done.returncode, done.stderr) == (
+        5, "perfex: the report could not be written: [Errno 28] No space left on device\n")
+    assert perfex("--perf-table", perf_table, "-o", "/dev/full", "true").returncode == 1
+
+
+def test_samples_that_cannot_be_written_do_not_stop_the_command(perf_table: Path, tmp_path: Path) -> None:
+    script = f"kill -USR1 $PPID; sleep 0.3; touch {tmp_path / 'done'}; exit 5"
+    done = perfex("--perf-table", perf_table, "-p", "20", "-o", "/dev/full", "sh", "-c", script)
+    assert (tmp_path / "done").exists()
+    assert (done.returncode, done.stderr) == (
+        5, "perfex: the report could not be written: [Errno 28] No space left on device\n")
+
+
+def test_nobody_reads_the_report(perf_table: Path, tmp_path: Path) -> None:
+    """The status is the command's, or 1 where that is 0, as the report is lost."""
+    for script, status in (("sleep 0.2; exit 5", 5), ("sleep 0.2", 1)):
+        line = f"({PERFEX} --perf-table {perf_table} sh -c '{script}'; echo $? > {tmp_path / 'status'}) 2>&1 | true"
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=environment())
+        assert (done.stdout, done.stderr) == ("", "")
+        assert (tmp_path / "status").read_text() == f"{status}\n"
+
+
+@pytest.mark.parametrize("variable", ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"])
+def test_files_named_by_rank(variable: str, perf_table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert perfex("--perf-table", perf_table, "-o", out, "true", env=environment(**{variable: "12"})).returncode == 0
+    assert [p.name for p in tmp_path.iterdir()] == ["out.12"]
+    assert "rank: 12\n" in (tmp_path / "out.12").read_text()
+
+
+def test_plots(perf_table: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="no matplotlib (extra plot)")
+    for name, start in (("a.svg", b"<?xml"), ("a.png", b"\x89PNG")):
+        done = perfex("--perf-table", perf_table, "-y", "-e", "25", "--plot", tmp_path / name, "true")
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / name).read_bytes().startswith(start)
+    assert "<svg" in (tmp_path / "a.svg").read_text()
+
+
+def test_plot_without_matplotlib(perf_table: Path, tmp_path: Path) -> None:
+    hidden = ("import sys; sys.modules['matplotlib'] = None; sys.argv[0] = 'perfex'\n"
+              "from pypfm.cli.perfex import main; sys.exit(main())")
+    done = subprocess.run([str(PERFEX.with_name("python")), "-c", hidden, "--perf-table", perf_table, "-y", "--plot",
+                           tmp_path / "x.svg", "touch", tmp_path / "ran"], capture_output=True, text=True,
+                          cwd=tmp_path, env=environment())
+    assert (done.returncode, done.stderr) == (1, "perfex: --plot needs matplotlib: pip install 'pypfm[plot]'\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help() -> None:
+    done = perfex("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    for option in ("-mp", "--perf-table", "--writebacks", "--merge"):
+        assert option in done.stdout

@@ -1,0 +1,146 @@
+"""perfex --merge: the reports of several ranks, under real launchers too."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from perfex_runs import PERFEX, compile_c, environment, perfex, refused
+from pypfm import schemas
+from pypfm.perfex import merge
+from pypfm.perfex.model import Measurement, Outcome, PerfexError, Request
+from pypfm.perfex.report import Report, csv_head, csv_text, json_text, text
+
+
+def write(directory: Path, rank: int, counts: dict[int, int | None], form: str = "text", cpu: str = "r10000") -> Path:
+    """The report of a rank."""
+    from pypfm.perfex import events
+
+    assert cpu in ("r10000", "r12000")
+    request = Request(("a.out",), cpu="r10000" if cpu == "r10000" else "r12000")
+    rows = tuple(Measurement(events.table(request.cpu)[i], n, "exact" if n is not None else "unavailable")
+                 for i, n in counts.items())
+    made = Report(request, Outcome("perf", "why", 0, rows), None, rank)
+    path = directory / f"out.{rank}"
+    path.write_text({"text": text, "json": json_text, "csv": lambda r: csv_head() + csv_text(r)}[form](made))
+    return path
+
+
+@pytest.fixture
+def ranks(tmp_path: Path) -> Path:
+    """Eleven ranks, in all formats; the tenth is the slowest."""
+    for rank in range(11):
+        counts = {0: 1000 + (500 if rank == 10 else rank), 25: 10 * rank, 26: None if rank == 3 else 7}
+        write(tmp_path, rank, counts, ["text", "json", "csv"][rank % 3])
+    return tmp_path / "out"
+
+
+def test_totals(ranks: Path) -> None:
+    done = perfex("--merge", ranks)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "perfex: r10000 events, sums of " + ", ".join(f"rank {n}" for n in range(11))
+    assert lines[3].split()[-4:] == ["11545", "1000", "1049.5", "1500"]
+    assert lines[4].split()[-4:] == ["550", "0", "50.0", "100"]
+    assert lines[5].endswith("not available")
+    assert lines[-1] == "slowest: rank 10, 1500 cycles"
+
+
+def test_json(ranks: Path) -> None:
+    data = json.loads(perfex("--merge", "--json", ranks).stdout)
+    jsonschema.validate(data, schemas.load("perfex_merge"))
+    assert data["slowest"] == {"rank": "rank 10", "cycles": 1500}
+    assert data["events"][1] == {"event": 25, "name": "Primary (L1) data cache misses", "total": 550, "minimum": 0,
+                                 "mean": 50.0, "maximum": 100}
+    assert data["events"][2]["total"] is None
+
+
+def test_csv(ranks: Path, tmp_path: Path) -> None:
+    done = perfex("--merge", "--csv", "-o", tmp_path / "merged", ranks)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    lines = (tmp_path / "merged").read_text().splitlines()
+    assert lines[0] == "kind,event,name,total,minimum,mean,maximum"
+    assert lines[2] == "event,25,Primary (L1) data cache misses,550,0,50.0,100"
+    assert lines[-1] == "slowest,,rank 10,1500,,,"
+
+
+def test_the_order_of_files_is_that_of_ranks(ranks: Path) -> None:
+    assert [p.name for p in merge.find([str(ranks)])] == [f"out.{n}" for n in range(11)]
+    (ranks.parent / "out.x").write_text("no rank")
+    (ranks.parent / "out.1.2").write_text("no rank")
+    assert len(merge.find([str(ranks)])) == 11
+
+
+def test_names_with_wildcards(tmp_path: Path) -> None:
+    (tmp_path / "a[0]*").mkdir()
+    write(tmp_path / "a[0]*", 5, {0: 1}).rename(tmp_path / "a[0]*" / "[x]*.5")
+    assert [p.name for p in merge.find([str(tmp_path / "a[0]*" / "[x]*")])] == ["[x]*.5"]
+
+
+def test_without_cycles_the_slowest_is_not_known(tmp_path: Path) -> None:
+    files = [write(tmp_path, 0, {25: 1}), write(tmp_path, 1, {25: 2})]
+    assert perfex("--merge", *files).stdout.endswith("slowest: not known, as cycles were not counted by all\n")
+
+
+def test_cycles_of_the_second_counter(tmp_path: Path) -> None:
+    files = [write(tmp_path, 0, {16: 5}), write(tmp_path, 1, {16: 4})]
+    assert merge.merge([merge.read(f) for f in files]).slowest == ("rank 0", 5)
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    (b"", "not a report of perfex"), (b"hello\n", "not a report of perfex"), (b"\xff", "line 1: byte 0xff"),
+    (b"{", "not a report of perfex: JSONDecodeError"), (b"{}", "not a report of perfex: KeyError: "),
+    (b"[" * 100000, "not a report of perfex"), (b'{"cpu":' + b"[" * 100000, "not a report of perfex: RecursionError"),
+    (b'{"cpu": "r5000"}', "'r5000' is not a cpu"),
+    (b'{"cpu": "r10000", "backend": "perf", "rank": null, "events": [{"event": 0, "count": "1"}]}', "is not a count"),
+    (b'{"cpu": "r10000", "backend": "perf", "rank": null, "events": [{"event": 99, "count": 1}]}', "'99' is not an event"),
+    (b'{"cpu": "r10000", "backend": "perf", "rank": null, "events": 5}', "not a report of perfex: TypeError"),
+    (b"perfex: perf backend, r10000 events: x\n", "no counts"),
+    (b"perfex: perf backend, r1 events: x\n", "'r1' is not a cpu"),
+    (b"perfex: perf backend, r10000 events: x\n  0 Cycles.... x\n", "line 2: '  0 Cycles.... x' is not a count"),
+    (b"perfex: perf backend, r10000 events: x\n 77 Cycles.... 3\n", "line 2: '77' is not an event"),
+    (csv_head().encode() + b"event,,,,0,Cycles,many,exact,1,,,,\n", "line 2: 'many' is not a count"),
+    (csv_head().encode() + b"event\n", "line 2: "),
+])
+def test_files_that_are_no_reports(content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "out.0").write_bytes(content)
+    said = refused("--merge", tmp_path / "out.0")
+    assert said.startswith(f"perfex: {tmp_path / 'out.0'}")
+    assert message in said
+
+
+def test_what_cannot_be_merged(tmp_path: Path) -> None:
+    first, other = write(tmp_path, 0, {0: 1}), write(tmp_path, 1, {0: 1}, cpu="r12000")
+    assert refused("--merge", first, other) == (
+        "perfex: --merge: rank 0 counted events of the r10000, rank 1 of the r12000\n")
+    copy = tmp_path / "copy"
+    copy.write_text(first.read_text())
+    assert refused("--merge", first, copy) == "perfex: --merge: rank 0 stands in two of the files\n"
+    assert "No such file or directory" in refused("--merge", tmp_path / "nothing")
+    with pytest.raises(PerfexError):
+        merge.merge([])
+
+
+def test_under_mpirun(perf_table: Path, tmp_path: Path) -> None:
+    mpirun = shutil.which("mpirun")
+    if mpirun is None:
+        pytest.skip("no mpirun on this machine (Debian: openmpi-bin)")
+    program = compile_c(tmp_path, "ranked", 'int main(void) { touch(1000 * (1 + strtoul(getenv("OMPI_COMM_WORLD_RANK"), 0, 10)));'
+                        " return 0; }")
+    out = tmp_path / "out"
+    done = subprocess.run([mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "4", PERFEX, "--perf-table", perf_table,
+                           "-a", "-y", "-o", out, program], capture_output=True, text=True, env=environment(), timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in tmp_path.glob("out*")) == [f"out.{n}" for n in range(4)]
+    data = json.loads(perfex("--merge", "--json", *tmp_path.glob("out.*")).stdout)
+    assert data["ranks"] == [f"rank {n}" for n in range(4)]
+    faults = next(e for e in data["events"] if e["event"] == 25)
+    assert 10_000 <= faults["total"] < 12_000
+    assert 1000 <= faults["minimum"] < 2000
+    assert 4000 <= faults["maximum"] < 5000
+    assert data["slowest"]["rank"] in data["ranks"]

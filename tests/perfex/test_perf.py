@@ -1,0 +1,443 @@
+"""The perf backend, with events that every kernel can count."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from native import CC, attempt
+from perfex_runs import GOLDEN, HEAD, PERFEX, compile_c, counted, counts, environment, perfex, refused
+from pypfm._counting import Count
+from pypfm.errors import PfmError
+from pypfm.perfex import events, perf, perf_table
+from pypfm.perfex.model import CPUS, Request
+
+HARDWARE = perf.offers_hardware() == 0
+NO_HARDWARE = "the kernel offers no hardware counters here"
+
+
+def faults(*args: object, **options: object) -> int:
+    found = counts(counted(*args, **options))[25]
+    assert found is not None
+    return found
+
+
+# ---- what is counted ----------------------------------------------------------------
+
+def test_pages_are_counted(perf_table: Path, toucher: Path) -> None:
+    base = faults("--perf-table", perf_table, "-e", "25", toucher, 0)
+    assert base < 400, "perfex itself is counted"
+    for pages in (1000, 5000):
+        found = faults("--perf-table", perf_table, "-e", "25", toucher, pages) - base
+        assert pages - 10 <= found <= pages + 10
+
+
+def test_the_kernels_faults_are_counted_with_k(perf_table: Path, tmp_path: Path) -> None:
+    """read() fills fresh pages: these faults are the kernel's."""
+    program = compile_c(tmp_path, "kernel", r"""
+        #include <fcntl.h>
+        int main(void) {
+            const size_t size = 1000 * 4096;
+            char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            madvise(p, size, MADV_NOHUGEPAGE);
+            return read(open("/dev/zero", O_RDONLY), p, size) < 0;
+        }""")
+    if perfex("--perf-table", perf_table, "-k", "true").returncode:
+        pytest.skip("the kernel may not be counted here (perf_event_paranoid)")
+    user = faults("--perf-table", perf_table, "-e", "25", program)
+    both = faults("--perf-table", perf_table, "-k", "-e", "25", program)
+    assert both - user >= 900
+
+
+def test_three_levels_of_processes(perf_table: Path, tmp_path: Path) -> None:
+    program = compile_c(tmp_path, "levels", """
+        static int level(int left) {
+            touch(1000);
+            pid_t child = left ? fork() : -1;
+            if (child == 0) _exit(level(left - 1));
+            return child > 0 ? waitpid(child, 0, 0) < 0 : 0;
+        }
+        int main(void) { return level(3); }""")
+    assert 4000 <= faults("--perf-table", perf_table, "-e", "25", program) < 4800
+
+
+def test_children_that_nobody_waits_for_are_counted(perf_table: Path, tmp_path: Path) -> None:
+    program = compile_c(tmp_path, "unwaited", """
+        int main(void) {
+            int done[2]; char c;
+            if (pipe(done)) return 1;
+            signal(SIGCHLD, SIG_IGN);
+            if (fork() == 0) { close(done[0]); touch(2000); _exit(0); }
+            close(done[1]);
+            return read(done[0], &c, 1) != 0;
+        }""")
+    assert 2000 <= faults("--perf-table", perf_table, "-e", "25", program) < 2600
+
+
+def test_static_programs_are_counted(perf_table: Path, tmp_path: Path) -> None:
+    program = tmp_path / "static"
+    done = attempt(CC, "-static", "-x", "c", "-", "-o", program, source=HEAD + "int main(void) { touch(500); return 0; }")
+    if done.returncode:
+        pytest.skip("no static C library on this machine")
+    assert 500 <= faults("--perf-table", perf_table, "-mp", "-e", "25", program) < 800
+
+
+# ---- threads --------------------------------------------------------------------------
+
+THREADS = """
+    static void *work(void *n) { touch(100 * (size_t)n); return 0; }
+    int main(int n, char **v) {
+        pthread_t t[2000];
+        const int count = atoi(v[1]);
+        (void)n;
+        for (long i = 1; i < count; i++) if (pthread_create(&t[i], 0, work, (void *)(i % 8))) abort();
+        work((void *)8);
+        for (int i = 1; i < count; i++) pthread_join(t[i], 0);
+        return 0;
+    }"""
+
+
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_c(tmp_path_factory.mktemp("threads"), "threads", THREADS)
+
+
+def rows_of(data: dict[str, object], event: int) -> dict[int, int]:
+    threads = data["threads"]
+    assert isinstance(threads, list)
+    return {t["tid"]: e["count"] for t in threads for e in t["events"] if e["event"] == event}
+
+
+def test_eight_threads_have_eight_rows(perf_table: Path, threads: Path) -> None:
+    for _ in range(5):
+        data = counted("--perf-table", perf_table, "-mp", "-y", "-e", "25", threads, 8)
+        for event in (25, 0):
+            assert len(rows_of(data, event)) == 8
+            assert sum(rows_of(data, event).values()) == counts(data)[event]
+        first, *others = rows_of(data, 25).values()
+        assert 800 <= first < 1300
+        assert [round(n, -2) for n in sorted(others)] == [100 * i for i in range(1, 8)]
+        assert len({t["pid"] for t in data["threads"]}) == 1
+        assert data["threads"][0]["pid"] == data["threads"][0]["tid"]
+
+
+def test_very_many_threads_add_up(perf_table: Path, threads: Path) -> None:
+    data = counted("--perf-table", perf_table, "-mp", "-e", "25", threads, 1000)
+    rows = rows_of(data, 25)
+    assert sum(rows.values()) == counts(data)[25]
+    lost = [n for n in data["notes"] if "lost" in n]
+    assert len(rows) == 1000 or lost
+    assert len(rows) > 500
+
+
+def test_threads_of_several_processes(perf_table: Path, threads: Path) -> None:
+    data = counted("--perf-table", perf_table, "-mp", "-e", "25", "sh", "-c", f"{threads} 4; {threads} 4")
+    pids = [t["pid"] for t in data["threads"]]
+    assert len(pids) == 9
+    assert sorted(pids.count(p) for p in set(pids)) == [1, 4, 4]
+    assert sum(rows_of(data, 25).values()) == counts(data)[25]
+
+
+def test_a_first_thread_that_ends_before_the_others(perf_table: Path, tmp_path: Path) -> None:
+    program = compile_c(tmp_path, "early", """
+        static void *work(void *n) { usleep(300000); touch(100 * (size_t)n); return 0; }
+        int main(void) {
+            pthread_t t;
+            for (long i = 1; i < 4; i++) if (pthread_create(&t, 0, work, (void *)i)) abort();
+            pthread_exit(0);
+        }""")
+    data = counted("--perf-table", perf_table, "-mp", "-e", "25", program)
+    others = sorted(rows_of(data, 25).values())
+    assert len(others) == 4
+    assert {100, 200, 300} <= {round(n, -2) for n in others}
+
+
+def test_files_of_threads(perf_table: Path, threads: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for form in ([], ["--json"], ["--csv"]):
+        for old in tmp_path.iterdir():
+            old.unlink()
+        assert perfex("--perf-table", perf_table, *form, "-mp", "-e", "25", "-o", out, threads, 4).returncode == 0
+        names = sorted(p.name for p in tmp_path.iterdir())
+        assert len(names) == 5, names
+        assert names[0] == "out"
+        pids = {name.split(".")[1] for name in names[1:]}
+        assert len(pids) == 1
+        assert {name.split(".")[2] for name in names[1:]} > pids
+    total = perfex("--merge", out).stdout
+    assert perfex("--merge", *tmp_path.iterdir()).stdout == total
+    assert "only files of threads" in refused("--merge", *(p for p in tmp_path.iterdir() if p != out))
+
+
+def test_more_counters_than_open_files(perf_table: Path) -> None:
+    """perfex takes the limit as high as it goes; the command keeps its own."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    done = perfex("--perf-table", perf_table, "-mp", "-a", "sh", "-c", "ulimit -n",
+                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, hard)))
+    assert (done.returncode, done.stdout) == (0, "20\n")
+
+
+# ---- -s and -p --------------------------------------------------------------------------
+
+GATED = """
+    int main(void) {
+        const pid_t up = getppid();
+        touch(1000);
+        kill(up, SIGUSR1); usleep(400000); touch(200);
+        kill(up, SIGUSR2); usleep(400000); touch(3000);
+        kill(up, SIGUSR1); usleep(400000); touch(400);
+        if (fork() == 0) { touch(5000); _exit(0); }
+        wait(0);
+        return 3;
+    }"""
+
+
+@pytest.fixture(scope="module")
+def gated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_c(tmp_path_factory.mktemp("gated"), "gated", GATED)
+
+
+def test_windows_between_signals_add_up(perf_table: Path, gated: Path) -> None:
+    assert 600 <= faults("--perf-table", perf_table, "-s", "-e", "25", gated, status=3) < 750
+
+
+def test_samples(perf_table: Path, gated: Path) -> None:
+    data = counted("--perf-table", perf_table, "-p", "50", "-e", "25", gated, status=3)
+    samples = data["samples"]
+    assert len(samples) >= 2
+    times = [s["seconds"] for s in samples]
+    assert times == sorted(times)
+    assert times[0] >= 0.05
+    series = [s["counts"][0]["count"] for s in samples]
+    assert series == sorted(series)
+    assert series[0] <= 200 + 50
+    assert 600 <= counts(data)[25] < 750
+
+
+def test_samples_as_text_and_csv(perf_table: Path, gated: Path) -> None:
+    lines = perfex("--perf-table", perf_table, "-p", "50", "-e", "25", gated).stderr.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("perfex: "))
+    assert first >= 2
+    assert all(line.startswith("sample ") and "s  25=" in line and "  0=" in line for line in lines[:first])
+    lines = perfex("--perf-table", perf_table, "-p", "50", "--csv", "-e", "25", gated).stderr.splitlines()
+    assert lines[0].startswith("kind,pid,tid,seconds,event")
+    assert lines[1].startswith("sample,,,0.")
+
+
+def test_without_a_signal_nothing_is_counted(perf_table: Path, toucher: Path) -> None:
+    data = counted("--perf-table", perf_table, "-s", "-e", "25", toucher, 100)
+    assert counts(data) == {25: 0, 0: 0}
+    assert data["notes"] == ["no SIGUSR1 came: nothing was counted"]
+
+
+def test_a_signal_before_the_command_is_started_counts(perf_table: Path, toucher: Path) -> None:
+    def signalled() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+    assert faults("--perf-table", perf_table, "-s", "-e", "25", toucher, 1000, preexec_fn=signalled) >= 900
+
+
+def test_signals_do_not_end_perfex(perf_table: Path) -> None:
+    script = "for i in 1 2 3 4 5 6 7 8 9; do kill -USR1 $PPID; kill -USR2 $PPID; done; exit 7"
+    assert perfex("--perf-table", perf_table, "-s", "sh", "-c", script).returncode == 7
+
+
+# ---- the map of events ------------------------------------------------------------------
+
+def test_what_is_not_in_the_table_is_not_available(perf_table: Path) -> None:
+    text = perfex("--perf-table", perf_table, "-a", "-y", "true").stderr
+    assert "  1 Issued instructions.................................................." in text
+    data = counted("--perf-table", perf_table, "-a", "-y", "true")
+    assert {e["event"] for e in data["events"] if e["count"] is not None} == {0, 10, 16, 25, 26}
+    assert {e["quality"] for e in data["events"] if e["count"] is None} == {"unavailable"}
+    assert all(e["note"] for e in data["events"] if e["count"] is None)
+    # No instructions, loads, stores: of the statistics those of misses only.
+    assert [s["name"] for s in data["statistics"]] == ["Secondary Cache Line Reuse", "Secondary Data Cache Hit Rate"]
+
+
+def test_r12000_event_14_is_0_by_definition() -> None:
+    rows = perf_table.load("r12000", None)[14]
+    assert [(r.is_zero, r.quality, r.note) for r in rows] == [(True, "exact", "0 by definition on the R12000")]
+
+
+def test_a_zero_by_definition_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("cpu,event,perf,quality,note\n,14,0,exact,by definition\n,30,task-clock,exact,\n")
+    data = counted("--perf-table", tmp_path / "t", "-e", "14", "-e", "30", "true")
+    assert counts(data)[14] == 0
+    assert data["events"][0]["quality"] == "exact"
+
+
+def test_terms_are_added_up_and_rows_tried_in_order(tmp_path: Path, toucher: Path) -> None:
+    (tmp_path / "t").write_text("cpu,event,perf,quality,note\n"
+                                ",25,page-faults+minor-faults,approximate,twice\n"
+                                "r12000,25,r1ffffffffffff,exact,no such\nr12000,25,page-faults,exact,second row\n")
+    twice = counted("--perf-table", tmp_path / "t", "-e", "25", toucher, 1000)
+    assert 2000 <= (counts(twice)[25] or 0) < 2600
+    assert twice["events"][0]["note"] == "twice"
+    assert counts(twice)[0] is None
+    once = counted("--cpu", "r12000", "--perf-table", tmp_path / "t", "-e", "25", toucher, 1000)
+    if not HARDWARE:
+        assert 1000 <= (counts(once)[25] or 0) < 1300
+        assert once["events"][0]["note"] == "second row"
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    (",25,page-fault,exact,", "line 2: perf has no event 'page-fault'"),
+    (",25,PERF_COUNT_HW_CACHE_L1D:SIDEWAYS,exact,", "line 2: "),
+    (",25,page-faults+,exact,", "line 2: "),
+    (",32,page-faults,exact,", "line 2: event: '32' is not an event"),
+    (",x,page-faults,exact,", "line 2: event: 'x' is not an event"),
+    (",25,page-faults,good,", "line 2: 'good' is not a quality; exact, approximate, modelled, unavailable are"),
+    (",25,,exact,", "line 2: a row without a perf event is unavailable, and no other"),
+    (",25,page-faults,unavailable,", "line 2: a row without a perf event is unavailable, and no other"),
+    ("r5000,25,page-faults,exact,", "line 2: 'r5000' is not a cpu"),
+    (",25,page-faults", "line 2: 5 values are expected"),
+    (",25,page-faults,exact,a,b", "line 2: 5 values are expected"),
+    (',25,"page-faults,exact,', "line 2: "),
+])
+def test_wrong_tables(line: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(f"cpu,event,perf,quality,note\n{line}\n")
+    assert f"perfex: {tmp_path / 't'}, {message}" in refused("--perf-table", tmp_path / "t", "true")
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    (b"", "line 1: the columns are ''"), (b"\xff", "line 1: byte 0xff is not UTF-8 text"),
+    (b"a\nb\xffc", "line 2: byte 0xff"), (b"x" * (1 << 21), ": larger than 1048576 bytes"),
+    (b"\0\0\0", "line 1: "),
+])
+def test_files_that_are_no_tables(content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(content)
+    assert message in refused("--perf-table", tmp_path / "t", "true")
+
+
+def test_every_event_has_a_row_and_every_row_an_event() -> None:
+    for cpu in CPUS:
+        table = perf_table.load(cpu, None)
+        assert sorted(table) == list(range(events.NUM_EVENTS))
+        for rows in table.values():
+            assert rows
+            assert all(row.note for row in rows if row.quality in ("unavailable", "approximate"))
+
+
+def attributes_of_rows() -> dict[str, str]:
+    """struct perf_event_attr of each perf event of the table, in each way of counting, as hexadecimal digits."""
+    ways = {"": Request(("true",)), " -k": Request(("true",), kernel=True), " -mp": Request(("true",), per_thread=True),
+            " -s": Request(("true",), gated=True)}
+    terms = sorted({term for row in perf_table.shipped() if not row.is_zero for term in row.terms})
+    return {f"{term}{way}": perf.attribute(term, request).hex() for term in terms for way, request in ways.items()}
+
+
+def test_attributes_of_every_row_are_as_recorded() -> None:
+    recorded = json.loads((GOLDEN / "attributes.json").read_text(encoding="ascii"))
+    assert attributes_of_rows() == recorded
+
+
+def test_recorded_attributes_are_what_the_kernel_documents() -> None:
+    """Two of them by hand: type, size, config, and the bits that perf_event_open(2) numbers."""
+    recorded = json.loads((GOLDEN / "attributes.json").read_text(encoding="ascii"))
+
+    def fields(name: str) -> tuple[int, int, int]:
+        data = bytes.fromhex(recorded[name])
+        assert len(data) == 128
+        return (int.from_bytes(data[0:4], "little"), int.from_bytes(data[8:16], "little"),
+                int.from_bytes(data[40:48], "little"))
+
+    inherit, exclude_kernel, exclude_hv, inherit_stat, enable_on_exec = 1 << 1, 1 << 5, 1 << 6, 1 << 11, 1 << 12
+    assert fields("CYCLES") == (0, 0, inherit | exclude_kernel | exclude_hv | enable_on_exec)
+    assert fields("CYCLES -k") == (0, 0, inherit | exclude_hv | enable_on_exec)
+    name = "PERF_COUNT_HW_CACHE_L1D:WRITE:MISS"
+    assert fields(f"{name} -mp") == (
+        3, 0x10100, inherit | inherit_stat | exclude_kernel | exclude_hv | enable_on_exec)
+    assert fields(f"{name} -s") == (3, 0x10100, exclude_kernel | exclude_hv)
+
+
+# ---- hardware ----------------------------------------------------------------------------
+
+def test_scaling() -> None:
+    event = events.table("r10000")[25]
+    source = perf.Source(event, ("a", "b"), "exact", "")
+    whole = source.measurement({"a": Count(10, 100, 100), "b": Count(5, 100, 100)})
+    assert (whole.count, whole.quality, whole.share) == (15, "exact", 1.0)
+    part = source.measurement({"a": Count(10, 100, 25), "b": Count(5, 100, 100)})
+    assert (part.count, part.quality, part.share) == (45, "approximate", 0.25)
+    none = source.measurement({"a": Count(0, 100, 0), "b": Count(5, 100, 100)})
+    assert (none.count, none.quality, none.share) == (None, "unavailable", 0.0)
+    never_on = source.measurement({"a": Count(0, 0, 0), "b": Count(0, 0, 0)})
+    assert (never_on.count, never_on.share) == (0, 1.0)
+
+
+@pytest.mark.skipif(HARDWARE, reason="the kernel offers hardware counters: the refusal cannot be seen")
+def test_no_hardware_counters_is_one_line() -> None:
+    assert refused("--backend", "perf", "-e", "0", "true") == (
+        "perfex: perf: cycles: no such counter on this machine (hardware counters are rare in virtual machines)\n")
+
+
+@pytest.mark.skipif(not HARDWARE, reason=NO_HARDWARE)
+def test_hardware_counters(toucher: Path) -> None:
+    data = counted("--backend", "perf", "-a", "-y", toucher, 1000)
+    by_event = counts(data)
+    assert (by_event[0] or 0) > 0
+    assert (by_event[15] or 0) > 0
+    assert all(0 < e["share"] <= 1 for e in data["events"] if e["count"] is not None)
+    assert data["clock"]["source"].startswith("measured")
+
+
+@pytest.mark.skipif(not HARDWARE, reason=NO_HARDWARE)
+def test_auto_takes_hardware_counters() -> None:
+    data = counted("true")
+    assert (data["backend"], data["why"]) == ("perf", "the kernel offers hardware counters")
+
+
+# ---- the clock ------------------------------------------------------------------------------
+
+def test_the_clock_is_measured_given_or_the_default(perf_table: Path, tmp_path: Path) -> None:
+    """The table counts nanoseconds in place of cycles: 1000 MHz."""
+    data = counted("--perf-table", perf_table, "-y", "true")
+    assert data["clock"]["source"] == "measured: cycles by task-clock"
+    assert 900 < data["clock"]["MHz"] < 1200
+    assert counted("--perf-table", perf_table, "-y", "--clock", "250.5", "true")["clock"] == {
+        "MHz": 250.5, "source": "given"}
+    (tmp_path / "t").write_text("cpu,event,perf,quality,note\n,25,page-faults,exact,\n")
+    for cpu, clock in (("r10000", 196.0), ("r10000-3", 196.0), ("r12000", 300.0)):
+        assert counted("--perf-table", tmp_path / "t", "-y", "--cpu", cpu, "true")["clock"] == {
+            "MHz": clock, "source": f"the default of the {cpu}"}
+
+
+def test_times_are_counts_by_costs(perf_table: Path, tmp_path: Path, toucher: Path) -> None:
+    (tmp_path / "costs").write_text("25 clks 10 5 20\n0 nsec 1 1 1\n")
+    data = counted("--perf-table", perf_table, "-y", "-c", tmp_path / "costs", "--clock", "100", "-e", "25", toucher, 5000)
+    faults = counts(data)[25]
+    assert faults
+    by_event = {e["event"]: e["seconds"] for e in data["events"]}
+    assert by_event[25] == pytest.approx({"typical": faults * 1e-7, "minimum": faults * 5e-8, "maximum": faults * 2e-7})
+    typical = [e["seconds"]["typical"] for e in data["events"]]
+    assert typical == sorted(typical, reverse=True)
+
+
+def test_kinds_of_cpus(tmp_path: Path) -> None:
+    assert perf.cpu_kinds(tmp_path) == []
+    for name in ("cpu", "cpu_atom", "cpu_core"):
+        (tmp_path / name).mkdir()
+    assert perf.cpu_kinds(tmp_path) == []
+    (tmp_path / "cpu_atom" / "cpus").write_text("8-15\n")
+    (tmp_path / "cpu_core" / "cpus").write_text("0-7\n")
+    assert perf.cpu_kinds(tmp_path) == ["cpu_atom", "cpu_core"]
+
+
+def test_unknown_events_have_an_error_of_the_package() -> None:
+    with pytest.raises(PfmError):
+        perf_table.attributes("no-such-event")
+
+
+def test_a_run_leaves_no_processes(perf_table: Path) -> None:
+    """A command that cannot be executed has been waited for."""
+    script = f"{PERFEX} --perf-table {perf_table} nosuch; ps -o stat= --ppid $$ | grep -c Z; true"
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=environment())
+    assert done.stdout == "0\n"

@@ -1,0 +1,123 @@
+"""The statistics of -y: formulas, order, and what is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypfm.perfex import costs, events
+from pypfm.perfex.costs import Cost
+from pypfm.perfex.model import Cpu, Measurement
+from pypfm.perfex.statistics import statistics
+
+COUNTS = {0: 1_960_000_000, 16: 1_960_000_000, 15: 980_000_000, 17: 980_000_000, 2: 400_000_000, 3: 125_000_000,
+          4: 3_920_000_000, 6: 50_000_000, 7: 1_000_000, 10: 1000, 11: 100, 18: 320_000_000, 19: 100_000_000,
+          21: 200_000_000, 22: 2_000_000, 23: 100_000, 24: 5_000_000, 25: 10_000_000, 26: 1_000_000, 27: 50_000}
+COSTS = {18: Cost("clks", 1, 1, 1), 19: Cost("clks", 1, 1, 1), 25: Cost("clks", 9, 1, 20), 26: Cost("nsec", 400, 1, 900),
+         23: Cost("clks", 60, 1, 90)}
+
+
+def measured(cpu: Cpu, counts: dict[int, int]) -> list[Measurement]:
+    return [Measurement(events.table(cpu)[i], count, "exact") for i, count in counts.items()]
+
+
+def values(cpu: Cpu, counts: dict[int, int], table: costs.CostTable | None = None) -> dict[str, float]:
+    return {s.name: s.value for s in statistics(cpu, measured(cpu, counts), 196.0, COSTS if table is None else table)}
+
+
+# The run took 1.96e9 cycles at 196 MHz: 10 seconds.
+EXPECTED = {
+    "Graduated instructions/cycle": 0.5,
+    "Graduated floating point instructions/cycle": 200 / 1960,
+    "Graduated loads and stores/cycle": 420 / 1960,
+    "Graduated loads and stores/floating point instruction": 2.1,
+    "Mispredicted branches/Decoded branches": 0.1,
+    "Graduated loads/Issued loads": 0.8,
+    "Graduated stores/Issued stores": 0.8,
+    "Data mispredict/Data secondary cache hits": 0.05,
+    "Instruction mispredict/Instruction secondary cache hits": 0.1,
+    "Primary cache line reuse": 41.0,
+    "Secondary Cache Line Reuse": 9.0,
+    "Primary Data Cache Hit Rate": 1 - 10 / 420,
+    "Secondary Data Cache Hit Rate": 0.9,
+    "Time accessing memory/Total time": ((320e6 + 100e6 + 90e6 + 6e6) / 196e6 + 0.4) / 10,
+    "Primary-to-secondary bandwidth used (MB/s, average per process)": (10 * 32 + 2 * 16) / 10,
+    "Memory bandwidth used (MB/s, average per process)": (1 * 128 + 1 * 16) / 10,
+    "MFLOPS (average per process)": 20.0,
+}
+
+
+def test_formulas_and_order() -> None:
+    found = values("r10000", COUNTS)
+    assert list(found) == list(EXPECTED)
+    assert found == pytest.approx(EXPECTED)
+
+
+def test_r12000_has_two_more_and_other_names() -> None:
+    counts = {i: n for i, n in COUNTS.items() if i not in (16, 17)} | {16: 4_000_000, 17: 1_000_000}
+    found = values("r12000", counts)
+    assert list(found)[-2:] == ["Cache misses in flight per cycle (average)", "Prefetch miss rate"]
+    assert found["Cache misses in flight per cycle (average)"] == 2.0
+    assert found["Prefetch miss rate"] == 0.25
+    assert found["Graduated instructions/cycle"] == 0.5
+    assert found["Mispredicted branches/Resolved conditional branches"] == 0.1
+    assert len(found) == len(EXPECTED) + 2
+
+
+def test_r12000_events_16_and_17_are_neither_cycles_nor_instructions() -> None:
+    assert values("r12000", {16: 100, 17: 50, 21: 5}) == {"Prefetch miss rate": 0.5}
+
+
+def test_the_second_counter_counts_cycles_and_instructions_too() -> None:
+    assert values("r10000", {15: 50, 16: 100}) == {"Graduated instructions/cycle": 0.5}
+    assert values("r10000", {17: 50, 0: 100}) == {"Graduated instructions/cycle": 0.5}
+
+
+# The events that each statistic needs (cycles: 0).
+NEEDS = {
+    "Graduated instructions/cycle": (15, 0),
+    "Graduated floating point instructions/cycle": (21, 0),
+    "Graduated loads and stores/cycle": (18, 19, 0),
+    "Graduated loads and stores/floating point instruction": (18, 19, 21),
+    "Mispredicted branches/Decoded branches": (24, 6),
+    "Graduated loads/Issued loads": (18, 2),
+    "Graduated stores/Issued stores": (19, 3),
+    "Data mispredict/Data secondary cache hits": (27, 26),
+    "Instruction mispredict/Instruction secondary cache hits": (11, 10),
+    "Primary cache line reuse": (18, 19, 25),
+    "Secondary Cache Line Reuse": (25, 26),
+    "Primary Data Cache Hit Rate": (18, 19, 25),
+    "Secondary Data Cache Hit Rate": (25, 26),
+    "Time accessing memory/Total time": (18, 19, 25, 26, 23, 0),
+    "Primary-to-secondary bandwidth used (MB/s, average per process)": (25, 22, 0),
+    "Memory bandwidth used (MB/s, average per process)": (26, 7, 0),
+    "MFLOPS (average per process)": (21, 0),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_each_is_printed_only_when_its_events_were_counted(name: str) -> None:
+    needed = {i: COUNTS[i] for i in NEEDS[name]}
+    assert values("r10000", needed)[name] == pytest.approx(EXPECTED[name])
+    for missing in needed:
+        assert name not in values("r10000", {i: n for i, n in needed.items() if i != missing})
+
+
+def test_what_is_not_available_is_no_count() -> None:
+    rows = [Measurement(events.table("r10000")[0], 100, "exact"),
+            Measurement(events.table("r10000")[21], None, "unavailable")]
+    assert statistics("r10000", rows, 196.0, COSTS) == []
+
+
+def test_without_costs_there_is_no_time_of_memory() -> None:
+    found = values("r10000", COUNTS, {})
+    assert list(found) == [name for name in EXPECTED if name != "Time accessing memory/Total time"]
+
+
+def test_quotients_by_0_are_left_out() -> None:
+    assert values("r10000", dict.fromkeys(COUNTS, 0)) == {}
+    assert values("r10000", COUNTS | {26: 0}).keys() == EXPECTED.keys() - {
+        "Data mispredict/Data secondary cache hits", "Secondary Cache Line Reuse"}
+
+
+def test_a_cost_of_0_clks_at_any_clock() -> None:
+    assert values("r10000", {0: 0, 15: 3}) == {}
