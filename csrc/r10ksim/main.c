@@ -31,6 +31,20 @@ static void on_signal(int signal)
         counting = signal == SIGUSR1;
 }
 
+/* Also those that the process which has started us holds back. */
+static void take_signals(void)
+{
+    static const int signals[] = {SIGUSR1, SIGUSR2, SIGALRM};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        sigaction(signals[i], &action, NULL);
+        sigaddset(&set, signals[i]);
+    }
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static void print_total(const struct reader *reader)
 {
     struct total t = reader_total(reader);
@@ -136,10 +150,7 @@ static void follow(struct reader *reader, int until)
 int main(int argc, char **argv)
 {
     struct arguments a = parse(argc, argv);
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigaction(SIGUSR1, &action, NULL);
-    sigaction(SIGUSR2, &action, NULL);
-    sigaction(SIGALRM, &action, NULL);
+    take_signals();
     struct reader *reader = reader_new(&a.config, STDIN_FILENO, a.directory);
     if (!reader) {
         fprintf(stderr, "r10ksim: %s: %s\n", a.directory ? a.directory : "memory", strerror(errno));

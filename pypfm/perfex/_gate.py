@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import queue
-import signal
 import subprocess
-import threading
 import time
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,11 +11,10 @@ from pypfm.perfex._valgrind import find
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-    from types import FrameType
 
     from pypfm.perfex._formulas import Simulated
 
-__all__ = ["Gate", "NoGate", "Source", "Vgdb"]
+__all__ = ["Gate", "Source", "Vgdb"]
 
 
 class Source(Protocol):
@@ -70,66 +66,33 @@ class Vgdb:
             return ""  # the process has ended
 
 
-class NoGate:
-    """Counting is not controlled by signals."""
-
-    def __enter__(self) -> NoGate:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing is to be ended."""
-
-    def serve(self, source: Source) -> None:
-        """Nothing is to be told."""
-
-
 class Gate:
-    """SIGUSR1 starts the counting, SIGUSR2 stops it (perfex(1), -s); meanwhile samples are taken (-p).
+    """Starts and stops the counting (perfex(1), -s), and meanwhile takes samples (-p).
 
-    To be used with ``with``, in the main thread.
-
+    :param source: what counts
     :param period: seconds between two samples, or None
     :param sample: called with the seconds since counting began and the counts
     """
 
-    def __init__(self, period: float | None, sample: Callable[[float, Simulated], None]) -> None:
-        self._period, self._sample = period, sample
-        self._orders: queue.SimpleQueue[bool | None] = queue.SimpleQueue()
-        self._before = {s: signal.signal(s, self._order) for s in (signal.SIGUSR1, signal.SIGUSR2)}
-        self._thread: threading.Thread | None = None
+    def __init__(self, source: Source, period: float | None, sample: Callable[[float, Simulated], None]) -> None:
+        self._source, self._period, self._sample = source, period, sample
+        self._begun = 0.0
+        self._due: float | None = None
 
-    def __enter__(self) -> Gate:
-        return self
+    def switch(self, on: bool) -> None:
+        """Count from now on, or stop."""
+        self._source.gate(on)
+        now = time.monotonic()
+        self._begun = self._begun or now
+        self._due = now + self._period if on and self._period else None
 
-    def __exit__(self, *_: object) -> None:
-        self._orders.put(None)
-        if self._thread is not None:
-            self._thread.join()
-        for s, handler in self._before.items():
-            signal.signal(s, handler)
+    def left(self) -> float | None:
+        """Seconds until the next sample, if there is to be one."""
+        return None if self._due is None else max(0.0, self._due - time.monotonic())
 
-    def serve(self, source: Source) -> None:
-        """Have orders carried out; those that came before are not lost."""
-        self._thread = threading.Thread(target=self._work, args=(source,), daemon=True)
-        self._thread.start()
-
-    def _order(self, number: int, _: FrameType | None) -> None:
-        self._orders.put(number == signal.SIGUSR1)
-
-    def _work(self, source: Source) -> None:
-        while (order := self._orders.get()) is False:  # not begun yet
-            pass
-        if order is None:
+    def look(self) -> None:
+        """Take the sample that is due."""
+        if self._due is None or self._period is None or time.monotonic() < self._due:
             return
-        source.gate(True)
-        began = due = time.monotonic()
-        while order is not None:
-            if due <= time.monotonic():  # samples that are too late are left out
-                due = max(due + (self._period or 0), time.monotonic())
-            try:
-                order = self._orders.get(timeout=max(due - time.monotonic(), 0) if self._period else None)
-            except queue.Empty:
-                self._sample(time.monotonic() - began, source.counts())
-                continue
-            if order is not None:
-                source.gate(order)
+        self._sample(time.monotonic() - self._begun, self._source.counts())
+        self._due = max(self._due + self._period, time.monotonic())  # those that are too late are left out

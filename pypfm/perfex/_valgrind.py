@@ -10,25 +10,24 @@ import select
 import shutil
 import signal
 import subprocess
-import threading
 import time
-from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from pypfm._launch import Command
 from pypfm.errors import shown
-from pypfm.perfex.model import PerfexError
+from pypfm.perfex.model import PerfexError, Request
+from pypfm.perfex.signals import GATE, Signals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
-    from types import FrameType
 
-__all__ = ["Descendants", "Prepared", "check_command", "escaped", "find", "interrupted", "version"]
+    from pypfm.perfex._gate import Gate
+
+__all__ = ["Descendants", "Prepared", "check_command", "escaped", "find", "version"]
 
 _PACKAGE = "valgrind is not installed; it is in the package valgrind (Debian, Ubuntu: apt-get install valgrind)"
 _RESERVED = 12  # descriptors that valgrind keeps for itself, above those of the command
-_FORWARDED = (signal.SIGTERM, signal.SIGHUP)
 _PROGRESS = 2.0  # seconds between two progress lines
 
 
@@ -82,12 +81,6 @@ def escaped(path: Path) -> str:
     return str(path).replace("%", "%%")
 
 
-def interrupted(status: int) -> int:
-    """What os.waitpid() says as the exit status of a shell: 128+n for a signal."""
-    code = os.waitstatus_to_exitcode(status)
-    return 128 - code if code < 0 else code
-
-
 class Descendants:
     """Notices when the last process of a command has ended.
 
@@ -126,7 +119,7 @@ class Prepared:
     """A command under valgrind, ready to run.
 
     :param options: of valgrind
-    :param command: program and arguments
+    :param request: the command, and whether signals control the counting
     :ivar pid: its process
     :ivar over: all processes that it has left behind have ended; False: the user has not waited for them
     :raises PerfexError: no process can be made
@@ -134,11 +127,12 @@ class Prepared:
 
     over = True
 
-    def __init__(self, options: Sequence[str], command: Sequence[str]) -> None:
+    def __init__(self, options: Sequence[str], request: Request) -> None:
+        self._request = request
         self.descendants = Descendants()
         try:
             # Options of the environment and of .valgrindrc files are not ours.
-            self._command = Command([find(), "--command-line-only=yes", *options, "--", *command])
+            self._command = Command([find(), "--command-line-only=yes", *options, "--", *request.command], GATE)
         except OSError as error:
             raise PerfexError(f"no process for the command: {error.strerror}") from None
         finally:
@@ -150,68 +144,60 @@ class Prepared:
         self._command.cancel()
         os.close(self.descendants.read)
 
-    def run(self, progress: Callable[[str], None] | None) -> int:
+    def run(self, gate: Gate | None) -> int:
         """Run it, and wait for all that it leaves behind.
 
-        :param progress: called now and then with a line to show
-        :return: exit status as a shell gives it
+        :param gate: -s and -p
+        :return: exit status as a shell gives it: 128+n for a signal
         :raises PerfexError: valgrind cannot be executed
         """
         try:
-            with _progress(progress, self.pid), _forwarding(self.pid):
-                status = interrupted(self._command.run())
-            self.over = self._wait(progress)
-            return status
+            with Signals(gated=self._request.gated) as signals:
+                self._command.start()
+                self._supervise(signals, gate)
+            code = os.waitstatus_to_exitcode(self._command.wait())
+            self._wait()
+            return 128 - code if code < 0 else code
         except OSError as error:
             raise PerfexError(f"valgrind: {error.strerror}") from None
         finally:
             os.close(self.descendants.read)
 
-    def _wait(self, progress: Callable[[str], None] | None) -> bool:
+    def _supervise(self, signals: Signals, gate: Gate | None) -> None:
+        """Until the command ends: pass on signals, take samples, say that it still runs."""
+        process, begun = os.pidfd_open(self.pid), time.monotonic()
+        told = begun
         try:
-            if self.descendants.ended(_PROGRESS):
-                return True
-            if progress is not None:
-                progress("the command has ended; waiting for processes that it has left behind (interrupt: ^C)")
+            while True:
+                left = [told + _PROGRESS - time.monotonic(), gate.left() if gate else None]
+                ready = select.select([process, signals], [], [], max(0.0, min(t for t in left if t is not None)))[0]
+                for number in signals.take(self.pid):
+                    if gate:
+                        gate.switch(number == GATE[0])
+                if process in ready:
+                    return
+                if gate:
+                    gate.look()
+                if time.monotonic() >= told + _PROGRESS:
+                    told = time.monotonic()
+                    self._tell(f"simulating process {self.pid}: {told - begun:.0f} s")
+        finally:
+            os.close(process)
+
+    def _tell(self, line: str) -> None:
+        if self._request.progress is not None:
+            self._request.progress(line)
+
+    def _wait(self) -> None:
+        """Wait for what the command has left behind, until the user interrupts that."""
+        if self.descendants.ended(_PROGRESS):
+            return
+        self._tell("the command has ended; waiting for processes that it has left behind (^C ends that)")
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
             while not self.descendants.ended(3600):
                 pass
         except KeyboardInterrupt:
-            return False
-        return True
-
-
-@contextmanager
-def _progress(show: Callable[[str], None] | None, pid: int) -> Iterator[None]:
-    """Say now and then that the command still runs."""
-    if show is None:
-        yield
-        return
-    over, start = threading.Event(), time.monotonic()
-
-    def tell() -> None:
-        while not over.wait(_PROGRESS):
-            show(f"simulating process {pid}: {time.monotonic() - start:.0f} s")
-
-    thread = threading.Thread(target=tell, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
-@contextmanager
-def _forwarding(pid: int) -> Iterator[None]:
-    """Hand signals that are to end perfex on to the command: its counts are then still printed."""
-
-    def forward(number: int, _: FrameType | None) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(pid, number)
-
-    before = {s: signal.signal(s, forward) for s in _FORWARDED if signal.getsignal(s) is not signal.SIG_IGN}
-    try:
-        yield
-    finally:
-        for s, handler in before.items():
-            signal.signal(s, handler)
+            self.over = False
+        finally:
+            signal.signal(signal.SIGINT, before)

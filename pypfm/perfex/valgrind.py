@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pypfm.errors import shown
 from pypfm.perfex import _callgrind, _formulas, _lackey, _valgrind, events
-from pypfm.perfex._gate import Gate, NoGate, Vgdb
+from pypfm.perfex._gate import Gate, Source, Vgdb
 from pypfm.perfex.costs import builtin, default_clock
 from pypfm.perfex.model import Measurement, Outcome, PerfexError, Request, Sample, ThreadCounts
 
@@ -81,7 +81,7 @@ class _Run:
         self._costs = builtin(request.cpu) if costs is None else costs
         self._clock = request.clock or default_clock(request.cpu)
         self._samples: list[Sample] = []
-        self._notes = ["-x: exceptions of the processor are not simulated"] if request.exception else []
+        self._notes: list[str] = []
         self._note = ""
 
     def with_callgrind(self) -> Outcome:
@@ -90,17 +90,15 @@ class _Run:
         with _directory() as directory:
             options = _callgrind.options(directory, request.l2, writebacks=7 in request.events,
                                          per_thread=request.per_thread, gated=request.gated)
-            with self._gate() as gate:
-                command = _valgrind.Prepared(options, request.command)
-                gate.serve(Vgdb(directory, command.pid))
-                status = self._finish(command)
+            command = _valgrind.Prepared(options, request)
+            status = command.run(self._gate(Vgdb(directory, command.pid)) if request.gated else None)
             processes = _callgrind.read(directory, per_thread=request.per_thread)
         if request.gated:
             processes = [p for p in processes if p.pid == command.pid]
         if not any(p.executed for p in processes):
             raise PerfexError(f"valgrind has not started {shown(request.command[0])}: its message stands above")
         self._notes += _callgrind.doubts(processes)
-        return self._outcome("callgrind", status, [
+        return self._outcome("callgrind", command, status, [
             ThreadCounts(p.pid, t.tid, self._measure(t.counts)) for p in processes for t in p.threads if t.counts])
 
     def with_trace(self) -> Outcome:
@@ -108,35 +106,25 @@ class _Run:
         request = self._request
         self._note = "by r10ksim, from the memory trace of this one run"
         with _directory() as directory:
-            with self._gate() as gate:
-                command = _valgrind.Prepared(_lackey.options(directory, gated=request.gated), request.command)
-                try:
-                    simulator = _lackey.Simulator(directory, command.pid, command.descendants.read, request.l2,
-                                                  gated=request.gated)
-                except PerfexError:
-                    command.cancel()
-                    raise
-                gate.serve(simulator)
-                status = self._finish(command)
+            command = _valgrind.Prepared(_lackey.options(directory, gated=request.gated), request)
+            try:
+                simulator = _lackey.Simulator(directory, command.pid, command.descendants.read, request.l2,
+                                              gated=request.gated)
+            except PerfexError:
+                command.cancel()
+                raise
+            status = command.run(self._gate(simulator) if request.gated else None)
             counts = simulator.finish(at_once=not command.over)
         if not counts["lines"]:
             raise PerfexError(f"valgrind has not started {shown(request.command[0])}: its message stands above")
         if counts["malformed"]:
             self._notes.append(f"{counts['malformed']} lines of the memory trace could not be read")
         whole = ThreadCounts(command.pid, command.pid, self._measure(counts))
-        return self._outcome("lackey and r10ksim", status, [whole])
+        return self._outcome("lackey and r10ksim", command, status, [whole])
 
-    def _finish(self, command: _valgrind.Prepared) -> int:
-        status = command.run(self._request.progress)
-        if not command.over:
-            self._notes.append("interrupted before all processes that the command has left behind had ended")
-        return status
-
-    def _gate(self) -> Gate | NoGate:
-        if not self._request.gated:
-            return NoGate()
+    def _gate(self, source: Source) -> Gate:
         period = self._request.period
-        return Gate(None if period is None else period / 1e3, self._sample)
+        return Gate(source, None if period is None else period / 1e3, self._sample)
 
     def _sample(self, seconds: float, counts: Simulated) -> None:
         sample = Sample(seconds, {m.event.index: m.count for m in self._measure(counts)})
@@ -150,14 +138,16 @@ class _Run:
         known = counts if cycles is None else counts | {_formulas.CYCLES: cycles}
         return _formulas.measure(cpu, self._request.events, known, self._note)
 
-    def _outcome(self, tool: str, status: int, parts: list[ThreadCounts]) -> Outcome:
+    def _outcome(self, tool: str, command: _valgrind.Prepared, status: int, parts: list[ThreadCounts]) -> Outcome:
+        if not command.over:
+            self._notes.append("interrupted before all processes that the command has left behind had ended")
         if not parts:
             self._notes.append("nothing has been counted")
         cycles = events.cycles(self._request.cpu)
         return Outcome(
             ValgrindBackend.name, f"simulated by valgrind {_valgrind.version()} ({tool})", status, self._sum(parts),
             threads=tuple(parts) if self._request.per_thread else (), samples=tuple(self._samples), clock=self._clock,
-            clock_source="--clock" if self._request.clock else f"default of the {self._request.cpu}",
+            clock_source="given" if self._request.clock else f"the default of the {self._request.cpu}",
             estimated_cycles=any(i in cycles for i in self._request.events), notes=tuple(self._notes))
 
     def _sum(self, parts: list[ThreadCounts]) -> tuple[Measurement, ...]:
