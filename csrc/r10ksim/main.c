@@ -4,8 +4,8 @@
 
    Reads the trace from standard input and writes the counts as one line of JSON.  With --directory
    and --until it is a part of perfex(1): it reads the traces of further processes from files, and
-   ends when the other end of a descriptor is closed.  SIGUSR1 and SIGUSR2 start and stop counting;
-   SIGALRM asks for a line of the counts so far. */
+   ends when the other end of a descriptor is closed.  A first line says that it is ready; then
+   SIGUSR1 and SIGUSR2 start and stop counting, and SIGALRM asks for a line of the counts so far. */
 
 #include "reader.h"
 
@@ -159,6 +159,8 @@ int main(int argc, char **argv)
     fcntl(STDIN_FILENO, F_SETPIPE_SZ, 1 << 20); /* best effort */
     if (a.until >= 0)
         fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
+    if (a.until >= 0)
+        print_total(reader); /* ready: signals can be sent */
     follow(reader, a.until);
     reader_finish(reader);
     print_total(reader);

@@ -63,6 +63,9 @@ class Simulator:
             raise PerfexError(f"{SIMULATOR}: {error.strerror}") from None
         finally:
             os.close(end)
+        if not self._line():
+            self._process.communicate()
+            raise PerfexError(f"{SIMULATOR.name} has failed (status {self._process.returncode})")
 
     def gate(self, on: bool) -> None:
         """Count from now on, or stop."""
@@ -71,6 +74,9 @@ class Simulator:
     def counts(self) -> Simulated:
         """The counts so far; none if it is at its end."""
         self._process.send_signal(signal.SIGALRM)
+        return self._line()
+
+    def _line(self) -> Simulated:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         return cast("Simulated", json.loads(line)) if line else {}
