@@ -94,7 +94,6 @@ void trace_read(struct trace *t, const char *bytes, size_t length)
 
 void trace_end(struct trace *t)
 {
-    if (t->length)
-        t->malformed++;
     t->length = 0;
+    t->overlong = false;
 }

@@ -20,7 +20,7 @@ struct trace {
 /* Some bytes of the trace. */
 void trace_read(struct trace *trace, const char *bytes, size_t length);
 
-/* The end: an incomplete line is malformed. */
+/* The end: an incomplete line is that of a process which was killed, and dropped. */
 void trace_end(struct trace *trace);
 
 #endif

@@ -1,9 +1,9 @@
 """The callgrind tool of valgrind: its options for an R10000, and the counts that it writes.
 
 A process that is made by fork() has a copy of all that its parent has counted.  So callgrind writes
-its counts, and begins at zero, before the functions of the C library that make a process (`_PROCESS`),
-and before execve(), where it would forget them.  What a process has written stands in one file, part
-after part; the parts add up.
+its counts, and begins at zero, before the functions of the C library that make a process (`_PROCESS`).
+What a process has written stands in one file, part after part; the parts add up.  execve() begins the
+file anew: of a process, only the program that it executed last counts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ __all__ = ["Process", "Thread", "doubts", "options", "read"]
 
 # glibc since 2.34 and before; musl; posix_spawn() and system() use clone().
 _PROCESS = ("_Fork", "fork", "__libc_fork", "vfork", "clone")
-_EXEC = "execve"
 # Each thread of glibc calls it first.
 _THREAD = "__ctype_init"
 _CLONE_THREAD = 0x10000
@@ -89,7 +88,7 @@ def options(directory: Path, l2: int, *, writebacks: bool, per_thread: bool, gat
     if gated:
         return [*words, "--instr-atstart=no", "--trace-children=no", "--child-silent-after-fork=yes",
                 f"--vgdb-prefix={escaped(directory)}/vgdb"]
-    words += ["--vgdb=no", "--trace-children=yes", *(f"--dump-before={name}" for name in (*_PROCESS, _EXEC))]
+    words += ["--vgdb=no", "--trace-children=yes", *(f"--dump-before={name}" for name in _PROCESS)]
     if per_thread:
         words += ["--separate-threads=yes", "--trace-syscalls=yes", f"--dump-before={_THREAD}"]
     return words

@@ -11,6 +11,8 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pypfm._launch import Command
@@ -20,7 +22,6 @@ from pypfm.perfex.signals import GATE, Signals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from pypfm.perfex._gate import Gate
 
@@ -67,13 +68,26 @@ def check_command(command: Sequence[str]) -> None:
     word = command[0]
     if any("\0" in w for w in command):
         raise PerfexError(f"{shown(word)}: a zero byte in the command")
-    if shutil.which(word):
+    path = shutil.which(word)
+    if path is not None:
+        if not _for_this_machine(Path(path)):
+            raise PerfexError(f"{shown(word)}: not a program for this machine")
         return
     if "/" not in word:
         raise PerfexError(f"{shown(word)}: not found in PATH")
     if not os.path.exists(word):
         raise PerfexError(f"{shown(word)}: no such file")
     raise PerfexError(f"{shown(word)}: {'a directory' if os.path.isdir(word) else 'not executable'}")
+
+
+def _for_this_machine(path: Path) -> bool:
+    """Whether a program is for this processor; valgrind would hand another one to a shell."""
+    head, ours = b"", b""
+    # A program may be executable and not readable.
+    with suppress(OSError), path.open("rb") as stream, Path("/proc/self/exe").open("rb") as us:
+        head, ours = stream.read(64), us.read(64)
+    class_, machine = slice(4, 6), slice(18, 20)
+    return head[:4] != ours[:4] or (head[class_], head[machine]) == (ours[class_], ours[machine])
 
 
 def escaped(path: Path) -> str:

@@ -230,8 +230,8 @@ def test_another_program_starts_with_empty_caches(simulate: Simulate) -> None:
 def test_garbage(simulate: Simulate) -> None:
     """Random bytes, the end in the middle of a line, a line without end."""
     assert simulate(bytes(range(256)) * 4000)["lines"] == 0
-    assert simulate(" L 1000,8\n L 2000")["malformed"] == 1
-    assert only(simulate("x" * 5000000)) == {"processes": 1, "malformed": 1}
+    assert only(simulate(" L 1000,8\n L 2000,8")) == {"processes": 1, "lines": 1, "Dr": 1, "D1mr": 1, "DLmr": 1, "TLBm": 1}
+    assert only(simulate("x" * 5000000 + "\n")) == {"processes": 1, "malformed": 1}
     assert simulate("x" * 5000000 + "\n L 1000,8\n")["lines"] == 1
 
 
