@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pypfm.perfex._valgrind import escaped
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from pypfm.perfex._formulas import Simulated
@@ -26,7 +27,6 @@ __all__ = ["Process", "Thread", "doubts", "options", "read"]
 _PROCESS = ("_Fork", "fork", "__libc_fork", "vfork", "clone")
 # Each thread of glibc calls it first.
 _THREAD = "__ctype_init"
-_CLONE_THREAD = 0x10000
 
 
 @dataclass
@@ -120,11 +120,14 @@ def _parts(path: Path) -> list[_Part]:
 
 
 _SYSCALL = re.compile(r"SYSCALL\[\d+,(\d+)\]\(\s*\d+\) "
-                      r"(exit\(|sys_clone \( ([0-9a-f]+),[^)]*\) --> \[[^\]]*\] Success\(0x([0-9a-f]+)\))?")
+                      r"(exit\(|sys_clone3? \([^)]*\) --> \[[^\]]*\] Success\(0x([0-9a-f]+)\))?")
 
 
-def _threads(log: str, pid: int) -> list[Thread]:
-    """The threads of a process in the order of their creation, by the system calls in the log."""
+def _threads(log: str, pid: int, pids: Collection[int]) -> list[Thread]:
+    """The threads of a process in the order of their creation, by the system calls in the log.
+
+    :param pids: what clone() has made and is among them is no thread
+    """
     threads: list[Thread] = []
     alive: set[int] = set()
     for match in _SYSCALL.finditer(log):
@@ -134,9 +137,9 @@ def _threads(log: str, pid: int) -> list[Thread]:
             alive.add(number)
         if match[2] == "exit(":
             alive.discard(number)
-        elif match[3] and int(match[3], 16) & _CLONE_THREAD:
+        elif match[3] and (tid := int(match[3], 16)) not in pids:
             new = next(n for n in range(1, len(alive) + 2) if n not in alive)  # as valgrind does it
-            threads.append(Thread(new, int(match[4], 16)))
+            threads.append(Thread(new, tid))
             alive.add(new)
     return threads
 
@@ -153,7 +156,7 @@ def _distribute(parts: list[_Part], threads: list[Thread], *, executed: bool) ->
     begun: dict[int, int] = defaultdict(int)
     for part in parts:
         users = [t for t in threads if t.number == part.thread]
-        if not users and executed:  # its creation is not in the log: made by clone3() or before execve()
+        if not users and executed:  # its creation is not in the log
             users = [Thread(part.thread, part.thread)]
             threads += users
         if users:
@@ -161,11 +164,11 @@ def _distribute(parts: list[_Part], threads: list[Thread], *, executed: bool) ->
             begun[part.thread] += part.trigger == _THREAD and users[0] is not threads[0]
 
 
-def _process(log: Path, counts: Path, pid: int, *, per_thread: bool) -> Process:
-    text = log.read_text("utf-8", "replace")
+def _process(directory: Path, pid: int, pids: Collection[int], *, per_thread: bool) -> Process:
+    text = (directory / f"log.{pid}").read_text("utf-8", "replace")
     executed = "For interactive control" in text
-    parts = _parts(counts)
-    threads = (_threads(text, pid) if per_thread else []) or [Thread(1, pid)]
+    parts = _parts(directory / f"counts.{pid}")
+    threads = (_threads(text, pid, pids) if per_thread else []) or [Thread(1, pid)]
     if per_thread:
         _distribute(parts, threads, executed=executed)
     else:
@@ -182,7 +185,7 @@ def _process(log: Path, counts: Path, pid: int, *, per_thread: bool) -> Process:
 def read(directory: Path, *, per_thread: bool) -> list[Process]:
     """What all processes have counted, by pid."""
     pids = sorted(int(path.suffix[1:]) for path in directory.glob("log.*"))
-    return [_process(directory / f"log.{pid}", directory / f"counts.{pid}", pid, per_thread=per_thread) for pid in pids]
+    return [_process(directory, pid, pids, per_thread=per_thread) for pid in pids]
 
 
 def doubts(processes: list[Process]) -> list[str]:

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,8 +49,13 @@ def version() -> str:
 
     :raises PerfexError: not installed, or it does not run
     """
+    return _version(find())
+
+
+@cache
+def _version(path: str) -> str:
     try:
-        answer = subprocess.run([find(), "--version"], capture_output=True, text=True, check=False, timeout=60)
+        answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.SubprocessError, UnicodeDecodeError) as error:
         raise PerfexError(f"valgrind does not run: {error}") from None
     match = re.match(r"valgrind-(\d+\.\d+\S*)", answer.stdout)
