@@ -33,7 +33,7 @@ _THREAD = "__ctype_init"
 class Thread:
     """A thread and its counts.
 
-    :ivar number: valgrind's, used again when the thread has ended
+    :ivar number: valgrind's, used again when the thread has ended; 0: not known
     :ivar tid: the kernel's; where it is not known, valgrind's number
     """
 
@@ -119,8 +119,10 @@ def _parts(path: Path) -> list[_Part]:
     return parts
 
 
-_SYSCALL = re.compile(r"SYSCALL\[\d+,(\d+)\]\(\s*\d+\) "
-                      r"(exit\(|sys_clone3? \([^)]*\) --> \[[^\]]*\] Success\(0x([0-9a-f]+)\))?")
+_SYSCALL = re.compile(r"SYSCALL\[\d+,(?P<number>\d+)\]\(\s*\d+\) (?:(?P<exit>exit\()"
+                      r"|sys_set_robust_list \( 0x(?P<robust>[0-9a-f]+)"
+                      r"|sys_clone3? \( \w+, \w+(?:, 0x(?P<place>[0-9a-f]+))?[^)]*\) --> "
+                      r"\[[^\]]*\] Success\(0x(?P<tid>[0-9a-f]+)\))?")
 
 
 def _threads(log: str, pid: int, pids: Collection[int]) -> list[Thread]:
@@ -129,18 +131,24 @@ def _threads(log: str, pid: int, pids: Collection[int]) -> list[Thread]:
     :param pids: what clone() has made and is among them is no thread
     """
     threads: list[Thread] = []
+    waiting: list[tuple[int, Thread]] = []  # those whose number is not known yet, and where the C library keeps them
     alive: set[int] = set()
-    for match in _SYSCALL.finditer(log):
-        number = int(match[1])
-        if not alive:  # the first, or the one that has called fork()
-            threads.append(Thread(number, pid))
+    for call in _SYSCALL.finditer(log):
+        number = int(call["number"])
+        if number not in alive:  # its first system call, in glibc set_robust_list()
             alive.add(number)
-        if match[2] == "exit(":
+            if not threads:
+                threads.append(Thread(number, pid))
+            elif waiting:
+                place = int(call["robust"] or "0", 16)
+                new = min(waiting, key=lambda w: abs(w[0] - place)) if place else waiting[0]
+                waiting.remove(new)
+                new[1].number = number
+        if call["exit"]:
             alive.discard(number)
-        elif match[3] and (tid := int(match[3], 16)) not in pids:
-            new = next(n for n in range(1, len(alive) + 2) if n not in alive)  # as valgrind does it
-            threads.append(Thread(new, tid))
-            alive.add(new)
+        elif call["tid"] and (tid := int(call["tid"], 16)) not in pids:
+            threads.append(Thread(0, tid))
+            waiting.append((int(call["place"] or "0", 16), threads[-1]))
     return threads
 
 
