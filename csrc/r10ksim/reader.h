@@ -1,0 +1,31 @@
+/* Where traces come from: a pipe, and files that grow while the processes run. */
+#ifndef READER_H
+#define READER_H
+
+#include "trace.h"
+
+/* What all traces together have counted. */
+struct total {
+    struct r10k_counts counts;
+    uint64_t processes, lines, malformed;
+};
+
+struct reader;
+
+/* Traces of machines of that kind: one from the descriptor `pipe` and, if `directory` is not NULL,
+   those of the files in it named trace.<pid>, one for each process.  NULL: no memory, no directory. */
+struct reader *reader_new(const struct r10k_config *config, int pipe, const char *directory);
+
+/* Count from now on, or stop. */
+void reader_count(struct reader *reader, bool on);
+
+/* Read what there is to read: how many bytes, 0 at the pipe's end or when there is nothing now. */
+size_t reader_step(struct reader *reader);
+
+/* Read everything: no more will be written. */
+void reader_finish(struct reader *reader);
+
+struct total reader_total(const struct reader *reader);
+void reader_free(struct reader *reader);
+
+#endif

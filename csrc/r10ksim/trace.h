@@ -1,0 +1,26 @@
+/* The memory trace of valgrind's lackey (--trace-mem=yes), read in pieces of any size. */
+#ifndef TRACE_H
+#define TRACE_H
+
+#include "r10k.h"
+
+#include <stddef.h>
+
+/* A trace being read: of one process, or of several one after the other. */
+struct trace {
+    struct r10k *machine;
+    bool counting;      /* else the machine sees nothing */
+    uint64_t lines;     /* accesses */
+    uint64_t malformed; /* lines that are neither an access nor a message of valgrind's */
+    size_t length;      /* of the incomplete line at the end */
+    bool overlong;      /* which is longer than any line can be */
+    char line[128];
+};
+
+/* Some bytes of the trace. */
+void trace_read(struct trace *trace, const char *bytes, size_t length);
+
+/* The end: an incomplete line is that of a process which was killed, and dropped. */
+void trace_end(struct trace *trace);
+
+#endif

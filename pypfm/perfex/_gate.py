@@ -1,0 +1,98 @@
+"""-s and -p: a user's signals start and stop the counting, and samples are taken."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from typing import TYPE_CHECKING, Protocol
+
+from pypfm.perfex._valgrind import find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pypfm.perfex._formulas import Simulated
+
+__all__ = ["Gate", "Source", "Vgdb"]
+
+
+class Source(Protocol):
+    """Something that counts and can be told to start and stop."""
+
+    def gate(self, on: bool) -> None:
+        """Count from now on, or stop."""
+
+    def counts(self) -> Simulated:
+        """The counts so far; none where they cannot be had."""
+
+
+class Vgdb:
+    """A process under callgrind.
+
+    :param directory: where valgrind has put its pipes
+    :param pid: the process
+    """
+
+    def __init__(self, directory: Path, pid: int) -> None:
+        self._words = [find("vgdb"), f"--vgdb-prefix={directory}/vgdb", f"--pid={pid}", "--wait=10"]
+        self._last: Simulated = {}
+
+    def gate(self, on: bool) -> None:
+        """Count from now on, or stop."""
+        self.counts()  # stopping makes them unreadable
+        self._ask("instrumentation", "on" if on else "off")
+
+    def counts(self) -> Simulated:
+        """The counts so far: while it does not count, those of the last time."""
+        names: list[str] = []
+        total: Simulated = {}
+        for line in self._ask("status", "internal").splitlines():
+            key, _, rest = line.partition(":")
+            if key == "events":
+                names = rest.split()
+            elif key.startswith("events-"):
+                for name, number in zip(names, rest.split(), strict=False):
+                    total[name] = total.get(name, 0) + int(number)
+        if total:
+            self._last = {name: total.get(name, 0) for name in names}
+        return self._last
+
+    def _ask(self, *words: str) -> str:
+        try:
+            return subprocess.run([*self._words, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, text=True, check=False, timeout=60).stdout
+        except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+            return ""  # the process has ended
+
+
+class Gate:
+    """Starts and stops the counting (perfex(1), -s), and meanwhile takes samples (-p).
+
+    :param source: what counts
+    :param period: seconds between two samples, or None
+    :param sample: called with the seconds since counting began and the counts
+    """
+
+    def __init__(self, source: Source, period: float | None, sample: Callable[[float, Simulated], None]) -> None:
+        self._source, self._period, self._sample = source, period, sample
+        self._begun = 0.0
+        self._due: float | None = None
+
+    def switch(self, on: bool) -> None:
+        """Count from now on, or stop."""
+        self._source.gate(on)
+        now = time.monotonic()
+        self._begun = self._begun or now
+        self._due = now + self._period if on and self._period else None
+
+    def left(self) -> float | None:
+        """Seconds until the next sample, if there is to be one."""
+        return None if self._due is None else max(0.0, self._due - time.monotonic())
+
+    def look(self) -> None:
+        """Take the sample that is due."""
+        if self._due is None or self._period is None or time.monotonic() < self._due:
+            return
+        self._sample(time.monotonic() - self._begun, self._source.counts())
+        self._due = max(self._due + self._period, time.monotonic())  # those that are too late are left out

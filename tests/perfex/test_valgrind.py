@@ -1,0 +1,410 @@
+"""The valgrind backend on programs whose counts are known."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from native import CC, build
+from pypfm.perfex import _formulas, _lackey
+from pypfm.perfex.costs import Cost, builtin
+from pypfm.perfex.model import CPUS, Cpu, Outcome, PerfexError, Request, Sample
+from pypfm.perfex.valgrind import ValgrindBackend
+
+HERE = Path(__file__).parent
+PERFEX = Path(sys.executable).with_name("perfex")
+MIB = 1 << 20
+ALL = tuple(range(32))
+CALLGRIND = {"Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw", "ILdmr", "DLdmr", "DLdmw", "Bc", "Bcm",
+             "Bi", "Bim", "cycles"}
+needs_valgrind = pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed (Debian: valgrind)")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    out = tmp_path_factory.mktemp("programs") / "program"
+    build(CC, "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", HERE / "programs.c", "-o", out)
+    return str(out)
+
+
+def run(*command: object, costs: dict[int, Cost] | None = None, **request: Any) -> Outcome:
+    return ValgrindBackend(costs).run(Request(tuple(map(str, command)), **request))
+
+
+def counts(*command: object, events: tuple[int, ...], **request: Any) -> list[int]:
+    """The counts of a run."""
+    outcome = run(*command, events=events, **request)
+    assert [m.event.index for m in outcome.measurements] == list(events)
+    assert outcome.notes == ()
+    return [m.count for m in outcome.measurements if m.count is not None]
+
+
+def difference(more: list[int], less: list[int]) -> list[int]:
+    return [m - n for m, n in zip(more, less, strict=True)]
+
+
+def perfex(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([PERFEX, "--backend", "valgrind", *map(str, words)], capture_output=True, text=True, timeout=300, **options)
+
+
+def test_every_event_has_a_row() -> None:
+    known = CALLGRIND | _lackey.ONLY_HERE
+    for cpu in CPUS:
+        rows = _formulas.rows(cpu)
+        assert len(rows) == 32
+        for row in rows:
+            assert row.names <= known
+            assert (row.quality == "unavailable") == (row.source == "")
+            assert row.quality == "exact" or row.note
+            assert row.value(dict.fromkeys(known, 1)) == ({"": None, "0": 0}.get(row.source, row.source.count("+") + 1)
+                                                          if "*" not in row.source else {7: 24, 22: 2}[rows.index(row)])
+    assert _formulas.rows("r12000")[14].value({}) == 0
+    assert _formulas.rows("r12000")[6] != _formulas.rows("r10000")[6] != _formulas.rows("r10000-3")[6]
+
+
+@needs_valgrind
+@pytest.mark.parametrize("trace", [False, True])
+def test_instructions_and_branches(program: str, trace: bool) -> None:
+    """Two instructions and a branch a turn, exactly."""
+    events, expected = ((15, 22), [200000, 0]) if trace else ((15, 6), [200000, 100000])
+    more, less = (counts(program, "turns", n, events=events, cpu="r12000") for n in (300000, 200000))
+    assert difference(more, less) == expected
+
+
+@needs_valgrind
+@pytest.mark.parametrize("stride", [1, 4, 16, 32, 64, 96, 128, 256])
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_sweeps(program: str, stride: int, kind: str) -> None:
+    """Two passes over twice the secondary cache: each line misses each time."""
+    size = 2 * MIB
+    events = (18 if kind == "read" else 19, 25, 26)
+    touched, primary, secondary = difference(*(
+        counts(program, kind, size, stride, passes, events=events, l2=MIB) for passes in (2, 0)))
+    accesses = -(-size // stride)
+    assert touched == pytest.approx(2 * accesses, rel=0.01)
+    assert primary == pytest.approx(2 * min(accesses, size / 32), rel=0.01)
+    assert secondary == pytest.approx(2 * min(accesses, size / 128), rel=0.01)
+
+
+@needs_valgrind
+@pytest.mark.parametrize(("l2", "passes_that_miss"), [(1, 4), (2, 1), (4, 1), (8, 1)])
+def test_secondary_cache_sizes(program: str, l2: int, passes_that_miss: int) -> None:
+    """1.75 MiB, four times."""
+    size = 7 * MIB // 4
+    secondary, _ = difference(*(counts(program, "read", size, 32, passes, events=(26, 10), l2=l2 * MIB) for passes in (4, 0)))
+    assert secondary == pytest.approx(passes_that_miss * size / 128, rel=0.01)
+
+
+@needs_valgrind
+def test_write_backs_of_the_secondary_cache(program: str) -> None:
+    size = 16 * MIB
+    for events in ((7, 26), (7, 22)):
+        quadwords = difference(*(counts(program, "write", size, 128, passes, events=events, l2=MIB) for passes in (2, 0)))[0]
+        assert quadwords == pytest.approx((2 * size - MIB) / 16, rel=0.01)
+        assert difference(*(counts(program, "read", size, 128, passes, events=events, l2=MIB) for passes in (1, 0)))[0] < 4000  # of the start
+
+
+@needs_valgrind
+def test_write_backs_of_the_primary_cache(program: str) -> None:
+    """One run gives them together with every other event of the memory."""
+    size = 2 * MIB
+    events = (15, 18, 19, 22, 25, 26, 7)
+    found = dict(zip(events, difference(*(
+        counts(program, "write", size, 32, passes, events=events, l2=MIB) for passes in (3, 1))), strict=True))
+    assert found[22] == pytest.approx(2 * size / 16, rel=0.01)
+    assert found[19] == pytest.approx(2 * size / 32, rel=0.01)
+    assert found[25] == pytest.approx(2 * size / 32, rel=0.01)
+    assert found[26] == pytest.approx(2 * size / 128, rel=0.01)
+    assert found[7] == pytest.approx(2 * size / 16, rel=0.01)
+    assert found[18] < 1000
+    assert found[15] >= 2 * size / 32
+
+
+@needs_valgrind
+def test_tlb_misses(program: str) -> None:
+    """Entries map two pages of 16 KiB: 32 MiB need 1024 of them, 1 MiB fits."""
+    misses, _ = difference(*(counts(program, "read", 32 * MIB, 16384, passes, events=(23, 15)) for passes in (4, 0)))
+    assert misses == pytest.approx(4 * 1024, rel=0.01)
+    once, twice = (counts(program, "read", MIB, 16384, passes, events=(23, 15))[0] for passes in (1, 9))
+    assert once == twice
+
+
+@needs_valgrind
+def test_all_events_of_the_memory_trace(program: str) -> None:
+    """-a --writebacks."""
+    outcome = run(program, "write", MIB, 32, 1, events=ALL, multiplex=True, writebacks=True)
+    by_index = {m.event.index: m for m in outcome.measurements}
+    for i in (7, 9, 10, 11, 15, 18, 19, 22, 23, 25, 26, 27, 30):
+        assert by_index[i].count is not None, i
+        assert "memory trace of this one run" in by_index[i].note
+    assert by_index[24].count is None
+    assert "run of its own" in by_index[24].note
+    without = run(program, "write", MIB, 32, 1, events=ALL, multiplex=True)
+    by_index = {m.event.index: m for m in without.measurements}
+    for i in (11, 22, 23, 27, 30):
+        assert (by_index[i].count, by_index[i].quality) == (None, "unavailable")
+        assert "--writebacks" in by_index[i].note
+    assert by_index[24].count
+
+
+@needs_valgrind
+@pytest.mark.parametrize("wait", [["wait"], []])
+@pytest.mark.parametrize("other", [6, 22])
+def test_three_levels_of_processes(program: str, wait: list[str], other: int) -> None:
+    """What a process had counted before fork() is not its child's, whether somebody waits for it or not."""
+    more, less = (counts(program, "fork", n, 3, *wait, events=(15, other)) for n in (300000, 200000))
+    assert difference(more, less)[0] == 4 * 2 * 100000
+    alone = counts(program, "turns", 200000, events=(15, other))[0]
+    assert less[0] == pytest.approx(alone + 3 * 400000, rel=0.02)
+
+
+@needs_valgrind
+def test_fork_past_the_library(program: str) -> None:
+    """It cannot be seen when it happens: it is said."""
+    outcome = run(program, "rawfork", 200000, 1, "wait", events=(15,))
+    assert any("counted twice" in note for note in outcome.notes)
+
+
+@needs_valgrind
+def test_programs_one_after_the_other(program: str) -> None:
+    """Of a process, the program that it executed last counts."""
+    one, two = (counts(program, *["exec", program] * n, "turns", 200000, events=(15, 24))[0] for n in (0, 2))
+    assert two == pytest.approx(one, rel=0.01)
+
+
+@needs_valgrind
+def test_shell(program: str) -> None:
+    script = f"{program} turns 300000 & {program} turns 300000 | {program} turns 300000; wait; (exit 3)"
+    for other in (6, 22):
+        outcome = run("sh", "-c", script, events=(15, other))
+        assert outcome.status == 3
+        assert outcome.measurements[0].count
+        assert 3 * 600000 < outcome.measurements[0].count < 3 * 600000 + 1500000
+
+
+@needs_valgrind
+@pytest.mark.parametrize("together", [["together"], []])
+def test_eight_threads(program: str, together: list[str]) -> None:
+    """A row for each, and for the thread that main() runs in; the totals are their sum."""
+    outcome = run(program, "threads", 100000, 8, *together, events=(15, 18, 0), per_thread=True)
+    assert len(outcome.threads) == 9
+    assert len({t.pid for t in outcome.threads}) == 1
+    assert len({t.tid for t in outcome.threads}) == 9
+    assert outcome.threads[0].tid == outcome.threads[0].pid
+    for i, total in enumerate(outcome.measurements):
+        assert total.count == sum(t.measurements[i].count or 0 for t in outcome.threads)
+    for i, thread in enumerate(outcome.threads[1:], 1):
+        assert thread.measurements[0].count == pytest.approx(i * 200000, rel=0.01)
+    plain = run(program, "threads", 100000, 8, *together, events=(15, 18, 0))
+    assert plain.measurements[0].count == pytest.approx(outcome.measurements[0].count, rel=0.001)
+    assert plain.threads == ()
+
+
+@needs_valgrind
+def test_threads_and_processes(program: str) -> None:
+    """A thread that forks: its child has nothing of the other threads."""
+    outcome = run(program, "mixed", 300000, events=(15,), per_thread=True)
+    found = sorted(t.measurements[0].count or 0 for t in outcome.threads)
+    assert len({t.pid for t in outcome.threads}) == 2
+    assert found[1:] == pytest.approx([600000] * 3, rel=0.02)
+    plain = counts(program, "mixed", 300000, events=(15,))[0]
+    assert plain == pytest.approx(sum(found), rel=0.001)
+
+
+@needs_valgrind
+@pytest.mark.parametrize("other", [6, 22])
+def test_crash(program: str, other: int, capfd: pytest.CaptureFixture[str]) -> None:
+    outcome = run(program, "segv", events=(15, other))
+    assert outcome.status == 128 + signal.SIGSEGV
+    assert outcome.measurements[0].count
+    assert capfd.readouterr() == ("", "")
+
+
+@needs_valgrind
+@pytest.mark.parametrize(("number", "lost"), [(signal.SIGKILL, True), (signal.SIGTERM, False)])
+def test_killed_child(program: str, number: int, lost: bool) -> None:
+    outcome = run(program, "kill", int(number), events=(15, 6))
+    assert outcome.status == 0
+    assert [("SIGKILL" in note) for note in outcome.notes] == [True] * lost
+    assert run(program, "kill", int(number), events=(15, 22)).notes == ()  # the trace lasts to the end
+
+
+@needs_valgrind
+@pytest.mark.parametrize(("other", "soft"), [(6, None), (22, None), (6, 1024), (22, 1024)])
+def test_orphans(program: str, other: int, soft: int | None, request: pytest.FixtureRequest) -> None:
+    """Nobody waits for it, and it has closed all files; with and without room above the limit of open files."""
+    if soft is not None:
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        request.addfinalizer(lambda: resource.setrlimit(resource.RLIMIT_NOFILE, before))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, before[1]), before[1]))
+    more, less = (counts(program, "orphan", n, events=(15, other)) for n in (300000, 200000))
+    assert difference(more, less)[0] == 200000
+
+
+@needs_valgrind
+@pytest.mark.parametrize("other", [24, 23])
+def test_repeatable(program: str, other: int) -> None:
+    """The same counts in two runs, of several processes too."""
+    events = ALL if other == 24 else (15, 18, 19, 22, 23, 25, 26)
+    first, second = (run(program, "fork", 50000, 3, "wait", events=events, multiplex=other == 24) for _ in range(2))
+    assert first.measurements == second.measurements
+    assert first.status == second.status == 0
+
+
+@needs_valgrind
+def test_cycles_are_estimated(program: str) -> None:
+    """By the costs of the cpu, or those given."""
+    outcome = run(program, "turns", 100000, events=(0, 15))
+    cycles, instructions = (m.count or 0 for m in outcome.measurements)
+    assert outcome.estimated_cycles
+    assert outcome.measurements[0].quality == "modelled"
+    assert instructions < cycles < 3 * instructions
+    assert (outcome.clock, outcome.clock_source) == (196.0, "the default of the r10000")
+    twice = {15: Cost("clks", 0, 0, 2)}
+    assert run(program, "turns", 100000, events=(16,), costs=twice).measurements[0].count == 2 * instructions
+    other = run(program, "turns", 100000, events=(0, 15), cpu="r12000", clock=400.0)
+    assert (other.clock, other.clock_source) == (400.0, "given")
+    assert run(program, "turns", 100000, events=(15,)).estimated_cycles is False
+    assert run(program, "turns", 100000, events=(0,), costs={}).measurements[0].count is None
+    assert run(program, "turns", 100000, events=(0,), cpu="r12000").clock == 300.0
+    assert builtin("r10000")[15].maximum == 1
+
+
+@needs_valgrind
+@pytest.mark.parametrize("cpu", CPUS)
+def test_all_events(program: str, cpu: Cpu) -> None:
+    outcome = run(program, "turns", 1000, events=ALL, multiplex=True, cpu=cpu)
+    assert [m.event.index for m in outcome.measurements] == list(ALL)
+    for m in outcome.measurements:
+        assert (m.count is None) == (m.quality == "unavailable")
+    assert outcome.measurements[14].count == (0 if cpu == "r12000" else None)
+
+
+@needs_valgrind
+@pytest.mark.parametrize("other", ["24", "22"])
+def test_passes_everything_through(program: str, tmp_path: Path, other: str) -> None:
+    """Input, output, errors, exit status, one execution; nothing is left behind."""
+    files = tmp_path / "a %p b"
+    files.mkdir()
+    out = tmp_path / "out"
+    done = perfex("-e", "15", "-e", other, "-o", out, "sh", "-c", 'cat; echo error >&2; echo x >>"$0"; exit 7', tmp_path / "times",
+                  input="line\n", cwd=tmp_path, env=os.environ | {"TMPDIR": str(files), "VALGRIND_OPTS": "--nonsense"})
+    assert (done.stdout, done.stderr, done.returncode) == ("line\n", "error\n", 7)
+    assert (tmp_path / "times").read_text() == "x\n"
+    assert "Graduated instructions" in out.read_text()
+    assert list(files.iterdir()) == []
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a %p b", "out", "times"]
+    assert perfex("-e", "15", "-e", other, "-o", out, program, "segv", cwd=tmp_path).returncode == 139
+
+
+@needs_valgrind
+def test_progress() -> None:
+    lines: list[str] = []
+    assert run("sleep", "5", events=(15,), progress=lines.append).status == 0
+    assert lines
+    assert all("simulating process" in line and line.endswith(" s") for line in lines)
+
+
+@needs_valgrind
+@pytest.mark.parametrize("other", ["24", "22"])
+def test_counting_by_signals(program: str, other: str) -> None:
+    """-p: what is done before SIGUSR1 does not count; a sample shows that counting has begun."""
+    with subprocess.Popen([PERFEX, "--backend", "valgrind", "--csv", "-p", "50", "-e", "15", "-e", other, program, "phases", "1000000"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.readline() == "done\n"
+        time.sleep(0.5)  # the trace has been read
+        process.send_signal(signal.SIGUSR1)
+        head = process.stderr.readline()
+        samples = [process.stderr.readline()]
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "done\n"
+        process.stdin.close()
+        rest = process.stderr.read()
+        assert process.wait() == 0
+    assert head
+    assert samples[0]
+    totals = [line for line in rest.splitlines() if "Graduated instructions" in line]
+    assert len(totals) == 1
+    total = max(int(word) for word in totals[0].split(",") if word.isdigit())
+    assert 2000000 <= total < 2100000
+
+
+@needs_valgrind
+def test_samples_in_python(program: str) -> None:
+    """Counting that is never switched on counts nothing."""
+    taken: list[Sample] = []
+    for other in (6, 22):
+        outcome = run(program, "turns", 1000, events=(15, other), gated=True, period=10.0, on_sample=taken.append)
+        assert [m.count for m in outcome.measurements] == [0, 0]
+        assert outcome.samples == ()
+    assert taken == []
+
+
+@needs_valgrind
+@pytest.mark.parametrize(("change", "message"), [
+    ({"kernel": True}, "-k: valgrind runs programs in user mode only"),
+    ({"command": ()}, "no command"),
+    ({"command": ("/nope/x",)}, "no such file"),
+    ({"command": ("nope-nope",)}, "not found in PATH"),
+    ({"command": ("/etc",)}, "a directory"),
+    ({"command": ("/etc/passwd",)}, "not executable"),
+    ({"command": ("true", "\0")}, "zero byte"),
+    ({"l2": 3 * MIB}, "sizes are 1m, 2m, 4m and 8m"),
+    ({"per_thread": True, "events": (22,)}, "does not tell threads apart"),
+    ({"per_thread": True, "multiplex": True, "events": ALL, "writebacks": True}, "does not tell threads apart"),
+])
+def test_refused(change: dict[str, Any], message: str) -> None:
+    request = replace(Request(("true",), events=(15,)), **change)
+    for method in (ValgrindBackend().check, ValgrindBackend().run):
+        with pytest.raises(PerfexError, match=message) as caught:
+            method(request)
+        assert "\n" not in str(caught.value)
+
+
+def test_valgrind_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(PerfexError, match="apt-get install valgrind"):
+        ValgrindBackend().check(Request(("/bin/true",)))
+    (tmp_path / "valgrind").write_text("#!/bin/sh\necho broken >&2; exit 1\n")
+    (tmp_path / "valgrind").chmod(0o755)
+    with pytest.raises(PerfexError, match=r"valgrind does not run: .*broken"):
+        ValgrindBackend().check(Request(("/bin/true",)))
+
+
+@needs_valgrind
+def test_a_program_of_another_machine(tmp_path: Path, program: str) -> None:
+    """valgrind would hand it to a shell."""
+    head = bytearray(Path(program).read_bytes())
+    other = tmp_path / "other"
+    for at, value in ((4, 3 - head[4]), (18, head[18] ^ 1)):
+        changed = bytearray(head)
+        changed[at] = value
+        other.write_bytes(changed)
+        other.chmod(0o755)
+        with pytest.raises(PerfexError, match="not a program for this machine"):
+            ValgrindBackend().check(Request((str(other),)))
+
+
+@needs_valgrind
+@pytest.mark.parametrize("other", [24, 22])
+def test_a_program_that_valgrind_does_not_start(tmp_path: Path, program: str, other: int, capfd: pytest.CaptureFixture[str]) -> None:
+    broken = tmp_path / "broken"
+    broken.write_bytes(Path(program).read_bytes()[:64] + bytes(1000))
+    broken.chmod(0o755)
+    with pytest.raises(PerfexError, match="has not started"):
+        run(broken, events=(15, other))
+    assert "broken" in capfd.readouterr().err
