@@ -247,6 +247,7 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     """Run the command and print the report; the command's exit status."""
     from dataclasses import replace
 
+    from pypfm.perfex import costs
     from pypfm.perfex.backends import choose
     table = _costs(args)
     request = _request(args, command)
@@ -258,7 +259,7 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     printer = _Printer(args)
     request = replace(request, on_sample=printer.sample if args.period is not None else None,
                       progress=_progress if printer.on_terminal else None)
-    backend, why = choose(args.backend, request)
+    backend, why = choose(args.backend, request, costs.in_effect(args.cpu, args.costs, os.environ))
     outcome = replace(backend.run(request), why=why)
     try:
         _report(args, printer, request, outcome, table)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pypfm.perfex.model import Backend, PerfexError, Request
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pypfm.perfex.costs import CostTable
+    from pypfm.perfex.model import Backend, Request
 
 __all__ = ["NAMES", "Choice", "choose"]
 
@@ -15,33 +14,24 @@ Choice = Literal["auto", "perf", "valgrind"]
 NAMES: tuple[Choice, ...] = ("auto", "perf", "valgrind")
 
 
-def _perf() -> Backend:
-    from pypfm.perfex.perf import PerfBackend
-    return PerfBackend()
-
-
-def _valgrind() -> Backend:
-    try:
-        from pypfm.perfex.valgrind import ValgrindBackend
-    except ModuleNotFoundError as error:
-        raise PerfexError(f"no valgrind backend: {error}") from None
-    return ValgrindBackend()
-
-
-_MAKERS: dict[str, Callable[[], Backend]] = {"perf": _perf, "valgrind": _valgrind}
-
-
-def choose(name: Choice, request: Request) -> tuple[Backend, str]:
+def choose(name: Choice, request: Request, costs: CostTable) -> tuple[Backend, str]:
     """The backend, and why this one.
 
     :param name: --backend
+    :param costs: those in effect, from which a simulation estimates cycles
     :raises PerfexError: it is not to be had, or it cannot serve the request
     """
     if name == "auto":
         name, why = _automatic(request)
     else:
         why = f"--backend {name}"
-    backend = _MAKERS[name]()
+    backend: Backend
+    if name == "perf":
+        from pypfm.perfex.perf import PerfBackend
+        backend = PerfBackend()
+    else:
+        from pypfm.perfex.valgrind import ValgrindBackend
+        backend = ValgrindBackend(costs)
     backend.check(request)
     return backend, why
 
