@@ -81,7 +81,7 @@ def library_flags(library: Library) -> list[str]:
 def build_library(library: Library, directory: Path, *flags: str, sources: Sequence[Path] = ()) -> Path:
     """A library of our own, compiled against the installed headers; from other sources than its own, if some are given."""
     out = directory / library.soname
-    build(CC, *library_flags(library), "-fPIC", "-shared", "-DPYPFM_SHARED", *flags,
+    build(CC, "-fPIC", "-shared", "-DPYPFM_SHARED", *flags, *library_flags(library),  # flags may name other headers
           f"-Wl,-soname,{library.soname}", *(sources or library_sources(library, directory)), "-o", out)
     return out
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -128,7 +129,9 @@ def test_the_runtime_directory_of_another_user(runtime_dir: Path) -> None:
 @needs_root
 def test_no_permission(runtime_dir: Path, tmp_path: Path) -> None:
     """A runtime directory of the user's own that he cannot write; root could, so another user tries."""
-    script = build_program(PMC, TESTS / "c" / "pmc_script.c", tmp_path / "script", libs=PMC.libs)
+    shutil.copy(PMC.path, tmp_path)  # where that user can read it, too
+    script = build_program(PMC, TESTS / "c" / "pmc_script.c", tmp_path / "script",
+                           libs=[f"-L{tmp_path}", f"-l:{PMC.soname}", f"-Wl,-rpath,{tmp_path}"])
     os.chown(runtime_dir, NOBODY, NOBODY)
     runtime_dir.chmod(0o500)
     for path in [script, *tmp_path.parents]:
