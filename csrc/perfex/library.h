@@ -67,6 +67,11 @@ void perfex_counter_stop(const struct perfex_counter *counter);
 int perfex_counter_read(const struct perfex_counter *counter, uint64_t *count);
 void perfex_counter_close(struct perfex_counter *counter);	/* NULL is no counter */
 
+/* ---- map.c ---- */
+
+/* Type and config of the perf event whose name has that many bytes; -EINVAL. */
+int perfex_term(const char *name, size_t size, uint32_t *type, uint64_t *config);
+
 /* ---- costs.c ---- */
 
 /* The costs of all events that a file gives; PERFEX_NO_COST for the others. */
@@ -126,9 +131,6 @@ struct perfex_map {
 /* The user's, or PERFEX_PERF_TABLE's, or the shipped one. */
 int perfex_map_load(const char *path, struct perfex_map *map);
 void perfex_map_free(struct perfex_map *map);
-
-/* Type and config of the perf event whose name has that many bytes; -EINVAL. */
-int perfex_term(const char *name, size_t size, uint32_t *type, uint64_t *config);
 
 enum perfex_quality perfex_counter_quality(const struct perfex_counter *counter);
 
