@@ -5,7 +5,8 @@
 * `pypfm.pfm4`: libpfm 4 as in C, for Intel Goldmont and the Linux generic events;
 * `Goldmont`, `Perf`: these as Python objects;
 * `pypfm.pmc`: NetBSD's pmc interface as in C;
-* `Counter`, `Machine`: the same as Python objects.
+* `Counter`, `Machine`: the same as Python objects;
+* `pypfm.libperfex`: IRIX's libperfex as in C; `pypfm.perfex.counting`: the same as a Python object.
 """
 
 from __future__ import annotations

@@ -55,4 +55,5 @@ LIBRARIES = {library.name: library for library in [
     Library("pfm3-manual", "libpfm-manual.so.3", form_of="pfm3", defines=("PFMLIB_MANUAL_LAYOUT",)),
     Library("pfm4", "libpfm.so.4"),
     Library("pmc", "libpmc.so"),
+    Library("perfex", "libperfex.so"),
 ]}

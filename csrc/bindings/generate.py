@@ -286,6 +286,8 @@ def emit_function(node: c_ast.Decl, types: Types, comments: dict[str, str], by_h
     signature, call = [], []
     for i, p in enumerate(params):
         kind = types.parameter(p.type)
+        if kind == "_m.Buffer" and p is params[-1]:
+            kind = "_m.String"  # no size behind it: C only reads it
         signature.append(f"{p.name}: {kind}")
         if kind == "_m.Buffer":
             call.append(f"_m.sized({p.name}, {params[i + 1].name})")

@@ -144,6 +144,21 @@ is_open(const struct event *event)
 	return ioctl(event->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == event->id;
 }
 
+int
+counting_set_open_own(const struct perf_event_attr *attr, struct counting_set **set)
+{
+	struct perf_event_attr own = *attr;
+	int ret;
+
+	own.inherit = own.inherit_thread = 1;
+	ret = counting_set_open(&own, set);
+	if (ret == -EINVAL) {	/* before Linux 5.13: the threads of now */
+		own.inherit = own.inherit_thread = 0;
+		ret = counting_set_open(&own, set);
+	}
+	return ret;
+}
+
 static int
 each(const struct counting_set *set, int (*function)(int fd))
 {
@@ -170,19 +185,31 @@ counting_set_disable(const struct counting_set *set)
 }
 
 int
-counting_set_read(const struct counting_set *set, uint64_t *value)
+counting_set_read_times(const struct counting_set *set, struct counting_value *sum)
 {
 	struct counting_value one;
 	int ret;
 
-	*value = 0;
+	*sum = (struct counting_value){ 0, 0, 0 };
 	for (size_t i = 0; i < set->count; i++) {
 		ret = is_open(&set->events[i]) ? counting_read(set->events[i].fd, &one) : -EBADF;
 		if (ret < 0)
 			return ret;
-		*value += one.value;
+		sum->value += one.value;
+		sum->time_enabled += one.time_enabled;
+		sum->time_running += one.time_running;
 	}
 	return 0;
+}
+
+int
+counting_set_read(const struct counting_set *set, uint64_t *value)
+{
+	struct counting_value sum;
+	int ret = counting_set_read_times(set, &sum);
+
+	*value = sum.value;
+	return ret;
 }
 
 int

@@ -15,12 +15,18 @@ struct counting_set;
  */
 int counting_set_open(const struct perf_event_attr *attr, struct counting_set **set);
 
+/* The same of this process only: threads to come are counted, child processes are not. */
+int counting_set_open_own(const struct perf_event_attr *attr, struct counting_set **set);
+
 /* Switch it on and off; it keeps its count. */
 int counting_set_enable(const struct counting_set *set);
 int counting_set_disable(const struct counting_set *set);
 
 /* The sum over the threads. */
 int counting_set_read(const struct counting_set *set, uint64_t *value);
+
+/* The same with the times: of a set that shared a counter of the PMU they differ. */
+int counting_set_read_times(const struct counting_set *set, struct counting_value *sum);
 
 /* Send the process a signal at each overflow. */
 int counting_set_signal(const struct counting_set *set, int signal);

@@ -33,21 +33,14 @@ static int
 open_set(const struct pmc_row *row, enum reach reach, uint64_t period, struct counting_set **set)
 {
 	struct perf_event_attr attr;
-	int ret;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.type = row->type;
 	attr.config = row->config;
 	attr.inherit = 1;
-	attr.inherit_thread = reach == OWN;
 	attr.sample_period = period;
 	attr.wakeup_events = period != 0;
-	ret = counting_set_open(&attr, set);
-	if (ret == -EINVAL && reach == OWN) {	/* before Linux 5.13: the threads of now */
-		attr.inherit = attr.inherit_thread = 0;
-		ret = counting_set_open(&attr, set);
-	}
-	return error(ret);
+	return error(reach == OWN ? counting_set_open_own(&attr, set) : counting_set_open(&attr, set));
 }
 
 static int

@@ -3,6 +3,7 @@
     generate.py pfm3 itanium2 OUTPUT.c itanium2_events.csv
     generate.py pfm4 glm OUTPUT.c glm_events.csv glm_umasks.csv
     generate.py pmc pmc_xscale OUTPUT.c pmc_xscale_events.csv
+    generate.py perfex perfex OUTPUT.c perfex_events.csv perfex_costs.csv perfex_perf.csv
 
 The row order is the index order of the library.  Columns of a libpfm 3 table:
 
@@ -39,6 +40,14 @@ Columns of a libpmc table:
     counters     mask of the counters that can count it, bit n = counter n
     type, config perf_event type and config (linux)
     description  our own words
+
+The tables of perfex: cpu, the event's index, and
+
+    name, counter, description    of an event; the counter is 0 or 1
+    unit, minimum, typical, maximum, source    its cost; no unit: no cost
+    perf, quality, note    what counts it on Linux (see pypfm/perfex/perf_table.py); no cpu: all
+
+Rows of r10000-3 stand in the place of those of r10000.
 
 Name lookup in libpfm is an open-addressing hash table, twice the number of events at
 least, filled here with the hash function of csrc/names/names.c.
@@ -233,9 +242,44 @@ def generate_pmc(model: str, tables: list[Path]) -> list[str]:
     ]
 
 
+def merged(cpu: str, rows: list[Row], index: str) -> dict[int, Row]:
+    """The rows of a cpu by event: its own before those of the cpu that it is a revision of."""
+    return {int(row[index]): row for name in (cpu.partition("-")[0], cpu) for row in rows if row["cpu"] == name}
+
+
+def generate_perfex(_model: str, tables: list[Path]) -> list[str]:
+    events, costs, perf = map(read, tables)
+    cpus = list(dict.fromkeys(row["cpu"] for row in events))
+    lines = head(tables, "library.h")
+    for number, cpu in enumerate(cpus):
+        cost_of = merged(cpu, costs, "event")
+        lines.append(f"static const struct perfex_event events_{number}[PERFEX_NUM_EVENTS] = {{")
+        for index, event in sorted(merged(cpu, events, "index").items()):
+            row = cost_of[index]
+            cost = [f"PERFEX_{row['unit'].upper()}", row["typical"], row["minimum"], row["maximum"]]
+            initialiser = f"{{ {', '.join(cost)} }}" if row["unit"] else "{ PERFEX_NO_COST, 0, 0, 0 }"
+            lines.append(f"\t[{index}] = {{ {c_string(event['name'])}, {event['counter']}, {initialiser} }},")
+        lines += ["};", ""]
+    return [
+        *lines,
+        "const struct perfex_cpu perfex_cpus[PERFEX_NUM_CPUS] = {",
+        *(f"\t{{ {c_string(cpu)}, {c_string(cpu.partition('-')[0])}, events_{n} }}," for n, cpu in enumerate(cpus)),
+        "};",
+        "",
+        "const struct perfex_row perfex_shipped_rows[] = {",
+        *(f"\t{{ {c_string(r['cpu'])}, {r['event']}, {c_string(r['perf'])}, PERFEX_{r['quality'].upper()} }},"
+          for r in perf),
+        "};",
+        "",
+        f"const size_t perfex_num_shipped_rows = {len(perf)};",
+        "",
+    ]
+
+
 def main(argv: list[str]) -> int:
     library, model, output, *tables = argv
-    generate = {"pfm3": generate_pfm3, "pfm4": generate_pfm4, "pmc": generate_pmc}[library]
+    generate = {"pfm3": generate_pfm3, "pfm4": generate_pfm4, "pmc": generate_pmc,
+                "perfex": generate_perfex}[library]
     Path(output).write_text("\n".join(generate(model, [Path(t) for t in tables])), encoding="ascii")
     return 0
 

@@ -1,1 +1,22 @@
-"""IRIX perfex(1) on Linux: event counts of a command, with estimates of what they cost."""
+"""IRIX perfex(1) on Linux: event counts of a command, with estimates of what they cost.
+
+`counting` counts events of this process, as libperfex(3C) does for C.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pypfm.perfex._count import Counting, counting
+
+__all__ = ["Counting", "counting"]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is asked for: the command needs none of it."""
+    if name in __all__:
+        from pypfm.perfex import _count
+        return getattr(_count, name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

@@ -17,7 +17,8 @@ from pypfm import schemas
 
 PERFEX = Path(sys.executable).with_name("perfex")
 GOLDEN = Path(__file__).parent / "golden"
-SET_BY_USERS = ("T5_EVENT0", "T5_EVENT1", "PERFEX_COSTS", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+SET_BY_USERS = ("T5_EVENT0", "T5_EVENT1", "PERFEX_COSTS", "PERFEX_CPU", "PERFEX_CLOCK", "PERFEX_PERF_TABLE",
+                "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 
 # Every kernel can count these: page faults in place of cache misses, nanoseconds in place of cycles.
 TABLE = """\

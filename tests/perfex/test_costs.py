@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ROOT
+from cost_files import BAD_LINES
 from perfex_runs import PERFEX, counted, environment, perfex, refused
 from pypfm.perfex import costs, events
 from pypfm.perfex.costs import Cost
@@ -142,22 +143,7 @@ def test_the_systems_file(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[2] == "  0 clks          7          7          7  # Cycles"
 
 
-@pytest.mark.parametrize(("line", "message"), [
-    ("0 clks 1 1", "'0 clks 1 1': a line is event, unit, typical, minimum, maximum cost"),
-    ("0 clks 1 1 1 1", "a line is event, unit"),
-    ("32 clks 1 1 1", "event: '32' is not an event"),
-    ("-1 clks 1 1 1", "event: '-1' is not an event"),
-    ("0 usec 1 1 1", "'usec' is not a unit; clks and nsec are"),
-    ("0 clks -1 1 1", "'-1' is not a cost"),
-    ("0 clks nan 1 1", "'nan' is not a cost"),
-    ("0 clks 1e5 1 1", "'1e5' is not a cost"),
-    ("0 clks . 1 1", "'.' is not a cost"),
-    ("0 clks 1 1 " + "9" * 400, "is not a cost"),
-    ("0 clks 1 2 3", "minimum 2, typical 1, maximum 3 are not in ascending order"),
-    ("1 clks 1 1 1", "event 1 stands here a second time"),
-    ("junk", "'junk': a line is"),
-    ("0 clks \u0661 1 1", "'\u0661' is not a cost"),
-])
+@pytest.mark.parametrize(("line", "message"), BAD_LINES)
 def test_a_bad_line_is_an_error_with_its_number(line: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "costs"
     file.write_text(f"# costs\n1 clks 0 0 1\n{line}\n2 clks 0 0 1\n", encoding="utf-8")

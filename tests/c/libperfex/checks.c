@@ -1,0 +1,269 @@
+/*
+ * What a program can rely on.  The argument is a map of events that every kernel counts:
+ * 25 and 26 are page faults, 10 minor page faults, 0 and 16 nanoseconds.
+ */
+#define _GNU_SOURCE
+#include <perfex.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int failures;
+
+#define CHECK(condition)	check((condition) != 0, #condition, __LINE__)
+#define FAILS(call, code)	check(((errno = 0), (call) == -1 && errno == (code)), #call " gives " #code, __LINE__)
+
+static void
+check(int ok, const char *what, int line)
+{
+	if (ok)
+		return;
+	printf("checks.c:%d: failed: %s (errno %d)\n", line, what, errno);
+	failures++;
+}
+
+enum { PAGE = 4096 };
+
+/* The thread sanitizer's own memory has page faults too. */
+#ifdef __SANITIZE_THREAD__
+#define BELOW(count, limit)	((count) >= 0)
+#else
+#define BELOW(count, limit)	((count) < (limit))
+#endif
+
+/* One page fault a page. */
+static void
+touch(long pages)
+{
+	volatile char *memory = mmap(NULL, (size_t)pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		abort();
+	madvise((void *)memory, (size_t)pages * PAGE, MADV_NOHUGEPAGE);
+	for (long i = 0; i < pages; i++)
+		memory[i * PAGE] = 1;
+	munmap((void *)memory, (size_t)pages * PAGE);
+}
+
+static void
+counts(void)
+{
+	long long time = -1, faults = -1, again = -1;
+
+	CHECK(start_counters(0, 26) == 0);
+	touch(100);
+	CHECK(read_counters(0, &time, 26, &faults) == 0);
+	CHECK(faults >= 100 && BELOW(faults, 150));
+	CHECK(time > 0);
+
+	/* read stops */
+	FAILS(read_counters(0, &time, 26, &again), ENXIO);
+	CHECK(again == -1);
+
+	/* start zeroes, the order is free */
+	CHECK(start_counters(26, 0) == 0);
+	touch(30);
+	CHECK(start_counters(0, 26) == 0);
+	touch(10);
+	CHECK(read_counters(26, &faults, 0, &time) == 0);
+	CHECK(faults >= 10 && BELOW(faults, 30));
+
+	/* a sum of perf events */
+	CHECK(start_counters(0, 22) == 0);
+	touch(50);
+	CHECK(read_counters(0, &time, 22, &faults) == 0);
+	CHECK(faults >= 100 && BELOW(faults, 150));
+}
+
+static void
+errors(void)
+{
+	long long a = -1, b = -1;
+
+	FAILS(start_counters(21, 26), EINVAL);	/* conflicting counters */
+	FAILS(start_counters(0, 15), EINVAL);
+	FAILS(start_counters(0, 0), EINVAL);
+	FAILS(start_counters(-1, 16), EINVAL);
+	FAILS(start_counters(0, 32), EINVAL);
+	FAILS(start_counters(0, 0x7fffffff), EINVAL);
+	FAILS(start_counters(0, 21), ENODEV);	/* not in the table */
+	FAILS(read_counters(0, &a, 26, &b), ENXIO);
+	FAILS(read_counters(0, NULL, 26, &b), EFAULT);
+	FAILS(read_counters(0, &a, 26, NULL), EFAULT);
+	FAILS(print_counters(0, 1, 1, 2), EINVAL);
+	FAILS(print_costs(0, 1, 99, 2), EINVAL);
+	FAILS(load_costs(NULL), EFAULT);
+	FAILS(load_costs((char *)""), ENOENT);
+	FAILS(load_costs((char *)"/"), EISDIR);
+	FAILS(load_costs((char *)"/dev/zero"), EFBIG);
+
+	/* what fails leaves running counters alone */
+	CHECK(start_counters(0, 26) == 0);
+	touch(20);
+	FAILS(start_counters(0, 21), ENODEV);
+	FAILS(start_counters(0, 15), EINVAL);
+	FAILS(read_counters(0, &a, 25, &b), EINVAL);	/* others than started */
+	FAILS(read_counters(26, &a, 26, &b), EINVAL);
+	FAILS(read_counters(0, NULL, 26, &b), EFAULT);
+	CHECK(a == -1 && b == -1);
+	CHECK(read_counters(0, &a, 26, &b) == 0);
+	CHECK(b >= 20);
+}
+
+static void
+environment(void)
+{
+	long long a = -1, b = -1;
+
+	setenv("T5_EVENT0", "10", 1);	/* in place of 0 */
+	CHECK(start_counters(0, 26) == 0);
+	touch(40);
+	CHECK(read_counters(0, &a, 26, &b) == 0);
+	CHECK(a >= 40 && BELOW(a, 90) && b >= 40);
+	setenv("T5_EVENT1", "25", 1);
+	CHECK(start_counters(99, -5) == 0);	/* what is given does not count at all */
+	CHECK(read_counters(10, &a, 25, &b) == 0);
+	setenv("T5_EVENT1", "11", 1);
+	FAILS(start_counters(0, 26), EINVAL);	/* conflicting counters */
+	FAILS(print_counters(0, 0, 26, 0), EINVAL);
+	for (int i = 0; i < 6; i++) {
+		setenv("T5_EVENT1", ((const char *[]){ "x", "32", "-1", " 26", "26 ", "1e1" })[i], 1);
+		FAILS(start_counters(0, 26), EINVAL);
+	}
+	setenv("T5_EVENT1", "0000026", 1);
+	CHECK(start_counters(0, 25) == 0);
+	setenv("T5_EVENT1", "", 1);	/* not set */
+	CHECK(read_counters(0, &a, 26, &b) == 0);
+	unsetenv("T5_EVENT0");
+	unsetenv("T5_EVENT1");
+
+	setenv("PERFEX_CPU", "r8000", 1);
+	FAILS(start_counters(0, 26), EINVAL);
+	setenv("PERFEX_CPU", "r12000", 1);
+	CHECK(start_counters(14, 26) == 0);
+	touch(10);
+	CHECK(read_counters(14, &a, 26, &b) == 0);
+	CHECK(a == 0 && b >= 10);	/* 0 by definition */
+	setenv("PERFEX_CPU", "r10000", 1);
+	FAILS(start_counters(14, 26), ENODEV);
+	unsetenv("PERFEX_CPU");
+}
+
+static void *
+thread(void *pages)
+{
+	touch(*(long *)pages);
+	return NULL;
+}
+
+/* Threads that were there, and threads to come; child processes are not counted. */
+static void
+threads(void)
+{
+	long pages = 100;
+	long long time, faults;
+	pthread_t made[4];
+	pid_t child;
+	int status;
+
+	CHECK(start_counters(0, 26) == 0);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&made[i], NULL, thread, &pages);
+	for (int i = 0; i < 4; i++)
+		pthread_join(made[i], NULL);
+	CHECK(read_counters(0, &time, 26, &faults) == 0);
+	CHECK(faults >= 400);
+
+	CHECK(start_counters(0, 26) == 0);
+	child = fork();
+	if (child == 0) {
+		touch(5000);
+		FAILS(read_counters(0, &time, 26, &faults), ENXIO);
+		CHECK(start_counters(0, 26) == 0);
+		touch(100);
+		CHECK(read_counters(0, &time, 26, &faults) == 0);
+		CHECK(faults >= 100 && BELOW(faults, 1000));
+		fflush(stdout);
+		_exit(failures != 0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	CHECK(read_counters(0, &time, 26, &faults) == 0);
+	CHECK(BELOW(faults, 5000));
+}
+
+static void *
+caller(void *unused)
+{
+	long long a, b;
+
+	for (int i = 0; i < 200; i++) {
+		CHECK(start_counters(0, 26) == 0);
+		/* another thread may have read them, or got in between */
+		CHECK(read_counters(0, &a, 26, &b) == 0 || errno == ENXIO);
+	}
+	return unused;
+}
+
+static void
+many_callers(void)
+{
+	pthread_t made[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&made[i], NULL, caller, NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(made[i], NULL);
+}
+
+/* Nothing stays open, and what needs more than there is fails with ENOMEM. */
+static void
+descriptors(void)
+{
+	struct rlimit before, low;
+	long long a, b;
+	int first = open("/dev/null", O_RDONLY), last;
+
+	close(first);
+	for (int i = 0; i < 100; i++) {
+		CHECK(start_counters(0, 26) == 0);
+		FAILS(start_counters(0, 21), ENODEV);
+		if (i % 2)
+			CHECK(read_counters(0, &a, 26, &b) == 0);
+	}
+	last = open("/dev/null", O_RDONLY);
+	CHECK(last == first);
+	close(last);
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	low = before;
+	low.rlim_cur = (rlim_t)first + 2;	/* the directory of threads, and one event */
+	setrlimit(RLIMIT_NOFILE, &low);
+	FAILS(start_counters(0, 26), ENOMEM);
+	setrlimit(RLIMIT_NOFILE, &before);
+	CHECK(start_counters(0, 26) == 0);
+	CHECK(read_counters(0, &a, 26, &b) == 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc > 1)
+		setenv("PERFEX_PERF_TABLE", argv[1], 1);
+	counts();
+	errors();
+	environment();
+	threads();
+	many_callers();
+	descriptors();
+	if (failures)
+		printf("%d checks failed\n", failures);
+	return failures != 0;
+}

@@ -1,0 +1,542 @@
+"""libperfex(3C): the library from C, Fortran and Python, and `pypfm.perfex.counting`."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import pypfm.perfex
+from conftest import ROOT, TESTS, run, run_python
+from cost_files import BAD_FILES, BAD_LINES, GOOD_FILES
+from header_names import HeaderNames
+from native import CC, CXX, TABLES, build, build_program, dynamic_entries, exported, tool
+from perfex_runs import SET_BY_USERS, environment
+from pypfm import _libperfex, libperfex
+from pypfm.config import LIBRARIES
+from pypfm.errors import CountingError, PfmError
+from pypfm.perfex import costs, events, report
+from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, PerfexError, Request
+from pypfm.perfex.report import Report
+
+PERFEX = LIBRARIES["perfex"]
+PROGRAMS = TESTS / "c" / "libperfex"
+TABLE = PROGRAMS / "perf_table.csv"
+FUNCTIONS = {name + form for form in ("", "_") for name in (
+    "start_counters", "read_counters", "print_counters", "print_costs", "load_costs")}
+API = HeaderNames(PERFEX, {"_PERFEX_H_": "include guard"}, ["stddef.h"])
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+PAGE = mmap.PAGESIZE
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in SET_BY_USERS:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Events that every kernel counts."""
+    monkeypatch.setenv("PERFEX_PERF_TABLE", str(TABLE))
+    yield
+    libperfex.read_counters(0, libperfex.c_longlong(), 26, libperfex.c_longlong())
+
+
+def touch(pages: int) -> None:
+    """One page fault a page."""
+    with mmap.mmap(-1, pages * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+        for at in range(0, pages * PAGE, PAGE):
+            memory[at] = 1
+
+
+def code(ret: int) -> str:
+    """The errno of a call that failed."""
+    assert ret == -1
+    return errno.errorcode[libperfex.ffi.errno]
+
+
+# ---- what the library, the extension and the mirror offer ---------------------------------------
+
+def test_the_library_exports_what_the_header_declares() -> None:
+    assert exported(PERFEX.path) == dict.fromkeys(FUNCTIONS, "T")
+    assert API.extern_functions == FUNCTIONS
+    assert (API.typedefs, API.struct_tags, API.enumerators, set(API.constants)) == (set(), set(), set(), set())
+
+
+def test_soname_and_place() -> None:
+    assert PERFEX.path.name == "libperfex.so"
+    assert PERFEX.path.parent.name == PERFEX.include_dir.name == "perfex"
+    assert dynamic_entries(PERFEX.path, "DT_SONAME") == ["libperfex.so"]
+    assert dynamic_entries(PERFEX.path, "DT_NEEDED") in ([], ["libc.so.6"])
+    done = run(sys.executable, "-m", "pypfm", "config", "--library", "perfex")
+    assert done.stdout == f"{PERFEX.path}\n"
+
+
+def test_the_extension_exports_only_its_initialisation() -> None:
+    assert Path(_libperfex.__file__).name == "_libperfex.abi3.so"
+    assert exported(Path(_libperfex.__file__)) == {"PyInit__libperfex": "T"}
+
+
+def test_the_mirror_has_every_function() -> None:
+    assert set(libperfex.__all__) == FUNCTIONS | {"byref", "c_int", "c_longlong", "ffi", "lib"}
+
+
+@pytest.mark.parametrize(("compiler", "language", "standard"), [
+    (CC, "c", "c99"), (CC, "c", "c11"), ("clang", "c", "c11"), (CXX, "c++", "c++11"), ("clang++", "c++", "c++17")])
+def test_the_header_compiles(compiler: str, language: str, standard: str) -> None:
+    if tool(compiler) is None:
+        pytest.skip(f"no {compiler} on this machine")
+    build(compiler, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *PERFEX.cflags, "-x", language,
+          "-fsyntax-only", "-", source="#include <perfex.h>\n#include <perfex.h>\nextern int unused;\n")
+
+
+# ---- C programs ------------------------------------------------------------------------------------
+
+def succeeds(*command: object, **changes: str) -> subprocess.CompletedProcess[str]:
+    done = run(*command, env=environment(**changes))
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    return done
+
+
+def library_sources(directory: Path) -> list[Path]:
+    """The C files of the library, tables generated into a directory."""
+    generated = []
+    for library, model, tables in (("perfex", "perfex", ["perfex_events", "perfex_costs", "perfex_perf"]),
+                                   ("pfm4", "glm", ["glm_events", "glm_umasks"]),
+                                   ("pfm4", "perf", ["perf_events", "perf_umasks"])):
+        generated.append(directory / f"{model}_table.c")
+        build(sys.executable, TABLES / "generate.py", library, model, generated[-1],
+              *(TABLES / f"{name}.csv" for name in tables))
+    csrc = ROOT / "csrc"
+    pfm4 = [csrc / "pfm4" / f"{name}.c" for name in ("pmus", "parse", "request", "glm", "perf", "perf_event")]
+    return [*sorted((csrc / "perfex").glob("*.c")), *pfm4, csrc / "names" / "names.c",
+            csrc / "counting" / "counting.c", csrc / "counting" / "set.c", *generated]
+
+
+def build_with_library(program: str, directory: Path, *flags: str) -> Path:
+    """A program together with the library's own sources."""
+    out = directory / program
+    build(CC, "-std=gnu11", "-g", "-O1", "-D_GNU_SOURCE", *flags, *PERFEX.cflags, f"-I{ROOT / 'csrc' / 'perfex'}",
+          f"-I{ROOT / 'csrc' / 'pfm4'}", f"-I{ROOT / 'csrc' / 'pfm4' / 'include'}", PROGRAMS / f"{program}.c",
+          *library_sources(directory), "-pthread", "-o", out)
+    return out
+
+
+@pytest.mark.parametrize("optimisation", ["-O0", "-O2"])
+def test_checks(optimisation: str, tmp_path: Path) -> None:
+    succeeds(build_program(PERFEX, PROGRAMS / "checks.c", tmp_path / "checks", optimisation, "-pthread", "-U_GNU_SOURCE",
+                           libs=PERFEX.libs), TABLE)
+
+
+def test_checks_under_valgrind(tmp_path: Path) -> None:
+    valgrind = tool("valgrind")
+    if valgrind is None:
+        pytest.skip("no valgrind on this machine")
+    program = build_program(PERFEX, PROGRAMS / "checks.c", tmp_path / "checks", "-pthread", "-U_GNU_SOURCE",
+                            libs=PERFEX.libs)
+    succeeds(valgrind, "--error-exitcode=99", "--leak-check=full", "--trace-children=yes", "-q", program, TABLE)
+
+
+@pytest.mark.parametrize("sanitizer", [SANITIZE, ["-fsanitize=thread"]], ids=["address", "thread"])
+def test_checks_with_sanitizers(sanitizer: list[str], tmp_path: Path) -> None:
+    done = subprocess.run([CC, *sanitizer, "-x", "c", "-", "-o", tmp_path / "probe"], capture_output=True, text=True,
+                          input="int main(void) { return 0; }\n")
+    if done.returncode or subprocess.run([tmp_path / "probe"]).returncode:
+        pytest.skip(f"{CC} {' '.join(sanitizer)} does not work here: {done.stderr[-200:]}")
+    succeeds(build_with_library("checks", tmp_path, *sanitizer, "-U_GNU_SOURCE", "-D_GNU_SOURCE"), TABLE)
+
+
+def test_a_failed_check_is_reported(tmp_path: Path) -> None:
+    program = build_program(PERFEX, PROGRAMS / "checks.c", tmp_path / "checks", "-pthread", "-U_GNU_SOURCE",
+                            libs=PERFEX.libs)
+    wrong = tmp_path / "table.csv"
+    wrong.write_text(TABLE.read_text().replace(",26,page-faults", ",26,task-clock"))
+    done = run(program, wrong, env=environment())
+    assert done.returncode == 1
+    assert "failed: faults >= 100 && BELOW(faults, 150)" in done.stdout
+
+
+def test_every_allocation_may_fail(tmp_path: Path) -> None:
+    (tmp_path / "costs").write_text("26 nsec 9 8 10\n")
+    program = build_with_library("no_memory", tmp_path, "-Dmalloc=test_malloc", "-Drealloc=test_realloc",
+                                 "-include", "stdlib.h", *SANITIZE[:1])
+    done = succeeds(program, TABLE, tmp_path / "costs")
+    assert [line.partition(":")[0] for line in done.stdout.splitlines()] == [
+        "start", "start and read", "print_counters", "print_costs", "load_costs"]
+
+
+# ---- Fortran ------------------------------------------------------------------------------------------
+
+def test_fortran(tmp_path: Path) -> None:
+    gfortran = tool("gfortran")
+    if gfortran is None:
+        pytest.skip("no gfortran on this machine")
+    program, cost_file = tmp_path / "calls", tmp_path / "costs"
+    cost_file.write_text("26 nsec 9 8 10\n")
+    build(gfortran, "-Wall", PROGRAMS / "calls.f90", "-o", program, *PERFEX.libs)
+    done = succeeds(program, cost_file, PERFEX_PERF_TABLE=str(TABLE))
+    assert done.stderr == (expected("r10000", [(0, 1_000_000), (26, 5)])
+                           + expected("r10000", [(0, 1_000_000), (26, 5)], {26: costs.Cost("nsec", 9, 8, 10)}))
+
+
+@pytest.mark.usefixtures("table")
+def test_fortran_forms_from_python() -> None:
+    e0, e1, c0, c1 = libperfex.c_int(), libperfex.c_int(), libperfex.c_longlong(), libperfex.c_longlong()
+    e0.value, e1.value = 0, 26
+    assert libperfex.start_counters_(e0, e1) == 0
+    touch(10)
+    assert libperfex.read_counters_(e0, c0, e1, c1) == 0
+    assert c1.value >= 10
+    assert code(libperfex.start_counters_(None, e1)) == "EFAULT"
+    assert code(libperfex.read_counters_(e0, c0, None, c1)) == "EFAULT"
+    assert code(libperfex.print_counters_(e0, None, e1, c1)) == "EFAULT"
+    assert code(libperfex.print_costs_(e0, c0, e1, None)) == "EFAULT"
+    assert code(libperfex.load_costs_(None, 5)) == "EFAULT"
+    assert code(libperfex.load_costs_("x" * 5000, 5000)) == "ENAMETOOLONG"
+    assert code(libperfex.load_costs_("   ", 3)) == "ENOENT"
+
+
+# ---- what is printed, in the command's own words ------------------------------------------------------
+
+def expected(cpu: Cpu, pairs: list[tuple[int, int | None]], overrides: costs.CostTable | None = None,
+             clock: float | None = None, quality: Any = "exact") -> str:
+    """perfex's report on the same counts; overrides: with times, by these costs."""
+    known = events.table(cpu)
+    measured = tuple(Measurement(known[e], c, "unavailable" if c is None else quality) for e, c in pairs)
+    source = f"the default of the {cpu}" if clock is None else "given"
+    outcome = Outcome("perf", "", 0, measured, clock=clock or costs.default_clock(cpu), clock_source=source)
+    table = None if overrides is None else costs.builtin(cpu) | overrides
+    text = report.text(Report(Request(("x",), cpu, tuple(e for e, _ in pairs)), outcome, table))
+    lines = text.split("\nstatistics")[0].rstrip("\n").split("\n")
+    return "\n".join(line for line in lines if line and not line.startswith(("perfex:", "command:"))) + "\n"
+
+
+def all_exact(text: str) -> str:
+    """A report as if no count were approximate."""
+    return text.replace("approximate\n", "exact\n").replace("approximate", "exact      ")
+
+
+def printed(calls: str, **environ: str) -> str:
+    """What calls of the library write to stderr."""
+    done = run_python(f"from pypfm.libperfex import *\n{calls}\n", **environ)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    return done.stderr
+
+
+@pytest.mark.usefixtures("table")
+@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.parametrize("pair", [(0, 26), (25, 10), (16, 0)])
+@pytest.mark.parametrize("counts", [(0, 0), (5, 123_456_789), (-3, (1 << 63) - 1)])
+def test_prints_as_the_command_does(cpu: Cpu, pair: tuple[int, int], counts: tuple[int, int], capfd: Any,
+                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERFEX_CPU", cpu)
+    arguments = pair[0], counts[0], pair[1], counts[1]
+    assert libperfex.print_counters(*arguments) == 0
+    want = expected(cpu, list(zip(pair, counts, strict=True)))
+    assert all_exact(capfd.readouterr().err) == want
+    assert libperfex.print_costs(*arguments) == 0
+    want = expected(cpu, list(zip(pair, counts, strict=True)), {})
+    assert all_exact(capfd.readouterr().err) == want
+    monkeypatch.setenv("PERFEX_CLOCK", "2500.5")
+    assert libperfex.print_costs(*arguments) == 0
+    want = expected(cpu, list(zip(pair, counts, strict=True)), {}, 2500.5)
+    assert all_exact(capfd.readouterr().err) == want
+
+
+@pytest.mark.usefixtures("table")
+def test_what_cannot_be_counted_is_not_available(capfd: Any) -> None:
+    assert libperfex.print_counters(12, 5, 26, 7) == 0
+    assert capfd.readouterr().err == expected("r10000", [(12, None), (26, 7)])
+    assert libperfex.print_costs(1, 5, 21, 7) == 0
+    assert capfd.readouterr().err == expected("r10000", [(1, None), (21, None)], {})
+
+
+def test_an_event_without_a_cost(capfd: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "table.csv"
+    own.write_text("quality,note,cpu,event,perf\nmodelled,\"a, \"\"b\"\"\",r10000,12, page-faults + r1f \n"
+                   "modelled,,,12,page-faults\r\n\r\nexact,,r10000,26,0")
+    monkeypatch.setenv("PERFEX_PERF_TABLE", str(own))
+    monkeypatch.setenv("PERFEX_CPU", "r12000")
+    assert libperfex.print_costs(12, 5, 26, 7) == 0
+    assert capfd.readouterr().err == expected("r12000", [(12, 5), (26, None)], {}, quality="modelled")
+
+
+def test_the_decimal_point_is_a_point(tmp_path: Path) -> None:
+    localedef = tool("localedef")
+    if localedef is None or run(localedef, "-i", "de_DE", "-f", "UTF-8", tmp_path / "de_DE.UTF-8").returncode > 1:
+        pytest.skip("no locale with a decimal comma can be made here (localedef, de_DE)")
+    (tmp_path / "costs").write_text("26 nsec 9.5 8 10\n")
+    text = printed("import locale; locale.setlocale(locale.LC_ALL, 'de_DE.UTF-8')\n"
+                   "assert locale.localeconv()['decimal_point'] == ','\n"
+                   f"load_costs({str(tmp_path / 'costs')!r}); print_costs(0, 1, 26, 10**9)",
+                   PERFEX_PERF_TABLE=str(TABLE), LOCPATH=str(tmp_path))
+    assert text == expected("r10000", [(0, 1), (26, 10**9)], {26: costs.Cost("nsec", 9.5, 8, 10)})
+
+
+@pytest.mark.parametrize("clock", ["0", "x", "1e3", "-1", "1234567890", "inf", "0x10", "196 "])
+def test_a_clock_that_is_none(clock: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERFEX_CLOCK", clock)
+    assert code(libperfex.print_costs(0, 1, 26, 2)) == "EINVAL"
+
+
+def test_stderr_that_cannot_be_written() -> None:
+    done = run_python("import os, sys\nfrom pypfm import libperfex as l\nos.close(2)\n"
+                      "sys.stdout.write(f'{l.print_counters(0, 1, 26, 2)} {l.ffi.errno}')")
+    assert done.stdout == f"-1 {errno.EBADF}"
+
+
+# ---- cost files: the same as the command's ------------------------------------------------------------
+
+def c_costs(path: Path) -> costs.CostTable | int:
+    """What C reads, or its errno value."""
+    found: Any = _libperfex.ffi.new("struct perfex_cost[]", events.NUM_EVENTS)
+    ret = _libperfex.lib.perfex_costs_read(os.fsencode(path), found)
+    if ret:
+        return -ret
+    units: dict[int, costs.Unit] = {_libperfex.lib.PERFEX_CLKS: "clks", _libperfex.lib.PERFEX_NSEC: "nsec"}
+    return {i: costs.Cost(units[c.unit], c.typical, c.minimum, c.maximum) for i, c in enumerate(found) if c.unit}
+
+
+def python_costs(path: Path) -> costs.CostTable | None:
+    from pypfm.perfex.tables import read_limited
+    try:
+        return costs.parse(read_limited(path), "file")
+    except PerfexError:
+        return None
+
+
+@pytest.mark.parametrize("cpu", CPUS)
+def test_reads_what_the_command_prints(cpu: Cpu, tmp_path: Path) -> None:
+    (tmp_path / "costs").write_text(costs.show(costs.builtin(cpu), cpu))
+    assert c_costs(tmp_path / "costs") == costs.builtin(cpu)
+
+
+@pytest.mark.parametrize("text", GOOD_FILES)
+def test_good_cost_files(text: bytes, tmp_path: Path) -> None:
+    (tmp_path / "costs").write_bytes(text)
+    found = c_costs(tmp_path / "costs")
+    assert isinstance(found, dict)
+    assert len(found) == GOOD_FILES[text]
+    assert found == python_costs(tmp_path / "costs")
+
+
+@pytest.mark.usefixtures("table")
+@pytest.mark.parametrize("text", [*BAD_FILES, *(f"1 clks 0 0 1\n{line}\n".encode() for line, _ in BAD_LINES)],
+                         ids=lambda text: ascii(text[:40]))
+def test_bad_cost_files(text: bytes, tmp_path: Path, capfd: Any) -> None:
+    file = tmp_path / "costs"
+    file.write_bytes(b"26 nsec 777 777 777\n" + text)
+    assert python_costs(file) is None
+    assert code(libperfex.load_costs(str(file))) == ("EFBIG" if len(text) > 1 << 20 else "EINVAL")
+    assert libperfex.print_costs(0, 1, 26, 1) == 0
+    assert capfd.readouterr().err == expected("r10000", [(0, 1), (26, 1)], {})  # nothing was loaded
+
+
+words = st.sampled_from(["0", "31", "32", "7", "clks", "nsec", "1", "0.5", ".5", "5.", "2", "1e1", "#", "\n", "\r", "\t", " ",
+                         "\u00a0", "\u0661", "\x1c", "\x85", "\0", "123456789012", "1234567890123", "."]) | st.text(max_size=3)
+lines = st.builds(lambda e, u, c, tail: f"{e} {u} {c[1]} {c[0]} {c[2]}{tail}", st.integers(0, 33),
+                  st.sampled_from(["clks", "nsec", "usec"]),
+                  st.lists(st.decimals(0, 1000, places=3), min_size=3, max_size=3).map(sorted),
+                  st.sampled_from(["", "", "# x", " 1", "\r"]))
+files = (st.lists(words, max_size=30).map(" ".join) | st.lists(lines, max_size=4).map("\n".join)).map(
+    lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=60)
+
+
+@given(text=files)
+@example(text=b"0 clks 1 1 1\n0 clks 1 1 1")
+def test_any_bytes_are_read_alike(text: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+    file = tmp_path_factory.getbasetemp() / f"any-{os.getpid()}"
+    file.write_bytes(text)
+    wanted = python_costs(file)
+    assert c_costs(file) == (errno.EINVAL if wanted is None else wanted)
+
+
+def test_which_costs_win(tmp_path: Path) -> None:
+    for name, text in (("system", "0 clks 2 2 2\n16 clks 2 2 2\n25 clks 2 2 2\n"), ("first", "25 clks 3 3 3\n0 clks 4 4 4\n"),
+                       ("second", "25 clks 5 5 5\n"), ("bad", "0 clks 9 9 9\nbad\n")):
+        (tmp_path / name).write_text(text)
+    load = "".join(f"load_costs({str(tmp_path / name)!r})\n" for name in ("first", "second", "bad"))
+    text = printed(load + "print_costs(25, 7, 0, 8); print_costs(16, 7, 10, 8)",
+                   PERFEX_COSTS=str(tmp_path / "system"), PERFEX_PERF_TABLE=str(TABLE))
+    overrides = {e: costs.Cost("clks", c, c, c) for e, c in ((0, 4), (25, 5), (16, 2))}
+    assert all_exact(text) == (
+        expected("r10000", [(25, 7), (0, 8)], overrides) + expected("r10000", [(16, 7), (10, 8)], overrides))
+
+
+@pytest.mark.usefixtures("table")
+def test_the_system_s_file_has_to_be_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
+    monkeypatch.setenv("PERFEX_COSTS", str(tmp_path / "none"))
+    assert code(libperfex.print_costs(0, 1, 26, 2)) == "ENOENT"
+    (tmp_path / "none").write_text("bad\n")
+    assert code(libperfex.print_costs(0, 1, 26, 2)) == "EINVAL"
+    assert libperfex.print_counters(0, 1, 26, 2) == 0
+    assert capfd.readouterr().err == expected("r10000", [(0, 1), (26, 2)])
+
+
+# ---- the map of events ----------------------------------------------------------------------------------
+
+HEADER = "cpu,event,perf,quality,note\n"
+
+
+@pytest.mark.parametrize("text", [
+    "", "cpu,event,perf,quality\n", "cpu,event,perf,quality,note,note\n", "cpu,event,perf,quality,cpu\n",
+    HEADER + ",26,page-faults,exact\n", HEADER + ",26,page-faults,exact,,\n", HEADER + ",32,page-faults,exact,\n",
+    HEADER + ",x,page-faults,exact,\n", HEADER + ",26,no-such-event,exact,\n", HEADER + ",26,page-faults,good,\n",
+    HEADER + ",26,,exact,\n", HEADER + ",26,page-faults,unavailable,\n", HEADER + "r8000,26,page-faults,exact,\n",
+    HEADER + ",26,page-faults+,exact,\n", HEADER + ",26,page-faults+0,exact,\n", HEADER + ",26,r,exact,\n",
+    HEADER + ",26,r12345678901234567,exact,\n", HEADER + ",26,page-faults,exact,\"\n", HEADER + ",26,\"page-faults\"x,exact,\n",
+    HEADER + ",26,page-faults,exact,\xff\n", HEADER + ",26,page-faults,exact,\0\n",
+    HEADER + f",26,{'x' * 300},exact,\n", HEADER + f",26,page-faults,exact,{'x' * (1 << 20)}\n"])
+def test_a_map_that_is_wrong(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(text.encode("latin-1"))
+    monkeypatch.setenv("PERFEX_PERF_TABLE", str(path))
+    wanted = "EFBIG" if len(text) > 1 << 20 else "EINVAL"
+    assert code(libperfex.start_counters(0, 26)) == wanted
+    assert code(libperfex.print_counters(0, 1, 26, 2)) == wanted
+    if "\0" not in text and "note,note" not in text:  # Python takes the first from 3.11 on, and the second
+        with pytest.raises(PerfexError):
+            pypfm.perfex.counting(26)
+
+
+def test_terms_are_the_command_s() -> None:
+    """Every name of the shipped table gives the attributes that the command has."""
+    from pypfm.perfex import perf_table
+    from pypfm.perfex.perf_table import attributes
+    for term in {t for row in perf_table.shipped() if not row.is_zero for t in row.terms} | {"r1f", "rFFFFffff00000001"}:
+        kind: Any = _libperfex.ffi.new("uint32_t *")
+        config: Any = _libperfex.ffi.new("uint64_t *")
+        assert _libperfex.lib.perfex_term(term.encode(), len(term), kind, config) == 0
+        assert {"type": kind[0], "config": config[0]} == attributes(term), term
+
+
+# ---- counting from Python -----------------------------------------------------------------------------------
+
+def test_without_hardware_counters() -> None:
+    """The shipped map, on whatever machine this is."""
+    from pypfm.perfex.perf import offers_hardware
+    absent = offers_hardware()
+    ret = libperfex.start_counters(0, 17)
+    if absent:
+        assert code(ret) in ("ENODEV", "EACCES")
+        with pytest.raises(CountingError, match="Cycles"), pypfm.perfex.counting(0):
+            pass
+    else:
+        assert ret == 0
+        cycles, instructions = libperfex.c_longlong(), libperfex.c_longlong()
+        assert libperfex.read_counters(0, cycles, 17, instructions) == 0
+        assert cycles.value > 0 < instructions.value
+
+
+@pytest.mark.usefixtures("table")
+def test_start_and_read() -> None:
+    time, faults = libperfex.c_longlong(), libperfex.c_longlong()
+    assert libperfex.start_counters(0, 26) == 0
+    touch(100)
+    assert libperfex.read_counters(0, time, 26, faults) == 0
+    assert 100 <= faults.value < 200
+    assert code(libperfex.read_counters(0, time, 26, faults)) == "ENXIO"
+    assert code(libperfex.start_counters(21, 26)) == "EINVAL"
+
+
+@pytest.mark.usefixtures("table")
+def test_counting() -> None:
+    with pypfm.perfex.counting(0, 26) as c:
+        touch(100)
+        inside = c[26]
+        touch(100)
+    assert 100 <= inside < 200 <= c[26] < 300
+    assert set(c) == {0, 26}
+    assert c[0] > 0
+    touch(50)
+    assert c[26] < 300
+    with c:
+        touch(10)
+    assert 10 <= c[26] < 100
+
+
+def test_counting_needs_no_two_counters(tmp_path: Path) -> None:
+    """Events 21 and 26 share a counter of the R10000; Linux has more."""
+    own = tmp_path / "table.csv"
+    own.write_text(HEADER + ",21,minor-faults,exact,\n,26,page-faults,exact,\n")
+    with pypfm.perfex.counting(21, 26, perf_table=own) as c:
+        touch(100)
+    assert 100 <= c[21] <= c[26] < 200
+
+
+@pytest.mark.usefixtures("table")
+def test_counting_is_apart_from_the_library() -> None:
+    assert libperfex.start_counters(0, 26) == 0
+    with pypfm.perfex.counting() as outer, pypfm.perfex.counting(26) as inner:
+        touch(10)
+    assert inner[26] >= 10
+    assert outer[0] > 0
+    faults = libperfex.c_longlong()
+    assert libperfex.read_counters(26, faults, 0, libperfex.c_longlong()) == 0
+    assert faults.value >= 10
+
+
+@pytest.mark.usefixtures("table")
+def test_errors_of_counting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for wrong in (32, -1, True, "x"):
+        with pytest.raises(PerfexError, match="is not an event"):
+            pypfm.perfex.counting(wrong)  # type: ignore[arg-type]  # what a user may write
+    with pytest.raises(PerfexError, match="'r8000' is not a cpu; r10000, r10000-3, r12000 are"):
+        pypfm.perfex.counting(0, cpu="r8000")  # type: ignore[arg-type]  # the same
+    with pytest.raises(PerfexError, match="No such file"):
+        pypfm.perfex.counting(0, perf_table=tmp_path / "none")
+    with pytest.raises(CountingError, match=r"event 21 .*not in the table of perf events") as caught, \
+            pypfm.perfex.counting(26, 21):
+        pass
+    assert isinstance(caught.value, PfmError)
+    assert isinstance(caught.value, OSError)
+    assert caught.value.errno == errno.ENODEV
+    with pypfm.perfex.counting(26) as c:
+        with pytest.raises(CountingError, match="counting already"), c:
+            pass
+        with pytest.raises(KeyError):
+            c[5]
+    monkeypatch.setenv("PERFEX_CPU", "r12000")
+    with pypfm.perfex.counting(14) as c:
+        pass
+    assert c == {14: 0}
+    monkeypatch.delenv("PERFEX_PERF_TABLE")
+    with pytest.raises(CountingError, match="no generic perf event counts store conditionals"), pypfm.perfex.counting(20):
+        pass
+
+
+@pytest.mark.usefixtures("table")
+def test_an_exception_inside() -> None:
+    with pytest.raises(ZeroDivisionError), pypfm.perfex.counting(26) as c:  # noqa: PT012 - counts are asked for afterwards
+        touch(10)
+        1 / 0  # noqa: B018
+    assert c[26] >= 10
+
+
+@pytest.mark.usefixtures("table")
+def test_a_child_has_no_counters_of_its_parent() -> None:
+    done = run_python("import os, pypfm.perfex\n"
+                      "with pypfm.perfex.counting(26) as c:\n"
+                      "    if os.fork() == 0:\n"
+                      "        try: c[26]\n"
+                      "        except OSError as error: print(error, flush=True)\n"
+                      "        os._exit(0)\n"
+                      "    os.wait()\n"
+                      "print(c[26] > 0)\n", PERFEX_PERF_TABLE=str(TABLE))
+    assert (done.stdout, done.stderr) == ("these counters are the parent process's\nTrue\n", "")
+
+
+def test_the_command_imports_none_of_it() -> None:
+    done = run_python("import sys, pypfm.perfex, pypfm.cli.perfex\nprint([m for m in sys.modules if 'libperfex' in m])")
+    assert done.stdout == "[]\n"
