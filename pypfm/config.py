@@ -21,12 +21,19 @@ class Library:
     :ivar soname: its file name, as the loader looks for it
     :ivar form_of: the library whose headers it has, if it is another form of that
     :ivar defines: macros that choose the form in these headers
+    :ivar mirror: name of its mirror in pypfm, if that is not its own name
     """
 
     name: str
     soname: str
     form_of: str = ""
     defines: tuple[str, ...] = ()
+    mirror: str = ""
+
+    @property
+    def module(self) -> str:
+        """Name of its mirror in pypfm; the extension module has an underscore before it."""
+        return self.mirror or self.name.replace("-", "_")
 
     @property
     def path(self) -> Path:
@@ -55,5 +62,5 @@ LIBRARIES = {library.name: library for library in [
     Library("pfm3-manual", "libpfm-manual.so.3", form_of="pfm3", defines=("PFMLIB_MANUAL_LAYOUT",)),
     Library("pfm4", "libpfm.so.4"),
     Library("pmc", "libpmc.so"),
-    Library("perfex", "libperfex.so"),
+    Library("perfex", "libperfex.so", mirror="libperfex"),
 ]}

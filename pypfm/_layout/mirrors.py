@@ -31,7 +31,7 @@ def _api(library: str) -> _Api:
     if library not in LIBRARIES:
         message = f"no library {shown(library)}; libraries are {', '.join(LIBRARIES)}"
         raise LayoutError(message)
-    return cast("_Api", import_module(f"pypfm._{library.replace('-', '_')}_api"))
+    return cast("_Api", import_module(f"pypfm._{LIBRARIES[library].module}_api"))
 
 
 def ffi_of(library: str) -> FFI:

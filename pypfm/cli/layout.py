@@ -48,6 +48,9 @@ def run(args: argparse.Namespace) -> int:
         return _diff(args)
     library = _library(args)
     found = [layout.describe(name, library) for name in _names(args) or layout.types(library or _FIRST)]
+    if not found:
+        message = f"the headers of {library} declare no structure"
+        raise layout.LayoutError(message)
     if args.json:
         print_json({"types": [x.to_json() for x in found]})
     elif args.c:

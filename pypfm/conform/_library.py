@@ -6,6 +6,8 @@ import ctypes
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
+from pypfm.config import LIBRARIES
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -53,7 +55,7 @@ class Functions:
 
 def api_module(api: str) -> tuple[FFI, Any]:
     """ffi and lib of our own extension module of an API."""
-    module = import_module(f"pypfm._{api.replace('-', '_')}")
+    module = import_module(f"pypfm._{LIBRARIES[api].module}")
     return module.ffi, module.lib
 
 

@@ -15,6 +15,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
+from pypfm.config import LIBRARIES
 from pypfm.conform._probing import table
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _HANG = "no answer in time"
 
 def probes_of(api: str) -> tuple[Any, Any, dict[str, tuple[str, str, Probe]]]:
     """ffi, lib and the probes of an API."""
-    module = import_module(f"pypfm._{api.replace('-', '_')}")
+    module = import_module(f"pypfm._{LIBRARIES[api].module}")
     probes = import_module(f"pypfm.conform._probes{4 if api == 'pfm4' else 3}").probes()
     return module.ffi, module.lib, probes
 

@@ -22,7 +22,7 @@ from terminal import pypfm
 
 TYPES = [(library, name) for library in LIBRARIES for name in layout.types(library)]
 every_type = pytest.mark.parametrize(("library", "name"), TYPES, ids=[" ".join(row) for row in TYPES])
-every_library = pytest.mark.parametrize("library", LIBRARIES)
+every_library = pytest.mark.parametrize("library", [name for name in LIBRARIES if layout.types(name)])
 Ctypes = Any  # ctypes classes and instances
 
 
@@ -52,7 +52,7 @@ def test_c_compiles_and_finds_all_bit_fields(library: str, compiler: str, tmp_pa
     flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-pedantic", "-Wall", "-Wextra", "-Werror", f"-I{LIBRARIES[library].include_dir}"]
     source = printed("--library", library, "--c")
     members = sum(len(layout.describe(name, library).members) for name in layout.types(library))
-    assert source.count("static_assert(") > 2 * len(layout.types(library)) + members
+    assert source.count("static_assert(") >= 2 * len(layout.types(library)) + members
     build(compiler, *flags, "-c", "-x", "c", "-", "-o", tmp_path / "layout.o", source=source)
     if any(has_bit_fields(layout.describe(name, library).members) for name in layout.types(library)):
         build(compiler, *flags, "-DPYPFM_LAYOUT_MAIN", "-x", "c", "-", "-o", program, source=source)

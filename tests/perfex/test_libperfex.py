@@ -169,7 +169,7 @@ def test_a_failed_check_is_reported(tmp_path: Path) -> None:
 
 def test_every_allocation_may_fail(tmp_path: Path) -> None:
     (tmp_path / "costs").write_text("26 nsec 9 8 10\n")
-    program = build_with_library("no_memory", tmp_path, "-Dmalloc=test_malloc", "-Drealloc=test_realloc",
+    program = build_with_library("no_memory", tmp_path, "-Dmalloc=test_malloc", "-Drealloc=test_realloc", "-Dmmap=test_mmap",
                                  "-include", "stdlib.h", *SANITIZE[:1])
     done = succeeds(program, TABLE, tmp_path / "costs")
     assert [line.partition(":")[0] for line in done.stdout.splitlines()] == [

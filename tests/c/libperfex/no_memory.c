@@ -1,15 +1,19 @@
 /*
  * The library, compiled together with this file and -Dmalloc=test_malloc
- * -Drealloc=test_realloc: each call without memory gives -1 with ENOMEM and works afterwards.
+ * -Drealloc=test_realloc -Dmmap=test_mmap: each call without memory gives -1 with ENOMEM and works afterwards.
  */
 #include <perfex.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #undef malloc
 #undef realloc
+#undef mmap
+
+extern void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 
 static long left = -1;	/* allocations until one fails; below 0: none does */
 
@@ -33,6 +37,12 @@ void *
 test_realloc(void *memory, size_t size)
 {
 	return out_of_memory() ? NULL : realloc(memory, size);
+}
+
+void *
+test_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	return out_of_memory() ? MAP_FAILED : mmap(at, size, protection, flags, fd, offset);
 }
 
 static char *cost_file;
