@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shlex
+import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -17,14 +18,15 @@ from pypfm.perfex.statistics import Statistic, statistics
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pypfm.perfex.model import ThreadCounts
+    from pypfm.perfex.model import Event, ThreadCounts
 
-__all__ = ["COLUMNS", "NOT_AVAILABLE", "Format", "Report", "csv_head", "csv_sample", "csv_text", "json_text",
-           "sample_line", "text", "thread_text"]
+__all__ = ["COLUMNS", "NOT_AVAILABLE", "Format", "Report", "csv_head", "csv_sample", "csv_text", "event_lines",
+           "json_text", "printable", "sample_line", "table_head", "text", "thread_text"]
 
 Format = Literal["text", "json", "csv"]
 NOT_AVAILABLE = "not available"
-_NAME_WIDTH = 70
+_WIDTH = 80  # columns of a terminal
+_COLUMNS_OF_TIMES = "".join(f" {h:>12}" for h in ("typical s", "minimum s", "maximum s"))
 COLUMNS = ("kind", "pid", "tid", "seconds", "event", "name", "value", "quality", "share", "typical", "minimum",
            "maximum", "note")
 
@@ -102,26 +104,38 @@ def _count(report: Report, m: Measurement) -> str:
     return f"{'~' if report.is_estimated(m) else ''}{m.count}"
 
 
-def _dotted(name: str) -> str:
-    return f"{name:.<{_NAME_WIDTH}}"
+def table_head(beside: str, below: str = "") -> list[str]:
+    """The headings over `event_lines`."""
+    return [f"event{beside:>{_WIDTH - 5}}".rstrip(), *([f"{below:>{_WIDTH}}"] if below else [])]
+
+
+def event_lines(event: Event, beside: str, below: str = "") -> list[str]:
+    """An event in a table of `_WIDTH` columns: one line, or two where the name is long or has values below it.
+
+    :param beside: values to the right of the name, as wide in all lines of a table
+    :param below: values in the second line
+    """
+    width = _WIDTH - 4 - len(beside)
+    first, *more = textwrap.wrap(event.name, width)
+    lines = [f"{event.index:3} {first:.<{width}}{beside}"]
+    if more or below:
+        lines.append(f"    {' '.join(more):<{_WIDTH - 4 - len(below)}}{below}")
+    return [line.rstrip() for line in lines]
 
 
 def _event_lines(report: Report, measurements: Iterable[Measurement], *, times: bool) -> list[str]:
     takes_turns = report.request.multiplex and report.outcome.backend == "perf"
     multiplexed = takes_turns or any(m.share < 1 for m in report.outcome.measurements)
-    head = f"event {'':{_NAME_WIDTH - 3}} {'count':>20}  {'quality':11}"
-    head += f" {'counted':>8}" * multiplexed
-    head += "".join(f" {h:>14}" for h in ("typical s", "minimum s", "maximum s")) if times else ""
-    lines = [head.rstrip()]
+    head = f" {'count':>15}  {'quality':11}" + f" {'counted':>7}" * multiplexed
+    lines = table_head(head, _COLUMNS_OF_TIMES if times else "")
     for m in measurements:
-        quality = "" if m.count is None else m.quality
-        line = f"{m.event.index:3} {_dotted(m.event.name)} {_count(report, m):>20}  {quality:11}"
+        beside = f" {_count(report, m):>15}  {'' if m.count is None else m.quality:11}"
         if multiplexed:
-            line += f" {m.share:8.1%}" if m.count is not None else f" {'':8}"
+            beside += f" {'' if m.count is None else f'{m.share:.1%}':>7}"
+        seconds, below = report.times(m), ""
         if times and m.count is not None:
-            seconds = report.times(m)
-            line += f" {'-':>14}" * 3 if seconds is None else "".join(f" {s:14.9f}" for s in seconds)
-        lines.append(line.rstrip())
+            below = f" {'-':>12}" * 3 if seconds is None else "".join(f" {s:12.6f}" for s in seconds)
+        lines += event_lines(m.event, beside, below)
     return lines
 
 
@@ -157,7 +171,7 @@ def text(report: Report, *, threads: bool = True) -> str:
         lines.append("")
     lines += _event_lines(report, report.ordered(), times=report.costs is not None)
     if found := report.statistics():
-        lines += ["", "statistics", *(f"    {_dotted(s.name)} {s.value:20.6f}" for s in found)]
+        lines += ["", "statistics", *(f"    {s.name:.<63} {s.value:12.6f}" for s in found)]
     if notes := report.all_notes():
         lines += ["", "notes", *(f"    {note}" for note in notes)]
     return "\n".join(lines) + "\n"

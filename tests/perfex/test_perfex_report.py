@@ -124,6 +124,17 @@ def test_lines_stay_lines() -> None:
     assert printed(plain())["txt"].splitlines()[1] == "command: ./a.out 'two words' '\\x1b[31m'"
 
 
+@pytest.mark.parametrize("name", REPORTS)
+def test_tables_fit_a_terminal(name: str) -> None:
+    assert max(map(len, report.text(REPORTS[name]()).splitlines())) <= 80
+
+
+def test_long_names_and_times_stand_below() -> None:
+    lines = report.event_lines(events.table("r10000")[11], f" {5:>15}  {'modelled':11} {'100.0%':>7}", " 1.5" * 3)
+    assert lines == [f" 11 Instruction misprediction from{'.' * 9} {5:>15}  modelled     100.0%",
+                     f"    {'secondary cache way prediction table':<64} 1.5 1.5 1.5"]
+
+
 def test_files_of_threads() -> None:
     made = threads()
     thread = made.outcome.threads[1]
