@@ -46,6 +46,25 @@ def _say(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
+def _print(text: str) -> None:
+    """Write to stdout.
+
+    :raises PerfexError: it is closed, or cannot be written
+    :raises BrokenPipeError: nobody reads it any more
+    """
+    if sys.stdout is None:
+        raise PerfexError("standard output is closed")
+    try:
+        encoding = sys.stdout.encoding
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+    except OSError as error:  # it is not tried again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise PerfexError(f"standard output: {error.strerror}") from None
+
+
 class _Parser(argparse.ArgumentParser):
     """Mistakes end the program with one line."""
 
@@ -125,7 +144,7 @@ def _check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: l
     modes = [name for name, on in (("-mp", args.mp), ("-s", args.signals), ("-p", args.period is not None)) if on]
     if len(modes) > 1:
         parser.error(f"{modes[0]} and {modes[1]} exclude each other")
-    if len(args.events) > 2:
+    if len(args.events) > 2 and not args.all:
         parser.error(f"{len(args.events)} events; at most two are counted")
     if args.json and args.csv:
         parser.error("--json and --csv exclude each other")
@@ -137,6 +156,8 @@ def _check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: l
                                    ("--writebacks", args.writebacks, "valgrind")):
         if value and args.backend not in ("auto", backend):
             parser.error(f"{option} is an option of the {backend} backend")
+    if args.out == "":
+        parser.error("-o: the name of the file is empty")
     if not command and not args.table:
         parser.error("no file to merge" if args.merge else "no command")
 
@@ -151,7 +172,7 @@ def _rank() -> int | None:
 
 def _request(args: argparse.Namespace, command: list[str]) -> Request:
     from pypfm.perfex import events
-    given = [events.event_number(text, "-e") for text in args.events]
+    given = [] if args.all else [events.event_number(text, "-e") for text in args.events]
     return Request(
         command=tuple(command), cpu=args.cpu,
         events=events.choose(args.cpu, given, os.environ, multiplex=args.all), multiplex=args.all,
@@ -294,15 +315,13 @@ def _merge(args: argparse.Namespace, names: list[str]) -> int:
         with _create(Path(args.out)) as out:
             out.write(text)
     else:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        _print(text)
     return 0
 
 
 def _print_costs(args: argparse.Namespace, table: CostTable) -> None:
     from pypfm.perfex import costs
-    sys.stdout.write(costs.show(table, args.cpu))
-    sys.stdout.flush()
+    _print(costs.show(table, args.cpu))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -324,10 +343,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         return _run(args, command)
     except PfmError as error:
-        _say(f"perfex: {error}\n")
+        from pypfm.perfex.report import printable  # names of files and programs may have any characters
+        _say(f"perfex: {printable(str(error))}\n")
         return _FAILED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _FAILED
 
 

@@ -20,6 +20,7 @@ __all__ = ["Merged", "RankReport", "Row", "find", "merge", "read"]
 
 _FIRST = re.compile(r"perfex: (\S+) backend, (\S+) events: ")
 _RANK = re.compile(r"rank: ([0-9]{1,9})")
+_COUNT = re.compile(r"[0-9]{1,20}")
 _EVENT = re.compile(r" {0,2}([0-9]{1,2}) \S.*?\.* +~?([0-9]{1,20}|" + report.NOT_AVAILABLE + r")(?: .*)?")
 
 
@@ -42,7 +43,22 @@ class RankReport:
     @property
     def label(self) -> str:
         """The rank, or else the name of the file."""
-        return self.name if self.rank is None else f"rank {self.rank}"
+        return report.printable(self.name) if self.rank is None else f"rank {self.rank}"
+
+    def add(self, event: str, count: str) -> None:
+        """Note the count of an event; nothing, or NOT_AVAILABLE: there is none.
+
+        :raises PerfexError: one of them is no number, or the event is there already
+        """
+        number = events.event_number(event, "event")
+        if number in self.counts:
+            raise PerfexError(f"event {number} stands here a second time")
+        if count in ("", report.NOT_AVAILABLE):
+            self.counts[number] = None
+        elif _COUNT.fullmatch(count):
+            self.counts[number] = int(count)
+        else:
+            raise PerfexError(f"{shown(count)} is not a count")
 
 
 @dataclass(frozen=True)
@@ -98,11 +114,13 @@ def read(path: Path) -> RankReport:
     try:
         if content.startswith("{"):
             _read_json(content, made)
+        elif not content.endswith("\n"):
+            raise PerfexError("not a report of perfex, or its end is missing")
         elif content.startswith(report.csv_head()):
             _read_csv(content, made)
         else:
             _read_text(content, made)
-    except PerfexError as error:
+    except (PerfexError, csv.Error) as error:
         raise PerfexError(f"{path}: {error}") from None
     if not made.counts and not made.is_thread:
         raise PerfexError(f"{path}: no counts")
@@ -113,6 +131,13 @@ def _cpu(name: str) -> Cpu:
     if name not in CPUS:
         raise PerfexError(f"{shown(name)} is not a cpu; {', '.join(CPUS)} are")
     return cast("Cpu", name)
+
+
+def _add(made: RankReport, event: str, count: str, line: int) -> None:
+    try:
+        made.add(event, count)
+    except PerfexError as error:
+        raise PerfexError(f"line {line}: {error}") from None
 
 
 def _read_text(content: str, made: RankReport) -> None:
@@ -133,13 +158,12 @@ def _read_text(content: str, made: RankReport) -> None:
             row = _EVENT.fullmatch(line)
             if row is None:
                 raise PerfexError(f"line {number}: {shown(line)} is not a count")
-            made.counts[events.event_number(row[1], f"line {number}")] = (
-                None if row[2] == report.NOT_AVAILABLE else int(row[2]))
+            _add(made, row[1], row[2], number)
 
 
 def _read_csv(content: str, made: RankReport) -> None:
     made.is_thread = True
-    for number, row in enumerate(csv.DictReader(io.StringIO(content)), 2):
+    for number, row in enumerate(csv.DictReader(io.StringIO(content), strict=True), 2):
         kind, name, value = row["kind"], row["name"], row["value"] or ""
         if kind == "run" and name == "cpu":
             made.cpu = _cpu(value)
@@ -149,9 +173,7 @@ def _read_csv(content: str, made: RankReport) -> None:
             made.rank = int(value)
         elif kind == "event":
             made.is_thread = False
-            if not re.fullmatch(r"[0-9]{0,20}", value):
-                raise PerfexError(f"line {number}: {shown(value)} is not a count")
-            made.counts[events.event_number(row["event"] or "", f"line {number}")] = int(value) if value else None
+            _add(made, row["event"] or "", value, number)
 
 
 def _read_json(content: str, made: RankReport) -> None:
@@ -159,12 +181,11 @@ def _read_json(content: str, made: RankReport) -> None:
         data = json.loads(content)
         made.cpu, made.backend = _cpu(str(data["cpu"])), str(data["backend"])
         if data["rank"] is not None:
+            if not re.fullmatch(r"[0-9]{1,9}", str(data["rank"])):
+                raise PerfexError(f"{shown(str(data['rank']))} is not a rank")
             made.rank = int(data["rank"])
         for row in data["events"]:
-            count = row["count"]
-            if count is not None and not (isinstance(count, int) and count >= 0):
-                raise PerfexError(f"{shown(repr(count))} is not a count")
-            made.counts[events.event_number(str(row["event"]), "events")] = count
+            made.add(str(row["event"]), "" if row["count"] is None else json.dumps(row["count"]))
         made.is_thread = not data["events"] and bool(data["threads"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise PerfexError(f"not a report of perfex: {type(error).__name__}: {shown(str(error))}") from None
@@ -212,11 +233,11 @@ def _slowest(cpu: Cpu, ranks: list[RankReport]) -> tuple[str, int] | None:
 def text(merged: Merged) -> str:
     """For people."""
     lines = [f"perfex: {merged.cpu} events, sums of {', '.join(merged.ranks)}", "",
-             f"event {'':68}" + "".join(f"{h:>20}" for h in ("total", "minimum", "mean", "maximum"))]
+             *report.table_head(f"{'total':>20}", "".join(f"{h:>20}" for h in ("minimum", "mean", "maximum")))]
     for row in merged.rows:
-        values = (row.total, row.minimum, row.mean and f"{row.mean:.1f}", row.maximum)
-        shown_values = [report.NOT_AVAILABLE] if row.total is None else [str(v) for v in values]
-        lines.append(f"{row.event.index:3} {row.event.name:.<70}" + "".join(f"{v:>20}" for v in shown_values))
+        total = report.NOT_AVAILABLE if row.total is None else row.total
+        below = "" if row.total is None else f"{row.minimum:20}{row.mean:20.1f}{row.maximum:20}"
+        lines += report.event_lines(row.event, f" {total:>19}", below)
     lines += ["", f"slowest: {merged.slowest[0]}, {merged.slowest[1]} cycles" if merged.slowest
               else "slowest: not known, as cycles were not counted by all"]
     return "\n".join(lines) + "\n"

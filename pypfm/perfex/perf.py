@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pypfm._counting import Count, PerfEvent, Ring, attr_bytes
 from pypfm._launch import Command
-from pypfm.errors import CountingError
+from pypfm.errors import CountingError, shown
 from pypfm.perfex import events, perf_table
 from pypfm.perfex.costs import default_clock
 from pypfm.perfex.model import Event, Measurement, Outcome, PerfexError, Quality, Request, Sample, ThreadCounts
@@ -432,7 +432,7 @@ class PerfBackend:
             try:
                 command.start()
             except OSError as error:
-                raise PerfexError(f"{request.command[0]}: {error.strerror}") from None
+                raise PerfexError(f"{shown(request.command[0])}: {error.strerror}") from None
             return run.outcome(run.supervise())
 
     @staticmethod

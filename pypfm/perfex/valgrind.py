@@ -73,6 +73,15 @@ def _needs_trace(request: Request) -> bool:
     return any(_formulas.rows(request.cpu)[i].names & _lackey.ONLY_HERE for i in request.events)
 
 
+def _not_started(request: Request, status: int) -> PerfexError:
+    """The error for a command that valgrind has not begun to simulate.
+
+    :param status: of valgrind
+    """
+    why = f"it was ended by signal {status - 128}" if status > 128 else "its message stands above"
+    return PerfexError(f"valgrind has not started {shown(request.command[0])}: {why}")
+
+
 class _Run:
     """One run of the command."""
 
@@ -96,7 +105,7 @@ class _Run:
         if request.gated:
             processes = [p for p in processes if p.pid == command.pid]
         if not any(p.executed for p in processes):
-            raise PerfexError(f"valgrind has not started {shown(request.command[0])}: its message stands above")
+            raise _not_started(request, status)
         self._notes += _callgrind.doubts(processes)
         return self._outcome("callgrind", command, status, [
             ThreadCounts(p.pid, t.tid, self._measure(t.counts)) for p in processes for t in p.threads if t.counts])
@@ -116,7 +125,7 @@ class _Run:
             status = command.run(self._gate(simulator) if request.gated else None)
             counts = simulator.finish(at_once=not command.over)
         if not counts["lines"]:
-            raise PerfexError(f"valgrind has not started {shown(request.command[0])}: its message stands above")
+            raise _not_started(request, status)
         if counts["malformed"]:
             self._notes.append(f"{counts['malformed']} lines of the memory trace could not be read")
         whole = ThreadCounts(command.pid, command.pid, self._measure(counts))

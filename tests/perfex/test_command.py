@@ -24,6 +24,8 @@ USAGE = ("usage: perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x]
     (["-s", "-p", "10"], "-s and -p exclude each other; " + USAGE),
     (["-c", "/dev/null"], "-c needs -y; " + USAGE),
     (["--plot", "x.svg"], "--plot needs -y; " + USAGE),
+    (["-o", ""], "-o: the name of the file is empty; " + USAGE),
+    (["-o", "/no\nsuch/file"], "/no\\nsuch/file: No such file or directory"),
     (["--json", "--csv"], "--json and --csv exclude each other; " + USAGE),
     (["-e", "0", "-e", "16", "-e", "3"], "3 events; at most two are counted; " + USAGE),
     (["-e", "0", "-e", "15"], "conflicting counters: events 0 and 15 are both counted on counter 0"),
@@ -72,10 +74,11 @@ def test_an_option_without_its_value(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("command", "message"), [
-    ("nosuchprogram", "nosuchprogram: No such file or directory"),
-    ("/tmp", "/tmp: Permission denied"),
-    ("/etc/passwd", "/etc/passwd: Permission denied"),
-    ("", "No such file or directory"),
+    ("nosuchprogram", "'nosuchprogram': No such file or directory"),
+    ("/tmp", "'/tmp': Permission denied"),
+    ("/etc/passwd", "'/etc/passwd': Permission denied"),
+    ("", "'': No such file or directory"),
+    ("two\nlines", "'two\\nlines': No such file or directory"),
 ])
 def test_a_command_that_cannot_be_executed(command: str, message: str, perf_table: Path) -> None:
     assert message in refused("--perf-table", perf_table, command)
@@ -128,6 +131,7 @@ def test_the_line_of_the_manual(perf_table: Path, tmp_path: Path) -> None:
     ([], {"T5_EVENT0": "", "T5_EVENT1": ""}, [0]),
     (["-e", "26"], {"T5_EVENT0": "10", "T5_EVENT1": "junk"}, [26, 0]),
     (["-a", "-e", "0", "-e", "15"], {"T5_EVENT0": "junk"}, list(range(32))),
+    (["-a", "-e", "99", "-e", "x", "-e", "1"], {}, list(range(32))),
     (["--cpu", "r12000", "-e", "10"], {}, [10, 16]),
     (["--cpu", "r12000", "-e", "26"], {}, [26, 0]),
     (["--cpu", "r10000-3"], {"T5_EVENT0": "26"}, [26, 0]),
@@ -268,6 +272,15 @@ def test_closed_streams(perf_table: Path, tmp_path: Path) -> None:
     done = subprocess.run(["sh", "-c", f"{PERFEX} --perf-table {perf_table} echo hello 2>&-"], capture_output=True, text=True,
                           env=environment())
     assert (done.returncode, done.stdout) == (0, "hello\n")
+
+
+@pytest.mark.parametrize(("where", "message"), [
+    (">&-", "perfex: standard output is closed\n"), ("> /dev/full", "perfex: standard output: No space left on device\n"),
+    ("| true", ""),
+])
+def test_a_cost_table_that_cannot_be_printed(where: str, message: str) -> None:
+    done = subprocess.run(["sh", "-c", f"{PERFEX} -t {where}"], capture_output=True, text=True, env=environment())
+    assert (done.stdout, done.stderr) == ("", message)
 
 
 def test_a_report_that_cannot_be_written(perf_table: Path) -> None:

@@ -16,6 +16,8 @@ from pypfm.perfex import merge
 from pypfm.perfex.model import Measurement, Outcome, PerfexError, Request
 from pypfm.perfex.report import Report, csv_head, csv_text, json_text, text
 
+JSON = b'{"cpu": "r10000", "backend": "perf", "rank": %s, "events": [{"event": 0, "count": %s}]}'
+
 
 def write(directory: Path, rank: int, counts: dict[int, int | None], form: str = "text", cpu: str = "r10000") -> Path:
     """The report of a rank."""
@@ -45,9 +47,10 @@ def test_totals(ranks: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "perfex: r10000 events, sums of " + ", ".join(f"rank {n}" for n in range(11))
-    assert lines[3].split()[-4:] == ["11545", "1000", "1049.5", "1500"]
-    assert lines[4].split()[-4:] == ["550", "0", "50.0", "100"]
-    assert lines[5].endswith("not available")
+    assert " ".join(lines[4:6]).split()[-4:] == ["11545", "1000", "1049.5", "1500"]
+    assert " ".join(lines[6:8]).split()[-4:] == ["550", "0", "50.0", "100"]
+    assert lines[8].endswith("not available")
+    assert max(map(len, lines[1:])) == 80
     assert lines[-1] == "slowest: rank 10, 1500 cycles"
 
 
@@ -103,15 +106,36 @@ def test_cycles_of_the_second_counter(tmp_path: Path) -> None:
     (b"perfex: perf backend, r10000 events: x\n", "no counts"),
     (b"perfex: perf backend, r1 events: x\n", "'r1' is not a cpu"),
     (b"perfex: perf backend, r10000 events: x\n  0 Cycles.... x\n", "line 2: '  0 Cycles.... x' is not a count"),
-    (b"perfex: perf backend, r10000 events: x\n 77 Cycles.... 3\n", "line 2: '77' is not an event"),
+    (b"perfex: perf backend, r10000 events: x\n 77 Cycles.... 3\n", "line 2: event: '77' is not an event"),
     (csv_head().encode() + b"event,,,,0,Cycles,many,exact,1,,,,\n", "line 2: 'many' is not a count"),
     (csv_head().encode() + b"event\n", "line 2: "),
+    (csv_head().encode() + b'event,,,,0,Cycles,"5', "its end is missing"),
+    (csv_head().encode() + b'event,,,,0,"Cycles,5\n', "unexpected end of data"),
+    (csv_head().encode() + b"event,,,,0," + b"x" * 200000 + b",5\n", "field larger than field limit"),
+    (csv_head().encode() + b"event,,,,0,Cycles,5\n" * 2, "line 3: event 0 stands here a second time"),
+    (b"perfex: perf backend, r10000 events: x\n  0 Cycles.... 12", "its end is missing"),
+    (JSON % (b"-5", b"1"), "'-5' is not a rank"),
+    (JSON % (b"Infinity", b"1"), "'inf' is not a rank"),
+    (JSON % (b"1", b"true"), "'true' is not a count"),
+    (JSON % (b"1", b"9" * 400), "is not a count"),
+    (JSON % (b"1", b'1}, {"event": 0, "count": 2'), "event 0 stands here a second time"),
 ])
 def test_files_that_are_no_reports(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "out.0").write_bytes(content)
     said = refused("--merge", tmp_path / "out.0")
     assert said.startswith(f"perfex: {tmp_path / 'out.0'}")
     assert message in said
+
+
+def test_names_of_any_bytes(tmp_path: Path) -> None:
+    path = write(tmp_path, 0, {0: 1})
+    path.write_text(path.read_text().replace("rank: 0\n", ""))
+    path = path.rename(tmp_path / "\udcff\u20ac\n")
+    done = perfex("--merge", path, env=environment(PYTHONIOENCODING="latin-1"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("slowest: \\udcff\\u20ac\\n, 1 cycles\n")
+    path.write_text("x\n")
+    assert "\\udcff" in refused("--merge", path)
 
 
 def test_what_cannot_be_merged(tmp_path: Path) -> None:

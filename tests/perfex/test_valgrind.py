@@ -408,3 +408,14 @@ def test_a_program_that_valgrind_does_not_start(tmp_path: Path, program: str, ot
     with pytest.raises(PerfexError, match="has not started"):
         run(broken, events=(15, other))
     assert "broken" in capfd.readouterr().err
+
+
+@needs_valgrind
+@pytest.mark.parametrize("other", [24, 22])
+def test_valgrind_that_is_ended_before_the_command(tmp_path: Path, other: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    dying = tmp_path / "valgrind"
+    dying.write_text(f"#!/bin/sh\ntest \"$1\" = --version && exec {shutil.which('valgrind')} --version\nkill -TERM $$\n")
+    dying.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(PerfexError, match="has not started 'true': it was ended by signal 15"):
+        run("true", events=(15, other))
