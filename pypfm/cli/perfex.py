@@ -156,6 +156,8 @@ def _check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: l
                                    ("--writebacks", args.writebacks, "valgrind")):
         if value and args.backend not in ("auto", backend):
             parser.error(f"{option} is an option of the {backend} backend")
+    if args.writebacks and not args.all:
+        parser.error("--writebacks goes with -a; -e 22 and -e 23 need it not")
     if args.out == "":
         parser.error("-o: the name of the file is empty")
     if not command and not args.table:

@@ -79,11 +79,17 @@ class Gate:
         self._begun = 0.0
         self._due: float | None = None
 
+    @property
+    def was_on(self) -> bool:
+        """Whether it has ever counted."""
+        return self._begun > 0
+
     def switch(self, on: bool) -> None:
         """Count from now on, or stop."""
         self._source.gate(on)
         now = time.monotonic()
-        self._begun = self._begun or now
+        if on:
+            self._begun = self._begun or now
         self._due = now + self._period if on and self._period else None
 
     def left(self) -> float | None:

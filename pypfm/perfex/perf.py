@@ -20,7 +20,7 @@ from pypfm.errors import CountingError, shown
 from pypfm.perfex import events, perf_table
 from pypfm.perfex.costs import default_clock
 from pypfm.perfex.model import Event, Measurement, Outcome, PerfexError, Quality, Request, Sample, ThreadCounts
-from pypfm.perfex.signals import GATE, Signals
+from pypfm.perfex.signals import GATE, NEVER_ON, Signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -369,7 +369,7 @@ class _Run:
         if lost := sum(counter.lost for counter in self._threads):
             yield f"{lost} records of ended threads were lost; the command's first thread has their counts"
         if self._request.gated and self._begun is None:
-            yield "no SIGUSR1 came: nothing was counted"
+            yield NEVER_ON
 
 
 def _of_time(count: Count, whole: Count | None) -> Count:

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 
     _Handler = Callable[[int, FrameType | None], object] | int | None
 
-__all__ = ["GATE", "Signals", "hold"]
+__all__ = ["GATE", "NEVER_ON", "Signals", "hold"]
 
 # -s and -p: counting on, counting off.
 GATE = (signal.SIGUSR1, signal.SIGUSR2)
+NEVER_ON = "no SIGUSR1 came: nothing was counted"
 # Passed on to the command, which may end in its own way; its counts are reported all the same.
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
 # The terminal gives them to the command too.

@@ -13,6 +13,7 @@ from pypfm.perfex import _callgrind, _formulas, _lackey, _valgrind, events
 from pypfm.perfex._gate import Gate, Source, Vgdb
 from pypfm.perfex.costs import builtin, default_clock
 from pypfm.perfex.model import Measurement, Outcome, PerfexError, Request, Sample, ThreadCounts
+from pypfm.perfex.signals import NEVER_ON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +101,7 @@ class _Run:
             options = _callgrind.options(directory, request.l2, writebacks=7 in request.events,
                                          per_thread=request.per_thread, gated=request.gated)
             command = _valgrind.Prepared(options, request)
-            status = command.run(self._gate(Vgdb(directory, command.pid)) if request.gated else None)
+            status = self._supervised(command, Vgdb(directory, command.pid) if request.gated else None)
             processes = _callgrind.read(directory, per_thread=request.per_thread)
         if request.gated:
             processes = [p for p in processes if p.pid == command.pid]
@@ -122,7 +123,7 @@ class _Run:
             except PerfexError:
                 command.cancel()
                 raise
-            status = command.run(self._gate(simulator) if request.gated else None)
+            status = self._supervised(command, simulator if request.gated else None)
             counts = simulator.finish(at_once=not command.over)
         if not counts["lines"]:
             raise _not_started(request, status)
@@ -131,9 +132,19 @@ class _Run:
         whole = ThreadCounts(command.pid, command.pid, self._measure(counts))
         return self._outcome("lackey and r10ksim", command, status, [whole])
 
-    def _gate(self, source: Source) -> Gate:
+    def _supervised(self, command: _valgrind.Prepared, source: Source | None) -> int:
+        """Run the command; its exit status.
+
+        :param source: -s and -p: what is to be told to start and stop
+        """
+        if source is None:
+            return command.run(None)
         period = self._request.period
-        return Gate(source, None if period is None else period / 1e3, self._sample)
+        gate = Gate(source, None if period is None else period / 1e3, self._sample)
+        status = command.run(gate)
+        if not gate.was_on:
+            self._notes.append(NEVER_ON)
+        return status
 
     def _sample(self, seconds: float, counts: Simulated) -> None:
         sample = Sample(seconds, {m.event.index: m.count for m in self._measure(counts)})

@@ -26,6 +26,7 @@ USAGE = ("usage: perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x]
     (["--plot", "x.svg"], "--plot needs -y; " + USAGE),
     (["-o", ""], "-o: the name of the file is empty; " + USAGE),
     (["-o", "/no\nsuch/file"], "/no\\nsuch/file: No such file or directory"),
+    (["--writebacks", "-e", "25"], "--writebacks goes with -a; -e 22 and -e 23 need it not; " + USAGE),
     (["--json", "--csv"], "--json and --csv exclude each other; " + USAGE),
     (["-e", "0", "-e", "16", "-e", "3"], "3 events; at most two are counted; " + USAGE),
     (["-e", "0", "-e", "15"], "conflicting counters: events 0 and 15 are both counted on counter 0"),

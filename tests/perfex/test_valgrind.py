@@ -351,6 +351,7 @@ def test_samples_in_python(program: str) -> None:
         outcome = run(program, "turns", 1000, events=(15, other), gated=True, period=10.0, on_sample=taken.append)
         assert [m.count for m in outcome.measurements] == [0, 0]
         assert outcome.samples == ()
+        assert outcome.notes == ("no SIGUSR1 came: nothing was counted",)
     assert taken == []
 
 
