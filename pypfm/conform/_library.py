@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -74,8 +75,13 @@ def loaded_file(address: int) -> str:
             fields = line.rstrip("\n").split(maxsplit=5)
             low, high = (int(end, 16) for end in fields[0].split("-"))
             if low <= address < high and len(fields) > 5:
-                return fields[5]
+                return _unescaped(fields[5])
     return ""
+
+
+def _unescaped(name: str) -> str:
+    """The name of a mapped file: the kernel writes a line feed as four characters."""
+    return name if os.path.exists(name) else name.replace(r"\012", "\n")
 
 
 class Guarded:

@@ -86,8 +86,9 @@ def library_file(asked: str, loaded: str) -> LibraryFile:
     """
     path = Path(loaded)
     try:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        soname, build_id = _elf_names(path)
+        regular = path.is_file()  # to read a pipe would take for ever
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if regular else ""
+        soname, build_id = _elf_names(path) if regular else ("", "")
     except OSError:  # it has gone since
         digest = soname = build_id = ""
     return LibraryFile(asked, os.path.realpath(loaded), soname, build_id, digest)

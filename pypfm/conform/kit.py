@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,9 @@ def conform(path: str, api: str | None = None, *, against: str | None = None, ca
     begin = time.monotonic()
     report = runner.opened(path, api, timeout)
     if report.findings:  # it does not survive being loaded
+        report.seconds = time.monotonic() - begin
         return report
-    _check_file(report)
+    _check_file(report, timeout)
     answers = runner.run(path, report.api, vectors=vectors, jobs=jobs, timeout=timeout, progress=progress)
     report = runner.merged(report, answers)
     if against is not None:
@@ -65,11 +67,12 @@ def conform(path: str, api: str | None = None, *, against: str | None = None, ca
     return report
 
 
-def _check_file(report: Report) -> None:
+def _check_file(report: Report, timeout: float) -> None:
     """Check what the file exports and where it has the members of structures."""
     file = Path(report.library.loaded)
-    for check in (symbols.check, structures.check):
+    for check in (symbols.check, partial(structures.check, timeout=timeout)):
         try:
             check(file, report.api).add_to(report)
         except LayoutError as error:
-            report.notes.append(f"{check.__module__.rpartition('.')[2]} were not checked: {error}")
+            what = "symbols" if check is symbols.check else "structures"
+            report.notes.append(f"{what} were not checked: {error}")

@@ -141,8 +141,6 @@ def _allowed(path: str, api: str, apis: Sequence[str]) -> str:
     return api
 
 
-
-
 def _foreign_host() -> str:
     """Why the recorded answers of libpfm 4 do not hold on this host, or ""."""
     if not _PARANOID.exists():

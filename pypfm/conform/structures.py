@@ -34,20 +34,23 @@ if TYPE_CHECKING:
 
     from pypfm._layout.model import Member, TypeLayout
 
-__all__ = ["check", "from_debug_info", "probe"]
+__all__ = ["TIMEOUT", "check", "from_debug_info", "probe"]
 
 Answer = dict[str, Any]  # of a probe, as it comes through JSON
 # Types that no function of the library takes or fills in.
 _NOT_PASSED = {"struct perf_event_mmap_page", "struct perf_event_header"}
+#: Seconds that a probe may take.
+TIMEOUT = 5.0
 _GROWTH = 8  # bytes by which an element of an array may have grown
 _FARTHEST = 128  # bytes that a member is looked for away from its place
 
 
-def check(path: Path, api: str) -> Outcome:
+def check(path: Path, api: str, timeout: float = TIMEOUT) -> Outcome:
     """Check the structures of a library, by its debug information or else by probing.
 
     :param path: the library under test
     :param api: pfm3, pfm3-manual or pfm4
+    :param timeout: seconds for one probe
     :return: a finding for each type with members at other places, or of another size
     :raises LayoutError: the file cannot be read
     """
@@ -57,7 +60,7 @@ def check(path: Path, api: str) -> Outcome:
         found = Outcome(notes=[f"structures were probed: {error}"])
     if found.checks:
         return found
-    probed = probe(path, api)
+    probed = probe(path, api, timeout)
     probed.notes[:0] = found.notes
     return probed
 
@@ -110,13 +113,14 @@ def _place(member: Member | None) -> str:
 
 # ---- probing -----------------------------------------------------------------------------
 
-def probe(path: Path, api: str) -> Outcome:
+def probe(path: Path, api: str, timeout: float = TIMEOUT) -> Outcome:
     """Find out by calls where the library has the members of the structures.
 
     :param path: the library under test; it is loaded in a process of its own
     :param api: pfm3, pfm3-manual or pfm4
+    :param timeout: seconds for one probe of it
     """
-    ours, theirs = _answers(LIBRARIES[api].path, api), _answers(path, api)
+    ours, theirs = _answers(LIBRARIES[api].path, api), _answers(path, api, timeout)
     outcome, evidence = Outcome(), _Evidence(api)
     kinds = {name: (ctype, kind) for name, (ctype, kind, _) in probes_of(api)[2].items()}
     silent: Counter[tuple[str, str]] = Counter()
@@ -144,14 +148,14 @@ def _without_answer(evidence: _Evidence, silent: Counter[tuple[str, str]], ctype
         silent[ctype, str(got.get("ended") or got.get("failed"))] += 1
 
 
-def _answers(path: Path, api: str) -> dict[str, Answer]:
+def _answers(path: Path, api: str, timeout: float = TIMEOUT) -> dict[str, Answer]:
     """The answers of all probes, by name."""
-    program = ("import sys; sys.path[:] = sys.argv[3:];"
-               " from pypfm.conform._probe_worker import main; main(*sys.argv[1:3])")
+    program = ("import sys; sys.path[:] = sys.argv[4:];"
+               " from pypfm.conform._probe_worker import main; main(*sys.argv[1:4])")
     env = {name: value for name, value in os.environ.items() if not name.startswith("LIBPFM_")}
     env["LIBPFM_ENCODE_INACTIVE"] = "1"
-    done = subprocess.run([sys.executable, "-c", program, str(path), api, *sys.path], capture_output=True, text=True,
-                          check=False, env=env)
+    done = subprocess.run([sys.executable, "-c", program, str(path), api, str(timeout), *sys.path],
+                          capture_output=True, text=True, check=False, env=env)
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return {row["name"]: row for row in rows}
 

@@ -23,19 +23,16 @@ it loads the library has that last one alone.  What each child does again comes 
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import gc
 import json
 import os
-import resource
 import select
-import signal
 import sys
-import time
 from collections import Counter
-from contextlib import suppress
+from itertools import takewhile
 from typing import TYPE_CHECKING, NoReturn, cast
 
+from pypfm.conform._children import adopt, how, out_of_reach, reaped, separate
 from pypfm.conform._library import Functions, MissingFunctionError, api_module, loaded_file, symbol
 from pypfm.conform.answers3 import Library3
 from pypfm.conform.answers4 import Library4
@@ -51,11 +48,8 @@ __all__ = ["exhausted", "main"]
 
 _CRASHES, _HANGS = 20, 3  # of one function: its other calls are given up
 _END = b'{"end": true}'
+_MESSAGES = tuple(f'{{"{key}": '.encode() for key in ("loaded", "refused", "start", "at"))  # how lines begin
 _PIECE = 1 << 16  # bytes
-_HIGH = 100  # descriptors below are what a library might take for its own
-_MEMORY = 4 << 30  # bytes of address space for a child
-_PR_SET_PDEATHSIG = 1
-_PATIENCE = 0.0005  # seconds between looks at a child that is about to end
 
 
 def exhausted(crashes: int, hangs: int) -> bool:
@@ -71,15 +65,10 @@ def main(answers: int) -> None:
 
     :param answers: the file descriptor for the answers
     """
-    _die_with_parent()
+    adopt()
     for line in sys.stdin.buffer:
         _do(json.loads(line), answers)
         _send(answers, {"done": True})
-
-
-def _die_with_parent() -> None:
-    """Leave nothing running when the process that wants the answers is gone."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _send(fd: int, message: Json) -> None:
@@ -132,51 +121,24 @@ def _attempt(job: dict[str, Json], todo: Sequence[int], answers: int) -> tuple[i
         while select.select([read_end], [], [], timeout)[0]:
             data = os.read(read_end, _PIECE)
             if not data:
-                return count, _how(_reaped(pid, timeout))
+                return count, how(reaped(pid, timeout))
             complete, newline, rest = (rest + data).rpartition(b"\n")
             lines = complete.split(b"\n") if newline else []
             finished = bool(lines) and lines[-1] == _END
             lines = lines[:-1] if finished else lines
-            if lines:
-                _write(answers, b"\n".join(lines) + b"\n")
-            count += len(lines)
+            good = list(takewhile(lambda line: line.startswith(_MESSAGES), lines))
+            if good:
+                _write(answers, b"\n".join(good) + b"\n")
+            count += len(good)
+            if len(good) < len(lines):
+                reaped(pid, 0)
+                return count, {"ended": "wrote into a descriptor that is not its own", "hang": False}
             if finished:
-                _reaped(pid, 0)
+                reaped(pid, 0)
                 return count, None
-        return count, _how(_reaped(pid, 0))
+        return count, how(reaped(pid, 0))
     finally:
         os.close(read_end)
-
-
-def _reaped(pid: int, patience: float) -> int | None:
-    """The status of a child; one that has not ended by then is killed, and the answer is None.
-
-    :param patience: seconds
-    """
-    deadline = time.monotonic() + patience
-    while not (ended := os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)):
-        if time.monotonic() >= deadline:
-            break
-        time.sleep(_PATIENCE)
-    with suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)  # what it left behind, too
-    os.kill(pid, signal.SIGKILL)  # in case it has not yet come to a group of its own
-    _, status = os.waitpid(pid, 0)
-    return status if ended else None
-
-
-def _how(status: int | None) -> dict[str, Json]:
-    """How a child ended, in words."""
-    if status is None:
-        return {"ended": "no answer in time", "hang": True}
-    code = os.waitstatus_to_exitcode(status)
-    if code >= 0:
-        return {"ended": f"ended the process with status {code}", "hang": False}
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
-    return {"ended": name, "hang": False}
 
 
 # ---- the child --------------------------------------------------------------------
@@ -186,8 +148,7 @@ def _child(job: dict[str, Json], todo: Sequence[int], answers: int, parent: int)
     status = 1
     try:
         gc.disable()
-        low, answers = answers, fcntl.fcntl(answers, fcntl.F_DUPFD_CLOEXEC, _HIGH)
-        os.close(low)
+        answers = out_of_reach(answers)
         vectors = cast("list[Vector]", job["vectors"])
         _separate(environment(vectors[0]) if vectors else {})
         if os.getppid() == parent:  # else it ended before this process was bound to it
@@ -200,17 +161,7 @@ def _child(job: dict[str, Json], todo: Sequence[int], answers: int, parent: int)
 
 def _separate(env: dict[str, str]) -> None:
     """Let what the library does reach nobody else; give it the environment of its group."""
-    os.setpgid(0, 0)
-    _die_with_parent()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with open("/proc/self/statm", encoding="ascii") as file:
-        used = int(file.read().split()[0]) * resource.getpagesize()
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    if used < _MEMORY and (most == resource.RLIM_INFINITY or most > _MEMORY):  # more with a sanitizer
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, most))
-    null = os.open(os.devnull, os.O_RDWR)
-    for fd in (0, 1, 2):
-        os.dup2(null, fd)
+    separate()
     for name in [name for name in os.environ if name.startswith("LIBPFM_")]:
         del os.environ[name]
     os.environ.update(env)

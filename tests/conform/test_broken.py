@@ -259,6 +259,35 @@ def test_half_a_file_crashes_the_loader(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr + done.stdout
 
 
+def test_what_a_library_leaves_behind_is_ended(tmp_path: Path) -> None:
+    """Also what is in a session of its own; and nobody waits for it, though it holds all descriptors."""
+    pids = tmp_path / "pids"
+    code = f"""
+        static int calls;
+        if (calls++ % 500 == 0 && fork() == 0) {{
+            setsid();
+            FILE *file = fopen("{pids}", "a");
+            fprintf(file, "%d\\n", getpid());
+            fclose(file);
+            for (;;)
+                pause();
+        }}
+    """
+    done = pypfm("conform", with_code(ENCODE, tmp_path / "library", code))
+    assert (done.returncode, done.stderr) == (0, "")
+    left = pids.read_text().split()
+    assert len(left) > 2
+    assert [pid for pid in left if Path(f"/proc/{pid}").exists()] == []
+
+
+def test_a_library_that_writes_into_every_descriptor(tmp_path: Path) -> None:
+    code = 'for (int fd = 3; fd < 500; fd++) (void)!write(fd, "{}\\n", 3);'
+    report = checked(with_code(("api.c", EVENT_NAME[1]), tmp_path, code), only=("query",))
+    assert {(f.kind, f.differences) for f in report.findings} == {
+        ("crash", ended("wrote into a descriptor that is not its own"))}
+    assert len(report.findings) == 20
+
+
 def test_a_library_that_kills_whom_it_can(tmp_path: Path) -> None:
     """The process that supervises it is no library's to kill, but it can: one line, status 1."""
     library = with_code(ENCODE, tmp_path, "kill(getppid(), SIGKILL);")

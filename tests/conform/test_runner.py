@@ -325,3 +325,12 @@ def test_a_file_name_of_any_bytes(name: bytes, tmp_path: Path) -> None:
     shutil.copy(os.fsencode(LIBRARIES["pfm4"].path), path)
     done = subprocess.run([os.fsencode(PYPFM), b"conform", path], capture_output=True, env=clean_env())
     assert (done.returncode, done.stderr) == (0, b"")
+    assert b"soname     libpfm.so.4" in done.stdout
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.so"
+    os.mkfifo(pipe)
+    done = pypfm("conform", pipe, "--timeout", 0.5)
+    assert (done.returncode, done.stderr) == (4, "")
+    assert f"hang    dlopen({pipe})" in done.stdout
