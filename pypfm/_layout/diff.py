@@ -109,9 +109,9 @@ class _Side:
     @classmethod
     def parse(cls, text: str) -> _Side:
         """TYPE, LIBRARY[:TYPE] or FILE[:TYPE]."""
-        source, colon, name = text.rpartition(":")
-        if not colon:
-            source, name = (name, "") if name in LIBRARIES or _is_file(name) else ("", name)
+        source, _, name = text.rpartition(":")
+        if not source or os.path.isfile(text):  # a file's name may have colons
+            source, name = (text, "") if text in LIBRARIES or _is_file(text) else ("", text.removeprefix(":"))
         if source in LIBRARIES:
             return cls(source, None, name or None)
         return cls(None, Path(source) if source else None, name or None)
@@ -158,7 +158,7 @@ def diff(left: str, right: str) -> list[LayoutDiff]:
 def _all(left: _Side, right: _Side) -> Iterator[LayoutDiff]:
     libraries = [side.library for side in (left, right) if side.library]
     if not libraries:
-        message = f"of which type? Give {left.file}:TYPE, or a library ({', '.join(LIBRARIES)}) on one side"
+        message = f"of which type? Give {left.file or 'FILE'}:TYPE, or a library ({', '.join(LIBRARIES)}) on one side"
         raise LayoutError(message)
     names = list(dict.fromkeys(name for library in libraries for name in types(library)))
     a, b = left.layouts(names), right.layouts(names)

@@ -245,6 +245,22 @@ def test_json_follows_its_schema(library: str) -> None:
         jsonschema.validate(broken, schemas.load("layout"))
 
 
+def test_a_library_without_structures() -> None:
+    for form in ((), ("--c",), ("--ctypes",), ("--json",)):
+        done = pypfm("layout", "--library", "perfex", *form)
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", "pypfm layout: perfex has no structures\n")
+
+
+def test_a_file_whose_name_has_a_colon(tmp_path: Path) -> None:
+    directory = tmp_path / "a:b"
+    directory.mkdir()
+    library = build_library(PFM3, directory, "-g")
+    for side in (library, f"{library}:pfmlib_event_t"):
+        done = pypfm("layout", "--diff", side, "pfm3")
+        assert (done.returncode, done.stderr) == (0, "")
+    assert pypfm("layout", "--diff", "", ":").stderr.startswith("pypfm layout: of which type? Give FILE:TYPE, or")
+
+
 def test_unknown_types_and_forms() -> None:
     assert refused("pfmlib_event") == (
         "pypfm layout: no library has a structure or union 'pfmlib_event'; the nearest are pfmlib_event_t,"
