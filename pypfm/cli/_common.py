@@ -8,6 +8,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pypfm.errors import shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -55,11 +57,11 @@ def number(text: str) -> int:
     """A number, decimal or 0x hexadecimal, not negative."""
     try:
         value = int(text, 0)
-    except ValueError:
-        message = f"{text!r} is not a number (decimal or 0x...)"
+    except ValueError:  # also of more digits than Python converts
+        message = f"{shown(text)} is not a number (decimal or 0x...)"
         raise ValueError(message) from None
     if value < 0:
-        message = f"{text!r} is negative"
+        message = f"{shown(text)} is negative"
         raise ValueError(message)
     return value
 
@@ -68,7 +70,7 @@ def between(text: str, least: int, most: int) -> int:
     """A number in a range, ends included."""
     value = number(text)
     if not least <= value <= most:
-        message = f"{text!r} is not between {least} and {most}"
+        message = f"{shown(text)} is not between {least} and {most}"
         raise ValueError(message)
     return value
 

@@ -21,17 +21,25 @@ if TYPE_CHECKING:
 
 __all__ = ["encoding", "encoding4", "offcore_rows", "perfevtsel", "picture", "rows", "say", "table"]
 
+_BETWEEN = 3  # columns of the terminal between two of a table
+_LEAST = 10  # for the last column of a table
+
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[object]], title: str | None = None,
           console: Console | None = None) -> None:
-    """Print a table; the last column is folded if the terminal is narrow."""
-    out = Table(*heads[:-1], box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
-    out.add_column(heads[-1], overflow="fold")
+    """Print a table; the last column is folded if the terminal is narrow, all are if that leaves it no room."""
+    console = console or _console()
+    cells = [[str(cell) for cell in line] for line in lines]
+    out = Table(*heads, box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    widths = [max(len(part) for row in [heads, *cells] for part in row[i].split("\n")) for i in range(len(heads))]
+    others = sum(width + _BETWEEN for width in widths[:-1])
+    for column in out.columns:
+        column.overflow = "fold"
     for column in out.columns[:-1]:
-        column.no_wrap = True
-    for line in lines:
-        out.add_row(*(Text(str(cell)) for cell in line))
-    (console or _console()).print(out)
+        column.no_wrap = console.width - others >= min(widths[-1], _LEAST)
+    for row in cells:
+        out.add_row(*map(Text, row))
+    console.print(out)
 
 
 def rows(pairs: Iterable[tuple[str, str]], console: Console | None = None) -> None:

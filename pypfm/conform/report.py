@@ -105,7 +105,7 @@ def _heads(report: Report) -> Iterator[_Line]:
     for what, name, value in rows:
         yield [(f"{what if what != last else '':<12}", "bold"), (f"{name:<11}", ""), (value, "")]
         last = what
-    yield [(f"{'api':<12}", "bold"), (f"{report.api}, {report.seconds:.1f} s", "")]
+    yield [(f"{'api':<12}", "bold"), (f"{report.api or 'unknown'}, {report.seconds:.1f} s", "")]
 
 
 def _finding(finding: Finding, width: int) -> Iterator[_Line]:

@@ -70,6 +70,11 @@ def test_data_registers_are_drawn_on_a_terminal() -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_nothing_is_left_out_on_a_narrow_terminal() -> None:
+    drawn = on_terminal(40, "decode", "-p", "montecito", "PMD38=2", "PMD39=1", "PMD48=0x4000000000001235", "--etb")
+    assert "predicted" in drawn
+
+
 @pytest.mark.parametrize("args", [("-p", "glm", "code=0x5300c0"), ("-p", "glm", "code=0x1300c0"),
                                   ("-p", "glm", "offcore=0x10001"), ("-p", "perf", "type=2", "config=7")])
 def test_codes_are_drawn_on_a_terminal(args: tuple[str, ...]) -> None:
