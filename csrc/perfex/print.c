@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_WIDTH 70
+#define WIDTH		80	/* columns of a terminal */
+#define BESIDE_WIDTH	29	/* count and quality, to the right of the name */
+#define NAME_WIDTH	(WIDTH - 4 - BESIDE_WIDTH)
+#define TIMES_WIDTH	39
 
 static const char *const qualities[] = { "exact", "approximate", "modelled", "" };
 
@@ -107,21 +110,43 @@ before(const struct line *a, const struct line *b)
 	return a->event < b->event;
 }
 
+/* The first words of a name, as many as fit into so many columns, with dots behind them; the words left over. */
+static const char *
+first_words(const char *name, size_t width, char words[NAME_WIDTH + 1])
+{
+	size_t size = strlen(name);
+
+	if (size > width)
+		for (size = width; size > 1 && name[size] != ' '; size--)
+			;
+	memset(words, '.', width);
+	words[width] = '\0';
+	memcpy(words, name, size);
+	return name[size] ? name + size + 1 : "";
+}
+
+/* An event: a line, and a second one for the rest of a long name and for the times. */
 static void
 add_line(struct report *report, const struct line *line, bool times)
 {
-	char name[NAME_WIDTH + 1], count[32] = "not available";
+	char words[NAME_WIDTH + 1], count[32] = "not available", below[1024] = "";
+	size_t width = NAME_WIDTH;
+	const char *more;
+	int room;
 
-	memset(name, '.', NAME_WIDTH);
-	name[NAME_WIDTH] = '\0';
-	memcpy(name, line->name, strlen(line->name) < NAME_WIDTH ? strlen(line->name) : NAME_WIDTH);
 	if (line->quality != PERFEX_UNAVAILABLE)
-		snprintf(count, sizeof(count), "%lld", line->count);
-	add(report, "%3d %s %20s  %-11s", line->event, name, count, qualities[line->quality]);
+		width += (size_t)(15 - snprintf(count, sizeof(count), "%15lld", line->count));	/* a long count takes more */
+	more = first_words(line->name, width, words);
+	add(report, "%3d %s %15s  %-11s", line->event, words, count, qualities[line->quality]);
+	end_line(report);
 	if (times && line->has_times)
-		add(report, " %14.9f %14.9f %14.9f", line->typical, line->minimum, line->maximum);
+		snprintf(below, sizeof(below), " %12.6f %12.6f %12.6f", line->typical, line->minimum, line->maximum);
 	else if (times && line->quality != PERFEX_UNAVAILABLE)
-		add(report, " %14s %14s %14s", "-", "-", "-");
+		snprintf(below, sizeof(below), " %12s %12s %12s", "-", "-", "-");
+	if (!*more && !*below)
+		return;
+	room = WIDTH - 4 - (int)strlen(below);
+	add(report, "    %-*s%s", room > 0 ? room : 0, more, below);
 	end_line(report);
 }
 
@@ -153,10 +178,10 @@ perfex_print(const struct perfex_choice *choice, const long long counts[2], cons
 		add(&report, "clock: %g MHz (given)\n", clock);
 	else if (costs)
 		add(&report, "clock: %g MHz (the default of the %s)\n", clock, choice->cpu->name);
-	add(&report, "event %*s %20s  %-11s", NAME_WIDTH - 3, "", "count", "quality");
-	if (costs)
-		add(&report, " %14s %14s %14s", "typical s", "minimum s", "maximum s");
+	add(&report, "event%*s %15s  %-11s", WIDTH - 5 - BESIDE_WIDTH, "", "count", "quality");
 	end_line(&report);
+	if (costs)
+		add(&report, "%*s %12s %12s %12s\n", WIDTH - TIMES_WIDTH, "", "typical s", "minimum s", "maximum s");
 	swap = costs && before(&lines[1], &lines[0]);
 	add_line(&report, &lines[swap], costs != NULL);
 	add_line(&report, &lines[!swap], costs != NULL);

@@ -248,7 +248,7 @@ def test_json_follows_its_schema(library: str) -> None:
 def test_a_library_without_structures() -> None:
     for form in ((), ("--c",), ("--ctypes",), ("--json",)):
         done = pypfm("layout", "--library", "perfex", *form)
-        assert (done.returncode, done.stdout, done.stderr) == (1, "", "pypfm layout: perfex has no structures\n")
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", "pypfm layout: the headers of perfex declare no structure\n")
 
 
 def test_a_file_whose_name_has_a_colon(tmp_path: Path) -> None:
@@ -270,7 +270,6 @@ def test_unknown_types_and_forms() -> None:
     assert "pfarg_start_t" in refused("pfarg_start_t")  # a structure that the headers only name
     assert "pfmlib_ita2_ism_t" in refused("pfmlib_ita2_ism_t")  # an enumeration
     assert refused("x" * 5000).count("x") < 100
-    assert refused("--library", "perfex") == "pypfm layout: the headers of perfex declare no structure\n"
 
 
 @pytest.mark.parametrize("args", [
