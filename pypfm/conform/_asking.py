@@ -53,7 +53,9 @@ def loader_name(path: str) -> str:
 def load(path: str, timeout: float) -> Reply:
     """What comes of loading a library: the worker's only message."""
     with Worker() as worker:
-        return next(worker.do(_job(path, None, timeout, [], [])))
+        # To its end: a generator that is dropped may swallow a KeyboardInterrupt.
+        first, *_ = worker.do(_job(path, None, timeout, [], []))
+        return first
 
 
 def ask(path: str, api: str, vectors: Sequence[Vector], *, jobs: int, timeout: float, descriptions: bool = False,
