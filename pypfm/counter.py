@@ -135,7 +135,7 @@ class Machine(Mapping[str, CounterEvent]):
 
     def perf_event(self, event: str) -> tuple[int, int]:
         """Type and config of an event of linux, as perf_event_open() takes them."""
-        row = self._c.table.rows[list(self._events).index(self[event].name)]
+        row = self._c.table.rows[lib.pmc_machine_event(self._c, self[event].id)]
         return int(row.type), int(row.config)
 
     def advance(self, event: str, count: int = 1) -> None:

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import difflib
 
-from pypfm._mirror import string
-from pypfm._pfm3 import ffi, lib
-
 __all__ = [
     "AssignmentError", "CodeRangeError", "ConformError", "CounterBusyError", "CounterError", "CounterEventError",
     "CounterNumberError", "CounterRunningError", "CountingError", "CoverageError", "DataRangeError", "DecodeError",
@@ -190,6 +187,9 @@ class FieldWidthError(PromiseError):
 
 
 def _code_name(code: int) -> str:
+    from pypfm._mirror import string
+    from pypfm._pfm3 import ffi, lib  # not for programs that use other libraries only
+
     name = lib.pfm3_error_name(code)
     return "unknown" if name == ffi.NULL else string(name)
 

@@ -319,7 +319,7 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
     classes, scalars = [], []
     functions: dict[str, str] = {}
     hand = args.hand.read_text() if args.hand else ""
-    by_hand = set(re.findall(r"^ *def ((?:pfm|pmc)\w+)", hand, flags=re.M))
+    by_hand = set(re.findall(r"^ *def (\w+)", hand, flags=re.M))
     for node in tree.ext:
         if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Struct) and node.type.decls:
             types.add_tagged(node)
@@ -341,7 +341,7 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
         "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING, Any\n",
         f"from pypfm import _mirror as _m\nfrom pypfm._{args.module} import ffi, lib\n",
         "if TYPE_CHECKING:\n    from collections.abc import Callable\n\n    from pypfm._layout.model import Declared\n",
-        import_hand(args.hand, hand) if by_hand else "",
+        import_hand(args.hand, hand) if by_hand & set(functions) else "",
         "_c = _m.callers(ffi, lib)\n",
         "__all__ = [\n" + "".join(f"    {n!r},\n" for n in names) + "]\n",
         "".join(f"{n}: int = lib.{n}\n" for n in constants),

@@ -10,7 +10,6 @@
 
 #include "public.h"
 #include "../names/names.h"
-#include "../counting/ring.h"
 
 /* Is there where the kernel has perf_event_open(). */
 #define PFM4_PARANOID	"/proc/sys/kernel/perf_event_paranoid"

@@ -6,6 +6,7 @@ The options are those of IRIX's program; those with two dashes are ours.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import signal
@@ -34,7 +35,7 @@ _FAILED = 1
 
 
 # Python has none where the descriptor is closed.
-_STDERR: TextIO = sys.stderr or open(os.devnull, "w", encoding="ascii")  # noqa: SIM115 - for as long as we run
+_STDERR: TextIO = sys.stderr or io.StringIO()
 
 
 def _say(text: str) -> None:

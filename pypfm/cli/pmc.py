@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 from pypfm._counting import PerfEvent, reason
 from pypfm._launch import Command
 from pypfm.counter import MACHINES, Machine
-from pypfm.errors import CountingError, PfmError
+from pypfm.errors import CountingError, PfmError, UnknownEventError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,8 +144,10 @@ def _run(command: Command, words: Sequence[str]) -> int:
 
 def _count(parser: argparse.ArgumentParser, args: argparse.Namespace) -> int:
     machine = Machine(args.machine)
-    if args.event not in machine:
-        parser.error(str(_unknown(machine, args.event)))
+    try:
+        machine[args.event]
+    except UnknownEventError as error:
+        parser.error(str(error))
     if machine.is_model:
         message = f"{machine.name} is a model; it counts what a program gives it (pmc_model_advance)"
         raise _FailedError(_EXIT_MACHINE, message)
@@ -163,14 +165,6 @@ def _count(parser: argparse.ArgumentParser, args: argparse.Namespace) -> int:
     _show(args, counts)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
-
-
-def _unknown(machine: Machine, event: str) -> CountingError:
-    try:
-        machine[event]
-    except CountingError as error:
-        return error
-    raise AssertionError(event)
 
 
 def _show(args: argparse.Namespace, counts: tuple[int, int | None]) -> None:

@@ -116,7 +116,9 @@ def opened(path: str, api: str | None, timeout: float) -> Report:
         return report
     library = library_file(path, str(head["loaded"]) or name)
     apis = cast("list[str]", head["apis"])
-    return Report(_api_of(path, library.soname, apis) if api is None else _allowed(path, api, apis), library)
+    if api is None:
+        return Report(_api_of(path, library.soname, apis), library)
+    return Report(_allowed(path, api, apis, bool(head["loaded"])), library)
 
 
 def _api_of(path: str, soname: str, apis: Sequence[str]) -> str:
@@ -129,12 +131,15 @@ def _api_of(path: str, soname: str, apis: Sequence[str]) -> str:
     return same[0] if same else apis[0]
 
 
-def _allowed(path: str, api: str, apis: Sequence[str]) -> str:
-    """An API that the user asks for, once it is known to be one of the library."""
+def _allowed(path: str, api: str, apis: Sequence[str], some_libpfm: bool) -> str:
+    """An API that the user asks for, unless the library is clearly of another.
+
+    :param some_libpfm: it exports what both APIs have; what is missing of this one will be findings
+    """
     if api not in APIS:
         message = f"no such API: {shown(api)}; there are {', '.join(APIS)}"
         raise ConformError(message)
-    if base(api) not in apis:
+    if base(api) not in apis and (apis or not some_libpfm):
         hint = f"; what it exports is {' and '.join(apis)}" if apis else ""
         message = f"{shown(path)} is no library of {api}: it exports no {MARKS[base(api)]}(){hint}"
         raise ConformError(message)

@@ -10,7 +10,7 @@ import pytest
 
 from broken import changed
 from conftest import run
-from native import PFM3, PFM4
+from native import PFM3, PFM4, build_library, csrc
 from pypfm import schemas
 from pypfm.config import LIBRARIES
 from pypfm.conform import conform, random_calls
@@ -59,6 +59,19 @@ def test_a_missing_function(tmp_path: Path, no_vectors: Path) -> None:
     done = pypfm("conform", library, "--vectors", no_vectors)
     assert done.returncode == 8, done.stdout + done.stderr
     assert "pfm_get_version" in done.stdout
+
+
+def test_the_function_that_identifies_an_api_may_be_missing(tmp_path: Path, no_vectors: Path) -> None:
+    exports = tmp_path / "exports.map"
+    exports.write_text((csrc(PFM4) / "libpfm4.map").read_text().replace("\tpfm_get_os_event_encoding;\n", ""))
+    library = build_library(PFM4, tmp_path, f"-Wl,--version-script={exports}")
+    assert pypfm("conform", library, "--vectors", no_vectors).returncode == 1
+    done = pypfm("conform", library, "--vectors", no_vectors, "--api", "pfm4")
+    assert done.returncode == 8, done.stdout + done.stderr
+    assert "pfm_get_os_event_encoding" in done.stdout
+    for other in (["--api", "pfm3"], []):
+        refused = pypfm("conform", PFM4.path if other else "libc.so.6", *other)
+        assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
 
 
 def test_the_seed_chooses_the_calls() -> None:
