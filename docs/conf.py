@@ -1,0 +1,42 @@
+"""Sphinx: the C and Python reference, the event catalogue, guides, and the manual pages.
+
+    sphinx-build -W -n docs build/html
+    sphinx-build -W -n -b man docs docs/man      # what is committed there
+
+Needs the extra [docs] and pypfm installed; no network.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS / "_ext"))
+
+project = "pypfm"
+author = copyright = "The pypfm developers"
+version = release = installed_version("pypfm")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.intersphinx",
+]
+exclude_patterns = ["man", "examples", "_ext"]
+nitpicky = True
+
+html_theme = "furo"
+html_static_path = ["_static"]
+html_title = f"pypfm {version}"
+pygments_style = "friendly"
+pygments_dark_style = "native"
+
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+
+# Debian's python3-doc, where it is installed; never the network.
+_INVENTORY = Path("/usr/share/doc/python3-doc/html/objects.inv")
+if _INVENTORY.is_file():
+    intersphinx_mapping = {"python": ("https://docs.python.org/3", str(_INVENTORY))}
