@@ -23,6 +23,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.intersphinx",
+    "layout_tables",
 ]
 exclude_patterns = ["man", "examples", "_ext"]
 nitpicky = True
