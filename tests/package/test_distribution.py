@@ -1,0 +1,131 @@
+"""What is shipped: the source archive, the wheel made of it, and the wheel on every Python of this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, clean_env, run
+from pypfm.config import LIBRARIES
+
+MODULES = ["pfm3", "pfm3_manual", "pfm4", "pmc", "libperfex"]
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the source archive of the committed files, and the wheel that is built of it."""
+    work = tmp_path_factory.mktemp("dist")
+    # The committed files and nothing else: what lies about in a working tree is not shipped.
+    done = run("git", "clone", "-q", ROOT, work / "tree")
+    if done.returncode:
+        pytest.skip(f"the sources are no git repository: {done.stderr.strip()}")
+    done = run(sys.executable, "-m", "build", "--outdir", work, cwd=work / "tree", timeout=900)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return work
+
+
+@pytest.fixture(scope="module")
+def sdist(archives: Path) -> set[str]:
+    """Names in the source archive, without its top directory."""
+    [path] = archives.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        return {name.partition("/")[2] for name in archive.getnames() if not name.endswith("/")}
+
+
+@pytest.fixture(scope="module")
+def wheel(archives: Path) -> Path:
+    [path] = archives.glob("*.whl")
+    return path
+
+
+def test_the_source_archive_has_all_committed_files(archives: Path, sdist: set[str]) -> None:
+    committed = set(run("git", "ls-files", cwd=archives / "tree").stdout.split())
+    assert {name for name in committed - sdist if not name.startswith(".")} == set()
+    assert sdist - committed == {"PKG-INFO"}
+
+
+def test_the_wheel_has_everything(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert wheel.name.endswith(".whl")
+    assert "-cp310-abi3-" in wheel.name
+    wanted = {f"pypfm/{path.relative_to(ROOT / 'pypfm').as_posix()}" for path in (ROOT / "pypfm").rglob("*")
+              if path.is_file() and "__pycache__" not in path.parts}
+    wanted |= {f"pypfm/_{module}{end}" for module in MODULES for end in (".abi3.so", ".pyi", "_api.py")}
+    wanted |= {f"pypfm/lib/{library.name}/{library.soname}" for library in LIBRARIES.values()}
+    wanted |= {f"pypfm/include/{header.relative_to(ROOT / 'csrc').as_posix().replace('/include/', '/')}"
+               for header in (ROOT / "csrc").glob("*/include/**/*.h")}
+    wanted |= {f"pypfm/perfex/tables/{table.name}" for table in (ROOT / "csrc/tables").glob("perfex_*.csv")}
+    wanted.add("pypfm/libexec/r10ksim")
+    assert wanted - names == set()
+
+
+def test_the_wheel_has_nothing_private(wheel: Path) -> None:
+    """No sources in C, no private header, no test."""
+    names = zipfile.ZipFile(wheel).namelist()
+    public = {header.name for header in (ROOT / "csrc").glob("*/include/**/*.h")}
+    odd = [name for name in names if name.endswith((".c", ".o", ".in", ".map", ".cmake", ".txt"))
+           or (name.endswith(".h") and Path(name).name not in public)
+           or name.split("/")[0] in {"tests", "docs", "csrc", ".ci"}]
+    assert [name for name in odd if ".dist-info/" not in name] == []
+    tops = {name.split("/")[0] for name in names}
+    assert {re.sub(r"-[\d.]+", "", top) for top in tops} <= {"pypfm", "pypfm.dist-info", "pypfm.data"}
+
+
+def test_extensions_keep_to_the_limited_api(wheel: Path) -> None:
+    done = run(sys.executable, "-m", "abi3audit", "--strict", "--report", wheel)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("abi3.so") >= len(MODULES)
+
+
+def interpreters() -> list[str]:
+    """Every Python from 3.10 on that this machine has."""
+    directories = {*os.environ.get("PATH", "").split(":"), "/usr/bin", "/usr/local/bin"}
+    found = {}
+    for directory in directories:
+        for path in sorted(Path(directory).glob("python3*")) if directory else []:
+            match = re.fullmatch(r"python3\.(\d+)t?", path.name)
+            if match and int(match[1]) >= 10:
+                found.setdefault(path.name, str(path))
+    return sorted(found.values()) or [sys.executable]
+
+
+def test_the_wheel_on_every_interpreter(wheel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tried = []
+    for python in interpreters():
+        venv = tmp_path / Path(python).name
+        made = run(python, "-m", "venv", venv)
+        if made.returncode:
+            tried.append(f"{python}: no venv")
+            continue
+        done = run(venv / "bin/pip", "install", "-q", wheel, timeout=600)
+        assert done.returncode == 0, f"{python}: {done.stderr}"
+        done = run(venv / "bin/pypfm", "encode", "-p", "itanium2", "CPU_CYCLES", "--json", cwd=tmp_path,
+                   env=clean_env())
+        assert done.returncode == 0, f"{python}: {done.stderr}"
+        assert '"0x1228"' in done.stdout or "0x0000000000001228" in done.stdout
+        version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        tried.append(f"{python} ({version})")
+    with capsys.disabled():
+        print(f"\nthe wheel was tried on: {', '.join(tried)}")
+    assert any("(" in line for line in tried)
+
+
+def test_what_is_installed_is_removed(wheel: Path, tmp_path: Path) -> None:
+    """pip knows all files: nothing is left behind."""
+    if shutil.which("cc") is None:
+        pytest.skip("no compiler on this machine")
+    venv = tmp_path / "venv"
+    assert run(sys.executable, "-m", "venv", venv).returncode == 0
+    before = {p for p in venv.rglob("*") if "__pycache__" not in p.parts}
+    assert run(venv / "bin/pip", "install", "-q", "--no-deps", wheel).returncode == 0
+    assert run(venv / "bin/pip", "uninstall", "-q", "-y", "pypfm").returncode == 0
+    left = {p for p in venv.rglob("*") if "__pycache__" not in p.parts} - before
+    assert {p for p in left if p.is_file()} == set()
