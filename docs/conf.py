@@ -41,3 +41,6 @@ autodoc_member_order = "bysource"
 _INVENTORY = Path("/usr/share/doc/python3-doc/html/objects.inv")
 if _INVENTORY.is_file():
     intersphinx_mapping = {"python": ("https://docs.python.org/3", str(_INVENTORY))}
+
+# The event catalogue and the pictures of registers: docs/_ext.
+extensions += ["event_pages"]

@@ -1,0 +1,131 @@
+"""The event catalogue: ``.. pfm-events:: itanium2`` is all events of a PMU, from the tables in csrc/tables.
+
+Each event is an object of its own (see pfm_domain).  Neighbours of one family, and what they have in
+common, are shown together.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from event_tables import TABLES, Entry, entries, tables_of
+from pfm_domain import Place
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+from pypfm.cli._common import PMUS, selected_pmu
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sphinx.application import Sphinx
+
+__all__ = ["Events", "setup"]
+
+_MANY = 200  # events of a page that gets sections
+
+
+class Events(SphinxDirective):
+    """All events of a PMU."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        pmu = self.arguments[0]
+        for table in tables_of(pmu):
+            self.env.note_dependency(str(TABLES / table))
+        try:
+            found = entries(pmu)
+        except ValueError as error:
+            raise self.error(str(error)) from None
+        summary = nodes.paragraph("", f"{len(found)} events. ", classes=["pfm-summary"])
+        return [summary, *self._modifiers(pmu), *(self._sections(pmu, found) if len(found) > _MANY
+                                                  else self._families(found))]
+
+    def _modifiers(self, pmu: str) -> list[nodes.Node]:
+        """The modifiers of the events of a libpfm 4 PMU, each once."""
+        if pmu not in PMUS or PMUS[pmu][0] != "pfm4":
+            return []
+        model = selected_pmu(pmu)
+        known = {m.name: m for e in model for m in model.modifiers(e.name, model._default_os)}
+        items = [_item(f"{m.name}" if m.is_switch else f"{m.name}=N", m.description) for m in known.values()]
+        return [nodes.paragraph("", "Modifiers:"),
+                nodes.definition_list("", *items, classes=["simple", "pfm-umasks", "pfm-modifiers"])]
+
+    def _sections(self, pmu: str, found: Sequence[Entry]) -> list[nodes.Node]:
+        """Sections by the first word of the name."""
+        groups: dict[str, list[Entry]] = {}
+        for entry in found:
+            groups.setdefault(entry.key.partition("_")[0], []).append(entry)
+        return [nodes.section("", nodes.title("", word), *self._families(group), ids=[f"{pmu}-{word}-events"])
+                for word, group in groups.items()]
+
+    def _families(self, found: Sequence[Entry]) -> list[nodes.Node]:
+        made = []
+        for family, members in groupby(found, lambda e: e.family):
+            # Events without a family have nothing in common.
+            groups = [list(members)] if family else [[entry] for entry in members]
+            made += [self._family(group) for group in groups]
+        return made
+
+    def _family(self, members: Sequence[Entry]) -> nodes.Node:
+        """Events with a common title: that first, then they, then the facts that all share."""
+        shared = [fact for fact in members[0].facts if all(fact in e.facts for e in members)]
+        if len(members) == 1:
+            shared = []
+        made = nodes.container(classes=["pfm-family"])
+        if len(members) > 1:
+            made += nodes.paragraph("", members[0].family, classes=["pfm-title"])
+        events = nodes.definition_list(classes=["simple", "pfm-events"])
+        for entry in members:
+            text = entry.detail if len(members) > 1 else entry.description
+            events += self._entry("event", entry, text, [f for f in entry.facts if f not in shared])
+        made += events
+        if shared:
+            made += _facts(shared)
+        return made
+
+    def _entry(self, kind: str, entry: Entry, text: str, facts: Sequence[str]) -> nodes.Node:
+        """An event or unit mask, known to the domain."""
+        shown = f"{entry.pmu}.{entry.key if kind == 'umask' else entry.title}"
+        domain = self.env.domains["pfm"]
+        try:
+            domain.note(entry.object_name, Place(kind, self.env.docname, entry.anchor, shown))
+        except ExtensionError as error:
+            raise self.error(str(error)) from None
+        link = nodes.reference("", "", nodes.literal("", entry.title), refid=entry.anchor, internal=True)
+        term = nodes.term("", "", link, nodes.Text(" "), nodes.inline("", entry.codes, classes=["pfm-code"]),
+                          ids=[entry.anchor])
+        body = nodes.definition("", nodes.paragraph("", text))
+        if facts:
+            body += _facts(facts)
+        if entry.details:
+            body += nodes.definition_list("", *(_item(what, words) for what, words in entry.details),
+                                          classes=["simple", "pfm-details"])
+        if entry.umasks:
+            body += nodes.definition_list("", *(self._entry("umask", u, u.description, u.facts)
+                                                for u in entry.umasks), classes=["simple", "pfm-umasks"])
+        return nodes.definition_list_item("", term, body)
+
+
+def _item(what: str, text: str) -> nodes.Node:
+    return nodes.definition_list_item("", nodes.term("", "", nodes.literal("", what)),
+                                      nodes.definition("", nodes.paragraph("", text)))
+
+
+def _facts(facts: Sequence[str]) -> nodes.Node:
+    line = nodes.paragraph(classes=["pfm-facts"])
+    for i, fact in enumerate(facts):
+        line += nodes.Text(" · " if i else "")
+        line += nodes.inline("", fact)
+    return line
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    app.setup_extension("pfm_domain")
+    app.add_directive("pfm-events", Events)
+    app.add_css_file("pfm.css")
+    app.add_js_file("pfm-filter.js", loading_method="defer")
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
