@@ -43,4 +43,4 @@ if _INVENTORY.is_file():
     intersphinx_mapping = {"python": ("https://docs.python.org/3", str(_INVENTORY))}
 
 # The event catalogue and the pictures of registers: docs/_ext.
-extensions += ["event_pages"]
+extensions += ["event_pages", "register_pages"]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from event_tables import TABLES, Entry, entries, tables_of
-from pfm_domain import Place
-from sphinx.errors import ExtensionError
+from pfm_domain import Place, note
+from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from pypfm.cli._common import PMUS, selected_pmu
@@ -63,19 +63,17 @@ class Events(SphinxDirective):
                 for word, group in groups.items()]
 
     def _families(self, found: Sequence[Entry]) -> list[nodes.Node]:
-        made = []
-        for family, members in groupby(found, lambda e: e.family):
-            # Events without a family have nothing in common.
-            groups = [list(members)] if family else [[entry] for entry in members]
-            made += [self._family(group) for group in groups]
-        return made
+        # Events without a family have nothing in common: each is a group of its own.
+        groups = groupby(found, lambda e: e.family or e.object_name)
+        return [self._family(list(members)) for _, members in groups]
 
     def _family(self, members: Sequence[Entry]) -> nodes.Node:
         """Events with a common title: that first, then they, then the facts that all share."""
         shared = [fact for fact in members[0].facts if all(fact in e.facts for e in members)]
         if len(members) == 1:
             shared = []
-        made = nodes.container(classes=["pfm-family"])
+        # The texts of the tables are shown as they are: -- is an option's, not a dash.
+        made = nodes.container(classes=["pfm-family"], support_smartquotes=False)
         if len(members) > 1:
             made += nodes.paragraph("", members[0].family, classes=["pfm-title"])
         events = nodes.definition_list(classes=["simple", "pfm-events"])
@@ -90,14 +88,13 @@ class Events(SphinxDirective):
     def _entry(self, kind: str, entry: Entry, text: str, facts: Sequence[str]) -> nodes.Node:
         """An event or unit mask, known to the domain."""
         shown = f"{entry.pmu}.{entry.key if kind == 'umask' else entry.title}"
-        domain = self.env.domains["pfm"]
-        try:
-            domain.note(entry.object_name, Place(kind, self.env.docname, entry.anchor, shown))
-        except ExtensionError as error:
-            raise self.error(str(error)) from None
+        note(self.env, entry.object_name, Place(kind, self.env.docname, entry.anchor, shown))
         link = nodes.reference("", "", nodes.literal("", entry.title), refid=entry.anchor, internal=True)
         term = nodes.term("", "", link, nodes.Text(" "), nodes.inline("", entry.codes, classes=["pfm-code"]),
                           ids=[entry.anchor])
+        if "-" in entry.key and kind == "event":
+            # The search takes such a name apart; it finds the whole of it as an entry of the index.
+            term += addnodes.index(entries=[("single", f"{entry.title}; {entry.pmu}", entry.anchor, "main", None)])
         body = nodes.definition("", nodes.paragraph("", text))
         if facts:
             body += _facts(facts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from docutils import nodes
 from sphinx.domains import Domain, ObjType
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sphinx.builders import Builder
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["PfmDomain", "Place", "setup"]
+__all__ = ["PfmDomain", "Place", "note", "setup"]
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,6 @@ class PfmDomain(Domain):
         found: dict[str, Place] = self.data["objects"]
         return found
 
-    def note(self, name: str, place: Place) -> None:
-        """Take in an object.
-
-        :raises ExtensionError: its name or its anchor is another one's
-        """
-        for other, taken in self.objects.items():
-            if other == name or taken.anchor == place.anchor:
-                message = f"{place.document}: {name} (#{place.anchor}) is already in {taken.document}"
-                raise ExtensionError(message)
-        self.objects[name] = place
-
     def clear_doc(self, docname: str) -> None:
         for name in [n for n, place in self.objects.items() if place.document == docname]:
             del self.objects[name]
@@ -99,6 +88,19 @@ class PfmDomain(Domain):
     def _objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
         for name, place in self.objects.items():
             yield name, place.shown, place.kind, place.document, place.anchor, 1
+
+
+def note(env: BuildEnvironment, name: str, place: Place) -> None:
+    """Take in an object.
+
+    :raises ExtensionError: its name or its anchor is another one's; the build fails
+    """
+    objects = cast("PfmDomain", env.get_domain("pfm")).objects
+    for other, taken in objects.items():
+        if other == name or taken.anchor == place.anchor:
+            message = f"{place.document}: {name} (#{place.anchor}) is already in {taken.document}"
+            raise ExtensionError(message)
+    objects[name] = place
 
 
 def setup(app: Sphinx) -> dict[str, object]:

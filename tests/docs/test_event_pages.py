@@ -1,0 +1,315 @@
+"""The event catalogue: every row of every table is on its page, in objects.inv, and in the search index.
+
+The tables are read here again, and not with the code that makes the pages.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+import zlib
+from functools import cache
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+ROOT = Path(__file__).parents[2]
+TABLES = ROOT / "csrc" / "tables"
+PAGES = {"glm": "goldmont"}  # where the page has another name than the PMU
+Row = dict[str, str]
+
+
+def rows(name: str) -> list[Row]:
+    with (TABLES / name).open(newline="", encoding="ascii") as stream:
+        return list(csv.DictReader(stream))
+
+
+def kinds(pattern: str) -> list[str]:
+    """The PMUs that have a table of a kind."""
+    found = [re.fullmatch(pattern, path.name) for path in sorted(TABLES.iterdir())]
+    return [match[1] for match in found if match]
+
+
+CPUS = sorted({row["cpu"] for row in rows("perfex_events.csv")})
+PMUS = kinds(r"(?!pmc_|perfex_)(\w+)_events\.csv")
+MACHINES = kinds(r"pmc_(\w+)_events\.csv")
+
+
+def test_every_table_is_tested() -> None:
+    known = {f"{p}_events.csv" for p in PMUS} | {f"{p}_umasks.csv" for p in kinds(r"(\w+)_umasks\.csv")}
+    known |= {f"pmc_{m}_events.csv" for m in MACHINES}
+    known |= {f"perfex_{t}.csv" for t in ("events", "costs", "perf", "valgrind")}
+    assert known == {path.name for path in TABLES.glob("*.csv")}
+    assert len(PMUS) >= 4
+    assert len(MACHINES) >= 5
+    assert CPUS == ["r10000", "r10000-3", "r12000"]
+
+
+@cache
+def page(site: Path, pmu: str) -> BeautifulSoup:
+    name = PAGES.get(pmu, pmu.partition("-")[0])
+    return BeautifulSoup((site / "events" / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+
+
+def entry(site: Path, pmu: str, anchor: str) -> tuple[Tag, Tag]:
+    """The term and the definition with an anchor."""
+    found = page(site, pmu).find_all(id=anchor)
+    assert len(found) == 1, anchor
+    definition = found[0].find_next_sibling("dd")
+    assert found[0].name == "dt"
+    assert definition is not None
+    return found[0], definition
+
+
+def line(tag: Tag) -> str:
+    return " ".join(tag.get_text(" ").split())
+
+
+def facts(term: Tag, definition: Tag) -> list[str]:
+    """The facts of an event: its own, and those of its family."""
+    family = term.find_parent(class_="pfm-family")
+    assert family is not None
+    own = definition.find("p", class_="pfm-facts", recursive=False)
+    shared = family.find("p", class_="pfm-facts", recursive=False)
+    return [span.get_text() for p in (own, shared) if p is not None for span in p.find_all("span")]
+
+
+@cache
+def inventory(site: Path) -> dict[tuple[str, str], str]:
+    """Addresses by type and name."""
+    data = (site / "objects.inv").read_bytes().split(b"\n", 4)[4]
+    found = {}
+    for item in zlib.decompress(data).decode().splitlines():
+        name, kind, uri = re.fullmatch(r"(.+?) (\w+:\S+) -?\d+ (\S*) .*", item).groups()
+        if kind.startswith("pfm:"):
+            found[kind, name] = uri.removesuffix("$") + (name if uri.endswith("$") else "")
+    return found
+
+
+def check_place(site: Path, kind: str, pmu: str, key: str) -> tuple[Tag, Tag]:
+    anchor = f"{pmu}-{key}".replace(":", "-")
+    file = PAGES.get(pmu, pmu.partition("-")[0])
+    assert inventory(site)[f"pfm:{kind}", f"{pmu}.{key}"] == f"events/{file}.html#{anchor}"
+    return entry(site, pmu, anchor)
+
+
+def text_of(row: Row, term: Tag, definition: Tag) -> str:
+    """The description, put together again from that of the family and that of the member."""
+    family = term.find_parent(class_="pfm-family")
+    title = family.find("p", class_="pfm-title") if family else None
+    own = definition.p.get_text() if definition.p else ""
+    return f"{title.get_text()} -- {own}" if title and " -- " in row["description"] else own
+
+
+@pytest.mark.parametrize("pmu", [p for p in PMUS if "kind" in rows(f"{p}_events.csv")[0]])
+def test_rows_of_libpfm3(site: Path, pmu: str) -> None:
+    table = rows(f"{pmu}_events.csv")
+    for row in table:
+        term, definition = check_place(site, "event", pmu, row["name"])
+        assert line(term) == f"{row['name']} code {row['code']}, mask {row['umask']}"
+        assert text_of(row, term, definition) == row["description"]
+        said = facts(term, definition)
+        bits = [n for n in range(16) if int(row["counters"], 0) >> n & 1]
+        assert (f"PMC{bits[0]}" if len(bits) == 1 else f"PMC{bits[0]} to PMC{bits[-1]}") in said
+        assert len(bits) == bits[-1] - bits[0] + 1
+        assert f"at most {row['maxincr']} a cycle" in said
+        words = [w for c, w in (("opcm", "opcode matching"), ("iarr", "code ranges"), ("darr", "data ranges"))
+                 if row[c] == "1"]
+        assert (f"with {', '.join(words)}" if words else "no qualifiers") in said
+        group = [f for f in said if "cache events" in f]
+        assert group == ([f"{row['group'].upper()} cache events, set {row['set']}"] if row["group"] else [])
+        assert [f for f in said if "EAR" in f] == {
+            "iear_tlb": ["instruction EAR, TLB mode"], "iear_cache": ["instruction EAR, cache mode"],
+            "dear_tlb": ["data EAR, TLB mode"], "dear_cache": ["data EAR, cache mode"],
+            "dear_alat": ["data EAR, ALAT mode"]}.get(row["kind"], [])
+        assert ("records branches" in said) == (row["kind"] == "btb")
+        if "type" in row:
+            assert f"{row['type'].replace('_', '-')} thread type" in said
+        assert any(f.startswith("unit masks I (invalid)") for f in said) == (row.get("mesi") == "1")
+    assert len(page(site, pmu).select("dl.pfm-events > dt")) == len(table)
+
+
+UMASK_FACTS = {"DFL": "default", "NCOMBO": "alone in its group", "PEBS": "precise",
+               "EXCL_GRP_GT": "no unit mask of a higher group beside it",
+               "GRP_DFL_NONE": "its group may stay empty", "EXCL_GRP_BUT_0": "beside it only requests"}
+
+
+@pytest.mark.parametrize("pmu", [p for p in PMUS if "groups" in rows(f"{p}_events.csv")[0]])
+def test_rows_of_libpfm4(site: Path, pmu: str) -> None:
+    table, umasks = rows(f"{pmu}_events.csv"), rows(f"{pmu}_umasks.csv")
+    for row in table:
+        term, definition = check_place(site, "event", pmu, row["name"])
+        assert line(term) == f"{row['name']} {'config' if 'type' in row else 'code'} {row['code']}"
+        assert text_of(row, term, definition) == row["description"]
+        said = facts(term, definition)
+        if row["equiv"]:
+            assert f"another name of {row['equiv']}" in said
+        if "counters" in row:
+            assert f"counter mask {row['counters']}" in said
+            names = [m for m, bit in (("k", 1), ("u", 2), ("e", 4), ("i", 8), ("c", 16))
+                     if int(row["modifiers"], 0) & bit]
+            assert f"modifiers {', '.join(names)}" in said
+        else:
+            assert f"{ {'0': 'hardware', '1': 'software', '3': 'cache'}[row['type']]} event" in said
+        assert any("offcore" in f for f in said) == ("NHM_OFFCORE" in row["flags"])
+        assert any(f.startswith("precise") for f in said) == bool(re.search("PEBS|PRECISE", row["flags"]))
+        own = [f"{pmu}-{row['name']}-{u['name']}" for u in umasks if u["event"] == row["name"]]
+        assert [dt["id"] for dt in definition.select("dt[id]")] == own
+    for row in umasks:
+        term, definition = check_place(site, "umask", pmu, f"{row['event']}:{row['name']}")
+        assert line(term) == f"{row['name']} {row['code']}"
+        said = [line(p) for p in definition.find_all("p", recursive=False)]
+        assert said[0] == row["description"]
+        words = said[1].split(" · ") if len(said) > 1 else []
+        assert [w for w in words if w in UMASK_FACTS.values()] == [
+            UMASK_FACTS[f] for f in row["flags"].split("|") if f]
+        if row.get("equiv"):
+            assert f"stands for {row['equiv']}" in words
+    assert len(page(site, pmu).select("dl.pfm-events > dt")) == len(table)
+
+
+def test_groups_of_offcore_unit_masks(site: Path) -> None:
+    for key, group in (("DMND_RFO", "group 0 (request)"), ("L2_HIT", "group 1 (supplier)"),
+                       ("L2_MISS_SNP_ANY", "group 2 (snoop)"), ("OUTSTANDING", "group 3 (latency mode)")):
+        _, definition = entry(site, "glm", f"glm-OFFCORE_RESPONSE_0-{key}")
+        assert group in line(definition)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_rows_of_libpmc(site: Path, machine: str) -> None:
+    table = rows(f"pmc_{machine}_events.csv")
+    for row in table:
+        term, definition = check_place(site, "event", machine, row["name"])
+        assert line(term) == f"{row['name']} id {row['id']}"
+        assert text_of(row, term, definition) == row["description"]
+        said = facts(term, definition)
+        bits = [n for n in range(16) if int(row["counters"], 0) >> n & 1]
+        assert (f"counter {bits[0]}" if len(bits) == 1 else f"counters {bits[0]} to {bits[-1]}") in said
+        assert len(bits) == bits[-1] - bits[0] + 1
+        if "config" in row:
+            assert any(f.endswith(f"config {row['config']}") for f in said)
+    assert len(page(site, machine).select("dl.pfm-events > dt")) == len(table)
+
+
+def rows_of(table: str, cpu: str, event: str) -> list[Row]:
+    """The rows of an event: of the cpu itself, else of its base, else of all."""
+    own = [r for r in rows(table) if r["event"] == event]
+    return next(found for name in (cpu, cpu.removesuffix("-3"), "")
+                if (found := [r for r in own if r["cpu"] == name]))
+
+
+@pytest.mark.parametrize("cpu", CPUS)
+def test_rows_of_perfex(site: Path, cpu: str) -> None:
+    for row in rows("perfex_events.csv"):
+        if row["cpu"] != cpu:
+            continue
+        term, definition = check_place(site, "event", cpu, row["index"])
+        assert line(term) == f"{row['name']} event {row['index']}"
+        assert text_of(row, term, definition) == row["description"]
+        assert facts(term, definition) == [f"counter {row['counter']}"]
+        details = [(line(dt), line(dt.find_next_sibling("dd"))) for dt in definition.select("dl.pfm-details > dt")]
+        wanted = []
+        for cost in rows_of("perfex_costs.csv", cpu, row["index"]):
+            numbers = f"{cost['minimum']} / {cost['typical']} / {cost['maximum']} {cost['unit']}"
+            wanted.append(("costs", f"{numbers if cost['unit'] else 'none'} ({cost['source']})"))
+        for backend, column in (("perf", "perf"), ("valgrind", "source")):
+            for r in rows_of(f"perfex_{backend}.csv", cpu, row["index"]):
+                shown = f"{r[column]} ({r['quality']})" if r[column] else r["quality"]
+                wanted.append((backend, f"{shown}: {r['note']}" if r["note"] else shown))
+        assert details == wanted
+
+
+@pytest.mark.parametrize("table", ["costs", "perf", "valgrind"])
+def test_no_row_of_perfex_is_lost(site: Path, table: str) -> None:
+    everything = " ".join(line(page(site, cpu).find("article") or Tag(name="p")) for cpu in ("r10000", "r12000"))
+    for row in rows(f"perfex_{table}.csv"):
+        assert row["source" if table == "costs" else "note"] in everything
+
+
+def test_inventory_has_nothing_else(site: Path) -> None:
+    events = sum(len(rows(f"{p}_events.csv")) for p in PMUS) + len(rows("perfex_events.csv"))
+    events += sum(len(rows(f"pmc_{m}_events.csv")) for m in MACHINES)
+    umasks = sum(len(rows(f"{p}_umasks.csv")) for p in kinds(r"(\w+)_umasks\.csv"))
+    found = [kind for kind, _ in inventory(site)]
+    assert found.count("pfm:event") == events
+    assert found.count("pfm:umask") == umasks
+
+
+def test_anchors_are_unique_on_the_site(site: Path) -> None:
+    anchors = [uri.partition("#")[2] for uri in inventory(site).values()]
+    assert len(set(anchors)) == len(anchors)
+
+
+def test_search_index_has_the_names(site: Path) -> None:
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
+    data = json.loads(text.removeprefix("Search.setIndex(").rstrip().removesuffix(")"))
+    # The objects that the search knows, by the part of their name before the dot.
+    found = {prefix: [item[4] for item in items] for prefix, items in data["objects"].items()}
+    entries: set[str] = {*data["indexentries"]}
+    for pmu in PMUS:
+        names = [r["name"] for r in rows(f"{pmu}_events.csv")]
+        assert set(names) <= set(found[pmu])
+        assert {n.lower() for n in names if "-" in n} <= entries
+        if (TABLES / f"{pmu}_umasks.csv").is_file():
+            assert {f"{u['event']}:{u['name']}" for u in rows(f"{pmu}_umasks.csv")} <= set(found[pmu])
+    for machine in MACHINES:
+        names = [r["name"] for r in rows(f"pmc_{machine}_events.csv")]
+        assert set(names) <= set(found[machine])
+        assert {n for n in names if "-" in n} <= entries
+    for cpu in CPUS:
+        names = [r["name"] for r in rows("perfex_events.csv") if r["cpu"] == cpu]
+        assert sorted(names) == sorted(found[cpu])
+
+
+def in_browser(page: Path, script: str, scratch: Path, width: int) -> str:
+    """What a script says of a page, in a window of that width."""
+    copy = page.with_name(f"probe-{scratch.name}.html")
+    # A window cannot be as narrow as a telephone's: a frame can.
+    frame = page.with_name(f"frame-{scratch.name}.html")
+    copy.write_text(page.read_text(encoding="utf-8").replace(
+        "</body>", f"<script>addEventListener('load', () => parent.postMessage(String((() => {{{script}}})()), '*'))"
+                   "</script></body>"), encoding="utf-8")
+    frame.write_text(f"<iframe src='{copy.name}' style='width:{width}px;height:800px'></iframe><pre></pre><script>"
+                     "onmessage = (e) => document.querySelector('pre').textContent = e.data</script>")
+    try:
+        run = subprocess.run(
+            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={scratch}",
+             "--virtual-time-budget=20000", "--dump-dom", frame.as_uri()], capture_output=True, text=True, timeout=120)
+    finally:
+        copy.unlink()
+        frame.unlink()
+    match = re.search(r"<pre>(.*?)</pre>", run.stdout, re.DOTALL)
+    assert match, run.stderr[-2000:]
+    return match[1]
+
+
+needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium (Debian: chromium)")
+
+
+@needs_chromium
+@pytest.mark.parametrize("name", ["events/montecito", "events/goldmont", "events/r10000", "registers/montecito",
+                                  "registers/goldmont"])
+def test_narrow_pages_do_not_scroll_sideways(site: Path, tmp_path: Path, name: str) -> None:
+    script = ("return innerWidth + ' ' + document.documentElement.scrollWidth + ' '"
+              " + document.querySelector('article').scrollWidth")
+    said = in_browser(site / f"{name}.html", script, tmp_path, 400)
+    window, document, article = map(int, said.split())
+    assert window == 400
+    assert document <= 400
+    assert article <= 400
+
+
+@needs_chromium
+def test_filter(site: Path, tmp_path: Path) -> None:
+    script = """
+        const input = document.querySelector(".pfm-filter input");
+        input.value = "cpu_cycles 0x12";
+        input.dispatchEvent(new Event("input"));
+        const shown = [...document.querySelectorAll("dl.pfm-events > dt")].filter((dt) => dt.offsetParent);
+        const heads = [...document.querySelectorAll("h2")].filter((h) => h.offsetParent);
+        return shown.map((dt) => dt.id).join(" ") + " / " + heads.map((h) => h.firstChild.textContent).join(" ");"""
+    assert in_browser(site / "events" / "itanium2.html", script, tmp_path, 1200) == "itanium2-CPU_CYCLES / CPU"
