@@ -1,0 +1,121 @@
+"""The programs of docs/examples: built as their user builds them, run, and what they print is what is committed.
+
+A program is there in C and in Python, and both print the same: NAME.out, or NAME.RUN.out where one is run
+in more than one way.  PYPFM_WRITE_EXAMPLES=1 writes these files from what the C programs print.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, clean_env, run
+from native import CC, tool
+from terminal import PYPFM
+
+EXAMPLES = ROOT / "docs" / "examples"
+ITANIUM2, MONTECITO = {"LIBPFM_FORCE_PMU": "3"}, {"LIBPFM_FORCE_PMU": "4"}
+GLM, XSCALE = {"LIBPFM_FORCE_PMU": "glm"}, {"PMC_MACHINE": "xscale"}
+FAULTS = {"PERFEX_PERF_TABLE": str(EXAMPLES / "page_faults.csv")}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a program, in every language that it is written in.
+
+    :ivar library: what `pypfm config` is asked for
+    :ivar label: of this run, where a program has more than one
+    """
+
+    program: str
+    library: str
+    env: dict[str, str] = field(default_factory=dict)
+    args: tuple[str, ...] = ()
+    label: str = ""
+
+    @property
+    def expected(self) -> Path:
+        return EXAMPLES / f"{self.program}{'.' if self.label else ''}{self.label}.out"
+
+    def __str__(self) -> str:
+        return self.expected.stem
+
+
+RUNS = [
+    Run("pfm3_showevtinfo", "pfm3", ITANIUM2, ("L2_MISS",)),
+    Run("pfm3_showevtinfo", "pfm3", MONTECITO, ("L3_READS_DATA_READ_MISS",), "montecito"),
+    Run("ita2_counters", "pfm3", ITANIUM2),
+    Run("ita2_code_range", "pfm3", ITANIUM2, ("0x4000000000001000", "0x4000000000001040")),
+    Run("ita2_dear", "pfm3", ITANIUM2),
+    Run("ita2_btb", "pfm3", ITANIUM2),
+    Run("ita2_opcode", "pfm3", ITANIUM2),
+    Run("mont_data_range", "pfm3", MONTECITO, ("0x6000000000001000", "0x60000000000010b0")),
+    Run("mont_etb", "pfm3", MONTECITO),
+    Run("mont_opcode", "pfm3", MONTECITO),
+    Run("pfm4_showevtinfo", "pfm4", GLM, ("ICACHE",)),
+    Run("glm_evt2raw", "pfm4", GLM, (
+        "glm::ICACHE:MISSES", "glm::ICACHE:MISSES:u", "glm::ICACHE:MISSES:e:c=1",
+        "glm::OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE", "glm::ICACHE:WAY")),
+    Run("perf_self", "pfm4"),
+    Run("pmc_self", "pmc"),
+    Run("pmc_children", "pmc", XSCALE),
+    Run("pmc_profile", "pmc", XSCALE),
+    Run("perfex_region", "perfex", FAULTS),
+    Run("perfex_costs", "perfex", FAULTS, ("10", "900", "26", "1100000")),
+]
+# Run by a guide and not here: it is something to measure.
+MEASURED = {"matrix"}
+VARIABLES = ("PERFEX_", "T5_EVENT", "PMC_MACHINE")
+
+every_run = pytest.mark.parametrize("example", RUNS, ids=str)
+pytestmark = pytest.mark.usefixtures("runtime_dir")
+
+
+def output(example: Run, *command: object) -> str:
+    """What a run prints, to standard output and standard error."""
+    env = {k: v for k, v in clean_env().items() if not k.startswith(VARIABLES)} | example.env
+    done = run(*command, *example.args, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def compiled(example: Run, directory: Path, compiler: str, suffix: str, flags: str) -> Path:
+    source, program = EXAMPLES / f"{example.program}{suffix}", directory / example.program
+    done = run("sh", "-c", f"{compiler} {source} -o {program} $({PYPFM} config {flags} {example.library})")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return program
+
+
+@every_run
+def test_c(example: Run, tmp_path: Path) -> None:
+    program = compiled(example, tmp_path, f"{CC} -std=gnu11 -Wall -Wextra -Werror", ".c", "--cflags --libs")
+    printed = output(example, program)
+    if os.environ.get("PYPFM_WRITE_EXAMPLES"):
+        example.expected.write_text(printed, encoding="utf-8")
+    assert printed == example.expected.read_text(encoding="utf-8")
+
+
+@every_run
+def test_python_prints_what_c_prints(example: Run) -> None:
+    printed = output(example, sys.executable, EXAMPLES / f"{example.program}.py")
+    assert printed == example.expected.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("example", [r for r in RUNS if (EXAMPLES / f"{r.program}.f90").exists()], ids=str)
+def test_fortran_prints_what_c_prints(example: Run, tmp_path: Path) -> None:
+    if tool("gfortran") is None:
+        pytest.skip("no gfortran on this machine")
+    program = compiled(example, tmp_path, "gfortran -Wall -Werror", ".f90", "--libs")
+    assert output(example, program) == example.expected.read_text(encoding="utf-8")
+
+
+def test_every_program_is_run_in_both_languages() -> None:
+    programs = {r.program for r in RUNS}
+    for suffix in (".c", ".py"):
+        assert {p.stem for p in EXAMPLES.glob(f"*{suffix}")} - MEASURED == programs
+    assert {p.stem for p in EXAMPLES.glob("*.f90")} == {"perfex_region"}
+    assert set(EXAMPLES.glob("*.out")) == {r.expected for r in RUNS}
