@@ -20,6 +20,7 @@ author = copyright = "The pypfm developers"
 version = release = installed_version("pypfm")
 
 extensions = [
+    "range_pictures",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.intersphinx",

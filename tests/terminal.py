@@ -6,6 +6,7 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from conftest import TESTS, clean_env, run
@@ -19,9 +20,16 @@ def pypfm(*args: object) -> subprocess.CompletedProcess[str]:
 
 def on_terminal(columns: int, *args: object, status: int = 0, term: str = "dumb") -> str:
     """What a command prints on a terminal of that width."""
+    text, ended = run_on_terminal(columns, [PYPFM, *args], cwd=TESTS, env=clean_env(TERM=term))
+    assert ended == status, text
+    return text
+
+
+def run_on_terminal(columns: int, command: Sequence[object], *, cwd: Path, env: dict[str, str]) -> tuple[str, int]:
+    """What any program prints on a terminal of that width, and its exit status."""
     ours, theirs = pty.openpty()
-    env = clean_env(COLUMNS=str(columns), LINES="50", TERM=term)  # rich wants all three
-    process = subprocess.Popen([str(a) for a in (PYPFM, *args)], stdout=theirs, stderr=theirs, env=env, cwd=TESTS)
+    env = env | {"COLUMNS": str(columns), "LINES": "50"}  # rich wants them, and TERM
+    process = subprocess.Popen([str(c) for c in command], stdout=theirs, stderr=theirs, env=env, cwd=cwd)
     os.close(theirs)
     text = b""
     while True:
@@ -33,5 +41,4 @@ def on_terminal(columns: int, *args: object, status: int = 0, term: str = "dumb"
             break
         text += piece
     os.close(ours)
-    assert process.wait() == status, text
-    return text.decode().replace("\r\n", "\n")
+    return text.decode().replace("\r\n", "\n"), process.wait()

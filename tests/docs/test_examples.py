@@ -7,12 +7,15 @@ in more than one way.  PYPFM_WRITE_EXAMPLES=1 writes these files from what the C
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+import native
 from conftest import ROOT, clean_env, run
 from native import CC, tool
 from terminal import PYPFM
@@ -64,11 +67,12 @@ RUNS = [
     Run("pmc_self", "pmc"),
     Run("pmc_children", "pmc", XSCALE),
     Run("pmc_profile", "pmc", XSCALE),
+    Run("pmc_machine", "pmc", XSCALE),
     Run("perfex_region", "perfex", FAULTS),
     Run("perfex_costs", "perfex", FAULTS, ("10", "900", "26", "1100000")),
 ]
-# Run by a guide and not here: it is something to measure.
-MEASURED = {"matrix"}
+# Built and run by the guides: something to measure, something to check.
+OF_GUIDES = {"matrix", "mypfm"}
 VARIABLES = ("PERFEX_", "T5_EVENT", "PMC_MACHINE")
 
 every_run = pytest.mark.parametrize("example", RUNS, ids=str)
@@ -116,6 +120,55 @@ def test_fortran_prints_what_c_prints(example: Run, tmp_path: Path) -> None:
 def test_every_program_is_run_in_both_languages() -> None:
     programs = {r.program for r in RUNS}
     for suffix in (".c", ".py"):
-        assert {p.stem for p in EXAMPLES.glob(f"*{suffix}")} - MEASURED == programs
+        assert {p.stem for p in EXAMPLES.glob(f"*{suffix}")} - OF_GUIDES == programs
     assert {p.stem for p in EXAMPLES.glob("*.f90")} == {"perfex_region"}
-    assert set(EXAMPLES.glob("*.out")) == {r.expected for r in RUNS}
+    assert set(EXAMPLES.glob("*.out")) == {*(r.expected for r in RUNS), TOY.expected}
+
+
+# ---- a machine of one's own ------------------------------------------------------------------------
+
+TOY = Run("pmc_machine", "pmc", {"PMC_MACHINE": "toy"}, label="toy")
+
+
+def test_the_toy_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The patch applies to the sources, and the library that they make has the machine."""
+    shutil.copytree(ROOT / "csrc", tmp_path / "csrc")
+    applied = run("git", "apply", "--verbose", EXAMPLES / "toy_machine.patch", cwd=tmp_path)
+    assert applied.returncode == 0, applied.stderr
+    headers = tmp_path / "csrc" / "pmc" / "include"
+    monkeypatch.setattr(native, "ROOT", tmp_path)
+    monkeypatch.setattr(native, "TABLES", tmp_path / "csrc" / "tables")
+    monkeypatch.setitem(native.EVENT_TABLES["pmc"], "pmc_toy", ["pmc_toy_events"])
+    library = native.build_library(native.PMC, tmp_path, f"-I{headers}", "-pthread")
+    program = tmp_path / "machine"
+    native.build(CC, f"-I{headers}", EXAMPLES / "pmc_machine.c", library, "-o", program, f"-Wl,-rpath,{tmp_path}")
+    printed = output(TOY, program)
+    if os.environ.get("PYPFM_WRITE_EXAMPLES"):
+        TOY.expected.write_text(printed, encoding="utf-8")
+    assert printed == TOY.expected.read_text(encoding="utf-8")
+
+
+# ---- perfex ------------------------------------------------------------------------------------------
+
+COUNT = re.compile(r"^ *(\d+) .*?\.+ +~?(\d+) ", re.M)
+
+
+def shape(report: str) -> list[str]:
+    """The lines of a report without their numbers; their order is that of the costs."""
+    return sorted(re.sub(r"~?\d[\d.]*", "", line).strip() for line in report.splitlines())
+
+
+@pytest.mark.parametrize(("order", "args"), [("rows", []), ("columns", ["columns"])])
+def test_reports_of_the_matrix(order: str, args: list[str], tmp_path: Path) -> None:
+    """What the guide explains is what perfex prints; the counts are near, as compilers differ."""
+    if tool("valgrind") is None:
+        pytest.skip("no valgrind on this machine")
+    native.build(CC, "-O1", EXAMPLES / "matrix.c", "-o", tmp_path / "matrix")
+    done = run(PYPFM.with_name("perfex"), "--backend", "valgrind", "-a", "-y", "./matrix", *args, cwd=tmp_path,
+               env={k: v for k, v in clean_env().items() if not k.startswith(VARIABLES)})
+    assert (done.returncode, done.stdout) == (0, "1072693248\n")
+    shown = (EXAMPLES / f"matrix.{order}.txt").read_text(encoding="utf-8")
+    assert shape(done.stderr) == shape(shown)
+    ours, theirs = (dict(COUNT.findall(text)) for text in (done.stderr, shown))
+    for event in ("0", "18", "25", "26"):
+        assert int(ours[event]) == pytest.approx(int(theirs[event]), rel=0.25), f"event {event}"
