@@ -20,7 +20,6 @@ author = copyright = "The pypfm developers"
 version = release = installed_version("pypfm")
 
 extensions = [
-    "range_pictures",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.intersphinx",
@@ -45,3 +44,6 @@ if _INVENTORY.is_file():
 
 # The event catalogue and the pictures of registers: docs/_ext.
 extensions += ["event_pages", "register_pages"]
+
+# Guides: pictures of code and data ranges (docs/_ext).
+extensions.append("range_pictures")

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from itertools import count
 from typing import TYPE_CHECKING, ClassVar
 
 from docutils import nodes
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["RangePicture", "setup"]
 
 _BUNDLE = 16
-_WIDTH, _MARGIN, _ROW, _BAR = 520, 6, 40, 14
+_WIDTH, _MARGIN, _ROW, _BAR, _NOTE = 320, 4, 52, 12, 16
 _SMALLEST = 3  # a bar that is narrower cannot be seen
 
 # Fill and opacity: they are read on a light and on a dark page alike.
@@ -56,10 +55,15 @@ class Bar:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of text with bars under it."""
+    """A line of text with bars under it, and under these a note."""
 
     label: str
     bars: tuple[Bar, ...]
+    note: str = ""
+
+    @property
+    def height(self) -> int:
+        return _ROW + (_NOTE if self.note else 0)
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,8 @@ def rows(asked: Sequence[AddressRange], cover: RangeCover) -> list[Row]:
             bars.append(Bar(held.start, limit.start, _TOO_MANY))
         if held.end > limit.end:
             bars.append(Bar(limit.end, held.end, _TOO_MANY))
-        made.append(Row(f"covered: {_bytes(held.end - held.start)}{_excess(held.start_offset, held.end_offset)}",
-                        tuple(bars)))
+        made.append(Row(f"covered: {_bytes(held.end - held.start)}", tuple(bars),
+                        _excess(held.start_offset, held.end_offset)))
     return made
 
 
@@ -114,11 +118,11 @@ def _bytes(number: int) -> str:
 
 def _excess(before: int, behind: int) -> str:
     said = [f"{_bytes(n)} {where}" for n, where in ((before, "before"), (behind, "behind")) if n]
-    return f", {' and '.join(said)} too many" if said else ", exactly"
+    return f"{' and '.join(said)} too many" if said else "exactly what was asked for"
 
 
-def svg(drawn: Sequence[Row], title: str, number: int) -> str:
-    """The picture; it takes its text colour from the page."""
+def svg(drawn: Sequence[Row], title: str, name: str) -> str:
+    """The picture; it takes its colour of text and page from the page."""
     low = min(bar.start for row in drawn for bar in row.bars)
     high = max(bar.end for row in drawn for bar in row.bars)
     scale = (_WIDTH - 2 * _MARGIN) / (high - low)
@@ -126,31 +130,39 @@ def svg(drawn: Sequence[Row], title: str, number: int) -> str:
     def at(address: int) -> float:
         return _MARGIN + (address - low) * scale
 
-    height = len(drawn) * _ROW + _MARGIN
+    height = sum(row.height for row in drawn) + _MARGIN
+    edges = {at(edge) for row in drawn for bar in row.bars if bar.fill == _ASKED for edge in (bar.start, bar.end)}
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img"'
-             f' aria-labelledby="range-{number}" style="width:100%;max-width:44rem;height:auto">',
-             f'<title id="range-{number}">{escape(title)}</title>',
+             f' aria-labelledby="{name}" style="width:100%;max-width:32rem;height:auto">',
+             f'<title id="{name}">{escape(title)}</title>',
+             *(f'<path d="M{x:.1f} {_ROW - 6} V{height - _MARGIN}" stroke="currentColor" stroke-opacity="0.3"'
+               ' stroke-dasharray="3 3"/>' for x in sorted(edges)),
              '<g fill="currentColor" font-family="ui-monospace, DejaVu Sans Mono, Menlo, Consolas, monospace"'
-             ' font-size="11">']
-    for edge in (drawn[0].bars[0].start, drawn[0].bars[0].end):
-        lines.append(f'<path d="M{at(edge):.1f} {_ROW - _BAR} V{height}" stroke="currentColor" stroke-opacity="0.35"'
-                     ' stroke-dasharray="3 3"/>')
-    for n, row in enumerate(drawn):
-        lines += _draw_row(row, n * _ROW, at)
+             ' font-size="10.5">']
+    top = 0
+    for row in drawn:
+        lines += _draw_row(row, top, at)
+        top += row.height
     return "\n".join([*lines, "</g>", "</svg>"])
+
+
+# What lies under a text is faded out.
+_HALO = 'style="paint-order:stroke;stroke:var(--color-background-primary,transparent);stroke-width:3px"'
+_SMALL = f'font-size="9" fill-opacity="0.8" {_HALO}'
 
 
 def _draw_row(row: Row, top: int, at: Callable[[int], float]) -> Iterator[str]:
     first, last = min(b.start for b in row.bars), max(b.end for b in row.bars)
-    yield f'<text x="{_MARGIN}" y="{top + 16}">{escape(row.label)}</text>'
-    yield (f'<text x="{_WIDTH - _MARGIN}" y="{top + 16}" text-anchor="end" font-size="9" fill-opacity="0.75">'
-           f"{first:#x} to {last:#x}</text>")
+    yield f'<text x="{_MARGIN}" y="{top + 16}" {_HALO}>{escape(row.label)}</text>'
+    yield f'<text x="{_MARGIN}" y="{top + 28}" {_SMALL}>{first:#x} to {last:#x}</text>'
     for bar in row.bars:
         width = max(at(bar.end) - at(bar.start), _SMALLEST)
         left = min(at(bar.start), _WIDTH - _MARGIN - width)
         colour, opacity = bar.fill
-        yield (f'<rect x="{left:.1f}" y="{top + 22}" width="{width:.1f}" height="{_BAR}" fill="{colour}"'
+        yield (f'<rect x="{left:.1f}" y="{top + _ROW - _BAR - 6}" width="{width:.1f}" height="{_BAR}" fill="{colour}"'
                f' fill-opacity="{opacity}" stroke="{colour}"/>')
+    if row.note:
+        yield f'<text x="{_MARGIN}" y="{top + _ROW + 6}" {_SMALL}>{escape(row.note)}</text>'
 
 
 class RangePicture(SphinxDirective):
@@ -161,22 +173,22 @@ class RangePicture(SphinxDirective):
     has_content = True
     option_spec: ClassVar = {"code": directives.unchanged_required, "data": directives.unchanged_required,
                              "no-fine": directives.flag}
-    _numbers = count(1)
 
     def run(self) -> list[Node]:
         self.env.note_dependency(__file__)
         model, *events = self.arguments[0].split()
-        pmu = {"itanium2": Itanium2, "montecito": Montecito}[model]()
+        if model not in ("itanium2", "montecito"):
+            raise self.error(f"range-picture: {model} is not itanium2 or montecito")
+        pmu = Itanium2() if model == "itanium2" else Montecito()
         code, data = (self._ranges(kind) for kind in ("code", "data"))
         encoding = pmu.encode(events, code_ranges=code, data_ranges=data, no_fine="no-fine" in self.options)
         cover = encoding.irange or encoding.drange
         if cover is None or (code and data):
             raise self.error("range-picture: expected ranges in :code: or in :data:")
         title = f"{pmu.name}, {' and '.join(map(str, code or data))}"
-        figure = nodes.figure("", nodes.raw("", svg(rows(code or data, cover), title, next(self._numbers)),
-                                            format="html"))
-        caption = nodes.caption("", "", *self.parse_inline(" ".join(self.content))[0])
-        figure += caption
+        picture = svg(rows(code or data, cover), title, f"range-picture-{self.env.new_serialno('range-picture')}")
+        figure = nodes.figure("", nodes.raw("", picture, format="html"))
+        figure += nodes.caption("", "", *self.parse_inline(" ".join(self.content))[0])
         return [figure, *self.parse_text_to_nodes(_table(cover))]
 
     def _ranges(self, kind: str) -> list[AddressRange]:
