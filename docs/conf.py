@@ -1,7 +1,7 @@
 """Sphinx: the C and Python reference, the event catalogue, guides, and the manual pages.
 
     sphinx-build -W -n docs build/html
-    sphinx-build -W -n -b man docs docs/man      # what is committed there
+    sphinx-build -W -n -E -d build/manual -b man docs/manual docs/man    # what is committed there
 
 Needs the extra [docs] and pypfm installed; no network.
 """
@@ -47,3 +47,6 @@ extensions += ["event_pages", "register_pages"]
 
 # Guides: pictures of code and data ranges (docs/_ext).
 extensions.append("range_pictures")
+
+# The manual pages, which docs/manual/conf.py makes alone.
+extensions.append("manual_pages")

@@ -1,0 +1,332 @@
+"""Manual pages: ``docs/manual/NAME.SECTION.rst``, and the directives for what comes from elsewhere.
+
+A page begins with its title, ``NAME(SECTION)``, and ``:purpose:`` before it.  The names on the NAME line,
+and the alias pages, are those of its ``man-synopsis`` directives.
+
+    .. man-synopsis:: pfm3        prototypes of the functions that are named below
+    .. man-functions:: pfm3       what the header says of them
+    .. man-errors:: pfm3          the return codes that they name
+    .. man-structures:: pfm3      declarations of the types that are named below
+    .. man-members:: pfm3 TYPE    what the header says of each member
+    .. man-constants:: pfm3       the macros that are named below, with value and comment
+    .. man-commands::             the sub-commands of pypfm
+    .. man-options:: perfex       the options of a program, by group
+    .. man-event-list:: r10000    the events of a processor
+
+The pages have no dates and no versions, so that the same sources make the same pages.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from fnmatch import fnmatchcase
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import manual_headers as headers
+from docutils import nodes
+from docutils.parsers.rst import directives
+from manual_programs import command_sections, event_list, option_sections
+from manual_text import definition, definitions, paragraph
+from sphinx import addnodes
+from sphinx.util.docutils import SphinxDirective
+from sphinx.writers.manpage import ManualPageTranslator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from docutils.parsers.rst import Directive
+    from sphinx.application import Sphinx
+    from sphinx.builders import Builder
+    from sphinx.config import Config
+    from sphinx.util.typing import ExtensionMetadata, OptionSpec
+
+__all__ = ["Translator", "setup"]
+
+_SOURCE = re.compile(r"(?P<name>.+)\.(?P<section>\d)\.rst")
+_TITLE = re.compile(r"^(\S+)\((\d)\)\n=+$", re.MULTILINE)
+_PURPOSE = re.compile(r"^:purpose: (.+)$", re.MULTILINE)
+_WIDTH = 66  # of declarations: with the indentation, 80 columns are enough
+
+
+# ---- directives -------------------------------------------------------------------
+
+class _Listed(SphinxDirective):
+    """A directive with a library as argument, and names as content."""
+
+    required_arguments = 1
+    has_content = True
+
+    @property
+    def library(self) -> str:
+        return str(self.arguments[0])
+
+    @property
+    def names(self) -> list[str]:
+        return [name for line in self.content for name in line.split()]
+
+    def shown(self, text: str) -> nodes.literal_block:
+        return nodes.literal_block(text, text, language="c", highlight_args={})
+
+
+class Synopsis(_Listed):
+    """The include lines and prototypes of functions."""
+
+    option_spec: ClassVar[OptionSpec | None] = {"include": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        found = [headers.functions(self.library)[name] for name in self.names]
+        metadata = self.env.metadata[self.env.docname]
+        metadata[f"functions {self.library}"] = " ".join(self.names)
+        metadata["names"] = " ".join(dict.fromkeys([*metadata.get("names", "").split(), *self.names]))
+        included = self.options.get("include", "").split() or dict.fromkeys(f.header for f in found)
+        lines = [f"#include <{header}>" for header in included]
+        return [self.shown("\n".join([*lines, "", *map(_prototype, found)]))]
+
+
+def _prototype(function: headers.Function) -> str:
+    """The declaration; a long one is broken between its parameters."""
+    front = f"{function.result}{function.name}("
+    parameters = [parameter.replace(" ", "\0") for parameter in function.parameters]
+    text = f"{', '.join(parameters) or 'void'});"
+    if len(front + text) > _WIDTH:
+        text = "\n" + textwrap.fill(text, _WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    return (front + text).replace("\0", " ")
+
+
+class Functions(_Listed):
+    """What the header says of the functions of the page's synopsis."""
+
+    has_content = False
+
+    def run(self) -> list[nodes.Node]:
+        names = self.env.metadata[self.env.docname][f"functions {self.library}"].split()
+        found = [headers.functions(self.library)[name] for name in names]
+        alike = groupby(found, key=lambda f: (f.described, f.returns))
+        return [node for _, group in alike for node in _group(list(group))]
+
+
+def _group(found: list[headers.Function]) -> Iterator[nodes.Node]:
+    """Functions of which the same is said of parameters and result; it is said once, if they are many."""
+    many = len(found) > 2 and bool(found[0].described)
+    yield definitions(_described(function, alone=not many) for function in found)
+    if many:
+        yield paragraph("Common to these functions:")
+        yield _parameters(found[0])
+        yield paragraph(f"They return {found[0].returns}.")
+
+
+def _parameters(function: headers.Function) -> nodes.definition_list:
+    return definitions(definition([nodes.emphasis("", name)], [paragraph(text)]) for name, text in function.described)
+
+
+def _described(function: headers.Function, *, alone: bool) -> nodes.definition_list_item:
+    term: list[nodes.Node] = [nodes.strong("", function.name), nodes.Text("(")]
+    for i, (name, _) in enumerate(function.described):
+        term += [nodes.Text(", ")] * bool(i) + [nodes.emphasis("", name)]
+    body: list[nodes.Node] = [paragraph(text) for text in function.text]
+    if function.described and alone:
+        body.append(_parameters(function))
+    if function.returns and alone:
+        body.append(paragraph(f"Returns {function.returns}."))
+    return definition([*term, nodes.Text(")")], body)
+
+
+class Errors(_Listed):
+    """The return codes that the functions of the page's synopsis, or the content, name."""
+
+    def run(self) -> list[nodes.Node]:
+        names = self.env.metadata[self.env.docname][f"functions {self.library}"].split()
+        said = " ".join([*(headers.functions(self.library)[name].returns for name in names), *self.names])
+        patterns = re.findall(r"PFM\w*?_(?:SUCCESS|ERR_\w*\*?)", said)
+        return [definitions(definition([nodes.strong("", name), nodes.Text(f" ({number})")], [paragraph(text)])
+                            for name, (number, text) in headers.errors(self.library).items()
+                            if number and any(fnmatchcase(name, pattern) for pattern in patterns))]
+
+
+class Structures(_Listed):
+    """Declarations of types, without comments."""
+
+    def run(self) -> list[nodes.Node]:
+        return [self.shown("\n\n".join(_declared(headers.types(self.library)[name])
+                                       for name in map(str.strip, self.content) if name))]
+
+
+def _declared(one: headers.Type) -> str:
+    end, depth, lines = "," if one.kind == "enum" else ";", 1, []
+    for member in one.members:
+        text = re.sub(r"SWIG_NAME\(\w+\)", "", member.declaration).strip()
+        depth -= text.startswith("}")
+        lines.append("    " * depth + text + ("" if text.endswith("{") else end))
+        depth += text.endswith("{")
+    head, foot = (f"typedef {one.kind} {{", f"}} {one.name};") if one.typedef else (f"{one.name} {{", "};")
+    return "\n".join([head, *lines, foot])
+
+
+class Members(_Listed):
+    """What the header says of each member of a structure, or constant of an enumeration."""
+
+    required_arguments = 1
+    optional_arguments = 1
+    final_argument_whitespace = True
+    has_content = False
+
+    def run(self) -> list[nodes.Node]:
+        one = headers.types(self.library)[self.arguments[1]]
+        return [definitions(definition([nodes.strong("", member.name)], [paragraph(member.comment)])
+                            for member in one.members if member.comment)]
+
+
+class Constants(_Listed):
+    """Macros with their values and comments."""
+
+    def run(self) -> list[nodes.Node]:
+        known = {constant.name: constant for constant in headers.constants(self.library)}
+        return [definitions(definition([nodes.strong("", name), nodes.Text(f" ({known[name].value})")],
+                                       [paragraph(known[name].comment)]) for name in self.names)]
+
+
+class _Made(SphinxDirective):
+    """A directive whose content is made from a parser or a table."""
+
+    optional_arguments = 1
+
+    def made(self) -> Iterator[nodes.Node]:
+        raise NotImplementedError
+
+    def run(self) -> list[nodes.Node]:
+        made = list(self.made())
+        for node in made:
+            if isinstance(node, nodes.section):
+                self.state.document.note_implicit_target(node, node)
+        return made
+
+
+class Commands(_Made):
+    """The sub-commands of pypfm."""
+
+    def made(self) -> Iterator[nodes.Node]:
+        return command_sections()
+
+
+class Options(_Made):
+    """The options of a program."""
+
+    def made(self) -> Iterator[nodes.Node]:
+        return option_sections(self.arguments[0])
+
+
+class EventList(_Made):
+    """The events of a processor."""
+
+    def made(self) -> Iterator[nodes.Node]:
+        return event_list(self.arguments[0])
+
+
+_DIRECTIVES: dict[str, type[Directive]] = {
+    "man-synopsis": Synopsis, "man-functions": Functions, "man-errors": Errors, "man-structures": Structures,
+    "man-members": Members, "man-constants": Constants, "man-commands": Commands, "man-options": Options,
+    "man-event-list": EventList}
+
+
+# ---- pages ------------------------------------------------------------------------
+
+def _directory(app: Sphinx) -> Path:
+    """docs/manual, whether it is built alone or as a part of the site."""
+    source = Path(app.srcdir)
+    return source if source.name == "manual" else source / "manual"
+
+
+def _find_pages(app: Sphinx, config: Config) -> None:
+    pages: list[tuple[str, str, str, list[str], int]] = []
+    for path in sorted(_directory(app).glob("*.rst")):
+        match, text = _SOURCE.fullmatch(path.name), path.read_text(encoding="utf-8")
+        if match:
+            title, purpose = _TITLE.search(text), _PURPOSE.search(text)
+            assert title, f"{path.name}: no title"
+            assert title.groups() == match.groups(), f"{path.name}: the title is {title.groups()}"
+            assert purpose, f"{path.name}: no :purpose:"
+            docname = path.relative_to(app.srcdir).with_suffix("").as_posix()
+            pages.append((docname, match["name"], purpose[1], [], int(match["section"])))
+    config["man_pages"] = pages
+    config["man_make_section_directory"] = True
+
+
+def _names(metadata: dict[str, str], title: str) -> list[str]:
+    """What a page is about; its title comes first."""
+    return list(dict.fromkeys([title, *metadata.get("names", "").split()]))
+
+
+class Translator(ManualPageTranslator):
+    """Without dates and versions, and with all names of a page."""
+
+    document_start = "Generated from docs/manual by Sphinx; do not edit."
+
+    def __init__(self, document: nodes.document, builder: Builder) -> None:
+        super().__init__(document, builder)
+        self._docinfo["copyright"] = ""
+
+    def header(self) -> str:
+        title, section = self._docinfo["title"], self._docinfo["manual_section"]
+        page = next(p for p in self.config.man_pages if (p[1], p[4]) == (title, section))
+        names = ", ".join(_names(self.builder.env.metadata[page[0]], title))
+        head = f'.nr HY 0\n.TH "{title.upper()}" "{section}" "" "pypfm" "{_GROUPS[section]}"\n'
+        return f"{head}{_FORM}.SH NAME\n{names} \\- {self.deunicode(page[2])}\n"
+
+    def visit_paragraph(self, node: nodes.paragraph) -> None:
+        if "manual-name" in node["classes"]:  # the header has it
+            raise nodes.SkipNode
+        super().visit_paragraph(node)
+
+
+# Left-aligned, names are not hyphenated, one space between sentences.
+_FORM = ".ad l\n.ss 12 0\n"
+_GROUPS = {1: "User Commands", 2: "System Calls", 3: "Library Functions", 5: "File Formats"}
+
+
+def _add_name(app: Sphinx, document: nodes.document) -> None:
+    """The NAME line, for the HTML page."""
+    page = next((p for p in app.config.man_pages if p[0] == app.env.docname), None)
+    title = next(document.findall(nodes.title), None)
+    if page and title:
+        names = _names(app.env.metadata[page[0]], page[1])
+        line = nodes.paragraph("", "", nodes.strong("", ", ".join(names)), nodes.Text(f" \N{EN DASH} {page[2]}"),
+                               classes=["manual-name"])
+        title.parent.insert(title.parent.index(title) + 1, line)
+
+
+def _link(app: Sphinx, document: nodes.document, docname: str) -> None:
+    """Names of our pages are links, where there are links."""
+    if app.builder.format != "html":
+        return
+    pages = {f"{name}({section})": page for page, title, _, _, section in app.config.man_pages
+             for name in _names(app.env.metadata[page], title)}
+    for node in list(document.findall(addnodes.manpage)):
+        target = pages.get(node.astext())
+        if target and target != docname:
+            node.replace_self(nodes.reference("", "", node.deepcopy(), internal=True,
+                                              refuri=app.builder.get_relative_uri(docname, target)))
+
+
+def _write_aliases(app: Sphinx, exception: Exception | None) -> None:
+    """A page for each further name, which sends the reader to the page about it."""
+    if exception or app.builder.name != "man":
+        return
+    for docname, title, _, _, section in app.config.man_pages:
+        for name in _names(app.env.metadata[docname], title)[1:]:
+            alias = Path(app.outdir, f"man{section}", f"{name}.{section}")
+            alias.write_text(f".so man{section}/{title}.{section}\n", encoding="ascii")
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Called by Sphinx."""
+    for name, directive in _DIRECTIVES.items():
+        app.add_directive(name, directive)
+    app.set_translator("man", Translator)
+    app.connect("config-inited", _find_pages)
+    app.connect("doctree-read", _add_name)
+    app.connect("doctree-resolved", _link)
+    app.connect("build-finished", _write_aliases)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
