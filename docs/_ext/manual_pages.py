@@ -275,6 +275,9 @@ class Translator(ManualPageTranslator):
         head = f'.nr HY 0\n.TH "{title.upper()}" "{section}" "" "pypfm" "{_GROUPS[section]}"\n'
         return f"{head}{_FORM}.SH NAME\n{names} \\- {self.deunicode(page[2])}\n"
 
+    def depart_document(self, node: nodes.document) -> None:
+        """Nothing: what docutils writes here is not the same in all its versions."""
+
     def visit_paragraph(self, node: nodes.paragraph) -> None:
         if "manual-name" in node["classes"]:  # the header has it
             raise nodes.SkipNode

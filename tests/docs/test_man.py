@@ -26,8 +26,6 @@ from pypfm.layout import describe, types
 
 MAN = ROOT / "docs" / "man"
 SOURCES = ROOT / "docs" / "manual"
-# Other versions of Sphinx and docutils may write other bytes.
-MADE_BY = {"sphinx": "9.0", "docutils": "0.22"}
 COMMAND = "sphinx-build -W -n -E -d build/manual -b man docs/manual docs/man"
 
 FILES = sorted(path.relative_to(MAN).as_posix() for path in MAN.rglob("*") if path.is_file())
@@ -97,9 +95,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_committed_pages_are_those_of_the_sources(made: Path) -> None:
-    here = {name: importlib.metadata.version(name) for name in MADE_BY}
-    if not all(here[name].startswith(f"{version}.") for name, version in MADE_BY.items()):
-        pytest.skip(f"docs/man was made by {MADE_BY}; here are {here}")
     again = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
     assert again == FILES, f"run: {COMMAND}"
     different = [name for name in FILES if (made / name).read_bytes() != (MAN / name).read_bytes()]
