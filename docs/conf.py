@@ -50,3 +50,12 @@ extensions.append("range_pictures")
 
 # The manual pages, which docs/manual/conf.py makes alone.
 extensions.append("manual_pages")
+
+# ---- the C reference ------------------------------------------------------------
+# One directive for each header (_ext/c_headers.py).  Each library is a namespace: write
+# :c:func:`~pfm3.pfm_initialize`, or :c:func:`pfm_dispatch_events` where one library has the name.
+extensions += ["c_headers"]
+html_css_files = ["reference.css"]
+smartquotes = False  # --options are no dashes
+nitpick_ignore = [("c:identifier", name) for name in (
+    "FILE", "int32_t", "int64_t", "pid_t", "size_t", "uint16_t", "uint32_t", "uint64_t", "uint8_t")]

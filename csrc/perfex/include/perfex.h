@@ -9,21 +9,30 @@
  *
  * Environment, read at each call; a variable that is empty is not set:
  *
- *	T5_EVENT0, T5_EVENT1	events in place of e0 and e1, in every function that takes events
- *	PERFEX_CPU		r10000 (default), r10000-3 or r12000: whose events
- *	PERFEX_PERF_TABLE	file in place of the map of events to perf events, in the form of
- *				perfex --perf-table
- *	PERFEX_COSTS		file in place of /etc/perfex.costs
- *	PERFEX_CLOCK		clock speed in MHz for print_costs(); default 196, or 300 of r12000
+ *	T5_EVENT0, T5_EVENT1
+ *		events in place of e0 and e1, in every function that takes events
+ *	PERFEX_CPU
+ *		r10000 (default), r10000-3 or r12000: whose events
+ *	PERFEX_PERF_TABLE
+ *		file in place of the map of events to perf events, in the form of
+ *		perfex --perf-table
+ *	PERFEX_COSTS
+ *		file in place of /etc/perfex.costs
+ *	PERFEX_CLOCK
+ *		clock speed in MHz for print_costs(); default 196, or 300 of r12000
  *
  * Functions answer 0, or -1 with errno.  Common to those that take events:
  *
- *	EINVAL	conflicting counters: both events are counted on the same counter; an event is
+ *	EINVAL
+ *		conflicting counters: both events are counted on the same counter; an event is
  *		not a number from 0 to 31, also in T5_EVENT0 or T5_EVENT1; PERFEX_CPU or
  *		PERFEX_CLOCK has no such value; a line of PERFEX_PERF_TABLE or of a cost file is wrong
- *	EFAULT	a pointer is NULL
- *	ENOMEM	no memory, or no file descriptor left
- *	EFBIG	a file is larger than 1 MiB; or an errno value of open(2), read(2)
+ *	EFAULT
+ *		a pointer is NULL
+ *	ENOMEM
+ *		no memory, or no file descriptor left
+ *	EFBIG
+ *		a file is larger than 1 MiB; or an errno value of open(2), read(2)
  *
  * There is one pair of counters and one cost table in a process.  A mutex guards them: any
  * thread may call any function.  Signal handlers may not.
