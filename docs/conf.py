@@ -56,6 +56,12 @@ extensions.append("manual_pages")
 # :c:func:`~pfm3.pfm_initialize`, or :c:func:`pfm_dispatch_events` where one library has the name.
 extensions += ["c_headers"]
 html_css_files = ["reference.css"]
-smartquotes = False  # --options are no dashes
+smartquotes_action = "D"  # quotes and dots stay as they are
 nitpick_ignore = [("c:identifier", name) for name in (
     "FILE", "int32_t", "int64_t", "pid_t", "size_t", "uint16_t", "uint32_t", "uint64_t", "uint8_t")]
+
+# ---- the Python reference ---------------------------------------------------------
+# `Name` in single backquotes is a link to a name of the project, or else literal (_ext/quiet_role.py).
+extensions += ["docstrings", "library_types", "mirrors", "quiet_role", "sphinxarg.ext"]
+default_role = "quiet"
+autodoc_default_options = {"members": True, "undoc-members": True, "show-inheritance": True}

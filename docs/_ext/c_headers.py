@@ -63,6 +63,7 @@ class Symbol:
     :ivar value: of a macro without parameters: its definition on one line; of an enumerator: its value
     :ivar width: of a bit-field, in bits
     :ivar indent: what the line begins with
+    :ivar parent: the structure or enumeration that a member belongs to
     """
 
     name: str
@@ -72,6 +73,7 @@ class Symbol:
     value: str = ""
     width: int = 0
     indent: str = ""
+    parent: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,18 @@ class Header:
         if symbol.role in ("macro", "enumerator", "member"):
             return None  # what is above belongs to a group
         return next((c for c in self.comments if c.is_alone and c.end == symbol.start - 1), None)
+
+    @property
+    def page(self) -> str:
+        """Name of its page in the directory of the library."""
+        name = self.name.removeprefix("perfmon/").removesuffix(".h")
+        return name.replace("/", "_")
+
+    def members(self, symbol: Symbol) -> dict[str, str]:
+        """Texts of a structure's members; those of members without a name stand in its place."""
+        texts = {self.tags.get(s.start, s.name): self.text(s) for s in self.symbols
+                 if symbol.start < s.start <= symbol.end and s.role != "enumerator"}
+        return texts
 
     def introduction(self) -> str:
         """The comment at the top."""

@@ -1,0 +1,176 @@
+"""Pages of the mirrors: ``.. mirror:: pfm3`` is everything in pypfm.pfm3.
+
+All is in the order of the headers, and says what they say.  Constants stand in tables, which are
+short; each has its own anchor.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from c_headers import Header, Symbol, headers_of
+from c_text import to_rst
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_id
+
+from pypfm._mirror import Cell, Struct
+from pypfm.config import LIBRARIES
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from sphinx.application import Sphinx
+
+_LIBRARY_OF = {library.module: name for name, library in LIBRARIES.items()}
+_TEXTS = {"ffi": "The cffi object of the extension module: types, ``ffi.new()``, ``ffi.errno``.",
+          "lib": "The C functions and constants as cffi gives them."}
+
+
+def roles_of(module: ModuleType) -> dict[str, str]:
+    """The role of each name of a mirror."""
+    return {name: f"py:{_role(getattr(module, name))}" for name in module.__all__}
+
+
+def _role(value: object) -> str:
+    if isinstance(value, type):
+        return "class"
+    return "func" if callable(value) else "data"
+
+
+class ConstantsDirective(SphinxDirective):
+    """``.. mirror-constants:: MODULE HEADER``: a table of its constants."""
+
+    required_arguments = 2
+
+    def run(self) -> list[nodes.Node]:
+        name, header_name = self.arguments
+        module = import_module(f"pypfm.{name}")
+        header = next(h for h in headers_of(_LIBRARY_OF[name]) if h.name == header_name)
+        body = nodes.tbody()
+        for symbol in _constants(header, module):
+            body += self._row(module, symbol, to_rst(header.text(symbol), roles_of(module)))
+        group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (40, 20, 40)), cols=3)
+        head = nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in ("Name", "Value", "")))
+        group += [nodes.thead("", head), body]
+        return [nodes.table("", group, classes=["constants"])]
+
+    def _row(self, module: ModuleType, symbol: Symbol, text: str) -> nodes.row:
+        full = f"{module.__name__}.{symbol.name}"
+        anchor = make_id(self.env, self.state.document, "", full)
+        name = nodes.literal("", symbol.name, ids=[anchor])
+        self.state.document.note_explicit_target(name)
+        self.env.domains["py"].note_object(full, "data", anchor, location=name)
+        value = getattr(module, symbol.name)
+        shown = hex(value) if symbol.value.lower().startswith("0x") else str(value)
+        content, messages = self.parse_inline(text)
+        cells = [name], [nodes.literal("", shown)], content
+        return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", *cell)) for cell in cells), *messages)
+
+
+def _constants(header: Header, module: ModuleType) -> Iterator[Symbol]:
+    for symbol in header.symbols:
+        if symbol.role in ("macro", "enumerator") and type(getattr(module, symbol.name, None)) is int:
+            yield symbol
+
+
+class MirrorDirective(SphinxDirective):
+    """``.. mirror:: MODULE``: the whole module."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        text = "\n".join(_page(self.arguments[0]))
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def _page(name: str) -> Iterator[str]:
+    module = import_module(f"pypfm.{name}")
+    headers = headers_of(_LIBRARY_OF[name])
+    yield f".. automodule:: {module.__name__}\n   :no-members:\n"
+    sources = "".join(f"\n* :doc:`{h.name} </c/{h.library.form_of or h.library.name}/{h.page}>`" for h in headers)
+    yield f"From the headers\n{sources}\n"
+    yield from _section("Functions", [_function(module, s.name) for h in headers for s in h.symbols
+                                      if inspect.isfunction(getattr(module, s.name, None))])
+    yield from _section("Structures", [_structure(module, h, s) for h in headers for s in h.symbols
+                                       if _is_struct(getattr(module, s.name, None))])
+    yield from _section("Cells for values of C types", [_cell(module, s, h.text(s)) for h in headers for s in h.symbols
+                                                       if _is_cell(getattr(module, s.name, None))])
+    yield from _section("Constants", [f".. rubric:: {h.name}\n\n.. mirror-constants:: {name} {h.name}\n" for h in headers
+                                      if any(_constants(h, module))])
+    declared = {s.name for h in headers for s in h.symbols}
+    yield from _section("Not in C", [_other(module, n) for n in module.__all__ if n not in declared])
+
+
+def _section(title: str, parts: list[str]) -> Iterator[str]:
+    if parts:
+        yield f"{title}\n{'-' * len(title)}\n"
+        yield from dict.fromkeys(parts)  # a typedef and its structure are one class
+
+
+def _is_struct(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Struct)
+
+
+def _is_cell(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Cell)
+
+
+def _object(directive: str, full: str, texts: list[str]) -> str:
+    return f".. {directive}:: {full}\n\n" + textwrap.indent("\n\n".join(filter(None, texts)), "   ") + "\n"
+
+
+def _function(module: ModuleType, name: str) -> str:
+    """A function: its docstring is the header's comment."""
+    function = getattr(module, name)
+    roles = {n: role for n, role in roles_of(module).items() if n != name}
+    types = [f":type {p}: {_type(t)}" for p, t in function.__annotations__.items() if p != "return"]
+    text = to_rst(inspect.getdoc(function) or "", roles)
+    parameters = ", ".join(inspect.signature(function).parameters)
+    return _object("py:function", f"{name}({parameters})", [text, "\n".join(types)])
+
+
+def _type(annotation: str) -> str:
+    """An annotation of a generated module, for a :type: field."""
+    return re.sub(r"_m\.", "~pypfm._mirror.", annotation)
+
+
+def _structure(module: ModuleType, header: Header, symbol: Symbol) -> str:
+    """A structure with its members; one that is another's second name says so."""
+    cls, roles = getattr(module, symbol.name), roles_of(module)
+    if cls.__name__ != symbol.name:
+        return _object("py:data", symbol.name, [f"Another name of :py:class:`{cls.__name__}`."])
+    texts = header.members(symbol)
+    members = []
+    for name, annotation in cls.__annotations__.items():
+        text = to_rst(texts.get(name, ""), roles).replace("\n", " ")
+        type_option = "" if annotation.startswith("_p") else f"\n   :type: {_type(annotation)}"
+        members.append(f".. py:attribute:: {name}{type_option}\n\n   {text}")
+    return _object("py:class", symbol.name, [to_rst(header.text(symbol), roles), *members])
+
+
+def _cell(module: ModuleType, symbol: Symbol, text: str) -> str:
+    bases = "A :py:class:`~pypfm._mirror.Cell` that holds one value of this C type."
+    return _object("py:class", f"{symbol.name}(value=0)", [to_rst(text, roles_of(module)), bases])
+
+
+def _other(module: ModuleType, name: str) -> str:
+    value = getattr(module, name)
+    if name in _TEXTS:
+        return _object("py:data", name, [_TEXTS[name]])
+    kind = "class" if isinstance(value, type) else "function"
+    if value.__module__ == "pypfm._mirror":
+        role = "class" if kind == "class" else "func"
+        return _object(f"py:{kind}", name, [f"See :py:{role}:`~pypfm._mirror.{name}`."])
+    return f".. auto{kind}:: {module.__name__}.{name}\n   :no-show-inheritance:\n"
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("mirror", MirrorDirective)
+    app.add_directive("mirror-constants", ConstantsDirective)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
