@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         Ranges,
     )
 
+#: The version of the package.
 __version__ = "0.1.0"
 
 _MODULES = {

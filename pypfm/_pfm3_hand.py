@@ -29,7 +29,8 @@ class _Listing(threading.local):
 class Hand:
     """The functions, for one form of the library.
 
-    :param ffi, lib: of its extension module
+    :param ffi: of its extension module
+    :param lib: likewise
     """
 
     def __init__(self, ffi: FFI, lib: Any) -> None:

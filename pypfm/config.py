@@ -57,6 +57,7 @@ class Library:
         return [f"-L{directory}", f"-l:{self.soname}", f"-Wl,-rpath,{directory}"]
 
 
+#: The libraries of this installation, by name.
 LIBRARIES = {library.name: library for library in [
     Library("pfm3", "libpfm.so.3"),
     Library("pfm3-manual", "libpfm-manual.so.3", form_of="pfm3", defines=("PFMLIB_MANUAL_LAYOUT",)),

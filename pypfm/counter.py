@@ -1,4 +1,4 @@
-"""Counters of NetBSD's pmc interface as objects.
+"""Counters of NetBSD's pmc interface as objects::
 
     with Counter("page-faults") as c:
         work()
@@ -50,7 +50,7 @@ def _machines() -> dict[str, Any]:
 
 _C_MACHINES = _machines()
 MACHINES = tuple(_C_MACHINES)
-"""Names of the machines: linux is this host, the others are models."""
+"""Names of the machines; linux is this host, the others are models."""
 
 _CLASSES = {
     errno.ENXIO: NotConfiguredError, errno.EINPROGRESS: CounterRunningError, errno.EINVAL: CounterNumberError,

@@ -69,7 +69,7 @@ class EventRequest:
 
 @dataclass(frozen=True)
 class AddressRange:
-    """Addresses from start to end, exclusive (pfmlib_..._input_rr_desc_t).
+    """Addresses from start to end, exclusive (``pfmlib_..._input_rr_desc_t``).
 
     :ivar plm: privilege levels; 0: those of the whole request
     """
@@ -84,7 +84,7 @@ class AddressRange:
 
 @dataclass(frozen=True)
 class Ranges:
-    """The code or data ranges of a request (pfmlib_..._input_rr_t)."""
+    """The code or data ranges of a request (``pfmlib_..._input_rr_t``)."""
 
     limits: tuple[AddressRange, ...]
     flags: int = 0
@@ -93,7 +93,7 @@ class Ranges:
 
 @dataclass(frozen=True)
 class OpcodeMatch:
-    """An opcode matcher (pfmlib_..._opcm_t).
+    """An opcode matcher (``pfmlib_..._opcm_t``).
 
     :ivar match: pattern: 41 bits on Montecito, 27 on Itanium 2
     :ivar mask: bits of the pattern to ignore
@@ -113,7 +113,7 @@ class OpcodeMatch:
 
 @dataclass(frozen=True)
 class Ear:
-    """An Event Address Register (pfmlib_..._ear_t).
+    """An Event Address Register (``pfmlib_..._ear_t``).
 
     :ivar mode: cache, TLB or (data EAR) ALAT
     :ivar umask: latency or TLB level filter: 8 bits (I-EAR cache), 7 (I-EAR TLB), 4 (D-EAR)
@@ -130,7 +130,7 @@ class Ear:
 
 @dataclass(frozen=True)
 class Btb:
-    """The branch trace buffer of Itanium 2 (pfmlib_ita2_btb_t); by default all branches.
+    """The branch trace buffer of Itanium 2 (``pfmlib_ita2_btb_t``); by default all branches.
 
     :ivar tm: 1 not taken, 2 taken, 3 all
     :ivar ptm: target 1 mispredicted, 2 predicted, 3 all
@@ -151,7 +151,7 @@ class Btb:
 
 @dataclass(frozen=True)
 class Etb:
-    """The execution trace buffer of Montecito (pfmlib_mont_etb_t); fields as in `Btb`."""
+    """The execution trace buffer of Montecito (``pfmlib_mont_etb_t``); fields as in `Btb`."""
 
     tm: int = 3
     ptm: int = 3
@@ -163,7 +163,7 @@ class Etb:
 
 @dataclass(frozen=True)
 class IpEar:
-    """The IP event capture of Montecito (pfmlib_mont_ipear_t).
+    """The IP event capture of Montecito (``pfmlib_mont_ipear_t``).
 
     :ivar delay: cycles by which the freeze of the buffer is delayed, 0 to 255
     :ivar plm: privilege levels; 0: those of the whole request

@@ -135,9 +135,8 @@ class Header:
 
     def members(self, symbol: Symbol) -> dict[str, str]:
         """Texts of a structure's members; those of members without a name stand in its place."""
-        texts = {self.tags.get(s.start, s.name): self.text(s) for s in self.symbols
-                 if symbol.start < s.start <= symbol.end and s.role != "enumerator"}
-        return texts
+        return {self.tags.get(s.start, s.name): self.text(s) for s in self.symbols
+                if symbol.start < s.start <= symbol.end and s.role != "enumerator"}
 
     def introduction(self) -> str:
         """The comment at the top."""

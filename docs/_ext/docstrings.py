@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import dataclasses
 import re
 import sys
@@ -21,18 +22,19 @@ from pkgutil import walk_packages
 from typing import TYPE_CHECKING
 
 from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 import pypfm
 
 if TYPE_CHECKING:
     from types import CodeType, ModuleType
 
-    from sphinx.addnodes import pending_xref
     from sphinx.application import Sphinx
     from sphinx.config import Config
-    from sphinx.environment import BuildEnvironment
 
 _PACKAGES = ("pypfm", "pypfm.conform", "pypfm.perfex")
+_FIELD_TYPES = ("class", "exc")
 _IVAR = re.compile(r":ivar ([\w, ]+): *(.*)")
 _ivars: dict[str, dict[str, list[str]]] = {}  # of each class
 
@@ -115,19 +117,39 @@ def drop_parameters(_app: Sphinx, domain: str, objtype: str, content: nodes.Elem
             content.remove(fields)
 
 
-def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.Element) -> nodes.Element | None:
-    """Of a short name: the object that it is in its module, under the name that is documented."""
-    module = sys.modules.get(node.get("py:module") or "")
-    if node["refdomain"] != "py" or module is None or "." in node["reftarget"]:
+def full_name(module: ModuleType, name: str) -> str | None:
+    """What a module means by a name, under the name that is documented; None: nothing."""
+    found = getattr(module, name, None)
+    if isinstance(found, type):
+        return found.__qualname__ if found.__module__ == "builtins" else f"{found.__module__}.{found.__qualname__}"
+    if found is None:
         return None
-    found = getattr(module, node["reftarget"], None)
-    full = f"{getattr(found, '__module__', None)}.{getattr(found, '__qualname__', None)}"
-    if not isinstance(found, type):  # an alias of a type: where it is public
-        homes = [m.__name__ for m in modules() if getattr(m, "__all__", None)
-                 and node["reftarget"] in m.__all__ and getattr(m, node["reftarget"]) is found]
-        full = f"{homes[0]}.{node['reftarget']}" if found is not None and homes else node["reftarget"]
-    node["reftarget"] = full  # for intersphinx
-    return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", full, node, contnode)
+    # An alias of a type, a function: where it is public.
+    homes = [m.__name__ for m in modules() if name in getattr(m, "__all__", ()) and getattr(m, name) is found]
+    return f"{homes[0]}.{name}" if homes else None
+
+
+class ShortNames(SphinxPostTransform):
+    """Before references are resolved: short names of types and errors become full ones."""
+
+    default_priority = 5
+
+    def run(self, **_kwargs: object) -> None:
+        documented = self.env.domains["py"].objects
+        for node in self.document.findall(pending_xref):
+            name, module = node["reftarget"], sys.modules.get(node.get("py:module") or "")
+            if node["refdomain"] != "py" or node["reftype"] not in _FIELD_TYPES or "." in name:
+                continue
+            # A class may come from another module than the one that documents it.
+            home = sys.modules.get(getattr(getattr(module, node.get("py:class") or "", None), "__module__", ""))
+            full = f"{module.__name__}.{name}" if module and f"{module.__name__}.{name}" in documented else None
+            for scope in filter(None, (module, home, builtins)):
+                full = full or full_name(scope, name)
+            if full:
+                node["reftarget"] = full
+                for context in ("refspecific", "py:module", "py:class"):
+                    node.attributes.pop(context, None)
+                node["reftype"] = "obj" if full in documented else node["reftype"]  # an alias is no class
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -135,5 +157,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", process)
     app.connect("autodoc-skip-member", skip)
     app.connect("object-description-transform", drop_parameters, priority=600)  # behind autodoc
-    app.connect("missing-reference", resolve, priority=400)  # before intersphinx
+    app.add_post_transform(ShortNames)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -93,18 +93,18 @@ def _page(name: str) -> Iterator[str]:
     module = import_module(f"pypfm.{name}")
     headers = headers_of(_LIBRARY_OF[name])
     yield f".. automodule:: {module.__name__}\n   :no-members:\n"
-    sources = "".join(f"\n* :doc:`{h.name} </c/{h.library.form_of or h.library.name}/{h.page}>`" for h in headers)
-    yield f"From the headers\n{sources}\n"
-    yield from _section("Functions", [_function(module, s.name) for h in headers for s in h.symbols
-                                      if inspect.isfunction(getattr(module, s.name, None))])
-    yield from _section("Structures", [_structure(module, h, s) for h in headers for s in h.symbols
-                                       if _is_struct(getattr(module, s.name, None))])
-    yield from _section("Cells for values of C types", [_cell(module, s, h.text(s)) for h in headers for s in h.symbols
-                                                       if _is_cell(getattr(module, s.name, None))])
-    yield from _section("Constants", [f".. rubric:: {h.name}\n\n.. mirror-constants:: {name} {h.name}\n" for h in headers
-                                      if any(_constants(h, module))])
-    declared = {s.name for h in headers for s in h.symbols}
-    yield from _section("Not in C", [_other(module, n) for n in module.__all__ if n not in declared])
+    yield "From the headers\n"
+    yield from (f"* :doc:`{h.name} </c/{h.library.form_of or h.library.name}/{h.page}>`" for h in headers)
+    yield ""
+    declared = [(h, s, getattr(module, s.name, None)) for h in headers for s in h.symbols]
+    yield from _section("Functions", [_function(module, s.name) for _, s, value in declared if inspect.isfunction(value)])
+    yield from _section("Structures", [_structure(module, h, s) for h, s, value in declared if _is_a(Struct, value)])
+    yield from _section("Cells for values of C types", [_cell(module, s, h.text(s)) for h, s, value in declared
+                                                       if _is_a(Cell, value)])
+    yield from _section("Constants", [f".. rubric:: {h.name}\n\n.. mirror-constants:: {name} {h.name}\n"
+                                      for h in headers if any(_constants(h, module))])
+    others = set(module.__all__) - {s.name for _, s, _ in declared}
+    yield from _section("Not in C", [_other(module, n) for n in module.__all__ if n in others])
 
 
 def _section(title: str, parts: list[str]) -> Iterator[str]:
@@ -113,12 +113,8 @@ def _section(title: str, parts: list[str]) -> Iterator[str]:
         yield from dict.fromkeys(parts)  # a typedef and its structure are one class
 
 
-def _is_struct(value: object) -> bool:
-    return isinstance(value, type) and issubclass(value, Struct)
-
-
-def _is_cell(value: object) -> bool:
-    return isinstance(value, type) and issubclass(value, Cell)
+def _is_a(base: type, value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, base)
 
 
 def _object(directive: str, full: str, texts: list[str]) -> str:

@@ -81,7 +81,8 @@ class LayoutDiff:
 def compare(left: TypeLayout | None, right: TypeLayout | None) -> LayoutDiff:
     """Compare two layouts, member by member.
 
-    :param left, right: from `describe`; None for a type that is missing
+    :param left: from `describe`; None for a type that is missing
+    :param right: likewise
     """
     members = [{} if x is None else dict(x.flat()) for x in (left, right)]
     order = list(members[0])
@@ -142,9 +143,10 @@ def _is_file(text: str) -> bool:
 def diff(left: str, right: str) -> list[LayoutDiff]:
     """Compare a type, or all types, of two sources.
 
-    :param left, right: ``TYPE``, ``LIBRARY:TYPE``, ``FILE:TYPE`` (FILE is a library or program with
+    :param left: ``TYPE``, ``LIBRARY:TYPE``, ``FILE:TYPE`` (FILE is a library or program with
         debug information); ``LIBRARY`` or ``FILE`` alone for the type of the other side, or for all types
         of the library. A file has debug information of the types that it uses: the others are left out
+    :param right: likewise
     :return: one comparison for each type, the same ones included
     :raises LayoutError: a type, library or file that is not there; a file without debug information
     """

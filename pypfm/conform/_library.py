@@ -29,7 +29,8 @@ class Functions:
     """The functions of a library, as attributes; each has the signature that our header gives it.
 
     :param handle: the library, loaded
-    :param ffi, lib: of our extension module of the same API
+    :param ffi: of our extension module of the same API
+    :param lib: likewise
     :ivar lib: likewise
     :raises MissingFunctionError: when one is asked for that the library does not export
     """

@@ -31,7 +31,8 @@ def table(handle: ctypes.CDLL, ffi: Any, lib: Any) -> Functions:
     """The functions that a library exports, with the signatures of our headers.
 
     :param handle: the library, loaded
-    :param ffi, lib: of our extension module of the same API
+    :param ffi: of our extension module of the same API
+    :param lib: likewise
     """
     names = [name for name in dir(lib) if isinstance(getattr(lib, name), BuiltinFunctionType)]
     return {name: ffi.cast(ffi.typeof(getattr(lib, name)), ctypes.cast(getattr(handle, name), ctypes.c_void_p).value)

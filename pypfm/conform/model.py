@@ -23,8 +23,11 @@ from pypfm.config import LIBRARIES
 __all__ = ["APIS", "MARKS", "PMUS", "STATUS_ERROR", "STATUS_LAYOUT", "STATUS_USAGE", "STATUS_VALUES", "Difference",
            "Finding", "FindingKind", "Json", "LibraryFile", "Report", "Tally", "Vector", "base"]
 
+#: What JSON can say.
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+#: A call and its answer, as in ``pypfm/schemas/vector.json``.
 Vector: TypeAlias = "dict[str, Json]"
+#: What a finding is about.
 FindingKind = Literal["value", "crash", "hang", "symbol", "layout"]
 
 #: A function that tells libpfm 3 and 4 apart.
@@ -42,7 +45,14 @@ def base(api: str) -> str:
 APIS = tuple(name for name in LIBRARIES if base(name) in MARKS)
 
 # The exit status is a set of these bits, as abidiff's is.
-STATUS_ERROR, STATUS_USAGE, STATUS_VALUES, STATUS_LAYOUT = 1, 2, 4, 8
+#: Bit of the exit status for an error.
+STATUS_ERROR = 1
+#: Bit of the exit status for wrong usage.
+STATUS_USAGE = 2
+#: Bit of the exit status for other values than the recorded ones.
+STATUS_VALUES = 4
+#: Bit of the exit status for other symbols or structures.
+STATUS_LAYOUT = 8
 
 
 @dataclass(frozen=True)
@@ -146,7 +156,7 @@ class Report:
 
     @property
     def status(self) -> int:
-        """The exit status: the bits of all findings that are not suppressed."""
+        """The exit status, which is the bits of all findings that are not suppressed."""
         bits = 0
         for finding in self.findings:
             bits |= finding.status

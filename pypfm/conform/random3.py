@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PMUS", "vectors"]
 
+#: The PMUs for which calls are made, and the class of each.
 PMUS = {"itanium2": Itanium2, "montecito": Montecito}
 
 # Of ten calls: requests, other functions, and the rest queries about events.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PMUS", "options", "vectors"]
 
+#: The PMUs for which calls are made.
 PMUS = tuple(PMU_IDS)
 _EVENTS = {"glm": GLM, "perf": PERF, "perf_raw": RAW}
 _TABLE_SIZES = {"glm": len(GLM.events), "perf": len(PERF.events), "perf_raw": 1}

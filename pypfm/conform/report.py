@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HOWS", "How", "html", "junit", "save", "text", "to_json", "write"]
 
+#: What a report can be written as.
 How = Literal["text", "json", "junit", "html"]
 #: The kinds of report, as ``--report`` names them.
 HOWS: tuple[How, ...] = get_args(How)

@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 __all__ = ["EVENT_SHIFT", "KINDS", "PMU_IDS", "TAGS", "environment", "function_of", "group_of", "pmu_of",
            "read", "recorded", "start_of"]
 
+#: The identifier of each PMU of libpfm 4.
 PMU_IDS = {"glm": lib4.PFM_PMU_INTEL_GLM, "perf": lib4.PFM_PMU_PERF_EVENT, "perf_raw": lib4.PFM_PMU_PERF_EVENT_RAW}
-EVENT_SHIFT = 21  # an opaque event index of libpfm 4 is PMU << 21 | event
-TAGS = {"itanium2": "ita2", "montecito": "mont"}  # of a libpfm 3 PMU, in the names of its functions and types
+#: An opaque event index of libpfm 4 is ``PMU << 21 | event``.
+EVENT_SHIFT = 21
+#: Part of the names of functions and types that belong to a PMU of libpfm 3.
+TAGS = {"itanium2": "ita2", "montecito": "mont"}
 _VARIABLE = re.compile(r"LIBPFM_\w+", re.ASCII)
 _OS = ("none", "perf_event", "perf_event_ext")
 
-# What a vector of each kind has to have, and the types of it.
+#: What a vector of each kind has to have, and the types of it.
 KINDS: dict[str, dict[str, type]] = {
     "dispatch": {"pmu": str, "events": list},
     "call": {"call": str, "args": list},

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "Choice", "choose"]
 
+#: What ``--backend`` takes.
 Choice = Literal["auto", "perf", "valgrind"]
+#: The same, to be listed.
 NAMES: tuple[Choice, ...] = ("auto", "perf", "valgrind")
 
 

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["SYSTEM_FILE", "VARIABLE", "Cost", "CostTable", "Unit", "builtin", "default_clock", "in_effect", "parse",
            "show"]
 
+#: The cost file of the machine.
 SYSTEM_FILE = Path("/etc/perfex.costs")
+#: The environment variable that names another one.
 VARIABLE = "PERFEX_COSTS"
+#: The unit of a cost, machine cycles or nanoseconds.
 Unit = Literal["clks", "nsec"]
 _UNITS = ("clks", "nsec")
 _NUMBER = re.compile(r"(\d{1,12}(\.\d{0,12})?|\.\d{1,12})", re.ASCII)
@@ -50,6 +53,7 @@ class Cost:
         return self.typical * one * count, self.minimum * one * count, self.maximum * one * count
 
 
+#: The cost of each event.
 CostTable = dict[int, Cost]
 
 # MHz: the clock speeds for which the estimates are made where none is measured.

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ENVIRONMENT", "NUM_EVENTS", "base", "choose", "cycles", "event_number", "table"]
 
+#: Events are numbered from 0 to 31.
 NUM_EVENTS = 32
 _PER_COUNTER = 16
+#: The environment variables that name the events where no option does.
 ENVIRONMENT = ("T5_EVENT0", "T5_EVENT1")
 
 

@@ -12,8 +12,11 @@ from pypfm.errors import PfmError
 __all__ = ["CPUS", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError", "Quality", "Request", "Sample",
            "ThreadCounts"]
 
+#: A processor whose events are counted; -3 is silicon revision 3.
 Cpu = Literal["r10000", "r10000-3", "r12000"]
+#: The same, to be listed.
 CPUS: tuple[Cpu, ...] = ("r10000", "r10000-3", "r12000")
+#: How well a number stands for its event.
 Quality = Literal["exact", "approximate", "modelled", "unavailable"]
 
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "ZERO", "Row", "attributes", "load", "shipped"]
 
+#: The columns of the map.
 COLUMNS = ("cpu", "event", "perf", "quality", "note")
+#: What the column perf says of a count that is 0 by definition.
 ZERO = "0"
 _RAW = re.compile(r"r([0-9a-fA-F]{1,16})")
 _PERF_TYPE_RAW = 4

@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "NOT_AVAILABLE", "Format", "Report", "csv_head", "csv_sample", "csv_text", "event_lines",
            "json_text", "printable", "sample_line", "table_head", "text", "thread_text"]
 
+#: What a report can be printed as.
 Format = Literal["text", "json", "csv"]
+#: What is printed in place of a number that is not known; never 0.
 NOT_AVAILABLE = "not available"
 _WIDTH = 80  # columns of a terminal
 _COLUMNS_OF_TIMES = "".join(f" {h:>12}" for h in ("typical s", "minimum s", "maximum s"))
+#: The columns of a report as CSV.
 COLUMNS = ("kind", "pid", "tid", "seconds", "event", "name", "value", "quality", "share", "typical", "minimum",
            "maximum", "note")
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["GATE", "NEVER_ON", "Signals", "hold"]
 
-# -s and -p: counting on, counting off.
+#: The signals of -s that switch counting on and off.
 GATE = (signal.SIGUSR1, signal.SIGUSR2)
+#: What is printed if the first of them never came.
 NEVER_ON = "no SIGUSR1 came: nothing was counted"
 # Passed on to the command, which may end in its own way; its counts are reported all the same.
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP)

@@ -119,6 +119,7 @@ _OTHER_NAMES: dict[Cpu, dict[str, str]] = {
         "Graduated stores/Issued stores": "Graduated stores/Decoded stores",
     },
 }
+#: The names of all statistics.
 NAMES = tuple(name for name, _, _ in _BOTH + _R12000)
 
 
