@@ -64,4 +64,4 @@ nitpick_ignore = [("c:identifier", name) for name in (
 # `Name` in single backquotes is a link to a name of the project, or else literal (_ext/quiet_role.py).
 extensions += ["docstrings", "library_types", "mirrors", "quiet_role", "sphinxarg.ext"]
 default_role = "quiet"
-autodoc_default_options = {"members": True, "undoc-members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True, "undoc-members": True}

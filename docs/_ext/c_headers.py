@@ -254,10 +254,10 @@ def _symbol(cursor: Cursor, lines: list[str]) -> Symbol | None:
 
 @cache
 def headers_of(name: str) -> list[Header]:
-    """The public headers of a library, in the order of their names."""
+    """The public headers of a library, in the order of their names; libpfm's own before perfmon's."""
     library = LIBRARIES[name]
-    paths = sorted(path.relative_to(library.include_dir).as_posix() for path in library.include_dir.rglob("*.h"))
-    return [Header.read(library, path) for path in paths]
+    paths = [path.relative_to(library.include_dir).as_posix() for path in library.include_dir.rglob("*.h")]
+    return [Header.read(library, path) for path in sorted(paths, key=lambda p: ("/pfmlib" not in p, p))]
 
 
 @cache

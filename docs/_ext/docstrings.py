@@ -103,7 +103,7 @@ def skip(_app: Sphinx, what: str, name: str, obj: object, _skip: bool, _options:
 
 
 def drop_parameters(_app: Sphinx, domain: str, objtype: str, content: nodes.Element) -> None:
-    """Take the types of a dataclass's parameters away: autodoc has put them there."""
+    """Take a dataclass's parameters away, where autodoc has made them of its fields."""
     signature = content.parent[0]
     if domain != "py" or objtype not in ("class", "exception"):
         return
@@ -111,8 +111,10 @@ def drop_parameters(_app: Sphinx, domain: str, objtype: str, content: nodes.Elem
     if not dataclasses.is_dataclass(cls):
         return
     for fields in [child for child in content if isinstance(child, nodes.field_list)]:
-        for field in [f for f in fields if f[0].astext().startswith("type ")]:
-            fields.remove(field)
+        for field in list(fields):
+            kind = field[0].astext().split()[0]
+            if kind == "type" or (kind == "param" and not field[1].astext()):
+                fields.remove(field)
         if not fields.children:
             content.remove(fields)
 

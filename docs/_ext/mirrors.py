@@ -97,7 +97,8 @@ def _page(name: str) -> Iterator[str]:
     yield from (f"* :doc:`{h.name} </c/{h.library.form_of or h.library.name}/{h.page}>`" for h in headers)
     yield ""
     declared = [(h, s, getattr(module, s.name, None)) for h in headers for s in h.symbols]
-    yield from _section("Functions", [_function(module, s.name) for _, s, value in declared if inspect.isfunction(value)])
+    yield from _section("Functions", [_function(module, s.name) for _, s, value in declared
+                                      if inspect.isfunction(value)])
     yield from _section("Structures", [_structure(module, h, s) for h, s, value in declared if _is_a(Struct, value)])
     yield from _section("Cells for values of C types", [_cell(module, s, h.text(s)) for h, s, value in declared
                                                        if _is_a(Cell, value)])
@@ -125,10 +126,14 @@ def _function(module: ModuleType, name: str) -> str:
     """A function: its docstring is the header's comment."""
     function = getattr(module, name)
     roles = {n: role for n, role in roles_of(module).items() if n != name}
-    types = [f":type {p}: {_type(t)}" for p, t in function.__annotations__.items() if p != "return"]
     text = to_rst(inspect.getdoc(function) or "", roles)
+    types = [f":type {p}: {_type(t)}" if p != "return" else f":rtype: {_type(t)}"
+             for p, t in function.__annotations__.items()]
+    # One list of fields: beside the parameters, or what is returned.
+    fields = re.search(r"^:(param|return)", text, flags=re.M)
+    at = fields.start() if fields else len(text)
     parameters = ", ".join(inspect.signature(function).parameters)
-    return _object("py:function", f"{name}({parameters})", [text, "\n".join(types)])
+    return _object("py:function", f"{name}({parameters})", [text[:at], "\n".join([*types, text[at:]])])
 
 
 def _type(annotation: str) -> str:
@@ -163,7 +168,7 @@ def _other(module: ModuleType, name: str) -> str:
     if value.__module__ == "pypfm._mirror":
         role = "class" if kind == "class" else "func"
         return _object(f"py:{kind}", name, [f"See :py:{role}:`~pypfm._mirror.{name}`."])
-    return f".. auto{kind}:: {module.__name__}.{name}\n   :no-show-inheritance:\n"
+    return f".. auto{kind}:: {module.__name__}.{name}\n"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
