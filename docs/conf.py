@@ -56,7 +56,7 @@ extensions.append("manual_pages")
 # :c:func:`~pfm3.pfm_initialize`, or :c:func:`pfm_dispatch_events` where one library has the name.
 extensions += ["c_headers"]
 html_css_files = ["reference.css"]
-smartquotes_action = "D"  # quotes and dots stay as they are
+smartquotes = False  # --options are no dashes
 nitpick_ignore = [("c:identifier", name) for name in (
     "FILE", "int32_t", "int64_t", "pid_t", "size_t", "uint16_t", "uint32_t", "uint64_t", "uint8_t")]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -78,3 +79,21 @@ def toucher(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     return compile_c(tmp_path_factory.mktemp("touch"), "touch",
                      "int main(int n, char **v) { if (n > 1) touch(strtoul(v[1], 0, 10)); return 0; }")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of the documentation as HTML, built once for all workers; warnings are errors."""
+    base = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        base = base.parent  # that of all workers
+    html, done = base / "site", base / "site-done"
+    with (base / "site-lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            # Not from the source tree, which has no extension modules.
+            built = run(sys.executable, "-m", "sphinx", "-W", "-n", "-q", "-T", ROOT / "docs", html, cwd=base, timeout=1200)
+            done.write_text("" if built.returncode == 0 else built.stderr or built.stdout or "failed")
+    if problems := done.read_text():
+        pytest.fail(f"sphinx-build -W -n:\n{problems}", pytrace=False)
+    return html

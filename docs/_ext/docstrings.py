@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
+from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 import pypfm
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from sphinx.config import Config
 
 _PACKAGES = ("pypfm", "pypfm.conform", "pypfm.perfex")
+_CFFI_DATA = "_cffi_backend._CDataBase"  # the name that cffi's CData gives itself
 _FIELD_TYPES = ("class", "exc")
 _IVAR = re.compile(r":ivar ([\w, ]+): *(.*)")
 _ivars: dict[str, dict[str, list[str]]] = {}  # of each class
@@ -139,19 +141,37 @@ class ShortNames(SphinxPostTransform):
     def run(self, **_kwargs: object) -> None:
         documented = self.env.domains["py"].objects
         for node in self.document.findall(pending_xref):
-            name, module = node["reftarget"], sys.modules.get(node.get("py:module") or "")
-            if node["refdomain"] != "py" or node["reftype"] not in _FIELD_TYPES or "." in name:
+            if node["refdomain"] != "py" or node["reftype"] not in _FIELD_TYPES:
                 continue
-            # A class may come from another module than the one that documents it.
-            home = sys.modules.get(getattr(getattr(module, node.get("py:class") or "", None), "__module__", ""))
-            full = f"{module.__name__}.{name}" if module and f"{module.__name__}.{name}" in documented else None
-            for scope in filter(None, (module, home, builtins)):
-                full = full or full_name(scope, name)
-            if full:
+            if node["reftarget"] == _CFFI_DATA:
+                node["reftarget"], node[:] = "pypfm._mirror.CData", [nodes.Text("CData")]
+            if "." not in node["reftarget"] and (full := self._full(node)):
                 node["reftarget"] = full
                 for context in ("refspecific", "py:module", "py:class"):
                     node.attributes.pop(context, None)
-                node["reftype"] = "obj" if full in documented else node["reftype"]  # an alias is no class
+            if node["reftarget"] in documented:
+                node["reftype"] = "obj"  # an alias of a type is no class
+
+    def _full(self, node: pending_xref) -> str | None:
+        name, module = node["reftarget"], sys.modules.get(node.get("py:module") or "")
+        if module and f"{module.__name__}.{name}" in self.env.domains["py"].objects:
+            return f"{module.__name__}.{name}"
+        # What a package documents may come from another module: of the class, of its other names.
+        names = [node.get("py:class") or "", *getattr(module, "__all__", [])]
+        homes = {getattr(getattr(module, n, None), "__module__", "") for n in names}
+        scopes = [module, *(sys.modules.get(home) for home in sorted(map(str, homes))), builtins]
+        return next(filter(None, (full_name(scope, name) for scope in scopes if scope)), None)
+
+
+class Dashes(SphinxTransform):
+    """The dash behind a parameter.  Nothing else is one: smart quotes would take --options for dashes."""
+
+    default_priority = 800
+
+    def apply(self, **_kwargs: object) -> None:
+        for text in list(self.document.findall(nodes.Text)):
+            if text == " -- ":
+                text.parent.replace(text, nodes.Text(" \N{EN DASH} "))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -160,4 +180,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-skip-member", skip)
     app.connect("object-description-transform", drop_parameters, priority=600)  # behind autodoc
     app.add_post_transform(ShortNames)
+    app.add_transform(Dashes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -127,13 +127,14 @@ def _function(module: ModuleType, name: str) -> str:
     function = getattr(module, name)
     roles = {n: role for n, role in roles_of(module).items() if n != name}
     text = to_rst(inspect.getdoc(function) or "", roles)
-    types = [f":type {p}: {_type(t)}" if p != "return" else f":rtype: {_type(t)}"
-             for p, t in function.__annotations__.items()]
-    # One list of fields: beside the parameters, or what is returned.
-    fields = re.search(r"^:(param|return)", text, flags=re.M)
-    at = fields.start() if fields else len(text)
+    types = {p: _type(t) for p, t in function.__annotations__.items()}
+    result = types.pop("return")
+    # One list of fields: :type: before :param:, :rtype: last; "Source:" comes behind it.
+    start = match.start() if (match := re.search(r"^:(param|return)", text, flags=re.M)) else len(text)
+    fields, _, rest = text[start:].partition("\n\n")
+    listed = "\n".join([*(f":type {p}: {t}" for p, t in types.items()), fields, f":rtype: {result}"])
     parameters = ", ".join(inspect.signature(function).parameters)
-    return _object("py:function", f"{name}({parameters})", [text[:at], "\n".join([*types, text[at:]])])
+    return _object("py:function", f"{name}({parameters})", [text[:start], listed.strip(), rest])
 
 
 def _type(annotation: str) -> str:
