@@ -23,7 +23,7 @@ CXX = os.environ.get("CXX", "g++")
 
 # Event tables of each library, and the files that each is generated from.
 EVENT_TABLES = {
-    "pfm3": {"itanium2": ["itanium2_events"], "montecito": ["montecito_events"]},
+    "pfm3": {model: [f"{model}_events"] for model in ("gen_ia64", "itanium", "itanium2", "montecito")},
     "pfm4": {"glm": ["glm_events", "glm_umasks"], "perf": ["perf_events", "perf_umasks"]},
     "pmc": {f"pmc_{machine}": [f"pmc_{machine}_events"] for machine in ("linux", "xscale", "i586", "i686", "k7")},
 }

@@ -15,6 +15,7 @@ static struct {
 	int			options_fixed;	/* they came from the environment */
 	int			forced_type;	/* by LIBPFM_FORCE_PMU; -1: detect */
 	int			fine_mode_bug;	/* an Itanium 2 was detected once */
+	struct pfm3_gen_ia64	generic;	/* the generic PMU, once it was initialised */
 	FILE			*stream;	/* of messages; NULL before pfm_initialize() */
 } state = { .forced_type = PFMLIB_NO_PMU };
 
@@ -126,13 +127,34 @@ detect(void)
 	if (!read_cpuid3(&cpuid3))
 		return NULL;
 	for (unsigned int i = 0; (model = pfm3_model_at(i)); i++) {
-		if ((cpuid3 >> 24 & 0xff) != model->family)
+		if (model->family != PFM3_ANY_FAMILY && (cpuid3 >> 24 & 0xff) != model->family)
 			continue;
 		if (model->has_fine_mode_bug)
 			state.fine_mode_bug = 1;
 		return model;
 	}
 	return NULL;
+}
+
+/* Read what the generic PMU is on this host: the kernel says so, or a file in its place. */
+static pfm_err_t
+initialize_generic(void)
+{
+	const char *path = getenv("LIBPFM_IA64_PAL");
+
+	if (state.forced_type != PFMLIB_NO_PMU)	/* then nothing is read */
+		path = NULL;
+	else if (!path)
+		path = "/proc/pal/cpu0/perfmon_info";
+	return pfm3_gen_ia64_init(&state.generic, path, stderr);
+}
+
+/* What is selected for a model of the list.  The generic one has empty tables until
+ * pfm_initialize() fills them; pfm_force_pmu() does not (quirk). */
+static const struct pfm3_model *
+selected(const struct pfm3_model *model)
+{
+	return model == &pfm3_gen_ia64 && state.generic.model.table ? &state.generic.model : model;
 }
 
 pfm_err_t
@@ -150,7 +172,13 @@ pfm_initialize(void)
 		return PFMLIB_ERR_NOTSUPP;
 	if (state.forced_type != PFMLIB_NO_PMU && verbose_stream())
 		fprintf(verbose_stream(), "PMU forced to %s\n", model->name);
-	state.model = model;
+	if (model == &pfm3_gen_ia64) {
+		pfm_err_t ret = initialize_generic();
+
+		if (ret != PFMLIB_SUCCESS)
+			return ret;
+	}
+	state.model = selected(model);
 	return PFMLIB_SUCCESS;
 }
 
@@ -225,7 +253,7 @@ pfm_force_pmu(int type)
 
 	if (!model)
 		return PFMLIB_ERR_NOTSUPP;
-	state.model = model;
+	state.model = selected(model);
 	return PFMLIB_SUCCESS;
 }
 
@@ -419,7 +447,7 @@ pfm_get_event_code_counter(unsigned int idx, unsigned int cnt, int *code)
 	event = pfm3_event_at(state.model, idx);
 	if (!event || !code)
 		return PFMLIB_ERR_INVAL;
-	if (cnt != 0xffffffff && cnt - state.model->first_counter >= state.model->num_counters)
+	if (cnt != 0xffffffff && !(cnt < 64 && state.model->impl_counters >> cnt & 1))
 		return PFMLIB_ERR_INVAL;
 	*code = event->code;
 	return PFMLIB_SUCCESS;
@@ -461,7 +489,10 @@ pfm_get_event_counters(unsigned int idx, pfmlib_regmask_t *counters)
 	event = pfm3_event_at(state.model, idx);
 	if (!event || !counters)
 		return PFMLIB_ERR_INVAL;
-	store_mask(counters, event->counters);
+	if (state.model->event_counters)
+		state.model->event_counters(state.model, idx, counters);
+	else
+		store_mask(counters, event->counters);
 	return PFMLIB_SUCCESS;
 }
 
@@ -486,7 +517,7 @@ pfm_get_event_description(unsigned int idx, char **str)
 	event = pfm3_event_at(state.model, idx);
 	if (!event || !str)
 		return PFMLIB_ERR_INVAL;
-	return store_copy(event->description, str);
+	return store_copy(pfm3_description(event), str);
 }
 
 pfm_err_t
@@ -545,7 +576,7 @@ pfm_get_impl_pmcs(pfmlib_regmask_t *impl_pmcs)
 	REQUIRE_MODEL();
 	if (!impl_pmcs)
 		return PFMLIB_ERR_INVAL;
-	store_mask(impl_pmcs, state.model->impl_pmcs);
+	*impl_pmcs = state.model->impl_pmcs;
 	return PFMLIB_SUCCESS;
 }
 
@@ -555,7 +586,7 @@ pfm_get_impl_pmds(pfmlib_regmask_t *impl_pmds)
 	REQUIRE_MODEL();
 	if (!impl_pmds)
 		return PFMLIB_ERR_INVAL;
-	store_mask(impl_pmds, state.model->impl_pmds);
+	*impl_pmds = state.model->impl_pmds;
 	return PFMLIB_SUCCESS;
 }
 
@@ -565,7 +596,7 @@ pfm_get_impl_counters(pfmlib_regmask_t *impl_counters)
 	REQUIRE_MODEL();
 	if (!impl_counters)
 		return PFMLIB_ERR_INVAL;
-	store_mask(impl_counters, ((1ul << state.model->num_counters) - 1) << state.model->first_counter);
+	store_mask(impl_counters, state.model->impl_counters);
 	return PFMLIB_SUCCESS;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The stages of the encoding that the Itanium 2 family shares: checks, EARs,
- * ranges, branch trace buffer.
+ * The stages of the encoding that the Itanium family shares: checks, counters,
+ * EARs, ranges, branch trace buffer.
  */
 #include "ia64.h"
 
@@ -33,13 +33,62 @@ pfm3_check_extras(struct pfm3_job *job)
 	return PFMLIB_SUCCESS;
 }
 
-/* Settings of an EAR: the caller's, else those that the first event of the kinds
- * implies.  0 if there is nothing to program. */
+/* A placement under way. */
+struct search {
+	const struct pfm3_job	*job;
+	pfm3_placement_rule	holds;
+	struct pfm3_placement	*p;
+};
+
+/* Place event i and those behind it on free counters. */
 static int
-ear_settings(const struct pfm3_job *job, const struct pfm3_ear *given, unsigned int kinds,
-	     struct pfm3_ear *ear)
+place_from(const struct search *s, unsigned int i, unsigned int free)
 {
-	const struct pfm3_event *event = pfm3_first_of_kinds(job, kinds);
+	unsigned int candidates;
+
+	if (i == s->job->count || i == PFM3_MAX_COUNTERS)	/* there are not more */
+		return !s->holds || s->holds(s->job, s->p);
+	for (candidates = s->job->events[i]->counters & free; candidates; candidates &= candidates - 1) {
+		unsigned int lowest = candidates & -candidates;
+
+		s->p->counter[i] = (unsigned int)__builtin_ctz(candidates);
+		if (place_from(s, i + 1, free & ~lowest))
+			return 1;
+	}
+	return 0;
+}
+
+int
+pfm3_place(const struct pfm3_job *job, pfm3_placement_rule holds, struct pfm3_placement *p)
+{
+	struct search s = { .job = job, .holds = holds, .p = p };
+
+	return place_from(&s, 0, ~(unsigned int)job->in->pfp_unavail_pmcs.bits[0]);
+}
+
+pfm_err_t
+pfm3_emit_counter(struct pfm3_job *job, unsigned int i, unsigned int num, unsigned int thres,
+		  unsigned int ism)
+{
+	uint64_t value = pfm3_counter_value(job, i, thres) |
+			 pfm3_field(1, 5, 1) |	/* oi */
+			 pfm3_field(ism, 24, 2);
+
+	if (pfm3_verbose(job))
+		pfm3_trace(job, "[PMC%u(pmc%u)=0x%06llx thres=%u es=0x%02x plm=%u umask=0x%x pm=%u ism=0x%x oi=%u] %s\n"
+			   "[PMD%u(pmd%u)]\n", num, num, (unsigned long long)value, bits(value, 20, 3),
+			   bits(value, 8, 8), bits(value, 0, 4), bits(value, 16, 4), bits(value, 6, 1),
+			   bits(value, 24, 2), bits(value, 5, 1), job->events[i]->name, num, num);
+	pfm3_emit_pmds(job, num, num);
+	return pfm3_emit_pmc(job, num, value);
+}
+
+int
+pfm3_ear_settings(const struct pfm3_job *job, const struct pfm3_ear *given, unsigned int kinds,
+		  struct pfm3_ear *ear)
+{
+	const struct pfm3_event *event = job->model->registers.last_ear ? pfm3_last_of_kinds(job, kinds)
+									: pfm3_first_of_kinds(job, kinds);
 
 	if (given->used) {
 		*ear = *given;
@@ -90,7 +139,7 @@ pfm3_instruction_ear(struct pfm3_job *job)
 	uint64_t value;
 	pfm_err_t ret;
 
-	if (!ear_settings(job, &job->extras.iear, PFM3_IEAR_KINDS, &ear))
+	if (!pfm3_ear_settings(job, &job->extras.iear, PFM3_IEAR_KINDS, &ear))
 		return PFMLIB_SUCCESS;
 	ret = iear_value(job, &ear, &value);
 	if (ret == PFMLIB_SUCCESS)
@@ -116,7 +165,7 @@ pfm3_data_ear(struct pfm3_job *job)
 	uint64_t value;
 	pfm_err_t ret;
 
-	if (!ear_settings(job, &job->extras.dear, PFM3_DEAR_KINDS, &ear))
+	if (!pfm3_ear_settings(job, &job->extras.dear, PFM3_DEAR_KINDS, &ear))
 		return PFMLIB_SUCCESS;
 	if (ear.mode > 2)
 		return PFMLIB_ERR_INVAL;

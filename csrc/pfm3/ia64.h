@@ -1,5 +1,5 @@
 /*
- * Private: the stages of the encoding that the Itanium 2 family shares.
+ * Private: the stages of the encoding that the Itanium family shares.
  *
  * They work on struct pfm3_extras, so that it does not matter whose structures
  * the request came in; the register numbers are the model's.
@@ -11,6 +11,27 @@
 
 /* Whether the structures fit together and the events support what is used. */
 pfm_err_t pfm3_check_extras(struct pfm3_job *job);
+
+/* Which counter each event has. */
+struct pfm3_placement {
+	unsigned int counter[PFM3_MAX_COUNTERS];
+};
+
+/* Whether a placement of all events keeps the rules of a model that look at the whole. */
+typedef int (*pfm3_placement_rule)(const struct pfm3_job *job, const struct pfm3_placement *p);
+
+/* Place the events on available counters that can measure them; of the placements that keep a
+ * rule (NULL: of all), the first in lexicographic order.  0 if there is none. */
+int pfm3_place(const struct pfm3_job *job, pfm3_placement_rule holds, struct pfm3_placement *p);
+
+/* A counter with its PMD: that of Itanium and Itanium 2, which have an instruction set field. */
+pfm_err_t pfm3_emit_counter(struct pfm3_job *job, unsigned int i, unsigned int num, unsigned int thres,
+			    unsigned int ism);
+
+/* Settings of an EAR: the caller's, else those that an event of the kinds implies.  0 if there is
+ * nothing to program. */
+int pfm3_ear_settings(const struct pfm3_job *job, const struct pfm3_ear *given, unsigned int kinds,
+		      struct pfm3_ear *ear);
 
 /* The instruction EAR: PMC and two PMDs, if there is anything to program. */
 pfm_err_t pfm3_instruction_ear(struct pfm3_job *job);

@@ -111,15 +111,10 @@ check_groups(const struct pfm3_job *job)
 	return PFMLIB_SUCCESS;
 }
 
-/* Counter n of the request's event i. */
-struct placement {
-	unsigned int counter[PMU_ITA2_NUM_COUNTERS];
-};
-
 /* The rules that look at the whole placement: L2 events need one on PMC4 (whose
  * unit mask holds for all), L1 events need one on PMC5. */
 static int
-placement_holds(const struct pfm3_job *job, const struct placement *p)
+placement_holds(const struct pfm3_job *job, const struct pfm3_placement *p)
 {
 	const struct pfm3_event *on4 = NULL, *on5 = NULL;
 	int l1 = 0, l2 = 0;
@@ -147,69 +142,21 @@ placement_holds(const struct pfm3_job *job, const struct placement *p)
 	return 1;
 }
 
-/* Place event i and those behind it on free counters; the first placement in
- * lexicographic order wins. */
-static int
-place_from(const struct pfm3_job *job, struct placement *p, unsigned int i, unsigned int free)
-{
-	unsigned int candidates;
-
-	if (i == job->count || i == PMU_ITA2_NUM_COUNTERS)	/* there are not more */
-		return !uses_cache_groups(job) || placement_holds(job, p);
-	for (candidates = job->events[i]->counters & free; candidates; candidates &= candidates - 1) {
-		unsigned int lowest = candidates & -candidates;
-
-		p->counter[i] = (unsigned int)__builtin_ctz(candidates);
-		if (place_from(job, p, i + 1, free & ~lowest))
-			return 1;
-	}
-	return 0;
-}
-
-static void
-trace_counter(const struct pfm3_job *job, unsigned int i, unsigned int num, pfm_ita2_pmc_reg_t reg)
-{
-	pfm3_trace(job, "[PMC%u(pmc%u)=0x%06lx thres=%u es=0x%02x plm=%u umask=0x%x pm=%u ism=0x%x oi=%u] %s\n"
-		   "[PMD%u(pmd%u)]\n", num, num, reg.pmc_val,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_thres,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_es,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_plm,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_umask,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_pm,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_ism,
-		   (unsigned int)reg.pmc_ita2_counter_reg.pmc_oi, job->events[i]->name, num, num);
-}
-
-static pfm_err_t
-emit_counter(struct pfm3_job *job, unsigned int i, unsigned int num)
-{
-	const pfmlib_ita2_input_param_t *in = input(job);
-	unsigned int thres = in ? in->pfp_ita2_counters[i].thres : 0;
-	pfm_ita2_pmc_reg_t reg;
-
-	reg.pmc_val = pfm3_counter_value(job, i, thres);
-	reg.pmc_ita2_counter_reg.pmc_oi = 1;
-	reg.pmc_ita2_counter_reg.pmc_ism = in ? (unsigned int)in->pfp_ita2_counters[i].ism & 3 : 0;
-	if (pfm3_verbose(job))
-		trace_counter(job, i, num, reg);
-	pfm3_emit_pmds(job, num, num);
-	return pfm3_emit_pmc(job, num, reg.pmc_val);
-}
-
 static pfm_err_t
 counters(struct pfm3_job *job)
 {
-	struct placement p = { { 0 } };
-	pfm_err_t ret = PFMLIB_SUCCESS;
+	const pfmlib_ita2_input_param_t *in = input(job);
+	struct pfm3_placement p = { { 0 } };
+	int groups = uses_cache_groups(job);
+	pfm_err_t ret = groups ? check_groups(job) : PFMLIB_SUCCESS;
 
-	if (uses_cache_groups(job))
-		ret = check_groups(job);
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
-	if (!place_from(job, &p, 0, ~(unsigned int)job->in->pfp_unavail_pmcs.bits[0]))
+	if (!pfm3_place(job, groups ? placement_holds : NULL, &p))
 		return PFMLIB_ERR_NOASSIGN;
 	for (unsigned int i = 0; i < job->count && ret == PFMLIB_SUCCESS; i++)
-		ret = emit_counter(job, i, p.counter[i]);
+		ret = pfm3_emit_counter(job, i, p.counter[i], in ? in->pfp_ita2_counters[i].thres : 0,
+					in ? (unsigned int)in->pfp_ita2_counters[i].ism : 0);
 	return ret;
 }
 
@@ -415,10 +362,10 @@ const struct pfm3_model pfm3_itanium2 = {
 	.num_pmcs = PMU_ITA2_NUM_PMCS,
 	.num_pmds = PMU_ITA2_NUM_PMDS,
 	.num_counters = PMU_ITA2_NUM_COUNTERS,
-	.first_counter = PMU_ITA2_FIRST_COUNTER,
 	.counter_width = PMU_ITA2_COUNTER_WIDTH,
-	.impl_pmcs = 0xffff,
-	.impl_pmds = 0x3ffff,
+	.impl_counters = 0xf0,
+	.impl_pmcs = { { 0xffff } },
+	.impl_pmds = { { 0x3ffff } },
 	.table = &pfm3_itanium2_table,
 	.cycle_event = CPU_CYCLES,
 	.inst_retired_event = IA64_INST_RETIRED,
@@ -432,5 +379,5 @@ const struct pfm3_model pfm3_itanium2 = {
 };
 
 /* The queries of the manual page. */
-PFM3_QUERIES(ita2, pfm3_itanium2, PMC_IRANGE)
+PFM3_QUERIES_2(ita2, pfm3_itanium2, PMC_IRANGE)
 PFM3_QUERY_KIND(pfm_ita2_is_btb, pfm3_itanium2, 1u << PFM3_BTB)

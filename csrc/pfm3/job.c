@@ -19,7 +19,7 @@ pfm3_job_init(struct pfm3_job *job, const struct pfm3_model *model,
 	job->count = in->pfp_event_count;
 	job->pmcs = job->pmds = 0;
 	job->extras = (struct pfm3_extras){ 0 };
-	if (model_in)
+	if (model_in && model->read_extras)
 		model->read_extras(job);
 	job->kinds = job->groups = 0;
 	for (unsigned int i = 0; i < job->count; i++) {
@@ -64,28 +64,40 @@ pfm3_unavailable(const struct pfm3_job *job, unsigned int pmc)
 }
 
 static void
-fill_register(pfmlib_reg_t *reg, unsigned int num, uint64_t value)
+fill_register(pfmlib_reg_t *reg, unsigned int num, uint64_t value, struct pfm3_addresses at)
 {
 	reg->reg_num = num;
 	reg->reg_value = value;
-	reg->reg_addr = num;
-	reg->reg_alt_addr = num;
+	reg->reg_addr = at.addr;
+	reg->reg_alt_addr = at.alt_addr;
+}
+
+pfm_err_t
+pfm3_emit_pmc_at(struct pfm3_job *job, unsigned int num, uint64_t value, struct pfm3_addresses at)
+{
+	if (pfm3_unavailable(job, num))
+		return PFMLIB_ERR_NOASSIGN;
+	fill_register(&job->out->pfp_pmcs[job->pmcs++], num, value, at);
+	return PFMLIB_SUCCESS;
 }
 
 pfm_err_t
 pfm3_emit_pmc(struct pfm3_job *job, unsigned int num, uint64_t value)
 {
-	if (pfm3_unavailable(job, num))
-		return PFMLIB_ERR_NOASSIGN;
-	fill_register(&job->out->pfp_pmcs[job->pmcs++], num, value);
-	return PFMLIB_SUCCESS;
+	return pfm3_emit_pmc_at(job, num, value, (struct pfm3_addresses){ num, num });
+}
+
+void
+pfm3_emit_pmd_at(struct pfm3_job *job, unsigned int num, struct pfm3_addresses at)
+{
+	fill_register(&job->out->pfp_pmds[job->pmds++], num, 0, at);
 }
 
 void
 pfm3_emit_pmds(struct pfm3_job *job, unsigned int first, unsigned int last)
 {
 	for (unsigned int num = first; num <= last; num++)
-		fill_register(&job->out->pfp_pmds[job->pmds++], num, 0);
+		pfm3_emit_pmd_at(job, num, (struct pfm3_addresses){ num, num });
 }
 
 void
@@ -110,6 +122,15 @@ pfm3_notice(const struct pfm3_job *job, const char *format, ...)
 	va_start(args, format);
 	vfprintf(job->settings->notices, format, args);
 	va_end(args);
+}
+
+const struct pfm3_event *
+pfm3_last_of_kinds(const struct pfm3_job *job, unsigned int kinds)
+{
+	for (unsigned int i = job->count; kinds & job->kinds && i > 0; i--)
+		if (kinds >> job->events[i - 1]->kind & 1)
+			return job->events[i - 1];
+	return NULL;
 }
 
 const struct pfm3_event *

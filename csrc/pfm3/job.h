@@ -1,6 +1,6 @@
 /*
- * Private: one call of pfm_dispatch_events() under way, and the what it
- * emits and what its events are.
+ * Private: one call of pfm_dispatch_events() under way, what it emits and what
+ * its events are.
  */
 #ifndef PFM3_JOB_H
 #define PFM3_JOB_H
@@ -98,8 +98,19 @@ unsigned int pfm3_systemwide(const struct pfm3_job *job);
 /* 1 if a PMC must not be used. */
 int pfm3_unavailable(const struct pfm3_job *job, unsigned int pmc);
 
+/* The addresses of a register in the output, of which nearly all are its number. */
+struct pfm3_addresses {
+	unsigned int	addr, alt_addr;
+};
+
 /* Append a PMC to the output; PFMLIB_ERR_NOASSIGN if it must not be used. */
+pfm_err_t pfm3_emit_pmc_at(struct pfm3_job *job, unsigned int num, uint64_t value, struct pfm3_addresses at);
+
+/* The same for one whose addresses are its number. */
 pfm_err_t pfm3_emit_pmc(struct pfm3_job *job, unsigned int num, uint64_t value);
+
+/* Append a PMD to the output. */
+void pfm3_emit_pmd_at(struct pfm3_job *job, unsigned int num, struct pfm3_addresses at);
 
 /* Append the PMDs first to last to the output. */
 void pfm3_emit_pmds(struct pfm3_job *job, unsigned int first, unsigned int last);
@@ -111,6 +122,9 @@ void pfm3_trace(const struct pfm3_job *job, const char *format, ...)
 /* printf() for what is shown even when not verbose. */
 void pfm3_notice(const struct pfm3_job *job, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* The last event of the request whose kind is in a set, or NULL. */
+const struct pfm3_event *pfm3_last_of_kinds(const struct pfm3_job *job, unsigned int kinds);
 
 /* The first event of the request whose kind is in a set, or NULL. */
 const struct pfm3_event *pfm3_first_of_kinds(const struct pfm3_job *job, unsigned int kinds);

@@ -164,23 +164,27 @@ AT(pfmlib_mont_input_param_t, reserved, 448);
 AT(pfmlib_mont_output_param_t, reserved, 656);
 #endif
 
-/* The range structures of all models and of ranges.h are the same bytes. */
+/* The range structures of Itanium 2 and Montecito and those of ranges.h are the same bytes; of
+ * Itanium only the output is. */
+#define OUTPUT_RANGE_TYPES(desc, out) \
+	SIZE(desc, 16); \
+	AT(desc, rr_soff, 0); \
+	AT(desc, rr_eoff, 8); \
+	SIZE(out, 328); \
+	AT(out, rr_nbr_used, 0); \
+	AT(out, rr_infos, 8); \
+	AT(out, rr_br, 72)
+
 #define RANGE_TYPES(in_desc, out_desc, in, out) \
 	SIZE(in_desc, 24); \
 	AT(in_desc, rr_plm, 0); \
 	AT(in_desc, rr_start, 8); \
 	AT(in_desc, rr_end, 16); \
-	SIZE(out_desc, 16); \
-	AT(out_desc, rr_soff, 0); \
-	AT(out_desc, rr_eoff, 8); \
 	SIZE(in, 112); \
 	AT(in, rr_flags, 0); \
 	AT(in, rr_limits, 8); \
 	AT(in, rr_used, 104); \
-	SIZE(out, 328); \
-	AT(out, rr_nbr_used, 0); \
-	AT(out, rr_infos, 8); \
-	AT(out, rr_br, 72)
+	OUTPUT_RANGE_TYPES(out_desc, out)
 
 RANGE_TYPES(pfmlib_ita2_input_rr_desc_t, pfmlib_ita2_output_rr_desc_t,
 	    pfmlib_ita2_input_rr_t, pfmlib_ita2_output_rr_t);
@@ -200,3 +204,70 @@ AT(struct pfm3_rr_out, nbr_used, 0);
 AT(struct pfm3_rr_out, infos, 8);
 AT(struct pfm3_rr_out, infos[0].eoff, 16);
 AT(struct pfm3_rr_out, br, 72);
+
+/* perfmon/pfmlib_itanium.h: the same in both forms, there is no manual page. */
+SIZE(pfm_ita_pmc_reg_t, 8);
+SIZE(pfm_ita_pmd_reg_t, 8);
+SIZE(pfmlib_ita_ism_t, 4);
+SIZE(pfmlib_ita_ear_mode_t, 4);
+
+SIZE(pfmlib_ita_counter_t, 12);
+AT(pfmlib_ita_counter_t, flags, 0);
+AT(pfmlib_ita_counter_t, thres, 4);
+AT(pfmlib_ita_counter_t, ism, 8);
+
+SIZE(pfmlib_ita_opcm_t, 16);
+AT(pfmlib_ita_opcm_t, opcm_used, 0);
+AT(pfmlib_ita_opcm_t, pmc_val, 8);
+
+SIZE(pfmlib_ita_btb_t, 12);
+AT(pfmlib_ita_btb_t, btb_used, 0);
+AT(pfmlib_ita_btb_t, btb_tar, 1);
+AT(pfmlib_ita_btb_t, btb_tac, 2);
+AT(pfmlib_ita_btb_t, btb_bac, 3);
+AT(pfmlib_ita_btb_t, btb_tm, 4);
+AT(pfmlib_ita_btb_t, btb_ptm, 5);
+AT(pfmlib_ita_btb_t, btb_ppm, 6);
+AT(pfmlib_ita_btb_t, btb_plm, 8);
+
+SIZE(pfmlib_ita_ear_t, 24);
+AT(pfmlib_ita_ear_t, ear_used, 0);
+AT(pfmlib_ita_ear_t, ear_mode, 4);
+AT(pfmlib_ita_ear_t, ear_ism, 8);
+AT(pfmlib_ita_ear_t, ear_plm, 12);
+AT(pfmlib_ita_ear_t, ear_umask, 16);
+
+SIZE(pfmlib_ita_input_rr_desc_t, 24);
+AT(pfmlib_ita_input_rr_desc_t, rr_flags, 0);
+AT(pfmlib_ita_input_rr_desc_t, rr_plm, 4);
+AT(pfmlib_ita_input_rr_desc_t, rr_start, 8);
+AT(pfmlib_ita_input_rr_desc_t, rr_end, 16);
+
+SIZE(pfmlib_ita_input_rr_t, 112);
+AT(pfmlib_ita_input_rr_t, rr_used, 0);
+AT(pfmlib_ita_input_rr_t, rr_flags, 4);
+AT(pfmlib_ita_input_rr_t, rr_nbr_used, 8);
+AT(pfmlib_ita_input_rr_t, rr_limits, 16);
+
+OUTPUT_RANGE_TYPES(pfmlib_ita_output_rr_desc_t, pfmlib_ita_output_rr_t);
+
+SIZE(pfmlib_ita_input_param_t, 384);
+AT(pfmlib_ita_input_param_t, pfp_ita_counters, 0);
+AT(pfmlib_ita_input_param_t, pfp_ita_flags, 48);
+AT(pfmlib_ita_input_param_t, pfp_ita_pmc8, 56);
+AT(pfmlib_ita_input_param_t, pfp_ita_pmc9, 72);
+AT(pfmlib_ita_input_param_t, pfp_ita_iear, 88);
+AT(pfmlib_ita_input_param_t, pfp_ita_dear, 112);
+AT(pfmlib_ita_input_param_t, pfp_ita_btb, 136);
+AT(pfmlib_ita_input_param_t, pfp_ita_drange, 152);
+AT(pfmlib_ita_input_param_t, pfp_ita_irange, 264);
+AT(pfmlib_ita_input_param_t, reserved, 376);
+
+SIZE(pfmlib_ita_output_param_t, 704);
+AT(pfmlib_ita_output_param_t, pfp_ita_drange, 0);
+AT(pfmlib_ita_output_param_t, pfp_ita_irange, 328);
+AT(pfmlib_ita_output_param_t, reserved, 656);
+
+/* perfmon/pfmlib_gen_ia64.h */
+SIZE(pfm_gen_ia64_pmc_reg_t, 8);
+SIZE(pfm_gen_ia64_pmd_reg_t, 8);

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of the reference: the newest first. */
+/* In the order of the reference: the newest first, the one that fits every processor last. */
 static const struct pfm3_model *const models[] = {
 	&pfm3_montecito,
 	&pfm3_itanium2,
+	&pfm3_itanium,
+	&pfm3_gen_ia64,
 };
 
 const struct pfm3_model *
@@ -44,6 +46,12 @@ const struct pfm3_event *
 pfm3_event_at(const struct pfm3_model *model, unsigned int idx)
 {
 	return idx < model->table->count ? &model->table->events[idx] : NULL;
+}
+
+const char *
+pfm3_description(const struct pfm3_event *event)
+{
+	return event->description ? event->description : "no description available";
 }
 
 unsigned int
@@ -214,6 +222,9 @@ pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settin
 	if (!out)
 		return PFMLIB_ERR_INVAL;
 	memset(out, 0, sizeof(*out));
+	/* A generic PMU may claim more counters than any has. */
+	if (in->pfp_event_count > PFM3_MAX_COUNTERS)
+		return PFMLIB_ERR_TOOMANY;
 	pfm3_job_init(&job, model, settings, in, model_in, out, model_out);
 	return model->dispatch(&job);
 }

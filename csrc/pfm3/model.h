@@ -15,6 +15,9 @@
 /* Counters of the largest model. */
 #define PFM3_MAX_COUNTERS 12
 
+/* A model for every processor. */
+#define PFM3_ANY_FAMILY 0x100
+
 /* What an event does beside counting. */
 enum pfm3_kind {
 	PFM3_NORMAL,
@@ -38,7 +41,7 @@ enum pfm3_flag {
 /* One row of an event table (csrc/tables). */
 struct pfm3_event {
 	const char	*name;
-	const char	*description;
+	const char	*description;	/* NULL: none */
 	unsigned short	umask;
 	unsigned short	counters;	/* bit n: PMCn */
 	unsigned char	code;
@@ -80,33 +83,50 @@ struct pfm3_registers {
 	unsigned int	dear_pmd, dear_pmd3;	/* first of two, and a third */
 	unsigned int	dear_ism;		/* instruction set field of the D-EAR where the caller has no say */
 	int		has_ism;		/* the caller's EAR settings have an instruction set */
+	int		last_ear;		/* of several EAR events the last decides, not the first */
 	const char	*irange_field, *drange_field;	/* names in verbose output */
 };
 
 struct pfm3_model {
 	const char			*name;
 	int				type;		/* PFMLIB_*_PMU */
-	unsigned int			family;		/* CPUID register 3, bits 31:24 */
+	unsigned int			family;		/* CPUID register 3, bits 31:24; or PFM3_ANY_FAMILY */
 	int				has_fine_mode_bug;	/* when detected */
 	unsigned int			num_pmcs;
 	unsigned int			num_pmds;
-	unsigned int			num_counters;
-	unsigned int			first_counter;
+	unsigned int			num_counters;	/* and of events in a request */
 	unsigned int			counter_width;
-	unsigned long			impl_pmcs;	/* bit n: PMCn */
-	unsigned long			impl_pmds;	/* bit n: PMDn */
+	unsigned long			impl_counters;	/* bit n: PMCn, PMDn */
+	pfmlib_regmask_t		impl_pmcs;
+	pfmlib_regmask_t		impl_pmds;
 	const struct pfm3_table		*table;
 	const struct pfm3_mask		*masks;		/* of PFM3_MESI events */
 	unsigned int			num_masks;	/* 0: a PMU without unit masks */
 	unsigned int			cycle_event;
 	unsigned int			inst_retired_event;
 	struct pfm3_registers		registers;
-	void (*read_extras)(struct pfm3_job *job);	/* model_in, which is not NULL */
+	void (*read_extras)(struct pfm3_job *job);	/* model_in, which is not NULL; NULL: it does not count */
 	pfm_err_t (*dispatch)(struct pfm3_job *job);
+	/* The counters that pfm_get_event_counters() answers; NULL: those of the table. */
+	void (*event_counters)(const struct pfm3_model *model, unsigned int idx, pfmlib_regmask_t *counters);
 };
 
-extern const struct pfm3_model pfm3_itanium2, pfm3_montecito;
-extern const struct pfm3_table pfm3_itanium2_table, pfm3_montecito_table;
+/* A generic IA-64 PMU as initialisation found it: the model points to what is behind it. */
+struct pfm3_gen_ia64 {
+	struct pfm3_model	model;
+	struct pfm3_table	table;
+	struct pfm3_event	events[2];
+	pfmlib_regmask_t	capable[2];	/* registers that can measure each event */
+};
+
+extern const struct pfm3_model pfm3_montecito, pfm3_itanium2, pfm3_itanium, pfm3_gen_ia64;
+extern const struct pfm3_table pfm3_montecito_table, pfm3_itanium2_table, pfm3_itanium_table,
+			       pfm3_gen_ia64_table;
+
+/* Initialise a generic PMU from a file like the kernel's perfmon_info; path NULL: as if it had
+ * been forced.  PFMLIB_ERR_NOTSUPP: the file cannot be read or does not say all; the PMU is
+ * untouched then.  notices: where a bad register number is reported, or NULL. */
+pfm_err_t pfm3_gen_ia64_init(struct pfm3_gen_ia64 *pmu, const char *path, FILE *notices);
 
 /* The model at a place of the list of supported PMUs; NULL behind the end. */
 const struct pfm3_model *pfm3_model_at(unsigned int place);
@@ -119,6 +139,9 @@ int pfm3_find_name(const struct pfm3_model *model, const char *name, size_t len)
 
 /* Row of an event, or NULL if there is none with that index. */
 const struct pfm3_event *pfm3_event_at(const struct pfm3_model *model, unsigned int idx);
+
+/* Description of an event: its own, or that there is none. */
+const char *pfm3_description(const struct pfm3_event *event);
 
 /* Number of unit masks of an event. */
 unsigned int pfm3_num_masks(const struct pfm3_model *model, const struct pfm3_event *event);

@@ -520,10 +520,10 @@ const struct pfm3_model pfm3_montecito = {
 	.num_pmcs = PMU_MONT_NUM_PMCS,
 	.num_pmds = PMU_MONT_NUM_PMDS,
 	.num_counters = PMU_MONT_NUM_COUNTERS,
-	.first_counter = PMU_MONT_FIRST_COUNTER,
 	.counter_width = PMU_MONT_COUNTER_WIDTH,
-	.impl_pmcs = 0x7ff0000ffff,
-	.impl_pmds = 0xffff00ff0000fff0,
+	.impl_counters = ALL_COUNTERS,
+	.impl_pmcs = { { 0x7ff0000ffff } },
+	.impl_pmds = { { 0xffff00ff0000fff0 } },
 	.table = &pfm3_montecito_table,
 	.masks = mesi_masks,
 	.num_masks = sizeof(mesi_masks) / sizeof(*mesi_masks),
@@ -539,7 +539,7 @@ const struct pfm3_model pfm3_montecito = {
 };
 
 /* The queries of the manual page. */
-PFM3_QUERIES(mont, pfm3_montecito, PMC_IRANGE)
+PFM3_QUERIES_2(mont, pfm3_montecito, PMC_IRANGE)
 PFM3_QUERY_KIND(pfm_mont_is_etb, pfm3_montecito, 1u << PFM3_BTB)
 PFM3_QUERY_FLAG(pfm_mont_support_all, pfm3_montecito, PFM3_ALL)
 PFM3_QUERY_MEMBER(pfm_mont_get_event_type, pfm3_montecito, int, type)

@@ -12,6 +12,8 @@
 #endif
 
 #include <perfmon/pfmlib.h>
+#include <perfmon/pfmlib_gen_ia64.h>
+#include <perfmon/pfmlib_itanium.h>
 #include <perfmon/pfmlib_itanium2.h>
 #include <perfmon/pfmlib_montecito.h>
 #include <perfmon/perfmon.h>

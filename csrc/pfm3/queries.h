@@ -28,20 +28,16 @@
 		return PFMLIB_SUCCESS; \
 	}
 
-/* What an EAR event records, under its name and that of the manual page's text. */
-#define PFM3_QUERY_EAR_MODE(tag, model) \
-	int pfm_##tag##_get_ear_mode(unsigned int i, pfmlib_##tag##_ear_mode_t *m) \
+/* int name(i, mode): what an EAR event records */
+#define PFM3_QUERY_EAR_MODE(name, model, type) \
+	int name(unsigned int i, type *m) \
 	{ \
 		int mode = pfm3_ear_mode(&(model), i); \
 		\
 		if (mode < 0 || !m) \
 			return PFMLIB_ERR_INVAL; \
-		*m = (pfmlib_##tag##_ear_mode_t)mode; \
+		*m = (type)mode; \
 		return PFMLIB_SUCCESS; \
-	} \
-	int pfm_##tag##_get_event_ear_mode(unsigned int i, pfmlib_##tag##_ear_mode_t *m) \
-	{ \
-		return pfm_##tag##_get_ear_mode(i, m); \
 	}
 
 #define PFM3_QUERY_IS_FINE(tag, irange_pmc) \
@@ -51,12 +47,11 @@
 	}
 
 /* All that the models have in common; the branch buffer has a name of its own in each. */
-#define PFM3_QUERIES(tag, model, irange_pmc) \
+#define PFM3_QUERIES(tag, model) \
 	PFM3_QUERY_KIND(pfm_##tag##_is_ear, model, PFM3_EAR_KINDS) \
 	PFM3_QUERY_KIND(pfm_##tag##_is_dear, model, PFM3_DEAR_KINDS) \
 	PFM3_QUERY_KIND(pfm_##tag##_is_dear_tlb, model, 1u << PFM3_DEAR_TLB) \
 	PFM3_QUERY_KIND(pfm_##tag##_is_dear_cache, model, 1u << PFM3_DEAR_CACHE) \
-	PFM3_QUERY_KIND(pfm_##tag##_is_dear_alat, model, 1u << PFM3_DEAR_ALAT) \
 	PFM3_QUERY_KIND(pfm_##tag##_is_iear, model, PFM3_IEAR_KINDS) \
 	PFM3_QUERY_KIND(pfm_##tag##_is_iear_tlb, model, 1u << PFM3_IEAR_TLB) \
 	PFM3_QUERY_KIND(pfm_##tag##_is_iear_cache, model, 1u << PFM3_IEAR_CACHE) \
@@ -65,10 +60,17 @@
 	PFM3_QUERY_FLAG(pfm_##tag##_support_darr, model, PFM3_DARR) \
 	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_maxincr, model, unsigned int, maxincr) \
 	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_umask, model, unsigned long, umask) \
+	PFM3_QUERY_EAR_MODE(pfm_##tag##_get_ear_mode, model, pfmlib_##tag##_ear_mode_t)
+
+/* What Itanium 2 and Montecito have beside that: ALAT events, groups and sets, fine mode, and the
+ * names that the text of their manual pages has. */
+#define PFM3_QUERIES_2(tag, model, irange_pmc) \
+	PFM3_QUERIES(tag, model) \
+	PFM3_QUERY_KIND(pfm_##tag##_is_dear_alat, model, 1u << PFM3_DEAR_ALAT) \
 	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_group, model, int, group) \
 	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_grp, model, int, group) \
 	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_set, model, int, set) \
-	PFM3_QUERY_EAR_MODE(tag, model) \
+	PFM3_QUERY_EAR_MODE(pfm_##tag##_get_event_ear_mode, model, pfmlib_##tag##_ear_mode_t) \
 	PFM3_QUERY_IS_FINE(tag, irange_pmc)
 
 #endif
