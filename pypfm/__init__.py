@@ -1,7 +1,7 @@
 """Performance-monitoring interfaces of the past, byte for byte.
 
-* `pypfm.pfm3`: libpfm 3 as in C, for Itanium 2 and Montecito;
-* `Itanium2`, `Montecito`: the same PMUs as Python objects;
+* `pypfm.pfm3`: libpfm 3 as in C, for the IA-64 processors;
+* `Itanium`, `Itanium2`, `Montecito`, `GenericIA64`: these as Python objects;
 * `pypfm.pfm4`: libpfm 4 as in C, for Intel Goldmont and the Linux generic events;
 * `Goldmont`, `Perf`: these as Python objects;
 * `pypfm.pmc`: NetBSD's pmc interface as in C;
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         UnknownEventError,
     )
     from pypfm.goldmont import AverageLatency, Encoding4, Event4, Goldmont, Perf, Umask
-    from pypfm.itanium import Event, Itanium2, Montecito, UnitMask
+    from pypfm.itanium import Event, GenericIA64, Itanium, Itanium2, Montecito, UnitMask
     from pypfm.levels import Plm
     from pypfm.request import (
         AddressRange,
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         EventRequest,
         IpEar,
         Ism,
+        ItaniumBtb,
         OpcodeMatch,
         Ranges,
     )
@@ -81,10 +82,10 @@ _MODULES = {
     ],
     "goldmont": ["AverageLatency", "Encoding4", "Event4", "Goldmont", "Perf", "Umask"],
     "levels": ["Plm"],
-    "itanium": ["Event", "Itanium2", "Montecito", "UnitMask"],
+    "itanium": ["Event", "GenericIA64", "Itanium", "Itanium2", "Montecito", "UnitMask"],
     "request": [
-        "AddressRange", "Btb", "Ear", "EarMode", "Etb", "EventRequest", "IpEar", "Ism", "OpcodeMatch",
-        "Ranges",
+        "AddressRange", "Btb", "Ear", "EarMode", "Etb", "EventRequest", "IpEar", "Ism", "ItaniumBtb",
+        "OpcodeMatch", "Ranges",
     ],
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
@@ -94,11 +95,11 @@ __all__ = [
     "CounterError", "CounterEvent", "CounterEventError", "CounterNumberError", "CounterRunningError",
     "CountingError", "CoverageError", "DataRangeError", "DecodeError", "Decoded", "Decoded4", "Ear", "EarMode",
     "Encoding", "Encoding4", "Etb", "Event", "Event4", "EventNotFoundError", "EventRequest", "EventSetError",
-    "FeatureError", "FieldWidthError", "Goldmont", "IncompatibleEventsError", "InvalidRequestError", "IpEar", "Ism",
-    "Itanium2", "Machine", "Montecito", "NotConfiguredError", "NotSupportedError", "OpcodeMatch", "Perf",
-    "Pfm3Error", "Pfm4Error", "Pfm4PromiseError", "PfmError", "Plm", "PromiseError", "Ranges",
-    "RequestTooLargeError", "ThresholdError", "Umask", "UnitMask", "UnitMaskError", "UnknownEventError",
-    "__version__",
+    "FeatureError", "FieldWidthError", "GenericIA64", "Goldmont", "IncompatibleEventsError",
+    "InvalidRequestError", "IpEar", "Ism", "Itanium", "Itanium2", "ItaniumBtb", "Machine", "Montecito",
+    "NotConfiguredError", "NotSupportedError", "OpcodeMatch", "Perf", "Pfm3Error", "Pfm4Error",
+    "Pfm4PromiseError", "PfmError", "Plm", "PromiseError", "Ranges", "RequestTooLargeError", "ThresholdError",
+    "Umask", "UnitMask", "UnitMaskError", "UnknownEventError", "__version__",
 ]
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from pypfm import _coverage, _diagnose
 from pypfm._pfm3 import ffi, lib
 from pypfm.encoding import CoveredRange, DataRegister, DebugRegister, Encoding, RangeCover, Register
 from pypfm.errors import CodeRangeError, DataRangeError, FieldWidthError, InvalidRequestError
-from pypfm.request import Btb, parse_plm
+from pypfm.request import Etb, parse_plm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,14 +27,14 @@ _REG_BITS = 8 * ffi.sizeof("pfmlib_regmask_bits_t")
 class Layout:
     """Names and numbers in which the structures of the models differ.
 
-    :ivar tag: of the C names: pfmlib_<tag>_input_param_t, pfp_<tag>_irange
+    :ivar tag: of the C names: pfmlib_<tag>_input_param_t, pfp_<tag>_irange; "": there are no such structures
     :ivar matchers: members of the two opcode matchers
-    :ivar irange_pmc: PMC of the code ranges, whose bit 13 says fine mode
+    :ivar irange_pmc: PMC of the code ranges, whose bit 13 says fine mode; None: there is no such mode
     """
 
     tag: str
-    matchers: tuple[str, str]
-    irange_pmc: int
+    matchers: tuple[str, str] = ("pmc8", "pmc9")
+    irange_pmc: int | None = None
 
     def member(self, struct: Any, name: str) -> Any:
         """The member pfp_<tag>_<name> of a model's structure."""
@@ -94,7 +94,7 @@ def _fill_matcher(struct: Any, match: OpcodeMatch) -> None:
 
 
 def _raw_matcher(match: OpcodeMatch) -> int:
-    """PMC8 or PMC9 of Itanium 2 for a pattern."""
+    """PMC8 or PMC9 of Itanium 2 for a pattern; on Itanium the same fields have the same places."""
     reg: Any = ffi.new("pfm_ita2_pmc_reg_t *")
     fields = reg.pmc8_9_ita2_reg
     for name, value in (("match", match.match), ("mask", match.mask), ("m", match.m), ("i", match.i),
@@ -143,11 +143,11 @@ def _fill_model(layout: Layout, request: Request) -> Any:
             _fill_ranges(layout.member(model_in, name), ranges, what)
     branches = request.branches
     if branches is not None:
-        prefix = "btb" if isinstance(branches, Btb) else "etb"
+        prefix = "etb" if isinstance(branches, Etb) else "btb"
         struct = layout.member(model_in, prefix)
-        for field in ("used", "tm", "ptm", "ppm", "brt", *(("ds",) if isinstance(branches, Btb) else ())):
-            _put(struct, f"{prefix}_{field}", getattr(branches, field))
-        _put(struct, f"{prefix}_plm", level(branches.plm))
+        for field in fields(branches):
+            value = getattr(branches, field.name)
+            _put(struct, f"{prefix}_{field.name}", level(value) if field.name == "plm" else value)
     if request.ipear is not None:
         struct = layout.member(model_in, "ipear")
         _put(struct, "ipear_used", request.ipear.used)

@@ -36,7 +36,7 @@ class Hand:
     def __init__(self, ffi: FFI, lib: Any) -> None:
         self._ffi, self._lib = ffi, lib
         self._call = callers(ffi, lib).call
-        self._tags = {lib.PFMLIB_ITANIUM2_PMU: "ita2", lib.PFMLIB_MONTECITO_PMU: "mont"}
+        self._tags = {lib.PFMLIB_ITANIUM_PMU: "ita", lib.PFMLIB_ITANIUM2_PMU: "ita2", lib.PFMLIB_MONTECITO_PMU: "mont"}
         self._listing = _Listing()
         ffi.def_extern(name="pypfm_pfm3_print", error=-1)(self._print)
 
@@ -75,8 +75,8 @@ class Hand:
         if not isinstance(structure, CData):
             return
         pmu: Any = self._ffi.new("int *")
-        if self._lib.pfm_get_pmu_type(pmu):
-            return
+        if self._lib.pfm_get_pmu_type(pmu) or pmu[0] not in self._tags:
+            return  # the generic PMU does not look at them
         ctype = self._ffi.typeof(structure)
         given = ctype.item if ctype.kind == "pointer" else ctype
         wanted = self._ffi.typeof(f"pfmlib_{self._tags[pmu[0]]}_{kind}_param_t")

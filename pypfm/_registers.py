@@ -29,8 +29,9 @@ class Model:
     :ivar counters: PMCs and PMDs of the counters
     :ivar matchers: PMCs of each opcode matcher
     :ivar iear, dear, trace, irange, drange, routing, ipear: PMCs of the EARs, the trace buffer, the
-        code and data ranges, the routing of the opcode matchers, the IP-EAR
+        code and data ranges, the routing of the opcode matchers, the IP-EAR; None: there is none
     :ivar rest: PMCs behind the counters, in the order of the C library
+    :ivar has_ism: counters have an instruction set that the caller chooses
     :ivar iear_pmds, dear_pmds: what the EARs record
     :ivar trace_pmds: the trace buffer with its index, in the order of the C library
     :ivar entries, index, extension: of them the entries, the index, and bits that belong to the entries
@@ -38,32 +39,39 @@ class Model:
 
     tag: str
     counters: range
-    matchers: tuple[tuple[int, ...], tuple[int, ...]]
-    iear: int
-    dear: int
-    trace: int
-    irange: int
-    drange: int
-    routing: int
-    ipear: int | None
-    rest: tuple[int, ...]
-    iear_pmds: tuple[int, ...]
-    dear_pmds: tuple[int, ...]
-    trace_pmds: tuple[int, ...]
-    entries: range
-    index: int
+    matchers: tuple[tuple[int, ...], ...] = ()
+    iear: int | None = None
+    dear: int | None = None
+    trace: int | None = None
+    irange: int | None = None
+    drange: int | None = None
+    routing: int | None = None
+    ipear: int | None = None
+    rest: tuple[int, ...] = ()
+    has_ism: bool = False
+    iear_pmds: tuple[int, ...] = ()
+    dear_pmds: tuple[int, ...] = ()
+    trace_pmds: tuple[int, ...] = ()
+    entries: range = range(0)
+    index: int | None = None
     extension: int | None = None
 
 
 MODELS = {
     "itanium2": Model(
-        "ita2", range(4, 8), ((8,), (9,)), iear=10, dear=11, trace=12, irange=14, drange=13, routing=15, ipear=None,
-        rest=(10, 11, 14, 13, 8, 9, 15, 12), iear_pmds=(0, 1), dear_pmds=(2, 3, 17), trace_pmds=tuple(range(8, 17)),
-        entries=range(8, 16), index=16),
+        "ita2", range(4, 8), ((8,), (9,)), iear=10, dear=11, trace=12, irange=14, drange=13, routing=15,
+        rest=(10, 11, 14, 13, 8, 9, 15, 12), has_ism=True, iear_pmds=(0, 1), dear_pmds=(2, 3, 17),
+        trace_pmds=tuple(range(8, 17)), entries=range(8, 16), index=16),
     "montecito": Model(
         "mont", range(4, 16), ((32, 33), (34, 35)), iear=37, dear=40, trace=39, irange=38, drange=41, routing=36,
         ipear=42, rest=(37, 40, 38, 41, 32, 33, 34, 35, 36, 39, 42), iear_pmds=(34, 35), dear_pmds=(32, 33, 36),
         trace_pmds=(38, 39, *range(48, 64)), entries=range(48, 64), index=38, extension=39),
+    # Data ranges have no register of their own: a bit of the data EAR's says that they restrict.
+    "itanium": Model(
+        "ita", range(4, 8), ((8,), (9,)), iear=10, dear=11, trace=12, irange=13, rest=(10, 11, 8, 9, 12, 13),
+        has_ism=True, iear_pmds=(0, 1), dear_pmds=(2, 3, 17), trace_pmds=tuple(range(8, 17)), entries=range(8, 16),
+        index=16),
+    "gen_ia64": Model("gen_ia64", range(4, 8)),
 }
 
 _PMC = {
@@ -78,8 +86,14 @@ _PMC = {
         **dict.fromkeys((33, 35), "pmc33_35_mont_reg"),
         **{n: f"pmc{n}_mont_reg" for n in (36, 38, 39, 40, 41, 42)},
     },
+    "itanium": {
+        **dict.fromkeys(MODELS["itanium"].counters, "pmc_ita_count_reg"),
+        **dict.fromkeys((8, 9), "pmc8_9_ita_reg"),
+        **{n: f"pmc{n}_ita_reg" for n in (10, 11, 12, 13)},
+    },
+    "gen_ia64": dict.fromkeys(MODELS["gen_ia64"].counters, "pmc_gen_count_reg"),
 }
-_PMD = {
+_PMD: dict[str, dict[int, str]] = {
     "itanium2": {
         **dict.fromkeys(MODELS["itanium2"].counters, "pmd_ita2_counter_reg"),
         **{n: f"pmd{n}_ita2_reg" for n in (0, 1, 2, 3, 16, 17)},
@@ -90,8 +104,14 @@ _PMD = {
         **{n: f"pmd{n}_mont_reg" for n in (32, 33, 34, 35, 36, 38, 39)},
         **dict.fromkeys(MODELS["montecito"].entries, "pmd48_63_etb_mont_reg"),
     },
+    "itanium": {
+        **dict.fromkeys(MODELS["itanium"].counters, "pmd_ita_counter_reg"),
+        **{n: f"pmd{n}_ita_reg" for n in (0, 1, 2, 3, 16, 17)},
+        **dict.fromkeys(MODELS["itanium"].entries, "pmd8_15_ita_reg"),
+    },
+    "gen_ia64": {},
 }
-# The I-EAR has two layouts; bit 13 says which.
+# The I-EAR of these has two layouts; bit 13 says which.
 _IEAR = {
     "itanium2": ("pmc10_ita2_tlb_reg", "pmc10_ita2_cache_reg"),
     "montecito": ("pmc37_mont_tlb_reg", "pmc37_mont_cache_reg"),
@@ -148,13 +168,13 @@ def parse_name(text: str) -> Name | None:
 def _member_fields(union: str, member: str) -> tuple[Field, ...]:
     members = dict(cast(Any, ffi.typeof(union)).fields)
     # A member that is no bit-field (an address) takes the whole register.
-    return tuple(Field(name.partition("_")[2], max(f.bitshift, 0), f.bitsize if f.bitsize > 0 else 64)
+    return tuple(Field(name.partition("_")[2] or name, max(f.bitshift, 0), f.bitsize if f.bitsize > 0 else 64)
                  for name, f in members[member].type.fields)
 
 
 def layout(pmu: str, num: int, value: int) -> tuple[Field, ...]:
     """The fields of a PMC in the layout that its value is in; empty for a register without fields."""
-    if num == MODELS[pmu].iear:
+    if num == MODELS[pmu].iear and pmu in _IEAR:
         member: str | None = _IEAR[pmu][value >> 13 & 1]
     else:
         member = _PMC[pmu].get(num)

@@ -21,6 +21,7 @@ from pypfm._decode.meanings import (
     EarSample,
     IndexMeaning,
     IpEarMeaning,
+    ItaniumBranchMeaning,
     MatcherMeaning,
     Meaning,
     PairsMeaning,
@@ -36,8 +37,8 @@ from pypfm.errors import DecodeError
 
 __all__ = [
     "BranchMeaning", "Candidate", "CountMeaning", "CounterMeaning", "Decoded", "Decoded4", "DecodedRegister",
-    "EarMeaning", "EarSample", "FieldValue", "IndexMeaning", "IpEarMeaning", "MatcherMeaning", "Meaning",
-    "PairsMeaning", "RangeMeaning", "Reencoded", "RoutingMeaning", "TraceEntry", "decode",
+    "EarMeaning", "EarSample", "FieldValue", "IndexMeaning", "IpEarMeaning", "ItaniumBranchMeaning",
+    "MatcherMeaning", "Meaning", "PairsMeaning", "RangeMeaning", "Reencoded", "RoutingMeaning", "TraceEntry", "decode",
 ]
 
 _KINDS = ("PMC", "PMD", *_registers.DEBUG_KINDS)
@@ -119,8 +120,8 @@ class Decoded:
 
 
 @overload
-def decode(pmu: Literal["itanium2", "montecito"], registers: Mapping[str, int], *, etb: bool = ...,
-           ipear: bool = ..., pmds: Iterable[int] | None = ...) -> Decoded: ...
+def decode(pmu: Literal["itanium2", "montecito", "itanium", "gen_ia64"], registers: Mapping[str, int], *,
+           etb: bool = ..., ipear: bool = ..., pmds: Iterable[int] | None = ...) -> Decoded: ...
 @overload
 def decode(pmu: Literal["glm", "perf"], registers: Mapping[str, int]) -> Decoded4: ...
 @overload
@@ -134,7 +135,7 @@ def decode(pmu: str, registers: Mapping[str, int], *, etb: bool = False, ipear: 
 
     Registers that belong together are read together: give all that there are.
 
-    :param pmu: itanium2, montecito, glm or perf
+    :param pmu: itanium2, montecito, itanium, gen_ia64 (as if forced), glm or perf
     :param registers: values by name: PMC4, PMD48, IBR0, DBR1 ...; of glm and perf code, offcore,
         type, config, config1, exclude_user, exclude_kernel, exclude_hv
     :param etb: the trace buffer of Montecito holds branches (the default without PMC42)

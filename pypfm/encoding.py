@@ -125,7 +125,7 @@ class RangeCover:
 class Encoding:
     """The register values for a request.
 
-    :ivar pmu: itanium2 or montecito
+    :ivar pmu: itanium2, montecito, itanium or gen_ia64
     :ivar pmcs: in the order of the C library: counters in event order, then the rest
     :ivar pmds: likewise
     :ivar irange: the instruction debug registers, or None without code ranges
@@ -140,7 +140,7 @@ class Encoding:
 
     @cached_property
     def registers(self) -> dict[str, Register | DebugRegister]:
-        """All registers to write, by name (PMC4, IBR0, DBR1 ...)."""
+        """All registers to write, by name: PMC4, IBR0, DBR1 and so on; of one that is written twice the last."""
         covers = [c for c in (self.irange, self.drange) if c is not None]
         found: dict[str, Register | DebugRegister] = {r.name: r for r in self.pmcs}
         found.update((r.name, r) for c in covers for r in c.registers)
@@ -158,7 +158,7 @@ class Encoding:
         what they cover, with offsets of 0.  `pypfm.decode.decode` says what the registers mean and
         finds a request for them.
 
-        :param pmu: itanium2 or montecito
+        :param pmu: itanium2, montecito, itanium or gen_ia64
         :param registers: values by name: PMC4, IBR0, DBR1 ...
         :param pmds: numbers of the PMDs to read; None: those of the features in use.  They are to
             be given where a trace buffer setting of 0 does not say whether it is used

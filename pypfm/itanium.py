@@ -1,4 +1,4 @@
-"""Itanium 2 and Montecito as Python objects: events, search, encoding.
+"""The IA-64 PMUs as Python objects: events, search, encoding.
 
 Two PMUs can be used side by side and from any number of threads: everything here
 goes through the re-entrant half of the C library, not through the global state
@@ -8,6 +8,7 @@ that ``pypfm.pfm3`` and the environment share.
 from __future__ import annotations
 
 import fnmatch
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pypfm import _dispatch, _promises
 from pypfm._mirror import string
 from pypfm._pfm3 import ffi, lib
-from pypfm.errors import EventNotFoundError, InvalidRequestError, UnitMaskError, unknown_event
+from pypfm.errors import (
+    EventNotFoundError,
+    InvalidRequestError,
+    NotSupportedError,
+    UnitMaskError,
+    shown,
+    unknown_event,
+)
 from pypfm.levels import expect_type
 from pypfm.request import (
     AddressRange,
@@ -26,6 +34,7 @@ from pypfm.request import (
     Etb,
     EventRequest,
     IpEar,
+    ItaniumBtb,
     OpcodeMatch,
     Plm,
     Ranges,
@@ -37,7 +46,7 @@ if TYPE_CHECKING:
 
     from pypfm.encoding import Encoding
 
-__all__ = ["Event", "Itanium2", "Montecito", "Pmu", "UnitMask"]
+__all__ = ["Event", "GenericIA64", "Itanium", "Itanium2", "Montecito", "Pmu", "UnitMask"]
 
 Check = Literal["manual", "reference"]
 RangeLike = AddressRange | tuple[int, int] | tuple[int, int, "int | str"]
@@ -60,6 +69,8 @@ class UnitMask:
 @dataclass(frozen=True)
 class Event:
     """An event of a PMU, with everything that the C query functions say of it.
+
+    The C library has no descriptions for Itanium (Merced); here there are.
 
     :ivar index: C event index
     :ivar code: event select code, 8 bits
@@ -115,7 +126,7 @@ class Event:
 
 
 class Pmu:
-    """A PMU of the IA-64 family; `Itanium2` and `Montecito` are the ones to use.
+    """A PMU of the IA-64 family; `Itanium`, `Itanium2`, `Montecito`, `GenericIA64` are the ones to use.
 
     :param cpuid3: CPUID register 3 of the processor, as if it had been detected; None: as if the
         PMU had been forced.  On Itanium 2 detection turns the fine-mode workaround on.
@@ -125,7 +136,7 @@ class Pmu:
     name: ClassVar[str]
     _type: ClassVar[int]
     _layout: ClassVar[_dispatch.Layout]
-    _branches: ClassVar[type]
+    _branches: ClassVar[type | None] = None
 
     def __init__(self, cpuid3: int | None = None) -> None:
         self._model: Any = lib.pfm3_model_by_type(self._type)
@@ -146,8 +157,7 @@ class Pmu:
     @property
     def counters(self) -> tuple[int, ...]:
         """The counters, n of PMCn/PMDn."""
-        first = self._model.first_counter
-        return tuple(range(first, first + self._model.num_counters))
+        return _bits(self._model.impl_counters)
 
     @property
     def counter_width(self) -> int:
@@ -157,12 +167,12 @@ class Pmu:
     @property
     def pmcs(self) -> tuple[int, ...]:
         """Numbers of the implemented PMCs."""
-        return _bits(self._model.impl_pmcs)
+        return _registers_of(self._model.impl_pmcs)
 
     @property
     def pmds(self) -> tuple[int, ...]:
         """Numbers of the implemented PMDs."""
-        return _bits(self._model.impl_pmds)
+        return _registers_of(self._model.impl_pmds)
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
@@ -269,6 +279,20 @@ class Pmu:
         """
         return self._encode(request.events, request, check)
 
+    def _with_structures(self, request: Request) -> Request:
+        """The request, once it is decided which of the model's structures are passed."""
+        if not self._layout.tag:
+            if request.uses_model:
+                message = (f"{self.name} has no model-specific settings: of an event only its privilege levels,"
+                           " of a request no ranges, matchers, EARs or trace buffer")
+                raise InvalidRequestError(lib.PFMLIB_ERR_INVAL, message)
+            return replace(request, model_input=False, model_output=False)
+        if request.model_input is None:
+            request = replace(request, model_input=request.uses_model)
+        if request.model_output is None:
+            request = replace(request, model_output=request.code is not None or request.data is not None)
+        return request
+
     def _encode(self, events: Iterable[str | Event | EventRequest], request: Request, check: Check) -> Encoding:
         """Encode a request whose events are still to be filled in."""
         if check not in ("manual", "reference"):
@@ -280,21 +304,20 @@ class Pmu:
         _expect_parts(request, self._branches)
         resolved = [self._resolve(e) for e in events]
         request = replace(request, events=tuple(wanted for wanted, _ in resolved))
-        if request.model_input is None:
-            request = replace(request, model_input=request.uses_model)
-        if request.model_output is None:
-            request = replace(request, model_output=request.code is not None or request.data is not None)
+        request = self._with_structures(request)
         c_events = [c_event for _, c_event in resolved]
         if check == "manual":
             _promises.check_values(self, request, [c.event for c in c_events])
         encoding = _dispatch.encode(self, self._layout, request, c_events)
         if check == "manual":
-            _promises.check_coverage(request, encoding)
+            _promises.check_answer(request, encoding)
         return encoding
 
 
-def _expect_parts(request: Request, branches: type) -> None:
-    """The parts of a request are of their types."""
+def _expect_parts(request: Request, branches: type | None) -> None:
+    """The parts of a request are of their types; a PMU without a branch buffer has none of them."""
+    if branches is None:
+        return
     for part, kind in ((request.iear, Ear), (request.dear, Ear), (request.branches, branches), (request.ipear, IpEar)):
         if part is not None:
             expect_type(part, kind, kind.__name__)
@@ -303,6 +326,12 @@ def _expect_parts(request: Request, branches: type) -> None:
             expect_type(ear.mode, int, "mode of an EAR")
     for pmc in request.unavailable_pmcs:
         expect_type(pmc, int, "unavailable PMC")
+
+
+def _registers_of(mask: Any) -> tuple[int, ...]:
+    """The registers of a pfmlib_regmask_t."""
+    width = 8 * ffi.sizeof("pfmlib_regmask_bits_t")
+    return _bits(sum(word << width * i for i, word in enumerate(mask.bits)))
 
 
 def _bits(mask: int) -> tuple[int, ...]:
@@ -348,7 +377,7 @@ class Itanium2(Pmu):
 
     name = "itanium2"
     _type = lib.PFMLIB_ITANIUM2_PMU
-    _layout = _dispatch.Layout("ita2", ("pmc8", "pmc9"), 14)
+    _layout = _dispatch.Layout("ita2", irange_pmc=14)
     _branches = Btb
 
     def encode(
@@ -465,4 +494,105 @@ class Montecito(Pmu):
             code=_ranges(code_ranges, flags), data=_ranges(data_ranges, 0),
             opcode_match=_matchers(opcode_match), iear=iear, dear=dear, branches=etb, ipear=ipear,
             model_input=model_input, model_output=model_output)
+        return self._encode(events, request, check)
+
+
+class Itanium(Pmu):
+    """The Itanium PMU (Merced): 230 events, 4 counters."""
+
+    name = "itanium"
+    _type = lib.PFMLIB_ITANIUM_PMU
+    _layout = _dispatch.Layout("ita")
+    _branches = ItaniumBtb
+
+    def encode(
+        self,
+        events: Iterable[str | Event | EventRequest],
+        *,
+        plm: int | str = Plm.PLM3,
+        code_ranges: Ranges | Iterable[RangeLike] = (),
+        data_ranges: Ranges | Iterable[RangeLike] = (),
+        opcode_match: MatchLike | tuple[MatchLike, MatchLike] = None,
+        iear: Ear | None = None,
+        dear: Ear | None = None,
+        btb: ItaniumBtb | None = None,
+        system_wide: bool = False,
+        unavailable_pmcs: Iterable[int] = (),
+        check: Check = "manual",
+        model_input: bool | None = None,
+        model_output: bool | None = None,
+    ) -> Encoding:
+        """Compute the registers for a measurement.
+
+        :param events: up to 4: names, `Event` or `EventRequest` (own plm, threshold, ism ...)
+        :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
+        :param code_ranges: up to 4 (start, end) or (start, end, plm), end exclusive, multiples of 16
+        :param data_ranges: up to 4, likewise, at any address
+        :param opcode_match: matcher PMC8, or (PMC8, PMC9): an `OpcodeMatch` or a raw value each
+        :param iear: settings of the instruction EAR; without, an EAR event brings its own
+        :param dear: settings of the data EAR; likewise
+        :param btb: the branch trace buffer; libpfm 3.10 loses its settings (see `ItaniumBtb`)
+        :param system_wide: measure the whole system, not one thread
+        :param unavailable_pmcs: PMCs that must not be used
+        :param check: "manual" raises where a promise of the other manual pages would break: values
+            wider than their field, ranges that are not covered; "reference" answers as the C library does
+        :param model_input: whether C is given a model-specific input; None: if anything needs it
+        :param model_output: whether C is given a model-specific output; None: if there are ranges
+        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
+
+        Source: libpfm 3.10; Itanium has no manual page.
+        """
+        request = Request(
+            plm=_dispatch.level(plm), system_wide=system_wide, unavailable_pmcs=tuple(unavailable_pmcs),
+            code=_ranges(code_ranges, 0), data=_ranges(data_ranges, 0),
+            opcode_match=_matchers(opcode_match), iear=iear, dear=dear, branches=btb,
+            model_input=model_input, model_output=model_output)
+        return self._encode(events, request, check)
+
+
+class GenericIA64(Pmu):
+    """The generic IA-64 PMU: what every processor of the architecture has, 2 events.
+
+    :param pal: a file like the kernel's /proc/pal/cpu0/perfmon_info, which says what registers and
+        event codes the processor has; None: what libpfm 3.10 assumes where the PMU is forced
+    :raises NotSupportedError: the file cannot be read, or does not say all
+    """
+
+    name = "gen_ia64"
+    _type = lib.PFMLIB_GEN_IA64_PMU
+    _layout = _dispatch.Layout("")
+
+    def __init__(self, pal: str | os.PathLike[str] | None = None) -> None:
+        super().__init__()
+        self._host: Any = ffi.new("struct pfm3_gen_ia64 *")  # holds the model
+        path = None if pal is None else os.fsencode(pal)
+        if (path is not None and b"\0" in path) or lib.pfm3_gen_ia64_init(
+                self._host, ffi.NULL if path is None else path, ffi.NULL):
+            message = (f"{shown(os.fsdecode(path or b''))} is no perfmon_info: it cannot be read,"
+                       " or lacks one of the 8 keys")
+            raise NotSupportedError(lib.PFMLIB_ERR_NOTSUPP, message, "pfm_initialize")
+        self._model = ffi.addressof(self._host, "model")
+
+    def encode(
+        self,
+        events: Iterable[str | Event | EventRequest],
+        *,
+        plm: int | str = Plm.PLM3,
+        system_wide: bool = False,
+        unavailable_pmcs: Iterable[int] = (),
+        check: Check = "manual",
+    ) -> Encoding:
+        """Compute the registers for a measurement.
+
+        :param events: up to 4: names, `Event` or `EventRequest` with its own privilege levels
+        :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
+        :param system_wide: measure the whole system, not one thread
+        :param unavailable_pmcs: PMCs that must not be used
+        :param check: "manual" raises where a value does not fit its field; "reference" answers as the
+            C library does
+        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
+
+        Source: libpfm 3.10; the generic PMU has no manual page.
+        """
+        request = Request(plm=_dispatch.level(plm), system_wide=system_wide, unavailable_pmcs=tuple(unavailable_pmcs))
         return self._encode(events, request, check)

@@ -1,7 +1,7 @@
-"""libpfm 3 for Itanium 2 and Montecito, as in C.
+"""libpfm 3 for the IA-64 processors, as in C.
 
-Everything in ``perfmon/pfmlib.h``, ``perfmon/pfmlib_itanium2.h`` and
-``perfmon/pfmlib_montecito.h`` is here under its C name:
+Everything in ``perfmon/pfmlib.h``, ``perfmon/pfmlib_itanium.h``, ``perfmon/pfmlib_itanium2.h``,
+``perfmon/pfmlib_montecito.h`` and ``perfmon/pfmlib_gen_ia64.h`` is here under its C name:
 
 * functions take the C arguments and return the C return code;
 * structure types are callables: ``inp = pfmlib_input_param_t()`` gives a zeroed

@@ -7,6 +7,8 @@ The manual pages libpfm_itanium2(3) and libpfm_montecito(3) and the header of li
 * ``pfmlib_mont_input_param_t`` has ``pfp_mont_ipear`` before ``pfp_mont_etb``;
 * the model-specific parameters of both PMUs have no ``reserved`` members.
 
+Itanium (Merced) has no manual page: its structures are those of `pypfm.pfm3`, byte for byte.
+
 All else is the same, register values included.  The types are other types than those
 of `pypfm.pfm3`, and the library behind them has a global state of its own.
 """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pypfm.itanium import Event
 
 __all__ = [
-    "AddressRange", "Btb", "Ear", "EarMode", "Etb", "EventRequest", "IpEar", "Ism", "OpcodeMatch",
+    "AddressRange", "Btb", "Ear", "EarMode", "Etb", "EventRequest", "IpEar", "Ism", "ItaniumBtb", "OpcodeMatch",
     "Plm", "Ranges", "Request", "parse_plm",
 ]
 
@@ -33,7 +33,7 @@ class EarMode(IntEnum):
 
 
 class Ism(IntEnum):
-    """Instruction set in which an Itanium 2 measures."""
+    """Instruction set in which an Itanium or Itanium 2 measures."""
 
     BOTH = lib.PFMLIB_ITA2_ISM_BOTH
     IA32 = lib.PFMLIB_ITA2_ISM_IA32
@@ -47,7 +47,7 @@ class EventRequest:
     :ivar event: name, ``NAME:MASK:MASK``, or `Event`
     :ivar plm: privilege levels; 0: those of the whole request
     :ivar threshold: count cycles with more than this many occurrences; below the event's maxincr
-    :ivar ism: instruction set (Itanium 2)
+    :ivar ism: instruction set (Itanium, Itanium 2)
     :ivar unit_masks: names or indices, beside those in the name
     :ivar no_qualcheck: do not check that the event supports the qualifiers in use
     :ivar flags: further flags of the counter structure
@@ -95,10 +95,10 @@ class Ranges:
 class OpcodeMatch:
     """An opcode matcher (``pfmlib_..._opcm_t``).
 
-    :ivar match: pattern: 41 bits on Montecito, 27 on Itanium 2
+    :ivar match: pattern: 41 bits on Montecito, 27 on Itanium and Itanium 2
     :ivar mask: bits of the pattern to ignore
     :ivar m, i, f, b: match slots of these types
-    :ivar value: the raw PMC8 or PMC9 (Itanium 2) in place of all that
+    :ivar value: the raw PMC8 or PMC9 (Itanium, Itanium 2) in place of all that
     """
 
     match: int = 0
@@ -115,10 +115,10 @@ class OpcodeMatch:
 class Ear:
     """An Event Address Register (``pfmlib_..._ear_t``).
 
-    :ivar mode: cache, TLB or (data EAR) ALAT
-    :ivar umask: latency or TLB level filter: 8 bits (I-EAR cache), 7 (I-EAR TLB), 4 (D-EAR)
+    :ivar mode: cache, TLB or (data EAR, not on Itanium) ALAT
+    :ivar umask: latency or TLB level filter: 8 bits (I-EAR cache), 7 (I-EAR TLB), 4 (D-EAR, Itanium)
     :ivar plm: privilege levels; 0: those of the whole request
-    :ivar ism: instruction set (Itanium 2)
+    :ivar ism: instruction set (Itanium, Itanium 2)
     """
 
     mode: int
@@ -145,6 +145,29 @@ class Btb:
     ppm: int = 3
     brt: int = 0
     ds: int = 0
+    plm: int | str = 0
+    used: int = 1
+
+
+@dataclass(frozen=True)
+class ItaniumBtb:
+    """The branch trace buffer of Itanium (pfmlib_ita_btb_t); by default all branches.
+
+    libpfm 3.10 writes 12 into PMC12 whatever the settings are, and so does pypfm.
+
+    :ivar tm, ptm, ppm: as in `Btb`
+    :ivar tar: 1 records predictions of the target address register
+    :ivar tac: 1 records predictions of the target address cache
+    :ivar bac: 1 records predictions of the branch address calculator
+    :ivar plm: privilege levels; 0: those of the whole request
+    """
+
+    tm: int = 3
+    ptm: int = 3
+    ppm: int = 3
+    tar: int = 1
+    tac: int = 1
+    bac: int = 1
     plm: int | str = 0
     used: int = 1
 
@@ -190,7 +213,7 @@ class Request:
     opcode_match: tuple[OpcodeMatch | None, OpcodeMatch | None] = (None, None)
     iear: Ear | None = None
     dear: Ear | None = None
-    branches: Btb | Etb | None = None
+    branches: Btb | ItaniumBtb | Etb | None = None
     ipear: IpEar | None = None
     model_input: bool | None = None
     model_output: bool | None = None

@@ -496,6 +496,9 @@ pfm_get_event_counters(unsigned int idx, pfmlib_regmask_t *counters)
 	return PFMLIB_SUCCESS;
 }
 
+/* What is answered for want of a description. */
+static const char no_description[] = "no description available";
+
 /* Store a copy that the caller frees; the target is untouched if there is no memory. */
 static pfm_err_t
 store_copy(const char *text, char **str)
@@ -517,7 +520,7 @@ pfm_get_event_description(unsigned int idx, char **str)
 	event = pfm3_event_at(state.model, idx);
 	if (!event || !str)
 		return PFMLIB_ERR_INVAL;
-	return store_copy(pfm3_description(event), str);
+	return store_copy(state.model->undescribed ? no_description : event->description, str);
 }
 
 pfm_err_t
@@ -551,7 +554,7 @@ pfm_get_event_mask_description(unsigned int event_idx, unsigned int mask_idx, ch
 	if (!event || !desc)
 		return PFMLIB_ERR_INVAL;
 	if (state.model->num_masks == 0)	/* any mask_idx will do (quirk) */
-		return store_copy("no description available", desc);
+		return store_copy(no_description, desc);
 	if (mask_idx >= pfm3_num_masks(state.model, event))
 		return PFMLIB_ERR_INVAL;
 	return store_copy(state.model->masks[mask_idx].description, desc);

@@ -265,6 +265,7 @@ const struct pfm3_model pfm3_itanium = {
 	.impl_pmcs = { { 0x3fff } },
 	.impl_pmds = { { 0x3ffff } },
 	.table = &pfm3_itanium_table,
+	.undescribed = 1,
 	.cycle_event = CPU_CYCLES,
 	.inst_retired_event = IA64_INST_RETIRED,
 	.registers = { .iear = PMC_IEAR, .dear = PMC_DEAR, .irange = PMC_IRANGE, .branches = PMC_BTB,

@@ -48,12 +48,6 @@ pfm3_event_at(const struct pfm3_model *model, unsigned int idx)
 	return idx < model->table->count ? &model->table->events[idx] : NULL;
 }
 
-const char *
-pfm3_description(const struct pfm3_event *event)
-{
-	return event->description ? event->description : "no description available";
-}
-
 unsigned int
 pfm3_num_masks(const struct pfm3_model *model, const struct pfm3_event *event)
 {

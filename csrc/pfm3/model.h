@@ -41,7 +41,7 @@ enum pfm3_flag {
 /* One row of an event table (csrc/tables). */
 struct pfm3_event {
 	const char	*name;
-	const char	*description;	/* NULL: none */
+	const char	*description;
 	unsigned short	umask;
 	unsigned short	counters;	/* bit n: PMCn */
 	unsigned char	code;
@@ -100,6 +100,7 @@ struct pfm3_model {
 	pfmlib_regmask_t		impl_pmcs;
 	pfmlib_regmask_t		impl_pmds;
 	const struct pfm3_table		*table;
+	int				undescribed;	/* the C API answers no descriptions */
 	const struct pfm3_mask		*masks;		/* of PFM3_MESI events */
 	unsigned int			num_masks;	/* 0: a PMU without unit masks */
 	unsigned int			cycle_event;
@@ -139,9 +140,6 @@ int pfm3_find_name(const struct pfm3_model *model, const char *name, size_t len)
 
 /* Row of an event, or NULL if there is none with that index. */
 const struct pfm3_event *pfm3_event_at(const struct pfm3_model *model, unsigned int idx);
-
-/* Description of an event: its own, or that there is none. */
-const char *pfm3_description(const struct pfm3_event *event);
 
 /* Number of unit masks of an event. */
 unsigned int pfm3_num_masks(const struct pfm3_model *model, const struct pfm3_event *event);

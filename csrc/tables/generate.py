@@ -16,7 +16,7 @@ The row order is the index order of the library.  Columns of a libpfm 3 table:
     group, set   cache event group (l1, l2 or nothing) and set in it
     opcm, iarr, darr, all, mesi    0 or 1; what the event supports
     type         active, floating, causal, self_floating
-    description  our own words; "title -- detail" for a member of a family; nothing if the library has none
+    description  our own words; "title -- detail" for a member of a family
 
 Columns of a libpfm 4 table:
 
@@ -100,8 +100,7 @@ def event_row(row: dict[str, str]) -> str:
     """One initialiser of struct pfm3_event."""
     flags = " | ".join(f"PFM3_{f.upper()}" for f in FLAGS if row.get(f, "0") == "1") or "0"
     fields = [
-        c_string(row["name"]), c_string(row["description"]) if row["description"] else "NULL",
-        row["umask"], row["counters"],
+        c_string(row["name"]), c_string(row["description"]), row["umask"], row["counters"],
         row["code"], f"PFM3_{row['kind'].upper()}", row["maxincr"], flags,
         str(GROUPS[row["group"]]), row["set"] or "-1",
         str(TYPES.index(row.get("type", "active"))),

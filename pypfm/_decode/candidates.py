@@ -39,7 +39,7 @@ def counter_events(pmu: str, fields: dict[str, int]) -> tuple[Event, ...]:
 
     :param fields: of the register
     """
-    return _by_code(pmu).get((fields["es"], fields["umask"]), ())
+    return _by_code(pmu).get((fields["es"], fields.get("umask", 0)), ())
 
 
 def unit_masks(event: Event, fields: dict[str, int]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from pypfm._decode.meanings import (
     EarMeaning,
     IndexMeaning,
     IpEarMeaning,
+    ItaniumBranchMeaning,
     MatcherMeaning,
     Meaning,
     PairsMeaning,
@@ -39,11 +40,18 @@ _FIXED = {
     "itanium2": {13: 0x2078FEFEFEFE, 14: 0xDB6, 15: 0xFFFFFFFF},
     "montecito": {38: 0xDB6, 41: 0x78E6E6E6E6},
 }
-_COUNTER_FIXED = {"itanium2": {"ev": 0, "oi": 1, "enable": 0}, "montecito": {"ev": 0, "oi": 0, "ism": 2, "all": 0}}
+_COUNTER_FIXED = {
+    "itanium2": {"ev": 0, "oi": 1, "enable": 0},
+    "montecito": {"ev": 0, "oi": 0, "ism": 2, "all": 0},
+    "itanium": {"ev": 0, "oi": 1},
+    "gen_ia64": {"ev": 0, "oi": 1},
+}
 _FIELDS_FIXED = {
     "itanium2": {8: {"bit2": 1}, 9: {"bit2": 1}},
     "montecito": {39: {"ds": 0}, 40: {"ism": 2}, 42: {"mode": 4}},
 }
+# Registers of which the encoder writes one value, whatever was asked for.
+_CONSTANT = {"itanium": {12: 0xC}}
 
 
 def setting(given: RegisterSet, num: int) -> Meaning | None:
@@ -56,20 +64,22 @@ def setting(given: RegisterSet, num: int) -> Meaning | None:
             first = next(n for n in numbers if n in given.pmcs)
             return _matcher(given, which) if num == first else None
     readers: dict[int | None, Callable[[RegisterSet, int], Meaning]] = {
-        model.iear: _ear, model.dear: _ear, model.trace: _branches, model.ipear: _ipear, model.irange: _pairs,
-        model.drange: _pairs, model.routing: _routing}
+        model.iear: _ear, model.dear: _ear if given.uses_data_ear else _pairs, model.trace: _branches,
+        model.ipear: _ipear, model.irange: _pairs, model.drange: _pairs, model.routing: _routing}
     return readers[num](given, num) if num in readers else None
 
 
 def _counter(given: RegisterSet, num: int) -> CounterMeaning:
     f = given.fields(num)
     events = candidates.counter_events(given.pmu, f)
-    return CounterMeaning(tuple(candidates.full_name(e, f) for e in events), f["plm"], f["thres"],
-                          f["ism"] if given.pmu == "itanium2" else 0, bool(f["pm"]))
+    return CounterMeaning(tuple(candidates.full_name(e, f) for e in events), f["plm"], f.get("thres", 0),
+                          f["ism"] if given.model.has_ism else 0, bool(f["pm"]))
 
 
-def _branches(given: RegisterSet, num: int) -> BranchMeaning:
+def _branches(given: RegisterSet, num: int) -> Meaning:
     f = given.fields(num)
+    if "bpt" in f:
+        return ItaniumBranchMeaning(f["tm"], f["ptm"], f["ppm"], f["tar"], f["bpt"], f["bac"], f["plm"], bool(f["pm"]))
     return BranchMeaning(f["tm"], f["ptm"], f["ppm"], f["brt"], f["ds"], f["plm"], bool(f["pm"]))
 
 
@@ -88,7 +98,7 @@ def _matcher(given: RegisterSet, which: int) -> MatcherMeaning:
     f: dict[str, int] = {}
     for num in numbers:
         f |= given.fields(num)
-    width = 27 if given.pmu == "itanium2" else 41
+    width = 41 if given.pmu == "montecito" else 27
     slots = tuple(s for s in _SLOTS if f[s]) if "m" in f else None
     inverted, ignored = (bool(f["inv"]), bool(f["ig_ad"])) if "inv" in f else (None, None)
     if given.pmu == "montecito" and which == 1:
@@ -99,7 +109,9 @@ def _matcher(given: RegisterSet, which: int) -> MatcherMeaning:
 def _ear(given: RegisterSet, num: int) -> EarMeaning:
     f = given.fields(num)
     is_iear = num == given.model.iear
-    if not is_iear:
+    if "tlb" in f:
+        mode = f["tlb"]
+    elif not is_iear:
         mode = f["mode"]
     elif given.pmcs[num] >> 13 & 1:
         mode = int(EarMode.CACHE)
@@ -108,17 +120,21 @@ def _ear(given: RegisterSet, num: int) -> EarMeaning:
     name = EarMode(mode).name.lower() if mode in set(EarMode) else "none"
     event = candidates.ear_event(given.pmu, is_iear, mode, f["umask"])
     words = event
-    if event is None and mode == EarMode.TLB:
+    if event is None and mode == EarMode.TLB and given.pmu != "itanium":
         words = candidates.ear_event(given.pmu, is_iear, mode, f["umask"] & _TLB_LEVELS[is_iear])
     what = None if words is None else words.description.partition(" -- ")
     return EarMeaning(
         "instruction" if is_iear else "data", name, f["umask"], None if what is None else what[2] or what[0],
-        None if event is None else event.name, f["plm"], f.get("ism", 0) if given.pmu == "itanium2" else 0,
+        None if event is None else event.name, f["plm"], f.get("ism", 0) if given.model.has_ism else 0,
         bool(f["pm"]))
 
 
 def _pairs(given: RegisterSet, num: int) -> PairsMeaning:
     f = given.fields(num)
+    if given.model.drange is None:  # Itanium: all pairs that there are, or none
+        kind, unrestricted = ("IBR", f["ta"]) if num == given.model.irange else ("DBR", f["pt"])
+        return PairsMeaning("code" if kind == "IBR" else "data",
+                            () if unrestricted else tuple(n // 2 for n in given.pairs(kind)), None, ())
     if num == given.model.irange:
         off = "ibrp" if given.pmu == "itanium2" else "ig_ibrp"
         return PairsMeaning("code", tuple(n for n in _PAIRS if not f[f"{off}{n}"]), bool(f["fine"]), ())
@@ -132,7 +148,7 @@ def data_meaning(given: RegisterSet, num: int) -> Meaning | None:
     model = given.model
     f = {x.name: x.of(given.pmds[num]) for x in _registers.data_layout(given.pmu, num)}
     if num in model.counters:
-        return CountMeaning(f["count"])
+        return CountMeaning(f.get("count", given.pmds[num]))
     if num == model.index:
         return IndexMeaning(f"PMD{model.entries[f['bbi' if 'bbi' in f else 'ebi']]}", bool(f["full"]))
     return None
@@ -174,9 +190,12 @@ def notes(given: RegisterSet, kind: str, num: int) -> tuple[str, ...]:
     if kind == "PMC":
         return tuple(_setting_notes(given, num, value))
     if kind == "PMD":
-        f = {x.name: x.of(value) for x in _registers.data_layout(given.pmu, num)}
-        if num in given.model.counters and f["sxt47"] not in (0, (f["count"] >> 46) * 0x1FFFF):
-            return ("the bits above the counter are not its sign",)
+        layout = _registers.data_layout(given.pmu, num)
+        if num in given.model.counters and len(layout) > 1:
+            count, above = layout
+            sign = count.of(value) >> count.width - 1
+            if above.of(value) not in (0, sign * ((1 << above.width) - 1)):
+                return ("the bits above the counter are not its sign",)
         return ()
     found = []
     if num % 2:
@@ -192,10 +211,13 @@ def notes(given: RegisterSet, kind: str, num: int) -> tuple[str, ...]:
 def _setting_notes(given: RegisterSet, num: int, value: int) -> list[str]:
     f = given.fields(num)
     is_counter = num in given.model.counters
-    fixed = _COUNTER_FIXED[given.pmu] if is_counter else _FIELDS_FIXED[given.pmu].get(num, {})
+    fixed = _COUNTER_FIXED[given.pmu] if is_counter else _FIELDS_FIXED.get(given.pmu, {}).get(num, {})
     found = [f"{name} = {f[name]}: the encoder writes {usual}" for name, usual in fixed.items() if f[name] != usual]
-    base = _FIXED[given.pmu].get(num, 0)
-    if num not in (8, 9) or given.pmu == "montecito":  # of Itanium 2, matchers are raw values
+    base = _FIXED.get(given.pmu, {}).get(num, 0)
+    constant = _CONSTANT.get(given.pmu, {}).get(num, value)
+    if value != constant:
+        found.append(f"the encoder writes {constant:#x}, whatever the setting")
+    if num not in (8, 9) or given.pmu == "montecito":  # but of Montecito, matchers are raw values
         found += [f"{x.name} = {x.of(value):#x}: reserved, the encoder writes {x.of(base):#x}"
                   for x in _registers.layout(given.pmu, num, value) if x.ignored and x.of(value) != x.of(base)]
     if is_counter and given.pmu == "montecito":

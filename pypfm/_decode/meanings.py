@@ -13,8 +13,8 @@ from typing import ClassVar
 
 __all__ = [
     "CONSTRAINTS", "BranchMeaning", "CountMeaning", "CounterMeaning", "EarMeaning", "EarSample", "IndexMeaning",
-    "IpEarMeaning", "MatcherMeaning", "Meaning", "PairsMeaning", "RangeMeaning", "RoutingMeaning", "TraceEntry",
-    "levels",
+    "IpEarMeaning", "ItaniumBranchMeaning", "MatcherMeaning", "Meaning", "PairsMeaning", "RangeMeaning",
+    "RoutingMeaning", "TraceEntry", "levels",
 ]
 
 Row = tuple[str, str]
@@ -68,7 +68,7 @@ class CounterMeaning(Meaning):
 
     :ivar events: all names that it can mean, with unit masks; none: no event has the code
     :ivar threshold: cycles are counted with more occurrences than this; 0: the occurrences are
-    :ivar ism: instruction set (Itanium 2)
+    :ivar ism: instruction set (Itanium, Itanium 2)
     :ivar system_wide: the privileged-monitor bit
     """
 
@@ -184,6 +184,28 @@ class BranchMeaning(Meaning):
 
 
 @dataclass(frozen=True)
+class ItaniumBranchMeaning(Meaning):
+    """The setting of the branch trace buffer of Itanium; fields as in `ItaniumBtb`."""
+
+    kind = "itanium_branches"
+    tm: int
+    ptm: int
+    ppm: int
+    tar: int
+    tac: int
+    bac: int
+    plm: int
+    system_wide: bool
+
+    def rows(self) -> list[Row]:
+        by = [what for what, on in (("target address register", self.tar), ("target address cache", self.tac),
+                                    ("branch address calculator", self.bac)) if on]
+        return [("branches", _TAKEN[self.tm]), ("target address", _PREDICTED[self.ptm]),
+                ("path", _PREDICTED[self.ppm]), ("predicted by", ", ".join(by) or "none"),
+                ("levels", levels(self.plm)), ("system-wide", _yes(self.system_wide))]
+
+
+@dataclass(frozen=True)
 class IpEarMeaning(Meaning):
     """The setting of the IP event capture of Montecito; the encoder writes mode 4."""
 
@@ -236,7 +258,7 @@ class RoutingMeaning(Meaning):
 
 @dataclass(frozen=True)
 class CountMeaning(Meaning):
-    """A counter's value, 47 bits."""
+    """A counter's value: 47 bits, 32 on Itanium."""
 
     kind = "count"
     count: int
@@ -284,10 +306,10 @@ class EarSample(Meaning):
     :ivar address: instruction EAR: line of the instruction; data EAR: address of the data
     :ivar latency: cycles
     :ivar overflow: it took longer than the latency field holds
-    :ivar status: 2 bits of the processor
+    :ivar status: 2 bits of the processor; Itanium: level of the data
     :ivar instruction: data EAR: bundle of the load or store
     :ivar slot: data EAR: its slot
-    :ivar valid: data EAR: bundle and slot hold something
+    :ivar valid: data EAR: bundle and slot hold something; instruction EAR of Itanium: the sample does
     """
 
     kind = "ear_sample"
@@ -309,6 +331,8 @@ class EarSample(Meaning):
             found.append(("latency", f"{self.latency} cycles" + (" or more (overflow)" if self.overflow else "")))
         if self.status is not None:
             found.append(("status", str(self.status)))
+        if self.instruction is None and self.valid is False:
+            found.append(("valid", "no"))
         if self.instruction is not None:
             valid = "" if self.valid else " (not valid)"
             found.append(("instruction", f"{self.instruction:#x}, slot {self.slot}{valid}"))

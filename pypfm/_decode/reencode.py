@@ -17,7 +17,7 @@ from pypfm._decode.reencode_ranges import code_ranges, data_ranges, level
 from pypfm._decode.register_set import pmu_of
 from pypfm._pfm3 import lib
 from pypfm.errors import DecodeError, Pfm3Error
-from pypfm.request import Btb, Ear, EarMode, Etb, EventRequest, IpEar, OpcodeMatch, Request
+from pypfm.request import Btb, Ear, EarMode, Etb, EventRequest, IpEar, ItaniumBtb, OpcodeMatch, Request
 
 if TYPE_CHECKING:
     from pypfm._decode.register_set import RegisterSet
@@ -109,11 +109,13 @@ def _base(given: RegisterSet) -> Request:
     """The request but for events and ranges."""
     model = given.model
     # Itanium 2 sets the routing of its matchers whenever it is given a model-specific input.
-    explicit = given.pmu == "montecito" or model.routing in given.pmcs
+    explicit = given.pmu in ("montecito", "itanium") or given.has(model.routing)
     counters = [given.fields(num) for num in given.counters]
-    settings = [given.fields(n) for n in (model.iear, model.dear, model.trace, model.ipear) if n in given.pmcs]
+    settings = [given.fields(n) for n in (model.iear, model.dear, model.trace, model.ipear) if given.has(n)]
     # Without an input of the model EARs and the trace buffer are at the default levels.
     deciding = counters + settings if explicit else settings + counters
+    if given.has(model.dear) and not given.uses_data_ear:  # Itanium: written for data ranges, at the default levels
+        deciding.insert(0, given.fields(model.dear))
     plm = deciding[0]["plm"] if deciding else int(lib.PFM_PLM3)
     free = sorted(set(model.counters) - set(given.counters))
     request = Request(plm=level(plm), system_wide=any(f["pm"] for f in deciding), unavailable_pmcs=tuple(free),
@@ -126,32 +128,42 @@ def _base(given: RegisterSet) -> Request:
 
 
 def _iear(given: RegisterSet) -> Ear | None:
-    num = given.model.iear
-    if num not in given.pmcs:
+    if not given.has(given.model.iear):
         return None
-    f = given.fields(num)
-    return Ear(_iear_mode(given.pmcs[num]), f["umask"], level(f["plm"]), f.get("ism", 0))
+    f = given.fields(given.model.iear)
+    return Ear(_iear_mode(f), f["umask"], level(f["plm"]), f.get("ism", 0))
 
 
-def _iear_mode(value: int) -> EarMode:
-    return EarMode.CACHE if value >> 13 & 1 else EarMode.TLB
+def _iear_mode(fields: dict[str, int]) -> EarMode:
+    if "tlb" in fields:
+        return EarMode(fields["tlb"])
+    return EarMode.CACHE if fields["ct"] == 1 else EarMode.TLB
 
 
 def _dear(given: RegisterSet) -> Ear | None:
     model = given.model
-    if model.dear not in given.pmcs:
+    if not given.uses_data_ear or _implied(given):
         return None
     f = given.fields(model.dear)
+    if "tlb" in f:
+        return Ear(f["tlb"], f["umask"], level(f["plm"]), f["ism"])
     # In TLB and ALAT mode a setting with used = 1 clears the trace buffer, another leaves it alone.
-    leaves = f["mode"] != EarMode.CACHE and given.pmcs.get(model.trace) != 0
-    return Ear(f["mode"], f["umask"], level(f["plm"]), f["ism"] if given.pmu == "itanium2" else 0,
+    leaves = f["mode"] != EarMode.CACHE and given.value(model.trace) != 0
+    return Ear(f["mode"], f["umask"], level(f["plm"]), f["ism"] if model.has_ism else 0,
                used=2 if leaves else 1)
 
 
-def _branches(given: RegisterSet) -> Btb | Etb | None:
+def _implied(given: RegisterSet) -> bool:
+    """Itanium: whether an event has set the data EAR: only then data ranges leave it alone."""
+    return bool(given.dbrs and given.fields(given.model.dear).get("pt"))
+
+
+def _branches(given: RegisterSet) -> Btb | ItaniumBtb | Etb | None:
     if not _branches_wanted(given):
         return None
     f = given.fields(given.model.trace)
+    if given.pmu == "itanium":  # the register does not say
+        return ItaniumBtb()
     same = {name: f[name] for name in ("tm", "ptm", "ppm", "brt")}
     if given.pmu == "itanium2":
         return Btb(**same, ds=f["ds"], plm=level(f["plm"]))
@@ -159,15 +171,14 @@ def _branches(given: RegisterSet) -> Btb | Etb | None:
 
 
 def _ipear(given: RegisterSet) -> IpEar | None:
-    num = given.model.ipear
-    if num is None or num not in given.pmcs:
+    if not given.has(given.model.ipear):
         return None
-    f = given.fields(num)
+    f = given.fields(given.model.ipear)
     return IpEar(f["delay"], level(f["plm"]))
 
 
 def _branches_wanted(given: RegisterSet) -> bool:
-    if given.to_read is not None and given.model.trace in given.pmcs and given.model.ipear not in given.pmcs:
+    if given.to_read is not None and given.has(given.model.trace) and not given.has(given.model.ipear):
         return given.model.index in given.to_read
     return restore.records_branches(given)
 
@@ -183,7 +194,7 @@ def _matcher(given: RegisterSet, which: int) -> OpcodeMatch | None:
             return None
         return OpcodeMatch(given.pmcs[numbers[1]], slots["mask"], slots["m"], slots["i"], slots["f"], slots["b"])
     # PMC8 stands for itself, or for code ranges alone: then its routing bits are both 1.
-    if which == 0 and given.pmcs.get(given.model.routing, 0) & 0b101 == 0b101:
+    if which == 0 and (given.value(given.model.routing) or 0) & 0b101 == 0b101:
         return None
     return OpcodeMatch(value=given.pmcs[numbers[0]])
 
@@ -191,10 +202,10 @@ def _matcher(given: RegisterSet, which: int) -> OpcodeMatch | None:
 def _orders(pmu: str, events: dict[int, Event]) -> Iterator[Sequence[int]]:
     """Orders of events that can lead to their counters: as given, else what the assignment rules allow."""
     yield tuple(events)
-    if pmu == "itanium2":
-        yield from permutations(sorted(events))
-    else:
+    if pmu == "montecito":
         yield sorted(events, key=lambda num: _place(events, num))
+    else:
+        yield from permutations(sorted(events))
 
 
 def _place(events: dict[int, Event], num: int) -> tuple[int, int]:
@@ -221,7 +232,7 @@ def _choices(given: RegisterSet, num: int, base: Request) -> list[Event]:
         kind = (event.group, event.set, event.counters, event.is_branch, event.ear_mode, event.is_iear,
                 event.umask, event.name.startswith("IA64_TAGGED"))
         found.setdefault(kind, event)
-    plain_first = bool(base.model_input)
+    plain_first = bool(base.model_input) and not (given.pmu == "itanium" and given.dbrs)
     return sorted(found.values(), key=lambda e: e.is_ear == plain_first)
 
 
@@ -229,14 +240,17 @@ def _ear_fits(given: RegisterSet, event: Event, explicit: bool) -> bool:
     """Whether an EAR event can have set the EAR registers."""
     model = given.model
     num = model.iear if event.is_iear else model.dear
-    if num not in given.pmcs:
+    if not given.has(num):
         return False
-    clears_trace = not event.is_iear and event.ear_mode != EarMode.CACHE and given.pmcs.get(model.trace) == 0
+    f = given.fields(num)
+    mode = _iear_mode(f) if event.is_iear else f.get("mode", f.get("tlb"))
+    same = (event.ear_mode, event.umask) == (mode, f["umask"])
+    if given.pmu == "itanium":  # with data ranges, an event keeps them from writing the register once more
+        return event.is_dear and bool(given.dbrs) and given.uses_data_ear and (same or not _implied(given))
+    clears_trace = not event.is_iear and event.ear_mode != EarMode.CACHE and given.value(model.trace) == 0
     if explicit or clears_trace:  # the setting speaks for itself
         return clears_trace
-    f = given.fields(num)
-    mode = _iear_mode(given.pmcs[num]) if event.is_iear else f["mode"]
-    return (event.ear_mode, event.umask) == (mode, f["umask"])
+    return same
 
 
 def _event(given: RegisterSet, num: int, event: Event, request: Request) -> EventRequest:
@@ -247,6 +261,6 @@ def _event(given: RegisterSet, num: int, event: Event, request: Request) -> Even
                and (request.data is None or event.supports_data_range)
                and (not matching or event.supports_opcode_match))
     own = level(f["plm"])
-    return EventRequest(event.name, plm=0 if own == request.plm else own, threshold=f["thres"],
-                        ism=f["ism"] if given.pmu == "itanium2" else 0,
+    return EventRequest(event.name, plm=0 if own == request.plm else own, threshold=f.get("thres", 0),
+                        ism=f["ism"] if given.model.has_ism else 0,
                         unit_masks=candidates.unit_masks(event, f), no_qualcheck=not checked)

@@ -33,8 +33,12 @@ def _level(mask_word: int) -> int:
 
 def code_ranges(given: RegisterSet) -> Iterator[tuple[Ranges | None, bool]]:
     """Code ranges to try, and whether the processor is to be detected."""
-    if given.model.irange not in given.pmcs:
+    if not given.has(given.model.irange):
         yield None, False
+        return
+    if given.model.drange is None:  # Itanium: several pairs for any event, and no flags
+        for limits in _multiple(given, "IBR", _BUNDLE):
+            yield Ranges(tuple(limits)), False
         return
     flags = _flags(given)
     used = 1 if _counts_for_data(given) else _HALF_USED
@@ -58,7 +62,7 @@ def data_ranges(given: RegisterSet) -> Iterator[Ranges | None]:
     if given.dbrs:
         for limits in _multiple(given, "DBR", 1):
             yield Ranges(tuple(limits))
-    elif given.model.drange in given.pmcs and given.model.irange not in given.pmcs:
+    elif given.has(given.model.drange) and not given.has(given.model.irange):
         yield Ranges((), used=_HALF_USED)
     else:
         yield None
@@ -98,7 +102,7 @@ def _fine(given: RegisterSet) -> Iterator[tuple[list[AddressRange], bool]]:
 
 
 def _multiple(given: RegisterSet, kind: str, unit: int) -> Iterator[list[AddressRange]]:
-    """Each pair as a range of its own; or, where the C library's rounding shows, all as one."""
+    """Each pair as a range of its own; or, where the C library's rounding shows, all from there on as one."""
     values = given.of(kind)
     pairs = given.pairs(kind)
     limits = []
@@ -107,8 +111,8 @@ def _multiple(given: RegisterSet, kind: str, unit: int) -> Iterator[list[Address
         # Not aligned: the last pair may hold a block that ends where the range ends.
         limits.append(AddressRange(values[num], min(values[num] + size, _TOP & -unit), _level(values[num + 1])))
     yield limits
-    for num in pairs[:1]:
+    for i, num in enumerate(pairs):
         size = _coverage.block_size(values[num + 1])
         if values[num] + size == 1 << 64:  # a size just below a power of two counts as that power
             for start in (0, values[pairs[-1]]):
-                yield [AddressRange(start, size - unit, _level(values[num + 1]))]
+                yield [*limits[:i], AddressRange(start, size - unit, _level(values[num + 1]))]

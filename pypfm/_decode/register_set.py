@@ -42,9 +42,27 @@ class RegisterSet:
         """The registers of a kind."""
         return {"PMC": self.pmcs, "PMD": self.pmds, "IBR": self.ibrs, "DBR": self.dbrs}[kind]
 
-    def fields(self, num: int) -> dict[str, int]:
+    def fields(self, num: int | None) -> dict[str, int]:
         """The fields of a PMC by name; of one that was not given, nothing."""
-        return _registers.fields(self.pmu, num, self.pmcs[num]) if num in self.pmcs else {}
+        return _registers.fields(self.pmu, num, self.pmcs[num]) if num is not None and num in self.pmcs else {}
+
+    def value(self, num: int | None) -> int | None:
+        """The value of a PMC; None if it was not given, or the model has none."""
+        return None if num is None else self.pmcs.get(num)
+
+    def has(self, num: int | None) -> bool:
+        """Whether a PMC was given, of those that the model has."""
+        return self.value(num) is not None
+
+    @property
+    def uses_data_ear(self) -> bool:
+        """Whether the data EAR is set: on Itanium its register is written for data ranges alone, too."""
+        if not self.has(self.model.dear) or self.model.drange is not None:
+            return self.has(self.model.dear)
+        if self.to_read is not None:
+            return self.model.dear_pmds[0] in self.to_read
+        # Data ranges alone write the privilege levels and nothing else.
+        return any(value for name, value in self.fields(self.model.dear).items() if name != "plm")
 
     @property
     def counters(self) -> list[int]:
@@ -105,8 +123,10 @@ def check_value(name: str, value: int) -> int:
 
 def pmu_of(name: str, cpuid3: int | None = None) -> Pmu:
     """The IA-64 PMU of a name."""
-    from pypfm.itanium import Itanium2, Montecito
-    return (Itanium2 if name == "itanium2" else Montecito)(cpuid3)
+    from pypfm.itanium import GenericIA64, Itanium, Itanium2, Montecito
+    if name == "gen_ia64":
+        return GenericIA64()
+    return {"itanium": Itanium, "itanium2": Itanium2, "montecito": Montecito}[name](cpuid3)
 
 
 def _listed(kind: str, numbers: tuple[int, ...]) -> str:

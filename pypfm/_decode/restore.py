@@ -25,11 +25,24 @@ def restore(given: RegisterSet) -> Encoding:
     each range is what they cover, its offsets are 0.
     """
     model = given.model
-    order = [*given.counters, *(n for n in model.rest if n in given.pmcs)]
+    last = (model.dear,) if given.has(model.dear) and not given.uses_data_ear else ()
+    order = [*given.counters, *(n for n in model.rest if n in given.pmcs and n not in last), *filter(None, last)]
     order += [n for n in given.pmcs if n not in order]
-    pmcs = tuple(Register(given.pmu, n, given.pmcs[n], n, n) for n in order)
-    pmds = tuple(DataRegister(n, n, n) for n in (_to_read(given) if given.to_read is None else given.to_read))
+    pmcs = tuple(Register(given.pmu, n, given.pmcs[n], *_addresses(given, n, place)) for place, n in enumerate(order))
+    numbers = _to_read(given) if given.to_read is None else given.to_read
+    pmds = tuple(DataRegister(n, n, 0 if given.pmu == "gen_ia64" else n) for n in numbers)
     return Encoding(given.pmu, pmcs, pmds, _cover(given, "IBR"), _cover(given, "DBR"))
+
+
+def _addresses(given: RegisterSet, num: int, place: int) -> tuple[int, int]:
+    """The addresses of a PMC as the C library reports them, with its quirks."""
+    if given.pmu == "gen_ia64":
+        return place, 0
+    if given.pmu == "itanium" and num == given.model.trace:
+        return 0, 0
+    if given.pmu == "itanium" and num == given.model.dear and given.uses_data_ear:
+        return num, 0
+    return num, num
 
 
 def records_branches(given: RegisterSet) -> bool:
@@ -38,20 +51,22 @@ def records_branches(given: RegisterSet) -> bool:
     A setting of 0 does not say: it is also what a data EAR in TLB or ALAT mode forces.
     """
     model = given.model
-    if given.pmcs.get(model.trace):
+    if not given.has(model.trace):
+        return False
+    if given.value(model.trace):
         return True
-    forced = model.dear in given.pmcs and (
-        given.fields(model.dear)["mode"] in _TLB_OR_ALAT
+    forced = given.has(model.dear) and (
+        given.fields(model.dear).get("mode") in _TLB_OR_ALAT
         or any(e.is_dear for num in given.counters for e in counter_events(given.pmu, given.fields(num))))
-    return model.trace in given.pmcs and not forced
+    return not forced
 
 
 def _to_read(given: RegisterSet) -> list[int]:
     model = given.model
     numbers = list(given.counters)
-    numbers += model.iear_pmds if model.iear in given.pmcs else ()
-    numbers += model.dear_pmds if model.dear in given.pmcs else ()
-    trace = records_branches(given) or model.ipear in given.pmcs
+    numbers += model.iear_pmds if given.has(model.iear) else ()
+    numbers += model.dear_pmds if given.uses_data_ear else ()
+    trace = records_branches(given) or given.has(model.ipear)
     return numbers + (list(model.trace_pmds) if trace else [])
 
 

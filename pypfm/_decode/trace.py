@@ -26,21 +26,21 @@ def trace_of(given: RegisterSet, asked: Trace | None) -> Trace:
     if asked is not None:
         return asked
     model = given.model
-    return "ipear" if model.ipear in given.pmcs and not given.pmcs.get(model.trace) else "etb"
+    return "ipear" if given.has(model.ipear) and not given.value(model.trace) else "etb"
 
 
 def variant(given: RegisterSet, num: int, mode: Trace) -> str:
     """The layout of a PMD of the trace buffer (see `_registers.data_layout`)."""
-    if given.pmu == "itanium2":
+    if given.pmu != "montecito":
         return "ds" if given.fields(given.model.trace).get("ds") else ""
     if mode == "etb":
         return ""
     return "ipear_ef" if _extension(given, num, "ef", mode) else "ipear"
 
 
-def _fields(given: RegisterSet, num: int, kind: str = "") -> dict[str, int]:
+def _fields(given: RegisterSet, num: int | None, kind: str = "") -> dict[str, int]:
     """The fields of a PMD by name; of one that was not given, nothing."""
-    if num not in given.pmds:
+    if num is None or num not in given.pmds:
         return {}
     return {f.name: f.of(given.pmds[num]) for f in _registers.data_layout(given.pmu, num, kind)}
 
@@ -104,12 +104,14 @@ def ear_samples(given: RegisterSet) -> tuple[EarSample, ...]:
 def _sample(what: str, names: tuple[str, ...], first: dict[str, int], second: dict[str, int],
             third: dict[str, int] | None = None) -> EarSample:
     """A sample from the fields of its registers: address, latency, and of a data EAR the instruction."""
-    address = first["iaddr"] << 5 if "iaddr" in first else first.get("daddr")
+    line = first.get("iaddr", first.get("icla"))
+    address = first.get("daddr") if line is None else line << 5
     overflow = second.get("overflow", second.get("ov"))
-    status = first.get("stat", second.get("stat"))
-    instruction, slot, valid = None, None, None
+    status = first.get("stat", second.get("stat", second.get("level")))
+    instruction, slot, valid = None, None, bool(first["v"]) if "v" in first else None
     if third:
-        instruction = (third["iaddr"] + third["bn"]) << 4 & _TOP
+        instruction = (third["iaddr"] + third.get("bn", 0)) << 4 & _TOP
         slot, valid = third["slot"], bool(third["vl"])
-    return EarSample(what, names, address, second.get("latency"), None if overflow is None else bool(overflow),
+    latency = second.get("latency", second.get("lat"))
+    return EarSample(what, names, address, latency, None if overflow is None else bool(overflow),
                      status, instruction, slot, valid)
