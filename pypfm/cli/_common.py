@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pypfm.goldmont import Goldmont, Perf
-    from pypfm.itanium import Itanium2, Montecito
+    from pypfm.itanium import GenericIA64, Itanium, Itanium2, Montecito
 
-    AnyPmu = Itanium2 | Montecito | Goldmont | Perf
+    AnyPmu = Itanium2 | Montecito | Itanium | GenericIA64 | Goldmont | Perf
 
 Subparsers = Any  # argparse does not name the type of what add_subparsers() returns
 
@@ -24,6 +24,8 @@ Subparsers = Any  # argparse does not name the type of what add_subparsers() ret
 PMUS = {
     "itanium2": ("pfm3", "itanium", "Itanium2"),
     "montecito": ("pfm3", "itanium", "Montecito"),
+    "itanium": ("pfm3", "itanium", "Itanium"),
+    "gen_ia64": ("pfm3", "itanium", "GenericIA64"),
     "glm": ("pfm4", "goldmont", "Goldmont"),
     "perf": ("pfm4", "goldmont", "Perf"),
 }

@@ -6,7 +6,7 @@ import re
 
 from pypfm.cli._common import number
 from pypfm.levels import parse_plm
-from pypfm.request import AddressRange, Btb, Ear, EarMode, Etb, EventRequest, IpEar, Ism, OpcodeMatch
+from pypfm.request import AddressRange, Ear, EarMode, Etb, EventRequest, IpEar, Ism, OpcodeMatch
 
 __all__ = ["address_range", "btb", "ear", "etb", "event", "ipear", "matcher", "matcher_value", "numbers"]
 
@@ -80,8 +80,9 @@ def _branch_options(text: str, allowed: tuple[str, ...]) -> dict[str, int]:
     return {k: parse_plm(v) if k == "plm" else number(v) for k, v in options.items()}
 
 
-def btb(text: str) -> Btb:
-    return Btb(**_branch_options(text, ("ds", "tm", "ptm", "ppm", "brt", "plm")))
+def btb(text: str) -> dict[str, int]:
+    """The settings of a branch trace buffer; which of them there are depends on the PMU."""
+    return _branch_options(text, ("ds", "tm", "ptm", "ppm", "brt", "tar", "tac", "bac", "plm"))
 
 
 def etb(text: str) -> Etb:

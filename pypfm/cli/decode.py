@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["add_parser"]
 
 _EPILOG = """\
-Registers of Itanium 2 and Montecito: PMC4, PMD48, IBR0, DBR1 ...  Those that belong
+Registers of the IA-64 PMUs: PMC4, PMD48, IBR0, DBR1 ...  Those that belong
 together are read together: give all that there are.  glm and perf: code and offcore,
 or config, config1, type and exclude_user, exclude_kernel, exclude_hv of perf_event.
 Values are decimal or 0x hexadecimal.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields
 from typing import Any
 
 from pypfm.cli import _values
@@ -18,13 +19,14 @@ from pypfm.cli._common import (
     selected_pmu,
 )
 from pypfm.levels import parse_plm
+from pypfm.request import Btb, ItaniumBtb
 
 __all__ = ["add_parser"]
 
 _EPILOG = """\
-Itanium 2 and Montecito: an event may carry options behind commas: plm=LEVELS,
-thres=N, ism=both|ia32|ia64, noqual (do not check that it supports the qualifiers
-in use).  Levels are user, kernel, or numbers 0 to 3.  Numbers are decimal or 0x
+IA-64: an event may carry options behind commas: plm=LEVELS, thres=N,
+ism=both|ia32|ia64, noqual (do not check that it supports the qualifiers in use);
+of gen_ia64 only plm.  Levels are user, kernel, or numbers 0 to 3.  Numbers are decimal or 0x
 hexadecimal.  glm and perf: an event is a libpfm 4 string, EVENT:UMASK:MODIFIER=N.
 
   pypfm encode -p itanium2 CPU_CYCLES NOPS_RETIRED,thres=2 --plm user,kernel
@@ -62,28 +64,30 @@ def add_parser(commands: Subparsers) -> None:
 
 
 def _add_ia64_options(parser: argparse.ArgumentParser) -> None:
-    both = parser.add_argument_group("Itanium 2 and Montecito")
+    both = parser.add_argument_group("IA-64")
     both.add_argument("--code-range", action="append", default=[], type=checked(_values.address_range),
                       metavar="START-END[@LEVELS]", help="measure inside these addresses only; END is exclusive;"
                       " START+SIZE too; up to 4 times")
     both.add_argument("--data-range", action="append", default=[], type=checked(_values.address_range),
                       metavar="START-END[@LEVELS]", help="count accesses to these addresses only; likewise")
-    both.add_argument("--invert", action="store_true", help="measure outside the code ranges")
-    both.add_argument("--no-fine", action="store_true", help="no fine mode for code ranges")
+    both.add_argument("--invert", action="store_true", help="measure outside the code ranges (Itanium 2, Montecito)")
+    both.add_argument("--no-fine", action="store_true", help="no fine mode for code ranges (likewise)")
     both.add_argument("--iear", type=checked(_values.ear), metavar="MODE:UMASK[,plm=,ism=]",
                       help="instruction EAR; MODE is cache or tlb")
     both.add_argument("--dear", type=checked(_values.ear), metavar="MODE:UMASK[,plm=,ism=]",
-                      help="data EAR; MODE is cache, tlb or alat")
+                      help="data EAR; MODE is cache, tlb or (not on Itanium) alat")
     both.add_argument("--system-wide", action="store_true", help="measure the whole system, not one thread")
     both.add_argument("--unavail", type=checked(_values.numbers), default=(), metavar="N,N",
                       help="PMCs that must not be used")
     both.add_argument("--cpuid3", type=checked(number), metavar="VALUE",
                       help="CPUID register 3, as if the processor had been detected")
-    ita2 = parser.add_argument_group("Itanium 2")
+    both.add_argument("--pal", metavar="FILE", help="gen_ia64: what the kernel says of the processor in"
+                      " /proc/pal/cpu0/perfmon_info (default: what libpfm assumes of a forced PMU)")
+    ita2 = parser.add_argument_group("Itanium and Itanium 2")
     ita2.add_argument("--pmc8", type=checked(_values.matcher_value), metavar="VALUE", help="raw opcode matcher PMC8")
     ita2.add_argument("--pmc9", type=checked(_values.matcher_value), metavar="VALUE", help="raw opcode matcher PMC9")
     ita2.add_argument("--btb", type=checked(_values.btb), metavar="tm=3,ptm=3,...",
-                      help="branch trace buffer: ds, tm, ptm, ppm, brt, plm")
+                      help="branch trace buffer: tm, ptm, ppm, plm; Itanium 2: ds, brt; Itanium: tar, tac, bac")
     mont = parser.add_argument_group("Montecito")
     mont.add_argument("--opcm1", type=checked(_values.matcher), metavar="m,i,f,b:MATCH:MASK",
                       help="first opcode matcher")
@@ -102,6 +106,8 @@ _IA64 = ("code_range", "data_range", "invert", "no_fine", "iear", "dear", "syste
 _ONLY = {
     "itanium2": (*_IA64, "pmc8", "pmc9", "btb"),
     "montecito": (*_IA64, "opcm1", "opcm2", "etb", "ipear", "demand_fetch", "prefetch_match"),
+    "itanium": (*(name for name in _IA64 if name not in ("invert", "no_fine")), "pmc8", "pmc9", "btb"),
+    "gen_ia64": ("system_wide", "unavail", "pal"),
     "glm": ("os", "open", "corrected"),
     "perf": ("os", "open"),
 }
@@ -126,28 +132,47 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_pfm3(args: argparse.Namespace) -> int:
-    if args.pmu == "itanium2":
-        specific: dict[str, Any] = {"opcode_match": (args.pmc8, args.pmc9), "btb": args.btb}
-    else:
-        specific = {"opcode_match": (args.opcm1, args.opcm2), "etb": args.etb, "ipear": args.ipear,
-                    "demand_fetch": args.demand_fetch, "prefetch_match": args.prefetch_match}
-    asked = [args.events, args.code_range, args.data_range, args.iear, args.dear, *specific.values()]
-    if not any(bool(a) and a != (None, None) for a in asked):
+    specific = _specific(args)
+    if not any(bool(a) and a != (None, None) for a in [args.events, *specific.values()]):
         args.usage_error("nothing to encode: give an event, an EAR, a trace buffer, a matcher or a range")
     try:
         events = [_values.event(word) for word in args.events]
     except ValueError as error:
         args.usage_error(f"argument EVENT: {error}")
-    encoding = selected_pmu(args.pmu, args.cpuid3).encode(
-        events, plm=args.plm, code_ranges=args.code_range, data_ranges=args.data_range,
-        invert=args.invert, no_fine=args.no_fine, iear=args.iear, dear=args.dear,
-        system_wide=args.system_wide, unavailable_pmcs=args.unavail, check=args.check, **specific)
+    pmu = selected_pmu(args.pmu, args.pal if args.pmu == "gen_ia64" else args.cpuid3)
+    encoding = pmu.encode(events, plm=args.plm, system_wide=args.system_wide, unavailable_pmcs=args.unavail,
+                          check=args.check, **specific)
     if on_terminal(args):
         from pypfm.cli import _draw
         _draw.encoding(encoding)
     else:
         print_json(encoding.to_json())
     return 0
+
+
+def _specific(args: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of encode() that not every IA-64 PMU has."""
+    if args.pmu == "gen_ia64":
+        return {}
+    ranges = {"code_ranges": args.code_range, "data_ranges": args.data_range, "iear": args.iear, "dear": args.dear}
+    if args.pmu == "montecito":
+        return ranges | {
+            "invert": args.invert, "no_fine": args.no_fine, "opcode_match": (args.opcm1, args.opcm2), "etb": args.etb,
+            "ipear": args.ipear, "demand_fetch": args.demand_fetch, "prefetch_match": args.prefetch_match}
+    ranges |= {"opcode_match": (args.pmc8, args.pmc9), "btb": _btb(args)}
+    return ranges if args.pmu == "itanium" else ranges | {"invert": args.invert, "no_fine": args.no_fine}
+
+
+def _btb(args: argparse.Namespace) -> Btb | ItaniumBtb | None:
+    """The branch trace buffer of the PMU, from options that some other PMU may have."""
+    if args.btb is None:
+        return None
+    cls: type[Btb | ItaniumBtb] = ItaniumBtb if args.pmu == "itanium" else Btb
+    allowed = [f.name for f in fields(cls) if f.name != "used"]
+    for name in args.btb:
+        if name not in allowed:
+            args.usage_error(f"argument --btb: {name}: {args.pmu} has {', '.join(allowed)}")
+    return cls(**args.btb)
 
 
 def _run_pfm4(args: argparse.Namespace) -> int:

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["probes"]
 
-_MODELS = {"ita2": 3, "mont": 4}  # what pfm_force_pmu() takes
+_MODELS = {"ita2": 3, "mont": 4, "ita": 2}  # what pfm_force_pmu() takes
 _EVENTS = {"ita2": ("CPU_CYCLES", "NOPS_RETIRED", "LOADS_RETIRED", "IA64_INST_RETIRED"),
-           "mont": ("CPU_OP_CYCLES_ALL", "NOPS_RETIRED", "LOADS_RETIRED", "IA64_INST_RETIRED")}
+           "mont": ("CPU_OP_CYCLES_ALL", "NOPS_RETIRED", "LOADS_RETIRED", "IA64_INST_RETIRED"),
+           "ita": ("CPU_CYCLES", "NOPS_RETIRED", "LOADS_RETIRED", "IA64_INST_RETIRED")}
 _PLM = (8, 2, 4, 1)
 _UNCHECKED = [{"flags": 1}] * 4  # NO_QUALCHECK: events that do not support what is tried are taken
 _PMCS, _PMDS = 8, 8 + 512 * 32  # where the registers of a pfmlib_output_param_t begin
@@ -63,6 +64,19 @@ _REQUESTS: dict[str, dict[str, tuple[slice, dict[str, Any]]]] = {
             "dear": {"ear_used": 1, "ear_plm": 4, "ear_umask": 2},
             "etb": {"etb_used": 1, "etb_tm": 3, "etb_ptm": 1, "etb_ppm": 2, "etb_plm": 2}}),
         "IP-EAR": (slice(0, 3), {"ipear": {"ipear_used": 1, "ipear_plm": 4, "ipear_delay": 7}}),
+        "data ranges": (slice(2, 3), {"counters": _UNCHECKED, "drange": _DATA}),
+        "code ranges": (slice(1, 2), {"counters": _UNCHECKED, "irange": _CODE}),
+    },
+    "ita": {
+        "counters": (slice(0, 3), {"counters": _UNCHECKED}),
+        "opcode matchers": (slice(3, 4), {
+            "counters": _UNCHECKED,
+            "pmc8": {"opcm_used": 1, "pmc_val": 0x1234567890ABCDEF},
+            "pmc9": {"opcm_used": 1, "pmc_val": 0x7EDCBA0987654321}}),
+        "EARs and trace buffer": (slice(0, 3), {
+            "iear": {"ear_used": 1, "ear_plm": 8, "ear_umask": 4},
+            "dear": {"ear_used": 1, "ear_plm": 4, "ear_umask": 2},
+            "btb": {"btb_used": 1}}),
         "data ranges": (slice(2, 3), {"counters": _UNCHECKED, "drange": _DATA}),
         "code ranges": (slice(1, 2), {"counters": _UNCHECKED, "irange": _CODE}),
     },

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pypfm.conform._ranges3 import code_limit, data_limit, fine_limit, spoilt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pypfm.conform._random import Source
     from pypfm.conform._ranges3 import Limit
@@ -32,10 +32,11 @@ _INVERT, _NO_FINE, _DEMAND, _PREFETCH = 1, 2, 4, 8
 class _Model:
     """How the structures of a PMU differ.
 
-    :ivar tag: of the C names: pfp_<tag>_irange
+    :ivar tag: of the C names: pfp_<tag>_irange; "": there are no such structures
     :ivar cpuid3: a register that is detected as this PMU
     :ivar matchers: members of the two opcode matchers
     :ivar buffer: member of the branch trace buffer
+    :ivar buffer_fields: its members
     :ivar page: bytes that a range in fine mode lies in
     :ivar registers: PMCs beside the counters
     """
@@ -44,13 +45,19 @@ class _Model:
     cpuid3: str
     matchers: tuple[str, str]
     buffer: str
+    buffer_fields: tuple[str, ...]
     page: int
     registers: tuple[int, ...]
 
 
 _MODELS = {
-    "itanium2": _Model("ita2", "0x1f010504", ("pmc8", "pmc9"), "btb", 1 << 12, tuple(range(8, 16))),
-    "montecito": _Model("mont", "0x20000704", ("opcm1", "opcm2"), "etb", 1 << 16, (*range(32, 43),)),
+    "itanium2": _Model("ita2", "0x1f010504", ("pmc8", "pmc9"), "btb", ("tm", "ptm", "ppm", "brt", "ds"), 1 << 12,
+                       tuple(range(8, 16))),
+    "montecito": _Model("mont", "0x20000704", ("opcm1", "opcm2"), "etb", ("tm", "ptm", "ppm", "brt"), 1 << 16,
+                        (*range(32, 43),)),
+    "itanium": _Model("ita", "0x07000804", ("pmc8", "pmc9"), "btb", ("tm", "ptm", "ppm", "tar", "tac", "bac"), 1 << 12,
+                      tuple(range(8, 14))),
+    "gen_ia64": _Model("", "", ("", ""), "", (), 0, (0, 3, 8)),
 }
 
 
@@ -83,7 +90,7 @@ class Requests:
 
     def __init__(self, pmu: Pmu, rng: Source) -> None:
         self.pmu, self.rng, self.model = pmu, rng, _MODELS[pmu.name]
-        self.is_itanium2 = pmu.name == "itanium2"
+        self.is_montecito = pmu.name == "montecito"
         self.events = pmu.events
         self.retired = pmu.find("IA64_INST_RETIRED*") + pmu.find("IA64_TAGGED_INST_RETIRED*")
         self.tagged = pmu.find("IA64_TAGGED_INST_RETIRED*")
@@ -100,9 +107,18 @@ class Requests:
         self.with_code = [e for e in self.events if e.supports_code_range]
         self.with_data = [e for e in self.events if e.supports_data_range]
         self.with_opcode = [e for e in self.events if e.supports_opcode_match]
-        self.plans = [(self.plain, 6), (self.cache, 12), (self.crowded, 6), (self.ear, 10), (self.branch, 8),
-                      (self.code, 20), (self.fetch, 12), (self.data, 12), (self.opcode, 12), (self.anything, 6),
-                      *([] if self.is_itanium2 else [(self.ip_ear, 4)])]
+        self.plans = self.plans_for(pmu.name)
+
+    def plans_for(self, name: str) -> list[tuple[Callable[[], Draft], int]]:
+        """The plans for a PMU, and how often the turn of each comes."""
+        if name == "gen_ia64":
+            return [(self.plain, 1), (self.crowded, 1)]
+        if name == "itanium":
+            return [(self.plain, 6), (self.crowded, 10), (self.ear, 12), (self.branch, 4), (self.code, 20),
+                    (self.data, 12), (self.data_and_ear, 10), (self.opcode, 8), (self.anything, 6)]
+        return [(self.plain, 6), (self.cache, 12), (self.crowded, 6), (self.ear, 10), (self.branch, 8),
+                (self.code, 20), (self.fetch, 12), (self.data, 12), (self.opcode, 12), (self.anything, 6),
+                *([(self.ip_ear, 4)] if name == "montecito" else [])]
 
     # ---- pieces ----
 
@@ -139,22 +155,21 @@ class Requests:
         umask = rng.getrandbits(rng.choice([4, 4, 8, 8, 12]) if kind == "dear" else rng.choice([7, 8, 8, 8, 12]))
         ear: Vector = {"ear_used": self.used(), "ear_mode": mode if rng.chance(0.96) else rng.choice([-1, 3]),
                        "ear_umask": hex(umask), **self.optional_level("ear_plm")}
-        if self.is_itanium2 and rng.chance(0.5):
+        if not self.is_montecito and rng.chance(0.5):
             ear["ear_ism"] = rng.choice([0, 1, 2, 3])
         return ear
 
     def a_buffer(self) -> Vector:
         """Settings of the branch trace buffer."""
         name, rng = self.model.buffer, self.rng
-        fields = ("tm", "ptm", "ppm", "brt", "ds") if self.is_itanium2 else ("tm", "ptm", "ppm", "brt")
         buffer: Vector = {f"{name}_used": self.used(), **self.optional_level(f"{name}_plm")}
-        for bits in fields:
+        for bits in self.model.buffer_fields:
             buffer[f"{name}_{bits}"] = rng.randrange(4) if rng.chance(0.9) else rng.randrange(256)
         return buffer
 
     def a_matcher(self) -> Vector:
         rng = self.rng
-        if self.is_itanium2:
+        if not self.is_montecito:
             return {"opcm_used": self.used(), "pmc_val": hex(rng.getrandbits(64))}
         slots: Vector = {f"opcm_{slot}": rng.choice([0, 0, 1, 1, 2, 3, 255]) for slot in "mifb"}
         wide = 64 if rng.chance(0.1) else 41
@@ -172,12 +187,12 @@ class Requests:
         count = self.rng.choices([1, 2, 3, 4, 0], [50, 25, 10, 10, 3])[0]
         draft.parts["drange"] = self.ranges([data_limit(self.rng) for _ in range(count)], 0)
         if self.rng.chance(0.3):  # has no meaning for data
-            draft.parts["drange"]["rr_flags"] = self.rng.randrange(1, 4 if self.is_itanium2 else 16)
+            draft.parts["drange"]["rr_flags"] = self.rng.randrange(1, 16 if self.is_montecito else 4)
         draft.wants.add("data")
 
     def fetch_flags(self) -> int:
         """Which fetches dual events count: a flag, mostly."""
-        return 0 if self.is_itanium2 else self.rng.choice([0, _DEMAND, _PREFETCH, _DEMAND | _PREFETCH])
+        return 0 if not self.is_montecito else self.rng.choice([0, _DEMAND, _PREFETCH, _DEMAND | _PREFETCH])
 
     # ---- plans ----
 
@@ -190,7 +205,7 @@ class Requests:
         pool = self.groups[rng.choice(["L1", "L2", "L2"])]
         sets = sorted({e.set for e in pool if e.set is not None})
         chosen = rng.some(sets, 2) if rng.chance(0.9) else sets
-        events = self.picked([e for e in pool if e.set in chosen], 4 if self.is_itanium2 else 5)
+        events = self.picked([e for e in pool if e.set in chosen], 5 if self.is_montecito else 4)
         if rng.chance(0.3):  # several that share a code, or its unit mask
             events = self.picked([e for e in pool if e.code == events[0].code or e.umask == events[0].umask], 4)
         if rng.chance(0.1):
@@ -258,14 +273,15 @@ class Requests:
     def some_retired(self) -> list[Event]:
         """Retired-instruction events; often those of all four debug register pairs."""
         if self.rng.chance(0.5):
-            events = [self.rng.choice([e for e in self.tagged if e.umask == pair]) for pair in range(4)]
+            by_pair = [[e for e in self.tagged if e.umask == pair] for pair in range(4)]
+            events = [self.rng.choice(pool) for pool in by_pair if pool]  # of Itanium there are two
             return events if self.rng.chance(0.7) else events[:self.rng.randint(1, 3)]
         return self.picked(self.retired, 2)
 
     def fetch(self) -> Draft:
         """Code ranges with prefetch events, and with those that see demand fetches and prefetches."""
         rng = self.rng
-        pool = self.prefetches if self.is_itanium2 or rng.chance(0.5) else self.dual
+        pool = self.prefetches if not self.is_montecito or rng.chance(0.5) else self.dual
         draft = Draft(self.picked(pool, 2), wants={"code"})
         if rng.chance(0.5):
             others = rng.choice([self.retired, self.prefetches, self.cycles, self.cycles, self.with_code])
@@ -284,6 +300,17 @@ class Requests:
         if self.rng.chance(0.3):
             self.with_matchers(draft)
         if self.rng.chance(0.1):
+            draft.parts["dear"] = self.an_ear("dear")
+        return draft
+
+    def data_and_ear(self) -> Draft:
+        """Itanium: what data ranges do to the register of the data EAR."""
+        rng = self.rng
+        draft = Draft(self.picked(self.with_data, 2))
+        self.with_data_ranges(draft)
+        if rng.chance(0.6):
+            draft.events += self.picked([e for e in self.ears if e.is_dear], 2)
+        if rng.chance(0.6):
             draft.parts["dear"] = self.an_ear("dear")
         return draft
 
@@ -325,7 +352,7 @@ class Requests:
         draft = self.with_masked(plan)
         default = 0 if rng.chance(0.01) else self.level()
         vector: Vector = {"pmu": self.pmu.name}
-        if rng.chance(0.4):
+        if rng.chance(0.4) and self.model.cpuid3:
             vector["cpuid3"] = self.model.cpuid3
         vector["dfl_plm"] = default
         if rng.chance(0.25):
@@ -357,6 +384,8 @@ class Requests:
     def model_parts(self, draft: Draft) -> Vector:
         """What of the model's structures is passed."""
         rng, prefix = self.rng, f"pfp_{self.model.tag}_"
+        if not self.model.tag:
+            return {}
         model: Vector = {f"{prefix}{name}": part for name, part in draft.parts.items()}
         counters: list[Json] = [self.counter(draft, e) for e in draft.events[:len(self.pmu.counters)]]
         if any(counters):
@@ -372,12 +401,12 @@ class Requests:
         rng = self.rng
         row: Vector = {}
         flags = _NO_QUALCHECK if rng.chance(0.85 if draft.unsupported(event) else 0.1) else 0
-        if not self.is_itanium2 and rng.chance(0.015):
+        if self.is_montecito and rng.chance(0.015):
             flags |= rng.choice([2, 4, 8])
         if flags:
             row["flags"] = flags
         if rng.chance(0.25):
             row["thres"] = rng.randrange(8) if rng.chance(0.9) else rng.randrange(512)
-        if self.is_itanium2 and rng.chance(0.25):
+        if not self.is_montecito and rng.chance(0.25):
             row["ism"] = rng.choice([0, 1, 2]) if rng.chance(0.85) else rng.randrange(9)
         return row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,7 +11,7 @@ from pypfm._mirror import string
 from pypfm.conform._library import api_module
 from pypfm.conform.vectors import TAGS, environment, pmu_of
 from pypfm.errors import Pfm3Error, Pfm4Error, PfmError
-from pypfm.request import AddressRange, Btb, Ear, Etb, EventRequest, IpEar, OpcodeMatch, Ranges
+from pypfm.request import AddressRange, Btb, Ear, Etb, EventRequest, IpEar, ItaniumBtb, OpcodeMatch, Ranges
 
 if TYPE_CHECKING:
     from pypfm.conform.model import Vector
@@ -49,12 +50,14 @@ def _pmus4() -> dict[str, goldmont.Pfm4Pmu]:
 
 @cache
 def _pmu3(name: str, cpuid3: str | None) -> Any:
-    cls = {"itanium2": itanium.Itanium2, "montecito": itanium.Montecito}[name]
+    if name == "gen_ia64":
+        return itanium.GenericIA64()
+    cls = {"itanium2": itanium.Itanium2, "montecito": itanium.Montecito, "itanium": itanium.Itanium}[name]
     return cls(None if cpuid3 is None else int(cpuid3, 0))
 
 
 def pmu_for(vector: Vector) -> Any:
-    """The PMU of a request, as the vector has it detected or forced; `Itanium2` or `Montecito`."""
+    """The PMU of a request, as the vector has it detected or forced: a `Pmu` of pypfm.itanium."""
     return _pmu3(str(vector["pmu"]), environment(vector).get("LIBPFM_IA64_CPUID3"))
 
 
@@ -66,7 +69,7 @@ def keywords(vector: Vector) -> dict[str, Any]:
     :raises ValueError: the Pythonic layer has nothing to say it with
     """
     pmu, given = str(vector["pmu"]), vector.get("model_in")
-    prefix = f"pfp_{TAGS[pmu]}_"
+    prefix = f"pfp_{TAGS.get(pmu)}_"
     model: dict[str, Any] = {name.removeprefix(prefix): value for name, value in cast("Vector", given or {}).items()}
     flags = vector.get("pfp_flags", 0)
     if set(model) - _PARTS or flags not in (0, 1):
@@ -76,13 +79,17 @@ def keywords(vector: Vector) -> dict[str, Any]:
         "events": _events(cast("list[dict[str, Any]]", vector["events"]), model.get("counters", [])),
         "plm": vector.get("dfl_plm", 0), "system_wide": bool(flags),
         "unavailable_pmcs": vector.get("unavail_pmcs", ()), "check": "reference",
+    }
+    if pmu == "gen_ia64":
+        return arguments
+    arguments |= {
         "model_input": given is not None, "model_output": bool(vector.get("model_out")),
         "code_ranges": _ranges(model.get("irange")), "data_ranges": _ranges(model.get("drange")),
         "iear": _part(Ear, model.get("iear")), "dear": _part(Ear, model.get("dear")),
     }
-    if pmu == "itanium2":
+    if pmu in ("itanium", "itanium2"):
         return arguments | {"opcode_match": (_matcher(model.get("pmc8")), _matcher(model.get("pmc9"))),
-                            "btb": _part(Btb, model.get("btb"))}
+                            "btb": _part(Btb if pmu == "itanium2" else ItaniumBtb, model.get("btb"))}
     return arguments | {"opcode_match": (_matcher(model.get("opcm1")), _matcher(model.get("opcm2"))),
                         "etb": _part(Etb, model.get("etb")), "ipear": _part(IpEar, model.get("ipear"))}
 
@@ -122,5 +129,7 @@ def _matcher(struct: dict[str, Any] | None) -> OpcodeMatch | None:
 
 def _part(cls: type, struct: dict[str, Any] | None) -> Any:
     """A part of the model's input as an object of the Pythonic layer."""
-    zero = {"tm": 0, "ptm": 0, "ppm": 0, "brt": 0} if cls in (Btb, Etb) else {}
-    return None if struct is None else cls(**{"used": 0, **zero, **_without_prefix(struct)})
+    if struct is None:
+        return None
+    zero = {f.name: 0 for f in fields(cls)} if cls in (Btb, Etb, ItaniumBtb) else {"used": 0}
+    return cls(**{**zero, **_without_prefix(struct)})

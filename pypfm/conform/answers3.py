@@ -56,7 +56,7 @@ class Library3:
     # ---- pfm_dispatch_events() ----
 
     def _dispatch(self, vector: Vector) -> Json:
-        ffi, tag = self._ffi, TAGS[str(vector["pmu"])]
+        ffi, tag = self._ffi, TAGS.get(str(vector["pmu"]))  # of the generic PMU none: it has no structures
         request = self._request(cast("dict[str, Any]", vector))
         if isinstance(request, dict):
             return cast("Json", request)
@@ -73,7 +73,8 @@ class Library3:
             if model:
                 got["drange"] = _ranges(getattr(model.pointer, f"pfp_{tag}_drange"))
                 got["irange"] = _ranges(getattr(model.pointer, f"pfp_{tag}_irange"))
-                got["fine"] = getattr(self._functions, f"pfm_{tag}_irange_is_fine")(out.pointer, model.pointer)
+                if tag != "ita":  # has no fine mode
+                    got["fine"] = getattr(self._functions, f"pfm_{tag}_irange_is_fine")(out.pointer, model.pointer)
         if out.overrun or (model and model.overrun):
             got["overrun"] = True
         return got
@@ -170,8 +171,7 @@ class Library3:
         if isinstance(got["pfm_get_event_code"], int):
             got["pfm_get_event_code"] = hex(got["pfm_get_event_code"])
         got["unit_masks"] = self._masks(index)
-        prefix = f"pfm_{TAGS[pmu]}_"
-        for name in self._functions.names(prefix):
+        for name in self._functions.names(f"pfm_{TAGS[pmu]}_") if pmu in TAGS else ():
             parameters = self._functions.signature(name).args
             if [p.cname for p in parameters[:1]] == ["unsigned int"]:  # not pfm_*_irange_is_fine()
                 value = self._plain(name, index)

@@ -33,7 +33,8 @@ FindingKind = Literal["value", "crash", "hang", "symbol", "layout"]
 #: A function that tells libpfm 3 and 4 apart.
 MARKS = {"pfm3": "pfm_dispatch_events", "pfm4": "pfm_get_os_event_encoding"}
 #: The PMUs, and the library of each; perf_raw is one of the C interface only.
-PMUS = {"itanium2": "pfm3", "montecito": "pfm3", "glm": "pfm4", "perf": "pfm4", "perf_raw": "pfm4"}
+PMUS = {"itanium2": "pfm3", "montecito": "pfm3", "itanium": "pfm3", "gen_ia64": "pfm3",
+        "glm": "pfm4", "perf": "pfm4", "perf_raw": "pfm4"}
 
 
 def base(api: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pypfm.conform._calls3 import Calls
 from pypfm.conform._random import source
 from pypfm.conform._requests3 import Requests
-from pypfm.itanium import Itanium2, Montecito
+from pypfm.itanium import GenericIA64, Itanium, Itanium2, Montecito, Pmu
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["PMUS", "vectors"]
 
 #: The PMUs for which calls are made, and the class of each.
-PMUS = {"itanium2": Itanium2, "montecito": Montecito}
+PMUS: dict[str, type[Pmu]] = {"itanium2": Itanium2, "montecito": Montecito, "itanium": Itanium, "gen_ia64": GenericIA64}
 
 # Of ten calls: requests, other functions, and the rest queries about events.
 _REQUESTS, _CALLS = 6, 3
@@ -26,7 +26,7 @@ _REQUESTS, _CALLS = 6, 3
 def vectors(pmu: str, count: int, seed: int) -> Iterator[Vector]:
     """Random calls without answers: requests, calls of the other functions, queries about events.
 
-    :param pmu: itanium2 or montecito
+    :param pmu: itanium2, montecito, itanium or gen_ia64
     :param count: how many
     :param seed: which ones; the same seed gives the same calls on every machine
     :returns: vectors (see `pypfm.conform.model`) with ids, without ``expect``

@@ -46,7 +46,7 @@ def record(path: str, pmu: str, count: int, seed: int, api: str | None = None, *
     """Have a library answer random calls.
 
     :param path: the library; a name without a slash is looked up as the loader does
-    :param pmu: itanium2, montecito, glm, perf or perf_raw
+    :param pmu: itanium2, montecito, itanium, gen_ia64, glm, perf or perf_raw
     :param count: how many calls
     :param seed: which ones
     :param api: pfm3, pfm3-manual or pfm4; None: what the library exports decides

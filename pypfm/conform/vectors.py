@@ -30,7 +30,8 @@ PMU_IDS = {"glm": lib4.PFM_PMU_INTEL_GLM, "perf": lib4.PFM_PMU_PERF_EVENT, "perf
 #: An opaque event index of libpfm 4 is ``PMU << 21 | event``.
 EVENT_SHIFT = 21
 #: Part of the names of functions and types that belong to a PMU of libpfm 3.
-TAGS = {"itanium2": "ita2", "montecito": "mont"}
+TAGS = {"itanium2": "ita2", "montecito": "mont", "itanium": "ita"}
+_GENERIC = "gen_ia64"  # which has no functions and types of its own
 _VARIABLE = re.compile(r"LIBPFM_\w+", re.ASCII)
 _OS = ("none", "perf_event", "perf_event_ext")
 
@@ -87,9 +88,12 @@ def _complaints(vector: Json) -> Iterator[str]:
     for key, kinds in KINDS[kind].items():
         if type(vector.get(key)) is not kinds:
             yield f"{kind} wants {key} as {kinds.__name__}"
-    pmus = (None, *TAGS) if kind == "call" else tuple(TAGS)
+    pmus = (None, *TAGS, _GENERIC) if kind == "call" else (*TAGS, _GENERIC)
     if kind in ("dispatch", "call", "query") and vector.get("pmu") not in pmus:
         yield f"pmu is {shown(json.dumps(vector.get('pmu')))}; there are {', '.join(p or 'null' for p in pmus)}"
+    for key in ("cpuid3", "model_in", "model_out") if vector.get("pmu") == _GENERIC else ():
+        if key in vector:
+            yield f"{_GENERIC} has no {key}"
     if "os" in vector and vector["os"] not in _OS:
         yield f"os is {shown(json.dumps(vector['os']))}; there are {', '.join(_OS)}"
     about = ("event", "os") if "event" in vector else ("pmu",)
@@ -133,6 +137,8 @@ def environment(vector: Vector) -> dict[str, str]:
     """The LIBPFM_* variables of the process that makes the call."""
     if "cpuid3" in vector:
         return {"LIBPFM_IA64_CPUID3": str(vector["cpuid3"])}
+    if vector.get("pmu") == _GENERIC:  # pfm_force_pmu() would leave its tables empty
+        return {"LIBPFM_FORCE_PMU": str(lib3.PFMLIB_GEN_IA64_PMU)}
     return dict(cast("dict[str, str]", vector.get("env", {})))
 
 
@@ -154,13 +160,13 @@ def start_of(vector: Vector) -> list[Vector]:
         return []  # before pfm_initialize()
     pmu = int(getattr(lib3, f"PFMLIB_{str(vector['pmu']).upper()}_PMU"))
     selected: Vector = start | {"call": "pfm_get_pmu_type", "expect": {"ret": 0, "value": pmu}}
-    if "cpuid3" in vector:
+    if "cpuid3" in vector or vector["pmu"] == _GENERIC:
         return [start | {"expect": {"ret": 0}}, selected]
     return [start, start | {"call": "pfm_force_pmu", "args": [pmu], "expect": {"ret": 0}}, selected]
 
 
 def pmu_of(vector: Vector) -> str:
-    """The PMU of a vector: itanium2, montecito, glm, perf or perf_raw; none if any would do."""
+    """The PMU of a vector: itanium2, montecito, itanium, gen_ia64, glm, perf or perf_raw; none if any would do."""
     if vector["kind"] in ("dispatch", "call", "query"):
         return str(vector["pmu"] or "none")
     names = {number: name for name, number in PMU_IDS.items()}
@@ -186,7 +192,8 @@ def _of_kind(kind: str) -> Vector:
 
 
 def _pfm3() -> Iterator[Vector]:
-    for name in ("pfm3_dispatch.jsonl.gz", "pfm3_golden_itanium2.jsonl", "pfm3_golden_montecito.jsonl"):
+    for name in ("pfm3_dispatch.jsonl.gz", "pfm3_dispatch_itanium.jsonl.gz", "pfm3_golden_itanium2.jsonl",
+                 "pfm3_golden_montecito.jsonl", "gen_ia64.jsonl"):
         yield from (_of_kind("dispatch") | vector for vector in _load(name))
     for number, vector in enumerate(_load("pfm3_api.jsonl.gz"), 1):
         yield _of_kind("call") | {"id": f"api-{number:04}"} | vector
