@@ -12,7 +12,7 @@ from conftest import TESTS, run
 from native import PFM3, PFM3_MANUAL, build, build_program, tool
 from pypfm.config import Library
 
-PROGRAMS = ["ported_itanium2", "ported_montecito", "regmask", "queries", "stale"]
+PROGRAMS = ["ported_itanium2", "ported_montecito", "itanium", "gen_ia64", "regmask", "queries", "stale"]
 
 every_program = pytest.mark.parametrize("program", PROGRAMS)
 

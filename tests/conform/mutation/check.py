@@ -34,7 +34,7 @@ from pypfm.conform.model import Vector
 from pypfm.conform.record import record
 from pypfm.conform.runner import TIMEOUT
 
-PMUS = {"pfm3": ("itanium2", "montecito"), "pfm4": ("glm", "perf", "perf_raw")}
+PMUS = {"pfm3": ("itanium2", "montecito", "itanium", "gen_ia64"), "pfm4": ("glm", "perf", "perf_raw")}
 SHARE = 0.9
 
 

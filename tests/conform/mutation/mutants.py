@@ -46,6 +46,7 @@ def _off(file: str, rule: str, condition: str) -> Mutant:
 
 
 _ITA2, _MONT, _IA64 = "pfm3/itanium2.c", "pfm3/montecito.c", "pfm3/ia64.c"
+_ITA, _GEN = "pfm3/itanium.c", "pfm3/gen_ia64.c"
 _RANGES, _JOB, _MODEL, _API3 = "pfm3/ranges.c", "pfm3/job.c", "pfm3/model.c", "pfm3/api.c"
 _PARSE, _GLM, _PERF, _EVENT = "pfm4/parse.c", "pfm4/glm.c", "pfm4/perf.c", "pfm4/perf_event.c"
 _REQUEST, _PMUS, _API4 = "pfm4/request.c", "pfm4/pmus.c", "pfm4/api.c"
@@ -66,10 +67,7 @@ ITANIUM2 = [
          "pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1"),
     Mutant("L2 sets 1 and 2 have unit masks of their own", _ITA2,
            "event->group == GROUP_L2 && event->set != 1 && event->set != 2", "event->group == GROUP_L2"),
-    Mutant("an event goes to its counters only", _ITA2, "job->events[i]->counters & free", "0xf0 & free"),
-    Mutant("unavailable counters are not taken", _ITA2, "~(unsigned int)job->in->pfp_unavail_pmcs.bits[0]", "~0u"),
-    Mutant("oi is set in a counter", _ITA2, "pmc_oi = 1;", "pmc_oi = 0;"),
-    Mutant("ism of a counter", _ITA2, "in ? (unsigned int)in->pfp_ita2_counters[i].ism & 3 : 0", "0"),
+    Mutant("ism of a counter", _ITA2, "in ? (unsigned int)in->pfp_ita2_counters[i].ism : 0", "0"),
     Mutant("fine mode holds one range of prefetch events", _ITA2, "n > (prefetches ? 1 : 2)", "n > 2"),
     _off(_ITA2, "outside fine mode several ranges need retired events", "!fine && !retired_only && n > 1"),
     _off(_ITA2, "prefetch events in one pair do not mix with others",
@@ -139,7 +137,55 @@ MONTECITO = [
     Mutant("the trace buffer has PMD38 and PMD39", _MONT, "pfm3_emit_pmds(job, 38, 39);", ""),
 ]
 
+ITANIUM = [
+    _off(_ITA, "modes of the EARs (Itanium)", "ear->mode > 2"),
+    Mutant("mode 2 passes", _ITA, "if (ear->mode > 2)", "if (ear->mode > 1)"),
+    Mutant("pm of an EAR (Itanium)", _ITA, "pfm3_field(pfm3_systemwide(job), 6, 1) |", ""),
+    Mutant("an EAR has 4 bits of unit mask (Itanium)", _ITA, "pfm3_field(ear->umask, 16, 4)",
+           "pfm3_field(ear->umask, 16, 8)"),
+    Mutant("ism of an EAR (Itanium)", _ITA, " |\n\t\t\t pfm3_field(ear->ism, 24, 2)", ""),
+    Mutant("an EAR that an event implies ignores data ranges", _ITA,
+           "!(job->extras.dear.used && job->extras.drange.used)", "!job->extras.drange.used"),
+    Mutant("data ranges restrict the D-EAR of the caller", _ITA,
+           "!(job->extras.dear.used && job->extras.drange.used)", "1"),
+    Mutant("the second address of PMC11 stays 0", _ITA, "{ PMC_DEAR, 0 }", "{ PMC_DEAR, PMC_DEAR }"),
+    Mutant("the last EAR event decides", _ITA, ".has_ism = 1, .last_ear = 1", ".has_ism = 1"),
+    Mutant("an opcode matcher is a raw value", _ITA, "{ .pmc_val = opcm->pmc_val }", "{ .pmc_val = opcm->pmc_val & ~7ul }"),
+    Mutant("PMC12 holds its number", _ITA, "PMC_BTB, PMC_BTB, (struct", "PMC_BTB, 0xfff8, (struct"),
+    Mutant("the addresses of PMC12 are 0", _ITA, "(struct pfm3_addresses){ 0, 0 }",
+           "(struct pfm3_addresses){ PMC_BTB, PMC_BTB }"),
+    Mutant("the branch buffer has nine PMDs (Itanium)", _ITA, "pfm3_emit_shown_pmds(job, 8, 16);",
+           "pfm3_emit_shown_pmds(job, 8, 15);"),
+    Mutant("code ranges are aligned to bundles (Itanium)", _ITA, "pfm3_count_ranges(in, 16)", "pfm3_count_ranges(in, 1)"),
+    Mutant("a code range is needed (Itanium)", _ITA, "if (n == 0)\n\t\treturn PFMLIB_ERR_IRRINVAL;", ""),
+    Mutant("PMC13 is 0", _ITA, "pfm3_emit_pmc(job, PMC_IRANGE, 0);", "pfm3_emit_pmc(job, PMC_IRANGE, 1);"),
+    Mutant("too many code ranges (Itanium)", _ITA, "ret == PFMLIB_ERR_TOOMANY ? PFMLIB_ERR_IRRTOOMANY : ret", "ret"),
+    Mutant("data ranges without a D-EAR event write PMC11", _ITA,
+           "ret != PFMLIB_SUCCESS || pfm3_first_of_kinds(job, PFM3_DEAR_KINDS)", "ret != PFMLIB_SUCCESS"),
+    Mutant("data ranges write PMC11 even if the D-EAR is used", _ITA,
+           "ret != PFMLIB_SUCCESS || pfm3_first_of_kinds(job, PFM3_DEAR_KINDS)",
+           "ret != PFMLIB_SUCCESS || job->extras.dear.used || pfm3_first_of_kinds(job, PFM3_DEAR_KINDS)"),
+    Mutant("the range structures are Itanium's own", _ITA, ".plm = given->rr_limits[i].rr_plm",
+           ".plm = given->rr_limits[i].rr_flags"),
+]
+
+GENERIC_IA64 = [
+    Mutant("width of the counters (forced)", _GEN, "counter_width = 47;", "counter_width = 32;"),
+    Mutant("codes of the events (forced)", _GEN, ".code = 18;", ".code = 8;"),
+    Mutant("the address of a counter is the place of the event", _GEN, "(struct pfm3_addresses){ i, 0 }",
+           "(struct pfm3_addresses){ num, 0 }"),
+    Mutant("the second address of a PMD stays 0", _GEN, "(struct pfm3_addresses){ num, 0 }",
+           "(struct pfm3_addresses){ num, num }"),
+    Mutant("pfm_get_event_counters() misses the counters", _GEN, "n < model->num_counters && n < PFMLIB_REG_MAX",
+           "n < PFMLIB_REG_MAX"),
+    Mutant("too many events (generic)", _GEN, "if (job->count > PMU_GEN_IA64_NUM_COUNTERS)", "if (0)",
+           why_not="forced, there are four counters, and the generic API refuses more events"),
+]
+
 IA64 = [
+    Mutant("an event goes to its counters only", _IA64, "s->job->events[i]->counters & free", "0xf0 & free"),
+    Mutant("unavailable counters are not taken", _IA64, "~(unsigned int)job->in->pfp_unavail_pmcs.bits[0]", "~0u"),
+    Mutant("oi is set in a counter", _IA64, "pfm3_field(1, 5, 1) |\t/* oi */\n\t\t\t ", ""),
     _off(_IA64, "events have to support the qualifiers",
          "!(x->unchecked >> i & 1) && (needed & ~(unsigned int)job->events[i]->flags)"),
     Mutant("NO_QUALCHECK", _IA64, "!(x->unchecked >> i & 1) && ", ""),
@@ -205,8 +251,8 @@ GENERIC = [
     Mutant("a name needs room for its end", _API3, "maxlen - 1 < strlen(event->name)", "maxlen < strlen(event->name)"),
     Mutant("a unit mask's name needs a byte more", _API3,
            "strlen(state.model->masks[mask_idx].name) >= maxlen - 1", "strlen(state.model->masks[mask_idx].name) >= maxlen"),
-    Mutant("counters of a code query", _API3, "cnt - state.model->first_counter >= state.model->num_counters",
-           "cnt - state.model->first_counter > state.model->num_counters"),
+    Mutant("counters of a code query", _API3, "!(cnt < 64 && state.model->impl_counters >> cnt & 1)",
+           "!(cnt < 64 && state.model->impl_counters << 1 >> cnt & 1)"),
     Mutant("a code fits an int", _API3, "*end || code > 2147483647", "*end"),
     Mutant("a name ends at a colon", _API3, "pfm3_find_name(state.model, name, strcspn(name, \":\"))",
            "pfm3_find_name(state.model, name, strlen(name))"),
@@ -283,4 +329,4 @@ KERNEL = [
     Mutant("defaults of cache events are not reported", _API4, "pmu == &pfm4_glm && umask->flags", "umask->flags"),
 ]
 
-MUTANTS = [*ITANIUM2, *MONTECITO, *IA64, *RANGES, *GENERIC, *PARSER, *GOLDMONT, *KERNEL]
+MUTANTS = [*ITANIUM2, *MONTECITO, *ITANIUM, *GENERIC_IA64, *IA64, *RANGES, *GENERIC, *PARSER, *GOLDMONT, *KERNEL]
