@@ -358,8 +358,10 @@ class Requests:
         if rng.chance(0.25):
             vector["pfp_flags"] = 1
         vector["events"] = [self.event(e, default, bool(draft.wants)) for e in draft.events]
-        if rng.chance(0.07):
-            vector["unavail_pmcs"] = [*rng.some((*self.pmu.counters, *self.model.registers), 2)]
+        # The generic PMU has little else that decides.
+        often, most = (0.07, 2) if self.model.tag else (0.5, 5)
+        if rng.chance(often):
+            vector["unavail_pmcs"] = [*rng.some((*self.pmu.counters, *self.model.registers), most)]
         return vector | self.model_parts(draft)
 
     def with_masked(self, draft: Draft) -> Draft:

@@ -40,6 +40,10 @@ def values(data: dict[str, Any]) -> dict[int, str]:
     (("events", "-p", "montecito", "--json", "L1*"), "events"),
     (("info", "-p", "montecito", "--json", "l3_inserts"), "info"),
     (("info", "-p", "itanium2", "--json", "DATA_EAR_ALAT"), "info"),
+    (("events", "-p", "itanium", "--json"), "events"),
+    (("events", "-p", "gen_ia64", "--json"), "events"),
+    (("info", "-p", "itanium", "--json", "DATA_EAR_TLB_SW"), "info"),
+    (("info", "-p", "gen_ia64", "--json", "CPU_CYCLES"), "info"),
     (("encode", "-p", "itanium2", "CPU_CYCLES"), "encode"),
     (("events", "-p", "glm", "--json"), "events_pfm4"),
     (("events", "-p", "perf", "--json", "*cache*"), "events_pfm4"),
@@ -66,7 +70,7 @@ def test_every_schema_file_is_listed() -> None:
 
 
 def test_pmus_in_a_pipe() -> None:
-    assert output("pmus").split() == ["itanium2", "montecito", "glm", "perf"]
+    assert output("pmus").split() == ["itanium2", "montecito", "itanium", "gen_ia64", "glm", "perf"]
 
 
 def test_events_in_a_pipe_are_one_name_a_line() -> None:
@@ -146,6 +150,45 @@ def test_montecito_options(args: str, pmcs: dict[int, str]) -> None:
     assert values(encoded("-p", "montecito", *args.split())) == pmcs
 
 
+@pytest.mark.parametrize(("args", "pmcs"), [
+    ("FP_OPS_RETIRED_HI,thres=2,ism=ia64,plm=0", {4: "0x2200a21"}),
+    ("CPU_CYCLES --system-wide --plm 0,3 --unavail 4", {5: "0x1269"}),
+    ("--iear tlb:8,plm=0,1,ism=2", {10: "0x2080083"}),
+    ("--dear cache:0xf", {11: "0x100f0008"}),
+    ("--dear alat:0 --check reference", {11: "0x10000008"}),
+    ("--btb tar=0,tac=1,bac=1,tm=3,ptm=1,ppm=2,plm=0", {12: "0xc"}),
+    ("IA64_INST_RETIRED --pmc8 0xfff0123456789a --pmc9 1", {4: "0x828", 8: "0xfff0123456789a", 9: "0x1"}),
+    ("NOPS_RETIRED --code-range 0x1000+0x40", {4: "0x3028", 13: "0x0"}),
+    ("LOADS_RETIRED --data-range 0x1000-0x2000 --cpuid3 0x07000804", {4: "0x6c28", 11: "0x8"}),
+])
+def test_itanium_options(args: str, pmcs: dict[int, str]) -> None:
+    assert values(encoded("-p", "itanium", *args.split())) == pmcs
+
+
+def test_generic_ia64_options(tmp_path: Path) -> None:
+    data = encoded("-p", "gen_ia64", "CPU_CYCLES,plm=0", "IA64_INST_RETIRED", "--unavail", "4", "--system-wide")
+    assert values(data) == {5: "0x1261", 6: "0x868"}
+    pal = tmp_path / "perfmon_info"
+    pal.write_text("PMC/PMD pairs : 4\nCounter width : 32\nCycle event number : 33\nRetired event number : 8\n"
+                   "Implemented PMC : 0-7\nImplemented PMD : 4-7\nCycles count capable : 6-7\n"
+                   "Retired bundles count capable : 4-7\n")
+    assert values(encoded("-p", "gen_ia64", "CPU_CYCLES", "--pal", pal)) == {6: "0x2128"}
+    done = pypfm("encode", "-p", "gen_ia64", "CPU_CYCLES", "--pal", tmp_path / "none")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "is no perfmon_info" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_itanium_and_the_generic_pmu_on_a_terminal() -> None:
+    text = on_terminal(80, "encode", "-p", "itanium", "BRANCH_EVENT", "--iear", "tlb:4", "--code-range", "0x1000-0x2000",
+                       "--check", "reference", "--unavail", "5")
+    assert "PMC12 = 0x000000000000000c" in text
+    assert "code range covered: 0x1000 to 0x2000" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert "IA64_INST_RETIRED" in on_terminal(80, "events", "-p", "gen_ia64")
+    assert "gen_ia64" in on_terminal(80, "pmus")
+
+
 @pytest.mark.parametrize(("args", "codes"), [
     ("-p glm OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE:u", [["0x5101b7", "0x10001"]]),
     ("-p glm ICACHE:HIT --plm user,kernel BACLEARS", [["0x530180"], ["0x5301e6"]]),
@@ -214,6 +257,11 @@ MISTAKES = [
     ("encode -p itanium2 --btb tm=4", "2 bits"),
     ("encode -p montecito --ipear 256", "8 bits"),
     ("encode -p itanium2 --iear alat:0", "EAR mode"),
+    ("encode -p itanium --iear alat:0", "mode is 0x2"),
+    ("encode -p itanium LOADS_RETIRED --dear cache:0 --data-range 0x1000-0x2000", "PMC11 twice"),
+    ("encode -p gen_ia64 CPU_CYCLES,ism=ia64", "no model-specific settings"),
+    ("encode -p gen_ia64 CPU_CYCLE", "the nearest are CPU_CYCLES"),
+    ("encode -p gen_ia64 CPU_CYCLES --pal /", "is no perfmon_info"),
     ("events -p itanium2 NO_SUCH_*", "no event of itanium2 matches"),
     ("encode -p glm ICACH", "the nearest are ICACHE"),
     ("encode -p glm ICACHE:HITS", "HIT, MISSES, ACCESSES"),
@@ -246,6 +294,10 @@ WRONG_USAGE = [
     "encode -p montecito CPU_OP_CYCLES_ALL --opcm1 m:1", "encode -p itanium2 CPU_CYCLES --check sometimes",
     "encode -p itanium2 CPU_CYCLES --no-such-option", "encode -p itanium2 CPU_CYCLES --plm user X,bad",
     "encode -p glm", "encode -p glm ICACHE:HIT --pmc8 1", "encode -p perf cycles --corrected",
+    "encode -p itanium CPU_CYCLES --btb ds=1", "encode -p itanium2 CPU_CYCLES --btb tar=1", "encode -p itanium",
+    "encode -p itanium NOPS_RETIRED --invert", "encode -p itanium NOPS_RETIRED --etb tm=3", "encode -p gen_ia64",
+    "encode -p gen_ia64 CPU_CYCLES --cpuid3 0", "encode -p gen_ia64 CPU_CYCLES --code-range 0-16",
+    "encode -p itanium CPU_CYCLES --pal x", "encode -p itanium2 CPU_CYCLES --pal x",
     "encode -p itanium2 CPU_CYCLES --os none", "encode -p montecito CPU_OP_CYCLES_ALL --open",
     "encode -p glm ICACHE:HIT --os windows", "encode -p glm ICACHE:HIT --code-range 0-16",
     "config", "config pfm3", "config --library pfm9", "info -p itanium2", "events",

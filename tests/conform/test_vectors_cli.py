@@ -19,7 +19,8 @@ from pypfm.config import LIBRARIES
 from pypfm.conform import runner, vectors
 from terminal import pypfm
 
-PMUS = {"itanium2": "pfm3", "montecito": "pfm3", "glm": "pfm4", "perf": "pfm4", "perf_raw": "pfm4"}
+PMUS = {"itanium2": "pfm3", "montecito": "pfm3", "itanium": "pfm3", "gen_ia64": "pfm3",
+        "glm": "pfm4", "perf": "pfm4", "perf_raw": "pfm4"}
 SCHEMA = jsonschema.Draft202012Validator(schemas.load("vector"))
 Lines = list[dict[str, Any]]
 
@@ -79,9 +80,11 @@ def test_nothing_recorded_is_lost(exported: Callable[[str], Lines]) -> None:
     for api in ("pfm3", "pfm4"):
         ids = {v["id"] for pmu, of in PMUS.items() if of == api for v in exported(pmu)}
         assert ids == {v["id"] for v in vectors.recorded(api)}
-    requests = [v for name in ("itanium2", "montecito") for v in exported(name) if v["kind"] == "dispatch"]
+    requests = [v for name in ("itanium2", "montecito", "itanium") for v in exported(name) if v["kind"] == "dispatch"]
     assert len(requests) == sum(len(read(str(f))) for f in VECTORS.glob("pfm3_*.jsonl*") if "api" not in f.name)
     assert Counter(v["kind"] for v in exported("itanium2"))["query"] == 497
+    assert Counter(v["kind"] for v in exported("itanium"))["query"] == 230
+    assert [v["id"] for v in exported("gen_ia64") if v["kind"] == "dispatch"] == ["generic-checked-example"]
 
 
 def test_exported_lines_hold_what_was_recorded(exported: Callable[[str], Lines]) -> None:
@@ -103,7 +106,7 @@ def test_an_error_says_its_name_and_why(exported: Callable[[str], Lines]) -> Non
     assert any("unit masks:" in v["why"] for v in strings)
 
 
-@pytest.mark.parametrize("pmu", ["itanium2", "perf"])
+@pytest.mark.parametrize("pmu", ["itanium2", "itanium", "gen_ia64", "perf"])
 def test_our_library_answers_exported_vectors(pmu: str, exported: Callable[[str], Lines]) -> None:
     check_replay(library(pmu), exported(pmu))
 
@@ -130,7 +133,7 @@ def test_the_schema_is_printed() -> None:
 
 
 @pytest.mark.parametrize(("kind", "change"), [
-    ("dispatch", {"result": "maybe"}), ("dispatch", {"pmu": "itanium"}), ("dispatch", {"extra": 1}),
+    ("dispatch", {"result": "maybe"}), ("dispatch", {"pmu": "merced"}), ("dispatch", {"extra": 1}),
     ("dispatch", {"model_in": {"pfp_ita2_opcm1": {}}}), ("dispatch", {"expect": {"ret": 0, "pmcs": [[4, 4, 4]]}}),
     ("dispatch", {"events": [{"name": "CPU_CYCLES"}]}), ("dispatch", {"id": ""}), ("dispatch", {"expect": {}}),
     ("call", {"args": None}), ("call", {"expect": {"value": 1.5}}), ("query", {"expect": {}}),

@@ -41,6 +41,12 @@ def written_twice(vector: dict[str, Any]) -> bool:
     return len({row[0] for row in rows}) != len(rows)
 
 
+def has_two_values(vector: dict[str, Any]) -> bool:
+    """Whether PMC11 of Itanium comes twice: for the data EAR, and then for data ranges."""
+    numbers = [row[0] for row in vector["expect"]["pmcs"]]
+    return len(set(numbers)) != len(numbers)
+
+
 @pytest.fixture(scope="module")
 def vectors() -> list[tuple[dict[str, Any], Decoded]]:
     return [(v, decode(v["pmu"], registers(v))) for v in successes()]
@@ -61,7 +67,7 @@ def test_the_original_event_is_among_the_candidates_of_each_counter(vectors: Vec
                        for name in meaning.events):
                 missing.append((vector["id"], event, meaning.events))
     assert missing[:3] == []
-    assert len(vectors) == 5019
+    assert len(vectors) == 5019 + 739
 
 
 def cover_rows(cover: RangeCover | None) -> list[list[Any]]:
@@ -70,7 +76,7 @@ def cover_rows(cover: RangeCover | None) -> list[list[Any]]:
 
 def test_from_registers_gives_the_recorded_encoding(vectors: Vectors) -> None:
     """Order, hardware addresses (Montecito: also those one above the number) and the PMDs to read."""
-    different, twice = [], 0
+    different, twice, lost = [], 0, 0
     for vector, _ in vectors:
         encoding = Encoding.from_registers(vector["pmu"], registers(vector))
         got = [[[r.num, r.addr, r.alt_addr, hex(r.value)] for r in encoding.pmcs],
@@ -82,10 +88,15 @@ def test_from_registers_gives_the_recorded_encoding(vectors: Vectors) -> None:
             twice += 1
             assert wanted[2] == 2 * got[2]
             wanted[2] = got[2]
+        if has_two_values(vector):  # a name has one: the setting of the data EAR is lost
+            lost += 1
+            assert got[0] == [row for row in wanted[0] if row[:3] != [11, 11, 0]]
+            got = wanted
         if got != wanted:
             different.append((vector["id"], wanted, got))
     assert different[:3] == []
     assert 0 < twice < 30
+    assert 0 < lost < 10
 
 
 def values(encoding: Encoding) -> dict[str, tuple[int, int]]:
@@ -104,8 +115,8 @@ def test_encoding_a_decoded_result_gives_the_same_registers(vectors: Vectors) ->
     for vector, decoded in vectors:
         found = decoded.to_request()
         encoding = found.pmu.encode_request(found.request, check="reference")
-        if (values(encoding), {r.num for r in encoding.pmds}) != (
-                recorded(vector), {row[0] for row in vector["expect"]["pmds"]}):
+        pmds = {row[0] for row in vector["expect"]["pmds"]} - ({2, 3, 17} if has_two_values(vector) else set())
+        if (values(encoding), {r.num for r in encoding.pmds}) != (recorded(vector), pmds):
             different.append((vector["id"], found.request))
     assert different[:3] == []
 

@@ -35,6 +35,34 @@ pmc15_ita2_reg: opcmc_ibrp0_pmc8 0/1, opcmc_ibrp1_pmc9 1/1, opcmc_ibrp2_pmc8 2/1
     opcmc_ig1 4/60
 """
 
+ITA_PMC = """
+pmc_ita_count_reg: pmc_plm 0/4, pmc_ev 4/1, pmc_oi 5/1, pmc_pm 6/1, pmc_ig1 7/1, pmc_es 8/7, pmc_ig2 15/1,
+    pmc_umask 16/4, pmc_thres 20/3, pmc_ig3 23/1, pmc_ism 24/2, pmc_ig4 26/38
+pmc8_9_ita_reg: ignored1 0/3, mask 3/27, ignored2 30/3, match 33/27, b 60/1, f 61/1, i 62/1, m 63/1
+pmc10_ita_reg: iear_plm 0/4, iear_ig1 4/2, iear_pm 6/1, iear_tlb 7/1, iear_ig2 8/8, iear_umask 16/4, iear_ig3 20/4,
+    iear_ism 24/2, iear_ig4 26/38
+pmc11_ita_reg: dear_plm 0/4, dear_ig1 4/2, dear_pm 6/1, dear_tlb 7/1, dear_ig2 8/8, dear_umask 16/4, dear_ig3 20/4,
+    dear_ism 24/2, dear_ig4 26/2, dear_pt 28/1, dear_ig5 29/35
+pmc12_ita_reg: btbc_plm 0/4, btbc_ig1 4/2, btbc_pm 6/1, btbc_tar 7/1, btbc_tm 8/2, btbc_ptm 10/2, btbc_ppm 12/2,
+    btbc_bpt 14/1, btbc_bac 15/1, btbc_ig2 16/48
+pmc13_ita_reg: irange_ta 0/1, irange_ig 1/63
+"""
+
+ITA_PMD = """
+pmd_ita_counter_reg: pmd_count 0/32, pmd_sxt32 32/32
+pmd0_ita_reg: iear_v 0/1, iear_tlb 1/1, iear_ig1 2/3, iear_icla 5/59
+pmd1_ita_reg: iear_lat 0/12, iear_ig1 12/52
+pmd2_ita_reg: dear_daddr 0/64
+pmd3_ita_reg: dear_latency 0/12, dear_ig1 12/50, dear_level 62/2
+pmd8_15_ita_reg: btb_b 0/1, btb_mp 1/1, btb_slot 2/2, btb_addr 4/60
+pmd16_ita_reg: btbi_bbi 0/3, btbi_full 3/1, btbi_ignored 4/60
+pmd17_ita_reg: dear_vl 0/1, dear_ig1 1/1, dear_slot 2/2, dear_iaddr 4/60
+"""
+
+GEN_PMC = """
+pmc_gen_count_reg: pmc_plm 0/4, pmc_ev 4/1, pmc_oi 5/1, pmc_pm 6/1, pmc_ig1 7/1, pmc_es 8/8, pmc_ig2 16/48
+"""
+
 # PMD16 holds one nibble for each of PMD8 to PMD15, from bit 4.
 ITA2_PMD16 = ", ".join(
     f"btbi_pmd{n}ext_b1 {4 * (n - 7)}/1, btbi_pmd{n}ext_bruflush {4 * (n - 7) + 1}/1, "
@@ -140,9 +168,28 @@ REGISTERS: dict[str, dict[str, Bits]] = {
     "pfm_ita2_pmd_reg_t": read_registers(ITA2_PMD),
     "pfm_mont_pmc_reg_t": read_registers(MONT_PMC),
     "pfm_mont_pmd_reg_t": read_registers(MONT_PMD),
+    "pfm_ita_pmc_reg_t": read_registers(ITA_PMC),
+    "pfm_ita_pmd_reg_t": read_registers(ITA_PMD),
+    "pfm_gen_ia64_pmc_reg_t": read_registers(GEN_PMC),
 }
 
 options = type("pfmlib_options_t", (abi.options,), {})
+
+# Of Itanium, abi takes these from Itanium 2: their fields are the same.
+ita_counter, ita_opcm, ita_ear = (
+    type(t.__name__.replace("ita2", "ita"), (ctypes.Structure,), {"_fields_": t._fields_})
+    for t in (abi.ita2_counter, abi.ita2_opcm, abi.ita2_ear))
+
+
+def of_itanium(t: type[ctypes.Structure]) -> type[ctypes.Structure]:
+    """A structure of abi with the types of Itanium in it."""
+    own = {abi.ita2_opcm: ita_opcm, abi.ita2_ear: ita_ear}
+    fields = [(name, ita_counter * 4 if name == "pfp_ita_counters" else own.get(kind, kind)) for name, kind in t._fields_]
+    return type(t.__name__, (ctypes.Structure,), {"_fields_": fields})
+
+
+ita_input = of_itanium(abi.ita_input)
+gen_pmd = type("pfm_gen_ia64_pmd_reg_t", (ctypes.Structure,), {"_fields_": [("pmd_val", ctypes.c_ulong)]})
 
 STRUCTS: list[type[ctypes.Structure] | type[ctypes.Union]] = [
     abi.regmask, abi.event, abi.reg, abi.input_param, abi.output_param, options,
@@ -150,6 +197,8 @@ STRUCTS: list[type[ctypes.Structure] | type[ctypes.Union]] = [
     abi.ita2_in_rr, abi.ita2_out_rr, abi.ita2_input, abi.ita2_output,
     abi.mont_counter, abi.mont_opcm, abi.mont_etb, abi.mont_ipear, abi.mont_ear, abi.mont_in_desc,
     abi.mont_out_desc, abi.mont_in_rr, abi.mont_out_rr, abi.mont_input, abi.mont_output,
+    ita_counter, ita_opcm, abi.ita_btb, ita_ear, abi.ita_in_desc, abi.ita_out_desc, abi.ita_in_rr, abi.ita_out_rr,
+    ita_input, abi.ita_output, gen_pmd,
     *(register_union(name, "pmd_val" if "pmd" in name else "pmc_val", members)
       for name, members in REGISTERS.items()),
 ]
@@ -167,6 +216,9 @@ ENUMS: dict[str, dict[str, int]] = {
         "PFMLIB_ITA2_ISM_BOTH": 0, "PFMLIB_ITA2_ISM_IA32": 1, "PFMLIB_ITA2_ISM_IA64": 2},
     "pfmlib_ita2_ear_mode_t": {
         "PFMLIB_ITA2_EAR_CACHE_MODE": 0, "PFMLIB_ITA2_EAR_TLB_MODE": 1, "PFMLIB_ITA2_EAR_ALAT_MODE": 2},
+    "pfmlib_ita_ism_t": {
+        "PFMLIB_ITA_ISM_BOTH": 0, "PFMLIB_ITA_ISM_IA32": 1, "PFMLIB_ITA_ISM_IA64": 2},
+    "pfmlib_ita_ear_mode_t": {"PFMLIB_ITA_EAR_CACHE_MODE": 0, "PFMLIB_ITA_EAR_TLB_MODE": 1},
     "pfmlib_mont_ear_mode_t": {
         "PFMLIB_MONT_EAR_CACHE_MODE": 0, "PFMLIB_MONT_EAR_TLB_MODE": 1, "PFMLIB_MONT_EAR_ALAT_MODE": 2},
 }
@@ -177,6 +229,9 @@ ENUM_FIELDS: dict[tuple[str, str], str] = {
     ("pfmlib_ita2_ear_t", "ear_mode"): "pfmlib_ita2_ear_mode_t",
     ("pfmlib_ita2_ear_t", "ear_ism"): "pfmlib_ita2_ism_t",
     ("pfmlib_mont_ear_t", "ear_mode"): "pfmlib_mont_ear_mode_t",
+    ("pfmlib_ita_counter_t", "ism"): "pfmlib_ita_ism_t",
+    ("pfmlib_ita_ear_t", "ear_mode"): "pfmlib_ita_ear_mode_t",
+    ("pfmlib_ita_ear_t", "ear_ism"): "pfmlib_ita_ism_t",
 }
 
 # Sizes in bytes as the ABI's tables print them: a typing error above shows here.
@@ -190,5 +245,9 @@ SIZES: dict[str, int] = {
     "pfmlib_mont_ear_t": 24, "pfmlib_mont_input_rr_desc_t": 24, "pfmlib_mont_output_rr_desc_t": 16,
     "pfmlib_mont_input_rr_t": 112, "pfmlib_mont_output_rr_t": 328, "pfmlib_mont_input_param_t": 456,
     "pfmlib_mont_output_param_t": 704,
+    "pfmlib_ita_counter_t": 12, "pfmlib_ita_opcm_t": 16, "pfmlib_ita_btb_t": 12, "pfmlib_ita_ear_t": 24,
+    "pfmlib_ita_input_rr_desc_t": 24, "pfmlib_ita_output_rr_desc_t": 16, "pfmlib_ita_input_rr_t": 112,
+    "pfmlib_ita_output_rr_t": 328, "pfmlib_ita_input_param_t": 384, "pfmlib_ita_output_param_t": 704,
+    "pfm_gen_ia64_pmd_reg_t": 8,
     **dict.fromkeys(REGISTERS, 8),
 }

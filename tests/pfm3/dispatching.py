@@ -111,8 +111,9 @@ class Answer:
         got = {"ret": 0, "pmcs": pfm3_vectors.regs(pmcs, self.out.pfp_pmc_count),
                "pmds": pfm3_vectors.regs(pmds, self.out.pfp_pmd_count, with_value=False)}
         if self.model is not None:
-            got |= {"drange": range_output(self.drange), "irange": range_output(self.irange),
-                    "fine": self.fine}
+            got |= {"drange": range_output(self.drange), "irange": range_output(self.irange)}
+            if self.tag != "ita":  # has no fine mode
+                got["fine"] = self.fine
         return got
 
 
@@ -221,4 +222,9 @@ MONTECITO = Pmu(
     pfm3.pfmlib_mont_output_param_t, pfm3.PMU_MONT_NUM_COUNTERS, cycles="CPU_OP_CYCLES_ALL", branches="etb",
     iear=37, dear=40, trace=39, irange=38, drange=41, page=65536,
     tagged=tuple(f"IA64_TAGGED_INST_RETIRED_IBRP{i}_PMC{('32_33', '34_35')[i % 2]}" for i in range(4)))
-PMUS = {pmu.name: pmu for pmu in (ITANIUM2, MONTECITO)}
+ITANIUM = Pmu(
+    "itanium", pfm3.PFMLIB_ITANIUM_PMU, "ita", pfm3.pfmlib_ita_input_param_t, pfm3.pfmlib_ita_output_param_t,
+    pfm3.PMU_ITA_NUM_COUNTERS, cycles="CPU_CYCLES", branches="btb", iear=10, dear=11, trace=12, irange=13, drange=11,
+    page=0, tagged=())
+PMUS = {pmu.name: pmu for pmu in (ITANIUM2, MONTECITO)}  # those with manual pages
+ALL_PMUS = PMUS | {ITANIUM.name: ITANIUM}

@@ -7,12 +7,12 @@ detects the PMU, else it is forced.
 import json
 import sys
 
-from dispatching import PMUS, pfm3
+from dispatching import ALL_PMUS, pfm3
 
 
 def main() -> None:
     vectors = json.load(sys.stdin)
-    pmu = PMUS[vectors[0]["pmu"]]
+    pmu = ALL_PMUS[vectors[0]["pmu"]]
     if vectors[0].get("cpuid3"):
         assert pfm3.pfm_initialize() == 0
     else:

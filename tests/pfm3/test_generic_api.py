@@ -8,6 +8,7 @@ tests run a few lines in a process of their own.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,8 +105,8 @@ def test_unknown_type_has_three_answers() -> None:
 before = pfm_force_pmu(99), kind()[0], pfm_is_pmu_supported(99)
 forced = pfm_force_pmu(4)
 name = create_string_buffer(8)
-[before, forced, pfm_force_pmu(2), pfm_force_pmu(-1), pfm_force_pmu(0), pfm_is_pmu_supported(2), \
-pfm_is_pmu_supported(3), pfm_get_pmu_name_bytype(2, name, 8), kind()]
+[before, forced, pfm_force_pmu(5), pfm_force_pmu(-1), pfm_force_pmu(0), pfm_is_pmu_supported(5), \
+pfm_is_pmu_supported(3), pfm_get_pmu_name_bytype(5, name, 8), kind()]
 """) == [[NOTSUPP, NOINIT, NOINIT], 0, NOTSUPP, NOTSUPP, NOTSUPP, NOTSUPP, 0, INVAL, [0, 4]]
 
 
@@ -113,24 +114,56 @@ pfm_is_pmu_supported(3), pfm_get_pmu_name_bytype(2, name, 8), kind()]
 
 @pytest.mark.parametrize(("value", "expected"), [
     ("3", 3), ("4", 4), ("3x", 3), (" 3", 3), ("+4", 4), ("", None), ("abc", None), ("-1", None),
-    ("0", None), ("99", None), ("2", None), ("itanium2", None)])
+    ("0", None), ("99", None), ("5", None), ("itanium2", None), ("2", 2), ("1", 1)])
 def test_force_pmu_variable(value: str, expected: int | None) -> None:
     got = answer("pfm_initialize(), kind()", LIBPFM_FORCE_PMU=value)
     assert got == ([0, [0, expected]] if expected else [NOTSUPP, [NOINIT, -7]])
 
 
-ITANIUM2_CPUID, MONTECITO_CPUID = "0x1f010504", "0x20000704"
+ITANIUM2_CPUID, MONTECITO_CPUID, ITANIUM_CPUID = "0x1f010504", "0x20000704", "0x07000804"
 
 
 @pytest.mark.parametrize(("value", "expected"), [
     (ITANIUM2_CPUID, 3), ("0X1F010504", 3), (str(0x1f010504), 3), (f"0{0x1f010504:o}", 3),
     ("0x1001f000000", 3), (MONTECITO_CPUID, 4), (str(0x20000704), 4), ("0x20ffffff", 4),
-    ("garbage", None), ("", None), ("0x07000804", None), ("0x21000000", None), ("31", None),
+    (ITANIUM_CPUID, 2), ("0x07ffffff", 2), ("garbage", None), ("", None), ("0x21000000", None), ("31", None),
     (ITANIUM2_CPUID + " ", None), (ITANIUM2_CPUID + "x", None), ("-1", None), ("0x", None),
     ("1f010504", None), ("099", None), ("99999999999999999999999", None)])
 def test_cpuid_variable(value: str, expected: int | None) -> None:
     got = answer("pfm_initialize(), kind()", LIBPFM_IA64_CPUID3=value)
     assert got == ([0, [0, expected]] if expected else [NOTSUPP, [NOINIT, -7]])
+
+
+ALL_KEYS = """\
+PMC/PMD pairs                 : 4
+Counter width                 : 40 bits
+Cycle event number            : 18
+Retired event number          : 8
+Implemented PMC               : 0-15\x20
+Implemented PMD               : 0-17\x20
+Cycles count capable          : 4-7\x20
+Retired bundles count capable : 4-7\x20
+"""
+
+
+@pytest.mark.parametrize(("value", "expected"), [
+    ("0x21000000", 1), ("31", 1), ("0", 1), ("0xffffffff", 1), (ITANIUM_CPUID, 2), (ITANIUM2_CPUID, 3),
+    (MONTECITO_CPUID, 4), ("garbage", None), ("", None)])
+def test_generic_pmu_is_detected_on_any_other_processor(value: str, expected: int | None, tmp_path: Path) -> None:
+    """...that LIBPFM_IA64_CPUID3 names, and never without it; tests/c/gen_ia64.c has more about the file."""
+    pal = tmp_path / "perfmon_info"
+    pal.write_text(ALL_KEYS)
+    env = {"LIBPFM_IA64_PAL": str(pal)} | ({"LIBPFM_IA64_CPUID3": value} if value else {})
+    got = answer("pfm_initialize(), kind()", **env)
+    assert got == ([0, [0, expected]] if expected else [NOTSUPP, [NOINIT, -7]])
+
+
+@pytest.mark.parametrize("missing", [None, *ALL_KEYS.splitlines()])
+def test_generic_pmu_needs_all_keys(missing: str | None, tmp_path: Path) -> None:
+    pal = tmp_path / "perfmon_info"
+    pal.write_text(ALL_KEYS.replace(f"{missing}\n", ""))
+    got = answer("pfm_initialize(), kind()", LIBPFM_IA64_PAL=str(pal), LIBPFM_IA64_CPUID3="0x21000000")
+    assert got == ([0, [0, 1]] if missing is None else [NOTSUPP, [NOINIT, -7]])
 
 
 def test_nothing_is_detected_on_this_machine() -> None:
@@ -259,7 +292,8 @@ def test_verbose_after_force_pmu_alone() -> None:
 # ---- pfm_list_supported_pmus() -------------------------------------------------------
 
 def test_list_supported_pmus() -> None:
-    heading = [["supported PMU models: "], ["[%s] ", "dual-core Itanium 2"], ["[%s] ", "itanium2"]]
+    heading = [["supported PMU models: "], ["[%s] ", "dual-core Itanium 2"], ["[%s] ", "itanium2"],
+               ["[%s] ", "itanium"], ["[%s] ", "IA-64"]]
     before, after, null = answer("""
 calls = []
 pfm_list_supported_pmus(lambda *args: calls.append(args))

@@ -36,8 +36,8 @@ def compile_headers(compiler: str, language: str, standard: str, source: str, *f
 
 
 def test_the_headers_are_the_expected_ones() -> None:
-    names = ["perfmon", "pfmlib", "pfmlib_comp", "pfmlib_itanium2", "pfmlib_montecito", "pfmlib_os",
-             "pfmlib_regmask"]
+    names = ["perfmon", "pfmlib", "pfmlib_comp", "pfmlib_gen_ia64", "pfmlib_itanium", "pfmlib_itanium2",
+             "pfmlib_montecito", "pfmlib_os", "pfmlib_regmask"]
     assert [f"perfmon/{name}.h" for name in names] == HEADERS
 
 
@@ -124,14 +124,15 @@ def test_itanium2_defines_the_name_of_its_manual_page() -> None:
 
 
 def test_header_guards_have_the_names_of_libpfm() -> None:
-    for header, guard in [("pfmlib", "PFMLIB"), ("pfmlib_itanium2", "PFMLIB_ITANIUM2"),
+    for header, guard in [("pfmlib", "PFMLIB"), ("pfmlib_gen_ia64", "PFMLIB_GEN_IA64"),
+                          ("pfmlib_itanium", "PFMLIB_ITANIUM"), ("pfmlib_itanium2", "PFMLIB_ITANIUM2"),
                           ("pfmlib_montecito", "PFMLIB_MONTECITO")]:
         source = f"#include <perfmon/{header}.h>\n#ifndef __{guard}_H__\n#error no guard\n#endif\n"
         compile_headers(CC, "c", "c11", source)
 
 
 @pytest.mark.parametrize(("byte_order", "refused"), [("__LITTLE_ENDIAN", False), ("__BIG_ENDIAN", True)])
-@pytest.mark.parametrize("model", ["itanium2", "montecito"])
+@pytest.mark.parametrize("model", ["gen_ia64", "itanium", "itanium2", "montecito"])
 def test_big_endian_target_is_refused(tmp_path: Path, model: str, byte_order: str, *, refused: bool) -> None:
     """An endian.h in front of the system's pretends to be another target."""
     (tmp_path / "endian.h").write_text(

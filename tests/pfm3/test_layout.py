@@ -19,7 +19,8 @@ from native import PFM3, build_library
 from pypfm import layout, pfm3
 from pypfm.pfm3 import ffi
 
-API = Types(PFM3, ffi, ["perfmon/pfmlib_itanium2.h", "perfmon/pfmlib_montecito.h"], TYPES, ENUM_FIELDS)
+API = Types(PFM3, ffi, ["perfmon/pfmlib_gen_ia64.h", "perfmon/pfmlib_itanium.h", "perfmon/pfmlib_itanium2.h",
+                           "perfmon/pfmlib_montecito.h"], TYPES, ENUM_FIELDS)
 
 every_type = pytest.mark.parametrize("name", TYPES)
 

@@ -12,8 +12,8 @@ from layouts import CAnswers, DwarfAnswers, Types, from_c, from_cffi, from_ctype
 from native import PFM3_MANUAL, build_library
 from pypfm import layout, pfm3_manual
 
-API = Types(PFM3_MANUAL, pfm3_manual.ffi, ["perfmon/pfmlib_itanium2.h", "perfmon/pfmlib_montecito.h"], TYPES,
-            ENUM_FIELDS)
+API = Types(PFM3_MANUAL, pfm3_manual.ffi, ["perfmon/pfmlib_gen_ia64.h", "perfmon/pfmlib_itanium.h",
+                                         "perfmon/pfmlib_itanium2.h", "perfmon/pfmlib_montecito.h"], TYPES, ENUM_FIELDS)
 every_type = pytest.mark.parametrize("name", TYPES)
 
 

@@ -17,7 +17,8 @@ import pytest
 from conftest import REPLAY, TESTS, VECTORS, clean_env, run
 from pfm3_vectors import read
 
-FILES = ["pfm3_dispatch.jsonl.gz", "pfm3_golden_itanium2.jsonl", "pfm3_golden_montecito.jsonl"]
+FILES = ["pfm3_dispatch.jsonl.gz", "pfm3_dispatch_itanium.jsonl.gz", "pfm3_golden_itanium2.jsonl",
+         "pfm3_golden_montecito.jsonl"]
 
 
 @cache
@@ -30,7 +31,8 @@ def groups() -> dict[tuple[str, str | None], list[dict[str, Any]]]:
     return found
 
 
-GROUPS = [("itanium2", None), ("itanium2", "0x1f010504"), ("montecito", None), ("montecito", "0x20000704")]
+GROUPS = [("itanium2", None), ("itanium2", "0x1f010504"), ("montecito", None), ("montecito", "0x20000704"),
+          ("itanium", None), ("itanium", "0x07000804")]
 
 
 @pytest.mark.parametrize("mirror", ["pfm3", "pfm3_manual"])
@@ -51,4 +53,4 @@ def test_mirror_answers_as_recorded(group: tuple[str, str | None], mirror: str) 
 
 def test_every_vector_is_in_a_group() -> None:
     assert set(groups()) == set(GROUPS)
-    assert sum(map(len, groups().values())) >= 10_000 + 86
+    assert sum(map(len, groups().values())) == 11_000 + 68 + 86
