@@ -274,6 +274,7 @@ const struct pfm3_model pfm3_itanium = {
 	.dispatch = itanium_dispatch,
 };
 
-/* The queries. */
+/* The queries.  The EAR mode of an index that is no event is an error; the reference reads behind
+ * its table (a quirk that is not kept). */
 PFM3_QUERIES(ita, pfm3_itanium)
 PFM3_QUERY_KIND(pfm_ita_is_btb, pfm3_itanium, 1u << PFM3_BTB)

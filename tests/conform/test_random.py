@@ -53,6 +53,8 @@ def test_a_seed_gives_the_same_calls(pmu: str) -> None:
 DIGESTS = {
     "itanium2": "c3f88948fc97b8e2",
     "montecito": "da650de2b4e091f3",
+    "itanium": "cae0ebd2beccea06",
+    "gen_ia64": "7a46adbf66e53719",
     "glm": "fcbd0eaf78379cb9",
     "perf": "b56bc66bd3e51600",
     "perf_raw": "65439d1d0e398b4d",

@@ -15,9 +15,12 @@ from pypfm import (
     EarMode,
     Encoding,
     EventRequest,
+    GenericIA64,
     Goldmont,
     IpEar,
+    Itanium,
     Itanium2,
+    ItaniumBtb,
     Montecito,
     OpcodeMatch,
     Perf,
@@ -25,7 +28,7 @@ from pypfm import (
 )
 from pypfm.decode import CounterMeaning, EarMeaning, MatcherMeaning, PairsMeaning, RoutingMeaning, decode
 
-ITA2, MONT = Itanium2(), Montecito()
+ITA2, MONT, ITA, GEN = Itanium2(), Montecito(), Itanium(), GenericIA64()
 
 
 def rows(pmu: Any, name: str, value: int, **others: int) -> dict[str, str]:
@@ -69,6 +72,14 @@ def test_unit_masks_and_aliases_are_named() -> None:
     ("itanium2", "PMC15", 0xFFFFFFFF, ()),
     ("itanium2", "PMC8", 0xFFFFFFFF3FFFFFFC, ()),
     ("itanium2", "PMC0", 5, ("no encoder writes this register",)),
+    ("itanium", "PMC4", 0x9228, ("ig2 = 0x1: reserved, the encoder writes 0x0",)),
+    ("itanium", "PMC4", 0x1208, ("oi = 0: the encoder writes 1",)),
+    ("itanium", "PMC12", 0xC, ()),
+    ("itanium", "PMC12", 0x8, ("the encoder writes 0xc, whatever the setting",)),
+    ("itanium", "PMC13", 2, ("ig = 0x1: reserved, the encoder writes 0x0",)),
+    ("itanium", "PMC8", 7, ()),
+    ("gen_ia64", "PMC4", 0x11228, ("ig2 = 0x1: reserved, the encoder writes 0x0",)),
+    ("gen_ia64", "PMC0", 0, ("no encoder writes this register",)),
     ("montecito", "PMC4", 0x1208, ("ism = 0: the encoder writes 2",)),
     ("montecito", "PMC4", 0x2001208 | 1 << 30, ("m: unit masks of an event that has none",)),
     ("montecito", "PMC4", 0x200DA08, ("no unit mask is chosen: the encoder demands one",)),
@@ -93,6 +104,11 @@ def test_what_no_encoder_writes_is_noted(pmu: Any, name: str, value: int, notes:
      "DATA_EAR_ALAT"),
     ("itanium2", "PMC11", 0x188, "none", None, None),
     ("montecito", "PMC37", 0x3FE8, "cache", "latency of 4 cycles or more", "L1I_EAR_CACHE_LAT4"),
+    ("itanium", "PMC10", 0x40088, "tlb", "resolved by the hardware walk of the VHPT", "INSTRUCTION_EAR_TLB_VHPT"),
+    ("itanium", "PMC10", 0x30008, "cache", "latency of 32 cycles or more", "INSTRUCTION_EAR_CACHE_LAT32"),
+    ("itanium", "PMC10", 0xC0088, "tlb", None, None),
+    ("itanium", "PMC11", 0x10080088, "tlb", "resolved by software, after a fault", "DATA_EAR_TLB_SW"),
+    ("itanium", "PMC11", 0x90008, "cache", "latency of 1024 cycles or more", "DATA_EAR_CACHE_LAT1024"),
     ("montecito", "PMC40", 0x20A0008, "cache", "latency of 4096 cycles or more", "DATA_EAR_CACHE_LAT4096"),
 ])
 def test_ear_filters_in_words(pmu: Any, name: str, value: int, mode: str, records: str | None, event: str | None) -> None:
@@ -103,12 +119,12 @@ def test_ear_filters_in_words(pmu: Any, name: str, value: int, mode: str, record
 
 
 def test_every_ear_event_is_found_from_its_setting() -> None:
-    for pmu in (ITA2, MONT):
+    for pmu in (ITA2, MONT, ITA):
         for event in pmu:
             if event.ear_mode is None:
                 continue
-            num = {("itanium2", True): 10, ("itanium2", False): 11, ("montecito", True): 37, ("montecito", False): 40}[
-                pmu.name, event.is_iear]
+            iear, dear = (37, 40) if pmu is MONT else (10, 11)
+            num = iear if event.is_iear else dear
             value = pmu.encode([event])[f"PMC{num}"].value
             meaning = decode(pmu.name, {f"PMC{num}": value})[f"PMC{num}"].meaning
             assert isinstance(meaning, EarMeaning)
@@ -237,6 +253,11 @@ def test_a_request_says_what_was_asked() -> None:
     ("itanium2", {"PMC4": 0x1208}, "PMC4 would be 0x1228, not 0x1208"),
     ("itanium2", {"PMC4": 0xFF28}, "no event has the code and unit mask of PMC4"),
     ("itanium2", {"PMC8": 0x5}, "PMC8 would be absent, not 0x5"),
+    ("itanium", {"PMC12": 0x3F08}, "PMC12 would be 0xc, not 0x3f08"),
+    ("itanium", {"PMC4": 0x5F28}, "no event has the code and unit mask of PMC4"),
+    ("itanium", {"PMC11": 0x10008}, "PMC11 would be 0x10010008, not 0x10008"),
+    ("gen_ia64", {"PMC4": 0x1328}, "no event has the code and unit mask of PMC4"),
+    ("gen_ia64", {"PMC4": 0x1228, "IBR0": 0, "IBR1": 0}, "IBR0 would be absent, not 0x0"),
     ("itanium2", {"IBR0": 0, "IBR1": 0x8FFFFFFFFFFFFFF}, "IBR0 would be absent, not 0x0"),
     ("itanium2", {"PMC4": 0x1228, "PMC15": 0xFFFFFFFF, "PMC14": 0xDB4}, "a pair of debug registers is missing"),
     ("montecito", {"PMC36": 0}, "PMC36 would be absent, not 0x0"),
@@ -272,6 +293,8 @@ def test_from_registers_sorts_and_keeps_the_order_of_counters() -> None:
     ("itanium2", {"PMC4": 1, "pmc4": 2}, "PMC4 is given twice"),
     ("itanium2", {"PMC4": 1 << 999}, "PMC4: '0x80000000"),
     ("pentium", {"PMC4": 1}, "pmu='pentium': expected itanium2"),
+    ("itanium", {"PMC14": 0}, "itanium has no register 'PMC14'; it has PMC0-13, PMD0-17, IBR0-7 and DBR0-7"),
+    ("gen_ia64", {"PMD0": 0}, "it has PMC0-7, PMD4-7, IBR0-7 and DBR0-7"),
 ])
 def test_wrong_registers(pmu: Any, given: dict[str, int], message: str) -> None:
     for ask in (decode, Encoding.from_registers):
@@ -416,3 +439,52 @@ def test_wrong_values(pmu: Any, values: dict[str, int], message: str) -> None:
     with pytest.raises(DecodeError) as raised:
         decode(pmu, values)
     assert message in str(raised.value)
+
+
+# ---- Itanium (Merced), the generic PMU -------------------------------------------------------------
+
+def test_what_registers_of_itanium_say() -> None:
+    decoded = decode("itanium", {"PMC4": 0x1026C28, "PMC8": 0x1800000000000018, "PMC11": 0x8, "PMC12": 0xFC8F, "PMC13": 0,
+                                 "DBR0": 0x1000, "DBR1": 0x8FFFFFFFFFFF000, "IBR2": 0x20, "IBR3": 0x8FFFFFFFFFFFFE0})
+    assert dict(decoded["PMC4"].meaning.rows())["instruction set"] == "IA-32"
+    assert decode("itanium", {"PMC4": 0x6C28})["PMC4"].meaning.events == ("LOADS_RETIRED",)
+    assert (decoded["PMC8"].meaning.slots, decoded["PMC8"].meaning.mask) == (("b",), 3)
+    assert decoded["PMC11"].meaning == PairsMeaning("data", (0,), None, ())
+    assert decoded["PMC13"].meaning == PairsMeaning("code", (1,), None, ())
+    assert decoded["PMC12"].meaning.rows() == [
+        ("branches", "none"), ("target address", "all"), ("path", "all"),
+        ("predicted by", "target address register, target address cache, branch address calculator"),
+        ("levels", "kernel, level 1, level 2, user"), ("system-wide", "no")]
+    assert [(r.what, r.start, r.end) for r in decoded.ranges] == [("code", 0x20, 0x40), ("data", 0x1000, 0x2000)]
+    assert decode("itanium", {"PMC13": 1})["PMC13"].meaning == PairsMeaning("code", (), None, ())
+
+
+@pytest.mark.parametrize("encoding", [
+    ITA.encode([EventRequest("NOPS_RETIRED", threshold=2, ism=1), "CPU_CYCLES"], plm="user,kernel", system_wide=True),
+    ITA.encode([], iear=Ear(EarMode.TLB, 4, plm=3), dear=Ear(EarMode.CACHE, 0xF)),
+    ITA.encode(["BRANCH_EVENT"], btb=ItaniumBtb(tm=2)),
+    ITA.encode(["IA64_TAGGED_INST_RETIRED_PMC8"], opcode_match=(OpcodeMatch(value=0x1234567890ABCDEF), 7)),
+    ITA.encode(["DATA_EAR_TLB_SW", "INSTRUCTION_EAR_CACHE_LAT8"]),
+    ITA.encode(["LOADS_RETIRED"], code_ranges=[(0x10010, 0x18000)], data_ranges=[(0x1001, 0x2003)]),
+    ITA.encode([EventRequest("DATA_EAR_TLB_L2", no_qualcheck=True)], data_ranges=[(0x1000, 0x2000)],
+               dear=Ear(EarMode.TLB, 2)),
+    ITA.encode([EventRequest("DATA_EAR_TLB_L2", no_qualcheck=True)], data_ranges=[(0x1000, 0x2000)], check="reference"),
+    GEN.encode(["IA64_INST_RETIRED", "CPU_CYCLES"], plm="kernel", system_wide=True, unavailable_pmcs=[5]),
+], ids=range(9))
+def test_itanium_and_the_generic_pmu_come_back(encoding: Encoding) -> None:
+    decoded = decode(encoding.pmu, registers(encoding))
+    found = decoded.to_request()
+    again = found.pmu.encode_request(found.request, check="reference")
+    assert again.registers == encoding.registers == decoded.to_encoding().registers
+    assert {r.num for r in again.pmds} == {r.num for r in encoding.pmds}
+    assert found.pmu.name == encoding.pmu
+
+
+def test_pmds_say_whether_the_data_ear_of_itanium_is_used() -> None:
+    """PMC11 with nothing but levels: it is written for data ranges, too."""
+    given = {"PMC4": 0x6728, "PMC11": 0x8, "DBR0": 0x1000, "DBR1": 0x8FFFFFFFFFFF000}
+    for pmds, used in (((4,), False), ((4, 2, 3, 17), True)):
+        decoded = decode("itanium", given, pmds=pmds)
+        assert isinstance(decoded["PMC11"].meaning, EarMeaning) is used
+        assert (decoded.to_request().request.dear is not None) is used
+        assert [r.num for r in decoded.to_encoding().pmds] == list(pmds)

@@ -10,7 +10,7 @@ import pytest
 from pypfm import DecodeError, pfm3
 from pypfm.decode import decode
 
-ITA2, MONT = pfm3.pfm_ita2_pmd_reg_t, pfm3.pfm_mont_pmd_reg_t
+ITA2, MONT, ITA = pfm3.pfm_ita2_pmd_reg_t, pfm3.pfm_mont_pmd_reg_t, pfm3.pfm_ita_pmd_reg_t
 IPEAR = {"PMC42": 0x408}
 DS = {"PMC12": 1 << 7}
 # PMU, union, member, numbers of the PMDs in that layout, registers that choose it.
@@ -24,6 +24,9 @@ LAYOUTS: list[tuple[str, Any, str, tuple[int, ...], dict[str, int]]] = [
     ("itanium2", ITA2, "pmd8_15_ds_ita2_reg", tuple(range(8, 16)), DS),
     ("itanium2", ITA2, "pmd16_ita2_reg", (16,), {}),
     ("itanium2", ITA2, "pmd17_ita2_reg", (17,), {}),
+    ("itanium", ITA, "pmd_ita_counter_reg", tuple(range(4, 8)), {}),
+    *[("itanium", ITA, f"pmd{n}_ita_reg", (n,), {}) for n in (0, 1, 2, 3, 16, 17)],
+    ("itanium", ITA, "pmd8_15_ita_reg", tuple(range(8, 16)), {}),
     ("montecito", MONT, "pmd_mont_counter_reg", tuple(range(4, 16)), {}),
     *[("montecito", MONT, f"pmd{n}_mont_reg", (n,), {}) for n in (32, 33, 34, 35, 36, 38, 39)],
     ("montecito", MONT, "pmd39_ipear_mont_reg", (39,), IPEAR),
@@ -43,7 +46,7 @@ def union_fields(union: Any, member: str) -> list[tuple[str, int]]:
 
 
 def test_every_layout_of_the_unions_is_covered() -> None:
-    for union in (ITA2, MONT):
+    for union in (ITA2, MONT, ITA):
         named = {member for _, u, member, _, _ in LAYOUTS if u is union}
         assert named == set(members(union)) - {"pmd_val"}
 
@@ -165,3 +168,29 @@ def test_counters() -> None:
         {"kind": "count", "count": 1234567}]
     assert decode("itanium2", {"PMD4": 1 << 47})["PMD4"].notes == ("the bits above the counter are not its sign",)
     assert decoded["PMD4"].notes == decoded["PMD5"].notes == ()
+
+
+def test_samples_and_branches_of_itanium() -> None:
+    given = {
+        "PMD0": ITA(pmd0_ita_reg={"iear_v": 1, "iear_tlb": 1, "iear_icla": 0x80}).pmd_val,
+        "PMD1": ITA(pmd1_ita_reg={"iear_lat": 77}).pmd_val,
+        "PMD2": 0x6000000000001234,
+        "PMD3": ITA(pmd3_ita_reg={"dear_latency": 9, "dear_level": 2}).pmd_val,
+        "PMD17": ITA(pmd17_ita_reg={"dear_vl": 1, "dear_slot": 1, "dear_iaddr": 0x40}).pmd_val,
+        "PMD16": ITA(pmd16_ita_reg={"btbi_bbi": 1, "btbi_full": 1}).pmd_val,
+        "PMD8": ITA(pmd8_15_ita_reg={"btb_mp": 1, "btb_addr": 0x200}).pmd_val,
+        "PMD9": ITA(pmd8_15_ita_reg={"btb_b": 1, "btb_mp": 1, "btb_slot": 2, "btb_addr": 0x100}).pmd_val,
+        "PMD4": 1 << 31,
+    }
+    decoded = decode("itanium", given)
+    instruction, data = decoded.samples
+    assert (instruction.address, instruction.latency, instruction.valid) == (0x1000, 77, True)
+    assert (data.address, data.latency, data.status, data.overflow) == (0x6000000000001234, 9, 2, None)
+    assert (data.instruction, data.slot, data.valid) == (0x400, 1, True)
+    assert [(t.register, t.entry, t.address, t.slot) for t in decoded.trace] == [
+        ("PMD9", "source", 0x1000, 2), ("PMD8", "target", 0x2000, None)]
+    assert decoded["PMD4"].notes == ()
+    assert decode("itanium", {"PMD4": 1 << 31 | 1 << 40})["PMD4"].notes == ("the bits above the counter are not its sign",)
+    (invalid,) = decode("itanium", {"PMD0": 0x1000}).samples
+    assert ("valid", "no") in invalid.rows()
+    assert decode("gen_ia64", {"PMD4": 5})["PMD4"].meaning.rows() == [("count", "5")]

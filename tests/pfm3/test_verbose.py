@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -29,7 +30,8 @@ def registers(code: str, pmu: str) -> list[str]:
 
 # ---- start-up ---------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("pmu", "name"), [("3", "itanium2"), ("4", "dual-core Itanium 2")])
+@pytest.mark.parametrize(("pmu", "name"), [
+    ("1", "IA-64"), ("2", "itanium"), ("3", "itanium2"), ("4", "dual-core Itanium 2")])
 def test_start_up_lines(pmu: str, name: str) -> None:
     out, err = printed("", LIBPFM_VERBOSE="1", LIBPFM_FORCE_PMU=pmu)
     assert out == []
@@ -168,6 +170,50 @@ def test_montecito_unit_masks_and_ip_ear() -> None:
         "[PMC42(pmc42)=0x7fc09 plm=9 pm=0 mode=4 delay=255]",
         *MONTECITO_ETB_PMDS,
     ]
+
+
+def test_itanium() -> None:
+    """The reference's words for this PMU are not known: the lines are those of Itanium 2, with its fields."""
+    code = """ITANIUM.dispatch(
+        "LOADS_RETIRED", flags=1, counters=[{"flags": 1, "thres": 1}], irange=ranges((0x1000, 0x1040)),
+        drange=ranges((0x10000, 0x20000)), iear={"ear_used": 1, "ear_mode": 1, "ear_umask": 4, "ear_ism": 2},
+        dear={"ear_used": 1, "ear_umask": 3}, pmc8={"opcm_used": 1, "pmc_val": 3 << 62 | 5 << 33 | 3 << 3},
+        btb={"btb_used": 1})"""
+    assert registers(code, "2") == [
+        "[PMC4(pmc4)=0x106c68 thres=1 es=0x6c plm=8 umask=0x0 pm=1 ism=0x0 oi=1] LOADS_RETIRED",
+        "[PMD4(pmd4)]",
+        "[PMC10(pmc10)=0x20400c8 tlb=yes plm=8 pm=1 ism=0x2 umask=0x4 pt=0]",
+        "[PMD0(pmd0)]",
+        "[PMD1(pmd1)]",
+        "[PMC11(pmc11)=0x30048 tlb=no plm=8 pm=1 ism=0x0 umask=0x3 pt=0]",
+        "[PMD2(pmd2)]",
+        "[PMD3(pmd3)]",
+        "[PMD17(pmd17)]",
+        "[PMC8(pmc8)=0xc000000a00000018 m=1 i=1 f=0 b=0 match=0x5 mask=0x3]",
+        "[PMC12(pmc12)=0xc]",
+        *[f"[PMD{n}(pmd{n})]" for n in range(8, 17)],
+        "[0x1000-0x1040): 1 register pair(s)",
+        "start offset: -0x0 end_offset: +0x0",
+        "brp0:  db0: 0x0000000000001000 db1: plm=0x8 mask=0x00ffffffffffffc0 end=0x000000000000103f",
+        "[PMC13(pmc13)=0x0 ta=0]",
+        "[0x10000-0x20000): 1 register pair(s)",
+        "start offset: -0x0 end_offset: +0x0",
+        "brp0:  db0: 0x0000000000010000 db1: plm=0x8 mask=0x00ffffffffff0000 end=0x000000000001ffff",
+        "[PMC11(pmc11)=0x8 pt=0]",
+    ]
+
+
+def test_generic_pmu_and_a_register_number_that_is_too_large(tmp_path: Path) -> None:
+    code = """inp, out = P.pfmlib_input_param_t(pfp_dfl_plm=8, pfp_event_count=1), P.pfmlib_output_param_t()
+assert P.pfm_dispatch_events(inp, None, out, None) == 0"""
+    out, err = printed(code, LIBPFM_VERBOSE="1", LIBPFM_FORCE_PMU="1")
+    assert out == []
+    assert err[4:] == ["[PMC4(pmc4)=0x1228 es=0x12 plm=8 pm=0] CPU_CYCLES", "[PMD4(pmd4)]"]
+    pal = tmp_path / "perfmon_info"
+    pal.write_text("Implemented PMC : 0-512 \n")
+    done = run_python("import pypfm.pfm3 as P\nprint(P.pfm_initialize())", LIBPFM_IA64_PAL=str(pal),
+                      LIBPFM_IA64_CPUID3="0")
+    assert (done.stdout, done.stderr) == ("-1\n", "register 512: numbers are below 512\n")
 
 
 # ---- ranges ---------------------------------------------------------------------------------
