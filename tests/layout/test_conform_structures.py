@@ -94,8 +94,6 @@ SWAPPED = {
               {"event": (0, 4), "plm": (4, 0)}),
     "etb": ("pfm3", "pfmlib_montecito.h", swap("unsigned char\t", "etb_tm", "etb_ptm"), "pfmlib_mont_etb_t",
             {"etb_tm": (8, 9), "etb_ptm": (9, 8)}),
-    "counter": ("pfm3", "pfmlib_itanium.h", swap("unsigned int\t\t", "flags", "thres"), "pfmlib_ita_counter_t",
-                {"flags": (0, 4), "thres": (4, 0)}),
     "range": ("pfm3", "pfmlib_itanium.h", swap("unsigned long\t", "rr_start", "rr_end"), "pfmlib_ita_input_rr_desc_t",
               {"rr_start": (8, 16), "rr_end": (16, 8)}),
     "pmu": ("pfm4", "pfmlib.h", swap("int\t\t", "nevents", "first_event"), "pfm_pmu_info_t",
