@@ -1,0 +1,15 @@
+/*
+ * The models of libpfm 3, one line each, for the programs that try all of them:
+ * MODEL(name in the recorded answers, prefix of its functions and types, its type).
+ */
+#ifndef TESTS_PFM3_MODELS_H
+#define TESTS_PFM3_MODELS_H
+
+#include <perfmon/pfmlib_itanium2.h>
+#include <perfmon/pfmlib_montecito.h>
+
+#define PFM3_MODELS(MODEL)				\
+	MODEL(itanium2, ita2, PFMLIB_ITANIUM2_PMU)	\
+	MODEL(montecito, mont, PFMLIB_MONTECITO_PMU)
+
+#endif /* TESTS_PFM3_MODELS_H */

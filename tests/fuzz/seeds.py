@@ -1,0 +1,78 @@
+"""Write the recorded calls as inputs of a fuzz target, for a start that is not blind.
+
+    seeds.py pfm3_dispatch DIRECTORY
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gzip
+import json
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+VECTORS = ROOT / "pypfm" / "vectors"
+sys.path.insert(0, str(ROOT / "tests" / "replay"))
+
+import pfm3_abi as abi  # noqa: E402 - found by the line above
+import pfm3_vectors  # noqa: E402
+
+MODELS = ["itanium2", "montecito", "itanium"]  # in the order of tests/c/pfm3_models.h
+NO_MODEL_IN, NO_MODEL_OUT = 1, 2  # pfm3_dispatch.c
+
+
+def read(pattern: str) -> Iterator[dict[str, Any]]:
+    for path in sorted(VECTORS.glob(pattern)):
+        with gzip.open(path, "rt") as stream:
+            yield from map(json.loads, stream)
+
+
+def event_names(pmu: str) -> list[str]:
+    rows = (VECTORS / f"pfm3_{pmu}_events.csv").read_text().splitlines()[1:]
+    return [row.split(",")[1] for row in rows]
+
+
+def dispatches() -> Iterator[bytes]:
+    """See pfm3_dispatch.c for the form."""
+    index: dict[str, dict[str, int]] = {}
+    for vector in read("pfm3_dispatch*.jsonl.gz"):
+        pmu = vector["pmu"]
+        names = index.setdefault(pmu, {name: i for i, name in enumerate(event_names(pmu))})
+        _, in_t, out_t = abi.MODEL[pmu]
+        switches = (0 if "model_in" in vector else NO_MODEL_IN) | (0 if vector.get("model_out") else NO_MODEL_OUT)
+        data = bytes([MODELS.index(pmu), switches, len(vector["events"]), vector.get("dfl_plm", 0), vector.get("pfp_flags", 0)])
+        for event in vector["events"][:13]:
+            masks = event.get("unit_masks", [])
+            data += struct.pack("<HBB", names.get(event["event"].split(":")[0], 0), event.get("plm", 0), masks[0] + 1 if masks else 0)
+        model_in = in_t()
+        pfm3_vectors.fill(model_in, vector.get("model_in") or {})
+        unavailable = abi.regmask()
+        for n in vector.get("unavail_pmcs", []):
+            unavailable.bits[n // 64] |= 1 << n % 64
+        yield (data + bytes(model_in) + bytes(unavailable) + bytes(ctypes.sizeof(out_t))).rstrip(b"\0")
+
+
+def event_strings() -> Iterator[bytes]:
+    for vector in read("pfm4_*.jsonl.gz"):
+        if "os" in vector and isinstance(vector["event"], str):
+            os_id = {"none": 0, "perf_event": 1, "perf_event_ext": 2}[vector["os"]]
+            yield bytes([15, os_id, vector["dfl_plm"] & 0xff, 0]) + vector["event"].encode("latin-1")
+
+
+def full_events() -> Iterator[bytes]:
+    for call in read("pfm3_api*.jsonl.gz"):
+        if call["pmu"] in MODELS and call["call"] in ("pfm_find_event", "pfm_find_full_event"):
+            yield bytes([MODELS.index(call["pmu"])]) + call["args"][0].encode("latin-1")
+
+
+SEEDS = {"pfm3_dispatch": dispatches, "pfm3_dispatch_manual": dispatches,
+         "pfm4_encode": event_strings, "pfm3_full_event": full_events}
+
+if __name__ == "__main__":
+    directory = Path(sys.argv[2])
+    for number, data in enumerate(SEEDS.get(sys.argv[1], list)()):
+        (directory / f"seed-{number}").write_bytes(data)
