@@ -9,14 +9,12 @@
 
 static struct {
 	pthread_mutex_t		lock;
+	bool			forks;		/* the handlers are registered */
 	bool			started;
 	int			events[2];
 	struct perfex_counter	*counters[2];
 	struct perfex_cost	loaded[PERFEX_NUM_EVENTS];
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int fork_error;
 
 /* ---- fork(): the child has no counters ---- */
 
@@ -49,10 +47,17 @@ in_child(void)
 	pthread_mutex_unlock(&state.lock);
 }
 
-static void
+static int
 register_fork(void)
 {
-	fork_error = -pthread_atfork(before_fork, in_parent, in_child);
+	int ret = 0;
+
+	pthread_mutex_lock(&state.lock);
+	if (!state.forks)
+		ret = -pthread_atfork(before_fork, in_parent, in_child);
+	state.forks = ret == 0;		/* else the next call tries again */
+	pthread_mutex_unlock(&state.lock);
+	return ret;
 }
 
 /* ---- the functions ---- */
@@ -92,11 +97,10 @@ start_counters(int e0, int e1)
 	struct perfex_counter *counters[2];
 	int ret = perfex_choose(e0, e1, &choice);
 
-	pthread_once(&once, register_fork);
-	ret = ret < 0 ? ret : fork_error;
-	if (ret < 0)
-		return answer(ret);
-	ret = open_pair(&choice, counters);
+	if (ret == 0)
+		ret = register_fork();
+	if (ret == 0)
+		ret = open_pair(&choice, counters);
 	if (ret < 0)
 		return answer(ret);
 	pthread_mutex_lock(&state.lock);

@@ -125,12 +125,21 @@ wait_for(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* The rest of the block in a child, which ends with the number of its failed checks; then wait for it. */
+static pid_t check_child;	/* the last one of this process */
+
+static inline int
+check_fork(void)
+{
+	check_child = fork();
+	if (check_child == 0)
+		check_failures = 0;
+	return check_child == 0;
+}
+
+/* The code in a child, which ends with the number of its failed checks; then wait for it. */
 #define IN_CHILD(code)								\
 	do {									\
-		pid_t check_child = fork();					\
-		if (check_child == 0) {						\
-			check_failures = 0;					\
+		if (check_fork()) {						\
 			code							\
 			_exit(check_failures);					\
 		}								\

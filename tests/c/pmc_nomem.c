@@ -11,6 +11,12 @@
 void *__real_calloc(size_t count, size_t size);
 void *__real_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
 int __real_open(const char *path, int flags, ...);
+int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
+
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
 static int left = -1;	/* calls that succeed before one fails; -1: all do */
 static int failed;
@@ -48,6 +54,12 @@ __wrap_open(const char *path, int flags, ...)
 	if (strncmp(path, "/proc/self/stat", 15) == 0)	/* does without */
 		return __real_open(path, flags, mode);
 	return fails() ? (errno = EMFILE, -1) : __real_open(path, flags, mode);
+}
+
+int
+__wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
+{
+	return fails() ? ENOMEM : __real_pthread_atfork(prepare, parent, child);
 }
 
 /* The operation fails with ENOMEM as long as one of its needs is not met, and then succeeds; nothing is left over. */
@@ -131,7 +143,7 @@ int
 main(void)
 {
 	check_begin("xscale");
-	IN_CHILD(on("xscale", 2, 1, 1););
-	IN_CHILD(on("linux", 1, 3, 3););
+	IN_CHILD(on("xscale", 3, 1, 1););
+	IN_CHILD(on("linux", 2, 3, 3););
 	return check_result();
 }

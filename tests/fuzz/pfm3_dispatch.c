@@ -13,7 +13,7 @@
 enum { NO_MODEL_IN = 1, NO_MODEL_OUT = 2, NO_OUT = 4, NO_IN = 8, RAW = 16, FINE_MODE_BUG = 32, VERBOSE = 64 };
 enum { MAX_MODELS = 4 /* so that stored inputs keep their meaning */, MAX_EVENTS = 13 };
 
-#define MODEL(name, tag, type)	{ &pfm3_##name, sizeof(pfmlib_##tag##_input_param_t), sizeof(pfmlib_##tag##_output_param_t) },
+#define MODEL(name, tag, type, fine)	{ &pfm3_##name, sizeof(pfmlib_##tag##_input_param_t), sizeof(pfmlib_##tag##_output_param_t) },
 static const struct {
 	const struct pfm3_model	*model;
 	size_t			in_size, out_size;

@@ -7,7 +7,7 @@
 
 #include "pfm3_models.h"
 
-#define TYPE(name, tag, type)	type,
+#define TYPE(name, tag, type, fine)	type,
 static const int types[] = { PFM3_MODELS(TYPE) };
 #undef TYPE
 

@@ -11,7 +11,7 @@ from conftest import TESTS
 from native import PMC, build, build_program, dynamic_entries
 
 PROGRAMS = ["pmc_fork", "pmc_profile", "pmc_memory", "pmc_threads", "pmc_linux"]
-WRAP = "-Wl,--wrap=calloc,--wrap=mmap,--wrap=open"
+WRAP = "-Wl,--wrap=calloc,--wrap=mmap,--wrap=open,--wrap=pthread_atfork"
 
 every_program = pytest.mark.parametrize("program", PROGRAMS)
 

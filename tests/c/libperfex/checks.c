@@ -2,7 +2,9 @@
  * What a program can rely on.  The argument is a map of events that every kernel counts:
  * 25 and 26 are page faults, 10 minor page faults, 0 and 16 nanoseconds.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <perfex.h>
 
 #include <dirent.h>

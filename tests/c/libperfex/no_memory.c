@@ -1,87 +1,114 @@
 /*
- * The library, compiled together with this file and -Dmalloc=test_malloc
- * -Drealloc=test_realloc -Dmmap=test_mmap: each call without memory gives -1 with ENOMEM and works afterwards.
+ * libperfex without memory: each call gives -1 with ENOMEM, keeps nothing, and works afterwards.
+ * Linked with the library's objects and --wrap: no_memory PERF_TABLE COST_FILE
  */
+#include "../nomem.h"
+
 #include <perfex.h>
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
-#undef malloc
-#undef realloc
-#undef mmap
+void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+void *__real_mremap(void *at, size_t old_size, size_t size, int flags);
+int __real_munmap(void *at, size_t size);
+int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+void *__wrap_mremap(void *at, size_t old_size, size_t size, int flags);
+int __wrap_munmap(void *at, size_t size);
+int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
-extern void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+enum { MANY_THREADS = 300 };	/* more than the first page of a set has room for */
 
-static long left = -1;	/* allocations until one fails; below 0: none does */
-
-static int
-out_of_memory(void)
+void *
+__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
-	if (left != 0)
-		return left -= left > 0, 0;
-	left = -1;
-	errno = ENOMEM;
-	return 1;
+	void *memory = nomem_fails() ? MAP_FAILED : __real_mmap(at, size, protection, flags, fd, offset);
+
+	nomem_live += memory != MAP_FAILED;
+	return memory;
 }
 
 void *
-test_malloc(size_t size)
+__wrap_mremap(void *at, size_t old_size, size_t size, int flags)
 {
-	return out_of_memory() ? NULL : malloc(size);
+	return nomem_fails() ? MAP_FAILED : __real_mremap(at, old_size, size, flags);
 }
 
-void *
-test_realloc(void *memory, size_t size)
+int
+__wrap_munmap(void *at, size_t size)
 {
-	return out_of_memory() ? NULL : realloc(memory, size);
+	nomem_live--;
+	return __real_munmap(at, size);
 }
 
-void *
-test_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+int
+__wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
 {
-	return out_of_memory() ? MAP_FAILED : mmap(at, size, protection, flags, fd, offset);
+	return nomem_fails() ? ENOMEM : __real_pthread_atfork(prepare, parent, child);
 }
 
 static char *cost_file;
 static long long a, b;
+static int (*operation)(void);
 
-static int start(void) { return start_counters(0, 26); }
 static int start_and_read(void) { return start_counters(0, 26) ? -1 : read_counters(0, &a, 26, &b); }
 static int print(void) { return print_counters(0, 1, 26, 2); }
 static int costs(void) { return print_costs(0, 1, 26, 2); }
 static int load(void) { return load_costs(cost_file); }
 
-/* Let the first, the second ... allocation of a call fail, until none is left to fail. */
-static int
+static void
+try_operation(void)
+{
+	int ret, failed;
+
+	errno = 0;
+	ret = operation();
+	failed = nomem_failed;
+	CHECK_EQ(ret, failed ? -1 : 0);
+	CHECK(!failed || errno == ENOMEM);
+	if (failed)
+		CHECK_EQ(operation(), 0);	/* there is memory again */
+}
+
+static void
 each_fails(const char *name, int (*call)(void), int at_least)
 {
-	int times = 0;
+	int times;
 
-	for (;; times++) {
-		int ret;
-
-		left = times;
-		errno = 0;
-		ret = call();
-		if (left >= 0) {	/* it needs no more than that */
-			left = -1;
-			if (ret == 0)
-				break;
-		}
-		if (ret != -1 || errno != ENOMEM) {
-			printf("%s, allocation %d: %d, errno %d\n", name, times, ret, errno);
-			return 1;
-		}
-		if (call() != 0) {
-			printf("%s does not recover from allocation %d\n", name, times);
-			return 1;
-		}
-	}
+	operation = call;
+	times = nomem_each(try_operation);
 	printf("%s: %d allocations\n", name, times);
-	return times < at_least;
+	CHECK(times >= at_least);
+}
+
+static pthread_barrier_t barrier;
+
+static void *
+wait_twice(void *unused)
+{
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+/* So many threads that their counters need more memory on the way. */
+static void
+with_many_threads(void)
+{
+	struct rlimit files = { 4096, 4096 };
+	pthread_t threads[MANY_THREADS];
+
+	setrlimit(RLIMIT_NOFILE, &files);
+	pthread_barrier_init(&barrier, NULL, MANY_THREADS + 1);
+	for (int i = 0; i < MANY_THREADS; i++)
+		CHECK_EQ(pthread_create(&threads[i], NULL, wait_twice, NULL), 0);
+	pthread_barrier_wait(&barrier);
+	each_fails("many threads", start_and_read, 8);
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < MANY_THREADS; i++)
+		pthread_join(threads[i], NULL);
 }
 
 int
@@ -92,8 +119,14 @@ main(int argc, char **argv)
 	setenv("PERFEX_PERF_TABLE", argv[1], 1);
 	setenv("PERFEX_COSTS", argv[2], 1);
 	cost_file = argv[2];
+	nomem_left = 0;		/* the handlers of fork(), which only the first call needs */
+	CHECK(start_counters(0, 26) == -1 && errno == ENOMEM && nomem_failed);
 	/* the table and its rows, two counters with their sets */
-	return each_fails("start", start, 6) | each_fails("start and read", start_and_read, 6)
-		| each_fails("print_counters", print, 6) | each_fails("print_costs", costs, 7)
-		| each_fails("load_costs", load, 1);
+	each_fails("start and read", start_and_read, 6);
+	each_fails("print_counters", print, 6);
+	each_fails("print_costs", costs, 7);
+	each_fails("load_costs", load, 1);
+	with_many_threads();
+	CHECK_EQ(nomem_live, 0);
+	return check_result();
 }
