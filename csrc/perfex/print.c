@@ -171,7 +171,7 @@ perfex_print(const struct perfex_choice *choice, const long long counts[2], cons
 
 	if (ret == 0)
 		ret = make_lines(choice, counts, costs, clock, lines);
-	if (ret < 0)
+	if (ret != 0)
 		return ret;
 	locale = perfex_locale_begin();
 	if (costs && given)

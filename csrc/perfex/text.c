@@ -82,7 +82,7 @@ perfex_read_file(const char *path, char **text, size_t *size)
 {
 	ssize_t got;
 
-	*text = malloc(PERFEX_LARGEST + 2);
+	*text = calloc(PERFEX_LARGEST + 2, 1);	/* with the NUL */
 	if (!*text)
 		return -ENOMEM;
 	got = read_all(path, *text);
@@ -93,7 +93,6 @@ perfex_read_file(const char *path, char **text, size_t *size)
 		*text = NULL;
 		return (int)got;
 	}
-	(*text)[got] = '\0';
 	*size = (size_t)got;
 	return 0;
 }

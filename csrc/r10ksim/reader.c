@@ -240,7 +240,7 @@ void reader_finish(struct reader *r)
     trace_end(&r->main);
     if (r->directory)
         look(r);
-    while (r->processes)
+    while (r->directory && r->processes)  /* which only a directory has */
         end_process(r, &r->processes);
 }
 
