@@ -193,7 +193,7 @@ outlive_the_main_thread(void *unused)
 	send_byte(thread_ready[1]);
 	wait_byte(thread_go[0]);
 	MISSES(1);
-	_exit(check_failures);
+	check_exit(check_failures);
 }
 
 static bool

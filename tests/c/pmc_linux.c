@@ -222,7 +222,7 @@ made_before_start(void)
 		CHECK_EQ(value_of(1), -ENXIO);
 		CHECK_EQ(read(go[0], &byte, 1), 1);
 		TOUCH(PAGES);
-		_exit(check_failures);
+		check_exit(check_failures);
 	}
 	CHECK_EQ(posix_spawn(&other, program, NULL, NULL, args, environ), 0);
 	CHECK_EQ(start(1), 0);
