@@ -62,17 +62,33 @@ def event_strings() -> Iterator[bytes]:
             os_id = {"none": 0, "perf_event": 1, "perf_event_ext": 2}[vector["os"]]
             yield bytes([15, os_id, vector["dfl_plm"] & 0xff, 0]) + vector["event"].encode("latin-1")
 
-
 def full_events() -> Iterator[bytes]:
     for call in read("pfm3_api*.jsonl.gz"):
         if call["pmu"] in MODELS and call["call"] in ("pfm_find_event", "pfm_find_full_event"):
             yield bytes([MODELS.index(call["pmu"])]) + call["args"][0].encode("latin-1")
 
 
-SEEDS = {"pfm3_dispatch": dispatches, "pfm3_dispatch_manual": dispatches,
-         "pfm4_encode": event_strings, "pfm3_full_event": full_events}
+def long_strings() -> Iterator[bytes]:
+    """As many attributes as there is room for, and more."""
+    for attribute, count in ((":SW_PF", 63), (":SW_PF", 64), (":SW_PF", 65), (":SW_PF", 100), (":u", 100), (":ANY_REQUEST", 60)):
+        yield b"\x0f\0\x08\0" + b"glm::OFFCORE_RESPONSE_0" + attribute.encode() * count
+
+
+def cost_files() -> Iterator[bytes]:
+    lines = ["0 clks 1 1 1", "31 nsec 1.5 .5 2. # why", "9999999999 clks 1 1 1", "000000001 clks 1 1 1", "32 clks 1 1 1",
+             "0 clks 123456789012.123456789012 0 999999999999", "0 clks 1234567890123 0 1", "0 clks 2 1 1", "0 ms 1 1 1",
+             "0\u3000clks\u20281\xa01\u16801", "0 clks 1 1 1 1 1", "\U0001f600", "\ud7ff", "0 clks . 1 1"]
+    yield from (line.encode() for line in lines)
+    yield "\n".join(f"{i} clks {i} 0 {i}.5" for i in range(32)).encode()
+    yield from (b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xe3\x80", b"\xff", b"0 clks 1 1 1\n0 clks 1 1 1\r\n")
+
+
+RECORDED = {"pfm3_dispatch": dispatches, "pfm3_dispatch_manual": dispatches,
+            "pfm4_encode": event_strings, "pfm3_full_event": full_events}
+BY_HAND = {"pfm4_encode": long_strings, "perfex_costs": cost_files}  # kept, whatever else reaches the same code
 
 if __name__ == "__main__":
-    directory = Path(sys.argv[2])
-    for number, data in enumerate(SEEDS.get(sys.argv[1], list)()):
-        (directory / f"seed-{number}").write_bytes(data)
+    target, directory = sys.argv[1], Path(sys.argv[2])
+    for name, seeds in (("seed", RECORDED), ("by-hand", BY_HAND)):
+        for number, data in enumerate(seeds.get(target, list)()):
+            (directory / f"{name}-{number}").write_bytes(data)
