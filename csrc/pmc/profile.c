@@ -26,7 +26,7 @@ pmc_profile_begin(void)
 		return 0;
 	}
 	if (setitimer(ITIMER_PROF, &off, &profile.timer) < 0)
-		return -errno;
+		return -ENODEV;		/* it cannot profile: the only error that the manual has for this */
 	profile.counters = 1;
 	if (sigaction(SIGPROF, NULL, &action) == 0 && action.sa_handler == SIG_DFL) {
 		action.sa_handler = SIG_IGN;
