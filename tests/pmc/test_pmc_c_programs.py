@@ -17,9 +17,9 @@ every_program = pytest.mark.parametrize("program", PROGRAMS)
 
 
 def test_every_source_is_run() -> None:
-    # pmc_script is run by test_checks.py, pmc_ported by test_ported.py, pmc_failing by ctest.
+    # pmc_script is run by test_checks.py, pmc_ported by test_ported.py, pmc_failing and pmc_states by ctest.
     assert {path.stem for path in (TESTS / "c").glob("pmc_*.c")} == {
-        *PROGRAMS, "pmc_children", "pmc_nomem", "pmc_script", "pmc_ported", "pmc_failing"}
+        *PROGRAMS, "pmc_children", "pmc_nomem", "pmc_script", "pmc_ported", "pmc_failing", "pmc_states"}
 
 
 @every_program
