@@ -61,15 +61,21 @@ take_events(struct bytes *b, int raw)
 	}
 }
 
+static int
+has(const pfmlib_regmask_t *set, unsigned int num)
+{
+	return num < PFMLIB_REG_MAX && set->bits[num / 64] >> num % 64 & 1;
+}
+
 /* Registers that the model has, and no more than there is room for. */
 static void
 check_output(const struct pfm3_model *model)
 {
 	HOLDS(out.pfp_pmc_count <= PFMLIB_MAX_PMCS && out.pfp_pmd_count <= PFMLIB_MAX_PMDS);
 	for (unsigned int i = 0; i < out.pfp_pmc_count; i++)
-		HOLDS(model->impl_pmcs >> out.pfp_pmcs[i].reg_num & 1);
+		HOLDS(has(&model->impl_pmcs, out.pfp_pmcs[i].reg_num));
 	for (unsigned int i = 0; i < out.pfp_pmd_count; i++)
-		HOLDS(model->impl_pmds >> out.pfp_pmds[i].reg_num & 1);
+		HOLDS(has(&model->impl_pmds, out.pfp_pmds[i].reg_num));
 }
 
 int
