@@ -24,6 +24,7 @@ __all__ = ["command_sections", "event_list", "option_sections", "parser", "sub_p
 _PARSERS = {"pypfm": "pypfm.cli", "perfex": "pypfm.cli.perfex", "pmc": "pypfm.cli.pmc"}
 _PLAIN = ("positional arguments", "options")  # argparse's own groups
 _WIDTH = 66  # of examples
+_CHOICES = 36  # of choices in place of a value; longer ones, which cannot be broken, go with the text
 
 
 def parser(program: str) -> argparse.ArgumentParser:
@@ -53,9 +54,8 @@ def _value(action: argparse.Action) -> str:
     """What follows an option, or stands for an argument."""
     if action.metavar is not None:
         return action.metavar if isinstance(action.metavar, str) else " ".join(action.metavar)
-    if action.choices is not None:
-        return "{" + ",".join(map(str, action.choices)) + "}"
-    return action.dest.upper()
+    choices = "{" + ",".join(map(str, action.choices or ())) + "}"
+    return choices if action.choices and len(choices) <= _CHOICES else action.dest.upper()
 
 
 def _term(action: argparse.Action) -> list[nodes.Node]:
@@ -69,7 +69,7 @@ def _term(action: argparse.Action) -> list[nodes.Node]:
 
 def _option(action: argparse.Action) -> nodes.definition_list_item:
     text = (action.help or "") % {**vars(action), "prog": ""}
-    if action.metavar and action.choices is not None and not all(str(c) in text for c in action.choices):
+    if action.choices is not None and not all(str(c) in _value(action) + text for c in action.choices):
         text += f" ({', '.join(map(str, action.choices))})"
     return definition(_term(action), [paragraph(text)])
 
