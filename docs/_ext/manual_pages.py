@@ -25,14 +25,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import manual_headers as headers
 from docutils import nodes
 from docutils.parsers.rst import directives
-from manual_programs import command_sections, event_list, option_sections
-from manual_text import definition, definitions, paragraph
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.manpage import ManualPageTranslator
+
+import manual_headers as headers
+from manual_programs import command_sections, event_list, option_sections
+from manual_text import definition, definitions, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

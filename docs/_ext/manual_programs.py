@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from docutils import nodes
+
 from manual_headers import ROOT
 from manual_text import definition, definitions, paragraph
 
