@@ -26,12 +26,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from c_text import to_rst
 from clang.cindex import Cursor, CursorKind, Diagnostic, Index, TranslationUnit
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
+from c_text import to_rst
 from pypfm.config import LIBRARIES, Library
 
 if TYPE_CHECKING:

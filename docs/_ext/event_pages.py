@@ -10,11 +10,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from docutils import nodes
-from event_tables import TABLES, Entry, entries, tables_of
-from pfm_domain import Place, note
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
+from event_tables import TABLES, Entry, entries, tables_of
+from pfm_domain import Place, note
 from pypfm.cli._common import PMUS, selected_pmu
 
 if TYPE_CHECKING:

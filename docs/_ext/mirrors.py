@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from c_headers import Header, Symbol, headers_of
-from c_text import to_rst
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_id
 
+from c_headers import Header, Symbol, headers_of
+from c_text import to_rst
 from pypfm._mirror import Cell, Struct
 from pypfm.config import LIBRARIES
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from pfm_domain import Place, note
-from register_picture import picture
-from register_sources import Example, example, fields, meanings, names
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
+from pfm_domain import Place, note
 from pypfm.cli._draw import _bits as bits_of
 from pypfm.cli._draw import _label as label_of
+from register_picture import picture
+from register_sources import Example, example, fields, meanings, names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

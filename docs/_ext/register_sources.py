@@ -10,9 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import register_words
-
 import pypfm
+import register_words
 from pypfm import Encoding, Encoding4, Goldmont, _registers
 from pypfm._decode.meanings import levels
 from pypfm._registers import Field
