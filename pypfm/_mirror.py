@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from _cffi_backend import FFI
 
 __all__ = [
-    "Array", "Buffer", "CData", "Callers", "Cell", "Fields", "File", "String", "Struct", "Union", "byref", "c_argument",
+    "Array", "Buffer", "CData", "Callers", "Cell", "Fields", "File", "String", "Struct", "Union", "argument", "byref",
     "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong", "callers",
     "create_string_buffer", "sized", "string",
 ]
@@ -202,11 +202,19 @@ Buffer = create_string_buffer | bytearray | CData | None
 File = IO[str] | IO[bytes] | CData | None  # a file with a descriptor, for FILE *
 
 
-def c_argument(text: object) -> object:
-    """What is passed for a const char *: text as bytes, anything else as it is."""
-    if isinstance(text, (str, bytes)):
-        return _c_string(text)
-    return _ffi.NULL if text is None else text
+def argument(value: object) -> object:
+    """What C is given for an argument: text as bytes, a cell or a structure as its address, None as NULL."""
+    if type(value) is str:  # what nearly all calls pass comes first
+        return _c_string(value)
+    if isinstance(value, (Cell, create_string_buffer)):
+        return value._cdata
+    if value is None:
+        return _ffi.NULL
+    if isinstance(value, (str, bytes)):
+        return _c_string(value)
+    if isinstance(value, CData) and _ffi.typeof(value).kind in ("struct", "union"):
+        return _ffi.addressof(value)
+    return value
 
 
 def _c_string(text: str | bytes) -> bytes:
@@ -214,7 +222,7 @@ def _c_string(text: str | bytes) -> bytes:
         data = text.encode() if isinstance(text, str) else text
     except UnicodeEncodeError:
         data = cast(str, text).encode("utf-8", "surrogateescape")
-    if b"\0" in data:
+    if 0 in data:
         message = f"a C string cannot hold a NUL: {text!r}"
         raise ValueError(message)
     return data
@@ -254,7 +262,7 @@ def sized(buffer: Buffer, maxlen: int) -> CData | None:
 class Callers(NamedTuple):
     """The functions through which a mirror calls its library: they hand over arguments as C wants them.
 
-    :ivar call: of functions that return a number
+    :ivar call: of functions that return a number and may store a string
     :ivar text: of functions that return a string
     :ivar text_or_none: of functions that return a string or NULL
     :ivar pointer: of functions that return another pointer
@@ -266,38 +274,23 @@ class Callers(NamedTuple):
     pointer: Callable[..., CData]
 
 
-def callers(ffi: FFI, lib: Any) -> Callers:
+def callers(lib: Any) -> Callers:
     """The functions through which a mirror calls a library."""
-    null = ffi.NULL
-
-    def convert(arg: object) -> object:
-        if type(arg) is int:
-            return arg
-        if arg is None:
-            return null
-        if isinstance(arg, (str, bytes)):
-            return _c_string(arg)
-        if isinstance(arg, (Cell, create_string_buffer)):
-            return arg._cdata
-        if isinstance(arg, CData) and ffi.typeof(arg).kind in ("struct", "union"):
-            return ffi.addressof(arg)
-        return arg
-
     def call(function: Callable[..., int], *args: object) -> int:
-        ret = function(*map(convert, args))
+        ret = function(*map(argument, args))
         for arg in args:
             if isinstance(arg, c_char_p):
                 arg.take(lib.free)
         return ret
 
     def text(function: Callable[..., CData], *args: object) -> str:
-        return string(function(*map(convert, args)))
+        return string(function(*map(argument, args)))
 
     def text_or_none(function: Callable[..., CData], *args: object) -> str | None:
         found = pointer(function, *args)
         return string(found) if found else None
 
     def pointer(function: Callable[..., CData], *args: object) -> CData:
-        return function(*map(convert, args))
+        return function(*map(argument, args))
 
     return Callers(call, text, text_or_none, pointer)

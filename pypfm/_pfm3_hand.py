@@ -35,7 +35,7 @@ class Hand:
 
     def __init__(self, ffi: FFI, lib: Any) -> None:
         self._ffi, self._lib = ffi, lib
-        self._call = callers(ffi, lib).call
+        self._call = callers(lib).call
         self._tags = {lib.PFMLIB_ITANIUM_PMU: "ita", lib.PFMLIB_ITANIUM2_PMU: "ita2", lib.PFMLIB_MONTECITO_PMU: "mont"}
         self._listing = _Listing()
         ffi.def_extern(name="pypfm_pfm3_print", error=-1)(self._print)

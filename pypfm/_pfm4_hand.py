@@ -9,12 +9,12 @@ from __future__ import annotations
 import weakref
 from typing import Any, cast
 
-from pypfm._mirror import CData, Cell, c_argument, c_char_p, callers
+from pypfm._mirror import CData, Cell, argument, c_char_p, callers
 from pypfm._pfm4 import ffi, lib
 
 __all__ = ["c_uint64_array", "pfm_get_event_encoding", "pfm_get_os_event_encoding"]
 
-_call = callers(ffi, lib).call
+_call = callers(lib).call
 
 # The arrays that structures point to.  Those of a structure that Python owns go with it; those of
 # memory owned elsewhere (an element of an array, a buffer) stay until its address is used again.
@@ -95,7 +95,7 @@ def pfm_get_os_event_encoding(str: object, dfl_plm: int, os: int, args: Any) -> 
             return _call(lib.pfm_get_os_event_encoding, str, dfl_plm, os, args)
         args = args[0]  # the object itself, if the pointer owns it
     allocates = raw and not args.codes
-    ret = _encode(c_argument(str), dfl_plm, os, _addressof(args))
+    ret = _encode(argument(str), dfl_plm, os, _addressof(args))
     if ret == 0:
         if allocates:
             _own_array(args)

@@ -12,7 +12,7 @@ from pypfm._pmc import ffi, lib
 
 __all__ = ["advance", "c_uint64", "pmc_control", "pmc_get_info", "pmc_model_advance"]
 
-_call = callers(ffi, lib).call
+_call = callers(lib).call
 
 
 class c_uint64(Cell[int], ffi=ffi, ctype="uint64_t"):

@@ -301,6 +301,9 @@ def emit_function(node: c_ast.Decl, types: Types, comments: dict[str, str], by_h
     else:
         wrapper = {"str": "_c.text", "str | None": "_c.text_or_none", "_m.CData": "_c.pointer"}.get(result, "_c.call")
         args = ", ".join([f"lib.{node.name}", *call])
+        if wrapper == "_c.call" and not any("c_char_p" in text for text in signature):  # nothing to do but the call
+            integers = {p.name for p in params if types.parameter(p.type) == "int"}
+            wrapper, args = f"lib.{node.name}", ", ".join(a if a in integers else f"_arg({a})" for a in call)
     statement = f"{wrapper}({args})" if result == "None" else f"return {wrapper}({args})"
     return (f"def {node.name}({', '.join(signature)}) -> {result}:\n"
             + docstring(comments[node.name], "    ") + f"    {statement}\n")
@@ -342,7 +345,7 @@ def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[st
         f"from pypfm import _mirror as _m\nfrom pypfm._{args.module} import ffi, lib\n",
         "if TYPE_CHECKING:\n    from collections.abc import Callable\n\n    from pypfm._layout.model import Declared\n",
         import_hand(args.hand, hand) if by_hand & set(functions) else "",
-        "_c = _m.callers(ffi, lib)\n",
+        "_c = _m.callers(lib)\n_arg = _m.argument\n",
         "__all__ = [\n" + "".join(f"    {n!r},\n" for n in names) + "]\n",
         "".join(f"{n}: int = lib.{n}\n" for n in constants),
         "".join(f"class {n}(_m.Cell[int], ffi=ffi, ctype={n!r}):\n"
