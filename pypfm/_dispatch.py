@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pypfm import _coverage, _diagnose
@@ -21,6 +22,10 @@ __all__ = ["Layout", "Outcome", "dispatch", "encode", "level"]
 
 _MAX_RANGES = 4
 _REG_BITS = 8 * ffi.sizeof("pfmlib_regmask_bits_t")
+_data_register = cache(DataRegister)  # a PMD is the same in all encodings
+# Looked up once: to parse the name of a type costs more than to allocate it.
+_INPUT, _OUTPUT, _SETTINGS = (
+    ffi.typeof(name) for name in ("pfmlib_input_param_t *", "pfmlib_output_param_t *", "struct pfm3_settings *"))
 
 
 @dataclass(frozen=True)
@@ -157,16 +162,18 @@ def _fill_model(layout: Layout, request: Request) -> Any:
 
 
 def _fill_generic(request: Request, c_events: Sequence[Any]) -> Any:
-    inp: Any = ffi.new("pfmlib_input_param_t *")
+    inp: Any = ffi.new(_INPUT)
     if len(c_events) >= lib.PFMLIB_MAX_PMCS:
         message = f"{len(c_events)} events; a request holds fewer than {lib.PFMLIB_MAX_PMCS}"
         raise InvalidRequestError(lib.PFMLIB_ERR_INVAL, message)
     inp.pfp_event_count = len(c_events)
     _put(inp, "pfp_dfl_plm", request.plm)
     inp.pfp_flags = lib.PFMLIB_PFP_SYSTEMWIDE if request.system_wide else 0
-    for slot, c_event, event in zip(inp.pfp_events, c_events, request.events, strict=False):
-        ffi.memmove(ffi.addressof(slot), c_event, ffi.sizeof("pfmlib_event_t"))
-        _put(slot, "plm", level(event.plm))
+    slots = inp.pfp_events
+    for i, (c_event, event) in enumerate(zip(c_events, request.events, strict=True)):
+        slots[i] = c_event[0]
+        if event.plm != 0:
+            _put(slots[i], "plm", level(event.plm))
     for pmc in request.unavailable_pmcs:
         if not 0 <= pmc < lib.PFMLIB_REG_MAX:
             message = f"unavailable PMC {pmc}: register numbers are 0 to {lib.PFMLIB_REG_MAX - 1}"
@@ -180,8 +187,9 @@ def dispatch(pmu: Pmu, layout: Layout, request: Request, c_events: Sequence[Any]
     inp = _fill_generic(request, c_events)
     model_in = _fill_model(layout, request) if request.model_input else ffi.NULL
     model_out = ffi.new(f"pfmlib_{layout.tag}_output_param_t *") if request.model_output else ffi.NULL
-    out = ffi.new("pfmlib_output_param_t *")
-    settings = ffi.new("struct pfm3_settings *", {"fine_mode_bug": pmu.fine_mode_bug})
+    out = ffi.new(_OUTPUT)
+    settings: Any = ffi.new(_SETTINGS)
+    settings.fine_mode_bug = pmu.fine_mode_bug
     ret = lib.pfm3_dispatch(pmu._model, settings, inp, model_in, out, model_out)
     return Outcome(ret, out, model_out)
 
@@ -197,7 +205,7 @@ def encode(pmu: Pmu, layout: Layout, request: Request, c_events: Sequence[Any]) 
     out = outcome.out
     pmcs = tuple(Register(pmu.name, r.reg_num, r.reg_value, r.reg_addr, r.reg_alt_addr)
                  for r in out.pfp_pmcs[0:out.pfp_pmc_count])
-    pmds = tuple(DataRegister(r.reg_num, r.reg_addr, r.reg_alt_addr)
+    pmds = tuple(_data_register(r.reg_num, r.reg_addr, r.reg_alt_addr)
                  for r in out.pfp_pmds[0:out.pfp_pmd_count])
     fine = any(r.num == layout.irange_pmc and r.value >> 13 & 1 for r in pmcs)
     covers = {}

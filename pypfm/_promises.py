@@ -60,7 +60,8 @@ def check_values(pmu: Pmu, request: Request, indices: Sequence[int]) -> None:
     _level("default", request.plm)
     for event, index in zip(request.events, indices, strict=True):
         maxincr = lib.pfm3_event_at(pmu._model, index).maxincr
-        _level(event.name, event.plm)
+        if event.plm != 0:
+            _level(event.name, event.plm)
         if not 0 <= event.threshold < maxincr:
             message = (f"{event.name}: the threshold is {event.threshold}, but must be below"
                        f" the largest increment in a cycle, {maxincr} (0 to {maxincr - 1})")

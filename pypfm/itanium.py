@@ -11,7 +11,7 @@ import fnmatch
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pypfm import _dispatch, _promises
@@ -53,6 +53,9 @@ RangeLike = AddressRange | tuple[int, int] | tuple[int, int, "int | str"]
 MatchLike = OpcodeMatch | int | None
 
 _MAX_UINT = 2**32 - 1
+_C_EVENT: Any = ffi.typeof("pfmlib_event_t *")
+# Requests for an event by its name alone cannot change: the same ones serve all encodings.
+_by_name = lru_cache(maxsize=1024)(EventRequest)
 _TYPES = ("active", "floating", "causal", "self_floating")
 
 
@@ -193,11 +196,7 @@ class Pmu:
 
         :raises EventNotFoundError: there is none; the message names the nearest
         """
-        index = self._find(name)
-        if index < 0:
-            message = unknown_event(self.name, name, [e.name for e in self.events])
-            raise EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND, message, "pfm_find_event")
-        return self._event(index)
+        return self._event(self._index(name))
 
     def find(self, pattern: str = "*") -> list[Event]:
         """The events whose names match a glob pattern, in upper or lower case."""
@@ -212,6 +211,14 @@ class Pmu:
         except UnicodeEncodeError:
             return -1
         return lib.pfm3_find_name(self._model, data, len(data))
+
+    def _index(self, name: str) -> int:
+        """The C index of an event that has to exist."""
+        index = self._find(name)
+        if index < 0:
+            message = unknown_event(self.name, name, [e.name for e in self.events])
+            raise EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND, message, "pfm_find_event")
+        return index
 
     def _event(self, index: int) -> Event:
         e = lib.pfm3_event_at(self._model, index)
@@ -238,15 +245,17 @@ class Pmu:
 
     def _resolve(self, item: str | Event | EventRequest) -> tuple[EventRequest, Any]:
         """A request for an event, and the C event with its unit masks."""
-        wanted = item if isinstance(item, EventRequest) else EventRequest(item)
+        wanted = item if isinstance(item, EventRequest) else _by_name(item) if type(item) is str else EventRequest(item)
         expect_type(wanted.event, (str, Event), "event")
         if isinstance(wanted.event, Event) and wanted.event.pmu != self.name:
             message = f"{wanted.event.name} is an event of {wanted.event.pmu}, not of {self.name}"
             raise EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND, message, "pfm_find_event")
         name, colon, masks = (wanted.event if isinstance(wanted.event, str) else wanted.event.name).partition(":")
-        event = self[name]
-        c_event: Any = ffi.new("pfmlib_event_t *")
-        c_event.event = event.index
+        c_event: Any = ffi.new(_C_EVENT)
+        c_event.event = index = self._index(name)
+        if not colon and not wanted.unit_masks:
+            return wanted, c_event
+        event = self._event(index)
         tokens: list[int | str] = [*(masks.split(":") if colon else []), *wanted.unit_masks]
         if len(tokens) > lib.PFMLIB_MAX_MASKS_PER_EVENT:
             message = f"{event.name}: {len(tokens)} unit masks; at most {lib.PFMLIB_MAX_MASKS_PER_EVENT} fit"
@@ -279,19 +288,21 @@ class Pmu:
         """
         return self._encode(request.events, request, check)
 
-    def _with_structures(self, request: Request) -> Request:
-        """The request, once it is decided which of the model's structures are passed."""
+    def _completed(self, request: Request, events: tuple[EventRequest, ...]) -> Request:
+        """A request with its events, once it is decided which of the model's structures are passed."""
+        uses_model = request.uses_model or any(event.uses_model for event in events)
+        model_input, model_output = request.model_input, request.model_output
         if not self._layout.tag:
-            if request.uses_model:
+            if uses_model:
                 message = (f"{self.name} has no model-specific settings: of an event only its privilege levels,"
                            " of a request no ranges, matchers, EARs or trace buffer")
                 raise InvalidRequestError(lib.PFMLIB_ERR_INVAL, message)
-            return replace(request, model_input=False, model_output=False)
-        if request.model_input is None:
-            request = replace(request, model_input=request.uses_model)
-        if request.model_output is None:
-            request = replace(request, model_output=request.code is not None or request.data is not None)
-        return request
+            model_input = model_output = False
+        if model_input is None:
+            model_input = uses_model
+        if model_output is None:
+            model_output = request.code is not None or request.data is not None
+        return replace(request, events=events, model_input=model_input, model_output=model_output)
 
     def _encode(self, events: Iterable[str | Event | EventRequest], request: Request, check: Check) -> Encoding:
         """Encode a request whose events are still to be filled in."""
@@ -303,8 +314,7 @@ class Pmu:
             raise TypeError(message)
         _expect_parts(request, self._branches)
         resolved = [self._resolve(e) for e in events]
-        request = replace(request, events=tuple(wanted for wanted, _ in resolved))
-        request = self._with_structures(request)
+        request = self._completed(request, tuple(wanted for wanted, _ in resolved))
         c_events = [c_event for _, c_event in resolved]
         if check == "manual":
             _promises.check_values(self, request, [c.event for c in c_events])

@@ -66,6 +66,11 @@ class EventRequest:
         """The name of the event, without unit masks."""
         return (self.event if isinstance(self.event, str) else self.event.name).partition(":")[0]
 
+    @property
+    def uses_model(self) -> bool:
+        """Whether anything is said that only the model's structure can say."""
+        return bool(self.threshold or self.ism or self.no_qualcheck or self.flags)
+
 
 @dataclass(frozen=True)
 class AddressRange:
@@ -222,5 +227,4 @@ class Request:
     def uses_model(self) -> bool:
         """Whether anything is said that only the model's structure can say."""
         parts = (self.code, self.data, *self.opcode_match, self.iear, self.dear, self.branches, self.ipear)
-        return any(p is not None for p in parts) or any(
-            e.threshold or e.ism or e.no_qualcheck or e.flags for e in self.events)
+        return any(p is not None for p in parts) or any(e.uses_model for e in self.events)
