@@ -106,7 +106,7 @@ check_groups(const struct pfm3_job *job)
 		}
 	}
 	/* Cancel events are of the L2 group. */
-	if (pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1)
+	if (job->groups >> GROUP_L2 & 1 && pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1)
 		return PFMLIB_ERR_INVAL;
 	return PFMLIB_SUCCESS;
 }
@@ -117,18 +117,13 @@ static int
 placement_holds(const struct pfm3_job *job, const struct pfm3_placement *p)
 {
 	const struct pfm3_event *on4 = NULL, *on5 = NULL;
-	int l1 = 0, l2 = 0;
+	int l1 = job->groups >> GROUP_L1 & 1, l2 = job->groups >> GROUP_L2 & 1;
 
-	for (unsigned int i = 0; i < job->count; i++) {
-		const struct pfm3_event *event = job->events[i];
-
-		l1 |= event->group == GROUP_L1;
-		l2 |= event->group == GROUP_L2;
+	for (unsigned int i = 0; i < job->count; i++)
 		if (p->counter[i] == 4)
-			on4 = event;
+			on4 = job->events[i];
 		else if (p->counter[i] == 5)
-			on5 = event;
-	}
+			on5 = job->events[i];
 	if (l2 && !(on4 && on4->group == GROUP_L2))
 		return 0;
 	if (l1 && !(on5 && on5->group == GROUP_L1))

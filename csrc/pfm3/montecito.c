@@ -185,8 +185,10 @@ place_cache_events(const struct pfm3_job *job, struct placement *p)
 
 	if (ret == PFMLIB_SUCCESS)
 		ret = find_l2d_sets(job, l2d_sets);
-	if (ret == PFMLIB_SUCCESS && pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1)
-		ret = PFMLIB_ERR_INVAL;	/* cancel events are of the L2D group */
+	/* Cancel events are of the L2D group. */
+	if (ret == PFMLIB_SUCCESS && job->groups >> GROUP_L2D & 1 &&
+	    pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1)
+		ret = PFMLIB_ERR_INVAL;
 	if (ret == PFMLIB_SUCCESS && anchor >= 0)
 		ret = take(p, (unsigned int)anchor, 5);
 	return ret == PFMLIB_SUCCESS ? place_l2d(job, l2d_sets, p) : ret;
