@@ -36,7 +36,7 @@ pfm3_check_extras(struct pfm3_job *job)
 /* A placement under way. */
 struct search {
 	const struct pfm3_job	*job;
-	pfm3_placement_rule	holds;
+	const struct pfm3_placement_rules *rules;
 	struct pfm3_placement	*p;
 };
 
@@ -47,8 +47,9 @@ place_from(const struct search *s, unsigned int i, unsigned int free)
 	unsigned int candidates;
 
 	if (i == s->job->count || i == PFM3_MAX_COUNTERS)	/* there are not more */
-		return !s->holds || s->holds(s->job, s->p);
-	for (candidates = s->job->events[i]->counters & free; candidates; candidates &= candidates - 1) {
+		return !s->rules || s->rules->holds(s->job, s->p);
+	candidates = free & (s->rules ? s->rules->candidates(s->job, i) : s->job->events[i]->counters);
+	for (; candidates; candidates &= candidates - 1) {
 		unsigned int lowest = candidates & -candidates;
 
 		s->p->counter[i] = (unsigned int)__builtin_ctz(candidates);
@@ -59,9 +60,9 @@ place_from(const struct search *s, unsigned int i, unsigned int free)
 }
 
 int
-pfm3_place(const struct pfm3_job *job, pfm3_placement_rule holds, struct pfm3_placement *p)
+pfm3_place(const struct pfm3_job *job, const struct pfm3_placement_rules *rules, struct pfm3_placement *p)
 {
-	struct search s = { .job = job, .holds = holds, .p = p };
+	struct search s = { .job = job, .rules = rules, .p = p };
 
 	return place_from(&s, 0, ~(unsigned int)job->in->pfp_unavail_pmcs.bits[0]);
 }

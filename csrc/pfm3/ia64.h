@@ -17,12 +17,17 @@ struct pfm3_placement {
 	unsigned int counter[PFM3_MAX_COUNTERS];
 };
 
-/* Whether a placement of all events keeps the rules of a model that look at the whole. */
-typedef int (*pfm3_placement_rule)(const struct pfm3_job *job, const struct pfm3_placement *p);
+/* The rules of a model that look at the whole. */
+struct pfm3_placement_rules {
+	/* Counters of event i that no rule forbids. */
+	unsigned int (*candidates)(const struct pfm3_job *job, unsigned int i);
+	/* Whether a placement of all events keeps the rules. */
+	int (*holds)(const struct pfm3_job *job, const struct pfm3_placement *p);
+};
 
-/* Place the events on available counters that can measure them; of the placements that keep a
- * rule (NULL: of all), the first in lexicographic order.  0 if there is none. */
-int pfm3_place(const struct pfm3_job *job, pfm3_placement_rule holds, struct pfm3_placement *p);
+/* Place the events on available counters that can measure them; of the placements that keep the
+ * rules (NULL: of all), the first in lexicographic order.  0 if there is none. */
+int pfm3_place(const struct pfm3_job *job, const struct pfm3_placement_rules *rules, struct pfm3_placement *p);
 
 /* A counter with its PMD: that of Itanium and Itanium 2, which have an instruction set field. */
 pfm_err_t pfm3_emit_counter(struct pfm3_job *job, unsigned int i, unsigned int num, unsigned int thres,
