@@ -9,11 +9,12 @@ from __future__ import annotations
 import difflib
 
 __all__ = [
-    "AssignmentError", "CodeRangeError", "ConformError", "CounterBusyError", "CounterError", "CounterEventError",
-    "CounterNumberError", "CounterRunningError", "CountingError", "CoverageError", "DataRangeError", "DecodeError",
-    "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError",
-    "InvalidRequestError", "NotConfiguredError", "NotSupportedError", "Pfm3Error", "Pfm4Error", "Pfm4PromiseError",
-    "PfmError", "PromiseError", "RequestTooLargeError", "ThresholdError", "UnitMaskError", "UnknownEventError",
+    "AssignmentError", "BenchError", "CodeRangeError", "ConformError", "CounterBusyError", "CounterError",
+    "CounterEventError", "CounterNumberError", "CounterRunningError", "CountingError", "CoverageError",
+    "DataRangeError", "DecodeError", "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError",
+    "IncompatibleEventsError", "InvalidRequestError", "NotConfiguredError", "NotSupportedError", "Pfm3Error",
+    "Pfm4Error", "Pfm4PromiseError", "PfmError", "PromiseError", "RequestTooLargeError", "ThresholdError",
+    "UnitMaskError", "UnknownEventError",
 ]
 
 
@@ -65,6 +66,10 @@ class Pfm4PromiseError(Pfm4Error, ValueError):
 
 class ConformError(PfmError):
     """A library that cannot be checked, or a file of vectors that cannot be read."""
+
+
+class BenchError(PfmError):
+    """A library that cannot be measured."""
 
 
 class CountingError(PfmError, OSError):

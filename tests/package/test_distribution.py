@@ -63,7 +63,7 @@ def test_the_wheel_has_everything(wheel: Path) -> None:
     wanted |= {f"pypfm/include/{header.relative_to(ROOT / 'csrc').as_posix().replace('/include/', '/')}"
                for header in (ROOT / "csrc").glob("*/include/**/*.h")}
     wanted |= {f"pypfm/perfex/tables/{table.name}" for table in (ROOT / "csrc/tables").glob("perfex_*.csv")}
-    wanted.add("pypfm/libexec/r10ksim")
+    wanted |= {"pypfm/libexec/r10ksim", "pypfm/libexec/pfmtime"}
     assert wanted - names == set()
 
 

@@ -1,0 +1,134 @@
+"""pypfm bench: how long the libraries take."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pypfm.cli._common import Subparsers, add_json_option, between, checked, on_terminal, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pypfm.bench import Measure, Report, Time
+
+__all__ = ["add_parser"]
+
+_EPILOG = """\
+Times are the shortest of all rounds.  The floor is the least that any library has to do:
+hash, a lookup of the same name by hsearch_r(3); scan, strcasecmp(3) from the first name on;
+memset, clearing the output; cffi, the C function alone; python, a process that does nothing.
+
+  pypfm bench
+  pypfm bench --against /usr/lib/x86_64-linux-gnu/libpfm.so.4
+  pypfm bench ./libpfm.so.3 --against /opt/old/libpfm.so.3 --rounds 2000
+"""
+
+_GROUPS = {
+    "pfm3": "libpfm 3 in C", "pfm3-manual": "libpfm 3 in C, structures of the manual pages", "pfm4": "libpfm 4 in C",
+    "mirror": "the mirrors, called from Python", "objects": "Python objects", "start": "processes",
+}
+_NAMES = {
+    "find_event": "find by name", "dispatch_qualifiers": "dispatch, qualifiers", "dispatch_ranges": "dispatch, ranges",
+    "dispatch_ipear": "dispatch, IP-EAR", "encode_fstr": "encode, with string",
+}
+
+
+def add_parser(commands: Subparsers) -> None:
+    parser = commands.add_parser(
+        "bench", help="measure how long a library takes", epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Measure lookups, encoding and initialisation of a libpfm in C, next to another one. Without"
+        " arguments: of the libraries of this installation, and what Python adds.")
+    add = parser.add_argument
+    add("library", nargs="?", metavar="LIBRARY", help="a libpfm 3 or 4 (default: that of this installation)")
+    add("--against", metavar="PATH", help="another library with the same API, timed in turns with the first")
+    add("--rounds", type=checked(_rounds), metavar="N", help="how often everything is timed (default: 500)")
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def _rounds(text: str) -> int:
+    from pypfm.bench import MOST_ROUNDS
+    return between(text, 1, MOST_ROUNDS)
+
+
+def run(args: argparse.Namespace) -> int:
+    from pypfm.bench import ROUNDS, bench
+
+    with _status() as progress:
+        report = bench(args.library, against=args.against, rounds=args.rounds or ROUNDS, progress=progress)
+    if on_terminal(args):
+        _show(report)
+    else:
+        print_json(report.to_json())
+    return 0
+
+
+@contextmanager
+def _status() -> Iterator[Callable[[str], object] | None]:
+    """A line on the terminal that says what is measured, gone at the end; None if standard error is none."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("measuring") as status:
+        yield lambda what: status.update(f"measuring {what}")
+
+
+def _show(report: Report) -> None:
+    """Print a table for each group of measures."""
+    from pypfm.cli import _draw
+
+    for compared in report.libraries:
+        _draw.rows([(compared.api, compared.library), *([("other", compared.other)] if compared.other else [])])
+    for group, title in _GROUPS.items():
+        measures = [m for m in report.measures if m.group == group]
+        if measures:
+            _table(title, measures)
+    for measure in report.measures:
+        for subject, why in measure.missing.items():
+            _draw.say(f"{_name(measure)}, {subject}: {why}")
+    noise = sorted(m.noise for m in report.measures)
+    _draw.say(f"The shortest of {report.rounds} rounds ({-(-report.rounds // 5)} of Python,"
+              f" {-(-report.rounds // 50)} of processes); half of all medians are"
+              f" less than {100 * noise[len(noise) // 2]:.0f} % above it, all less than {100 * noise[-1] + 0.5:.0f} %.")
+
+
+def _table(title: str, measures: list[Measure]) -> None:
+    from pypfm.cli import _draw
+
+    compared = any(m.other or "other" in m.missing for m in measures)
+    heads = [title, "time", *(["other", "ratio"] if compared else []), "floor", "ratio"]
+    lines = []
+    for m in measures:
+        other = [_shortest(m.other), _ratio(m.library_over_other)] if compared else []
+        floors = "\n".join(f"{_shortest(floor)} {name}" for name, floor in m.floors.items())
+        ratios = "\n".join(map(_ratio, m.library_over_floor.values()))
+        lines.append([_name(m), _shortest(m.library), *other, floors or "-", ratios or "-"])
+    _draw.table(heads, lines)
+
+
+def _name(measure: Measure) -> str:
+    name = _NAMES.get(measure.name, measure.name)
+    in_name = measure.pmu is None or measure.group in ("objects", "pfm4") or measure.name.startswith("pfm4")
+    return name if in_name else f"{name}\n  {measure.pmu}"
+
+
+def _shortest(time: Time | None) -> str:
+    """A time with three digits and its unit."""
+    if time is None:
+        return "-"
+    ns = time.min_ns
+    for unit, size in (("ns", 1.0), ("µs", 1e3), ("ms", 1e6)):
+        if ns / size < 999.5 or unit == "ms":
+            break
+    value = ns / size
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {unit}"
+
+
+def _ratio(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio:.3f}" if ratio < 9.9995 else f"{ratio:.1f}"

@@ -1,0 +1,69 @@
+"""Benchmarks: what pypfm bench measures, under pytest-benchmark.
+
+Disabled by default (--benchmark-disable in pyproject.toml): then each runs once, as a plain test.
+Nothing timed is asserted.  To measure:
+
+    pytest tests/bench --benchmark-enable -s
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from pypfm import pfm4
+from pypfm._bench_python import Call, calls
+from pypfm.bench import ROUNDS, bench
+from pypfm.config import LIBRARIES
+
+DEBIAN = Path("/usr/lib/x86_64-linux-gnu/libpfm.so.4")
+CALLS = [
+    *((name, pmu) for pmu, encode in (("itanium2", "Itanium2().encode"), ("montecito", "Montecito().encode"))
+      for name in ("pfm3.pfm_find_event", "pfm3.pfm_dispatch_events", encode)),
+    *((name, "glm") for name in ("pfm4.pfm_find_event", "pfm4 encoding", "pfm4 encoding, string", "Goldmont().encode")),
+]
+
+
+@pytest.fixture
+def goldmont(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The state in which the worker of pypfm bench makes its calls."""
+    monkeypatch.setenv("LIBPFM_FORCE_PMU", "glm")
+    pfm4.pfm_terminate()
+    yield
+    pfm4.pfm_terminate()
+
+
+def named(name: str, pmu: str) -> Call:
+    """A call, with the state that it needs."""
+    return next(call for call in calls() if (call.name, call.pmu) == (name, pmu))
+
+
+@pytest.mark.usefixtures("goldmont")
+def test_these_are_all_calls() -> None:
+    assert [(call.name, call.pmu) for call in calls()] == CALLS
+
+
+@pytest.mark.usefixtures("goldmont")
+@pytest.mark.parametrize(("name", "pmu"), CALLS)
+def test_python(benchmark: BenchmarkFixture, name: str, pmu: str) -> None:
+    """The call answers as the same function of C does, if both answer a number."""
+    call = named(name, pmu)
+    answer, floor = benchmark(call.run), call.floor()
+    assert answer == floor or not isinstance(answer, int)
+
+
+@pytest.mark.parametrize("library", ["pfm3", "pfm3-manual", "pfm4"])
+def test_c_library(benchmark: BenchmarkFixture, library: str) -> None:
+    """All measures of a C library; of libpfm 4 next to Debian's, if it is there."""
+    against = str(DEBIAN) if library == "pfm4" and DEBIAN.exists() else None
+    rounds = 2 if benchmark.disabled else ROUNDS
+    report = benchmark.pedantic(bench, args=(str(LIBRARIES[library].path),),
+                                kwargs={"against": against, "rounds": rounds}, rounds=1)
+    assert [m.missing for m in report.measures] == [{} for _ in report.measures]
+    benchmark.extra_info.update(report.to_json())
+    if not benchmark.disabled:
+        print("\n" + json.dumps(report.to_json(), indent=1))
