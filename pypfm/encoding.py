@@ -140,7 +140,7 @@ class Encoding:
 
     @cached_property
     def registers(self) -> dict[str, Register | DebugRegister]:
-        """All registers to write, by name: PMC4, IBR0, DBR1 and so on; of one that is written twice the last."""
+        """All registers to write by name (PMC4, IBR0, DBR1 ...); of one that is written twice the last."""
         covers = [c for c in (self.irange, self.drange) if c is not None]
         found: dict[str, Register | DebugRegister] = {r.name: r for r in self.pmcs}
         found.update((r.name, r) for c in covers for r in c.registers)
