@@ -135,6 +135,8 @@ def numbers(mask: int, before: str = "") -> str:
 # ---- libpfm 3 ----
 
 def _pfm3(pmu: str, row: Row) -> Entry:
+    if not int(row["counters"], 0):
+        return _of_the_processor(pmu, row)
     facts = [numbers(int(row["counters"], 0), "PMC"), f"at most {row['maxincr']} a cycle"]
     facts += _kind(row["kind"])
     allowed = [words for column, words in _QUALIFIERS.items() if row[column] == "1"]
@@ -149,6 +151,14 @@ def _pfm3(pmu: str, row: Row) -> Entry:
         masks = selected_pmu(pmu)[row["name"]].unit_masks
         facts.append("unit masks " + ", ".join(f"{m.name} ({m.description})" for m in masks))
     return Entry(pmu, row["name"], row["name"], f"code {row['code']}, mask {row['umask']}", tuple(facts),
+                 row["description"])
+
+
+def _of_the_processor(pmu: str, row: Row) -> Entry:
+    """An event whose code and counters are the processor's: as they are where the PMU is forced."""
+    event = selected_pmu(pmu)[row["name"]]
+    counters = numbers(sum(1 << n for n in event.counters), "PMC")
+    return Entry(pmu, row["name"], row["name"], f"code {event.code:#x} if forced", (f"{counters} if forced",),
                  row["description"])
 
 

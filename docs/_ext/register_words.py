@@ -25,6 +25,8 @@ def _values(what: str, words: Iterable[str]) -> str:
 
 _MESI = {m.name.lower(): m.description for e in Montecito() for m in e.unit_masks}
 _EAR = _values("what it records", (mode.name if mode else "cache" for mode in EarMode))
+_MODE = _values("what it records", ("cache", "TLB"))
+_RECORDS = "1: predictions of the {} are recorded"
 _BITS_OF = "address of the bundle, bits"
 
 # By role of the register, then by field (a pattern for its whole name); "" is for every role.
@@ -59,11 +61,14 @@ _WORDS: dict[str, dict[str, str]] = {
         **{slot: f"1: instructions in {slot.upper()} slots can match" for slot in "mifb"},
     },
     "iear": {
+        "tlb": _MODE,
         "umask": "filter: latency (cache mode) or level of the TLB (TLB mode), as in the unit masks of the events",
         "ct": "0 in TLB mode; in cache mode its highest bit is 1",
     },
     "dear": {
         "mode": _EAR,
+        "tlb": _MODE,
+        "pt": "0: the data ranges restrict the measurement; 1: they do not",
         "umask": "filter: latency (cache mode) or level of the TLB (TLB mode), as in the unit masks of the events",
     },
     "trace": {
@@ -73,6 +78,9 @@ _WORDS: dict[str, dict[str, str]] = {
         "ptm": _values("branches by their predicted target", meanings._PREDICTED),
         "ppm": _values("branches by their predicted path", meanings._PREDICTED),
         "brt": _values("branches by type", meanings._BRANCHES),
+        "tar": _RECORDS.format("target address register"),
+        "bpt": _RECORDS.format("target address cache") + " (btb_tac)",
+        "bac": _RECORDS.format("branch address calculator"),
     },
     "drange": {
         r"cfg_(dbrp|dtag)(\d)": _values(r"with pair \2, an event that sees data needs", meanings.CONSTRAINTS),
@@ -80,6 +88,7 @@ _WORDS: dict[str, dict[str, str]] = {
     },
     "irange": {
         r"(ig_)?ibrp(\d)": r"1: IBR pair \2 does not restrict the measurement; 0: it does",
+        "ta": "0: the code ranges restrict the measurement; 1: they do not",
         "fine": "1: fine mode: two pairs hold the first and the last bundle of a range",
     },
     "routing": {
@@ -93,11 +102,15 @@ _WORDS: dict[str, dict[str, str]] = {
     "count": {
         "count": "the count",
         "sxt47": "copies of bit 46",
+        "sxt32": "copies of bit 31",
+        "value": "the count; how many of the bits count is the processor's",
     },
     "iear data": {
         "stat": "status of the sample",
-        "iaddr": "address of the instruction's line, bits 63 to 5",
-        "latency": "latency in cycles",
+        "v": "1: the sample is valid",
+        "tlb": "a bit for TLB mode, which pypfm decode leaves out",
+        "iaddr|icla": "address of the instruction's line, bits 63 to 5",
+        "lat(ency)?": "latency in cycles",
         "overflow|ov": "1: it took longer than the latency field holds",
     },
     "dear data": {
@@ -105,6 +118,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "latency": "latency in cycles",
         "overflow|ov": "1: it took longer than the latency field holds",
         "stat": "status of the sample",
+        "level": "level that resolved the miss",
         "slot": "slot of the load or store in its bundle",
         "bn": "added to the address of the bundle, in bundles",
         "vl": "1: slot and address are valid",

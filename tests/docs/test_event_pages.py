@@ -105,7 +105,7 @@ def text_of(row: Row, term: Tag, definition: Tag) -> str:
     return f"{title.get_text()} -- {own}" if title and " -- " in row["description"] else own
 
 
-@pytest.mark.parametrize("pmu", [p for p in PMUS if "kind" in rows(f"{p}_events.csv")[0]])
+@pytest.mark.parametrize("pmu", [p for p in PMUS if "kind" in rows(f"{p}_events.csv")[0] and p != "gen_ia64"])
 def test_rows_of_libpfm3(site: Path, pmu: str) -> None:
     table = rows(f"{pmu}_events.csv")
     for row in table:
@@ -131,6 +131,19 @@ def test_rows_of_libpfm3(site: Path, pmu: str) -> None:
             assert f"{row['type'].replace('_', '-')} thread type" in said
         assert any(f.startswith("unit masks I (invalid)") for f in said) == (row.get("mesi") == "1")
     assert len(page(site, pmu).select("dl.pfm-events > dt")) == len(table)
+
+
+def test_rows_of_the_generic_pmu(site: Path) -> None:
+    """Its codes and counters are the processor's; the page has those of a forced PMU."""
+    table = rows("gen_ia64_events.csv")
+    codes = {"CPU_CYCLES": 18, "IA64_INST_RETIRED": 8}
+    assert {row["name"] for row in table} == set(codes)
+    for row in table:
+        term, definition = check_place(site, "event", "gen_ia64", row["name"])
+        assert line(term) == f"{row['name']} code {codes[row['name']]:#x} if forced"
+        assert text_of(row, term, definition) == row["description"]
+        assert facts(term, definition) == ["PMC4 to PMC7 if forced"]
+    assert len(page(site, "gen_ia64").select("dl.pfm-events > dt")) == len(table)
 
 
 UMASK_FACTS = {"DFL": "default", "NCOMBO": "alone in its group", "PEBS": "precise",
@@ -291,8 +304,8 @@ needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="ne
 
 
 @needs_chromium
-@pytest.mark.parametrize("name", ["events/montecito", "events/goldmont", "events/r10000", "registers/montecito",
-                                  "registers/goldmont"])
+@pytest.mark.parametrize("name", ["events/montecito", "events/itanium", "events/goldmont", "events/r10000",
+                                  "registers/montecito", "registers/itanium", "registers/goldmont"])
 def test_narrow_pages_do_not_scroll_sideways(site: Path, tmp_path: Path, name: str) -> None:
     script = ("return innerWidth + ' ' + document.documentElement.scrollWidth + ' '"
               " + document.querySelector('article').scrollWidth")

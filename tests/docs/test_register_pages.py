@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from pypfm import Decoded, Goldmont, Itanium2, Montecito
+from pypfm import Decoded, GenericIA64, Goldmont, Itanium, Itanium2, Montecito
 from pypfm._registers import MODELS
 
 ROOT = Path(__file__).parents[2]
-PMUS = {"itanium2": Itanium2, "montecito": Montecito}
+PMUS = {"itanium2": Itanium2, "montecito": Montecito, "itanium": Itanium, "gen_ia64": GenericIA64}
 Fields = list[tuple[str, int, int]]  # name, lowest bit, width
 
 
@@ -35,7 +35,7 @@ def declared(pmu: str) -> dict[str, list[Fields]]:
     for kind, numbers, body in re.findall(r"/\* (PM[CD])([^:]*):[^*]*\*/\s*struct \{(.*?)\}", text, re.DOTALL):
         layout: Fields = []
         for name, width, high, low in re.findall(
-                r"unsigned long \w+?_(\w+?)(?::(\d+))?;\s*/\* (\d+)(?::(\d+))? \*/", body):
+                r"unsigned long (?:[^\W_]+_)?(\w+?)(?::(\d+))?;\s*/\* (\d+)(?::(\d+))? \*/", body):
             bit = int(low or high)
             assert int(width or 64) == int(high) - bit + 1
             layout.append((name, bit, int(width or 64)))
@@ -129,7 +129,7 @@ def check_table(box: Tag, layout: Fields) -> None:
 
 def registers(pmu: str) -> list[str]:
     model = PMUS[pmu]()
-    debug = [f"{kind}{n}" for kind in ("IBR", "DBR") for n in range(8)]
+    debug = [f"{kind}{n}" for kind in ("IBR", "DBR") for n in range(8) if pmu != "gen_ia64"]
     return [*(f"PMC{n}" for n in model.pmcs), *(f"PMD{n}" for n in model.pmds), *debug]
 
 
@@ -144,8 +144,10 @@ def test_the_header_is_understood(pmu: str) -> None:
     model = PMUS[pmu]()
     assert set(declared(pmu)) <= {*registers(pmu)}
     without = [r for r in registers(pmu) if r[:3] in ("PMC", "PMD") and r not in declared(pmu)]
-    assert without == ["PMC0", "PMC1", "PMC2", "PMC3", *(["PMD37"] if pmu == "montecito" else [])]
-    assert len(model.pmcs) + len(model.pmds) == {"itanium2": 34, "montecito": 63}[pmu]
+    assert without == ["PMC0", "PMC1", "PMC2", "PMC3", *{
+        "montecito": ["PMD37"], "gen_ia64": ["PMD4", "PMD5", "PMD6", "PMD7"]}.get(pmu, [])]
+    count = {"itanium2": 34, "montecito": 63, "itanium": 32, "gen_ia64": 12}
+    assert len(model.pmcs) + len(model.pmds) == count[pmu]
     for lists in declared(pmu).values():
         for layout in lists:
             assert sum(width for _, _, width in layout) == 64
@@ -234,6 +236,7 @@ def test_offcore_registers(site: Path, which: int) -> None:
 
 @pytest.mark.parametrize(("name", "text", "target"), [
     ("registers/itanium2", "BRANCH_EVENT", "../events/itanium2.html#itanium2-BRANCH_EVENT"),
+    ("registers/itanium", "BRANCH_EVENT", "../events/itanium.html#itanium-BRANCH_EVENT"),
     ("events/goldmont", "MSR_OFFCORE_RSP_1", "../registers/goldmont.html#glm-MSR_OFFCORE_RSP_1"),
 ])
 def test_cross_references(site: Path, name: str, text: str, target: str) -> None:
