@@ -39,6 +39,38 @@ without_an_account(struct pmc_state *state)
 	CHECK_ERRNO(run(state), ENOMEM);
 }
 
+/* How far a counter may be advanced, between its own overflow and another's. */
+static void
+steps(void)
+{
+	struct pmc_counter_cfg each = { .event_id = DCACHE_MISS, .reset_value = 100 };
+	struct pmc_counter_cfg instructions = { .event_id = INSTRUCTIONS, .reset_value = 30 }, clocks = { .event_id = 0x101, .reset_value = 7 };
+	struct pmc_state *state = pmc_state_new("xscale"), *without = pmc_state_new("k7");
+
+	CHECK_EQ(pmc_state_step(state, DCACHE_MISS), UINT64_MAX);
+	CHECK_EQ(pmc_state_control(state, 1, PMC_OP_PROFSTART, &each), 0);
+	CHECK_EQ(pmc_state_control(state, 2, PMC_OP_PROFSTART, &instructions), 0);
+	CHECK_EQ(pmc_state_control(state, 0, PMC_OP_PROFSTART, &clocks), 0);
+	CHECK_EQ(pmc_state_step(state, DCACHE_MISS), 100);
+	CHECK_EQ(pmc_state_step(state, INSTRUCTIONS), 30);
+	CHECK_EQ(pmc_state_step(state, CLOCK), 7);
+	CHECK_EQ(pmc_state_step(state, 0x12), UINT64_MAX);
+	CHECK_EQ(pmc_state_step(without, CLOCK), UINT64_MAX);
+	pmc_state_free(state);
+	pmc_state_free(without);
+}
+
+/* An empty PMC_MACHINE is this host. */
+static void
+empty_name(void)
+{
+	int number = 0;
+
+	setenv("PMC_MACHINE", "", 1);
+	CHECK_EQ(pmc_get_info(0, PMC_INFO_NCOUNTERS, &number), 0);
+	CHECK_EQ(number, 8);
+}
+
 int
 main(void)
 {
@@ -49,6 +81,9 @@ main(void)
 	CHECK(pmc_state_new("vax") == NULL && errno == ENXIO);
 	CHECK(pmc_machine_at(0) && !pmc_machine_at(5));
 	pmc_state_free(NULL);
+	signal(SIGPROF, SIG_IGN);
+	steps();
+	IN_CHILD(empty_name(););
 
 	for (count = 0; count < ACCOUNTS && (states[count] = pmc_state_new("xscale")); count++)
 		;

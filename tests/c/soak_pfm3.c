@@ -120,5 +120,8 @@ call(unsigned int number)
 int
 main(int argc, char **argv)
 {
+	for (int code = PFMLIB_SUCCESS; code >= PFMLIB_ERR_TOOMANY; code--)
+		CHECK(pfm3_error_name(code));
+	CHECK(!pfm3_error_name(1));
 	return soak_run(argc, argv, call, NUM_CALLS);
 }

@@ -71,6 +71,10 @@ call(unsigned int number)
 int
 main(int argc, char **argv)
 {
+	CHECK(!pfm4_pmu_at(-1) && !pfm4_pmu_at(PFM4_NUM_PMUS));
+	for (int code = PFM_SUCCESS; code >= PFM_ERR_TOOSMALL; code--)
+		CHECK(pfm4_error_name(code));
+	CHECK(!pfm4_error_name(1));
 	for (int i = 0; i < PFM4_NUM_PMUS; i++)
 		pfm4_context_for(&contexts[i], pfm4_pmu_at(i));
 	return soak_run(argc, argv, call, NUM_CALLS);

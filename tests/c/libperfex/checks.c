@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -86,6 +87,26 @@ counts(void)
 	CHECK(faults >= 2000 && BELOW(faults, 3000));
 }
 
+/* As Fortran calls them, with any argument left out. */
+static void
+fortran_without_arguments(void)
+{
+	const int e = 0;
+	long long c = 0;
+
+	for (int missing = 0; missing < 4; missing++) {
+		const int *e0 = missing == 0 ? NULL : &e, *e1 = missing == 2 ? NULL : &e;
+		long long *c0 = missing == 1 ? NULL : &c, *c1 = missing == 3 ? NULL : &c;
+
+		FAILS(read_counters_(e0, c0, e1, c1), EFAULT);
+		FAILS(print_counters_(e0, c0, e1, c1), EFAULT);
+		FAILS(print_costs_(e0, c0, e1, c1), EFAULT);
+	}
+	FAILS(start_counters_(NULL, &e), EFAULT);
+	FAILS(start_counters_(&e, NULL), EFAULT);
+	FAILS(load_costs_(NULL, 3), EFAULT);
+}
+
 static void
 errors(void)
 {
@@ -107,6 +128,9 @@ errors(void)
 	FAILS(load_costs((char *)""), ENOENT);
 	FAILS(load_costs((char *)"/"), EISDIR);
 	FAILS(load_costs((char *)"/dev/zero"), EFBIG);
+	fortran_without_arguments();
+	for (int e = 0; e < 16; e++)	/* names and counts of every length */
+		CHECK(print_counters(e, LLONG_MAX, e + 16, -1) == 0 && print_costs(e, LLONG_MIN, e + 16, LLONG_MAX) == 0);
 
 	/* what fails leaves running counters alone */
 	CHECK(start_counters(0, 26) == 0);
@@ -115,6 +139,7 @@ errors(void)
 	FAILS(start_counters(0, 15), EINVAL);
 	FAILS(read_counters(0, &a, 25, &b), EINVAL);	/* others than started */
 	FAILS(read_counters(26, &a, 26, &b), EINVAL);
+	FAILS(read_counters(1, &a, 26, &b), EINVAL);
 	FAILS(read_counters(0, NULL, 26, &b), EFAULT);
 	CHECK(a == -1 && b == -1);
 	CHECK(read_counters(0, &a, 26, &b) == 0);

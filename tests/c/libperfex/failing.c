@@ -55,5 +55,8 @@ main(int argc, char **argv)
 		each_fails(costs);
 		each_fails(load);
 	}
+	/* The system's file need not be there. */
+	unsetenv("PERFEX_COSTS");
+	CHECK(costs() == 0 || access("/etc/perfex.costs", F_OK) == 0);
 	return check_result();
 }
