@@ -1,5 +1,6 @@
 /*
- * The re-entrant entry points of libpfm 3 (csrc/pfm3/model.h) from many threads: soak_pfm3 [CALLS]
+ * The re-entrant entry points of libpfm 3 (csrc/pfm3/model.h) from many threads, and the functions that
+ * only ask: soak_pfm3 [CALLS]
  */
 #include "soak.h"
 
@@ -109,19 +110,39 @@ find(unsigned int which, unsigned int seed)
 	return soak_hash(soak_hash(hash, &ret, sizeof(ret)), &e, sizeof(e));
 }
 
+/* The public functions, on the one PMU that was chosen before the threads began. */
+static uint64_t
+ask(unsigned int seed)
+{
+	pfmlib_regmask_t counters;
+	char name[256];
+	unsigned int idx = 0;
+	int code = 0, ret = pfm_get_event_name(seed % models[0].model->table->count, name, sizeof(name));
+	uint64_t hash = soak_hash(seed, &ret, sizeof(ret));
+
+	ret = pfm_find_event(name, &idx);
+	pfm_get_event_code(idx, &code);
+	pfm_get_event_counters(idx, &counters);
+	hash = soak_hash(soak_hash(hash, &ret, sizeof(ret)), &code, sizeof(code));
+	return soak_hash(soak_hash(hash, &idx, sizeof(idx)), &counters, sizeof(counters));
+}
+
 static uint64_t
 call(unsigned int number)
 {
 	unsigned int which = number % NUM_MODELS, seed = number / NUM_MODELS;
 
+	if (seed % 16 == 5)
+		return ask(seed);
 	return seed % 3 ? find(which, seed) : dispatch(which, seed / 3 + (seed << 4));
 }
 
 int
 main(int argc, char **argv)
 {
-	for (int code = PFMLIB_SUCCESS; code >= PFMLIB_ERR_TOOMANY; code--)
+	for (int code = PFMLIB_SUCCESS; code >= PFMLIB_ERR_NOMEM; code--)
 		CHECK(pfm3_error_name(code));
 	CHECK(!pfm3_error_name(1));
+	CHECK_EQ(pfm_force_pmu(models[0].model->type), PFMLIB_SUCCESS);
 	return soak_run(argc, argv, call, NUM_CALLS);
 }
