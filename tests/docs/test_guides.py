@@ -6,7 +6,8 @@
 * ``literalinclude`` shows a file that a test runs;
 * a table with the columns C and Python holds pieces of the examples.
 
-Anything else that shows code is an error.  The README's console blocks are run as well.
+Anything else that shows code is an error.  Console blocks of the README and of the other pages of the site
+are run as well, and these show no other code; the manual pages have tests of their own.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from test_examples import EXAMPLES, VARIABLES
 
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.rst"))
 TESTED = (EXAMPLES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "tests" / "perfex" / "golden", ROOT / "csrc")
+PAGES = sorted(p for p in (ROOT / "docs").rglob("*.rst") if p not in GUIDES and "manual" not in p.parts)
 WITHOUT_CODE = {"default-role", "list-table", "note", "range-picture", "toctree"}
 
 every_guide = pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
@@ -74,6 +76,17 @@ def untested(text: str, directory: Path) -> list[str]:
 @every_guide
 def test_all_code_is_tested(guide: Path) -> None:
     assert untested(guide.read_text(encoding="utf-8"), guide.parent) == []
+
+
+CODE = {"code", "code-block", "sourcecode", "literalinclude", "parsed-literal", "prompt"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT / "docs")))
+def test_other_pages_show_tested_code(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    shown = {d.line for d in directives(text) if d.name in CODE}
+    found = untested(text, page.parent)
+    assert [f for f in found if "literal block" in f or int(f.partition(":")[0]) in shown] == []
 
 
 @pytest.mark.parametrize("text", [
@@ -149,7 +162,8 @@ def user(runtime_dir: Path) -> dict[str, str]:
                   "XDG_RUNTIME_DIR": str(runtime_dir)}
 
 
-@pytest.mark.parametrize("page", [p for p in (*GUIDES, ROOT / "README.md") if console_blocks(p)], ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", [p for p in (*GUIDES, *PAGES, ROOT / "README.md") if console_blocks(p)],
+                         ids=lambda p: str(p.relative_to(ROOT)))
 def test_console_blocks(page: Path, scratch: Path, user: dict[str, str]) -> None:
     wrong = []
     for block in console_blocks(page):
