@@ -35,21 +35,19 @@ pfm3_check_extras(struct pfm3_job *job)
 
 /* A placement under way. */
 struct search {
-	const struct pfm3_job	*job;
-	const struct pfm3_placement_rules *rules;
-	struct pfm3_placement	*p;
+	const struct pfm3_job			*job;
+	const struct pfm3_placement_rules	*rules;
+	unsigned int				candidates[PFM3_MAX_COUNTERS];	/* counters of each event */
+	struct pfm3_placement			*p;
 };
 
 /* Place event i and those behind it on free counters. */
 static int
 place_from(const struct search *s, unsigned int i, unsigned int free)
 {
-	unsigned int candidates;
-
 	if (i == s->job->count || i == PFM3_MAX_COUNTERS)	/* there are not more */
 		return !s->rules || s->rules->holds(s->job, s->p);
-	candidates = free & (s->rules ? s->rules->candidates(s->job, i) : s->job->events[i]->counters);
-	for (; candidates; candidates &= candidates - 1) {
+	for (unsigned int candidates = s->candidates[i] & free; candidates; candidates &= candidates - 1) {
 		unsigned int lowest = candidates & -candidates;
 
 		s->p->counter[i] = (unsigned int)__builtin_ctz(candidates);
@@ -63,7 +61,15 @@ int
 pfm3_place(const struct pfm3_job *job, const struct pfm3_placement_rules *rules, struct pfm3_placement *p)
 {
 	struct search s = { .job = job, .rules = rules, .p = p };
+	unsigned int kept = 0;
 
+	for (unsigned int group = 0; rules && group < PFM3_NUM_GROUPS; group++)
+		kept |= job->groups >> group & 1 ? rules->kept[group] : 0;
+	for (unsigned int i = 0; i < job->count && i < PFM3_MAX_COUNTERS; i++) {
+		const struct pfm3_event *event = job->events[i];
+
+		s.candidates[i] = event->counters & ~(kept ? kept & ~rules->kept[event->group] : 0);
+	}
 	return place_from(&s, 0, ~(unsigned int)job->in->pfp_unavail_pmcs.bits[0]);
 }
 

@@ -19,8 +19,8 @@ struct pfm3_placement {
 
 /* The rules of a model that look at the whole. */
 struct pfm3_placement_rules {
-	/* Counters of event i that no rule forbids. */
-	unsigned int (*candidates)(const struct pfm3_job *job, unsigned int i);
+	/* By group: counters that are for its events only, if the request has some. */
+	unsigned int kept[PFM3_NUM_GROUPS];
 	/* Whether a placement of all events keeps the rules. */
 	int (*holds)(const struct pfm3_job *job, const struct pfm3_placement *p);
 };

@@ -137,24 +137,12 @@ placement_holds(const struct pfm3_job *job, const struct pfm3_placement *p)
 	return 1;
 }
 
-/* Counters of event i, but for those that the rules of the placement keep for events of a group. */
-static unsigned int
-candidates(const struct pfm3_job *job, unsigned int i)
-{
-	const struct pfm3_event *event = job->events[i];
-	unsigned int counters = event->counters;
-
-	if (job->groups >> GROUP_L2 & 1 && event->group != GROUP_L2)
-		counters &= ~(1u << 4);
-	if (job->groups >> GROUP_L1 & 1 && event->group != GROUP_L1)
-		counters &= ~(1u << 5);
-	return counters;
-}
-
 static pfm_err_t
 counters(struct pfm3_job *job)
 {
-	static const struct pfm3_placement_rules cache_groups = { candidates, placement_holds };
+	static const struct pfm3_placement_rules cache_groups = {
+		.kept = { [GROUP_L2] = 1u << 4, [GROUP_L1] = 1u << 5 }, .holds = placement_holds,
+	};
 	const pfmlib_ita2_input_param_t *in = input(job);
 	struct pfm3_placement p = { { 0 } };
 	int groups = uses_cache_groups(job);

@@ -38,6 +38,9 @@ enum pfm3_flag {
 	PFM3_MESI = 16
 };
 
+/* Groups of cache events: none, L1, L2. */
+#define PFM3_NUM_GROUPS 3
+
 /* One row of an event table (csrc/tables). */
 struct pfm3_event {
 	const char	*name;

@@ -64,7 +64,7 @@ ITANIUM2 = [
            " check of the groups the first L2 event has the mask of all: it is the one that comes to PMC4"),
     _off(_ITA2, "events of a group are of one set", "a->set != b->set"),
     _off(_ITA2, "one cancel event at a time",
-         "pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1"),
+         "job->groups >> GROUP_L2 & 1 && pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1"),
     Mutant("L2 sets 1 and 2 have unit masks of their own", _ITA2,
            "event->group == GROUP_L2 && event->set != 1 && event->set != 2", "event->group == GROUP_L2"),
     Mutant("ism of a counter", _ITA2, "in ? (unsigned int)in->pfp_ita2_counters[i].ism : 0", "0"),
@@ -183,7 +183,9 @@ GENERIC_IA64 = [
 ]
 
 IA64 = [
-    Mutant("an event goes to its counters only", _IA64, "s->job->events[i]->counters & free", "0xf0 & free"),
+    Mutant("an event goes to its counters only", _IA64, "s.candidates[i] = event->counters & ", "s.candidates[i] = 0xf0u & "),
+    Mutant("counters that cache events keep for themselves", _IA64, "~(kept ? kept & ~rules->kept[event->group] : 0)", "~0u",
+           why_not="the placements that it adds break the rules that are looked at behind it"),
     Mutant("unavailable counters are not taken", _IA64, "~(unsigned int)job->in->pfp_unavail_pmcs.bits[0]", "~0u"),
     Mutant("oi is set in a counter", _IA64, "pfm3_field(1, 5, 1) |\t/* oi */\n\t\t\t ", ""),
     _off(_IA64, "events have to support the qualifiers",
