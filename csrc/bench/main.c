@@ -47,8 +47,6 @@ rounds_of(const char *text)
 static void
 clean_environment(void)
 {
-	extern char **environ;
-
 	for (char **entry = environ; *entry; ) {
 		char name[64];
 		size_t len = strcspn(*entry, "=");

@@ -37,7 +37,7 @@ measure_init(struct measure *m, const struct bench *b, const char *name, const c
 	static const char *const subjects[MAX_LIBRARIES] = { "library", "other" };
 
 	*m = (struct measure){ .name = name, .pmu = pmu, .calls = calls, .count = b->count };
-	for (unsigned int i = 0; i < b->count; i++)
+	for (unsigned int i = 0; i < b->count && i < MAX_LIBRARIES; i++)
 		m->subjects[i].name = subjects[i];
 }
 
@@ -112,14 +112,14 @@ measure_print(struct bench *b, struct measure *m)
 			for (unsigned int n = 0; n < runs[i]; n++)
 				s->run(s->argument);
 			if (runs[i])
-				b->times[i * b->rounds + round] = (now() - start) / runs[i] / m->calls;
+				b->times[(size_t)i * b->rounds + round] = (now() - start) / runs[i] / m->calls;
 		}
 	printf("%s\n  {\"name\": \"%s\", \"pmu\": ", b->printed++ ? "," : "", m->name);
 	printf(m->pmu ? "\"%s\"" : "null", m->pmu);
 	printf(", \"calls\": %u, \"subjects\": {", m->calls);
 	for (unsigned int i = 0; i < m->count; i++) {
 		printf(i ? ",\n   " : "\n   ");
-		print_subject(&m->subjects[i], b->times + i * b->rounds, b->rounds);
+		print_subject(&m->subjects[i], b->times + (size_t)i * b->rounds, b->rounds);
 	}
 	printf("}}");
 }

@@ -117,7 +117,7 @@ static int
 placement_holds(const struct pfm3_job *job, const struct pfm3_placement *p)
 {
 	const struct pfm3_event *on4 = NULL, *on5 = NULL;
-	int l1 = job->groups >> GROUP_L1 & 1, l2 = job->groups >> GROUP_L2 & 1;
+	unsigned int l1 = job->groups >> GROUP_L1 & 1, l2 = job->groups >> GROUP_L2 & 1;
 
 	for (unsigned int i = 0; i < job->count; i++)
 		if (p->counter[i] == 4)
