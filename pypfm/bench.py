@@ -25,9 +25,11 @@ from pypfm.errors import BenchError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["ROUNDS", "Compared", "Measure", "Report", "Time", "bench"]
+__all__ = ["MOST_ROUNDS", "ROUNDS", "Compared", "Measure", "Report", "Time", "bench"]
 
+#: How often everything in C is timed, if nothing else is said.
 ROUNDS = 500
+#: The largest number of rounds.
 MOST_ROUNDS = 100_000
 _PFMTIME = Path(__file__).parent / "libexec" / "pfmtime"
 # Not "-m": that would look for modules in the current directory first.
@@ -78,7 +80,7 @@ class Measure:
 
     @property
     def library_over_other(self) -> float | None:
-        """The library's time divided by the other's: below 1 the library is faster."""
+        """The library's time divided by the other's; below 1 the library is faster."""
         return None if self.library is None or self.other is None else self.library.min_ns / self.other.min_ns
 
     @property
