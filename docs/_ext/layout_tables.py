@@ -27,7 +27,8 @@ def _table(structure: layout.LayoutDiff, left: str, right: str) -> Iterator[str]
     """A list-table; members that differ are bold."""
     assert structure.left is not None
     assert structure.right is not None
-    yield from (f".. list-table:: ``{structure.left.name}``", "   :header-rows: 1", "   :class: wide", "   :widths: 50 25 25", "")
+    yield f".. list-table:: ``{structure.left.name}``"
+    yield from ("   :header-rows: 1", "   :class: wide", "   :widths: 50 25 25", "")
     yield from ("   * - member: offset (size) in bytes", f"     - {left}", f"     - {right}")
     for row in structure.rows:
         member = row.left or row.right
