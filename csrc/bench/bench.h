@@ -80,8 +80,17 @@ void subject_fails(struct subject *s, const char *format, ...) __attribute__((fo
 /* Time all subjects that can be, and print the measure. */
 void measure_print(struct bench *b, struct measure *m);
 
-/* Copy the address of a library's function to where a function pointer is; the name if there is none, else NULL. */
+/* A function of a library, and where a pointer to it goes. */
+struct bench_function {
+	const char	*name;
+	void		*to;
+};
+
+/* Copy the address of a library's function to where its pointer is; the name if there is none, else NULL. */
 const char *bench_symbol(void *library, const char *name, void *function);
+
+/* The same for several; the name of the first that there is not, else NULL. */
+const char *bench_symbols(void *library, const struct bench_function *wanted, size_t count);
 
 /* ---- floors.c ---- */
 

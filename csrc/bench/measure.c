@@ -31,6 +31,20 @@ bench_symbol(void *library, const char *name, void *function)
 	return found ? NULL : name;
 }
 
+const char *
+bench_symbols(void *library, const struct bench_function *wanted, size_t count)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *absent = bench_symbol(library, wanted[i].name, wanted[i].to);
+
+		if (absent && !first)
+			first = absent;
+	}
+	return first;
+}
+
 void
 measure_init(struct measure *m, const struct bench *b, const char *name, const char *pmu, unsigned int calls)
 {

@@ -207,7 +207,7 @@ run_dispatch(void *request)
 static void
 load_functions(struct library *l, void *handle)
 {
-	const struct { const char *name; void *to; } wanted[] = {
+	const struct bench_function wanted[] = {
 		{ "pfm_initialize", &l->initialize },
 		{ "pfm_force_pmu", &l->force_pmu },
 		{ "pfm_get_num_events", &l->get_num_events },
@@ -216,12 +216,7 @@ load_functions(struct library *l, void *handle)
 		{ "pfm_dispatch_events", &l->request.dispatch },
 	};
 
-	for (size_t i = 0; i < COUNT(wanted); i++) {
-		const char *absent = bench_symbol(handle, wanted[i].name, wanted[i].to);
-
-		if (absent && !l->absent)
-			l->absent = absent;
-	}
+	l->absent = bench_symbols(handle, wanted, COUNT(wanted));
 }
 
 /* Start a measure; a library that cannot take part has the reason. */

@@ -118,7 +118,7 @@ run_encode_fstr(void *library)
 static void
 load_functions(struct library *l, void *handle)
 {
-	const struct { const char *name; void *to; } wanted[] = {
+	const struct bench_function wanted[] = {
 		{ "pfm_initialize", &l->initialize },
 		{ "pfm_terminate", &l->terminate },
 		{ "pfm_get_pmu_info", &l->get_pmu_info },
@@ -128,12 +128,7 @@ load_functions(struct library *l, void *handle)
 		{ "pfm_get_os_event_encoding", &l->encode },
 	};
 
-	for (size_t i = 0; i < COUNT(wanted); i++) {
-		const char *absent = bench_symbol(handle, wanted[i].name, wanted[i].to);
-
-		if (absent && !l->absent)
-			l->absent = absent;
-	}
+	l->absent = bench_symbols(handle, wanted, COUNT(wanted));
 }
 
 /* Make a library ready for the measures behind initialisation. */

@@ -22,7 +22,7 @@ from pkgutil import walk_packages
 from typing import TYPE_CHECKING
 
 from docutils import nodes
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import desc_signature, pending_xref
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
@@ -106,16 +106,17 @@ def skip(_app: Sphinx, what: str, name: str, obj: object, _skip: bool, _options:
 
 def drop_parameters(_app: Sphinx, domain: str, objtype: str, content: nodes.Element) -> None:
     """Take a dataclass's parameters away, where autodoc has made them of its fields."""
-    signature = content.parent[0]
     if domain != "py" or objtype not in ("class", "exception"):
         return
+    signature = next(content.parent.findall(desc_signature))
     cls = getattr(sys.modules.get(signature["module"]), signature["fullname"], None)
     if not dataclasses.is_dataclass(cls):
         return
     for fields in [child for child in content if isinstance(child, nodes.field_list)]:
         for field in list(fields):
-            kind = field[0].astext().split()[0]
-            if kind == "type" or (kind == "param" and not field[1].astext()):
+            name, body = field.children
+            kind = name.astext().split()[0]
+            if kind == "type" or (kind == "param" and not body.astext()):
                 fields.remove(field)
         if not fields.children:
             content.remove(fields)

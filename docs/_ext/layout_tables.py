@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from pypfm import layout
@@ -52,7 +51,7 @@ class LayoutDiff(SphinxDirective):
                  for line in _table(structure, left, right)]
         if not lines:
             raise self.error(f"{left} and {right} do not differ")
-        return self.parse_text_to_nodes(StringList(lines, source=f"layout of {left} and {right}"))
+        return self.parse_text_to_nodes("\n".join(lines))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -90,7 +90,9 @@ def functions(library: str) -> dict[str, Function]:
 def _function(match: re.Match[str], header: str) -> Function:
     declaration = " ".join(match["declaration"].split())
     front, _, rest = declaration.partition("(")
-    result, name = re.fullmatch(r"(.*?)(\w+)", front).groups()  # type: ignore[union-attr]  # it would not compile
+    words = re.fullmatch(r"(.*?)(\w+)", front)
+    assert words, declaration
+    result, name = words.groups()
     doc = "\n".join(line[3:] for line in match["doc"].splitlines())
     text, *fields = re.split(r"^:|^(?=Source:)", doc, flags=re.MULTILINE)
     named = [tuple(" ".join(part.split()) for part in field.split(":", 1)) for field in fields

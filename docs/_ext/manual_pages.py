@@ -36,7 +36,7 @@ from manual_programs import command_sections, event_list, option_sections
 from manual_text import definition, definitions, paragraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from docutils.parsers.rst import Directive
     from sphinx.application import Sphinx
@@ -189,47 +189,29 @@ class Constants(_Listed):
                                        [paragraph(known[name].comment)]) for name in self.names)]
 
 
-class _Made(SphinxDirective):
-    """A directive whose content is made from a parser or a table."""
+def _made(make: Callable[..., Iterator[nodes.Node]], text: str) -> type[Directive]:
+    """A directive whose content is made of its argument, from a parser or a table."""
 
-    optional_arguments = 1
+    class Made(SphinxDirective):
+        optional_arguments = 1
 
-    def made(self) -> Iterator[nodes.Node]:
-        raise NotImplementedError
+        def run(self) -> list[nodes.Node]:
+            made = list(make(*self.arguments))
+            for node in made:
+                if isinstance(node, nodes.section):
+                    self.state.document.note_implicit_target(node, node)
+            return made
 
-    def run(self) -> list[nodes.Node]:
-        made = list(self.made())
-        for node in made:
-            if isinstance(node, nodes.section):
-                self.state.document.note_implicit_target(node, node)
-        return made
-
-
-class Commands(_Made):
-    """The sub-commands of pypfm."""
-
-    def made(self) -> Iterator[nodes.Node]:
-        return command_sections()
-
-
-class Options(_Made):
-    """The options of a program."""
-
-    def made(self) -> Iterator[nodes.Node]:
-        return option_sections(self.arguments[0])
-
-
-class EventList(_Made):
-    """The events of a processor."""
-
-    def made(self) -> Iterator[nodes.Node]:
-        return event_list(self.arguments[0])
+    Made.__doc__ = text
+    return Made
 
 
 _DIRECTIVES: dict[str, type[Directive]] = {
     "man-synopsis": Synopsis, "man-functions": Functions, "man-errors": Errors, "man-structures": Structures,
-    "man-members": Members, "man-constants": Constants, "man-commands": Commands, "man-options": Options,
-    "man-event-list": EventList}
+    "man-members": Members, "man-constants": Constants,
+    "man-commands": _made(command_sections, "The sub-commands of pypfm."),
+    "man-options": _made(option_sections, "The options of a program."),
+    "man-event-list": _made(event_list, "The events of a processor.")}
 
 
 # ---- pages ------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import html
 import re
 from typing import TYPE_CHECKING, Any
 
-from bit_field import jsonml_stringify, render  # type: ignore[import-untyped]  # it has no types
+from bit_field import jsonml_stringify, render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -38,18 +38,18 @@ _DATA = _ranges((8, 0x10000, 0x10040), (4, 0x100000, 0x100040))
 _CODE = _ranges((8, 0x20010, 0x22F60))  # not aligned: more is covered than asked for
 
 
+# Settings that models have under the same names.
+_MATCHERS = {"pmc8": {"opcm_used": 1, "pmc_val": 0x1234567890ABCDEF},
+             "pmc9": {"opcm_used": 1, "pmc_val": 0x7EDCBA0987654321}}
+_EARS = {"iear": {"ear_used": 1, "ear_plm": 8, "ear_umask": 4}, "dear": {"ear_used": 1, "ear_plm": 4, "ear_umask": 2}}
+
 # Model-specific requests that use each member: name, events by position, settings.
 _REQUESTS: dict[str, dict[str, tuple[slice, dict[str, Any]]]] = {
     "ita2": {
         "counters": (slice(0, 3), {"counters": _UNCHECKED}),
-        "opcode matchers": (slice(3, 4), {
-            "counters": _UNCHECKED,
-            "pmc8": {"opcm_used": 1, "pmc_val": 0x1234567890ABCDEF},
-            "pmc9": {"opcm_used": 1, "pmc_val": 0x7EDCBA0987654321}}),
+        "opcode matchers": (slice(3, 4), {"counters": _UNCHECKED, **_MATCHERS}),
         "EARs and trace buffer": (slice(0, 3), {
-            "iear": {"ear_used": 1, "ear_plm": 8, "ear_umask": 4},
-            "dear": {"ear_used": 1, "ear_plm": 4, "ear_umask": 2},
-            "btb": {"btb_used": 1, "btb_tm": 3, "btb_ptm": 1, "btb_ppm": 2, "btb_plm": 2}}),
+            **_EARS, "btb": {"btb_used": 1, "btb_tm": 3, "btb_ptm": 1, "btb_ppm": 2, "btb_plm": 2}}),
         "data ranges": (slice(2, 3), {"counters": _UNCHECKED, "drange": _DATA}),
         "code ranges": (slice(1, 2), {"counters": _UNCHECKED, "irange": _CODE}),
     },
@@ -60,23 +60,16 @@ _REQUESTS: dict[str, dict[str, tuple[slice, dict[str, Any]]]] = {
             "opcm1": {"opcm_used": 1, "opcm_m": 1, "opcm_match": 0x123456789, "opcm_mask": 0x1111},
             "opcm2": {"opcm_used": 1, "opcm_i": 1, "opcm_match": 0x987654321, "opcm_mask": 0x2222}}),
         "EARs and trace buffer": (slice(0, 3), {
-            "iear": {"ear_used": 1, "ear_plm": 8, "ear_umask": 4},
-            "dear": {"ear_used": 1, "ear_plm": 4, "ear_umask": 2},
-            "etb": {"etb_used": 1, "etb_tm": 3, "etb_ptm": 1, "etb_ppm": 2, "etb_plm": 2}}),
+            **_EARS, "etb": {"etb_used": 1, "etb_tm": 3, "etb_ptm": 1, "etb_ppm": 2, "etb_plm": 2}}),
         "IP-EAR": (slice(0, 3), {"ipear": {"ipear_used": 1, "ipear_plm": 4, "ipear_delay": 7}}),
         "data ranges": (slice(2, 3), {"counters": _UNCHECKED, "drange": _DATA}),
         "code ranges": (slice(1, 2), {"counters": _UNCHECKED, "irange": _CODE}),
     },
     "ita": {
         "counters": (slice(0, 3), {"counters": _UNCHECKED}),
-        "opcode matchers": (slice(3, 4), {
-            "counters": _UNCHECKED,
-            "pmc8": {"opcm_used": 1, "pmc_val": 0x1234567890ABCDEF},
-            "pmc9": {"opcm_used": 1, "pmc_val": 0x7EDCBA0987654321}}),
+        "opcode matchers": (slice(3, 4), {"counters": _UNCHECKED, **_MATCHERS}),
         "EARs and trace buffer": (slice(0, 3), {
-            "iear": {"ear_used": 1, "ear_plm": 8, "ear_umask": 4},
-            "dear": {"ear_used": 1, "ear_plm": 4, "ear_umask": 2},
-            "btb": {"btb_used": 1}}),
+            **_EARS, "btb": {"btb_used": 1}}),
         "data ranges": (slice(2, 3), {"counters": _UNCHECKED, "drange": _DATA}),
         "code ranges": (slice(1, 2), {"counters": _UNCHECKED, "irange": _CODE}),
     },

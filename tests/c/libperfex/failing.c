@@ -3,20 +3,12 @@
  * works.  failing PERF_TABLE COST_FILE
  */
 #include "../failing.h"
-
-#include <perfex.h>
+#include "operations.h"
 
 #include <stdlib.h>
 
-static char *cost_file;
-static long long a, b;
 static int before;	/* descriptors */
 static int (*operation)(void);
-
-static int start_and_read(void) { return start_counters(0, 26) ? -1 : read_counters(0, &a, 26, &b); }
-static int print(void) { return print_counters(0, 1, 26, 2); }
-static int costs(void) { return print_costs(0, 1, 26, 2); }
-static int load(void) { return load_costs(cost_file); }
 
 static void
 try_operation(void)

@@ -3,8 +3,7 @@
  * Linked with the library's objects and --wrap: no_memory PERF_TABLE COST_FILE
  */
 #include "../nomem.h"
-
-#include <perfex.h>
+#include "operations.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -49,14 +48,7 @@ __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)
 	return nomem_fails() ? ENOMEM : __real_pthread_atfork(prepare, parent, child);
 }
 
-static char *cost_file;
-static long long a, b;
 static int (*operation)(void);
-
-static int start_and_read(void) { return start_counters(0, 26) ? -1 : read_counters(0, &a, 26, &b); }
-static int print(void) { return print_counters(0, 1, 26, 2); }
-static int costs(void) { return print_costs(0, 1, 26, 2); }
-static int load(void) { return load_costs(cost_file); }
 
 static void
 try_operation(void)
