@@ -19,6 +19,7 @@ from typing import Any
 __all__ = ["EVENTS", "STRING", "Call", "calls", "main"]
 
 EVENTS = {
+    "itanium": ("CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED"),
     "itanium2": ("CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED"),
     "montecito": ("CPU_OP_CYCLES_ALL", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED"),
 }
@@ -53,7 +54,7 @@ class Call:
 
 
 def _mirror3(pmu: str, kind: int) -> Iterator[Call]:
-    from pypfm import pfm3
+    from pypfm import itanium, pfm3
     from pypfm._pfm3 import lib
 
     assert pfm3.pfm_force_pmu(kind) == 0
@@ -69,14 +70,8 @@ def _mirror3(pmu: str, kind: int) -> Iterator[Call]:
     floor = partial(lib.pfm_dispatch_events, pfm3.byref(inp), null, pfm3.byref(outp), null)
     yield Call("mirror", "pfm3.pfm_dispatch_events", pmu, partial(pfm3.pfm_dispatch_events, inp, None, outp, None),
                floor)
-    yield Call("objects", "Itanium2().encode" if pmu == "itanium2" else "Montecito().encode", pmu, _encode3(pmu), floor)
-
-
-def _encode3(pmu: str) -> Callable[[], object]:
-    from pypfm.itanium import Itanium2, Montecito
-
-    cls, names = Itanium2 if pmu == "itanium2" else Montecito, EVENTS[pmu]
-    return lambda: cls().encode(names)
+    cls = {"itanium": itanium.Itanium, "itanium2": itanium.Itanium2, "montecito": itanium.Montecito}[pmu]
+    yield Call("objects", f"{cls.__name__}().encode", pmu, lambda: cls().encode(names), floor)
 
 
 def _mirror4() -> Iterator[Call]:
@@ -103,6 +98,7 @@ def calls() -> Iterator[Call]:
     """All calls; each is good until the next one is asked for, for that may select another PMU."""
     from pypfm import pfm3
 
+    yield from _mirror3("itanium", pfm3.PFMLIB_ITANIUM_PMU)
     yield from _mirror3("itanium2", pfm3.PFMLIB_ITANIUM2_PMU)
     yield from _mirror3("montecito", pfm3.PFMLIB_MONTECITO_PMU)
     yield from _mirror4()

@@ -4,6 +4,7 @@
  */
 #include "bench.h"
 
+#include <perfmon/pfmlib_itanium.h>
 #include <perfmon/pfmlib_itanium2.h>
 #include <perfmon/pfmlib_montecito.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct request {
 	pfm_err_t (*dispatch)(pfmlib_input_param_t *, void *, pfmlib_output_param_t *, void *);
 	pfmlib_input_param_t	in;
 	union {
+		pfmlib_ita_input_param_t ita;
 		pfmlib_ita2_input_param_t ita2;
 		pfmlib_mont_input_param_t mont;
 	}			model_in;
@@ -56,11 +58,44 @@ static struct names names;
 /* Shared, so that every subject writes into the same memory. */
 static pfmlib_output_param_t out;
 static union {
+	pfmlib_ita_output_param_t ita;
 	pfmlib_ita2_output_param_t ita2;
 	pfmlib_mont_output_param_t mont;
 } model_out;
 
 /* ---- requests ---- */
+
+static void
+fill_ita_qualifiers(struct request *r)
+{
+	pfmlib_ita_input_param_t *in = &r->model_in.ita;
+
+	for (unsigned int i = 0; i < r->in.pfp_event_count; i++)
+		in->pfp_ita_counters[i] = (pfmlib_ita_counter_t){
+			.flags = PFMLIB_ITA_FL_EVT_NO_QUALCHECK, .thres = 1 + i, .ism = PFMLIB_ITA_ISM_IA64 };
+	in->pfp_ita_pmc8.opcm_used = in->pfp_ita_pmc9.opcm_used = 1;
+	in->pfp_ita_pmc8.pmc_val = in->pfp_ita_pmc9.pmc_val = 0xffff8003fffffffc;
+	in->pfp_ita_iear = (pfmlib_ita_ear_t){
+		.ear_used = 1, .ear_mode = PFMLIB_ITA_EAR_CACHE_MODE, .ear_umask = 0xf };
+	in->pfp_ita_dear = (pfmlib_ita_ear_t){
+		.ear_used = 1, .ear_mode = PFMLIB_ITA_EAR_CACHE_MODE, .ear_umask = 3 };
+	in->pfp_ita_btb = (pfmlib_ita_btb_t){
+		.btb_used = 1, .btb_tm = 3, .btb_ptm = 3, .btb_ppm = 3, .btb_plm = PFM_PLM3 };
+}
+
+static void
+fill_ita_ranges(struct request *r)
+{
+	pfmlib_ita_input_param_t *in = &r->model_in.ita;
+
+	for (unsigned int i = 0; i < r->in.pfp_event_count; i++)
+		in->pfp_ita_counters[i].flags = PFMLIB_ITA_FL_EVT_NO_QUALCHECK;
+	in->pfp_ita_irange.rr_used = in->pfp_ita_drange.rr_used = 1;
+	in->pfp_ita_irange.rr_limits[0].rr_start = 0x4000000000001000;
+	in->pfp_ita_irange.rr_limits[0].rr_end = 0x4000000000001040;
+	in->pfp_ita_drange.rr_limits[0].rr_start = 0x6000000000001001;
+	in->pfp_ita_drange.rr_limits[0].rr_end = 0x6000000000002003;
+}
 
 static void
 fill_ita2_qualifiers(struct request *r)
@@ -138,6 +173,13 @@ fill_mont_ranges(struct request *r)
 
 /* On Itanium 2 both opcode matchers only work for retired instructions. */
 static const struct pmu pmus[] = {
+	{ "itanium", PFMLIB_ITANIUM_PMU, {
+		{ "dispatch", { "CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" }, NULL },
+		{ "dispatch_qualifiers",
+		  { "CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" }, fill_ita_qualifiers },
+		{ "dispatch_ranges", { "CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" },
+		  fill_ita_ranges },
+	} },
 	{ "itanium2", PFMLIB_ITANIUM2_PMU, {
 		{ "dispatch", { "CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" }, NULL },
 		{ "dispatch_qualifiers",

@@ -13,14 +13,14 @@ import pytest
 
 from conftest import run
 from native import CC, PFM3, PFM3_MANUAL, PFM4, build
-from pypfm import schemas
+from pypfm import pfm3, schemas
 from pypfm.bench import _PFMTIME, Measure, Report, Time, bench
 from pypfm.config import Library
 from pypfm.errors import BenchError, shown
 from terminal import on_terminal, pypfm
 
 C_MEASURES = {
-    "pfm3": {("initialize", None), *((name, pmu) for pmu in ("itanium2", "montecito")
+    "pfm3": {("initialize", None), *((name, pmu) for pmu in ("itanium", "itanium2", "montecito")
                                      for name in ("find_event", "dispatch", "dispatch_qualifiers", "dispatch_ranges")),
              ("dispatch_ipear", "montecito")},
     "pfm4": {("initialize", None), ("find_event", "glm"), ("encode", "glm"), ("encode_fstr", "glm")},
@@ -53,7 +53,8 @@ def test_without_arguments_everything_is_measured() -> None:
         found.setdefault(m["group"], set()).add((m["name"], m["pmu"]))
     assert {group: found[group] for group in C_MEASURES} == C_MEASURES
     assert {("pfm3.pfm_find_event", "itanium2"), ("pfm4 encoding, string", "glm")} <= found["mirror"]
-    assert {name for name, _ in found["objects"]} == {"Itanium2().encode", "Montecito().encode", "Goldmont().encode"}
+    assert {name for name, _ in found["objects"]} == {"Itanium().encode", "Itanium2().encode", "Montecito().encode",
+                                                  "Goldmont().encode"}
     assert {"import pypfm.pfm3", "pypfm encode"} <= {name for name, _ in found["start"]}
     assert data["libraries"] == [{"api": lib.name, "library": str(lib.path), "other": None} for lib in (PFM3, PFM4)]
 
@@ -120,8 +121,9 @@ def test_a_library_without_the_pmu_says_so(tmp_path: Path) -> None:
             continue
         assert m["library"] is None
         assert m["other"] is not None
-        assert m["missing"] == {"library": f"the library has no PMU {m['pmu']}: pfm_force_pmu("
-                                           f"{'3' if m['pmu'] == 'itanium2' else '4'}) answers -1"}
+        kind = getattr(pfm3, f"PFMLIB_{m['pmu'].upper()}_PMU")
+        assert m["missing"] == {
+            "library": f"the library has no PMU {m['pmu']}: pfm_force_pmu({kind}) answers -1"}
         assert m["library_over_other"] is None
         assert m["library_over_floor"] == {}
 
