@@ -351,7 +351,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _FAILED
     except BrokenPipeError:
         return _FAILED
-
-
-if __name__ == "__main__":
-    sys.exit(main())

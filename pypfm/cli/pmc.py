@@ -175,7 +175,3 @@ def _show(args: argparse.Namespace, counts: tuple[int, int | None]) -> None:
     print(f"{args.event}: user {user} kernel {'not available' if kernel is None else kernel}", flush=True)
     if kernel is None:
         print(f"pmc: kernel mode: {reason(errno.EACCES)}", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -90,7 +90,3 @@ def _child(path: str, ffi: Any, lib: Any, probe: Probe, answers: int) -> NoRetur
         status = 0
     finally:
         os._exit(status)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

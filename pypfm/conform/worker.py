@@ -200,7 +200,3 @@ def _outcome(library: Library3 | Library4, vector: Vector) -> dict[str, Json]:
         return {"missing": str(error)}
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
         return {"invalid": f"{type(error).__name__}: {error}"}
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

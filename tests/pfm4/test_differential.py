@@ -6,6 +6,7 @@ Each library answers in processes of its own.  PYPFM_SEED and PYPFM_STRINGS choo
 from __future__ import annotations
 
 import os
+from functools import cache
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -23,6 +24,7 @@ OURS = Path(os.environ.get("PYPFM_LIBPFM4", LIBRARIES["pfm4"].path))  # a librar
 SEED = int(os.environ.get("PYPFM_SEED", "20240613"))
 STRINGS = int(os.environ.get("PYPFM_STRINGS", "30000"))
 SHOWN = int(os.environ.get("PYPFM_SHOWN", "6"))  # differences printed of one test
+CORE, PRESENT = 1, 1  # PFM_PMU_TYPE_CORE; is_present among the flags
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 pytestmark = [
@@ -47,8 +49,23 @@ def show(call: Call, before: Session, our: Any, their: Any) -> str:
     return f"{call}\n  after  {state}\n  ours   {our}\n  Debian {their}"[:2500]
 
 
+@cache
+def host_pmus() -> tuple[str, ...]:
+    """Core PMUs of this host, which Debian's library knows and ours does not; perf's levels follow them."""
+    infos = ask(DEBIAN, [[["init"], *(["pmu_info", number] for number in range(1024))]])[0][1:]
+    return tuple(info["name"] for info in infos if info.get("type") == CORE and info["flags"] & PRESENT
+                 and info["name"] not in PMUS)
+
+
+def hidden(disabled: str) -> str:
+    """LIBPFM_DISABLED_PMUS, with this host's core PMUs."""
+    return ",".join([*([disabled] if disabled else []), *host_pmus()])
+
+
 def compare(sessions: list[Session], **env: str) -> int:
     """Make the calls on both libraries; the number of answers, all of them equal."""
+    if host_pmus():
+        env["LIBPFM_DISABLED_PMUS"] = hidden(env.get("LIBPFM_DISABLED_PMUS", ""))
     ours, theirs = ask(OURS, sessions, **env), ask(DEBIAN, sessions, **env)
     count, different = 0, []
     for calls, our_answers, their_answers in zip(sessions, ours, theirs, strict=True):
@@ -66,13 +83,13 @@ def compare(sessions: list[Session], **env: str) -> int:
 def their_host() -> str:
     """Why answers without a forced PMU may differ from ours on this host, or nothing."""
     calls = [["init"], ["pmu_info", PMUS["perf"]], ["event_info", PMUS["perf"] << 21, 1], ["pmu_info", PMUS["glm"]]]
-    _, perf, cycles, glm = ask(DEBIAN, [calls])[0]
+    _, perf, cycles, glm = ask(DEBIAN, [calls], LIBPFM_DISABLED_PMUS=hidden(""))[0]
     if perf.get("nevents") != 82:
         return f"the host adds tracepoints or sysfs events to Debian's perf PMU: {perf}"
     if glm["flags"]:
         return "the host is a Goldmont"
     if cycles["nattrs"] != 5:
-        return "the host has an active core PMU without hypervisor level, which ours does not know"
+        return "the host has an active core PMU that LIBPFM_DISABLED_PMUS does not hide"
     return ""
 
 
@@ -168,6 +185,17 @@ def environment(**given: str) -> dict[str, str | None]:
     return {f"LIBPFM_{name}": given.get(name) for name in names}
 
 
+def change(env: dict[str, str | None]) -> Call:
+    """The call that sets an environment; where it names PMUs to disable, those of the host too."""
+    disabled = env["LIBPFM_DISABLED_PMUS"]
+    return ["env", env if disabled is None else env | {"LIBPFM_DISABLED_PMUS": hidden(disabled)}]
+
+
+def begin() -> list[Call]:
+    """The first calls: what is disabled once stays so, until others are."""
+    return [["init"], ["terminate"]] if host_pmus() else []
+
+
 ENVIRONMENTS = [
     environment(), environment(FORCE_PMU="glm"), environment(FORCE_PMU="perf"), environment(FORCE_PMU="perf_raw"),
     environment(FORCE_PMU="glmx"), environment(FORCE_PMU="GLM,foo", ENCODE_INACTIVE=""),
@@ -191,9 +219,9 @@ BEFORE_INIT: list[Call] = [c for c in PROBES if c[0] != "legacy"]
 
 def states(environments: tuple[dict[str, str | None], ...]) -> Session:
     """The probes after each initialisation and after each termination."""
-    calls: list[Call] = [*BEFORE_INIT]
+    calls: list[Call] = [*BEFORE_INIT, *begin()]
     for env in environments:
-        calls += [["env", env], ["init"], *PROBES, ["env", environment(ENCODE_INACTIVE="1")], ["init"], *PROBES[:3],
+        calls += [change(env), ["init"], *PROBES, change(environment(ENCODE_INACTIVE="1")), ["init"], *PROBES[:3],
                   ["terminate"], ["terminate"], *BEFORE_INIT]
     return calls
 
@@ -233,6 +261,6 @@ def test_self_test_of_the_tables(tmp_path: Path, plain_host: None) -> None:  # n
     """pfm_pmu_validate(): what is printed may be worded by us, apart from the lines of the encoder."""
     validate: list[Call] = [["validate", id_, str(tmp_path / "lines")] for id_ in (*PMUS.values(), 0, 516, 517, -1)]
     glm, inactive, perf = environment(FORCE_PMU="glm"), environment(ENCODE_INACTIVE="1"), environment(FORCE_PMU="perf")
-    sessions: list[Session] = [[*validate, ["env", env], ["init"], *validate, ["terminate"], *validate]
+    sessions: list[Session] = [[*validate, *begin(), change(env), ["init"], *validate, ["terminate"], *validate]
                                for env in (glm, inactive, perf, environment())]
     assert compare(sessions) > 80
