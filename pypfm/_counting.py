@@ -89,6 +89,12 @@ class PerfEvent:
         self._checked(lib.counting_read(self._fd, value))
         return Count(value.value, value.time_enabled, value.time_running)
 
+    def lost(self) -> int:
+        """How many records found no place in its ring (`ring`), as far as the kernel says that without one."""
+        lost: Any = ffi.new("uint64_t *")
+        self._checked(lib.counting_lost(self._fd, lost))
+        return int(lost[0])
+
     def ring(self, pages: int) -> Ring:
         """Have the kernel say what ended threads held; before the first of them ends.
 
@@ -112,7 +118,7 @@ class Ring:
     """The records of an inherited event of one processor.
 
     :ivar fd: can be read when the memory is half full
-    :ivar lost: records that found no place
+    :ivar lost: records that found no place, as far as the records themselves say
     """
 
     _ROOM = 256

@@ -4,19 +4,34 @@
 #include "counting.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+/* PERF_FORMAT_LOST, which perfmon/perf_event.h is older than: since Linux 6.0. */
+#define FORMAT_LOST	(1u << 4)
+
+/* What read(2) gives; lost is last, and not there without FORMAT_LOST. */
+struct reading {
+	struct counting_value	value;
+	uint64_t		lost;
+};
 
 int
 counting_open_cpu(const struct perf_event_attr *attr, pid_t tid, int cpu)
 {
+	const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	struct perf_event_attr own = *attr;
 	int fd;
 
 	own.size = sizeof(own);
 	own.disabled = 1;
-	own.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	own.read_format = cpu >= 0 ? times | FORMAT_LOST : times;
 	fd = perf_event_open(&own, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0 && errno == EINVAL && own.read_format != times) {
+		own.read_format = times;
+		fd = perf_event_open(&own, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	}
 	return fd < 0 ? -errno : fd;
 }
 
@@ -58,17 +73,40 @@ counting_stop(int fd)
 	return control(fd, PERF_EVENT_IOC_DISABLE);
 }
 
-int
-counting_read(int fd, struct counting_value *value)
+static int
+read_all(int fd, struct reading *reading)
 {
 	ssize_t got;
 
+	reading->lost = 0;
 	do
-		got = read(fd, value, sizeof(*value));
+		got = read(fd, reading, sizeof(*reading));
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
-	return got == sizeof(*value) ? 0 : -EIO;
+	return got == sizeof(*reading) || got == offsetof(struct reading, lost) ? 0 : -EIO;
+}
+
+int
+counting_read(int fd, struct counting_value *value)
+{
+	struct reading reading;
+	int ret = read_all(fd, &reading);
+
+	if (ret == 0)
+		*value = reading.value;
+	return ret;
+}
+
+int
+counting_lost(int fd, uint64_t *lost)
+{
+	struct reading reading;
+	int ret = read_all(fd, &reading);
+
+	if (ret == 0)
+		*lost = reading.lost;
+	return ret;
 }
 
 int

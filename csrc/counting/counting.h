@@ -37,6 +37,12 @@ int counting_stop(int fd);
 /* Read the counter. */
 int counting_read(int fd, struct counting_value *value);
 
+/*
+ * How many of its records found no place in its ring (ring.h): those of counting_open_cpu(),
+ * since Linux 6.0, else 0.
+ */
+int counting_lost(int fd, uint64_t *lost);
+
 /* Close the event. */
 int counting_close(int fd);
 

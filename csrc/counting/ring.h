@@ -23,7 +23,8 @@ int counting_ring_open(int fd, size_t pages, struct counting_ring **ring);
 
 /*
  * Take the records of ended threads, as many as there is room for: their number.  lost
- * is increased by the number of records that found no place in the ring.
+ * is increased by the number of records that found no place in the ring, as far as the
+ * kernel has said: it does with the next record that finds one (else: counting_lost()).
  */
 int counting_ring_take(struct counting_ring *ring, struct counting_end *ends, int room, uint64_t *lost);
 

@@ -11,7 +11,6 @@ import ctypes
 import json
 import os
 import select
-import sys
 import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, cast

@@ -153,7 +153,8 @@ class _ThreadCounter:
 
     @property
     def lost(self) -> int:
-        return sum(part.ring.lost for part in self._parts)
+        # A record says what was lost before it; the kernel, from Linux 6.0 on, what was lost at the end, too.
+        return sum(max(part.ring.lost, part.event.lost()) for part in self._parts)
 
     def close(self) -> None:
         for part in self._parts:
@@ -428,7 +429,7 @@ class PerfBackend:
                 run = _Run(request, self._plan[1], command, signals, stack)
             except OSError as error:  # CountingError is one too
                 command.cancel()
-                raise PerfexError(f"perf: {error}") from None
+                raise PerfexError(f"perf: {error if isinstance(error, CountingError) else error.strerror}") from None
             try:
                 command.start()
             except OSError as error:

@@ -17,18 +17,31 @@
 static void
 descriptors(void)
 {
+	const uint64_t reading[4] = { 7, 8, 9, 5 };
 	struct counting_value value;
 	char bytes[4] = "abc";
+	uint64_t lost = 1;
 	int ends[2];
 
 	CHECK_EQ(counting_start(-1), -EBADF);
 	CHECK_EQ(counting_resume(-1), -EBADF);
 	CHECK_EQ(counting_stop(-1), -EBADF);
 	CHECK_EQ(counting_read(-1, &value), -EBADF);
+	CHECK_EQ(counting_lost(-1, &lost), -EBADF);
+	CHECK_EQ(lost, 1);
 	CHECK_EQ(counting_close(-1), -EBADF);
 	if (pipe(ends) < 0 || write(ends[1], bytes, sizeof(bytes)) != sizeof(bytes))
 		exit(2);
 	CHECK_EQ(counting_read(ends[0], &value), -EIO);	/* too few bytes */
+	/* As the kernel answers; before Linux 6.0 without what was lost. */
+	for (size_t words = 3; words <= 4; words++) {
+		const size_t size = words * sizeof(*reading);
+
+		CHECK(write(ends[1], reading, size) == (ssize_t)size && counting_read(ends[0], &value) == 0);
+		CHECK(value.value == 7 && value.time_enabled == 8 && value.time_running == 9);
+		CHECK(write(ends[1], reading, size) == (ssize_t)size && counting_lost(ends[0], &lost) == 0);
+		CHECK_EQ(lost, words == 3 ? 0 : 5);
+	}
 	close(ends[0]);
 	close(ends[1]);
 	counting_set_close(NULL);

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
+import shutil
 import signal
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from conftest import run_python
 from native import CC, attempt
 from perfex_runs import GOLDEN, HEAD, PERFEX, compile_c, counted, counts, environment, perfex, refused
 from pypfm._counting import Count
-from pypfm.errors import PfmError
+from pypfm._launch import Command
+from pypfm.errors import CountingError, PfmError
 from pypfm.perfex import events, perf, perf_table
-from pypfm.perfex.model import CPUS, Request
+from pypfm.perfex.backends import choose
+from pypfm.perfex.costs import builtin
+from pypfm.perfex.model import CPUS, PerfexError, Request
 
 HARDWARE = perf.offers_hardware() == 0
 NO_HARDWARE = "the kernel offers no hardware counters here"
@@ -136,6 +143,26 @@ def test_very_many_threads_add_up(perf_table: Path, threads: Path) -> None:
     assert len(rows) > 500
 
 
+def test_records_that_are_lost_are_said_and_their_counts_are_not(perf_table: Path, tmp_path: Path) -> None:
+    """Threads end while perfex is stopped, more than the kernel's memory of records has room for."""
+    program = compile_c(tmp_path, "stopping", """
+        static void *work(void *n) { touch(1); return n; }
+        int main(void) {
+            pthread_t t;
+            kill(getppid(), SIGSTOP);
+            for (int i = 0; i < 8000; i++) { if (pthread_create(&t, 0, work, 0)) abort(); pthread_join(t, 0); }
+            kill(getppid(), SIGCONT);
+            return 0;
+        }""")
+    data = counted("--perf-table", perf_table, "-mp", "-e", "25", program)
+    rows = rows_of(data, 25)
+    assert len(rows) < 8001
+    assert [note.split(" ", 1)[1] for note in data["notes"]] == [
+        "records of ended threads were lost; the command's first thread has their counts"]
+    assert sum(rows.values()) == counts(data)[25]
+    assert (counts(data)[25] or 0) >= 8000
+
+
 def test_threads_of_several_processes(perf_table: Path, threads: Path) -> None:
     data = counted("--perf-table", perf_table, "-mp", "-e", "25", "sh", "-c", f"{threads} 4; {threads} 4")
     pids = [t["pid"] for t in data["threads"]]
@@ -181,6 +208,62 @@ def test_more_counters_than_open_files(perf_table: Path) -> None:
     done = perfex("--perf-table", perf_table, "-mp", "-a", "sh", "-c", "ulimit -n",
                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, hard)))
     assert (done.returncode, done.stdout) == (0, "20\n")
+
+
+@pytest.mark.parametrize("count", [1, 2, 6, 7, 8, 20, 33, 100])
+def test_memory_for_records(count: int) -> None:
+    """What a user may lock is enough for all events of one processor; one page each, at worst."""
+    pages = perf._ring_pages(count)
+    assert pages in {1, 2, 4, 8, 16}
+    assert pages == 1 or count * (pages + 1) * 4096 <= perf._LOCKED < (516 << 10)
+    assert pages == 16 or count * (2 * pages + 1) * 4096 > perf._LOCKED
+
+
+def test_memory_for_records_that_the_kernel_refuses() -> None:
+    """Three pages are no power of 2; nothing stays open."""
+    request = Request(("true",), per_thread=True)
+    command = Command(request.command)
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(CountingError, match="task-clock: "):
+        perf._ThreadCounter(perf.attribute("task-clock", request), command.pid, "task-clock", 3)
+    assert os.listdir("/proc/self/fd") == before
+    command.cancel()
+
+
+@pytest.mark.parametrize(("more", "message"), [
+    (0, "no process can be made: Too many open files"), (4, "perf: Too many open files")])
+def test_no_files_left(more: int, message: str, perf_table: Path) -> None:
+    """First there is no pipe for the command, then no counter for it; the command does not stay behind."""
+    done = run_python(f"""
+import os, pathlib, resource
+from pypfm.errors import PfmError
+from pypfm.perfex.model import Request
+from pypfm.perfex.perf import PerfBackend
+request = Request(("touch", "never"), events=(25, 26, 10), perf_table=pathlib.Path({str(perf_table)!r}))
+backend = PerfBackend()
+backend.check(request)
+limit = len(os.listdir("/proc/self/fd")) - 1 + {more}
+resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+try:
+    backend.run(request)
+except PfmError as error:
+    print(error)
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    print("none")
+""")
+    assert re.fullmatch(f"{message}\nnone\n", done.stdout), done
+    assert not Path("never").exists()
+
+
+def test_run_checks_what_has_not_been_checked(perf_table: Path, toucher: Path) -> None:
+    request = Request((str(toucher), "1000"), events=(25,), perf_table=perf_table)
+    assert (perf.PerfBackend().run(request).measurements[0].count or 0) >= 1000
+    backend = perf.PerfBackend()
+    backend.check(request)
+    with pytest.raises(PerfexError, match="No such file"):
+        backend.run(replace(request, perf_table=perf_table.with_name("nosuch")))
 
 
 # ---- -s and -p --------------------------------------------------------------------------
@@ -393,6 +476,25 @@ def test_hardware_counters(toucher: Path) -> None:
 def test_auto_takes_hardware_counters() -> None:
     data = counted("true")
     assert (data["backend"], data["why"]) == ("perf", "the kernel offers hardware counters")
+
+
+def test_where_the_kernel_counts_cycles_perf_is_taken(monkeypatch: pytest.MonkeyPatch, toucher: Path) -> None:
+    """The kernel's own clock stands in for the cycles, so that this is seen on every machine."""
+    monkeypatch.setattr(perf, "_CYCLES", "TASK-CLOCK")
+    assert perf.offers_hardware() == 0
+    request = Request((str(toucher), "1"), events=(15,))
+    backend, why = choose("auto", request, builtin("r10000"))
+    assert (backend.name, why) == ("perf", "the kernel offers hardware counters")
+    assert backend.run(request).status == 0
+
+
+@pytest.mark.skipif(HARDWARE, reason="the kernel offers hardware counters: the choice cannot be seen")
+def test_where_the_kernel_does_not_a_simulation_is_taken() -> None:
+    if shutil.which("valgrind") is None:
+        pytest.skip("valgrind is not installed (Debian: valgrind)")
+    backend, why = choose("auto", Request(("true",)), builtin("r10000"))
+    assert (backend.name, why) == (
+        "valgrind", "a simulation; perf: no such counter on this machine (hardware counters are rare in virtual machines)")
 
 
 # ---- the clock ------------------------------------------------------------------------------
