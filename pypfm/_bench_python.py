@@ -44,6 +44,7 @@ class Call:
     :ivar group: mirror or objects
     :ivar run: the call
     :ivar floor: the same function of C through cffi alone, everything prepared
+    :ivar memory: what the two have addresses of
     """
 
     group: str
@@ -51,6 +52,7 @@ class Call:
     pmu: str
     run: Callable[[], object]
     floor: Callable[[], object]
+    memory: tuple[object, ...] = ()
 
 
 def _mirror3(pmu: str, kind: int) -> Iterator[Call]:
@@ -69,9 +71,9 @@ def _mirror3(pmu: str, kind: int) -> Iterator[Call]:
     null = pfm3.ffi.NULL
     floor = partial(lib.pfm_dispatch_events, pfm3.byref(inp), null, pfm3.byref(outp), null)
     yield Call("mirror", "pfm3.pfm_dispatch_events", pmu, partial(pfm3.pfm_dispatch_events, inp, None, outp, None),
-               floor)
+               floor, (inp, outp))
     cls = {"itanium": itanium.Itanium, "itanium2": itanium.Itanium2, "montecito": itanium.Montecito}[pmu]
-    yield Call("objects", f"{cls.__name__}().encode", pmu, lambda: cls().encode(names), floor)
+    yield Call("objects", f"{cls.__name__}().encode", pmu, lambda: cls().encode(names), floor, (inp, outp))
 
 
 def _mirror4() -> Iterator[Call]:
@@ -86,12 +88,14 @@ def _mirror4() -> Iterator[Call]:
     room, cell = pfm4.ffi.new("uint64_t[2]"), pfm4.c_char_p()
     plain = pfm4.pfm_pmu_encode_arg_t(codes=room, count=2)
     with_string = pfm4.pfm_pmu_encode_arg_t(codes=room, count=2, fstr=pfm4.byref(cell))
+    memory = (room, cell, plain, with_string)
     arg, os, plm = pfm4.byref(plain), pfm4.PFM_OS_NONE, pfm4.PFM_PLM0 | pfm4.PFM_PLM3
 
     encode, floor = pfm4.pfm_get_os_event_encoding, partial(lib.pfm_get_os_event_encoding, text, plm, os, arg)
-    yield Call("mirror", "pfm4 encoding", "glm", partial(encode, STRING, plm, os, plain), floor)
-    yield Call("mirror", "pfm4 encoding, string", "glm", partial(encode, STRING, plm, os, with_string), floor)
-    yield Call("objects", "Goldmont().encode", "glm", lambda: Goldmont().encode(STRING), floor)
+    yield Call("mirror", "pfm4 encoding", "glm", partial(encode, STRING, plm, os, plain), floor, memory)
+    yield Call("mirror", "pfm4 encoding, string", "glm", partial(encode, STRING, plm, os, with_string), floor,
+               memory)
+    yield Call("objects", "Goldmont().encode", "glm", lambda: Goldmont().encode(STRING), floor, memory)
 
 
 def calls() -> Iterator[Call]:

@@ -91,9 +91,9 @@ class Simulator:
             counts = self.counts()
             self._process.kill()
             self._process.communicate()
-            return counts
-        lines = self._process.communicate()[0].splitlines()
-        if self._process.returncode or not lines:
+        else:
+            lines = self._process.communicate()[0].splitlines()
+            counts = cast("Simulated", json.loads(lines[-1])) if lines and not self._process.returncode else {}
+        if not counts:
             raise PerfexError(f"{SIMULATOR.name} has failed (status {self._process.returncode}): no counts")
-        return cast("Simulated", json.loads(lines[-1]))
-
+        return counts

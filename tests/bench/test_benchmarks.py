@@ -22,7 +22,8 @@ from pypfm.config import LIBRARIES
 
 DEBIAN = Path("/usr/lib/x86_64-linux-gnu/libpfm.so.4")
 CALLS = [
-    *((name, pmu) for pmu, encode in (("itanium2", "Itanium2().encode"), ("montecito", "Montecito().encode"))
+    *((name, pmu) for pmu, encode in (
+        ("itanium", "Itanium().encode"), ("itanium2", "Itanium2().encode"), ("montecito", "Montecito().encode"))
       for name in ("pfm3.pfm_find_event", "pfm3.pfm_dispatch_events", encode)),
     *((name, "glm") for name in ("pfm4.pfm_find_event", "pfm4 encoding", "pfm4 encoding, string", "Goldmont().encode")),
 ]

@@ -15,10 +15,12 @@ from typing import Any
 
 import pytest
 
+from conftest import run_python
 from native import CC, build
-from pypfm.perfex import _formulas, _lackey
+from pypfm.perfex import _callgrind, _formulas, _lackey
 from pypfm.perfex.costs import Cost, builtin
 from pypfm.perfex.model import CPUS, Cpu, Outcome, PerfexError, Request, Sample
+from pypfm.perfex.signals import NEVER_ON
 from pypfm.perfex.valgrind import ValgrindBackend
 
 HERE = Path(__file__).parent
@@ -365,6 +367,7 @@ def test_samples_in_python(program: str) -> None:
     ({"command": ("/etc/passwd",)}, "not executable"),
     ({"command": ("true", "\0")}, "zero byte"),
     ({"l2": 3 * MIB}, "sizes are 1m, 2m, 4m and 8m"),
+    ({"per_thread": True, "gated": True}, "-mp together with -s or -p"),
     ({"per_thread": True, "events": (22,)}, "does not tell threads apart"),
     ({"per_thread": True, "multiplex": True, "events": ALL, "writebacks": True}, "does not tell threads apart"),
 ])
@@ -420,3 +423,158 @@ def test_valgrind_that_is_ended_before_the_command(tmp_path: Path, other: int, m
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(PerfexError, match="has not started 'true': it was ended by signal 15"):
         run("true", events=(15, other))
+
+
+@needs_valgrind
+def test_valgrind_that_is_gone_when_the_command_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changing = tmp_path / "valgrind"
+    changing.write_text("#!/bin/sh\necho valgrind-3.0.0\n")
+    changing.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    ValgrindBackend().check(Request(("true",)))
+    changing.write_text("#!/nope/sh\n")
+    with pytest.raises(PerfexError, match="^valgrind: No such file or directory$"):
+        run("true", events=(15,))
+
+
+def test_a_valgrind_that_is_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "valgrind"
+    broken.write_bytes(b"\x7fELF\0\0")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(PerfexError, match="^valgrind does not run: .*Exec format error"):
+        ValgrindBackend().check(Request(("/bin/true",)))
+
+
+@needs_valgrind
+def test_no_directory_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/nope")
+    with pytest.raises(PerfexError, match="^no directory for temporary files: No such file or directory$"):
+        run("true", events=(15,))
+
+
+@needs_valgrind
+def test_no_files_left() -> None:
+    """The last descriptor is the pipe's by which perfex notices the end; then there is none for the command."""
+    done = run_python("""
+import os, resource
+from pypfm.errors import PfmError
+from pypfm.perfex._valgrind import Descendants, Prepared
+from pypfm.perfex.model import Request
+free = len(os.listdir("/proc/self/fd")) - 1
+resource.setrlimit(resource.RLIMIT_NOFILE, (free + 4, free + 4))
+os.dup2(0, free + 3)  # the one that it would take
+left = Descendants()
+left.started()
+print(left.ended(0))
+os.close(left.read)
+try:
+    Prepared(["--tool=none"], Request(("true",)))
+except PfmError as error:
+    print(error)
+""")
+    assert done.stdout == "True\nno process for the command: Too many open files\n", done
+
+
+@needs_valgrind
+def test_killed_command(capfd: pytest.CaptureFixture[str]) -> None:
+    """Its child kills it, so that valgrind cannot write; the memory trace lasts to the end."""
+    command = ("sh", "-c", "(kill -9 $$); :")
+    outcome = run(*command, events=(15, 22))
+    assert outcome.status == 128 + signal.SIGKILL
+    assert (outcome.measurements[0].count or 0) > 10000
+    assert outcome.notes == ()
+    outcome = run(*command, events=(15,), gated=True)
+    assert outcome.status == 128 + signal.SIGKILL
+    off, lost, nothing = outcome.notes
+    assert off == NEVER_ON
+    assert lost.startswith("ended without leaving all counts (SIGKILL, or still running): process ")
+    assert nothing == "nothing has been counted"
+    assert capfd.readouterr() == ("", "")
+
+
+@needs_valgrind
+@pytest.mark.parametrize("other", [6, 22])
+def test_counting_that_is_never_switched_on(other: int) -> None:
+    outcome = run("true", events=(15, other), gated=True)
+    assert [m.count for m in outcome.measurements] == [0, 0]
+    assert outcome.notes == (NEVER_ON,)
+
+
+@needs_valgrind
+@pytest.mark.parametrize("other", [6, 22])
+def test_the_user_does_not_wait_for_orphans(other: int) -> None:
+    done = run_python(f"""
+import os, signal, threading
+from pypfm.perfex.model import Request
+from pypfm.perfex.valgrind import ValgrindBackend
+def progress(line):
+    if "left behind" in line:
+        print(line)
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+command = ("sh", "-c", "sleep 20 >/dev/null 2>&1 & exit 3")
+outcome = ValgrindBackend().run(Request(command, events=(15, {other}), progress=progress))
+print(outcome.status, outcome.measurements[0].count > 10000)
+print(*outcome.notes, sep="\\n")
+""")
+    waiting, result, *notes = done.stdout.splitlines()
+    assert waiting == "the command has ended; waiting for processes that it has left behind (^C ends that)"
+    assert result == "3 True"
+    assert "interrupted before all processes that the command has left behind had ended" in notes
+
+
+# ---- r10ksim ---------------------------------------------------------------------------------------
+
+@needs_valgrind
+@pytest.mark.parametrize(("script", "message"), [
+    (None, "r10ksim: not installed$"),
+    ("", "r10ksim: Exec format error$"),
+    ("#!/bin/sh\nexit 3\n", r"^r10ksim has failed \(status 3\)$"),
+    ("#!/bin/sh\necho '{\"lines\": 1}'; sleep 1; exit 4\n", r"^r10ksim has failed \(status 4\): no counts$"),
+])
+def test_a_simulator_that_fails(script: str | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the command is left, whether it has been run or not."""
+    simulator = tmp_path / "r10ksim"
+    if script is not None:
+        simulator.write_text(script)
+        simulator.chmod(0o755)
+    monkeypatch.setattr(_lackey, "SIMULATOR", simulator)
+    with pytest.raises(PerfexError, match=message):
+        run("true", events=(22,))
+    children = subprocess.run(["ps", "--ppid", str(os.getpid()), "-o", "comm="], capture_output=True, text=True, check=True).stdout
+    assert "valgrind" not in children
+    assert "memcheck" not in children
+
+
+def test_a_simulator_that_has_ended_when_it_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulator = tmp_path / "r10ksim"
+    simulator.write_text("#!/bin/sh\necho '{\"lines\": 0}'\nexit 5\n")
+    simulator.chmod(0o755)
+    monkeypatch.setattr(_lackey, "SIMULATOR", simulator)
+    with open(os.devnull) as ended:  # noqa: PTH123 - a descriptor to inherit
+        started = _lackey.Simulator(tmp_path, 7, ended.fileno(), 4 * MIB, gated=False)
+        with pytest.raises(PerfexError, match=r"^r10ksim has failed \(status -?\d+\): no counts$"):
+            started.finish(at_once=True)
+        with pytest.raises(PerfexError, match=r"trace\.7: File exists$"):
+            _lackey.Simulator(tmp_path, 7, ended.fileno(), 4 * MIB, gated=False)
+
+
+@needs_valgrind
+def test_lines_that_are_not_of_the_trace_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    script = f'for f in {tmp_path}/perfex-*/trace.*; do echo garbage >"$f"; done'
+    outcome = run("sh", "-c", script, events=(15, 22))
+    assert outcome.notes == ("1 lines of the memory trace could not be read",)
+    assert (outcome.measurements[0].count or 0) > 10000
+
+
+# ---- files of callgrind ----------------------------------------------------------------------------
+
+def test_a_thread_whose_creation_is_not_in_the_log(tmp_path: Path) -> None:
+    """It has valgrind's number."""
+    (tmp_path / "log.50").write_text("==50== Parent PID: 7\n==50== For interactive control, run ...\nSYSCALL[50,1](12) sys_brk ( 0x0 )\n")
+    (tmp_path / "counts.50").write_text(
+        "desc: Trigger: Program termination\n\nevents: Ir Dr\nthread: 1\ntotals: 100 7\nthread: 2\ntotals: 30\n")
+    process, = _callgrind.read(tmp_path, per_thread=True)
+    assert [(t.number, t.tid, t.counts) for t in process.threads] == [
+        (1, 50, {"Ir": 100, "Dr": 7}), (2, 2, {"Ir": 30, "Dr": 0})]
