@@ -21,11 +21,12 @@ _REASONS = {
     errno.ENOENT: "no such counter on this machine (hardware counters are rare in virtual machines)",
     errno.ENODEV: "no such counter on this machine",
     errno.EOPNOTSUPP: "the processor does not support it",
+    errno.EBADF: "the descriptor of the counter is closed",
 }
 
 
 def reason(code: int) -> str:
-    """Why perf_event_open() refuses, in words."""
+    """Why perf_event_open(), or a counter that it has opened, refuses, in words."""
     return _REASONS.get(code, f"perf_event_open refuses it: {os.strerror(code)}")
 
 

@@ -525,6 +525,20 @@ def test_an_exception_inside() -> None:
     assert c[26] >= 10
 
 
+def test_counters_whose_files_the_program_has_closed() -> None:
+    """An error, but not in place of one that is under way."""
+    done = run_python("import os, pypfm.perfex\n"
+                      "for wrong in (0, 1):\n"
+                      "    try:\n"
+                      "        with pypfm.perfex.counting(26) as c:\n"
+                      "            print(len(c))\n"
+                      "            os.closerange(3, 100)\n"
+                      "            1 / (1 - wrong)\n"
+                      "    except (ArithmeticError, OSError) as error: print(error)\n", PERFEX_PERF_TABLE=str(TABLE))
+    message = "r10000 event 26 (Secondary (L2) data cache misses): the descriptor of the counter is closed"
+    assert (done.stdout, done.stderr) == (f"1\n{message}\n1\ndivision by zero\n", "")
+
+
 @pytest.mark.usefixtures("table")
 def test_a_child_has_no_counters_of_its_parent() -> None:
     done = run_python("import os, pypfm.perfex\n"

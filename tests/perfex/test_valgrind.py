@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -15,13 +16,14 @@ from typing import Any
 
 import pytest
 
-from conftest import run_python
+from conftest import clean_env, run_python
 from native import CC, build
 from pypfm.perfex import _callgrind, _formulas, _lackey
 from pypfm.perfex.costs import Cost, builtin
 from pypfm.perfex.model import CPUS, Cpu, Outcome, PerfexError, Request, Sample
 from pypfm.perfex.signals import NEVER_ON
 from pypfm.perfex.valgrind import ValgrindBackend
+from terminal import run_on_terminal
 
 HERE = Path(__file__).parent
 PERFEX = Path(sys.executable).with_name("perfex")
@@ -318,6 +320,17 @@ def test_progress() -> None:
 
 
 @needs_valgrind
+def test_progress_on_a_terminal(tmp_path: Path) -> None:
+    """One line, which the report takes the place of."""
+    text, status = run_on_terminal(80, [PERFEX, "--backend", "valgrind", "-e", "15", "sleep", "3"], cwd=tmp_path, env=clean_env())
+    assert status == 0
+    line, report = text.rsplit("\r\x1b[K", 1)
+    assert re.match(r"\r\x1b\[Kperfex: simulating process \d+: \d+ s", line)
+    assert "Graduated instructions" in report
+    assert "simulating" not in report
+
+
+@needs_valgrind
 @pytest.mark.parametrize("other", ["24", "22"])
 def test_counting_by_signals(program: str, other: str) -> None:
     """-p: what is done before SIGUSR1 does not count; a sample shows that counting has begun."""
@@ -433,7 +446,7 @@ def test_valgrind_that_is_gone_when_the_command_is_run(tmp_path: Path, monkeypat
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     ValgrindBackend().check(Request(("true",)))
     changing.write_text("#!/nope/sh\n")
-    with pytest.raises(PerfexError, match="^valgrind: No such file or directory$"):
+    with pytest.raises(PerfexError, match=r"^valgrind: No such file or directory$"):
         run("true", events=(15,))
 
 
@@ -442,14 +455,14 @@ def test_a_valgrind_that_is_no_program(tmp_path: Path, monkeypatch: pytest.Monke
     broken.write_bytes(b"\x7fELF\0\0")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(PerfexError, match="^valgrind does not run: .*Exec format error"):
+    with pytest.raises(PerfexError, match=r"^valgrind does not run: .*Exec format error"):
         ValgrindBackend().check(Request(("/bin/true",)))
 
 
 @needs_valgrind
 def test_no_directory_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/nope")
-    with pytest.raises(PerfexError, match="^no directory for temporary files: No such file or directory$"):
+    with pytest.raises(PerfexError, match=r"^no directory for temporary files: No such file or directory$"):
         run("true", events=(15,))
 
 
@@ -508,6 +521,7 @@ def test_the_user_does_not_wait_for_orphans(other: int) -> None:
 import os, signal, threading
 from pypfm.perfex.model import Request
 from pypfm.perfex.valgrind import ValgrindBackend
+from terminal import run_on_terminal
 def progress(line):
     if "left behind" in line:
         print(line)
@@ -551,7 +565,7 @@ def test_a_simulator_that_has_ended_when_it_is_asked(tmp_path: Path, monkeypatch
     simulator.write_text("#!/bin/sh\necho '{\"lines\": 0}'\nexit 5\n")
     simulator.chmod(0o755)
     monkeypatch.setattr(_lackey, "SIMULATOR", simulator)
-    with open(os.devnull) as ended:  # noqa: PTH123 - a descriptor to inherit
+    with open(os.devnull) as ended:
         started = _lackey.Simulator(tmp_path, 7, ended.fileno(), 4 * MIB, gated=False)
         with pytest.raises(PerfexError, match=r"^r10ksim has failed \(status -?\d+\): no counts$"):
             started.finish(at_once=True)
