@@ -177,10 +177,6 @@ class DebugInfo:
                 found.setdefault(name, inner)
         return found
 
-    def types(self) -> list[str]:
-        """C names of the structures and unions."""
-        return list(self._by_name)
-
     def layout(self, name: str) -> TypeLayout | None:
         """The layout of a type, or None if the file has none of that name.
 

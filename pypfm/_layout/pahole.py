@@ -51,7 +51,7 @@ class _Printer:
             yield from self._member(member, indent, width)
             hole = after.get((member.name, member.end_bit // 8))
             if hole is not None:
-                yield from ["", *(f"{tabs}/* XXX {what} hole, try to pack */" for what in _sizes(hole)), ""]
+                yield from ["", *(f"{tabs}/* XXX {what} hole, try to pack */" for what in _sizes(hole, member)), ""]
 
     def _boundary(self, member: Member, tabs: str) -> Iterator[str]:
         line, past = divmod(member.offset, CACHELINE)
@@ -86,9 +86,15 @@ def _pointers(ctype: str) -> str:
     return spaced.replace(" *", "  *", 1) if spaced.startswith("const ") else spaced
 
 
-def _sizes(hole: Hole) -> Iterator[str]:
-    whole, bits = divmod(hole.bits, 8)
-    for n, unit in ((bits, "bit"), (whole, "byte")):
+def _split(hole: Hole, before: Member) -> tuple[int, int]:
+    """A hole in bits, of the integer that holds the bit-field before it, and bytes."""
+    left = (before.offset + before.size) * 8 - before.end_bit
+    bits = 0 if before.bits is None else min(hole.bits, left)
+    return bits, (hole.bits - bits) // 8
+
+
+def _sizes(hole: Hole, before: Member) -> Iterator[str]:
+    for n, unit in zip(_split(hole, before), ("bit", "byte"), strict=True):
         if n:
             yield f"{n} {unit}{'s' if n > 1 else ''}"
 
@@ -107,8 +113,9 @@ def _summary(layout: TypeLayout) -> Iterator[str]:
 def _sums(layout: TypeLayout) -> Iterator[str]:
     whole = sum(m.size for m in layout.members if m.bits is None)
     bits = sum(m.bits or 0 for m in layout.members)
-    hole_bytes = [h.bits // 8 for h in layout.holes if h.bits >= 8]
-    hole_bits = [h.bits % 8 for h in layout.holes if h.bits % 8]
+    before = {(m.name, m.end_bit // 8): m for m in layout.members}
+    splits = [_split(h, before[h.after, h.offset]) for h in layout.holes]
+    hole_bits, hole_bytes = ([n for n in sizes if n] for sizes in zip(*splits, strict=True))
     if whole:
         yield f"sum members: {whole}" + (
             f", holes: {len(hole_bytes)}, sum holes: {sum(hole_bytes)}" if hole_bytes else "")

@@ -134,7 +134,7 @@ def _attempt(job: dict[str, Json], todo: Sequence[int], answers: int) -> tuple[i
                 reaped(pid, 0)
                 return count, {"ended": "wrote into a descriptor that is not its own", "hang": False}
             if finished:
-                reaped(pid, 0)
+                reaped(pid, timeout)
                 return count, None
         return count, how(reaped(pid, 0))
     finally:

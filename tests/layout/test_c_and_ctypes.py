@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cffi import FFI
 
 from conftest import run
 from native import attempt, build
 from pypfm import layout
+from pypfm._layout import ctypes_classes, mirrors
 from pypfm._layout.mirrors import ffi_of
 from pypfm.config import LIBRARIES
 from terminal import pypfm
@@ -233,3 +235,16 @@ def test_a_program_with_ctypes_can_call_the_library() -> None:
     assert lib.pfm_get_num_events(ctypes.byref(count)) == 0
     assert lib.pfm_find_full_event(b"CPU_CYCLES", ctypes.byref(event)) == 0
     assert 0 < event.event < count.value
+
+
+def test_types_that_no_header_of_ours_has_yet() -> None:
+    """Pointers, and numbers with a point: what a member of a later header may be."""
+    ffi = FFI()
+    ffi.cdef("struct s { int a; };")
+    expected = {"void *": "ctypes.c_void_p", "int (*)(int)": "ctypes.c_void_p", "char *": "ctypes.c_char_p",
+                "char **": "ctypes.POINTER(ctypes.c_char_p)", "struct s *": "ctypes.POINTER(s)",
+                "int *": "ctypes.POINTER(ctypes.c_int32)", "unsigned long *": "ctypes.POINTER(ctypes.c_uint64)"}
+    assert {name: ctypes_classes._pointer(ffi.typeof(name), ffi) for name in expected} == expected
+    kinds = {"struct s": "struct", "void *": "pointer", "char": "char", "double": "float", "int": "signed",
+             "unsigned char": "unsigned"}
+    assert {name: mirrors._kind(ffi, ffi.typeof(name)) for name in kinds} == kinds

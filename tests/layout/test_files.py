@@ -146,6 +146,15 @@ def test_other_machines(target: str, what: str, tmp_path: Path) -> None:
     assert what in refused("--diff", "pfmlib_event_t", path)
 
 
+def test_an_array_whose_elements_have_no_type(tmp_path: Path) -> None:
+    """In the abbreviations DW_AT_type of arrays is overwritten with another attribute."""
+    out = compiled(tmp_path, "gcc", "-gdwarf-4")
+    data = out.read_bytes()
+    assert data.count(b"\x01\x01\x49\x13") == 1
+    out.write_bytes(data.replace(b"\x01\x01\x49\x13", b"\x01\x01\x64\x13"))
+    assert ("z", 128, 128, "unsigned", "void") in shape(read(out, "point"))
+
+
 def test_damaged_files_are_errors_of_ours(tmp_path: Path) -> None:
     """Bytes changed at random: an answer or a LayoutError, nothing else."""
     data = compiled(tmp_path, "gcc", "-g").read_bytes()

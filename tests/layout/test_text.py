@@ -125,6 +125,20 @@ def test_holes_of_a_structure_that_has_all_kinds(tmp_path: Path) -> None:
     assert found.at(found.size - 1) == f"padding at {found.size - 1}"
 
 
+def test_pahole_prints_the_same_of_holes_among_bit_fields(tmp_path: Path) -> None:
+    tool = shutil.which("pahole")
+    if tool is None or shutil.which("gcc") is None:
+        pytest.skip("no pahole (Debian: dwarves), or no gcc, on this machine")
+    from pypfm import _dwarf
+    out = tmp_path / "bits.o"
+    source = "struct bits { int a; int b:3; int c:2; double d; int e:9; double f; char g:2; int h; } object;"
+    build("gcc", "-g", "-c", "-x", "c", "-", "-o", out, source=source)
+    with _dwarf.opened(out) as info:
+        found = info.layout("bits")
+    assert found is not None
+    assert layout.text(found) == as_header(build(tool, "-C", "bits", out))
+
+
 def test_the_example_of_the_module() -> None:
     assert doctest.testmod(layout) == (0, 1)
 
