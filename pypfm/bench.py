@@ -35,6 +35,7 @@ _PFMTIME = Path(__file__).parent / "libexec" / "pfmtime"
 # Not "-m": that would look for modules in the current directory first.
 _WORKER = "import sys; sys.path[:] = sys.argv[2:]; from pypfm._bench_python import main; main(int(sys.argv[1]))"
 _LOADING = 10.0  # seconds that loading a library may take
+_PATIENCE = 120  # and all measures, with a second more for each round
 
 Progress: TypeAlias = "Callable[[str], object]"
 
@@ -224,7 +225,7 @@ def _of_python(rounds: int) -> list[Measure]:
 def _output(command: Sequence[str], rounds: int, what: str) -> str:
     """What a measuring program prints."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("LIBPFM_")}
-    limit = 120 + rounds  # of a hang there is no other sign
+    limit = _PATIENCE + rounds  # of a hang there is no other sign
     try:
         done = subprocess.run(command, env=env | {"LIBPFM_FORCE_PMU": "glm"}, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, errors="replace", check=False, timeout=limit)

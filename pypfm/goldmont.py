@@ -273,6 +273,13 @@ class Pfm4Pmu(ABC):
             ret = lib.pfm4_encode_perf(self._context, self._bytes(text), plm, os, attr, cpu, request)
         return ret, request, attr, int(cpu[0])
 
+    def _encoded(self, text: str, os: int, plm: int) -> tuple[Any, Any, int]:
+        """Encode; what is wrong is an error."""
+        ret, request, attr, cpu = self._run(text, os, plm)
+        if ret:
+            raise _diagnose4.error(self, text, os, plm, ret)
+        return request, attr, cpu
+
     def encode(self, event: str, *, plm: int | str = Plm.PLM3, os: Os | None = None,
                check: Check = "manual") -> Encoding4:
         """Compute the codes of an event string.
@@ -294,9 +301,7 @@ class Pfm4Pmu(ABC):
         if levels & ~lib.PFM4_ALL_PLM:
             message = f"privilege levels {levels:#x}: bits 0 to 4 are allowed"
             raise Pfm4Error(lib.PFM_ERR_INVAL, "PFM_ERR_INVAL", event, message)
-        ret, request, attr, cpu = self._run(event, layer, levels)
-        if ret:
-            raise _diagnose4.error(self, event, layer, levels, ret)
+        request, attr, cpu = self._encoded(event, layer, levels)
         name, canonical = string(request.event.name), f"{self.name}::{string(request.string)}"
         codes = [int(c) for c in request.codes[0:request.num_codes]]
         if layer == lib.PFM_OS_NONE:
@@ -318,9 +323,7 @@ class Pfm4Pmu(ABC):
         return made
 
     def _attr_of(self, text: str, code: int, levels: int) -> Any:
-        ret, _, attr, _ = self._run(text, lib.PFM_OS_PERF_EVENT, levels)
-        if ret:  # what OS_NONE takes and the perf layer does not: its modifiers u and k have one value only
-            raise _diagnose4.error(self, text, lib.PFM_OS_PERF_EVENT, levels, ret)
+        _, attr, _ = self._encoded(text, lib.PFM_OS_PERF_EVENT, levels)
         if self.name == "glm":
             attr.exclude_user, attr.exclude_kernel = not code & _USER, not code & _KERNEL
         return attr

@@ -40,6 +40,11 @@ def run_python(code: str, *args: object, **env: str) -> subprocess.CompletedProc
     return run(sys.executable, "-c", code, *args, env=clean_env(**env))
 
 
+def without_capabilities() -> list[str]:
+    """A command line that takes the right to count the kernel away; empty where there is none to take."""
+    return [] if os.geteuid() else ["setpriv", "--bounding-set=-perfmon,-sys_admin,-ipc_lock", "--inh-caps=-all"]
+
+
 @pytest.fixture(scope="session")
 def libpfm3() -> Path:
     """The installed libpfm.so.3."""

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Reencoded", "reencode"]
 
-# Values and addresses by register name, and the PMDs to read.
-Values = tuple[dict[str, tuple[int, int]], set[int]]
+# Values and addresses by register name; a PMD to read has none.
+Values = dict[str, tuple[int, int]]
 
 _MOST_TRIES = 5000
 _LIKE_DETECTED = 0x1F << 24
@@ -76,20 +76,19 @@ def _attempt(pmu: Pmu, request: Request, wanted: Values) -> Reencoded | str:
     except Pfm3Error as error:
         return str(error)
     got = _values(encoding)
-    return Reencoded(pmu, request, encoding) if got == wanted else _difference(got[0], wanted[0])
+    return Reencoded(pmu, request, encoding) if got == wanted else _difference(got, wanted)
 
 
 def _values(encoding: Encoding) -> Values:
     """What has to be the same."""
-    return ({name: (r.value, r.addr) for name, r in encoding.registers.items()}, {r.num for r in encoding.pmds})
+    return {name: (r.value, r.addr) for name, r in encoding.registers.items()} | {
+        f"PMD{r.num}": (0, 0) for r in encoding.pmds}
 
 
-def _difference(got: dict[str, tuple[int, int]], wanted: dict[str, tuple[int, int]]) -> str:
-    for name in [*wanted, *got]:
-        if got.get(name) != wanted.get(name):
-            texts = [f"{v[name][0]:#x}" if name in v else "absent" for v in (got, wanted)]
-            return f"{name} would be {texts[0]}, not {texts[1]}"
-    return "the PMDs to read would be others"
+def _difference(got: Values, wanted: Values) -> str:
+    name = next(n for n in (*wanted, *got) if got.get(n) != wanted.get(n))
+    texts = [f"{v[name][0]:#x}" if name in v else "absent" for v in (got, wanted)]
+    return f"{name} would be {texts[0]}, not {texts[1]}"
 
 
 def _requests(given: RegisterSet) -> Iterator[tuple[Request, bool]]:

@@ -153,8 +153,6 @@ def _label(field: _registers.Field) -> str:
 
 
 def _boxes(console: Console, value: int, fields: Sequence[_registers.Field]) -> None:
-    if not fields:
-        return
     out = Table(box=box.SQUARE, show_header=False, show_lines=False)
     for field in fields:
         out.add_column(justify="center", no_wrap=True, style="dim" if field.ignored else None)

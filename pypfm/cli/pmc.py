@@ -31,7 +31,7 @@ usage: pmc -h [--machine MACHINE] [--json]
 _EXIT_USAGE, _EXIT_MACHINE, _EXIT_USER, _EXIT_KERNEL, _EXIT_RUN, _EXIT_READ = 1, 3, 4, 5, 6, 7
 
 
-class _FailedError(Exception):
+class _FailedError(PfmError):
     """What ends the program, and its exit status."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -80,12 +80,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0 if args.clear else _count(parser, args)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    except _FailedError as failure:
-        print(f"pmc: {failure}", file=sys.stderr)
-        return failure.status
     except PfmError as error:
         print(f"pmc: {error}", file=sys.stderr)
-        return _EXIT_USAGE
+        return error.status if isinstance(error, _FailedError) else _EXIT_USAGE
     except OSError as error:  # of standard output; it is not tried again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):

@@ -13,7 +13,8 @@ import pytest
 
 from conftest import run
 from native import CC, PFM3, PFM3_MANUAL, PFM4, build
-from pypfm import pfm3, schemas
+from pypfm import _bench_python, pfm3, schemas
+from pypfm import bench as pypfm_bench
 from pypfm.bench import _PFMTIME, Measure, Report, Time, bench
 from pypfm.config import Library
 from pypfm.errors import BenchError, shown
@@ -160,6 +161,32 @@ def test_a_crash_is_one_line(tmp_path: Path) -> None:
     done = pypfm("bench", library)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"pypfm bench: measuring {shown(str(library))} ended with SIGILL\n"
+
+
+def test_a_library_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = shared(tmp_path, "libpfm.so.4", """
+        #include <unistd.h>
+        int pfm_get_os_event_encoding(void) { return 0; }
+        int pfm_initialize(void) { for (;;) pause(); }
+        void pfm_terminate(void) { }
+        int pfm_get_pmu_info(void) { return 0; }
+        int pfm_get_event_next(void) { return -1; }
+        int pfm_get_event_info(void) { return -1; }
+        int pfm_find_event(void) { return -1; }
+    """)
+    monkeypatch.setattr(pypfm_bench, "_PATIENCE", 0)
+    with pytest.raises(BenchError, match=r"did not end within 1 seconds$"):
+        bench(str(library), rounds=1)
+    monkeypatch.setattr(pypfm_bench, "_PFMTIME", tmp_path)
+    with pytest.raises(BenchError, match=r"cannot be run: Permission denied$"):
+        bench(str(library), rounds=1)
+
+
+def test_a_command_that_fails_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of Python's processes: the reason is the last line of what they say."""
+    monkeypatch.setattr(_bench_python, "_STARTS", {"nothing": ["-c", "raise SystemExit('a word\\nand a reason')"]})
+    assert [row["subjects"] for row in _bench_python._of_starts(1)] == [
+        {"library": {"missing": "it ends with status 1: and a reason"}}]
 
 
 def test_a_library_that_dies_when_loaded_is_one_line(tmp_path: Path) -> None:

@@ -93,6 +93,8 @@ def test_info_says_what_the_queries_say() -> None:
                  "thread type:   floating", "group:         none"):
         assert line in text.splitlines()
     assert "data EAR, ALAT mode" in output("info", "-p", "itanium2", "DATA_EAR_ALAT")
+    assert "kind:          records branches" in output("info", "-p", "itanium2", "BRANCH_EVENT").splitlines()
+    assert "alias of:      BR_MISP_RETIRED:ALL_BRANCHES" in output("info", "-p", "glm", "MISPREDICTED_BRANCH_RETIRED").splitlines()
 
 
 def test_encode_on_a_terminal_draws_the_registers() -> None:

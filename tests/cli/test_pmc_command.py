@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 import pypfm
-from conftest import TESTS, clean_env, run
+from conftest import TESTS, clean_env, run, run_python, without_capabilities
 from pypfm import schemas
 from pypfm.counter import MACHINES
 
@@ -208,6 +208,56 @@ def test_no_process() -> None:
     done = run("sh", "-c", f"ulimit -n 6; exec {PMC} -c page-faults true")
     assert done.returncode in (4, 5)
     assert "Too many open files" in one_line(done)
+
+
+@pytest.mark.usefixtures("counting")
+def test_no_counter_of_kernel_mode() -> None:
+    """There is a descriptor for the first counter, and none for the second; the command is not run."""
+    done = run_python("""
+import os, resource, sys
+from pypfm._launch import Command
+from pypfm.cli import pmc
+class Limited(Command):
+    def __init__(self, *args):
+        super().__init__(*args)
+        limit = len(os.listdir("/proc/self/fd"))  # the directory's own is free again
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+pmc.Command = Limited
+sys.exit(pmc.main(["-c", "page-faults", "echo", "never"]))
+""")
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "page-faults, kernel mode: " in one_line(done)
+
+
+@pytest.mark.usefixtures("counting")
+def test_kernel_mode_that_is_forbidden() -> None:
+    done = run(*without_capabilities(), PMC, "-c", "page-faults", "true")
+    found = LINE.fullmatch(done.stdout)
+    assert found
+    if found[3] != "not available":
+        pytest.skip("everybody may count the kernel here (perf_event_paranoid)")
+    assert (done.returncode, done.stderr) == (
+        0, "pmc: kernel mode: not permitted; see /proc/sys/kernel/perf_event_paranoid\n")
+    shown = run(*without_capabilities(), PMC, "-c", "page-faults", "--json", "true")
+    assert json.loads(shown.stdout)["kernel"] is None
+
+
+@pytest.mark.usefixtures("counting")
+def test_a_counter_that_is_closed_meanwhile() -> None:
+    done = run_python("""
+import os, sys
+from pypfm._launch import Command
+from pypfm.cli import pmc
+class Closing(Command):
+    def run(self):
+        status = super().run()
+        os.closerange(3, 100)
+        return status
+pmc.Command = Closing
+sys.exit(pmc.main(["-c", "page-faults", "true"]))
+""")
+    assert (done.returncode, done.stdout) == (7, "")
+    assert "the descriptor of the counter is closed" in one_line(done)
 
 
 @pytest.mark.usefixtures("counting")

@@ -54,6 +54,27 @@ def test_a_counter() -> None:
         "instruction set": "IA-64", "system-wide": "yes"}
 
 
+def test_an_inverted_range() -> None:
+    made = ITA2.encode(["NOPS_RETIRED"], code_ranges=[(0x10000, 0x18000)], invert=True, check="reference")
+    assert rows("itanium2", "PMC8", made["PMC8"].value)["code ranges"] == "inverted"
+
+
+def test_what_tables_show_has_no_words_of_its_own() -> None:
+    made = ITA2.encode(["LOADS_RETIRED"], code_ranges=[(0x10000, 0x18000)])
+    ranges = decode("itanium2", {name: r.value for name, r in made.registers.items()}).ranges
+    assert ranges
+    assert [r.rows() for r in ranges] == [[]] * len(ranges)
+    entries = decode("itanium2", {"PMD8": 0x4000000000001027, "PMD16": 1}).trace
+    assert entries
+    assert [e.rows() for e in entries] == [[]] * len(entries)
+
+
+def test_an_offcore_event_without_its_second_register() -> None:
+    found = decode("glm", {"code": 0x5101B7})
+    assert [c.request for c in found.candidates] == ["glm::OFFCORE_RESPONSE_0:k=0:u=1:e=0:i=0:c=0"]
+    assert "the requests are in the offcore register: give its value too" in found.notes
+
+
 def test_unit_masks_and_aliases_are_named() -> None:
     assert rows("montecito", "PMC4", 0x4A00DA08)["event"] == "L3_INSERTS:I:M"
     meaning = decode("itanium2", {"PMC4": 0xC828})["PMC4"].meaning

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -85,8 +84,3 @@ def compile_c(directory: Path, name: str, body: str) -> Path:
     out = directory / name
     build(CC, "-O1", "-Wall", "-pthread", "-x", "c", "-", "-o", out, source=HEAD + body)
     return out
-
-
-def without_capabilities() -> list[str]:
-    """A command line that takes the right to count the kernel away; empty where there is none to take."""
-    return [] if os.geteuid() else ["setpriv", "--bounding-set=-perfmon,-sys_admin,-ipc_lock", "--inh-caps=-all"]

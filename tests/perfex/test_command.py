@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from perfex_runs import PERFEX, compile_c, counted, counts, environment, perfex, refused, without_capabilities
+from conftest import without_capabilities
+from perfex_runs import PERFEX, compile_c, counted, counts, environment, perfex, refused
 
 USAGE = ("usage: perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file]"
          " [-c file] command\n")
