@@ -160,9 +160,8 @@ def _mistake(error: configparser.Error) -> str:
             return f"line {error.lineno}: section [{error.section}] has {shown(error.option)} twice"
         case configparser.MissingSectionHeaderError():
             return f"line {error.lineno}: {shown(str(error.line).strip())} is before the first [section]"
-        case configparser.ParsingError():
-            return f"line {error.errors[0][0]}: not a [section] or KEY = VALUE"
-    return str(error).splitlines()[0]
+    lines = [f"line {line}: not a [section] or KEY = VALUE" for line, _ in getattr(error, "errors", ())]
+    return (lines or str(error).splitlines())[0]
 
 
 def _section(file: str, title: str, values: dict[str, str]) -> Suppression:

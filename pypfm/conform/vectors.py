@@ -72,8 +72,8 @@ def read(path: Path) -> list[Vector]:
         except (ValueError, RecursionError) as error:
             message = f"{where}: not JSON: {error}"
             raise ConformError(message) from None
-        for complaint in _complaints(vector):
-            message = f"{where}: {complaint}"
+        if complaints := list(_complaints(vector)):
+            message = f"{where}: {complaints[0]}"
             raise ConformError(message)
         found.append({"id": f"{path.name}:{number}"} | vector)
     return found

@@ -162,9 +162,7 @@ def _child(job: dict[str, Json], todo: Sequence[int], answers: int, parent: int)
 def _separate(env: dict[str, str]) -> None:
     """Let what the library does reach nobody else; give it the environment of its group."""
     separate()
-    for name in [name for name in os.environ if name.startswith("LIBPFM_")]:
-        del os.environ[name]
-    os.environ.update(env)
+    os.environ.update(env)  # this process was started without what the user has set (_process.py)
 
 
 def _answer_all(job: dict[str, Json], vectors: Sequence[tuple[int, Vector]], answers: int) -> None:

@@ -32,6 +32,17 @@ def report_of(*args: object) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
+def test_a_file_whose_symbols_cannot_be_read_is_checked_all_the_same(tmp_path: Path, no_vectors: Path) -> None:
+    """The loader does not look at section headers."""
+    data = bytearray(LIBRARIES["pfm4"].path.read_bytes())
+    data[0x28:0x30] = (len(data) + 5000).to_bytes(8, "little")  # e_shoff
+    path = tmp_path / "libpfm.so.4"
+    path.write_bytes(data)
+    status, report = report_of(path, "--vectors", no_vectors)
+    assert (status, report["findings"]) == (0, [])
+    assert report["notes"][0].startswith("symbols were not checked: ")
+
+
 @pytest.mark.parametrize("api", ["pfm3", "pfm3-manual", "pfm4"])
 def test_our_libraries_pass_everything(api: str) -> None:
     status, report = report_of(LIBRARIES[api].path, "--against", LIBRARIES[api].path, "--calls", 300)

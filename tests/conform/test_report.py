@@ -11,6 +11,7 @@ import pty
 import re
 import shutil
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -287,6 +288,14 @@ def test_the_page_is_well_formed_and_self_contained(any_report: Report) -> None:
             assert str(attrs["href"])[1:] in ids, "the link leads somewhere without JavaScript, too"
     assert not re.search(r"https?:|url\(|@import|\$[a-z_]", text)
     assert text.isascii()
+
+
+def test_a_page_leaves_out_a_very_long_vector() -> None:
+    """Of thousands of events, say: the page would grow beyond use."""
+    long = replace(samples.VALUE, vector={"kind": "encode", "event": "A" * 30_000})
+    page = written(replace(samples.report(), findings=[long]), "html")
+    assert "(long: --report json has it)" in page
+    assert "A" * 30_000 not in page
 
 
 def test_the_page_says_what_was_found() -> None:

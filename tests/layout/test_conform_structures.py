@@ -158,6 +158,19 @@ def test_a_larger_request_is_read_beyond_its_end(tmp_path: Path) -> None:
     assert told["pfmlib_event_t"]["(end)"] == ("232 bytes", "writes byte 232")
 
 
+def test_a_member_that_is_not_there(tmp_path: Path) -> None:
+    path = changed(PFM3, "pfmlib.h", [("unsigned long\t\treserved[6];", "")], tmp_path, "-g")
+    assert found(structures.check(path, "pfm3"))["pfmlib_input_param_t"]["reserved"] == (
+        "unsigned long at offset 118864, 48 bytes", "no such member")
+
+
+def test_a_request_that_is_looked_at_behind_its_end(tmp_path: Path) -> None:
+    path = around("if (type == 4 && model_in && ((char *)model_in)[sizeof(copy) + 3]) return PFMLIB_ERR_INVAL;", "", tmp_path)
+    ends = [d.got for f in structures.probe(path, "pfm3").findings for d in f.differences
+            if (f.function, d.field) == ("pfmlib_mont_input_param_t", "(end)")]
+    assert "reads byte 459" in ends
+
+
 def test_the_other_form_is_told_from_this_one() -> None:
     told = found(structures.probe(LIBRARIES["pfm3-manual"].path, "pfm3"))
     assert set(told) == {"pfmlib_mont_input_param_t"}

@@ -76,6 +76,12 @@ def test_every_event_has_a_row() -> None:
     assert _formulas.rows("r12000")[6] != _formulas.rows("r10000")[6] != _formulas.rows("r10000-3")[6]
 
 
+def test_a_formula_is_sums_and_products() -> None:
+    assert _formulas.Row("Dr * 3 + Dw", "exact", "").value({"Dr": 2, "Dw": 1}) == 7
+    with pytest.raises(ValueError, match="Dr - Dw"):
+        _formulas.Row("Dr - Dw", "exact", "").value({"Dr": 2, "Dw": 1})
+
+
 @needs_valgrind
 @pytest.mark.parametrize("trace", [False, True])
 def test_instructions_and_branches(program: str, trace: bool) -> None:

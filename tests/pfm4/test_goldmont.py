@@ -22,6 +22,7 @@ from pypfm import (
     Pfm4PromiseError,
     PfmError,
 )
+from pypfm._counting import Count, PerfEvent
 
 GLM, PERF = Goldmont(), Perf()
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
@@ -306,6 +307,15 @@ def test_a_refusal_of_the_kernel_has_a_reason() -> None:
     assert caught.value.errno in (errno.ENOENT, errno.EACCES, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP)
     assert isinstance(caught.value, PfmError)
     assert "OFFCORE_RESPONSE_0" in str(caught.value)
+
+
+@needs_perf_events
+def test_a_counter_that_others_have_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Events of the kernel always have a counter, and a virtual machine has no others: what is read is made up."""
+    monkeypatch.setattr(PerfEvent, "read", lambda _: Count(0, 1000, 0))
+    with pytest.raises(CountingError, match="the counter was never scheduled") as caught:
+        PERF.count("page-faults", lambda: None)
+    assert caught.value.errno == errno.EBUSY
 
 
 def test_wrong_types_are_named() -> None:

@@ -51,8 +51,8 @@ def test_everything_needs_initialisation() -> None:
 
 
 def test_version_and_texts_need_none() -> None:
-    assert mirror("tell(pfm_get_version(), pfm_strerror(-4), PFM_MAJ_VERSION(LIBPFM_VERSION))") == [
-        [0x40000, "event not found", 4]]
+    assert mirror("tell(pfm_get_version(), pfm_strerror(-4), PFM_MAJ_VERSION(LIBPFM_VERSION),"
+                  " PFM_MIN_VERSION(0x4000d))") == [[0x40000, "event not found", 4, 13]]
 
 
 def test_texts() -> None:
