@@ -72,7 +72,9 @@ def _mirror3(pmu: str, kind: int) -> Iterator[Call]:
     floor = partial(lib.pfm_dispatch_events, pfm3.byref(inp), null, pfm3.byref(outp), null)
     yield Call("mirror", "pfm3.pfm_dispatch_events", pmu, partial(pfm3.pfm_dispatch_events, inp, None, outp, None),
                floor, (inp, outp))
-    cls = {"itanium": itanium.Itanium, "itanium2": itanium.Itanium2, "montecito": itanium.Montecito}[pmu]
+    classes: dict[str, type[itanium.Itanium | itanium.Itanium2 | itanium.Montecito]] = {
+        "itanium": itanium.Itanium, "itanium2": itanium.Itanium2, "montecito": itanium.Montecito}
+    cls = classes[pmu]
     yield Call("objects", f"{cls.__name__}().encode", pmu, lambda: cls().encode(names), floor, (inp, outp))
 
 
