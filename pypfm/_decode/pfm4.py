@@ -250,14 +250,17 @@ def _offcore_requests(event: Event4, value: OffcoreValue | None, fields: dict[st
     tail = _modifiers(event, fields, values, os)
     if value is None:
         yield f"glm::{event.name}{tail}"
-        return
+    else:
+        yield from (f"glm::{':'.join([event.name, *names])}{tail}" for names in _offcore_names(event, value))
+        yield f"glm::{event.name}:{value.value:#x}{tail}"
+
+
+def _offcore_names(event: Event4, value: OffcoreValue) -> Iterator[tuple[str, ...]]:
     latency = tuple(u.name for u in event.umasks if u.group == _offcore.LATENCY) if value.outstanding else ()
     suppliers = tuple(s for s in value.suppliers if s != "ANY_RESPONSE")
-    for names in ((*value.requests, *value.suppliers, *value.snoops, *latency),
-                  (*value.requests, *suppliers, *value.snoops, *latency),
-                  (*value.requests, *suppliers, *latency)):
-        yield f"glm::{':'.join([event.name, *names])}{tail}"
-    yield f"glm::{event.name}:{value.value:#x}{tail}"
+    yield *value.requests, *value.suppliers, *value.snoops, *latency
+    yield *value.requests, *suppliers, *value.snoops, *latency
+    yield *value.requests, *suppliers, *latency
 
 
 # ---- events of the kernel --------------------------------------------------------------------

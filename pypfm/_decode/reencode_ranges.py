@@ -35,26 +35,29 @@ def code_ranges(given: RegisterSet) -> Iterator[tuple[Ranges | None, bool]]:
     """Code ranges to try, and whether the processor is to be detected."""
     if not given.has(given.model.irange):
         yield None, False
-        return
-    if given.model.drange is None:  # Itanium: several pairs for any event, and no flags
+    elif given.model.drange is None:  # Itanium: several pairs for any event, and no flags
         for limits in _multiple(given, "IBR", _BUNDLE):
             yield Ranges(tuple(limits)), False
-        return
+    else:
+        yield from _with_flags(given)
+
+
+def _with_flags(given: RegisterSet) -> Iterator[tuple[Ranges, bool]]:
+    """Code ranges of a model that has a fine mode."""
     flags = _flags(given)
+    coarse = flags | lib.PFMLIB_ITA2_RR_NO_FINE_MODE
     used = 1 if _counts_for_data(given) else _HALF_USED
     if given.fine:
         for limits, detected in _fine(given):
             yield Ranges(tuple(limits), flags, used), detected
-        return
-    flags |= lib.PFMLIB_ITA2_RR_NO_FINE_MODE
-    if given.retired_only:
+    elif given.retired_only:
         for limits in _multiple(given, "IBR", _BUNDLE):
-            yield Ranges(tuple(limits), flags, used), False
-        return
-    for num in given.pairs("IBR")[:1]:
-        start, end = _coverage.block_of(given.ibrs[num], given.ibrs[num + 1])
-        limit = AddressRange(start, min(end, _TOP & -_BUNDLE), _level(given.ibrs[num + 1]))
-        yield Ranges((limit,), flags, used), False
+            yield Ranges(tuple(limits), coarse, used), False
+    else:
+        for num in given.pairs("IBR")[:1]:
+            start, end = _coverage.block_of(given.ibrs[num], given.ibrs[num + 1])
+            limit = AddressRange(start, min(end, _TOP & -_BUNDLE), _level(given.ibrs[num + 1]))
+            yield Ranges((limit,), coarse, used), False
 
 
 def data_ranges(given: RegisterSet) -> Iterator[Ranges | None]:

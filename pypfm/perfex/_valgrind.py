@@ -130,8 +130,8 @@ class Descendants:
         """The command has its end of the pipe."""
         os.close(self._write)
 
-    def ended(self, timeout: float) -> bool:
-        """Wait for the end of all, at most that many seconds."""
+    def ended(self, timeout: float | None) -> bool:
+        """Wait for the end of all, at most that many seconds; None: however long it takes."""
         return bool(select.select([self.read], [], [], timeout)[0])
 
 
@@ -215,8 +215,7 @@ class Prepared:
         self._tell("the command has ended; waiting for processes that it has left behind (^C ends that)")
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            while not self.descendants.ended(3600):
-                pass
+            self.descendants.ended(None)
         except KeyboardInterrupt:
             self.over = False
         finally:

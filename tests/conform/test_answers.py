@@ -185,6 +185,15 @@ def test_a_library_that_records_nothing_says_why(code: str | None, why_not: str,
         record(str(library), "glm", 20, 1)
 
 
+def test_a_library_whose_calls_all_crash_records_nothing(tmp_path: Path) -> None:
+    library = fake(tmp_path, "libpfm.so.4", """
+        int pfm_initialize(void) { return 0; }
+        int pfm_get_os_event_encoding(const char *event, int plm, int os, void *arg) { abort(); }
+    """)
+    with pytest.raises(ConformError, match=r"answers none of 20 calls on glm$"):
+        record(str(library), "glm", 20, 1)
+
+
 # ---- probes of the layout --------------------------------------------------------------------------
 
 @pytest.mark.parametrize(("place", "code", "reason"), [
@@ -205,6 +214,8 @@ def test_a_library_that_cannot_be_probed(place: tuple[str, str], code: str, reas
 
 
 def test_a_structure_in_a_structure_is_its_members() -> None:
+    assert [leaf.path for leaf in leaves("pfm3", "pfm_ita2_pmd_reg_t")][:3] == [
+        "pmd_val", "pmd_ita2_counter_reg.pmd_count", "pmd_ita2_counter_reg.pmd_sxt47"]
     assert [leaf.path for leaf in leaves("pfm4", "pfm_pmu_info_t")][-3:] == ["is_present", "is_dfl", "reserved_bits"]
 
 

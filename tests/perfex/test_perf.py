@@ -242,12 +242,15 @@ from pypfm.perfex.perf import PerfBackend
 request = Request(("touch", "never"), events=(25, 26, 10), perf_table=pathlib.Path({str(perf_table)!r}))
 backend = PerfBackend()
 backend.check(request)
+_, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 limit = len(os.listdir("/proc/self/fd")) - 1 + {more}
-resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+hard = limit if {more} else hard  # perfex raises its limit as far as it may
+resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 try:
     backend.run(request)
 except PfmError as error:
     print(error)
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 try:
     os.waitpid(-1, os.WNOHANG)
 except ChildProcessError:

@@ -590,6 +590,14 @@ def test_lines_that_are_not_of_the_trace_are_told(tmp_path: Path, monkeypatch: p
 
 # ---- files of callgrind ----------------------------------------------------------------------------
 
+def test_counting_that_was_never_on_may_leave_no_file(tmp_path: Path) -> None:
+    """valgrind 3.19 leaves one with zeros; what it says at its end is enough."""
+    (tmp_path / "log.50").write_text("==50== Parent PID: 7\n==50== For interactive control, run ...\n"
+                                     "==50== Events    : Ir Dr\n==50== Collected : 0\n")
+    process, = _callgrind.read(tmp_path, per_thread=False)
+    assert (process.complete, process.threads[0].counts) == (True, {"Ir": 0, "Dr": 0})
+
+
 def test_a_thread_whose_creation_is_not_in_the_log(tmp_path: Path) -> None:
     """It has valgrind's number."""
     (tmp_path / "log.50").write_text("==50== Parent PID: 7\n==50== For interactive control, run ...\nSYSCALL[50,1](12) sys_brk ( 0x0 )\n")
