@@ -204,8 +204,8 @@ File = IO[str] | IO[bytes] | CData | None  # a file with a descriptor, for FILE 
 
 def argument(value: object) -> object:
     """What C is given for an argument: text as bytes, a cell or a structure as its address, None as NULL."""
-    if type(value) is str:  # what nearly all calls pass comes first
-        return _c_string(value)
+    if type(value) is str and value.isascii() and "\0" not in value:  # what nearly all calls pass comes first
+        return value.encode()
     if isinstance(value, (Cell, create_string_buffer)):
         return value._cdata
     if value is None:
