@@ -84,20 +84,6 @@ fill_ita_qualifiers(struct request *r)
 }
 
 static void
-fill_ita_ranges(struct request *r)
-{
-	pfmlib_ita_input_param_t *in = &r->model_in.ita;
-
-	for (unsigned int i = 0; i < r->in.pfp_event_count; i++)
-		in->pfp_ita_counters[i].flags = PFMLIB_ITA_FL_EVT_NO_QUALCHECK;
-	in->pfp_ita_irange.rr_used = in->pfp_ita_drange.rr_used = 1;
-	in->pfp_ita_irange.rr_limits[0].rr_start = 0x4000000000001000;
-	in->pfp_ita_irange.rr_limits[0].rr_end = 0x4000000000001040;
-	in->pfp_ita_drange.rr_limits[0].rr_start = 0x6000000000001001;
-	in->pfp_ita_drange.rr_limits[0].rr_end = 0x6000000000002003;
-}
-
-static void
 fill_ita2_qualifiers(struct request *r)
 {
 	pfmlib_ita2_input_param_t *in = &r->model_in.ita2;
@@ -112,20 +98,6 @@ fill_ita2_qualifiers(struct request *r)
 		.ear_used = 1, .ear_mode = PFMLIB_ITA2_EAR_CACHE_MODE, .ear_umask = 3 };
 	in->pfp_ita2_btb = (pfmlib_ita2_btb_t){
 		.btb_used = 1, .btb_tm = 3, .btb_ptm = 3, .btb_ppm = 3, .btb_plm = PFM_PLM3 };
-}
-
-static void
-fill_ita2_ranges(struct request *r)
-{
-	pfmlib_ita2_input_param_t *in = &r->model_in.ita2;
-
-	for (unsigned int i = 0; i < r->in.pfp_event_count; i++)
-		in->pfp_ita2_counters[i].flags = PFMLIB_ITA2_FL_EVT_NO_QUALCHECK;
-	in->pfp_ita2_irange.rr_used = in->pfp_ita2_drange.rr_used = 1;
-	in->pfp_ita2_irange.rr_limits[0].rr_start = 0x4000000000001000;
-	in->pfp_ita2_irange.rr_limits[0].rr_end = 0x4000000000001040;
-	in->pfp_ita2_drange.rr_limits[0].rr_start = 0x6000000000001001;
-	in->pfp_ita2_drange.rr_limits[0].rr_end = 0x6000000000002003;
 }
 
 static void
@@ -157,19 +129,25 @@ fill_mont_ipear(struct request *r)
 		.ipear_used = 1, .ipear_plm = PFM_PLM3, .ipear_delay = 10 };
 }
 
-static void
-fill_mont_ranges(struct request *r)
-{
-	pfmlib_mont_input_param_t *in = &r->model_in.mont;
-
-	for (unsigned int i = 0; i < r->in.pfp_event_count; i++)
-		in->pfp_mont_counters[i].flags = PFMLIB_MONT_FL_EVT_NO_QUALCHECK;
-	in->pfp_mont_irange.rr_used = in->pfp_mont_drange.rr_used = 1;
-	in->pfp_mont_irange.rr_limits[0].rr_start = 0x4000000000001000;
-	in->pfp_mont_irange.rr_limits[0].rr_end = 0x4000000000001040;
-	in->pfp_mont_drange.rr_limits[0].rr_start = 0x6000000000001001;
-	in->pfp_mont_drange.rr_limits[0].rr_end = 0x6000000000002003;
+/* One code and one data range; the structures of the models differ in their names only. */
+#define FILL_RANGES(tag, unchecked) \
+static void \
+fill_##tag##_ranges(struct request *r) \
+{ \
+	pfmlib_##tag##_input_param_t *in = &r->model_in.tag; \
+\
+	for (unsigned int i = 0; i < r->in.pfp_event_count; i++) \
+		in->pfp_##tag##_counters[i].flags = unchecked; \
+	in->pfp_##tag##_irange.rr_used = in->pfp_##tag##_drange.rr_used = 1; \
+	in->pfp_##tag##_irange.rr_limits[0].rr_start = 0x4000000000001000; \
+	in->pfp_##tag##_irange.rr_limits[0].rr_end = 0x4000000000001040; \
+	in->pfp_##tag##_drange.rr_limits[0].rr_start = 0x6000000000001001; \
+	in->pfp_##tag##_drange.rr_limits[0].rr_end = 0x6000000000002003; \
 }
+
+FILL_RANGES(ita, PFMLIB_ITA_FL_EVT_NO_QUALCHECK)
+FILL_RANGES(ita2, PFMLIB_ITA2_FL_EVT_NO_QUALCHECK)
+FILL_RANGES(mont, PFMLIB_MONT_FL_EVT_NO_QUALCHECK)
 
 /* On Itanium 2 both opcode matchers only work for retired instructions. */
 static const struct pmu pmus[] = {
