@@ -61,7 +61,7 @@ clean_environment(void)
 }
 
 static void
-load(struct bench *b, const char *path)
+load_library(struct bench *b, const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
@@ -93,7 +93,7 @@ main(int argc, char **argv)
 		usage("no such API: ", argv[optind]);
 	clean_environment();
 	for (int i = optind + 1; i < argc; i++)
-		load(&b, argv[i]);
+		load_library(&b, argv[i]);
 	b.times = calloc((size_t)(MAX_LIBRARIES + MAX_FLOORS) * b.rounds, sizeof(*b.times));
 	if (!b.times) {
 		perror("pfmtime");

@@ -14,7 +14,7 @@
 #define TIMING_NS	20000.0
 
 static double
-now(void)
+time_now(void)
 {
 	struct timespec t;
 
@@ -81,17 +81,17 @@ warm_up(struct subject *s)
 	int ret = s->run(s->argument);
 
 	if (ret) {
-		subject_fails(s, "the call answers %d", ret);
+		subject_fails(s, "the call returns %d", ret);
 		return 0;
 	}
-	start = now();
+	start = time_now();
 	s->run(s->argument);
-	time = now() - start;
+	time = time_now() - start;
 	return time >= TIMING_NS ? 1 : 1 + (unsigned int)(TIMING_NS / (time > 10 ? time : 10));
 }
 
 static int
-compare(const void *a, const void *b)
+compare_times(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -106,7 +106,7 @@ print_subject(const struct subject *s, double *times, unsigned int rounds)
 		printf("{\"missing\": \"%s\"}", s->reason);
 		return;
 	}
-	qsort(times, rounds, sizeof(*times), compare);
+	qsort(times, rounds, sizeof(*times), compare_times);
 	printf("{\"min_ns\": %.2f, \"median_ns\": %.2f}", times[0], times[rounds / 2]);
 }
 
@@ -121,12 +121,12 @@ measure_print(struct bench *b, struct measure *m)
 	for (unsigned int round = 0; round < b->rounds; round++)
 		for (unsigned int i = 0; i < m->count; i++) {
 			struct subject *s = &m->subjects[i];
-			double start = now();
+			double start = time_now();
 
 			for (unsigned int n = 0; n < runs[i]; n++)
 				s->run(s->argument);
 			if (runs[i])
-				b->times[(size_t)i * b->rounds + round] = (now() - start) / runs[i] / m->calls;
+				b->times[(size_t)i * b->rounds + round] = (time_now() - start) / runs[i] / m->calls;
 		}
 	printf("%s\n  {\"name\": \"%s\", \"pmu\": ", b->printed++ ? "," : "", m->name);
 	printf(m->pmu ? "\"%s\"" : "null", m->pmu);

@@ -36,7 +36,7 @@ struct library {
 	pfm_err_t (*find_event)(const char *, unsigned int *);
 	struct request request;
 	const char *absent;	/* a function that it lacks */
-	int type_refused;	/* what pfm_force_pmu() answered */
+	int type_refused;	/* what pfm_force_pmu() returned */
 };
 
 /* One kind of request: its events, and what the model's structure says. */
@@ -180,7 +180,7 @@ static const struct pmu pmus[] = {
 /* ---- what is timed ---- */
 
 static int
-run_initialize(void *library)
+run_pfm3_initialize(void *library)
 {
 	struct library *l = library;
 
@@ -188,7 +188,7 @@ run_initialize(void *library)
 }
 
 static int
-run_find(void *library)
+run_pfm3_find(void *library)
 {
 	struct library *l = library;
 	int failed = 0;
@@ -203,7 +203,7 @@ run_find(void *library)
 }
 
 static int
-run_dispatch(void *request)
+run_pfm3_dispatch(void *request)
 {
 	struct request *r = request;
 	int ret;
@@ -225,7 +225,7 @@ run_dispatch(void *request)
 
 /* The functions that every measure but the first needs. */
 static void
-load_functions(struct library *l, void *handle)
+load_pfm3(struct library *l, void *handle)
 {
 	const struct bench_function wanted[] = {
 		{ "pfm_initialize", &l->initialize },
@@ -241,7 +241,7 @@ load_functions(struct library *l, void *handle)
 
 /* Start a measure; a library that cannot take part has the reason. */
 static void
-start(struct measure *m, const struct bench *b, const char *name, const struct pmu *pmu, unsigned int calls)
+start_pfm3_measure(struct measure *m, const struct bench *b, const char *name, const struct pmu *pmu, unsigned int calls)
 {
 	measure_init(m, b, name, pmu ? pmu->name : NULL, calls);
 	for (unsigned int i = 0; i < b->count; i++) {
@@ -251,28 +251,28 @@ start(struct measure *m, const struct bench *b, const char *name, const struct p
 		if (l->absent)
 			subject_fails(&m->subjects[i], "the library has no %s()", l->absent);
 		else if (pmu && l->type_refused)
-			subject_fails(&m->subjects[i], "the library has no PMU %s: pfm_force_pmu(%d) answers %d",
+			subject_fails(&m->subjects[i], "the library has no PMU %s: pfm_force_pmu(%d) returns %d",
 				      pmu->name, pmu->type, l->type_refused);
 	}
 }
 
 static void
-measure_initialize(struct bench *b)
+measure_pfm3_initialize(struct bench *b)
 {
 	struct measure m;
 	char type[16];
 
 	snprintf(type, sizeof(type), "%d", PFMLIB_ITANIUM2_PMU);
 	setenv("LIBPFM_FORCE_PMU", type, 1);	/* a PMU of this host is not to be looked for */
-	start(&m, b, "initialize", NULL, 1);
+	start_pfm3_measure(&m, b, "initialize", NULL, 1);
 	for (unsigned int i = 0; i < b->count; i++)
-		m.subjects[i].run = run_initialize;
+		m.subjects[i].run = run_pfm3_initialize;
 	measure_print(b, &m);
 }
 
 /* Read the names of all events from the first library that has the PMU. */
 static void
-read_names(const struct bench *b)
+read_pfm3_names(const struct bench *b)
 {
 	names_clear(&names);
 	for (unsigned int i = 0; i < b->count && names.count == 0; i++) {
@@ -291,14 +291,14 @@ read_names(const struct bench *b)
 }
 
 static void
-measure_find(struct bench *b, const struct pmu *pmu)
+measure_pfm3_find(struct bench *b, const struct pmu *pmu)
 {
 	struct measure m;
 
-	read_names(b);
-	start(&m, b, "find_event", pmu, names.count);
+	read_pfm3_names(b);
+	start_pfm3_measure(&m, b, "find_event", pmu, names.count);
 	for (unsigned int i = 0; i < b->count; i++) {
-		m.subjects[i].run = run_find;
+		m.subjects[i].run = run_pfm3_find;
 		if (names.count == 0)
 			subject_fails(&m.subjects[i], "the library names no event");
 	}
@@ -311,7 +311,7 @@ measure_find(struct bench *b, const struct pmu *pmu)
 
 /* Fill a library's request; the name of an event that it does not find, or NULL. */
 static const char *
-fill(struct library *l, const struct kind *kind)
+fill_request(struct library *l, const struct kind *kind)
 {
 	struct request *r = &l->request;
 
@@ -329,19 +329,19 @@ fill(struct library *l, const struct kind *kind)
 }
 
 static void
-measure_dispatch(struct bench *b, const struct pmu *pmu, const struct kind *kind)
+measure_pfm3_dispatch(struct bench *b, const struct pmu *pmu, const struct kind *kind)
 {
 	struct area area = { { &out, kind->fill ? &model_out : NULL }, { sizeof(out), sizeof(model_out) } };
 	struct measure m;
 
-	start(&m, b, kind->name, pmu, 1);
+	start_pfm3_measure(&m, b, kind->name, pmu, 1);
 	for (unsigned int i = 0; i < b->count; i++) {
 		struct subject *s = &m.subjects[i];
-		const char *unknown = s->reason[0] ? NULL : fill(&libraries[i], kind);
+		const char *unknown = s->reason[0] ? NULL : fill_request(&libraries[i], kind);
 
 		if (unknown)
 			subject_fails(s, "the library has no event %s", unknown);
-		s->run = run_dispatch;
+		s->run = run_pfm3_dispatch;
 		s->argument = &libraries[i].request;
 	}
 	measure_floor(&m, "memset", area_clear, &area);
@@ -352,15 +352,15 @@ void
 BENCH(struct bench *b)
 {
 	for (unsigned int i = 0; i < b->count; i++)
-		load_functions(&libraries[i], b->libraries[i]);
-	measure_initialize(b);
+		load_pfm3(&libraries[i], b->libraries[i]);
+	measure_pfm3_initialize(b);
 	for (size_t p = 0; p < COUNT(pmus); p++) {
 		for (unsigned int i = 0; i < b->count; i++)
 			if (!libraries[i].absent)
 				libraries[i].type_refused = libraries[i].force_pmu(pmus[p].type);
-		measure_find(b, &pmus[p]);
+		measure_pfm3_find(b, &pmus[p]);
 		for (size_t k = 0; k < MAX_KINDS && pmus[p].kinds[k].name; k++)
-			measure_dispatch(b, &pmus[p], &pmus[p].kinds[k]);
+			measure_pfm3_dispatch(b, &pmus[p], &pmus[p].kinds[k]);
 	}
 	names_clear(&names);
 }

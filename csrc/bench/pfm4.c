@@ -44,7 +44,7 @@ struct library {
 	pfm_err_t (*encode)(const char *, int, pfm_os_t, void *);
 	const char *absent;	/* a function that it lacks */
 	pfm_pmu_info_t info;	/* of the PMU */
-	int unusable;		/* what initialisation or pfm_get_pmu_info() answered */
+	int unusable;		/* what initialisation or pfm_get_pmu_info() returned */
 };
 
 static struct library libraries[MAX_LIBRARIES];
@@ -53,7 +53,7 @@ static struct names names;
 /* ---- what is timed ---- */
 
 static int
-run_initialize(void *library)
+run_pfm4_initialize(void *library)
 {
 	struct library *l = library;
 	int ret = l->initialize();
@@ -63,7 +63,7 @@ run_initialize(void *library)
 }
 
 static int
-run_find(void *library)
+run_pfm4_find(void *library)
 {
 	struct library *l = library;
 	int failed = 0;
@@ -79,7 +79,7 @@ run_find(void *library)
 
 /* Encode a string; with its canonical form, as the caller has to free that. */
 static int
-encode(const struct library *l, const char *string, int with_fstr)
+encode_string(const struct library *l, const char *string, int with_fstr)
 {
 	uint64_t codes[2];
 	char *fstr = NULL;
@@ -94,29 +94,29 @@ encode(const struct library *l, const char *string, int with_fstr)
 }
 
 static int
-run_encode(void *library)
+run_pfm4_encode(void *library)
 {
 	int failed = 0;
 
 	for (size_t i = 0; i < COUNT(strings); i++)
-		failed |= encode(library, strings[i], 0);
+		failed |= encode_string(library, strings[i], 0);
 	return failed;
 }
 
 static int
-run_encode_fstr(void *library)
+run_pfm4_encode_fstr(void *library)
 {
 	int failed = 0;
 
 	for (size_t i = 0; i < COUNT(strings); i++)
-		failed |= encode(library, strings[i], 1);
+		failed |= encode_string(library, strings[i], 1);
 	return failed;
 }
 
 /* ---- measures ---- */
 
 static void
-load_functions(struct library *l, void *handle)
+load_pfm4(struct library *l, void *handle)
 {
 	const struct bench_function wanted[] = {
 		{ "pfm_initialize", &l->initialize },
@@ -131,9 +131,9 @@ load_functions(struct library *l, void *handle)
 	l->absent = bench_symbols(handle, wanted, COUNT(wanted));
 }
 
-/* Make a library ready for the measures behind initialisation. */
+/* Make a library ready for the measures after initialisation. */
 static void
-initialise(struct library *l)
+initialise_pfm4(struct library *l)
 {
 	l->unusable = l->initialize();
 	if (l->unusable == PFM_SUCCESS) {
@@ -145,7 +145,7 @@ initialise(struct library *l)
 
 /* Start a measure; a library that cannot take part has the reason. */
 static void
-start(struct measure *m, const struct bench *b, const char *name, const char *pmu, bench_run run, unsigned int calls)
+start_pfm4_measure(struct measure *m, const struct bench *b, const char *name, const char *pmu, bench_run run, unsigned int calls)
 {
 	measure_init(m, b, name, pmu, calls);
 	for (unsigned int i = 0; i < b->count; i++) {
@@ -156,22 +156,22 @@ start(struct measure *m, const struct bench *b, const char *name, const char *pm
 		if (libraries[i].absent)
 			subject_fails(s, "the library has no %s()", libraries[i].absent);
 		else if (pmu && libraries[i].unusable)
-			subject_fails(s, "the library has no PMU %s: it answers %d", pmu, libraries[i].unusable);
+			subject_fails(s, "the library has no PMU %s: it returns %d", pmu, libraries[i].unusable);
 	}
 }
 
 static void
-measure_initialize(struct bench *b)
+measure_pfm4_initialize(struct bench *b)
 {
 	struct measure m;
 
-	start(&m, b, "initialize", NULL, run_initialize, 1);
+	start_pfm4_measure(&m, b, "initialize", NULL, run_pfm4_initialize, 1);
 	measure_print(b, &m);
 }
 
 /* Read the names of all events from the first library that has the PMU. */
 static void
-read_names(const struct bench *b)
+read_pfm4_names(const struct bench *b)
 {
 	names_clear(&names);
 	for (unsigned int i = 0; i < b->count && names.count == 0; i++) {
@@ -193,12 +193,12 @@ read_names(const struct bench *b)
 }
 
 static void
-measure_find(struct bench *b)
+measure_pfm4_find(struct bench *b)
 {
 	struct measure m;
 
-	read_names(b);
-	start(&m, b, "find_event", PMU, run_find, names.count);
+	read_pfm4_names(b);
+	start_pfm4_measure(&m, b, "find_event", PMU, run_pfm4_find, names.count);
 	for (unsigned int i = 0; i < b->count && names.count == 0; i++)
 		subject_fails(&m.subjects[i], "the library names no event");
 	if (names.count) {
@@ -224,18 +224,18 @@ take_event_names(void)
 }
 
 static void
-measure_encode(struct bench *b, const char *name, bench_run run, int with_fstr)
+measure_pfm4_encode(struct bench *b, const char *name, bench_run run, int with_fstr)
 {
 	struct measure m;
 
 	take_event_names();
-	start(&m, b, name, PMU, run, COUNT(strings));
+	start_pfm4_measure(&m, b, name, PMU, run, COUNT(strings));
 	for (unsigned int i = 0; i < b->count; i++)
 		for (size_t n = 0; n < COUNT(strings) && !m.subjects[i].reason[0]; n++) {
-			int ret = encode(&libraries[i], strings[n], with_fstr);
+			int ret = encode_string(&libraries[i], strings[n], with_fstr);
 
 			if (ret != PFM_SUCCESS)
-				subject_fails(&m.subjects[i], "%s: it answers %d", strings[n], ret);
+				subject_fails(&m.subjects[i], "%s: it returns %d", strings[n], ret);
 		}
 	measure_floor(&m, "hash", names_hashed, &names);
 	measure_print(b, &m);
@@ -246,14 +246,14 @@ BENCH(struct bench *b)
 {
 	setenv("LIBPFM_FORCE_PMU", PMU, 1);
 	for (unsigned int i = 0; i < b->count; i++)
-		load_functions(&libraries[i], b->libraries[i]);
-	measure_initialize(b);
+		load_pfm4(&libraries[i], b->libraries[i]);
+	measure_pfm4_initialize(b);
 	for (unsigned int i = 0; i < b->count; i++)
 		if (!libraries[i].absent)
-			initialise(&libraries[i]);
-	measure_find(b);
-	measure_encode(b, "encode", run_encode, 0);
-	measure_encode(b, "encode_fstr", run_encode_fstr, 1);
+			initialise_pfm4(&libraries[i]);
+	measure_pfm4_find(b);
+	measure_pfm4_encode(b, "encode", run_pfm4_encode, 0);
+	measure_pfm4_encode(b, "encode_fstr", run_pfm4_encode_fstr, 1);
 	for (unsigned int i = 0; i < b->count; i++)
 		if (!libraries[i].absent)
 			libraries[i].terminate();

@@ -4,13 +4,11 @@
 
 MODULE is the library (pfm3 ...).  Writes into OUTDIR
 
-    _MODULE.c        source of the extension module pypfm._MODULE (cffi, API mode)
-    _MODULE.pyi      stub of that module
-    _MODULE_api.py   typed, documented mirror: every function, structure and constant
+    MODULE.c        source of the extension module pypfm._c.MODULE (cffi, API mode)
+    MODULE.pyi      stub of that module
+    MODULE_api.py   typed, documented mirror: every function, structure and constant
 
-Nothing is typed a second time: the preprocessor makes the declarations that
-cffi reads (headers guard what cffi cannot read with #ifndef PYPFM_CDEF), names
-of constants come from its list of macros, docstrings from the comments.
+Nothing is typed a second time: c_reader.py reads declarations, comments and macros.
 Constants and enumerators are left to the C compiler ("..."), because cffi does
 not check their values.
 """
@@ -18,121 +16,87 @@ not check their values.
 from __future__ import annotations
 
 import argparse
+import copy
 import re
-import subprocess
 import textwrap
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import cffi
-from pycparser import c_ast, c_parser
+from cffi import commontypes
+from cffi.model import PrimitiveType
+from pycparser import c_ast, c_generator, c_parser
 
-# What cffi knows and pycparser does not.
-BUILTIN = {
-    "size_t": "unsigned long", "uint64_t": "unsigned long", "int64_t": "long", "uint32_t": "unsigned int",
-    "int32_t": "int", "uint16_t": "unsigned short", "uint8_t": "unsigned char", "pid_t": "int",
-    "FILE": "struct FILE", "bool": "_Bool",
-}
-BUILTIN_TYPES = "".join(f"typedef {c} {name};\n" for name, c in BUILTIN.items())
+import c_reader
+from c_reader import Symbol, Unit, aggregate
+
 # For strings that C allocates and the caller frees.
 FREE = "void free(void *ptr);\n"
-INTEGERS = {"char", "short", "int", "long", "unsigned", "signed", *BUILTIN} - {"FILE"}
 
 
-# ---- reading the headers --------------------------------------------------
+# ---- what cffi is given -------------------------------------------------------
 
-def preprocess(args: argparse.Namespace, headers: list[str], *flags: str) -> str:
-    """The headers after the preprocessor, without system headers."""
-    source = "".join(f'#include "{h}"\n' for h in headers)
-    includes = [*(f"-I{d}" for d in args.include), *(f"-D{d}" for d in args.define)]
-    command = [args.cc, "-E", "-DPYPFM_CDEF", "-D__attribute__(x)=", *flags, *includes, "-x", "c", "-"]
-    done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
-    return done.stdout
+class Declarations(c_generator.CGenerator):
+    """C that cffi reads: enumerators and array lengths that are expressions are left to the C compiler."""
 
+    def visit_Enum(self, node: c_ast.Enum) -> str:  # noqa: N802 - pycparser's names
+        if node.values is None:
+            return super().visit_Enum(node)
+        names = ", ".join(e.name for e in node.values.enumerators)
+        return f"enum {node.name or ''} {{ {names}, ... }}"
 
-def strip_bodies(text: str) -> str:
-    """Turn inline functions into prototypes."""
-    out, at = [], 0
-    for match in re.finditer(r"static\s+inline\s+([^;{}]*?)\s*\{", text):
-        if match.start() < at:
-            continue
-        depth, end = 1, match.end()
-        while depth:
-            depth += {"{": 1, "}": -1}.get(text[end], 0)
-            end += 1
-        out += [text[at:match.start()], match.group(1), ";"]
-        at = end
-    return "".join(out) + text[at:]
+    def visit_Union(self, node: c_ast.Union) -> str:  # noqa: N802
+        # cffi would lay what has no name after the members before it.
+        members = node.decls and sorted(node.decls, key=lambda d: bool(d.name))
+        return super().visit_Union(c_ast.Union(node.name, members))
 
+    def visit_ParamList(self, node: c_ast.ParamList) -> str:  # noqa: N802
+        return super().visit_ParamList(_with_lengths(node, None))
 
-def macro_names(args: argparse.Namespace, headers: list[str]) -> tuple[list[str], list[str]]:
-    """Names of the constants and of the macros with one argument."""
-    constants, functions = [], []
-    for line in preprocess(args, headers, "-dM").splitlines():
-        match = re.match(r"#define (\w+)(\(([a-z]\w*)\))?(\(.*\))? ?(.*)", line)
-        if not match or not match.group(1).startswith(tuple(args.prefix)) or match.group(4):
-            continue
-        name, is_function, body = match.group(1), match.group(2), match.group(5)
-        if is_function:
-            functions.append(name)
-        elif body and name not in args.define:
-            constants.append(name)
-    return sorted(constants), sorted(functions)
+    def top(self, node: c_ast.Node) -> str:
+        """A declaration of a header."""
+        node = _with_lengths(node, c_ast.ID("..."))
+        if isinstance(node.type, c_ast.Enum) and not node.name:
+            if not node.type.name:
+                return "".join(f"#define {e.name} ...\n" for e in node.type.values.enumerators)
+        elif isinstance(node.type, c_ast.FuncDecl):
+            node.storage = node.funcspec = []
+        return self.visit(node) + ";\n"
 
 
-def enum_names(body: str) -> list[str]:
-    return [part.split("=")[0].strip() for part in body.split(",") if part.strip()]
+def _with_lengths(node: c_ast.Node, length: c_ast.Node | None) -> c_ast.Node:
+    """A copy in which array lengths that are expressions are another one."""
+    node = copy.deepcopy(node)
+    for array in _all(node):
+        if isinstance(array, c_ast.ArrayDecl) and array.dim and not isinstance(array.dim, c_ast.Constant):
+            array.dim = length
+    return node
 
 
-def let_compiler_fill(text: str) -> str:
-    """Leave enumerators (anonymous ones as constants) and array lengths to the C compiler."""
-    def named(match: re.Match[str]) -> str:
-        names = enum_names(match.group(2))
-        if not match.group(1).strip() and not match.group(3).strip():
-            return "".join(f"#define {n} ...\n" for n in names)
-        return f"enum {match.group(1)} {{ {', '.join(names)}, ... }} {match.group(3)};"
-    text = re.sub(r"\benum\b\s*(\w*)\s*\{(.*?)\}\s*(\w*)\s*;", named, text, flags=re.S)
-    return re.sub(r"\[(?!\d+\])[^]]+\]", "[...]", text)  # array lengths that are expressions
+def _all(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    yield node
+    for _, child in node.children():
+        yield from _all(child)
 
 
-def enumerators(text: str) -> list[str]:
-    bodies = re.findall(r"\benum\b\s*\w*\s*\{(.*?)\}", text, flags=re.S)
-    return [n for body in bodies for n in enum_names(body)]
+def system_types(unit: Unit) -> str:
+    """The types of the system that cffi does not know."""
+    used = {name for symbol in unit.symbols for node in _all(symbol.node) if isinstance(node, c_ast.IdentifierType)
+            for name in node.names}
+    used -= commontypes.COMMON_TYPES.keys() | PrimitiveType.ALL_PRIMITIVE_TYPES.keys()
+    return "".join(f"typedef int... {name};\n" for name in unit.system if name in used)
+
+
+def enumerators(symbols: Iterable[Symbol]) -> list[str]:
+    return [e.name for s in symbols if s.role == "enum" for e in s.members]
 
 
 # ---- comments -----------------------------------------------------------------
 
-def clean_comment(comment: str) -> str:
-    lines = [re.sub(r"^\s*\*? ?", "", line).rstrip() for line in comment.strip().splitlines()]
-    return "\n".join(lines).strip()
-
-
-def read_comments(path: Path) -> dict[str, str]:
-    """The /** ... */ comment of each function and type of a header."""
-    text = path.read_text(encoding="utf-8")
-    found = {}
-    for match in re.finditer(r"/\*\*(.*?)\*/\s*", text, flags=re.S):
-        rest = text[match.end():]
-        if tagged := re.match(r"struct (\w+) (\{.*?^\});", rest, flags=re.S | re.M):
-            name, fields = tagged.group(1), read_fields(tagged.group(2))
-        elif rest.startswith("typedef"):
-            body = re.match(r"typedef[^{;]*?(\{.*?^\})?\s*(\w+)\s*;", rest, flags=re.S | re.M)
-            name = body.group(2) if body else None
-            fields = read_fields(body.group(1) or "") if body else []
-        else:
-            name_match = re.search(r"(\w+)\s*\(", rest)
-            name, fields = (name_match.group(1) if name_match else None), []
-        if not name:
-            raise SystemExit(f"{path}: a comment belongs to nothing: {match.group(1)[:60]}")
-        found[name] = clean_comment(match.group(1)) + "".join(f"\n{f}" for f in fields)
-    return found
-
-
-def read_fields(body: str) -> list[str]:
-    """Documentation of the fields of a structure, from the comments behind them."""
-    fields = re.findall(r"(\w+)(?:\[[^]]*\])*(?::\d+)?;[ \t]*/\*\s*(.*?)\s*\*/", body)
-    return ["", *(f":ivar {name}: {text}" for name, text in fields)] if fields else []
+def documentation(symbol: Symbol) -> str:
+    """The comment of a symbol, and those of its members."""
+    listed = "".join(f"\n:ivar {m.name}: {m.text}" for m in symbol.all() if m.role == "member" and m.text)
+    return symbol.text + ("\n" + listed if listed else "")
 
 
 # ---- C types as Python types --------------------------------------------------
@@ -150,31 +114,30 @@ def type_names(node: c_ast.Node) -> list[str]:
 class Types:
     """What the typedefs of the headers are."""
 
-    def __init__(self) -> None:
+    def __init__(self, unit: Unit, symbols: Iterable[Symbol]) -> None:
         self.structs: dict[str, c_ast.Node] = {}  # by typedef name or tag
         self.ctypes: dict[str, str] = {}  # C type of each
         self.aliases: dict[str, str] = {}  # typedefs of tagged structures
         self.scalars: set[str] = set()
+        self._integers = {"char", "short", "int", "long", "unsigned", "signed", *unit.system} - {"FILE"}
+        for symbol in symbols:
+            self._add(symbol)
 
-    def add_tagged(self, node: c_ast.Decl) -> None:
-        if isinstance(node.type, c_ast.Struct) and node.type.decls:
-            self.structs[node.type.name] = node.type
-            self.ctypes[node.type.name] = f"struct {node.type.name}"
-
-    def add(self, node: c_ast.Typedef) -> None:
-        inner = node.type.type if isinstance(node.type, c_ast.TypeDecl) else None
-        if isinstance(inner, (c_ast.Struct, c_ast.Union)):
-            if inner.decls:
-                self.structs[node.name] = inner
-                self.ctypes[node.name] = node.name
+    def _add(self, symbol: Symbol) -> None:
+        node, body = symbol.node, aggregate(symbol.node)
+        if symbol.role in ("struct", "union") and body is not None:
+            self.structs[symbol.name] = body
+            self.ctypes[symbol.name] = symbol.c_name
+        elif isinstance(node, c_ast.Typedef) and isinstance(node.type, c_ast.TypeDecl):
+            inner = node.type.type
+            if isinstance(inner, (c_ast.Enum, c_ast.IdentifierType)):
+                self.scalars.add(symbol.name)
             elif inner.name in self.structs:
-                self.aliases[node.name] = inner.name
-        elif isinstance(inner, (c_ast.Enum, c_ast.IdentifierType)):
-            self.scalars.add(node.name)
+                self.aliases[symbol.name] = inner.name
 
     def is_integer(self, node: c_ast.Node) -> bool:
         names = type_names(node)
-        plain = bool(names) and all(n in INTEGERS or n in self.scalars for n in names)
+        plain = bool(names) and all(n in self._integers or n in self.scalars for n in names)
         return plain or (isinstance(node, c_ast.TypeDecl) and isinstance(node.type, c_ast.Enum))
 
     def field(self, node: c_ast.Node) -> str:
@@ -203,8 +166,10 @@ class Types:
         elif isinstance(target, c_ast.PtrDecl):
             cell = "c_char_p" if type_names(target.type) == ["char"] else "Cell[Any]"
             kind = f"_m.{cell} | _m.CData | None"
-        else:
+        elif names == ["void"]:
             kind = "_m.Struct | _m.Cell[int] | _m.CData | None"
+        else:  # a structure that the headers do not define
+            kind = "_m.CData | None"
         return kind
 
     def result(self, node: c_ast.Node) -> str:
@@ -253,21 +218,26 @@ def declared(node: c_ast.Node) -> tuple[tuple[str, str, tuple], ...]:
             inner = inner.type
         nested = isinstance(inner, (c_ast.Struct, c_ast.Union)) and not inner.name
         members.append((decl.name or "", spelling(decl.type), declared(inner) if nested else ()))
-    if isinstance(node, c_ast.Union):
-        members.sort(key=lambda m: not m[0])  # only for cffi do unnamed ones come first (perf_event_mmap_page)
     return tuple(members)
 
 
 def emit_declared(structs: dict[str, c_ast.Node]) -> str:
     """What cffi does not keep of the declarations: the types' names, const, unions without a name."""
     rows = "".join(f"    {name!r}: {declared(node)!r},\n" for name, node in structs.items())
-    return f"_declared: dict[str, tuple[Declared, ...]] = {{\n{rows}}}\n"
+    return f"_declared: dict[str, tuple[_m.Declared, ...]] = {{\n{rows}}}\n"
 
 
-def emit_struct(name: str, node: c_ast.Node, types: Types, comments: dict[str, str]) -> str:
-    base = "_m.Union" if isinstance(node, c_ast.Union) else "_m.Struct"
-    ctype = types.ctypes[name]
-    out = [f"class {name}({base}, ffi=ffi, ctype={ctype!r}):\n", docstring(comments[name], "    "), "\n"]
+def emit_headers(symbols: Iterable[Symbol]) -> str:
+    """Where the types are declared."""
+    rows = "".join(f"    {symbol.name!r}: {symbol.header!r},\n" for symbol in symbols)
+    return f"_headers: dict[str, str] = {{\n{rows}}}\n"
+
+
+def emit_struct(symbol: Symbol, types: Types) -> str:
+    name = symbol.name
+    node, base = types.structs[name], "_m.Union" if symbol.role == "union" else "_m.Struct"
+    out = [f"class {name}({base}, ffi=ffi, ctype={types.ctypes[name]!r}):\n",
+           docstring(documentation(symbol), "    "), "\n"]
     for decl in flat_members(node):
         inner = decl.type.type if isinstance(decl.type, c_ast.TypeDecl) else None
         if isinstance(inner, c_ast.Struct) and inner.decls:
@@ -280,104 +250,166 @@ def emit_struct(name: str, node: c_ast.Node, types: Types, comments: dict[str, s
     return "".join(out)
 
 
-def emit_function(node: c_ast.Decl, types: Types, comments: dict[str, str], by_hand: set[str]) -> str:
-    params = node.type.args.params if node.type.args else []
-    params = [p for p in params if p.name]
-    signature, call = [], []
+# The cells that all mirrors have, by the type that they hold.
+CELLS = {"int": "c_int", "unsigned int": "c_uint", "long": "c_long", "unsigned long": "c_ulong", "size_t": "c_size_t"}
+
+
+def parameters(node: c_ast.Decl, types: Types) -> list[tuple[str, str]]:
+    """Name and C type of each parameter, as pypfm._c.mirror.Calls takes them."""
+    params = [p for p in (node.type.args.params if node.type.args else []) if p.name]
+    found = []
     for i, p in enumerate(params):
-        kind = types.parameter(p.type)
-        if kind == "_m.Buffer" and p is params[-1]:
-            kind = "_m.String"  # no size behind it: C only reads it
-        signature.append(f"{p.name}: {kind}")
-        if kind == "_m.Buffer":
-            call.append(f"_m.sized({p.name}, {params[i + 1].name})")
+        if types.parameter(p.type) == "_m.Buffer":
+            # Without a size after it, C only reads it.
+            ctype = f"char[{params[i + 1].name}]" if p is not params[-1] else "const char *"
+        elif isinstance(p.type, c_ast.PtrDecl) and isinstance(p.type.type, c_ast.FuncDecl):
+            ctype = "()"
         else:
-            call.append(p.name)
+            ctype = spelling(p.type).replace("const ", "") if types.parameter(p.type) != "_m.String" else "const char *"
+        found.append((p.name, ctype))
+    return found
+
+
+def converter(ctype: str) -> str:
+    """The name of the converter of a pointer type, in the mirror."""
+    return "_to_" + re.sub(r"\W+", "_", ctype.replace("*", "p"))
+
+
+def converted(name: str, ctype: str, types: Types) -> str:
+    """An argument as cffi is given it; what nearly all calls pass comes without a further call."""
+    if ctype == "const char *":
+        return f"_encode({name}) if _type({name}) is _str and '\\0' not in {name} else _m.text({name})"
+    if ctype.startswith("char["):
+        return f"_m.room({name}, {ctype[5:-1]})"
+    if not ctype.endswith("*"):
+        return f"_index({name})"
+    target = ctype[:-1].strip()
+    cell = f"_{CELLS[target]}" if target in CELLS else target if target in types.scalars else ""
+    if cell:
+        return f"{name}._cdata if _type({name}) is {cell} else {converter(ctype)}({name})"
+    return f"{converter(ctype)}({name})"
+
+
+def emit_function(symbol: Symbol, types: Types, by_hand: dict[str, str]) -> str:
+    """The Python function: C's, with converted arguments; Calls says which argument is wrong, if one is."""
+    name, node = symbol.name, symbol.node
+    params = parameters(node, types)
+    given = node.type.args.params if node.type.args else []
+    kinds = [types.parameter(p.type) for p in given if p.name]
+    kinds = ["_m.String" if ctype == "const char *" else kind for kind, (_, ctype) in zip(kinds, params, strict=True)]
+    signature = ", ".join(f"{p}: {kind}" for (p, _), kind in zip(params, kinds, strict=True))
+    names = ", ".join(p for p, _ in params)
     result = types.result(node.type.type)
-    if result == "str" and " or NULL" in comments[node.name]:
+    again = f"_call({', '.join([repr(name), *(p for p, _ in params)])})"
+    if result == "str" and " or NULL" in symbol.text:
         result = "str | None"
-    if node.name in by_hand:
-        wrapper, args = f"_hand.{node.name}", ", ".join(p.name for p in params)
-    else:
-        wrapper = {"str": "_c.text", "str | None": "_c.text_or_none", "_m.CData": "_c.pointer"}.get(result, "_c.call")
-        args = ", ".join([f"lib.{node.name}", *call])
-        if wrapper == "_c.call" and not any("c_char_p" in text for text in signature):  # nothing to do but the call
-            integers = {p.name for p in params if types.parameter(p.type) == "int"}
-            wrapper, args = f"lib.{node.name}", ", ".join(a if a in integers else f"_arg({a})" for a in call)
-    statement = f"{wrapper}({args})" if result == "None" else f"return {wrapper}({args})"
-    return (f"def {node.name}({', '.join(signature)}) -> {result}:\n"
-            + docstring(comments[node.name], "    ") + f"    {statement}\n")
+    if result not in {"int", "None"}:
+        again = again.replace("_call(", "_call.pointer(")
+    if result in {"str", "str | None"}:
+        again = f"_m.string{'_or_none' if 'None' in result else ''}({again})"
+    lines = [f"return {again}"]
+    if name in by_hand:
+        lines = [f"return {by_hand[name]}{names})"]
+    elif result in {"int", "None"}:
+        args = ", ".join(converted(*p, types) for p in params)
+        lines = [f"return _{name}({args})"]
+        if params:
+            lines = ["try:", f"    {lines[0]}", "except _REFUSED:", f"    return {again}"]
+        if stored := [p for p, ctype in params if ctype == "char **"]:  # strings that the caller frees
+            lines[1] = f"    ret = _{name}({args})"
+            lines += [f"_m.take({p}, lib.free)" for p in stored] + ["return ret"]
+    body = textwrap.indent("\n".join(lines), "    ")
+    if result == "None":
+        body = body.replace("return ", "")
+    found = f"_{name} = lib.{name}  # looked up once: it is a tenth of a short call\n\n" if f"_{name}(" in body else ""
+    return f"{found}def {name}({signature}) -> {result}:\n{docstring(symbol.text, '    ')}{body}\n"
 
 
-def import_hand(path: Path, text: str) -> str:
-    """How the functions written by hand are reached; a class Hand serves several forms of a library."""
-    if re.search(r"^class Hand\b", text, flags=re.M):
-        return f"from pypfm.{path.stem} import Hand\n\n_hand = Hand(ffi, lib)\n"
-    return f"from pypfm import {path.stem} as _hand\n"
+def emit_macro(name: str) -> str:
+    return (f"def {name}(value: int) -> int:\n    \"\"\"The macro {name} of the header.\"\"\"\n"
+            f"    try:\n        return lib.{name}(_index(value))\n"
+            f"    except _REFUSED:\n        return _call({name!r}, value)\n")
 
 
-def emit_mirror(args: argparse.Namespace, tree: c_ast.FileAST, comments: dict[str, str],
-                constants: list[str], macros: list[str]) -> str:
-    types = Types()
-    classes, scalars = [], []
-    functions: dict[str, str] = {}
+def emit_calls(params: dict[str, list[tuple[str, str]]]) -> str:
+    """What the functions call by."""
+    rows = "".join(f"    {name!r}: {tuple(types)!r},\n" for name, types in params.items())
+    pointers = sorted({ctype for types in params.values() for _, ctype in types if ctype.endswith("*")})
+    return (f"_call = _m.Calls(ffi, lib, {{\n{rows}}})\n_REFUSED = _m.REFUSED\n"
+            + "".join(f"_{cell} = _m.{cell}\n" for cell in CELLS.values())
+            + "".join(f"{converter(c)} = _call.converter({c!r})\n" for c in pointers if c != "const char *")
+            + "_str, _encode, _type = str, str.encode, type\n")
+
+
+def hand_functions(hand: str) -> dict[str, str]:
+    """The functions written by hand, and how a call of them begins."""
+    names = re.findall(r"^ *def (\w+)", hand, flags=re.M)
+    return {name: f"_hand.{name}(" if has_class(hand) else f"_hand.{name}(_call, " for name in names}
+
+
+def has_class(hand: str) -> bool:
+    """Whether the functions are those of a class Hand, which serves several forms of a library."""
+    return bool(re.search(r"^class Hand\b", hand, flags=re.M))
+
+
+def import_hand(path: Path, hand: str) -> str:
+    """How the functions written by hand are reached."""
+    if has_class(hand):
+        return f"from pypfm._c.{path.stem} import Hand\n\n_hand = Hand(ffi, lib, _call)\n"
+    return f"from pypfm._c import {path.stem} as _hand\n"
+
+
+def emit_mirror(args: argparse.Namespace, unit: Unit, constants: list[str], macros: list[str]) -> str:
+    types = Types(unit, unit.symbols)
+    classes: list[str] = []
+    scalars = {s.name: s for s in unit.symbols if s.name in types.scalars}
+    called = [s for s in unit.symbols if s.role == "func"]
     hand = args.hand.read_text() if args.hand else ""
-    by_hand = set(re.findall(r"^ *def (\w+)", hand, flags=re.M))
-    for node in tree.ext:
-        if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Struct) and node.type.decls:
-            types.add_tagged(node)
-            name = node.type.name
-            classes.append(emit_struct(name, types.structs[name], types, comments))
-        elif isinstance(node, c_ast.Typedef) and node.name not in BUILTIN:
-            types.add(node)
-            if node.name in types.aliases:
-                classes.append(f"{node.name} = {types.aliases[node.name]}\n")
-            elif node.name in types.structs:
-                classes.append(emit_struct(node.name, types.structs[node.name], types, comments))
-            elif node.name in types.scalars:
-                scalars.append(node.name)
-        elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
-            functions[node.name] = emit_function(node, types, comments, by_hand)
-    names = sorted([*types.structs, *types.aliases, *scalars, *constants, *macros, *functions])
+    by_hand = hand_functions(hand)
+    for symbol in unit.symbols:
+        if symbol.name in types.aliases:
+            classes.append(f"{symbol.name} = {types.aliases[symbol.name]}\n")
+        elif symbol.name in types.structs:
+            classes.append(emit_struct(symbol, types))
+    names = sorted([*types.structs, *types.aliases, *scalars, *constants, *macros, *(s.name for s in called)])
+    params = {s.name: parameters(s.node, types) for s in called}
     parts = [
         f'"""Generated from {", ".join(args.header)} by csrc/bindings/generate.py.  Do not edit."""\n',
-        "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING, Any\n",
-        f"from pypfm import _mirror as _m\nfrom pypfm._{args.module} import ffi, lib\n",
-        "if TYPE_CHECKING:\n    from collections.abc import Callable\n\n    from pypfm._layout.model import Declared\n",
-        import_hand(args.hand, hand) if by_hand & set(functions) else "",
-        "_c = _m.callers(lib)\n_arg = _m.argument\n",
+        "from __future__ import annotations\n\nfrom operator import index as _index\n"
+        "from typing import TYPE_CHECKING, Any\n",
+        f"from pypfm._c import mirror as _m\nfrom pypfm._c.{args.module} import ffi, lib\n",
+        "if TYPE_CHECKING:\n    from collections.abc import Callable\n",
         "__all__ = [\n" + "".join(f"    {n!r},\n" for n in names) + "]\n",
         "".join(f"{n}: int = lib.{n}\n" for n in constants),
         "".join(f"class {n}(_m.Cell[int], ffi=ffi, ctype={n!r}):\n"
-                + docstring(comments.get(n, f"A cell that holds one C value of type {n}."), "    ")
-                + "\n" for n in scalars),
+                + docstring(s.text or f"A cell that holds one C value of type {n}.", "    ") + "\n"
+                for n, s in scalars.items()),
         *classes,
-        *functions.values(),
-        *(f"def {n}(value: int) -> int:\n    \"\"\"The macro {n} of the header.\"\"\"\n"
-          f"    return lib.{n}(value)\n" for n in macros),
+        emit_calls(params | {n: [("value", "long")] for n in macros}),
+        import_hand(args.hand, hand) if set(by_hand) & set(params) else "",
+        *(emit_function(s, types, by_hand) for s in called),
+        *(emit_macro(n) for n in macros),
         emit_declared(types.structs),
+        emit_headers(s for s in unit.symbols if s.name in types.structs),
     ]
     return "\n".join(parts)
 
 
-def emit_stub(args: argparse.Namespace, tree: c_ast.FileAST, constants: list[str], macros: list[str]) -> str:
+def emit_stub(args: argparse.Namespace, unit: Unit, extra: str, constants: list[str], macros: list[str]) -> str:
     """Stub of the extension: raw cffi objects."""
-    types = Types()
+    types = Types(unit, unit.symbols)
     lines = [f"# Generated from the headers of {args.module} by csrc/bindings/generate.py.  Do not edit.",
              "from typing import Any", "", "from _cffi_backend import FFI", "", "class _Lib:"]
     lines += [f"    {n}: int" for n in constants]
-    for node in tree.ext:
-        if isinstance(node, c_ast.Typedef):
-            types.add(node)
-        elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Struct):
-            types.add_tagged(node)
-        elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
-            count = len([p for p in node.type.args.params if p.name]) if node.type.args else 0
+    known = "".join(f"typedef int {name};\n" for name in types.scalars)
+    for node in [*(s.node for s in unit.symbols), *c_parser.CParser().parse(known + FREE + extra).ext]:
+        if isinstance(node.type, c_ast.FuncDecl):
+            count = len([p for p in node.type.args.params if getattr(p, "name", None)]) if node.type.args else 0
             result = types.result(node.type.type)
             result = result if result in ("int", "None") else "Any"  # a cffi object
             params = "".join(f", a{i}: object" for i in range(count))
             lines.append(f"    def {node.name}(self{params}) -> {result}: ...")
-        elif isinstance(node, c_ast.Decl) and node.name and "extern" in node.storage:
+        elif isinstance(node, c_ast.Decl) and node.name:
             lines.append(f"    {node.name}: Any")
     lines += [f"    def {n}(self, a0: int) -> int: ..." for n in macros]
     return "\n".join([*lines, "", "ffi: FFI", "lib: _Lib", ""])
@@ -389,8 +421,17 @@ def write_extension(args: argparse.Namespace, cdef: str, extra: str) -> None:
     ffi = cffi.FFI()
     ffi.cdef(cdef)
     includes = "".join(f'#include "{h}"\n' for h in [*args.header, *args.private])
-    ffi.set_source(f"pypfm._{args.module}", f"#include <stdlib.h>\n{includes}{extra}", py_limited_api=True)
-    ffi.emit_c_code(str(args.outdir / f"_{args.module}.c"))
+    ffi.set_source(f"pypfm._c.{args.module}", f"#include <stdlib.h>\n{includes}{extra}", py_limited_api=True)
+    ffi.emit_c_code(str(args.outdir / f"{args.module}.c"))
+
+
+def macro_names(args: argparse.Namespace, unit: Unit) -> tuple[list[str], list[str]]:
+    """Names of the constants and of the macros with one argument."""
+    macros = [s for h in unit.headers.values() for s in h.symbols
+              if s.role == "macro" and s.name.startswith(tuple(args.prefix))]
+    constants = [s.name for s in macros if s.parameters is None and s.name not in args.define]
+    functions = [s.name for s in macros if s.parameters and len(s.parameters) == 1 and s.parameters[0].islower()]
+    return sorted(constants), sorted(functions)
 
 
 def main() -> None:
@@ -400,6 +441,7 @@ def main() -> None:
     parser.add_argument("--cc", default="cc")
     parser.add_argument("-I", dest="include", action="append", default=[])
     parser.add_argument("-D", dest="define", action="append", default=[])
+    parser.add_argument("--system", action="append", default=[], help="directory of headers that are not read")
     parser.add_argument("--header", action="append", default=[], help="public header")
     parser.add_argument("--private", action="append", default=[], help="header for the Pythonic layer")
     parser.add_argument("--prefix", action="append", default=[], help="of the names of constants")
@@ -407,33 +449,26 @@ def main() -> None:
     parser.add_argument("--extra", type=Path, help="C file with more declarations for cffi, and their code")
     args = parser.parse_args()
 
-    public = strip_bodies(preprocess(args, args.header, "-P"))
-    everything = strip_bodies(preprocess(args, [*args.header, *args.private], "-P"))
-    constants, macros = macro_names(args, args.header)
-    anonymous = [n for n in enumerators(public) if n not in constants]
-    extra_cdef, extra_code = "", ""
-    if args.extra:
-        extra_cdef, extra_code = args.extra.read_text().split("/* ---- code ---- */")
-        extra_cdef = re.sub(r"/\*.*?\*/", "", extra_cdef, flags=re.S)
+    def read(names: list[str]) -> Unit:
+        return c_reader.read(names, args.include, args.define, args.system, args.cc)
 
-    defines = "".join(f"#define {n} ...\n" for n in constants if n not in enumerators(everything))
+    public, everything = read(args.header), read([*args.header, *args.private])
+    constants, macros = macro_names(args, public)
+    names = sorted({*constants, *enumerators(public.symbols)})
+    extra_cdef, extra_code = args.extra.read_text().split("/* ---- code ---- */") if args.extra else ("", "")
+    extra_cdef = re.sub(r"/\*.*?\*/", "", extra_cdef, flags=re.S)
+
+    write = Declarations().top
+    defines = "".join(f"#define {n} ...\n" for n in constants if n not in enumerators(everything.symbols))
     functions = "".join(f"long {n}(long);\n" for n in macros)
-    filled = let_compiler_fill(everything)
-    write_extension(args, filled + defines + functions + FREE + extra_cdef, extra_code)
+    declared = "".join(write(s.node) for s in everything.symbols)
+    write_extension(args, system_types(everything) + declared + defines + functions + FREE + extra_cdef, extra_code)
 
-    comments: dict[str, str] = {}
-    for directory in args.include:
-        for path in sorted(Path(directory).glob("**/*.h")):
-            comments |= read_comments(path)
-    parse = c_parser.CParser().parse
-    tree = parse(BUILTIN_TYPES + public)
-    names = sorted({*constants, *anonymous})
-    (args.outdir / f"_{args.module}_api.py").write_text(emit_mirror(args, tree, comments, names, macros))
+    (args.outdir / f"{args.module}_api.py").write_text(emit_mirror(args, public, names, macros))
     # extern "Python" callbacks are Python's side of the extension, not C's.
     raw = re.sub(r'extern "Python"', "extern", extra_cdef)
-    stub = emit_stub(args, parse(BUILTIN_TYPES + everything + FREE + raw),
-                     sorted({*names, *enumerators(everything)}), macros)
-    (args.outdir / f"_{args.module}.pyi").write_text(stub)
+    stub = emit_stub(args, everything, raw, sorted({*names, *enumerators(everything.symbols)}), macros)
+    (args.outdir / f"{args.module}.pyi").write_text(stub)
 
 
 if __name__ == "__main__":

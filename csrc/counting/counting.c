@@ -48,7 +48,7 @@ counting_open(const struct perf_event_attr *attr)
 }
 
 static int
-control(int fd, unsigned long request)
+event_control(int fd, unsigned long request)
 {
 	return ioctl(fd, request, 0) < 0 ? -errno : 0;
 }
@@ -56,13 +56,13 @@ control(int fd, unsigned long request)
 int
 counting_resume(int fd)
 {
-	return control(fd, PERF_EVENT_IOC_ENABLE);
+	return event_control(fd, PERF_EVENT_IOC_ENABLE);
 }
 
 int
 counting_start(int fd)
 {
-	int ret = control(fd, PERF_EVENT_IOC_RESET);
+	int ret = event_control(fd, PERF_EVENT_IOC_RESET);
 
 	return ret < 0 ? ret : counting_resume(fd);
 }
@@ -70,11 +70,11 @@ counting_start(int fd)
 int
 counting_stop(int fd)
 {
-	return control(fd, PERF_EVENT_IOC_DISABLE);
+	return event_control(fd, PERF_EVENT_IOC_DISABLE);
 }
 
 static int
-read_all(int fd, struct reading *reading)
+read_reading(int fd, struct reading *reading)
 {
 	ssize_t got;
 
@@ -91,7 +91,7 @@ int
 counting_read(int fd, struct counting_value *value)
 {
 	struct reading reading;
-	int ret = read_all(fd, &reading);
+	int ret = read_reading(fd, &reading);
 
 	if (ret == 0)
 		*value = reading.value;
@@ -99,10 +99,22 @@ counting_read(int fd, struct counting_value *value)
 }
 
 int
+counting_scale(const struct counting_value *value, uint64_t *count)
+{
+	*count = value->value;
+	if (value->time_enabled && !value->time_running)
+		return -EBUSY;
+	if (value->time_enabled != value->time_running)
+		*count = (uint64_t)(((unsigned __int128)value->value * value->time_enabled + value->time_running / 2)
+				    / value->time_running);
+	return 0;
+}
+
+int
 counting_lost(int fd, uint64_t *lost)
 {
 	struct reading reading;
-	int ret = read_all(fd, &reading);
+	int ret = read_reading(fd, &reading);
 
 	if (ret == 0)
 		*lost = reading.lost;

@@ -37,6 +37,9 @@ int counting_stop(int fd);
 /* Read the counter. */
 int counting_read(int fd, struct counting_value *value);
 
+/* What it would hold if it had been on the PMU all the time; -EBUSY: it never was. */
+int counting_scale(const struct counting_value *value, uint64_t *count);
+
 /*
  * How many of its records found no place in its ring (ring.h): those of counting_open_cpu(),
  * since Linux 6.0, else 0.

@@ -54,7 +54,7 @@ counting_ring_open(int fd, size_t pages, struct counting_ring **ring)
 
 /* Copy from the ring, which begins anew at its end. */
 static void
-copy(const struct counting_ring *ring, uint64_t at, void *to, size_t size)
+ring_copy(const struct counting_ring *ring, uint64_t at, void *to, size_t size)
 {
 	const size_t from = (size_t)at & (ring->size - 1);
 	const size_t first = size < ring->size - from ? size : ring->size - from;
@@ -73,8 +73,8 @@ counting_ring_take(struct counting_ring *ring, struct counting_end *ends, int ro
 	while (tail < head && taken < room) {
 		union record record = { .header = { 0 } };
 
-		copy(ring, tail, &record.header, sizeof(record.header));
-		copy(ring, tail, &record, record.header.size < sizeof(record) ? record.header.size : sizeof(record));
+		ring_copy(ring, tail, &record.header, sizeof(record.header));
+		ring_copy(ring, tail, &record, record.header.size < sizeof(record) ? record.header.size : sizeof(record));
 		if (record.header.type == PERF_RECORD_READ)
 			ends[taken++] = record.read.end;
 		else if (record.header.type == PERF_RECORD_LOST)

@@ -1,18 +1,17 @@
 /*
  * An event of every thread of the calling process.
- *
- * Only system calls, no malloc(): a signal handler may count, too.
  */
 #include "set.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "threads.h"
 
 /* The program may have closed the descriptor, and have it for a file of its own: the identifier tells. */
 struct event {
@@ -21,49 +20,41 @@ struct event {
 };
 
 struct counting_set {
-	size_t		size;	/* bytes */
 	size_t		count;
 	struct event	events[];
 };
 
-enum { STEP = 4096 };
-
-static struct counting_set *
-new_set(void)
-{
-	struct counting_set *set = mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (set == MAP_FAILED)
-		return NULL;
-	set->size = STEP;
-	return set;
-}
-
+/* What the functions of set.h return; anything else that the kernel says is that it cannot be counted here. */
 static int
-grow(struct counting_set **set)
+set_error(int ret)
 {
-	size_t size = (*set)->size + STEP;
-	struct counting_set *grown = mremap(*set, (*set)->size, size, MREMAP_MAYMOVE);
-
-	if (grown == MAP_FAILED)
+	switch (ret) {
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOMEM:
 		return -ENOMEM;
-	grown->size = size;
-	*set = grown;
-	return 0;
+	case -EPERM:
+	case -EACCES:
+		return -EACCES;
+	case -EAGAIN:
+	case -EBADF:
+	case -EBUSY:
+		return ret;
+	default:
+		return ret < 0 ? -ENODEV : ret;
+	}
 }
+
+/* How often the threads are listed before the answer is that they are made too fast. */
+enum { MOST_TRIES = 200 };
 
 /* Append the event of a thread; a thread that has just ended needs none. */
 static int
-add(struct counting_set **set, const struct perf_event_attr *attr, pid_t tid)
+add_event(struct counting_set *set, const struct perf_event_attr *attr, pid_t tid)
 {
-	struct event event;
-	int ret = 0;
+	struct event event = { .fd = counting_open_thread(attr, tid) };
+	int ret;
 
-	if (sizeof(**set) + ((*set)->count + 1) * sizeof(event) > (*set)->size)
-		ret = grow(set);
-	if (ret < 0)
-		return ret;
-	event.fd = counting_open_thread(attr, tid);
 	if (event.fd < 0)
 		return event.fd == -ESRCH ? 0 : event.fd;
 	if (ioctl(event.fd, PERF_EVENT_IOC_ID, &event.id) < 0) {
@@ -71,52 +62,23 @@ add(struct counting_set **set, const struct perf_event_attr *attr, pid_t tid)
 		counting_close(event.fd);
 		return ret;
 	}
-	(*set)->events[(*set)->count++] = event;
+	set->events[set->count++] = event;
 	return 0;
 }
 
-/* The threads in a part of the directory. */
 static int
-add_entries(struct counting_set **set, const struct perf_event_attr *attr, const char *entries, ssize_t size)
+set_open_threads(const struct perf_event_attr *attr, const struct counting_threads *threads, struct counting_set **set)
 {
 	int ret = 0;
 
-	for (ssize_t at = 0; ret == 0 && at < size;) {
-		const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-
-		if (entry->d_name[0] != '.')
-			ret = add(set, attr, (pid_t)strtol(entry->d_name, NULL, 10));
-		at += entry->d_reclen;
-	}
-	return ret;
-}
-
-static int
-add_threads(struct counting_set **set, const struct perf_event_attr *attr)
-{
-	_Alignas(struct dirent64) char entries[2048];
-	int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
-	ssize_t got = 0;
-
-	if (tasks < 0)	/* no /proc: the calling thread, and those that it makes */
-		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : add(set, attr, 0);
-	while (ret == 0 && (got = getdents64(tasks, entries, sizeof(entries))) > 0)
-		ret = add_entries(set, attr, entries, got);
-	if (got < 0)
-		ret = -errno;
-	close(tasks);
-	return ret;
-}
-
-static int
-open_once(const struct perf_event_attr *attr, struct counting_set **set)
-{
-	int ret;
-
-	*set = new_set();
+	*set = malloc(sizeof(**set) + threads->count * sizeof((*set)->events[0]));
 	if (!*set)
 		return -ENOMEM;
-	ret = add_threads(set, attr);
+	(*set)->count = 0;
+	for (size_t i = 0; ret == 0 && i < threads->count; i++)
+		ret = add_event(*set, attr, threads->ids[i]);
+	if (ret == 0 && (*set)->count == 0)
+		ret = -ESRCH;		/* no thread could be counted, and one is calling */
 	if (ret < 0) {
 		counting_set_close(*set);
 		*set = NULL;
@@ -124,24 +86,77 @@ open_once(const struct perf_event_attr *attr, struct counting_set **set)
 	return ret;
 }
 
-int
-counting_set_open(const struct perf_event_attr *attr, struct counting_set **set)
+/*
+ * A thread that is being made when its maker's event is opened has not inherited it, and appears
+ * later: the kernel is given time to finish it.  One that takes longer is not counted, nor are those
+ * that it makes: clone() takes a copy of its maker's events long before /proc or a record of the
+ * kernel shows the new thread, and nothing shows which events it has.
+ */
+static void
+wait_for_threads_under_way(const struct counting_threads *threads)
+{
+	const struct timespec pause = { 0, 1000000 };
+
+	if (threads->count > 1)		/* else no thread can make one */
+		nanosleep(&pause, NULL);
+}
+
+/*
+ * A thread that appears meanwhile may have inherited the event of the thread that made it, or may
+ * have been made before that had one: opened, it could count twice, left out, not at all.  Nothing
+ * tells which.  So a set is kept only if no thread has appeared while it was opened.
+ */
+static int
+set_open_once(const struct perf_event_attr *attr, struct counting_set **set)
+{
+	struct counting_threads before = { 0 }, after = { 0 };
+	int ret = counting_threads_list(&before);
+
+	*set = NULL;
+	if (ret == 0)
+		ret = set_open_threads(attr, &before, set);
+	if (ret == 0) {
+		wait_for_threads_under_way(&before);
+		ret = counting_threads_list(&after);
+	}
+	if (ret == 0 && !counting_threads_within(&after, &before))
+		ret = -EAGAIN;
+	if (ret < 0) {
+		counting_set_close(*set);
+		*set = NULL;
+	}
+	counting_threads_free(&before);
+	counting_threads_free(&after);
+	return ret;
+}
+
+static int
+set_open_steady(const struct perf_event_attr *attr, struct counting_set **set)
+{
+	int ret = -EAGAIN;
+
+	for (int tries = 0; ret == -EAGAIN && tries < MOST_TRIES; tries++)
+		ret = set_open_once(attr, set);
+	return ret;
+}
+
+/* The errors are the kernel's still. */
+static int
+set_open(const struct perf_event_attr *attr, struct counting_set **set)
 {
 	struct perf_event_attr user = *attr;
-	int ret = open_once(attr, set);
+	int ret = set_open_steady(attr, set);
 
 	if (ret != -EACCES)
 		return ret;
 	user.exclude_kernel = user.exclude_hv = 1;
-	return open_once(&user, set);
+	return set_open_steady(&user, set);
 }
 
-static bool
-is_open(const struct event *event)
+int
+counting_set_open(const struct perf_event_attr *attr, struct counting_set **set)
 {
-	uint64_t id;
-
-	return ioctl(event->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == event->id;
+	return set_error(set_open(attr, set));
 }
 
 int
@@ -151,65 +166,63 @@ counting_set_open_own(const struct perf_event_attr *attr, struct counting_set **
 	int ret;
 
 	own.inherit = own.inherit_thread = 1;
-	ret = counting_set_open(&own, set);
+	ret = set_open(&own, set);
 	if (ret == -EINVAL) {	/* before Linux 5.13: the threads of now */
 		own.inherit = own.inherit_thread = 0;
-		ret = counting_set_open(&own, set);
+		ret = set_open(&own, set);
 	}
-	return ret;
+	return set_error(ret);
+}
+
+static bool
+is_own_event(const struct event *event)
+{
+	uint64_t id;
+
+	return ioctl(event->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == event->id;
 }
 
 static int
-each(const struct counting_set *set, int (*function)(int fd))
+for_each_event(const struct counting_set *set, int (*function)(int fd))
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < set->count; i++) {
-		int one = is_open(&set->events[i]) ? function(set->events[i].fd) : -EBADF;
+		int one = is_own_event(&set->events[i]) ? function(set->events[i].fd) : -EBADF;
 
 		ret = ret ? ret : one;
 	}
-	return ret;
+	return set_error(ret);
 }
 
 int
 counting_set_enable(const struct counting_set *set)
 {
-	return each(set, counting_resume);
+	return for_each_event(set, counting_resume);
 }
 
 int
 counting_set_disable(const struct counting_set *set)
 {
-	return each(set, counting_stop);
+	return for_each_event(set, counting_stop);
 }
 
 int
-counting_set_read_times(const struct counting_set *set, struct counting_value *sum)
+counting_set_read(const struct counting_set *set, uint64_t *count)
 {
-	struct counting_value one;
+	struct counting_value one, sum = { 0, 0, 0 };
 	int ret;
 
-	*sum = (struct counting_value){ 0, 0, 0 };
+	*count = 0;
 	for (size_t i = 0; i < set->count; i++) {
-		ret = is_open(&set->events[i]) ? counting_read(set->events[i].fd, &one) : -EBADF;
+		ret = is_own_event(&set->events[i]) ? counting_read(set->events[i].fd, &one) : -EBADF;
 		if (ret < 0)
-			return ret;
-		sum->value += one.value;
-		sum->time_enabled += one.time_enabled;
-		sum->time_running += one.time_running;
+			return set_error(ret);
+		sum.value += one.value;
+		sum.time_enabled += one.time_enabled;
+		sum.time_running += one.time_running;
 	}
-	return 0;
-}
-
-int
-counting_set_read(const struct counting_set *set, uint64_t *value)
-{
-	struct counting_value sum;
-	int ret = counting_set_read_times(set, &sum);
-
-	*value = sum.value;
-	return ret;
+	return counting_scale(&sum, count);
 }
 
 int
@@ -222,7 +235,7 @@ counting_set_signal(const struct counting_set *set, int signal)
 
 		if (flags < 0 || fcntl(fd, F_SETOWN_EX, &owner) < 0 || fcntl(fd, F_SETSIG, signal) < 0
 		    || fcntl(fd, F_SETFL, flags | O_ASYNC) < 0)
-			return -errno;
+			return set_error(-errno);
 	}
 	return 0;
 }
@@ -232,6 +245,6 @@ counting_set_close(struct counting_set *set)
 {
 	if (!set)
 		return;
-	each(set, counting_close);
-	munmap(set, set->size);
+	for_each_event(set, counting_close);
+	free(set);
 }

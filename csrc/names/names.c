@@ -9,7 +9,7 @@
 
 /* toupper() without the locale. */
 static unsigned char
-upper(char c)
+upper_case(char c)
 {
 	unsigned char u = (unsigned char)c;
 
@@ -18,7 +18,7 @@ upper(char c)
 
 /* Eight bytes, upper and lower case the same; other characters may be, too. */
 static uint64_t
-fold(uint64_t bytes)
+fold_case(uint64_t bytes)
 {
 	return le64toh(bytes) & 0xdfdfdfdfdfdfdfdf;
 }
@@ -31,25 +31,27 @@ names_hash(const char *name, size_t len)
 	/* FNV-1a, eight bytes at a time; the same as in csrc/tables/generate.py. */
 	for (; len >= sizeof(word); name += sizeof(word), len -= sizeof(word)) {
 		memcpy(&word, name, sizeof(word));
-		hash = (hash ^ fold(word)) * 0x100000001b3;
+		hash = (hash ^ fold_case(word)) * 0x100000001b3;
 	}
 	word = 0;
 	memcpy(&word, name, len);
-	hash = (hash ^ fold(word)) * 0x100000001b3;
+	hash = (hash ^ fold_case(word)) * 0x100000001b3;
 	return (unsigned int)(hash >> 32 ^ hash);
 }
 
 int
 names_equal(const char *name, const char *str, size_t len)
 {
-	if (len > 0 && upper(*name) != upper(*str))
+	if (len > 0 && upper_case(*name) != upper_case(*str))	/* most others end here */
 		return 0;
-	if (strncmp(name, str, len) == 0)	/* as it is spelt in the table */
-		return name[len] == '\0';
+	if (strlen(name) != len)
+		return 0;
+	if (memcmp(name, str, len) == 0)	/* as it is spelt in the table */
+		return 1;
 	for (size_t i = 0; i < len; i++)
-		if (upper(name[i]) != upper(str[i]))
+		if (upper_case(name[i]) != upper_case(str[i]))
 			return 0;
-	return name[len] == '\0';
+	return 1;
 }
 
 int

@@ -7,9 +7,7 @@
 #ifndef PYPFM_NAMES_H
 #define PYPFM_NAMES_H
 
-#ifndef PYPFM_CDEF
 #include <stddef.h>
-#endif
 
 struct name_index {
 	const unsigned short	*slots;		/* index + 1; 0: empty */
@@ -20,7 +18,7 @@ struct name_index {
 /* Hash of the first len bytes of a name. */
 unsigned int names_hash(const char *name, size_t len);
 
-/* 1 if a name is the first len bytes of str, which hold no NUL. */
+/* 1 if the first len bytes of str are a name; they may hold NULs, which no name does. */
 int names_equal(const char *name, const char *str, size_t len);
 
 /* Index of the row whose name the first len bytes are, or -1.  first points to

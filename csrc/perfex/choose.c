@@ -1,16 +1,17 @@
 /*
- * What is counted: the program's events, and what the environment makes of them.
+ * What is counted: the program's events, or those that the environment gives in their place.
  */
 #include "library.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "../environment/environment.h"
 
 const char *
 perfex_environment(const char *name)
 {
-	const char *value = getenv(name);
+	const char *value = environment(name);
 
 	return value && *value ? value : NULL;
 }
@@ -26,9 +27,8 @@ perfex_cpu_find(const char *name)
 	return NULL;
 }
 
-/* MHz, as pypfm/perfex/costs.py has it. */
-static double
-default_clock(const struct perfex_cpu *cpu)
+double
+perfex_default_clock(const struct perfex_cpu *cpu)
 {
 	return strcmp(cpu->base, "r12000") == 0 ? 300 : 196;
 }
@@ -39,7 +39,7 @@ perfex_clock(const struct perfex_cpu *cpu, double *clock, bool *given)
 	const char *value = perfex_environment("PERFEX_CLOCK");
 
 	*given = value != NULL;
-	*clock = value ? perfex_decimal(value, strlen(value), 9) : default_clock(cpu);
+	*clock = value ? perfex_decimal(value, strlen(value), 9) : perfex_default_clock(cpu);
 	return *clock > 0 ? 0 : -EINVAL;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static int
-fail(int code)
+fortran_fails(int code)
 {
 	errno = code;
 	return -1;
@@ -17,25 +17,25 @@ fail(int code)
 int
 start_counters_(const int *e0, const int *e1)
 {
-	return e0 && e1 ? start_counters(*e0, *e1) : fail(EFAULT);
+	return e0 && e1 ? start_counters(*e0, *e1) : fortran_fails(EFAULT);
 }
 
 int
 read_counters_(const int *e0, long long *c0, const int *e1, long long *c1)
 {
-	return e0 && e1 ? read_counters(*e0, c0, *e1, c1) : fail(EFAULT);
+	return e0 && e1 ? read_counters(*e0, c0, *e1, c1) : fortran_fails(EFAULT);
 }
 
 int
 print_counters_(const int *e0, const long long *c0, const int *e1, const long long *c1)
 {
-	return e0 && c0 && e1 && c1 ? print_counters(*e0, *c0, *e1, *c1) : fail(EFAULT);
+	return e0 && c0 && e1 && c1 ? print_counters(*e0, *c0, *e1, *c1) : fortran_fails(EFAULT);
 }
 
 int
 print_costs_(const int *e0, const long long *c0, const int *e1, const long long *c1)
 {
-	return e0 && c0 && e1 && c1 ? print_costs(*e0, *c0, *e1, *c1) : fail(EFAULT);
+	return e0 && c0 && e1 && c1 ? print_costs(*e0, *c0, *e1, *c1) : fortran_fails(EFAULT);
 }
 
 int
@@ -44,12 +44,12 @@ load_costs_(const char *CostFileName, size_t length)
 	char name[PATH_MAX];
 
 	if (!CostFileName)
-		return fail(EFAULT);
+		return fortran_fails(EFAULT);
 	length = strnlen(CostFileName, length);
 	while (length && CostFileName[length - 1] == ' ')
 		length--;
 	if (length >= sizeof(name))
-		return fail(ENAMETOOLONG);
+		return fortran_fails(ENAMETOOLONG);
 	memcpy(name, CostFileName, length);
 	name[length] = '\0';
 	return load_costs(name);

@@ -1,18 +1,17 @@
 /*
- * Private: events, what they cost, and what counts them here.
+ * Private: events, what they cost, what counts them here, and how they are printed.
  *
- * The public API (libperfex.c) is one pair of counters; Python's objects have counters of
- * their own.  Functions that can fail answer 0 or a negative errno value.
+ * The public API (libperfex.c) has one pair of counters; Python's objects have counters of their own,
+ * and the command perfex calls the same functions for files and reports.  Functions that can
+ * fail return 0 or a negative errno value.
  */
 #ifndef PYPFM_PERFEX_LIBRARY_H
 #define PYPFM_PERFEX_LIBRARY_H
 
 #include "public.h"
-#ifndef PYPFM_CDEF
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#endif
 
 enum perfex_limit {
 	PERFEX_NUM_EVENTS = 32,
@@ -30,6 +29,7 @@ struct perfex_cost {
 
 struct perfex_event {
 	const char		*name;
+	const char		*description;
 	int			counter;	/* 0 or 1 */
 	struct perfex_cost	cost;
 };
@@ -45,49 +45,97 @@ struct perfex_cpu {
 struct perfex_row {
 	const char		*cpu;	/* or "": all */
 	int			event;
-	const char		*perf;	/* perf events, added up with + */
+	const char		*perf;	/* perf events, added up with +; "0": the count is 0; "": not available */
 	enum perfex_quality	quality;
+	const char		*note;
 };
-
-extern const struct perfex_cpu perfex_cpus[];
 
 /* ---- choose.c: what is counted ---- */
 
 /* The cpu of that name, or of PERFEX_CPU; NULL if there is none. */
 const struct perfex_cpu *perfex_cpu_find(const char *name);
 
+/* MHz. */
+double perfex_default_clock(const struct perfex_cpu *cpu);
+
+/* ---- text.c: files of a user, and the numbers in them ---- */
+
+/* What is wrong in the text of a file. */
+struct perfex_fault {
+	size_t	at;		/* in which line: the place of a byte of it */
+	char	what[192];	/* {} stands for the word; "": the word is no perf event */
+	char	word[256];	/* no NUL follows; a longer one is cut off */
+	size_t	size;
+};
+
+/* -EFBIG: longer than a file may be; -EINVAL: no UTF-8. */
+int perfex_text_check(const char *text, size_t size, struct perfex_fault *fault);
+
+/* An event number of at most 9 digits; -1 if it is none. */
+int perfex_event_number(const char *text, size_t size);
+
+/* ---- map.c: the rows that count events ---- */
+
+struct perfex_map {
+	const struct perfex_row	*rows;
+	size_t			count;
+	struct perfex_row	*own;	/* of a user's file, */
+	char			*text;	/* and their texts */
+};
+
+extern const struct perfex_map perfex_shipped_map;
+
+/* The rows of the text of a file, which a NUL follows.  The map is to be freed in any case. */
+int perfex_map_parse(const char *text, size_t size, struct perfex_map *map, struct perfex_fault *fault);
+void perfex_map_free(struct perfex_map *map);
+
+/* Whose rows count an event: the cpu's own, or those of all (""). */
+const char *perfex_map_owner(const struct perfex_map *map, const struct perfex_cpu *cpu, int event);
+
+/* Type and config of the perf event whose name has that many bytes; -EINVAL. */
+int perfex_term(const char *name, size_t size, uint32_t *type, uint64_t *config);
+
 /* ---- counter.c: an event of this process ---- */
 
 struct perfex_counter;
 
-/* Open it, at 0 and switched off; -ENODEV: it cannot be counted here. */
-int perfex_counter_open(const char *cpu, int event, const char *perf_table, struct perfex_counter **counter);
+/* Open it, at 0 and switched off: its perfex_quality; -ENODEV: it cannot be counted here. */
+int perfex_counter_open(const struct perfex_cpu *cpu, int event, const struct perfex_map *map,
+			struct perfex_counter **counter);
 int perfex_counter_start(const struct perfex_counter *counter);
 void perfex_counter_stop(const struct perfex_counter *counter);
 int perfex_counter_read(const struct perfex_counter *counter, uint64_t *count);
 void perfex_counter_close(struct perfex_counter *counter);	/* NULL is no counter */
 
-/* ---- map.c ---- */
-
-/* Type and config of the perf event whose name has that many bytes; -EINVAL. */
-int perfex_term(const char *name, size_t size, uint32_t *type, uint64_t *config);
-
 /* ---- costs.c ---- */
 
-/* The costs of all events that a file gives; PERFEX_NO_COST for the others. */
+/* The costs that a text gives, or a file; PERFEX_NO_COST for other events. */
+int perfex_costs_parse(const char *text, size_t size, struct perfex_cost *found, struct perfex_fault *fault);
 int perfex_costs_read(const char *path, struct perfex_cost *found);
 
-#ifndef PYPFM_CDEF
+/* Typical, minimum and maximum time of that many events; clock: MHz. */
+void perfex_seconds(const struct perfex_cost *cost, double count, double clock, double *times);
 
-/* The same of the system's file, which need not be there. */
-int perfex_costs_read_system(struct perfex_cost found[PERFEX_NUM_EVENTS]);
+/* ---- print.c: tables of events, 80 columns wide.  As snprintf(): the size of the text, or negative ---- */
 
-/* Put costs in the place of others. */
-void perfex_costs_override(struct perfex_cost costs[PERFEX_NUM_EVENTS],
-			   const struct perfex_cost by[PERFEX_NUM_EVENTS]);
+/* A row with values to the right of the name; a second one for the rest of a long name and other values. */
+int perfex_row(char *text, size_t size, const char *number, const char *name, const char *beside, const char *below);
 
-extern const struct perfex_row perfex_shipped_rows[];
-extern const size_t perfex_num_shipped_rows;
+/* The headings of perfex(1). */
+int perfex_head(char *text, size_t size, bool shares, bool times);
+
+/* An event.  count, or NULL: not available; share of the time: not below 0; times, or NULL: NAN where not known. */
+int perfex_line(char *text, size_t size, int event, const char *name, const char *count, const char *quality,
+		double share, const double *times);
+
+/* ---- what only C uses ---- */
+
+extern const struct perfex_cpu perfex_cpus[];
+extern const char *const perfex_quality_names[];	/* of perfex_quality */
+
+/* libperfex.c: one call at a time, and no fork() meanwhile; 0 or -ENOMEM. */
+int perfex_enter(void);
+void perfex_leave(void);
 
 /* What the environment makes of the events that a program gives. */
 struct perfex_choice {
@@ -104,42 +152,35 @@ int perfex_clock(const struct perfex_cpu *cpu, double *clock, bool *given);
 /* A variable of the environment; NULL if it is not set or empty. */
 const char *perfex_environment(const char *name);
 
-/* text.c: files of a user.  A file of UTF-8 text, with a NUL behind it; to be freed. */
+/* The bytes of a file, or one more than a file may have, with a NUL after them; to be freed. */
 int perfex_read_file(const char *path, char **text, size_t *size);
+
+/* Say what is wrong: -EINVAL.  The parser has set the place. */
+int perfex_refuse(struct perfex_fault *fault, const char *word, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* An event number in a file; or say that it is none. */
+int perfex_event_in_file(const char *text, size_t size, struct perfex_fault *fault);
 
 /* A character at a place before the end, and its number of bytes: 0 if it is no UTF-8. */
 size_t perfex_character(const char *at, const char *end, uint32_t *code);
 
-/* An event number of at most 9 digits; -1 if it is none. */
-int perfex_event_number(const char *text, size_t size);
-
-/* A number with a point, of at most that many digits before and behind it; -1 if it is none. */
+/* A number with a point, of at most that many digits before and after it; -1 if it is none. */
 double perfex_decimal(const char *text, size_t size, size_t digits);
 
 /* Numbers are written with a point whatever the program's locale. */
 void *perfex_locale_begin(void);
 void perfex_locale_end(void *before);
 
-/* map.c: the rows that count events. */
-struct perfex_map {
-	const struct perfex_row	*rows;
-	size_t			count;
-	struct perfex_row	*own;	/* of a user's file, */
-	char			*text;	/* and its text */
-};
+/* The costs of the system's file, which need not be there; and costs in the place of others. */
+int perfex_costs_read_system(struct perfex_cost found[PERFEX_NUM_EVENTS]);
+void perfex_costs_override(struct perfex_cost costs[PERFEX_NUM_EVENTS],
+			   const struct perfex_cost by[PERFEX_NUM_EVENTS]);
 
-/* The user's, or PERFEX_PERF_TABLE's, or the shipped one. */
-int perfex_map_load(const char *path, struct perfex_map *map);
-void perfex_map_free(struct perfex_map *map);
+/* The rows of PERFEX_PERF_TABLE, or the shipped ones. */
+int perfex_map_load(struct perfex_map *map);
 
-enum perfex_quality perfex_counter_quality(const struct perfex_counter *counter);
-
-/* The same as perfex_counter_open(), with a map that is loaded. */
-int perfex_counter_open_mapped(const struct perfex_cpu *cpu, int event, const struct perfex_map *map,
-			       struct perfex_counter **counter);
-
-/* print.c: counts to stderr.  costs: in effect, or NULL: no times. */
+/* Counts to stderr.  costs: in effect, or NULL: no times. */
 int perfex_print(const struct perfex_choice *choice, const long long counts[2], const struct perfex_cost *costs);
 
-#endif /* PYPFM_CDEF */
 #endif /* PYPFM_PERFEX_LIBRARY_H */

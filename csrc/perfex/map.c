@@ -1,6 +1,8 @@
 /*
- * The map of events to perf events: the shipped one, or a user's file in CSV, whose form is
- * that of pypfm/perfex/perf_table.py.
+ * The map of events to perf events: the shipped one, or a user's file in CSV, whose first line names the columns.
+ *
+ * Of several rows of an event the first that the machine can count is taken.  Rows that name the cpu replace those
+ * that name none.
  */
 #include "library.h"
 
@@ -13,10 +15,15 @@
 enum { CPU, EVENT, PERF, QUALITY, NOTE, COLUMNS };
 
 static const char *const column_names[COLUMNS] = { "cpu", "event", "perf", "quality", "note" };
-static const char *const quality_names[] = { "exact", "approximate", "modelled", "unavailable" };
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
 
 static int
-raw_term(const char *name, uint64_t *config)
+parse_raw_term(const char *name, uint64_t *config)
 {
 	size_t digits = strspn(name + 1, "0123456789abcdefABCDEF");
 
@@ -35,15 +42,15 @@ perfex_term(const char *name, size_t size, uint32_t *type, uint64_t *config)
 	struct perf_event_attr attr = { 0 };
 	int cpu;
 
-	while (size && strchr(" \t", name[0]))
-		name++, size--;
-	while (size && strchr(" \t", name[size - 1]))
+	for (; size && is_blank(name[0]); size--)
+		name++;
+	while (size && is_blank(name[size - 1]))
 		size--;
 	if (size == 0 || size >= sizeof(text) || memchr(name, '\0', size))
 		return -EINVAL;
 	memcpy(text, name, size);
 	text[size] = '\0';
-	if (raw_term(text, config) == 0) {
+	if (parse_raw_term(text, config) == 0) {
 		*type = PERF_TYPE_RAW;
 		return 0;
 	}
@@ -58,61 +65,53 @@ perfex_term(const char *name, size_t size, uint32_t *type, uint64_t *config)
 
 /* ---- CSV ---- */
 
-/*
- * Take a field off the text, in place: its end is marked by a NUL.  What stood behind it, or
- * -1 if a quotation mark is out of place.
- */
-static int
-take_field(char **at, char **field)
-{
-	char *to = *at, *from = *at;
-	int end;
+struct csv {
+	const char	*at;
+	char		*to;	/* fields are copied there, each with a NUL after it */
+};
 
-	*field = to;
-	if (*from == '"') {
-		for (from++; *from != '"' || from[1] == '"'; *to++ = *from++) {
-			if (!*from)
-				return -1;
-			from += *from == '"';
+/* Copy a field, up to what separates it from the next. */
+static int
+copy_field(struct csv *csv, struct perfex_fault *fault)
+{
+	if (*csv->at == '"') {
+		for (csv->at++; *csv->at != '"' || csv->at[1] == '"'; *csv->to++ = *csv->at++) {
+			if (!*csv->at)
+				return perfex_refuse(fault, "", 0, "a quotation mark that no other one follows");
+			csv->at += *csv->at == '"';
 		}
-		from++;
-		if (*from && !strchr(",\r\n", *from))
-			return -1;
-	} else {
-		while (*from && !strchr(",\r\n", *from))
-			from++;
-		to = from;
+		if (!strchr(",\r\n", *++csv->at))
+			return perfex_refuse(fault, csv->at, strcspn(csv->at, ",\r\n"),
+					     "{} after a quotation mark, where a comma is expected");
 	}
-	end = *from;
-	if (end == '\r' && from[1] == '\n')
-		from++;
-	*at = from + (end != '\0');
-	*to = '\0';
-	return end;
+	while (!strchr(",\r\n", *csv->at))
+		*csv->to++ = *csv->at++;
+	*csv->to++ = '\0';
+	return 0;
 }
 
-/* Take a line off: the number of its fields, 0 at the end of the text, or -EINVAL. */
+/* Take a line off: whether there was one, which has to have all fields; or -EINVAL. */
 static int
-take_record(char **at, char *fields[COLUMNS])
+take_record(struct csv *csv, const char *text, char *fields[COLUMNS], struct perfex_fault *fault)
 {
-	int count = 0, end = ',';
-
-	*at += strspn(*at, "\r\n");
-	if (!**at)
+	csv->at += strspn(csv->at, "\r\n");
+	fault->at = (size_t)(csv->at - text);
+	if (!*csv->at)
 		return 0;
-	while (end == ',') {
-		char *field;
-
-		end = take_field(at, &field);
-		if (end < 0 || count == COLUMNS)
+	for (int count = 0;; csv->at++) {
+		fields[count] = csv->to;
+		if (copy_field(csv, fault) < 0)
 			return -EINVAL;
-		fields[count++] = field;
+		count++;
+		if (*csv->at != ',' && count == COLUMNS)
+			return 1;
+		if (*csv->at != ',' || count == COLUMNS)
+			return perfex_refuse(fault, "", 0, "%d values are expected", COLUMNS);
 	}
-	return count;
 }
 
 static int
-find(const char *name, const char *const *names, int count)
+find_name(const char *name, const char *const *names, int count)
 {
 	for (int i = 0; i < count; i++)
 		if (strcmp(name, names[i]) == 0)
@@ -122,94 +121,119 @@ find(const char *name, const char *const *names, int count)
 
 /* The columns of the first line: where[column] is its place. */
 static int
-take_head(char **at, int where[COLUMNS])
+take_head(struct csv *csv, const char *text, int where[COLUMNS], struct perfex_fault *fault)
 {
 	char *fields[COLUMNS];
-	bool seen[COLUMNS] = { false };
+	unsigned int seen = 0;
 
-	if (take_record(at, fields) != COLUMNS)
-		return -EINVAL;
-	for (int i = 0; i < COLUMNS; i++) {
-		int column = find(fields[i], column_names, COLUMNS);
+	if (take_record(csv, text, fields, fault) > 0)
+		for (int i = 0; i < COLUMNS; i++) {
+			const int column = find_name(fields[i], column_names, COLUMNS);
 
-		if (column < 0 || seen[column])
-			return -EINVAL;
-		seen[column] = true;
-		where[column] = i;
-	}
-	return 0;
+			seen |= column < 0 ? 0 : 1u << column;
+			where[column < 0 ? 0 : column] = i;
+		}
+	return seen == (1u << COLUMNS) - 1 ? 0
+		: perfex_refuse(fault, text + fault->at, strcspn(text + fault->at, "\r\n"),
+				"the columns are {}, not cpu,event,perf,quality,note");
 }
 
 static int
-check_terms(const char *perf)
+check_terms(const char *perf, struct perfex_fault *fault)
 {
 	uint32_t type;
 	uint64_t config;
 
-	for (const char *next; perf; perf = next ? next + 1 : NULL) {
-		next = strchr(perf, '+');
-		if (perfex_term(perf, next ? (size_t)(next - perf) : strlen(perf), &type, &config) < 0)
-			return -EINVAL;
+	for (size_t size;; perf += size + 1) {
+		size = strcspn(perf, "+");
+		if (perfex_term(perf, size, &type, &config) < 0)
+			return perfex_refuse(fault, perf, size, "%s", "");	/* libpfm 4 knows why */
+		if (!perf[size])
+			return 0;
 	}
-	return 0;
 }
 
 static int
-take_row(char *const fields[COLUMNS], const int where[COLUMNS], struct perfex_row *row)
+parse_row(char *const fields[COLUMNS], const int where[COLUMNS], struct perfex_row *row, struct perfex_fault *fault)
 {
-	const char *cpu = fields[where[CPU]], *event = fields[where[EVENT]], *perf = fields[where[PERF]];
-	int quality = find(fields[where[QUALITY]], quality_names, sizeof(quality_names) / sizeof(quality_names[0]));
-	char *end;
+	const char *const *names = perfex_quality_names, *cpu = fields[where[CPU]], *event = fields[where[EVENT]];
+	const char *quality = fields[where[QUALITY]];
+	const int level = find_name(quality, names, PERFEX_UNAVAILABLE + 1);
+	char *perf = fields[where[PERF]], *end = strchr(perf, '\0');
 
-	perf += strspn(perf, " \t");
-	end = strchr(perf, '\0');
-	while (end > perf && strchr(" \t", end[-1]))
+	while (end > perf && is_blank(end[-1]))
 		*--end = '\0';
-	*row = (struct perfex_row){ cpu, perfex_event_number(event, strlen(event)), perf,
-				    quality < 0 ? PERFEX_UNAVAILABLE : (enum perfex_quality)quality };
-	if (quality < 0 || row->event < 0 || (*cpu && !perfex_cpu_find(cpu)))
-		return -EINVAL;
-	if (!*perf || row->quality == PERFEX_UNAVAILABLE)
-		return *perf || row->quality != PERFEX_UNAVAILABLE ? -EINVAL : 0;
-	return strcmp(perf, "0") == 0 ? 0 : check_terms(perf);
+	while (is_blank(*perf))
+		perf++;
+	*row = (struct perfex_row){ cpu, 0, perf, (enum perfex_quality)level, fields[where[NOTE]] };
+	if (level < 0)
+		return perfex_refuse(fault, quality, strlen(quality), "{} is not a quality; %s, %s, %s, %s are",
+				     names[0], names[1], names[2], names[3]);
+	if (!*perf != (level == PERFEX_UNAVAILABLE))
+		return perfex_refuse(fault, "", 0, "a row without a perf event is unavailable, and no other");
+	if (*cpu && !perfex_cpu_find(cpu))
+		return perfex_refuse(fault, cpu, strlen(cpu), "{} is not a cpu; %s, %s, %s are, or nothing for all",
+				     perfex_cpus[0].name, perfex_cpus[1].name, perfex_cpus[2].name);
+	row->event = perfex_event_in_file(event, strlen(event), fault);
+	if (row->event < 0)
+		return row->event;
+	return !*perf || strcmp(perf, "0") == 0 ? 0 : check_terms(perf, fault);
 }
 
 static int
-take_rows(char *at, struct perfex_map *map)
+take_rows(const char *text, struct perfex_map *map, struct perfex_fault *fault)
 {
-	int where[COLUMNS], ret = take_head(&at, where);
-	size_t room = 0;
+	struct csv csv = { text, map->text };
+	int where[COLUMNS], ret = take_head(&csv, text, where, fault);
 	char *fields[COLUMNS];
 
-	while (ret == 0 && (ret = take_record(&at, fields)) > 0) {
-		if (map->count == room) {
-			struct perfex_row *grown = realloc(map->own, (room += PERFEX_NUM_EVENTS) * sizeof(*grown));
+	while (ret == 0 && (ret = take_record(&csv, text, fields, fault)) > 0) {
+		if (map->count % PERFEX_NUM_EVENTS == 0) {
+			const size_t room = map->count + PERFEX_NUM_EVENTS;
+			struct perfex_row *grown = realloc(map->own, room * sizeof(*grown));
 
 			if (!grown)
 				return -ENOMEM;
-			map->own = grown;
+			map->rows = map->own = grown;
 		}
-		ret = ret == COLUMNS ? take_row(fields, where, &map->own[map->count]) : -EINVAL;
-		map->count++;
+		ret = parse_row(fields, where, &map->own[map->count++], fault);
 	}
 	return ret;
 }
 
 int
-perfex_map_load(const char *path, struct perfex_map *map)
+perfex_map_parse(const char *text, size_t size, struct perfex_map *map, struct perfex_fault *fault)
 {
+	int ret;
+
+	*map = (struct perfex_map){ NULL, 0, NULL, NULL };
+	ret = perfex_text_check(text, size, fault);
+	if (ret < 0)
+		return ret;
+	fault->at = strlen(text);
+	if (fault->at < size)
+		return perfex_refuse(fault, "", 0, "byte 0x00 is not text");
+	map->text = malloc(size + 1);
+	return map->text ? take_rows(text, map, fault) : -ENOMEM;
+}
+
+int
+perfex_map_load(struct perfex_map *map)
+{
+	const char *path = perfex_environment("PERFEX_PERF_TABLE");
+	struct perfex_fault fault;
+	char *text;
 	size_t size;
 	int ret;
 
-	*map = (struct perfex_map){ perfex_shipped_rows, perfex_num_shipped_rows, NULL, NULL };
-	path = path ? path : perfex_environment("PERFEX_PERF_TABLE");
+	*map = perfex_shipped_map;
 	if (!path)
 		return 0;
-	map->count = 0;
-	ret = perfex_read_file(path, &map->text, &size);
-	if (ret == 0)
-		ret = memchr(map->text, '\0', size) ? -EINVAL : take_rows(map->text, map);
-	map->rows = map->own;
+	ret = perfex_read_file(path, &text, &size);
+	if (ret < 0)
+		return ret;
+	ret = perfex_map_parse(text, size, map, &fault);
+	free(text);
 	if (ret < 0)
 		perfex_map_free(map);
 	return ret;
@@ -221,4 +245,16 @@ perfex_map_free(struct perfex_map *map)
 	free(map->own);
 	free(map->text);
 	*map = (struct perfex_map){ NULL, 0, NULL, NULL };
+}
+
+const char *
+perfex_map_owner(const struct perfex_map *map, const struct perfex_cpu *cpu, int event)
+{
+	const char *const names[] = { cpu->name, cpu->base };
+
+	for (size_t n = 0; n < 2; n++)
+		for (size_t i = 0; i < map->count; i++)
+			if (map->rows[i].event == event && strcmp(map->rows[i].cpu, names[n]) == 0)
+				return names[n];
+	return "";
 }

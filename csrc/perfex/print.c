@@ -1,190 +1,182 @@
 /*
- * Counts on stderr, in the form of perfex(1); pypfm/perfex/report.py prints the same.
+ * Tables of events in the form of perfex(1), and the counts of this process on stderr.
  */
 #include "library.h"
 
 #include <errno.h>
-#include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define WIDTH		80	/* columns of a terminal */
-#define BESIDE_WIDTH	29	/* count and quality, to the right of the name */
-#define NAME_WIDTH	(WIDTH - 4 - BESIDE_WIDTH)
-#define TIMES_WIDTH	39
+#define WIDTH	80	/* columns of a terminal */
 
-static const char *const qualities[] = { "exact", "approximate", "modelled", "" };
+const char *const perfex_quality_names[] = { "exact", "approximate", "modelled", "unavailable" };
 
-struct line {
-	int			event;
-	const char		*name;
-	long long		count;
-	enum perfex_quality	quality;	/* PERFEX_UNAVAILABLE: no count */
-	bool			has_times;
-	double			typical, minimum, maximum;	/* seconds */
-};
+/* ---- tables ---- */
 
-struct report {
-	char	text[2048];
-	size_t	size;
-};
-
-static void __attribute__((format(printf, 2, 3)))
-add(struct report *report, const char *format, ...)
+/* How many bytes of a name fit into so many columns: all, or whole words. */
+static int
+words_that_fit(const char *name, int width)
 {
-	va_list values;
-	int size;
+	int size = (int)strlen(name);
 
-	va_start(values, format);
-	size = vsnprintf(report->text + report->size, sizeof(report->text) - report->size, format, values);
-	va_end(values);
-	if (size > 0)
-		report->size += (size_t)size;
-	if (report->size >= sizeof(report->text))
-		report->size = sizeof(report->text) - 1;
+	if (size > width)
+		for (size = width > 0 ? width : 0; size && name[size] != ' '; size--)
+			;
+	return size;
 }
 
-/* End a line, without the blanks at its end. */
-static void
-end_line(struct report *report)
+int
+perfex_row(char *text, size_t size, const char *number, const char *name, const char *beside, const char *below)
 {
-	while (report->size && report->text[report->size - 1] == ' ')
-		report->size--;
-	add(report, "\n");
+	static const char dots[WIDTH + 1] =
+		"................................................................................";
+	const int width = WIDTH - (int)strlen(number) - (int)strlen(beside), first = words_that_fit(name, width);
+	const int fill = width > first ? width - first : 0, indent = *below ? WIDTH - 4 - (int)strlen(below) : 0;
+	const char *more = name + first + (name[first] == ' ');
+	const bool two = *more || *below;
+	int end = (int)strlen(beside);
+
+	while (end && beside[end - 1] == ' ')
+		end--;
+	return snprintf(text, size, "%s%.*s%*.*s%.*s\n%s%-*s%s%s", number, first, name, fill, *number ? fill : 0, dots,
+			end, beside, two ? "    " : "", indent > 0 ? indent : 0, more, below, two ? "\n" : "");
 }
+
+int
+perfex_head(char *text, size_t size, bool shares, bool times)
+{
+	return perfex_row(text, size, "", "event", shares ? "           count  quality     counted" :
+			  "           count  quality    ", times ? "    typical s    minimum s    maximum s" : "");
+}
+
+int
+perfex_line(char *text, size_t size, int event, const char *name, const char *count, const char *quality, double share,
+	    const double *times)
+{
+	const size_t room = 64 + (count ? strlen(count) : 0);
+	char number[16], part[32] = "", below[1024] = "", *beside = malloc(room);
+	void *locale;
+	int ret;
+
+	if (!beside)
+		return -ENOMEM;
+	locale = perfex_locale_begin();
+	if (count && share >= 0)
+		snprintf(part, sizeof(part), "%.1f%%", 100 * share);
+	if (count && times && isnan(times[0]))
+		snprintf(below, sizeof(below), " %12s %12s %12s", "-", "-", "-");
+	else if (count && times)
+		snprintf(below, sizeof(below), " %12.6f %12.6f %12.6f", times[0], times[1], times[2]);
+	snprintf(number, sizeof(number), "%3d ", event);
+	snprintf(beside, room, " %15s  %-11s%*s", count ? count : "not available", count ? quality : "",
+		 share < 0 ? 0 : 8, part);
+	ret = perfex_row(text, size, number, name, beside, below);
+	perfex_locale_end(locale);
+	free(beside);
+	return ret;
+}
+
+/* ---- counts on stderr ---- */
+
+struct counted {
+	int	event, quality;		/* PERFEX_UNAVAILABLE: no count */
+	char	count[24];
+	bool	has_times;
+	double	times[3];
+};
 
 /* How well the event can be counted here: a perfex_quality, or a negative errno value. */
 static int
-quality_of(const struct perfex_cpu *cpu, int event, const struct perfex_map *map)
+quality_here(const struct perfex_cpu *cpu, int event, const struct perfex_map *map)
 {
 	struct perfex_counter *counter;
-	int ret = perfex_counter_open_mapped(cpu, event, map, &counter);
+	int ret = perfex_enter();
 
-	if (ret == -ENODEV || ret == -EACCES)
-		return PERFEX_UNAVAILABLE;
-	if (ret == 0)
-		ret = (int)perfex_counter_quality(counter);
+	if (ret < 0)
+		return ret;
+	ret = perfex_counter_open(cpu, event, map, &counter);
 	perfex_counter_close(counter);
-	return ret;
+	perfex_leave();
+	return ret == -ENODEV || ret == -EACCES ? PERFEX_UNAVAILABLE : ret;
 }
 
 static int
-make_lines(const struct perfex_choice *choice, const long long counts[2], const struct perfex_cost *costs,
-	   double clock, struct line lines[2])
+look_at_counts(const struct perfex_choice *choice, const long long counts[2], const struct perfex_cost *costs,
+	       double clock, struct counted counted[2])
 {
 	struct perfex_map map;
-	int ret = perfex_map_load(NULL, &map);
+	int ret = perfex_map_load(&map);
 
-	for (int i = 0; ret == 0 && i < 2; i++) {
+	if (ret < 0)
+		return ret;
+	for (int i = 0; ret >= 0 && i < 2; i++) {
 		const int event = choice->events[i];
-		int quality = quality_of(choice->cpu, event, &map);
 
-		if (quality < 0)
-			ret = quality;
-		else
-			lines[i] = (struct line){ .event = event, .name = choice->cpu->events[event].name,
-						  .count = counts[i], .quality = (enum perfex_quality)quality };
-		if (ret == 0 && costs && quality != PERFEX_UNAVAILABLE && costs[event].unit != PERFEX_NO_COST) {
-			const double one = costs[event].unit == PERFEX_NSEC ? 1e-9 : 1e-6 / clock;
-
-			lines[i].has_times = true;
-			lines[i].typical = costs[event].typical * one * (double)counts[i];
-			lines[i].minimum = costs[event].minimum * one * (double)counts[i];
-			lines[i].maximum = costs[event].maximum * one * (double)counts[i];
-		}
+		ret = quality_here(choice->cpu, event, &map);
+		counted[i] = (struct counted){ .event = event, .quality = ret };
+		snprintf(counted[i].count, sizeof(counted[i].count), "%lld", counts[i]);
+		counted[i].has_times = costs && ret != PERFEX_UNAVAILABLE && costs[event].unit != PERFEX_NO_COST;
+		if (counted[i].has_times)
+			perfex_seconds(&costs[event], (double)counts[i], clock, counted[i].times);
 	}
 	perfex_map_free(&map);
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
-/* Whether a line belongs before another: the most costly first, then those with a count. */
+/* Whether one belongs before another: the most costly first, then those with a count. */
 static bool
-before(const struct line *a, const struct line *b)
+is_before(const struct counted *a, const struct counted *b)
 {
-	if (a->typical != b->typical)
-		return a->typical > b->typical;
-	if (a->maximum != b->maximum)
-		return a->maximum > b->maximum;
+	if (a->times[0] != b->times[0])
+		return a->times[0] > b->times[0];
+	if (a->times[2] != b->times[2])
+		return a->times[2] > b->times[2];
 	if ((a->quality == PERFEX_UNAVAILABLE) != (b->quality == PERFEX_UNAVAILABLE))
 		return b->quality == PERFEX_UNAVAILABLE;
 	return a->event < b->event;
 }
 
-/* The first words of a name, as many as fit into so many columns, with dots behind them; the words left over. */
-static const char *
-first_words(const char *name, size_t width, char words[NAME_WIDTH + 1])
-{
-	size_t size = strlen(name);
-
-	if (size > width)
-		for (size = width; size > 1 && name[size] != ' '; size--)
-			;
-	memset(words, '.', width);
-	words[width] = '\0';
-	memcpy(words, name, size);
-	return name[size] ? name + size + 1 : "";
-}
-
-/* An event: a line, and a second one for the rest of a long name and for the times. */
-static void
-add_line(struct report *report, const struct line *line, bool times)
-{
-	char words[NAME_WIDTH + 1], count[32] = "not available", below[1024] = "";
-	size_t width = NAME_WIDTH;
-	const char *more;
-	int room;
-
-	if (line->quality != PERFEX_UNAVAILABLE)
-		width += (size_t)(15 - snprintf(count, sizeof(count), "%15lld", line->count));	/* a long count takes more */
-	more = first_words(line->name, width, words);
-	add(report, "%3d %s %15s  %-11s", line->event, words, count, qualities[line->quality]);
-	end_line(report);
-	if (times && line->has_times)
-		snprintf(below, sizeof(below), " %12.6f %12.6f %12.6f", line->typical, line->minimum, line->maximum);
-	else if (times && line->quality != PERFEX_UNAVAILABLE)
-		snprintf(below, sizeof(below), " %12s %12s %12s", "-", "-", "-");
-	if (!*more && !*below)
-		return;
-	room = WIDTH - 4 - (int)strlen(below);
-	add(report, "    %-*s%s", room > 0 ? room : 0, more, below);
-	end_line(report);
-}
-
 static int
-write_out(const struct report *report)
+write_to_stderr(const char *text)
 {
 	errno = 0;
-	if (fwrite(report->text, 1, report->size, stderr) != report->size || fflush(stderr) != 0)
-		return errno ? -errno : -EIO;
-	return 0;
+	return fputs(text, stderr) >= 0 && fflush(stderr) == 0 ? 0 : errno ? -errno : -EIO;
 }
 
 int
 perfex_print(const struct perfex_choice *choice, const long long counts[2], const struct perfex_cost *costs)
 {
-	struct line lines[2];
-	struct report report = { .size = 0 };
+	static const double unknown[3] = { NAN, NAN, NAN };
+	struct counted counted[2];
+	char text[4096];
 	double clock = 0;
 	bool given, swap;
-	void *locale;
-	int ret = costs ? perfex_clock(choice->cpu, &clock, &given) : 0;
+	int size = 0, ret = costs ? perfex_clock(choice->cpu, &clock, &given) : 0;
 
 	if (ret == 0)
-		ret = make_lines(choice, counts, costs, clock, lines);
+		ret = look_at_counts(choice, counts, costs, clock, counted);
 	if (ret != 0)
 		return ret;
-	locale = perfex_locale_begin();
-	if (costs && given)
-		add(&report, "clock: %g MHz (given)\n", clock);
-	else if (costs)
-		add(&report, "clock: %g MHz (the default of the %s)\n", clock, choice->cpu->name);
-	add(&report, "event%*s %15s  %-11s", WIDTH - 5 - BESIDE_WIDTH, "", "count", "quality");
-	end_line(&report);
-	if (costs)
-		add(&report, "%*s %12s %12s %12s\n", WIDTH - TIMES_WIDTH, "", "typical s", "minimum s", "maximum s");
-	swap = costs && before(&lines[1], &lines[0]);
-	add_line(&report, &lines[swap], costs != NULL);
-	add_line(&report, &lines[!swap], costs != NULL);
-	perfex_locale_end(locale);
-	return write_out(&report);
+	if (costs) {
+		void *locale = perfex_locale_begin();
+
+		size = snprintf(text, sizeof(text), "clock: %g MHz (%s%s)\n", clock,
+				given ? "given" : "the default of the ", given ? "" : choice->cpu->name);
+		perfex_locale_end(locale);
+	}
+	size += perfex_head(text + size, sizeof(text) - (size_t)size, false, costs != NULL);
+	swap = costs && is_before(&counted[1], &counted[0]);
+	for (int i = 0; i < 2; i++) {
+		const struct counted *c = &counted[swap ? !i : i];
+
+		ret = perfex_line(text + size, sizeof(text) - (size_t)size, c->event, choice->cpu->events[c->event].name,
+				  c->quality == PERFEX_UNAVAILABLE ? NULL : c->count, perfex_quality_names[c->quality], -1,
+				  costs ? c->has_times ? c->times : unknown : NULL);
+		if (ret < 0)
+			return ret;
+		size += ret;
+	}
+	return write_to_stderr(text);
 }

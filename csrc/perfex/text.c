@@ -1,143 +1,122 @@
 /*
- * Files of a user, and the numbers in them.
+ * Files of a user, what is wrong in them, and the numbers in them.
  */
 #include "library.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The leading byte of a character: how many follow, and the least code that needs them. */
-static size_t
-lead(unsigned char byte, uint32_t *code, uint32_t *least)
-{
-	static const uint32_t leasts[] = { 0, 0x80, 0x800, 0x10000 };
-	size_t more = byte < 0x80 ? 0 : (byte & 0xe0) == 0xc0 ? 1 : (byte & 0xf0) == 0xe0 ? 2
-		: (byte & 0xf8) == 0xf0 ? 3 : 4;
-
-	if (more == 4)
-		return more;
-	*code = more ? byte & (0x3fu >> more) : byte;
-	*least = leasts[more];
-	return more;
-}
+#define DIGITS "0123456789"
 
 size_t
 perfex_character(const char *at, const char *end, uint32_t *code)
 {
-	uint32_t least;
-	size_t more = lead((unsigned char)*at, code, &least);
+	static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
+	const unsigned char lead = (unsigned char)*at;
+	const size_t more = lead < 0x80 ? 0 : lead < 0xc0 ? 4 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : lead < 0xf8 ? 3 : 4;
 
 	if (more == 4 || more >= (size_t)(end - at))
 		return 0;
+	*code = more ? lead & (0x3fu >> more) : lead;
 	for (size_t i = 1; i <= more; i++) {
 		if ((at[i] & 0xc0) != 0x80)
 			return 0;
 		*code = *code << 6 | (at[i] & 0x3f);
 	}
-	return *code < least || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : more + 1;
+	return *code < least[more] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : more + 1;
 }
 
-static bool
-is_utf8(const char *at, const char *end)
+int
+perfex_refuse(struct perfex_fault *fault, const char *word, size_t size, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(fault->what, sizeof(fault->what), format, values);
+	va_end(values);
+	fault->size = size < sizeof(fault->word) ? size : sizeof(fault->word);
+	memcpy(fault->word, word, fault->size);
+	return -EINVAL;
+}
+
+int
+perfex_text_check(const char *text, size_t size, struct perfex_fault *fault)
 {
 	uint32_t code;
-	size_t size;
+	size_t bytes = 1;
 
-	for (; at < end; at += size) {
-		size = perfex_character(at, end, &code);
-		if (!size)
-			return false;
+	if (size > PERFEX_LARGEST) {
+		perfex_refuse(fault, "", 0, "larger than %d bytes", PERFEX_LARGEST);
+		return -EFBIG;
 	}
-	return true;
-}
-
-/* All bytes, at most one more than a file may have; or a negative errno value. */
-static ssize_t
-read_all(const char *path, char *text)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t size = 0;
-	ssize_t got = 1;
-
-	if (fd < 0)
-		return -errno;
-	while (got > 0 && size <= PERFEX_LARGEST) {
-		got = read(fd, text + size, PERFEX_LARGEST + 1 - size);
-		if (got > 0)
-			size += (size_t)got;
-		else if (got < 0 && errno == EINTR)
-			got = 1;
+	for (fault->at = 0; fault->at < size; fault->at += bytes) {
+		bytes = perfex_character(text + fault->at, text + size, &code);
+		if (!bytes)
+			return perfex_refuse(fault, "", 0, "byte 0x%02x is not UTF-8 text",
+					     (unsigned char)text[fault->at]);
 	}
-	got = got < 0 ? -errno : size > PERFEX_LARGEST ? -EFBIG : (ssize_t)size;
-	close(fd);
-	return got;
+	return 0;
 }
 
 int
 perfex_read_file(const char *path, char **text, size_t *size)
 {
-	ssize_t got;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+	ssize_t got = 0;
 
+	if (fd < 0)
+		return -errno;
+	*size = 0;
 	*text = calloc(PERFEX_LARGEST + 2, 1);	/* with the NUL */
-	if (!*text)
-		return -ENOMEM;
-	got = read_all(path, *text);
-	if (got >= 0 && !is_utf8(*text, *text + got))
-		got = -EINVAL;
-	if (got < 0) {
+	while (*text && ((got = read(fd, *text + *size, PERFEX_LARGEST + 1 - *size)) > 0 || (got < 0 && errno == EINTR)))
+		*size += got > 0 ? (size_t)got : 0;
+	ret = !*text ? -ENOMEM : got < 0 ? -errno : 0;
+	close(fd);
+	if (ret < 0)
 		free(*text);
-		*text = NULL;
-		return (int)got;
-	}
-	*size = (size_t)got;
-	return 0;
-}
-
-static size_t
-digits_at(const char *text, size_t size)
-{
-	size_t n = 0;
-
-	while (n < size && text[n] >= '0' && text[n] <= '9')
-		n++;
-	return n;
+	return ret;
 }
 
 int
 perfex_event_number(const char *text, size_t size)
 {
-	int number = 0;
+	int number = size > 0 && size <= 9 ? 0 : -1;
 
-	if (size == 0 || size > 9 || digits_at(text, size) != size)
-		return -1;
-	for (size_t i = 0; i < size; i++)
-		number = 10 * number + (text[i] - '0');
+	for (size_t i = 0; number >= 0 && i < size; i++)
+		number = text[i] >= '0' && text[i] <= '9' ? 10 * number + (text[i] - '0') : -1;
 	return number < PERFEX_NUM_EVENTS ? number : -1;
+}
+
+int
+perfex_event_in_file(const char *text, size_t size, struct perfex_fault *fault)
+{
+	const int number = perfex_event_number(text, size);
+
+	return number >= 0 ? number : perfex_refuse(
+		fault, text, size, "event: {} is not an event; events are numbers from 0 to %d", PERFEX_NUM_EVENTS - 1);
 }
 
 double
 perfex_decimal(const char *text, size_t size, size_t digits)
 {
-	char copy[32];
-	size_t whole = digits_at(text, size), part = 0;
+	char copy[32] = "";
+	size_t whole, part;
 	void *before;
 	double value;
 
-	if (whole < size) {
-		if (text[whole] != '.')
-			return -1;
-		part = digits_at(text + whole + 1, size - whole - 1);
-		if (whole + 1 + part != size)
-			return -1;
-	}
-	if (whole > digits || part > digits || whole + part == 0 || size >= sizeof(copy))
+	if (size >= sizeof(copy))
 		return -1;
 	memcpy(copy, text, size);
-	copy[size] = '\0';
+	whole = strspn(copy, DIGITS);
+	part = copy[whole] == '.' ? strspn(copy + whole + 1, DIGITS) : 0;
+	if (whole > digits || part > digits || whole + part == 0 || whole + part + (copy[whole] == '.') != size)
+		return -1;
 	before = perfex_locale_begin();
 	value = strtod(copy, NULL);
 	perfex_locale_end(before);

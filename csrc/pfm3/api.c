@@ -2,10 +2,13 @@
  * The generic API of libpfm 3 (perfmon/pfmlib.h): one global state, applied to
  * the re-entrant functions of model.h.
  */
+#include "../ia64/ia64.h"
 #include "model.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "../environment/environment.h"
 
 /* All that the library remembers between calls.  Not locked: as in the
  * reference, initialise before starting threads. */
@@ -45,7 +48,7 @@ pfm_set_options(pfmlib_options_t *opt)
 static int
 read_digit(const char *variable, unsigned int *bit)
 {
-	const char *value = getenv(variable);
+	const char *value = environment(variable);
 
 	if (!value || *value < '0' || *value > '9')
 		return 0;
@@ -56,7 +59,7 @@ read_digit(const char *variable, unsigned int *bit)
 static void
 read_environment(void)
 {
-	const char *force = getenv("LIBPFM_FORCE_PMU");
+	const char *force = environment("LIBPFM_FORCE_PMU");
 	unsigned int bit;
 
 	if (read_digit("LIBPFM_VERBOSE", &bit)) {
@@ -67,7 +70,7 @@ read_environment(void)
 		state.options.pfm_debug = bit & 1;
 		state.options_fixed = 1;
 	}
-	state.stream = getenv("LIBPFM_DEBUG_STDOUT") ? stdout : stderr;
+	state.stream = environment("LIBPFM_DEBUG_STDOUT") ? stdout : stderr;
 	if (force)
 		state.forced_type = (int)strtol(force, NULL, 10);
 }
@@ -105,29 +108,16 @@ show_kernel_interface(void)
 		base, major, minor);
 }
 
-/* CPUID register 3 of the processor that LIBPFM_IA64_CPUID3 stands for. */
-static int
-read_cpuid3(unsigned long *cpuid3)
-{
-	const char *value = getenv("LIBPFM_IA64_CPUID3");
-	char *end;
-
-	if (!value || *value < '0' || *value > '9')
-		return 0;
-	*cpuid3 = strtoul(value, &end, 0);
-	return *end == '\0';
-}
-
 static const struct pfm3_model *
 detect(void)
 {
 	const struct pfm3_model *model;
 	unsigned long cpuid3;
 
-	if (!read_cpuid3(&cpuid3))
+	if (!ia64_cpuid3(&cpuid3))
 		return NULL;
 	for (unsigned int i = 0; (model = pfm3_model_at(i)); i++) {
-		if (model->family != PFM3_ANY_FAMILY && (cpuid3 >> 24 & 0xff) != model->family)
+		if (model->family != PFM3_ANY_FAMILY && ia64_family(cpuid3) != model->family)
 			continue;
 		if (model->has_fine_mode_bug)
 			state.fine_mode_bug = 1;
@@ -140,13 +130,30 @@ detect(void)
 static pfm_err_t
 initialize_generic(void)
 {
-	const char *path = getenv("LIBPFM_IA64_PAL");
+	/* Of one that is forced nothing is read. */
+	const char *path = state.forced_type == PFMLIB_NO_PMU ? ia64_pal_path() : NULL;
 
-	if (state.forced_type != PFMLIB_NO_PMU)	/* then nothing is read */
-		path = NULL;
-	else if (!path)
-		path = "/proc/pal/cpu0/perfmon_info";
 	return pfm3_gen_ia64_init(&state.generic, path, stderr);
+}
+
+/* No PMU: what was looked for, and what selects one on any host. */
+static void
+explain_nothing_found(FILE *out)
+{
+	const char *cpuid3 = environment("LIBPFM_IA64_CPUID3"), *force = environment("LIBPFM_FORCE_PMU");
+	const struct pfm3_model *model;
+
+	if (state.forced_type != PFMLIB_NO_PMU)
+		fprintf(out, "no PMU: LIBPFM_FORCE_PMU=%s is none of libpfm 3, which takes a number\n",
+			force ? force : "(of an earlier call)");
+	else if (cpuid3)
+		fprintf(out, "no PMU: LIBPFM_IA64_CPUID3=%s is no number, CPUID register 3 of an IA-64 processor\n", cpuid3);
+	else
+		fprintf(out, "no PMU: this host is no IA-64, and LIBPFM_IA64_CPUID3 does not stand for one\n");
+	fprintf(out, "LIBPFM_FORCE_PMU selects a PMU on any host:");
+	for (unsigned int i = 0; (model = pfm3_model_at(i)); i++)
+		fprintf(out, " %d (%s)", model->type, model->name);
+	fprintf(out, "\n");
 }
 
 /* What is selected for a model of the list.  The generic one has empty tables until
@@ -168,10 +175,16 @@ pfm_initialize(void)
 		model = detect();
 	else
 		model = pfm3_model_by_type(state.forced_type);
-	if (!model)
+	if (!model) {
+		if (verbose_stream())
+			explain_nothing_found(verbose_stream());
 		return PFMLIB_ERR_NOTSUPP;
+	}
 	if (state.forced_type != PFMLIB_NO_PMU && verbose_stream())
 		fprintf(verbose_stream(), "PMU forced to %s\n", model->name);
+	/* A generic PMU may have said so when it was initialised before. */
+	if (selected(model)->num_pmcs >= PFMLIB_MAX_PMCS || selected(model)->num_pmds >= PFMLIB_MAX_PMDS)
+		return PFMLIB_ERR_NOTSUPP;
 	if (model == &pfm3_gen_ia64) {
 		pfm_err_t ret = initialize_generic();
 
@@ -196,7 +209,7 @@ pfm_list_supported_pmus(int (*pf)(const char *fmt, ...))
 	return PFMLIB_SUCCESS;
 }
 
-/* Copy a name, cut if it must be, and clear the buffer behind it. */
+/* Copy a name, cut if it must be, and clear the rest of the buffer. */
 static void
 copy_cut(char *to, const char *from, size_t maxlen)
 {
@@ -412,7 +425,7 @@ pfm_get_full_event_name(pfmlib_event_t *e, char *name, size_t maxlen)
 	REQUIRE_MODEL();
 	if (!e || !name || maxlen < 1)
 		return PFMLIB_ERR_INVAL;
-	ret = pfm3_check_event(state.model, e);
+	ret = pfm3_check_event(state.model, e->event, pfm3_mask_set(e));
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
 	*name = '\0';
@@ -570,7 +583,7 @@ pfm_dispatch_events(pfmlib_input_param_t *p, void *model_in, pfmlib_output_param
 	};
 
 	REQUIRE_MODEL();
-	return pfm3_dispatch(state.model, &settings, p, model_in, q, model_out);
+	return pfm3_dispatch(state.model, &settings, p, model_in, q, model_out, NULL);
 }
 
 pfm_err_t

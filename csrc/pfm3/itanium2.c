@@ -1,18 +1,15 @@
 /*
  * The Itanium 2 PMU: its constants, its event queries, its encoding.
  *
- * The stages of itanium2_dispatch() stand in the order in which they run, which
- * is also the order of the registers in the output.  Register layouts:
+ * The stages stand in the order in which they run, which is also the order of the registers in the output.  Register layouts:
  * perfmon/pfmlib_itanium2.h.
  */
-#include "ia64.h"
+#include "encoder.h"
 #include "queries.h"
 
 enum { GROUP_L1 = PFMLIB_ITA2_EVT_L1_CACHE_GRP, GROUP_L2 = PFMLIB_ITA2_EVT_L2_CACHE_GRP };
 
 /* Event codes that the rules name. */
-enum { CODE_INST_RETIRED = 0x08 };
-static const unsigned char inst_retired_codes[] = { CODE_INST_RETIRED };
 static const unsigned char prefetch_codes[] = { 0x44, 0x5f, 0x45 };	/* L1I, L1I streaming, L2 */
 static const unsigned char cancel_codes[] = { 0xa0, 0xac, 0xa8 };	/* L2_OZQ_CANCELS0, 1, 2 */
 
@@ -23,62 +20,6 @@ enum { CPU_CYCLES = 179, IA64_INST_RETIRED = 270, TAGGED_IBRP0 = 272 /* to IBRP3
 enum { PMC_OPCM8 = 8, PMC_OPCM9 = 9, PMC_IEAR = 10, PMC_DEAR = 11, PMC_BTB = 12,
        PMC_DRANGE = 13, PMC_IRANGE = 14, PMC_OPCM_ROUTE = 15 };
 
-static const pfmlib_ita2_input_param_t *
-input(const struct pfm3_job *job)
-{
-	return job->model_in;
-}
-
-static pfmlib_ita2_output_param_t *
-output(const struct pfm3_job *job)
-{
-	return job->model_out;
-}
-
-/* What the model's structures say, for the shared stages. */
-static void
-read_extras(struct pfm3_job *job)
-{
-	const pfmlib_ita2_input_param_t *in = input(job);
-	pfmlib_ita2_output_param_t *out = output(job);
-	struct pfm3_extras *x = &job->extras;
-
-	for (unsigned int i = 0; i < job->count; i++)
-		if (in->pfp_ita2_counters[i].flags & PFMLIB_ITA2_FL_EVT_NO_QUALCHECK)
-			x->unchecked |= 1u << i;
-	x->opcm[0] = in->pfp_ita2_pmc8.opcm_used;
-	x->opcm[1] = in->pfp_ita2_pmc9.opcm_used;
-	x->iear = (struct pfm3_ear){
-		.used = in->pfp_ita2_iear.ear_used, .mode = (unsigned int)in->pfp_ita2_iear.ear_mode,
-		.plm = in->pfp_ita2_iear.ear_plm, .ism = (unsigned int)in->pfp_ita2_iear.ear_ism,
-		.umask = in->pfp_ita2_iear.ear_umask,
-	};
-	x->dear = (struct pfm3_ear){
-		.used = in->pfp_ita2_dear.ear_used, .mode = (unsigned int)in->pfp_ita2_dear.ear_mode,
-		.plm = in->pfp_ita2_dear.ear_plm, .ism = (unsigned int)in->pfp_ita2_dear.ear_ism,
-		.umask = in->pfp_ita2_dear.ear_umask,
-	};
-	x->branches = (struct pfm3_branches){
-		.used = in->pfp_ita2_btb.btb_used, .plm = in->pfp_ita2_btb.btb_plm, .ds = in->pfp_ita2_btb.btb_ds,
-		.tm = in->pfp_ita2_btb.btb_tm, .ptm = in->pfp_ita2_btb.btb_ptm,
-		.ppm = in->pfp_ita2_btb.btb_ppm, .brt = in->pfp_ita2_btb.btb_brt,
-	};
-	x->irange = (struct pfm3_range_use){
-		.used = in->pfp_ita2_irange.rr_used, .flags = in->pfp_ita2_irange.rr_flags,
-		.in = &in->pfp_ita2_irange, .out = out ? &out->pfp_ita2_irange : NULL,
-	};
-	x->drange = (struct pfm3_range_use){
-		.used = in->pfp_ita2_drange.rr_used, .flags = in->pfp_ita2_drange.rr_flags,
-		.in = &in->pfp_ita2_drange, .out = out ? &out->pfp_ita2_drange : NULL,
-	};
-}
-
-static int
-uses_cache_groups(const struct pfm3_job *job)
-{
-	return (job->groups & (1u << GROUP_L1 | 1u << GROUP_L2)) != 0;
-}
-
 /* In sets 1 and 2 of the L2 group each event brings a unit mask of its own. */
 static int
 l2_set_shares_umask(const struct pfm3_event *event)
@@ -88,13 +29,13 @@ l2_set_shares_umask(const struct pfm3_event *event)
 
 /* Events of one group must be of one set; of most L2 sets, of one unit mask. */
 static pfm_err_t
-check_groups(const struct pfm3_job *job)
+check_cache_groups(const struct pfm3_encoder *e)
 {
-	for (unsigned int i = 0; i < job->count; i++) {
-		const struct pfm3_event *a = job->events[i];
+	for (unsigned int i = 0; i < e->count; i++) {
+		const struct pfm3_event *a = e->events[i];
 
-		for (unsigned int j = i + 1; a->group && j < job->count; j++) {
-			const struct pfm3_event *b = job->events[j];
+		for (unsigned int j = i + 1; a->group && j < e->count; j++) {
+			const struct pfm3_event *b = e->events[j];
 
 			if (a->group != b->group)
 				continue;
@@ -106,30 +47,30 @@ check_groups(const struct pfm3_job *job)
 		}
 	}
 	/* Cancel events are of the L2 group. */
-	if (job->groups >> GROUP_L2 & 1 && pfm3_count_codes(job, cancel_codes, sizeof(cancel_codes)) > 1)
+	if (e->groups >> GROUP_L2 & 1 && pfm3_count_codes(e, cancel_codes, sizeof(cancel_codes)) > 1)
 		return PFMLIB_ERR_INVAL;
 	return PFMLIB_SUCCESS;
 }
 
-/* The rules that look at the whole placement: L2 events need one on PMC4 (whose
+/* The rules that look at the whole assignment: L2 events need one on PMC4 (whose
  * unit mask holds for all), L1 events need one on PMC5. */
 static int
-placement_holds(const struct pfm3_job *job, const struct pfm3_placement *p)
+cache_groups_hold(const struct pfm3_encoder *e, const struct pfm3_assignment *a)
 {
 	const struct pfm3_event *on4 = NULL, *on5 = NULL;
-	unsigned int l1 = job->groups >> GROUP_L1 & 1, l2 = job->groups >> GROUP_L2 & 1;
+	unsigned int l1 = e->groups >> GROUP_L1 & 1, l2 = e->groups >> GROUP_L2 & 1;
 
-	for (unsigned int i = 0; i < job->count; i++)
-		if (p->counter[i] == 4)
-			on4 = job->events[i];
-		else if (p->counter[i] == 5)
-			on5 = job->events[i];
+	for (unsigned int i = 0; i < e->count; i++)
+		if (a->counter[i] == 4)
+			on4 = e->events[i];
+		else if (a->counter[i] == 5)
+			on5 = e->events[i];
 	if (l2 && !(on4 && on4->group == GROUP_L2))
 		return 0;
 	if (l1 && !(on5 && on5->group == GROUP_L1))
 		return 0;
-	for (unsigned int i = 0; l2 && l2_set_shares_umask(on4) && i < job->count; i++) {
-		const struct pfm3_event *event = job->events[i];
+	for (unsigned int i = 0; l2 && l2_set_shares_umask(on4) && i < e->count; i++) {
+		const struct pfm3_event *event = e->events[i];
 
 		if (event->group == GROUP_L2 && event->umask && event->umask != on4->umask)
 			return 0;
@@ -138,115 +79,61 @@ placement_holds(const struct pfm3_job *job, const struct pfm3_placement *p)
 }
 
 static pfm_err_t
-counters(struct pfm3_job *job)
+itanium2_counters(struct pfm3_encoder *e)
 {
-	static const struct pfm3_placement_rules cache_groups = {
-		.kept = { [GROUP_L2] = 1u << 4, [GROUP_L1] = 1u << 5 }, .holds = placement_holds,
+	static const struct pfm3_assignment_rules cache_rules = {
+		.kept = { [GROUP_L2] = 1u << 4, [GROUP_L1] = 1u << 5 }, .holds = cache_groups_hold,
 	};
-	const pfmlib_ita2_input_param_t *in = input(job);
-	struct pfm3_placement p = { { 0 } };
-	int groups = uses_cache_groups(job);
-	pfm_err_t ret = groups ? check_groups(job) : PFMLIB_SUCCESS;
+	const struct pfm3_assignment_rules *rules = e->groups & (1u << GROUP_L1 | 1u << GROUP_L2) ? &cache_rules : NULL;
+	struct pfm3_assignment a;
+	pfm_err_t ret = rules ? check_cache_groups(e) : PFMLIB_SUCCESS;
 
-	if (ret != PFMLIB_SUCCESS)
-		return ret;
-	if (!pfm3_place(job, groups ? &cache_groups : NULL, &p))
-		return PFMLIB_ERR_NOASSIGN;
-	for (unsigned int i = 0; i < job->count && ret == PFMLIB_SUCCESS; i++)
-		ret = pfm3_emit_counter(job, i, p.counter[i], in ? in->pfp_ita2_counters[i].thres : 0,
-					in ? (unsigned int)in->pfp_ita2_counters[i].ism : 0);
-	return ret;
+	if (ret == PFMLIB_SUCCESS)
+		ret = pfm3_assign(e, rules, &a);
+	return ret == PFMLIB_SUCCESS ? pfm3_emit_counters(e, &a) : ret;
 }
 
-/* Compute the instruction debug registers of n ranges. */
+/* Events that see prefetches want pair 1. */
 static pfm_err_t
-cover_code(const struct pfm3_job *job, const struct pfm3_rr_in *in, int n, int fine,
-	   int retired_only, struct pfm3_rr_out *out)
+itanium2_fetches(const struct pfm3_encoder *e, struct pfm3_fetches *f)
 {
-	unsigned int prefetches = pfm3_count_codes(job, prefetch_codes, sizeof(prefetch_codes));
-	unsigned int retired = pfm3_count_codes(job, inst_retired_codes, sizeof(inst_retired_codes));
-	unsigned int base = prefetches ? 2 : 0;
-	/* Bits 55:32 of the mask are 0 (quirk). */
-	struct pfm3_fine_mode mode = { .mask = 0xfffff000, .widen = job->settings->fine_mode_bug };
-	pfm_err_t ret;
+	unsigned int prefetches = pfm3_count_codes(e, prefetch_codes, sizeof(prefetch_codes));
 
-	if (!fine && !retired_only && n > 1)
-		return PFMLIB_ERR_IRRTOOMANY;
-	if (fine && n > (prefetches ? 1 : 2))
-		return PFMLIB_ERR_IRRTOOMANY;
-	if (!fine && !retired_only && prefetches && prefetches + retired != job->count)
-		return PFMLIB_ERR_FEATCOMB;
-	if (fine)
-		ret = pfm3_cover_fine(job, in, n, base, &mode, 0, out);
-	else if (retired_only)
-		ret = pfm3_cover_ranges(job, in, n, out);
-	else
-		ret = pfm3_cover_single(job, in, base, 0, out);
-	return ret == PFMLIB_ERR_TOOMANY ? PFMLIB_ERR_IRRTOOMANY : ret;
+	*f = (struct pfm3_fetches){ .events = prefetches, .base = prefetches ? 2 : 0 };
+	return PFMLIB_SUCCESS;
 }
 
 /* Pairs 0 and 2 go through PMC8, so a range in them cannot be used with PMC9; and so on. */
 static pfm_err_t
-check_opcode_pairs(const struct pfm3_job *job, const struct pfm3_rr_out *out)
+check_matcher_pairs(const struct pfm3_encoder *e)
 {
-	for (unsigned int i = 0; i < out->nbr_used; i++) {
-		unsigned int num = out->br[i].reg_num;
+	const struct pfm3_debug_regs *code = &e->answer->code;
 
-		if ((num == 0 || num == 4) && job->extras.opcm[1])
+	for (unsigned int i = 0; i < code->count; i++) {
+		unsigned int num = code->regs[i].reg_num;
+
+		if ((num == 0 || num == 4) && e->request->matchers[1].used)
 			return PFMLIB_ERR_FEATCOMB;
-		if ((num == 2 || num == 6) && job->extras.opcm[0])
+		if ((num == 2 || num == 6) && e->request->matchers[0].used)
 			return PFMLIB_ERR_FEATCOMB;
 	}
 	return PFMLIB_SUCCESS;
 }
 
-/* Compute the debug registers of the code ranges, into out, and PMC14. */
-static pfm_err_t
-encode_code_ranges(struct pfm3_job *job, const struct pfm3_rr_in *in, struct pfm3_rr_out *out)
-{
-	unsigned int retired = pfm3_count_codes(job, inst_retired_codes, sizeof(inst_retired_codes));
-	int retired_only = retired == job->count;	/* also without any event (quirk) */
-	int n = pfm3_count_ranges(in, 16), fine;
-	uint64_t value;
-	pfm_err_t ret;
-
-	if (n < 0)
-		return n;
-	if (n == 0)
-		return PFMLIB_ERR_IRRINVAL;
-	/* The end is exclusive: a range up to the end of its page is not fine (quirk). */
-	fine = !(in->flags & PFMLIB_ITA2_RR_NO_FINE_MODE) && pfm3_ranges_in_page(in, n, 0xfffff000);
-	ret = cover_code(job, in, n, fine, retired_only, out);
-	if (ret == PFMLIB_SUCCESS && retired_only)
-		ret = check_opcode_pairs(job, out);
-	if (ret == PFMLIB_SUCCESS)
-		ret = pfm3_code_range_value(out, fine, retired_only ? pfm3_tagged_pairs(job, CODE_INST_RETIRED) : -1,
-					    &value);
-	if (ret != PFMLIB_SUCCESS)
-		return ret;
-	return pfm3_emit_irange(job, value);
-}
-
-static pfm_err_t
-code_ranges(struct pfm3_job *job)
-{
-	return pfm3_code_ranges(job, encode_code_ranges);
-}
-
 static int
-has_event(const struct pfm3_job *job, unsigned int idx)
+has_event(const struct pfm3_encoder *e, unsigned int idx)
 {
-	for (unsigned int i = 0; i < job->count; i++)
-		if (job->in->pfp_events[i].event == idx)
+	for (unsigned int i = 0; i < e->count; i++)
+		if (e->request->events[i].event == idx)
 			return 1;
 	return 0;
 }
 
 /* A matcher routed to two pairs is cut off from the pair whose tagged event is not measured. */
 static void
-route_matcher(const struct pfm3_job *job, unsigned int pair, uint64_t *route)
+route_matcher(const struct pfm3_encoder *e, unsigned int pair, uint64_t *route)
 {
-	int first = has_event(job, TAGGED_IBRP0 + pair), second = has_event(job, TAGGED_IBRP0 + pair + 2);
+	int first = has_event(e, TAGGED_IBRP0 + pair), second = has_event(e, TAGGED_IBRP0 + pair + 2);
 
 	if (first || !second)
 		*route &= ~((uint64_t)1 << pair);
@@ -254,108 +141,95 @@ route_matcher(const struct pfm3_job *job, unsigned int pair, uint64_t *route)
 		*route &= ~((uint64_t)1 << (pair + 2));
 }
 
-static void
-trace_matcher(const struct pfm3_job *job, unsigned int num, unsigned long value)
+/* Emit a matcher, in whose lowest bits the caller has no say: ig_ad, inv, and one that is always set. */
+static pfm_err_t
+emit_itanium2_matcher(const struct pfm3_encoder *e, unsigned int num, uint64_t value, unsigned int ig_ad,
+		      unsigned int inv)
 {
-	pfm_ita2_pmc_reg_t reg = { .pmc_val = value };
+	uint64_t v = (value & ~(uint64_t)7) | ia64_field(ig_ad, 0, 1) | ia64_field(inv, 1, 1) | ia64_field(1, 2, 1);
+	pfm_err_t ret = pfm3_emit_pmc(e, num, v);
 
-	pfm3_trace(job, "[PMC%u(pmc%u)=0x%lx m=%u i=%u f=%u b=%u match=0x%x mask=0x%x", num, num, value,
-		   (unsigned int)reg.pmc8_9_ita2_reg.opcm_m, (unsigned int)reg.pmc8_9_ita2_reg.opcm_i,
-		   (unsigned int)reg.pmc8_9_ita2_reg.opcm_f, (unsigned int)reg.pmc8_9_ita2_reg.opcm_b,
-		   (unsigned int)reg.pmc8_9_ita2_reg.opcm_match, (unsigned int)reg.pmc8_9_ita2_reg.opcm_mask);
+	if (ret != PFMLIB_SUCCESS || !pfm3_verbose(e))
+		return ret;
+	pfm3_trace(e, "[PMC%u(pmc%u)=0x%llx m=%u i=%u f=%u b=%u match=0x%x mask=0x%x", num, num, (unsigned long long)v,
+		   pfm3_bits(v, 63, 1), pfm3_bits(v, 62, 1), pfm3_bits(v, 61, 1), pfm3_bits(v, 60, 1),
+		   pfm3_bits(v, 33, 27), pfm3_bits(v, 3, 27));
 	if (num == PMC_OPCM8)
-		pfm3_trace(job, " inv=%u ig_ad=%u", (unsigned int)reg.pmc8_9_ita2_reg.opcm_inv,
-			   (unsigned int)reg.pmc8_9_ita2_reg.opcm_ig_ad);
-	pfm3_trace(job, "]\n");
+		pfm3_trace(e, " inv=%u ig_ad=%u", pfm3_bits(v, 1, 1), pfm3_bits(v, 0, 1));
+	pfm3_trace(e, "]\n");
+	return PFMLIB_SUCCESS;
 }
 
 /* PMC8 takes part in opcode matching and, for inversion, in code ranges. */
 static pfm_err_t
-emit_matcher8(struct pfm3_job *job, uint64_t *route)
+emit_matcher8(const struct pfm3_encoder *e, uint64_t *route)
 {
-	const pfmlib_ita2_input_param_t *in = input(job);
-	pfm_ita2_pmc_reg_t reg = { .pmc_val = 0xffffffff3fffffff };
-	int ranges = job->extras.irange.used;
+	const struct pfm3_matcher *matcher = &e->request->matchers[0];
+	const struct pfm3_ranges *code = &e->request->code;
+	unsigned int inv = code->used && code->flags & PFMLIB_ITA2_RR_INV;
 
-	if (!in->pfp_ita2_pmc8.opcm_used && !(ranges && output(job)->pfp_ita2_irange.rr_nbr_used))
+	if (!matcher->used && !(code->used && e->answer->code.count))
 		return PFMLIB_SUCCESS;
-	if (in->pfp_ita2_pmc8.opcm_used)
-		reg.pmc_val = in->pfp_ita2_pmc8.pmc_val;
-	reg.pmc8_9_ita2_reg.opcm_ig_ad = !ranges;
-	reg.pmc8_9_ita2_reg.opcm_inv = ranges && job->extras.irange.flags & PFMLIB_ITA2_RR_INV;
-	reg.pmc8_9_ita2_reg.opcm_bit2 = 1;
-	trace_matcher(job, PMC_OPCM8, reg.pmc_val);
-	if (in->pfp_ita2_pmc8.opcm_used)
-		route_matcher(job, 0, route);
-	return pfm3_emit_pmc(job, PMC_OPCM8, reg.pmc_val);
+	if (matcher->used)
+		route_matcher(e, 0, route);
+	return emit_itanium2_matcher(e, PMC_OPCM8, matcher->used ? matcher->value : 0xffffffff3fffffff, !code->used, inv);
 }
 
 /* PMC9 only works for retired instructions. */
 static pfm_err_t
-emit_matcher9(struct pfm3_job *job, uint64_t *route)
+emit_matcher9(const struct pfm3_encoder *e, uint64_t *route)
 {
-	const pfmlib_ita2_input_param_t *in = input(job);
-	pfm_ita2_pmc_reg_t reg;
+	const struct pfm3_matcher *matcher = &e->request->matchers[1];
 
-	if (!in->pfp_ita2_pmc9.opcm_used)
+	if (!matcher->used)
 		return PFMLIB_SUCCESS;
-	if (pfm3_count_codes(job, inst_retired_codes, sizeof(inst_retired_codes)) != job->count)
+	if (pfm3_count_retired(e) != e->count)
 		return PFMLIB_ERR_FEATCOMB;
-	reg.pmc_val = in->pfp_ita2_pmc9.pmc_val;
-	reg.pmc8_9_ita2_reg.opcm_ig_ad = 1;
-	reg.pmc8_9_ita2_reg.opcm_inv = 0;
-	reg.pmc8_9_ita2_reg.opcm_bit2 = 1;
-	trace_matcher(job, PMC_OPCM9, reg.pmc_val);
-	route_matcher(job, 1, route);
-	return pfm3_emit_pmc(job, PMC_OPCM9, reg.pmc_val);
+	route_matcher(e, 1, route);
+	return emit_itanium2_matcher(e, PMC_OPCM9, matcher->value, 1, 0);
 }
 
 static pfm_err_t
-opcode_matchers(struct pfm3_job *job)
+itanium2_opcode_matchers(struct pfm3_encoder *e)
 {
 	uint64_t route = 0xffffffff;
 	pfm_err_t ret;
 
-	if (!job->model_in)
+	if (!e->request->has_input)
 		return PFMLIB_SUCCESS;
-	ret = emit_matcher8(job, &route);
+	ret = emit_matcher8(e, &route);
 	if (ret == PFMLIB_SUCCESS)
-		ret = emit_matcher9(job, &route);
+		ret = emit_matcher9(e, &route);
+	if (ret == PFMLIB_SUCCESS)	/* even if nothing is matched (quirk) */
+		ret = pfm3_emit_pmc(e, PMC_OPCM_ROUTE, route);
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
-	pfm3_trace(job, "[PMC15(pmc15)=0x%llx ibrp0_pmc8=%u ibrp1_pmc9=%u ibrp2_pmc8=%u ibrp3_pmc9=%u]\n",
-		   (unsigned long long)route, (unsigned int)route & 1, (unsigned int)route >> 1 & 1,
-		   (unsigned int)route >> 2 & 1, (unsigned int)route >> 3 & 1);
-	/* Written even if nothing is matched (quirk). */
-	return pfm3_emit_pmc(job, PMC_OPCM_ROUTE, route);
+	pfm3_trace(e, "[PMC15(pmc15)=0x%llx ibrp0_pmc8=%u ibrp1_pmc9=%u ibrp2_pmc8=%u ibrp3_pmc9=%u]\n",
+		   (unsigned long long)route, pfm3_bits(route, 0, 1), pfm3_bits(route, 1, 1),
+		   pfm3_bits(route, 2, 1), pfm3_bits(route, 3, 1));
+	return PFMLIB_SUCCESS;
 }
 
 static pfm_err_t
-branch_trace_buffer(struct pfm3_job *job)
+itanium2_branches(struct pfm3_encoder *e)
 {
 	int record;
-	pfm_err_t ret = pfm3_branches(job, &record);
+	pfm_err_t ret = pfm3_branch_pmc(e, &record);
 
 	if (ret == PFMLIB_SUCCESS && record)
-		pfm3_emit_shown_pmds(job, 8, 16);
+		pfm3_emit_shown_pmds(e, 8, 16);
 	return ret;
 }
 
-static pfm_err_t
-itanium2_dispatch(struct pfm3_job *job)
-{
-	static const pfm3_stage stages[] = {
-		pfm3_check_extras, counters, pfm3_instruction_ear, pfm3_data_ear, code_ranges,
-		pfm3_data_ranges, opcode_matchers, branch_trace_buffer,
-	};
-
-	return pfm3_job_run(job, stages, sizeof(stages) / sizeof(*stages));
-}
+static const pfm3_stage itanium2_stages[] = {
+	pfm3_check_qualifiers, itanium2_counters, pfm3_instruction_ear, pfm3_data_ear, pfm3_code_ranges,
+	pfm3_data_ranges, itanium2_opcode_matchers, itanium2_branches, NULL,
+};
 
 const struct pfm3_model pfm3_itanium2 = {
 	.name = "itanium2",
 	.type = PFMLIB_ITANIUM2_PMU,
-	.family = 0x1f,
+	.family = IA64_ITANIUM2,
 	.has_fine_mode_bug = 1,
 	.num_pmcs = PMU_ITA2_NUM_PMCS,
 	.num_pmds = PMU_ITA2_NUM_PMDS,
@@ -372,10 +246,11 @@ const struct pfm3_model pfm3_itanium2 = {
 		.branches = PMC_BTB, .iear_pmd = 0, .dear_pmd = 2, .dear_pmd3 = 17, .has_ism = 1,
 		.irange_field = "ibrp", .drange_field = "cfg_dbrp",
 	},
-	.read_extras = read_extras,
-	.dispatch = itanium2_dispatch,
+	.code_rules = { .page = 0xfffff000, .fetches = itanium2_fetches, .check_matchers = check_matcher_pairs },
+	.stages = itanium2_stages,
+	.abi = &pfm3_itanium2_abi,
 };
 
 /* The queries of the manual page. */
-PFM3_QUERIES_2(ita2, pfm3_itanium2, PMC_IRANGE)
+PFM3_QUERIES_2(ita2, pfm3_itanium2)
 PFM3_QUERY_KIND(pfm_ita2_is_btb, pfm3_itanium2, 1u << PFM3_BTB)

@@ -1,9 +1,7 @@
 /*
- * The re-entrant half of the library: the list of models, event lookup, the
- * checks of a request that are the same for every model.
+ * The list of models; lookup of events and unit masks; what the queries of all models ask.
  */
-#include "model.h"
-#include "job.h"
+#include "encoder.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -54,24 +52,17 @@ pfm3_num_masks(const struct pfm3_model *model, const struct pfm3_event *event)
 	return event->flags & PFM3_MESI ? model->num_masks : 0;
 }
 
-pfm_err_t
-pfm3_check_event(const struct pfm3_model *model, const pfmlib_event_t *e)
+uint64_t
+pfm3_mask_set(const pfmlib_event_t *e)
 {
-	const struct pfm3_event *event = pfm3_event_at(model, e->event);
-	unsigned int masks;
+	const uint64_t none = (uint64_t)1 << 63;
+	uint64_t set = 0;
 
 	if (e->num_masks > PFMLIB_MAX_MASKS_PER_EVENT)
-		return PFMLIB_ERR_UMASK;
-	if (!event)
-		return PFMLIB_ERR_INVAL;
-	masks = pfm3_num_masks(model, event);
+		return none;
 	for (unsigned int i = 0; i < e->num_masks; i++)
-		if (e->unit_masks[i] >= masks)
-			return PFMLIB_ERR_UMASK;
-	/* No model of this library declares a default unit mask. */
-	if (masks > 0 && e->num_masks == 0)
-		return PFMLIB_ERR_UMASK;
-	return PFMLIB_SUCCESS;
+		set |= e->unit_masks[i] < 63 ? (uint64_t)1 << e->unit_masks[i] : none;
+	return set;
 }
 
 /* Read a whole token, which a colon or the end of the string follows, as a C
@@ -82,7 +73,7 @@ parse_number(const char *str, size_t len, unsigned long *value)
 	char *end;
 
 	*value = strtoul(str, &end, 0);
-	/* strtoul() answers ULONG_MAX on overflow: no unit mask has that code. */
+	/* strtoul() returns ULONG_MAX on overflow: no unit mask has that code. */
 	return end != str && end == str + len && *value != ULONG_MAX;
 }
 
@@ -126,20 +117,18 @@ static pfm_err_t
 add_combined_masks(const struct pfm3_model *model, const struct pfm3_event *event,
 		   unsigned long value, pfmlib_event_t *e)
 {
-	unsigned int masks = pfm3_num_masks(model, event), before = e->num_masks;
+	unsigned int masks = pfm3_num_masks(model, event);
 	unsigned long seen = 0;
 	pfm_err_t ret = PFMLIB_SUCCESS;
 
-	for (unsigned int i = 0; i < masks && ret == PFMLIB_SUCCESS; i++) {
-		if (model->masks[i].code & ~value)
-			continue;
-		ret = add_mask(e, i);
-		seen |= model->masks[i].code;
-	}
-	if (ret == PFMLIB_SUCCESS && seen != value)
-		ret = PFMLIB_ERR_UMASK;
-	if (ret != PFMLIB_SUCCESS)
-		e->num_masks = before;
+	for (unsigned int i = 0; i < masks; i++)
+		if (!(model->masks[i].code & ~value))
+			seen |= model->masks[i].code;
+	if (seen != value)	/* then the event is left as it is */
+		return PFMLIB_ERR_UMASK;
+	for (unsigned int i = 0; i < masks && ret == PFMLIB_SUCCESS; i++)
+		if (!(model->masks[i].code & ~value))
+			ret = add_mask(e, i);
 	return ret;
 }
 
@@ -184,43 +173,45 @@ pfm3_find_full_event(const struct pfm3_model *model, const char *str, pfmlib_eve
 	return ret;
 }
 
-/* The checks of a request that are the same for every model. */
-static pfm_err_t
-check_request(const struct pfm3_model *model, const pfmlib_input_param_t *in)
+int
+pfm3_is_kind(const struct pfm3_model *model, unsigned int idx, unsigned int kinds)
 {
-	pfm_err_t ret = PFMLIB_SUCCESS;
+	const struct pfm3_event *event = pfm3_event_at(model, idx);
 
-	if (in->pfp_dfl_plm == 0 || in->pfp_event_count >= PFMLIB_MAX_PMCS)
-		return PFMLIB_ERR_INVAL;
-	if (in->pfp_event_count > model->num_counters)
-		return PFMLIB_ERR_NOASSIGN;
-	for (unsigned int i = 0; i < in->pfp_event_count && ret == PFMLIB_SUCCESS; i++)
-		ret = pfm3_check_event(model, &in->pfp_events[i]);
-	return ret;
+	return event && kinds >> event->kind & 1;
 }
 
-pfm_err_t
-pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settings,
-	      const pfmlib_input_param_t *in, const void *model_in,
-	      pfmlib_output_param_t *out, void *model_out)
+int
+pfm3_has_flag(const struct pfm3_model *model, unsigned int idx, unsigned int flag)
 {
-	struct pfm3_job job;
-	pfm_err_t ret;
+	const struct pfm3_event *event = pfm3_event_at(model, idx);
 
-	/* The reference lets a NULL pass if the model's structure is there, and crashes. */
-	if (!in || (!out && !model_out))
-		return PFMLIB_ERR_INVAL;
-	ret = check_request(model, in);
-	if (ret != PFMLIB_SUCCESS)
-		return ret;
-	if (!out)
-		return PFMLIB_ERR_INVAL;
-	memset(out, 0, sizeof(*out));
-	/* A generic PMU may claim more counters than any has. */
-	if (in->pfp_event_count > PFM3_MAX_COUNTERS)
-		return PFMLIB_ERR_TOOMANY;
-	pfm3_job_init(&job, model, settings, in, model_in, out, model_out);
-	return model->dispatch(&job);
+	return event && event->flags & flag;
+}
+
+int
+pfm3_ear_mode_of(unsigned int kind)
+{
+	switch (kind) {
+	case PFM3_IEAR_CACHE:
+	case PFM3_DEAR_CACHE:
+		return 0;
+	case PFM3_IEAR_TLB:
+	case PFM3_DEAR_TLB:
+		return 1;
+	case PFM3_DEAR_ALAT:
+		return 2;
+	default:
+		return -1;
+	}
+}
+
+int
+pfm3_ear_mode(const struct pfm3_model *model, unsigned int idx)
+{
+	const struct pfm3_event *event = pfm3_event_at(model, idx);
+
+	return event ? pfm3_ear_mode_of(event->kind) : -1;
 }
 
 const char *

@@ -10,10 +10,7 @@
 #define PFM3_MODEL_H
 
 #include "../names/names.h"
-#include "public.h"
-
-/* Counters of the largest model. */
-#define PFM3_MAX_COUNTERS 12
+#include "request.h"
 
 /* A model for every processor. */
 #define PFM3_ANY_FAMILY 0x100
@@ -77,9 +74,14 @@ struct pfm3_settings {
 	FILE	*notices;	/* "range too big"; NULL: none */
 };
 
-struct pfm3_job;
+struct pfm3_encoder;
+struct pfm3_fetches;
+struct pfm3_abi;
 
-/* Where the shared stages of the encoding (ia64.c) put their results. */
+/* A stage of the encoding: checks, or computes some registers. */
+typedef pfm_err_t (*pfm3_stage)(struct pfm3_encoder *e);
+
+/* Where the shared stages of the encoding (registers.c) put their results. */
 struct pfm3_registers {
 	unsigned int	iear, dear, irange, drange, branches;	/* PMCs */
 	unsigned int	iear_pmd;		/* first of two */
@@ -88,6 +90,18 @@ struct pfm3_registers {
 	int		has_ism;		/* the caller's EAR settings have an instruction set */
 	int		last_ear;		/* of several EAR events the last decides, not the first */
 	const char	*irange_field, *drange_field;	/* names in verbose output */
+};
+
+/* The code ranges of a model that has fine mode (ranges.c). */
+struct pfm3_code_rules {
+	uint64_t	page;		/* address bits that a range in fine mode must not cross */
+	unsigned int	addr_shift;	/* what the addresses of debug registers exceed their numbers by */
+	int		whole_lines;	/* fine ranges are widened to 32 bytes; else only by the fine mode bug */
+	int		prefetch_only;	/* one pair is for fetches and retired instructions, never for other events */
+	/* How the events that see prefetches want the pairs. */
+	pfm_err_t (*fetches)(const struct pfm3_encoder *e, struct pfm3_fetches *f);
+	/* Whether the opcode matchers leave the pairs free (NULL: they do); of retired instructions only. */
+	pfm_err_t (*check_matchers)(const struct pfm3_encoder *e);
 };
 
 struct pfm3_model {
@@ -103,24 +117,26 @@ struct pfm3_model {
 	pfmlib_regmask_t		impl_pmcs;
 	pfmlib_regmask_t		impl_pmds;
 	const struct pfm3_table		*table;
-	int				undescribed;	/* the C API answers no descriptions */
+	int				undescribed;	/* the C API returns no descriptions */
 	const struct pfm3_mask		*masks;		/* of PFM3_MESI events */
 	unsigned int			num_masks;	/* 0: a PMU without unit masks */
 	unsigned int			cycle_event;
 	unsigned int			inst_retired_event;
 	struct pfm3_registers		registers;
-	void (*read_extras)(struct pfm3_job *job);	/* model_in, which is not NULL; NULL: it does not count */
-	pfm_err_t (*dispatch)(struct pfm3_job *job);
-	/* The counters that pfm_get_event_counters() answers; NULL: those of the table. */
+	struct pfm3_code_rules		code_rules;
+	const pfm3_stage		*stages;	/* in the order in which they run; the last is NULL */
+	const struct pfm3_abi		*abi;		/* its public structures (abi.c); NULL: it has none */
+	/* The counters that pfm_get_event_counters() returns; NULL: those of the table. */
 	void (*event_counters)(const struct pfm3_model *model, unsigned int idx, pfmlib_regmask_t *counters);
 };
 
-/* A generic IA-64 PMU as initialisation found it: the model points to what is behind it. */
+/* A generic IA-64 PMU as initialisation found it: the model points to the rest. */
 struct pfm3_gen_ia64 {
 	struct pfm3_model	model;
 	struct pfm3_table	table;
 	struct pfm3_event	events[2];
 	pfmlib_regmask_t	capable[2];	/* registers that can measure each event */
+	unsigned int		pairs;		/* of PMCs and PMDs, as the file says */
 };
 
 extern const struct pfm3_model pfm3_montecito, pfm3_itanium2, pfm3_itanium, pfm3_gen_ia64;
@@ -132,7 +148,7 @@ extern const struct pfm3_table pfm3_montecito_table, pfm3_itanium2_table, pfm3_i
  * untouched then.  notices: where a bad register number is reported, or NULL. */
 pfm_err_t pfm3_gen_ia64_init(struct pfm3_gen_ia64 *pmu, const char *path, FILE *notices);
 
-/* The model at a place of the list of supported PMUs; NULL behind the end. */
+/* The model at a place of the list of supported PMUs; NULL past the end. */
 const struct pfm3_model *pfm3_model_at(unsigned int place);
 
 /* The model of a PMU type, or NULL. */
@@ -147,8 +163,11 @@ const struct pfm3_event *pfm3_event_at(const struct pfm3_model *model, unsigned 
 /* Number of unit masks of an event. */
 unsigned int pfm3_num_masks(const struct pfm3_model *model, const struct pfm3_event *event);
 
+/* The unit masks of an event as a set: bit n is unit mask n, bit 63 any that no model has. */
+uint64_t pfm3_mask_set(const pfmlib_event_t *e);
+
 /* Check an event and its unit masks: PFMLIB_ERR_INVAL, PFMLIB_ERR_UMASK. */
-pfm_err_t pfm3_check_event(const struct pfm3_model *model, const pfmlib_event_t *e);
+pfm_err_t pfm3_check_event(const struct pfm3_model *model, unsigned int idx, uint64_t masks);
 
 /* pfm_find_event_mask() for a string of len bytes. */
 pfm_err_t pfm3_find_mask(const struct pfm3_model *model, const struct pfm3_event *event,
@@ -157,10 +176,15 @@ pfm_err_t pfm3_find_mask(const struct pfm3_model *model, const struct pfm3_event
 /* pfm_find_full_event() for a model. */
 pfm_err_t pfm3_find_full_event(const struct pfm3_model *model, const char *str, pfmlib_event_t *e);
 
-/* pfm_dispatch_events() for a model. */
+/* Encode a request.  The encoding is all zeros before, or holds debug registers that new ones are
+ * appended to; of an earlier answer other debug registers would remain. */
+pfm_err_t pfm3_encode(const struct pfm3_model *model, const struct pfm3_settings *settings,
+		      const struct pfm3_request *request, struct pfm3_encoding *encoding);
+
+/* pfm_dispatch_events() for a model.  answer, which may be NULL, counts if it succeeds. */
 pfm_err_t pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settings,
 			const pfmlib_input_param_t *in, const void *model_in,
-			pfmlib_output_param_t *out, void *model_out);
+			pfmlib_output_param_t *out, void *model_out, struct pfm3_answer *answer);
 
 /* EAR mode of an event: 0 cache, 1 TLB, 2 ALAT; -1 if it is no EAR event. */
 int pfm3_ear_mode(const struct pfm3_model *model, unsigned int idx);

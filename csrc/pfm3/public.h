@@ -7,6 +7,12 @@
 #ifndef PFM3_PUBLIC_H
 #define PFM3_PUBLIC_H
 
+#include <endian.h>
+
+#if __BYTE_ORDER != __LITTLE_ENDIAN && !defined(PFMLIB_NO_REG_UNIONS)
+#define PFMLIB_NO_REG_UNIONS	/* the encoder does without them */
+#endif
+
 #ifdef PYPFM_SHARED
 #pragma GCC visibility push(default)
 #endif

@@ -6,7 +6,7 @@
 #ifndef PFM3_QUERIES_H
 #define PFM3_QUERIES_H
 
-#include "ia64.h"
+#include "encoder.h"
 
 /* int name(i): whether event i is of one of some kinds */
 #define PFM3_QUERY_KIND(name, model, kinds) \
@@ -40,12 +40,6 @@
 		return PFMLIB_SUCCESS; \
 	}
 
-#define PFM3_QUERY_IS_FINE(tag, irange_pmc) \
-	int pfm_##tag##_irange_is_fine(pfmlib_output_param_t *outp, pfmlib_##tag##_output_param_t *mod_out) \
-	{ \
-		return mod_out && mod_out->pfp_##tag##_irange.rr_nbr_used && pfm3_is_fine(outp, irange_pmc); \
-	}
-
 /* All that the models have in common; the branch buffer has a name of its own in each. */
 #define PFM3_QUERIES(tag, model) \
 	PFM3_QUERY_KIND(pfm_##tag##_is_ear, model, PFM3_EAR_KINDS) \
@@ -62,15 +56,14 @@
 	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_umask, model, unsigned long, umask) \
 	PFM3_QUERY_EAR_MODE(pfm_##tag##_get_ear_mode, model, pfmlib_##tag##_ear_mode_t)
 
-/* What Itanium 2 and Montecito have beside that: ALAT events, groups and sets, fine mode, and the
- * names that the text of their manual pages has. */
-#define PFM3_QUERIES_2(tag, model, irange_pmc) \
+/* What Itanium 2 and Montecito have beside that: ALAT events, groups and sets, and the names
+ *  that the text of their manual pages has. */
+#define PFM3_QUERIES_2(tag, model) \
 	PFM3_QUERIES(tag, model) \
 	PFM3_QUERY_KIND(pfm_##tag##_is_dear_alat, model, 1u << PFM3_DEAR_ALAT) \
 	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_group, model, int, group) \
 	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_grp, model, int, group) \
 	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_set, model, int, set) \
-	PFM3_QUERY_EAR_MODE(pfm_##tag##_get_event_ear_mode, model, pfmlib_##tag##_ear_mode_t) \
-	PFM3_QUERY_IS_FINE(tag, irange_pmc)
+	PFM3_QUERY_EAR_MODE(pfm_##tag##_get_event_ear_mode, model, pfmlib_##tag##_ear_mode_t)
 
 #endif

@@ -66,7 +66,7 @@ pfm_get_version(void)
 }
 
 /* The size rule: 0 stands for the oldest size, a bigger structure must hold
- * zeros behind what the library knows. */
+ * zeros after what the library knows. */
 static int
 size_is_valid(const void *structure, size_t size, size_t oldest, size_t known)
 {
@@ -96,7 +96,7 @@ known_pmu(pfm_pmu_t id, const struct pfm4_pmu **pmu)
 
 /* The event of an opaque index, or NULL. */
 static const struct pfm4_event *
-event_of(int idx, const struct pfm4_pmu **pmu, const struct pfm4_pmu_state **pmu_state)
+event_at(int idx, const struct pfm4_pmu **pmu, const struct pfm4_pmu_state **pmu_state)
 {
 	int n = idx & 0x1fffff;
 
@@ -139,7 +139,7 @@ pfm_get_event_next(int idx)
 	const struct pfm4_pmu_state *pmu_state;
 	const struct pfm4_pmu *pmu;
 
-	if (!state.initialised || !event_of(idx, &pmu, &pmu_state))
+	if (!state.initialised || !event_at(idx, &pmu, &pmu_state))
 		return -1;
 	return (idx & 0x1fffff) + 1 < pmu->table->count ? idx + 1 : -1;
 }
@@ -178,14 +178,14 @@ pfm_get_event_info(int idx, pfm_os_t os, pfm_event_info_t *output)
 		return PFM_ERR_NOINIT;
 	if ((unsigned int)os >= PFM_OS_MAX)
 		return PFM_ERR_INVAL;
-	event = event_of(idx, &pmu, &pmu_state);
+	event = event_at(idx, &pmu, &pmu_state);
 	if (!event || !output || !size_is_valid(output, output->size, PFM_EVENT_INFO_ABI0, sizeof(*output)))
 		return PFM_ERR_INVAL;
 	if (!os_is_active(os))
 		return PFM_ERR_NOTSUPP;
 	*output = (pfm_event_info_t){
 		.name = event->name, .desc = event->desc, .equiv = event->equiv, .size = sizeof(*output),
-		.code = event->code, .pmu = pmu->id, .dtype = PFM_DTYPE_UINT64, .idx = idx,
+		.code = pfm4_event_code(&state.context, pmu, event), .pmu = pmu->id, .dtype = PFM_DTYPE_UINT64, .idx = idx,
 		.nattrs = event->num_umasks + pfm4_modifiers(pmu, pfm4_levels(pmu, pmu_state), event, os, modifiers),
 	};
 	precise = (event->flags & (PFM4_PEBS | PFM4_PRECISE)) != 0;
@@ -205,8 +205,7 @@ describe_umask(const struct pfm4_pmu *pmu, const struct pfm4_umask *umask, pfm_e
 	output->code = umask->code;
 	output->type = PFM_ATTR_UMASK;
 	output->ctrl = PFM_ATTR_CTRL_PMU;
-	/* The defaults of perf's cache events are not reported (quirk). */
-	output->is_dfl = pmu == &pfm4_glm && umask->flags & PFM4_DFL;
+	output->is_dfl = pmu->shows_defaults && umask->flags & PFM4_DFL;
 	output->is_precise = precise & 1;
 	output->support_hw_smpl = precise & 1;
 }
@@ -234,7 +233,7 @@ pfm_get_event_attr_info(int eidx, int aidx, pfm_os_t os, pfm_event_attr_info_t *
 		return PFM_ERR_NOINIT;
 	if (aidx < 0 || (unsigned int)os >= PFM_OS_MAX)
 		return PFM_ERR_INVAL;
-	event = event_of(eidx, &pmu, &pmu_state);
+	event = event_at(eidx, &pmu, &pmu_state);
 	if (!event || !output || !size_is_valid(output, output->size, PFM_ATTR_INFO_ABI0, ATTR_INFO_SIZE))
 		return PFM_ERR_INVAL;
 	if (!os_is_active(os))
@@ -380,7 +379,7 @@ pfm_get_perf_event_encoding(const char *str, int dfl_plm, struct perf_event_attr
 
 /* Encode one string for pfm_pmu_validate(); 1 if there is nothing to complain of. */
 static int
-validates(const char *string, FILE *fp, pfm_err_t *last)
+is_encodable(const char *string, FILE *fp, pfm_err_t *last)
 {
 	uint64_t codes[PFM4_MAX_CODES];
 	pfm_pmu_encode_arg_t arg = { .codes = codes, .count = PFM4_MAX_CODES };
@@ -410,12 +409,12 @@ pfm_pmu_validate(pfm_pmu_t pmu_id, FILE *fp)
 
 		for (int i = 0; i < event->num_umasks; i++) {
 			snprintf(string, sizeof(string), "%s::%s:%s", pmu->name, event->name, event->umasks[i].name);
-			encoded += validates(string, fp, &last);
+			encoded += is_encodable(string, fp, &last);
 		}
 		if (encoded)
 			continue;
 		snprintf(string, sizeof(string), "%s::%s", pmu->name, event->name);
-		validates(string, fp, &last);
+		is_encodable(string, fp, &last);
 	}
 	return last;
 }

@@ -4,8 +4,9 @@
  */
 #include "request.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "../environment/environment.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -20,16 +21,25 @@ enum { UMASK_BITS = 8, OFFCORE_UMASK_BITS = 38 };
 
 #define NO_GROUP (-1)
 
+static const struct pfm4_modifier hw_modifiers[] = {
+	{ "k", "count in the kernel (privilege level 0)", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_K },
+	{ "u", "count in user programs (privilege levels 1 to 3)", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_U },
+	{ "e", "count changes from no occurrence to some", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_E },
+	{ "i", "invert the comparison with the counter mask", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_I },
+	{ "c", "count cycles with at least this many occurrences, 0 to 255", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PMU, PFM4_C },
+	{ .name = NULL },
+};
+
 /* What the entries of a string say, taken together. */
 struct selection {
 	uint64_t	umask;			/* bits of the unit masks */
 	unsigned int	seen;			/* groups with a unit mask, as a set */
-	int		count[8];		/* explicit unit masks of each group */
+	int		count[PFM4_MAX_GROUPS];	/* explicit unit masks of each group */
 	unsigned int	alone;			/* groups that hold one unit mask only */
 	int		limit;			/* no group above this one, or NO_GROUP */
 	int		only;			/* no group but 0 and this one, or NO_GROUP */
 	int		levels_given;		/* u or k is mentioned */
-	unsigned int	modifiers[5];		/* values of k, u, e, i, c */
+	uint64_t	modifiers[PFM4_NUM_HW_MODIFIERS];	/* values of k, u, e, i, c */
 };
 
 static pfm_err_t
@@ -73,12 +83,12 @@ select_modifier(struct selection *s, const struct pfm4_entry *entry)
 		return PFM_ERR_ATTR_VAL;
 	if (code == PFM4_U || code == PFM4_K)
 		s->levels_given = 1;
-	s->modifiers[code] = code == PFM4_C ? (unsigned int)entry->value : entry->value != 0;
+	s->modifiers[code] = code == PFM4_C ? entry->value : entry->value != 0;
 	return PFM_SUCCESS;
 }
 
 static pfm_err_t
-read_entries(const struct pfm4_request *r, struct selection *s)
+glm_select(const struct pfm4_request *r, struct selection *s)
 {
 	pfm_err_t ret = PFM_SUCCESS;
 
@@ -168,19 +178,19 @@ set_codes(struct pfm4_request *r, const struct selection *s)
 	} else {
 		code |= s->umask << UMASK_SHIFT;
 	}
-	r->codes[0] = code | (uint64_t)s->modifiers[PFM4_U] << USER_BIT |
-		      (uint64_t)s->modifiers[PFM4_K] << KERNEL_BIT |
-		      (uint64_t)s->modifiers[PFM4_E] << EDGE_BIT |
+	r->codes[0] = code | s->modifiers[PFM4_U] << USER_BIT |
+		      s->modifiers[PFM4_K] << KERNEL_BIT |
+		      s->modifiers[PFM4_E] << EDGE_BIT |
 		      (uint64_t)1 << INTERRUPT_BIT | (uint64_t)1 << ENABLE_BIT |
-		      (uint64_t)s->modifiers[PFM4_I] << INVERT_BIT |
-		      (uint64_t)s->modifiers[PFM4_C] << CMASK_SHIFT;
+		      s->modifiers[PFM4_I] << INVERT_BIT |
+		      s->modifiers[PFM4_C] << CMASK_SHIFT;
 }
 
 static pfm_err_t
-encode(struct pfm4_request *r)
+glm_encode(struct pfm4_request *r)
 {
 	struct selection s;
-	pfm_err_t ret = read_entries(r, &s);
+	pfm_err_t ret = glm_select(r, &s);
 
 	if (ret == PFM_SUCCESS)
 		ret = add_defaults(r, &s);
@@ -191,17 +201,8 @@ encode(struct pfm4_request *r)
 	pfm4_append(r, r->event->name);
 	pfm4_append_umasks(r);
 	set_codes(r, &s);
-	for (int i = 0; i < r->num_modifiers; i++)
-		if (r->modifiers[i]->ctrl == PFM_ATTR_CTRL_PMU)
-			pfm4_append_value(r, r->modifiers[i]->name, s.modifiers[r->modifiers[i]->code]);
+	pfm4_append_hw_modifiers(r, s.modifiers);
 	return PFM_SUCCESS;
-}
-
-static int
-match(const struct pfm4_pmu *pmu, const char *name, size_t len, uint64_t *raw)
-{
-	(void)raw;
-	return names_find(&pmu->table->names, &pmu->table->events[0].name, sizeof(*pmu->table->events), name, len);
 }
 
 struct processor {
@@ -232,7 +233,7 @@ host_processor(void)
 {
 	static struct processor host;
 	static int asked;
-	const char *given = getenv("LIBPFM_X86_CPUID");
+	const char *given = environment("LIBPFM_X86_CPUID");
 	struct processor p = { 0, 0 };
 	char tail;
 
@@ -246,11 +247,19 @@ host_processor(void)
 }
 
 static int
-detect(void)
+glm_detect(const struct pfm4_pmu *pmu, struct pfm4_context *context)
 {
 	struct processor p = host_processor();
 
+	(void)pmu;
+	(void)context;
 	return p.family == 6 && (p.model == 92 || p.model == 95);
+}
+
+static unsigned int
+glm_lacks(const struct pfm4_event *event)
+{
+	return 1u << PFM4_OS_HW_SMPL | (event->flags & PFM4_PEBS ? 0 : 1u << PFM4_OS_PRECISE);
 }
 
 const struct pfm4_pmu pfm4_glm = {
@@ -262,8 +271,14 @@ const struct pfm4_pmu pfm4_glm = {
 	.max_encoding = 2,
 	.num_cntrs = 4,
 	.num_fixed_cntrs = 3,
+	.levels = PFM_PLM0 | PFM_PLM3,
 	.raw_umasks = 1,
-	.match = match,
-	.encode = encode,
-	.detect = detect,
+	.shows_defaults = 1,
+	.hw_modifiers = hw_modifiers,
+	/* The kernel sets them: from attr.exclude_*, and to run at all. */
+	.not_in_config = 1ull << USER_BIT | 1ull << KERNEL_BIT | 1ull << INTERRUPT_BIT | 1ull << ENABLE_BIT,
+	.lacks = glm_lacks,
+	.match = pfm4_match,
+	.encode = glm_encode,
+	.detect = glm_detect,
 };

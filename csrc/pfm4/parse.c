@@ -23,7 +23,7 @@ token_length(const char *str)
 }
 
 static pfm_err_t
-add_entry(struct pfm4_request *r, struct pfm4_entry entry)
+append_entry(struct pfm4_request *r, struct pfm4_entry entry)
 {
 	/* The reference has no such limit for unit masks, and crashes. */
 	if (r->num_entries == PFM4_MAX_ENTRIES)
@@ -35,7 +35,7 @@ add_entry(struct pfm4_request *r, struct pfm4_entry entry)
 static pfm_err_t
 add_umask(struct pfm4_request *r, int index)
 {
-	return add_entry(r, (struct pfm4_entry){ .index = index, .umask = &r->event->umasks[index] });
+	return append_entry(r, (struct pfm4_entry){ .index = index, .umask = &r->event->umasks[index] });
 }
 
 /* A unit mask, or those that it stands for. */
@@ -74,7 +74,7 @@ parse_raw_umask(struct run *run, const char *name, const char *name_end, const c
 	run->raw_seen = 1;
 	if (name_end != end)
 		return PFM_ERR_ATTR_VAL;
-	return add_entry(run->r, (struct pfm4_entry){ .index = PFM4_RAW_INDEX, .value = value });
+	return append_entry(run->r, (struct pfm4_entry){ .index = PFM4_RAW_INDEX, .value = value });
 }
 
 /* One of yYtT1 or nNfF0. */
@@ -106,7 +106,7 @@ parse_modifier(struct pfm4_request *r, int index, const char *name_end, const ch
 		ret = parse_bool(name_end + 1, end, &entry.value);
 	else if (has_value && !read_number(name_end + 1, end, &entry.value))
 		ret = PFM_ERR_ATTR_VAL;
-	return ret == PFM_SUCCESS ? add_entry(r, entry) : ret;
+	return ret == PFM_SUCCESS ? append_entry(r, entry) : ret;
 }
 
 /* Index of a name in the attribute list, or -1; unit masks have no value. */
@@ -164,13 +164,14 @@ drop_duplicates(struct pfm4_request *r)
 
 /* Substitute the target of an alias, with the unit masks that the alias implies. */
 static pfm_err_t
-take_event(struct pfm4_request *r, int n)
+take_event(const struct pfm4_context *context, struct pfm4_request *r, int n)
 {
 	const struct pfm4_event *found = &r->pmu->table->events[n];
 	pfm_err_t ret = PFM_SUCCESS;
 
 	r->event = &r->pmu->table->events[found->target];
 	r->idx = pfm4_opaque(r->pmu, found->target);
+	r->code = pfm4_event_code(context, r->pmu, r->event);
 	r->num_modifiers = pfm4_modifiers(r->pmu, r->plm, r->event, r->os, r->modifiers);
 	for (int i = 0; i < found->num_implied && ret == PFM_SUCCESS; i++)
 		ret = add_named_umask(r, found->implied[i]);
@@ -219,7 +220,7 @@ pfm4_parse(const struct pfm4_context *context, const char *str, pfm_os_t os, str
 		       separator ? separator + 2 : str, len, r);
 	if (n < 0)
 		return PFM_ERR_NOTFOUND;
-	ret = take_event(r, n);
+	ret = take_event(context, r, n);
 	for (str = (separator ? separator + 2 : str) + len; *str && ret == PFM_SUCCESS; str += len) {
 		str++;
 		len = token_length(str);

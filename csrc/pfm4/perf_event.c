@@ -13,9 +13,6 @@ struct os_selection {
 	int		pinned;
 };
 
-/* Bits that the kernel does not see in a raw event. */
-#define NOT_IN_CONFIG	(1ull << 16 | 1ull << 17 | 1ull << 20 | 1ull << 22)
-
 static pfm_err_t
 set_period(struct perf_event_attr *attr, uint64_t value)
 {
@@ -45,7 +42,7 @@ add_level(struct os_selection *s, unsigned int level, uint64_t value)
 
 /* Apply one modifier of the operating system. */
 static pfm_err_t
-apply(struct os_selection *s, const struct pfm4_entry *entry, struct perf_event_attr *attr, int *cpu)
+apply_modifier(struct os_selection *s, const struct pfm4_entry *entry, struct perf_event_attr *attr, int *cpu)
 {
 	uint64_t value = entry->value;
 
@@ -93,7 +90,7 @@ apply(struct os_selection *s, const struct pfm4_entry *entry, struct perf_event_
 }
 
 static pfm_err_t
-apply_all(const struct pfm4_request *r, struct os_selection *s, struct perf_event_attr *attr, int *cpu)
+apply_modifiers(const struct pfm4_request *r, struct os_selection *s, struct perf_event_attr *attr, int *cpu)
 {
 	pfm_err_t ret = PFM_SUCCESS;
 
@@ -101,7 +98,7 @@ apply_all(const struct pfm4_request *r, struct os_selection *s, struct perf_even
 		const struct pfm4_entry *entry = &r->entries[i];
 
 		if (entry->modifier && entry->modifier->ctrl == PFM_ATTR_CTRL_PERF_EVENT)
-			ret = apply(s, entry, attr, cpu);
+			ret = apply_modifier(s, entry, attr, cpu);
 	}
 	return ret;
 }
@@ -124,7 +121,7 @@ set_exclusions(const struct pfm4_request *r, const struct os_selection *s, struc
 	return plm;
 }
 
-/* Behind the PMU's part of the string: what the modifiers came to. */
+/* What the modifiers came to, after the PMU's part of the string. */
 static void
 append_modifier(struct pfm4_request *r, const struct pfm4_modifier *m, unsigned int plm,
 		const struct perf_event_attr *attr)
@@ -162,7 +159,7 @@ append_modifier(struct pfm4_request *r, const struct pfm4_modifier *m, unsigned 
 
 /* What all interfaces do: parse, then let the PMU encode. */
 static pfm_err_t
-start(const struct pfm4_context *context, const char *str, pfm_os_t os, unsigned int dfl_plm,
+parse_and_encode(const struct pfm4_context *context, const char *str, pfm_os_t os, unsigned int dfl_plm,
       struct pfm4_request *r)
 {
 	pfm_err_t ret = pfm4_parse(context, str, os, r);
@@ -177,7 +174,7 @@ pfm_err_t
 pfm4_encode_raw(const struct pfm4_context *context, const char *str, unsigned int dfl_plm,
 		struct pfm4_request *r)
 {
-	return start(context, str, PFM_OS_NONE, dfl_plm, r);
+	return parse_and_encode(context, str, PFM_OS_NONE, dfl_plm, r);
 }
 
 pfm_err_t
@@ -186,18 +183,18 @@ pfm4_encode_perf(const struct pfm4_context *context, const char *str, unsigned i
 {
 	struct os_selection s = { 0 };
 	unsigned int plm;
-	pfm_err_t ret = start(context, str, os, dfl_plm, r);
+	pfm_err_t ret = parse_and_encode(context, str, os, dfl_plm, r);
 
 	if (ret != PFM_SUCCESS)
 		return ret;
 	attr->type = r->event->perf_type;
-	attr->config = r->pmu == &pfm4_glm ? r->codes[0] & ~NOT_IN_CONFIG : r->codes[0];
+	attr->config = r->codes[0] & ~r->pmu->not_in_config;
 	if (r->num_codes > 1)
 		attr->config1 = r->codes[1];
-	if (r->pmu == &pfm4_perf_raw)	/* the other PMUs keep what was preset */
+	if (r->pmu->clears_config)
 		attr->config1 = attr->config2 = 0;
 	*cpu = -1;
-	ret = apply_all(r, &s, attr, cpu);
+	ret = apply_modifiers(r, &s, attr, cpu);
 	if (ret != PFM_SUCCESS)
 		return ret;
 	plm = set_exclusions(r, &s, attr);

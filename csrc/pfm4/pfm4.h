@@ -16,14 +16,16 @@
 
 /* Sizes and limits. */
 enum {
-	PFM4_NUM_PMUS = 3,		/* glm, perf, perf_raw, in this order */
+	PFM4_NUM_PMUS = 7,		/* gen_ia64, ita, ita2, mont, glm, perf, perf_raw, in this order */
 	PFM4_MAX_ENTRIES = 64,		/* attributes of a string */
+	PFM4_MAX_GROUPS = 8,		/* of the unit masks of an event */
 	PFM4_MAX_DEFAULTS = 8,		/* unit masks added to them */
 	PFM4_MAX_MODIFIERS = 17,
+	PFM4_NUM_MESI = 5,		/* pfm4_mesi_umasks */
 	PFM4_MAX_CODES = 2,
-	PFM4_STRING_SIZE = 256,		/* of the string behind PMU:: */
+	PFM4_STRING_SIZE = 256,		/* of the string after PMU:: */
 	PFM4_ALL_PLM = 0x1f,
-	PFM4_RAW_INDEX = 0x7fff		/* attribute index of a raw unit mask: behind all others */
+	PFM4_RAW_INDEX = 0x7fff		/* attribute index of a raw unit mask: after all others */
 };
 
 /* Flags of events and unit masks. */
@@ -36,7 +38,8 @@ enum pfm4_flag {
 	PFM4_EXCL_GRP_BUT_0 = 32,	/* forbids all groups but its own and 0 */
 	PFM4_NHM_OFFCORE = 64,	/* unit masks go into a second code */
 	PFM4_FIXED = 128,
-	PFM4_PRECISE = 256	/* reported as precise (perf) */
+	PFM4_PRECISE = 256,	/* reported as precise (perf) */
+	PFM4_OTHER_REGISTERS = 512	/* means something only with registers beside the counter (IA-64: EARs, BTB) */
 };
 
 struct pfm4_umask {
@@ -52,7 +55,7 @@ struct pfm4_umask {
 
 struct pfm4_event {
 	const char		*name;
-	const char		*desc;		/* what the C API answers */
+	const char		*desc;		/* what the C API returns */
 	const char		*text;		/* description in words */
 	const char		*equiv;		/* what it is another name of, or NULL */
 	uint64_t		code;
@@ -65,6 +68,8 @@ struct pfm4_event {
 	short			target;		/* index of the event meant: its own, or the alias's */
 	const unsigned char	*implied;	/* unit masks that the alias brings */
 	unsigned char		num_implied;
+	unsigned char		umask;		/* IA-64: in the counter's PMC */
+	unsigned char		max_threshold;	/* IA-64 */
 };
 
 struct pfm4_table {
@@ -74,7 +79,7 @@ struct pfm4_table {
 };
 
 /* Numbers of the hardware modifiers. */
-enum pfm4_hw_modifier { PFM4_K, PFM4_U, PFM4_E, PFM4_I, PFM4_C };
+enum pfm4_hw_modifier { PFM4_K, PFM4_U, PFM4_E, PFM4_I, PFM4_C, PFM4_THRES, PFM4_ALL, PFM4_NUM_HW_MODIFIERS };
 
 /* Numbers of the operating system's modifiers, in their order. */
 enum pfm4_os_modifier {
@@ -91,6 +96,7 @@ struct pfm4_modifier {
 };
 
 struct pfm4_request;
+struct pfm4_context;
 
 struct pfm4_pmu {
 	const char		*name;
@@ -101,11 +107,25 @@ struct pfm4_pmu {
 	int			max_encoding;
 	int			num_cntrs;
 	int			num_fixed_cntrs;
+	unsigned int		levels;		/* privilege levels that it may have */
+	int			retired;	/* not of this kind of host: a beginning of a name that others have is theirs */
+	unsigned int		family;		/* of the processor (IA-64) */
+	uint64_t		always;		/* bits of every code (IA-64) */
+	const struct pfm4_modifier *hw_modifiers;	/* in the order of attributes; the last has no name. NULL: none */
+	int			levels_of_core;	/* of these, only the ones of an active core PMU */
 	int			raw_umasks;	/* 0x... is taken as a unit mask */
+	int			shows_defaults;	/* default unit masks are reported as such */
+	uint64_t		not_in_config;	/* bits of a code that do not go into attr.config */
+	int			clears_config;	/* attr.config1 and config2 do not stay as the caller preset them */
+	/* Modifiers of the operating system that an event lacks: a set of enum pfm4_os_modifier. */
+	unsigned int (*lacks)(const struct pfm4_event *event);
 	/* Find an event by the first len bytes of a name: its index, or -1. */
 	int (*match)(const struct pfm4_pmu *pmu, const char *name, size_t len, uint64_t *raw);
 	pfm_err_t (*encode)(struct pfm4_request *r);
-	int (*detect)(void);
+	/* Whether the host has it; what else is found out of it goes into the context. */
+	int (*detect)(const struct pfm4_pmu *pmu, struct pfm4_context *context);
+	/* The code of an event; NULL: that of the table. */
+	uint64_t (*code)(const struct pfm4_context *context, const struct pfm4_event *event);
 };
 
 /* What initialisation found out of one PMU; it survives pfm_terminate(). */
@@ -119,6 +139,7 @@ struct pfm4_context {
 	struct pfm4_pmu_state	pmus[PFM4_NUM_PMUS];
 	int			encode_inactive;	/* PMU::EVENT works for inactive PMUs */
 	int			perf_layers;		/* the perf_event interfaces are active */
+	unsigned char		cycles_code, retired_code;	/* gen_ia64: as the kernel says; 0: as ever */
 };
 
 /* One attribute of a string. */
@@ -138,6 +159,7 @@ struct pfm4_request {
 	const struct pfm4_event		*event;
 	int				idx;		/* opaque index */
 	uint64_t			raw;		/* number of an event of perf_raw */
+	uint64_t			code;		/* of the event */
 	const struct pfm4_modifier	*modifiers[PFM4_MAX_MODIFIERS];
 	int				num_modifiers;
 	struct pfm4_entry		entries[PFM4_MAX_ENTRIES + PFM4_MAX_DEFAULTS];
@@ -149,8 +171,10 @@ struct pfm4_request {
 	int				string_len;
 };
 
-extern const struct pfm4_table pfm4_glm_table, pfm4_perf_table;
-extern const struct pfm4_pmu pfm4_glm, pfm4_perf, pfm4_perf_raw;
+extern const struct pfm4_umask pfm4_mesi_umasks[PFM4_NUM_MESI];
+extern const struct pfm4_table pfm4_gen_ia64_table, pfm4_ita_table, pfm4_ita2_table, pfm4_mont_table, pfm4_glm_table,
+			       pfm4_perf_table;
+extern const struct pfm4_pmu pfm4_gen_ia64, pfm4_ita, pfm4_ita2, pfm4_mont, pfm4_glm, pfm4_perf, pfm4_perf_raw;
 
 /* ---- pmus.c: the list of PMUs, the modifiers of their events, detection ---- */
 
@@ -163,10 +187,13 @@ int pfm4_place_of(pfm_pmu_t id);
 /* Levels of a PMU; of one that was never active, all that it may have. */
 unsigned int pfm4_levels(const struct pfm4_pmu *pmu, const struct pfm4_pmu_state *pmu_state);
 
+/* The code of an event. */
+uint64_t pfm4_event_code(const struct pfm4_context *context, const struct pfm4_pmu *pmu, const struct pfm4_event *event);
+
 /* Opaque index of an event. */
 int pfm4_opaque(const struct pfm4_pmu *pmu, int n);
 
-/* A context in which one PMU is active, whatever the host. */
+/* A context in which one PMU is active, on any host. */
 void pfm4_context_for(struct pfm4_context *context, const struct pfm4_pmu *pmu);
 
 /* The modifiers of an event for an interface, in order; their number. */

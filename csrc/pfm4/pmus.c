@@ -4,19 +4,16 @@
  */
 #include "pfm4.h"
 
-#include <stdlib.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-static const struct pfm4_pmu *const pmus[PFM4_NUM_PMUS] = { &pfm4_glm, &pfm4_perf, &pfm4_perf_raw };
+#include "../environment/environment.h"
 
-static const struct pfm4_modifier hw_modifiers[] = {
-	{ "k", "count in the kernel (privilege level 0)", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_K },
-	{ "u", "count in user programs (privilege levels 1 to 3)", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_U },
-	{ "e", "count changes from no occurrence to some", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_E },
-	{ "i", "invert the comparison with the counter mask", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_I },
-	{ "c", "count cycles with at least this many occurrences, 0 to 255", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PMU, PFM4_C },
+static const struct pfm4_pmu *const pmus[PFM4_NUM_PMUS] = {
+	&pfm4_gen_ia64, &pfm4_ita, &pfm4_ita2, &pfm4_mont, &pfm4_glm, &pfm4_perf, &pfm4_perf_raw,
 };
 
 static const struct pfm4_modifier os_modifiers[] = {
@@ -57,7 +54,13 @@ pfm4_levels(const struct pfm4_pmu *pmu, const struct pfm4_pmu_state *pmu_state)
 {
 	if (pmu_state->plm)
 		return pmu_state->plm;
-	return pmu == &pfm4_glm ? PFM_PLM0 | PFM_PLM3 : PFM_PLM0 | PFM_PLM3 | PFM_PLMH;
+	return pmu->levels;
+}
+
+uint64_t
+pfm4_event_code(const struct pfm4_context *context, const struct pfm4_pmu *pmu, const struct pfm4_event *event)
+{
+	return pmu->code ? pmu->code(context, event) : event->code;
 }
 
 int
@@ -74,13 +77,7 @@ os_modifier_set(const struct pfm4_pmu *pmu, unsigned int plm, const struct pfm4_
 
 	if (!(plm & PFM_PLMH))
 		set &= ~(1u << PFM4_OS_H);
-	if (pmu == &pfm4_perf && event->perf_type == PERF_TYPE_SOFTWARE)
-		set &= ~(1u << PFM4_OS_H | 1u << PFM4_OS_PRECISE);
-	if (pmu == &pfm4_glm && !(event->flags & PFM4_PEBS))
-		set &= ~(1u << PFM4_OS_PRECISE);
-	if (pmu != &pfm4_perf_raw)
-		set &= ~(1u << PFM4_OS_HW_SMPL);
-	return set;
+	return set & ~pmu->lacks(event);
 }
 
 int
@@ -94,9 +91,9 @@ pfm4_modifiers(const struct pfm4_pmu *pmu, unsigned int plm, const struct pfm4_e
 		hw &= ~(1u << PFM4_K | 1u << PFM4_U);
 		set = os_modifier_set(pmu, plm, event, os);
 	}
-	for (unsigned int i = 0; i < sizeof(hw_modifiers) / sizeof(*hw_modifiers); i++)
-		if (hw >> i & 1)
-			list[n++] = &hw_modifiers[i];
+	for (const struct pfm4_modifier *m = pmu->hw_modifiers; m && m->name; m++)
+		if (hw >> m->code & 1)
+			list[n++] = m;
 	for (unsigned int i = 0; i < sizeof(os_modifiers) / sizeof(*os_modifiers); i++)
 		if (set >> i & 1)
 			list[n++] = &os_modifiers[i];
@@ -129,11 +126,11 @@ is_disabled(const char *name, const char *items)
 
 /* What has to be known before the PMUs are walked. */
 static void
-read_environment(struct pfm4_context *context, unsigned int *disabled)
+read_pmu_variables(struct pfm4_context *context, unsigned int *disabled)
 {
-	const char *items = getenv("LIBPFM_DISABLED_PMUS");
+	const char *items = environment("LIBPFM_DISABLED_PMUS");
 
-	if (getenv("LIBPFM_ENCODE_INACTIVE"))
+	if (environment("LIBPFM_ENCODE_INACTIVE"))
 		context->encode_inactive = 1;
 	if (!items)
 		return;		/* what was disabled before stays so */
@@ -143,22 +140,63 @@ read_environment(struct pfm4_context *context, unsigned int *disabled)
 			*disabled |= 1u << i;
 }
 
-/* Levels of a PMU that becomes active: those of perf follow an active core PMU. */
+/* Levels of a PMU that becomes active. */
 static unsigned int
-supported_plm(const struct pfm4_context *context, int place)
+supported_plm(const struct pfm4_context *context, const struct pfm4_pmu *pmu)
 {
-	if (pmus[place] == &pfm4_glm || (pmus[place] == &pfm4_perf && context->pmus[0].active))
-		return PFM_PLM0 | PFM_PLM3;
-	return PFM_PLM0 | PFM_PLM3 | PFM_PLMH;
+	unsigned int levels = pmu->levels;
+
+	for (int i = 0; pmu->levels_of_core && i < PFM4_NUM_PMUS; i++)
+		if (pmus[i]->type == PFM_PMU_TYPE_CORE && context->pmus[i].active)
+			levels &= pmus[i]->levels;
+	return levels;
+}
+
+/* With LIBPFM_VERBOSE=1 where no PMU is active: what was looked for, and what selects one on any host. */
+static void
+explain_no_pmu(const char *force)
+{
+	const char *verbose = environment("LIBPFM_VERBOSE");
+
+	if (!verbose || *verbose < '1' || *verbose > '9')
+		return;
+	if (force)
+		fprintf(stderr, "no active PMU: LIBPFM_FORCE_PMU=%s is none of libpfm 4, which takes a name\n", force);
+	else
+		fprintf(stderr, "no active PMU: the processor is no known one (LIBPFM_X86_CPUID and LIBPFM_IA64_CPUID3 stand for others), and there is no %s\n",
+			PFM4_PARANOID);
+	fprintf(stderr, "LIBPFM_FORCE_PMU selects a PMU on any host:");
+	for (int i = 0; i < PFM4_NUM_PMUS; i++)
+		fprintf(stderr, " %s", pmus[i]->name);
+	fprintf(stderr, "\n");
+}
+
+/* The place of the PMU whose name begins with the text up to a comma; -1: none.  One of this kind of host comes first. */
+static int
+forced_place(const char *force)
+{
+	size_t len = strcspn(force, ",");
+	int found = -1;
+
+	for (int i = 0; i < PFM4_NUM_PMUS; i++) {
+		if (strncasecmp(pmus[i]->name, force, len) != 0)
+			continue;
+		if (!pmus[i]->retired)
+			return i;
+		if (found < 0)
+			found = i;
+	}
+	return found;
 }
 
 void
 pfm4_initialize(struct pfm4_context *context, unsigned int *disabled)
 {
-	const char *force = getenv("LIBPFM_FORCE_PMU");
-	size_t len = force ? strcspn(force, ",") : 0;
+	const char *force = environment("LIBPFM_FORCE_PMU");
+	int forced = force ? forced_place(force) : -1;
+	bool active = false;
 
-	read_environment(context, disabled);
+	read_pmu_variables(context, disabled);
 	context->perf_layers = access(PFM4_PARANOID, F_OK) == 0;
 	for (int i = 0; i < PFM4_NUM_PMUS; i++) {
 		struct pfm4_pmu_state *state = &context->pmus[i];
@@ -166,11 +204,14 @@ pfm4_initialize(struct pfm4_context *context, unsigned int *disabled)
 		if (*disabled >> i & 1)
 			continue;
 		state->known = 1;
-		if (!(force ? strncasecmp(pmus[i]->name, force, len) == 0 : pmus[i]->detect()))
+		if (force ? i != forced : !pmus[i]->detect(pmus[i], context))
 			continue;
-		state->plm = supported_plm(context, i);
+		state->plm = supported_plm(context, pmus[i]);
 		state->active = 1;
+		active = true;
 		if (force)
-			break;
+			break;	/* PMUs after it are not known then (quirk) */
 	}
+	if (!active)
+		explain_no_pmu(force);
 }

@@ -42,6 +42,14 @@ pfm4_append_value(struct pfm4_request *r, const char *name, uint64_t value)
 	pfm4_append_number(r, "=", value, 10);
 }
 
+void
+pfm4_append_hw_modifiers(struct pfm4_request *r, const uint64_t *values)
+{
+	for (int i = 0; i < r->num_modifiers; i++)
+		if (r->modifiers[i]->ctrl == PFM_ATTR_CTRL_PMU)
+			pfm4_append_value(r, r->modifiers[i]->name, values[r->modifiers[i]->code]);
+}
+
 /* Insertion sort: lists are short and mostly sorted; equal entries keep their order. */
 static void
 sort_entries(struct pfm4_request *r)
@@ -78,6 +86,13 @@ pfm4_add_default(struct pfm4_request *r, int umask)
 	r->entries[r->num_entries++] = (struct pfm4_entry){
 		.index = umask, .umask = &r->event->umasks[umask],
 	};
+}
+
+int
+pfm4_match(const struct pfm4_pmu *pmu, const char *name, size_t len, uint64_t *raw)
+{
+	(void)raw;
+	return names_find(&pmu->table->names, &pmu->table->events[0].name, sizeof(*pmu->table->events), name, len);
 }
 
 char *

@@ -1,9 +1,9 @@
 /*
- * Accounts of a model's counters, one for each process, in memory that parent and
- * children share: what a child counted is there whatever ended it.
+ * What the processes of a model have counted, in memory that parents and children share.
  *
- * A process writes to its own account only; when a child has ended, what it and its own
- * ended children have counted is added to the account of the parent.
+ * A process adds what it counts to its own account and to those of its ancestors.  What its ended
+ * descendants have counted is then what all of them have counted, less what the living ones have.  So
+ * nothing has to be done when a process ends, and it can be killed at any time.
  */
 #include "machine.h"
 
@@ -14,39 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <fcntl.h>
 #include <unistd.h>
 
-#define NUM_ACCOUNTS	4096
-
-struct pmc_account {
-	bool			used;
-	uint32_t		serial;		/* differs each time that the place is used */
-	struct pmc_account	*parent;	/* and its serial; still there when the place is free again */
-	uint32_t		parent_serial;
-	pid_t			pid;
-	unsigned long long	started;	/* with pid, a process for good; 0: not known */
-	uint64_t		values[PMC_MAX_COUNTERS];
-	uint64_t		ended[PMC_MAX_COUNTERS];	/* of ended children */
-};
+#include "../counting/threads.h"
 
 /* At the same address in every process that shares it. */
 static struct arena {
 	pthread_mutex_t		lock;
-	size_t			next;		/* places are used in turn: a freed one stays as it is for long */
-	size_t			top;		/* accounts above were never used */
-	struct pmc_account	accounts[NUM_ACCOUNTS];
+	uint64_t		taken;	/* accounts, as often as it was done */
+	size_t			top;	/* accounts from here on were never used */
+	struct pmc_account	accounts[PMC_NUM_ACCOUNTS];
 } *arena;
-
-static int
-lock_arena(void)
-{
-	int ret = pthread_mutex_lock(&arena->lock);
-
-	if (ret == EOWNERDEAD)	/* each change is complete or without effect */
-		ret = pthread_mutex_consistent(&arena->lock);
-	return ret;
-}
 
 static bool
 create_arena(void)
@@ -56,8 +34,7 @@ create_arena(void)
 
 	if (arena)
 		return true;
-	memory = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	memory = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return false;
 	arena = memory;
@@ -69,175 +46,154 @@ create_arena(void)
 	return true;
 }
 
-/* What the stat file of a process says. */
-struct process {
-	pid_t			pid;	/* in the namespace of /proc, which may be another than getpid()'s */
-	char			state;
-	long			threads;
-	unsigned long long	started;
-};
-
-/* false if it is gone, or there is no /proc. */
-static bool
-look_at(const char *path, struct process *process)
+/* A process that is killed with the lock leaves nothing to repair: what it was adding is in some accounts, or in none. */
+static void
+lock_arena(void)
 {
-	char text[1024];
-	const char *after;
-	ssize_t got;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (pthread_mutex_lock(&arena->lock) == EOWNERDEAD)
+		pthread_mutex_consistent(&arena->lock);
+}
 
-	if (fd < 0)
+/* Read the stat file of a process; false if it is gone, or there is no /proc. */
+static bool
+look_at(const char *path, struct pmc_process *process)
+{
+	char text[1024], state;
+	const char *after;
+	long threads;
+
+	if (counting_read_text(path, text, sizeof(text)) < 0)
 		return false;
-	got = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (got <= 0)
-		return false;
-	text[got] = '\0';
 	process->pid = (pid_t)strtol(text, NULL, 10);
 	after = strrchr(text, ')');	/* the name may hold anything */
-	return after && sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
-			       &process->state, &process->threads, &process->started) == 3;
+	if (!after || sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+			     &state, &threads, &process->started) != 3)
+		return false;
+	process->ended = (state == 'Z' || state == 'X') && threads <= 1;	/* a zombie with threads lives */
+	process->elsewhere = process->pid != getpid();
+	return true;
 }
 
-/* A process whose first thread has ended, and others have not, is a zombie that lives. */
+/* If /proc says nothing of a process, that may be hidden, or there is no /proc. */
 static bool
-has_ended(const struct pmc_account *account)
+has_ended(const struct pmc_process *process)
 {
-	struct process process;
+	struct pmc_process now;
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", account->pid);
-	if (!look_at(path, &process))
-		return kill(account->pid, 0) < 0 && errno == ESRCH;
-	return (account->started && process.started != account->started)
-		|| ((process.state == 'Z' || process.state == 'X') && process.threads <= 1);
+	snprintf(path, sizeof(path), "/proc/%d/stat", process->pid);
+	if (look_at(path, &now))
+		return now.ended || (process->started && process->started != now.started);
+	if (process->elsewhere)
+		return look_at("/proc/self/stat", &now);
+	return kill(process->pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Nobody counts on an account any more: its parent has what it holds, and its children. */
-static void
-close_account(struct pmc_account *account)
+/* An account whose process has ended is free. */
+static bool
+is_used(struct pmc_account *account)
 {
-	struct pmc_account *parent = account->parent;
-
-	for (int ctr = 0; parent && ctr < PMC_MAX_COUNTERS; ctr++)
-		parent->ended[ctr] += account->values[ctr] + account->ended[ctr];
-	for (size_t i = 0; i < arena->top; i++)
-		if (arena->accounts[i].used && arena->accounts[i].parent == account) {
-			arena->accounts[i].parent = parent;
-			arena->accounts[i].parent_serial = account->parent_serial;
-		}
-	account->used = false;
+	if (account->id && has_ended(&account->process))
+		account->id = 0;
+	return account->id != 0;
 }
 
-/* Close the accounts of ended children, and of theirs first. */
-static void
-fold(struct pmc_account *account)
+/* The account with that id, or NULL: its process has ended, and another one may have the place. */
+static struct pmc_account *
+account_of(uint64_t id)
 {
-	for (size_t i = 0; i < arena->top; i++) {
-		struct pmc_account *child = &arena->accounts[i];
+	struct pmc_account *account = &arena->accounts[id % PMC_NUM_ACCOUNTS];
 
-		if (child->used && child->parent == account && has_ended(child)) {
-			fold(child);
-			close_account(child);
-		}
-	}
+	return account->id == id ? account : NULL;
 }
 
 static struct pmc_account *
-free_place(void)
+free_account(void)
 {
-	for (size_t i = 0; i < NUM_ACCOUNTS; i++) {
-		size_t place = (arena->next + i) % NUM_ACCOUNTS;
-
-		if (arena->accounts[place].used)
-			continue;
-		arena->next = (place + 1) % NUM_ACCOUNTS;
-		if (arena->top <= place)
-			arena->top = place + 1;
-		return &arena->accounts[place];
-	}
+	for (size_t i = 0; i < arena->top; i++)
+		if (!arena->accounts[i].id)
+			return &arena->accounts[i];
+	if (arena->top < PMC_NUM_ACCOUNTS)
+		return &arena->accounts[arena->top++];
+	for (size_t i = 0; i < arena->top; i++)
+		if (!is_used(&arena->accounts[i]))
+			return &arena->accounts[i];
 	return NULL;
 }
 
-/* A place; if all are taken, those of ended processes are free, whoever was to ask for them. */
-static struct pmc_account *
-take_place(void)
+/* Let this process have an account; the id last, when all else is there. */
+static void
+take_account(struct pmc_account *account, struct pmc_lineage *lineage)
 {
-	struct pmc_account *account = free_place();
-	const struct pmc_account *asked = NULL;
-	bool ended = false;
+	const uint64_t id = ++arena->taken * PMC_NUM_ACCOUNTS + (uint64_t)(account - arena->accounts);
 
-	if (account)
-		return account;
-	for (size_t i = 0; i < arena->top; i++) {
-		account = &arena->accounts[i];
-		if (!asked || asked->pid != account->pid || asked->started != account->started)
-			ended = has_ended(account);	/* a process may have many, in a row */
-		asked = account;
-		if (ended)
-			close_account(account);
-	}
-	return free_place();
+	memset(account, 0, sizeof(*account));
+	if (!look_at("/proc/self/stat", &account->process))
+		account->process.pid = getpid();
+	account->ancestors = *lineage;
+	__atomic_store_n(&account->id, id, __ATOMIC_RELEASE);
+	lineage->ids[lineage->depth++] = id;
 }
 
-/* The account with that serial, or who has inherited it; NULL if it is not known any more. */
-static struct pmc_account *
-heir(struct pmc_account *account, uint32_t serial)
-{
-	while (account && account->serial == serial && !account->used) {
-		serial = account->parent_serial;
-		account = account->parent;
-	}
-	return account && account->serial == serial ? account : NULL;
-}
-
-/* An account for this process; serial is that of parent before, and its own afterwards. */
 struct pmc_account *
-pmc_account_new(struct pmc_account *parent, uint32_t *serial)
+pmc_account_open(struct pmc_lineage *lineage)
 {
-	struct process self = { .pid = getpid() };
 	struct pmc_account *account;
+	size_t living = 0;
 
-	if (!create_arena() || lock_arena())
+	if (!create_arena())
 		return NULL;
-	if (!look_at("/proc/self/stat", &self))
-		self.started = 0;
-	parent = heir(parent, *serial);
-	account = take_place();
-	if (account) {
-		*serial = account->serial + 1;
-		*account = (struct pmc_account){
-			.used = true, .serial = *serial, .parent = parent, .parent_serial = parent ? parent->serial : 0,
-			.pid = self.pid, .started = self.started,
-		};
-	}
+	lock_arena();
+	for (size_t i = 0; i < lineage->depth; i++)
+		if ((account = account_of(lineage->ids[i])) && is_used(account))
+			lineage->ids[living++] = lineage->ids[i];
+	lineage->depth = living;
+	account = living < PMC_LONGEST_LINEAGE ? free_account() : NULL;
+	if (account)
+		take_account(account, lineage);
+	for (size_t i = 0; !account && i < living; i++)
+		account_of(lineage->ids[i])->lost = true;
 	pthread_mutex_unlock(&arena->lock);
 	return account;
 }
 
-/* What is for the parent stays until the process has ended. */
 void
-pmc_account_free(struct pmc_account *account)
+pmc_account_close(struct pmc_account *account)
 {
-	if (!account || lock_arena())
-		return;
-	if (!account->parent)
-		close_account(account);
+	if (account && !account->ancestors.depth)
+		__atomic_store_n(&account->id, 0, __ATOMIC_RELEASE);
+}
+
+void
+pmc_account_add(struct pmc_account *account, int ctr, uint64_t count)
+{
+	struct pmc_account *ancestor;
+
+	lock_arena();
+	account->own[ctr] += count;
+	for (size_t i = 0; i < account->ancestors.depth; i++)
+		if ((ancestor = account_of(account->ancestors.ids[i])))
+			ancestor->descendants[ctr] += count;
 	pthread_mutex_unlock(&arena->lock);
 }
 
-uint64_t *
-pmc_account_values(struct pmc_account *account)
+static bool
+is_below(const struct pmc_account *account, uint64_t id)
 {
-	return account->values;
+	for (size_t i = 0; i < account->ancestors.depth; i++)
+		if (account->ancestors.ids[i] == id)
+			return true;
+	return false;
 }
 
-uint64_t
-pmc_account_ended(struct pmc_account *account, int ctr)
+int
+pmc_account_ended(const struct pmc_account *account, int ctr, uint64_t *value)
 {
-	if (lock_arena() == 0) {
-		fold(account);
-		pthread_mutex_unlock(&arena->lock);
-	}
-	return account->ended[ctr];
+	lock_arena();
+	*value = account->descendants[ctr];
+	for (struct pmc_account *a = arena->accounts; a < arena->accounts + arena->top; a++)
+		if (is_below(a, account->id) && is_used(a))
+			*value -= a->own[ctr];
+	pthread_mutex_unlock(&arena->lock);
+	return account->lost ? -ENOMEM : 0;
 }

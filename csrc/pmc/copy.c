@@ -9,6 +9,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "../counting/guard.h"
+
 /*
  * Where process_vm_readv() is forbidden (seccomp), a pipe does the same: write() reads
  * the sender's memory, read() writes the receiver's, and each says EFAULT.
@@ -16,14 +18,18 @@
 static int
 through_pipe(void *to, const void *from, size_t size)
 {
+	const int cancel = guard_hold();
 	int ends[2], ret = 0;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		guard_release(cancel);
 		return -ENOMEM;
+	}
 	if (write(ends[1], from, size) != (ssize_t)size || read(ends[0], to, size) != (ssize_t)size)
 		ret = -EFAULT;
 	close(ends[0]);
 	close(ends[1]);
+	guard_release(cancel);
 	return ret;
 }
 

@@ -72,7 +72,7 @@ pmc_get_accumulated_counter_value(int ctr, uint64_t *valp)
 
 /* The machine that the names are about; NULL with errno ESRCH: nothing has a name. */
 static const struct pmc_machine *
-machine(void)
+current_machine(void)
 {
 	const struct pmc_state *state = pmc_current();
 
@@ -84,7 +84,7 @@ machine(void)
 const char *
 pmc_get_counter_class_name(int classval)
 {
-	const struct pmc_machine *m = machine();
+	const struct pmc_machine *m = current_machine();
 
 	if (m && classval == m->class_id)
 		return m->class_name;
@@ -104,7 +104,7 @@ pmc_get_counter_type_name(int type)
 const char *
 pmc_get_counter_event_name(pmc_evid_t event)
 {
-	const struct pmc_machine *m = machine();
+	const struct pmc_machine *m = current_machine();
 	int row = m ? pmc_machine_event(m, event) : -1;
 
 	return row < 0 ? (errno = ESRCH, NULL) : m->table->events[row].name;
@@ -113,7 +113,7 @@ pmc_get_counter_event_name(pmc_evid_t event)
 const struct pmc_event *
 pmc_get_counter_event_list(void)
 {
-	const struct pmc_machine *m = machine();
+	const struct pmc_machine *m = current_machine();
 
 	return m ? m->table->events : NULL;
 }

@@ -14,17 +14,17 @@
 #include <unistd.h>
 
 static int
-create(struct pmc_state *state)
+linux_create(struct pmc_state *state)
 {
 	(void)state;
 	return 0;
 }
 
-/* What the manual allows for: no such event here, or no memory. */
+/* NetBSD's list of errors has no word for a descriptor that the program has closed, nor for a PMU in use. */
 static int
-error(int ret)
+linux_error(int ret)
 {
-	return ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM ? -ENOMEM : ret < 0 ? -ENODEV : 0;
+	return ret == -EBADF || ret == -EBUSY ? -ENODEV : ret;
 }
 
 enum reach { OWN, FAMILY };
@@ -40,53 +40,67 @@ open_set(const struct pmc_row *row, enum reach reach, uint64_t period, struct co
 	attr.inherit = 1;
 	attr.sample_period = period;
 	attr.wakeup_events = period != 0;
-	return error(reach == OWN ? counting_set_open_own(&attr, set) : counting_set_open(&attr, set));
+	return reach == OWN ? counting_set_open_own(&attr, set) : counting_set_open(&attr, set);
 }
 
-static int
-ended(struct pmc_counter *counter, uint64_t *sum)
-{
-	uint64_t family = 0, own = 0;
-	int ret;
+/*
+ * What children have counted is the family's count without the process's own, and two reads are not one.  The
+ * family's comes first: what happens in between is not taken for a child's.  But then it is missing, and with other
+ * threads at work that can be all: so it is tried until the process has counted nothing in between.  An event that
+ * never rests (a clock) is never so: the most that was found in any of the reads is less than the truth by what
+ * the process counts in one.
+ */
+enum { MOST_TRIES = 50 };
 
-	*sum = counter->ended;
-	if (!counter->family)
-		return 0;
-	/* In this order, what happens in between is not taken for a child's. */
-	ret = counting_set_read(counter->family, &family);
-	if (ret == 0)
+static int
+children_count(struct pmc_counter *counter, uint64_t *sum)
+{
+	uint64_t family, own, before;
+	int ret = 0, tries = 0;
+	bool again = counter->family != NULL;
+
+	if (again)
 		ret = counting_set_read(counter->own, &own);
-	if (ret == 0 && family > own)
-		*sum += family - own;
-	return error(ret);
+	while (ret == 0 && again) {
+		before = own;
+		ret = counting_set_read(counter->family, &family);
+		if (ret == 0)
+			ret = counting_set_read(counter->own, &own);
+		if (ret == 0 && family > own && family - own > counter->children)
+			counter->children = family - own;
+		again = own != before && ++tries < MOST_TRIES;
+	}
+	*sum = counter->ended + counter->children;
+	return ret;
 }
 
 static void
-drop(struct pmc_counter *counter)
+close_sets(struct pmc_counter *counter)
 {
 	counting_set_close(counter->own);
 	counting_set_close(counter->family);
 	counter->own = counter->family = NULL;
+	counter->children = 0;
 }
 
 static int
-configure(struct pmc_state *state, int ctr, int event)
+linux_configure(struct pmc_state *state, int ctr, int event)
 {
 	struct pmc_counter *counter = &state->counters[ctr];
 	struct counting_set *own;
 	int ret = open_set(&state->machine->table->rows[event], OWN, 0, &own);
 
 	if (ret < 0)
-		return ret;
-	ended(counter, &counter->ended);
-	drop(counter);
+		return linux_error(ret);
+	children_count(counter, &counter->ended);
+	close_sets(counter);
 	counter->own = own;
 	return 0;
 }
 
 /* The family's set is opened here: children made before the counter first ran have no part in it. */
 static int
-start(struct pmc_state *state, int ctr)
+linux_start(struct pmc_state *state, int ctr)
 {
 	struct pmc_counter *counter = &state->counters[ctr];
 	int ret = 0;
@@ -94,88 +108,85 @@ start(struct pmc_state *state, int ctr)
 	if (!counter->family)
 		ret = open_set(&state->machine->table->rows[counter->event], FAMILY, 0, &counter->family);
 	if (ret == 0)
-		ret = error(counting_set_enable(counter->own));
+		ret = counting_set_enable(counter->own);
 	if (ret == 0)
-		ret = error(counting_set_enable(counter->family));
+		ret = counting_set_enable(counter->family);
 	if (ret < 0)
 		counting_set_disable(counter->own);
-	return ret;
+	return linux_error(ret);
 }
 
 static void
-stop(struct pmc_state *state, int ctr)
+linux_stop(struct pmc_state *state, int ctr)
 {
 	counting_set_disable(state->counters[ctr].family);
 	counting_set_disable(state->counters[ctr].own);
 }
 
 static int
-value(struct pmc_state *state, int ctr, uint64_t *value)
+linux_value(struct pmc_state *state, int ctr, uint64_t *value)
 {
-	return error(counting_set_read(state->counters[ctr].own, value));
+	return linux_error(counting_set_read(state->counters[ctr].own, value));
 }
 
 static int
-accumulated(struct pmc_state *state, int ctr, uint64_t *value)
+linux_accumulated(struct pmc_state *state, int ctr, uint64_t *value)
 {
-	return ended(&state->counters[ctr], value);
-}
-
-/* Overflows as SIGPROF to the process. */
-static int
-profile(struct pmc_state *state, int ctr)
-{
-	struct pmc_counter *counter = &state->counters[ctr];
-	int ret = open_set(&state->machine->table->rows[counter->profile_event], OWN, counter->period, &counter->sampler);
-
-	if (ret == 0) {
-		ret = error(counting_set_signal(counter->sampler, SIGPROF));
-		if (ret == 0)
-			ret = error(counting_set_enable(counter->sampler));
-		if (ret < 0)
-			counting_set_close(counter->sampler);
-	}
-	if (ret < 0)
-		counter->sampler = NULL;
-	return ret;
+	return linux_error(children_count(&state->counters[ctr], value));
 }
 
 static void
-unprofile(struct pmc_state *state, int ctr)
+linux_unprofile(struct pmc_state *state, int ctr)
 {
 	counting_set_close(state->counters[ctr].sampler);
 	state->counters[ctr].sampler = NULL;
 }
 
+/* Overflows as SIGPROF to the process. */
+static int
+linux_profile(struct pmc_state *state, int ctr)
+{
+	struct pmc_counter *counter = &state->counters[ctr];
+	int ret = open_set(&state->machine->table->rows[counter->profile_event], OWN, counter->period, &counter->sampler);
+
+	if (ret == 0)
+		ret = counting_set_signal(counter->sampler, SIGPROF);
+	if (ret == 0)
+		ret = counting_set_enable(counter->sampler);
+	if (ret < 0)
+		linux_unprofile(state, ctr);
+	return linux_error(ret);
+}
+
 static void
-destroy(struct pmc_state *state)
+linux_destroy(struct pmc_state *state)
 {
 	for (int ctr = 0; ctr < state->machine->num_counters; ctr++)
-		drop(&state->counters[ctr]);
+		close_sets(&state->counters[ctr]);
 }
 
 /* The descriptors are the parent's events: the child opens its own. */
 static void
-in_child(struct pmc_state *state)
+linux_in_child(struct pmc_state *state)
 {
 	for (int ctr = 0; ctr < state->machine->num_counters; ctr++) {
 		struct pmc_counter *counter = &state->counters[ctr];
 
-		drop(counter);
+		close_sets(counter);
 		counter->ended = 0;
 		counting_set_close(counter->sampler);
 		counter->sampler = NULL;
 		if (!counter->running)
 			continue;
-		if (configure(state, ctr, counter->event) < 0 || start(state, ctr) < 0) {
-			drop(counter);
+		if (linux_configure(state, ctr, counter->event) < 0 || linux_start(state, ctr) < 0) {
+			close_sets(counter);
 			counter->configured = counter->running = false;
 		}
 	}
 }
 
 const struct pmc_backend pmc_linux_backend = {
-	.create = create, .destroy = destroy, .configure = configure, .start = start, .stop = stop,
-	.value = value, .accumulated = accumulated, .profile = profile, .unprofile = unprofile,
-	.in_child = in_child,
+	.create = linux_create, .destroy = linux_destroy, .configure = linux_configure, .start = linux_start,
+	.stop = linux_stop, .value = linux_value, .accumulated = linux_accumulated, .profile = linux_profile,
+	.unprofile = linux_unprofile, .in_child = linux_in_child,
 };

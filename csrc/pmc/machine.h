@@ -8,13 +8,11 @@
 #define PYPFM_PMC_MACHINE_H
 
 #include "public.h"
-#ifndef PYPFM_CDEF
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 #include "../counting/set.h"
-#endif
 
 #define PMC_MAX_COUNTERS 8
 
@@ -81,7 +79,6 @@ struct pmc_state *pmc_current(void);
 /* The machine of a state. */
 const struct pmc_machine *pmc_state_machine(const struct pmc_state *state);
 
-#ifndef PYPFM_CDEF
 
 /* A lock on a file; the program may have closed the descriptor, and have it for a file of its own. */
 struct pmc_lock {
@@ -99,6 +96,7 @@ struct pmc_counter {
 	uint64_t		clocks;		/* model: clocks that are no 64 yet */
 	struct counting_set	*own;		/* linux: this process's threads */
 	struct counting_set	*family;	/* linux: and its child processes */
+	uint64_t		children;	/* linux: the most that children were seen to have counted */
 	uint64_t		ended;		/* linux: what children counted in earlier configurations */
 
 	/* profiling */
@@ -111,19 +109,42 @@ struct pmc_counter {
 	struct counting_set	*sampler;	/* linux */
 };
 
-struct pmc_account;
+enum { PMC_NUM_ACCOUNTS = 4096, PMC_LONGEST_LINEAGE = 64 };
+
+/* Accounts of a process's ancestors, by id, the nearest last. */
+struct pmc_lineage {
+	size_t			depth;
+	uint64_t		ids[PMC_LONGEST_LINEAGE];
+};
+
+struct pmc_process {
+	pid_t			pid;		/* in the namespace of /proc */
+	bool			elsewhere;	/* which is another one than the process's own: kill() takes other numbers */
+	bool			ended;
+	unsigned long long	started;	/* tells it from a later process with that pid; 0: not known */
+};
+
+/* What a process has counted with a model; in memory shared with its parent. */
+struct pmc_account {
+	uint64_t		id;		/* never used again when the process has ended; 0: the place is free */
+	struct pmc_process	process;
+	struct pmc_lineage	ancestors;
+	bool			lost;		/* a descendant found no place: what they counted is not known */
+	uint64_t		own[PMC_MAX_COUNTERS];
+	uint64_t		descendants[PMC_MAX_COUNTERS];
+};
 
 struct pmc_state {
 	const struct pmc_machine	*machine;
 	struct pmc_counter		counters[PMC_MAX_COUNTERS];
-	struct pmc_account		*account;	/* model: values, shared with the parent */
-	uint32_t			serial;		/* of the account */
+	struct pmc_account		*account;	/* model: of this process, or NULL: it has none yet */
+	struct pmc_lineage		lineage;	/* model: of a child to come: with this process's account */
 	struct pmc_state		*next;		/* all states of the process */
 };
 
 /*
  * What differs between counting here and counting by a model.  All are called with the
- * lock held and checked arguments; they answer 0 or a negative errno value.
+ * lock held and checked arguments; they return 0 or a negative errno value.
  */
 struct pmc_backend {
 	int (*create)(struct pmc_state *state);
@@ -159,11 +180,16 @@ int pmc_profile_begin(void);
 void pmc_profile_end(void);
 void pmc_profile_forget(void);	/* in a child */
 
-/* account.c: what child processes of a model leave behind. */
-struct pmc_account *pmc_account_new(struct pmc_account *parent, uint32_t *serial);
-void pmc_account_free(struct pmc_account *account);
-uint64_t *pmc_account_values(struct pmc_account *account);
-uint64_t pmc_account_ended(struct pmc_account *account, int ctr);
+/*
+ * account.c: what the processes of a model count.  Open an account below a lineage, to which it is added;
+ * NULL: there is no place.  Close one of a process without ancestors; the others stay until their process
+ * has ended.
+ */
+struct pmc_account *pmc_account_open(struct pmc_lineage *lineage);
+void pmc_account_close(struct pmc_account *account);
+void pmc_account_add(struct pmc_account *account, int ctr, uint64_t count);
 
-#endif /* PYPFM_CDEF */
+/* What ended descendants have counted.  0 or -ENOMEM: one found no place, and what it counted is not known. */
+int pmc_account_ended(const struct pmc_account *account, int ctr, uint64_t *value);
+
 #endif /* PYPFM_PMC_MACHINE_H */

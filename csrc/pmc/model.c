@@ -15,31 +15,31 @@
 #define CLOCK_DIV_64	0x101
 
 static int
-create(struct pmc_state *state)
+model_create(struct pmc_state *state)
 {
-	state->account = pmc_account_new(NULL, &state->serial);
+	state->account = pmc_account_open(&state->lineage);
 	return state->account ? 0 : -ENOMEM;
 }
 
 static void
-destroy(struct pmc_state *state)
+model_destroy(struct pmc_state *state)
 {
-	pmc_account_free(state->account);
+	pmc_account_close(state->account);
 }
 
 static int
-configure(struct pmc_state *state, int ctr, int event)
+model_configure(struct pmc_state *state, int ctr, int event)
 {
 	(void)event;
-	if (!state->account && create(state) < 0)	/* a child for which there was none */
+	if (!state->account && model_create(state) < 0)	/* a child in which nothing has counted yet */
 		return -ENOMEM;
-	pmc_account_values(state->account)[ctr] = 0;
+	pmc_account_add(state->account, ctr, -state->account->own[ctr]);
 	state->counters[ctr].clocks = 0;
 	return 0;
 }
 
 static int
-start(struct pmc_state *state, int ctr)
+model_start(struct pmc_state *state, int ctr)
 {
 	(void)state;
 	(void)ctr;
@@ -47,50 +47,52 @@ start(struct pmc_state *state, int ctr)
 }
 
 static void
-stop(struct pmc_state *state, int ctr)
+model_stop(struct pmc_state *state, int ctr)
 {
 	(void)state;
 	(void)ctr;
 }
 
 static int
-value(struct pmc_state *state, int ctr, uint64_t *value)
+model_value(struct pmc_state *state, int ctr, uint64_t *value)
 {
-	*value = pmc_account_values(state->account)[ctr];
+	*value = state->account->own[ctr];
 	return 0;
 }
 
 static int
-accumulated(struct pmc_state *state, int ctr, uint64_t *value)
+model_accumulated(struct pmc_state *state, int ctr, uint64_t *value)
 {
-	*value = state->account ? pmc_account_ended(state->account, ctr) : 0;
-	return 0;
+	return pmc_account_ended(state->account, ctr, value);
 }
 
 static int
-profile(struct pmc_state *state, int ctr)
+model_profile(struct pmc_state *state, int ctr)
 {
 	state->counters[ctr].left = state->counters[ctr].period;
 	state->counters[ctr].profile_clocks = 0;
 	return 0;
 }
 
-/* A child for which there is no account has no counters. */
+/* A child that counts has an account of its own; if there is none for it, it has no counters. */
 static void
-in_child(struct pmc_state *state)
+model_in_child(struct pmc_state *state)
 {
-	state->account = pmc_account_new(state->account, &state->serial);
+	bool counts = false;
+
 	for (int ctr = 0; ctr < state->machine->num_counters; ctr++) {
 		state->counters[ctr].clocks = 0;
-		if (!state->account)
-			state->counters[ctr].configured = state->counters[ctr].running = false;
+		counts |= state->counters[ctr].running;
 	}
+	state->account = counts ? pmc_account_open(&state->lineage) : NULL;
+	for (int ctr = 0; !state->account && ctr < state->machine->num_counters; ctr++)
+		state->counters[ctr].configured = state->counters[ctr].running = false;
 }
 
 const struct pmc_backend pmc_model_backend = {
-	.create = create, .destroy = destroy, .configure = configure, .start = start, .stop = stop,
-	.value = value, .accumulated = accumulated, .profile = profile, .unprofile = stop,
-	.in_child = in_child,
+	.create = model_create, .destroy = model_destroy, .configure = model_configure, .start = model_start,
+	.stop = model_stop, .value = model_value, .accumulated = model_accumulated, .profile = model_profile,
+	.unprofile = model_stop, .in_child = model_in_child,
 };
 
 /* How far count events of one kind move a counter that counts another, or the same. */
@@ -142,9 +144,9 @@ pmc_state_step(struct pmc_state *state, pmc_evid_t id)
 	return step;
 }
 
-/* Whether SIGPROF would be for nobody; by default it ends the process, as no overflow of a counter does. */
+/* Whether nobody handles SIGPROF; its default action ends the process, which an overflow never does. */
 static bool
-unheard(void)
+ticks_are_ignored(void)
 {
 	struct sigaction action;
 
@@ -153,7 +155,7 @@ unheard(void)
 
 /* One SIGPROF to the process: in this thread if it can, so that the handler has run; false if it has to wait. */
 static bool
-tick(void)
+send_tick(void)
 {
 	sigset_t set;
 
@@ -166,9 +168,9 @@ tick(void)
 
 /* A signal each, for as long as the counter still profiles; one that waits stands for all that follow. */
 static void
-deliver(struct pmc_state *state, int ctr, uint64_t ticks)
+deliver_ticks(struct pmc_state *state, int ctr, uint64_t ticks)
 {
-	while (ticks-- && __atomic_load_n(&state->counters[ctr].profiling, __ATOMIC_RELAXED) && !unheard() && tick())
+	while (ticks-- && __atomic_load_n(&state->counters[ctr].profiling, __ATOMIC_RELAXED) && !ticks_are_ignored() && send_tick())
 		;
 }
 
@@ -185,14 +187,14 @@ pmc_state_advance(struct pmc_state *state, pmc_evid_t id, uint64_t count)
 		struct pmc_counter *c = &state->counters[ctr];
 
 		if (c->running)
-			pmc_account_values(state->account)[ctr] +=
-				moves(machine, machine->table->events[c->event].val, id, count, &c->clocks);
+			pmc_account_add(state->account, ctr,
+					moves(machine, machine->table->events[c->event].val, id, count, &c->clocks));
 		if (c->profiling)
 			ticks[ctr] = overflows(c, moves(machine, machine->table->events[c->profile_event].val, id, count,
 							&c->profile_clocks));
 	}
 	pmc_leave();
 	for (int ctr = 0; ctr < machine->num_counters; ctr++)
-		deliver(state, ctr, ticks[ctr]);
+		deliver_ticks(state, ctr, ticks[ctr]);
 	return 0;
 }

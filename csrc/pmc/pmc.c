@@ -5,42 +5,33 @@
 #include "machine.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
-/* The lock of all states, and what fork() has to know. */
+#include "../counting/guard.h"
+#include "../environment/environment.h"
+
+/* All states. */
 static struct {
-	pthread_mutex_t		lock;
-	sigset_t		signals;	/* of the thread that holds it */
+	struct guard		guard;
 	struct pmc_state	*states;
 	struct pmc_state	*machine;	/* of PMC_MACHINE */
-	bool			forks;		/* the handlers are registered */
-} pmc = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} pmc = { .guard = GUARD_INITIALIZER };
 
 void
 pmc_enter(void)
 {
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_mutex_lock(&pmc.lock);
-	pmc.signals = before;
+	guard_enter(&pmc.guard);
 }
 
 void
 pmc_leave(void)
 {
-	sigset_t before = pmc.signals;
-
-	pthread_mutex_unlock(&pmc.lock);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	guard_leave(&pmc.guard);
 }
 
 /* ---- states ---------------------------------------------------------------- */
 
-/* Running counters go on, from zero; what is only configured, and profiling, stays with the parent. */
+/* Running counters go on, from zero; counters that are only configured, and profiling, stay with the parent. */
 static void
 state_in_child(struct pmc_state *state)
 {
@@ -63,7 +54,7 @@ state_in_child(struct pmc_state *state)
 }
 
 static void
-in_child(void)
+pmc_in_child(void)
 {
 	for (struct pmc_state *s = pmc.states; s; s = s->next)
 		state_in_child(s);
@@ -81,9 +72,7 @@ new_state(const struct pmc_machine *machine)
 	state->machine = machine;
 	for (int ctr = 0; ctr < PMC_MAX_COUNTERS; ctr++)
 		state->counters[ctr].use.fd = state->counters[ctr].profile_lock.fd = -1;
-	if (!pmc.forks)
-		pmc.forks = pthread_atfork(pmc_enter, pmc_leave, in_child) == 0;
-	if (!pmc.forks || machine->backend->create(state) < 0) {
+	if (guard_fork(&pmc.guard, pmc_enter, pmc_leave, pmc_in_child) < 0 || machine->backend->create(state) < 0) {
 		free(state);
 		return NULL;
 	}
@@ -144,14 +133,14 @@ pmc_state_free(struct pmc_state *state)
 /* ---- pmc_control() ----------------------------------------------------------- */
 
 static bool
-valid(const struct pmc_state *state, int ctr)
+has_counter(const struct pmc_state *state, int ctr)
 {
 	return ctr >= 0 && ctr < state->machine->num_counters;
 }
 
 /* The row of an event that the counter can count, or -ENODEV. */
 static int
-event_of(const struct pmc_state *state, int ctr, pmc_evid_t id)
+row_of(const struct pmc_state *state, int ctr, pmc_evid_t id)
 {
 	int event = pmc_machine_event(state->machine, id);
 
@@ -203,10 +192,10 @@ op_configure(struct pmc_state *state, int ctr, const struct pmc_counter_cfg *cfg
 
 	if (c->running || c->profiling)
 		return -EBUSY;
-	ret = pmc_use_ask(state->machine, ctr, false);	/* profiling, in whatever process of this user */
+	ret = pmc_use_ask(state->machine, ctr, false);	/* profiling, in any process of this user */
 	if (ret == -EBUSY || ret == -ENOMEM)
 		return ret;
-	event = event_of(state, ctr, cfg->event_id);
+	event = row_of(state, ctr, cfg->event_id);
 	if (event < 0)
 		return event;
 	ret = state->machine->backend->configure(state, ctr, event);
@@ -219,7 +208,7 @@ op_configure(struct pmc_state *state, int ctr, const struct pmc_counter_cfg *cfg
 
 /* Ticks between two overflows of a counter of so many bits; perf's period has 63. */
 static uint64_t
-period(const struct pmc_machine *machine, pmc_ctr_t reset_value)
+profile_period(const struct pmc_machine *machine, pmc_ctr_t reset_value)
 {
 	uint64_t ticks = machine->width < 64 ? reset_value & ((UINT64_C(1) << machine->width) - 1) : reset_value;
 
@@ -246,7 +235,7 @@ static int
 op_profstart(struct pmc_state *state, int ctr, const struct pmc_counter_cfg *cfg)
 {
 	struct pmc_counter *c = &state->counters[ctr];
-	int event = state->machine->interrupts ? event_of(state, ctr, cfg->event_id) : -ENODEV;
+	int event = state->machine->interrupts ? row_of(state, ctr, cfg->event_id) : -ENODEV;
 	int ret;
 
 	if (c->running || c->profiling)
@@ -258,7 +247,7 @@ op_profstart(struct pmc_state *state, int ctr, const struct pmc_counter_cfg *cfg
 	if (ret < 0 || event < 0)
 		return -ENODEV;
 	c->profile_event = event;
-	c->period = period(state->machine, cfg->reset_value);
+	c->period = profile_period(state->machine, cfg->reset_value);
 	ret = begin_profile(state, ctr);
 	if (ret < 0)
 		pmc_use_release(&c->profile_lock);
@@ -268,9 +257,9 @@ op_profstart(struct pmc_state *state, int ctr, const struct pmc_counter_cfg *cfg
 }
 
 static int
-control(struct pmc_state *state, int ctr, int op, const struct pmc_counter_cfg *cfg)
+counter_control(struct pmc_state *state, int ctr, int op, const struct pmc_counter_cfg *cfg)
 {
-	if (!valid(state, ctr))
+	if (!has_counter(state, ctr))
 		return -EINVAL;
 	switch (op) {
 	case PMC_OP_START:
@@ -288,7 +277,7 @@ control(struct pmc_state *state, int ctr, int op, const struct pmc_counter_cfg *
 }
 
 static int
-result(int ret)
+system_call_result(int ret)
 {
 	if (ret >= 0)
 		return 0;
@@ -303,15 +292,15 @@ pmc_state_control(struct pmc_state *state, int ctr, int op, void *argp)
 	int ret = 0;
 
 	if (op < PMC_OP_START || op > PMC_OP_PROFSTOP)
-		return result(-EINVAL);
+		return system_call_result(-EINVAL);
 	if (op == PMC_OP_CONFIGURE || op == PMC_OP_PROFSTART)
 		ret = pmc_copyin(&cfg, argp, sizeof(cfg));
 	if (ret < 0)
-		return result(ret);
+		return system_call_result(ret);
 	pmc_enter();
-	ret = control(state, ctr, op, &cfg);
+	ret = counter_control(state, ctr, op, &cfg);
 	pmc_leave();
-	return result(ret);
+	return system_call_result(ret);
 }
 
 /* ---- pmc_get_info() ------------------------------------------------------------ */
@@ -329,10 +318,12 @@ read_value(struct pmc_state *state, int ctr, int op, uint64_t *value)
 	int ret;
 
 	pmc_enter();
-	if (op == PMC_INFO_ACCUMULATED_COUNTER_VALUE)
+	if (!state->counters[ctr].configured)
+		ret = -ENXIO;
+	else if (op == PMC_INFO_ACCUMULATED_COUNTER_VALUE)
 		ret = backend->accumulated(state, ctr, value);
 	else
-		ret = state->counters[ctr].configured ? backend->value(state, ctr, value) : -ENXIO;
+		ret = backend->value(state, ctr, value);
 	pmc_leave();
 	return ret;
 }
@@ -346,20 +337,20 @@ pmc_state_get_info(struct pmc_state *state, int ctr, int op, void *argp)
 	switch (op) {
 	case PMC_INFO_NCOUNTERS:
 		number = state->machine->num_counters;
-		return result(pmc_copyout(argp, &number, sizeof(number)));
+		return system_call_result(pmc_copyout(argp, &number, sizeof(number)));
 	case PMC_INFO_CPUCTR_TYPE:
-		if (ctr != -1 && !valid(state, ctr))
-			return result(-EINVAL);
+		if (ctr != -1 && !has_counter(state, ctr))
+			return system_call_result(-EINVAL);
 		number = type_of(state, ctr);
-		return result(pmc_copyout(argp, &number, sizeof(number)));
+		return system_call_result(pmc_copyout(argp, &number, sizeof(number)));
 	case PMC_INFO_COUNTER_VALUE:
 	case PMC_INFO_ACCUMULATED_COUNTER_VALUE:
-		if (!valid(state, ctr))
-			return result(-EINVAL);
+		if (!has_counter(state, ctr))
+			return system_call_result(-EINVAL);
 		ret = read_value(state, ctr, op, &value);
-		return result(ret < 0 ? ret : pmc_copyout(argp, &value, sizeof(value)));
+		return system_call_result(ret < 0 ? ret : pmc_copyout(argp, &value, sizeof(value)));
 	default:
-		return result(-EINVAL);
+		return system_call_result(-EINVAL);
 	}
 }
 
@@ -368,7 +359,7 @@ pmc_state_get_info(struct pmc_state *state, int ctr, int op, void *argp)
 struct pmc_state *
 pmc_current(void)
 {
-	const char *name = secure_getenv("PMC_MACHINE");
+	const char *name = environment("PMC_MACHINE");
 	const struct pmc_machine *machine;
 	struct pmc_state *state;
 

@@ -35,7 +35,7 @@ pmc_profile_begin(void)
 	return 0;
 }
 
-/* The timer as it was, if nobody has set it meanwhile, and its signal does not end the process. */
+/* Set the timer again as it was, unless the program has set it since. */
 static void
 restart_timer(void)
 {

@@ -4,17 +4,18 @@
  * A running counter holds it shared, a profiling one alone; the kernel releases it when
  * the process ends.  The locks belong to open files, not to the process: after fork()
  * parent and child share one until both have closed it, so it is never unlocked.  Asking
- * takes no lock: nobody else is refused meanwhile.
+ * takes no lock, so that it keeps no other process from taking one.
  */
 #include "machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "../environment/environment.h"
 
 /* Whether a directory is the user's; what others may do there is told by mode bits. */
 static bool
@@ -27,9 +28,9 @@ own_directory(const char *path, mode_t forbidden)
 
 /* The user's runtime directory, or a name that only the user's own directory can have. */
 static bool
-directory(char *path, size_t size)
+lock_directory(char *path, size_t size)
 {
-	const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
+	const char *runtime = environment("XDG_RUNTIME_DIR");
 	char of_user[32];
 	int len;
 
@@ -48,13 +49,13 @@ directory(char *path, size_t size)
 }
 
 static int
-open_file(const struct pmc_machine *machine, int ctr)
+open_lock_file(const struct pmc_machine *machine, int ctr)
 {
 	char path[4096];
 	size_t len;
 	int fd;
 
-	if (!directory(path, sizeof(path) - 32))
+	if (!lock_directory(path, sizeof(path) - 32))
 		return -ENOLCK;
 	len = strlen(path);
 	snprintf(path + len, sizeof(path) - len, "/%s-%d", machine->name, ctr);
@@ -69,7 +70,7 @@ pmc_use_take(const struct pmc_machine *machine, int ctr, bool alone, struct pmc_
 {
 	struct flock whole = { .l_type = alone ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET };
 	struct stat st;
-	int fd = open_file(machine, ctr), ret;
+	int fd = open_lock_file(machine, ctr), ret;
 
 	lock->fd = -1;
 	if (fd < 0)
@@ -87,7 +88,7 @@ int
 pmc_use_ask(const struct pmc_machine *machine, int ctr, bool alone)
 {
 	struct flock whole = { .l_type = alone ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET };
-	int fd = open_file(machine, ctr), ret;
+	int fd = open_lock_file(machine, ctr), ret;
 
 	if (fd < 0)
 		return fd;

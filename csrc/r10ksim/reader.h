@@ -6,14 +6,19 @@
 
 /* What all traces together have counted. */
 struct total {
-    struct r10k_counts counts;
-    uint64_t processes, lines, malformed;
+	struct r10k_counts counts;
+	uint64_t processes, lines, malformed;
+	uint64_t silent; /* processes with an empty trace, or one that could not be opened */
+	uint64_t cut; /* processes whose trace has an end without valgrind's last word */
+	bool full; /* the file system of the directory had no room: traces of processes may have gaps */
 };
 
 struct reader;
 
-/* Traces of machines of that kind: one from the descriptor `pipe` and, if `directory` is not NULL,
-   those of the files in it named trace.<pid>, one for each process.  NULL: no memory, no directory. */
+/*
+ * Traces of machines of that kind: one from the descriptor `pipe` and, if `directory` is not NULL,
+ * those of the files in it named trace.<pid>, one for each process.  NULL: no memory, no directory.
+ */
 struct reader *reader_new(const struct r10k_config *config, int pipe, const char *directory);
 
 /* Count from now on, or stop. */

@@ -45,7 +45,7 @@ The tables of perfex: cpu, the event's index, and
 
     name, counter, description    of an event; the counter is 0 or 1
     unit, minimum, typical, maximum, source    its cost; no unit: no cost
-    perf, quality, note    what counts it on Linux (see pypfm/perfex/perf_table.py); no cpu: all
+    perf, quality, note    what counts it on Linux (see csrc/perfex/library.h); no cpu: all
 
 Rows of r10000-3 stand in the place of those of r10000.
 
@@ -190,8 +190,19 @@ def pfm4_event(index: int, events: list[Row], umasks: dict[str, list[Row]]) -> s
         c_string(row["name"]), c_string(desc), c_string(row["description"]),
         c_string(row["equiv"]) if row["equiv"] else "NULL", row["code"],
         f"umasks_{index}" if own else "NULL", str(len(own)), row["groups"], row.get("modifiers", "0"),
-        pfm4_flags(row["flags"]), row.get("type", "4"), str(target), index_array(implied),
+        pfm4_flags(row["flags"]), row.get("type", "4"), str(target), index_array(implied), "0, 0",
     ]) + " },"
+
+
+def pfm4_limits(events: list[Row], umasks: dict[str, list[Row]]) -> list[str]:
+    """Assertions that the encoder's arrays hold what the table asks for (limits of pfm4.h)."""
+    for row in events:
+        if outside := [u["name"] for u in umasks.get(row["name"], []) if int(u["group"]) >= int(row["groups"])]:
+            raise ValueError(f"{row['name']} has {row['groups']} groups of unit masks, not that of {outside}")
+    defaults = [sum("DFL" in u["flags"].split("|") for u in own) for own in umasks.values()]
+    needs = {"GROUPS": max(int(row["groups"]) for row in events), "DEFAULTS": max(defaults, default=0)}
+    return [*(f'_Static_assert({need} <= PFM4_MAX_{name}, "raise PFM4_MAX_{name} in pfm4.h");'
+              for name, need in needs.items()), ""]
 
 
 def generate_pfm4(model: str, tables: list[Path]) -> list[str]:
@@ -203,7 +214,7 @@ def generate_pfm4(model: str, tables: list[Path]) -> list[str]:
         raise ValueError(f"unit masks of events that do not exist: {sorted(unknown)}")
     names = [row["name"] for row in events]
     slots, size = slot_lines(names)
-    lines = head(tables, "pfm4.h")
+    lines = head(tables, "pfm4.h") + pfm4_limits(events, umasks)
     for index, event in enumerate(events):
         if own := umasks.get(event["name"]):
             lines += [f"static const struct pfm4_umask umasks_{index}[{len(own)}] = {{", *umask_rows(own), "};", ""]
@@ -217,6 +228,44 @@ def generate_pfm4(model: str, tables: list[Path]) -> list[str]:
         f"const struct pfm4_table pfm4_{model}_table = {{",
         "\t.events = events,",
         f"\t.count = {len(events)},",
+        f"\t.names = {{ slots, {size - 1}, {max(map(len, names))} }},",
+        "};",
+        "",
+    ]
+
+
+# Bits of struct pfm4_event.modifiers, as enum pfm4_hw_modifier has them.
+_K, _U, _THRES, _ALL = 1, 2, 1 << 5, 1 << 6
+
+
+def pfm4_ia64_event(index: int, row: Row) -> str:
+    """One initialiser of struct pfm4_event from a row of libpfm 3's table."""
+    largest = int(row["maxincr"]) - 1
+    modifiers = _K | _U | (_THRES if largest else 0) | (_ALL if row.get("all") == "1" else 0)
+    umasks = "pfm4_mesi_umasks, PFM4_NUM_MESI, 1" if row.get("mesi") == "1" else "NULL, 0, 0"
+    # The unit mask of an EAR event belongs to the EAR's own PMC.
+    umask = "0" if "ear_" in row["kind"] else row["umask"]
+    return "\t{ " + ", ".join([
+        c_string(row["name"]), c_string(row["description"]), c_string(row["description"]), "NULL", row["code"],
+        umasks, str(modifiers), "0" if row["kind"] == "normal" else "PFM4_OTHER_REGISTERS", "PERF_TYPE_RAW",
+        str(index), "NULL, 0", umask, str(largest),
+    ]) + " },"
+
+
+def generate_pfm4_ia64(model: str, tables: list[Path]) -> list[str]:
+    rows = read(tables[0])
+    names = [row["name"] for row in rows]
+    slots, size = slot_lines(names)
+    return [
+        *head(tables, "pfm4.h"),
+        f"static const struct pfm4_event events[{len(rows)}] = {{",
+        *(pfm4_ia64_event(*numbered) for numbered in enumerate(rows)),
+        "};",
+        "",
+        *slots,
+        f"const struct pfm4_table {model}_table = {{",
+        "\t.events = events,",
+        f"\t.count = {len(rows)},",
         f"\t.names = {{ slots, {size - 1}, {max(map(len, names))} }},",
         "};",
         "",
@@ -258,7 +307,8 @@ def generate_perfex(_model: str, tables: list[Path]) -> list[str]:
             row = cost_of[index]
             cost = [f"PERFEX_{row['unit'].upper()}", row["typical"], row["minimum"], row["maximum"]]
             initialiser = f"{{ {', '.join(cost)} }}" if row["unit"] else "{ PERFEX_NO_COST, 0, 0, 0 }"
-            lines.append(f"\t[{index}] = {{ {c_string(event['name'])}, {event['counter']}, {initialiser} }},")
+            texts = f"{c_string(event['name'])}, {c_string(event['description'])}"
+            lines.append(f"\t[{index}] = {{ {texts}, {event['counter']}, {initialiser} }},")
         lines += ["};", ""]
     return [
         *lines,
@@ -266,19 +316,20 @@ def generate_perfex(_model: str, tables: list[Path]) -> list[str]:
         *(f"\t{{ {c_string(cpu)}, {c_string(cpu.partition('-')[0])}, events_{n} }}," for n, cpu in enumerate(cpus)),
         "};",
         "",
-        "const struct perfex_row perfex_shipped_rows[] = {",
-        *(f"\t{{ {c_string(r['cpu'])}, {r['event']}, {c_string(r['perf'])}, PERFEX_{r['quality'].upper()} }},"
+        "static const struct perfex_row shipped_rows[] = {",
+        *(f"\t{{ {c_string(r['cpu'])}, {r['event']}, {c_string(r['perf'])}, PERFEX_{r['quality'].upper()},"
+          f" {c_string(r['note'])} }},"
           for r in perf),
         "};",
         "",
-        f"const size_t perfex_num_shipped_rows = {len(perf)};",
+        f"const struct perfex_map perfex_shipped_map = {{ shipped_rows, {len(perf)}, NULL, NULL }};",
         "",
     ]
 
 
 def main(argv: list[str]) -> int:
     library, model, output, *tables = argv
-    generate = {"pfm3": generate_pfm3, "pfm4": generate_pfm4, "pmc": generate_pmc,
+    generate = {"pfm3": generate_pfm3, "pfm4": generate_pfm4, "pfm4_ia64": generate_pfm4_ia64, "pmc": generate_pmc,
                 "perfex": generate_perfex}[library]
     Path(output).write_text("\n".join(generate(model, [Path(t) for t in tables])), encoding="ascii")
     return 0

@@ -21,7 +21,7 @@
  *	PERFEX_CLOCK
  *		clock speed in MHz for print_costs(); default 196, or 300 of r12000
  *
- * Functions answer 0, or -1 with errno.  Common to those that take events:
+ * Functions return 0, or -1 with errno.  Common to those that take events:
  *
  *	EINVAL
  *		conflicting counters: both events are counted on the same counter; an event is
@@ -31,18 +31,20 @@
  *		a pointer is NULL
  *	ENOMEM
  *		no memory, or no file descriptor left
+ *	EAGAIN
+ *		the process makes threads faster than their counters can be opened: start the
+ *		counters before the threads, or try again
  *	EFBIG
  *		a file is larger than 1 MiB; or an errno value of open(2), read(2)
  *
  * There is one pair of counters and one cost table in a process.  A mutex guards them: any
- * thread may call any function.  Signal handlers may not.
+ * thread may call any function.  Signal handlers may not.  In a set-uid program no variable is set.
+ * A function is no cancellation point: a thread is cancelled before or after it.
  */
 #ifndef _PERFEX_H_
 #define _PERFEX_H_
 
-#ifndef PYPFM_CDEF
 #include <stddef.h>
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,7 +58,8 @@ extern "C" {
  * :param e0: an event, 0 to 31
  * :param e1: an event of the other counter
  * :return: 0, or -1 with errno: EINVAL (conflicting counters and others), ENODEV (an event
- *     cannot be counted on this machine), EACCES (perf_event_paranoid forbids it), ENOMEM
+ *     cannot be counted on this machine; or the process has several threads and no /proc
+ *     lists them), EACCES (perf_event_paranoid forbids it), EAGAIN, ENOMEM
  *
  * Source: libperfex(3C).
  */
@@ -70,7 +73,8 @@ extern int start_counters(int e0, int e1);
  * :param e1: the other event
  * :param c1: where its count is stored
  * :return: 0, or -1 with errno: EFAULT, EINVAL (others were started), ENXIO (none are
- *     started), EBUSY (others had the counter of the PMU all the time)
+ *     started), EBADF (the program has closed a counter's descriptor), EBUSY (others had the
+ *     counter of the PMU all the time)
  *
  * Source: libperfex(3C).
  */
@@ -168,7 +172,7 @@ extern int print_costs_(const int *e0, const long long *c0, const int *e1, const
 /**
  * As load_costs().
  *
- * :param CostFileName: CHARACTER*(n), the file; blanks at its end, and all behind a char(0), are no part of it
+ * :param CostFileName: CHARACTER*(n), the file; blanks at its end, and all after a char(0), are no part of it
  * :param length: n, which the compiler passes (gfortran 8 and later: a size_t)
  * :return: 0, or -1 with errno as load_costs(), or ENAMETOOLONG
  */

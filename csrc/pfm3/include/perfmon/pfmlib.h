@@ -2,16 +2,14 @@
  * libpfm 3.10: the generic API, common to all processor models.
  *
  * Names, values, layouts and return codes are those of libpfm 3.10, so that a
- * program written for it compiles and runs unchanged.  Every function answers
+ * program written for it compiles and runs unchanged.  Every function returns
  * one of the PFMLIB_* codes below unless it says otherwise.
  */
 #ifndef __PFMLIB_H__
 #define __PFMLIB_H__
 
-#ifndef PYPFM_CDEF	/* what cffi reads: no system headers */
 #include <stdio.h>
 #include <inttypes.h>
-#endif
 #include <perfmon/pfmlib_os.h>
 #include <perfmon/pfmlib_comp.h>
 
@@ -26,8 +24,7 @@ extern "C" {
 /* Room for registers in the generic structures. */
 #define PFMLIB_MAX_PMCS		512
 #define PFMLIB_MAX_PMDS		512
-#define PFMLIB_REG_MAX \
-	(PFMLIB_MAX_PMCS > PFMLIB_MAX_PMDS ? PFMLIB_MAX_PMCS : PFMLIB_MAX_PMDS)
+#define PFMLIB_REG_MAX		512	/* the larger of the two */
 
 /* Room for unit masks in one event. */
 #define PFMLIB_MAX_MASKS_PER_EVENT	48
@@ -42,7 +39,7 @@ extern "C" {
 #define PFMLIB_PFP_SYSTEMWIDE	0x1
 
 /*
- * PMU types, as pfm_get_pmu_type() answers and pfm_force_pmu() takes them.
+ * PMU types, as pfm_get_pmu_type() returns and pfm_force_pmu() takes them.
  */
 #define PFMLIB_NO_PMU			(-1)
 #define PFMLIB_UNKNOWN_PMU		0
@@ -205,7 +202,7 @@ typedef struct {
 
 /** Options of the library. */
 typedef struct {
-	unsigned int pfm_debug:1;	/* print debug messages */
+	unsigned int pfm_debug:1;	/* accepted; there are no debug messages */
 	unsigned int pfm_verbose:1;	/* print each register that is computed */
 	unsigned int pfm_reserved:30;	/* 0 */
 } pfmlib_options_t;
@@ -253,7 +250,7 @@ extern pfm_err_t pfm_list_supported_pmus(int (*pf)(const char *fmt, ...));
 /**
  * Copy the name of the selected PMU.  A name that does not fit is cut.
  *
- * :param name: buffer; bytes behind the name are set to 0
+ * :param name: buffer; bytes after the name are set to 0
  * :param maxlen: size of the buffer in bytes, at least 1
  * :return: PFMLIB_SUCCESS; PFMLIB_ERR_NOINIT; PFMLIB_ERR_INVAL if name is NULL
  *     or maxlen is below 1
@@ -276,7 +273,7 @@ extern pfm_err_t pfm_get_pmu_type(int *type);
  * Copy the name of a supported PMU.  Needs no initialisation.
  *
  * :param type: one of PFMLIB_*_PMU
- * :param name: buffer; bytes behind the name are set to 0
+ * :param name: buffer; bytes after the name are set to 0
  * :param maxlen: size of the buffer in bytes, at least 1
  * :return: PFMLIB_SUCCESS; PFMLIB_ERR_INVAL if name is NULL, maxlen is 0 or the
  *     type is not supported
@@ -309,7 +306,7 @@ extern pfm_err_t pfm_force_pmu(int type);
 /**
  * Find an event by name or, if the string starts with a digit, by code.
  *
- * :param str: event name, in upper or lower case, anything behind a colon being
+ * :param str: event name, in upper or lower case, anything after a colon being
  *     ignored; or a code as a C number (decimal, 0x, leading 0), at most
  *     2147483647
  * :param idx: receives the lowest index that matches
@@ -323,7 +320,7 @@ extern pfm_err_t pfm_find_event(const char *str, unsigned int *idx);
 /**
  * Find an event by name.
  *
- * :param name: event name, in upper or lower case; anything behind a colon is
+ * :param name: event name, in upper or lower case; anything after a colon is
  *     ignored
  * :param idx: receives the index
  * :return: PFMLIB_SUCCESS; PFMLIB_ERR_NOINIT; PFMLIB_ERR_INVAL for a NULL;
@@ -336,7 +333,7 @@ extern pfm_err_t pfm_find_event_byname(const char *name, unsigned int *idx);
 /**
  * Find the first event with a code.
  *
- * :param code: event code, as pfm_get_event_code() answers it
+ * :param code: event code, as pfm_get_event_code() returns it
  * :param idx: receives the lowest index with that code
  * :return: PFMLIB_SUCCESS; PFMLIB_ERR_NOINIT; PFMLIB_ERR_INVAL for a NULL;
  *     PFMLIB_ERR_NOTFOUND
@@ -348,8 +345,8 @@ extern pfm_err_t pfm_find_event_bycode(int code, unsigned int *idx);
 /**
  * Find the next event with a code.
  *
- * :param code: event code, as pfm_get_event_code() answers it
- * :param start: the search begins behind this index; 0xffffffff begins at 0
+ * :param code: event code, as pfm_get_event_code() returns it
+ * :param start: the search begins after this index; 0xffffffff begins at 0
  * :param next: receives the index
  * :return: PFMLIB_SUCCESS; PFMLIB_ERR_NOINIT; PFMLIB_ERR_INVAL for a NULL;
  *     PFMLIB_ERR_NOTFOUND

@@ -12,12 +12,10 @@
 
 #include <perfmon/pfmlib.h>
 
-#ifndef PYPFM_CDEF
 #include <endian.h>
 
-#if __BYTE_ORDER != __LITTLE_ENDIAN
-#error "the register bit-fields of this header need a little-endian target"
-#endif
+#if __BYTE_ORDER != __LITTLE_ENDIAN && !defined(PFMLIB_NO_REG_UNIONS)
+#error "the register unions of this header need a little-endian target; -DPFMLIB_NO_REG_UNIONS leaves them out"
 #endif
 
 #ifdef __cplusplus
@@ -28,6 +26,8 @@ extern "C" {
 #define PMU_GEN_IA64_NUM_COUNTERS	4	/* PMC4/PMD4 to PMC7/PMD7 */
 #define PMU_GEN_IA64_NUM_PMCS		8	/* PMC0 to PMC7 */
 #define PMU_GEN_IA64_NUM_PMDS		4	/* PMD4 to PMD7 */
+
+#ifndef PFMLIB_NO_REG_UNIONS
 
 /** A PMC register: the value, or its fields. */
 typedef union {
@@ -48,6 +48,8 @@ typedef union {
 typedef struct {
 	unsigned long pmd_val;	/* the whole register */
 } pfm_gen_ia64_pmd_reg_t;
+
+#endif /* PFMLIB_NO_REG_UNIONS */
 
 #ifdef __cplusplus
 }

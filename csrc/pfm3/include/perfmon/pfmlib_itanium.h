@@ -9,12 +9,10 @@
 
 #include <perfmon/pfmlib.h>
 
-#ifndef PYPFM_CDEF
 #include <endian.h>
 
-#if __BYTE_ORDER != __LITTLE_ENDIAN
-#error "the register bit-fields of this header need a little-endian target"
-#endif
+#if __BYTE_ORDER != __LITTLE_ENDIAN && !defined(PFMLIB_NO_REG_UNIONS)
+#error "the register unions of this header need a little-endian target; -DPFMLIB_NO_REG_UNIONS leaves them out"
 #endif
 
 #ifdef __cplusplus
@@ -30,6 +28,8 @@ extern "C" {
 
 /* pfmlib_ita_counter_t.flags: do not check that the event supports the qualifiers in use. */
 #define PFMLIB_ITA_FL_EVT_NO_QUALCHECK	0x1
+
+#ifndef PFMLIB_NO_REG_UNIONS
 
 /** A PMC register: the value, or its fields by register. */
 typedef union {
@@ -158,6 +158,8 @@ typedef union {
 	} pmd17_ita_reg;
 } pfm_ita_pmd_reg_t;
 
+#endif /* PFMLIB_NO_REG_UNIONS */
+
 /** Instruction set in which an event is measured. */
 typedef enum {
 	PFMLIB_ITA_ISM_BOTH = 0,
@@ -210,7 +212,7 @@ typedef struct {
 	unsigned int	rr_flags;	/* ignored */
 	unsigned int	rr_plm;		/* privilege levels; 0: pfp_dfl_plm */
 	unsigned long	rr_start;	/* first byte; code: multiple of 16 */
-	unsigned long	rr_end;		/* byte behind the last; code: multiple of 16 */
+	unsigned long	rr_end;		/* byte after the last; code: multiple of 16 */
 } pfmlib_ita_input_rr_desc_t;
 
 /** How far an actual range exceeds the one asked for, in bytes. */

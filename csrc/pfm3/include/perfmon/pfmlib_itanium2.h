@@ -10,12 +10,10 @@
 
 #include <perfmon/pfmlib.h>
 
-#ifndef PYPFM_CDEF
 #include <endian.h>
 
-#if __BYTE_ORDER != __LITTLE_ENDIAN
-#error "the register bit-fields of this header need a little-endian target"
-#endif
+#if __BYTE_ORDER != __LITTLE_ENDIAN && !defined(PFMLIB_NO_REG_UNIONS)
+#error "the register unions of this header need a little-endian target; -DPFMLIB_NO_REG_UNIONS leaves them out"
 #endif
 
 #ifdef __cplusplus
@@ -44,6 +42,8 @@ extern "C" {
 #ifndef PFMLIB_MONT_EVT_NO_SET
 #define PFMLIB_MONT_EVT_NO_SET		(-1)	/* the name in the Itanium 2 manual page */
 #endif
+
+#ifndef PFMLIB_NO_REG_UNIONS
 
 /** A PMC register: the value, or its fields by register. */
 typedef union {
@@ -244,6 +244,8 @@ typedef union {
 	} pmd17_ita2_reg;
 } pfm_ita2_pmd_reg_t;
 
+#endif /* PFMLIB_NO_REG_UNIONS */
+
 /** Instruction set in which an event is measured. */
 typedef enum {
 	PFMLIB_ITA2_ISM_BOTH = 0,
@@ -295,7 +297,7 @@ typedef struct {
 typedef struct {
 	unsigned int	rr_plm;		/* privilege levels; 0: pfp_dfl_plm */
 	unsigned long	rr_start;	/* first byte; code: multiple of 16 */
-	unsigned long	rr_end;		/* byte behind the last; code: multiple of 16 */
+	unsigned long	rr_end;		/* byte after the last; code: multiple of 16 */
 } pfmlib_ita2_input_rr_desc_t;
 
 /** How far an actual range exceeds the one asked for, in bytes. */

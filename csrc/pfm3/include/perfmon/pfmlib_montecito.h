@@ -10,12 +10,10 @@
 
 #include <perfmon/pfmlib.h>
 
-#ifndef PYPFM_CDEF
 #include <endian.h>
 
-#if __BYTE_ORDER != __LITTLE_ENDIAN
-#error "the register bit-fields of this header need a little-endian target"
-#endif
+#if __BYTE_ORDER != __LITTLE_ENDIAN && !defined(PFMLIB_NO_REG_UNIONS)
+#error "the register unions of this header need a little-endian target; -DPFMLIB_NO_REG_UNIONS leaves them out"
 #endif
 
 #ifdef __cplusplus
@@ -54,6 +52,8 @@ extern "C" {
 #define PFMLIB_MONT_EVT_FLOATING	1	/* also while the thread is inactive */
 #define PFMLIB_MONT_EVT_CAUSAL		2	/* belongs to no thread */
 #define PFMLIB_MONT_EVT_SELF_FLOATING	3	/* floating if measured with .me, else causal */
+
+#ifndef PFMLIB_NO_REG_UNIONS
 
 /** A PMC register: the value, or its fields by register. */
 typedef union {
@@ -355,6 +355,8 @@ typedef union {
 	} pmd48_63_ipear_ef_mont_reg;
 } pfm_mont_pmd_reg_t;
 
+#endif /* PFMLIB_NO_REG_UNIONS */
+
 /** What an Event Address Register records. */
 typedef enum {
 	PFMLIB_MONT_EAR_CACHE_MODE = 0,
@@ -411,7 +413,7 @@ typedef struct {
 typedef struct {
 	unsigned int	rr_plm;		/* privilege levels; 0: pfp_dfl_plm */
 	unsigned long	rr_start;	/* first byte; code: multiple of 16 */
-	unsigned long	rr_end;		/* byte behind the last; code: multiple of 16 */
+	unsigned long	rr_end;		/* byte after the last; code: multiple of 16 */
 } pfmlib_mont_input_rr_desc_t;
 
 /** How far an actual range exceeds the one asked for, in bytes. */

@@ -9,9 +9,7 @@
 
 #ifndef __PFMLIB_OS_COMPILE
 
-#ifndef PYPFM_CDEF
 #include <stddef.h>
-#endif
 #ifndef __ia64__
 #include <perfmon/perfmon.h>
 #endif
@@ -45,7 +43,7 @@ static inline int pfm_self_stop(int fd) { (void)fd; ia64_rum(); return 0; }
  * Start monitoring of the calling thread.
  *
  * :param fd: perfmon2 context
- * :return: what pfm_start(fd, NULL) answers: -1 with errno ENOSYS
+ * :return: what pfm_start(fd, NULL) returns: -1 with errno ENOSYS
  *
  * Source: libpfm 3.10 header, operating-system glue.
  */
@@ -59,7 +57,7 @@ pfm_self_start(int fd)
  * Stop monitoring of the calling thread.
  *
  * :param fd: perfmon2 context
- * :return: what pfm_stop(fd) answers: -1 with errno ENOSYS
+ * :return: what pfm_stop(fd) returns: -1 with errno ENOSYS
  *
  * Source: libpfm 3.10 header, operating-system glue.
  */

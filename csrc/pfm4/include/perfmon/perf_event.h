@@ -8,9 +8,6 @@
 #ifndef __PERFMON_PERF_EVENT_H__
 #define __PERFMON_PERF_EVENT_H__
 
-#ifdef PYPFM_CDEF
-typedef int pid_t;
-#else
 #include <sys/types.h>
 #include <inttypes.h>
 #include <sys/syscall.h>
@@ -18,6 +15,9 @@ typedef int pid_t;
 #include <linux/types.h>
 #include <linux/ioctl.h>
 #include <asm/byteorder.h>
+
+#if !defined(_DEFAULT_SOURCE) && !defined(__cplusplus)
+long syscall(long number, ...); /* which <unistd.h> hides with -std=c11 or _POSIX_C_SOURCE */
 #endif
 
 #ifdef __cplusplus
@@ -279,9 +279,7 @@ struct perf_event_mmap_page {
 	uint64_t	time_enabled;
 	uint64_t	time_running;
 	union {
-#ifndef PYPFM_CDEF	/* cffi would lay the bits behind it: for cffi it comes last */
 		uint64_t	capabilities;
-#endif
 		struct {
 			uint64_t	cap_bit0:1;
 			uint64_t	cap_bit0_is_deprecated:1;
@@ -291,9 +289,6 @@ struct perf_event_mmap_page {
 			uint64_t	cap_user_time_short:1;
 			uint64_t	cap_____res:58;
 		};
-#ifdef PYPFM_CDEF
-		uint64_t	capabilities;
-#endif
 	};
 	uint16_t	pmc_width;
 	uint16_t	time_shift;
@@ -361,7 +356,6 @@ enum perf_event_type {
 
 typedef struct perf_event_attr perf_event_attr_t;
 
-#ifndef PYPFM_CDEF
 #ifndef __NR_perf_event_open
 #if defined(__x86_64__)
 #define __NR_perf_event_open 298
@@ -369,7 +363,6 @@ typedef struct perf_event_attr perf_event_attr_t;
 #define __NR_perf_event_open 336
 #elif defined(__aarch64__)
 #define __NR_perf_event_open 241
-#endif
 #endif
 #endif
 

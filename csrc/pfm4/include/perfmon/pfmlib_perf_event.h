@@ -22,7 +22,7 @@ typedef struct {
 	int			pad0;	/* left as it is */
 } pfm_perf_encode_arg_t;
 
-#if defined(__LP64__) || defined(PYPFM_CDEF)
+#if defined(__LP64__) || defined(SWIG)
 #define PFM_PERF_ENCODE_ABI0	40
 #else
 #define PFM_PERF_ENCODE_ABI0	28

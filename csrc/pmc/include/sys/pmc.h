@@ -12,10 +12,8 @@
 #ifndef _SYS_PMC_H_
 #define _SYS_PMC_H_
 
-#ifndef PYPFM_CDEF
 #include <stdint.h>
 #include <sys/types.h>
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,7 +82,9 @@ struct pmc_counter_cfg {
  * :return: 0, or -1 with errno: EFAULT (argp), EINVAL (ctr or op), ENXIO (START or STOP
  *     before CONFIGURE), EINPROGRESS (START of a running counter), EBUSY (CONFIGURE of a
  *     running counter, or one that is profiling; PROFSTART of one that runs somewhere),
- *     ENODEV (event not valid for the counter, or it cannot profile), ENOMEM
+ *     ENODEV (event not valid for the counter, or it cannot profile; linux: also several
+ *     threads and no /proc that lists them), ENOMEM; linux: EACCES (perf_event_paranoid
+ *     forbids it), EAGAIN (the process makes threads faster than they can be opened)
  *
  * Source: pmc_control(2), DESCRIPTION and ERRORS.
  */
@@ -98,8 +98,11 @@ extern int pmc_control(int ctr, int op, void *argp);
  * :param op: PMC_INFO_*
  * :param argp: where the answer is stored: int for NCOUNTERS and CPUCTR_TYPE, uint64_t
  *     for the values, in events
- * :return: 0, or -1 with errno: EINVAL (ctr or op), ENXIO (COUNTER_VALUE before
- *     CONFIGURE), EFAULT (argp), ENOMEM
+ * :return: 0, or -1 with errno: EINVAL (ctr or op), ENXIO (a value before
+ *     CONFIGURE), EFAULT (argp), ENODEV (linux: the program has closed the counter's
+ *     descriptors), ENOMEM (also: more than 4095 processes had counters of a
+ *     model at once, or more than 63 each below the other, so that what some of them
+ *     counted is not known)
  *
  * Source: pmc_control(2), DESCRIPTION and ERRORS.
  */

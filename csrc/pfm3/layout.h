@@ -4,7 +4,10 @@
  * manual pages print them.  Bit-fields cannot be asserted here;
  * tests/pfm3/test_layout.py writes each of them and looks at the bytes.
  */
-#include "ranges.h"
+#ifndef PFM3_LAYOUT_H
+#define PFM3_LAYOUT_H
+
+#include "public.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -57,8 +60,6 @@ AT(pfmlib_output_param_t, reserved, 32776);
 SIZE(pfmlib_options_t, 4);
 
 /* perfmon/pfmlib_itanium2.h */
-SIZE(pfm_ita2_pmc_reg_t, 8);
-SIZE(pfm_ita2_pmd_reg_t, 8);
 SIZE(pfmlib_ita2_ism_t, 4);
 SIZE(pfmlib_ita2_ear_mode_t, 4);
 
@@ -103,8 +104,6 @@ AT(pfmlib_ita2_output_param_t, pfp_ita2_drange, 0);
 AT(pfmlib_ita2_output_param_t, pfp_ita2_irange, 328);
 
 /* perfmon/pfmlib_montecito.h */
-SIZE(pfm_mont_pmc_reg_t, 8);
-SIZE(pfm_mont_pmd_reg_t, 8);
 SIZE(pfmlib_mont_ear_mode_t, 4);
 
 SIZE(pfmlib_mont_counter_t, 8);
@@ -164,8 +163,7 @@ AT(pfmlib_mont_input_param_t, reserved, 448);
 AT(pfmlib_mont_output_param_t, reserved, 656);
 #endif
 
-/* The range structures of Itanium 2 and Montecito and those of ranges.h are the same bytes; of
- * Itanium only the output is. */
+/* The range structures of Itanium 2 and Montecito; of Itanium the output is the same, the input is not. */
 #define OUTPUT_RANGE_TYPES(desc, out) \
 	SIZE(desc, 16); \
 	AT(desc, rr_soff, 0); \
@@ -191,23 +189,7 @@ RANGE_TYPES(pfmlib_ita2_input_rr_desc_t, pfmlib_ita2_output_rr_desc_t,
 RANGE_TYPES(pfmlib_mont_input_rr_desc_t, pfmlib_mont_output_rr_desc_t,
 	    pfmlib_mont_input_rr_t, pfmlib_mont_output_rr_t);
 
-SIZE(struct pfm3_limit, 24);
-AT(struct pfm3_limit, plm, 0);
-AT(struct pfm3_limit, start, 8);
-AT(struct pfm3_limit, end, 16);
-SIZE(struct pfm3_rr_in, 112);
-AT(struct pfm3_rr_in, flags, 0);
-AT(struct pfm3_rr_in, limits, 8);
-AT(struct pfm3_rr_in, used, 104);
-SIZE(struct pfm3_rr_out, 328);
-AT(struct pfm3_rr_out, nbr_used, 0);
-AT(struct pfm3_rr_out, infos, 8);
-AT(struct pfm3_rr_out, infos[0].eoff, 16);
-AT(struct pfm3_rr_out, br, 72);
-
 /* perfmon/pfmlib_itanium.h: the same in both forms, there is no manual page. */
-SIZE(pfm_ita_pmc_reg_t, 8);
-SIZE(pfm_ita_pmd_reg_t, 8);
 SIZE(pfmlib_ita_ism_t, 4);
 SIZE(pfmlib_ita_ear_mode_t, 4);
 
@@ -268,6 +250,21 @@ AT(pfmlib_ita_output_param_t, pfp_ita_drange, 0);
 AT(pfmlib_ita_output_param_t, pfp_ita_irange, 328);
 AT(pfmlib_ita_output_param_t, reserved, 656);
 
-/* perfmon/pfmlib_gen_ia64.h */
+#ifndef PFMLIB_NO_REG_UNIONS
+SIZE(pfm_ita2_pmc_reg_t, 8);
+SIZE(pfm_ita2_pmd_reg_t, 8);
+SIZE(pfm_mont_pmc_reg_t, 8);
+SIZE(pfm_mont_pmd_reg_t, 8);
+SIZE(pfm_ita_pmc_reg_t, 8);
+SIZE(pfm_ita_pmd_reg_t, 8);
 SIZE(pfm_gen_ia64_pmc_reg_t, 8);
 SIZE(pfm_gen_ia64_pmd_reg_t, 8);
+#endif
+
+#undef SIZE
+#undef AT
+#undef FORM
+#undef OUTPUT_RANGE_TYPES
+#undef RANGE_TYPES
+
+#endif /* PFM3_LAYOUT_H */

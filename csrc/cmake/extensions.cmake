@@ -1,0 +1,59 @@
+# The extension modules of the Python package.
+
+# pypfm_extension(module LIBRARY name HEADERS ... PRIVATE ... PREFIXES ... INCLUDES ... HAND file [SYSTEM dir...] [EXTRA file]
+#                 [PARTS objects...])
+#
+# The extension module pypfm._c.<module> with the mirror's generated Python files.  HEADERS and PRIVATE headers are
+# what Python sees of the library; they, and what they include from INCLUDES, are read, what they include from SYSTEM is not.
+# PARTS are objects for Python only: what PRIVATE headers declare and the library does not have.
+# The library's objects are linked in, and nothing of them is exported: another library with the same
+# symbols in the process neither sees nor replaces them.
+function(pypfm_extension module)
+  cmake_parse_arguments(arg "" "LIBRARY;EXTRA;HAND" "HEADERS;PRIVATE;PREFIXES;INCLUDES;SYSTEM;PARTS" ${ARGN})
+  set(bindings ${PROJECT_SOURCE_DIR}/csrc/bindings)
+  set(out ${PROJECT_BINARY_DIR}/bindings)
+  file(MAKE_DIRECTORY ${out})
+  list(TRANSFORM arg_HEADERS PREPEND "--header=" OUTPUT_VARIABLE headers)
+  list(TRANSFORM arg_PRIVATE PREPEND "--private=" OUTPUT_VARIABLE private)
+  list(TRANSFORM arg_PREFIXES PREPEND "--prefix=" OUTPUT_VARIABLE prefixes)
+  list(TRANSFORM arg_INCLUDES PREPEND "-I" OUTPUT_VARIABLE includes)
+  list(TRANSFORM arg_SYSTEM PREPEND "--system=" OUTPUT_VARIABLE system)
+  set(defines $<TARGET_PROPERTY:${arg_LIBRARY},INTERFACE_COMPILE_DEFINITIONS>)
+  if(arg_EXTRA)
+    set(extra --extra ${arg_EXTRA})
+  endif()
+  file(GLOB_RECURSE depends CONFIGURE_DEPENDS ${bindings}/*.py ${bindings}/*.h)
+  foreach(dir ${arg_INCLUDES})
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${dir}/*.h)
+    list(APPEND depends ${found})
+  endforeach()
+  foreach(header ${arg_PRIVATE})
+    list(APPEND depends ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+  endforeach()
+  add_custom_command(
+    OUTPUT ${out}/${module}.c ${out}/${module}.pyi ${out}/${module}_api.py
+    COMMAND Python::Interpreter ${bindings}/generate.py ${module} ${out} --cc ${CMAKE_C_COMPILER} ${includes} ${system}
+            "$<$<BOOL:${defines}>:-D$<JOIN:${defines},;-D>>" ${headers} ${private} ${prefixes} ${extra} --hand ${arg_HAND}
+    DEPENDS ${arg_EXTRA} ${arg_HAND} ${depends}
+    COMMENT "Generating the mirror of ${module}"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  Python_add_library(_${module} MODULE ${out}/${module}.c)
+  pypfm_link(_${module} ${arg_LIBRARY})
+  foreach(part ${arg_PARTS})
+    target_sources(_${module} PRIVATE $<TARGET_OBJECTS:${part}>)
+  endforeach()
+  set_target_properties(_${module} PROPERTIES PREFIX "" OUTPUT_NAME ${module} SUFFIX ".abi3.so"
+                        LINK_DEPENDS ${bindings}/extension.map)
+  target_compile_definitions(_${module} PRIVATE _GNU_SOURCE Py_LIMITED_API=0x030a0000)
+  target_include_directories(_${module} PRIVATE ${arg_INCLUDES} ${arg_SYSTEM})
+  target_compile_options(_${module} PRIVATE -Werror=incompatible-pointer-types -Werror=int-conversion)
+  target_link_libraries(_${module} PRIVATE Threads::Threads)
+  target_link_options(_${module} PRIVATE -Wl,-Bsymbolic -Wl,--version-script=${bindings}/extension.map)
+  if(SKBUILD)
+    install(TARGETS _${module} LIBRARY DESTINATION pypfm/_c)
+    install(FILES ${out}/${module}.pyi ${out}/${module}_api.py DESTINATION pypfm/_c)
+    if(SKBUILD_STATE STREQUAL "editable")	# type checkers see the source tree and what is typed here
+      install(FILES ${out}/${module}.pyi ${out}/${module}_api.py DESTINATION pypfm-stubs/_c)
+    endif()
+  endif()
+endfunction()

@@ -1,0 +1,38 @@
+/*
+ * Private: one call of a library at a time.
+ *
+ * Inside, the thread is not cancelled and runs no signal handler: either could leave the lock held
+ * for good, the second by fork().
+ */
+#ifndef PYPFM_COUNTING_GUARD_H
+#define PYPFM_COUNTING_GUARD_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+
+struct guard {
+	pthread_mutex_t	lock;
+	sigset_t	signals;	/* of the thread inside, */
+	int		cancel;		/* and whether it could be cancelled */
+	bool		forks;		/* the handlers of fork() are registered */
+};
+
+#define GUARD_INITIALIZER { .lock = PTHREAD_MUTEX_INITIALIZER }
+
+void guard_enter(struct guard *guard);
+void guard_leave(struct guard *guard);
+
+/*
+ * Called inside: let fork() enter and leave, so that a child finds what whole calls have left.  A child is inside
+ * when its handler begins, and has to leave.  0, or -ENOMEM: the next call tries again.
+ */
+int guard_fork(struct guard *guard, void (*enter)(void), void (*leave)(void), void (*in_child)(void));
+
+/* Let the thread not be cancelled, outside of a lock: for what has a file open, or memory.  The state before. */
+int guard_hold(void);
+
+/* As it was; errno stays. */
+void guard_release(int before);
+
+#endif /* PYPFM_COUNTING_GUARD_H */
