@@ -6,112 +6,75 @@
 * `Goldmont`, `Perf`: these as Python objects;
 * `pypfm.pmc`: NetBSD's pmc interface as in C;
 * `Counter`, `Machine`: the same as Python objects;
+* `decode`: registers and codes back to what they mean;
 * `pypfm.libperfex`: IRIX's libperfex as in C; `pypfm.perfex.counting`: the same as a Python object.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pypfm.counter import Counter, CounterEvent, Machine
-    from pypfm.decode import Decoded, Decoded4
-    from pypfm.encoding import Encoding
-    from pypfm.errors import (
-        AssignmentError,
-        CodeRangeError,
-        CounterBusyError,
-        CounterError,
-        CounterEventError,
-        CounterNumberError,
-        CounterRunningError,
-        CountingError,
-        CoverageError,
-        DataRangeError,
-        DecodeError,
-        EventNotFoundError,
-        EventSetError,
-        FeatureError,
-        FieldWidthError,
-        IncompatibleEventsError,
-        InvalidRequestError,
-        NotConfiguredError,
-        NotSupportedError,
-        Pfm3Error,
-        Pfm4Error,
-        Pfm4PromiseError,
-        PfmError,
-        PromiseError,
-        RequestTooLargeError,
-        ThresholdError,
-        UnitMaskError,
-        UnknownEventError,
-    )
-    from pypfm.goldmont import AverageLatency, Encoding4, Event4, Goldmont, Perf, Umask
-    from pypfm.itanium import Event, GenericIA64, Itanium, Itanium2, Montecito, UnitMask
-    from pypfm.levels import Plm
-    from pypfm.request import (
-        AddressRange,
-        Btb,
-        Ear,
-        EarMode,
-        Etb,
-        EventRequest,
-        IpEar,
-        Ism,
-        ItaniumBtb,
-        OpcodeMatch,
-        Ranges,
-    )
+import os  # which the interpreter has already loaded, as sys; nothing else: Ctrl-C has to wait for it
+import sys
 
 #: The version of the package.
 __version__ = "0.1.0"
 
+if not any(os.path.exists(f"{directory}/_c/pfm3.abi3.so") for directory in __path__):
+    _source = os.path.dirname(os.path.abspath(__path__[0]))
+    _text = (f"{_source} is pypfm's source tree, and {sys.executable} has no pypfm installed from there:"
+             f" use {_source}/.venv/bin/python after the first command of README.md, or 'pip install -e {_source}'")
+    raise ImportError(_text)
+
+# The names of the Pythonic layer by the module that has them; __init__.pyi says the same to type checkers.
 _MODULES = {
-    "counter": ["Counter", "CounterEvent", "Machine"],
-    "decode": ["Decoded", "Decoded4"],
-    "encoding": ["Encoding"],
-    "errors": [
-        "AssignmentError", "CodeRangeError", "CounterBusyError", "CounterError", "CounterEventError",
-        "CounterNumberError", "CounterRunningError", "CountingError", "CoverageError", "DataRangeError",
-        "DecodeError", "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError",
-        "IncompatibleEventsError", "InvalidRequestError", "NotConfiguredError", "NotSupportedError", "Pfm3Error",
-        "Pfm4Error", "Pfm4PromiseError", "PfmError", "PromiseError", "RequestTooLargeError", "ThresholdError",
-        "UnitMaskError", "UnknownEventError",
-    ],
-    "goldmont": ["AverageLatency", "Encoding4", "Event4", "Goldmont", "Perf", "Umask"],
-    "levels": ["Plm"],
-    "itanium": ["Event", "GenericIA64", "Itanium", "Itanium2", "Montecito", "UnitMask"],
-    "request": [
-        "AddressRange", "Btb", "Ear", "EarMode", "Etb", "EventRequest", "IpEar", "Ism", "ItaniumBtb",
-        "OpcodeMatch", "Ranges",
-    ],
+    "decoding": (
+        "decode",
+    ),
+    "errors": (
+        "AssignmentError", "BenchError", "CodeRangeError", "ConformError", "CounterBusyError",
+        "CounterClosedError", "CounterError", "CounterEventError", "CounterNumberError", "CounterRunningError",
+        "CountingError", "CoverageError", "DataRangeError", "DecodeError", "EventNotFoundError",
+        "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError", "InvalidArgumentError",
+        "InvalidRequestError", "InvalidTypeError", "InvalidValueError", "NotConfiguredError",
+        "NotSupportedError", "Pfm3Error", "Pfm3EventNotFoundError", "Pfm4Error", "Pfm4EventNotFoundError",
+        "Pfm4PromiseError", "Pfm4ValueError", "PfmError", "PromiseError", "RequestTooLargeError",
+        "ThresholdError", "UnitMaskError", "UnknownEventError", "UnknownKeyError", "UnknownMachineError",
+    ),
+    "ia64": (
+        "AddressRange", "Btb", "CoveredRange", "DataRegister", "DebugRegister", "Ear", "EarMode", "Encoding",
+        "Etb", "Event", "EventRequest", "GenericIA64", "IpEar", "Ism", "Itanium", "Itanium2", "ItaniumBtb",
+        "Montecito", "OpcodeMatch", "Pmu", "RangeCover", "Ranges", "Register", "Request", "UnitMask", "pmu_of",
+    ),
+    "ia64.decode": (
+        "Decoded",
+    ),
+    "levels": (
+        "Plm",
+    ),
+    "netbsd": (
+        "Counter", "CounterEvent", "Machine",
+    ),
+    "perf": (
+        "AverageLatency", "Goldmont", "Perf", "Umask",
+    ),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
+# What users reach as an attribute without an import of its own: import pypfm; pypfm.layout.find(...)
+_PACKAGES = ("bench", "config", "conform", "errors", "ia64", "layout", "libperfex", "netbsd", "perf", "perfex", "pfm3",
+             "pfm3_manual", "pfm4", "pmc")
 
-__all__ = [
-    "AddressRange", "AssignmentError", "AverageLatency", "Btb", "CodeRangeError", "Counter", "CounterBusyError",
-    "CounterError", "CounterEvent", "CounterEventError", "CounterNumberError", "CounterRunningError",
-    "CountingError", "CoverageError", "DataRangeError", "DecodeError", "Decoded", "Decoded4", "Ear", "EarMode",
-    "Encoding", "Encoding4", "Etb", "Event", "Event4", "EventNotFoundError", "EventRequest", "EventSetError",
-    "FeatureError", "FieldWidthError", "GenericIA64", "Goldmont", "IncompatibleEventsError",
-    "InvalidRequestError", "IpEar", "Ism", "Itanium", "Itanium2", "ItaniumBtb", "Machine", "Montecito",
-    "NotConfiguredError", "NotSupportedError", "OpcodeMatch", "Perf", "Pfm3Error", "Pfm4Error",
-    "Pfm4PromiseError", "PfmError", "Plm", "PromiseError", "Ranges", "RequestTooLargeError", "ThresholdError",
-    "Umask", "UnitMask", "UnitMaskError", "UnknownEventError", "__version__",
-]
+__all__ = [*_HOME, "__version__"]  # noqa: PLE0604 - names, all of them
 
 
 def __getattr__(name: str) -> object:
     """Import what is asked for, so that ``import pypfm.pfm3`` loads nothing else."""
+    from importlib import import_module
+
+    if name in _PACKAGES:
+        return import_module(f"pypfm.{name}")
     if name in _HOME:
         value = getattr(import_module(f"pypfm.{_HOME[name]}"), name)
         globals()[name] = value
         return value
-    message = f"module 'pypfm' has no attribute {name!r}"
-    raise AttributeError(message)
+    raise AttributeError(f"module 'pypfm' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, *_PACKAGES])

@@ -1,8 +1,35 @@
-"""python -m pypfm: the same as the command pypfm."""
+"""Where the commands pypfm, pmc and perfex start; ``python -m pypfm`` is the first of them.
 
-import sys
+From the first line on, Ctrl-C ends them without a word, as it ends a C program.  That comes before every other
+import: ``signal`` would bring twenty modules with it, ``_signal`` is a part of the interpreter.
+"""
 
-from pypfm.cli import main
+import _signal  # type: ignore[import-not-found]
+
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # else who started us wants it ignored
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+__all__ = ["perfex", "pmc", "pypfm"]
+
+
+def pypfm() -> int:
+    """The command pypfm; its exit status."""
+    from pypfm.cli import main
+    return main()
+
+
+def pmc() -> int:
+    """The command pmc; its exit status."""
+    from pypfm.cli.pmc import main
+    return main()
+
+
+def perfex() -> int:
+    """The command perfex; its exit status."""
+    from pypfm.cli.perfex import main
+    return main()
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    import sys
+    sys.exit(pypfm())

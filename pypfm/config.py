@@ -1,6 +1,6 @@
 """Where the C libraries and headers of this installation lie.
 
-``pypfm config`` prints what these functions answer.
+``pypfm config`` prints what is here.
 """
 
 from __future__ import annotations
@@ -8,9 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["LIBRARIES", "Library"]
+import pypfm
 
-_PACKAGE = Path(__file__).resolve().parent
+__all__ = ["LIBRARIES", "Library", "built"]
+
+
+def built(name: str) -> Path:
+    """A file or directory that the C build puts into the package.
+
+    An editable installation has two directories: the source tree, and what is built.
+
+    :param name: its path inside the package (``lib/pfm3``)
+    """
+    places = [Path(directory).resolve() / name for directory in pypfm.__path__]
+    return next((path for path in places if path.exists()), places[0])
 
 
 @dataclass(frozen=True)
@@ -22,6 +33,7 @@ class Library:
     :ivar form_of: the library whose headers it has, if it is another form of that
     :ivar defines: macros that choose the form in these headers
     :ivar mirror: name of its mirror in pypfm, if that is not its own name
+    :ivar needs: what a program that links the static library has to be linked with, too
     """
 
     name: str
@@ -29,6 +41,7 @@ class Library:
     form_of: str = ""
     defines: tuple[str, ...] = ()
     mirror: str = ""
+    needs: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -38,12 +51,17 @@ class Library:
     @property
     def path(self) -> Path:
         """The shared library."""
-        return _PACKAGE / "lib" / self.name / self.soname
+        return built(f"lib/{self.name}") / self.soname
+
+    @property
+    def archive(self) -> Path:
+        """The static library."""
+        return self.path.with_name(self.soname.partition(".so")[0] + ".a")
 
     @property
     def include_dir(self) -> Path:
         """The directory of its headers."""
-        return _PACKAGE / "include" / (self.form_of or self.name)
+        return built(f"include/{self.form_of or self.name}")
 
     @property
     def cflags(self) -> list[str]:
@@ -56,12 +74,17 @@ class Library:
         directory = self.path.parent
         return [f"-L{directory}", f"-l:{self.soname}", f"-Wl,-rpath,{directory}"]
 
+    @property
+    def static_libs(self) -> list[str]:
+        """Arguments of a C compiler that links the library into the program."""
+        return [str(self.archive), *self.needs]
+
 
 #: The libraries of this installation, by name.
 LIBRARIES = {library.name: library for library in [
     Library("pfm3", "libpfm.so.3"),
     Library("pfm3-manual", "libpfm-manual.so.3", form_of="pfm3", defines=("PFMLIB_MANUAL_LAYOUT",)),
     Library("pfm4", "libpfm.so.4"),
-    Library("pmc", "libpmc.so"),
-    Library("perfex", "libperfex.so", mirror="libperfex"),
+    Library("pmc", "libpmc.so.1", needs=("-pthread",)),
+    Library("perfex", "libperfex.so.1", mirror="libperfex", needs=("-pthread",)),
 ]}

@@ -6,30 +6,71 @@ interface keep the C return code.
 
 from __future__ import annotations
 
-import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
-    "AssignmentError", "BenchError", "CodeRangeError", "ConformError", "CounterBusyError", "CounterError",
-    "CounterEventError", "CounterNumberError", "CounterRunningError", "CountingError", "CoverageError",
+    "AssignmentError", "BenchError", "CodeRangeError", "ConformError", "CounterBusyError", "CounterClosedError",
+    "CounterError", "CounterEventError", "CounterNumberError", "CounterRunningError", "CountingError", "CoverageError",
     "DataRangeError", "DecodeError", "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError",
-    "IncompatibleEventsError", "InvalidRequestError", "NotConfiguredError", "NotSupportedError", "Pfm3Error",
-    "Pfm4Error", "Pfm4PromiseError", "PfmError", "PromiseError", "RequestTooLargeError", "ThresholdError",
-    "UnitMaskError", "UnknownEventError",
+    "IncompatibleEventsError", "InvalidArgumentError", "InvalidRequestError", "InvalidTypeError",
+    "InvalidValueError", "NotConfiguredError", "NotSupportedError", "Pfm3Error", "Pfm3EventNotFoundError",
+    "Pfm4Error", "Pfm4EventNotFoundError", "Pfm4PromiseError", "Pfm4ValueError", "PfmError", "PromiseError",
+    "RequestTooLargeError", "ThresholdError", "UnitMaskError", "UnknownEventError", "UnknownKeyError",
+    "UnknownMachineError",
 ]
 
 
 _LONGEST_SHOWN = 60
+_LONGEST_NAME = 4096  # what Linux takes for the name of a file
+_MOST_LISTED = 40
 
 
-def shown(text: str) -> str:
-    """Text of a user in a message: quoted, and not longer than a line."""
-    return repr(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "...")
+def shown(value: object) -> str:
+    """What a user gave, in a message: text quoted, and nothing longer than a line."""
+    if isinstance(value, str):
+        return repr(short(value))
+    try:
+        text = hex(value) if isinstance(value, int) and value.bit_length() > 64 else repr(value)
+    except Exception:  # noqa: BLE001 - an object of the user, in the middle of another error
+        text = f"an object of {type(value).__name__}"
+    return short(text)
 
 
-def unknown_event(pmu: str, name: str, names: list[str]) -> str:
-    """The message for an event that a PMU has not, with the nearest ones."""
-    as_listed = str.upper if all(n.isupper() for n in names) else str
-    near = difflib.get_close_matches(as_listed(name[:_LONGEST_SHOWN]), names, n=3, cutoff=0.6)
+def short(text: str) -> str:
+    """A text in a message, as it is, but not longer than a line."""
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "..."
+
+
+def named(file: object) -> str:
+    """The name of a file in a message: as it was given, but quoted if a terminal cannot show it on one line."""
+    text = str(file)
+    return text if text and text.isprintable() and len(text) <= _LONGEST_NAME else shown(text)
+
+
+def in_hex(value: int) -> str:
+    """A number in a message, in hexadecimal and not longer than a line."""
+    return short(hex(value))
+
+
+def listed(names: Iterable[object]) -> str:
+    """What there is, in a message."""
+    found = [str(name) for name in names]
+    more = [f"... ({len(found)} in all)"] if len(found) > _MOST_LISTED else []
+    return ", ".join([*found[:_MOST_LISTED], *more]) or "none"
+
+
+def unknown_event(pmu: str, name: object, names: Iterable[str]) -> str:
+    """The message for an event that a PMU does not have, with the nearest ones."""
+    if not isinstance(name, str):
+        return f"{pmu} has no event {shown(name)}; events have names, such as {next(iter(names), None)}"
+    import difflib  # not for programs that make no mistake
+
+    known = list(names)
+    as_listed = str.upper if all(n.isupper() for n in known) else str
+    near = difflib.get_close_matches(as_listed(name[:_LONGEST_SHOWN]), known, n=3, cutoff=0.6)
     hint = f"; the nearest are {', '.join(near)}" if near else ""
     return f"{pmu} has no event {shown(name)}{hint}"
 
@@ -38,7 +79,30 @@ class PfmError(Exception):
     """Base class of all errors of the package."""
 
 
-class DecodeError(PfmError, ValueError):
+class InvalidArgumentError(PfmError):
+    """An argument that is not allowed; the message says what to write instead."""
+
+
+class InvalidTypeError(InvalidArgumentError, TypeError):
+    """An argument of another type than the one expected."""
+
+
+class InvalidValueError(InvalidArgumentError, ValueError):
+    """An argument of the right type, whose value is not allowed."""
+
+
+class UnknownKeyError(PfmError, KeyError):
+    """There is nothing of this name or number; the message says what there is."""
+
+    def __str__(self) -> str:  # not quoted, as KeyError has it
+        return Exception.__str__(self)
+
+
+class EventNotFoundError(UnknownKeyError):
+    """A PMU or a machine has no event of this name; the message names the nearest."""
+
+
+class DecodeError(InvalidValueError):
     """Registers that cannot be decoded: unknown, too wide, or not what an encoder makes."""
 
 
@@ -60,7 +124,15 @@ class Pfm4Error(PfmError):
         return type(self), (self.code, self.name, self.token, str(self))
 
 
-class Pfm4PromiseError(Pfm4Error, ValueError):
+class Pfm4EventNotFoundError(Pfm4Error, EventNotFoundError):
+    """PFM_ERR_NOTFOUND: no event, or no PMU, has that name."""
+
+
+class Pfm4ValueError(Pfm4Error, InvalidValueError):
+    """PFM_ERR_INVAL: a value that is not allowed."""
+
+
+class Pfm4PromiseError(Pfm4Error, InvalidValueError):
     """The C library would go on where the manual page forbids it (check="manual")."""
 
 
@@ -97,7 +169,7 @@ class CounterRunningError(CounterError):
     """EINPROGRESS: the counter runs already."""
 
 
-class CounterNumberError(CounterError, ValueError):
+class CounterNumberError(CounterError, InvalidValueError):
     """EINVAL: no such counter, or a number out of range."""
 
 
@@ -109,8 +181,16 @@ class CounterEventError(CounterError):
     """ENODEV: the event is not valid for the counter, or not available here."""
 
 
-class UnknownEventError(CounterError, LookupError):
+class UnknownEventError(CounterError, EventNotFoundError):
     """ESRCH: the machine has no event of this name."""
+
+
+class UnknownMachineError(CounterError, UnknownKeyError):
+    """ENXIO: there is no machine of this name."""
+
+
+class CounterClosedError(CounterError):
+    """EBADF: the counter or its machine is closed."""
 
 
 class Pfm3Error(PfmError):
@@ -118,7 +198,7 @@ class Pfm3Error(PfmError):
 
     :ivar code: C return code (PFMLIB_ERR_...), negative
     :ivar name: name of that code
-    :ivar function: C function that answers it
+    :ivar function: C function that returns it
     """
 
     def __init__(self, code: int, message: str, function: str = "pfm_dispatch_events") -> None:
@@ -135,15 +215,15 @@ class NotSupportedError(Pfm3Error):
     """PFMLIB_ERR_NOTSUPP: the PMU cannot do this."""
 
 
-class InvalidRequestError(Pfm3Error):
+class InvalidRequestError(Pfm3Error, InvalidValueError):
     """PFMLIB_ERR_INVAL: a value that is not allowed."""
 
 
-class EventNotFoundError(Pfm3Error, LookupError):
+class Pfm3EventNotFoundError(Pfm3Error, EventNotFoundError):
     """PFMLIB_ERR_NOTFOUND: no event has that name or code."""
 
 
-class UnitMaskError(Pfm3Error):
+class UnitMaskError(Pfm3Error, InvalidValueError):
     """PFMLIB_ERR_UMASK: a unit mask is unknown or missing."""
 
 
@@ -167,15 +247,15 @@ class RequestTooLargeError(Pfm3Error):
     """PFMLIB_ERR_TOOMANY: too many events or unit masks."""
 
 
-class CodeRangeError(Pfm3Error):
+class CodeRangeError(Pfm3Error, InvalidValueError):
     """PFMLIB_ERR_IRR...: a code range that cannot be programmed."""
 
 
-class DataRangeError(Pfm3Error):
+class DataRangeError(Pfm3Error, InvalidValueError):
     """PFMLIB_ERR_DRR...: a data range that cannot be programmed."""
 
 
-class PromiseError(Pfm3Error, ValueError):
+class PromiseError(Pfm3Error, InvalidValueError):
     """The C library would go on where the manual page promises something else (check="manual")."""
 
 
@@ -192,8 +272,8 @@ class FieldWidthError(PromiseError):
 
 
 def _code_name(code: int) -> str:
-    from pypfm._mirror import string
-    from pypfm._pfm3 import ffi, lib  # not for programs that use other libraries only
+    from pypfm._c.mirror import string
+    from pypfm._c.pfm3 import ffi, lib  # not for programs that use other libraries only
 
     name = lib.pfm3_error_name(code)
     return "unknown" if name == ffi.NULL else string(name)
@@ -202,7 +282,7 @@ def _code_name(code: int) -> str:
 _CLASSES: dict[str, type[Pfm3Error]] = {
     "PFMLIB_ERR_NOTSUPP": NotSupportedError,
     "PFMLIB_ERR_INVAL": InvalidRequestError,
-    "PFMLIB_ERR_NOTFOUND": EventNotFoundError,
+    "PFMLIB_ERR_NOTFOUND": Pfm3EventNotFoundError,
     "PFMLIB_ERR_NOASSIGN": AssignmentError,
     "PFMLIB_ERR_EVTSET": EventSetError,
     "PFMLIB_ERR_EVTINCOMP": IncompatibleEventsError,

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from enum import IntFlag
 
-from pypfm._pfm3 import lib
+from pypfm._c.pfm3 import lib
+from pypfm.common.arguments import expect_int, expect_type
+from pypfm.errors import InvalidValueError, shown
 
-__all__ = ["Plm", "expect_type", "parse_plm"]
-
-
-def expect_type(value: object, types: type | tuple[type, ...], what: str) -> None:
-    """Say what is wrong with an argument of another type.
-
-    :raises TypeError: the value has none of these types
-    """
-    if not isinstance(value, types):
-        names = " or ".join(t.__name__ for t in (types if isinstance(types, tuple) else (types,)))
-        message = f"{what}: expected {names}, not {type(value).__name__} ({value!r})"
-        raise TypeError(message)
+__all__ = ["Plm", "parse_plm"]
 
 
 class Plm(IntFlag):
@@ -29,22 +20,26 @@ class Plm(IntFlag):
     PLM3 = lib.PFM_PLM3
 
 
+_LEVELS = {"kernel": Plm.PLM0, "user": Plm.PLM3, **{str(n): Plm(1 << n) for n in range(4)}}
+
+
 def parse_plm(plm: int | str) -> int:
     """Privilege levels from a mask or from text.
 
     :param plm: a mask of `Plm`; or ``user``, ``kernel`` and level numbers, separated by commas
-    :raises ValueError: the text names no level
-    :raises TypeError: neither a mask nor text
+    :raises InvalidValueError: the text names no level
+    :raises InvalidTypeError: neither a mask nor text
     """
     if isinstance(plm, int):
         return plm
+    if hasattr(plm, "__index__"):
+        return expect_int(plm, "privilege levels")
     expect_type(plm, (int, str), "privilege levels")
-    names = {"kernel": Plm.PLM0, "user": Plm.PLM3, **{str(n): Plm(1 << n) for n in range(4)}}
     mask = 0
     for word in plm.split(","):
-        level = names.get(word.strip().lower())
+        level = _LEVELS.get(word.strip().lower())
         if level is None:
-            message = f"privilege level {word.strip()!r}: expected {', '.join(names)}"
-            raise ValueError(message)
+            raise InvalidValueError(f"privilege level {shown(word.strip())}: expected {', '.join(_LEVELS)}, or several"
+                                    " with commas between them")
         mask |= level
     return mask

@@ -10,11 +10,11 @@ Everything in ``perfex.h`` is here under its C name:
 `pypfm.perfex.counting` is the same without C's habits; `pypfm.perfex` is the command.
 """
 
-from pypfm._libperfex import ffi, lib
-from pypfm._libperfex_api import *  # noqa: F403 - all that the header declares
-from pypfm._libperfex_api import __all__ as _generated
-from pypfm._libperfex_hand import c_longlong
-from pypfm._mirror import byref, c_int
+from pypfm._c.libperfex import ffi, lib
+from pypfm._c.libperfex_api import *  # noqa: F403 - all that the header declares
+from pypfm._c.libperfex_api import __all__ as _generated
+from pypfm._c.libperfex_hand import c_longlong
+from pypfm._c.mirror import byref, c_int
 
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
     *_generated, "byref", "c_int", "c_longlong", "ffi", "lib",

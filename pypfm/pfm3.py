@@ -10,12 +10,12 @@ Everything in ``perfmon/pfmlib.h``, ``perfmon/pfmlib_itanium.h``, ``perfmon/pfml
   ``c_uint()`` a variable of which C takes the address; ``.value`` reads it;
 * constants are ints; ``ffi`` and ``lib`` are the raw cffi objects.
 
-The C code is part of the extension module ``pypfm._pfm3``: no other libpfm in the
+The C code is part of the extension module ``pypfm._c.pfm3``: no other libpfm in the
 process takes its place.  The library has one global state, as in C; the functions
 that use it are for one thread at a time.
 """
 
-from pypfm._mirror import (
+from pypfm._c.mirror import (
     byref,
     c_char_p,
     c_int,
@@ -25,9 +25,9 @@ from pypfm._mirror import (
     c_ulong,
     create_string_buffer,
 )
-from pypfm._pfm3 import ffi, lib
-from pypfm._pfm3_api import *  # noqa: F403 - all that the headers declare
-from pypfm._pfm3_api import __all__ as _generated
+from pypfm._c.pfm3 import ffi, lib
+from pypfm._c.pfm3_api import *  # noqa: F403 - all that the headers declare
+from pypfm._c.pfm3_api import __all__ as _generated
 
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
     *_generated, "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",

@@ -12,11 +12,11 @@ What C allocates comes back as Python's own::
     pfm_get_os_event_encoding("glm::ICACHE:HIT", PFM_PLM3, PFM_OS_NONE, arg)
     print(hex(arg.codes[0]), fstr.value)
 
-The C code is part of the extension module ``pypfm._pfm4``: no other libpfm in the
+The C code is part of the extension module ``pypfm._c.pfm4``: no other libpfm in the
 process takes its place.
 """
 
-from pypfm._mirror import (
+from pypfm._c.mirror import (
     byref,
     c_char_p,
     c_int,
@@ -26,10 +26,10 @@ from pypfm._mirror import (
     c_ulong,
     create_string_buffer,
 )
-from pypfm._pfm4 import ffi, lib
-from pypfm._pfm4_api import *  # noqa: F403 - all that the headers declare
-from pypfm._pfm4_api import __all__ as _generated
-from pypfm._pfm4_hand import c_uint64_array
+from pypfm._c.pfm4 import ffi, lib
+from pypfm._c.pfm4_api import *  # noqa: F403 - all that the headers declare
+from pypfm._c.pfm4_api import __all__ as _generated
+from pypfm._c.pfm4_hand import c_uint64_array
 
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
     *_generated, "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_uint64_array", "c_ulong",

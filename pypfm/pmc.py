@@ -12,11 +12,11 @@ PMC_MACHINE in the environment chooses the machine, when the first function is c
 `pypfm.Counter` is the same without C's habits.
 """
 
-from pypfm._mirror import byref, c_int
-from pypfm._pmc import ffi, lib
-from pypfm._pmc_api import *  # noqa: F403 - all that the headers declare
-from pypfm._pmc_api import __all__ as _generated
-from pypfm._pmc_hand import c_uint64
+from pypfm._c.mirror import byref, c_int
+from pypfm._c.pmc import ffi, lib
+from pypfm._c.pmc_api import *  # noqa: F403 - all that the headers declare
+from pypfm._c.pmc_api import __all__ as _generated
+from pypfm._c.pmc_hand import c_uint64
 
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
     *_generated, "byref", "c_int", "c_uint64", "ffi", "lib",

@@ -10,10 +10,12 @@ from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 
 from pypfm.cli import _draw_decoded
+from pypfm.cli.common import named
 from pypfm.errors import PfmError
 
 if TYPE_CHECKING:
-    from pypfm.decode import Decoded, Decoded4
+    from pypfm import perf
+    from pypfm.ia64.decode import Decoded
 
 __all__ = ["write"]
 
@@ -40,7 +42,7 @@ _FORMAT = """\
 """
 
 
-def write(file: str, decoded: Decoded | Decoded4) -> None:
+def write(file: str, decoded: Decoded | perf.Decoded) -> None:
     """Draw registers into a file.
 
     :raises PfmError: it cannot be written
@@ -52,6 +54,6 @@ def write(file: str, decoded: Decoded | Decoded4) -> None:
                                  unique_id="pypfm")
     try:
         Path(file).write_text(picture, encoding="utf-8")
-    except OSError as error:
-        message = f"cannot write {file}: {error.strerror}"
-        raise PfmError(message) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise PfmError(
+            f"cannot write {named(file)}: {error.strerror if isinstance(error, OSError) else error}") from None

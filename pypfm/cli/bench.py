@@ -7,7 +7,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pypfm.cli._common import Subparsers, add_json_option, between, checked, on_terminal, print_json
+from pypfm.cli._program import is_terminal
+from pypfm.cli.common import Subparsers, add_json_option, between, checked, on_terminal, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 @contextmanager
 def _status() -> Iterator[Callable[[str], object] | None]:
     """A line on the terminal that says what is measured, gone at the end; None if standard error is none."""
-    if not sys.stderr.isatty():
+    if not is_terminal(sys.stderr):
         yield None
         return
     from rich.console import Console
@@ -81,25 +82,25 @@ def _status() -> Iterator[Callable[[str], object] | None]:
 
 def _show(report: Report) -> None:
     """Print a table for each group of measures."""
-    from pypfm.cli import _draw
+    from pypfm.cli import draw
 
     for compared in report.libraries:
-        _draw.rows([(compared.api, compared.library), *([("other", compared.other)] if compared.other else [])])
+        draw.rows([(compared.api, compared.library), *([("other", compared.other)] if compared.other else [])])
     for group, title in _GROUPS.items():
         measures = [m for m in report.measures if m.group == group]
         if measures:
             _table(title, measures)
     for measure in report.measures:
         for subject, why in measure.missing.items():
-            _draw.say(f"{_name(measure)}, {subject}: {why}")
+            draw.say(f"{_name(measure)}, {subject}: {why}")
     noise = sorted(m.noise for m in report.measures)
-    _draw.say(f"The shortest of {report.rounds} rounds ({-(-report.rounds // 5)} of Python,"
+    draw.say(f"The shortest of {report.rounds} rounds ({-(-report.rounds // 5)} of Python,"
               f" {-(-report.rounds // 50)} of processes); half of all medians are"
               f" less than {100 * noise[len(noise) // 2]:.0f} % above it, all less than {100 * noise[-1] + 0.5:.0f} %.")
 
 
 def _table(title: str, measures: list[Measure]) -> None:
-    from pypfm.cli import _draw
+    from pypfm.cli import draw
 
     compared = any(m.other or "other" in m.missing for m in measures)
     heads = [title, "time", *(["other", "ratio"] if compared else []), "floor", "ratio"]
@@ -109,7 +110,7 @@ def _table(title: str, measures: list[Measure]) -> None:
         floors = "\n".join(f"{_shortest(floor)} {name}" for name, floor in m.floors.items())
         ratios = "\n".join(map(_ratio, m.library_over_floor.values()))
         lines.append([_name(m), _shortest(m.library), *other, floors or "-", ratios or "-"])
-    _draw.table(heads, lines)
+    draw.table(heads, lines)
 
 
 def _name(measure: Measure) -> str:

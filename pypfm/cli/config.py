@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pypfm.cli._common import Subparsers
+from pypfm.cli.common import Subparsers
 from pypfm.config import LIBRARIES
 
 __all__ = ["add_parser"]
@@ -19,14 +19,16 @@ def add_parser(commands: Subparsers) -> None:
     parser.add_argument("--library", action="store_true", help="the path of the shared library")
     parser.add_argument("--cflags", action="store_true", help="flags for compiling")
     parser.add_argument("--libs", action="store_true", help="flags for linking, -rpath included")
+    parser.add_argument("--static", action="store_true", help="the same of the static library, which is linked in")
     parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(args: argparse.Namespace) -> int:
     library = LIBRARIES[args.name]
-    words = [str(library.path)] if args.library else []
+    words = [str(library.archive if args.static else library.path)] if args.library else []
     words += library.cflags if args.cflags else []
-    words += library.libs if args.libs else []
+    if args.libs:
+        words += library.static_libs if args.static else library.libs
     if not words:
         args.usage_error("nothing asked for: give --library, --cflags or --libs")
     print(" ".join(words))

@@ -6,10 +6,12 @@ import argparse
 import os
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm.cli._common import Subparsers, between, checked, number
+from pypfm.cli._program import is_terminal
+from pypfm.cli.common import Subparsers, between, checked, number
 from pypfm.conform.model import APIS
 from pypfm.conform.report import HOWS, save, write
 
@@ -42,14 +44,16 @@ def add_parser(commands: Subparsers) -> None:
     add("library", metavar="LIBRARY", help="its path; a name without a slash is looked up as the loader does")
     add("--api", choices=APIS, help="interface to check (default: the one that the library exports)")
     add("--against", metavar="PATH", help="have this library make random calls too; the answers have to be alike")
-    add("--calls", type=checked(_calls), metavar="N", help="how many of them (default: 1000)")
+    add("--calls", type=checked(partial(between, least=1, most=_MOST_CALLS)), metavar="N",
+        help="how many of them (default: 1000)")
     add("--seed", type=checked(number), metavar="S", help="which ones; the same seed gives the same calls (default: 1)")
     add("--vectors", metavar="FILE", help="calls and answers in place of those that come with pypfm, as pypfm vectors"
         " writes them")
     add("--timeout", type=checked(_seconds), default=10.0, metavar="SEC",
-        help="time that one call may take, in seconds (default: 10)")
-    add("--jobs", type=checked(_jobs), default=len(os.sched_getaffinity(0)), metavar="N",
-        help="processes that make calls (default: one for each CPU)")
+        help="time that loading the library and each call may take, in seconds (default: 10); up to 1000 calls in a"
+        " row may take 20 times as long, and a function that is too slow three times is given up")
+    add("--jobs", type=checked(partial(between, least=1, most=_MOST_JOBS)), default=len(os.sched_getaffinity(0)),
+        metavar="N", help="processes that make calls (default: one for each CPU)")
     add("--report", choices=HOWS, default="text", help="kind of report (default: text)")
     add("--output", metavar="FILE", help="file for the report (default: standard output)")
     add("--suppressions", action="append", default=[], metavar="FILE",
@@ -64,17 +68,8 @@ def _seconds(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value <= _LONGEST_TIMEOUT:  # NaN is not, either
-        message = f"{text!r} is not a time in seconds, above 0 and at most {_LONGEST_TIMEOUT:.0f}"
-        raise ValueError(message)
+        raise ValueError(f"{text!r} is not a time in seconds, above 0 and at most {_LONGEST_TIMEOUT:.0f}")
     return value
-
-
-def _jobs(text: str) -> int:
-    return between(text, 1, _MOST_JOBS)
-
-
-def _calls(text: str) -> int:
-    return between(text, 1, _MOST_CALLS)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -100,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 @contextmanager
 def _progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     """A bar on the terminal, gone when the work is done; None if standard error is not one."""
-    if not sys.stderr.isatty():
+    if not is_terminal(sys.stderr):
         yield None
         return
     from rich.console import Console

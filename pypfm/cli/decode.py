@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pypfm.cli._common import (
+from pypfm.cli.common import (
     Subparsers,
     add_json_option,
     add_pmu_option,
     library_of,
+    named,
     number,
     on_terminal,
     print_json,
@@ -20,9 +22,12 @@ from pypfm.cli._common import (
 from pypfm.errors import DecodeError, PfmError, shown
 
 if TYPE_CHECKING:
-    from pypfm.decode import Decoded, Decoded4
+    from pypfm import perf
+    from pypfm.ia64.decode import Decoded
 
 __all__ = ["add_parser"]
+
+_LONGEST = 1 << 24  # characters: no encoding takes a hundredth of it, and /dev/zero has no end
 
 _EPILOG = """\
 Registers of the IA-64 PMUs: PMC4, PMD48, IBR0, DBR1 ...  Those that belong
@@ -58,7 +63,7 @@ def add_parser(commands: Subparsers) -> None:
 
 
 def _take_rest(args: argparse.Namespace, words: list[str]) -> None:
-    """Add the registers that stand behind options."""
+    """Add the registers that stand after options."""
     args.registers += words
 
 
@@ -75,9 +80,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _decoded(args: argparse.Namespace) -> Decoded | Decoded4:
-    from pypfm.decode import decode
-    if args.pmu != "montecito" and (args.etb or args.ipear):
+def _decoded(args: argparse.Namespace) -> Decoded | perf.Decoded:
+    from pypfm.decoding import decode
+    from pypfm.ia64.models import MODELS
+
+    if (args.etb or args.ipear) and (library_of(args.pmu) == "pfm4" or MODELS[args.pmu].ipear is None):
         args.usage_error(f"--{'etb' if args.etb else 'ipear'} is an option of montecito, not of {args.pmu}")
     registers: dict[str, int] = {}
     pmds: list[int] | None = None
@@ -85,7 +92,7 @@ def _decoded(args: argparse.Namespace) -> Decoded | Decoded4:
     if len(files) > 1:
         args.usage_error("- and --from: give one")
     for file in files:
-        source = "standard input" if file == "-" else file
+        source = "standard input" if file == "-" else named(file)
         registers, pmds = _of_encode(args.pmu, _read(file, source), source)
     for word in args.registers:
         if word != "-":
@@ -115,15 +122,27 @@ def _read(file: str, source: str) -> object:
     :raises DecodeError: it cannot be read, or is not JSON
     """
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"cannot read {source}: {error.strerror if isinstance(error, OSError) else 'it is not text'}"
-        raise DecodeError(message) from None
+        if file == "-":
+            text = _closed() if sys.stdin is None else sys.stdin.read(_LONGEST + 1)
+        else:
+            with Path(file).open(encoding="utf-8") as stream:
+                text = stream.read(_LONGEST + 1)
+    except (OSError, ValueError) as error:  # ValueError: what is no text; a NUL in the name
+        raise DecodeError(
+            f"cannot read {source}: {error.strerror if isinstance(error, OSError) else 'it is not text'}") from None
+    if len(text) > _LONGEST:
+        raise DecodeError(f"{source} is not what pypfm encode --json writes: it is longer than {_LONGEST} characters")
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        message = f"{source} is not JSON: {error}"
-        raise DecodeError(message) from None
+    except RecursionError:
+        raise DecodeError(f"{source} is not JSON of pypfm encode: it is nested too deeply") from None
+    except ValueError as error:
+        raise DecodeError(f"{source} is not JSON: {error}") from None
+
+
+def _closed() -> str:
+    """The read of a closed standard input, for which Python has None."""
+    raise OSError(errno.EBADF, "it is closed")
 
 
 def _of_encode(pmu: str, data: Any, source: str) -> tuple[dict[str, int], list[int] | None]:
@@ -133,8 +152,7 @@ def _of_encode(pmu: str, data: Any, source: str) -> tuple[dict[str, int], list[i
     """
     try:
         if data["pmu"] != pmu:
-            message = f"{source} is of {shown(str(data['pmu']))}, not of {pmu}"
-            raise DecodeError(message)
+            raise DecodeError(f"{source} is of {shown(data['pmu'])}, not of {pmu}")
         if library_of(pmu) == "pfm4":
             return _of_event(data, source), None
         found = {f"PMC{r['num']}": int(r["value"], 16) for r in data["pmcs"]}
@@ -142,18 +160,16 @@ def _of_encode(pmu: str, data: Any, source: str) -> tuple[dict[str, int], list[i
             if data[name] is not None:
                 found |= {f"{kind}{r['num']}": int(r["value"], 16) for r in data[name]["registers"]}
         return found, [int(r["num"]) for r in data["pmds"]]
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        if isinstance(error, PfmError):
-            raise
-        message = f"{source} is not what pypfm encode --json writes"
-        raise DecodeError(message) from None
+    except PfmError:
+        raise
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):  # JSON of any other shape
+        raise DecodeError(f"{source} is not what pypfm encode --json writes") from None
 
 
 def _of_event(data: Any, source: str) -> dict[str, int]:
     """The values of the one event of an output of ``pypfm encode -p glm`` or ``-p perf``."""
     if len(data["events"]) != 1:
-        message = f"{source} holds {len(data['events'])} events; decode takes one"
-        raise DecodeError(message)
+        raise DecodeError(f"{source} holds {len(data['events'])} events; decode takes one")
     event = data["events"][0]
     if data["os"] == "none":
         return {name: int(code, 16) for name, code in zip(("code", "offcore"), event["codes"], strict=False)}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pypfm.cli import _values
-from pypfm.cli._common import (
+from pypfm.cli import values
+from pypfm.cli.common import (
     Subparsers,
     add_json_option,
     add_pmu_option,
@@ -18,13 +18,18 @@ from pypfm.cli._common import (
     print_json,
     selected_pmu,
 )
+from pypfm.errors import shown
+from pypfm.ia64.pmu import PMUS
 from pypfm.levels import parse_plm
-from pypfm.request import Btb, ItaniumBtb
+
+if TYPE_CHECKING:
+    from pypfm import perf
+    from pypfm.ia64 import Btb, Etb, ItaniumBtb
 
 __all__ = ["add_parser"]
 
 _EPILOG = """\
-IA-64: an event may carry options behind commas: plm=LEVELS, thres=N,
+IA-64: an event may carry options after commas: plm=LEVELS, thres=N,
 ism=both|ia32|ia64, noqual (do not check that it supports the qualifiers in use);
 of gen_ia64 only plm.  Levels are user, kernel, or numbers 0 to 3.  Numbers are decimal or 0x
 hexadecimal.  glm and perf: an event is a libpfm 4 string, EVENT:UMASK:MODIFIER=N.
@@ -65,37 +70,37 @@ def add_parser(commands: Subparsers) -> None:
 
 def _add_ia64_options(parser: argparse.ArgumentParser) -> None:
     both = parser.add_argument_group("IA-64")
-    both.add_argument("--code-range", action="append", default=[], type=checked(_values.address_range),
+    both.add_argument("--code-range", action="append", default=[], type=checked(values.address_range),
                       metavar="START-END[@LEVELS]", help="measure inside these addresses only; END is exclusive;"
                       " START+SIZE too; up to 4 times")
-    both.add_argument("--data-range", action="append", default=[], type=checked(_values.address_range),
+    both.add_argument("--data-range", action="append", default=[], type=checked(values.address_range),
                       metavar="START-END[@LEVELS]", help="count accesses to these addresses only; likewise")
     both.add_argument("--invert", action="store_true", help="measure outside the code ranges (Itanium 2, Montecito)")
     both.add_argument("--no-fine", action="store_true", help="no fine mode for code ranges (likewise)")
-    both.add_argument("--iear", type=checked(_values.ear), metavar="MODE:UMASK[,plm=,ism=]",
+    both.add_argument("--iear", type=checked(values.ear), metavar="MODE:UMASK[,plm=,ism=]",
                       help="instruction EAR; MODE is cache or tlb")
-    both.add_argument("--dear", type=checked(_values.ear), metavar="MODE:UMASK[,plm=,ism=]",
+    both.add_argument("--dear", type=checked(values.ear), metavar="MODE:UMASK[,plm=,ism=]",
                       help="data EAR; MODE is cache, tlb or (not on Itanium) alat")
     both.add_argument("--system-wide", action="store_true", help="measure the whole system, not one thread")
-    both.add_argument("--unavail", type=checked(_values.numbers), default=(), metavar="N,N",
+    both.add_argument("--unavail", type=checked(values.numbers), default=(), metavar="N,N",
                       help="PMCs that must not be used")
     both.add_argument("--cpuid3", type=checked(number), metavar="VALUE",
                       help="CPUID register 3, as if the processor had been detected")
     both.add_argument("--pal", metavar="FILE", help="gen_ia64: what the kernel says of the processor in"
                       " /proc/pal/cpu0/perfmon_info (default: what libpfm assumes of a forced PMU)")
     ita2 = parser.add_argument_group("Itanium and Itanium 2")
-    ita2.add_argument("--pmc8", type=checked(_values.matcher_value), metavar="VALUE", help="raw opcode matcher PMC8")
-    ita2.add_argument("--pmc9", type=checked(_values.matcher_value), metavar="VALUE", help="raw opcode matcher PMC9")
-    ita2.add_argument("--btb", type=checked(_values.btb), metavar="tm=3,ptm=3,...",
+    ita2.add_argument("--pmc8", type=checked(values.matcher_value), metavar="VALUE", help="raw opcode matcher PMC8")
+    ita2.add_argument("--pmc9", type=checked(values.matcher_value), metavar="VALUE", help="raw opcode matcher PMC9")
+    ita2.add_argument("--btb", type=checked(values.btb), metavar="tm=3,ptm=3,...",
                       help="branch trace buffer: tm, ptm, ppm, plm; Itanium 2: ds, brt; Itanium: tar, tac, bac")
     mont = parser.add_argument_group("Montecito")
-    mont.add_argument("--opcm1", type=checked(_values.matcher), metavar="m,i,f,b:MATCH:MASK",
+    mont.add_argument("--opcm1", type=checked(values.matcher), metavar="m,i,f,b:MATCH:MASK",
                       help="first opcode matcher")
-    mont.add_argument("--opcm2", type=checked(_values.matcher), metavar="m,i,f,b:MATCH:MASK",
+    mont.add_argument("--opcm2", type=checked(values.matcher), metavar="m,i,f,b:MATCH:MASK",
                       help="second opcode matcher")
-    mont.add_argument("--etb", type=checked(_values.etb), metavar="tm=3,ptm=3,...",
+    mont.add_argument("--etb", type=checked(values.etb), metavar="tm=3,ptm=3,...",
                       help="execution trace buffer: tm, ptm, ppm, brt, plm")
-    mont.add_argument("--ipear", type=checked(_values.ipear), metavar="DELAY[,plm=]",
+    mont.add_argument("--ipear", type=checked(values.ipear), metavar="DELAY[,plm=]",
                       help="record instruction addresses")
     mont.add_argument("--demand-fetch", action="store_true", help="of dual events, count demand fetches")
     mont.add_argument("--prefetch-match", action="store_true", help="of dual events, count prefetches")
@@ -111,10 +116,14 @@ _ONLY = {
     "glm": ("os", "open", "corrected"),
     "perf": ("os", "open"),
 }
+# Of those the keywords of encode().
+_KEYWORDS = {"code_range": "code_ranges", "data_range": "data_ranges"} | {
+    name: name for name in ("invert", "no_fine", "iear", "dear", "etb", "ipear", "demand_fetch", "prefetch_match")}
+_MATCHERS = (("pmc8", "pmc9"), ("opcm1", "opcm2"))
 
 
 def _take_rest(args: argparse.Namespace, words: list[str]) -> None:
-    """Add the events that stand behind options."""
+    """Add the events that stand after options."""
     args.events += words
 
 
@@ -135,16 +144,18 @@ def _run_pfm3(args: argparse.Namespace) -> int:
     specific = _specific(args)
     if not any(bool(a) and a != (None, None) for a in [args.events, *specific.values()]):
         args.usage_error("nothing to encode: give an event, an EAR, a trace buffer, a matcher or a range")
-    try:
-        events = [_values.event(word) for word in args.events]
-    except ValueError as error:
-        args.usage_error(f"argument EVENT: {error}")
-    pmu = selected_pmu(args.pmu, args.pal if args.pmu == "gen_ia64" else args.cpuid3)
+    events = []
+    for word in args.events:
+        try:
+            events.append(values.event(word))
+        except ValueError as error:
+            args.usage_error(f"argument EVENT: {shown(word)}: {error}")
+    pmu = selected_pmu(args.pmu, *(getattr(args, name) for name in ("cpuid3", "pal") if name in _ONLY[args.pmu]))
     encoding = pmu.encode(events, plm=args.plm, system_wide=args.system_wide, unavailable_pmcs=args.unavail,
                           check=args.check, **specific)
     if on_terminal(args):
-        from pypfm.cli import _draw
-        _draw.encoding(encoding)
+        from pypfm.cli import draw
+        draw.encoding(encoding)
     else:
         print_json(encoding.to_json())
     return 0
@@ -152,22 +163,21 @@ def _run_pfm3(args: argparse.Namespace) -> int:
 
 def _specific(args: argparse.Namespace) -> dict[str, Any]:
     """The arguments of encode() that not every IA-64 PMU has."""
-    if args.pmu == "gen_ia64":
-        return {}
-    ranges = {"code_ranges": args.code_range, "data_ranges": args.data_range, "iear": args.iear, "dear": args.dear}
-    if args.pmu == "montecito":
-        return ranges | {
-            "invert": args.invert, "no_fine": args.no_fine, "opcode_match": (args.opcm1, args.opcm2), "etb": args.etb,
-            "ipear": args.ipear, "demand_fetch": args.demand_fetch, "prefetch_match": args.prefetch_match}
-    ranges |= {"opcode_match": (args.pmc8, args.pmc9), "btb": _btb(args)}
-    return ranges if args.pmu == "itanium" else ranges | {"invert": args.invert, "no_fine": args.no_fine}
+    names = _ONLY[args.pmu]
+    found = {keyword: getattr(args, name) for name, keyword in _KEYWORDS.items() if name in names}
+    for first, second in _MATCHERS:
+        if first in names:
+            found["opcode_match"] = getattr(args, first), getattr(args, second)
+    if "btb" in names:
+        found["btb"] = _btb(args)
+    return found
 
 
-def _btb(args: argparse.Namespace) -> Btb | ItaniumBtb | None:
+def _btb(args: argparse.Namespace) -> Btb | ItaniumBtb | Etb | None:
     """The branch trace buffer of the PMU, from options that some other PMU may have."""
-    if args.btb is None:
+    cls = PMUS[args.pmu].branches
+    if args.btb is None or cls is None:
         return None
-    cls: type[Btb | ItaniumBtb] = ItaniumBtb if args.pmu == "itanium" else Btb
     allowed = [f.name for f in fields(cls) if f.name != "used"]
     for name in args.btb:
         if name not in allowed:
@@ -179,21 +189,35 @@ def _run_pfm4(args: argparse.Namespace) -> int:
     if not args.events:
         args.usage_error("nothing to encode: give an event")
     pmu = selected_pmu(args.pmu, **({"corrected": True} if args.corrected else {}))
-    os = args.os or ("perf_event_ext" if args.open or args.pmu == "perf" else "none")
+    os: Any = args.os or ("perf_event_ext" if args.open else pmu.default_os)
     encodings = [pmu.encode(text, plm=args.plm, os=os, check=args.check) for text in args.events]
     counts = [pmu.count(text, _loop, plm=args.plm, os=os) for text in args.events] if args.open else None
+    if counts is not None:
+        encodings = [_counted(e, count) for e, count in zip(encodings, counts, strict=True)]
     if on_terminal(args):
-        from pypfm.cli import _draw
-        for i, encoding in enumerate(encodings):
-            _draw.encoding4(encoding, None if counts is None else counts[i])
+        from pypfm.cli import draw
+        for encoding in encodings:
+            draw.encoding4(encoding)
     else:
-        rows = [e.to_json() | ({} if counts is None else {"count": counts[i]}) for i, e in enumerate(encodings)]
-        print_json({"pmu": args.pmu, "os": os, "events": rows})
+        from pypfm.perf.encoding import Encodings
+        print_json(Encodings(args.pmu, os, tuple(encodings)).to_json())
     return 0
 
 
+def _counted(encoding: perf.Encoding, count: int) -> perf.Encoding:
+    """An encoding with its count, the unit, and the modes that it is of."""
+    from pypfm.perf.counting import counts_both, unit
+    from pypfm.perf.encoding import Counted
+
+    both = counts_both(encoding.attr)
+    modes: list[Any] = [mode for mode in ("user", "kernel") if both or f"exclude_{mode}" not in encoding.attr]
+    return Counted(**vars(encoding), count=count, unit=unit(encoding.attr), modes=tuple(modes))
+
+
 def _loop() -> None:
-    """Something to count: a few milliseconds of work, and a fresh page or two."""
-    data = bytearray(1 << 16)
-    for i in range(100_000):
-        data[i & 0xFFFF] = i & 0xFF
+    """Something to count: a few milliseconds of work, and fresh pages."""
+    from mmap import mmap
+
+    with mmap(-1, 1 << 16) as data:  # of the kernel's; malloc may have pages that were touched before
+        for i in range(100_000):
+            data[i & 0xFFFF] = i & 0xFF

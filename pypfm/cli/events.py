@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from pypfm.cli._common import (
+from pypfm.cli._program import say
+from pypfm.cli.common import (
     Subparsers,
     add_json_option,
     add_pmu_option,
@@ -14,11 +14,14 @@ from pypfm.cli._common import (
     print_json,
     selected_pmu,
 )
+from pypfm.errors import shown
 
 if TYPE_CHECKING:
     import argparse
 
 __all__ = ["add_parser"]
+
+_QUALIFIERS = {"code-range": "code ranges", "data-range": "data ranges", "opcode-match": "opcode matchers"}
 
 
 def add_parser(commands: Subparsers) -> None:
@@ -27,24 +30,32 @@ def add_parser(commands: Subparsers) -> None:
         " line in a pipe.")
     add_pmu_option(parser)
     add_json_option(parser)
+    for option, what in _QUALIFIERS.items():
+        parser.add_argument(f"--{option}", dest="qualifiers", action="append_const", const=option,
+                            help=f"IA-64: only those that can be restricted by {what}")
     parser.add_argument("glob", nargs="?", default="*", metavar="GLOB",
                         help="only names that match, such as 'L1D_*'; upper and lower case are the same")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(args: argparse.Namespace) -> int:
-    found = selected_pmu(args.pmu).find(args.glob)
+    qualifiers: list[str] = args.qualifiers or []
+    if qualifiers and library_of(args.pmu) != "pfm3":
+        args.usage_error(f"--{qualifiers[0]}: events of {args.pmu} cannot be restricted")
+    found = [event for event in selected_pmu(args.pmu).find(args.glob)
+             if all(getattr(event, f"supports_{q.replace('-', '_')}") for q in qualifiers)]
     if args.json:
         print_json([e.to_json() for e in found])
     elif not found:
-        print(f"pypfm events: no event of {args.pmu} matches {args.glob!r}", file=sys.stderr)
+        options = "".join(f" --{q}" for q in qualifiers)
+        say(f"pypfm events: no event of {args.pmu} matches {shown(args.glob)}{options}\n")
     elif on_terminal(args):
-        from pypfm.cli import _draw
+        from pypfm.cli import draw
         if library_of(args.pmu) == "pfm4":
-            _draw.table(["event", "code", "umasks", "description"],
+            draw.table(["event", "code", "umasks", "description"],
                         [[e.name, hex(e.code), len(e.umasks) or "", e.description] for e in found])
         else:
-            _draw.table(["event", "code", "umask", "description"],
+            draw.table(["event", "code", "umask", "description"],
                         [[e.name, hex(e.code), hex(e.umask), e.description] for e in found])
     else:
         for event in found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pypfm.cli._common import (
+from pypfm.cli.common import (
     Subparsers,
     add_json_option,
     add_pmu_option,
@@ -16,8 +16,8 @@ from pypfm.cli._common import (
 if TYPE_CHECKING:
     import argparse
 
-    from pypfm.goldmont import Event4, Pfm4Pmu
-    from pypfm.itanium import Event
+    from pypfm import perf
+    from pypfm.ia64 import Event
 
 __all__ = ["add_parser"]
 
@@ -66,10 +66,9 @@ def _lines(event: Event) -> list[tuple[str, object]]:
     return lines
 
 
-_GROUPS = ("request", "supplier", "snoop", "latency mode")
+def _lines4(pmu: perf.Pmu, event: perf.Event) -> list[tuple[str, object]]:
+    from pypfm.perf.offcore import GROUPS
 
-
-def _lines4(pmu: Pfm4Pmu, event: Event4) -> list[tuple[str, object]]:
     lines: list[tuple[str, object]] = [
         ("event", event.name), ("description", event.description), ("PMU", event.pmu), ("index", event.index),
         ("code", hex(event.code)),
@@ -78,11 +77,11 @@ def _lines4(pmu: Pfm4Pmu, event: Event4) -> list[tuple[str, object]]:
         lines.append(("alias of", event.alias_of))
     lines.append(("precise", "yes" if event.is_precise else "no"))
     for u in event.umasks:
-        notes = [_GROUPS[u.group]] if event.is_offcore else []
+        notes = [GROUPS[u.group]] if event.is_offcore else []
         notes += ["default"] if u.is_default else []
         notes += [f"stands for {':'.join(u.members)}"] if u.members else []
         shown = f" ({', '.join(notes)})" if notes else ""
         lines.append(("unit mask", f"{u.name} = {u.code:#x}{shown}: {u.description}"))
     lines += [("modifier", f"{m.name}{'' if m.is_switch else '=N'}: {m.description}")
-              for m in pmu.modifiers(event.name, "perf_event_ext" if event.pmu == "perf" else "none")]
+              for m in pmu.modifiers(event.name, pmu.default_os)]
     return lines

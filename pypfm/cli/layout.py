@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, cast
 
 from pypfm import layout
-from pypfm.cli._common import Subparsers, on_terminal, print_json
+from pypfm.cli._program import say
+from pypfm.cli.common import Subparsers, on_terminal, print_json
 from pypfm.config import LIBRARIES
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ def run(args: argparse.Namespace) -> int:
     library = _library(args)
     found = [layout.describe(name, library) for name in _names(args) or layout.types(library or _FIRST)]
     if not found:
-        message = f"the headers of {library} declare no structure"
-        raise layout.LayoutError(message)
+        raise layout.LayoutError(f"the headers of {library} declare no structure")
     if args.json:
         print_json({"types": [x.to_json() for x in found]})
     elif args.c:
@@ -80,8 +79,7 @@ def _library(args: argparse.Namespace) -> str | None:
         return base
     forms = {library.form_of: library.name for library in LIBRARIES.values() if library.form_of}
     if base not in forms:
-        message = f"{base} has one form only; {', '.join(forms)} has the manual pages' form, too"
-        raise layout.LayoutError(message)
+        raise layout.LayoutError(f"{base} has one form only; {', '.join(forms)} has the manual pages' form, too")
     return forms[base]
 
 
@@ -91,8 +89,7 @@ def _say_where_else(found: list[TypeLayout]) -> None:
         others = [library for library in layout.find(x.name) if not layout.compare(
             x, layout.describe(x.name, library)).same]
         if others:
-            print(f"pypfm layout: {x.name} is {x.source}'s; {', '.join(others)} has another layout (see --library)",
-                  file=sys.stderr)
+            say(f"pypfm layout: {x.name} is {x.source}'s; {', '.join(others)} has another layout (see --library)\n")
 
 
 # ---- two layouts ------------------------------------------------------------------
@@ -115,8 +112,8 @@ def _print_diff(d: LayoutDiff, *, drawn: bool) -> None:
     heads = [_head(d.left), "", _head(d.right)]
     rows = [[_cell(row.left), _mark(row.left, row.right, same=row.same), _cell(row.right)] for row in d.rows]
     if drawn:
-        from pypfm.cli import _draw
-        _draw.table(heads, rows)
+        from pypfm.cli import draw
+        draw.table(heads, rows)
         return
     width = max(len(row[0]) for row in [heads, *rows])
     for left, mark, right in [heads, *rows]:

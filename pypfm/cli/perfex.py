@@ -9,11 +9,11 @@ import argparse
 import io
 import os
 import re
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
+from pypfm.cli._program import Parser, to_the_end
 from pypfm.errors import PfmError, shown
 from pypfm.perfex.model import CPUS, PerfexError, Request
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.costs import CostTable
     from pypfm.perfex.model import Outcome, Sample
+    from pypfm.perfex.output import Output
     from pypfm.perfex.report import Format, Report
 
 __all__ = ["main"]
@@ -48,25 +49,12 @@ def _say(text: str) -> None:
 
 
 def _print(text: str) -> None:
-    """Write to stdout.
-
-    :raises PerfexError: it is closed, or cannot be written
-    :raises BrokenPipeError: nobody reads it any more
-    """
-    if sys.stdout is None:
-        raise PerfexError("standard output is closed")
-    try:
-        encoding = sys.stdout.encoding
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        sys.stdout.flush()
-    except OSError as error:  # it is not tried again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            raise
-        raise PerfexError(f"standard output: {error.strerror}") from None
+    """Write to stdout, now."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(Parser):
     """Mistakes end the program with one line."""
 
     def error(self, message: str) -> NoReturn:
@@ -75,7 +63,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _positive(text: str) -> float:
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{0,9})?", text) or not float(text):
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number above 0")
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number above 0 (decimal, up to 9 digits)")
     return float(text)
 
 
@@ -109,14 +97,16 @@ def build_parser() -> argparse.ArgumentParser:
     add("--csv", action="store_true", help="print CSV")
     add("--plot", type=Path, metavar="FILE", help="draw the times by event as SVG or PNG (needs -y and matplotlib)")
     add("--merge", action="store_true", help="add up the reports of several ranks, whose files are the arguments")
-    add("--help", action="help", help="show this")
+    add("-h", "--help", action="help", help="show this")
+    parser.add_version(how)
     who = parser.add_argument_group("what counts")
     add = who.add_argument
     add("--cpu", choices=CPUS, default="r10000", help="whose events (default: r10000; -3: silicon revision 3)")
     add("--backend", choices=("auto", "perf", "valgrind"), default="auto", help="who counts (default: auto)")
     add("--clock", type=_positive, metavar="MHZ", help="clock speed for the times")
     add("--l2", choices=tuple(_L2), help="valgrind: size of the secondary cache (default: 4m)")
-    add("--writebacks", action="store_true", help="valgrind: with -a, events 22 and 23 too")
+    add("--writebacks", action="store_true",
+        help="valgrind: with -a, events 7, 11, 22, 23, 27 and 30 too, and not 6 and 24")
     add("--perf-table", type=Path, metavar="FILE", help="perf: other events in place of perfex's, in CSV")
     return parser
 
@@ -158,7 +148,7 @@ def _check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: l
         if value and args.backend not in ("auto", backend):
             parser.error(f"{option} is an option of the {backend} backend")
     if args.writebacks and not args.all:
-        parser.error("--writebacks goes with -a; -e 22 and -e 23 need it not")
+        parser.error("--writebacks goes with -a; -e 7, -e 22 and -e 23 do not need it")
     if args.out == "":
         parser.error("-o: the name of the file is empty")
     if not command and not args.table:
@@ -187,33 +177,37 @@ def _request(args: argparse.Namespace, command: list[str]) -> Request:
 
 # ---- where the report goes ----------------------------------------------------------
 
-def _create(path: Path) -> TextIO:
-    try:
-        return path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
-    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-        raise PerfexError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-
-
 class _Printer:
-    """Writes the report: to stderr or the file of -o, which is made before the command is started."""
+    """Writes the report: to stderr or the file of -o."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.format: Format = "json" if args.json else "csv" if args.csv else "text"
         self.rank = _rank() if args.out else None
         self._path = None
-        self._failure: OSError | None = None
-        self.on_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._out = _STDERR
         if args.out:
             self._path = Path(args.out if self.rank is None else f"{args.out}.{self.rank}")
-            self._out = _create(self._path)
+        self._failure: OSError | None = None
+        self.on_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._file: Output | None = None
+
+    def open(self) -> None:
+        """Begin the report: all checks are done, and the command is started next.
+
+        :raises PerfexError: the file of -o cannot be written
+        """
+        if self._path is not None:
+            from pypfm.perfex.output import Output
+            self._file = Output(self._path)
         if self.format == "csv":
             from pypfm.perfex import report
             self._write(report.csv_head())
 
     def _write(self, text: str) -> None:
-        self._out.write(text)
-        self._out.flush()
+        if self._file is not None:
+            self._file.write(text)
+            return
+        _STDERR.write(text)
+        _STDERR.flush()
 
     def sample(self, sample: Sample) -> None:
         """Print a sample; the command goes on where that fails."""
@@ -242,10 +236,13 @@ class _Printer:
             self._write(report.csv_text(made))
         else:
             self._write(report.text(made, threads=not apart))
+        if self._file is not None:
+            self._file.close()
         for thread in made.outcome.threads if apart else ():
-            with _create(Path(f"{self._path}.{thread.pid}.{thread.tid}")) as out:
-                out.write({"json": lambda t: report.json_text(made, [t]), "text": lambda t: report.thread_text(made, t),
-                           "csv": lambda t: report.csv_head() + report.csv_text(made, [t])}[self.format](thread))
+            from pypfm.perfex.output import save
+            save(Path(f"{self._path}.{thread.pid}.{thread.tid}"), {
+                "json": lambda t: report.json_text(made, [t]), "text": lambda t: report.thread_text(made, t),
+                "csv": lambda t: report.csv_head() + report.csv_text(made, [t])}[self.format](thread))
 
 
 # ---- what is done -------------------------------------------------------------------
@@ -271,7 +268,6 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     """Run the command and print the report; the command's exit status."""
     from dataclasses import replace
 
-    from pypfm.perfex import costs
     from pypfm.perfex.backends import choose
     table = _costs(args)
     request = _request(args, command)
@@ -283,12 +279,14 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     printer = _Printer(args)
     request = replace(request, on_sample=printer.sample if args.period is not None else None,
                       progress=_progress if printer.on_terminal else None)
-    backend, why = choose(args.backend, request, costs.in_effect(args.cpu, args.costs, os.environ))
+    backend, why = choose(args.backend, request)
+    printer.open()
     outcome = replace(backend.run(request), why=why)
     try:
         _report(args, printer, request, outcome, table)
     except (OSError, PerfexError) as error:  # the command has run: its status counts, unless it is 0
-        _say(f"perfex: the report could not be written: {error}\n")
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        _say(f"perfex: the report could not be written: {reason}\n")
         return outcome.status or _FAILED
     return outcome.status
 
@@ -315,8 +313,13 @@ def _merge(args: argparse.Namespace, names: list[str]) -> int:
     merged = merge.merge([merge.read(path) for path in merge.find(names)])
     text = merge.json_text(merged) if args.json else merge.csv_text(merged) if args.csv else merge.text(merged)
     if args.out:
-        with _create(Path(args.out)) as out:
+        from pypfm.perfex.output import Output
+        out = Output(Path(args.out))
+        try:
             out.write(text)
+            out.close()
+        except OSError as error:
+            raise PerfexError(f"{args.out}: {error.strerror}") from None
     else:
         _print(text)
     return 0
@@ -329,11 +332,13 @@ def _print_costs(args: argparse.Namespace, table: CostTable) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run perfex; the exit status."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback; the command gets it too
+    return to_the_end("perfex", lambda: _main(sys.argv[1:] if argv is None else argv))
+
+
+def _main(words: Sequence[str]) -> int:
     parser = build_parser()
     try:
-        options, command = _split(parser, sys.argv[1:] if argv is None else argv)
+        options, command = _split(parser, words)
         args = parser.parse_args(options)
         if args.signals or args.period is not None:
             from pypfm.perfex.signals import hold
@@ -348,6 +353,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PfmError as error:
         from pypfm.perfex.report import printable  # names of files and programs may have any characters
         _say(f"perfex: {printable(str(error))}\n")
-        return _FAILED
-    except BrokenPipeError:
         return _FAILED

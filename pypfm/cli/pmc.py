@@ -9,14 +9,16 @@ import argparse
 import errno
 import json
 import os
-import signal
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
-from pypfm._counting import PerfEvent, reason
-from pypfm._launch import Command
-from pypfm.counter import MACHINES, Machine
-from pypfm.errors import CountingError, PfmError, UnknownEventError
+from pypfm._c.pfm4 import lib
+from pypfm.cli._program import Parser, say, to_the_end
+from pypfm.cli.common import named
+from pypfm.common.launch import Command
+from pypfm.errors import CounterError, CountingError, PfmError, UnknownEventError
+from pypfm.netbsd.counter import MACHINES, Machine
+from pypfm.perf.counting import CLOCKS, SCHEDULER, PerfEvent, reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +41,7 @@ class _FailedError(PfmError):
         super().__init__(message)
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(Parser):
     def error(self, message: str) -> NoReturn:
         self.exit(_EXIT_USAGE, f"pmc: {message}\n{_USAGE}")
 
@@ -56,8 +58,9 @@ def build_parser() -> argparse.ArgumentParser:
                       help="stop counters that were left running; none can be, here")
     what.add_argument("-c", dest="event", metavar="EVENT", help="count this event")
     what.add_argument("--help", action="help", help="show this")
-    parser.add_argument("--machine", default="linux", choices=MACHINES, metavar="MACHINE",
-                        help=f"whose events: {', '.join(MACHINES)} (default: linux, this host)")
+    parser.add_version()
+    parser.add_argument("--machine", choices=MACHINES, metavar="MACHINE",
+                        help=f"whose events: {', '.join(MACHINES)} (default: PMC_MACHINE, or linux, this host)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the command and its options")
     return parser
@@ -65,6 +68,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run pmc; the exit status."""
+    return to_the_end("pmc", lambda: _main(argv))
+
+
+def _main(argv: Sequence[str] | None) -> int:
     parser = build_parser()
     args = parser.parse_args(argv)
     if args.event is None and args.command:
@@ -74,20 +81,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.event is not None and not args.command:
         parser.error("-c needs a command")
     try:
+        machine = _machine(args.machine)
         if args.listing:
-            _list(Machine(args.machine), as_json=args.json)
+            _list(machine, as_json=args.json)
             return 0
-        return 0 if args.clear else _count(parser, args)
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
+        return 0 if args.clear else _count(parser, machine, args)
     except PfmError as error:
-        print(f"pmc: {error}", file=sys.stderr)
+        say(f"pmc: {error}\n")
         return error.status if isinstance(error, _FailedError) else _EXIT_USAGE
-    except OSError as error:  # of standard output; it is not tried again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            print(f"pmc: standard output: {error.strerror}", file=sys.stderr)
-        return 1
+
+
+def _machine(name: str | None) -> Machine:
+    """The machine of --machine, or else of PMC_MACHINE, as in libpmc."""
+    named = os.environ.get("PMC_MACHINE")
+    try:
+        return Machine(name or named or "linux")
+    except CounterError as error:
+        raise _FailedError(_EXIT_USAGE, f"PMC_MACHINE: {error}") from None
 
 
 def _list(machine: Machine, *, as_json: bool) -> None:
@@ -103,31 +113,38 @@ def _list(machine: Machine, *, as_json: bool) -> None:
 
 # ---- counting a command -----------------------------------------------------------
 
-def _open(machine: Machine, event: str, pid: int, *, kernel: bool) -> PerfEvent:
-    """An event of a process and its children in one of the two modes, on from its exec."""
+def _open(machine: Machine, event: str, pid: int, mode: str, **excluded: bool) -> PerfEvent:
+    """An event of a process and its children, on from its exec."""
     kind, config = machine.perf_event(event)
-    attr = {"type": kind, "config": config, "inherit": 1, "enable_on_exec": 1, "exclude_hv": 1,
-            "exclude_user": kernel, "exclude_kernel": not kernel}
-    return PerfEvent(attr, pid, f"{event}, {'kernel' if kernel else 'user'} mode")
+    attr = {"type": kind, "config": config, "inherit": 1, "enable_on_exec": 1, "exclude_hv": 1, **excluded}
+    return PerfEvent(attr, pid, f"{event}, {mode}" if mode else event)
 
 
-def _attach(machine: Machine, event: str, pid: int) -> tuple[PerfEvent, PerfEvent | None]:
-    """The counters of user and kernel mode; the second is None where the kernel's own is forbidden."""
+def _attach(machine: Machine, event: str, pid: int) -> dict[str, PerfEvent | None]:
+    """The counters: of user and of kernel mode, None where the kernel's own is forbidden; or one of both."""
+    kind, config = machine.perf_event(event)
+    software = kind == lib.PERF_TYPE_SOFTWARE
+    kernel = partial(_open, machine, event, pid, "kernel mode", exclude_user=True)
     try:
-        user = _open(machine, event, pid, kernel=False)
+        if software and config in CLOCKS:  # nobody forbids them if they promise not to count the kernel
+            return {"total": _open(machine, event, pid, "", exclude_kernel=True)}
+        if software and config in SCHEDULER:
+            return {"kernel": kernel()}
+        user = _open(machine, event, pid, "user mode", exclude_kernel=True)
     except CountingError as error:
-        raise _FailedError(_EXIT_USER, str(error)) from None
+        status = _EXIT_KERNEL if software and config in SCHEDULER else _EXIT_USER
+        raise _FailedError(status, str(error)) from None
     try:
-        return user, _open(machine, event, pid, kernel=True)
+        return {"user": user, "kernel": kernel()}
     except CountingError as error:
         if error.errno not in (errno.EACCES, errno.EPERM):
             raise _FailedError(_EXIT_KERNEL, str(error)) from None
-        return user, None
+        return {"user": user, "kernel": None}
 
 
 def _read(event: PerfEvent) -> int:
     try:
-        return event.read().value
+        return event.count()
     except CountingError as error:
         raise _FailedError(_EXIT_READ, str(error)) from None
 
@@ -136,39 +153,46 @@ def _run(command: Command, words: Sequence[str]) -> int:
     try:
         return command.run()
     except OSError as error:
-        raise _FailedError(_EXIT_RUN, f"{words[0]}: {error.strerror}") from None
+        raise _FailedError(_EXIT_RUN, f"{named(words[0])}: {error.strerror}") from None
 
 
-def _count(parser: argparse.ArgumentParser, args: argparse.Namespace) -> int:
-    machine = Machine(args.machine)
+def _count(parser: argparse.ArgumentParser, machine: Machine, args: argparse.Namespace) -> int:
     try:
         machine[args.event]
     except UnknownEventError as error:
         parser.error(str(error))
     if machine.is_model:
-        message = f"{machine.name} is a model; it counts what a program gives it (pmc_model_advance)"
-        raise _FailedError(_EXIT_MACHINE, message)
+        raise _FailedError(_EXIT_MACHINE,
+            f"{machine.name} is a model; it counts what a program gives it (pmc_model_advance)")
     try:
         command = Command(args.command)
     except OSError as error:
         raise _FailedError(_EXIT_KERNEL, f"no process can be made: {error.strerror}") from None
     try:
-        user, kernel = _attach(machine, args.event, command.pid)
+        counters = _attach(machine, args.event, command.pid)
     except _FailedError:
         command.cancel()
         raise
     status = _run(command, args.command)
-    counts = _read(user), None if kernel is None else _read(kernel)
-    _show(args, counts)
+    _show(args, {mode: None if counter is None else _read(counter) for mode, counter in counters.items()})
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 
 
-def _show(args: argparse.Namespace, counts: tuple[int, int | None]) -> None:
-    user, kernel = counts
+def _show(args: argparse.Namespace, counts: dict[str, int | None]) -> None:
+    """Print the counts by mode; "total": the event tells no mode from another."""
     if args.json:
-        print(json.dumps({"event": args.event, "user": user, "kernel": kernel}), flush=True)
-        return
-    print(f"{args.event}: user {user} kernel {'not available' if kernel is None else kernel}", flush=True)
-    if kernel is None:
-        print(f"pmc: kernel mode: {reason(errno.EACCES)}", file=sys.stderr)
+        total = None if None in counts.values() else sum(n for n in counts.values() if n is not None)
+        unit = "ns" if "total" in counts else "events"
+        print(json.dumps({"event": args.event, "user": counts.get("user"), "kernel": counts.get("kernel"),
+                          "total": total, "unit": unit}), flush=True)
+    elif "total" in counts:
+        print(f"{args.event}: {counts['total']} ns in user and kernel mode together",
+              flush=True)
+    elif "user" not in counts:
+        print(f"{args.event}: kernel {counts['kernel']} (it happens in kernel mode only)", flush=True)
+    else:
+        shown = ["not available" if n is None else n for n in counts.values()]
+        print(f"{args.event}: user {shown[0]} kernel {shown[1]}", flush=True)
+        if counts["kernel"] is None:
+            say(f"pmc: kernel mode: {reason(errno.EACCES)}\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pypfm.cli._common import (
+from pypfm.cli.common import (
     PMUS,
     Subparsers,
     add_json_option,
@@ -13,11 +13,28 @@ from pypfm.cli._common import (
     print_json,
     selected_pmu,
 )
+from pypfm.common.value import Value
 
 if TYPE_CHECKING:
     import argparse
 
 __all__ = ["add_parser"]
+
+
+class Listed(Value):
+    """A PMU in the list.
+
+    :ivar events: how many it has
+    :ivar counters: numbers; the kernel's events have none
+    :ivar counter_width: bits of a counter, where that is known
+    """
+
+    name: str
+    model: str
+    library: str
+    events: int
+    counters: tuple[int, ...]
+    counter_width: int | None
 
 
 def add_parser(commands: Subparsers) -> None:
@@ -27,16 +44,15 @@ def add_parser(commands: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    pmus = [(library_of(name), selected_pmu(name)) for name in PMUS]
+    pmus = [Listed(p.name, p.model_name, library_of(p.name), len(p), p.counters, getattr(p, "counter_width", None))
+            for p in map(selected_pmu, PMUS)]
     if args.json:
-        print_json([{"name": p.name, "model": p.model_name, "library": library, "events": len(p),
-                     "counters": list(p.counters), "counter_width": getattr(p, "counter_width", None)}
-                    for library, p in pmus])
+        print_json([p.to_json() for p in pmus])
     elif on_terminal(args):
-        from pypfm.cli import _draw
-        _draw.table(["PMU", "model", "library", "events", "counters"],
-                    [[p.name, p.model_name, library, len(p), len(p.counters) or "kernel"] for library, p in pmus])
+        from pypfm.cli import draw
+        draw.table(["PMU", "model", "library", "events", "counters"],
+                    [[p.name, p.model, p.library, p.events, len(p.counters) or "kernel"] for p in pmus])
     else:
-        for _, pmu in pmus:
+        for pmu in pmus:
             print(pmu.name)
     return 0

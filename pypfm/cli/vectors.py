@@ -7,10 +7,12 @@ import json
 import os
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm.cli._common import Subparsers, between, checked, number, print_json
+from pypfm.cli._program import say
+from pypfm.cli.common import Subparsers, between, checked, named, number, print_json
 from pypfm.conform.model import APIS, PMUS
 from pypfm.errors import ConformError
 
@@ -50,8 +52,9 @@ def add_parser(commands: Subparsers) -> None:
 
 
 def _add_export(actions: Subparsers) -> None:
-    text = "rite the recorded answers of the reference libraries"
-    export = actions.add_parser("export", help=f"w{text}", description=f"W{text}: libpfm 3.10 and 4.13.0.")
+    export = actions.add_parser(
+        "export", help="write the recorded answers of the reference libraries",
+        description="Write the recorded answers of the reference libraries: libpfm 3.10 and 4.13.0.")
     _add_common(export)
     export.set_defaults(run=_export)
 
@@ -66,10 +69,12 @@ def _add_record(actions: Subparsers) -> None:
                         help="its path; a name without a slash is looked up as the loader does")
     _add_common(record)
     record.add_argument("--api", choices=APIS, help="interface (default: the one that the library exports)")
-    record.add_argument("--calls", type=checked(_calls), default=2500, metavar="N", help="how many (default: 2500)")
+    record.add_argument("--calls", type=checked(partial(between, least=1, most=_MOST_CALLS)), default=2500, metavar="N",
+                        help="how many (default: 2500)")
     record.add_argument("--seed", type=checked(number), default=1, metavar="S",
                         help="which ones; the same seed gives the same calls (default: 1)")
-    record.add_argument("--jobs", type=checked(_jobs), default=len(os.sched_getaffinity(0)), metavar="N",
+    record.add_argument("--jobs", type=checked(partial(between, least=1, most=1024)), metavar="N",
+                        default=len(os.sched_getaffinity(0)),
                         help="processes that make calls (default: one for each CPU)")
     record.set_defaults(run=_record)
 
@@ -77,14 +82,6 @@ def _add_record(actions: Subparsers) -> None:
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-p", "--pmu", choices=list(PMUS), required=True, help="which PMU")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: standard output)")
-
-
-def _calls(text: str) -> int:
-    return between(text, 1, _MOST_CALLS)
-
-
-def _jobs(text: str) -> int:
-    return between(text, 1, 1024)
 
 
 def _schema(_: argparse.Namespace) -> int:
@@ -95,29 +92,29 @@ def _schema(_: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    from pypfm.conform.lines import line
+    from pypfm.conform.report.lines import line
     from pypfm.conform.vectors import pmu_of, recorded
 
     api = PMUS[args.pmu]
-    wanted = (args.pmu, "none")  # what any PMU answers is part of each set
+    wanted = (args.pmu, "none")  # what holds for any PMU is part of each set
     _write(args.output, (line(api, vector) for vector in recorded(api) if pmu_of(vector) in wanted))
     return 0
 
 
 def _record(args: argparse.Namespace) -> int:
-    from pypfm.conform.lines import line
     from pypfm.conform.record import record
+    from pypfm.conform.report.lines import line
 
     recording = record(args.library, args.pmu, args.calls, args.seed, args.api, jobs=args.jobs)
     _write(args.output, (line(recording.api, vector) for vector in recording.vectors))
     if recording.left_out:
-        print(_left_out(recording.left_out, args.calls), file=sys.stderr)
+        say(_left_out(recording.left_out, args.calls))
     return 0
 
 
 def _left_out(reasons: Counter[str], calls: int) -> str:
     parts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-    return f"pypfm vectors: {reasons.total()} of {calls} calls left out: {parts}"
+    return f"pypfm vectors: {reasons.total()} of {calls} calls left out: {parts}\n"
 
 
 def _write(path: str | None, vectors: Iterable[Vector]) -> None:
@@ -129,5 +126,4 @@ def _write(path: str | None, vectors: Iterable[Vector]) -> None:
         with Path(path).open("w", encoding="ascii") as stream:
             stream.writelines(lines)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        message = f"{path}: {error.strerror if isinstance(error, OSError) else error}"
-        raise ConformError(message) from None
+        raise ConformError(f"{named(path)}: {error.strerror if isinstance(error, OSError) else error}") from None

@@ -24,5 +24,4 @@ def __getattr__(name: str) -> object:
     """Import what is asked for: the command line needs little of it to start."""
     if name in _HOME:
         return getattr(import_module(f"pypfm.conform.{_HOME[name]}"), name)
-    message = f"module 'pypfm.conform' has no attribute {name!r}"
-    raise AttributeError(message)
+    raise AttributeError(f"module 'pypfm.conform' has no attribute {name!r}")

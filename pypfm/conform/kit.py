@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm.conform import runner, structures, symbols
+from pypfm.conform import runner
+from pypfm.conform.checks import structures, symbols
 from pypfm.conform.model import PMUS, base
 from pypfm.conform.record import random_vectors
 from pypfm.layout import LayoutError
@@ -15,8 +16,8 @@ from pypfm.layout import LayoutError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pypfm.conform._asking import Progress
     from pypfm.conform.model import Report, Vector
+    from pypfm.conform.worker.asking import Progress
 
 __all__ = ["conform", "random_calls"]
 
@@ -40,13 +41,13 @@ def conform(path: str, api: str | None = None, *, against: str | None = None, ca
 
     :param path: the shared library; a name without a slash is looked up as the loader does
     :param api: pfm3, pfm3-manual or pfm4; None: what the library exports decides
-    :param against: another library, which has to answer random calls alike; None: no such calls
+    :param against: another library, which has to return the same for random calls; None: no such calls
     :param calls: how many random calls
     :param seed: which ones
     :param vectors: calls and answers; None: all that come with the package
     :param jobs: processes that make calls
     :param timeout: seconds for one call
-    :param progress: called with the number of calls done, and of all, once for each part of the run
+    :param progress: called with the number of calls done and the number of all, once for each part of the run
     :return: the report; crashes and hangs of the library are findings in it
     :raises ConformError: a library cannot be loaded, or is not one of that API
     """

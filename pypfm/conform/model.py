@@ -8,6 +8,7 @@ Its ``kind`` says which call:
 * ``query``: every query about one libpfm 3 event: ``pmu``, ``index``;
 * ``encode``: pfm_get_os_event_encoding() of libpfm 4: ``env``, ``os``, ``dfl_plm``, ``event`` ...;
 * ``start``: a call that brings a library into the state of others: ``call``, ``args``, ``env``; the run makes these;
+* ``probe``: a look at the places of a structure's members: ``name``, one of `pypfm.conform.checks.structures`' own;
 * ``info``: what libpfm 4 says about a ``pmu``, or about an ``event`` (index) and its attributes for an ``os``.
 
 ``expect`` is the answer: the return code ``ret`` and, where the call succeeded, what it wrote.

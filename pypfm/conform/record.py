@@ -6,17 +6,18 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pypfm.conform import random3, random4, runner
-from pypfm.conform._asking import Answers, ask
-from pypfm.conform._words import call_of, differences
+from pypfm.conform import runner
+from pypfm.conform.checks.differences import call_of, differences
 from pypfm.conform.model import PMUS, base
+from pypfm.conform.random import pfm3, pfm4
+from pypfm.conform.worker.asking import Answers, ask
 from pypfm.errors import ConformError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pypfm.conform._asking import Reply
     from pypfm.conform.model import Vector
+    from pypfm.conform.worker.asking import Reply
 
 __all__ = ["Recording", "random_vectors", "record"]
 
@@ -36,14 +37,14 @@ class Recording:
 
 
 def random_vectors(pmu: str, count: int, seed: int) -> Iterator[Vector]:
-    """Random calls for any PMU; see `random3.vectors` and `random4.vectors`."""
-    make = random3.vectors if PMUS[pmu] == "pfm3" else random4.vectors
+    """Random calls for any PMU; see `pypfm.conform.random`."""
+    make = pfm3.vectors if PMUS[pmu] == "pfm3" else pfm4.vectors
     return make(pmu, count, seed)
 
 
 def record(path: str, pmu: str, count: int, seed: int, api: str | None = None, *, jobs: int = 1,
            timeout: float = runner.TIMEOUT) -> Recording:
-    """Have a library answer random calls.
+    """Record the answers of a library to random calls.
 
     :param path: the library; a name without a slash is looked up as the loader does
     :param pmu: itanium2, montecito, itanium, gen_ia64, glm, perf or perf_raw
@@ -56,18 +57,15 @@ def record(path: str, pmu: str, count: int, seed: int, api: str | None = None, *
     """
     report = runner.opened(path, api, timeout)
     if report.findings:
-        message = f"{path}: {report.findings[0].call}: {report.findings[0].differences[0].got}"
-        raise ConformError(message)
+        raise ConformError(f"{path}: {report.findings[0].call}: {report.findings[0].differences[0].got}")
     if base(report.api) != PMUS[pmu]:
-        message = f"{path} is a library of {base(report.api)}, which has no {pmu}"
-        raise ConformError(message)
+        raise ConformError(f"{path} is a library of {base(report.api)}, which has no {pmu}")
     calls = list(random_vectors(pmu, count, seed))
     recording = Recording(report.api)
     answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout)
     _enter(recording, calls, answers)
     if not recording.vectors:
-        message = f"{path} answers none of {count} calls on {pmu}{_why_not(report.api, answers)}"
-        raise ConformError(message)
+        raise ConformError(f"{path} answers none of {count} calls on {pmu}{_why_not(report.api, answers)}")
     return recording
 
 

@@ -9,25 +9,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from pypfm.config import LIBRARIES
-from pypfm.conform._asking import Answers, Reply, ask, load, loader_name
-from pypfm.conform._process import library_file
-from pypfm.conform._words import call_of, differences
+from pypfm.conform.checks.differences import call_of, differences
+from pypfm.conform.checks.file import facts, identity, library_file, unsuitable
 from pypfm.conform.model import APIS, MARKS, Difference, Finding, Report, Tally, base
 from pypfm.conform.vectors import PMU_IDS, function_of, recorded
+from pypfm.conform.worker.asking import Answers, Reply, ask, load, loader_name
 from pypfm.errors import ConformError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pypfm.conform._asking import Progress
     from pypfm.conform.model import FindingKind, Json, Vector
+    from pypfm.conform.worker.asking import Progress
 
-__all__ = ["TIMEOUT", "differential", "merged", "opened", "run"]
+__all__ = ["PARANOID", "TIMEOUT", "differential", "merged", "opened", "run"]
 
 #: Seconds that a call may take.
 TIMEOUT = 10.0
 
-_PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+#: What a kernel without perf_event_open() does not have.
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+_PATIENCE = 120.0  # seconds for our own library, on a machine that is busy
 
 
 def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None = None, jobs: int = 1,
@@ -39,11 +41,11 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
     :param vectors: calls and answers; None: all that come with the package
     :param jobs: processes that make calls
     :param timeout: seconds for one call
-    :param progress: called with the number of calls done, and of all
+    :param progress: called with the number of calls done and the number of all
     :return: the report; crashes and hangs of the library are findings in it
     :raises ConformError: the library cannot be loaded, or is not one of that API
     """
-    begin = time.monotonic()
+    begin, file = time.monotonic(), identity(path)
     report = opened(path, api, timeout)
     if not report.findings:
         calls = recorded(report.api) if vectors is None else vectors
@@ -52,6 +54,8 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
             calls = []
         answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout, progress=progress)
         _compare(report, calls, answers, lambda i: calls[i].get("expect"))
+        if identity(path) != file:
+            _add(report, _replaced(path))
     report.seconds = time.monotonic() - begin
     return report
 
@@ -71,8 +75,7 @@ def differential(path: str, against: str, vectors: Callable[[str], Sequence[Vect
     other = opened(against, report.api or api, timeout)
     report.against = other.library
     if other.findings:
-        message = f"{against}: {other.findings[0].call}: {other.findings[0].differences[0].got}"
-        raise ConformError(message)
+        raise ConformError(f"{against}: {other.findings[0].call}: {other.findings[0].differences[0].got}")
     if not report.findings:
         calls = vectors(report.api)
         total = 2 * len(calls)
@@ -102,31 +105,41 @@ def merged(one: Report, other: Report) -> Report:
 
 def opened(path: str, api: str | None, timeout: float) -> Report:
     """A report about a library that has been loaded once; with a finding if that crashed or hung."""
+    if "/" in path and (reason := unsuitable(path)):
+        raise ConformError(f"{shown(path)} cannot be loaded: {reason}")
+    file = identity(path)
     head, name = load(path, timeout), loader_name(path)
     if "refused" in head:
         reason = " ".join(str(head["refused"]).removeprefix(f"{name}: ").splitlines())
         here = "/" not in path and Path(path).exists()
         hint = f" (the loader does not look here; ./{path} is the file)" if here else ""
-        message = f"{shown(path)} cannot be loaded: {reason}{hint}"
-        raise ConformError(message)
+        raise ConformError(f"{shown(path)} cannot be loaded: {reason}{hint}")
     if "ended" in head:
         report = Report(api or "", library_file(path, name))
         report.findings.append(_ended("dlopen", f"dlopen({name})", head, None))
         report.tally("dlopen").run = report.tally("dlopen").differ = 1
         return report
     library = library_file(path, str(head["loaded"]) or name)
+    if identity(path) != file:
+        report = Report(api or "", library)
+        _add(report, _replaced(path))
+        return report
     apis = cast("list[str]", head["apis"])
     if api is None:
         return Report(_api_of(path, library.soname, apis), library)
     return Report(_allowed(path, api, apis, bool(head["loaded"])), library)
 
 
+def _replaced(path: str) -> Finding:
+    return Finding("crash", "dlopen", f"dlopen({loader_name(path)})", (
+        Difference("file", "as it was", "another one, or changed, since it was loaded: nothing is known of it"),))
+
+
 def _api_of(path: str, soname: str, apis: Sequence[str]) -> str:
     """The API of a library: that of ours with the same soname, else what it exports decides."""
     if not apis:
         marks = ", ".join(f"{mark}() ({api})" for api, mark in MARKS.items())
-        message = f"{shown(path)} is no libpfm 3 or 4: it exports none of {marks}"
-        raise ConformError(message)
+        raise ConformError(f"{shown(path)} is no libpfm 3 or 4: it exports none of {marks}")
     same = [name for name in APIS if LIBRARIES[name].soname == soname and base(name) in apis]
     return same[0] if same else apis[0]
 
@@ -137,21 +150,21 @@ def _allowed(path: str, api: str, apis: Sequence[str], some_libpfm: bool) -> str
     :param some_libpfm: it exports what both APIs have; what is missing of this one will be findings
     """
     if api not in APIS:
-        message = f"no such API: {shown(api)}; there are {', '.join(APIS)}"
-        raise ConformError(message)
+        raise ConformError(f"no such API: {shown(api)}; there are {', '.join(APIS)}")
     if base(api) not in apis and (apis or not some_libpfm):
         hint = f"; what it exports is {' and '.join(apis)}" if apis else ""
-        message = f"{shown(path)} is no library of {api}: it exports no {MARKS[base(api)]}(){hint}"
-        raise ConformError(message)
+        raise ConformError(f"{shown(path)} is no library of {api}: it exports no {MARKS[base(api)]}(){hint}")
     return api
 
 
 def _foreign_host() -> str:
     """Why the recorded answers of libpfm 4 do not hold on this host, or ""."""
-    if not _PARANOID.exists():
-        return f"this host has no {_PARANOID}"
+    if not PARANOID.exists():
+        return f"this host has no {PARANOID}"
     glm: Vector = {"kind": "info", "pmu": PMU_IDS["glm"]}  # of our own library: its flags say whether it is active
-    reply = ask(str(LIBRARIES["pfm4"].path), "pfm4", [glm], jobs=1, timeout=TIMEOUT).replies[0] or {}
+    reply = ask(str(LIBRARIES["pfm4"].path), "pfm4", [glm], jobs=1, timeout=_PATIENCE).replies[0] or {}
+    if "answer" not in reply:
+        return "pypfm's own library did not say in time whether this host is a Goldmont"
     return "this host is a Goldmont" if cast("dict[str, Json]", reply["answer"])["flags"] else ""
 
 
@@ -163,6 +176,8 @@ def _compare(report: Report, vectors: Sequence[Vector], answers: Answers, expect
     :param expected: the expected answer of a vector; None if there is nothing to compare with
     """
     missing: Counter[str] = Counter()
+    unasked: Counter[str] = Counter()
+    before = len(report.findings)
     starts: dict[int, list[tuple[Vector, Reply]]] = {}
     for index, start, reply in answers.starts:
         starts.setdefault(index, []).append((start, reply))
@@ -172,8 +187,56 @@ def _compare(report: Report, vectors: Sequence[Vector], answers: Answers, expect
         if answer is None:
             report.tally(function_of(vector)).not_run += 1
         else:
-            _check(report, vector, answer, expected(index), missing)
-    report.notes += [f"{name}() is not exported: {count} calls of it were not made" for name, count in missing.items()]
+            wanted = expected(index)
+            _check(report, vector, answer, wanted, missing)
+            if vector["kind"] == "query" and isinstance(wanted, dict):
+                unasked.update(_unanswered(wanted, answer))
+    _check_missing(report, missing, unasked)
+    _check_ends(report, answers.ends)
+    not_run = [vector for vector, answer in zip(vectors, answers.replies, strict=True) if answer is None]
+    if not_run and len(report.findings) == before and not missing:
+        _add(report, Finding("crash", function_of(not_run[0]), f"{len(not_run)} calls", (
+            Difference("calls", "made", "not made, without a reason"),)))
+
+
+def _unanswered(wanted: dict[str, Json], reply: Reply) -> list[str]:
+    """The functions of a query that were not found in the library."""
+    got = cast("dict[str, Json]", reply.get("answer") or wanted)
+    functions = {name if name.startswith("pfm_") else "pfm_get_num_event_masks" for name in wanted if name not in got}
+    return sorted(functions)
+
+
+def _check_missing(report: Report, missing: Counter[str], unasked: Counter[str]) -> None:
+    """Whether functions that the process did not find are really missing: the file says so."""
+    exports = facts(Path(report.library.loaded)).exports
+    for name, count in (missing + unasked).items():
+        if exports is None or name in exports:
+            what = "exported" if exports is not None else "unknown, for the file cannot be read"
+            found = Difference("address", "a function", f"none; its symbol is {what}")
+            _add(report, Finding("symbol", name, name, (found,)))
+        elif name in missing:
+            report.notes.append(f"{name}() is not exported: {count} calls of it were not made")
+
+
+def _check_ends(report: Report, ends: Sequence[Reply]) -> None:
+    """Enter how the processes of calls ended, and what was changed in them; each thing once."""
+    kinds: dict[str, FindingKind] = {str(end["ended"]): "hang" if end["hang"] else "crash"
+                                     for end in ends if "ended" in end}
+    for words, kind in kinds.items():
+        _add(report, Finding(kind, "exit", "exit() after the calls", (Difference("process", "its end", words),)))
+    states: dict[str, Difference] = {}
+    for end in ends:
+        for what, (before, after) in cast("dict[str, list[str]]", end.get("changed", {})).items():
+            states.setdefault(what, Difference(what, before, after))
+    if states:
+        _add(report, Finding("value", "process", "state of the process after the calls", tuple(states.values())))
+
+
+def _add(report: Report, finding: Finding) -> None:
+    """Enter a finding about no single call."""
+    report.findings.append(finding)
+    report.tally(finding.function).run += 1
+    report.tally(finding.function).differ += 1
 
 
 def _check(report: Report, vector: Vector, reply: Reply, expected: Json, missing: Counter[str]) -> None:
@@ -185,7 +248,7 @@ def _check(report: Report, vector: Vector, reply: Reply, expected: Json, missing
         missing[str(reply["missing"])] += 1
         return
     tally.run += 1
-    if "ended" in reply:
+    if "answer" not in reply:
         report.findings.append(_ended(function, call_of(vector), reply, vector))
     elif found := differences(report.api, vector, expected, reply["answer"]) if expected is not None else ():
         report.findings.append(Finding("value", function, call_of(vector), found, vector))

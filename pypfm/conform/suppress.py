@@ -128,8 +128,7 @@ def _sections(name: str) -> Iterator[Suppression]:
     try:
         parser.read_string(_text(path))
     except configparser.Error as error:
-        message = f"{path}: {_mistake(error)}"
-        raise SuppressionError(message) from None
+        raise SuppressionError(f"{path}: {_mistake(error)}") from None
     for title in parser.sections():
         yield _section(str(path), title, dict(parser[title]))
 
@@ -145,10 +144,8 @@ def _text(path: Path) -> str:
         if isinstance(error, OSError):
             missing = isinstance(error, FileNotFoundError)
             hint = f" (with pypfm come: {', '.join(bundled())})" if missing else ""
-            message = f"{shown(str(path))}: {error.strerror}{hint}"
-            raise SuppressionError(message) from None
-    message = f"{shown(str(path))}: not a suppression file (INI text in UTF-8)"
-    raise SuppressionError(message)
+            raise SuppressionError(f"{shown(str(path))}: {error.strerror}{hint}") from None
+    raise SuppressionError(f"{shown(str(path))}: not a suppression file (INI text in UTF-8)")
 
 
 def _mistake(error: configparser.Error) -> str:
@@ -170,15 +167,12 @@ def _section(file: str, title: str, values: dict[str, str]) -> Suppression:
     reason = re.sub(r"\s+", " ", values.pop("reason", ""))
     for key, value in values.items():
         if key not in PATTERNS:
-            message = f"{where}: no such key: {shown(key)}; there are reason, {', '.join(PATTERNS)}"
-            raise SuppressionError(message)
+            raise SuppressionError(f"{where}: no such key: {shown(key)}; there are reason, {', '.join(PATTERNS)}")
         if "\n" in value:
-            message = f"{where}: the pattern {key} has more than one line"
-            raise SuppressionError(message)
+            raise SuppressionError(f"{where}: the pattern {key} has more than one line")
     if not reason:
-        message = f"{where}: no reason is given"
-        raise SuppressionError(message)
+        raise SuppressionError(f"{where}: no reason is given")
     if not values:
-        message = f"{where}: no pattern is given, it would accept everything; there are {', '.join(PATTERNS)}"
-        raise SuppressionError(message)
+        raise SuppressionError(
+            f"{where}: no pattern is given, it would accept everything; there are {', '.join(PATTERNS)}")
     return Suppression(file, title, reason, values)

@@ -10,11 +10,13 @@ import csv
 import gzip
 import json
 import re
+import zlib
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from pypfm._pfm3 import lib as lib3
-from pypfm._pfm4 import lib as lib4
+from pypfm._c.pfm3 import lib as lib3
+from pypfm._c.pfm4 import lib as lib4
 from pypfm.errors import ConformError, shown
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Json, Vector
 
-__all__ = ["EVENT_SHIFT", "KINDS", "PMU_IDS", "TAGS", "environment", "function_of", "group_of", "pmu_of",
+__all__ = ["EVENT_SHIFT", "PMU_IDS", "TAGS", "environment", "function_of", "group_of", "pmu_of",
            "read", "recorded", "start_of"]
 
 #: The identifier of each PMU of libpfm 4.
@@ -31,18 +33,12 @@ PMU_IDS = {"glm": lib4.PFM_PMU_INTEL_GLM, "perf": lib4.PFM_PMU_PERF_EVENT, "perf
 EVENT_SHIFT = 21
 #: Part of the names of functions and types that belong to a PMU of libpfm 3.
 TAGS = {"itanium2": "ita2", "montecito": "mont", "itanium": "ita"}
+_LONGEST_LINE = 1 << 20  # bytes: the longest vector takes 5,000, and /dev/zero has no end
 _GENERIC = "gen_ia64"  # which has no functions and types of its own
-_VARIABLE = re.compile(r"LIBPFM_\w+", re.ASCII)
-_OS = ("none", "perf_event", "perf_event_ext")
 
-#: What a vector of each kind has to have, and the types of it.
-KINDS: dict[str, dict[str, type]] = {
-    "dispatch": {"pmu": str, "events": list},
-    "call": {"call": str, "args": list},
-    "query": {"pmu": str, "index": int},
-    "encode": {"event": str, "os": str, "dfl_plm": int},
-    "info": {},
-}
+# What the schema says of a vector that is about its answer, or is not needed to make the call.
+_NOT_THE_CALL = {"id", "kind", "about", "result", "error", "why", "expect"}
+_TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict}
 
 _FILES = Path(__file__).resolve().parent.parent / "vectors"
 
@@ -69,56 +65,78 @@ def read(path: Path) -> list[Vector]:
         where = f"{path}:{number}"
         try:
             vector = json.loads(line)
+            complaints = list(_complaints(vector))
         except (ValueError, RecursionError) as error:
-            message = f"{where}: not JSON: {error}"
-            raise ConformError(message) from None
-        if complaints := list(_complaints(vector)):
-            message = f"{where}: {complaints[0]}"
-            raise ConformError(message)
+            raise ConformError(f"{where}: not JSON: {error}") from None
+        if complaints:
+            raise ConformError(f"{where}: {complaints[0]}")
         found.append({"id": f"{path.name}:{number}"} | vector)
     return found
 
 
+@cache
+def _schema() -> dict[str, Any]:
+    file = Path(__file__).parents[1] / "schemas/vector.json"
+    return cast("dict[str, Any]", json.loads(file.read_text(encoding="utf-8")))
+
+
 def _complaints(vector: Json) -> Iterator[str]:
-    """What keeps JSON data from being a vector."""
+    """What keeps JSON data from being a call, by the schema; what lies deeper, making the call shows."""
+    rules, kinds = _schema()["$defs"], [place["$ref"].rpartition("/")[2] for place in _schema()["oneOf"]]
     kind = vector.get("kind") if isinstance(vector, dict) else None
-    if not isinstance(vector, dict) or not isinstance(kind, str) or kind not in KINDS:
-        yield f"kind is {shown(json.dumps(kind))}; there are {', '.join(KINDS)}"
+    if not isinstance(vector, dict) or kind not in kinds:
+        yield f"kind is {shown(json.dumps(kind))}; there are {', '.join(kinds)}"
         return
-    for key, kinds in KINDS[kind].items():
-        if type(vector.get(key)) is not kinds:
-            yield f"{kind} wants {key} as {kinds.__name__}"
-    pmus = (None, *TAGS, _GENERIC) if kind == "call" else (*TAGS, _GENERIC)
-    if kind in ("dispatch", "call", "query") and vector.get("pmu") not in pmus:
-        yield f"pmu is {shown(json.dumps(vector.get('pmu')))}; there are {', '.join(p or 'null' for p in pmus)}"
-    for key in ("cpuid3", "model_in", "model_out") if vector.get("pmu") == _GENERIC else ():
-        if key in vector:
-            yield f"{_GENERIC} has no {key}"
-    if "os" in vector and vector["os"] not in _OS:
-        yield f"os is {shown(json.dumps(vector['os']))}; there are {', '.join(_OS)}"
-    about = ("event", "os") if "event" in vector else ("pmu",)
-    if kind == "info" and (type(vector.get(about[0])) is not int or about[-1] not in vector):
-        yield "info wants pmu as int, or event as int and os"
-    env = vector.get("env", {})
-    if not isinstance(env, dict) or not all(
-            _VARIABLE.fullmatch(name) and isinstance(value, str) and "\0" not in value for name, value in env.items()):
-        yield "env is not an object of LIBPFM_... strings"
-    if not isinstance(vector.get("cpuid3", ""), str):
-        yield "cpuid3 is not a string"
+    rule, common = rules[kind], {"env": rules["encode"]["properties"]["env"], "cpuid3": rules["hex"]}
+    for key, part in (common | rule["properties"]).items():
+        needed = key in rule["required"] and key != "env"
+        if key not in _NOT_THE_CALL and (key in vector or needed) and not _suits(value := vector.get(key), part):
+            yield f"{key} is {shown(json.dumps(value))}{_wanted(part)}" if key in vector else f"{kind} has no {key}"
+    ways = [way["required"] for way in rule.get("oneOf", [])]
+    if ways and not any(vector.keys() >= set(way) for way in ways):
+        yield f"{kind} wants {', or '.join(' and '.join(way) for way in ways)}"
+    if vector.get("pmu") == _GENERIC:
+        yield from (f"{_GENERIC} has no {key}" for key in rules["generic"]["then"]["properties"] if key in vector)
+
+
+def _resolved(rule: dict[str, Any]) -> dict[str, Any]:
+    return _schema()["$defs"][rule["$ref"].rpartition("/")[2]] if "$ref" in rule else rule
+
+
+def _suits(value: Json, rule: dict[str, Any]) -> bool:
+    """Whether a value follows a rule of the schema."""
+    rule = _resolved(rule)
+    if isinstance(value, dict) and "propertyNames" in rule:
+        return all(_suits(name, rule["propertyNames"]) and _suits(inner, rule["additionalProperties"])
+                   for name, inner in value.items())
+    return (value in rule.get("enum", [value]) and ("type" not in rule or type(value) is _TYPES[rule["type"]])
+            and (not isinstance(value, str) or bool(re.fullmatch(rule.get("pattern", ".*"), value, re.DOTALL))))
+
+
+def _wanted(rule: dict[str, Any]) -> str:
+    """What the schema wants in place of a value."""
+    if "enum" in rule:
+        return f"; there are {', '.join(name or 'null' for name in rule['enum'])}"
+    rule = _resolved(rule)
+    pattern = rule.get("pattern") or rule.get("propertyNames", {}).get("pattern")
+    return f", not of type {rule['type']}" + (f" with {pattern}" if pattern else "")
 
 
 def _lines(path: Path) -> Iterator[str]:
     try:
-        data = path.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-        yield from data.decode().split("\n")
+        with path.open("rb") as file:
+            packed = file.peek(2)[:2] == b"\x1f\x8b"
+            with gzip.GzipFile(fileobj=file) if packed else file as stream:
+                while line := stream.readline(_LONGEST_LINE + 1):
+                    if len(line) > _LONGEST_LINE:
+                        raise ConformError(
+                            f"{path}: not a file of vectors: it has a line of more than {_LONGEST_LINE} bytes")
+                    yield line.decode()
     except OSError as error:  # gzip.BadGzipFile among them
-        message = f"{path}: {error.strerror or error}"
-        raise ConformError(message) from None
-    except (EOFError, ValueError) as error:
-        message = f"{path}: {'not UTF-8' if isinstance(error, ValueError) else 'not a whole gzip file'}"
-        raise ConformError(message) from None
+        raise ConformError(f"{path}: {error.strerror or error}") from None
+    except (EOFError, ValueError, zlib.error) as error:
+        raise ConformError(
+            f"{path}: {'not UTF-8' if isinstance(error, ValueError) else 'not a whole gzip file'}") from None
 
 
 # ---- what a vector is about ------------------------------------------------------
@@ -130,29 +148,33 @@ def function_of(vector: Vector) -> str:
         return str(vector["call"])
     if kind == "info":
         return "pfm_get_pmu_info" if "event" not in vector else "pfm_get_event_info"
-    return {"dispatch": "pfm_dispatch_events", "query": "queries", "encode": "pfm_get_os_event_encoding"}[str(kind)]
+    return {"dispatch": "pfm_dispatch_events", "query": "queries", "encode": "pfm_get_os_event_encoding",
+            "probe": "probes"}[str(kind)]
 
 
 def environment(vector: Vector) -> dict[str, str]:
     """The LIBPFM_* variables of the process that makes the call."""
+    env = dict(cast("dict[str, str]", vector.get("env", {})))
     if "cpuid3" in vector:
-        return {"LIBPFM_IA64_CPUID3": str(vector["cpuid3"])}
+        return {**env, "LIBPFM_IA64_CPUID3": str(vector["cpuid3"])}
     if vector.get("pmu") == _GENERIC:  # pfm_force_pmu() would leave its tables empty
-        return {"LIBPFM_FORCE_PMU": str(lib3.PFMLIB_GEN_IA64_PMU)}
-    return dict(cast("dict[str, str]", vector.get("env", {})))
+        return {**env, "LIBPFM_FORCE_PMU": str(lib3.PFMLIB_GEN_IA64_PMU)}
+    return env
 
 
 def group_of(vector: Vector) -> str:
-    """What the vectors that one process can answer have in common, as text."""
+    """What vectors have in common that one process can take, as text."""
     pmu = vector.get("pmu") if vector["kind"] in ("dispatch", "call", "query") else ""
     return json.dumps([pmu, environment(vector)], sort_keys=True)
 
 
 def start_of(vector: Vector) -> list[Vector]:
-    """The calls that bring a library into the state in which a vector is answered.
+    """The calls that bring a library into the state that a vector needs.
 
-    :return: vectors of a kind of their own, "start"; what one without ``expect`` answers does not matter
+    :return: vectors of a kind of their own, "start"; what one without ``expect`` returns does not matter
     """
+    if vector["kind"] == "probe":
+        return []  # each starts the library itself
     start: Vector = {"kind": "start", "call": "pfm_initialize", "args": [], "env": cast("Json", environment(vector))}
     if vector["kind"] in ("encode", "info"):
         return [start | {"expect": {"ret": 0}}]

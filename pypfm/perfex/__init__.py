@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pypfm.perfex._count import Counting, counting
+    from pypfm.perfex.regions import Counting, counting
 
 __all__ = ["Counting", "counting"]
 
@@ -16,7 +16,6 @@ __all__ = ["Counting", "counting"]
 def __getattr__(name: str) -> object:
     """Import what is asked for: the command needs none of it."""
     if name in __all__:
-        from pypfm.perfex import _count
-        return getattr(_count, name)
-    message = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(message)
+        from pypfm.perfex import regions
+        return getattr(regions, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,23 +1,22 @@
 """What an event costs: the built-in tables, /etc/perfex.costs, -c and -t.
 
-A cost table is text: lines of event, unit, typical, minimum and maximum cost, the rest behind ``#``
-is comment.  Units are ``clks`` (machine cycles) and ``nsec`` (nanoseconds).
+A cost table is text: lines of event, unit, typical, minimum and maximum cost; what follows ``#`` is
+comment.  Units are ``clks`` (machine cycles) and ``nsec`` (nanoseconds).
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
-from pypfm.errors import shown
+from pypfm._c.libperfex import ffi, lib
 from pypfm.perfex import events
-from pypfm.perfex.model import Cpu, PerfexError
-from pypfm.perfex.tables import installed, read_limited
+from pypfm.perfex.c_call import parsed, processor, read_limited
+from pypfm.perfex.model import Cpu
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["SYSTEM_FILE", "VARIABLE", "Cost", "CostTable", "Unit", "builtin", "default_clock", "in_effect", "parse",
            "show"]
@@ -28,8 +27,7 @@ SYSTEM_FILE = Path("/etc/perfex.costs")
 VARIABLE = "PERFEX_COSTS"
 #: The unit of a cost, machine cycles or nanoseconds.
 Unit = Literal["clks", "nsec"]
-_UNITS = ("clks", "nsec")
-_NUMBER = re.compile(r"(\d{1,12}(\.\d{0,12})?|\.\d{1,12})", re.ASCII)
+_UNITS: tuple[Unit, ...] = get_args(Unit)  # in C's order, from 1 on
 
 
 @dataclass(frozen=True)
@@ -49,20 +47,23 @@ class Cost:
 
         :param clock: MHz
         """
-        one = 1e-9 if self.unit == "nsec" else 1e-6 / clock
-        return self.typical * one * count, self.minimum * one * count, self.maximum * one * count
+        unit, times = 1 + _UNITS.index(self.unit), cast("Any", ffi.new("double[3]"))
+        lib.perfex_seconds([(unit, self.typical, self.minimum, self.maximum)], count, clock, times)
+        return times[0], times[1], times[2]
 
 
 #: The cost of each event.
 CostTable = dict[int, Cost]
 
-# MHz: the clock speeds for which the estimates are made where none is measured.
-_CLOCKS: dict[Cpu, float] = {"r10000": 196.0, "r12000": 300.0}
-
 
 def default_clock(cpu: Cpu) -> float:
-    """The clock of a processor in MHz."""
-    return _CLOCKS[events.base(cpu)]
+    """The clock of a processor in MHz, where none is measured."""
+    return float(lib.perfex_default_clock(processor(cpu)))
+
+
+def _table(costs: Iterable[Any]) -> CostTable:
+    return {event: Cost(_UNITS[c.unit - 1], c.typical, c.minimum, c.maximum)
+            for event, c in enumerate(costs) if c.unit != lib.PERFEX_NO_COST}
 
 
 def builtin(cpu: Cpu) -> CostTable:
@@ -70,10 +71,7 @@ def builtin(cpu: Cpu) -> CostTable:
 
     Source: perfex(1) and the documented latencies, see csrc/tables/perfex_costs.csv.
     """
-    rows = {int(row["event"]): row for name in (events.base(cpu), cpu) for row in installed("perfex_costs.csv")
-            if row["cpu"] == name}
-    return {i: Cost(cast("Unit", row["unit"]), float(row["typical"]), float(row["minimum"]), float(row["maximum"]))
-            for i, row in sorted(rows.items()) if row["unit"]}
+    return _table(event.cost for event in processor(cpu).events[0:events.NUM_EVENTS])
 
 
 def parse(text: str, source: str) -> CostTable:
@@ -82,38 +80,13 @@ def parse(text: str, source: str) -> CostTable:
     :param source: the file, for messages
     :raises PerfexError: names the line
     """
-    table: CostTable = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        words = line.partition("#")[0].split()
-        if not words:
-            continue
-        try:
-            event, cost = _line(words)
-            if event in table:
-                raise PerfexError(f"event {event} stands here a second time")
-        except PerfexError as error:
-            raise PerfexError(f"{source}, line {number}: {error}") from None
-        table[event] = cost
-    return table
-
-
-def _line(words: list[str]) -> tuple[int, Cost]:
-    if len(words) != 5:
-        raise PerfexError(f"{shown(' '.join(words))}: a line is event, unit, typical, minimum, maximum cost")
-    event = events.event_number(words[0], "event")
-    if words[1] not in _UNITS:
-        raise PerfexError(f"{shown(words[1])} is not a unit; clks and nsec are")
-    for word in words[2:]:
-        if not _NUMBER.fullmatch(word):
-            raise PerfexError(f"{shown(word)} is not a cost, such as 1 or 0.5")
-    typical, minimum, maximum = (float(word) for word in words[2:])
-    if not minimum <= typical <= maximum:
-        raise PerfexError(f"minimum {words[3]}, typical {words[2]}, maximum {words[4]} are not in ascending order")
-    return event, Cost(cast("Unit", words[1]), typical, minimum, maximum)
+    found: Any = ffi.new("struct perfex_cost[]", events.NUM_EVENTS)
+    parsed(lib.perfex_costs_parse, text.encode("utf-8", "surrogatepass"), source, found)
+    return _table(found)
 
 
 def in_effect(cpu: Cpu, file: Path | None, environ: Mapping[str, str], *, builtins: bool = True) -> CostTable:
-    """The costs that count: built in, then the system's file, then the user's.
+    """The costs in effect: built in, then the system's file, then the user's.
 
     :param file: -c
     :param environ: PERFEX_COSTS names another file than /etc/perfex.costs

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from pypfm._c.libperfex import lib
 from pypfm.errors import shown
-from pypfm.perfex.model import Cpu, Event, PerfexError
-from pypfm.perfex.tables import installed
+from pypfm.perfex.c_call import processor, string
+from pypfm.perfex.model import Cpu, Event, PerfexError, PerfexValueError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["ENVIRONMENT", "NUM_EVENTS", "base", "choose", "cycles", "event_number", "table"]
+__all__ = ["ENVIRONMENT", "NUM_EVENTS", "choose", "cycles", "event_number", "table"]
 
 #: Events are numbered from 0 to 31.
-NUM_EVENTS = 32
-_PER_COUNTER = 16
+NUM_EVENTS: int = lib.PERFEX_NUM_EVENTS
 #: The environment variables that name the events where no option does.
 ENVIRONMENT = ("T5_EVENT0", "T5_EVENT1")
-
-
-def base(cpu: Cpu) -> Cpu:
-    """The cpu whose rows stand for those that a silicon revision does not have."""
-    return "r10000" if cpu == "r10000-3" else cpu
 
 
 @cache
 def table(cpu: Cpu) -> tuple[Event, ...]:
     """The 32 events, by index (perfex(1), DESCRIPTION)."""
-    rows = {int(row["index"]): row for name in (base(cpu), cpu) for row in installed("perfex_events.csv")
-            if row["cpu"] == name}
-    return tuple(Event(i, rows[i]["name"], int(rows[i]["counter"]), rows[i]["description"]) for i in range(NUM_EVENTS))
+    return tuple(Event(i, string(event.name), event.counter, string(event.description))
+                 for i, event in enumerate(processor(cpu).events[0:NUM_EVENTS]))
 
 
 def cycles(cpu: Cpu) -> tuple[int, ...]:
@@ -41,20 +34,22 @@ def cycles(cpu: Cpu) -> tuple[int, ...]:
 
 
 def event_number(text: str, what: str) -> int:
-    """An event as -e or the environment gives it.
+    """The number of an event, as -e or the environment gives it.
 
-    :raises PerfexError: names what was wrong with it
+    :raises PerfexValueError: names what was wrong with it
     """
-    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) >= NUM_EVENTS:
-        raise PerfexError(f"{what}: {shown(text)} is not an event; events are numbers from 0 to {NUM_EVENTS - 1}")
-    return int(text)
+    given = text.encode("utf-8", "surrogatepass")
+    number = lib.perfex_event_number(given, len(given))
+    if number < 0:
+        raise PerfexValueError(f"{what}: {shown(text)} is not an event; events are numbers from 0 to {NUM_EVENTS - 1}")
+    return number
 
 
 def choose(cpu: Cpu, given: Sequence[int], environ: Mapping[str, str], *, multiplex: bool = False) -> tuple[int, ...]:
     """The events to count.
 
     :param given: those of -e, at most two
-    :param environ: T5_EVENT0 and T5_EVENT1 count where -e is not given
+    :param environ: T5_EVENT0 and T5_EVENT1 are taken if -e is not given
     :param multiplex: -a: all events
     :raises PerfexError: two events of one counter; no event in the environment
 
@@ -66,7 +61,7 @@ def choose(cpu: Cpu, given: Sequence[int], environ: Mapping[str, str], *, multip
     if not chosen:
         return (0,)
     if len(chosen) == 1:
-        return (*chosen, 0 if chosen[0] >= _PER_COUNTER else _PER_COUNTER)
+        return (*chosen, 0 if table(cpu)[chosen[0]].counter else NUM_EVENTS // 2)
     first, second = (table(cpu)[i] for i in chosen)
     if first.counter == second.counter:
         raise PerfexError(f"conflicting counters: events {first.index} and {second.index} are both counted on counter"

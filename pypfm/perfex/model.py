@@ -1,16 +1,18 @@
-"""What perfex is asked for and what a backend answers."""
+"""What perfex is asked for, and what a backend returns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from pypfm.errors import PfmError
+from pypfm.common.frozen import FrozenMap
+from pypfm.errors import InvalidValueError, PfmError
 
-__all__ = ["CPUS", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError", "Quality", "Request", "Sample",
-           "ThreadCounts"]
+__all__ = ["CPUS", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError", "PerfexValueError",
+           "Quality", "Request", "Sample", "ThreadCounts", "exit_status", "signal_name"]
 
 #: A processor whose events are counted; -3 is silicon revision 3.
 Cpu = Literal["r10000", "r10000-3", "r12000"]
@@ -21,7 +23,29 @@ Quality = Literal["exact", "approximate", "modelled", "unavailable"]
 
 
 class PerfexError(PfmError):
-    """perfex fails before the command is started: one line that says why."""
+    """perfex fails before it starts the command: one line that says why."""
+
+
+class PerfexValueError(PerfexError, InvalidValueError):
+    """There is no such event or cpu."""
+
+
+def signal_name(code: int) -> str:
+    """The signal that ended a command, such as SIGSEGV; "" if none did.
+
+    :param code: of os.waitstatus_to_exitcode()
+    """
+    if code >= 0:
+        return ""
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"SIGRTMIN+{-code - signal.SIGRTMIN}"
+
+
+def exit_status(code: int) -> int:
+    """The exit status of a command as a shell gives it: 128+n for a signal."""
+    return 128 - code if code < 0 else code
 
 
 @dataclass(frozen=True)
@@ -48,7 +72,7 @@ class Request:
     :ivar cpu: whose events
     :ivar events: indices: one or two, or all 32 (multiplex)
     :ivar multiplex: -a
-    :ivar kernel, exception: -k, -x: levels counted beside user
+    :ivar kernel, exception: -k, -x: levels counted as well as user
     :ivar per_thread: -mp
     :ivar gated: -s or -p: counting waits for SIGUSR1 and stops at SIGUSR2; the immediate child only
     :ivar period: -p: milliseconds between two samples, or None
@@ -57,7 +81,7 @@ class Request:
     :ivar writebacks: --writebacks: simulate events 22 and 23 with -a too
     :ivar estimates: -y: times are asked for, so the clock matters
     :ivar clock: --clock: MHz, or None: measured, or the default of the cpu
-    :ivar mixed: -T: the user sees to it that the command stays on CPUs of one kind
+    :ivar mixed: -T: the user makes sure that the command stays on CPUs of one kind
     :ivar perf_table: --perf-table: another map of events to perf events
     :ivar progress: called now and then during a long simulation with a line to show
     """
@@ -87,9 +111,10 @@ class Measurement:
 
     :ivar event: which
     :ivar count: how many, or None: not available
-    :ivar quality: how far the count is what the event means
+    :ivar quality: how well the count stands for the event
     :ivar share: part of the time for which it was counted (multiplexing), 0 to 1
     :ivar note: what was measured in its place, or why it is not available
+    :ivar source: what the backend counted for it; events with the same source have the same count; "": not known
     """
 
     event: Event
@@ -97,6 +122,7 @@ class Measurement:
     quality: Quality
     share: float = 1.0
     note: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,21 +143,25 @@ class Sample:
     """
 
     seconds: float
-    counts: dict[int, int | None]
+    counts: Mapping[int, int | None]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", FrozenMap(self.counts, "event"))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a backend has counted.
+    """What a backend counted.
 
     :ivar backend: perf or valgrind
     :ivar why: why this one, for the first line of the report
     :ivar status: exit status for perfex: the command's, 128+n for a signal
+    :ivar ended_by: the signal that ended the command, so that its counts stop there; "": it ended by itself
     :ivar measurements: one for each event asked for, in their order
     :ivar threads: -mp
     :ivar samples: -p
     :ivar clock: MHz, for the cost estimates
-    :ivar clock_source: what the clock is known from: measured, or the default of the cpu
+    :ivar clock_source: where the clock comes from: measured, or the default of the cpu
     :ivar estimated_cycles: whether cycles are computed from costs, not counted
     """
 
@@ -145,6 +175,7 @@ class Outcome:
     clock_source: str = ""
     estimated_cycles: bool = False
     notes: tuple[str, ...] = field(default=())
+    ended_by: str = ""
 
 
 class Backend(Protocol):
@@ -153,7 +184,7 @@ class Backend(Protocol):
     name: str
 
     def check(self, request: Request) -> None:
-        """Raise PerfexError where this backend cannot serve the request; the command is not started."""
+        """Raise PerfexError if this backend cannot serve the request; the command is not started."""
 
     def run(self, request: Request) -> Outcome:
         """Run the command, once."""

@@ -2,33 +2,27 @@
 
 Columns: cpu (none: all), event, perf (libpfm 4 names of the kernel's events, or rHEX for a raw event
 of the processor; added up with ``+``; 0: the count is 0 by definition; none: not available), quality,
-note.  Of several rows of an event the first that the machine can count is taken; a row that names the
-cpu comes before one that does not.
+note.  Of several rows of an event the first that the machine can count is taken; rows that name the
+cpu replace those that name none.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from pypfm.errors import Pfm4Error, shown
+from pypfm._c.libperfex import ffi, lib
 from pypfm.perfex import events
-from pypfm.perfex.model import CPUS, Cpu, PerfexError, Quality
-from pypfm.perfex.tables import installed, rows
+from pypfm.perfex.c_call import no_term, parsed, processor, read_limited, string
+from pypfm.perfex.model import Cpu, PerfexError, Quality
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["COLUMNS", "ZERO", "Row", "attributes", "load", "shipped"]
+__all__ = ["QUALITIES", "Row", "attributes", "load", "read", "rows"]
 
-#: The columns of the map.
-COLUMNS = ("cpu", "event", "perf", "quality", "note")
-#: What the column perf says of a count that is 0 by definition.
-ZERO = "0"
-_RAW = re.compile(r"r([0-9a-fA-F]{1,16})")
-_PERF_TYPE_RAW = 4
+#: From the best to the worst.
+QUALITIES: tuple[Quality, ...] = get_args(Quality)
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,7 @@ class Row:
     @property
     def is_zero(self) -> bool:
         """Whether the count is 0 by definition."""
-        return self.terms == (ZERO,)
+        return self.terms == ("0",)
 
 
 def attributes(term: str) -> dict[str, int]:
@@ -56,61 +50,47 @@ def attributes(term: str) -> dict[str, int]:
     :param term: libpfm 4 name of a kernel event, or rHEX
     :raises PerfexError: there is no such event
     """
-    if raw := _RAW.fullmatch(term):
-        return {"type": _PERF_TYPE_RAW, "config": int(raw[1], 16)}
-    from pypfm.goldmont import Perf
-    try:
-        made = Perf().encode(term).attr
-    except Pfm4Error as error:
-        raise PerfexError(str(error)) from None
-    return {name: made[name] for name in ("type", "config")}
+    name = term.encode("utf-8", "surrogatepass")
+    kind: Any = ffi.new("uint32_t *")
+    config: Any = ffi.new("uint64_t *")
+    if lib.perfex_term(name, len(name), kind, config) < 0:
+        raise PerfexError(no_term(term))
+    return {"type": kind[0], "config": config[0]}
 
 
-def _row(values: dict[str, str]) -> Row:
-    terms = tuple(t.strip() for t in values["perf"].split("+")) if values["perf"].strip() else ()
-    quality = values["quality"]
-    if quality not in get_args(Quality):
-        raise PerfexError(f"{shown(quality)} is not a quality; {', '.join(get_args(Quality))} are")
-    if bool(terms) == (quality == "unavailable"):
-        raise PerfexError("a row without a perf event is unavailable, and no other")
-    if values["cpu"] not in ("", *CPUS):
-        raise PerfexError(f"{shown(values['cpu'])} is not a cpu; {', '.join(CPUS)} are, or nothing for all")
-    return Row(values["cpu"], events.event_number(values["event"], "event"), terms, cast("Quality", quality),
-               values["note"])
+def _row(row: Any) -> Row:
+    perf = string(row.perf)
+    return Row(string(row.cpu), row.event, tuple(t.strip(" \t") for t in perf.split("+")) if perf else (),
+               QUALITIES[row.quality], string(row.note))
 
 
-def shipped() -> list[Row]:
-    """All rows of the package's table."""
-    return [_row(values) for values in installed("perfex_perf.csv")]
+def read(path: Path | None) -> Any:
+    """C's map of events.
+
+    :param path: --perf-table; None: the one of the package
+    :raises PerfexError: names the line that is wrong
+    """
+    if path is None:
+        return ffi.addressof(lib.perfex_shipped_map)
+    made: Any = ffi.gc(ffi.new("struct perfex_map *"), lib.perfex_map_free)
+    parsed(lib.perfex_map_parse, read_limited(path).encode(), path, made, is_csv=True)
+    return made
 
 
-def _own(path: Path) -> list[Row]:
-    """All rows of a user's table, every event of which has to exist."""
-    found = []
-    for line, values in rows(path, COLUMNS):
-        try:
-            row = _row(values)
-            for term in () if row.is_zero else row.terms:
-                attributes(term)
-        except PerfexError as error:
-            raise PerfexError(f"{path}, line {line}: {error}") from None
-        found.append(row)
+def rows(events_map: Any, cpu: Cpu) -> dict[int, list[Row]]:
+    """The rows of each event, in the order in which they are tried; an event may have none."""
+    owners = [string(lib.perfex_map_owner(events_map, processor(cpu), event)) for event in range(events.NUM_EVENTS)]
+    found: dict[int, list[Row]] = {event: [] for event in range(events.NUM_EVENTS)}
+    for i in range(events_map.count):
+        row = _row(events_map.rows[i])
+        if row.cpu == owners[row.event]:
+            found[row.event].append(row)
     return found
 
 
 def load(cpu: Cpu, path: Path | None) -> dict[int, list[Row]]:
-    """The rows of each event, in the order in which they are tried; an event may have none.
+    """The same of the file of --perf-table.
 
-    :param path: --perf-table
     :raises PerfexError: names the line that is wrong
     """
-    table = shipped() if path is None else _own(path)
-    return {event: _of(cpu, (row for row in table if row.event == event)) for event in range(events.NUM_EVENTS)}
-
-
-def _of(cpu: Cpu, table: Iterable[Row]) -> list[Row]:
-    table = list(table)
-    for name in (cpu, events.base(cpu), ""):
-        if own := [row for row in table if row.cpu == name]:
-            return own
-    return []
+    return rows(read(path), cpu)

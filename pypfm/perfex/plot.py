@@ -18,7 +18,7 @@ _SUFFIXES = (".svg", ".png")
 
 
 def check(path: Path) -> None:
-    """See, before the command is started, whether the chart can be drawn.
+    """Check, before the command is started, whether the chart can be drawn.
 
     :raises PerfexError: no matplotlib, another format than SVG or PNG, or no such directory
     """

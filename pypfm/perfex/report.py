@@ -6,11 +6,14 @@ import csv
 import io
 import json
 import shlex
-import textwrap
 from dataclasses import dataclass, field
+from math import nan
 from typing import TYPE_CHECKING, Literal
 
+from pypfm._c.libperfex import ffi, lib
+from pypfm.common.runs import written
 from pypfm.perfex import events
+from pypfm.perfex.c_call import printed
 from pypfm.perfex.costs import CostTable
 from pypfm.perfex.model import Measurement, Outcome, Request, Sample
 from pypfm.perfex.statistics import Statistic, statistics
@@ -27,8 +30,6 @@ __all__ = ["COLUMNS", "NOT_AVAILABLE", "Format", "Report", "csv_head", "csv_samp
 Format = Literal["text", "json", "csv"]
 #: What is printed in place of a number that is not known; never 0.
 NOT_AVAILABLE = "not available"
-_WIDTH = 80  # columns of a terminal
-_COLUMNS_OF_TIMES = "".join(f" {h:>12}" for h in ("typical s", "minimum s", "maximum s"))
 #: The columns of a report as CSV.
 COLUMNS = ("kind", "pid", "tid", "seconds", "event", "name", "value", "quality", "share", "typical", "minimum",
            "maximum", "note")
@@ -55,7 +56,7 @@ class Report:
         return self.costs[m.event.index].seconds(m.count, self.outcome.clock)
 
     def ordered(self) -> list[Measurement]:
-        """As asked for, or with -y from most to least costly."""
+        """In the order asked for, or with -y from most to least costly."""
         if self.costs is None:
             return list(self.outcome.measurements)
         return sorted(self.outcome.measurements, key=self._rank_of)
@@ -74,24 +75,13 @@ class Report:
         return self.outcome.estimated_cycles and m.event.index in events.cycles(self.request.cpu)
 
     def all_notes(self) -> list[str]:
-        """What has to be said beside the counts; equal notes of events in one line."""
+        """Notes on the counts; events with the same note share a line."""
         shared: dict[str, list[int]] = {}
         for m in sorted(self.outcome.measurements, key=lambda m: m.event.index):
             if m.note:
                 shared.setdefault(m.note, []).append(m.event.index)
-        return [*(f"event{'s' * (len(who) > 1)} {_ranges(who)}: {note}" for note, who in shared.items()),
+        return [*(f"event{'s' * (len(who) > 1)} {written(who, ', ')}: {note}" for note, who in shared.items()),
                 *self.outcome.notes, *self.notes]
-
-
-def _ranges(numbers: list[int]) -> str:
-    """Numbers in ascending order, such as 1, 4-6."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 # ---- text -------------------------------------------------------------------------
@@ -101,44 +91,28 @@ def printable(words: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in words)
 
 
-def _count(report: Report, m: Measurement) -> str:
-    if m.count is None:
-        return NOT_AVAILABLE
-    return f"{'~' if report.is_estimated(m) else ''}{m.count}"
-
-
 def table_head(beside: str, below: str = "") -> list[str]:
     """The headings over `event_lines`."""
-    return [f"event{beside:>{_WIDTH - 5}}".rstrip(), *([f"{below:>{_WIDTH}}"] if below else [])]
+    return printed(lib.perfex_row, b"", b"event", beside.encode(), below.encode())
 
 
 def event_lines(event: Event, beside: str, below: str = "") -> list[str]:
-    """An event in a table of `_WIDTH` columns: one line, or two where the name is long or has values below it.
+    """An event in a table of 80 columns: one line, or two where the name is long or has values below it.
 
     :param beside: values to the right of the name, as wide in all lines of a table
     :param below: values in the second line
     """
-    width = _WIDTH - 4 - len(beside)
-    first, *more = textwrap.wrap(event.name, width)
-    lines = [f"{event.index:3} {first:.<{width}}{beside}"]
-    if more or below:
-        lines.append(f"    {' '.join(more):<{_WIDTH - 4 - len(below)}}{below}")
-    return [line.rstrip() for line in lines]
+    return printed(lib.perfex_row, b"%3d " % event.index, event.name.encode(), beside.encode(), below.encode())
 
 
 def _event_lines(report: Report, measurements: Iterable[Measurement], *, times: bool) -> list[str]:
     takes_turns = report.request.multiplex and report.outcome.backend == "perf"
     multiplexed = takes_turns or any(m.share < 1 for m in report.outcome.measurements)
-    head = f" {'count':>15}  {'quality':11}" + f" {'counted':>7}" * multiplexed
-    lines = table_head(head, _COLUMNS_OF_TIMES if times else "")
+    lines = printed(lib.perfex_head, multiplexed, times)
     for m in measurements:
-        beside = f" {_count(report, m):>15}  {'' if m.count is None else m.quality:11}"
-        if multiplexed:
-            beside += f" {'' if m.count is None else f'{m.share:.1%}':>7}"
-        seconds, below = report.times(m), ""
-        if times and m.count is not None:
-            below = f" {'-':>12}" * 3 if seconds is None else "".join(f" {s:12.6f}" for s in seconds)
-        lines += event_lines(m.event, beside, below)
+        count = ffi.NULL if m.count is None else f"{'~' * report.is_estimated(m)}{m.count}".encode()
+        lines += printed(lib.perfex_line, m.event.index, m.event.name.encode(), count, m.quality.encode(),
+                         m.share if multiplexed else -1.0, (report.times(m) or [nan] * 3) if times else ffi.NULL)
     return lines
 
 
@@ -146,6 +120,8 @@ def _head(report: Report) -> list[str]:
     request, outcome = report.request, report.outcome
     lines = [f"perfex: {outcome.backend} backend, {request.cpu} events: {outcome.why}",
              f"command: {printable(shlex.join(request.command))}"]
+    if outcome.ended_by:
+        lines.append(f"ended by {outcome.ended_by}: the counts stop there")
     if report.rank is not None:
         lines.append(f"rank: {report.rank}")
     if report.costs is not None:
@@ -213,7 +189,7 @@ def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str
     threads = outcome.threads if only is None else only
     data: dict[str, object] = {
         "cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "command": list(request.command),
-        "status": outcome.status, "rank": report.rank,
+        "status": outcome.status, "ended_by": outcome.ended_by or None, "rank": report.rank,
         "clock": {"MHz": outcome.clock, "source": outcome.clock_source} if outcome.clock else None,
         "events": [_json_event(report, m) for m in report.ordered()] if only is None else [],
         "statistics": [{"name": s.name, "value": s.value, "unit": s.unit}
@@ -255,13 +231,13 @@ def _csv_event(report: Report, m: Measurement, kind: str) -> dict[str, object]:
 
 
 def csv_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
-    """The rows of the report, one kind behind the other; `csv_head` and the samples have gone before.
+    """The rows of the report, one kind after the other; `csv_head` and the samples come before them.
 
     :param only: for the file of a thread: this one, without a total
     """
     request, outcome = report.request, report.outcome
     facts = {"cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "status": outcome.status,
-             "rank": report.rank, "clock": outcome.clock or None}
+             "ended_by": outcome.ended_by or None, "rank": report.rank, "clock": outcome.clock or None}
     rows: list[dict[str, object]] = [{"kind": "run", "name": k, "value": v} for k, v in facts.items()]
     for thread in outcome.threads if only is None else only:
         rows += [_csv_event(report, m, "thread") | {"pid": thread.pid, "tid": thread.tid}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from pypfm.common.launch import PASSED_ON, TERMINAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,21 +15,24 @@ if TYPE_CHECKING:
 
     _Handler = Callable[[int, FrameType | None], object] | int | None
 
-__all__ = ["GATE", "NEVER_ON", "Signals", "hold"]
+__all__ = ["GATE", "NEVER_ON", "Signals", "held", "hold"]
 
 #: The signals of -s that switch counting on and off.
 GATE = (signal.SIGUSR1, signal.SIGUSR2)
 #: What is printed if the first of them never came.
 NEVER_ON = "no SIGUSR1 came: nothing was counted"
-# Passed on to the command, which may end in its own way; its counts are reported all the same.
-_PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
-# The terminal gives them to the command too.
-_IGNORED = (signal.SIGINT, signal.SIGQUIT)
+_HELD: set[int] = set()
 
 
 def hold() -> None:
     """Keep SIGUSR1 and SIGUSR2 until `Signals` takes them; else they would end perfex."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, GATE)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, GATE)
+    _HELD.update({number for number in GATE if number not in before})
+
+
+def held() -> set[int]:
+    """The signals that only `hold` blocks, and that the command has to receive."""
+    return _HELD
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:
@@ -34,7 +40,9 @@ def _nothing(_number: int, _frame: FrameType | None) -> None:
 
 
 class Signals:
-    """The signals that arrive, in their order; ``with`` receives them.
+    """The signals that arrive, in order; ``with`` receives them.
+
+    None of them ends perfex meanwhile; those that were not taken have their usual effect at the end.
 
     :param gated: -s or -p: SIGUSR1 and SIGUSR2 too
     """
@@ -42,6 +50,8 @@ class Signals:
     def __init__(self, *, gated: bool) -> None:
         self._gated = gated
         self._arrived, self._written = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._switches: list[int] = []  # SIGUSR1 and SIGUSR2, not taken yet
+        self._others: list[int] = []
         self._before: dict[int, _Handler] = {}
         self._fd_before = -1
 
@@ -51,34 +61,52 @@ class Signals:
 
     def __enter__(self) -> Signals:
         self._fd_before = signal.set_wakeup_fd(self._written, warn_on_full_buffer=False)
-        for number in _PASSED_ON + (GATE if self._gated else ()):
-            if signal.getsignal(number) != signal.SIG_IGN or number in GATE:
+        for number in (*TERMINAL, *PASSED_ON):
+            if signal.getsignal(number) != signal.SIG_IGN or self._is_gate(number):
                 self._before[number] = signal.signal(number, _nothing)
-        for number in _IGNORED:
-            self._before[number] = signal.signal(number, signal.SIG_IGN)
         if self._gated:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, GATE)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._gated:
-            hold()  # those that come now are too late, and end nothing
+            hold()  # those that come now are too late, and must not end perfex
+        left = self.others()
         for number, handler in self._before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(self._fd_before)
         os.close(self._arrived)
         os.close(self._written)
+        for number in left:
+            os.kill(os.getpid(), number)
+
+    def _is_gate(self, number: int) -> bool:
+        return self._gated and number in GATE
+
+    def _look(self) -> None:
+        with suppress(BlockingIOError):
+            for number in os.read(self._arrived, 4096):
+                if number in self._before:
+                    (self._switches if self._is_gate(number) else self._others).append(number)
+
+    def arrived(self) -> bool:
+        """Whether there are others than those that switch counting."""
+        self._look()
+        return bool(self._others)
+
+    def others(self) -> list[int]:
+        """Take those that do not switch counting."""
+        self._look()
+        taken, self._others = self._others, []
+        return taken
 
     def take(self, pid: int) -> list[int]:
-        """Those of SIGUSR1 and SIGUSR2 that have arrived; the others are passed on.
+        """Those of SIGUSR1 and SIGUSR2 that switch counting; the others that have arrived are passed on.
 
-        :param pid: the command
+        :param pid: the command, to which the terminal gives its signals itself
         """
-        try:
-            arrived = os.read(self._arrived, 4096)
-        except BlockingIOError:
-            return []
-        for number in arrived:
-            if number in _PASSED_ON:
+        for number in self.others():
+            if number in PASSED_ON:
                 os.kill(pid, number)
-        return [number for number in arrived if number in GATE]
+        taken, self._switches = self._switches, []
+        return taken

@@ -39,17 +39,29 @@ class _MissingError(Exception):
 
 @dataclass(frozen=True)
 class _Counts:
-    """The counts, under the names that the formulas use."""
+    """The counts, under the names that the formulas use.
+
+    :ivar sources: what was counted in place of each event, where that is known
+    :ivar used: the events that a formula used
+    """
 
     cpu: Cpu
     counts: dict[int, int]
     clock: float
     costs: CostTable = field(default_factory=dict)
+    sources: dict[int, str] = field(default_factory=dict)
+    used: set[int] = field(default_factory=set)
 
     def __getitem__(self, event: int) -> int:
         if event not in self.counts:
             raise _MissingError
+        self.used.add(event)
         return self.counts[event]
+
+    def says_nothing(self) -> bool:
+        """Whether one count stands for two of the events used: their ratio is 1 whatever the program does."""
+        known = [self.sources[event] for event in self.used if event in self.sources]
+        return len(set(known)) < len(known)
 
     def either(self, *those: int) -> int:
         """An event that both counters can count."""
@@ -110,7 +122,7 @@ _R12000: tuple[_Formula, ...] = (
     ("Cache misses in flight per cycle (average)", "", lambda c: c[4] / c.cycles),
     ("Prefetch miss rate", "", lambda c: c[17] / c[16]),
 )
-# What other processors than the first R10000 count in place of decoded branches and issued loads and stores.
+# What processors after the first R10000 count in place of decoded branches and issued loads and stores.
 _OTHER_NAMES: dict[Cpu, dict[str, str]] = {
     "r10000-3": {"Mispredicted branches/Decoded branches": "Mispredicted branches/Resolved branches"},
     "r12000": {
@@ -129,16 +141,22 @@ def statistics(cpu: Cpu, measurements: Iterable[Measurement], clock: float, cost
     :param clock: MHz
     :param costs: in effect; empty: none is known
 
-    A quotient by 0 is left out.  What is an average per process needs no number of processes: the
+    A quotient by 0 is left out, and so is what says nothing about the program, as one count stands for two of its
+    events (`Measurement.source`).  What is an average per process needs no number of processes: the
     cycles too are those of all.
     """
-    counts = _Counts(cpu, {m.event.index: m.count for m in measurements if m.count is not None}, clock, costs)
+    counted = [m for m in measurements if m.count is not None]
+    counts = _Counts(cpu, {m.event.index: m.count for m in counted if m.count is not None}, clock, costs,
+                     {m.event.index: m.source for m in counted if m.source})
     found = []
     formulas = _BOTH + (_R12000 if cpu == "r12000" else ())
     for name, unit, formula in formulas:
+        counts.used.clear()
         try:
             value = formula(counts)
         except (_MissingError, ZeroDivisionError):
+            continue
+        if counts.says_nothing():
             continue
         found.append(Statistic(_OTHER_NAMES.get(cpu, {}).get(name, name), value, unit))
     return found

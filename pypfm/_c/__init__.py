@@ -1,0 +1,1 @@
+"""What the mirrors are made of: their extension modules, their runtime, the functions written by hand."""

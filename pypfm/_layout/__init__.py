@@ -1,1 +1,0 @@
-"""Stages of pypfm.layout: readers (mirrors), the model, and what is written of it."""

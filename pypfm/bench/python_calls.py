@@ -1,0 +1,162 @@
+"""What is measured of Python: the mirrors, the classes on top, the start of processes.
+
+A process of its own runs `main`, with LIBPFM_FORCE_PMU=glm in its environment: the mirrors work
+on the global state of their libraries.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from time import perf_counter_ns
+from typing import Any
+
+__all__ = ["EVENTS", "STRING", "Call", "calls", "main"]
+
+EVENTS = {
+    "itanium": ("CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED"),
+    "itanium2": ("CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED"),
+    "montecito": ("CPU_OP_CYCLES_ALL", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED"),
+}
+STRING = "glm::MEM_LOAD_UOPS_RETIRED:L2_MISS:u:c=2"
+
+_BATCH_NS = 100_000  # one timing: longer than reading the clock, shorter than a time slice
+_PYTHON_ROUNDS, _PROCESS_ROUNDS = 5, 50  # of so many rounds of C, Python has one
+_STARTS = {
+    "import pypfm.pfm3": ["-c", "import pypfm.pfm3"],
+    "import pypfm.pfm4": ["-c", "import pypfm.pfm4"],
+    "import Itanium2": ["-c", "from pypfm import Itanium2"],
+    "import Goldmont": ["-c", "from pypfm import Goldmont"],
+    "pypfm --version": ["-m", "pypfm", "--version"],
+    "pypfm encode": ["-m", "pypfm", "encode", "-p", "itanium2", "CPU_CYCLES"],
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call to time.
+
+    :ivar group: mirror or objects
+    :ivar run: the call
+    :ivar floor: the same function of C through cffi alone, everything prepared
+    :ivar memory: what the two have addresses of
+    """
+
+    group: str
+    name: str
+    pmu: str
+    run: Callable[[], object]
+    floor: Callable[[], object]
+    memory: tuple[object, ...] = ()
+
+
+def _mirror3(pmu: str, kind: int) -> Iterator[Call]:
+    from pypfm import pfm3
+    from pypfm._c.pfm3 import lib
+    from pypfm.ia64 import pmu as itanium
+
+    assert pfm3.pfm_force_pmu(kind) == 0
+    names = EVENTS[pmu]
+    idx, cell, name = pfm3.c_uint(), pfm3.byref(pfm3.c_uint()), names[2].encode()
+    yield Call("mirror", "pfm3.pfm_find_event", pmu, partial(pfm3.pfm_find_event, names[2], idx),
+               partial(lib.pfm_find_event, name, cell))
+    inp = pfm3.pfmlib_input_param_t(pfp_dfl_plm=8, pfp_event_count=len(names))
+    outp = pfm3.pfmlib_output_param_t()
+    for i, event in enumerate(names):
+        assert pfm3.pfm_find_event(event, pfm3.byref(inp.pfp_events[i], "event")) == 0
+    null = pfm3.ffi.NULL
+    floor = partial(lib.pfm_dispatch_events, pfm3.byref(inp), null, pfm3.byref(outp), null)
+    yield Call("mirror", "pfm3.pfm_dispatch_events", pmu, partial(pfm3.pfm_dispatch_events, inp, None, outp, None),
+               floor, (inp, outp))
+    classes: dict[str, type[itanium.Itanium | itanium.Itanium2 | itanium.Montecito]] = {
+        "itanium": itanium.Itanium, "itanium2": itanium.Itanium2, "montecito": itanium.Montecito}
+    cls = classes[pmu]
+    yield Call("objects", f"{cls.__name__}().encode", pmu, lambda: cls().encode(names), floor, (inp, outp))
+
+
+def _mirror4() -> Iterator[Call]:
+    from pypfm import pfm4
+    from pypfm._c.pfm4 import lib
+    from pypfm.perf.pmu import Goldmont
+
+    assert pfm4.pfm_initialize() == 0
+    text = STRING.encode()
+    yield Call("mirror", "pfm4.pfm_find_event", "glm", partial(pfm4.pfm_find_event, STRING),
+               partial(lib.pfm_find_event, text))
+    room, cell = pfm4.ffi.new("uint64_t[2]"), pfm4.c_char_p()
+    plain = pfm4.pfm_pmu_encode_arg_t(codes=room, count=2)
+    with_string = pfm4.pfm_pmu_encode_arg_t(codes=room, count=2, fstr=pfm4.byref(cell))
+    memory = (room, cell, plain, with_string)
+    arg, os, plm = pfm4.byref(plain), pfm4.PFM_OS_NONE, pfm4.PFM_PLM0 | pfm4.PFM_PLM3
+
+    encode, floor = pfm4.pfm_get_os_event_encoding, partial(lib.pfm_get_os_event_encoding, text, plm, os, arg)
+    yield Call("mirror", "pfm4 encoding", "glm", partial(encode, STRING, plm, os, plain), floor, memory)
+    yield Call("mirror", "pfm4 encoding, string", "glm", partial(encode, STRING, plm, os, with_string), floor,
+               memory)
+    yield Call("objects", "Goldmont().encode", "glm", lambda: Goldmont().encode(STRING), floor, memory)
+
+
+def calls() -> Iterator[Call]:
+    """All calls; each is good until the next one is asked for, for that may select another PMU."""
+    from pypfm import pfm3
+
+    yield from _mirror3("itanium", pfm3.PFMLIB_ITANIUM_PMU)
+    yield from _mirror3("itanium2", pfm3.PFMLIB_ITANIUM2_PMU)
+    yield from _mirror3("montecito", pfm3.PFMLIB_MONTECITO_PMU)
+    yield from _mirror4()
+
+
+def _time(run: Callable[[], object], times: int) -> float:
+    """Nanoseconds of one call."""
+    start = perf_counter_ns()
+    for _ in range(times):
+        run()
+    return (perf_counter_ns() - start) / times
+
+
+def _alternately(subjects: dict[str, Callable[[], object]], rounds: int, batch_ns: int) -> dict[str, dict[str, float]]:
+    """Time subjects in turns; shortest and median time of each."""
+    batches = {}
+    for name, run in subjects.items():
+        run()  # what is only done once
+        batches[name] = max(1, int(batch_ns / _time(run, 1))) if batch_ns else 1
+    times: dict[str, list[float]] = {name: [] for name in subjects}
+    for _ in range(rounds):
+        for name, run in subjects.items():
+            times[name].append(_time(run, batches[name]))
+    return {name: {"min_ns": min(found), "median_ns": median(found)} for name, found in times.items()}
+
+
+def _start(arguments: Sequence[str] = ("-c", "pass")) -> None:
+    """Run Python, by default to do nothing."""
+    subprocess.run([sys.executable, "-I", *arguments], check=True, capture_output=True)
+
+
+def of_starts(rounds: int) -> Iterator[dict[str, Any]]:
+    """Processes, next to a Python that does nothing."""
+    for name, arguments in _STARTS.items():
+        subjects: dict[str, Any]
+        try:
+            subjects = _alternately({"library": partial(_start, arguments), "python": _start}, rounds, 0)
+        except subprocess.CalledProcessError as error:
+            last = error.stderr.decode(errors="replace").strip().splitlines()[-1:]
+            subjects = {"library": {"missing": ": ".join([f"it ends with status {error.returncode}", *last])}}
+        yield {"group": "start", "name": name, "pmu": None, "calls": 1, "subjects": subjects}
+
+
+def main(rounds: int) -> None:
+    """Print the measures as JSON.
+
+    :param rounds: of C; here there are fewer
+    """
+    measures: list[dict[str, Any]] = []
+    for call in calls():
+        subjects = _alternately({"library": call.run, "cffi": call.floor}, -(-rounds // _PYTHON_ROUNDS), _BATCH_NS)
+        measures.append({"group": call.group, "name": call.name, "pmu": call.pmu, "calls": 1, "subjects": subjects})
+    measures += of_starts(-(-rounds // _PROCESS_ROUNDS))
+    json.dump(measures, sys.stdout)

@@ -1,0 +1,129 @@
+"""What the three commands share: how they parse, print and end."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import io
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pypfm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import IO, Protocol
+
+    class Writable(Protocol):
+        """What argparse takes for a file."""
+
+        def write(self, text: str, /) -> object: ...
+
+__all__ = ["Parser", "is_terminal", "say", "to_the_end"]
+
+_FAILED = 1
+# What write(2) says of a file, as against what others say of processes, descriptors and memory.
+_OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that does not ignore an output that cannot be written.
+
+    For each argument that is added argparse makes a formatter, which prints nothing, and asks how wide the terminal is.
+    Here it asks when it prints.
+    """
+
+    def __init__(self, formatter_class: type[argparse.HelpFormatter] = argparse.HelpFormatter, **options: Any) -> None:
+        self._columns: int | None = 80
+        made: Any = lambda prog: formatter_class(prog, width=self._columns)  # noqa: E731 - argparse wants a type
+        super().__init__(formatter_class=made, **options)
+
+    def format_help(self) -> str:
+        self._columns = None
+        return super().format_help()
+
+    def format_usage(self) -> str:
+        self._columns = None
+        return super().format_usage()
+
+    def add_version(self, group: argparse._ActionsContainer | None = None) -> None:
+        (group or self).add_argument("--version", action="version", version=f"{self.prog} {pypfm.__version__}",
+                                     help="show the version")
+
+    def _print_message(self, message: str, file: Writable | None = None) -> None:
+        if file is sys.stdout and file is not None:
+            file.write(message)
+        else:
+            say(message)
+
+
+def is_terminal(stream: IO[str] | None) -> bool:
+    """Whether a person reads a standard stream, which is None where its descriptor is closed."""
+    return stream is not None and stream.isatty()
+
+
+def say(text: str) -> None:
+    """Write to stderr, if that can be."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (AttributeError, OSError):  # None where it is closed
+        _forget(sys.stderr)
+
+
+def to_the_end(prog: str, work: Callable[[], int]) -> int:
+    """Do the work of a command, and see that what it prints is written; the exit status.
+
+    A reader that has gone (``| head``) ends it by SIGPIPE, as it ends any filter.
+
+    :param prog: what its messages begin with
+    """
+    try:
+        try:
+            _fill_closed()
+            _prepare_output()
+            return work()
+        finally:  # argparse exits
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except BrokenPipeError:
+        import signal  # not for programs that print all
+
+        _forget(sys.stdout)
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGPIPE)
+        return 128 + signal.SIGPIPE  # it is blocked
+    except OSError as error:
+        _forget(sys.stdout)
+        where = f"{error.filename}: " if error.filename else "standard output: " if error.errno in _OF_WRITING else ""
+        closed = error.errno == errno.EBADF and not error.filename
+        say(f"{prog}: {'standard output is closed' if closed else where + (error.strerror or str(error))}\n")
+        return _FAILED
+
+
+def _fill_closed() -> None:
+    """Put what can be neither read nor written in the place of closed standard streams, for this process alone.
+
+    Else a pipe to a child would get the number 0 or 2, and be taken for that stream.
+    """
+    for fd in range(3):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY if fd else os.O_WRONLY)  # gets the lowest number that is free
+
+
+def _prepare_output() -> None:
+    """Have a closed stdout, for which Python has None, fail when it is written; print all characters."""
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _forget(stream: IO[str]) -> None:
+    """Do not try again, at exit, what could not be written."""
+    with suppress(AttributeError, OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

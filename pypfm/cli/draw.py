@@ -1,0 +1,146 @@
+"""Tables and register pictures for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pypfm.ia64 import models
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pypfm import perf
+    from pypfm.ia64 import Encoding, RangeCover
+
+__all__ = ["encoding", "encoding4", "perfevtsel", "picture", "rows", "say", "table"]
+
+_BETWEEN = 3  # columns of the terminal between two of a table
+_LEAST = 10  # for the last column of a table
+
+
+def table(heads: Sequence[str], lines: Iterable[Sequence[object]], title: str | None = None,
+          console: Console | None = None) -> None:
+    """Print a table; the last column is folded if the terminal is narrow, all are if that leaves it no room."""
+    console = console or _console()
+    cells = [[str(cell) for cell in line] for line in lines]
+    out = Table(*heads, box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    widths = [max(len(part) for row in [heads, *cells] for part in row[i].split("\n")) for i in range(len(heads))]
+    others = sum(width + _BETWEEN for width in widths[:-1])
+    for column in out.columns:
+        column.overflow = "fold"
+    for column in out.columns[:-1]:
+        column.no_wrap = console.width - others >= min(widths[-1], _LEAST)
+    for row in cells:
+        out.add_row(*map(Text, row))
+    console.print(out)
+
+
+def rows(pairs: Iterable[tuple[str, str]], console: Console | None = None) -> None:
+    """Print what and value, one below the other."""
+    out = Table.grid(padding=(0, 2))
+    out.add_column(style="dim", no_wrap=True)
+    out.add_column(overflow="fold")
+    for what, value in pairs:
+        out.add_row(Text(what), Text(value))
+    (console or _console()).print(out)
+
+
+def _console() -> Console:
+    return Console(highlight=False)
+
+
+def say(text: str, console: Console | None = None) -> None:
+    """Print a sentence, folded between words."""
+    (console or _console()).print(text, markup=False, highlight=False)
+
+
+def _summary(fields: Mapping[str, int]) -> str:
+    """The fields that say something: not ignored, not 0."""
+    return " ".join(f"{n}={v:#x}" if v > 9 else f"{n}={v}" for n, v in fields.items()
+                    if v and not models.is_ignored(n))
+
+
+def encoding(answer: Encoding) -> None:
+    """Print all registers of an encoding, a picture of each PMC, and the ranges."""
+    table(["register", "value", "fields"],
+          [[r.name, f"{r.value:#018x}", _summary(r.fields)] for r in answer.pmcs])
+    if answer.pmds:
+        say("to read: " + " ".join(r.name for r in answer.pmds) + "\n")
+    for register in answer.pmcs:
+        picture(register.name, register.value, models.layout(register.pmu, register.num, register.value))
+    for what, cover in (("code", answer.irange), ("data", answer.drange)):
+        if cover is not None:
+            _cover(what, cover)
+
+
+def _cover(what: str, cover: RangeCover) -> None:
+    table(["register", "value", "fields"],
+          [[r.name, f"{r.value:#018x}", _summary(r.fields) if r.num % 2 else "address"] for r in cover.registers])
+    mode = " (fine mode)" if cover.fine else ""
+    for r in cover.ranges:
+        say(f"{what} range covered{mode}: {r.start:#x} to {r.end:#x} (exclusive),"
+             f" {r.start_offset:#x} bytes before and {r.end_offset:#x} after what was asked for\n")
+
+
+def encoding4(answer: perf.Encoding) -> None:
+    """Print the codes of a libpfm 4 event, its register as a picture, the perf_event fields."""
+    from pypfm.perf.encoding import Counted
+
+    lines = [("canonical string", answer.string), ("codes", " ".join(hex(c) for c in answer.codes)),
+             ("perf stat -e", answer.perf),
+             ("perf_event_attr", " ".join(f"{n}={v:#x}" if v > 9 else f"{n}={v}" for n, v in answer.attr.items()))]
+    if answer.offcore is not None:
+        lines += answer.offcore.rows()
+    if isinstance(answer, Counted):
+        lines.append(("counted", f"{answer.count} {answer.unit} in {' and '.join(answer.modes)} mode"))
+    table([answer.event, ""], lines)
+    if answer.fields:
+        perfevtsel(answer.codes[0])
+    say("")
+
+
+def perfevtsel(code: int, console: Console | None = None) -> None:
+    """Draw an event select register of Goldmont."""
+    from pypfm.perf.encoding import PERFEVTSEL
+    picture("IA32_PERFEVTSEL", code, [models.Field(*f) for f in PERFEVTSEL], console, digits=8)
+
+
+def picture(name: str, value: int, fields: Sequence[models.Field], console: Console | None = None, *,
+            digits: int = 16) -> None:
+    """Draw a register as its bit-fields, the highest bit first, on as many lines as it takes.
+
+    :param fields: from bit 0
+    :param digits: hexadecimal digits of the value
+    """
+    console = console or _console()
+    console.print(f"[bold]{name}[/] = {value:#0{digits + 2}x}", highlight=False)
+    _lines_of_boxes(console, value, list(reversed(fields)))
+
+
+def _lines_of_boxes(console: Console, value: int, fields: Sequence[models.Field]) -> None:
+    """Boxes for the fields, as many on a line as fit."""
+    line: list[models.Field] = []
+    width = 1
+    for field in fields:
+        cell = max(len(field.bits), len(field.label), len(f"{field.of(value):#x}")) + 3
+        if line and width + cell > console.width:
+            _boxes(console, value, line)
+            line, width = [], 1
+        line.append(field)
+        width += cell
+    _boxes(console, value, line)
+
+
+def _boxes(console: Console, value: int, fields: Sequence[models.Field]) -> None:
+    out = Table(box=box.SQUARE, show_header=False, show_lines=False)
+    for field in fields:
+        out.add_column(justify="center", no_wrap=True, style="dim" if field.ignored else None)
+    out.add_row(*(f.bits for f in fields), style="dim")
+    out.add_row(*(f.label for f in fields))
+    out.add_row(*(f"{f.of(value):#x}" for f in fields))
+    console.print(out)

@@ -1,0 +1,1 @@
+"""What the packages of the Pythonic layer share."""

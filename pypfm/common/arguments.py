@@ -1,0 +1,113 @@
+"""The checks that all arguments go through: one kind of error for each kind of mistake."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Collection, Iterable
+from itertools import islice
+from typing import Any, TypeVar
+
+from pypfm.errors import DecodeError, InvalidTypeError, InvalidValueError, listed, shown
+
+__all__ = [
+    "expect_choice", "expect_flag", "expect_int", "expect_items", "expect_iterable", "expect_number", "expect_type",
+    "expect_word", "utf8",
+]
+
+T = TypeVar("T")
+_MOST_ITEMS = 4096
+
+
+def expect_type(value: object, types: type | tuple[type, ...], what: str) -> None:
+    """Say what is wrong with an argument of another type.
+
+    :raises InvalidTypeError: the value has none of these types
+    """
+    if not isinstance(value, types):
+        raise _wrong_type(value, types, what)
+
+
+def _wrong_type(value: object, types: type | tuple[type, ...], what: str) -> InvalidTypeError:
+    names = " or ".join(t.__name__ for t in (types if isinstance(types, tuple) else (types,)))
+    return InvalidTypeError(f"{what}: expected {names}, not {type(value).__name__} ({shown(value)})")
+
+
+def expect_int(value: Any, what: str) -> int:
+    """A whole number, of int or of a type that stands for one (as numpy's do).
+
+    :raises InvalidTypeError: it is none
+    """
+    if isinstance(value, int):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise _wrong_type(value, int, what) from None
+
+
+def expect_number(value: Any, what: str) -> float:
+    """A number, whole or not.
+
+    :raises InvalidTypeError: it is none
+    """
+    return value if isinstance(value, float) else expect_int(value, what)
+
+
+def expect_flag(value: object, what: str) -> bool:
+    """A switch: True or False, or a number that stands for one.
+
+    :raises InvalidTypeError: it is none: a text would be True whatever it says
+    """
+    return value if value is True or value is False else bool(expect_int(value, what))
+
+
+def utf8(text: str) -> bytes:
+    """A text as C takes it: the bytes of any, those that came from a file name or an argument as they were."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")  # a name that nothing has
+
+
+def expect_iterable(value: object, what: str) -> Iterable[Any]:
+    """A sequence, or what yields its items one by one; a text is none.
+
+    :raises InvalidTypeError: it is no sequence
+    """
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise InvalidTypeError(f"{what}: expected a sequence, not {type(value).__name__} ({shown(value)})")
+    return value
+
+
+def expect_items(value: object, what: str) -> tuple[Any, ...]:
+    """What a sequence holds.
+
+    :raises InvalidTypeError: it is no sequence
+    :raises InvalidValueError: it has more items than any argument may have, or never ends
+    """
+    items = tuple(islice(expect_iterable(value, what), _MOST_ITEMS + 1))
+    if len(items) > _MOST_ITEMS:
+        raise InvalidValueError(f"{what}: more than {_MOST_ITEMS} were given")
+    return items
+
+
+def expect_choice(value: T, choices: Collection[T], what: str) -> T:
+    """One of a few values.
+
+    :raises InvalidValueError: it is another one
+    """
+    if value not in tuple(choices):  # a tuple: the value need not have a hash
+        raise InvalidValueError(f"{what}={shown(value)}: expected one of {listed(choices)}")
+    return value
+
+
+def expect_word(name: str, value: int) -> int:
+    """A value, once it is known to fit 64 bits.
+
+    :raises DecodeError: it does not
+    :raises InvalidTypeError: it is no number
+    """
+    value = expect_int(value, name)
+    if not 0 <= value < 1 << 64:
+        raise DecodeError(f"{name}: {shown(hex(value))} does not fit 64 bits (0 to 0xffffffffffffffff)")
+    return value

@@ -1,0 +1,105 @@
+"""What all PMUs are: mappings of their events by name."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+
+from pypfm.common.arguments import expect_type
+from pypfm.common.frozen import lazy
+from pypfm.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pypfm.errors import EventNotFoundError
+
+__all__ = ["EventTable"]
+
+_LONGEST_PATTERN = 1000  # the longest name has 55 characters; a pattern of megabytes takes fnmatch minutes
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+E = TypeVar("E", bound=_Named)
+
+
+class EventTable(Mapping[str, E]):
+    """The events of a PMU by name; names are found in upper or lower case."""
+
+    name: ClassVar[str]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__} cannot be changed; make another one")
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} events>"
+
+    @lazy
+    def events(self) -> tuple[E, ...]:
+        """All events, in the order of their indices."""
+        return tuple(self.at(i) for i in range(len(self)))
+
+    def __iter__(self) -> Iterator[str]:
+        return (event.name for event in self.events)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._find(name) >= 0
+
+    def __getitem__(self, name: str) -> E:
+        """The event of a name, in upper or lower case.
+
+        :raises EventNotFoundError: there is none; the message names the nearest
+        """
+        return self.at(self.index(name))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EventTable) and type(self) is type(other) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key()))
+
+    def find(self, pattern: str = "*") -> list[E]:
+        """The events whose names match a glob pattern, in upper or lower case.
+
+        :raises InvalidValueError: the pattern has more than 1000 characters
+        """
+        expect_type(pattern, str, "pattern")
+        if len(pattern) > _LONGEST_PATTERN:
+            raise InvalidValueError(f"a pattern of {len(pattern)} characters; at most {_LONGEST_PATTERN} are possible")
+        import fnmatch
+
+        wanted = pattern.upper()
+        return [event for event in self.events if fnmatch.fnmatchcase(event.name.upper(), wanted)]
+
+    def index(self, name: str) -> int:
+        """The C index of an event that has to exist."""
+        index = self._find(name) if isinstance(name, str) else -1
+        if index < 0:
+            raise self._unknown(name)
+        return index
+
+    @abstractmethod
+    def _find(self, name: str) -> int:
+        """The index of the event of a name, or a negative number."""
+
+    @abstractmethod
+    def at(self, index: int) -> E:
+        """The event of an index."""
+
+    @abstractmethod
+    def _unknown(self, name: object) -> EventNotFoundError:
+        """What is raised for a name that no event has."""
+
+    @abstractmethod
+    def _key(self) -> object:
+        """What makes an object another than those of the same class."""

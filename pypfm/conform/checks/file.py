@@ -1,0 +1,222 @@
+"""What a file under test is, found out without loading it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import struct
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from pypfm.conform.model import LibraryFile
+from pypfm.layout.bounded import bounded
+from pypfm.layout.model import LayoutError
+
+if TYPE_CHECKING:
+    from elftools.elf.dynamic import DynamicSegment
+    from elftools.elf.elffile import ELFFile
+
+__all__ = ["READING", "Facts", "facts", "identity", "library_file", "unsuitable"]
+
+#: Seconds that reading a file may take, at the least.
+READING = 10.0
+_HEADER = 64  # bytes
+_HIDDEN = 0x8000  # bit of a symbol's version
+_TEXT = 1024  # bytes that show what a text is
+_KINDS = ((stat.S_ISDIR, "a directory"), (stat.S_ISFIFO, "a named pipe"), (stat.S_ISSOCK, "a socket"),
+          (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
+_ELF_TYPES = {1: "a relocatable object (link it with -shared)", 2: "a program", 4: "a core dump"}
+# e_machine, as people call it.
+_MACHINES = {2: "SPARC", 3: "x86", 8: "MIPS", 15: "PA-RISC", 20: "PowerPC", 21: "PowerPC64", 22: "S/390", 40: "ARM",
+             43: "SPARC64", 50: "IA-64", 62: "x86-64", 183: "AArch64", 243: "RISC-V", 258: "LoongArch",
+             0x9026: "Alpha"}
+_FUNCTIONS = {"STT_FUNC": "function", "STT_LOOS": "function", "STT_GNU_IFUNC": "function", "STT_OBJECT": "variable"}
+
+
+# ---- before it is loaded -----------------------------------------------------------
+
+def unsuitable(path: str) -> str:
+    """Why a file is none that the loader of this machine can load, or "".
+
+    :param path: with a slash; what is looked up by name, or is not there, is left to the loader
+    """
+    try:
+        mode = os.stat(path).st_mode
+        kind = next((text for is_kind, text in _KINDS if is_kind(mode)), "")
+        if kind:
+            return f"it is {kind}"
+        with open(path, "rb") as file:
+            return _contents(file)
+    except PermissionError as error:
+        return str(error.strerror)
+    except (OSError, ValueError):  # the loader has words for it
+        return ""
+
+
+def _contents(file: BinaryIO) -> str:  # noqa: PLR0911 - one for each kind of file
+    head = file.read(_TEXT)
+    if not head:
+        return "it is empty"
+    if head.startswith((b"!<arch>\n", b"!<thin>\n")):
+        return "it is a static library"
+    if not head.startswith(b"\x7fELF"):
+        if any(word in head for word in (b"INPUT", b"GROUP", b"OUTPUT_FORMAT")) and head.isascii():
+            names = " ".join(head.decode().split())
+            return f"it is a text for the linker, which names others: {names[:200]}"
+        return "it is no ELF file"
+    if len(head) < _HEADER:
+        return "it is cut short: not even its ELF header is whole"
+    with open("/proc/self/exe", "rb") as own:
+        here = own.read(_HEADER)
+    if _machine(head) != _machine(here):
+        return f"it is for another machine: {_machine(head)}, not {_machine(here)}"
+    kind = _ELF_TYPES.get(_half(head, 16))
+    return f"it is {kind}" if kind else ""
+
+
+def _machine(header: bytes) -> str:
+    """The machine that an ELF file is for, in words."""
+    number = _half(header, 18)
+    bits = {1: "32-bit", 2: "64-bit"}.get(header[4], f"of class {header[4]}")
+    order = {1: "little-endian", 2: "big-endian"}.get(header[5], f"of byte order {header[5]}")
+    return f"{_MACHINES.get(number, f'machine {number}')}, {bits}, {order}"
+
+
+def _half(header: bytes, place: int) -> int:
+    """A number of two bytes, in the file's byte order."""
+    return int.from_bytes(header[place:place + 2], "big" if header[5] == 2 else "little")
+
+
+# ---- what it is, and what it exports ------------------------------------------------
+
+@dataclass(frozen=True)
+class Facts:
+    """What a process with limits has read of a file.
+
+    :ivar sha256: of its bytes, hexadecimal, or ""
+    :ivar soname, build_id: or ""
+    :ivar exports: its exported symbols: function, variable or symbol, by name without a version; None if they
+        cannot be read
+    :ivar odd: exported names that programs linked with the file do not find as dlsym() does, and why
+    :ivar debug_info: whether there is any
+    :ivar why_not: why something could not be read, or ""
+    """
+
+    sha256: str = ""
+    soname: str = ""
+    build_id: str = ""
+    exports: dict[str, str] | None = None
+    odd: dict[str, str] = field(default_factory=dict)
+    debug_info: bool = False
+    why_not: str = ""
+
+
+def identity(path: str) -> tuple[int, ...]:
+    """Numbers that are others when a file has been replaced or changed; of a name without a slash none."""
+    with suppress(OSError, ValueError):
+        if "/" in path:
+            state = os.stat(path)
+            return state.st_dev, state.st_ino, state.st_size, state.st_ctime_ns
+    return ()
+
+
+def facts(path: Path) -> Facts:
+    """What a file is, without believing it."""
+    try:
+        state = path.stat()
+        regular = stat.S_ISREG(state.st_mode)  # to read a pipe would take for ever
+    except OSError as error:  # it has gone since
+        return Facts(why_not=f"{path}: {error.strerror}")
+    return _facts(path, state.st_mtime_ns, state.st_size) if regular else Facts(why_not=f"{path} is no regular file")
+
+
+@lru_cache(maxsize=16)
+def _facts(path: Path, _modified: int, _size: int) -> Facts:
+    try:
+        return bounded(str(path), READING, _read, path)
+    except LayoutError as error:
+        return Facts(why_not=str(error))
+
+
+def _read(path: Path) -> Facts:
+    """In the other process: one thing after the other, as far as it goes."""
+    from pypfm.layout.dwarf import has_debug_info, open_elf, readable
+
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(1 << 20):
+                digest.update(piece)
+    except OSError as error:
+        return Facts(why_not=f"{path}: {error.strerror}")
+    found: dict[str, Any] = {"sha256": digest.hexdigest()}
+    try:
+        with open_elf(path) as elf, readable(path):
+            found["soname"], found["build_id"] = _names(elf)
+            found["exports"], found["odd"] = _exports(elf)
+            found["debug_info"] = has_debug_info(path, elf)
+    except LayoutError as error:
+        found["why_not"] = str(error)
+    return Facts(**found)
+
+
+def _names(elf: ELFFile) -> tuple[str, str]:
+    """The DT_SONAME and the build id, or ""; from the segments, as the loader reads them."""
+    from elftools.elf.dynamic import DynamicSegment
+    from elftools.elf.segments import NoteSegment
+
+    soname = build_id = ""
+    for segment in elf.iter_segments():
+        if isinstance(segment, DynamicSegment):
+            soname = next((str(getattr(tag, "soname", "")) for tag in segment.iter_tags("DT_SONAME")), soname)
+        elif isinstance(segment, NoteSegment):
+            notes = segment.iter_notes()
+            build_id = next((n["n_desc"] for n in notes if n["n_type"] == "NT_GNU_BUILD_ID"), build_id)
+    return soname, build_id
+
+
+def _exports(elf: ELFFile) -> tuple[dict[str, str], dict[str, str]]:
+    """The symbols that it defines for others, and which of them are odd; its section headers may be stripped."""
+    from elftools.elf.dynamic import DynamicSegment
+
+    kinds: dict[str, str] = {}
+    hidden: dict[str, list[bool]] = {}  # of each version of a name, whether the linker is not to take it
+    for segment in elf.iter_segments():
+        if not isinstance(segment, DynamicSegment):
+            continue
+        symbols = list(segment.iter_symbols())
+        for symbol, version in zip(symbols, _versions(elf, segment, len(symbols)), strict=True):
+            if (symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["bind"] != "STB_LOCAL"
+                    and symbol["st_other"]["visibility"] in ("STV_DEFAULT", "STV_PROTECTED") and symbol.name):
+                kinds[symbol.name] = _FUNCTIONS.get(symbol["st_info"]["type"], "symbol")
+                hidden.setdefault(symbol.name, []).append(bool(version & _HIDDEN))
+    odd = {name: f"{len(versions)} versions: which one a program calls depends on how it was linked"
+           for name, versions in hidden.items() if len(versions) > 1}
+    odd |= {name: "a version that no program can be linked with"
+            for name, versions in hidden.items() if versions == [True]}
+    return kinds, odd
+
+
+def _versions(elf: ELFFile, segment: DynamicSegment, count: int) -> list[int]:
+    """The version of each symbol, as DT_VERSYM has them; without it 1 for all."""
+    place = next((tag["d_val"] for tag in segment.iter_tags("DT_VERSYM")), None)
+    offset = None if place is None else next(iter(elf.address_offsets(place, 2 * count)), None)
+    if offset is None:
+        return [1] * count
+    elf.stream.seek(offset)
+    data = elf.stream.read(2 * count).ljust(2 * count, b"\0")
+    return list(struct.unpack(f"{'<' if elf.little_endian else '>'}{count}H", data))
+
+
+def library_file(asked: str, loaded: str) -> LibraryFile:
+    """What identifies a library.
+
+    :param asked: as the user named it
+    :param loaded: the file that was mapped
+    """
+    known = facts(Path(loaded))
+    return LibraryFile(asked, os.path.realpath(loaded), known.soname, known.build_id, known.sha256)

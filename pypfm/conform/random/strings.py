@@ -1,0 +1,240 @@
+"""Random event strings of glm, perf and perf_raw: valid, nearly valid and malformed.
+
+The names come from our own library; everything else is written from the grammar.  What would be
+undefined in Debian's libpfm 4 (more than 64 attributes, an array that is too small together with a string)
+is never made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pypfm.conform.random.source import mixed_case, mutated
+from pypfm.perf import Goldmont, Modifier, Perf
+from pypfm.perf.events import OS_LAYERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+__all__ = ["GLM", "PERF", "RAW", "SETTINGS", "Pmu", "Setting", "event_string", "good_string"]
+
+FORBIDDEN = ", \t\n"
+MOST_ENTRIES = 60  # of 64, less the defaults that are added
+
+MODIFIERS = [*"kueickueickueic", "h", "period", "freq", "precise", "excl", "mg", "mh", "cpu", "pinned", "hw_smpl"]
+FOREIGN_MODIFIERS = ["t", "m", "ldlat", "intx", "intxcp", "fe_thres"]
+INTEGERS = ["c", "period", "freq", "precise", "cpu"]
+GOOD_NUMBERS = ["0", "1", "2", "3", "0x2", "01", "+3"]
+BOOLS = ["y", "Y", "t", "T", "1", "n", "N", "f", "F", "0"]
+ODD_VALUES = ["", "2", "yes", "true", "10", "-1", "+1", "00", "01", "0x", "0x1", "1=1", "=", "x", "\v1", "\xff", "-0"]
+NUMBERS = ["0", "1", "2", "3", "4", "5", "100", "255", "256", "0377", "0400", "08", "0xff", "0x100", "0XfF", "+7",
+           "-1", "-18446744073709551615", "5x", "1e3", "2147483646", "2147483647", "2147483648", "4294967297",
+           "18446744073709551615", "18446744073709551616", "99999999999999999999999", "\v3", "\f3", "\r3", "0b1",
+           "0x1.8", "++1", "- 1", "0x-1"]
+RAW_UMASKS = ["0x0", "0x1", "0x3", "0xff", "0x100", "0X7f", "0xFf", "0x", "0xg", "0x1g", "0x00000000001", "0x1=3",
+              "0x1=", "0x3fffffffff", "0x4000000000", "0x123456789", "0xffffffffffffffff", "0x1ffffffffffffffff",
+              "-0x1", "+0x1", "00x1", "1", "017", "0"]
+GARBAGE = ["", "X", "HIT", "=1", "=", "ANY", "k u", "u=1=1", "%s", "\x80", "umask", "glm", "0", "_", "-", "U=Y"]
+RAW_EVENTS = ["r0", "r1c4", "r00ff", "r0x1c4", "R1C4", "r", "r1c4z", "rffffffffffffffff", "rfffffffffffffffe",
+              "r10000000000000000", "r0x", "rx", "r-1", "r-2", "r+1", "r\v1", "r0000", "rDEADbeef", "r0X1", "r1_",
+              "r00000000000000000000000001", "r53c4", "r1 ", "rr1", "0x1c4"]
+
+
+@dataclass
+class Pmu:
+    """A PMU's events with their unit masks.
+
+    :ivar groups: the group of each unit mask, by event
+    """
+
+    name: str
+    events: dict[str, list[str]]
+    groups: dict[str, dict[str, int]]
+    modifiers: Callable[[str, str], list[Modifier]] = field(repr=False)
+
+
+def read_pmu(pmu: Goldmont | Perf) -> Pmu:
+    """The events of our own library; an alias has the unit masks of its target."""
+    groups = {event.name: {umask.name: umask.group for umask in event.umasks} for event in pmu.events}
+    targets = {event.name: (event.alias_of or event.name).split(":")[0] for event in pmu.events}
+
+    @cache
+    def modifiers(event: str, os: str) -> list[Modifier]:
+        return pmu.modifiers(targets[event], OS_LAYERS[os])
+
+    return Pmu(pmu.name, {event: list(groups[target]) for event, target in targets.items()},
+               {event: groups[target] for event, target in targets.items()}, modifiers)
+
+
+def raw_modifiers(_: str, os: str) -> list[Modifier]:
+    """Those of a perf event, and one more where sampling is said."""
+    extra = [Modifier("hw_smpl", True, "")] if os == "perf_event_ext" else []
+    return PERF.modifiers("PERF_COUNT_HW_CPU_CYCLES", os) + extra
+
+
+GLM, PERF = read_pmu(Goldmont()), read_pmu(Perf())
+RAW = Pmu("perf_raw", {event: [] for event in RAW_EVENTS}, {event: {} for event in RAW_EVENTS}, raw_modifiers)
+GOOD_RAW_EVENTS = ["r0", "r1c4", "r00ff", "r0x1c4", "rDEADbeef", "r53c4"]
+OFFCORE = [event for event in GLM.events if event.startswith("OFFCORE")]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An environment, and what its strings look like."""
+
+    name: str
+    env: dict[str, str]
+    pmus: tuple[Pmu, ...]
+    unprefixed: bool  # a name without PMU meets no other PMU of Debian's library
+
+
+SETTINGS = [
+    Setting("glm", {"LIBPFM_FORCE_PMU": "glm"}, (GLM,), True),
+    Setting("glm+inactive", {"LIBPFM_FORCE_PMU": "glm", "LIBPFM_ENCODE_INACTIVE": "1"}, (GLM, GLM, PERF, RAW), True),
+    Setting("perf", {"LIBPFM_FORCE_PMU": "perf"}, (PERF,), True),
+    Setting("inactive", {"LIBPFM_ENCODE_INACTIVE": "1"}, (GLM, PERF, RAW), False),
+    Setting("perf_raw", {"LIBPFM_FORCE_PMU": "perf_raw"}, (RAW,), True),
+]
+
+
+def modifier(rng: Random) -> str:
+    name = rng.choice(MODIFIERS if rng.random() < 0.97 else FOREIGN_MODIFIERS)
+    written, choice = mixed_case(rng, name), rng.random()
+    if choice < 0.06:
+        return f"{written}={rng.choice(ODD_VALUES)}"
+    if choice < 0.16:
+        return f"{written}={rng.choice(NUMBERS)}"
+    if name in INTEGERS and choice < 0.97:
+        return f"{written}={rng.choice(GOOD_NUMBERS)}"
+    return written if choice < 0.5 else f"{written}={rng.choice(BOOLS)}"
+
+
+def repeated(rng: Random, token: str) -> str:
+    """The same token, or its modifier with another value."""
+    name, has_value, _ = token.partition("=")
+    return f"{name}={rng.choice(BOOLS)}" if has_value and rng.random() < 0.5 else token
+
+
+def attribute(rng: Random, masks: list[str], all_masks: list[str]) -> str:
+    choice = rng.random()
+    if choice < 0.6 and masks:
+        return mixed_case(rng, rng.choice(masks))
+    if choice < 0.9:
+        return modifier(rng)
+    if choice < 0.95:
+        return rng.choice(RAW_UMASKS)
+    if choice < 0.98:
+        return rng.choice(all_masks or GARBAGE)
+    return rng.choice(GARBAGE)
+
+
+def entries(tokens: list[str]) -> int:
+    """No fewer than the entries that the tokens make; modifiers are counted by the library itself."""
+    weight = {"STRM_ST": 2, "ANY_PF_DATA_RD": 4, "ANY_RFO": 2, "L2_MISS_SNP_ANY": 4}
+    return sum(weight.get(token.upper(), 1) for token in tokens)
+
+
+def attributes(rng: Random, masks: list[str], all_masks: list[str]) -> list[str]:
+    """A few; sometimes the same ones many times."""
+    many = rng.random()
+    tokens: list[str]
+    if many < 0.02 and masks:
+        few = rng.sample(masks, min(len(masks), rng.randint(1, 3)))
+        tokens = [rng.choice(few) for _ in range(rng.randint(3, 62))]
+    elif many < 0.03:
+        return [rng.choice(["u=1", "k", "e=0", "c=3", "u", "mg", "freq=9"]) for _ in range(rng.randint(3, 80))]
+    else:
+        count = rng.choice([0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 8])
+        tokens = [attribute(rng, masks, all_masks) for _ in range(count)]
+        if tokens and rng.random() < 0.2:
+            tokens += [repeated(rng, rng.choice(tokens)) for _ in range(rng.randint(1, 3))]
+    while entries(tokens) > MOST_ENTRIES:
+        tokens.pop()
+    return tokens
+
+
+def prefix(rng: Random, setting: Setting, pmu: Pmu) -> str:
+    choice = rng.random()
+    if choice < 0.03:
+        return rng.choice(["nope::", "::", "glmx::", "gl::", "perf_::"])
+    if setting.unprefixed and choice < 0.4:
+        return "" if choice < 0.38 else f"{pmu.name}:"
+    return mixed_case(rng, pmu.name) + "::"
+
+
+def may_be_sent(setting: Setting, text: str) -> bool:
+    """Debian's library has other PMUs, too: without forcing, the prefix has to be one of ours (or none's)."""
+    name, separator, _ = text.partition("::")
+    if any(c in FORBIDDEN for c in text):
+        return True
+    if not separator:
+        return setting.unprefixed
+    return name.lower() in {"glm", "perf", "perf_raw", "", "nope", "glmx", "gl", "perf_"}
+
+
+def random_event(rng: Random, pmu: Pmu) -> str:
+    usual = {"glm": OFFCORE, "perf_raw": GOOD_RAW_EVENTS}.get(pmu.name, [])
+    return rng.choice(usual if usual and rng.random() < 0.5 else list(pmu.events))
+
+
+def event_string(rng: Random, setting: Setting) -> str:
+    while True:
+        pmu = rng.choice(setting.pmus)
+        event = random_event(rng, pmu)
+        masks = pmu.events.get(event, [])
+        all_masks = pmu.events[rng.choice(list(pmu.events))]
+        name = mixed_case(rng, event) if pmu is not RAW else event
+        text = prefix(rng, setting, pmu) + name
+        for token in attributes(rng, masks, all_masks):
+            text += rng.choice(":::::.") + token
+        if rng.random() < 0.1:
+            text = mutated(rng, text)
+        if may_be_sent(setting, text):
+            return text
+
+
+def good_umasks(rng: Random, groups: dict[str, int]) -> list[str]:
+    """Unit masks that often go together: one of a group, or a few of one."""
+    if not groups or rng.random() < 0.1:
+        return []
+    names = list(groups)
+    if rng.random() < 0.15:
+        return [rng.choice(names) for _ in range(rng.randint(1, 3))]
+    if rng.random() < 0.1:
+        return [f"{rng.getrandbits(rng.choice([4, 8, 8, 8, 9, 33, 38, 38, 39])):#x}"]
+    if rng.random() < 0.04:
+        return [rng.choice([f"{rng.choice(names)}={rng.choice(BOOLS)}", f"0x1:{rng.choice(names)}", "0x1=1"])]
+    wanted = [group for group in sorted(set(groups.values())) if rng.random() < 0.6] or [groups[names[0]]]
+    return [rng.choice([name for name in names if groups[name] == group]) for group in wanted]
+
+
+def good_modifier(rng: Random, modifier: Modifier) -> str:
+    if modifier.is_switch:
+        return modifier.name if rng.random() < 0.3 else f"{modifier.name}={rng.choice(BOOLS)}"
+    if rng.random() < 0.02:
+        return modifier.name
+    most = {"c": 255, "precise": 3, "cpu": (1 << 31) - 2}.get(modifier.name, 1 << 40)
+    value = rng.randint(0, most) if rng.random() < 0.9 else most + 1
+    if rng.random() < 0.3:
+        value = rng.randint(0, 3)
+    return f"{modifier.name}={rng.choice([str(value), hex(value), f'0{value:o}'])}"
+
+
+def good_string(rng: Random, setting: Setting, os: str) -> str:
+    """A string that a PMU takes, mostly: names that it has, modifiers of the layer, values in bounds."""
+    pmu = rng.choice(setting.pmus)
+    event = rng.choice(GOOD_RAW_EVENTS) if pmu is RAW else random_event(rng, pmu)
+    raw = rng.getrandbits(rng.randint(1, 64))
+    written = f"r{raw:x}" if pmu is RAW and rng.random() < 0.5 else event
+    allowed = pmu.modifiers(event, os)
+    tokens = [good_modifier(rng, m) for m in rng.sample(allowed, min(len(allowed), rng.choice([0, 0, 1, 1, 2, 3, 5])))]
+    tokens += [mixed_case(rng, mask) for mask in good_umasks(rng, pmu.groups[event])]
+    if tokens and rng.random() < 0.1:
+        tokens += [repeated(rng, rng.choice(tokens)) for _ in range(rng.randint(1, 3))]
+    rng.shuffle(tokens)
+    name = "" if setting.unprefixed and rng.random() < 0.3 else mixed_case(rng, pmu.name) + "::"
+    text = name + (written if pmu is RAW else mixed_case(rng, written))
+    return text + "".join(rng.choice(":::::.") + token for token in tokens)

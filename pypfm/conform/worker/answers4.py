@@ -1,0 +1,187 @@
+"""The calls of libpfm 4 that vectors describe, made on a library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from pypfm.conform.worker.library import POISON, bytes_of, text_at
+
+if TYPE_CHECKING:
+    from _cffi_backend import FFI
+
+    from pypfm.conform.model import Json, Vector
+    from pypfm.conform.worker.library import Functions
+
+__all__ = ["Library4"]
+
+_ROOM = 8192  # bytes for a structure: the caller's size may be larger than the library knows it
+_BEYOND = bytes([POISON]) * _ROOM
+_MOST_CODES = 64
+_MOST_ATTRS = 4096
+_WIDTH = 64  # bits of the words that flags lie in
+
+
+class Library4:
+    """A libpfm 4 under test.
+
+    :param ffi: of pypfm._c.pfm4
+    :param functions: of the library
+    :param descriptions: return descriptions as they are, not just whether there is one
+    """
+
+    def __init__(self, ffi: FFI, functions: Functions, descriptions: bool = False) -> None:
+        self._ffi, self._functions, self._descriptions = cast(Any, ffi), functions, descriptions
+        self._lib = functions.lib
+        self._os = {"none": self._lib.PFM_OS_NONE, "perf_event": self._lib.PFM_OS_PERF_EVENT,
+                    "perf_event_ext": self._lib.PFM_OS_PERF_EVENT_EXT}
+
+    def answer(self, vector: Vector) -> Json:
+        """Make the call of a vector.
+
+        :return: what came back, in the form of ``expect``
+        :raises MissingFunctionError: the library does not export the function
+        """
+        self._ffi.errno = 0  # what one call leaves there, another one may look at
+        if vector["kind"] == "start":
+            return {"ret": self._functions.pfm_initialize()}
+        if vector["kind"] == "info":
+            return self._pmu(cast(int, vector["pmu"])) if "event" not in vector else self._event(vector)
+        if vector["os"] == "none":
+            return self._raw(cast("dict[str, Any]", vector))
+        return self._perf(cast("dict[str, Any]", vector))
+
+    # ---- pfm_get_os_event_encoding() ----
+
+    def _memory(self, ctype: str, size: int = 0) -> tuple[Any, Any]:
+        """A zeroed structure with poison after it: the memory, and the pointer to it.
+
+        :param size: what the caller takes for its size, if that is more
+        """
+        memory = self._ffi.new("unsigned char[]", _ROOM)
+        end = min(max(size, self._ffi.sizeof(ctype)), _ROOM)
+        self._ffi.buffer(memory)[end:] = _BEYOND[end:]
+        return memory, self._ffi.cast(f"{ctype} *", memory)
+
+    def _argument(self, ctype: str, vector: dict[str, Any]) -> tuple[Any, Any, Any]:
+        """An argument in which only what the caller sets is not poisoned, and where the string goes."""
+        room, arg = self._memory(ctype, vector.get("size", 0))
+        fstr = self._ffi.new("char **")
+        arg.size = vector.get("size", self._ffi.sizeof(ctype))
+        self._poison(arg, "idx", "cpu", *(() if "room" in vector else ("count",)))
+        return room, arg, fstr
+
+    def _poison(self, pointer: Any, *names: str) -> None:
+        """Poison members that the library writes, as far as there are any of these names."""
+        for name, field in self._ffi.typeof(pointer).item.fields:
+            if name in names:
+                self._ffi.memmove(self._ffi.addressof(pointer, name), _BEYOND, self._ffi.sizeof(field.type))
+
+    def _take(self, fstr: Any) -> str:
+        """The string that the library allocated, freed as its caller does."""
+        text = text_at(self._ffi, fstr[0]) or ""
+        self._lib.free(fstr[0])
+        return text
+
+    def _raw(self, vector: dict[str, Any]) -> Json:
+        text = bytes_of(vector["event"], "latin-1")
+        room, arg, fstr = self._argument("pfm_pmu_encode_arg_t", vector)
+        codes = None
+        if "room" in vector:
+            codes = self._ffi.new("uint64_t[]", max(vector["room"], 1))
+            arg.codes, arg.count = codes, vector["room"]
+        else:
+            arg.fstr = fstr
+        ret = self._functions.pfm_get_os_event_encoding(text, vector["dfl_plm"], self._os["none"], arg)
+        got: dict[str, Json] = {"ret": ret}
+        if vector.get("find"):
+            got["find"] = self._functions.pfm_find_event(text)
+        if ret == 0:
+            most = max(len(codes), _MOST_CODES) if codes else _MOST_CODES
+            got["idx"] = arg.idx
+            got["codes"] = [hex(arg.codes[i]) for i in range(min(arg.count, most))] if arg.codes else None
+            if arg.count > most:
+                got["count"] = arg.count
+            if not codes:
+                self._lib.free(arg.codes)
+            got["fstr"] = self._take(fstr)
+        return self._checked(got, room, "pfm_pmu_encode_arg_t", vector.get("size", 0))
+
+    def _perf(self, vector: dict[str, Any]) -> Json:
+        memory, attr = self._memory("struct perf_event_attr")
+        self._poison(attr, "type", "config")
+        flags = self._flags(attr)
+        for name, value in vector.get("attr", {}).items():
+            if name == "flags":
+                flags[0] = value
+            else:
+                setattr(attr, name, value)
+        size = attr.size
+        room, arg, fstr = self._argument("pfm_perf_encode_arg_t", vector)
+        arg.attr, arg.fstr = attr, fstr
+        ret = self._functions.pfm_get_os_event_encoding(
+            bytes_of(vector["event"], "latin-1"), vector["dfl_plm"], self._os[vector["os"]], arg)
+        got: dict[str, Json] = {"ret": ret}
+        if ret == 0:
+            got |= {"idx": arg.idx, "type": attr.type, "config": hex(attr.config), "config1": hex(attr.config1),
+                    "config2": hex(attr.config2), "sample_period": attr.sample_period, "flags": hex(flags[0]),
+                    "cpu": arg.cpu, "open_flags": arg.flags, "fstr": self._take(fstr)}
+        if attr.size != size:
+            got["input changed"] = True
+        got = self._checked(got, room, "pfm_perf_encode_arg_t", vector.get("size", 0))
+        return self._checked(got, memory, "struct perf_event_attr")
+
+    def _flags(self, attr: Any) -> Any:
+        """The word of a struct perf_event_attr that holds its bits."""
+        offset = self._ffi.offsetof("struct perf_event_attr", "wakeup_events") - _WIDTH // 8
+        return self._ffi.cast("uint64_t *", self._ffi.cast("char *", attr) + offset)
+
+    def _checked(self, got: dict[str, Json], memory: Any, ctype: str, size: int = 0) -> dict[str, Json]:
+        """The answer, with a note if bytes after a structure were written; the parameters are those of `_memory`."""
+        start = self._ffi.sizeof(ctype)
+        end = min(max(size, start), _ROOM)
+        if self._ffi.buffer(memory)[start:] != bytes(end - start) + _BEYOND[end:]:
+            got["overrun"] = True
+        return got
+
+    # ---- information ----
+
+    def _pmu(self, pmu: int) -> dict[str, Json]:
+        return self._ask("pfm_pmu_info_t", self._functions.pfm_get_pmu_info, pmu)
+
+    def _event(self, vector: Vector) -> Json:
+        """An event, each of its attributes and one after the last, and the next event."""
+        index, layer = vector["event"], self._os[str(vector["os"])]
+        got = self._ask("pfm_event_info_t", self._functions.pfm_get_event_info, index, layer)
+        count = min(cast(int, got.get("nattrs", 0)), _MOST_ATTRS)
+        got["attrs"] = [cast("Json", self._ask("pfm_event_attr_info_t", self._functions.pfm_get_event_attr_info,
+                                               index, n, layer)) for n in range(count + 1)]
+        got["next"] = self._functions.pfm_get_event_next(index)
+        return cast("Json", got)
+
+    def _ask(self, ctype: str, function: Any, *args: Any) -> dict[str, Json]:
+        """The structure that a query fills in, with the return code."""
+        room, info = self._memory(ctype)
+        self._ffi.memmove(room, _BEYOND, self._ffi.sizeof(ctype))
+        info.size = 0
+        ret = function(*args, info)
+        got: dict[str, Json] = {"ret": ret} if ret else {"ret": 0} | self._fields(ctype, info)
+        return self._checked(got, room, ctype)
+
+    def _fields(self, ctype: str, info: Any) -> dict[str, Json]:
+        """The members; the bit-fields as one number, the default of an attribute as 64 bits."""
+        row: dict[str, Json] = {}
+        flags = 0
+        for name, member in self._ffi.typeof(ctype).fields:
+            if member.bitsize >= 0:
+                if name != "reserved_bits":
+                    flags |= getattr(info, name) << member.bitshift
+            elif name == "desc":
+                text = text_at(self._ffi, info.desc)
+                row[name] = text if self._descriptions else bool(text)
+            elif member.type.cname == "char *" and not name.startswith("dfl_"):
+                row[name] = text_at(self._ffi, getattr(info, name))
+            elif name == "dfl_val64":
+                row |= {"flags": flags, "dfl": info.dfl_val64}
+            elif not name.startswith("dfl_"):
+                row[name] = int(getattr(info, name))
+        return row | {"flags": flags}

@@ -1,0 +1,190 @@
+"""A foreign library, called through the types of our own header."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from pypfm.config import LIBRARIES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from _cffi_backend import FFI
+
+__all__ = ["POISON", "Functions", "Given", "Guarded", "MissingFunctionError", "api_module", "bytes_of", "loaded_file",
+           "loader_words", "symbol", "text_at"]
+
+GUARD = 64  # bytes around what a library may write
+POISON = 0xA5  # a byte that has not been written
+_FENCE = bytes([0xEE]) * GUARD
+_memcmp = ctypes.CDLL(None).memcmp
+_memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
+class MissingFunctionError(Exception):
+    """A function that the library does not export."""
+
+
+class Functions:
+    """The functions of a library, as attributes; each has the signature that our header gives it.
+
+    :param handle: the library, loaded
+    :param ffi: of our extension module of the same API
+    :param lib: likewise
+    :ivar lib: likewise
+    :raises MissingFunctionError: when one is asked for that the library does not export
+    """
+
+    def __init__(self, handle: ctypes.CDLL, ffi: FFI, lib: Any) -> None:
+        self._handle, self._ffi, self.lib = handle, ffi, lib
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        address = symbol(self._handle, name)
+        if address is None:
+            raise MissingFunctionError(name)
+        function: Any = self._ffi.cast(self.signature(name), address)
+        setattr(self, name, function)
+        return cast("Callable[..., Any]", function)
+
+    def signature(self, name: str) -> Any:
+        """The C type of a function."""
+        return self._ffi.typeof(getattr(self.lib, name))
+
+    def names(self, prefix: str) -> list[str]:
+        """The functions that our headers declare under a prefix, exported or not."""
+        return [name for name in dir(self.lib) if name.startswith(prefix) and callable(getattr(self.lib, name))]
+
+
+def api_module(api: str) -> tuple[FFI, Any]:
+    """ffi and lib of our own extension module of an API."""
+    module = import_module(f"pypfm._c.{LIBRARIES[api].module}")
+    return module.ffi, module.lib
+
+
+def symbol(handle: ctypes.CDLL, name: str) -> int | None:
+    """The address of an exported symbol, or None; ctypes' own look-up crashes where the address is 0."""
+    look_up = ctypes.CDLL(None).dlsym
+    look_up.argtypes, look_up.restype = (ctypes.c_void_p, ctypes.c_char_p), ctypes.c_void_p
+    return cast("int | None", look_up(handle._handle, name.encode()))
+
+
+def loader_words(path: str) -> str:
+    """Why the loader refuses a library, in its own words."""
+    libc = ctypes.CDLL(None)
+    libc.dlerror.restype = ctypes.c_char_p
+    libc.dlopen(os.fsencode(path), os.RTLD_NOW)
+    return os.fsdecode(libc.dlerror() or b"")
+
+
+def loaded_file(address: int) -> str:
+    """The file that is mapped at an address of this process, or ""."""
+    with suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        for line in maps:
+            fields = line.rstrip("\n").split(maxsplit=5)
+            low, high = (int(end, 16) for end in fields[0].split("-"))
+            if low <= address < high and len(fields) > 5:
+                return _unescaped(fields[5])
+    return ""
+
+
+def _unescaped(name: str) -> str:
+    """The name of a mapped file: the kernel writes a line feed as four characters."""
+    return name if os.path.exists(name) else name.replace(r"\012", "\n")
+
+
+class Guarded:
+    """Memory that a library writes into, with guard bytes on both sides.
+
+    :param ctype: what it holds
+    :param fill: each of its bytes at first; poison shows that too few are written
+    :ivar pointer: to hand to the library
+    """
+
+    def __init__(self, ffi: FFI, ctype: Any, size: int | None = None, fill: int = POISON) -> None:
+        self._size = ffi.sizeof(ctype) if size is None else size
+        self._memory: Any = ffi.new("unsigned char[]", GUARD + self._size + GUARD)
+        self._bytes: Any = ffi.buffer(self._memory)
+        self._bytes[:] = _FENCE + bytes([fill]) * self._size + _FENCE
+        self.pointer: Any = ffi.cast(ffi.getctype(ctype, "*"), self._memory + GUARD)
+
+    @property
+    def overrun(self) -> bool:
+        """Whether the library wrote before the beginning or after the end."""
+        return bool(self._bytes[:GUARD] != _FENCE or self._bytes[GUARD + self._size:] != _FENCE)
+
+
+class Given:
+    """A structure for a library to read, in which bytes without a member are poisoned: too wide a read shows.
+
+    The memory serves one call after the other: the largest structure has 118 kB, of which a call uses little.
+
+    :param ctype: its name
+    :ivar pointer: to hand to the library
+    """
+
+    def __init__(self, ffi: Any, ctype: str) -> None:
+        self._ffi, self._blank = ffi, _poisoned(ffi, ctype)
+        self.pointer: Any = ffi.new(f"{ctype} *")
+        self._copy: Any = ffi.new(f"{ctype} *")
+        self._bytes = ffi.buffer(self.pointer)
+        self._places = [int(ffi.cast("uintptr_t", pointer)) for pointer in (self.pointer, self._copy)]
+        self._stale = len(self._blank)  # how many of its first bytes are not blank
+
+    def fill(self, values: Any, used: int | None = None) -> None:
+        """Give it other contents.
+
+        :param values: its members, as cffi takes them
+        :param used: how many of its first bytes they may differ in from one call to the next, members that are
+            always given aside; None: all
+        """
+        used = len(self._blank) if used is None else used
+        stale = max(used, self._stale)
+        self._bytes[:stale] = self._blank[:stale]
+        self._stale = used
+        self.pointer[0] = values
+        self._ffi.memmove(self._copy, self.pointer, len(self._blank))
+
+    @property
+    def changed(self) -> bool:
+        """Whether the library wrote into it."""
+        if _memcmp(*self._places, len(self._blank)) == 0:
+            return False
+        self._stale = len(self._blank)
+        return True
+
+
+@cache
+def _poisoned(ffi: Any, ctype: str) -> bytes:
+    """A structure of zeros, with poison between its members and after them."""
+    data = bytearray([POISON]) * ffi.sizeof(ctype)
+    for offset, size in _members(ffi, ffi.typeof(ctype), 0):
+        data[offset:offset + size] = bytes(size)
+    return bytes(data)
+
+
+def _members(ffi: Any, ctype: Any, base: int) -> Iterator[tuple[int, int]]:
+    """Offset and size of everything in a type that is no structure."""
+    if ctype.kind == "array":
+        size = ffi.sizeof(ctype.item)
+        for n in range(ctype.length):
+            yield from _members(ffi, ctype.item, base + n * size)
+    elif ctype.kind in ("struct", "union"):
+        for _, field in ctype.fields:
+            yield from _members(ffi, field.type, base + field.offset)
+    else:
+        yield base, ffi.sizeof(ctype)
+
+
+def bytes_of(text: str, encoding: str = "utf-8") -> bytes:
+    """A text as the bytes of a C string."""
+    return text.encode(encoding, "surrogateescape")
+
+
+def text_at(ffi: FFI, pointer: Any) -> str | None:
+    """The C string at a pointer, byte for byte as Latin-1; None for NULL."""
+    return cast(bytes, ffi.string(pointer)).decode("latin-1") if pointer else None

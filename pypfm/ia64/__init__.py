@@ -1,0 +1,29 @@
+"""The PMUs of the IA-64 processors: registers for a measurement, and back to what they mean.
+
+The way of a request: `models`, `events`, `request`, `encode` (which calls C through `c_call`, checks what the manual
+page promises, and says why C refuses), `encoding`.  `pypfm.ia64.decode` is the way back.
+"""
+
+from pypfm.ia64.encoding import Encoding
+from pypfm.ia64.events import EarMode, Event, UnitMask
+from pypfm.ia64.pmu import GenericIA64, Itanium, Itanium2, Montecito, Pmu, pmu_of
+from pypfm.ia64.registers import CoveredRange, DataRegister, DebugRegister, RangeCover, Register
+from pypfm.ia64.request import (
+    AddressRange,
+    Btb,
+    Ear,
+    Etb,
+    EventRequest,
+    IpEar,
+    Ism,
+    ItaniumBtb,
+    OpcodeMatch,
+    Ranges,
+    Request,
+)
+
+__all__ = [
+    "AddressRange", "Btb", "CoveredRange", "DataRegister", "DebugRegister", "Ear", "EarMode", "Encoding", "Etb",
+    "Event", "EventRequest", "GenericIA64", "IpEar", "Ism", "Itanium", "Itanium2", "ItaniumBtb", "Montecito",
+    "OpcodeMatch", "Pmu", "RangeCover", "Ranges", "Register", "Request", "UnitMask", "pmu_of",
+]

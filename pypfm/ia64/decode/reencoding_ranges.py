@@ -1,0 +1,117 @@
+"""Address ranges that give debug registers again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pypfm._c.pfm3 import lib
+from pypfm.ia64 import coverage
+from pypfm.ia64.request import AddressRange, Ranges
+
+if TYPE_CHECKING:
+    from pypfm.ia64.register_set import RegisterSet
+
+__all__ = ["code_ranges", "data_ranges", "level"]
+
+_BUNDLE = 16
+_WORD = 1 << 64
+# A level that counts as given and has no bit in a register field.
+_NO_LEVEL = 0x10
+# Used, but not 1: the C library then leaves the data range register alone.
+_HALF_USED = 2
+
+
+def level(field: int) -> int:
+    """Privilege levels to ask for, for those in a register field."""
+    return field or _NO_LEVEL
+
+
+def _level(mask_word: int) -> int:
+    return level(mask_word >> 56 & 0xF)
+
+
+def code_ranges(given: RegisterSet) -> Iterator[tuple[Ranges | None, bool]]:
+    """Code ranges to try, and whether the processor is to be detected."""
+    if not given.has(given.model.irange):
+        yield None, False
+    elif given.model.drange is None:  # Itanium: several pairs for any event, and no flags
+        for limits in _multiple(given, "IBR", _BUNDLE):
+            yield Ranges(tuple(limits)), False
+    else:
+        yield from _with_flags(given)
+
+
+def _with_flags(given: RegisterSet) -> Iterator[tuple[Ranges, bool]]:
+    """Code ranges of a model that has a fine mode."""
+    flags = _flags(given)
+    coarse = flags | lib.PFMLIB_ITA2_RR_NO_FINE_MODE
+    used = 1 if _counts_for_data(given) else _HALF_USED
+    if given.fine:
+        for limits, detected in _fine(given):
+            yield Ranges(tuple(limits), flags, used), detected
+    elif given.retired_only:
+        for limits in _multiple(given, "IBR", _BUNDLE):
+            yield Ranges(tuple(limits), coarse, used), False
+    else:
+        for num in given.pairs("IBR")[:1]:
+            start, end = coverage.block_of(given.ibrs[num], given.ibrs[num + 1])
+            limit = AddressRange(start, end, _level(given.ibrs[num + 1]))
+            yield Ranges((limit,), coarse, used), False
+
+
+def data_ranges(given: RegisterSet) -> Iterator[Ranges | None]:
+    """Data ranges to try."""
+    if given.dbrs:
+        for limits in _multiple(given, "DBR", 1):
+            yield Ranges(tuple(limits))
+    elif given.has(given.model.drange) and not given.has(given.model.irange):
+        yield Ranges((), used=_HALF_USED)
+    else:
+        yield None
+
+
+def _flags(given: RegisterSet) -> int:
+    """What the opcode matcher and the pairs in use say of the flags of the code ranges."""
+    matcher = given.fields(given.model.matchers[0][0])
+    flags = int(lib.PFMLIB_ITA2_RR_INV) if matcher.get("inv") else 0
+    if given.model.pair_parity_chooses:
+        first = {num % 4 // 2 for num in given.ibrs}
+        flags |= lib.PFMLIB_MONT_IRR_DEMAND_FETCH if 0 in first else 0
+        flags |= lib.PFMLIB_MONT_IRR_PREFETCH_MATCH if 1 in first else 0
+    return flags
+
+
+def _counts_for_data(given: RegisterSet) -> bool:
+    """Whether the data range register says that pairs of code ranges are in use."""
+    f = given.fields(given.model.drange)
+    pairs = {num // 2 for num in given.ibrs if num % 2 == 0 and not (given.fine and num >= 4)}
+    return any(f.get(f"ena_dbrp{pair}") and f[f"{given.model.data_pair}{pair}"] in (0, 1) for pair in pairs)
+
+
+def _fine(given: RegisterSet) -> Iterator[tuple[list[AddressRange], bool]]:
+    """First and last bundles as ranges; the processor may have rounded them."""
+    pairs = [num for num in (0, 2) if {num, num + 1, num + 4, num + 5} <= set(given.ibrs)]
+    for past, detected in ((_BUNDLE, False), (0, True)):
+        limits = [AddressRange(given.ibrs[num], (given.ibrs[num + 4] + past) % _WORD, _level(given.ibrs[num + 1]))
+                  for num in pairs]
+        yield limits, detected
+        if len(limits) == 2 and limits[0] == limits[1]:
+            yield limits[:1], detected  # one range, for demand fetches and for prefetches
+
+
+def _multiple(given: RegisterSet, kind: str, unit: int) -> Iterator[list[AddressRange]]:
+    """Each pair as a range of its own; or, where the C library's rounding shows, all from there on as one."""
+    values = given.of(kind)
+    pairs = given.pairs(kind)
+    limits = []
+    for num in pairs:
+        size = coverage.block_size(values[num + 1])
+        # Not aligned: the last pair may hold a block that ends where the range ends.
+        limits.append(AddressRange(values[num], min(values[num] + size, _WORD), _level(values[num + 1])))
+    yield limits
+    for i, num in enumerate(pairs):
+        size = coverage.block_size(values[num + 1])
+        if values[num] + size == _WORD:  # a size just below a power of two counts as that power
+            for start in (0, values[pairs[-1]]):
+                yield [*limits[:i], AddressRange(start, size - unit, _level(values[num + 1]))]

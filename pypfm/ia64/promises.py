@@ -1,0 +1,180 @@
+"""What the manual pages promise and the C library does not check (check="manual").
+
+libpfm cuts values that are wider than their register field and, in a few cases,
+covers less than the range asked for.  Both are errors here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pypfm._c.pfm3 import lib
+from pypfm.errors import CoverageError, FieldWidthError, PromiseError, ThresholdError, error_class, in_hex, shown
+from pypfm.ia64 import coverage
+from pypfm.ia64.events import EarMode
+from pypfm.ia64.models import MODELS
+from pypfm.ia64.request import Etb, Ism
+from pypfm.levels import parse_plm
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pypfm.ia64.c_call import Resolved
+    from pypfm.ia64.encoding import Encoding
+    from pypfm.ia64.events import Events
+    from pypfm.ia64.models import Model
+    from pypfm.ia64.registers import RangeCover
+    from pypfm.ia64.request import AddressRange, EventRequest, Ranges, Request
+
+__all__ = ["check_answer", "check_values"]
+
+def _width(what: str, value: int, bits: int) -> None:
+    if not 0 <= value < 1 << bits:
+        size = "1 bit" if bits == 1 else f"{bits} bits"
+        raise FieldWidthError(lib.PFMLIB_ERR_INVAL,
+            f"{what} is {in_hex(value)}, but its field has {size} (0 to {(1 << bits) - 1:#x})")
+
+
+def _level(what: str, plm: int | str) -> None:
+    _width(f"{what}: privilege level mask", parse_plm(plm), 4)
+
+
+def _instruction_set(what: str, ism: int) -> None:
+    if ism not in set(Ism):
+        raise FieldWidthError(lib.PFMLIB_ERR_INVAL, f"{what}: ism is {shown(ism)}; 0 is both, 1 IA-32, 2 IA-64")
+
+
+def _used(what: str, used: int) -> None:
+    if used != 1:
+        raise FieldWidthError(lib.PFMLIB_ERR_INVAL, f"{what}: used is {shown(used)}; the manual page knows 1")
+
+
+def check_values(pmu: Events, request: Request, resolved: Sequence[Resolved]) -> None:
+    """Check the values of a request against their fields.
+
+    :raises ThresholdError, FieldWidthError: what the manual page does not allow
+    """
+    _level("default", request.plm)
+    for event, number, *_ in resolved:
+        if event.plm or event.threshold or event.ism:
+            _check_event(event, lib.pfm3_event_at(pmu.c_model, number).maxincr)
+    if request.is_plain:
+        return
+    model = MODELS[pmu.name]
+    _check_matchers(model, request)
+    _check_ears(model, request)
+    _check_trace_buffer(model, request)
+    for ranges in (request.code, request.data):
+        if ranges is not None:
+            _used("ranges", ranges.used)
+            for limit in ranges.limits:
+                if limit.plm:
+                    _level(f"range {limit}", limit.plm)
+                _check_limit(limit, "code" if ranges is request.code else "data")
+
+
+def _check_event(event: EventRequest, maxincr: int) -> None:
+    if event.plm != 0:
+        _level(event.name, event.plm)
+    if not 0 <= event.threshold < maxincr:
+        allowed = f"it can be 0 to {maxincr - 1}, as" if maxincr > 1 else "only 0 is possible, as"
+        raise ThresholdError(lib.PFMLIB_ERR_INVAL,
+            f"{event.name}: the threshold is {shown(event.threshold)}; {allowed} the event occurs at most"
+            f" {maxincr} {'time' if maxincr == 1 else 'times'} in a cycle")
+    _instruction_set(event.name, event.ism)
+
+
+def _check_limit(limit: AddressRange, what: str) -> None:
+    code = lib.PFMLIB_ERR_IRRINVAL if what == "code" else lib.PFMLIB_ERR_DRRINVAL
+    if not (0 <= limit.start < 1 << 64 and 0 <= limit.end <= 1 << 64):
+        raise FieldWidthError(code,
+            f"{what} range {limit}: addresses are 0 to 2^64 - 1, and the end, which is exclusive, may be 2^64")
+    if limit.start == limit.end == 0:  # for C the end of the list: it would ignore this range and all after it
+        raise error_class(code)(code, f"{what} range {limit} is empty: leave it out")
+    if limit.end == 1 << 64 and limit.start < 1 << 63:
+        raise CoverageError(code,
+            f"{what} range {limit}: four debug register pairs cover 2^58 bytes at most; give a smaller range")
+
+
+def _check_matchers(model: Model, request: Request) -> None:
+    bits = model.matcher_bits
+    for n, match in enumerate(request.opcode_match, 1):
+        if match is None:
+            continue
+        what = f"opcode matcher {n}"
+        _used(what, match.used)
+        if match.value is not None:
+            _width(f"{what}: value", match.value, 64)
+            continue
+        _width(f"{what}: match", match.match, bits)
+        _width(f"{what}: mask", match.mask, bits)
+        for slot in "mifb":
+            _width(f"{what}: slot {slot}", getattr(match, slot), 1)
+
+
+def _check_ears(model: Model, request: Request) -> None:
+    for what, ear in (("instruction EAR", request.iear), ("data EAR", request.dear)):
+        if ear is None:
+            continue
+        _used(what, ear.used)
+        _level(what, ear.plm)
+        _instruction_set(what, ear.ism)
+        if model.ear_modes == 2:
+            _width(f"{what}: mode", ear.mode, 1)
+        bits = model.dear_bits if ear is request.dear else model.iear_bits[ear.mode == EarMode.TLB]
+        _width(f"{what}: umask", ear.umask, bits)
+
+
+def _check_trace_buffer(model: Model, request: Request) -> None:
+    branches, ipear = request.branches, request.ipear
+    if branches is not None:
+        what = "ETB" if isinstance(branches, Etb) else "BTB"
+        _used(what, branches.used)
+        _level(what, branches.plm)
+        for name, bits in model.trace_bits:
+            _width(f"{what}: {name}", getattr(branches, name), bits)
+    if ipear is not None:
+        _used("IP-EAR", ipear.used)
+        _level("IP-EAR", ipear.plm)
+        _width("IP-EAR: delay", ipear.delay, 8)
+
+
+def check_answer(request: Request, encoding: Encoding) -> None:
+    """Check that the registers do what was asked for.
+
+    :raises PromiseError: data ranges and the data EAR would get in each other's way (Itanium)
+    :raises CoverageError: the debug registers would miss a part of a range
+    """
+    model = MODELS[encoding.pmu]
+    if model.drange is None and request.data is not None:
+        _check_data_ear(model, encoding)
+    for what, ranges, cover, code in (
+        ("code", request.code, encoding.irange, lib.PFMLIB_ERR_IRRINVAL),
+        ("data", request.data, encoding.drange, lib.PFMLIB_ERR_DRRINVAL),
+    ):
+        if ranges is not None and cover is not None:
+            _check_cover(model, what, ranges, cover, code)
+
+
+def _check_data_ear(model: Model, encoding: Encoding) -> None:
+    """Check PMC11 of Itanium, which belongs to the data EAR and to the data ranges."""
+    found = [r for r in encoding.pmcs if r.num == model.dear]
+    if len(found) == 1 and not found[0].fields["pt"]:
+        return
+    what = "write PMC11 twice" if len(found) > 1 else "let PMC11 ignore the ranges (pt = 1)"
+    raise PromiseError(lib.PFMLIB_ERR_FEATCOMB,
+        f"data ranges and the data EAR together would {what}: measure an event of the data EAR and"
+        " give its settings, too")
+
+
+def _check_cover(model: Model, what: str, ranges: Ranges, cover: RangeCover, code: int) -> None:
+    blocks = coverage.blocks(cover.registers, cover.fine)
+    for limit in ranges.limits:
+        if not coverage.covers(blocks, limit):
+            raise CoverageError(code, f"{what} range {limit}: the debug registers left for it cover less;"
+                                      " give it first, align it, or split the request")
+        page = model.fine_page
+        if cover.fine and limit.start // page != (limit.end - 1) // page:
+            raise CoverageError(code,
+                f"{what} range {limit}: fine mode holds ranges inside one page of {page // 1024} KB;"
+                " use no_fine")

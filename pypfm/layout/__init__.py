@@ -1,0 +1,23 @@
+"""Where the members of the C structures lie.
+
+    >>> describe("pfmlib_ita2_input_param_t").size
+    384
+
+`describe` returns sizes, offsets, bit positions, holes and padding; `ctypes_type` gives the
+same structure as a ctypes class, whose bytes are those of the cffi structure::
+
+    inp = pfm3.pfmlib_input_param_t()
+    same = ctypes_type("pfmlib_input_param_t").from_buffer(pfm3.ffi.buffer(pfm3.byref(inp)))
+
+``pypfm layout`` prints what is here.
+"""
+
+from pypfm.layout.c_file import c_source
+from pypfm.layout.ctypes_classes import ctypes_source, ctypes_type
+from pypfm.layout.differences import LayoutDiff, Row, compare, diff
+from pypfm.layout.mirrors import describe, find, types
+from pypfm.layout.model import Hole, LayoutError, Member, TypeLayout
+from pypfm.layout.pahole import text
+
+__all__ = ["Hole", "LayoutDiff", "LayoutError", "Member", "Row", "TypeLayout", "c_source", "compare",
+           "ctypes_source", "ctypes_type", "describe", "diff", "find", "text", "types"]

@@ -1,0 +1,14 @@
+"""PMUs whose events are strings, by libpfm 4: Intel Goldmont, and the events of the Linux kernel.
+
+`events` is what the C tables say; `pmu` encodes and counts; `decode` is the way back.
+"""
+
+from pypfm.perf.decode import Decoded
+from pypfm.perf.encoding import AverageLatency, Encoding
+from pypfm.perf.events import Event, Modifier, Umask
+from pypfm.perf.offcore import OffcoreValue
+from pypfm.perf.pmu import Goldmont, Perf, Pmu
+
+__all__ = [
+    "AverageLatency", "Decoded", "Encoding", "Event", "Goldmont", "Modifier", "OffcoreValue", "Perf", "Pmu", "Umask",
+]

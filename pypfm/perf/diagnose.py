@@ -1,0 +1,98 @@
+"""Why an event string of libpfm 4 was refused: the token at fault and what is allowed.
+
+The C library returns a code alone.  Instead of stating its rules a second
+time, the string is tried again: token by token, and with one token left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pypfm._c.mirror import string
+from pypfm._c.pfm4 import lib
+from pypfm.errors import Pfm4Error, Pfm4EventNotFoundError, Pfm4ValueError, shown
+from pypfm.perf.events import error_name, not_found, split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pypfm.perf.events import Event, Events
+
+__all__ = ["error", "error_name", "not_found", "split"]
+
+
+def _first_bad(pmu: Events, tokens: list[str], os: int) -> str | None:
+    """The token with which parsing starts to fail."""
+    for n in range(2, len(tokens) + 1):
+        if pmu.parse(":".join(tokens[:n]), os):
+            return tokens[n - 1]
+    return None
+
+
+def _culprits(pmu: Events, tokens: list[str], os: int, plm: int, code: int) -> list[str]:
+    """Tokens without which the string would encode, or at least fail in another way."""
+    codes = {i: pmu.tried(":".join(tokens[:i] + tokens[i + 1:]), os, plm) for i in range(1, len(tokens))}
+    return ([tokens[i] for i, got in codes.items() if got == 0]
+            or [tokens[i] for i, got in codes.items() if got != code])
+
+
+_MANY = 8  # unit masks that a line has no room for
+
+
+def _allowed(event: Event, pmu: Events, os: int, token: str) -> str:
+    names = [u.name for u in event.umasks]
+    modifiers = ", ".join(m.name for m in pmu.modifiers(event.name, os)) or "none"
+    if len(names) <= _MANY:
+        return f"unit masks: {', '.join(names) or 'none'}; modifiers: {modifiers}"
+    import difflib  # not for programs that make no mistake
+
+    near = difflib.get_close_matches(token.upper()[:60], names, n=3, cutoff=0.6)
+    hint = f", the nearest are {', '.join(near)}" if near else ""
+    return f"it has {len(names)} unit masks (pypfm info -p {pmu.name} {event.name}){hint}; modifiers: {modifiers}"
+
+
+# What a modifier takes; the others y or n.
+_VALUES = {"c": "0 to 255", "precise": "0 to 3", "period": "a number above 0", "freq": "a number above 0",
+           "cpu": "the number of a processor"}
+
+
+def _value(tokens: list[str]) -> str:
+    if len(tokens) > 1:
+        return "only one of them can be given"
+    modifier = tokens[0].partition("=")[0] if tokens else "a modifier"
+    return f"{modifier} takes {_VALUES.get(modifier.lower(), 'y or n')}"
+
+
+def error(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
+    """The exception for a return code of the C library."""
+    name, meaning = error_name(code), string(lib.pfm_strerror(code))
+    prefix, separator, rest = text.partition("::")
+    if name == "PFM_ERR_NOTFOUND" and separator and prefix.lower() != pmu.name:
+        return Pfm4EventNotFoundError(code, name, prefix, f"PMU {shown(prefix)} is not {pmu.name}")
+    tokens = split(rest if separator else text)
+    if name == "PFM_ERR_NOTFOUND":
+        return not_found(pmu, tokens[0])
+    if name == "PFM_ERR_INVAL":
+        return Pfm4ValueError(code, name, text,
+                              f"{shown(text)}: expected one event, without commas, blanks, tabs and newlines")
+    if name == "PFM_ERR_TOOMANY":
+        return Pfm4Error(code, name, text, f"{meaning}: {len(tokens) - 1} attributes;"
+                                           f" at most {lib.PFM4_MAX_ENTRIES} can be given")
+    event = pmu[tokens[0]]
+    bad = _first_bad(pmu, tokens, os)
+    parts = [bad] if bad is not None else _culprits(pmu, tokens, os, plm, code)
+    rules: dict[str, Callable[[], str]] = {
+        "PFM_ERR_ATTR": lambda: _allowed(event, pmu, os, parts[0] if parts else ""),
+        "PFM_ERR_ATTR_VAL": lambda: _value(parts),
+        "PFM_ERR_ATTR_SET": lambda: "a modifier can have one value",
+        "PFM_ERR_UMASK": lambda: f"one unit mask of {', '.join(u.name for u in event.umasks)}"
+                                 f"{' of each kind' if event.num_groups > 1 else ''}",
+        "PFM_ERR_FEATCOMB": lambda: "ANY_REQUEST and ANY_RESPONSE stand for all of their kind; ANY_RESPONSE takes"
+                                    " no snoops, OUTSTANDING no response" if event.is_offcore
+                                    else "only one unit mask can be given",
+    }
+    what = ", ".join(shown(p) for p in dict.fromkeys(parts)) or meaning
+    if name == "PFM_ERR_ATTR":
+        what = f"no unit mask or modifier {what}"
+    rule = rules.get(name, lambda: f"{meaning}: not possible")()
+    return Pfm4Error(code, name, parts[0] if parts else text, f"{event.name}: {what}: {rule}")

@@ -1,0 +1,95 @@
+"""The answer to an event string: codes, their fields, perf_event_attr."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Literal
+
+from pypfm.common.arguments import expect_number
+from pypfm.common.frozen import FrozenMap
+from pypfm.common.value import HIDDEN, Value, in_json, said
+from pypfm.errors import InvalidValueError, shown
+from pypfm.perf.events import Os
+from pypfm.perf.offcore import OffcoreValue
+
+__all__ = ["PERFEVTSEL", "AverageLatency", "Counted", "Encoding", "Encodings"]
+
+# Fields of an event select register: name, lowest bit, width.
+PERFEVTSEL = (
+    ("event", 0, 8), ("umask", 8, 8), ("usr", 16, 1), ("os", 17, 1), ("edge", 18, 1), ("pc", 19, 1),
+    ("int", 20, 1), ("any", 21, 1), ("en", 22, 1), ("inv", 23, 1), ("cmask", 24, 8),
+)
+# Of the PMUs whose codes are values of registers, their fields.
+_REGISTERS = {"glm": PERFEVTSEL}
+
+
+class Encoding(Value):
+    """The codes of an event string.
+
+    :ivar codes: event select register, and for offcore events the value of the offcore register
+    :ivar string: canonical event string of the interface asked for
+    :ivar attr: fields of perf_event_attr that are not 0, and type and config
+    :ivar perf: spelling for ``perf stat -e``
+    :ivar cpu: processor asked for with cpu=, or -1
+    """
+
+    order = ("event", "string", "codes", "fields", "offcore", "attr", "perf", "cpu")
+
+    pmu: str = field(metadata=HIDDEN)
+    event: str
+    codes: tuple[int, ...] = field(metadata=said(hex=True, minItems=1, maxItems=2))
+    string: str
+    attr: Mapping[str, int] = field(metadata=said(
+        hex=True, required=["type", "size", "config"], what="field of perf_event_attr"))
+    perf: str
+    cpu: int = field(default=-1, metadata=said(minimum=-1))
+    offcore: OffcoreValue | None = None
+    attr_bytes: bytes = field(default=b"", repr=False, compare=False, metadata=HIDDEN)
+
+    @property
+    @in_json(hex=True)
+    def fields(self) -> Mapping[str, int]:
+        """The bit-fields of the event select register (glm); of a perf event, nothing."""
+        return FrozenMap({name: self.codes[0] >> bit & ((1 << width) - 1)
+                          for name, bit, width in _REGISTERS.get(self.pmu, ())}, "field")
+
+
+class Counted(Encoding):
+    """An event that was counted, too.
+
+    :ivar unit: what was counted
+    :ivar modes: those that the count is of: with a clock, which does not tell them apart, both
+    """
+
+    count: int = 0
+    unit: Literal["events", "ns"] = "events"
+    modes: tuple[Literal["user", "kernel"], ...] = field(default=(), metadata=said(uniqueItems=True))
+
+
+class Encodings(Value):
+    """What `pypfm encode` prints."""
+
+    pmu: str = field(metadata=said(enum=("glm", "perf")))
+    os: Os
+    events: tuple[Encoding | Counted, ...]
+
+
+class AverageLatency(Value):
+    """The pair of events of the average latency mode: requests outstanding, requests made."""
+
+    outstanding: Encoding
+    requests: Encoding
+
+    def cycles(self, count0: int, count1: int) -> float:
+        """The average latency in core cycles.
+
+        :param count0: count of OFFCORE_RESPONSE_0
+        :param count1: count of OFFCORE_RESPONSE_1
+        :raises ZeroDivisionError: there was no request
+        :raises InvalidValueError: a count is below 0, or has more than 64 bits
+        """
+        for what, count in (("count0", count0), ("count1", count1)):
+            if not 0 <= expect_number(count, what) < 1 << 64:
+                raise InvalidValueError(f"{what}={shown(count)}: counts are 0 to 2^64 - 1")
+        return expect_number(count0, "count0") / expect_number(count1, "count1")

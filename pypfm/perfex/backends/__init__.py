@@ -1,0 +1,47 @@
+"""Which backend counts: the one that was asked for, or the one that can."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pypfm.perfex.model import Backend, Request
+
+__all__ = ["NAMES", "Choice", "choose"]
+
+#: What ``--backend`` takes.
+Choice = Literal["auto", "perf", "valgrind"]
+#: The same, to be listed.
+NAMES: tuple[Choice, ...] = ("auto", "perf", "valgrind")
+
+
+def choose(name: Choice, request: Request) -> tuple[Backend, str]:
+    """The backend, and why this one.
+
+    :param name: --backend
+    :raises PerfexError: it is not available, or it cannot serve the request
+    """
+    if name == "auto":
+        name, why = _automatic(request)
+    else:
+        why = f"--backend {name}"
+    backend: Backend
+    if name == "perf":
+        from pypfm.perfex.backends.perf import PerfBackend
+        backend = PerfBackend()
+    else:
+        from pypfm.perfex.backends.valgrind.backend import ValgrindBackend
+        backend = ValgrindBackend()
+    backend.check(request)
+    return backend, why
+
+
+def _automatic(request: Request) -> tuple[Literal["perf", "valgrind"], str]:
+    """perf where the kernel offers hardware counters, else a simulation."""
+    if request.perf_table is not None:
+        return "perf", "a table of perf events is given"
+    from pypfm.perf.counting import reason
+    from pypfm.perfex.backends.perf import offers_hardware
+    if code := offers_hardware():
+        return "valgrind", f"a simulation; perf: {reason(code)}"
+    return "perf", "the kernel offers hardware counters"

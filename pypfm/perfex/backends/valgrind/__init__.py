@@ -1,0 +1,1 @@
+"""The events of perfex, simulated by valgrind."""

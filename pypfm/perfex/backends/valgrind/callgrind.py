@@ -1,0 +1,240 @@
+"""The callgrind tool of valgrind: its options for an R10000, and the counts that it writes.
+
+A process that is made by fork() has a copy of all that its parent has counted.  So callgrind writes
+its counts, and begins at zero, before the functions of the C library that make a process (`_PROCESS`).
+What a process has written stands in one file, part after part; the parts add up.  execve() begins the
+file anew: of a process, only the program that it executed last counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pypfm.perfex.backends.valgrind.program import SILENT, Refusal, escaped, refusals
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from pypfm.perfex.backends.valgrind.formulas import Simulated
+
+__all__ = ["COUNTERS", "Process", "Thread", "doubts", "lost", "options", "read"]
+
+# What callgrind counts, by our names.
+COUNTERS = ("Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw", "Bc", "Bcm", "Bi", "Bim")
+# glibc since 2.34 and before; musl; posix_spawn() and system() use clone().
+_PROCESS = ("_Fork", "fork", "__libc_fork", "vfork", "clone")
+# Each thread of glibc calls it first.
+_THREAD = "__ctype_init"
+
+
+@dataclass
+class Thread:
+    """A thread and its counts.
+
+    :ivar number: valgrind's, used again when the thread has ended; 0: not known
+    :ivar tid: the kernel's; where it is not known, valgrind's number
+    """
+
+    number: int
+    tid: int
+    counts: Simulated = field(default_factory=dict)
+
+    def add(self, counts: Simulated) -> None:
+        """Add counts."""
+        for name, count in counts.items():
+            self.counts[name] = self.counts.get(name, 0) + count
+
+
+@dataclass
+class Process:
+    """A process and its threads.
+
+    :ivar parent: the process that has made it
+    :ivar executed: it has executed a program; else it is a copy of its parent
+    :ivar forks: how often it has begun to make a process
+    :ivar complete: it has written all its counts
+    :ivar silent: valgrind could not write its log
+    :ivar refused: what valgrind could not simulate
+    """
+
+    pid: int
+    parent: int
+    executed: bool
+    forks: int
+    complete: bool
+    silent: bool
+    threads: list[Thread]
+    refused: list[Refusal]
+
+
+@dataclass(frozen=True)
+class _Part:
+    number: int
+    thread: int
+    trigger: str
+    counts: Simulated
+
+
+def options(directory: Path, l2: int, *, per_thread: bool, gated: bool) -> list[str]:
+    """How valgrind is called.
+
+    :param directory: for its files
+    :param l2: size of the secondary cache in bytes
+    :param per_thread: separate counts of each thread
+    :param gated: begin without counting, and take commands; only the first process counts
+    """
+    words = ["--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--I1=32768,2,64", "--D1=32768,2,32",
+             f"--LL={l2},2,128", "--dump-line=no", "--combine-dumps=yes", f"--log-file={escaped(directory)}/log.%p",
+             f"--callgrind-out-file={escaped(directory)}/counts.%p"]
+    if gated:
+        return [*words, "--instr-atstart=no", "--trace-children=no", "--child-silent-after-fork=yes",
+                f"--vgdb-prefix={escaped(directory)}/vgdb"]
+    words += ["--vgdb=no", "--trace-children=yes", *(f"--dump-before={name}" for name in _PROCESS)]
+    if per_thread:
+        words += ["--separate-threads=yes", "--trace-syscalls=yes", f"--dump-before={_THREAD}"]
+    return words
+
+
+def _parts(path: Path) -> list[_Part]:
+    """What a process has written: one part for each time and thread."""
+    parts: list[_Part] = []
+    names: list[str] = []
+    number, thread, trigger = 0, 1, ""
+    try:
+        stream = path.open("rb")
+    except OSError:
+        return parts
+    with stream:
+        for line in stream:
+            key, _, rest = line.partition(b":")
+            if key == b"part":
+                number = int(rest)
+            elif key == b"thread":
+                thread = int(rest)
+            elif key == b"desc" and rest.startswith(b" Trigger:"):
+                trigger = rest.decode("utf-8", "replace").partition(":")[2].strip().removeprefix("--dump-before=")
+            elif key == b"events":
+                names = rest.decode("ascii", "replace").split()
+            elif key == b"totals":
+                numbers = [int(n) for n in rest.split()]
+                numbers += [0] * (len(names) - len(numbers))  # zeros at the end are left out
+                parts.append(_Part(number, thread, trigger, dict(zip(names, numbers, strict=False))))
+    return parts
+
+
+_SYSCALL = re.compile(r"SYSCALL\[\d+,(?P<number>\d+)\]\(\s*\d+\) (?:(?P<exit>exit\()"
+                      r"|sys_set_robust_list \( 0x(?P<robust>[0-9a-f]+)"
+                      r"|sys_clone3? \( \w+, \w+(?:, 0x(?P<place>[0-9a-f]+))?[^)]*\) --> "
+                      r"\[[^\]]*\] Success\(0x(?P<tid>[0-9a-f]+)\))?")
+
+
+def _threads(log: str, pid: int, pids: Collection[int]) -> list[Thread]:
+    """The threads of a process in the order of their creation, by the system calls in the log.
+
+    :param pids: what clone() has made and is among them is no thread
+    """
+    threads: list[Thread] = []
+    waiting: list[tuple[int, Thread]] = []  # those whose number is not known yet, and where the C library keeps them
+    alive: set[int] = set()
+    for call in _SYSCALL.finditer(log):
+        number = int(call["number"])
+        if number not in alive:  # its first system call, in glibc set_robust_list()
+            alive.add(number)
+            if not threads:
+                threads.append(Thread(number, pid))
+            elif waiting:
+                place = int(call["robust"] or "0", 16)
+                new = min(waiting, key=lambda w: abs(w[0] - place)) if place else waiting[0]
+                waiting.remove(new)
+                new[1].number = number
+        if call["exit"]:
+            alive.discard(number)
+        elif call["tid"] and (tid := int(call["tid"], 16)) not in pids:
+            threads.append(Thread(0, tid))
+            waiting.append((int(call["place"] or "0", 16), threads[-1]))
+    return threads
+
+
+def _distribute(parts: list[_Part], threads: list[Thread], *, executed: bool) -> None:
+    """Give each part to its thread.
+
+    A number is used by one thread after the other.  Each begins with a part that ends at `_THREAD`
+    and has what the number's last thread has counted (and a few instructions of the new one).
+
+    :param executed: the process has executed a program; a copy has only the thread that made it, and
+        what the others had counted is its parent's
+    """
+    begun: dict[int, int] = defaultdict(int)
+    for part in parts:
+        users = [t for t in threads if t.number == part.thread]
+        if not users and executed:  # its creation is not in the log
+            users = [Thread(part.thread, part.thread)]
+            threads += users
+        if users:
+            users[min(max(begun[part.thread] - 1, 0), len(users) - 1)].add(part.counts)
+            begun[part.thread] += part.trigger == _THREAD and users[0] is not threads[0]
+
+
+def _whole(parts: list[_Part]) -> bool:
+    """Whether all parts of a file are there: a file system that is full cuts some off."""
+    numbers = [part.number for part in parts]
+    return sorted(set(numbers)) == list(range(1, max(numbers) + 1)) and parts[-1].trigger == "Program termination"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _process(directory: Path, pid: int, pids: Collection[int], *, per_thread: bool) -> Process:
+    text = _text(directory / f"log.{pid}")
+    executed = "For interactive control" in text
+    parts = _parts(directory / f"counts.{pid}")
+    threads = (_threads(text, pid, pids) if per_thread else []) or [Thread(1, pid)]
+    if per_thread:
+        _distribute(parts, threads, executed=executed)
+    else:
+        for part in parts:
+            threads[0].add(part.counts)
+    end = re.search(r"== Events +: (.*)\n==\d+== Collected : ", text)
+    if end and not parts:  # -s, and counting was never on
+        threads[0].add(dict.fromkeys(end[1].split(), 0))
+    parent = re.search(r"== Parent PID: (\d+)$", text, re.MULTILINE)
+    return Process(pid, int(parent[1]) if parent else 0, executed, sum(p.trigger in _PROCESS for p in parts),
+                   end is not None and (not parts or _whole(parts)), not text, threads, refusals(text.splitlines()))
+
+
+def read(directory: Path, *, per_thread: bool) -> list[Process]:
+    """What all processes counted, by pid."""
+    pids = sorted({int(path.suffix[1:]) for name in ("log.*", "counts.*") for path in directory.glob(name)})
+    return [_process(directory, pid, pids, per_thread=per_thread) for pid in pids]
+
+
+def lost(processes: list[Process]) -> list[str]:
+    """What is not in the counts."""
+    silent = [p.pid for p in processes if p.silent]
+    pids = [p.pid for p in processes if not p.complete and not p.silent]
+    return [*([f"{len(silent)} processes {SILENT}"] if silent else []),
+            *([f"ended without leaving all counts (SIGKILL, or still running): {_list(pids)}"] if pids else [])]
+
+
+def doubts(processes: list[Process]) -> list[str]:
+    """What is in the counts twice."""
+    notes = []
+    pids = {p.pid: p for p in processes}
+    copies = [p.pid for p in processes if not p.executed and p.parent in pids
+              and pids[p.parent].forks < sum(q.parent == p.parent for q in processes)]
+    if copies:
+        notes.append(f"made without the C library's fork(), so that what the parent had counted until then is"
+                     f" counted twice: {_list(copies)}")
+    return notes
+
+
+def _list(pids: list[int]) -> str:
+    return f"process{'es' if len(pids) > 1 else ''} {', '.join(map(str, pids))}"

@@ -1,0 +1,152 @@
+"""Counting events of this process, on the counters of libperfex (csrc/perfex)."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pypfm._c.libperfex import ffi, lib
+from pypfm.common.arguments import expect_int, expect_type
+from pypfm.errors import CountingError, UnknownKeyError, listed, shown
+from pypfm.perf.counting import reason
+from pypfm.perfex import events
+from pypfm.perfex.c_call import known_cpu, processor
+from pypfm.perfex.model import Cpu
+from pypfm.perfex.perf_table import read, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+__all__ = ["Counting", "counting"]
+
+
+class Counting(Mapping[int, int]):
+    """The counts of some events, by event; ``with`` starts them at 0, and stops and closes them.
+
+    They can be read inside the ``with`` and after it; entering it again begins anew.
+
+    :ivar cpu: whose events
+    :ivar events: what is counted, in the order given
+    """
+
+    def __init__(self, numbers: tuple[int, ...], cpu: Cpu, table: Any) -> None:
+        self.cpu: Cpu = cpu
+        self.events = numbers
+        self._table = table
+        self._open: dict[int, Any] = {}
+        self._counts: dict[int, int] = {}
+        self._pid = 0
+
+    def __enter__(self) -> Counting:
+        if self._open:
+            raise CountingError(errno.EINPROGRESS, "counting already")
+        self._pid = os.getpid()
+        try:
+            for event in self.events:
+                self._open[event] = self._opened(event)
+            for event, counter in self._open.items():
+                self._checked(lib.perfex_counter_start(counter), event)
+        except BaseException:
+            self._open = {}
+            raise
+        self._counts = {}
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        try:
+            self.close()
+        except CountingError:
+            if kind is None:
+                raise
+
+    def close(self) -> None:
+        """Stop and close the counters, as the end of ``with`` does; a second call does nothing.
+
+        :raises CountingError: a count cannot be read
+        """
+        try:
+            for counter in self._open.values():
+                lib.perfex_counter_stop(counter)
+            if self._open:
+                self._counts = {event: self._read(event) for event in self._open}
+        finally:
+            self._open = {}  # which closes them
+
+    def __getitem__(self, event: int) -> int:
+        """The count so far, or when it was stopped.
+
+        :raises UnknownKeyError: the event is not counted; the message says which are
+        """
+        if event not in self:
+            what = listed(self) if len(self) else "none; counting begins where ``with`` is entered"
+            raise UnknownKeyError(f"event {shown(event)} is not counted; events counted are {what}")
+        return self._read(event) if event in self._open else self._counts[event]
+
+    def __contains__(self, event: object) -> bool:
+        return isinstance(event, int) and event in (self._open or self._counts)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._open or self._counts)
+
+    def __len__(self) -> int:
+        return len(self._open or self._counts)
+
+    def _opened(self, event: int) -> Any:
+        pointer: Any = ffi.new("struct perfex_counter **")
+        self._checked(lib.perfex_counter_open(processor(self.cpu), event, self._table, pointer), event)
+        return ffi.gc(pointer[0], lib.perfex_counter_close)
+
+    def _read(self, event: int) -> int:
+        if self._pid != os.getpid():
+            raise CountingError(errno.ENXIO, "these counters are the parent process's")
+        value: Any = ffi.new("uint64_t *")
+        self._checked(lib.perfex_counter_read(self._open[event], value), event)
+        return int(value[0])
+
+    def _checked(self, ret: int, event: int) -> None:
+        if ret < 0:
+            raise CountingError(-ret, f"{self.cpu} event {event} ({events.table(self.cpu)[event].name}):"
+                                      f" {self._why(-ret, event)}")
+
+    def _why(self, code: int, event: int) -> str:
+        if code != errno.ENODEV:
+            return "others had the counter all the time" if code == errno.EBUSY else reason(code)
+        tried = rows(self._table, self.cpu)[event]
+        notes = [row.note for row in tried if row.quality == "unavailable" and row.note]
+        return notes[0] if notes else reason(code) if tried else "not in the table of perf events"
+
+
+def counting(*numbers: int, cpu: Cpu | None = None, perf_table: str | os.PathLike[str] | None = None) -> Counting:
+    """Count events of all threads of this process, in user mode::
+
+        with pypfm.perfex.counting(21, 26) as c:
+            work()
+        print(c[21], c[26])
+
+    Linux's counters are not those of the R10000: any number of events can be counted together,
+    also two that start_counters() of C refuses because one of its counters counts both.
+
+    :param numbers: events, 0 to 31; none: cycles (0)
+    :param cpu: whose events; None: PERFEX_CPU, or r10000
+    :param perf_table: a map of events to perf events in CSV; None: PERFEX_PERF_TABLE, or the shipped one
+    :raises PerfexError: there is no such event or cpu (a ValueError), or the table is wrong
+    :raises InvalidTypeError: an argument of another type
+    :raises CountingError: entering: an event cannot be counted here (an OSError; errno ENODEV, EACCES, EAGAIN: the
+        process makes threads faster than they can be opened, ENOMEM)
+
+    Source: libperfex(3C).
+    """
+    for number in numbers:
+        expect_int(number, "event")
+    if perf_table is not None:
+        expect_type(perf_table, (str, os.PathLike), "perf_table")
+    chosen = cpu or os.environ.get("PERFEX_CPU") or "r10000"
+    expect_type(chosen, str, "cpu")
+    path = perf_table or os.environ.get("PERFEX_PERF_TABLE")
+    table = read(Path(os.fsdecode(path)) if path else None)
+    return Counting(tuple(events.event_number(str(n), "event") for n in numbers or (0,)), known_cpu(chosen), table)
