@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from conftest import TESTS, clean_env, run
-from native import CC, attempt, build, library_flags, library_sources, tool
+from native import CC, attempt, build, library_flags, library_sources
 from pypfm.config import Library
+from tools import needs
 
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SKIPPED = 77  # CHECK_SKIPPED of check.h
@@ -32,9 +33,7 @@ def succeeds(*command: object, **env: str) -> str:
 
 
 def under_valgrind(*command: object, **env: str) -> str:
-    valgrind = tool("valgrind")
-    if valgrind is None:
-        pytest.skip("no valgrind on this machine")
+    valgrind = needs("valgrind")
     # Not what is possibly lost: threads that live when a program ends.
     return succeeds(valgrind, "--error-exitcode=99", "--leak-check=full", "--errors-for-leak-kinds=definite", "-q",
                     *command, **env)

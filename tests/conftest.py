@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
-# The tests are about the installed package; the source tree has no extension modules.
+# The tests are about the installed package, which may be a copy of the source tree.
 sys.path[:] = [p for p in sys.path if Path(p).resolve() != ROOT]
 
 import pypfm  # noqa: E402 - the installed package, once sys.path says so
 from pypfm.config import LIBRARIES  # noqa: E402
+from tools import needs  # noqa: E402
 
 VECTORS = Path(pypfm.__file__).parent / "vectors"  # installed with the package
 REPLAY = TESTS / "replay"
 
 
 def clean_env(**changes: str) -> dict[str, str]:
-    """This process's environment without the libraries' variables, plus changes."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith("LIBPFM_")}
+    """This process's environment without the libraries' variables and what changes Python's output, plus changes."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("LIBPFM_") and k != "PYTHONUNBUFFERED"}
     return env | changes
 
 
@@ -38,6 +43,46 @@ def run(*command: object, env: dict[str, str] | None = None, **options: Any) -> 
 def run_python(code: str, *args: object, **env: str) -> subprocess.CompletedProcess[str]:
     """Run Python code in a process of its own, with changes to the environment."""
     return run(sys.executable, "-c", code, *args, env=clean_env(**env))
+
+
+# No test fails because the machine has other work to do.
+settings.register_profile("any-load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any-load")
+
+# What a process compiles, the next one finds: hundreds are started.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Nothing that is collected becomes garbage: tests that look for some need not look there."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def default_signals() -> None:
+    """Start the tests' programs with the default actions of signals, whoever starts pytest: ``nohup``, ``&`` in a script.
+
+    A program inherits what is ignored and what is blocked, but not a handler.  So what is ignored gets a handler
+    that does nothing: pytest itself goes on to ignore it.
+    """
+    for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # subprocess restores these
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda _number, _frame: None)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+default_signals()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs"):
+        needs(*mark.args)
 
 
 def without_capabilities() -> list[str]:
@@ -86,19 +131,41 @@ def toucher(tmp_path_factory: pytest.TempPathFactory) -> Path:
                      "int main(int n, char **v) { if (n > 1) touch(strtoul(v[1], 0, 10)); return 0; }")
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of the documentation as HTML, built once for all workers; warnings are errors."""
-    base = tmp_path_factory.getbasetemp()
+def once(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], object]) -> Path:
+    """A directory that one of pytest's workers fills, and all use; what fails for one fails for all."""
+    base = factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         base = base.parent  # that of all workers
-    html, done = base / "site", base / "site-done"
-    with (base / "site-lock").open("w") as lock:
+    directory, done = base / name, base / f"{name}-done"
+    with (base / f"{name}-lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
-            # Not from the source tree, which has no extension modules.
-            built = run(sys.executable, "-m", "sphinx", "-W", "-n", "-q", "-T", ROOT / "docs", html, cwd=base, timeout=1200)
-            done.write_text("" if built.returncode == 0 else built.stderr or built.stdout or "failed")
-    if problems := done.read_text():
-        pytest.fail(f"sphinx-build -W -n:\n{problems}", pytrace=False)
-    return html
+            directory.mkdir(exist_ok=True)
+            try:
+                fill(directory)
+            except AssertionError as error:
+                done.write_text(str(error) or "failed")
+            else:
+                done.touch()
+    if problem := done.read_text():
+        pytest.fail(f"{name}: {problem}", pytrace=False)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of the documentation as HTML; warnings are errors."""
+    def build(html: Path) -> None:
+        # Not from the source tree, which has no extension modules.
+        built = run(sys.executable, "-m", "sphinx", "-W", "-n", "-q", "-T", ROOT / "docs", html, cwd=html.parent, timeout=1200)
+        assert built.returncode == 0, built.stderr or built.stdout
+
+    return once(tmp_path_factory, "site", build)
+
+
+@pytest.fixture(autouse=True)
+def _signal_mask() -> Generator[None, None, None]:
+    """A test that runs a command in this process may leave signals blocked, which later commands would inherit."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    yield
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)

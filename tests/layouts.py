@@ -17,9 +17,9 @@ from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.die import DIE
 
 from native import CC, build
-from pypfm import _dwarf
-from pypfm._layout.model import Member, TypeLayout
 from pypfm.config import Library
+from pypfm.layout import dwarf
+from pypfm.layout.model import Member, TypeLayout
 
 Aggregate = type[ctypes.Structure] | type[ctypes.Union]
 
@@ -255,14 +255,14 @@ def declaring_files(unit: CompileUnit) -> list[str]:
     return ["", *(f"{['', *directories][f.dir_index]}/{f.name.decode()}" for f in files)]  # counted from 1
 
 
-def public_types(api: Types, info: _dwarf.DebugInfo) -> Iterator[DIE]:
+def public_types(api: Types, info: dwarf.DebugInfo) -> Iterator[DIE]:
     """The typedefs and tagged structures of the installed headers, in each compile unit that sees them."""
     files: dict[int, list[str]] = {}
     for die in info.entries():
         offset = die.cu.cu_offset
         if offset not in files:
             files[offset] = declaring_files(die.cu)
-        path = Path(files[offset][_dwarf.number(die, "decl_file") or 0]).resolve()
+        path = Path(files[offset][dwarf.number(die, "decl_file") or 0]).resolve()
         if path.is_relative_to(api.library.include_dir.resolve()):
             yield die
 
@@ -278,23 +278,23 @@ class DwarfAnswers:
 
 
 def add_type(answers: DwarfAnswers, die: DIE) -> None:
-    name = _dwarf.type_name(die)
-    inner = die if die.tag == "DW_TAG_structure_type" else _dwarf.target(die)
+    name = dwarf.type_name(die)
+    inner = die if die.tag == "DW_TAG_structure_type" else dwarf.target(die)
     assert inner is not None
-    if _dwarf.number(inner, "declaration"):
+    if dwarf.number(inner, "declaration"):
         answers.incomplete.add(name)
     elif inner.tag in ("DW_TAG_structure_type", "DW_TAG_union_type"):
-        layout = from_described(_dwarf.layout_of(inner, name, ""))
+        layout = from_described(dwarf.layout_of(inner, name, ""))
         assert answers.layouts.setdefault(name, layout) == layout, f"{name} differs between source files"
     elif inner.tag == "DW_TAG_enumeration_type":
-        answers.enums[name] = _dwarf.enumerators(inner)
+        answers.enums[name] = dwarf.enumerators(inner)
     else:
-        answers.scalars[name] = _dwarf.scalar(die)
+        answers.scalars[name] = dwarf.scalar(die)
 
 
 def from_dwarf(api: Types, library: Path) -> DwarfAnswers:
     answers = DwarfAnswers()
-    with _dwarf.opened(library) as info:
+    with dwarf.opened(library) as info:
         for die in public_types(api, info):
             add_type(answers, die)
     return answers

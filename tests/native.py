@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -13,8 +12,9 @@ import pytest
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
-from conftest import ROOT
+from conftest import ROOT, once
 from pypfm.config import LIBRARIES, Library
+from tools import needs
 
 PFM3, PFM3_MANUAL, PFM4, PMC = (LIBRARIES[name] for name in ("pfm3", "pfm3-manual", "pfm4", "pmc"))
 TABLES = ROOT / "csrc" / "tables"
@@ -24,13 +24,15 @@ CXX = os.environ.get("CXX", "g++")
 # Event tables of each library, and the files that each is generated from.
 EVENT_TABLES = {
     "pfm3": {model: [f"{model}_events"] for model in ("gen_ia64", "itanium", "itanium2", "montecito")},
-    "pfm4": {"glm": ["glm_events", "glm_umasks"], "perf": ["perf_events", "perf_umasks"]},
+    "pfm4": {"glm": ["glm_events", "glm_umasks"], "perf": ["perf_events", "perf_umasks"],
+             "pfm4_gen_ia64": ["gen_ia64_events"], "pfm4_ita": ["itanium_events"], "pfm4_ita2": ["itanium2_events"],
+             "pfm4_mont": ["montecito_events"]},
     "pmc": {f"pmc_{machine}": [f"pmc_{machine}_events"] for machine in ("linux", "xscale", "i586", "i686", "k7")},
 }
 # Sources that libraries share, and directories of headers that only their own sources see.
 SHARED_SOURCES = {
-    "pfm3": ["names/names.c"], "pfm4": ["names/names.c"],
-    "pmc": ["counting/counting.c", "counting/set.c"],
+    "pfm3": ["ia64/processor.c", "names/names.c"], "pfm4": ["ia64/processor.c", "names/names.c"],
+    "pmc": [f"counting/{name}.c" for name in ("counting", "set", "threads", "guard")],
 }
 PRIVATE_INCLUDES = {"pmc": ["pfm4/include"]}
 
@@ -42,10 +44,6 @@ def headers(library: Library) -> list[str]:
 
 def csrc(library: Library) -> Path:
     return ROOT / "csrc" / (library.form_of or library.name)
-
-
-def tool(name: str) -> str | None:
-    return shutil.which(name)
 
 
 def attempt(*command: object, source: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -66,7 +64,8 @@ def library_sources(library: Library, directory: Path) -> list[Path]:
     generated = []
     for model, tables in EVENT_TABLES[csrc(library).name].items():
         out = directory / f"{model}_events.c"
-        build(sys.executable, TABLES / "generate.py", csrc(library).name, model, out, *(TABLES / f"{t}.csv" for t in tables))
+        kind = "pfm4_ia64" if model.startswith("pfm4_") else csrc(library).name
+        build(sys.executable, TABLES / "generate.py", kind, model, out, *(TABLES / f"{t}.csv" for t in tables))
         generated.append(out)
     shared = [ROOT / "csrc" / name for name in SHARED_SOURCES[csrc(library).name]]
     return [*sorted(csrc(library).glob("*.c")), *shared, *generated]
@@ -86,6 +85,12 @@ def build_library(library: Library, directory: Path, *flags: str, sources: Seque
     return out
 
 
+def debug_library(library: Library, factory: pytest.TempPathFactory) -> Path:
+    """A library of our own with its debug information, all types included; built once."""
+    flags = ["-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types"]
+    return once(factory, f"dwarf-{library.name}", lambda directory: build_library(library, directory, *flags)) / library.soname
+
+
 def build_program(library: Library, source: Path, out: Path, *flags: str, libs: Sequence[str] = ()) -> Path:
     build(CC, "-std=c11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", *flags, *library.cflags, source,
           "-o", out, *libs)
@@ -96,10 +101,7 @@ def build_program(library: Library, source: Path, out: Path, *flags: str, libs: 
 
 def exported(path: Path) -> dict[str, str]:
     """Exported symbols and their kinds, as nm prints them."""
-    nm = tool("nm")
-    if nm is None:
-        pytest.skip("no nm (binutils) on this machine")
-    rows = [line.split() for line in build(nm, "-D", "--defined-only", path).splitlines()]
+    rows = [line.split() for line in build(needs("nm"), "-D", "--defined-only", path).splitlines()]
     return {row[-1]: row[-2] for row in rows}
 
 

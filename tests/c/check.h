@@ -5,17 +5,25 @@
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The exit status of a program that this host does not let run; it has printed why. */
 #define CHECK_SKIPPED	77
+
+/* Under valgrind and sanitizers (the tests say so): there are more page faults, and less patience. */
+#define CHECK_ROUGHLY	(getenv("CHECK_ROUGHLY") != NULL)
 
 static int check_failures;
 
 #define CHECK(condition)	check_true((condition) != 0, #condition, __FILE__, __LINE__)
 #define CHECK_EQ(got, want)	check_equal((long long)(got), (long long)(want), #got, __FILE__, __LINE__)
 #define CHECK_TEXT(got, want)	check_text((got), (want), #got, __FILE__, __LINE__)
+
+/* The call fails with this errno. */
+#define CHECK_ERRNO(call, code)	check_errno((errno = 0, (call)), (code), #call, __FILE__, __LINE__)
 
 static inline void
 check_true(int ok, const char *what, const char *file, int line)
@@ -42,6 +50,15 @@ check_text(const char *got, const char *want, const char *what, const char *file
 	if (strcmp(got, want) == 0)
 		return;
 	printf("%s:%d: %s is\n\t%s\nnot\n\t%s\n", file, line, what, got, want);
+	check_failures++;
+}
+
+static inline void
+check_errno(int got, int code, const char *what, const char *file, int line)
+{
+	if (got == -1 && errno == code)
+		return;
+	printf("%s:%d: %s is %d with errno %d, not -1 with errno %d\n", file, line, what, got, errno, code);
 	check_failures++;
 }
 

@@ -48,6 +48,23 @@ descriptors(void)
 	counting_ring_close(NULL);
 }
 
+/* Counters of a PMU that were shared. */
+static void
+scaling(void)
+{
+	static const struct { struct counting_value value; int ret; uint64_t count; } cases[] = {
+		{ { 0, 0, 0 }, 0, 0 }, { { 7, 9, 9 }, 0, 7 }, { { 7, 10, 5 }, 0, 14 }, { { 1, 3, 2 }, 0, 2 }, { { 1, 5, 4 }, 0, 1 },
+		{ { 0, 10, 0 }, -EBUSY, 0 }, { { UINT64_MAX / 2, UINT64_C(1) << 62, UINT64_C(1) << 61 }, 0, UINT64_MAX - 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t count = 1;
+
+		CHECK_EQ(counting_scale(&cases[i].value, &count), cases[i].ret);
+		CHECK_EQ(count, cases[i].count);
+	}
+}
+
 /* An event that no kernel has. */
 static void
 no_event(void)
@@ -66,16 +83,18 @@ set_of_this_process(void)
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .exclude_kernel = 1 };
 	struct counting_set *set;
 	uint64_t value;
-	int fd;
+	int fd, ret = counting_set_open(&attr, &set);
 
-	if (counting_set_open(&attr, &set) < 0)
+	if (ret < 0) {
+		printf("perf_event_open: %s: a set is not tried\n", strerror(-ret));
 		return;
+	}
 	CHECK_EQ(counting_set_enable(set), 0);
 	CHECK_EQ(counting_set_read(set, &value), 0);
 	CHECK_EQ(counting_set_signal(set, SIGUSR1), 0);
 	/* The program closes the descriptor, and has it for a file of its own. */
-	fd = dup(0) + 1;	/* the list of threads was before it */
-	close(fd - 1);
+	fd = dup(0) - 1;
+	close(fd + 1);
 	close(fd);
 	CHECK_EQ(counting_set_signal(set, SIGUSR1), -EBADF);
 	CHECK_EQ(dup2(0, fd), fd);
@@ -166,6 +185,7 @@ int
 main(void)
 {
 	descriptors();
+	scaling();
 	no_event();
 	set_of_this_process();
 	ring_of_records();

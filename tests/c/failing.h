@@ -51,12 +51,20 @@ FAILING(int, pipe2, (int ends[2], int flags), (ends, flags))
 FAILING(int, sigaction, (int number, const struct sigaction *new, struct sigaction *old), (number, new, old))
 FAILING(int, getitimer, (int which, struct itimerval *now), (which, now))
 FAILING(int, setitimer, (int which, const struct itimerval *new, struct itimerval *old), (which, new, old))
-FAILING(ssize_t, getdents64, (int fd, void *to, size_t size), (fd, to, size))
 FAILING(ssize_t, process_vm_readv, (pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote,
 				    unsigned long remotes, unsigned long flags), (pid, local, locals, remote, remotes, flags))
 FAILING(ssize_t, process_vm_writev, (pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote,
 				     unsigned long remotes, unsigned long flags), (pid, local, locals, remote, remotes, flags))
 FAILING(long, syscall, (long number, long a, long b, long c, long d, long e), (number, a, b, c, d, e))
+
+struct dirent *__real_readdir(DIR *directory);
+struct dirent *__wrap_readdir(DIR *directory);
+
+struct dirent *
+__wrap_readdir(DIR *directory)
+{
+	return failing_now() ? NULL : __real_readdir(directory);
+}
 
 /* By its identifier the library knows an event as its own: that it can be asked for is no more than true. */
 int __real_ioctl(int fd, unsigned long request, void *argument);

@@ -15,28 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The call fails with this errno. */
-#define CHECK_ERRNO(call, code)	check_errno((errno = 0, (call)), (code), #call, __FILE__, __LINE__)
-
 /* XScale's */
 #define DCACHE_MISS	0xb
 #define INSTRUCTIONS	0x7
 #define CLOCK		0x100
 
-/* Under valgrind and sanitizers (the tests say so): there are more page faults, and less patience. */
-#define CHECK_ROUGHLY	(getenv("CHECK_ROUGHLY") != NULL)
-
 static char check_directory[] = "/tmp/pmc-check-XXXXXX";
 static pid_t check_process;
-
-static inline void
-check_errno(int got, int code, const char *what, const char *file, int line)
-{
-	if (got == -1 && errno == code)
-		return;
-	printf("%s:%d: %s is %d with errno %d, not -1 with errno %d\n", file, line, what, got, errno, code);
-	check_failures++;
-}
 
 static inline void
 check_remove(void)

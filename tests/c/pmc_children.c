@@ -1,9 +1,12 @@
 /*
- * More children, one after the other and many at a time, than a model has accounts for: 4096.
+ * More children, one after the other and many at a time, than a model has accounts for: 4096; and children
+ * that are killed while they count.
  */
 #include "pmc_check.h"
 
-enum { IN_TURN = 5000, AT_A_TIME = 200 };
+#include <sys/mman.h>
+
+enum { IN_TURN = 5000, AT_A_TIME = 200, KILLED = 500, OTHERS = 3 };
 
 static void
 in_turn(void)
@@ -46,6 +49,52 @@ at_a_time(void)
 		CHECK_EQ(wait_for(-1), 0);
 }
 
+static void
+count_on(volatile long long *counted)
+{
+	for (;;) {
+		pmc_model_advance(DCACHE_MISS, 1);
+		++*counted;
+	}
+}
+
+/* At any moment, while others count, too: all that it has counted is there, or all but what it was counting. */
+static void
+killed_at_work(void)
+{
+	volatile long long *counted = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	long long before = accumulated(1), sum;
+	pid_t others[OTHERS];
+
+	CHECK(counted != MAP_FAILED);
+	for (int i = 0; i < OTHERS; i++) {
+		others[i] = fork();
+		if (others[i] == 0)
+			count_on(&counted[1 + i]);
+	}
+	for (int i = 0; i < KILLED; i++) {
+		pid_t child;
+
+		*counted = 0;
+		child = fork();
+		if (child == 0)
+			count_on(counted);
+		usleep((useconds_t)(i * 7 % 500));
+		CHECK_EQ(kill(child, SIGKILL), 0);
+		CHECK_EQ(wait_for(child), -SIGKILL);
+		sum = accumulated(1);
+		CHECK(sum - before == *counted || sum - before == *counted + 1);
+		before = sum;
+	}
+	for (int i = 0; i < OTHERS; i++) {
+		kill(others[i], SIGKILL);
+		CHECK_EQ(wait_for(others[i]), -SIGKILL);
+		sum = accumulated(1);
+		CHECK(sum - before == counted[1 + i] || sum - before == counted[1 + i] + 1);
+		before = sum;
+	}
+}
+
 int
 main(void)
 {
@@ -58,6 +107,7 @@ main(void)
 	CHECK_EQ(accumulated(1), 3 * IN_TURN + AT_A_TIME * 1010);
 	in_turn();
 	CHECK_EQ(accumulated(1), 6 * IN_TURN + AT_A_TIME * 1010);
+	killed_at_work();
 	CHECK_EQ(value_of(1), 0);
 	return check_result();
 }

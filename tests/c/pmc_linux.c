@@ -2,12 +2,11 @@
  * This host's counters: page faults of a known number of pages, across threads, fork, exec and signals.
  * With an argument: touch that many pages and end, as what is executed.
  */
+#include "pages.h"
 #include "pmc_check.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <spawn.h>
-#include <sys/mman.h>
 
 #define TASK_CLOCK	0x81
 #define PAGE_FAULTS	0x82
@@ -15,30 +14,6 @@
 enum { PAGES = 1000, FEW = 200 };
 
 static char *program;
-
-/* At least so many, and not many more: what else there is to fault for. */
-static bool
-about(long long count, long long least)
-{
-	return count >= least && (CHECK_ROUGHLY || count < least + FEW);
-}
-
-/* At least one fault a page. */
-static void *
-touch(void *count)
-{
-	size_t size = (size_t)sysconf(_SC_PAGESIZE), pages = (size_t)count;
-	char *memory = mmap(NULL, pages * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	CHECK(memory != MAP_FAILED);
-	madvise(memory, pages * size, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < pages; i++)
-		*(volatile char *)(memory + i * size) = 1;
-	munmap(memory, pages * size);
-	return NULL;
-}
-
-#define TOUCH(n)	touch((void *)(size_t)(n))
 
 static void
 begin(int ctr)
@@ -104,15 +79,6 @@ every_counter_takes_any_event(void)
 	CHECK_ERRNO(configure(0, PAGE_FAULTS, 0), ENODEV);
 }
 
-static pthread_barrier_t barrier;
-
-static void *
-touch_later(void *count)
-{
-	pthread_barrier_wait(&barrier);
-	return touch(count);
-}
-
 /* Threads of before CONFIGURE and of after START. */
 static void
 threads(void)
@@ -120,13 +86,13 @@ threads(void)
 	pthread_t before, after;
 	long long value;
 
-	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_barrier_init(&touch_barrier, NULL, 2);
 	pthread_create(&before, NULL, touch_later, (void *)PAGES);
 	begin(1);
 	pthread_create(&after, NULL, touch, (void *)PAGES);
 	pthread_join(after, NULL);
 	CHECK(value_of(1) >= PAGES);
-	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&touch_barrier);
 	pthread_join(before, NULL);
 	value = value_of(1);
 	CHECK(about(value, 2 * PAGES));
@@ -200,6 +166,30 @@ executed(void)
 	CHECK_EQ(posix_spawn(&child, program, NULL, NULL, args, environ), 0);
 	CHECK_EQ(wait_for(child), 0);
 	CHECK(accumulated(1) - before >= sum + PAGES);
+}
+
+/* Whatever the process itself has counted - nothing, one, more - its children's count is the children's. */
+static void
+beside_a_count_of_one(void)
+{
+	char *args[] = { program, (char[]){ "1000" }, NULL };
+	int ones = 0;
+
+	for (int tries = 0; tries < 100 && ones < 3; tries++) {
+		long long before;
+		pid_t child;
+
+		begin(1);
+		before = accumulated(1);
+		while (value_of(1) < 1)
+			TOUCH(1);
+		CHECK_EQ(posix_spawn(&child, program, NULL, NULL, args, environ), 0);
+		CHECK_EQ(wait_for(child), 0);
+		ones += value_of(1) == 1;
+		CHECK(accumulated(1) - before >= PAGES);
+	}
+	if (!CHECK_ROUGHLY)
+		CHECK(ones > 0);
 }
 
 /* Only running counters are inherited: a child made before START has no part in it. */
@@ -299,11 +289,15 @@ profil_counts_faults(void)
 static void
 daemon_closes_all(void)
 {
+	long long children;
 	int ends[2];
 	char byte;
 
 	begin(1);
 	begin(2);
+	IN_CHILD(TOUCH(PAGES););
+	children = accumulated(2);
+	CHECK(about(children, PAGES));
 	CHECK_EQ(profile(3, PAGE_FAULTS, 1000000), 0);
 	CHECK_EQ(close_range(3, ~0U, 0), 0);
 	for (int i = 0; i < 10; i++)	/* the numbers are the program's own now; the last is read */
@@ -319,6 +313,7 @@ daemon_closes_all(void)
 	CHECK_EQ(start(2), 0);
 	TOUCH(PAGES);
 	CHECK(value_of(2) >= PAGES);
+	CHECK_EQ(accumulated(2), children);	/* what was read before is not forgotten */
 	for (int fd = 3; fd < 23; fd++)
 		CHECK(fcntl(fd, F_GETFD) >= 0);
 	CHECK_EQ(read(ends[0], &byte, 1), 1);
@@ -345,6 +340,7 @@ main(int argc, char **argv)
 	forks();
 	killed();
 	executed();
+	beside_a_count_of_one();
 	made_before_start();
 	profiles();
 	profil_counts_faults();

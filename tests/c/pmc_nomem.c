@@ -8,12 +8,16 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 
+void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
 void *__real_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
 int __real_open(const char *path, int flags, ...);
 int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
+void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
 void *__wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
@@ -28,6 +32,18 @@ fails(void)
 		return false;
 	failed++;
 	return true;
+}
+
+void *
+__wrap_malloc(size_t size)
+{
+	return fails() ? (errno = ENOMEM, NULL) : __real_malloc(size);
+}
+
+void *
+__wrap_realloc(void *memory, size_t size)
+{
+	return fails() ? (errno = ENOMEM, NULL) : __real_realloc(memory, size);
 }
 
 void *

@@ -1,5 +1,5 @@
 /*
- * Eight threads on one counter: every operation answers what some order of the calls explains, and
+ * Eight threads on one counter: every operation returns what some order of the calls explains, and
  * nothing is lost.
  */
 #include "pmc_check.h"

@@ -434,7 +434,7 @@ fine_mode_queries(void)
 	out.pfp_pmc_count = 0xffffffff;
 	CHECK_EQ(pfm_ita2_irange_is_fine(&out, &ita2), 0);
 	CHECK_EQ(pfm_mont_irange_is_fine(&out, &mont), 0);
-	out.pfp_pmc_count = 511;	/* the last entries are looked at, not one behind */
+	out.pfp_pmc_count = 511;	/* the last entries are looked at, not one more */
 	CHECK_EQ(pfm_ita2_irange_is_fine(&out, &ita2), 1);
 	out.pfp_pmc_count = 2;
 	ita2.pfp_ita2_irange.rr_nbr_used = 0;

@@ -1,6 +1,6 @@
 /*
  * The inline helpers of pfmlib.h for register masks: word borders, the end of a
- * mask, numbers behind it, NULL, and destinations that are operands too.
+ * mask, numbers beyond it, NULL, and destinations that are operands too.
  */
 #include "check_pfm3.h"
 

@@ -147,7 +147,7 @@ replay_process(char **lines, const struct replay_call *calls)
 	return end;
 }
 
-/* The lines of a file, with NULL behind the last; *text is what they are in. */
+/* The lines of a file, with NULL after the last; *text is what they are in. */
 static char **
 read_lines(const char *path, char **text)
 {

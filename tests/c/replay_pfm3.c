@@ -5,6 +5,7 @@
 #include "replay_fields.h"
 
 #include <dlfcn.h>
+#include <endian.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -104,6 +105,15 @@ fill_events(char *text, pfmlib_input_param_t *in)
 	return ret;
 }
 
+/* Store the low bytes of a number as an integer of that size, on any byte order. */
+static void
+store_low_bytes(unsigned char *to, uint64_t value, size_t size)
+{
+	const size_t first = __BYTE_ORDER == __LITTLE_ENDIAN ? 0 : sizeof(value) - size;
+
+	memcpy(to, (const unsigned char *)&value + first, size);
+}
+
 /* Set the members that a text names; a name that is not known ends the program. */
 static void
 fill_members(char *text, unsigned char *structure)
@@ -117,7 +127,7 @@ fill_members(char *text, unsigned char *structure)
 			;
 		if (!field->path)
 			exit(2);
-		memcpy(structure + field->offset, &value, field->size);	/* the low bytes come first */
+		store_low_bytes(structure + field->offset, value, field->size);
 	}
 }
 

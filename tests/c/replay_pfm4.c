@@ -24,7 +24,7 @@ initialize(char **a)
 
 /* ---- encodings ------------------------------------------------------------------- */
 
-/* The caller's structures, with room behind them for sizes that are not ours. */
+/* The caller's structures, with room after them for sizes that are not ours. */
 static union {
 	pfm_pmu_encode_arg_t	raw;
 	pfm_perf_encode_arg_t	perf;

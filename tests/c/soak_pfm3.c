@@ -78,7 +78,7 @@ dispatch(unsigned int which, unsigned int seed)
 		in.pfp_events[i].event = (seed * 17 + i * 101) % model->table->count;
 		in.pfp_events[i].num_masks = pfm3_num_masks(model, &model->table->events[in.pfp_events[i].event]) != 0;
 	}
-	ret = pfm3_dispatch(model, &settings, &in, given ? &model_in : NULL, &out, given ? &model_out : NULL);
+	ret = pfm3_dispatch(model, &settings, &in, given ? &model_in : NULL, &out, given ? &model_out : NULL, NULL);
 	hash = soak_hash(which, &ret, sizeof(ret));
 	if (ret != PFMLIB_SUCCESS)
 		return hash;

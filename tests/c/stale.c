@@ -1,6 +1,6 @@
 /*
  * Memory safety of pfm_dispatch_events(): structures with stale or absurd
- * contents.  Where libpfm 3.10 wrote behind an array or crashed, an error code
+ * contents.  Where libpfm 3.10 wrote past an array or crashed, an error code
  * comes back and not one byte outside the structures changes.
  */
 #include "check_pfm3.h"
@@ -55,7 +55,7 @@ check_canaries(void)
 	CHECK(intact(ita2.before, sizeof(ita2.before)) && intact(ita2.after, sizeof(ita2.after)));
 	CHECK(intact(mont.before, sizeof(mont.before)) && intact(mont.after, sizeof(mont.after)));
 #ifndef PFMLIB_MANUAL_LAYOUT
-	for (int i = 0; i < 6; i++) {	/* behind the ranges, inside the structure */
+	for (int i = 0; i < 6; i++) {	/* after the ranges, inside the structure */
 		CHECK_EQ(ita2.out.reserved[i], 0);
 		CHECK_EQ(mont.out.reserved[i], 0);
 	}

@@ -2,55 +2,45 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pypfm._pfm3 import ffi
+from pypfm._c.pfm3 import ffi
 
-from broken import DISPATCH, EVENT_NAME, INITIALIZE4, changed, with_code
+from broken import DISPATCH, INITIALIZE4, changed, with_code
 from native import CC, PFM3, PFM4, build, build_library
-from pypfm.conform import _process, runner, structures
-from pypfm.conform._leaves import leaves
-from pypfm.conform._library import loaded_file
-from pypfm.conform._why import why
-from pypfm.conform._words import differences
+from pypfm.conform import runner
+from pypfm.conform.checks import file, structures
+from pypfm.conform.checks.differences import differences
 from pypfm.conform.model import Vector
 from pypfm.conform.record import record
+from pypfm.conform.report.why import why
+from pypfm.conform.worker import process
+from pypfm.conform.worker.leaves import leaves
+from pypfm.conform.worker.library import loaded_file
 from pypfm.errors import ConformError
 
 CYCLES = {"event": "CPU_CYCLES"}
-# Beginnings of functions, behind which a test puts code.
+# Beginnings of functions, after which a test puts code.
 FORCE = "pfm_force_pmu(int type)\n{\n"
 FIND3 = "pfm_find_event(const char *str, unsigned int *idx)\n{\n"
 FIND4 = "pfm_find_event(const char *str)\n{\n"
 
 
 def said(library: Path, api: str | None, vectors: list[Vector], start: list[Vector] | None = None) -> list[dict[str, Any]]:
-    """The messages about a job, behind that about loading."""
-    job = {"library": str(library), "api": api, "start": start or [], "vectors": vectors, "timeout": 5.0,
-           "descriptions": False}
-    read_end, write_end = os.pipe()
-    try:
-        done = subprocess.run([sys.executable, "-c", _process._PROGRAM, str(write_end), *sys.path], input=json.dumps(job),
-                              text=True, capture_output=True, pass_fds=[write_end], check=False, timeout=120)
-    finally:
-        os.close(write_end)
-    with os.fdopen(read_end) as stream:
-        messages = [json.loads(line) for line in stream]
-    assert (done.returncode, done.stderr) == (0, "")
-    assert messages.pop() == {"done": True}
-    return messages
+    """The messages about a job, after that about loading."""
+    job: dict[str, Any] = {"library": str(library), "api": api, "start": start or [], "vectors": vectors,
+                           "timeout": 5.0, "descriptions": False}
+    with process.Worker() as worker:
+        return list(worker.do(job))
 
 
 def answers(library: Path, api: str, *vectors: Vector, start: list[Vector] | None = None) -> list[Any]:
     loaded, *messages = said(library, api, list(vectors), start)
     assert loaded["loaded"] == str(library)
+    assert list(messages.pop()) == ["changed", "end"]  # the last says what the calls have left
     del messages[:len(start or [])]
     assert [m.pop("at") for m in messages] == list(range(len(vectors)))
     return [m.get("answer", m) for m in messages]
@@ -85,7 +75,7 @@ def test_what_is_no_call() -> None:
         "ValueError", "AttributeError", "TypeError", "KeyError"]
 
 
-def test_what_a_libpfm_3_writes_behind_its_memory_is_noticed(tmp_path: Path) -> None:
+def test_what_a_libpfm_3_writes_after_its_memory_is_noticed(tmp_path: Path) -> None:
     output, model = (ffi.sizeof(f"pfmlib_{name}output_param_t") for name in ("", "ita2_"))
     library = fake(tmp_path, "libpfm.so.3", f"""
         int pfm_initialize(void) {{ return 0; }}
@@ -105,22 +95,26 @@ def test_what_a_libpfm_3_writes_behind_its_memory_is_noticed(tmp_path: Path) -> 
     assert (with_model["fine"], with_model["overrun"]) == (0, True)
 
 
-def test_what_a_libpfm_4_writes_behind_its_memory_is_noticed(tmp_path: Path) -> None:
+def test_what_a_libpfm_4_writes_after_its_memory_is_noticed(tmp_path: Path) -> None:
     library = fake(tmp_path, "libpfm.so.4", """
-        struct arg { unsigned long *codes; char **fstr; unsigned long size; int count, idx; char behind; };
+        struct arg { unsigned long *codes; char **fstr; unsigned long size; int count, idx; char after; };
         int pfm_initialize(void) { return 0; }
         int pfm_get_os_event_encoding(const char *event, int plm, int os, struct arg *arg)
         {
             arg->codes = calloc(64, 8);
             arg->count = *event == 'm' ? 100000 : 1;
-            arg->behind = *event == 'b';
+            if (*event != 'u')
+                arg->idx = 0;
+            if (*event == 'b')
+                arg->after = 0;
             return 0;
         }
     """)
-    plain, many, behind = answers(library, "pfm4", *map(encode, ("plain", "many", "behind")))
+    plain, many, after, unwritten = answers(library, "pfm4", *map(encode, ("plain", "many", "beyond", "unwritten")))
     assert plain == {"ret": 0, "idx": 0, "codes": ["0x0"], "fstr": ""}
     assert many == plain | {"codes": ["0x0"] * 64, "count": 100000}
-    assert behind == plain | {"overrun": True}
+    assert after == plain | {"overrun": True}
+    assert unwritten["idx"] not in (0, -1)
 
 
 def test_a_library_that_cannot_be_loaded_or_started(tmp_path: Path) -> None:
@@ -134,7 +128,12 @@ def test_a_library_that_cannot_be_loaded_or_started(tmp_path: Path) -> None:
 
 
 def test_writing_into_every_descriptor_is_a_crash(tmp_path: Path) -> None:
-    library = with_code(EVENT_NAME, tmp_path, 'for (int fd = 3; fd < 500; fd++) (void)!write(fd, "{}\\n", 3);')
+    library = fake(tmp_path, "libpfm.so.3", """
+        #include <unistd.h>
+        int pfm_force_pmu(int type) { return 0; }
+        int pfm_get_event_name(unsigned i, char *name, unsigned long size)
+        { for (int fd = 3; fd < 500; fd++) (void)!write(fd, "{}\\n", 3); return 0; }
+    """)
     found = said(library, "pfm3", [call("pfm_get_event_name", 1, 20)], FORCE_ITANIUM2)
     assert found[2] == {"ended": "wrote into a descriptor that is not its own", "hang": False, "at": 0}
 
@@ -147,19 +146,27 @@ def test_a_library_that_can_be_loaded_once(tmp_path: Path) -> None:
         int pfm_dispatch_events(void) {{ return 0; }}
         __attribute__((constructor)) static void once(void) {{ unlink("{tmp_path}/libpfm.so.3"); }}
     """)
-    with pytest.raises(ConformError, match=r"could be loaded once, then no more: .*cannot open shared object file"):
-        runner.run(str(library))
+    report = runner.run(str(library))
+    assert report.status == 4
+    assert {f.function for f in report.findings} == {"dlopen"}
+    assert report.findings[0].differences[0].got == "another one, or changed, since it was loaded: nothing is known of it"
 
 
-def test_a_worker_that_says_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_process, "_PROGRAM", "import os, sys; os.write(int(sys.argv[1]), b'chatter\\n'); sys.stdin.read()")
-    with pytest.raises(ConformError, match=r"^a worker process said what is no JSON: b'chatter"):
-        runner.run(str(PFM3.path))
+@pytest.mark.parametrize(("program", "got"), [
+    ("socket.socket(fileno=int(sys.argv[1])).sendall(b'chatter\\n'); sys.stdin.read(); time.sleep(60)",
+     "had its watching process say what is no JSON: b'chatter'"),
+    ("raise SystemExit('no room')", "the process that watches it: ended the process with status 1: no room"),
+])
+def test_a_worker_that_says_something_else(program: str, got: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever becomes of a worker, there is a report."""
+    monkeypatch.setattr(process, "PROGRAM", f"import socket, sys, time; {program}")
+    report = runner.run(str(PFM3.path))
+    assert [(f.function, f.kind, f.differences[0].got) for f in report.findings] == [("dlopen", "crash", got)]
 
 
 def test_a_file_that_cannot_be_read_has_no_digest() -> None:
     """As one that has gone since it was loaded."""
-    found = _process.library_file("asked", "/proc/self/mem")
+    found = file.library_file("asked", "/proc/self/mem")
     assert (found.sha256, found.soname, found.build_id) == ("", "", "")
     assert loaded_file(0) == ""
 
@@ -175,6 +182,7 @@ def test_a_library_that_dies_when_loaded_answers_nothing(tmp_path: Path) -> None
         runner.differential(str(PFM3.path), str(library), lambda _: [dispatch(CYCLES)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "why_not"), [
     (None, "not exported"),
     ("return PFM_ERR_NOMEM;", r"ret: expected PFM_SUCCESS \(0\), got PFM_ERR_NOMEM \(-7\)"),
@@ -196,21 +204,24 @@ def test_a_library_whose_calls_all_crash_records_nothing(tmp_path: Path) -> None
 
 # ---- probes of the layout --------------------------------------------------------------------------
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "code", "reason"), [
     (("api.c", FORCE), "return PFMLIB_ERR_BADHOST;", r"pfm_force_pmu\(3\) failed"),
     (("api.c", FIND3), "return PFMLIB_ERR_NOTFOUND;", "no event "),
     (INITIALIZE4, "return PFM_ERR_NOMEM;", r"pfm_initialize\(\) failed"),
     (("api.c", FIND4), "return PFM_ERR_NOTFOUND;", "no event "),
     (DISPATCH, 'for (int fd = 3; fd < 500; fd++) (void)!write(fd, "chatter\\n", 8);',
-     "the library wrote into a descriptor that is not its own"),
+     "wrote into a descriptor that is not its own"),
 ])
 def test_a_library_that_cannot_be_probed(place: tuple[str, str], code: str, reason: str, tmp_path: Path) -> None:
     name, text = place
     library = PFM4 if place in (INITIALIZE4, ("api.c", FIND4)) else PFM3
     path = changed(library, tmp_path, name, text, f"{text}\t{code}\n" if text.endswith("{\n") else f"\t{code}\n{text}")
     outcome = structures.probe(path, "pfm4" if library is PFM4 else "pfm3")
-    assert outcome.findings == []
-    assert re.search(reason, " ".join(outcome.notes))
+    assert {d.field for f in outcome.findings for d in f.differences} >= {"probes"}
+    assert re.search(reason, " ".join(d.got for f in outcome.findings for d in f.differences))
+    assert outcome.notes
+    assert all("not checked, for " in note for note in outcome.notes)
 
 
 def test_a_structure_in_a_structure_is_its_members() -> None:

@@ -13,23 +13,31 @@ from pathlib import Path
 
 import pytest
 
-from broken import DISPATCH, ENCODE, EVENT_NAME, INITIALIZE3, INITIALIZE4, changed, with_code
+from broken import DISPATCH, ENCODE, EVENT_NAME, INITIALIZE3, INITIALIZE4, changed, objects, with_code
 from conftest import clean_env
-from native import PFM3, PFM4, build_library, library_sources
+from native import PFM3, PFM4, build_library
 from pypfm.conform import runner, vectors
 from pypfm.conform.model import Difference, Finding, FindingKind, Report, Vector
-from pypfm.conform.vectors import function_of
-from pypfm.errors import ConformError
+from pypfm.conform.vectors import function_of, group_of
 from terminal import PYPFM, pypfm
 
+pytestmark = pytest.mark.slow
+
 TIMEOUT = 2.0  # seconds: on a busy machine, too, a call that returns does so earlier
-recorded = cache(vectors.recorded)
 NOT_RUN = Difference("process", "an answer", "")
 
 
+@cache
+def recorded(api: str) -> list[Vector]:
+    """The recorded vectors, of requests and event strings every fifth and the first of each process: breaks show in these."""
+    whole = vectors.recorded(api)
+    first = {group_of(v): i for i, v in reversed([*enumerate(whole)])}.values()
+    return [v for i, v in enumerate(whole) if v["kind"] not in ("dispatch", "encode") or i % 5 == 0 or i in first]
+
+
 def checked(library: Path, jobs: int = 2, timeout: float = TIMEOUT, only: Sequence[str] = ()) -> Report:
-    """A run over all recorded vectors, or those of some kinds."""
-    some = [v for v in recorded("pfm3") if v["kind"] in only] if only else None
+    """A run over the recorded vectors, or those of some kinds."""
+    some = [v for v in recorded("pfm3" if library.name == PFM3.soname else "pfm4") if not only or v["kind"] in only]
     return runner.run(str(library), vectors=some, jobs=jobs, timeout=timeout)
 
 
@@ -91,8 +99,8 @@ def test_two_fields_swapped(tmp_path: Path) -> None:
 
 
 def test_a_register_value(tmp_path: Path) -> None:
-    library = changed(PFM3, tmp_path, "job.c", "\tfill_register(&job->out->pfp_pmcs[job->pmcs++], num, value, at);\n",
-                      "\tfill_register(&job->out->pfp_pmcs[job->pmcs++], num, num == 15 ? value ^ 1 : value, at);\n")
+    library = changed(PFM3, tmp_path, "registers.c", ", num, value, at);\n",
+                      ", num, num == 15 ? value ^ 1 : value, at);\n")
     report = checked(library)
     wanted = about("pfm3", lambda v: v["kind"] == "dispatch" and 15 in [row[0] for row in v["expect"].get("pmcs", [])])
     assert [f.vector for f in report.findings] == wanted
@@ -101,7 +109,7 @@ def test_a_register_value(tmp_path: Path) -> None:
         assert finding.differences == (Difference(f"pmcs[{place}].value", value, hex(int(value, 16) ^ 1)),)
 
 
-def test_a_byte_behind_a_buffer(tmp_path: Path) -> None:
+def test_a_byte_after_a_buffer(tmp_path: Path) -> None:
     library = changed(PFM3, tmp_path, "api.c", "\tstrcpy(name, event->name);\n",
                       "\tstrcpy(name, event->name);\n\tname[maxlen] = 0;\n")
     report = checked(library)
@@ -113,8 +121,8 @@ def test_a_byte_behind_a_buffer(tmp_path: Path) -> None:
 
 
 def test_more_registers_than_there_is_room_for(tmp_path: Path) -> None:
-    library = changed(PFM3, tmp_path, "job.c", "\t\tjob->out->pfp_pmd_count = job->pmds;\n",
-                      "\t\tjob->out->pfp_pmd_count = 0xffffffff;\n")
+    library = changed(PFM3, tmp_path, "encode.c", "\t\tanswer->pmd_count = answer->pmds_written;\n",
+                      "\t\tanswer->pmd_count = 0xffffffff;\n")
     report = checked(library)
     assert [f.vector for f in report.findings] == about("pfm3", lambda v: v["kind"] == "dispatch" and not v["expect"]["ret"])
     assert {(d.field, d.got) for f in report.findings for d in f.differences} == {("pmds", "4294967295 of 512")}
@@ -143,7 +151,8 @@ def test_an_error_where_something_is_expected_to_be_started(tmp_path: Path) -> N
     ("raise(SIGSTOP);", "hang", "no answer in time"),
     ("exit(0);", "crash", "ended the process with status 0"),
     ("_exit(3);", "crash", "ended the process with status 3"),
-    ("{ if (fork() == 0) { sleep(60); _exit(0); } abort(); }", "crash", "SIGABRT"),
+    ("{ if (fork() == 0) { sleep(60); _exit(0); } abort(); }", "crash",
+     "SIGABRT; one that it had forked went on"),
     ("{ for (int fd = 0; fd < 1000; fd++) close(fd); for (;;) pause(); }", "hang", "no answer in time"),
     ("for (char *p; (p = malloc(1 << 28)); ) memset(p, 1, 1); abort();", "crash", "SIGABRT"),
     ("kill(0, SIGTERM);", "crash", "SIGTERM"),
@@ -165,10 +174,9 @@ def test_one_event_ends_the_process(code: str, kind: str, how: str, tmp_path: Pa
     'fputs("chatter\\n", stderr);',
     "for (int fd = 3; fd < 50; fd++) (void)!write(fd, \"chatter\\n\", 8);",
     "(void)!read(0, name, 1);",
-    "setenv(\"LIBPFM_FORCE_PMU\", \"1\", 1); chdir(\"/\"); umask(0);",
 ])
 def test_noise_is_no_difference(code: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    library = with_code(("api.c", EVENT_NAME[1]), tmp_path, "#include <sys/stat.h>\n" + code)
+    library = with_code(("api.c", EVENT_NAME[1]), tmp_path, code)
     report = checked(library, only=("call", "query"))
     assert report.findings == []
     assert report.notes == []
@@ -185,8 +193,9 @@ def test_a_function_that_always_ends_is_given_up(code: str, kind: str, most: int
     assert [f.kind for f in reports[0].findings] == [kind] * most
     assert {f.function for f in reports[0].findings} == {"pfm_dispatch_events"}
     assert tally.differ == most
-    assert tally.run + tally.not_run == 11155
-    assert tally.not_run > 11000
+    calls = about("pfm3", lambda v: v["kind"] == "dispatch")
+    assert tally.run + tally.not_run == len(calls) > 2000
+    assert tally.not_run > len(calls) - 155
     assert counted(reports[0]) == {"pfm_dispatch_events": (most, tally.not_run)}
     assert reports[0] == reports[1]
 
@@ -224,7 +233,7 @@ def test_initialisation_fails(tmp_path: Path) -> None:
     report = checked(library)
     assert {f.differences for f in report.findings} == {(Difference("ret", "PFM_SUCCESS (0)", "PFM_ERR_NOMEM (-7)"),)}
     assert len(report.findings) == 16
-    assert sum(t.not_run for t in report.tallies.values()) == 4859
+    assert sum(t.not_run for t in report.tallies.values()) == len(recorded("pfm4"))
 
 
 CONSTRUCTOR = "#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void early(void) { %s }\n"
@@ -236,7 +245,7 @@ CONSTRUCTOR = "#include <stdlib.h>\n#include <unistd.h>\n__attribute__((construc
 def test_loading_ends_the_process(code: str, kind: FindingKind, how: str, tmp_path: Path) -> None:
     extra = tmp_path / "early.c"
     extra.write_text(CONSTRUCTOR % code)
-    library = build_library(PFM3, tmp_path, sources=[*library_sources(PFM3, tmp_path), extra])
+    library = build_library(PFM3, tmp_path, sources=[*objects(PFM3).values(), extra])
     report = checked(library, timeout=1.0)
     assert report.findings == [Finding(kind, "dlopen", f"dlopen({library})", ended(how))]
     assert counted(report) == {"dlopen": (1, 0)}
@@ -249,7 +258,7 @@ def test_loading_ends_the_process(code: str, kind: FindingKind, how: str, tmp_pa
 def test_loading_ends_the_process_in_one_environment(tmp_path: Path) -> None:
     extra = tmp_path / "early.c"
     extra.write_text(CONSTRUCTOR % 'if (getenv("LIBPFM_IA64_CPUID3")) abort();')
-    report = checked(build_library(PFM3, tmp_path, sources=[*library_sources(PFM3, tmp_path), extra]))
+    report = checked(build_library(PFM3, tmp_path, sources=[*objects(PFM3).values(), extra]))
     assert [(f.function, f.differences) for f in report.findings] == [("dlopen", ended("SIGABRT"))] * 3
     assert report.findings[0].call.endswith("LIBPFM_IA64_CPUID3=0x1f010504")
     detected = about("pfm3", lambda v: "cpuid3" in v)
@@ -265,7 +274,7 @@ def test_half_a_file_crashes_the_loader(tmp_path: Path) -> None:
 
 
 def test_what_a_library_leaves_behind_is_ended(tmp_path: Path) -> None:
-    """Also what is in a session of its own; and nobody waits for it, though it holds all descriptors."""
+    """Also what is in a session of its own; nobody waits for it, though it holds all descriptors, and it is a finding."""
     pids = tmp_path / "pids"
     code = f"""
         static int calls;
@@ -279,7 +288,7 @@ def test_what_a_library_leaves_behind_is_ended(tmp_path: Path) -> None:
         }}
     """
     done = pypfm("conform", with_code(ENCODE, tmp_path / "library", code))
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (4, "")
     left = pids.read_text().split()
     assert len(left) > 2
     assert [pid for pid in left if Path(f"/proc/{pid}").exists()] == []
@@ -294,24 +303,24 @@ def test_a_library_that_writes_into_every_descriptor(tmp_path: Path) -> None:
 
 
 def test_a_library_that_kills_whom_it_can(tmp_path: Path) -> None:
-    """The process that supervises it is no library's to kill, but it can: one line, status 1."""
+    """The process that watches it is out of its reach: the attempt is the library's end, and a finding."""
     library = with_code(ENCODE, tmp_path, "kill(getppid(), SIGKILL);")
-    with pytest.raises(ConformError, match=r"^a worker process ended with status -9$"):
-        checked(library)
-    done = pypfm("conform", library)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "pypfm conform: a worker process ended with status -9\n"
+    report = checked(library)
+    assert {(f.kind, f.differences[0].got) for f in report.findings} == {
+        ("crash", "SIGSYS: it signals, traces or limits another process")}
+    assert pypfm("conform", library).returncode & 4
 
 
 def test_a_function_that_is_not_exported(tmp_path: Path) -> None:
     version = tmp_path / "version.map"
     version.write_text("{ local: pfm_get_event_code; pfm_mont_is_etb; };\n")
-    library = build_library(PFM3, tmp_path, f"-Wl,--version-script={version}")
+    library = build_library(PFM3, tmp_path, f"-Wl,--version-script={version}", sources=[*objects(PFM3).values()])
     report = checked(library)
     assert report.findings == []
     count = len(about("pfm3", lambda v: v.get("call") == "pfm_get_event_code"))
     assert counted(report) == {"pfm_get_event_code": (0, count)}
-    assert report.notes == [f"pfm_get_event_code() is not exported: {count} calls of it were not made"]
+    queries = len(about("pfm3", lambda v: v["kind"] == "query"))  # each would have made one more
+    assert report.notes == [f"pfm_get_event_code() is not exported: {count + queries} calls of it were not made"]
 
 
 # ---- two libraries --------------------------------------------------------------------------------
@@ -332,7 +341,7 @@ def test_the_other_library_crashes(tmp_path: Path) -> None:
     wanted = about("pfm3", asks_for("CPU_CYCLES"))
     report = runner.differential(str(PFM3.path), str(library), recorded, jobs=2)
     assert report.findings == []
-    assert report.notes == [f"{library} itself gave no answer to {len(wanted)} of 15853 calls: not compared"]
+    assert report.notes == [f"{library} itself gave no answer to {len(wanted)} of {len(recorded('pfm3'))} calls: not compared"]
     both = runner.differential(str(library), str(library), recorded, jobs=2)
     assert [f.vector for f in both.findings] == wanted
     assert {f.kind for f in both.findings} == {"crash"}
@@ -347,7 +356,7 @@ def test_who_ends_the_run_ends_everything(number: signal.Signals, tmp_path: Path
     wait_for(lambda: len(users(library)) >= 1)
     process.send_signal(number)
     assert process.communicate(timeout=60) == ("", "")
-    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    assert process.returncode == -number
     wait_for(lambda: not users(library))
 
 
@@ -370,7 +379,7 @@ def users(library: Path) -> list[Path]:
 def test_a_run_and_a_comparison_in_one_report(tmp_path: Path) -> None:
     library = changed(PFM4, tmp_path, "api.c", "\targ->idx = r.idx;\n\targ->cpu = cpu;\n",
                       "\targ->idx = r.idx;\n\targ->cpu = cpu + 1;\n")
-    some = recorded("pfm4")[::100]
+    some = recorded("pfm4")[::20]
     one, other = checked(library), runner.differential(str(library), str(PFM4.path), lambda _: some)
     both = runner.merged(one, other)
     assert both.findings == [*one.findings, *other.findings]
@@ -378,5 +387,5 @@ def test_a_run_and_a_comparison_in_one_report(tmp_path: Path) -> None:
     for name, tally in both.tallies.items():
         parts = [report.tallies[name] for report in (one, other) if name in report.tallies]
         assert (tally.run, tally.differ) == (sum(p.run for p in parts), sum(p.differ for p in parts))
-    assert both.tallies["pfm_get_os_event_encoding"].run == 4400 + sum(v["kind"] == "encode" for v in some)
+    assert both.tallies["pfm_get_os_event_encoding"].run == sum(v["kind"] == "encode" for v in [*recorded("pfm4"), *some])
     assert len(other.findings) > 5

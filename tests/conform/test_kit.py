@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from broken import changed
+from broken import changed, objects
 from conftest import run
 from native import PFM3, PFM4, build_library, csrc
 from pypfm import schemas
@@ -16,6 +16,8 @@ from pypfm.config import LIBRARIES
 from pypfm.conform import conform, random_calls
 from pypfm.conform.vectors import pmu_of
 from terminal import PYPFM, pypfm
+
+pytestmark = pytest.mark.slow
 
 DEBIAN = Path("/usr/lib/x86_64-linux-gnu/libpfm.so.4")
 
@@ -75,7 +77,7 @@ def test_a_missing_function(tmp_path: Path, no_vectors: Path) -> None:
 def test_the_function_that_identifies_an_api_may_be_missing(tmp_path: Path, no_vectors: Path) -> None:
     exports = tmp_path / "exports.map"
     exports.write_text((csrc(PFM4) / "libpfm4.map").read_text().replace("\tpfm_get_os_event_encoding;\n", ""))
-    library = build_library(PFM4, tmp_path, f"-Wl,--version-script={exports}")
+    library = build_library(PFM4, tmp_path, f"-Wl,--version-script={exports}", sources=[*objects(PFM4).values()])
     assert pypfm("conform", library, "--vectors", no_vectors).returncode == 1
     done = pypfm("conform", library, "--vectors", no_vectors, "--api", "pfm4")
     assert done.returncode == 8, done.stdout + done.stderr

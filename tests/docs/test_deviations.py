@@ -1,14 +1,18 @@
-"""Every row of docs/deviations names the test that holds it, and that test exists."""
+"""Every row of docs/deviations names the test that holds it; that test runs, and is about the row."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
+
+pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parents[1]
 PAGES = sorted((TESTS.parent / "docs/deviations").glob("*.rst"))
@@ -35,15 +39,109 @@ def test_the_pages_have_rows() -> None:
     assert {page for page, _ in ROWS} == {"pfm3", "pfm3_quirks", "pfm4", "pmc", "perfex"}
 
 
-@pytest.mark.parametrize(("page", "row"), ROWS, ids=[f"{page}-{i}" for i, (page, _) in enumerate(ROWS)])
-def test_the_test_exists(page: str, row: list[nodes.entry]) -> None:
-    what, tests = row[0].astext(), row[-1]
-    names = [literal.astext() for literal in tests.findall(nodes.literal)]
-    assert names or tests.astext().startswith("none: "), f"{page}: {what}: no test"
-    for name in names:
-        match = NAME.match(name)
-        assert match, f"{page}: {what}: {name}"
-        files = list(TESTS.rglob(match[1]))
-        assert len(files) == 1, f"{page}: {what}: {name}: {files}"
-        function = match[2]
-        assert function is None or f"def {function}(" in files[0].read_text(encoding="utf-8"), f"{page}: {what}: {name}"
+class Named(NamedTuple):
+    """A test that a row names: a whole file, or a function of it."""
+
+    name: str
+    path: Path
+    function: str | None
+
+    def functions(self) -> list[ast.FunctionDef]:
+        """The tests, as pytest collects them."""
+        found = ast.walk(ast.parse(self.path.read_text(encoding="utf-8")))
+        return [f for f in found if isinstance(f, ast.FunctionDef) and f.name.startswith("test_")
+                and self.function in (None, f.name)]
+
+    def text(self) -> str:
+        """What stands in the test and in what it uses of its file: tables of cases, helpers."""
+        text = self.path.read_text(encoding="utf-8")
+        if self.function is None or self.path.suffix == ".c":
+            return text
+        used = {n.id for f in self.functions() for n in ast.walk(f) if isinstance(n, ast.Name)}
+        body = ast.parse(text).body
+        return "".join(ast.get_source_segment(text, part) or "" for part in body if names_of(part) & {self.function, *used})
+
+
+def names_of(part: ast.stmt) -> set[str]:
+    """The names that a statement of a module defines."""
+    targets = part.targets if isinstance(part, ast.Assign) else [part.target] if isinstance(part, ast.AnnAssign) else []
+    return {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)} | {getattr(part, "name", "")}
+
+
+def named_in(row: list[nodes.entry]) -> list[Named]:
+    tests = []
+    for literal in row[-1].findall(nodes.literal):
+        match = NAME.match(literal.astext())
+        assert match, literal.astext()
+        paths = list(TESTS.rglob(match[1]))
+        assert len(paths) == 1, f"{literal.astext()}: {paths}"
+        tests.append(Named(literal.astext(), paths[0], match[2]))
+    return tests
+
+
+def always_skipped(function: ast.FunctionDef) -> bool:
+    """Whether a test is marked so that it never runs."""
+    marks = [ast.unparse(d) for d in function.decorator_list]
+    return any(re.search(r"mark\.skip(\(|$)|mark\.skipif\((True|1)\b|mark\.xfail", m) for m in marks)
+
+
+# Words that stand in nearly every row and file.
+COMMON = {"bits", "event", "events", "from", "have", "here", "none", "null", "pfmlib", "read", "says", "that", "the",
+          "this", "value", "values", "what", "when", "with"}
+
+
+def words(text: str) -> set[str]:
+    """The words of a text, and those that names are made of, without endings."""
+    return {w.lower()[:6] for w in re.findall(r"[A-Za-z][a-z]{2,}|[A-Z]{3,}|\d{2,}", text) if w.lower() not in COMMON}
+
+
+PARAMETERS = pytest.mark.parametrize(("page", "row"), ROWS, ids=[f"{page}-{i}" for i, (page, _) in enumerate(ROWS)])
+
+
+@PARAMETERS
+def test_the_test_runs(page: str, row: list[nodes.entry]) -> None:
+    """It is there, pytest collects it, it is not skipped whatever happens; a C program is one that a test builds."""
+    what, tests = row[0].astext(), named_in(row)
+    assert tests or row[-1].astext().startswith("none: "), f"{page}: {what}: no test"
+    for test in tests:
+        if test.path.suffix == ".c":
+            built = [TESTS / "c" / "CMakeLists.txt", *TESTS.rglob("test_*.py"), TESTS / "c_programs.py"]
+            assert test.function is None or re.search(rf"\b{test.function}\(", test.text()), test.name
+            assert any(test.path.stem in file.read_text(encoding="utf-8") for file in built), f"{test.name} is not built"
+        else:
+            assert test.path.name.startswith("test_"), f"{test.name}: pytest does not collect it"
+            assert test.functions(), f"{page}: {what}: {test.name} does not exist"
+            assert not all(map(always_skipped, test.functions())), f"{test.name} never runs"
+
+
+@PARAMETERS
+def test_the_test_is_about_the_row(page: str, row: list[nodes.entry]) -> None:
+    """They have words in common: a row whose test was moved, or was copied from another row, does not."""
+    told = words(" ".join(entry.astext() for entry in row[:-1]))
+    tests = named_in(row)
+    strange = [test.name for test in tests if not told & words(test.text())]
+    assert strange == [], f"{page}: {row[0].astext()}: nothing of {sorted(told)} stands there"
+
+
+def test_control_what_is_skipped_is_seen() -> None:
+    marks = {"@pytest.mark.skip": True, "@pytest.mark.skip(reason='x')": True, "@pytest.mark.skipif(True, reason='')": True,
+             "@pytest.mark.skipif(sys.platform == 'x', reason='')": False, "@needs_perf": False, "@pytest.mark.xfail": True}
+    for mark, skipped in marks.items():
+        function = ast.parse(f"{mark}\ndef test_it(): pass").body[0]
+        assert isinstance(function, ast.FunctionDef)
+        assert always_skipped(function) == skipped, mark
+
+
+EMPTY_ITEM = re.compile(r"<li>(?:\s|</?p>)*</li>")
+
+
+def test_no_list_item_of_the_site_is_empty(site: Path) -> None:
+    """What stands for "nothing to say" in a table must not be a dash: that is an empty list."""
+    found = {page.relative_to(site).as_posix(): n for page in site.rglob("*.html")
+             if (n := len(EMPTY_ITEM.findall(page.read_text(encoding="utf-8"))))}
+    assert found == {}
+
+
+@PARAMETERS
+def test_every_cell_says_something(page: str, row: list[nodes.entry]) -> None:
+    assert [cell.astext() for cell in row if not cell.astext().strip()] == [], f"{page}: {row[0].astext()}"

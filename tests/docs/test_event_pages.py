@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shutil
 import subprocess
 import zlib
 from functools import cache
@@ -16,6 +15,8 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup, Tag
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 TABLES = ROOT / "csrc" / "tables"
@@ -232,7 +233,8 @@ def test_rows_of_perfex(site: Path, cpu: str) -> None:
         for backend, column in (("perf", "perf"), ("valgrind", "source")):
             for r in rows_of(f"perfex_{backend}.csv", cpu, row["index"]):
                 shown = f"{r[column]} ({r['quality']})" if r[column] else r["quality"]
-                wanted.append((backend, f"{shown}: {r['note']}" if r["note"] else shown))
+                label = f"{backend} {r.get('tool', '')}".strip()
+                wanted.append((label, f"{shown}: {r['note']}" if r["note"] else shown))
         assert details == wanted
 
 
@@ -300,7 +302,7 @@ def in_browser(page: Path, script: str, scratch: Path, width: int) -> str:
     return match[1]
 
 
-needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium (Debian: chromium)")
+needs_chromium = pytest.mark.needs("chromium")
 
 
 @needs_chromium

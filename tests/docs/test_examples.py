@@ -17,8 +17,9 @@ import pytest
 
 import native
 from conftest import ROOT, clean_env, run
-from native import CC, tool
+from native import CC
 from terminal import PYPFM
+from tools import needs
 
 EXAMPLES = ROOT / "docs" / "examples"
 ITANIUM2, MONTECITO = {"LIBPFM_FORCE_PMU": "3"}, {"LIBPFM_FORCE_PMU": "4"}
@@ -76,7 +77,7 @@ OF_GUIDES = {"matrix", "mypfm"}
 VARIABLES = ("PERFEX_", "T5_EVENT", "PMC_MACHINE")
 
 every_run = pytest.mark.parametrize("example", RUNS, ids=str)
-pytestmark = pytest.mark.usefixtures("runtime_dir")
+pytestmark = [pytest.mark.usefixtures("runtime_dir"), pytest.mark.slow]
 
 
 def output(example: Run, *command: object) -> str:
@@ -111,8 +112,7 @@ def test_python_prints_what_c_prints(example: Run) -> None:
 
 @pytest.mark.parametrize("example", [r for r in RUNS if (EXAMPLES / f"{r.program}.f90").exists()], ids=str)
 def test_fortran_prints_what_c_prints(example: Run, tmp_path: Path) -> None:
-    if tool("gfortran") is None:
-        pytest.skip("no gfortran on this machine")
+    needs("gfortran")
     program = compiled(example, tmp_path, "gfortran -Wall -Werror", ".f90", "--libs")
     assert output(example, program) == example.expected.read_text(encoding="utf-8")
 
@@ -125,11 +125,22 @@ def test_every_program_is_run_in_both_languages() -> None:
     assert set(EXAMPLES.glob("*.out")) == {*(r.expected for r in RUNS), TOY.expected}
 
 
+@every_run
+@pytest.mark.parametrize("how", ["./{}", "python {}.py"])
+def test_the_readme_says_how_it_is_run(example: Run, how: str) -> None:
+    """The guides' tests run what it says: output and file differ in nothing."""
+    readme = re.sub(r" \\\n> ", " ", (EXAMPLES / "README.md").read_text(encoding="utf-8"))
+    variables = "".join(f"{name}={Path(value).name} " for name, value in example.env.items())
+    command = " ".join([how.format(example.program), *example.args, "2>&1 | diff -", example.expected.name])
+    assert f"\n$ {variables}{command}\n" in readme
+
+
 # ---- a machine of one's own ------------------------------------------------------------------------
 
 TOY = Run("pmc_machine", "pmc", {"PMC_MACHINE": "toy"}, label="toy")
 
 
+@pytest.mark.needs("git")
 def test_the_toy_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The patch applies to the sources, and the library that they make has the machine."""
     shutil.copytree(ROOT / "csrc", tmp_path / "csrc")
@@ -161,8 +172,7 @@ def shape(report: str) -> list[str]:
 @pytest.mark.parametrize(("order", "args"), [("rows", []), ("columns", ["columns"])])
 def test_reports_of_the_matrix(order: str, args: list[str], tmp_path: Path) -> None:
     """What the guide explains is what perfex prints; the counts are near, as compilers differ."""
-    if tool("valgrind") is None:
-        pytest.skip("no valgrind on this machine")
+    needs("valgrind")
     native.build(CC, "-O1", EXAMPLES / "matrix.c", "-o", tmp_path / "matrix")
     done = run(PYPFM.with_name("perfex"), "--backend", "valgrind", "-a", "-y", "./matrix", *args, cwd=tmp_path,
                env={k: v for k, v in clean_env().items() if not k.startswith(VARIABLES)})

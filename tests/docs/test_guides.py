@@ -6,7 +6,7 @@
 * ``literalinclude`` shows a file that a test runs;
 * a table with the columns C and Python holds pieces of the examples.
 
-Anything else that shows code is an error.  Console blocks of the README and of the other pages of the site
+Anything else that shows code is an error.  Console blocks of the READMEs and of the other pages of the site
 are run as well, and these show no other code; the manual pages have tests of their own.
 """
 
@@ -24,6 +24,9 @@ import pytest
 from conftest import ROOT, clean_env, run
 from terminal import PYPFM, run_on_terminal
 from test_examples import EXAMPLES, VARIABLES
+from tools import needs, tool
+
+pytestmark = pytest.mark.slow
 
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.rst"))
 TESTED = (EXAMPLES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "tests" / "perfex" / "golden", ROOT / "csrc")
@@ -106,6 +109,10 @@ def console_blocks(path: Path) -> list[str]:
             if (d.name, d.argument) == ("code-block", "console")]
 
 
+# Programs of some blocks that README's list of packages does not have.
+OPTIONAL = ("gfortran",)
+
+
 @dataclass
 class Command:
     """A command with what it prints; ``> `` in front of its further lines."""
@@ -162,11 +169,14 @@ def user(runtime_dir: Path) -> dict[str, str]:
                   "XDG_RUNTIME_DIR": str(runtime_dir)}
 
 
-@pytest.mark.parametrize("page", [p for p in (*GUIDES, *PAGES, ROOT / "README.md") if console_blocks(p)],
+@pytest.mark.parametrize("page", [p for p in (*GUIDES, *PAGES, ROOT / "README.md", EXAMPLES / "README.md") if console_blocks(p)],
                          ids=lambda p: str(p.relative_to(ROOT)))
 def test_console_blocks(page: Path, scratch: Path, user: dict[str, str]) -> None:
-    wrong = []
+    wrong, missing = [], set()
     for block in console_blocks(page):
+        if absent := {name for name in OPTIONAL if re.search(rf"\b{name} ", block) and tool(name) is None}:
+            missing |= absent
+            continue
         shown = list(commands(block))
         status = 0
         for n, command in enumerate(shown):
@@ -178,6 +188,8 @@ def test_console_blocks(page: Path, scratch: Path, user: dict[str, str]) -> None
             elif status and not told:
                 wrong.append(f"$ {command.command}\nexit status {status}, and no echo $? shows it\n{printed}")
     assert not wrong, "\n\n".join(wrong)
+    if missing:
+        needs(*missing)  # after all that could be run
 
 
 def test_a_wrong_output_is_found() -> None:

@@ -6,6 +6,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 
 class Page(HTMLParser):
     """The anchors and the links of a page."""

@@ -11,7 +11,9 @@ import pytest
 
 from conftest import ROOT
 from pypfm import Itanium2, Montecito
-from pypfm.request import AddressRange
+from pypfm.ia64.request import AddressRange
+
+pytestmark = pytest.mark.slow
 
 _spec = importlib.util.spec_from_file_location("range_pictures", ROOT / "docs" / "_ext" / "range_pictures.py")
 assert _spec is not None
@@ -66,9 +68,9 @@ def test_the_picture(pmu: Any, events: list[str], ranges: Any) -> None:
     wanted = [bar for row in rows for bar in row.bars]
     assert len(bars) == len(wanted)
     assert all(b["x"] >= 0 and b["x"] + b["width"] <= width and b["y"] + b["height"] <= height for b in bars)
-    scale = (width - 2 * range_pictures._MARGIN) / (max(b.end for b in wanted) - min(b.start for b in wanted))
+    scale = (width - 2 * range_pictures.MARGIN) / (max(b.end for b in wanted) - min(b.start for b in wanted))
     for bar, want in zip(bars, wanted, strict=True):
-        assert bar["width"] == pytest.approx(max((want.end - want.start) * scale, range_pictures._SMALLEST), abs=0.1)
+        assert bar["width"] == pytest.approx(max((want.end - want.start) * scale, range_pictures.SMALLEST), abs=0.1)
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert all(row.label in texts for row in rows)
     assert root.findtext(f"{SVG}title") == "<title> & more"

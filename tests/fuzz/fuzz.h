@@ -30,7 +30,7 @@ struct bytes {
 	size_t		left;
 };
 
-/* The next bytes; zeros behind the end. */
+/* The next bytes; zeros past the end. */
 static inline void
 take(struct bytes *b, void *to, size_t size)
 {
@@ -52,7 +52,7 @@ take_byte(struct bytes *b)
 	return byte;
 }
 
-/* Memory of just that size, so that an access behind its end is one to a sanitizer. */
+/* Memory of just that size, so that an access past its end is one to a sanitizer. */
 static inline void *
 allocate(size_t size)
 {

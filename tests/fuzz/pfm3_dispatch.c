@@ -88,6 +88,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.verbose = switches & VERBOSE ? nowhere : NULL, .notices = nowhere,
 	};
 	void *model_in, *model_out, *model_out_again;
+	struct pfm3_answer answer;
 	pfm_err_t ret, again;
 
 	if (which >= sizeof(models) / sizeof(models[0]))
@@ -107,7 +108,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	ret = pfm3_dispatch(models[which].model, &settings, switches & NO_IN ? NULL : &in,
 			    switches & NO_MODEL_IN ? NULL : model_in, switches & NO_OUT ? NULL : &out,
-			    switches & NO_MODEL_OUT ? NULL : model_out);
+			    switches & NO_MODEL_OUT ? NULL : model_out, &answer);
 	HOLDS(pfm3_error_name(ret));
 	HOLDS(memcmp(&in, &in_before, sizeof(in)) == 0);
 	if (ret == PFMLIB_SUCCESS)
@@ -115,8 +116,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	settings.verbose = NULL;
 	again = pfm3_dispatch(models[which].model, &settings, switches & NO_IN ? NULL : &in,
 			      switches & NO_MODEL_IN ? NULL : model_in, switches & NO_OUT ? NULL : &out_again,
-			      switches & NO_MODEL_OUT ? NULL : model_out_again);
-	HOLDS(again == ret);	/* whether it is printed or not */
+			      switches & NO_MODEL_OUT ? NULL : model_out_again, NULL);
+	HOLDS(again == ret);	/* whether it is printed or not, and whether the answer is wanted */
 	HOLDS(memcmp(&out, &out_again, sizeof(out)) == 0);
 	HOLDS(memcmp(model_out, model_out_again, models[which].out_size) == 0);
 	free(model_in);

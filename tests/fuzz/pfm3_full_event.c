@@ -34,7 +34,7 @@ check_found(const pfmlib_event_t *e)
 	HOLDS(pfm_get_full_event_name(&copy, name, longest + 1) == PFMLIB_SUCCESS);
 	HOLDS(pfm_find_full_event(name, &again) == PFMLIB_SUCCESS);
 	HOLDS(memcmp(e, &again, sizeof(again)) == 0);
-	for (size_t size = 1; size <= strlen(name); size++) {	/* nor behind a buffer that is too small */
+	for (size_t size = 1; size <= strlen(name); size++) {	/* nor past the end of a buffer that is too small */
 		char *small = allocate(size);
 
 		HOLDS(pfm_get_full_event_name(&copy, small, size) == PFMLIB_ERR_FULL);

@@ -17,10 +17,11 @@ from cffi import FFI
 from conftest import run
 from native import attempt, build
 from pypfm import layout
-from pypfm._layout import ctypes_classes, mirrors
-from pypfm._layout.mirrors import ffi_of
 from pypfm.config import LIBRARIES
+from pypfm.layout import ctypes_classes, mirrors
+from pypfm.layout.mirrors import ffi_of
 from terminal import pypfm
+from tools import needs
 
 TYPES = [(library, name) for library in LIBRARIES for name in layout.types(library)]
 every_type = pytest.mark.parametrize(("library", "name"), TYPES, ids=[" ".join(row) for row in TYPES])
@@ -38,16 +39,14 @@ def printed(*args: object) -> str:
 
 @pytest.fixture(params=["gcc", "clang"])
 def compiler(request: pytest.FixtureRequest) -> str:
-    found = shutil.which(request.param)
-    if found is None:
-        pytest.skip(f"no {request.param} on this machine")
-    return found
+    return needs(request.param)
 
 
 def has_bit_fields(members: Iterable[layout.Member]) -> bool:
     return any(m.bits is not None or has_bit_fields(m.members) for m in members)
 
 
+@pytest.mark.slow
 @every_library
 def test_c_compiles_and_finds_all_bit_fields(library: str, compiler: str, tmp_path: Path) -> None:
     program = tmp_path / "layout"
@@ -244,7 +243,7 @@ def test_types_that_no_header_of_ours_has_yet() -> None:
     expected = {"void *": "ctypes.c_void_p", "int (*)(int)": "ctypes.c_void_p", "char *": "ctypes.c_char_p",
                 "char **": "ctypes.POINTER(ctypes.c_char_p)", "struct s *": "ctypes.POINTER(s)",
                 "int *": "ctypes.POINTER(ctypes.c_int32)", "unsigned long *": "ctypes.POINTER(ctypes.c_uint64)"}
-    assert {name: ctypes_classes._pointer(ffi.typeof(name), ffi) for name in expected} == expected
+    assert {name: ctypes_classes.pointer(ffi.typeof(name), ffi) for name in expected} == expected
     kinds = {"struct s": "struct", "void *": "pointer", "char": "char", "double": "float", "int": "signed",
              "unsigned char": "unsigned"}
-    assert {name: mirrors._kind(ffi, ffi.typeof(name)) for name in kinds} == kinds
+    assert {name: mirrors.kind_of(ffi, ffi.typeof(name)) for name in kinds} == kinds

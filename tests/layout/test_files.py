@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,12 @@ import pytest
 
 from conftest import run
 from native import PFM3, PFM4, build, build_library
-from pypfm import _dwarf, layout, schemas
+from pypfm import layout, schemas
 from pypfm.config import LIBRARIES
-from pypfm.layout import LayoutError, TypeLayout
+from pypfm.layout import LayoutError, TypeLayout, dwarf
 from terminal import on_terminal, pypfm
+
+pytestmark = pytest.mark.slow
 
 SMALL = """
 struct point { char kind; unsigned flag:3; unsigned rest:29; union { long x; double y; }; short z[3]; };
@@ -40,7 +41,7 @@ def linked(directory: Path, *command: object) -> Path:
 
 
 def read(path: Path, name: str) -> TypeLayout:
-    with _dwarf.opened(path) as info:
+    with dwarf.opened(path) as info:
         found = info.layout(name)
     assert found is not None
     return found
@@ -55,15 +56,14 @@ POINT = [("kind", 0, 8, "char", "char"), ("flag", 8, 11, "unsigned", "unsigned i
          ("y", 64, 128, "float", "double"), ("z", 128, 176, "signed", "short")]
 MIXED = [("s", 0, 32, "signed", "sign_t"), ("c", 32, 40, "signed", "signed char"), ("d", 40, 48, "char", "char"),
          ("e", 48, 56, "unsigned", "_Bool"), ("f", 64, 128, "pointer", "subroutine *")]
-needs = {tool: pytest.mark.skipif(shutil.which(tool) is None, reason=f"no {tool} on this machine")
-         for tool in ("gcc", "clang", "objcopy")}
+gcc, clang = pytest.mark.needs("gcc"), pytest.mark.needs("clang")
 
 
 @pytest.mark.parametrize("flags", [
-    *(pytest.param(["gcc", *f], marks=needs["gcc"]) for f in (
+    *(pytest.param(["gcc", *f], marks=gcc) for f in (
         ["-gdwarf-2", "-gstrict-dwarf"], ["-gdwarf-3"], ["-gdwarf-4"], ["-gdwarf-5"], ["-gdwarf-5", "-gz=zlib"],
         ["-gdwarf-4", "-gz=zlib"])),
-    *(pytest.param(["clang", *f], marks=needs["clang"]) for f in (
+    *(pytest.param(["clang", *f], marks=clang) for f in (
         ["-gdwarf-2"], ["-gdwarf-4"], ["-gdwarf-5"], ["-gdwarf-5", "-gz=zlib"])),
 ], ids=" ".join)
 def test_versions_of_dwarf(flags: list[str], tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_versions_of_dwarf(flags: list[str], tmp_path: Path) -> None:
     assert [path for path, _ in found.flat()] == ["a", "b", "b.n", "colour", "name"]
 
 
-@needs["objcopy"]
+@pytest.mark.needs("objcopy")
 def test_separate_debug_file_by_its_name(tmp_path: Path) -> None:
     library = linked(tmp_path, "gcc", "-g")
     build("objcopy", "--only-keep-debug", library, tmp_path / "small.debug")
@@ -88,11 +88,11 @@ def test_separate_debug_file_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "small.debug").rename(tmp_path / ".debug" / "small.debug")
     assert shape(read(library, "point")) == POINT
     (tmp_path / ".debug" / "small.debug").write_bytes(compiled(tmp_path, "gcc", "-g").read_bytes())  # not its own
-    with pytest.raises(LayoutError, match="no debug information"), _dwarf.opened(library):
+    with pytest.raises(LayoutError, match="no debug information"), dwarf.opened(library):
         pass
 
 
-@pytest.mark.skipif(shutil.which("dwz") is None, reason="no dwz on this machine")
+@pytest.mark.needs("dwz")
 def test_common_parts_in_a_file_of_their_own(tmp_path: Path) -> None:
     """As Debian's debug packages have them."""
     libraries = [linked(tmp_path, "gcc", "-g").rename(tmp_path / f"lib{i}.so") for i in range(2)]
@@ -104,8 +104,8 @@ def test_common_parts_in_a_file_of_their_own(tmp_path: Path) -> None:
 
 def test_build_id(tmp_path: Path) -> None:
     library = linked(tmp_path, "gcc", "-Wl,--build-id=0x0123456789abcdef")
-    with _dwarf.open_elf(library) as elf:
-        assert _dwarf.build_id_of(elf) == "0123456789abcdef"
+    with dwarf.open_elf(library) as elf:
+        assert dwarf.build_id_of(elf) == "0123456789abcdef"
 
 
 # ---- files that cannot be used -----------------------------------------------------
@@ -131,14 +131,14 @@ def test_files_that_say_nothing(tmp_path: Path) -> None:
     assert "of which type?" in refused("--diff", compiled(tmp_path, "gcc", "-g"), compiled(tmp_path, "gcc", "-g"))
 
 
-@needs["clang"]
+@clang
 def test_another_machine_with_the_same_layout(tmp_path: Path) -> None:
     """64-bit and little-endian, as an Itanium under Linux is."""
     path = compiled(tmp_path, "clang", "--target=aarch64-linux-gnu", "-g")
     assert shape(read(path, "struct point"))[1:] == POINT[1:]  # char is unsigned there
 
 
-@needs["clang"]
+@clang
 @pytest.mark.parametrize(("target", "what"), [("i686-linux-gnu", "32-bit little-endian"),
                                               ("powerpc64-linux-gnu", "64-bit big-endian")])
 def test_other_machines(target: str, what: str, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_damaged_files_are_errors_of_ours(tmp_path: Path) -> None:
             broken[rng.randrange(len(broken))] = rng.randrange(256)
         path.write_bytes(broken[:rng.choice([len(broken), rng.randrange(len(broken))])])
         try:
-            with _dwarf.opened(path) as info:
+            with dwarf.opened(path) as info:
                 info.layout("shape_t")
         except LayoutError:
             errors += 1

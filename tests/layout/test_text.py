@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +12,10 @@ import pytest
 from native import CC, build, headers
 from pypfm import layout
 from pypfm.config import LIBRARIES
-from pypfm.layout import TypeLayout
+from pypfm.layout import TypeLayout, dwarf
+from pypfm.layout.model import LayoutError
 from terminal import pypfm
+from tools import needs
 
 TYPES = [(library, name) for library in LIBRARIES for name in layout.types(library)]
 every_type = pytest.mark.parametrize(("library", "name"), TYPES, ids=[" ".join(row) for row in TYPES])
@@ -39,9 +40,7 @@ def object_file(library: str, directory: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def pahole(tmp_path_factory: pytest.TempPathFactory) -> Pahole:
-    tool = shutil.which("pahole")
-    if tool is None or shutil.which("gcc") is None:
-        pytest.skip("no pahole (Debian: dwarves), or no gcc, on this machine")
+    tool = needs("pahole", "gcc")
     files = {library: object_file(library, tmp_path_factory.mktemp("pahole")) for library in LIBRARIES}
 
     def run(library: str, name: str) -> str:
@@ -66,9 +65,7 @@ def test_pahole_prints_the_same(library: str, name: str, pahole: Pahole) -> None
 
 def test_pahole_prints_the_same_from_clang(tmp_path: Path) -> None:
     """clang names the types as the header does; only types without nested ones, which pahole prints twice."""
-    tool = shutil.which("pahole")
-    if tool is None or shutil.which("clang") is None:
-        pytest.skip("no pahole (Debian: dwarves), or no clang, on this machine")
+    tool = needs("pahole", "clang")
     lib = LIBRARIES["pfm3"]
     out = tmp_path / "types.o"
     source = "".join(f"#include <{h}>\n" for h in headers(lib))
@@ -98,10 +95,10 @@ struct sample object;
 
 
 def sample(directory: Path) -> TypeLayout:
-    from pypfm import _dwarf
+    from pypfm.layout import dwarf
     out = directory / "sample.o"
     build(CC, "-g", "-c", "-x", "c", "-", "-o", out, source=STRUCTURE)
-    with _dwarf.opened(out) as info:
+    with dwarf.opened(out) as info:
         found = info.layout("sample")
     assert found is not None
     return found
@@ -126,14 +123,12 @@ def test_holes_of_a_structure_that_has_all_kinds(tmp_path: Path) -> None:
 
 
 def test_pahole_prints_the_same_of_holes_among_bit_fields(tmp_path: Path) -> None:
-    tool = shutil.which("pahole")
-    if tool is None or shutil.which("gcc") is None:
-        pytest.skip("no pahole (Debian: dwarves), or no gcc, on this machine")
-    from pypfm import _dwarf
+    tool = needs("pahole", "gcc")
+    from pypfm.layout import dwarf
     out = tmp_path / "bits.o"
     source = "struct bits { int a; int b:3; int c:2; double d; int e:9; double f; char g:2; int h; } object;"
     build("gcc", "-g", "-c", "-x", "c", "-", "-o", out, source=source)
-    with _dwarf.opened(out) as info:
+    with dwarf.opened(out) as info:
         found = info.layout("bits")
     assert found is not None
     assert layout.text(found) == as_header(build(tool, "-C", "bits", out))
@@ -148,3 +143,12 @@ def test_all_types_are_printed_one_after_the_other() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "\n".join(layout.text(layout.describe(name, "pfm4")) for name in layout.types("pfm4"))
     assert pypfm("layout").stdout.count("} pfmlib_") + 8 == len(layout.types("pfm3"))
+
+
+def test_an_unknown_library() -> None:
+    with pytest.raises(LayoutError, match=r"no library 'libfoo'; libraries are pfm3, "):
+        layout.describe("pfmlib_event_t", "libfoo")
+
+
+def test_no_type_is_void() -> None:
+    assert dwarf.spelling(None) == "void"

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import os
+import json
+import shlex
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import tools
 from conftest import ROOT, clean_env, run
 from native import CC, dynamic_entries
 from pypfm.config import LIBRARIES
+from tools import needs
 
 HERE = Path(__file__).parent
-CMAKE = shutil.which("cmake", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
-PKG_CONFIG = shutil.which("pkg-config")
-pytestmark = pytest.mark.skipif(CMAKE is None, reason="no cmake on this machine")
+NINJA = {"CMAKE_GENERATOR": "Ninja", "PATH": tools.PATH}
+pytestmark = [pytest.mark.needs("cmake", "ninja"), pytest.mark.slow]
 
 # One line of C for each library: it prints 1 if header and library are the ones meant.
 PROGRAMS = {
@@ -31,27 +34,42 @@ LINKS = {
     "pfm3": ["libpfm.so", "libpfm.so.3", "libpfm.so.3.10.0"],
     "pfm3-manual": ["libpfm-manual.so", "libpfm-manual.so.3", "libpfm-manual.so.3.10.0"],
     "pfm4": ["libpfm.so", "libpfm.so.4", "libpfm.so.4.13.0"],
-    "pmc": ["libpmc.so"], "perfex": ["libperfex.so"],
+    "pmc": ["libpmc.so", "libpmc.so.1", "libpmc.so.1.0.0"],
+    "perfex": ["libperfex.so", "libperfex.so.1", "libperfex.so.1.0.0"],
 }
 
 
 def cmake(*args: object, **env: str) -> str:
-    assert CMAKE is not None
-    done = run(CMAKE, *args, env=clean_env(**env), timeout=600)
+    done = run(needs("cmake"), *args, env=clean_env(**NINJA, **env), timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 @pytest.fixture(scope="module")
-def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An installation that was moved after it was made."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build directory."""
     work = tmp_path_factory.mktemp("install")
     cmake("-S", ROOT, "-B", work / "build", f"-DCMAKE_INSTALL_PREFIX={work / 'first'}", "-DPYPFM_TESTS=OFF",
           f"-DPython_EXECUTABLE={sys.executable}")
     cmake("--build", work / "build", "--parallel", 2)
-    cmake("--install", work / "build")
-    (work / "first").rename(work / "moved")
-    return work / "moved"
+    return work / "build"
+
+
+@pytest.fixture(scope="module")
+def prefix(built: Path) -> Path:
+    """An installation that was moved after it was made."""
+    cmake("--install", built)
+    moved = built.with_name("moved")
+    built.with_name("first").rename(moved)
+    return moved
+
+
+def test_each_file_is_compiled_once(built: Path) -> None:
+    """But for what knows the two forms of libpfm 3's structures."""
+    commands = json.loads((built / "compile_commands.json").read_text())
+    runs = Counter(Path(command["file"]) for command in commands)
+    assert {p.relative_to(ROOT).as_posix() for p, n in runs.items() if n > 1} == {"csrc/pfm3/abi.c", "csrc/bench/pfm3.c"}
+    assert set(runs) >= set((ROOT / "csrc/pmc").glob("*.c"))
 
 
 def test_nothing_is_directly_in_include_or_lib(prefix: Path) -> None:
@@ -65,7 +83,7 @@ def test_nothing_is_directly_in_include_or_lib(prefix: Path) -> None:
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_libraries_have_their_links(name: str, prefix: Path) -> None:
     directory = prefix / "lib/pypfm" / name
-    assert sorted(p.name for p in directory.iterdir()) == LINKS[name]
+    assert sorted(p.name for p in directory.iterdir()) == sorted([*LINKS[name], LIBRARIES[name].archive.name])
     *links, real = LINKS[name]
     assert all((directory / link).is_symlink() and (directory / link).resolve().name == real for link in links)
     assert dynamic_entries(directory / real, "DT_SONAME") == [LIBRARIES[name].soname]
@@ -92,10 +110,10 @@ def library_of(program: Path, name: str) -> str:
     return next(line.split()[2] for line in lines if line.split()[0] == LIBRARIES[name].soname)
 
 
-@pytest.mark.skipif(PKG_CONFIG is None, reason="no pkg-config on this machine")
+@pytest.mark.needs("pkg-config")
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_pkg_config(name: str, prefix: Path, tmp_path: Path) -> None:
-    asked = run(PKG_CONFIG, "--cflags", "--libs", f"pypfm-{name}",
+    asked = run("pkg-config", "--cflags", "--libs", f"pypfm-{name}",
                 env=clean_env(PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig")))
     assert asked.returncode == 0, asked.stderr
     program = tmp_path / "program"
@@ -103,6 +121,22 @@ def test_pkg_config(name: str, prefix: Path, tmp_path: Path) -> None:
     assert compiled.returncode == 0, compiled.stderr
     assert run(program).stdout == "1\n"
     assert Path(library_of(program, name)).resolve().is_relative_to(prefix)
+
+
+@pytest.mark.needs("pkg-config")
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_pkg_config_static(name: str, prefix: Path, tmp_path: Path) -> None:
+    asked = run("pkg-config", "--static", "--cflags", "--libs", f"pypfm-{name}",
+                env=clean_env(PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig")))
+    assert asked.returncode == 0, asked.stderr
+    assert ("-pthread" in asked.stdout.split()) == bool(LIBRARIES[name].needs)
+    program = tmp_path / "program"
+    (tmp_path / "empty.c").write_text("int main(void) { return 0; }\n")
+    if run(CC, "-static", tmp_path / "empty.c", "-o", program).returncode:
+        pytest.skip("no static C library on this machine")
+    compiled = run(CC, "-static", source(name, tmp_path), "-o", program, *asked.stdout.split())
+    assert compiled.returncode == 0, compiled.stderr
+    assert run(program).stdout == "1\n"
 
 
 def test_find_package(prefix: Path, tmp_path: Path) -> None:
@@ -116,11 +150,72 @@ def test_find_package(prefix: Path, tmp_path: Path) -> None:
         program = tmp_path / "build" / f"{name}-program"
         assert run(program).stdout == "1\n", name
         assert Path(library_of(program, name)).resolve().is_relative_to(prefix)
+        static = tmp_path / "build" / f"{name}-static-program"
+        assert run(static).stdout == "1\n", name
+        assert LIBRARIES[name].soname not in dynamic_entries(static, "DT_NEEDED")
+
+
+@pytest.mark.needs("make", "pkg-config")
+def test_make_without_python(built: Path, tmp_path: Path) -> None:
+    """With the tables of another build; in directories with blanks, and where a distribution wants them."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("cmake", CC, "ld", "as", "ar", "ranlib", "objcopy", "make", "sh"):
+        (programs / name).symlink_to(needs(name))
+    work, env = tmp_path / "a b", clean_env(PATH=str(programs))
+    for args in (["-G", "Unix Makefiles", "-S", ROOT, "-B", work / "build", "-DPYPFM_TESTS=OFF", f"-DCMAKE_C_COMPILER={programs / CC}",
+                  "--install-prefix", "/opt/a b", "-DCMAKE_INSTALL_LIBDIR=lib64", f"-DPYPFM_TABLES={built / 'tables'}",
+                  "-DCMAKE_DISABLE_FIND_PACKAGE_Python=ON"],
+                 ["--build", work / "build", "--parallel", 2], ["--install", work / "build"]):
+        done = run(programs / "cmake", *args, env=env | {"DESTDIR": str(work)}, timeout=600)
+        assert done.returncode == 0, done.stdout + done.stderr
+    installed = work / "opt/a b"
+    assert {p.name for p in (installed / "lib64/pypfm").iterdir()} == set(LIBRARIES)
+    asked = run("pkg-config", "--cflags", "--libs", "pypfm-pfm4", env=clean_env(PKG_CONFIG_PATH=str(installed / "lib64/pkgconfig")))
+    compiled = run(CC, source("pfm4", tmp_path), "-o", tmp_path / "program", *shlex.split(asked.stdout))
+    assert compiled.returncode == 0, compiled.stderr
+    assert run(tmp_path / "program").stdout == "1\n"
+
+
+def test_no_python_and_no_tables(tmp_path: Path) -> None:
+    done = run(needs("cmake"), "-S", ROOT, "-B", tmp_path, "-DCMAKE_DISABLE_FIND_PACKAGE_Python=ON", env=clean_env(**NINJA))
+    assert done.returncode != 0
+    assert "-DPYPFM_TABLES=DIR builds" in done.stderr
+
+
+def test_as_a_part_of_another_project(tmp_path: Path) -> None:
+    """add_subdirectory() has the same targets; the project's own settings stay, and nothing of pypfm is installed."""
+    source("pmc", tmp_path)
+    (tmp_path / "CMakeLists.txt").write_text(f"""\
+cmake_minimum_required(VERSION 3.25)
+project(whole C)
+add_subdirectory("{ROOT}" pypfm EXCLUDE_FROM_ALL)
+foreach(library pmc pmc-static)
+  add_executable(program-${{library}} pmc.c)
+  target_link_libraries(program-${{library}} PRIVATE pypfm::${{library}})
+endforeach()
+install(TARGETS program-pmc)
+""")
+    cmake("-S", tmp_path, "-B", tmp_path / "build", f"-DPython_EXECUTABLE={sys.executable}")
+    cmake("--build", tmp_path / "build", "--parallel", 2)
+    cmake("--install", tmp_path / "build", "--prefix", tmp_path / "prefix")
+    for library in ("pmc", "pmc-static"):
+        assert run(tmp_path / "build" / f"program-{library}").stdout == "1\n"
+    assert [p.name for p in (tmp_path / "prefix").rglob("*") if p.is_file()] == ["program-pmc"]
+    assert "CMAKE_BUILD_TYPE:STRING=\n" in (tmp_path / "build/CMakeCache.txt").read_text()
+
+
+def test_the_presets() -> None:
+    """cmake reads them, and each one that has tests is a workflow."""
+    listed = cmake("-S", ROOT, "--list-presets=all")
+    workflows = listed.partition("workflow presets:")[2]
+    assert all(f'"{name}"' in workflows for name in ("gcc", "clang", "gcc-sanitize", "threads", "memcheck"))
 
 
 def test_a_component_that_does_not_exist(prefix: Path, tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(consumer C)\nfind_package(pypfm REQUIRED COMPONENTS pfm5)\n")
-    done = run(CMAKE, "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    done = run(needs("cmake"), "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
+               env=clean_env(**NINJA))
     assert done.returncode != 0
     assert "no component pfm5; there are pfm3, " in done.stderr

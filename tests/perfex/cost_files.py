@@ -2,6 +2,30 @@
 
 from __future__ import annotations
 
+import re
+
+Costs = dict[int, tuple[str, float, float, float]]
+_NUMBER = re.compile(r"(\d{1,12}(\.\d{0,12})?|\.\d{1,12})", re.ASCII)
+
+
+def described(data: bytes) -> Costs | None:
+    """What perfex.costs(5) says of a file: unit, typical, minimum and maximum by event; None: it is wrong."""
+    found: Costs = {}
+    try:
+        lines = data.decode("utf-8").split("\n") if len(data) <= 1 << 20 else ["too long"]
+    except UnicodeDecodeError:
+        return None
+    for words in filter(None, (line.partition("#")[0].split() for line in lines)):
+        if (len(words) != 5 or not re.fullmatch("[0-9]{1,9}", words[0]) or int(words[0]) > 31 or int(words[0]) in found
+                or words[1] not in ("clks", "nsec") or not all(map(_NUMBER.fullmatch, words[2:]))):
+            return None
+        typical, minimum, maximum = map(float, words[2:])
+        if not minimum <= typical <= maximum:
+            return None
+        found[int(words[0])] = (words[1], typical, minimum, maximum)
+    return found
+
+
 # Lines that are wrong, and what perfex says of them.
 BAD_LINES = [
     ("0 clks 1 1", "'0 clks 1 1': a line is event, unit, typical, minimum, maximum cost"),

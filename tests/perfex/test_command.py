@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
 import signal
 import subprocess
+import termios
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from conftest import without_capabilities
-from perfex_runs import PERFEX, compile_c, counted, counts, environment, perfex, refused
+from perfex_runs import PERFEX, TABLE, compile_c, counted, counts, environment, perfex, refused
+from tools import needs
 
 USAGE = ("usage: perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file]"
          " [-c file] command\n")
@@ -27,7 +32,7 @@ USAGE = ("usage: perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x]
     (["--plot", "x.svg"], "--plot needs -y; " + USAGE),
     (["-o", ""], "-o: the name of the file is empty; " + USAGE),
     (["-o", "/no\nsuch/file"], "/no\\nsuch/file: No such file or directory"),
-    (["--writebacks", "-e", "25"], "--writebacks goes with -a; -e 22 and -e 23 need it not; " + USAGE),
+    (["--writebacks", "-e", "25"], "--writebacks goes with -a; -e 7, -e 22 and -e 23 do not need it; " + USAGE),
     (["--json", "--csv"], "--json and --csv exclude each other; " + USAGE),
     (["-e", "0", "-e", "16", "-e", "3"], "3 events; at most two are counted; " + USAGE),
     (["-e", "0", "-e", "15"], "conflicting counters: events 0 and 15 are both counted on counter 0"),
@@ -122,6 +127,7 @@ def test_the_line_of_the_manual(perf_table: Path, tmp_path: Path) -> None:
         " 26 Secondary (L2) data cache misses", " 10 Secondary (L2) instruction cache misses"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "environ", "expected"), [
     ([], {}, [0]),
     (["-e", "25"], {}, [25, 0]),
@@ -288,7 +294,7 @@ def test_a_cost_table_that_cannot_be_printed(where: str, message: str) -> None:
 def test_a_report_that_cannot_be_written(perf_table: Path) -> None:
     done = perfex("--perf-table", perf_table, "-o", "/dev/full", "sh", "-c", "exit 5")
     assert (done.returncode, done.stderr) == (
-        5, "perfex: the report could not be written: [Errno 28] No space left on device\n")
+        5, "perfex: the report could not be written: No space left on device\n")
     assert perfex("--perf-table", perf_table, "-o", "/dev/full", "true").returncode == 1
 
 
@@ -297,7 +303,7 @@ def test_samples_that_cannot_be_written_do_not_stop_the_command(perf_table: Path
     done = perfex("--perf-table", perf_table, "-p", "20", "-o", "/dev/full", "sh", "-c", script)
     assert (tmp_path / "done").exists()
     assert (done.returncode, done.stderr) == (
-        5, "perfex: the report could not be written: [Errno 28] No space left on device\n")
+        5, "perfex: the report could not be written: No space left on device\n")
 
 
 def test_nobody_reads_the_report(perf_table: Path, tmp_path: Path) -> None:
@@ -341,3 +347,128 @@ def test_help() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     for option in ("-mp", "--perf-table", "--writebacks", "--merge"):
         assert option in done.stdout
+
+
+# ---- dispositions of signals, files that are kept ------------------------------------------------
+
+@pytest.mark.parametrize("tool", [["perfex", "--perf-table", "TABLE"], ["pmc", "-c", "page-faults"]])
+def test_sigchld_ignored_on_entry(tool: list[str], perf_table: Path) -> None:
+    """The status is had all the same, and the command has what perfex has inherited."""
+    name, *options = (str(perf_table) if word == "TABLE" else word for word in tool)
+    code = "import signal; print(signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN); raise SystemExit(7)"
+    command = [str(PERFEX.with_name(name)), *options, str(PERFEX.with_name("python")), "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(),
+                          preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    assert done.returncode == 7, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout.startswith("True\n")
+
+
+PASSED_ON = ["HUP", "TERM", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "ABRT", "IO", "PWR", "XCPU", "RTMIN"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PASSED_ON)
+@pytest.mark.parametrize("tool", ["perfex", "pmc"])
+def test_signals_are_the_commands(tool: str, name: str, perf_table: Path) -> None:
+    """perfex does not end before the command, which handles them."""
+    number = getattr(signal, f"SIG{name}")
+    options = ["--perf-table", perf_table] if tool == "perfex" else ["-c", "page-faults"]
+    code = (f"import signal\nsignal.signal({int(number)}, lambda *_: None)\nprint('ready', flush=True)\nsignal.pause()\n"
+            "raise SystemExit(5)")
+    process = subprocess.Popen([PERFEX.with_name(tool), *options, PERFEX.with_name("python"), "-c", code], text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    assert process.stdout
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.2)  # it pauses
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    assert process.returncode == 5
+
+
+def test_a_signal_that_is_held_back_on_entry_is_so_in_the_command(perf_table: Path) -> None:
+    for mode in ([], ["-s"]):
+        done = subprocess.run([PERFEX, "--perf-table", perf_table, *mode, "grep", "SigBlk", "/proc/self/status"],
+                              capture_output=True, text=True, env=environment(),
+                              preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]))
+        assert int(done.stdout.split()[1], 16) == 1 << (signal.SIGUSR1 - 1)
+
+
+def test_the_last_report_stays_where_nothing_is_run(perf_table: Path, tmp_path: Path) -> None:
+    """A mistyped command, a wrong option: what is in the file is the user's."""
+    out = tmp_path / "out"
+    for words in (["nosuchprogram"], ["-e", "99", "true"], ["--backend", "valgrind", "nosuchprogram"]):
+        out.write_text("the last one\n")
+        table = [] if "--backend" in words else ["--perf-table", perf_table]
+        refused(*table, "-o", out, *words)
+        assert out.read_text() == "the last one\n"
+        out.unlink()
+        refused(*table, "-o", out, *words)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_the_report_takes_the_place_of_the_last_one(perf_table: Path, tmp_path: Path) -> None:
+    """When it is complete; through a symbolic link, with the permissions that the file had."""
+    out, link = tmp_path / "out", tmp_path / "link"
+    out.write_text("the last one\n")
+    out.chmod(0o640)
+    link.symlink_to(out)
+    done = perfex("--perf-table", perf_table, "-o", link, "cat", out)
+    assert (done.returncode, done.stdout) == (0, "the last one\n")
+    assert out.read_text().startswith("perfex: perf backend")
+    assert (link.is_symlink(), out.stat().st_mode & 0o777) == (True, 0o640)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "out"]
+
+
+def test_the_report_on_standard_output_does_not_replace_what_the_command_wrote(perf_table: Path, tmp_path: Path) -> None:
+    script = f"{PERFEX} --perf-table {perf_table} -o /dev/stdout echo hello > {tmp_path / 'out'}"
+    assert subprocess.run(["sh", "-c", script], env=environment()).returncode == 0
+    assert (tmp_path / "out").read_text().startswith("hello\nperfex: perf backend")
+
+
+def test_a_fifo_for_the_report(perf_table: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with subprocess.Popen(["cat", tmp_path / "fifo"], stdout=subprocess.PIPE, text=True) as reader:
+        assert perfex("--perf-table", perf_table, "-o", tmp_path / "fifo", "true").returncode == 0
+        assert reader.communicate(timeout=30)[0].startswith("perfex: perf backend")
+
+
+def test_ctrl_z_and_fg(tmp_path: Path) -> None:
+    """Job control stops perfex and its command together, and lets both go on; valgrind's commands ignore Ctrl-Z."""
+    shell = needs("bash")
+    table, words = tmp_path / "table", tmp_path / "words"
+    table.write_text(TABLE)
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([shell, "--norc", "--noprofile", "-i"], stdin=theirs, stdout=theirs, stderr=theirs,
+                               start_new_session=True, env=environment(PS1="$ ", TERM="dumb"), cwd=tmp_path,
+                               preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))  # noqa: PLW1509 - no threads here
+    os.close(theirs)
+    command = "sh -c 'echo $$ > words; until test -e end; do sleep 0.05; done; exit 3'"
+    try:
+        os.write(ours, f"{PERFEX} --backend perf --perf-table {table} -e 25 -o report {command}; echo $? > status\n".encode())
+        _soon(lambda: words.exists() and words.read_text().endswith("\n"))
+        pid = int(words.read_text())
+        parent = int(_stat(pid)[1])
+        os.write(ours, b"\x1a")
+        _soon(lambda: _stat(pid)[0] == _stat(parent)[0] == "T")
+        os.write(ours, b"fg; echo $? > status\n")
+        _soon(lambda: "T" not in (_stat(pid)[0], _stat(parent)[0]))
+        (tmp_path / "end").touch()
+        _soon(lambda: (tmp_path / "status").exists() and (tmp_path / "status").read_text() == "3\n")
+    finally:
+        process.kill()
+        os.close(ours)
+        process.wait()
+    assert "not available" not in (tmp_path / "report").read_text()
+
+
+def _stat(pid: int) -> list[str]:
+    """State and parent of a process."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
+
+
+def _soon(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

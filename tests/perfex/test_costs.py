@@ -143,6 +143,7 @@ def test_the_systems_file(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[2] == "  0 clks          7          7          7  # Cycles"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("line", "message"), BAD_LINES)
 def test_a_bad_line_is_an_error_with_its_number(line: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "costs"

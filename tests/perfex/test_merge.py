@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
+import random
 import subprocess
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from pypfm import schemas
 from pypfm.perfex import merge
 from pypfm.perfex.model import Measurement, Outcome, PerfexError, Request
 from pypfm.perfex.report import Report, csv_head, csv_text, json_text, text
+from tools import needs
 
 JSON = b'{"cpu": "r10000", "backend": "perf", "rank": %s, "events": [{"event": 0, "count": %s}]}'
 
@@ -47,8 +48,8 @@ def test_totals(ranks: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "perfex: r10000 events, sums of " + ", ".join(f"rank {n}" for n in range(11))
-    assert " ".join(lines[4:6]).split()[-4:] == ["11545", "1000", "1049.5", "1500"]
-    assert " ".join(lines[6:8]).split()[-4:] == ["550", "0", "50.0", "100"]
+    assert " ".join(lines[4:6]).split()[-5:] == ["11545", "exact", "1000", "1049.5", "1500"]
+    assert " ".join(lines[6:8]).split()[-5:] == ["550", "exact", "0", "50.0", "100"]
     assert lines[8].endswith("not available")
     assert max(map(len, lines[1:])) == 80
     assert lines[-1] == "slowest: rank 10, 1500 cycles"
@@ -59,7 +60,7 @@ def test_json(ranks: Path) -> None:
     jsonschema.validate(data, schemas.load("perfex_merge"))
     assert data["slowest"] == {"rank": "rank 10", "cycles": 1500}
     assert data["events"][1] == {"event": 25, "name": "Primary (L1) data cache misses", "total": 550, "minimum": 0,
-                                 "mean": 50.0, "maximum": 100}
+                                 "mean": 50.0, "maximum": 100, "quality": "exact", "estimated": False}
     assert data["events"][2]["total"] is None
 
 
@@ -67,9 +68,9 @@ def test_csv(ranks: Path, tmp_path: Path) -> None:
     done = perfex("--merge", "--csv", "-o", tmp_path / "merged", ranks)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     lines = (tmp_path / "merged").read_text().splitlines()
-    assert lines[0] == "kind,event,name,total,minimum,mean,maximum"
-    assert lines[2] == "event,25,Primary (L1) data cache misses,550,0,50.0,100"
-    assert lines[-1] == "slowest,,rank 10,1500,,,"
+    assert lines[0] == "kind,event,name,total,minimum,mean,maximum,quality,estimated"
+    assert lines[2] == "event,25,Primary (L1) data cache misses,550,0,50.0,100,exact,0"
+    assert lines[-1] == "slowest,,rank 10,1500,,,,,"
 
 
 def test_the_order_of_files_is_that_of_ranks(ranks: Path) -> None:
@@ -151,9 +152,7 @@ def test_what_cannot_be_merged(tmp_path: Path) -> None:
 
 
 def test_under_mpirun(perf_table: Path, tmp_path: Path) -> None:
-    mpirun = shutil.which("mpirun")
-    if mpirun is None:
-        pytest.skip("no mpirun on this machine (Debian: openmpi-bin)")
+    mpirun = needs("mpirun")
     program = compile_c(tmp_path, "ranked", 'int main(void) { touch(1000 * (1 + strtoul(getenv("OMPI_COMM_WORLD_RANK"), 0, 10)));'
                         " return 0; }")
     out = tmp_path / "out"
@@ -168,3 +167,59 @@ def test_under_mpirun(perf_table: Path, tmp_path: Path) -> None:
     assert 1000 <= faults["minimum"] < 2000
     assert 4000 <= faults["maximum"] < 5000
     assert data["slowest"]["rank"] in data["ranks"]
+
+
+def test_quality_estimates_and_deaths_are_kept(tmp_path: Path) -> None:
+    """The worst quality of all ranks; ~ before what was computed; and whose counts were cut short."""
+    from pypfm.perfex import events
+
+    for rank, form in enumerate(("text", "json", "csv")):
+        rows = (Measurement(events.table("r10000")[0], 1000, "modelled"),
+                Measurement(events.table("r10000")[25], 10, "approximate" if rank == 1 else "exact"))
+        outcome = Outcome("valgrind", "why", 139, rows, estimated_cycles=True, ended_by="SIGSEGV" if rank != 1 else "")
+        made = Report(Request(("a.out",), events=(0, 25)), outcome, None, rank)
+        (tmp_path / f"out.{rank}").write_text(
+            {"text": text, "json": json_text, "csv": lambda r: csv_head() + csv_text(r)}[form](made))
+    lines = perfex("--merge", tmp_path / "out").stdout.splitlines()
+    assert lines[0].endswith("sums of rank 0 (ended by SIGSEGV), rank 1, rank 2 (ended by SIGSEGV)")
+    assert " ".join(lines[4:6]).split()[-5:] == ["~3000", "modelled", "~1000", "~1000.0", "~1000"]
+    assert " ".join(lines[6:8]).split()[-5:] == ["30", "approximate", "10", "10.0", "10"]
+    assert lines[-1] == "slowest: rank 0, ~1000 cycles"
+    data = json.loads(perfex("--merge", "--json", tmp_path / "out").stdout)
+    jsonschema.validate(data, schemas.load("perfex_merge"))
+    assert data["ended"] == [{"rank": "rank 0", "by": "SIGSEGV"}, {"rank": "rank 2", "by": "SIGSEGV"}]
+    assert [(e["quality"], e["estimated"]) for e in data["events"]] == [("modelled", True), ("approximate", False)]
+    assert "ended,,rank 2,SIGSEGV,,,,,\n" in perfex("--merge", "--csv", tmp_path / "out").stdout
+
+
+def test_a_member_that_stands_twice_is_not_chosen_from(tmp_path: Path) -> None:
+    path = tmp_path / "out.1"
+    path.write_bytes(JSON % (b"1", b'7, "count": 8'))
+    assert "a member stands in an object a second time" in refused("--merge", path)
+
+
+def test_damaged_reports_are_refused_or_added_up(tmp_path: Path) -> None:
+    """No damage ends in anything but a report, or one line that says what is wrong."""
+    pieces = [b"9" * 400, b"-1", b"nan", b"1e5", b"\xff", b"\0", b"~", b"rank 1", b'"', b",", b"\n", b"{}", b"null", b"r12000",
+              "\u0661".encode(), "\u202e".encode(), b"  0 x", b"thread: 1", b"event"]
+    damage = random.Random(3)
+    good = [write(tmp_path, rank, {0: 1000, 25: 7, 26: None}, form).read_bytes() for rank, form in enumerate(("text", "json", "csv"))]
+    outcomes = {True: 0, False: 0}
+    refusals = []
+    path = tmp_path / "out.9"
+    for _ in range(1500):
+        data = bytearray(damage.choice(good))
+        for _ in range(damage.randint(1, 3)):
+            start = damage.randrange(len(data) + 1)
+            data[start:start + damage.randint(0, 20)] = damage.choice([b"", damage.choice(pieces), bytes(data[:damage.randint(0, 80)])])
+        path.write_bytes(data)
+        try:
+            merged = merge.merge([merge.read(path)])
+        except PerfexError as error:
+            refusals.append(str(error))
+            outcomes[False] += 1
+        else:
+            assert all(form(merged) for form in (merge.text, merge.json_text, merge.csv_text))
+            outcomes[True] += 1
+    assert min(outcomes.values()) > 100
+    assert not [line for line in refusals if "\n" in line]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perfex_runs import GOLDEN
@@ -135,6 +135,14 @@ def test_long_names_and_times_stand_below() -> None:
                      f"    {'secondary cache way prediction table':<64} 1.5 1.5 1.5"]
 
 
+def test_values_that_are_wider_than_a_terminal() -> None:
+    event = events.table("r10000")[11]
+    assert report.event_lines(event, f" {'9' * 79}") == [
+        f" 11  {'9' * 79}", "    Instruction misprediction from secondary cache way prediction table"]
+    assert report.event_lines(event, "", "9" * 90)[1] == "    " + "9" * 90
+    assert report.event_lines(events.table("r10000")[0], " 5", "9" * 76)[1] == "    " + "9" * 76
+
+
 def test_files_of_threads() -> None:
     made = threads()
     thread = made.outcome.threads[1]
@@ -170,6 +178,7 @@ def test_what_was_printed_is_read_back(name: str, form: str, tmp_path: Path) -> 
     assert found.label == ("report" if made.rank is None else f"rank {made.rank}")
 
 
+@settings(deadline=None)
 @given(cpu=st.sampled_from(CPUS), command=st.lists(st.text(max_size=20), min_size=1, max_size=3).map(tuple),
        rank=st.none() | st.integers(0, 10**8), estimated=st.booleans(),
        counts=st.dictionaries(st.integers(0, 31), st.none() | st.integers(0, 2**63), min_size=1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -15,7 +14,8 @@ import pytest
 
 from conftest import ROOT
 from native import build
-from pypfm.perfex._lackey import SIMULATOR
+from pypfm.perfex.backends.valgrind.lackey import SIMULATOR
+from tools import needs
 
 Simulate = Callable[..., dict[str, int]]
 
@@ -32,8 +32,7 @@ def simulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     """The installed program, and builds with AddressSanitizer and UndefinedBehaviorSanitizer."""
     if request.param == "installed":
         return SIMULATOR
-    if shutil.which(request.param) is None:
-        pytest.skip(f"{request.param} is not installed (Debian: {request.param})")
+    needs(request.param)
     out = tmp_path_factory.mktemp("r10ksim") / "r10ksim"
     build(request.param, *STRICT, *SANITIZERS, *SOURCES, "-o", out)
     return out
@@ -53,8 +52,8 @@ def simulate(simulator: Path) -> Simulate:
 
 
 def only(counts: dict[str, int]) -> dict[str, int]:
-    """What is not zero."""
-    return {name: n for name, n in counts.items() if n}
+    """What is not zero; no trace here has valgrind's last word."""
+    return {name: n for name, n in counts.items() if n and name != "cut"}
 
 
 def loads(*addresses: int, size: int = 8) -> list[str]:
@@ -67,6 +66,12 @@ def stores(*addresses: int, size: int = 8) -> list[str]:
 
 def test_nothing(simulate: Simulate) -> None:
     assert only(simulate("")) == {"processes": 1}
+
+
+@pytest.mark.parametrize(("end", "cut"), [([], 1), (["==17== "], 0), (["==17== ", *["I  00400000,3"] * 2], 1)])
+def test_valgrind_has_the_last_word(simulate: Simulate, end: list[str], cut: int) -> None:
+    """Not of a process that was killed, or executed a program that valgrind could not start."""
+    assert simulate(["==17== Lackey, an example Valgrind tool", *loads(0x10000), *end])["cut"] == cut
 
 
 def test_a_line_misses_once(simulate: Simulate) -> None:

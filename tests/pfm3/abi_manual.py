@@ -1,6 +1,6 @@
 """ctypes declarations of the manual-page form of libpfm 3: those of abi_full with what the pages have otherwise.
 
-libpfm_montecito(3) has etb_ds behind etb_plm and pfp_mont_ipear before pfp_mont_etb; neither page
+libpfm_montecito(3) has etb_ds after etb_plm and pfp_mont_ipear before pfp_mont_etb; neither page
 has the reserved members of the model-specific structures.
 """
 

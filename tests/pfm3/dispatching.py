@@ -100,7 +100,7 @@ class Answer:
 
     @property
     def fine(self) -> int:
-        """What pfm_*_irange_is_fine() answers."""
+        """What pfm_*_irange_is_fine() returns."""
         return int(getattr(pfm3, f"pfm_{self.tag}_irange_is_fine")(self.out, self.model))
 
     def as_recorded(self) -> dict[str, Any]:

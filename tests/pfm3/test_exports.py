@@ -9,7 +9,9 @@ import pytest
 
 from header_names import HeaderNames, includes
 from native import CC, PFM3, PFM3_MANUAL, build, dynamic_entries, exported
-from pypfm import _pfm3, _pfm3_manual, pfm3, pfm3_manual
+from pypfm import pfm3, pfm3_manual
+from pypfm._c import pfm3 as _pfm3
+from pypfm._c import pfm3_manual as _pfm3_manual
 from pypfm.config import Library
 
 API = HeaderNames(PFM3, {
@@ -46,7 +48,7 @@ def test_library_needs_only_libc(form: Library) -> None:
     assert dynamic_entries(form.path, "DT_NEEDED") in ([], ["libc.so.6"])
 
 
-@pytest.mark.parametrize(("extension", "name"), [(_pfm3, "_pfm3"), (_pfm3_manual, "_pfm3_manual")])
+@pytest.mark.parametrize(("extension", "name"), [(_pfm3, "pfm3"), (_pfm3_manual, "pfm3_manual")])
 def test_extension_exports_only_its_initialisation(extension: ModuleType, name: str) -> None:
     path = Path(extension.__file__ or "")
     assert path.name == f"{name}.abi3.so"

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from conftest import REPLAY, TESTS, run_python
+from conftest import REPLAY, TESTS
 from dispatching import PMUS, Pmu, find, request
+from fresh import fresh_python
 from pypfm import pfm3
 
 NOTSUPP, INVAL, NOINIT = pfm3.PFMLIB_ERR_NOTSUPP, pfm3.PFMLIB_ERR_INVAL, pfm3.PFMLIB_ERR_NOINIT
@@ -32,7 +33,7 @@ def answer(code: str, **env: str) -> Any:
     """What an expression evaluates to in a fresh process (the last line; lines before it are run)."""
     *before, last = code.strip().splitlines()
     source = "\n".join([PREAMBLE, *before, f"print(json.dumps(({last})))"])
-    done = run_python(source, PYTHONPATH=PATH, **env)
+    done = fresh_python(source, PYTHONPATH=PATH, **env)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -238,7 +239,7 @@ LINE = "[PMC4(pmc4)="
 
 def streams(code: str, **env: str) -> tuple[bool, bool]:
     """Whether a request shows its registers on stdout and on stderr."""
-    done = run_python(f"{PREAMBLE}\npfm_initialize()\n{code}\n{DISPATCH}", PYTHONPATH=PATH,
+    done = fresh_python(f"{PREAMBLE}\npfm_initialize()\n{code}\n{DISPATCH}", PYTHONPATH=PATH,
                       LIBPFM_FORCE_PMU="4", **env)
     assert done.returncode == 0, done.stderr
     return LINE in done.stdout, LINE in done.stderr
@@ -284,7 +285,7 @@ def test_debug_stdout_moves_messages(value: str) -> None:
 
 def test_verbose_after_force_pmu_alone() -> None:
     """The reference has no stream then, and crashes."""
-    done = run_python(f"{PREAMBLE}\npfm_force_pmu(4)\n{VERBOSE}\n{DISPATCH}", PYTHONPATH=PATH)
+    done = fresh_python(f"{PREAMBLE}\npfm_force_pmu(4)\n{VERBOSE}\n{DISPATCH}", PYTHONPATH=PATH)
     assert done.returncode == 0, done.stderr
     assert LINE in done.stderr
 
@@ -566,6 +567,6 @@ def test_debug_registers_accumulate_in_an_uncleared_model_output(pmu: Pmu) -> No
         ret = pfm3.pfm_dispatch_events(inp, model_in, out, model_out)
         answers.append((ret, used.rr_nbr_used))
     assert answers == [(0, 2), (0, 4), (0, 6), (0, 8), (pfm3.PFMLIB_ERR_DRRTOOMANY, 8)]
-    # Nothing behind the data ranges was written.
-    behind = pfm3.ffi.sizeof(used)
-    assert raw(model_out)[behind:] == bytes(len(raw(model_out)) - behind)
+    # Nothing after the data ranges was written.
+    size = pfm3.ffi.sizeof(used)
+    assert raw(model_out)[size:] == bytes(len(raw(model_out)) - size)

@@ -17,7 +17,7 @@ from native import CC, PFM3, build, build_program
 FUNCTIONS = ["pfm_find_event", "pfm_find_event_byname", "pfm_initialize", "pfm_dispatch_events",
              "pfm_force_pmu", "pfm_get_num_events", "pfm_strerror", "pfm_ita2_is_btb", "pfm_start"]
 
-# An independent libpfm that answers nonsense.
+# An independent libpfm that returns nonsense.
 NONSENSE = "".join(f"long {f}(void) {{ return 4242; }}\n" for f in FUNCTIONS)
 
 PYTHON = """

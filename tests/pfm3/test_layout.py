@@ -15,7 +15,7 @@ import pytest
 
 from abi_full import ENUM_FIELDS, ENUMS, REGISTERS, SCALARS, SIZES, TYPES
 from layouts import CAnswers, DwarfAnswers, Types, from_c, from_cffi, from_ctypes, from_described, from_dwarf
-from native import PFM3, build_library
+from native import PFM3, debug_library
 from pypfm import layout, pfm3
 from pypfm.pfm3 import ffi
 
@@ -32,10 +32,10 @@ def c_side(tmp_path_factory: pytest.TempPathFactory) -> CAnswers:
 
 @pytest.fixture(scope="module")
 def dwarf_side(tmp_path_factory: pytest.TempPathFactory) -> DwarfAnswers:
-    directory: Path = tmp_path_factory.mktemp("dwarf")
-    return from_dwarf(API, build_library(PFM3, directory, "-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types"))
+    return from_dwarf(API, debug_library(PFM3, tmp_path_factory))
 
 
+@pytest.mark.slow
 def test_every_type_is_covered(dwarf_side: DwarfAnswers) -> None:
     assert set(dwarf_side.layouts) == set(TYPES)
     assert set(dwarf_side.enums) == set(ENUMS)

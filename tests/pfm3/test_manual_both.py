@@ -522,7 +522,7 @@ def test_offsets_are_0_for_an_exact_cover(pmu: Pmu) -> None:
 
 
 def test_offsets_say_how_much_more_is_covered(pmu: Pmu) -> None:
-    """The worked vector of both specifications: [0x1001, 0x2003) needs one byte before, one behind."""
+    """The worked vector of both specifications: [0x1001, 0x2003) needs one byte before, one after."""
     answer = pmu.dispatch(LOADS, drange=ranges((0x1001, 0x2003)))
     blocks = [(a, a + (1 << 56) - mask) for _, a, mask, _ in pairs(answer.drange)]
     assert (min(a for a, _ in blocks), max(b for _, b in blocks)) == (0x1000, 0x2004)

@@ -15,7 +15,7 @@ import pytest
 from conftest import run_python
 from native import PFM3, PFM3_MANUAL
 from pypfm import pfm3, pfm3_manual
-from pypfm._mirror import Struct
+from pypfm._c.mirror import Struct
 
 # Member and offset, as libpfm_itanium2(3) and libpfm_montecito(3), SYNOPSIS, list them.
 MANUAL = {
@@ -111,7 +111,7 @@ def argument(mirror: Any, kind: str, rng: random.Random, shown: list[Any]) -> An
 
 
 def outcome(mirror: Any, name: str, seed: str) -> tuple[Any, ...]:
-    """What a function answers, and all that it leaves behind; the same seed, the same arguments."""
+    """What a function returns, and all that it leaves behind; the same seed, the same arguments."""
     rng, shown = random.Random(seed), []  # type: random.Random, list[Any]
     types = [t.cname for t in mirror.ffi.typeof(getattr(mirror.lib, name)).args]
     parameters = inspect.signature(getattr(mirror, name)).parameters.values()

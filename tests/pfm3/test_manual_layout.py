@@ -9,7 +9,7 @@ import pytest
 from abi_full import ENUM_FIELDS
 from abi_manual import OTHER, SIZES, TYPES
 from layouts import CAnswers, DwarfAnswers, Types, from_c, from_cffi, from_ctypes, from_described, from_dwarf
-from native import PFM3_MANUAL, build_library
+from native import PFM3_MANUAL, debug_library
 from pypfm import layout, pfm3_manual
 
 API = Types(PFM3_MANUAL, pfm3_manual.ffi, ["perfmon/pfmlib_gen_ia64.h", "perfmon/pfmlib_itanium.h",
@@ -24,10 +24,10 @@ def c_side(tmp_path_factory: pytest.TempPathFactory) -> CAnswers:
 
 @pytest.fixture(scope="module")
 def dwarf_side(tmp_path_factory: pytest.TempPathFactory) -> DwarfAnswers:
-    return from_dwarf(API, build_library(PFM3_MANUAL, tmp_path_factory.mktemp("dwarf"), "-gdwarf-5", "-O1",
-                                         "-fno-eliminate-unused-debug-types"))
+    return from_dwarf(API, debug_library(PFM3_MANUAL, tmp_path_factory))
 
 
+@pytest.mark.slow
 def test_every_type_is_covered(dwarf_side: DwarfAnswers) -> None:
     assert set(dwarf_side.layouts) == set(TYPES) == set(layout.types("pfm3-manual"))
 

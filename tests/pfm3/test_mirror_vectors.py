@@ -35,6 +35,7 @@ GROUPS = [("itanium2", None), ("itanium2", "0x1f010504"), ("montecito", None), (
           ("itanium", None), ("itanium", "0x07000804")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mirror", ["pfm3", "pfm3_manual"])
 @pytest.mark.parametrize("group", GROUPS, ids=[f"{pmu}-{cpuid3 or 'forced'}" for pmu, cpuid3 in GROUPS])
 def test_mirror_answers_as_recorded(group: tuple[str, str | None], mirror: str) -> None:

@@ -5,10 +5,14 @@ The recorded calls hold them all; here each one stands alone, with the least cal
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import combinations
+from typing import Any
+
 import pytest
 
 from conftest import run_python
-from dispatching import ITANIUM2, MONTECITO, PMUS, Pmu, find, pairs, ranges
+from dispatching import ITANIUM2, MONTECITO, NO_QUALCHECK, PMUS, Answer, Pmu, find, pairs, ranges, request
 from pypfm import pfm3
 
 BOTH = pytest.mark.parametrize("pmu", PMUS.values(), ids=PMUS)
@@ -371,6 +375,118 @@ def test_a_range_too_big_is_printed() -> None:
 
 
 # ---- errors ----------------------------------------------------------------------------
+
+def slots(answer: Answer) -> list[int]:
+    """The PMCs of an output array, those beyond its count too."""
+    return [r.reg_num for r in list(answer.out.pfp_pmcs)[:20] if r.reg_num]
+
+
+@pytest.mark.parametrize(("unavailable", "left"), [(32, [4]), (33, [4, 32]), (34, [4, 32, 33]), (35, [4, 32, 33])])
+def test_what_a_matcher_without_its_registers_leaves(unavailable: int, left: list[int]) -> None:
+    """PMC32 is written though PMC33 cannot be; PMC34 is not."""
+    MONTECITO.select()
+    matcher = {"opcm_used": 1, "opcm_mask": 1}
+    answer = MONTECITO.dispatch(RETIRED, opcm1=matcher, opcm2=matcher, unavail=[unavailable])
+    assert (answer.ret, answer.order, slots(answer)) == (NOASSIGN, [4], left)
+
+
+@BOTH
+@pytest.mark.parametrize("what", ["iear", "dear", "trace", "irange", "drange"])
+def test_a_register_that_must_not_be_used_is_in_no_slot(pmu: Pmu, what: str) -> None:
+    pmu.select()
+    trace = {"etb": {"etb_used": 1, "etb_tm": 3}} if pmu is MONTECITO else {"btb": {"btb_used": 1, "btb_tm": 3}}
+    asked: dict[str, Any] = {"iear": {"ear_used": 1}, "dear": {"ear_used": 1}, **trace,
+                             "irange": ranges((0x1000, 0x1040)), "drange": ranges((0x1000, 0x1040))}
+    pmc = getattr(pmu, what)
+    counters = [{"flags": NO_QUALCHECK}]
+    assert pmc in pmu.dispatch(RETIRED, counters=counters, **asked).order
+    answer = pmu.dispatch(RETIRED, counters=counters, unavail=[pmc], **asked)
+    assert answer.ret == NOASSIGN
+    assert pmc not in slots(answer)
+    assert slots(answer) == answer.order
+
+
+def test_a_refused_number_leaves_the_unit_masks() -> None:
+    """Masks by number: of 15 all qualify, but they do not make it up."""
+    MONTECITO.select()
+    for text, masks in (("15", []), ("M:15", [3]), ("0x4", []), ("S:M:7:I", [1, 3])):
+        event = pfm3.pfmlib_event_t(unit_masks=[9] * 48, num_masks=9)
+        assert pfm3.pfm_find_full_event(f"L3_READS_ALL_ALL:{text}", event) == pfm3.PFMLIB_ERR_UMASK
+        assert (event.event, event.num_masks) == (find("L3_READS_ALL_ALL"), len(masks))
+        assert list(event.unit_masks) == masks + [0] * (48 - len(masks))
+
+
+@BOTH
+def test_an_event_that_does_not_exist_is_reported_before_its_unit_masks(pmu: Pmu) -> None:
+    pmu.select()
+    count = pfm3.c_uint()
+    assert pfm3.pfm_get_num_events(count) == 0
+    inp, out = request([RETIRED]), pfm3.pfmlib_output_param_t()
+    event = inp.pfp_events[0]
+    name = pfm3.create_string_buffer(200)
+    for index, masks, ret in ((count.value, 49, INVAL), (2**32 - 1, 2**32 - 1, INVAL), (count.value, 0, INVAL),
+                              (count.value - 1, 49, pfm3.PFMLIB_ERR_UMASK)):
+        event.event, event.num_masks = index, masks
+        assert pfm3.pfm_dispatch_events(inp, None, out, None) == ret
+        assert pfm3.pfm_get_full_event_name(event, name, 200) == ret
+
+
+@BOTH
+def test_slots_beyond_the_count_of_events_are_not_read(pmu: Pmu) -> None:
+    """libpfm 3.10 looks up the first slot even of no events, and crashes."""
+    pmu.select()
+    for count in range(3):
+        inp, out = request([RETIRED] * count), pfm3.pfmlib_output_param_t()
+        for event in list(inp.pfp_events)[count:]:
+            event.event = event.num_masks = event.plm = 2**32 - 1
+        assert (pfm3.pfm_dispatch_events(inp, None, out, None), out.pfp_pmc_count) == (0, count)
+
+
+@BOTH
+def test_no_output_is_invalid_before_the_models_errors(pmu: Pmu) -> None:
+    """libpfm 3.10 returns what it finds before it writes, and crashes otherwise."""
+    pmu.select()
+    assert pmu.dispatch(pmu.cycles, drange=ranges((0x1000, 0x2000))).ret == FEATCOMB
+    model_in, model_out = pmu.input_type(), pmu.output_type()
+    getattr(model_in, f"pfp_{pmu.tag}_drange").rr_used = 1
+    assert pfm3.pfm_dispatch_events(request([pmu.cycles]), model_in, None, model_out) == INVAL
+    # What the generic part finds comes first.
+    too_many = request([pmu.cycles] * (pmu.counters + 1))
+    assert pfm3.pfm_dispatch_events(too_many, model_in, None, model_out) == NOASSIGN
+
+
+@BOTH
+def test_a_range_cannot_end_at_2_to_the_64(pmu: Pmu) -> None:
+    """Its end is exclusive and has 64 bits: the last byte of the address space is in no range."""
+    pmu.select()
+    last, end = 2**64 - 1, 2**64
+    assert pmu.dispatch("LOADS_RETIRED", drange=ranges((0x1000, end % 2**64))).ret == pfm3.PFMLIB_ERR_IRRINVAL
+    [(_, address, mask, _)] = pairs(pmu.dispatch("LOADS_RETIRED", drange=ranges((last - 1, last))).drange)
+    assert (address, mask) == (last - 1, 2**56 - 1)
+
+
+def test_two_sets_of_l2d_events_are_accepted() -> None:
+    """The manual page has one set of a group at a time; for L2D events the library has counters for two.
+
+    Of the 1,725 pairs of events of one group and two sets, 1,413 are accepted.
+    """
+    MONTECITO.select()
+    count, group, number = pfm3.c_uint(), pfm3.c_int(), pfm3.c_int()
+    assert pfm3.pfm_get_num_events(count) == 0
+    events = []
+    for index in range(count.value):
+        assert pfm3.pfm_mont_get_event_group(index, group) == pfm3.pfm_mont_get_event_set(index, number) == 0
+        events.append((index, group.value, number.value))
+    inp, out = request([RETIRED, RETIRED]), pfm3.pfmlib_output_param_t()
+    first, second = list(inp.pfp_events)[:2]
+    answers: Counter[tuple[int, int]] = Counter()
+    for (a, group_a, set_a), (b, group_b, set_b) in combinations([event for event in events if event[1]], 2):
+        if group_a == group_b and set_a != set_b:
+            first.event, second.event = a, b
+            answers[group_a, pfm3.pfm_dispatch_events(inp, None, out, None)] += 1
+    assert answers == {(pfm3.PFMLIB_MONT_EVT_L2D_CACHE_GRP, 0): 1413,
+                       (pfm3.PFMLIB_MONT_EVT_L1D_CACHE_GRP, pfm3.PFMLIB_ERR_EVTSET): 312}
+
 
 @BOTH
 def test_what_a_failing_call_leaves(pmu: Pmu) -> None:

@@ -2,33 +2,28 @@
 
 The debug registers of an answer are interpreted as the hardware does it, and have to
 cover every byte that was asked for.  The exceptions are known, and the tests know them
-exactly (see fully_covered()): an interval for which fewer than three pairs are left.
+exactly (see covering.fully_covered()): an interval for which fewer than three pairs are left.
 
-COVER below is written from the text of the specification, apart from the C code; with
-sizes of 2^62 and above the reference shifts by 64, which C leaves undefined, so those
-are not compared.
+The answers are compared with covering.py, too; with sizes of 2^62 and above the reference
+shifts by 64, which C leaves undefined, so those are not compared.
 """
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from covering import MASK_BITS, WORD, Cover, Limit, fully_covered, model
 from dispatching import ITANIUM2, MONTECITO, PMUS, UNCHECKED, Answer, Pmu, pairs, ranges, request
 from pypfm import pfm3
 
-WORD = 1 << 64
-MASK_BITS = 56
 SPACE = 1 << MASK_BITS  # the hardware does not compare address bits 63 to 56
 EXACT_SIZE = (1 << 54) - 1  # sizes below it convert to double without rounding up
-Limit = tuple[int, int]
 
 PMU = pytest.mark.parametrize("pmu", PMUS.values(), ids=list(PMUS))
 
@@ -84,105 +79,6 @@ def covered(asked: Limit, blocks: list[Block]) -> bool:
     return True
 
 
-# ---- COVER, from the specification --------------------------------------------------------
-
-def exponent(x: int) -> int:
-    """FLS: the exponent of x as a double."""
-    return math.frexp(float(x))[1] - 1
-
-
-@dataclass
-class Cover:
-    """Registers of one call: (address, log2 of the size), and the offsets of each interval."""
-
-    written: list[tuple[int, int]] = field(default_factory=list)
-    infos: list[tuple[int, int]] = field(default_factory=list)
-    left: list[int] = field(default_factory=list)  # pairs that each interval started with
-
-    def cover(self, start: int, end: int, count: int, right: bool) -> None:
-        if count < 1 or end <= start:
-            return
-        power = exponent(end - start)
-        cut = end >> power << power
-        if (cut - (1 << power)) % WORD >= start:
-            at = (cut - (1 << power)) % WORD
-        else:
-            power -= 1
-            at = cut if (cut + (1 << power)) % WORD <= end else (cut - (1 << power)) % WORD
-        before, behind = (at - start) % WORD, (end - at - (1 << power)) % WORD
-        if count == 1 and not right and before:
-            power += 1
-            at = (end - (1 << power)) % WORD
-        elif count == 1 and right and behind:
-            power += 1
-            at = start
-        before, behind = (at - start) % WORD, (end - at - (1 << power)) % WORD
-        self.written.append((at, power))
-        rest = count - 1
-        lefts = rest // 2 + (rest % 2 if before > behind else 0)
-        rights = rest // 2 + (0 if before > behind else rest % 2)
-        if rest:
-            self.cover(start, at, lefts, False)
-            self.cover((at + (1 << power)) % WORD, end, rights, True)
-
-    def offsets(self, asked: Limit, first: int) -> None:
-        start, end = asked
-        before = behind = 0
-        for at, power in self.written[first:]:
-            last = (at + ((1 << power) if power < MASK_BITS else 0)) % WORD
-            if at <= start:
-                before = start - at
-            if last >= end:
-                behind = last - end
-        self.infos.append((before, behind))
-
-    def all(self, asked: Iterable[Limit]) -> bool:
-        """Cover intervals in order; False if no pair was left for one."""
-        for interval in asked:
-            first = len(self.written)
-            if first == 4:
-                return False
-            self.left.append(4 - first)
-            self.cover(*interval, 4 - first, False)
-            self.offsets(interval, first)
-        return True
-
-
-def model(asked: Iterable[Limit]) -> Cover | None:
-    """The expected answer, or None for "too many"."""
-    expected = Cover()
-    return expected if expected.all(asked) else None
-
-
-def fully_covered(asked: Limit, left: int) -> bool:
-    """Whether the rules cover an interval of less than 2^54 - 1 bytes, given the pairs left for it.
-
-    With three pairs or more they always do: the largest aligned block inside, and one
-    pair at least for what remains on either side.  With two, only one side gets a pair.
-    With one, the block has to fit, or its enlargement to end at a multiple of its size.
-    """
-    start, end = asked
-    size = end - start
-    if left >= 3:
-        return True
-    power = size.bit_length() - 1
-    biggest = next(p for p in (power, power - 1) if _aligned_inside(start, end, p) is not None)
-    at = _aligned_inside(start, end, biggest)
-    assert at is not None
-    before, behind = at - start, end - at - (1 << biggest)
-    if left == 2:
-        return before == 0 or behind == 0
-    if before == 0:
-        return behind == 0
-    return end % (2 << biggest) == 0 and size <= 2 << biggest
-
-
-def _aligned_inside(start: int, end: int, power: int) -> int | None:
-    """The last aligned block of 2^power bytes inside an interval."""
-    at = (end >> power << power) - (1 << power)
-    return at if at >= start else None
-
-
 # ---- bitmask mode ---------------------------------------------------------------------------
 
 def check_numbers(rr: Any) -> None:
@@ -236,6 +132,7 @@ def min_start(blocks: list[Block], start: int) -> int:
     return next(start - (start % SPACE - a) for a, size in blocks if a <= start % SPACE < a + size)
 
 
+@pytest.mark.slow
 @PMU
 @settings(deadline=None, max_examples=300)
 @given(asked=several())
@@ -372,7 +269,7 @@ DISPATCH_CODES = {0, *(getattr(pfm3, f"PFMLIB_ERR_{name}") for name in (
 
 
 class Guarded:
-    """A structure of given bytes, with bytes behind it that nobody may write."""
+    """A structure of given bytes, followed by bytes that must not be written."""
 
     def __init__(self, ctype: str, content: bytes) -> None:
         self.size = pfm3.ffi.sizeof(ctype)
@@ -446,7 +343,7 @@ STALE = [  # events, range, registers that it needs
 @given(used=st.one_of(st.integers(0, 12), st.integers(0, 2**32 - 1)), seed=st.integers(0, 2**32))
 def test_stale_count_of_debug_registers(pmu: Pmu, event: str, which: str, asked: Limit, needed: int,
                                         too_many: int, used: int, seed: int) -> None:
-    """Registers are appended behind those of the caller, and never behind the array."""
+    """Registers are appended after those of the caller, and never past the array."""
     pmu.select()
     output = Guarded(f"pfmlib_{pmu.tag}_output_param_t", noise(seed, f"pfmlib_{pmu.tag}_output_param_t", 1))
     rr = getattr(output.struct, f"pfp_{pmu.tag}_{which}")

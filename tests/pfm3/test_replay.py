@@ -13,12 +13,11 @@ from pypfm.config import Library
 MANUAL_VECTORS = TESTS / "pfm3" / "manual_vectors.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [PFM3, PFM3_MANUAL], ids=lambda form: form.name)
 @pytest.mark.parametrize(("program", "args", "closing"), [
     ("pfm3_vectors.py", ["pfm3_dispatch.jsonl.gz"], "10000 of 10000 calls answered as recorded"),
     ("pfm3_vectors.py", ["pfm3_dispatch_itanium.jsonl.gz"], "1000 of 1000 calls answered as recorded"),
-    ("pfm3_vectors.py", ["pfm3_golden_itanium2.jsonl"], "68 of 68 calls answered as recorded"),
-    ("pfm3_vectors.py", ["pfm3_golden_montecito.jsonl"], "86 of 86 calls answered as recorded"),
     ("pfm3_api.py", ["pfm3_api.jsonl.gz"], "3334 of 3334 calls answered as recorded"),
     ("pfm3_catalogue.py", ["itanium2", "pfm3_itanium2_events.csv"],
      "497 of 497 itanium2 events answer as in the table"),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import REPLAY, TESTS, run_python
+from conftest import REPLAY, TESTS
+from fresh import fresh_python
 
 PATH = ":".join(map(str, (TESTS / "pfm3", REPLAY)))
 START_UP = [r"sycall base -?\d+", r"major version \d+", r"minor version \d+"]
@@ -15,8 +16,8 @@ START_UP = [r"sycall base -?\d+", r"major version \d+", r"minor version \d+"]
 
 def printed(code: str, **env: str) -> tuple[list[str], list[str]]:
     """Lines on stdout and on stderr of a process that makes a request."""
-    source = f"from dispatching import *\nimport pypfm.pfm3 as P\nassert P.pfm_initialize() == 0\n{code}"
-    done = run_python(source, PYTHONPATH=PATH, **env)
+    source = f"from types import SimpleNamespace\nfrom dispatching import *\nimport pypfm.pfm3 as P\nassert P.pfm_initialize() == 0\n{code}"
+    done = fresh_python(source, PYTHONPATH=PATH, **env)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines(), done.stderr.splitlines()
 
@@ -44,6 +45,30 @@ def test_start_up_lines(pmu: str, name: str) -> None:
 def test_start_up_lines_of_a_detected_pmu() -> None:
     _, err = printed("", LIBPFM_VERBOSE="1", LIBPFM_IA64_CPUID3="0x20000704")
     assert [bool(re.fullmatch(p, line)) for p, line in zip(START_UP, err, strict=True)] == [True] * 3
+
+
+CHOICE = ("LIBPFM_FORCE_PMU selects a PMU on any host:"
+          " 4 (dual-core Itanium 2) 3 (itanium2) 2 (itanium) 1 (IA-64)")
+
+
+@pytest.mark.parametrize(("env", "why"), [
+    ({}, "this host is no IA-64, and LIBPFM_IA64_CPUID3 does not stand for one"),
+    ({"LIBPFM_IA64_CPUID3": "itanium2"}, "LIBPFM_IA64_CPUID3=itanium2 is no number, CPUID register 3 of an IA-64 processor"),
+    ({"LIBPFM_IA64_CPUID3": "0x1fz"}, "LIBPFM_IA64_CPUID3=0x1fz is no number, CPUID register 3 of an IA-64 processor"),
+    *(({"LIBPFM_FORCE_PMU": value}, f"LIBPFM_FORCE_PMU={value} is none of libpfm 3, which takes a number")
+      for value in ("itanium2", "glm", "", "99", "-2")),
+])
+@pytest.mark.parametrize("to_stdout", [False, True])
+def test_where_nothing_is_found(env: dict[str, str], why: str, to_stdout: bool) -> None:
+    """What was looked for, and which variable chooses; the reference says nothing."""
+    code = "import sys\nimport pypfm.pfm3 as P\nsys.exit(P.pfm_initialize() != P.PFMLIB_ERR_NOTSUPP)"
+    silent = fresh_python(code, **env)
+    assert (silent.returncode, silent.stdout, silent.stderr) == (0, "", "")
+    where = {"LIBPFM_DEBUG_STDOUT": "1"} if to_stdout else {}
+    done = fresh_python(code, LIBPFM_VERBOSE="1", **env, **where)
+    text, other = (done.stdout, done.stderr) if to_stdout else (done.stderr, done.stdout)
+    assert (done.returncode, other) == (0, "")
+    assert text.splitlines()[3:] == [f"no PMU: {why}", CHOICE]
 
 
 def test_nothing_is_printed_unless_verbose() -> None:
@@ -173,7 +198,7 @@ def test_montecito_unit_masks_and_ip_ear() -> None:
 
 
 def test_itanium() -> None:
-    """The reference's words for this PMU are not known: the lines are those of Itanium 2, with its fields."""
+    """Of the reference the lines of the D-EAR are known; the others are those of Itanium 2, with this PMU's fields."""
     code = """ITANIUM.dispatch(
         "LOADS_RETIRED", flags=1, counters=[{"flags": 1, "thres": 1}], irange=ranges((0x1000, 0x1040)),
         drange=ranges((0x10000, 0x20000)), iear={"ear_used": 1, "ear_mode": 1, "ear_umask": 4, "ear_ism": 2},
@@ -182,12 +207,12 @@ def test_itanium() -> None:
     assert registers(code, "2") == [
         "[PMC4(pmc4)=0x106c68 thres=1 es=0x6c plm=8 umask=0x0 pm=1 ism=0x0 oi=1] LOADS_RETIRED",
         "[PMD4(pmd4)]",
-        "[PMC10(pmc10)=0x20400c8 tlb=yes plm=8 pm=1 ism=0x2 umask=0x4 pt=0]",
+        "[PMC10(pmc10)=0x20400c8 tlb=Yes plm=8 pm=1 ism=0x2 umask=0x4]",
         "[PMD0(pmd0)]",
-        "[PMD1(pmd1)]",
-        "[PMC11(pmc11)=0x30048 tlb=no plm=8 pm=1 ism=0x0 umask=0x3 pt=0]",
+        "[PMD1(pmd1)",
+        "[PMC11(pmc11)=0x30048 tlb=No plm=8 pm=1 ism=0x0 umask=0x3 pt=0]",
         "[PMD2(pmd2)]",
-        "[PMD3(pmd3)]",
+        "[PMD3(pmd3)",
         "[PMD17(pmd17)]",
         "[PMC8(pmc8)=0xc000000a00000018 m=1 i=1 f=0 b=0 match=0x5 mask=0x3]",
         "[PMC12(pmc12)=0xc]",
@@ -208,12 +233,61 @@ def test_generic_pmu_and_a_register_number_that_is_too_large(tmp_path: Path) -> 
 assert P.pfm_dispatch_events(inp, None, out, None) == 0"""
     out, err = printed(code, LIBPFM_VERBOSE="1", LIBPFM_FORCE_PMU="1")
     assert out == []
-    assert err[4:] == ["[PMC4(pmc4)=0x1228 es=0x12 plm=8 pm=0] CPU_CYCLES", "[PMD4(pmd4)]"]
+    assert err[4:] == ["[PMC4(pmc4)=0x1228,es=0x12,plm=8 pm=0] CPU_CYCLES", "[PMD4(pmd4)]"]
     pal = tmp_path / "perfmon_info"
     pal.write_text("Implemented PMC : 0-512 \n")
-    done = run_python("import pypfm.pfm3 as P\nprint(P.pfm_initialize())", LIBPFM_IA64_PAL=str(pal),
+    done = fresh_python("import pypfm.pfm3 as P\nprint(P.pfm_initialize())", LIBPFM_IA64_PAL=str(pal),
                       LIBPFM_IA64_CPUID3="0")
     assert (done.stdout, done.stderr) == ("-1\n", "register 512: numbers are below 512\n")
+
+
+# ---- what is shown is what the registers hold -------------------------------------------------
+
+@pytest.mark.parametrize(("pmu", "code", "lines"), [
+    ("1", "SimpleNamespace(ret=P.pfm_dispatch_events(request([{'event': 'CPU_CYCLES', 'plm': 0x18}]), None,"
+     " P.pfmlib_output_param_t(), None))", ["[PMC4(pmc4)=0x1228,es=0x12,plm=8 pm=0] CPU_CYCLES"]),
+    ("2", "ITANIUM.dispatch(dear={'ear_used': 1, 'ear_plm': 0x13, 'ear_ism': 7, 'ear_umask': 0x1f5})",
+     ["[PMC11(pmc11)=0x13050003 tlb=No plm=3 pm=0 ism=0x3 umask=0x5 pt=1]"]),
+    ("3", "ITANIUM2.dispatch(iear={'ear_used': 1, 'ear_plm': 0x13, 'ear_ism': 7, 'ear_umask': 0x1f5})",
+     ["[PMC10(pmc10)=0xfea3 ctb=cache plm=3 pm=0 ism=0x3 umask=0xf5]"]),
+    ("3", "ITANIUM2.dispatch(iear={'ear_used': 1, 'ear_mode': 1, 'ear_umask': 0x1f5})",
+     ["[PMC10(pmc10)=0xea8 ctb=tlb plm=8 pm=0 ism=0x0 umask=0x75]"]),
+    ("4", "MONTECITO.dispatch(dear={'ear_used': 1, 'ear_plm': 0x13, 'ear_umask': 0x1f5})",
+     ["[PMC40(pmc40)=0x2050003 mode=L1D plm=3 pm=0 ism=0x2 umask=0x5]"]),
+])
+def test_values_wider_than_their_fields_are_shown_cut(pmu: str, code: str, lines: list[str]) -> None:
+    assert [line for line in registers(code, pmu) if "PMD" not in line and "PMC15" not in line] == lines
+
+
+@pytest.mark.parametrize(("pmu", "code", "pmc"), [
+    ("2", 'ITANIUM.dispatch("IA64_INST_RETIRED", irange=ranges((0x1000, 0x1040)), unavail=[13])', 13),
+    ("2", 'ITANIUM.dispatch("IA64_INST_RETIRED", pmc9={"opcm_used": 1}, unavail=[9])', 9),
+    ("3", 'ITANIUM2.dispatch("IA64_INST_RETIRED", irange=ranges((0x1000, 0x1040)), unavail=[14])', 14),
+    ("3", 'ITANIUM2.dispatch("LOADS_RETIRED", drange=ranges((0x1000, 0x1040)), unavail=[13])', 13),
+    ("3", 'ITANIUM2.dispatch("IA64_INST_RETIRED", pmc8={"opcm_used": 1}, unavail=[8])', 8),
+    ("3", 'ITANIUM2.dispatch("IA64_INST_RETIRED", pmc9={"opcm_used": 1}, unavail=[9])', 9),
+    ("3", 'ITANIUM2.dispatch("CPU_CYCLES", btb={}, unavail=[15])', 15),
+    ("3", 'ITANIUM2.dispatch("BRANCH_EVENT", unavail=[12])', 12),
+    ("4", 'MONTECITO.dispatch("IA64_INST_RETIRED", irange=ranges((0x1000, 0x1040)), unavail=[38])', 38),
+    ("4", 'MONTECITO.dispatch("LOADS_RETIRED", drange=ranges((0x1000, 0x1040)), unavail=[41])', 41),
+    ("4", 'MONTECITO.dispatch("IA64_INST_RETIRED", opcm1={"opcm_used": 1}, unavail=[32])', 32),
+    ("4", 'MONTECITO.dispatch("IA64_INST_RETIRED", opcm1={"opcm_used": 1}, unavail=[33])', 33),
+    ("4", 'MONTECITO.dispatch("IA64_INST_RETIRED", opcm2={"opcm_used": 1}, unavail=[34])', 34),
+    ("4", 'MONTECITO.dispatch("IA64_INST_RETIRED", opcm2={"opcm_used": 1}, unavail=[35])', 35),
+])
+def test_a_register_that_must_not_be_used_is_not_shown(pmu: str, code: str, pmc: int) -> None:
+    _, err = printed(f"assert {code}.ret == P.PFMLIB_ERR_NOASSIGN", LIBPFM_VERBOSE="1", LIBPFM_FORCE_PMU=pmu)
+    assert [line for line in err if line.startswith("[PMC")]  # the counter
+    assert not [line for line in err if f"PMC{pmc}(" in line or (pmc == 35 and "PMC34(" in line)]
+
+
+def test_debugging_prints_nothing() -> None:
+    code = """ITANIUM2.dispatch("IA64_INST_RETIRED", irange=ranges((0x1000, 0x1040)), iear={"ear_used": 1})
+assert P.pfm_set_options(P.pfmlib_options_t(pfm_debug=1)) == 0
+assert ITANIUM2.dispatch("IA64_INST_RETIRED").ret == 0"""
+    assert printed(code, LIBPFM_DEBUG="1", LIBPFM_FORCE_PMU="3") == ([], [])
+    assert printed(code, LIBPFM_DEBUG="1", LIBPFM_DEBUG_STDOUT="", LIBPFM_FORCE_PMU="3") == ([], [])
+    assert printed(code, LIBPFM_FORCE_PMU="3") == ([], [])
 
 
 # ---- ranges ---------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from conftest import run_python
+from fresh import fresh_python
 
 PROLOGUE = """
 import gc, json, os, sys
@@ -40,7 +40,7 @@ def perf(text, os=PFM_OS_PERF_EVENT_EXT, plm=9, **fields):
 
 def mirror(code: str, *args: object, **env: str) -> list[Any]:
     """What the code tells, one item for each call of tell()."""
-    done = run_python(PROLOGUE + code, *args, **env)
+    done = fresh_python(PROLOGUE + code, *args, **env)
     assert done.returncode == 0, f"status {done.returncode}\n{done.stdout[-1000:]}{done.stderr[-3000:]}"
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -50,4 +50,5 @@ def encode_all(rows: Sequence[tuple[str, int, int]], **env: str) -> list[dict[st
     code = ("assert pfm_initialize() == 0\n"
             "for text, os, plm in json.loads(sys.argv[1]):\n"
             "    tell(perf(text, os, plm) if os else none(text, plm))\n")
-    return mirror(code, json.dumps(rows), **env)
+    # An argument has a limit of 128 KB.
+    return [a for at in range(0, len(rows), 1000) for a in mirror(code, json.dumps(rows[at:at + 1000]), **env)]

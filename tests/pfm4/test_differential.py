@@ -16,8 +16,8 @@ import pytest
 
 from pfm4_vectors import OS
 from pypfm.config import LIBRARIES
-from pypfm.conform import random4
-from pypfm.conform._strings4 import SETTINGS, Setting, event_string
+from pypfm.conform.random import pfm4
+from pypfm.conform.random.strings import SETTINGS, Setting, event_string
 from worker4 import DEBIAN, PMUS, Call, Session, ask
 
 OURS = Path(os.environ.get("PYPFM_LIBPFM4", LIBRARIES["pfm4"].path))  # a library built with sanitizers, say
@@ -28,6 +28,7 @@ CORE, PRESENT = 1, 1  # PFM_PMU_TYPE_CORE; is_present among the flags
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not DEBIAN.exists(), reason=f"no {DEBIAN} (Debian's libpfm4) on this machine"),
     pytest.mark.skipif(not PARANOID.exists(), reason=f"no {PARANOID}: perf would be inactive in both"),
 ]
@@ -104,7 +105,7 @@ def plain_host() -> None:
 
 def options(rng: Random) -> dict[str, Any]:
     """How to call: what vectors can say, and what only the worker can: the bytes of structures, no string."""
-    chosen: dict[str, Any] = random4.options(rng)
+    chosen: dict[str, Any] = pfm4.options(rng)
     chosen |= {"os": OS[chosen["os"]], "plm": chosen.pop("dfl_plm")}
     if rng.random() < 0.01:
         chosen["size"] = 4096

@@ -215,7 +215,7 @@ def test_string_fed_back(first: str, again: int | list[int]) -> None:
 
 
 def test_long_string_is_cut() -> None:
-    """Q6: 255 characters behind glm::, the codes whole."""
+    """Q6: 255 characters after glm::, the codes whole."""
     masks = ["DMND_DATA_RD", "DMND_RFO", "DMND_CODE_RD", "WB", "PF_DATA_RD", "PF_RFO", "PARTIAL_READS",
              "PARTIAL_WRITES", "UC_CODE_READS", "BUS_LOCKS", "FULL_STRM_ST", "SW_PF", "PF_L1_DATA_RD",
              "PARTIAL_STRM_ST", "L2_HIT", "L2_MISS_HIT_OTHER_CORE_NO_FWD", "L2_MISS_HITM_OTHER_CORE"]

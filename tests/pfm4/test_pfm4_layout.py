@@ -26,7 +26,7 @@ from layouts import (
     from_described,
     from_dwarf,
 )
-from native import CC, PFM4, build, build_library
+from native import CC, PFM4, build, debug_library
 from pypfm import layout, pfm4
 from pypfm.pfm4 import ffi
 
@@ -34,7 +34,7 @@ API = Types(PFM4, ffi, ["perfmon/pfmlib_perf_event.h"], TYPES, ENUM_FIELDS, POIN
 DEBIAN = Path("/usr/include")
 needs_debian = pytest.mark.skipif(not (DEBIAN / "perfmon/pfmlib_perf_event.h").exists(),
                                   reason="no /usr/include/perfmon (libpfm4-dev) on this machine")
-# Names of Linux's <linux/perf_event.h> that libpfm's copy has not (cap_user_rdpmc is cap_usr_rdpmc there).
+# Names of Linux's <linux/perf_event.h> that libpfm's copy lacks (cap_user_rdpmc is cap_usr_rdpmc there).
 NOT_DEBIAN_S = {"kprobe_func", "uprobe_path", "kprobe_addr", "probe_offset", "cap_user_rdpmc"}
 every_type = pytest.mark.parametrize("name", TYPES)
 
@@ -51,15 +51,14 @@ def debian_side(tmp_path_factory: pytest.TempPathFactory) -> CAnswers:
 
 @pytest.fixture(scope="module")
 def dwarf_side(tmp_path_factory: pytest.TempPathFactory) -> DwarfAnswers:
-    directory = tmp_path_factory.mktemp("dwarf")
-    flags = ["-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types"]
-    return from_dwarf(API, build_library(PFM4, directory, *flags))
+    return from_dwarf(API, debug_library(PFM4, tmp_path_factory))
 
 
 def without_const(layout: Layout) -> list[tuple[str, int, int, str]]:
     return [(name, f.bit, f.bits, f.kind.replace("const ", "")) for name, f in layout.fields.items()]
 
 
+@pytest.mark.slow
 def test_every_type_is_covered(dwarf_side: DwarfAnswers) -> None:
     assert set(dwarf_side.layouts) - {"perf_event_attr_t"} == set(TYPES)
     assert set(dwarf_side.enums) == {*ENUMS, "pfm_pmu_t"}

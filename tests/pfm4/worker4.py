@@ -55,7 +55,7 @@ def text_of(pointer: ctypes.c_char_p) -> str | None:
 
 
 def structure(kind: Any, options: dict[str, Any]) -> tuple[Any, Any]:
-    """An argument in a buffer of 8 KiB: options size, and bytes behind it, {offset: value}."""
+    """An argument in a buffer of 8 KiB: options size, and bytes after it, {offset: value}."""
     buffer = (ctypes.c_uint8 * 8192)()
     for offset, value in options.get("tail", {}).items():
         buffer[int(offset)] = value

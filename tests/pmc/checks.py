@@ -1,4 +1,4 @@
-"""What pmc_control(), pmc_get_info() and pmc_model_advance() answer: one row a case.
+"""What pmc_control(), pmc_get_info() and pmc_model_advance() return: one row a case.
 
 A call is "OPERATION COUNTER ARGUMENT", "control" or "info" with a number for the operation, or "advance ID COUNT";
 "other:" before it has another process make it.  ARGUMENT is as in tests/c/pmc_script.c; without one it is null.
@@ -29,7 +29,7 @@ class Check(NamedTuple):
     """One case.
 
     :ivar machine: PMC_MACHINE
-    :ivar before: calls that bring the state about; each answers 0
+    :ivar before: calls that bring the state about; each returns 0
     :ivar call: the call in question, and its answer
     :ivar after: calls that show what it changed or left, and their answers
     """
@@ -172,14 +172,16 @@ CHECKS = {
     "value-null": Check("xscale", RUNNING, "VALUE 1 null", "-1 EFAULT"),
     "value-bad-pointer": Check("xscale", STOPPED, "VALUE 1 bad", "-1 EFAULT", [("VALUE 1 uint64", "0 - 3")]),
     "value-profiling-only": Check("xscale", PROFILING, "VALUE 1 uint64", "-1 ENXIO"),
-    # ---- ACCUMULATED: needs no CONFIGURE
-    "accumulated-never-configured": Check("xscale", [], "ACCUMULATED 1 uint64", "0 - 0"),
+    # ---- ACCUMULATED: the same
+    "accumulated-never-configured": Check("xscale", [], "ACCUMULATED 1 uint64", "-1 ENXIO"),
+    "accumulated-configured-before-pointer": Check("xscale", [], "ACCUMULATED 1 bad", "-1 ENXIO"),
+    "accumulated-profiling-only": Check("xscale", PROFILING, "ACCUMULATED 1 uint64", "-1 ENXIO"),
     "accumulated-not-own-counts": Check("xscale", STOPPED, "ACCUMULATED 1 uint64", "0 - 0"),
     "accumulated-below-range": Check("xscale", [], "ACCUMULATED -1 uint64", "-1 EINVAL"),
     "accumulated-above-range": Check("xscale", [], "ACCUMULATED 3 uint64", "-1 EINVAL"),
     "accumulated-counter-before-pointer": Check("xscale", [], "ACCUMULATED 3 bad", "-1 EINVAL"),
-    "accumulated-null": Check("xscale", [], "ACCUMULATED 1 null", "-1 EFAULT"),
-    "accumulated-bad-pointer": Check("xscale", [], "ACCUMULATED 1 bad", "-1 EFAULT"),
+    "accumulated-null": Check("xscale", RUNNING, "ACCUMULATED 1 null", "-1 EFAULT"),
+    "accumulated-bad-pointer": Check("xscale", STOPPED, "ACCUMULATED 1 bad", "-1 EFAULT"),
     # ---- pmc_model_advance()
     "advance-no-event": Check("xscale", [], "advance 0x13 1", "-1 ENODEV"),
     "advance-nothing-counts": Check("xscale", [], "advance 0xb 1000", "0 -"),
@@ -194,7 +196,7 @@ CHECKS = {
     "linux-type-above-range": Check("linux", [], "TYPE 8 int", "-1 EINVAL"),
     "linux-start-never-configured": Check("linux", [], "START 7", "-1 ENXIO"),
     "linux-value-never-configured": Check("linux", [], "VALUE 0 uint64", "-1 ENXIO"),
-    "linux-accumulated-never-configured": Check("linux", [], "ACCUMULATED 3 uint64", "0 - 0"),
+    "linux-accumulated-never-configured": Check("linux", [], "ACCUMULATED 3 uint64", "-1 ENXIO"),
     "linux-configure-no-event": Check("linux", [], "CONFIGURE 1 cfg:0x7fffffff:0", "-1 ENODEV"),
     "linux-configure-event-on-the-cycle-counter": Check("linux", [], "CONFIGURE 0 cfg:0x1:0", "-1 ENODEV"),
 }

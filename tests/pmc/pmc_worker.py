@@ -1,18 +1,24 @@
 """What tests/c/pmc_script.c does, through the mirror (argument "mirror") or a state of its own ("state").
 
 A state is of the machine that PMC_MACHINE names, which the state functions themselves do not read.
+
+A line of variables (JSON) makes a process, whose number is the answer.  It answers the lines up to an empty one;
+"ended" and its exit status follow.
 """
 
 from __future__ import annotations
 
 import errno
+import gc
+import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from pypfm import _pmc_hand, pmc
+from pypfm import pmc
+from pypfm._c import pmc_hand
 from pypfm.pmc import ffi, lib
 
 KNOWN = {"EFAULT", "ENXIO", "EINPROGRESS", "EINVAL", "EBUSY", "ENODEV", "ENOMEM", "ESRCH"}
@@ -27,7 +33,7 @@ def of_state(state: Any) -> dict[str, Callable[..., int]]:
     return {
         "control": lambda ctr, op, argp: lib.pmc_state_control(state, ctr, op, raw(argp)),
         "info": lambda ctr, op, argp: lib.pmc_state_get_info(state, ctr, op, raw(argp)),
-        "advance": lambda event, count: _pmc_hand.advance(state, event, count),
+        "advance": lambda event, count: pmc_hand.advance(state, event, count),
     }
 
 
@@ -59,11 +65,26 @@ def answer(line: str, api: dict[str, Callable[..., int]]) -> str:
     return f"{ret} {name if name in KNOWN or name == '-' else 'another'}{stored}"
 
 
-def main() -> None:
+def work(lines: Iterable[bytes]) -> None:
     signal.signal(signal.SIGPROF, lambda *_: signals.append(1))
     api = functions(sys.argv[1])
-    for line in sys.stdin:
-        print(answer(line, api), flush=True)
+    for line in lines:
+        if line == b"\n":
+            return
+        print(answer(line.decode(), api), flush=True)
+
+
+def main() -> None:
+    gc.freeze()  # what is there now, no child has to look through at its end
+    with open(0, "rb", buffering=0) as lines:  # without a buffer, each process reads its own lines only
+        for line in lines:
+            pid = os.fork()
+            if pid == 0:
+                os.environ.update(json.loads(line))
+                work(lines)
+                return
+            print(pid, flush=True)
+            print("ended", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 
 
 if __name__ == "__main__":

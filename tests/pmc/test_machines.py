@@ -12,7 +12,7 @@ import pytest
 import pypfm
 from conftest import run_python
 from native import TABLES
-from pypfm.counter import MACHINES as MACHINE_NAMES
+from pypfm.netbsd.counter import MACHINES as MACHINE_NAMES
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
 

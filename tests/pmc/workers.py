@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,12 +18,24 @@ from conftest import TESTS, clean_env
 KINDS = ["C", "mirror", "state"]
 
 
+def _start(command: list[str], **env: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+                            env=clean_env(**env), cwd=TESTS)
+
+
+@functools.cache
+def _forker(kind: str, _number: int) -> subprocess.Popen[str]:
+    """A process of pmc_worker.py, which makes workers of a kind for all tests, one after the other."""
+    process = _start([sys.executable, str(TESTS / "pmc" / "pmc_worker.py"), kind])
+    atexit.register(process.communicate)
+    return process
+
+
 class Worker:
     """A process that answers calls (see tests/c/pmc_script.c)."""
 
     def __init__(self, command: list[str], machine: str) -> None:
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
-                                         env=clean_env(PMC_MACHINE=machine), cwd=TESTS)
+        self._process = _start(command, PMC_MACHINE=machine)
 
     def send(self, lines: Iterable[str]) -> None:
         assert self._process.stdin
@@ -43,13 +59,36 @@ class Worker:
         assert self._process.returncode in (0, -signal.SIGKILL)
 
 
+class ForkedWorker(Worker):
+    """The same, made by a process that has imported pypfm and called nothing."""
+
+    def __init__(self, kind: str, number: int, machine: str) -> None:
+        self._process = _forker(kind, number)
+        self._ended = ""
+        self._pid = int(self(json.dumps({"PMC_MACHINE": machine, "XDG_RUNTIME_DIR": os.environ["XDG_RUNTIME_DIR"]})))
+
+    def answer(self) -> str:
+        line = super().answer()
+        if line.startswith("ended "):
+            self._ended = line
+        return line
+
+    def kill(self) -> None:
+        os.kill(self._pid, signal.SIGKILL)
+        assert self.answer() == f"ended {-signal.SIGKILL}"
+
+    def close(self) -> None:
+        if not self._ended:
+            self("")
+        assert self._ended in ("ended 0", f"ended {-signal.SIGKILL}")
+
+
 @contextmanager
 def workers(kind: str, script: Path, machine: str, count: int = 1) -> Iterator[list[Worker]]:
     """That many processes of one kind on one machine; script is the compiled tests/c/pmc_script.c."""
-    command = [str(script)] if kind == "C" else [sys.executable, str(TESTS / "pmc" / "pmc_worker.py"), kind]
     with ExitStack() as stack:
-        made = []
-        for _ in range(count):
-            made.append(Worker(command, machine))
+        made: list[Worker] = []
+        for number in range(count):
+            made.append(Worker([str(script)], machine) if kind == "C" else ForkedWorker(kind, number, machine))
             stack.callback(made[-1].close)
         yield made

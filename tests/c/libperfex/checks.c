@@ -5,57 +5,23 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "../descriptors.h"
+#include "../pages.h"
+
 #include <perfex.h>
 
-#include <dirent.h>
-#include <errno.h>
-#include <limits.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
+#include <limits.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static int failures;
-
-#define CHECK(condition)	check((condition) != 0, #condition, __LINE__)
-#define FAILS(call, code)	check(((errno = 0), (call) == -1 && errno == (code)), #call " gives " #code, __LINE__)
-
-static void
-check(int ok, const char *what, int line)
-{
-	if (ok)
-		return;
-	printf("checks.c:%d: failed: %s (errno %d)\n", line, what, errno);
-	failures++;
-}
-
-enum { PAGE = 4096 };
 
 /* Sanitizers' and valgrind's own memory has page faults too. */
 #ifdef __SANITIZE_THREAD__
 #define BELOW(count, limit)	((count) >= 0)
 #else
-#define BELOW(count, limit)	((count) < (limit) || getenv("CHECK_ROUGHLY"))
+#define BELOW(count, limit)	((count) < (limit) || CHECK_ROUGHLY)
 #endif
-
-/* One page fault a page. */
-static void
-touch(long pages)
-{
-	volatile char *memory = mmap(NULL, (size_t)pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		abort();
-	madvise((void *)memory, (size_t)pages * PAGE, MADV_NOHUGEPAGE);
-	for (long i = 0; i < pages; i++)
-		memory[i * PAGE] = 1;
-	munmap((void *)memory, (size_t)pages * PAGE);
-}
 
 static void
 counts(void)
@@ -63,26 +29,26 @@ counts(void)
 	long long time = -1, faults = -1, again = -1;
 
 	CHECK(start_counters(0, 26) == 0);
-	touch(1000);
+	TOUCH(1000);
 	CHECK(read_counters(0, &time, 26, &faults) == 0);
 	CHECK(faults >= 1000 && BELOW(faults, 1500));
 	CHECK(time > 0);
 
 	/* read stops */
-	FAILS(read_counters(0, &time, 26, &again), ENXIO);
+	CHECK_ERRNO(read_counters(0, &time, 26, &again), ENXIO);
 	CHECK(again == -1);
 
 	/* start zeroes, the order is free */
 	CHECK(start_counters(26, 0) == 0);
-	touch(1000);
+	TOUCH(1000);
 	CHECK(start_counters(0, 26) == 0);
-	touch(100);
+	TOUCH(100);
 	CHECK(read_counters(26, &faults, 0, &time) == 0);
 	CHECK(faults >= 100 && BELOW(faults, 1000));
 
 	/* a sum of perf events */
 	CHECK(start_counters(0, 22) == 0);
-	touch(1000);
+	TOUCH(1000);
 	CHECK(read_counters(0, &time, 22, &faults) == 0);
 	CHECK(faults >= 2000 && BELOW(faults, 3000));
 }
@@ -98,13 +64,13 @@ fortran_without_arguments(void)
 		const int *e0 = missing == 0 ? NULL : &e, *e1 = missing == 2 ? NULL : &e;
 		long long *c0 = missing == 1 ? NULL : &c, *c1 = missing == 3 ? NULL : &c;
 
-		FAILS(read_counters_(e0, c0, e1, c1), EFAULT);
-		FAILS(print_counters_(e0, c0, e1, c1), EFAULT);
-		FAILS(print_costs_(e0, c0, e1, c1), EFAULT);
+		CHECK_ERRNO(read_counters_(e0, c0, e1, c1), EFAULT);
+		CHECK_ERRNO(print_counters_(e0, c0, e1, c1), EFAULT);
+		CHECK_ERRNO(print_costs_(e0, c0, e1, c1), EFAULT);
 	}
-	FAILS(start_counters_(NULL, &e), EFAULT);
-	FAILS(start_counters_(&e, NULL), EFAULT);
-	FAILS(load_costs_(NULL, 3), EFAULT);
+	CHECK_ERRNO(start_counters_(NULL, &e), EFAULT);
+	CHECK_ERRNO(start_counters_(&e, NULL), EFAULT);
+	CHECK_ERRNO(load_costs_(NULL, 3), EFAULT);
 }
 
 static void
@@ -112,35 +78,35 @@ errors(void)
 {
 	long long a = -1, b = -1;
 
-	FAILS(start_counters(21, 26), EINVAL);	/* conflicting counters */
-	FAILS(start_counters(0, 15), EINVAL);
-	FAILS(start_counters(0, 0), EINVAL);
-	FAILS(start_counters(-1, 16), EINVAL);
-	FAILS(start_counters(0, 32), EINVAL);
-	FAILS(start_counters(0, 0x7fffffff), EINVAL);
-	FAILS(start_counters(0, 21), ENODEV);	/* not in the table */
-	FAILS(read_counters(0, &a, 26, &b), ENXIO);
-	FAILS(read_counters(0, NULL, 26, &b), EFAULT);
-	FAILS(read_counters(0, &a, 26, NULL), EFAULT);
-	FAILS(print_counters(0, 1, 1, 2), EINVAL);
-	FAILS(print_costs(0, 1, 99, 2), EINVAL);
-	FAILS(load_costs(NULL), EFAULT);
-	FAILS(load_costs((char *)""), ENOENT);
-	FAILS(load_costs((char *)"/"), EISDIR);
-	FAILS(load_costs((char *)"/dev/zero"), EFBIG);
+	CHECK_ERRNO(start_counters(21, 26), EINVAL);	/* conflicting counters */
+	CHECK_ERRNO(start_counters(0, 15), EINVAL);
+	CHECK_ERRNO(start_counters(0, 0), EINVAL);
+	CHECK_ERRNO(start_counters(-1, 16), EINVAL);
+	CHECK_ERRNO(start_counters(0, 32), EINVAL);
+	CHECK_ERRNO(start_counters(0, 0x7fffffff), EINVAL);
+	CHECK_ERRNO(start_counters(0, 21), ENODEV);	/* not in the table */
+	CHECK_ERRNO(read_counters(0, &a, 26, &b), ENXIO);
+	CHECK_ERRNO(read_counters(0, NULL, 26, &b), EFAULT);
+	CHECK_ERRNO(read_counters(0, &a, 26, NULL), EFAULT);
+	CHECK_ERRNO(print_counters(0, 1, 1, 2), EINVAL);
+	CHECK_ERRNO(print_costs(0, 1, 99, 2), EINVAL);
+	CHECK_ERRNO(load_costs(NULL), EFAULT);
+	CHECK_ERRNO(load_costs((char *)""), ENOENT);
+	CHECK_ERRNO(load_costs((char *)"/"), EISDIR);
+	CHECK_ERRNO(load_costs((char *)"/dev/zero"), EFBIG);
 	fortran_without_arguments();
 	for (int e = 0; e < 16; e++)	/* names and counts of every length */
 		CHECK(print_counters(e, LLONG_MAX, e + 16, -1) == 0 && print_costs(e, LLONG_MIN, e + 16, LLONG_MAX) == 0);
 
 	/* what fails leaves running counters alone */
 	CHECK(start_counters(0, 26) == 0);
-	touch(20);
-	FAILS(start_counters(0, 21), ENODEV);
-	FAILS(start_counters(0, 15), EINVAL);
-	FAILS(read_counters(0, &a, 25, &b), EINVAL);	/* others than started */
-	FAILS(read_counters(26, &a, 26, &b), EINVAL);
-	FAILS(read_counters(1, &a, 26, &b), EINVAL);
-	FAILS(read_counters(0, NULL, 26, &b), EFAULT);
+	TOUCH(20);
+	CHECK_ERRNO(start_counters(0, 21), ENODEV);
+	CHECK_ERRNO(start_counters(0, 15), EINVAL);
+	CHECK_ERRNO(read_counters(0, &a, 25, &b), EINVAL);	/* others than started */
+	CHECK_ERRNO(read_counters(26, &a, 26, &b), EINVAL);
+	CHECK_ERRNO(read_counters(1, &a, 26, &b), EINVAL);
+	CHECK_ERRNO(read_counters(0, NULL, 26, &b), EFAULT);
 	CHECK(a == -1 && b == -1);
 	CHECK(read_counters(0, &a, 26, &b) == 0);
 	CHECK(b >= 20);
@@ -153,18 +119,18 @@ environment(void)
 
 	setenv("T5_EVENT0", "10", 1);	/* in place of 0 */
 	CHECK(start_counters(0, 26) == 0);
-	touch(1000);
+	TOUCH(1000);
 	CHECK(read_counters(0, &a, 26, &b) == 0);
 	CHECK(a >= 1000 && BELOW(a, 1500) && b >= 1000);
 	setenv("T5_EVENT1", "25", 1);
 	CHECK(start_counters(99, -5) == 0);	/* what is given does not count at all */
 	CHECK(read_counters(10, &a, 25, &b) == 0);
 	setenv("T5_EVENT1", "11", 1);
-	FAILS(start_counters(0, 26), EINVAL);	/* conflicting counters */
-	FAILS(print_counters(0, 0, 26, 0), EINVAL);
+	CHECK_ERRNO(start_counters(0, 26), EINVAL);	/* conflicting counters */
+	CHECK_ERRNO(print_counters(0, 0, 26, 0), EINVAL);
 	for (int i = 0; i < 6; i++) {
 		setenv("T5_EVENT1", ((const char *[]){ "x", "32", "-1", " 26", "26 ", "1e1" })[i], 1);
-		FAILS(start_counters(0, 26), EINVAL);
+		CHECK_ERRNO(start_counters(0, 26), EINVAL);
 	}
 	setenv("T5_EVENT1", "0000026", 1);
 	CHECK(start_counters(0, 25) == 0);
@@ -174,29 +140,21 @@ environment(void)
 	unsetenv("T5_EVENT1");
 
 	setenv("PERFEX_CPU", "r8000", 1);
-	FAILS(start_counters(0, 26), EINVAL);
+	CHECK_ERRNO(start_counters(0, 26), EINVAL);
 	setenv("PERFEX_CPU", "r12000", 1);
 	CHECK(start_counters(14, 26) == 0);
-	touch(10);
+	TOUCH(10);
 	CHECK(read_counters(14, &a, 26, &b) == 0);
 	CHECK(a == 0 && b >= 10);	/* 0 by definition */
 	setenv("PERFEX_CPU", "r10000", 1);
-	FAILS(start_counters(14, 26), ENODEV);
+	CHECK_ERRNO(start_counters(14, 26), ENODEV);
 	unsetenv("PERFEX_CPU");
-}
-
-static void *
-thread(void *pages)
-{
-	touch(*(long *)pages);
-	return NULL;
 }
 
 /* Threads that were there, and threads to come; child processes are not counted. */
 static void
 threads(void)
 {
-	long pages = 100;
 	long long time, faults;
 	pthread_t made[4];
 	pid_t child;
@@ -204,7 +162,7 @@ threads(void)
 
 	CHECK(start_counters(0, 26) == 0);
 	for (int i = 0; i < 4; i++)
-		pthread_create(&made[i], NULL, thread, &pages);
+		pthread_create(&made[i], NULL, touch, (void *)100);
 	for (int i = 0; i < 4; i++)
 		pthread_join(made[i], NULL);
 	CHECK(read_counters(0, &time, 26, &faults) == 0);
@@ -214,15 +172,15 @@ threads(void)
 	fflush(stdout);
 	child = fork();
 	if (child == 0) {
-		failures = 0;
-		touch(5000);
-		FAILS(read_counters(0, &time, 26, &faults), ENXIO);
+		check_failures = 0;
+		TOUCH(5000);
+		CHECK_ERRNO(read_counters(0, &time, 26, &faults), ENXIO);
 		CHECK(start_counters(0, 26) == 0);
-		touch(100);
+		TOUCH(100);
 		CHECK(read_counters(0, &time, 26, &faults) == 0);
 		CHECK(faults >= 100 && BELOW(faults, 1000));
 		fflush(stdout);
-		_exit(failures != 0);
+		_exit(check_failures != 0);
 	}
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 	CHECK(read_counters(0, &time, 26, &faults) == 0);
@@ -253,19 +211,6 @@ many_callers(void)
 		pthread_join(made[i], NULL);
 }
 
-/* How many files are open. */
-static int
-open_files(void)
-{
-	DIR *files = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (files && readdir(files))
-		count++;
-	closedir(files);
-	return count;
-}
-
 /* What needs more than there is fails with ENOMEM. */
 static void
 descriptors(void)
@@ -277,7 +222,7 @@ descriptors(void)
 	close(first);
 	for (int i = 0; i < 100; i++) {
 		CHECK(start_counters(0, 26) == 0);
-		FAILS(start_counters(0, 21), ENODEV);
+		CHECK_ERRNO(start_counters(0, 21), ENODEV);
 		if (i % 2)
 			CHECK(read_counters(0, &a, 26, &b) == 0);
 	}
@@ -286,12 +231,12 @@ descriptors(void)
 	low = before;
 	low.rlim_cur = (rlim_t)first + 2;	/* the directory of threads, and one event */
 	setrlimit(RLIMIT_NOFILE, &low);
-	FAILS(start_counters(0, 26), ENOMEM);
+	CHECK_ERRNO(start_counters(0, 26), ENOMEM);
 	setrlimit(RLIMIT_NOFILE, &before);
 	/* an event is open already when the second has no room */
 	low.rlim_cur = (rlim_t)first + 3;
 	setrlimit(RLIMIT_NOFILE, &low);
-	FAILS(start_counters(0, 22), ENOMEM);
+	CHECK_ERRNO(start_counters(0, 22), ENOMEM);
 	setrlimit(RLIMIT_NOFILE, &before);
 	CHECK(start_counters(0, 26) == 0);
 	CHECK(read_counters(0, &a, 26, &b) == 0);
@@ -300,7 +245,7 @@ descriptors(void)
 int
 main(int argc, char **argv)
 {
-	const int before = open_files();
+	const int before = open_descriptors("");
 
 	if (argc > 1)
 		setenv("PERFEX_PERF_TABLE", argv[1], 1);
@@ -310,8 +255,6 @@ main(int argc, char **argv)
 	threads();
 	many_callers();
 	descriptors();
-	CHECK(open_files() == before);	/* nothing stays open */
-	if (failures)
-		printf("%d checks failed\n", failures);
-	return failures != 0;
+	CHECK(open_descriptors("") == before);	/* nothing stays open */
+	return check_result();
 }

@@ -6,41 +6,12 @@
 #include "operations.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 
-void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
-void *__real_mremap(void *at, size_t old_size, size_t size, int flags);
-int __real_munmap(void *at, size_t size);
 int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
-void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
-void *__wrap_mremap(void *at, size_t old_size, size_t size, int flags);
-int __wrap_munmap(void *at, size_t size);
 int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
-enum { MANY_THREADS = 300 };	/* more than the first page of a set has room for */
-
-void *
-__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
-{
-	void *memory = nomem_fails() ? MAP_FAILED : __real_mmap(at, size, protection, flags, fd, offset);
-
-	nomem_live += memory != MAP_FAILED;
-	return memory;
-}
-
-void *
-__wrap_mremap(void *at, size_t old_size, size_t size, int flags)
-{
-	return nomem_fails() ? MAP_FAILED : __real_mremap(at, old_size, size, flags);
-}
-
-int
-__wrap_munmap(void *at, size_t size)
-{
-	nomem_live--;
-	return __real_munmap(at, size);
-}
+enum { MANY_THREADS = 300 };	/* more than a list of threads has room for at first */
 
 int
 __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))

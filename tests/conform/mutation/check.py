@@ -29,10 +29,10 @@ from mutants import MUTANTS, Mutant
 from conftest import ROOT
 from native import CC, build, library_sources
 from pypfm.config import LIBRARIES
-from pypfm.conform._asking import ask
 from pypfm.conform.model import Vector
 from pypfm.conform.record import record
 from pypfm.conform.runner import TIMEOUT
+from pypfm.conform.worker.asking import ask
 
 PMUS = {"pfm3": ("itanium2", "montecito", "itanium", "gen_ia64"), "pfm4": ("glm", "perf", "perf_raw")}
 SHARE = 0.9

@@ -1,0 +1,108 @@
+"""The reader of C headers: what the bindings, the C reference and the manual pages are made of."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from native import CC
+from pypfm.config import LIBRARIES
+
+sys.path.insert(0, str(ROOT / "csrc/bindings"))
+
+from c_reader import Header, Symbol, read
+
+HEADER = """\
+/* What it is about. */
+#ifndef LIB_H
+#define LIB_H
+#include <stdint.h>
+#include <other.h>
+/* A group. */
+#define LIB_TWO\t2\t/* twice one */
+#define LIB_TWICE(x) \\
+\t((x) * LIB_TWO)
+
+/** Kinds. */
+typedef enum { LIB_NONE, LIB_ONE = 1 << 3, LIB_LAST = LIB_ONE | LIB_TWO } lib_kind_t;
+
+/** A thing. */
+struct lib_thing {
+\tuint32_t\tbits:3;\t/* three */
+#ifdef LIB_MORE
+\tint\t\tmore;
+#endif
+\tunion {
+\t\tchar\tname[LIB_TWO * 4];
+\t\tother_t\t*next;
+\t};
+};
+
+/*
+ * Make one.
+ *
+ * :param kind: which
+ */
+static inline int
+lib_make(lib_kind_t kind,
+\t const struct lib_thing *thing)
+{
+\t/* nothing to do */
+\treturn kind == LIB_NONE && thing;
+}
+#endif
+"""
+
+
+def read_text(directory: Path, *define: str) -> tuple[Header, dict[str, Symbol]]:
+    """The header and its symbols, with another directory for what it includes."""
+    for name, text in {"own/lib.h": HEADER, "system/other.h": "typedef struct other other_t;\n#define OTHER 1\n"}.items():
+        (directory / name).parent.mkdir(exist_ok=True)
+        (directory / name).write_text(text)
+    unit = read(["lib.h"], [directory / "own"], define, [directory / "system"], CC)
+    assert list(unit.headers) == ["lib.h"]
+    assert {"other_t", "uint32_t"} <= set(unit.system)
+    header = unit.headers["lib.h"]
+    return header, {symbol.name: symbol for symbol in header.all()}
+
+
+def test_all_that_is_declared(tmp_path: Path) -> None:
+    header, symbols = read_text(tmp_path)
+    assert header.introduction == "What it is about."
+    assert [text for _, text in header.notes] == ["A group."]
+    assert [(s.name, s.role) for s in header.symbols] == [
+        ("LIB_TWO", "macro"), ("LIB_TWICE", "macro"), ("lib_kind_t", "enum"), ("lib_thing", "struct"), ("lib_make", "func")]
+    assert (symbols["LIB_TWO"].value, symbols["LIB_TWO"].text, symbols["LIB_TWO"].above) == ("2", "twice one", "A group.")
+    assert (symbols["LIB_TWICE"].parameters, symbols["LIB_TWICE"].text) == (("x",), "")
+    assert [(e.name, e.value) for e in symbols["lib_kind_t"].members] == [("LIB_NONE", ""), ("LIB_ONE", "8"), ("LIB_LAST", "10")]
+    assert symbols["lib_thing"].c_name == "struct lib_thing"
+    assert [m.name for m in symbols["lib_thing"].members] == ["bits", ""]
+    assert (symbols["bits"].declaration, symbols["bits"].width, symbols["bits"].text) == ("uint32_t bits", 3, "three")
+    assert symbols["name"].declaration == "char name[LIB_TWO * 4]"
+    assert symbols["lib_make"].declaration == "static inline int lib_make(lib_kind_t kind, const struct lib_thing *thing)"
+    assert symbols["lib_make"].text == "Make one.\n\n:param kind: which"
+
+
+def test_macros_that_are_defined_choose(tmp_path: Path) -> None:
+    _, symbols = read_text(tmp_path, "LIB_MORE")
+    assert [m.name for m in symbols["lib_thing"].members] == ["bits", "more", ""]
+
+
+def test_a_header_that_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "lib.h").write_text("#include <no_such.h>\n")
+    with pytest.raises(SystemExit, match=r"no_such\.h"):
+        read(["lib.h"], [tmp_path], cc=CC)
+
+
+@pytest.mark.parametrize("name", [name for name, library in LIBRARIES.items() if not library.form_of])
+def test_public_headers_are_plain(name: str) -> None:
+    """No macro of ours says which program reads them, and each is read alone."""
+    library = LIBRARIES[name]
+    for path in library.include_dir.rglob("*.h"):
+        assert not re.search(r"PYPFM_|CFFI|PYCPARSER", path.read_text(encoding="utf-8")), path
+        included = path.relative_to(library.include_dir).as_posix()
+        assert included in read([included], [library.include_dir], cc=CC).headers

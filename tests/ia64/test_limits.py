@@ -1,0 +1,102 @@
+"""More than a request holds is refused once that much is read: of a list of a million, of a generator without an end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pypfm import EventRequest, GenericIA64, Itanium, Itanium2, Montecito, Pfm3Error
+from pypfm.errors import CodeRangeError, DataRangeError, InvalidRequestError, InvalidValueError, UnitMaskError
+
+PMUS = [Itanium(), Itanium2(), Montecito(), GenericIA64()]
+MODELS = PMUS[:3]
+MUCH = 10**6
+
+
+class Endless:
+    """An iterable that notes how much is read of it, and ends the test where that is far too much."""
+
+    def __init__(self, item: Any) -> None:
+        self.item, self.read = item, 0
+
+    def __iter__(self) -> Iterator[Any]:
+        while self.read < 5000:
+            self.read += 1
+            yield self.item
+        pytest.fail("read without an end")
+
+
+class Million(list[Any]):
+    """A list of a million items that notes how much is read of it."""
+
+    def __init__(self, item: Any) -> None:
+        super().__init__([item] * MUCH)
+        self.read = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in super().__iter__():
+            self.read += 1
+            yield item
+
+
+def name(pmu: Any) -> str:
+    return next(iter(pmu.events)).name
+
+
+KINDS = pytest.mark.parametrize("kind", [Endless, Million])
+NAMED = [type(pmu).__name__ for pmu in PMUS]
+
+
+@KINDS
+@pytest.mark.parametrize("pmu", PMUS, ids=NAMED)
+def test_events(pmu: Any, kind: Any) -> None:
+    events = kind(name(pmu))
+    with pytest.raises(InvalidRequestError, match=r"(too many|1000000) events; a request holds fewer than 512"):
+        pmu.encode(events)
+    assert events.read == 512
+
+
+@KINDS
+@pytest.mark.parametrize("pmu", MODELS, ids=NAMED[:3])
+def test_ranges(pmu: Any, kind: Any) -> None:
+    for what, error in (("code", CodeRangeError), ("data", DataRangeError)):
+        ranges = kind((0, 16))
+        with pytest.raises(error, match=f"too many {what} ranges; at most 4 can be given"):
+            pmu.encode([name(pmu)], **{f"{what}_ranges": ranges})
+        assert ranges.read == 5
+
+
+@KINDS
+@pytest.mark.parametrize("pmu", PMUS, ids=NAMED)
+def test_unavailable_registers(pmu: Any, kind: Any) -> None:
+    registers = kind(4)
+    with pytest.raises(InvalidRequestError, match="too many unavailable PMCs; register numbers are 0 to 511"):
+        pmu.encode([name(pmu)], unavailable_pmcs=registers)
+    assert registers.read == 513
+
+
+@pytest.mark.parametrize("pmu", MODELS, ids=NAMED[:3])
+def test_unit_masks(pmu: Any) -> None:
+    with pytest.raises(InvalidValueError, match="unit masks: more than 4096 were given"):
+        pmu.encode([EventRequest(name(pmu), unit_masks=Million("x"))])
+    with pytest.raises(UnitMaskError, match="too many unit masks; at most 48 fit"):
+        pmu.encode([EventRequest(name(pmu), unit_masks=["x"] * 49)])
+    with pytest.raises(UnitMaskError, match="too many unit masks; at most 48 fit"):
+        pmu.encode([name(pmu) + ":x" * MUCH])
+
+
+def test_the_largest_request_reaches_c() -> None:
+    """511 events are a request, which then has too few counters: the limit is not one too low."""
+    with pytest.raises(Pfm3Error) as caught:
+        Itanium2().encode(["CPU_CYCLES"] * 511)
+    assert "events; a request holds" not in str(caught.value)
+
+
+def test_as_many_unit_masks_as_fit() -> None:
+    """The same one again and again counts once."""
+    montecito = Montecito()
+    wanted = montecito.encode(["L3_INSERTS:M"]).pmcs
+    assert montecito.encode([EventRequest("L3_INSERTS", unit_masks=["M"] * 48)]).pmcs == wanted
+    assert montecito.encode(["L3_INSERTS" + ":M" * 48]).pmcs == wanted

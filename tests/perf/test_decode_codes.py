@@ -1,0 +1,143 @@
+"""What codes and fields of perf_event_attr are said to mean, and what is wrong with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pypfm import DecodeError, Goldmont, Perf
+from pypfm.decoding import decode
+
+
+def test_values_are_numbers() -> None:
+    for pmu, name in (("itanium2", "PMC4"), ("glm", "code")):
+        with pytest.raises(TypeError, match=f"{name}: expected int, not str"):
+            decode(pmu, {name: "0x1228"})
+
+
+def test_several_events_of_one_code() -> None:
+    decoded = decode("glm", {"code": 0x5300C0})
+    assert [(c.event, c.aliases, c.string) for c in decoded.candidates] == [
+        ("INST_RETIRED", (), "glm::INST_RETIRED:ANY_P:k=1:u=1:e=0:i=0:c=0"),
+        ("INSTRUCTION_RETIRED", ("INSTRUCTIONS_RETIRED",), "glm::INSTRUCTION_RETIRED:k=1:u=1:e=0:i=0:c=0")]
+    assert decoded.fields["event"] == 0xC0
+    assert decoded.notes == ()
+
+
+def test_every_event_and_unit_mask_of_goldmont_comes_back() -> None:
+    glm = Goldmont()
+    for event in glm.values():
+        for umask in event.umasks:
+            made = glm.encode(f"{event.name}:{umask.name}:u:k", check="reference")
+            values = dict(zip(("code", "offcore"), made.codes, strict=False))
+            assert made.event in [c.event for c in decode("glm", values).candidates]
+
+
+def test_a_unit_mask_without_a_name_is_a_number() -> None:
+    (found,) = decode("glm", {"code": 0x530480}).candidates
+    assert found.request == "glm::ICACHE:0x4:k=1:u=1:e=0:i=0:c=0"
+
+
+@pytest.mark.parametrize(("code", "value", "tokens"), [
+    (0x5101B7, 0x18000, "ANY_REQUEST:ANY_RESPONSE"),
+    (0x5101B7, 0x4000008000, "ANY_REQUEST:OUTSTANDING"),
+    (0x5101B7, 0x1000011000, "SW_PF:ANY_RESPONSE:L2_MISS_HITM_OTHER_CORE"),  # not to be encoded as it stands
+    (0x5102B7, 0x1E00040008, "WB:L2_HIT:L2_MISS_SNP_ANY"),  # likewise: its snoops are the library's default
+    (0x5101B7, 0x1, "0x1"),
+    (0x5101B7, 0x3FFFFFFFFF, "0xffffffff"),  # the library prints 32 bits
+])
+def test_offcore_values(code: int, value: int, tokens: str) -> None:
+    decoded = decode("glm", {"code": code, "offcore": value})
+    (found,) = decoded.candidates
+    assert found.string == f"glm::{found.event}:{tokens}:k=0:u=1:e=0:i=0:c=0"
+    assert decoded.encode(found).codes == (code, value)
+    assert decoded.offcore is not None
+    assert decoded.offcore.value == value
+    config = decode("glm", {"config": code & 0xFFFF, "config1": value, "exclude_kernel": 1})
+    assert [(c.event, config.encode(c).attr["config1"]) for c in config.candidates] == [(found.event, value)]
+
+
+@pytest.mark.parametrize(("values", "note"), [
+    ({"code": 0x1300C0}, "en = 0: the library writes 1"),
+    ({"code": 0x7B00C0}, "pc = 1: the library writes 0"),
+    ({"code": 0x15300C0 | 1 << 40}, "bits above 31: 0x100 (the register has 32)"),
+    ({"code": 0x5300FF}, "no event of the library encodes to these values"),
+    ({"config": 0x300C0}, "usr = 1: the library writes 0"),
+    ({"config": 0xC0, "type": 0}, "type 0 (hardware) is no event of the processor; its type is 4"),
+    ({"offcore": 0x10001}, "without the code it can belong to either offcore event"),
+    ({"code": 0x5101B7, "offcore": 1 << 39}, "no event of the library encodes to these values"),
+])
+def test_values_of_no_event(values: dict[str, int], note: str) -> None:
+    decoded = decode("glm", values)
+    assert decoded.candidates == ()
+    assert note in decoded.notes
+
+
+@pytest.mark.parametrize(("values", "note", "candidates"), [
+    ({"code": 0x5101B7}, "the requests are in the offcore register: give its value too", 1),
+    ({"code": 0x5300C0, "offcore": 5}, "an offcore value belongs to codes 0x1b7 and 0x2b7 only", 0),
+])
+def test_offcore_values_that_do_not_fit(values: dict[str, int], note: str, candidates: int) -> None:
+    decoded = decode("glm", values)
+    assert decoded.notes == (note,)
+    assert len(decoded.candidates) == candidates
+
+
+@pytest.mark.parametrize(("values", "events"), [
+    ({"type": 0, "config": 0}, {"PERF_COUNT_HW_CPU_CYCLES": ("CYCLES", "CPU-CYCLES")}),
+    ({"type": 1, "config": 1}, {"PERF_COUNT_SW_TASK_CLOCK": ("TASK-CLOCK",)}),
+    ({"type": 3, "config": 0x10000}, {"PERF_COUNT_HW_CACHE_L1D": ("L1-DCACHE-LOAD-MISSES",)}),
+    ({"type": 4, "config": 0x1C4}, {"r1c4": ()}),
+    ({"type": 0, "config": 99}, {}),
+    ({"type": 4, "config": (1 << 64) - 1}, {}),
+    ({"type": 2, "config": 7}, {}),
+    ({"type": 5, "config": 0}, {}),
+    ({"type": 12, "config": 0}, {}),
+])
+def test_types_and_configs(values: dict[str, int], events: dict[str, tuple[str, ...]]) -> None:
+    decoded = decode("perf", values)
+    assert {c.event: c.aliases for c in decoded.candidates} == events or (
+        {c.event: set(c.aliases) for c in decoded.candidates} == {e: set(a) for e, a in events.items()})
+    assert bool(decoded.notes) is not bool(events)
+
+
+def test_levels_of_perf_events() -> None:
+    (found,) = decode("perf", {"type": 0, "config": 0, "exclude_kernel": 1, "exclude_hv": 1}).candidates
+    assert found.string == "perf::PERF_COUNT_HW_CPU_CYCLES:u=1:k=0:h=0:mg=0:mh=1"
+    (found,) = decode("perf", {"type": 1, "config": 1}).candidates
+    assert found.string == "perf::PERF_COUNT_SW_TASK_CLOCK:u=1:k=1:mg=0:mh=1"
+
+
+def test_a_code_without_a_type_can_be_of_any() -> None:
+    decoded = decode("perf", {"code": 2})
+    assert {c.event for c in decoded.candidates} == {"PERF_COUNT_HW_CACHE_REFERENCES", "PERF_COUNT_SW_PAGE_FAULTS",
+                                                     "PERF_COUNT_HW_CACHE_LL", "r2"}
+    assert decoded.notes == ("without its type a code can be of any",)
+
+
+def test_every_perf_event_comes_back() -> None:
+    for event in Perf().values():
+        if event.umasks:
+            continue
+        made = Perf().encode(event.name)
+        names = [n for c in decode("perf", {"type": made.attr["type"], "config": made.attr["config"]}).candidates
+                 for n in c.names]
+        assert event.name in names
+
+
+@pytest.mark.parametrize(("pmu", "values", "message"), [
+    ("glm", {"PMC4": 1}, "glm has no value 'PMC4'; it has code, offcore, type"),
+    ("perf", {"offcore": 1}, "perf has no value 'offcore'"),
+    ("glm", {"code": 1 << 64}, "code: '0x10000000000000000' does not fit 64 bits"),
+    ("glm", {"code": 1, "config": 2}, "give raw codes or fields of perf_event"),
+    ("glm", {"code": 1, "CODE": 2}, "code is given twice"),
+    ("perf", {"type": 1}, "type without config: nothing to decode"),
+    ("perf", {"config": 1}, "config without type: give type=0 to 5"),
+    ("glm", {}, "nothing to decode"),
+    ("perf", {}, "nothing to decode"),
+])
+def test_wrong_values(pmu: Any, values: dict[str, int], message: str) -> None:
+    with pytest.raises(DecodeError) as raised:
+        decode(pmu, values)
+    assert message in str(raised.value)

@@ -1,0 +1,404 @@
+"""What a simulation counts, against counts by hand; and that it says so where it could not count."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from native import CC, build
+from perfex_runs import environment
+
+PERFEX = Path(sys.executable).with_name("perfex")
+TOOLS = pytest.mark.parametrize("other", [24, 22], ids=["callgrind", "trace"])
+# Whoever runs the tests may ignore signals, and a child would inherit that.
+DEFAULT = ("env", "--default-signal=INT,HUP,TERM")
+pytestmark = [pytest.mark.needs("valgrind"), pytest.mark.slow]
+x86 = pytest.mark.skipif(os.uname().machine != "x86_64", reason=f"assembly for x86-64, not {os.uname().machine}")
+
+NEST = """
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    (void)argc;
+    int status = 0;
+    for (int i = atoi(argv[1]); i; i--) {
+        if (fork()) { wait(&status); return WEXITSTATUS(status); }
+    }
+    for (int i = atoi(argv[2]); i; i--) __asm__ volatile("");
+    return 9;
+}
+"""
+THREADS = """
+#include <pthread.h>
+static pthread_barrier_t all;
+static void *run(void *x) { pthread_barrier_wait(&all); return x; }
+int main(void) {
+    static pthread_t t[600];
+    pthread_attr_t a;
+    pthread_attr_init(&a);
+    pthread_attr_setstacksize(&a, 65536);
+    pthread_barrier_init(&all, 0, 601);
+    for (int i = 0; i < 600; i++) if (pthread_create(&t[i], &a, run, 0)) return 7;
+    pthread_barrier_wait(&all);
+    for (int i = 0; i < 600; i++) pthread_join(t[i], 0);
+    return 0;
+}
+"""
+
+
+def program(directory: Path, source: str, *options: str) -> Path:
+    out = directory / "program"
+    build(CC, "-O1", "-pthread", *options, "-x", "c", "-", "-o", out, source=source)
+    return out
+
+
+def assembled(directory: Path, body: str, *options: str, size: int = 65536) -> Path:
+    """A program without libraries: `body`, then exit(0); `buf` has that many bytes."""
+    out = directory / "program"
+    text = f".globl _start\n_start:\n{body}\nmov $60,%eax\nxor %edi,%edi\nsyscall\n.bss\n.balign 128\nbuf: .skip {size}\n"
+    build(CC, "-nostdlib", "-static", *options, "-x", "assembler", "-", "-o", out, source=text)
+    return out
+
+
+def perfex(*words: object, status: int = 0, prefix: tuple[object, ...] = (), **options: Any) -> dict[str, Any]:
+    """The report of a run whose streams have nothing of valgrind's."""
+    done = subprocess.run([*map(str, prefix), PERFEX, "--json", "--backend", "valgrind", *map(str, words)], capture_output=True,
+                          text=True, timeout=300, env=options.pop("env", environment()), **options)
+    assert done.returncode == status, done
+    return {"stdout": done.stdout, **json.loads(done.stderr)}
+
+
+def in_group(group: int) -> list[str]:
+    """What runs in a process group; zombies do not."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, of = path.read_text().rpartition(")")[2].split()[:3]
+            if state != "Z" and int(of) == group:
+                found.append(path.with_name("cmdline").read_text())
+    return found
+
+
+def counts(data: dict[str, Any]) -> dict[int, int | None]:
+    return {e["event"]: e["count"] for e in data["events"]}
+
+
+# ---- counts by hand --------------------------------------------------------------------
+
+@x86
+@pytest.mark.parametrize("l2", [1, 4, 8])
+@pytest.mark.parametrize("other", [24, 7], ids=["callgrind", "trace"])
+def test_misses_of_static_data(other: int, l2: int, tmp_path: Path) -> None:
+    """22,656 lines of the secondary cache are written at 1 to 4 MB, where the upper bits of an address are 0.
+
+    The instructions are one line more, and no set of a cache of 4 MB or more has to hold three lines.  In 1 MB all sets
+    are full at the end, one of them with that line; what is not there any more has been written back.
+    """
+    lines, capacity = 22656, (l2 << 20) // 128
+    made = assembled(tmp_path, f"mov $buf,%edi\nmov ${lines * 4},%ecx\n1: movl $1,(%rdi)\nadd $32,%rdi\ndec %ecx\njnz 1b\n"
+                     "jmp 9f\n9:", "-no-pie", "-Wl,-Ttext=0x600000,-Tbss=0x100000", size=lines * 128)
+    found = counts(perfex("--l2", f"{l2}m", "-e", 26, "-e", 7 if other == 7 else 6, made))
+    assert found[26] == lines
+    if other == 7:
+        assert found[7] == (8 * (lines + 1 - capacity) if lines > capacity else 0)
+
+
+@x86
+@TOOLS
+@pytest.mark.parametrize(("body", "instructions", "loads", "stores"), [
+    ("mov $1000,%ecx\n1: dec %ecx\njnz 1b", 2001, 0, 0),
+    # Loads whose result is overwritten, and a branch over two conditions, of which the second is not always asked.
+    ("mov $1000,%ecx\n1: mov buf(%rip),%rax\nmov buf+8(%rip),%rax\ndec %ecx\njnz 1b", 4001, 2000, 0),
+    ("mov $1000,%ecx\n1: test $1,%ecx\njz 2f\ntest $2,%ecx\njz 2f\nadd $1,%eax\n2: dec %ecx\njnz 1b", 5251, 0, 0),
+    ("lea buf(%rip),%rdi\nmov $1000,%ecx\nmov %ecx,(%rdi)\nmov (%rdi),%eax", 4, 1, 1),
+])
+def test_programs_whose_instructions_are_counted_by_hand(other: int, body: str, instructions: int, loads: int, stores: int,
+                                                         tmp_path: Path) -> None:
+    """The last instructions, which end the program, are 3; callgrind does not count their block."""
+    made = assembled(tmp_path, f"mov $5,%edx\n0: dec %edx\njnz 0b\n{body}\njmp 9f\n9:")
+    found: dict[int, int | None] = {}
+    for pair in ((15, other), (18, 7)) if other == 22 else ((15, other), (2, 19)):
+        found |= counts(perfex(*(w for e in pair for w in ("-e", e)), made))
+    assert found[15] == 11 + instructions + 1 + (3 if other == 22 else 0)
+    assert found.get(18, found.get(2)) == loads
+    if other == 24:
+        assert found[19] == stores
+
+
+@x86
+def test_cycles_are_one_number_in_all_modes(tmp_path: Path) -> None:
+    """With the memory trace and without, whatever the cost table; callgrind leaves out the last block."""
+    made = assembled(tmp_path, "mov $100000,%ecx\n1: dec %ecx\njnz 1b\nlea buf(%rip),%rdi\nmov $1024,%ecx\n"
+                     "2: movb $1,(%rdi)\nadd $64,%rdi\ndec %ecx\njnz 2b\njmp 9f\n9:")
+    (tmp_path / "costs").write_text("15 clks 7 7 7\n26 clks 9000 9000 9000\n24 clks 50 50 50\n23 clks 99 99 99\n")
+    ways: list[tuple[object, ...]] = [("-e", 0), ("-e", 0, "-e", 22), ("-a",), ("-a", "--writebacks"), ("-y", "-c", tmp_path / "costs")]
+    cycles = [counts(perfex(*way, made))[0] or 0 for way in ways]
+    assert max(cycles) - min(cycles) <= 3
+    # 512 lines of the secondary cache, two lines of the primary one in each, 8 instructions' lines at most.
+    assert cycles[0] == pytest.approx(200001 + 4 * 1024 + 1024 * 6.5 + 512 * 235 * 0.196, rel=0.01)
+
+
+def test_ratios_that_are_1_by_construction_are_not_printed() -> None:
+    names = {s["name"] for s in perfex("-a", "-y", "true")["statistics"]}
+    assert "Graduated instructions/cycle" in names
+    assert not {n for n in names if "/Issued" in n}
+
+
+# ---- processes ---------------------------------------------------------------------------
+
+@TOOLS
+@pytest.mark.parametrize("depth", [5, 12])
+def test_processes_that_make_one_another(other: int, depth: int, tmp_path: Path) -> None:
+    """Without exec(); valgrind has 12 descriptors, of which each generation takes one."""
+    nest = program(tmp_path, NEST)
+    found = [counts(perfex("-e", 15, "-e", other, nest, depth, n, status=9))[15] or 0 for n in (10000, 20000)]
+    assert found[1] - found[0] == 2 * 10000 or found[1] - found[0] == pytest.approx(20000, rel=0.6)
+    deeper = counts(perfex("-e", 15, "-e", other, nest, depth + 10, 10000, status=9))[15] or 0
+    assert deeper > found[0]
+
+
+@TOOLS
+def test_forty_generations_of_processes(other: int, tmp_path: Path) -> None:
+    """The instructions of the last one are more than those of all others together; each of these has left its counts."""
+    found = counts(perfex("-e", 15, "-e", other, program(tmp_path, NEST), 40, 400000, status=9))[15]
+    assert found is not None
+    assert 800000 < found < 1200000
+
+
+@TOOLS
+def test_low_limits_of_descriptors(other: int, tmp_path: Path) -> None:
+    nest = program(tmp_path, NEST)
+    for limit in (400, 1024):
+        data = perfex("-e", 15, "-e", other, nest, 12, 10, status=9, prefix=("sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh"))
+        assert counts(data)[15]
+    done = subprocess.run(["sh", "-c", f"ulimit -n 100; exec {PERFEX} --backend valgrind -e 15 -e {other} touch {tmp_path / 'ran'}"],
+                          capture_output=True, text=True, env=environment())
+    assert (done.returncode, done.stderr) == (1, "perfex: at most 100 files may be open (ulimit -Hn); valgrind's traces of"
+                                                 " several processes need 192\n")
+    assert not (tmp_path / "ran").exists()
+
+
+@TOOLS
+def test_no_descriptor_is_left_for_a_log(other: int, tmp_path: Path) -> None:
+    """Valgrind then writes to standard error, which cannot be helped; but no number is printed."""
+    nest, report = program(tmp_path, NEST), tmp_path / "report"
+    done = subprocess.run(["sh", "-c", f"ulimit -n 200; exec {PERFEX} --backend valgrind --json -o {report} -e 15 -e {other} {nest} 9 10"],
+                          capture_output=True, text=True, env=environment(), timeout=300)
+    assert done.returncode == 9
+    for event in json.loads(report.read_text())["events"]:
+        assert (event["count"], event["quality"]) == (None, "unavailable")
+        assert re.search(r"[1-9] processes have left nothing: .* without a descriptor for valgrind's log", event["note"])
+
+
+@TOOLS
+@pytest.mark.parametrize("size", ["4k", "16k", "64k"])
+def test_a_full_directory_for_temporary_files(other: int, size: str, tmp_path: Path) -> None:
+    """Not available, with the reason; and the command ends as it does."""
+    inside = ("unshare", "-m", "sh", "-c", f'mount -t tmpfs -o size={size} none {tmp_path} && exec "$@"', "sh")
+    if subprocess.run([*inside, "true"], capture_output=True).returncode:
+        pytest.skip("no mount namespace may be made here (unshare -m)")
+    data = perfex("-e", 15, "-e", other, "sh", "-c", "(:); (:); echo out; exit 3", status=3, prefix=inside,
+                  env=environment(TMPDIR=str(tmp_path)), cwd="/")
+    assert data["stdout"] == "out\n"
+    for event in data["events"]:
+        assert (event["count"], event["quality"]) == (None, "unavailable")
+        assert f"no room was left for valgrind's files in {tmp_path}" in event["note"]
+
+
+@TOOLS
+@pytest.mark.parametrize(("prefix", "environ", "message"), [
+    ("ulimit -f 100", {}, "a file may have "), (":", {"TMPDIR": "/nonexistent"}, "'/nonexistent': No such file or directory"),
+])
+def test_valgrind_could_not_write(other: int, prefix: str, environ: dict[str, str], message: str, tmp_path: Path) -> None:
+    done = subprocess.run(["sh", "-c", f"{prefix}; exec {PERFEX} --backend valgrind -e 15 -e {other} touch {tmp_path / 'ran'}"],
+                          capture_output=True, text=True, env=environment(**environ))
+    assert done.returncode == 1
+    assert done.stderr.startswith("perfex: ")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "ran").exists()
+
+
+@TOOLS
+@pytest.mark.parametrize("name", [b"t a b", b"t%p", b"t%q{HOME}", b"t\nx", b"t\xff"])
+def test_names_of_the_directory_for_temporary_files(other: int, name: bytes, tmp_path: Path) -> None:
+    directory = tmp_path / os.fsdecode(name)
+    directory.mkdir()
+    assert counts(perfex("-e", 15, "-e", other, "sh", "-c", "(:); exit 3", status=3, env=environment(TMPDIR=str(directory))))[15]
+    assert list(directory.iterdir()) == []
+
+
+@TOOLS
+def test_samples_of_functions_that_call_one_another(other: int, tmp_path: Path) -> None:
+    """What the functions on the stack have counted is not added to it: samples grow up to the total."""
+    deep = program(tmp_path, """
+        #include <signal.h>
+        #include <stdlib.h>
+        #include <unistd.h>
+        static __attribute__((noinline)) int down(volatile int n) {
+            volatile int below = n ? down(n - 1) + 1 : 0;
+            return below;
+        }
+        int main(void) {
+            kill(getppid(), SIGUSR1);
+            int depth = 0;
+            for (int i = 0; i < 30000; i++) depth = down(30);
+            kill(getppid(), SIGUSR2);
+            return depth;
+        }""")
+    data = perfex("-p", 5, "-e", 15, "-e", other, deep, status=30)
+    samples = [c["count"] for row in data["samples"] for c in row["counts"] if c["event"] == 15]
+    assert samples
+    assert samples == sorted(samples)
+    assert samples[-1] <= (counts(data)[15] or 0)
+
+
+# ---- what valgrind refuses -----------------------------------------------------------------
+
+X86_LOOP = ("mov $1000,%ecx\n1: mov buf,%eax\nmov %eax,buf+4\ndec %ecx\njnz 1b\nmov $1,%eax\nmov $7,%ebx\nint $0x80\n"
+            ".bss\nbuf: .skip 64\n")
+
+
+@x86
+@TOOLS
+def test_a_program_of_32_bits(other: int, tmp_path: Path) -> None:
+    """Simulated where valgrind has its tools for x86; elsewhere valgrind says that it has none."""
+    made = tmp_path / "program"
+    build(CC, "-m32", "-nostdlib", "-static", "-x", "assembler", "-", "-o", made, source=f".globl _start\n_start:\n{X86_LOOP}")
+    installed = next((d for d in map(Path, ("/usr/libexec/valgrind", "/usr/lib/valgrind")) if d.is_dir()), None)
+    if installed is None:
+        pytest.skip("valgrind's tools are neither in /usr/libexec/valgrind nor in /usr/lib/valgrind")
+    if list(installed.glob("*-x86-linux")):
+        assert (counts(perfex("-e", 15, "-e", other, made, status=7))[15] or 0) in range(4001, 4005)
+    others = tmp_path / "tools"
+    others.mkdir()
+    for path in installed.iterdir():
+        if "x86-linux" not in path.name:
+            (others / path.name).symlink_to(path)
+    for command, status in [((made,), 1), (("sh", "-c", f"{made}; exit 5"), 5)]:
+        done = subprocess.run([PERFEX, "--backend", "valgrind", "-e", "15", "-e", str(other), *command], capture_output=True,
+                              text=True, env=environment(VALGRIND_LIB=str(others)), timeout=300)
+        assert done.returncode == status
+        tool = "lackey" if other == 22 else "callgrind"
+        assert f"valgrind: failed to start tool '{tool}' for platform 'x86-linux': No such file or directory\n" in done.stderr
+        assert "exact" not in done.stderr
+        assert ("not available" in done.stderr) == (status == 5 and tool == "callgrind")
+        assert ("could not start, which is not counted" in done.stderr) == (status == 5 and tool == "lackey")
+
+
+@TOOLS
+def test_more_than_500_threads(other: int, tmp_path: Path) -> None:
+    assert counts(perfex("-e", 15, "-e", other, program(tmp_path, THREADS)))[15]
+
+
+@x86
+@TOOLS
+def test_an_instruction_that_valgrind_does_not_know(other: int, tmp_path: Path) -> None:
+    """AVX-512; the program has not failed, and its status is not made up."""
+    made = assembled(tmp_path, ".byte 0x62,0xf1,0x7d,0x48,0xef,0xc0")
+    data = perfex("-e", 15, "-e", other, made, status=126)
+    assert any(n.startswith("valgrind refused: vex amd64->IR: unhandled instruction bytes: 0x62 0xF1") for n in data["notes"])
+    assert any("exit status 126 is perfex's" in n for n in data["notes"])
+    assert data["ended_by"] is None
+    native = assembled(tmp_path, "ud2")  # its own failure
+    data = perfex("-e", 6, "-e", 19, "sh", "-c", f"exec 2>/dev/null; {native}; exit 4", status=4)
+    assert data["ended_by"] is None
+
+
+@TOOLS
+def test_a_set_uid_program(other: int, tmp_path: Path) -> None:
+    made = program(tmp_path, "int main(void) { return 0; }")
+    made.chmod(0o4755)
+    data = perfex("-e", 15, "-e", other, "sh", "-c", f"{made} 2>/dev/null; exit 3", status=3)
+    assert data["notes"] == [f"valgrind refused: Warning: Can't execute setuid/setgid/setcap executable: {made}"]
+
+
+@TOOLS
+@pytest.mark.parametrize("give", ["mode", "capability"])
+def test_a_program_with_rights_of_its_own_is_the_command(other: int, give: str, tmp_path: Path) -> None:
+    made = program(tmp_path, "int main(void) { return 0; }")
+    if give == "mode":
+        made.chmod(0o2755)
+    else:
+        try:
+            os.setxattr(made, "security.capability", bytes.fromhex("0100000200040000000000000000000000000000"))
+        except OSError as error:
+            pytest.skip(f"no file capabilities here: {error}")
+    done = subprocess.run([PERFEX, "--backend", "valgrind", "-e", "15", "-e", str(other), "./program"], capture_output=True, text=True,
+                          env=environment(), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == ("perfex: './program': set-uid, set-gid, or with file capabilities; valgrind does not execute such a program"
+                           " (a copy of it would do, with your rights)\n")
+
+
+@TOOLS
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_the_waiting_for_what_the_command_has_left_behind(other: int, number: signal.Signals, tmp_path: Path) -> None:
+    """With a report and the command's status; the processes go on."""
+    work = tmp_path / "work"
+    work.mkdir()
+    started = subprocess.Popen([*DEFAULT, PERFEX, "--json", "--backend", "valgrind", "-e", "15", "-e", str(other), "sh", "-c",
+                                "sleep 1000 <&- >&- 2>&- & echo $! $$; exit 5"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=environment(TMPDIR=str(work)), start_new_session=True)
+    assert started.stdout is not None
+    left, shell = map(int, started.stdout.readline().split())
+    try:
+        while Path(f"/proc/{left}/stat").read_text().rpartition(")")[2].split()[1] == str(shell):
+            time.sleep(0.05)
+        time.sleep(0.5)  # perfex has seen that the command has ended, and waits
+        started.send_signal(number)
+        _, stderr = started.communicate(timeout=60)
+        os.kill(left, 0)
+    finally:
+        os.kill(left, signal.SIGKILL)
+    assert started.returncode == 5
+    data = json.loads(stderr)
+    assert "interrupted before all processes that the command has left behind had ended" in data["notes"]
+    assert all(e["quality"] in ("approximate", "modelled") for e in data["events"])
+    assert list(work.iterdir()) == []
+
+
+@TOOLS
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_at_any_moment_leaves_nothing(other: int, number: signal.Signals, tmp_path: Path) -> None:
+    """Perfex dies of it before the command has begun; later the command does, and there is a report."""
+    work = tmp_path / "work"
+    work.mkdir()
+    ends = set()
+    for delay in (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, 3):
+        started = subprocess.Popen([*DEFAULT, PERFEX, "--backend", "valgrind", "-e", "15", "-e", str(other), "sleep", "1000"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(TMPDIR=str(work)),
+                                   start_new_session=True)
+        time.sleep(delay)
+        os.killpg(started.pid, number)
+        _, stderr = started.communicate(timeout=100)
+        ends.add(started.returncode)
+        assert list(work.iterdir()) == []
+        assert "Traceback" not in stderr or "site" in stderr
+        if started.returncode == 128 + number:
+            assert f"ended by {number.name}: the counts stop there" in stderr or "valgrind has not started" in stderr
+        for _ in range(600):
+            if not (alive := in_group(started.pid)):
+                break
+            time.sleep(0.05)
+        assert alive == []
+    assert ends <= {-number, 128 + number, 1}
+    assert -number in ends
+
+
+@TOOLS
+def test_a_signal_that_ends_the_command_is_said(other: int) -> None:
+    data = perfex("-e", 15, "-e", other, "sh", "-c", "kill -SEGV $$", status=139)
+    assert data["ended_by"] == "SIGSEGV"
+    assert perfex("-e", 15, "-e", other, "sh", "-c", "exit 139", status=139)["ended_by"] is None

@@ -1,0 +1,235 @@
+"""libpfm 4's PMUs of Itanium: gen_ia64, ita, ita2, mont.  The judge of codes is libpfm 3."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mirror4 import encode_all, mirror
+from pypfm import pfm4
+
+PMUS = {"gen_ia64": (1, 2, 4), "ita": (2, 230, 4), "ita2": (3, 497, 4), "mont": (4, 637, 12)}
+MASKS = {"gen_ia64": 0xff00, "ita": 0x77ff00, "ita2": 0x7fff00, "mont": 0x7c7fff00}
+ALL_PMUS = {"LIBPFM_ENCODE_INACTIVE": "1"}
+FORCED = {"gen_ia64": "1", "ita": "2", "ita2": "3", "mont": "4"}
+
+# What libpfm 3 knows of its PMU's events, and what it dispatches for each of them alone.
+DISPATCHED = """
+from pypfm import pfm3
+from pypfm.pfm3 import *
+assert pfm_initialize() == 0
+pmu, count, value, name = sys.argv[1], c_uint(), c_uint(), create_string_buffer(64)
+pfm_get_num_events(count)
+
+def kind(i):
+    if pmu == "gen_ia64":
+        return ""
+    tag = {"ita": "ita", "ita2": "ita2", "mont": "mont"}[pmu]
+    tests = ["is_ear"] + (["is_btb"] if pmu != "mont" else ["is_etb"])
+    return "".join(t for t in tests if getattr(pfm3, f"pfm_{tag}_{t}")(i))
+
+def largest(i):
+    if pmu == "gen_ia64":
+        return 1
+    getattr(pfm3, {"ita": "pfm_ita_get_event_maxincr", "ita2": "pfm_ita2_get_event_maxincr",
+                   "mont": "pfm_mont_get_event_maxincr"}[pmu])(i, value)
+    return value.value
+
+def masks(i):
+    pfm_get_num_event_masks(i, value)
+    return value.value
+
+def dispatched(i, plm, threshold, states):
+    inp, outp, mine = pfmlib_input_param_t(), pfmlib_output_param_t(), None
+    inp.pfp_event_count, inp.pfp_dfl_plm = 1, plm
+    inp.pfp_events[0].event = i
+    inp.pfp_events[0].num_masks = len(states)
+    for n, state in enumerate(states):
+        inp.pfp_events[0].unit_masks[n] = state
+    if threshold:
+        mine = {"ita": "pfmlib_ita_input_param_t", "ita2": "pfmlib_ita2_input_param_t",
+                "mont": "pfmlib_mont_input_param_t"}[pmu]
+        mine = getattr(pfm3, mine)()
+        getattr(mine, f"pfp_{pmu}_counters")[0].thres = threshold
+    ret = pfm_dispatch_events(inp, mine, outp, None)
+    assert ret == 0, (i, plm, threshold, states, pfm_strerror(ret))
+    first = min(outp.pfp_pmcs[0:outp.pfp_pmc_count], key=lambda r: r.reg_num not in range(4, 16))
+    return first.reg_value
+
+for i in range(count.value):
+    pfm_get_event_name(i, name, 64)
+    code = c_int()
+    pfm_get_event_code(i, code)
+    sets = [()] if not masks(i) else [s for n in range(1, 5) for s in itertools.combinations(range(4), n)]
+    tell([name.value, code.value, kind(i), largest(i),
+          [[plm, t, states, dispatched(i, plm, t, states)]
+           for plm in (1, 8, 9) for t in range(largest(i)) for states in sets]])
+"""
+
+
+def dispatched(pmu: str) -> list[Any]:
+    return mirror("import itertools\n" + DISPATCHED, pmu, LIBPFM_FORCE_PMU=FORCED[pmu])
+
+
+@pytest.fixture(scope="module", params=PMUS)
+def rows(request: pytest.FixtureRequest) -> tuple[str, list[Any]]:
+    return request.param, dispatched(request.param)
+
+
+def strings(pmu: str, name: str, plm: int, threshold: int, states: list[int]) -> str:
+    letters = "".join(f":{'ISEM'[n]}" for n in states)
+    levels = {1: ":k", 8: ":u", 9: ":u:k"}[plm]
+    return f"{pmu}::{name}{letters}{levels}" + (f":thres={threshold}" if threshold else "")
+
+
+def test_codes_are_libpfm_3s_and_config_is_under_the_drivers_mask(rows: tuple[str, list[Any]]) -> None:
+    """Every event, level, threshold and set of unit masks."""
+    pmu, events = rows
+    assert len(events) == PMUS[pmu][1]
+    asked, expected, configs = [], [], []
+    for name, _, kind, _, values in events:
+        for plm, threshold, states, value in values:
+            asked.append((strings(pmu, name, plm, threshold, states), pfm4.PFM_OS_NONE, 0))
+            expected.append([value])
+            if not kind:
+                configs.append((strings(pmu, name, 8, threshold, states).replace(":u", ""), plm, value))
+    answers = encode_all(asked, **ALL_PMUS)
+    assert [a["codes"] for a in answers] == expected
+    perf = encode_all([(text, pfm4.PFM_OS_PERF_EVENT_EXT, plm) for text, plm, _ in configs], **ALL_PMUS)
+    for (text, plm, value), answer in zip(configs, perf, strict=True):
+        if value & 0xfff00 & ~MASKS[pmu]:
+            assert answer["ret"] == pfm4.PFM_ERR_NOTSUPP, text
+            continue
+        assert (answer["ret"], answer["type"], answer["config"]) == (0, 4, value & MASKS[pmu]), text
+        exclude_user, exclude_kernel = answer["flags"] >> 4 & 1, answer["flags"] >> 5 & 1
+        assert (exclude_user, exclude_kernel) == (not plm & 8, not plm & 1), text
+
+
+def test_events_are_those_of_libpfm_3(rows: tuple[str, list[Any]]) -> None:
+    """Names, codes and their order; what needs another register has no encoding for perf."""
+    pmu, events = rows
+    code = """
+assert pfm_initialize() == 0
+info, event = pfm_pmu_info_t(), pfm_event_info_t()
+assert pfm_get_pmu_info(int(sys.argv[1]), info) == 0
+tell(ffi.string(info.name).decode(), info.type, info.nevents, info.num_cntrs, info.num_fixed_cntrs, info.max_encoding, info.is_present)
+i = info.first_event
+while i >= 0:
+    assert pfm_get_event_info(i, PFM_OS_NONE, event) == 0
+    name = ffi.string(event.name).decode()
+    tell(name, event.code, len(ffi.string(event.desc)) > 3, perf(ffi.string(info.name).decode() + "::" + name)["ret"])
+    i = pfm_get_event_next(i)
+"""
+    identifier, count, counters = PMUS[pmu]
+    head, *told = mirror(code, identifier, **ALL_PMUS)
+    assert head == [pmu, pfm4.PFM_PMU_TYPE_CORE, count, counters, 0, 1, 0]
+    assert [row[:3] for row in told] == [[name, number, True] for name, number, *_ in events]
+    for (name, _, kind, *_), row in zip(events, told, strict=True):
+        if kind:
+            assert row[3] == pfm4.PFM_ERR_NOTSUPP, name
+    if pmu != "ita":
+        assert [row[0] for row in told if row[3]] == [name for name, _, kind, *_ in events if kind]
+
+
+def test_the_drivers_named_events() -> None:
+    """Code and unit mask of the events that the driver has names for."""
+    named = {
+        "ita": [("CPU_CYCLES", 0x12, 0), ("IA64_INST_RETIRED", 0x8, 0), ("L3_REFERENCES", 0x7b, 0), ("L3_MISSES", 0x7c, 0),
+                ("BRANCH_MULTIWAY_ALL_PATHS_ALL_PREDICTIONS", 0xe, 0), ("BRANCH_MULTIWAY_ALL_PATHS_WRONG_PATH", 0xe, 2)],
+        "ita2": [("CPU_CYCLES", 0x12, 0), ("IA64_INST_RETIRED", 0x8, 0), ("L3_REFERENCES", 0xdb, 0),
+                 ("L3_MISSES", 0xdc, 0), ("BR_MISPRED_DETAIL_ALL_ALL_PRED", 0x5b, 0), ("BR_MISPRED_DETAIL_ALL_WRONG_PATH", 0x5b, 2)],
+        "mont": [("CPU_OP_CYCLES_ALL", 0x12, 0), ("IA64_INST_RETIRED", 0x8, 0), ("L3_REFERENCES", 0xdb, 0),
+                 ("L3_MISSES", 0xdc, 0), ("BR_MISPRED_DETAIL_ALL_ALL_PRED", 0x5b, 0), ("BR_MISPRED_DETAIL_ALL_WRONG_PATH", 0x5b, 2)],
+        "gen_ia64": [("CPU_CYCLES", 0x12, 0), ("IA64_INST_RETIRED", 0x8, 0)],
+    }
+    for pmu, events in named.items():
+        answers = encode_all([(f"{pmu}::{name}", pfm4.PFM_OS_PERF_EVENT, 8) for name, *_ in events], **ALL_PMUS)
+        for (name, code, umask), answer in zip(events, answers, strict=True):
+            assert (answer["ret"], answer["config"]) == (0, code << 8 | umask << 16), (pmu, name)
+
+
+@pytest.mark.parametrize(("text", "ret"), [
+    ("ita2::CPU_CYCLES:thres=0", "PFM_ERR_ATTR"),  # counts one a cycle
+    ("ita2::NOPS_RETIRED:thres=5", "PFM_SUCCESS"),
+    ("ita2::NOPS_RETIRED:thres=6", "PFM_ERR_ATTR_VAL"),
+    ("ita2::NOPS_RETIRED:thres", "PFM_ERR_ATTR_VAL"),
+    ("gen_ia64::CPU_CYCLES:thres=0", "PFM_ERR_ATTR"),
+    ("mont::CPU_OP_CYCLES_ALL:all", "PFM_ERR_ATTR"),
+    ("mont::CPU_OP_CYCLES_ALL:M", "PFM_ERR_ATTR"),
+    ("mont::L3_READS_ALL_ALL:0x3", "PFM_ERR_ATTR"),
+    ("mont::CPU_OP_CYCLES_ALL:u:u=0", "PFM_ERR_ATTR_SET"),
+    ("mont::CPU_OP_CYCLES", "PFM_ERR_NOTFOUND"),
+    ("MONT::cpu_op_cycles_all:U=1:K=n", "PFM_SUCCESS"),
+])
+def test_attributes(text: str, ret: str) -> None:
+    assert encode_all([(text, pfm4.PFM_OS_NONE, 8)], **ALL_PMUS)[0]["ret"] == getattr(pfm4, ret)
+
+
+def test_strings() -> None:
+    """All attributes with their values; fed back, they encode the same."""
+    rows = [("mont::L3_READS_ALL_MISS", 9), ("mont::l3_reads_all_miss:E:M:k", 8), ("mont::L3_READS_ALL_MISS:MESI", 8),
+            ("ita2::NOPS_RETIRED:thres=2", 1), ("gen_ia64::CPU_CYCLES", 8)]
+    answers = encode_all([(text, pfm4.PFM_OS_NONE, plm) for text, plm in rows], **ALL_PMUS)
+    assert [a["fstr"] for a in answers] == [
+        "mont::L3_READS_ALL_MISS:MESI:k=1:u=1", "mont::L3_READS_ALL_MISS:E:M:k=1:u=0",
+        "mont::L3_READS_ALL_MISS:I:S:E:M:k=0:u=1", "ita2::NOPS_RETIRED:k=1:u=0:thres=2",
+        "gen_ia64::CPU_CYCLES:k=0:u=1"]
+    again = encode_all([(a["fstr"], pfm4.PFM_OS_NONE, 1) for a in answers], **ALL_PMUS)
+    assert [a["codes"] for a in again] == [a["codes"] for a in answers]
+    assert [hex(a["codes"][0]) for a in answers][:3] == ["0x7a0edd09", "0x620edd01", "0x7a0edd08"]
+    perf = encode_all([("ita2::NOPS_RETIRED:thres=2:u", pfm4.PFM_OS_PERF_EVENT_EXT, 9)], **ALL_PMUS)[0]
+    assert perf["fstr"].startswith("ita2::NOPS_RETIRED:thres=2:u=1:k=0")
+    modifiers = {part.partition("=")[0] for part in perf["fstr"].split(":")[3:]}
+    assert modifiers & {"h", "precise", "hw_smpl"} == set()
+
+
+# ---- which PMU is active --------------------------------------------------------------------------------
+
+ACTIVE = """
+assert pfm_initialize() == 0
+info = pfm_pmu_info_t()
+present = []
+for pmu in range(PFM_PMU_MAX):
+    info.size = 0
+    if pfm_get_pmu_info(pmu, info) == 0 and info.is_present:
+        present.append(ffi.string(info.name).decode())
+code = {name: perf(name) for name in sys.argv[1:]}
+tell(present, [[answer["ret"], answer["config"]] for answer in code.values()])
+"""
+
+
+@pytest.mark.parametrize(("env", "active"), [
+    ({"LIBPFM_IA64_CPUID3": "0x20000504"}, "mont"), ({"LIBPFM_IA64_CPUID3": "0x1f010504"}, "ita2"),
+    ({"LIBPFM_IA64_CPUID3": "0x07000604"}, "ita"), ({"LIBPFM_FORCE_PMU": "mont"}, "mont"),
+    ({"LIBPFM_FORCE_PMU": "ITA"}, "ita"), ({"LIBPFM_FORCE_PMU": "ita2"}, "ita2"), ({"LIBPFM_FORCE_PMU": "gen"}, "gen_ia64"),
+    ({"LIBPFM_FORCE_PMU": "g"}, "glm"), ({"LIBPFM_FORCE_PMU": ""}, "glm"),  # as before these PMUs were there
+    ({"LIBPFM_IA64_CPUID3": "0x20000504", "LIBPFM_DISABLED_PMUS": "mont"}, None),
+    ({"LIBPFM_IA64_CPUID3": "no number"}, None),
+    ({"LIBPFM_IA64_CPUID3": "0x99000000", "LIBPFM_IA64_PAL": "/nowhere"}, None),
+])
+def test_detection(env: dict[str, str], active: str | None) -> None:
+    """As libpfm 3 finds the processor, or by name."""
+    present = mirror(ACTIVE, **env)[0][0]
+    assert [p for p in present if p in {*PMUS, "glm"}] == ([active] if active else [])
+
+
+def test_the_architected_pmu_has_the_processors_codes(tmp_path: Path) -> None:
+    pal = tmp_path / "perfmon_info"
+    pal.write_text("PMC/PMD pairs : 4\nCounter width : 32 bits\nCycle event number : 33\nRetired event number : 77\n"
+                   "Implemented PMC : 0-15 \nImplemented PMD : 0-17 \nCycles count capable : 4-7 \n"
+                   "Retired bundles count capable : 4-7 \n")
+    env = {"LIBPFM_IA64_CPUID3": "0x99000000", "LIBPFM_IA64_PAL": str(pal)}
+    events = ("gen_ia64::CPU_CYCLES", "IA64_INST_RETIRED")
+    assert mirror(ACTIVE, *events, **env)[0][1] == [[0, 33 << 8], [0, 77 << 8]]
+    assert mirror(ACTIVE, *events, LIBPFM_FORCE_PMU="gen_ia64")[0][1] == [[0, 18 << 8], [0, 8 << 8]]
+
+
+def test_every_event_is_validated() -> None:
+    code = """
+import ctypes
+assert pfm_initialize() == 0
+tell([pfm_pmu_validate(pmu, sys.stdout) for pmu in (1, 2, 3, 4)])
+"""
+    assert mirror(code, **ALL_PMUS)[-1] == [0, 0, 0, 0]

@@ -1,0 +1,58 @@
+"""Programs that README's list of packages does not have: where one is missing, the test is skipped; a limit of CPU time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+# Debian's packages, where the package is not named as the program.
+PACKAGES = {
+    "clang++": "clang", "pahole": "dwarves", "man": "man-db", "lexgrog": "man-db", "groff": "groff-base",
+    "mpirun": "openmpi-bin", "cmake": "cmake, or pip install cmake", "ninja": "ninja-build, or pip install ninja",
+    "nm": "binutils", "objcopy": "binutils", "strip": "binutils", "setpriv": "util-linux", "unshare": "util-linux",
+    "localedef": "libc-bin", "ps": "procps", "qemu-s390x": "qemu-user",
+    "s390x-linux-gnu-gcc": "gcc-s390x-linux-gnu, libc6-dev-s390x-cross",
+}
+#: Where programs are looked for; those of pip come first: README's second command installs them.
+PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+
+
+def tool(name: str) -> str | None:
+    """The path of a program, if there is one; the environment's own first."""
+    return shutil.which(name, path=PATH)
+
+
+def needs(*names: str) -> str:
+    """Skip the test, or all that use the fixture, where a program is missing; the path of the first.
+
+    A test function says the same with ``@pytest.mark.needs("clang", ...)``.
+    """
+    missing = [name for name in names if tool(name) is None]
+    if missing:
+        pytest.skip("; ".join(f"no {name} on this machine (Debian: {PACKAGES.get(name, name)})" for name in missing))
+    found = tool(names[0])
+    assert found is not None
+    return found
+
+
+@contextmanager
+def cpu_seconds(most: float) -> Iterator[None]:
+    """A TimeoutError once this process has used so much time of a processor: others' work does not count."""
+    def late(_number: int, _frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, most)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
