@@ -9,11 +9,11 @@ __all__ = ["to_rst"]
 
 _FIELD = re.compile(r"\s*:\w+(?: \w+)?:")
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b(?:\(\))?")
-# A comment may hold an example, in double backquotes or as an indented block behind "::".
+# A comment may hold an example, in double backquotes or as an indented block after "::".
 _LITERAL = re.compile(r"(``.*?``)")
 
 _BEFORE = ("", *" \t'\"([{<-/:")
-_BEHIND = ("", *" \t'\")]}>-/:.,;!?")
+_AFTER = ("", *" \t'\")]}>-/:.,;!?")
 
 
 def to_rst(text: str, roles: Mapping[str, str]) -> str:
@@ -35,21 +35,21 @@ def _line(line: str, roles: Mapping[str, str]) -> str:
 def _words(text: str, roles: Mapping[str, str]) -> str:
     out, at = [], 0
     for match in _WORD.finditer(text):
-        word, before, behind = match.group(), text[match.start() - 1:match.start()], text[match.end():match.end() + 1]
+        word, before, after = match.group(), text[match.start() - 1:match.start()], text[match.end():match.end() + 1]
         name = word.removesuffix("()")
         role = roles.get(name)
         # A function is a link where it is written as one; PFM_PLM* and *count are other names.
-        is_link = role and role.endswith(":func") == word.endswith("()") and behind != "*" and before != "*"
+        is_link = role and role.endswith(":func") == word.endswith("()") and after != "*" and before != "*"
         out.append(_escaped(text[at:match.start()]))
-        out.append(_link(f":{role}:`{name}`", before, behind) if is_link else _escaped(word))
+        out.append(_link(f":{role}:`{name}`", before, after) if is_link else _escaped(word))
         at = match.end()
     return "".join([*out, _escaped(text[at:])])
 
 
-def _link(markup: str, before: str, behind: str) -> str:
+def _link(markup: str, before: str, after: str) -> str:
     """Inline markup has to stand alone: an escaped blank, which prints nothing, where it does not."""
     start = "" if before in _BEFORE else "\\ "
-    return start + markup + ("" if behind in _BEHIND else "\\ ")
+    return start + markup + ("" if after in _AFTER else "\\ ")
 
 
 def _escaped(text: str) -> str:

@@ -145,7 +145,7 @@ class ShortNames(SphinxPostTransform):
             if node["refdomain"] != "py" or node["reftype"] not in _FIELD_TYPES:
                 continue
             if node["reftarget"] == _CFFI_DATA:
-                node["reftarget"], node[:] = "pypfm._mirror.CData", [nodes.Text("CData")]
+                node["reftarget"], node[:] = "pypfm._c.mirror.CData", [nodes.Text("CData")]
             if "." not in node["reftarget"] and (full := self._full(node)):
                 node["reftarget"] = full
                 for context in ("refspecific", "py:module", "py:class"):
@@ -165,7 +165,7 @@ class ShortNames(SphinxPostTransform):
 
 
 class Dashes(SphinxTransform):
-    """The dash behind a parameter.  Nothing else is one: smart quotes would take --options for dashes."""
+    """The dash after a parameter.  Nothing else is one: smart quotes would take --options for dashes."""
 
     default_priority = 800
 
@@ -179,7 +179,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", import_types)
     app.connect("autodoc-process-docstring", process)
     app.connect("autodoc-skip-member", skip)
-    app.connect("object-description-transform", drop_parameters, priority=600)  # behind autodoc
+    app.connect("object-description-transform", drop_parameters, priority=600)  # after autodoc
     app.add_post_transform(ShortNames)
     app.add_transform(Dashes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

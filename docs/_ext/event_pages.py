@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from event_tables import TABLES, Entry, entries, tables_of
 from pfm_domain import Place, note
-from pypfm.cli._common import PMUS, selected_pmu
+from pypfm.cli.common import PMUS, selected_pmu
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ class Events(SphinxDirective):
         if pmu not in PMUS or PMUS[pmu][0] != "pfm4":
             return []
         model = selected_pmu(pmu)
-        known = {m.name: m for e in model for m in model.modifiers(e.name, model._default_os)}
+        known = {m.name: m for e in model.values() for m in model.modifiers(e.name, model.default_os)}
         items = [_item(f"{m.name}" if m.is_switch else f"{m.name}=N", m.description) for m in known.values()]
         return [nodes.paragraph("", "Modifiers:"),
                 nodes.definition_list("", *items, classes=["simple", "pfm-umasks", "pfm-modifiers"])]

@@ -12,9 +12,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm._decode.pfm4 import _TYPES as PERF_TYPES
-from pypfm.cli._common import selected_pmu
-from pypfm.cli.info import _GROUPS as OFFCORE_GROUPS
+from pypfm.cli.common import selected_pmu
+from pypfm.perf.decode import TYPES as PERF_TYPES
+from pypfm.perf.offcore import GROUPS as OFFCORE_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,8 +103,7 @@ def entries(pmu: str) -> list[Entry]:
     """
     names = tables_of(pmu)
     if not names:
-        message = f"no table in csrc/tables has events of {pmu!r}"
-        raise ValueError(message)
+        raise ValueError(f"no table in csrc/tables has events of {pmu!r}")
     rows = read(names[0])
     make: Callable[[Row], Entry]
     if names[0] == _PERFEX:
@@ -228,7 +227,8 @@ def _perfex(row: Row) -> Entry:
     cpu, event = row["cpu"], row["index"]
     details = [("costs", _cost(cost)) for cost in _own("perfex_costs.csv", cpu, event)]
     details += [("perf", _backend(r["perf"], r)) for r in _own("perfex_perf.csv", cpu, event)]
-    details += [("valgrind", _backend(r["source"], r)) for r in _own("perfex_valgrind.csv", cpu, event)]
+    details += [(" ".join(("valgrind", r["tool"])).strip(), _backend(r["source"], r))
+                for r in _own("perfex_valgrind.csv", cpu, event)]
     return Entry(cpu, event, row["name"], f"event {event}", (f"counter {row['counter']}",), row["description"],
                  tuple(details))
 

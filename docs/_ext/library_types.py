@@ -46,5 +46,5 @@ def resolve(_app: Sphinx, _env: BuildEnvironment, node: pending_xref,
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("missing-reference", resolve, priority=900)  # behind intersphinx
+    app.connect("missing-reference", resolve, priority=900)  # after intersphinx
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from sphinx.config import Config
     from sphinx.util.typing import ExtensionMetadata, OptionSpec
 
+    from library_headers import Symbol
+
 __all__ = ["Translator", "setup"]
 
 _SOURCE = re.compile(r"(?P<name>.+)\.(?P<section>\d)\.rst")
@@ -89,7 +91,7 @@ class Synopsis(_Listed):
 
 def _prototype(function: headers.Function) -> str:
     """The declaration; a long one is broken between its parameters."""
-    front = f"{function.result}{function.name}("
+    front = f"{function.front}("
     parameters = [parameter.replace(" ", "\0") for parameter in function.parameters]
     text = f"{', '.join(parameters) or 'void'});"
     if len(front + text) > _WIDTH:
@@ -155,15 +157,22 @@ class Structures(_Listed):
                                        for name in map(str.strip, self.content) if name))]
 
 
-def _declared(one: headers.Type) -> str:
-    end, depth, lines = "," if one.kind == "enum" else ";", 1, []
+def _declared(one: Symbol) -> str:
+    head = one.c_name if " " in one.c_name else f"typedef {one.role}"
+    foot = "};" if " " in one.c_name else f"}} {one.name};"
+    return "\n".join([f"{head} {{", *_member_lines(one, "    "), foot])
+
+
+def _member_lines(one: Symbol, indent: str) -> Iterator[str]:
     for member in one.members:
-        text = re.sub(r"SWIG_NAME\(\w+\)", "", member.declaration).strip()
-        depth -= text.startswith("}")
-        lines.append("    " * depth + text + ("" if text.endswith("{") else end))
-        depth += text.endswith("{")
-    head, foot = (f"typedef {one.kind} {{", f"}} {one.name};") if one.typedef else (f"{one.name} {{", "};")
-    return "\n".join([head, *lines, foot])
+        if member.members:
+            yield f"{indent}{member.role} {{"
+            yield from _member_lines(member, indent + "    ")
+            yield f"{indent}}} {member.name}".rstrip() + ";"
+        elif member.role == "enumerator":
+            yield f"{indent}{member.name}{' = ' * bool(member.value)}{member.value},"
+        else:
+            yield f"{indent}{member.declaration}{':' * bool(member.width)}{member.width or ''};"
 
 
 class Members(_Listed):
@@ -176,15 +185,15 @@ class Members(_Listed):
 
     def run(self) -> list[nodes.Node]:
         one = headers.types(self.library)[self.arguments[1]]
-        return [definitions(definition([nodes.strong("", member.name)], [paragraph(member.comment)])
-                            for member in one.members if member.comment)]
+        return [definitions(definition([nodes.strong("", member.name)], [paragraph(member.text)])
+                            for member in one.all() if member is not one and member.text)]
 
 
 class Constants(_Listed):
     """Macros with their values and comments."""
 
     def run(self) -> list[nodes.Node]:
-        known = {constant.name: constant for constant in headers.constants(self.library)}
+        known = headers.constants(self.library)
         return [definitions(definition([nodes.strong("", name), nodes.Text(f" ({known[name].value})")],
                                        [paragraph(known[name].comment)]) for name in self.names)]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 
-from manual_headers import ROOT
+from library_headers import ROOT
 from manual_text import definition, definitions, paragraph
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_id
 
-from c_headers import Header, Symbol, headers_of
 from c_text import to_rst
-from pypfm._mirror import Cell, Struct
+from library_headers import Header, Symbol, headers_of, page_of
+from pypfm._c.mirror import Cell, Struct
 from pypfm.config import LIBRARIES
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ConstantsDirective(SphinxDirective):
         header = next(h for h in headers_of(_LIBRARY_OF[name]) if h.name == header_name)
         body = nodes.tbody()
         for symbol in _constants(header, module):
-            body += self._row(module, symbol, to_rst(header.text(symbol), roles_of(module)))
+            body += self._row(module, symbol, to_rst(symbol.text, roles_of(module)))
         group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (40, 20, 40)), cols=3)
         head = nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in ("Name", "Value", "")))
         group += [nodes.thead("", head), body]
@@ -74,7 +74,7 @@ class ConstantsDirective(SphinxDirective):
 
 
 def _constants(header: Header, module: ModuleType) -> Iterator[Symbol]:
-    for symbol in header.symbols:
+    for symbol in header.all():
         if symbol.role in ("macro", "enumerator") and type(getattr(module, symbol.name, None)) is int:
             yield symbol
 
@@ -91,20 +91,20 @@ class MirrorDirective(SphinxDirective):
 
 def _page(name: str) -> Iterator[str]:
     module = import_module(f"pypfm.{name}")
-    headers = headers_of(_LIBRARY_OF[name])
+    library = LIBRARIES[_LIBRARY_OF[name]]
+    headers = headers_of(library.name)
     yield f".. automodule:: {module.__name__}\n   :no-members:\n"
     yield "From the headers\n"
-    yield from (f"* :doc:`{h.name} </c/{h.library.form_of or h.library.name}/{h.page}>`" for h in headers)
+    yield from (f"* :doc:`{h.name} </c/{library.form_of or library.name}/{page_of(h)}>`" for h in headers)
     yield ""
-    declared = [(h, s, getattr(module, s.name, None)) for h in headers for s in h.symbols]
-    yield from _section("Functions", [_function(module, s.name) for _, s, value in declared
-                                      if inspect.isfunction(value)])
-    yield from _section("Structures", [_structure(module, h, s) for h, s, value in declared if _is_a(Struct, value)])
-    yield from _section("Cells for values of C types", [_cell(module, s, h.text(s)) for h, s, value in declared
-                                                       if _is_a(Cell, value)])
+    declared = [(s, getattr(module, s.name, None)) for h in headers for s in h.all() if s.role != "member"]
+    yield from _section("Functions", [_function(module, s.name) for s, value in declared if inspect.isfunction(value)])
+    yield from _section("Structures", [_structure(module, s) for s, value in declared if _is_a(Struct, value)])
+    yield from _section("Cells for values of C types",
+                        [_cell(module, s) for s, value in declared if _is_a(Cell, value)])
     yield from _section("Constants", [f".. rubric:: {h.name}\n\n.. mirror-constants:: {name} {h.name}\n"
                                       for h in headers if any(_constants(h, module))])
-    others = set(module.__all__) - {s.name for _, s, _ in declared}
+    others = set(module.__all__) - {s.name for s, _ in declared}
     yield from _section("Not in C", [_other(module, n) for n in module.__all__ if n in others])
 
 
@@ -129,7 +129,7 @@ def _function(module: ModuleType, name: str) -> str:
     text = to_rst(inspect.getdoc(function) or "", roles)
     types = {p: _type(t) for p, t in function.__annotations__.items()}
     result = types.pop("return")
-    # One list of fields: :type: before :param:, :rtype: last; "Source:" comes behind it.
+    # One list of fields: :type: before :param:, :rtype: last; "Source:" comes after it.
     start = match.start() if (match := re.search(r"^:(param|return)", text, flags=re.M)) else len(text)
     fields, _, rest = text[start:].partition("\n\n")
     listed = "\n".join([*(f":type {p}: {t}" for p, t in types.items()), fields, f":rtype: {result}"])
@@ -139,26 +139,26 @@ def _function(module: ModuleType, name: str) -> str:
 
 def _type(annotation: str) -> str:
     """An annotation of a generated module, for a :type: field."""
-    return re.sub(r"_m\.", "~pypfm._mirror.", annotation)
+    return re.sub(r"_m\.", "~pypfm._c.mirror.", annotation)
 
 
-def _structure(module: ModuleType, header: Header, symbol: Symbol) -> str:
+def _structure(module: ModuleType, symbol: Symbol) -> str:
     """A structure with its members; one that is another's second name says so."""
     cls, roles = getattr(module, symbol.name), roles_of(module)
     if cls.__name__ != symbol.name:
         return _object("py:data", symbol.name, [f"Another name of :py:class:`{cls.__name__}`."])
-    texts = header.members(symbol)
+    texts = {member.name: member.text for member in symbol.all()}
     members = []
     for name, annotation in cls.__annotations__.items():
         text = to_rst(texts.get(name, ""), roles).replace("\n", " ")
         type_option = "" if annotation.startswith("_p") else f"\n   :type: {_type(annotation)}"
         members.append(f".. py:attribute:: {name}{type_option}\n\n   {text}")
-    return _object("py:class", symbol.name, [to_rst(header.text(symbol), roles), *members])
+    return _object("py:class", symbol.name, [to_rst(symbol.text, roles), *members])
 
 
-def _cell(module: ModuleType, symbol: Symbol, text: str) -> str:
-    bases = "A :py:class:`~pypfm._mirror.Cell` that holds one value of this C type."
-    return _object("py:class", f"{symbol.name}(value=0)", [to_rst(text, roles_of(module)), bases])
+def _cell(module: ModuleType, symbol: Symbol) -> str:
+    bases = "A :py:class:`~pypfm._c.mirror.Cell` that holds one value of this C type."
+    return _object("py:class", f"{symbol.name}(value=0)", [to_rst(symbol.text, roles_of(module)), bases])
 
 
 def _other(module: ModuleType, name: str) -> str:
@@ -166,9 +166,9 @@ def _other(module: ModuleType, name: str) -> str:
     if name in _TEXTS:
         return _object("py:data", name, [_TEXTS[name]])
     kind = "class" if isinstance(value, type) else "function"
-    if value.__module__ == "pypfm._mirror":
+    if value.__module__ == "pypfm._c.mirror":
         role = "class" if kind == "class" else "func"
-        return _object(f"py:{kind}", name, [f"See :py:{role}:`~pypfm._mirror.{name}`."])
+        return _object(f"py:{kind}", name, [f"See :py:{role}:`~pypfm._c.mirror.{name}`."])
     return f".. auto{kind}:: {module.__name__}.{name}\n"
 
 

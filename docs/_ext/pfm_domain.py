@@ -98,8 +98,7 @@ def note(env: BuildEnvironment, name: str, place: Place) -> None:
     objects = cast("PfmDomain", env.get_domain("pfm")).objects
     for other, taken in objects.items():
         if other == name or taken.anchor == place.anchor:
-            message = f"{place.document}: {name} (#{place.anchor}) is already in {taken.document}"
-            raise ExtensionError(message)
+            raise ExtensionError(f"{place.document}: {name} (#{place.anchor}) is already in {taken.document}")
     objects[name] = place
 
 

@@ -22,8 +22,8 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 from pypfm import Itanium2, Montecito
-from pypfm._coverage import Block, block_of
-from pypfm.cli._values import address_range
+from pypfm.cli.values import address_range
+from pypfm.ia64.coverage import Block, block_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from docutils.nodes import Node
     from sphinx.application import Sphinx
 
-    from pypfm.encoding import DebugRegister, RangeCover
-    from pypfm.request import AddressRange
+    from pypfm.ia64.registers import DebugRegister, RangeCover
+    from pypfm.ia64.request import AddressRange
 
 __all__ = ["RangePicture", "setup"]
 
 _BUNDLE = 16
-_WIDTH, _MARGIN, _ROW, _BAR, _NOTE = 320, 4, 52, 12, 16
-_SMALLEST = 3  # a bar that is narrower cannot be seen
+_WIDTH, MARGIN, _ROW, _BAR, _NOTE = 320, 4, 52, 12, 16
+SMALLEST = 3  # a bar that is narrower cannot be seen
 
 # Fill and opacity: they are read on a light and on a dark page alike.
 _ASKED, _HELD, _COVERED, _TOO_MANY = ("currentColor", 0.55), ("#4c8bf5", 0.6), ("#2e9e5b", 0.7), ("#e0861a", 0.8)
@@ -116,8 +116,8 @@ def _bytes(number: int) -> str:
     return f"{number} bytes"
 
 
-def _excess(before: int, behind: int) -> str:
-    said = [f"{_bytes(n)} {where}" for n, where in ((before, "before"), (behind, "behind")) if n]
+def _excess(before: int, after: int) -> str:
+    said = [f"{_bytes(n)} {where}" for n, where in ((before, "before"), (after, "after")) if n]
     return f"{' and '.join(said)} too many" if said else "exactly what was asked for"
 
 
@@ -125,17 +125,17 @@ def svg(drawn: Sequence[Row], title: str, name: str) -> str:
     """The picture; it takes its colour of text and page from the page."""
     low = min(bar.start for row in drawn for bar in row.bars)
     high = max(bar.end for row in drawn for bar in row.bars)
-    scale = (_WIDTH - 2 * _MARGIN) / (high - low)
+    scale = (_WIDTH - 2 * MARGIN) / (high - low)
 
     def at(address: int) -> float:
-        return _MARGIN + (address - low) * scale
+        return MARGIN + (address - low) * scale
 
-    height = sum(row.height for row in drawn) + _MARGIN
+    height = sum(row.height for row in drawn) + MARGIN
     edges = {at(edge) for row in drawn for bar in row.bars if bar.fill == _ASKED for edge in (bar.start, bar.end)}
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img"'
              f' aria-labelledby="{name}" style="width:100%;max-width:32rem;height:auto">',
              f'<title id="{name}">{escape(title)}</title>',
-             *(f'<path d="M{x:.1f} {_ROW - 6} V{height - _MARGIN}" stroke="currentColor" stroke-opacity="0.3"'
+             *(f'<path d="M{x:.1f} {_ROW - 6} V{height - MARGIN}" stroke="currentColor" stroke-opacity="0.3"'
                ' stroke-dasharray="3 3"/>' for x in sorted(edges)),
              '<g fill="currentColor" font-family="ui-monospace, DejaVu Sans Mono, Menlo, Consolas, monospace"'
              ' font-size="10.5">']
@@ -153,16 +153,16 @@ _SMALL = f'font-size="9" fill-opacity="0.8" {_HALO}'
 
 def _draw_row(row: Row, top: int, at: Callable[[int], float]) -> Iterator[str]:
     first, last = min(b.start for b in row.bars), max(b.end for b in row.bars)
-    yield f'<text x="{_MARGIN}" y="{top + 16}" {_HALO}>{escape(row.label)}</text>'
-    yield f'<text x="{_MARGIN}" y="{top + 28}" {_SMALL}>{first:#x} to {last:#x}</text>'
+    yield f'<text x="{MARGIN}" y="{top + 16}" {_HALO}>{escape(row.label)}</text>'
+    yield f'<text x="{MARGIN}" y="{top + 28}" {_SMALL}>{first:#x} to {last:#x}</text>'
     for bar in row.bars:
-        width = max(at(bar.end) - at(bar.start), _SMALLEST)
-        left = min(at(bar.start), _WIDTH - _MARGIN - width)
+        width = max(at(bar.end) - at(bar.start), SMALLEST)
+        left = min(at(bar.start), _WIDTH - MARGIN - width)
         colour, opacity = bar.fill
         yield (f'<rect x="{left:.1f}" y="{top + _ROW - _BAR - 6}" width="{width:.1f}" height="{_BAR}" fill="{colour}"'
                f' fill-opacity="{opacity}" stroke="{colour}"/>')
     if row.note:
-        yield f'<text x="{_MARGIN}" y="{top + _ROW + 6}" {_SMALL}>{escape(row.note)}</text>'
+        yield f'<text x="{MARGIN}" y="{top + _ROW + 6}" {_SMALL}>{escape(row.note)}</text>'
 
 
 class RangePicture(SphinxDirective):

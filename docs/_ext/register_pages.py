@@ -20,8 +20,6 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 from pfm_domain import Place, note
-from pypfm.cli._draw import _bits as bits_of
-from pypfm.cli._draw import _label as label_of
 from register_picture import picture
 from register_sources import Example, example, fields, meanings, names
 
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
 
-    from pypfm._registers import Field
+    from pypfm.ia64.models import Field
 
 __all__ = ["Register", "setup"]
 
@@ -54,21 +52,19 @@ class Register(SphinxDirective):
         try:
             layout = fields(pmu, registers[0], variant)
             if any(fields(pmu, name, variant) != layout for name in registers):
-                message = "the registers have not the same fields"
-                raise ValueError(message)
+                raise ValueError("the registers have not the same fields")
             found = example(pmu, registers, variant, "\n".join(self.content))
             words = meanings(pmu, found.name, layout)
         except Exception as error:  # whatever the example raises fails the build
             source, line = self.get_source_info()
-            message = f"{source}:{line}: {pmu} {self.arguments[1]}: {error!r}"
-            raise ExtensionError(message) from error
+            raise ExtensionError(f"{source}:{line}: {pmu} {self.arguments[1]}: {error!r}") from error
         made = nodes.container(classes=["pfm-register"], support_smartquotes=False,
                                ids=[f"{pmu}-{name}" + (f"-{variant}" if variant else "") for name in registers])
         if not variant:
             for name in registers:
                 note(self.env, f"{pmu}.{name}",
                      Place("register", self.env.docname, f"{pmu}-{name}", f"{pmu}.{name}"))
-        labels = [label_of(f).removeprefix("L2_MISS_") for f in layout]
+        labels = [f.label.removeprefix("L2_MISS_") for f in layout]
         made += nodes.paragraph("", "", nodes.strong("", found.name), nodes.Text(" = "),
                                 nodes.literal("", f"{found.value:#0{sum(f.width for f in layout) // 4 + 2}x}"),
                                 classes=["pfm-caption"])
@@ -102,7 +98,7 @@ def _table(layout: Sequence[Field], words: Sequence[str], value: int) -> nodes.t
         if len(members) > 1:
             held = [f"PMD{n}: {text}" for (f, _), text in zip(members, held, strict=True)
                     for n in re.findall(r"\d+", f.name)[:1] if text != "0x0"] or ["0x0"]
-        body += _row([nodes.Text(", ".join(bits_of(f) for f, _ in members)), nodes.literal("", name),
+        body += _row([nodes.Text(", ".join(f.bits for f, _ in members)), nodes.literal("", name),
                       nodes.literal("", ", ".join(held)), nodes.Text(meaning)])
     group += body
     return nodes.table("", group, classes=["pfm-fields"])

@@ -11,7 +11,7 @@ from bit_field import jsonml_stringify, render
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pypfm._registers import Field
+    from pypfm.ia64.models import Field
 
 __all__ = ["picture"]
 

@@ -1,6 +1,6 @@
 """What a register page shows of a register: its fields, their meaning, and a worked example.
 
-Fields come from the C unions (`pypfm._registers`), those of Goldmont from `pypfm.goldmont` and the unit
+Fields come from the C unions (`pypfm.ia64.models`), those of Goldmont from `pypfm.perf.pmu` and the unit
 masks of its offcore events; values come from calls of pypfm.
 """
 
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import pypfm
 import register_words
-from pypfm import Encoding, Encoding4, Goldmont, _registers
-from pypfm._decode.meanings import levels
-from pypfm._registers import Field
-from pypfm.cli._draw import offcore_rows
-from pypfm.decode import Decoded, decode
-from pypfm.goldmont import PERFEVTSEL
+from pypfm import Encoding, Goldmont, perf
+from pypfm.decoding import decode
+from pypfm.ia64 import models
+from pypfm.ia64.decode import Decoded
+from pypfm.ia64.decode.meanings import levels
+from pypfm.ia64.models import Field
+from pypfm.perf.encoding import PERFEVTSEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,20 +42,19 @@ def names(words: Sequence[str]) -> list[str]:
 def fields(pmu: str, name: str, variant: str = "") -> tuple[Field, ...]:
     """The fields of a register, from bit 0.
 
-    :param variant: "cache" of an I-EAR; of a trace buffer, those of `pypfm._registers.data_layout`
+    :param variant: "cache" of an I-EAR; of a trace buffer, those of `pypfm.ia64.models.data_layout`
     :raises ValueError: there is no such register
     """
     if pmu == "glm":
         return _fields_of_goldmont(name)
-    register = _registers.parse_name(name)
-    if register is None or pmu not in _registers.MODELS:
-        message = f"{pmu} {name}: no such register"
-        raise ValueError(message)
+    register = models.parse_name(name)
+    if register is None or pmu not in models.MODELS:
+        raise ValueError(f"{pmu} {name}: no such register")
     if register.kind == "PMC":
-        return _registers.layout(pmu, register.num, _CACHE_MODE * (variant == "cache")) or _registers.WHOLE
+        return models.layout(pmu, register.num, _CACHE_MODE * (variant == "cache")) or models.WHOLE
     if register.kind == "PMD":
-        return _registers.data_layout(pmu, register.num, variant)
-    return _registers.debug_layout(register.num)
+        return models.data_layout(pmu, register.num, variant)
+    return models.debug_layout(register.num)
 
 
 def _fields_of_goldmont(name: str) -> tuple[Field, ...]:
@@ -62,8 +62,7 @@ def _fields_of_goldmont(name: str) -> tuple[Field, ...]:
         return tuple(Field(*f) for f in PERFEVTSEL)
     which = _OFFCORE.fullmatch(name)
     if which is None:
-        message = f"glm {name}: expected {_EVENT_SELECT}, MSR_OFFCORE_RSP_0 or _1"
-        raise ValueError(message)
+        raise ValueError(f"glm {name}: expected {_EVENT_SELECT}, MSR_OFFCORE_RSP_0 or _1")
     found: list[Field] = []
     bits = {u.code: u.name for u in Goldmont()[f"OFFCORE_RESPONSE_{which[1]}"].umasks if not u.members}
     end = 0
@@ -84,7 +83,7 @@ def meanings(pmu: str, name: str, layout: Sequence[Field]) -> list[str]:
     if which := _OFFCORE.fullmatch(name):
         umasks = {u.name: u.description for u in Goldmont()[f"OFFCORE_RESPONSE_{which[1]}"].umasks}
         return [umasks.get(f.name) or register_words.meaning((), f.name) for f in layout]
-    register = _registers.parse_name(name)
+    register = models.parse_name(name)
     roles = register_words.role(pmu, register.kind, register.num) if register else (pmu,)
     return [register_words.meaning(roles, f.name) for f in layout]
 
@@ -107,20 +106,19 @@ def example(pmu: str, among: Sequence[str], variant: str, expression: str) -> Ex
     """Make a call of pypfm, and pick a register out of its answer.
 
     :param among: names of registers, the first that the answer has is taken
-    :param expression: its value is an Encoding, Encoding4 or Decoded
+    :param expression: its value is an Encoding or Decoded
     :raises ValueError: the answer has none of these registers, or one of another layout
     :raises TypeError: the value is something else
     """
     # The text of the page is this project's own.
-    answer = eval(expression, {**{n: getattr(pypfm, n) for n in pypfm.__all__}, "decode": decode})
-    if isinstance(answer, Encoding4):
+    answer = eval(expression, {n: getattr(pypfm, n) for n in pypfm.__all__})
+    if isinstance(answer, perf.Encoding):
         return _of_codes(among[0], answer, expression)
     registers = {r.name: r.value for r in
                  (answer.registers.values() if isinstance(answer, Encoding) else answer.registers)}
     name = next((n for n in among if n in registers), None)
     if name is None:
-        message = f"the answer has none of {', '.join(among)}"
-        raise ValueError(message)
+        raise ValueError(f"the answer has none of {', '.join(among)}")
     value = registers[name]
     if isinstance(answer, Encoding):
         session = _session("encoding", expression, f'encoding["{name}"].value', value)
@@ -128,8 +126,7 @@ def example(pmu: str, among: Sequence[str], variant: str, expression: str) -> Ex
     else:
         session = _session("decoded", expression)
     if not isinstance(answer, Decoded):
-        message = f"the value is {type(answer).__name__}, not Encoding, Encoding4 or Decoded"
-        raise TypeError(message)
+        raise TypeError(f"the value is {type(answer).__name__}, not Encoding or Decoded")
     _check_layout(answer, name, fields(pmu, name, variant))
     return Example(name, session, value, tuple(_says(answer, name)))
 
@@ -138,16 +135,15 @@ def _check_layout(decoded: Decoded, name: str, layout: Sequence[Field]) -> None:
     """The value is in the layout that is drawn."""
     got = next(r.fields for r in decoded.registers if r.name == name)
     if [(f.name, f.bit, f.width) for f in got] != [(f.name, f.bit, f.width) for f in layout]:
-        message = f"{name} of the example has another layout than the one drawn"
-        raise ValueError(message)
+        raise ValueError(f"{name} of the example has another layout than the one drawn")
 
 
-def _of_codes(name: str, answer: Encoding4, expression: str) -> Example:
+def _of_codes(name: str, answer: perf.Encoding, expression: str) -> Example:
     """The code of Goldmont that belongs into a register."""
     which = 0 if name == _EVENT_SELECT else 1
     says = [("event", answer.string), ("perf stat -e", answer.perf)]
     if which and answer.offcore is not None:
-        says = offcore_rows(answer.offcore)
+        says = answer.offcore.rows()
     value = answer.codes[which]
     return Example(name, _session("encoding", expression, f"encoding.codes[{which}]", value), value, tuple(says))
 

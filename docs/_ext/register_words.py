@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pypfm import _registers
-from pypfm._decode import meanings
-from pypfm.itanium import Montecito
-from pypfm.request import EarMode
+from pypfm.ia64 import models
+from pypfm.ia64.decode import meanings
+from pypfm.ia64.pmu import Montecito
+from pypfm.ia64.request import EarMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ def _values(what: str, words: Iterable[str]) -> str:
     return what + ": " + "; ".join(f"{n} {word}" for n, word in enumerate(words))
 
 
-_MESI = {m.name.lower(): m.description for e in Montecito() for m in e.unit_masks}
+_MESI = {m.name.lower(): m.description for e in Montecito().values() for m in e.unit_masks}
 _EAR = _values("what it records", (mode.name if mode else "cache" for mode in EarMode))
 _MODE = _values("what it records", ("cache", "TLB"))
 _RECORDS = "1: predictions of the {} are recorded"
@@ -35,7 +35,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "value": "no fields are declared",
         "plm": "privilege levels, one bit each from bit 0: kernel, level 1, level 2, user",
         "pm": "privileged monitor: 1 in measurements of the whole system",
-        "ism": _values("instruction set", meanings._ISM[:3]),
+        "ism": _values("instruction set", meanings.ISM[:3]),
         "(ig|ignored)[0-9]*": "ignored by the processor",
         "res[0-9]*": "reserved",
         r"pmd(\d+)ext_ig": r"ignored by the processor, of PMD\1",
@@ -74,10 +74,10 @@ _WORDS: dict[str, dict[str, str]] = {
     "trace": {
         "ds": "1: entries hold prediction details in place of the target (Itanium 2); the encoder of Montecito"
         " leaves it 0",
-        "tm": _values("branches by outcome", meanings._TAKEN),
-        "ptm": _values("branches by their predicted target", meanings._PREDICTED),
-        "ppm": _values("branches by their predicted path", meanings._PREDICTED),
-        "brt": _values("branches by type", meanings._BRANCHES),
+        "tm": _values("branches by outcome", meanings.TAKEN),
+        "ptm": _values("branches by their predicted target", meanings.PREDICTED),
+        "ppm": _values("branches by their predicted path", meanings.PREDICTED),
+        "brt": _values("branches by type", meanings.BRANCHES),
         "tar": _RECORDS.format("target address register"),
         "bpt": _RECORDS.format("target address cache") + " (btb_tac)",
         "bac": _RECORDS.format("branch address calculator"),
@@ -173,8 +173,8 @@ _WORDS: dict[str, dict[str, str]] = {
 
 def role(pmu: str, kind: str, num: int) -> tuple[str, ...]:
     """What a register is for: keys of the words, the most special first."""
-    model = _registers.MODELS[pmu]
-    if kind in _registers.DEBUG_KINDS:
+    model = models.MODELS[pmu]
+    if kind in models.DEBUG_KINDS:
         return kind, "debug"
     numbers: dict[str, Iterable[int | None]] = {
         "counter": model.counters, "matcher": (n for pair in model.matchers for n in pair), "iear": (model.iear,),
@@ -182,9 +182,9 @@ def role(pmu: str, kind: str, num: int) -> tuple[str, ...]:
         "routing": (model.routing,), "ipear": (model.ipear,),
     } if kind == "PMC" else {
         "count": model.counters, "iear data": model.iear_pmds, "dear data": model.dear_pmds, "entry": model.entries,
-        "index": (model.index,),
+        "index": (model.trace_index,),
         # Itanium 2 has the extensions of the entries in the index.
-        "extension": (model.index if model.extension is None else model.extension,),
+        "extension": (model.trace_index if model.extension is None else model.extension,),
     }
     return tuple(name for name, members in numbers.items() if num in members)
 
@@ -199,5 +199,4 @@ def meaning(roles: Iterable[str], field: str) -> str:
         for pattern, words in _WORDS[name].items():
             if match := re.fullmatch(pattern, field):
                 return match.expand(words)
-    message = f"register_words.py has no words for the field {field!r} ({', '.join(roles) or 'no role'})"
-    raise ValueError(message)
+    raise ValueError(f"register_words.py has no words for the field {field!r} ({', '.join(roles) or 'no role'})")

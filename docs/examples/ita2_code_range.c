@@ -35,7 +35,7 @@ show(pfmlib_output_param_t *outp, pfmlib_ita2_output_param_t *ita2_outp)
 		printf("PMC%-2u = 0x%016llx\n", outp->pfp_pmcs[i].reg_num, outp->pfp_pmcs[i].reg_value);
 	for (i = 0; i < irange->rr_nbr_used; i++)
 		printf("IBR%-2u = 0x%016llx\n", irange->rr_br[i].reg_num, irange->rr_br[i].reg_value);
-	printf("%s mode, %lu bytes too many before, %lu behind\n",
+	printf("%s mode, %lu bytes too many before, %lu after\n",
 	       pfm_ita2_irange_is_fine(outp, ita2_outp) ? "fine" : "mask",
 	       irange->rr_infos[0].rr_soff, irange->rr_infos[0].rr_eoff);
 }

@@ -27,7 +27,7 @@ def show(outp, ita2_outp):
         print(f"IBR{ibr.reg_num:<2} = 0x{ibr.reg_value:016x}")
     mode = "fine" if pfm_ita2_irange_is_fine(outp, ita2_outp) else "mask"
     print(f"{mode} mode, {irange.rr_infos[0].rr_soff} bytes too many before,"
-          f" {irange.rr_infos[0].rr_eoff} behind")
+          f" {irange.rr_infos[0].rr_eoff} after")
 # end: answer
 
 

@@ -38,6 +38,6 @@ main(int argc, char **argv)
 		printf("PMC%u = 0x%llx\n", outp.pfp_pmcs[i].reg_num, outp.pfp_pmcs[i].reg_value);
 	for (i = 0; i < drange->rr_nbr_used; i++)
 		printf("DBR%u = 0x%llx\n", drange->rr_br[i].reg_num, drange->rr_br[i].reg_value);
-	printf("%lu bytes too many before, %lu behind\n", drange->rr_infos[0].rr_soff, drange->rr_infos[0].rr_eoff);
+	printf("%lu bytes too many before, %lu after\n", drange->rr_infos[0].rr_soff, drange->rr_infos[0].rr_eoff);
 	return 0;
 }

@@ -31,4 +31,4 @@ for pmc in outp.pfp_pmcs[0:outp.pfp_pmc_count]:
     print(f"PMC{pmc.reg_num} = {pmc.reg_value:#x}")
 for dbr in drange.rr_br[0:drange.rr_nbr_used]:
     print(f"DBR{dbr.reg_num} = {dbr.reg_value:#x}")
-print(f"{drange.rr_infos[0].rr_soff} bytes too many before, {drange.rr_infos[0].rr_eoff} behind")
+print(f"{drange.rr_infos[0].rr_soff} bytes too many before, {drange.rr_infos[0].rr_eoff} after")
