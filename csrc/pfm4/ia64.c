@@ -23,7 +23,7 @@ const struct pfm4_umask pfm4_mesi_umasks[] = {
 };
 _Static_assert(sizeof(pfm4_mesi_umasks) / sizeof(*pfm4_mesi_umasks) == PFM4_NUM_MESI, "the generator counts them");
 
-static const struct pfm4_modifier modifiers[] = {
+static const struct pfm4_modifier ia64_modifiers[] = {
 	{ "k", "count in the kernel (privilege level 0)", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_K },
 	{ "u", "count in user programs (privilege level 3)", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_U },
 	{ "thres", "count cycles with more than this many occurrences", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PMU, PFM4_THRES },
@@ -159,7 +159,7 @@ gen_ia64_code(const struct pfm4_context *context, const struct pfm4_event *event
 	.levels = PFM_PLM0 | PFM_PLM3,			\
 	.retired = 1,					\
 	.shows_defaults = 1,				\
-	.hw_modifiers = modifiers,			\
+	.hw_modifiers = ia64_modifiers,			\
 	.not_in_config = ~UINT64_C(config),		\
 	.lacks = ia64_lacks,				\
 	.match = pfm4_match,				\

@@ -131,24 +131,28 @@ def slot_lines(names: list[str]) -> tuple[list[str], int]:
     return [f"static const unsigned short slots[{len(slots)}] = {{", *rows, "};", ""], len(slots)
 
 
-def generate_pfm3(model: str, tables: list[Path]) -> list[str]:
-    rows = read(tables[0])
-    names = [row["name"] for row in rows]
+def event_table(kind: str, initialisers: list[str], names: list[str], table: str) -> list[str]:
+    """The end of a libpfm table: its events, the hash slots of their names, and the table that has both."""
     slots, size = slot_lines(names)
     return [
-        *head(tables, "model.h"),
-        f"static const struct pfm3_event events[{len(rows)}] = {{",
-        *map(event_row, rows),
+        f"static const struct {kind}_event events[{len(names)}] = {{",
+        *initialisers,
         "};",
         "",
         *slots,
-        f"const struct pfm3_table pfm3_{model}_table = {{",
+        f"const struct {kind}_table {table} = {{",
         "\t.events = events,",
-        f"\t.count = {len(rows)},",
+        f"\t.count = {len(names)},",
         f"\t.names = {{ slots, {size - 1}, {max(map(len, names))} }},",
         "};",
         "",
     ]
+
+
+def generate_pfm3(model: str, tables: list[Path]) -> list[str]:
+    rows = read(tables[0])
+    names = [row["name"] for row in rows]
+    return head(tables, "model.h") + event_table("pfm3", list(map(event_row, rows)), names, f"pfm3_{model}_table")
 
 
 def equiv_indices(equiv: str, names: list[str]) -> list[int]:
@@ -213,25 +217,12 @@ def generate_pfm4(model: str, tables: list[Path]) -> list[str]:
     if unknown := set(umasks) - {e["name"] for e in events}:
         raise ValueError(f"unit masks of events that do not exist: {sorted(unknown)}")
     names = [row["name"] for row in events]
-    slots, size = slot_lines(names)
     lines = head(tables, "pfm4.h") + pfm4_limits(events, umasks)
     for index, event in enumerate(events):
         if own := umasks.get(event["name"]):
             lines += [f"static const struct pfm4_umask umasks_{index}[{len(own)}] = {{", *umask_rows(own), "};", ""]
-    return [
-        *lines,
-        f"static const struct pfm4_event events[{len(events)}] = {{",
-        *(pfm4_event(i, events, umasks) for i in range(len(events))),
-        "};",
-        "",
-        *slots,
-        f"const struct pfm4_table pfm4_{model}_table = {{",
-        "\t.events = events,",
-        f"\t.count = {len(events)},",
-        f"\t.names = {{ slots, {size - 1}, {max(map(len, names))} }},",
-        "};",
-        "",
-    ]
+    initialisers = [pfm4_event(i, events, umasks) for i in range(len(events))]
+    return lines + event_table("pfm4", initialisers, names, f"pfm4_{model}_table")
 
 
 # Bits of struct pfm4_event.modifiers, as enum pfm4_hw_modifier has them.
@@ -255,21 +246,8 @@ def pfm4_ia64_event(index: int, row: Row) -> str:
 def generate_pfm4_ia64(model: str, tables: list[Path]) -> list[str]:
     rows = read(tables[0])
     names = [row["name"] for row in rows]
-    slots, size = slot_lines(names)
-    return [
-        *head(tables, "pfm4.h"),
-        f"static const struct pfm4_event events[{len(rows)}] = {{",
-        *(pfm4_ia64_event(*numbered) for numbered in enumerate(rows)),
-        "};",
-        "",
-        *slots,
-        f"const struct pfm4_table {model}_table = {{",
-        "\t.events = events,",
-        f"\t.count = {len(rows)},",
-        f"\t.names = {{ slots, {size - 1}, {max(map(len, names))} }},",
-        "};",
-        "",
-    ]
+    initialisers = [pfm4_ia64_event(*numbered) for numbered in enumerate(rows)]
+    return head(tables, "pfm4.h") + event_table("pfm4", initialisers, names, f"{model}_table")
 
 
 def generate_pmc(model: str, tables: list[Path]) -> list[str]:

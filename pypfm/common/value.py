@@ -127,7 +127,8 @@ class Value:
         return hash(self._content())
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{f.name}={_as_written(getattr(self, f.name))}" for f in fields(self) if f.repr)  # type: ignore[arg-type]
+        record: Any = self  # a dataclass, which every class made of this one is
+        shown = ", ".join(f"{f.name}={_as_written(getattr(self, f.name))}" for f in fields(record) if f.repr)
         return f"{type(self).__qualname__}({shown})"
 
     @classmethod

@@ -6,6 +6,7 @@ import errno
 from typing import TYPE_CHECKING, Any, cast
 
 from pypfm._c.libperfex import ffi, lib
+from pypfm._c.mirror import string
 from pypfm.errors import Pfm4Error, shown
 from pypfm.perfex.model import CPUS, Cpu, PerfexError, PerfexValueError
 
@@ -13,12 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["known_cpu", "no_term", "parsed", "printed", "processor", "read_limited", "string"]
-
-
-def string(text: Any) -> str:
-    """A string of C."""
-    return ffi.string(text).decode()  # type: ignore[union-attr]  # of char, so bytes
+__all__ = ["known_cpu", "no_term", "parsed", "printed", "processor", "read_limited"]
 
 
 def printed(function: Callable[..., int], *args: object) -> list[str]:

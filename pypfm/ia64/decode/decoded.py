@@ -76,7 +76,7 @@ class Decoded(Value, Mapping[str, DecodedRegister]):
     ranges: tuple[RangeMeaning, ...]
     samples: tuple[EarSample, ...]
     trace: tuple[TraceEntry, ...]
-    _given: RegisterSet = field(repr=False, compare=False, metadata=HIDDEN)
+    _given: RegisterSet = field(compare=False, metadata=HIDDEN)
 
     @lazy
     def _by_name(self) -> FrozenMap[str, DecodedRegister]:
