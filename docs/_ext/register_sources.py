@@ -18,7 +18,7 @@ from pypfm.ia64 import models
 from pypfm.ia64.decode import Decoded
 from pypfm.ia64.decode.meanings import levels
 from pypfm.ia64.models import Field
-from pypfm.perf.encoding import PERFEVTSEL
+from pypfm.perf.formats import PERFEVTSEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -49,7 +49,7 @@ def _register(register: DecodedRegister, console: Console) -> None:
 
 def _show4(decoded: perf.Decoded, console: Console) -> None:
     if decoded.fields:
-        draw.perfevtsel(decoded.values.get("code", decoded.values.get("config", 0)), console)
+        draw.first_code(decoded.pmu, decoded.values.get("code", decoded.values.get("config", 0)), console)
     else:
         draw.rows([(name, hex(value)) for name, value in decoded.values.items()], console)
     if decoded.offcore is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pypfm import perf
     from pypfm.ia64 import Encoding, RangeCover
 
-__all__ = ["encoding", "encoding4", "perfevtsel", "picture", "rows", "say", "table"]
+__all__ = ["encoding", "encoding4", "first_code", "picture", "rows", "say", "table"]
 
 _BETWEEN = 3  # columns of the terminal between two of a table
 _LEAST = 10  # for the last column of a table
@@ -87,27 +87,33 @@ def _cover(what: str, cover: RangeCover) -> None:
              f" {r.start_offset:#x} bytes before and {r.end_offset:#x} after what was asked for\n")
 
 
+_NOT_COUNTED = "not available: the kernel's driver does not set the registers that give the event its meaning"
+
+
 def encoding4(answer: perf.Encoding) -> None:
     """Print the codes of a libpfm 4 event, its register as a picture, the perf_event fields."""
     from pypfm.perf.encoding import Counted
 
     lines = [("canonical string", answer.string), ("codes", " ".join(hex(c) for c in answer.codes)),
-             ("perf stat -e", answer.perf),
-             ("perf_event_attr", " ".join(f"{n}={v:#x}" if v > 9 else f"{n}={v}" for n, v in answer.attr.items()))]
+             ("perf stat -e", answer.perf or _NOT_COUNTED),
+             ("perf_event_attr", _NOT_COUNTED if answer.attr is None else
+              " ".join(f"{n}={v:#x}" if v > 9 else f"{n}={v}" for n, v in answer.attr.items()))]
     if answer.offcore is not None:
         lines += answer.offcore.rows()
     if isinstance(answer, Counted):
         lines.append(("counted", f"{answer.count} {answer.unit} in {' and '.join(answer.modes)} mode"))
     table([answer.event, ""], lines)
     if answer.fields:
-        perfevtsel(answer.codes[0])
+        first_code(answer.pmu, answer.codes[0])
     say("")
 
 
-def perfevtsel(code: int, console: Console | None = None) -> None:
-    """Draw an event select register of Goldmont."""
-    from pypfm.perf.encoding import PERFEVTSEL
-    picture("IA32_PERFEVTSEL", code, [models.Field(*f) for f in PERFEVTSEL], console, digits=8)
+def first_code(pmu: str, code: int, console: Console | None = None) -> None:
+    """Draw the register that a PMU's first code is the value of."""
+    from pypfm.perf.formats import format_of
+
+    form = format_of(pmu)
+    picture(form.register, code, [models.Field(*f) for f in form.fields], console, digits=form.width // 4)
 
 
 def picture(name: str, value: int, fields: Sequence[models.Field], console: Console | None = None, *,

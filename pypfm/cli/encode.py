@@ -209,9 +209,10 @@ def _counted(encoding: perf.Encoding, count: int) -> perf.Encoding:
     from pypfm.perf.counting import counts_both, unit
     from pypfm.perf.encoding import Counted
 
-    both = counts_both(encoding.attr)
-    modes: list[Any] = [mode for mode in ("user", "kernel") if both or f"exclude_{mode}" not in encoding.attr]
-    return Counted(**vars(encoding), count=count, unit=unit(encoding.attr), modes=tuple(modes))
+    attr = encoding.attr or {}
+    both = counts_both(attr)
+    modes: list[Any] = [mode for mode in ("user", "kernel") if both or f"exclude_{mode}" not in attr]
+    return Counted(**vars(encoding), count=count, unit=unit(attr), modes=tuple(modes))
 
 
 def _loop() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from pypfm.common.arguments import expect_type
 from pypfm.common.frozen import lazy
@@ -30,8 +30,6 @@ E = TypeVar("E", bound=_Named)
 
 class EventTable(Mapping[str, E]):
     """The events of a PMU by name; names are found in upper or lower case."""
-
-    name: ClassVar[str]
 
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_"):

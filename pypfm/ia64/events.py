@@ -98,6 +98,7 @@ class Events(EventTable[Event]):
     :raises InvalidRequestError: the register belongs to another processor
     """
 
+    name: ClassVar[str]
     _type: ClassVar[int]
 
     def __init__(self, cpuid3: int | None = None) -> None:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import cache
 from itertools import product
 
-from pypfm._c.pfm4 import lib
 from pypfm.common.arguments import expect_type, expect_word
 from pypfm.common.value import Value, said
 from pypfm.errors import DecodeError, Pfm4Error, shown
-from pypfm.perf.encoding import PERFEVTSEL, Encoding
+from pypfm.perf.encoding import Encoding
 from pypfm.perf.events import Event, Os
+from pypfm.perf.formats import PERFEVTSEL
 from pypfm.perf.offcore import LATENCY, OffcoreValue
 from pypfm.perf.offcore import decode as offcore_value
-from pypfm.perf.pmu import Goldmont, Perf, Pmu
+from pypfm.perf.pmu import Goldmont, Perf, Pmu, RawPerf
 
 __all__ = ["TYPES", "VALUES", "Candidate", "Decoded", "decode_codes"]
 
@@ -78,16 +78,9 @@ class Decoded(Value):
         return _pmu(candidate.string.partition("::")[0]).encode(candidate.request, os=self.os, check="reference")
 
 
-class _RawPerf(Perf):
-    """The PMU of libpfm 4 whose events are raw codes: r1c4."""
-
-    name = "perf_raw"
-    _pmu = lib.pfm4_pmu_at(lib.pfm4_place_of(lib.PFM_PMU_PERF_EVENT_RAW))
-
-
 @cache
 def _pmu(name: str) -> Pmu:
-    classes: dict[str, type[Pmu]] = {"glm": Goldmont, "perf": Perf, "perf_raw": _RawPerf}
+    classes: dict[str, Callable[[], Pmu]] = {"glm": Goldmont, "perf": Perf, "perf_raw": RawPerf}
     return classes[name]()
 
 
@@ -112,7 +105,8 @@ def _named(pmu: str) -> dict[tuple[int, int], dict[str, tuple[str, tuple[str, ..
     for event in sorted(processor.events, key=lambda e: e.alias_of is not None):
         for text in () if event.is_offcore else _selections(event):
             made = processor.encode(f"{pmu}::{text}", os="perf_event", check="reference")
-            events = found.setdefault((made.attr["type"], made.attr["config"]), {})
+            attr = made.attr or {}
+            events = found.setdefault((attr["type"], attr["config"]), {})
             request, aliases = events.get(made.event, (text, ()))
             events[made.event] = request, aliases if event.alias_of is None else (*aliases, event.name)
     return found
@@ -157,7 +151,8 @@ def _tried(pmu: str, requests: Iterator[str], os: Os, wanted: tuple[int, ...],
             made = _pmu(pmu).encode(request, os=os, check="reference")
         except Pfm4Error:
             continue
-        got = made.codes if os == "none" else (made.attr["config"], made.attr.get("config1", 0))
+        attr = made.attr or {}
+        got = made.codes if os == "none" else (attr["config"], attr.get("config1", 0))
         if got[:len(wanted)] == wanted:
             return Candidate(made.event, aliases, made.string, request)
     return None

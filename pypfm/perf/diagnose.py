@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 from pypfm._c.mirror import string
 from pypfm._c.pfm4 import lib
 from pypfm.errors import Pfm4Error, Pfm4EventNotFoundError, Pfm4ValueError, shown
-from pypfm.perf.events import error_name, not_found, split
+from pypfm.perf.events import error_name
+from pypfm.perf.strings import not_found, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pypfm.perf.events import Event, Events
+    from pypfm.perf.events import Event
+    from pypfm.perf.strings import Events
 
 __all__ = ["error", "error_name", "not_found", "split"]
 
@@ -56,10 +58,16 @@ _VALUES = {"c": "0 to 255", "precise": "0 to 3", "period": "a number above 0", "
            "cpu": "the number of a processor"}
 
 
-def _value(tokens: list[str]) -> str:
+_THRESHOLDS = range(8)  # what the field of a threshold holds
+
+
+def _value(pmu: Events, event: Event, tokens: list[str], os: int) -> str:
     if len(tokens) > 1:
         return "only one of them can be given"
     modifier = tokens[0].partition("=")[0] if tokens else "a modifier"
+    if modifier.lower() == "thres":  # up to what an event can reach, which C knows
+        largest = max(n for n in _THRESHOLDS if not pmu.tried(f"{event.name}:thres={n}", os, 0))
+        return f"{modifier} takes 0 to {largest}, as the event happens at most {largest + 1} times in a cycle"
     return f"{modifier} takes {_VALUES.get(modifier.lower(), 'y or n')}"
 
 
@@ -79,14 +87,18 @@ def error(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
         return Pfm4Error(code, name, text, f"{meaning}: {len(tokens) - 1} attributes;"
                                            f" at most {lib.PFM4_MAX_ENTRIES} can be given")
     event = pmu[tokens[0]]
+    if name == "PFM_ERR_NOTSUPP" and os != lib.PFM_OS_NONE and pmu.tried(text, lib.PFM_OS_NONE, plm) == 0:
+        return Pfm4Error(code, name, event.name, f"{event.name}: the kernel's driver drives counters alone: it does not"
+                                                 " set the registers (EAR, trace buffer) that the event needs beside one")
     bad = _first_bad(pmu, tokens, os)
     parts = [bad] if bad is not None else _culprits(pmu, tokens, os, plm, code)
     rules: dict[str, Callable[[], str]] = {
         "PFM_ERR_ATTR": lambda: _allowed(event, pmu, os, parts[0] if parts else ""),
-        "PFM_ERR_ATTR_VAL": lambda: _value(parts),
+        "PFM_ERR_ATTR_VAL": lambda: _value(pmu, event, parts, os),
         "PFM_ERR_ATTR_SET": lambda: "a modifier can have one value",
         "PFM_ERR_UMASK": lambda: f"one unit mask of {', '.join(u.name for u in event.umasks)}"
-                                 f"{' of each kind' if event.num_groups > 1 else ''}",
+                                 f"{' of each kind' if event.num_groups > 1 else ''} is needed" if event.umasks
+                                 else f"it is another name of {event.alias_of}, and takes no other unit mask",
         "PFM_ERR_FEATCOMB": lambda: "ANY_REQUEST and ANY_RESPONSE stand for all of their kind; ANY_RESPONSE takes"
                                     " no snoops, OUTSTANDING no response" if event.is_offcore
                                     else "only one unit mask can be given",

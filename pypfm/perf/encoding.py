@@ -11,26 +11,19 @@ from pypfm.common.frozen import FrozenMap
 from pypfm.common.value import HIDDEN, Value, in_json, said
 from pypfm.errors import InvalidValueError, shown
 from pypfm.perf.events import Os
+from pypfm.perf.formats import format_of
 from pypfm.perf.offcore import OffcoreValue
 
-__all__ = ["PERFEVTSEL", "AverageLatency", "Counted", "Encoding", "Encodings"]
-
-# Fields of an event select register: name, lowest bit, width.
-PERFEVTSEL = (
-    ("event", 0, 8), ("umask", 8, 8), ("usr", 16, 1), ("os", 17, 1), ("edge", 18, 1), ("pc", 19, 1),
-    ("int", 20, 1), ("any", 21, 1), ("en", 22, 1), ("inv", 23, 1), ("cmask", 24, 8),
-)
-# Of the PMUs whose codes are values of registers, their fields.
-_REGISTERS = {"glm": PERFEVTSEL}
-
+__all__ = ["AverageLatency", "Counted", "Encoding", "Encodings"]
 
 class Encoding(Value):
     """The codes of an event string.
 
-    :ivar codes: event select register, and for offcore events the value of the offcore register
+    :ivar codes: event select register (IA-64: the counter's PMC), and for offcore events the value of the offcore
+        register
     :ivar string: canonical event string of the interface asked for
-    :ivar attr: fields of perf_event_attr that are not 0, and type and config
-    :ivar perf: spelling for ``perf stat -e``
+    :ivar attr: fields of perf_event_attr that are not 0, and type and config; None: the kernel cannot count it
+    :ivar perf: spelling for ``perf stat -e``; None: the kernel cannot count it
     :ivar cpu: processor asked for with cpu=, or -1
     """
 
@@ -40,9 +33,9 @@ class Encoding(Value):
     event: str
     codes: tuple[int, ...] = field(metadata=said(hex=True, minItems=1, maxItems=2))
     string: str
-    attr: Mapping[str, int] = field(metadata=said(
+    attr: Mapping[str, int] | None = field(metadata=said(
         hex=True, required=["type", "size", "config"], what="field of perf_event_attr"))
-    perf: str
+    perf: str | None
     cpu: int = field(default=-1, metadata=said(minimum=-1))
     offcore: OffcoreValue | None = None
     attr_bytes: bytes = field(default=b"", repr=False, compare=False, metadata=HIDDEN)
@@ -50,9 +43,8 @@ class Encoding(Value):
     @property
     @in_json(hex=True)
     def fields(self) -> Mapping[str, int]:
-        """The bit-fields of the event select register (glm); of a perf event, nothing."""
-        return FrozenMap({name: self.codes[0] >> bit & ((1 << width) - 1)
-                          for name, bit, width in _REGISTERS.get(self.pmu, ())}, "field")
+        """The bit-fields of the first code, where it is the value of a register; of others, nothing."""
+        return FrozenMap(format_of(self.pmu).read(self.codes[0]), "field")
 
 
 class Counted(Encoding):
@@ -70,7 +62,7 @@ class Counted(Encoding):
 class Encodings(Value):
     """What `pypfm encode` prints."""
 
-    pmu: str = field(metadata=said(enum=("glm", "perf")))
+    pmu: str
     os: Os
     events: tuple[Encoding | Counted, ...]
 

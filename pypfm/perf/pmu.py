@@ -1,50 +1,77 @@
-"""Intel Goldmont and the Linux generic events as Python objects.
+"""PMUs whose events are strings, as Python objects: encoding and counting.
 
-Everything here goes through the re-entrant half of the C library: it works on
-any host, needs no environment variable and does not touch what ``pypfm.pfm4`` sees.
+With our own library everything goes through its re-entrant half: it works on any host, needs no environment
+variable and does not touch what ``pypfm.pfm4`` sees.
 """
 
 from __future__ import annotations
 
 import errno
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pypfm._c.mirror import string
 from pypfm._c.pfm4 import ffi, lib
 from pypfm.common.arguments import expect_choice, expect_flag, expect_type
-from pypfm.errors import CountingError, InvalidTypeError, Pfm4PromiseError, Pfm4ValueError, in_hex, shown
+from pypfm.errors import (
+    CountingError,
+    InvalidTypeError,
+    InvalidValueError,
+    Pfm4PromiseError,
+    Pfm4ValueError,
+    in_hex,
+    listed,
+    shown,
+)
 from pypfm.levels import Plm, parse_plm
 from pypfm.perf import diagnose, offcore
 from pypfm.perf.counting import PerfEvent, is_always_0
 from pypfm.perf.encoding import AverageLatency, Encoding
-from pypfm.perf.events import OS_LAYERS, Events, Os, error_name
+from pypfm.perf.events import OS_LAYERS, Os, error_name
+from pypfm.perf.formats import Format, format_of
+from pypfm.perf.strings import Events
+from pypfm.perf.tables import NAMES, Made, OwnTables, Tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Goldmont", "Perf", "Pmu"]
+__all__ = ["Goldmont", "Perf", "Pmu", "RawPerf"]
 
 Check = Literal["manual", "reference"]
-_USER, _KERNEL = 1 << 16, 1 << 17
 
 
 class Pmu(Events):
-    """A PMU of libpfm 4; `Goldmont` and `Perf` are the ones to use.
+    """A PMU of libpfm 4: gen_ia64, ita, ita2, mont, glm, perf.
 
     It is a mapping of its events by name, in upper or lower case, and equal to others that encode alike.
+
+    :param name: of the PMU, as event strings have it
+    :raises InvalidValueError: there is no such PMU
     """
 
     #: The interface of `encode` where none is asked for.
-    default_os: ClassVar[Os] = "none"
-    _levels_in_code: ClassVar[bool] = False  # the code has bits for user and kernel mode
+    default_os: Os = "none"
 
-    def _encoded(self, text: str, os: int, plm: int) -> tuple[Any, Any, int]:
+    def __init__(self, name: str) -> None:
+        super().__init__(_tables(name))
+        self._format = format_of(self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name,)
+
+    def __repr__(self) -> str:
+        return f"<Pmu {self.name}: {len(self)} events>" if type(self) is Pmu else super().__repr__()
+
+    @property
+    def format(self) -> Format:
+        """What the bits of its codes say."""
+        return self._format
+
+    def _encoded(self, text: str, os: int, plm: int) -> Made:
         """Encode; what is wrong is an error."""
-        ret, request, attr, cpu = self.run(text, os, plm)
-        if ret:
+        ret, made = self.made(text, os, plm)
+        if made is None:
             raise diagnose.error(self, text, os, plm, ret)
-        return request, attr, cpu
+        return made
 
     def encode(self, event: str, *, plm: int | str = Plm.PLM3, os: Os | None = None,
                check: Check = "manual") -> Encoding:
@@ -67,36 +94,53 @@ class Pmu(Events):
         if levels & ~lib.PFM4_ALL_PLM:
             raise Pfm4ValueError(lib.PFM_ERR_INVAL, "PFM_ERR_INVAL", event,
                 f"privilege levels {in_hex(levels)}: bits 0 to 4 are allowed (0x0 to {lib.PFM4_ALL_PLM:#x})")
-        request, attr, cpu = self._encoded(event, layer, levels)
-        name, canonical = string(request.event.name), f"{self.name}::{string(request.string)}"
-        codes = [int(c) for c in request.codes[0:request.num_codes]]
-        if layer == lib.PFM_OS_NONE:
-            # The perf_event layer has no hardware modifiers k and u: the levels go in as its own.
-            attr = self._attr_of(event, codes[0], levels)
-        elif self._levels_in_code:
-            codes[0] = codes[0] & ~(_USER | _KERNEL) | (0 if attr.exclude_user else _USER) | (
-                0 if attr.exclude_kernel else _KERNEL)
-        left_out = self._left_out.get((name, codes[0] >> 8 & 0xFF), 0)
-        codes[0] |= left_out
-        attr.config |= left_out
-        made = Encoding(
-            pmu=self.name, event=name, codes=tuple(codes), string=canonical, attr=_attr_fields(attr),
-            perf=self._perf_spelling(codes, attr), cpu=cpu,
-            offcore=offcore.decode(self[name], codes[1]) if len(codes) > 1 else None,
-            attr_bytes=bytes(ffi.buffer(attr)))
+        made = self._encoded(event, layer, levels)
+        code, extra = made.codes[0], made.codes[1:]
+        attr = self._attr_of(event, code, levels) if layer == lib.PFM_OS_NONE else made.attr
+        if layer != lib.PFM_OS_NONE and attr is not None:
+            code = self._with_levels(code, attr)
+        left_out = self._left_out.get((made.event, code >> 8 & 0xFF), 0)
+        code |= left_out
+        if attr is not None:
+            attr.config |= left_out
+        encoding = Encoding(
+            pmu=self.name, event=made.event, codes=(code, *extra), string=f"{self.name}::{made.string}",
+            attr=None if attr is None else _attr_fields(attr), cpu=made.cpu,
+            perf=None if attr is None else self._perf_spelling((code, *extra), attr),
+            offcore=offcore.decode(self[made.event], extra[0]) if extra and self._format.fields else None,
+            attr_bytes=b"" if attr is None else bytes(ffi.buffer(attr)))
         if check == "manual":
-            _check_manual(made)
-        return made
+            _check_manual(encoding)
+        return encoding
+
+    def _with_levels(self, code: int, attr: Any) -> int:
+        """The code with its bits for user and kernel mode as the attribute has them."""
+        user, kernel = self._format.user, self._format.kernel
+        return code & ~(user | kernel) | (0 if attr.exclude_user else user) | (0 if attr.exclude_kernel else kernel)
 
     def _attr_of(self, text: str, code: int, levels: int) -> Any:
-        _, attr, _ = self._encoded(text, lib.PFM_OS_PERF_EVENT, levels)
-        if self._levels_in_code:
-            attr.exclude_user, attr.exclude_kernel = not code & _USER, not code & _KERNEL
-        return attr
+        """The attribute of an event whose raw code is known; None: the kernel's driver cannot count it."""
+        ret, made = self.made(text, lib.PFM_OS_PERF_EVENT, levels)
+        if ret == lib.PFM_ERR_NOTSUPP:
+            return None
+        if made is None:
+            raise diagnose.error(self, text, lib.PFM_OS_PERF_EVENT, levels, ret)
+        if self._format.user:
+            # The perf_event layer has no hardware modifiers k and u: the levels go in as its own.
+            made.attr.exclude_user = not code & self._format.user
+            made.attr.exclude_kernel = not code & self._format.kernel
+        return made.attr
 
-    @abstractmethod
-    def _perf_spelling(self, codes: list[int], attr: Any) -> str:
+    def _perf_spelling(self, codes: tuple[int, ...], attr: Any) -> str:
         """The event as ``perf stat -e`` takes it."""
+        letters = _level_letters(attr)
+        if self._format.fields:
+            return self._format.spelled(*codes) + letters
+        kind, config = int(attr.type), int(attr.config)
+        if kind == lib.PERF_TYPE_RAW and not attr.config1 and not attr.config2:
+            return f"r{config:x}" + (f":{letters}" if letters else "")
+        more = "".join(f",{name}={getattr(attr, name):#x}" for name in ("config1", "config2") if getattr(attr, name))
+        return f"{'cpu' if kind == lib.PERF_TYPE_RAW else f'type{kind}'}/config={config:#x}{more}/{letters}"
 
     # ---- counting ----
 
@@ -116,6 +160,8 @@ class Pmu(Events):
             raise InvalidTypeError(
                 f"work: expected a function without arguments, not {type(work).__name__} ({shown(work)})")
         encoding = self.encode(event, plm=plm, os=os)
+        if encoding.attr is None:  # of raw codes, which a caller may ask for
+            raise diagnose.error(self, event, lib.PFM_OS_PERF_EVENT, parse_plm(plm), lib.PFM_ERR_NOTSUPP)
         if is_always_0(encoding.attr):
             raise CountingError(errno.EOPNOTSUPP,
                 f"{encoding.string}: it happens in kernel mode only, which is excluded;"
@@ -125,6 +171,13 @@ class Pmu(Events):
             work()
             counter.stop()
             return counter.count()
+
+
+def _tables(name: str) -> Tables:
+    expect_type(name, str, "PMU")
+    if name not in NAMES:
+        raise InvalidValueError(f"PMU {shown(name)}: expected one of {listed(tuple(NAMES))}")
+    return OwnTables(name)
 
 
 def _attr_fields(attr: Any) -> dict[str, int]:
@@ -158,23 +211,13 @@ class Goldmont(Pmu):
         event list says; libpfm 4.13.0 has 0x00
     """
 
-    name = "glm"
-    _pmu = lib.pfm4_pmu_at(lib.pfm4_place_of(lib.PFM_PMU_INTEL_GLM))
-    _levels_in_code = True
-
     def __init__(self, *, corrected: bool = False) -> None:
-        super().__init__()
+        super().__init__("glm")
         if expect_flag(corrected, "corrected"):
             self._left_out = {("CPU_CLK_UNHALTED", 0): 0x3C, ("CPU_CLK_UNHALTED", 1): 0x3C}
 
-    def _perf_spelling(self, codes: list[int], attr: Any) -> str:
-        code = codes[0]
-        terms = [f"event={code & 0xFF:#x}", f"umask={code >> 8 & 0xFF:#x}"]
-        terms += ["edge"] if code >> 18 & 1 else []
-        terms += ["inv"] if code >> 23 & 1 else []
-        terms += [f"cmask={code >> 24 & 0xFF:#x}"] if code >> 24 & 0xFF else []
-        terms += [f"offcore_rsp={codes[1]:#x}"] if len(codes) > 1 else []
-        return f"cpu/{','.join(terms)}/{_level_letters(attr)}"
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (), {"_left_out": self._left_out}
 
     def average_latency(self, *requests: str, plm: int | str = Plm.PLM3) -> AverageLatency:
         """The two events that measure the average latency of offcore requests.
@@ -203,24 +246,39 @@ class Goldmont(Pmu):
 class Perf(Pmu):
     """The generic events of the Linux kernel: hardware, software and cache events."""
 
-    name = "perf"
-    _pmu = lib.pfm4_pmu_at(lib.pfm4_place_of(lib.PFM_PMU_PERF_EVENT))
     default_os = "perf_event_ext"
 
-    def _perf_spelling(self, codes: list[int], attr: Any) -> str:
+    def __init__(self) -> None:
+        super().__init__("perf")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()
+
+    def _perf_spelling(self, codes: tuple[int, ...], attr: Any) -> str:
         levels = _level_letters(attr)
         return self._perf_name(int(attr.type), codes[0]) + (f":{levels}" if levels else "")
 
     def _perf_name(self, kind: int, config: int) -> str:
         """perf's own name of an event: that of an alias with the same encoding."""
+        table = NAMES[self.name].table
         for i in range(len(self)):
-            e = self._pmu.table.events[i]
+            e = table.events[i]
             if e.equiv == ffi.NULL or e.perf_type != kind:
                 continue
-            target = self._pmu.table.events[e.target]
+            target = table.events[e.target]
             code = target.code
             for n in range(e.num_implied):
                 code |= target.umasks[e.implied[n]].code
             if code == config:
                 return string(e.name).lower()
         return f"type{kind}/config={config:#x}/"
+
+
+class RawPerf(Pmu):
+    """The PMU of libpfm 4 whose events are raw codes: r1c4."""
+
+    def __init__(self) -> None:
+        super().__init__("perf_raw")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()
