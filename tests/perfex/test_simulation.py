@@ -376,7 +376,7 @@ def test_a_signal_at_any_moment_leaves_nothing(other: int, number: signal.Signal
     work = tmp_path / "work"
     work.mkdir()
     ends = set()
-    for delay in (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, 3):
+    for delay in (0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, 3):
         started = subprocess.Popen([*DEFAULT, PERFEX, "--backend", "valgrind", "-e", "15", "-e", str(other), "sleep", "1000"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(TMPDIR=str(work)),
                                    start_new_session=True)
@@ -394,7 +394,7 @@ def test_a_signal_at_any_moment_leaves_nothing(other: int, number: signal.Signal
             time.sleep(0.05)
         assert alive == []
     assert ends <= {-number, 128 + number, 1}
-    assert -number in ends
+    assert 128 + number in ends  # after three seconds the command has begun, before that it depends on the machine
 
 
 @TOOLS

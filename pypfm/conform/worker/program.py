@@ -209,6 +209,7 @@ class _Child:
         self._reaped, self._status = False, cast("int | None", None)
         self._lines: deque[bytes] = deque()  # that have come and were not asked for yet
         self._rest, self._count = b"", 0
+        self._farewell: int | None = None  # the status that it has to end with, once it knows
         self._last = time.monotonic() + _TOGETHER * timeout
         word = os.urandom(_WORD)
         self._word = word.hex().encode()
@@ -244,9 +245,9 @@ class _Child:
 
         :raises _EndedError: it did not, or something else came after the last answer, or a process is left
         """
-        farewell = 1 + os.urandom(1)[0] % (NO_CHANNEL - 1)  # the status that it has to end with
+        self._farewell = 1 + os.urandom(1)[0] % (NO_CHANNEL - 1)
         with suppress(OSError):  # it has gone already, which its status tells
-            self._channel.sendall(bytes([farewell]))
+            self._channel.sendall(bytes([self._farewell]))
         deadline = time.monotonic() + self._timeout
         while not has_ended(self._pid) and time.monotonic() < deadline:
             time.sleep(_PAUSE)
@@ -257,7 +258,7 @@ class _Child:
                 raise _EndedError({"ended": _STRAY, "hang": False})
         running = any(not has_ended(pid) for pid in left) or set(orphans()) - {self._pid, *left}
         status = self.reap(0)
-        if status is None or os.waitstatus_to_exitcode(status) != farewell:
+        if status is None or os.waitstatus_to_exitcode(status) != self._farewell:
             raise _EndedError(how(status))
         if running:
             raise _EndedError({"ended": "left a process running", "hang": False})
@@ -297,7 +298,8 @@ class _Child:
         piece, control, _, _ = self._channel.recvmsg(_PIECE, socket.CMSG_SPACE(_CREDENTIALS.size))
         if piece and _CREDENTIALS.unpack(control[0][2])[0] != self._pid:
             status = self.reap(time.monotonic() + _DOUBLED)
-            at_work = status is None or os.waitstatus_to_exitcode(status) == NO_CHANNEL
+            # Not of its own accord: it was killed, lost the channel, or had made all calls.
+            at_work = status is None or os.waitstatus_to_exitcode(status) in (NO_CHANNEL, self._farewell)
             raise self._went_on("doubled the process" if at_work else str(how(status)["ended"]))
         return piece
 
