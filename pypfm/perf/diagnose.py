@@ -88,8 +88,8 @@ def error(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
                                            f" at most {lib.PFM4_MAX_ENTRIES} can be given")
     event = pmu[tokens[0]]
     if name == "PFM_ERR_NOTSUPP" and os != lib.PFM_OS_NONE and pmu.tried(text, lib.PFM_OS_NONE, plm) == 0:
-        return Pfm4Error(code, name, event.name, f"{event.name}: the kernel's driver drives counters alone: it does not"
-                                                 " set the registers (EAR, trace buffer) that the event needs beside one")
+        return Pfm4Error(code, name, event.name, f"{event.name}: the kernel's driver drives counters alone, and not"
+                                                 " the registers (EAR, trace buffer) that this event needs, too")
     bad = _first_bad(pmu, tokens, os)
     parts = [bad] if bad is not None else _culprits(pmu, tokens, os, plm, code)
     rules: dict[str, Callable[[], str]] = {
