@@ -16,7 +16,7 @@ __all__ = [
     "CounterError", "CounterEventError", "CounterNumberError", "CounterRunningError", "CountingError", "CoverageError",
     "DataRangeError", "DecodeError", "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError",
     "IncompatibleEventsError", "InvalidArgumentError", "InvalidRequestError", "InvalidTypeError",
-    "InvalidValueError", "NotConfiguredError", "NotSupportedError", "Pfm3Error", "Pfm3EventNotFoundError",
+    "InvalidValueError", "LibraryError", "LibraryFunctionError", "NotConfiguredError", "NotSupportedError", "Pfm3Error", "Pfm3EventNotFoundError",
     "Pfm4Error", "Pfm4EventNotFoundError", "Pfm4PromiseError", "Pfm4ValueError", "PfmError", "PromiseError",
     "RequestTooLargeError", "ThresholdError", "UnitMaskError", "UnknownEventError", "UnknownKeyError",
     "UnknownMachineError",
@@ -142,6 +142,14 @@ class ConformError(PfmError):
 
 class BenchError(PfmError):
     """A library that cannot be measured."""
+
+
+class LibraryError(PfmError):
+    """A file that is no libpfm 4, or one that does not do what a libpfm 4 does."""
+
+
+class LibraryFunctionError(LibraryError, AttributeError):
+    """A function that a library does not have."""
 
 
 class CountingError(PfmError, OSError):

@@ -13,8 +13,12 @@ What C allocates comes back as Python's own::
     print(hex(arg.codes[0]), fstr.value)
 
 The C code is part of the extension module ``pypfm._c.pfm4``: no other libpfm in the
-process takes its place.
+process takes its place.  `load` gives the same names on any other libpfm 4.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from pypfm._c.mirror import (
     byref,
@@ -31,7 +35,37 @@ from pypfm._c.pfm4_api import *  # noqa: F403 - all that the headers declare
 from pypfm._c.pfm4_api import __all__ as _generated
 from pypfm._c.pfm4_hand import c_uint64_array
 
+if TYPE_CHECKING:
+    import os
+    from types import ModuleType
+
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
     *_generated, "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_uint64_array", "c_ulong",
-    "create_string_buffer", "ffi", "lib",
+    "create_string_buffer", "ffi", "lib", "load",
 ]
+
+
+def load(path: str | os.PathLike[str] = "libpfm.so.4") -> ModuleType:
+    """The names of this module on another libpfm 4, 4.8 to the newest.
+
+    ::
+
+        theirs = load()
+        theirs.pfm_initialize()
+        theirs.pfm_find_event("skl::INST_RETIRED")
+
+    The library is seen by nobody else in the process, and shares nothing with ours: each has its own PMUs, is
+    initialised for itself, and reads the environment then.  Loading a file twice gives the same object.
+
+    Structures and constants are those of our headers, libpfm 4.13.0's.  An older library, which knows smaller
+    structures, leaves the rest of a structure at 0; in a newer one there can be PMUs above ``PFM_PMU_MAX``, where
+    pfm_get_pmu_info() goes on.
+
+    :param path: a file, or a name without a slash that the loader looks up
+    :return: what ``import`` of a module gives, with the attribute ``library``: the file
+    :raises LibraryError: it cannot be loaded, or is no libpfm 4
+    :raises LibraryFunctionError: later, by a function that the library does not have
+    """
+    from pypfm.common.loaded import libpfm4  # not for programs that use our library only
+
+    return libpfm4(path)

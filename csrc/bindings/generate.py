@@ -227,6 +227,12 @@ def emit_declared(structs: dict[str, c_ast.Node]) -> str:
     return f"_declared: dict[str, tuple[_m.Declared, ...]] = {{\n{rows}}}\n"
 
 
+def emit_exported(functions: Iterable[Symbol]) -> str:
+    """The functions that the library exports; the others are in the header."""
+    rows = "".join(f"    {s.name!r},\n" for s in functions if not s.node.funcspec and s.node.storage != ["static"])
+    return f"_exported: tuple[str, ...] = (\n{rows})\n"
+
+
 def emit_headers(symbols: Iterable[Symbol]) -> str:
     """Where the types are declared."""
     rows = "".join(f"    {symbol.name!r}: {symbol.header!r},\n" for symbol in symbols)
@@ -389,6 +395,7 @@ def emit_mirror(args: argparse.Namespace, unit: Unit, constants: list[str], macr
         import_hand(args.hand, hand) if set(by_hand) & set(params) else "",
         *(emit_function(s, types, by_hand) for s in called),
         *(emit_macro(n) for n in macros),
+        emit_exported(called),
         emit_declared(types.structs),
         emit_headers(s for s in unit.symbols if s.name in types.structs),
     ]

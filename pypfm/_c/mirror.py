@@ -465,10 +465,11 @@ class Calls:
     :param lib: likewise
     :param parameters: of each function name and C type of its parameters; ``char[n]`` is a buffer
         with the size n, a later parameter; ``()`` is a pointer to a function
+    :ivar parameters: likewise
     """
 
     def __init__(self, ffi: FFI, lib: Any, parameters: Mapping[str, tuple[tuple[str, str], ...]]) -> None:
-        self._ffi, self._lib, self._parameters = ffi, lib, parameters
+        self._ffi, self._lib, self.parameters = ffi, lib, parameters
         self._converters: dict[str, Converter] = {
             "const char *": text, "void *": anything, "()": function, "FILE *": file(ffi.typeof("FILE *"))}
 
@@ -483,9 +484,9 @@ class Calls:
 
     def arguments(self, name: str, args: tuple[Any, ...], /, **special: Converter) -> list[Any]:
         """What C is given for the arguments of a function; ``special`` has other converters for some parameters."""
-        given = dict(zip((parameter for parameter, _ in self._parameters[name]), args, strict=True))
+        given = dict(zip((parameter for parameter, _ in self.parameters[name]), args, strict=True))
         # Buffers last: their sizes are known to be numbers then.
-        for parameter, ctype in sorted(self._parameters[name], key=lambda p: p[1].startswith("char[")):
+        for parameter, ctype in sorted(self.parameters[name], key=lambda p: p[1].startswith("char[")):
             try:
                 if ctype.startswith("char["):
                     given[parameter] = room(given[parameter], given[ctype[5:-1]], ctype[5:-1])
@@ -498,7 +499,7 @@ class Calls:
     def __call__(self, name: str, /, *args: Any, **special: Converter) -> int:
         """Call a function; the strings that it stores in cells become the cells' own."""
         ret: int = getattr(self._lib, name)(*self.arguments(name, args, **special))
-        for (_, ctype), value in zip(self._parameters[name], args, strict=True):
+        for (_, ctype), value in zip(self.parameters[name], args, strict=True):
             if ctype == "char **":
                 take(value, self._lib.free)
         return ret

@@ -6,12 +6,15 @@ Python's own memory, and C's is freed.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pypfm._c.mirror import REFUSED, Allocated, Calls, CData, alive, integer, pointer_to, take, text
 from pypfm._c.pfm4 import ffi, lib
 
-__all__ = ["c_uint64_array", "of_addresses", "of_objects", "pfm_get_event_encoding", "pfm_get_os_event_encoding"]
+if TYPE_CHECKING:
+    from _cffi_backend import FFI
+
+__all__ = ["Hand", "c_uint64_array", "of_addresses", "of_objects"]
 
 # The arrays that structures point to.  Those of a structure of ours go with it; those of memory owned
 # elsewhere (an element of an array, a buffer, ffi.new()) stay until its address is used again.
@@ -45,49 +48,57 @@ def _own_array(structure: Any) -> None:
         of_addresses[address] = ours
 
 
-_OS_NONE = lib.PFM_OS_NONE
 _layer, _levels = integer(ffi.typeof("pfm_os_t *")), integer(ffi.typeof("unsigned int *"))
 _perf = pointer_to(ffi.typeof("pfm_perf_encode_arg_t *"))
 _LAYERS = {
-    _OS_NONE: pointer_to(ffi.typeof("pfm_pmu_encode_arg_t *")),
+    lib.PFM_OS_NONE: pointer_to(ffi.typeof("pfm_pmu_encode_arg_t *")),
     lib.PFM_OS_PERF_EVENT: _perf, lib.PFM_OS_PERF_EVENT_EXT: _perf,
 }
 _VOID = ffi.typeof("void *")
 
 
-def pfm_get_os_event_encoding(call: Calls, str: object, dfl_plm: int, os: int, args: Any) -> int:
-    """Call C; args is pfm_pmu_encode_arg_t or pfm_perf_encode_arg_t, and must fit os."""
-    try:
-        layer = _layer(os)
-    except REFUSED:
-        layer = None
-    wanted = _LAYERS.get(layer)
-    if wanted is None:  # C refuses, and does not look at the structure
-        return call("pfm_get_os_event_encoding", str, dfl_plm, os, args)
-    try:
-        given: Any = text(str), _levels(dfl_plm), layer, wanted(args)
-    except REFUSED:
-        given = call.arguments("pfm_get_os_event_encoding", (str, dfl_plm, os, args), args=wanted)
-    arg = given[3]
-    if not arg or ffi.typeof(arg) is _VOID:
-        return int(lib.pfm_get_os_event_encoding(*given))
-    structure = args if ffi.typeof(args).kind == "struct" else args[0]  # the object itself, if the pointer owns it
-    allocates = layer == _OS_NONE and not structure.codes
-    ret = lib.pfm_get_os_event_encoding(*given)
-    if ret == 0:
-        if allocates:
-            _own_array(structure)
-        if structure.fstr:
-            take(structure.fstr, lib.free)
-    return ret
+class Hand:
+    """The functions, of our library or of another libpfm 4.
 
+    :param lib: the library
+    :param call: calls of its functions
+    """
 
-def pfm_get_event_encoding(call: Calls, str: object, dfl_plm: int, fstr: object, idx: object,
-                           codes: object, count: object) -> int:
-    """Call C; codes is a c_uint64_array() for C to fill, or a pointer to an array of yours."""
-    given = call.arguments("pfm_get_event_encoding", (str, dfl_plm, fstr, idx, codes, count))
-    ret = lib.pfm_get_event_encoding(*given)
-    if ret == 0:
-        take(fstr, lib.free)
-        take(codes, lib.free, given[5][0])
-    return ret
+    def __init__(self, _ffi: FFI, lib: Any, call: Calls) -> None:
+        self._lib, self._call = lib, call
+
+    def pfm_get_os_event_encoding(self, str: object, dfl_plm: int, os: int, args: Any) -> int:
+        """Call C; args is pfm_pmu_encode_arg_t or pfm_perf_encode_arg_t, and must fit os."""
+        try:
+            layer = _layer(os)
+        except REFUSED:
+            layer = None
+        wanted = _LAYERS.get(layer)
+        if wanted is None:  # C refuses, and does not look at the structure
+            return self._call("pfm_get_os_event_encoding", str, dfl_plm, os, args)
+        try:
+            given: Any = text(str), _levels(dfl_plm), layer, wanted(args)
+        except REFUSED:
+            given = self._call.arguments("pfm_get_os_event_encoding", (str, dfl_plm, os, args), args=wanted)
+        arg = given[3]
+        if not arg or ffi.typeof(arg) is _VOID:
+            return int(self._lib.pfm_get_os_event_encoding(*given))
+        structure = args if ffi.typeof(args).kind == "struct" else args[0]  # the object itself, if the pointer owns it
+        allocates = layer == lib.PFM_OS_NONE and not structure.codes
+        ret = int(self._lib.pfm_get_os_event_encoding(*given))
+        if ret == 0:
+            if allocates:
+                _own_array(structure)
+            if structure.fstr:
+                take(structure.fstr, lib.free)
+        return ret
+
+    def pfm_get_event_encoding(self, str: object, dfl_plm: int, fstr: object, idx: object,
+                               codes: object, count: object) -> int:
+        """Call C; codes is a c_uint64_array() for C to fill, or a pointer to an array of yours."""
+        given = self._call.arguments("pfm_get_event_encoding", (str, dfl_plm, fstr, idx, codes, count))
+        ret = int(self._lib.pfm_get_event_encoding(*given))
+        if ret == 0:
+            take(fstr, lib.free)
+            take(codes, lib.free, given[5][0])
+        return ret

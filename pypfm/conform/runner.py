@@ -8,9 +8,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from pypfm._c.elf import unsuitable
 from pypfm.config import LIBRARIES
 from pypfm.conform.checks.differences import call_of, differences
-from pypfm.conform.checks.file import facts, identity, library_file, unsuitable
+from pypfm.conform.checks.file import facts, identity, library_file
 from pypfm.conform.model import APIS, MARKS, Difference, Finding, Report, Tally, base
 from pypfm.conform.vectors import PMU_IDS, function_of, recorded
 from pypfm.conform.worker.asking import Answers, Reply, ask, load, loader_name

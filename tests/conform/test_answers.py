@@ -19,7 +19,7 @@ from pypfm.conform.record import record
 from pypfm.conform.report.why import why
 from pypfm.conform.worker import process
 from pypfm.conform.worker.leaves import leaves
-from pypfm.conform.worker.library import loaded_file
+from pypfm._c.loading import loaded_file
 from pypfm.errors import ConformError
 
 CYCLES = {"event": "CPU_CYCLES"}

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from pypfm.conform.model import LibraryFile
 from pypfm.layout.bounded import bounded
@@ -20,75 +20,12 @@ if TYPE_CHECKING:
     from elftools.elf.dynamic import DynamicSegment
     from elftools.elf.elffile import ELFFile
 
-__all__ = ["READING", "Facts", "facts", "identity", "library_file", "unsuitable"]
+__all__ = ["READING", "Facts", "facts", "identity", "library_file"]
 
 #: Seconds that reading a file may take, at the least.
 READING = 10.0
-_HEADER = 64  # bytes
 _HIDDEN = 0x8000  # bit of a symbol's version
-_TEXT = 1024  # bytes that show what a text is
-_KINDS = ((stat.S_ISDIR, "a directory"), (stat.S_ISFIFO, "a named pipe"), (stat.S_ISSOCK, "a socket"),
-          (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
-_ELF_TYPES = {1: "a relocatable object (link it with -shared)", 2: "a program", 4: "a core dump"}
-# e_machine, as people call it.
-_MACHINES = {2: "SPARC", 3: "x86", 8: "MIPS", 15: "PA-RISC", 20: "PowerPC", 21: "PowerPC64", 22: "S/390", 40: "ARM",
-             43: "SPARC64", 50: "IA-64", 62: "x86-64", 183: "AArch64", 243: "RISC-V", 258: "LoongArch",
-             0x9026: "Alpha"}
 _FUNCTIONS = {"STT_FUNC": "function", "STT_LOOS": "function", "STT_GNU_IFUNC": "function", "STT_OBJECT": "variable"}
-
-
-# ---- before it is loaded -----------------------------------------------------------
-
-def unsuitable(path: str) -> str:
-    """Why a file is none that the loader of this machine can load, or "".
-
-    :param path: with a slash; what is looked up by name, or is not there, is left to the loader
-    """
-    try:
-        mode = os.stat(path).st_mode
-        kind = next((text for is_kind, text in _KINDS if is_kind(mode)), "")
-        if kind:
-            return f"it is {kind}"
-        with open(path, "rb") as file:
-            return _contents(file)
-    except PermissionError as error:
-        return str(error.strerror)
-    except (OSError, ValueError):  # the loader has words for it
-        return ""
-
-
-def _contents(file: BinaryIO) -> str:  # noqa: PLR0911 - one for each kind of file
-    head = file.read(_TEXT)
-    if not head:
-        return "it is empty"
-    if head.startswith((b"!<arch>\n", b"!<thin>\n")):
-        return "it is a static library"
-    if not head.startswith(b"\x7fELF"):
-        if any(word in head for word in (b"INPUT", b"GROUP", b"OUTPUT_FORMAT")) and head.isascii():
-            names = " ".join(head.decode().split())
-            return f"it is a text for the linker, which names others: {names[:200]}"
-        return "it is no ELF file"
-    if len(head) < _HEADER:
-        return "it is cut short: not even its ELF header is whole"
-    with open("/proc/self/exe", "rb") as own:
-        here = own.read(_HEADER)
-    if _machine(head) != _machine(here):
-        return f"it is for another machine: {_machine(head)}, not {_machine(here)}"
-    kind = _ELF_TYPES.get(_half(head, 16))
-    return f"it is {kind}" if kind else ""
-
-
-def _machine(header: bytes) -> str:
-    """The machine that an ELF file is for, in words."""
-    number = _half(header, 18)
-    bits = {1: "32-bit", 2: "64-bit"}.get(header[4], f"of class {header[4]}")
-    order = {1: "little-endian", 2: "big-endian"}.get(header[5], f"of byte order {header[5]}")
-    return f"{_MACHINES.get(number, f'machine {number}')}, {bits}, {order}"
-
-
-def _half(header: bytes, place: int) -> int:
-    """A number of two bytes, in the file's byte order."""
-    return int.from_bytes(header[place:place + 2], "big" if header[5] == 2 else "little")
 
 
 # ---- what it is, and what it exports ------------------------------------------------

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from _cffi_backend import FFI
 
     from pypfm.conform.model import Json, Vector
-    from pypfm.conform.worker.library import Functions
+    from pypfm._c.loading import Functions
 
 __all__ = ["Library4"]
 

@@ -1,10 +1,8 @@
-"""A foreign library, called through the types of our own header."""
+"""Memory for a library under test; what calls its functions is pypfm._c.loading."""
 
 from __future__ import annotations
 
 import ctypes
-import os
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
@@ -12,12 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 from pypfm.config import LIBRARIES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from _cffi_backend import FFI
 
-__all__ = ["POISON", "Functions", "Given", "Guarded", "MissingFunctionError", "api_module", "bytes_of", "loaded_file",
-           "loader_words", "symbol", "text_at"]
+__all__ = ["POISON", "Given", "Guarded", "api_module", "bytes_of", "text_at"]
 
 GUARD = 64  # bytes around what a library may write
 POISON = 0xA5  # a byte that has not been written
@@ -26,75 +23,10 @@ _memcmp = ctypes.CDLL(None).memcmp
 _memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
-class MissingFunctionError(Exception):
-    """A function that the library does not export."""
-
-
-class Functions:
-    """The functions of a library, as attributes; each has the signature that our header gives it.
-
-    :param handle: the library, loaded
-    :param ffi: of our extension module of the same API
-    :param lib: likewise
-    :ivar lib: likewise
-    :raises MissingFunctionError: when one is asked for that the library does not export
-    """
-
-    def __init__(self, handle: ctypes.CDLL, ffi: FFI, lib: Any) -> None:
-        self._handle, self._ffi, self.lib = handle, ffi, lib
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        address = symbol(self._handle, name)
-        if address is None:
-            raise MissingFunctionError(name)
-        function: Any = self._ffi.cast(self.signature(name), address)
-        setattr(self, name, function)
-        return cast("Callable[..., Any]", function)
-
-    def signature(self, name: str) -> Any:
-        """The C type of a function."""
-        return self._ffi.typeof(getattr(self.lib, name))
-
-    def names(self, prefix: str) -> list[str]:
-        """The functions that our headers declare under a prefix, exported or not."""
-        return [name for name in dir(self.lib) if name.startswith(prefix) and callable(getattr(self.lib, name))]
-
-
 def api_module(api: str) -> tuple[FFI, Any]:
     """ffi and lib of our own extension module of an API."""
     module = import_module(f"pypfm._c.{LIBRARIES[api].module}")
     return module.ffi, module.lib
-
-
-def symbol(handle: ctypes.CDLL, name: str) -> int | None:
-    """The address of an exported symbol, or None; ctypes' own look-up crashes where the address is 0."""
-    look_up = ctypes.CDLL(None).dlsym
-    look_up.argtypes, look_up.restype = (ctypes.c_void_p, ctypes.c_char_p), ctypes.c_void_p
-    return cast("int | None", look_up(handle._handle, name.encode()))
-
-
-def loader_words(path: str) -> str:
-    """Why the loader refuses a library, in its own words."""
-    libc = ctypes.CDLL(None)
-    libc.dlerror.restype = ctypes.c_char_p
-    libc.dlopen(os.fsencode(path), os.RTLD_NOW)
-    return os.fsdecode(libc.dlerror() or b"")
-
-
-def loaded_file(address: int) -> str:
-    """The file that is mapped at an address of this process, or ""."""
-    with suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
-        for line in maps:
-            fields = line.rstrip("\n").split(maxsplit=5)
-            low, high = (int(end, 16) for end in fields[0].split("-"))
-            if low <= address < high and len(fields) > 5:
-                return _unescaped(fields[5])
-    return ""
-
-
-def _unescaped(name: str) -> str:
-    """The name of a mapped file: the kernel writes a line feed as four characters."""
-    return name if os.path.exists(name) else name.replace(r"\012", "\n")
 
 
 class Guarded:

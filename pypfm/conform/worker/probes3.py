@@ -12,7 +12,7 @@ from pypfm.layout.mirrors import ffi_of
 
 if TYPE_CHECKING:
     from pypfm.conform.model import Json
-    from pypfm.conform.worker.library import Functions
+    from pypfm._c.loading import Functions
     from pypfm.conform.worker.probing import Probe
 
 __all__ = ["probes"]

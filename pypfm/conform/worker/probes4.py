@@ -9,7 +9,7 @@ from pypfm.conform.worker.probing import ProbeError, text_of, written
 
 if TYPE_CHECKING:
     from pypfm.conform.model import Json
-    from pypfm.conform.worker.library import Functions
+    from pypfm._c.loading import Functions
     from pypfm.conform.worker.probing import Probe
 
 __all__ = ["probes"]

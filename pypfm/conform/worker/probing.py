@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from pypfm.conform.model import Json
-    from pypfm.conform.worker.library import Functions
+    from pypfm._c.loading import Functions
 
     Probe: TypeAlias = Callable[[Any, Functions], Json]
 

@@ -15,6 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn, cast
 
+from pypfm._c.loading import Functions, MissingFunctionError, loaded_file, loader_words, symbol
 from pypfm.config import LIBRARIES
 from pypfm.conform.model import MARKS
 from pypfm.conform.vectors import environment, function_of
@@ -31,7 +32,7 @@ from pypfm.conform.worker.children import (
     reaped,
     separate,
 )
-from pypfm.conform.worker.library import Functions, MissingFunctionError, api_module, loaded_file, loader_words, symbol
+from pypfm.conform.worker.library import api_module
 from pypfm.conform.worker.probing import ProbeError
 from pypfm.conform.worker.surroundings import changed, surroundings
 

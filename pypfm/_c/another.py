@@ -1,0 +1,79 @@
+"""The mirror of another build of a library: the same Python functions, bound to the functions of that build.
+
+A generated module (pypfm._c.pfm4_api) calls the C code that is in our extension module.  Here its functions are made
+a second time, of the same code, with other globals: what they know as the library is the one that was loaded.
+Structures, cells and constants are those of our headers.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from pypfm._c.loading import MissingFunctionError
+from pypfm._c.mirror import Calls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from pypfm._c.loading import Functions
+
+__all__ = ["Library", "functions_of"]
+
+
+class Library:
+    """What stands for ``lib`` of an extension module: the functions of a library, the constants of our headers.
+
+    :param functions: of the library
+    :param api: the generated mirror of ours
+    :param missing: makes the error about a function that the library does not have
+    """
+
+    def __init__(self, functions: Functions, api: Any, missing: Callable[[str], Exception]) -> None:
+        self._functions, self._missing = functions, missing
+        self._exported = frozenset(api._exported)
+        self._others = {*api.__all__, "free"} - self._exported
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._exported:
+            try:
+                value: Any = getattr(self._functions, name)
+            except MissingFunctionError:
+                raise self._missing(name) from None
+        elif name in self._others:
+            value = getattr(self._functions.lib, name)
+        else:
+            raise AttributeError(f"the library has no {name!r}")
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted(self._exported | self._others)
+
+
+def functions_of(library: Library, api: ModuleType) -> dict[str, Any]:
+    """The functions of a generated mirror, bound to another library; by name."""
+    bound: dict[str, Any] = dict(vars(api))
+    bound["lib"] = library
+    bound["_call"] = call = Calls(bound["ffi"], library, bound["_call"].parameters)
+    if "_hand" in bound:
+        bound["_hand"] = type(bound["_hand"])(bound["ffi"], library, call)
+    for name in bound["_exported"]:
+        if f"_{name}" in bound:
+            bound[f"_{name}"] = _first_call(library, name, bound)
+    made = {}
+    for name in api.__all__:
+        function = bound[name]
+        if isinstance(function, FunctionType) and function.__globals__ is vars(api):
+            made[name] = again = FunctionType(function.__code__, bound, name, function.__defaults__)
+            again.__doc__, again.__annotations__ = function.__doc__, function.__annotations__
+    return made
+
+
+def _first_call(library: Library, name: str, bound: dict[str, Any]) -> Callable[..., Any]:
+    """What is called the first time: the function may be missing, which is an error only when it is called."""
+    def call(*args: Any) -> Any:
+        bound[f"_{name}"] = function = getattr(library, name)
+        return function(*args)
+    return call
