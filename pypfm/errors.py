@@ -15,10 +15,10 @@ __all__ = [
     "AssignmentError", "BenchError", "CodeRangeError", "ConformError", "CounterBusyError", "CounterClosedError",
     "CounterError", "CounterEventError", "CounterNumberError", "CounterRunningError", "CountingError", "CoverageError",
     "DataRangeError", "DecodeError", "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError",
-    "IncompatibleEventsError", "InvalidArgumentError", "InvalidRequestError", "InvalidTypeError",
-    "InvalidValueError", "LibraryError", "LibraryFunctionError", "NotConfiguredError", "NotSupportedError", "Pfm3Error", "Pfm3EventNotFoundError",
-    "Pfm4Error", "Pfm4EventNotFoundError", "Pfm4PromiseError", "Pfm4ValueError", "PfmError", "PromiseError",
-    "RequestTooLargeError", "ThresholdError", "UnitMaskError", "UnknownEventError", "UnknownKeyError",
+    "IncompatibleEventsError", "InvalidArgumentError", "InvalidRequestError", "InvalidTypeError", "InvalidValueError",
+    "LibraryError", "LibraryFunctionError", "NotConfiguredError", "NotSupportedError", "Pfm3Error",
+    "Pfm3EventNotFoundError", "Pfm4Error", "Pfm4EventNotFoundError", "Pfm4PromiseError", "Pfm4ValueError", "PfmError",
+    "PromiseError", "RequestTooLargeError", "ThresholdError", "UnitMaskError", "UnknownEventError", "UnknownKeyError",
     "UnknownMachineError",
 ]
 
@@ -66,13 +66,17 @@ def unknown_event(pmu: str, name: object, names: Iterable[str]) -> str:
     """The message for an event that a PMU does not have, with the nearest ones."""
     if not isinstance(name, str):
         return f"{pmu} has no event {shown(name)}; events have names, such as {next(iter(names), None)}"
-    import difflib  # not for programs that make no mistake
-
     known = list(names)
     as_listed = str.upper if all(n.isupper() for n in known) else str
-    near = difflib.get_close_matches(as_listed(name[:_LONGEST_SHOWN]), known, n=3, cutoff=0.6)
-    hint = f"; the nearest are {', '.join(near)}" if near else ""
-    return f"{pmu} has no event {shown(name)}{hint}"
+    return f"{pmu} has no event {shown(name)}{nearest(as_listed(name[:_LONGEST_SHOWN]), known)}"
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """What a message about a name that there is not ends with: the nearest of those that there are, if any is near."""
+    import difflib  # not for programs that make no mistake
+
+    near = difflib.get_close_matches(name[:_LONGEST_SHOWN], list(names), n=3, cutoff=0.6)
+    return f"; the nearest are {', '.join(near)}" if near else ""
 
 
 class PfmError(Exception):

@@ -27,7 +27,8 @@ _WHERE = """\
 import ctypes, sys
 sys.path[:] = eval(sys.argv[3])
 from pypfm._c.loading import loaded_file, symbol
-sys.stdout.buffer.write(loaded_file(symbol(ctypes.CDLL(sys.argv[1]), sys.argv[2]) or 0).encode("utf-8", "surrogateescape"))
+file = loaded_file(symbol(ctypes.CDLL(sys.argv[1]), sys.argv[2]) or 0)
+sys.stdout.buffer.write(file.encode("utf-8", "surrogateescape"))
 """
 
 

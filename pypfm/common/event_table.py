@@ -77,7 +77,7 @@ class EventTable(Mapping[str, E]):
         import fnmatch
 
         wanted = pattern.upper()
-        return [event for event in self.events if fnmatch.fnmatchcase(event.name.upper(), wanted)]
+        return [self.at(i) for i, name in enumerate(self) if fnmatch.fnmatchcase(name.upper(), wanted)]
 
     def index(self, name: str) -> int:
         """The C index of an event that has to exist."""

@@ -15,7 +15,7 @@ from pypfm.errors import InvalidValueError, LibraryError, LibraryFunctionError, 
 if TYPE_CHECKING:
     import ctypes
 
-__all__ = ["DEFAULT", "MARK", "LoadedLibrary", "library_of", "libpfm4", "opened"]
+__all__ = ["DEFAULT", "MARK", "LoadedLibrary", "libpfm4", "library_of", "opened"]
 
 #: A function that every libpfm 4 has, and no libpfm 3.
 MARK = "pfm_get_pmu_info"
@@ -65,7 +65,8 @@ def opened(path: str | os.PathLike[str]) -> tuple[ctypes.CDLL, str]:
 def library_of(handle: ctypes.CDLL, file: str) -> another.Library:
     """What stands for ``lib`` of the mirror of a library."""
     def missing(name: str) -> LibraryFunctionError:
-        return LibraryFunctionError(f"{named(file)} has no {name}(), which libpfm 4.13.0 has; a newer libpfm 4 is needed")
+        return LibraryFunctionError(
+            f"{named(file)} has no {name}(), which libpfm 4.13.0 has; a newer libpfm 4 is needed")
 
     return another.Library(Functions(handle, ffi, lib), pfm4_api, missing)
 

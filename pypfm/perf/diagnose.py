@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pypfm._c.mirror import string
 from pypfm._c.pfm4 import lib
-from pypfm.errors import Pfm4Error, Pfm4EventNotFoundError, Pfm4ValueError, shown
+from pypfm.errors import Pfm4Error, Pfm4EventNotFoundError, Pfm4ValueError, listed, shown
 from pypfm.perf.events import error_name
 from pypfm.perf.strings import not_found, split
 
@@ -71,8 +71,40 @@ def _value(pmu: Events, event: Event, tokens: list[str], os: int) -> str:
     return f"{modifier} takes {_VALUES.get(modifier.lower(), 'y or n')}"
 
 
+_MOST_TRIED = 40  # tokens of a string that is tried with one of them left out
+
+
+def _of_another(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
+    """The exception for a return code of another library, whose rules are not known here."""
+    name, meaning = error_name(code), string(lib.pfm_strerror(code))
+    prefix, separator, rest = text.partition("::")
+    tokens = split(rest if separator else text)
+    if name == "PFM_ERR_NOTFOUND" and separator and prefix.lower() != pmu.name.lower():
+        return Pfm4EventNotFoundError(code, name, prefix, f"PMU {shown(prefix)} is not {pmu.name}")
+    if tokens[0] not in pmu:
+        return not_found(pmu, tokens[0])
+    event = pmu[tokens[0]]
+    if os != lib.PFM_OS_NONE and pmu.tried(text, lib.PFM_OS_NONE, plm) == 0:
+        return Pfm4Error(code, name, event.name, f"{event.name}: the running kernel has no PMU {pmu.name}"
+                                                 " (/sys/bus/event_source/devices), so it has no type for perf_event")
+    bad = _first_bad(pmu, tokens, os) if len(tokens) <= _MOST_TRIED else None
+    parts = [bad] if bad is not None else _culprits(pmu, tokens, os, plm, code) if len(tokens) <= _MOST_TRIED else []
+    what = ", ".join(shown(p) for p in dict.fromkeys(parts))
+    rule = {
+        "PFM_ERR_ATTR": lambda: _allowed(event, pmu, os, parts[0] if parts else ""),
+        "PFM_ERR_UMASK": lambda: f"one of {listed(u.name for u in event.umasks)} is needed, or not with these",
+    }.get(name, lambda: "")()
+    return Pfm4Error(code, name, parts[0] if parts else text,
+                     ": ".join(part for part in (event.name, what, meaning, rule) if part))
+
+
 def error(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
     """The exception for a return code of the C library."""
+    return (_of_ours if pmu.library is None else _of_another)(pmu, text, os, plm, code)
+
+
+def _of_ours(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
+    """The exception for a return code of our library, whose rules are known."""
     name, meaning = error_name(code), string(lib.pfm_strerror(code))
     prefix, separator, rest = text.partition("::")
     if name == "PFM_ERR_NOTFOUND" and separator and prefix.lower() != pmu.name:

@@ -20,7 +20,7 @@ class Encoding(Value):
     """The codes of an event string.
 
     :ivar codes: event select register (IA-64: the counter's PMC), and for offcore events the value of the offcore
-        register
+        register; of another library's PMU as many as that says
     :ivar string: canonical event string of the interface asked for
     :ivar attr: fields of perf_event_attr that are not 0, and type and config; None: the kernel cannot count it
     :ivar perf: spelling for ``perf stat -e``; None: the kernel cannot count it
@@ -31,7 +31,7 @@ class Encoding(Value):
 
     pmu: str = field(metadata=HIDDEN)
     event: str
-    codes: tuple[int, ...] = field(metadata=said(hex=True, minItems=1, maxItems=2))
+    codes: tuple[int, ...] = field(metadata=said(hex=True, minItems=1))
     string: str
     attr: Mapping[str, int] | None = field(metadata=said(
         hex=True, required=["type", "size", "config"], what="field of perf_event_attr"))

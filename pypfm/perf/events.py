@@ -68,4 +68,6 @@ class Event(Value):
 
 
 def error_name(code: int) -> str:
-    return string(lib.pfm4_error_name(code))
+    """The name of a return code; of one that only another library knows, "unknown"."""
+    name = lib.pfm4_error_name(code)
+    return string(name) if name else "unknown"

@@ -7,6 +7,10 @@ variable and does not touch what ``pypfm.pfm4`` sees.
 from __future__ import annotations
 
 import errno
+import os
+from contextlib import suppress
+from functools import partial
+from glob import glob
 from typing import TYPE_CHECKING, Any, Literal
 
 from pypfm._c.mirror import string
@@ -20,6 +24,7 @@ from pypfm.errors import (
     Pfm4ValueError,
     in_hex,
     listed,
+    named,
     shown,
 )
 from pypfm.levels import Plm, parse_plm
@@ -33,33 +38,43 @@ from pypfm.perf.tables import NAMES, Made, OwnTables, Tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
 
 __all__ = ["Goldmont", "Perf", "Pmu", "RawPerf"]
 
 Check = Literal["manual", "reference"]
+# Types of events that have names in perf, and are no devices.
+_KERNEL = (lib.PERF_TYPE_HARDWARE, lib.PERF_TYPE_SOFTWARE, lib.PERF_TYPE_HW_CACHE)
 
 
 class Pmu(Events):
-    """A PMU of libpfm 4: gen_ia64, ita, ita2, mont, glm, perf.
+    """A PMU of libpfm 4: of ours gen_ia64, ita, ita2, mont, glm, perf; of another library those that it knows.
 
-    It is a mapping of its events by name, in upper or lower case, and equal to others that encode alike.
+    It is a mapping of its events by name, in upper or lower case, and equal to others that encode alike.  Whether the
+    host has the PMU matters for `count` alone, and for the perf_event interfaces of PMUs outside the cores, whose type
+    only the running kernel knows.
 
     :param name: of the PMU, as event strings have it
+    :param library: a libpfm 4, by its file or by a name that the loader looks up; None: ours.  It is a copy of its own,
+        initialised here: what the program or others do with the same library does not matter, nor do LIBPFM_FORCE_PMU
+        and LIBPFM_DISABLED_PMUS
     :raises InvalidValueError: there is no such PMU
+    :raises LibraryError: the library cannot be loaded, or is no libpfm 4
     """
 
     #: The interface of `encode` where none is asked for.
     default_os: Os = "none"
 
-    def __init__(self, name: str) -> None:
-        super().__init__(_tables(name))
-        self._format = format_of(self.name)
+    def __init__(self, name: str, *, library: str | PathLike[str] | None = None) -> None:
+        super().__init__(_tables(name, library))
+        self._format = format_of(self.name) if library is None else Format()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name,)
+        return (type(self) if self.library is None else partial(type(self), library=self.library)), (self.name,)
 
     def __repr__(self) -> str:
-        return f"<Pmu {self.name}: {len(self)} events>" if type(self) is Pmu else super().__repr__()
+        of = "" if self.library is None else f" of {named(self.library)}"
+        return f"<Pmu {self.name}{of}: {len(self)} events>" if type(self) is Pmu else super().__repr__()
 
     @property
     def format(self) -> Format:
@@ -121,8 +136,8 @@ class Pmu(Events):
     def _attr_of(self, text: str, code: int, levels: int) -> Any:
         """The attribute of an event whose raw code is known; None: the kernel's driver cannot count it."""
         ret, made = self.made(text, lib.PFM_OS_PERF_EVENT, levels)
-        if ret == lib.PFM_ERR_NOTSUPP:
-            return None
+        if ret == lib.PFM_ERR_NOTSUPP or (ret and self.library is not None):
+            return None  # of another library, too, where the kernel has no such PMU
         if made is None:
             raise diagnose.error(self, text, lib.PFM_OS_PERF_EVENT, levels, ret)
         if self._format.user:
@@ -137,10 +152,12 @@ class Pmu(Events):
         if self._format.fields:
             return self._format.spelled(*codes) + letters
         kind, config = int(attr.type), int(attr.config)
+        if kind in _KERNEL:
+            return kernel_name(kind, config) + (f":{letters}" if letters else "")
         if kind == lib.PERF_TYPE_RAW and not attr.config1 and not attr.config2:
             return f"r{config:x}" + (f":{letters}" if letters else "")
         more = "".join(f",{name}={getattr(attr, name):#x}" for name in ("config1", "config2") if getattr(attr, name))
-        return f"{'cpu' if kind == lib.PERF_TYPE_RAW else f'type{kind}'}/config={config:#x}{more}/{letters}"
+        return f"{'cpu' if kind == lib.PERF_TYPE_RAW else _device(kind)}/config={config:#x}{more}/{letters}"
 
     # ---- counting ----
 
@@ -173,17 +190,46 @@ class Pmu(Events):
             return counter.count()
 
 
-def _tables(name: str) -> Tables:
+def _tables(name: str, library: str | PathLike[str] | None) -> Tables:
     expect_type(name, str, "PMU")
+    if library is not None:
+        from pypfm.perf.foreign import ForeignTables  # not for programs that use our library only
+
+        return ForeignTables(name, library)
     if name not in NAMES:
         raise InvalidValueError(f"PMU {shown(name)}: expected one of {listed(tuple(NAMES))}")
     return OwnTables(name)
 
 
+def kernel_name(kind: int, config: int) -> str:
+    """perf's own name of an event of the kernel: that of an alias with the same encoding."""
+    table = NAMES["perf"].table
+    for i in range(table.count):
+        e = table.events[i]
+        if e.equiv == ffi.NULL or e.perf_type != kind:
+            continue
+        target = table.events[e.target]
+        code = target.code
+        for n in range(e.num_implied):
+            code |= target.umasks[e.implied[n]].code
+        if code == config:
+            return string(e.name).lower()
+    return f"type{kind}/config={config:#x}/"
+
+
+def _device(kind: int) -> str:
+    """The name that the running kernel has for a type of events."""
+    for file in sorted(glob("/sys/bus/event_source/devices/*/type")):
+        with suppress(OSError, ValueError), open(file, encoding="ascii") as stream:
+            if int(stream.read()) == kind:
+                return os.path.basename(os.path.dirname(file))
+    return f"type{kind}"
+
+
 def _attr_fields(attr: Any) -> dict[str, int]:
     """The fields of perf_event_attr that say something."""
     found = {"type": int(attr.type), "size": int(attr.size), "config": int(attr.config)}
-    for name in ("config1", "sample_period", "freq", "precise_ip", "exclusive", "pinned", "exclude_user",
+    for name in ("config1", "config2", "sample_period", "freq", "precise_ip", "exclusive", "pinned", "exclude_user",
                  "exclude_kernel", "exclude_hv", "exclude_host", "exclude_guest"):
         if value := int(getattr(attr, name)):
             found["sample_freq" if name == "sample_period" and attr.freq else name] = value
@@ -256,22 +302,7 @@ class Perf(Pmu):
 
     def _perf_spelling(self, codes: tuple[int, ...], attr: Any) -> str:
         levels = _level_letters(attr)
-        return self._perf_name(int(attr.type), codes[0]) + (f":{levels}" if levels else "")
-
-    def _perf_name(self, kind: int, config: int) -> str:
-        """perf's own name of an event: that of an alias with the same encoding."""
-        table = NAMES[self.name].table
-        for i in range(len(self)):
-            e = table.events[i]
-            if e.equiv == ffi.NULL or e.perf_type != kind:
-                continue
-            target = table.events[e.target]
-            code = target.code
-            for n in range(e.num_implied):
-                code |= target.umasks[e.implied[n]].code
-            if code == config:
-                return string(e.name).lower()
-        return f"type{kind}/config={config:#x}/"
+        return kernel_name(int(attr.type), codes[0]) + (f":{levels}" if levels else "")
 
 
 class RawPerf(Pmu):

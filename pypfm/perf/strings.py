@@ -11,6 +11,8 @@ from pypfm.errors import Pfm4EventNotFoundError, Pfm4ValueError, shown, unknown_
 from pypfm.perf.events import OS_LAYERS, Event, Modifier, Os, error_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pypfm.perf.tables import Made, Tables
 
 __all__ = ["Events", "not_found", "split"]
@@ -49,6 +51,9 @@ class Events(EventTable[Event]):
 
     def __len__(self) -> int:
         return self._tables.count
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables.names())
 
     def _unknown(self, name: object) -> Pfm4EventNotFoundError:
         return not_found(self, name)

@@ -55,6 +55,10 @@ class Tables(ABC):
     def __hash__(self) -> int:
         return hash((self.name, self.library))
 
+    def names(self) -> tuple[str, ...]:
+        """The names of all events, in the order of their indices."""
+        return tuple([self.event(index).name for index in range(self.count)])
+
     @abstractmethod
     def find(self, name: bytes) -> int:
         """The index of the event of a name, in upper or lower case, or a negative number."""
@@ -98,6 +102,9 @@ class OwnTables(Tables):
 
     def find(self, name: bytes) -> int:
         return int(self._pmu.match(self._pmu, name, len(name), ffi.new("uint64_t *")))
+
+    def names(self) -> tuple[str, ...]:
+        return tuple([string(self._pmu.table.events[index].name) for index in range(self.count)])
 
     def event(self, index: int) -> Event:
         e = self._pmu.table.events[index]

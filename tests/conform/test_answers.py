@@ -11,6 +11,7 @@ from pypfm._c.pfm3 import ffi
 
 from broken import DISPATCH, INITIALIZE4, changed, with_code
 from native import CC, PFM3, PFM4, build, build_library
+from pypfm._c.loading import loaded_file
 from pypfm.conform import runner
 from pypfm.conform.checks import file, structures
 from pypfm.conform.checks.differences import differences
@@ -19,7 +20,6 @@ from pypfm.conform.record import record
 from pypfm.conform.report.why import why
 from pypfm.conform.worker import process
 from pypfm.conform.worker.leaves import leaves
-from pypfm._c.loading import loaded_file
 from pypfm.errors import ConformError
 
 CYCLES = {"event": "CPU_CYCLES"}

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from pypfm._c.loading import MissingFunctionError
 from pypfm.conform.vectors import TAGS
-from pypfm.conform.worker.library import Given, Guarded, MissingFunctionError, bytes_of, text_at
+from pypfm.conform.worker.library import Given, Guarded, bytes_of, text_at
 
 if TYPE_CHECKING:
     from _cffi_backend import FFI
 
-    from pypfm.conform.model import Json, Vector
     from pypfm._c.loading import Functions
+    from pypfm.conform.model import Json, Vector
 
 __all__ = ["Library3"]
 

@@ -9,8 +9,8 @@ from pypfm.conform.worker.library import POISON, bytes_of, text_at
 if TYPE_CHECKING:
     from _cffi_backend import FFI
 
-    from pypfm.conform.model import Json, Vector
     from pypfm._c.loading import Functions
+    from pypfm.conform.model import Json, Vector
 
 __all__ = ["Library4"]
 

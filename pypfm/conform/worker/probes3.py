@@ -11,8 +11,8 @@ from pypfm.conform.worker.probing import ROOM, ProbeError, at_page_end, changes,
 from pypfm.layout.mirrors import ffi_of
 
 if TYPE_CHECKING:
-    from pypfm.conform.model import Json
     from pypfm._c.loading import Functions
+    from pypfm.conform.model import Json
     from pypfm.conform.worker.probing import Probe
 
 __all__ = ["probes"]

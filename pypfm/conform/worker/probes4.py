@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pypfm.conform.worker.probing import ProbeError, text_of, written
 
 if TYPE_CHECKING:
-    from pypfm.conform.model import Json
     from pypfm._c.loading import Functions
+    from pypfm.conform.model import Json
     from pypfm.conform.worker.probing import Probe
 
 __all__ = ["probes"]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from pypfm.conform.model import Json
     from pypfm._c.loading import Functions
+    from pypfm.conform.model import Json
 
     Probe: TypeAlias = Callable[[Any, Functions], Json]
 
