@@ -1,0 +1,378 @@
+"""The tables of a PMU turned round: from codes to the event strings that give them.
+
+No rule of a PMU stands here.  Each event is encoded with each of its unit masks, and with each modifier switched on
+and off, or set to 1, 2, 4 ...; what changes in the codes is what the modifier says.  A code then is an event with a
+unit mask if the two differ in bits of modifiers alone.  Unit masks that are combined are found by the bits that each of
+them adds.  What is found is encoded once more, and counts if the codes are those that were asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache, reduce
+from itertools import combinations
+from operator import and_, or_
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pypfm._c.pfm4 import lib
+from pypfm.common.arguments import utf8
+from pypfm.common.frozen import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pypfm.perf.events import Modifier
+    from pypfm.perf.tables import Made, Tables
+
+__all__ = ["WIDTH", "Inverse", "Match", "Word", "inverse"]
+
+#: Bits of one word of a `Word`.
+WIDTH = 64
+_WORD = (1 << WIDTH) - 1
+_LEVELS = ("u", "k", "h")  # modifiers that are always said: else the caller's levels would count
+_OF_NO_CODE = ("mg", "mh")  # modifiers for members of perf_event_attr that are not looked at
+_MOST_PAIRED = 96  # unit masks of an event that are tried two by two
+_MOST_LEARNT = 16  # unit masks of an event with which a modifier is tried
+_VALUES = (0, *(1 << n for n in range(WIDTH)))  # of a modifier that is a number
+_MOST_STRANGE = 1  # bits of a unit mask's own that a code need not have
+_MOST_SHARED = 6  # switches that change the same bits
+_MOST_REQUIRED = 1 << 16  # the largest value that is tried for a modifier which has to be given
+
+# The codes of an event, or what perf_event is given for it, as one number: 64 bits each, the first one lowest.
+Word = int
+
+
+class Match(NamedTuple):
+    """A string that gives the codes.
+
+    :ivar event: its event, as the library names it
+    :ivar asked: the event of the request, of which that may be the alias
+    :ivar string: canonical event string, without the PMU's name
+    :ivar request: what to encode
+    """
+
+    event: str
+    asked: str
+    string: str
+    request: str
+
+
+class _Base(NamedTuple):
+    """An event with unit masks: what it encodes to with modifiers as they are if none is given."""
+
+    text: str
+    word: Word
+
+
+class _Setting(NamedTuple):
+    """What a modifier changes.
+
+    :ivar bits: that it changes at all; an edge needs a threshold, say, and so sets one
+    :ivar own: of these, the bits that say its value
+    :ivar off: of a switch: its own bits where it is 0; None: it is a number
+    """
+
+    name: str
+    bits: Word
+    own: Word
+    off: Word | None
+
+    def read(self, word: Word) -> int | None:
+        """Its value in a code; None: none gives these bits."""
+        own = word & self.own
+        if self.off is None:
+            return own // (self.own & -self.own)
+        return 0 if own == self.off else 1 if own == self.off ^ self.own else None
+
+    def without(self, others: Word) -> _Setting:
+        """The same, if bits are what other modifiers change, too: they say its value only if there are no others."""
+        own = self.own & ~others
+        return self if self.off is None or not own else self._replace(own=own, off=self.off & own)
+
+
+def _levels(modifiers: Iterable[Modifier]) -> dict[str, int]:
+    names = {m.name for m in modifiers}
+    return {name: int(name == "u") for name in _LEVELS if name in names}
+
+
+class _EventCodes:
+    """What one event encodes to.
+
+    :param tables: of the PMU
+    :param index: of the event
+    :param os: interface
+    """
+
+    def __init__(self, tables: Tables, index: int, os: int) -> None:
+        self._tables, self._os = tables, os
+        event = tables.event(index)
+        self.name = event.name
+        self._umasks = [u.name for u in event.umasks]
+        self._modifiers = [m for m in tables.modifiers(index, os) if m.name not in _OF_NO_CODE]
+        self._plain = _levels(self._modifiers)
+        self._needed: tuple[str, int] | None = None  # a modifier without which nothing is encoded, and a value
+        self.bases = list(self._found_bases())
+        found = [s for s in map(self._setting, self._modifiers) if s is not None] if self.bases else []
+        self.settings = [s.without(reduce(or_, (o.bits for o in found if o is not s), 0)) for s in found]
+        if self._needed is not None:  # of which the bases have a value
+            value: Word = reduce(or_, (s.own for s in self.settings if self._is_needed(s.name)), 0)
+            self.bases = [_Base(b.text, b.word & ~value) for b in self.bases]
+        self.bits: Word = reduce(or_, (s.bits for s in self.settings), 0)
+        paired = list(self._encoded(self._some_pairs()))
+        shown = [base.word for base in (*self.bases, *paired)]
+        self.always: Word = reduce(and_, shown, -1) & ~self.bits
+        self.ever: Word = reduce(or_, shown, 0) | self.bits
+        if paired:  # not all were tried: what the others do beyond the first word, where defaults are, is not known
+            self.always &= _WORD
+            self.ever |= ~_WORD
+
+    # ---- encoding ----
+
+    def _made(self, text: str) -> Made | None:
+        return self._tables.make(utf8(text), self._os, lib.PFM_PLM3)[1]
+
+    def _text(self, text: str, changed: Mapping[str, int]) -> str:
+        """A string with all levels, the modifier that is needed, and some others."""
+        needed = {} if self._needed is None else dict([self._needed])
+        return text + "".join(f":{name}={value}" for name, value in {**self._plain, **needed, **changed}.items())
+
+    def _word(self, text: str, changed: Mapping[str, int] = {}) -> Word | None:
+        made = self._made(self._text(text, changed))
+        return None if made is None else _word_of(made, self._os)
+
+    def _found_bases(self) -> Iterator[_Base]:
+        texts = [self.name, *(f"{self.name}:{u}" for u in self._umasks)]
+        found = list(self._encoded(texts)) or list(self._encoded(self._pairs()))
+        if not found:  # a modifier has to be given
+            for modifier in self._modifiers:
+                value = 1
+                while not found and value <= (1 if modifier.is_switch else _MOST_REQUIRED):
+                    self._needed = modifier.name, value
+                    found, value = list(self._encoded(texts)), value * 2
+                if found:
+                    break
+        yield from found
+
+    def _encoded(self, texts: Iterable[str]) -> Iterator[_Base]:
+        for text in texts:
+            word = self._word(text)
+            if word is not None:
+                yield _Base(text, word)
+
+    def _pairs(self) -> Iterator[str]:
+        if len(self._umasks) <= _MOST_PAIRED:
+            yield from (f"{self.name}:{a}:{b}" for a, b in combinations(self._umasks, 2))
+
+    def _some_pairs(self) -> Iterator[str]:
+        """Unit masks two by two, of different kinds: a default, there as long as nothing is given, is not in all."""
+        names = self._umasks
+        for step in {len(names) // 2, len(names) // 3, 1} - {0}:
+            yield from (f"{self.name}:{a}:{b}" for a, b in zip(names, names[step:], strict=False))
+
+    # ---- what modifiers change ----
+
+    def _setting(self, modifier: Modifier) -> _Setting | None:
+        if modifier.is_switch:
+            return self._switch(modifier.name)
+        for base in self.bases[:_MOST_LEARNT]:  # one whose unit mask does not fix the modifier
+            words = self._of_values(base.text, modifier.name)
+            if setting := _number(modifier.name, base.word, words):
+                return setting
+        return None
+
+    def _of_values(self, text: str, name: str) -> dict[int, Word]:
+        """What values of a modifier give, up to the first one that is too large."""
+        words: dict[int, Word] = {}
+        for value in _VALUES:
+            word = self._word(text, {name: value})
+            if word is not None:
+                words[value] = word
+            elif any(words):
+                break
+        return words
+
+    def _switch(self, name: str) -> _Setting | None:
+        """A switch; one that is refused alone may need a number, as an edge does a threshold."""
+        numbers = [m.name for m in self._modifiers if not m.is_switch]
+        for beside in ({}, *({number: 1} for number in numbers)):
+            refused = True
+            for base in self.bases[:_MOST_LEARNT]:
+                off, on = (self._word(base.text, {**beside, name: value}) for value in (0, 1))
+                if off is not None and on is not None:
+                    refused = False
+                    if bits := off ^ on:
+                        return _Setting(name, bits, bits, off & bits)
+            if not refused:
+                break
+        return None
+
+    # ---- from a code ----
+
+    def can_be(self, word: Word, given: Word) -> bool:
+        """Whether a code has all bits that each unit mask sets, and none that no unit mask and modifier does."""
+        return not (self.always & ~word | word & ~self.ever) & given
+
+    def matches(self, word: Word, given: Word) -> Iterator[Match]:
+        """The strings that give a code.
+
+        :param given: the bits of it that are known
+        """
+        fixed = given & ~self.bits
+        found = False
+        for base in self.bases:
+            if not (base.word ^ word) & fixed and (match := self._match(base, word, given)):
+                found = True
+                yield match
+        if not found:
+            for base in self._combined(word, fixed):
+                if match := self._match(base, word, given):
+                    yield match
+
+    def _match(self, base: _Base, word: Word, given: Word) -> Match | None:
+        """A base with the modifiers that a code says; None: no values of them give it."""
+        changed: dict[str, int | None] = {}
+        differs = (base.word ^ word) & given
+        for setting in self.settings:
+            if differs & (setting.bits if setting.off is None else setting.own) or self._is_needed(setting.name):
+                changed[setting.name] = setting.read(word)
+        direct = {name: value for name, value in changed.items() if value is not None}
+        for values in ([direct] if len(direct) == len(changed) else []) + self._together(direct, differs):
+            text = self._text(base.text, values)
+            made = self._made(text)
+            if made is not None and not (_word_of(made, self._os) ^ word) & given:
+                return Match(made.event, self.name, made.string, text)
+        return None
+
+    def _is_needed(self, name: str) -> bool:
+        return self._needed is not None and self._needed[0] == name
+
+    def _together(self, direct: Mapping[str, int], differs: Word) -> list[dict[str, int]]:
+        """Values to try where switches change the same bits: one of them alone does not show what it is set to."""
+        shared = [s for s in self.settings if s.off is not None and s.bits & differs and s.name not in self._plain]
+        bits = [s.bits for s in shared]
+        if len(shared) > _MOST_SHARED or not any(a & b for a, b in combinations(bits, 2)):
+            return []
+        rest = {name: value for name, value in direct.items() if name not in {s.name for s in shared}}
+        names = [s.name for s in shared]
+        return [rest | dict.fromkeys(chosen, 1) for n in range(len(names) + 1) for chosen in combinations(names, n)]
+
+    # ---- unit masks that are combined ----
+
+    @lazy
+    def _own(self) -> dict[str, Word]:
+        """The bits that each unit mask adds: those that it has with whatever other one."""
+        own: dict[str, Word] = {}
+        if len(self._umasks) <= _MOST_PAIRED:
+            for a, b in combinations(self._umasks, 2):
+                word = self._word(f"{self.name}:{a}:{b}")
+                if word is not None:
+                    own[a], own[b] = own.get(a, word) & word, own.get(b, word) & word
+        return own
+
+    def _combined(self, word: Word, fixed: Word) -> Iterator[_Base]:
+        """Unit masks together that give a code but for modifiers: to each one those are added that bring it nearest.
+
+        An event can have unit masks of several kinds, and a default for a kind of which none is given: so which bits
+        one adds says only which ones can be among them.
+        """
+        own = {name: bits & fixed for name, bits in self._own.items()}
+        least = reduce(and_, own.values(), -1)
+        tried: set[frozenset[str]] = set()
+        for strange in range(_MOST_STRANGE + 1):  # bits that two defaults share seem to be its own
+            fitting = [name for name in own if (own[name] & ~least & ~word).bit_count() <= strange]
+            if base := self._climbed(fitting, own, word, fixed, tried):
+                yield base
+                return
+
+    def _climbed(self, fitting: list[str], own: Mapping[str, Word], word: Word, fixed: Word,
+                 tried: set[frozenset[str]]) -> _Base | None:
+        """Some of these unit masks that give a code but for modifiers."""
+        for first in sorted(fitting, key=lambda name: -own[name].bit_count()):
+            chosen, best = frozenset([first]), WIDTH * WIDTH
+            while True:
+                base, distance, nearest = self._nearest(chosen, fitting, word, fixed, tried)
+                if base is None or distance >= best:
+                    break
+                chosen, best = nearest, distance
+                if not distance:
+                    return base
+        return None
+
+    def _nearest(self, chosen: frozenset[str], fitting: Iterable[str], word: Word, fixed: Word,
+                 tried: set[frozenset[str]]) -> tuple[_Base | None, int, frozenset[str]]:
+        """With one unit mask more, what comes nearest to a code: it, how many bits differ, its unit masks."""
+        found: tuple[_Base | None, int, frozenset[str]] = None, 0, chosen
+        for name in fitting:
+            names = chosen | {name}
+            if names in tried or names == chosen:
+                continue
+            tried.add(names)
+            for base in self._encoded([":".join([self.name, *(u for u in self._umasks if u in names)])]):
+                distance = ((base.word ^ word) & fixed).bit_count()
+                if found[0] is None or distance < found[1]:
+                    found = base, distance, names
+        return found
+
+
+def _number(name: str, base: Word, words: Mapping[int, Word]) -> _Setting | None:
+    """What a modifier with a number changes.
+
+    :param base: without it, where it may have a value, too
+    :param words: with a value, by value: 0, 1, 2, 4 ...
+    """
+    given = [word for value, word in words.items() if value]  # where 0 is as if it were not given
+    for common in (reduce(and_, given, -1), reduce(and_, words.values(), -1)):
+        places = {value: bits for value, word in words.items() if (bits := word & ~common)}
+        shifts = {bits.bit_length() - value.bit_length() for value, bits in places.items() if not bits & (bits - 1)}
+        if len(shifts) == 1 and (shift := shifts.pop()) >= 0:
+            own = (1 << max(places).bit_length()) - 1 << shift
+            return _Setting(name, own | (common ^ base) & ~own, own, None)
+    return None
+
+
+def _word_of(made: Made, os: int) -> Word:
+    if os == lib.PFM_OS_NONE:
+        return joined(made.codes)
+    attr: Any = made.attr
+    flags = attr.exclude_user | attr.exclude_kernel << 1 | attr.exclude_hv << 2
+    return joined((attr.config, attr.config1, attr.config2, flags, attr.type))
+
+
+def joined(words: Iterable[int]) -> Word:
+    """Words as one number."""
+    return sum(int(word) << WIDTH * n for n, word in enumerate(words))
+
+
+class Inverse:
+    """The events of a PMU by their codes.
+
+    :param os: interface: raw codes are (code, code1 ...), others (config, config1, config2, flags, type)
+    """
+
+    def __init__(self, tables: Tables, os: int) -> None:
+        events = (_EventCodes(tables, index, os) for index in range(tables.count))
+        self._events = [event for event in events if event.bases]
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def find(self, word: Word, given: Word) -> Iterator[Match]:
+        """The strings that give a code.
+
+        :param given: the bits of it that are known
+        """
+        for event in self._events:
+            if event.can_be(word, given):
+                yield from event.matches(word, given)
+
+    def beyond(self, word: Word, given: Word) -> tuple[Word, Word]:
+        """The bits of a code that no event sets, and those that all events set and it has not."""
+        ever = reduce(or_, (event.ever for event in self._events), 0)
+        always = reduce(and_, (event.always for event in self._events), -1)
+        return word & ~ever & given, (always & ~word & given if self._events else 0)
+
+
+@cache
+def inverse(tables: Tables, os: int) -> Inverse:
+    """The events of a PMU by their codes, made once."""
+    return Inverse(tables, os)
