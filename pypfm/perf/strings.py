@@ -72,6 +72,11 @@ class Events(EventTable[Event]):
             layer = expect_choice(expect_int(os, "os"), OS_LAYERS.values(), "os")
         return self._tables.modifiers(self.index(event), layer)
 
+    @property
+    def not_in_config(self) -> int:
+        """Bits of a code that the kernel's driver cuts."""
+        return self._tables.not_in_config
+
     # ---- event strings ----
 
     @staticmethod
