@@ -60,7 +60,7 @@ def _text(pmu: Events, given: Asked) -> str:
             f"{asked.name}: privilege levels 1 and 2: Linux's driver counts in level 0 (kernel) and level 3 (user)")
     if asked.threshold:
         words.append(f"thres={asked.threshold}")
-    if pmu.name == "montecito" and asked.flags & lib.PFMLIB_MONT_FL_EVT_ALL_THRD:
+    if asked.flags & models.MODELS[pmu.name].both_threads:
         words.append("all")
     return ":".join(words)
 

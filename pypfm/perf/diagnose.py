@@ -109,7 +109,7 @@ def error(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
         "PFM_ERR_ATTR_VAL": lambda: _value(pmu, event, parts, os),
         "PFM_ERR_ATTR_SET": lambda: "a modifier can have one value",
         "PFM_ERR_UMASK": lambda: f"one unit mask of {', '.join(u.name for u in event.umasks)}"
-                                 f"{' of each kind' if event.num_groups > 1 else ''} is needed" if event.umasks
+                                 f"{' of each kind' if event.num_groups > 1 else ''}" if event.umasks
                                  else f"it is another name of {event.alias_of}, and takes no other unit mask",
         "PFM_ERR_FEATCOMB": lambda: "ANY_REQUEST and ANY_RESPONSE stand for all of their kind; ANY_RESPONSE takes"
                                     " no snoops, OUTSTANDING no response" if event.is_offcore

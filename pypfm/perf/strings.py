@@ -34,7 +34,7 @@ class Events(EventTable[Event]):
 
     @property
     def library(self) -> str | None:
-        """The file of the library that knows the PMU; None: our own."""
+        """The file of the library that knows the PMU, or None for our own."""
         return self._tables.library
 
     @property

@@ -67,7 +67,7 @@ class Tables(ABC):
 
     @abstractmethod
     def modifiers(self, index: int, os: int) -> list[Modifier]:
-        """The modifiers of an event for an interface (PFM_OS_...)."""
+        """The modifiers of an event for an interface, a number of PFM_OS_NONE and the others."""
 
     @abstractmethod
     def parse(self, text: bytes, os: int) -> int:
