@@ -9,6 +9,9 @@
 # PYPFM_TABLES is where such sources are that were made elsewhere; without it, Python makes them.
 function(pypfm_table variable library model)
   set(c ${PYPFM_TABLES}/${model}_table.c)
+  if(PYPFM_TABLES AND NOT EXISTS ${c})
+    message(FATAL_ERROR "PYPFM_TABLES: there is no ${c}; another build of this version has it in its directory tables")
+  endif()
   if(NOT PYPFM_TABLES)
     list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/csrc/tables/ OUTPUT_VARIABLE csv)
     set(generator ${PROJECT_SOURCE_DIR}/csrc/tables/generate.py)

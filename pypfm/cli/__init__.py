@@ -46,7 +46,8 @@ def main(argv: list[str] | None = None) -> int:
     """
     words = sys.argv[1:] if argv is None else argv
     command = words[:1] if words and words[0] in _COMMANDS else []
-    return to_the_end(" ".join(["pypfm", *command]), lambda: _run(words, command or _COMMANDS))
+    needed = [] if words[:1] == ["--version"] else command or _COMMANDS
+    return to_the_end(" ".join(["pypfm", *command]), lambda: _run(words, needed))
 
 
 def _run(words: list[str], commands: Sequence[str]) -> int:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pypfm.ia64.pmu import GenericIA64, Itanium, Itanium2, Montecito
-    from pypfm.perf.pmu import Goldmont, Perf
+    from pypfm.perf.pmu import Pmu
 
-    AnyPmu = Itanium2 | Montecito | Itanium | GenericIA64 | Goldmont | Perf
+    AnyPmu = Itanium2 | Montecito | Itanium | GenericIA64 | Pmu
 
 Subparsers = Any  # argparse does not name the type of what add_subparsers() returns
 
@@ -26,6 +26,9 @@ PMUS = {
     "montecito": ("pfm3", "ia64", "Montecito"),
     "itanium": ("pfm3", "ia64", "Itanium"),
     "gen_ia64": ("pfm3", "ia64", "GenericIA64"),
+    "ita": ("pfm4", "perf", "Pmu"),
+    "ita2": ("pfm4", "perf", "Pmu"),
+    "mont": ("pfm4", "perf", "Pmu"),
     "glm": ("pfm4", "perf", "Goldmont"),
     "perf": ("pfm4", "perf", "Perf"),
 }
@@ -52,6 +55,8 @@ def library_of(name: str) -> str:
 def selected_pmu(name: str, *args: object, **keywords: object) -> Any:
     """The PMU of a name; only its own library is loaded."""
     _, package, cls = PMUS[name]
+    if cls == "Pmu":
+        args = name, *args
     return getattr(import_module(f"pypfm.{package}"), cls)(*args, **keywords)
 
 

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from pypfm.cli import values
+from pypfm.cli._program import say
 from pypfm.cli.common import (
     Subparsers,
     add_json_option,
@@ -19,6 +20,8 @@ from pypfm.cli.common import (
     selected_pmu,
 )
 from pypfm.errors import shown
+from pypfm.ia64 import EventRequest
+from pypfm.ia64.models import MODELS
 from pypfm.ia64.pmu import PMUS
 from pypfm.levels import parse_plm
 
@@ -32,13 +35,19 @@ _EPILOG = """\
 IA-64: an event may carry options after commas: plm=LEVELS, thres=N,
 ism=both|ia32|ia64, noqual (do not check that it supports the qualifiers in use);
 of gen_ia64 only plm.  Levels are user, kernel, or numbers 0 to 3.  Numbers are decimal or 0x
-hexadecimal.  glm and perf: an event is a libpfm 4 string, EVENT:UMASK:MODIFIER=N.
+hexadecimal.  glm, perf, ita, ita2 and mont: an event is a libpfm 4 string,
+EVENT:UMASK:MODIFIER=N.
+
+With --perf the output is a command line of the perf tool, for a shell.  Of the
+IA-64 PMUs it has the groups in which Linux's driver (since August 2026) counts
+the events rightly.
 
   pypfm encode -p itanium2 CPU_CYCLES NOPS_RETIRED,thres=2 --plm user,kernel
   pypfm encode -p itanium2 IA64_INST_RETIRED --code-range 0x4000000000001000+0x40
   pypfm encode -p montecito L3_READS_ALL_ALL:M:E --dear tlb:0xe
   pypfm encode -p glm OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE:u
   pypfm encode -p perf task-clock --open
+  pypfm encode -p mont --perf CPU_OP_CYCLES_ALL IA64_INST_RETIRED:u:k L3_MISSES
 """
 
 
@@ -58,10 +67,11 @@ def add_parser(commands: Subparsers) -> None:
     add("--check", choices=["manual", "reference"], default="manual",
         help="manual: refuse what breaks a promise of the manual page (default); reference: as the C library")
     _add_ia64_options(parser)
-    pfm4 = parser.add_argument_group("glm and perf")
+    add("--perf", action="store_true", help="print the command line of perf stat that counts the events")
+    pfm4 = parser.add_argument_group("glm, perf, ita, ita2, mont")
     pfm4.add_argument("--os", choices=["none", "perf_event", "perf_event_ext"],
-                      help="interface: raw codes (default of glm), perf_event, perf_event with its own modifiers"
-                      " (default of perf)")
+                      help="interface: raw codes (the default but for perf), perf_event, perf_event with its own"
+                      " modifiers (default of perf)")
     pfm4.add_argument("--corrected", action="store_true", help="glm: without libpfm's known errors (see the"
                       " page on deviations)")
     pfm4.add_argument("--open", action="store_true", help="count the events over a short loop of this process")
@@ -113,8 +123,19 @@ _ONLY = {
     "montecito": (*_IA64, "opcm1", "opcm2", "etb", "ipear", "demand_fetch", "prefetch_match"),
     "itanium": (*(name for name in _IA64 if name not in ("invert", "no_fine")), "pmc8", "pmc9", "btb"),
     "gen_ia64": ("system_wide", "unavail", "pal"),
+    "ita": ("os", "open"),
+    "ita2": ("os", "open"),
+    "mont": ("os", "open"),
     "glm": ("os", "open", "corrected"),
     "perf": ("os", "open"),
+}
+# The IA-64 PMUs by what they are called in libpfm 4.
+_IA64_OF = {model.tag: name for name, model in MODELS.items()}
+# What an option sets: the attribute of the model that has the registers, or why there is none.
+_NOT_DRIVEN = {
+    "code_range": "irange", "invert": "irange", "no_fine": "irange", "demand_fetch": "irange",
+    "prefetch_match": "irange", "data_range": "drange", "iear": "iear", "dear": "dear", "btb": "trace", "etb": "trace",
+    "ipear": "ipear", "pmc8": "matchers", "pmc9": "matchers", "opcm1": "matchers", "opcm2": "matchers",
 }
 # Of those the keywords of encode().
 _KEYWORDS = {"code_range": "code_ranges", "data_range": "data_ranges"} | {
@@ -127,29 +148,83 @@ def _take_rest(args: argparse.Namespace, words: list[str]) -> None:
     args.events += words
 
 
+def _is_given(args: argparse.Namespace, name: str) -> bool:
+    value = getattr(args, name)
+    return value is not None and value is not False and value not in ([], ())
+
+
 def _check_options(args: argparse.Namespace) -> None:
     for name in {name for names in _ONLY.values() for name in names} - set(_ONLY[args.pmu]):
-        value = getattr(args, name)
-        if value is not None and value is not False and value not in ([], ()):
+        if _is_given(args, name):
             owners = [pmu for pmu, names in _ONLY.items() if name in names]
             args.usage_error(f"--{name.replace('_', '-')} is an option of {', '.join(owners)}, not of {args.pmu}")
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.perf:
+        return _run_perf(args)
     _check_options(args)
     return _run_pfm4(args) if library_of(args.pmu) == "pfm4" else _run_pfm3(args)
 
 
-def _run_pfm3(args: argparse.Namespace) -> int:
-    specific = _specific(args)
-    if not any(bool(a) and a != (None, None) for a in [args.events, *specific.values()]):
-        args.usage_error("nothing to encode: give an event, an EAR, a trace buffer, a matcher or a range")
+def _run_perf(args: argparse.Namespace) -> int:
+    """Print the command line of perf that counts the events."""
+    from pypfm.perf.groups import ungrouped
+
+    if not args.events:
+        args.usage_error("nothing to encode: give an event")
+    name = _IA64_OF.get(args.pmu, args.pmu)
+    _check_perf_options(args, name)
+    found: perf.Groups
+    if name in MODELS:
+        events = _events(args) if args.pmu == name else args.events
+        found = selected_pmu(name).for_perf(events, plm=args.plm, system_wide=args.system_wide)
+    else:
+        pmu = selected_pmu(name, **({"corrected": True} if args.corrected else {}))
+        found = ungrouped(pmu, args.events, plm=args.plm, system_wide=args.system_wide)
+    if args.json:
+        print_json(found.to_json())
+    else:
+        for note in found.notes:
+            say(f"pypfm encode: {note}\n")
+        print(found.command)
+    return 0
+
+
+def _check_perf_options(args: argparse.Namespace, name: str) -> None:
+    """Refuse what Linux's driver does not do, by the register that it does not set."""
+    for option in ("os", "open"):
+        if _is_given(args, option):
+            args.usage_error(f"--{option} and --perf: give one")
+    for option in ("unavail", "cpuid3", "pal"):
+        if _is_given(args, option):
+            args.usage_error(f"--{option} and --perf: the kernel knows its processor, and chooses the counters itself")
+    for option, part in _NOT_DRIVEN.items():
+        if not _is_given(args, option):
+            continue
+        registers = getattr(MODELS[name], part) if name in MODELS else None
+        while isinstance(registers, tuple):  # the first of several
+            registers = registers[0] if registers else None
+        what = "debug registers" if registers is None else f"PMC{registers}"
+        args.usage_error(f"--{option.replace('_', '-')}: the kernel's driver has no way to set {what}")
+
+
+def _events(args: argparse.Namespace) -> list[EventRequest]:
+    """The events of the command line, with the options after their commas."""
     events = []
     for word in args.events:
         try:
             events.append(values.event(word))
         except ValueError as error:
             args.usage_error(f"argument EVENT: {shown(word)}: {error}")
+    return events
+
+
+def _run_pfm3(args: argparse.Namespace) -> int:
+    specific = _specific(args)
+    if not any(bool(a) and a != (None, None) for a in [args.events, *specific.values()]):
+        args.usage_error("nothing to encode: give an event, an EAR, a trace buffer, a matcher or a range")
+    events = _events(args)
     pmu = selected_pmu(args.pmu, *(getattr(args, name) for name in ("cpuid3", "pal") if name in _ONLY[args.pmu]))
     encoding = pmu.encode(events, plm=args.plm, system_wide=args.system_wide, unavailable_pmcs=args.unavail,
                           check=args.check, **specific)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from pypfm._c.pfm3 import ffi
+from pypfm._c.pfm3 import ffi, lib
 from pypfm.common.frozen import FrozenMap
 
 __all__ = [
@@ -47,6 +47,7 @@ class Model(NamedTuple):
     :ivar has_structures: C has structures of its own for it
     :ivar input_sets_routing: C writes the routing register where it is given a structure of the model, and only there
     :ivar pair_parity_chooses: even pairs of code ranges are for demand fetches, odd ones for prefetches
+    :ivar both_threads: flag of an event to count in both threads of the core; 0: there is one thread, or no such flag
     :ivar sorted_assignment: the rules that assign counters leave one order of events to try
 
     What the C library does with the addresses of registers, quirks included:
@@ -95,6 +96,7 @@ class Model(NamedTuple):
     has_structures: bool = True
     input_sets_routing: bool = False
     pair_parity_chooses: bool = False
+    both_threads: int = 0
     sorted_assignment: bool = False
     addressed_by_place: bool = False
     half_addressed: Mapping[int, tuple[bool, bool]] = _NOTHING
@@ -130,6 +132,7 @@ MODELS = {
         trace_pmds=(38, 39, *range(48, 64)), entries=range(48, 64), trace_index=38, extension=39,
         has_raw_matchers=False, matcher_bits=41, fine_page=64 << 10, trace_bits=(*_FILTERS, ("brt", 2)),
         code_pair="ig_ibrp", data_pair="cfg_dtag", pair_parity_chooses=True, sorted_assignment=True, code_shift=1,
+        both_threads=lib.PFMLIB_MONT_FL_EVT_ALL_THRD,
         counter_bits=FrozenMap({"ev": 0, "oi": 0, "ism": 2, "all": 0}),
         field_bits=FrozenMap({**_each((39,), ds=0), **_each((40,), ism=2), **_each((42,), mode=4)}),
         reserved_bits=FrozenMap({38: 0xDB6, 41: 0x78E6E6E6E6})),

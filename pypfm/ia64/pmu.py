@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, overload
 
 from pypfm._c.pfm3 import lib
 from pypfm.common.arguments import expect_choice, expect_flag, expect_int, expect_iterable, expect_type
@@ -34,6 +34,7 @@ from pypfm.ia64.request import (
 from pypfm.levels import Plm, parse_plm
 
 if TYPE_CHECKING:
+    from pypfm import perf
     from pypfm.ia64.encoding import Encoding
 
 __all__ = ["PMUS", "GenericIA64", "Itanium", "Itanium2", "Montecito", "Pmu", "pmu_of"]
@@ -66,6 +67,32 @@ class Pmu(Events):
         """
         expect_type(request, Request, "request")
         return self._encode(request.events, request, check)
+
+    @overload  # a text is one event, and not an iterable of its characters
+    def for_perf(  # type: ignore[overload-overlap]
+        self, events: str | Event | EventRequest, *, plm: int | str = ...) -> perf.Encoding: ...
+    @overload
+    def for_perf(self, events: Iterable[str | Event | EventRequest], *, plm: int | str = ...,
+                 system_wide: bool = ...) -> perf.Groups: ...
+
+    def for_perf(self, events: str | Event | EventRequest | Iterable[str | Event | EventRequest], *,
+                 plm: int | str = Plm.PLM3, system_wide: bool = False) -> perf.Encoding | perf.Groups:
+        """Events as Linux's perf_event_open() counts them on such a processor (since August 2026).
+
+        An event as a text is an event string of libpfm 4, ``NAME[:MASK...][:u][:k][:thres=N]``; of an `EventRequest`
+        all is taken that the kernel's driver can set.
+
+        :param events: one event: its perf_event_attr and ``perf``'s spelling; several: groups that the driver counts
+            rightly, which puts the events of a group on the counters one after the other
+        :param plm: privilege levels where an event names none: user, kernel
+        :param system_wide: of groups: on the whole system
+        :raises PfmError: the driver cannot count an event, or there is no group for it; the message says why
+        """
+        from pypfm.ia64 import perf_groups  # loads libpfm 4
+
+        if isinstance(events, (str, Event, EventRequest)):
+            return perf_groups.encoded(self, events, plm)
+        return perf_groups.grouped(self, events, plm=plm, system_wide=system_wide)
 
     def _encode(self, events: Iterable[str | Event | EventRequest], request: Request, check: Check) -> Encoding:
         """Encode a request whose events are still to be filled in."""

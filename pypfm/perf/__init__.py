@@ -6,9 +6,11 @@
 from pypfm.perf.decode import Decoded
 from pypfm.perf.encoding import AverageLatency, Encoding
 from pypfm.perf.events import Event, Modifier, Umask
+from pypfm.perf.groups import Groups
 from pypfm.perf.offcore import OffcoreValue
 from pypfm.perf.pmu import Goldmont, Perf, Pmu
 
 __all__ = [
-    "AverageLatency", "Decoded", "Encoding", "Event", "Goldmont", "Modifier", "OffcoreValue", "Perf", "Pmu", "Umask",
+    "AverageLatency", "Decoded", "Encoding", "Event", "Goldmont", "Groups", "Modifier", "OffcoreValue", "Perf", "Pmu",
+    "Umask",
 ]

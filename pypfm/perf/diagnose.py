@@ -12,13 +12,15 @@ from pypfm._c.mirror import string
 from pypfm._c.pfm4 import lib
 from pypfm.errors import Pfm4Error, Pfm4EventNotFoundError, Pfm4ValueError, listed, shown
 from pypfm.perf.events import error_name
+from pypfm.perf.formats import format_of
 from pypfm.perf.strings import not_found, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pypfm.perf.events import Event
-    from pypfm.perf.strings import Events
+    from pypfm.perf.formats import format_of
+from pypfm.perf.strings import Events
 
 __all__ = ["error", "error_name", "not_found", "split"]
 
@@ -98,6 +100,17 @@ def _of_another(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Err
                      ": ".join(part for part in (event.name, what, meaning, rule) if part))
 
 
+def _not_driven(pmu: Events, event: Event) -> str:
+    """Why the kernel's driver does not count an event that has a code."""
+    bit = next((bit for name, bit, _ in format_of(pmu.name).fields if name == "umask"), 0)
+    umask = event.code >> 8  # of IA-64
+    if (cut := umask << bit & pmu.not_in_config):
+        return (f"the kernel's driver cuts bit {cut.bit_length() - 1} of the code, which its unit mask {umask:#x}"
+                " needs: it would count another event")
+    return ("the kernel's driver drives counters alone, and not the registers (EAR, trace buffer) that this event"
+            " needs, too")
+
+
 def error(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
     """The exception for a return code of the C library."""
     return (_of_ours if pmu.library is None else _of_another)(pmu, text, os, plm, code)
@@ -119,9 +132,8 @@ def _of_ours(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
         return Pfm4Error(code, name, text, f"{meaning}: {len(tokens) - 1} attributes;"
                                            f" at most {lib.PFM4_MAX_ENTRIES} can be given")
     event = pmu[tokens[0]]
-    if name == "PFM_ERR_NOTSUPP" and os != lib.PFM_OS_NONE and pmu.tried(text, lib.PFM_OS_NONE, plm) == 0:
-        return Pfm4Error(code, name, event.name, f"{event.name}: the kernel's driver drives counters alone, and not"
-                                                 " the registers (EAR, trace buffer) that this event needs, too")
+    if name == "PFM_ERR_NOTSUPP" and os != lib.PFM_OS_NONE:
+        return Pfm4Error(code, name, event.name, f"{event.name}: {_not_driven(pmu, event)}")
     bad = _first_bad(pmu, tokens, os)
     parts = [bad] if bad is not None else _culprits(pmu, tokens, os, plm, code)
     rules: dict[str, Callable[[], str]] = {

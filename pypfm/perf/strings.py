@@ -36,7 +36,7 @@ class Events(EventTable[Event]):
 
     @property
     def library(self) -> str | None:
-        """The file of the library that knows the PMU; None: our own."""
+        """The file of the library that knows the PMU, or None for our own."""
         return self._tables.library
 
     @property
@@ -76,6 +76,11 @@ class Events(EventTable[Event]):
         else:
             layer = expect_choice(expect_int(os, "os"), OS_LAYERS.values(), "os")
         return self._tables.modifiers(self.index(event), layer)
+
+    @property
+    def not_in_config(self) -> int:
+        """Bits of a code that the kernel's driver cuts."""
+        return self._tables.not_in_config
 
     # ---- event strings ----
 

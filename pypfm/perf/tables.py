@@ -41,6 +41,7 @@ class Tables(ABC):
     :ivar num_counters: generic counters; 0 of events of the kernel
     :ivar count: events
     :ivar library: file of the library; None: our own
+    :ivar not_in_config: bits of a code that the kernel's driver cuts
     """
 
     name: str
@@ -48,6 +49,7 @@ class Tables(ABC):
     num_counters: int
     count: int
     library: str | None = None
+    not_in_config: int = 0
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tables) and (self.name, self.library) == (other.name, other.library)
@@ -69,7 +71,7 @@ class Tables(ABC):
 
     @abstractmethod
     def modifiers(self, index: int, os: int) -> list[Modifier]:
-        """The modifiers of an event for an interface (PFM_OS_...)."""
+        """The modifiers of an event for an interface, a number of PFM_OS_NONE and the others."""
 
     @abstractmethod
     def parse(self, text: bytes, os: int) -> int:
@@ -98,6 +100,7 @@ class OwnTables(Tables):
         self.name = name
         self.model_name = string(pmu.desc)
         self.num_counters = int(pmu.num_cntrs)
+        self.not_in_config = int(pmu.not_in_config)
         self.count = int(pmu.table.count) if pmu.table else 0
 
     def find(self, name: bytes) -> int:

@@ -181,6 +181,10 @@ def test_no_python_and_no_tables(tmp_path: Path) -> None:
     done = run(needs("cmake"), "-S", ROOT, "-B", tmp_path, "-DCMAKE_DISABLE_FIND_PACKAGE_Python=ON", env=clean_env(**NINJA))
     assert done.returncode != 0
     assert "-DPYPFM_TABLES=DIR builds" in done.stderr
+    done = run(needs("cmake"), "-S", ROOT, "-B", tmp_path / "empty", f"-DPYPFM_TABLES={tmp_path}", "-DPYPFM_TESTS=OFF",
+               env=clean_env(**NINJA))
+    assert done.returncode != 0
+    assert "another build of this version has it in its directory tables" in " ".join(done.stderr.split())
 
 
 def test_as_a_part_of_another_project(tmp_path: Path) -> None:
