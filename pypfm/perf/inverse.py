@@ -36,7 +36,7 @@ _MOST_LEARNT = 16  # unit masks of an event with which a modifier is tried
 _VALUES = (0, *(1 << n for n in range(WIDTH)))  # of a modifier that is a number
 _MOST_STRANGE = 1  # bits of a unit mask's own that a code need not have
 _MOST_SHARED = 6  # switches that change the same bits
-_MOST_REQUIRED = 1 << 16  # the largest value that is tried for a modifier which has to be given
+_NEEDED = (1, 16)  # values that are tried of a modifier which has to be given
 
 # The codes of an event, or what perf_event is given for it, as one number: 64 bits each, the first one lowest.
 Word = int
@@ -58,10 +58,14 @@ class Match(NamedTuple):
 
 
 class _Base(NamedTuple):
-    """An event with unit masks: what it encodes to with modifiers as they are if none is given."""
+    """An event with unit masks: what it encodes to with modifiers as they are if none is given.
+
+    :ivar needed: a modifier without which it is refused, and a value
+    """
 
     text: str
     word: Word
+    needed: Mapping[str, int]
 
 
 class _Setting(NamedTuple):
@@ -110,13 +114,10 @@ class _EventCodes:
         self._umasks = [u.name for u in event.umasks]
         self._modifiers = [m for m in tables.modifiers(index, os) if m.name not in _OF_NO_CODE]
         self._plain = _levels(self._modifiers)
-        self._needed: tuple[str, int] | None = None  # a modifier without which nothing is encoded, and a value
+        self._needs: list[dict[str, int]] = []  # what some unit masks are refused without
         self.bases = list(self._found_bases())
         found = [s for s in map(self._setting, self._modifiers) if s is not None] if self.bases else []
         self.settings = [s.without(reduce(or_, (o.bits for o in found if o is not s), 0)) for s in found]
-        if self._needed is not None:  # of which the bases have a value
-            value: Word = reduce(or_, (s.own for s in self.settings if self._is_needed(s.name)), 0)
-            self.bases = [_Base(b.text, b.word & ~value) for b in self.bases]
         self.bits: Word = reduce(or_, (s.bits for s in self.settings), 0)
         paired = list(self._encoded(self._some_pairs()))
         shown = [base.word for base in (*self.bases, *paired)]
@@ -132,32 +133,39 @@ class _EventCodes:
         return self._tables.make(utf8(text), self._os, lib.PFM_PLM3)[1]
 
     def _text(self, text: str, changed: Mapping[str, int]) -> str:
-        """A string with all levels, the modifier that is needed, and some others."""
-        needed = {} if self._needed is None else dict([self._needed])
-        return text + "".join(f":{name}={value}" for name, value in {**self._plain, **needed, **changed}.items())
+        """A string with all levels, and some other modifiers."""
+        return text + "".join(f":{name}={value}" for name, value in {**self._plain, **changed}.items())
 
     def _word(self, text: str, changed: Mapping[str, int] = {}) -> Word | None:
         made = self._made(self._text(text, changed))
         return None if made is None else _word_of(made, self._os)
 
+    def _with(self, base: _Base, changed: Mapping[str, int]) -> Word | None:
+        return self._word(base.text, {**base.needed, **changed})
+
     def _found_bases(self) -> Iterator[_Base]:
         texts = [self.name, *(f"{self.name}:{u}" for u in self._umasks)]
-        found = list(self._encoded(texts)) or list(self._encoded(self._pairs()))
-        if not found:  # a modifier has to be given
-            for modifier in self._modifiers:
-                value = 1
-                while not found and value <= (1 if modifier.is_switch else _MOST_REQUIRED):
-                    self._needed = modifier.name, value
-                    found, value = list(self._encoded(texts)), value * 2
-                if found:
-                    break
+        found = list(self._encoded(texts))
         yield from found
+        refused = set(texts if self._umasks or not found else ()) - {base.text for base in found}
+        numbers = [m.name for m in self._modifiers if not m.is_switch]
+        for needed in ({number: value} for number in numbers for value in _NEEDED):
+            words = {text: self._word(text, needed) for text in texts if text in refused}
+            with_it = [_Base(text, word, needed) for text, word in words.items() if word is not None]
+            if with_it:
+                self._needs.append(needed)
+                refused -= {base.text for base in with_it}
+                yield from with_it
+        if len(refused) == len(texts):
+            yield from self._encoded(self._pairs())
 
     def _encoded(self, texts: Iterable[str]) -> Iterator[_Base]:
         for text in texts:
-            word = self._word(text)
-            if word is not None:
-                yield _Base(text, word)
+            for needed in ({}, *self._needs):
+                word = self._word(text, needed)
+                if word is not None:
+                    yield _Base(text, word, needed)
+                    break
 
     def _pairs(self) -> Iterator[str]:
         if len(self._umasks) <= _MOST_PAIRED:
@@ -172,32 +180,33 @@ class _EventCodes:
     # ---- what modifiers change ----
 
     def _setting(self, modifier: Modifier) -> _Setting | None:
+        name = modifier.name
+        bases = sorted(self.bases, key=lambda base: name not in base.needed)[:_MOST_LEARNT]
         if modifier.is_switch:
-            return self._switch(modifier.name)
-        for base in self.bases[:_MOST_LEARNT]:  # one whose unit mask does not fix the modifier
-            words = self._of_values(base.text, modifier.name)
-            if setting := _number(modifier.name, base.word, words):
+            return self._switch(name, bases)
+        for base in bases:  # one whose unit mask does not fix the modifier
+            if setting := _number(name, base.word, self._of_values(base, name)):
                 return setting
         return None
 
-    def _of_values(self, text: str, name: str) -> dict[int, Word]:
+    def _of_values(self, base: _Base, name: str) -> dict[int, Word]:
         """What values of a modifier give, up to the first one that is too large."""
         words: dict[int, Word] = {}
         for value in _VALUES:
-            word = self._word(text, {name: value})
+            word = self._with(base, {name: value})
             if word is not None:
                 words[value] = word
             elif any(words):
                 break
         return words
 
-    def _switch(self, name: str) -> _Setting | None:
+    def _switch(self, name: str, bases: Iterable[_Base]) -> _Setting | None:
         """A switch; one that is refused alone may need a number, as an edge does a threshold."""
         numbers = [m.name for m in self._modifiers if not m.is_switch]
         for beside in ({}, *({number: 1} for number in numbers)):
             refused = True
-            for base in self.bases[:_MOST_LEARNT]:
-                off, on = (self._word(base.text, {**beside, name: value}) for value in (0, 1))
+            for base in bases:
+                off, on = (self._with(base, {**beside, name: value}) for value in (0, 1))
                 if off is not None and on is not None:
                     refused = False
                     if bits := off ^ on:
@@ -233,7 +242,7 @@ class _EventCodes:
         changed: dict[str, int | None] = {}
         differs = (base.word ^ word) & given
         for setting in self.settings:
-            if differs & (setting.bits if setting.off is None else setting.own) or self._is_needed(setting.name):
+            if differs & (setting.bits if setting.off is None else setting.own) or setting.name in base.needed:
                 changed[setting.name] = setting.read(word)
         direct = {name: value for name, value in changed.items() if value is not None}
         for values in ([direct] if len(direct) == len(changed) else []) + self._together(direct, differs):
@@ -242,9 +251,6 @@ class _EventCodes:
             if made is not None and not (_word_of(made, self._os) ^ word) & given:
                 return Match(made.event, self.name, made.string, text)
         return None
-
-    def _is_needed(self, name: str) -> bool:
-        return self._needed is not None and self._needed[0] == name
 
     def _together(self, direct: Mapping[str, int], differs: Word) -> list[dict[str, int]]:
         """Values to try where switches change the same bits: one of them alone does not show what it is set to."""
