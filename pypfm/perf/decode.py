@@ -1,4 +1,7 @@
-"""From the codes of Goldmont, and types and configs of perf_event, to canonical event strings."""
+"""From the codes of PMUs, and types and configs of perf_event, to canonical event strings.
+
+glm and perf have rules of their own here; of all other PMUs the tables are turned round (`pypfm.perf.inverse`).
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,21 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import cache
 from itertools import product
+from typing import TYPE_CHECKING
 
 from pypfm.common.arguments import expect_type, expect_word
-from pypfm.common.value import Value, said
+from pypfm.common.value import HIDDEN, Value, said
 from pypfm.errors import DecodeError, Pfm4Error, shown
 from pypfm.perf.encoding import Encoding
-from pypfm.perf.events import Event, Os
-from pypfm.perf.formats import PERFEVTSEL
+from pypfm.perf.events import OS_LAYERS, Event, Os
+from pypfm.perf.formats import PERFEVTSEL, format_of
+from pypfm.perf.inverse import WIDTH, Inverse, Match, inverse, joined
 from pypfm.perf.offcore import LATENCY, OffcoreValue
 from pypfm.perf.offcore import decode as offcore_value
 from pypfm.perf.pmu import Goldmont, Perf, Pmu, RawPerf
+
+if TYPE_CHECKING:
+    from os import PathLike
 
 __all__ = ["TYPES", "VALUES", "Candidate", "Decoded", "decode_codes"]
 
@@ -28,6 +36,11 @@ _NO_EVENT = {
     5: "a breakpoint: its address is in bp_addr; it has no event string",
 }
 _LEVELS = {"u": "exclude_user", "k": "exclude_kernel", "h": "exclude_hv"}
+_CODES = ("code", "code1", "code2", "code3")
+_CONFIGS = ("config", "config1", "config2")
+_FLAGS = ("exclude_user", "exclude_kernel", "exclude_hv")
+# Names of the values of a PMU without rules here.
+_ANY = (*_CODES, "type", *_CONFIGS, *_FLAGS)
 # Names of the values of a PMU.
 VALUES = {
     "glm": ("code", "offcore", "type", "config", "config1", "exclude_user", "exclude_kernel", "exclude_hv"),
@@ -56,32 +69,35 @@ class Candidate(Value):
 
 
 class Decoded(Value):
-    """Codes of glm or perf and the events that they can mean.
+    """Codes of a PMU of libpfm 4 and the events that they can mean.
 
     :ivar values: what was given, by name
     :ivar os: interface whose strings and codes these are: none (raw codes) or perf_event
-    :ivar fields: bit-fields of the event select register (glm)
-    :ivar offcore: the offcore register by the names of its bits
+    :ivar fields: bit-fields of the register that the first code is the value of, where they are known
+    :ivar offcore: the offcore register of glm by the names of its bits
+    :ivar library: the libpfm 4 that knows the PMU; None: ours
     """
 
-    pmu: str = field(metadata=said(enum=VALUES))
+    pmu: str
     values: Mapping[str, int] = field(metadata=said(hex=True, what="value"))
     os: Os = field(metadata=said(enum=("none", "perf_event")))
     fields: Mapping[str, int] = field(metadata=said(hex=True, what="field"))
     offcore: OffcoreValue | None
     candidates: tuple[Candidate, ...]
     notes: tuple[str, ...]
+    library: str | None = field(default=None, metadata=HIDDEN)
 
     def encode(self, candidate: Candidate) -> Encoding:
         """Encode a candidate: its values are those that were decoded."""
         expect_type(candidate, Candidate, "candidate")
-        return _pmu(candidate.string.partition("::")[0]).encode(candidate.request, os=self.os, check="reference")
+        pmu = _pmu(candidate.string.partition("::")[0], self.library)
+        return pmu.encode(candidate.request, os=self.os, check="reference")
 
 
 @cache
-def _pmu(name: str) -> Pmu:
+def _pmu(name: str, library: str | None = None) -> Pmu:
     classes: dict[str, Callable[[], Pmu]] = {"glm": Goldmont, "perf": Perf, "perf_raw": RawPerf}
-    return classes[name]()
+    return Pmu(name, library=library) if library is not None or name not in classes else classes[name]()
 
 
 def _selections(event: Event) -> Iterator[str]:
@@ -112,30 +128,36 @@ def _named(pmu: str) -> dict[tuple[int, int], dict[str, tuple[str, tuple[str, ..
     return found
 
 
-def decode_codes(pmu: str, given: Mapping[str, int]) -> Decoded:
-    """Decode values of glm or perf.
+def decode_codes(pmu: str, given: Mapping[str, int], library: str | PathLike[str] | None = None) -> Decoded:
+    """Decode values of a PMU of libpfm 4.
 
+    :param library: that knows the PMU; None: ours
     :raises DecodeError: a name is unknown, a value does not fit, or they do not go together
+    :raises LibraryError: the library cannot be loaded, or is no libpfm 4
     """
     values = {}
     expect_type(given, Mapping, "registers")
+    names = VALUES.get(pmu, _ANY) if library is None else _ANY
     for text, value in given.items():
         expect_type(text, str, "name of a value")
         name = text.lower()
-        if name not in VALUES[pmu]:
-            raise DecodeError(f"{pmu} has no value {shown(text)}; it has {', '.join(VALUES[pmu])}")
+        if name not in names:
+            raise DecodeError(f"{pmu} has no value {shown(text)}; it has {', '.join(names)}")
         if name in values:
             raise DecodeError(f"{name} is given twice")
         values[name] = expect_word(name, value)
-    raw = {"code", "offcore"} & set(values)
-    of_perf = set(values) - {"code", "offcore"}
+    raw = {*_CODES, "offcore"} & set(values)
+    of_perf = set(values) - raw
     if raw and of_perf:
         raise DecodeError(
             f"{', '.join(sorted(raw))} and {', '.join(sorted(of_perf))}: give raw codes or fields of perf_event")
     if not raw and "config" not in values:
         given_too = f"{', '.join(sorted(of_perf))} without " if of_perf else "neither code nor "
         raise DecodeError(f"{given_too}config: nothing to decode")
-    return {"glm": _glm, "perf": _perf}[pmu](values, "perf_event" if of_perf else "none")
+    os: Os = "perf_event" if of_perf else "none"
+    if library is None and pmu in VALUES:
+        return {"glm": _glm, "perf": _perf}[pmu](values, os)
+    return _any(Pmu(pmu, library=library), values, os)
 
 
 def _levels(values: dict[str, int], letters: str) -> list[str]:
@@ -284,3 +306,79 @@ def _kernel(kind: int, config: int, values: dict[str, int], os: Os) -> Iterator[
         made = _tried("perf", iter([request]), os, (config,), aliases)
         if made is not None:
             yield made
+
+
+# ---- any other PMU -------------------------------------------------------------------------
+
+
+def _any(pmu: Pmu, values: dict[str, int], os: Os) -> Decoded:
+    """What the tables say, turned round."""
+    names: tuple[str, ...] = _CODES if os == "none" else _CONFIGS
+    if names[0] not in values:
+        raise DecodeError(f"{', '.join(sorted(values))} without {names[0]}: nothing to decode")
+    tables = inverse(pmu.tables, OS_LAYERS[os])
+    word, given = _word(values, os)
+    matches = list(tables.find(word, given))
+    notes = []
+    if not matches and (several := _first_alone(tables, values, os)):
+        known = [name for name in names if name in values]
+        notes.append(f"{' and '.join(known)} {'is' if len(known) == 1 else 'are'} also of {', '.join(several)}, with"
+                     f" another value of what is not given: {', '.join(n for n in names[1:] if n not in values)}")
+    elif not matches:
+        notes = _why_nothing(pmu, tables, values, os)
+    fields = format_of(pmu.name).read(values[names[0]]) if pmu.library is None else {}
+    return Decoded(pmu.name, values, os, fields, None, _candidates(pmu, matches), tuple(notes), pmu.library)
+
+
+def _word(values: Mapping[str, int], os: Os) -> tuple[int, int]:
+    """The values as one number, and which of its bits are given: what is not is 0, but for the type."""
+    if os == "none":
+        return joined(values.get(name, 0) for name in _CODES), joined([_ALL] * len(_CODES))
+    flags = sum(bool(values.get(name, 0)) << bit for bit, name in enumerate(_FLAGS))
+    word = joined([*(values.get(name, 0) for name in _CONFIGS), flags, values.get("type", 0)])
+    return word, joined([*[_ALL] * len(_CONFIGS), _ALL, _ALL if "type" in values else 0])
+
+
+_ALL = (1 << WIDTH) - 1
+
+
+def _first_alone(tables: Inverse, values: Mapping[str, int], os: Os) -> list[str]:
+    """The events that the values given are of, whatever the others are."""
+    word, given = _word(values, os)
+    names: tuple[str, ...] = _CODES if os == "none" else _CONFIGS
+    for place, name in enumerate(names):
+        if name not in values:
+            given &= ~(_ALL << WIDTH * place)
+    return list(dict.fromkeys(match.event for match in tables.find(word, given)))
+
+
+def _candidates(pmu: Pmu, matches: list[Match]) -> tuple[Candidate, ...]:
+    """The strings, each once, with the other names of its event."""
+    found: dict[str, Candidate] = {}
+    for match in matches:
+        string = f"{pmu.name}::{match.string}"
+        known = found.get(string) or Candidate(match.event, (), string, f"{pmu.name}::{match.request}")
+        if match.asked != match.event and match.asked not in known.aliases:
+            known = replace(known, aliases=(*known.aliases, match.asked))
+        found[string] = known
+    return tuple(found.values())
+
+
+def _why_nothing(pmu: Pmu, tables: Inverse, values: dict[str, int], os: Os) -> list[str]:
+    """Notes about values that no string gives."""
+    if not len(tables):
+        return [f"{pmu.name} has no event here that {'the kernel' if os != 'none' else 'the library'} can count: "
+                + ("the type of a PMU outside the cores is known to a kernel that has it; decode its code"
+                   if os != "none" else "its list is empty")]
+    if os != "none" and values.get("type", _RAW) != _RAW and pmu.library is None:
+        return [f"type {values['type']} ({TYPES.get(values['type'], 'of another PMU')}) is no event of the processor;"
+                f" its type is {_RAW}"]
+    word, given = _word(values, os)
+    unknown, missing = (bits & _ALL for bits in tables.beyond(word, given))
+    notes = [f"no event sets bits {unknown:#x} of the {'config' if os != 'none' else 'code'}"] if unknown else []
+    notes += [f"every event sets bits {missing:#x}, which are 0"] if missing else []
+    if os == "none" and set(values) == {"code"}:
+        as_config = inverse(pmu.tables, OS_LAYERS["perf_event"]).find(*_word({"config": values["code"]}, "perf_event"))
+        if match := next(as_config, None):
+            notes.append(f"as config of perf_event it is {pmu.name}::{match.string}")
+    return notes or ["no event of the library encodes to these values"]

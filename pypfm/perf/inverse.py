@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pypfm.perf.events import Modifier
     from pypfm.perf.tables import Made, Tables
 
-__all__ = ["WIDTH", "Inverse", "Match", "Word", "inverse"]
+__all__ = ["WIDTH", "Inverse", "Match", "Word", "inverse", "joined"]
 
 #: Bits of one word of a `Word`.
 WIDTH = 64

@@ -35,6 +35,11 @@ class Events(EventTable[Event]):
         return self._tables.name
 
     @property
+    def tables(self) -> Tables:
+        """What the library knows of it."""
+        return self._tables
+
+    @property
     def library(self) -> str | None:
         """The file of the library that knows the PMU, or None for our own."""
         return self._tables.library
