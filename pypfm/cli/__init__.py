@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 from pypfm.cli._program import Parser, say, to_the_end
+from pypfm.cli.common import whole_options
 from pypfm.errors import PfmError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _run(words: list[str], commands: Sequence[str]) -> int:
     parser = build_parser(commands)
-    args, rest = parser.parse_known_args(words)
+    args, rest = parser.parse_known_args(whole_options(words))
     if rest:
         # argparse takes positional arguments in one run only; encode may have options between events.
         if not hasattr(args, "take_rest") or any(word.startswith("-") for word in rest):

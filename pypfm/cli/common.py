@@ -6,12 +6,13 @@ import argparse
 import json
 import sys
 from importlib import import_module
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from pypfm.errors import named, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pypfm.ia64.pmu import GenericIA64, Itanium, Itanium2, Montecito
     from pypfm.perf.pmu import Pmu
@@ -33,14 +34,53 @@ PMUS = {
     "perf": ("pfm4", "perf", "Perf"),
 }
 
+#: The libpfm 4 that --library asks if it has no file.
+SYSTEM = "libpfm.so.4"
+
 __all__ = [
-    "PMUS", "Subparsers", "add_json_option", "add_pmu_option", "between", "checked", "library_of", "named",
-    "number", "on_terminal", "print_json", "selected_pmu",
+    "PMUS", "SYSTEM", "Subparsers", "add_json_option", "add_library_option", "add_pmu_option", "api_of", "asked_pmu",
+    "between", "checked", "library_of", "named", "number", "on_terminal", "print_json", "selected_pmu",
+    "whole_options",
 ]
 
 
 def add_pmu_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-p", "--pmu", choices=sorted(PMUS), required=True, help="which PMU")
+    """Add -p and --library, which brings PMUs of its own: `api_of` checks the name."""
+    parser.add_argument("-p", "--pmu", metavar=f"{{{','.join(sorted(PMUS))}}}", required=True,
+                        help="which PMU; with --library one of those that pypfm pmus --library lists")
+    add_library_option(parser)
+
+
+def add_library_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--library", nargs="?", const=SYSTEM, metavar="PATH",
+                        help=f"ask another libpfm 4: a file, or a name that the loader looks up (default: {SYSTEM})")
+
+
+def whole_options(words: Sequence[str]) -> list[str]:
+    """The words of a command line, in which --library has its file; a word after it that is none stands for itself."""
+    found = []
+    for word, after in zip_longest(words, words[1:], fillvalue="-"):
+        is_file = "/" in after or ".so" in after
+        found.append(f"--library={SYSTEM}" if word == "--library" and not is_file else word)
+    return found
+
+
+def api_of(args: argparse.Namespace) -> str:
+    """The API of the PMU that was asked for, pfm3 or pfm4; a name that there is not is wrong usage."""
+    if args.library is not None:
+        return "pfm4"
+    if args.pmu not in PMUS:
+        known = ", ".join(repr(name) for name in sorted(PMUS))
+        args.usage_error(f"argument -p/--pmu: invalid choice: {shown(args.pmu)} (choose from {known})")
+    return library_of(args.pmu)
+
+
+def asked_pmu(args: argparse.Namespace, *more: object, **keywords: object) -> Any:
+    """The PMU that was asked for."""
+    if args.library is None:
+        return selected_pmu(args.pmu, *more, **keywords)
+    from pypfm.perf import Pmu
+    return Pmu(args.pmu, library=args.library)
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from pypfm.cli.common import (
     Subparsers,
     add_json_option,
     add_pmu_option,
-    library_of,
+    api_of,
     named,
     number,
     on_terminal,
@@ -27,18 +28,23 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser"]
 
+_SPELLED = re.compile("r([0-9a-f]{1,16})(?::([ukh]+))?", re.IGNORECASE)  # of perf: a raw config in hexadecimal
+_LEVELS = {"u": "exclude_user", "k": "exclude_kernel", "h": "exclude_hv"}
 _LONGEST = 1 << 24  # characters: no encoding takes a hundredth of it, and /dev/zero has no end
 
 _EPILOG = """\
 Registers of the IA-64 PMUs: PMC4, PMD48, IBR0, DBR1 ...  Those that belong
-together are read together: give all that there are.  glm and perf: code and offcore,
-or config, config1, type and exclude_user, exclude_kernel, exclude_hv of perf_event.
-Values are decimal or 0x hexadecimal.
+together are read together: give all that there are.  PMUs of libpfm 4: code, code1,
+code2 (glm: code and offcore), or config, config1, config2, type and exclude_user,
+exclude_kernel, exclude_hv of perf_event.  Values are decimal or 0x hexadecimal.  A number
+alone, or perf's r5100c0, is a code, the next one code1; with --perf it is a config.
 
   pypfm decode -p itanium2 PMC4=0x1228
   pypfm decode -p montecito PMD38=2 PMD39=0x1 PMD48=0x4000000000001235 --etb
   pypfm decode -p glm code=0x5101b7 offcore=0x18000
   pypfm decode -p perf type=3 config=0x10000
+  pypfm decode -p mont --perf 0x1200
+  pypfm decode -p skl --library r5100c0
   pypfm encode -p itanium2 CPU_CYCLES | pypfm decode -p itanium2 -
 """
 
@@ -52,7 +58,8 @@ def add_parser(commands: Subparsers) -> None:
     add_json_option(parser)
     add = parser.add_argument
     add("registers", nargs="*", metavar="REG=VALUE",
-        help="register and its value; - reads what pypfm encode --json wrote from standard input")
+        help="register and its value, or a code; - reads what pypfm encode --json wrote from standard input")
+    add("--perf", action="store_true", help="numbers are raw configs of the kernel's driver (perf stat -e r...)")
     add("--from", dest="file", metavar="FILE", help="read what pypfm encode --json wrote from a file")
     add("--svg", metavar="FILE", help="write the picture to a file")
     mode = parser.add_mutually_exclusive_group()
@@ -84,7 +91,10 @@ def _decoded(args: argparse.Namespace) -> Decoded | perf.Decoded:
     from pypfm.decoding import decode
     from pypfm.ia64.models import MODELS
 
-    if (args.etb or args.ipear) and (library_of(args.pmu) == "pfm4" or MODELS[args.pmu].ipear is None):
+    api = api_of(args)
+    if args.perf and args.library is None and args.pmu in MODELS:
+        api, args.pmu = "pfm4", MODELS[args.pmu].tag
+    if (args.etb or args.ipear) and (api == "pfm4" or MODELS[args.pmu].ipear is None):
         args.usage_error(f"--{'etb' if args.etb else 'ipear'} is an option of montecito, not of {args.pmu}")
     registers: dict[str, int] = {}
     pmds: list[int] | None = None
@@ -93,14 +103,47 @@ def _decoded(args: argparse.Namespace) -> Decoded | perf.Decoded:
         args.usage_error("- and --from: give one")
     for file in files:
         source = "standard input" if file == "-" else named(file)
-        registers, pmds = _of_encode(args.pmu, _read(file, source), source)
+        registers, pmds = _of_encode(args.pmu, api, _names(args), _read(file, source), source)
     for word in args.registers:
-        if word != "-":
+        if api == "pfm4" and (code := _code(word, args.perf)):
+            _add_codes(args, registers, code)
+        elif word != "-":
             _add(args, registers, word)
     if not registers:
         args.usage_error("nothing to decode: give REG=VALUE, or - to read what pypfm encode wrote")
     pmu: str = args.pmu
+    if args.library is not None or (api == "pfm4" and args.perf):
+        from pypfm.perf.decode import decode_codes
+        return decode_codes(pmu, registers, args.library)
     return decode(pmu, registers, etb=args.etb, ipear=args.ipear, pmds=pmds)
+
+
+def _names(args: argparse.Namespace) -> tuple[str, ...]:
+    """What the codes of an event are called, in their order."""
+    if args.perf:
+        return "config", "config1", "config2"
+    return ("code", "offcore") if args.pmu == "glm" and args.library is None else ("code", "code1", "code2", "code3")
+
+
+def _code(word: str, perf: bool) -> dict[str, int]:
+    """What a number, or a raw event as perf spells it, says: under "" its value, and flags; of other words nothing."""
+    if match := _SPELLED.fullmatch(word):
+        levels: str | None = match[2]
+        if levels is None:
+            return {"": int(match[1], 16)}
+        return {"": int(match[1], 16), **{_LEVELS[c]: int(c not in levels.lower()) for c in _LEVELS}} if perf else {}
+    try:
+        return {"": number(word)}
+    except ValueError:
+        return {}
+
+
+def _add_codes(args: argparse.Namespace, registers: dict[str, int], code: dict[str, int]) -> None:
+    """Add a code by the first name that none has yet."""
+    name = next((name for name in _names(args) if name not in registers), None)
+    if name is None:
+        args.usage_error(f"argument REG=VALUE: {len(_names(args)) + 1} codes; an event has {len(_names(args))} at most")
+    registers |= {name if key == "" else key: value for key, value in code.items()}
 
 
 def _add(args: argparse.Namespace, registers: dict[str, int], word: str) -> None:
@@ -145,7 +188,8 @@ def _closed() -> str:
     raise OSError(errno.EBADF, "it is closed")
 
 
-def _of_encode(pmu: str, data: Any, source: str) -> tuple[dict[str, int], list[int] | None]:
+def _of_encode(pmu: str, api: str, names: tuple[str, ...], data: Any,
+               source: str) -> tuple[dict[str, int], list[int] | None]:
     """The registers, and the PMDs to read, of the output of ``pypfm encode --json``.
 
     :raises DecodeError: it is not such an output, or of another PMU
@@ -153,8 +197,8 @@ def _of_encode(pmu: str, data: Any, source: str) -> tuple[dict[str, int], list[i
     try:
         if data["pmu"] != pmu:
             raise DecodeError(f"{source} is of {shown(data['pmu'])}, not of {pmu}")
-        if library_of(pmu) == "pfm4":
-            return _of_event(data, source), None
+        if api == "pfm4":
+            return _of_event(data, names, source), None
         found = {f"PMC{r['num']}": int(r["value"], 16) for r in data["pmcs"]}
         for name, kind in (("irange", "IBR"), ("drange", "DBR")):
             if data[name] is not None:
@@ -166,12 +210,12 @@ def _of_encode(pmu: str, data: Any, source: str) -> tuple[dict[str, int], list[i
         raise DecodeError(f"{source} is not what pypfm encode --json writes") from None
 
 
-def _of_event(data: Any, source: str) -> dict[str, int]:
-    """The values of the one event of an output of ``pypfm encode -p glm`` or ``-p perf``."""
+def _of_event(data: Any, names: tuple[str, ...], source: str) -> dict[str, int]:
+    """The values of the one event of an output of ``pypfm encode`` of a PMU of libpfm 4."""
     if len(data["events"]) != 1:
         raise DecodeError(f"{source} holds {len(data['events'])} events; decode takes one")
     event = data["events"][0]
     if data["os"] == "none":
-        return {name: int(code, 16) for name, code in zip(("code", "offcore"), event["codes"], strict=False)}
-    wanted = ("type", "config", "config1", "exclude_user", "exclude_kernel", "exclude_hv")
+        return {name: int(code, 16) for name, code in zip(names, event["codes"], strict=False)}
+    wanted = ("type", "config", "config1", "config2", "exclude_user", "exclude_kernel", "exclude_hv")
     return {name: int(value, 16) for name, value in event["attr"].items() if name in wanted}

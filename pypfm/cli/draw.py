@@ -88,15 +88,17 @@ def _cover(what: str, cover: RangeCover) -> None:
 
 
 _NOT_COUNTED = "not available: the kernel's driver does not set the registers that give the event its meaning"
+_NO_SUCH_PMU = "not available: the running kernel has no such PMU"
 
 
 def encoding4(answer: perf.Encoding) -> None:
     """Print the codes of a libpfm 4 event, its register as a picture, the perf_event fields."""
     from pypfm.perf.encoding import Counted
 
+    not_counted = _NOT_COUNTED if answer.fields else _NO_SUCH_PMU
     lines = [("canonical string", answer.string), ("codes", " ".join(hex(c) for c in answer.codes)),
-             ("perf stat -e", answer.perf or _NOT_COUNTED),
-             ("perf_event_attr", _NOT_COUNTED if answer.attr is None else
+             ("perf stat -e", answer.perf or not_counted),
+             ("perf_event_attr", not_counted if answer.attr is None else
               " ".join(f"{n}={v:#x}" if v > 9 else f"{n}={v}" for n, v in answer.attr.items()))]
     if answer.offcore is not None:
         lines += answer.offcore.rows()

@@ -12,8 +12,9 @@ from pypfm.cli.common import (
     Subparsers,
     add_json_option,
     add_pmu_option,
+    api_of,
+    asked_pmu,
     checked,
-    library_of,
     number,
     on_terminal,
     print_json,
@@ -154,17 +155,19 @@ def _is_given(args: argparse.Namespace, name: str) -> bool:
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    for name in {name for names in _ONLY.values() for name in names} - set(_ONLY[args.pmu]):
+    own = _ONLY[args.pmu] if args.library is None else ("os", "open")
+    for name in {name for names in _ONLY.values() for name in names} - set(own):
         if _is_given(args, name):
             owners = [pmu for pmu, names in _ONLY.items() if name in names]
             args.usage_error(f"--{name.replace('_', '-')} is an option of {', '.join(owners)}, not of {args.pmu}")
 
 
 def run(args: argparse.Namespace) -> int:
+    api = api_of(args)
     if args.perf:
         return _run_perf(args)
     _check_options(args)
-    return _run_pfm4(args) if library_of(args.pmu) == "pfm4" else _run_pfm3(args)
+    return _run_pfm4(args) if api == "pfm4" else _run_pfm3(args)
 
 
 def _run_perf(args: argparse.Namespace) -> int:
@@ -173,14 +176,14 @@ def _run_perf(args: argparse.Namespace) -> int:
 
     if not args.events:
         args.usage_error("nothing to encode: give an event")
-    name = _IA64_OF.get(args.pmu, args.pmu)
+    name = _IA64_OF.get(args.pmu, args.pmu) if args.library is None else ""
     _check_perf_options(args, name)
     found: perf.Groups
     if name in MODELS:
         events = _events(args) if args.pmu == name else args.events
         found = selected_pmu(name).for_perf(events, plm=args.plm, system_wide=args.system_wide)
     else:
-        pmu = selected_pmu(name, **({"corrected": True} if args.corrected else {}))
+        pmu = asked_pmu(args, **({"corrected": True} if args.corrected else {}))
         found = ungrouped(pmu, args.events, plm=args.plm, system_wide=args.system_wide)
     if args.json:
         print_json(found.to_json())
@@ -263,7 +266,7 @@ def _btb(args: argparse.Namespace) -> Btb | ItaniumBtb | Etb | None:
 def _run_pfm4(args: argparse.Namespace) -> int:
     if not args.events:
         args.usage_error("nothing to encode: give an event")
-    pmu = selected_pmu(args.pmu, **({"corrected": True} if args.corrected else {}))
+    pmu = asked_pmu(args, **({"corrected": True} if args.corrected else {}))
     os: Any = args.os or ("perf_event_ext" if args.open else pmu.default_os)
     encodings = [pmu.encode(text, plm=args.plm, os=os, check=args.check) for text in args.events]
     counts = [pmu.count(text, _loop, plm=args.plm, os=os) for text in args.events] if args.open else None

@@ -9,10 +9,10 @@ from pypfm.cli.common import (
     Subparsers,
     add_json_option,
     add_pmu_option,
-    library_of,
+    api_of,
+    asked_pmu,
     on_terminal,
     print_json,
-    selected_pmu,
 )
 from pypfm.errors import shown
 
@@ -40,9 +40,9 @@ def add_parser(commands: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     qualifiers: list[str] = args.qualifiers or []
-    if qualifiers and library_of(args.pmu) != "pfm3":
+    if (api := api_of(args)) != "pfm3" and qualifiers:
         args.usage_error(f"--{qualifiers[0]}: events of {args.pmu} cannot be restricted")
-    found = [event for event in selected_pmu(args.pmu).find(args.glob)
+    found = [event for event in asked_pmu(args).find(args.glob)
              if all(getattr(event, f"supports_{q.replace('-', '_')}") for q in qualifiers)]
     if args.json:
         print_json([e.to_json() for e in found])
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         say(f"pypfm events: no event of {args.pmu} matches {shown(args.glob)}{options}\n")
     elif on_terminal(args):
         from pypfm.cli import draw
-        if library_of(args.pmu) == "pfm4":
+        if api == "pfm4":
             draw.table(["event", "code", "umasks", "description"],
                         [[e.name, hex(e.code), len(e.umasks) or "", e.description] for e in found])
         else:

@@ -8,9 +8,9 @@ from pypfm.cli.common import (
     Subparsers,
     add_json_option,
     add_pmu_option,
-    library_of,
+    api_of,
+    asked_pmu,
     print_json,
-    selected_pmu,
 )
 
 if TYPE_CHECKING:
@@ -28,16 +28,17 @@ def add_parser(commands: Subparsers) -> None:
     add_pmu_option(parser)
     add_json_option(parser)
     parser.add_argument("event", metavar="EVENT", help="its name, in upper or lower case")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(args: argparse.Namespace) -> int:
-    pmu = selected_pmu(args.pmu)
+    api = api_of(args)
+    pmu = asked_pmu(args)
     event = pmu[args.event]
     if args.json:
         print_json(event.to_json())
     else:
-        lines = _lines4(pmu, event) if library_of(args.pmu) == "pfm4" else _lines(event)
+        lines = _lines4(pmu, event) if api == "pfm4" else _lines(event)
         for name, value in lines:
             print(f"{name + ':':<15}{value}")
     return 0

@@ -8,6 +8,7 @@ from pypfm.cli.common import (
     PMUS,
     Subparsers,
     add_json_option,
+    add_library_option,
     library_of,
     on_terminal,
     print_json,
@@ -24,9 +25,11 @@ __all__ = ["add_parser"]
 class Listed(Value):
     """A PMU in the list.
 
+    :ivar library: pfm3 or pfm4, or the file of the library that was asked
     :ivar events: how many it has
     :ivar counters: numbers; the kernel's events have none
     :ivar counter_width: bits of a counter, where that is known
+    :ivar present: whether this host has it, as the library that was asked says; null of pypfm's own
     """
 
     name: str
@@ -35,24 +38,42 @@ class Listed(Value):
     events: int
     counters: tuple[int, ...]
     counter_width: int | None
+    present: bool | None = None
 
 
 def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser("pmus", help="list the PMUs", description="List the PMUs.")
+    parser = commands.add_parser("pmus", help="list the PMUs",
+                                 description="List the PMUs; of another library those that it knows, and whether this"
+                                 " host has them.")
+    add_library_option(parser)
     add_json_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    pmus = [Listed(p.name, p.model_name, library_of(p.name), len(p), p.counters, getattr(p, "counter_width", None))
-            for p in map(selected_pmu, PMUS)]
+    pmus = _own() if args.library is None else _of(args.library)
     if args.json:
         print_json([p.to_json() for p in pmus])
     elif on_terminal(args):
         from pypfm.cli import draw
-        draw.table(["PMU", "model", "library", "events", "counters"],
-                    [[p.name, p.model, p.library, p.events, len(p.counters) or "kernel"] for p in pmus])
+        draw.table(["PMU", "model", "library" if args.library is None else "present", "events", "counters"],
+                    [[p.name, p.model, p.library if p.present is None else "yes" if p.present else "no", p.events,
+                      len(p.counters) or "kernel"] for p in pmus])
     else:
         for pmu in pmus:
-            print(pmu.name)
+            print(pmu.name + ("\tpresent" if pmu.present else ""))
     return 0
+
+
+def _own() -> list[Listed]:
+    return [Listed(p.name, p.model_name, library_of(p.name), len(p), p.counters, getattr(p, "counter_width", None))
+            for p in map(selected_pmu, PMUS)]
+
+
+def _of(library: str) -> list[Listed]:
+    """The PMUs that a library knows."""
+    from pypfm.perf.foreign import foreign_pmus
+
+    file, pmus = foreign_pmus(library)
+    return [Listed(p.name, p.description, file, p.events, tuple(range(p.num_counters)), None, p.is_present)
+            for p in pmus]

@@ -173,7 +173,7 @@ class ForeignTables(Tables):
         library = _library(path)
         pmu = library.pmus.get(name.lower())
         if pmu is None:
-            raise InvalidValueError(f"PMU {shown(name)}: {named(library.file)} has {len(library.pmus)} PMUs, not it"
+            raise InvalidValueError(f"PMU {shown(name)}: {named(library.file)} knows {len(library.pmus)}, not this one"
                                     f"{nearest(name.lower(), library.pmus)}")
         given = os.fspath(path)
         self.library = os.path.abspath(given) if "/" in given else given
