@@ -34,11 +34,13 @@ PMUS = {
     "perf": ("pfm4", "perf", "Perf"),
 }
 
+#: The sub-commands that have --library with a file that may be left out.
+WITH_LIBRARY = ("pmus", "events", "info", "encode", "decode")
 #: The libpfm 4 that --library asks if it has no file.
 SYSTEM = "libpfm.so.4"
 
 __all__ = [
-    "PMUS", "SYSTEM", "Subparsers", "add_json_option", "add_library_option", "add_pmu_option", "api_of", "asked_pmu",
+    "PMUS", "SYSTEM", "WITH_LIBRARY", "Subparsers", "add_json_option", "add_library_option", "add_pmu_option", "api_of", "asked_pmu",
     "between", "checked", "library_of", "named", "number", "on_terminal", "print_json", "selected_pmu",
     "whole_options",
 ]
@@ -58,6 +60,8 @@ def add_library_option(parser: argparse.ArgumentParser) -> None:
 
 def whole_options(words: Sequence[str]) -> list[str]:
     """The words of a command line, in which --library has its file; a word after it that is none stands for itself."""
+    if words[:1] and words[0] not in WITH_LIBRARY:
+        return list(words)
     found = []
     for word, after in zip_longest(words, words[1:], fillvalue="-"):
         is_file = "/" in after or ".so" in after

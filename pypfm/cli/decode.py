@@ -120,18 +120,16 @@ def _decoded(args: argparse.Namespace) -> Decoded | perf.Decoded:
 
 def _names(args: argparse.Namespace) -> tuple[str, ...]:
     """What the codes of an event are called, in their order."""
-    if args.perf:
-        return "config", "config1", "config2"
-    return ("code", "offcore") if args.pmu == "glm" and args.library is None else ("code", "code1", "code2", "code3")
+    from pypfm.perf.decode import code_names
+    return code_names(args.pmu, "perf_event" if args.perf else "none", args.library)
 
 
 def _code(word: str, perf: bool) -> dict[str, int]:
     """What a number, or a raw event as perf spells it, says: under "" its value, and flags; of other words nothing."""
     if match := _SPELLED.fullmatch(word):
         levels: str | None = match[2]
-        if levels is None:
-            return {"": int(match[1], 16)}
-        return {"": int(match[1], 16), **{_LEVELS[c]: int(c not in levels.lower()) for c in _LEVELS}} if perf else {}
+        flags = {} if levels is None else {flag: int(key not in levels.lower()) for key, flag in _LEVELS.items()}
+        return {"": int(match[1], 16), **flags} if perf or not flags else {}
     try:
         return {"": number(word)}
     except ValueError:
@@ -140,10 +138,11 @@ def _code(word: str, perf: bool) -> dict[str, int]:
 
 def _add_codes(args: argparse.Namespace, registers: dict[str, int], code: dict[str, int]) -> None:
     """Add a code by the first name that none has yet."""
-    name = next((name for name in _names(args) if name not in registers), None)
-    if name is None:
-        args.usage_error(f"argument REG=VALUE: {len(_names(args)) + 1} codes; an event has {len(_names(args))} at most")
-    registers |= {name if key == "" else key: value for key, value in code.items()}
+    names = _names(args)
+    free = [name for name in names if name not in registers]
+    if not free:
+        args.usage_error(f"argument REG=VALUE: {len(names) + 1} codes were given; {args.pmu} takes {len(names)} at most")
+    registers |= {key or free[0]: value for key, value in code.items()}
 
 
 def _add(args: argparse.Namespace, registers: dict[str, int], word: str) -> None:

@@ -25,7 +25,7 @@ from pypfm.perf.pmu import Goldmont, Perf, Pmu, RawPerf
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["TYPES", "VALUES", "Candidate", "Decoded", "decode_codes"]
+__all__ = ["TYPES", "VALUES", "Candidate", "Decoded", "code_names", "decode_codes"]
 
 _ALWAYS = 1 << 20 | 1 << 22  # interrupt and enable, which the library always sets
 _RAW = 4
@@ -46,6 +46,12 @@ VALUES = {
     "glm": ("code", "offcore", "type", "config", "config1", "exclude_user", "exclude_kernel", "exclude_hv"),
     "perf": ("code", "type", "config", "config1", "exclude_user", "exclude_kernel", "exclude_hv"),
 }
+
+
+def code_names(pmu: str, os: Os, library: object = None) -> tuple[str, ...]:
+    """What the codes of an event are called, in their order."""
+    known = VALUES.get(pmu, _ANY) if library is None else _ANY
+    return tuple(name for name in known if name in ((*_CODES, "offcore") if os == "none" else _CONFIGS))
 
 
 class Candidate(Value):
