@@ -40,8 +40,8 @@ WITH_LIBRARY = ("pmus", "events", "info", "encode", "decode")
 SYSTEM = "libpfm.so.4"
 
 __all__ = [
-    "PMUS", "SYSTEM", "WITH_LIBRARY", "Subparsers", "add_json_option", "add_library_option", "add_pmu_option", "api_of", "asked_pmu",
-    "between", "checked", "library_of", "named", "number", "on_terminal", "print_json", "selected_pmu",
+    "PMUS", "SYSTEM", "WITH_LIBRARY", "Subparsers", "add_json_option", "add_library_option", "add_pmu_option", "api_of",
+    "asked_pmu", "between", "checked", "library_of", "named", "number", "on_terminal", "print_json", "selected_pmu",
     "whole_options",
 ]
 

@@ -141,7 +141,7 @@ def _add_codes(args: argparse.Namespace, registers: dict[str, int], code: dict[s
     names = _names(args)
     free = [name for name in names if name not in registers]
     if not free:
-        args.usage_error(f"argument REG=VALUE: {len(names) + 1} codes were given; {args.pmu} takes {len(names)} at most")
+        args.usage_error(f"argument REG=VALUE: {len(names) + 1} codes; {args.pmu} takes {len(names)} at most")
     registers |= {key or free[0]: value for key, value in code.items()}
 
 

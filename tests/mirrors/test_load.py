@@ -1,0 +1,144 @@
+"""pfm4.load(): the mirror's names on any libpfm 4."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+from foreign_library import debian, library
+from native import PFM3, PFM4
+from pypfm import pfm4
+from pypfm.errors import InvalidTypeError, InvalidValueError, LibraryError, LibraryFunctionError
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No variable of libpfm, and our library not initialised."""
+    for name in [n for n in os.environ if n.startswith("LIBPFM_")]:
+        monkeypatch.delenv(name)
+    pfm4.pfm_terminate()
+    yield
+    pfm4.pfm_terminate()
+
+
+def test_all_names_are_there() -> None:
+    theirs = pfm4.load(PFM4.path)
+    assert set(theirs.__all__) == set(pfm4.__all__)
+    for name in pfm4.__all__:
+        ours, other = getattr(pfm4, name), getattr(theirs, name)
+        if isinstance(ours, FunctionType) and name.startswith("pfm_"):
+            assert other is not ours
+            assert (other.__doc__, other.__name__) == (ours.__doc__, name)
+        elif name not in ("lib", "load"):
+            assert other is ours or other == ours or name.startswith(("PFM_M", "perf_event_open"))
+    assert theirs.PFM_MAJ_VERSION(theirs.pfm_get_version()) == 4
+    assert theirs.library == str(PFM4.path.resolve())
+
+
+def test_loading_twice_is_the_same_object() -> None:
+    theirs = pfm4.load(PFM4.path)
+    assert pfm4.load(str(PFM4.path)) is theirs is pickle.loads(pickle.dumps(theirs))
+    assert repr(theirs) == f"<pypfm.pfm4 of {PFM4.path.resolve()}>"
+
+
+@pytest.mark.usefixtures("plain")
+def test_two_copies_and_ours_have_states_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the same name and soname; one is initialised with variables, the others are not."""
+    copies = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        copies.append(pfm4.load(shutil.copy(debian(), tmp_path / name / "libpfm.so.4")))
+    first, second = copies
+    assert first is not second
+    assert first.library != second.library
+    text = "skl::INST_RETIRED:ANY_P"
+    monkeypatch.setenv("LIBPFM_ENCODE_INACTIVE", "1")
+    assert first.pfm_initialize() == 0
+    monkeypatch.delenv("LIBPFM_ENCODE_INACTIVE")
+    assert first.pfm_find_event(text) > 0
+    assert second.pfm_find_event(text) == pfm4.pfm_find_event(text) == pfm4.PFM_ERR_NOINIT
+    assert second.pfm_initialize() == 0
+    assert pfm4.pfm_find_event(text) == pfm4.PFM_ERR_NOINIT
+    arguments = [module.pfm_pmu_encode_arg_t() for module in copies]
+    assert [module.pfm_get_os_event_encoding(text, 8, 0, arg) for module, arg in zip(copies, arguments, strict=True)] == [
+        0, pfm4.PFM_ERR_NOTFOUND]
+    assert arguments[0].codes[0] == 0x5100C0
+    system = pfm4.load("libpfm.so.4")  # not what the process has loaded of that name before
+    assert not Path(system.library).is_relative_to(tmp_path)
+    for module in (*copies, system):
+        module.pfm_terminate()
+
+
+@pytest.mark.usefixtures("plain")
+def test_what_c_allocates_is_python_s() -> None:
+    theirs: Any = pfm4.load(debian())
+    assert theirs.pfm_initialize() == 0
+    text = "perf::CYCLES"
+    arg, fstr = theirs.pfm_pmu_encode_arg_t(), theirs.c_char_p()
+    arg.fstr = theirs.byref(fstr)
+    assert theirs.pfm_get_os_event_encoding(text, theirs.PFM_PLM3, theirs.PFM_OS_NONE, arg) == 0
+    assert fstr.value == "perf::PERF_COUNT_HW_CPU_CYCLES"
+    codes, count, fstr = theirs.c_uint64_array(), theirs.c_int(), theirs.c_char_p()
+    assert theirs.pfm_get_event_encoding(text, 8, fstr, None, codes, count) == 0
+    assert codes.value == [0]
+    attr, fstr = theirs.perf_event_attr(size=128), theirs.c_char_p()
+    assert theirs.pfm_get_perf_event_encoding(text, 8, attr, fstr, None) == 0
+    assert (attr.type, attr.config, attr.exclude_kernel) == (0, 0, 1)
+    theirs.pfm_terminate()
+
+
+def test_arguments_are_checked_as_of_ours() -> None:
+    theirs: Any = pfm4.load(PFM4.path)
+    with pytest.raises(TypeError, match=r"pfm_get_pmu_info\(\): output wants pfm_pmu_info_t, not int"):
+        theirs.pfm_get_pmu_info(1, 3)
+    with pytest.raises(ValueError, match=r"pfm_find_event\(\): str is a C string, which cannot hold a NUL"):
+        theirs.pfm_find_event("a\0b")
+    with pytest.raises(AttributeError, match="no 'pfm4_parse'"):
+        _ = theirs.lib.pfm4_parse
+
+
+def test_a_function_that_is_not_there_is_one_error_when_it_is_called(tmp_path: Path) -> None:
+    path = library(tmp_path, "LACKS")
+    theirs: Any = pfm4.load(path)
+    assert theirs.pfm_initialize() == 0
+    said = f"{path} has no %s\\(\\), which libpfm 4.13.0 has; a newer libpfm 4 is needed"
+    with pytest.raises(LibraryFunctionError, match=said % "pfm_get_perf_event_encoding"):
+        theirs.pfm_get_perf_event_encoding("toy::CYCLES", 8, None, None, None)
+    for _ in range(2):
+        with pytest.raises(LibraryFunctionError, match=said % "pfm_get_event_encoding"):
+            theirs.pfm_get_event_encoding("toy::CYCLES", 8, None, None, None, None)
+    assert not hasattr(theirs.lib, "pfm_get_event_encoding")
+    assert theirs.pfm_find_event("toy::CYCLES") == 7
+
+
+@pytest.mark.parametrize(("path", "error", "said"), [
+    ("/no/such/libpfm.so.4", LibraryError, r"cannot be loaded: .*No such file"),
+    ("/etc/passwd", LibraryError, "/etc/passwd cannot be loaded: it is no ELF file"),
+    ("/", LibraryError, "cannot be loaded: it is a directory"),
+    ("libc.so.6", LibraryError, r"libc.so.6 is no libpfm 4: it has no pfm_get_pmu_info\(\)"),
+    (PFM3.path, LibraryError, "is a libpfm 3, not a libpfm 4"),
+    ("libpfm-of-nobody.so.9", LibraryError, r"cannot be loaded: .*No such file"),
+    ("", InvalidValueError, "expected a file or its name"),
+    ("a\0b", InvalidValueError, "expected a file or its name"),
+    (4, InvalidTypeError, r"library: expected str or PathLike, not int \(4\)"),
+    (b"libpfm.so.4", InvalidTypeError, "library: expected str or PathLike, not bytes"),
+    (None, InvalidTypeError, "library: expected str or PathLike, not NoneType"),
+])
+def test_what_is_no_libpfm_4(path: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        pfm4.load(path)
+
+
+def test_a_library_of_another_machine(tmp_path: Path) -> None:
+    data = bytearray(PFM4.path.read_bytes())
+    data[18:20] = (50).to_bytes(2, "little")
+    (tmp_path / "libpfm.so.4").write_bytes(data)
+    with pytest.raises(LibraryError, match="it is for another machine: IA-64"):
+        pfm4.load(tmp_path / "libpfm.so.4")
