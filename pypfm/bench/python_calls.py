@@ -34,6 +34,7 @@ _STARTS = {
     "import Goldmont": ["-c", "from pypfm import Goldmont"],
     "pypfm --version": ["-m", "pypfm", "--version"],
     "pypfm encode": ["-m", "pypfm", "encode", "-p", "itanium2", "CPU_CYCLES"],
+    "pypfm decode": ["-m", "pypfm", "decode", "-p", "mont", "code=0x2001208"],
 }
 
 

@@ -29,6 +29,7 @@ __all__ = ["WIDTH", "Inverse", "Match", "Word", "inverse", "joined"]
 #: Bits of one word of a `Word`.
 WIDTH = 64
 _WORD = (1 << WIDTH) - 1
+_HYPERVISOR = 1 << 3 * WIDTH + 2  # exclude_hv, see `_word_of`
 _LEVELS = ("u", "k", "h")  # modifiers that are always said: else the caller's levels would count
 _OF_NO_CODE = ("mg", "mh")  # modifiers for members of perf_event_attr that are not looked at
 _MOST_PAIRED = 96  # unit masks of an event that are tried two by two
@@ -114,6 +115,8 @@ class _EventCodes:
         self._umasks = [u.name for u in event.umasks]
         self._modifiers = [m for m in tables.modifiers(index, os) if m.name not in _OF_NO_CODE]
         self._plain = _levels(self._modifiers)
+        # Without modifier h the hypervisor's flag says nothing, whatever is given for it.
+        self.unread: Word = 0 if os == lib.PFM_OS_NONE or "h" in self._plain else _HYPERVISOR
         self._needs: list[dict[str, int]] = []  # what some unit masks are refused without
         self.bases = list(self._found_bases())
         found = [s for s in map(self._setting, self._modifiers) if s is not None] if self.bases else []
@@ -368,8 +371,9 @@ class Inverse:
         :param given: the bits of it that are known
         """
         for event in self._events:
-            if event.can_be(word, given):
-                yield from event.matches(word, given)
+            known = given & ~event.unread
+            if event.can_be(word, known):
+                yield from event.matches(word, known)
 
     def beyond(self, word: Word, given: Word) -> tuple[Word, Word]:
         """The bits of a code that no event sets, and those that all events set and it has not."""

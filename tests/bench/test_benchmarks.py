@@ -15,10 +15,12 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from conftest import run
 from pypfm import pfm4
 from pypfm.bench import ROUNDS, bench
 from pypfm.bench.python_calls import Call, calls
 from pypfm.config import LIBRARIES
+from terminal import PYPFM
 
 DEBIAN = Path("/usr/lib/x86_64-linux-gnu/libpfm.so.4")
 CALLS = [
@@ -63,6 +65,17 @@ def test_python(benchmark: BenchmarkFixture, name: str, pmu: str) -> None:
         _, outp = call.memory
         stored = {f"PMC{r.reg_num}": r.reg_value for r in list(outp.pfp_pmcs)[:outp.pfp_pmc_count]}
         assert stored == {register: r.value for register, r in answer.registers.items()} != {}
+
+
+@pytest.mark.parametrize(("pmu", "code"), [("mont", "0x2001208"), ("skl", "0x5100c0"), ("skx_unc_cha0", "0x1136")])
+def test_decode_of_one_code(benchmark: BenchmarkFixture, pmu: str, code: str) -> None:
+    """A process that encodes all events of a PMU, each with each unit mask and modifier, to decode one code."""
+    library = [] if pmu == "mont" else [f"--library={DEBIAN}"]
+    if library and not DEBIAN.exists():
+        pytest.skip(f"no {DEBIAN} (Debian: libpfm4)")
+    done = benchmark(run, PYPFM, "decode", "-p", pmu, *library, code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["values"] == {"code": code}
 
 
 @pytest.mark.parametrize("library", ["pfm3", "pfm3-manual", "pfm4"])

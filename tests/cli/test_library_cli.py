@@ -1,0 +1,150 @@
+"""pypfm pmus, events, info, encode and decode with --library; codes as bare words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from conftest import run
+from foreign_library import debian, library
+from native import PFM3
+from pypfm import schemas
+from pypfm.cli.common import whole_options
+from terminal import PYPFM, on_terminal, pypfm
+
+
+def answer(schema: str, *args: object) -> Any:
+    """The JSON output of a command, checked against its schema."""
+    done = pypfm(*args, "--json")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    data = json.loads(done.stdout)
+    jsonschema.validate(data, schemas.load(schema))
+    return data
+
+
+def strings(*args: object) -> list[str]:
+    return [c["string"] for c in answer("decode", "decode", *args)["candidates"]]
+
+
+def test_pmus_of_a_library() -> None:
+    data = answer("pmus", "pmus", "--library", debian())
+    rows = {row["name"]: row for row in data}
+    assert len(rows) == len(data) > 300
+    assert rows["skl"]["events"] == 84
+    assert (rows["perf"]["present"], rows["netburst"]["present"]) == (True, False)
+    assert {row["library"] for row in data} == {str(debian().resolve())}
+    lines = pypfm("pmus", f"--library={debian()}").stdout.splitlines()
+    assert "perf\tpresent" in lines
+    assert "netburst" in lines
+    assert "present" in on_terminal(100, "pmus", "--library", debian())
+
+
+def test_pmus_of_ours() -> None:
+    data = answer("pmus", "pmus")
+    assert {row["name"] for row in data if row["library"] == "pfm4"} == {"ita", "ita2", "mont", "glm", "perf"}
+    assert {row["present"] for row in data} == {None}
+
+
+def test_events_and_info() -> None:
+    assert pypfm("events", "-p", "skl", "--library", debian(), "inst_*").stdout == "INST_RETIRED\n"
+    assert len(answer("events_pfm4", "events", "--library", debian(), "-p", "skl")) == 84
+    assert answer("info_pfm4", "info", "-p", "skl", "--library", debian(), "inst_retired")["code"] == "0xc0"
+    assert "unit mask:     ANY_P" in pypfm("info", "-p", "skl", "--library", debian(), "INST_RETIRED").stdout
+    assert answer("info_pfm4", "info", "-p", "mont", "CPU_OP_CYCLES_ALL")["pmu"] == "mont"
+    assert len(answer("events_pfm4", "events", "-p", "ita")) == 230
+
+
+def test_encode() -> None:
+    (event,) = answer("encode_pfm4", "encode", "-p", "skl", "--library", debian(), "INST_RETIRED:ANY_P")["events"]
+    assert (event["codes"], event["perf"]) == (["0x5100c0"], "rc0:u")
+    assert len(answer("encode_pfm4", "encode", "--library", debian(), "-p", "netburst", "global_power_events:RUNNING")[
+        "events"][0]["codes"]) >= 2
+    line = pypfm("encode", "-p", "skl", "--library", debian(), "--perf", "INST_RETIRED:ANY_P", "BACLEARS").stdout
+    assert line == "perf stat -e rc0:u -e r1e6:u\n"
+    text = on_terminal(100, "encode", "-p", "snbep_unc_ha", "--library", debian(), "UNC_H_CLOCKTICKS")
+    assert "the running kernel has no such PMU" in text
+
+
+def test_what_encode_prints_is_decoded() -> None:
+    for args in (("-p", "skl", f"--library={debian()}"), ("-p", "mont"), ("-p", "mont", "--os", "perf_event")):
+        event = "CPU_OP_CYCLES_ALL" if "mont" in args else "OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE"
+        printed = pypfm("encode", *args, event, "--json").stdout
+        options = [a for a in args if a not in ("--os", "perf_event")] + (["--perf"] if "--os" in args else [])
+        done = run(PYPFM, "decode", *options, "-", input=printed)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(printed)["events"][0]["string"] in {c["string"] for c in json.loads(done.stdout)["candidates"]}
+
+
+@pytest.mark.parametrize(("args", "expected"), [
+    (("-p", "glm", "0x530280"), ["glm::ICACHE:MISSES:k=1:u=1:e=0:i=0:c=0"]),
+    (("-p", "glm", "r530280"), ["glm::ICACHE:MISSES:k=1:u=1:e=0:i=0:c=0"]),
+    (("-p", "glm", "0x5101b7", "0x18000"),
+     ["glm::OFFCORE_RESPONSE_0:ANY_REQUEST:ANY_RESPONSE:k=0:u=1:e=0:i=0:c=0"]),
+    (("-p", "mont", "0x2001208"), ["mont::CPU_OP_CYCLES_ALL:k=0:u=1"]),
+    (("-p", "mont", "code=33559048"), ["mont::CPU_OP_CYCLES_ALL:k=0:u=1"]),
+    (("-p", "mont", "--perf", "0x1200"), ["mont::CPU_OP_CYCLES_ALL:u=1:k=1:mg=0:mh=1"]),
+    (("-p", "mont", "--perf", "r1200:u"), ["mont::CPU_OP_CYCLES_ALL:u=1:k=0:mg=0:mh=1"]),
+    (("-p", "montecito", "--perf", "0x1200"), ["mont::CPU_OP_CYCLES_ALL:u=1:k=1:mg=0:mh=1"]),
+    (("-p", "gen_ia64", "--perf", "0x1200"), ["gen_ia64::CPU_CYCLES:u=1:k=1:mg=0:mh=1"]),
+    (("-p", "ita2", "config=0x1200", "exclude_user=1"), ["ita2::CPU_CYCLES:u=0:k=1:mg=0:mh=1"]),
+])
+def test_codes_as_words(args: tuple[str, ...], expected: list[str]) -> None:
+    assert strings(*args) == expected
+
+
+def test_codes_of_another_library() -> None:
+    expected = "skl::INST_RETIRED:ANY_P:k=0:u=1:e=0:i=0:c=0:t=0:intx=0:intxcp=0"
+    assert expected in strings("-p", "skl", "--library", debian(), "r5100c0")
+    assert strings("-p", "skl", "--library", debian(), "0x5101b7", "0x10001")[0].startswith("skl::OFFCORE_RESPONSE_0:DMND")
+    text = on_terminal(100, "decode", "-p", "skl", "--library", debian(), "0x5100c0")
+    assert "INST_RETIRED" in text
+
+
+@pytest.mark.parametrize(("args", "said"), [
+    (("decode", "-p", "itanium2", "0x1228"), "expected a register and its value, such as PMC4=0x1228"),
+    (("decode", "-p", "glm", "1", "2", "3"), "3 codes; glm takes 2 at most"),
+    (("decode", "-p", "glm", "1", "code=2"), "code is given twice"),
+    (("decode", "-p", "mont", "r1200:u"), "'r1200:u': expected a register and its value"),
+    (("events", "-p", "skl"), "argument -p/--pmu: invalid choice: 'skl'"),
+    (("info", "-p", "skl", "X"), "argument -p/--pmu: invalid choice: 'skl'"),
+    (("encode", "-p", "skl", "X"), "argument -p/--pmu: invalid choice: 'skl'"),
+    (("decode", "-p", "skl", "1"), "argument -p/--pmu: invalid choice: 'skl'"),
+    (("encode", "-p", "skl", "--library=/x.so", "--iear", "cache:0", "X"), "--iear is an option of"),
+])
+def test_wrong_usage(args: tuple[str, ...], said: str) -> None:
+    done = pypfm(*args)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(("path", "said"), [
+    ("/no/such/libpfm.so.4", "No such file"), ("/etc/passwd", "it is no ELF file"),
+    (PFM3.path, "is a libpfm 3, not a libpfm 4"),
+])
+def test_wrong_libraries(path: object, said: str) -> None:
+    for args in (("pmus",), ("events", "-p", "skl"), ("info", "-p", "skl", "X"), ("encode", "-p", "skl", "X"),
+                 ("decode", "-p", "skl", "1")):
+        done = pypfm(*args, f"--library={path}")
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+        assert said in done.stderr
+
+
+def test_names_that_are_no_utf_8_are_printed(tmp_path: Path) -> None:
+    path = library(tmp_path, 'EVENT_NAME="C\\376"')
+    done = pypfm("events", "-p", "toy", "--library", path)
+    assert (done.returncode, done.stdout) == (0, "C\\udcfe\nOTHER\n")
+    assert "the nearest are toy" in pypfm("events", "-p", "tyo", "--library", path).stderr
+
+
+def test_a_word_after_library_that_is_no_file_stands_for_itself() -> None:
+    system = "--library=libpfm.so.4"
+    assert whole_options(["encode", "-p", "skl", "--library", "INST_RETIRED"]) == [
+        "encode", "-p", "skl", system, "INST_RETIRED"]
+    assert whole_options(["pmus", "--library"]) == ["pmus", system]
+    assert whole_options(["pmus", "--library", "./x"]) == ["pmus", "--library", "./x"]
+    assert whole_options(["pmus", "--library", "libpfm.so.4"]) == ["pmus", "--library", "libpfm.so.4"]
+    assert whole_options(["layout", "--library", "pfm4"]) == ["layout", "--library", "pfm4"]
