@@ -33,10 +33,12 @@ _HYPERVISOR = 1 << 3 * WIDTH + 2  # exclude_hv, see `_word_of`
 _LEVELS = ("u", "k", "h")  # modifiers that are always said: else the caller's levels would count
 _OF_NO_CODE = ("mg", "mh")  # modifiers for members of perf_event_attr that are not looked at
 _MOST_PAIRED = 96  # unit masks of an event that are tried two by two
-_MOST_LEARNT = 16  # unit masks of an event with which a modifier is tried
+_MOST_LEARNT = 64  # unit masks of an event with which a modifier is tried
+_LARGEST_LEAST = 64  # of the values that a modifier takes, the least
 _VALUES = (0, *(1 << n for n in range(WIDTH)))  # of a modifier that is a number
 _MOST_STRANGE = 1  # bits of a unit mask's own that a code need not have
 _MOST_SHARED = 6  # switches that change the same bits
+_MOST_BESIDE = 2  # unit masks that are tried beside one which is refused
 _NEEDED = (1, 16)  # values that are tried of a modifier which has to be given
 
 # The codes of an event, or what perf_event is given for it, as one number: 64 bits each, the first one lowest.
@@ -152,8 +154,11 @@ class _EventCodes:
         yield from found
         refused = set(texts if self._umasks or not found else ()) - {base.text for base in found}
         numbers = [m.name for m in self._modifiers if not m.is_switch]
+        alone = [base.text for base in found if base.text != self.name][:_MOST_BESIDE]
         for needed in ({number: value} for number in numbers for value in _NEEDED):
             words = {text: self._word(text, needed) for text in texts if text in refused}
+            words |= {both: self._word(both, needed) for text in texts if text in refused and words[text] is None
+                      for other in alone if (both := f"{other}:{text.rpartition(':')[2]}")}
             with_it = [_Base(text, word, needed) for text, word in words.items() if word is not None]
             if with_it:
                 self._needs.append(needed)
@@ -199,7 +204,7 @@ class _EventCodes:
             word = self._with(base, {name: value})
             if word is not None:
                 words[value] = word
-            elif any(words):
+            elif any(words) or value > _LARGEST_LEAST:
                 break
         return words
 
@@ -257,7 +262,9 @@ class _EventCodes:
 
     def _together(self, direct: Mapping[str, int], differs: Word) -> list[dict[str, int]]:
         """Values to try where switches change the same bits: one of them alone does not show what it is set to."""
-        shared = [s for s in self.settings if s.off is not None and s.bits & differs and s.name not in self._plain]
+        switches = [s for s in self.settings if s.off is not None and s.name not in self._plain]
+        touched = reduce(or_, (s.bits for s in switches if s.bits & differs), 0)
+        shared = [s for s in switches if s.bits & touched]
         bits = [s.bits for s in shared]
         if len(shared) > _MOST_SHARED or not any(a & b for a, b in combinations(bits, 2)):
             return []
@@ -273,9 +280,8 @@ class _EventCodes:
         own: dict[str, Word] = {}
         if len(self._umasks) <= _MOST_PAIRED:
             for a, b in combinations(self._umasks, 2):
-                word = self._word(f"{self.name}:{a}:{b}")
-                if word is not None:
-                    own[a], own[b] = own.get(a, word) & word, own.get(b, word) & word
+                for base in self._encoded([f"{self.name}:{a}:{b}"]):
+                    own[a], own[b] = own.get(a, base.word) & base.word, own.get(b, base.word) & base.word
         return own
 
     def _combined(self, word: Word, fixed: Word) -> Iterator[_Base]:
