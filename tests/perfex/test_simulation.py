@@ -264,6 +264,16 @@ def test_samples_of_functions_that_call_one_another(other: int, tmp_path: Path) 
     assert samples[-1] <= (counts(data)[15] or 0)
 
 
+def test_a_command_that_kills_itself() -> None:
+    """Valgrind has its last word: nothing is cut off, and no process is one too few."""
+    data = perfex("-e", 22, "sh", "-c", "kill -9 $$", status=128 + signal.SIGKILL)
+    assert data["ended_by"] == "SIGKILL"
+    assert "last word" not in json.dumps(data)
+    data = perfex("-e", 22, "sh", "-c", "sleep 60 & pid=$!; sleep 1; exec 2>&-; /bin/kill -9 $pid; kill -9 $$",
+                  status=128 + signal.SIGKILL)
+    assert "1 processes have ended without valgrind's last word" in json.dumps(data)
+
+
 # ---- what valgrind refuses -----------------------------------------------------------------
 
 X86_LOOP = ("mov $1000,%ecx\n1: mov buf,%eax\nmov %eax,buf+4\ndec %ecx\njnz 1b\nmov $1,%eax\nmov $7,%ebx\nint $0x80\n"
