@@ -240,6 +240,15 @@ def test_names_of_the_directory_for_temporary_files(other: int, name: bytes, tmp
 
 
 @TOOLS
+def test_a_command_whose_files_nobody_may_read(other: int) -> None:
+    """Its umask is that of valgrind's files, too; root can read them all the same, but for what setpriv takes away."""
+    rights = () if os.geteuid() else ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
+    data = perfex("-e", 15, "-e", other, "sh", "-c", "umask 777; (:); exit 3", status=3, prefix=rights)
+    assert counts(data)[15] is None
+    assert "have left nothing" in json.dumps(data)
+
+
+@TOOLS
 def test_samples_of_functions_that_call_one_another(other: int, tmp_path: Path) -> None:
     """What the functions on the stack have counted is not added to it: samples grow up to the total."""
     deep = program(tmp_path, """

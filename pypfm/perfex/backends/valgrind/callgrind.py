@@ -188,7 +188,7 @@ def _whole(parts: list[_Part]) -> bool:
 def _text(path: Path) -> str:
     try:
         return path.read_text("utf-8", "replace")
-    except FileNotFoundError:
+    except OSError:  # there is none, or the command's umask has left us no right to read it
         return ""
 
 
@@ -221,7 +221,8 @@ def lost(processes: list[Process]) -> list[str]:
     silent = [p.pid for p in processes if p.silent]
     pids = [p.pid for p in processes if not p.complete and not p.silent]
     return [*([f"{len(silent)} processes {SILENT}"] if silent else []),
-            *([f"ended without leaving all counts (SIGKILL, or still running): {_list(pids)}"] if pids else [])]
+            *([f"ended without leaving all counts (SIGKILL, still running, or a program that valgrind could not start):"
+               f" {_list(pids)}"] if pids else [])]
 
 
 def doubts(processes: list[Process]) -> list[str]:

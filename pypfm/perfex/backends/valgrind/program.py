@@ -45,7 +45,7 @@ REFUSALS = {"unhandled instruction bytes": -signal.SIGILL, "Assertion '": 1, "Ma
             "WARNING: unhandled": None}
 # Follows a number of processes.
 SILENT = ("have left nothing: killed at once, or without a descriptor for valgrind's log (processes that made one"
-          " another without exec(), or a low ulimit -Hn)")
+          " another without exec(), or a low ulimit -Hn), or without the right to it (umask)")
 CUT = ("have ended without valgrind's last word: killed at once, or executed a program that valgrind could not start,"
        " which is not counted")
 _PROGRESS = 2.0  # seconds between two progress lines
