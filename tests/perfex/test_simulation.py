@@ -283,6 +283,18 @@ def test_a_command_that_kills_itself() -> None:
     assert "1 processes have ended without valgrind's last word" in json.dumps(data)
 
 
+@TOOLS
+def test_a_process_namespace(other: int) -> None:
+    """Numbers begin anew in it: valgrind's files of two of its processes can have the same name."""
+    if subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no process namespace can be made here")
+    for times in 1, 2:
+        data = perfex("-e", 15, "-e", other, "sh", "-c", "unshare --pid --fork /bin/true;" * times + "exit 4", status=4)
+        assert "of processes with the same number in different ones only the last is counted" in json.dumps(data)
+        assert "exact" not in {e["quality"] for e in data["events"]}
+    assert "process namespaces" not in json.dumps(perfex("-e", 15, "-e", other, "sh", "-c", "/bin/true; (:)"))
+
+
 # ---- what valgrind refuses -----------------------------------------------------------------
 
 X86_LOOP = ("mov $1000,%ecx\n1: mov buf,%eax\nmov %eax,buf+4\ndec %ecx\njnz 1b\nmov $1,%eax\nmov $7,%ebx\nint $0x80\n"

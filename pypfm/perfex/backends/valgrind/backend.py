@@ -171,6 +171,8 @@ class _Run:
             self._doubts.append(f"{cut} processes {program.CUT}")
         if counts["full"]:
             self._missing.append(_FULL.format(directory.parent))
+        if any(line.endswith(program.NO_PARENT) for line in simulator.messages):
+            self._doubts.append(program.NAMESAKES)
         whole = ThreadCounts(command.pid, command.pid, self._measure(counts))
         return self._outcome("lackey and r10ksim", command, code, [whole], refused)
 
