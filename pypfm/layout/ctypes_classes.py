@@ -111,7 +111,8 @@ def _scalar(member: Member, ffi: FFI) -> str:
         return pointer(ffi.typeof(member.type.replace("const ", "")), ffi)
     if member.kind in ("struct", "union"):
         return _python_name(member.type)
-    return f"ctypes.{_SCALARS[member.kind, member.element_size]}"
+    size = ffi.sizeof(member.type.replace("const ", ""))  # of an array without elements, too
+    return f"ctypes.{_SCALARS[member.kind, size]}"
 
 
 def pointer(ctype: FFI.CType, ffi: FFI) -> str:

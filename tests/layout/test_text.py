@@ -44,7 +44,7 @@ def pahole(tmp_path_factory: pytest.TempPathFactory) -> Pahole:
     files = {library: object_file(library, tmp_path_factory.mktemp("pahole")) for library in LIBRARIES}
 
     def run(library: str, name: str) -> str:
-        return build(tool, "-C", name.removeprefix("struct "), files[library])
+        return build(tool, "-C", name.rpartition(" ")[2], files[library])
     return run
 
 
