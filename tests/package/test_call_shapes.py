@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from conftest import clean_env, run
 from native import CC, PFM4, build
 from reference4 import DEBIAN, HEADER, NO_HEADER, NO_LIBRARY, SHAPES, environment, libraries, loaded, on

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from conftest import run
 from native import CC, CXX, PFM4, build
 from reference4 import DEBIAN, HEADER, NO_HEADER, NO_LIBRARY, SHAPES, environment, libraries, loaded, on
