@@ -13,6 +13,7 @@ import pytest
 
 from conftest import clean_env, run
 from native import CC, PFM4, build
+from pypfm import pfm4
 from reference4 import DEBIAN, HEADER, NO_HEADER, NO_LIBRARY, SHAPES, environment, libraries, loaded, on
 from tools import needs, tool
 
@@ -47,6 +48,14 @@ def test_c_with_dlopen(compiler: str, pmu: str, tmp_path: Path) -> None:
     own = [line for line in found["ours"] if line.startswith("raw ")]
     assert all(line.split(" own ")[1].split()[0] == "mine" for line in own)
     assert any("not written" in line for line in own)
+
+
+def test_reserved_flags_are_zero() -> None:
+    """Debian's library leaves what its stack held: shapes.c prints the two flags alone."""
+    info = pfm4.pfm_pmu_info_t(reserved_bits=-1 & 0x3fffffff)
+    assert pfm4.pfm_initialize() == pfm4.PFM_SUCCESS
+    assert pfm4.pfm_get_pmu_info(pfm4.PFM_PMU_INTEL_GLM, info) == pfm4.PFM_SUCCESS
+    assert info.reserved_bits == 0
 
 
 @pytest.mark.needs("go")
