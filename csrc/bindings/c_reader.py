@@ -148,8 +148,9 @@ def read(names: Sequence[str], include: Iterable[Path | str], define: Iterable[s
     :raises SystemExit: the compiler does not compile them
     """
     directories = [Path(directory).resolve() for directory in include]
-    # Attributes are the compiler's: none of these headers has one that changes a layout.
-    command = [cc, "-E", "-dD", "-nostdinc", "-D__attribute__(x)=", "-D__extension__=",
+    # Attributes are the compiler's: none of these headers has one that changes a layout.  A newer kernel's structures,
+    # which C_INCLUDE_PATH may lead to, are not what is documented and bound.
+    command = [cc, "-E", "-dD", "-nostdinc", "-D__attribute__(x)=", "-D__extension__=", "-DPFM_OWN_PERF_EVENT",
                *(f"-I{d}" for d in [*directories, *system, STUBS]),
                *(f"-D{d}" for d in define), "-x", "c", "-"]
     done = subprocess.run(command, input="".join(f'#include "{name}"\n' for name in names), capture_output=True,

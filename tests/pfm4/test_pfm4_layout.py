@@ -211,7 +211,7 @@ def printed_constants(names: list[str], include: Path, directory: Path) -> dict[
     program = directory / "constants"
     source = includes(["stdio.h", "perfmon/pfmlib_perf_event.h"]) + "int main(void) {\n" + "".join(
         f'printf("{n} %lld\\n", (long long)({n}));\n' for n in names) + "return 0; }\n"
-    build(CC, "-std=gnu11", "-w", f"-I{include}", "-x", "c", "-", "-o", program, source=source)
+    build(CC, "-std=gnu11", "-w", "-DPFM_OWN_PERF_EVENT", f"-I{include}", "-x", "c", "-", "-o", program, source=source)
     return {name: int(value) for name, value in (line.split() for line in build(program).splitlines())}
 
 
