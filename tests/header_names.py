@@ -37,7 +37,7 @@ class HeaderNames:
         return re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
 
     def preprocess(self, names: list[str], *flags: str) -> str:
-        return build(CC, "-std=gnu11", "-E", *flags, *self.library.cflags, "-x", "c", "-", source=includes(names))
+        return build(CC, "-std=gnu11", "-E", "-DPFM_OWN_PERF_EVENT", *flags, *self.library.cflags, "-x", "c", "-", source=includes(names))
 
     @cached_property
     def preprocessed(self) -> str:
@@ -69,6 +69,11 @@ class HeaderNames:
     def struct_tags(self) -> frozenset[str]:
         """Structures with a tag that are defined."""
         return frozenset(re.findall(r"^struct\s+(\w+)\s*{", self.preprocessed, flags=re.M))
+
+    @cached_property
+    def union_tags(self) -> frozenset[str]:
+        """Unions with a tag that are defined."""
+        return frozenset(re.findall(r"^union\s+(\w+)\s*{", self.preprocessed, flags=re.M))
 
     @cached_property
     def incomplete_types(self) -> frozenset[str]:

@@ -74,7 +74,7 @@ def ctypes_kind(api: Types, owner: str, name: str, ctype: Any) -> str:
     if issubclass(ctype, ctypes.Array):
         return f"{ctypes_kind(api, owner, name, ctype._type_)}[{ctype._length_}]"
     if issubclass(ctype, (ctypes.Structure, ctypes.Union)):
-        return ctype.__name__ if ctype.__name__ in api.types else "struct"
+        return next((known for known, cls in api.types.items() if cls is ctype), "struct")
     if (owner, name) in api.enum_fields:
         return f"enum {api.enum_fields[owner, name]} unsigned"
     if (owner, name) in api.pointers:
@@ -176,6 +176,8 @@ def c_kind(path: str, kind: str) -> str:
 def c_field(type_name: str, path: str, f: Field, *, is_bit_field: bool) -> str:
     code = (f'memset(&x, 0, sizeof x); {c_write(path, f.kind)} field("{path}", &x, sizeof x); '
             f"{c_kind(path, f.kind)}\n")
+    if f.bits == 0:  # an array without elements
+        code = f'printf("{path} %zu 0 ", 8 * offsetof({type_name}, {path})); {c_kind(path, f.kind)}\n'
     if is_bit_field:
         return code
     return code + f'printf("{path} offsetof %zu %zu\\n", offsetof({type_name}, {path}), sizeof x.{path});\n'
@@ -205,8 +207,10 @@ class CAnswers:
 def from_c(api: Types, directory: Path, include: Path | None = None, skip: Collection[str] = ()) -> CAnswers:
     """What a program prints that is compiled with the installed headers, or others that lack some fields."""
     program = directory / "layout"
-    build(CC, "-std=gnu11", "-O1", "-w", f"-I{include or api.library.include_dir}", *api.library.cflags, "-x", "c", "-", "-o", program,
-          source=c_program(api, skip))
+    # Not both directories: the compiler looks into /usr/include last, wherever -I names it.
+    flags = [flag for flag in api.library.cflags if not (include and flag.startswith("-I"))]
+    build(CC, "-std=gnu11", "-O1", "-w", "-DPFM_OWN_PERF_EVENT", *([f"-I{include}"] if include else []), *flags, "-x", "c", "-",
+          "-o", program, source=c_program(api, skip))
     answers, name = CAnswers(), ""
     for line in build(program).splitlines():
         words = line.split(maxsplit=3)
@@ -279,7 +283,7 @@ class DwarfAnswers:
 
 def add_type(answers: DwarfAnswers, die: DIE) -> None:
     name = dwarf.type_name(die)
-    inner = die if die.tag == "DW_TAG_structure_type" else dwarf.target(die)
+    inner = die if die.tag in ("DW_TAG_structure_type", "DW_TAG_union_type") else dwarf.target(die)
     assert inner is not None
     if dwarf.number(inner, "declaration"):
         answers.incomplete.add(name)

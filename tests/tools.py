@@ -18,6 +18,7 @@ PACKAGES = {
     "clang++": "clang", "pahole": "dwarves", "man": "man-db", "lexgrog": "man-db", "groff": "groff-base",
     "mpirun": "openmpi-bin", "cmake": "cmake, or pip install cmake", "ninja": "ninja-build, or pip install ninja",
     "nm": "binutils", "objcopy": "binutils", "strip": "binutils", "setpriv": "util-linux", "unshare": "util-linux",
+    "go": "golang-go", "dbpmda": "pcp", "papi_component_avail": "papi-tools", "llvm-exegesis": "llvm-14-tools",
     "localedef": "libc-bin", "ps": "procps", "qemu-s390x": "qemu-user",
     "s390x-linux-gnu-gcc": "gcc-s390x-linux-gnu, libc6-dev-s390x-cross",
 }

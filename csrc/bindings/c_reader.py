@@ -148,8 +148,10 @@ def read(names: Sequence[str], include: Iterable[Path | str], define: Iterable[s
     :raises SystemExit: the compiler does not compile them
     """
     directories = [Path(directory).resolve() for directory in include]
-    # Attributes are the compiler's: none of these headers has one that changes a layout.
-    command = [cc, "-E", "-dD", "-nostdinc", "-D__attribute__(x)=", *(f"-I{d}" for d in [*directories, *system, STUBS]),
+    # Attributes are the compiler's: none of these headers has one that changes a layout.  A newer kernel's structures,
+    # which C_INCLUDE_PATH may lead to, are not what is documented and bound.
+    command = [cc, "-E", "-dD", "-nostdinc", "-D__attribute__(x)=", "-D__extension__=", "-DPFM_OWN_PERF_EVENT",
+               *(f"-I{d}" for d in [*directories, *system, STUBS]),
                *(f"-D{d}" for d in define), "-x", "c", "-"]
     done = subprocess.run(command, input="".join(f'#include "{name}"\n' for name in names), capture_output=True,
                           text=True, check=False)
@@ -187,6 +189,8 @@ class _Reader:
         for symbol in sorted([*unit.symbols, *macros], key=lambda s: s.start):
             header = unit.headers.setdefault(symbol.header, Header(symbol.header, ""))
             header.symbols.append(symbol)
+        for name in self._asked.values():  # one that only includes another has no symbols
+            unit.headers.setdefault(name, Header(name, ""))
         for header in unit.headers.values():
             self._texts[header.name].rest(header)
         return unit

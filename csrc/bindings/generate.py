@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import keyword
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -32,6 +33,8 @@ from c_reader import Symbol, Unit, aggregate
 
 # For strings that C allocates and the caller frees.
 FREE = "void free(void *ptr);\n"
+# How cffi is told of bit-fields in a union, which it would lay one over the other: see named_bits() and unnamed_bits().
+UNNAMED = "_unnamed_bits"
 
 
 # ---- what cffi is given -------------------------------------------------------
@@ -56,12 +59,31 @@ class Declarations(c_generator.CGenerator):
     def top(self, node: c_ast.Node) -> str:
         """A declaration of a header."""
         node = _with_lengths(node, c_ast.ID("..."))
+        if bits := named_bits(node):
+            return self.visit(bits) + ";\n" + self.visit(node) + ";\n"
         if isinstance(node.type, c_ast.Enum) and not node.name:
             if not node.type.name:
                 return "".join(f"#define {e.name} ...\n" for e in node.type.values.enumerators)
         elif isinstance(node.type, c_ast.FuncDecl):
             node.storage = node.funcspec = []
         return self.visit(node) + ";\n"
+
+
+def named_bits(node: c_ast.Node) -> c_ast.Struct | None:
+    """The structure of bit-fields that has no name in a union; it has one from then on, as type and as member."""
+    union = node.type
+    for decl in union.decls or () if isinstance(union, c_ast.Union) else ():
+        if isinstance(decl.type, c_ast.Struct) and not decl.name and any(d.bitsize for d in decl.type.decls):
+            bits, decl.name = c_ast.Struct(f"{union.name}{UNNAMED}", decl.type.decls), UNNAMED
+            decl.type = c_ast.TypeDecl(UNNAMED, [], None, c_ast.Struct(bits.name, None))
+            return bits
+    return None
+
+
+def unnamed_bits(code: str) -> str:
+    """The C code that cffi wrote, with members of that name without one: cffi finds out where their bit-fields are."""
+    code = re.sub(rf"^.*&p->{UNNAMED};.*\n", "", code, flags=re.M)
+    return re.sub(rf'"{UNNAMED}", offsetof\([^)]*\),\s*sizeof\(.*?->{UNNAMED}\),', '"", (size_t)-1, (size_t)-1,', code)
 
 
 def _with_lengths(node: c_ast.Node, length: c_ast.Node | None) -> c_ast.Node:
@@ -251,7 +273,7 @@ def emit_struct(symbol: Symbol, types: Types) -> str:
             out.append(f"    if TYPE_CHECKING:\n        class _{decl.name}(_m.Fields):\n")
             out += [f"            {d.name}: {types.field(d.type)}\n" for d in inner.decls]
             out.append(f"    {decl.name}: _{decl.name}\n")
-        else:
+        elif not keyword.iskeyword(decl.name):  # getattr() and setattr() reach "from"
             out.append(f"    {decl.name}: {types.field(decl.type)}\n")
     return "".join(out)
 
@@ -425,11 +447,14 @@ def emit_stub(args: argparse.Namespace, unit: Unit, extra: str, constants: list[
 # ---- the extension -------------------------------------------------------------
 
 def write_extension(args: argparse.Namespace, cdef: str, extra: str) -> None:
+    bits = "".join(re.findall(rf"^struct \w+{UNNAMED}\n{{.*?^}};\n", cdef, flags=re.M | re.S))
     ffi = cffi.FFI()
     ffi.cdef(cdef)
     includes = "".join(f'#include "{h}"\n' for h in [*args.header, *args.private])
-    ffi.set_source(f"pypfm._c.{args.module}", f"#include <stdlib.h>\n{includes}{extra}", py_limited_api=True)
-    ffi.emit_c_code(str(args.outdir / f"{args.module}.c"))
+    ffi.set_source(f"pypfm._c.{args.module}", f"#include <stdlib.h>\n{includes}{bits}{extra}", py_limited_api=True)
+    path = args.outdir / f"{args.module}.c"
+    ffi.emit_c_code(str(path))
+    path.write_text(unnamed_bits(path.read_text()))
 
 
 def macro_names(args: argparse.Namespace, unit: Unit) -> tuple[list[str], list[str]]:

@@ -44,7 +44,7 @@ function(pypfm_extension module)
   endforeach()
   set_target_properties(_${module} PROPERTIES PREFIX "" OUTPUT_NAME ${module} SUFFIX ".abi3.so"
                         LINK_DEPENDS ${bindings}/extension.map)
-  target_compile_definitions(_${module} PRIVATE _GNU_SOURCE Py_LIMITED_API=0x030a0000)
+  target_compile_definitions(_${module} PRIVATE _GNU_SOURCE PFM_OWN_PERF_EVENT Py_LIMITED_API=0x030a0000)
   target_include_directories(_${module} PRIVATE ${arg_INCLUDES} ${arg_SYSTEM})
   target_compile_options(_${module} PRIVATE -Werror=incompatible-pointer-types -Werror=int-conversion)
   target_link_libraries(_${module} PRIVATE Threads::Threads)

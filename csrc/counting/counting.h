@@ -7,6 +7,9 @@
 #ifndef PYPFM_COUNTING_H
 #define PYPFM_COUNTING_H
 
+#ifndef PFM_OWN_PERF_EVENT
+#define PFM_OWN_PERF_EVENT /* the same structures on every machine */
+#endif
 #include <perfmon/perf_event.h>
 
 /* What a counter holds, and for how much of its time it was on the PMU. */

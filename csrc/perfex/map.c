@@ -58,6 +58,9 @@ perfex_term(const char *name, size_t size, uint32_t *type, uint64_t *config)
 	attr.size = sizeof(attr);
 	if (pfm4_encode_perf(&context, text, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &attr, &cpu, &request) != PFM_SUCCESS)
 		return -EINVAL;
+	for (int i = 0; i < request.num_entries; i++)
+		if (request.entries[i].modifier)	/* in which mode it is counted, and how, is not the map's to say */
+			return -EINVAL;
 	*type = attr.type;
 	*config = attr.config;
 	return 0;

@@ -86,3 +86,14 @@ AT(struct perf_event_attr, aux_sample_size, 112);
 AT(struct perf_event_attr, sig_data, 120);
 
 SIZE(struct perf_event_mmap_page, 1088);
+SIZE(struct perf_event_header, 8);
+SIZE(struct perf_event_query_bpf, 8);
+AT(struct perf_event_query_bpf, ids, 8);
+SIZE(struct perf_branch_entry, 24);
+SIZE(struct perf_branch_stack, 8);
+AT(struct perf_branch_stack, entries, 8);
+SIZE(struct perf_ns_link_info, 16);
+SIZE(union perf_sample_weight, 8);
+AT(union perf_sample_weight, var2_w, 4);
+AT(union perf_sample_weight, var3_w, 6);
+SIZE(union perf_mem_data_src, 8);

@@ -11,6 +11,9 @@
 #pragma GCC visibility push(default)
 #endif
 
+#ifndef PFM_OWN_PERF_EVENT
+#define PFM_OWN_PERF_EVENT /* the same structures on every machine */
+#endif
 #include <perfmon/pfmlib.h>
 #include <perfmon/pfmlib_perf_event.h>
 

@@ -52,8 +52,8 @@ print_total(const struct reader *reader)
 {
 	struct total t = reader_total(reader);
 	printf("{\"processes\": %" PRIu64 ", \"lines\": %" PRIu64 ", \"malformed\": %" PRIu64 ", \"silent\": %" PRIu64
-	       ", \"cut\": %" PRIu64 ", \"full\": %d",
-	       t.processes, t.lines, t.malformed, t.silent, t.cut, t.full);
+	       ", \"cut\": %" PRIu64 ", \"cut_pipe\": %d, \"full\": %d",
+	       t.processes, t.lines, t.malformed, t.silent, t.cut, t.cut_pipe, t.full);
 #define PRINT(name, what) printf(", \"" #name "\": %" PRIu64, t.counts.name);
 	R10K_COUNTS(PRINT)
 #undef PRINT

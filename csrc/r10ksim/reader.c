@@ -272,7 +272,8 @@ reader_finish(struct reader *r)
 	while (read_pipe(r))
 		;
 	trace_end(&r->main);
-	r->ended.cut += r->main.lines && !r->main.closed;
+	r->ended.cut_pipe = r->main.lines && !r->main.closed;
+	r->ended.cut += r->ended.cut_pipe;
 	if (!r->directory)
 		return;
 	do { /* what could not be opened may be opened when others have been closed */

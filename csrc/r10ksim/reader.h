@@ -9,7 +9,8 @@ struct total {
 	struct r10k_counts counts;
 	uint64_t processes, lines, malformed;
 	uint64_t silent; /* processes with an empty trace, or one that could not be opened */
-	uint64_t cut; /* processes whose trace has an end without valgrind's last word */
+	uint64_t cut; /* processes whose trace has an end without valgrind's last word, */
+	bool cut_pipe; /* and whether that of the pipe is among them */
 	bool full; /* the file system of the directory had no room: traces of processes may have gaps */
 };
 

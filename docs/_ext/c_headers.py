@@ -55,7 +55,9 @@ def _content(header: Header, roles: Mapping[str, str]) -> Iterator[str]:
 
 
 def _described(symbol: Symbol, roles: Mapping[str, str]) -> str:
-    """A symbol, and its members inside."""
+    """A symbol, and its members inside; constants of an enumeration without a name are the header's own."""
+    if symbol.role == "enum" and not symbol.name:
+        return "\n\n".join([_text(symbol, roles), *(_described(member, roles) for member in symbol.members)]) + "\n"
     parts = [_text(symbol, roles), *(_described(member, roles) for member in symbol.members)]
     inside = textwrap.indent("\n\n".join(filter(None, parts)), "   ")
     return f".. c:{_DIRECTIVES.get(symbol.role, symbol.role)}:: {_signature(symbol)}\n\n{inside}\n"

@@ -39,7 +39,8 @@ def add_parser(commands: Subparsers) -> None:
         "conform", help="check any libpfm library", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Load a shared library in a process of its own and check its exported symbols, its structures"
-        " (by debug information, or by probing where it reads and writes), and its answers to all recorded calls.")
+        " (by debug information, or by probing where it reads and writes), and its answers to all recorded calls."
+        " Calls about the PMUs of Itanium are made to a libpfm 4 that has one of them.")
     add = parser.add_argument
     add("library", metavar="LIBRARY", help="its path; a name without a slash is looked up as the loader does")
     add("--api", choices=APIS, help="interface to check (default: the one that the library exports)")

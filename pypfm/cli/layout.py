@@ -18,6 +18,8 @@ __all__ = ["add_parser"]
 
 _DIFFERENT = 8  # exit status, as abidiff's for an ABI change
 _FIRST = next(iter(LIBRARIES))
+# What is written in a language, by the option that asks for it.
+_SOURCES = {"c": layout.c_source, "ctypes": layout.ctypes_source, "go": layout.go_source, "rust": layout.rust_source}
 
 
 def add_parser(commands: Subparsers) -> None:
@@ -39,6 +41,9 @@ def add_parser(commands: Subparsers) -> None:
     output.add_argument("--json", action="store_true", help="print JSON")
     output.add_argument("--c", action="store_true", help="print a C11 file that compiles only with this layout")
     output.add_argument("--ctypes", action="store_true", help="print Python ctypes classes")
+    output.add_argument("--go", action="store_true", help="print Go declarations that compile only with this layout")
+    output.add_argument("--rust", action="store_true",
+                        help="print Rust declarations that compile only with this layout")
     parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="show two layouts side by side")
     parser.set_defaults(run=run, usage_error=parser.error)
 
@@ -52,10 +57,8 @@ def run(args: argparse.Namespace) -> int:
         raise layout.LayoutError(f"the headers of {library} declare no structure")
     if args.json:
         print_json({"types": [x.to_json() for x in found]})
-    elif args.c:
-        print(layout.c_source(found), end="")
-    elif args.ctypes:
-        print(layout.ctypes_source(found), end="")
+    elif made := [source for option, source in _SOURCES.items() if getattr(args, option)]:
+        print(made[0](found), end="")
     else:
         print("\n".join(layout.text(x) for x in found), end="")
     if library is None:
@@ -95,7 +98,7 @@ def _say_where_else(found: list[TypeLayout]) -> None:
 # ---- two layouts ------------------------------------------------------------------
 
 def _diff(args: argparse.Namespace) -> int:
-    if args.types or args.c or args.ctypes or args.library or args.form:
+    if args.types or args.library or args.form or any(getattr(args, option) for option in _SOURCES):
         args.usage_error("--diff takes A and B, and --json; write LIBRARY:TYPE for a type of a library")
     found = layout.diff(*args.diff)
     changed = [d for d in found if not d.same]

@@ -6,9 +6,9 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from pypfm.common.arguments import expect_type
+from pypfm.common.arguments import expect_int, expect_type
 from pypfm.common.frozen import lazy
-from pypfm.errors import InvalidValueError
+from pypfm.errors import InvalidValueError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +84,16 @@ class EventTable(Mapping[str, E]):
         index = self._find(name) if isinstance(name, str) else -1
         if index < 0:
             raise self._unknown(name)
+        return index
+
+    def place(self, index: int) -> int:
+        """An index that an event has: C looks at what it is given.
+
+        :raises InvalidValueError: none has it
+        """
+        index = expect_int(index, "index of an event")
+        if not 0 <= index < len(self):
+            raise InvalidValueError(f"index of an event {shown(index)}: there are 0 to {len(self) - 1}")
         return index
 
     @abstractmethod

@@ -14,7 +14,7 @@ from pypfm.conform.record import random_vectors
 from pypfm.layout import LayoutError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from pypfm.conform.model import Report, Vector
     from pypfm.conform.worker.asking import Progress
@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 __all__ = ["conform", "random_calls"]
 
 
-def random_calls(api: str, count: int, seed: int) -> list[Vector]:
+def random_calls(api: str, count: int, seed: int, without: Collection[str] = ()) -> list[Vector]:
     """Random calls of an API, shared out to its PMUs.
 
     :param api: pfm3, pfm3-manual or pfm4
     :param count: how many
     :param seed: which ones; the same seed gives the same calls on every machine
+    :param without: PMUs that are not asked about
     """
-    pmus = [pmu for pmu, library in PMUS.items() if library == base(api)]
+    pmus = [pmu for pmu, libraries in PMUS.items() if base(api) in libraries and pmu not in without]
     shares = [count // len(pmus) + (n < count % len(pmus)) for n in range(len(pmus))]
-    return [v for pmu, share in zip(pmus, shares, strict=True) for v in random_vectors(pmu, share, seed)]
+    return [v for pmu, share in zip(pmus, shares, strict=True) for v in random_vectors(pmu, share, seed, api)]
 
 
 def conform(path: str, api: str | None = None, *, against: str | None = None, calls: int = 1000, seed: int = 1,
@@ -60,8 +61,17 @@ def conform(path: str, api: str | None = None, *, against: str | None = None, ca
     answers = runner.run(path, report.api, vectors=vectors, jobs=jobs, timeout=timeout, progress=progress)
     report = runner.merged(report, answers)
     if against is not None:
-        compared = runner.differential(path, against, lambda api: random_calls(api, calls, seed), report.api,
-                                       jobs=jobs, timeout=timeout, progress=progress)
+        lacks: dict[str, list[str]] = {}
+
+        def chosen(api: str) -> list[Vector]:
+            lacks.update((file, runner.lacking(file, api, timeout)) for file in (path, against))
+            return random_calls(api, calls, seed, {*lacks[path], *lacks[against]})
+
+        compared = runner.differential(path, against, chosen, report.api, jobs=jobs, timeout=timeout,
+                                       progress=progress)
+        for said in (runner.lack(file, names) for file, names in lacks.items() if names):
+            if not any(note.startswith(f"{said}:") for note in report.notes):
+                compared.notes.append(f"{said}: no random calls were made about them")
         report = runner.merged(report, compared)
     report.tallies = dict(sorted(report.tallies.items()))
     report.seconds = time.monotonic() - begin

@@ -21,8 +21,8 @@ from typing import Literal, TypeAlias
 
 from pypfm.config import LIBRARIES
 
-__all__ = ["APIS", "MARKS", "PMUS", "STATUS_ERROR", "STATUS_LAYOUT", "STATUS_USAGE", "STATUS_VALUES", "Difference",
-           "Finding", "FindingKind", "Json", "LibraryFile", "Report", "Tally", "Vector", "base"]
+__all__ = ["APIS", "MARKS", "OPTIONAL", "PMUS", "STATUS_ERROR", "STATUS_LAYOUT", "STATUS_USAGE", "STATUS_VALUES",
+           "Difference", "Finding", "FindingKind", "Json", "LibraryFile", "Report", "Tally", "Vector", "base"]
 
 #: What JSON can say.
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
@@ -33,9 +33,12 @@ FindingKind = Literal["value", "crash", "hang", "symbol", "layout"]
 
 #: A function that tells libpfm 3 and 4 apart.
 MARKS = {"pfm3": "pfm_dispatch_events", "pfm4": "pfm_get_os_event_encoding"}
-#: The PMUs, and the library of each; perf_raw is one of the C interface only.
-PMUS = {"itanium2": "pfm3", "montecito": "pfm3", "itanium": "pfm3", "gen_ia64": "pfm3",
-        "glm": "pfm4", "perf": "pfm4", "perf_raw": "pfm4"}
+#: The PMUs, and the libraries that each is one of; perf_raw is one of the C interface only.
+PMUS = {"itanium2": ("pfm3",), "montecito": ("pfm3",), "itanium": ("pfm3",), "gen_ia64": ("pfm3", "pfm4"),
+        "ita": ("pfm4",), "ita2": ("pfm4",), "mont": ("pfm4",),
+        "glm": ("pfm4",), "perf": ("pfm4",), "perf_raw": ("pfm4",)}
+#: Those that not every library of its API has: no libpfm 4 but pypfm's.
+OPTIONAL = {"pfm4": ("gen_ia64", "ita", "ita2", "mont")}
 
 
 def base(api: str) -> str:
@@ -122,7 +125,7 @@ class Tally:
     :ivar run: checks made
     :ivar differ: checks with a finding that is not suppressed
     :ivar suppressed: checks with a suppressed one
-    :ivar not_run: checks given up after repeated crashes or hangs
+    :ivar not_run: checks given up after repeated crashes or hangs, or of functions and PMUs that the library lacks
     """
 
     run: int = 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pypfm.conform import runner
 from pypfm.conform.checks.differences import call_of, differences
-from pypfm.conform.model import PMUS, base
+from pypfm.conform.model import OPTIONAL, PMUS, base
 from pypfm.conform.random import pfm3, pfm4
 from pypfm.conform.worker.asking import Answers, ask
 from pypfm.errors import ConformError
@@ -36,9 +36,12 @@ class Recording:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def random_vectors(pmu: str, count: int, seed: int) -> Iterator[Vector]:
-    """Random calls for any PMU; see `pypfm.conform.random`."""
-    make = pfm3.vectors if PMUS[pmu] == "pfm3" else pfm4.vectors
+def random_vectors(pmu: str, count: int, seed: int, api: str | None = None) -> Iterator[Vector]:
+    """Random calls for any PMU; see `pypfm.conform.random`.
+
+    :param api: pfm3, pfm3-manual or pfm4; None: the first that has the PMU
+    """
+    make = pfm3.vectors if (PMUS[pmu][0] if api is None else base(api)) == "pfm3" else pfm4.vectors
     return make(pmu, count, seed)
 
 
@@ -47,7 +50,7 @@ def record(path: str, pmu: str, count: int, seed: int, api: str | None = None, *
     """Record the answers of a library to random calls.
 
     :param path: the library; a name without a slash is looked up as the loader does
-    :param pmu: itanium2, montecito, itanium, gen_ia64, glm, perf or perf_raw
+    :param pmu: itanium2, montecito, itanium, gen_ia64; gen_ia64, ita, ita2, mont, glm, perf or perf_raw of libpfm 4
     :param count: how many calls
     :param seed: which ones
     :param api: pfm3, pfm3-manual or pfm4; None: what the library exports decides
@@ -58,9 +61,11 @@ def record(path: str, pmu: str, count: int, seed: int, api: str | None = None, *
     report = runner.opened(path, api, timeout)
     if report.findings:
         raise ConformError(f"{path}: {report.findings[0].call}: {report.findings[0].differences[0].got}")
-    if base(report.api) != PMUS[pmu]:
+    if base(report.api) not in PMUS[pmu]:
         raise ConformError(f"{path} is a library of {base(report.api)}, which has no {pmu}")
-    calls = list(random_vectors(pmu, count, seed))
+    calls = list(random_vectors(pmu, count, seed, report.api))
+    if pmu in OPTIONAL.get(report.api, ()) and pmu in runner.lacking(path, report.api, timeout):
+        raise ConformError(runner.lack(path, [pmu]))
     recording = Recording(report.api)
     answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout)
     _enter(recording, calls, answers)

@@ -12,8 +12,8 @@ from pypfm._c.elf import unsuitable
 from pypfm.config import LIBRARIES
 from pypfm.conform.checks.differences import call_of, differences
 from pypfm.conform.checks.file import facts, identity, library_file
-from pypfm.conform.model import APIS, MARKS, Difference, Finding, Report, Tally, base
-from pypfm.conform.vectors import PMU_IDS, function_of, recorded
+from pypfm.conform.model import APIS, MARKS, OPTIONAL, Difference, Finding, Report, Tally, base
+from pypfm.conform.vectors import PMU_IDS, function_of, optional_of, recorded
 from pypfm.conform.worker.asking import Answers, Reply, ask, load, loader_name
 from pypfm.errors import ConformError, shown
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pypfm.conform.model import FindingKind, Json, Vector
     from pypfm.conform.worker.asking import Progress
 
-__all__ = ["PARANOID", "TIMEOUT", "differential", "merged", "opened", "run"]
+__all__ = ["PARANOID", "TIMEOUT", "differential", "lack", "lacking", "merged", "opened", "run"]
 
 #: Seconds that a call may take.
 TIMEOUT = 10.0
@@ -53,6 +53,10 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
         if report.api == "pfm4" and (reason := _foreign_host()):
             report.notes.append(f"{reason}: the {len(calls)} recorded answers hold elsewhere and were left out")
             calls = []
+        if any(map(optional_of, calls)):
+            lacks = lacking(path, report.api, timeout)
+            # One that has some of these PMUs has to have all.
+            calls = _without(report, calls, {path: lacks} if len(lacks) == len(OPTIONAL[report.api]) else {})
         answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout, progress=progress)
         _compare(report, calls, answers, lambda i: calls[i].get("expect"))
         if identity(path) != file:
@@ -79,6 +83,8 @@ def differential(path: str, against: str, vectors: Callable[[str], Sequence[Vect
         raise ConformError(f"{against}: {other.findings[0].call}: {other.findings[0].differences[0].got}")
     if not report.findings:
         calls = vectors(report.api)
+        if any(map(optional_of, calls)):
+            calls = _without(report, calls, {file: lacking(file, report.api, timeout) for file in (path, against)})
         total = 2 * len(calls)
         theirs = ask(against, report.api, calls, jobs=jobs, timeout=timeout, descriptions=True,
                      progress=progress and (lambda done, _: progress(done, total)))
@@ -162,11 +168,51 @@ def _foreign_host() -> str:
     """Why the recorded answers of libpfm 4 do not hold on this host, or ""."""
     if not PARANOID.exists():
         return f"this host has no {PARANOID}"
-    glm: Vector = {"kind": "info", "pmu": PMU_IDS["glm"]}  # of our own library: its flags say whether it is active
-    reply = ask(str(LIBRARIES["pfm4"].path), "pfm4", [glm], jobs=1, timeout=_PATIENCE).replies[0] or {}
-    if "answer" not in reply:
-        return "pypfm's own library did not say in time whether this host is a Goldmont"
-    return "this host is a Goldmont" if cast("dict[str, Json]", reply["answer"])["flags"] else ""
+    hosts = {"glm": "a Goldmont", **dict.fromkeys(OPTIONAL["pfm4"], "an IA-64 machine")}
+    asked: list[Vector] = [{"kind": "info", "pmu": PMU_IDS[name]} for name in hosts]  # flags: whether it is active
+    replies = ask(str(LIBRARIES["pfm4"].path), "pfm4", asked, jobs=1, timeout=_PATIENCE).replies
+    for host, reply in zip(hosts.values(), replies, strict=True):
+        if "answer" not in (reply or {}):
+            return "pypfm's own library did not say in time which processor this host has"
+        if cast("dict[str, dict[str, Json]]", reply)["answer"]["flags"]:
+            return f"this host is {host}"
+    return ""
+
+
+# ---- PMUs that not every library has ---------------------------------------------------
+
+def lacking(path: str, api: str, timeout: float) -> list[str]:
+    """The PMUs, of those that not every library of an API has, that a library does not know.
+
+    One that does not return what it is asked for, but crashes or hangs, may know them: its calls are made.
+    """
+    names = OPTIONAL.get(api, ())
+    asked: list[Vector] = [{"kind": "info", "pmu": PMU_IDS[name]} for name in names]
+    replies = ask(path, api, asked, jobs=1, timeout=timeout).replies
+    answers = [cast("dict[str, Json]", (reply or {}).get("answer", {})) for reply in replies]
+    return [name for name, answer in zip(names, answers, strict=True) if answer.get("ret")]
+
+
+def _without(report: Report, calls: Sequence[Vector], lacks: dict[str, list[str]]) -> list[Vector]:
+    """The calls that need no PMU that a library lacks; the others are entered as not run, with a note.
+
+    :param lacks: the PMUs, by the library that lacks them
+    """
+    kept = list(calls)
+    for path, names in lacks.items():
+        left_out = [vector for vector in kept if optional_of(vector) & {*names}]
+        kept = [vector for vector in kept if not optional_of(vector) & {*names}]
+        for vector in left_out:
+            report.tally(function_of(vector)).not_run += 1
+        if left_out:
+            them = "them" if names[1:] else "it"
+            report.notes.append(f"{lack(path, names)}: {len(left_out)} calls that need {them} were not made")
+    return kept
+
+
+def lack(path: str, names: Sequence[str]) -> str:
+    """That a library lacks PMUs, in words."""
+    return f"{path} has no {', '.join(names[:-1])}{' or ' if names[1:] else ''}{names[-1]}"
 
 
 # ---- comparing -------------------------------------------------------------------------

@@ -11,12 +11,14 @@ import gzip
 import json
 import re
 import zlib
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pypfm._c.pfm3 import lib as lib3
 from pypfm._c.pfm4 import lib as lib4
+from pypfm.conform.model import OPTIONAL
 from pypfm.errors import ConformError, shown
 
 if TYPE_CHECKING:
@@ -24,17 +26,20 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Json, Vector
 
-__all__ = ["EVENT_SHIFT", "PMU_IDS", "TAGS", "environment", "function_of", "group_of", "pmu_of",
-           "read", "recorded", "start_of"]
+__all__ = ["EVENT_SHIFT", "PMU_IDS", "TAGS", "environment", "function_of", "group_of", "optional_of", "pmu_of", "read",
+           "recorded", "start_of"]
 
 #: The identifier of each PMU of libpfm 4.
-PMU_IDS = {"glm": lib4.PFM_PMU_INTEL_GLM, "perf": lib4.PFM_PMU_PERF_EVENT, "perf_raw": lib4.PFM_PMU_PERF_EVENT_RAW}
+PMU_IDS = {"gen_ia64": lib4.PFM_PMU_GEN_IA64, "ita": lib4.PFM_PMU_ITANIUM, "ita2": lib4.PFM_PMU_ITANIUM2,
+           "mont": lib4.PFM_PMU_MONTECITO, "glm": lib4.PFM_PMU_INTEL_GLM, "perf": lib4.PFM_PMU_PERF_EVENT,
+           "perf_raw": lib4.PFM_PMU_PERF_EVENT_RAW}
 #: An opaque event index of libpfm 4 is ``PMU << 21 | event``.
 EVENT_SHIFT = 21
 #: Part of the names of functions and types that belong to a PMU of libpfm 3.
 TAGS = {"itanium2": "ita2", "montecito": "mont", "itanium": "ita"}
 _LONGEST_LINE = 1 << 20  # bytes: the longest vector takes 5,000, and /dev/zero has no end
 _GENERIC = "gen_ia64"  # which has no functions and types of its own
+_FAMILIES = {0x07: "ita", 0x1F: "ita2", 0x20: "mont"}  # of CPUID register 3, bits 24 to 31
 
 # What the schema says of a vector that is about its answer, or is not needed to make the call.
 _NOT_THE_CALL = {"id", "kind", "about", "result", "error", "why", "expect"}
@@ -188,7 +193,7 @@ def start_of(vector: Vector) -> list[Vector]:
 
 
 def pmu_of(vector: Vector) -> str:
-    """The PMU of a vector: itanium2, montecito, itanium, gen_ia64, glm, perf or perf_raw; none if any would do."""
+    """The PMU of a vector, as `pypfm.conform.model.PMUS` has it; none if any would do."""
     if vector["kind"] in ("dispatch", "call", "query"):
         return str(vector["pmu"] or "none")
     names = {number: name for name, number in PMU_IDS.items()}
@@ -199,8 +204,23 @@ def pmu_of(vector: Vector) -> str:
     if isinstance(answer, dict) and isinstance(answer.get("idx"), int):
         return names[cast(int, answer["idx"]) >> EVENT_SHIFT]
     prefix, separator, _ = str(vector["event"]).lower().partition("::")
-    forced = environment(vector).get("LIBPFM_FORCE_PMU", "").lower().split(",")[0]
-    return next((n for n in (prefix if separator else "", forced) if n in PMU_IDS), "perf")
+    return next((n for n in (prefix if separator else "", _active(vector)) if n in PMU_IDS), "perf")
+
+
+def _active(vector: Vector) -> str:
+    """The PMU that a vector's environment makes active, as far as its variables say."""
+    env = environment(vector)
+    if "LIBPFM_IA64_CPUID3" in env and not env.get("LIBPFM_FORCE_PMU"):
+        with suppress(ValueError):
+            return _FAMILIES.get(int(env["LIBPFM_IA64_CPUID3"], 0) >> 24 & 0xFF, "gen_ia64")
+    return env.get("LIBPFM_FORCE_PMU", "").lower().split(",")[0]
+
+
+def optional_of(vector: Vector) -> frozenset[str]:
+    """The PMUs, of those that not every library has, without which a vector's answer is another one."""
+    if vector["kind"] not in ("encode", "info"):
+        return frozenset()
+    return frozenset((pmu_of(vector), _active(vector))) & frozenset(OPTIONAL["pfm4"])
 
 
 # ---- the recorded files ----------------------------------------------------------
@@ -241,13 +261,19 @@ def _query(pmu: str, row: dict[str, str]) -> Vector:
 def _pfm4() -> Iterator[Vector]:
     for name in ("pfm4_encode.jsonl.gz", "pfm4_raw.jsonl.gz"):
         yield from (_of_kind("encode") | vector for vector in _load(name))
-    yield from _info(list(_load("pfm4_info.jsonl.gz")))
+    yield from _info(list(_load("pfm4_info.jsonl.gz")), "info-")
+    for number, vector in enumerate(_load("pfm4_ia64_encode.jsonl.gz"), 1):  # tests/pfm4/ia64_vectors.py made them
+        yield _of_kind("encode") | {"id": f"ia64-{number:05}"} | vector
+    yield from _info(list(_load("pfm4_ia64_info.jsonl.gz")), "ia64-info-")
 
 
-def _info(rows: list[Vector]) -> Iterator[Vector]:
-    """The table of information: each PMU, then each of its events in the order of pfm_get_event_next()."""
+def _info(rows: list[Vector], prefix: str) -> Iterator[Vector]:
+    """The table of information: each PMU, then each of its events in the order of pfm_get_event_next().
+
+    :param prefix: of the ids
+    """
     for n, row in enumerate(rows):
-        vector: Vector = {"kind": "info", "id": f"info-{n + 1:03}", "env": row["env"]}
+        vector: Vector = {"kind": "info", "id": f"{prefix}{n + 1:03}", "env": row["env"]}
         if "event" in row:
             # The layers of an event follow each other; then comes the next event, or the next PMU.
             after = next((r for r in rows[n + 1:] if r.get("event") != row["event"]), {})

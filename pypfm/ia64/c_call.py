@@ -56,7 +56,7 @@ def _put(struct: Any, name: str, value: int, what: str = "") -> None:
 
 def _fill_ear(model: Model, c_ear: Any, ear: Ear) -> None:
     _put(c_ear, "used", ear.used, "ear_used")
-    _put(c_ear, "mode", ear.mode & 0xFFFFFFFF, "ear_mode")
+    _put(c_ear, "mode", ear.mode & 0xFFFFFFFF if -1 << 31 <= ear.mode < 0 else ear.mode, "ear_mode")
     _put(c_ear, "plm", parse_plm(ear.plm), "ear_plm")
     _put(c_ear, "umask", ear.umask, "ear_umask")
     if ear.ism:

@@ -174,7 +174,11 @@ class Events(EventTable[Event]):
         return Pfm3EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND, message, "pfm_find_event")
 
     def at(self, index: int) -> Event:
-        """The event of a C index."""
+        """The event of a C index.
+
+        :raises InvalidValueError: there is none
+        """
+        index = self.place(index)
         e = lib.pfm3_event_at(self._model, index)
         mode = lib.pfm3_ear_mode(self._model, index)
         iear = e.kind in (lib.PFM3_IEAR_TLB, lib.PFM3_IEAR_CACHE)
@@ -198,13 +202,17 @@ class Events(EventTable[Event]):
                                  description=string(masks[i].description)) for i in range(count))
 
     def mask_index(self, event: Event, token: int | str) -> int:
+        """The C index of a unit mask, by its name; a number is one already.
+
+        :raises UnitMaskError: the event has no mask of this name
+        """
         if isinstance(token, int):
             if 0 <= token <= _MAX_UINT:  # C says whether the event has it
                 return token
             token = str(token) if token.bit_length() <= 64 else in_hex(token)
         index: Any = ffi.new("unsigned int *")
         data = utf8(token)
-        row = lib.pfm3_event_at(self._model, event.index)
+        row = lib.pfm3_event_at(self._model, self.place(event.index))
         if b"\0" in data or lib.pfm3_find_mask(self._model, row, data + b"\0", len(data), index):
             allowed = ", ".join(m.name for m in event.unit_masks) or "it has none"
             raise UnitMaskError(lib.PFMLIB_ERR_UMASK,

@@ -49,28 +49,37 @@ def _used(what: str, used: int) -> None:
         raise FieldWidthError(lib.PFMLIB_ERR_INVAL, f"{what}: used is {shown(used)}; the manual page knows 1")
 
 
+def _flags(what: str, flags: int, known: int) -> None:
+    if flags & ~known:
+        raise FieldWidthError(lib.PFMLIB_ERR_INVAL,
+            f"{what}: flags are {in_hex(flags)}; those that there are: {hex(known) if known else 'none'}")
+
+
 def check_values(pmu: Events, request: Request, resolved: Sequence[Resolved]) -> None:
     """Check the values of a request against their fields.
 
     :raises ThresholdError, FieldWidthError: what the manual page does not allow
     """
     _level("default", request.plm)
+    model = MODELS[pmu.name]
     for event, number, *_ in resolved:
-        if event.plm or event.threshold or event.ism:
+        if event.plm or event.threshold or event.ism or event.flags:
             _check_event(event, lib.pfm3_event_at(pmu.c_model, number).maxincr)
+            _flags(event.name, event.flags, model.event_flags)
     if request.is_plain:
         return
-    model = MODELS[pmu.name]
     _check_matchers(model, request)
     _check_ears(model, request)
     _check_trace_buffer(model, request)
     for ranges in (request.code, request.data):
         if ranges is not None:
+            what = "code" if ranges is request.code else "data"
             _used("ranges", ranges.used)
+            _flags(f"{what} ranges", ranges.flags, model.range_flags if what == "code" else 0)
             for limit in ranges.limits:
                 if limit.plm:
                     _level(f"range {limit}", limit.plm)
-                _check_limit(limit, "code" if ranges is request.code else "data")
+                _check_limit(limit, what)
 
 
 def _check_event(event: EventRequest, maxincr: int) -> None:

@@ -15,9 +15,11 @@ same structure as a ctypes class, whose bytes are those of the cffi structure::
 from pypfm.layout.c_file import c_source
 from pypfm.layout.ctypes_classes import ctypes_source, ctypes_type
 from pypfm.layout.differences import LayoutDiff, Row, compare, diff
+from pypfm.layout.go_file import go_source
 from pypfm.layout.mirrors import describe, find, types
 from pypfm.layout.model import Hole, LayoutError, Member, TypeLayout
 from pypfm.layout.pahole import text
+from pypfm.layout.rust_file import rust_source
 
 __all__ = ["Hole", "LayoutDiff", "LayoutError", "Member", "Row", "TypeLayout", "c_source", "compare",
-           "ctypes_source", "ctypes_type", "describe", "diff", "find", "text", "types"]
+           "ctypes_source", "ctypes_type", "describe", "diff", "find", "go_source", "rust_source", "text", "types"]

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["c_source"]
 
+# The header that takes the structures of a newer kernel's, if it may, and what tells it not to.
+_LINUX_S = "perfmon/perf_event.h"
+_OWN = ["#ifndef PFM_OWN_PERF_EVENT\n#define PFM_OWN_PERF_EVENT 1\n#endif\n"]
+
 _BITS = """
 #include <string.h>
 
@@ -65,10 +69,11 @@ def c_source(layouts: Sequence[TypeLayout]) -> str:
         ``-DPYPFM_LAYOUT_MAIN`` a main() whose exit status is 0 then
     """
     library = LIBRARIES[layouts[0].source]
+    included = dict.fromkeys(map(header_of, layouts))
     parts = [f"/* Layout of {library.name}, made by pypfm layout --c.  Compile as C11. */\n",
              "#include <assert.h>\n#include <stddef.h>\n",
              *(f"#define {name} 1\n" for name in library.defines),
-             *(f"#include <{header}>\n" for header in dict.fromkeys(map(header_of, layouts)))]
+             *(_OWN if _LINUX_S in included else []), *(f"#include <{header}>\n" for header in included)]
     for layout in layouts:
         parts += ["\n", *(f'static_assert({what}, "{_quoted(what)}");\n' for what in _facts(layout))]
     checks = [line for number, layout in enumerate(layouts) for line in _bit_checks(layout, f"object{number}")]

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from pypfm.layout.mirrors import describe, ffi_of, types
+from pypfm.layout.storage import with_parts
 
 if TYPE_CHECKING:
     import ctypes
@@ -31,7 +32,7 @@ def ctypes_source(layouts: Iterable[TypeLayout]) -> str:
     :param layouts: from `describe`, types of one library; those that they contain come with them.
         ``struct x`` is class ``x``
     """
-    found = list(_with_parts(layouts))
+    found = list(with_parts(layouts))
     names = ", ".join(dict.fromkeys(layout.source for layout in found))
     head = f'"""Structures of {names}, made by pypfm layout --ctypes."""\n\nimport ctypes\n'
     return head + "".join("\n\n" + "\n".join(_class(layout)) + "\n" for layout in found)
@@ -56,24 +57,6 @@ def _classes(library: str) -> dict[str, type[ctypes.Structure] | type[ctypes.Uni
     names: dict[str, object] = {"__name__": f"pypfm.layout.{library}"}
     exec(ctypes_source(describe(name, library) for name in types(library)), names)
     return cast("dict[str, type[ctypes.Structure] | type[ctypes.Union]]", names)
-
-
-def _with_parts(layouts: Iterable[TypeLayout]) -> Iterator[TypeLayout]:
-    """The types, each after those that it contains or points to."""
-    done: set[str] = set()
-
-    def visit(layout: TypeLayout) -> Iterator[TypeLayout]:
-        if layout.name in done:
-            return
-        done.add(layout.name)
-        for _, member in layout.flat():
-            inner = member.type.replace("const ", "").rstrip("* ")
-            if inner in types(layout.source):
-                yield from visit(describe(inner, layout.source))
-        yield layout
-
-    for layout in layouts:
-        yield from visit(layout)
 
 
 def _python_name(ctype: str) -> str:
@@ -111,7 +94,8 @@ def _scalar(member: Member, ffi: FFI) -> str:
         return pointer(ffi.typeof(member.type.replace("const ", "")), ffi)
     if member.kind in ("struct", "union"):
         return _python_name(member.type)
-    return f"ctypes.{_SCALARS[member.kind, member.element_size]}"
+    size = ffi.sizeof(member.type.replace("const ", ""))  # of an array without elements, too
+    return f"ctypes.{_SCALARS[member.kind, size]}"
 
 
 def pointer(ctype: FFI.CType, ffi: FFI) -> str:

@@ -69,7 +69,7 @@ class _Printer:
                                     width - _TAB)
             declared = "}" + f" {member.declarator}".rstrip() + ";"
         else:
-            declared = f"{_pointers(member.type):<{width}} {member.declarator};"
+            declared = f"{_pointers(member.type):<{width}} {member.declarator.replace('[0]', '[]')};"
         space = " " * max(1, width + self.name_width - len(declared))
         yield f"{tabs}{declared}{space}/* {_where(member)} */"
 

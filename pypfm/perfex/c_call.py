@@ -53,7 +53,7 @@ def no_term(term: str) -> str:
         Perf().encode(term)
     except Pfm4Error as error:
         return str(error)
-    return f"{shown(term)} is not a perf event"
+    return f"{shown(term)}: a perf event stands here without modifiers"
 
 
 def parsed(parse: Callable[..., int], text: bytes, source: object, *results: Any, is_csv: bool = False) -> None:

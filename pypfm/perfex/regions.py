@@ -67,12 +67,13 @@ class Counting(Mapping[int, int]):
     def close(self) -> None:
         """Stop and close the counters, as the end of ``with`` does; a second call does nothing.
 
-        :raises CountingError: a count cannot be read
+        :raises CountingError: a count cannot be read; in a child process, where none can, the parent's go on
         """
         try:
-            for counter in self._open.values():
-                lib.perfex_counter_stop(counter)
             if self._open:
+                self._expect_own()  # a child has the parent's descriptors: it would stop the parent's counters
+                for counter in self._open.values():
+                    lib.perfex_counter_stop(counter)
                 self._counts = {event: self._read(event) for event in self._open}
         finally:
             self._open = {}  # which closes them
@@ -101,9 +102,12 @@ class Counting(Mapping[int, int]):
         self._checked(lib.perfex_counter_open(processor(self.cpu), event, self._table, pointer), event)
         return ffi.gc(pointer[0], lib.perfex_counter_close)
 
-    def _read(self, event: int) -> int:
+    def _expect_own(self) -> None:
         if self._pid != os.getpid():
             raise CountingError(errno.ENXIO, "these counters are the parent process's")
+
+    def _read(self, event: int) -> int:
+        self._expect_own()
         value: Any = ffi.new("uint64_t *")
         self._checked(lib.perfex_counter_read(self._open[event], value), event)
         return int(value[0])

@@ -5,6 +5,7 @@
 #include "pages.h"
 #include "pmc_check.h"
 
+#include <grp.h>
 #include <sched.h>
 #include <sys/mount.h>
 
@@ -55,6 +56,25 @@ in_namespaces(int depth, bool own_proc)
 		else
 			counts_three_threads();
 	);
+}
+
+/* The status file of a thread has the user's groups before its numbers in namespaces. */
+static void
+with_many_groups(void)
+{
+	enum { MOST = 60000 };
+	static gid_t groups[MOST];
+
+	/* All places of the line in what one read() gives, and far after that. */
+	for (int count = 250; count <= MOST; count = count >= 300 ? 200 * count : count + (CHECK_ROUGHLY ? 25 : 1)) {
+		for (int i = 0; i < count; i++)
+			groups[i] = 100000 + (gid_t)i;
+		if (setgroups((size_t)count, groups) < 0) {
+			printf("setgroups: %s: not tried\n", strerror(errno));
+			return;
+		}
+		IN_CHILD(in_namespaces(1, false););
+	}
 }
 
 /* One thread needs no list of threads; of several nothing tells which they are. */
@@ -332,6 +352,7 @@ main(void)
 	IN_CHILD(in_namespaces(1, false););
 	IN_CHILD(in_namespaces(1, true););
 	IN_CHILD(in_namespaces(2, true););
+	IN_CHILD(with_many_groups(););
 	IN_CHILD(without_proc(););
 	IN_CHILD(list_covered(0););
 	IN_CHILD(list_covered(NOBODY););

@@ -174,11 +174,12 @@ def info_lines(rows: list[Vector]) -> Iterator[str]:
 
 
 def pfm4_lines(directory: Path) -> Iterator[str]:
-    for vectors in grouped(read(directory, "pfm4_encode.jsonl.gz", "pfm4_raw.jsonl.gz"), "env").values():
+    for vectors in grouped(read(directory, "pfm4_encode.jsonl.gz", "pfm4_raw.jsonl.gz", "pfm4_ia64_encode.jsonl.gz"),
+                           "env").values():
         yield process(vectors[0].get("env", {}))
         yield line("initialize", "0")
         yield from map(encode_line, vectors)
-    for rows in grouped(read(directory, "pfm4_info.jsonl.gz"), "env").values():
+    for rows in grouped(read(directory, "pfm4_info.jsonl.gz", "pfm4_ia64_info.jsonl.gz"), "env").values():
         yield process(rows[0]["env"])
         yield line("initialize", "0")
         yield from info_lines(rows)

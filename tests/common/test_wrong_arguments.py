@@ -85,6 +85,8 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
            if name not in ("self", "events", "plm")}}) for pmu in (Itanium2, Montecito, Itanium, GenericIA64)},
     "Itanium2.encode_request": (Itanium2().encode_request, {"request": Request(plm=8), "check": "manual"}),
     "Itanium2.find": (Itanium2().find, {"pattern": "*"}),
+    "Itanium2.at": (Itanium2().at, {"index": 0}),
+    "GenericIA64.at": (GenericIA64().at, {"index": 1}),
     "Goldmont": (Goldmont, {"corrected": False}),
     "Goldmont.find": (Goldmont().find, {"pattern": "*"}),
     "Itanium2[]": (Itanium2().__getitem__, {"name": "CPU_CYCLES"}),

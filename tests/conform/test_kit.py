@@ -64,6 +64,21 @@ def test_debians_library_differs_in_descriptions_alone() -> None:
     assert status == 4
     assert {d["field"].rpartition(".")[2] for f in report["findings"] for d in f["differences"]} == {"desc"}
     assert pypfm("conform", *args, "--suppressions", "debian-libpfm4").returncode == 0
+    said, = (note for note in report["notes"] if "gen_ia64" in note)
+    assert said == f"{DEBIAN} has no gen_ia64, ita, ita2 or mont: 13118 calls that need them were not made"
+
+
+def test_random_calls_are_about_pmus_that_both_libraries_have(no_vectors: Path) -> None:
+    """As many as are asked for, whichever library lacks some; a note says which PMUs are left out."""
+    if not DEBIAN.exists():
+        pytest.skip(f"no {DEBIAN} (Debian's libpfm4) on this machine")
+    expected = f"{DEBIAN} has no gen_ia64, ita, ita2 or mont: no random calls were made about them"
+    for one, other in ((DEBIAN, PFM4.path), (PFM4.path, DEBIAN)):
+        _, report = report_of(one, "--against", other, "--calls", 300, "--vectors", no_vectors, "--suppressions", "debian-libpfm4")
+        assert [note for note in report["notes"] if "gen_ia64" in note] == [expected]
+        made = [report["functions"][name] for name in ("pfm_get_os_event_encoding", "pfm_get_event_info", "pfm_get_pmu_info")]
+        assert sum(tally["run"] for tally in made) == 300 + 3  # and their symbols
+        assert sum(tally["not_run"] for tally in made) == 0
 
 
 def test_a_missing_function(tmp_path: Path, no_vectors: Path) -> None:
@@ -92,7 +107,10 @@ def test_the_seed_chooses_the_calls() -> None:
     assert random_calls("pfm4", 50, 1) != random_calls("pfm4", 50, 2)
     calls = random_calls("pfm4", 100, 1)
     assert len(calls) == 100
-    assert {pmu_of(v) for v in calls} >= {"glm", "perf"}
+    assert {pmu_of(v) for v in calls} >= {"glm", "perf", "mont", "gen_ia64"}
+    some = random_calls("pfm4", 100, 1, without={"ita", "ita2", "mont", "gen_ia64"})
+    assert len(some) == 100
+    assert {pmu_of(v) for v in some} == {"glm", "perf", "perf_raw"}
 
 
 def test_the_report_has_its_schema() -> None:

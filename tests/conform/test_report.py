@@ -397,7 +397,7 @@ def test_the_reports_of_a_broken_library(broken: Report) -> None:
     lines = written(broken, "text").splitlines()
     assert lines[0] == f"library     file       {broken.library.asked}"
     assert any(re.fullmatch(r" +got +PFM_ERR_NOTFOUND \(-4\)", line) for line in lines)
-    assert re.fullmatch(r"\d,\d{3} differences \(\d,\d{3} values, \d+ crash(es)?\) in .* not run; exit status 4",
+    assert re.fullmatch(r"\d\d,\d{3} differences \(\d\d,\d{3} values, \d+ crash(es)?\) in .* not run; exit status 4",
                         lines[-1])
     data = json.loads(written(broken, "json"))
     jsonschema.validate(data, schemas.load("conform"))

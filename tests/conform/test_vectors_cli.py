@@ -23,7 +23,8 @@ from terminal import pypfm
 pytestmark = pytest.mark.slow
 
 PMUS = {"itanium2": "pfm3", "montecito": "pfm3", "itanium": "pfm3", "gen_ia64": "pfm3",
-        "glm": "pfm4", "perf": "pfm4", "perf_raw": "pfm4"}
+        "glm": "pfm4", "perf": "pfm4", "perf_raw": "pfm4", "gen_ia64 --api pfm4": "pfm4", "ita": "pfm4", "ita2": "pfm4",
+        "mont": "pfm4"}
 SCHEMA = jsonschema.Draft202012Validator(schemas.load("vector"))
 Lines = list[dict[str, Any]]
 
@@ -94,7 +95,7 @@ def exported() -> Callable[[str], Lines]:
 
     def export(pmu: str) -> Lines:
         if pmu not in made:
-            made[pmu] = lines(output("export", "-p", pmu))
+            made[pmu] = lines(output("export", "-p", *pmu.split()))
         return made[pmu]
     return export
 
@@ -136,7 +137,7 @@ def test_an_error_says_its_name_and_why(exported: Callable[[str], Lines]) -> Non
     assert any("unit masks:" in v["why"] for v in strings)
 
 
-@pytest.mark.parametrize("pmu", ["itanium2", "itanium", "gen_ia64", "perf"])
+@pytest.mark.parametrize("pmu", ["itanium2", "itanium", "gen_ia64", "perf", "gen_ia64 --api pfm4", "mont"])
 def test_our_library_answers_exported_vectors(pmu: str, exported: Callable[[str], Lines]) -> None:
     check_replay(library(pmu), exported(pmu))
 
@@ -182,7 +183,7 @@ def test_the_schema_refuses_what_is_no_vector(kind: str, change: dict[str, Any],
 @pytest.mark.parametrize("pmu", PMUS)
 def test_a_recorded_set_holds_for_its_library(pmu: str, tmp_path: Path) -> None:
     target = tmp_path / "set.jsonl"
-    output("record", library(pmu), "-p", pmu, "--calls", 2500, "--seed", 3, "-o", target)
+    output("record", library(pmu), "-p", *pmu.split(), "--calls", 2500, "--seed", 3, "-o", target)
     found = lines(target.read_text())
     assert len(found) == 2500
     check_lines(found)
@@ -267,6 +268,7 @@ def test_wrong_usage(args: list[str], complaint: str) -> None:
     (["record", library("glm"), "-p", "montecito"], "is a library of pfm4, which has no montecito"),
     (["record", library("itanium2"), "-p", "perf"], "is a library of pfm3, which has no perf"),
     (["record", library("glm"), "-p", "glm", "--api", "pfm3"], "is no library of pfm3"),
+    (["export", "-p", "ita", "--api", "pfm3"], "pfm3 has no ita"),
     (["export", "-p", "perf_raw", "-o", "/no/such/directory/file"], "No such file or directory"),
     (["export", "-p", "perf_raw", "-o", "/"], "Is a directory"),
     (["record", library("glm"), "-p", "glm", "--calls", "3", "-o", "/dev/full"], "No space left on device"),

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 
@@ -105,13 +106,26 @@ def test_classes_in_python() -> None:
 
 
 def test_in_a_pipe() -> None:
-    """Lines of text, JSON only when it is asked for."""
+    """Lines of text, JSON only when it is asked for, or where a terminal would have pictures."""
     [row] = [line for line in TABLE.splitlines() if "`pypfm pmus`" in line]
     assert "in a pipe, lines of text (JSON with `--json`" in row
     for args in (["pmus"], ["events", "-p", "itanium2"], ["info", "-p", "itanium2", "CPU_CYCLES"]):
         with pytest.raises(json.JSONDecodeError):
             json.loads(in_the_clone(PYPFM, *args))
         json.loads(in_the_clone(PYPFM, *args, "--json"))
+    assert "of `encode` and `decode` JSON" in row
+    for args in (["encode", "-p", "itanium2", "CPU_CYCLES"], ["decode", "-p", "itanium2", "PMC4=0x1228"]):
+        json.loads(in_the_clone(PYPFM, *args))
+
+
+def test_generated_tables() -> None:
+    """Each table that the build makes is one of those that the README names."""
+    calls = re.findall(r"pypfm_table\(\w+ \w+ ([^ )]+)", "".join(p.read_text() for p in ROOT.glob("csrc/*/CMakeLists.txt")))
+    tables = {f"{re.sub(r'[$][{].*?[}]', '*', table)}_table.c" for table in calls}
+    [sentence] = re.findall(r"^Generated at build time.*?;$", README, flags=re.S | re.M)
+    named = re.findall(r"`(\S+_table\.c)`", sentence)
+    assert len(tables) > 5
+    assert [t for t in tables if t != "*_table.c" and not any(fnmatchcase(t, name) for name in named)] == []
 
 
 @pytest.mark.parametrize("command", [c for c in CODE if re.match(r"pypfm (decode|layout|vectors|config)", c)])

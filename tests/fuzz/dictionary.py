@@ -15,8 +15,8 @@ TABLES = Path(__file__).resolve().parents[2] / "csrc" / "tables"
 # Tables whose names are words, and further words.
 TARGETS: dict[str, tuple[list[str], list[str]]] = {
     "pfm4_encode": (
-        ["glm_events", "glm_umasks", "perf_events", "perf_umasks"],
-        ["glm::", "perf::", "perf_raw::", ":", ".", "=", "0x", "r1c4", ":u", ":k", ":h", ":e", ":i", ":c=", ":period=", ":freq=",
+        ["glm_events", "glm_umasks", "perf_events", "perf_umasks", "itanium_events", "itanium2_events", "montecito_events"],
+        ["gen_ia64::", "ita::", "ita2::", "mont::", ":thres=", ":all", ":I", ":S", ":E", ":M", ":MESI", "glm::", "perf::", "perf_raw::", ":", ".", "=", "0x", "r1c4", ":u", ":k", ":h", ":e", ":i", ":c=", ":period=", ":freq=",
          ":precise=", ":excl", ":mg", ":mh", ":cpu=", ":pinned", ":hw_smpl", "18446744073709551615", "yes", "no", "-1"],
     ),
     "pfm3_full_event": (

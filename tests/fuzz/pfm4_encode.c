@@ -8,7 +8,8 @@
 
 #include "pfm4.h"
 
-enum { ENCODE_INACTIVE = 8 };				/* of the first byte; below: active PMUs */
+enum { ENCODE_INACTIVE = 1 << PFM4_NUM_PMUS };		/* of the first byte; below: active PMUs */
+_Static_assert(ENCODE_INACTIVE <= 0x80, "one bit of a byte for each PMU, and this one");
 enum { PRESET_PERIOD = 1, PRESET_FREQ = 2, PRESET_ALL = 4 };	/* of the fourth */
 
 int
@@ -90,6 +91,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		HOLDS(r.num_codes >= 1 && r.num_codes <= PFM4_MAX_CODES && silent.num_codes == r.num_codes);
 		HOLDS(memcmp(r.codes, silent.codes, (size_t)r.num_codes * sizeof(*r.codes)) == 0);
+		HOLDS(os == PFM_OS_NONE || !(attr.config & r.pmu->not_in_config));
 		HOLDS((size_t)r.string_len == strlen(r.string) && r.string_len < PFM4_STRING_SIZE);
 		HOLDS(full && strlen(full) == strlen(r.pmu->name) + 2 + (size_t)r.string_len);
 		free(full);

@@ -23,6 +23,7 @@ import pfm3_vectors  # noqa: E402
 
 MODELS = ["itanium2", "montecito", "itanium"]  # in the order of tests/c/pfm3_models.h
 NO_MODEL_IN, NO_MODEL_OUT = 1, 2  # pfm3_dispatch.c
+ALL_PMUS = 0xFF  # pfm4_encode.c: active, and inactive ones encoded
 
 
 def read(pattern: str) -> Iterator[dict[str, Any]]:
@@ -60,7 +61,8 @@ def event_strings() -> Iterator[bytes]:
     for vector in read("pfm4_*.jsonl.gz"):
         if "os" in vector and isinstance(vector["event"], str):
             os_id = {"none": 0, "perf_event": 1, "perf_event_ext": 2}[vector["os"]]
-            yield bytes([15, os_id, vector["dfl_plm"] & 0xff, 0]) + vector["event"].encode("latin-1")
+            yield bytes([ALL_PMUS, os_id, vector["dfl_plm"] & 0xff, 0]) + vector["event"].encode("latin-1")
+
 
 def full_events() -> Iterator[bytes]:
     for call in read("pfm3_api*.jsonl.gz"):
@@ -69,9 +71,11 @@ def full_events() -> Iterator[bytes]:
 
 
 def long_strings() -> Iterator[bytes]:
-    """As many attributes as there is room for, and more."""
+    """As many attributes as there is room for, and more; unit masks that stand for others."""
+    for event in (b":MESI" * 16, b":M:E:S:I" * 16, b":MESI:thres=1:u:k" * 9, b":M" * 64, b":M" * 65):
+        yield bytes([ALL_PMUS, 0, 8, 0]) + b"mont::L3_READS_ALL_MISS" + event
     for attribute, count in ((":SW_PF", 63), (":SW_PF", 64), (":SW_PF", 65), (":SW_PF", 100), (":u", 100), (":ANY_REQUEST", 60)):
-        yield b"\x0f\0\x08\0" + b"glm::OFFCORE_RESPONSE_0" + attribute.encode() * count
+        yield bytes([ALL_PMUS, 0, 8, 0]) + b"glm::OFFCORE_RESPONSE_0" + attribute.encode() * count
 
 
 def cost_files() -> Iterator[bytes]:

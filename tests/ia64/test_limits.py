@@ -100,3 +100,16 @@ def test_as_many_unit_masks_as_fit() -> None:
     wanted = montecito.encode(["L3_INSERTS:M"]).pmcs
     assert montecito.encode([EventRequest("L3_INSERTS", unit_masks=["M"] * 48)]).pmcs == wanted
     assert montecito.encode(["L3_INSERTS" + ":M" * 48]).pmcs == wanted
+
+
+@pytest.mark.parametrize("pmu", PMUS, ids=NAMED)
+def test_an_index_that_no_event_has(pmu: Any) -> None:
+    for index in (-1, len(pmu), 1 << 31, 1 << 70):
+        with pytest.raises(InvalidValueError, match=f"there are 0 to {len(pmu) - 1}"):
+            pmu.at(index)
+    assert pmu.at(len(pmu) - 1).index == len(pmu) - 1
+
+
+def test_a_unit_mask_of_an_event_that_another_pmu_has() -> None:
+    with pytest.raises(InvalidValueError, match="there are 0 to 496"):
+        Itanium2().mask_index(Montecito().events[-1], "M")

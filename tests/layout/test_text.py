@@ -30,7 +30,7 @@ def object_file(library: str, directory: Path) -> Path:
     """All headers, compiled by gcc with debug information; a union has its name as a tag: pahole prints
     nothing of unions that have only a typedef's."""
     lib = LIBRARIES[library]
-    text = build(CC, "-E", "-P", *lib.cflags, "-x", "c", "-",
+    text = build(CC, "-E", "-P", "-DPFM_OWN_PERF_EVENT", *lib.cflags, "-x", "c", "-",
                  source="".join(f"#include <{h}>\n" for h in headers(lib)))
     text = re.sub(r"typedef union \{((?:[^{}]|\{[^}]*\})*)\} (pfm\w+);", r"typedef union \2 {\1} \2;", text)
     out = directory / f"{library}.o"
@@ -44,7 +44,7 @@ def pahole(tmp_path_factory: pytest.TempPathFactory) -> Pahole:
     files = {library: object_file(library, tmp_path_factory.mktemp("pahole")) for library in LIBRARIES}
 
     def run(library: str, name: str) -> str:
-        return build(tool, "-C", name.removeprefix("struct "), files[library])
+        return build(tool, "-C", name.rpartition(" ")[2], files[library])
     return run
 
 

@@ -59,8 +59,10 @@ def test_both_clients_print_the_same_on_both_libraries(clients: dict[str, Path])
 
 @pytest.mark.parametrize("compiler", ["cc", "g++"])
 def test_system_headers_compile_what_ours_do(compiler: str, tmp_path: Path) -> None:
-    """Each installed header of ours exists in Debian's package, and both compile alone."""
-    for header in headers(PFM4):
+    """Each installed header of ours exists in Debian's package, but for the one of the examples, and both compile alone."""
+    names = set(headers(PFM4)) - {"perfmon/err.h"}
+    assert len(names) == 3
+    for header in names:
         source = f"#include <{header}>\nint main(void) {{ return 0; }}\n"
         for flags in ([], PFM4.cflags):
             build(compiler, *flags, "-x", "c++" if compiler == "g++" else "c", "-", "-o", tmp_path / "x", source=source)

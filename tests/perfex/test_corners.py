@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import mmap
 import os
 
 import pytest
@@ -30,3 +31,19 @@ def test_counters_of_the_parent_process() -> None:
             os._exit(1)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert len(c) == 2
+
+
+def test_a_child_that_leaves_the_with_does_not_stop_the_parent_s_counters() -> None:
+    with counting(26, perf_table=TESTS / "c" / "libperfex" / "perf_table.csv") as c:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                c.close()
+            except CountingError:
+                os._exit(0 if len(c) == 0 else 1)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        with mmap.mmap(-1, 1000 * mmap.PAGESIZE) as memory:
+            for page in range(1000):
+                memory[page * mmap.PAGESIZE] = 1
+    assert c[26] >= 1000

@@ -53,7 +53,7 @@ def simulate(simulator: Path) -> Simulate:
 
 def only(counts: dict[str, int]) -> dict[str, int]:
     """What is not zero; no trace here has valgrind's last word."""
-    return {name: n for name, n in counts.items() if n and name != "cut"}
+    return {name: n for name, n in counts.items() if n and name not in ("cut", "cut_pipe")}
 
 
 def loads(*addresses: int, size: int = 8) -> list[str]:

@@ -240,6 +240,15 @@ def test_names_of_the_directory_for_temporary_files(other: int, name: bytes, tmp
 
 
 @TOOLS
+def test_a_command_whose_files_nobody_may_read(other: int) -> None:
+    """Its umask is that of valgrind's files, too; root can read them all the same, but for what setpriv takes away."""
+    rights = () if os.geteuid() else ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
+    data = perfex("-e", 15, "-e", other, "sh", "-c", "umask 777; (:); exit 3", status=3, prefix=rights)
+    assert counts(data)[15] is None
+    assert "have left nothing" in json.dumps(data)
+
+
+@TOOLS
 def test_samples_of_functions_that_call_one_another(other: int, tmp_path: Path) -> None:
     """What the functions on the stack have counted is not added to it: samples grow up to the total."""
     deep = program(tmp_path, """
@@ -262,6 +271,28 @@ def test_samples_of_functions_that_call_one_another(other: int, tmp_path: Path) 
     assert samples
     assert samples == sorted(samples)
     assert samples[-1] <= (counts(data)[15] or 0)
+
+
+def test_a_command_that_kills_itself() -> None:
+    """Valgrind has its last word: nothing is cut off, and no process is one too few."""
+    data = perfex("-e", 22, "sh", "-c", "kill -9 $$", status=128 + signal.SIGKILL)
+    assert data["ended_by"] == "SIGKILL"
+    assert "last word" not in json.dumps(data)
+    data = perfex("-e", 22, "sh", "-c", "sleep 60 & pid=$!; sleep 1; exec 2>&-; /bin/kill -9 $pid; kill -9 $$",
+                  status=128 + signal.SIGKILL)
+    assert "1 processes have ended without valgrind's last word" in json.dumps(data)
+
+
+@TOOLS
+def test_a_process_namespace(other: int) -> None:
+    """Numbers begin anew in it: valgrind's files of two of its processes can have the same name."""
+    if subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no process namespace can be made here")
+    for times in 1, 2:
+        data = perfex("-e", 15, "-e", other, "sh", "-c", "unshare --pid --fork /bin/true;" * times + "exit 4", status=4)
+        assert "of processes with the same number in different ones only the last is counted" in json.dumps(data)
+        assert "exact" not in {e["quality"] for e in data["events"]}
+    assert "process namespaces" not in json.dumps(perfex("-e", 15, "-e", other, "sh", "-c", "/bin/true; (:)"))
 
 
 # ---- what valgrind refuses -----------------------------------------------------------------

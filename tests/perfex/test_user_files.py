@@ -128,6 +128,8 @@ def test_a_pipe_in_the_place_of_a_file(kind: str, content: bytes, code: str, tmp
     ("\ufeff,26,page-faults,exact,", "line 2: '\\ufeff' is not a cpu; r10000, r10000-3, r12000 are, or nothing for all"),
     (",26,page-faults,exact,\0", "line 2: byte 0x00 is not text"),
     ("r10000\0,26,page-faults,exact,", "line 2: byte 0x00 is not text"),
+    (",26,page-faults:k,exact,", "line 2: 'page-faults:k': a perf event stands here without modifiers"),
+    (",26,minor-faults+page-faults:period=5,exact,", "line 2: 'page-faults:period=5': a perf event stands here without"),
     (",26,page-faults:p,exact,", "line 2: PAGE-FAULTS: no unit mask or modifier 'p'"),
     (",26,task-clock,exact,\n,\u0662,page-faults,exact,", "line 3: event: '\u0662' is not an event; events are numbers from 0"),
     (",1e1,page-faults,exact,", "line 2: event: '1e1' is not an event"),

@@ -515,7 +515,7 @@ def test_killed_command(capfd: pytest.CaptureFixture[str]) -> None:
     assert outcome.status == 128 + signal.SIGKILL
     assert outcome.notes == (NEVER_ON,)
     assert outcome.measurements[0].count is None
-    assert outcome.measurements[0].note.startswith("ended without leaving all counts (SIGKILL, or still running): process ")
+    assert outcome.measurements[0].note.startswith("ended without leaving all counts (SIGKILL, still running, or a ")
     assert capfd.readouterr() == ("", "")
 
 

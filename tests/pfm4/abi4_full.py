@@ -107,17 +107,56 @@ class perf_event_header(ctypes.Structure):
     _fields_ = [("type", c_uint32), ("misc", c_uint16), ("size", c_uint16)]
 
 
+class perf_branch_entry(ctypes.Structure):
+    _fields_ = [("from", c_uint64), ("to", c_uint64), ("mispred", c_uint64, 1), ("predicted", c_uint64, 1),
+                ("in_tx", c_uint64, 1), ("abort", c_uint64, 1), ("cycles", c_uint64, 16), ("type", c_uint64, 4),
+                ("spec", c_uint64, 2), ("new_type", c_uint64, 4), ("priv", c_uint64, 3), ("reserved", c_uint64, 31)]
+
+
+class perf_branch_stack(ctypes.Structure):
+    _fields_ = [("nr", c_uint64), ("entries", perf_branch_entry * 0)]
+
+
+class perf_event_query_bpf(ctypes.Structure):
+    _fields_ = [("ids_len", c_uint32), ("prog_cnt", c_uint32), ("ids", c_uint32 * 0)]
+
+
+class perf_ns_link_info(ctypes.Structure):
+    _fields_ = [("dev", c_uint64), ("ino", c_uint64)]
+
+
+class SampleWeights(ctypes.Structure):
+    _fields_ = [("var1_dw", c_uint32), ("var2_w", c_uint16), ("var3_w", c_uint16)]
+
+
+perf_sample_weight = union(anonymous=("parts",), full=c_uint64, parts=SampleWeights)
+
+
+class DataSource(ctypes.Structure):
+    _fields_ = [("mem_op", c_uint64, 5), ("mem_lvl", c_uint64, 14), ("mem_snoop", c_uint64, 5), ("mem_lock", c_uint64, 2),
+                ("mem_dtlb", c_uint64, 7), ("mem_lvl_num", c_uint64, 4), ("mem_remote", c_uint64, 1),
+                ("mem_snoopx", c_uint64, 2), ("mem_blk", c_uint64, 3), ("mem_hops", c_uint64, 3), ("mem_rsvd", c_uint64, 18)]
+
+
+perf_mem_data_src = union(anonymous=("bits",), val=c_uint64, bits=DataSource)
+
+
 TYPES: dict[str, type[ctypes.Structure] | type[ctypes.Union]] = {
     "pfm_pmu_info_t": pfm_pmu_info_t, "pfm_event_info_t": pfm_event_info_t,
     "pfm_event_attr_info_t": pfm_event_attr_info_t, "pfm_pmu_encode_arg_t": pfm_pmu_encode_arg_t,
     "pfm_perf_encode_arg_t": pfm_perf_encode_arg_t, "struct perf_event_attr": perf_event_attr,
     "struct perf_event_mmap_page": perf_event_mmap_page, "struct perf_event_header": perf_event_header,
+    "struct perf_branch_entry": perf_branch_entry, "struct perf_branch_stack": perf_branch_stack,
+    "struct perf_event_query_bpf": perf_event_query_bpf, "struct perf_ns_link_info": perf_ns_link_info,
+    "union perf_sample_weight": perf_sample_weight, "union perf_mem_data_src": perf_mem_data_src,
 }
 
 # Sizes in bytes as the published tables give them.
 SIZES = {"pfm_pmu_info_t": 56, "pfm_event_info_t": 64, "pfm_event_attr_info_t": 64, "pfm_pmu_encode_arg_t": 32,
          "pfm_perf_encode_arg_t": 40, "struct perf_event_attr": 128, "struct perf_event_mmap_page": 1088,
-         "struct perf_event_header": 8}
+         "struct perf_event_header": 8, "struct perf_branch_entry": 24, "struct perf_branch_stack": 8,
+         "struct perf_event_query_bpf": 8, "struct perf_ns_link_info": 16, "union perf_sample_weight": 8,
+         "union perf_mem_data_src": 8}
 
 ENUM_FIELDS = {("pfm_pmu_info_t", "pmu"): "pfm_pmu_t", ("pfm_pmu_info_t", "type"): "pfm_pmu_type_t",
                ("pfm_event_info_t", "pmu"): "pfm_pmu_t", ("pfm_event_info_t", "dtype"): "pfm_dtype_t",

@@ -3,79 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from ia64_vectors import Event, events, files, read
 from mirror4 import encode_all, mirror
 from pypfm import pfm4
 
 PMUS = {"gen_ia64": (1, 2, 4), "ita": (2, 230, 4), "ita2": (3, 497, 4), "mont": (4, 637, 12)}
 MASKS = {"gen_ia64": 0xff00, "ita": 0x77ff00, "ita2": 0x7fff00, "mont": 0x7c7fff00}
 ALL_PMUS = {"LIBPFM_ENCODE_INACTIVE": "1"}
-FORCED = {"gen_ia64": "1", "ita": "2", "ita2": "3", "mont": "4"}
-
-# What libpfm 3 knows of its PMU's events, and what it dispatches for each of them alone.
-DISPATCHED = """
-from pypfm import pfm3
-from pypfm.pfm3 import *
-assert pfm_initialize() == 0
-pmu, count, value, name = sys.argv[1], c_uint(), c_uint(), create_string_buffer(64)
-pfm_get_num_events(count)
-
-def kind(i):
-    if pmu == "gen_ia64":
-        return ""
-    tag = {"ita": "ita", "ita2": "ita2", "mont": "mont"}[pmu]
-    tests = ["is_ear"] + (["is_btb"] if pmu != "mont" else ["is_etb"])
-    return "".join(t for t in tests if getattr(pfm3, f"pfm_{tag}_{t}")(i))
-
-def largest(i):
-    if pmu == "gen_ia64":
-        return 1
-    getattr(pfm3, {"ita": "pfm_ita_get_event_maxincr", "ita2": "pfm_ita2_get_event_maxincr",
-                   "mont": "pfm_mont_get_event_maxincr"}[pmu])(i, value)
-    return value.value
-
-def masks(i):
-    pfm_get_num_event_masks(i, value)
-    return value.value
-
-def dispatched(i, plm, threshold, states):
-    inp, outp, mine = pfmlib_input_param_t(), pfmlib_output_param_t(), None
-    inp.pfp_event_count, inp.pfp_dfl_plm = 1, plm
-    inp.pfp_events[0].event = i
-    inp.pfp_events[0].num_masks = len(states)
-    for n, state in enumerate(states):
-        inp.pfp_events[0].unit_masks[n] = state
-    if threshold:
-        mine = {"ita": "pfmlib_ita_input_param_t", "ita2": "pfmlib_ita2_input_param_t",
-                "mont": "pfmlib_mont_input_param_t"}[pmu]
-        mine = getattr(pfm3, mine)()
-        getattr(mine, f"pfp_{pmu}_counters")[0].thres = threshold
-    ret = pfm_dispatch_events(inp, mine, outp, None)
-    assert ret == 0, (i, plm, threshold, states, pfm_strerror(ret))
-    first = min(outp.pfp_pmcs[0:outp.pfp_pmc_count], key=lambda r: r.reg_num not in range(4, 16))
-    return first.reg_value
-
-for i in range(count.value):
-    pfm_get_event_name(i, name, 64)
-    code = c_int()
-    pfm_get_event_code(i, code)
-    sets = [()] if not masks(i) else [s for n in range(1, 5) for s in itertools.combinations(range(4), n)]
-    tell([name.value, code.value, kind(i), largest(i),
-          [[plm, t, states, dispatched(i, plm, t, states)]
-           for plm in (1, 8, 9) for t in range(largest(i)) for states in sets]])
-"""
-
-
-def dispatched(pmu: str) -> list[Any]:
-    return mirror("import itertools\n" + DISPATCHED, pmu, LIBPFM_FORCE_PMU=FORCED[pmu])
-
 
 @pytest.fixture(scope="module", params=PMUS)
-def rows(request: pytest.FixtureRequest) -> tuple[str, list[Any]]:
-    return request.param, dispatched(request.param)
+def rows(request: pytest.FixtureRequest) -> tuple[str, list[Event]]:
+    return request.param, events(request.param)
 
 
 def strings(pmu: str, name: str, plm: int, threshold: int, states: list[int]) -> str:
@@ -84,17 +25,17 @@ def strings(pmu: str, name: str, plm: int, threshold: int, states: list[int]) ->
     return f"{pmu}::{name}{letters}{levels}" + (f":thres={threshold}" if threshold else "")
 
 
-def test_codes_are_libpfm_3s_and_config_is_under_the_drivers_mask(rows: tuple[str, list[Any]]) -> None:
+def test_codes_are_libpfm_3s_and_config_is_under_the_drivers_mask(rows: tuple[str, list[Event]]) -> None:
     """Every event, level, threshold and set of unit masks."""
-    pmu, events = rows
-    assert len(events) == PMUS[pmu][1]
+    pmu, known = rows
+    assert len(known) == PMUS[pmu][1]
     asked, expected, configs = [], [], []
-    for name, _, kind, _, values in events:
-        for plm, threshold, states, value in values:
-            asked.append((strings(pmu, name, plm, threshold, states), pfm4.PFM_OS_NONE, 0))
+    for event in known:
+        for plm, threshold, states, value in event.values:
+            asked.append((strings(pmu, event.name, plm, threshold, states), pfm4.PFM_OS_NONE, 0))
             expected.append([value])
-            if not kind:
-                configs.append((strings(pmu, name, 8, threshold, states).replace(":u", ""), plm, value))
+            if not event.kind:
+                configs.append((strings(pmu, event.name, 8, threshold, states).replace(":u", ""), plm, value))
     answers = encode_all(asked, **ALL_PMUS)
     assert [a["codes"] for a in answers] == expected
     perf = encode_all([(text, pfm4.PFM_OS_PERF_EVENT_EXT, plm) for text, plm, _ in configs], **ALL_PMUS)
@@ -107,9 +48,9 @@ def test_codes_are_libpfm_3s_and_config_is_under_the_drivers_mask(rows: tuple[st
         assert (exclude_user, exclude_kernel) == (not plm & 8, not plm & 1), text
 
 
-def test_events_are_those_of_libpfm_3(rows: tuple[str, list[Any]]) -> None:
+def test_events_are_those_of_libpfm_3(rows: tuple[str, list[Event]]) -> None:
     """Names, codes and their order; what needs another register has no encoding for perf."""
-    pmu, events = rows
+    pmu, known = rows
     code = """
 assert pfm_initialize() == 0
 info, event = pfm_pmu_info_t(), pfm_event_info_t()
@@ -125,12 +66,18 @@ while i >= 0:
     identifier, count, counters = PMUS[pmu]
     head, *told = mirror(code, identifier, **ALL_PMUS)
     assert head == [pmu, pfm4.PFM_PMU_TYPE_CORE, count, counters, 0, 1, 0]
-    assert [row[:3] for row in told] == [[name, number, True] for name, number, *_ in events]
-    for (name, _, kind, *_), row in zip(events, told, strict=True):
-        if kind:
-            assert row[3] == pfm4.PFM_ERR_NOTSUPP, name
+    assert [row[:3] for row in told] == [[event.name, event.code, True] for event in known]
+    for event, row in zip(known, told, strict=True):
+        if event.kind:
+            assert row[3] == pfm4.PFM_ERR_NOTSUPP, event.name
     if pmu != "ita":
-        assert [row[0] for row in told if row[3]] == [name for name, _, kind, *_ in events if kind]
+        assert [row[0] for row in told if row[3]] == [event.name for event in known if event.kind]
+
+
+def test_the_stored_calls_are_the_ones_that_libpfm_3_says() -> None:
+    """The files of ia64_vectors.py; to write them anew, run it."""
+    for name, lines in files().items():
+        assert read(name) == lines, name
 
 
 def test_the_drivers_named_events() -> None:
@@ -144,9 +91,9 @@ def test_the_drivers_named_events() -> None:
                  ("L3_MISSES", 0xdc, 0), ("BR_MISPRED_DETAIL_ALL_ALL_PRED", 0x5b, 0), ("BR_MISPRED_DETAIL_ALL_WRONG_PATH", 0x5b, 2)],
         "gen_ia64": [("CPU_CYCLES", 0x12, 0), ("IA64_INST_RETIRED", 0x8, 0)],
     }
-    for pmu, events in named.items():
-        answers = encode_all([(f"{pmu}::{name}", pfm4.PFM_OS_PERF_EVENT, 8) for name, *_ in events], **ALL_PMUS)
-        for (name, code, umask), answer in zip(events, answers, strict=True):
+    for pmu, of_driver in named.items():
+        answers = encode_all([(f"{pmu}::{name}", pfm4.PFM_OS_PERF_EVENT, 8) for name, *_ in of_driver], **ALL_PMUS)
+        for (name, code, umask), answer in zip(of_driver, answers, strict=True):
             assert (answer["ret"], answer["config"]) == (0, code << 8 | umask << 16), (pmu, name)
 
 

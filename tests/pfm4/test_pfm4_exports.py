@@ -25,10 +25,12 @@ API = HeaderNames(PFM4, {
     "_LINUX_PERF_EVENT_H": "include guard of the kernel's header",
     "PFM_ERROR_LIST": "X-macro list of the return codes; takes a macro",
     "cap_usr_rdpmc": "another spelling of a member",
+    "__PERFMON_ERR_H__": "include guard",
+    "PERF_MEM_S": "pastes tokens",
     "SWIG_NAME": "names of members, for SWIG only",
     "pfm_for_each_event_attr": "a loop",
     "pfm_for_all_pmus": "a loop",
-}, ["sys/types.h", "unistd.h", "inttypes.h", "stdio.h", "sys/syscall.h", "linux/types.h", "linux/ioctl.h",
+}, ["sys/types.h", "unistd.h", "inttypes.h", "stdio.h", "sys/syscall.h", "sys/ioctl.h", "sys/prctl.h", "err.h", "linux/types.h", "linux/ioctl.h",
     "asm/byteorder.h"])
 
 
@@ -70,9 +72,12 @@ def test_mirror_has_every_function() -> None:
 def test_mirror_has_every_type() -> None:
     assert {"pfm_err_t", "os_err_t", "pfm_pmu_encode_arg_t", "pfm_perf_encode_arg_t", "perf_event_attr_t",
             "pfm_event_info_spec_t"} <= API.typedefs
-    assert API.struct_tags == {"perf_event_attr", "perf_event_mmap_page", "perf_event_header"}
+    assert API.struct_tags == {
+        "perf_event_attr", "perf_event_mmap_page", "perf_event_header", "perf_branch_entry", "perf_branch_stack",
+        "perf_event_query_bpf", "perf_ns_link_info"}
     assert API.incomplete_types == set()
-    assert missing(API.typedefs | API.struct_tags) == []
+    assert API.union_tags == {"perf_mem_data_src", "perf_sample_weight"}
+    assert missing(API.typedefs | API.struct_tags | API.union_tags) == []
 
 
 def test_mirror_has_every_enumerator() -> None:
@@ -95,8 +100,8 @@ def test_macros_without_place_in_the_mirror_are_listed() -> None:
 def test_constants_have_the_values_of_c(tmp_path: Path) -> None:
     program = tmp_path / "constants"
     source = includes(API.headers) + "int main(void) {\n" + "".join(
-        f'printf("{n} %lld\\n", (long long)({n}));\n' for n in API.constants) + "return 0; }\n"
-    build(CC, "-std=gnu11", *PFM4.cflags, "-x", "c", "-", "-o", program, source=source)
+        f'printf(({n}) < 0 ? "{n} %lld\\n" : "{n} %llu\\n", (long long)({n}));\n' for n in API.constants) + "return 0; }\n"
+    build(CC, "-std=gnu11", "-DPFM_OWN_PERF_EVENT", *PFM4.cflags, "-x", "c", "-", "-o", program, source=source)
     answers = dict(line.split() for line in build(program).splitlines())
     assert {n: getattr(pfm4, n) for n in API.constants} == {n: int(v) for n, v in answers.items()}
 
@@ -104,7 +109,7 @@ def test_constants_have_the_values_of_c(tmp_path: Path) -> None:
 def test_nothing_else_in_the_mirror() -> None:
     python = {"byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_uint64_array", "c_ulong",
               "create_string_buffer", "ffi", "lib", "load"}
-    declared = {*API.extern_functions, *API.inline_functions, *API.typedefs, *API.struct_tags, *API.constants,
+    declared = {*API.extern_functions, *API.inline_functions, *API.typedefs, *API.struct_tags, *API.union_tags, *API.constants,
                 *API.one_argument_macros}
     assert set(pfm4.__all__) - python <= declared
 
@@ -113,7 +118,7 @@ def test_nothing_else_in_the_mirror() -> None:
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 PEDANTIC = {"gnu11": ["-Wpedantic"]}  # members without a name are no C99 and no C++, in libpfm's headers and Linux's
-HEADERS = ["perfmon/perf_event.h", "perfmon/pfmlib.h", "perfmon/pfmlib_perf_event.h"]
+HEADERS = ["perfmon/err.h", "perfmon/perf_event.h", "perfmon/pfmlib.h", "perfmon/pfmlib_perf_event.h"]
 LINUX = "linux/perf_event.h"
 INCLUDED = [*([h] for h in HEADERS), *([h, h] for h in HEADERS), HEADERS, HEADERS[::-1]]
 WITH_LINUX = [*([LINUX, h] for h in HEADERS), *([h, LINUX] for h in HEADERS), [HEADERS[2], LINUX, *HEADERS]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pypfm.conform.random.source import source
-from pypfm.conform.random.strings import GLM, PERF, RAW, Setting, event_string, good_string
+from pypfm.conform.random.strings import GLM, IA64, PERF, RAW, Setting, event_string, good_string, ia64
 from pypfm.conform.vectors import EVENT_SHIFT, PMU_IDS
 from pypfm.perf.events import OS_LAYERS
 
@@ -15,20 +15,28 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Vector
     from pypfm.conform.random.source import Source
+    from pypfm.conform.random.strings import Pmu
 
 __all__ = ["PMUS", "options", "vectors"]
 
 #: The PMUs for which calls are made.
 PMUS = tuple(PMU_IDS)
-_EVENTS = {"glm": GLM, "perf": PERF, "perf_raw": RAW}
-_TABLE_SIZES = {"glm": len(GLM.events), "perf": len(PERF.events), "perf_raw": 1}
+_GENERIC = "gen_ia64"
 
 
-def _environment(force: str | None = None, inactive: bool = False, disabled: str | None = None) -> dict[str, str]:
+def _events(pmu: str) -> Pmu:
+    return ia64(pmu) if pmu in IA64 else {"glm": GLM, "perf": PERF, "perf_raw": RAW}[pmu]
+
+
+def _environment(force: str | None = None, inactive: bool = False, disabled: str | None = None,
+                 cpuid3: str | None = None) -> dict[str, str]:
     env = {"LIBPFM_FORCE_PMU": force, "LIBPFM_ENCODE_INACTIVE": "1" if inactive else None,
-           "LIBPFM_DISABLED_PMUS": disabled}
+           "LIBPFM_DISABLED_PMUS": disabled, "LIBPFM_IA64_CPUID3": cpuid3}
     return {name: value for name, value in env.items() if value is not None}
 
+
+# Registers of processors that are detected as a PMU; of gen_ia64 the kernel would have to describe the processor.
+_CPUID3 = {"gen_ia64": None, "ita": "0x07000604", "ita2": "0x1f010504", "mont": "0x20000504"}
 
 # Environments in which a PMU is active, ones in which only its full name works, ones in which nothing
 # does; each with a weight.  A name without PMU is asked for only where a PMU is forced: elsewhere the
@@ -51,6 +59,13 @@ _ENVIRONMENTS: dict[str, list[tuple[dict[str, str], bool, int]]] = {
         (_environment(), False, 4), (_environment("perf_", inactive=True), True, 3),
         (_environment(disabled="raw,,x"), False, 1), (_environment("glm"), True, 1),
     ],
+    **{pmu: [
+        (_environment(pmu), True, 20), (_environment(pmu.upper(), inactive=True), True, 4),
+        (_environment(inactive=True), False, 6), (_environment("perf", inactive=True), True, 1),
+        (_environment(inactive=True, disabled=pmu), False, 1), (_environment(pmu, disabled=pmu[1:]), True, 1),
+        (_environment("glm", inactive=True), True, 1), (_environment(cpuid3=_CPUID3[pmu]), False, 2),
+        (_environment(cpuid3=_CPUID3["ita2" if pmu == "mont" else "mont"]), False, 1),
+    ] for pmu in IA64},
 }
 
 
@@ -98,7 +113,7 @@ def _info(rng: Source, pmu: str, env: dict[str, str]) -> Vector:
     """A query about the PMU, or about one of its events; a few beyond the table."""
     if rng.chance(0.08):
         return {"kind": "info", "env": {**env}, "pmu": PMU_IDS[pmu]}
-    count = _TABLE_SIZES[pmu]
+    count = 1 if pmu == RAW.name else len(_events(pmu).events)
     place = rng.randrange(count) if rng.chance(0.93) else rng.choice([count, count + 1, 0x1FFFFF])
     index = PMU_IDS[pmu] << EVENT_SHIFT | place
     if rng.chance(0.02):
@@ -109,16 +124,18 @@ def _info(rng: Source, pmu: str, env: dict[str, str]) -> Vector:
 def vectors(pmu: str, count: int, seed: int) -> Iterator[Vector]:
     """Random calls without answers: event strings, and queries about events and PMUs.
 
-    :param pmu: glm, perf or perf_raw
+    :param pmu: one of `PMUS`
     :param count: how many
     :param seed: which ones; the same seed gives the same calls on every machine
     :returns: vectors (see `pypfm.conform.model`) with ids, without ``expect``
     """
-    rng, rows = source(pmu, seed), _ENVIRONMENTS[pmu]
-    settings = [Setting(pmu, env, (_EVENTS[pmu],), unprefixed) for env, unprefixed, _ in rows]
+    # Of gen_ia64 there are calls of libpfm 3 as well.
+    name = f"{pmu}-pfm4" if pmu == _GENERIC else pmu
+    rng, rows = source(name, seed), _ENVIRONMENTS[pmu]
+    settings = [Setting(pmu, env, (_events(pmu),), unprefixed) for env, unprefixed, _ in rows]
     weights = [weight for _, _, weight in rows]
     for n in range(count):
         setting = rng.choices(settings, weights)[0]
         vector = _info(rng, pmu, setting.env) if n % 10 == 9 else _encode(rng, setting)
-        vector["id"] = f"random-{pmu}-{seed}-{n:05}"
+        vector["id"] = f"random-{name}-{seed}-{n:05}"
         yield vector

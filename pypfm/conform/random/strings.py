@@ -1,4 +1,4 @@
-"""Random event strings of glm, perf and perf_raw: valid, nearly valid and malformed.
+"""Random event strings of glm, perf, perf_raw and the PMUs of Itanium: valid, nearly valid and malformed.
 
 The names come from our own library; everything else is written from the grammar.  What would be
 undefined in Debian's libpfm 4 (more than 64 attributes, an array that is too small together with a string)
@@ -7,26 +7,34 @@ is never made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from pypfm.conform.random.source import mixed_case, mutated
+from pypfm.ia64.pmu import pmu_of
 from pypfm.perf import Goldmont, Modifier, Perf
+from pypfm.perf import Pmu as StringPmu
 from pypfm.perf.events import OS_LAYERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-__all__ = ["GLM", "PERF", "RAW", "SETTINGS", "Pmu", "Setting", "event_string", "good_string"]
+__all__ = ["GLM", "IA64", "PERF", "RAW", "SETTINGS", "Pmu", "Setting", "event_string", "good_string", "ia64"]
+
+#: The PMUs of Itanium, and what pypfm.ia64 calls them.
+IA64 = {"gen_ia64": "gen_ia64", "ita": "itanium", "ita2": "itanium2", "mont": "montecito"}
+_FEW = 3  # occurrences in a cycle
 
 FORBIDDEN = ", \t\n"
 MOST_ENTRIES = 60  # of 64, less the defaults that are added
 
 MODIFIERS = [*"kueickueickueic", "h", "period", "freq", "precise", "excl", "mg", "mh", "cpu", "pinned", "hw_smpl"]
 FOREIGN_MODIFIERS = ["t", "m", "ldlat", "intx", "intxcp", "fe_thres"]
-INTEGERS = ["c", "period", "freq", "precise", "cpu"]
+IA64_MODIFIERS = [*"kuku", *["thres"] * 9, "all", "all", "period", "freq", "precise", "excl", "mg", "mh", "cpu",
+                  "pinned", "h", "hw_smpl", "c", "e", "i"]
+INTEGERS = ["c", "thres", "period", "freq", "precise", "cpu"]
 GOOD_NUMBERS = ["0", "1", "2", "3", "0x2", "01", "+3"]
 BOOLS = ["y", "Y", "t", "T", "1", "n", "N", "f", "F", "0"]
 ODD_VALUES = ["", "2", "yes", "true", "10", "-1", "+1", "00", "01", "0x", "0x1", "1=1", "=", "x", "\v1", "\xff", "-0"]
@@ -48,15 +56,21 @@ class Pmu:
     """A PMU's events with their unit masks.
 
     :ivar groups: the group of each unit mask, by event
+    :ivar words: modifiers, more or less often
+    :ivar usual: events about which there is more to ask than about others
+    :ivar limits: values of numeric modifiers around which the answer changes, by event
     """
 
     name: str
     events: dict[str, list[str]]
     groups: dict[str, dict[str, int]]
     modifiers: Callable[[str, str], list[Modifier]] = field(repr=False)
+    words: list[str] = field(default_factory=lambda: MODIFIERS)
+    usual: list[str] = field(default_factory=list)
+    limits: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
-def read_pmu(pmu: Goldmont | Perf) -> Pmu:
+def read_pmu(pmu: StringPmu) -> Pmu:
     """The events of our own library; an alias has the unit masks of its target."""
     groups = {event.name: {umask.name: umask.group for umask in event.umasks} for event in pmu.events}
     targets = {event.name: (event.alias_of or event.name).split(":")[0] for event in pmu.events}
@@ -69,6 +83,19 @@ def read_pmu(pmu: Goldmont | Perf) -> Pmu:
                {event: groups[target] for event, target in targets.items()}, modifiers)
 
 
+@cache
+def ia64(name: str) -> Pmu:
+    """A PMU of Itanium; what libpfm 3 knows of its events decides which are odd.
+
+    :param name: gen_ia64, ita, ita2 or mont
+    """
+    events = pmu_of(IA64[name]).events
+    odd = [event.name for event in events
+           if event.is_ear or event.is_branch or event.unit_masks or event.maxincr > _FEW]
+    return replace(read_pmu(StringPmu(name)), words=IA64_MODIFIERS, usual=odd,
+                   limits={event.name: {"thres": event.maxincr - 1} for event in events})
+
+
 def raw_modifiers(_: str, os: str) -> list[Modifier]:
     """Those of a perf event, and one more where sampling is said."""
     extra = [Modifier("hw_smpl", True, "")] if os == "perf_event_ext" else []
@@ -78,7 +105,8 @@ def raw_modifiers(_: str, os: str) -> list[Modifier]:
 GLM, PERF = read_pmu(Goldmont()), read_pmu(Perf())
 RAW = Pmu("perf_raw", {event: [] for event in RAW_EVENTS}, {event: {} for event in RAW_EVENTS}, raw_modifiers)
 GOOD_RAW_EVENTS = ["r0", "r1c4", "r00ff", "r0x1c4", "rDEADbeef", "r53c4"]
-OFFCORE = [event for event in GLM.events if event.startswith("OFFCORE")]
+GLM.usual = [event for event in GLM.events if event.startswith("OFFCORE")]
+RAW.usual = GOOD_RAW_EVENTS
 
 
 @dataclass(frozen=True)
@@ -100,8 +128,8 @@ SETTINGS = [
 ]
 
 
-def modifier(rng: Random) -> str:
-    name = rng.choice(MODIFIERS if rng.random() < 0.97 else FOREIGN_MODIFIERS)
+def modifier(rng: Random, words: list[str]) -> str:
+    name = rng.choice(words if rng.random() < 0.97 else FOREIGN_MODIFIERS)
     written, choice = mixed_case(rng, name), rng.random()
     if choice < 0.06:
         return f"{written}={rng.choice(ODD_VALUES)}"
@@ -118,12 +146,12 @@ def repeated(rng: Random, token: str) -> str:
     return f"{name}={rng.choice(BOOLS)}" if has_value and rng.random() < 0.5 else token
 
 
-def attribute(rng: Random, masks: list[str], all_masks: list[str]) -> str:
+def attribute(rng: Random, masks: list[str], all_masks: list[str], words: list[str]) -> str:
     choice = rng.random()
     if choice < 0.6 and masks:
         return mixed_case(rng, rng.choice(masks))
     if choice < 0.9:
-        return modifier(rng)
+        return modifier(rng, words)
     if choice < 0.95:
         return rng.choice(RAW_UMASKS)
     if choice < 0.98:
@@ -133,11 +161,11 @@ def attribute(rng: Random, masks: list[str], all_masks: list[str]) -> str:
 
 def entries(tokens: list[str]) -> int:
     """No fewer than the entries that the tokens make; modifiers are counted by the library itself."""
-    weight = {"STRM_ST": 2, "ANY_PF_DATA_RD": 4, "ANY_RFO": 2, "L2_MISS_SNP_ANY": 4}
+    weight = {"STRM_ST": 2, "ANY_PF_DATA_RD": 4, "ANY_RFO": 2, "L2_MISS_SNP_ANY": 4, "MESI": 4}
     return sum(weight.get(token.upper(), 1) for token in tokens)
 
 
-def attributes(rng: Random, masks: list[str], all_masks: list[str]) -> list[str]:
+def attributes(rng: Random, masks: list[str], all_masks: list[str], words: list[str]) -> list[str]:
     """A few; sometimes the same ones many times."""
     many = rng.random()
     tokens: list[str]
@@ -148,7 +176,7 @@ def attributes(rng: Random, masks: list[str], all_masks: list[str]) -> list[str]
         return [rng.choice(["u=1", "k", "e=0", "c=3", "u", "mg", "freq=9"]) for _ in range(rng.randint(3, 80))]
     else:
         count = rng.choice([0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 8])
-        tokens = [attribute(rng, masks, all_masks) for _ in range(count)]
+        tokens = [attribute(rng, masks, all_masks, words) for _ in range(count)]
         if tokens and rng.random() < 0.2:
             tokens += [repeated(rng, rng.choice(tokens)) for _ in range(rng.randint(1, 3))]
     while entries(tokens) > MOST_ENTRIES:
@@ -159,7 +187,8 @@ def attributes(rng: Random, masks: list[str], all_masks: list[str]) -> list[str]
 def prefix(rng: Random, setting: Setting, pmu: Pmu) -> str:
     choice = rng.random()
     if choice < 0.03:
-        return rng.choice(["nope::", "::", "glmx::", "gl::", "perf_::"])
+        return rng.choice(["nope::", "::", "glmx::", "gl::", "perf_::"] if pmu.name not in IA64 else
+                          ["nope::", "::", "itan::", "mon::", *(f"{name}::" for name in IA64)])
     if setting.unprefixed and choice < 0.4:
         return "" if choice < 0.38 else f"{pmu.name}:"
     return mixed_case(rng, pmu.name) + "::"
@@ -172,12 +201,11 @@ def may_be_sent(setting: Setting, text: str) -> bool:
         return True
     if not separator:
         return setting.unprefixed
-    return name.lower() in {"glm", "perf", "perf_raw", "", "nope", "glmx", "gl", "perf_"}
+    return name.lower() in {"glm", "perf", "perf_raw", "", "nope", "glmx", "gl", "perf_", "itan", "mon", *IA64}
 
 
 def random_event(rng: Random, pmu: Pmu) -> str:
-    usual = {"glm": OFFCORE, "perf_raw": GOOD_RAW_EVENTS}.get(pmu.name, [])
-    return rng.choice(usual if usual and rng.random() < 0.5 else list(pmu.events))
+    return rng.choice(pmu.usual if pmu.usual and rng.random() < 0.5 else list(pmu.events))
 
 
 def event_string(rng: Random, setting: Setting) -> str:
@@ -188,7 +216,7 @@ def event_string(rng: Random, setting: Setting) -> str:
         all_masks = pmu.events[rng.choice(list(pmu.events))]
         name = mixed_case(rng, event) if pmu is not RAW else event
         text = prefix(rng, setting, pmu) + name
-        for token in attributes(rng, masks, all_masks):
+        for token in attributes(rng, masks, all_masks, pmu.words):
             text += rng.choice(":::::.") + token
         if rng.random() < 0.1:
             text = mutated(rng, text)
@@ -207,18 +235,20 @@ def good_umasks(rng: Random, groups: dict[str, int]) -> list[str]:
         return [f"{rng.getrandbits(rng.choice([4, 8, 8, 8, 9, 33, 38, 38, 39])):#x}"]
     if rng.random() < 0.04:
         return [rng.choice([f"{rng.choice(names)}={rng.choice(BOOLS)}", f"0x1:{rng.choice(names)}", "0x1=1"])]
+    if "MESI" in groups and rng.random() < 0.7:
+        return rng.sample("ISEM", rng.randint(1, 4))
     wanted = [group for group in sorted(set(groups.values())) if rng.random() < 0.6] or [groups[names[0]]]
     return [rng.choice([name for name in names if groups[name] == group]) for group in wanted]
 
 
-def good_modifier(rng: Random, modifier: Modifier) -> str:
+def good_modifier(rng: Random, modifier: Modifier, limits: dict[str, int]) -> str:
     if modifier.is_switch:
         return modifier.name if rng.random() < 0.3 else f"{modifier.name}={rng.choice(BOOLS)}"
     if rng.random() < 0.02:
         return modifier.name
-    most = {"c": 255, "precise": 3, "cpu": (1 << 31) - 2}.get(modifier.name, 1 << 40)
+    most = {"c": 255, "precise": 3, "cpu": (1 << 31) - 2, **limits}.get(modifier.name, 1 << 40)
     value = rng.randint(0, most) if rng.random() < 0.9 else most + 1
-    if rng.random() < 0.3:
+    if rng.random() < 0.3 and modifier.name not in limits:
         value = rng.randint(0, 3)
     return f"{modifier.name}={rng.choice([str(value), hex(value), f'0{value:o}'])}"
 
@@ -229,8 +259,9 @@ def good_string(rng: Random, setting: Setting, os: str) -> str:
     event = rng.choice(GOOD_RAW_EVENTS) if pmu is RAW else random_event(rng, pmu)
     raw = rng.getrandbits(rng.randint(1, 64))
     written = f"r{raw:x}" if pmu is RAW and rng.random() < 0.5 else event
-    allowed = pmu.modifiers(event, os)
-    tokens = [good_modifier(rng, m) for m in rng.sample(allowed, min(len(allowed), rng.choice([0, 0, 1, 1, 2, 3, 5])))]
+    allowed, limits = pmu.modifiers(event, os), pmu.limits.get(event, {})
+    chosen = rng.sample(allowed, min(len(allowed), rng.choice([0, 0, 1, 1, 2, 3, 5])))
+    tokens = [good_modifier(rng, m, limits) for m in chosen]
     tokens += [mixed_case(rng, mask) for mask in good_umasks(rng, pmu.groups[event])]
     if tokens and rng.random() < 0.1:
         tokens += [repeated(rng, rng.choice(tokens)) for _ in range(rng.randint(1, 3))]

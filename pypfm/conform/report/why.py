@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pypfm import perf
 from pypfm._c.mirror import string
-from pypfm.conform.vectors import environment, pmu_of
+from pypfm.conform.vectors import PMU_IDS, environment, pmu_of
 from pypfm.conform.worker.library import api_module
 from pypfm.errors import Pfm3Error, Pfm4Error, PfmError
 from pypfm.ia64.models import MODELS
@@ -53,7 +53,7 @@ _pmu3 = cache(ia64_pmu_of)
 
 @cache
 def _pmus4() -> dict[str, perf.Pmu]:
-    return {pmu.name: pmu for pmu in (perf.Goldmont(), perf.Perf())}
+    return {name: perf.Pmu(name) for name in PMU_IDS if name != "perf_raw"}
 
 
 def pmu_for(vector: Vector) -> Any:

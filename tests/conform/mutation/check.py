@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whether recorded random calls notice a library in which one rule is broken.
 
-    check.py [--calls N] [--seed S] [--jobs N] [--rule TEXT]
+    check.py [--calls N] [--seed S] [--jobs N] [--rule TEXT] [--file TEXT]
 
 The set that ``pypfm vectors record`` makes of the installed library is replayed on copies of
 the library, each with one of the edits in mutants.py.  Prints for each rule how many calls of which
@@ -34,7 +34,7 @@ from pypfm.conform.record import record
 from pypfm.conform.runner import TIMEOUT
 from pypfm.conform.worker.asking import ask
 
-PMUS = {"pfm3": ("itanium2", "montecito", "itanium", "gen_ia64"), "pfm4": ("glm", "perf", "perf_raw")}
+PMUS = {"pfm3": ("itanium2", "montecito", "itanium", "gen_ia64"), "pfm4": ("gen_ia64", "ita", "ita2", "mont", "glm", "perf", "perf_raw")}
 SHARE = 0.9
 
 
@@ -116,8 +116,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rule", default="", help="rules with this text only")
+    parser.add_argument("--file", default="", help="rules of files with this text in their names only")
     args = parser.parse_args()
-    chosen = [m for m in MUTANTS if args.rule in m.rule]
+    chosen = [m for m in MUTANTS if args.rule in m.rule and args.file in m.file]
     begin, survivors, count = time.monotonic(), [], 0
     for outcome in run(chosen, args.calls, args.seed, args.jobs):
         count += 1

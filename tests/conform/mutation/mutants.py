@@ -49,6 +49,7 @@ _ITA2, _MONT, _ITA, _GEN = "pfm3/itanium2.c", "pfm3/montecito.c", "pfm3/itanium.
 _ABI, _ENCODE, _CHECKS, _ASSIGN = "pfm3/abi.c", "pfm3/encode.c", "pfm3/checks.c", "pfm3/assignment.c"
 _RANGES, _REGS, _MODEL, _API3 = "pfm3/ranges.c", "pfm3/registers.c", "pfm3/model.c", "pfm3/api.c"
 _PARSE, _GLM, _PERF, _EVENT = "pfm4/parse.c", "pfm4/glm.c", "pfm4/perf.c", "pfm4/perf_event.c"
+_IA64 = "pfm4/ia64.c"
 _REQUEST, _PMUS, _API4 = "pfm4/request.c", "pfm4/pmus.c", "pfm4/api.c"
 
 ITANIUM2 = [
@@ -326,4 +327,48 @@ KERNEL = [
     Mutant("defaults of cache events are not reported", _API4, "pmu->shows_defaults && umask->flags", "umask->flags"),
 ]
 
-MUTANTS = [*ITANIUM2, *MONTECITO, *ITANIUM, *GENERIC_IA64, *SHARED, *RANGES, *GENERIC, *PARSER, *GOLDMONT, *KERNEL]
+ITANIUM_EVENTS = [
+    _off(_IA64, "a threshold has a limit", "code == PFM4_THRES && entry->value > r->event->max_threshold"),
+    Mutant("the largest threshold passes", _IA64, "entry->value > r->event->max_threshold",
+           "entry->value >= r->event->max_threshold"),
+    Mutant("a threshold is part of the code", _IA64, ".threshold = (unsigned int)values[PFM4_THRES]", ".threshold = 0"),
+    Mutant("a threshold has three bits", _IA64, "(unsigned int)values[PFM4_THRES]", "(unsigned int)values[PFM4_THRES] & 3"),
+    Mutant("a switch may be off", _IA64, "entry->value != 0;", "1;"),
+    Mutant("levels in a string replace the default (Itanium)", _IA64, "if (!levels_given) {", "if (1) {"),
+    Mutant("default level of the kernel", _IA64, "(r->dfl_plm & PFM_PLM0) != 0", "(r->dfl_plm & PFM_PLM1) != 0"),
+    Mutant("default level of user programs", _IA64, "(r->dfl_plm & PFM_PLM3) != 0", "1"),
+    Mutant("k is privilege level 0", _IA64, "(values[PFM4_K] ? PFM_PLM0 : 0)", "(values[PFM4_K] ? PFM_PLM1 : 0)"),
+    Mutant("u is privilege level 3", _IA64, "(values[PFM4_U] ? PFM_PLM3 : 0)", "(values[PFM4_U] ? 0xe : 0)"),
+    Mutant("the PMU knows two levels", _IA64, ".levels = PFM_PLM0 | PFM_PLM3,", ".levels = PFM_PLM0 | PFM_PLM3 | PFM_PLMH,"),
+    Mutant("all states are the default", _IA64, "r->event->num_umasks && !*states", "0"),
+    Mutant("the default is a unit mask of the string", _IA64, "\t\tpfm4_add_default(r, MESI);\n", ""),
+    Mutant("the default is shown as one", _IA64, ", .flags = PFM4_DFL },", " },"),
+    Mutant("unit mask M sets bit 30 (perf)", _IA64, "IA64_MESI(states)", "IA64_MESI(states & 7)"),
+    Mutant("unit masks are combined", _IA64, "*states |= r->entries[i].umask->code;", "*states = r->entries[i].umask->code;"),
+    Mutant("MESI stands for four", _IA64, " .num_members = sizeof(all_states),", ""),
+    Mutant("MESI is what all are", _IA64, '"I:S:E:M"', "NULL"),
+    Mutant("events of other registers are no perf events", _IA64,
+           "!(r->event->flags & PFM4_OTHER_REGISTERS) && ", ""),
+    Mutant("an event that the driver would cut is no perf event", _IA64, " && !(event & r->pmu->not_in_config)", ""),
+    Mutant("events of other registers have a code", _IA64, "r->os != PFM_OS_NONE && !ia64_is_driven(r)", "!ia64_is_driven(r)"),
+    Mutant("the event's unit mask is part of the code", _IA64, ".umask = r->event->umask,\n", ".umask = 0,\n"),
+    Mutant("both threads", _IA64, "(values[PFM4_ALL] ? IA64_ALL : 0)", "0",
+           "no event of Montecito may be counted in both threads, so none has the modifier"),
+    Mutant("ism of every counter is 2 (perf)", _IA64, ".always = IA64_ISM_IA64", ".always = 0"),
+    Mutant("oi of Itanium 2", _IA64, ".always = IA64_OI,\n\t.family = IA64_ITANIUM2", ".always = 0,\n\t.family = IA64_ITANIUM2"),
+    Mutant("config of Montecito has the states", _IA64, "0x7c7fff00", "0x047fff00"),
+    Mutant("config of Montecito has no levels", _IA64, "0x7c7fff00", "0x7c7fff0f"),
+    Mutant("config of Itanium 2 has thresholds", _IA64, "0x007fff00", "0x000fff00"),
+    Mutant("config of Itanium has no bit 19", _IA64, "0x0077ff00", "0x007fff00"),
+    Mutant("config of the architected PMU is an event", _IA64, "0x0000ff00", "0x0000ffff"),
+    Mutant("no precise for Itanium", _IA64, " | 1u << PFM4_OS_PRECISE", ""),
+    Mutant("no hw_smpl for Itanium", _IA64, "1u << PFM4_OS_HW_SMPL | ", ""),
+    Mutant("the processor's family", _IA64, " && ia64_family(cpuid3) == pmu->family", ""),
+    Mutant("counters of Montecito", _IA64, ".num_cntrs = 12", ".num_cntrs = 4"),
+    Mutant("one code", _IA64, ".max_encoding = 1", ".max_encoding = 2"),
+    Mutant("cycles of the architected PMU", _IA64, "return context->cycles_code ? context->cycles_code : IA64_CYCLES_CODE;",
+           "return context->cycles_code;"),
+]
+
+MUTANTS = [*ITANIUM2, *MONTECITO, *ITANIUM, *GENERIC_IA64, *SHARED, *RANGES, *GENERIC, *PARSER, *GOLDMONT, *KERNEL,
+           *ITANIUM_EVENTS]

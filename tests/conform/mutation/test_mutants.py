@@ -16,9 +16,9 @@ from python_rules import changed
 from conftest import ROOT, TESTS
 from conftest import run as run_program
 
-# One of each part: placement, ranges, EARs, generic API, parser, perf_event.
+# One of each part: placement, ranges, EARs, generic API, parser, perf_event, Itanium under perf.
 SAMPLE = ["events of a group are of one set", "fine ranges are widened to lines", "modes of the I-EAR",
-          "unit masks are mandatory", "a dot separates attributes", "precise is 0 to 3"]
+          "unit masks are mandatory", "a dot separates attributes", "precise is 0 to 3", "a threshold has a limit"]
 
 
 def test_every_edit_has_one_place() -> None:

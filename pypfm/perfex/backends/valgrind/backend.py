@@ -166,10 +166,13 @@ class _Run:
             self._missing.append(f"{counts['malformed']} lines of the memory trace could not be read")
         if counts["silent"]:
             self._missing.append(f"{counts['silent']} processes {program.SILENT}")
-        if cut := counts["cut"] - (code == -signal.SIGKILL):  # a command that was killed was traced to its end
+        # A command that was killed was traced to its end; one that kills itself has valgrind's last word all the same.
+        if cut := counts["cut"] - (counts["cut_pipe"] if code == -signal.SIGKILL else 0):
             self._doubts.append(f"{cut} processes {program.CUT}")
         if counts["full"]:
             self._missing.append(_FULL.format(directory.parent))
+        if any(line.endswith(program.NO_PARENT) for line in simulator.messages):
+            self._doubts.append(program.NAMESAKES)
         whole = ThreadCounts(command.pid, command.pid, self._measure(counts))
         return self._outcome("lackey and r10ksim", command, code, [whole], refused)
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pypfm.perfex.backends.valgrind.program import SILENT, Refusal, escaped, refusals
+from pypfm.perfex.backends.valgrind.program import NAMESAKES, SILENT, Refusal, escaped, refusals
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -53,7 +53,7 @@ class Thread:
 class Process:
     """A process and its threads.
 
-    :ivar parent: the process that has made it
+    :ivar parent: the process that has made it; 0: it is in another process namespace; -1: not known
     :ivar executed: it has executed a program; else it is a copy of its parent
     :ivar forks: how often it has begun to make a process
     :ivar complete: it has written all its counts
@@ -188,7 +188,7 @@ def _whole(parts: list[_Part]) -> bool:
 def _text(path: Path) -> str:
     try:
         return path.read_text("utf-8", "replace")
-    except FileNotFoundError:
+    except OSError:  # there is none, or the command's umask has left us no right to read it
         return ""
 
 
@@ -206,7 +206,7 @@ def _process(directory: Path, pid: int, pids: Collection[int], *, per_thread: bo
     if end and not parts:  # -s, and counting was never on
         threads[0].add(dict.fromkeys(end[1].split(), 0))
     parent = re.search(r"== Parent PID: (\d+)$", text, re.MULTILINE)
-    return Process(pid, int(parent[1]) if parent else 0, executed, sum(p.trigger in _PROCESS for p in parts),
+    return Process(pid, int(parent[1]) if parent else -1, executed, sum(p.trigger in _PROCESS for p in parts),
                    end is not None and (not parts or _whole(parts)), not text, threads, refusals(text.splitlines()))
 
 
@@ -221,12 +221,13 @@ def lost(processes: list[Process]) -> list[str]:
     silent = [p.pid for p in processes if p.silent]
     pids = [p.pid for p in processes if not p.complete and not p.silent]
     return [*([f"{len(silent)} processes {SILENT}"] if silent else []),
-            *([f"ended without leaving all counts (SIGKILL, or still running): {_list(pids)}"] if pids else [])]
+            *([f"ended without leaving all counts (SIGKILL, still running, or a program that valgrind could not start):"
+               f" {_list(pids)}"] if pids else [])]
 
 
 def doubts(processes: list[Process]) -> list[str]:
-    """What is in the counts twice."""
-    notes = []
+    """What may be missing, and what is in the counts twice."""
+    notes = [NAMESAKES] if any(p.parent == 0 for p in processes) else []
     pids = {p.pid: p for p in processes}
     copies = [p.pid for p in processes if not p.executed and p.parent in pids
               and pids[p.parent].forks < sum(q.parent == p.parent for q in processes)]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from pypfm.config import built
-from pypfm.perfex.backends.valgrind.program import REFUSALS, escaped
+from pypfm.perfex.backends.valgrind.program import NO_PARENT, REFUSALS, escaped
 from pypfm.perfex.model import PerfexError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Simulator:
         self.messages: list[str] = []
         pipe = directory / f"trace.{pid}"
         words = [str(SIMULATOR), f"--l2={l2}", f"--directory={directory}", f"--until={ended}",
-                 *(f"--message={text}" for text in REFUSALS), *(["--off"] * gated)]
+                 *(f"--message={text}" for text in (*REFUSALS, NO_PARENT)), *(["--off"] * gated)]
         try:
             os.mkfifo(pipe, 0o600)
             end = os.open(pipe, os.O_RDWR)  # both ends are open from now on: neither side waits for the other

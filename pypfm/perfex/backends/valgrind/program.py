@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pypfm.perfex.backends.valgrind.gate import Gate
     from pypfm.perfex.signals import Signals
 
-__all__ = ["CUT", "REFUSALS", "SILENT", "Descendants", "Descriptors", "Prepared", "Refusal", "check_command",
-           "check_directory", "escaped", "refusals"]
+__all__ = ["CUT", "NAMESAKES", "NO_PARENT", "REFUSALS", "SILENT", "Descendants", "Descriptors", "Prepared", "Refusal",
+           "check_command", "check_directory", "escaped", "refusals"]
 
 _RESERVED = 12  # descriptors that valgrind keeps for itself, above those of the command
 _GENERATIONS = 256  # at most that many more, for the logs of processes that are made without exec()
@@ -45,9 +45,14 @@ REFUSALS = {"unhandled instruction bytes": -signal.SIGILL, "Assertion '": 1, "Ma
             "WARNING: unhandled": None}
 # Follows a number of processes.
 SILENT = ("have left nothing: killed at once, or without a descriptor for valgrind's log (processes that made one"
-          " another without exec(), or a low ulimit -Hn)")
+          " another without exec(), or a low ulimit -Hn), or without the right to it (umask)")
 CUT = ("have ended without valgrind's last word: killed at once, or executed a program that valgrind could not start,"
        " which is not counted")
+# The first process of another process namespace (unshare --pid) says so; numbers begin anew there, and valgrind's files
+# have them in their names.
+NO_PARENT = "Parent PID: 0"
+NAMESAKES = ("the command has made process namespaces: of processes with the same number in different ones only the"
+             " last is counted")
 _PROGRESS = 2.0  # seconds between two progress lines
 
 

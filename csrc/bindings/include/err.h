@@ -1,0 +1,1 @@
+/* Nothing of <err.h> is needed, for csrc/bindings/c_reader.py. */

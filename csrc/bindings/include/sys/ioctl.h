@@ -1,0 +1,1 @@
+/* Nothing of <sys/ioctl.h> is needed, for csrc/bindings/c_reader.py. */
