@@ -263,13 +263,13 @@ class _EventCodes:
     def _together(self, direct: Mapping[str, int], differs: Word) -> list[dict[str, int]]:
         """Values to try where switches change the same bits: one of them alone does not show what it is set to."""
         switches = [s for s in self.settings if s.off is not None and s.name not in self._plain]
+        switches = [s for s in switches if any(s.bits & other.bits for other in switches if other is not s)]
         touched = reduce(or_, (s.bits for s in switches if s.bits & differs), 0)
         shared = [s for s in switches if s.bits & touched]
-        bits = [s.bits for s in shared]
-        if len(shared) > _MOST_SHARED or not any(a & b for a, b in combinations(bits, 2)):
+        if not shared or len(shared) > _MOST_SHARED:
             return []
-        rest = {name: value for name, value in direct.items() if name not in {s.name for s in shared}}
         names = [s.name for s in shared]
+        rest = {name: value for name, value in direct.items() if name not in names}
         return [rest | dict.fromkeys(chosen, 1) for n in range(len(names) + 1) for chosen in combinations(names, n)]
 
     # ---- unit masks that are combined ----
