@@ -121,6 +121,19 @@ def test_the_program_s_own_use_of_a_library_is_left_alone(tmp_path: Path) -> Non
     assert theirs.ffi.string(info.desc) == b"a toy with another environment"
 
 
+def test_where_the_system_allows_no_copy_the_library_itself_is_used(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "memfd_create", refuse)
+    path = library(tmp_path)
+    assert Pmu("toy", library=path).model_name == "a toy"
+    info = pfm4.load(path).pfm_pmu_info_t()
+    assert pfm4.load(path).pfm_get_pmu_info(3, info) == 0
+    assert pfm4.ffi.string(info.desc) == b"a toy"
+
+
 def test_threads_share_one_library(tmp_path: Path) -> None:
     path, found = library(tmp_path), []
     threads = [threading.Thread(target=lambda: found.append(Pmu("toy", library=path))) for _ in range(8)]
