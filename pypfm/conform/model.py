@@ -37,7 +37,7 @@ MARKS = {"pfm3": "pfm_dispatch_events", "pfm4": "pfm_get_os_event_encoding"}
 PMUS = {"itanium2": ("pfm3",), "montecito": ("pfm3",), "itanium": ("pfm3",), "gen_ia64": ("pfm3", "pfm4"),
         "ita": ("pfm4",), "ita2": ("pfm4",), "mont": ("pfm4",),
         "glm": ("pfm4",), "perf": ("pfm4",), "perf_raw": ("pfm4",)}
-#: Those that not every library of its API has: no libpfm 4 but pypfm's.
+#: Those that not every library of its API has (no libpfm 4 but pypfm's).
 OPTIONAL = {"pfm4": ("gen_ia64", "ita", "ita2", "mont")}
 
 

@@ -20,7 +20,8 @@ class Encoding(Value):
     """The codes of an event string.
 
     :ivar codes: event select register (IA-64: the counter's PMC), and for offcore events the value of the offcore
-        register; of another library's PMU as many as that says
+        register; of another library's PMU as many as that says, and
+        for perf_event config, config1 ...
     :ivar string: canonical event string of the interface asked for
     :ivar attr: fields of perf_event_attr that are not 0, and type and config; None: the kernel cannot count it
     :ivar perf: spelling for ``perf stat -e``; None: the kernel cannot count it
