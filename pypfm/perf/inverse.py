@@ -155,14 +155,15 @@ class _EventCodes:
         refused = set(texts if self._umasks or not found else ()) - {base.text for base in found}
         numbers = [m.name for m in self._modifiers if not m.is_switch]
         alone = [base.text for base in found if base.text != self.name][:_MOST_BESIDE]
+        beside = {text: [f"{other}:{text.rpartition(':')[2]}" for other in alone] for text in refused if numbers}
+        only_beside = {text for text, both in beside.items() if any(self._word(b) is not None for b in both)}
         for needed in ({number: value} for number in numbers for value in _NEEDED):
-            words = {text: self._word(text, needed) for text in texts if text in refused}
-            words |= {both: self._word(both, needed) for text in texts if text in refused and words[text] is None
-                      for other in alone if (both := f"{other}:{text.rpartition(':')[2]}")}
-            with_it = [_Base(text, word, needed) for text, word in words.items() if word is not None]
+            with_it = [_Base(tried, word, needed) for text in texts if text in refused - only_beside
+                       for tried in (text, *beside[text]) if (word := self._word(tried, needed)) is not None]
             if with_it:
                 self._needs.append(needed)
-                refused -= {base.text for base in with_it}
+                accepted = {base.text for base in with_it}
+                refused -= {text for text in refused if accepted & {text, *beside[text]}}
                 yield from with_it
         if len(refused) == len(texts):
             yield from self._encoded(self._pairs())
