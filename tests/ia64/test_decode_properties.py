@@ -123,3 +123,20 @@ def test_ranges_come_back(pmu: str) -> None:
 
     come_back()
     assert sum(map(bool, ranges)) >= 40  # of 150: the others ask for nothing, or are refused
+
+
+@pytest.mark.parametrize(("pmu", "page"), [("itanium2", 0x1000), ("montecito", 0x10000)])
+@pytest.mark.parametrize("other", [(0x40000000, 0x40000400), (0, 0x200000000), (0x21C000000000, 0x21E000000000)])
+def test_ranges_that_end_within_the_last_bundles_of_a_page(pmu: str, page: int, other: tuple[int, int]) -> None:
+    """C rounds their ends up, each range on its own; the rounded range would not be within one page any longer."""
+    seen = 0
+    for end in range(page - 0x60, page + 0x20, 0x10):
+        for start in range(end - 0x40, end, 0x10):
+            limits = [(start + 5 * page, end + 5 * page), other]
+            encoding, count = encode_most(PMUS[pmu], [EventRequest("IA64_INST_RETIRED")], limits, [], False)
+            if count:  # else it is not within one page
+                given = {name: r.value for name, r in encoding.registers.items()}
+                found = decode(pmu, given).to_request()
+                assert {name: r.value for name, r in found.encoding.registers.items()} == given
+                seen += 1
+    assert seen >= 20

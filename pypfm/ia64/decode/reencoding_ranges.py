@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import TYPE_CHECKING
 
 from pypfm._c.pfm3 import lib
@@ -90,11 +91,14 @@ def _counts_for_data(given: RegisterSet) -> bool:
 
 
 def _fine(given: RegisterSet) -> Iterator[tuple[list[AddressRange], bool]]:
-    """First and last bundles as ranges; the processor may have rounded them."""
+    """First and last bundles as ranges.
+
+    C may have rounded an end: then it is the one before, the only one if the other is in the next page.
+    """
     pairs = [num for num in (0, 2) if {num, num + 1, num + 4, num + 5} <= set(given.ibrs)]
-    for past, detected in ((_BUNDLE, False), (0, True)):
+    for detected, pasts in product((False, True), product((_BUNDLE, 0), repeat=len(pairs))):
         limits = [AddressRange(given.ibrs[num], (given.ibrs[num + 4] + past) % _WORD, _level(given.ibrs[num + 1]))
-                  for num in pairs]
+                  for num, past in zip(pairs, pasts, strict=True)]
         yield limits, detected
         if len(limits) == 2 and limits[0] == limits[1]:
             yield limits[:1], detected  # one range, for demand fetches and for prefetches
