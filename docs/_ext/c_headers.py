@@ -94,14 +94,14 @@ def _text(symbol: Symbol, roles: Mapping[str, str]) -> str:
 
 
 def _with_facts(text: str, library: str, name: str) -> str:
-    """A function's text, its list of fields longer; "Source:" comes after it."""
+    """A function's text, with a paragraph of facts before its source."""
     one = facts(library).get(name)
     if one is None:
         raise ExtensionError(f"csrc/functions.csv has no row for {name} of {library}")
     said, source, rest = text.partition("\nSource:")
-    listed = [f":{heading}: {_linked(heading, phrase, one.threads)}" for heading, phrase in statements(one)]
-    gap = "\n" if re.search(r"^:(param|return)", said, re.MULTILINE) else "\n\n"
-    return said.rstrip() + gap + "\n".join(listed) + ("\n" + source + rest if source else "")
+    listed = " \N{MIDDLE DOT}\n".join(f"**{heading}:** {_linked(heading, phrase, one.threads)}"
+                                     for heading, phrase in statements(one))
+    return f"{said.rstrip()}\n\n.. rst-class:: function-facts\n\n{listed}\n{source}{rest}"
 
 
 def _linked(heading: str, phrase: str, threads: str) -> str:

@@ -16,8 +16,8 @@ signals
 frees
     where a caller receives memory to free: a parameter, or a member of a structure; with "?": if it was NULL
 stays, lasts
-    where a caller receives the library's own memory ("return": the result), and how long it is valid: until unloading of
-    the library, or until the exit of the process
+    where a caller receives the library's own memory ("return": the result), and how long it is valid: until unloading
+    of the library, or until the exit of the process
 since, evidence
     first version of the original: "not known", or "never" if it is in none; what says so
 
@@ -38,7 +38,7 @@ from sphinx.util.docutils import SphinxRole
 from library_headers import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sphinx.application import Sphinx
 
@@ -49,8 +49,8 @@ TABLE = ROOT / "csrc" / "functions.csv"
 _THREADS = {"any": "any, at any time", "reading": "any, once the library is initialised",
             "alone": "one, with no other in the library", "locked": "any, at any time; calls wait for each other"}
 _READING_BEFORE = "any, while no other initialises the library"  # it needs no initialisation
-_ENVIRONMENT = "; none changes the environment meanwhile"
-_SIGNALS = {"yes": "may call it", "no": "must not call it"}
+_ENVIRONMENT = "; no thread may change the environment meanwhile"
+_SIGNALS = {"yes": "allowed", "no": "not allowed"}
 _LASTS = {"unloading": "until that is unloaded", "exit": "until the process ends"}
 
 
@@ -91,14 +91,25 @@ def statements(one: Facts, *, since: bool = True) -> Iterator[tuple[str, str]]:
 
 
 def _memory(one: Facts) -> Iterator[str]:
-    if one.frees:
-        received = " and ".join(f"``{name.rstrip('?')}``" + ", if it was NULL," * name.endswith("?")
-                                for name in one.frees.split()).rstrip(",")
-        yield f"the caller frees {received} with free()"
+    always = [_place(name) for name in one.frees.split() if not name.endswith("?")]
+    sometimes = [_place(name[:-1]) for name in one.frees.split() if name.endswith("?")]
+    if always:
+        also = f", and in {_listed(sometimes)} if that was NULL," if sometimes else ""
+        yield f"the caller frees what it receives in {_listed(always)}{also} with free()"
     if one.stays:
         names = one.stays.split()
-        what = "what is returned" if names == ["return"] else " and ".join(f"``{name}``" for name in names)
+        what = "what is returned" if names == ["return"] else _listed(map(_place, names))
         yield f"{what} {'is' if len(names) == 1 else 'are'} the library's, {_LASTS[one.lasts]}"
+
+
+def _place(name: str) -> str:
+    """A parameter, or a member of the structure that one points to."""
+    return f"``{name.replace('.', '->')}``"
+
+
+def _listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def grouped(library: str, column: str, value: str) -> list[str]:

@@ -175,11 +175,17 @@ prepare(void)
 	CHECK_EQ(pfm_find_event("L3_READS_ALL_ALL", &event_with_masks), PFMLIB_SUCCESS);
 }
 
+#ifdef PFMLIB_MANUAL_LAYOUT
+#define SONAME	"libpfm-manual.so.3"
+#else
+#define SONAME	"libpfm.so.3"
+#endif
+
 int
 main(int argc, char **argv)
 {
 	const struct library library = {
-		.name = "pfm3", .soname = "libpfm.so.3", .functions = all, .count = sizeof(all) / sizeof(*all),
+		.name = "pfm3", .soname = SONAME, .functions = all, .count = sizeof(all) / sizeof(*all),
 		.prepare = prepare, .has_kinds = true, .rounds = CHECK_ROUGHLY ? 10 : 200,
 	};
 
