@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from html import escape
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from tools import needs, tool
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 
 from function_facts import TABLE, Facts, facts, grouped, statements
+from library_headers import headers_of
 
 NAMES = [name for name, library in LIBRARIES.items() if not library.form_of]
 every_library = pytest.mark.parametrize("name", NAMES)
@@ -68,6 +70,22 @@ def test_words() -> None:
         assert row.evidence, row.function
         assert re.fullmatch(r"not known|never|NetBSD \d\.\d", row.since), row.function
         assert not re.search(r"``|\n", row.evidence), row.function
+
+
+# They say that a call is too early in another way than by a code of their own; or refer to another function.
+OTHERWISE = {"pfm_get_event_next", "pfm_pmu_validate", "pfm_get_event_encoding", "pfm_get_perf_event_encoding"}
+
+
+@pytest.mark.parametrize("name", ["pfm3", "pfm4"])
+def test_comments_of_the_headers_agree(name: str) -> None:
+    """What fails before initialisation has the code for that; what is to be freed is said to be."""
+    comments = {symbol.name: symbol.text for header in headers_of(name) for symbol in header.all() if symbol.role == "func"}
+    for row in facts(name).values():
+        text = comments[row.function]
+        assert ("_ERR_NOINIT" in text) == (row.needs_init == "yes") or row.function in OTHERWISE, row.function
+        assert not re.search(r"[Nn]eeds\s+no\s+initialisation", text) or row.needs_init == "no", row.function
+        if row.function != "pfm_get_os_event_encoding":  # the members of its structures say so
+            assert bool(row.frees) == bool(re.search(r"frees? with free|to\s+free", text)), row.function
 
 
 @every_library
@@ -263,6 +281,19 @@ def test_the_reference_has_them(site: Path, name: str) -> None:
         shown = " ".join(re.sub(r"<[^>]+>", "", rest.partition('<dl class="c ')[0]).split())
         for heading, phrase in statements(row):
             assert f"{heading}: {escape(phrase.replace('``', ''), quote=False)}" in shown, (function, heading)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_pages_of_mirrors_link_them(site: Path, name: str) -> None:
+    library = LIBRARIES[name]
+    page = (site / "python" / "mirrors" / f"{library.module}.html").read_text(encoding="utf-8")
+    mirror = import_module(f"pypfm.{library.module}")
+    functions = [f for f in facts(library.form_of or name) if f in mirror.__all__]
+    assert len(functions) > 5
+    for function in functions:
+        described = page.partition(f'id="pypfm.{library.module}.{function}"')[2].partition('<dl class="py ')[0]
+        assert f'#c.{library.form_of or name}.{function}"' in described, function
 
 
 @pytest.mark.slow
