@@ -56,7 +56,7 @@ static struct {
 	unsigned int		count;
 	bool			keep;
 	unsigned int		failed;		/* calls of threads */
-	pthread_barrier_t	barrier;
+	pthread_barrier_t	barrier, end;
 } functions;
 
 /* ---- the table ---------------------------------------------------------------------- */
@@ -215,6 +215,18 @@ functions_at_once(void)
 
 /* ---- two threads, under ThreadSanitizer ---------------------------------------------------- */
 
+/*
+ * ThreadSanitizer reports a race only if it can still tell where the first access came from.  A function that makes
+ * many accesses after it has read the state, as pfm_pmu_validate() does, needs the longest history.
+ */
+extern const char *__tsan_default_options(void);
+
+const char *
+__tsan_default_options(void)
+{
+	return "history_size=7";
+}
+
 /* Functions of one kind, or one function. */
 struct some {
 	const char		*threads;
@@ -226,10 +238,14 @@ functions_some(void *argument)
 {
 	const struct some *some = argument;
 
+	pthread_barrier_wait(&functions.barrier);
 	for (int round = 0; round < 4; round++)
 		for (unsigned int i = 0; i < functions.count; i++)
 			if (some->row ? some->row == &functions.rows[i] : functions_is(&functions.rows[i], some->threads))
 				functions_call(&functions.rows[i]);
+	/* Of a thread that has ended, ThreadSanitizer may have forgotten what it did.  This is another barrier: one that is
+	 * first in the second wait would put all that it has done before what the other does after the first. */
+	pthread_barrier_wait(&functions.end);
 	return NULL;
 }
 
@@ -249,6 +265,8 @@ functions_race(struct some one, struct some other, void (*before)(void), bool qu
 		exit(2);
 	if (before)
 		before();
+	pthread_barrier_init(&functions.barrier, NULL, 2);
+	pthread_barrier_init(&functions.end, NULL, 2);
 	if (pthread_create(&threads[0], NULL, functions_some, &one) || pthread_create(&threads[1], NULL, functions_some, &other))
 		exit(2);
 	pthread_join(threads[0], NULL);
@@ -262,9 +280,12 @@ functions_check_beside(void)
 	for (unsigned int i = 0; i < functions.count; i++) {
 		const struct facts *row = &functions.rows[i];
 		const bool alone = functions_is(row, "alone"), races = alone || functions_is(row, "reading");
-		int status = functions_race((struct some){ .row = row }, (struct some){ .threads = alone ? "reading" : "alone" },
-					    row->function->before, races);
+		int status = 0;
 
+		/* ThreadSanitizer may miss a race, and invents none. */
+		for (int tries = races ? 10 : 1; status == 0 && tries > 0; tries--)
+			status = functions_race((struct some){ .row = row }, (struct some){ .threads = alone ? "reading" : "alone" },
+						row->function->before, races);
 		if (status == (races ? FUNCTIONS_TSAN_STATUS : 0))
 			continue;
 		printf("%s: %s in the table; beside %s: status %d\n", row->function->name, row->threads,
