@@ -11,6 +11,8 @@ Each library is a namespace of its own in the C domain (libpfm 3 and 4 have name
 ``:c:func:`pfm3.pfm_initialize```, or ``:c:func:`~pfm3.pfm_initialize``` without the
 library in the text.  After ``.. c:namespace:: pfm3``, and where only one library has the
 name, ``:c:func:`pfm_dispatch_events``` is enough.
+
+Of a function, csrc/functions.csv says more than its comment: threads, memory, versions (function_facts).
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 from c_text import to_rst
+from function_facts import TABLE, facts, statements
 from library_headers import Header, Symbol, headers_of
 from pypfm.config import LIBRARIES
 
@@ -46,19 +50,24 @@ def roles_of(name: str) -> dict[str, str]:
     return {s.name: f"c:{s.role}" for s in symbols if s.role != "member" and s.name}
 
 
-def _content(header: Header, roles: Mapping[str, str]) -> Iterator[str]:
+def _content(header: Header, library: str) -> Iterator[str]:
     """A header as reStructuredText."""
-    parts = [(s.start, _described(s, roles)) for s in header.symbols]
+    roles = roles_of(library)
+    parts = [(s.start, _described(s, library)) for s in header.symbols]
     parts += [(line, to_rst(text, roles)) for line, text in header.notes]
     for _, text in sorted(parts, key=lambda part: part[0]):
         yield text + "\n"
 
 
-def _described(symbol: Symbol, roles: Mapping[str, str]) -> str:
+def _described(symbol: Symbol, library: str) -> str:
     """A symbol, and its members inside; constants of an enumeration without a name are the header's own."""
+    text = _text(symbol, roles_of(library))
+    members = [_described(member, library) for member in symbol.members]
     if symbol.role == "enum" and not symbol.name:
-        return "\n\n".join([_text(symbol, roles), *(_described(member, roles) for member in symbol.members)]) + "\n"
-    parts = [_text(symbol, roles), *(_described(member, roles) for member in symbol.members)]
+        return "\n\n".join([text, *members]) + "\n"
+    if symbol.role == "func":
+        text = _with_facts(text, library, symbol.name)
+    parts = [text, *members]
     inside = textwrap.indent("\n\n".join(filter(None, parts)), "   ")
     return f".. c:{_DIRECTIVES.get(symbol.role, symbol.role)}:: {_signature(symbol)}\n\n{inside}\n"
 
@@ -87,6 +96,23 @@ def _text(symbol: Symbol, roles: Mapping[str, str]) -> str:
     return text
 
 
+def _with_facts(text: str, library: str, name: str) -> str:
+    """A function's text, with a paragraph of facts before its source."""
+    one = facts(library).get(name)
+    if one is None:
+        raise ExtensionError(f"csrc/functions.csv has no row for {name} of {library}")
+    said, source, rest = text.partition("\nSource:")
+    listed = " \N{MIDDLE DOT}\n".join(f"**{heading}:** {_linked(heading, phrase, one.threads)}"
+                                     for heading, phrase in statements(one))
+    return f"{said.rstrip()}\n\n.. rst-class:: function-facts\n\n{listed}\n{source}{rest}"
+
+
+def _linked(heading: str, phrase: str, threads: str) -> str:
+    """What explains a phrase is a link away."""
+    label = {"Threads": f"threads-{threads}", "Signal handlers": "signal-handlers"}.get(heading)
+    return f":ref:`{phrase} <{label}>`" if label else phrase
+
+
 # ---- Sphinx ------------------------------------------------------------------------
 
 class HeaderDirective(SphinxDirective):
@@ -100,6 +126,7 @@ class HeaderDirective(SphinxDirective):
         if header is None:
             raise self.error(f"{name} has the headers {', '.join(h.name for h in headers_of(name))}, not {path}")
         self.env.note_dependency(str(LIBRARIES[name].include_dir / path))
+        self.env.note_dependency(str(TABLE))
         return self.parse_text_to_nodes(f"""\
 .. c:namespace:: {name}
 
@@ -109,7 +136,7 @@ class HeaderDirective(SphinxDirective):
 
 {to_rst(header.introduction, roles_of(name))}
 
-""" + "\n".join(_content(header, roles_of(name))), allow_section_headings=True)
+""" + "\n".join(_content(header, name)), allow_section_headings=True)
 
 
 def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.Element) -> nodes.Element | None:
@@ -133,6 +160,7 @@ def shorten_contents(_app: Sphinx, domain: str, objtype: str, content: nodes.Ele
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
+    app.setup_extension("function_facts")
     app.add_directive_to_domain("c", "header", HeaderDirective)
     app.connect("missing-reference", resolve)
     app.connect("object-description-transform", shorten_contents)

@@ -6,6 +6,7 @@ and the alias pages, are those of its ``man-synopsis`` directives.
     .. man-synopsis:: pfm3        prototypes of the functions that are named below
     .. man-functions:: pfm3       what the header says of them
     .. man-errors:: pfm3          the return codes that they name
+    .. man-facts::                threads and memory of all functions of the page
     .. man-structures:: pfm3      declarations of the types that are named below
     .. man-members:: pfm3 TYPE    what the header says of each member
     .. man-constants:: pfm3       the macros that are named below, with value and comment
@@ -32,6 +33,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.manpage import ManualPageTranslator
 
 import manual_headers as headers
+from function_facts import facts, statements
 from manual_programs import command_sections, event_list, option_sections
 from manual_text import definition, definitions, paragraph
 
@@ -149,6 +151,44 @@ class Errors(_Listed):
                             if number and any(fnmatchcase(name, pattern) for pattern in patterns))]
 
 
+class FunctionFacts(SphinxDirective):
+    """Which threads may call the functions of the page's synopses, and who frees what."""
+
+    def run(self) -> list[nodes.Node]:
+        metadata = self.env.metadata[self.env.docname]
+        of = {library: metadata[key].split() for library in _LIBRARIES if (key := f"functions {library}") in metadata}
+        made: list[nodes.Node] = []
+        for library, names in of.items():
+            if len(of) > 1:
+                made.append(paragraph(f"{_LIBRARIES[library]}:"))
+            made += _stated(library, names)
+        return made
+
+
+_LIBRARIES = {"pfm3": "libpfm 3", "pfm4": "libpfm 4", "pmc": "libpmc", "perfex": "libperfex"}
+
+
+def _stated(library: str, names: list[str]) -> Iterator[nodes.Node]:
+    """Of functions with the same facts these are said once."""
+    said: dict[str, list[str]] = {}
+    for name in names:
+        text = " ".join(f"{heading}: {phrase}." for heading, phrase in statements(facts(library)[name], since=False))
+        said.setdefault(text, []).append(name)
+    if len(said) == 1:
+        yield _emphasised(next(iter(said)))
+    else:
+        yield definitions(definition(paragraph(", ".join(f"{name}()" for name in alike)).children, [_emphasised(text)])
+                          for text, alike in said.items())
+
+
+def _emphasised(text: str) -> nodes.paragraph:
+    """A paragraph; what stands in double backquotes is a parameter."""
+    made = nodes.paragraph()
+    for i, part in enumerate(text.split("``")):
+        made += nodes.emphasis("", part) if i % 2 else paragraph(part).children
+    return made
+
+
 class Structures(_Listed):
     """Declarations of types, without comments."""
 
@@ -216,8 +256,8 @@ def _made(make: Callable[..., Iterator[nodes.Node]], text: str) -> type[Directiv
 
 
 _DIRECTIVES: dict[str, type[Directive]] = {
-    "man-synopsis": Synopsis, "man-functions": Functions, "man-errors": Errors, "man-structures": Structures,
-    "man-members": Members, "man-constants": Constants,
+    "man-synopsis": Synopsis, "man-functions": Functions, "man-errors": Errors, "man-facts": FunctionFacts,
+    "man-structures": Structures, "man-members": Members, "man-constants": Constants,
     "man-commands": _made(command_sections, "The sub-commands of pypfm."),
     "man-options": _made(option_sections, "The options of a program."),
     "man-event-list": _made(event_list, "The events of a processor.")}

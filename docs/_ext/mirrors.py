@@ -98,7 +98,8 @@ def _page(name: str) -> Iterator[str]:
     yield from (f"* :doc:`{h.name} </c/{library.form_of or library.name}/{page_of(h)}>`" for h in headers)
     yield ""
     declared = [(s, getattr(module, s.name, None)) for h in headers for s in h.all() if s.role != "member"]
-    yield from _section("Functions", [_function(module, s.name) for s, value in declared if inspect.isfunction(value)])
+    yield from _section("Functions", [_function(module, s.name, library.form_of or library.name)
+                                      for s, value in declared if inspect.isfunction(value)])
     yield from _section("Structures", [_structure(module, s) for s, value in declared if _is_a(Struct, value)])
     yield from _section("Cells for values of C types",
                         [_cell(module, s) for s, value in declared if _is_a(Cell, value)])
@@ -122,8 +123,8 @@ def _object(directive: str, full: str, texts: list[str]) -> str:
     return f".. {directive}:: {full}\n\n" + textwrap.indent("\n\n".join(filter(None, texts)), "   ") + "\n"
 
 
-def _function(module: ModuleType, name: str) -> str:
-    """A function: its docstring is the header's comment."""
+def _function(module: ModuleType, name: str, library: str) -> str:
+    """A function: its docstring is the header's comment; the C reference has threads and memory."""
     function = getattr(module, name)
     roles = {n: role for n, role in roles_of(module).items() if n != name}
     text = to_rst(inspect.getdoc(function) or "", roles)
@@ -134,7 +135,8 @@ def _function(module: ModuleType, name: str) -> str:
     fields, _, rest = text[start:].partition("\n\n")
     listed = "\n".join([*(f":type {p}: {t}" for p, t in types.items()), fields, f":rtype: {result}"])
     parameters = ", ".join(inspect.signature(function).parameters)
-    return _object("py:function", f"{name}({parameters})", [text[:start], listed.strip(), rest])
+    in_c = f"In C, with what holds for threads and memory: :c:func:`~{library}.{name}`."
+    return _object("py:function", f"{name}({parameters})", [text[:start], listed.strip(), rest, in_c])
 
 
 def _type(annotation: str) -> str:

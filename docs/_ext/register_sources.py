@@ -141,7 +141,9 @@ def _check_layout(decoded: Decoded, name: str, layout: Sequence[Field]) -> None:
 def _of_codes(name: str, answer: perf.Encoding, expression: str) -> Example:
     """The code of Goldmont that belongs into a register."""
     which = 0 if name == _EVENT_SELECT else 1
-    says = [("event", answer.string), ("perf stat -e", answer.perf)]
+    says = [("event", answer.string)]
+    if answer.perf is not None:
+        says.append(("perf stat -e", answer.perf))
     if which and answer.offcore is not None:
         says = answer.offcore.rows()
     value = answer.codes[which]
