@@ -96,26 +96,36 @@ class PerfEvent:
         data = attr if isinstance(attr, bytes) else attr_bytes(attr)
         ffi.memmove(c_attr, data, len(data))
         self._fd = self._checked(lib.counting_open_cpu(c_attr, pid, cpu))
+        self._owner = os.getpid()
 
     def _checked(self, ret: int) -> int:
         if ret < 0:
             raise CountingError(-ret, f"{self.name}: {reason(-ret)}")
         return ret
 
+    def _expect_own(self) -> None:
+        """Refuse a child process: it has the parent's descriptor, and would stop the parent's event."""
+        if self._owner != os.getpid():
+            raise CountingError(errno.ENXIO, f"{self.name}: the event is the parent process's")
+
     def start(self) -> None:
-        """Set it to 0 and switch it on."""
+        """Set it to 0 and switch it on; this and the others are for the process that has opened it."""
+        self._expect_own()
         self._checked(lib.counting_start(self._fd))
 
     def resume(self) -> None:
         """Switch it on where it was."""
+        self._expect_own()
         self._checked(lib.counting_resume(self._fd))
 
     def stop(self) -> None:
         """Switch it off."""
+        self._expect_own()
         self._checked(lib.counting_stop(self._fd))
 
     def read(self) -> Count:
         """What it holds."""
+        self._expect_own()
         value: Any = ffi.new("struct counting_value *")
         self._checked(lib.counting_read(self._fd, value))
         return Count(value.value, value.time_enabled, value.time_running)

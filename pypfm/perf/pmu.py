@@ -62,12 +62,14 @@ class Pmu(Events):
     :raises LibraryError: the library cannot be loaded, or is no libpfm 4
     """
 
-    #: The interface of `encode` where none is asked for.
-    default_os: Os = "none"
-
     def __init__(self, name: str, *, library: str | PathLike[str] | None = None) -> None:
         super().__init__(_tables(name, library))
         self._format = format_of(self.name) if library is None else Format()
+
+    @property
+    def default_os(self) -> Os:
+        """The interface of `encode` where none is asked for: "none", for the kernel's events "perf_event_ext"."""
+        return "none" if self.counters else "perf_event_ext"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self) if self.library is None else partial(type(self), library=self.library)), (self.name,)
@@ -291,8 +293,6 @@ class Goldmont(Pmu):
 
 class Perf(Pmu):
     """The generic events of the Linux kernel: hardware, software and cache events."""
-
-    default_os = "perf_event_ext"
 
     def __init__(self) -> None:
         super().__init__("perf")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pypfm._c.pfm4 import lib
 from pypfm.common.arguments import expect_choice, expect_int, expect_type, utf8
 from pypfm.common.event_table import EventTable
-from pypfm.errors import Pfm4EventNotFoundError, Pfm4ValueError, shown, unknown_event
+from pypfm.errors import InvalidValueError, Pfm4EventNotFoundError, Pfm4ValueError, in_hex, shown, unknown_event
 from pypfm.perf.events import OS_LAYERS, Event, Modifier, Os, error_name
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pypfm.perf.tables import Made, Tables
 
 __all__ = ["Events", "not_found", "split"]
+
+
+_LEVEL_BITS = 32
 
 
 class Events(EventTable[Event]):
@@ -28,6 +31,12 @@ class Events(EventTable[Event]):
 
     def _key(self) -> object:
         return self._tables, tuple(self._left_out.items())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Events) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
 
     @property
     def name(self) -> str:
@@ -67,8 +76,11 @@ class Events(EventTable[Event]):
         return self._tables.find(utf8(name))
 
     def at(self, index: int) -> Event:
-        """The event of a C index."""
-        return self._tables.event(index)
+        """The event of a C index.
+
+        :raises InvalidValueError: none has it
+        """
+        return self._tables.event(self.place(index))
 
     def modifiers(self, event: str, os: Os | int = "none") -> list[Modifier]:
         """The modifiers of an event for an interface.
@@ -76,10 +88,7 @@ class Events(EventTable[Event]):
         :raises EventNotFoundError: there is no such event
         :raises InvalidValueError: there is no such interface
         """
-        if isinstance(os, str):
-            layer = OS_LAYERS[expect_choice(os, OS_LAYERS, "os")]
-        else:
-            layer = expect_choice(expect_int(os, "os"), OS_LAYERS.values(), "os")
+        layer = OS_LAYERS[expect_choice(os, OS_LAYERS, "os")] if isinstance(os, str) else _layer(os)
         return self._tables.modifiers(self.index(event), layer)
 
     @property
@@ -100,7 +109,7 @@ class Events(EventTable[Event]):
 
     def parse(self, text: str, os: int) -> int:
         """Read an event string for one interface; the return code."""
-        return self._tables.parse(self._bytes(text), os)
+        return self._tables.parse(self._bytes(text), _layer(os))
 
     def tried(self, text: str, os: int, plm: int) -> int:
         """Encode for one interface; the return code alone."""
@@ -108,7 +117,15 @@ class Events(EventTable[Event]):
 
     def made(self, text: str, os: int, plm: int) -> tuple[int, Made | None]:
         """Encode for one interface: return code, and what was made if it is 0."""
-        return self._tables.make(self._bytes(text), os, plm)
+        levels = expect_int(plm, "privilege levels")
+        if levels >> _LEVEL_BITS:  # C takes an unsigned int; it says which of them there are
+            raise InvalidValueError(f"privilege levels {in_hex(levels)}: 0 to {in_hex((1 << _LEVEL_BITS) - 1)}")
+        return self._tables.make(self._bytes(text), _layer(os), levels)
+
+
+def _layer(os: int) -> int:
+    """The number of an interface."""
+    return expect_choice(expect_int(os, "os"), OS_LAYERS.values(), "os")
 
 
 def split(text: str) -> list[str]:

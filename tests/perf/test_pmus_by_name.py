@@ -1,0 +1,87 @@
+"""perf.Pmu by its name: the same as the classes, and what is not an index, an interface, or one's own counter."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import pickle
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from pypfm import CountingError, Goldmont, InvalidArgumentError, InvalidValueError, Perf, perf
+from pypfm.perf.tables import NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_indices(name: str) -> None:
+    """C reads a table at the index that it is given."""
+    pmu = perf.Pmu(name)
+    assert pmu.at(0).index == 0
+    assert pmu.at(len(pmu) - 1)
+    for wrong in (-1, len(pmu), 2**31, 2**40, 2**70):
+        with pytest.raises(InvalidValueError, match="index of an event"):
+            pmu.at(wrong)
+    wrong_types: list[Any] = ["0", None, 1.5]
+    for given in wrong_types:
+        with pytest.raises(InvalidArgumentError):
+            pmu.at(given)
+
+
+@pytest.mark.parametrize(("cls", "name", "text"), [(Goldmont, "glm", "ICACHE:HIT"), (Perf, "perf", "task-clock")])
+def test_the_same_as_the_class(cls: Any, name: str, text: str) -> None:
+    assert perf.Pmu(name) == cls()
+    assert hash(perf.Pmu(name)) == hash(cls())
+    assert perf.Pmu(name).encode(text) == cls().encode(text)
+    assert perf.Pmu(name).default_os == cls().default_os
+    assert pickle.loads(pickle.dumps(perf.Pmu(name))) == cls()
+    assert perf.Pmu(name) != perf.Pmu("mont")
+    assert Goldmont() != Goldmont(corrected=True)
+
+
+def test_what_is_no_interface_and_no_level() -> None:
+    for os_ in (7, -1, 2**40):
+        with pytest.raises(InvalidValueError):
+            Goldmont().parse("ICACHE:HIT", os_)
+        with pytest.raises(InvalidValueError):
+            Goldmont().made("ICACHE:HIT", os_, 0)
+    for plm in (-1, 2**32, 2**70):
+        with pytest.raises(InvalidValueError, match="privilege levels"):
+            Goldmont().tried("ICACHE:HIT", 0, plm)
+
+
+def test_a_child_does_not_stop_its_parents_event() -> None:
+    """It comes back from the function that is counted, as the parent does, with the parent's descriptor."""
+    said, says = os.pipe()
+    child = -1
+
+    def work() -> None:
+        nonlocal child
+        child = os.fork()
+        if child == 0:
+            return
+        os.waitpid(child, 0)
+        with mmap.mmap(-1, 1000 * mmap.PAGESIZE) as data:
+            for at in range(0, len(data), mmap.PAGESIZE):
+                data[at] = 1
+
+    try:
+        count = Perf().count("page-faults", work)
+    except CountingError as error:
+        if child == 0:
+            os.write(says, f"{error.errno} {error}".encode())
+            os._exit(0)
+        raise
+    finally:
+        if child == 0:
+            with suppress(OSError):
+                os.write(says, b"no error")
+            os._exit(1)
+    assert count >= 1000
+    os.close(says)
+    with open(said, encoding="utf-8") as answer:
+        text = answer.read()
+    assert text.startswith(f"{errno.ENXIO} perf::PERF_COUNT_SW_PAGE_FAULTS:")
+    assert text.endswith(": the event is the parent process's")
