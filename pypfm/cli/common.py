@@ -48,8 +48,8 @@ __all__ = [
 
 def add_pmu_option(parser: argparse.ArgumentParser) -> None:
     """Add -p and --library, which brings PMUs of its own: `api_of` checks the name."""
-    parser.add_argument("-p", "--pmu", metavar=f"{{{','.join(sorted(PMUS))}}}", required=True,
-                        help="which PMU; with --library one of those that pypfm pmus --library lists")
+    parser.add_argument("-p", "--pmu", metavar="PMU", required=True,
+                        help=f"which PMU: {', '.join(sorted(PMUS))}; with --library one that pypfm pmus --library lists")
     add_library_option(parser)
 
 
