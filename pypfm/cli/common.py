@@ -49,7 +49,7 @@ __all__ = [
 def add_pmu_option(parser: argparse.ArgumentParser) -> None:
     """Add -p and --library, which brings PMUs of its own: `api_of` checks the name."""
     parser.add_argument("-p", "--pmu", metavar="PMU", required=True,
-                        help=f"which PMU: {', '.join(sorted(PMUS))}; with --library one that pypfm pmus --library lists")
+                        help=f"which PMU: {', '.join(sorted(PMUS))}; with --library those of pypfm pmus --library")
     add_library_option(parser)
 
 
