@@ -17,7 +17,7 @@
 #include "machine.h"
 #include "../pfm3/public.h"
 
-enum { MAX_SETS = 1024, QUEUE_LENGTH = 8, ARGUMENT_LIMIT = 16384 };
+enum { MAX_SETS = 1024, QUEUE_LENGTH = 8, CTL_QUEUE_LENGTH = 31, ARGUMENT_LIMIT = 16384 };
 
 enum state { UNLOADED, LOADED, MASKED };
 
@@ -28,6 +28,7 @@ struct pmd {
 	uint64_t	smpl_pmds, reset_pmds;	/* registers to sample, and to reset, at an overflow */
 	uint64_t	eventid;
 	uint64_t	swcnt, swref;		/* overflows until the set is switched: left, of all */
+	uint64_t	seed;			/* of random reset values, if perfmonctl() has made the context */
 	uint32_t	flags;
 };
 
@@ -49,6 +50,8 @@ struct context {
 	const struct machine	*machine;
 	uint32_t		flags;		/* PFM_FL_... */
 	bool			is_system, old_messages;
+	bool			is_ctl;		/* made by perfmonctl() */
+	int			ctl_fd;		/* number of its descriptor then */
 	enum state		state;
 	bool			started;
 	uint8_t			can_restart;
@@ -149,11 +152,13 @@ int check_task(struct context *c, enum need need);
 struct set *set_find(struct context *c, unsigned int id);
 int write_pmc(struct context *c, unsigned int number, unsigned int set, uint32_t flags, uint64_t value);
 int write_pmd(struct context *c, const pfarg_pmd_t *from, bool value_only);
+void use_pmds(struct context *c, struct set *set, uint64_t pmds);
 int read_pmd(struct context *c, unsigned int number, unsigned int set, const struct pmd **found);
 
 /* ---- state.c -------------------------------------------------------------------------------- */
 
 int context_load(struct entry *e, pid_t target, unsigned int set);
+int context_bind(struct entry *e, pid_t tid, int cpu, struct set *set);	/* what is left of a load after its checks */
 void context_unload(struct entry *e);
 int context_start(struct context *c, const unsigned int *set);
 int context_stop(struct context *c);
@@ -184,12 +189,14 @@ void context_resume(struct entry *e);
 
 /* ---- message.c ------------------------------------------------------------------------------ */
 
-bool message_overflow(struct entry *e, const struct set *set, const struct where *where);	/* false: the queue is full */
+bool message_overflow(struct entry *e, unsigned int set, uint64_t pmds, const struct where *where);	/* false: it is full */
 void message_end(struct entry *e);
 void message_drain(struct entry *e);
+void message_make_long_queue(struct entry *e);	/* as perfmonctl() has it */
 
 /* ---- sample.c: the sampling format ------------------------------------------------------- */
 
+int sample_create_ctl(struct entry *e, const pfm_default_smpl_arg_t *argument);
 int sample_create(struct entry *e, const pfm_dfl_smpl_arg_t *argument);
 bool sample_record(struct entry *e, unsigned int pmd, const struct where *where);	/* true: the buffer is full */
 void sample_restart(struct entry *e);

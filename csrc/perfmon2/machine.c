@@ -145,3 +145,25 @@ machine_check_pmc(const struct machine *machine, const struct pmc_rule *rule, un
 		put(value, 5, true);
 	return machine->range.opcode && ranges_conflict(&machine->range, number, *value, pmcs) ? -EINVAL : 0;
 }
+
+uint64_t
+machine_pmds_of_pmc(const struct machine *machine, unsigned int number)
+{
+	uint64_t found = 0;
+
+	if (number >= PERFMON2_PMDS)
+		return 0;
+	for (size_t i = 0; i < machine->num_needs; i++)
+		if (machine->needs[i].pmcs >> number & 1)
+			found |= machine->needs[i].pmds;
+	return found | (machine->counters & UINT64_C(1) << number);
+}
+
+uint64_t
+machine_pmd_group(const struct machine *machine, uint64_t pmds)
+{
+	for (size_t i = 0; i < machine->num_needs; i++)
+		if (machine->needs[i].pmds & pmds)
+			pmds |= machine->needs[i].pmds;
+	return pmds;
+}

@@ -65,4 +65,12 @@ void machine_pmcs(const struct machine *machine, uint64_t words[PERFMON2_PMC_WOR
 int machine_check_pmc(const struct machine *machine, const struct pmc_rule *rule, unsigned int number, bool is_system,
 		      const uint64_t pmcs[PERFMON2_PMCS], uint64_t *value);
 
+/* machine_old.c: what perfmonctl(2) has: its rule of a PMC, or NULL, and a default, also of PMC0 to PMC3. */
+const struct pmc_rule *machine_old_pmc(const struct machine *machine, unsigned int number);
+int machine_old_default(const struct machine *machine, unsigned int number, uint64_t *value);
+
+/* The PMDs that a PMC makes used, and those that are used with some PMDs. */
+uint64_t machine_pmds_of_pmc(const struct machine *machine, unsigned int number);
+uint64_t machine_pmd_group(const struct machine *machine, uint64_t pmds);
+
 #endif /* PYPFM_PERFMON2_MACHINE_H */

@@ -25,11 +25,12 @@ struct old_overflow {
 
 _Static_assert(sizeof(struct old_overflow) == 56, "message of kernels 2.0 to 2.4");
 _Static_assert(sizeof(pfarg_msg_t) == 64, "message");
+_Static_assert(sizeof(pfm_msg_t) == 56, "message of perfmonctl()");
 
 static size_t
 message_size(const struct entry *e)
 {
-	return e->context->old_messages ? sizeof(struct old_overflow) : sizeof(pfarg_msg_t);
+	return e->context->old_messages || e->context->is_ctl ? sizeof(struct old_overflow) : sizeof(pfarg_msg_t);
 }
 
 /* A pipe that nobody reads raises SIGPIPE, which is not the program's: it is taken back. */
@@ -50,13 +51,13 @@ take_back_sigpipe(bool was_pending)
 static bool
 post(struct entry *e, const void *message)
 {
-	const size_t size = message_size(e);
+	const size_t size = message_size(e), most = e->context->is_ctl ? CTL_QUEUE_LENGTH : QUEUE_LENGTH;
 	sigset_t pending;
 	bool was_pending;
 	int waiting = 0;
 	ssize_t sent;
 
-	if (ioctl(e->writer, FIONREAD, &waiting) < 0 || (size_t)waiting / size >= QUEUE_LENGTH)
+	if (ioctl(e->writer, FIONREAD, &waiting) < 0 || (size_t)waiting / size >= most)
 		return false;
 	sigpending(&pending);
 	was_pending = sigismember(&pending, SIGPIPE) == 1;
@@ -96,19 +97,22 @@ message_drain(struct entry *e)
 }
 
 bool
-message_overflow(struct entry *e, const struct set *set, const struct where *where)
+message_overflow(struct entry *e, unsigned int set, uint64_t pmds, const struct where *where)
 {
 	/* The members' names are exchanged: as in the kernel. */
 	const pfarg_ovfl_msg_t message = {
 		.msg_type = PFM_MSG_OVFL, .msg_ovfl_pid = (uint32_t)where->tid, .msg_ovfl_tid = (uint32_t)where->pid,
-		.msg_active_set = set->id, .msg_ovfl_cpu = (uint16_t)where->cpu, .msg_ovfl_ip = where->ip,
-		.msg_ovfl_pmds = { set->ovfl_pmds },
+		.msg_active_set = (uint16_t)set, .msg_ovfl_cpu = (uint16_t)where->cpu, .msg_ovfl_ip = where->ip,
+		.msg_ovfl_pmds = { pmds },
 	};
 	const struct old_overflow old = {
-		.type = PFM_MSG_OVFL, .pid = (uint32_t)where->tid, .pmds = { set->ovfl_pmds }, .set = set->id,
+		.type = PFM_MSG_OVFL, .pid = (uint32_t)where->tid, .pmds = { pmds }, .set = (uint16_t)set,
 		.cpu = (uint16_t)where->cpu, .tid = (uint32_t)where->pid, .ip = where->ip,
 	};
-	const bool sent = post(e, e->context->old_messages ? (const void *)&old : &message);
+	const pfm_msg_t ctl = { .pfm_ovfl_msg = { .msg_type = PFM_MSG_OVFL, .msg_ctx_fd = e->context->ctl_fd,
+						  .msg_ovfl_pmds = { pmds } } };
+	const bool sent = post(e, e->context->is_ctl ? (const void *)&ctl : e->context->old_messages ? (const void *)&old
+													     : &message);
 
 	if (!(e->context->flags & PFM_FL_OVFL_NO_MSG))
 		return sent;
@@ -121,6 +125,14 @@ void
 message_end(struct entry *e)
 {
 	const pfarg_msg_t message = { .type = PFM_MSG_END };
+	const pfm_msg_t ctl = { .pfm_end_msg = { .msg_type = PFM_MSG_END, .msg_ctx_fd = e->context->ctl_fd } };
 
-	post(e, &message);
+	post(e, e->context->is_ctl ? (const void *)&ctl : &message);
+}
+
+/* A packet takes a page of the pipe; if there are no more the queue is as long as the pipe. */
+void
+message_make_long_queue(struct entry *e)
+{
+	fcntl(e->writer, F_SETPIPE_SZ, (CTL_QUEUE_LENGTH + 1) * (int)sysconf(_SC_PAGESIZE));
 }

@@ -13,13 +13,32 @@ next_random(struct context *c)
 	return c->random;
 }
 
+/* The minimal standard generator, as perfmonctl(2) has it. */
+static uint32_t
+carta(uint64_t seed)
+{
+	const uint64_t product = 16807 * (seed & UINT32_MAX);
+	const uint32_t sum = (uint32_t)((product & 0x7fffffff) + (product >> 31));
+
+	return sum & 0x80000000 ? (sum & 0x7fffffff) + 1 : sum;
+}
+
+static uint64_t
+ctl_random(struct pmd *pmd)
+{
+	const uint64_t seed = pmd->seed;
+
+	pmd->seed = carta(seed) | (pmd->random_mask >> 32 ? (uint64_t)carta(seed >> 32) << 32 : 0);
+	return seed;
+}
+
 static void
 reset_one(struct context *c, struct pmd *pmd, bool long_reset)
 {
 	uint64_t value = long_reset ? pmd->long_reset : pmd->short_reset, random;
 
 	if (pmd->flags & PFM_REGFL_RANDOM) {
-		random = next_random(c);
+		random = c->is_ctl ? ctl_random(pmd) : next_random(c);
 		value -= (pmd->random_mask >> 32 ? random : random & UINT32_MAX) & pmd->random_mask;
 	}
 	pmd->value = pmd->lval = value;
@@ -72,8 +91,40 @@ mask(struct context *c)
 	c->state = MASKED;
 }
 
-void
-context_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
+/*
+ * What perfmonctl(2) does: a counter that does not notify starts anew at once, unless the buffer is full; if one notifies
+ * all wait.
+ */
+static void
+ctl_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
+{
+	struct context *c = e->context;
+	struct set *set = active_set(c);
+	uint64_t resets = 0;
+	bool masks = false;
+
+	note_overflow(set, wrapped);
+	for (unsigned int i = 0; i < PERFMON2_PMDS; i++) {
+		const uint64_t bit = wrapped & UINT64_C(1) << i;
+
+		if (bit && (e->buffer ? sample_record(e, i, where) : (set->ovfl_notify & bit) != 0))
+			masks |= (set->ovfl_notify & bit) != 0;
+		else if (bit)
+			resets |= bit | set->pmds[i].reset_pmds;
+	}
+	if (masks) {
+		mask(c);
+		if (message_overflow(e, 0, wrapped & set->ovfl_notify, where))
+			c->can_restart++;
+	} else {
+		set->pending_reset = resets;
+		reset_pmds(c, set, false);
+	}
+}
+
+/* As version 2.8 and 3.0 have it. */
+static void
+pfm_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
 {
 	struct context *c = e->context;
 	struct set *set = active_set(c);
@@ -82,7 +133,7 @@ context_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
 	const bool is_full = e->buffer && record_all(e, wrapped, where);
 	const bool masks = e->buffer ? is_full : notify || !switch_is_due;
 	bool resets = e->buffer && !is_full;
-	const struct set shown = { .id = set->id, .ovfl_pmds = set->ovfl_pmds };
+	const uint16_t id = set->id;	/* the message has the set that was active */
 
 	if (masks) {
 		mask(c);
@@ -91,12 +142,18 @@ context_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
 		set_switch(c, set_next(c), false);
 	}
 	if (notify && masks) {
-		if (message_overflow(e, &shown, where))
+		if (message_overflow(e, id, wrapped, where))
 			c->can_restart++;
 		resets = false;
 	}
 	if (resets)
 		reset_pmds(c, active_set(c), false);
+}
+
+void
+context_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
+{
+	(e->context->is_ctl ? ctl_overflow : pfm_overflow)(e, wrapped, where);
 }
 
 /* The counters that have overflowed start from their long reset values, and those that they reset. */

@@ -53,19 +53,19 @@ open_buffer(size_t size)
 	return high;
 }
 
-int
-sample_create(struct entry *e, const pfm_dfl_smpl_arg_t *argument)
+/* Memory for a buffer, mapped here and sealed. */
+static int
+make_buffer(struct entry *e, uint64_t asked, uint64_t least)
 {
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), least = least_space(e->context->machine);
-	pfm_dfl_smpl_hdr_t *header;
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	size_t size;
 	void *memory;
 
-	if (argument->buf_size < sizeof(*header) + least)
+	if (asked < least)
 		return -EINVAL;
-	if (argument->buf_size > SIZE_MAX / 2)
+	if (asked > SIZE_MAX / 2)
 		return -ENOMEM;
-	size = (size_t)((argument->buf_size + page - 1) / page * page);
+	size = (size_t)((asked + page - 1) / page * page);
 	if (!may_lock(size))
 		return -ENOMEM;
 	e->buffer_fd = open_buffer(size);
@@ -77,7 +77,18 @@ sample_create(struct entry *e, const pfm_dfl_smpl_arg_t *argument)
 	e->buffer = memory;
 	e->context->buffer_size = size;
 	fcntl(e->buffer_fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-	header = memory;
+	return 0;
+}
+
+int
+sample_create(struct entry *e, const pfm_dfl_smpl_arg_t *argument)
+{
+	const uint64_t least = least_space(e->context->machine);
+	const int ret = make_buffer(e, argument->buf_size, sizeof(pfm_dfl_smpl_hdr_t) + least);
+	pfm_dfl_smpl_hdr_t *header = e->buffer;
+
+	if (ret < 0)
+		return ret;
 	header->hdr_version = PFM_DFL_SMPL_VERSION;
 	header->hdr_buf_size = argument->buf_size;
 	header->hdr_buf_flags = argument->buf_flags;
@@ -86,10 +97,45 @@ sample_create(struct entry *e, const pfm_dfl_smpl_arg_t *argument)
 	return 0;
 }
 
-static bool
-is_full(const pfm_dfl_smpl_hdr_t *header, uint64_t least)
+int
+sample_create_ctl(struct entry *e, const pfm_default_smpl_arg_t *argument)
 {
-	return header->hdr_buf_size - header->hdr_cur_offs < least;
+	const int ret = make_buffer(e, argument->buf_size, PFM_DEFAULT_SMPL_MIN_BUF_SIZE);
+	pfm_default_smpl_hdr_t *header = e->buffer;
+
+	if (ret < 0)
+		return ret;
+	header->hdr_version = PFM_DEFAULT_SMPL_VERSION;
+	header->hdr_buf_size = argument->buf_size;
+	header->hdr_cur_offs = sizeof(*header);
+	return 0;
+}
+
+/* ---- samples: both formats have the same entries but for where the counter's number stands --- */
+
+_Static_assert(sizeof(pfm_dfl_smpl_entry_t) == sizeof(pfm_default_smpl_entry_t), "entries");
+_Static_assert(offsetof(pfm_dfl_smpl_entry_t, last_reset_val) == offsetof(pfm_default_smpl_entry_t, last_reset_val), "entries");
+_Static_assert(offsetof(pfm_dfl_smpl_entry_t, tgid) == offsetof(pfm_default_smpl_entry_t, tgid), "entries");
+_Static_assert(offsetof(pfm_dfl_smpl_hdr_t, hdr_cur_offs) == offsetof(pfm_default_smpl_hdr_t, hdr_cur_offs), "headers");
+
+static bool
+is_full(const struct entry *e)
+{
+	const pfm_dfl_smpl_hdr_t *header = e->buffer;
+	const pfm_default_smpl_hdr_t *ctl = e->buffer;
+
+	if (e->context->is_ctl)
+		return ctl->hdr_buf_size - ctl->hdr_cur_offs < PFM_DEFAULT_MAX_ENTRY_SIZE;
+	return header->hdr_buf_size - header->hdr_cur_offs < header->hdr_min_buf_space;
+}
+
+static void
+write_number(const struct context *c, pfm_dfl_smpl_entry_t *entry, unsigned int number)
+{
+	if (c->is_ctl)
+		((pfm_default_smpl_entry_t *)(void *)entry)->ovfl_pmd = (uint8_t)number;
+	else
+		entry->ovfl_pmd = (uint16_t)number;
 }
 
 static void
@@ -102,7 +148,7 @@ write_entry(struct entry *e, pfm_dfl_smpl_hdr_t *header, unsigned int number, co
 
 	entry->pid = (uint32_t)where->tid;
 	entry->tgid = (uint32_t)where->pid;
-	entry->ovfl_pmd = (uint16_t)number;
+	write_number(e->context, entry, number);
 	entry->last_reset_val = pmd->lval;
 	entry->ip = where->ip;
 	entry->tstamp = where->time;
@@ -118,15 +164,15 @@ write_entry(struct entry *e, pfm_dfl_smpl_hdr_t *header, unsigned int number, co
 bool
 sample_record(struct entry *e, unsigned int pmd, const struct where *where)
 {
-	pfm_dfl_smpl_hdr_t *header = e->buffer;
-	const uint64_t least = least_space(e->context->machine);
-
-	if (!is_full(header, least)) {
-		write_entry(e, header, pmd, where);
-		if (!is_full(header, least))
+	if (!is_full(e)) {
+		write_entry(e, e->buffer, pmd, where);
+		if (!is_full(e))
 			return false;
 	}
-	header->hdr_overflows++;
+	if (e->context->is_ctl)
+		((pfm_default_smpl_hdr_t *)e->buffer)->hdr_overflows++;
+	else
+		((pfm_dfl_smpl_hdr_t *)e->buffer)->hdr_overflows++;
 	return true;
 }
 

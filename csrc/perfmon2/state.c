@@ -49,45 +49,38 @@ duration_update(struct context *c)
 
 /* The other thread is there, is no kernel thread, and has been stopped by the caller. */
 static int
-check_target(struct context *c, pid_t target)
+check_target(const struct context *c, pid_t target, struct thread_state *found)
 {
-	struct thread_state found;
-
-	c->pid = getpid();
-	c->birth = 0;
+	*found = (struct thread_state){ .pid = getpid() };
 	if (c->is_system || target == own_thread())
 		return 0;
-	if (thread_look(target, &found) < 0)
+	if (thread_look(target, found) < 0)
 		return -ESRCH;
-	if (!found.has_memory)
-		return -EPERM;
-	c->pid = found.pid;
-	c->birth = found.birth;
-	return thread_check(target, choice()->np);
+	return found->has_memory ? thread_check(target, choice()->np) : -EPERM;
 }
 
+/* The target comes before the context's state. */
 static int
 check_load(struct context *c, pid_t target, unsigned int set)
 {
-	const bool is_self = target == own_thread();
-	struct context before = { .state = c->state };
-	int ret;
+	struct thread_state found;
+	const int ret = check_target(c, target, &found);
 
-	if (before.state != UNLOADED) {	/* the target's checks come first */
-		before.is_system = c->is_system;
-		ret = check_target(&before, target);
-		return ret < 0 ? ret : -EBUSY;
-	}
-	ret = check_target(c, target);
 	if (ret < 0)
 		return ret;
-	if (c->flags & PFM_FL_NOTIFY_BLOCK && is_self)
+	if (c->state != UNLOADED)
+		return -EBUSY;
+	if (c->flags & PFM_FL_NOTIFY_BLOCK && !c->is_system && target == own_thread())
 		return -EINVAL;
 	if (c->is_system && (choice()->np ? target < 0 || target >= sysconf(_SC_NPROCESSORS_CONF) : target != sched_getcpu()))
 		return -EINVAL;
 	if (!c->is_system && session_of_thread(target))
 		return -EEXIST;
-	return set_find(c, set) ? 0 : -EINVAL;
+	if (!set_find(c, set))
+		return -EINVAL;
+	c->pid = found.pid;
+	c->birth = found.birth;
+	return 0;
 }
 
 static void
@@ -104,17 +97,24 @@ context_load(struct entry *e, pid_t target, unsigned int id)
 {
 	struct context *c = e->context;
 	int ret = check_load(c, target, id);
-	struct set *set;
 
 	if (ret < 0)
 		return ret;
-	c->is_self = !c->is_system && target == own_thread();
-	c->tid = c->is_system ? own_thread() : target;
-	c->cpu = c->is_system ? (int)target : -1;
+	return context_bind(e, c->is_system ? own_thread() : target, c->is_system ? (int)target : -1, set_find(c, id));
+}
+
+int
+context_bind(struct entry *e, pid_t tid, int cpu, struct set *set)
+{
+	struct context *c = e->context;
+	int ret;
+
+	c->is_self = !c->is_system && tid == own_thread();
+	c->tid = tid;
+	c->cpu = cpu;
 	ret = session_take(c, e->ino);
 	if (ret < 0)
 		return ret;
-	set = set_find(c, id);
 	forget_overflows(c);
 	message_drain(e);
 	c->active = (uint16_t)(set - c->sets);
@@ -149,7 +149,7 @@ context_unload(struct entry *e)
 void
 context_ended(struct entry *e)
 {
-	const bool tell = !e->context->is_self;
+	const bool tell = !e->context->is_self || e->context->is_ctl;
 
 	context_unload(e);
 	if (tell)

@@ -61,7 +61,7 @@ one_word(const struct machine *machine, const uint64_t *words, uint64_t *word)
 }
 
 /* Registers that are used for the first time have the value 0 and no attributes. */
-static void
+void
 use_pmds(struct context *c, struct set *set, uint64_t pmds)
 {
 	for (unsigned int i = 0; i < PERFMON2_PMDS; i++)

@@ -211,10 +211,14 @@ loads_on_itself(void *unused)
 static void
 end_of_a_thread(void)
 {
+	pthread_attr_t little;	/* a stack: contexts are large, and are not on it */
 	pthread_t thread;
 
-	CHECK_EQ(pthread_create(&thread, NULL, loads_on_itself, NULL), 0);
+	CHECK_EQ(pthread_attr_init(&little), 0);
+	CHECK_EQ(pthread_attr_setstacksize(&little, 128 * 1024), 0);
+	CHECK_EQ(pthread_create(&thread, &little, loads_on_itself, NULL), 0);
 	pthread_join(thread, NULL);
+	pthread_attr_destroy(&little);
 	CHECK_EQ(read_pmd(context, 4), 5);
 	CHECK_EQ(make_set(context, 1, 0, 0), 0);	/* unloaded */
 	CHECK(!is_readable(context));
