@@ -118,6 +118,7 @@ full_queue(void)
 static void
 on_overflow(int number, siginfo_t *info, void *unused)
 {
+	const int before = errno;
 	char message[64];
 
 	(void)number;
@@ -128,6 +129,7 @@ on_overflow(int number, siginfo_t *info, void *unused)
 	if (read(context, message, sizeof(message)) == 64 || errno == EAGAIN)
 		restarts += pfm_restart(context) == 0;
 	counted_in_handler = read_pmd(context, 4);
+	errno = before;
 }
 
 static void
