@@ -58,7 +58,7 @@ extensions += ["c_headers"]
 html_css_files = ["reference.css"]
 smartquotes = False  # --options are no dashes
 nitpick_ignore = [("c:identifier", name) for name in (
-    "FILE", "int32_t", "int64_t", "pid_t", "size_t", "uint16_t", "uint32_t", "uint64_t", "uint8_t")]
+    "FILE", "int32_t", "int64_t", "off_t", "pid_t", "size_t", "uint16_t", "uint32_t", "uint64_t", "uint8_t")]
 nitpick_ignore += [("py:class", "pypfm.common.event_table.E")]  # a type variable
 
 # ---- the Python reference ---------------------------------------------------------

@@ -53,7 +53,8 @@ class HeaderNames:
 
     @cached_property
     def extern_functions(self) -> frozenset[str]:
-        return frozenset(re.findall(r'\bextern\s+(?!")[\w\s*]*?\b(\w+)\s*\(', self.header_text))
+        plain = re.sub(r"\bextern\b[^;{]*__asm__[^;]*;", "", self.header_text)  # another name for a function of ours
+        return frozenset(re.findall(r'\bextern\s+(?!")[\w\s*]*?\b(\w+)\s*\(', plain))
 
     @cached_property
     def inline_functions(self) -> frozenset[str]:

@@ -31,8 +31,10 @@ EVENT_TABLES = {
 }
 # Sources that libraries share, and directories of headers that only their own sources see.
 SHARED_SOURCES = {
-    "pfm3": ["ia64/processor.c", "names/names.c"], "pfm4": ["ia64/processor.c", "names/names.c"],
-    "pmc": [f"counting/{name}.c" for name in ("counting", "set", "threads", "guard")],
+    "pfm3": ["ia64/processor.c", "names/names.c", *(f"counting/{name}.c" for name in ("guard", "copy", "threads")),
+             *(f"perfmon2/{path.name}" for path in sorted((ROOT / "csrc" / "perfmon2").glob("*.c")))],
+    "pfm4": ["ia64/processor.c", "names/names.c"],
+    "pmc": [f"counting/{name}.c" for name in ("counting", "set", "threads", "guard", "copy")],
 }
 PRIVATE_INCLUDES = {"pmc": ["pfm4/include"]}
 

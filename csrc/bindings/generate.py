@@ -282,6 +282,14 @@ def emit_struct(symbol: Symbol, types: Types) -> str:
 CELLS = {"int": "c_int", "unsigned int": "c_uint", "long": "c_long", "unsigned long": "c_ulong", "size_t": "c_size_t"}
 
 
+def is_variadic(node: c_ast.Decl) -> bool:
+    """Whether a function takes more arguments than are declared: the extension has it, the mirror does not.
+
+    Python has no types to convert them by, and C would read what was not passed.
+    """
+    return bool(node.type.args) and isinstance(node.type.args.params[-1], c_ast.EllipsisParam)
+
+
 def parameters(node: c_ast.Decl, types: Types) -> list[tuple[str, str]]:
     """Name and C type of each parameter, as pypfm._c.mirror.Calls takes them."""
     params = [p for p in (node.type.args.params if node.type.args else []) if p.name]
@@ -289,7 +297,8 @@ def parameters(node: c_ast.Decl, types: Types) -> list[tuple[str, str]]:
     for i, p in enumerate(params):
         if types.parameter(p.type) == "_m.Buffer":
             # Without a size after it, C only reads it.
-            ctype = f"char[{params[i + 1].name}]" if p is not params[-1] else "const char *"
+            sized = p is not params[-1] and types.is_integer(params[i + 1].type)
+            ctype = f"char[{params[i + 1].name}]" if sized else "const char *"
         elif isinstance(p.type, c_ast.PtrDecl) and isinstance(p.type.type, c_ast.FuncDecl):
             ctype = "()"
         else:
@@ -391,7 +400,7 @@ def emit_mirror(args: argparse.Namespace, unit: Unit, constants: list[str], macr
     types = Types(unit, unit.symbols)
     classes: list[str] = []
     scalars = {s.name: s for s in unit.symbols if s.name in types.scalars}
-    called = [s for s in unit.symbols if s.role == "func"]
+    called = [s for s in unit.symbols if s.role == "func" and not is_variadic(s.node)]
     hand = args.hand.read_text() if args.hand else ""
     by_hand = hand_functions(hand)
     for symbol in unit.symbols:
@@ -436,7 +445,7 @@ def emit_stub(args: argparse.Namespace, unit: Unit, extra: str, constants: list[
             count = len([p for p in node.type.args.params if getattr(p, "name", None)]) if node.type.args else 0
             result = types.result(node.type.type)
             result = result if result in ("int", "None") else "Any"  # a cffi object
-            params = "".join(f", a{i}: object" for i in range(count))
+            params = "".join(f", a{i}: object" for i in range(count)) + ", *rest: object" * is_variadic(node)
             lines.append(f"    def {node.name}(self{params}) -> {result}: ...")
         elif isinstance(node, c_ast.Decl) and node.name:
             lines.append(f"    {node.name}: Any")
@@ -458,10 +467,11 @@ def write_extension(args: argparse.Namespace, cdef: str, extra: str) -> None:
 
 
 def macro_names(args: argparse.Namespace, unit: Unit) -> tuple[list[str], list[str]]:
-    """Names of the constants and of the macros with one argument."""
+    """Names of the constants and of the macros with one argument; a string or an initialiser is no constant."""
     macros = [s for h in unit.headers.values() for s in h.symbols
               if s.role == "macro" and s.name.startswith(tuple(args.prefix))]
-    constants = [s.name for s in macros if s.parameters is None and s.name not in args.define]
+    constants = [s.name for s in macros
+                 if s.parameters is None and s.name not in args.define and not s.value.startswith(('"', "{"))]
     functions = [s.name for s in macros if s.parameters and len(s.parameters) == 1 and s.parameters[0].islower()]
     return sorted(constants), sorted(functions)
 

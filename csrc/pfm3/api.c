@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../environment/environment.h"
+#include "../perfmon2/engine.h"
 
 /* All that the library remembers between calls.  Not locked: as in the
  * reference, initialise before starting threads. */
@@ -108,22 +109,29 @@ show_kernel_interface(void)
 		base, major, minor);
 }
 
+/* The model of this processor, or NULL. */
 static const struct pfm3_model *
-detect(void)
+find_processor(void)
 {
 	const struct pfm3_model *model;
 	unsigned long cpuid3;
 
 	if (!ia64_cpuid3(&cpuid3))
 		return NULL;
-	for (unsigned int i = 0; (model = pfm3_model_at(i)); i++) {
-		if (model->family != PFM3_ANY_FAMILY && ia64_family(cpuid3) != model->family)
-			continue;
-		if (model->has_fine_mode_bug)
-			state.fine_mode_bug = 1;
-		return model;
-	}
+	for (unsigned int i = 0; (model = pfm3_model_at(i)); i++)
+		if (model->family == PFM3_ANY_FAMILY || ia64_family(cpuid3) == model->family)
+			return model;
 	return NULL;
+}
+
+static const struct pfm3_model *
+detect(void)
+{
+	const struct pfm3_model *model = find_processor();
+
+	if (model && model->has_fine_mode_bug)
+		state.fine_mode_bug = 1;
+	return model;
 }
 
 /* Read what the generic PMU is on this host: the kernel says so, or a file in its place. */
@@ -162,6 +170,33 @@ static const struct pfm3_model *
 selected(const struct pfm3_model *model)
 {
 	return model == &pfm3_gen_ia64 && state.generic.model.table ? &state.generic.model : model;
+}
+
+const struct pfm3_model *
+pfm3_current_model(void)
+{
+	return state.model;
+}
+
+const struct pfm3_model *
+pfm3_model_of_type(int type)
+{
+	const struct pfm3_model *model = pfm3_model_by_type(type);
+
+	return model ? selected(model) : NULL;
+}
+
+int
+pfm3_pmu_type(void)
+{
+	const char *force = environment("LIBPFM_FORCE_PMU");
+	const struct pfm3_model *model = state.model;
+
+	if (!model && force)
+		model = pfm3_model_by_type((int)strtol(force, NULL, 10));
+	else if (!model)
+		model = state.forced_type == PFMLIB_NO_PMU ? find_processor() : pfm3_model_by_type(state.forced_type);
+	return model ? model->type : -1;
 }
 
 pfm_err_t

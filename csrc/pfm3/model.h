@@ -151,6 +151,10 @@ pfm_err_t pfm3_gen_ia64_init(struct pfm3_gen_ia64 *pmu, const char *path, FILE *
 /* The model at a place of the list of supported PMUs; NULL past the end. */
 const struct pfm3_model *pfm3_model_at(unsigned int place);
 
+/* The selected PMU (api.c), or NULL; of the generic one, what was found. */
+const struct pfm3_model *pfm3_current_model(void);
+const struct pfm3_model *pfm3_model_of_type(int type);
+
 /* The model of a PMU type, or NULL. */
 const struct pfm3_model *pfm3_model_by_type(int type);
 

@@ -1,23 +1,19 @@
 /*
- * perfmon2 system calls, which no current Linux has: they fail with ENOSYS.
+ * What the perfmon2 engine (csrc/perfmon2) asks of libpfm: its events.
  */
-#include "public.h"
+#include "encoder.h"
+#include "../perfmon2/engine.h"
 
-#include <errno.h>
-
-int
-pfm_start(int fd, pfarg_start_t *start)
+/* As pfm_dispatch_events() writes them: the unit mask of an event address register's event is in that register. */
+bool
+pfm3_event_code(int type, unsigned int event, unsigned int *es, unsigned int *umask)
 {
-	(void)fd;
-	(void)start;
-	errno = ENOSYS;
-	return -1;
-}
+	const struct pfm3_model *model = type < 0 ? pfm3_current_model() : pfm3_model_of_type(type);
+	const struct pfm3_event *row = model ? pfm3_event_at(model, event) : NULL;
 
-int
-pfm_stop(int fd)
-{
-	(void)fd;
-	errno = ENOSYS;
-	return -1;
+	if (!row)
+		return false;
+	*es = row->code;
+	*umask = PFM3_EAR_KINDS >> row->kind & 1 ? 0 : row->umask;
+	return true;
 }

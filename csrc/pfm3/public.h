@@ -22,7 +22,11 @@
 #include <perfmon/pfmlib_itanium.h>
 #include <perfmon/pfmlib_itanium2.h>
 #include <perfmon/pfmlib_montecito.h>
+#define PFM_NO_MMAP_REDIRECT	/* the library's own mmap() is the system's */
 #include <perfmon/perfmon.h>
+#include <perfmon/perfmon_dfl_smpl.h>
+#include <perfmon/perfmon_default_smpl.h>
+#include <perfmon/perfmon_model.h>
 
 #ifdef PYPFM_SHARED
 #pragma GCC visibility pop

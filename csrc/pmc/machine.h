@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "../counting/copy.h"
 #include "../counting/set.h"
 
 #define PMC_MAX_COUNTERS 8
@@ -165,10 +166,6 @@ extern const struct pmc_table pmc_linux_table, pmc_xscale_table, pmc_i586_table,
 /* One call at a time, no signal handler in between. */
 void pmc_enter(void);
 void pmc_leave(void);
-
-/* copy.c: the caller's memory; 0 or -EFAULT. */
-int pmc_copyin(void *to, const void *from, size_t size);
-int pmc_copyout(void *to, const void *from, size_t size);
 
 /* use.c: which processes use a counter; 0, -EBUSY, or another negative errno value. */
 int pmc_use_take(const struct pmc_machine *machine, int ctr, bool alone, struct pmc_lock *lock);

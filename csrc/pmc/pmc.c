@@ -294,7 +294,7 @@ pmc_state_control(struct pmc_state *state, int ctr, int op, void *argp)
 	if (op < PMC_OP_START || op > PMC_OP_PROFSTOP)
 		return system_call_result(-EINVAL);
 	if (op == PMC_OP_CONFIGURE || op == PMC_OP_PROFSTART)
-		ret = pmc_copyin(&cfg, argp, sizeof(cfg));
+		ret = copy_in(&cfg, argp, sizeof(cfg));
 	if (ret < 0)
 		return system_call_result(ret);
 	pmc_enter();
@@ -337,18 +337,18 @@ pmc_state_get_info(struct pmc_state *state, int ctr, int op, void *argp)
 	switch (op) {
 	case PMC_INFO_NCOUNTERS:
 		number = state->machine->num_counters;
-		return system_call_result(pmc_copyout(argp, &number, sizeof(number)));
+		return system_call_result(copy_out(argp, &number, sizeof(number)));
 	case PMC_INFO_CPUCTR_TYPE:
 		if (ctr != -1 && !has_counter(state, ctr))
 			return system_call_result(-EINVAL);
 		number = type_of(state, ctr);
-		return system_call_result(pmc_copyout(argp, &number, sizeof(number)));
+		return system_call_result(copy_out(argp, &number, sizeof(number)));
 	case PMC_INFO_COUNTER_VALUE:
 	case PMC_INFO_ACCUMULATED_COUNTER_VALUE:
 		if (!has_counter(state, ctr))
 			return system_call_result(-EINVAL);
 		ret = read_value(state, ctr, op, &value);
-		return system_call_result(ret < 0 ? ret : pmc_copyout(argp, &value, sizeof(value)));
+		return system_call_result(ret < 0 ? ret : copy_out(argp, &value, sizeof(value)));
 	default:
 		return system_call_result(-EINVAL);
 	}

@@ -95,7 +95,8 @@ def _page(name: str) -> Iterator[str]:
     headers = headers_of(library.name)
     yield f".. automodule:: {module.__name__}\n   :no-members:\n"
     yield "From the headers\n"
-    yield from (f"* :doc:`{h.name} </c/{library.form_of or library.name}/{page_of(h)}>`" for h in headers)
+    yield from (f"* :doc:`{h.name} </c/{library.form_of or library.name}/{page_of(h)}>`" for h in headers
+                if any(h.all()))  # a header that declares nothing here has no page
     yield ""
     declared = [(s, getattr(module, s.name, None)) for h in headers for s in h.all() if s.role != "member"]
     yield from _section("Functions", [_function(module, s.name, library.form_of or library.name)

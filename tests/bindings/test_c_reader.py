@@ -98,6 +98,11 @@ def test_a_header_that_is_missing(tmp_path: Path) -> None:
         read(["lib.h"], [tmp_path], cc=CC)
 
 
+# Headers that declare nothing when they are read alone here.
+ELSEWHERE = {"perfmon/perfmon_v2.h": "stops a program that includes it first", "perfmon/pfmlib_os_ia64.h": "of an IA-64 host",
+             "perfmon/pfmlib_comp_ia64.h": "includes another one"}
+
+
 @pytest.mark.parametrize("name", [name for name, library in LIBRARIES.items() if not library.form_of])
 def test_public_headers_are_plain(name: str) -> None:
     """No macro of ours says which program reads them, and each is read alone."""
@@ -105,4 +110,6 @@ def test_public_headers_are_plain(name: str) -> None:
     for path in library.include_dir.rglob("*.h"):
         assert not re.search(r"PYPFM_|CFFI|PYCPARSER", path.read_text(encoding="utf-8")), path
         included = path.relative_to(library.include_dir).as_posix()
+        if included in ELSEWHERE:
+            continue
         assert included in read([included], [library.include_dir], cc=CC).headers

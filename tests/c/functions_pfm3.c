@@ -6,6 +6,10 @@
 #include "pfm3_models.h"
 #include <perfmon/pfmlib_gen_ia64.h>
 #include <perfmon/perfmon.h>
+#include <perfmon/perfmon_dfl_smpl.h>
+#include <perfmon/perfmon_model.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static int
 print_nothing(const char *format, ...)
@@ -90,6 +94,38 @@ CALL(pfm_get_event_code_counter, int code; return pfm_get_event_code_counter(0, 
 CALL(pfm_get_event_counters, pfmlib_regmask_t counters; return pfm_get_event_counters(0, &counters);)
 CALL(pfm_start, CHECK_ERRNO(pfm_start(-1, NULL), ENOSYS); return 0;)
 CALL(pfm_stop, CHECK_ERRNO(pfm_stop(-1), ENOSYS); return 0;)
+
+/* perfmon2: without LIBPFM_PERFMON there is nothing. */
+CALL(perfmonctl, CHECK_ERRNO(perfmonctl(-1, PFM_START, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_attach, CHECK_ERRNO(pfm_attach(-1, 0, PFM_NO_TARGET), ENOSYS); return 0;)
+CALL(pfm_create, CHECK_ERRNO(pfm_create(0, NULL), ENOSYS); return 0;)
+CALL(pfm_create_context, CHECK_ERRNO(pfm_create_context(NULL, NULL, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_create_context_v2old, CHECK_ERRNO(pfm_create_context_v2old(NULL, NULL, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_create_evtsets, CHECK_ERRNO(pfm_create_evtsets(-1, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_create_sets, CHECK_ERRNO(pfm_create_sets(-1, 0, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_delete_evtsets, CHECK_ERRNO(pfm_delete_evtsets(-1, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_getinfo_evtsets, CHECK_ERRNO(pfm_getinfo_evtsets(-1, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_getinfo_evtsets_v2old, CHECK_ERRNO(pfm_getinfo_evtsets_v2old(-1, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_getinfo_sets, CHECK_ERRNO(pfm_getinfo_sets(-1, 0, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_load_context, CHECK_ERRNO(pfm_load_context(-1, NULL), ENOSYS); return 0;)
+CALL(pfm_model_advance, CHECK_ERRNO(pfm_model_advance(0, PFM_PLM3, 1), ENXIO); return 0;)
+CALL(pfm_model_advance_code, CHECK_ERRNO(pfm_model_advance_code(0x12, 0, PFM_PLM3, 1), ENXIO); return 0;)
+CALL(pfm_model_advance_task, CHECK_ERRNO(pfm_model_advance_task(getpid(), 0, PFM_PLM3, 1), ENXIO); return 0;)
+CALL(pfm_model_set_ip, CHECK_ERRNO(pfm_model_set_ip(0), ENXIO); return 0;)
+CALL(pfm_model_set_pmd, CHECK_ERRNO(pfm_model_set_pmd(0, 0), ENXIO); return 0;)
+CALL(pfm_model_time, CHECK_ERRNO(pfm_model_time(1), ENXIO); return 0;)
+CALL(pfm_model_time_task, CHECK_ERRNO(pfm_model_time_task(getpid(), 1), ENXIO); return 0;)
+CALL(pfm_read, CHECK_ERRNO(pfm_read(-1, 0, PFM_RW_PMD, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_read_pmds, CHECK_ERRNO(pfm_read_pmds(-1, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_restart, CHECK_ERRNO(pfm_restart(-1), ENOSYS); return 0;)
+CALL(pfm_set_state, CHECK_ERRNO(pfm_set_state(-1, 0, PFM_ST_STOP), ENOSYS); return 0;)
+CALL(pfm_unload_context, CHECK_ERRNO(pfm_unload_context(-1), ENOSYS); return 0;)
+CALL(pfm_write, CHECK_ERRNO(pfm_write(-1, 0, PFM_RW_PMC, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_write_pmcs, CHECK_ERRNO(pfm_write_pmcs(-1, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_write_pmds, CHECK_ERRNO(pfm_write_pmds(-1, NULL, 0), ENOSYS); return 0;)
+CALL(pfm_mmap, CHECK(pfm_mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, -1, 0) == MAP_FAILED); return 0;)
+CALL(pfm_mmap64, CHECK(pfm_mmap64(NULL, 4096, PROT_READ, MAP_PRIVATE, -1, 0) == MAP_FAILED); return 0;)
+
 CALL(pfm_strerror, r->stays[0] = pfm_strerror(PFMLIB_ERR_INVAL); return 0;)
 
 /* An event of Montecito that has unit masks, once the library is initialised.  It is looked up once: what is tried beside
@@ -165,6 +201,13 @@ static const struct function all[] = {
 	ONE(pfm_get_event_description) ONE(pfm_get_event_mask_description) ONE(pfm_dispatch_events)
 	ONE(pfm_regmask_isset) ONE(pfm_regmask_set) ONE(pfm_regmask_clr) ONE(pfm_regmask_weight) ONE(pfm_regmask_eq)
 	ONE(pfm_regmask_and) ONE(pfm_regmask_andnot) ONE(pfm_regmask_or) ONE(pfm_regmask_copy) ONE(pfm_regmask_not)
+	ONE(perfmonctl) ONE(pfm_attach) ONE(pfm_create) ONE(pfm_create_context) ONE(pfm_create_context_v2old)
+	ONE(pfm_create_evtsets) ONE(pfm_create_sets) ONE(pfm_delete_evtsets) ONE(pfm_getinfo_evtsets)
+	ONE(pfm_getinfo_evtsets_v2old) ONE(pfm_getinfo_sets) ONE(pfm_load_context) ONE(pfm_mmap) ONE(pfm_mmap64)
+	ONE(pfm_model_advance) ONE(pfm_model_advance_code) ONE(pfm_model_advance_task) ONE(pfm_model_set_ip)
+	ONE(pfm_model_set_pmd) ONE(pfm_model_time) ONE(pfm_model_time_task) ONE(pfm_read) ONE(pfm_read_pmds)
+	ONE(pfm_restart) ONE(pfm_set_state) ONE(pfm_unload_context) ONE(pfm_write) ONE(pfm_write_pmcs)
+	ONE(pfm_write_pmds)
 	ONE(pfmlib_popcnt) ONE(pfm_self_start) ONE(pfm_self_stop)
 };
 

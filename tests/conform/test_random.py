@@ -25,13 +25,16 @@ PMUS3 = {"itanium2": Itanium2(), "montecito": Montecito(), "itanium": Itanium(),
 QUALIFIED = ["itanium2", "montecito", "itanium"]
 GENERIC4 = "gen_ia64-pfm4"  # as the ids have it: libpfm 3 has one, too
 PMUS4 = {"glm": Goldmont(), "perf": Perf(), GENERIC4: Pmu("gen_ia64"), **{name: Pmu(name) for name in ("ita", "ita2", "mont")}}
+KERNEL_HEADERS = "".join(path.read_text() for path in (LIBRARIES["pfm3"].include_dir / "perfmon").glob("perfmon*.h"))
 NAMES = [*PMUS3, *PMUS4, "perf_raw"]
 
 # The functions of libpfm 3 that no vector calls: they change the state, which the vectors' pmu and cpuid3 do,
 # call back, or are of the kernel interface.  Queries of each model are those of kind "query";
 # irange_is_fine() belongs to "dispatch".
 NOT_CALLED = {"pfm_initialize", "pfm_set_options", "pfm_force_pmu", "pfm_list_supported_pmus",
-              "pfm_start", "pfm_stop", "pfm_self_start", "pfm_self_stop"}
+              "pfm_self_start", "pfm_self_stop",
+              *re.findall(r"\b(pfm_\w+)\(int fd", KERNEL_HEADERS),
+              *re.findall(r"\b(pfm_model_\w+|pfm_mmap\w*|pfm_create\w*)\(", KERNEL_HEADERS)}
 
 
 def calls_of(pmu: str, count: int, seed: int) -> Iterator[Vector]:

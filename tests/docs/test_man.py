@@ -239,7 +239,7 @@ def test_every_structure_and_its_members(library: str) -> None:
         if name.endswith(("_pmc_reg_t", "_pmd_reg_t")):
             assert re.search(rf"\b{name}\b", words), name
             continue
-        declared = re.search(rf"(?:typedef struct|{name}) {{ ([^{{}}]|{{[^{{}}]*}})*? }}(?: {name})?;", words)
+        declared = re.search(rf"(?:typedef (?:struct|union)|{name}) {{ ([^{{}}]|{{[^{{}}]*}})*? }}(?: {name})?;", words)
         assert declared, name
         for member in describe(name, library=library).members:
             if member.name:

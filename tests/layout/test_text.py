@@ -32,7 +32,7 @@ def object_file(library: str, directory: Path) -> Path:
     lib = LIBRARIES[library]
     text = build(CC, "-E", "-P", "-DPFM_OWN_PERF_EVENT", *lib.cflags, "-x", "c", "-",
                  source="".join(f"#include <{h}>\n" for h in headers(lib)))
-    text = re.sub(r"typedef union \{((?:[^{}]|\{[^}]*\})*)\} (pfm\w+);", r"typedef union \2 {\1} \2;", text)
+    text = re.sub(r"typedef union \{((?:[^{}]|\{[^}]*\})*)\} (pf\w+);", r"typedef union \2 {\1} \2;", text)
     out = directory / f"{library}.o"
     build("gcc", "-std=gnu11", "-g", "-fno-eliminate-unused-debug-types", "-w", "-c", "-x", "c", "-", "-o", out, source=text)
     return out
@@ -71,7 +71,7 @@ def test_pahole_prints_the_same_from_clang(tmp_path: Path) -> None:
     source = "".join(f"#include <{h}>\n" for h in headers(lib))
     build("clang", "-std=gnu11", "-g", "-fno-eliminate-unused-debug-types", "-w", *lib.cflags, "-c", "-x", "c", "-", "-o", out, source=source)
     flat = [layout.describe(name, "pfm3") for name in layout.types("pfm3")]
-    flat = [x for x in flat if not any(m.members for m in x.members)]
+    flat = [x for x in flat if x.kind != "union" and not any(m.members for m in x.members)]
     assert len(flat) > 20
     for x in flat:
         assert layout.text(x) == build(tool, "-C", x.name, out)
@@ -142,7 +142,7 @@ def test_all_types_are_printed_one_after_the_other() -> None:
     done = pypfm("layout", "--library", "pfm4")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "\n".join(layout.text(layout.describe(name, "pfm4")) for name in layout.types("pfm4"))
-    assert pypfm("layout").stdout.count("} pfmlib_") + 8 == len(layout.types("pfm3"))
+    assert len(re.findall(r"\} pf\w+;", pypfm("layout").stdout)) == len(layout.types("pfm3"))
 
 
 def test_an_unknown_library() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import re
 
+import abi_perfmon2
 import pfm3_abi as abi
 
 # Whole registers by member: "field low bit/width".
@@ -202,11 +203,12 @@ STRUCTS: list[type[ctypes.Structure] | type[ctypes.Union]] = [
     *(register_union(name, "pmd_val" if "pmd" in name else "pmc_val", members)
       for name, members in REGISTERS.items()),
 ]
-TYPES: dict[str, type[ctypes.Structure] | type[ctypes.Union]] = {t.__name__: t for t in STRUCTS}
+TYPES: dict[str, type[ctypes.Structure] | type[ctypes.Union]] = {t.__name__: t for t in STRUCTS} | abi_perfmon2.TYPES
 
 # Integer types with a name.
 SCALARS: dict[str, type[ctypes._SimpleCData[int]]] = {
     "pfm_err_t": ctypes.c_int,
+    "os_err_t": ctypes.c_int,
     "pfmlib_regmask_bits_t": ctypes.c_ulong,
 }
 
@@ -250,4 +252,6 @@ SIZES: dict[str, int] = {
     "pfmlib_ita_output_rr_t": 328, "pfmlib_ita_input_param_t": 384, "pfmlib_ita_output_param_t": 704,
     "pfm_gen_ia64_pmd_reg_t": 8,
     **dict.fromkeys(REGISTERS, 8),
+    **{name: size for config in abi_perfmon2.CONFIGS.values() if not config["define"]
+       for name, (size, _, _) in config["structs"].items()},
 }

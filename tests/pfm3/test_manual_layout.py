@@ -13,7 +13,9 @@ from native import PFM3_MANUAL, debug_library
 from pypfm import layout, pfm3_manual
 
 API = Types(PFM3_MANUAL, pfm3_manual.ffi, ["perfmon/pfmlib_gen_ia64.h", "perfmon/pfmlib_itanium.h",
-                                         "perfmon/pfmlib_itanium2.h", "perfmon/pfmlib_montecito.h"], TYPES, ENUM_FIELDS)
+                                         "perfmon/pfmlib_itanium2.h", "perfmon/pfmlib_montecito.h",
+                                         "perfmon/perfmon_dfl_smpl.h", "perfmon/perfmon_default_smpl.h"],
+            TYPES, ENUM_FIELDS, {("pfarg_context_t", "ctx_smpl_vaddr"): "void *"})
 every_type = pytest.mark.parametrize("name", TYPES)
 
 

@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include <stddef.h>
 typedef int pid_t;
+typedef long off_t;
 typedef unsigned long dev_t;
 typedef unsigned long ino_t;
 #endif

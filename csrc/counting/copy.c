@@ -1,15 +1,16 @@
 /*
  * The caller's memory, through the kernel: a bad address is EFAULT, not a crash.
  */
-#include "machine.h"
+#include "copy.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "../counting/guard.h"
+#include "guard.h"
 
 /*
  * Where process_vm_readv() is forbidden (seccomp), a pipe does the same: write() reads
@@ -34,7 +35,7 @@ through_pipe(void *to, const void *from, size_t size)
 }
 
 int
-pmc_copyin(void *to, const void *from, size_t size)
+copy_in(void *to, const void *from, size_t size)
 {
 	struct iovec local = { to, size }, remote = { (void *)(uintptr_t)from, size };
 	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
@@ -45,7 +46,7 @@ pmc_copyin(void *to, const void *from, size_t size)
 }
 
 int
-pmc_copyout(void *to, const void *from, size_t size)
+copy_out(void *to, const void *from, size_t size)
 {
 	struct iovec local = { (void *)(uintptr_t)from, size }, remote = { to, size };
 	ssize_t got = process_vm_writev(getpid(), &local, 1, &remote, 1, 0);

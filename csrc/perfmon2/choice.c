@@ -1,0 +1,84 @@
+/*
+ * Which back end LIBPFM_PERFMON asks for, and which machine there is.
+ */
+#include "engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../environment/environment.h"
+
+static struct choice chosen;
+static bool is_read;
+
+static bool
+is_word(const char *word, size_t length, const char *wanted)
+{
+	return length == strlen(wanted) && strncmp(word, wanted, length) == 0;
+}
+
+/* rate=N */
+static bool
+read_rate(const char *word, size_t length, uint64_t *rate)
+{
+	char *end;
+
+	if (length < 6 || strncmp(word, "rate=", 5) != 0 || word[5] < '0' || word[5] > '9')
+		return false;
+	errno = 0;
+	*rate = strtoull(word + 5, &end, 10);
+	return errno == 0 && end == word + length && *rate > 0 && *rate <= UINT32_MAX;
+}
+
+static bool
+read_option(const char *word, size_t length, struct choice *c)
+{
+	if (is_word(word, length, "np"))
+		c->np = true;
+	else if (c->backend != BACKEND_MODEL || !read_rate(word, length, &c->rate))
+		return false;
+	return true;
+}
+
+/* What counts on this host is not there yet: its names are known, and nothing is offered. */
+static bool
+read_backend(const char *word, size_t length, struct choice *c)
+{
+	c->backend = is_word(word, length, "model") ? BACKEND_MODEL : BACKEND_OFF;
+	return c->backend == BACKEND_MODEL || length == 0 || is_word(word, length, "auto") ||
+	       is_word(word, length, "host") || is_word(word, length, "raw") || is_word(word, length, "off");
+}
+
+static void
+read_choice(const char *text)
+{
+	size_t length = strcspn(text, ",");
+	bool is_good = read_backend(text, length, &chosen);
+
+	for (const char *at = text + length; is_good && *at; at += length) {
+		length = strcspn(++at, ",");
+		is_good = read_option(at, length, &chosen);
+	}
+	if (!is_good)
+		chosen = (struct choice){ .backend = BACKEND_UNREADABLE };
+}
+
+const struct choice *
+choice(void)
+{
+	const char *text;
+
+	if (!is_read) {
+		text = environment("LIBPFM_PERFMON");
+		read_choice(text ? text : "");
+		is_read = true;
+	}
+	return &chosen;
+}
+
+const struct machine *
+choice_machine(void)
+{
+	return choice()->backend == BACKEND_MODEL ? machine_by_type(pfm3_pmu_type()) : NULL;
+}

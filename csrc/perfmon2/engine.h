@@ -1,0 +1,219 @@
+/*
+ * Private: contexts, sets and registers of the perfmon2 engine, and what its files do for each other.
+ *
+ * A context is in memory that a process shares with its children, and a lock is part of it; its descriptor is the reading
+ * end of a pipe, by whose inode it is found.  All functions are called inside engine_enter() and engine_leave(), with the
+ * context's lock held, and return 0 or a negative errno value, if nothing else is said.
+ */
+#ifndef PYPFM_PERFMON2_ENGINE_H
+#define PYPFM_PERFMON2_ENGINE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "machine.h"
+#include "../pfm3/public.h"
+
+enum { MAX_SETS = 1024, QUEUE_LENGTH = 8, CTL_QUEUE_LENGTH = 31, ARGUMENT_LIMIT = 16384 };
+
+enum state { UNLOADED, LOADED, MASKED };
+
+/* A data register of a set. */
+struct pmd {
+	uint64_t	value, lval;		/* now; as it was last written or reset */
+	uint64_t	long_reset, short_reset, random_mask;
+	uint64_t	smpl_pmds, reset_pmds;	/* registers to sample, and to reset, at an overflow */
+	uint64_t	eventid;
+	uint64_t	swcnt, swref;		/* overflows until the set is switched: left, of all */
+	uint64_t	seed;			/* of random reset values, if perfmonctl() has made the context */
+	uint32_t	flags;
+};
+
+struct set {
+	uint16_t	id;
+	bool		used;			/* the place is taken */
+	bool		switch_at_restart;
+	uint32_t	flags;
+	uint64_t	timeout, remaining;	/* ns */
+	uint64_t	runs, duration, since;	/* since: when it was activated, or its duration brought up to date */
+	uint64_t	used_pmcs[PERFMON2_PMC_WORDS];
+	uint64_t	used_pmds, ovfl_notify, ovfl_pmds, pending_reset;
+	uint64_t	pmcs[PERFMON2_PMCS];
+	struct pmd	pmds[PERFMON2_PMDS];
+};
+
+struct context {
+	pthread_mutex_t		lock;
+	const struct machine	*machine;
+	uint32_t		flags;		/* PFM_FL_... */
+	bool			is_system, old_messages;
+	bool			is_ctl;		/* made by perfmonctl() */
+	int			ctl_fd;		/* number of its descriptor then */
+	enum state		state;
+	bool			started;
+	uint8_t			can_restart;
+	pid_t			tid;		/* loaded on this thread; system-wide: of who loaded it */
+	pid_t			pid;		/* and its process, */
+	uint64_t		birth;		/* and when it began; 0: not known */
+	bool			is_self;	/* the thread has loaded it on itself */
+	int			cpu;		/* system-wide */
+	uint64_t		cpu_seen, fraction;	/* model with a rate: time of the thread that was counted; events over */
+	uint64_t		random;		/* state of the random numbers */
+	size_t			buffer_size;	/* of the sampling buffer; 0: there is none */
+	uint16_t		active;		/* place of the set */
+	uint16_t		num_sets;
+	uint16_t		order[MAX_SETS];	/* places of the sets, by their numbers */
+	struct set		sets[MAX_SETS];	/* pages that are not used take no memory */
+};
+
+/* A context as a process has it. */
+struct entry {
+	struct context	*context;
+	int		writer;		/* end of the pipe that messages are written to */
+	int		buffer_fd;	/* or -1 */
+	void		*buffer;	/* or NULL */
+	dev_t		dev;
+	ino_t		ino;
+};
+
+static inline struct set *
+active_set(struct context *c)
+{
+	return &c->sets[c->active];
+}
+
+/* ---- choice.c: what the environment asks for ----------------------------------------------- */
+
+enum backend { BACKEND_OFF, BACKEND_MODEL, BACKEND_UNREADABLE };
+
+struct choice {
+	enum backend	backend;
+	uint64_t	rate;		/* of the model: events in a millisecond; 0: none by themselves */
+	bool		np;		/* threads need not be stopped */
+};
+
+const struct choice *choice(void);
+const struct machine *choice_machine(void);	/* NULL: there is none, or all is off */
+
+/* ---- table.c: the contexts of a process --------------------------------------------------- */
+
+void engine_enter(void);
+void engine_leave(void);
+
+/* The context of a descriptor, its lock held and up to date; NULL: it is none's. */
+struct entry *entry_find(int fd);
+void entry_release(struct entry *e);	/* NULL is nothing to do */
+
+/* The next context of the process, its lock held; at: 0 first.  NULL: there is no more. */
+struct entry *entry_next(size_t *at);
+
+/* Make a context with its descriptor; it is locked. */
+int entry_create(const struct machine *machine, uint32_t flags, struct entry **made, int *fd);
+void entry_destroy(struct entry *e);	/* locked; closes what belongs to it but for the program's descriptor */
+size_t entry_buffers(void);		/* bytes of all sampling buffers of the process */
+void entry_reap(void);			/* free contexts that no descriptor is open of; none is locked */
+
+/* ---- session.c: who is monitored, over all processes that share it ------------------------ */
+
+int session_take(const struct context *c, ino_t id);	/* -EEXIST, -EBUSY, -ENOMEM */
+void session_drop(ino_t id);
+bool session_of_thread(pid_t tid);
+
+/* Locks in memory that processes share: one that dies inside does not keep it. */
+void shared_lock_make(pthread_mutex_t *lock);
+void shared_lock_take(pthread_mutex_t *lock);
+
+/* ---- thread.c ------------------------------------------------------------------------------- */
+
+struct thread_state {
+	pid_t		pid, tracer;
+	char		state;		/* as in /proc */
+	uint64_t	birth;
+	bool		has_memory;
+};
+
+pid_t own_thread(void);
+int thread_look(pid_t tid, struct thread_state *state);		/* -ESRCH */
+int thread_check(pid_t tid, bool np);				/* may it be monitored: -EPERM, -ESRCH */
+bool thread_is_stopped(pid_t tid);				/* by the calling thread's ptrace */
+uint64_t thread_time(pid_t tid);				/* ns that it has run */
+
+/* ---- check.c: what calls check before they do anything ------------------------------------ */
+
+enum need { NEEDS_UNLOADED, NEEDS_STOPPED, NEEDS_STOPPED_EVEN_MASKED, NEEDS_NOTHING, NEEDS_ANYTHING };
+
+int check_task(struct context *c, enum need need);
+
+/* ---- values.c ------------------------------------------------------------------------------- */
+
+struct set *set_find(struct context *c, unsigned int id);
+int write_pmc(struct context *c, unsigned int number, unsigned int set, uint32_t flags, uint64_t value);
+int write_pmd(struct context *c, const pfarg_pmd_t *from, bool value_only);
+void use_pmds(struct context *c, struct set *set, uint64_t pmds);
+int read_pmd(struct context *c, unsigned int number, unsigned int set, const struct pmd **found);
+
+/* ---- state.c -------------------------------------------------------------------------------- */
+
+int context_load(struct entry *e, pid_t target, unsigned int set);
+int context_bind(struct entry *e, pid_t tid, int cpu, struct set *set);	/* what is left of a load after its checks */
+void context_unload(struct entry *e);
+int context_start(struct context *c, const unsigned int *set);
+int context_stop(struct context *c);
+int context_restart(struct entry *e);
+void context_ended(struct entry *e);		/* its thread is gone */
+void duration_update(struct context *c);
+
+/* ---- sets.c --------------------------------------------------------------------------------- */
+
+struct set *set_make(struct context *c, unsigned int id);	/* NULL: there is no place */
+int set_change(struct context *c, unsigned int id, uint32_t flags, uint64_t timeout);
+int set_delete(struct context *c, unsigned int id);
+void set_switch(struct context *c, struct set *to, bool long_reset);
+struct set *set_next(struct context *c);
+void set_reload_counts(struct context *c, struct set *set);
+
+/* ---- overflow.c ----------------------------------------------------------------------------- */
+
+struct where {
+	uint64_t	ip, time;
+	pid_t		pid, tid;
+	int		cpu;
+};
+
+void reset_pmds(struct context *c, struct set *set, bool long_reset);
+void context_overflow(struct entry *e, uint64_t wrapped, const struct where *where);
+void context_resume(struct entry *e);
+
+/* ---- message.c ------------------------------------------------------------------------------ */
+
+bool message_overflow(struct entry *e, unsigned int set, uint64_t pmds, const struct where *where);	/* false: it is full */
+void message_end(struct entry *e);
+void message_drain(struct entry *e);
+void message_make_long_queue(struct entry *e);	/* as perfmonctl() has it */
+
+/* ---- sample.c: the sampling format ------------------------------------------------------- */
+
+int sample_create_ctl(struct entry *e, const pfm_default_smpl_arg_t *argument);
+int sample_create(struct entry *e, const pfm_dfl_smpl_arg_t *argument);
+bool sample_record(struct entry *e, unsigned int pmd, const struct where *where);	/* true: the buffer is full */
+void sample_restart(struct entry *e);
+
+/* ---- model_backend.c -------------------------------------------------------------------------------- */
+
+uint64_t model_clock(void);
+void model_begin(struct context *c);	/* it is loaded */
+void model_update(struct entry *e);	/* with a rate: count up to now */
+
+/* helper.c: a thread that looks after contexts; it ends when nothing is loaded. */
+void helper_start(void);
+void helper_forget(void);	/* in a child */
+
+/* ---- of libpfm (csrc/pfm3) ----------------------------------------------------------------- */
+
+int pfm3_pmu_type(void);	/* the current PMU, or what would be found; -1: none */
+bool pfm3_event_code(int type, unsigned int event, unsigned int *es, unsigned int *umask);
+
+#endif /* PYPFM_PERFMON2_ENGINE_H */

@@ -1,0 +1,138 @@
+/*
+ * The message queue: packets in the context's pipe.
+ *
+ * All signals are blocked meanwhile: a handler of SIGIO runs when the engine is left.
+ */
+#include "engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The layout of kernels 2.0 to 2.4, for a program that defines PFMLIB_OLD_PFMV2. */
+struct old_overflow {
+	uint32_t	type, pid;
+	uint64_t	pmds[4];
+	uint16_t	set, cpu;
+	uint32_t	tid;
+	uint64_t	ip;
+};
+
+_Static_assert(sizeof(struct old_overflow) == 56, "message of kernels 2.0 to 2.4");
+_Static_assert(sizeof(pfarg_msg_t) == 64, "message");
+_Static_assert(sizeof(pfm_msg_t) == 56, "message of perfmonctl()");
+
+static size_t
+message_size(const struct entry *e)
+{
+	return e->context->old_messages || e->context->is_ctl ? sizeof(struct old_overflow) : sizeof(pfarg_msg_t);
+}
+
+/* A pipe that nobody reads raises SIGPIPE, which is not the program's: it is taken back. */
+static void
+take_back_sigpipe(bool was_pending)
+{
+	const struct timespec now = { 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	if (!was_pending)
+		while (sigtimedwait(&set, NULL, &now) < 0 && errno == EINTR)
+			;
+}
+
+/* False: the queue is full, or nobody can read it. */
+static bool
+post(struct entry *e, const void *message)
+{
+	const size_t size = message_size(e), most = e->context->is_ctl ? CTL_QUEUE_LENGTH : QUEUE_LENGTH;
+	sigset_t pending;
+	bool was_pending;
+	int waiting = 0;
+	ssize_t sent;
+
+	if (ioctl(e->writer, FIONREAD, &waiting) < 0 || (size_t)waiting / size >= most)
+		return false;
+	sigpending(&pending);
+	was_pending = sigismember(&pending, SIGPIPE) == 1;
+	sent = write(e->writer, message, size);
+	if (sent < 0 && errno == EPIPE)
+		take_back_sigpipe(was_pending);
+	return sent == (ssize_t)size;
+}
+
+/* A reader of the engine's own for a moment: it needs no number of the program's. */
+static int
+open_reader(const struct entry *e)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->writer);
+	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+static void
+read_back(struct entry *e, int most)
+{
+	char message[sizeof(pfarg_msg_t)];
+	const int reader = open_reader(e);
+
+	if (reader < 0)
+		return;
+	while (most-- && read(reader, message, sizeof(message)) > 0)
+		;
+	close(reader);
+}
+
+void
+message_drain(struct entry *e)
+{
+	read_back(e, -1);
+}
+
+bool
+message_overflow(struct entry *e, unsigned int set, uint64_t pmds, const struct where *where)
+{
+	/* The members' names are exchanged: as in the kernel. */
+	const pfarg_ovfl_msg_t message = {
+		.msg_type = PFM_MSG_OVFL, .msg_ovfl_pid = (uint32_t)where->tid, .msg_ovfl_tid = (uint32_t)where->pid,
+		.msg_active_set = (uint16_t)set, .msg_ovfl_cpu = (uint16_t)where->cpu, .msg_ovfl_ip = where->ip,
+		.msg_ovfl_pmds = { pmds },
+	};
+	const struct old_overflow old = {
+		.type = PFM_MSG_OVFL, .pid = (uint32_t)where->tid, .pmds = { pmds }, .set = (uint16_t)set,
+		.cpu = (uint16_t)where->cpu, .tid = (uint32_t)where->pid, .ip = where->ip,
+	};
+	const pfm_msg_t ctl = { .pfm_ovfl_msg = { .msg_type = PFM_MSG_OVFL, .msg_ctx_fd = e->context->ctl_fd,
+						  .msg_ovfl_pmds = { pmds } } };
+	const bool sent = post(e, e->context->is_ctl ? (const void *)&ctl : e->context->old_messages ? (const void *)&old
+													     : &message);
+
+	if (!(e->context->flags & PFM_FL_OVFL_NO_MSG))
+		return sent;
+	if (sent)	/* the signal has been sent; no message stays */
+		read_back(e, 1);
+	return true;
+}
+
+void
+message_end(struct entry *e)
+{
+	const pfarg_msg_t message = { .type = PFM_MSG_END };
+	const pfm_msg_t ctl = { .pfm_end_msg = { .msg_type = PFM_MSG_END, .msg_ctx_fd = e->context->ctl_fd } };
+
+	post(e, e->context->is_ctl ? (const void *)&ctl : &message);
+}
+
+/* A packet takes a page of the pipe; if there are no more the queue is as long as the pipe. */
+void
+message_make_long_queue(struct entry *e)
+{
+	fcntl(e->writer, F_SETPIPE_SZ, (CTL_QUEUE_LENGTH + 1) * (int)sysconf(_SC_PAGESIZE));
+}

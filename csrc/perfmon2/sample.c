@@ -1,0 +1,186 @@
+/*
+ * The sampling format "default": a buffer that the program maps, and what an overflow writes to it.
+ *
+ * It is memory with a descriptor, sealed when the engine has mapped it: no one else can write to it.
+ */
+#include "engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE	0x0010	/* Linux 5.1; older C libraries do not name it */
+#endif
+
+/* What the largest entry takes. */
+static uint64_t
+least_space(const struct machine *machine)
+{
+	return sizeof(pfm_dfl_smpl_entry_t) + machine->num_pmds * sizeof(uint64_t);
+}
+
+/* Whether the process may lock that much more memory. */
+static bool
+may_lock(size_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_MEMLOCK, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       (size <= limit.rlim_cur && entry_buffers() <= limit.rlim_cur - size);
+}
+
+static int
+open_buffer(size_t size)
+{
+	const int fd = memfd_create("perfmon", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int high;
+
+	if (fd < 0)
+		return -errno;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
+	if (high >= 0)
+		close(fd);
+	else
+		high = fd;
+	if (ftruncate(high, (off_t)size) < 0) {
+		close(high);
+		return -ENOMEM;
+	}
+	return high;
+}
+
+/* Memory for a buffer, mapped here and sealed. */
+static int
+make_buffer(struct entry *e, uint64_t asked, uint64_t least)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	size_t size;
+	void *memory;
+
+	if (asked < least)
+		return -EINVAL;
+	if (asked > SIZE_MAX / 2)
+		return -ENOMEM;
+	size = (size_t)((asked + page - 1) / page * page);
+	if (!may_lock(size))
+		return -ENOMEM;
+	e->buffer_fd = open_buffer(size);
+	if (e->buffer_fd < 0)
+		return e->buffer_fd;
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, e->buffer_fd, 0);
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	e->buffer = memory;
+	e->context->buffer_size = size;
+	fcntl(e->buffer_fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	return 0;
+}
+
+int
+sample_create(struct entry *e, const pfm_dfl_smpl_arg_t *argument)
+{
+	const uint64_t least = least_space(e->context->machine);
+	const int ret = make_buffer(e, argument->buf_size, sizeof(pfm_dfl_smpl_hdr_t) + least);
+	pfm_dfl_smpl_hdr_t *header = e->buffer;
+
+	if (ret < 0)
+		return ret;
+	header->hdr_version = PFM_DFL_SMPL_VERSION;
+	header->hdr_buf_size = argument->buf_size;
+	header->hdr_buf_flags = argument->buf_flags;
+	header->hdr_cur_offs = sizeof(*header);
+	header->hdr_min_buf_space = least;
+	return 0;
+}
+
+int
+sample_create_ctl(struct entry *e, const pfm_default_smpl_arg_t *argument)
+{
+	const int ret = make_buffer(e, argument->buf_size, PFM_DEFAULT_SMPL_MIN_BUF_SIZE);
+	pfm_default_smpl_hdr_t *header = e->buffer;
+
+	if (ret < 0)
+		return ret;
+	header->hdr_version = PFM_DEFAULT_SMPL_VERSION;
+	header->hdr_buf_size = argument->buf_size;
+	header->hdr_cur_offs = sizeof(*header);
+	return 0;
+}
+
+/* ---- samples: both formats have the same entries but for where the counter's number stands --- */
+
+_Static_assert(sizeof(pfm_dfl_smpl_entry_t) == sizeof(pfm_default_smpl_entry_t), "entries");
+_Static_assert(offsetof(pfm_dfl_smpl_entry_t, last_reset_val) == offsetof(pfm_default_smpl_entry_t, last_reset_val), "entries");
+_Static_assert(offsetof(pfm_dfl_smpl_entry_t, tgid) == offsetof(pfm_default_smpl_entry_t, tgid), "entries");
+_Static_assert(offsetof(pfm_dfl_smpl_hdr_t, hdr_cur_offs) == offsetof(pfm_default_smpl_hdr_t, hdr_cur_offs), "headers");
+
+static bool
+is_full(const struct entry *e)
+{
+	const pfm_dfl_smpl_hdr_t *header = e->buffer;
+	const pfm_default_smpl_hdr_t *ctl = e->buffer;
+
+	if (e->context->is_ctl)
+		return ctl->hdr_buf_size - ctl->hdr_cur_offs < PFM_DEFAULT_MAX_ENTRY_SIZE;
+	return header->hdr_buf_size - header->hdr_cur_offs < header->hdr_min_buf_space;
+}
+
+static void
+write_number(const struct context *c, pfm_dfl_smpl_entry_t *entry, unsigned int number)
+{
+	if (c->is_ctl)
+		((pfm_default_smpl_entry_t *)(void *)entry)->ovfl_pmd = (uint8_t)number;
+	else
+		entry->ovfl_pmd = (uint16_t)number;
+}
+
+static void
+write_entry(struct entry *e, pfm_dfl_smpl_hdr_t *header, unsigned int number, const struct where *where)
+{
+	const struct set *set = active_set(e->context);
+	const struct pmd *pmd = &set->pmds[number];
+	pfm_dfl_smpl_entry_t *entry = (void *)((char *)header + header->hdr_cur_offs);
+	uint64_t *values = (uint64_t *)(entry + 1);
+
+	entry->pid = (uint32_t)where->tid;
+	entry->tgid = (uint32_t)where->pid;
+	write_number(e->context, entry, number);
+	entry->last_reset_val = pmd->lval;
+	entry->ip = where->ip;
+	entry->tstamp = where->time;
+	entry->cpu = (uint16_t)where->cpu;
+	entry->set = set->id;
+	for (unsigned int i = 0; i < PERFMON2_PMDS; i++)
+		if (pmd->smpl_pmds >> i & 1)
+			*values++ = set->pmds[i].value;
+	header->hdr_cur_offs = (uint64_t)((char *)values - (char *)header);
+	header->hdr_count++;
+}
+
+bool
+sample_record(struct entry *e, unsigned int pmd, const struct where *where)
+{
+	if (!is_full(e)) {
+		write_entry(e, e->buffer, pmd, where);
+		if (!is_full(e))
+			return false;
+	}
+	if (e->context->is_ctl)
+		((pfm_default_smpl_hdr_t *)e->buffer)->hdr_overflows++;
+	else
+		((pfm_dfl_smpl_hdr_t *)e->buffer)->hdr_overflows++;
+	return true;
+}
+
+void
+sample_restart(struct entry *e)
+{
+	pfm_dfl_smpl_hdr_t *header = e->buffer;
+
+	header->hdr_count = 0;
+	header->hdr_cur_offs = sizeof(*header);
+}

@@ -1,0 +1,126 @@
+/*
+ * Which threads and CPUs are monitored: per-thread and system-wide contexts exclude each other, and a thread has one at most.
+ *
+ * The list is in memory that a process shares with its descendants, which is as far as a model's contexts reach.
+ */
+#include "engine.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MAX_SESSIONS = 1024 };
+
+struct session {
+	ino_t	id;		/* of the context's pipe; 0: the place is free */
+	pid_t	tid, owner;	/* per-thread; system-wide: 0, and who has loaded it */
+	int	cpu;
+};
+
+struct sessions {
+	pthread_mutex_t	lock;
+	struct session	list[MAX_SESSIONS];
+};
+
+static struct sessions *sessions;
+
+
+void
+shared_lock_make(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(lock, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
+/* A process that was killed inside leaves whole numbers: the next one goes on with them. */
+void
+shared_lock_take(pthread_mutex_t *lock)
+{
+	if (pthread_mutex_lock(lock) == EOWNERDEAD)
+		pthread_mutex_consistent(lock);
+}
+
+/* Before main(): children of the program share it. */
+__attribute__((constructor)) static void
+make_sessions(void)
+{
+	void *memory = mmap(NULL, sizeof(*sessions), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return;
+	sessions = memory;
+	shared_lock_make(&sessions->lock);
+}
+
+/* Entries of the dead are dropped when they are found. */
+static bool
+is_alive(struct session *s)
+{
+	if (s->id && kill(s->tid ? s->tid : s->owner, 0) < 0 && errno == ESRCH)
+		s->id = 0;
+	return s->id != 0;
+}
+
+static int
+conflict(const struct context *c, const struct session *s)
+{
+	if (!c->is_system)
+		return s->tid == c->tid ? -EEXIST : s->tid == 0 ? -EBUSY : 0;
+	return s->tid != 0 || s->cpu == c->cpu ? -EBUSY : 0;
+}
+
+int
+session_take(const struct context *c, ino_t id)
+{
+	struct session *place = NULL;
+	int ret = 0;
+
+	if (!sessions)
+		return -ENOMEM;
+	shared_lock_take(&sessions->lock);
+	for (size_t i = 0; i < MAX_SESSIONS; i++) {
+		struct session *s = &sessions->list[i];
+		int found = is_alive(s) ? conflict(c, s) : 0;
+
+		if (!s->id && !place)
+			place = s;
+		if (found == -EEXIST || (found && !ret))
+			ret = found;
+	}
+	if (!ret && !place)
+		ret = -ENOMEM;
+	if (!ret)
+		*place = (struct session){ id, c->is_system ? 0 : c->tid, getpid(), c->cpu };
+	pthread_mutex_unlock(&sessions->lock);
+	return ret;
+}
+
+void
+session_drop(ino_t id)
+{
+	shared_lock_take(&sessions->lock);
+	for (size_t i = 0; i < MAX_SESSIONS; i++)
+		if (sessions->list[i].id == id)
+			sessions->list[i].id = 0;
+	pthread_mutex_unlock(&sessions->lock);
+}
+
+bool
+session_of_thread(pid_t tid)
+{
+	bool found = false;
+
+	if (!sessions)
+		return false;
+	shared_lock_take(&sessions->lock);
+	for (size_t i = 0; i < MAX_SESSIONS; i++)
+		found |= is_alive(&sessions->list[i]) && sessions->list[i].tid == tid;
+	pthread_mutex_unlock(&sessions->lock);
+	return found;
+}

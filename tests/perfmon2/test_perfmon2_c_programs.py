@@ -1,0 +1,45 @@
+"""The programs of tests/c about perfmon2: with the installed library in both forms, with sanitizers, under valgrind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from c_programs import SANITIZE, needs_sanitizer, objects, source, succeeds, under_valgrind
+from conftest import TESTS
+from native import PFM3, PFM3_MANUAL, build_program
+from pypfm.config import Library
+
+PROGRAMS = ["perfmon2_checks", "perfmon2_counting", "perfmon2_messages", "perfmon2_sets", "perfmon2_samples",
+            "perfmon2_perfmonctl"]
+every_program = pytest.mark.parametrize("program", PROGRAMS)
+
+
+def test_every_source_is_run() -> None:
+    assert {path.stem for path in (TESTS / "c").glob("perfmon2_*.c")} == {*PROGRAMS}
+
+
+@every_program
+@pytest.mark.parametrize("form", [PFM3, PFM3_MANUAL], ids=lambda form: form.name)
+def test_installed_library(program: str, form: Library, tmp_path: Path) -> None:
+    succeeds(build_program(form, source(program), tmp_path / program, "-O2", libs=[*form.libs, "-pthread"]))
+
+
+@pytest.fixture(scope="module")
+def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    needs_sanitizer(*SANITIZE)
+    return objects(PFM3, tmp_path_factory.mktemp("sanitized"), *SANITIZE)
+
+
+@pytest.mark.slow
+@every_program
+def test_sanitizers(program: str, sanitized_objects: list[str], tmp_path: Path) -> None:
+    succeeds(build_program(PFM3, source(program), tmp_path / program, *SANITIZE, libs=[*sanitized_objects, "-pthread"]))
+
+
+# Not these: valgrind reports the addresses that are bad on purpose.
+@pytest.mark.slow
+@pytest.mark.parametrize("program", sorted({*PROGRAMS} - {"perfmon2_checks", "perfmon2_perfmonctl"}))
+def test_valgrind(program: str, tmp_path: Path) -> None:
+    under_valgrind(build_program(PFM3, source(program), tmp_path / program, "-O1", libs=[*PFM3.libs, "-pthread"]))
