@@ -136,6 +136,19 @@ def test_what_is_no_libpfm_4(path: Any, error: type[Exception], said: str) -> No
         pfm4.load(path)
 
 
+def test_a_relative_path_is_of_the_directory_of_the_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loader itself takes equal names for the same library."""
+    found = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        shutil.copy(PFM4.path, tmp_path / name / "libpfm.so.4")
+        monkeypatch.chdir(tmp_path / name)
+        found.append(pfm4.load("./libpfm.so.4").library)
+    assert found == [str(tmp_path / name / "libpfm.so.4") for name in ("a", "b")]
+    with pytest.raises(LibraryError, match=r"^\./none\.so cannot be loaded: cannot open shared object file: No such file"):
+        pfm4.load("./none.so")
+
+
 def test_a_library_of_another_machine(tmp_path: Path) -> None:
     data = bytearray(PFM4.path.read_bytes())
     data[18:20] = (50).to_bytes(2, "little")

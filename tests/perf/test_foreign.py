@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 import pickle
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -132,6 +134,20 @@ def test_where_the_system_allows_no_copy_the_library_itself_is_used(
     info = pfm4.load(path).pfm_pmu_info_t()
     assert pfm4.load(path).pfm_get_pmu_info(3, info) == 0
     assert pfm4.ffi.string(info.desc) == b"a toy"
+
+
+def test_descriptors_that_are_used_again() -> None:
+    """A copy is loaded by a descriptor; a program that closes all of them, as daemons do, gets the number again."""
+    program = f"""
+import os
+from pypfm.perf import Pmu
+before = len(os.listdir("/proc/self/fd"))
+assert len(Pmu("skl", library={str(debian())!r})) == 84
+assert len(os.listdir("/proc/self/fd")) == before
+os.closerange(3, 256)
+assert len(Pmu("mont", library={str(PFM4.path)!r})) == 637
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_threads_share_one_library(tmp_path: Path) -> None:
