@@ -155,3 +155,12 @@ def test_a_library_of_another_machine(tmp_path: Path) -> None:
     (tmp_path / "libpfm.so.4").write_bytes(data)
     with pytest.raises(LibraryError, match="it is for another machine: IA-64"):
         pfm4.load(tmp_path / "libpfm.so.4")
+
+
+@pytest.mark.parametrize("kept", [100, 5000, -10_000, 64])
+def test_a_library_that_is_cut_short(tmp_path: Path, kept: int) -> None:
+    """The loader maps it and is killed by a signal where it reads beyond the end."""
+    path = tmp_path / "libpfm.so.4"
+    path.write_bytes(debian().read_bytes()[:kept])
+    with pytest.raises(LibraryError, match=r"cannot be loaded: it is cut short: \d+ bytes of \d+ or more"):
+        pfm4.load(path)
