@@ -248,8 +248,9 @@ def _check_manual(encoding: Encoding) -> None:
 
 
 def _level_letters(attr: Any) -> str:
+    """The modes as perf has them; an event without one is of all modes, so neither user nor kernel mode is ``h``."""
     letters = ("" if attr.exclude_user else "u") + ("" if attr.exclude_kernel else "k")
-    return letters + "p" * int(attr.precise_ip)
+    return (letters or "h") + "p" * int(attr.precise_ip)
 
 
 class Goldmont(Pmu):
