@@ -201,6 +201,9 @@ def test_damaged_libraries(tmp_path: Path) -> None:
     with pytest.raises(LibraryError, match="does not name event 0x7 of toy"):
         Pmu("toy", library=library(tmp_path / "c", "EVENT_NAME=0"))
     assert foreign_pmus(library(tmp_path / "d", "PMU_NAME=0"))[1] == []
+    many = Pmu("toy", library=library(tmp_path / "e", "ATTRIBUTES=2147483647"))
+    with pytest.raises(LibraryError, match="event 'CYCLES' of toy is said to have 2147483647 unit masks and modifiers"):
+        _ = many["CYCLES"]
 
 
 # ---- strings ----------------------------------------------------------------------------------
