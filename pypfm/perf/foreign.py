@@ -217,8 +217,8 @@ class ForeignTables(Tables):
         call = self._of.lib.pfm_get_event_attr_info
         ret, info = self._info(number, os)
         if not ret and info.nattrs > _MOST_ATTRIBUTES:
-            raise LibraryError(f"{named(self._of.file)}: event {shown(self._names[index])} of {self.name} is said to have"
-                               f" {info.nattrs} unit masks and modifiers; {_MOST_ATTRIBUTES} at most are read")
+            raise LibraryError(f"{named(self._of.file)}: event {shown(self._names[index])} of {self.name} is said to"
+                               f" have {info.nattrs} unit masks and modifiers; {_MOST_ATTRIBUTES} at most are read")
         for n in range(0 if ret else info.nattrs):
             ret, attribute = self._of.ask("pfm_event_attr_info_t",
                                           lambda output, n=n: call(number, n, os, output))  # type: ignore[misc] # of n
