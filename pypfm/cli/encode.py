@@ -200,7 +200,7 @@ def _run_perf(args: argparse.Namespace) -> int:
 
 def _check_perf_options(args: argparse.Namespace, name: str) -> None:
     """Refuse what Linux's driver does not do, by the register that it does not set, and options of other PMUs."""
-    if args.corrected and name != "glm":
+    if args.corrected and "corrected" not in _ONLY.get(name, ()):
         _refuse_option(args, "corrected")
     for option in ("os", "open"):
         if _is_given(args, option):
