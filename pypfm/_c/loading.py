@@ -116,11 +116,21 @@ def loaded(path: str, mark: str) -> ctypes.CDLL:
     try:
         if "/" in path and not os.path.isabs(path):  # the loader takes equal names for the same library
             file = os.path.join(os.getcwd(), path)
-        return ctypes.CDLL(file)
+        handle = ctypes.CDLL(file)
+        while "/" in path and _is_replaced(handle, mark, file):
+            file = os.path.join(os.path.dirname(file), ".", os.path.basename(file))
+            handle = ctypes.CDLL(file)
+        return handle
     except (OSError, ValueError) as error:
         # The loader's words with a path in them that is no UTF-8 are an exception, or lost (Python 3.11.2).
         words = os.fsdecode(error.object) if isinstance(error, UnicodeDecodeError) else str(error)
         raise RefusedError((words or loader_words(file)).removeprefix(f"{file}: ")) from None
+
+
+def _is_replaced(handle: ctypes.CDLL, mark: str, file: str) -> bool:
+    """Whether a library was loaded from a file in whose place there is another one by now."""
+    name, deleted, rest = loaded_file(symbol(handle, mark) or 0).rpartition(" (deleted)")
+    return bool(deleted) and not rest and os.path.exists(file) and os.path.realpath(file) == name
 
 
 def _is_there(name: str) -> bool:

@@ -149,6 +149,18 @@ def test_a_relative_path_is_of_the_directory_of_the_moment(tmp_path: Path, monke
         pfm4.load("./none.so")
 
 
+def test_a_file_in_the_place_of_another_is_loaded(tmp_path: Path) -> None:
+    """As of a library that was built anew while the program runs."""
+    path, found = tmp_path / "libpfm.so.4", []
+    for _ in range(3):
+        path.unlink(missing_ok=True)
+        shutil.copy(PFM4.path, path)
+        found.append(pfm4.load(path))
+        assert pfm4.load(path) is found[-1]
+    assert len({id(theirs) for theirs in found}) == 3
+    assert {theirs.library for theirs in found} == {str(path)}
+
+
 def test_a_library_of_another_machine(tmp_path: Path) -> None:
     data = bytearray(PFM4.path.read_bytes())
     data[18:20] = (50).to_bytes(2, "little")
