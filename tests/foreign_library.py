@@ -24,6 +24,9 @@ _SOURCE = r"""
 #ifndef PMU_ID
 #define PMU_ID 3
 #endif
+#ifndef ATTRIBUTES
+#define ATTRIBUTES 2
+#endif
 #ifndef MOST
 #define MOST PFM_PMU_MAX
 #endif
@@ -83,7 +86,7 @@ int pfm_get_event_info(int idx, pfm_os_t os, pfm_event_info_t *info)
 	if ((idx != 7 && idx != 8) || refused(info->size, sizeof *info))
 		return PFM_ERR_INVAL;
 	info->name = idx == 7 ? EVENT_NAME : "OTHER";
-	info->nattrs = idx == 7 ? 2 : 0;
+	info->nattrs = idx == 7 ? ATTRIBUTES : 0;
 	info->idx = idx;
 	return PFM_SUCCESS;
 }

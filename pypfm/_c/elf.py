@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 from typing import BinaryIO
 
 __all__ = ["unsuitable"]
@@ -12,6 +13,7 @@ _HEADER = 64  # bytes
 _TEXT = 1024  # bytes that show what a text is
 _KINDS = ((stat.S_ISDIR, "a directory"), (stat.S_ISFIFO, "a named pipe"), (stat.S_ISSOCK, "a socket"),
           (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
+_CLASS_64, _BIG_ENDIAN, _PT_LOAD = 2, 2, 1
 _ELF_TYPES = {1: "a relocatable object (link it with -shared)", 2: "a program", 4: "a core dump"}
 # e_machine, as people call it.
 _MACHINES = {2: "SPARC", 3: "x86", 8: "MIPS", 15: "PA-RISC", 20: "PowerPC", 21: "PowerPC64", 22: "S/390", 40: "ARM",
@@ -55,7 +57,28 @@ def _contents(file: BinaryIO) -> str:  # noqa: PLR0911 - one for each kind of fi
     if _machine(head) != _machine(here):
         return f"it is for another machine: {_machine(head)}, not {_machine(here)}"
     kind = _ELF_TYPES.get(_half(head, 16))
-    return f"it is {kind}" if kind else ""
+    if kind:
+        return f"it is {kind}"
+    size, least = file.seek(0, os.SEEK_END), _end_of_segments(file, head)
+    return f"it is cut short: {size} bytes of {least} or more" if size < least else ""
+
+
+def _end_of_segments(file: BinaryIO, head: bytes) -> int:
+    """Where what the loader maps of a file ends; beyond the end of the file the process would be killed by SIGBUS."""
+    is_64 = head[4] == _CLASS_64
+    order = ">" if head[5] == _BIG_ENDIAN else "<"
+    start = int(struct.unpack_from(order + ("Q" if is_64 else "I"), head, 32 if is_64 else 28)[0])
+    each, count = (int(n) for n in struct.unpack_from(order + "HH", head, 54 if is_64 else 42))
+    layout = struct.Struct(order + ("I4xQ16xQ" if is_64 else "II8xI"))  # type, offset and size in the file
+    end = start + each * count
+    if file.seek(0, os.SEEK_END) < end or each < layout.size:
+        return end
+    file.seek(start)
+    for _ in range(count):
+        kind, offset, size = layout.unpack_from(file.read(each))
+        if kind == _PT_LOAD:
+            end = max(end, int(offset + size))
+    return end
 
 
 def _machine(header: bytes) -> str:
@@ -68,4 +91,4 @@ def _machine(header: bytes) -> str:
 
 def _half(header: bytes, place: int) -> int:
     """A number of two bytes, in the file's byte order."""
-    return int.from_bytes(header[place:place + 2], "big" if header[5] == 2 else "little")
+    return int.from_bytes(header[place:place + 2], "big" if header[5] == _BIG_ENDIAN else "little")

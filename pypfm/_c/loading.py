@@ -112,12 +112,25 @@ def loaded(path: str, mark: str) -> ctypes.CDLL:
         path = _looked_up(path, mark) or path
     if "/" in path and (reason := unsuitable(path)):
         raise RefusedError(reason)
+    file = path
     try:
-        return ctypes.CDLL(path)
+        if "/" in path and not os.path.isabs(path):  # the loader takes equal names for the same library
+            file = os.path.join(os.getcwd(), path)
+        handle = ctypes.CDLL(file)
+        while "/" in path and _is_replaced(handle, mark, file):
+            file = os.path.join(os.path.dirname(file), ".", os.path.basename(file))
+            handle = ctypes.CDLL(file)
+        return handle
     except (OSError, ValueError) as error:
         # The loader's words with a path in them that is no UTF-8 are an exception, or lost (Python 3.11.2).
         words = os.fsdecode(error.object) if isinstance(error, UnicodeDecodeError) else str(error)
-        raise RefusedError((words or loader_words(path)).removeprefix(f"{path}: ")) from None
+        raise RefusedError((words or loader_words(file)).removeprefix(f"{file}: ")) from None
+
+
+def _is_replaced(handle: ctypes.CDLL, mark: str, file: str) -> bool:
+    """Whether a library was loaded from a file in whose place there is another one by now."""
+    name, deleted, rest = loaded_file(symbol(handle, mark) or 0).rpartition(" (deleted)")
+    return bool(deleted) and not rest and os.path.exists(file) and os.path.realpath(file) == name
 
 
 def _is_there(name: str) -> bool:
@@ -137,14 +150,17 @@ def _looked_up(name: str, mark: str) -> str:
 def private_copy(handle: ctypes.CDLL, mark: str) -> ctypes.CDLL:
     """The same library once more, with variables of its own, which no other user of the library sees.
 
-    Where the system does not allow that, the library itself.  The copy is memory with a name that is never used
-    again: the loader takes equal names for the same library.
+    Where the system does not allow that, the library itself.  The copy is memory with a name that no library of the
+    process has: the loader takes equal names for the same library, and descriptors are used again.
     """
     with suppress(OSError):
         with open(loaded_file(symbol(handle, mark) or 0), "rb") as file:
             data = file.read()
-        copy = os.memfd_create("libpfm", os.MFD_CLOEXEC)
-        with open(copy, "wb", closefd=False) as memory:
+        with open(os.memfd_create("libpfm", os.MFD_CLOEXEC), "wb") as memory:
             memory.write(data)
-        return ctypes.CDLL(f"/proc/self/fd/{copy}")
+            memory.flush()
+            name = f"/proc/self/fd/{memory.fileno()}"
+            while _is_there(name):
+                name = name.replace("fd/", "fd/./", 1)
+            return ctypes.CDLL(name)
     return handle

@@ -158,8 +158,12 @@ def _check_options(args: argparse.Namespace) -> None:
     own = _ONLY[args.pmu] if args.library is None else ("os", "open")
     for name in {name for names in _ONLY.values() for name in names} - set(own):
         if _is_given(args, name):
-            owners = [pmu for pmu, names in _ONLY.items() if name in names]
-            args.usage_error(f"--{name.replace('_', '-')} is an option of {', '.join(owners)}, not of {args.pmu}")
+            _refuse_option(args, name)
+
+
+def _refuse_option(args: argparse.Namespace, name: str) -> None:
+    owners = [pmu for pmu, names in _ONLY.items() if name in names]
+    args.usage_error(f"--{name.replace('_', '-')} is an option of {', '.join(owners)}, not of {args.pmu}")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -195,7 +199,9 @@ def _run_perf(args: argparse.Namespace) -> int:
 
 
 def _check_perf_options(args: argparse.Namespace, name: str) -> None:
-    """Refuse what Linux's driver does not do, by the register that it does not set."""
+    """Refuse what Linux's driver does not do, by the register that it does not set, and options of other PMUs."""
+    if args.corrected and "corrected" not in _ONLY.get(name, ()):
+        _refuse_option(args, "corrected")
     for option in ("os", "open"):
         if _is_given(args, option):
             args.usage_error(f"--{option} and --perf: give one")
@@ -208,8 +214,9 @@ def _check_perf_options(args: argparse.Namespace, name: str) -> None:
         registers = getattr(MODELS[name], part) if name in MODELS else None
         while isinstance(registers, tuple):  # the first of several
             registers = registers[0] if registers else None
-        what = "debug registers" if registers is None else f"PMC{registers}"
-        args.usage_error(f"--{option.replace('_', '-')}: the kernel's driver has no way to set {what}")
+        if registers is None:
+            _refuse_option(args, option)
+        args.usage_error(f"--{option.replace('_', '-')}: the kernel's driver has no way to set PMC{registers}")
 
 
 def _events(args: argparse.Namespace) -> list[EventRequest]:

@@ -19,7 +19,7 @@ from pypfm.ia64 import models
 from pypfm.ia64.encode import encode
 from pypfm.ia64.events import Event
 from pypfm.ia64.request import EventRequest, Ism, Request
-from pypfm.levels import Plm
+from pypfm.levels import Plm, parse_plm
 from pypfm.perf.counting import attr_bytes
 
 if TYPE_CHECKING:
@@ -53,11 +53,8 @@ def _text(pmu: Events, given: Asked) -> str:
     known = [mask.name for mask in event.unit_masks]
     tokens = [*([t for t in masks.split(":") if t] if masks else []), *asked.unit_masks]
     chosen = [known[pmu.mask_index(event, token)] for token in tokens]
-    levels = Plm(int(asked.plm))
+    levels = _driven(asked.plm, asked.name)
     words = [event.name, *chosen, *(letter for level, letter in _ALWAYS.items() if level & levels)]
-    if levels & ~(Plm.PLM0 | Plm.PLM3):
-        raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
-            f"{asked.name}: privilege levels 1 and 2: Linux's driver counts in level 0 (kernel) and level 3 (user)")
     if asked.threshold:
         words.append(f"thres={asked.threshold}")
     if asked.flags & models.MODELS[pmu.name].both_threads:
@@ -65,12 +62,27 @@ def _text(pmu: Events, given: Asked) -> str:
     return ":".join(words)
 
 
+def _driven(plm: int | str, what: str) -> int:
+    """Privilege levels, none of which is one that the driver does not count in."""
+    levels = parse_plm(plm)
+    if levels & (Plm.PLM1 | Plm.PLM2):
+        raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+            f"{what}: privilege levels 1 and 2: Linux's driver counts in level 0 (kernel) and level 3 (user)")
+    return levels
+
+
 def encoded(pmu: Events, given: Asked, plm: int | str) -> perf.Encoding:
     """One event as the driver takes it.
 
     :raises PfmError: it cannot be counted; the message says why
     """
-    return _driver(pmu).encode(_text(pmu, given), plm=plm, os="perf_event")
+    text = _text(pmu, given)
+    made = _driver(pmu).encode(text, plm=_driven(plm, "plm"), os="perf_event")
+    attr = made.attr or {}
+    if attr.get("exclude_user") and attr.get("exclude_kernel"):
+        raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+            f"{made.event}: neither user nor kernel mode, where Linux's driver returns EINVAL: give u, k or both")
+    return made
 
 
 def _driver(pmu: Events) -> perf.Pmu:

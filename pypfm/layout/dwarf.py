@@ -380,6 +380,7 @@ def _first_bit(die: DIE, size: int) -> int:
     from_the_top = number(die, "bit_offset")  # DWARF 2, which clang uses to please gdb
     if from_the_top is None:
         return start
+    from_the_top -= (from_the_top >> 63) << 64  # below 0 for a field that ends in the next unit of a packed structure
     return start + 8 * (number(die, "byte_size") or size) - from_the_top - (number(die, "bit_size") or 0)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pypfm.layout.mirrors import describe, ffi_of, types
+from pypfm.layout.model import LayoutError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -98,7 +99,14 @@ def bare(ctype: str) -> str:
 
 
 def with_parts(layouts: Iterable[TypeLayout]) -> Iterator[TypeLayout]:
-    """The types, each after those that it contains or points to."""
+    """The types, each after those that it contains or points to.
+
+    :raises LayoutError: there are none, or they are of several libraries, whose types can have equal names
+    """
+    asked = list(layouts)
+    sources = list(dict.fromkeys(layout.source for layout in asked))
+    if len(sources) != 1:
+        raise LayoutError(f"types of {' and '.join(sources) or 'no library'}: a file has those of one library")
     done: set[str] = set()
 
     def visit(layout: TypeLayout) -> Iterator[TypeLayout]:
@@ -111,7 +119,7 @@ def with_parts(layouts: Iterable[TypeLayout]) -> Iterator[TypeLayout]:
                 yield from visit(describe(inner, layout.source))
         yield layout
 
-    for layout in layouts:
+    for layout in asked:
         yield from visit(layout)
 
 

@@ -152,6 +152,8 @@ def decode_codes(pmu: str, given: Mapping[str, int], library: str | PathLike[str
         if name in values:
             raise DecodeError(f"{name} is given twice")
         values[name] = expect_word(name, value)
+        if name in _FLAGS and values[name] > 1:
+            raise DecodeError(f"{name}={shown(value)}: a flag of perf_event_attr is 0 or 1")
     raw = {*_CODES, "offcore"} & set(values)
     of_perf = set(values) - raw
     if raw and of_perf:

@@ -31,6 +31,7 @@ __all__ = ["ForeignPmu", "ForeignTables", "foreign_pmus"]
 _ENVIRONMENT = {b"LIBPFM_ENCODE_INACTIVE": b"1", b"LIBPFM_FORCE_PMU": None, b"LIBPFM_DISABLED_PMUS": None}
 _MOST_PMUS = 1 << 14
 _MOST_EVENTS = 1 << 20
+_MOST_ATTRIBUTES = 1 << 14
 _MOST_CODES = 64
 # Codes that pfm_get_os_event_encoding() returns before it combines what it has read.
 _OF_PARSING = frozenset({lib.PFM_ERR_NOTFOUND, lib.PFM_ERR_ATTR, lib.PFM_ERR_ATTR_VAL, lib.PFM_ERR_ATTR_SET,
@@ -215,6 +216,9 @@ class ForeignTables(Tables):
         number = self._numbers[index]
         call = self._of.lib.pfm_get_event_attr_info
         ret, info = self._info(number, os)
+        if not ret and info.nattrs > _MOST_ATTRIBUTES:
+            raise LibraryError(f"{named(self._of.file)}: event {shown(self._names[index])} of {self.name} is said to"
+                               f" have {info.nattrs} unit masks and modifiers; {_MOST_ATTRIBUTES} at most are read")
         for n in range(0 if ret else info.nattrs):
             ret, attribute = self._of.ask("pfm_event_attr_info_t",
                                           lambda output, n=n: call(number, n, os, output))  # type: ignore[misc] # of n

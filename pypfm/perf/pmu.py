@@ -248,8 +248,10 @@ def _check_manual(encoding: Encoding) -> None:
 
 
 def _level_letters(attr: Any) -> str:
+    """perf's modifiers; an event without a mode is of all modes, so neither user nor kernel mode is ``h``."""
     letters = ("" if attr.exclude_user else "u") + ("" if attr.exclude_kernel else "k")
-    return letters + "p" * int(attr.precise_ip)
+    others = (("G", attr.exclude_host and not attr.exclude_guest), ("D", attr.pinned), ("e", attr.exclusive))
+    return (letters or "h") + "p" * int(attr.precise_ip) + "".join(letter for letter, is_set in others if is_set)
 
 
 class Goldmont(Pmu):

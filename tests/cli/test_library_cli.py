@@ -114,6 +114,14 @@ def test_codes_of_another_library() -> None:
     (("encode", "-p", "skl", "X"), "argument -p/--pmu: invalid choice: 'skl'"),
     (("decode", "-p", "skl", "1"), "argument -p/--pmu: invalid choice: 'skl'"),
     (("encode", "-p", "skl", "--library=/x.so", "--iear", "cache:0", "X"), "--iear is an option of"),
+    (("encode", "-p", "skl", "--library=/x.so", "--perf", "--corrected", "X"), "--corrected is an option of glm, not of skl"),
+    (("encode", "-p", "perf", "--perf", "--corrected", "cycles"), "--corrected is an option of glm, not of perf"),
+    (("encode", "-p", "mont", "--perf", "--corrected", "CPU_OP_CYCLES_ALL"), "--corrected is an option of glm, not of mont"),
+    (("encode", "-p", "glm", "--perf", "--iear", "cache:0", "ICACHE:HIT"), "--iear is an option of itanium2, montecito, itanium,"),
+    (("encode", "-p", "itanium2", "--perf", "--ipear", "1", "CPU_CYCLES"), "--ipear is an option of montecito, not of itanium2"),
+    (("encode", "-p", "mont", "--perf", "--ipear", "1", "NOPS_RETIRED"), "the kernel's driver has no way to set PMC42"),
+    (("encode", "-p", "mont", "--perf", "--data-range", "0-16", "NOPS_RETIRED"), "the kernel's driver has no way to set PMC41"),
+    (("encode", "-p", "ita2", "--perf", "--code-range", "0-16", "NOPS_RETIRED"), "the kernel's driver has no way to set PMC14"),
 ])
 def test_wrong_usage(args: tuple[str, ...], said: str) -> None:
     done = pypfm(*args)

@@ -180,12 +180,20 @@ def test_what_is_asked_of_an_event() -> None:
     assert Itanium2().for_perf(e for e in ["CPU_CYCLES"]).groups[0][0].event == "CPU_CYCLES"
 
 
+@pytest.mark.parametrize("plm", ["1", "user,2", 0b0011])
+def test_default_levels_that_the_driver_does_not_count_in(plm: int | str) -> None:
+    for events in ("CPU_CYCLES", ["CPU_CYCLES"]):
+        with pytest.raises(InvalidRequestError, match=r"^plm: privilege levels 1 and 2: Linux's driver counts in level 0"):
+            Itanium2().for_perf(events, plm=plm)
+
+
 @pytest.mark.parametrize(("asked", "error", "said"), [
     ("DATA_EAR_CACHE_LAT4", Pfm4Error, "the kernel's driver drives counters alone"),
     ("BRANCH_EVENT", Pfm4Error, "the kernel's driver drives counters alone"),
     ("CPU_CYCLES:u:k:x", Pfm4Error, "no unit mask or modifier 'x'"),
     (EventRequest("CPU_CYCLES", ism=1), InvalidRequestError, "always counts IA-64 instructions"),
     (EventRequest("CPU_CYCLES", plm="1"), InvalidRequestError, "privilege levels 1 and 2"),
+    ("CPU_CYCLES:u=0:k=0", InvalidRequestError, "^CPU_CYCLES: neither user nor kernel mode, .*: give u, k or both"),
     (EventRequest("CPU_CYCLES", threshold=9), Pfm4Error, "thres"),
     (Montecito()["CPU_OP_CYCLES_ALL"], PfmError, "is an event of montecito, not of itanium2"),
     ("CPU_CYCLES:thres=1", Pfm4Error, "thres"),

@@ -78,6 +78,15 @@ def test_versions_of_dwarf(flags: list[str], tmp_path: Path) -> None:
     assert [path for path, _ in found.flat()] == ["a", "b", "b.n", "colour", "name"]
 
 
+@clang
+def test_a_bit_field_that_ends_in_the_next_unit(tmp_path: Path) -> None:
+    """clang counts from the end of the first one, so that its DW_AT_bit_offset is below 0."""
+    path = tmp_path / "packed.so"
+    build("clang", "-g", "-fPIC", "-shared", "-xc", "-", "-o", path,
+          source="struct __attribute__((packed)) s { char a; int b; long c:33; } x;\n")
+    assert [bits for name, *bits, _, _ in shape(read(path, "struct s")) if name == "c"] == [[40, 73]]
+
+
 @pytest.mark.needs("objcopy")
 def test_separate_debug_file_by_its_name(tmp_path: Path) -> None:
     library = linked(tmp_path, "gcc", "-g")

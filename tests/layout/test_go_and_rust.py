@@ -221,3 +221,10 @@ def test_a_changed_declaration_does_not_compile(language: str, old: str, new: st
     status, said = compiled(language, tmp_path, source.replace(old, new))
     assert status != 0
     assert re.search(r"assert|evaluation|overflows|array length|no field|undefined|type-checking", said), said
+
+
+@pytest.mark.parametrize("option", ["--go", "--rust"])
+def test_types_of_two_libraries(option: str) -> None:
+    done = pypfm("layout", option, "pfmlib_event_t", "pfm_pmu_info_t")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "pypfm layout: types of pfm3 and pfm4: a file has those of one library\n"

@@ -136,9 +136,43 @@ def test_what_is_no_libpfm_4(path: Any, error: type[Exception], said: str) -> No
         pfm4.load(path)
 
 
+def test_a_relative_path_is_of_the_directory_of_the_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loader itself takes equal names for the same library."""
+    found = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        shutil.copy(PFM4.path, tmp_path / name / "libpfm.so.4")
+        monkeypatch.chdir(tmp_path / name)
+        found.append(pfm4.load("./libpfm.so.4").library)
+    assert found == [str(tmp_path / name / "libpfm.so.4") for name in ("a", "b")]
+    with pytest.raises(LibraryError, match=r"^\./none\.so cannot be loaded: cannot open shared object file: No such file"):
+        pfm4.load("./none.so")
+
+
+def test_a_file_in_the_place_of_another_is_loaded(tmp_path: Path) -> None:
+    """As of a library that was built anew while the program runs."""
+    path, found = tmp_path / "libpfm.so.4", []
+    for _ in range(3):
+        path.unlink(missing_ok=True)
+        shutil.copy(PFM4.path, path)
+        found.append(pfm4.load(path))
+        assert pfm4.load(path) is found[-1]
+    assert len({id(theirs) for theirs in found}) == 3
+    assert {theirs.library for theirs in found} == {str(path)}
+
+
 def test_a_library_of_another_machine(tmp_path: Path) -> None:
     data = bytearray(PFM4.path.read_bytes())
     data[18:20] = (50).to_bytes(2, "little")
     (tmp_path / "libpfm.so.4").write_bytes(data)
     with pytest.raises(LibraryError, match="it is for another machine: IA-64"):
         pfm4.load(tmp_path / "libpfm.so.4")
+
+
+@pytest.mark.parametrize("kept", [100, 5000, -10_000, 64])
+def test_a_library_that_is_cut_short(tmp_path: Path, kept: int) -> None:
+    """The loader maps it and is killed by a signal where it reads beyond the end."""
+    path = tmp_path / "libpfm.so.4"
+    path.write_bytes(debian().read_bytes()[:kept])
+    with pytest.raises(LibraryError, match=r"cannot be loaded: it is cut short: \d+ bytes of \d+ or more"):
+        pfm4.load(path)

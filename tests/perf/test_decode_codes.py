@@ -134,6 +134,8 @@ def test_every_perf_event_comes_back() -> None:
     ("glm", {"code": 1, "CODE": 2}, "code is given twice"),
     ("perf", {"type": 1}, "type without config: nothing to decode"),
     ("perf", {"config": 1}, "config without type: give type=0 to 5"),
+    ("perf", {"type": 0, "config": 0, "exclude_user": 2}, "exclude_user=2: a flag of perf_event_attr is 0 or 1"),
+    ("mont", {"config": 0x1200, "exclude_kernel": 1 << 60}, "a flag of perf_event_attr is 0 or 1"),
     ("glm", {}, "nothing to decode"),
     ("perf", {}, "nothing to decode"),
 ])

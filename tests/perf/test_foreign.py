@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 import pickle
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -134,6 +136,20 @@ def test_where_the_system_allows_no_copy_the_library_itself_is_used(
     assert pfm4.ffi.string(info.desc) == b"a toy"
 
 
+def test_descriptors_that_are_used_again() -> None:
+    """A copy is loaded by a descriptor; a program that closes all of them, as daemons do, gets the number again."""
+    program = f"""
+import os
+from pypfm.perf import Pmu
+before = len(os.listdir("/proc/self/fd"))
+assert len(Pmu("skl", library={str(debian())!r})) == 84
+assert len(os.listdir("/proc/self/fd")) == before
+os.closerange(3, 256)
+assert len(Pmu("mont", library={str(PFM4.path)!r})) == 637
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_threads_share_one_library(tmp_path: Path) -> None:
     path, found = library(tmp_path), []
     threads = [threading.Thread(target=lambda: found.append(Pmu("toy", library=path))) for _ in range(8)]
@@ -185,6 +201,9 @@ def test_damaged_libraries(tmp_path: Path) -> None:
     with pytest.raises(LibraryError, match="does not name event 0x7 of toy"):
         Pmu("toy", library=library(tmp_path / "c", "EVENT_NAME=0"))
     assert foreign_pmus(library(tmp_path / "d", "PMU_NAME=0"))[1] == []
+    many = Pmu("toy", library=library(tmp_path / "e", "ATTRIBUTES=2147483647"))
+    with pytest.raises(LibraryError, match="event 'CYCLES' of toy is said to have 2147483647 unit masks and modifiers"):
+        _ = many["CYCLES"]
 
 
 # ---- strings ----------------------------------------------------------------------------------

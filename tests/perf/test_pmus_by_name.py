@@ -41,6 +41,29 @@ def test_the_same_as_the_class(cls: Any, name: str, text: str) -> None:
     assert Goldmont() != Goldmont(corrected=True)
 
 
+@pytest.mark.parametrize(("name", "text", "spelled"), [
+    ("mont", "CPU_OP_CYCLES_ALL:u=0:k=0", "cpu/event=0x12,umask=0x0/h"), ("perf", "page-faults:u=0:k=0", "page-faults:h"),
+    ("glm", "ICACHE:HIT:u=0:k=0", "cpu/event=0x80,umask=0x1/h"),
+])
+def test_what_counts_in_no_mode_is_not_what_counts_in_all(name: str, text: str, spelled: str) -> None:
+    """perf counts an event without a mode in user and kernel mode."""
+    for os_ in perf.Pmu(name).default_os, "perf_event":
+        made = perf.Pmu(name).encode(text, os=os_)  # type: ignore[arg-type] # a name
+        assert made.attr is not None
+        assert made.attr["exclude_user"] == made.attr["exclude_kernel"] == 1
+        assert made.perf == spelled
+
+
+@pytest.mark.parametrize(("name", "text", "spelled"), [
+    ("glm", "ICACHE:HIT:pinned", "cpu/event=0x80,umask=0x1/uD"), ("glm", "ICACHE:HIT:excl:k:u", "cpu/event=0x80,umask=0x1/uke"),
+    ("perf", "cycles:precise=2:pinned:excl", "cycles:uppDe"), ("mont", "CPU_OP_CYCLES_ALL:mg", "cpu/event=0x12,umask=0x0/uG"),
+    ("mont", "CPU_OP_CYCLES_ALL:mh", "cpu/event=0x12,umask=0x0/u"),
+])
+def test_what_perf_has_a_letter_for(name: str, text: str, spelled: str) -> None:
+    """What an event string asks for is not lost: the guest alone would be the host."""
+    assert perf.Pmu(name).encode(text, os="perf_event_ext").perf == spelled
+
+
 def test_what_is_no_interface_and_no_level() -> None:
     for os_ in (7, -1, 2**40):
         with pytest.raises(InvalidValueError):
