@@ -3,8 +3,10 @@
  */
 #include "ia64.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../environment/environment.h"
 
@@ -179,11 +181,15 @@ ia64_pal_path(void)
 bool
 ia64_pal_read(const char *path, struct ia64_pal *pal, FILE *notices)
 {
-	FILE *file = fopen(path, "re");
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);	/* a FIFO would wait for a writer */
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	bool all;
 
-	if (!file)
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
 		return false;
+	}
 	memset(pal, 0, sizeof(*pal));
 	all = read_description(pal, file, notices);
 	fclose(file);

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+import pypfm
 from conftest import clean_env, run, run_python
 
 BIN = Path(sys.executable).parent
+PACKAGES = {Path(directory) for directory in pypfm.__path__}  # an editable installation has two
 COMMANDS = ["pypfm", "pmc", "perfex"]
 SUBCOMMANDS = ["pmus", "events", "info", "encode", "decode", "layout", "conform", "vectors", "vectors export", "vectors record",
                "bench", "config"]
@@ -66,7 +68,8 @@ def test_an_interrupt_at_any_time(words: list[str]) -> None:
         time.sleep(step / 1000)
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
-        ours = re.findall(r'File ".*/(pypfm/(?!__init__)\S+\.py)"', stderr)
+        ours = [name for name in re.findall(r'File "(.+?)"', stderr) if PACKAGES & {*Path(name).parents}
+                and Path(name).name != "__init__.py"]
         assert ours == [], stderr
         died += process.returncode == -signal.SIGINT
         assert process.returncode in (0, -signal.SIGINT) or "KeyboardInterrupt" in stderr, stderr

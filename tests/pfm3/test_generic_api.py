@@ -8,6 +8,7 @@ tests run a few lines in a process of their own.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,14 @@ def test_generic_pmu_needs_all_keys(missing: str | None, tmp_path: Path) -> None
     pal.write_text(ALL_KEYS.replace(f"{missing}\n", ""))
     got = answer("pfm_initialize(), kind()", LIBPFM_IA64_PAL=str(pal), LIBPFM_IA64_CPUID3="0x21000000")
     assert got == ([0, [0, 1]] if missing is None else [NOTSUPP, [NOINIT, -7]])
+
+
+def test_a_file_that_nobody_writes(tmp_path: Path) -> None:
+    """A FIFO in its place does not stop the initialisation."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    env = {"LIBPFM_IA64_PAL": str(fifo), "LIBPFM_IA64_CPUID3": "0x21000000"}
+    assert answer("pfm_initialize(), kind()", **env) == [NOTSUPP, [NOINIT, -7]]
 
 
 def test_nothing_is_detected_on_this_machine() -> None:
