@@ -80,11 +80,13 @@ class Library:
         return [str(self.archive), *self.needs]
 
 
+_THREADS = ("-pthread",)
+
 #: The libraries of this installation, by name.
 LIBRARIES = {library.name: library for library in [
-    Library("pfm3", "libpfm.so.3"),
-    Library("pfm3-manual", "libpfm-manual.so.3", form_of="pfm3", defines=("PFMLIB_MANUAL_LAYOUT",)),
+    Library("pfm3", "libpfm.so.3", needs=_THREADS),
+    Library("pfm3-manual", "libpfm-manual.so.3", form_of="pfm3", defines=("PFMLIB_MANUAL_LAYOUT",), needs=_THREADS),
     Library("pfm4", "libpfm.so.4"),
-    Library("pmc", "libpmc.so.1", needs=("-pthread",)),
-    Library("perfex", "libperfex.so.1", mirror="libperfex", needs=("-pthread",)),
+    Library("pmc", "libpmc.so.1", needs=_THREADS),
+    Library("perfex", "libperfex.so.1", mirror="libperfex", needs=_THREADS),
 ]}
