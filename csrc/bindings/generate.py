@@ -375,7 +375,7 @@ def emit_calls(params: dict[str, list[tuple[str, str]]]) -> str:
     return (f"_call = _m.Calls(ffi, lib, {{\n{rows}}})\n_REFUSED = _m.REFUSED\n"
             + "".join(f"_{cell} = _m.{cell}\n" for cell in CELLS.values())
             + "".join(f"{converter(c)} = _call.converter({c!r})\n" for c in pointers if c != "const char *")
-            + "_str, _encode, _type = str, str.encode, type\n")
+            + "_encode = str.encode\n")
 
 
 def hand_functions(hand: str) -> dict[str, str]:
@@ -412,7 +412,9 @@ def emit_mirror(args: argparse.Namespace, unit: Unit, constants: list[str], macr
     params = {s.name: parameters(s.node, types) for s in called}
     parts = [
         f'"""Generated from {", ".join(args.header)} by csrc/bindings/generate.py.  Do not edit."""\n',
-        "from __future__ import annotations\n\nfrom operator import index as _index\n"
+        "from __future__ import annotations\n\n"
+        # Parameters are called `str` and `type`; by import, so that type checkers narrow by them.
+        "from builtins import str as _str, type as _type\nfrom operator import index as _index\n"
         "from typing import TYPE_CHECKING, Any\n",
         f"from pypfm._c import mirror as _m\nfrom pypfm._c.{args.module} import ffi, lib\n",
         "if TYPE_CHECKING:\n    from collections.abc import Callable\n",
