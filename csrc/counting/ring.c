@@ -4,16 +4,9 @@
 #include "ring.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-struct counting_ring {
-	struct perf_event_mmap_page	*head;
-	const unsigned char		*data;
-	size_t				page, size;	/* of the data, a power of 2 */
-};
 
 /* As the kernel writes them with the read_format of counting.c. */
 struct lost_record {
@@ -26,14 +19,20 @@ struct read_record {
 	struct counting_end		end;
 };
 
+struct sample_record {
+	struct perf_event_header	header;
+	struct counting_sample		sample;
+};
+
 union record {
 	struct perf_event_header	header;
+	struct sample_record		sample;
 	struct lost_record		lost;
 	struct read_record		read;
 };
 
 int
-counting_ring_open(int fd, size_t pages, struct counting_ring **ring)
+counting_ring_open(int fd, size_t pages, struct counting_ring *ring)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *memory;
@@ -43,12 +42,7 @@ counting_ring_open(int fd, size_t pages, struct counting_ring **ring)
 	while (memory == MAP_FAILED && errno == EPERM && (pages /= 2) > 0);
 	if (memory == MAP_FAILED)
 		return -errno;
-	*ring = malloc(sizeof(**ring));
-	if (!*ring) {
-		munmap(memory, (pages + 1) * page);
-		return -ENOMEM;
-	}
-	**ring = (struct counting_ring){ memory, (const unsigned char *)memory + page, page, pages * page };
+	*ring = (struct counting_ring){ memory, (const unsigned char *)memory + page, page, pages * page };
 	return 0;
 }
 
@@ -63,32 +57,62 @@ ring_copy(const struct counting_ring *ring, uint64_t at, void *to, size_t size)
 	memcpy((unsigned char *)to + first, ring->data, size - first);
 }
 
+/* The next record, of which the beginning is copied, if there is one; what it takes in the ring. */
+static uint64_t
+ring_peek(const struct counting_ring *ring, uint64_t tail, uint64_t head, union record *record)
+{
+	size_t size;
+
+	if (tail >= head)
+		return 0;
+	*record = (union record){ .header = { 0 } };
+	ring_copy(ring, tail, &record->header, sizeof(record->header));
+	size = record->header.size;
+	ring_copy(ring, tail, record, size < sizeof(*record) ? size : sizeof(*record));
+	return size;
+}
+
 int
 counting_ring_take(struct counting_ring *ring, struct counting_end *ends, int room, uint64_t *lost)
 {
 	const uint64_t head = __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = ring->head->data_tail;
+	uint64_t tail = ring->head->data_tail, size;
+	union record record;
 	int taken = 0;
 
-	while (tail < head && taken < room) {
-		union record record = { .header = { 0 } };
-
-		ring_copy(ring, tail, &record.header, sizeof(record.header));
-		ring_copy(ring, tail, &record, record.header.size < sizeof(record) ? record.header.size : sizeof(record));
+	while (taken < room && (size = ring_peek(ring, tail, head, &record))) {
 		if (record.header.type == PERF_RECORD_READ)
 			ends[taken++] = record.read.end;
 		else if (record.header.type == PERF_RECORD_LOST)
 			*lost += record.lost.lost;
-		tail += record.header.size;
+		tail += size;
 	}
 	__atomic_store_n(&ring->head->data_tail, tail, __ATOMIC_RELEASE);
 	return taken;
 }
 
+bool
+counting_ring_sample(struct counting_ring *ring, struct counting_sample *sample)
+{
+	const uint64_t head = __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = ring->head->data_tail, size;
+	union record record;
+	bool found = false;
+
+	while (!found && (size = ring_peek(ring, tail, head, &record))) {
+		found = record.header.type == PERF_RECORD_SAMPLE;
+		if (found)
+			*sample = record.sample.sample;
+		tail += size;
+	}
+	__atomic_store_n(&ring->head->data_tail, tail, __ATOMIC_RELEASE);
+	return found;
+}
+
 void
 counting_ring_close(struct counting_ring *ring)
 {
-	if (ring)
+	if (ring->head)
 		munmap(ring->head, ring->page + ring->size);
-	free(ring);
+	ring->head = NULL;
 }

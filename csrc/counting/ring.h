@@ -4,10 +4,17 @@
 #ifndef PYPFM_COUNTING_RING_H
 #define PYPFM_COUNTING_RING_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "counting.h"
 
 /* The memory that the kernel writes records to. */
-struct counting_ring;
+struct counting_ring {
+	struct perf_event_mmap_page	*head;	/* NULL: there is none */
+	const unsigned char		*data;
+	size_t				page, size;	/* of the data, a power of 2 */
+};
 
 /* What an inherited event held when its thread ended (PERF_RECORD_READ). */
 struct counting_end {
@@ -15,11 +22,22 @@ struct counting_end {
 	struct counting_value	value;
 };
 
+/* An overflow of an event whose sample_type is that: members as the kernel writes them. */
+#define COUNTING_SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU)
+
+struct counting_sample {
+	uint64_t	ip;
+	uint32_t	pid, tid;
+	uint64_t	time;	/* ns */
+	uint64_t	id;	/* of the event (group.h) */
+	uint32_t	cpu, reserved;
+};
+
 /*
  * Have an event write its records to a ring of that many pages, a power of 2, or of
  * fewer where memory may not be locked.
  */
-int counting_ring_open(int fd, size_t pages, struct counting_ring **ring);
+int counting_ring_open(int fd, size_t pages, struct counting_ring *ring);
 
 /*
  * Take the records of ended threads, as many as there is room for: their number.  lost
@@ -28,7 +46,10 @@ int counting_ring_open(int fd, size_t pages, struct counting_ring **ring);
  */
 int counting_ring_take(struct counting_ring *ring, struct counting_end *ends, int room, uint64_t *lost);
 
-/* Close it; NULL is no ring. */
+/* Take the record of one overflow: false if there is no more. */
+bool counting_ring_sample(struct counting_ring *ring, struct counting_sample *sample);
+
+/* Close it. */
 void counting_ring_close(struct counting_ring *ring);
 
 #endif /* PYPFM_COUNTING_RING_H */

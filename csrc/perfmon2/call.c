@@ -45,7 +45,7 @@ run_vector(struct entry *e, const struct call_vector *v)
 		return -EFAULT;
 	ret = check_task(e->context, v->need);
 	for (long i = 0; i < v->count && ret == 0; i++, element += v->size)
-		ret = v->each(e->context, element);
+		ret = v->each(e, element);
 	if (v->copies_back && size && copy_out(v->elements, room, size) < 0)
 		return -EFAULT;
 	return ret;
@@ -95,7 +95,7 @@ call_check_machine(void)
 	int ret;
 
 	engine_enter();
-	ret = choice()->backend == BACKEND_UNREADABLE ? -EINVAL : choice_machine() ? 0 : -ENOSYS;
+	ret = choice()->is_unreadable ? -EINVAL : choice_machine() ? 0 : -ENOSYS;
 	engine_leave();
 	return ret;
 }
@@ -175,7 +175,7 @@ call_set_info(struct context *c, unsigned int id, struct call_set_info *info)
 		return -EINVAL;
 	*info = (struct call_set_info){ .set = set, .duration = set->duration, .left = set->remaining };
 	if (c->is_system && c->state == LOADED && c->started && set == active_set(c))
-		info->duration += model_clock() - set->since;
+		info->duration += engine_clock() - set->since;
 	machine_pmcs(c->machine, info->pmcs);
 	return 0;
 }

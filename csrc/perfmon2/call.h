@@ -10,7 +10,7 @@
 int call_result(int ret);
 
 /* What a call does with one element; it may change it. */
-typedef int (*call_each)(struct context *c, void *element);
+typedef int (*call_each)(struct entry *e, void *element);
 
 /* A call with a vector.  count is -1 if it is too large to be a number of elements. */
 struct call_vector {
@@ -43,9 +43,6 @@ int call_check_machine(void);
 
 /* The format's name and argument, in the caller's memory. */
 int call_read_format(const char *name, const void *argument, size_t size, pfm_dfl_smpl_arg_t *format);
-
-/* Elements. */
-int call_each_read(struct context *c, void *element);
 
 /* What the sets' calls of both versions give and take. */
 struct call_set_info {

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "../environment/environment.h"
 
@@ -36,18 +38,35 @@ read_option(const char *word, size_t length, struct choice *c)
 {
 	if (is_word(word, length, "np"))
 		c->np = true;
-	else if (c->backend != BACKEND_MODEL || !read_rate(word, length, &c->rate))
+	else if (c->backend != &model_backend || !read_rate(word, length, &c->rate))
 		return false;
 	return true;
 }
 
-/* What counts on this host is not there yet: its names are known, and nothing is offered. */
+/* Linux on IA-64 with the driver of perf events: its codes are those of the processor. */
+static const struct backend *
+best_backend(void)
+{
+	struct utsname system;
+
+	return uname(&system) == 0 && strcmp(system.machine, "ia64") == 0 &&
+	       access("/sys/bus/event_source/devices/cpu", F_OK) == 0 ? &raw_backend : &host_backend;
+}
+
 static bool
 read_backend(const char *word, size_t length, struct choice *c)
 {
-	c->backend = is_word(word, length, "model") ? BACKEND_MODEL : BACKEND_OFF;
-	return c->backend == BACKEND_MODEL || length == 0 || is_word(word, length, "auto") ||
-	       is_word(word, length, "host") || is_word(word, length, "raw") || is_word(word, length, "off");
+	static const struct backend *const backends[] = { &model_backend, &host_backend, &raw_backend };
+
+	for (size_t i = 0; i < sizeof(backends) / sizeof(*backends); i++)
+		if (is_word(word, length, backends[i]->name)) {
+			c->backend = backends[i];
+			return true;
+		}
+	if (is_word(word, length, "off"))
+		return true;
+	c->backend = best_backend();
+	return length == 0 || is_word(word, length, "auto");
 }
 
 static void
@@ -61,7 +80,7 @@ read_choice(const char *text)
 		is_good = read_option(at, length, &chosen);
 	}
 	if (!is_good)
-		chosen = (struct choice){ .backend = BACKEND_UNREADABLE };
+		chosen = (struct choice){ .is_unreadable = true };
 }
 
 const struct choice *
@@ -80,5 +99,5 @@ choice(void)
 const struct machine *
 choice_machine(void)
 {
-	return choice()->backend == BACKEND_MODEL ? machine_by_type(pfm3_pmu_type()) : NULL;
+	return choice()->backend ? machine_by_type(pfm3_pmu_type()) : NULL;
 }

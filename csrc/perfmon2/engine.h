@@ -36,6 +36,7 @@ struct set {
 	uint16_t	id;
 	bool		used;			/* the place is taken */
 	bool		switch_at_restart;
+	bool		is_refused;		/* its counters had no place on the PMU, or their descriptors are gone */
 	uint32_t	flags;
 	uint64_t	timeout, remaining;	/* ns */
 	uint64_t	runs, duration, since;	/* since: when it was activated, or its duration brought up to date */
@@ -44,6 +45,12 @@ struct set {
 	uint64_t	pmcs[PERFMON2_PMCS];
 	struct pmd	pmds[PERFMON2_PMDS];
 };
+
+struct context;
+struct entry;
+struct perf;
+struct perf_event_attr;
+struct backend;
 
 struct context {
 	pthread_mutex_t		lock;
@@ -60,7 +67,9 @@ struct context {
 	uint64_t		birth;		/* and when it began; 0: not known */
 	bool			is_self;	/* the thread has loaded it on itself */
 	int			cpu;		/* system-wide */
-	uint64_t		cpu_seen, fraction;	/* model with a rate: time of the thread that was counted; events over */
+	pid_t			owner;		/* the process that has loaded it, and has its events */
+	uint64_t		time_seen;	/* of its thread or CPU: until then its timers have run */
+	uint64_t		fraction;	/* model with a rate: events over */
 	uint64_t		random;		/* state of the random numbers */
 	size_t			buffer_size;	/* of the sampling buffer; 0: there is none */
 	uint16_t		active;		/* place of the set */
@@ -75,6 +84,7 @@ struct entry {
 	int		writer;		/* end of the pipe that messages are written to */
 	int		buffer_fd;	/* or -1 */
 	void		*buffer;	/* or NULL */
+	struct perf	*perf;		/* what its counters are here (perf_backend.c), or NULL */
 	dev_t		dev;
 	ino_t		ino;
 };
@@ -87,16 +97,45 @@ active_set(struct context *c)
 
 /* ---- choice.c: what the environment asks for ----------------------------------------------- */
 
-enum backend { BACKEND_OFF, BACKEND_MODEL, BACKEND_UNREADABLE };
-
 struct choice {
-	enum backend	backend;
+	const struct backend	*backend;	/* NULL: all is off */
+	bool		is_unreadable;	/* and nobody can have meant that */
 	uint64_t	rate;		/* of the model: events in a millisecond; 0: none by themselves */
 	bool		np;		/* threads need not be stopped */
 };
 
 const struct choice *choice(void);
 const struct machine *choice_machine(void);	/* NULL: there is none, or all is off */
+
+/*
+ * What makes the counters of a context move.
+ *
+ * The engine changes the context in memory, and the back end follows: it brings the registers up to date when a context is
+ * locked, and gives the counters the state that the context has when it is released.  So the engine does not know which of
+ * its changes concern a counter.
+ */
+struct backend {
+	const char	*name;
+	uint64_t	(*clock)(void);		/* ns, of durations and samples */
+	int		(*load)(struct entry *e);	/* its thread or CPU is known; it is UNLOADED still */
+	void		(*unload)(struct entry *e);	/* it is UNLOADED now */
+	void		(*update)(struct entry *e);
+	void		(*apply)(struct entry *e);
+	/* A PMC of a loaded context has got another value: can it be counted?  If not, it gets the old one back. */
+	int		(*take_pmc)(struct entry *e, struct set *set, unsigned int pmc);
+	/* What else a counter's PMC becomes as an event of perf_event_open(2); the model has none. */
+	int		(*event)(const struct context *c, uint64_t pmc, struct perf_event_attr *attr);
+	/* The order in which a set's counters are opened, if it matters; -EBUSY: they cannot count together. */
+	int		(*place)(const struct context *c, const struct set *set, uint8_t *counters, unsigned int count);
+};
+
+extern const struct backend model_backend, host_backend, raw_backend;
+
+static inline uint64_t
+engine_clock(void)
+{
+	return choice()->backend->clock();
+}
 
 /* ---- table.c: the contexts of a process --------------------------------------------------- */
 
@@ -150,9 +189,12 @@ int check_task(struct context *c, enum need need);
 /* ---- values.c ------------------------------------------------------------------------------- */
 
 struct set *set_find(struct context *c, unsigned int id);
-int write_pmc(struct context *c, unsigned int number, unsigned int set, uint32_t flags, uint64_t value);
+int write_pmc(struct entry *e, unsigned int number, unsigned int set, uint32_t flags, uint64_t value);
 int write_pmd(struct context *c, const pfarg_pmd_t *from, bool value_only);
 void use_pmds(struct context *c, struct set *set, uint64_t pmds);
+int set_pmc(struct entry *e, struct set *set, unsigned int number, uint64_t value);	/* what was checked */
+bool count_pmd(const struct context *c, struct set *set, unsigned int counter, uint64_t events);	/* true: it overflows */
+bool pmd_interrupts(const struct set *set, unsigned int counter);
 int read_pmd(struct context *c, unsigned int number, unsigned int set, const struct pmd **found);
 
 /* ---- state.c -------------------------------------------------------------------------------- */
@@ -201,19 +243,55 @@ int sample_create(struct entry *e, const pfm_dfl_smpl_arg_t *argument);
 bool sample_record(struct entry *e, unsigned int pmd, const struct where *where);	/* true: the buffer is full */
 void sample_restart(struct entry *e);
 
-/* ---- model_backend.c -------------------------------------------------------------------------------- */
+/* ---- timer.c: the timeout of the active set -------------------------------------------------- */
 
-uint64_t model_clock(void);
-void model_begin(struct context *c);	/* it is loaded */
-void model_update(struct entry *e);	/* with a rate: count up to now */
+uint64_t monotonic_time(void);
+uint64_t timer_time(const struct context *c);	/* that it runs by: of its thread, or the CPU's */
+bool timer_runs(struct context *c);
+void timer_pass(struct context *c, uint64_t ns);	/* so much time has passed: at the end the next set is active */
+
+/* ---- perf_backend.c: counters are events of perf_event_open(2) ---------------------------------- */
+
+uint64_t perf_clock(void);
+int perf_load(struct entry *e);
+void perf_unload(struct entry *e);
+void perf_update(struct entry *e);
+void perf_apply(struct entry *e);
+int perf_take_pmc(struct entry *e, struct set *set, unsigned int pmc);
+void perf_forget(struct entry *e);	/* in a child: its parent's events are not its own */
+
+/* 0: it counts at these levels; -ENOTSUP: a level or a field has no counterpart. */
+int perf_levels(uint64_t pmc, struct perf_event_attr *attr);
+
+/* What perf_event_open(2) counts on any host for an event of an IA-64 PMU (csrc/tables); pmu 0 ends the list. */
+struct host_event {
+	int		pmu;		/* PFMLIB_*_PMU */
+	unsigned int	es, umask;
+	uint32_t	type;
+	uint64_t	config;
+};
+
+extern const struct host_event ia64_host_events[];
+
+/* host.c: NULL: there is none. */
+const struct host_event *host_event_of(int pmu, unsigned int es, unsigned int umask);
+
+/* raw.c: as the driver of Linux for IA-64 takes a PMC. */
+int raw_event(const struct context *c, uint64_t pmc, struct perf_event_attr *attr);
+int raw_place(const struct context *c, const struct set *set, uint8_t *counters, unsigned int count);
 
 /* helper.c: a thread that looks after contexts; it ends when nothing is loaded. */
 void helper_start(void);
+void helper_watch(int fd);	/* it looks when this can be read, */
+void helper_forget_fd(int fd);
+void helper_wake(void);		/* or now */
 void helper_forget(void);	/* in a child */
 
 /* ---- of libpfm (csrc/pfm3) ----------------------------------------------------------------- */
 
 int pfm3_pmu_type(void);	/* the current PMU, or what would be found; -1: none */
+/* The counters that can count what has a code, and whether a counter alone does: false, there is no such event. */
+bool pfm3_event_of_code(int type, unsigned int es, unsigned int umask, uint64_t *counters, bool *is_normal);
 bool pfm3_event_code(int type, unsigned int event, unsigned int *es, unsigned int *umask);
 
 #endif /* PYPFM_PERFMON2_ENGINE_H */

@@ -1,38 +1,137 @@
 /*
- * A thread that looks after loaded contexts: those that count by time, and those of other threads, whose end is a message.
+ * A thread that looks after loaded contexts: those that count by time or by events of the kernel, and those of other
+ * threads, whose end is a message.
  */
 #include "engine.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
+
+enum { HIGH_NUMBER = 512 };
+
+#define MS		1000000		/* ns */
+#define SHORTEST	50000		/* ns: a timer that is late anyway does not take the processor */
 
 static bool is_running;
+static int watched = -1, waker = -1;	/* an epoll set, and an eventfd in it; -1: there is none */
 
-/* Look at each context, which brings it up to date; whether one is loaded. */
-static bool
+/* Numbers that a program hardly uses. */
+static int
+move_up(int fd)
+{
+	const int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_NUMBER);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+static void
+watch(int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	epoll_ctl(watched, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* Without them the thread looks at each tick. */
+static void
+open_watched(void)
+{
+	watched = epoll_create1(EPOLL_CLOEXEC);
+	waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (watched >= 0)
+		watched = move_up(watched);
+	if (waker >= 0)
+		waker = move_up(waker);
+	if (watched >= 0 && waker >= 0)
+		watch(waker);
+}
+
+void
+helper_watch(int fd)
+{
+	if (watched >= 0 && fd >= 0)
+		watch(fd);
+}
+
+void
+helper_forget_fd(int fd)
+{
+	if (watched >= 0 && fd >= 0)
+		epoll_ctl(watched, EPOLL_CTL_DEL, fd, NULL);
+}
+
+void
+helper_wake(void)
+{
+	const uint64_t one = 1;
+
+	if (waker >= 0 && write(waker, &one, sizeof(one)) < 0)
+		waker = -1;	/* the program has closed it */
+}
+
+/* When to look next at what nothing else tells of: other processes, threads that have ended, the model's events. */
+static uint64_t
+tick(void)
+{
+	return choice()->rate || watched < 0 ? MS : 10 * MS;
+}
+
+/* Look at each context, which brings it up to date: the time to the next look; 0: nothing is loaded. */
+static uint64_t
 look_at_all(void)
 {
-	bool is_loaded = false;
+	uint64_t wait = 0;
 	struct entry *e;
 	size_t at = 0;
 
 	while ((e = entry_next(&at))) {
-		is_loaded |= e->context->state != UNLOADED;
+		struct context *c = e->context;
+
+		if (c->state != UNLOADED && wait == 0)
+			wait = tick();
+		if (timer_runs(c) && active_set(c)->remaining < wait)
+			wait = active_set(c)->remaining > SHORTEST ? active_set(c)->remaining : SHORTEST;
 		entry_release(e);
 	}
-	return is_loaded;
+	return wait;
+}
+
+/* The program may close our descriptors, or have their numbers for files of its own. */
+static void
+sleep_or_wake(uint64_t ns)
+{
+	const struct timespec wait = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	struct pollfd fd = { .fd = watched, .events = POLLIN };
+	struct epoll_event event;
+	uint64_t count;
+
+	if (ppoll(&fd, watched >= 0, &wait, NULL) <= 0)
+		return;
+	if (fd.revents & POLLNVAL || epoll_wait(watched, &event, 1, 0) < 0)
+		watched = waker = -1;
+	else if (waker >= 0 && read(waker, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		waker = -1;
 }
 
 static void *
 help(void *unused)
 {
-	static const struct timespec tick = { .tv_nsec = 1000000 };
-	bool goes_on = true;
+	uint64_t wait = MS;
 
-	while (goes_on) {
-		nanosleep(&tick, NULL);
+	while (wait) {
+		sleep_or_wake(wait);
 		engine_enter();
 		entry_reap();
-		goes_on = is_running = look_at_all();
+		wait = look_at_all();
+		is_running = wait != 0;
 		engine_leave();
 	}
 	return unused;
@@ -47,6 +146,8 @@ helper_start(void)
 
 	if (is_running || pthread_attr_init(&attributes) != 0)
 		return;
+	if (watched < 0)
+		open_watched();
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	is_running = pthread_create(&thread, &attributes, help, NULL) == 0;
 	pthread_attr_destroy(&attributes);
@@ -56,4 +157,9 @@ void
 helper_forget(void)
 {
 	is_running = false;
+	if (watched >= 0)
+		close(watched);
+	if (waker >= 0)
+		close(waker);
+	watched = waker = -1;
 }

@@ -50,6 +50,19 @@ struct machine {
 	struct range_rule	range;
 };
 
+/* What a counter's PMC asks for: the event's code and unit mask. */
+static inline unsigned int
+pmc_es(const struct machine *machine, uint64_t pmc)
+{
+	return (unsigned int)(pmc >> 8) & ((1U << machine->code_bits) - 1);
+}
+
+static inline unsigned int
+pmc_umask(uint64_t pmc)
+{
+	return (unsigned int)(pmc >> 16) & 0xf;
+}
+
 /* The machine of a libpfm PMU; NULL: that is none. */
 const struct machine *machine_by_type(int type);
 

@@ -21,18 +21,9 @@ struct happening {
 static uint64_t model_ns, model_ip;
 
 static uint64_t
-monotonic(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-uint64_t
 model_clock(void)
 {
-	return choice()->rate ? monotonic() : model_ns;
+	return choice()->rate ? monotonic_time() : model_ns;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -40,11 +31,10 @@ model_clock(void)
 static bool
 counts(const struct machine *machine, uint64_t pmc, const struct happening *h)
 {
-	const unsigned int es = (unsigned int)(pmc >> 8) & ((1U << machine->code_bits) - 1);
 	enum { IA32_ONLY = 1 };
 
 	return (pmc & h->plm) && (pmc >> 20 & 7) == 0 && (pmc >> 24 & 3) != IA32_ONLY &&
-	       (h->everything || (es == h->es && (pmc >> 16 & 0xf) == h->umask));
+	       (h->everything || (pmc_es(machine, pmc) == h->es && pmc_umask(pmc) == h->umask));
 }
 
 /* The counters of the active set that move. */
@@ -62,24 +52,6 @@ moving(struct context *c, const struct happening *h)
 	return found;
 }
 
-static bool
-interrupts(const struct set *set, unsigned int counter)
-{
-	return set->pmcs[counter] >> 5 & 1;
-}
-
-/* A counter that does not interrupt has its own width, and what is above stays. */
-static void
-move(const struct machine *machine, const struct set *set, struct pmd *pmd, unsigned int counter, uint64_t count)
-{
-	const uint64_t low = (UINT64_C(1) << machine->width) - 1;
-
-	if (interrupts(set, counter))
-		pmd->value += count;
-	else
-		pmd->value = (pmd->value & ~low) | ((pmd->value + count) & low);
-}
-
 /* Let events happen, up to the first overflow; how many did. */
 static uint64_t
 step(struct entry *e, const struct happening *h, uint64_t count, const struct where *where)
@@ -90,14 +62,13 @@ step(struct entry *e, const struct happening *h, uint64_t count, const struct wh
 	uint64_t wrapped = 0;
 
 	for (unsigned int i = 0; i < PERFMON2_PMDS; i++)
-		if (counters >> i & 1 && interrupts(set, i) && set->pmds[i].value && -set->pmds[i].value < count)
+		if (counters >> i & 1 && pmd_interrupts(set, i) && set->pmds[i].value && -set->pmds[i].value < count)
 			count = -set->pmds[i].value;
 	for (unsigned int i = 0; i < PERFMON2_PMDS; i++) {
 		if (!(counters >> i & 1))
 			continue;
-		if (interrupts(set, i) && set->pmds[i].value && -set->pmds[i].value == count)
+		if (count_pmd(c, set, i, count))
 			wrapped |= UINT64_C(1) << i;
-		move(c->machine, set, &set->pmds[i], i, count);
 	}
 	if (wrapped)
 		context_overflow(e, wrapped, where);
@@ -160,7 +131,7 @@ check_model(unsigned int plm)
 	int ret;
 
 	engine_enter();
-	ret = !choice_machine() ? -ENXIO : plm == 0 || plm > 0xf ? -EINVAL : 0;
+	ret = choice()->backend != &model_backend || !choice_machine() ? -ENXIO : plm == 0 || plm > 0xf ? -EINVAL : 0;
 	engine_leave();
 	return ret;
 }
@@ -252,25 +223,6 @@ pfm_model_set_pmd(unsigned int pmd, uint64_t value)
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-static bool
-timer_runs(struct context *c)
-{
-	return c->state == LOADED && c->started && active_set(c)->flags & PFM_SETFL_TIME_SWITCH;
-}
-
-/* The timer goes on; at its end the next set takes over. */
-static void
-run_timer(struct context *c, uint64_t ns)
-{
-	struct set *set = active_set(c);
-
-	if (!timer_runs(c))
-		return;
-	set->remaining -= ns < set->remaining ? ns : set->remaining;
-	if (set->remaining == 0)
-		set_switch(c, set_next(c), false);
-}
-
 /* The time that passes is that of a thread: timers of what is loaded on it run, and those of CPUs. */
 static bool
 has_time_of(const struct context *c, pid_t tid)
@@ -310,7 +262,7 @@ pass_time(pid_t tid, uint64_t ns)
 		ns -= some;
 		while ((e = entry_next(&at))) {
 			if (has_time_of(e->context, tid))
-				run_timer(e->context, some);
+				timer_pass(e->context, some);
 			entry_release(e);
 		}
 	}
@@ -347,20 +299,19 @@ run_events(struct entry *e, uint64_t ns)
 		count -= step(e, &everything, count, &where);
 }
 
-static uint64_t
-time_of(const struct context *c)
+static int
+model_load(struct entry *e)
 {
-	return c->is_system ? monotonic() : thread_time(c->tid);
-}
+	struct context *c = e->context;
 
-void
-model_begin(struct context *c)
-{
 	c->fraction = 0;
-	c->cpu_seen = choice()->rate ? time_of(c) : 0;
+	c->time_seen = choice()->rate ? timer_time(c) : 0;
+	if (choice()->rate || (!c->is_system && !c->is_self))
+		helper_start();
+	return 0;
 }
 
-void
+static void
 model_update(struct entry *e)
 {
 	struct context *c = e->context;
@@ -368,16 +319,36 @@ model_update(struct entry *e)
 
 	if (!choice()->rate || c->state == UNLOADED)
 		return;
-	now = time_of(c);
-	if (now <= c->cpu_seen)
+	now = timer_time(c);
+	if (now <= c->time_seen)
 		return;
-	ns = now - c->cpu_seen;
-	c->cpu_seen = now;
+	ns = now - c->time_seen;
+	c->time_seen = now;
 	while (ns && c->state == LOADED && c->started) {
 		const uint64_t left = timer_runs(c) ? active_set(c)->remaining : ns, some = left < ns ? left : ns;
 
 		run_events(e, some);
-		run_timer(c, some);
+		timer_pass(c, some);
 		ns -= some;
 	}
 }
+
+static void
+model_nothing(struct entry *e)
+{
+	(void)e;
+}
+
+/* Any value counts, or leaves its counter where it is. */
+static int
+model_take_pmc(struct entry *e, struct set *set, unsigned int pmc)
+{
+	(void)e;
+	(void)set;
+	(void)pmc;
+	return 0;
+}
+
+const struct backend model_backend = {
+	"model", model_clock, model_load, model_nothing, model_update, model_nothing, model_take_pmc, NULL, NULL,
+};

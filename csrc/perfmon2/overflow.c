@@ -183,7 +183,7 @@ context_resume(struct entry *e)
 		return;
 	set = active_set(c);
 	c->state = LOADED;
-	set->since = model_clock();
+	set->since = engine_clock();
 	if (c->started && set->flags & PFM_SETFL_TIME_SWITCH && set->remaining == 0)
 		set_switch(c, set_next(c), false);
 }

@@ -88,12 +88,16 @@ write_pmcs(struct entry *e, void *argument)
 	struct set *set = &c->sets[c->order[0]];
 	pfarg_reg_t *reg = argument;
 	uint64_t value;
+	int ret;
 
 	if (check_pmc(c, set, reg, &value) < 0)
 		return refuse(&reg->reg_flags);
+	ret = set_pmc(e, set, reg->reg_num, value);
+	if (ret < 0) {
+		refuse(&reg->reg_flags);
+		return ret;
+	}
 	accept(&reg->reg_flags);
-	set->pmcs[reg->reg_num] = value;
-	set->used_pmcs[0] |= UINT64_C(1) << reg->reg_num;
 	use_pmds(c, set, machine_pmds_of_pmc(c->machine, reg->reg_num));
 	if (c->machine->counters >> reg->reg_num & 1)
 		write_attributes(c, set, reg);
@@ -134,8 +138,12 @@ read_pmds(struct entry *e, void *argument)
 	pfarg_reg_t *reg = argument;
 	const struct pmd *pmd;
 
-	if (read_pmd(e->context, reg->reg_num, e->context->sets[e->context->order[0]].id, &pmd) < 0)
-		return refuse(&reg->reg_flags);
+	const int ret = read_pmd(e->context, reg->reg_num, e->context->sets[e->context->order[0]].id, &pmd);
+
+	if (ret < 0) {
+		refuse(&reg->reg_flags);
+		return ret;
+	}
 	accept(&reg->reg_flags);
 	reg->reg_value = pmd->value;
 	reg->reg_last_reset_val = pmd->lval;
@@ -147,12 +155,16 @@ write_debug(struct entry *e, pfarg_dbreg_t *reg, unsigned int first, uint64_t ke
 {
 	struct set *set = &e->context->sets[e->context->order[0]];
 	const unsigned int number = first + reg->dbreg_num;
+	int ret;
 
 	if (reg->dbreg_num >= DEBUG_REGISTERS || !machine_pmc(e->context->machine, first))
 		return refuse(&reg->dbreg_flags);
+	ret = set_pmc(e, set, number, reg->dbreg_num & 1 ? reg->dbreg_value & ~kernels : reg->dbreg_value);
+	if (ret < 0) {
+		refuse(&reg->dbreg_flags);
+		return ret;
+	}
 	accept(&reg->dbreg_flags);
-	set->pmcs[number] = reg->dbreg_num & 1 ? reg->dbreg_value & ~kernels : reg->dbreg_value;
-	set->used_pmcs[number / 64] |= UINT64_C(1) << number % 64;
 	return 0;
 }
 
@@ -438,7 +450,7 @@ perfmonctl(int fd, int cmd, void *arg, int narg)
 	if (!command || command->flags & NEEDS_FD)
 		e = entry_find(fd);
 	if (!e && !choice_machine())
-		ret = cmd == PFM_CREATE_CONTEXT && choice()->backend == BACKEND_UNREADABLE ? -EINVAL : -ENOSYS;
+		ret = cmd == PFM_CREATE_CONTEXT && choice()->is_unreadable ? -EINVAL : -ENOSYS;
 	else if (!command || is_count_wrong(command, narg))
 		ret = -EINVAL;
 	else

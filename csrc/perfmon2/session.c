@@ -67,12 +67,15 @@ is_alive(struct session *s)
 	return s->id != 0;
 }
 
+/* Events of perf_event_open(2) share the PMU: of threads and of CPUs, both may be monitored. */
 static int
 conflict(const struct context *c, const struct session *s)
 {
+	const bool are_both = choice()->backend != &model_backend;
+
 	if (!c->is_system)
-		return s->tid == c->tid ? -EEXIST : s->tid == 0 ? -EBUSY : 0;
-	return s->tid != 0 || s->cpu == c->cpu ? -EBUSY : 0;
+		return s->tid == c->tid ? -EEXIST : s->tid == 0 && !are_both ? -EBUSY : 0;
+	return (s->tid != 0 && !are_both) || (s->tid == 0 && s->cpu == c->cpu) ? -EBUSY : 0;
 }
 
 int

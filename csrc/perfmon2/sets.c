@@ -110,7 +110,7 @@ set_switch(struct context *c, struct set *to, bool long_reset)
 	set_reload_counts(c, to);
 	reset_pmds(c, to, long_reset);
 	c->active = (uint16_t)(to - c->sets);
-	to->since = model_clock();
+	to->since = engine_clock();
 	if (to->flags & PFM_SETFL_TIME_SWITCH)
 		to->remaining = to->timeout;
 }

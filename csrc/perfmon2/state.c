@@ -40,7 +40,7 @@ void
 duration_update(struct context *c)
 {
 	struct set *set = active_set(c);
-	const uint64_t now = model_clock();
+	const uint64_t now = engine_clock();
 
 	if (c->state == LOADED && c->started)
 		set->duration += now - set->since;
@@ -115,6 +115,12 @@ context_bind(struct entry *e, pid_t tid, int cpu, struct set *set)
 	ret = session_take(c, e->ino);
 	if (ret < 0)
 		return ret;
+	c->owner = getpid();
+	ret = choice()->backend->load(e);
+	if (ret < 0) {
+		session_drop(e->ino);
+		return ret;
+	}
 	forget_overflows(c);
 	message_drain(e);
 	c->active = (uint16_t)(set - c->sets);
@@ -123,12 +129,9 @@ context_bind(struct entry *e, pid_t tid, int cpu, struct set *set)
 	set_reload_counts(c, set);
 	c->state = LOADED;
 	c->started = false;
-	model_begin(c);
 	pthread_once(&ending_once, make_ending);
 	if (c->is_self && ending_is_made)
 		pthread_setspecific(ending, c);	/* anything that is not NULL */
-	if (choice()->rate || (!c->is_system && !c->is_self))
-		helper_start();
 	return 0;
 }
 
@@ -143,6 +146,7 @@ context_unload(struct entry *e)
 	c->started = false;
 	c->can_restart = 0;
 	c->state = UNLOADED;
+	choice()->backend->unload(e);
 	session_drop(e->ino);
 }
 
@@ -174,7 +178,7 @@ context_start(struct context *c, const unsigned int *id)
 		}
 	}
 	c->started = true;
-	set->since = model_clock();
+	set->since = engine_clock();
 	if (set->flags & PFM_SETFL_TIME_SWITCH)
 		set->remaining = set->timeout;
 	return 0;

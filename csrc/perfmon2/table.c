@@ -31,11 +31,13 @@ engine_leave(void)
 	guard_leave(&guard);
 }
 
-/* A child has the contexts, and no helper thread. */
+/* A child has the contexts, and neither the helper thread nor the events. */
 static void
 in_child(void)
 {
 	helper_forget();
+	for (size_t i = 0; i < num_entries; i++)
+		perf_forget(&entries[i]);
 	guard_leave(&guard);
 }
 
@@ -57,6 +59,7 @@ is_ours(const struct entry *e)
 static void
 remove_entry(struct entry *e)
 {
+	perf_forget(e);
 	if (is_ours(e))
 		close(e->writer);
 	if (e->buffer_fd >= 0)
@@ -83,7 +86,7 @@ static struct entry *
 locked(struct entry *e)
 {
 	shared_lock_take(&e->context->lock);
-	model_update(e);
+	choice()->backend->update(e);
 	if (thread_has_ended(e->context))
 		context_ended(e);
 	return e;
@@ -112,8 +115,10 @@ entry_find(int fd)
 void
 entry_release(struct entry *e)
 {
-	if (e)
-		pthread_mutex_unlock(&e->context->lock);
+	if (!e)
+		return;
+	choice()->backend->apply(e);
+	pthread_mutex_unlock(&e->context->lock);
 }
 
 struct entry *
@@ -232,7 +237,7 @@ entry_create(const struct machine *machine, uint32_t flags, struct entry **made,
 		close(ends[1]);
 		return -ENOMEM;
 	}
-	entries[num_entries] = (struct entry){ c, ends[1], -1, NULL, st.st_dev, st.st_ino };
+	entries[num_entries] = (struct entry){ .context = c, .writer = ends[1], .buffer_fd = -1, .dev = st.st_dev, .ino = st.st_ino };
 	*made = &entries[num_entries++];
 	*fd = ends[0];
 	shared_lock_take(&c->lock);

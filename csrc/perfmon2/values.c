@@ -20,9 +20,30 @@ use_pmcs(struct set *set, uint64_t first)
 	set->used_pmcs[0] |= first;
 }
 
+/* A back end that cannot count a value refuses it here if the context is loaded, else at the load. */
 int
-write_pmc(struct context *c, unsigned int number, unsigned int id, uint32_t flags, uint64_t value)
+set_pmc(struct entry *e, struct set *set, unsigned int number, uint64_t value)
 {
+	const uint64_t before = set->pmcs[number], bit = UINT64_C(1) << number % 64;
+	const uint64_t used = set->used_pmcs[number / 64];
+	int ret;
+
+	set->pmcs[number] = value;
+	set->used_pmcs[number / 64] |= bit;
+	if (e->context->state == UNLOADED)
+		return 0;
+	ret = choice()->backend->take_pmc(e, set, number);
+	if (ret < 0) {
+		set->pmcs[number] = before;
+		set->used_pmcs[number / 64] = used;
+	}
+	return ret;
+}
+
+int
+write_pmc(struct entry *e, unsigned int number, unsigned int id, uint32_t flags, uint64_t value)
+{
+	struct context *c = e->context;
 	const struct pmc_rule *rule = machine_pmc(c->machine, number);
 	struct set *set = set_find(c, id);
 	int ret;
@@ -36,11 +57,7 @@ write_pmc(struct context *c, unsigned int number, unsigned int id, uint32_t flag
 		value &= ~(UINT64_C(1) << 5);
 	}
 	ret = machine_check_pmc(c->machine, rule, number, c->is_system, set->pmcs, &value);
-	if (ret < 0)
-		return ret;
-	set->pmcs[number] = value;
-	set->used_pmcs[number / 64] |= UINT64_C(1) << number % 64;
-	return 0;
+	return ret < 0 ? ret : set_pmc(e, set, number, value);
 }
 
 static bool
@@ -108,6 +125,27 @@ write_pmd(struct context *c, const pfarg_pmd_t *from, bool value_only)
 	return 0;
 }
 
+bool
+pmd_interrupts(const struct set *set, unsigned int counter)
+{
+	return set->pmcs[counter] >> 5 & 1;
+}
+
+/* A counter that does not interrupt has its own width, and what is above stays. */
+bool
+count_pmd(const struct context *c, struct set *set, unsigned int counter, uint64_t events)
+{
+	const uint64_t low = (UINT64_C(1) << c->machine->width) - 1;
+	uint64_t *value = &set->pmds[counter].value;
+
+	if (pmd_interrupts(set, counter)) {
+		*value += events;
+		return *value < events;
+	}
+	*value = (*value & ~low) | ((*value + events) & low);
+	return false;
+}
+
 int
 read_pmd(struct context *c, unsigned int number, unsigned int id, const struct pmd **found)
 {
@@ -119,5 +157,5 @@ read_pmd(struct context *c, unsigned int number, unsigned int id, const struct p
 	if (!set || !(set->used_pmds >> number & 1))
 		return -EINVAL;
 	*found = &set->pmds[number];
-	return 0;
+	return set->is_refused && c->machine->counters >> number & 1 ? -EBUSY : 0;
 }

@@ -148,11 +148,11 @@ pfm_restart(int fd)
 /* ---- registers ------------------------------------------------------------------------------ */
 
 static int
-each_pmc(struct context *c, void *element)
+each_pmc(struct entry *e, void *element)
 {
 	const pfarg_pmc_t *pmc = element;
 
-	return write_pmc(c, pmc->reg_num, pmc->reg_set, pmc->reg_flags, pmc->reg_value);
+	return write_pmc(e, pmc->reg_num, pmc->reg_set, pmc->reg_flags, pmc->reg_value);
 }
 
 int
@@ -162,9 +162,9 @@ pfm_write_pmcs(int fd, pfarg_pmc_t *pmcs, int count)
 }
 
 static int
-each_pmd(struct context *c, void *element)
+each_pmd(struct entry *e, void *element)
 {
-	return write_pmd(c, element, false);
+	return write_pmd(e->context, element, false);
 }
 
 int
@@ -174,11 +174,11 @@ pfm_write_pmds(int fd, pfarg_pmd_t *pmds, int count)
 }
 
 static int
-each_read(struct context *c, void *element)
+each_read(struct entry *e, void *element)
 {
 	pfarg_pmd_t *to = element;
 	const struct pmd *pmd;
-	const int ret = read_pmd(c, to->reg_num, to->reg_set, &pmd);
+	const int ret = read_pmd(e->context, to->reg_num, to->reg_set, &pmd);
 
 	if (ret < 0)
 		return ret;
@@ -197,11 +197,11 @@ pfm_read_pmds(int fd, pfarg_pmd_t *pmds, int count)
 /* ---- sets ----------------------------------------------------------------------------------- */
 
 static int
-each_created(struct context *c, void *element)
+each_created(struct entry *e, void *element)
 {
 	const pfarg_setdesc_t *set = element;
 
-	return set_change(c, set->set_id, set->set_flags, set->set_timeout);
+	return set_change(e->context, set->set_id, set->set_flags, set->set_timeout);
 }
 
 int
@@ -212,11 +212,11 @@ pfm_create_evtsets(int fd, pfarg_setdesc_t *setd, int count)
 }
 
 static int
-each_deleted(struct context *c, void *element)
+each_deleted(struct entry *e, void *element)
 {
 	const pfarg_setdesc_t *set = element;
 
-	return set_delete(c, set->set_id);
+	return set_delete(e->context, set->set_id);
 }
 
 int
@@ -227,11 +227,11 @@ pfm_delete_evtsets(int fd, pfarg_setdesc_t *setd, int count)
 }
 
 static int
-each_info(struct context *c, void *element)
+each_info(struct entry *e, void *element)
 {
 	pfarg_setinfo_t *to = element;
 	struct call_set_info info;
-	const int ret = call_set_info(c, to->set_id, &info);
+	const int ret = call_set_info(e->context, to->set_id, &info);
 
 	if (ret < 0)
 		return ret;
@@ -243,7 +243,7 @@ each_info(struct context *c, void *element)
 	to->set_act_duration = info.duration;
 	memcpy(to->set_avail_pmcs, info.pmcs, sizeof(to->set_avail_pmcs));
 	memset(to->set_avail_pmds, 0, sizeof(to->set_avail_pmds));
-	to->set_avail_pmds[0] = c->machine->pmds;
+	to->set_avail_pmds[0] = e->context->machine->pmds;
 	return 0;
 }
 
@@ -254,11 +254,11 @@ pfm_getinfo_evtsets(int fd, pfarg_setinfo_t *info, int count)
 }
 
 static int
-each_old_info(struct context *c, void *element)
+each_old_info(struct entry *e, void *element)
 {
 	struct old_setinfo *to = element;
 	pfarg_setinfo_t now = { .set_id = to->set_id };
-	const int ret = each_info(c, &now);
+	const int ret = each_info(e, &now);
 
 	if (ret < 0)
 		return ret;

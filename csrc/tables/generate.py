@@ -3,6 +3,7 @@
     generate.py pfm3 itanium2 OUTPUT.c itanium2_events.csv
     generate.py pfm4 glm OUTPUT.c glm_events.csv glm_umasks.csv
     generate.py pmc pmc_xscale OUTPUT.c pmc_xscale_events.csv
+    generate.py perfmon2 ia64_host OUTPUT.c ia64_host_events.csv
     generate.py perfex perfex OUTPUT.c perfex_events.csv perfex_costs.csv perfex_perf.csv
 
 The row order is the index order of the library.  Columns of a libpfm 3 table:
@@ -40,6 +41,12 @@ Columns of a libpmc table:
     counters     mask of the counters that can count it, bit n = counter n
     type, config perf_event type and config (linux)
     description  our own words
+
+Columns of the table of what a host counts for an IA-64 PMU:
+
+    pmu, code, umask          libpfm 3's PMU, and its event as a PMC has it
+    perf_type, perf_config    of perf_event_open(2)
+    event, perf_name, note    for the documentation
 
 The tables of perfex: cpu, the event's index, and
 
@@ -269,6 +276,22 @@ def generate_pmc(model: str, tables: list[Path]) -> list[str]:
     ]
 
 
+HOST_PMUS = {"gen_ia64": "PFMLIB_GEN_IA64_PMU", "itanium": "PFMLIB_ITANIUM_PMU", "itanium2": "PFMLIB_ITANIUM2_PMU",
+             "montecito": "PFMLIB_MONTECITO_PMU"}
+
+
+def generate_perfmon2(model: str, tables: list[Path]) -> list[str]:
+    rows = read(tables[0])
+    return [
+        *head(tables, "engine.h"),
+        f"const struct host_event {model}_events[{len(rows) + 1}] = {{",
+        *(f"\t{{ {HOST_PMUS[r['pmu']]}, {r['code']}, {r['umask']}, {r['perf_type']}, {r['perf_config']} }}," for r in rows),
+        "\t{ 0, 0, 0, 0, 0 },",
+        "};",
+        "",
+    ]
+
+
 def merged(cpu: str, rows: list[Row], index: str) -> dict[int, Row]:
     """The rows of a cpu by event: its own before those of the cpu that it is a revision of."""
     return {int(row[index]): row for name in (cpu.partition("-")[0], cpu) for row in rows if row["cpu"] == name}
@@ -308,7 +331,7 @@ def generate_perfex(_model: str, tables: list[Path]) -> list[str]:
 def main(argv: list[str]) -> int:
     library, model, output, *tables = argv
     generate = {"pfm3": generate_pfm3, "pfm4": generate_pfm4, "pfm4_ia64": generate_pfm4_ia64, "pmc": generate_pmc,
-                "perfex": generate_perfex}[library]
+                "perfmon2": generate_perfmon2, "perfex": generate_perfex}[library]
     Path(output).write_text("\n".join(generate(model, [Path(t) for t in tables])), encoding="ascii")
     return 0
 

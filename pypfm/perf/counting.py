@@ -150,9 +150,9 @@ class PerfEvent:
 
         :param pages: of memory for the records, a power of 2; fewer where memory may not be locked
         """
-        pointer: Any = ffi.new("struct counting_ring **")
-        self._checked(lib.counting_ring_open(self._fd, pages, pointer))
-        return Ring(self._fd, pointer[0])
+        ring: Any = ffi.new("struct counting_ring *")
+        self._checked(lib.counting_ring_open(self._fd, pages, ring))
+        return Ring(self._fd, ring)
 
     def close(self) -> None:
         """Close it; a second call does nothing."""
@@ -176,10 +176,10 @@ class Ring:
 
     _ROOM = 256
 
-    def __init__(self, fd: int, pointer: Any) -> None:
+    def __init__(self, fd: int, ring: Any) -> None:
         self.fd = fd
         self.lost = 0
-        self._pointer = pointer
+        self._ring = ring
         self._ends: Any = ffi.new("struct counting_end[]", self._ROOM)
 
     def take(self) -> Iterator[tuple[int, int, Count]]:
@@ -187,10 +187,10 @@ class Ring:
         lost: Any = ffi.new("uint64_t *")
         taken = self._ROOM
         while taken == self._ROOM:
-            taken = lib.counting_ring_take(self._pointer, self._ends, self._ROOM, lost)
+            taken = lib.counting_ring_take(self._ring, self._ends, self._ROOM, lost)
             for end in self._ends[0:taken]:
                 yield end.pid, end.tid, Count(end.value.value, end.value.time_enabled, end.value.time_running)
         self.lost += lost[0]
 
     def close(self) -> None:
-        lib.counting_ring_close(self._pointer)
+        lib.counting_ring_close(self._ring)

@@ -45,7 +45,6 @@ descriptors(void)
 	close(ends[0]);
 	close(ends[1]);
 	counting_set_close(NULL);
-	counting_ring_close(NULL);
 }
 
 /* Counters of a PMU that were shared. */
@@ -151,7 +150,7 @@ static void
 ring_of_records(void)
 {
 	struct { struct perf_event_header header; char text[200]; } other = { { .type = PERF_RECORD_COMM, .size = sizeof(other) }, "" };
-	struct counting_ring *ring;
+	struct counting_ring ring;
 	struct counting_end ends[4];
 	uint64_t lost = 0;
 	int fd = memfd_create("ring", 0);
@@ -162,20 +161,20 @@ ring_of_records(void)
 	head = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	data = (unsigned char *)head + page;
 	CHECK_EQ(counting_ring_open(fd, 1, &ring), 0);
-	CHECK_EQ(counting_ring_take(ring, ends, 4, &lost), 0);
+	CHECK_EQ(counting_ring_take(&ring, ends, 4, &lost), 0);
 	for (uint32_t round = 0; round < 100; round++) {	/* several times around */
 		put_ended(2 * round);
 		put(&other, sizeof(other));			/* bigger than what is known */
 		put_lost(5);
 		put_ended(2 * round + 1);
-		CHECK_EQ(counting_ring_take(ring, ends, 1, &lost), 1);	/* there is room for one */
+		CHECK_EQ(counting_ring_take(&ring, ends, 1, &lost), 1);	/* there is room for one */
 		CHECK(ends[0].tid == 2 * round && ends[0].value.value == 2 * round && ends[0].value.time_running == 3);
-		CHECK_EQ(counting_ring_take(ring, ends, 4, &lost), 1);
+		CHECK_EQ(counting_ring_take(&ring, ends, 4, &lost), 1);
 		CHECK_EQ(ends[0].tid, 2 * round + 1);
 		CHECK_EQ(lost, 5 * (round + 1));
 		CHECK_EQ(head->data_tail, head->data_head);
 	}
-	counting_ring_close(ring);
+	counting_ring_close(&ring);
 	munmap(head, 2 * page);
 	CHECK_EQ(counting_ring_open(-1, 1, &ring), -EBADF);
 	close(fd);

@@ -233,5 +233,6 @@ main(int argc, char **argv)
 	};
 
 	setenv("LIBPFM_FORCE_PMU", "4", 1);	/* PFMLIB_MONTECITO_PMU */
+	setenv("LIBPFM_PERFMON", "off", 1);
 	return functions_main(argc, argv, &library);
 }

@@ -1,0 +1,64 @@
+/*
+ * Private: events that count together, on one thread or one processor (see counting.h).
+ *
+ * Nothing is allocated: a signal handler may call all of it.
+ */
+#ifndef PYPFM_COUNTING_GROUP_H
+#define PYPFM_COUNTING_GROUP_H
+
+#include <stdbool.h>
+
+#include "ring.h"
+
+enum { COUNTING_GROUP_MOST = 16 };
+
+/* Whom to count: a thread (0: the calling one) on any processor, or all that runs on a processor. */
+struct counting_target {
+	pid_t	tid;	/* -1: of a processor */
+	int	cpu;	/* -1: any */
+};
+
+/* What the groups of one target share: the ring for their overflows, and a descriptor to wait for them with poll(2). */
+struct counting_anchor {
+	int			fd;	/* POLLIN: there is an overflow; POLLHUP: the thread has ended */
+	struct counting_ring	ring;
+};
+
+/* Memory may not be locked, or perf_event_open(2) does not interrupt: the overflows have to be asked for. */
+int counting_anchor_open(struct counting_anchor *anchor, const struct counting_target *target);
+void counting_anchor_close(struct counting_anchor *anchor);
+
+struct counting_group_event {
+	int		fd;
+	uint64_t	id;
+};
+
+struct counting_group {
+	struct counting_group_event	leader;	/* counts nothing, and switches all */
+	struct counting_group_event	events[COUNTING_GROUP_MOST];
+	unsigned int			count;
+};
+
+/*
+ * Open a group, switched off.  Its events are on the PMU together or not at all.  An event with a sample_period tells of
+ * overflows; where the PMU cannot, the event counts only.
+ */
+int counting_group_open(struct counting_group *group, const struct counting_target *target,
+			const struct perf_event_attr *attrs, unsigned int count, const struct counting_anchor *anchor);
+
+int counting_group_enable(const struct counting_group *group);
+int counting_group_disable(const struct counting_group *group);
+
+/* -EBUSY: there was no place for it on the PMU; -EBADF: the program has closed its descriptors. */
+int counting_group_read(const struct counting_group *group, uint64_t counts[COUNTING_GROUP_MOST]);
+
+/* Let an event overflow after that many more. */
+int counting_group_arm(const struct counting_group *group, unsigned int event, uint64_t period);
+
+/* At its overflow an event stops itself: let it count again. */
+int counting_group_resume(const struct counting_group *group, unsigned int event);
+
+/* In a child, too, which has copies of the descriptors: what its parent counts goes on. */
+void counting_group_close(struct counting_group *group);
+
+#endif /* PYPFM_COUNTING_GROUP_H */

@@ -1,0 +1,439 @@
+/*
+ * Counters that are events of perf_event_open(2): what the back ends "host" and "raw" have in common.
+ *
+ * Only the process that has loaded a context has its events.  What others do to it takes effect when the helper thread of
+ * that process looks next.
+ */
+#include "engine.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../counting/group.h"
+
+/* The counters of a set that have events. */
+struct set_events {
+	struct counting_group	group;
+	bool			is_open;
+	uint8_t			counters[COUNTING_GROUP_MOST];
+	bool			is_stopped[COUNTING_GROUP_MOST];	/* by its overflow */
+	bool			is_armed[COUNTING_GROUP_MOST];
+	uint64_t		seen[COUNTING_GROUP_MOST];	/* count of the event then, */
+	uint64_t		known[COUNTING_GROUP_MOST];	/* and value of the counter: another one is the program's */
+};
+
+/* A context's, in the process that has loaded it. */
+struct perf {
+	size_t			size;		/* of all this */
+	struct counting_target	target;
+	struct counting_anchor	anchor;
+	pid_t			owner;
+	bool			timer_runs;
+	uint16_t		timer_set;	/* the set that was active then */
+	struct set_events	*running;
+	struct set_events	sets[];		/* by their places */
+};
+
+/* Most events that can be told apart in a period of perf_event_open(2): then a counter does not overflow. */
+#define NEVER	((uint64_t)INT64_MAX)
+
+uint64_t
+perf_clock(void)
+{
+	return monotonic_time();
+}
+
+static struct set *
+set_of(const struct entry *e, const struct set_events *events)
+{
+	return &e->context->sets[events - e->perf->sets];
+}
+
+/* ---- opened and closed ---------------------------------------------------------------------- */
+
+/* Errors as the calls give them; of a group's later events some say that there are too many. */
+static int
+open_error(int ret, bool is_later)
+{
+	switch (ret) {
+	case -EACCES:
+	case -EPERM:
+		return -EPERM;
+	case -EINVAL:
+	case -ENOSPC:
+	case -EBUSY:
+		return is_later ? -EBUSY : -ENODEV;
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOMEM:
+	case -ESRCH:
+		return ret;
+	default:
+		return ret < 0 ? -ENODEV : ret;
+	}
+}
+
+/* The event of a counter, which tells of its overflows. */
+static int
+make_attr(const struct context *c, const struct set *set, unsigned int counter, struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->sample_period = NEVER;
+	attr->sample_type = COUNTING_SAMPLE_TYPE;
+	attr->wakeup_events = 1;
+	return choice()->backend->event(c, set->pmcs[counter], attr);
+}
+
+/* The counters of a set that count at some level, in the order in which their events are opened: how many, or an error. */
+static int
+choose_counters(const struct context *c, const struct set *set, uint8_t *counters)
+{
+	int count = 0, ret;
+
+	for (unsigned int i = 0; i < PERFMON2_PMDS; i++)
+		if (c->machine->counters & set->used_pmcs[0] & UINT64_C(1) << i && set->pmcs[i] & 0xf)
+			counters[count++] = (uint8_t)i;
+	ret = choice()->backend->place ? choice()->backend->place(c, set, counters, (unsigned int)count) : 0;
+	return ret < 0 ? ret : count;
+}
+
+/* Control registers of what cannot be had keep their defaults. */
+static int
+check_others(const struct context *c, const struct set *set)
+{
+	for (unsigned int i = 0; i < PERFMON2_PMCS; i++) {
+		const struct pmc_rule *rule = machine_pmc(c->machine, i);
+		const uint64_t privileged = rule && rule->flags & PMC_PM4 ? 1 << 4 : 1 << 6;
+		uint64_t init;
+
+		if (!rule || !(set->used_pmcs[i / 64] >> i % 64 & 1) || (i < 64 && c->machine->counters >> i & 1))
+			continue;
+		if (!c->is_ctl || machine_old_default(c->machine, i, &init) < 0)
+			init = rule->init;
+		if ((set->pmcs[i] ^ init) & ~privileged)
+			return -ENOTSUP;
+	}
+	return 0;
+}
+
+/* A group that the PMU has no room for says so when it is read. */
+static int
+try_group(const struct set_events *events)
+{
+	uint64_t counts[COUNTING_GROUP_MOST];
+	int ret = counting_group_enable(&events->group);
+
+	if (ret == 0)
+		ret = counting_group_read(&events->group, counts);
+	counting_group_disable(&events->group);
+	return ret;
+}
+
+static int
+open_set(struct entry *e, const struct set *set, struct set_events *events)
+{
+	struct perf_event_attr attrs[COUNTING_GROUP_MOST];
+	struct context *c = e->context;
+	struct perf *p = e->perf;
+	int ret = check_others(c, set), count;
+
+	*events = (struct set_events){ .group.leader.fd = -1 };
+	if (ret == 0)
+		ret = choose_counters(c, set, events->counters);
+	count = ret;
+	for (int i = 0; ret >= 0 && i < count; i++)
+		ret = make_attr(c, set, events->counters[i], &attrs[i]);
+	if (ret < 0 || count == 0)
+		return ret;
+	ret = counting_group_open(&events->group, &p->target, attrs, (unsigned int)count, &p->anchor);
+	if (ret < 0)
+		return open_error(ret, count > 1);
+	events->is_open = true;
+	ret = c->is_self ? try_group(events) : 0;
+	if (ret == 0)
+		ret = counting_group_read(&events->group, events->seen);
+	return ret;
+}
+
+static void
+close_set(struct set_events *events)
+{
+	if (events->is_open)
+		counting_group_close(&events->group);
+	events->is_open = false;
+}
+
+void
+perf_forget(struct entry *e)
+{
+	struct perf *p = e->perf;
+
+	if (!p)
+		return;
+	e->perf = NULL;
+	helper_forget_fd(p->anchor.fd);
+	for (size_t i = 0; i < (p->size - sizeof(*p)) / sizeof(p->sets[0]); i++)
+		close_set(&p->sets[i]);
+	counting_anchor_close(&p->anchor);
+	munmap(p, p->size);
+}
+
+/* Memory that is not the heap's: a thread may have been interrupted in malloc(), and wait for us. */
+static struct perf *
+make_perf(const struct context *c)
+{
+	size_t places = 1, size;
+	struct perf *p;
+
+	for (unsigned int i = 0; i < c->num_sets; i++)
+		if (c->order[i] >= places)
+			places = c->order[i] + 1u;
+	size = sizeof(*p) + places * sizeof(p->sets[0]);
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	p->size = size;
+	p->owner = getpid();
+	p->anchor.fd = -1;
+	p->target = (struct counting_target){ c->is_system ? -1 : c->is_self ? 0 : c->tid, c->is_system ? c->cpu : -1 };
+	return p;
+}
+
+int
+perf_load(struct entry *e)
+{
+	struct context *c = e->context;
+	int ret;
+
+	perf_forget(e);	/* another process may have unloaded it */
+	e->perf = make_perf(c);
+	if (!e->perf)
+		return -ENOMEM;
+	ret = open_error(counting_anchor_open(&e->perf->anchor, &e->perf->target), false);
+	for (unsigned int i = 0; ret == 0 && i < c->num_sets; i++) {
+		struct set *set = &c->sets[c->order[i]];
+
+		set->is_refused = false;
+		ret = open_set(e, set, &e->perf->sets[c->order[i]]);
+	}
+	if (ret < 0) {
+		perf_forget(e);
+		return ret;
+	}
+	helper_start();
+	helper_watch(e->perf->anchor.fd);
+	return 0;
+}
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
+/* The program has closed the events' descriptors: their numbers may be others' by now. */
+static void
+abandon(struct entry *e, struct set_events *events, int error)
+{
+	set_of(e, events)->is_refused = true;
+	if (error == -EBADF) {
+		events->is_open = false;
+		events->group.count = 0;
+	}
+	if (e->perf->running == events)
+		e->perf->running = NULL;
+}
+
+/* Which of a group's events a sample is of; -1: none. */
+static int
+find_event(const struct set_events *events, uint64_t id)
+{
+	for (unsigned int i = 0; i < events->group.count; i++)
+		if (events->group.events[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+/* The overflows that have been told: where the first one was. */
+static bool
+take_samples(struct perf *p, struct where *where)
+{
+	struct counting_sample sample;
+	bool found = false;
+	int event;
+
+	while (p->anchor.ring.head && counting_ring_sample(&p->anchor.ring, &sample)) {
+		event = p->running ? find_event(p->running, sample.id) : -1;
+		if (event < 0)
+			continue;
+		p->running->is_stopped[event] = true;
+		if (!found)
+			*where = (struct where){ sample.ip, sample.time, (pid_t)sample.pid, (pid_t)sample.tid, (int)sample.cpu };
+		found = true;
+	}
+	return found;
+}
+
+/* Add what the events have counted to the counters; those that overflow. */
+static uint64_t
+collect(struct entry *e, struct set_events *events)
+{
+	uint64_t counts[COUNTING_GROUP_MOST], wrapped = 0;
+	struct set *set = set_of(e, events);
+	const int ret = counting_group_read(&events->group, counts);
+
+	if (ret < 0) {
+		abandon(e, events, ret);
+		return 0;
+	}
+	for (unsigned int i = 0; i < events->group.count; i++) {
+		const unsigned int counter = events->counters[i];
+
+		if (set->used_pmds >> counter & 1 && count_pmd(e->context, set, counter, counts[i] - events->seen[i]))
+			wrapped |= UINT64_C(1) << counter;
+		events->seen[i] = counts[i];
+		events->known[i] = set->pmds[counter].value;
+	}
+	return wrapped;
+}
+
+static void
+run_timer(struct entry *e)
+{
+	struct context *c = e->context;
+	const uint64_t now = timer_time(c);
+
+	if (now > c->time_seen)
+		timer_pass(c, now - c->time_seen);
+	c->time_seen = now;
+}
+
+/* Whose events are here: the process's that has loaded the context, and lives. */
+static bool
+has_events(struct entry *e)
+{
+	struct context *c = e->context;
+
+	if (e->perf && (c->state == UNLOADED || c->owner != e->perf->owner))
+		perf_forget(e);
+	if (!e->perf && c->state != UNLOADED && c->owner != getpid() && kill(c->owner, 0) < 0 && errno == ESRCH)
+		context_unload(e);
+	return e->perf != NULL;
+}
+
+void
+perf_update(struct entry *e)
+{
+	struct context *c = e->context;
+	struct where where = { 0 };
+	uint64_t wrapped;
+	struct perf *p;
+
+	if (!has_events(e))
+		return;
+	p = e->perf;
+	if (p->running) {
+		const bool told = take_samples(p, &where);
+
+		wrapped = collect(e, p->running);
+		if (wrapped && !told && (!p->running || !take_samples(p, &where)))
+			where = (struct where){ 0, monotonic_time(), c->pid, c->tid, sched_getcpu() };
+		if (wrapped && c->state == LOADED && c->started)
+			context_overflow(e, wrapped, &where);
+	}
+	if (p->timer_runs)
+		run_timer(e);
+}
+
+/* ---- what the context wants ----------------------------------------------------------------- */
+
+static void
+arm_event(const struct set *set, struct set_events *events, unsigned int i)
+{
+	const unsigned int counter = events->counters[i];
+	const uint64_t value = set->pmds[counter].value;
+	const uint64_t left = pmd_interrupts(set, counter) && value ? -value : NEVER;
+
+	if (events->is_armed[i] && value == events->known[i] && !events->is_stopped[i])
+		return;
+	counting_group_arm(&events->group, i, left < NEVER ? left : NEVER);
+	if (events->is_stopped[i])
+		counting_group_resume(&events->group, i);
+	events->known[i] = value;
+	events->is_armed[i] = true;
+	events->is_stopped[i] = false;
+}
+
+static void
+stop_running(struct entry *e)
+{
+	struct set_events *events = e->perf->running;
+	struct where where;
+
+	counting_group_disable(&events->group);
+	take_samples(e->perf, &where);
+	collect(e, events);	/* what overflows now adds to the values, and no more */
+	e->perf->running = NULL;
+}
+
+void
+perf_apply(struct entry *e)
+{
+	struct context *c = e->context;
+	struct perf *p = e->perf;
+	struct set_events *wanted = NULL;
+	bool timer;
+
+	if (!p)
+		return;
+	if (c->state == LOADED && c->started && p->sets[c->active].is_open)
+		wanted = &p->sets[c->active];
+	if (p->running && p->running != wanted)
+		stop_running(e);
+	timer = timer_runs(c);
+	if (timer && !p->timer_runs)
+		c->time_seen = timer_time(c);
+	if (timer && (!p->timer_runs || p->timer_set != c->active))
+		helper_wake();
+	p->timer_runs = timer;
+	p->timer_set = c->active;
+	if (!wanted)
+		return;
+	for (unsigned int i = 0; i < wanted->group.count; i++)
+		arm_event(active_set(c), wanted, i);
+	if (p->running != wanted && counting_group_enable(&wanted->group) == 0)
+		p->running = wanted;
+}
+
+void
+perf_unload(struct entry *e)
+{
+	if (e->perf && e->perf->running)
+		stop_running(e);
+	perf_forget(e);
+}
+
+/* Another process's context: what it is given is tried by its helper thread. */
+int
+perf_take_pmc(struct entry *e, struct set *set, unsigned int pmc)
+{
+	struct perf *p = e->perf;
+	struct set_events opened, *events;
+	int ret;
+
+	(void)pmc;
+	if (!p)
+		return check_others(e->context, set);
+	if (p->running)		/* it would take the place of what is tried; it goes on when the context is released */
+		stop_running(e);
+	ret = open_set(e, set, &opened);
+	if (ret < 0) {
+		close_set(&opened);
+		return ret;
+	}
+	events = &p->sets[set - e->context->sets];
+	close_set(events);
+	*events = opened;
+	set->is_refused = false;
+	return 0;
+}
