@@ -9,15 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RING_PAGES = 8 };
-
-/* As read(2) gives a group. */
-struct reading {
-	uint64_t	count;
-	struct {
-		uint64_t	value, id;
-	} values[1 + COUNTING_GROUP_MOST];
-};
+enum { RING_PAGES = 64 };
 
 static const struct counting_group_event no_event = { .fd = -1 };
 
@@ -71,23 +63,22 @@ counting_anchor_close(struct counting_anchor *anchor)
 	anchor->fd = -1;
 }
 
-/* One interrupt, then it stops: what the program does about it takes time. */
+/* A PMU that does not interrupt counts at least. */
 static int
 open_counter(const struct perf_event_attr *wanted, const struct counting_target *target, int leader,
 	     const struct counting_anchor *anchor, struct counting_group_event *event)
 {
 	struct perf_event_attr attr = *wanted;
-	int ret = open_event(&attr, target, leader, event);
+	int ret;
 
-	if (attr.sample_period && (ret == -EOPNOTSUPP || ret == -EINVAL)) {
+	attr.read_format = COUNTING_GROUP_FORMAT;
+	ret = open_event(&attr, target, leader, event);
+	if (attr.sample_period && ret == -EOPNOTSUPP) {
 		attr.sample_period = 0;
-		return open_event(&attr, target, leader, event);
+		ret = open_event(&attr, target, leader, event);
 	}
-	if (ret == 0 && attr.sample_period) {
-		if (anchor->ring.head)
-			ioctl(event->fd, PERF_EVENT_IOC_SET_OUTPUT, anchor->fd);
-		ret = ioctl(event->fd, PERF_EVENT_IOC_REFRESH, 1) < 0 ? -errno : 0;
-	}
+	if (ret == 0 && attr.sample_period && anchor->ring.head)
+		ret = ioctl(event->fd, PERF_EVENT_IOC_SET_OUTPUT, anchor->fd) < 0 ? -errno : 0;
 	return ret;
 }
 
@@ -99,7 +90,7 @@ counting_group_open(struct counting_group *group, const struct counting_target *
 	int ret;
 
 	group->count = 0;
-	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	attr.read_format = COUNTING_GROUP_FORMAT;
 	attr.pinned = 1;
 	ret = open_event(&attr, target, -1, &group->leader);
 	for (unsigned int i = 0; ret == 0 && i < count; i++) {
@@ -125,22 +116,17 @@ counting_group_disable(const struct counting_group *group)
 }
 
 int
-counting_group_read(const struct counting_group *group, uint64_t counts[COUNTING_GROUP_MOST])
+counting_group_read(const struct counting_group *group, struct counting_reading *reading)
 {
-	struct reading reading;
-	const size_t size = offsetof(struct reading, values) + (1 + group->count) * sizeof(reading.values[0]);
+	const size_t size = offsetof(struct counting_reading, values) + (1 + group->count) * sizeof(reading->values[0]);
 	ssize_t got;
 
 	do
-		got = read(group->leader.fd, &reading, sizeof(reading));
+		got = read(group->leader.fd, reading, sizeof(*reading));
 	while (got < 0 && errno == EINTR);
 	if (got == 0)
 		return -EBUSY;
-	if (got != (ssize_t)size || reading.values[0].id != group->leader.id)
-		return -EBADF;
-	for (unsigned int i = 0; i < group->count; i++)
-		counts[i] = reading.values[1 + i].value;
-	return 0;
+	return got == (ssize_t)size && reading->values[0].id == group->leader.id ? 0 : -EBADF;
 }
 
 int
@@ -150,7 +136,19 @@ counting_group_arm(const struct counting_group *group, unsigned int event, uint6
 }
 
 int
+counting_group_pause(const struct counting_group *group, unsigned int event)
+{
+	return counting_stop(group->events[event].fd);
+}
+
+int
 counting_group_resume(const struct counting_group *group, unsigned int event)
+{
+	return counting_resume(group->events[event].fd);
+}
+
+int
+counting_group_stop_once(const struct counting_group *group, unsigned int event)
 {
 	return ioctl(group->events[event].fd, PERF_EVENT_IOC_REFRESH, 1) < 0 ? -errno : 0;
 }

@@ -10,8 +10,6 @@
 
 #include "ring.h"
 
-enum { COUNTING_GROUP_MOST = 16 };
-
 /* Whom to count: a thread (0: the calling one) on any processor, or all that runs on a processor. */
 struct counting_target {
 	pid_t	tid;	/* -1: of a processor */
@@ -24,7 +22,7 @@ struct counting_anchor {
 	struct counting_ring	ring;
 };
 
-/* Memory may not be locked, or perf_event_open(2) does not interrupt: the overflows have to be asked for. */
+/* Without memory for the ring there are no samples: the overflows have to be looked for. */
 int counting_anchor_open(struct counting_anchor *anchor, const struct counting_target *target);
 void counting_anchor_close(struct counting_anchor *anchor);
 
@@ -50,13 +48,15 @@ int counting_group_enable(const struct counting_group *group);
 int counting_group_disable(const struct counting_group *group);
 
 /* -EBUSY: there was no place for it on the PMU; -EBADF: the program has closed its descriptors. */
-int counting_group_read(const struct counting_group *group, uint64_t counts[COUNTING_GROUP_MOST]);
+int counting_group_read(const struct counting_group *group, struct counting_reading *reading);
 
-/* Let an event overflow after that many more. */
+/* Let an event overflow after that many more, and again after as many. */
 int counting_group_arm(const struct counting_group *group, unsigned int event, uint64_t period);
 
-/* At its overflow an event stops itself: let it count again. */
+/* Let one event stop, and count again; or, at its next overflow, stop itself. */
+int counting_group_pause(const struct counting_group *group, unsigned int event);
 int counting_group_resume(const struct counting_group *group, unsigned int event);
+int counting_group_stop_once(const struct counting_group *group, unsigned int event);
 
 /* In a child, too, which has copies of the descriptors: what its parent counts goes on. */
 void counting_group_close(struct counting_group *group);

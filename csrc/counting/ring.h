@@ -22,15 +22,31 @@ struct counting_end {
 	struct counting_value	value;
 };
 
-/* An overflow of an event whose sample_type is that: members as the kernel writes them. */
-#define COUNTING_SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU)
+/*
+ * An overflow of an event of a group (group.h): members as the kernel writes them for these values of sample_type and
+ * read_format.
+ */
+#define COUNTING_SAMPLE_TYPE	\
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_READ)
+#define COUNTING_GROUP_FORMAT	(PERF_FORMAT_GROUP | PERF_FORMAT_ID)
+
+enum { COUNTING_GROUP_MOST = 16 };
+
+/* What the events of a group held; the first one is the leader, which counts nothing. */
+struct counting_reading {
+	uint64_t	count;
+	struct {
+		uint64_t	value, id;
+	} values[1 + COUNTING_GROUP_MOST];
+};
 
 struct counting_sample {
-	uint64_t	ip;
-	uint32_t	pid, tid;
-	uint64_t	time;	/* ns */
-	uint64_t	id;	/* of the event (group.h) */
-	uint32_t	cpu, reserved;
+	uint64_t		ip;
+	uint32_t		pid, tid;
+	uint64_t		time;	/* ns */
+	uint64_t		id;	/* of the event */
+	uint32_t		cpu, reserved;
+	struct counting_reading	reading;
 };
 
 /*

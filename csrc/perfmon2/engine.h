@@ -263,19 +263,6 @@ void perf_forget(struct entry *e);	/* in a child: its parent's events are not it
 /* 0: it counts at these levels; -ENOTSUP: a level or a field has no counterpart. */
 int perf_levels(uint64_t pmc, struct perf_event_attr *attr);
 
-/* What perf_event_open(2) counts on any host for an event of an IA-64 PMU (csrc/tables); pmu 0 ends the list. */
-struct host_event {
-	int		pmu;		/* PFMLIB_*_PMU */
-	unsigned int	es, umask;
-	uint32_t	type;
-	uint64_t	config;
-};
-
-extern const struct host_event ia64_host_events[];
-
-/* host.c: NULL: there is none. */
-const struct host_event *host_event_of(int pmu, unsigned int es, unsigned int umask);
-
 /* raw.c: as the driver of Linux for IA-64 takes a PMC. */
 int raw_event(const struct context *c, uint64_t pmc, struct perf_event_attr *attr);
 int raw_place(const struct context *c, const struct set *set, uint8_t *counters, unsigned int count);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "host_events.h"
 #include "../counting/counting.h"
 
 enum { PLM_USER = 8, PLM_KERNEL = 1, EXTERNAL = 1 << 4, IA64_ONLY = 2, MONTECITO_ALL = 1 << 26 };
@@ -20,15 +21,6 @@ perf_levels(uint64_t pmc, struct perf_event_attr *attr)
 	attr->exclude_user = !(plm & PLM_USER);
 	attr->exclude_kernel = attr->exclude_hv = !(plm & PLM_KERNEL);
 	return 0;
-}
-
-const struct host_event *
-host_event_of(int pmu, unsigned int es, unsigned int umask)
-{
-	for (const struct host_event *event = ia64_host_events; event->pmu; event++)
-		if (event->pmu == pmu && event->es == es && event->umask == umask)
-			return event;
-	return NULL;
 }
 
 static int

@@ -15,15 +15,21 @@
 
 #include "../counting/group.h"
 
-/* The counters of a set that have events. */
+/* A counter that has an event. */
+struct counter {
+	uint8_t		number;
+	bool		is_armed;
+	bool		stops_once;	/* at its next overflow it stops itself; */
+	bool		is_stopped;	/* it has */
+	uint64_t	period;		/* events between two overflows, as the kernel has it */
+	uint64_t	seen;		/* count of the event then, */
+	uint64_t	known;		/* and value of the counter: another one is the program's */
+};
+
 struct set_events {
 	struct counting_group	group;
 	bool			is_open;
-	uint8_t			counters[COUNTING_GROUP_MOST];
-	bool			is_stopped[COUNTING_GROUP_MOST];	/* by its overflow */
-	bool			is_armed[COUNTING_GROUP_MOST];
-	uint64_t		seen[COUNTING_GROUP_MOST];	/* count of the event then, */
-	uint64_t		known[COUNTING_GROUP_MOST];	/* and value of the counter: another one is the program's */
+	struct counter		counters[COUNTING_GROUP_MOST];	/* by the group's events */
 };
 
 /* A context's, in the process that has loaded it. */
@@ -32,6 +38,7 @@ struct perf {
 	struct counting_target	target;
 	struct counting_anchor	anchor;
 	pid_t			owner;
+	bool			is_past;	/* what the events counted since the last sample is nobody's: it has masked */
 	bool			timer_runs;
 	uint16_t		timer_set;	/* the set that was active then */
 	struct set_events	*running;
@@ -77,15 +84,19 @@ open_error(int ret, bool is_later)
 	}
 }
 
-/* The event of a counter, which tells of its overflows. */
+/* The event of a counter, which tells of its overflows: at once, or, of many samples, when there are some. */
 static int
-make_attr(const struct context *c, const struct set *set, unsigned int counter, struct perf_event_attr *attr)
+make_attr(const struct entry *e, const struct set *set, unsigned int counter, struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->sample_period = NEVER;
 	attr->sample_type = COUNTING_SAMPLE_TYPE;
-	attr->wakeup_events = 1;
-	return choice()->backend->event(c, set->pmcs[counter], attr);
+	attr->watermark = e->buffer != NULL;
+	if (e->buffer)
+		attr->wakeup_watermark = (uint32_t)(e->perf->anchor.ring.size / 2);
+	else
+		attr->wakeup_events = 1;
+	return choice()->backend->event(e->context, set->pmcs[counter], attr);
 }
 
 /* The counters of a set that count at some level, in the order in which their events are opened: how many, or an error. */
@@ -120,16 +131,21 @@ check_others(const struct context *c, const struct set *set)
 	return 0;
 }
 
-/* A group that the PMU has no room for says so when it is read. */
+/* What the events hold now; a group that the PMU has no room for says so when it is read. */
 static int
-try_group(const struct set_events *events)
+read_first(const struct context *c, struct set_events *events)
 {
-	uint64_t counts[COUNTING_GROUP_MOST];
-	int ret = counting_group_enable(&events->group);
+	struct counting_reading reading;
+	int ret = c->is_self ? counting_group_enable(&events->group) : 0;
 
 	if (ret == 0)
-		ret = counting_group_read(&events->group, counts);
-	counting_group_disable(&events->group);
+		ret = counting_group_read(&events->group, &reading);
+	if (c->is_self)
+		counting_group_disable(&events->group);
+	if (ret == 0)
+		ret = counting_group_read(&events->group, &reading);
+	for (unsigned int i = 0; ret == 0 && i < events->group.count; i++)
+		events->counters[i].seen = reading.values[1 + i].value;
 	return ret;
 }
 
@@ -137,26 +153,26 @@ static int
 open_set(struct entry *e, const struct set *set, struct set_events *events)
 {
 	struct perf_event_attr attrs[COUNTING_GROUP_MOST];
+	uint8_t numbers[COUNTING_GROUP_MOST];
 	struct context *c = e->context;
 	struct perf *p = e->perf;
 	int ret = check_others(c, set), count;
 
 	*events = (struct set_events){ .group.leader.fd = -1 };
 	if (ret == 0)
-		ret = choose_counters(c, set, events->counters);
+		ret = choose_counters(c, set, numbers);
 	count = ret;
-	for (int i = 0; ret >= 0 && i < count; i++)
-		ret = make_attr(c, set, events->counters[i], &attrs[i]);
+	for (int i = 0; ret >= 0 && i < count; i++) {
+		events->counters[i].number = numbers[i];
+		ret = make_attr(e, set, numbers[i], &attrs[i]);
+	}
 	if (ret < 0 || count == 0)
 		return ret;
 	ret = counting_group_open(&events->group, &p->target, attrs, (unsigned int)count, &p->anchor);
 	if (ret < 0)
 		return open_error(ret, count > 1);
 	events->is_open = true;
-	ret = c->is_self ? try_group(events) : 0;
-	if (ret == 0)
-		ret = counting_group_read(&events->group, events->seen);
-	return ret;
+	return read_first(c, events);
 }
 
 static void
@@ -244,57 +260,114 @@ abandon(struct entry *e, struct set_events *events, int error)
 		e->perf->running = NULL;
 }
 
+/* Add what the events had counted at a reading to the counters; those that overflow. */
+static uint64_t
+add_counts(struct entry *e, struct set_events *events, const struct counting_reading *reading)
+{
+	struct set *set = set_of(e, events);
+	uint64_t wrapped = 0;
+
+	for (unsigned int i = 0; i < events->group.count; i++) {
+		struct counter *counter = &events->counters[i];
+		const uint64_t count = reading->values[1 + i].value;
+
+		if (count <= counter->seen)
+			continue;
+		if (set->used_pmds >> counter->number & 1 && count_pmd(e->context, set, counter->number, count - counter->seen))
+			wrapped |= UINT64_C(1) << counter->number;
+		counter->seen = count;
+		counter->known = set->pmds[counter->number].value;
+	}
+	return wrapped;
+}
+
+/*
+ * Counters have overflowed, and the event of one that starts anew goes on: what it has counted since then is the new value's,
+ * and its next overflow comes after as many events as before, if that is what the program wants.
+ */
+static void
+overflow(struct entry *e, struct set_events *events, uint64_t wrapped, const struct where *where)
+{
+	struct context *c = e->context;
+	struct set *set = set_of(e, events);
+	uint64_t since[COUNTING_GROUP_MOST];
+
+	for (unsigned int i = 0; i < events->group.count; i++)
+		since[i] = set->pmds[events->counters[i].number].value;
+	context_overflow(e, wrapped, where);
+	e->perf->is_past = c->state != LOADED || active_set(c) != set;
+	for (unsigned int i = 0; i < events->group.count && !e->perf->is_past; i++) {
+		struct counter *counter = &events->counters[i];
+		uint64_t *value = &set->pmds[counter->number].value;
+
+		if (!(wrapped >> counter->number & 1) || *value == since[i])
+			continue;
+		if (-*value == counter->period)
+			counter->known = *value + since[i];
+		*value += since[i];
+	}
+}
+
 /* Which of a group's events a sample is of; -1: none. */
 static int
 find_event(const struct set_events *events, uint64_t id)
 {
-	for (unsigned int i = 0; i < events->group.count; i++)
+	for (unsigned int i = 0; events && i < events->group.count; i++)
 		if (events->group.events[i].id == id)
 			return (int)i;
 	return -1;
 }
 
-/* The overflows that have been told: where the first one was. */
-static bool
-take_samples(struct perf *p, struct where *where)
+/* What the kernel has told of overflows, in its order. */
+static void
+take_samples(struct entry *e, bool takes_overflows)
 {
+	struct perf *p = e->perf;
 	struct counting_sample sample;
-	bool found = false;
-	int event;
 
 	while (p->anchor.ring.head && counting_ring_sample(&p->anchor.ring, &sample)) {
-		event = p->running ? find_event(p->running, sample.id) : -1;
+		const int event = find_event(p->running, sample.id);
+		uint64_t wrapped;
+
 		if (event < 0)
 			continue;
-		p->running->is_stopped[event] = true;
-		if (!found)
-			*where = (struct where){ sample.ip, sample.time, (pid_t)sample.pid, (pid_t)sample.tid, (int)sample.cpu };
-		found = true;
+		if (p->running->counters[event].stops_once)
+			p->running->counters[event].is_stopped = true;
+		p->running->counters[event].stops_once = false;
+		if (!takes_overflows || p->is_past || sample.reading.count != 1 + p->running->group.count)
+			continue;
+		wrapped = add_counts(e, p->running, &sample.reading);
+		if (wrapped)
+			overflow(e, p->running, wrapped, &(struct where){ sample.ip, sample.time, (pid_t)sample.pid,
+									  (pid_t)sample.tid, (int)sample.cpu });
 	}
-	return found;
 }
 
-/* Add what the events have counted to the counters; those that overflow. */
-static uint64_t
-collect(struct entry *e, struct set_events *events)
+/* The counters of the set that runs, up to now; an overflow that nobody has told of is found by its count. */
+static void
+collect(struct entry *e, bool takes_overflows)
 {
-	uint64_t counts[COUNTING_GROUP_MOST], wrapped = 0;
-	struct set *set = set_of(e, events);
-	const int ret = counting_group_read(&events->group, counts);
+	struct perf *p = e->perf;
+	struct context *c = e->context;
+	struct counting_reading reading;
+	uint64_t wrapped;
+	int ret;
 
+	take_samples(e, takes_overflows);
+	ret = counting_group_read(&p->running->group, &reading);
 	if (ret < 0) {
-		abandon(e, events, ret);
-		return 0;
+		abandon(e, p->running, ret);
+		return;
 	}
-	for (unsigned int i = 0; i < events->group.count; i++) {
-		const unsigned int counter = events->counters[i];
-
-		if (set->used_pmds >> counter & 1 && count_pmd(e->context, set, counter, counts[i] - events->seen[i]))
-			wrapped |= UINT64_C(1) << counter;
-		events->seen[i] = counts[i];
-		events->known[i] = set->pmds[counter].value;
+	if (p->is_past) {
+		for (unsigned int i = 0; i < p->running->group.count; i++)
+			p->running->counters[i].seen = reading.values[1 + i].value;
+		return;
 	}
-	return wrapped;
+	wrapped = add_counts(e, p->running, &reading);
+	if (wrapped && takes_overflows)
+		overflow(e, p->running, wrapped,
+			 &(struct where){ 0, monotonic_time(), c->pid, c->is_system ? own_thread() : c->tid, sched_getcpu() });
 }
 
 static void
@@ -324,55 +397,56 @@ has_events(struct entry *e)
 void
 perf_update(struct entry *e)
 {
-	struct context *c = e->context;
-	struct where where = { 0 };
-	uint64_t wrapped;
-	struct perf *p;
-
 	if (!has_events(e))
 		return;
-	p = e->perf;
-	if (p->running) {
-		const bool told = take_samples(p, &where);
-
-		wrapped = collect(e, p->running);
-		if (wrapped && !told && (!p->running || !take_samples(p, &where)))
-			where = (struct where){ 0, monotonic_time(), c->pid, c->tid, sched_getcpu() };
-		if (wrapped && c->state == LOADED && c->started)
-			context_overflow(e, wrapped, &where);
-	}
-	if (p->timer_runs)
+	if (e->perf->running)
+		collect(e, true);
+	if (e->perf->timer_runs)
 		run_timer(e);
 }
 
 /* ---- what the context wants ----------------------------------------------------------------- */
 
-static void
-arm_event(const struct set *set, struct set_events *events, unsigned int i)
+/* An overflow of this counter masks: nothing is to be counted after it. */
+static bool
+should_stop(const struct entry *e, const struct set *set, unsigned int counter)
 {
-	const unsigned int counter = events->counters[i];
-	const uint64_t value = set->pmds[counter].value;
-	const uint64_t left = pmd_interrupts(set, counter) && value ? -value : NEVER;
-
-	if (events->is_armed[i] && value == events->known[i] && !events->is_stopped[i])
-		return;
-	counting_group_arm(&events->group, i, left < NEVER ? left : NEVER);
-	if (events->is_stopped[i])
-		counting_group_resume(&events->group, i);
-	events->known[i] = value;
-	events->is_armed[i] = true;
-	events->is_stopped[i] = false;
+	return e->perf->anchor.ring.head && !e->buffer && (!e->context->is_ctl || set->ovfl_notify >> counter & 1);
 }
 
 static void
+arm_event(const struct entry *e, struct set_events *events, unsigned int i)
+{
+	const struct set *set = set_of(e, events);
+	struct counter *counter = &events->counters[i];
+	const uint64_t value = set->pmds[counter->number].value;
+	const uint64_t left = pmd_interrupts(set, counter->number) && value ? -value : NEVER;
+
+	if (!counter->is_armed || value != counter->known || counter->is_stopped) {
+		if (e->perf->running == events && !counter->is_stopped) {	/* a software event that runs would overflow at once */
+			counting_group_pause(&events->group, i);
+			counter->is_stopped = true;
+		}
+		counter->period = left < NEVER ? left : NEVER;
+		counting_group_arm(&events->group, i, counter->period);
+		counter->known = value;
+		counter->is_armed = true;
+	}
+	if (counter->is_stopped)
+		counting_group_resume(&events->group, i);
+	if (should_stop(e, set, counter->number) && !counter->stops_once) {
+		counting_group_stop_once(&events->group, i);
+		counter->stops_once = true;
+	}
+	counter->is_stopped = false;
+}
+
+/* What overflows now adds to the values, and no more. */
+static void
 stop_running(struct entry *e)
 {
-	struct set_events *events = e->perf->running;
-	struct where where;
-
-	counting_group_disable(&events->group);
-	take_samples(e->perf, &where);
-	collect(e, events);	/* what overflows now adds to the values, and no more */
+	counting_group_disable(&e->perf->running->group);
+	collect(e, false);
 	e->perf->running = NULL;
 }
 
@@ -399,8 +473,9 @@ perf_apply(struct entry *e)
 	p->timer_set = c->active;
 	if (!wanted)
 		return;
+	p->is_past = false;
 	for (unsigned int i = 0; i < wanted->group.count; i++)
-		arm_event(active_set(c), wanted, i);
+		arm_event(e, wanted, i);
 	if (p->running != wanted && counting_group_enable(&wanted->group) == 0)
 		p->running = wanted;
 }

@@ -283,7 +283,7 @@ HOST_PMUS = {"gen_ia64": "PFMLIB_GEN_IA64_PMU", "itanium": "PFMLIB_ITANIUM_PMU",
 def generate_perfmon2(model: str, tables: list[Path]) -> list[str]:
     rows = read(tables[0])
     return [
-        *head(tables, "engine.h"),
+        *head(tables, "host_events.h"),
         f"const struct host_event {model}_events[{len(rows) + 1}] = {{",
         *(f"\t{{ {HOST_PMUS[r['pmu']]}, {r['code']}, {r['umask']}, {r['perf_type']}, {r['perf_config']} }}," for r in rows),
         "\t{ 0, 0, 0, 0, 0 },",
