@@ -38,8 +38,7 @@ def test_sanitizers(program: str, sanitized_objects: list[str], tmp_path: Path) 
     succeeds(build_program(PFM3, source(program), tmp_path / program, *SANITIZE, libs=[*sanitized_objects, "-pthread"]))
 
 
-# Not these: valgrind reports the addresses that are bad on purpose.
 @pytest.mark.slow
-@pytest.mark.parametrize("program", sorted({*PROGRAMS} - {"perfmon2_checks", "perfmon2_perfmonctl"}))
+@every_program
 def test_valgrind(program: str, tmp_path: Path) -> None:
     under_valgrind(build_program(PFM3, source(program), tmp_path / program, "-O1", libs=[*PFM3.libs, "-pthread"]))
