@@ -136,7 +136,7 @@ struct thread_state {
 };
 
 pid_t own_thread(void);
-int thread_look(pid_t tid, struct thread_state *state);		/* -ESRCH */
+int thread_look(pid_t tid, struct thread_state *state);		/* -ESRCH; others, as -EMFILE: that is not known */
 int thread_check(pid_t tid, bool np);				/* may it be monitored: -EPERM, -ESRCH */
 bool thread_is_stopped(pid_t tid);				/* by the calling thread's ptrace */
 uint64_t thread_time(pid_t tid);				/* ns that it has run */
@@ -191,7 +191,7 @@ void context_resume(struct entry *e);
 
 bool message_overflow(struct entry *e, unsigned int set, uint64_t pmds, const struct where *where);	/* false: it is full */
 void message_end(struct entry *e);
-void message_drain(struct entry *e);
+int message_drain(struct entry *e);
 void message_make_long_queue(struct entry *e);	/* as perfmonctl() has it */
 
 /* ---- sample.c: the sampling format ------------------------------------------------------- */
@@ -208,7 +208,7 @@ void model_begin(struct context *c);	/* it is loaded */
 void model_update(struct entry *e);	/* with a rate: count up to now */
 
 /* helper.c: a thread that looks after contexts; it ends when nothing is loaded. */
-void helper_start(void);
+int helper_start(void);		/* -EAGAIN: there can be no thread */
 void helper_forget(void);	/* in a child */
 
 /* ---- of libpfm (csrc/pfm3) ----------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  */
 #include "engine.h"
 
+#include <errno.h>
 #include <time.h>
 
 static bool is_running;
@@ -39,17 +40,20 @@ help(void *unused)
 }
 
 /* All signals are blocked here, and so they are in the thread. */
-void
+int
 helper_start(void)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
 
-	if (is_running || pthread_attr_init(&attributes) != 0)
-		return;
+	if (is_running)
+		return 0;
+	if (pthread_attr_init(&attributes) != 0)
+		return -ENOMEM;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	is_running = pthread_create(&thread, &attributes, help, NULL) == 0;
 	pthread_attr_destroy(&attributes);
+	return is_running ? 0 : -EAGAIN;
 }
 
 void

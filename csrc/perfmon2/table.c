@@ -72,11 +72,14 @@ static bool
 thread_has_ended(const struct context *c)
 {
 	struct thread_state now;
+	int ret;
 
 	if (c->state == UNLOADED || c->is_system || c->tid == own_thread())
 		return false;
-	return thread_look(c->tid, &now) < 0 || now.state == 'Z' || now.state == 'X' ||
-	       (c->birth && now.birth && now.birth != c->birth);
+	ret = thread_look(c->tid, &now);
+	if (ret < 0)
+		return ret == -ESRCH;
+	return now.state == 'Z' || now.state == 'X' || (c->birth && now.birth && now.birth != c->birth);
 }
 
 static struct entry *

@@ -25,6 +25,7 @@ int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*ch
 int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
 static long mapped;	/* memory that is not unmapped */
+static int no_thread;
 
 void *
 __wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
@@ -51,7 +52,8 @@ __wrap_realloc(void *memory, size_t size)
 int
 __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument)
 {
-	return failing_now() ? EAGAIN : __real_pthread_create(thread, attr, run, argument);
+	no_thread = failing_now();
+	return no_thread ? EAGAIN : __real_pthread_create(thread, attr, run, argument);
 }
 
 int
@@ -259,9 +261,11 @@ load_with_rate(void)
 	failing_end();
 	wait_for_helper();
 	fd = create(0);
+	no_thread = 0;
 	failing_left = left;
 	ret = load(fd, self_id());
 	check_answer(ret);
+	CHECK(ret < 0 || !no_thread);
 	CHECK_EQ(ret < 0 ? load(fd, self_id()) : 0, 0);
 	close(fd);
 	check_nothing_is_left();
