@@ -175,7 +175,7 @@ struct thread_state {
 };
 
 pid_t own_thread(void);
-int thread_look(pid_t tid, struct thread_state *state);		/* -ESRCH */
+int thread_look(pid_t tid, struct thread_state *state);		/* -ESRCH; others, as -EMFILE: that is not known */
 int thread_check(pid_t tid, bool np);				/* may it be monitored: -EPERM, -ESRCH */
 bool thread_is_stopped(pid_t tid);				/* by the calling thread's ptrace */
 uint64_t thread_time(pid_t tid);				/* ns that it has run */
@@ -233,7 +233,7 @@ void context_resume(struct entry *e);
 
 bool message_overflow(struct entry *e, unsigned int set, uint64_t pmds, const struct where *where);	/* false: it is full */
 void message_end(struct entry *e);
-void message_drain(struct entry *e);
+int message_drain(struct entry *e);
 void message_make_long_queue(struct entry *e);	/* as perfmonctl() has it */
 
 /* ---- sample.c: the sampling format ------------------------------------------------------- */
@@ -268,7 +268,7 @@ int raw_event(const struct context *c, uint64_t pmc, struct perf_event_attr *att
 int raw_place(const struct context *c, const struct set *set, uint8_t *counters, unsigned int count);
 
 /* helper.c: a thread that looks after contexts; it ends when nothing is loaded. */
-void helper_start(void);
+int helper_start(void);		/* -EAGAIN: there can be no thread */
 void helper_watch(int fd);	/* it looks when this can be read, */
 void helper_forget_fd(int fd);
 void helper_wake(void);		/* or now */

@@ -40,7 +40,7 @@ watch(int fd)
 	epoll_ctl(watched, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Without them the thread looks at each tick. */
+/* For what perf_event_open(2) counts; without them the thread looks at each tick. */
 static void
 open_watched(void)
 {
@@ -54,10 +54,22 @@ open_watched(void)
 		watch(waker);
 }
 
+static void
+close_watched(void)
+{
+	if (watched >= 0)
+		close(watched);
+	if (waker >= 0)
+		close(waker);
+	watched = waker = -1;
+}
+
 void
 helper_watch(int fd)
 {
-	if (watched >= 0 && fd >= 0)
+	if (watched < 0)
+		open_watched();
+	if (watched >= 0)
 		watch(fd);
 }
 
@@ -132,34 +144,33 @@ help(void *unused)
 		entry_reap();
 		wait = look_at_all();
 		is_running = wait != 0;
+		if (!is_running)
+			close_watched();
 		engine_leave();
 	}
 	return unused;
 }
 
 /* All signals are blocked here, and so they are in the thread. */
-void
+int
 helper_start(void)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
 
-	if (is_running || pthread_attr_init(&attributes) != 0)
-		return;
-	if (watched < 0)
-		open_watched();
+	if (is_running)
+		return 0;
+	if (pthread_attr_init(&attributes) != 0)
+		return -ENOMEM;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	is_running = pthread_create(&thread, &attributes, help, NULL) == 0;
 	pthread_attr_destroy(&attributes);
+	return is_running ? 0 : -EAGAIN;
 }
 
 void
 helper_forget(void)
 {
 	is_running = false;
-	if (watched >= 0)
-		close(watched);
-	if (waker >= 0)
-		close(waker);
-	watched = waker = -1;
+	close_watched();
 }

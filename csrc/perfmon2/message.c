@@ -77,23 +77,23 @@ open_reader(const struct entry *e)
 	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-static void
-read_back(struct entry *e, int most)
-{
-	char message[sizeof(pfarg_msg_t)];
-	const int reader = open_reader(e);
-
-	if (reader < 0)
-		return;
-	while (most-- && read(reader, message, sizeof(message)) > 0)
-		;
-	close(reader);
-}
-
-void
+/* Nothing is left in the queue; -EMFILE, for example: it cannot be read. */
+int
 message_drain(struct entry *e)
 {
-	read_back(e, -1);
+	char message[sizeof(pfarg_msg_t)];
+	int waiting = 0, reader, ret;
+
+	if (ioctl(e->writer, FIONREAD, &waiting) == 0 && waiting == 0)
+		return 0;
+	reader = open_reader(e);
+	if (reader < 0)
+		return -errno;
+	while (read(reader, message, sizeof(message)) > 0)
+		;
+	ret = errno == EAGAIN ? 0 : -errno;
+	close(reader);
+	return ret;
 }
 
 bool
@@ -116,8 +116,7 @@ message_overflow(struct entry *e, unsigned int set, uint64_t pmds, const struct 
 
 	if (!(e->context->flags & PFM_FL_OVFL_NO_MSG))
 		return sent;
-	if (sent)	/* the signal has been sent; no message stays */
-		read_back(e, 1);
+	message_drain(e);	/* the signal has been sent; no message stays if it can be read */
 	return true;
 }
 

@@ -306,9 +306,7 @@ model_load(struct entry *e)
 
 	c->fraction = 0;
 	c->time_seen = choice()->rate ? timer_time(c) : 0;
-	if (choice()->rate || (!c->is_system && !c->is_self))
-		helper_start();
-	return 0;
+	return choice()->rate || (!c->is_system && !c->is_self) ? helper_start() : 0;
 }
 
 static void

@@ -236,11 +236,12 @@ perf_load(struct entry *e)
 		set->is_refused = false;
 		ret = open_set(e, set, &e->perf->sets[c->order[i]]);
 	}
+	if (ret == 0)
+		ret = helper_start();
 	if (ret < 0) {
 		perf_forget(e);
 		return ret;
 	}
-	helper_start();
 	helper_watch(e->perf->anchor.fd);
 	return 0;
 }

@@ -219,13 +219,16 @@ check_target(struct context *c, pid_t target)
 {
 	const bool is_self = target == own_thread();
 	struct thread_state found = { .pid = getpid() };
+	int ret = 0;
 
 	if (c->state != UNLOADED)
 		return -EBUSY;
 	if (target < 2)
 		return -EPERM;
-	if (!is_self && thread_look(target, &found) < 0)
-		return -ESRCH;
+	if (!is_self)
+		ret = thread_look(target, &found);
+	if (ret < 0)
+		return ret;
 	if (!is_self && (!found.has_memory || thread_check(target, true) < 0))
 		return found.state == 'Z' ? -EBUSY : -EPERM;
 	if (is_self && c->flags & PFM_FL_NOTIFY_BLOCK)

@@ -51,11 +51,14 @@ duration_update(struct context *c)
 static int
 check_target(const struct context *c, pid_t target, struct thread_state *found)
 {
+	int ret;
+
 	*found = (struct thread_state){ .pid = getpid() };
 	if (c->is_system || target == own_thread())
 		return 0;
-	if (thread_look(target, found) < 0)
-		return -ESRCH;
+	ret = thread_look(target, found);
+	if (ret < 0)
+		return ret;
 	return found->has_memory ? thread_check(target, choice()->np) : -EPERM;
 }
 
@@ -116,13 +119,14 @@ context_bind(struct entry *e, pid_t tid, int cpu, struct set *set)
 	if (ret < 0)
 		return ret;
 	c->owner = getpid();
-	ret = choice()->backend->load(e);
+	ret = message_drain(e);
+	if (ret == 0)
+		ret = choice()->backend->load(e);
 	if (ret < 0) {
 		session_drop(e->ino);
 		return ret;
 	}
 	forget_overflows(c);
-	message_drain(e);
 	c->active = (uint16_t)(set - c->sets);
 	c->can_restart = 0;
 	set->runs++;

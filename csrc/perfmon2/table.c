@@ -75,11 +75,14 @@ static bool
 thread_has_ended(const struct context *c)
 {
 	struct thread_state now;
+	int ret;
 
 	if (c->state == UNLOADED || c->is_system || c->tid == own_thread())
 		return false;
-	return thread_look(c->tid, &now) < 0 || now.state == 'Z' || now.state == 'X' ||
-	       (c->birth && now.birth && now.birth != c->birth);
+	ret = thread_look(c->tid, &now);
+	if (ret < 0)
+		return ret == -ESRCH;
+	return now.state == 'Z' || now.state == 'X' || (c->birth && now.birth && now.birth != c->birth);
 }
 
 static struct entry *
@@ -180,26 +183,32 @@ grow(void)
 	return 0;
 }
 
+static void
+close_ends(const int ends[2])
+{
+	close(ends[0]);
+	if (ends[1] >= 0)
+		close(ends[1]);
+}
+
 /* The end that is written to gets a number that a program hardly uses; where there is none so high, any. */
 static int
 make_pipe(int ends[2])
 {
-	int high;
+	int low, ret = 0;
 
 	if (pipe(ends) < 0)
 		return -errno;
-	high = fcntl(ends[1], F_DUPFD_CLOEXEC, HIGH_NUMBER);
-	if (high < 0)
-		high = fcntl(ends[1], F_DUPFD_CLOEXEC, 0);
-	if (high >= 0 && fcntl(high, F_SETFL, O_DIRECT | O_NONBLOCK) == 0) {
-		close(ends[1]);
-		ends[1] = high;
-		return 0;
-	}
-	high = -errno;
-	close(ends[0]);
-	close(ends[1]);
-	return high;
+	low = ends[1];
+	ends[1] = fcntl(low, F_DUPFD_CLOEXEC, HIGH_NUMBER);
+	if (ends[1] < 0)
+		ends[1] = fcntl(low, F_DUPFD_CLOEXEC, 0);
+	if (ends[1] < 0 || fcntl(ends[1], F_SETFL, O_DIRECT | O_NONBLOCK) < 0)
+		ret = -errno;
+	close(low);
+	if (ret < 0)
+		close_ends(ends);
+	return ret;
 }
 
 static struct context *
@@ -231,10 +240,9 @@ entry_create(const struct machine *machine, uint32_t flags, struct entry **made,
 	ret = make_pipe(ends);
 	if (ret < 0)
 		return ret;
-	c = make_context(machine, flags);
-	if (!c || fstat(ends[0], &st) < 0) {
-		close(ends[0]);
-		close(ends[1]);
+	c = fstat(ends[0], &st) < 0 ? NULL : make_context(machine, flags);
+	if (!c) {
+		close_ends(ends);
 		return -ENOMEM;
 	}
 	entries[num_entries] = (struct entry){ .context = c, .writer = ends[1], .buffer_fd = -1, .dev = st.st_dev, .ino = st.st_ino };

@@ -49,8 +49,14 @@ thread_look(pid_t tid, struct thread_state *state)
 	char path[64], text[4096];
 	const char *at;
 
+	int ret;
+
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	if (tid <= 0 || counting_read_text(path, text, sizeof(text)) < 0 || !(at = strstr(text, "\nState:\t")))
+	ret = tid <= 0 ? -ESRCH : counting_read_text(path, text, sizeof(text));
+	if (ret < 0)
+		return ret == -ENOENT ? -ESRCH : ret;
+	at = strstr(text, "\nState:\t");
+	if (!at)
 		return -ESRCH;
 	state->state = at[strlen("\nState:\t")];
 	state->pid = (pid_t)status_number(text, "\nTgid:");

@@ -13,6 +13,7 @@
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -55,7 +56,6 @@ FAILING(ssize_t, process_vm_readv, (pid_t pid, const struct iovec *local, unsign
 				    unsigned long remotes, unsigned long flags), (pid, local, locals, remote, remotes, flags))
 FAILING(ssize_t, process_vm_writev, (pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote,
 				     unsigned long remotes, unsigned long flags), (pid, local, locals, remote, remotes, flags))
-FAILING(long, syscall, (long number, long a, long b, long c, long d, long e), (number, a, b, c, d, e))
 
 struct dirent *__real_readdir(DIR *directory);
 struct dirent *__wrap_readdir(DIR *directory);
@@ -64,6 +64,16 @@ struct dirent *
 __wrap_readdir(DIR *directory)
 {
 	return failing_now() ? NULL : __real_readdir(directory);
+}
+
+/* A thread always has its number. */
+long __real_syscall(long number, long a, long b, long c, long d, long e);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e);
+
+long
+__wrap_syscall(long number, long a, long b, long c, long d, long e)
+{
+	return number != SYS_gettid && failing_now() ? -1 : __real_syscall(number, a, b, c, d, e);
 }
 
 /* By its identifier the library knows an event as its own: that it can be asked for is no more than true. */

@@ -234,13 +234,15 @@ version3(int fd)
 static void
 descriptors(void)
 {
-	const struct rlimit few = { 3, 64 };
 	const int fd = create(0), copy = dup(fd);
+	struct rlimit few;
 
 	close(fd);
 	CHECK_EQ(pfm_unload_context(copy), 0);	/* the same context */
 	CHECK_ERRNO(pfm_unload_context(fd), EBADF);
 	close(copy);
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &few), 0);
+	few.rlim_cur = 3;	/* only this: valgrind refuses another hard limit */
 	IN_CHILD(CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0); CHECK_ERRNO(create(0), EMFILE););
 }
 
