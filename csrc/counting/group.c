@@ -11,8 +11,6 @@
 
 enum { RING_PAGES = 64 };
 
-static const struct counting_group_event no_event = { .fd = -1 };
-
 /* An event that counts nothing, which everybody may open. */
 static struct perf_event_attr
 dummy(void)
@@ -37,30 +35,38 @@ open_event(struct perf_event_attr *attr, const struct counting_target *target, i
 	event->fd = perf_event_open(attr, target->tid, target->cpu, leader, PERF_FLAG_FD_CLOEXEC);
 	if (event->fd < 0)
 		return -errno;
-	return ioctl(event->fd, PERF_EVENT_IOC_ID, &event->id) < 0 ? -errno : 0;
+	return ioctl(event->fd, PERF_EVENT_IOC_ID, &event->id) < 0 ? -errno : 0;	/* Linux 3.12 */
 }
 
 int
 counting_anchor_open(struct counting_anchor *anchor, const struct counting_target *target)
 {
 	struct perf_event_attr attr = dummy();
-	struct counting_group_event event;
-	const int ret = open_event(&attr, target, -1, &event);
+	int ret;
 
-	*anchor = (struct counting_anchor){ .fd = event.fd };
+	anchor->ring.head = NULL;
+	ret = open_event(&attr, target, -1, &anchor->event);
 	if (ret < 0)
 		return ret;
-	counting_ring_open(event.fd, RING_PAGES, &anchor->ring);
+	counting_ring_open(anchor->event.fd, RING_PAGES, &anchor->ring);
 	return 0;
+}
+
+static void
+close_event(struct counting_group_event *event)
+{
+	uint64_t id;
+
+	if (event->fd >= 0 && ioctl(event->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == event->id)
+		close(event->fd);
+	event->fd = -1;
 }
 
 void
 counting_anchor_close(struct counting_anchor *anchor)
 {
 	counting_ring_close(&anchor->ring);
-	if (anchor->fd >= 0)
-		close(anchor->fd);
-	anchor->fd = -1;
+	close_event(&anchor->event);
 }
 
 /* A PMU that does not interrupt counts at least. */
@@ -78,7 +84,7 @@ open_counter(const struct perf_event_attr *wanted, const struct counting_target 
 		ret = open_event(&attr, target, leader, event);
 	}
 	if (ret == 0 && attr.sample_period && anchor->ring.head)
-		ret = ioctl(event->fd, PERF_EVENT_IOC_SET_OUTPUT, anchor->fd) < 0 ? -errno : 0;
+		ret = ioctl(event->fd, PERF_EVENT_IOC_SET_OUTPUT, anchor->event.fd) < 0 ? -errno : 0;
 	return ret;
 }
 
@@ -94,7 +100,6 @@ counting_group_open(struct counting_group *group, const struct counting_target *
 	attr.pinned = 1;
 	ret = open_event(&attr, target, -1, &group->leader);
 	for (unsigned int i = 0; ret == 0 && i < count; i++) {
-		group->events[i] = no_event;
 		group->count = i + 1;
 		ret = open_counter(&attrs[i], target, group->leader.fd, anchor, &group->events[i]);
 	}
@@ -157,10 +162,7 @@ void
 counting_group_close(struct counting_group *group)
 {
 	for (unsigned int i = 0; i < group->count; i++)
-		if (group->events[i].fd >= 0)
-			close(group->events[i].fd);
-	if (group->leader.fd >= 0)
-		close(group->leader.fd);
-	group->leader = no_event;
+		close_event(&group->events[i]);
+	close_event(&group->leader);
 	group->count = 0;
 }

@@ -17,19 +17,19 @@ struct counting_target {
 };
 
 /* What the groups of one target share: the ring for their overflows, and a descriptor to wait for them with poll(2). */
+struct counting_group_event {
+	int		fd;
+	uint64_t	id;	/* the program may close the descriptor, and have its number for a file of its own */
+};
+
 struct counting_anchor {
-	int			fd;	/* POLLIN: there is an overflow; POLLHUP: the thread has ended */
-	struct counting_ring	ring;
+	struct counting_group_event	event;	/* its descriptor: POLLIN: there is an overflow; POLLHUP: the thread has ended */
+	struct counting_ring		ring;
 };
 
 /* Without memory for the ring there are no samples: the overflows have to be looked for. */
 int counting_anchor_open(struct counting_anchor *anchor, const struct counting_target *target);
 void counting_anchor_close(struct counting_anchor *anchor);
-
-struct counting_group_event {
-	int		fd;
-	uint64_t	id;
-};
 
 struct counting_group {
 	struct counting_group_event	leader;	/* counts nothing, and switches all */

@@ -44,23 +44,36 @@ watch(int fd)
 static void
 open_watched(void)
 {
-	watched = epoll_create1(EPOLL_CLOEXEC);
-	waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (watched >= 0)
-		watched = move_up(watched);
-	if (waker >= 0)
-		waker = move_up(waker);
-	if (watched >= 0 && waker >= 0)
+	const int set = epoll_create1(EPOLL_CLOEXEC), event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	if (set >= 0 && event >= 0) {
+		watched = move_up(set);
+		waker = move_up(event);
 		watch(waker);
+		return;
+	}
+	if (set >= 0)
+		close(set);
+	if (event >= 0)
+		close(event);
+}
+
+/* The program may have closed them, and have their numbers for files of its own. */
+static bool
+are_ours(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return watched >= 0 && waker >= 0 && epoll_ctl(watched, EPOLL_CTL_MOD, waker, &event) == 0;
 }
 
 static void
 close_watched(void)
 {
-	if (watched >= 0)
+	if (are_ours()) {
 		close(watched);
-	if (waker >= 0)
 		close(waker);
+	}
 	watched = waker = -1;
 }
 
@@ -85,8 +98,8 @@ helper_wake(void)
 {
 	const uint64_t one = 1;
 
-	if (waker >= 0 && write(waker, &one, sizeof(one)) < 0)
-		waker = -1;	/* the program has closed it */
+	if (are_ours() && write(waker, &one, sizeof(one)) < 0)
+		return;		/* it is awake */
 }
 
 /* When to look next at what nothing else tells of: other processes, threads that have ended, the model's events. */
@@ -116,36 +129,44 @@ look_at_all(void)
 	return wait;
 }
 
-/* The program may close our descriptors, or have their numbers for files of its own. */
 static void
-sleep_or_wake(uint64_t ns)
+sleep_or_wake(int set, uint64_t ns)
 {
 	const struct timespec wait = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-	struct pollfd fd = { .fd = watched, .events = POLLIN };
-	struct epoll_event event;
-	uint64_t count;
+	struct pollfd fd = { .fd = set, .events = POLLIN };
 
-	if (ppoll(&fd, watched >= 0, &wait, NULL) <= 0)
-		return;
-	if (fd.revents & POLLNVAL || epoll_wait(watched, &event, 1, 0) < 0)
+	ppoll(&fd, 1, &wait, NULL);
+}
+
+/* Under the lock: what has waked it is taken; the next look. */
+static uint64_t
+look(void)
+{
+	uint64_t count, wait;
+
+	if (watched >= 0 && !are_ours())
 		watched = waker = -1;
-	else if (waker >= 0 && read(waker, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		waker = -1;
+	if (waker >= 0 && read(waker, &count, sizeof(count)) < 0)
+		count = 0;	/* another one has */
+	entry_reap();
+	wait = look_at_all();
+	is_running = wait != 0;
+	if (!is_running)
+		close_watched();
+	return wait;
 }
 
 static void *
 help(void *unused)
 {
 	uint64_t wait = MS;
+	int set = -1;
 
 	while (wait) {
-		sleep_or_wake(wait);
+		sleep_or_wake(set, wait);
 		engine_enter();
-		entry_reap();
-		wait = look_at_all();
-		is_running = wait != 0;
-		if (!is_running)
-			close_watched();
+		wait = look();
+		set = watched;
 		engine_leave();
 	}
 	return unused;

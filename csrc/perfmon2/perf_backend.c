@@ -191,7 +191,7 @@ perf_forget(struct entry *e)
 	if (!p)
 		return;
 	e->perf = NULL;
-	helper_forget_fd(p->anchor.fd);
+	helper_forget_fd(p->anchor.event.fd);
 	for (size_t i = 0; i < (p->size - sizeof(*p)) / sizeof(p->sets[0]); i++)
 		close_set(&p->sets[i]);
 	counting_anchor_close(&p->anchor);
@@ -214,7 +214,7 @@ make_perf(const struct context *c)
 		return NULL;
 	p->size = size;
 	p->owner = getpid();
-	p->anchor.fd = -1;
+	p->anchor.event.fd = -1;
 	p->target = (struct counting_target){ c->is_system ? -1 : c->is_self ? 0 : c->tid, c->is_system ? c->cpu : -1 };
 	return p;
 }
@@ -242,7 +242,7 @@ perf_load(struct entry *e)
 		perf_forget(e);
 		return ret;
 	}
-	helper_watch(e->perf->anchor.fd);
+	helper_watch(e->perf->anchor.event.fd);
 	return 0;
 }
 
