@@ -19,13 +19,13 @@ from pypfm.perf.offcore import GROUPS as OFFCORE_GROUPS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["TABLES", "Entry", "entries", "tables_of"]
+__all__ = ["HOST", "TABLES", "Entry", "entries", "host_events", "tables_of"]
 
 TABLES = Path(__file__).resolve().parents[2] / "csrc" / "tables"
 Row = dict[str, str]
 
 _PERFEX = "perfex_events.csv"
-_HOST = "ia64_host_events.csv"
+HOST = "ia64_host_events.csv"
 _UMASK_FLAGS = {
     "DFL": "default", "NCOMBO": "alone in its group", "PEBS": "precise",
     "EXCL_GRP_GT": "no unit mask of a higher group beside it", "GRP_DFL_NONE": "its group may stay empty",
@@ -95,7 +95,7 @@ def tables_of(pmu: str) -> list[str]:
         return [_PERFEX, *sorted(p.name for p in TABLES.glob("perfex_*.csv") if p.name != _PERFEX)]
     names = (f"{pmu}_events.csv", f"{pmu}_umasks.csv", f"pmc_{pmu}_events.csv")
     found = [name for name in names if (TABLES / name).is_file()]
-    return found + [_HOST] * any(row["pmu"] == pmu for row in read(_HOST))
+    return found + [HOST] * any(row["pmu"] == pmu for row in read(HOST))
 
 
 def entries(pmu: str) -> list[Entry]:
@@ -163,10 +163,18 @@ def _of_the_processor(pmu: str, row: Row) -> Entry:
                  row["description"], _on_a_host(pmu, row["name"]))
 
 
+def host_events() -> dict[str, list[tuple[str, str]]]:
+    """The events that stand for IA-64 events on a host, and PMU and name of these."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for row in read(HOST):
+        found.setdefault(row["perf_name"], []).append((row["pmu"], row["event"]))
+    return found
+
+
 def _on_a_host(pmu: str, event: str) -> tuple[tuple[str, str], ...]:
     """What perfmon2's host back end counts for the event, where there is no Itanium; most have no counterpart."""
     return tuple(("on a host", f"{row['perf_name']}: {row['note']}")
-                 for row in read(_HOST) if (row["pmu"], row["event"]) == (pmu, event))
+                 for row in read(HOST) if (row["pmu"], row["event"]) == (pmu, event))
 
 
 def _kind(kind: str) -> list[str]:
