@@ -113,10 +113,11 @@ class HostEvents(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(str(TABLES / HOST))
-        lines = [".. list-table::", "   :header-rows: 1", "   :widths: 42 58", "", "   * - of perf", "     - IA-64 events"]
+        lines = [".. list-table::", "   :header-rows: 1", "   :widths: 42 58", "",
+                 "   * - of perf", "     - IA-64 events"]
         for perf, events in host_events().items():
-            by_pmu = {pmu: [name for of, name in events if of == pmu] for pmu, _ in events}
-            cells = [f"{pmu}: {', '.join(f':pfm:event:`{pmu}.{name}`' for name in names)}" for pmu, names in by_pmu.items()]
+            links = {pmu: [f":pfm:event:`{pmu}.{name}`" for of, name in events if of == pmu] for pmu, _ in events}
+            cells = [f"{pmu}: {', '.join(names)}" for pmu, names in links.items()]
             lines += [f"   * - ``{perf}``", f"     - | {cells[0]}", *(f"       | {cell}" for cell in cells[1:])]
         return self.parse_text_to_nodes("\n".join(lines))
 
