@@ -433,6 +433,35 @@ one_of_two_notifies(void)
 	close(fd);
 }
 
+static void *
+loads_on_itself(void *made)
+{
+	pfarg_context_t context = { .ctx_flags = 0 };
+	pfarg_load_t wanted = { .load_pid = (uint32_t)self_id() };
+
+	CHECK_EQ(perfmonctl(-1, PFM_CREATE_CONTEXT, &context, 1), 0);
+	CHECK_EQ(perfmonctl(context.ctx_fd, PFM_LOAD_CONTEXT, &wanted, 1), 0);
+	*(int *)made = context.ctx_fd;
+	return NULL;
+}
+
+/* perfmonctl() tells of the end of a thread that had loaded the context on itself, too. */
+static void
+own_end(void)
+{
+	pthread_t thread;
+	pfm_msg_t message;
+	int fd;
+
+	CHECK_EQ(pthread_create(&thread, NULL, loads_on_itself, &fd), 0);
+	pthread_join(thread, NULL);
+	CHECK_ERRNO(perfmonctl(fd, PFM_STOP, NULL, 0), EINVAL);	/* unloaded */
+	CHECK_EQ(read(fd, &message, sizeof(message)), 56);
+	CHECK_EQ(message.type, PFM_MSG_END);
+	CHECK_EQ(message.pfm_end_msg.msg_ctx_fd, fd);
+	close(fd);
+}
+
 /* An argument that cannot be written leaves no descriptor. */
 static void
 unwritable_argument(void)
@@ -476,6 +505,7 @@ main(int argc, char **argv)
 	refused_set();
 	buffers_of_perfmonctl();
 	one_of_two_notifies();
+	own_end();
 	unwritable_argument();
 	return check_result();
 }
