@@ -456,6 +456,7 @@ own_end(void)
 	CHECK_EQ(pthread_create(&thread, NULL, loads_on_itself, &fd), 0);
 	pthread_join(thread, NULL);
 	CHECK_ERRNO(perfmonctl(fd, PFM_STOP, NULL, 0), EINVAL);	/* unloaded */
+	CHECK_EQ(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
 	CHECK_EQ(read(fd, &message, sizeof(message)), 56);
 	CHECK_EQ(message.type, PFM_MSG_END);
 	CHECK_EQ(message.pfm_end_msg.msg_ctx_fd, fd);
