@@ -27,7 +27,7 @@ check(int result, const char *call)
 }
 
 /* begin: handler */
-/* The message has to be read; after the restart the buffer is empty, and the counter goes on. */
+/* The message has to be read; the restart empties the buffer. */
 static void
 on_full(int signal)
 {
@@ -35,9 +35,10 @@ on_full(int signal)
 	pfarg_msg_t message;
 
 	(void)signal;
-	if (read(fd, &message, sizeof(message)) != sizeof(message) || message.type != PFM_MSG_OVFL)
+	if (read(fd, &message, sizeof(message)) != sizeof(message))
 		return;
-	for (uint64_t i = 0; i < buffer->hdr_count; i++)	/* no values follow an entry: reg_smpl_pmds is empty */
+	/* No values follow an entry: reg_smpl_pmds is empty. */
+	for (uint64_t i = 0; i < buffer->hdr_count; i++)
 		samples += entry[i].last_reset_val == (uint64_t)-PERIOD;
 	if (++full < BUFFERS)
 		pfm_restart(fd);
@@ -75,7 +76,7 @@ main(void)
 
 	/* begin: buffer */
 	check(fd = pfm_create_context(&ctx, name, &format, sizeof(format)), "pfm_create_context");
-	buffer = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);	/* pfm_mmap(), by perfmon_dfl_smpl.h */
+	buffer = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (buffer == MAP_FAILED)
 		err(1, "mmap");
 	/* end: buffer */
