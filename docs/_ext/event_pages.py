@@ -1,4 +1,5 @@
-"""The event catalogue: ``.. pfm-events:: itanium2`` is all events of a PMU, from the tables in csrc/tables.
+"""The event catalogue: ``.. pfm-events:: itanium2`` is all events of a PMU, from the tables in csrc/tables;
+``.. host-events::`` is the IA-64 events that perfmon2 counts on other machines.
 
 Each event is an object of its own (see pfm_domain).  Neighbours of one family, and what they have in
 common, are shown together.
@@ -13,7 +14,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
-from event_tables import TABLES, Entry, entries, tables_of
+from event_tables import HOST, TABLES, Entry, entries, host_events, tables_of
 from pfm_domain import Place, note
 from pypfm.cli.common import PMUS, selected_pmu
 
@@ -107,6 +108,20 @@ class Events(SphinxDirective):
         return nodes.definition_list_item("", term, body)
 
 
+class HostEvents(SphinxDirective):
+    """What a host counts in place of IA-64 events, as a table with links to them."""
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(str(TABLES / HOST))
+        lines = [".. list-table::", "   :header-rows: 1", "   :widths: 42 58", "",
+                 "   * - of perf", "     - IA-64 events"]
+        for perf, events in host_events().items():
+            links = {pmu: [f":pfm:event:`{pmu}.{name}`" for of, name in events if of == pmu] for pmu, _ in events}
+            cells = [f"{pmu}: {', '.join(names)}" for pmu, names in links.items()]
+            lines += [f"   * - ``{perf}``", f"     - | {cells[0]}", *(f"       | {cell}" for cell in cells[1:])]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
 def _item(what: str, text: str) -> nodes.Node:
     return nodes.definition_list_item("", nodes.term("", "", nodes.literal("", what)),
                                       nodes.definition("", nodes.paragraph("", text)))
@@ -123,6 +138,7 @@ def _facts(facts: Sequence[str]) -> nodes.Node:
 def setup(app: Sphinx) -> dict[str, object]:
     app.setup_extension("pfm_domain")
     app.add_directive("pfm-events", Events)
+    app.add_directive("host-events", HostEvents)
     app.add_css_file("pfm.css")
     app.add_js_file("pfm-filter.js", loading_method="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,12 +19,13 @@ from pypfm.perf.offcore import GROUPS as OFFCORE_GROUPS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["TABLES", "Entry", "entries", "tables_of"]
+__all__ = ["HOST", "TABLES", "Entry", "entries", "host_events", "tables_of"]
 
 TABLES = Path(__file__).resolve().parents[2] / "csrc" / "tables"
 Row = dict[str, str]
 
 _PERFEX = "perfex_events.csv"
+HOST = "ia64_host_events.csv"
 _UMASK_FLAGS = {
     "DFL": "default", "NCOMBO": "alone in its group", "PEBS": "precise",
     "EXCL_GRP_GT": "no unit mask of a higher group beside it", "GRP_DFL_NONE": "its group may stay empty",
@@ -93,7 +94,8 @@ def tables_of(pmu: str) -> list[str]:
     if any(row["cpu"] == pmu for row in read(_PERFEX)):
         return [_PERFEX, *sorted(p.name for p in TABLES.glob("perfex_*.csv") if p.name != _PERFEX)]
     names = (f"{pmu}_events.csv", f"{pmu}_umasks.csv", f"pmc_{pmu}_events.csv")
-    return [name for name in names if (TABLES / name).is_file()]
+    found = [name for name in names if (TABLES / name).is_file()]
+    return found + [HOST] * any(row["pmu"] == pmu for row in read(HOST))
 
 
 def entries(pmu: str) -> list[Entry]:
@@ -150,7 +152,7 @@ def _pfm3(pmu: str, row: Row) -> Entry:
         masks = selected_pmu(pmu)[row["name"]].unit_masks
         facts.append("unit masks " + ", ".join(f"{m.name} ({m.description})" for m in masks))
     return Entry(pmu, row["name"], row["name"], f"code {row['code']}, mask {row['umask']}", tuple(facts),
-                 row["description"])
+                 row["description"], _on_a_host(pmu, row["name"]))
 
 
 def _of_the_processor(pmu: str, row: Row) -> Entry:
@@ -158,7 +160,21 @@ def _of_the_processor(pmu: str, row: Row) -> Entry:
     event = selected_pmu(pmu)[row["name"]]
     counters = numbers(sum(1 << n for n in event.counters), "PMC")
     return Entry(pmu, row["name"], row["name"], f"code {event.code:#x} if forced", (f"{counters} if forced",),
-                 row["description"])
+                 row["description"], _on_a_host(pmu, row["name"]))
+
+
+def host_events() -> dict[str, list[tuple[str, str]]]:
+    """The events that stand for IA-64 events on a host, and PMU and name of these."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for row in read(HOST):
+        found.setdefault(row["perf_name"], []).append((row["pmu"], row["event"]))
+    return found
+
+
+def _on_a_host(pmu: str, event: str) -> tuple[tuple[str, str], ...]:
+    """What perfmon2's host back end counts for the event, where there is no Itanium; most have no counterpart."""
+    return tuple(("on a host", f"{row['perf_name']}: {row['note']}")
+                 for row in read(HOST) if (row["pmu"], row["event"]) == (pmu, event))
 
 
 def _kind(kind: str) -> list[str]:

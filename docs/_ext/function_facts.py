@@ -12,7 +12,8 @@ needs_init
 environment
     yes: it reads variables of the environment
 signals
-    yes: a signal handler may call it.  no: that is not promised
+    yes: a signal handler may call it.  no: that is not promised.  waits: it may, because signals wait until the call is
+    done, and no memory is taken.  running: so, but for what makes a context
 frees
     where a caller receives memory to free: a parameter, or a member of a structure; with "?": if it was NULL
 stays, lasts
@@ -50,7 +51,8 @@ _THREADS = {"any": "any, at any time", "reading": "any, once the library is init
             "alone": "one, with no other in the library", "locked": "any, at any time; calls wait for each other"}
 _READING_BEFORE = "any, while no other initialises the library"  # it needs no initialisation
 _ENVIRONMENT = "; no thread may change the environment meanwhile"
-_SIGNALS = {"yes": "allowed", "no": "not allowed"}
+_SIGNALS = {"yes": "allowed", "no": "not allowed", "waits": "allowed; other signals wait until the call is done",
+            "running": "allowed, but to make a context; other signals wait until the call is done"}
 _LASTS = {"unloading": "until that is unloaded", "exit": "until the process ends"}
 
 

@@ -36,7 +36,7 @@ ROWS = [(page.stem, row) for page in PAGES for row in rows(page)]
 
 def test_the_pages_have_rows() -> None:
     assert len(ROWS) > 100
-    assert {page for page, _ in ROWS} == {"pfm3", "pfm3_quirks", "pfm4", "pmc", "perfex"}
+    assert {page for page, _ in ROWS} == {"pfm3", "pfm3_quirks", "perfmon2", "pfm4", "pmc", "perfex"}
 
 
 class Named(NamedTuple):

@@ -36,14 +36,14 @@ def kinds(pattern: str) -> list[str]:
 
 
 CPUS = sorted({row["cpu"] for row in rows("perfex_events.csv")})
-PMUS = kinds(r"(?!pmc_|perfex_)(\w+)_events\.csv")
+PMUS = kinds(r"(?!pmc_|perfex_|ia64_host_)(\w+)_events\.csv")
 MACHINES = kinds(r"pmc_(\w+)_events\.csv")
 
 
 def test_every_table_is_tested() -> None:
     known = {f"{p}_events.csv" for p in PMUS} | {f"{p}_umasks.csv" for p in kinds(r"(\w+)_umasks\.csv")}
     known |= {f"pmc_{m}_events.csv" for m in MACHINES}
-    known |= {f"perfex_{t}.csv" for t in ("events", "costs", "perf", "valgrind")}
+    known |= {f"perfex_{t}.csv" for t in ("events", "costs", "perf", "valgrind")} | {"ia64_host_events.csv"}
     assert known == {path.name for path in TABLES.glob("*.csv")}
     assert len(PMUS) >= 4
     assert len(MACHINES) >= 5
@@ -145,6 +145,21 @@ def test_rows_of_the_generic_pmu(site: Path) -> None:
         assert text_of(row, term, definition) == row["description"]
         assert facts(term, definition) == ["PMC4 to PMC7 if forced"]
     assert len(page(site, "gen_ia64").select("dl.pfm-events > dt")) == len(table)
+
+
+@pytest.mark.parametrize("pmu", [p for p in PMUS if "kind" in rows(f"{p}_events.csv")[0]])
+def test_what_a_host_counts(site: Path, pmu: str) -> None:
+    """The events with a counterpart say which and how it differs; no other event has that line."""
+    mapped = {row["event"]: row for row in rows("ia64_host_events.csv") if row["pmu"] == pmu}
+    assert mapped
+    for row in rows(f"{pmu}_events.csv"):
+        _, definition = entry(site, pmu, f"{pmu}-{row['name']}")
+        said = [(line(dt), line(dt.find_next_sibling("dd"))) for dt in definition.select("dl.pfm-details > dt")]
+        host = mapped.pop(row["name"], None)
+        assert said == ([("on a host", f"{host['perf_name']}: {host['note']}")] if host else [])
+        if host and pmu != "gen_ia64":  # whose codes are the processor's
+            assert (int(host["code"], 0), int(host["umask"], 0)) == (int(row["code"], 0), int(row["umask"], 0))
+    assert mapped == {}
 
 
 UMASK_FACTS = {"DFL": "default", "NCOMBO": "alone in its group", "PEBS": "precise",

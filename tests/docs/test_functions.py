@@ -33,7 +33,7 @@ every_library = pytest.mark.parametrize("name", NAMES)
 ROWS = [row for name in NAMES for row in facts(name).values()]
 
 WORDS = {"threads": {"any", "reading", "alone", "locked"}, "needs_init": {"yes", "no"}, "environment": {"yes", "no"},
-         "signals": {"yes", "no"}, "lasts": {"", "unloading", "exit"}}
+         "signals": {"yes", "no", "waits", "running"}, "lasts": {"", "unloading", "exit"}}
 
 
 # ---- the table ----------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_lists_of_functions() -> None:
 SAFE = {"memchr", "memcmp", "memcpy", "memmove", "memset", "strchr", "strcmp", "strcpy", "strcspn", "strlen", "strnlen",
         "strpbrk", "strspn", "strstr", "__errno_location"}
 ALLOCATING = {"malloc", "calloc", "realloc", "strdup"}
-PARTS = {"pfm3": ["pfm3", "names", "ia64"], "pfm4": ["pfm4", "names", "ia64"], "pmc": ["pmc", "counting"],
+PARTS = {"pfm3": ["pfm3", "names", "ia64", "counting"], "pfm4": ["pfm4", "names", "ia64"], "pmc": ["pmc", "counting"],
          "perfex": ["perfex", "pfm4/CMakeFiles/pfm4_core.dir", "names", "ia64", "counting"]}
 
 
@@ -185,6 +185,10 @@ def contradictions(row: Facts, outside: set[str]) -> Iterator[str]:
     """What a function calls, and its row says otherwise."""
     if (row.signals == "yes") != (outside <= SAFE and row.threads != "alone"):
         yield "signals"
+    if row.signals in ("waits", "running") and "pthread_sigmask" not in outside:
+        yield "signals wait"
+    if row.signals == "waits" and ALLOCATING & outside:
+        yield "signals and memory"
     if (row.threads == "locked") != ("pthread_mutex_lock" in outside):
         yield "threads"
     if (row.environment == "yes") != bool({"secure_getenv", "getenv"} & outside):
@@ -218,8 +222,10 @@ def test_what_inline_functions_call(name: str, tmp_path: Path) -> None:
     titles = {title.rpartition(":")[2]: title for title in graph.defined}
     # pfm_start and pfm_stop, which some call, are the library's.
     own = {function for function in exported(library.path) if facts(name)[function].signals == "yes"}
+    waiting = {function for function in exported(library.path) if facts(name)[function].signals == "waits"}
     for function in api.inline_functions:
         outside = graph.outside(titles[function]) - own
+        outside |= {"pthread_sigmask"} if outside & waiting else set()
         assert list(contradictions(facts(name)[function], outside)) == [], function
 
 
@@ -242,6 +248,9 @@ int ask(int (*question)(void)) { return question(); }
     assert list(contradictions(row, graph.outside("length"))) == []
     assert list(contradictions(row, graph.outside("ask"))) == ["signals"]
     assert list(contradictions(row, graph.outside("no_such_function"))) == ["signals"]
+    waits = Facts("pfm3", "f", "any", "no", "yes", "waits", "", "", "", "not known", "x")
+    assert list(contradictions(waits, graph.outside("duplicate"))) == ["signals wait", "signals and memory"]
+    assert list(contradictions(waits, {"pthread_sigmask", "getenv"})) == []
 
 
 # ---- tests/c/functions_*.c ----------------------------------------------------------------

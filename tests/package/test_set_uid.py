@@ -45,7 +45,8 @@ def lines(program: Path, **changes: str) -> list[str]:
 @pytest.mark.parametrize(("library", "changes"), [
     (0, {"LIBPFM_FORCE_PMU": "2"}), (0, {"LIBPFM_IA64_CPUID3": "0x1f000000"}),
     (1, {"LIBPFM_FORCE_PMU": "glm"}), (1, {"LIBPFM_ENCODE_INACTIVE": "1", "LIBPFM_X86_CPUID": "6:92"}),
-    (2, {"PMC_MACHINE": "xscale"}), (3, {"T5_EVENT0": "99"}), (3, {"PERFEX_CPU": "x"}), (3, {"PERFEX_PERF_TABLE": "/dev/null"})])
+    (2, {"PMC_MACHINE": "xscale"}), (3, {"T5_EVENT0": "99"}), (3, {"PERFEX_CPU": "x"}), (3, {"PERFEX_PERF_TABLE": "/dev/null"}),
+    (4, {"LIBPFM_PERFMON": "model,rate=x"})])
 def test_only_the_owner_s_environment_counts(library: int, changes: dict[str, str], program: Path) -> None:
     unset = lines(program)[library]
     program.chmod(0o755)

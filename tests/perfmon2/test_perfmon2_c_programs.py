@@ -12,8 +12,8 @@ from native import PFM3, PFM3_MANUAL, build_program
 from pypfm.config import Library
 
 PROGRAMS = ["perfmon2_checks", "perfmon2_counting", "perfmon2_messages", "perfmon2_sets", "perfmon2_samples",
-            "perfmon2_perfmonctl"]
-WITH_OBJECTS = ["perfmon2_failing"]  # only CMake links these
+            "perfmon2_perfmonctl", "perfmon2_deviations"]
+WITH_OBJECTS = ["perfmon2_failing", "perfmon2_host", "perfmon2_raw"]  # only CMake links these
 every_program = pytest.mark.parametrize("program", PROGRAMS)
 
 

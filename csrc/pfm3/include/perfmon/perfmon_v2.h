@@ -317,7 +317,8 @@ extern int pfm_unload_context(int fd);
 /**
  * Make a context, version 3 of the call.
  *
- * With PFM_FL_SMPL_FMT three arguments follow, as those of pfm_create_context(): char \*name, void \*arg, size_t size.
+ * With PFM_FL_SMPL_FMT three arguments follow, with the types of those of pfm_create_context(): name, argument and size of
+ * the sampling format.
  *
  * :param flags: PFM_FL_..., PFM_ITA_FL_INSECURE; others are refused
  * :param sif: where the registers that there are are stored; may be NULL
