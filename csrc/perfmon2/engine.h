@@ -102,6 +102,7 @@ const struct machine *choice_machine(void);	/* NULL: there is none, or all is of
 
 void engine_enter(void);
 void engine_leave(void);
+bool engine_found_blocked(int signal);	/* by the thread that is inside, before */
 
 /* The context of a descriptor, its lock held and up to date; NULL: it is none's. */
 struct entry *entry_find(int fd);
@@ -192,6 +193,7 @@ void context_resume(struct entry *e);
 bool message_overflow(struct entry *e, unsigned int set, uint64_t pmds, const struct where *where);	/* false: it is full */
 void message_end(struct entry *e);
 void message_drain(struct entry *e);
+void message_owner(const struct entry *e, int fd);	/* a thread that has asked for the signal gets it */
 void message_make_long_queue(struct entry *e);	/* as perfmonctl() has it */
 
 /* ---- sample.c: the sampling format ------------------------------------------------------- */

@@ -75,8 +75,6 @@ set_state(struct entry *e, const void *argument)
 {
 	const int *state = argument;
 
-	if (*state == PFM_ST_START)
-		return context_start(e->context, NULL);
 	return *state == PFM_ST_STOP ? context_stop(e->context) : context_restart(e);
 }
 
@@ -85,6 +83,8 @@ pfm_set_state(int fd, int flags, int state)
 {
 	const bool is_known = state == PFM_ST_START || state == PFM_ST_STOP || state == PFM_ST_RESTART;
 
+	if (!flags && state == PFM_ST_START)
+		return pfm_start(fd, NULL);
 	return call_without(fd, flags || !is_known ? -EINVAL : 0, state == PFM_ST_RESTART ? NEEDS_NOTHING : NEEDS_STOPPED,
 			    set_state, &state);
 }
