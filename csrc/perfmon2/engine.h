@@ -61,6 +61,7 @@ struct context {
 	bool			is_self;	/* the thread has loaded it on itself */
 	int			cpu;		/* system-wide */
 	uint64_t		cpu_seen, fraction;	/* model with a rate: time of the thread that was counted; events over */
+	uint64_t		looked, children;	/* when that was; time of children that had ended when it was loaded */
 	uint64_t		random;		/* state of the random numbers */
 	size_t			buffer_size;	/* of the sampling buffer; 0: there is none */
 	uint16_t		active;		/* place of the set */
@@ -208,6 +209,7 @@ void sample_restart(struct entry *e);
 uint64_t model_clock(void);
 void model_begin(struct context *c);	/* it is loaded */
 void model_update(struct entry *e);	/* with a rate: count up to now */
+void model_ended(struct entry *e);	/* its thread is gone */
 
 /* helper.c: a thread that looks after contexts; it ends when nothing is loaded. */
 void helper_start(void);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -353,11 +354,41 @@ time_of(const struct context *c)
 	return c->is_system ? monotonic() : thread_time(c->tid);
 }
 
+/* Time of children that have ended and been waited for. */
+static uint64_t
+time_of_children(void)
+{
+	struct rusage used;
+
+	if (getrusage(RUSAGE_CHILDREN, &used) < 0)
+		return 0;
+	return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000 +
+	       (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000;
+}
+
 void
 model_begin(struct context *c)
 {
+	if (!choice()->rate)
+		return;
 	c->fraction = 0;
-	c->cpu_seen = choice()->rate ? time_of(c) : 0;
+	c->cpu_seen = time_of(c);
+	c->looked = monotonic();
+	c->children = time_of_children();
+}
+
+static void
+run_time(struct entry *e, uint64_t ns)
+{
+	struct context *c = e->context;
+
+	while (ns && c->state == LOADED && c->started) {
+		const uint64_t left = timer_runs(c) ? active_set(c)->remaining : ns, some = left < ns ? left : ns;
+
+		run_events(e, some);
+		run_timer(c, some);
+		ns -= some;
+	}
 }
 
 void
@@ -369,15 +400,30 @@ model_update(struct entry *e)
 	if (!choice()->rate || c->state == UNLOADED)
 		return;
 	now = time_of(c);
-	if (now <= c->cpu_seen)
+	if (now < c->cpu_seen)
 		return;
 	ns = now - c->cpu_seen;
 	c->cpu_seen = now;
-	while (ns && c->state == LOADED && c->started) {
-		const uint64_t left = timer_runs(c) ? active_set(c)->remaining : ns, some = left < ns ? left : ns;
+	c->looked = monotonic();
+	run_time(e, ns);
+}
 
-		run_events(e, some);
-		run_timer(c, some);
-		ns -= some;
-	}
+/*
+ * A thread that is gone has no account any more.  If the process has waited for it, the account of all children has what
+ * it did since it was looked at, which was no longer than that.
+ */
+void
+model_ended(struct entry *e)
+{
+	const struct context *c = e->context;
+	uint64_t all, since;
+
+	if (!choice()->rate || c->is_self || c->is_system)
+		return;
+	all = time_of_children();
+	since = monotonic() - c->looked;
+	if (all <= c->children + c->cpu_seen)
+		return;
+	all -= c->children + c->cpu_seen;
+	run_time(e, all < since ? all : since);
 }

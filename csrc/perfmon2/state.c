@@ -151,6 +151,7 @@ context_ended(struct entry *e)
 {
 	const bool tell = !e->context->is_self || e->context->is_ctl;
 
+	model_ended(e);
 	context_unload(e);
 	if (tell)
 		message_end(e);
