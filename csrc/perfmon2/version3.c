@@ -4,7 +4,6 @@
 #include "call.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -161,14 +160,15 @@ each_refused(struct context *c, void *element)
 	return -EINVAL;
 }
 
-/* A size in bytes as a number of elements; -1: it is none. */
+/* A size in bytes as a number of elements, -1: it is none.  Too many are E2BIG after the descriptor, however many. */
 static long
 elements(size_t sz, size_t size)
 {
-	return sz == 0 || sz % size || sz / size > INT_MAX ? -1 : (long)(sz / size);
+	if (sz == 0 || sz % size)
+		return -1;
+	return sz / size <= ARGUMENT_LIMIT ? (long)(sz / size) : ARGUMENT_LIMIT + 1;
 }
 
-/* A size that is a number of elements, but of too many, is E2BIG and not EINVAL, as the descriptor is looked at first. */
 static int
 vector(int fd, int refused, void *v, size_t sz, struct call_vector call)
 {
