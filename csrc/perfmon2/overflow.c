@@ -137,7 +137,7 @@ pfm_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
 
 	if (masks) {
 		mask(c);
-		set->switch_at_restart = switch_is_due;
+		set->switch_at_restart |= switch_is_due;	/* a mark that no restart has found stays */
 	} else if (switch_is_due) {
 		set_switch(c, set_next(c), false);
 	}
