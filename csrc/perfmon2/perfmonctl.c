@@ -215,7 +215,7 @@ check_target(struct context *c, pid_t target)
 	if (!is_self && thread_look(target, &found) < 0)
 		return -ESRCH;
 	if (!is_self && (!found.has_memory || thread_check(target, true) < 0))
-		return found.state == 'Z' ? -EBUSY : -EPERM;
+		return -EPERM;
 	if (is_self && c->flags & PFM_FL_NOTIFY_BLOCK)
 		return -EINVAL;
 	if (!is_self && !choice()->np && found.state != 't' && found.state != 'T')
