@@ -13,7 +13,7 @@ from pypfm.config import Library
 
 PROGRAMS = ["perfmon2_checks", "perfmon2_counting", "perfmon2_messages", "perfmon2_sets", "perfmon2_samples",
             "perfmon2_perfmonctl", "perfmon2_threads", "perfmon2_order", "perfmon2_switching", "perfmon2_fullness",
-            "perfmon2_overflow", "perfmon2_descriptor", "perfmon2_ctl_rules"]
+            "perfmon2_overflow", "perfmon2_descriptor", "perfmon2_ctl_rules", "perfmon2_tasks"]
 #: They pass addresses that are bad on purpose, which valgrind reports.
 BAD_ADDRESSES = {"perfmon2_checks", "perfmon2_perfmonctl", "perfmon2_order", "perfmon2_descriptor", "perfmon2_ctl_rules"}
 every_program = pytest.mark.parametrize("program", PROGRAMS)
