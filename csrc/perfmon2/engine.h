@@ -70,6 +70,7 @@ struct context {
 	pid_t			owner;		/* the process that has loaded it, and has its events */
 	uint64_t		time_seen;	/* of its thread or CPU: until then its timers have run */
 	uint64_t		fraction;	/* model with a rate: events over */
+	uint64_t		looked, children;	/* when that was; time of children that had ended when it was loaded */
 	uint64_t		random;		/* state of the random numbers */
 	size_t			buffer_size;	/* of the sampling buffer; 0: there is none */
 	uint16_t		active;		/* place of the set */
@@ -120,6 +121,7 @@ struct backend {
 	int		(*load)(struct entry *e);	/* its thread or CPU is known; it is UNLOADED still */
 	void		(*unload)(struct entry *e);	/* it is UNLOADED now */
 	void		(*update)(struct entry *e);
+	void		(*ended)(struct entry *e);	/* its thread is gone; NULL: nothing is left to count */
 	void		(*apply)(struct entry *e);
 	/* A PMC of a loaded context has got another value: can it be counted?  If not, it gets the old one back. */
 	int		(*take_pmc)(struct entry *e, struct set *set, unsigned int pmc);
@@ -141,6 +143,7 @@ engine_clock(void)
 
 void engine_enter(void);
 void engine_leave(void);
+bool engine_found_blocked(int signal);	/* by the thread that is inside, before */
 
 /* The context of a descriptor, its lock held and up to date; NULL: it is none's. */
 struct entry *entry_find(int fd);
@@ -234,6 +237,7 @@ void context_resume(struct entry *e);
 bool message_overflow(struct entry *e, unsigned int set, uint64_t pmds, const struct where *where);	/* false: it is full */
 void message_end(struct entry *e);
 int message_drain(struct entry *e);
+void message_owner(const struct entry *e, int fd);	/* a thread that has asked for the signal gets it */
 void message_make_long_queue(struct entry *e);	/* as perfmonctl() has it */
 
 /* ---- sample.c: the sampling format ------------------------------------------------------- */

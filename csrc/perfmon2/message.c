@@ -135,3 +135,26 @@ message_make_long_queue(struct entry *e)
 {
 	fcntl(e->writer, F_SETPIPE_SZ, (CTL_QUEUE_LENGTH + 1) * (int)sysconf(_SC_PAGESIZE));
 }
+
+/*
+ * F_SETOWN with the number of a thread sends signals to its process.  An overflow's interrupt finds the thread running, so
+ * that it gets the signal; here others run meanwhile, who would take it, and the thread blocks it in a call.  Of such an
+ * owner, which leads no process, F_GETOWN_EX says 0; that it is this thread is assumed.  The first thread is left as it
+ * is: a process may have another one wait for its signals.
+ */
+void
+message_owner(const struct entry *e, int fd)
+{
+	const struct context *c = e->context;
+	struct f_owner_ex owner;
+	int signal;
+
+	if (!c->is_self || c->tid == c->pid || fcntl(fd, F_GETOWN_EX, &owner) < 0 || owner.type != F_OWNER_PID ||
+	    (owner.pid != 0 && owner.pid != c->tid))
+		return;
+	signal = fcntl(fd, F_GETSIG);
+	if (signal < 0 || engine_found_blocked(signal ? signal : SIGIO))
+		return;
+	owner = (struct f_owner_ex){ F_OWNER_TID, c->tid };
+	fcntl(fd, F_SETOWN_EX, &owner);
+}

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -299,14 +300,44 @@ run_events(struct entry *e, uint64_t ns)
 		count -= step(e, &everything, count, &where);
 }
 
+/* Time of children that have ended and been waited for. */
+static uint64_t
+time_of_children(void)
+{
+	struct rusage used;
+
+	if (getrusage(RUSAGE_CHILDREN, &used) < 0)
+		return 0;
+	return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000 +
+	       (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000;
+}
+
 static int
 model_load(struct entry *e)
 {
 	struct context *c = e->context;
 
-	c->fraction = 0;
-	c->time_seen = choice()->rate ? timer_time(c) : 0;
+	if (choice()->rate) {
+		c->fraction = 0;
+		c->time_seen = timer_time(c);
+		c->looked = monotonic_time();
+		c->children = time_of_children();
+	}
 	return choice()->rate || (!c->is_system && !c->is_self) ? helper_start() : 0;
+}
+
+static void
+run_time(struct entry *e, uint64_t ns)
+{
+	struct context *c = e->context;
+
+	while (ns && c->state == LOADED && c->started) {
+		const uint64_t left = timer_runs(c) ? active_set(c)->remaining : ns, some = left < ns ? left : ns;
+
+		run_events(e, some);
+		timer_pass(c, some);
+		ns -= some;
+	}
 }
 
 static void
@@ -318,17 +349,32 @@ model_update(struct entry *e)
 	if (!choice()->rate || c->state == UNLOADED)
 		return;
 	now = timer_time(c);
-	if (now <= c->time_seen)
+	if (now < c->time_seen)
 		return;
 	ns = now - c->time_seen;
 	c->time_seen = now;
-	while (ns && c->state == LOADED && c->started) {
-		const uint64_t left = timer_runs(c) ? active_set(c)->remaining : ns, some = left < ns ? left : ns;
+	c->looked = monotonic_time();
+	run_time(e, ns);
+}
 
-		run_events(e, some);
-		timer_pass(c, some);
-		ns -= some;
-	}
+/*
+ * A thread that is gone has no account any more.  If the process has waited for it, the account of all children has what
+ * it did since it was looked at, which was no longer than that.
+ */
+static void
+model_ended(struct entry *e)
+{
+	const struct context *c = e->context;
+	uint64_t all, since;
+
+	if (!choice()->rate || c->is_self || c->is_system)
+		return;
+	all = time_of_children();
+	since = monotonic_time() - c->looked;
+	if (all <= c->children + c->time_seen)
+		return;
+	all -= c->children + c->time_seen;
+	run_time(e, all < since ? all : since);
 }
 
 static void
@@ -348,5 +394,5 @@ model_take_pmc(struct entry *e, struct set *set, unsigned int pmc)
 }
 
 const struct backend model_backend = {
-	"model", model_clock, model_load, model_nothing, model_update, model_nothing, model_take_pmc, NULL, NULL,
+	"model", model_clock, model_load, model_nothing, model_update, model_ended, model_nothing, model_take_pmc, NULL, NULL,
 };

@@ -100,17 +100,22 @@ ctl_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
 {
 	struct context *c = e->context;
 	struct set *set = active_set(c);
-	uint64_t resets = 0;
+	uint64_t resets = 0, stays = 0, waiting = 0;
 	bool masks = false;
 
 	note_overflow(set, wrapped);
 	for (unsigned int i = 0; i < PERFMON2_PMDS; i++) {
-		const uint64_t bit = wrapped & UINT64_C(1) << i;
+		const uint64_t bit = wrapped & UINT64_C(1) << i, all = bit | set->pmds[i].reset_pmds;
 
-		if (bit && (e->buffer ? sample_record(e, i, where) : (set->ovfl_notify & bit) != 0))
+		if (!bit)
+			continue;
+		if (e->buffer ? sample_record(e, i, where) : (set->ovfl_notify & bit) != 0) {
 			masks |= (set->ovfl_notify & bit) != 0;
-		else if (bit)
-			resets |= bit | set->pmds[i].reset_pmds;
+			stays |= bit;
+			waiting |= all;
+		} else {
+			resets |= all;
+		}
 	}
 	if (masks) {
 		mask(c);
@@ -119,6 +124,8 @@ ctl_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
 	} else {
 		set->pending_reset = resets;
 		reset_pmds(c, set, false);
+		set->pending_reset = waiting;	/* for a restart, until the next overflow */
+		set->ovfl_pmds = stays;
 	}
 }
 
@@ -137,7 +144,7 @@ pfm_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
 
 	if (masks) {
 		mask(c);
-		set->switch_at_restart = switch_is_due;
+		set->switch_at_restart |= switch_is_due;	/* a mark that no restart has found stays */
 	} else if (switch_is_due) {
 		set_switch(c, set_next(c), false);
 	}

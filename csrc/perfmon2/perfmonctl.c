@@ -230,7 +230,7 @@ check_target(struct context *c, pid_t target)
 	if (ret < 0)
 		return ret;
 	if (!is_self && (!found.has_memory || thread_check(target, true) < 0))
-		return found.state == 'Z' ? -EBUSY : -EPERM;
+		return -EPERM;
 	if (is_self && c->flags & PFM_FL_NOTIFY_BLOCK)
 		return -EINVAL;
 	if (!is_self && !choice()->np && found.state != 't' && found.state != 'T')
@@ -401,7 +401,7 @@ check_state(struct context *c, const struct command *command)
 }
 
 static int
-run(struct entry *e, const struct command *command, void *argument, int count)
+run(struct entry *e, int fd, const struct command *command, void *argument, int count)
 {
 	static uint64_t room[CTL_LIMIT / sizeof(uint64_t)];	/* the engine is entered by one */
 	const size_t size = command->count == NO_COUNT ? 0 : (size_t)count * command->size;
@@ -416,8 +416,12 @@ run(struct entry *e, const struct command *command, void *argument, int count)
 		if (ret < 0)	/* nothing is copied back */
 			return ret;
 	}
-	if (command->count == NO_COUNT)
-		return command->run(e, NULL);
+	if (command->count == NO_COUNT) {
+		ret = command->run(e, NULL);
+		if (command->number == PFM_START && ret == 0)
+			message_owner(e, fd);
+		return ret;
+	}
 	for (int i = 0; i < count && ret == 0; i++)
 		ret = command->run(e, (char *)room + (size_t)i * command->size);
 	if (command->flags & COPIES_BACK && copy_out(argument, room, size) < 0)
@@ -457,7 +461,7 @@ perfmonctl(int fd, int cmd, void *arg, int narg)
 	else if (!command || is_count_wrong(command, narg))
 		ret = -EINVAL;
 	else
-		ret = command->run ? run(e, command, arg, narg) : read_and_create(arg, narg);
+		ret = command->run ? run(e, fd, command, arg, narg) : read_and_create(arg, narg);
 	entry_release(e);
 	engine_leave();
 	return call_result(ret);

@@ -159,6 +159,8 @@ context_ended(struct entry *e)
 {
 	const bool tell = !e->context->is_self || e->context->is_ctl;
 
+	if (choice()->backend->ended)
+		choice()->backend->ended(e);
 	context_unload(e);
 	if (tell)
 		message_end(e);

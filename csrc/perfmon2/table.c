@@ -31,6 +31,12 @@ engine_leave(void)
 	guard_leave(&guard);
 }
 
+bool
+engine_found_blocked(int signal)
+{
+	return sigismember(&guard.signals, signal) == 1;
+}
+
 /* A child has the contexts, and neither the helper thread nor the events. */
 static void
 in_child(void)

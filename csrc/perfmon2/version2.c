@@ -114,6 +114,8 @@ pfm_start(int fd, pfarg_start_t *start)
 		ret = check_task(e->context, NEEDS_STOPPED);
 	if (ret == 0)
 		ret = context_start(e->context, start ? &set : NULL);
+	if (ret == 0)
+		message_owner(e, fd);
 	entry_release(e);
 	engine_leave();
 	return call_result(ret);

@@ -4,7 +4,6 @@
 #include "call.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -75,8 +74,6 @@ set_state(struct entry *e, const void *argument)
 {
 	const int *state = argument;
 
-	if (*state == PFM_ST_START)
-		return context_start(e->context, NULL);
 	return *state == PFM_ST_STOP ? context_stop(e->context) : context_restart(e);
 }
 
@@ -85,6 +82,8 @@ pfm_set_state(int fd, int flags, int state)
 {
 	const bool is_known = state == PFM_ST_START || state == PFM_ST_STOP || state == PFM_ST_RESTART;
 
+	if (!flags && state == PFM_ST_START)
+		return pfm_start(fd, NULL);
 	return call_without(fd, flags || !is_known ? -EINVAL : 0, state == PFM_ST_RESTART ? NEEDS_NOTHING : NEEDS_STOPPED,
 			    set_state, &state);
 }
@@ -161,14 +160,15 @@ each_refused(struct entry *e, void *element)
 	return -EINVAL;
 }
 
-/* A size in bytes as a number of elements; -1: it is none. */
+/* A size in bytes as a number of elements, -1: it is none.  Too many are E2BIG after the descriptor, however many. */
 static long
 elements(size_t sz, size_t size)
 {
-	return sz == 0 || sz % size || sz / size > INT_MAX ? -1 : (long)(sz / size);
+	if (sz == 0 || sz % size)
+		return -1;
+	return sz / size <= ARGUMENT_LIMIT ? (long)(sz / size) : ARGUMENT_LIMIT + 1;
 }
 
-/* A size that is a number of elements, but of too many, is E2BIG and not EINVAL, as the descriptor is looked at first. */
 static int
 vector(int fd, int refused, void *v, size_t sz, struct call_vector call)
 {
