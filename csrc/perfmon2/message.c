@@ -138,9 +138,9 @@ message_make_long_queue(struct entry *e)
 
 /*
  * F_SETOWN with the number of a thread sends signals to its process.  An overflow's interrupt finds the thread running, so
- * that it gets the signal; here others run meanwhile, who would take it, and the thread blocks it in a call.  Of such an
- * owner, which leads no process, F_GETOWN_EX says 0; that it is this thread is assumed.  The first thread is left as it
- * is: a process may have another one wait for its signals.
+ * that it gets the signal; here others run meanwhile, who would take it, and the thread blocks it in a call.  So the thread
+ * becomes the owner, but if it has blocked the signal, which another one may wait for.  Of a thread that is not its
+ * process's first F_GETOWN_EX says 0: that it is this one is assumed.
  */
 void
 message_owner(const struct entry *e, int fd)
@@ -149,8 +149,9 @@ message_owner(const struct entry *e, int fd)
 	struct f_owner_ex owner;
 	int signal;
 
-	if (!c->is_self || c->tid == c->pid || fcntl(fd, F_GETOWN_EX, &owner) < 0 || owner.type != F_OWNER_PID ||
-	    (owner.pid != 0 && owner.pid != c->tid))
+	if (!c->is_self || fcntl(fd, F_GETOWN_EX, &owner) < 0 || owner.type != F_OWNER_PID)
+		return;
+	if (owner.pid != c->tid && (owner.pid != 0 || c->tid == c->pid))
 		return;
 	signal = fcntl(fd, F_GETSIG);
 	if (signal < 0 || engine_found_blocked(signal ? signal : SIGIO))

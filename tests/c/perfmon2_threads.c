@@ -1,5 +1,5 @@
 /*
- * Several threads: each has a context of its own, and the signal of an overflow goes to the thread that has asked for it.
+ * Several threads, the first one too: each has a context of its own, and the signal of an overflow goes to the thread that has asked for it.
  */
 #include "perfmon2_check.h"
 
@@ -42,6 +42,7 @@ worker(void *version)
 	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-10, .reg_long_reset = (uint64_t)-10,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 
+	handled = 0;
 	own_fd = counting(0, 0, 0);
 	CHECK_EQ(pfm_write_pmds(own_fd, &pmd, 1), 0);
 	CHECK_EQ(fcntl(own_fd, F_SETOWN, self_id()), 0);
@@ -77,6 +78,7 @@ a_context_per_thread(int version)
 	CHECK_EQ(pthread_create(&waiting, NULL, idle, NULL), 0);
 	for (int i = 0; i < WORKERS; i++)
 		CHECK_EQ(pthread_create(&threads[i], NULL, worker, &version), 0);
+	worker(&version);
 	for (int i = 0; i < WORKERS; i++)
 		pthread_join(threads[i], NULL);
 	CHECK_EQ(write(done[1], "", 1), 1);

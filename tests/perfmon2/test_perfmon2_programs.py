@@ -200,7 +200,9 @@ def attached(program: Path, target: subprocess.Popen[str], *arguments: str, opti
     """Run the program on a process, which gets a line when the program says that it is attached; what it prints."""
     with subprocess.Popen([str(program), str(target.pid), *arguments], env=environment("", options), text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        assert running.stdout and running.stderr and target.stdin
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert target.stdin is not None
         first = running.stdout.readline()
         if first:
             target.stdin.write("\n")
