@@ -6,19 +6,21 @@ interface keep the C return code.
 
 from __future__ import annotations
 
+from errno import errorcode
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
-    "AssignmentError", "BenchError", "CodeRangeError", "ConformError", "CounterBusyError", "CounterClosedError",
-    "CounterError", "CounterEventError", "CounterNumberError", "CounterRunningError", "CountingError", "CoverageError",
-    "DataRangeError", "DecodeError", "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError",
-    "IncompatibleEventsError", "InvalidArgumentError", "InvalidRequestError", "InvalidTypeError", "InvalidValueError",
-    "LibraryError", "LibraryFunctionError", "NotConfiguredError", "NotSupportedError", "Pfm3Error",
-    "Pfm3EventNotFoundError", "Pfm4Error", "Pfm4EventNotFoundError", "Pfm4PromiseError", "Pfm4ValueError", "PfmError",
-    "PromiseError", "RequestTooLargeError", "ThresholdError", "UnitMaskError", "UnknownEventError", "UnknownKeyError",
+    "AssignmentError", "BenchError", "CodeRangeError", "ConformError", "ContextClosedError", "ContextError",
+    "CounterBusyError", "CounterClosedError", "CounterError", "CounterEventError", "CounterNumberError",
+    "CounterRunningError", "CountingError", "CoverageError", "DataRangeError", "DecodeError", "EventNotFoundError",
+    "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError", "InvalidArgumentError",
+    "InvalidRequestError", "InvalidTypeError", "InvalidValueError", "LibraryError", "LibraryFunctionError",
+    "NotConfiguredError", "NotSupportedError", "Pfm3Error", "Pfm3EventNotFoundError", "Pfm4Error",
+    "Pfm4EventNotFoundError", "Pfm4PromiseError", "Pfm4ValueError", "PfmError", "PromiseError",
+    "RequestTooLargeError", "ThresholdError", "UnitMaskError", "UnknownEventError", "UnknownKeyError",
     "UnknownMachineError",
 ]
 
@@ -171,6 +173,27 @@ class CounterError(CountingError):
 
     :ivar errno: what pmc_control(2) says
     """
+
+
+class ContextError(CountingError):
+    """A call of perfmon2 that is refused; the message says what to do.
+
+    :ivar errno: why
+    :ivar name: of that number: ENOSYS, EBUSY ...
+    :ivar call: C function that refuses it; empty: none was called
+    """
+
+    def __init__(self, code: int, message: str, call: str = "") -> None:
+        super().__init__(code, message)
+        self.name = errorcode.get(code, str(code))
+        self.call = call
+
+    def __reduce__(self) -> tuple[type[ContextError], tuple[int, str, str]]:
+        return type(self), (self.errno or 0, str(self), self.call)
+
+
+class ContextClosedError(ContextError):
+    """EBADF: the context is closed, or its descriptor."""
 
 
 class NotConfiguredError(CounterError):

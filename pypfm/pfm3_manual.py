@@ -50,14 +50,15 @@ _ENTRIES: dict[int, Any] = {
     PFM_DFL_SMPL_VERSION: pfm_dfl_smpl_entry_t, PFM_DEFAULT_SMPL_VERSION: pfm_default_smpl_entry_t}
 
 
-def smpl_entries(buffer: object, num_values: Mapping[int, int] | int, size: int | None = None) -> list[SmplEntry[Any]]:
+def smpl_entries(buffer: object, num_values: Mapping[int, int] | Mapping[tuple[int, int], int] | int,
+                 size: int | None = None) -> list[SmplEntry[Any]]:
     """The entries of a sampling buffer, as they are now, each with the values that follow it.
 
     As many as the header says, but nothing is read past the end of the memory.
 
     :param buffer: what pfm_mmap() returns; or bytes, or what else has the buffer interface
     :param num_values: how many values follow an entry: the number of bits in smpl_pmds of the counter that
-        overflowed.  By number of the counter, or one number for all
+        overflowed.  By number of the counter, or by (set, counter), or one number for all
     :param size: bytes of the memory; needed of a pointer
     :raises TypeError: an argument of another type
     :raises ValueError: the memory has no header of a format, or is MAP_FAILED; an entry of another counter

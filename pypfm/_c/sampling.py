@@ -18,6 +18,7 @@ from pypfm._c.mirror import CData, Struct, refused
 __all__ = ["ENTRY", "HEADER", "HEADER_SIZE", "SmplEntry", "entries", "memory", "places", "values"]
 
 E = TypeVar("E", bound=Struct)
+Counts = Mapping[Any, int] | int  # by counter, or by set and counter
 _ffi = FFI()
 
 #: The header of the default format begins with: entries, where the next goes, how often it was full, bytes.
@@ -27,6 +28,7 @@ _VERSION = Format("=40xI")
 #: An entry of the default format: thread, counter, reserved, last reset value, address, time, CPU, set, process.
 ENTRY = Format("=IHHQQQHHI")
 # The counter in an entry, by version of the format; the rest has the same size.
+_SET = Format("=34xH")
 _COUNTERS = {0x10000: Format("=4xH"), 0x20000: Format("=7xB")}
 
 
@@ -72,7 +74,7 @@ def memory(buffer: Any, size: int | None, wanted: str) -> memoryview:
     return view[:size]
 
 
-def places(view: memoryview, num_values: Mapping[int, int] | int, begin: int = HEADER_SIZE,
+def places(view: memoryview, num_values: Counts, begin: int = HEADER_SIZE,
            version: int = 0x10000) -> Iterator[tuple[int, int]]:
     """Where entries begin, and how many values each has; as far as the header says and the memory goes.
 
@@ -84,11 +86,13 @@ def places(view: memoryview, num_values: Mapping[int, int] | int, begin: int = H
     while begin + ENTRY.size <= end:
         count = num_values
         if not isinstance(count, int):
+            of_set = _SET.unpack_from(view, begin)[0]
             number = counter.unpack_from(view, begin)[0]
-            if number not in count:
-                raise ValueError(f"the entry at offset {begin:#x} is of PMD{number}, of which num_values does not say"
-                                 " how many values follow")
-            count = count[number]
+            found = count.get((of_set, number), count.get(number))
+            if found is None:
+                raise ValueError(f"the entry at offset {begin:#x} is of PMD{number} in set {of_set}: num_values does"
+                                 " not say how many values follow")
+            count = found
         size = ENTRY.size + 8 * count
         if begin + size > end:
             return
@@ -96,7 +100,7 @@ def places(view: memoryview, num_values: Mapping[int, int] | int, begin: int = H
         begin += size
 
 
-def entries(types: Mapping[int, type[E]], buffer: object, num_values: Mapping[int, int] | int,
+def entries(types: Mapping[int, type[E]], buffer: object, num_values: Counts,
             size: int | None = None) -> list[SmplEntry[E]]:
     """The entries of a buffer.
 
@@ -119,7 +123,7 @@ def values(view: memoryview, at: int, count: int) -> tuple[int, ...]:
     return Format(f"={count}Q").unpack_from(view, at + ENTRY.size)
 
 
-def _checked(num_values: Mapping[int, int] | int, wanted: str) -> Mapping[int, int] | int:
+def _checked(num_values: Counts, wanted: str) -> Counts:
     """How many values entries have, once it is known that it is a number of registers."""
     given = num_values.values() if isinstance(num_values, Mapping) else [num_values]
     for count in given:
