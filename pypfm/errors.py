@@ -6,7 +6,7 @@ interface keep the C return code.
 
 from __future__ import annotations
 
-from errno import errorcode
+import errno
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,6 +55,12 @@ def named(file: object) -> str:
 def in_hex(value: int) -> str:
     """A number in a message, in hexadecimal and not longer than a line."""
     return short(hex(value))
+
+
+def errno_name(code: int) -> str:
+    """The name of an errno value, of two the one that manual pages use."""
+    names = {errno.EDEADLK: "EDEADLK", errno.ENOTSUP: "ENOTSUP"}
+    return names.get(code) or errno.errorcode.get(code, str(code))
 
 
 def listed(names: Iterable[object]) -> str:
@@ -185,7 +191,7 @@ class ContextError(CountingError):
 
     def __init__(self, code: int, message: str, call: str = "") -> None:
         super().__init__(code, message)
-        self.name = errorcode.get(code, str(code))
+        self.name = errno_name(code)
         self.call = call
 
     def __reduce__(self) -> tuple[type[ContextError], tuple[int, str, str]]:

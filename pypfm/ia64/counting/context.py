@@ -5,16 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pypfm.common.arguments import expect_flag, expect_int, expect_number, expect_type
 from pypfm.common.frozen import FrozenMap
-from pypfm.errors import ContextClosedError, ContextError, InvalidTypeError, InvalidValueError, UnknownKeyError, shown
+from pypfm.errors import ContextError, InvalidTypeError, InvalidValueError, UnknownKeyError, shown
 from pypfm.ia64.counting import registers
-from pypfm.ia64.counting.calls import call, ffi, on_cpu
+from pypfm.ia64.counting.calls import call, error, ffi, on_cpu
 from pypfm.ia64.counting.counts import Count
 from pypfm.ia64.counting.messages import Descriptor, Message, expect_signal
 from pypfm.ia64.counting.model import Model
@@ -24,7 +25,7 @@ from pypfm.ia64.pmu import Pmu
 from pypfm.levels import Plm
 
 if TYPE_CHECKING:
-    from collections.abc import ItemsView, Iterator, Sequence, ValuesView
+    from collections.abc import Callable, ItemsView, Iterator, Sequence, ValuesView
     from types import TracebackType
     from typing import NoReturn
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Context"]
 
+T = TypeVar("T")
 _TOP = 1 << 64
 _SMALLEST_BUFFER = 512  # bytes; more than the largest entry needs, with the header
 
@@ -42,13 +44,13 @@ class _Reading(NamedTuple):
 
     :ivar pmds: value and last reset value, by set and register
     :ivar sets: runs and nanoseconds, by set
-    :ivar entries: of the buffer, which were not taken yet
+    :ivar stands: whether the counters stand still since an overflow
     :ivar lost: overflows that found no place in the buffer
     """
 
     pmds: Mapping[tuple[int, int], tuple[int, int]]
     sets: Sequence[tuple[int, int]]
-    entries: Sequence[Entry]
+    stands: bool
     lost: int
 
 
@@ -140,9 +142,9 @@ class Context(Mapping[str, Count]):
     def _reset_state(self) -> None:
         self._thread: int | None = None  # on which it is loaded, or for which
         self._running = False
-        self._stands = False  # since an overflow
-        self._stops = 0  # how often it did
-        self._messages: deque[Message] = deque()
+        self._stops = 0  # how often an overflow has stopped the counters until they were restarted
+        self._full, self._lost = 0, 0  # how often the buffer was found full until then; of that, without a place
+        self._messages: deque[Message] = deque()  # taken from the descriptor
         self._entries: deque[Entry] = deque()  # taken out of the buffer before it began anew
         self._before: dict[tuple[int, int], int] = {}  # events of overflows whose counters were reset since, by counter
         self._last: _Reading | ContextError | None = None
@@ -197,7 +199,7 @@ class Context(Mapping[str, Count]):
         :raises ContextClosedError: it is closed
         """
         if self.closed:
-            raise ContextClosedError(errno.EBADF, f"{self._about}: it is closed; make another Context")
+            raise error("", errno.EBADF, self._about, "it is closed; make another Context")
         return self._descriptor.fd
 
     # ---- counting -------------------------------------------------------------------------
@@ -219,7 +221,7 @@ class Context(Mapping[str, Count]):
         :raises ContextError: it was not started, or by another thread
         """
         if self._thread is None:
-            raise ContextError(errno.EINVAL, f"{self._about}: it was not started", "pfm_stop")
+            raise error("", errno.EINVAL, self._about, "it was not started")
         self._call("pfm_stop")
         self._running = False
 
@@ -236,15 +238,32 @@ class Context(Mapping[str, Count]):
         """Call C on the context."""
         fd = self._own_fd()
         with on_cpu(self._cpu, self._about):
-            call(name, self._about, fd, *args, elsewhere=self._why_not_here())
+            self._again_after_thread(lambda: call(name, self._about, fd, *args, elsewhere=self._why_not_here()))
+
+    def _again_after_thread(self, do: Callable[[], T]) -> T:
+        """Call C; once more, if the thread that was counted was about to end.
+
+        Python has joined a thread a moment before the system has.
+        """
+        try:
+            return do()
+        except ContextError as refused:
+            if refused.errno != errno.ESRCH or self._thread in {t.native_id for t in threading.enumerate()}:
+                raise
+            end = time.monotonic() + 1
+            while os.path.exists(f"/proc/self/task/{self._thread}"):
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.001)
+        return do()
 
     def _own_fd(self) -> int:
         fd = self.fileno()
         if self._descriptor.pid != os.getpid():
-            raise ContextError(errno.ENXIO, f"{self._about}: it is the parent process's; make another Context here")
+            raise error("", errno.ENXIO, self._about, "it is the parent process's; make another Context here")
         if not self._descriptor.is_ours():
-            raise ContextClosedError(errno.EBADF,
-                f"{self._about}: its descriptor {fd} was closed, or is another file; leave that to close()")
+            raise error("", errno.EBADF, self._about,
+                        f"its descriptor {fd} was closed, or is another file; leave that to close()")
         return fd
 
     def _why_not_here(self) -> str:
@@ -318,14 +337,20 @@ class Context(Mapping[str, Count]):
         if self._last is not None:
             return self._last
         fd = self._own_fd()
-        overflows = self._buffer.overflows if self._buffer else 0  # before the message of the last one is looked for
-        self._take_messages()
         with on_cpu(self._cpu, self._about):
-            pmds = registers.read(fd, self._sets, self._about, self._why_not_here())
+            pmds = self._again_after_thread(lambda: registers.read(fd, self._sets, self._about, self._why_not_here()))
             sets = registers.info(fd, self._sets, self._about)
-        entries = [*self._entries, *(self._buffer.rest() if self._buffer else ())]
-        # The overflow that fills the buffer has its place there.
-        return _Reading(pmds, sets, entries, max(overflows - self._stops - self._stands, 0))
+        full = self._newly_full()
+        return _Reading(pmds, sets, bool(full) or self._has_wrapped(pmds), self._lost + max(full - 1, 0))
+
+    def _newly_full(self) -> int:
+        """How often the buffer was found full since the last restart; the first time, the overflow found its place."""
+        return self._buffer.overflows - self._full if self._buffer else 0
+
+    def _has_wrapped(self, pmds: Mapping[tuple[int, int], tuple[int, int]]) -> bool:
+        """Whether a counter has overflowed that notifies."""
+        return self._notify and any(value < start for of_set in self._sets for member in of_set.members if member.period
+                                    for value, start in [pmds[of_set.number, member.counter]])
 
     def _count(self, label: str, sets: Sequence[EventSet], reading: _Reading) -> Count:
         """The count of an event over sets."""
@@ -341,7 +366,7 @@ class Context(Mapping[str, Count]):
         elif len({s.number for s, _ in having}) < len(sets):
             notes.append("for a part of the time")
             estimate = value * total / ns if ns else None
-        if self._stands:
+        if reading.stands:
             notes.append("the counters stand since an overflow")
         elif self._stops:
             notes.append(f"the counters stood {self._stops} times, from an overflow to its restart")
@@ -358,7 +383,8 @@ class Context(Mapping[str, Count]):
         since = value - start if value >= start else value  # wrapped: what came before is counted with the overflow
         before = self._before.get(key, 0)
         if self._buffer is not None:
-            return before + since + sum(e.events for e in reading.entries if (e.set, e.counter) == key)
+            entries = (*self._entries, *self._buffer.rest())
+            return before + since + sum(e.events for e in entries if (e.set, e.counter) == key)
         runs = reading.sets[of_set.number][0]
         if of_set.switching.overflows and runs:
             return member.period * (runs if value < start else runs - 1) + since
@@ -369,10 +395,7 @@ class Context(Mapping[str, Count]):
     def _take_messages(self) -> None:
         """Have the messages that wait."""
         while (data := self._descriptor.read(self._about)) is not None:
-            message = Message.read(data, self._sets)
-            self._messages.append(message)
-            if message.kind == "overflow":
-                self._stands = True
+            self._messages.append(Message.read(data, self._sets))
 
     def wait(self, timeout: float | None = None) -> Message | None:
         """The next message, once there is one: the counters have stopped, or the thread that was counted has ended.
@@ -386,8 +409,8 @@ class Context(Mapping[str, Count]):
         self._take_messages()
         if not self._messages and seconds != 0:
             if seconds is None and self._cpu is None and self._thread == threading.get_native_id():
-                raise ContextError(errno.EDEADLK, f"{self._about}: it counts the thread that waits, and there is no"
-                                   " message; give a timeout, 0 to look only")
+                raise error("", errno.EDEADLK, self._about,
+                            "it counts the thread that waits, and there is no message; give a timeout, 0 to look only")
             self._descriptor.wait(seconds)
             self._take_messages()
         return self._messages.popleft() if self._messages else None
@@ -397,28 +420,24 @@ class Context(Mapping[str, Count]):
 
         :raises ContextError: EBUSY, no overflow has stopped them
         """
-        self._own_fd()
-        self._take_messages()
-        kept = []
-        before = dict(self._before)
-        if self._buffer is not None:
-            kept = self._buffer.rest()
-        elif self._stands:
+        fd = self._own_fd()
+        self._take_messages()  # the queue is short, and a full one would stop the counters for good
+        kept = self._buffer.rest() if self._buffer else []
+        before, full = dict(self._before), self._newly_full()
+        if self._notify:
             with on_cpu(self._cpu, self._about):
-                pmds = registers.read(self.fileno(), self._sets, self._about, self._why_not_here())
-            for of_set in self._sets:
-                for member in of_set.members:
-                    value, start = pmds[of_set.number, member.counter]
-                    if member.period and value < start:
-                        key = of_set.number, member.counter
-                        before[key] = before.get(key, 0) + (value - start) % _TOP
+                pmds = registers.read(fd, self._sets, self._about, self._why_not_here())
+            for of_set, member in ((s, m) for s in self._sets for m in s.members):
+                value, start = pmds[of_set.number, member.counter]
+                if member.period and value < start:
+                    key = of_set.number, member.counter
+                    before[key] = before.get(key, 0) + (value - start) % _TOP
         self._call("pfm_restart")
-        self._before = before
+        self._before, self._stops = before, self._stops + 1
+        self._full, self._lost = self._full + full, self._lost + max(full - 1, 0)
         self._entries.extend(kept)
         if self._buffer is not None:
             self._buffer.begin_anew()
-        if self._stands:
-            self._stands, self._stops = False, self._stops + 1
 
     @property
     def samples(self) -> Iterator[Sample]:
@@ -440,10 +459,12 @@ class Context(Mapping[str, Count]):
             key = entry.set, entry.counter
             self._before[key] = self._before.get(key, 0) + entry.events
             yield self._kinds.sample(entry)
-        if not self.closed and self._descriptor.pid == os.getpid():
-            self._take_messages()
-            if self._stands:
+        if not self.closed and self._descriptor.pid == os.getpid() and self._newly_full():
+            try:
                 self.restart()
+            except ContextError as refused:
+                if refused.errno != errno.EBUSY:  # the thread has ended
+                    raise
 
     # ---- the end --------------------------------------------------------------------------
 
@@ -470,20 +491,20 @@ class Context(Mapping[str, Count]):
             reading = self._read()
             if self._thread is not None:
                 self._call("pfm_unload_context")
-        except ContextError as error:
-            return ContextClosedError(errno.EBADF, f"{self._about}: closed, and it could not be read then ({error})")
+        except ContextError as refused:
+            return error("", errno.EBADF, self._about, f"closed, and it could not be read then ({refused})")
         return reading
 
     def _stop_if_alive(self) -> None:
         try:
             self.stop()
-        except ContextError as error:
-            if error.errno != errno.EINVAL:  # the thread has ended, and what it counted can be read
+        except ContextError as refused:
+            if refused.errno != errno.EINVAL:  # the thread has ended, and what it counted can be read
                 raise
 
     def __enter__(self) -> Context:
         if self._running:
-            raise ContextError(errno.EBUSY, f"{self._about}: it runs already; ``with`` starts it")
+            raise error("", errno.EBUSY, self._about, "it runs already; ``with`` starts it")
         try:
             self.start()
         except BaseException:
@@ -491,6 +512,6 @@ class Context(Mapping[str, Count]):
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+    def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None,
                  traceback: TracebackType | None) -> None:
         self.close()
