@@ -1,14 +1,18 @@
 """libpfm 3 for the IA-64 processors, as in C.
 
 Everything in ``perfmon/pfmlib.h``, ``perfmon/pfmlib_itanium.h``, ``perfmon/pfmlib_itanium2.h``,
-``perfmon/pfmlib_montecito.h`` and ``perfmon/pfmlib_gen_ia64.h`` is here under its C name:
+``perfmon/pfmlib_montecito.h`` and ``perfmon/pfmlib_gen_ia64.h``, and in ``perfmon/perfmon.h`` and the headers of
+its sampling formats and of its model, is here under its C name:
 
 * functions take the C arguments and return the C return code;
 * structure types are callables: ``inp = pfmlib_input_param_t()`` gives a zeroed
   structure, to be passed where C takes its address;
 * ``byref(inp.pfp_events[0], "event")`` is ``&inp.pfp_events[0].event``, and
   ``c_uint()`` a variable of which C takes the address; ``.value`` reads it;
-* constants are ints; ``ffi`` and ``lib`` are the raw cffi objects.
+* ``pfarg_pmd_t.array(4)`` is an array of zeroed structures, and
+  ``pfarg_msg_t.from_buffer_copy(os.read(fd, 64))`` the structure that some bytes are;
+* ``smpl_entries(pfm_mmap(...), ...)`` are the entries of a sampling buffer with their values;
+* constants are ints; ``ffi`` and ``lib`` are the raw cffi objects, and ``ffi.errno`` is errno.
 
 The C code is part of the extension module ``pypfm._c.pfm3``: no other libpfm in the
 process takes its place.  The library has one global state, as in C; the functions

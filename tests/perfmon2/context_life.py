@@ -183,10 +183,9 @@ def a_child_leaves_the_context_alone() -> None:
         if not child:
             status = 1
             try:
-                for call in (c.counts, c.start, c.stop, c.restart, c.wait):
+                for call in (c.counts, c.start, c.stop, c.restart, c.wait, lambda: list(c.samples)):
                     with pytest.raises(ContextError, match=r"parent process's|not started"):
                         call()
-                assert len(list(c.samples)) == 2
                 c.close()
                 c.close()
                 with Context(Itanium2(), PAIR) as own:

@@ -17,9 +17,10 @@ from pypfm.errors import ContextError, InvalidTypeError, InvalidValueError, Unkn
 from pypfm.ia64.counting import registers
 from pypfm.ia64.counting.calls import call, error, ffi, on_cpu
 from pypfm.ia64.counting.counts import Count
-from pypfm.ia64.counting.messages import Descriptor, Message, expect_signal
+from pypfm.ia64.counting.messages import Descriptor, Message, expect_signal, read_message
 from pypfm.ia64.counting.model import Model
-from pypfm.ia64.counting.samples import Buffer, Entry, Kinds, Sample
+from pypfm.ia64.counting.overflows import Overflows
+from pypfm.ia64.counting.samples import Buffer, Kinds, Sample
 from pypfm.ia64.counting.sets import event_sets, known_label
 from pypfm.ia64.pmu import Pmu
 from pypfm.levels import Plm
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import NoReturn
 
-    from pypfm.ia64.counting.sets import EventLike, EventSet, Member
+    from pypfm.ia64.counting.sets import EventSet
     from pypfm.ia64.request import Request
 
 __all__ = ["Context"]
@@ -102,7 +103,8 @@ class Context(Mapping[str, Count]):
     """
 
     def __init__(self, pmu: Pmu,
-                 events: Sequence[EventLike] | Sequence[Sequence[EventLike] | Request] | Request, *,
+                 events: (Sequence[str | Event | EventRequest] | Sequence[Sequence[str | Event | EventRequest] | Request]
+                          | Request), *,
                  plm: int | str = Plm.PLM3, period: int | Mapping[str, int] | None = None, random_mask: int = 0,
                  buffer_size: int = 1 << 16, notify: bool = False, signal: int | None = None,
                  timeout: float | Sequence[float] | None = None, overflows: int | Sequence[int] | None = None,
@@ -131,7 +133,9 @@ class Context(Mapping[str, Count]):
             self._descriptor = Descriptor(fd, self._cpu)
             self._forget = weakref.finalize(self, self._descriptor.close)
             registers.write(fd, self._sets, notify=self._notify or bool(size), random_mask=mask)
-            self._buffer = Buffer(fd, size, self._kinds.num_values, self._about) if size else None
+            buffer = Buffer(fd, size, self._kinds.num_values, self._about) if size else None
+            self._has_buffer = buffer is not None
+            self._overflows = Overflows(self._sets, buffer, notify=self._notify)
         except BaseException:
             if hasattr(self, "_forget"):
                 self._forget()
@@ -142,11 +146,7 @@ class Context(Mapping[str, Count]):
     def _reset_state(self) -> None:
         self._thread: int | None = None  # on which it is loaded, or for which
         self._running = False
-        self._stops = 0  # how often an overflow has stopped the counters until they were restarted
-        self._full, self._lost = 0, 0  # how often the buffer was found full until then; of that, without a place
         self._messages: deque[Message] = deque()  # taken from the descriptor
-        self._entries: deque[Entry] = deque()  # taken out of the buffer before it began anew
-        self._before: dict[tuple[int, int], int] = {}  # events of overflows whose counters were reset since, by counter
         self._last: _Reading | ContextError | None = None
 
     def _wanted_buffer(self, size: int) -> int:
@@ -336,26 +336,22 @@ class Context(Mapping[str, Count]):
             raise self._last.with_traceback(None)
         if self._last is not None:
             return self._last
+        pmds = self._read_pmds()
+        with on_cpu(self._cpu, self._about):
+            sets = registers.info(self._descriptor.fd, self._sets, self._about)
+        return _Reading(pmds, sets, self._overflows.stand(pmds), self._overflows.lost())
+
+    def _read_pmds(self) -> Mapping[tuple[int, int], tuple[int, int]]:
         fd = self._own_fd()
         with on_cpu(self._cpu, self._about):
-            pmds = self._again_after_thread(lambda: registers.read(fd, self._sets, self._about, self._why_not_here()))
-            sets = registers.info(fd, self._sets, self._about)
-        full = self._newly_full()
-        return _Reading(pmds, sets, bool(full) or self._has_wrapped(pmds), self._lost + max(full - 1, 0))
-
-    def _newly_full(self) -> int:
-        """How often the buffer was found full since the last restart; the first time, the overflow found its place."""
-        return self._buffer.overflows - self._full if self._buffer else 0
-
-    def _has_wrapped(self, pmds: Mapping[tuple[int, int], tuple[int, int]]) -> bool:
-        """Whether a counter has overflowed that notifies."""
-        return self._notify and any(value < start for of_set in self._sets for member in of_set.members if member.period
-                                    for value, start in [pmds[of_set.number, member.counter]])
+            return self._again_after_thread(
+                lambda: registers.read(fd, self._sets, self._about, self._why_not_here()))
 
     def _count(self, label: str, sets: Sequence[EventSet], reading: _Reading) -> Count:
         """The count of an event over sets."""
         having = [(s, m) for s in sets for m in s.members if m.label == label]
-        value = sum(self._events(s, m, reading) for s, m in having)
+        value = sum(self._overflows.events(s, m, *reading.pmds[s.number, m.counter], reading.sets[s.number][0])
+                    for s, m in having)
         ns = sum(reading.sets[s.number][1] for s, _ in having)
         total = sum(reading.sets[s.number][1] for s in sets)
         notes, estimate = [], None
@@ -367,35 +363,19 @@ class Context(Mapping[str, Count]):
             notes.append("for a part of the time")
             estimate = value * total / ns if ns else None
         if reading.stands:
-            notes.append("the counters stand since an overflow")
-        elif self._stops:
-            notes.append(f"the counters stood {self._stops} times, from an overflow to its restart")
+            notes.append("stopped by an overflow, and not restarted")
+        elif stops := self._overflows.stops:
+            notes.append(f"stopped by {stops} overflow{'s'[:stops - 1]} until the restart")
         if reading.lost and any(m.period for _, m in having):
             notes.append(f"{reading.lost} overflows found no place in the buffer")
         return Count(value, "; ".join(notes), ns / 1e9, estimate)
-
-    def _events(self, of_set: EventSet, member: Member, reading: _Reading) -> int:
-        """How often an event has happened: since its last overflow, and before."""
-        key = of_set.number, member.counter
-        value, start = reading.pmds[key]
-        if not member.period:
-            return value
-        since = value - start if value >= start else value  # wrapped: what came before is counted with the overflow
-        before = self._before.get(key, 0)
-        if self._buffer is not None:
-            entries = (*self._entries, *self._buffer.rest())
-            return before + since + sum(e.events for e in entries if (e.set, e.counter) == key)
-        runs = reading.sets[of_set.number][0]
-        if of_set.switching.overflows and runs:
-            return member.period * (runs if value < start else runs - 1) + since
-        return before + (value - start) % _TOP
 
     # ---- overflows ------------------------------------------------------------------------
 
     def _take_messages(self) -> None:
         """Have the messages that wait."""
         while (data := self._descriptor.read(self._about)) is not None:
-            self._messages.append(Message.read(data, self._sets))
+            self._messages.append(read_message(data, self._sets))
 
     def wait(self, timeout: float | None = None) -> Message | None:
         """The next message, once there is one: the counters have stopped, or the thread that was counted has ended.
@@ -420,24 +400,9 @@ class Context(Mapping[str, Count]):
 
         :raises ContextError: EBUSY, no overflow has stopped them
         """
-        fd = self._own_fd()
+        self._own_fd()
         self._take_messages()  # the queue is short, and a full one would stop the counters for good
-        kept = self._buffer.rest() if self._buffer else []
-        before, full = dict(self._before), self._newly_full()
-        if self._notify:
-            with on_cpu(self._cpu, self._about):
-                pmds = registers.read(fd, self._sets, self._about, self._why_not_here())
-            for of_set, member in ((s, m) for s in self._sets for m in s.members):
-                value, start = pmds[of_set.number, member.counter]
-                if member.period and value < start:
-                    key = of_set.number, member.counter
-                    before[key] = before.get(key, 0) + (value - start) % _TOP
-        self._call("pfm_restart")
-        self._before, self._stops = before, self._stops + 1
-        self._full, self._lost = self._full + full, self._lost + max(full - 1, 0)
-        self._entries.extend(kept)
-        if self._buffer is not None:
-            self._buffer.begin_anew()
+        self._overflows.restart(lambda: self._call("pfm_restart"), self._read_pmds)
 
     @property
     def samples(self) -> Iterator[Sample]:
@@ -447,24 +412,17 @@ class Context(Mapping[str, Count]):
 
         :raises InvalidValueError: nothing is sampled, as there is no period
         """
-        if self._buffer is None:
+        if not self._has_buffer:
             raise InvalidValueError("nothing is sampled: make the Context with a period, and without notify")
-        return self._sampled(self._buffer)
+        return self._sampled()
 
-    def _sampled(self, buffer: Buffer) -> Iterator[Sample]:
-        while True:
-            entry = self._entries.popleft() if self._entries else buffer.next()
-            if entry is None:
-                break
-            key = entry.set, entry.counter
-            self._before[key] = self._before.get(key, 0) + entry.events
+    def _sampled(self) -> Iterator[Sample]:
+        if not self.closed:
+            self._own_fd()
+        while (entry := self._overflows.take()) is not None:
             yield self._kinds.sample(entry)
-        if not self.closed and self._descriptor.pid == os.getpid() and self._newly_full():
-            try:
-                self.restart()
-            except ContextError as refused:
-                if refused.errno != errno.EBUSY:  # the thread has ended
-                    raise
+        if not self.closed:
+            self._overflows.restart_if_full(self.restart)
 
     # ---- the end --------------------------------------------------------------------------
 
@@ -477,8 +435,7 @@ class Context(Mapping[str, Count]):
             return
         try:
             self._last = self._final()
-            if self._buffer is not None:
-                self._buffer.detach()
+            self._overflows.detach()
         finally:
             self._forget()
             self._running = False

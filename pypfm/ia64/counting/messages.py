@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pypfm.ia64.counting.sets import EventSet
 
-__all__ = ["Descriptor", "Message"]
+__all__ = ["Descriptor", "Message", "expect_signal", "read_message"]
 
 _SIZE = 64
 _F_SETSIG, _F_SETOWN_EX, _F_OWNER_TID = 10, 15, 0  # of Linux; Python's fcntl has not all of them
@@ -50,18 +50,18 @@ class Message(Value):
     tid: int = 0
     cpu: int = field(default=0, metadata=said(minimum=0))
 
-    @classmethod
-    def read(cls, data: bytes, sets: Sequence[EventSet]) -> Message:
-        """The message of a pfarg_msg_t."""
-        message: Any = ffi.new("pfarg_msg_t *")
-        ffi.memmove(message, data, len(data))
-        if message.type != lib.PFM_MSG_OVFL:
-            return cls("end")
-        m = message.pfm_ovfl_msg
-        names = [member.label for one in sets if one.number == m.msg_active_set for member in one.members
-                 if m.msg_ovfl_pmds[member.counter // 64] >> member.counter % 64 & 1]
-        # The kernel has exchanged the names of the two, and so has the library.
-        return cls("overflow", tuple(names), int(m.msg_active_set), int(m.msg_ovfl_ip), int(m.msg_ovfl_tid),
+
+def read_message(data: bytes, sets: Sequence[EventSet]) -> Message:
+    """The message of a pfarg_msg_t."""
+    message: Any = ffi.new("pfarg_msg_t *")
+    ffi.memmove(message, data, len(data))
+    if message.type != lib.PFM_MSG_OVFL:
+        return Message("end")
+    m = message.pfm_ovfl_msg
+    names = [member.label for one in sets if one.number == m.msg_active_set for member in one.members
+             if m.msg_ovfl_pmds[member.counter // 64] >> member.counter % 64 & 1]
+    # The kernel has exchanged the names of the two, and so has the library.
+    return Message("overflow", tuple(names), int(m.msg_active_set), int(m.msg_ovfl_ip), int(m.msg_ovfl_tid),
                    int(m.msg_ovfl_pid), int(m.msg_ovfl_cpu))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pypfm._c import sampling
 from pypfm.common.frozen import FrozenMap, lazy
@@ -15,6 +15,8 @@ from pypfm.ia64.counting.calls import error, ffi, lib
 from pypfm.ia64.encoding import Encoding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pypfm.ia64.counting.sets import EventSet, Member
     from pypfm.ia64.decode import Decoded, EarSample, TraceEntry
 
@@ -127,11 +129,14 @@ def _unmap(size: int, pointer: Any) -> None:
 
 
 class Buffer:
-    """The mapped sampling buffer.  Nothing keeps a part of it from one call to the next: it may be unmapped then.
+    """The mapped sampling buffer; the memory goes when the last one who looks at it has looked.
 
+    :cvar FIRST: where the first entry is
     :param fd: of the context
     :param num_values: how many values an entry has, by set and counter
     """
+
+    FIRST: ClassVar[int] = sampling.HEADER_SIZE
 
     def __init__(self, fd: int, size: int, num_values: Mapping[tuple[int, int], int], about: str) -> None:
         self._num_values = num_values
@@ -140,40 +145,23 @@ class Buffer:
         if int(ffi.cast("intptr_t", pointer)) == -1:
             code, ffi.errno = ffi.errno, before
             raise error("pfm_mmap", code, about)
-        # The memory goes when the last one who looks at it has looked.
         mapped: Any = ffi.gc(pointer, partial(_unmap, size))
         self._view = memoryview(ffi.buffer(mapped, size)).cast("B")
-        self.position = sampling.HEADER_SIZE
 
     @property
     def overflows(self) -> int:
         """How often the buffer was found full."""
         return int(sampling.HEADER.unpack_from(self._view)[2])
 
-    def next(self) -> Entry | None:
-        """The next entry; None: there is none yet."""
+    def entries(self, position: int) -> Iterator[tuple[Entry, int]]:
+        """The entries from a place on, each with the place after it."""
         view = self._view
-        place = next(sampling.places(view, self._num_values, self.position), None)
-        if place is None:
-            return None
-        found = self._entry(view, *place)
-        self.position = place[0] + sampling.ENTRY.size + 8 * place[1]
-        return found
-
-    def rest(self) -> list[Entry]:
-        """The entries that were not taken yet; they are not taken by this."""
-        view = self._view
-        return [self._entry(view, *place) for place in sampling.places(view, self._num_values, self.position)]
-
-    def begin_anew(self) -> None:
-        """Go back to the first place, where the next entry goes after a restart."""
-        self.position = sampling.HEADER_SIZE
+        for at, count in sampling.places(view, self._num_values, position):
+            tid, counter, _, last, ip, time, cpu, number, pid = sampling.ENTRY.unpack_from(view, at)
+            values = sampling.values(view, at, count)
+            yield (Entry(tid, counter, last, ip, time, cpu, number, pid, values),
+                   at + sampling.ENTRY.size + 8 * count)
 
     def detach(self) -> None:
         """Keep what is there, without the memory."""
         self._view = memoryview(bytes(self._view))
-
-    @staticmethod
-    def _entry(view: memoryview, at: int, count: int) -> Entry:
-        tid, counter, _, last, ip, time, cpu, number, pid = sampling.ENTRY.unpack_from(view, at)
-        return Entry(tid, counter, last, ip, time, cpu, number, pid, sampling.values(view, at, count))

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from pypfm.ia64.encoding import Encoding
     from pypfm.ia64.pmu import Pmu
 
-__all__ = ["EventLike", "EventSet", "Member", "Switching", "event_sets", "known_label"]
+__all__ = ["EventSet", "Member", "Switching", "event_sets", "known_label"]
 
-EventLike = str | Event | EventRequest
 
 _LEVELS = "k12u"
 _IBR0, _DBR0 = 256, 264  # debug registers are PMCs, too
