@@ -306,11 +306,12 @@ def a_handler_that_raises() -> None:
 def a_thread_that_waits_for_another() -> None:
     """It restarts, takes the samples and is told the end; it cannot read while the other one counts."""
     c = Context(Itanium2(), PAIR, period=10, buffer_size=SMALL)
-    go, stopped = threading.Event(), threading.Event()
+    done, go, stopped = threading.Event(), threading.Event(), threading.Event()
 
     def work() -> None:
         c.start()
         c.model.advance("CPU_CYCLES", 1000)
+        done.set()
         go.wait(10)
         c.model.advance("CPU_CYCLES", 15)
         c.stop()
@@ -319,6 +320,7 @@ def a_thread_that_waits_for_another() -> None:
     thread = threading.Thread(target=work)
     thread.start()
     assert c.wait(10).kind == "overflow"
+    done.wait(10)  # the rest of the call is not counted
     full = c["CPU_CYCLES"]  # it stands: then others may read
     assert len(list(c.samples)) * 10 == full
     with pytest.raises(ContextError, match=r"ESRCH.*only it can"):

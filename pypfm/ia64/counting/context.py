@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from pypfm.ia64.counting.sets import EventSet
-    from pypfm.ia64.request import Request
+    from pypfm.ia64.events import Event
+    from pypfm.ia64.request import EventRequest, Request
 
 __all__ = ["Context"]
 
@@ -103,7 +104,7 @@ class Context(Mapping[str, Count]):
     """
 
     def __init__(self, pmu: Pmu,
-                 events: (Sequence[str | Event | EventRequest] | Sequence[Sequence[str | Event | EventRequest] | Request]
+                 events: (Sequence[str | Event | EventRequest | Sequence[str | Event | EventRequest] | Request]
                           | Request), *,
                  plm: int | str = Plm.PLM3, period: int | Mapping[str, int] | None = None, random_mask: int = 0,
                  buffer_size: int = 1 << 16, notify: bool = False, signal: int | None = None,
