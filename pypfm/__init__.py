@@ -2,6 +2,7 @@
 
 * `pypfm.pfm3`: libpfm 3 as in C, for the IA-64 processors;
 * `Itanium`, `Itanium2`, `Montecito`, `GenericIA64`: these as Python objects;
+* `Context`: counting and sampling with them;
 * `pypfm.pfm4`: libpfm 4 as in C, for Intel Goldmont and the Linux generic events;
 * `Goldmont`, `Perf`: these as Python objects;
 * `pypfm.pmc`: NetBSD's pmc interface as in C;
@@ -28,7 +29,8 @@ _MODULES = {
         "decode",
     ),
     "errors": (
-        "AssignmentError", "BenchError", "CodeRangeError", "ConformError", "CounterBusyError",
+        "AssignmentError", "BenchError", "CodeRangeError", "ConformError", "ContextClosedError",
+        "ContextError", "CounterBusyError",
         "CounterClosedError", "CounterError", "CounterEventError", "CounterNumberError", "CounterRunningError",
         "CountingError", "CoverageError", "DataRangeError", "DecodeError", "EventNotFoundError",
         "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError", "InvalidArgumentError",
@@ -39,9 +41,10 @@ _MODULES = {
         "ThresholdError", "UnitMaskError", "UnknownEventError", "UnknownKeyError", "UnknownMachineError",
     ),
     "ia64": (
-        "AddressRange", "Btb", "CoveredRange", "DataRegister", "DebugRegister", "Ear", "EarMode", "Encoding",
-        "Etb", "Event", "EventRequest", "GenericIA64", "IpEar", "Ism", "Itanium", "Itanium2", "ItaniumBtb",
-        "Montecito", "OpcodeMatch", "Pmu", "RangeCover", "Ranges", "Register", "Request", "UnitMask", "pmu_of",
+        "AddressRange", "Btb", "Context", "Count", "CoveredRange", "DataRegister", "DebugRegister", "Ear", "EarMode",
+        "Encoding", "Etb", "Event", "EventRequest", "GenericIA64", "IpEar", "Ism", "Itanium", "Itanium2", "ItaniumBtb",
+        "Message", "Montecito", "OpcodeMatch", "Pmu", "RangeCover", "Ranges", "Register", "Request", "Sample",
+        "UnitMask", "pmu_of",
     ),
     "ia64.decode": (
         "Decoded",

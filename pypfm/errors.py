@@ -6,19 +6,21 @@ interface keep the C return code.
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
-    "AssignmentError", "BenchError", "CodeRangeError", "ConformError", "CounterBusyError", "CounterClosedError",
-    "CounterError", "CounterEventError", "CounterNumberError", "CounterRunningError", "CountingError", "CoverageError",
-    "DataRangeError", "DecodeError", "EventNotFoundError", "EventSetError", "FeatureError", "FieldWidthError",
-    "IncompatibleEventsError", "InvalidArgumentError", "InvalidRequestError", "InvalidTypeError", "InvalidValueError",
-    "LibraryError", "LibraryFunctionError", "NotConfiguredError", "NotSupportedError", "Pfm3Error",
-    "Pfm3EventNotFoundError", "Pfm4Error", "Pfm4EventNotFoundError", "Pfm4PromiseError", "Pfm4ValueError", "PfmError",
-    "PromiseError", "RequestTooLargeError", "ThresholdError", "UnitMaskError", "UnknownEventError", "UnknownKeyError",
+    "AssignmentError", "BenchError", "CodeRangeError", "ConformError", "ContextClosedError", "ContextError",
+    "CounterBusyError", "CounterClosedError", "CounterError", "CounterEventError", "CounterNumberError",
+    "CounterRunningError", "CountingError", "CoverageError", "DataRangeError", "DecodeError", "EventNotFoundError",
+    "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError", "InvalidArgumentError",
+    "InvalidRequestError", "InvalidTypeError", "InvalidValueError", "LibraryError", "LibraryFunctionError",
+    "NotConfiguredError", "NotSupportedError", "Pfm3Error", "Pfm3EventNotFoundError", "Pfm4Error",
+    "Pfm4EventNotFoundError", "Pfm4PromiseError", "Pfm4ValueError", "PfmError", "PromiseError",
+    "RequestTooLargeError", "ThresholdError", "UnitMaskError", "UnknownEventError", "UnknownKeyError",
     "UnknownMachineError",
 ]
 
@@ -53,6 +55,12 @@ def named(file: object) -> str:
 def in_hex(value: int) -> str:
     """A number in a message, in hexadecimal and not longer than a line."""
     return short(hex(value))
+
+
+def errno_name(code: int) -> str:
+    """The name of an errno value, of two the one that manual pages use."""
+    names = {errno.EDEADLK: "EDEADLK", errno.ENOTSUP: "ENOTSUP"}
+    return names.get(code) or errno.errorcode.get(code, str(code))
 
 
 def listed(names: Iterable[object]) -> str:
@@ -171,6 +179,27 @@ class CounterError(CountingError):
 
     :ivar errno: what pmc_control(2) says
     """
+
+
+class ContextError(CountingError):
+    """A call of perfmon2 that is refused; the message says what to do.
+
+    :ivar errno: why
+    :ivar name: of that number: ENOSYS, EBUSY ...
+    :ivar call: C function that refuses it; empty: none was called
+    """
+
+    def __init__(self, code: int, message: str, call: str = "") -> None:
+        super().__init__(code, message)
+        self.name = errno_name(code)
+        self.call = call
+
+    def __reduce__(self) -> tuple[type[ContextError], tuple[int, str, str]]:
+        return type(self), (self.errno or 0, str(self), self.call)
+
+
+class ContextClosedError(ContextError):
+    """EBADF: the context is closed, or its descriptor."""
 
 
 class NotConfiguredError(CounterError):

@@ -1,19 +1,27 @@
 """libpfm 3 for the IA-64 processors, as in C.
 
 Everything in ``perfmon/pfmlib.h``, ``perfmon/pfmlib_itanium.h``, ``perfmon/pfmlib_itanium2.h``,
-``perfmon/pfmlib_montecito.h`` and ``perfmon/pfmlib_gen_ia64.h`` is here under its C name:
+``perfmon/pfmlib_montecito.h`` and ``perfmon/pfmlib_gen_ia64.h``, and in ``perfmon/perfmon.h`` and the headers of
+its sampling formats and of its model, is here under its C name:
 
 * functions take the C arguments and return the C return code;
 * structure types are callables: ``inp = pfmlib_input_param_t()`` gives a zeroed
   structure, to be passed where C takes its address;
 * ``byref(inp.pfp_events[0], "event")`` is ``&inp.pfp_events[0].event``, and
   ``c_uint()`` a variable of which C takes the address; ``.value`` reads it;
-* constants are ints; ``ffi`` and ``lib`` are the raw cffi objects.
+* ``pfarg_pmd_t.array(4)`` is an array of zeroed structures, and
+  ``pfarg_msg_t.from_buffer_copy(os.read(fd, 64))`` the structure that some bytes are;
+* ``smpl_entries(pfm_mmap(...), ...)`` are the entries of a sampling buffer with their values;
+* constants are ints; ``ffi`` and ``lib`` are the raw cffi objects, and ``ffi.errno`` is errno.
 
 The C code is part of the extension module ``pypfm._c.pfm3``: no other libpfm in the
 process takes its place.  The library has one global state, as in C; the functions
 that use it are for one thread at a time.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from pypfm._c.mirror import (
     byref,
@@ -27,9 +35,39 @@ from pypfm._c.mirror import (
 )
 from pypfm._c.pfm3 import ffi, lib
 from pypfm._c.pfm3_api import *  # noqa: F403 - all that the headers declare
+from pypfm._c.pfm3_api import (
+    PFM_DEFAULT_SMPL_VERSION,
+    PFM_DFL_SMPL_VERSION,
+    pfm_default_smpl_entry_t,
+    pfm_dfl_smpl_entry_t,
+)
 from pypfm._c.pfm3_api import __all__ as _generated
+from pypfm._c.sampling import SmplEntry, entries
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
     *_generated, "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",
-    "create_string_buffer", "ffi", "lib",
+    "create_string_buffer", "ffi", "lib", "smpl_entries",
 ]
+
+_ENTRIES: dict[int, Any] = {
+    PFM_DFL_SMPL_VERSION: pfm_dfl_smpl_entry_t, PFM_DEFAULT_SMPL_VERSION: pfm_default_smpl_entry_t}
+
+
+def smpl_entries(buffer: object, num_values: Mapping[int, int] | Mapping[tuple[int, int], int] | int,
+                 size: int | None = None) -> list[SmplEntry[Any]]:
+    """The entries of a sampling buffer, as they are now, each with the values that follow it.
+
+    As many as the header says, but nothing is read past the end of the memory.
+
+    :param buffer: what pfm_mmap() returns; or bytes, or what else has the buffer interface
+    :param num_values: how many values follow an entry: the number of bits in smpl_pmds of the counter that
+        overflowed.  By number of the counter, or by (set, counter), or one number for all
+    :param size: bytes of the memory; needed of a pointer
+    :raises TypeError: an argument of another type
+    :raises ValueError: the memory has no header of a format, or is MAP_FAILED; an entry of another counter
+    :return: the entries, which are copies
+    """
+    return entries(_ENTRIES, buffer, num_values, size)

@@ -13,6 +13,10 @@ All else is the same, register values included.  The types are other types than 
 of `pypfm.pfm3`, and their library has a global state of its own.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from pypfm._c.mirror import (
     byref,
     c_char_p,
@@ -25,9 +29,39 @@ from pypfm._c.mirror import (
 )
 from pypfm._c.pfm3_manual import ffi, lib
 from pypfm._c.pfm3_manual_api import *  # noqa: F403 - all that the headers declare
+from pypfm._c.pfm3_manual_api import (
+    PFM_DEFAULT_SMPL_VERSION,
+    PFM_DFL_SMPL_VERSION,
+    pfm_default_smpl_entry_t,
+    pfm_dfl_smpl_entry_t,
+)
 from pypfm._c.pfm3_manual_api import __all__ as _generated
+from pypfm._c.sampling import SmplEntry, entries
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
     *_generated, "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",
-    "create_string_buffer", "ffi", "lib",
+    "create_string_buffer", "ffi", "lib", "smpl_entries",
 ]
+
+_ENTRIES: dict[int, Any] = {
+    PFM_DFL_SMPL_VERSION: pfm_dfl_smpl_entry_t, PFM_DEFAULT_SMPL_VERSION: pfm_default_smpl_entry_t}
+
+
+def smpl_entries(buffer: object, num_values: Mapping[int, int] | Mapping[tuple[int, int], int] | int,
+                 size: int | None = None) -> list[SmplEntry[Any]]:
+    """The entries of a sampling buffer, as they are now, each with the values that follow it.
+
+    As many as the header says, but nothing is read past the end of the memory.
+
+    :param buffer: what pfm_mmap() returns; or bytes, or what else has the buffer interface
+    :param num_values: how many values follow an entry: the number of bits in smpl_pmds of the counter that
+        overflowed.  By number of the counter, or by (set, counter), or one number for all
+    :param size: bytes of the memory; needed of a pointer
+    :raises TypeError: an argument of another type
+    :raises ValueError: the memory has no header of a format, or is MAP_FAILED; an entry of another counter
+    :return: the entries, which are copies
+    """
+    return entries(_ENTRIES, buffer, num_values, size)

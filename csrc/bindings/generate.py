@@ -16,12 +16,14 @@ not check their values.
 from __future__ import annotations
 
 import argparse
+import ast
 import copy
 import keyword
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import cffi
 from cffi import commontypes
@@ -283,7 +285,7 @@ CELLS = {"int": "c_int", "unsigned int": "c_uint", "long": "c_long", "unsigned l
 
 
 def is_variadic(node: c_ast.Decl) -> bool:
-    """Whether a function takes more arguments than are declared: the extension has it, the mirror does not.
+    """Whether a function takes more arguments than are declared: the mirror has it if it is written by hand.
 
     Python has no types to convert them by, and C would read what was not passed.
     """
@@ -292,7 +294,7 @@ def is_variadic(node: c_ast.Decl) -> bool:
 
 def parameters(node: c_ast.Decl, types: Types) -> list[tuple[str, str]]:
     """Name and C type of each parameter, as pypfm._c.mirror.Calls takes them."""
-    params = [p for p in (node.type.args.params if node.type.args else []) if p.name]
+    params = [p for p in (node.type.args.params if node.type.args else []) if getattr(p, "name", None)]
     found = []
     for i, p in enumerate(params):
         if types.parameter(p.type) == "_m.Buffer":
@@ -327,12 +329,39 @@ def converted(name: str, ctype: str, types: Types) -> str:
     return f"{converter(ctype)}({name})"
 
 
-def emit_function(symbol: Symbol, types: Types, by_hand: dict[str, str]) -> str:
+class Further(NamedTuple):
+    """What a function written by hand says of the arguments that are not declared in C.
+
+    :ivar signature: as in Python, with a comma before each
+    :ivar names: likewise
+    :ivar text: of the documentation
+    """
+
+    signature: str = ""
+    names: str = ""
+    text: str = ""
+
+
+def further(name: str, hand: str, declared: int) -> Further:
+    """The parameters that the function of a class Hand has after those of C."""
+    functions = [node for node in ast.walk(ast.parse(hand)) if isinstance(node, ast.FunctionDef)]
+    function = next(node for node in functions if node.name == name)
+    args = function.args.args[1 + declared:]
+    defaults = function.args.defaults[-len(args):]
+    types = [re.sub(r"\b(CData|Cell|String|Struct)\b", r"_m.\1", ast.unparse(arg.annotation)) for arg in args]
+    return Further(
+        "".join(f", {arg.arg}: {kind} = {ast.unparse(default)}"
+                for arg, kind, default in zip(args, types, defaults, strict=True)),
+        "".join(f", {arg.arg}" for arg in args),
+        "".join(line + "\n" for line in re.findall(r"^:param .*", ast.get_docstring(function) or "", flags=re.M)))
+
+
+def emit_function(symbol: Symbol, types: Types, by_hand: dict[str, str], hand: str) -> str:
     """The Python function: C's, with converted arguments; Calls says which argument is wrong, if one is."""
     name, node = symbol.name, symbol.node
     params = parameters(node, types)
     given = node.type.args.params if node.type.args else []
-    kinds = [types.parameter(p.type) for p in given if p.name]
+    kinds = [types.parameter(p.type) for p in given if getattr(p, "name", None)]
     kinds = ["_m.String" if ctype == "const char *" else kind for kind, (_, ctype) in zip(kinds, params, strict=True)]
     signature = ", ".join(f"{p}: {kind}" for (p, _), kind in zip(params, kinds, strict=True))
     names = ", ".join(p for p, _ in params)
@@ -355,11 +384,16 @@ def emit_function(symbol: Symbol, types: Types, by_hand: dict[str, str]) -> str:
         if stored := [p for p, ctype in params if ctype == "char **"]:  # strings that the caller frees
             lines[1] = f"    ret = _{name}({args})"
             lines += [f"_m.take({p}, lib.free)" for p in stored] + ["return ret"]
+    text = symbol.text
+    if is_variadic(node):
+        more = further(name, hand, len(params))
+        signature, lines = signature + more.signature, [f"return {by_hand[name]}{names}{more.names})"]
+        text = re.sub(r"^(?=:return:)", lambda _: more.text, text, flags=re.M)
     body = textwrap.indent("\n".join(lines), "    ")
     if result == "None":
         body = body.replace("return ", "")
     found = f"_{name} = lib.{name}  # looked up once: it is a tenth of a short call\n\n" if f"_{name}(" in body else ""
-    return f"{found}def {name}({signature}) -> {result}:\n{docstring(symbol.text, '    ')}{body}\n"
+    return f"{found}def {name}({signature}) -> {result}:\n{docstring(text, '    ')}{body}\n"
 
 
 def emit_macro(name: str) -> str:
@@ -400,9 +434,9 @@ def emit_mirror(args: argparse.Namespace, unit: Unit, constants: list[str], macr
     types = Types(unit, unit.symbols)
     classes: list[str] = []
     scalars = {s.name: s for s in unit.symbols if s.name in types.scalars}
-    called = [s for s in unit.symbols if s.role == "func" and not is_variadic(s.node)]
     hand = args.hand.read_text() if args.hand else ""
     by_hand = hand_functions(hand)
+    called = [s for s in unit.symbols if s.role == "func" and (s.name in by_hand or not is_variadic(s.node))]
     for symbol in unit.symbols:
         if symbol.name in types.aliases:
             classes.append(f"{symbol.name} = {types.aliases[symbol.name]}\n")
@@ -426,7 +460,7 @@ def emit_mirror(args: argparse.Namespace, unit: Unit, constants: list[str], macr
         *classes,
         emit_calls(params | {n: [("value", "long")] for n in macros}),
         import_hand(args.hand, hand) if set(by_hand) & set(params) else "",
-        *(emit_function(s, types, by_hand) for s in called),
+        *(emit_function(s, types, by_hand, hand) for s in called),
         *(emit_macro(n) for n in macros),
         emit_exported(called),
         emit_declared(types.structs),

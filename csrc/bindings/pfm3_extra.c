@@ -2,9 +2,19 @@
  * format and its one string argument, or NULL. */
 extern "Python" int pypfm_pfm3_print(const char *format, const char *argument);
 pfm_err_t pypfm_pfm3_list(void);
+/* Calls of perfmon2 for a PMU, whatever PMU is selected: the Pythonic layer has several side by side.  sampling: the
+ * argument of the default format, or NULL. */
+int pypfm_perfmon2_create(int pmu, unsigned int flags, const void *sampling);
+int pypfm_perfmon2_advance(int pmu, unsigned int es, unsigned int umask, unsigned int plm, unsigned long long count);
+int pypfm_perfmon2_advance_task(int pmu, int tid, unsigned int event, unsigned int plm, unsigned long long count);
+int pypfm_perfmon2_time(int pmu, int tid, unsigned long long ns);
+int pypfm_perfmon2_set_ip(int pmu, unsigned long long ip);
+int pypfm_perfmon2_set_pmd(int pmu, unsigned int pmd, unsigned long long value);
+int pypfm_unmap(void *addr, unsigned long len);
 /* ---- code ---- */
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static int pypfm_pfm3_print(const char *format, const char *argument);
 
@@ -27,4 +37,68 @@ static pfm_err_t
 pypfm_pfm3_list(void)
 {
 	return pfm_list_supported_pmus(pypfm_pfm3_vprint);
+}
+
+/* ret, once the PMU is the selected one again. */
+static int
+pypfm_perfmon2_used(int ret)
+{
+	pfm3_use_pmu(PFMLIB_NO_PMU);
+	return ret;
+}
+
+static int
+pypfm_perfmon2_create(int pmu, unsigned int flags, const void *sampling)
+{
+	char name[] = PFM_DFL_SMPL_NAME;
+	pfarg_ctx_t context = { .ctx_flags = flags };
+	pfm_dfl_smpl_arg_t argument = { 0 };
+
+	if (sampling)
+		memcpy(&argument, sampling, sizeof(argument));
+	pfm3_use_pmu(pmu);
+	return pypfm_perfmon2_used(
+		pfm_create_context(&context, sampling ? name : NULL, sampling ? &argument : NULL, sizeof(argument)));
+}
+
+static int
+pypfm_perfmon2_advance(int pmu, unsigned int es, unsigned int umask, unsigned int plm, unsigned long long count)
+{
+	pfm3_use_pmu(pmu);
+	return pypfm_perfmon2_used(pfm_model_advance_code(es, umask, plm, count));
+}
+
+static int
+pypfm_perfmon2_advance_task(int pmu, int tid, unsigned int event, unsigned int plm, unsigned long long count)
+{
+	pfm3_use_pmu(pmu);
+	return pypfm_perfmon2_used(pfm_model_advance_task(tid, event, plm, count));
+}
+
+/* tid 0: of the calling thread. */
+static int
+pypfm_perfmon2_time(int pmu, int tid, unsigned long long ns)
+{
+	pfm3_use_pmu(pmu);
+	return pypfm_perfmon2_used(tid ? pfm_model_time_task(tid, ns) : pfm_model_time(ns));
+}
+
+static int
+pypfm_perfmon2_set_ip(int pmu, unsigned long long ip)
+{
+	pfm3_use_pmu(pmu);
+	return pypfm_perfmon2_used(pfm_model_set_ip(ip));
+}
+
+static int
+pypfm_perfmon2_set_pmd(int pmu, unsigned int pmd, unsigned long long value)
+{
+	pfm3_use_pmu(pmu);
+	return pypfm_perfmon2_used(pfm_model_set_pmd(pmd, value));
+}
+
+static int
+pypfm_unmap(void *addr, unsigned long len)
+{
+	return munmap(addr, len);
 }

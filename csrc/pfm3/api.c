@@ -186,13 +186,24 @@ pfm3_model_of_type(int type)
 	return model ? selected(model) : NULL;
 }
 
+/* Of an interface that has several PMUs side by side, and so none that is selected. */
+static _Thread_local int used_type = PFMLIB_NO_PMU;
+
+void
+pfm3_use_pmu(int type)
+{
+	used_type = type;
+}
+
 int
 pfm3_pmu_type(void)
 {
 	const char *force = environment("LIBPFM_FORCE_PMU");
 	const struct pfm3_model *model = state.model;
 
-	if (!model && force)
+	if (used_type != PFMLIB_NO_PMU)
+		model = pfm3_model_by_type(used_type);
+	else if (!model && force)
 		model = pfm3_model_by_type((int)strtol(force, NULL, 10));
 	else if (!model)
 		model = state.forced_type == PFMLIB_NO_PMU ? find_processor() : pfm3_model_by_type(state.forced_type);

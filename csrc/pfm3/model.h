@@ -158,6 +158,9 @@ const struct pfm3_model *pfm3_model_of_type(int type);
 /* The model of a PMU type, or NULL. */
 const struct pfm3_model *pfm3_model_by_type(int type);
 
+/* Whose registers the calling thread's next contexts have, whatever PMU is selected; PFMLIB_NO_PMU: the selected one's. */
+void pfm3_use_pmu(int type);
+
 /* Index of the event whose whole name the first len bytes are, or -1. */
 int pfm3_find_name(const struct pfm3_model *model, const char *name, size_t len);
 

@@ -73,6 +73,44 @@ class Struct(metaclass=_StructType):
             cls._type = ffi.typeof(ctype)
             cls._pointer = ffi.typeof(ctype + " *")
 
+    @classmethod
+    def array(cls, count: int) -> CData:
+        """An array of zeroed structures, to be passed where C takes the address of the first.
+
+        :param count: how many
+        :raises TypeError: it is no integer
+        :raises ValueError: there is no array of so many
+        """
+        try:
+            return cls._ffi.new(cast(Any, cls._ffi.getctype(cast(Any, cls._type), "[]")), index(count))
+        except TypeError:
+            raise refused(count, "an integer", f"{cls.__name__}.array() wants") from None
+        except (OverflowError, MemoryError):
+            raise ValueError(f"{cls.__name__}.array(): no memory for {count} of them") from None
+
+    @classmethod
+    def from_buffer_copy(cls: type[T], source: object, offset: int = 0) -> T:
+        """A structure with the bytes of an object (as ctypes has it), such as what os.read() returns.
+
+        :param source: bytes, or what else has the buffer interface
+        :param offset: where the structure begins in it
+        :raises TypeError: it is no such object
+        :raises ValueError: there are not enough bytes, or the offset is negative
+        """
+        struct = cast("type[Struct]", cls)
+        try:
+            data, offset = memoryview(cast(Any, source)).cast("B"), index(offset)
+        except TypeError:
+            given = source if isinstance(offset, int) else offset
+            raise refused(given, "bytes and an integer", f"{cls.__name__}.from_buffer_copy() wants") from None
+        size = struct._ffi.sizeof(cast(Any, struct._type))
+        if offset < 0 or len(data) - offset < size:
+            raise ValueError(f"{cls.__name__}.from_buffer_copy(): {size} bytes are needed from offset {offset:#x},"
+                             f" and there are {len(data)} in all")
+        made = cls()
+        struct._ffi.memmove(struct._ffi.addressof(cast(Any, made)), data[offset:offset + size], size)
+        return made
+
     # Structures that are alive and own their memory, of the types of which that is asked; equal if the address is.
     _alive: ClassVar[dict[object, WeakKeyDictionary[Any, Any]]] = {}
 
@@ -495,6 +533,14 @@ class Calls:
             except REFUSED as error:
                 raise _named(error, f"{name}(): {parameter}") from None
         return list(given.values())
+
+    def further(self, name: str, parameter: str, ctype: str, value: Any) -> Any:
+        """What C is given for an argument that its header does not declare, after `...`: a C object of this type."""
+        try:
+            given = self.converter(ctype)(value)
+            return self._ffi.new("char[]", given) if isinstance(given, bytes) else self._ffi.cast(ctype, given)
+        except REFUSED as error:
+            raise _named(error, f"{name}(): {parameter}") from None
 
     def __call__(self, name: str, /, *args: Any, **special: Converter) -> int:
         """Call a function; the strings that it stores in cells become the cells' own."""

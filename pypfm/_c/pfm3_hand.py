@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from pypfm._c.mirror import REFUSED, Calls, CData, string
+from pypfm._c.mirror import REFUSED, Calls, CData, Cell, String, Struct, string
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,14 @@ class _Listing(threading.local):
 
     print: Callable[..., object] | None = None
     error: BaseException | None = None
+
+
+def _elements(ffi: FFI, lib: Any) -> dict[int, int]:
+    """Bytes of an element of perfmonctl()'s argument, by command; of those that have one."""
+    types = {"pfarg_reg_t": ("WRITE_PMCS", "WRITE_PMDS", "READ_PMDS", "GET_PMC_RESET_VAL"),
+             "pfarg_dbreg_t": ("WRITE_IBRS", "WRITE_DBRS"), "pfarg_context_t": ("CREATE_CONTEXT",),
+             "pfarg_features_t": ("GET_FEATURES",), "unsigned int": ("DEBUG",), "pfarg_load_t": ("LOAD_CONTEXT",)}
+    return {getattr(lib, f"PFM_{name}"): ffi.sizeof(ctype) for ctype, names in types.items() for name in names}
 
 
 class Hand:
@@ -41,6 +49,7 @@ class Hand:
                               call.converter(f"pfmlib_{tag}_output_param_t *")) for pmu, tag in tags.items()}
         self._input = call.converter("pfmlib_input_param_t *")
         self._output = call.converter("pfmlib_output_param_t *")
+        self._elements = _elements(ffi, lib)
         self._listing = _Listing()
         ffi.def_extern(name="pypfm_pfm3_print", error=-1)(self._print)
 
@@ -85,3 +94,96 @@ class Hand:
             return int(self._lib.pfm_dispatch_events(self._input(p), into(model_in), self._output(q), out(model_out)))
         except REFUSED:
             return self._call("pfm_dispatch_events", p, model_in, q, model_out, model_in=into, model_out=out)
+
+    # ---- perfmon2: C is told how many elements there are, and looks at no more than Python has given it ------------
+
+    def pfm_create(self, flags: int, sif: Struct | CData | None, name: String = None,
+                   arg: Struct | Cell[int] | CData | None = None, size: int = 0) -> int:
+        """Call C with all its arguments; it reads the last three if PFM_FL_SMPL_FMT is given.
+
+        :param name: sampling format: "default"; looked at with PFM_FL_SMPL_FMT only, as are the next two
+        :param arg: the format's argument, pfm_dfl_smpl_arg_t
+        :param size: its size in bytes
+        """
+        call = self._call
+        declared = call.arguments("pfm_create", (flags, sif))
+        more = [call.further("pfm_create", *one) for one in (
+            ("name", "const char *", name), ("arg", "void *", arg), ("size", "size_t", size))]
+        self._expect_room("pfm_create", "arg", arg, "size", size)
+        return int(self._lib.pfm_create(*declared, *more))
+
+    def _expect_room(self, name: str, parameter: str, given: Any, number: str, size: int,
+                     count: int | None = None) -> None:
+        """Refuse an argument that is shorter than what C would read and write: it belongs to Python.
+
+        :param number: the parameter that says how long it is
+        :param size: bytes that C takes it for
+        :param count: what the parameter says, if not that
+        """
+        ffi = self._ffi
+        if isinstance(given, Cell):
+            room = ffi.sizeof(ffi.typeof(given._cdata).item)
+        elif isinstance(given, CData) and ffi.typeof(given).kind != "pointer":  # which says nothing of a length
+            room = ffi.sizeof(given)
+        else:
+            return
+        if size > room:
+            raise ValueError(f"{name}(): {parameter} is too short: {number} is {size if count is None else count},"
+                             f" which is {size} bytes, but there are only {room}")
+
+    def _vector(self, name: str, args: tuple[Any, ...], size: int) -> int:
+        """Call a function whose last arguments are elements and their number.
+
+        :param size: bytes of an element; 1: the number is that of the bytes
+        """
+        given = self._call.arguments(name, args)
+        (parameter, _), (number, _) = self._call.parameters[name][-2:]
+        count = int(given[-1])
+        self._expect_room(name, parameter, args[-2], number, count * size, count)
+        return int(getattr(self._lib, name)(*given))
+
+    def pfm_create_context(self, ctx: object, smpl_name: object, smpl_arg: object, smpl_size: object) -> int:
+        return self._vector("pfm_create_context", (ctx, smpl_name, smpl_arg, smpl_size), 1)
+
+    def pfm_create_context_v2old(self, ctx: object, smpl_name: object, smpl_arg: object, smpl_size: object) -> int:
+        return self._vector("pfm_create_context_v2old", (ctx, smpl_name, smpl_arg, smpl_size), 1)
+
+    def pfm_write_pmcs(self, fd: object, pmcs: object, count: object) -> int:
+        return self._vector("pfm_write_pmcs", (fd, pmcs, count), self._ffi.sizeof("pfarg_pmc_t"))
+
+    def pfm_write_pmds(self, fd: object, pmds: object, count: object) -> int:
+        return self._vector("pfm_write_pmds", (fd, pmds, count), self._ffi.sizeof("pfarg_pmd_t"))
+
+    def pfm_read_pmds(self, fd: object, pmds: object, count: object) -> int:
+        return self._vector("pfm_read_pmds", (fd, pmds, count), self._ffi.sizeof("pfarg_pmd_t"))
+
+    def pfm_create_evtsets(self, fd: object, setd: object, count: object) -> int:
+        return self._vector("pfm_create_evtsets", (fd, setd, count), self._ffi.sizeof("pfarg_setdesc_t"))
+
+    def pfm_delete_evtsets(self, fd: object, setd: object, count: object) -> int:
+        return self._vector("pfm_delete_evtsets", (fd, setd, count), self._ffi.sizeof("pfarg_setdesc_t"))
+
+    def pfm_getinfo_evtsets(self, fd: object, info: object, count: object) -> int:
+        return self._vector("pfm_getinfo_evtsets", (fd, info, count), self._ffi.sizeof("pfarg_setinfo_t"))
+
+    def pfm_getinfo_evtsets_v2old(self, fd: object, info: object, count: object) -> int:
+        return self._vector("pfm_getinfo_evtsets_v2old", (fd, info, count), 192)
+
+    def pfm_write(self, fd: object, flags: object, type: object, pms: object, sz: object) -> int:
+        return self._vector("pfm_write", (fd, flags, type, pms, sz), 1)
+
+    def pfm_read(self, fd: object, flags: object, type: object, pmds: object, sz: object) -> int:
+        return self._vector("pfm_read", (fd, flags, type, pmds, sz), 1)
+
+    def pfm_create_sets(self, fd: object, flags: object, s: object, sz: object) -> int:
+        return self._vector("pfm_create_sets", (fd, flags, s, sz), 1)
+
+    def pfm_getinfo_sets(self, fd: object, flags: object, info: object, sz: object) -> int:
+        return self._vector("pfm_getinfo_sets", (fd, flags, info, sz), 1)
+
+    def perfmonctl(self, fd: object, cmd: object, arg: object, narg: object) -> int:
+        """Call C; what an element is depends on the command."""
+        given = self._call.arguments("perfmonctl", (fd, cmd, arg, narg))
+        count = int(given[-1])
+        self._expect_room("perfmonctl", "arg", arg, "narg", count * self._elements.get(int(given[1]), 0), count)
+        return int(self._lib.perfmonctl(*given))

@@ -1,8 +1,13 @@
 """The PMUs of the IA-64 processors: registers for a measurement, and back to what they mean.
 
 The way of a request: `models`, `events`, `request`, `encode` (which calls C through `c_call`, checks what the manual
-page promises, and says why C refuses), `encoding`.  `pypfm.ia64.decode` is the way back.
+page promises, and says why C refuses), `encoding`.  `pypfm.ia64.decode` is the way back.  `pypfm.ia64.counting` counts
+with the registers.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from pypfm.ia64.encoding import Encoding
 from pypfm.ia64.events import EarMode, Event, UnitMask
@@ -22,8 +27,20 @@ from pypfm.ia64.request import (
     Request,
 )
 
+if TYPE_CHECKING:
+    from pypfm.ia64.counting import Context, Count, Message, Sample
+
 __all__ = [
-    "AddressRange", "Btb", "CoveredRange", "DataRegister", "DebugRegister", "Ear", "EarMode", "Encoding", "Etb",
-    "Event", "EventRequest", "GenericIA64", "IpEar", "Ism", "Itanium", "Itanium2", "ItaniumBtb", "Montecito",
-    "OpcodeMatch", "Pmu", "RangeCover", "Ranges", "Register", "Request", "UnitMask", "pmu_of",
+    "AddressRange", "Btb", "Context", "Count", "CoveredRange", "DataRegister", "DebugRegister", "Ear", "EarMode",
+    "Encoding", "Etb", "Event", "EventRequest", "GenericIA64", "IpEar", "Ism", "Itanium", "Itanium2", "ItaniumBtb",
+    "Message", "Montecito", "OpcodeMatch", "Pmu", "RangeCover", "Ranges", "Register", "Request", "Sample", "UnitMask",
+    "pmu_of",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import what counts when it is asked for: most programs only encode."""
+    if name in ("Context", "Count", "Message", "Sample"):
+        from pypfm.ia64 import counting
+        return getattr(counting, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

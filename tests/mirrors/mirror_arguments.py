@@ -35,6 +35,8 @@ except ImportError:
 MIRRORS = (pfm3, pfm3_manual, pfm4, pmc, libperfex)
 OTHER = cffi.FFI()
 OTHER.cdef("typedef struct { unsigned int event; } pfmlib_event_t; typedef struct { int n; } other_t;")
+# What is not declared of a variadic function.
+FURTHER = {"pfm_create": ("char *", "void *", "size_t")}
 
 
 class Parameter(NamedTuple):
@@ -73,7 +75,9 @@ def functions(mirror: ModuleType) -> Iterator[tuple[str, list[Parameter]]]:
     for name in generated.__all__:
         function = getattr(mirror, name)
         if inspect.isfunction(function):
-            ctypes_ = mirror.ffi.typeof(getattr(mirror.lib, name)).args
+            c_type = mirror.ffi.typeof(getattr(mirror.lib, name))
+            further = [mirror.ffi.typeof(t) for t in FURTHER[name]] if c_type.ellipsis else []
+            ctypes_ = [*c_type.args, *further]
             parameters = inspect.signature(function).parameters
             yield name, [Parameter(p.name, str(p.annotation), t)
                          for p, t in zip(parameters.values(), ctypes_, strict=True)]

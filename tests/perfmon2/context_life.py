@@ -1,0 +1,280 @@
+"""Cases for test_context.py, each run in a process of its own: beginnings and ends, processes, threads, what is left over."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import weakref
+
+import pytest
+
+from pypfm import ContextClosedError, ContextError, Itanium2, pfm3
+from pypfm.ia64 import Context
+from runner import case
+
+PAIR = ["CPU_CYCLES", "IA64_INST_RETIRED"]
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def mappings() -> int:
+    with open("/proc/self/maps") as maps:
+        return sum("memfd" in line for line in maps)
+
+
+@case
+def nothing_is_left_over() -> None:
+    def use(period: int | None) -> None:
+        with Context(Itanium2(), PAIR, period=period) as c:
+            c.model.advance("CPU_CYCLES", 10)
+            assert (c["CPU_CYCLES"], descriptors() > before) == (10, True)
+
+    with Context(Itanium2(), PAIR):  # what the engine keeps
+        pass
+    before = descriptors()
+    for n in range(200):
+        use(None)
+        use(3)
+        with pytest.raises(ContextError, match="ENOMEM"):  # once with a descriptor already
+            Context(Itanium2(), PAIR, period=1, buffer_size=1 << 47) if n else Context(
+                Itanium2(), [["CPU_CYCLES"]] * 1025, timeout=1)
+    gc.collect()
+    Context(Itanium2(), PAIR).close()
+    assert descriptors() <= before + 2  # what the last of them held is closed when another is made
+    assert mappings() <= 2
+
+
+@case
+def an_exception_inside() -> None:
+    c = Context(Itanium2(), PAIR)
+    with pytest.raises(ZeroDivisionError), c:
+        [c.model.advance("CPU_CYCLES", 1 // n) for n in (1, 0)]
+    assert c.closed
+    assert c["CPU_CYCLES"] == 1
+    c = Context(Itanium2(), PAIR)
+    with pytest.raises(ZeroDivisionError), c:
+        print(1 // (os.close(c.fileno()) or 0))
+
+
+@case
+def closed_inside() -> None:
+    with Context(Itanium2(), PAIR) as c:
+        c.model.advance("CPU_CYCLES", 5)
+        c.close()
+        c.model.advance("CPU_CYCLES", 50)
+    assert c["CPU_CYCLES"] == 5
+
+
+@case
+def an_unclosed_context_is_collected() -> None:
+    c = Context(Itanium2(), PAIR, period=5)
+    c.start()
+    samples = c.samples
+    c.model.advance("CPU_CYCLES", 10)
+    next(samples)
+    gone = weakref.ref(c)
+    del c
+    assert gone() is not None  # who takes samples has it
+    del samples
+    gc.collect()
+    assert gone() is None
+    with Context(Itanium2(), PAIR) as c:
+        c.model.advance("CPU_CYCLES", 10)
+        assert c["CPU_CYCLES"] == 10
+
+
+@case
+def collected_in_another_thread() -> None:
+    box = [Context(Itanium2(), PAIR)]
+    box[0].start()
+    thread = threading.Thread(target=box.clear)
+    thread.start()
+    thread.join()
+    gc.collect()
+    with Context(Itanium2(), PAIR) as c:
+        c.model.advance("CPU_CYCLES", 10)
+    assert c["CPU_CYCLES"] == 10
+
+
+@case
+def closed_by_another_thread() -> None:
+    c = Context(Itanium2(), PAIR)
+    c.start()
+    c.model.advance("CPU_CYCLES", 10)
+    thread = threading.Thread(target=c.close)
+    thread.start()
+    thread.join()
+    assert c.closed
+    with pytest.raises(ContextClosedError, match=r"could not be read.*only it can"):
+        c.counts()
+    with pytest.raises(ContextClosedError, match="could not be read"):
+        c["CPU_CYCLES"]
+    with Context(Itanium2(), PAIR) as c:  # the thread is free again
+        pass
+
+
+@case
+def made_in_one_thread_and_used_in_another() -> None:
+    c = Context(Itanium2(), PAIR)
+    problems: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            with c:
+                c.model.advance("CPU_CYCLES", 10)
+        except BaseException as error:  # noqa: BLE001 - looked at below
+            problems.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert problems == []
+    assert c["CPU_CYCLES"] == 10
+
+
+@case
+def a_thread_that_ends_without_a_word() -> None:
+    c = Context(Itanium2(), PAIR)
+
+    def work() -> None:
+        c.start()
+        c.model.advance("CPU_CYCLES", 10)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert c["CPU_CYCLES"] == 10  # at once: join() returns before the system's thread has ended
+    with pytest.raises(ContextError, match=r"pfm_start: EINVAL.*has ended"):
+        c.start()
+    c.close()
+    assert c["CPU_CYCLES"] == 10
+
+
+@case
+def a_context_for_each_thread() -> None:
+    found = {}
+
+    def work(n: int) -> None:
+        for _ in range(20):
+            with Context(Itanium2(), PAIR, period=10) as c:
+                c.model.advance("CPU_CYCLES", 100 + n)
+                taken = len(list(c.samples))
+            assert (taken, c["CPU_CYCLES"]) == (10, 100 + n)
+        found[n] = c["CPU_CYCLES"]
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {n: 100 + n for n in range(8)}
+
+
+@case
+def a_child_leaves_the_context_alone() -> None:
+    with Context(Itanium2(), PAIR, period=4) as c:
+        c.model.advance("CPU_CYCLES", 10)
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                for call in (c.counts, c.start, c.stop, c.restart, c.wait, lambda: list(c.samples)):
+                    with pytest.raises(ContextError, match=r"parent process's|not started"):
+                        call()
+                c.close()
+                c.close()
+                with Context(Itanium2(), PAIR) as own:
+                    own.model.advance("CPU_CYCLES", 1)
+                assert own["CPU_CYCLES"] == 1
+                status = 0
+            finally:
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        c.model.advance("CPU_CYCLES", 10)
+        assert c["CPU_CYCLES"] == 20
+        assert len(list(c.samples)) == 5
+    assert c["CPU_CYCLES"] == 20
+
+
+@case
+def a_child_that_ends_as_programs_do() -> None:
+    """The finalizers of the child run at its exit."""
+    with Context(Itanium2(), PAIR, cpu=min(os.sched_getaffinity(0))) as c:
+        child = os.fork()
+        if not child:
+            sys.exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        c.model.advance("CPU_CYCLES", 10)
+    assert c["CPU_CYCLES"] == 10
+
+
+@case
+def programs_do_not_inherit_it() -> None:
+    with Context(Itanium2(), PAIR) as c:
+        link = f"/proc/self/fd/{c.fileno()}"
+        ours = os.readlink(link)
+        code = f"import os, sys; sys.exit(os.path.exists({link!r}) and os.readlink({link!r}) == {ours!r})"
+        assert subprocess.run([sys.executable, "-c", code], close_fds=False).returncode == 0
+
+
+@case
+def a_descriptor_closed_behind_its_back() -> None:
+    c = Context(Itanium2(), PAIR)
+    number = c.fileno()
+    os.close(number)
+    with pytest.raises(ContextClosedError, match="was closed"):
+        c.start()
+    other = os.dup2(os.open("/dev/null", os.O_RDONLY), number)
+    with pytest.raises(ContextClosedError, match="another file"):
+        c.counts()
+    c.close()
+    assert os.fstat(other)  # not ours to close
+    c = Context(Itanium2(), PAIR)
+    c.start()
+    os.dup2(other, c.fileno())
+    del c
+    gc.collect()
+    Context(Itanium2(), PAIR).start()
+
+
+@case
+def the_calls_of_c_on_it() -> None:
+    """The descriptor is one for the mirror, too."""
+    with Context(Itanium2(), PAIR) as c:
+        c.model.advance("CPU_CYCLES", 10)
+        pmd = pfm3.pfarg_pmd_t(reg_num=4)
+        assert pfm3.pfm_read_pmds(c.fileno(), pmd, 1) == 0
+        assert pmd.reg_value == 10
+        assert pfm3.pfm_unload_context(c.fileno()) == 0
+        assert c["CPU_CYCLES"] == 10
+        with pytest.raises(ContextError, match="pfm_start: EINVAL"):
+            c.start()
+    assert c["CPU_CYCLES"] == 10
+
+
+@case
+def left_open_at_the_end_of_the_program() -> None:
+    c = Context(Itanium2(), PAIR, period=5)
+    c.start()
+    c.model.advance("CPU_CYCLES", 100)
+    sys.modules[__name__].c = c
+
+
+@case(LIBPFM_PERFMON="model,rate=2000000")
+def a_model_that_runs_by_itself() -> None:
+    import time
+
+    with Context(Itanium2(), PAIR, period=100_000_000, buffer_size=1 << 14) as c:
+        end = time.thread_time() + 0.3
+        while time.thread_time() < end:
+            pass
+        c.stop()
+        samples = list(c.samples)
+    assert c["CPU_CYCLES"] > 100_000_000
+    assert len(samples) == c["CPU_CYCLES"] // 100_000_000
+    assert {s.tid for s in samples} == {threading.get_native_id()}
