@@ -285,7 +285,8 @@ def generate_perfmon2(model: str, tables: list[Path]) -> list[str]:
     return [
         *head(tables, "host_events.h"),
         f"const struct host_event {model}_events[{len(rows) + 1}] = {{",
-        *(f"\t{{ {HOST_PMUS[r['pmu']]}, {r['code']}, {r['umask']}, {r['perf_type']}, {r['perf_config']} }}," for r in rows),
+        *("\t{ " + ", ".join([HOST_PMUS[r["pmu"]], r["code"], r["umask"], r["perf_type"], r["perf_config"]]) + " },"
+          for r in rows),
         "\t{ 0, 0, 0, 0, 0 },",
         "};",
         "",
