@@ -9,8 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RING_PAGES = 64 };
-
 /* An event that counts nothing, which everybody may open. */
 static struct perf_event_attr
 dummy(void)
@@ -39,7 +37,7 @@ open_event(struct perf_event_attr *attr, const struct counting_target *target, i
 }
 
 int
-counting_anchor_open(struct counting_anchor *anchor, const struct counting_target *target)
+counting_anchor_open(struct counting_anchor *anchor, const struct counting_target *target, size_t pages)
 {
 	struct perf_event_attr attr = dummy();
 	int ret;
@@ -48,7 +46,7 @@ counting_anchor_open(struct counting_anchor *anchor, const struct counting_targe
 	ret = open_event(&attr, target, -1, &anchor->event);
 	if (ret < 0)
 		return ret;
-	counting_ring_open(anchor->event.fd, RING_PAGES, &anchor->ring);
+	counting_ring_open(anchor->event.fd, pages, &anchor->ring);
 	return 0;
 }
 

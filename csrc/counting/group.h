@@ -28,7 +28,7 @@ struct counting_anchor {
 };
 
 /* Without memory for the ring there are no samples: the overflows have to be looked for. */
-int counting_anchor_open(struct counting_anchor *anchor, const struct counting_target *target);
+int counting_anchor_open(struct counting_anchor *anchor, const struct counting_target *target, size_t pages);
 void counting_anchor_close(struct counting_anchor *anchor);
 
 struct counting_group {

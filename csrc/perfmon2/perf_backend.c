@@ -45,6 +45,9 @@ struct perf {
 	struct set_events	sets[];		/* by their places */
 };
 
+/* Pages of the ring: an overflow that masks stops its event, so that few are told; samples are taken many at a time. */
+enum { OVERFLOWS = 2, SAMPLES = 64 };
+
 /* Most events that can be told apart in a period of perf_event_open(2): then a counter does not overflow. */
 #define NEVER	((uint64_t)INT64_MAX)
 
@@ -229,7 +232,7 @@ perf_load(struct entry *e)
 	e->perf = make_perf(c);
 	if (!e->perf)
 		return -ENOMEM;
-	ret = open_error(counting_anchor_open(&e->perf->anchor, &e->perf->target), false);
+	ret = open_error(counting_anchor_open(&e->perf->anchor, &e->perf->target, e->buffer ? SAMPLES : OVERFLOWS), false);
 	for (unsigned int i = 0; ret == 0 && i < c->num_sets; i++) {
 		struct set *set = &c->sets[c->order[i]];
 
@@ -242,7 +245,8 @@ perf_load(struct entry *e)
 		perf_forget(e);
 		return ret;
 	}
-	helper_watch(e->perf->anchor.event.fd);
+	if (e->perf->anchor.ring.head)
+		helper_watch(e->perf->anchor.event.fd);
 	return 0;
 }
 
