@@ -39,6 +39,13 @@ in_child(void)
 	guard_leave(&guard);
 }
 
+/* Before main(): a thread may be inside, although there is no context, when another one forks. */
+__attribute__((constructor)) static void
+follow_forks(void)
+{
+	guard_fork(&guard, engine_enter, engine_leave, in_child);	/* if it fails, a creation tries again */
+}
+
 static bool
 is_pipe(int fd, dev_t dev, ino_t ino)
 {

@@ -12,7 +12,7 @@ from native import PFM3, PFM3_MANUAL, build_program
 from pypfm.config import Library
 
 PROGRAMS = ["perfmon2_checks", "perfmon2_counting", "perfmon2_messages", "perfmon2_sets", "perfmon2_samples",
-            "perfmon2_perfmonctl", "perfmon2_killed", "perfmon2_torn"]
+            "perfmon2_perfmonctl", "perfmon2_killed", "perfmon2_torn", "perfmon2_threads"]
 STEPPED = ["perfmon2_torn"]  # by ptrace: valgrind cannot, and with sanitizers there are too many steps
 WITH_OBJECTS = ["perfmon2_failing"]  # only CMake links these
 every_program = pytest.mark.parametrize("program", PROGRAMS)
