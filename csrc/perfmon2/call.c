@@ -174,7 +174,7 @@ call_set_info(struct context *c, unsigned int id, struct call_set_info *info)
 	if (!set)
 		return -EINVAL;
 	*info = (struct call_set_info){ .set = set, .duration = set->duration, .left = set->remaining };
-	if (c->is_system && c->state == LOADED && c->started && set == active_set(c))
+	if (c->is_system && c->state == LOADED && c->started && set == active_set(c) && engine_clock() > set->since)
 		info->duration += engine_clock() - set->since;
 	machine_pmcs(c->machine, info->pmcs);
 	return 0;

@@ -75,6 +75,7 @@ struct context {
 	size_t			buffer_size;	/* of the sampling buffer; 0: there is none */
 	uint16_t		active;		/* place of the set */
 	uint16_t		num_sets;
+	uint16_t		places;		/* of sets that were ever taken: the first ones */
 	uint16_t		order[MAX_SETS];	/* places of the sets, by their numbers */
 	struct set		sets[MAX_SETS];	/* pages that are not used take no memory */
 };
@@ -163,10 +164,11 @@ void entry_reap(void);			/* free contexts that no descriptor is open of; none is
 int session_take(const struct context *c, ino_t id);	/* -EEXIST, -EBUSY, -ENOMEM */
 void session_drop(ino_t id);
 bool session_of_thread(pid_t tid);
+bool session_is_own(ino_t id);	/* this process has loaded it */
 
 /* Locks in memory that processes share: one that dies inside does not keep it. */
 void shared_lock_make(pthread_mutex_t *lock);
-void shared_lock_take(pthread_mutex_t *lock);
+bool shared_lock_take(pthread_mutex_t *lock);	/* true: somebody was killed inside; what it guards may be half done */
 
 /* ---- thread.c ------------------------------------------------------------------------------- */
 
@@ -219,6 +221,7 @@ int set_delete(struct context *c, unsigned int id);
 void set_switch(struct context *c, struct set *to, bool long_reset);
 struct set *set_next(struct context *c);
 void set_reload_counts(struct context *c, struct set *set);
+void sets_repair(struct context *c);	/* somebody was killed in one of these */
 
 /* ---- overflow.c ----------------------------------------------------------------------------- */
 

@@ -42,6 +42,13 @@ accept(unsigned long *flags)
 	*flags &= ~(unsigned long)PFM_REG_RETFL_MASK;
 }
 
+/* It knows one set only.  NULL: another version's call has deleted all. */
+static struct set *
+first_set(struct context *c)
+{
+	return c->num_sets ? &c->sets[c->order[0]] : NULL;
+}
+
 static bool
 is_privilege_wrong(const struct context *c, const struct pmc_rule *rule, uint64_t value)
 {
@@ -85,12 +92,12 @@ static int
 write_pmcs(struct entry *e, void *argument)
 {
 	struct context *c = e->context;
-	struct set *set = &c->sets[c->order[0]];
+	struct set *set = first_set(c);
 	pfarg_reg_t *reg = argument;
 	uint64_t value;
 	int ret;
 
-	if (check_pmc(c, set, reg, &value) < 0)
+	if (!set || check_pmc(c, set, reg, &value) < 0)
 		return refuse(&reg->reg_flags);
 	ret = set_pmc(e, set, reg->reg_num, value);
 	if (ret < 0) {
@@ -114,11 +121,11 @@ static int
 write_pmds(struct entry *e, void *argument)
 {
 	struct context *c = e->context;
-	struct set *set = &c->sets[c->order[0]];
+	struct set *set = first_set(c);
 	pfarg_reg_t *reg = argument;
 	struct pmd *pmd;
 
-	if (!has_pmd(c, reg->reg_num))
+	if (!set || !has_pmd(c, reg->reg_num))
 		return refuse(&reg->reg_flags);
 	accept(&reg->reg_flags);
 	use_pmds(c, set, machine_pmd_group(c->machine, UINT64_C(1) << reg->reg_num));
@@ -136,9 +143,9 @@ static int
 read_pmds(struct entry *e, void *argument)
 {
 	pfarg_reg_t *reg = argument;
+	const struct set *set = first_set(e->context);
 	const struct pmd *pmd;
-
-	const int ret = read_pmd(e->context, reg->reg_num, e->context->sets[e->context->order[0]].id, &pmd);
+	const int ret = set ? read_pmd(e->context, reg->reg_num, set->id, &pmd) : -EINVAL;
 
 	if (ret < 0) {
 		refuse(&reg->reg_flags);
@@ -153,11 +160,11 @@ read_pmds(struct entry *e, void *argument)
 static int
 write_debug(struct entry *e, pfarg_dbreg_t *reg, unsigned int first, uint64_t kernels)
 {
-	struct set *set = &e->context->sets[e->context->order[0]];
+	struct set *set = first_set(e->context);
 	const unsigned int number = first + reg->dbreg_num;
 	int ret;
 
-	if (reg->dbreg_num >= DEBUG_REGISTERS || !machine_pmc(e->context->machine, first))
+	if (!set || reg->dbreg_num >= DEBUG_REGISTERS || !machine_pmc(e->context->machine, first))
 		return refuse(&reg->dbreg_flags);
 	ret = set_pmc(e, set, number, reg->dbreg_num & 1 ? reg->dbreg_value & ~kernels : reg->dbreg_value);
 	if (ret < 0) {
@@ -247,10 +254,11 @@ load(struct entry *e, void *argument)
 {
 	const pid_t target = (pid_t)((pfarg_load_t *)argument)->load_pid;
 	struct context *c = e->context;
+	struct set *set = first_set(c);
 	int ret = check_target(c, target);
 
 	if (ret == 0)
-		ret = context_bind(e, target, c->is_system ? sched_getcpu() : -1, &c->sets[c->order[0]]);
+		ret = set ? context_bind(e, target, c->is_system ? sched_getcpu() : -1, set) : -EINVAL;
 	return ret == -EEXIST ? -EBUSY : ret;
 }
 

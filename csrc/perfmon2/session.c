@@ -25,7 +25,6 @@ struct sessions {
 
 static struct sessions *sessions;
 
-
 void
 shared_lock_make(pthread_mutex_t *lock)
 {
@@ -38,12 +37,14 @@ shared_lock_make(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attributes);
 }
 
-/* A process that was killed inside leaves whole numbers: the next one goes on with them. */
-void
+bool
 shared_lock_take(pthread_mutex_t *lock)
 {
-	if (pthread_mutex_lock(lock) == EOWNERDEAD)
+	const bool died = pthread_mutex_lock(lock) == EOWNERDEAD;
+
+	if (died)
 		pthread_mutex_consistent(lock);
+	return died;
 }
 
 /* Before main(): children of the program share it. */
@@ -58,6 +59,15 @@ make_sessions(void)
 	shared_lock_make(&sessions->lock);
 }
 
+/* Whose end has not been waited for is as dead as the others. */
+static bool
+has_ended(pid_t tid)
+{
+	struct thread_state now;
+
+	return thread_look(tid, &now) == 0 && (now.state == 'Z' || now.state == 'X');
+}
+
 /* Entries of the dead are dropped when they are found. */
 static bool
 is_alive(struct session *s)
@@ -69,13 +79,34 @@ is_alive(struct session *s)
 
 /* Events of perf_event_open(2) share the PMU: of threads and of CPUs, both may be monitored. */
 static int
-conflict(const struct context *c, const struct session *s)
+conflict_of(const struct context *c, const struct session *s)
 {
 	const bool are_both = choice()->backend != &model_backend;
 
 	if (!c->is_system)
 		return s->tid == c->tid ? -EEXIST : s->tid == 0 && !are_both ? -EBUSY : 0;
 	return (s->tid != 0 && !are_both) || (s->tid == 0 && s->cpu == c->cpu) ? -EBUSY : 0;
+}
+
+static int
+conflict(const struct context *c, struct session *s)
+{
+	const int found = is_alive(s) ? conflict_of(c, s) : 0;
+
+	if (!found || !has_ended(s->tid ? s->tid : s->owner))
+		return found;
+	s->id = 0;
+	return 0;
+}
+
+/* An entry counts by its number, which comes last: whoever is killed here leaves none that is half written. */
+static void
+write_session(struct session *s, const struct context *c, ino_t id)
+{
+	s->tid = c->is_system ? 0 : c->tid;
+	s->owner = getpid();
+	s->cpu = c->cpu;
+	__atomic_store_n(&s->id, id, __ATOMIC_RELEASE);
 }
 
 int
@@ -89,7 +120,7 @@ session_take(const struct context *c, ino_t id)
 	shared_lock_take(&sessions->lock);
 	for (size_t i = 0; i < MAX_SESSIONS; i++) {
 		struct session *s = &sessions->list[i];
-		int found = is_alive(s) ? conflict(c, s) : 0;
+		const int found = conflict(c, s);
 
 		if (!s->id && !place)
 			place = s;
@@ -99,7 +130,7 @@ session_take(const struct context *c, ino_t id)
 	if (!ret && !place)
 		ret = -ENOMEM;
 	if (!ret)
-		*place = (struct session){ id, c->is_system ? 0 : c->tid, getpid(), c->cpu };
+		write_session(place, c, id);
 	pthread_mutex_unlock(&sessions->lock);
 	return ret;
 }
@@ -107,6 +138,8 @@ session_take(const struct context *c, ino_t id)
 void
 session_drop(ino_t id)
 {
+	if (!sessions)
+		return;
 	shared_lock_take(&sessions->lock);
 	for (size_t i = 0; i < MAX_SESSIONS; i++)
 		if (sessions->list[i].id == id)
@@ -124,6 +157,20 @@ session_of_thread(pid_t tid)
 	shared_lock_take(&sessions->lock);
 	for (size_t i = 0; i < MAX_SESSIONS; i++)
 		found |= is_alive(&sessions->list[i]) && sessions->list[i].tid == tid;
+	pthread_mutex_unlock(&sessions->lock);
+	return found;
+}
+
+bool
+session_is_own(ino_t id)
+{
+	bool found = false;
+
+	if (!sessions)
+		return false;
+	shared_lock_take(&sessions->lock);
+	for (size_t i = 0; i < MAX_SESSIONS; i++)
+		found |= sessions->list[i].id == id && sessions->list[i].owner == getpid();
 	pthread_mutex_unlock(&sessions->lock);
 	return found;
 }

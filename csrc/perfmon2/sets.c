@@ -14,24 +14,45 @@ default_pmcs(const struct context *c, struct set *set)
 			set->pmcs[n] = c->machine->rules[i].init;
 }
 
+static void
+put_in_order(struct context *c, uint16_t place)
+{
+	unsigned int at = c->num_sets;
+
+	for (; at > 0 && c->sets[c->order[at - 1]].id > c->sets[place].id; at--)
+		c->order[at] = c->order[at - 1];
+	c->order[at] = place;
+	c->num_sets++;
+}
+
+/* Which places are used is never half true: the rest follows from it. */
+void
+sets_repair(struct context *c)
+{
+	c->num_sets = 0;
+	for (uint16_t i = 0; i < c->places; i++)
+		if (c->sets[i].used)
+			put_in_order(c, i);
+	if (!c->sets[c->active].used)
+		c->active = c->order[0];
+}
+
 struct set *
 set_make(struct context *c, unsigned int id)
 {
 	uint16_t place = 0;
-	unsigned int at = c->num_sets;
 
 	if (c->num_sets == MAX_SETS)
 		return NULL;
 	while (c->sets[place].used)
 		place++;
-	for (; at > 0 && c->sets[c->order[at - 1]].id > id; at--)
-		c->order[at] = c->order[at - 1];
-	c->order[at] = place;
-	c->num_sets++;
+	if (place >= c->places)
+		c->places = place + 1;
 	memset(&c->sets[place], 0, sizeof(c->sets[place]));
-	c->sets[place].used = true;
 	c->sets[place].id = (uint16_t)id;
 	default_pmcs(c, &c->sets[place]);
+	__atomic_store_n(&c->sets[place].used, true, __ATOMIC_RELEASE);	/* it is whole now, and belongs to the context */
+	put_in_order(c, place);
 	return &c->sets[place];
 }
 

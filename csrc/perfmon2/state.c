@@ -42,7 +42,7 @@ duration_update(struct context *c)
 	struct set *set = active_set(c);
 	const uint64_t now = engine_clock();
 
-	if (c->state == LOADED && c->started)
+	if (c->state == LOADED && c->started && now > set->since)	/* another process may have another clock */
 		set->duration += now - set->since;
 	set->since = now;
 }

@@ -47,6 +47,13 @@ in_child(void)
 	guard_leave(&guard);
 }
 
+/* Before main(): a thread may be inside, although there is no context, when another one forks. */
+__attribute__((constructor)) static void
+follow_forks(void)
+{
+	guard_fork(&guard, engine_enter, engine_leave, in_child);	/* if it fails, a creation tries again */
+}
+
 static bool
 is_pipe(int fd, dev_t dev, ino_t ino)
 {
@@ -91,14 +98,48 @@ thread_has_ended(const struct context *c)
 	return now.state == 'Z' || now.state == 'X' || (c->birth && now.birth && now.birth != c->birth);
 }
 
+/* Whoever was killed inside may have left the context between two states: an unloaded one that is not quite. */
+static void
+repair(struct entry *e)
+{
+	struct context *c = e->context;
+
+	sets_repair(c);
+	if (c->state == UNLOADED) {
+		c->started = false;
+		c->can_restart = 0;
+		session_drop(e->ino);
+	} else if (c->state == MASKED && c->can_restart == 0 && active_set(c)->ovfl_pmds & active_set(c)->ovfl_notify) {
+		c->can_restart = 1;	/* the message may be there */
+	}
+}
+
+static void
+take(struct entry *e)
+{
+	if (shared_lock_take(&e->context->lock))
+		repair(e);
+}
+
 static struct entry *
 locked(struct entry *e)
 {
-	shared_lock_take(&e->context->lock);
+	take(e);
 	choice()->backend->update(e);
 	if (thread_has_ended(e->context))
 		context_ended(e);
 	return e;
+}
+
+/* The program has closed our end: this process can do nothing with the context any more, others may. */
+static void
+give_up(struct entry *e)
+{
+	take(e);
+	if (session_is_own(e->ino))
+		context_unload(e);
+	entry_release(e);
+	remove_entry(e);
 }
 
 struct entry *
@@ -115,7 +156,7 @@ entry_find(int fd)
 			continue;
 		if (is_ours(e))
 			return locked(e);
-		remove_entry(e);	/* without our end the pipe is the program's, of the same number */
+		give_up(e);	/* without our end the pipe is the program's, of the same number */
 		return NULL;
 	}
 	return NULL;
@@ -150,15 +191,17 @@ is_closed(const struct entry *e)
 {
 	struct pollfd writer = { .fd = e->writer };
 
-	return !is_ours(e) || (poll(&writer, 1, 0) == 1 && writer.revents & POLLERR);
+	return poll(&writer, 1, 0) == 1 && writer.revents & POLLERR;
 }
 
 void
 entry_reap(void)
 {
 	for (size_t i = num_entries; i-- > 0;)
-		if (is_closed(&entries[i])) {
-			shared_lock_take(&entries[i].context->lock);
+		if (!is_ours(&entries[i])) {
+			give_up(&entries[i]);
+		} else if (is_closed(&entries[i])) {
+			take(&entries[i]);
 			entry_destroy(&entries[i]);
 		}
 }

@@ -245,6 +245,27 @@ samples(unsigned long flags)
 	close(fd);
 }
 
+/* A context of another version whose sets have all been deleted has no registers, and cannot be loaded. */
+static void
+no_sets(void)
+{
+	pfarg_load_t target = { .load_pid = (uint32_t)self_id() };
+	pfarg_reg_t reg = { .reg_num = 4 };
+	pfarg_dbreg_t debug = { .dbreg_num = 0 };
+	const int fd = create(0);
+
+	CHECK_EQ(pfm_delete_evtsets(fd, &(pfarg_setdesc_t){ .set_id = 0 }, 1), 0);
+	CHECK_ERRNO(write_one(fd, PFM_WRITE_PMCS, &reg), EINVAL);
+	CHECK_ERRNO(write_one(fd, PFM_WRITE_PMDS, &reg), EINVAL);
+	CHECK_ERRNO(write_one(fd, PFM_READ_PMDS, &reg), EINVAL);
+	CHECK_ERRNO(perfmonctl(fd, PFM_WRITE_IBRS, &debug, 1), EINVAL);
+	CHECK_ERRNO(perfmonctl(fd, PFM_LOAD_CONTEXT, &target, 1), EINVAL);
+	CHECK_EQ(make_set(fd, 7, 0, 0), 0);
+	CHECK_EQ(write_one(fd, PFM_WRITE_PMDS, &reg), 0);
+	CHECK_EQ(perfmonctl(fd, PFM_LOAD_CONTEXT, &target, 1), 0);
+	close(fd);
+}
+
 int
 main(void)
 {
@@ -257,5 +278,6 @@ main(void)
 	random_resets();
 	samples(PFM_REGFL_OVFL_NOTIFY);
 	samples(0);
+	no_sets();
 	return check_result();
 }

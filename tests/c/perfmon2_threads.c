@@ -1,131 +1,201 @@
 /*
- * Several threads, the first one too: each has a context of its own, and the signal of an overflow goes to the thread that has asked for it.
+ * Threads, signal handlers, cancellation and fork() at any moment: nobody waits for ever, and each context counts what its
+ * thread does, no more and no less.
  */
 #include "perfmon2_check.h"
 
 #include <pthread.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/time.h>
 
-enum { WORKERS = 3, OVERFLOWS = 20 };
+enum { THREADS = 4, ROUNDS = 300 };
 
-static __thread int own_fd = -1;
-static __thread int handled;
-static int elsewhere, done[2];
+static bool ends;
+static int shared = -1;
+
+static bool
+has_ended(void)
+{
+	return __atomic_load_n(&ends, __ATOMIC_RELAXED);
+}
 
 static void
-on_overflow(int number, siginfo_t *info, void *unused)
+end(void)
 {
-	const int before = errno;
-	char message[64];
-
-	(void)number;
-	(void)unused;
-	if (info->si_fd != own_fd)
-		__atomic_add_fetch(&elsewhere, 1, __ATOMIC_RELAXED);
-	if (read(info->si_fd, message, sizeof(message)) == 64)
-		pfm_restart(info->si_fd);
-	handled++;
-	errno = before;
+	__atomic_store_n(&ends, true, __ATOMIC_RELAXED);
 }
 
-static int
-start_by(int version, int fd)
-{
-	if (version == 3)
-		return pfm_set_state(fd, 0, PFM_ST_START);
-	return version == 2 ? pfm_start(fd, NULL) : perfmonctl(fd, PFM_START, NULL, 0);
-}
+/* ---- fork() before there is any context ----------------------------------------------------- */
 
-/* As programs with a context per thread have it: F_SETOWN with the thread's number. */
 static void *
-worker(void *version)
+call_in_vain(void *unused)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-10, .reg_long_reset = (uint64_t)-10,
-			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+	while (!has_ended())
+		pfm_stop(-1);
+	return unused;
+}
 
-	handled = 0;
-	own_fd = counting(0, 0, 0);
-	CHECK_EQ(pfm_write_pmds(own_fd, &pmd, 1), 0);
-	CHECK_EQ(fcntl(own_fd, F_SETOWN, self_id()), 0);
-	CHECK_EQ(fcntl(own_fd, F_SETSIG, SIGUSR1), 0);
-	CHECK_EQ(fcntl(own_fd, F_SETFL, O_ASYNC), 0);
-	CHECK_EQ(start_by(*(int *)version, own_fd), 0);
-	for (int i = 0; i < OVERFLOWS; i++) {
-		CHECK_EQ(cycles(10), 0);
-		CHECK_EQ(handled, i + 1);	/* before the call returned */
+static void
+fork_early(void)
+{
+	pthread_t thread;
+
+	CHECK_EQ(pthread_create(&thread, NULL, call_in_vain, NULL), 0);
+	for (int i = 0; i < ROUNDS && !check_failures; i++)
+		IN_CHILD(alarm(20); CHECK_ERRNO(pfm_stop(-1), EBADF););
+	end();
+	CHECK_EQ(pthread_join(thread, NULL), 0);
+	ends = false;
+}
+
+/* ---- each thread its context ---------------------------------------------------------------- */
+
+/* A handler may call anything, also in the middle of a call. */
+static void
+handle(int signal)
+{
+	const int code = errno, fd = __atomic_load_n(&shared, __ATOMIC_RELAXED);
+	pfarg_pmd_t pmd = { .reg_num = 5 };
+	int own;
+
+	(void)signal;
+	pfm_read_pmds(fd, &pmd, 1);
+	pmd.reg_value++;
+	pfm_write_pmds(fd, &pmd, 1);
+	pfm_start(fd, NULL);
+	pfm_restart(fd);
+	pfm_stop(fd);
+	own = create(0);
+	pfm_set_state(own, 0, PFM_ST_START);
+	close(own);
+	errno = code;
+}
+
+static void *
+count_alone(void *unloads)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		const int fd = counting(0, 0, 0);
+
+		CHECK_EQ(pfm_start(fd, NULL), 0);
+		CHECK_EQ(cycles(3), 0);
+		CHECK_EQ(cycles(4), 0);
+		CHECK_EQ(pfm_stop(fd), 0);
+		CHECK_EQ(read_pmd(fd, 4), 7);
+		if (unloads || i % 3)	/* a child that is forked meanwhile has the descriptor, too */
+			CHECK_EQ(pfm_unload_context(fd), 0);
+		close(fd);
 	}
-	close(own_fd);
 	return NULL;
 }
 
 static void *
-idle(void *unused)
+end_loaded(void *unused)
 {
-	char byte;
+	const int fd = counting(0, 0, 0);
 
-	while (read(done[0], &byte, 1) < 0)	/* a handler may run here */
-		;
-	return unused;
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	*(int *)unused = fd;
+	return NULL;
 }
 
 static void
-a_context_per_thread(int version)
+fork_and_spawn(void)
 {
-	struct sigaction action = { .sa_sigaction = on_overflow, .sa_flags = SA_SIGINFO };
-	pthread_t threads[WORKERS], waiting;
+	char *const arguments[] = { (char *)(uintptr_t)"true", NULL };
+	pid_t spawned;
 
-	CHECK_EQ(sigaction(SIGUSR1, &action, NULL), 0);
-	CHECK_EQ(pipe(done), 0);
-	CHECK_EQ(pthread_create(&waiting, NULL, idle, NULL), 0);
-	for (int i = 0; i < WORKERS; i++)
-		CHECK_EQ(pthread_create(&threads[i], NULL, worker, &version), 0);
-	worker(&version);
-	for (int i = 0; i < WORKERS; i++)
-		pthread_join(threads[i], NULL);
-	CHECK_EQ(write(done[1], "", 1), 1);
-	pthread_join(waiting, NULL);
-	CHECK_EQ(elsewhere, 0);
-	close(done[0]);
-	close(done[1]);
+	IN_CHILD(
+		alarm(20);
+		CHECK_EQ(pfm_start(shared, NULL) == -1 && (errno == ESRCH || errno == EINVAL), 1);
+		int fd = counting(0, 0, 0);
+		CHECK_EQ(pfm_start(fd, NULL), 0);
+		CHECK_EQ(cycles(5), 0);
+		CHECK_EQ(read_pmd(fd, 4), 5);
+	);
+	if (posix_spawnp(&spawned, "true", NULL, NULL, arguments, environ) == 0)
+		CHECK_EQ(wait_for(spawned), 0);
 }
 
-/* What is not asked for by the thread's number stays as it is; so does a signal that the thread leaves to others. */
+static void
+together(bool forks)
+{
+	const struct itimerval often = { { 0, 2000 }, { 0, 2000 } }, never = { { 0, 0 }, { 0, 0 } };
+	pthread_t threads[THREADS];
+	int left[THREADS];
+
+	shared = create(0);
+	CHECK_EQ(write_pmd(shared, 5, 0, 0), 0);
+	CHECK(signal(SIGALRM, handle) != SIG_ERR);
+	for (int i = 0; i < THREADS; i++)
+		CHECK_EQ(pthread_create(&threads[i], NULL, count_alone, forks ? &ends : NULL), 0);
+	CHECK_EQ(setitimer(ITIMER_REAL, &often, NULL), 0);
+	for (int i = 0; i < 20 && forks; i++)
+		fork_and_spawn();
+	for (int i = 0; i < THREADS; i++)
+		CHECK_EQ(pthread_join(threads[i], NULL), 0);
+	for (int i = 0; i < THREADS; i++) {
+		CHECK_EQ(pthread_create(&threads[i], NULL, end_loaded, &left[i]), 0);
+		CHECK_EQ(pthread_join(threads[i], NULL), 0);
+		CHECK_ERRNO(pfm_stop(left[i]), EINVAL);	/* its thread has ended: unloaded */
+		close(left[i]);
+	}
+	CHECK_EQ(setitimer(ITIMER_REAL, &never, NULL), 0);
+	close(shared);
+}
+
+/* ---- cancellation --------------------------------------------------------------------------- */
+
 static void *
-other_owners(void *unused)
+call_until_cancelled(void *how)
 {
-	struct f_owner_ex owner;
-	sigset_t set;
-	const int fd = counting(0, 0, 0);
+	const int fd = shared;
+	pfarg_pmd_t pmd = { .reg_num = 5 };
 
-	CHECK_EQ(fcntl(fd, F_SETOWN, getpid()), 0);
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	CHECK_EQ(fcntl(fd, F_GETOWN_EX, &owner), 0);
-	CHECK_EQ(owner.type, F_OWNER_PID);
-	CHECK_EQ(owner.pid, getpid());
-	sigemptyset(&set);
-	sigaddset(&set, SIGIO);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	CHECK_EQ(fcntl(fd, F_SETOWN, self_id()), 0);
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	CHECK_EQ(fcntl(fd, F_GETOWN_EX, &owner), 0);
-	CHECK_EQ(owner.type, F_OWNER_PID);
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	CHECK_EQ(fcntl(fd, F_GETOWN_EX, &owner), 0);
-	CHECK_EQ(owner.type, F_OWNER_TID);
-	CHECK_EQ(owner.pid, self_id());
-	close(fd);
-	return unused;
+	pthread_setcanceltype(how ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED, NULL);
+	for (;;) {
+		pfm_read_pmds(fd, &pmd, 1);
+		pfm_write_pmds(fd, &pmd, 1);
+		pfm_load_context(fd, &(pfarg_load_t){ .load_pid = (uint32_t)self_id() });
+		cycles(1);
+		pfm_unload_context(fd);
+		pthread_testcancel();
+	}
+	return NULL;
 }
 
-int
-main(void)
+static void
+cancelled(bool asynchronous)
 {
-	pthread_t thread;
+	shared = create(0);
+	CHECK_EQ(write_pmd(shared, 5, 0, 0), 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		pthread_t thread;
+		void *result;
 
+		CHECK_EQ(pthread_create(&thread, NULL, call_until_cancelled, asynchronous ? &thread : NULL), 0);
+		usleep((useconds_t)(i * 13 % 300));
+		CHECK_EQ(pthread_cancel(thread), 0);
+		CHECK_EQ(pthread_join(thread, &result), 0);
+		CHECK(result == PTHREAD_CANCELED);
+		CHECK_EQ(read_pmd(shared, 5), 0);
+		CHECK_EQ(pfm_unload_context(shared), 0);
+	}
+	close(shared);
+}
+
+/* With an argument: without fork(), which ThreadSanitizer does not follow. */
+int
+main(int argc, char **argv)
+{
+	(void)argv;
 	check_begin("model", PFMLIB_ITANIUM2_PMU);
-	for (int version = 1; version <= 3; version++)
-		a_context_per_thread(version);
-	CHECK_EQ(pthread_create(&thread, NULL, other_owners, NULL), 0);
-	pthread_join(thread, NULL);
+	if (argc == 1)
+		fork_early();
+	together(argc == 1);
+	cancelled(false);
+	if (argc == 1)
+		cancelled(true);
 	return check_result();
 }
