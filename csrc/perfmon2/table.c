@@ -36,6 +36,7 @@ static void
 in_child(void)
 {
 	helper_forget();
+	thread_forget();
 	guard_leave(&guard);
 }
 
@@ -133,8 +134,8 @@ give_up(struct entry *e)
 	remove_entry(e);
 }
 
-struct entry *
-entry_find(int fd)
+static struct entry *
+find(int fd, bool needs_writer)
 {
 	struct stat st;
 
@@ -145,12 +146,24 @@ entry_find(int fd)
 
 		if (e->dev != st.st_dev || e->ino != st.st_ino)
 			continue;
-		if (is_ours(e))
+		if (!needs_writer || is_ours(e))
 			return locked(e);
 		give_up(e);	/* without our end the pipe is the program's, of the same number */
 		return NULL;
 	}
 	return NULL;
+}
+
+struct entry *
+entry_find(int fd)
+{
+	return find(fd, true);
+}
+
+struct entry *
+entry_find_registers(int fd)
+{
+	return find(fd, false);
 }
 
 void

@@ -13,10 +13,28 @@
 
 #include "../counting/threads.h"
 
+/* A signal handler may ask: then there must be room for it already. */
+#ifdef __GLIBC__
+#define STATIC_TLS	__attribute__((tls_model("initial-exec")))
+#else
+#define STATIC_TLS
+#endif
+
+static __thread pid_t known STATIC_TLS;
+
+/* The system is asked once a thread, and once more after fork(). */
 pid_t
 own_thread(void)
 {
-	return (pid_t)syscall(SYS_gettid);
+	if (!known)
+		known = (pid_t)syscall(SYS_gettid);
+	return known;
+}
+
+void
+thread_forget(void)
+{
+	known = 0;
 }
 
 /* A number of a line of a status file; -1: there is no such line. */
