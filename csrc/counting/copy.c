@@ -7,10 +7,16 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "guard.h"
+
+#ifndef MADV_POPULATE_READ	/* Linux 5.14; older kernels refuse them, and C libraries do not name them */
+#define MADV_POPULATE_READ	22
+#define MADV_POPULATE_WRITE	23
+#endif
 
 /*
  * Where process_vm_readv() is forbidden (seccomp), a pipe does the same: write() reads
@@ -32,6 +38,15 @@ through_pipe(void *to, const void *from, size_t size)
 	close(ends[1]);
 	guard_release(cancel);
 	return ret;
+}
+
+bool
+copy_is_there(const void *memory, size_t size, bool for_writing)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)memory & ~(page - 1);
+	const uintptr_t end = ((uintptr_t)memory + size + page - 1) & ~(page - 1);
+
+	return end > begin && madvise((void *)begin, end - begin, for_writing ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0;
 }
 
 int

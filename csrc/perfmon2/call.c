@@ -36,17 +36,22 @@ run_vector(struct entry *e, const struct call_vector *v)
 {
 	static uint64_t room[ARGUMENT_LIMIT / sizeof(uint64_t)];	/* the engine is entered by one */
 	const size_t size = (size_t)v->count * v->size;
+	const bool is_there = size && size <= sizeof(room) && copy_is_there(v->elements, size, v->copies_back);
 	char *element = (char *)room;
 	int ret;
 
 	if (size > sizeof(room))
 		return -E2BIG;
-	if (size && copy_in(room, v->elements, size) < 0)
+	if (!is_there && size && copy_in(room, v->elements, size) < 0)
 		return -EFAULT;
+	if (is_there)
+		memcpy(room, v->elements, size);
 	ret = check_task(e->context, v->need);
 	for (long i = 0; i < v->count && ret == 0; i++, element += v->size)
 		ret = v->each(e, element);
-	if (v->copies_back && size && copy_out(v->elements, room, size) < 0)
+	if (is_there && v->copies_back)
+		memcpy(v->elements, room, size);
+	else if (v->copies_back && size && copy_out(v->elements, room, size) < 0)
 		return -EFAULT;
 	return ret;
 }
@@ -58,7 +63,7 @@ call_with_vector(int fd, int refused, const struct call_vector *v)
 	int ret;
 
 	engine_enter();
-	e = entry_find(fd);
+	e = v->need == NEEDS_UNLOADED ? entry_find(fd) : entry_find_registers(fd);
 	if (v->count < 0 || (size_t)v->count >= INT_MAX / v->size)
 		refused = refused ? refused : -EINVAL;
 	ret = check_descriptor(e, refused);

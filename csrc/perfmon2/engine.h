@@ -148,6 +148,7 @@ bool engine_found_blocked(int signal);	/* by the thread that is inside, before *
 
 /* The context of a descriptor, its lock held and up to date; NULL: it is none's. */
 struct entry *entry_find(int fd);
+struct entry *entry_find_registers(int fd);	/* for a call that sends no message: it does not need our end of the pipe */
 void entry_release(struct entry *e);	/* NULL is nothing to do */
 
 /* The next context of the process, its lock held; at: 0 first.  NULL: there is no more. */
@@ -180,6 +181,7 @@ struct thread_state {
 };
 
 pid_t own_thread(void);
+void thread_forget(void);	/* in a child, which is a thread of its own */
 int thread_look(pid_t tid, struct thread_state *state);		/* -ESRCH; others, as -EMFILE: that is not known */
 int thread_check(pid_t tid, bool np);				/* may it be monitored: -EPERM, -ESRCH */
 bool thread_is_stopped(pid_t tid);				/* by the calling thread's ptrace */

@@ -348,25 +348,48 @@ take_samples(struct entry *e, bool takes_overflows)
 	}
 }
 
-/* The counters of the set that runs, up to now; an overflow that nobody has told of is found by its count. */
+/* Whether an event has passed its overflow, which the kernel has not told yet: another processor may be about to. */
+static bool
+is_told_soon(const struct entry *e, const struct counting_reading *reading)
+{
+	const struct set_events *events = e->perf->running;
+	const struct set *set = set_of(e, events);
+
+	for (unsigned int i = 0; e->perf->anchor.ring.head && i < events->group.count; i++) {
+		const struct counter *counter = &events->counters[i];
+		const uint64_t value = set->pmds[counter->number].value, count = reading->values[1 + i].value;
+
+		if (count > counter->seen && value + (count - counter->seen) < value && pmd_interrupts(set, counter->number))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The counters of the set that runs, up to now.  An overflow that nobody tells of, because the PMU has no interrupt or the
+ * ring no place, is found by its count.
+ */
 static void
 collect(struct entry *e, bool takes_overflows)
 {
+	enum { PATIENCE = 1000 };
 	struct perf *p = e->perf;
 	struct context *c = e->context;
 	struct counting_reading reading;
 	uint64_t wrapped;
-	int ret;
+	int ret = counting_group_read(&p->running->group, &reading);
 
-	take_samples(e, takes_overflows);
-	ret = counting_group_read(&p->running->group, &reading);
+	take_samples(e, takes_overflows);	/* those that came after the reading, too: they are newer */
+	for (int i = 0; ret == 0 && takes_overflows && !p->is_past && i < PATIENCE && is_told_soon(e, &reading); i++)
+		take_samples(e, true);
 	if (ret < 0) {
 		abandon(e, p->running, ret);
 		return;
 	}
 	if (p->is_past) {
 		for (unsigned int i = 0; i < p->running->group.count; i++)
-			p->running->counters[i].seen = reading.values[1 + i].value;
+			if (reading.values[1 + i].value > p->running->counters[i].seen)
+				p->running->counters[i].seen = reading.values[1 + i].value;
 		return;
 	}
 	wrapped = add_counts(e, p->running, &reading);

@@ -6,18 +6,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../counting/guard.h"
 
-enum { HIGH_NUMBER = 512 };
+enum { HIGH_NUMBER = 512, MAX_ENTRIES = 1 << 16 };
 
 static struct guard guard = GUARD_INITIALIZER;
 static struct entry *entries;
-static size_t num_entries, room;
+static size_t num_entries;
 
 void
 engine_enter(void)
@@ -42,6 +41,7 @@ static void
 in_child(void)
 {
 	helper_forget();
+	thread_forget();
 	for (size_t i = 0; i < num_entries; i++)
 		perf_forget(&entries[i]);
 	guard_leave(&guard);
@@ -142,8 +142,8 @@ give_up(struct entry *e)
 	remove_entry(e);
 }
 
-struct entry *
-entry_find(int fd)
+static struct entry *
+find(int fd, bool needs_writer)
 {
 	struct stat st;
 
@@ -154,12 +154,24 @@ entry_find(int fd)
 
 		if (e->dev != st.st_dev || e->ino != st.st_ino)
 			continue;
-		if (is_ours(e))
+		if (!needs_writer || is_ours(e))
 			return locked(e);
 		give_up(e);	/* without our end the pipe is the program's, of the same number */
 		return NULL;
 	}
 	return NULL;
+}
+
+struct entry *
+entry_find(int fd)
+{
+	return find(fd, true);
+}
+
+struct entry *
+entry_find_registers(int fd)
+{
+	return find(fd, false);
 }
 
 void
@@ -216,19 +228,22 @@ entry_buffers(void)
 	return sum;
 }
 
+/*
+ * Room for as many contexts as there can be, of which only what is used takes memory.  It is not the heap's: a thread may
+ * have been interrupted in malloc(), and wait for us in its signal handler.
+ */
 static int
-grow(void)
+make_room(void)
 {
-	size_t more = room ? 2 * room : 8;
-	struct entry *grown;
+	void *memory;
 
-	if (num_entries < room)
-		return 0;
-	grown = realloc(entries, more * sizeof(*grown));
-	if (!grown)
+	if (entries)
+		return num_entries < MAX_ENTRIES ? 0 : -ENOMEM;
+	memory = mmap(NULL, MAX_ENTRIES * sizeof(*entries), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
 		return -ENOMEM;
-	entries = grown;
-	room = more;
+	entries = memory;
 	return 0;
 }
 
@@ -284,7 +299,7 @@ entry_create(const struct machine *machine, uint32_t flags, struct entry **made,
 	int ends[2], ret;
 
 	entry_reap();
-	if (guard_fork(&guard, engine_enter, engine_leave, in_child) < 0 || grow() < 0)
+	if (guard_fork(&guard, engine_enter, engine_leave, in_child) < 0 || make_room() < 0)
 		return -ENOMEM;
 	ret = make_pipe(ends);
 	if (ret < 0)

@@ -66,6 +66,7 @@ __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)
 
 static int descriptors;
 static long memory;
+static bool is_first;
 
 /* The next load frees what has been closed. */
 static void
@@ -94,7 +95,7 @@ check_nothing_is_left(void)
 	failing_end();
 	reap();
 	CHECK_EQ(failing_descriptors(), descriptors);
-	CHECK_EQ(mapped, memory);
+	CHECK(mapped == memory || (is_first && mapped == memory + 1));	/* the table of contexts stays */
 }
 
 static void
@@ -307,7 +308,8 @@ main(void)
 		failing_code = ENOMEM;
 		descriptors = failing_descriptors();
 		memory = mapped;
-		CHECK(failing_each(make) >= 4);	/* the first, which makes more */
+		is_first = true;
+		CHECK(failing_each(make) >= 4);	/* which makes more */
 		remember();
 		each("create", make, 4);
 		each("create with a buffer", make_with_buffer, 7);
