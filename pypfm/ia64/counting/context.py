@@ -38,6 +38,7 @@ __all__ = ["Context"]
 
 T = TypeVar("T")
 _TOP = 1 << 64
+_TRIES = 100  # to read all at one moment, before the next overflow comes
 _SMALLEST_BUFFER = 512  # bytes; more than the largest entry needs, with the header
 
 
@@ -46,12 +47,14 @@ class _Reading(NamedTuple):
 
     :ivar pmds: value and last reset value, by set and register
     :ivar sets: runs and nanoseconds, by set
+    :ivar before: events up to the last overflow, likewise
     :ivar stands: whether the counters stand still since an overflow
     :ivar lost: overflows that found no place in the buffer
     """
 
     pmds: Mapping[tuple[int, int], tuple[int, int]]
     sets: Sequence[tuple[int, int]]
+    before: Mapping[tuple[int, int], int]
     stands: bool
     lost: int
 
@@ -337,10 +340,22 @@ class Context(Mapping[str, Count]):
             raise self._last.with_traceback(None)
         if self._last is not None:
             return self._last
-        pmds = self._read_pmds()
+        if not self._kinds.num_values:  # nothing overflows
+            return _Reading(self._read_pmds(), self._read_sets(), {}, False, 0)
+        overflows = self._overflows
+        for _ in range(_TRIES):
+            moment, runs = overflows.moment(), [runs for runs, _ in self._read_sets()]
+            pmds = self._read_pmds()
+            sets = self._read_sets()
+            found = _Reading(pmds, sets, overflows.before(), overflows.stand(pmds), overflows.lost())
+            if (overflows.moment(), [now for now, _ in sets]) == (moment, runs):
+                break
+        return found
+
+    def _read_sets(self) -> list[tuple[int, int]]:
+        fd = self._own_fd()
         with on_cpu(self._cpu, self._about):
-            sets = registers.info(self._descriptor.fd, self._sets, self._about)
-        return _Reading(pmds, sets, self._overflows.stand(pmds), self._overflows.lost())
+            return registers.info(fd, self._sets, self._about)
 
     def _read_pmds(self) -> Mapping[tuple[int, int], tuple[int, int]]:
         fd = self._own_fd()
@@ -351,8 +366,8 @@ class Context(Mapping[str, Count]):
     def _count(self, label: str, sets: Sequence[EventSet], reading: _Reading) -> Count:
         """The count of an event over sets."""
         having = [(s, m) for s in sets for m in s.members if m.label == label]
-        value = sum(self._overflows.events(s, m, *reading.pmds[s.number, m.counter], reading.sets[s.number][0])
-                    for s, m in having)
+        value = sum(self._overflows.events(s, m, *reading.pmds[s.number, m.counter], reading.sets[s.number][0],
+                                           reading.before.get((s.number, m.counter), 0)) for s, m in having)
         ns = sum(reading.sets[s.number][1] for s, _ in having)
         total = sum(reading.sets[s.number][1] for s in sets)
         notes, estimate = [], None
