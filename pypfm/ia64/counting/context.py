@@ -15,7 +15,7 @@ from pypfm.common.arguments import expect_flag, expect_int, expect_number, expec
 from pypfm.common.frozen import FrozenMap
 from pypfm.errors import ContextError, InvalidTypeError, InvalidValueError, UnknownKeyError, shown
 from pypfm.ia64.counting import registers
-from pypfm.ia64.counting.calls import call, error, ffi, on_cpu
+from pypfm.ia64.counting.calls import call, error, ffi, on_cpu, stopped
 from pypfm.ia64.counting.counts import Count
 from pypfm.ia64.counting.messages import Descriptor, Message, expect_signal, read_message
 from pypfm.ia64.counting.model import Model
@@ -97,7 +97,7 @@ class Context(Mapping[str, Count]):
         handlers in the main thread
     :param timeout: seconds after which the next set takes over, or a list of such, one for each set
     :param overflows: overflows of an event with a period after which the next set takes over, or a list of such
-    :param tid: count another thread, which the calling one has stopped with ptrace(2); None: the one that starts it
+    :param tid: count another thread, which ptrace(2) stops for each call; None: the one that starts the context
     :param cpu: count all that happens on this CPU; calls go there for a moment
     :raises ContextError: an OSError: perfmon2 refuses; it has the call and the errno
     :raises Pfm3Error: the registers cannot be set so; the message says which event is at fault
@@ -242,24 +242,33 @@ class Context(Mapping[str, Count]):
         """Call C on the context."""
         fd = self._own_fd()
         with on_cpu(self._cpu, self._about):
-            self._again_after_thread(lambda: call(name, self._about, fd, *args, elsewhere=self._why_not_here()))
+            self._however_it_is_allowed(lambda: call(name, self._about, fd, *args, elsewhere=self._why_not_here()))
 
-    def _again_after_thread(self, do: Callable[[], T]) -> T:
-        """Call C; once more, if the thread that was counted was about to end.
-
-        Python has joined a thread a moment before the system has.
-        """
+    def _however_it_is_allowed(self, do: Callable[[], T]) -> T:
+        """Call C; once more, if the thread that is counted has to be stopped for it, or was about to end."""
         try:
             return do()
         except ContextError as refused:
-            if refused.errno != errno.ESRCH or self._thread in {t.native_id for t in threading.enumerate()}:
+            if refused.errno != errno.ESRCH:
                 raise
-            end = time.monotonic() + 1
-            while os.path.exists(f"/proc/self/task/{self._thread}"):
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.001)
+            if self._tid is not None:
+                with stopped(self._tid) as is_stopped:
+                    if is_stopped:
+                        return do()
+            if not self._has_ended():
+                raise
         return do()
+
+    def _has_ended(self) -> bool:
+        """Whether the thread that was counted is gone; Python has joined a thread a moment before the system has."""
+        if self._thread in {t.native_id for t in threading.enumerate()}:
+            return False
+        end = time.monotonic() + 1
+        while there := os.path.exists(f"/proc/self/task/{self._thread}"):
+            if time.monotonic() > end:
+                break
+            time.sleep(0.001)
+        return not there
 
     def _own_fd(self) -> int:
         fd = self.fileno()
@@ -360,7 +369,7 @@ class Context(Mapping[str, Count]):
     def _read_pmds(self) -> Mapping[tuple[int, int], tuple[int, int]]:
         fd = self._own_fd()
         with on_cpu(self._cpu, self._about):
-            return self._again_after_thread(
+            return self._however_it_is_allowed(
                 lambda: registers.read(fd, self._sets, self._about, self._why_not_here()))
 
     def _count(self, label: str, sets: Sequence[EventSet], reading: _Reading) -> Count:
