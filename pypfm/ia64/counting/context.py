@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pypfm.common.arguments import expect_flag, expect_int, expect_number, expect_type
 from pypfm.common.frozen import FrozenMap
-from pypfm.errors import ContextError, InvalidTypeError, InvalidValueError, UnknownKeyError, shown
+from pypfm.errors import ContextError, InvalidTypeError, InvalidValueError, UnknownKeyError, short, shown
 from pypfm.ia64.counting import registers
 from pypfm.ia64.counting.calls import call, error, ffi, on_cpu, stopped
 from pypfm.ia64.counting.counts import Count
@@ -132,11 +132,11 @@ class Context(Mapping[str, Count]):
         #: What happens, where the counters are a model's.
         self.model = Model(pmu, self._tid, self._cpu)
         self._reset_state()
-        fd = registers.create(pmu, size, system_wide=cpu is not None)
+        fd = registers.create(pmu, size, self._about, system_wide=cpu is not None)
         try:
             self._descriptor = Descriptor(fd, self._cpu)
             self._forget = weakref.finalize(self, self._descriptor.close)
-            registers.write(fd, self._sets, notify=self._notify or bool(size), random_mask=mask)
+            registers.write(fd, self._sets, self._about, notify=self._notify or bool(size), random_mask=mask)
             buffer = Buffer(fd, size, self._kinds.num_values, self._about) if size else None
             self._has_buffer = buffer is not None
             self._overflows = Overflows(self._sets, buffer, notify=self._notify)
@@ -191,7 +191,7 @@ class Context(Mapping[str, Count]):
 
     @property
     def _about(self) -> str:
-        return f"a context of {self.pmu.name}"
+        return f"a context of {self.pmu.name} ({short(', '.join(self._labels))})"
 
     @property
     def closed(self) -> bool:
