@@ -152,6 +152,11 @@ def a_count_is_a_number() -> None:
     assert (again, again.note, again.seconds, again.estimate) == (5, count.note, 0.5, 10.0)
     assert json.dumps({"n": copy.copy(count)}) == '{"n": 5}'
     assert Count(7).exact
+    with Context(Itanium2(), PAIR) as c:
+        counts = c.counts()
+    assert pickle.loads(pickle.dumps(counts)) == counts == {"CPU_CYCLES": 0, "IA64_INST_RETIRED": 0}
+    with refused(UnknownKeyError, "CPU_CYCLES"):
+        counts["NOPS_RETIRED"]
 
 
 # ---- sets ---------------------------------------------------------------------------------

@@ -63,6 +63,26 @@ def an_exception_inside() -> None:
 
 
 @case
+def a_generator_left_early() -> None:
+    seen = []
+
+    def counting():
+        with Context(Itanium2(), PAIR, period=5) as c:
+            seen.append(c)
+            while True:
+                c.model.advance("CPU_CYCLES", 5)
+                yield from c.samples
+
+    for _, sample in zip(range(3), counting(), strict=False):
+        assert sample.period == 5
+    gc.collect()
+    (c,) = seen
+    assert c.closed
+    assert c["CPU_CYCLES"] in (15, 20)
+    Context(Itanium2(), PAIR).start()
+
+
+@case
 def closed_inside() -> None:
     with Context(Itanium2(), PAIR) as c:
         c.model.advance("CPU_CYCLES", 5)
