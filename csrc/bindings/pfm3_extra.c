@@ -11,10 +11,17 @@ int pypfm_perfmon2_time(int pmu, int tid, unsigned long long ns);
 int pypfm_perfmon2_set_ip(int pmu, unsigned long long ip);
 int pypfm_perfmon2_set_pmd(int pmu, unsigned int pmd, unsigned long long value);
 int pypfm_unmap(void *addr, unsigned long len);
+/* Stop another thread with ptrace(2), and let it go on: 0, or a negative errno value.  stop_thread() stores the signal that
+ * was about to be delivered to it, or 0, which release_thread() delivers. */
+int pypfm_stop_thread(int tid, int *signal);
+int pypfm_release_thread(int tid, int signal);
 /* ---- code ---- */
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 
 static int pypfm_pfm3_print(const char *format, const char *argument);
 
@@ -101,4 +108,35 @@ static int
 pypfm_unmap(void *addr, unsigned long len)
 {
 	return munmap(addr, len);
+}
+
+static int
+pypfm_release_thread(int tid, int signal)
+{
+	return ptrace(PTRACE_DETACH, tid, NULL, (void *)(long)signal) < 0 ? -errno : 0;
+}
+
+/* The end of the thread, if it comes first, is left to whoever waits for that. */
+static int
+pypfm_stop_thread(int tid, int *signal)
+{
+	siginfo_t info;
+	int ret;
+
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
+		return -errno;
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
+		goto fail;
+	do {
+		memset(&info, 0, sizeof(info));
+		ret = waitid(P_PID, (id_t)tid, &info, WSTOPPED | __WALL);
+	} while (ret < 0 && errno == EINTR);
+	if (ret < 0)
+		goto fail;
+	*signal = info.si_status >> 8 ? 0 : info.si_status;	/* what is above says that it is our stop */
+	return 0;
+fail:
+	ret = -errno;
+	pypfm_release_thread(tid, 0);
+	return ret;
 }

@@ -63,6 +63,26 @@ def an_exception_inside() -> None:
 
 
 @case
+def a_generator_left_early() -> None:
+    seen = []
+
+    def counting():
+        with Context(Itanium2(), PAIR, period=5) as c:
+            seen.append(c)
+            while True:
+                c.model.advance("CPU_CYCLES", 5)
+                yield from c.samples
+
+    for _, sample in zip(range(3), counting(), strict=False):
+        assert sample.period == 5
+    gc.collect()
+    (c,) = seen
+    assert c.closed
+    assert c["CPU_CYCLES"] in (15, 20)
+    Context(Itanium2(), PAIR).start()
+
+
+@case
 def closed_inside() -> None:
     with Context(Itanium2(), PAIR) as c:
         c.model.advance("CPU_CYCLES", 5)
@@ -270,15 +290,31 @@ def left_open_at_the_end_of_the_program() -> None:
 def a_model_that_runs_by_itself() -> None:
     import time
 
-    with Context(Itanium2(), PAIR, period=100_000_000, buffer_size=1 << 14) as c:
-        end = time.thread_time() + 0.3
+    with Context(Itanium2(), PAIR, period=1_500_000, buffer_size=1 << 17) as c:
+        end, last = time.thread_time() + 0.6, 0
         while time.thread_time() < end:
-            pass
+            count = c["CPU_CYCLES"]
+            assert count >= last  # read at one moment: no overflow is in it twice, or not at all
+            last = int(count)
         c.stop()
         samples = list(c.samples)
     assert c["CPU_CYCLES"] > 100_000_000
-    assert len(samples) == c["CPU_CYCLES"] // 100_000_000
+    assert len(samples) == c["CPU_CYCLES"] // 1_500_000
     assert {s.tid for s in samples} == {threading.get_native_id()}
+
+
+@case(LIBPFM_PERFMON="model,rate=2000000")
+def sets_that_switch_while_they_are_read() -> None:
+    import time
+
+    with Context(Itanium2(), [["CPU_CYCLES"], ["CPU_CYCLES", "NOPS_RETIRED"]], period={"CPU_CYCLES": 1_500_000},
+                 overflows=1, buffer_size=0) as c:
+        end, last = time.thread_time() + 0.6, 0
+        while time.thread_time() < end:
+            count = c["CPU_CYCLES"]
+            assert count >= last
+            last = int(count)
+        assert c.counts(1)["CPU_CYCLES"] > 100_000_000
 
 
 @case

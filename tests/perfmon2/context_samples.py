@@ -11,6 +11,7 @@ import select
 import signal
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -441,17 +442,91 @@ def a_child_that_is_traced() -> None:
 
 
 @case
-def another_process_that_is_not_traced() -> None:
+def a_child_that_runs() -> None:
+    """It is stopped for each call, and then goes on; its signals reach it, and its status whoever waits for it."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        count = 0
+
+        def handler(_number, _frame) -> None:
+            nonlocal count
+            count += 1
+
+        signal.signal(signal.SIGUSR1, handler)
+        os.write(write, b"x")
+        while count < 50:
+            time.sleep(0.0001)
+        os._exit(7)
+    os.read(read, 1)
+    with Context(Itanium2(), PAIR, tid=child) as c:
+        for n in range(49):
+            os.kill(child, signal.SIGUSR1)
+            c.model.advance("CPU_CYCLES", 10)
+            assert c["CPU_CYCLES"] == 10 * n + 10
+            while sent(child):
+                time.sleep(0.0001)
+        assert "TracerPid:\t0\n" in Path(f"/proc/{child}/status").read_text()
+        c.stop()
+        c.start()
+        os.kill(child, signal.SIGUSR1)
+        assert c.wait(10).kind == "end"
+        assert os.waitpid(child, 0)[1] == 7 << 8
+        assert c["CPU_CYCLES"] == 490
+    assert c["CPU_CYCLES"] == 490
+
+
+def sent(child: int) -> bool:
+    """Whether a signal waits for a process."""
+    pending = [line for line in Path(f"/proc/{child}/status").read_text().splitlines() if line.startswith(("SigPnd", "ShdPnd"))]
+    return any(int(line.split()[1], 16) for line in pending)
+
+
+@case
+def a_process_that_runs_and_is_left() -> None:
     child = os.fork()
     if not child:
         time.sleep(60)
         os._exit(0)
-    try:
-        with pytest.raises(ContextError, match=r"pfm_load_context: ESRCH.*ptrace.*np") as caught:
-            Context(Itanium2(), PAIR, tid=child).start()
-        assert caught.value.errno == errno.ESRCH
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+    c = Context(Itanium2(), PAIR, tid=child)
+    c.start()
+    c.model.advance("CPU_CYCLES", 10)
+    del c
+    with Context(Itanium2(), PAIR, tid=child) as c:
+        c.model.advance("CPU_CYCLES", 11)
+    assert c["CPU_CYCLES"] == 11
+    os.kill(child, signal.SIGSTOP)  # and one that its own shell has stopped
+    assert os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1])
+    with Context(Itanium2(), PAIR, tid=child) as c:
+        c.model.advance("CPU_CYCLES", 12)
+    assert c["CPU_CYCLES"] == 12
+    end = time.monotonic() + 10
+    while Path(f"/proc/{child}/stat").read_text().split()[2] != "T":  # it stops again a moment after it was released
+        assert time.monotonic() < end
+    os.kill(child, signal.SIGKILL)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+
+
+@case
+def threads_that_cannot_be_traced() -> None:
+    ready, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        ready.set()
+        done.wait(10)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    ready.wait(10)
+    c = Context(Itanium2(), PAIR, tid=thread.native_id)  # no thread of one's own process can be
+    with pytest.raises(ContextError, match=r"pfm_load_context: ESRCH.*ptrace.*np") as caught:
+        c.start()
+    assert caught.value.errno == errno.ESRCH
+    done.set()
+    thread.join()
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
     with pytest.raises(ContextError, match="ESRCH"), Context(Itanium2(), PAIR, tid=child):
         pass

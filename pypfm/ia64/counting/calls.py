@@ -13,7 +13,7 @@ from pypfm.errors import ContextClosedError, ContextError, errno_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["call", "error", "ffi", "lib", "on_cpu"]
+__all__ = ["call", "error", "ffi", "lib", "on_cpu", "stopped"]
 
 _MODEL = "LIBPFM_PERFMON=model, set before the program starts, counts what the program says happens"
 _LOCKED = "no memory, or no more may be locked (ulimit -l): ask for a smaller buffer_size"
@@ -25,8 +25,8 @@ _REASONS = {
     errno.EBUSY: "in use: per-thread and system-wide contexts exclude each other, and a CPU has one of the latter;"
                  " close the other one, or count fewer events",
     errno.EEXIST: "the thread has a context already: close that one first",
-    errno.ESRCH: "there is no such thread, or the caller has not stopped it with ptrace(2); LIBPFM_PERFMON=...,np does"
-                 " without that",
+    errno.ESRCH: "there is no such thread, or it may not be stopped with ptrace(2), or another one traces it;"
+                 " LIBPFM_PERFMON=...,np does without that",
     errno.EPERM: "not permitted: another thread must be one that may be traced (ptrace(2)), and system-wide counting"
                  " needs CAP_PERFMON or /proc/sys/kernel/perf_event_paranoid of 0 or less",
     errno.ENOMEM: _LOCKED,
@@ -99,3 +99,16 @@ def on_cpu(cpu: int | None, about: str) -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+@contextmanager
+def stopped(tid: int) -> Iterator[bool]:
+    """Have another thread stopped by ptrace(2); whether it is: who may not trace it goes on without."""
+    before, signal = ffi.errno, ffi.new("int *")
+    is_stopped = lib.pypfm_stop_thread(tid, signal) == 0
+    try:
+        yield is_stopped
+    finally:
+        if is_stopped:
+            lib.pypfm_release_thread(tid, signal[0])
+        ffi.errno = before

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pypfm.common.arguments import expect_flag, expect_int, expect_number, expect_type
 from pypfm.common.frozen import FrozenMap
-from pypfm.errors import ContextError, InvalidTypeError, InvalidValueError, UnknownKeyError, shown
+from pypfm.errors import ContextError, InvalidTypeError, InvalidValueError, UnknownKeyError, short, shown
 from pypfm.ia64.counting import registers
-from pypfm.ia64.counting.calls import call, error, ffi, on_cpu
+from pypfm.ia64.counting.calls import call, error, ffi, on_cpu, stopped
 from pypfm.ia64.counting.counts import Count
 from pypfm.ia64.counting.messages import Descriptor, Message, expect_signal, read_message
 from pypfm.ia64.counting.model import Model
@@ -38,6 +38,7 @@ __all__ = ["Context"]
 
 T = TypeVar("T")
 _TOP = 1 << 64
+_TRIES = 100  # to read all at one moment, before the next overflow comes
 _SMALLEST_BUFFER = 512  # bytes; more than the largest entry needs, with the header
 
 
@@ -46,12 +47,14 @@ class _Reading(NamedTuple):
 
     :ivar pmds: value and last reset value, by set and register
     :ivar sets: runs and nanoseconds, by set
+    :ivar before: events up to the last overflow, likewise
     :ivar stands: whether the counters stand still since an overflow
     :ivar lost: overflows that found no place in the buffer
     """
 
     pmds: Mapping[tuple[int, int], tuple[int, int]]
     sets: Sequence[tuple[int, int]]
+    before: Mapping[tuple[int, int], int]
     stands: bool
     lost: int
 
@@ -94,7 +97,7 @@ class Context(Mapping[str, Count]):
         handlers in the main thread
     :param timeout: seconds after which the next set takes over, or a list of such, one for each set
     :param overflows: overflows of an event with a period after which the next set takes over, or a list of such
-    :param tid: count another thread, which the calling one has stopped with ptrace(2); None: the one that starts it
+    :param tid: count another thread, which ptrace(2) stops for each call; None: the one that starts the context
     :param cpu: count all that happens on this CPU; calls go there for a moment
     :raises ContextError: an OSError: perfmon2 refuses; it has the call and the errno
     :raises Pfm3Error: the registers cannot be set so; the message says which event is at fault
@@ -129,11 +132,11 @@ class Context(Mapping[str, Count]):
         #: What happens, where the counters are a model's.
         self.model = Model(pmu, self._tid, self._cpu)
         self._reset_state()
-        fd = registers.create(pmu, size, system_wide=cpu is not None)
+        fd = registers.create(pmu, size, self._about, system_wide=cpu is not None)
         try:
             self._descriptor = Descriptor(fd, self._cpu)
             self._forget = weakref.finalize(self, self._descriptor.close)
-            registers.write(fd, self._sets, notify=self._notify or bool(size), random_mask=mask)
+            registers.write(fd, self._sets, self._about, notify=self._notify or bool(size), random_mask=mask)
             buffer = Buffer(fd, size, self._kinds.num_values, self._about) if size else None
             self._has_buffer = buffer is not None
             self._overflows = Overflows(self._sets, buffer, notify=self._notify)
@@ -188,7 +191,7 @@ class Context(Mapping[str, Count]):
 
     @property
     def _about(self) -> str:
-        return f"a context of {self.pmu.name}"
+        return f"a context of {self.pmu.name} ({short(', '.join(self._labels))})"
 
     @property
     def closed(self) -> bool:
@@ -239,24 +242,33 @@ class Context(Mapping[str, Count]):
         """Call C on the context."""
         fd = self._own_fd()
         with on_cpu(self._cpu, self._about):
-            self._again_after_thread(lambda: call(name, self._about, fd, *args, elsewhere=self._why_not_here()))
+            self._however_it_is_allowed(lambda: call(name, self._about, fd, *args, elsewhere=self._why_not_here()))
 
-    def _again_after_thread(self, do: Callable[[], T]) -> T:
-        """Call C; once more, if the thread that was counted was about to end.
-
-        Python has joined a thread a moment before the system has.
-        """
+    def _however_it_is_allowed(self, do: Callable[[], T]) -> T:
+        """Call C; once more, if the thread that is counted has to be stopped for it, or was about to end."""
         try:
             return do()
         except ContextError as refused:
-            if refused.errno != errno.ESRCH or self._thread in {t.native_id for t in threading.enumerate()}:
+            if refused.errno != errno.ESRCH:
                 raise
-            end = time.monotonic() + 1
-            while os.path.exists(f"/proc/self/task/{self._thread}"):
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.001)
+            if self._tid is not None:
+                with stopped(self._tid) as is_stopped:
+                    if is_stopped:
+                        return do()
+            if not self._has_ended():
+                raise
         return do()
+
+    def _has_ended(self) -> bool:
+        """Whether the thread that was counted is gone; Python has joined a thread a moment before the system has."""
+        if self._thread in {t.native_id for t in threading.enumerate()}:
+            return False
+        end = time.monotonic() + 1
+        while there := os.path.exists(f"/proc/self/task/{self._thread}"):
+            if time.monotonic() > end:
+                break
+            time.sleep(0.001)
+        return not there
 
     def _own_fd(self) -> int:
         fd = self.fileno()
@@ -337,22 +349,34 @@ class Context(Mapping[str, Count]):
             raise self._last.with_traceback(None)
         if self._last is not None:
             return self._last
-        pmds = self._read_pmds()
+        if not self._kinds.num_values:  # nothing overflows
+            return _Reading(self._read_pmds(), self._read_sets(), {}, False, 0)
+        overflows = self._overflows
+        for _ in range(_TRIES):
+            moment, runs = overflows.moment(), [runs for runs, _ in self._read_sets()]
+            pmds = self._read_pmds()
+            sets = self._read_sets()
+            found = _Reading(pmds, sets, overflows.before(), overflows.stand(pmds), overflows.lost())
+            if (overflows.moment(), [now for now, _ in sets]) == (moment, runs):
+                break
+        return found
+
+    def _read_sets(self) -> list[tuple[int, int]]:
+        fd = self._own_fd()
         with on_cpu(self._cpu, self._about):
-            sets = registers.info(self._descriptor.fd, self._sets, self._about)
-        return _Reading(pmds, sets, self._overflows.stand(pmds), self._overflows.lost())
+            return registers.info(fd, self._sets, self._about)
 
     def _read_pmds(self) -> Mapping[tuple[int, int], tuple[int, int]]:
         fd = self._own_fd()
         with on_cpu(self._cpu, self._about):
-            return self._again_after_thread(
+            return self._however_it_is_allowed(
                 lambda: registers.read(fd, self._sets, self._about, self._why_not_here()))
 
     def _count(self, label: str, sets: Sequence[EventSet], reading: _Reading) -> Count:
         """The count of an event over sets."""
         having = [(s, m) for s in sets for m in s.members if m.label == label]
-        value = sum(self._overflows.events(s, m, *reading.pmds[s.number, m.counter], reading.sets[s.number][0])
-                    for s, m in having)
+        value = sum(self._overflows.events(s, m, *reading.pmds[s.number, m.counter], reading.sets[s.number][0],
+                                           reading.before.get((s.number, m.counter), 0)) for s, m in having)
         ns = sum(reading.sets[s.number][1] for s, _ in having)
         total = sum(reading.sets[s.number][1] for s in sets)
         notes, estimate = [], None

@@ -114,24 +114,32 @@ class Overflows:
                     found[key] = (value - start) % _TOP
         return found
 
-    def events(self, of_set: EventSet, member: Member, value: int, start: int, runs: int) -> int:
+    def moment(self) -> object:
+        """What is equal to that of another moment, if no overflow came between the two, and no restart."""
+        return self._state, self._buffer and (self._buffer.filled, self._buffer.overflows)
+
+    def before(self) -> Mapping[tuple[int, int], int]:
+        """Events up to the last overflow, by set and counter."""
+        state = self._state
+        found = list(self._buffer.entries(state.position)) if self._buffer else []
+        return state.plus([entry for entry, _ in found], 0).before
+
+    def events(self, of_set: EventSet, member: Member, value: int, start: int, runs: int, before: int) -> int:
         """How often an event has happened: since its last overflow, and before.
 
         :param value: of its counter
         :param start: what that began with, or was reset to
         :param runs: how often its set has become active
+        :param before: as `before` says
         """
         if not member.period:
             return value
-        state, buffer, key = self._state, self._buffer, (of_set.number, member.counter)
-        before = state.before.get(key, 0)
         since = value - start if value >= start else value  # wrapped: what came before is counted with the overflow
-        if buffer is not None:
-            return before + since + sum(e.events for e, _ in buffer.entries(state.position)
-                                        if (e.set, e.counter) == key)
+        if self._buffer is not None:
+            return before + since
         if of_set.switching.overflows and runs:
             return member.period * (runs if value < start else runs - 1) + since
-        if value < start and state.resetting:
+        if value < start and self._state.resetting:
             return before
         return before + (value - start) % _TOP
 

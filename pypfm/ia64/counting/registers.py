@@ -27,16 +27,16 @@ def _chunks(items: Iterable[T], ctype: str) -> Iterator[list[T]]:
         yield chunk
 
 
-def create(pmu: Pmu, buffer_size: int, *, system_wide: bool) -> int:
+def create(pmu: Pmu, buffer_size: int, about: str, *, system_wide: bool) -> int:
     """Make a context of a PMU, whatever PMU is selected in libpfm.
 
     :param buffer_size: bytes of the sampling buffer; 0: none
+    :param about: what the context is, for the messages
     :return: its descriptor
     """
     sampling = ffi.new("pfm_dfl_smpl_arg_t *", {"buf_size": buffer_size}) if buffer_size else ffi.NULL
     flags = lib.PFM_FL_SYSTEM_WIDE if system_wide else 0
-    return call("pfm_create_context", f"a context of {pmu.name}", pmu._type, flags, sampling,
-                function="pypfm_perfmon2_create")
+    return call("pfm_create_context", about, pmu._type, flags, sampling, function="pypfm_perfmon2_create")
 
 
 def _vector(numbers: Iterable[int]) -> list[int]:
@@ -47,12 +47,11 @@ def _vector(numbers: Iterable[int]) -> list[int]:
     return words
 
 
-def write(fd: int, sets: Sequence[EventSet], *, notify: bool, random_mask: int) -> None:
+def write(fd: int, sets: Sequence[EventSet], about: str, *, notify: bool, random_mask: int) -> None:
     """Make the sets and write their registers.
 
     :param notify: whether overflows are messages
     """
-    about = f"a context of {sets[0].encoding.pmu}"
     _call_with(fd, "pfm_create_evtsets", "pfarg_setdesc_t", [_description(s) for s in sets], about)
     pmcs = [{"reg_num": number, "reg_set": s.number, "reg_value": value}
             for s in sets for number, value in s.pmcs.items()]

@@ -153,6 +153,11 @@ class Buffer:
         """How often the buffer was found full."""
         return int(sampling.HEADER.unpack_from(self._view)[2])
 
+    @property
+    def filled(self) -> int:
+        """Where the next entry goes."""
+        return int(sampling.HEADER.unpack_from(self._view)[1])
+
     def entries(self, position: int) -> Iterator[tuple[Entry, int]]:
         """The entries from a place on, each with the place after it."""
         view = self._view
