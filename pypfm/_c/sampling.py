@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from operator import index
 from struct import Struct as Format
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 from _cffi_backend import FFI
 
@@ -17,7 +17,6 @@ from pypfm._c.mirror import CData, Struct, refused
 
 __all__ = ["ENTRY", "HEADER", "HEADER_SIZE", "SmplEntry", "entries", "memory", "places", "values"]
 
-E = TypeVar("E", bound=Struct)
 Counts = Mapping[Any, int] | int  # by counter, or by set and counter
 _ffi = FFI()
 
@@ -32,14 +31,14 @@ _SET = Format("=34xH")
 _COUNTERS = {0x10000: Format("=4xH"), 0x20000: Format("=7xB")}
 
 
-class SmplEntry(NamedTuple, Generic[E]):
+class SmplEntry(NamedTuple):
     """An entry of a sampling buffer: a copy, which stays as it is.
 
     :ivar entry: pfm_dfl_smpl_entry_t; of perfmonctl's format pfm_default_smpl_entry_t
     :ivar values: of the data registers that were sampled, in ascending order
     """
 
-    entry: E
+    entry: Any
     values: tuple[int, ...]
 
 
@@ -100,8 +99,8 @@ def places(view: memoryview, num_values: Counts, begin: int = HEADER_SIZE,
         begin += size
 
 
-def entries(types: Mapping[int, type[E]], buffer: object, num_values: Counts,
-            size: int | None = None) -> list[SmplEntry[E]]:
+def entries(types: Mapping[int, type[Struct]], buffer: object, num_values: Counts,
+            size: int | None = None) -> list[SmplEntry]:
     """The entries of a buffer.
 
     :param types: of an entry, by version of the format

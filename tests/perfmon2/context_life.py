@@ -8,10 +8,11 @@ import subprocess
 import sys
 import threading
 import weakref
+from random import Random
 
 import pytest
 
-from pypfm import ContextClosedError, ContextError, Itanium2, pfm3
+from pypfm import ContextClosedError, ContextError, GenericIA64, Itanium, Itanium2, Montecito, PfmError, pfm3
 from pypfm.ia64 import Context
 from runner import case
 
@@ -278,3 +279,44 @@ def a_model_that_runs_by_itself() -> None:
     assert c["CPU_CYCLES"] > 100_000_000
     assert len(samples) == c["CPU_CYCLES"] // 100_000_000
     assert {s.tid for s in samples} == {threading.get_native_id()}
+
+
+@case
+def random_calls() -> None:
+    """In any order, on several contexts at once: an error of ours, or none, and nothing is left over."""
+    random = Random(17)
+    pmus = [Itanium2(), Montecito(), Itanium(), GenericIA64()]
+    contexts: list[Context] = []
+    refused = done = 0
+
+    def make() -> Context:
+        pmu = random.choice(pmus)
+        sets = [random.choices(list(pmu), k=random.randint(1, 3)) for _ in range(random.randint(1, 3))]
+        choices = {"period": (1, 3, 1000), "timeout": (1e-3, 1), "overflows": (1, 2), "notify": (True,), "cpu": (0, 1),
+                   "random_mask": (1, 1 << 40), "buffer_size": (0, 512, 4096), "tid": (threading.get_native_id(),)}
+        return Context(pmu, sets if len(sets) > 1 else sets[0],
+                       **{name: random.choice(values) for name, values in choices.items() if random.random() < 0.3})
+
+    calls = [
+        Context.start, Context.stop, Context.counts, Context.restart, Context.close, Context.__enter__,
+        lambda c: list(c.samples), lambda c: next(c.samples, None), lambda c: c.wait(0), lambda c: repr(c.counts()),
+        lambda c: c.model.pass_time(1e-3), lambda c: contexts.remove(c),
+        *[lambda c: c.model.advance(random.choice(list(c)), 100, plm=random.choice([8, 15]))] * 4,
+    ]
+    before = descriptors()
+    for _ in range(3000):
+        try:
+            if not contexts or random.random() < 0.2:
+                contexts.append(make())
+            random.choice(calls)(random.choice(contexts))
+            done += 1
+        except PfmError:
+            refused += 1
+        if len(contexts) > 20:
+            contexts.clear()
+    assert refused > 300
+    assert done > 300
+    contexts.clear()
+    gc.collect()
+    Context(Itanium2(), PAIR).start()
+    assert descriptors() <= before + 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import errno
 import os
 import pickle
@@ -412,6 +413,31 @@ def a_child_that_ends() -> None:
             c.stop()
     assert c.counts() == {"CPU_CYCLES": 25, "IA64_INST_RETIRED": 3}
     assert c["CPU_CYCLES"].seconds == 0.5
+
+
+@case
+def a_child_that_is_traced() -> None:
+    """Without option np: each call but a restart finds it stopped by ptrace(2)."""
+    ptrace = ctypes.CDLL(None).ptrace
+    child = os.fork()
+    if not child:
+        ptrace(0, 0, None, None)  # PTRACE_TRACEME
+        os.kill(os.getpid(), signal.SIGSTOP)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        os._exit(0)
+    os.waitpid(child, 0)
+    with Context(Itanium2(), PAIR, tid=child, period=10, notify=True) as c:
+        ptrace(7, child, None, None)  # PTRACE_CONT
+        os.waitpid(child, 0)
+        c.model.advance("CPU_CYCLES", 15)
+        assert c.wait(10).tid == child
+        c.restart()
+        c.model.advance("CPU_CYCLES", 3)
+        assert c["CPU_CYCLES"] == 13
+        ptrace(7, child, None, None)
+        os.waitpid(child, 0)
+        assert c.wait(10).kind == "end"
+    assert c["CPU_CYCLES"] == 13
 
 
 @case
