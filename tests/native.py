@@ -23,7 +23,7 @@ CXX = os.environ.get("CXX", "g++")
 
 # Event tables of each library, and the files that each is generated from.
 EVENT_TABLES = {
-    "pfm3": {model: [f"{model}_events"] for model in ("gen_ia64", "itanium", "itanium2", "montecito")},
+    "pfm3": {model: [f"{model}_events"] for model in ("gen_ia64", "itanium", "itanium2", "montecito", "ia64_host")},
     "pfm4": {"glm": ["glm_events", "glm_umasks"], "perf": ["perf_events", "perf_umasks"],
              "pfm4_gen_ia64": ["gen_ia64_events"], "pfm4_ita": ["itanium_events"], "pfm4_ita2": ["itanium2_events"],
              "pfm4_mont": ["montecito_events"]},
@@ -31,12 +31,12 @@ EVENT_TABLES = {
 }
 # Sources that libraries share, and directories of headers that only their own sources see.
 SHARED_SOURCES = {
-    "pfm3": ["ia64/processor.c", "names/names.c", *(f"counting/{name}.c" for name in ("guard", "copy", "threads")),
+    "pfm3": ["ia64/processor.c", "names/names.c", *(f"counting/{name}.c" for name in ("counting", "group", "ring", "guard", "copy", "threads")),
              *(f"perfmon2/{path.name}" for path in sorted((ROOT / "csrc" / "perfmon2").glob("*.c")))],
     "pfm4": ["ia64/processor.c", "names/names.c"],
     "pmc": [f"counting/{name}.c" for name in ("counting", "set", "threads", "guard", "copy")],
 }
-PRIVATE_INCLUDES = {"pmc": ["pfm4/include"]}
+PRIVATE_INCLUDES = {"pfm3": ["pfm4/include", "perfmon2"], "pmc": ["pfm4/include"]}
 
 
 def headers(library: Library) -> list[str]:
@@ -66,7 +66,7 @@ def library_sources(library: Library, directory: Path) -> list[Path]:
     generated = []
     for model, tables in EVENT_TABLES[csrc(library).name].items():
         out = directory / f"{model}_events.c"
-        kind = "pfm4_ia64" if model.startswith("pfm4_") else csrc(library).name
+        kind = {"pfm4": "pfm4_ia64", "ia64": "perfmon2"}.get(model.split("_")[0], csrc(library).name)
         build(sys.executable, TABLES / "generate.py", kind, model, out, *(TABLES / f"{t}.csv" for t in tables))
         generated.append(out)
     shared = [ROOT / "csrc" / name for name in SHARED_SOURCES[csrc(library).name]]

@@ -147,6 +147,13 @@ together(bool forks)
 
 /* ---- cancellation --------------------------------------------------------------------------- */
 
+/* AddressSanitizer's marks of the frames that cancellation leaves stay on the stack: what runs there then is reported. */
+#ifdef __SANITIZE_ADDRESS__
+enum { CAN_CANCEL = false };
+#else
+enum { CAN_CANCEL = true };
+#endif
+
 static void *
 call_until_cancelled(void *how)
 {
@@ -194,8 +201,11 @@ main(int argc, char **argv)
 	if (argc == 1)
 		fork_early();
 	together(argc == 1);
-	cancelled(false);
-	if (argc == 1)
+	if (!CAN_CANCEL)
+		printf("not tested: cancellation, with AddressSanitizer\n");
+	if (CAN_CANCEL)
+		cancelled(false);
+	if (CAN_CANCEL && argc == 1)
 		cancelled(true);
 	return check_result();
 }

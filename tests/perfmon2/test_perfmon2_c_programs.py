@@ -14,7 +14,7 @@ from pypfm.config import Library
 PROGRAMS = ["perfmon2_checks", "perfmon2_counting", "perfmon2_messages", "perfmon2_sets", "perfmon2_samples",
             "perfmon2_perfmonctl", "perfmon2_deviations", "perfmon2_killed", "perfmon2_torn", "perfmon2_threads",
             "perfmon2_owners", "perfmon2_order", "perfmon2_switching", "perfmon2_fullness", "perfmon2_overflow",
-            "perfmon2_descriptor", "perfmon2_ctl_rules", "perfmon2_tasks"]
+            "perfmon2_descriptor", "perfmon2_ctl_rules", "perfmon2_tasks", "perfmon2_handlers"]
 STEPPED = ["perfmon2_torn"]  # by ptrace: valgrind cannot, and with sanitizers there are too many steps
 WITH_OBJECTS = ["perfmon2_failing", "perfmon2_host", "perfmon2_raw"]  # only CMake links these
 every_program = pytest.mark.parametrize("program", PROGRAMS)

@@ -102,6 +102,8 @@ BOTH = [
     Kind("syst", "", [], rf"(CPU\d+ {COUNT} [1-9]\d*\n){{6}}"),
     Kind("syst", "-DNP", ["0"], rf"(CPU0 {COUNT} [1-9]\d*\n){{6}}", options=",np"),
     Kind("pfmsetup", "", [], SCRIPT_SHOWS, SCRIPT),
+    Kind("whichpmu", "", [], r"itanium2 events \d+ counters 4 width 47\navailable PMCs 28 PMDs 18, 4 PMCs are not\n"),
+    Kind("whichpmu", "-DMONT", [], r"dual-core Itanium 2 events \d+ counters 12 width 47\navailable PMCs 39 PMDs 35, 4 PMCs are not\n"),
 ]
 OF_A_PMU = [Kind(source, f"-D{pmu} {macros}".strip(), [], expected) for pmu in PMUS for source, macros, expected in [
     ("opcode", "", rf"{COUNT} IA64_TAGGED"), ("range", "", rf"[248] registers\n{COUNT}"),
