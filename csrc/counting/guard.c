@@ -8,19 +8,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/*
+ * The type first: glibc's pthread_cancel() sends a signal to a thread that it finds asynchronous, whose handler ends the
+ * thread although it has disabled cancellation meanwhile, unless it is not asynchronous any more.
+ */
 int
 guard_hold(void)
 {
-	int before;
+	int type, state;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-	return before;
+	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	return 2 * state + (type == PTHREAD_CANCEL_ASYNCHRONOUS);
 }
 
 void
 guard_release(int before)
 {
-	pthread_setcancelstate(before, NULL);
+	pthread_setcancelstate(before / 2, NULL);
+	if (before % 2)
+		pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 }
 
 /*

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <sys/time.h>
 
-enum { THREADS = 4, ROUNDS = 300 };
+enum { THREADS = 4 };
+
+static int rounds = 300;
 
 static bool ends;
 static int shared = -1;
@@ -42,7 +44,7 @@ fork_early(void)
 	pthread_t thread;
 
 	CHECK_EQ(pthread_create(&thread, NULL, call_in_vain, NULL), 0);
-	for (int i = 0; i < ROUNDS && !check_failures; i++)
+	for (int i = 0; i < rounds && !check_failures; i++)
 		IN_CHILD(alarm(20); CHECK_ERRNO(pfm_stop(-1), EBADF););
 	end();
 	CHECK_EQ(pthread_join(thread, NULL), 0);
@@ -75,7 +77,7 @@ handle(int signal)
 static void *
 count_alone(void *unloads)
 {
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		const int fd = counting(0, 0, 0);
 
 		CHECK_EQ(pfm_start(fd, NULL), 0);
@@ -131,7 +133,7 @@ together(bool forks)
 	for (int i = 0; i < THREADS; i++)
 		CHECK_EQ(pthread_create(&threads[i], NULL, count_alone, forks ? &ends : NULL), 0);
 	CHECK_EQ(setitimer(ITIMER_REAL, &often, NULL), 0);
-	for (int i = 0; i < 20 && forks; i++)
+	for (int i = 0; i < rounds / 15 && forks; i++)
 		fork_and_spawn();
 	for (int i = 0; i < THREADS; i++)
 		CHECK_EQ(pthread_join(threads[i], NULL), 0);
@@ -177,7 +179,7 @@ cancelled(bool asynchronous)
 {
 	shared = create(0);
 	CHECK_EQ(write_pmd(shared, 5, 0, 0), 0);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		pthread_t thread;
 		void *result;
 
@@ -197,6 +199,8 @@ int
 main(int argc, char **argv)
 {
 	(void)argv;
+	if (CHECK_ROUGHLY)
+		rounds = 20;
 	check_begin("model", PFMLIB_ITANIUM2_PMU);
 	if (argc == 1)
 		fork_early();

@@ -1,0 +1,474 @@
+/*
+ * A second, slow and plain idea of what a perfmon2 context is: states, counters, sets, messages and the header of the
+ * sampling buffer, after the interface's description.  perfmon2_calls.c lets it run beside the engine.
+ *
+ * It does not follow everything: what it cannot foretell (random reset values, perfmonctl()) makes a context unknown.
+ */
+#ifndef TESTS_PERFMON2_SHADOW_H
+#define TESTS_PERFMON2_SHADOW_H
+
+#include "fuzz.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <perfmon/perfmon.h>
+
+enum { SHADOW_SETS = 6, SHADOW_PMDS = 64, SHADOW_QUEUE = 8, SHADOW_ANY_ERRNO = 1 };
+enum shadow_state { SHADOW_UNLOADED, SHADOW_LOADED, SHADOW_MASKED };
+
+struct shadow_machine {
+	int		type;
+	unsigned int	width, code_bits, num_pmds;
+	uint64_t	counters, pmds, init, reserved;	/* of a counter's PMC */
+};
+
+static const struct shadow_machine shadow_machines[] = {
+	{ 3, 47, 8, 18, 0xf0, 0x3ffff, 0x20, 0xfffffffffc8000a0 },
+	{ 2, 32, 7, 18, 0xf0, 0x3ffff, 0x20, 0xfffffffffc8000a0 },
+	{ 4, 47, 8, 35, 0xfff0, 0xffff00df0000fff0, 0x2000020, 0xffffffff838000a0 },
+	{ 1, 47, 8, 4, 0xf0, 0xf0, 0, 0xffffffffffff0080 },
+};
+
+struct shadow_pmd {
+	uint64_t	value, lval, long_reset, short_reset, mask, smpl, reset, swcnt, swref;
+	uint32_t	flags;
+};
+
+struct shadow_set {
+	bool			there, at_restart;
+	uint32_t		flags;
+	uint64_t		timeout, remaining, runs, duration, since, used, notify, ovfl, pending;
+	uint64_t		pmcs[16];
+	struct shadow_pmd	pmds[SHADOW_PMDS];
+};
+
+struct shadow {
+	bool				known;
+	const struct shadow_machine	*machine;
+	unsigned int			references;	/* descriptors */
+	uint32_t			flags;
+	enum shadow_state		state;
+	bool				started;
+	uint8_t				can_restart;
+	pid_t				tid;		/* 0: system-wide */
+	int				cpu;
+	unsigned int			active;		/* number of the set */
+	struct shadow_set		sets[SHADOW_SETS];
+	unsigned int			waiting;	/* messages */
+	struct { uint16_t set; uint64_t pmds; } queue[SHADOW_QUEUE];
+	uint64_t			buffer_size, offset, count, overflows;	/* 0: there is none */
+};
+
+static uint64_t shadow_clock;
+
+#define EACH_PMD(i, mask)	unsigned int i = 0; i < SHADOW_PMDS; i++) if ((mask) >> i & 1
+
+static inline bool
+shadow_is_system(const struct shadow *c)
+{
+	return (c->flags & PFM_FL_SYSTEM_WIDE) != 0;
+}
+
+static inline struct shadow_set *
+shadow_set(struct shadow *c, unsigned int id)
+{
+	return id < SHADOW_SETS && c->sets[id].there ? &c->sets[id] : NULL;
+}
+
+static inline uint64_t
+shadow_default(const struct shadow *c, unsigned int pmc)
+{
+	return c->machine->init | (c->machine->type == 3 && pmc == 4 ? 1U << 23 : 0);
+}
+
+static inline void
+shadow_default_pmcs(struct shadow *c, struct shadow_set *set)
+{
+	for (unsigned int i = 4; i < 16; i++)
+		set->pmcs[i] = shadow_default(c, i);
+}
+
+static inline void
+shadow_make(struct shadow *c, const struct shadow_machine *machine, uint32_t flags, uint64_t buffer_size)
+{
+	*c = (struct shadow){ .known = true, .machine = machine, .references = 1, .flags = flags, .buffer_size = buffer_size,
+			      .offset = 128 };
+	c->sets[0].there = true;
+	shadow_default_pmcs(c, &c->sets[0]);
+}
+
+/* ---- registers ------------------------------------------------------------------------------ */
+
+static inline int
+shadow_write_pmc(struct shadow *c, const pfarg_pmc_t *pmc)
+{
+	struct shadow_set *set = shadow_set(c, pmc->reg_set);
+	uint64_t reserved = c->machine->reserved, value = pmc->reg_value;
+
+	if (pmc->reg_num >= 16 || !(c->machine->counters >> pmc->reg_num & 1))
+		return SHADOW_ANY_ERRNO;	/* does not count */
+	if (pmc->reg_flags & ~(uint32_t)PFM_REGFL_NO_EMUL64 || !set)
+		return -EINVAL;
+	value = (value & ~reserved) | (shadow_default(c, pmc->reg_num) & reserved);
+	if (pmc->reg_flags & PFM_REGFL_NO_EMUL64) {
+		if (c->machine->type == 1)
+			return -EINVAL;
+		value &= ~UINT64_C(0x20);
+	}
+	value = (value & ~UINT64_C(0x40)) | (shadow_is_system(c) ? 0x40 : 0) | (c->machine->type == 1 ? 0x20 : 0);
+	set->pmcs[pmc->reg_num] = value;
+	return 0;
+}
+
+static inline bool
+shadow_is_vector(const struct shadow *c, const uint64_t words[5])
+{
+	return !(words[0] & ~c->machine->pmds) && !(words[1] | words[2] | words[3] | words[4]);
+}
+
+static inline int
+shadow_write_pmd(struct shadow *c, const pfarg_pmd_t *pmd, bool value_only)
+{
+	struct shadow_set *set = shadow_set(c, pmd->reg_set);
+	uint64_t bit, used;
+	struct shadow_pmd *p;
+
+	if (pmd->reg_num >= SHADOW_PMDS || !(c->machine->pmds >> pmd->reg_num & 1) || pmd->reg_flags & ~3U || !set)
+		return -EINVAL;
+	if (!value_only && (!shadow_is_vector(c, pmd->reg_smpl_pmds) || !shadow_is_vector(c, pmd->reg_reset_pmds)))
+		return -EINVAL;
+	bit = used = UINT64_C(1) << pmd->reg_num;
+	if (!value_only)
+		used |= pmd->reg_smpl_pmds[0] | pmd->reg_reset_pmds[0];
+	for (EACH_PMD(i, used & ~set->used))
+		set->pmds[i] = (struct shadow_pmd){ 0 };
+	set->used |= used;
+	p = &set->pmds[pmd->reg_num];
+	p->value = p->lval = pmd->reg_value;
+	p->flags = pmd->reg_flags;
+	set->notify = (set->notify & ~bit) | (pmd->reg_flags & PFM_REGFL_OVFL_NOTIFY ? bit : 0);
+	set->ovfl &= ~bit;
+	if (value_only)
+		return 0;
+	p->smpl = pmd->reg_smpl_pmds[0];
+	p->reset = pmd->reg_reset_pmds[0];
+	p->swcnt = p->swref = pmd->reg_ovfl_switch_cnt;
+	p->long_reset = pmd->reg_long_reset;
+	p->short_reset = pmd->reg_short_reset;
+	p->mask = pmd->reg_random_mask;
+	return 0;
+}
+
+/* Registers of some PMDs start anew. */
+static inline void
+shadow_reset(struct shadow *c, struct shadow_set *set, bool is_long)
+{
+	for (EACH_PMD(i, set->pending)) {
+		struct shadow_pmd *p = &set->pmds[i];
+
+		p->value = p->lval = is_long ? p->long_reset : p->short_reset;
+		if (p->flags & PFM_REGFL_RANDOM && p->mask)
+			c->known = false;
+	}
+	set->pending = set->ovfl = 0;
+}
+
+/* ---- what happens with time ----------------------------------------------------------------- */
+
+static inline void
+shadow_account(struct shadow *c)
+{
+	struct shadow_set *set = &c->sets[c->active];
+
+	if (c->state == SHADOW_LOADED && c->started)
+		set->duration += shadow_clock - set->since;
+	set->since = shadow_clock;
+}
+
+static inline unsigned int
+shadow_next(const struct shadow *c)
+{
+	for (unsigned int i = 1; i <= SHADOW_SETS; i++)
+		if (c->sets[(c->active + i) % SHADOW_SETS].there)
+			return (c->active + i) % SHADOW_SETS;
+	return c->active;
+}
+
+static inline void
+shadow_reload(struct shadow *c, struct shadow_set *set)
+{
+	if (set->flags & PFM_SETFL_OVFL_SWITCH)
+		for (EACH_PMD(i, set->used & c->machine->counters))
+			set->pmds[i].swcnt = set->pmds[i].swref;
+}
+
+static inline void
+shadow_switch(struct shadow *c, unsigned int to, bool is_long)
+{
+	struct shadow_set *set = &c->sets[to];
+
+	shadow_account(c);
+	c->active = to;
+	set->runs++;
+	shadow_reload(c, set);
+	shadow_reset(c, set, is_long);
+	set->since = shadow_clock;
+	if (set->flags & PFM_SETFL_TIME_SWITCH)
+		set->remaining = set->timeout;
+}
+
+static inline void
+shadow_mask(struct shadow *c)
+{
+	shadow_account(c);
+	c->state = SHADOW_MASKED;
+}
+
+/* The default sampling format; true: the buffer is full. */
+static inline bool
+shadow_sample(struct shadow *c, const struct shadow_set *set, unsigned int pmd)
+{
+	const uint64_t least = 40 + 8 * c->machine->num_pmds;
+
+	if (c->buffer_size - c->offset >= least) {
+		c->offset += 40 + 8 * (uint64_t)__builtin_popcountll(set->pmds[pmd].smpl);
+		c->count++;
+		if (c->buffer_size - c->offset >= least)
+			return false;
+	}
+	c->overflows++;
+	return true;
+}
+
+static inline void
+shadow_tell(struct shadow *c, unsigned int set, uint64_t wrapped)
+{
+	if (!(c->flags & PFM_FL_OVFL_NO_MSG)) {
+		if (c->waiting == SHADOW_QUEUE)
+			return;
+		c->queue[c->waiting].set = (uint16_t)set;
+		c->queue[c->waiting++].pmds = wrapped;
+	}
+	c->can_restart++;
+}
+
+static inline void
+shadow_overflow(struct shadow *c, uint64_t wrapped)
+{
+	const unsigned int id = c->active;
+	struct shadow_set *set = &c->sets[id];
+	bool switches = false, is_full = false, masks, notify;
+
+	set->pending = 0;
+	for (EACH_PMD(i, wrapped)) {
+		if (set->flags & PFM_SETFL_OVFL_SWITCH && set->pmds[i].swcnt && --set->pmds[i].swcnt == 0)
+			switches = true;
+		set->pending |= set->pmds[i].reset | UINT64_C(1) << i;
+	}
+	set->ovfl = wrapped;
+	notify = (wrapped & set->notify) != 0;
+	if (c->buffer_size)
+		for (EACH_PMD(i, wrapped))
+			is_full |= shadow_sample(c, set, i);
+	masks = c->buffer_size ? is_full : notify || !switches;
+	if (masks) {
+		shadow_mask(c);
+		set->at_restart = switches;
+		if (notify)
+			shadow_tell(c, id, wrapped);
+		return;
+	}
+	if (switches)
+		shadow_switch(c, shadow_next(c), false);
+	if (c->buffer_size)
+		shadow_reset(c, &c->sets[c->active], false);
+}
+
+static inline bool
+shadow_counts(const struct shadow *c, uint64_t pmc, unsigned int es, unsigned int umask, unsigned int plm)
+{
+	return pmc & plm && !(pmc >> 20 & 7) && (pmc >> 24 & 3) != 1 && (pmc >> 16 & 0xf) == umask &&
+	       (pmc >> 8 & ((1U << c->machine->code_bits) - 1)) == es;
+}
+
+/* Up to the next overflow: how many of the events. */
+static inline uint64_t
+shadow_step(struct shadow *c, unsigned int es, unsigned int umask, unsigned int plm, uint64_t count)
+{
+	struct shadow_set *set = &c->sets[c->active];
+	uint64_t moving = 0, bound = 0, wrapped = 0, low = (UINT64_C(1) << c->machine->width) - 1;
+
+	if (c->state != SHADOW_LOADED || !c->started)
+		return count;
+	for (EACH_PMD(i, c->machine->counters & set->used))
+		if (shadow_counts(c, set->pmcs[i], es, umask, plm))
+			moving |= UINT64_C(1) << i;
+	for (EACH_PMD(i, moving))
+		if (set->pmcs[i] & 0x20) {
+			bound |= UINT64_C(1) << i;
+			if (0 - set->pmds[i].value && 0 - set->pmds[i].value < count)
+				count = 0 - set->pmds[i].value;
+		}
+	for (EACH_PMD(i, moving)) {
+		const uint64_t before = set->pmds[i].value, after = before + count;
+
+		set->pmds[i].value = bound >> i & 1 ? after : (before & ~low) | (after & low);
+		if (bound >> i & 1 && after < before)
+			wrapped |= UINT64_C(1) << i;
+	}
+	if (wrapped)
+		shadow_overflow(c, wrapped);
+	return count;
+}
+
+static inline bool
+shadow_timer_runs(const struct shadow *c)
+{
+	return c->state == SHADOW_LOADED && c->started && c->sets[c->active].flags & PFM_SETFL_TIME_SWITCH;
+}
+
+static inline void
+shadow_time(struct shadow *c, uint64_t ns)
+{
+	struct shadow_set *set = &c->sets[c->active];
+
+	if (!shadow_timer_runs(c))
+		return;
+	set->remaining -= ns;
+	if (set->remaining == 0)
+		shadow_switch(c, shadow_next(c), false);
+}
+
+/* ---- states --------------------------------------------------------------------------------- */
+
+static inline int
+shadow_load(struct shadow *c, pid_t tid, int cpu, unsigned int id)
+{
+	struct shadow_set *set = shadow_set(c, id);
+
+	c->tid = tid;
+	c->cpu = cpu;
+	for (unsigned int i = 0; i < SHADOW_SETS; i++) {
+		c->sets[i].ovfl = 0;
+		c->sets[i].at_restart = false;
+	}
+	c->waiting = 0;
+	c->can_restart = 0;
+	c->active = id;
+	set->runs++;
+	shadow_reload(c, set);
+	c->state = SHADOW_LOADED;
+	c->started = false;
+	return 0;
+}
+
+static inline void
+shadow_unload(struct shadow *c)
+{
+	if (c->state == SHADOW_UNLOADED)
+		return;
+	shadow_account(c);
+	c->started = false;
+	c->can_restart = 0;
+	c->state = SHADOW_UNLOADED;
+}
+
+static inline int
+shadow_start(struct shadow *c, const uint16_t *id, pid_t self)
+{
+	struct shadow_set *set;
+
+	if (c->state == SHADOW_UNLOADED || (id && !shadow_set(c, *id)))
+		return -EINVAL;
+	if (id && *id != c->active) {
+		if (shadow_is_system(c) || c->tid == self) {
+			shadow_switch(c, *id, true);
+		} else {
+			shadow_account(c);
+			c->active = *id;
+		}
+	}
+	set = &c->sets[c->active];
+	c->started = true;
+	set->since = shadow_clock;
+	if (set->flags & PFM_SETFL_TIME_SWITCH)
+		set->remaining = set->timeout;
+	return 0;
+}
+
+static inline int
+shadow_stop(struct shadow *c)
+{
+	if (c->state == SHADOW_UNLOADED)
+		return -EINVAL;
+	shadow_account(c);
+	c->started = false;
+	return 0;
+}
+
+static inline int
+shadow_restart(struct shadow *c)
+{
+	struct shadow_set *set = &c->sets[c->active];
+
+	if (c->state == SHADOW_UNLOADED || (c->state == SHADOW_LOADED && !c->buffer_size) || c->can_restart == 0)
+		return -EBUSY;
+	c->can_restart--;
+	c->count = 0;
+	c->offset = 128;
+	if (set->at_restart) {
+		set->at_restart = false;
+		shadow_switch(c, shadow_next(c), true);
+	} else {
+		shadow_reset(c, set, true);
+	}
+	if (c->state != SHADOW_MASKED)
+		return 0;
+	set = &c->sets[c->active];
+	c->state = SHADOW_LOADED;
+	set->since = shadow_clock;
+	if (c->started && set->flags & PFM_SETFL_TIME_SWITCH && set->remaining == 0)
+		shadow_switch(c, shadow_next(c), false);
+	return 0;
+}
+
+/* ---- sets ----------------------------------------------------------------------------------- */
+
+static inline int
+shadow_change_set(struct shadow *c, unsigned int id, uint32_t flags, uint64_t timeout)
+{
+	struct shadow_set *set;
+
+	if (id >= SHADOW_SETS) {
+		c->known = false;
+		return SHADOW_ANY_ERRNO;
+	}
+	set = &c->sets[id];
+	if (!set->there) {
+		*set = (struct shadow_set){ .there = true };
+		shadow_default_pmcs(c, set);
+	}
+	if (flags & ~0x70003U || (flags & 0x30000) == 0x30000 || (flags & 0x40000 && !shadow_is_system(c)) ||
+	    (flags & 3) == 3 || (flags & PFM_SETFL_TIME_SWITCH && timeout == 0))
+		return -EINVAL;
+	set->flags = flags;
+	set->timeout = flags & PFM_SETFL_TIME_SWITCH ? timeout : 0;
+	set->runs = set->duration = 0;
+	shadow_default_pmcs(c, set);
+	return 0;
+}
+
+static inline int
+shadow_delete_set(struct shadow *c, unsigned int id)
+{
+	struct shadow_set *set = shadow_set(c, id);
+
+	if (!set)
+		return -EINVAL;
+	set->there = false;
+	return 0;
+}
+
+#endif /* TESTS_PERFMON2_SHADOW_H */
