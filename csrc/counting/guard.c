@@ -4,9 +4,6 @@
 #include "guard.h"
 
 #include <stddef.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /*
  * The type first: glibc's pthread_cancel() sends a signal to a thread that it finds asynchronous, whose handler ends the
@@ -30,31 +27,14 @@ guard_release(int before)
 		pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 }
 
-/*
- * Block signals, or have them as they were.  The C library keeps the signal by which it cancels threads; sent to one that
- * may be cancelled at any moment, it ends it even if that has changed meanwhile.  So the kernel is asked, which blocks it, too.
- */
-static void
-set_signals(const sigset_t *wanted, sigset_t *before)
-{
-#ifdef __SANITIZE_THREAD__	/* it keeps signals of its own, and has to know */
-	pthread_sigmask(SIG_SETMASK, wanted, before);
-#else
-	enum { KERNEL_SIGSET = 64 / 8 };
-
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, wanted, before, KERNEL_SIGSET);
-#endif
-}
-
 void
 guard_enter(struct guard *guard)
 {
 	const int cancel = guard_hold();
 	sigset_t all, before;
 
-	memset(&all, 0xff, sizeof(all));
-	sigemptyset(&before);
-	set_signals(&all, &before);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_mutex_lock(&guard->lock);
 	guard->signals = before;
 	guard->cancel = cancel;
@@ -67,7 +47,7 @@ guard_leave(struct guard *guard)
 	const int cancel = guard->cancel;
 
 	pthread_mutex_unlock(&guard->lock);
-	set_signals(&before, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	guard_release(cancel);
 }
 

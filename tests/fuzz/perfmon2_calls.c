@@ -875,7 +875,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	machine = &shadow_machines[kind % 4];
 	HOLDS(pfm_force_pmu(machine->type) == PFMLIB_SUCCESS);
 	((struct choice *)(uintptr_t)choice())->np = kind >> 2 & 1;
-	shadow_clock = model_clock();
+	shadow_clock = engine_clock();
 	for (unsigned int i = 0; i < SLOTS; i++) {
 		slots[i].fd = -1;
 		contexts[i] = (struct shadow){ 0 };
