@@ -1,4 +1,4 @@
-"""Cases for test_context.py, each run in a process of its own: counting, sets, what is refused."""
+"""Cases for test_perfmon2_context.py, each run in a process of its own: counting, sets, what is refused."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import threading
 
 import pytest
 
+from perfmon2_cases import case
 from pypfm import (
     AssignmentError,
     ContextClosedError,
@@ -34,7 +35,6 @@ from pypfm import (
     pfm3,
 )
 from pypfm.ia64 import Context, Count
-from runner import case
 
 PAIR = ["CPU_CYCLES", "IA64_INST_RETIRED"]
 

@@ -1,4 +1,4 @@
-"""Cases for test_context.py, each run in a process of its own: beginnings and ends, processes, threads, what is left over."""
+"""Cases for test_perfmon2_context.py, each run in a process of its own: beginnings and ends, processes, threads, what is left over."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from random import Random
 
 import pytest
 
+from perfmon2_cases import case
 from pypfm import ContextClosedError, ContextError, GenericIA64, Itanium, Itanium2, Montecito, PfmError, pfm3
 from pypfm.ia64 import Context
-from runner import case
 
 PAIR = ["CPU_CYCLES", "IA64_INST_RETIRED"]
 

@@ -1,4 +1,4 @@
-"""Cases for test_context.py, each run in a process of its own: samples, messages, notifications."""
+"""Cases for test_perfmon2_context.py, each run in a process of its own: samples, messages, notifications."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from perfmon2_cases import case
 from pypfm import ContextError, DecodeError, EventRequest, Itanium, Itanium2, Montecito, UnknownKeyError
 from pypfm.ia64 import Context, Message, Sample
-from runner import case
 
 PAIR = ["CPU_CYCLES", "IA64_INST_RETIRED"]
 EAR = ["DATA_EAR_CACHE_LAT4", "CPU_CYCLES"]

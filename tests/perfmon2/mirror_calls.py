@@ -1,4 +1,4 @@
-"""Cases for test_mirror.py, each run in a process of its own: the calls of perfmon2 as a C program makes them."""
+"""Cases for test_perfmon2_mirror.py, each run in a process of its own: the calls of perfmon2 as a C program makes them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from perfmon2_cases import case
 from pypfm import pfm3, pfm3_manual
-from runner import case
 
 TOP = 1 << 64
 PLM3 = pfm3.PFM_PLM3

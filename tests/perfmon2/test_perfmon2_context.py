@@ -7,7 +7,7 @@ import pytest
 import context_counting
 import context_life
 import context_samples
-from runner import cases, run_case
+from perfmon2_cases import cases, run_case
 
 
 @pytest.mark.parametrize("name", cases(context_counting))

@@ -7,7 +7,7 @@ import pytest
 import mirror_calls
 from abi_perfmon2 import COMPAT_CALLS, V2_CALLS, V3_CALLS
 from conftest import TESTS
-from runner import cases, run_case
+from perfmon2_cases import cases, run_case
 
 
 @pytest.mark.parametrize("name", cases(mirror_calls))
