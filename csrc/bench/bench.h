@@ -116,4 +116,9 @@ void bench_pfm3(struct bench *b);
 void bench_pfm3_manual(struct bench *b);
 void bench_pfm4(struct bench *b);
 
+/* ---- perfmon2.c: the part of libpfm 3 that counts ---- */
+
+/* The current PMU of each library is an Itanium 2, or its subject says why not. */
+void bench_perfmon2(struct bench *b, const struct measure *usable);
+
 #endif /* PYPFM_BENCH_H */

@@ -351,6 +351,8 @@ measure_pfm3_dispatch(struct bench *b, const struct pmu *pmu, const struct kind 
 void
 BENCH(struct bench *b)
 {
+	struct measure usable;
+
 	for (unsigned int i = 0; i < b->count; i++)
 		load_pfm3(&libraries[i], b->libraries[i]);
 	measure_pfm3_initialize(b);
@@ -361,6 +363,10 @@ BENCH(struct bench *b)
 		measure_pfm3_find(b, &pmus[p]);
 		for (size_t k = 0; k < MAX_KINDS && pmus[p].kinds[k].name; k++)
 			measure_pfm3_dispatch(b, &pmus[p], &pmus[p].kinds[k]);
+		if (pmus[p].type == PFMLIB_ITANIUM2_PMU) {
+			start_pfm3_measure(&usable, b, "", &pmus[p], 0);
+			bench_perfmon2(b, &usable);
+		}
 	}
 	names_clear(&names);
 }

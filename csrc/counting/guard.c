@@ -3,11 +3,14 @@
  */
 #include "guard.h"
 
+#include <poll.h>
 #include <stddef.h>
 
 /*
- * The type first: glibc's pthread_cancel() sends a signal to a thread that it finds asynchronous, whose handler ends the
- * thread although it has disabled cancellation meanwhile, unless it is not asynchronous any more.
+ * To a thread that is asynchronous glibc's pthread_cancel() sends a signal, which may come late.  Its handler does not ask
+ * whether cancellation has been disabled meanwhile, and each system call that is a cancellation point makes the thread
+ * asynchronous for its time.  At the end of such a call glibc waits for the signal if one has been announced: here, where
+ * the thread may end, and not inside.
  */
 int
 guard_hold(void)
@@ -16,6 +19,8 @@ guard_hold(void)
 
 	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	if (type == PTHREAD_CANCEL_ASYNCHRONOUS)
+		poll(NULL, 0, 0);
 	return 2 * state + (type == PTHREAD_CANCEL_ASYNCHRONOUS);
 }
 

@@ -20,7 +20,8 @@ __all__ = ["add_parser"]
 _EPILOG = """\
 Times are the shortest of all rounds.  The floor is the least that any library has to do:
 hash, a lookup of the same name by hsearch_r(3); scan, strcasecmp(3) from the first name on;
-memset, clearing the output; cffi, the C function alone; python, a process that does nothing.
+memset, clearing the output; perf, the same of four software events of perf; cffi, the C function
+alone; python, a process that does nothing.
 
   pypfm bench
   pypfm bench --against /usr/lib/x86_64-linux-gnu/libpfm.so.4
@@ -34,6 +35,7 @@ _GROUPS = {
 _NAMES = {
     "find_event": "find by name", "dispatch_qualifiers": "dispatch, qualifiers", "dispatch_ranges": "dispatch, ranges",
     "dispatch_ipear": "dispatch, IP-EAR", "encode_fstr": "encode, with string",
+    "read_pmds": "read of four PMDs", "start_stop": "start and stop", "sample": "a sample",
 }
 
 
