@@ -14,7 +14,7 @@ from pypfm.config import Library
 PROGRAMS = ["perfmon2_checks", "perfmon2_counting", "perfmon2_messages", "perfmon2_sets", "perfmon2_samples",
             "perfmon2_perfmonctl", "perfmon2_deviations", "perfmon2_threads", "perfmon2_order", "perfmon2_switching",
             "perfmon2_fullness", "perfmon2_overflow", "perfmon2_descriptor", "perfmon2_ctl_rules", "perfmon2_tasks"]
-WITH_OBJECTS = ["perfmon2_failing", "perfmon2_host", "perfmon2_raw"]  # only CMake links these
+WITH_OBJECTS = ["perfmon2_failing", "perfmon2_host", "perfmon2_hostile", "perfmon2_periods", "perfmon2_raw"]  # only CMake links these
 every_program = pytest.mark.parametrize("program", PROGRAMS)
 
 
