@@ -50,12 +50,19 @@ counting_anchor_open(struct counting_anchor *anchor, const struct counting_targe
 	return 0;
 }
 
-static void
-close_event(struct counting_group_event *event)
+/* Another file of the same number is the program's: reading it would take what is not ours, or wait for it. */
+static bool
+is_ours(const struct counting_group_event *event)
 {
 	uint64_t id;
 
-	if (event->fd >= 0 && ioctl(event->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == event->id)
+	return event->fd >= 0 && ioctl(event->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == event->id;
+}
+
+static void
+close_event(struct counting_group_event *event)
+{
+	if (is_ours(event))
 		close(event->fd);
 	event->fd = -1;
 }
@@ -124,6 +131,8 @@ counting_group_read(const struct counting_group *group, struct counting_reading 
 	const size_t size = offsetof(struct counting_reading, values) + (1 + group->count) * sizeof(reading->values[0]);
 	ssize_t got;
 
+	if (!is_ours(&group->leader))
+		return -EBADF;
 	do
 		got = read(group->leader.fd, reading, sizeof(*reading));
 	while (got < 0 && errno == EINTR);

@@ -91,15 +91,23 @@ counting_ring_take(struct counting_ring *ring, struct counting_end *ends, int ro
 	return taken;
 }
 
-bool
-counting_ring_sample(struct counting_ring *ring, struct counting_sample *sample)
+uint64_t
+counting_ring_end(const struct counting_ring *ring)
 {
-	const uint64_t head = __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = ring->head->data_tail, size;
+	return ring->head ? __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE) : 0;
+}
+
+bool
+counting_ring_sample(struct counting_ring *ring, uint64_t end, struct counting_sample *sample)
+{
 	union record record;
+	uint64_t tail, size;
 	bool found = false;
 
-	while (!found && (size = ring_peek(ring, tail, head, &record))) {
+	if (!ring->head)
+		return false;
+	tail = ring->head->data_tail;
+	while (!found && (size = ring_peek(ring, tail, end, &record))) {
 		found = record.header.type == PERF_RECORD_SAMPLE;
 		if (found)
 			*sample = record.sample.sample;

@@ -62,8 +62,11 @@ int counting_ring_open(int fd, size_t pages, struct counting_ring *ring);
  */
 int counting_ring_take(struct counting_ring *ring, struct counting_end *ends, int room, uint64_t *lost);
 
-/* Take the record of one overflow: false if there is no more. */
-bool counting_ring_sample(struct counting_ring *ring, struct counting_sample *sample);
+/* Where the records end now: more may follow meanwhile. */
+uint64_t counting_ring_end(const struct counting_ring *ring);
+
+/* Take the record of one overflow: false if there is no more until there. */
+bool counting_ring_sample(struct counting_ring *ring, uint64_t end, struct counting_sample *sample);
 
 /* Close it. */
 void counting_ring_close(struct counting_ring *ring);

@@ -29,6 +29,7 @@ struct counter {
 struct set_events {
 	struct counting_group	group;
 	bool			is_open;
+	uint64_t		pending;	/* counters that have overflowed while they were stopped: taken when they run again */
 	struct counter		counters[COUNTING_GROUP_MOST];	/* by the group's events */
 };
 
@@ -87,15 +88,22 @@ open_error(int ret, bool is_later)
 	}
 }
 
-/* The event of a counter, which tells of its overflows: at once, or, of many samples, when there are some. */
+/* The kernel begins each period like the first one: another one has to be told to it. */
+static bool
+is_regular(const struct pmd *pmd)
+{
+	return !(pmd->flags & PFM_REGFL_RANDOM) && pmd->value == pmd->short_reset;
+}
+
+/* The event of a counter, which tells of its overflows: at once, or, of many samples alike, when there are some. */
 static int
 make_attr(const struct entry *e, const struct set *set, unsigned int counter, struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->sample_period = NEVER;
 	attr->sample_type = COUNTING_SAMPLE_TYPE;
-	attr->watermark = e->buffer != NULL;
-	if (e->buffer)
+	attr->watermark = e->buffer && is_regular(&set->pmds[counter]);
+	if (attr->watermark)
 		attr->wakeup_watermark = (uint32_t)(e->perf->anchor.ring.size / 2);
 	else
 		attr->wakeup_events = 1;
@@ -286,30 +294,50 @@ add_counts(struct entry *e, struct set_events *events, const struct counting_rea
 	return wrapped;
 }
 
+/* A look that comes late does not last for ever: so many times a counter overflows in it, and the rest are forgotten. */
+enum { MOST_AT_ONCE = 1 << 16 };
+
 /*
- * Counters have overflowed, and the event of one that starts anew goes on: what it has counted since then is the new value's,
- * and its next overflow comes after as many events as before, if that is what the program wants.
+ * A counter has started anew from its reset value, and its event has gone on: what that has counted since is the new value's,
+ * with which it may overflow again.  The next overflow comes after as many events as before, if that is what the program
+ * wants.
  */
+static bool
+go_on(const struct context *c, struct set *set, struct counter *counter, uint64_t since, bool is_last)
+{
+	uint64_t *value = &set->pmds[counter->number].value;
+	const uint64_t period = -*value;
+	bool again;
+
+	if (is_last && period)
+		since %= period;
+	again = count_pmd(c, set, counter->number, since);
+	if (period == counter->period)
+		counter->known = *value;
+	return again;
+}
+
+/* Counters have overflowed, as often as their events ask for: those that start anew, until something else has to be done. */
 static void
 overflow(struct entry *e, struct set_events *events, uint64_t wrapped, const struct where *where)
 {
 	struct context *c = e->context;
 	struct set *set = set_of(e, events);
-	uint64_t since[COUNTING_GROUP_MOST];
+	uint64_t since[COUNTING_GROUP_MOST], started_anew;
 
-	for (unsigned int i = 0; i < events->group.count; i++)
-		since[i] = set->pmds[events->counters[i].number].value;
-	context_overflow(e, wrapped, where);
-	e->perf->is_past = c->state != LOADED || active_set(c) != set;
-	for (unsigned int i = 0; i < events->group.count && !e->perf->is_past; i++) {
-		struct counter *counter = &events->counters[i];
-		uint64_t *value = &set->pmds[counter->number].value;
-
-		if (!(wrapped >> counter->number & 1) || *value == since[i])
-			continue;
-		if (-*value == counter->period)
-			counter->known = *value + since[i];
-		*value += since[i];
+	for (unsigned int times = 1; wrapped; times++) {
+		for (unsigned int i = 0; i < events->group.count; i++)
+			since[i] = set->pmds[events->counters[i].number].value;
+		context_overflow(e, wrapped, where);
+		e->perf->is_past = c->state != LOADED || active_set(c) != set;
+		if (e->perf->is_past)
+			return;
+		started_anew = wrapped & ~set->ovfl_pmds;
+		wrapped = 0;
+		for (unsigned int i = 0; i < events->group.count; i++)
+			if (started_anew >> events->counters[i].number & 1 &&
+			    go_on(c, set, &events->counters[i], since[i], times == MOST_AT_ONCE))
+				wrapped |= UINT64_C(1) << events->counters[i].number;
 	}
 }
 
@@ -323,14 +351,15 @@ find_event(const struct set_events *events, uint64_t id)
 	return -1;
 }
 
-/* What the kernel has told of overflows, in its order. */
+/* What the kernel has told of overflows until now, in its order. */
 static void
 take_samples(struct entry *e, bool takes_overflows)
 {
 	struct perf *p = e->perf;
 	struct counting_sample sample;
+	const uint64_t end = counting_ring_end(&p->anchor.ring);
 
-	while (p->anchor.ring.head && counting_ring_sample(&p->anchor.ring, &sample)) {
+	while (counting_ring_sample(&p->anchor.ring, end, &sample)) {
 		const int event = find_event(p->running, sample.id);
 		uint64_t wrapped;
 
@@ -374,28 +403,32 @@ collect(struct entry *e, bool takes_overflows)
 {
 	enum { PATIENCE = 1000 };
 	struct perf *p = e->perf;
+	struct set_events *events = p->running;
 	struct context *c = e->context;
 	struct counting_reading reading;
+	const int ret = counting_group_read(&events->group, &reading);
 	uint64_t wrapped;
-	int ret = counting_group_read(&p->running->group, &reading);
 
 	take_samples(e, takes_overflows);	/* those that came after the reading, too: they are newer */
 	for (int i = 0; ret == 0 && takes_overflows && !p->is_past && i < PATIENCE && is_told_soon(e, &reading); i++)
 		take_samples(e, true);
 	if (ret < 0) {
-		abandon(e, p->running, ret);
+		abandon(e, events, ret);
 		return;
 	}
 	if (p->is_past) {
-		for (unsigned int i = 0; i < p->running->group.count; i++)
-			if (reading.values[1 + i].value > p->running->counters[i].seen)
-				p->running->counters[i].seen = reading.values[1 + i].value;
+		for (unsigned int i = 0; i < events->group.count; i++)
+			if (reading.values[1 + i].value > events->counters[i].seen)
+				events->counters[i].seen = reading.values[1 + i].value;
 		return;
 	}
-	wrapped = add_counts(e, p->running, &reading);
-	if (wrapped && takes_overflows)
-		overflow(e, p->running, wrapped,
-			 &(struct where){ 0, monotonic_time(), c->pid, c->is_system ? own_thread() : c->tid, sched_getcpu() });
+	wrapped = add_counts(e, events, &reading) | events->pending;
+	events->pending = wrapped;
+	if (!wrapped || !takes_overflows)
+		return;
+	events->pending = 0;
+	overflow(e, events, wrapped,
+		 &(struct where){ 0, monotonic_time(), c->pid, c->is_system ? own_thread() : c->tid, sched_getcpu() });
 }
 
 static void
@@ -451,12 +484,15 @@ arm_event(const struct entry *e, struct set_events *events, unsigned int i)
 	const uint64_t left = pmd_interrupts(set, counter->number) && value ? -value : NEVER;
 
 	if (!counter->is_armed || value != counter->known || counter->is_stopped) {
-		if (e->perf->running == events && !counter->is_stopped) {	/* a software event that runs would overflow at once */
+		/* A software event that runs overflows at once: that is not to stop it. */
+		if (e->perf->running == events && !counter->is_stopped && should_stop(e, set, counter->number)) {
 			counting_group_pause(&events->group, i);
 			counter->is_stopped = true;
 		}
 		counter->period = left < NEVER ? left : NEVER;
 		counting_group_arm(&events->group, i, counter->period);
+		if (value != counter->known)	/* the program's, or a reset's */
+			events->pending &= ~(UINT64_C(1) << counter->number);
 		counter->known = value;
 		counter->is_armed = true;
 	}
@@ -469,12 +505,14 @@ arm_event(const struct entry *e, struct set_events *events, unsigned int i)
 	counter->is_stopped = false;
 }
 
-/* What overflows now adds to the values, and no more. */
+/* What overflows at a stop has done so before it; what does at a switch, when its set runs again. */
 static void
 stop_running(struct entry *e)
 {
+	struct context *c = e->context;
+
 	counting_group_disable(&e->perf->running->group);
-	collect(e, false);
+	collect(e, c->state == LOADED && !c->started && active_set(c) == set_of(e, e->perf->running));
 	e->perf->running = NULL;
 }
 
@@ -504,6 +542,8 @@ perf_apply(struct entry *e)
 	p->is_past = false;
 	for (unsigned int i = 0; i < wanted->group.count; i++)
 		arm_event(e, wanted, i);
+	if (wanted->pending)
+		helper_wake();
 	if (p->running != wanted && counting_group_enable(&wanted->group) == 0)
 		p->running = wanted;
 }
@@ -536,6 +576,7 @@ perf_take_pmc(struct entry *e, struct set *set, unsigned int pmc)
 	}
 	events = &p->sets[set - e->context->sets];
 	close_set(events);
+	opened.pending = events->pending;
 	*events = opened;
 	set->is_refused = false;
 	return 0;

@@ -1,67 +1,9 @@
 /*
- * The back end "host" with real events of the kernel: in the place of the processor's, which this machine may not have,
- * software events that a program can cause one by one.  All but the table of events is the library's.
+ * The back end "host": counts, overflows, samples, sets, other tasks.
  */
-#include "perfmon2_check.h"
+#include "perfmon2_events.h"
 
-#include "host_events.h"
-
-#include <perfmon/perf_event.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <time.h>
-
-#define TASK_CLOCK_PMC	(0x8 << 8 | 8)	/* IA64_INST_RETIRED */
-
-/* CPU_CYCLES are page faults, IA64_INST_RETIRED are nanoseconds of the thread; 0x40 is nothing that any host has. */
-const struct host_event *__wrap_host_event_of(int pmu, unsigned int es, unsigned int umask);
-const struct host_event *
-__wrap_host_event_of(int pmu, unsigned int es, unsigned int umask)
-{
-	static const struct host_event faults = { 0, CYCLES, 0, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS };
-	static const struct host_event clock = { 0, 0x8, 0, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK };
-	static const struct host_event nothing = { 0, 0x40, 0, PERF_TYPE_SOFTWARE, 0xffff };
-
-	(void)pmu;
-	return umask ? NULL : es == CYCLES ? &faults : es == 0x8 ? &clock : es == 0x40 ? &nothing : NULL;
-}
-
-/* So many page faults. */
-static void
-faults(size_t count)
-{
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	volatile char *memory = mmap(NULL, count * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	CHECK(memory != MAP_FAILED);
-	madvise((void *)(uintptr_t)memory, count * page, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < count; i++)
-		memory[i * page] = 1;
-	munmap((void *)(uintptr_t)memory, count * page);
-}
-
-static void
-spin(long ms)
-{
-	struct timespec begin, now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-	do
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
-}
-
-/* Some pages the calls themselves touch for the first time; a sanitizer has more of its own. */
-static bool
-is_about(uint64_t value, uint64_t wanted)
-{
-	const uint64_t more = CHECK_ROUGHLY ? 4000 : 20;
-
-	if (value >= wanted && value < wanted + more)
-		return true;
-	printf("%llu is not about %llu\n", (unsigned long long)value, (unsigned long long)wanted);
-	return false;
-}
 
 /* It counts from start to stop, in 64 bits, and while it is loaded. */
 static void
@@ -406,16 +348,7 @@ system_wide(void)
 int
 main(void)
 {
-	int fd;
-
-	check_begin("host", PFMLIB_ITANIUM2_PMU);
-	fd = create(0);
-	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
-	if (load(fd, self_id()) < 0) {
-		perror("perf_event_open");
-		return CHECK_SKIPPED;
-	}
-	close(fd);
+	begin_with_events();
 	counts();
 	narrow();
 	refusals();

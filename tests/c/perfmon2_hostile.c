@@ -1,0 +1,61 @@
+/*
+ * The back end "host" in programs that take its descriptors from it, or that the kernel does not let count.
+ */
+#include "perfmon2_events.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+
+/* The descriptors that are open, but for the one of this list. */
+static int
+open_files(int *files, int most)
+{
+	DIR *list = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	int count = 0;
+
+	while (list && (entry = readdir(list)) && count < most)
+		if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(list))
+			files[count++] = atoi(entry->d_name);
+	if (list)
+		closedir(list);
+	return count;
+}
+
+/* The numbers of the events' descriptors are the program's pipe: nobody reads from it, nor waits for it. */
+static void
+replaced(void)
+{
+	const int fd = counting(0, 0, 0);
+	int ends[2], files[256], count = open_files(files, 256);
+	char text[64];
+
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	faults(10);
+	CHECK_EQ(pipe(ends), 0);
+	CHECK_EQ(write(ends[1], "0123456789abcdef0123456789abcdef", 32), 32);
+	for (int i = 0; i < count; i++)
+		if (files[i] > 2 && files[i] != fd && files[i] < 512)
+			dup2(ends[0], files[i]);
+	usleep(30000);			/* the library looks by itself */
+	alarm(20);
+	CHECK_EQ(pfm_stop(fd), 0);
+	CHECK_EQ(pfm_unload_context(fd), 0);
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	CHECK_EQ(read(ends[0], text, sizeof(text)), 32);
+	for (int i = 0; i < count; i++)
+		if (files[i] > 2 && files[i] != fd && files[i] < 512)
+			close(files[i]);
+	close(ends[0]);
+	close(ends[1]);
+	close(fd);
+	alarm(0);
+}
+
+int
+main(void)
+{
+	begin_with_events();
+	replaced();
+	return check_result();
+}
