@@ -49,6 +49,9 @@ def run_python(code: str, *args: object, **env: str) -> subprocess.CompletedProc
 settings.register_profile("any-load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any-load")
 
+# What this process calls at random loads no counters; programs of tests/perfmon2 choose what counts.
+os.environ["LIBPFM_PERFMON"] = "off"
+
 # What a process compiles, the next one finds: hundreds are started.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

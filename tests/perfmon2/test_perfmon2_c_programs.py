@@ -16,7 +16,8 @@ PROGRAMS = ["perfmon2_checks", "perfmon2_counting", "perfmon2_messages", "perfmo
             "perfmon2_owners", "perfmon2_order", "perfmon2_switching", "perfmon2_fullness", "perfmon2_overflow",
             "perfmon2_descriptor", "perfmon2_ctl_rules", "perfmon2_tasks", "perfmon2_handlers"]
 STEPPED = ["perfmon2_torn"]  # by ptrace: valgrind cannot, and with sanitizers there are too many steps
-WITH_OBJECTS = ["perfmon2_failing", "perfmon2_host", "perfmon2_hostile", "perfmon2_periods", "perfmon2_raw"]  # only CMake links these
+WITH_OBJECTS = ["perfmon2_failing", "perfmon2_host", "perfmon2_hostile", "perfmon2_machine",
+                "perfmon2_periods", "perfmon2_raw"]  # only CMake links these
 every_program = pytest.mark.parametrize("program", PROGRAMS)
 every_watched_program = pytest.mark.parametrize("program", [name for name in PROGRAMS if name not in STEPPED])
 
