@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <perfmon/perfmon.h>
+#define PFM_NO_MMAP_REDIRECT	/* the libraries are loaded, not linked */
 #include <perfmon/perfmon_dfl_smpl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,12 +80,13 @@ prepare(struct library *l, int with_buffer)
 
 	l->fd = l->create(&context, with_buffer ? name : NULL, &format, sizeof(format));
 	check(l, "pfm_create_context", l->fd);
-	for (uint16_t i = 0; i < (with_buffer ? 1 : COUNTERS); i++) {
+	for (unsigned int i = 0; i < (with_buffer ? 1U : COUNTERS); i++) {
+		const uint16_t number = (uint16_t)(FIRST + i);
 		const uint64_t first = with_buffer ? UINT64_MAX : 0;
 
-		pmds[i] = (pfarg_pmd_t){ .reg_num = FIRST + i, .reg_flags = with_buffer ? PFM_REGFL_OVFL_NOTIFY : 0,
+		pmds[i] = (pfarg_pmd_t){ .reg_num = number, .reg_flags = with_buffer ? PFM_REGFL_OVFL_NOTIFY : 0,
 					 .reg_value = first, .reg_long_reset = first, .reg_short_reset = first };
-		pmc.reg_num = FIRST + i;
+		pmc.reg_num = number;
 		check(l, "pfm_write_pmcs", l->write_pmcs(l->fd, &pmc, 1));
 		check(l, "pfm_write_pmds", l->write_pmds(l->fd, &pmds[i], 1));
 	}

@@ -6,6 +6,8 @@
 #include <poll.h>
 #include <stddef.h>
 
+_Static_assert(PTHREAD_CANCEL_DEFERRED + PTHREAD_CANCEL_ASYNCHRONOUS == 1, "both in one bit");
+
 /*
  * To a thread that is asynchronous glibc's pthread_cancel() sends a signal, which may come late.  Its handler does not ask
  * whether cancellation has been disabled meanwhile, and each system call that is a cancellation point makes the thread
@@ -21,15 +23,14 @@ guard_hold(void)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	if (type == PTHREAD_CANCEL_ASYNCHRONOUS)
 		poll(NULL, 0, 0);
-	return 2 * state + (type == PTHREAD_CANCEL_ASYNCHRONOUS);
+	return 2 * state + type;
 }
 
 void
 guard_release(int before)
 {
 	pthread_setcancelstate(before / 2, NULL);
-	if (before % 2)
-		pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	pthread_setcanceltype(before % 2, NULL);
 }
 
 void

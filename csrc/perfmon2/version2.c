@@ -27,7 +27,7 @@ create(const pfarg_ctx_t *ctx, const char *name, const void *argument, size_t si
 {
 	struct call_creation wanted = { .old_messages = old_messages };
 	pfm_dfl_smpl_arg_t format;
-	pfarg_ctx_t asked;
+	pfarg_ctx_t asked = { 0 };
 	int ret = call_check_machine();
 
 	if (ret == 0 && copy_in(&asked, ctx, sizeof(asked)) < 0)

@@ -238,7 +238,8 @@ extern int pfm_read_pmds(int fd, pfarg_pmd_t *pmds, int count);
  * :return: 0, or -1 with errno: ENOSYS (no PMU), EFAULT, EBADF, ESRCH (no such thread, or not stopped by the
  *     caller), EPERM, EBUSY (loaded already; sessions of the other kind), EINVAL (no such set; another CPU than the
  *     caller's; PFM_FL_NOTIFY_BLOCK and the calling thread), EEXIST (the thread has a context), ENOTSUP or ENODEV
- *     (this host cannot count that)
+ *     (this host cannot count that), EAGAIN (no thread to look after it), EMFILE or ENFILE (no descriptor to look at the
+ *     thread with, or to drop the messages)
  *
  * Source: perfmon2 kernel interface 2.8.
  */
