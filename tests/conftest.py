@@ -50,7 +50,7 @@ settings.register_profile("any-load", deadline=None, suppress_health_check=[Heal
 settings.load_profile("any-load")
 
 # What this process calls at random loads no counters; programs of tests/perfmon2 choose what counts.
-os.environ["LIBPFM_PERFMON"] = "off"
+os.environ.setdefault("LIBPFM_PERFMON", "off")
 
 # What a process compiles, the next one finds: hundreds are started.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
