@@ -199,6 +199,8 @@ perf_forget(struct entry *e)
 	if (!p)
 		return;
 	e->perf = NULL;
+	if (p->owner != getpid())
+		p->anchor.ring.head = NULL;	/* a child does not have it: what is there by now is another's */
 	helper_forget_fd(p->anchor.event.fd);
 	for (size_t i = 0; i < (p->size - sizeof(*p)) / sizeof(p->sets[0]); i++)
 		close_set(&p->sets[i]);

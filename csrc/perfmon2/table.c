@@ -18,11 +18,29 @@ enum { HIGH_NUMBER = 512 };
 static struct guard guard = GUARD_INITIALIZER;
 static struct entry *entries;
 static size_t num_entries, room;
+static pid_t process;	/* whose all this is; 0: nobody's yet */
 
+/* A child has the contexts, and neither the helper thread nor the events. */
+static void
+forget_parent(void)
+{
+	process = getpid();
+	helper_forget();
+	for (size_t i = 0; i < num_entries; i++)
+		perf_forget(&entries[i]);
+}
+
+/* clone(2) by itself runs no handler of fork(): the lock, too, is as a thread of the parent had it. */
 void
 engine_enter(void)
 {
+	const bool is_new_child = process && process != getpid();
+
+	if (is_new_child)
+		guard_renew(&guard);
 	guard_enter(&guard);
+	if (is_new_child)
+		forget_parent();
 }
 
 void
@@ -37,13 +55,10 @@ engine_found_blocked(int signal)
 	return sigismember(&guard.signals, signal) == 1;
 }
 
-/* A child has the contexts, and neither the helper thread nor the events. */
 static void
 in_child(void)
 {
-	helper_forget();
-	for (size_t i = 0; i < num_entries; i++)
-		perf_forget(&entries[i]);
+	forget_parent();
 	guard_leave(&guard);
 }
 
@@ -252,6 +267,7 @@ entry_create(const struct machine *machine, uint32_t flags, struct entry **made,
 		return -ENOMEM;
 	}
 	entries[num_entries] = (struct entry){ .context = c, .writer = ends[1], .buffer_fd = -1, .dev = st.st_dev, .ino = st.st_ino };
+	process = getpid();
 	*made = &entries[num_entries++];
 	*fd = ends[0];
 	shared_lock_take(&c->lock);
