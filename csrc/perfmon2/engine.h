@@ -37,6 +37,7 @@ struct set {
 	bool		used;			/* the place is taken */
 	bool		switch_at_restart;
 	bool		is_refused;		/* its counters had no place on the PMU, or their descriptors are gone */
+	uint32_t	changes;		/* of its PMCs, by a process that does not have its events */
 	uint32_t	flags;
 	uint64_t	timeout, remaining;	/* ns */
 	uint64_t	runs, duration, since;	/* since: when it was activated, or its duration brought up to date */

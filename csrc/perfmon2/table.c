@@ -18,7 +18,7 @@ enum { HIGH_NUMBER = 512 };
 static struct guard guard = GUARD_INITIALIZER;
 static struct entry *entries;
 static size_t num_entries, room;
-static pid_t process;	/* whose all this is; 0: nobody's yet */
+static _Atomic pid_t process;	/* whose all this is; 0: nobody's yet */
 
 /* A child has the contexts, and neither the helper thread nor the events. */
 static void
