@@ -407,8 +407,10 @@ collect(struct entry *e, bool takes_overflows)
 		return;
 	}
 	if (p->is_past) {
-		for (unsigned int i = 0; i < events->group.count; i++)
+		for (unsigned int i = 0; i < events->group.count; i++) {
+			events->counters[i].is_armed = false;	/* its next overflow is not where the kernel has it */
 			events->counters[i].seen = reading.values[1 + i].value;
+		}
 		return;
 	}
 	wrapped = add_counts(e, events, &reading) | events->pending;
