@@ -57,6 +57,12 @@ guard_leave(struct guard *guard)
 	guard_release(cancel);
 }
 
+void
+guard_renew(struct guard *guard)
+{
+	pthread_mutex_init(&guard->lock, NULL);
+}
+
 int
 guard_fork(struct guard *guard, void (*enter)(void), void (*leave)(void), void (*in_child)(void))
 {

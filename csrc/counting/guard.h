@@ -23,6 +23,9 @@ struct guard {
 void guard_enter(struct guard *guard);
 void guard_leave(struct guard *guard);
 
+/* In a child of one thread, for which fork() has not done it. */
+void guard_renew(struct guard *guard);
+
 /*
  * Called inside: let fork() enter and leave, so that a child finds what whole calls have left.  A child is inside
  * when its handler begins, and has to leave.  0, or -ENOMEM: the next call tries again.

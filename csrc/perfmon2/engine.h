@@ -37,6 +37,7 @@ struct set {
 	bool		used;			/* the place is taken */
 	bool		switch_at_restart;
 	bool		is_refused;		/* its counters had no place on the PMU, or their descriptors are gone */
+	uint32_t	changes;		/* of its PMCs, by a process that does not have its events */
 	uint32_t	flags;
 	uint64_t	timeout, remaining;	/* ns */
 	uint64_t	runs, duration, since;	/* since: when it was activated, or its duration brought up to date */
@@ -181,7 +182,8 @@ struct thread_state {
 };
 
 pid_t own_thread(void);
-void thread_forget(void);	/* in a child, which is a thread of its own */
+bool thread_is_in_child(void);	/* and nobody has noticed yet: */
+void thread_forget(void);	/* it is a thread of its own */
 int thread_look(pid_t tid, struct thread_state *state);		/* -ESRCH; others, as -EMFILE: that is not known */
 int thread_check(pid_t tid, bool np);				/* may it be monitored: -EPERM, -ESRCH */
 bool thread_is_stopped(pid_t tid);				/* by the calling thread's ptrace */

@@ -29,6 +29,7 @@ struct counter {
 struct set_events {
 	struct counting_group	group;
 	bool			is_open;
+	uint32_t		changes;	/* of the set, that are in the events */
 	uint64_t		pending;	/* counters that have overflowed while they were stopped: taken when they run again */
 	struct counter		counters[COUNTING_GROUP_MOST];	/* by the group's events */
 };
@@ -102,7 +103,7 @@ make_attr(const struct entry *e, const struct set *set, unsigned int counter, st
 	memset(attr, 0, sizeof(*attr));
 	attr->sample_period = NEVER;
 	attr->sample_type = COUNTING_SAMPLE_TYPE;
-	attr->watermark = e->buffer && is_regular(&set->pmds[counter]);
+	attr->watermark = e->buffer && e->perf && is_regular(&set->pmds[counter]);
 	if (attr->watermark)
 		attr->wakeup_watermark = (uint32_t)(e->perf->anchor.ring.size / 2);
 	else
@@ -160,6 +161,22 @@ read_first(const struct context *c, struct set_events *events)
 	return ret;
 }
 
+/* The counters of a set and their events: how many, or an error. */
+static int
+describe_set(const struct entry *e, const struct set *set, uint8_t *numbers, struct perf_event_attr *attrs)
+{
+	const int ret = check_others(e->context, set);
+	const int count = ret < 0 ? ret : choose_counters(e->context, set, numbers);
+
+	for (int i = 0; i < count; i++) {
+		const int refused = make_attr(e, set, numbers[i], &attrs[i]);
+
+		if (refused < 0)
+			return refused;
+	}
+	return count;
+}
+
 static int
 open_set(struct entry *e, const struct set *set, struct set_events *events)
 {
@@ -167,18 +184,13 @@ open_set(struct entry *e, const struct set *set, struct set_events *events)
 	uint8_t numbers[COUNTING_GROUP_MOST];
 	struct context *c = e->context;
 	struct perf *p = e->perf;
-	int ret = check_others(c, set), count;
+	int count = describe_set(e, set, numbers, attrs), ret;
 
-	*events = (struct set_events){ .group.leader.fd = -1 };
-	if (ret == 0)
-		ret = choose_counters(c, set, numbers);
-	count = ret;
-	for (int i = 0; ret >= 0 && i < count; i++) {
+	*events = (struct set_events){ .group.leader.fd = -1, .changes = set->changes };
+	if (count <= 0)
+		return count;
+	for (int i = 0; i < count; i++)
 		events->counters[i].number = numbers[i];
-		ret = make_attr(e, set, numbers[i], &attrs[i]);
-	}
-	if (ret < 0 || count == 0)
-		return ret;
 	ret = counting_group_open(&events->group, &p->target, attrs, (unsigned int)count, &p->anchor);
 	if (ret < 0)
 		return open_error(ret, count > 1);
@@ -202,6 +214,8 @@ perf_forget(struct entry *e)
 	if (!p)
 		return;
 	e->perf = NULL;
+	if (p->owner != getpid())
+		p->anchor.ring.head = NULL;	/* a child does not have it: what is there by now is another's */
 	helper_forget_fd(p->anchor.event.fd);
 	for (size_t i = 0; i < (p->size - sizeof(*p)) / sizeof(p->sets[0]); i++)
 		close_set(&p->sets[i]);
@@ -417,9 +431,11 @@ collect(struct entry *e, bool takes_overflows)
 		return;
 	}
 	if (p->is_past) {
-		for (unsigned int i = 0; i < events->group.count; i++)
+		for (unsigned int i = 0; i < events->group.count; i++) {
+			events->counters[i].is_armed = false;	/* its next overflow is not where the kernel has it */
 			if (reading.values[1 + i].value > events->counters[i].seen)
 				events->counters[i].seen = reading.values[1 + i].value;
+		}
 		return;
 	}
 	wrapped = add_counts(e, events, &reading) | events->pending;
@@ -453,17 +469,6 @@ has_events(struct entry *e)
 	if (!e->perf && c->state != UNLOADED && c->owner != getpid() && kill(c->owner, 0) < 0 && errno == ESRCH)
 		context_unload(e);
 	return e->perf != NULL;
-}
-
-void
-perf_update(struct entry *e)
-{
-	if (!has_events(e))
-		return;
-	if (e->perf->running)
-		collect(e, true);
-	if (e->perf->timer_runs)
-		run_timer(e);
 }
 
 /* ---- what the context wants ----------------------------------------------------------------- */
@@ -556,28 +561,69 @@ perf_unload(struct entry *e)
 	perf_forget(e);
 }
 
-/* Another process's context: what it is given is tried by its helper thread. */
-int
-perf_take_pmc(struct entry *e, struct set *set, unsigned int pmc)
+/* Events as the PMCs want them now; if they cannot be had the old ones stay. */
+static int
+reopen_set(struct entry *e, struct set *set)
 {
-	struct perf *p = e->perf;
-	struct set_events opened, *events;
+	struct set_events opened, *events = &e->perf->sets[set - e->context->sets];
 	int ret;
 
-	(void)pmc;
-	if (!p)
-		return check_others(e->context, set);
-	if (p->running)		/* it would take the place of what is tried; it goes on when the context is released */
+	if (e->perf->running)	/* it would take the place of what is tried; it goes on when the context is released */
 		stop_running(e);
 	ret = open_set(e, set, &opened);
 	if (ret < 0) {
 		close_set(&opened);
 		return ret;
 	}
-	events = &p->sets[set - e->context->sets];
 	close_set(events);
 	opened.pending = events->pending;
 	*events = opened;
 	set->is_refused = false;
 	return 0;
+}
+
+/* What another process, the monitored one for example, has given is tried here; what cannot be counted is not read. */
+static void
+take_changes(struct entry *e)
+{
+	struct context *c = e->context;
+
+	for (unsigned int i = 0; i < c->num_sets; i++) {
+		struct set *set = &c->sets[c->order[i]];
+		struct set_events *events = &e->perf->sets[c->order[i]];
+
+		if (set->changes == events->changes || reopen_set(e, set) == 0)
+			continue;
+		close_set(events);
+		events->changes = set->changes;
+		set->is_refused = true;
+	}
+}
+
+void
+perf_update(struct entry *e)
+{
+	if (!has_events(e))
+		return;
+	if (e->perf->running)
+		collect(e, true);
+	if (e->perf->timer_runs)
+		run_timer(e);
+	take_changes(e);
+}
+
+/* Without the events it is only looked at; the helper thread of the process that has them does the rest. */
+int
+perf_take_pmc(struct entry *e, struct set *set, unsigned int pmc)
+{
+	struct perf_event_attr attrs[COUNTING_GROUP_MOST];
+	uint8_t numbers[COUNTING_GROUP_MOST];
+	int ret;
+
+	(void)pmc;
+	if (e->perf)
+		return reopen_set(e, set);
+	ret = describe_set(e, set, numbers, attrs);
+	set->changes += ret >= 0;
+	return ret < 0 ? ret : 0;
 }

@@ -18,10 +18,27 @@ static struct guard guard = GUARD_INITIALIZER;
 static struct entry *entries;
 static size_t num_entries;
 
+/* A child has the contexts, and neither the helper thread nor the events. */
+static void
+forget_parent(void)
+{
+	helper_forget();
+	thread_forget();
+	for (size_t i = 0; i < num_entries; i++)
+		perf_forget(&entries[i]);
+}
+
+/* clone(2) by itself runs no handler of fork(): the lock, too, is as a thread of the parent had it. */
 void
 engine_enter(void)
 {
+	const bool is_new_child = thread_is_in_child();
+
+	if (is_new_child)
+		guard_renew(&guard);
 	guard_enter(&guard);
+	if (is_new_child)
+		forget_parent();
 }
 
 void
@@ -36,14 +53,10 @@ engine_found_blocked(int signal)
 	return sigismember(&guard.signals, signal) == 1;
 }
 
-/* A child has the contexts, and neither the helper thread nor the events. */
 static void
 in_child(void)
 {
-	helper_forget();
-	thread_forget();
-	for (size_t i = 0; i < num_entries; i++)
-		perf_forget(&entries[i]);
+	forget_parent();
 	guard_leave(&guard);
 }
 

@@ -27,8 +27,9 @@
 
 static __thread pid_t known STATIC_TLS;
 
-/* 1; in a child, which the kernel gives an empty page, 0, however it was made.  Before Linux 4.14: NULL. */
-static volatile char *is_same_process;
+/* 1; in a child, which the kernel gives an empty page, however it was made, 0.  Before Linux 4.14: NULL. */
+static volatile char *mark;
+static volatile pid_t process;
 
 __attribute__((constructor)) static void
 make_mark(void)
@@ -36,29 +37,37 @@ make_mark(void)
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (memory != MAP_FAILED && madvise(memory, page, MADV_WIPEONFORK) == 0) {
-		is_same_process = memory;
-		*is_same_process = 1;
-	}
+	if (memory != MAP_FAILED && madvise(memory, page, MADV_WIPEONFORK) == 0)
+		mark = memory;
+	else if (memory != MAP_FAILED)
+		munmap(memory, page);
+	thread_forget();
 }
 
-/* The system is asked once a thread, and once more in a child, which has one. */
-pid_t
-own_thread(void)
+bool
+thread_is_in_child(void)
 {
-	if (is_same_process && !*is_same_process) {
-		known = 0;
-		*is_same_process = 1;
-	}
-	if (!known)
-		known = (pid_t)syscall(SYS_gettid);
-	return known;
+	return mark ? !*mark : process != getpid();
 }
 
 void
 thread_forget(void)
 {
 	known = 0;
+	process = getpid();
+	if (mark)
+		*mark = 1;
+}
+
+/* The system is asked once a thread, and once more in a child, which has one. */
+pid_t
+own_thread(void)
+{
+	if (thread_is_in_child())
+		return (pid_t)syscall(SYS_gettid);
+	if (!known)
+		known = (pid_t)syscall(SYS_gettid);
+	return known;
 }
 
 /* A number of a line of a status file; -1: there is no such line. */

@@ -52,10 +52,39 @@ replaced(void)
 	alarm(0);
 }
 
+/* A child that fork() has not made: it has none of its parent's events, and counts its own. */
+static void
+cloned(void)
+{
+	const int fd = counting(0, 0, 0);
+	pid_t child;
+
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	if (child == 0) {
+		struct pollfd own = { .events = POLLIN };
+
+		check_failures = 0;
+		CHECK_ERRNO(pfm_stop(fd), ESRCH);
+		own.fd = counting((uint64_t)-100, PFM_REGFL_OVFL_NOTIFY, 0);
+		CHECK_EQ(pfm_start(own.fd, NULL), 0);
+		faults(200);
+		CHECK_EQ(poll(&own, 1, 5000), 1);
+		CHECK_EQ(read_pmd(own.fd, 4), 0);
+		_exit(check_failures);
+	}
+	CHECK_EQ(wait_for(child), 0);
+	faults(50);
+	CHECK_EQ(pfm_stop(fd), 0);
+	CHECK(read_pmd(fd, 4) >= 50);
+	close(fd);
+}
+
 int
 main(void)
 {
 	begin_with_events();
+	cloned();
 	replaced();
 	return check_result();
 }

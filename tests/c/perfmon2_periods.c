@@ -128,6 +128,44 @@ switched(void)
 	end(&s);
 }
 
+/* What its event counts after an overflow that masks does not bring a counter's next overflow nearer. */
+static void
+masked(void)
+{
+	enum { ROOM = 60, SMPL = sizeof(pfm_dfl_smpl_entry_t) + 8 };
+	pfm_dfl_smpl_arg_t arg = { .buf_size = sizeof(pfm_dfl_smpl_hdr_t) + (ROOM - 1) * SMPL + 184 };
+	pfarg_ctx_t ctx = { 0 };
+	const int fd = pfm_create_context(&ctx, (char *)(uintptr_t)"default", &arg, sizeof(arg));
+	const pfm_dfl_smpl_hdr_t *header = mmap(NULL, arg.buf_size, PROT_READ, MAP_SHARED, fd, 0);
+	const char *at = (const char *)(header + 1);
+	uint64_t value = 0;
+
+	for (uint16_t i = 0; i < 2; i++) {
+		const uint64_t period = i == 0 ? 10 : 1003;
+		pfarg_pmd_t pmd = { .reg_num = (uint16_t)(4 + i), .reg_value = -period, .reg_long_reset = -period,
+				    .reg_short_reset = -period, .reg_flags = PFM_REGFL_OVFL_NOTIFY, .reg_smpl_pmds = { 1 << 6 } };
+
+		CHECK_EQ(write_pmc(fd, pmd.reg_num, CYCLES_PMC), 0);
+		CHECK_EQ(pfm_write_pmds(fd, &pmd, 1), 0);
+	}
+	CHECK_EQ(write_pmc(fd, 6, CYCLES_PMC), 0);
+	CHECK_EQ(write_pmd(fd, 6, 0, 0), 0);
+	CHECK_EQ(load(fd, self_id()), 0);
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	faults(777);
+	CHECK_EQ(read_pmd(fd, 4), 0);
+	CHECK_EQ(header->hdr_overflows, 1);
+	CHECK_EQ(pfm_restart(fd), 0);
+	faults(450);
+	CHECK_EQ(pfm_stop(fd), 0);
+	for (uint64_t i = 0; i < header->hdr_count && value == 0; i++, at += SMPL)
+		if (((const pfm_dfl_smpl_entry_t *)(const void *)at)->ovfl_pmd == 5)
+			memcpy(&value, at + sizeof(pfm_dfl_smpl_entry_t), sizeof(value));
+	CHECK(value == 1002 || value == 1003);	/* events count one after the other */
+	munmap((void *)(uintptr_t)header, arg.buf_size);
+	close(fd);
+}
+
 int
 main(void)
 {
@@ -144,5 +182,6 @@ main(void)
 	clocked(2000, 20);
 	stopped();
 	switched();
+	masked();
 	return check_result();
 }
