@@ -86,7 +86,7 @@ clocked(uint64_t period, long ms)
 	CHECK_EQ(pfm_start(s.fd, NULL), 0);
 	spin(ms);
 	CHECK_EQ(pfm_stop(s.fd), 0);
-	CHECK(-read_pmd(s.fd, 4) <= period);
+	CHECK(-read_pmd(s.fd, 4) <= period || s.header->hdr_overflows);	/* a slow machine may have filled the buffer */
 	CHECK(s.header->hdr_count >= (uint64_t)ms * 1000000 / period - 3);
 	end(&s);
 }
