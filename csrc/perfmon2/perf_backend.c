@@ -41,6 +41,7 @@ struct perf {
 	struct counting_anchor	anchor;
 	pid_t			owner;
 	bool			is_past;	/* what the events counted since the last sample is nobody's: it has masked */
+	unsigned int		found;		/* overflows in this look */
 	bool			timer_runs;
 	uint16_t		timer_set;	/* the set that was active then */
 	struct set_events	*running;
@@ -308,8 +309,11 @@ add_counts(struct entry *e, struct set_events *events, const struct counting_rea
 	return wrapped;
 }
 
-/* A look that comes late does not last for ever: so many times a counter overflows in it, and the rest are forgotten. */
-enum { MOST_AT_ONCE = 1 << 16 };
+/*
+ * A look does not last for ever: so many overflows it finds; of the rest only those that the kernel has told of are
+ * taken.
+ */
+enum { MOST_AT_ONCE = 1 << 14 };
 
 /*
  * A counter has started anew from its reset value, and its event has gone on: what that has counted since is the new value's,
@@ -339,7 +343,7 @@ overflow(struct entry *e, struct set_events *events, uint64_t wrapped, const str
 	struct set *set = set_of(e, events);
 	uint64_t since[COUNTING_GROUP_MOST], started_anew;
 
-	for (unsigned int times = 1; wrapped; times++) {
+	while (wrapped) {
 		for (unsigned int i = 0; i < events->group.count; i++)
 			since[i] = set->pmds[events->counters[i].number].value;
 		context_overflow(e, wrapped, where);
@@ -348,9 +352,10 @@ overflow(struct entry *e, struct set_events *events, uint64_t wrapped, const str
 			return;
 		started_anew = wrapped & ~set->ovfl_pmds;
 		wrapped = 0;
+		e->perf->found++;
 		for (unsigned int i = 0; i < events->group.count; i++)
 			if (started_anew >> events->counters[i].number & 1 &&
-			    go_on(c, set, &events->counters[i], since[i], times == MOST_AT_ONCE))
+			    go_on(c, set, &events->counters[i], since[i], e->perf->found >= MOST_AT_ONCE))
 				wrapped |= UINT64_C(1) << events->counters[i].number;
 	}
 }
@@ -423,6 +428,7 @@ collect(struct entry *e, bool takes_overflows)
 	const int ret = counting_group_read(&events->group, &reading);
 	uint64_t wrapped;
 
+	p->found = 0;
 	take_samples(e, takes_overflows);	/* those that came after the reading, too: they are newer */
 	for (int i = 0; ret == 0 && takes_overflows && !p->is_past && i < PATIENCE && is_told_soon(e, &reading); i++)
 		take_samples(e, true);

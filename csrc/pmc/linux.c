@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static int
@@ -50,26 +51,48 @@ open_set(const struct pmc_row *row, enum reach reach, uint64_t period, struct co
  * never rests (a clock) is never so: the most that was found in any of the reads is less than the truth by what
  * the process counts in one.
  */
-enum { MOST_TRIES = 50 };
+enum { MOST_TRIES = 50, PAUSE = 1000000 /* ns */ };
 
+/* The most that was found for the children; whether the process has rested meanwhile. */
 static int
-children_count(struct pmc_counter *counter, uint64_t *sum)
+find_children(const struct pmc_counter *counter, uint64_t *found, bool *rests)
 {
 	uint64_t family, own, before;
-	int ret = 0, tries = 0;
-	bool again = counter->family != NULL;
+	int ret = counting_set_read(counter->own, &own);
 
-	if (again)
-		ret = counting_set_read(counter->own, &own);
-	while (ret == 0 && again) {
+	*found = 0;
+	*rests = false;
+	for (int tries = 0; ret == 0 && !*rests && tries < MOST_TRIES; tries++) {
 		before = own;
 		ret = counting_set_read(counter->family, &family);
 		if (ret == 0)
 			ret = counting_set_read(counter->own, &own);
-		if (ret == 0 && family > own && family - own > counter->children)
-			counter->children = family - own;
-		again = own != before && ++tries < MOST_TRIES;
+		if (ret == 0 && family > own && family - own > *found)
+			*found = family - own;
+		*rests = ret == 0 && own == before;
 	}
+	return ret;
+}
+
+/*
+ * The kernel counts an event of a thread in the family and then in the process, and may be interrupted in between: for
+ * that time it looks like a child's.  So more than before has to be found twice.
+ */
+static int
+children_count(struct pmc_counter *counter, uint64_t *sum)
+{
+	const struct timespec pause = { 0, PAUSE };
+	uint64_t found = 0, again;
+	bool rests = false;
+	int ret = counter->family ? find_children(counter, &found, &rests) : 0;
+
+	if (ret == 0 && rests && found > counter->children) {
+		nanosleep(&pause, NULL);
+		ret = find_children(counter, &again, &rests);
+		found = ret == 0 && rests && again < found ? again : found;
+	}
+	if (ret == 0 && found > counter->children)
+		counter->children = found;
 	*sum = counter->ended + counter->children;
 	return ret;
 }
