@@ -27,7 +27,7 @@ if __name__ == "__main__":
 from mutants import MUTANTS, Mutant
 
 from conftest import ROOT
-from native import CC, build, library_sources
+from native import CC, build, library_flags, library_sources
 from pypfm.config import LIBRARIES
 from pypfm.conform.model import Vector
 from pypfm.conform.record import record
@@ -70,8 +70,7 @@ class Check:
     @staticmethod
     def _compile(name: str, source: Path, directory: Path) -> Path:
         target = directory / f"{source.stem}.o"
-        build(CC, "-O0", "-w", "-std=gnu11", "-fPIC", "-D_GNU_SOURCE", *LIBRARIES[name].cflags,
-              f"-I{ROOT / 'csrc' / name}", "-c", source, "-o", target)
+        build(CC, "-O0", "-w", "-fPIC", *library_flags(LIBRARIES[name]), "-c", source, "-o", target)
         return target
 
     def library(self, mutant: Mutant | None, name: str, directory: Path) -> Path:
