@@ -4,7 +4,7 @@ From the first line on, Ctrl-C ends them without a word, as it ends a C program.
 import: ``signal`` would bring twenty modules with it, ``_signal`` is a part of the interpreter.
 """
 
-import _signal  # type: ignore[import-not-found]
+import _signal  # type: ignore[import-not-found] # of the interpreter: typeshed has it not
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # else who started us wants it ignored
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)

@@ -50,12 +50,12 @@ class Declarations(c_generator.CGenerator):
         names = ", ".join(e.name for e in node.values.enumerators)
         return f"enum {node.name or ''} {{ {names}, ... }}"
 
-    def visit_Union(self, node: c_ast.Union) -> str:  # noqa: N802
+    def visit_Union(self, node: c_ast.Union) -> str:  # noqa: N802 - pycparser's name
         # cffi would lay what has no name after the members before it.
         members = node.decls and sorted(node.decls, key=lambda d: bool(d.name))
         return super().visit_Union(c_ast.Union(node.name, members))
 
-    def visit_ParamList(self, node: c_ast.ParamList) -> str:  # noqa: N802
+    def visit_ParamList(self, node: c_ast.ParamList) -> str:  # noqa: N802 - pycparser's name
         return super().visit_ParamList(_with_lengths(node, None))
 
     def top(self, node: c_ast.Node) -> str:

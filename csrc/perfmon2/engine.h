@@ -126,7 +126,7 @@ struct backend {
 	void		(*ended)(struct entry *e);	/* its thread is gone; NULL: nothing is left to count */
 	void		(*apply)(struct entry *e);
 	/* A PMC of a loaded context has got another value: can it be counted?  If not, it gets the old one back. */
-	int		(*take_pmc)(struct entry *e, struct set *set, unsigned int pmc);
+	int		(*take_pmc)(struct entry *e, struct set *set);
 	/* What else a counter's PMC becomes as an event of perf_event_open(2); the model has none. */
 	int		(*event)(const struct context *c, uint64_t pmc, struct perf_event_attr *attr);
 	/* The order in which a set's counters are opened, if it matters; -EBUSY: they cannot count together. */
@@ -158,6 +158,9 @@ struct entry *entry_next(size_t *at);
 /* Make a context with its descriptor; it is locked. */
 int entry_create(const struct machine *machine, uint32_t flags, struct entry **made, int *fd);
 void entry_destroy(struct entry *e);	/* locked; closes what belongs to it but for the program's descriptor */
+/* Give a descriptor of the engine's a number that a program hardly uses, if there is one; it is closed by exec. */
+int descriptor_move_up(int fd);
+
 size_t entry_buffers(void);		/* bytes of all sampling buffers of the process */
 void entry_reap(void);			/* free contexts that no descriptor is open of; none is locked */
 
@@ -263,12 +266,11 @@ void timer_pass(struct context *c, uint64_t ns);	/* so much time has passed: at 
 
 /* ---- perf_backend.c: counters are events of perf_event_open(2) ---------------------------------- */
 
-uint64_t perf_clock(void);
 int perf_load(struct entry *e);
 void perf_unload(struct entry *e);
 void perf_update(struct entry *e);
 void perf_apply(struct entry *e);
-int perf_take_pmc(struct entry *e, struct set *set, unsigned int pmc);
+int perf_take_pmc(struct entry *e, struct set *set);
 void perf_forget(struct entry *e);	/* in a child: its parent's events are not its own */
 
 /* 0: it counts at these levels; -ENOTSUP: a level or a field has no counterpart. */

@@ -5,32 +5,17 @@
 #include "engine.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { HIGH_NUMBER = 512 };
-
 #define MS		1000000		/* ns */
 #define SHORTEST	50000		/* ns: a timer that is late anyway does not take the processor */
 
 static bool is_running;
 static int watched = -1, waker = -1;	/* an epoll set, and an eventfd in it; -1: there is none */
-
-/* Numbers that a program hardly uses. */
-static int
-move_up(int fd)
-{
-	const int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_NUMBER);
-
-	if (high < 0)
-		return fd;
-	close(fd);
-	return high;
-}
 
 static void
 watch(int fd)
@@ -47,8 +32,8 @@ open_watched(void)
 	const int set = epoll_create1(EPOLL_CLOEXEC), event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	if (set >= 0 && event >= 0) {
-		watched = move_up(set);
-		waker = move_up(event);
+		watched = descriptor_move_up(set);
+		waker = descriptor_move_up(event);
 		watch(waker);
 		return;
 	}

@@ -37,5 +37,5 @@ host_event(const struct context *c, uint64_t pmc, struct perf_event_attr *attr)
 }
 
 const struct backend host_backend = {
-	"host", perf_clock, perf_load, perf_unload, perf_update, NULL, perf_apply, perf_take_pmc, host_event, NULL,
+	"host", monotonic_time, perf_load, perf_unload, perf_update, NULL, perf_apply, perf_take_pmc, host_event, NULL,
 };

@@ -397,11 +397,10 @@ model_nothing(struct entry *e)
 
 /* Any value counts, or leaves its counter where it is. */
 static int
-model_take_pmc(struct entry *e, struct set *set, unsigned int pmc)
+model_take_pmc(struct entry *e, struct set *set)
 {
 	(void)e;
 	(void)set;
-	(void)pmc;
 	return 0;
 }
 

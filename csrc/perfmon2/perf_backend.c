@@ -54,12 +54,6 @@ enum { OVERFLOWS = 2, SAMPLES = 64 };
 /* Most events that can be told apart in a period of perf_event_open(2): then a counter does not overflow. */
 #define NEVER	((uint64_t)INT64_MAX)
 
-uint64_t
-perf_clock(void)
-{
-	return monotonic_time();
-}
-
 static struct set *
 set_of(const struct entry *e, const struct set_events *events)
 {
@@ -620,13 +614,12 @@ perf_update(struct entry *e)
 
 /* Without the events it is only looked at; the helper thread of the process that has them does the rest. */
 int
-perf_take_pmc(struct entry *e, struct set *set, unsigned int pmc)
+perf_take_pmc(struct entry *e, struct set *set)
 {
 	struct perf_event_attr attrs[COUNTING_GROUP_MOST];
 	uint8_t numbers[COUNTING_GROUP_MOST];
 	int ret;
 
-	(void)pmc;
 	if (e->perf)
 		return reopen_set(e, set);
 	ret = describe_set(e, set, numbers, attrs);

@@ -92,5 +92,5 @@ raw_load(struct entry *e)
 }
 
 const struct backend raw_backend = {
-	"raw", perf_clock, raw_load, perf_unload, perf_update, NULL, perf_apply, perf_take_pmc, raw_event, raw_place,
+	"raw", monotonic_time, raw_load, perf_unload, perf_update, NULL, perf_apply, perf_take_pmc, raw_event, raw_place,
 };

@@ -36,21 +36,16 @@ may_lock(size_t size)
 static int
 open_buffer(size_t size)
 {
-	const int fd = memfd_create("perfmon", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int high;
+	int fd = memfd_create("perfmon", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0)
 		return -errno;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
-	if (high >= 0)
+	fd = descriptor_move_up(fd);
+	if (ftruncate(fd, (off_t)size) < 0) {
 		close(fd);
-	else
-		high = fd;
-	if (ftruncate(high, (off_t)size) < 0) {
-		close(high);
 		return -ENOMEM;
 	}
-	return high;
+	return fd;
 }
 
 /* Memory for a buffer, mapped here and sealed. */

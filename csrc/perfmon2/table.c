@@ -260,29 +260,36 @@ make_room(void)
 	return 0;
 }
 
+int
+descriptor_move_up(int fd)
+{
+	const int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_NUMBER);
+
+	if (high < 0) {
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		return fd;
+	}
+	close(fd);
+	return high;
+}
+
 static void
 close_ends(const int ends[2])
 {
 	close(ends[0]);
-	if (ends[1] >= 0)
-		close(ends[1]);
+	close(ends[1]);
 }
 
-/* The end that is written to gets a number that a program hardly uses; where there is none so high, any. */
 static int
 make_pipe(int ends[2])
 {
-	int low, ret = 0;
+	int ret = 0;
 
 	if (pipe(ends) < 0)
 		return -errno;
-	low = ends[1];
-	ends[1] = fcntl(low, F_DUPFD_CLOEXEC, HIGH_NUMBER);
-	if (ends[1] < 0)
-		ends[1] = fcntl(low, F_DUPFD_CLOEXEC, 0);
-	if (ends[1] < 0 || fcntl(ends[1], F_SETFL, O_DIRECT | O_NONBLOCK) < 0)
+	ends[1] = descriptor_move_up(ends[1]);
+	if (fcntl(ends[1], F_SETFL, O_DIRECT | O_NONBLOCK) < 0)
 		ret = -errno;
-	close(low);
 	if (ret < 0)
 		close_ends(ends);
 	return ret;

@@ -32,7 +32,7 @@ set_pmc(struct entry *e, struct set *set, unsigned int number, uint64_t value)
 	set->used_pmcs[number / 64] |= bit;
 	if (e->context->state == UNLOADED)
 		return 0;
-	ret = choice()->backend->take_pmc(e, set, number);
+	ret = choice()->backend->take_pmc(e, set);
 	if (ret < 0) {
 		set->pmcs[number] = before;
 		set->used_pmcs[number / 64] = used;

@@ -11,7 +11,7 @@ from pypfm.config import LIBRARIES
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "csrc" / "bindings"))
 
-from c_reader import Header, Symbol, read  # noqa: E402
+from c_reader import Header, Symbol, read  # noqa: E402 - it is found by the line before
 
 __all__ = ["ROOT", "Header", "Symbol", "headers_of", "page_of"]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pypfm._c.loading import private_copy, symbol
@@ -94,7 +95,7 @@ class _Library:
     def _pmus(self) -> Iterator[ForeignPmu]:
         get = self.lib.pfm_get_pmu_info
         for number in range(_MOST_PMUS):
-            ret, info = self.ask("pfm_pmu_info_t", lambda output, n=number: get(n, output))  # type: ignore[misc] # of n
+            ret, info = self.ask("pfm_pmu_info_t", partial(get, number))
             if ret == lib.PFM_ERR_INVAL and number >= lib.PFM_PMU_MAX:
                 return
             if ret == 0 and info.name:
@@ -220,8 +221,7 @@ class ForeignTables(Tables):
             raise LibraryError(f"{named(self._of.file)}: event {shown(self._names[index])} of {self.name} is said to"
                                f" have {info.nattrs} unit masks and modifiers; {_MOST_ATTRIBUTES} at most are read")
         for n in range(0 if ret else info.nattrs):
-            ret, attribute = self._of.ask("pfm_event_attr_info_t",
-                                          lambda output, n=n: call(number, n, os, output))  # type: ignore[misc] # of n
+            ret, attribute = self._of.ask("pfm_event_attr_info_t", partial(call, number, n, os))
             if ret == 0 and attribute.name:
                 yield attribute
 
