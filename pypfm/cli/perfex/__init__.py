@@ -1,0 +1,129 @@
+"""perfex(1): the event counts of a command, with estimates of what they cost."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pypfm.cli._program import to_the_end
+from pypfm.cli.perfex.options import build_parser, check, request, split
+from pypfm.cli.perfex.printer import Printer, print_now, progress, say
+from pypfm.errors import PfmError
+from pypfm.perfex.model import PerfexError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from pypfm.perfex.costs import CostTable
+    from pypfm.perfex.model import Outcome, Request
+
+__all__ = ["build_parser", "main"]
+
+_FAILED = 1
+
+
+def _costs(args: argparse.Namespace) -> CostTable | None:
+    """The costs in effect; None: none is asked for."""
+    from pypfm.perfex import costs
+    if not args.estimates and not args.table:
+        return None
+    return costs.in_effect(args.cpu, args.costs, os.environ, builtins=not args.mixed or args.table)
+
+
+def _notes(args: argparse.Namespace, table: CostTable | None) -> tuple[str, ...]:
+    notes = []
+    if args.exception:
+        notes.append("-x: exception level is not available on Linux")
+    if args.estimates and not table:
+        notes.append("-T: no estimates, as the kind of CPU is not known; -c loads costs")
+    return tuple(notes)
+
+
+def _run(args: argparse.Namespace, command: list[str]) -> int:
+    """Run the command and print the report; the command's exit status."""
+    from dataclasses import replace
+
+    from pypfm.perfex.backends import choose
+    table = _costs(args)
+    wanted = request(args, command)
+    if args.plot is not None:
+        from pypfm.perfex import plot
+        plot.check(args.plot)
+    if args.table:
+        _print_costs(args, table or {})
+    printer = Printer(args)
+    wanted = replace(wanted, on_sample=printer.sample if args.period is not None else None,
+                     progress=progress if printer.on_terminal else None)
+    backend, why = choose(args.backend, wanted)
+    printer.open()
+    outcome = replace(backend.run(wanted), why=why)
+    try:
+        _report(args, printer, wanted, outcome, table)
+    except (OSError, PerfexError) as error:  # the command has run: its status counts, unless it is 0
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        say(f"perfex: the report could not be written: {reason}\n")
+        return outcome.status or _FAILED
+    return outcome.status
+
+
+def _report(args: argparse.Namespace, printer: Printer, wanted: Request, outcome: Outcome,
+            table: CostTable | None) -> None:
+    from pypfm.perfex.report import Report
+    costs = table if args.estimates else None
+    made = Report(wanted, outcome, costs, printer.rank, _notes(args, table))
+    printer.finish(made)
+    if args.plot is not None:
+        from pypfm.perfex.plot import draw
+        draw(made, args.plot)
+
+
+def _merge(args: argparse.Namespace, names: list[str]) -> int:
+    """Add up reports of ranks: to stdout, as no command needs it, or the file of -o."""
+    from pypfm.perfex import merge
+    merged = merge.merge([merge.read(path) for path in merge.find(names)])
+    text = merge.json_text(merged) if args.json else merge.csv_text(merged) if args.csv else merge.text(merged)
+    if args.out:
+        from pypfm.perfex.output import Output
+        out = Output(Path(args.out))
+        try:
+            out.write(text)
+            out.close()
+        except OSError as error:
+            raise PerfexError(f"{args.out}: {error.strerror}") from None
+    else:
+        print_now(text)
+    return 0
+
+
+def _print_costs(args: argparse.Namespace, table: CostTable) -> None:
+    from pypfm.perfex import costs
+    print_now(costs.show(table, args.cpu))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run perfex; the exit status."""
+    return to_the_end("perfex", lambda: _main(sys.argv[1:] if argv is None else argv))
+
+
+def _main(words: Sequence[str]) -> int:
+    parser = build_parser()
+    try:
+        options, command = split(parser, words)
+        args = parser.parse_args(options)
+        if args.signals or args.period is not None:
+            from pypfm.perfex.signals import hold
+            hold()
+        check(parser, args, command)
+        if args.merge:
+            return _merge(args, command)
+        if not command:
+            _print_costs(args, _costs(args) or {})
+            return 0
+        return _run(args, command)
+    except PfmError as error:
+        from pypfm.perfex.report import printable  # names of files and programs may have any characters
+        say(f"perfex: {printable(str(error))}\n")
+        return _FAILED

@@ -1,0 +1,136 @@
+"""The options of perfex(1): which there are, what excludes what, and the request that they make.
+
+Those of IRIX's program have one dash; those with two are ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from pypfm.cli._program import Parser
+from pypfm.errors import shown
+from pypfm.perfex.model import CPUS, PerfexError, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["build_parser", "check", "request", "split"]
+
+_USAGE = ("perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file] [-c file]"
+          " command")
+_L2 = {"1m": 1 << 20, "4m": 4 << 20, "8m": 8 << 20}
+
+
+class _Parser(Parser):
+    """Mistakes end the program with one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise PerfexError(f"{message}; usage: {_USAGE}")
+
+
+def _positive(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{0,9})?", text) or not float(text):
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number above 0 (decimal, up to 9 digits)")
+    return float(text)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of perfex's own options."""
+    parser = _Parser(prog="perfex", usage=f"{_USAGE}\n       perfex -t\n       perfex --merge file ...",
+                     allow_abbrev=False, add_help=False,
+                     description="Run a command, once, and print the values of R10000 or R12000 event counters.",
+                     epilog="Exit status: the command's (128+n: signal n); 1 where perfex fails before it is started.")
+    add = parser.add_argument
+    what = parser.add_argument_group("what is counted")
+    add = what.add_argument
+    add("-a", dest="all", action="store_true", help="all events; -e is ignored")
+    add("-e", dest="events", action="append", default=[], metavar="EVENT",
+        help="an event, 0 to 31; at most two, one of 0-15 and one of 16-31 (default: T5_EVENT0, T5_EVENT1, or 0)")
+    add("-mp", dest="mp", action="store_true", help="the counts of each thread, then the total")
+    add("-s", dest="signals", action="store_true",
+        help="count from SIGUSR1 to SIGUSR2, sent to perfex; the immediate child only")
+    add("-p", dest="period", type=_positive, metavar="PERIOD",
+        help="as -s, and print the counts every PERIOD milliseconds")
+    add("-x", dest="exception", action="store_true", help="exception level; not available on Linux")
+    add("-k", dest="kernel", action="store_true", help="kernel level too")
+    add("-T", dest="mixed", action="store_true", help="CPUs of several kinds: the user keeps the command on one kind")
+    how = parser.add_argument_group("what is printed")
+    add = how.add_argument
+    add("-y", dest="estimates", action="store_true", help="times by event, and statistics")
+    add("-t", dest="table", action="store_true", help="print the cost table in effect")
+    add("-c", dest="costs", type=Path, metavar="FILE", help="costs that take the place of others, as -t prints them")
+    add("-o", dest="out", metavar="FILE", help="print there, not to stderr")
+    add("--json", action="store_true", help="print JSON")
+    add("--csv", action="store_true", help="print CSV")
+    add("--plot", type=Path, metavar="FILE", help="draw the times by event as SVG or PNG (needs -y and matplotlib)")
+    add("--merge", action="store_true", help="add up the reports of several ranks, whose files are the arguments")
+    add("-h", "--help", action="help", help="show this")
+    parser.add_version(how)
+    who = parser.add_argument_group("what counts")
+    add = who.add_argument
+    add("--cpu", choices=CPUS, default="r10000", help="whose events (default: r10000; -3: silicon revision 3)")
+    add("--backend", choices=("auto", "perf", "valgrind"), default="auto", help="who counts (default: auto)")
+    add("--clock", type=_positive, metavar="MHZ", help="clock speed for the times")
+    add("--l2", choices=tuple(_L2), help="valgrind: size of the secondary cache (default: 4m)")
+    add("--writebacks", action="store_true",
+        help="valgrind: with -a, events 7, 11, 22, 23, 27 and 30 too, and not 6 and 24")
+    add("--perf-table", type=Path, metavar="FILE", help="perf: other events in place of perfex's, in CSV")
+    return parser
+
+
+def split(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The options, and the command: options end where it begins."""
+    names = {s: a.nargs is None for a in parser._actions for s in a.option_strings}  # and whether a value follows
+    flags, valued = ("".join(s[1] for s, value in names.items() if len(s) == 2 and value is v) for v in (False, True))
+    letters = re.compile(rf"-[{flags}]*([{flags}]|[{valued}](?P<value>.*))", re.DOTALL)
+    at = 0
+    while at < len(words) and words[at].startswith("-") and words[at] != "-":
+        word = words[at]
+        if word == "--":
+            return [*words[:at]], [*words[at + 1:]]
+        together = letters.fullmatch(word)
+        if together is None and word.partition("=")[0] not in names:
+            parser.error(f"there is no option {shown(word)}")
+        at += 2 if names.get(word) or (together and together["value"] == "") else 1
+    return [*words[:at]], [*words[at:]]
+
+
+def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
+    """What excludes what (perfex(1); the task of each option)."""
+    modes = [name for name, on in (("-mp", args.mp), ("-s", args.signals), ("-p", args.period is not None)) if on]
+    if len(modes) > 1:
+        parser.error(f"{modes[0]} and {modes[1]} exclude each other")
+    if len(args.events) > 2 and not args.all:
+        parser.error(f"{len(args.events)} events; at most two are counted")
+    if args.json and args.csv:
+        parser.error("--json and --csv exclude each other")
+    if args.costs is not None and not args.estimates:
+        parser.error("-c needs -y")
+    if args.plot is not None and not args.estimates:
+        parser.error("--plot needs -y")
+    for option, value, backend in (("--perf-table", args.perf_table, "perf"), ("--l2", args.l2, "valgrind"),
+                                   ("--writebacks", args.writebacks, "valgrind")):
+        if value and args.backend not in ("auto", backend):
+            parser.error(f"{option} is an option of the {backend} backend")
+    if args.writebacks and not args.all:
+        parser.error("--writebacks goes with -a; -e 7, -e 22 and -e 23 do not need it")
+    if args.out == "":
+        parser.error("-o: the name of the file is empty")
+    if not command and not args.table:
+        parser.error("no file to merge" if args.merge else "no command")
+
+
+def request(args: argparse.Namespace, command: list[str]) -> Request:
+    from pypfm.perfex import events
+    given = [] if args.all else [events.event_number(text, "-e") for text in args.events]
+    return Request(
+        command=tuple(command), cpu=args.cpu,
+        events=events.choose(args.cpu, given, os.environ, multiplex=args.all), multiplex=args.all,
+        kernel=args.kernel, exception=args.exception, per_thread=args.mp,
+        gated=args.signals or args.period is not None, period=args.period, l2=_L2[args.l2 or "4m"],
+        writebacks=args.writebacks, estimates=args.estimates, clock=args.clock, mixed=args.mixed,
+        perf_table=args.perf_table)

@@ -1,0 +1,120 @@
+"""Where perfex(1) prints: its report, its samples, and what it says on the way."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pypfm.perfex.model import Sample
+    from pypfm.perfex.output import Output
+    from pypfm.perfex.report import Format, Report
+
+__all__ = ["Printer", "print_now", "progress", "say"]
+
+# Which rank a process is, under Open MPI, MPICH and Slurm.
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+# Python has none where the descriptor is closed.
+_STDERR: TextIO = sys.stderr or io.StringIO()
+
+
+def say(text: str) -> None:
+    """Write to stderr, if anybody reads it."""
+    try:
+        _STDERR.write(text)
+        _STDERR.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
+def print_now(text: str) -> None:
+    """Write to stdout, now."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def progress(line: str) -> None:
+    """A line on the terminal that the next one, or the report, takes the place of."""
+    say(f"\r\x1b[Kperfex: {line}")
+
+
+def _rank() -> int | None:
+    for name in _RANKS:
+        value = os.environ.get(name, "")
+        if re.fullmatch(r"[0-9]{1,9}", value):
+            return int(value)
+    return None
+
+
+class Printer:
+    """Writes the report: to stderr or the file of -o."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.format: Format = "json" if args.json else "csv" if args.csv else "text"
+        self.rank = _rank() if args.out else None
+        self._path = None
+        if args.out:
+            self._path = Path(args.out if self.rank is None else f"{args.out}.{self.rank}")
+        self._failure: OSError | None = None
+        self.on_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._file: Output | None = None
+
+    def open(self) -> None:
+        """Begin the report: all checks are done, and the command is started next.
+
+        :raises PerfexError: the file of -o cannot be written
+        """
+        if self._path is not None:
+            from pypfm.perfex.output import Output
+            self._file = Output(self._path)
+        if self.format == "csv":
+            from pypfm.perfex import report
+            self._write(report.csv_head())
+
+    def _write(self, text: str) -> None:
+        if self._file is not None:
+            self._file.write(text)
+            return
+        _STDERR.write(text)
+        _STDERR.flush()
+
+    def sample(self, sample: Sample) -> None:
+        """Print a sample; the command goes on where that fails."""
+        from pypfm.perfex import report
+        if self.format == "json" or self._failure:
+            return
+        try:
+            self._write(report.csv_sample(sample) if self.format == "csv" else report.sample_line(sample))
+        except OSError as error:
+            self._failure = error
+
+    def finish(self, made: Report) -> None:
+        """Print the report; with -mp and -o, a file for each thread beside it.
+
+        :raises OSError: here, or with a sample
+        """
+        from pypfm.perfex import report
+        if self._failure:
+            raise self._failure
+        if self.on_terminal:
+            say("\r\x1b[K")  # the line of progress
+        apart = self._path is not None and bool(made.outcome.threads)
+        if self.format == "json":
+            self._write(report.json_text(made))
+        elif self.format == "csv":
+            self._write(report.csv_text(made))
+        else:
+            self._write(report.text(made, threads=not apart))
+        if self._file is not None:
+            self._file.close()
+        for thread in made.outcome.threads if apart else ():
+            from pypfm.perfex.output import save
+            save(Path(f"{self._path}.{thread.pid}.{thread.tid}"), {
+                "json": lambda t: report.json_text(made, [t]), "text": lambda t: report.thread_text(made, t),
+                "csv": lambda t: report.csv_head() + report.csv_text(made, [t])}[self.format](thread))
