@@ -429,7 +429,10 @@ def test_the_report_on_standard_output_does_not_replace_what_the_command_wrote(p
 def test_a_fifo_for_the_report(perf_table: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     with subprocess.Popen(["cat", tmp_path / "fifo"], stdout=subprocess.PIPE, text=True) as reader:
-        assert perfex("--perf-table", perf_table, "-o", tmp_path / "fifo", "true").returncode == 0
+        done = perfex("--perf-table", perf_table, "-o", tmp_path / "fifo", "true")
+        if done.returncode:
+            reader.kill()  # nobody has written, so that it would wait for ever
+        assert done.returncode == 0, done.stderr
         assert reader.communicate(timeout=30)[0].startswith("perfex: perf backend")
 
 
