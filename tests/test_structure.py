@@ -40,7 +40,7 @@ def uses(package: str, tree: ast.Module) -> Iterator[str]:
         for name in names:
             parts = name.split(".")
             first = next((i for i, part in enumerate(parts) if private(part)), None)
-            if first is not None and ".".join(parts[:first]) != package:
+            if first is not None and not f"{package}.".startswith(".".join(parts[:first]) + "."):  # its own, or around it
                 yield ".".join(parts[:first + 1])
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and private(node.attr) and isinstance(node.value, ast.Name):
