@@ -19,7 +19,7 @@ from pypfm.perfex.perf_table import QUALITIES
 
 __all__ = ["Merged", "RankReport", "Row", "find", "merge", "read"]
 
-_FIRST = re.compile(r"perfex: (\S+) backend, (\S+) events: ")
+_FIRST = re.compile(r"perfex: (\S+) events, (?:counted|simulated) by (\S+)")
 _RANK = re.compile(r"rank: ([0-9]{1,9})")
 _COUNT = re.compile(r"[0-9]{1,20}")
 _ENDED = re.compile(r"ended by (SIG[A-Z0-9+]{1,20}): .*")
@@ -168,10 +168,10 @@ def _add(made: RankReport, line: int, event: str, count: str, quality: str, *, e
 
 def _read_text(content: str, made: RankReport) -> None:
     lines = content.split("\n")
-    first = _FIRST.match(next((line for line in lines if not line.startswith("sample ")), ""))  # samples of -p
+    first = _FIRST.fullmatch(next((line for line in lines if not line.startswith("sample ")), ""))  # samples of -p
     if first is None:
         raise PerfexError("not a report of perfex")
-    made.backend, made.cpu = first[1], known_cpu(first[2])
+    made.cpu, made.backend = known_cpu(first[1]), first[2]
     for number, line in enumerate(lines, 1):
         if rank := _RANK.fullmatch(line):
             made.rank = int(rank[1])
@@ -181,7 +181,7 @@ def _read_text(content: str, made: RankReport) -> None:
             for noted in (made.counts, made.qualities, made.estimated):
                 noted.clear()
             made.is_thread = line.startswith("thread: ")
-        elif line in ("statistics", "notes"):
+        elif line.partition(" ")[0] in ("statistics", "notes"):
             return
         elif re.match(r" {0,2}[0-9]", line):
             row = _EVENT.fullmatch(line)

@@ -12,14 +12,16 @@ from pypfm.common.frozen import FrozenMap
 from pypfm.errors import InvalidValueError, PfmError
 
 __all__ = ["CPUS", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError", "PerfexValueError",
-           "Quality", "Request", "Sample", "ThreadCounts", "exit_status", "signal_name"]
+           "Quality", "Request", "Sample", "ThreadCounts", "Times", "exit_status", "signal_name"]
 
 #: A processor whose events are counted; -3 is silicon revision 3.
 Cpu = Literal["r10000", "r10000-3", "r12000"]
 #: The same, to be listed.
 CPUS: tuple[Cpu, ...] = ("r10000", "r10000-3", "r12000")
 #: How well a number stands for its event.
-Quality = Literal["exact", "approximate", "modelled", "unavailable"]
+#: exact: this was counted; simulated: counted exactly, of a simulated cache, TLB or branch predictor; approximate:
+#: something near it was counted; modelled: computed from other counts; unavailable: there is no number.
+Quality = Literal["exact", "simulated", "approximate", "modelled", "unavailable"]
 
 
 class PerfexError(PfmError):
@@ -56,12 +58,14 @@ class Event:
     :ivar name: as perfex(1) names it
     :ivar counter: the hardware counter that counts it, 0 or 1
     :ivar description: what is counted, in our words
+    :ivar short: a short name, unique among those of the processor
     """
 
     index: int
     name: str
     counter: int
     description: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,11 +131,15 @@ class Measurement:
 
 @dataclass(frozen=True)
 class ThreadCounts:
-    """The counts of one thread (-mp); their sum over the threads is the total."""
+    """The counts of one thread (-mp); their sum over the threads is the total.
+
+    :ivar program: the program that it ran last; "": not known
+    """
 
     pid: int
     tid: int
     measurements: tuple[Measurement, ...]
+    program: str = ""
 
 
 @dataclass(frozen=True)
@@ -150,6 +158,21 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Times:
+    """How long a run took, in seconds.
+
+    :ivar wall: from the start of the command to its end
+    :ivar user, system: processor time of the command and the descendants that were waited for
+    :ivar simulated: all of it is the simulation's time, not that of the command alone
+    """
+
+    wall: float
+    user: float
+    system: float
+    simulated: bool = False
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a backend counted.
 
@@ -162,6 +185,7 @@ class Outcome:
     :ivar samples: -p
     :ivar clock: MHz, for the cost estimates
     :ivar clock_source: where the clock comes from: measured, or the default of the cpu
+    :ivar times: how long the command ran; None: not known
     :ivar estimated_cycles: whether cycles are computed from costs, not counted
     """
 
@@ -176,6 +200,7 @@ class Outcome:
     estimated_cycles: bool = False
     notes: tuple[str, ...] = field(default=())
     ended_by: str = ""
+    times: Times | None = None
 
 
 class Backend(Protocol):

@@ -407,7 +407,7 @@ def test_terms_are_added_up_and_rows_tried_in_order(tmp_path: Path, toucher: Pat
     (",25,page-faults+,exact,", "line 2: "),
     (",32,page-faults,exact,", "line 2: event: '32' is not an event"),
     (",x,page-faults,exact,", "line 2: event: 'x' is not an event"),
-    (",25,page-faults,good,", "line 2: 'good' is not a quality; exact, approximate, modelled, unavailable are"),
+    (",25,page-faults,good,", "line 2: 'good' is not a quality; exact, simulated, approximate, modelled, unavailable are"),
     (",25,,exact,", "line 2: a row without a perf event is unavailable, and no other"),
     (",25,page-faults,unavailable,", "line 2: a row without a perf event is unavailable, and no other"),
     ("r5000,25,page-faults,exact,", "line 2: 'r5000' is not a cpu"),
@@ -573,3 +573,34 @@ def test_a_run_leaves_no_processes(perf_table: Path) -> None:
     script = f"{PERFEX} --perf-table {perf_table} nosuch; ps -o stat= --ppid $$ | grep -c Z; true"
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=environment())
     assert done.stdout == "0\n"
+
+
+# ---- times ------------------------------------------------------------------------
+
+def test_times_of_the_command_and_what_it_waited_for(perf_table: Path, tmp_path: Path) -> None:
+    """A child computes for 0.3 s of processor time, and its parent sleeps meanwhile; another one is not waited for."""
+    program = compile_c(tmp_path, "computes", """
+        #include <time.h>
+        static void spin(double s) { while (clock() < s * CLOCKS_PER_SEC) ; }
+        int main(int argc, char **argv) {
+            if (fork() == 0) { spin(0.3); _exit(0); }
+            usleep(400000);
+            if (argc > 1) wait(NULL);
+            raise(SIGTERM);
+        }""")
+    waited, left = (counted("--perf-table", perf_table, program, *more, status=143) for more in (["wait"], []))
+    for data in (waited, left):
+        assert data["ended_by"] == "SIGTERM"
+        assert data["times"]["of"] == "command"
+        assert 0.4 <= data["times"]["wall"] < 30
+    assert 0.3 <= waited["times"]["user"] + waited["times"]["system"] < waited["times"]["wall"] * 4
+    assert left["times"]["user"] + left["times"]["system"] < 0.25
+
+
+@pytest.mark.parametrize("mode", [[], ["-mp"], ["-s"], ["-p", "50"]])
+def test_times_in_every_mode_and_format(mode: list[str], perf_table: Path) -> None:
+    assert counted("--perf-table", perf_table, *mode, "sleep", "0.1")["times"]["wall"] >= 0.1
+    assert re.search(r"^time: 0\.[1-9]\d\d s, user \d\.\d{3} s, system \d\.\d{3} s$",
+                     perfex("--perf-table", perf_table, *mode, "sleep", "0.1").stderr, re.MULTILINE)
+    assert re.search(r"^run,,,,,times_of,command,+\nrun,,,,,wall,0\.[1-9]",
+                     perfex("--perf-table", perf_table, "--csv", *mode, "sleep", "0.1").stderr, re.MULTILINE)

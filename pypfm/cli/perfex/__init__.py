@@ -73,7 +73,7 @@ def _report(args: argparse.Namespace, printer: Printer, wanted: Request, outcome
             table: CostTable | None) -> None:
     from pypfm.perfex.report import Report
     costs = table if args.estimates else None
-    made = Report(wanted, outcome, costs, printer.rank, _notes(args, table))
+    made = Report(wanted, outcome, costs, printer.rank, _notes(args, table), args.verbose)
     printer.finish(made)
     if args.plot is not None:
         from pypfm.perfex.plot import draw
@@ -98,6 +98,13 @@ def _merge(args: argparse.Namespace, names: list[str]) -> int:
     return 0
 
 
+def _list(args: argparse.Namespace) -> int:
+    from pypfm.perfex import listing
+    made = listing.listing(args.cpu, args.perf_table)
+    print_now(listing.json_text(made) if args.json else listing.text(made))
+    return 0
+
+
 def _print_costs(args: argparse.Namespace, table: CostTable) -> None:
     from pypfm.perfex import costs
     print_now(costs.show(table, args.cpu))
@@ -117,6 +124,8 @@ def _main(words: Sequence[str]) -> int:
             from pypfm.perfex.signals import hold
             hold()
         check(parser, args, command)
+        if args.list:
+            return _list(args)
         if args.merge:
             return _merge(args, command)
         if not command:

@@ -22,6 +22,7 @@ __all__ = ["build_parser", "check", "request", "split"]
 
 _USAGE = ("perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file] [-c file]"
           " command")
+_OTHERS = ("perfex -t", "perfex --list", "perfex --merge file ...")
 _L2 = {"1m": 1 << 20, "4m": 4 << 20, "8m": 8 << 20}
 
 
@@ -40,8 +41,7 @@ def _positive(text: str) -> float:
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of perfex's own options."""
-    parser = _Parser(prog="perfex", usage=f"{_USAGE}\n       perfex -t\n       perfex --merge file ...",
-                     allow_abbrev=False, add_help=False,
+    parser = _Parser(prog="perfex", usage="\n       ".join((_USAGE, *_OTHERS)), allow_abbrev=False, add_help=False,
                      description="Run a command, once, and print the values of R10000 or R12000 event counters.",
                      epilog="Exit status: the command's (128+n: signal n); 1 where perfex fails before it is started.")
     add = parser.add_argument
@@ -49,7 +49,8 @@ def build_parser() -> argparse.ArgumentParser:
     add = what.add_argument
     add("-a", dest="all", action="store_true", help="all events; -e is ignored")
     add("-e", dest="events", action="append", default=[], metavar="EVENT",
-        help="an event, 0 to 31; at most two, one of 0-15 and one of 16-31 (default: T5_EVENT0, T5_EVENT1, or 0)")
+        help="an event, 0 to 31 or its name (--list); at most two, one of 0-15 and one of 16-31 (default: T5_EVENT0,"
+             " T5_EVENT1, or 0)")
     add("-mp", dest="mp", action="store_true", help="the counts of each thread, then the total")
     add("-s", dest="signals", action="store_true",
         help="count from SIGUSR1 to SIGUSR2, sent to perfex; the immediate child only")
@@ -66,7 +67,9 @@ def build_parser() -> argparse.ArgumentParser:
     add("-o", dest="out", metavar="FILE", help="print there, not to stderr")
     add("--json", action="store_true", help="print JSON")
     add("--csv", action="store_true", help="print CSV")
+    add("--verbose", action="store_true", help="say why this backend counts, and all of the notes")
     add("--plot", type=Path, metavar="FILE", help="draw the times by event as SVG or PNG (needs -y and matplotlib)")
+    add("--list", action="store_true", help="the events, their names, and who can count them here")
     add("--merge", action="store_true", help="add up the reports of several ranks, whose files are the arguments")
     add("-h", "--help", action="help", help="show this")
     parser.add_version(how)
@@ -120,13 +123,15 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
         parser.error("--writebacks goes with -a; -e 7, -e 22 and -e 23 do not need it")
     if args.out == "":
         parser.error("-o: the name of the file is empty")
-    if not command and not args.table:
+    if args.list and (command or args.merge or args.csv):
+        parser.error("--list goes without a command, --merge and --csv")
+    if not command and not args.table and not args.list:
         parser.error("no file to merge" if args.merge else "no command")
 
 
 def request(args: argparse.Namespace, command: list[str]) -> Request:
     from pypfm.perfex import events
-    given = [] if args.all else [events.event_number(text, "-e") for text in args.events]
+    given = [] if args.all else [events.find(args.cpu, text, "-e") for text in args.events]
     return Request(
         command=tuple(command), cpu=args.cpu,
         events=events.choose(args.cpu, given, os.environ, multiplex=args.all), multiplex=args.all,

@@ -29,6 +29,7 @@ from pypfm.perfex.model import (
     Request,
     Sample,
     ThreadCounts,
+    Times,
     exit_status,
     signal_name,
 )
@@ -379,8 +380,9 @@ class _Run:
         threads, measurements = self._measured_by_thread() if self._request.per_thread else ((), self._measured())
         clock, source = self.clock()
         code = os.waitstatus_to_exitcode(status)
+        times = Times(self._command.wall, self._command.user, self._command.system)
         return Outcome("perf", "", exit_status(code), measurements, threads, tuple(self._samples), clock, source,
-                       notes=tuple(self._notes()), ended_by=signal_name(code))
+                       notes=tuple(self._notes()), ended_by=signal_name(code), times=times)
 
     def _notes(self) -> Iterable[str]:
         if lost := sum(counter.lost for counter in self._threads):
@@ -425,6 +427,15 @@ class PerfBackend:
             from pypfm.perf.counting import reason
             raise PerfexError(f"perf: cycles: {reason(code)}")
         self._plan = (request, _Plan(request))
+
+    def sources(self, request: Request) -> list[Source]:
+        """Where the counts would come from, by event.
+
+        :raises PerfexError: as `check`
+        """
+        self.check(request)
+        assert self._plan
+        return self._plan[1].sources
 
     def run(self, request: Request) -> Outcome:
         """Run the command, once.

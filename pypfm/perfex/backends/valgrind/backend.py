@@ -137,7 +137,8 @@ class _Run:
         self._missing += callgrind.lost(processes)
         self._doubts += callgrind.doubts(processes)
         return self._outcome("callgrind", command, code, [
-            ThreadCounts(p.pid, t.tid, self._measure(t.counts)) for p in processes for t in p.threads if t.counts],
+            ThreadCounts(p.pid, t.tid, self._measure(t.counts), p.program)
+            for p in processes for t in p.threads if t.counts],
             [r for p in processes for r in p.refused])
 
     def with_trace(self) -> Outcome:
@@ -223,7 +224,7 @@ class _Run:
             threads=tuple(parts) if self._request.per_thread else (), samples=tuple(self._samples), clock=self._clock,
             clock_source="given" if self._request.clock else f"the default of the {self._request.cpu}",
             estimated_cycles=any(i in cycles for i in self._request.events),
-            notes=(*self._notes, *self._doubts), ended_by=ended_by)
+            notes=(*self._missing_note(), *self._notes, *self._doubts), ended_by=ended_by, times=command.times())
 
     def _judged(self, measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:
         """The totals, or none if a part of them is missing."""
@@ -231,8 +232,12 @@ class _Run:
 
     def _judge(self, m: Measurement) -> Measurement:
         if self._missing:
-            return Measurement(m.event, None, "unavailable", note="; ".join(self._missing))
-        return replace(m, quality="approximate") if self._doubts and m.quality == "exact" else m
+            return Measurement(m.event, None, "unavailable", note=self._missing_note()[0])
+        return replace(m, quality="approximate") if self._doubts and m.quality in ("exact", "simulated") else m
+
+    def _missing_note(self) -> tuple[str, ...]:
+        """Why there are no counts, if so: about this run, and of all events."""
+        return ("; ".join(self._missing),) if self._missing else ()
 
     def _sum(self, parts: list[ThreadCounts]) -> tuple[Measurement, ...]:
         """The totals: exactly the sum of what is printed for each thread."""
