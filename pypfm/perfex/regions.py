@@ -14,7 +14,7 @@ from pypfm.errors import CountingError, UnknownKeyError, listed, shown
 from pypfm.perf.counting import reason
 from pypfm.perfex import events
 from pypfm.perfex.c_call import known_cpu, processor
-from pypfm.perfex.model import Cpu
+from pypfm.perfex.model import Cpu, PerfexValueError
 from pypfm.perfex.perf_table import read, rows
 
 if TYPE_CHECKING:
@@ -84,7 +84,10 @@ class Counting(Mapping[int, int]):
         :raises UnknownKeyError: the event is not counted; the message says which are
         """
         if isinstance(event, str):
-            event = events.find(self.cpu, event, "event")
+            try:
+                event = events.find(self.cpu, event, "event")
+            except PerfexValueError as error:
+                raise UnknownKeyError(str(error)) from None
         if event not in self:
             what = listed(self) if len(self) else "none; counting begins where ``with`` is entered"
             raise UnknownKeyError(f"event {shown(event)} is not counted; events counted are {what}")

@@ -124,8 +124,9 @@ def test_names_in_python(perf_table: Path) -> None:
     assert set(c) == {26, 10}
     with pytest.raises(UnknownKeyError, match="event 23 is not counted"):
         c["tlb"]
-    with pytest.raises(PerfexValueError, match="'nothing' is not an event"):
+    with pytest.raises(UnknownKeyError, match="'nothing' is not an event"):
         c["nothing"]
+    assert c.get("nothing") is None
     with pytest.raises(PerfexValueError, match="near it: TLB-misses"):
         counting("tlbs")
     with pytest.raises(InvalidTypeError):

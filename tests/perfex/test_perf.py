@@ -20,7 +20,7 @@ from pypfm.common.launch import Command
 from pypfm.errors import CountingError, PfmError
 from pypfm.perf.counting import Count
 from pypfm.perfex import events, perf_table
-from pypfm.perfex.backends import choose, perf
+from pypfm.perfex.backends import choose, names, perf
 from pypfm.perfex.model import CPUS, Measurement, PerfexError, Request
 from tools import needs
 
@@ -604,3 +604,52 @@ def test_times_in_every_mode_and_format(mode: list[str], perf_table: Path) -> No
                      perfex("--perf-table", perf_table, *mode, "sleep", "0.1").stderr, re.MULTILINE)
     assert re.search(r"^run,,,,,times_of,command,+\nrun,,,,,wall,0\.[1-9]",
                      perfex("--perf-table", perf_table, "--csv", *mode, "sleep", "0.1").stderr, re.MULTILINE)
+
+
+# ---- names of threads ---------------------------------------------------------------
+
+NAMED = """
+    #include <sys/prctl.h>
+    static void *work(void *name) { if (name) prctl(PR_SET_NAME, name); return 0; }
+    int main(void) {
+        pthread_t t;
+        pthread_create(&t, 0, work, "its own\\nname"); pthread_join(t, 0);
+        pthread_create(&t, 0, work, 0); pthread_join(t, 0);
+        if (fork() == 0) _exit(0);
+        wait(0);
+        if (fork() == 0) { if (fork() == 0) execl("/bin/sleep", "sleep", "0", (char *)0); wait(0); _exit(0); }
+        wait(0);
+        raise(SIGSEGV);
+    }"""
+
+
+def test_threads_have_the_names_of_their_programs(perf_table: Path, tmp_path: Path) -> None:
+    program = compile_c(tmp_path, "a_long_name_of_a_program", NAMED)
+    data = counted("--perf-table", perf_table, "-mp", "-e", "25", program, status=139)
+    ours = "a_long_name_of_"
+    assert sorted(t["program"] for t in data["threads"]) == sorted(["its own\nname", "sleep", *[ours] * 4])
+    first = next(t for t in data["threads"] if t["pid"] == t["tid"])
+    assert first["program"] == ours
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
+def test_files_of_threads_have_the_program_and_the_signal(form: list[str], perf_table: Path, tmp_path: Path) -> None:
+    program = compile_c(tmp_path, "named", NAMED)
+    out = tmp_path / "out"
+    perfex("--perf-table", perf_table, *form, "-mp", "-o", out, "-e", "25", program)
+    files = [path for path in tmp_path.glob("out.*") if re.fullmatch(r"out\.\d+\.\d+", path.name)]
+    assert len(files) == 6
+    texts = [path.read_text() for path in files]
+    assert all("SIGSEGV" in text and ("wall" if form else "\ntime: ") in text for text in texts)
+    assert sum("sleep" in text for text in texts) == 1
+    assert sum("its own\\nname" in text or "its own\nname" in text for text in texts) == 1
+    assert "SIGSEGV" in out.read_text()
+
+
+def test_no_memory_for_names_is_no_reason_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused_ring(_event: object, _pages: int) -> None:
+        raise CountingError(1, "no ring")
+
+    monkeypatch.setattr(names.PerfEvent, "ring", refused_ring)
+    made = names.Names(os.getpid(), "/bin/some-program-or-other", perf.online(), 1)
+    assert (made.fds(), made.known()) == ([], {os.getpid(): "some-program-or"})
