@@ -11,9 +11,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pypfm
+from pypfm.errors import PfmError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import IO, Protocol
 
     class Writable(Protocol):
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
         def write(self, text: str, /) -> object: ...
 
-__all__ = ["Parser", "is_terminal", "say", "to_the_end"]
+    Completer = Callable[[str, argparse.Namespace], Iterable[str]]  # of a word's beginning and what stands before it
+
+__all__ = ["Parser", "complete", "completed", "is_terminal", "say", "to_the_end"]
 
 _FAILED = 1
 # What write(2) says of a file, as against what others say of processes, descriptors and memory.
@@ -57,6 +60,30 @@ class Parser(argparse.ArgumentParser):
             file.write(message)
         else:
             say(message)
+
+
+def completed(action: argparse.Action, completer: Completer) -> None:
+    """Let a shell complete the value of an option or argument.
+
+    :param completer: returns all values that there are
+    """
+    def quietly(prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[str]:
+        try:
+            return list(completer(prefix, parsed_args))
+        except (OSError, PfmError, AttributeError):  # what stands before the word is wrong, or is not there yet
+            return []
+    vars(action)["completer"] = quietly  # where argcomplete looks for it
+
+
+def _begins(value: str, prefix: str) -> bool:
+    return value.lower().startswith(prefix.lower())
+
+
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Print what a command line may go on with, and end, if a shell asks for it by argcomplete's variable."""
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete
+        argcomplete.autocomplete(parser, always_complete_options=False, validator=_begins)
 
 
 def is_terminal(stream: IO[str] | None) -> bool:

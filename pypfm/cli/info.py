@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pypfm.cli._program import completed
 from pypfm.cli.common import (
     Subparsers,
     add_json_option,
     add_pmu_option,
     api_of,
     asked_pmu,
+    event_names,
     print_json,
 )
 
@@ -27,7 +29,7 @@ def add_parser(commands: Subparsers) -> None:
                                  description="Print everything that the query functions say of an event.")
     add_pmu_option(parser)
     add_json_option(parser)
-    parser.add_argument("event", metavar="EVENT", help="its name, in upper or lower case")
+    completed(parser.add_argument("event", metavar="EVENT", help="its name, in upper or lower case"), event_names)
     parser.set_defaults(run=run, usage_error=parser.error)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm.cli._program import to_the_end
+from pypfm.cli._program import complete, to_the_end
 from pypfm.cli.perfex.options import build_parser, check, request, split
 from pypfm.cli.perfex.printer import Printer, print_now, progress, say
 from pypfm.errors import PfmError
@@ -115,8 +116,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     return to_the_end("perfex", lambda: _main(sys.argv[1:] if argv is None else argv))
 
 
+def _in_command(parser: argparse.ArgumentParser) -> bool:
+    """Whether a shell asks for what the command may go on with, which is the shell's affair."""
+    line = os.environ.get("COMP_LINE", "")[:int(os.environ.get("COMP_POINT") or 0)]
+    try:
+        return bool(split(parser, [*shlex.split(line)[1:], *[""] * line.endswith(" ")])[1][1:])
+    except (ValueError, PerfexError):  # a quote is open, or an option is not complete
+        return False
+
+
 def _main(words: Sequence[str]) -> int:
     parser = build_parser()
+    if not _in_command(parser):
+        complete(parser)
     try:
         options, command = split(parser, words)
         args = parser.parse_args(options)

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from pypfm.cli._program import Parser
+from pypfm.cli._program import Parser, completed
 from pypfm.errors import shown
 from pypfm.perfex.model import CPUS, PerfexError, Request
 
@@ -39,6 +39,11 @@ def _positive(text: str) -> float:
     return float(text)
 
 
+def _names(_: str, args: argparse.Namespace) -> list[str]:
+    from pypfm.perfex import events
+    return [event.short for event in events.table(args.cpu)]
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of perfex's own options."""
     parser = _Parser(prog="perfex", usage="\n       ".join((_USAGE, *_OTHERS)), allow_abbrev=False, add_help=False,
@@ -48,9 +53,10 @@ def build_parser() -> argparse.ArgumentParser:
     what = parser.add_argument_group("what is counted")
     add = what.add_argument
     add("-a", dest="all", action="store_true", help="all events; -e is ignored")
-    add("-e", dest="events", action="append", default=[], metavar="EVENT",
-        help="an event, 0 to 31 or its name (--list); at most two, one of 0-15 and one of 16-31 (default: T5_EVENT0,"
-             " T5_EVENT1, or 0)")
+    event = add("-e", dest="events", action="append", default=[], metavar="EVENT",
+                help="an event, 0 to 31 or its name (--list); at most two, one of 0-15 and one of 16-31 (default:"
+                     " T5_EVENT0, T5_EVENT1, or 0)")
+    completed(event, _names)
     add("-mp", dest="mp", action="store_true", help="the counts of each thread, then the total")
     add("-s", dest="signals", action="store_true",
         help="count from SIGUSR1 to SIGUSR2, sent to perfex; the immediate child only")
