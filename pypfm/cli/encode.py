@@ -56,7 +56,6 @@ the events rightly.
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "encode", help="compute register values", epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Compute the register values or event codes for a measurement: tables and pictures on a"
         " terminal, JSON in a pipe.")
     add_pmu_option(parser)

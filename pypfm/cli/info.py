@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from typing import TYPE_CHECKING
 
 from pypfm.cli._program import completed
@@ -12,6 +14,7 @@ from pypfm.cli.common import (
     api_of,
     asked_pmu,
     event_names,
+    on_terminal,
     print_json,
 )
 
@@ -42,8 +45,17 @@ def run(args: argparse.Namespace) -> int:
     else:
         lines = _lines4(pmu, event) if api == "pfm4" else _lines(event)
         for name, value in lines:
-            print(f"{name + ':':<15}{value}")
+            print(_row(f"{name + ':':<15}", str(value), folded=on_terminal(args)))
     return 0
+
+
+def _row(name: str, value: str, *, folded: bool) -> str:
+    """Name and value; on a terminal the value is folded beside the name."""
+    if not folded:
+        return name + value
+    width = max(shutil.get_terminal_size().columns, 2 * len(name))
+    return textwrap.fill(value, width, initial_indent=name, subsequent_indent=" " * len(name),
+                         break_long_words=False, break_on_hyphens=False) or name
 
 
 def _lines(event: Event) -> list[tuple[str, object]]:

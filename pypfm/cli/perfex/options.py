@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -39,6 +40,13 @@ def _positive(text: str) -> float:
     return float(text)
 
 
+def _usage() -> str:
+    """All forms of the command line, in lines of 80 columns."""
+    lines = [line for form in (_USAGE, *_OTHERS) for line in textwrap.wrap(form, 72, subsequent_indent=" " * 7,
+                                                                           break_on_hyphens=False)]
+    return "\n       ".join(lines)
+
+
 def _names(_: str, args: argparse.Namespace) -> list[str]:
     from pypfm.perfex import events
     return [event.short for event in events.table(args.cpu)]
@@ -46,7 +54,7 @@ def _names(_: str, args: argparse.Namespace) -> list[str]:
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of perfex's own options."""
-    parser = _Parser(prog="perfex", usage="\n       ".join((_USAGE, *_OTHERS)), allow_abbrev=False, add_help=False,
+    parser = _Parser(prog="perfex", usage=_usage(), allow_abbrev=False, add_help=False,
                      description="Run a command, once, and print the values of R10000 or R12000 event counters.",
                      epilog="Exit status: the command's (128+n: signal n); 1 where perfex fails before it is started.")
     add = parser.add_argument
