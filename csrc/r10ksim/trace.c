@@ -73,20 +73,28 @@ access_line(struct trace *t, const char *p, const char *end)
 static void
 note_message(struct records *r, const char *line, size_t length)
 {
-	enum { STAYS, LEAVES, RENEWED };
+	enum { SAYS, CHANGES, RENEWS };
 	static const struct {
 		const char *text;
 		int what;
 	} notes[] = {
-		{ "== Lackey, ", RENEWED },	    { "== Command: ", STAYS }, { "== Parent PID: ", STAYS },
-		{ "-- Reading syms from ", STAYS }, { "--    svma ", STAYS },  { "-- Discarding syms at ", LEAVES },
+		{ " Lackey, ", RENEWS },   { " Command: ", SAYS },
+		{ " Parent PID: ", SAYS }, { " Reading syms from ", CHANGES },
+		{ "    svma ", SAYS },	   { " Discarding syms at ", CHANGES },
 	};
+	const char *end = line + length, *p = line + 2; /* "==123== " or "--123-- " */
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	if (end - p < 2 || p[0] != line[0] || p[1] != line[0])
+		return;
+	p += 2;
 	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
-		if (!memmem(line, length, notes[i].text, strlen(notes[i].text)))
+		size_t prefix = strlen(notes[i].text);
+		if ((size_t)(end - p) < prefix || memcmp(p, notes[i].text, prefix) != 0)
 			continue;
-		if (notes[i].what == RENEWED)
+		if (notes[i].what == RENEWS)
 			records_renew(r);
-		else if (notes[i].what == LEAVES)
+		else if (notes[i].what == CHANGES)
 			records_write(r);
 		records_note(r, line, length);
 		return;
