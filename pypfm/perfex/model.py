@@ -82,7 +82,7 @@ class Request:
     :ivar period: -p: milliseconds between two samples, or None
     :ivar on_sample: -p: called with each sample when it is taken
     :ivar l2: size of the secondary cache in bytes (simulation)
-    :ivar writebacks: --writebacks: simulate events 22 and 23 with -a too
+    :ivar writebacks: --trace: with -a, simulate what needs the memory trace, too
     :ivar estimates: -y: times are asked for, so the clock matters
     :ivar clock: --clock: MHz, or None: measured, or the default of the cpu
     :ivar mixed: -T: the user makes sure that the command stays on CPUs of one kind
