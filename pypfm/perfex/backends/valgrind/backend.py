@@ -227,8 +227,8 @@ class _Run:
             threads=tuple(parts) if self._request.per_thread else (), samples=tuple(self._samples), clock=self._clock,
             clock_source="given" if self._request.clock else f"the default of the {self._request.cpu}",
             estimated_cycles=any(i in cycles for i in self._request.events),
-            notes=(*self._missing_note(), *self._notes, *self._doubts, *filter(None, [self._unknown])), ended_by=ended_by,
-            times=command.times())
+            notes=(*self._missing_note(), *self._notes, *self._doubts, *filter(None, [self._unknown])),
+            ended_by=ended_by, times=command.times())
 
     def _judged(self, measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:
         """The totals, or none if a part of them is missing."""
