@@ -87,7 +87,7 @@ open_simulated(const struct perfex_cpu *cpu, int event, struct perfex_counter **
 {
 	double clock;
 	bool given;
-	int ret = perfex_simulator() == PERFEX_SIMULATED && perfex_is_simulated(cpu, event) ? 0 : -ENODEV;
+	int ret = perfex_simulator() == PERFEX_UNDER_PERFEX && perfex_is_simulated(cpu, event) ? 0 : -ENODEV;
 
 	if (ret == 0)
 		ret = perfex_clock(cpu, &clock, &given);

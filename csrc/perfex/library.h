@@ -139,7 +139,7 @@ void perfex_counter_close(struct perfex_counter *counter);	/* NULL is no counter
 
 /* ---- simulated.c: what callgrind counts of this process ---- */
 
-enum perfex_simulator { PERFEX_NATIVE, PERFEX_ONLY_VALGRIND, PERFEX_SIMULATED };	/* no perfex; perfex and callgrind */
+enum perfex_simulator { PERFEX_NATIVE, PERFEX_ONLY_VALGRIND, PERFEX_UNDER_PERFEX };	/* no perfex; perfex and callgrind */
 
 enum perfex_simulator perfex_simulator(void);
 

@@ -30,7 +30,7 @@ perfex_simulator(void)
 {
 	if (!valgrind_runs())
 		return PERFEX_NATIVE;
-	return perfex_environment("PERFEX_VALGRIND") ? PERFEX_SIMULATED : PERFEX_ONLY_VALGRIND;
+	return perfex_environment("PERFEX_VALGRIND") ? PERFEX_UNDER_PERFEX : PERFEX_ONLY_VALGRIND;
 }
 
 /* ---- the file ---- */

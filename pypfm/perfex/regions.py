@@ -126,7 +126,7 @@ class Counting(Mapping[int, int]):
 
     def _why(self, code: int, event: int) -> str:
         if code == errno.EBUSY:
-            return _OFF if lib.perfex_simulator() == lib.PERFEX_SIMULATED else "others had the counter all the time"
+            return _OFF if lib.perfex_simulator() == lib.PERFEX_UNDER_PERFEX else "others had the counter all the time"
         if code != errno.ENODEV:
             return reason(code)
         if lib.perfex_simulator() != lib.PERFEX_NATIVE and self._table == read(None):
