@@ -20,7 +20,7 @@ enum perfex_limit {
 };
 
 enum perfex_unit { PERFEX_NO_COST, PERFEX_CLKS, PERFEX_NSEC };
-enum perfex_quality { PERFEX_EXACT, PERFEX_APPROXIMATE, PERFEX_MODELLED, PERFEX_UNAVAILABLE };
+enum perfex_quality { PERFEX_EXACT, PERFEX_SIMULATED, PERFEX_APPROXIMATE, PERFEX_MODELLED, PERFEX_UNAVAILABLE };
 
 struct perfex_cost {
 	enum perfex_unit	unit;
@@ -28,6 +28,7 @@ struct perfex_cost {
 };
 
 struct perfex_event {
+	const char		*short_name;
 	const char		*name;
 	const char		*description;
 	int			counter;	/* 0 or 1 */
@@ -57,6 +58,12 @@ const struct perfex_cpu *perfex_cpu_find(const char *name);
 
 /* MHz. */
 double perfex_default_clock(const struct perfex_cpu *cpu);
+
+/*
+ * The events that a user means, one bit each, by number, short name, name, or the beginning of one of these names;
+ * upper and lower case, '-', '_' and blanks are all the same.  0: there is none; several bits: it is not clear.
+ */
+uint32_t perfex_event_matches(const struct perfex_cpu *cpu, const char *text, size_t size);
 
 /* ---- text.c: files of a user, and the numbers in them ---- */
 

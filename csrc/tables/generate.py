@@ -50,7 +50,7 @@ Columns of the table of what a host counts for an IA-64 PMU:
 
 The tables of perfex: cpu, the event's index, and
 
-    name, counter, description    of an event; the counter is 0 or 1
+    short, name, counter, description    of an event; short: what a user types; the counter is 0 or 1
     unit, minimum, typical, maximum, source    its cost; no unit: no cost
     perf, quality, note    what counts it on Linux (see csrc/perfex/library.h); no cpu: all
 
@@ -309,7 +309,7 @@ def generate_perfex(_model: str, tables: list[Path]) -> list[str]:
             row = cost_of[index]
             cost = [f"PERFEX_{row['unit'].upper()}", row["typical"], row["minimum"], row["maximum"]]
             initialiser = f"{{ {', '.join(cost)} }}" if row["unit"] else "{ PERFEX_NO_COST, 0, 0, 0 }"
-            texts = f"{c_string(event['name'])}, {c_string(event['description'])}"
+            texts = ", ".join(c_string(event[column]) for column in ("short", "name", "description"))
             lines.append(f"\t[{index}] = {{ {texts}, {event['counter']}, {initialiser} }},")
         lines += ["};", ""]
     return [

@@ -14,6 +14,7 @@ from pypfm.common.runs import written
 from pypfm.perfex import events, noise, report
 from pypfm.perfex.changes import Change, Comparison, Side, whole
 from pypfm.perfex.model import Event, PerfexError
+from pypfm.perfex.notes import MORE
 from pypfm.perfex.reading import StoredReport, read
 from pypfm.perfex.spread import Spread
 
@@ -100,9 +101,8 @@ def _notes(first: StoredReport, second: StoredReport) -> Iterator[str]:
         if made.ended_by:
             yield f"the command of the {which} was ended by {made.ended_by}: its counts stop there"
     shared = [i for i in first.counts if first.counts[i] is not None and second.counts.get(i) is not None]
-    if other := [i for i in shared if _how(first, i) != _how(second, i)]:
-        yield (f"event{'s' * (len(other) > 1)} {written(other, ', ')}: not counted in the same way in both, as their"
-               " notes or qualities say")
+    if other := [i for i in shared if not _same_way(first, second, i)]:
+        yield f"event{'s' * (len(other) > 1)} {written(other, ', ')}: quality or note is not the same in both"
 
 
 def _clocks_differ(first: StoredReport, second: StoredReport) -> bool:
@@ -112,9 +112,11 @@ def _clocks_differ(first: StoredReport, second: StoredReport) -> bool:
     return first.backend == second.backend and abs(first.clock - second.clock) > tolerated * first.clock
 
 
-def _how(made: StoredReport, event: int) -> tuple[str, str]:
-    note = made.notes.get(event, "").partition("counted in ")[0].rstrip("; ")
-    return made.qualities.get(event, ""), note
+def _same_way(first: StoredReport, second: StoredReport, event: int) -> bool:
+    """Whether an event was counted in the same way, as far as quality and note say; a note may be cut short."""
+    a, b = sorted((r.notes.get(event, "") for r in (first, second)), key=len)
+    same = b.startswith(a.removesuffix(MORE)) if a.endswith(MORE) else a == b
+    return same and first.qualities.get(event) == second.qualities.get(event)
 
 
 # ---- judging ------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from pypfm.common.frozen import FrozenMap
 from pypfm.errors import InvalidValueError, PfmError
 
 __all__ = ["CPUS", "MOST_RUNS", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError", "PerfexValueError",
-           "Quality", "Repeats", "Request", "Sample", "ThreadCounts", "exit_status", "signal_name"]
+           "Quality", "Repeats", "Request", "Sample", "ThreadCounts", "Times", "exit_status", "signal_name"]
 
 #: A processor whose events are counted; -3 is silicon revision 3.
 Cpu = Literal["r10000", "r10000-3", "r12000"]
@@ -21,7 +21,9 @@ CPUS: tuple[Cpu, ...] = ("r10000", "r10000-3", "r12000")
 #: Runs of --repeat: a report with the counts of all of them is not too large to be read back.
 MOST_RUNS = 500
 #: How well a number stands for its event.
-Quality = Literal["exact", "approximate", "modelled", "unavailable"]
+#: exact: this was counted; simulated: counted exactly, of a simulated cache, TLB or branch predictor; approximate:
+#: something near it was counted; modelled: computed from other counts; unavailable: there is no number.
+Quality = Literal["exact", "simulated", "approximate", "modelled", "unavailable"]
 
 
 class PerfexError(PfmError):
@@ -58,12 +60,14 @@ class Event:
     :ivar name: as perfex(1) names it
     :ivar counter: the hardware counter that counts it, 0 or 1
     :ivar description: what is counted, in our words
+    :ivar short: a short name, unique among those of the processor
     """
 
     index: int
     name: str
     counter: int
     description: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class Request:
     :ivar period: -p: milliseconds between two samples, or None
     :ivar on_sample: -p: called with each sample when it is taken
     :ivar l2: size of the secondary cache in bytes (simulation)
-    :ivar writebacks: --writebacks: simulate events 22 and 23 with -a too
+    :ivar writebacks: --trace: with -a, simulate what needs the memory trace, too
     :ivar estimates: -y: times are asked for, so the clock matters
     :ivar clock: --clock: MHz, or None: measured, or the default of the cpu
     :ivar mixed: -T: the user makes sure that the command stays on CPUs of one kind
@@ -137,11 +141,15 @@ class Measurement:
 
 @dataclass(frozen=True)
 class ThreadCounts:
-    """The counts of one thread (-mp); their sum over the threads is the total."""
+    """The counts of one thread (-mp); their sum over the threads is the total.
+
+    :ivar program: the program that it ran last; "": not known
+    """
 
     pid: int
     tid: int
     measurements: tuple[Measurement, ...]
+    program: str = ""
 
 
 @dataclass(frozen=True)
@@ -160,17 +168,34 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Times:
+    """How long a run took, in seconds.
+
+    :ivar wall: from the start of the command to its end
+    :ivar user, system: processor time of the command and the descendants that were waited for
+    :ivar simulated: all of it is the simulation's time, not that of the command alone
+    """
+
+    wall: float
+    user: float
+    system: float
+    simulated: bool = False
+
+
+@dataclass(frozen=True)
 class Repeats:
     """How often a command was run (--repeat).
 
     :ivar asked: how often it was to be
     :ivar counted: how many runs the means are of
     :ivar stopped: why these are less; "": they are not
+    :ivar times: how long each of the runs took, where that is known
     """
 
     asked: int
     counted: int
     stopped: str = ""
+    times: tuple[Times, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,6 +211,7 @@ class Outcome:
     :ivar samples: -p
     :ivar clock: MHz, for the cost estimates
     :ivar clock_source: where the clock comes from: measured, or the default of the cpu
+    :ivar times: how long the command ran, --repeat: in the mean; None: not known
     :ivar estimated_cycles: whether cycles are computed from costs, not counted
     :ivar repeats: --repeat; None: one run
     """
@@ -201,6 +227,7 @@ class Outcome:
     estimated_cycles: bool = False
     notes: tuple[str, ...] = field(default=())
     ended_by: str = ""
+    times: Times | None = None
     repeats: Repeats | None = None
 
 

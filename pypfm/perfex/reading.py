@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["StoredReport", "read", "stored"]
 
-_FIRST = re.compile(r"perfex: (\S+) backend, (\S+) events: ")
+_FIRST = re.compile(r"perfex: (\S+) events, (?:counted|simulated) by (\S+)")
+_FIRST_BEFORE = re.compile(r"perfex: (?P<backend>\S+) backend, (?P<cpu>\S+) events: .*")  # of old reports
+# The columns that all reports have had; others have been added at the end.
+_COLUMNS = ",".join(report.COLUMNS[:13])
 _RANK = re.compile(r"rank: ([0-9]{1,9})")
 _COUNT = re.compile(r"[0-9]{1,20}")
 _ENDED = re.compile(r"ended by (SIG[A-Z0-9+]{1,20}): .*")
@@ -162,7 +165,7 @@ def read(path: Path) -> StoredReport:
             _read_json(content, made)
         elif not content.endswith("\n"):
             raise PerfexError("not a report of perfex, or its end is missing")
-        elif content.startswith(report.csv_head()):
+        elif re.match(_COLUMNS + r"(,[a-z,]+)?\n", content):
             _read_csv(content, made)
         else:
             _read_text(content, made)
@@ -177,10 +180,14 @@ def read(path: Path) -> StoredReport:
 
 def _read_text(content: str, made: StoredReport) -> None:
     lines = content.split("\n")
-    first = _FIRST.match(next((line for line in lines if not line.startswith("sample ")), ""))  # samples of -p
-    if first is None:
+    first = next((line for line in lines if not line.startswith("sample ")), "")  # samples of -p
+    if now := _FIRST.fullmatch(first):
+        cpu, made.backend = now[1], now[2]
+    elif before := _FIRST_BEFORE.fullmatch(first):
+        cpu, made.backend = before["cpu"], before["backend"]
+    else:
         raise PerfexError("not a report of perfex")
-    made.backend, made.cpu = first[1], known_cpu(first[2])
+    made.cpu = known_cpu(cpu)
     made.kernel, made.l2 = False, report.DEFAULT_L2 if made.backend == "valgrind" else None  # no word of them
     event = None
     for number, line in enumerate(lines, 1):
@@ -188,8 +195,9 @@ def _read_text(content: str, made: StoredReport) -> None:
             if line.startswith(("thread: ", "total of ")):
                 made.forget_counts()
                 made.is_thread = line.startswith("thread: ")
-            elif line == "notes":
+            elif line.partition(" ")[0] == "notes":
                 _read_notes(lines[number:], made)
+                return
             elif line == "statistics":
                 event = None
             elif re.match(r" {0,2}[0-9]", line):
@@ -200,8 +208,6 @@ def _read_text(content: str, made: StoredReport) -> None:
                 _read_head(line, made)
         except PerfexError as error:
             raise PerfexError(f"line {number}: {error}") from None
-        if line == "notes":
-            return
 
 
 def _read_head(line: str, made: StoredReport) -> None:
@@ -247,18 +253,17 @@ def _read_notes(lines: list[str], made: StoredReport) -> None:
             continue
         for part in note[1].split(", "):
             first, _, last = part.partition("-")
-            for event in range(int(first), min(int(last or first), events.NUM_EVENTS) + 1):
-                made.notes[event] = note[2]
-                _partly(event, note[2], made)
+            for event in range(int(first), min(int(last or first), events.NUM_EVENTS - 1) + 1):
+                if partly := _PARTLY.match(note[2]):
+                    _partly(event, _runs(partly[1]), made)
+                else:
+                    made.notes[event] = note[2]
 
 
-def _partly(event: int, note: str, made: StoredReport) -> None:
-    """Take the number of runs of an event from its note, if it was not counted in all."""
-    partly, spread = _PARTLY.search(note), made.spread(event)
-    if partly is None or spread is None:
-        return
-    runs = _runs(partly[1])
-    if runs >= made.runs:
+def _partly(event: int, runs: int, made: StoredReport) -> None:
+    """An event was not counted in all runs."""
+    spread = made.spread(event)
+    if spread is None or runs >= made.runs:
         raise PerfexError(f"event {event}: {runs} of {made.runs} runs")
     made.spreads[event] = replace(spread, runs=runs, deviation=spread.deviation if runs > 1 else None)
 
@@ -287,7 +292,7 @@ def _read_row(row: dict[str, str], made: StoredReport, repeats: dict[int, list[i
         made.is_thread = False
         estimated = made.backend == "valgrind" and name == events.table(made.cpu)[0].name and bool(value)
         made.add(row["event"], value, row["quality"], estimated=estimated, note=row["note"])
-    elif kind == "repeat":
+    elif kind == "repeat" and row["event"]:
         counts = repeats.setdefault(events.event_number(row["event"], "event"), [])
         if name != str(len(counts) + 1):
             raise PerfexError(f"{shown(name)} stands in the place of run {len(counts) + 1}")

@@ -14,7 +14,7 @@ from pypfm.errors import CountingError, UnknownKeyError, listed, shown
 from pypfm.perf.counting import reason
 from pypfm.perfex import events
 from pypfm.perfex.c_call import known_cpu, processor
-from pypfm.perfex.model import Cpu
+from pypfm.perfex.model import Cpu, PerfexValueError
 from pypfm.perfex.perf_table import read, rows
 
 if TYPE_CHECKING:
@@ -78,11 +78,16 @@ class Counting(Mapping[int, int]):
         finally:
             self._open = {}  # which closes them
 
-    def __getitem__(self, event: int) -> int:
-        """The count so far, or when it was stopped.
+    def __getitem__(self, event: int | str) -> int:
+        """The count so far, or when it was stopped; by number or by name.
 
         :raises UnknownKeyError: the event is not counted; the message says which are
         """
+        if isinstance(event, str):
+            try:
+                event = events.find(self.cpu, event, "event")
+            except PerfexValueError as error:
+                raise UnknownKeyError(str(error)) from None
         if event not in self:
             what = listed(self) if len(self) else "none; counting begins where ``with`` is entered"
             raise UnknownKeyError(f"event {shown(event)} is not counted; events counted are {what}")
@@ -125,7 +130,7 @@ class Counting(Mapping[int, int]):
         return notes[0] if notes else reason(code) if tried else "not in the table of perf events"
 
 
-def counting(*numbers: int, cpu: Cpu | None = None, perf_table: str | os.PathLike[str] | None = None) -> Counting:
+def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.PathLike[str] | None = None) -> Counting:
     """Count events of all threads of this process, in user mode::
 
         with pypfm.perfex.counting(21, 26) as c:
@@ -135,7 +140,7 @@ def counting(*numbers: int, cpu: Cpu | None = None, perf_table: str | os.PathLik
     Linux's counters are not those of the R10000: any number of events can be counted together,
     also two that start_counters() of C refuses because one of its counters counts both.
 
-    :param numbers: events, 0 to 31; none: cycles (0)
+    :param numbers: events, 0 to 31, or their names (`events.find`); none: cycles (0)
     :param cpu: whose events; None: PERFEX_CPU, or r10000
     :param perf_table: a map of events to perf events in CSV; None: PERFEX_PERF_TABLE, or the shipped one
     :raises PerfexError: there is no such event or cpu (a ValueError), or the table is wrong
@@ -146,11 +151,13 @@ def counting(*numbers: int, cpu: Cpu | None = None, perf_table: str | os.PathLik
     Source: libperfex(3C).
     """
     for number in numbers:
-        expect_int(number, "event")
+        if not isinstance(number, str):
+            expect_int(number, "event")
     if perf_table is not None:
         expect_type(perf_table, (str, os.PathLike), "perf_table")
     chosen = cpu or os.environ.get("PERFEX_CPU") or "r10000"
     expect_type(chosen, str, "cpu")
     path = perf_table or os.environ.get("PERFEX_PERF_TABLE")
     table = read(Path(os.fsdecode(path)) if path else None)
-    return Counting(tuple(events.event_number(str(n), "event") for n in numbers or (0,)), known_cpu(chosen), table)
+    known = known_cpu(chosen)
+    return Counting(tuple(events.find(known, str(n), "event") for n in numbers or (0,)), known, table)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pypfm.common.runs import written
-from pypfm.perfex.model import Measurement, Outcome, PerfexError, Repeats
+from pypfm.perfex.model import Measurement, Outcome, PerfexError, Repeats, Times
 from pypfm.perfex.perf_table import QUALITIES
 from pypfm.perfex.signals import came
 
@@ -144,10 +144,28 @@ def combined(outcomes: Sequence[Outcome], asked: int, stopped: str = "", notes: 
     first, clock = outcomes[0], sum(o.clock for o in outcomes) / len(outcomes)
     measured = any(o.clock != first.clock for o in outcomes)
     source = f"{first.clock_source}; mean of {len(outcomes)} runs" if measured else first.clock_source
+    times = tuple(t for o in outcomes if (t := o.times))
     return replace(
         first, measurements=tuple(_mean([o.measurements[i] for o in outcomes]) for i in range(len(first.measurements))),
-        clock=clock if measured else first.clock, clock_source=source, notes=(*_notes(outcomes), *notes),
-        repeats=Repeats(asked, len(outcomes), stopped))
+        clock=clock if measured else first.clock, clock_source=source,
+        notes=(*_partly(outcomes), *_notes(outcomes), *notes), times=_mean_times(times),
+        repeats=Repeats(asked, len(outcomes), stopped, times))
+
+
+def _mean_times(times: Sequence[Times]) -> Times | None:
+    if not times:
+        return None
+    wall, user, system = (sum(of) / len(times) for of in zip(*((t.wall, t.user, t.system) for t in times), strict=True))
+    return Times(wall, user, system, times[0].simulated)
+
+
+def _partly(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Which events were not counted in all runs that counted; `pypfm.perfex.reading` takes their numbers from here."""
+    for place, m in enumerate(outcomes[0].measurements):
+        counts = [o.measurements[place].count for o in outcomes]
+        known = len(counts) - counts.count(None)
+        if 0 < known < len(counts):
+            yield f"event {m.event.index}: counted in {known} of {len(counts)} runs"
 
 
 def _mean(runs: Sequence[Measurement]) -> Measurement:
@@ -157,9 +175,6 @@ def _mean(runs: Sequence[Measurement]) -> Measurement:
     if not counts:
         return runs[0]
     notes = list(dict.fromkeys(m.note for m in found if m.note))
-    if len(found) < len(runs):
-        missing = next(m.note for m in runs if m.count is None)
-        notes.append(f"counted in {len(found)} of {len(runs)} runs" + (f" ({missing})" if missing else ""))
     sources = {m.source for m in found}
     return replace(
         found[0], count=round(sum(counts) / len(counts)), quality=max((m.quality for m in found), key=QUALITIES.index),

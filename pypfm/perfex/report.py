@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from pypfm._c.libperfex import ffi, lib
 from pypfm.common.runs import written
 from pypfm.perfex import events
+from pypfm.perfex import notes as about
 from pypfm.perfex.c_call import printed
 from pypfm.perfex.costs import CostTable
 from pypfm.perfex.model import Measurement, Outcome, Request, Sample
@@ -36,7 +37,7 @@ Format = Literal["text", "json", "csv"]
 NOT_AVAILABLE = "not available"
 #: The columns of a report as CSV.
 COLUMNS = ("kind", "pid", "tid", "seconds", "event", "name", "value", "quality", "share", "typical", "minimum",
-           "maximum", "note")
+           "maximum", "note", "program")
 #: The secondary cache of a simulation in bytes, of which a report says nothing.
 DEFAULT_L2: int = Request.l2
 # A list of numbers in JSON that stands on many lines; no text has a line's end in it.
@@ -50,6 +51,7 @@ class Report:
 
     :ivar costs: in effect; None: no -y
     :ivar rank: of the launcher, or None
+    :ivar verbose: as text with the whole notes, and why this backend has counted
     :ivar comparison: with the report of --baseline, or None
     """
 
@@ -58,6 +60,7 @@ class Report:
     costs: CostTable | None = None
     rank: int | None = None
     notes: tuple[str, ...] = field(default=())
+    verbose: bool = False
     comparison: Comparison | None = None
 
     def times(self, m: Measurement) -> tuple[float, float, float] | None:
@@ -91,12 +94,10 @@ class Report:
 
     def all_notes(self) -> list[str]:
         """Notes on the counts; events with the same note share a line."""
-        shared: dict[str, list[int]] = {}
-        for m in sorted(self.outcome.measurements, key=lambda m: m.event.index):
-            if m.note:
-                shared.setdefault(m.note, []).append(m.event.index)
-        return [*(f"event{'s' * (len(who) > 1)} {written(who, ', ')}: {note}" for note, who in shared.items()),
-                *self.outcome.notes, *self.notes, *(self.comparison.all_notes() if self.comparison else ())]
+        rows, of_run = self.outcome.measurements, self.outcome.notes
+        made = about.full(rows, of_run) if self.verbose else about.short(
+            rows, of_run, everything=self.request.multiplex)
+        return [*made, *of_run, *self.notes, *(self.comparison.all_notes() if self.comparison else ())]
 
 
 # ---- text -------------------------------------------------------------------------
@@ -153,8 +154,10 @@ def _repeats(report: Report) -> list[str]:
     if repeats is None:
         return []
     of = f" of {repeats.asked}" if repeats.counted < repeats.asked else ""
-    means = "the counts are means" + (", and times and statistics are made of them" if report.costs is not None else "")
+    means = "counts and times are means" + "; costs and statistics are made of them" * (report.costs is not None)
     lines = [f"runs: {repeats.counted}{of}; {means if repeats.counted > 1 else 'these are its counts'}"]
+    walls = [t.wall for t in repeats.times]
+    lines += [f"time of a run: from {min(walls):.3f} to {max(walls):.3f} s"] if len(walls) > 1 else []
     return lines + [f"stopped: {printable(repeats.stopped)}"] * bool(repeats.stopped)
 
 
@@ -172,8 +175,13 @@ def _identical(report: Report) -> list[str]:
 
 def _head(report: Report) -> list[str]:
     request, outcome = report.request, report.outcome
-    lines = [f"perfex: {outcome.backend} backend, {request.cpu} events: {outcome.why}",
+    how = "simulated" if outcome.backend == "valgrind" else "counted"
+    lines = [f"perfex: {request.cpu} events, {how} by {outcome.backend}",
+             *([f"backend: {printable(outcome.why)}"] if report.verbose else []),
              f"command: {printable(shlex.join(request.command))}"]
+    if t := outcome.times:
+        of_what = "time of the simulation" if t.simulated else "time"
+        lines.append(f"{of_what}: {t.wall:.3f} s, user {t.user:.3f} s, system {t.system:.3f} s")
     if outcome.ended_by:
         lines.append(f"ended by {outcome.ended_by}: the counts stop there")
     if report.rank is not None:
@@ -191,9 +199,13 @@ def _head(report: Report) -> list[str]:
 def _threads(report: Report) -> list[str]:
     lines: list[str] = []
     for thread in report.outcome.threads:
-        lines += ["", f"thread: pid {thread.pid}, tid {thread.tid}",
-                  *_event_lines(report, thread.measurements, total=False)]
+        lines += ["", _label(thread), *_event_lines(report, thread.measurements, total=False)]
     return lines
+
+
+def _label(thread: ThreadCounts) -> str:
+    program = f", program {printable(thread.program)}" if thread.program else ""
+    return f"thread: pid {thread.pid}, tid {thread.tid}{program}"
 
 
 def text(report: Report, *, threads: bool = True) -> str:
@@ -211,14 +223,14 @@ def text(report: Report, *, threads: bool = True) -> str:
     if found := report.statistics():
         lines += ["", "statistics", *(f"    {s.name:.<63} {s.value:12.6f}" for s in found)]
     if notes := report.all_notes():
-        lines += ["", "notes", *(f"    {note}" for note in notes)]
+        cut = any(note.endswith(about.MORE) for note in notes)
+        lines += ["", "notes (in full: --verbose)" if cut else "notes", *(f"    {note}" for note in notes)]
     return "\n".join(lines) + "\n"
 
 
 def thread_text(report: Report, thread: ThreadCounts) -> str:
     """The report on one thread, for a file of its own."""
-    lines = [*_head(report), "", f"thread: pid {thread.pid}, tid {thread.tid}",
-             *_event_lines(report, thread.measurements, total=False)]
+    lines = [*_head(report), "", _label(thread), *_event_lines(report, thread.measurements, total=False)]
     return "\n".join(lines) + "\n"
 
 
@@ -252,7 +264,8 @@ def _json_runs(m: Measurement) -> dict[str, object] | None:
 def _json_repeats(report: Report) -> dict[str, object] | None:
     repeats = report.outcome.repeats
     return None if repeats is None else {
-        "asked": repeats.asked, "counted": repeats.counted, "stopped": repeats.stopped or None}
+        "asked": repeats.asked, "counted": repeats.counted, "stopped": repeats.stopped or None,
+        "times": [{"wall": t.wall, "user": t.user, "system": t.system} for t in repeats.times]}
 
 
 def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
@@ -265,11 +278,14 @@ def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str
     data: dict[str, object] = {
         "cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "command": list(request.command),
         "status": outcome.status, "ended_by": outcome.ended_by or None, "rank": report.rank,
+        "times": outcome.times and {"of": "simulation" if outcome.times.simulated else "command",
+                                    "wall": outcome.times.wall, "user": outcome.times.user,
+                                    "system": outcome.times.system},
         "clock": {"MHz": outcome.clock, "source": outcome.clock_source} if outcome.clock else None,
         "events": [_json_event(report, m) for m in report.ordered()] if only is None else [],
         "statistics": [{"name": s.name, "value": s.value, "unit": s.unit}
                        for s in (report.statistics() if only is None else ())],
-        "threads": [{"pid": t.pid, "tid": t.tid, "events": [
+        "threads": [{"pid": t.pid, "tid": t.tid, "program": t.program or None, "events": [
             {"event": m.event.index, "count": m.count, "share": m.share} for m in t.measurements]} for t in threads],
         "samples": [{"seconds": s.seconds, "counts": [{"event": e, "count": c} for e, c in s.counts.items()]}
                     for s in outcome.samples],
@@ -326,16 +342,21 @@ def csv_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
     facts = {"cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "status": outcome.status,
              "ended_by": outcome.ended_by or None, "rank": report.rank, "clock": outcome.clock or None,
              **report.settings(), "kernel": int(request.kernel), "command": printable(shlex.join(request.command))}
+    if t := outcome.times:
+        facts |= {"times_of": "simulation" if t.simulated else "command", "wall": t.wall, "user": t.user,
+                  "system": t.system}
     if outcome.repeats:
         facts |= {"runs": outcome.repeats.counted, "runs_asked": outcome.repeats.asked,
                   "stopped": outcome.repeats.stopped or None}
     rows: list[dict[str, object]] = [{"kind": "run", "name": k, "value": v} for k, v in facts.items()]
     for thread in outcome.threads if only is None else only:
-        rows += [_csv_event(report, m, "thread") | {"pid": thread.pid, "tid": thread.tid}
+        rows += [_csv_event(report, m, "thread") | {"pid": thread.pid, "tid": thread.tid, "program": thread.program}
                  for m in thread.measurements]
     if only is None:
         rows += [_csv_event(report, m, "event") for m in report.ordered()]
         rows += [row for m in report.ordered() for row in _csv_runs(m)]
+        rows += [{"kind": "repeat", "name": number, "seconds": t.wall}
+                 for number, t in enumerate(outcome.repeats.times if outcome.repeats else (), 1)]
         rows += report.comparison.csv_rows() if report.comparison else []
         rows += [{"kind": "statistic", "name": s.name, "value": s.value} for s in report.statistics()]
         rows += [{"kind": "note", "note": note} for note in (*outcome.notes, *report.notes)]

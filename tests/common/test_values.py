@@ -114,7 +114,7 @@ def examples() -> Iterator[Any]:
     event = events.table("r10000")[0]
     measured = model.Measurement(event, 1, "exact")
     yield from (event, measured, model.Request(("true",)), model.ThreadCounts(1, 1, (measured,)),
-                model.Sample(0.5, {0: 1, 16: None}), model.Outcome("perf", "", 0, (measured,)),
+                model.Times(1.0, 0.5, 0.25), model.Sample(0.5, {0: 1, 16: None}), model.Outcome("perf", "", 0, (measured,)),
                 costs.Cost("clks", 1, 1, 1), statistics.Statistic("a", 1.0, ""),
                 merge.Row(event), merge.Merged("r10000", ("a",), (), (merge.Row(event),), None))
 

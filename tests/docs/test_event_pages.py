@@ -239,7 +239,7 @@ def test_rows_of_perfex(site: Path, cpu: str) -> None:
         term, definition = check_place(site, "event", cpu, row["index"])
         assert line(term) == f"{row['name']} event {row['index']}"
         assert text_of(row, term, definition) == row["description"]
-        assert facts(term, definition) == [f"counter {row['counter']}"]
+        assert facts(term, definition) == [f"counter {row['counter']}", row["short"]]
         details = [(line(dt), line(dt.find_next_sibling("dd"))) for dt in definition.select("dl.pfm-details > dt")]
         wanted = []
         for cost in rows_of("perfex_costs.csv", cpu, row["index"]):

@@ -72,7 +72,7 @@ def test_the_wheel_has_everything(wheel: Path) -> None:
     wanted |= {f"pypfm/lib/{library.name}/{library.soname}" for library in LIBRARIES.values()}
     wanted |= {f"pypfm/include/{header.relative_to(ROOT / 'csrc').as_posix().replace('/include/', '/')}"
                for header in public_headers()}
-    wanted.add("pypfm/perfex/tables/perfex_valgrind.csv")
+    wanted |= {f"pypfm/perfex/tables/perfex_{name}.csv" for name in ("flops", "valgrind")}
     wanted |= {"pypfm/libexec/r10ksim", "pypfm/libexec/pfmtime"}
     assert wanted - names == set()
 

@@ -73,13 +73,13 @@ def test_every_event_has_a_row() -> None:
         for row in rows:
             assert row.names <= known
             assert (row.quality == "unavailable") == (row.source == "")
-            assert row.quality == "exact" or row.note
+            assert row.quality in ("exact", "simulated") or row.note
             assert row.value(dict.fromkeys(known, 1)) == ({"": None, "0": 0}.get(row.source, row.source.count("+") + 1)
                                                           if "*" not in row.source else {7: 24, 22: 2}[rows.index(row)])
     assert _formulas.rows("r12000", "trace")[14].value({}) == 0
     assert len({_formulas.rows(cpu, "callgrind")[6] for cpu in CPUS}) == 3
     assert _formulas.rows("r10000", "callgrind")[26].quality == "approximate"
-    assert _formulas.rows("r10000", "trace")[26].quality == "exact"
+    assert _formulas.rows("r10000", "trace")[26].quality == "simulated"
 
 
 def test_a_formula_is_sums_and_products() -> None:
@@ -513,7 +513,7 @@ def test_killed_command(capfd: pytest.CaptureFixture[str]) -> None:
     assert outcome.notes == ()
     outcome = run(*command, events=(15,), gated=True)
     assert outcome.status == 128 + signal.SIGKILL
-    assert outcome.notes == (NEVER_ON,)
+    assert outcome.notes == (outcome.measurements[0].note, NEVER_ON)
     assert outcome.measurements[0].count is None
     assert outcome.measurements[0].note.startswith("ended without leaving all counts (SIGKILL, still running, or a ")
     assert capfd.readouterr() == ("", "")
@@ -613,3 +613,18 @@ def test_a_thread_whose_creation_is_not_in_the_log(tmp_path: Path) -> None:
     process, = _callgrind.read(tmp_path, per_thread=True)
     assert [(t.number, t.tid, t.counts) for t in process.threads] == [
         (1, 50, {"Ir": 100, "Dr": 7}), (2, 2, {"Ir": 30, "Dr": 0})]
+
+
+@needs_valgrind
+def test_times_and_programs_of_a_simulation(program: str, tmp_path: Path) -> None:
+    copy = tmp_path / "a b\\c"
+    copy.symlink_to("/bin/sleep")
+    outcome = run("sh", "-c", f"'{copy}' 0.2; (:); kill -SEGV $$", events=(15,), per_thread=True)
+    assert outcome.ended_by == "SIGSEGV"
+    assert outcome.times
+    assert outcome.times.simulated
+    assert outcome.times.wall > 0.2
+    assert outcome.times.user > 0.1  # a simulation starts slowly
+    assert [t.program for t in outcome.threads].count("sh") == 2
+    assert {t.program for t in outcome.threads} == {"sh", "a b\\c"}
+    assert run(program, events=(22,)).times  # with the memory trace

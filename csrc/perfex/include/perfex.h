@@ -10,7 +10,8 @@
  * Environment, read at each call; a variable that is empty is not set:
  *
  *	T5_EVENT0, T5_EVENT1
- *		events in place of e0 and e1, in every function that takes events
+ *		events in place of e0 and e1, in every function that takes events: numbers, or
+ *		names as perfex --list has them
  *	PERFEX_CPU
  *		r10000 (default), r10000-3 or r12000: whose events
  *	PERFEX_PERF_TABLE
@@ -25,7 +26,7 @@
  *
  *	EINVAL
  *		conflicting counters: both events are counted on the same counter; an event is
- *		not a number from 0 to 31, also in T5_EVENT0 or T5_EVENT1; PERFEX_CPU or
+ *		not a number from 0 to 31; T5_EVENT0 or T5_EVENT1 is no event; PERFEX_CPU or
  *		PERFEX_CLOCK has no such value; a line of PERFEX_PERF_TABLE or of a cost file is wrong
  *	EFAULT
  *		a pointer is NULL

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from pypfm.cli._program import to_the_end
+from pypfm.cli._program import complete, to_the_end
 from pypfm.cli.perfex.options import build_parser, check, request, split
 from pypfm.cli.perfex.printer import Printer, print_now, print_result, progress, say
 from pypfm.errors import PfmError
@@ -76,7 +77,7 @@ def _report(args: argparse.Namespace, printer: Printer, wanted: Request, outcome
     from pypfm.cli.perfex import several
     from pypfm.perfex.report import Report
     costs = table if args.estimates else None
-    made = Report(wanted, outcome, costs, printer.rank, _notes(args, table))
+    made = Report(wanted, outcome, costs, printer.rank, _notes(args, table), args.verbose)
     made = several.compared(args, made, before)
     printer.finish(made)
     if args.plot is not None:
@@ -93,6 +94,13 @@ def _merge(args: argparse.Namespace, names: list[str]) -> int:
     return 0
 
 
+def _list(args: argparse.Namespace) -> int:
+    from pypfm.perfex import listing
+    made = listing.listing(args.cpu, args.perf_table)
+    print_now(listing.json_text(made) if args.json else listing.text(made))
+    return 0
+
+
 def _print_costs(args: argparse.Namespace, table: CostTable) -> None:
     from pypfm.perfex import costs
     print_now(costs.show(table, args.cpu))
@@ -103,8 +111,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     return to_the_end("perfex", lambda: _main(sys.argv[1:] if argv is None else argv))
 
 
+def _in_command(parser: argparse.ArgumentParser) -> bool:
+    """Whether a shell asks for what the command may go on with, which is the shell's affair."""
+    line = os.environ.get("COMP_LINE", "")[:int(os.environ.get("COMP_POINT") or 0)]
+    try:
+        return bool(split(parser, [*shlex.split(line)[1:], *[""] * line.endswith(" ")])[1][1:])
+    except (ValueError, PerfexError):  # a quote is open, or an option is not complete
+        return False
+
+
 def _main(words: Sequence[str]) -> int:
     parser = build_parser()
+    if not _in_command(parser):
+        complete(parser)
     try:
         options, command = split(parser, words)
         args = parser.parse_args(options)
@@ -112,6 +131,8 @@ def _main(words: Sequence[str]) -> int:
             from pypfm.perfex.signals import hold
             hold()
         check(parser, args, command)
+        if args.list:
+            return _list(args)
         if args.merge:
             return _merge(args, command)
         if args.compare:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from pypfm.cli._program import Parser
+from pypfm.cli._program import Parser, completed
 from pypfm.errors import shown
 from pypfm.perfex.model import CPUS, MOST_RUNS, PerfexError, Request
 
@@ -22,6 +23,7 @@ __all__ = ["build_parser", "check", "request", "split"]
 
 _USAGE = ("perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file] [-c file]"
           " command")
+_OTHERS = ("perfex -t", "perfex --list", "perfex --merge file ...", "perfex --compare first second")
 _L2 = {"1m": 1 << 20, "4m": 4 << 20, "8m": 8 << 20}
 
 
@@ -36,6 +38,18 @@ def _positive(text: str) -> float:
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{0,9})?", text) or not float(text):
         raise argparse.ArgumentTypeError(f"{shown(text)} is not a number above 0 (decimal, up to 9 digits)")
     return float(text)
+
+
+def _usage() -> str:
+    """All forms of the command line, in lines of 80 columns."""
+    lines = [line for form in (_USAGE, *_OTHERS) for line in textwrap.wrap(form, 72, subsequent_indent=" " * 7,
+                                                                           break_on_hyphens=False)]
+    return "\n       ".join(lines)
+
+
+def _names(_: str, args: argparse.Namespace) -> list[str]:
+    from pypfm.perfex import events
+    return [event.short for event in events.table(args.cpu)]
 
 
 def _runs(text: str) -> int:
@@ -62,17 +76,17 @@ def _add_comparing(parser: argparse.ArgumentParser) -> None:
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of perfex's own options."""
-    parser = _Parser(prog="perfex", usage=f"{_USAGE}\n       perfex -t\n       perfex --merge file ..."
-                                                  "\n       perfex --compare first second",
-                     allow_abbrev=False, add_help=False,
+    parser = _Parser(prog="perfex", usage=_usage(), allow_abbrev=False, add_help=False,
                      description="Run a command, once, and print the values of R10000 or R12000 event counters.",
                      epilog="Exit status: the command's (128+n: signal n); 1 where perfex fails before it is started.")
     add = parser.add_argument
     what = parser.add_argument_group("what is counted")
     add = what.add_argument
     add("-a", dest="all", action="store_true", help="all events; -e is ignored")
-    add("-e", dest="events", action="append", default=[], metavar="EVENT",
-        help="an event, 0 to 31; at most two, one of 0-15 and one of 16-31 (default: T5_EVENT0, T5_EVENT1, or 0)")
+    event = add("-e", dest="events", action="append", default=[], metavar="EVENT",
+                help="an event, 0 to 31 or its name (--list); at most two, one of 0-15 and one of 16-31 (default:"
+                     " T5_EVENT0, T5_EVENT1, or 0)")
+    completed(event, _names)
     add("-mp", dest="mp", action="store_true", help="the counts of each thread, then the total")
     add("-s", dest="signals", action="store_true",
         help="count from SIGUSR1 to SIGUSR2, sent to perfex; the immediate child only")
@@ -89,7 +103,9 @@ def build_parser() -> argparse.ArgumentParser:
     add("-o", dest="out", metavar="FILE", help="print there, not to stderr")
     add("--json", action="store_true", help="print JSON")
     add("--csv", action="store_true", help="print CSV")
+    add("--verbose", action="store_true", help="say why this backend counts, and all of the notes")
     add("--plot", type=Path, metavar="FILE", help="draw the times by event as SVG or PNG (needs -y and matplotlib)")
+    add("--list", action="store_true", help="the events, their names, and who can count them here")
     add("--merge", action="store_true", help="add up the reports of several ranks, whose files are the arguments")
     add("-h", "--help", action="help", help="show this")
     parser.add_version(how)
@@ -99,8 +115,9 @@ def build_parser() -> argparse.ArgumentParser:
     add("--backend", choices=("auto", "perf", "valgrind"), default="auto", help="who counts (default: auto)")
     add("--clock", type=_positive, metavar="MHZ", help="clock speed for the times")
     add("--l2", choices=tuple(_L2), help="valgrind: size of the secondary cache (default: 4m)")
-    add("--writebacks", action="store_true",
-        help="valgrind: with -a, events 7, 11, 22, 23, 27 and 30 too, and not 6 and 24")
+    add("--trace", action="store_const", const="--trace",
+        help="valgrind: with -a, every event in one run, by the memory trace; 15 to 25 times slower than without")
+    add("--writebacks", action="store_const", const="--writebacks", dest="trace", help="the same as --trace")
     add("--perf-table", type=Path, metavar="FILE", help="perf: other events in place of perfex's, in CSV")
     _add_comparing(parser)
     return parser
@@ -138,14 +155,16 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
     if args.plot is not None and not args.estimates:
         parser.error("--plot needs -y")
     for option, value, backend in (("--perf-table", args.perf_table, "perf"), ("--l2", args.l2, "valgrind"),
-                                   ("--writebacks", args.writebacks, "valgrind")):
+                                   (args.trace, args.trace, "valgrind")):
         if value and args.backend not in ("auto", backend):
             parser.error(f"{option} is an option of the {backend} backend")
-    if args.writebacks and not args.all:
-        parser.error("--writebacks goes with -a; -e 7, -e 22 and -e 23 do not need it")
+    if args.trace and not args.all:
+        parser.error(f"{args.trace} goes with -a; -e 7, -e 22 and -e 23 do not need it")
     if args.out == "":
         parser.error("-o: the name of the file is empty")
-    if not command and not args.table:
+    if args.list and (command or args.merge or args.csv):
+        parser.error("--list goes without a command, --merge and --csv")
+    if not command and not args.table and not args.list:
         parser.error("no file to merge" if args.merge else "no command")
 
 
@@ -180,11 +199,11 @@ def _check_runs(parser: argparse.ArgumentParser, args: argparse.Namespace, modes
 
 def request(args: argparse.Namespace, command: list[str]) -> Request:
     from pypfm.perfex import events
-    given = [] if args.all else [events.event_number(text, "-e") for text in args.events]
+    given = [] if args.all else [events.find(args.cpu, text, "-e") for text in args.events]
     return Request(
         command=tuple(command), cpu=args.cpu,
         events=events.choose(args.cpu, given, os.environ, multiplex=args.all), multiplex=args.all,
         kernel=args.kernel, exception=args.exception, per_thread=args.mp,
         gated=args.signals or args.period is not None, period=args.period, l2=_L2[args.l2 or "4m"],
-        writebacks=args.writebacks, estimates=args.estimates, clock=args.clock, mixed=args.mixed,
+        writebacks=bool(args.trace), estimates=args.estimates, clock=args.clock, mixed=args.mixed,
         perf_table=args.perf_table)

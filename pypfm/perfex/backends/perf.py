@@ -19,6 +19,7 @@ from pypfm.common.launch import Command
 from pypfm.errors import CountingError, shown
 from pypfm.perf.counting import Count, PerfEvent, Ring, attr_bytes
 from pypfm.perfex import events, perf_table
+from pypfm.perfex.backends.names import Names
 from pypfm.perfex.costs import default_clock
 from pypfm.perfex.model import (
     Event,
@@ -29,6 +30,7 @@ from pypfm.perfex.model import (
     Request,
     Sample,
     ThreadCounts,
+    Times,
     exit_status,
     signal_name,
 )
@@ -263,6 +265,7 @@ class _Run:
         self._counters_by_thread: dict[str, ThreadCounter] = {}
         self._threads: list[ThreadCounter] = []
         self._times: ThreadCounter | None = None
+        self._names: Names | None = None
         self._samples: list[Sample] = []
         self._begun: float | None = None
         self._process = os.pidfd_open(command.pid)
@@ -278,6 +281,8 @@ class _Run:
             stack.callback(PerfEvent(_DUMMY, command.pid, "dummy").close)
             # How long each thread ran.
             self._times = self._counters_by_thread.get(_TASK_CLOCK) or self._by_thread(_TASK_CLOCK, stack)
+            self._names = Names(command.pid, request.command[0], online(), self._pages)
+            stack.callback(self._names.close)
         for term in (*plan.cycles, _TASK_CLOCK) if plan.cycles else ():
             self._clock[term] = self._counters.get(term) or self._whole(term, stack)
 
@@ -287,16 +292,20 @@ class _Run:
         return counter
 
     def _by_thread(self, term: str, stack: ExitStack) -> ThreadCounter:
-        counter = ThreadCounter(attribute(term, self._request), self._command.pid, term,
-                                 ring_pages(len(self._plan.terms) + 1))
+        counter = ThreadCounter(attribute(term, self._request), self._command.pid, term, self._pages)
         stack.callback(counter.close)
         self._threads.append(counter)
         return counter
 
+    @property
+    def _pages(self) -> int:
+        return ring_pages(len(self._plan.terms) + 2)  # with the times and the names
+
     def supervise(self) -> int:
         """Let the command run to its end; what os.waitpid() says."""
         poll = select.poll()
-        for fd in (self._process, self._signals.fileno(), *(fd for c in self._threads for fd in c.fds())):
+        records: list[ThreadCounter | Names] = [*self._threads, *([self._names] if self._names else [])]
+        for fd in (self._process, self._signals.fileno(), *(fd for r in records for fd in r.fds())):
             poll.register(fd, select.POLLIN)
         due = self._begin() if self._on else None
         longest: float | None = None
@@ -304,8 +313,8 @@ class _Run:
             left = longest if due is None else max(0.0, due - time.monotonic()) * 1000
             ready = dict(poll.poll(left))
             due = self._switch(self._signals.take(self._command.pid), due)
-            for counter in self._threads:
-                counter.take()
+            for record in records:
+                record.take()
             if self._process in ready:
                 return self._command.wait()
             for fd, what in ready.items():
@@ -360,7 +369,8 @@ class _Run:
         whole = {term: _sum(of_term.values()) for term, of_term in found.items()}
         totals = tuple(total_of_threads(source.measurement(whole), [row[place] for row in rows.values()])
                        for place, source in enumerate(self._plan.sources))
-        return tuple(ThreadCounts(*key, row) for key, row in rows.items()), totals
+        names = self._names.known() if self._names else {}
+        return tuple(ThreadCounts(*key, row, names.get(key[1], "")) for key, row in rows.items()), totals
 
     def clock(self) -> tuple[float, str]:
         """MHz, and where it comes from."""
@@ -379,8 +389,9 @@ class _Run:
         threads, measurements = self._measured_by_thread() if self._request.per_thread else ((), self._measured())
         clock, source = self.clock()
         code = os.waitstatus_to_exitcode(status)
+        times = Times(self._command.wall, self._command.user, self._command.system)
         return Outcome("perf", "", exit_status(code), measurements, threads, tuple(self._samples), clock, source,
-                       notes=tuple(self._notes()), ended_by=signal_name(code))
+                       notes=tuple(self._notes()), ended_by=signal_name(code), times=times)
 
     def _notes(self) -> Iterable[str]:
         if lost := sum(counter.lost for counter in self._threads):
@@ -425,6 +436,15 @@ class PerfBackend:
             from pypfm.perf.counting import reason
             raise PerfexError(f"perf: cycles: {reason(code)}")
         self._plan = (request, _Plan(request))
+
+    def sources(self, request: Request) -> list[Source]:
+        """Where the counts would come from, by event.
+
+        :raises PerfexError: as `check`
+        """
+        self.check(request)
+        assert self._plan
+        return self._plan[1].sources
 
     def run(self, request: Request) -> Outcome:
         """Run the command, once.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pypfm.common.launch import waitable
 from pypfm.errors import shown
 from pypfm.perfex import events
-from pypfm.perfex.backends.valgrind import callgrind, formulas, installed, lackey, program
+from pypfm.perfex.backends.valgrind import callgrind, formulas, installed, lackey, program, records
 from pypfm.perfex.backends.valgrind.gate import Gate, Source, Vgdb
 from pypfm.perfex.costs import default_clock
 from pypfm.perfex.model import (
@@ -118,6 +118,7 @@ class _Run:
         self._notes: list[str] = []
         self._missing: list[str] = []  # why there are no counts
         self._doubts: list[str] = []  # why counts are not exact
+        self._unknown = ""  # instructions, whose kind is not known
 
     def with_callgrind(self) -> Outcome:
         """Count what callgrind counts."""
@@ -137,7 +138,8 @@ class _Run:
         self._missing += callgrind.lost(processes)
         self._doubts += callgrind.doubts(processes)
         return self._outcome("callgrind", command, code, [
-            ThreadCounts(p.pid, t.tid, self._measure(t.counts)) for p in processes for t in p.threads if t.counts],
+            ThreadCounts(p.pid, t.tid, self._measure(t.counts), p.program)
+            for p in processes for t in p.threads if t.counts],
             [r for p in processes for r in p.refused])
 
     def with_trace(self) -> Outcome:
@@ -171,6 +173,8 @@ class _Run:
             self._doubts.append(f"{cut} processes {program.CUT}")
         if counts["full"]:
             self._missing.append(_FULL.format(directory.parent))
+        if unknown := counts.get(records.UNKNOWN, 0):
+            self._unknown = f"{unknown} {records.NO_FILE}"
         if any(line.endswith(program.NO_PARENT) for line in simulator.messages):
             self._doubts.append(program.NAMESAKES)
         whole = ThreadCounts(command.pid, command.pid, self._measure(counts))
@@ -223,7 +227,8 @@ class _Run:
             threads=tuple(parts) if self._request.per_thread else (), samples=tuple(self._samples), clock=self._clock,
             clock_source="given" if self._request.clock else f"the default of the {self._request.cpu}",
             estimated_cycles=any(i in cycles for i in self._request.events),
-            notes=(*self._notes, *self._doubts), ended_by=ended_by)
+            notes=(*self._missing_note(), *self._notes, *self._doubts, *filter(None, [self._unknown])),
+            ended_by=ended_by, times=command.times())
 
     def _judged(self, measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:
         """The totals, or none if a part of them is missing."""
@@ -231,8 +236,13 @@ class _Run:
 
     def _judge(self, m: Measurement) -> Measurement:
         if self._missing:
-            return Measurement(m.event, None, "unavailable", note="; ".join(self._missing))
-        return replace(m, quality="approximate") if self._doubts and m.quality == "exact" else m
+            return Measurement(m.event, None, "unavailable", note=self._missing_note()[0])
+        unsure = self._doubts or (self._unknown and formulas.names(m.source) & records.BY_KIND)
+        return replace(m, quality="approximate") if unsure and m.quality in ("exact", "simulated") else m
+
+    def _missing_note(self) -> tuple[str, ...]:
+        """Why there are no counts, if so: about this run, and of all events."""
+        return ("; ".join(self._missing),) if self._missing else ()
 
     def _sum(self, parts: list[ThreadCounts]) -> tuple[Measurement, ...]:
         """The totals: exactly the sum of what is printed for each thread."""

@@ -59,6 +59,7 @@ class Process:
     :ivar complete: it has written all its counts
     :ivar silent: valgrind could not write its log
     :ivar refused: what valgrind could not simulate
+    :ivar program: what it executed last; of a copy, what its parent had executed; "": not known
     """
 
     pid: int
@@ -69,6 +70,7 @@ class Process:
     silent: bool
     threads: list[Thread]
     refused: list[Refusal]
+    program: str = ""
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,14 @@ def _process(directory: Path, pid: int, pids: Collection[int], *, per_thread: bo
         threads[0].add(dict.fromkeys(end[1].split(), 0))
     parent = re.search(r"== Parent PID: (\d+)$", text, re.MULTILINE)
     return Process(pid, int(parent[1]) if parent else -1, executed, sum(p.trigger in _PROCESS for p in parts),
-                   end is not None and (not parts or _whole(parts)), not text, threads, refusals(text.splitlines()))
+                   end is not None and (not parts or _whole(parts)), not text, threads, refusals(text.splitlines()),
+                   _program(text))
+
+
+def _program(log: str) -> str:
+    """The name of the program, from the command in a log, where a backslash stands before each blank of a word."""
+    word = re.search(r"== Command: ((?:\\.|[^\\ \n])+)", log)
+    return re.sub(r"\\(.)", r"\1", word[1]).rpartition("/")[2] if word else ""
 
 
 def read(directory: Path, *, per_thread: bool) -> list[Process]:

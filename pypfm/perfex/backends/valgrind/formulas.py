@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from pypfm.config import built
 from pypfm.perfex import events
+from pypfm.perfex.backends.valgrind.instructions import NOT_INSTALLED
 from pypfm.perfex.costs import builtin
 from pypfm.perfex.model import Cpu, Measurement, Quality
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["CYCLES", "Row", "Simulated", "Tool", "estimated_cycles", "measure", "rows", "value_of"]
+__all__ = ["CYCLES", "Row", "Simulated", "Tool", "estimated_cycles", "measure", "names", "rows", "value_of"]
 
 CYCLES = "cycles"
 # What both tools count, so that cycles are the same with either.
 _GRADUATED, _STALLS = 15, (9, 10, 25, 26)
-_ELSEWHERE = "not counted together with events that need the memory trace; count it in a run of its own"
-_WITH_WRITEBACKS = "takes the memory trace: -e with 7, 22 or 23, or -a --writebacks"
+_WITH_TRACE = ("left out: takes the memory trace, which is 15 to 25 times slower"
+               " (-a --trace, or --writebacks; -e 7, 22 or 23)")
 
 Tool = Literal["callgrind", "trace"]  # who simulates: the memory trace is lackey's, and r10ksim reads it
 Simulated = dict[str, int]  # counts by the simulator's names
@@ -43,14 +44,19 @@ class Row:
     @property
     def names(self) -> frozenset[str]:
         """The counters that it uses."""
-        nodes = ast.walk(ast.parse(self.source, mode="eval")) if self.source else ()
-        return frozenset(n.id for n in nodes if isinstance(n, ast.Name))
+        return names(self.source)
 
     def value(self, counts: Mapping[str, int]) -> int | None:
         """The count, or None: one of the counters was not counted."""
         if not self.source or not self.names <= counts.keys():
             return None
         return value_of(ast.parse(self.source, mode="eval").body, counts)
+
+
+def names(source: str) -> frozenset[str]:
+    """The counters in a formula, or in nothing."""
+    nodes = ast.walk(ast.parse(source, mode="eval")) if source else ()
+    return frozenset(n.id for n in nodes if isinstance(n, ast.Name))
 
 
 def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
@@ -111,6 +117,6 @@ def measure(cpu: Cpu, tool: Tool, wanted: Iterable[int], counts: Mapping[str, in
             found.append(Measurement(event, count, row.quality, note=row.note,
                                      source=row.source if row.names else ""))
         else:
-            missing = _ELSEWHERE if tool == "trace" else _WITH_WRITEBACKS
+            missing = NOT_INSTALLED if tool == "trace" else _WITH_TRACE
             found.append(Measurement(event, None, "unavailable", note=missing))
     return tuple(found)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from pypfm.common.launch import Command
 from pypfm.errors import shown
 from pypfm.perfex.backends.valgrind.installed import find
-from pypfm.perfex.model import PerfexError, Request
+from pypfm.perfex.model import PerfexError, Request, Times
 from pypfm.perfex.signals import GATE, held
 
 if TYPE_CHECKING:
@@ -272,6 +272,10 @@ class Prepared:
         finally:
             self.descendants.started()
         self.pid = self._command.pid
+
+    def times(self) -> Times:
+        """How long it ran, simulated."""
+        return Times(self._command.wall, self._command.user, self._command.system, simulated=True)
 
     def cancel(self) -> None:
         """Do not run it."""
