@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pypfm.common.runs import written
 from pypfm.perfex import events, noise, report
-from pypfm.perfex.changes import Change, Comparison, Side, whole
+from pypfm.perfex.changes import Change, Comparison, Side, noted, whole
 from pypfm.perfex.model import Event, PerfexError
 from pypfm.perfex.notes import MORE
 from pypfm.perfex.reading import StoredReport, read
@@ -27,8 +27,8 @@ __all__ = ["LEVEL", "baseline", "check", "compare", "csv_text", "json_text", "re
 LEVEL = 0.05
 _NOT_COUNTED = "not counted"
 _EXACT = "a simulation: counts are exact, and so are differences"
-_TESTED = ("change, noise: Welch's t-test on the means; p is two-sided, corrected for the number of events (Holm);"
-           f" noise: p is not below {LEVEL:g}")
+_TESTED = (f"change: p is below {LEVEL:g}, noise: it is not; by Welch's t-test on the means, two-sided, corrected for"
+           " the number of events (Holm)")
 _SINGLE = "one run each: what is noise is not known; --repeat says"
 _FEW = "one run on one side: what is noise is not known; --repeat says"
 _CLOCK = 0.01  # two measurements of one clock differ by less
@@ -179,15 +179,15 @@ def _methods(changes: Iterable[Change], *, exact: bool) -> Iterator[str]:
 
 def text(made: Comparison) -> str:
     """For people."""
-    head = report.table_head(f" {'first':>16} {'second':>16}", f"{'change':>19}{'percent':>11}  {'verdict':16}")
+    head = report.table_head(f" {'first':>16} {'second':>16}", f"{'change':>18} {'percent':>11}  {'verdict':16}")
     lines = [f"perfex: {made.cpu} events, compared", f"first:  {made.first.words()}",
              f"second: {made.second.words()}", "", *(line.rstrip() for line in head)]
     for row in made.changes:
         first, second, change, percent, verdict = row.columns()
         beside = f" {first:>16} {second:>16}"
         lines += [line.rstrip() for line in report.event_lines(
-            row.event, beside, f"{change:>19}{percent:>11}  {verdict:16}" if change else "")]
-    lines += ["", "notes", *(f"    {note}" for note in (*made.methods, *made.notes))]
+            row.event, beside, f"{change:>18} {percent:>11}  {verdict:16}" if change else "")]
+    lines += ["", "notes", *(f"    {line}" for line in noted((*made.methods, *made.notes)))]
     return "\n".join(lines) + "\n"
 
 

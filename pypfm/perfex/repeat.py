@@ -176,8 +176,9 @@ def _mean(runs: Sequence[Measurement]) -> Measurement:
         return runs[0]
     notes = list(dict.fromkeys(m.note for m in found if m.note))
     sources = {m.source for m in found}
+    rounded = (2 * sum(counts) + len(counts)) // (2 * len(counts))  # of any size, as a float would not
     return replace(
-        found[0], count=round(sum(counts) / len(counts)), quality=max((m.quality for m in found), key=QUALITIES.index),
+        found[0], count=rounded, quality=max((m.quality for m in found), key=QUALITIES.index),
         share=min(1.0, sum(m.share for m in found) / len(found)), note="; ".join(notes),
         source=sources.pop() if len(sources) == 1 else "", runs=tuple(m.count for m in runs))
 

@@ -126,8 +126,8 @@ def _spread_line(m: Measurement) -> str:
     spread = Spread.of(m.runs)
     if spread is None or spread.identical:
         return ""
-    return (f"    {short(spread.mean):>17}{short(spread.deviation or 0.0):>15}{spread.error or 0.0:>8.2f} %"
-            f"{spread.minimum:>17}{spread.maximum:>17}")
+    return (f"    {short(spread.mean):>17} {short(spread.deviation or 0.0):>14} {spread.error or 0.0:>7.2f} %"
+            f" {spread.minimum:>16} {spread.maximum:>16}")
 
 
 def _event_lines(report: Report, measurements: Sequence[Measurement], *, total: bool) -> list[str]:
@@ -157,7 +157,7 @@ def _repeats(report: Report) -> list[str]:
     means = "counts and times are means" + "; costs and statistics are made of them" * (report.costs is not None)
     lines = [f"runs: {repeats.counted}{of}; {means if repeats.counted > 1 else 'these are its counts'}"]
     walls = [t.wall for t in repeats.times]
-    lines += [f"time of a run: from {min(walls):.3f} to {max(walls):.3f} s"] if len(walls) > 1 else []
+    lines += [f"time of a run: from {min(walls):.6f} to {max(walls):.6f} s"] if len(walls) > 1 else []
     return lines + [f"stopped: {printable(repeats.stopped)}"] * bool(repeats.stopped)
 
 
