@@ -11,12 +11,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Spread", "short"]
 
-_WHOLE = 1000  # numbers from here on are printed with one decimal
+# Numbers from here on are printed with one decimal, and with none.
+_ONE, _NONE = 1e3, 1e9
 
 
 def short(value: float) -> str:
     """A mean or a deviation in few digits, never with an exponent."""
-    text = f"{value:.1f}" if abs(value) >= _WHOLE else f"{value:.4g}" if abs(value) >= 1 else f"{value:.4f}"
+    size = abs(value)
+    text = (f"{value:.0f}" if size >= _NONE else f"{value:.1f}" if size >= _ONE else f"{value:.4g}" if size >= 1
+            else f"{value:.4f}")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
