@@ -197,7 +197,7 @@ def _read_text(content: str, made: StoredReport) -> None:
                 made.is_thread = line.startswith("thread: ")
             elif line.partition(" ")[0] == "notes":
                 _read_notes(lines[number:], made)
-                return
+                break
             elif line == "statistics":
                 event = None
             elif re.match(r" {0,2}[0-9]", line):
@@ -208,6 +208,7 @@ def _read_text(content: str, made: StoredReport) -> None:
                 _read_head(line, made)
         except PerfexError as error:
             raise PerfexError(f"line {number}: {error}") from None
+    made.spreads = {i: spread.exactly() for i, spread in made.spreads.items()}
 
 
 def _read_head(line: str, made: StoredReport) -> None:

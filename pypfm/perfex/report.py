@@ -19,7 +19,7 @@ from pypfm.perfex import notes as about
 from pypfm.perfex.c_call import printed
 from pypfm.perfex.costs import CostTable
 from pypfm.perfex.model import Measurement, Outcome, Request, Sample
-from pypfm.perfex.spread import Spread, short
+from pypfm.perfex.spread import Spread, precise, short
 from pypfm.perfex.statistics import Statistic, statistics
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _spread_line(m: Measurement) -> str:
     spread = Spread.of(m.runs)
     if spread is None or spread.identical:
         return ""
-    return (f"    {short(spread.mean):>17} {short(spread.deviation or 0.0):>14} {spread.error or 0.0:>7.2f} %"
+    return (f"    {precise(spread.mean):>17} {short(spread.deviation or 0.0):>14} {spread.error or 0.0:>7.2f} %"
             f" {spread.minimum:>16} {spread.maximum:>16}")
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Spread", "short"]
+__all__ = ["Spread", "precise", "short"]
 
 # Numbers from here on are printed with one decimal, and with none.
 _ONE, _NONE = 1e3, 1e9
+_LARGE = 1e12
 
 
 def short(value: float) -> str:
@@ -21,6 +22,11 @@ def short(value: float) -> str:
     text = (f"{value:.0f}" if size >= _NONE else f"{value:.1f}" if size >= _ONE else f"{value:.4g}" if size >= 1
             else f"{value:.4f}")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def precise(value: float) -> str:
+    """A mean, so that `Spread.exactly` makes the same of it again, unless it is too large for its column."""
+    return f"{value:.3f}".rstrip("0").rstrip(".") if value < _LARGE else f"{value:.0f}"
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,10 @@ class Spread:
     def same(cls, count: int, runs: int = 1) -> Spread:
         """That of runs which all have the same count."""
         return cls(runs, float(count), 0.0 if runs > 1 else None, count, count)
+
+    def exactly(self) -> Spread:
+        """With the mean of which the one here has been rounded: it is a whole number, divided by the number of runs."""
+        return replace(self, mean=round(self.mean * self.runs) / self.runs)
 
     @property
     def identical(self) -> bool:

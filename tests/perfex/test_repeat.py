@@ -329,7 +329,7 @@ def written(made: Report, directory: Path) -> dict[str, reading.StoredReport]:
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(2, 6).flatmap(lambda runs: st.dictionaries(
-    st.integers(0, 31), st.tuples(*[st.none() | st.integers(0, 2**60)] * runs), min_size=1)))
+    st.integers(0, 31), st.tuples(*[st.none() | st.integers(0, 1000) | st.integers(0, 2**60)] * runs), min_size=1)))
 def test_any_counts_are_read_back(tmp_path_factory: pytest.TempPathFactory, counts: dict[int, tuple[int | None, ...]]) -> None:
     runs = len(next(iter(counts.values())))
     made = repeated(counts)
@@ -344,7 +344,7 @@ def test_any_counts_are_read_back(tmp_path_factory: pytest.TempPathFactory, coun
                 continue
             assert spread is not None
             assert (spread.runs, spread.minimum, spread.maximum) == (len(known), min(known), max(known))
-            assert spread.mean == pytest.approx(statistics.mean(known), rel=1e-3, abs=1e-3)
+            assert spread.mean == (sum(known) / len(known) if max(known) < 10**12 else pytest.approx(statistics.mean(known)))
             if len(known) > 1:
                 assert spread.deviation == pytest.approx(statistics.stdev(known), rel=1e-3, abs=1e-3)
             else:
