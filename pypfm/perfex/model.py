@@ -11,13 +11,15 @@ from typing import Literal, Protocol
 from pypfm.common.frozen import FrozenMap
 from pypfm.errors import InvalidValueError, PfmError
 
-__all__ = ["CPUS", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError", "PerfexValueError",
-           "Quality", "Request", "Sample", "ThreadCounts", "Times", "exit_status", "signal_name"]
+__all__ = ["CPUS", "MOST_RUNS", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError", "PerfexValueError",
+           "Quality", "Repeats", "Request", "Sample", "ThreadCounts", "Times", "exit_status", "signal_name"]
 
 #: A processor whose events are counted; -3 is silicon revision 3.
 Cpu = Literal["r10000", "r10000-3", "r12000"]
 #: The same, to be listed.
 CPUS: tuple[Cpu, ...] = ("r10000", "r10000-3", "r12000")
+#: Runs of --repeat: a report with the counts of all of them is not too large to be read back.
+MOST_RUNS = 500
 #: How well a number stands for its event.
 #: exact: this was counted; simulated: counted exactly, of a simulated cache, TLB or branch predictor; approximate:
 #: something near it was counted; modelled: computed from other counts; unavailable: there is no number.
@@ -119,6 +121,7 @@ class Measurement:
     :ivar share: part of the time for which it was counted (multiplexing), 0 to 1
     :ivar note: what was measured in its place, or why it is not available
     :ivar source: what the backend counted for it; events with the same source have the same count; "": not known
+    :ivar runs: --repeat: the count in each run, of which `count` is the mean, rounded; empty: one run
     """
 
     event: Event
@@ -127,6 +130,13 @@ class Measurement:
     share: float = 1.0
     note: str = ""
     source: str = ""
+    runs: tuple[int | None, ...] = ()
+
+    @property
+    def value(self) -> float | None:
+        """The count; --repeat: the mean, as it is."""
+        known = [n for n in self.runs if n is not None]
+        return sum(known) / len(known) if known else self.count
 
 
 @dataclass(frozen=True)
@@ -173,6 +183,22 @@ class Times:
 
 
 @dataclass(frozen=True)
+class Repeats:
+    """How often a command was run (--repeat).
+
+    :ivar asked: how often it was to be
+    :ivar counted: how many runs the means are of
+    :ivar stopped: why these are less; "": they are not
+    :ivar times: how long each of the runs took, where that is known
+    """
+
+    asked: int
+    counted: int
+    stopped: str = ""
+    times: tuple[Times, ...] = ()
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a backend counted.
 
@@ -185,8 +211,9 @@ class Outcome:
     :ivar samples: -p
     :ivar clock: MHz, for the cost estimates
     :ivar clock_source: where the clock comes from: measured, or the default of the cpu
-    :ivar times: how long the command ran; None: not known
+    :ivar times: how long the command ran, --repeat: in the mean; None: not known
     :ivar estimated_cycles: whether cycles are computed from costs, not counted
+    :ivar repeats: --repeat; None: one run
     """
 
     backend: str
@@ -201,6 +228,7 @@ class Outcome:
     notes: tuple[str, ...] = field(default=())
     ended_by: str = ""
     times: Times | None = None
+    repeats: Repeats | None = None
 
 
 class Backend(Protocol):

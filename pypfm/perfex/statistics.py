@@ -46,13 +46,13 @@ class _Counts:
     """
 
     cpu: Cpu
-    counts: dict[int, int]
+    counts: dict[int, float]
     clock: float
     costs: CostTable = field(default_factory=dict)
     sources: dict[int, str] = field(default_factory=dict)
     used: set[int] = field(default_factory=set)
 
-    def __getitem__(self, event: int) -> int:
+    def __getitem__(self, event: int) -> float:
         if event not in self.counts:
             raise _MissingError
         self.used.add(event)
@@ -63,20 +63,20 @@ class _Counts:
         known = [self.sources[event] for event in self.used if event in self.sources]
         return len(set(known)) < len(known)
 
-    def either(self, *those: int) -> int:
+    def either(self, *those: int) -> float:
         """An event that both counters can count."""
         return self[next((e for e in those if e in self.counts), those[0])]
 
     @property
-    def cycles(self) -> int:
+    def cycles(self) -> float:
         return self.either(*events.cycles(self.cpu))
 
     @property
-    def instructions(self) -> int:
+    def instructions(self) -> float:
         return self.either(15) if self.cpu == "r12000" else self.either(17, 15)
 
     @property
-    def accesses(self) -> int:
+    def accesses(self) -> float:
         return self[18] + self[19]
 
     @property
@@ -146,7 +146,7 @@ def statistics(cpu: Cpu, measurements: Iterable[Measurement], clock: float, cost
     cycles too are those of all.
     """
     counted = [m for m in measurements if m.count is not None]
-    counts = _Counts(cpu, {m.event.index: m.count for m in counted if m.count is not None}, clock, costs,
+    counts = _Counts(cpu, {m.event.index: m.value for m in counted if m.value is not None}, clock, costs,
                      {m.event.index: m.source for m in counted if m.source})
     found = []
     formulas = _BOTH + (_R12000 if cpu == "r12000" else ())

@@ -52,7 +52,8 @@ from pypfm.decoding import decode
 ITA2, MONT, GLM = Itanium2(), Montecito(), Goldmont()
 MODULES = ["pypfm.ia64.pmu", "pypfm.ia64.registers", "pypfm.ia64.events", "pypfm.perf.encoding", "pypfm.perf.events", "pypfm.bench", "pypfm.layout.model",
             "pypfm.ia64.encoding", "pypfm.ia64.request", "pypfm.perf.pmu", "pypfm.netbsd.counter", "pypfm.decoding",
-           "pypfm.perfex.model", "pypfm.perfex.costs", "pypfm.perfex.statistics", "pypfm.perfex.merge"]
+           "pypfm.perfex.model", "pypfm.perfex.costs", "pypfm.perfex.statistics", "pypfm.perfex.merge",
+           "pypfm.perfex.spread", "pypfm.perfex.changes"]
 
 
 def encoding() -> pypfm.Encoding:
@@ -84,7 +85,7 @@ def examples() -> Iterator[Any]:
     """Values, made anew at each call."""
     from pypfm import bench, layout
     from pypfm.perf import encoding as perf
-    from pypfm.perfex import costs, events, merge, model, statistics
+    from pypfm.perfex import changes, costs, events, merge, model, spread, statistics
 
     yield from (Itanium2(), Itanium2(cpuid3=0x1F010504), Montecito(), Itanium(), GenericIA64(), Goldmont(), Perf(),
                 Goldmont(corrected=True))
@@ -119,6 +120,10 @@ def examples() -> Iterator[Any]:
                 model.Times(1.0, 0.5, 0.25), model.Sample(0.5, {0: 1, 16: None}), model.Outcome("perf", "", 0, (measured,)),
                 costs.Cost("clks", 1, 1, 1), statistics.Statistic("a", 1.0, ""),
                 merge.Row(event), merge.Merged("r10000", ("a",), (), (merge.Row(event),), None))
+    some = spread.Spread.of((1, None, 3))
+    side, change = changes.Side("a", "perf", "b", 3), changes.Change(event, some, some, verdict="same")
+    yield from (model.Repeats(3, 2, "why", (model.Times(1.0, 0.5, 0.25),)), some, side, change,
+                changes.Comparison("r10000", side, side, (change,), ("how",), ("note",)))
 
 
 EXAMPLES = list(examples())

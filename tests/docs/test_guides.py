@@ -110,7 +110,7 @@ def console_blocks(path: Path) -> list[str]:
 
 
 # Programs of some blocks that README's list of packages does not have.
-OPTIONAL = ("gfortran",)
+OPTIONAL = ("gfortran", "valgrind")
 
 
 @dataclass

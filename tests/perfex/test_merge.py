@@ -12,7 +12,7 @@ import pytest
 
 from perfex_runs import PERFEX, compile_c, environment, perfex, refused
 from pypfm import schemas
-from pypfm.perfex import merge
+from pypfm.perfex import merge, reading
 from pypfm.perfex.model import Measurement, Outcome, PerfexError, Request
 from pypfm.perfex.report import Report, csv_head, csv_text, json_text, text
 from tools import needs
@@ -93,7 +93,7 @@ def test_without_cycles_the_slowest_is_not_known(tmp_path: Path) -> None:
 
 def test_cycles_of_the_second_counter(tmp_path: Path) -> None:
     files = [write(tmp_path, 0, {16: 5}), write(tmp_path, 1, {16: 4})]
-    assert merge.merge([merge.read(f) for f in files]).slowest == ("rank 0", 5)
+    assert merge.merge([reading.read(f) for f in files]).slowest == ("rank 0", 5)
 
 
 @pytest.mark.parametrize(("content", "message"), [
@@ -214,7 +214,7 @@ def test_damaged_reports_are_refused_or_added_up(tmp_path: Path) -> None:
             data[start:start + damage.randint(0, 20)] = damage.choice([b"", damage.choice(pieces), bytes(data[:damage.randint(0, 80)])])
         path.write_bytes(data)
         try:
-            merged = merge.merge([merge.read(path)])
+            merged = merge.merge([reading.read(path)])
         except PerfexError as error:
             refusals.append(str(error))
             outcomes[False] += 1

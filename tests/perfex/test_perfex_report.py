@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from perfex_runs import GOLDEN
 from pypfm import schemas
-from pypfm.perfex import costs, events, merge, report
+from pypfm.perfex import costs, events, reading, report
 from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, Quality, Request, Sample, ThreadCounts, Times
 from pypfm.perfex.report import Report
 
@@ -202,7 +202,7 @@ def test_what_was_printed_is_read_back(name: str, form: str, tmp_path: Path) -> 
     made = REPORTS[name]()
     path = tmp_path / "report"
     path.write_text(printed(made)[form], encoding="utf-8")
-    found = merge.read(path)
+    found = reading.read(path)
     assert (found.cpu, found.backend, found.is_thread) == (made.request.cpu, made.outcome.backend, False)
     assert found.counts == {m.event.index: m.count for m in made.outcome.measurements}
     assert found.label == ("report" if made.rank is None else f"rank {made.rank}")
@@ -220,4 +220,4 @@ def test_any_report_is_read_back(tmp_path_factory: pytest.TempPathFactory, cpu: 
     for form in printed(made).values():
         path = tmp_path_factory.getbasetemp() / "any-report"
         path.write_text(form, encoding="utf-8", errors="backslashreplace", newline="")
-        assert merge.read(path).counts == counts
+        assert reading.read(path).counts == counts

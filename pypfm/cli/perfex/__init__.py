@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pypfm.cli._program import complete, to_the_end
 from pypfm.cli.perfex.options import UsageError, build_parser, check, request, split
-from pypfm.cli.perfex.printer import Printer, print_now, progress, say
+from pypfm.cli.perfex.printer import Printer, print_now, print_result, progress, say
 from pypfm.errors import PfmError
 from pypfm.perfex.model import PerfexError
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.costs import CostTable
     from pypfm.perfex.model import Outcome, Request
+    from pypfm.perfex.reading import StoredReport
 
 __all__ = ["build_parser", "main"]
 
@@ -47,6 +47,7 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     """Run the command and print the report; the command's exit status."""
     from dataclasses import replace
 
+    from pypfm.cli.perfex import several
     from pypfm.perfex.backends import choose
     table = _costs(args)
     wanted = request(args, command)
@@ -59,10 +60,11 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     wanted = replace(wanted, on_sample=printer.sample if args.period is not None else None,
                      progress=progress if printer.on_terminal else None)
     backend, why = choose(args.backend, wanted)
+    before = several.baseline(args, wanted, backend, printer.rank)
     printer.open()
-    outcome = replace(backend.run(wanted), why=why)
+    outcome = replace(several.run(args, wanted, backend), why=why)
     try:
-        _report(args, printer, wanted, outcome, table)
+        _report(args, printer, wanted, outcome, table, before)
     except (OSError, PerfexError) as error:  # the command has run: its status counts, unless it is 0
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         say(f"perfex: the report could not be written: {reason}\n")
@@ -71,10 +73,12 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
 
 
 def _report(args: argparse.Namespace, printer: Printer, wanted: Request, outcome: Outcome,
-            table: CostTable | None) -> None:
+            table: CostTable | None, before: StoredReport | None) -> None:
+    from pypfm.cli.perfex import several
     from pypfm.perfex.report import Report
     costs = table if args.estimates else None
     made = Report(wanted, outcome, costs, printer.rank, _notes(args, table), args.verbose)
+    made = several.compared(args, made, before)
     printer.finish(made)
     if args.plot is not None:
         from pypfm.perfex.plot import draw
@@ -83,19 +87,10 @@ def _report(args: argparse.Namespace, printer: Printer, wanted: Request, outcome
 
 def _merge(args: argparse.Namespace, names: list[str]) -> int:
     """Add up reports of ranks: to stdout, as no command needs it, or the file of -o."""
-    from pypfm.perfex import merge
-    merged = merge.merge([merge.read(path) for path in merge.find(names)])
+    from pypfm.perfex import merge, reading
+    merged = merge.merge([reading.read(path) for path in merge.find(names)])
     text = merge.json_text(merged) if args.json else merge.csv_text(merged) if args.csv else merge.text(merged)
-    if args.out:
-        from pypfm.perfex.output import Output
-        out = Output(Path(args.out))
-        try:
-            out.write(text)
-            out.close()
-        except OSError as error:
-            raise PerfexError(f"{args.out}: {error.strerror}") from None
-    else:
-        print_now(text)
+    print_result(args, text)
     return 0
 
 
@@ -140,6 +135,9 @@ def _main(words: Sequence[str]) -> int:
             return _list(args)
         if args.merge:
             return _merge(args, command)
+        if args.compare:
+            from pypfm.cli.perfex import several
+            return several.compare(args, command)
         if not command:
             _print_costs(args, _costs(args) or {})
             return 0

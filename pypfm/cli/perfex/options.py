@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pypfm.cli._program import Parser, completed
 from pypfm.errors import shown
-from pypfm.perfex.model import CPUS, PerfexError, Request
+from pypfm.perfex.model import CPUS, MOST_RUNS, PerfexError, Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ __all__ = ["UsageError", "build_parser", "check", "request", "split"]
 
 _USAGE = ("perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file] [-c file]"
           " command")
-_OTHERS = ("perfex -t", "perfex --list", "perfex --merge file ...")
+_OTHERS = ("perfex -t", "perfex --list", "perfex --merge file ...", "perfex --compare first second")
 _L2 = {"1m": 1 << 20, "4m": 4 << 20, "8m": 8 << 20}
 
 
@@ -54,6 +54,28 @@ def _usage() -> str:
 def _names(_: str, args: argparse.Namespace) -> list[str]:
     from pypfm.perfex import events
     return [event.short for event in events.table(args.cpu)]
+
+
+def _runs(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 2 <= int(text) <= MOST_RUNS:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number of runs, from 2 to {MOST_RUNS}")
+    return int(text)
+
+
+def _percent(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{0,9})?", text):
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number of percent (decimal, up to 9 digits)")
+    return float(text)
+
+
+def _add_comparing(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("several runs").add_argument
+    add("--repeat", type=_runs, metavar="N", help=f"run the command N times, 2 to {MOST_RUNS}: means, and their spread")
+    add("--baseline", metavar="FILE", help="the change of each event from an earlier report (of -o)")
+    add("--compare", action="store_true", help="the change from one report to another, whose files are the arguments")
+    add("--fail-above", type=_percent, metavar="PERCENT",
+        help="--compare: exit status 1 if a count has risen by more than that, and not by noise")
+    add("--anyway", action="store_true", help="compare reports of different backends or levels, too")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -102,6 +124,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="valgrind: with -a, every event in one run, by the memory trace; 15 to 25 times slower than without")
     add("--writebacks", action="store_const", const="--writebacks", dest="trace", help="the same as --trace")
     add("--perf-table", type=Path, metavar="FILE", help="perf: other events in place of perfex's, in CSV")
+    _add_comparing(parser)
     return parser
 
 
@@ -129,6 +152,7 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
         parser.error(f"{modes[0]} and {modes[1]} exclude each other")
     if len(args.events) > 2 and not args.all:
         parser.error(f"{len(args.events)} events; at most two are counted")
+    _check_runs(parser, args, modes, command)
     if args.json and args.csv:
         parser.error("--json and --csv exclude each other")
     if args.costs is not None and not args.estimates:
@@ -147,6 +171,35 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
         parser.error("--list goes without a command, --merge and --csv")
     if not command and not args.table and not args.list:
         parser.error("no file to merge" if args.merge else "no command")
+
+
+# Why modes are not for several runs, and what to do in their place.
+_ONE_RUN = {
+    "-mp": "threads are not the same ones in two runs: without -mp, those of each run are added up",
+    "-s": "the signals would have to come in each run: run perfex -s several times, and --compare two reports",
+    "-p": "samples of several runs have no mean: run perfex -p several times, or --repeat without -p",
+}
+
+
+def _check_runs(parser: argparse.ArgumentParser, args: argparse.Namespace, modes: list[str],
+                command: list[str]) -> None:
+    """The options of several runs."""
+    files = "--merge" if args.merge else "--compare" if args.compare else ""
+    if args.merge and args.compare:
+        parser.error("--merge and --compare exclude each other")
+    for option, value in (("--repeat", args.repeat), ("--baseline", args.baseline)):
+        if value is not None and (files or not command):
+            parser.error(f"{option} goes with a command" + (f", and {files} has files" if files else ""))
+    if args.baseline == "":
+        parser.error("--baseline: the name of the file is empty")
+    if args.repeat and modes:
+        parser.error(f"--repeat and {modes[0]} exclude each other; {_ONE_RUN[modes[0]]}")
+    if args.fail_above is not None and not args.compare:
+        parser.error("--fail-above needs --compare")
+    if args.anyway and not args.compare and args.baseline is None:
+        parser.error("--anyway needs --compare or --baseline")
+    if args.compare and len(command) != 2:
+        parser.error(f"--compare takes two files, after all options, and not {len(command)}")
 
 
 def request(args: argparse.Namespace, command: list[str]) -> Request:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pypfm.perfex.output import Output
     from pypfm.perfex.report import Format, Report
 
-__all__ = ["Printer", "print_now", "progress", "say"]
+__all__ = ["Printer", "print_now", "print_result", "progress", "say"]
 
 # Which rank a process is, under Open MPI, MPICH and Slurm.
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
@@ -37,6 +37,24 @@ def print_now(text: str) -> None:
     """Write to stdout, now."""
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def print_result(args: argparse.Namespace, text: str) -> None:
+    """Write what no command is needed for to stdout, or to the file of -o.
+
+    :raises PerfexError: the file cannot be written
+    """
+    if not args.out:
+        print_now(text)
+        return
+    from pypfm.perfex.model import PerfexError
+    from pypfm.perfex.output import Output
+    out = Output(Path(args.out))
+    try:
+        out.write(text)
+        out.close()
+    except OSError as error:
+        raise PerfexError(f"{args.out}: {error.strerror}") from None
 
 
 def progress(line: str) -> None:
