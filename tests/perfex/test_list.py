@@ -179,4 +179,4 @@ def test_list_without_counters_and_without_valgrind(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("words", [["--list", "true"], ["--list", "--merge"], ["--list", "--csv"]])
 def test_list_used_wrongly(words: list[str]) -> None:
-    assert "--list goes without a command, --merge and --csv; usage: " in refused(*words)
+    assert "--list goes without a command, --merge and --csv (see perfex --help)" in refused(*words)

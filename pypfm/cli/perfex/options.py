@@ -35,7 +35,7 @@ class _Parser(Parser):
     """Mistakes end the program with one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; usage: {_USAGE}")
+        raise UsageError(f"{message} (see perfex --help)")
 
 
 def _positive(text: str) -> float:
