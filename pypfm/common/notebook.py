@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from pypfm.common.value import as_written
+from pypfm.common.written import as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

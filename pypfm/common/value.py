@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Union, get_ar
 
 from pypfm.common.arguments import expect_choice, expect_flag, expect_int, expect_items, expect_number, expect_type
 from pypfm.common.frozen import FrozenMap
+from pypfm.common.written import as_written
 from pypfm.errors import InvalidTypeError, shown
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ else:
         """For type checkers; typing has it from Python 3.11 on."""
         return lambda cls: cls
 
-__all__ = ["HEX", "HIDDEN", "UNIONS", "Value", "as_written", "in_json", "members", "said"]
+__all__ = ["HEX", "HIDDEN", "UNIONS", "Value", "in_json", "members", "said"]
 
 Check = Callable[[Any, str], Any]
 V = TypeVar("V", bound="Value")
@@ -148,13 +149,6 @@ class Value:
         cls: type = type(self)
         return {name: getattr(self, name) for name in self.constants} | {
             name: (_in_hex if keys.get("hex") else _plain)(getattr(self, name)) for name, keys in members(cls)}
-
-
-def as_written(value: object, of_field: Field[Any]) -> str:
-    """The content of a field as a program would write it."""
-    if isinstance(value, int) and of_field.metadata.get("json", {}).get("hex"):
-        return hex(value)
-    return f"{type(value).__name__}.{value.name}" if isinstance(value, Enum) else repr(value)
 
 
 # ---- what a field has to be --------------------------------------------------------

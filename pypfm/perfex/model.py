@@ -6,10 +6,13 @@ import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from pypfm.common.frozen import FrozenMap
 from pypfm.errors import InvalidValueError, PfmError
+
+if TYPE_CHECKING:
+    from pypfm.perfex.profile import Profile
 
 __all__ = ["CPUS", "MOST_RUNS", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError", "PerfexValueError",
            "Quality", "Repeats", "Request", "Sample", "ThreadCounts", "Times", "exit_status", "signal_name"]
@@ -85,6 +88,8 @@ class Request:
     :ivar on_sample: -p: called with each sample when it is taken
     :ivar l2: size of the secondary cache in bytes (simulation)
     :ivar writebacks: --trace: with -a, simulate what needs the memory trace, too
+    :ivar annotate: --annotate: where the counts come from, too (simulation)
+    :ivar keep: --keep: a directory for the simulator's own files
     :ivar estimates: -y: times are asked for, so the clock matters
     :ivar clock: --clock: MHz, or None: measured, or the default of the cpu
     :ivar mixed: -T: the user makes sure that the command stays on CPUs of one kind
@@ -104,6 +109,8 @@ class Request:
     on_sample: Callable[[Sample], None] | None = None
     l2: int = 4 << 20
     writebacks: bool = False
+    annotate: bool = False
+    keep: Path | None = None
     estimates: bool = False
     clock: float | None = None
     mixed: bool = False
@@ -212,6 +219,7 @@ class Outcome:
     :ivar clock: MHz, for the cost estimates
     :ivar clock_source: where the clock comes from: measured, or the default of the cpu
     :ivar times: how long the command ran, --repeat: in the mean; None: not known
+    :ivar profile: --annotate: the counts of each instruction
     :ivar estimated_cycles: whether cycles are computed from costs, not counted
     :ivar repeats: --repeat; None: one run
     """
@@ -228,6 +236,7 @@ class Outcome:
     notes: tuple[str, ...] = field(default=())
     ended_by: str = ""
     times: Times | None = None
+    profile: Profile | None = None
     repeats: Repeats | None = None
 
 

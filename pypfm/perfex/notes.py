@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.model import Measurement
 
-__all__ = ["folded", "full", "short"]
+__all__ = ["LEFT_OUT", "folded", "full", "short"]
 
 _WIDTH = 80
+#: How a note begins that says with which option an event would be counted.
+LEFT_OUT = "left out"
 _ELSEWHERE = "not available (why: --verbose)"
 
 
@@ -56,7 +58,8 @@ def short(measurements: Iterable[Measurement], of_run: Collection[str], *, every
     rest: list[Measurement] = []
     for m in measurements:
         if m.note and m.note not in of_run:
-            (elsewhere if everything and m.count is None and m.share else rest).append(m)
+            hidden = everything and m.count is None and m.share and not m.note.startswith(LEFT_OUT)
+            (elsewhere if hidden else rest).append(m)
     lines = _lines(_shared(rest))
     return [*lines, *([f"{_events([m.event.index for m in elsewhere])}: {_ELSEWHERE}"] if elsewhere else [])]
 

@@ -19,8 +19,8 @@ from pypfm.perfex.backends.valgrind import instructions
 from pypfm.perfex.backends.valgrind.instructions import Disassembler, Instruction, Machine, Objects, flop_rows
 from tools import cpu_seconds
 
-# Instruction, flops, loads, stores, modifies, branch, prefetch; what is left out at the end is 0.
-Row = tuple[str, int | None, int, int, int, str, bool]
+# Instruction, flops, loads, stores, modifies, branch, prefetch, issued; what is left out at the end is 0.
+Row = tuple[str, int | None, int, int, int, str, bool, bool]
 
 
 def rows(text: str) -> list[Row]:
@@ -30,8 +30,9 @@ def rows(text: str) -> list[Row]:
         given = numbers.split()
         values = [None if n == "?" else int(n) for n in given if n in "?" or n.isdigit()] + [0] * 4
         rest = [n for n in given if n.isalpha() or "-" in n]
-        branch = next((n.replace("-", " ") for n in rest if n != "prefetch"), "")
-        found.append((words.strip(), values[0], *(v or 0 for v in values[1:4]), branch, "prefetch" in rest))
+        branch = next((n.replace("-", " ") for n in rest if n not in ("prefetch", "idle")), "")
+        loads, stores, modifies = (v or 0 for v in values[1:4])
+        found.append((words.strip(), values[0], loads, stores, modifies, branch, "prefetch" in rest, "idle" not in rest))
     return found
 
 
@@ -103,7 +104,7 @@ mov dword ptr [rax], eax # 0 0 1
 mov dword ptr [rax], 5 # 0 0 1
 movzx eax, byte ptr [rax] # 0 1
 lea rax, [rax + rcx] # 0
-nop dword ptr [rax] # 0
+nop dword ptr [rax] # 0 idle
 add eax, dword ptr [rax] # 0 1
 add dword ptr [rax], eax # 0 1 1 1
 inc qword ptr [rax] # 0 1 1 1
@@ -134,7 +135,7 @@ ret # 0 1 0 0 return
 call here # 0 0 1 0 call
 call rax # 0 0 1 0 indirect-call
 call qword ptr [rax] # 0 1 1 0 indirect-call
-jmp here # 0 0 0 0 jump
+jmp here # 0 0 0 0 jump idle
 jmp rax # 0 0 0 0 indirect
 jmp qword ptr [rax + 8*rcx] # 0 1 0 0 indirect
 jne here # 0 0 0 0 conditional
@@ -153,8 +154,8 @@ prefetchw byte ptr [rax] # 0 0 0 0 prefetch
 clflush byte ptr [rax] # 0
 stmxcsr dword ptr [rax] # 0 0 1
 ldmxcsr dword ptr [rax] # 0 1
-syscall # 0
-endbr64 # 0
+syscall # 0 idle
+endbr64 # 0 idle
 """)
 X86 = rows("""\
 push ebp # 0 0 1
@@ -215,15 +216,17 @@ cas x0, x1, [x2] # 0 1 1 1
 casp x0, x1, x2, x3, [x4] # 0 2 2 2
 dc zva, x0 # 0 0 1
 prfm pldl1keep, [x0] # 0 0 0 0 prefetch
-b #0x1000 # 0 0 0 0 jump
+b #0x1000 # 0 0 0 0 jump idle
 b.ne #0x1000 # 0 0 0 0 conditional
 cbz x0, #0x1000 # 0 0 0 0 conditional
 tbnz x0, #3, #0x1000 # 0 0 0 0 conditional
-bl #0x1000 # 0 0 0 0 call
+bl #0x1000 # 0 0 0 0 call idle
 blr x0 # 0 0 0 0 indirect-call
 br x0 # 0 0 0 0 indirect
 ret # 0 0 0 0 return
 bic x0, x1, x2 # 0
+nop # 0 idle
+svc #0 # 0 idle
 bfi x0, x1, #3, #4 # 0
 """)
 _ARM = "-march=armv8.6-a+sve+bf16+fp16"
@@ -250,7 +253,7 @@ def test_every_kind_of_instruction(tmp_path: Path, machine: Machine, known: list
         assert instruction is not None, words
         code = code[instruction.size:]
         found.append((words, instruction.flops, instruction.loads, instruction.stores, instruction.modifies,
-                      instruction.branch, instruction.prefetch))
+                      instruction.branch, instruction.prefetch, instruction.issued))
     assert found == known
     assert code == b""
 
@@ -341,13 +344,7 @@ def test_many_addresses_take_little_time(tmp_path: Path) -> None:
 
 
 def test_without_capstone(monkeypatch: pytest.MonkeyPatch) -> None:
-    instructions._capstone.cache_clear()
     monkeypatch.setitem(sys.modules, "capstone", None)
-    try:
-        assert not instructions.installed()
-        with pytest.raises(ModuleNotFoundError, match="pip install capstone"):
-            Disassembler("x86-64")
-    finally:
-        monkeypatch.undo()
-        instructions._capstone.cache_clear()
-    assert instructions.installed()
+    assert not instructions.installed()
+    with pytest.raises(ModuleNotFoundError, match="pip install capstone"):
+        Disassembler("x86-64")

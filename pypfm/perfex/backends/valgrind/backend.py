@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from pypfm.common.launch import waitable
 from pypfm.errors import shown
 from pypfm.perfex import events
-from pypfm.perfex.backends.valgrind import callgrind, formulas, installed, lackey, program, records
+from pypfm.perfex.backends.valgrind import callgrind, executed, formulas, installed, lackey, program, records
+from pypfm.perfex.backends.valgrind import instructions as code
 from pypfm.perfex.backends.valgrind.gate import Gate, Source, Vgdb
 from pypfm.perfex.costs import default_clock
 from pypfm.perfex.model import (
@@ -27,6 +28,7 @@ from pypfm.perfex.model import (
     exit_status,
     signal_name,
 )
+from pypfm.perfex.profile import Profile
 from pypfm.perfex.signals import NEVER_ON, Signals
 
 if TYPE_CHECKING:
@@ -90,6 +92,12 @@ def _needs_trace(request: Request) -> bool:
     return any(formulas.rows(request.cpu, "trace")[i].names & lackey.ONLY_HERE for i in request.events)
 
 
+def _needs_code(request: Request) -> bool:
+    """Whether events are asked for that need the kinds of the instructions that were executed."""
+    plain, better = (formulas.rows(request.cpu, tool) for tool in ("callgrind", "instructions"))
+    return code.installed() and any(plain[i] != better[i] for i in request.events)
+
+
 def _check_file_size(request: Request) -> None:
     """Check that valgrind's files may be large enough; else the command would get SIGXFSZ for them."""
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
@@ -113,24 +121,28 @@ class _Run:
 
     def __init__(self, request: Request, signals: Signals) -> None:
         self._request, self._signals = request, signals
-        self._tool: Tool = "trace" if _needs_trace(request) else "callgrind"
+        self._tool: Tool = "trace" if _needs_trace(request) else "instructions" if _needs_code(request) else "callgrind"
         self._clock = request.clock or default_clock(request.cpu)
         self._samples: list[Sample] = []
         self._notes: list[str] = []
         self._missing: list[str] = []  # why there are no counts
         self._doubts: list[str] = []  # why counts are not exact
         self._unknown = ""  # instructions, whose kind is not known
+        self._profile: Profile | None = None
 
     def with_callgrind(self) -> Outcome:
         """Count what callgrind counts."""
         request = self._request
         with _directory() as directory:
-            options = callgrind.options(directory, request.l2, per_thread=request.per_thread, gated=request.gated)
+            options = callgrind.options(directory, request.l2, per_thread=request.per_thread, gated=request.gated,
+                                        code=self._tool == "instructions" or request.annotate, lines=request.annotate)
             command = program.Prepared(options, request, self._signals,
                                          None if request.gated else (directory, "log.*"), callgrind.prefix(directory))
             written = partial(callgrind.written, directory, command.pid)
             code = self._supervised(command, Vgdb(directory, command.pid, written) if request.gated else None)
-            processes = callgrind.read(directory, per_thread=request.per_thread)
+            processes = self._read(directory)
+            if request.keep is not None:
+                callgrind.keep(directory, request.keep)
             if not _has_room(directory):
                 self._missing.append(_FULL.format(directory.parent))
         if request.gated:
@@ -143,6 +155,20 @@ class _Run:
             ThreadCounts(p.pid, t.tid, self._measure(t.counts), p.program)
             for p in processes for t in p.threads if t.counts],
             [r for p in processes for r in p.refused])
+
+    def _read(self, directory: Path) -> list[callgrind.Process]:
+        """What callgrind has written of all processes."""
+        with code.Objects() as objects:
+            read = callgrind.Code(objects if self._tool == "instructions" else None,
+                                  Profile() if self._request.annotate else None)
+            needed = read.objects is not None or read.whole is not None
+            processes = callgrind.read(directory, per_thread=self._request.per_thread, code=read if needed else None)
+        self._profile = read.whole
+        if read.unread:
+            self._unknown = f"{read.unread} {records.NO_FILE}"
+        if read.uneven:
+            self._doubts.append(f"the counts of the instructions do not add up to {read.uneven} of callgrind's totals")
+        return processes
 
     def with_trace(self) -> Outcome:
         """Count what the memory trace gives."""
@@ -198,16 +224,17 @@ class _Run:
         return code
 
     def _sample(self, seconds: float, counts: Simulated) -> None:
-        sample = Sample(seconds, {m.event.index: m.count for m in self._measure(counts)})
+        tool: Tool = "trace" if self._tool == "trace" else "callgrind"  # which instructions, the files say at the end
+        sample = Sample(seconds, {m.event.index: m.count for m in self._measure(counts, tool)})
         self._samples.append(sample)
         if self._request.on_sample is not None:
             self._request.on_sample(sample)
 
-    def _measure(self, counts: Simulated) -> tuple[Measurement, ...]:
-        cpu = self._request.cpu
-        cycles = formulas.estimated_cycles(cpu, self._tool, counts, self._clock)
+    def _measure(self, counts: Simulated, tool: Tool | None = None) -> tuple[Measurement, ...]:
+        cpu, tool = self._request.cpu, tool or self._tool
+        cycles = formulas.estimated_cycles(cpu, tool, counts, self._clock)
         known = counts if cycles is None else counts | {formulas.CYCLES: cycles}
-        return formulas.measure(cpu, self._tool, self._request.events, known)
+        return formulas.measure(cpu, tool, self._request.events, known)
 
     def _outcome(self, tool: str, command: program.Prepared, code: int, parts: list[ThreadCounts],
                  refused: list[Refusal]) -> Outcome:
@@ -230,7 +257,7 @@ class _Run:
             clock_source="given" if self._request.clock else f"the default of the {self._request.cpu}",
             estimated_cycles=any(i in cycles for i in self._request.events),
             notes=(*self._missing_note(), *self._notes, *self._doubts, *filter(None, [self._unknown])),
-            ended_by=ended_by, times=command.times())
+            ended_by=ended_by, times=command.times(), profile=self._profile)
 
     def _judged(self, measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:
         """The totals, or none if a part of them is missing."""
@@ -248,7 +275,8 @@ class _Run:
 
     def _sum(self, parts: list[ThreadCounts]) -> tuple[Measurement, ...]:
         """The totals: exactly the sum of what is printed for each thread."""
-        total = parts[0].measurements if parts else self._measure(dict.fromkeys(callgrind.COUNTERS, 0))
+        total = parts[0].measurements if parts else self._measure(
+            dict.fromkeys((*callgrind.COUNTERS, *executed.COUNTERS), 0))
         for part in parts[1:]:
             total = tuple(m if m.count is None else replace(m, count=m.count + (t.count or 0))
                           for m, t in zip(part.measurements, total, strict=True))

@@ -10,21 +10,27 @@ file anew: of a process, only the program that it executed last counts.
 from __future__ import annotations
 
 import re
+import shutil
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pypfm._c.libperfex import lib
 from pypfm._c.mirror import string
+from pypfm.perfex.backends.valgrind import executed, profile
 from pypfm.perfex.backends.valgrind.program import NAMESAKES, SILENT, Refusal, escaped, refusals
+from pypfm.perfex.model import PerfexError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
     from pypfm.perfex.backends.valgrind.formulas import Simulated
+    from pypfm.perfex.backends.valgrind.instructions import Objects
+    from pypfm.perfex.backends.valgrind.profile import Part
+    from pypfm.perfex.profile import Profile
 
-__all__ = ["COUNTERS", "Process", "Thread", "doubts", "lost", "options", "prefix", "read", "written"]
+__all__ = ["COUNTERS", "Code", "Process", "Thread", "doubts", "keep", "lost", "options", "prefix", "read", "written"]
 
 # What callgrind counts, by our names.
 COUNTERS = tuple(string(lib.perfex_simulated_names[i]) for i in range(lib.PERFEX_NUM_SIMULATED))
@@ -53,6 +59,31 @@ class Thread:
 
 
 @dataclass
+class Code:
+    """What is done with the counts of each instruction.
+
+    :ivar objects: to find out what they do; None: that is not needed
+    :ivar whole: has the instructions of all processes; None: that is not needed
+    :ivar uneven: how many parts have instructions that do not add up to the totals
+    :ivar unread: how many executions of instructions there were of which nothing is known
+    """
+
+    objects: Objects | None = None
+    whole: Profile | None = None
+    uneven: int = 0
+    unread: int = 0
+
+    def take(self, part: Part) -> None:
+        """Take the instructions of a part, which are not kept there."""
+        self.uneven += not part.adds_up
+        if self.objects is not None:
+            self.unread += executed.extend(part, self.objects)
+        if self.whole is not None:
+            self.whole.add(part.names, part.code, part.calls)
+        part.code, part.calls = {}, {}
+
+
+@dataclass
 class Process:
     """A process and its threads.
 
@@ -76,14 +107,6 @@ class Process:
     program: str = ""
 
 
-@dataclass(frozen=True)
-class _Part:
-    number: int
-    thread: int
-    trigger: str
-    counts: Simulated
-
-
 def prefix(directory: Path) -> Path:
     """The name of a file of counts, less the number of its process."""
     return directory / "counts."
@@ -92,23 +115,25 @@ def prefix(directory: Path) -> Path:
 def written(directory: Path, pid: int, number: int) -> Simulated:
     """What a process has written, up to a part."""
     whole = Thread(1, pid)
-    for part in _parts(directory / f"counts.{pid}") if number else ():
+    for part in _parts(directory / f"counts.{pid}", None) if number else ():
         if part.number <= number:
-            whole.add(part.counts)
+            whole.add(part.totals)
     return whole.counts
 
 
-def options(directory: Path, l2: int, *, per_thread: bool, gated: bool) -> list[str]:
+def options(directory: Path, l2: int, *, per_thread: bool, gated: bool, code: bool, lines: bool) -> list[str]:
     """How valgrind is called.
 
     :param directory: for its files
     :param l2: size of the secondary cache in bytes
     :param per_thread: separate counts of each thread
     :param gated: begin without counting, and take commands; only the first process counts
+    :param code: the counts of each instruction
+    :param lines: with the line of source that it comes from
     """
     words = ["--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--I1=32768,2,64", "--D1=32768,2,32",
-             f"--LL={l2},2,128", "--dump-line=no", "--combine-dumps=yes", f"--log-file={escaped(directory)}/log.%p",
-             f"--callgrind-out-file={escaped(prefix(directory))}%p"]
+             f"--LL={l2},2,128", f"--dump-instr={_word(code)}", f"--dump-line={_word(lines)}", "--combine-dumps=yes",
+             f"--log-file={escaped(directory)}/log.%p", f"--callgrind-out-file={escaped(prefix(directory))}%p"]
     if gated:
         return [*words, "--instr-atstart=no", "--trace-children=no", "--child-silent-after-fork=yes",
                 f"--vgdb-prefix={escaped(directory)}/vgdb"]
@@ -118,31 +143,18 @@ def options(directory: Path, l2: int, *, per_thread: bool, gated: bool) -> list[
     return words
 
 
-def _parts(path: Path) -> list[_Part]:
+def _word(on: bool) -> str:
+    return "yes" if on else "no"
+
+
+def _parts(path: Path, code: Code | None) -> list[Part]:
     """What a process has written: one part for each time and thread."""
-    parts: list[_Part] = []
-    names: list[str] = []
-    number, thread, trigger = 0, 1, ""
-    try:
-        stream = path.open("rb")
-    except OSError:
-        return parts
-    with stream:
-        for line in stream:
-            key, _, rest = line.partition(b":")
-            if key == b"part":
-                number = int(rest)
-            elif key == b"thread":
-                thread = int(rest)
-            elif key == b"desc" and rest.startswith(b" Trigger:"):
-                trigger = rest.decode("utf-8", "replace").partition(":")[2].strip().removeprefix("--dump-before=")
-            elif key == b"events":
-                names = rest.decode("ascii", "replace").split()
-            elif key == b"totals":
-                numbers = [int(n) for n in rest.split()]
-                numbers += [0] * (len(names) - len(numbers))  # zeros at the end are left out
-                parts.append(_Part(number, thread, trigger, dict(zip(names, numbers, strict=False))))
-    return parts
+    found = []
+    for part in profile.parts(path, code=code is not None):
+        found.append(part)
+        if code is not None:
+            code.take(part)
+    return found
 
 
 _SYSCALL = re.compile(r"SYSCALL\[\d+,(?P<number>\d+)\]\(\s*\d+\) (?:(?P<exit>exit\()"
@@ -178,7 +190,7 @@ def _threads(log: str, pid: int, pids: Collection[int]) -> list[Thread]:
     return threads
 
 
-def _distribute(parts: list[_Part], threads: list[Thread], *, executed: bool) -> None:
+def _distribute(parts: list[Part], threads: list[Thread], *, executed: bool) -> None:
     """Give each part to its thread.
 
     A number is used by one thread after the other.  Each begins with a part that ends at `_THREAD`
@@ -194,11 +206,11 @@ def _distribute(parts: list[_Part], threads: list[Thread], *, executed: bool) ->
             users = [Thread(part.thread, part.thread)]
             threads += users
         if users:
-            users[min(max(begun[part.thread] - 1, 0), len(users) - 1)].add(part.counts)
+            users[min(max(begun[part.thread] - 1, 0), len(users) - 1)].add(part.totals)
             begun[part.thread] += part.trigger == _THREAD and users[0] is not threads[0]
 
 
-def _whole(parts: list[_Part]) -> bool:
+def _whole(parts: list[Part]) -> bool:
     """Whether all parts of a file are there: a file system that is full cuts some off."""
     numbers = [part.number for part in parts]
     return sorted(set(numbers)) == list(range(1, max(numbers) + 1)) and parts[-1].trigger == "Program termination"
@@ -211,16 +223,16 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _process(directory: Path, pid: int, pids: Collection[int], *, per_thread: bool) -> Process:
+def _process(directory: Path, pid: int, pids: Collection[int], code: Code | None, *, per_thread: bool) -> Process:
     text = _text(directory / f"log.{pid}")
     executed = "For interactive control" in text
-    parts = _parts(directory / f"counts.{pid}")
+    parts = _parts(directory / f"counts.{pid}", code)
     threads = (_threads(text, pid, pids) if per_thread else []) or [Thread(1, pid)]
     if per_thread:
         _distribute(parts, threads, executed=executed)
     else:
         for part in parts:
-            threads[0].add(part.counts)
+            threads[0].add(part.totals)
     end = re.search(r"== Events +: (.*)\n==\d+== Collected : ", text)
     if end and not parts:  # -s, and counting was never on
         threads[0].add(dict.fromkeys(end[1].split(), 0))
@@ -236,10 +248,26 @@ def _program(log: str) -> str:
     return re.sub(r"\\(.)", r"\1", word[1]).rpartition("/")[2] if word else ""
 
 
-def read(directory: Path, *, per_thread: bool) -> list[Process]:
-    """What all processes counted, by pid."""
+def read(directory: Path, *, per_thread: bool, code: Code | None = None) -> list[Process]:
+    """What all processes counted, by pid.
+
+    :param code: takes the instructions, if they were counted
+    """
     pids = sorted({int(path.suffix[1:]) for name in ("log.*", "counts.*") for path in directory.glob(name)})
-    return [_process(directory, pid, pids, per_thread=per_thread) for pid in pids]
+    return [_process(directory, pid, pids, code, per_thread=per_thread) for pid in pids]
+
+
+def keep(directory: Path, target: Path) -> None:
+    """Leave callgrind's files in a directory of the user, which is made if need be, under the names that it gives them.
+
+    :raises PerfexError: they cannot be written
+    """
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for path in directory.glob("counts.*"):
+            shutil.copyfile(path, target / f"callgrind.out{path.suffix}")
+    except OSError as error:
+        raise PerfexError(f"--keep: {error.filename or target}: {error.strerror}") from None
 
 
 def lost(processes: list[Process]) -> list[str]:

@@ -25,7 +25,11 @@ CYCLES = "cycles"
 WITH_TRACE = ("left out: takes the memory trace, which is 15 to 25 times slower"
               " (-a --trace, or --writebacks; -e 7, 22 or 23)")
 
-Tool = Literal["callgrind", "trace"]  # who simulates: the memory trace is lackey's, and r10ksim reads it
+# Who simulates: callgrind, with its totals only or with the counts of each instruction; the memory trace is lackey's,
+# and r10ksim reads it.
+Tool = Literal["callgrind", "instructions", "trace"]
+_ROWS: dict[Tool, tuple[str, ...]] = {
+    "callgrind": ("", "callgrind"), "instructions": ("", "callgrind", "instructions"), "trace": ("", "trace")}
 Simulated = dict[str, int]  # counts by the simulator's names
 
 
@@ -60,7 +64,7 @@ def names(source: str) -> frozenset[str]:
 
 
 def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
-    """The value of a formula: names of counters, numbers, sums and products.
+    """The value of a formula: names of counters, numbers, sums, differences and products.
 
     :raises ValueError: it is of another form
     """
@@ -71,6 +75,8 @@ def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
             return number
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return value_of(left, counts) + value_of(right, counts)
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return value_of(left, counts) - value_of(right, counts)
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             return value_of(left, counts) * value_of(right, counts)
     raise ValueError(ast.unparse(node))
@@ -78,11 +84,11 @@ def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
 
 @cache
 def rows(cpu: Cpu, tool: Tool) -> tuple[Row, ...]:
-    """How each event of a processor is counted, by index; a row of the tool replaces one of both tools."""
+    """How each event of a processor is counted, by index; a row of the tool replaces one of all tools."""
     with built("perfex/tables/perfex_valgrind.csv").open(newline="", encoding="ascii") as stream:
         given = list(csv.DictReader(stream))
     table = {int(row["event"]): Row(row["source"], cast("Quality", row["quality"]), row["note"])
-             for name in ("", cpu) for of_tool in ("", tool) for row in given
+             for name in ("", cpu) for of_tool in _ROWS[tool] for row in given
              if (row["cpu"], row["tool"]) == (name, of_tool)}
     return tuple(table[i] for i in range(events.NUM_EVENTS))
 

@@ -12,9 +12,10 @@ import os
 import re
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from pypfm.common.frozen import lazy
 from pypfm.config import built
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Instruction:
     :ivar modifies: how many of the stores go to an address that the same instruction loads
     :ivar branch: what it does to the flow of control
     :ivar prefetch: whether it asks for a line of the cache, and no more
+    :ivar issued: whether an execution unit has something to do: no-operations, jumps whose target is in the
+        instruction, and calls of the system have none (so the R10000)
     """
 
     size: int
@@ -55,9 +58,9 @@ class Instruction:
     modifies: int = 0
     branch: Branch = ""
     prefetch: bool = False
+    issued: bool = True
 
 
-@cache
 def _capstone() -> Any:
     """The library's module, which need not be there."""
     try:
@@ -128,6 +131,7 @@ _X86_MODIFIES = re.compile(
     r"add|adc|sub|sbb|and|or|xor|inc|dec|neg|not|sa[lr]|sh[lr]d?|ro[lr]|rc[lr]|bt[src]|xchg|xadd|cmpxchg\w*|aadd|aand"
     r"|aor|axor")
 _X86_NO_ACCESS = re.compile(r"lea|nop|prefetch\w*|v(gather|scatter)pf\w+|cl(flush(opt)?|wb|demote|zero)|inv\w+|bnd\w+")
+_X86_NOT_ISSUED = re.compile(r"f?nop|endbr\d\d|jmp|syscall|sysenter|int\w*|ud\w+")
 _X86_PUSHES = re.compile(r"push\w*|l?call|enter")
 _X86_POPS = re.compile(r"pop\w*|l?ret\w*|leave")
 _X86_SPARSE = re.compile(r"vp?(?:gather|scatter)(?P<index>[dq])(?P<data>ps|pd|d|q)")
@@ -192,14 +196,17 @@ def _x86(size: int, mnemonic: str, text: str) -> Instruction:
     mnemonic = mnemonic.split()[-1]  # without prefixes: rep, lock, bnd, notrack
     operands = _x86_operands(text)
     loads, stores, modifies = _x86_memory(mnemonic, operands)
-    return Instruction(size, _flops("x86", mnemonic, _x86_elements(mnemonic, text)), loads, stores, modifies,
-                       _x86_branch(mnemonic, operands), mnemonic.startswith("prefetch"))
+    branch = _x86_branch(mnemonic, operands)
+    return Instruction(size, _flops("x86", mnemonic, _x86_elements(mnemonic, text)), loads, stores, modifies, branch,
+                       mnemonic.startswith("prefetch"),
+                       branch == "indirect" or not _X86_NOT_ISSUED.fullmatch(mnemonic))
 
 
 # ---- AArch64 -----------------------------------------------------------------------
 
 _ARM_ATOMIC = re.compile(r"(?:(?:ld|st)(?:add|clr|eor|set|[su]max|[su]min)|swp|cas)(?:a|l|al)?[bh]?")
 _ARM_LOAD = re.compile(r"ld(?:[1-4]\w*|(?P<pair>n?p\w*|x?a?xp)|[urtaxnf]\w*)")
+_ARM_NOT_ISSUED = re.compile(r"nop|hint|bti|b|bl|svc|brk|udf")
 _ARM_STORE = re.compile(r"st(?:[1-4]\w*|(?P<pair>n?p|l?xp)|[urtlxn]\w*)")
 
 
@@ -248,7 +255,7 @@ def _arm(size: int, mnemonic: str, text: str) -> Instruction:
         elements = int(lanes[1]) if lanes else 1
     loads, stores, modifies = _arm_memory(mnemonic, text)
     return Instruction(size, _flops("aarch64", mnemonic, elements), loads, stores, modifies, _arm_branch(mnemonic),
-                       mnemonic.startswith("prf"))
+                       mnemonic.startswith("prf"), not _ARM_NOT_ISSUED.fullmatch(mnemonic))
 
 
 # ---- files and bytes ---------------------------------------------------------------
@@ -304,7 +311,7 @@ class _Object:
                 return os.pread(self._file.fileno(), min(_LONGEST, end - address), offset + address - begin)
         return b""
 
-    @cached_property
+    @lazy
     def disassembler(self) -> Disassembler | None:
         return Disassembler(self._machine) if self._machine else None
 

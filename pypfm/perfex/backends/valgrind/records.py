@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["BY_KIND", "COUNTERS", "NO_FILE", "UNKNOWN", "Records"]
 
-#: What is counted: branches as callgrind names them, operations, prefetches, loads that the trace has twice.
-COUNTERS = ("Bc", "Bcm", "Bi", "Bim", "Flops", "Pf", "Again")
+#: What is counted: branches as callgrind names them, operations, prefetches, instructions that an R10000 does not
+#: issue, loads that the trace has twice.
+COUNTERS = ("Bc", "Bcm", "Bi", "Bim", "Flops", "Pf", "Idle", "Again")
 #: Those of an R10000's counts that depend on the kinds of instructions.
-BY_KIND = frozenset({*COUNTERS, "Dr"})
+BY_KIND = frozenset({*COUNTERS, "Dr", "Drm", "Bcb"})
 #: Executions of instructions that are not known.
 UNKNOWN = "unknown"
 #: Follows their number.
@@ -252,6 +253,7 @@ class Records:
         else:
             total["Flops"] += found.flops * executions
         total["Pf"] += found.prefetch * executions
+        total["Idle"] += (not found.issued) * executions
         if found.modifies:  # with LOCK, the trace has what is compared and exchanged once more
             total["Again"] += max(0, numbers[_LOADS] - found.loads * executions)
 
