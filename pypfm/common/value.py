@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -26,7 +26,7 @@ else:
         """For type checkers; typing has it from Python 3.11 on."""
         return lambda cls: cls
 
-__all__ = ["HEX", "HIDDEN", "UNIONS", "Value", "in_json", "members", "said"]
+__all__ = ["HEX", "HIDDEN", "UNIONS", "Value", "as_written", "in_json", "members", "said"]
 
 Check = Callable[[Any, str], Any]
 V = TypeVar("V", bound="Value")
@@ -128,8 +128,13 @@ class Value:
 
     def __repr__(self) -> str:
         record: Any = self  # a dataclass, which every class made of this one is
-        shown = ", ".join(f"{f.name}={_as_written(getattr(self, f.name))}" for f in fields(record) if f.repr)
+        shown = ", ".join(f"{f.name}={as_written(getattr(self, f.name), f)}" for f in fields(record) if f.repr)
         return f"{type(self).__qualname__}({shown})"
+
+    def _repr_html_(self) -> str:
+        """The same as a table, for a notebook."""
+        from pypfm.common.notebook import table
+        return table(self)
 
     @classmethod
     def of(cls: type[V], **values: Any) -> V:
@@ -145,7 +150,10 @@ class Value:
             name: (_in_hex if keys.get("hex") else _plain)(getattr(self, name)) for name, keys in members(cls)}
 
 
-def _as_written(value: object) -> str:
+def as_written(value: object, of_field: Field[Any]) -> str:
+    """The content of a field as a program would write it."""
+    if isinstance(value, int) and of_field.metadata.get("json", {}).get("hex"):
+        return hex(value)
     return f"{type(value).__name__}.{value.name}" if isinstance(value, Enum) else repr(value)
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pypfm.perfex.model import Cpu, Event
 from pypfm.perfex.spread import Spread, short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-__all__ = ["VERDICTS", "Change", "Comparison", "Side", "Verdict", "noted", "whole"]
+__all__ = ["VERDICTS", "Change", "Comparison", "Side", "Verdict", "whole"]
 
 #: What is said of a change.
 Verdict = Literal["same", "differs", "change", "noise", "not known", "not comparable"]
@@ -139,7 +138,7 @@ class Comparison:
 
     def all_notes(self) -> list[str]:
         """For the notes of a report on the second."""
-        return noted((f"baseline: {self.first.words()}", *self.methods, *self.notes))
+        return [f"baseline: {self.first.words()}", *self.methods, *self.notes]
 
     def json_baseline(self) -> dict[str, object]:
         """Of what the report of JSON has changes."""
@@ -158,11 +157,6 @@ class Comparison:
                 yield {"kind": "change", "event": change.event.index, "name": name, "value": value}
         for note in (*self.methods, *self.notes):
             yield {"kind": "note", "note": note}
-
-
-def noted(notes: Iterable[str]) -> list[str]:
-    """Notes in lines that fit a terminal, after what they are moved in."""
-    return [line for note in notes for line in wrap(note, 76, subsequent_indent="    ", break_long_words=False)]
 
 
 def whole(value: float | None) -> float | int | None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from pypfm.common.runs import written
 from pypfm.perfex import events, noise, report
-from pypfm.perfex.changes import Change, Comparison, Side, noted, whole
+from pypfm.perfex.changes import Change, Comparison, Side, whole
 from pypfm.perfex.model import Event, PerfexError
-from pypfm.perfex.notes import MORE
+from pypfm.perfex.notes import folded
 from pypfm.perfex.reading import StoredReport, read
 from pypfm.perfex.spread import Spread
 
@@ -113,10 +113,9 @@ def _clocks_differ(first: StoredReport, second: StoredReport) -> bool:
 
 
 def _same_way(first: StoredReport, second: StoredReport, event: int) -> bool:
-    """Whether an event was counted in the same way, as far as quality and note say; a note may be cut short."""
-    a, b = sorted((r.notes.get(event, "") for r in (first, second)), key=len)
-    same = b.startswith(a.removesuffix(MORE)) if a.endswith(MORE) else a == b
-    return same and first.qualities.get(event) == second.qualities.get(event)
+    """Whether an event was counted in the same way, as far as quality and note say."""
+    a, b = ((r.notes.get(event, ""), r.qualities.get(event)) for r in (first, second))
+    return a == b
 
 
 # ---- judging ------------------------------------------------------------------------
@@ -187,7 +186,7 @@ def text(made: Comparison) -> str:
         beside = f" {first:>16} {second:>16}"
         lines += [line.rstrip() for line in report.event_lines(
             row.event, beside, f"{change:>18} {percent:>11}  {verdict:16}" if change else "")]
-    lines += ["", "notes", *(f"    {line}" for line in noted((*made.methods, *made.notes)))]
+    lines += ["", "notes", *map(folded, (*made.methods, *made.notes))]
     return "\n".join(lines) + "\n"
 
 

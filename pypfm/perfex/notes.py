@@ -1,11 +1,12 @@
-"""What a report says about its counts: in full, or a line each.
+"""What a report says about its counts: notes on events, those with the same one together.
 
-How wrong a number may be is said in any case.  A line that is too long ends with "...", and why events
-are not available is left to --verbose where all events were asked for.
+How wrong a number may be is said in any case.  Why events are not available is left to --verbose where
+all were asked for.
 """
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from pypfm.common.runs import written
@@ -15,11 +16,9 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.model import Measurement
 
-__all__ = ["MORE", "cut", "full", "short"]
+__all__ = ["folded", "full", "short"]
 
-_WIDTH = 76  # of a note in a terminal, after what it is moved in
-#: The end of a line that is cut.
-MORE = " ..."
+_WIDTH = 80
 _ELSEWHERE = "not available (why: --verbose)"
 
 
@@ -49,7 +48,7 @@ def full(measurements: Iterable[Measurement], of_run: Collection[str]) -> list[s
 
 
 def short(measurements: Iterable[Measurement], of_run: Collection[str], *, everything: bool) -> list[str]:
-    """The same in lines that fit a terminal.
+    """The same, without what is always so.
 
     :param everything: all events were asked for: why some are not available is left out, unless it is this run's fault
     """
@@ -58,13 +57,11 @@ def short(measurements: Iterable[Measurement], of_run: Collection[str], *, every
     for m in measurements:
         if m.note and m.note not in of_run:
             (elsewhere if everything and m.count is None and m.share else rest).append(m)
-    lines = [cut(line) for line in _lines(_shared(rest))]
+    lines = _lines(_shared(rest))
     return [*lines, *([f"{_events([m.event.index for m in elsewhere])}: {_ELSEWHERE}"] if elsewhere else [])]
 
 
-def cut(line: str) -> str:
-    """As many words of a line as fit."""
-    room = _WIDTH - len(MORE)
-    if len(line) <= _WIDTH:
-        return line
-    return (line[:room + 1].rpartition(" ")[0].rstrip(" ,;:(") or line[:room]) + MORE
+def folded(note: str) -> str:
+    """A note in lines of 80 columns."""
+    return textwrap.fill(note, _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False,
+                         break_long_words=False)

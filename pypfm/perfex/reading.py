@@ -249,8 +249,8 @@ def _read_spread(row: re.Match[str], event: int, made: StoredReport) -> None:
 
 
 def _read_notes(lines: list[str], made: StoredReport) -> None:
-    for line in lines:
-        if not (note := _NOTE.fullmatch(line)):
+    for text in re.sub(r"\n {8}", " ", "\n".join(lines)).split("\n"):  # what is folded, in one line
+        if not (note := _NOTE.fullmatch(text)):
             continue
         for part in note[1].split(", "):
             first, _, last = part.partition("-")

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Counting", "counting"]
 
+_OFF = "counting was off all the time (perfex -s or -p)"
+_WITHOUT_PERFEX = ("valgrind runs this process, but not for perfex, or it traces memory; under perfex --backend"
+                   " valgrind the events that do not need the memory trace are counted")
+
 
 class Counting(Mapping[int, int]):
     """The counts of some events, by event; ``with`` starts them at 0, and stops and closes them.
@@ -48,8 +52,7 @@ class Counting(Mapping[int, int]):
         try:
             for event in self.events:
                 self._open[event] = self._opened(event)
-            for event, counter in self._open.items():
-                self._checked(lib.perfex_counter_start(counter), event)
+            self._checked(lib.perfex_counters_start([*self._open.values()], len(self._open)), self.events[0])
         except BaseException:
             self._open = {}
             raise
@@ -72,8 +75,7 @@ class Counting(Mapping[int, int]):
         try:
             if self._open:
                 self._expect_own()  # a child has the parent's descriptors: it would stop the parent's counters
-                for counter in self._open.values():
-                    lib.perfex_counter_stop(counter)
+                lib.perfex_counters_stop([*self._open.values()], len(self._open))
                 self._counts = {event: self._read(event) for event in self._open}
         finally:
             self._open = {}  # which closes them
@@ -123,11 +125,22 @@ class Counting(Mapping[int, int]):
                                       f" {self._why(-ret, event)}")
 
     def _why(self, code: int, event: int) -> str:
+        if code == errno.EBUSY:
+            return _OFF if lib.perfex_simulator() == lib.PERFEX_UNDER_PERFEX else "others had the counter all the time"
         if code != errno.ENODEV:
-            return "others had the counter all the time" if code == errno.EBUSY else reason(code)
+            return reason(code)
+        if lib.perfex_simulator() != lib.PERFEX_NATIVE and self._table == read(None):
+            return self._why_not_simulated(event)
         tried = rows(self._table, self.cpu)[event]
         notes = [row.note for row in tried if row.quality == "unavailable" and row.note]
         return notes[0] if notes else reason(code) if tried else "not in the table of perf events"
+
+    def _why_not_simulated(self, event: int) -> str:
+        from pypfm.perfex.backends.valgrind import formulas
+        row = formulas.rows(self.cpu, "callgrind")[event]
+        if lib.perfex_simulator() == lib.PERFEX_ONLY_VALGRIND or lib.perfex_is_simulated(processor(self.cpu), event):
+            return _WITHOUT_PERFEX
+        return row.note if row.quality == "unavailable" else formulas.WITH_TRACE
 
 
 def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.PathLike[str] | None = None) -> Counting:

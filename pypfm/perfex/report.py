@@ -223,8 +223,7 @@ def text(report: Report, *, threads: bool = True) -> str:
     if found := report.statistics():
         lines += ["", "statistics", *(f"    {s.name:.<63} {s.value:12.6f}" for s in found)]
     if notes := report.all_notes():
-        cut = any(note.endswith(about.MORE) for note in notes)
-        lines += ["", "notes (in full: --verbose)" if cut else "notes", *(f"    {note}" for note in notes)]
+        lines += ["", "notes", *map(about.folded, notes)]
     return "\n".join(lines) + "\n"
 
 

@@ -24,6 +24,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from bs4 import BeautifulSoup
 
 import pypfm
 from conftest import run_python
@@ -41,6 +42,7 @@ from pypfm import (
     OpcodeMatch,
     Perf,
     Ranges,
+    layout,
     schemas,
 )
 from pypfm.common.frozen import FrozenMap, lazy
@@ -409,3 +411,31 @@ def test_values_travel_to_another_process() -> None:
     done = run_python(f"import pickle\nfound = pickle.loads({data!r})\n"
                       "print(*(type(f).__name__ for f in found), found[0]['PMC13'].name, len(found[4]))")
     assert (done.stdout, done.stderr) == ("Encoding Decoded Decoded Reencoded Itanium2 PMC13 497\n", "")
+
+
+def test_shown_as_written() -> None:
+    """A register is a number in hexadecimal, on a line of its own as a program writes it."""
+    register = Itanium2().encode(["CPU_CYCLES"])["PMC4"]
+    assert repr(register) == "Register(pmu='itanium2', num=4, value=0x1228, addr=4, alt_addr=4)"
+    assert str(register) == "PMC4 = 0x1228"
+
+
+@pytest.mark.parametrize("value", [
+    Itanium2().encode(["IA64_INST_RETIRED", "L2_MISSES"], code_ranges=[(0x4000000000001000, 0x4000000000001040)]),
+    Itanium2()["CPU_CYCLES"], Goldmont().encode("ICACHE:MISSES"), layout.describe("pfmlib_event_t")], ids=lambda v: type(v).__name__)
+def test_in_a_notebook(value: Value) -> None:
+    """A table, in which all that belongs to a tag is closed."""
+    page = BeautifulSoup(value._repr_html_(), "html.parser")
+    assert str(page).count("<t") == str(page).count("</t")
+    shown = page.table.get_text(" ")
+    for f in dataclasses.fields(value):
+        content = getattr(value, f.name)
+        assert not isinstance(content, str) or content in shown
+    assert type(value).__name__ in page.caption
+
+
+def test_a_notebook_gets_no_markup_of_a_text() -> None:
+    class Named(Value):
+        name: str
+
+    assert "&lt;b&gt;" in Named("<b>")._repr_html_()

@@ -118,7 +118,7 @@ def succeeds(*command: object, **changes: str) -> subprocess.CompletedProcess[st
 def library_sources(directory: Path) -> list[Path]:
     """The C files of the library, tables generated into a directory."""
     generated = []
-    for library, model, tables in (("perfex", "perfex", ["perfex_events", "perfex_costs", "perfex_perf"]),
+    for library, model, tables in (("perfex", "perfex", ["perfex_events", "perfex_costs", "perfex_perf", "perfex_valgrind"]),
                                    ("pfm4", "glm", ["glm_events", "glm_umasks"]),
                                    ("pfm4", "perf", ["perf_events", "perf_umasks"]),
                                    *(("pfm4_ia64", f"pfm4_{short}", [f"{name}_events"]) for short, name in (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from perfex_runs import GOLDEN
 from pypfm import schemas
-from pypfm.perfex import costs, events, notes, reading, report
+from pypfm.perfex import costs, events, reading, report
 from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, Quality, Request, Sample, ThreadCounts, Times
 from pypfm.perfex.report import Report
 
@@ -161,7 +161,7 @@ def test_files_of_threads() -> None:
     assert "thread:" not in report.text(made, threads=False)
 
 
-def test_verbose_has_the_notes_in_full_and_why_this_backend() -> None:
+def test_verbose_has_all_notes_and_why_this_backend() -> None:
     long = "an explanation that goes on and on, as they do (with parentheses), beyond the width of any terminal; and more"
     rows = (Measurement(events.table("r10000")[0], 5, "modelled", note=long),
             Measurement(events.table("r10000")[3], None, "unavailable", note="nobody counts it"),
@@ -171,24 +171,19 @@ def test_verbose_has_the_notes_in_full_and_why_this_backend() -> None:
     request = Request(("x",), events=(0, 3, 4, 5), multiplex=True)
     lines = report.text(Report(request, outcome)).splitlines()
     assert lines[:2] == ["perfex: r10000 events, simulated by valgrind", "command: x"]
-    assert lines[lines.index("notes (in full: --verbose)") + 1:] == [
-        "    event 0: an explanation that goes on and on, as they do (with ...",
+    folded = ["    event 0: an explanation that goes on and on, as they do (with parentheses),",
+              "        beyond the width of any terminal; and more"]
+    assert lines[lines.index("notes") + 1:] == [
+        *folded,
         "    event 4: others had the counter all the time",
         "    event 3: not available (why: --verbose)", "    a process was killed"]
     lines = report.text(Report(request, outcome, verbose=True)).splitlines()
     assert lines[1] == "backend: because of \\n"
     assert lines[lines.index("notes") + 1:] == [
-        f"    event 0: {long}", "    event 3: nobody counts it", "    event 4: others had the counter all the time",
+        *folded, "    event 3: nobody counts it", "    event 4: others had the counter all the time",
         "    a process was killed"]
     two = Report(Request(("x",), events=(0, 3)), Outcome("perf", "why", 0, rows[:2]))
     assert report.text(two).splitlines()[-1] == "    event 3: nobody counts it"
-
-
-@given(st.text(alphabet=st.characters(codec="ascii", categories=("L", "P", "Zs")), max_size=200))
-def test_a_line_that_is_cut_fits_and_says_so(line: str) -> None:
-    made = notes.cut(line)
-    assert made == line if len(line) <= 76 else len(made) <= 76 and made.endswith(notes.MORE)
-    assert line.startswith(made.removesuffix(notes.MORE))
 
 
 def test_sorted_from_most_to_least_costly() -> None:

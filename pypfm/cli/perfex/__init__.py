@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pypfm.cli._program import complete, to_the_end
-from pypfm.cli.perfex.options import build_parser, check, request, split
+from pypfm.cli.perfex.options import UsageError, build_parser, check, request, split
 from pypfm.cli.perfex.printer import Printer, print_now, print_result, progress, say
 from pypfm.errors import PfmError
 from pypfm.perfex.model import PerfexError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build_parser", "main"]
 
-_FAILED = 1
+_FAILED, _USAGE = 1, 2
 
 
 def _costs(args: argparse.Namespace) -> CostTable | None:
@@ -145,4 +145,4 @@ def _main(words: Sequence[str]) -> int:
     except PfmError as error:
         from pypfm.perfex.report import printable  # names of files and programs may have any characters
         say(f"perfex: {printable(str(error))}\n")
-        return _FAILED
+        return _USAGE if isinstance(error, UsageError) else _FAILED

@@ -19,7 +19,7 @@ from pypfm.perfex.model import CPUS, MOST_RUNS, PerfexError, Request
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["build_parser", "check", "request", "split"]
+__all__ = ["UsageError", "build_parser", "check", "request", "split"]
 
 _USAGE = ("perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file] [-c file]"
           " command")
@@ -27,11 +27,15 @@ _OTHERS = ("perfex -t", "perfex --list", "perfex --merge file ...", "perfex --co
 _L2 = {"1m": 1 << 20, "4m": 4 << 20, "8m": 8 << 20}
 
 
+class UsageError(PerfexError):
+    """Options that there are not, or that do not go together."""
+
+
 class _Parser(Parser):
     """Mistakes end the program with one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise PerfexError(f"{message}; usage: {_USAGE}")
+        raise UsageError(f"{message} (see perfex --help)")
 
 
 def _positive(text: str) -> float:
@@ -78,7 +82,8 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of perfex's own options."""
     parser = _Parser(prog="perfex", usage=_usage(), allow_abbrev=False, add_help=False,
                      description="Run a command, once, and print the values of R10000 or R12000 event counters.",
-                     epilog="Exit status: the command's (128+n: signal n); 1 where perfex fails before it is started.")
+                     epilog="Exit status: the command's (128+n: signal n); 2 wrong usage; 1 where perfex fails"
+                            " otherwise before it is started.")
     add = parser.add_argument
     what = parser.add_argument_group("what is counted")
     add = what.add_argument

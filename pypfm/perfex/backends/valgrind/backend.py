@@ -7,6 +7,7 @@ import signal
 import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,8 +127,9 @@ class _Run:
         with _directory() as directory:
             options = callgrind.options(directory, request.l2, per_thread=request.per_thread, gated=request.gated)
             command = program.Prepared(options, request, self._signals,
-                                         None if request.gated else (directory, "log.*"))
-            code = self._supervised(command, Vgdb(directory, command.pid) if request.gated else None)
+                                         None if request.gated else (directory, "log.*"), callgrind.prefix(directory))
+            written = partial(callgrind.written, directory, command.pid)
+            code = self._supervised(command, Vgdb(directory, command.pid, written) if request.gated else None)
             processes = callgrind.read(directory, per_thread=request.per_thread)
             if not _has_room(directory):
                 self._missing.append(_FULL.format(directory.parent))

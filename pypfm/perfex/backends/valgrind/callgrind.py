@@ -1,7 +1,8 @@
 """The callgrind tool of valgrind: its options for an R10000, and the counts that it writes.
 
 A process that is made by fork() has a copy of all that its parent has counted.  So callgrind writes
-its counts, and begins at zero, before the functions of the C library that make a process (`_PROCESS`).
+its counts, and begins at zero, before the functions of the C library that make a process (`_PROCESS`),
+and where the program wants it to (libperfex; csrc/perfex/simulated.c).
 What a process has written stands in one file, part after part; the parts add up.  execve() begins the
 file anew: of a process, only the program that it executed last counts.
 """
@@ -13,6 +14,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pypfm._c.libperfex import lib
+from pypfm._c.mirror import string
 from pypfm.perfex.backends.valgrind.program import NAMESAKES, SILENT, Refusal, escaped, refusals
 
 if TYPE_CHECKING:
@@ -21,10 +24,10 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.backends.valgrind.formulas import Simulated
 
-__all__ = ["COUNTERS", "Process", "Thread", "doubts", "lost", "options", "read"]
+__all__ = ["COUNTERS", "Process", "Thread", "doubts", "lost", "options", "prefix", "read", "written"]
 
 # What callgrind counts, by our names.
-COUNTERS = ("Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw", "Bc", "Bcm", "Bi", "Bim")
+COUNTERS = tuple(string(lib.perfex_simulated_names[i]) for i in range(lib.PERFEX_NUM_SIMULATED))
 # glibc since 2.34 and before; musl; posix_spawn() and system() use clone().
 _PROCESS = ("_Fork", "fork", "__libc_fork", "vfork", "clone")
 # Each thread of glibc calls it first.
@@ -81,6 +84,20 @@ class _Part:
     counts: Simulated
 
 
+def prefix(directory: Path) -> Path:
+    """The name of a file of counts, less the number of its process."""
+    return directory / "counts."
+
+
+def written(directory: Path, pid: int, number: int) -> Simulated:
+    """What a process has written, up to a part."""
+    whole = Thread(1, pid)
+    for part in _parts(directory / f"counts.{pid}") if number else ():
+        if part.number <= number:
+            whole.add(part.counts)
+    return whole.counts
+
+
 def options(directory: Path, l2: int, *, per_thread: bool, gated: bool) -> list[str]:
     """How valgrind is called.
 
@@ -91,7 +108,7 @@ def options(directory: Path, l2: int, *, per_thread: bool, gated: bool) -> list[
     """
     words = ["--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--I1=32768,2,64", "--D1=32768,2,32",
              f"--LL={l2},2,128", "--dump-line=no", "--combine-dumps=yes", f"--log-file={escaped(directory)}/log.%p",
-             f"--callgrind-out-file={escaped(directory)}/counts.%p"]
+             f"--callgrind-out-file={escaped(prefix(directory))}%p"]
     if gated:
         return [*words, "--instr-atstart=no", "--trace-children=no", "--child-silent-after-fork=yes",
                 f"--vgdb-prefix={escaped(directory)}/vgdb"]

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, cast
 
+from pypfm._c.libperfex import lib
 from pypfm.config import built
 from pypfm.perfex import events
 from pypfm.perfex.backends.valgrind.instructions import NOT_INSTALLED
-from pypfm.perfex.costs import builtin
+from pypfm.perfex.c_call import processor
 from pypfm.perfex.model import Cpu, Measurement, Quality
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["CYCLES", "Row", "Simulated", "Tool", "estimated_cycles", "measure", "names", "rows", "value_of"]
+__all__ = ["CYCLES", "WITH_TRACE", "Row", "Simulated", "Tool", "estimated_cycles", "measure", "names", "rows",
+           "value_of"]
 
 CYCLES = "cycles"
-# What both tools count, so that cycles are the same with either.
-_GRADUATED, _STALLS = 15, (9, 10, 25, 26)
-_WITH_TRACE = ("left out: takes the memory trace, which is 15 to 25 times slower"
-               " (-a --trace, or --writebacks; -e 7, 22 or 23)")
+WITH_TRACE = ("left out: takes the memory trace, which is 15 to 25 times slower"
+              " (-a --trace, or --writebacks; -e 7, 22 or 23)")
 
 Tool = Literal["callgrind", "trace"]  # who simulates: the memory trace is lackey's, and r10ksim reads it
 Simulated = dict[str, int]  # counts by the simulator's names
@@ -95,13 +95,10 @@ def estimated_cycles(cpu: Cpu, tool: Tool, counts: Mapping[str, int], clock: flo
     :param clock: MHz, for costs in nanoseconds
     :return: None where they are not counted
     """
-    counted = [rows(cpu, tool)[event].value(counts) for event in (_GRADUATED, *_STALLS)]
+    # What both tools count, so that cycles are the same with either.
+    counted = [rows(cpu, tool)[event].value(counts) for event in lib.perfex_cycle_parts]
     known = [count for count in counted if count is not None]
-    if len(known) < len(counted):
-        return None
-    costs = builtin(cpu)
-    seconds = sum(costs[event].seconds(count, clock)[0] for event, count in zip(_STALLS, known[1:], strict=True))
-    return known[0] + round(seconds * clock * 1e6)
+    return int(lib.perfex_estimated_cycles(processor(cpu), known, clock)) if len(known) == len(counted) else None
 
 
 def measure(cpu: Cpu, tool: Tool, wanted: Iterable[int], counts: Mapping[str, int]) -> tuple[Measurement, ...]:
@@ -117,6 +114,6 @@ def measure(cpu: Cpu, tool: Tool, wanted: Iterable[int], counts: Mapping[str, in
             found.append(Measurement(event, count, row.quality, note=row.note,
                                      source=row.source if row.names else ""))
         else:
-            missing = NOT_INSTALLED if tool == "trace" else _WITH_TRACE
+            missing = NOT_INSTALLED if tool == "trace" else WITH_TRACE
             found.append(Measurement(event, None, "unavailable", note=missing))
     return tuple(found)
