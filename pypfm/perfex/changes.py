@@ -73,7 +73,7 @@ class Change:
 
     @property
     def percent(self) -> float | None:
-        """The same, of what it was; None: it was 0, and is no longer."""
+        """The same, of what it was, or None where it was 0 and is no longer."""
         if self.first is None or self.difference is None or (self.difference and not self.first.mean):
             return None
         return 100 * self.difference / self.first.mean if self.first.mean else 0.0

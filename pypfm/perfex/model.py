@@ -21,7 +21,7 @@ __all__ = ["CPUS", "MOST_RUNS", "Backend", "Cpu", "Event", "Measurement", "Outco
 Cpu = Literal["r10000", "r10000-3", "r12000"]
 #: The same, to be listed.
 CPUS: tuple[Cpu, ...] = ("r10000", "r10000-3", "r12000")
-#: Runs of --repeat: a report with the counts of all of them is not too large to be read back.
+#: How many runs --repeat can make at most; a report with the counts of all of them is not too large to be read back.
 MOST_RUNS = 500
 #: How well a number stands for its event.
 #: exact: this was counted; simulated: counted exactly, of a simulated cache, TLB or branch predictor; approximate:
@@ -141,7 +141,7 @@ class Measurement:
 
     @property
     def value(self) -> float | None:
-        """The count; --repeat: the mean, as it is."""
+        """The count, or with --repeat the mean, as it is."""
         known = [n for n in self.runs if n is not None]
         return sum(known) / len(known) if known else self.count
 

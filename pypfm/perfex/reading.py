@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pypfm.errors import shown
 from pypfm.perfex import events, report
 from pypfm.perfex.c_call import known_cpu, read_limited
-from pypfm.perfex.model import Cpu, PerfexError, Quality
+from pypfm.perfex.model import MOST_RUNS, Cpu, PerfexError, Quality
 from pypfm.perfex.perf_table import QUALITIES
 from pypfm.perfex.spread import Spread
 
@@ -148,7 +148,7 @@ def _count(text: str) -> int:
 
 
 def _runs(text: str) -> int:
-    if not re.fullmatch("[1-9][0-9]{0,8}", text):
+    if not re.fullmatch("[1-9][0-9]{0,3}", text) or int(text) > MOST_RUNS:
         raise PerfexError(f"{shown(text)} is not a number of runs")
     return int(text)
 

@@ -30,7 +30,7 @@ _PIPE = ("standard input is a pipe: what the first run has read of it the others
          " each run)")
 
 
-def run(backend: Backend, request: Request, times: int, begins: Callable[[int], object]) -> Outcome:
+def run(backend: Backend, request: Request, times: int, begins: Callable[[int], object] | None = None) -> Outcome:
     """Run the command so many times, one run after the other; the means of their counts.
 
     It stops early at a run that ends in another way than the first, which then does not count; at one that a signal
@@ -44,14 +44,17 @@ def run(backend: Backend, request: Request, times: int, begins: Callable[[int], 
     rewind = _Rewind()
     with _ending_later(), _limits() as restore_limits:
         for number in range(1, times + 1):
-            begins(number)
+            if begins:
+                begins(number)
             rewind()
             try:
                 outcome = backend.run(request)
             except PerfexError as error:
                 if not outcomes:
                     raise
-                stopped, status = f"run {number} could not be made: {error}", status or _FAILED
+                stopped = _came(f"before run {number}, which was not made")
+                if not stopped:
+                    stopped, status = f"run {number} could not be made: {error}", status or _FAILED
                 break
             finally:
                 restore_limits()
@@ -77,8 +80,13 @@ def _last(number: int, outcome: Outcome) -> str:
     """Why no other run follows."""
     if outcome.ended_by:
         return f"{outcome.ended_by} ended run {number}, and no other was made"
+    return _came(f"in run {number}, which was the last")
+
+
+def _came(when: str) -> str:
+    """That one of `ENDING` came; "": none did."""
     found = came() & {*ENDING}
-    return f"{signal.Signals(min(found)).name} came in run {number}, which was the last" if found else ""
+    return f"{signal.Signals(min(found)).name} came {when}" if found else ""
 
 
 # ---- the same surroundings for each run -------------------------------------------------

@@ -157,7 +157,8 @@ def _repeats(report: Report) -> list[str]:
     means = "counts and times are means" + "; costs and statistics are made of them" * (report.costs is not None)
     lines = [f"runs: {repeats.counted}{of}; {means if repeats.counted > 1 else 'these are its counts'}"]
     walls = [t.wall for t in repeats.times]
-    lines += [f"time of a run: from {min(walls):.6f} to {max(walls):.6f} s"] if len(walls) > 1 else []
+    what = "simulation" if any(t.simulated for t in repeats.times) else "run"
+    lines += [f"time of a {what}: from {min(walls):.6f} to {max(walls):.6f} s"] if len(walls) > 1 else []
     return lines + [f"stopped: {printable(repeats.stopped)}"] * bool(repeats.stopped)
 
 

@@ -72,7 +72,7 @@ class Spread:
 
     @property
     def error(self) -> float | None:
-        """Standard error of the mean, in percent of it; None: one run."""
+        """Standard error of the mean, in percent of it, or None for one run."""
         if self.deviation is None:
             return None
         return 100 * self.deviation / math.sqrt(self.runs) / self.mean if self.mean else 0.0

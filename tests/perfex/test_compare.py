@@ -297,6 +297,36 @@ def test_what_is_no_report(content: bytes, message: str, tmp_path: Path) -> None
         assert str(tmp_path / "bad") in said
 
 
+def test_damaged_reports_are_refused_or_compared(tmp_path: Path) -> None:
+    """No damage ends in anything but a comparison in all forms, or one line that says what is wrong."""
+    pieces = [b"9" * 30, b"-1", b"nan", b"1e5", b"inf", b"\xff", b"~", b"runs: 7; x\n", b"runs: 999999999; x\n", b'"', b",", b"\n",
+              b"null", b"[]", b"0", b"0.0001", b"counted in 1 of 3 runs", b"repeat", b"notes\n", b"    event 0-31: ", b"valgrind"]
+    damage = random.Random(7)
+    runs: dict[int, list[int | None]] = {0: [1000, 1004, 999], 25: [7, None, 9], 26: [3, 3, 3]}
+    good = {form: write(tmp_path / form, runs, form).read_bytes() for form in FORMS}
+    other = reading.read(tmp_path / "json")
+    outcomes, refusals = {True: 0, False: 0}, []
+    path = tmp_path / "damaged"
+    for _ in range(1500):
+        data = bytearray(damage.choice([*good.values()]))
+        for _ in range(damage.randint(1, 3)):
+            start = damage.randrange(len(data) + 1)
+            data[start:start + damage.randint(0, 20)] = damage.choice([b"", damage.choice(pieces), bytes(data[:damage.randint(0, 80)])])
+        path.write_bytes(data)
+        try:
+            found = compare.compare(other, reading.read(path), anyway=True)
+        except PerfexError as error:
+            refusals.append(str(error))
+            outcomes[False] += 1
+        else:
+            jsonschema.validate(json.loads(compare.json_text(found), parse_constant=no_number), schemas.load("perfex_compare"))
+            assert compare.text(found)
+            assert compare.csv_text(found)
+            outcomes[True] += 1
+    assert min(outcomes.values()) > 100
+    assert not [line for line in refusals if "\n" in line]
+
+
 def test_truncated_reports_are_refused(tmp_path: Path) -> None:
     """At any byte, as far as one can tell; a text or CSV that ends with a line may be one on fewer events."""
     for form in FORMS:

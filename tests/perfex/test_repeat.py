@@ -13,6 +13,7 @@ import signal
 import statistics
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -26,9 +27,10 @@ from hypothesis import strategies as st
 from perfex_runs import PERFEX, compile_c, counted, environment, perfex, refused
 from pypfm import schemas
 from pypfm.perfex import costs, events, reading, report
-from pypfm.perfex.model import MOST_RUNS, Measurement, Outcome, PerfexError, Request, Times
-from pypfm.perfex.repeat import combined
+from pypfm.perfex.model import MOST_RUNS, Measurement, Outcome, PerfexError, Repeats, Request, Times
+from pypfm.perfex.repeat import combined, run
 from pypfm.perfex.report import Report
+from pypfm.perfex.signals import Signals
 from pypfm.perfex.spread import Spread, short
 from tools import needs
 
@@ -125,7 +127,7 @@ def test_a_simulation_of_what_differs(toucher: Path, tmp_path: Path) -> None:
     needs("valgrind")
     data = counted("--backend", "valgrind", "--repeat", 3, "-e", 19, "sh", "-c", GROWING, toucher, cwd=tmp_path)
     stores = event(data, 19)["runs"]["counts"]
-    assert [round(b - a, -1) for a, b in pairwise(stores)] == [100, 100]
+    assert all(90 <= b - a <= 130 for a, b in pairwise(stores)), stores
 
 
 # ---- standard input ---------------------------------------------------------------------
@@ -237,6 +239,62 @@ def test_a_command_that_ignores_the_signal_is_the_last(number: int, perf_table: 
     assert data["repeats"]["stopped"] == f"{signal.Signals(number).name} came in run 2, which was the last"
 
 
+class Scripted:
+    """A backend whose runs are given: an outcome, an error, or what happens before it."""
+
+    name = "perf"
+
+    def __init__(self, *runs: Outcome | PerfexError, signals: Mapping[int, int] | None = None) -> None:
+        self._runs, self._signals = [*runs], dict(signals or {})
+
+    def check(self, request: Request) -> None:
+        """All can be counted."""
+
+    def run(self, _: Request) -> Outcome:
+        if len(self._runs) in self._signals:
+            with Signals(gated=False) as signals:
+                os.kill(os.getpid(), self._signals[len(self._runs)])
+                assert signals.others()
+        made = self._runs.pop(0)
+        if isinstance(made, PerfexError):
+            raise made
+        return made
+
+
+def outcome(status: int = 0, ended_by: str = "") -> Outcome:
+    return Outcome("perf", "", status, (Measurement(events.table("r10000")[0], 1, "exact"),), ended_by=ended_by)
+
+
+def test_a_signal_before_a_run_is_started() -> None:
+    """The valgrind backend does not start a command then; that is no failure where others are complete."""
+    backend = Scripted(outcome(), outcome(), PerfexError("ended by a signal"), signals={1: signal.SIGTERM})
+    made = run(backend, Request(("x",)), 5)
+    assert (made.status, made.repeats) == (0, Repeats(5, 2, "SIGTERM came before run 3, which was not made"))
+    backend = Scripted(outcome(), PerfexError("no room"), outcome())
+    made = run(backend, Request(("x",)), 3)
+    assert (made.status, made.repeats) == (1, Repeats(3, 1, "run 2 could not be made: no room"))
+
+
+def test_other_signals_end_nothing() -> None:
+    begun: list[int] = []
+    made = run(Scripted(outcome(), outcome(), outcome(), signals={2: signal.SIGUSR1}), Request(("x",)), 3, begun.append)
+    assert (made.repeats, begun) == (Repeats(3, 3), [1, 2, 3])
+
+
+def test_signals_have_their_effect_where_there_is_nothing_to_report() -> None:
+    caught: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: caught.append(number))
+    try:
+        with pytest.raises(PerfexError):
+            run(Scripted(PerfexError("ended by a signal"), signals={1: signal.SIGTERM}), Request(("x",)), 3)
+        assert caught == [signal.SIGTERM]
+        assert run(Scripted(outcome(), outcome(), signals={2: signal.SIGTERM}), Request(("x",)), 2).repeats == (
+            Repeats(2, 1, "SIGTERM came in run 1, which was the last"))
+        assert caught == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def test_ignored_signals_stay_ignored(perf_table: Path, tmp_path: Path) -> None:
     """As nohup and a shell's & make them."""
     script = 'echo >>runs; [ $(wc -l <runs) != 2 ] || sleep 1'
@@ -311,10 +369,10 @@ def repeated(counts: dict[int, tuple[int | None, ...]], backend: str = "perf") -
     """The report on runs with these counts."""
     runs = len(next(iter(counts.values())))
     outcomes = []
-    for run in range(runs):
-        rows = tuple(Measurement(events.table("r10000")[i], each[run], "exact" if each[run] is not None else "unavailable")
+    for n in range(runs):
+        rows = tuple(Measurement(events.table("r10000")[i], each[n], "exact" if each[n] is not None else "unavailable")
                      for i, each in counts.items())
-        outcomes.append(Outcome(backend, "why", 0, rows, clock=100.0, clock_source="given", times=Times(1.0 + run, 0.5, 0.25)))
+        outcomes.append(Outcome(backend, "why", 0, rows, clock=100.0, clock_source="given", times=Times(1.0 + n, 0.5, 0.25)))
     return Report(Request(("a.out",), events=tuple(counts)), combined(outcomes, runs), costs.builtin("r10000"))
 
 
@@ -383,16 +441,16 @@ def test_tables_fit_a_terminal() -> None:
 
 
 def test_notes_say_of_which_runs() -> None:
-    def outcome(*notes: str) -> Outcome:
+    def noted(*notes: str) -> Outcome:
         return Outcome("perf", "why", 0, (Measurement(events.table("r10000")[0], 1, "exact"),), notes=notes)
-    assert combined([outcome("all", "one"), outcome("all"), outcome("all", "two"), outcome("two", "all")], 4).notes == (
+    assert combined([noted("all", "one"), noted("all"), noted("all", "two"), noted("two", "all")], 4).notes == (
         "all", "run 1: one", "runs 3-4: two")
 
 
 def test_the_worst_quality_counts() -> None:
-    def outcome(count: int | None, quality: Any, note: str) -> Outcome:
+    def judged(count: int | None, quality: Any, note: str) -> Outcome:
         return Outcome("perf", "", 0, (Measurement(events.table("r10000")[0], count, quality, 0.5, note, "s"),))
-    made = combined([outcome(1, "exact", ""), outcome(4, "approximate", "n"), outcome(None, "unavailable", "x")], 3).measurements[0]
+    made = combined([judged(1, "exact", ""), judged(4, "approximate", "n"), judged(None, "unavailable", "x")], 3).measurements[0]
     assert (made.count, made.value, made.quality, made.note, made.source, made.runs) == (3, 2.5, "approximate", "n", "s", (1, 4, None))
 
 

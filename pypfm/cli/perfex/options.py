@@ -81,7 +81,7 @@ def _add_comparing(parser: argparse.ArgumentParser) -> None:
 def build_parser() -> argparse.ArgumentParser:
     """The parser of perfex's own options."""
     parser = _Parser(prog="perfex", usage=_usage(), allow_abbrev=False, add_help=False,
-                     description="Run a command, once, and print the values of R10000 or R12000 event counters.",
+                     description="Run a command and print the values of R10000 or R12000 event counters.",
                      epilog="Exit status: the command's (128+n: signal n); 2 wrong usage; 1 where perfex fails"
                             " otherwise before it is started.")
     add = parser.add_argument
