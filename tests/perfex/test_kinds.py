@@ -1,0 +1,127 @@
+"""What instructions do, in counts of real programs: operations, loads of what is stored, prefetches, branches.
+
+Each program does one thing n times; between two numbers of times everything else is the same.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from pathlib import Path
+
+import pytest
+
+from native import CC, build
+from perfex_runs import counted, counts
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs("valgrind")]
+
+X86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="assembler of x86-64")
+MATRIX = """
+#include <stdlib.h>
+static TYPE a[MOST * MOST], b[MOST * MOST], c[MOST * MOST];
+int main(int argc, char **argv) {
+    int n = argc > 1 ? atoi(argv[1]) : 1;
+    for (int i = 0; i < n * n; i++) { a[i] = 1; b[i] = 2; c[i] = 0; }
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++)
+            for (int j = 0; j < n; j++) c[i * n + j] += a[i * n + k] * b[k * n + j];
+    return c[n * n - 1] == 2 * n ? 0 : 1;
+}
+"""
+LOOP = """
+#include <stdlib.h>
+static volatile long memory, other;
+int main(int argc, char **argv) {
+    long n = atol(argv[1]);
+    (void)argc;
+    for (long i = 0; i < n; i++) { BODY }
+    return (int)(memory + other) & 0;
+}
+"""
+TRACE = ["--trace"]
+
+
+def flags_of_the_machine() -> set[str]:
+    found = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return set(found[1].split()) if found else set()
+
+
+def program(directory: Path, source: str, *options: str) -> Path:
+    out = directory / "program"
+    build(CC, *options, "-x", "c", "-", "-o", out, source=source)
+    return out
+
+
+def each(path: Path, event: int, more: list[str], *, cpu: str = "r10000", few: int = 1000, many: int = 3000) -> float:
+    """How often an event happens each time."""
+    def of(times: int) -> int:
+        data = counts(counted("--backend", "valgrind", "-a", "--cpu", cpu, *more, path, times))[event]
+        assert data is not None
+        return data
+    return (of(many) - of(few)) / (many - few)
+
+
+@pytest.mark.parametrize("options", [
+    ["-O0"], ["-O2", "-fno-tree-vectorize"], ["-O3", "-msse2"], ["-O3", "-mavx2"], ["-O3", "-mavx2", "-mfma", "-ffp-contract=fast"]],
+    ids=" ".join)
+@pytest.mark.parametrize("kind", ["double", "float", "long double"])
+@X86
+def test_a_product_of_matrices(tmp_path: Path, kind: str, options: list[str]) -> None:
+    """A multiplication and an addition n^3 times, however many of them an instruction does."""
+    for option, flag in (("-mavx2", "avx2"), ("-mfma", "fma")):
+        if option in options and flag not in flags_of_the_machine():
+            pytest.skip(f"this processor has no {flag}")
+    path = program(tmp_path, f"#define TYPE {kind}\n#define MOST 40\n{MATRIX}", *options)
+    few, many = (counts(counted("--backend", "valgrind", "-a", path, n))[21] for n in (16, 40))
+    assert few is not None
+    assert many is not None
+    others = counts(counted("--backend", "valgrind", "-a", path, 8))[21]
+    assert others is not None
+    assert (few - others, many - others) == (2 * (16**3 - 8**3), 2 * (40**3 - 8**3))
+
+
+@pytest.mark.parametrize("tool", [[], TRACE], ids=["callgrind", "trace"])
+@pytest.mark.parametrize(("body", "event", "times"), [
+    pytest.param('asm volatile("incq %0" : "+m"(memory));', 18, 1, id="a read-modify-write loads"),
+    pytest.param('asm volatile("incq %0" : "+m"(memory));', 19, 1, id="and stores"),
+    pytest.param('asm volatile("lock incq %0" : "+m"(memory));', 18, 1, id="with LOCK, too"),
+    pytest.param('asm volatile("pushq %%rax; popq %%rax" : : : "memory");', 18, 1, id="pop"),
+    pytest.param("__builtin_prefetch((void *)&memory);", 18, 1, id="a prefetch is a load of the R10000"),
+    pytest.param("__builtin_prefetch((void *)&memory);", 2, 1, id="and issued"),
+    pytest.param('asm volatile("addpd %%xmm0, %%xmm0" : : : "xmm0");', 21, 2, id="two in one"),
+    pytest.param('asm volatile("xorpd %%xmm0, %%xmm0" : : : "xmm0");', 21, 0, id="logic is no operation"),
+    pytest.param('asm volatile("sqrtsd %%xmm0, %%xmm0" : : : "xmm0");', 21, 1, id="a square root"),
+    pytest.param('asm volatile("fldz; fadd %%st(0), %%st(0); fstp %%st(0)" : : : "st");', 21, 1, id="x87"),
+])
+@X86
+def test_each_time(tmp_path: Path, tool: list[str], body: str, event: int, times: int) -> None:
+    assert each(program(tmp_path, LOOP.replace("BODY", body), "-O1"), event, tool) == times
+
+
+@pytest.mark.parametrize("tool", [[], TRACE], ids=["callgrind", "trace"])
+@X86
+def test_what_is_not_issued(tmp_path: Path, tool: list[str]) -> None:
+    """No-operations and direct jumps graduate, and are not issued."""
+    path = program(tmp_path, LOOP.replace("BODY", 'asm volatile("nop; nop; jmp 1f; 1:");'), "-O1")
+    assert each(path, 15, tool) - each(path, 1, tool) == 3
+    assert each(path, 6, tool) == 1  # of the loop
+
+
+@pytest.mark.parametrize("tool", [[], TRACE], ids=["callgrind", "trace"])
+@X86
+def test_prefetches_of_the_r12000(tmp_path: Path, tool: list[str]) -> None:
+    path = program(tmp_path, LOOP.replace("BODY", "__builtin_prefetch((void *)&memory);"), "-O1")
+    assert each(path, 16, tool, cpu="r12000") == 1
+    assert each(path, 18, tool, cpu="r12000") == 0
+
+
+def test_all_of_y_in_one_run(tmp_path: Path) -> None:
+    """With the memory trace each statistic of the manual page is there."""
+    path = program(tmp_path, f"#define TYPE double\n#define MOST 40\n{MATRIX}", "-O1")
+    data = counted("--backend", "valgrind", "-a", "-y", "--trace", path, 40)
+    names = {s["name"].partition(" (")[0] for s in data["statistics"]}
+    assert {"MFLOPS", "Memory bandwidth used", "Primary-to-secondary bandwidth used", "Time accessing memory/Total time",
+            "Mispredicted branches/Decoded branches", "Data mispredict/Data secondary cache hits"} <= names
+    unknown = {e["event"] for e in data["events"] if e["count"] is None}
+    assert unknown == {4, 5, 8, 12, 13, 14, 20, 28, 29, 31}  # no store conditionals, one processor, no errors
