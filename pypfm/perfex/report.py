@@ -119,7 +119,8 @@ def _event_lines(report: Report, measurements: Iterable[Measurement], *, times: 
 def _head(report: Report) -> list[str]:
     request, outcome = report.request, report.outcome
     lines = [f"perfex: {outcome.backend} backend, {request.cpu} events: {outcome.why}",
-             f"command: {printable(shlex.join(request.command))}"]
+             *([f"process: {', '.join(map(str, request.pids))}"] if request.pids else []),
+             *([f"command: {printable(shlex.join(request.command))}"] if request.command or not request.pids else [])]
     if outcome.ended_by:
         lines.append(f"ended by {outcome.ended_by}: the counts stop there")
     if report.rank is not None:
@@ -189,6 +190,7 @@ def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str
     threads = outcome.threads if only is None else only
     data: dict[str, object] = {
         "cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "command": list(request.command),
+        **({"pids": list(request.pids)} if request.pids else {}),
         "status": outcome.status, "ended_by": outcome.ended_by or None, "rank": report.rank,
         "clock": {"MHz": outcome.clock, "source": outcome.clock_source} if outcome.clock else None,
         "events": [_json_event(report, m) for m in report.ordered()] if only is None else [],

@@ -119,7 +119,7 @@ def _main(words: Sequence[str]) -> int:
         check(parser, args, command)
         if args.merge:
             return _merge(args, command)
-        if not command:
+        if not command and args.pid is None:
             _print_costs(args, _costs(args) or {})
             return 0
         return _run(args, command)

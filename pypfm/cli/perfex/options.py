@@ -40,7 +40,8 @@ def _positive(text: str) -> float:
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of perfex's own options."""
-    parser = _Parser(prog="perfex", usage=f"{_USAGE}\n       perfex -t\n       perfex --merge file ...",
+    parser = _Parser(prog="perfex", usage=f"{_USAGE}\n       perfex --pid PID [command]\n       perfex -t\n"
+                           "       perfex --merge file ...",
                      allow_abbrev=False, add_help=False,
                      description="Run a command, once, and print the values of R10000 or R12000 event counters.",
                      epilog="Exit status: the command's (128+n: signal n); 1 where perfex fails before it is started.")
@@ -73,6 +74,8 @@ def build_parser() -> argparse.ArgumentParser:
     who = parser.add_argument_group("what counts")
     add = who.add_argument
     add("--cpu", choices=CPUS, default="r10000", help="whose events (default: r10000; -3: silicon revision 3)")
+    add("--pid", metavar="PID[,PID...]",
+        help="perf: processes that run already, until they end or ^C; with a command, for as long as it runs")
     add("--backend", choices=("auto", "perf", "valgrind"), default="auto", help="who counts (default: auto)")
     add("--clock", type=_positive, metavar="MHZ", help="clock speed for the times")
     add("--l2", choices=tuple(_L2), help="valgrind: size of the secondary cache (default: 4m)")
@@ -118,14 +121,17 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
             parser.error(f"{option} is an option of the {backend} backend")
     if args.writebacks and not args.all:
         parser.error("--writebacks goes with -a; -e 7, -e 22 and -e 23 do not need it")
+    if args.pid is not None and (args.mp or args.merge):
+        parser.error(f"{'-mp' if args.mp else '--merge'} and --pid exclude each other")
     if args.out == "":
         parser.error("-o: the name of the file is empty")
-    if not command and not args.table:
+    if not command and not args.table and args.pid is None:
         parser.error("no file to merge" if args.merge else "no command")
 
 
 def request(args: argparse.Namespace, command: list[str]) -> Request:
     from pypfm.perfex import events
+    from pypfm.perfex.backends.attach import pids
     given = [] if args.all else [events.event_number(text, "-e") for text in args.events]
     return Request(
         command=tuple(command), cpu=args.cpu,
@@ -133,4 +139,4 @@ def request(args: argparse.Namespace, command: list[str]) -> Request:
         kernel=args.kernel, exception=args.exception, per_thread=args.mp,
         gated=args.signals or args.period is not None, period=args.period, l2=_L2[args.l2 or "4m"],
         writebacks=args.writebacks, estimates=args.estimates, clock=args.clock, mixed=args.mixed,
-        perf_table=args.perf_table)
+        perf_table=args.perf_table, pids=() if args.pid is None else pids(args.pid))
