@@ -142,16 +142,29 @@ start_simulated(struct perfex_counter *const *counters, int count)
 	return 0;
 }
 
-/* Let simulated counters take what was counted, at the same moment. */
+/* Let simulated counters take what was counted, at the same moment; those that were started together take the same. */
 static void
 take_simulated(struct perfex_counter *const *counters, int count)
 {
+	struct simulated before = { 0 };
+	const struct perfex_counter *last = NULL;
 	off_t end;
 	int file = simulated_write(&end);
 
-	for (int i = 0; i < count; i++)
-		if (counters[i]->runs && counters[i]->failed == 0)
-			counters[i]->failed = file < 0 ? file : simulated_add(&counters[i]->simulated, file, end);
+	for (int i = 0; i < count; i++) {
+		struct perfex_counter *counter = counters[i];
+
+		if (!counter->runs || counter->failed)
+			continue;
+		if (file >= 0 && last && memcmp(&before, &counter->simulated, sizeof(before)) == 0) {
+			counter->simulated = last->simulated;
+			counter->failed = last->failed;
+			continue;
+		}
+		before = counter->simulated;
+		counter->failed = file < 0 ? file : simulated_add(&counter->simulated, file, end);
+		last = counter;
+	}
 	if (file >= 0)
 		close(file);
 }

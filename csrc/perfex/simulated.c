@@ -67,6 +67,7 @@ simulated_write(off_t *end)
 struct reader {
 	char		line[LINE];	/* its beginning */
 	size_t		size;
+	bool		skips;		/* it has no key that matters */
 	int		columns[32];	/* which count is in it; -1: another one */
 	int		width;
 	unsigned long	part;		/* the last one; 0: none yet */
@@ -151,12 +152,17 @@ take_bytes(struct reader *reader, const char *at, size_t size)
 		const size_t more = newline ? (size_t)(newline - at) : size, room = LINE - 1 - reader->size;
 		const size_t copied = more < room ? more : room;
 
-		memcpy(reader->line + reader->size, at, copied);
-		reader->size += copied;
+		/* Most lines are of the profile: let them be. */
+		reader->skips = reader->skips || (reader->size == 0 && !strchr("pet", *at));
+		if (!reader->skips) {
+			memcpy(reader->line + reader->size, at, copied);
+			reader->size += copied;
+		}
 		if (newline) {
 			reader->line[reader->size] = '\0';
+			ret = reader->skips ? 0 : take_line(reader);
+			reader->skips = false;
 			reader->size = 0;
-			ret = take_line(reader);
 		}
 		at += more + (newline != NULL);
 		size -= more + (newline != NULL);

@@ -93,6 +93,7 @@ class Request:
     :ivar estimates: -y: times are asked for, so the clock matters
     :ivar clock: --clock: MHz, or None: measured, or the default of the cpu
     :ivar mixed: -T: the user makes sure that the command stays on CPUs of one kind
+    :ivar pids: --pid: processes that run already, counted until they end, or while the command runs, if there is one
     :ivar perf_table: --perf-table: another map of events to perf events
     :ivar progress: called now and then during a long simulation with a line to show
     """
@@ -115,6 +116,7 @@ class Request:
     clock: float | None = None
     mixed: bool = False
     perf_table: Path | None = None
+    pids: tuple[int, ...] = ()
     progress: Callable[[str], None] | None = None
 
 

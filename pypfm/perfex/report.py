@@ -179,7 +179,8 @@ def _head(report: Report) -> list[str]:
     how = "simulated" if outcome.backend == "valgrind" else "counted"
     lines = [f"perfex: {request.cpu} events, {how} by {outcome.backend}",
              *([f"backend: {printable(outcome.why)}"] if report.verbose else []),
-             f"command: {printable(shlex.join(request.command))}"]
+             *([f"process: {', '.join(map(str, request.pids))}"] if request.pids else []),
+             *([f"command: {printable(shlex.join(request.command))}"] if request.command or not request.pids else [])]
     if t := outcome.times:
         of_what = "time of the simulation" if t.simulated else "time"
         lines.append(f"{of_what}: {t.wall:.3f} s, user {t.user:.3f} s, system {t.system:.3f} s")
@@ -277,6 +278,7 @@ def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str
     threads = outcome.threads if only is None else only
     data: dict[str, object] = {
         "cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "command": list(request.command),
+        **({"pids": list(request.pids)} if request.pids else {}),
         "status": outcome.status, "ended_by": outcome.ended_by or None, "rank": report.rank,
         "times": outcome.times and {"of": "simulation" if outcome.times.simulated else "command",
                                     "wall": outcome.times.wall, "user": outcome.times.user,

@@ -107,6 +107,12 @@ class Signals:
         taken, self._others = self._others, []
         return taken
 
+    def switches(self) -> list[int]:
+        """Those of SIGUSR1 and SIGUSR2 that switch counting."""
+        self._look()
+        taken, self._switches = self._switches, []
+        return taken
+
     def take(self, pid: int) -> list[int]:
         """Those of SIGUSR1 and SIGUSR2 that switch counting; the others that have arrived are passed on.
 
@@ -115,5 +121,4 @@ class Signals:
         for number in self.others():
             if number in PASSED_ON:
                 os.kill(pid, number)
-        taken, self._switches = self._switches, []
-        return taken
+        return self.switches()

@@ -138,7 +138,7 @@ def _main(words: Sequence[str]) -> int:
         if args.compare:
             from pypfm.cli.perfex import several
             return several.compare(args, command)
-        if not command:
+        if not command and args.pid is None:
             _print_costs(args, _costs(args) or {})
             return 0
         return _run(args, command)

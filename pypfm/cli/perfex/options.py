@@ -23,7 +23,7 @@ __all__ = ["UsageError", "build_parser", "check", "request", "split"]
 
 _USAGE = ("perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file] [-c file]"
           " command")
-_OTHERS = ("perfex -t", "perfex --list", "perfex --merge file ...", "perfex --compare first second")
+_OTHERS = ("perfex --pid PID [command]", "perfex -t", "perfex --list", "perfex --merge file ...", "perfex --compare first second")
 _L2 = {"1m": 1 << 20, "4m": 4 << 20, "8m": 8 << 20}
 
 
@@ -117,6 +117,8 @@ def build_parser() -> argparse.ArgumentParser:
     who = parser.add_argument_group("what counts")
     add = who.add_argument
     add("--cpu", choices=CPUS, default="r10000", help="whose events (default: r10000; -3: silicon revision 3)")
+    add("--pid", metavar="PID[,PID...]",
+        help="perf: processes that run already, until they end or ^C; with a command, for as long as it runs")
     add("--backend", choices=("auto", "perf", "valgrind"), default="auto", help="who counts (default: auto)")
     add("--clock", type=_positive, metavar="MHZ", help="clock speed for the times")
     add("--l2", choices=tuple(_L2), help="valgrind: size of the secondary cache (default: 4m)")
@@ -165,11 +167,15 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
             parser.error(f"{option} is an option of the {backend} backend")
     if args.trace and not args.all:
         parser.error(f"{args.trace} goes with -a; -e 7, -e 22 and -e 23 do not need it")
+    if args.pid is not None and (args.mp or args.merge or args.list or args.compare or args.repeat):
+        other = next(name for name, on in (("-mp", args.mp), ("--merge", args.merge), ("--list", args.list),
+                                           ("--compare", args.compare), ("--repeat", args.repeat)) if on)
+        parser.error(f"{other} and --pid exclude each other")
     if args.out == "":
         parser.error("-o: the name of the file is empty")
     if args.list and (command or args.merge or args.csv):
         parser.error("--list goes without a command, --merge and --csv")
-    if not command and not args.table and not args.list:
+    if not command and not args.table and not args.list and args.pid is None:
         parser.error("no file to merge" if args.merge else "no command")
 
 
@@ -204,6 +210,7 @@ def _check_runs(parser: argparse.ArgumentParser, args: argparse.Namespace, modes
 
 def request(args: argparse.Namespace, command: list[str]) -> Request:
     from pypfm.perfex import events
+    from pypfm.perfex.backends.attach import pids
     given = [] if args.all else [events.find(args.cpu, text, "-e") for text in args.events]
     return Request(
         command=tuple(command), cpu=args.cpu,
@@ -211,4 +218,4 @@ def request(args: argparse.Namespace, command: list[str]) -> Request:
         kernel=args.kernel, exception=args.exception, per_thread=args.mp,
         gated=args.signals or args.period is not None, period=args.period, l2=_L2[args.l2 or "4m"],
         writebacks=bool(args.trace), estimates=args.estimates, clock=args.clock, mixed=args.mixed,
-        perf_table=args.perf_table)
+        perf_table=args.perf_table, pids=() if args.pid is None else pids(args.pid))

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.perf_table import Row
 
-__all__ = ["LOCKED", "ONLINE", "PerfBackend", "Source", "ThreadCounter", "attribute", "cpu_kinds", "offers_hardware",
-           "online", "ring_pages", "total_of_threads"]
+__all__ = ["LOCKED", "ONLINE", "PerfBackend", "Plan", "Source", "ThreadCounter", "attribute", "cpu_kinds",
+           "offers_hardware", "online", "raise_limit", "ring_pages", "total_of_threads"]
 
 _DEVICES = Path("/sys/bus/event_source/devices")
 ONLINE = Path("/sys/devices/system/cpu/online")
@@ -207,7 +207,7 @@ class Source:
         return Measurement(self.event, value, quality, share, self.note, source)
 
 
-class _Plan:
+class Plan:
     """Which perf events to open.
 
     :raises PerfexError: the kernel forbids them, or the table is wrong
@@ -257,7 +257,7 @@ class _Plan:
 class _Run:
     """A command under counters."""
 
-    def __init__(self, request: Request, plan: _Plan, command: Command, signals: Signals, stack: ExitStack) -> None:
+    def __init__(self, request: Request, plan: Plan, command: Command, signals: Signals, stack: ExitStack) -> None:
         self._request, self._plan, self._command, self._signals = request, plan, command, signals
         self._on = signals.take(command.pid)[-1:] == [GATE[0]]
         self._counters: dict[str, PerfEvent] = {}
@@ -416,13 +416,19 @@ def total_of_threads(whole: Measurement, threads: Sequence[Measurement]) -> Meas
     return replace(whole, count=sum(counts)) if threads and len(counts) == len(threads) else whole
 
 
+def raise_limit() -> None:
+    """Each processor's event takes a descriptor; the command exists already, and keeps its own limit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 class PerfBackend:
     """Counts with perf_event_open(): the command, its threads and descendants."""
 
     name = "perf"
 
     def __init__(self) -> None:
-        self._plan: tuple[Request, _Plan] | None = None
+        self._plan: tuple[Request, Plan] | None = None
 
     def check(self, request: Request) -> None:
         """See whether the kernel counts what is asked for.
@@ -435,7 +441,14 @@ class PerfBackend:
         if request.perf_table is None and (code := offers_hardware()):
             from pypfm.perf.counting import reason
             raise PerfexError(f"perf: cycles: {reason(code)}")
-        self._plan = (request, _Plan(request))
+        self._plan = (request, Plan(request))
+
+    def plan(self, request: Request) -> Plan:
+        """Which perf events to open, checked."""
+        if self._plan is None or self._plan[0] != request:
+            self.check(request)
+        assert self._plan
+        return self._plan[1]
 
     def sources(self, request: Request) -> list[Source]:
         """Where the counts would come from, by event.
@@ -451,9 +464,7 @@ class PerfBackend:
 
         :raises PerfexError: it cannot be executed, or a counter cannot be opened
         """
-        if self._plan is None or self._plan[0] != request:
-            self.check(request)
-        assert self._plan
+        plan = self.plan(request)
         with ExitStack() as stack:
             try:
                 command = Command(request.command, held())
@@ -461,8 +472,8 @@ class PerfBackend:
                 raise PerfexError(f"no process can be made: {error.strerror}") from None
             try:
                 signals = stack.enter_context(Signals(gated=request.gated))
-                self._raise_limit()
-                run = _Run(request, self._plan[1], command, signals, stack)
+                raise_limit()
+                run = _Run(request, plan, command, signals, stack)
             except OSError as error:  # CountingError is one too
                 command.cancel()
                 raise PerfexError(f"perf: {error if isinstance(error, CountingError) else error.strerror}") from None
@@ -473,9 +484,3 @@ class PerfBackend:
             outcome = run.outcome(run.supervise())
             signals.others()  # too late to end anything but the report
             return outcome
-
-    @staticmethod
-    def _raise_limit() -> None:
-        """Each processor's event takes a descriptor; the command exists already, and keeps its own limit."""
-        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
