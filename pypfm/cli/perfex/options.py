@@ -23,7 +23,8 @@ __all__ = ["UsageError", "build_parser", "check", "request", "split"]
 
 _USAGE = ("perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file] [-c file]"
           " command")
-_OTHERS = ("perfex --pid PID [command]", "perfex -t", "perfex --list", "perfex --merge file ...", "perfex --compare first second")
+_OTHERS = ("perfex --pid PID [command]", "perfex -t", "perfex --list", "perfex --merge file ...",
+           "perfex --compare first second")
 _L2 = {"1m": 1 << 20, "4m": 4 << 20, "8m": 8 << 20}
 
 
