@@ -33,6 +33,7 @@ struct perfex_event {
 	const char		*description;
 	int			counter;	/* 0 or 1 */
 	struct perfex_cost	cost;
+	const char		*unsourced;	/* numbers in the cost whose source nobody has looked up */
 };
 
 /* A processor, generated from csrc/tables/perfex_events.csv and perfex_costs.csv. */

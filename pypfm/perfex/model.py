@@ -11,13 +11,15 @@ from typing import Literal, Protocol
 from pypfm.common.frozen import FrozenMap
 from pypfm.errors import InvalidValueError, PfmError
 
-__all__ = ["CPUS", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError", "PerfexValueError",
-           "Quality", "Request", "Sample", "ThreadCounts", "Times", "exit_status", "signal_name"]
+__all__ = ["CPUS", "R10000_LINES", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError",
+           "PerfexValueError", "Quality", "Request", "Sample", "ThreadCounts", "Times", "exit_status", "signal_name"]
 
 #: A processor whose events are counted; -3 is silicon revision 3.
 Cpu = Literal["r10000", "r10000-3", "r12000"]
 #: The same, to be listed.
 CPUS: tuple[Cpu, ...] = ("r10000", "r10000-3", "r12000")
+#: Bytes of a line of the primary data cache and of the secondary cache of an R10000.
+R10000_LINES = (32, 128)
 #: How well a number stands for its event.
 #: exact: this was counted; simulated: counted exactly, of a simulated cache, TLB or branch predictor; approximate:
 #: something near it was counted; modelled: computed from other counts; unavailable: there is no number.
@@ -85,6 +87,9 @@ class Request:
     :ivar writebacks: --writebacks: simulate events 22 and 23 with -a too
     :ivar estimates: -y: times are asked for, so the clock matters
     :ivar clock: --clock: MHz, or None: measured, or the default of the cpu
+    :ivar host_clock: --costs host: MHz of this host, where no clock is given or measured; or None
+    :ivar stall_ns: --costs host: typical nanoseconds of an event, by index, for estimated cycles in place of the
+        built-in costs; or None
     :ivar mixed: -T: the user makes sure that the command stays on CPUs of one kind
     :ivar perf_table: --perf-table: another map of events to perf events
     :ivar progress: called now and then during a long simulation with a line to show
@@ -104,6 +109,8 @@ class Request:
     writebacks: bool = False
     estimates: bool = False
     clock: float | None = None
+    host_clock: float | None = None
+    stall_ns: Mapping[int, float] | None = None
     mixed: bool = False
     perf_table: Path | None = None
     progress: Callable[[str], None] | None = None
@@ -179,6 +186,7 @@ class Outcome:
     :ivar backend: perf or valgrind
     :ivar why: why this one, for the first line of the report
     :ivar status: exit status for perfex: the command's, 128+n for a signal
+    :ivar lines: bytes of a line of the primary and of the secondary cache whose misses are counted; 0: not known
     :ivar ended_by: the signal that ended the command, so that its counts stop there; "": it ended by itself
     :ivar measurements: one for each event asked for, in their order
     :ivar threads: -mp
@@ -201,6 +209,7 @@ class Outcome:
     notes: tuple[str, ...] = field(default=())
     ended_by: str = ""
     times: Times | None = None
+    lines: tuple[int, int] = R10000_LINES
 
 
 class Backend(Protocol):

@@ -17,20 +17,31 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from pypfm.perfex.calibration import Calibration
     from pypfm.perfex.costs import CostTable
     from pypfm.perfex.model import Outcome, Request
+    from pypfm.perfex.output import Output
 
 __all__ = ["build_parser", "main"]
 
 _FAILED = 1
 
 
-def _costs(args: argparse.Namespace) -> CostTable | None:
+def _calibration(args: argparse.Namespace) -> Calibration | None:
+    """What was measured on this host, where its costs are asked for."""
+    if args.whose != "host":
+        return None
+    from pypfm.perfex import calibration
+    return calibration.load(os.environ)
+
+
+def _costs(args: argparse.Namespace, host: Calibration | None) -> CostTable | None:
     """The costs in effect; None: none is asked for."""
     from pypfm.perfex import costs
     if not args.estimates and not args.table:
         return None
-    return costs.in_effect(args.cpu, args.costs, os.environ, builtins=not args.mixed or args.table)
+    return costs.in_effect(args.cpu, args.costs, os.environ, builtins=not args.mixed or args.table,
+                           measured=host.table(args.cpu) if host else None)
 
 
 def _notes(args: argparse.Namespace, table: CostTable | None) -> tuple[str, ...]:
@@ -47,13 +58,16 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     from dataclasses import replace
 
     from pypfm.perfex.backends import choose
-    table = _costs(args)
+    host = _calibration(args)
+    table = _costs(args, host)
     wanted = request(args, command)
+    if host:
+        wanted = replace(wanted, host_clock=host.clock, stall_ns=host.stalls(args.cpu))
     if args.plot is not None:
         from pypfm.perfex import plot
         plot.check(args.plot)
     if args.table:
-        _print_costs(args, table or {})
+        _print_costs(args, table or {}, host)
     printer = Printer(args)
     wanted = replace(wanted, on_sample=printer.sample if args.period is not None else None,
                      progress=progress if printer.on_terminal else None)
@@ -85,16 +99,7 @@ def _merge(args: argparse.Namespace, names: list[str]) -> int:
     from pypfm.perfex import merge
     merged = merge.merge([merge.read(path) for path in merge.find(names)])
     text = merge.json_text(merged) if args.json else merge.csv_text(merged) if args.csv else merge.text(merged)
-    if args.out:
-        from pypfm.perfex.output import Output
-        out = Output(Path(args.out))
-        try:
-            out.write(text)
-            out.close()
-        except OSError as error:
-            raise PerfexError(f"{args.out}: {error.strerror}") from None
-    else:
-        print_now(text)
+    _finish(args, _output(args), text)
     return 0
 
 
@@ -105,9 +110,54 @@ def _list(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_costs(args: argparse.Namespace, table: CostTable) -> None:
-    from pypfm.perfex import costs
-    print_now(costs.show(table, args.cpu))
+def _cost_text(args: argparse.Namespace, table: CostTable, host: Calibration | None) -> str:
+    """The table of -t, with remarks on costs that no file has replaced."""
+    from pypfm.perfex import calibration, costs
+    own = host.table(args.cpu) if host else costs.builtin(args.cpu)
+    said = calibration.remarks(host, args.cpu) if host else {
+        event: f"unsourced: {numbers}" for event, numbers in costs.unsourced(args.cpu).items()}
+    said = {event: remark for event, remark in said.items() if table.get(event) == own.get(event)}
+    return costs.show(table, args.cpu, calibration.head(host), said) if host else costs.show(
+        table, args.cpu, remarks=said)
+
+
+def _print_costs(args: argparse.Namespace, table: CostTable, host: Calibration | None) -> None:
+    print_now(_cost_text(args, table, host))
+
+
+def _calibrate(args: argparse.Namespace) -> int:
+    """Measure this host: the table or JSON goes to stdout or the file of -o."""
+    from pypfm.perfex import calibration
+    on_terminal = sys.stderr is not None and sys.stderr.isatty()
+    out = _output(args)
+    made = calibration.calibrate(progress if on_terminal else None)
+    if on_terminal:
+        say("\r\x1b[K")
+    text = calibration.json_text(made, args.cpu) if args.json else _cost_text(args, made.table(args.cpu), made)
+    _finish(args, out, text)
+    try:
+        say(f"perfex: kept for --costs host in {calibration.save(made, os.environ)}\n")
+    except (OSError, PerfexError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        say(f"perfex: not kept for --costs host: {reason}\n")
+    return 0
+
+
+def _output(args: argparse.Namespace) -> Output | None:
+    """The file of -o; None: stdout."""
+    from pypfm.perfex.output import Output
+    return Output(Path(args.out)) if args.out else None
+
+
+def _finish(args: argparse.Namespace, out: Output | None, text: str) -> None:
+    if out is None:
+        print_now(text)
+        return
+    try:
+        out.write(text)
+        out.close()
+    except OSError as error:
+        raise PerfexError(f"{args.out}: {error.strerror}") from None
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -126,10 +176,13 @@ def _main(words: Sequence[str]) -> int:
         check(parser, args, command)
         if args.list:
             return _list(args)
+        if args.calibrate:
+            return _calibrate(args)
         if args.merge:
             return _merge(args, command)
         if not command:
-            _print_costs(args, _costs(args) or {})
+            host = _calibration(args)
+            _print_costs(args, _costs(args, host) or {}, host)
             return 0
         return _run(args, command)
     except PfmError as error:

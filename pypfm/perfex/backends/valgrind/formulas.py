@@ -81,18 +81,23 @@ def rows(cpu: Cpu, tool: Tool) -> tuple[Row, ...]:
     return tuple(table[i] for i in range(events.NUM_EVENTS))
 
 
-def estimated_cycles(cpu: Cpu, tool: Tool, counts: Mapping[str, int], clock: float) -> int | None:
+def estimated_cycles(cpu: Cpu, tool: Tool, counts: Mapping[str, int], clock: float,
+                     stall_ns: Mapping[int, float] | None = None) -> int | None:
     """Cycles of the simulated program: one for each instruction, and the typical costs of its cache misses.
 
     The costs are the built-in ones, whatever a user's table says: that one is about times, and cycles are a count.
 
     :param clock: MHz, for costs in nanoseconds
+    :param stall_ns: --costs host: by event, in place of the built-in costs
     :return: None where they are not counted
     """
     counted = [rows(cpu, tool)[event].value(counts) for event in (_GRADUATED, *_STALLS)]
     known = [count for count in counted if count is not None]
     if len(known) < len(counted):
         return None
+    if stall_ns is not None:
+        spent = sum(stall_ns.get(event, 0.0) * count for event, count in zip(_STALLS, known[1:], strict=True))
+        return known[0] + round(spent * clock / 1000)
     costs = builtin(cpu)
     seconds = sum(costs[event].seconds(count, clock)[0] for event, count in zip(_STALLS, known[1:], strict=True))
     return known[0] + round(seconds * clock * 1e6)
