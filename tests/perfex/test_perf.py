@@ -388,6 +388,13 @@ def test_a_zero_by_definition_is_printed(tmp_path: Path) -> None:
     assert data["events"][0]["quality"] == "exact"
 
 
+@pytest.mark.parametrize("quality", ["simulated", "approximate", "modelled"])
+def test_a_zero_of_any_quality_is_a_count(quality: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(f"cpu,event,perf,quality,note\n,14,0,{quality},nearly\n")
+    data = counted("--perf-table", tmp_path / "t", "-e", "14", "true")
+    assert (data["events"][0]["count"], data["events"][0]["quality"]) == (0, quality)
+
+
 def test_terms_are_added_up_and_rows_tried_in_order(tmp_path: Path, toucher: Path) -> None:
     (tmp_path / "t").write_text("cpu,event,perf,quality,note\n"
                                 ",25,page-faults+minor-faults,approximate,twice\n"

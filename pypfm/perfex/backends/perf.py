@@ -194,7 +194,7 @@ class Source:
     def measurement(self, counts: Mapping[str, Count]) -> Measurement:
         """The count, scaled to the whole time where a counter was shared."""
         if not self.terms:
-            return Measurement(self.event, 0 if self.quality == "exact" else None, self.quality, note=self.note)
+            return Measurement(self.event, None if self.quality == "unavailable" else 0, self.quality, note=self.note)
         source = "+".join(sorted(self.terms))
         value, share = 0, 1.0
         for term in self.terms:
@@ -204,7 +204,7 @@ class Source:
             value += count.value if count.enabled == count.running else round(
                 count.value * count.enabled / count.running)
             share = min(share, count.running / count.enabled if count.enabled else 1.0)
-        quality: Quality = "approximate" if share < 1 and self.quality == "exact" else self.quality
+        quality: Quality = "approximate" if share < 1 and self.quality in ("exact", "simulated") else self.quality
         return Measurement(self.event, value, quality, share, self.note, source)
 
 
