@@ -99,6 +99,10 @@ class Calibration:
     bytes: Mapping[str, int]
     measures: Mapping[str, tuple[float, ...]]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bytes", FrozenMap(self.bytes, "level"))
+        object.__setattr__(self, "measures", FrozenMap(self.measures, "measure"))
+
     def ns(self, name: str) -> float:
         """The minimum of a measure."""
         return min(self.measures[name])
@@ -271,7 +275,7 @@ def place(environ: Mapping[str, str], model: str | None = None) -> Path:
     """
     cache, home = environ.get("XDG_CACHE_HOME", ""), environ.get("HOME", "")
     if not cache.startswith("/") and not home:
-        raise PerfexError("--costs host: neither XDG_CACHE_HOME nor HOME is set")
+        raise PerfexError("no place for this host's costs: neither XDG_CACHE_HOME nor HOME is set")
     directory = Path(cache) if cache.startswith("/") else Path(home) / ".cache"
     key = hashlib.sha256((model or host.model()).encode()).hexdigest()[:12]
     return directory / "pypfm" / f"perfex-host-{key}.json"
