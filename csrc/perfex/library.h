@@ -36,6 +36,7 @@ struct perfex_event {
 	const char		*description;
 	int			counter;	/* 0 or 1 */
 	struct perfex_cost	cost;
+	const char		*unsourced;	/* numbers in the cost whose source nobody has looked up */
 };
 
 /* One of callgrind's counts, or cycles, times a number. */

@@ -53,6 +53,7 @@ The tables of perfex: cpu, the event's index, and
 
     short, name, counter, description    of an event; short: what a user types; the counter is 0 or 1
     unit, minimum, typical, maximum, source    its cost; no unit: no cost
+    unsourced    numbers in it that were written from memory, and whose source nobody has looked up
     perf, quality, note    what counts it on Linux (see csrc/perfex/library.h); no cpu: all
     tool, source, quality, note    how valgrind's tool counts it: sums and products of its counts; no cpu or tool: all
 
@@ -339,7 +340,8 @@ def generate_perfex(_model: str, tables: list[Path]) -> list[str]:
             cost = [f"PERFEX_{row['unit'].upper()}", row["typical"], row["minimum"], row["maximum"]]
             initialiser = f"{{ {', '.join(cost)} }}" if row["unit"] else "{ PERFEX_NO_COST, 0, 0, 0 }"
             texts = ", ".join(c_string(event[column]) for column in ("short", "name", "description"))
-            lines.append(f"\t[{index}] = {{ {texts}, {event['counter']}, {initialiser} }},")
+            lines.append(f"\t[{index}] = {{ {texts}, {event['counter']}, {initialiser},"
+                         f" {c_string(row['unsourced'])} }},")
         lines += ["};", "", f"static const struct perfex_formula simulated_{number}[PERFEX_NUM_EVENTS] = {{",
                   *simulated(cpu, valgrind), "};", ""]
     return [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -79,9 +78,16 @@ def _near(cpu: Cpu, text: str) -> str:
     words = [word for word in re.split("[-_ ]", text) if len(word) > 1]
     near = [event for name, event in names if all(word in name for word in words)]
     if not near:
+        from difflib import get_close_matches
         like = get_close_matches(text, [part for name, _ in names for part in (name, name[:len(text)])])
         near = [event for name, event in names if name in like or name[:len(text)] in like]
     return f"near it: {_listed(dict.fromkeys(near))}" if near else "perfex --list shows the events"
+
+
+def _twins(cpu: Cpu, which: tuple[Event, ...]) -> str:
+    """Which of the events the other counter has, too."""
+    return "".join(f"; {twin.short} ({twin.index}) is event {event.index} there" for event in dict.fromkeys(which)
+                   for twin in table(cpu) if twin.name == event.name and twin.counter != event.counter)
 
 
 def choose(cpu: Cpu, given: Sequence[int], environ: Mapping[str, str], *, multiplex: bool = False) -> tuple[int, ...]:
@@ -103,6 +109,7 @@ def choose(cpu: Cpu, given: Sequence[int], environ: Mapping[str, str], *, multip
         return (*chosen, 0 if table(cpu)[chosen[0]].counter else NUM_EVENTS // 2)
     first, second = (table(cpu)[i] for i in chosen)
     if first.counter == second.counter:
+        which = f"0 to 15 on counter 0, 16 to 31 on counter 1{_twins(cpu, (first, second))}"
         raise PerfexError(f"conflicting counters: events {first.index} and {second.index} are both counted on counter"
-                          f" {first.counter} (0 to 15 on counter 0, 16 to 31 on counter 1)")
+                          f" {first.counter} ({which})")
     return chosen

@@ -8,10 +8,12 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pypfm.common.frozen import FrozenMap
 from pypfm.perfex import events
 from pypfm.perfex.model import PerfexError, Request
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pypfm.perfex.model import Cpu, Event, Quality
@@ -43,8 +45,12 @@ class Listing:
 
     cpu: Cpu
     events: tuple[Event, ...]
-    backends: dict[str, tuple[How, ...]]
-    missing: dict[str, str]
+    backends: Mapping[str, tuple[How, ...]]
+    missing: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        for name in ("backends", "missing"):
+            object.__setattr__(self, name, FrozenMap(getattr(self, name), "backend"))
 
 
 def listing(cpu: Cpu, perf_table: Path | None = None) -> Listing:
@@ -115,7 +121,7 @@ def text(made: Listing, width: int | None = None) -> str:
 
 def json_text(made: Listing) -> str:
     """As JSON (schema: pypfm/schemas/perfex_list.json)."""
-    return json.dumps({"cpu": made.cpu, "missing": made.missing, "events": [
+    return json.dumps({"cpu": made.cpu, "missing": dict(made.missing), "events": [
         {"event": e.index, "counter": e.counter, "short": e.short, "name": e.name, "description": e.description,
          "backends": {name: {"quality": how[e.index].quality, "note": how[e.index].note}
                       for name, how in made.backends.items()}} for e in made.events]}, indent=2) + "\n"

@@ -14,8 +14,9 @@ from pypfm.errors import InvalidValueError, PfmError
 if TYPE_CHECKING:
     from pypfm.perfex.profile import Profile
 
-__all__ = ["CPUS", "MOST_RUNS", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError", "PerfexValueError",
-           "Quality", "Repeats", "Request", "Sample", "ThreadCounts", "Times", "exit_status", "signal_name"]
+__all__ = ["CPUS", "MOST_RUNS", "R10000_LINES", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError",
+           "PerfexValueError", "Quality", "Repeats", "Request", "Sample", "ThreadCounts", "Times", "exit_status",
+           "signal_name"]
 
 #: A processor whose events are counted; -3 is silicon revision 3.
 Cpu = Literal["r10000", "r10000-3", "r12000"]
@@ -23,6 +24,8 @@ Cpu = Literal["r10000", "r10000-3", "r12000"]
 CPUS: tuple[Cpu, ...] = ("r10000", "r10000-3", "r12000")
 #: How many runs --repeat can make at most; a report with the counts of all of them is not too large to be read back.
 MOST_RUNS = 500
+#: Bytes of a line of the primary data cache and of the secondary cache of an R10000.
+R10000_LINES = (32, 128)
 #: How well a number stands for its event.
 #: exact: this was counted; simulated: counted exactly, of a simulated cache, TLB or branch predictor; approximate:
 #: something near it was counted; modelled: computed from other counts; unavailable: there is no number.
@@ -92,6 +95,9 @@ class Request:
     :ivar keep: --keep: a directory for the simulator's own files
     :ivar estimates: -y: times are asked for, so the clock matters
     :ivar clock: --clock: MHz, or None: measured, or the default of the cpu
+    :ivar host_clock: --costs host: MHz of this host, where no clock is given or measured; or None
+    :ivar stall_ns: --costs host: typical nanoseconds of an event, by index, for estimated cycles in place of the
+        built-in costs; or None
     :ivar mixed: -T: the user makes sure that the command stays on CPUs of one kind
     :ivar pids: --pid: processes that run already, counted until they end, or while the command runs, if there is one
     :ivar perf_table: --perf-table: another map of events to perf events
@@ -114,6 +120,8 @@ class Request:
     keep: Path | None = None
     estimates: bool = False
     clock: float | None = None
+    host_clock: float | None = None
+    stall_ns: Mapping[int, float] | None = None
     mixed: bool = False
     perf_table: Path | None = None
     pids: tuple[int, ...] = ()
@@ -214,6 +222,7 @@ class Outcome:
     :ivar backend: perf or valgrind
     :ivar why: why this one, for the first line of the report
     :ivar status: exit status for perfex: the command's, 128+n for a signal
+    :ivar lines: bytes of a line of the primary and of the secondary cache whose misses are counted; 0: not known
     :ivar ended_by: the signal that ended the command, so that its counts stop there; "": it ended by itself
     :ivar measurements: one for each event asked for, in their order
     :ivar threads: -mp
@@ -240,6 +249,7 @@ class Outcome:
     times: Times | None = None
     profile: Profile | None = None
     repeats: Repeats | None = None
+    lines: tuple[int, int] = R10000_LINES
 
 
 class Backend(Protocol):

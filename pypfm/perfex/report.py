@@ -86,7 +86,8 @@ class Report:
     def statistics(self) -> list[Statistic]:
         if self.costs is None:
             return []
-        return statistics(self.request.cpu, self.outcome.measurements, self.outcome.clock, self.costs)
+        return statistics(self.request.cpu, self.outcome.measurements, self.outcome.clock, self.costs,
+                          self.outcome.lines)
 
     def is_estimated(self, m: Measurement) -> bool:
         """Whether it was computed, not counted."""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from pypfm.perfex import events
 from pypfm.perfex.costs import CostTable
-from pypfm.perfex.model import Cpu, Measurement
+from pypfm.perfex.model import R10000_LINES, Cpu, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 __all__ = ["NAMES", "Statistic", "statistics"]
 
-_L1_LINE, _L2_LINE, _QUADWORD = 32, 128, 16  # bytes: R10000 caches
+_QUADWORD = 16  # bytes
 _MEGA = 1e6
 
 
@@ -42,6 +42,7 @@ class _Counts:
     """The counts, under the names that the formulas use.
 
     :ivar sources: what was counted in place of each event, where that is known
+    :ivar lines: bytes of a line of both caches; 0: not known
     :ivar used: the events that a formula used
     """
 
@@ -50,6 +51,7 @@ class _Counts:
     clock: float
     costs: CostTable = field(default_factory=dict)
     sources: dict[int, str] = field(default_factory=dict)
+    lines: tuple[int, int] = R10000_LINES
     used: set[int] = field(default_factory=set)
 
     def __getitem__(self, event: int) -> float:
@@ -84,6 +86,12 @@ class _Counts:
         """Run time in seconds."""
         return self.cycles / (self.clock * _MEGA)
 
+    def bandwidth(self, cache: int, misses: int, written_back: int) -> float:
+        """MB/s out of a cache: 0 the primary, 1 the secondary one."""
+        if not self.lines[cache]:
+            raise _MissingError
+        return (self[misses] * self.lines[cache] + self[written_back] * _QUADWORD) / self.time / _MEGA
+
     def memory_time(self) -> float:
         """What loads, stores and misses cost, in seconds."""
         spent = 0.0
@@ -113,9 +121,9 @@ _BOTH: tuple[_Formula, ...] = (
     ("Secondary Data Cache Hit Rate", "", lambda c: 1.0 - c[26] / c[25]),
     ("Time accessing memory/Total time", "", lambda c: c.memory_time() / c.time),
     ("Primary-to-secondary bandwidth used (MB/s, average per process)", "MB/s",
-     lambda c: (c[25] * _L1_LINE + c[22] * _QUADWORD) / c.time / _MEGA),
+     lambda c: c.bandwidth(0, 25, 22)),
     ("Memory bandwidth used (MB/s, average per process)", "MB/s",
-     lambda c: (c[26] * _L2_LINE + c[7] * _QUADWORD) / c.time / _MEGA),
+     lambda c: c.bandwidth(1, 26, 7)),
     ("MFLOPS (average per process)", "", lambda c: c[21] / c.time / _MEGA),
 )
 _R12000: tuple[_Formula, ...] = (
@@ -135,11 +143,13 @@ _OTHER_NAMES: dict[Cpu, dict[str, str]] = {
 NAMES = tuple(name for name, _, _ in _BOTH + _R12000)
 
 
-def statistics(cpu: Cpu, measurements: Iterable[Measurement], clock: float, costs: CostTable) -> list[Statistic]:
+def statistics(cpu: Cpu, measurements: Iterable[Measurement], clock: float, costs: CostTable,
+               lines: tuple[int, int] = R10000_LINES) -> list[Statistic]:
     """The statistics whose events were counted, in the order of the manual.
 
     :param clock: MHz
     :param costs: in effect; empty: none is known
+    :param lines: bytes of a line of the primary and of the secondary cache; 0: not known
 
     A quotient by 0 is left out, and so is what says nothing about the program, as one count stands for two of its
     events (`Measurement.source`).  What is an average per process needs no number of processes: the
@@ -147,7 +157,7 @@ def statistics(cpu: Cpu, measurements: Iterable[Measurement], clock: float, cost
     """
     counted = [m for m in measurements if m.count is not None]
     counts = _Counts(cpu, {m.event.index: m.value for m in counted if m.value is not None}, clock, costs,
-                     {m.event.index: m.source for m in counted if m.source})
+                     {m.event.index: m.source for m in counted if m.source}, lines)
     found = []
     formulas = _BOTH + (_R12000 if cpu == "r12000" else ())
     for name, unit, formula in formulas:

@@ -53,7 +53,7 @@ ITA2, MONT, GLM = Itanium2(), Montecito(), Goldmont()
 MODULES = ["pypfm.ia64.pmu", "pypfm.ia64.registers", "pypfm.ia64.events", "pypfm.perf.encoding", "pypfm.perf.events", "pypfm.bench", "pypfm.layout.model",
             "pypfm.ia64.encoding", "pypfm.ia64.request", "pypfm.perf.pmu", "pypfm.netbsd.counter", "pypfm.decoding",
            "pypfm.perfex.model", "pypfm.perfex.costs", "pypfm.perfex.statistics", "pypfm.perfex.merge",
-           "pypfm.perfex.spread", "pypfm.perfex.changes"]
+           "pypfm.perfex.spread", "pypfm.perfex.changes", "pypfm.perfex.calibration", "pypfm.perfex.host", "pypfm.perfex.listing"]
 
 
 def encoding() -> pypfm.Encoding:
@@ -85,7 +85,7 @@ def examples() -> Iterator[Any]:
     """Values, made anew at each call."""
     from pypfm import bench, layout
     from pypfm.perf import encoding as perf
-    from pypfm.perfex import changes, costs, events, merge, model, spread, statistics
+    from pypfm.perfex import calibration, changes, costs, events, host, listing, merge, model, spread, statistics
 
     yield from (Itanium2(), Itanium2(cpuid3=0x1F010504), Montecito(), Itanium(), GenericIA64(), Goldmont(), Perf(),
                 Goldmont(corrected=True))
@@ -119,6 +119,9 @@ def examples() -> Iterator[Any]:
     yield from (event, measured, model.Request(("true",)), model.ThreadCounts(1, 1, (measured,)),
                 model.Times(1.0, 0.5, 0.25), model.Sample(0.5, {0: 1, 16: None}), model.Outcome("perf", "", 0, (measured,)),
                 costs.Cost("clks", 1, 1, 1), statistics.Statistic("a", 1.0, ""),
+                host.Caches(1, 2, 3, 64, 64), calibration.HostCost(costs.Cost("clks", 1, 1, 1)),
+                calibration.Calibration("a", "b", 64, 4096, 1.0, {"l1": 1}, {"dependent-add": (1.0,)}),
+                listing.How("exact", ""), listing.Listing("r10000", (event,), {"perf": ()}, {"valgrind": "why"}),
                 merge.Row(event), merge.Merged("r10000", ("a",), (), (merge.Row(event),), None))
     some = spread.Spread.of((1, None, 3))
     side, change = changes.Side("a", "perf", "b", 3), changes.Change(event, some, some, verdict="same")

@@ -162,11 +162,11 @@ def scratch(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def user(runtime_dir: Path) -> dict[str, str]:
+def user(runtime_dir: Path, tmp_path: Path) -> dict[str, str]:
     """The environment of a user with pypfm's commands on the path."""
     env = {k: v for k, v in clean_env().items() if not k.startswith(VARIABLES)}
     return env | {"PATH": f"{PYPFM.parent}:{env['PATH']}", "TERM": "dumb", "LC_ALL": "C.UTF-8",
-                  "XDG_RUNTIME_DIR": str(runtime_dir)}
+                  "XDG_RUNTIME_DIR": str(runtime_dir), "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
 
 @pytest.mark.parametrize("page", [p for p in (*GUIDES, *PAGES, ROOT / "README.md", EXAMPLES / "README.md") if console_blocks(p)],

@@ -51,6 +51,11 @@ USAGE = "(see perfex --help)\n"
     (["--clock", "-5"], "argument --clock: '-5' is not a number above 0"),
     (["--cpu", "r4000"], "argument --cpu: invalid choice: 'r4000'"),
     (["--l2", "3m"], "argument --l2: invalid choice: '3m'"),
+    (["-e", "cycles", "-e", "graduated instructions"], "events 0 and 15 are both counted on counter 0 (0 to 15 on counter 0, 16"
+     " to 31 on counter 1; cycles-1 (16) is event 0 there; graduated-instructions-1 (17) is event 15 there)\n"),
+    (["--verbose=1"], "ignored explicit argument '1'"),
+    (["--verb"], "there is no option '--verb'"),
+    (["-verbose"], "there is no option '-verbose'"),
     (["-z"], "there is no option '-z' " + USAGE),
     (["-m"], "there is no option '-m'"),
     (["--js"], "there is no option '--js'"),

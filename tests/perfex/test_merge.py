@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import jsonschema
@@ -13,7 +14,7 @@ import pytest
 from perfex_runs import PERFEX, compile_c, environment, perfex, refused
 from pypfm import schemas
 from pypfm.perfex import merge, reading
-from pypfm.perfex.model import Measurement, Outcome, PerfexError, Request
+from pypfm.perfex.model import Measurement, Outcome, PerfexError, Quality, Request
 from pypfm.perfex.report import Report, csv_head, csv_text, json_text, text
 from tools import needs
 
@@ -190,6 +191,18 @@ def test_quality_estimates_and_deaths_are_kept(tmp_path: Path) -> None:
     assert data["ended"] == [{"rank": "rank 0", "by": "SIGSEGV"}, {"rank": "rank 2", "by": "SIGSEGV"}]
     assert [(e["quality"], e["estimated"]) for e in data["events"]] == [("modelled", True), ("approximate", False)]
     assert "ended,,rank 2,SIGSEGV,,,,,\n" in perfex("--merge", "--csv", tmp_path / "out").stdout
+
+
+def test_the_quality_of_a_sum_is_the_worst(tmp_path: Path) -> None:
+    """From the best to the worst: exact, simulated, approximate, modelled; a sum without one of its parts is none."""
+    from pypfm.perfex import events
+
+    order: tuple[Quality, ...] = ("exact", "simulated", "approximate", "modelled")
+    for better, worse in pairwise(order):
+        for rank, quality in enumerate((worse, better)):
+            rows = (Measurement(events.table("r10000")[25], 10, quality),)
+            (tmp_path / f"out.{rank}").write_text(json_text(Report(Request(("x",)), Outcome("perf", "why", 0, rows), None, rank)))
+        assert json.loads(perfex("--merge", "--json", tmp_path / "out").stdout)["events"][0]["quality"] == worse
 
 
 def test_a_member_that_stands_twice_is_not_chosen_from(tmp_path: Path) -> None:

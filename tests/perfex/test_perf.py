@@ -19,9 +19,10 @@ from perfex_runs import GOLDEN, HEAD, PERFEX, compile_c, counted, counts, enviro
 from pypfm.common.launch import Command
 from pypfm.errors import CountingError, PfmError
 from pypfm.perf.counting import Count
-from pypfm.perfex import events, perf_table
+from pypfm.perfex import events, host, perf_table
 from pypfm.perfex.backends import choose, names, perf
 from pypfm.perfex.model import CPUS, Measurement, PerfexError, Request
+from pypfm.perfex.report import Report
 from tools import needs
 
 HARDWARE = perf.offers_hardware() == 0
@@ -387,6 +388,13 @@ def test_a_zero_by_definition_is_printed(tmp_path: Path) -> None:
     assert data["events"][0]["quality"] == "exact"
 
 
+@pytest.mark.parametrize("quality", ["simulated", "approximate", "modelled"])
+def test_a_zero_of_any_quality_is_a_count(quality: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(f"cpu,event,perf,quality,note\n,14,0,{quality},nearly\n")
+    data = counted("--perf-table", tmp_path / "t", "-e", "14", "true")
+    assert (data["events"][0]["count"], data["events"][0]["quality"]) == (0, quality)
+
+
 def test_terms_are_added_up_and_rows_tried_in_order(tmp_path: Path, toucher: Path) -> None:
     (tmp_path / "t").write_text("cpu,event,perf,quality,note\n"
                                 ",25,page-faults+minor-faults,approximate,twice\n"
@@ -653,3 +661,24 @@ def test_no_memory_for_names_is_no_reason_to_stop(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(names.PerfEvent, "ring", refused_ring)
     made = names.Names(os.getpid(), "/bin/some-program-or-other", perf.online(), 1)
     assert (made.fds(), made.known()) == ([], {os.getpid(): "some-program-or"})
+
+
+# ---- lines of the caches --------------------------------------------------------------
+
+def test_bandwidths_have_the_lines_of_this_host(perf_table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = perf_table.with_name("lines.csv")
+    table.write_text(perf_table.read_text() + ",7,0,exact,none\n,22,0,exact,none\n")
+    request = Request(("true",), events=tuple(range(32)), multiplex=True, estimates=True, clock=1000.0, perf_table=table)
+    name = "Primary-to-secondary bandwidth used (MB/s, average per process)"
+    found = {}
+    for line in (64, 128, 0):
+        monkeypatch.setattr(host, "caches", lambda line=line: host.Caches(line=line, last_line=line))
+        outcome = perf.PerfBackend().run(request)
+        assert outcome.lines == (line, line)
+        counts = {m.event.index: m.count for m in outcome.measurements}
+        statistics = {s.name: s.value for s in Report(request, outcome, {}).statistics()}
+        if line:
+            assert statistics[name] == pytest.approx((counts[25] or 0) * line / (counts[0] or 1) * 1000)
+        found[line] = name in statistics, [note for note in outcome.notes if "line sizes" in note]
+    assert found[64] == found[128] == (True, [])
+    assert found[0] == (False, ["the line sizes of this host's caches are not known: no bandwidths"])

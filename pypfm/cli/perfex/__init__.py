@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from pypfm.cli._program import complete, to_the_end
 from pypfm.cli.perfex.options import UsageError, build_parser, check, request, split
-from pypfm.cli.perfex.printer import Printer, print_now, print_result, progress, say
+from pypfm.cli.perfex.printer import Printer, print_now, print_result, progress, result_file, say
 from pypfm.errors import PfmError
 from pypfm.perfex.model import PerfexError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from pypfm.perfex.calibration import Calibration
     from pypfm.perfex.costs import CostTable
     from pypfm.perfex.model import Outcome, Request
     from pypfm.perfex.reading import StoredReport
@@ -26,12 +27,21 @@ __all__ = ["build_parser", "main"]
 _FAILED, _USAGE = 1, 2
 
 
-def _costs(args: argparse.Namespace) -> CostTable | None:
+def _calibration(args: argparse.Namespace) -> Calibration | None:
+    """What was measured on this host, where its costs are asked for."""
+    if args.whose != "host":
+        return None
+    from pypfm.perfex import calibration
+    return calibration.load(os.environ)
+
+
+def _costs(args: argparse.Namespace, host: Calibration | None) -> CostTable | None:
     """The costs in effect; None: none is asked for."""
     from pypfm.perfex import costs
     if not args.estimates and not args.table:
         return None
-    return costs.in_effect(args.cpu, args.costs, os.environ, builtins=not args.mixed or args.table)
+    return costs.in_effect(args.cpu, args.costs, os.environ, builtins=not args.mixed or args.table,
+                           measured=host.table(args.cpu) if host else None)
 
 
 def _notes(args: argparse.Namespace, table: CostTable | None) -> tuple[str, ...]:
@@ -49,13 +59,16 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
 
     from pypfm.cli.perfex import several
     from pypfm.perfex.backends import choose
-    table = _costs(args)
+    host = _calibration(args)
+    table = _costs(args, host)
     wanted = request(args, command)
+    if host:
+        wanted = replace(wanted, host_clock=host.clock, stall_ns=host.stalls(args.cpu))
     if args.plot is not None:
         from pypfm.perfex import plot
         plot.check(args.plot)
     if args.table:
-        _print_costs(args, table or {})
+        _print_costs(args, table or {}, host)
     printer = Printer(args)
     wanted = replace(wanted, on_sample=printer.sample if args.period is not None else None,
                      progress=progress if printer.on_terminal else None)
@@ -101,9 +114,57 @@ def _list(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_costs(args: argparse.Namespace, table: CostTable) -> None:
-    from pypfm.perfex import costs
-    print_now(costs.show(table, args.cpu))
+def _cost_text(args: argparse.Namespace, table: CostTable, host: Calibration | None) -> str:
+    """The table of -t, with remarks on costs that no file has replaced."""
+    from pypfm.perfex import calibration, costs
+    own = host.table(args.cpu) if host else costs.builtin(args.cpu)
+    said = calibration.remarks(host, args.cpu) if host else {
+        event: f"unsourced: {numbers}" for event, numbers in costs.unsourced(args.cpu).items()}
+    said = {event: remark for event, remark in said.items() if table.get(event) == own.get(event)}
+    return costs.show(table, args.cpu, calibration.head(host), said) if host else costs.show(
+        table, args.cpu, remarks=said)
+
+
+def _print_costs(args: argparse.Namespace, table: CostTable, host: Calibration | None) -> None:
+    print_now(_cost_text(args, table, host))
+
+
+def _calibrate(args: argparse.Namespace) -> int:
+    """Measure this host: the table or JSON goes to stdout or the file of -o."""
+    from pypfm.perfex import calibration
+    on_terminal = sys.stderr is not None and sys.stderr.isatty()
+    out = result_file(args)
+    made = calibration.calibrate(progress if on_terminal else None)
+    if on_terminal:
+        say("\r\x1b[K")
+    text = calibration.json_text(made, args.cpu) if args.json else _cost_text(args, made.table(args.cpu), made)
+    print_result(args, text, out)
+    try:
+        say(f"perfex: kept for --costs host in {calibration.save(made, os.environ)}\n")
+    except (OSError, PerfexError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        say(f"perfex: not kept for --costs host: {reason}\n")
+    return 0
+
+
+def _work(args: argparse.Namespace, command: list[str]) -> Callable[[], int] | None:
+    """What is done without running a command or attaching to a process, if that is asked for."""
+    if args.list:
+        return lambda: _list(args)
+    if args.calibrate:
+        return lambda: _calibrate(args)
+    if args.merge:
+        return lambda: _merge(args, command)
+    if args.compare:
+        from pypfm.cli.perfex import several
+        return lambda: several.compare(args, command)
+    return None if command or args.pid is not None else lambda: _print_table(args)
+
+
+def _print_table(args: argparse.Namespace) -> int:
+    host = _calibration(args)
+    _print_costs(args, _costs(args, host) or {}, host)
+    return 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -131,17 +192,8 @@ def _main(words: Sequence[str]) -> int:
             from pypfm.perfex.signals import hold
             hold()
         check(parser, args, command)
-        if args.list:
-            return _list(args)
-        if args.merge:
-            return _merge(args, command)
-        if args.compare:
-            from pypfm.cli.perfex import several
-            return several.compare(args, command)
-        if not command and args.pid is None:
-            _print_costs(args, _costs(args) or {})
-            return 0
-        return _run(args, command)
+        work = _work(args, command)
+        return work() if work else _run(args, command)
     except PfmError as error:
         from pypfm.perfex.report import printable  # names of files and programs may have any characters
         say(f"perfex: {printable(str(error))}\n")

@@ -23,7 +23,7 @@ __all__ = ["UsageError", "build_parser", "check", "request", "split"]
 
 _USAGE = ("perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file] [-c file]"
           " command")
-_OTHERS = ("perfex --pid PID [command]", "perfex -t", "perfex --list", "perfex --merge file ...",
+_OTHERS = ("perfex --pid PID [command]", "perfex -t", "perfex --list", "perfex --calibrate", "perfex --merge file ...",
            "perfex --compare first second")
 _L2 = {"1m": 1 << 20, "4m": 4 << 20, "8m": 8 << 20}
 
@@ -106,12 +106,16 @@ def build_parser() -> argparse.ArgumentParser:
     add("-y", dest="estimates", action="store_true", help="times by event, and statistics")
     add("-t", dest="table", action="store_true", help="print the cost table in effect")
     add("-c", dest="costs", type=Path, metavar="FILE", help="costs that take the place of others, as -t prints them")
+    add("--costs", dest="whose", choices=("builtin", "host"), default="builtin",
+        help="those of the processor's events (default), or what --calibrate has measured on this host")
     add("-o", dest="out", metavar="FILE", help="print there, not to stderr")
     add("--json", action="store_true", help="print JSON")
     add("--csv", action="store_true", help="print CSV")
     add("--verbose", action="store_true", help="say why this backend counts, and all of the notes")
     add("--plot", type=Path, metavar="FILE", help="draw the times by event as SVG or PNG (needs -y and matplotlib)")
     add("--list", action="store_true", help="the events, their names, and who can count them here")
+    add("--calibrate", action="store_true",
+        help="measure what events cost on this host, in some seconds; print the table, and keep it for --costs host")
     add("--merge", action="store_true", help="add up the reports of several ranks, whose files are the arguments")
     add("-h", "--help", action="help", help="show this")
     parser.add_version(how)
@@ -148,8 +152,19 @@ def split(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[list[s
     return [*words[:at]], [*words[at:]]
 
 
+def _check_tasks(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
+    """What goes without a command."""
+    if args.list and (command or args.merge or args.csv):
+        parser.error("--list goes without a command, --merge and --csv")
+    if args.calibrate and (command or args.merge or args.csv or args.list):
+        parser.error("--calibrate goes without a command, --merge, --list and --csv")
+    if args.whose == "host" and not args.estimates and not args.table:
+        parser.error("--costs needs -y or -t")
+
+
 def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
     """What excludes what (perfex(1); the task of each option)."""
+    _check_tasks(parser, args, command)
     modes = [name for name, on in (("-mp", args.mp), ("-s", args.signals), ("-p", args.period is not None)) if on]
     if len(modes) > 1:
         parser.error(f"{modes[0]} and {modes[1]} exclude each other")
@@ -176,7 +191,7 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
         parser.error("-o: the name of the file is empty")
     if args.list and (command or args.merge or args.csv):
         parser.error("--list goes without a command, --merge and --csv")
-    if not command and not args.table and not args.list and args.pid is None:
+    if not command and not (args.table or args.list or args.calibrate) and args.pid is None:
         parser.error("no file to merge" if args.merge else "no command")
 
 

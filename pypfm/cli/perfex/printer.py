@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pypfm.perfex.output import Output
     from pypfm.perfex.report import Format, Report
 
-__all__ = ["Printer", "print_now", "print_result", "progress", "say"]
+__all__ = ["Printer", "print_now", "print_result", "progress", "result_file", "say"]
 
 # Which rank a process is, under Open MPI, MPICH and Slurm.
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
@@ -39,21 +39,30 @@ def print_now(text: str) -> None:
     sys.stdout.flush()
 
 
-def print_result(args: argparse.Namespace, text: str) -> None:
+def result_file(args: argparse.Namespace) -> Output | None:
+    """The file of -o; None: stdout.
+
+    :raises PerfexError: it cannot be written
+    """
+    from pypfm.perfex.output import Output
+    return Output(Path(args.out)) if args.out else None
+
+
+def print_result(args: argparse.Namespace, text: str, out: Output | None = None) -> None:
     """Write what no command is needed for to stdout, or to the file of -o.
 
+    :param out: the file, if it has been opened already
     :raises PerfexError: the file cannot be written
     """
-    if not args.out:
+    out = out or result_file(args)
+    if out is None:
         print_now(text)
         return
-    from pypfm.perfex.model import PerfexError
-    from pypfm.perfex.output import Output
-    out = Output(Path(args.out))
     try:
         out.write(text)
         out.close()
     except OSError as error:
+        from pypfm.perfex.model import PerfexError
         raise PerfexError(f"{args.out}: {error.strerror}") from None
 
 

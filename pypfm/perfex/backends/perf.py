@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from pypfm.common.launch import Command
 from pypfm.errors import CountingError, shown
 from pypfm.perf.counting import Count, PerfEvent, Ring, attr_bytes
-from pypfm.perfex import events, perf_table
+from pypfm.perfex import events, host, perf_table
 from pypfm.perfex.backends.names import Names
 from pypfm.perfex.costs import default_clock
 from pypfm.perfex.model import (
@@ -55,6 +55,7 @@ LOCKED = 480 << 10
 _LOOK = 50  # milliseconds between two looks at the records once the kernel no longer reports them
 _DUMMY = {"type": 1, "config": 9, "exclude_kernel": 1, "exclude_hv": 1}  # PERF_COUNT_SW_DUMMY
 _NOTHING = Count(0, 0, 0)
+_NO_LINES = "the line sizes of this host's caches are not known: no bandwidths"
 
 Key = tuple[int, int]  # process and thread
 
@@ -193,7 +194,7 @@ class Source:
     def measurement(self, counts: Mapping[str, Count]) -> Measurement:
         """The count, scaled to the whole time where a counter was shared."""
         if not self.terms:
-            return Measurement(self.event, 0 if self.quality == "exact" else None, self.quality, note=self.note)
+            return Measurement(self.event, None if self.quality == "unavailable" else 0, self.quality, note=self.note)
         source = "+".join(sorted(self.terms))
         value, share = 0, 1.0
         for term in self.terms:
@@ -203,7 +204,7 @@ class Source:
             value += count.value if count.enabled == count.running else round(
                 count.value * count.enabled / count.running)
             share = min(share, count.running / count.enabled if count.enabled else 1.0)
-        quality: Quality = "approximate" if share < 1 and self.quality == "exact" else self.quality
+        quality: Quality = "approximate" if share < 1 and self.quality in ("exact", "simulated") else self.quality
         return Measurement(self.event, value, quality, share, self.note, source)
 
 
@@ -383,6 +384,8 @@ class _Run:
                          for term in self._plan.cycles if counts[term].running)
             if nanoseconds and cycles:
                 return cycles * 1000 / nanoseconds, "measured: cycles by task-clock"
+        if self._request.host_clock is not None:
+            return self._request.host_clock, "measured by --calibrate"
         return default_clock(self._request.cpu), f"the default of the {self._request.cpu}"
 
     def outcome(self, status: int) -> Outcome:
@@ -391,9 +394,17 @@ class _Run:
         code = os.waitstatus_to_exitcode(status)
         times = Times(self._command.wall, self._command.user, self._command.system)
         return Outcome("perf", "", exit_status(code), measurements, threads, tuple(self._samples), clock, source,
-                       notes=tuple(self._notes()), ended_by=signal_name(code), times=times)
+                       notes=tuple(self._notes()), ended_by=signal_name(code), times=times, lines=self._lines())
+
+    @staticmethod
+    def _lines() -> tuple[int, int]:
+        """Events 25 and 26 stand for misses of the first and of the last cache of this host."""
+        known = host.caches()
+        return known.line, known.last_line
 
     def _notes(self) -> Iterable[str]:
+        if self._request.estimates and not all(self._lines()):
+            yield _NO_LINES
         if lost := sum(counter.lost for counter in self._threads):
             yield f"{lost} records of ended threads were lost; the command's first thread has their counts"
         if self._request.gated and self._begun is None:

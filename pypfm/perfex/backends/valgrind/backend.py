@@ -122,7 +122,7 @@ class _Run:
     def __init__(self, request: Request, signals: Signals) -> None:
         self._request, self._signals = request, signals
         self._tool: Tool = "trace" if _needs_trace(request) else "instructions" if _needs_code(request) else "callgrind"
-        self._clock = request.clock or default_clock(request.cpu)
+        self._clock = request.clock or request.host_clock or default_clock(request.cpu)
         self._samples: list[Sample] = []
         self._notes: list[str] = []
         self._missing: list[str] = []  # why there are no counts
@@ -232,7 +232,7 @@ class _Run:
 
     def _measure(self, counts: Simulated, tool: Tool | None = None) -> tuple[Measurement, ...]:
         cpu, tool = self._request.cpu, tool or self._tool
-        cycles = formulas.estimated_cycles(cpu, tool, counts, self._clock)
+        cycles = formulas.estimated_cycles(cpu, tool, counts, self._clock, self._request.stall_ns)
         known = counts if cycles is None else counts | {formulas.CYCLES: cycles}
         return formulas.measure(cpu, tool, self._request.events, known)
 
@@ -254,7 +254,8 @@ class _Run:
             ValgrindBackend.name, f"simulated by valgrind {installed.version()} ({tool})", status,
             self._judged(self._sum(parts)),
             threads=tuple(parts) if self._request.per_thread else (), samples=tuple(self._samples), clock=self._clock,
-            clock_source="given" if self._request.clock else f"the default of the {self._request.cpu}",
+            clock_source=("given" if self._request.clock else "measured by --calibrate" if self._request.host_clock
+                          else f"the default of the {self._request.cpu}"),
             estimated_cycles=any(i in cycles for i in self._request.events),
             notes=(*self._missing_note(), *self._notes, *self._doubts, *filter(None, [self._unknown])),
             ended_by=ended_by, times=command.times(), profile=self._profile)

@@ -93,18 +93,26 @@ def rows(cpu: Cpu, tool: Tool) -> tuple[Row, ...]:
     return tuple(table[i] for i in range(events.NUM_EVENTS))
 
 
-def estimated_cycles(cpu: Cpu, tool: Tool, counts: Mapping[str, int], clock: float) -> int | None:
+def estimated_cycles(cpu: Cpu, tool: Tool, counts: Mapping[str, int], clock: float,
+                     stall_ns: Mapping[int, float] | None = None) -> int | None:
     """Cycles of the simulated program: one for each instruction, and the typical costs of its cache misses.
 
     The costs are the built-in ones, whatever a user's table says: that one is about times, and cycles are a count.
 
     :param clock: MHz, for costs in nanoseconds
+    :param stall_ns: --costs host: by event, in place of the built-in costs
     :return: None where they are not counted
     """
     # What both tools count, so that cycles are the same with either.
     counted = [rows(cpu, tool)[event].value(counts) for event in lib.perfex_cycle_parts]
     known = [count for count in counted if count is not None]
-    return int(lib.perfex_estimated_cycles(processor(cpu), known, clock)) if len(known) == len(counted) else None
+    if len(known) < len(counted):
+        return None
+    if stall_ns is None:
+        return int(lib.perfex_estimated_cycles(processor(cpu), known, clock))
+    parts: list[int] = [*lib.perfex_cycle_parts]
+    spent = sum(stall_ns.get(event, 0.0) * count for event, count in zip(parts, known, strict=True))
+    return known[0] + round(spent * clock / 1000)
 
 
 def measure(cpu: Cpu, tool: Tool, wanted: Iterable[int], counts: Mapping[str, int]) -> tuple[Measurement, ...]:
