@@ -245,10 +245,10 @@ def test_the_simulation_with_the_hosts_costs(kept: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(("words", "message"), [
-    (["--costs", "host", "true"], "--costs needs -y or -t; usage: "),
+    (["--costs", "host", "true"], "--costs needs -y or -t (see perfex --help)"),
     (["-t", "--costs", "mine"], "argument --costs: invalid choice: 'mine'"),
     (["-t", "--costs"], "expected one argument"),
-    (["--calibrate", "true"], "--calibrate goes without a command, --merge, --list and --csv; usage: "),
+    (["--calibrate", "true"], "--calibrate goes without a command, --merge, --list and --csv (see perfex --help)"),
     (["--calibrate", "--csv"], "--calibrate goes without a command"), (["--calibrate", "--list"], "goes without a command"),
     (["--calibrate", "-o", "/nonexistent/x"], "/nonexistent/x: No such file or directory"),
 ])

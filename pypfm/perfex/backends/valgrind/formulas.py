@@ -111,7 +111,7 @@ def estimated_cycles(cpu: Cpu, tool: Tool, counts: Mapping[str, int], clock: flo
     if stall_ns is None:
         return int(lib.perfex_estimated_cycles(processor(cpu), known, clock))
     parts: list[int] = [*lib.perfex_cycle_parts]
-    spent = sum(stall_ns.get(event, 0.0) * count for event, count in zip(parts, known, strict=True))
+    spent: float = sum(stall_ns.get(event, 0.0) * count for event, count in zip(parts, known, strict=True))
     return known[0] + round(spent * clock / 1000)
 
 
