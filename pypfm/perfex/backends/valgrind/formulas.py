@@ -104,14 +104,14 @@ def estimated_cycles(cpu: Cpu, tool: Tool, counts: Mapping[str, int], clock: flo
     :return: None where they are not counted
     """
     # What both tools count, so that cycles are the same with either.
-    counted = [rows(cpu, tool)[event].value(counts) for event in lib.perfex_cycle_parts]
+    parts: list[int] = [*lib.perfex_cycle_parts]
+    counted = [rows(cpu, tool)[event].value(counts) for event in parts]
     known = [count for count in counted if count is not None]
     if len(known) < len(counted):
         return None
     if stall_ns is None:
         return int(lib.perfex_estimated_cycles(processor(cpu), known, clock))
-    parts: list[int] = [*lib.perfex_cycle_parts]
-    spent: float = sum(stall_ns.get(event, 0.0) * count for event, count in zip(parts, known, strict=True))
+    spent = sum(stall_ns.get(event, 0.0) * count for event, count in zip(parts, known, strict=True))
     return known[0] + round(spent * clock / 1000)
 
 
