@@ -227,6 +227,17 @@ def test_threads_under_way(tmp_path: Path, table: Path) -> None:
     assert done.returncode == 0 or "makes threads faster" in done.stderr
 
 
+def test_many_threads(tmp_path: Path, table: Path) -> None:
+    """More counters than select() has numbers."""
+    program = compile_c(tmp_path, "many", "static void *more(void *x) { pause(); return x; }\n"
+                        "int main(void) { for (int i = 0; i < 600; i++) { pthread_t t; pthread_create(&t, NULL, more, NULL); }\n"
+                        "printf(\"ready\\n\"); fflush(stdout); getchar(); touch(1000); return 0; }\n")
+    with running(program) as target:
+        counter = attached(str(target.pid), table, "sh", "-c", "sleep 2")
+        say(target)
+        assert 1000 <= (counts(report(counter))[25] or 0) < 1500
+
+
 # ---- mistakes --------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("word", ["0", "-1", "", "1,", ",1", "x", "1 2", "+1", "99999999999", "2147483648", "1.5", "\u0661"])
