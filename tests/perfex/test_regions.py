@@ -199,7 +199,7 @@ def test_the_memory_trace(program: Path) -> None:
 
 
 @pytest.mark.parametrize(("mode", "found"), [
-    ("cut", ["read EIO"]), ("gone", ["read ENOENT", "start ENOENT"])])
+    ("cut", ["read EIO"]), ("limit", ["read EIO"]), ("gone", ["read ENOENT", "start ENOENT"])])
 def test_a_file_that_is_spoilt(program: Path, mode: str, found: list[str], tmp_path: Path) -> None:
     directory = tmp_path / "files"
     directory.mkdir()
