@@ -150,6 +150,9 @@ def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.P
             work()
         print(c[21], c[26])
 
+    In a program that runs under ``perfex --backend valgrind``, or under perfex where there are no hardware counters,
+    they are what callgrind counts, in place of the shipped perf events.
+
     Linux's counters are not those of the R10000: any number of events can be counted together,
     also two that start_counters() of C refuses because one of its counters counts both.
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -128,8 +129,23 @@ cut_off(long n)
 	FILE *file = fopen(path, "a");
 
 	store(n);
-	fputs("\npart: 1\nevents: Ir\n", file);
+	fputs("\npart: 6\nevents: Ir\n", file);	/* as the one that follows */
 	fclose(file);
+}
+
+/* No room for all of the part that follows. */
+static void
+limit(long n)
+{
+	struct stat status;
+	struct rlimit most;
+
+	store(n);
+	signal(SIGXFSZ, SIG_IGN);
+	if (stat(path, &status) || getrlimit(RLIMIT_FSIZE, &most))
+		abort();
+	most.rlim_cur = (rlim_t)status.st_size + 700;
+	setrlimit(RLIMIT_FSIZE, &most);
 }
 
 static void
@@ -226,6 +242,8 @@ regions(const char *mode, long n)
 		store(n);
 	} else if (strcmp(mode, "cut") == 0) {
 		counted(INSTRUCTIONS, STORES, cut_off, n);
+	} else if (strcmp(mode, "limit") == 0) {
+		counted(INSTRUCTIONS, STORES, limit, n);
 	} else if (strcmp(mode, "gone") == 0) {
 		counted(INSTRUCTIONS, STORES, remove_directory, n);
 		counted(INSTRUCTIONS, STORES, store, n);

@@ -157,9 +157,13 @@ def _close(events: Iterable[PerfEvent]) -> None:
 class _Run:
     """The counters of the processes, until they end, or the user ends it, or a command."""
 
-    def __init__(self, request: Request, plan: Plan, signals: Signals, stack: ExitStack) -> None:
+    def __init__(self, request: Request, plan: Plan, command: Command | None, signals: Signals,
+                 stack: ExitStack) -> None:
+        self._command = command
         self._request, self._sources, self._cycles, self._signals = request, plan.sources, plan.cycles, signals
         self._processes = {self._opened(pid, stack): pid for pid in request.pids}
+        # Before the counters, which may be many: select() takes numbers below 1024 only.
+        self._ends = {self._opened(command.pid, stack)} if command else set(self._processes)
         self._had_children = [pid for pid in request.pids if _children(pid)]
         self._samples: list[Sample] = []
         self._begun: float | None = None
@@ -183,24 +187,23 @@ class _Run:
             self._begun = self._begun or now
         return now + self._request.period / 1000 if on and self._request.period else None
 
-    def supervise(self, command: Command | None) -> int:
+    def supervise(self) -> int:
         """Count until the command ends, or without one the processes, or a signal; what os.waitpid() says."""
+        command, ends = self._command, self._ends
         due = None if self._request.gated else self._switch(True)
         if command is not None:
             command.start()
-        with ExitStack() as stack:
-            ends = {self._opened(command.pid, stack)} if command else set(self._processes)
-            while ends:
-                left = None if due is None else max(0.0, due - time.monotonic())
-                ready = select.select([*ends, self._signals], [], [], left)[0]
-                for number in self._signals.take(command.pid) if command else self._signals.switches():
-                    due = self._switch(number == GATE[0])
-                if command is None and self._signals.others():
-                    break
-                ends -= set(ready)
-                if due is not None and time.monotonic() >= due:
-                    self._sample()
-                    due = max(due + (self._request.period or 0) / 1000, time.monotonic())
+        while ends:
+            left = None if due is None else max(0.0, due - time.monotonic())
+            ready = select.select([*ends, self._signals], [], [], left)[0]
+            for number in self._signals.take(command.pid) if command else self._signals.switches():
+                due = self._switch(number == GATE[0])
+            if command is None and self._signals.others():
+                break
+            ends -= set(ready)
+            if due is not None and time.monotonic() >= due:
+                self._sample()
+                due = max(due + (self._request.period or 0) / 1000, time.monotonic())
         for counter in self._counters.values():
             counter.stop()
         return command.wait() if command else 0
@@ -280,13 +283,13 @@ class AttachBackend(PerfBackend):
                 command = Command(request.command, held()) if request.command else None
                 raise_limit()
                 signals = stack.enter_context(Signals(gated=request.gated))
-                run = _Run(request, plan, signals, stack)
+                run = _Run(request, plan, command, signals, stack)
             except OSError as error:  # CountingError is one too
                 if command:
                     command.cancel()
                 raise PerfexError(f"--pid: {error if isinstance(error, CountingError) else error.strerror}") from None
             try:
-                status = run.supervise(command)
+                status = run.supervise()
             except OSError as error:
                 raise PerfexError(f"{shown(request.command[0]) if command else '--pid'}: {error.strerror}") from None
             outcome = run.outcome(status)
