@@ -25,6 +25,7 @@ from pypfm.perfex.statistics import Statistic, statistics
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from pypfm.perfex.annotate import Annotation
     from pypfm.perfex.changes import Comparison
     from pypfm.perfex.model import Event, ThreadCounts
 
@@ -53,6 +54,7 @@ class Report:
     :ivar rank: of the launcher, or None
     :ivar verbose: as text with the whole notes, and why this backend has counted
     :ivar comparison: with the report of --baseline, or None
+    :ivar annotation: --annotate: where the counts come from, or None
     """
 
     request: Request
@@ -62,6 +64,7 @@ class Report:
     notes: tuple[str, ...] = field(default=())
     verbose: bool = False
     comparison: Comparison | None = None
+    annotation: Annotation | None = None
 
     def times(self, m: Measurement) -> tuple[float, float, float] | None:
         """Typical, minimum and maximum seconds; None where no cost is known."""
@@ -295,6 +298,7 @@ def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str
         "notes": [*outcome.notes, *report.notes],
         **report.settings(), "repeats": _json_repeats(report),
         "baseline": report.comparison.json_baseline() if report.comparison else None,
+        "annotation": report.annotation.json_data() if report.annotation and only is None else None,
     }
     return _NUMBERS.sub(lambda found: " ".join(found[0].split()), json.dumps(data, indent=2)) + "\n"
 

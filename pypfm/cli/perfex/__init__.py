@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pypfm.perfex.costs import CostTable
     from pypfm.perfex.model import Outcome, Request
     from pypfm.perfex.reading import StoredReport
+    from pypfm.perfex.report import Report
 
 __all__ = ["build_parser", "main"]
 
@@ -57,7 +58,7 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     """Run the command and print the report; the command's exit status."""
     from dataclasses import replace
 
-    from pypfm.cli.perfex import several
+    from pypfm.cli.perfex import places, several
     from pypfm.perfex.backends import choose
     host = _calibration(args)
     table = _costs(args, host)
@@ -72,12 +73,16 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     printer = Printer(args)
     wanted = replace(wanted, on_sample=printer.sample if args.period is not None else None,
                      progress=progress if printer.on_terminal else None)
+    places.check(wanted)
     backend, why = choose(args.backend, wanted)
     before = several.baseline(args, wanted, backend, printer.rank)
+    written = places.begin(args)
     printer.open()
     outcome = replace(several.run(args, wanted, backend), why=why)
     try:
-        _report(args, printer, wanted, outcome, table, before)
+        made = _report(args, printer, wanted, outcome, table, before)
+        if written is not None:
+            written.finish(made)
     except (OSError, PerfexError) as error:  # the command has run: its status counts, unless it is 0
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         say(f"perfex: the report could not be written: {reason}\n")
@@ -86,16 +91,17 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
 
 
 def _report(args: argparse.Namespace, printer: Printer, wanted: Request, outcome: Outcome,
-            table: CostTable | None, before: StoredReport | None) -> None:
-    from pypfm.cli.perfex import several
+            table: CostTable | None, before: StoredReport | None) -> Report:
+    from pypfm.cli.perfex import places, several
     from pypfm.perfex.report import Report
     costs = table if args.estimates else None
     made = Report(wanted, outcome, costs, printer.rank, _notes(args, table), args.verbose)
-    made = several.compared(args, made, before)
+    made = places.annotated(several.compared(args, made, before))
     printer.finish(made)
     if args.plot is not None:
         from pypfm.perfex.plot import draw
         draw(made, args.plot)
+    return made
 
 
 def _merge(args: argparse.Namespace, names: list[str]) -> int:

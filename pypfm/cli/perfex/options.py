@@ -19,13 +19,17 @@ from pypfm.perfex.model import CPUS, MOST_RUNS, PerfexError, Request
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["UsageError", "build_parser", "check", "request", "split"]
+__all__ = ["PLACE_FORMATS", "UsageError", "build_parser", "check", "request", "split"]
 
 _USAGE = ("perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file] [-c file]"
           " command")
 _OTHERS = ("perfex --pid PID [command]", "perfex -t", "perfex --list", "perfex --calibrate", "perfex --merge file ...",
            "perfex --compare first second")
 _L2 = {"1m": 1 << 20, "4m": 4 << 20, "8m": 8 << 20}
+
+
+#: The suffixes of --annotate-to.
+PLACE_FORMATS = (".html", ".folded")
 
 
 class UsageError(PerfexError):
@@ -77,6 +81,15 @@ def _add_comparing(parser: argparse.ArgumentParser) -> None:
     add("--fail-above", type=_percent, metavar="PERCENT",
         help="--compare: exit status 1 if a count has risen by more than that, and not by noise")
     add("--anyway", action="store_true", help="compare reports of different backends or levels, too")
+
+
+def _add_places(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("where the counts come from (valgrind)").add_argument
+    add("--annotate", action="store_true", help="print the counts by function and by line of source, too")
+    add("--annotate-to", type=Path, metavar="FILE",
+        help="write them to FILE: .html, a page with the source; .folded, stacks for flame graphs")
+    add("--keep", type=Path, metavar="DIRECTORY",
+        help="leave callgrind's files there (for callgrind_annotate, KCachegrind)")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -131,6 +144,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="valgrind: with -a, every event in one run, by the memory trace; 15 to 25 times slower than without")
     add("--writebacks", action="store_const", const="--writebacks", dest="trace", help="the same as --trace")
     add("--perf-table", type=Path, metavar="FILE", help="perf: other events in place of perfex's, in CSV")
+    _add_places(parser)
     _add_comparing(parser)
     return parser
 
@@ -171,6 +185,7 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
     if len(args.events) > 2 and not args.all:
         parser.error(f"{len(args.events)} events; at most two are counted")
     _check_runs(parser, args, modes, command)
+    _check_places(parser, args, command)
     if args.json and args.csv:
         parser.error("--json and --csv exclude each other")
     if args.costs is not None and not args.estimates:
@@ -224,6 +239,29 @@ def _check_runs(parser: argparse.ArgumentParser, args: argparse.Namespace, modes
         parser.error(f"--compare takes two files, after all options, and not {len(command)}")
 
 
+def _check_places(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
+    """The options of functions and lines."""
+    options = [name for name, on in (("--annotate", args.annotate), ("--annotate-to", args.annotate_to is not None),
+                                     ("--keep", args.keep is not None)) if on]
+    if not options:
+        return
+    option = options[0]
+    if args.merge or args.compare or args.list or not command:
+        parser.error(f"{option} goes with a command, and needs a run of its own: perfex {option} ... command")
+    if args.backend == "perf" or args.perf_table is not None:
+        given = "--backend perf" if args.backend == "perf" else "--perf-table"
+        parser.error(f"{option} needs the simulation, and excludes {given}; --backend valgrind simulates, and"
+                     " perf-record(1) samples the counters")
+    if args.repeat:
+        parser.error(f"--repeat and {option} exclude each other; a simulation counts the same each time: run perfex"
+                     f" {option} once, without --repeat")
+    if args.annotate and args.csv:
+        parser.error("--annotate and --csv exclude each other; --json has the functions and lines, too")
+    if args.annotate_to is not None and args.annotate_to.suffix not in PLACE_FORMATS:
+        parser.error(f"--annotate-to {shown(str(args.annotate_to))}: the name has to end in"
+                     f" {' or '.join(PLACE_FORMATS)}")
+
+
 def request(args: argparse.Namespace, command: list[str]) -> Request:
     from pypfm.perfex import events
     from pypfm.perfex.backends.attach import pids
@@ -234,4 +272,5 @@ def request(args: argparse.Namespace, command: list[str]) -> Request:
         kernel=args.kernel, exception=args.exception, per_thread=args.mp,
         gated=args.signals or args.period is not None, period=args.period, l2=_L2[args.l2 or "4m"],
         writebacks=bool(args.trace), estimates=args.estimates, clock=args.clock, mixed=args.mixed,
-        perf_table=args.perf_table, pids=() if args.pid is None else pids(args.pid))
+        perf_table=args.perf_table, annotate=args.annotate or args.annotate_to is not None, keep=args.keep,
+        pids=() if args.pid is None else pids(args.pid))

@@ -49,6 +49,8 @@ def _automatic(request: Request) -> tuple[Literal["perf", "valgrind"], str]:
     """perf where the kernel offers hardware counters, else a simulation."""
     if request.perf_table is not None:
         return "perf", "a table of perf events is given"
+    if request.annotate or request.keep is not None:
+        return "valgrind", "only the simulation knows which instructions the counts are of"
     from pypfm.perf.counting import reason
     from pypfm.perfex.backends.perf import offers_hardware
     if code := offers_hardware():

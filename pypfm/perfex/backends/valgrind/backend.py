@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pypfm.perfex.backends.valgrind.formulas import Simulated, Tool
     from pypfm.perfex.backends.valgrind.program import Refusal
 
-__all__ = ["ValgrindBackend"]
+__all__ = ["ValgrindBackend", "needs_trace"]
 
 _L2 = (1 << 20, 2 << 20, 4 << 20, 8 << 20)
 _FILES = 16 << 20  # the counts of a process in bytes, at most
@@ -65,9 +65,9 @@ class ValgrindBackend:
             raise PerfexError(f"--l2: {request.l2} bytes; sizes are 1m, 2m, 4m and 8m")
         if request.per_thread and request.gated:
             raise PerfexError("-mp together with -s or -p")
-        if request.per_thread and _needs_trace(request):
+        if request.per_thread and needs_trace(request):
             raise PerfexError("-mp: the memory trace, which events 7, 22 and 23 need, does not tell threads apart")
-        if _needs_trace(request) and not lackey.SIMULATOR.exists():
+        if needs_trace(request) and not lackey.SIMULATOR.exists():
             raise PerfexError(f"{lackey.SIMULATOR}: not installed")
         if request.gated:
             installed.find("vgdb")
@@ -80,12 +80,12 @@ class ValgrindBackend:
         self.check(request)
         with waitable(), Signals(gated=request.gated) as signals:
             run = _Run(request, signals)
-            outcome = run.with_trace() if _needs_trace(request) else run.with_callgrind()
+            outcome = run.with_trace() if needs_trace(request) else run.with_callgrind()
             signals.others()  # too late to end anything but the report
             return outcome
 
 
-def _needs_trace(request: Request) -> bool:
+def needs_trace(request: Request) -> bool:
     """Whether events are asked for that callgrind does not count."""
     if request.multiplex:
         return request.writebacks
@@ -101,7 +101,7 @@ def _needs_code(request: Request) -> bool:
 def _check_file_size(request: Request) -> None:
     """Check that valgrind's files may be large enough; else the command would get SIGXFSZ for them."""
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-    needed = 0 if request.gated and _needs_trace(request) else None if _needs_trace(request) else _FILES
+    needed = 0 if request.gated and needs_trace(request) else None if needs_trace(request) else _FILES
     if limit != resource.RLIM_INFINITY and (needed is None or limit < needed):
         raise PerfexError(f"a file may have {limit} bytes only (ulimit -f), and valgrind's are "
                           + ("as large as the memory trace" if needed is None else f"of up to {needed}"))
@@ -121,7 +121,7 @@ class _Run:
 
     def __init__(self, request: Request, signals: Signals) -> None:
         self._request, self._signals = request, signals
-        self._tool: Tool = "trace" if _needs_trace(request) else "instructions" if _needs_code(request) else "callgrind"
+        self._tool: Tool = "trace" if needs_trace(request) else "instructions" if _needs_code(request) else "callgrind"
         self._clock = request.clock or request.host_clock or default_clock(request.cpu)
         self._samples: list[Sample] = []
         self._notes: list[str] = []
