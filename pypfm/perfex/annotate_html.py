@@ -171,7 +171,8 @@ def page(report: Report) -> str:
     parts = [
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>perfex: {command}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>perfex: {command}</h1>\n<p>{_text(report.request.cpu)} events, simulated by valgrind;"
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>perfex: {command}</h1>\n"
+        f"<p>{_text(report.request.cpu)} events, simulated by valgrind;"
         f" clock: {report.outcome.clock:g} MHz ({_text(report.outcome.clock_source)}).</p>\n"
         f'<div class="wide"><table><caption>The whole</caption>\n<thead><tr>{columns.head()}</tr></thead>\n'
         f"<tbody><tr>{columns.cells(made.total)}</tr></tbody></table></div>\n"]
