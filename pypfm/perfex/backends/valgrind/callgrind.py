@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from pypfm._c.libperfex import lib
 from pypfm._c.mirror import string
-from pypfm.perfex.backends.valgrind import executed, profile
+from pypfm.perfex.backends.valgrind import executed, profile, records
 from pypfm.perfex.backends.valgrind.program import NAMESAKES, SILENT, Refusal, escaped, refusals
 from pypfm.perfex.model import PerfexError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from pypfm.perfex.backends.valgrind.formulas import Simulated
@@ -36,6 +36,8 @@ __all__ = ["COUNTERS", "Code", "Process", "Thread", "doubts", "keep", "lost", "o
 COUNTERS = tuple(string(lib.perfex_simulated_names[i]) for i in range(lib.PERFEX_NUM_SIMULATED))
 # glibc since 2.34 and before; musl; posix_spawn() and system() use clone().
 _PROCESS = ("_Fork", "fork", "__libc_fork", "vfork", "clone")
+# A process says so that has executed a program, and who has made it.
+_EXECUTED, _PARENT = "For interactive control", re.compile(r"== Parent PID: (\d+)$", re.MULTILINE)
 # Each thread of glibc calls it first.
 _THREAD = "__ctype_init"
 
@@ -73,11 +75,14 @@ class Code:
     uneven: int = 0
     unread: int = 0
 
-    def take(self, part: Part) -> None:
-        """Take the instructions of a part, which are not kept there."""
+    def take(self, part: Part, files: Iterable[records.Mapped]) -> None:
+        """Take the instructions of a part, which are not kept there.
+
+        :param files: that lie in its process
+        """
         self.uneven += not part.adds_up
         if self.objects is not None:
-            self.unread += executed.extend(part, self.objects)
+            self.unread += executed.extend(part, self.objects, records.Layout(files, self.objects))
         if self.whole is not None:
             self.whole.add(part.names, part.code, part.calls)
         part.code, part.calls = {}, {}
@@ -134,6 +139,7 @@ def options(directory: Path, l2: int, *, per_thread: bool, gated: bool, code: bo
     words = ["--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--I1=32768,2,64", "--D1=32768,2,32",
              f"--LL={l2},2,128", f"--dump-instr={_word(code)}", f"--dump-line={_word(lines)}", "--combine-dumps=yes",
              f"--log-file={escaped(directory)}/log.%p", f"--callgrind-out-file={escaped(prefix(directory))}%p"]
+    words += ["-v", "-v"] if code else []  # which file lies where
     if gated:
         return [*words, "--instr-atstart=no", "--trace-children=no", "--child-silent-after-fork=yes",
                 f"--vgdb-prefix={escaped(directory)}/vgdb"]
@@ -147,13 +153,13 @@ def _word(on: bool) -> str:
     return "yes" if on else "no"
 
 
-def _parts(path: Path, code: Code | None) -> list[Part]:
+def _parts(path: Path, code: Code | None, files: Sequence[records.Mapped] = ()) -> list[Part]:
     """What a process has written: one part for each time and thread."""
     found = []
     for part in profile.parts(path, code=code is not None):
         found.append(part)
         if code is not None:
-            code.take(part)
+            code.take(part, files)
     return found
 
 
@@ -225,8 +231,8 @@ def _text(path: Path) -> str:
 
 def _process(directory: Path, pid: int, pids: Collection[int], code: Code | None, *, per_thread: bool) -> Process:
     text = _text(directory / f"log.{pid}")
-    executed = "For interactive control" in text
-    parts = _parts(directory / f"counts.{pid}", code)
+    executed = _EXECUTED in text
+    parts = _parts(directory / f"counts.{pid}", code, _files(directory, text, set()) if code else ())
     threads = (_threads(text, pid, pids) if per_thread else []) or [Thread(1, pid)]
     if per_thread:
         _distribute(parts, threads, executed=executed)
@@ -236,10 +242,21 @@ def _process(directory: Path, pid: int, pids: Collection[int], code: Code | None
     end = re.search(r"== Events +: (.*)\n==\d+== Collected : ", text)
     if end and not parts:  # -s, and counting was never on
         threads[0].add(dict.fromkeys(end[1].split(), 0))
-    parent = re.search(r"== Parent PID: (\d+)$", text, re.MULTILINE)
+    parent = _PARENT.search(text)
     return Process(pid, int(parent[1]) if parent else -1, executed, sum(p.trigger in _PROCESS for p in parts),
                    end is not None and (not parts or _whole(parts)), not text, threads, refusals(text.splitlines()),
                    _program(text))
+
+
+def _files(directory: Path, log: str, seen: set[str]) -> list[records.Mapped]:
+    """The files that lie in a process: its own, and those that it has of the one that has made it.
+
+    :param seen: processes that have been asked
+    """
+    parent = _PARENT.search(log)
+    if _EXECUTED in log or parent is None or parent[1] in seen:
+        return records.mapped(log)
+    return [*_files(directory, _text(directory / f"log.{parent[1]}"), seen | {parent[1]}), *records.mapped(log)]
 
 
 def _program(log: str) -> str:

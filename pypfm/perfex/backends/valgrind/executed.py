@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pypfm.perfex.backends.valgrind.instructions import Instruction, Objects
+from pypfm.perfex.profile import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pypfm.perfex.backends.valgrind.profile import Part
+    from pypfm.perfex.backends.valgrind.records import Layout
 
 __all__ = ["COUNTERS", "extend", "of"]
 
@@ -35,15 +37,17 @@ def of(counts: Mapping[str, int], instruction: Instruction | None) -> list[int]:
             times * (not instruction.issued), conditions if instruction.branch == "conditional" else 0]
 
 
-def extend(part: Part, objects: Objects) -> int:
+def extend(part: Part, objects: Objects, layout: Layout) -> int:
     """Add the counters to a part, its places and its totals.
 
+    :param layout: of the process: callgrind knows no object of code that is not in a section .text or .plt
     :return: how many executions were of instructions of which nothing is known, or not their operations
     """
     sums, unread = [0] * len(COUNTERS), 0
     for place, counts in part.code.items():
         known = dict(zip(part.names, counts, strict=True))
-        instruction = objects.at(Path(place.function.object), place.address)
+        path = place.function.object
+        instruction = layout.find(place.address) if path == UNKNOWN else objects.at(Path(path), place.address)
         more = of(known, instruction)
         if instruction is None or instruction.flops is None:
             unread += known.get("Ir", 0)

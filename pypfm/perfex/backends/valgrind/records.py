@@ -21,7 +21,7 @@ from pypfm.perfex.backends.valgrind.instructions import Instruction, Objects
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["BY_KIND", "COUNTERS", "NO_FILE", "UNKNOWN", "Records"]
+__all__ = ["BY_KIND", "COUNTERS", "NO_FILE", "UNKNOWN", "Layout", "Mapped", "Records", "mapped"]
 
 #: What is counted: branches as callgrind names them, operations, prefetches, instructions that an R10000 does not
 #: issue, loads that the trace has twice.
@@ -47,7 +47,7 @@ _NOTE = re.compile(r"(?:==|--)\d+(?:==|--) +(?:Command: (?P<command>.*)|Parent P
 
 
 @dataclass(frozen=True)
-class _Mapped:
+class Mapped:
     """A file in a process.
 
     :ivar begin: where its code (section .text) begins
@@ -59,7 +59,21 @@ class _Mapped:
     path: Path
 
 
-def _fixed(command: str) -> list[_Mapped]:
+def mapped(log: str) -> list[Mapped]:
+    """The files that lie in a process, by what valgrind has told its log (-v -v)."""
+    found, path = list[Mapped](), Path()
+    for match in filter(None, map(_NOTE.match, log.splitlines())):
+        if match["command"] is not None:
+            found += _fixed(match["command"])
+        elif match["path"]:
+            path = Path(match["path"])
+        elif match["svma"]:
+            avma = int(match["avma"], 16)
+            found.append(Mapped(avma, avma - int(match["svma"], 16), path))
+    return found
+
+
+def _fixed(command: str) -> list[Mapped]:
     """The program of a command line, if it lies at the addresses that stand in its file.
 
     Valgrind does not name a program that has no data of its own in the file.
@@ -70,7 +84,7 @@ def _fixed(command: str) -> list[_Mapped]:
         with suppress(OSError), open(path, "rb") as stream:
             head = stream.read(18)
     fixed = head[:4] == b"\x7fELF" and int.from_bytes(head[16:18], sys.byteorder) == _ET_EXEC
-    return [_Mapped(0, 0, Path(path))] if path is not None and fixed else []
+    return [Mapped(0, 0, Path(path))] if path is not None and fixed else []
 
 
 @dataclass
@@ -87,8 +101,8 @@ class _Image:
     begun: bool = False
     own: bool = False
     path: Path | None = None
-    mapped: list[_Mapped] = field(default_factory=list)
-    gone: list[_Mapped] = field(default_factory=list)
+    mapped: list[Mapped] = field(default_factory=list)
+    gone: list[Mapped] = field(default_factory=list)
 
 
 @dataclass
@@ -107,10 +121,10 @@ class _Trace:
     pending: list[tuple[_Image, list[list[bytes]]]] = field(default_factory=list)
 
 
-class _Layout:
+class Layout:
     """Which instruction is at which address."""
 
-    def __init__(self, mapped: Iterable[_Mapped], objects: Objects) -> None:
+    def __init__(self, mapped: Iterable[Mapped], objects: Objects) -> None:
         self._objects = objects
         # Of two that begin at the same address, the later one.
         self._by_begin = sorted({m.begin: m for m in mapped}.values(), key=lambda m: m.begin)
@@ -127,15 +141,15 @@ class _Layout:
         try:
             return self._known[key]
         except KeyError:
-            found = self._find(int(address, 16))
+            found = self.find(int(address, 16))
             if found is not None and found.size != int(size):
                 found = None
             elif found is not None and replace(found, size=0, loads=0, stores=0) == _PLAIN:
                 found = _PLAIN
             return self._known.setdefault(key, found)
 
-    def _find(self, address: int) -> Instruction | None:
-        """A file's other sections of code (.init, .plt) lie before .text, or after it."""
+    def find(self, address: int) -> Instruction | None:
+        """The instruction at an address, or None.  Other sections of code (.init, .plt) are around a file's .text."""
         place = bisect_right(self._begins, address)
         for mapped in (*self._by_begin[place - 1:place][::-1], *self._by_begin[place:place + 1]):
             if found := self._objects.at(mapped.path, address - mapped.bias):
@@ -154,9 +168,9 @@ class Records:
         self._traces: dict[int, _Trace] = {}
         self._main = pid
         self._current = _Trace(pid)
-        self._layouts: dict[tuple[_Mapped, ...], _Layout] = {}
-        self._found = _Layout((), self._objects)
-        self._asked: list[_Mapped] = []  # the layout was found for these files
+        self._layouts: dict[tuple[Mapped, ...], Layout] = {}
+        self._found = Layout((), self._objects)
+        self._asked: list[Mapped] = []  # the layout was found for these files
         self._asked_length = 0
 
     def close(self) -> None:
@@ -202,7 +216,7 @@ class Records:
             image.own, image.path = image.own or not image.begun, Path(match["path"])
         elif match["svma"] and image.path:
             avma = int(match["avma"], 16)
-            image.mapped.append(_Mapped(avma, avma - int(match["svma"], 16), image.path))
+            image.mapped.append(Mapped(avma, avma - int(match["svma"], 16), image.path))
         elif match["begin"]:
             begin, end = int(match["begin"], 16), int(match["end"], 16)
             image.gone += [m for m in image.mapped if begin <= m.begin <= end]
@@ -219,16 +233,16 @@ class Records:
                 trace.pending.append((image, []))
             trace.pending[-1][1].append([address, *counts])
 
-    def _layout(self, mapped: list[_Mapped]) -> _Layout:
+    def _layout(self, mapped: list[Mapped]) -> Layout:
         if mapped is not self._asked or len(mapped) != self._asked_length:
             key = tuple(mapped)
             if key not in self._layouts:
-                self._layouts[key] = _Layout(key, self._objects)
+                self._layouts[key] = Layout(key, self._objects)
             self._asked, self._asked_length, self._found = mapped, len(mapped), self._layouts[key]
         return self._found
 
     @staticmethod
-    def _add(total: Counter[str], layout: _Layout, address: bytes, counts: list[bytes]) -> None:
+    def _add(total: Counter[str], layout: Layout, address: bytes, counts: list[bytes]) -> None:
         """Add an instruction's counts to those of its trace.
 
         :param counts: its size first
@@ -269,7 +283,7 @@ class Records:
             total.update(trace.total)
         return dict(total)
 
-    def _inherited(self, trace: _Trace, image: _Image, seen: set[int]) -> list[_Mapped]:
+    def _inherited(self, trace: _Trace, image: _Image, seen: set[int]) -> list[Mapped]:
         """What was mapped in the process that has made this one.
 
         It may have executed another program since; valgrind has told each its command line.
