@@ -108,18 +108,21 @@ class _Reader:
             self._called = int(rest.split()[0])
 
     def _costs(self, words: list[bytes]) -> None:
+        address, line = self._address, self._line
         for column in self._columns:
             if column == "instr":
-                self._address = _position(words[0], self._address)
+                address = _position(words[0], address)
             else:
-                self._line = _position(words[0], self._line)
+                line = _position(words[0], line)
             del words[0]
         costs = [*map(int, words), *[0] * (len(self._names) - len(words))]
         if self._called < 0:
-            place = Place(self._here, self._file, self._address, self._line)
+            self._address, self._line = address, line
+            place = Place(self._here, self._file, address, line)
             before = self._code.get(place)
             self._code[place] = costs if before is None else [*map(add, before, costs)]
             return
+        # The next position is not relative to that of a call.
         callee = Function(self._callee.get(b"cob", self._object), self._callee.get(b"cfi", self._file),
                           self._callee.get(b"cfn", UNKNOWN))
         counts = [self._called, *costs]
