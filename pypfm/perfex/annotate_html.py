@@ -167,7 +167,8 @@ def page(report: Report) -> str:
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>perfex: {command}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>perfex: {command}</h1>\n"
-        f"<p>{_text(report.request.cpu)} events, simulated by valgrind; clock: {outcome.clock:g} MHz ({_text(outcome.clock_source)}).</p>\n"
+        f"<p>{_text(report.request.cpu)} events, simulated by valgrind; clock: {outcome.clock:g} MHz"
+        f" ({_text(outcome.clock_source)}).</p>\n"
         f'<div class="wide"><table><caption>The whole</caption>\n<thead><tr>{columns.head()}</tr></thead>\n'
         f"<tbody><tr>{columns.cells(made.total)}</tr></tbody></table></div>\n"]
     parts += [f'<p class="said">{_text(note)}</p>\n' for note in report.all_notes()]

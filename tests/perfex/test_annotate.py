@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -438,7 +439,7 @@ def test_a_program_of_very_many_stacks() -> None:
 
 def test_a_program_of_very_deep_stacks() -> None:
     chain = [Function("o", "f", f"{n:05}") for n in range(5000)]
-    calls = {(a, b): 5000 - n for n, (a, b) in enumerate(zip(chain, chain[1:], strict=False))}
+    calls = {(a, b): 5000 - n for n, (a, b) in enumerate(pairwise(chain))}
     found = flame.stacks(dict.fromkeys(chain, 1), calls)
     assert sum(found.values()) == 5000
     assert max(map(len, found)) == 400
