@@ -21,6 +21,7 @@ __all__ = ["page"]
 
 _WHOLE = 4000  # lines of a source that is shown as a whole; of larger ones those near lines with counts
 _NEAR = 8
+_WITHOUT_TEXT = 50  # lines at most of a source that is not there
 _STYLE = """
 :root { color-scheme: light dark;
   --text: #1a1a1a; --back: #ffffff; --soft: #666666; --line: #dddddd; --hot: 214, 90, 30; }
@@ -131,14 +132,16 @@ def _file(path: str, rows: Sequence[LineRow], made: Annotation, columns: _Column
     whole = sum(made.share(row.own) for row in rows)
     yield f'<h2 id="{anchor}">{_text(path)}</h2>\n'
     if source.missing:
-        yield f'<p class="said">The source {_text(source.missing)}: counts without its text.</p>\n'
+        left_out = len(rows) - _WITHOUT_TEXT
+        yield f'<p class="said">The source {_text(source.missing)}: counts without its text'
+        yield f", of the {_WITHOUT_TEXT} lines with most, and not of {left_out}" * (left_out > 0) + ".</p>\n"
     elif source.newer:
         yield '<p class="said">The source is newer than the program: lines may have moved.</p>\n'
     if beyond := [n for n in counts if n > len(source.lines)] if not source.missing else []:
         yield f'<p class="said">The source ends before line {max(beyond)}, which has counts.</p>\n'
     yield f'<div class="wide"><table><caption>{percent(whole)} of the whole</caption>\n<thead><tr>{columns.head()}'
     yield '<th scope="col">line</th><th scope="col" class="name">source</th></tr></thead>\n<tbody>\n'
-    missing = sorted(counts) if source.missing else sorted(beyond)
+    missing = sorted([row.line for row in rows][:_WITHOUT_TEXT] if source.missing else beyond)
     for number in [*_shown(counts, len(source.lines)), *missing]:
         if number == 0:
             yield f'<tr class="gap"><td colspan="{columns.number}"></td><td>…</td><td></td></tr>\n'

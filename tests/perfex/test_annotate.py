@@ -379,6 +379,19 @@ def test_sources_that_are_not_those_of_the_program(tmp_path: Path) -> None:
     assert run_now() == "The source is not a file: counts without its text."
 
 
+def test_a_source_that_is_not_there_has_50_lines(tmp_path: Path) -> None:
+    needs("valgrind")
+    path = compiled(tmp_path, "-g", text="volatile int n;\nint main(void)\n{\n" + "\tn = n + 1;\n" * 70 + "\tfor (;n < 1000;)\n\t\tn++;\n\treturn 0;\n}\n")
+    source = tmp_path / "program.c"
+    source.unlink()
+    assert perfex("-e", 19, "--annotate-to", tmp_path / "a.html", path).returncode == 0
+    text = "The source is not there: counts without its text, of the 50 lines with most, and not of "
+    assert said(tmp_path / "a.html", source).startswith(text)
+    rows = source_rows(page(tmp_path / "a.html"), source)
+    assert len(rows) == 50
+    assert rows[75][3:] == ["930", "75", ""]
+
+
 def test_a_long_source_is_shown_near_its_counts(tmp_path: Path) -> None:
     needs("valgrind")
     path = compiled(tmp_path, "-g", text="\n" * 5000 + "int main(void) { return 0; }\n")
