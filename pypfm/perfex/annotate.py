@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -78,7 +78,9 @@ class Annotation:
 
     :ivar events: those that were counted in each place
     :ivar by: the event by which rows are sorted; None: estimated cycles
+    :ivar cycles: the numbers of those that are cycles
     :ivar clock: MHz
+    :ivar partial: counts are missing: those of the report are not available
     :ivar total: of the run
     :ivar functions: all that were executed, sorted
     :ivar lines: all that were executed, sorted
@@ -88,7 +90,9 @@ class Annotation:
 
     events: tuple[Event, ...]
     by: Event | None
+    cycles: tuple[int, ...]
     clock: float
+    partial: bool
     total: Counts
     functions: tuple[FunctionRow, ...]
     lines: tuple[LineRow, ...]
@@ -110,13 +114,14 @@ class Annotation:
 
     def _json(self, counts: Counts) -> dict[str, object]:
         return {"cycles": counts.cycles, "seconds": self.seconds(counts), "share": self.share(counts),
-                "events": [{"event": event.index, "count": count}
-                           for event, count in zip(self.events, counts.events, strict=True)]}
+                "counts": list(counts.events)}
 
     def json_data(self) -> dict[str, object]:
         """The member `annotation` of the report as JSON (schema: pypfm/schemas/perfex.json)."""
         return {
-            "by": None if self.by is None else self.by.index, "total": self._json(self.total),
+            "events": [event.index for event in self.events],
+            "by": None if self.by is None else self.by.index, "partial": self.partial,
+            "total": self._json(self.total),
             "functions": [{
                 "name": row.function.name, "file": _known(row.function.file), "object": _known(row.function.object),
                 "calls": row.called, "self": self._json(row.own), "inclusive": self._json(row.inclusive),
@@ -254,22 +259,22 @@ def annotation(request: Request, outcome: Outcome) -> Annotation:
     scale = _Scale(request, profile, outcome.clock)
     width = len(profile.names)
     total = [*map(sum, zip(*profile.code.values(), strict=True))] or [0] * width
-    cycles = next((m.count for m in outcome.measurements
-                   if m.event.index in events.cycles(request.cpu) and m.count is not None),
+    are_cycles = events.cycles(request.cpu)
+    cycles = next((m.count for m in outcome.measurements if m.event.index in are_cycles and m.count is not None),
                   (scale.exact(total) + _UNIT // 2) // _UNIT)
     whole = scale.counts(total, cycles)
     by = None if request.multiplex else next(iter(scale.events), None)
-    if by is not None and by.index in events.cycles(request.cpu):
+    if by is not None and by.index in are_cycles:
         by = None
+    partial = any(m.count is None and m.event in scale.events for m in outcome.measurements)
     rows, calls = _functions(scale, profile, whole)
     lines, nowhere = _lines(scale, profile, cycles)
-    made = Annotation(tuple(scale.events), by, outcome.clock, whole, (), (), nowhere, {})
+    made = Annotation(tuple(scale.events), by, are_cycles, outcome.clock, partial, whole, (), (), nowhere, {})
     known = by is None or all(row.inclusive.events[made.events.index(by)] is not None for row in rows)
-    edges = {pair: made.key(counts) if known else counts.cycles for pair, counts in calls.items()}
-    return Annotation(
-        made.events, by, made.clock, whole,
-        tuple(sorted(rows, key=lambda row: (-made.key(row.own), -row.own.cycles, row.function))),
-        tuple(sorted(lines, key=lambda row: (-made.key(row.own), -row.own.cycles, row.file, row.line))), nowhere, edges)
+    return replace(
+        made, functions=tuple(sorted(rows, key=lambda row: (-made.key(row.own), -row.own.cycles, row.function))),
+        lines=tuple(sorted(lines, key=lambda row: (-made.key(row.own), -row.own.cycles, row.file, row.line))),
+        calls={pair: made.key(counts) if known else counts.cycles for pair, counts in calls.items()})
 
 
 def _functions(scale: _Scale, profile: Profile,

@@ -7,7 +7,7 @@ from collections import defaultdict
 from html import escape
 from typing import TYPE_CHECKING
 
-from pypfm.perfex.annotate_text import heading, nowhere, percent
+from pypfm.perfex.annotate_text import PARTIAL, heading, nowhere, percent
 from pypfm.perfex.report import printable
 from pypfm.perfex.sources import Source
 
@@ -21,6 +21,7 @@ __all__ = ["page"]
 
 _WHOLE = 4000  # lines of a source that is shown as a whole; of larger ones those near lines with counts
 _NEAR = 8
+_WITHOUT_TEXT = 50  # lines at most of a source that is not there
 _STYLE = """
 :root { color-scheme: light dark;
   --text: #1a1a1a; --back: #ffffff; --soft: #666666; --line: #dddddd; --hot: 214, 90, 30; }
@@ -53,22 +54,18 @@ class _Columns:
 
     def __init__(self, report: Report, made: Annotation) -> None:
         self._made = made
-        cycles = {0, 16}
         self._events = [(at, event) for at, event in enumerate(made.events)
-                        if event is made.by or (event.index not in cycles and made.total.events[at])]
+                        if event is made.by or (event.index not in made.cycles and made.total.events[at])]
         self._events.sort(key=lambda column: column[1] is not made.by)
-        self._cycles = made.by is None or bool({e.index for e in made.events} & cycles)
         self._costs = report.costs
         self._clock = report.outcome.clock
 
     @property
     def number(self) -> int:
-        return 1 + 2 * self._cycles + len(self._events)
+        return 3 + len(self._events)
 
     def head(self) -> str:
-        cells = '<th scope="col">share</th>'
-        if self._cycles:
-            cells += '<th scope="col">estimated<br>cycles</th><th scope="col">seconds</th>'
+        cells = '<th scope="col">share</th><th scope="col">estimated<br>cycles</th><th scope="col">seconds</th>'
         return cells + "".join(f'<th scope="col" title="{_text(event.name)}">{event.index}<br>{_text(event.short)}</th>'
                                for _, event in self._events)
 
@@ -76,8 +73,7 @@ class _Columns:
         made = self._made
         part = made.share(counts)
         cells = f'<td style="background: rgba(var(--hot), {part * 0.8:.3f})">{percent(part)}</td>'
-        if self._cycles:
-            cells += f"<td>{counts.cycles}</td><td>{made.seconds(counts):.6f}</td>"
+        cells += f"<td>{counts.cycles}</td><td>{made.seconds(counts):.6f}</td>"
         return cells + "".join(self._event(event.index, counts.events[at]) for at, event in self._events)
 
     def _event(self, index: int, count: int | None) -> str:
@@ -136,14 +132,16 @@ def _file(path: str, rows: Sequence[LineRow], made: Annotation, columns: _Column
     whole = sum(made.share(row.own) for row in rows)
     yield f'<h2 id="{anchor}">{_text(path)}</h2>\n'
     if source.missing:
-        yield f'<p class="said">The source {_text(source.missing)}: counts without its text.</p>\n'
+        left_out = len(rows) - _WITHOUT_TEXT
+        yield f'<p class="said">The source {_text(source.missing)}: counts without its text'
+        yield f", of the {_WITHOUT_TEXT} lines with most, and not of {left_out}" * (left_out > 0) + ".</p>\n"
     elif source.newer:
         yield '<p class="said">The source is newer than the program: lines may have moved.</p>\n'
     if beyond := [n for n in counts if n > len(source.lines)] if not source.missing else []:
         yield f'<p class="said">The source ends before line {max(beyond)}, which has counts.</p>\n'
     yield f'<div class="wide"><table><caption>{percent(whole)} of the whole</caption>\n<thead><tr>{columns.head()}'
     yield '<th scope="col">line</th><th scope="col" class="name">source</th></tr></thead>\n<tbody>\n'
-    missing = sorted(counts) if source.missing else sorted(beyond)
+    missing = sorted([row.line for row in rows][:_WITHOUT_TEXT] if source.missing else beyond)
     for number in [*_shown(counts, len(source.lines)), *missing]:
         if number == 0:
             yield f'<tr class="gap"><td colspan="{columns.number}"></td><td>…</td><td></td></tr>\n'
@@ -167,16 +165,17 @@ def page(report: Report) -> str:
     order = sorted(files, key=lambda path: (-sum(made.key(row.own) for row in files[path]), path))
     anchors = {path: f"file{number}" for number, path in enumerate(order, 1)}
     columns = _Columns(report, made)
-    command = _text(shlex.join(report.request.command))
+    command, outcome = _text(shlex.join(report.request.command)), report.outcome
     parts = [
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>perfex: {command}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>perfex: {command}</h1>\n"
-        f"<p>{_text(report.request.cpu)} events, simulated by valgrind;"
-        f" clock: {report.outcome.clock:g} MHz ({_text(report.outcome.clock_source)}).</p>\n"
+        f"<p>{_text(report.request.cpu)} events, simulated by valgrind; clock: {outcome.clock:g} MHz"
+        f" ({_text(outcome.clock_source)}).</p>\n"
         f'<div class="wide"><table><caption>The whole</caption>\n<thead><tr>{columns.head()}</tr></thead>\n'
         f"<tbody><tr>{columns.cells(made.total)}</tr></tbody></table></div>\n"]
     parts += [f'<p class="said">{_text(note)}</p>\n' for note in report.all_notes()]
+    parts += [f'<p class="said">{PARTIAL}</p>\n'] * made.partial
     parts += _functions(made, columns, anchors)
     if made.key(made.nowhere):
         parts.append(f"<p>{nowhere(made)}</p>\n")

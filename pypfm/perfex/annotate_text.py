@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from pypfm.perfex.annotate import Annotation, Counts, LineRow
     from pypfm.perfex.model import Event
 
-__all__ = ["cut", "heading", "nowhere", "percent", "text"]
+__all__ = ["PARTIAL", "cut", "heading", "nowhere", "percent", "text"]
 
 _WIDTH = 80
 _MOST_ROWS = 20
 _ENOUGH = 0.95  # of the whole: what is left is in the page
 _BESIDE = (25, 26)  # with -a: misses of the data caches
 _COLUMN = 11
+#: Said where counts are missing.
+PARTIAL = "a part of the counts is missing, as the notes say; shares are of what there is"
 
 
 def cut(name: str, width: int) -> str:
@@ -33,7 +35,7 @@ def cut(name: str, width: int) -> str:
 
 def heading(event: Event | None) -> str:
     """What rows are sorted by."""
-    return "estimated cycles" if event is None else f"event {event.index}, {event.name}"
+    return "estimated cycles" if event is None else f"event {event.index} ({event.short})"
 
 
 def _place(row: LineRow) -> str:
@@ -60,7 +62,7 @@ class _Table:
         if estimates:
             self._columns.append(("seconds", lambda counts: f"{made.seconds(counts):.6f}"))
         for place_of, event in enumerate(made.events):
-            if event is not made.by and (event.index in _BESIDE if everything else event.index not in (0, 16)):
+            if event is not made.by and (event.index in _BESIDE if everything else event.index not in made.cycles):
                 self._columns.append((f"event {event.index}", _event(place_of)))
         del self._columns[2:]
 
@@ -137,5 +139,8 @@ def text(made: Annotation, *, estimates: bool, everything: bool) -> str:
     :param estimates: with seconds (-y)
     :param everything: all events were asked for (-a)
     """
+    if not made.functions:
+        return f"\nfunctions and lines: {NOT_AVAILABLE}\n"
     table = _Table(made, estimates=estimates, everything=everything)
-    return "\n".join([*_functions(made, table), *_lines(made, table)]) + "\n"
+    missing = ["", f"functions and lines: {PARTIAL}"] * made.partial
+    return "\n".join([*missing, *_functions(made, table), *_lines(made, table)]) + "\n"

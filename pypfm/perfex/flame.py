@@ -6,8 +6,8 @@ caller.  Where one has several it is an estimate: which of its callees did more 
 sum of all stacks is exactly the count of the report.
 
 Where functions call each other in a circle, the call that would close it is left out: a function stands once in a
-stack.  Stacks of less than 1/20000 of the whole are not divided further: the function at their end has the counts of
-what it called, too.
+stack.  Stacks of less than 1/20000 of the whole, or of 400 functions, are not divided further: the function at their
+end has the counts of what it called, too.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["folded", "stacks"]
 
 _SMALLEST = 20000
+_DEEPEST = 400
 _Edges = dict["Function", dict["Function", int]]
 
 
@@ -121,7 +122,7 @@ def _dealt_out(own: Mapping[Function, int], edges: _Edges, of_callers: Mapping[F
     while waiting:
         stack, part = waiting.pop()
         here = stack[-1]
-        if inclusive[here] * part < total / _SMALLEST:
+        if inclusive[here] * part < total / _SMALLEST or len(stack) == _DEEPEST:
             found[stack] = inclusive[here] * part
             continue
         found[stack] = own[here] * part

@@ -37,6 +37,7 @@ _SPREAD = re.compile(rf" {{4,}}{_NUMBER} +{_NUMBER} +[0-9.]+ % +([0-9]{{1,20}}) 
 _RUNS = re.compile(r"runs: ([0-9]{1,9})(?: of [0-9]{1,9})?; .*")
 _CLOCK = re.compile(rf"clock: {_NUMBER} MHz \((.*)\)")
 _MEASURED = "measured"
+_LARGEST = 64 << 20  # of JSON, which may have all functions and lines of a program (--annotate)
 _L2 = re.compile(r"secondary cache: ([0-9]{1,4}) MB")
 _NOTE = re.compile(r"    events? ([0-9]{1,2}(?:(?:-|, )[0-9]{1,2})*): (.*)")
 _PARTLY = re.compile(r"counted in ([0-9]{1,9}) of [0-9]{1,9} runs")
@@ -158,7 +159,7 @@ def read(path: Path) -> StoredReport:
 
     :raises PerfexError: it is not a report; names the line
     """
-    content = read_limited(path)
+    content = read_limited(path, _LARGEST)
     made = StoredReport(path.name)
     try:
         if content.startswith("{"):

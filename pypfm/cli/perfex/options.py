@@ -141,7 +141,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--clock", type=_positive, metavar="MHZ", help="clock speed for the times")
     add("--l2", choices=tuple(_L2), help="valgrind: size of the secondary cache (default: 4m)")
     add("--trace", action="store_const", const="--trace",
-        help="valgrind: with -a, every event in one run, by the memory trace; 15 to 25 times slower than without")
+        help="valgrind: with -a, every event in one run, by the memory trace; 5 to 20 times slower than without")
     add("--writebacks", action="store_const", const="--writebacks", dest="trace", help="the same as --trace")
     add("--perf-table", type=Path, metavar="FILE", help="perf: other events in place of perfex's, in CSV")
     _add_places(parser)

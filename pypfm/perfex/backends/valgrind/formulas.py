@@ -22,7 +22,7 @@ __all__ = ["CYCLES", "WITH_TRACE", "Row", "Simulated", "Tool", "estimated_cycles
            "value_of"]
 
 CYCLES = "cycles"
-WITH_TRACE = ("left out: takes the memory trace, which is 15 to 25 times slower"
+WITH_TRACE = ("left out: takes the memory trace, which is 5 to 20 times slower"
               " (-a --trace, or --writebacks; -e 7, 22 or 23)")
 
 # Who simulates: callgrind, with its totals only or with the counts of each instruction; the memory trace is lackey's,
