@@ -565,6 +565,14 @@ def test_keep_alone(program: Path, tmp_path: Path) -> None:
     assert len([*tmp_path.iterdir()]) == 1
 
 
+def test_a_directory_that_goes_away_does_not_take_the_report_with_it(tmp_path: Path) -> None:
+    needs("valgrind")
+    done = perfex("--keep", "kept", "sh", "-c", "rmdir kept; : >kept; exit 3", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "--keep: kept: File exists" in done.stderr
+    assert "Cycles" in done.stderr
+
+
 # ---- ranks, and wrong uses -----------------------------------------------------------------------------
 
 def test_each_rank_has_a_page_of_its_own(program: Path, tmp_path: Path) -> None:

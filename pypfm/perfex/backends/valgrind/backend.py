@@ -142,7 +142,7 @@ class _Run:
             code = self._supervised(command, Vgdb(directory, command.pid, written) if request.gated else None)
             processes = self._read(directory)
             if request.keep is not None:
-                callgrind.keep(directory, request.keep)
+                self._keep(directory, request.keep)
             if not _has_room(directory):
                 self._missing.append(_FULL.format(directory.parent))
         if request.gated:
@@ -155,6 +155,13 @@ class _Run:
             ThreadCounts(p.pid, t.tid, self._measure(t.counts), p.program)
             for p in processes for t in p.threads if t.counts],
             [r for p in processes for r in p.refused])
+
+    def _keep(self, directory: Path, target: Path) -> None:
+        """Leave callgrind's files to the user; the command has run, and its report is not lost where that fails."""
+        try:
+            callgrind.keep(directory, target)
+        except PerfexError as error:
+            self._notes.append(str(error))
 
     def _read(self, directory: Path) -> list[callgrind.Process]:
         """What callgrind has written of all processes."""
