@@ -39,6 +39,7 @@ th.name, td.name, td.code { text-align: left; }
 td { font-variant-numeric: tabular-nums; }
 td.code, td.name { font-family: ui-monospace, monospace; white-space: pre; }
 td.name { white-space: normal; overflow-wrap: anywhere; min-width: 16rem; }
+td.code, td.name:nth-last-child(2) { position: sticky; right: 0; background: var(--back); }
 small, .none, .gap td { color: var(--soft); }
 .said { border-left: 3px solid rgb(var(--hot)); padding-left: 0.6rem; }
 a { color: inherit; }
@@ -82,7 +83,7 @@ class _Columns:
         if self._costs is None or index not in self._costs or not count:
             return f"<td>{count}</td>"
         typical = self._costs[index].seconds(count, self._clock)[0]
-        return f"<td>{count}<br><small>{typical:.6f} s</small></td>"
+        return f"<td>{count}<br><small>{typical:.6f} s</small></td>" if typical else f"<td>{count}</td>"
 
 
 def _functions(made: Annotation, columns: _Columns, anchors: dict[str, str]) -> Iterator[str]:
