@@ -233,6 +233,7 @@ class Outcome:
     :ivar profile: --annotate: the counts of each instruction
     :ivar estimated_cycles: whether cycles are computed from costs, not counted
     :ivar repeats: --repeat; None: one run
+    :ivar failed: what could not be done after the command had run (--keep), and why; "": nothing
     """
 
     backend: str
@@ -250,6 +251,7 @@ class Outcome:
     profile: Profile | None = None
     repeats: Repeats | None = None
     lines: tuple[int, int] = R10000_LINES
+    failed: str = ""
 
 
 class Backend(Protocol):

@@ -87,6 +87,10 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         say(f"perfex: the report could not be written: {reason}\n")
         return outcome.status or _FAILED
+    if outcome.failed:
+        from pypfm.perfex.report import printable
+        say(f"perfex: {printable(outcome.failed)}\n")
+        return outcome.status or _FAILED
     return outcome.status
 
 

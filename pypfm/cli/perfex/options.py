@@ -73,6 +73,12 @@ def _percent(text: str) -> float:
     return float(text)
 
 
+def _directory(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("the name of the directory is empty")
+    return Path(text)
+
+
 def _add_comparing(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("several runs").add_argument
     add("--repeat", type=_runs, metavar="N", help=f"run the command N times, 2 to {MOST_RUNS}: means, and their spread")
@@ -88,7 +94,7 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
     add("--annotate", action="store_true", help="print the counts by function and by line of source, too")
     add("--annotate-to", type=Path, metavar="FILE",
         help="write them to FILE: .html, a page with the source; .folded, stacks for flame graphs")
-    add("--keep", type=Path, metavar="DIRECTORY",
+    add("--keep", type=_directory, metavar="DIRECTORY",
         help="leave callgrind's files there (for callgrind_annotate, KCachegrind)")
 
 

@@ -129,6 +129,7 @@ class _Run:
         self._doubts: list[str] = []  # why counts are not exact
         self._unknown = ""  # instructions, whose kind is not known
         self._profile: Profile | None = None
+        self._failed = ""  # why files could not be kept
 
     def with_callgrind(self) -> Outcome:
         """Count what callgrind counts."""
@@ -141,8 +142,7 @@ class _Run:
             written = partial(callgrind.written, directory, command.pid)
             code = self._supervised(command, Vgdb(directory, command.pid, written) if request.gated else None)
             processes = self._read(directory)
-            if request.keep is not None:
-                self._keep(directory, request.keep)
+            self._keep(directory)
             if not _has_room(directory):
                 self._missing.append(_FULL.format(directory.parent))
         if request.gated:
@@ -155,13 +155,6 @@ class _Run:
             ThreadCounts(p.pid, t.tid, self._measure(t.counts), p.program)
             for p in processes for t in p.threads if t.counts],
             [r for p in processes for r in p.refused])
-
-    def _keep(self, directory: Path, target: Path) -> None:
-        """Leave callgrind's files to the user; the command has run, and its report is not lost where that fails."""
-        try:
-            callgrind.keep(directory, target)
-        except PerfexError as error:
-            self._notes.append(str(error))
 
     def _read(self, directory: Path) -> list[callgrind.Process]:
         """What callgrind has written of all processes."""
@@ -176,6 +169,15 @@ class _Run:
         if read.uneven:
             self._doubts.append(f"the counts of the instructions do not add up to {read.uneven} of callgrind's totals")
         return processes
+
+    def _keep(self, directory: Path) -> None:
+        """Leave callgrind's files to the user; the counts are there, if that fails."""
+        if self._request.keep is not None:
+            try:
+                callgrind.keep(directory, self._request.keep)
+            except PerfexError as error:
+                self._failed = str(error)
+                self._notes.append(self._failed)
 
     def with_trace(self) -> Outcome:
         """Count what the memory trace gives."""
@@ -265,7 +267,7 @@ class _Run:
                           else f"the default of the {self._request.cpu}"),
             estimated_cycles=any(i in cycles for i in self._request.events),
             notes=(*self._missing_note(), *self._notes, *self._doubts, *filter(None, [self._unknown])),
-            ended_by=ended_by, times=command.times(), profile=self._profile)
+            ended_by=ended_by, times=command.times(), profile=self._profile, failed=self._failed)
 
     def _judged(self, measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:
         """The totals, or none if a part of them is missing."""

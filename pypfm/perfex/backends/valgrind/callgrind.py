@@ -284,7 +284,7 @@ def keep(directory: Path, target: Path) -> None:
         for path in directory.glob("counts.*"):
             shutil.copyfile(path, target / f"callgrind.out{path.suffix}")
     except OSError as error:
-        raise PerfexError(f"--keep: {error.filename or target}: {error.strerror}") from None
+        raise PerfexError(f"--keep: {target}: {error.strerror}") from None
 
 
 def lost(processes: list[Process]) -> list[str]:

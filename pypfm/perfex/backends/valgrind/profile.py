@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pypfm.perfex.profile import UNKNOWN, Function, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from pypfm.perfex.backends.valgrind.formulas import Simulated
@@ -162,6 +162,29 @@ def _position(word: bytes, last: int) -> int:
 
 
 _HEAD = re.compile(rb"(part|thread|desc|positions|events|totals):(.*)")
+# A name of a file may have a line break, and what follows is no line of callgrind's.
+_NAME = re.compile(rb"(?:f[nlie]|c?ob|cf[nil])=|cmd:")
+_LINE = re.compile(rb"(?:[+-]?\d+|\*|0x[\da-f]+)(?: (?:[+-]?\d+|\*|0x[\da-f]+))*\n?$|\n|#|(?:f[nlie]|c?ob|cf[nil])=\S"
+                   rb"|calls=\d+(?: [-+*\da-fx]+)* ?\n?$|(?:part|thread|pid):[ \d]+\n?$|(?:totals|summary):[ \d]*\n?$"
+                   rb"|(?:events|positions):[ A-Za-z\d]+\n?$|(?:version|creator|cmd|desc):|j(?:ump|cnd)=")
+
+
+def _lines(stream: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a file; a name with line breaks is in one of them."""
+    last = b""
+    for line in stream:
+        if last and not _LINE.match(line):
+            last += line
+            continue
+        if last:
+            yield last
+            last = b""
+        if _NAME.match(line):
+            last = line
+        else:
+            yield line
+    if last:
+        yield last
 
 
 def parts(path: Path, *, code: bool = False) -> Iterator[Part]:
@@ -176,7 +199,7 @@ def parts(path: Path, *, code: bool = False) -> Iterator[Part]:
     except OSError:
         return
     with stream:
-        for line in stream:
+        for line in _lines(stream):
             head = _HEAD.match(line) if line[0] in b"pdte" else None
             if head is None:
                 if code and line[0] in b"+-*0123456789fco":
