@@ -558,6 +558,43 @@ def test_callgrind_annotate_reads_what_is_kept(program: Path, tmp_path: Path) ->
         assert sum(int(row.replace(",", "")) for row in rows) == counts_of(data, function(data, name)["self"])[15]
 
 
+_FORKS = """
+volatile long sum;
+__attribute__((noinline)) void leaf(long n) { for (long i = 0; i < n; i++) sum += i; }
+int main(void) {
+    for (int i = 0; i < 2; i++) {
+        leaf(10000);
+        if (!fork()) { leaf(20000); _exit(0); }
+        wait(NULL);
+    }
+    return 0;
+}
+"""
+
+
+def test_each_part_of_a_process_that_forks_is_a_file(tmp_path: Path) -> None:
+    """callgrind_annotate reads one part of a file, and takes the heads of others for damage."""
+    needs("callgrind_annotate")
+    data = counted("-e", 15, "--annotate", "--keep", tmp_path / "kept", compile_c(tmp_path, "forks", _FORKS))
+    files = sorted((tmp_path / "kept").iterdir())
+    names = [f.name.split(".")[2:] for f in files]
+    assert sorted(len(name) for name in names) == [1, 1, *[2] * (len(names) - 2)]
+    assert [int(n[1]) for n in names if n[1:]] == [*range(1, len(names) - 1)]
+    assert len({n[0] for n in names}) == 3
+    whole = leaf = 0
+    for file in files:
+        done = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", "--show-percs=no", file],
+                              capture_output=True, text=True, check=True, env=environment())
+        assert done.stderr == ""
+        found = dict(re.findall(r"^ *([\d,]+) .*(TOTALS|:leaf \[)", done.stdout, re.MULTILINE))
+        numbers = {what: int(number.replace(",", "")) for number, what in found.items()}
+        (summary,), (total,) = (re.findall(rf"^{key}: (\d+)", file.read_text(), re.MULTILINE) for key in ("summary", "totals"))
+        assert numbers["TOTALS"] == int(summary)
+        whole, leaf = whole + int(total), leaf + numbers.get(":leaf [", 0)
+    assert whole == next(e["count"] for e in data["events"] if e["event"] == 15)
+    assert leaf == counts_of(data, function(data, "leaf")["self"])[15]
+
+
 def test_keep_alone(program: Path, tmp_path: Path) -> None:
     done = perfex("--keep", tmp_path, program)
     assert done.returncode == 0, done.stderr

@@ -78,7 +78,7 @@ def test_a_program_in_a_directory_with_a_line_break(program: Path) -> None:
 def test_files_that_cannot_be_kept(status: int, tmp_path: Path) -> None:
     """The command has run: its report is printed, and its status counts, unless it is 0."""
     directory, report = tmp_path / "kept", tmp_path / "report"
-    command = ["sh", "-c", f'mkdir "{directory}/callgrind.out.$$"; exit {status}']
+    command = ["sh", "-c", f'mkdir "{directory}/callgrind.out.$$.1"; exit {status}']
     done = perfex("--backend", "valgrind", "-e", "15", "--keep", directory, "-o", report, *command)
     assert done.returncode == (status or 1)
     assert done.stderr.startswith(f"perfex: --keep: {directory}: ")

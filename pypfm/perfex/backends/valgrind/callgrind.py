@@ -10,7 +10,6 @@ file anew: of a process, only the program that it executed last counts.
 from __future__ import annotations
 
 import re
-import shutil
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -274,15 +273,24 @@ def read(directory: Path, *, per_thread: bool, code: Code | None = None) -> list
     return [_process(directory, pid, pids, code, per_thread=per_thread) for pid in pids]
 
 
+# Stands before a part: a line end after the head of the file, an empty line after the part before.
+_PART = re.compile(rb"\n+(?=part: \d+\n)")
+
+
 def keep(directory: Path, target: Path) -> None:
     """Leave callgrind's files in a directory of the user, which is made if need be, under the names that it gives them.
+
+    Each part is a file of its own: callgrind_annotate reads one part of a file only.
 
     :raises PerfexError: they cannot be written
     """
     try:
         target.mkdir(parents=True, exist_ok=True)
         for path in directory.glob("counts.*"):
-            shutil.copyfile(path, target / f"callgrind.out{path.suffix}")
+            head, *parts = _PART.split(path.read_bytes())
+            for number, part in enumerate(parts, 1):
+                end = f".{number}" if len(parts) > 1 else ""
+                (target / f"callgrind.out{path.suffix}{end}").write_bytes(head + b"\n" + part)
     except OSError as error:
         raise PerfexError(f"--keep: {target}: {error.strerror}") from None
 
