@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,14 +95,22 @@ def say(process: subprocess.Popen[str], answer: str = "") -> None:
         assert process.stdout.readline() == answer
 
 
+def _links(pid: int) -> list[str]:
+    """What the descriptors of a process are, but for those that it has closed meanwhile."""
+    links = []
+    with suppress(FileNotFoundError):
+        for fd in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(FileNotFoundError):
+                links.append(os.readlink(fd))
+    return links
+
+
 def attached(pids: str, table: Path, *options: object) -> subprocess.Popen[str]:
     """perfex, when it counts: a process under the software clock only it has opened counters for."""
     process = subprocess.Popen([PERFEX, "--json", "--perf-table", table, "-e", "25", "-e", "0", "--pid", pids, *options],
                                stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment())
     for _ in range(500):
-        fds = Path(f"/proc/{process.pid}/fd")
-        links = [os.readlink(fd) for fd in fds.iterdir() if os.path.lexists(fd)] if fds.exists() else []
-        if sum("perf_event" in link for link in links) >= 2:
+        if sum("perf_event" in link for link in _links(process.pid)) >= 2:
             time.sleep(0.3)  # all of them, and switched on
             return process
         time.sleep(0.01)
