@@ -13,6 +13,7 @@ import re
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pypfm.common.frozen import lazy
@@ -64,10 +65,9 @@ class Instruction:
 def _capstone() -> Any:
     """The library's module, which need not be there."""
     try:
-        import capstone
+        return import_module("capstone")  # it has no types
     except ImportError:  # also where its C library is missing
         return None
-    return capstone
 
 
 def installed() -> bool:
