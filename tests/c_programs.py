@@ -34,8 +34,10 @@ def succeeds(*command: object, **env: str) -> str:
 
 def under_valgrind(*command: object, **env: str) -> str:
     valgrind = needs("valgrind")
-    # Not what is possibly lost: threads that live when a program ends.
-    return succeeds(valgrind, "--error-exitcode=99", "--leak-check=full", "--errors-for-leak-kinds=definite", "-q",
+    # Not what is possibly lost: threads that live when a program ends.  Without fair turns a thread that only computes keeps
+    # the others waiting for minutes.
+    return succeeds(valgrind, "--fair-sched=try", "--error-exitcode=99", "--leak-check=full",
+                    "--errors-for-leak-kinds=definite", "-q",
                     *command, **env)
 
 

@@ -72,11 +72,11 @@ def test_what_the_calls_take(program: Path) -> None:
 
 
 def test_the_totals_stay(program: Path) -> None:
-    """Regions take nothing out of the program's totals, and add what the calls take, each time the same."""
+    """Regions take nothing out of the program's totals, and add what the calls take, which read numbers of changing length."""
     (less, _), (more, _) = (measured(program, "stores", n)[1].items() for n in (1000, 101000))
     assert less[0] == more[0] == 15
     few, many = (measured(program, "stores", n)[1][19] for n in (1000, 101000))
-    assert 3 * 100000 <= many - few <= 3 * 100000 + 2000
+    assert 3 * 100000 - 2000 <= many - few <= 3 * 100000 + 2000
     none, ten, twenty = (measured(program, "repeat", n)[1][15] for n in (0, 10, 20))
     each = (twenty - ten) / 10
     assert each < 150000
