@@ -11,9 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../counting/control.h"
 
 #define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 
@@ -143,7 +144,7 @@ open_group(int events[COUNTERS])
 		if (events[i] < 0)
 			return -1;
 	}
-	return ioctl(events[0], PERF_EVENT_IOC_ENABLE, 0);
+	return counting_control(events[0], PERF_EVENT_IOC_ENABLE, NULL);
 }
 
 static int
@@ -158,9 +159,10 @@ static int
 run_ioctls(void *events)
 {
 	const int *leader = events;
+	void *group = (void *)(uintptr_t)PERF_IOC_FLAG_GROUP;
 
-	return ioctl(*leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) < 0 ? -1 :
-	       ioctl(*leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+	return counting_control(*leader, PERF_EVENT_IOC_ENABLE, group) < 0 ? -1 :
+	       counting_control(*leader, PERF_EVENT_IOC_DISABLE, group);
 }
 
 /* ---- measures ------------------------------------------------------------------------------- */

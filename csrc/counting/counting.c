@@ -5,8 +5,9 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "control.h"
 
 /* PERF_FORMAT_LOST, which perfmon/perf_event.h is older than: since Linux 6.0. */
 #define FORMAT_LOST	(1u << 4)
@@ -50,7 +51,7 @@ counting_open(const struct perf_event_attr *attr)
 static int
 event_control(int fd, unsigned long request)
 {
-	return ioctl(fd, request, 0) < 0 ? -errno : 0;
+	return counting_control(fd, request, NULL) < 0 ? -errno : 0;
 }
 
 int

@@ -5,9 +5,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "control.h"
 
 /* An event that counts nothing, which everybody may open. */
 static struct perf_event_attr
@@ -33,7 +34,7 @@ open_event(struct perf_event_attr *attr, const struct counting_target *target, i
 	event->fd = perf_event_open(attr, target->tid, target->cpu, leader, PERF_FLAG_FD_CLOEXEC);
 	if (event->fd < 0)
 		return -errno;
-	return ioctl(event->fd, PERF_EVENT_IOC_ID, &event->id) < 0 ? -errno : 0;	/* Linux 3.12 */
+	return counting_control(event->fd, PERF_EVENT_IOC_ID, &event->id) < 0 ? -errno : 0;	/* Linux 3.12 */
 }
 
 int
@@ -56,7 +57,7 @@ is_ours(const struct counting_group_event *event)
 {
 	uint64_t id;
 
-	return event->fd >= 0 && ioctl(event->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == event->id;
+	return event->fd >= 0 && counting_control(event->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == event->id;
 }
 
 static void
@@ -89,7 +90,7 @@ open_counter(const struct perf_event_attr *wanted, const struct counting_target 
 		ret = open_event(&attr, target, leader, event);
 	}
 	if (ret == 0 && attr.sample_period && anchor->ring.head)
-		ret = ioctl(event->fd, PERF_EVENT_IOC_SET_OUTPUT, anchor->event.fd) < 0 ? -errno : 0;
+		ret = counting_control(event->fd, PERF_EVENT_IOC_SET_OUTPUT, (void *)(intptr_t)anchor->event.fd) < 0 ? -errno : 0;
 	return ret;
 }
 
@@ -144,7 +145,7 @@ counting_group_read(const struct counting_group *group, struct counting_reading 
 int
 counting_group_arm(const struct counting_group *group, unsigned int event, uint64_t period)
 {
-	return ioctl(group->events[event].fd, PERF_EVENT_IOC_PERIOD, &period) < 0 ? -errno : 0;
+	return counting_control(group->events[event].fd, PERF_EVENT_IOC_PERIOD, &period) < 0 ? -errno : 0;
 }
 
 int
@@ -162,7 +163,7 @@ counting_group_resume(const struct counting_group *group, unsigned int event)
 int
 counting_group_stop_once(const struct counting_group *group, unsigned int event)
 {
-	return ioctl(group->events[event].fd, PERF_EVENT_IOC_REFRESH, 1) < 0 ? -errno : 0;
+	return counting_control(group->events[event].fd, PERF_EVENT_IOC_REFRESH, (void *)(intptr_t)1) < 0 ? -errno : 0;
 }
 
 void

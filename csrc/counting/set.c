@@ -7,10 +7,10 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "threads.h"
 
 /* The program may have closed the descriptor, and have it for a file of its own: the identifier tells. */
@@ -57,7 +57,7 @@ add_event(struct counting_set *set, const struct perf_event_attr *attr, pid_t ti
 
 	if (event.fd < 0)
 		return event.fd == -ESRCH ? 0 : event.fd;
-	if (ioctl(event.fd, PERF_EVENT_IOC_ID, &event.id) < 0) {
+	if (counting_control(event.fd, PERF_EVENT_IOC_ID, &event.id) < 0) {
 		ret = -errno;
 		counting_close(event.fd);
 		return ret;
@@ -179,7 +179,7 @@ is_own_event(const struct event *event)
 {
 	uint64_t id;
 
-	return ioctl(event->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == event->id;
+	return counting_control(event->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == event->id;
 }
 
 static int

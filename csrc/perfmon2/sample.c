@@ -1,17 +1,26 @@
 /*
  * The sampling format "default": a buffer that the program maps, and what an overflow writes to it.
  *
- * It is memory with a descriptor, sealed when the engine has mapped it: no one else can write to it.
+ * It is memory with a descriptor, sealed when the engine has mapped it: no one else can write to it.  A kernel before
+ * 3.17 has no such memory: there it is a file that has lost its name, and is not sealed.
  */
 #include "engine.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef F_ADD_SEALS	/* glibc before 2.21 */
+#define F_ADD_SEALS		1033
+#define F_SEAL_SEAL		0x0001
+#define F_SEAL_SHRINK		0x0002
+#define F_SEAL_GROW		0x0004
+#endif
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE	0x0010	/* Linux 5.1; older C libraries do not name it */
 #endif
@@ -33,10 +42,38 @@ may_lock(size_t size)
 	       (size <= limit.rlim_cur && entry_buffers() <= limit.rlim_cur - size);
 }
 
+/* A file without a name where the kernel (before 3.17) or the C library's headers have no memfd_create(). */
+static int
+unnamed_file(void)
+{
+	char name[] = "/dev/shm/perfmon-XXXXXX";
+	const int fd = mkostemp(name, O_CLOEXEC);
+
+	if (fd >= 0)
+		unlink(name);
+	else if (errno != EMFILE && errno != ENFILE)
+		errno = ENOMEM;	/* there is no such directory, or no room in it */
+	return fd;
+}
+
+/* Not by the C library's function, which glibc has from 2.27 on. */
+static int
+memory_file(void)
+{
+#ifdef SYS_memfd_create
+	const unsigned long close_on_exec = 1, allow_sealing = 2;
+	const int fd = (int)syscall(SYS_memfd_create, "perfmon", close_on_exec | allow_sealing);
+
+	if (fd >= 0 || errno != ENOSYS)
+		return fd;
+#endif
+	return unnamed_file();
+}
+
 static int
 open_buffer(size_t size)
 {
-	int fd = memfd_create("perfmon", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = memory_file();
 
 	if (fd < 0)
 		return -errno;

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void
@@ -153,7 +154,7 @@ ring_of_records(void)
 	struct counting_ring ring;
 	struct counting_end ends[4];
 	uint64_t lost = 0;
-	int fd = memfd_create("ring", 0);
+	int fd = (int)syscall(SYS_memfd_create, "ring", 0UL);
 
 	page = (size_t)sysconf(_SC_PAGESIZE);
 	if (fd < 0 || ftruncate(fd, (off_t)(2 * page)) < 0)

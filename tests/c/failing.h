@@ -66,6 +66,8 @@ __wrap_readdir(DIR *directory)
 	return failing_now() ? NULL : __real_readdir(directory);
 }
 
+static long failing_missing = -1;	/* number of a call that this kernel is too old for */
+
 /* A thread always has its number. */
 long __real_syscall(long number, long a, long b, long c, long d, long e);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e);
@@ -73,6 +75,10 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e);
 long
 __wrap_syscall(long number, long a, long b, long c, long d, long e)
 {
+	if (number == failing_missing) {
+		errno = ENOSYS;
+		return -1;
+	}
 	return number != SYS_gettid && failing_now() ? -1 : __real_syscall(number, a, b, c, d, e);
 }
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 FAILING(int, pipe, (int ends[2]), (ends))
-FAILING(int, memfd_create, (const char *name, unsigned int flags), (name, flags))
+FAILING(int, mkostemp, (char *name, int flags), (name, flags))
 FAILING(int, ftruncate, (int fd, off_t size), (fd, size))
 
 void *__real_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
@@ -313,6 +313,10 @@ main(void)
 		remember();
 		each("create", make, 4);
 		each("create with a buffer", make_with_buffer, 7);
+		failing_missing = SYS_memfd_create;
+		make_with_buffer();
+		each("create with a buffer, Linux 3.10", make_with_buffer, 7);
+		failing_missing = -1;
 		each("perfmonctl", make_by_perfmonctl, 8);
 		each("load", load_again, 1);
 		each("count", count, 0);

@@ -209,7 +209,11 @@ main(int argc, char **argv)
 		printf("not tested: cancellation, with AddressSanitizer\n");
 	if (CAN_CANCEL)
 		cancelled(false);
+#ifdef __GLIBC__
 	if (CAN_CANCEL && argc == 1)
 		cancelled(true);
+#else
+	printf("not tested: asynchronous cancellation; musl ends such a thread on a stack that is not aligned\n");
+#endif
 	return check_result();
 }

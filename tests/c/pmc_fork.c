@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #define MISSES(n)	CHECK_EQ(pmc_model_advance(DCACHE_MISS, (n)), 0)
 
@@ -296,7 +297,7 @@ daemon_closes_all(void)
 		int files[20];
 		begin();
 		CHECK_EQ(profile(2, DCACHE_MISS, 1000000), 0);
-		CHECK_EQ(close_range(3, ~0U, 0), 0);
+		CHECK_EQ(syscall(SYS_close_range, 3, ~0U, 0), 0);
 		for (size_t i = 0; i < 20; i++)
 			files[i] = open("/dev/null", O_RDONLY);
 		CHECK_EQ(value_of(1), 5);

@@ -149,6 +149,6 @@ main(void)
 	CHECK(stores > 4);
 	stores = each_store(open_another, 0);
 	printf("a new account: %d stores\n", stores);
-	CHECK(stores > 8);
+	CHECK(stores > 7);	/* 8 with the locks of musl, more with those of glibc */
 	return check_result();
 }
