@@ -44,6 +44,8 @@ rounds_of(const char *text)
 }
 
 /* Variables that would change what a library does, or make it print. */
+extern char **environ;
+
 static void
 clean_environment(void)
 {

@@ -20,8 +20,10 @@ int pypfm_release_thread(int tid, int signal);
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __linux__
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#endif
 
 static int pypfm_pfm3_print(const char *format, const char *argument);
 
@@ -110,6 +112,7 @@ pypfm_unmap(void *addr, unsigned long len)
 	return munmap(addr, len);
 }
 
+#ifdef __linux__
 static int
 pypfm_release_thread(int tid, int signal)
 {
@@ -140,3 +143,18 @@ fail:
 	pypfm_release_thread(tid, 0);
 	return ret;
 }
+#else
+static int
+pypfm_release_thread(int tid, int signal)
+{
+	(void)tid, (void)signal;
+	return -ENOSYS;
+}
+
+static int
+pypfm_stop_thread(int tid, int *signal)
+{
+	(void)tid, (void)signal;
+	return -ENOSYS;
+}
+#endif

@@ -59,6 +59,9 @@ function(pypfm_library name)
   cmake_parse_arguments(arg "STAYS" "BASE;VERSION;DESCRIPTION;INCLUDE;EXPORTS;NEEDS;FORM_OF"
                         "SOURCES;PARTS;PRIVATE_INCLUDES;DEFINES" ${ARGN})
   pypfm_objects(${name}_objects SOURCES ${arg_SOURCES} INCLUDES ${arg_INCLUDE} ${arg_PRIVATE_INCLUDES} DEFINES ${arg_DEFINES})
+  if(NOT PYPFM_COUNTING)
+    list(REMOVE_ITEM arg_PARTS ${PYPFM_COUNTING_PARTS})
+  endif()
   set(parts ${name}_objects ${arg_PARTS})
   list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
   string(REGEX MATCH "^[0-9]+" major ${arg_VERSION})
@@ -69,8 +72,11 @@ function(pypfm_library name)
   endif()
 
   add_library(${name} SHARED ${objects})
-  target_link_options(${name} PRIVATE ${PYPFM_NO_UNDEFINED} ${PYPFM_LTO} -Wl,-Bsymbolic -Wl,--version-script=${arg_EXPORTS}
-                      $<$<BOOL:${arg_STAYS}>:-Wl,-z,nodelete>)
+  target_link_options(${name} PRIVATE ${PYPFM_LTO})
+  if(NOT APPLE)	# whose linker has no version scripts: what is visible is exported
+    target_link_options(${name} PRIVATE ${PYPFM_NO_UNDEFINED} -Wl,-Bsymbolic -Wl,--version-script=${arg_EXPORTS}
+                        $<$<BOOL:${arg_STAYS}>:-Wl,-z,nodelete>)
+  endif()
   set_target_properties(${name} PROPERTIES PYPFM_PARTS "${parts}" PREFIX "" LINK_DEPENDS ${arg_EXPORTS} LINKER_LANGUAGE C
                         OUTPUT_NAME ${arg_BASE})
   set(made ${name})
@@ -96,7 +102,7 @@ function(pypfm_library name)
     # One file named as the SONAME: a wheel cannot hold symbolic links.  What -l looks for is a copy: a program that is
     # linked with it asks the loader for the SONAME.
     set_target_properties(${name} PROPERTIES OUTPUT_NAME ${soname} SUFFIX "" NO_SONAME ON)
-    target_link_options(${name} PRIVATE -Wl,-soname,${soname})
+    target_link_options(${name} PRIVATE $<IF:$<BOOL:${APPLE}>,-Wl$<COMMA>-install_name$<COMMA>@rpath/${soname},-Wl$<COMMA>-soname$<COMMA>${soname}>)
     install(PROGRAMS $<TARGET_FILE:${name}> DESTINATION ${directory} RENAME ${arg_BASE}.so)
   else()
     set_target_properties(${name} PROPERTIES VERSION ${arg_VERSION} SOVERSION ${major})

@@ -18,8 +18,18 @@
 #define MADV_POPULATE_WRITE	23
 #endif
 
+static int
+open_pipe(int ends[2])
+{
+#ifdef __APPLE__	/* no pipe2() */
+	return pipe(ends) < 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) < 0 || fcntl(ends[1], F_SETFD, FD_CLOEXEC) < 0 ? -1 : 0;
+#else
+	return pipe2(ends, O_CLOEXEC);
+#endif
+}
+
 /*
- * Where process_vm_readv() is forbidden (seccomp), a pipe does the same: write() reads
+ * Where process_vm_readv() is forbidden (seccomp) or missing, a pipe does the same: write() reads
  * the sender's memory, read() writes the receiver's, and each says EFAULT.
  */
 static int
@@ -28,7 +38,7 @@ through_pipe(void *to, const void *from, size_t size)
 	const int cancel = guard_hold();
 	int ends[2], ret = 0;
 
-	if (pipe2(ends, O_CLOEXEC) < 0) {
+	if (open_pipe(ends) < 0) {
 		guard_release(cancel);
 		return -ENOMEM;
 	}
@@ -52,24 +62,29 @@ copy_is_there(const void *memory, size_t size, bool for_writing)
 int
 copy_in(void *to, const void *from, size_t size)
 {
+#ifdef __linux__
 	struct iovec local = { to, size }, remote = { (void *)(uintptr_t)from, size };
 	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
 
-	if (got < 0 && errno != EFAULT)
-		return through_pipe(to, from, size);
-	return got == (ssize_t)size ? 0 : -EFAULT;
+	if (got >= 0 || errno == EFAULT)
+		return got == (ssize_t)size ? 0 : -EFAULT;
+#endif
+	return through_pipe(to, from, size);
 }
 
 int
 copy_out(void *to, const void *from, size_t size)
 {
+#ifdef __linux__
 	struct iovec local = { (void *)(uintptr_t)from, size }, remote = { to, size };
 	ssize_t got = process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
 
-	if (got < 0 && errno != EFAULT)
-		return through_pipe(to, from, size);
-	if (got != (ssize_t)size)
-		return -EFAULT;
-	memcpy(to, from, size);	/* once more, for tools that follow memory: valgrind, sanitizers */
-	return 0;
+	if (got >= 0 || errno == EFAULT) {
+		if (got != (ssize_t)size)
+			return -EFAULT;
+		memcpy(to, from, size);	/* once more, for tools that follow memory: valgrind, sanitizers */
+		return 0;
+	}
+#endif
+	return through_pipe(to, from, size);
 }

@@ -6,7 +6,8 @@
 #include <poll.h>
 #include <stddef.h>
 
-_Static_assert(PTHREAD_CANCEL_DEFERRED + PTHREAD_CANCEL_ASYNCHRONOUS == 1, "both in one bit");
+/* What there are on all systems: 0, 1 and 2. */
+_Static_assert((PTHREAD_CANCEL_DEFERRED | PTHREAD_CANCEL_ASYNCHRONOUS) < 4, "two bits");
 
 /*
  * To a thread that is asynchronous glibc's pthread_cancel() sends a signal, which may come late.  Its handler does not ask
@@ -23,14 +24,14 @@ guard_hold(void)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	if (type == PTHREAD_CANCEL_ASYNCHRONOUS)
 		poll(NULL, 0, 0);
-	return 2 * state + type;
+	return 4 * state + type;
 }
 
 void
 guard_release(int before)
 {
-	pthread_setcancelstate(before / 2, NULL);
-	pthread_setcanceltype(before % 2, NULL);
+	pthread_setcancelstate(before / 4, NULL);
+	pthread_setcanceltype(before % 4, NULL);
 }
 
 void

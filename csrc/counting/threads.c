@@ -20,21 +20,6 @@
 
 enum { MOST_LISTS = 20 };
 
-int
-counting_read_text(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
-	ssize_t got;
-
-	if (fd < 0)
-		return -errno;
-	got = read(fd, text, size - 1);
-	ret = got < 0 ? -errno : 0;
-	close(fd);
-	text[got < 0 ? 0 : got] = '\0';
-	return ret;
-}
-
 /*
  * Keep of a text what begins with a word or, if it is not there, the end, with which it may begin: how many
  * bytes, or -1 if that is all.  A NUL follows the text.

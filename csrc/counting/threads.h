@@ -24,7 +24,4 @@ bool counting_threads_within(const struct counting_threads *some, const struct c
 
 void counting_threads_free(struct counting_threads *threads);
 
-/* A text of /proc of which the first kilobytes matter.  0 or a negative errno value. */
-int counting_read_text(const char *path, char *text, size_t size);
-
 #endif /* PYPFM_COUNTING_THREADS_H */

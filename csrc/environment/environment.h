@@ -10,6 +10,16 @@
 
 #include <stdlib.h>
 
+#if defined(__APPLE__) || defined(__NetBSD__) || defined(__OpenBSD__)	/* secure_getenv() is of glibc, musl and FreeBSD */
+#include <unistd.h>
+
+static inline const char *
+secure_getenv(const char *name)
+{
+	return issetugid() ? NULL : getenv(name);
+}
+#endif
+
 /* A variable; NULL if it is not set. */
 static inline const char *
 environment(const char *name)

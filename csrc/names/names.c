@@ -3,7 +3,6 @@
  */
 #include "names.h"
 
-#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -20,7 +19,9 @@ upper_case(char c)
 static uint64_t
 fold_case(uint64_t bytes)
 {
-	return le64toh(bytes) & 0xdfdfdfdfdfdfdfdf;
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		bytes = __builtin_bswap64(bytes);
+	return bytes & 0xdfdfdfdfdfdfdfdf;
 }
 
 unsigned int

@@ -123,6 +123,28 @@ perfex_decimal(const char *text, size_t size, size_t digits)
 	return value;
 }
 
+#ifdef __NetBSD__	/* which has no locale of a thread: for a moment numbers are C's in all of them */
+
+void *
+perfex_locale_begin(void)
+{
+	const char *before = setlocale(LC_NUMERIC, NULL);
+	char *copy = before ? strdup(before) : NULL;
+
+	setlocale(LC_NUMERIC, "C");
+	return copy;
+}
+
+void
+perfex_locale_end(void *before)
+{
+	if (before)
+		setlocale(LC_NUMERIC, before);
+	free(before);
+}
+
+#else
+
 void *
 perfex_locale_begin(void)
 {
@@ -134,3 +156,5 @@ perfex_locale_end(void *before)
 {
 	uselocale(before);
 }
+
+#endif

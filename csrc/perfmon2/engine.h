@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "machine.h"
+#include "../counting/shared_lock.h"
 #include "../pfm3/public.h"
 
 enum { MAX_SETS = 1024, QUEUE_LENGTH = 8, CTL_QUEUE_LENGTH = 31, ARGUMENT_LIMIT = 16384 };
@@ -54,7 +55,7 @@ struct perf_event_attr;
 struct backend;
 
 struct context {
-	pthread_mutex_t		lock;
+	struct shared_lock	lock;
 	const struct machine	*machine;
 	uint32_t		flags;		/* PFM_FL_... */
 	bool			is_system, old_messages;
@@ -170,10 +171,6 @@ int session_take(const struct context *c, ino_t id);	/* -EEXIST, -EBUSY, -ENOMEM
 void session_drop(ino_t id);
 bool session_of_thread(pid_t tid);
 bool session_is_own(ino_t id);	/* this process has loaded it */
-
-/* Locks in memory that processes share: one that dies inside does not keep it. */
-void shared_lock_make(pthread_mutex_t *lock);
-bool shared_lock_take(pthread_mutex_t *lock);	/* true: somebody was killed inside; what it guards may be half done */
 
 /* ---- thread.c ------------------------------------------------------------------------------- */
 

@@ -19,33 +19,11 @@ struct session {
 };
 
 struct sessions {
-	pthread_mutex_t	lock;
-	struct session	list[MAX_SESSIONS];
+	struct shared_lock	lock;
+	struct session		list[MAX_SESSIONS];
 };
 
 static struct sessions *sessions;
-
-void
-shared_lock_make(pthread_mutex_t *lock)
-{
-	pthread_mutexattr_t attributes;
-
-	pthread_mutexattr_init(&attributes);
-	pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(lock, &attributes);
-	pthread_mutexattr_destroy(&attributes);
-}
-
-bool
-shared_lock_take(pthread_mutex_t *lock)
-{
-	const bool died = pthread_mutex_lock(lock) == EOWNERDEAD;
-
-	if (died)
-		pthread_mutex_consistent(lock);
-	return died;
-}
 
 /* Before main(): children of the program share it. */
 __attribute__((constructor)) static void
@@ -131,7 +109,7 @@ session_take(const struct context *c, ino_t id)
 		ret = -ENOMEM;
 	if (!ret)
 		write_session(place, c, id);
-	pthread_mutex_unlock(&sessions->lock);
+	shared_lock_release(&sessions->lock);
 	return ret;
 }
 
@@ -144,7 +122,7 @@ session_drop(ino_t id)
 	for (size_t i = 0; i < MAX_SESSIONS; i++)
 		if (sessions->list[i].id == id)
 			sessions->list[i].id = 0;
-	pthread_mutex_unlock(&sessions->lock);
+	shared_lock_release(&sessions->lock);
 }
 
 bool
@@ -157,7 +135,7 @@ session_of_thread(pid_t tid)
 	shared_lock_take(&sessions->lock);
 	for (size_t i = 0; i < MAX_SESSIONS; i++)
 		found |= is_alive(&sessions->list[i]) && sessions->list[i].tid == tid;
-	pthread_mutex_unlock(&sessions->lock);
+	shared_lock_release(&sessions->lock);
 	return found;
 }
 
@@ -171,6 +149,6 @@ session_is_own(ino_t id)
 	shared_lock_take(&sessions->lock);
 	for (size_t i = 0; i < MAX_SESSIONS; i++)
 		found |= sessions->list[i].id == id && sessions->list[i].owner == getpid();
-	pthread_mutex_unlock(&sessions->lock);
+	shared_lock_release(&sessions->lock);
 	return found;
 }

@@ -193,7 +193,7 @@ entry_release(struct entry *e)
 	if (!e)
 		return;
 	choice()->backend->apply(e);
-	pthread_mutex_unlock(&e->context->lock);
+	shared_lock_release(&e->context->lock);
 }
 
 struct entry *
@@ -206,7 +206,7 @@ void
 entry_destroy(struct entry *e)
 {
 	context_unload(e);
-	pthread_mutex_unlock(&e->context->lock);
+	shared_lock_release(&e->context->lock);
 	remove_entry(e);
 }
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../counting/threads.h"
+#include "../counting/text.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK	18

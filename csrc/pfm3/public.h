@@ -7,9 +7,7 @@
 #ifndef PFM3_PUBLIC_H
 #define PFM3_PUBLIC_H
 
-#include <endian.h>
-
-#if __BYTE_ORDER != __LITTLE_ENDIAN && !defined(PFMLIB_NO_REG_UNIONS)
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ && !defined(PFMLIB_NO_REG_UNIONS)
 #define PFMLIB_NO_REG_UNIONS	/* the encoder does without them */
 #endif
 

@@ -8,7 +8,6 @@
 #include "machine.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +15,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../counting/threads.h"
+#include "../counting/shared_lock.h"
+#include "../counting/text.h"
+
+#ifndef MAP_NORESERVE	/* of Linux */
+#define MAP_NORESERVE 0
+#endif
 
 /* At the same address in every process that shares it. */
 static struct arena {
-	pthread_mutex_t		lock;
+	struct shared_lock	lock;
 	uint64_t		taken;	/* accounts, as often as it was done */
 	size_t			top;	/* accounts from here on were never used */
 	struct pmc_account	accounts[PMC_NUM_ACCOUNTS];
@@ -29,7 +33,6 @@ static struct arena {
 static bool
 create_arena(void)
 {
-	pthread_mutexattr_t attr;
 	void *memory;
 
 	if (arena)
@@ -38,11 +41,7 @@ create_arena(void)
 	if (memory == MAP_FAILED)
 		return false;
 	arena = memory;
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&arena->lock, &attr);
-	pthread_mutexattr_destroy(&attr);
+	shared_lock_make(&arena->lock);
 	return true;
 }
 
@@ -50,8 +49,7 @@ create_arena(void)
 static void
 lock_arena(void)
 {
-	if (pthread_mutex_lock(&arena->lock) == EOWNERDEAD)
-		pthread_mutex_consistent(&arena->lock);
+	(void)shared_lock_take(&arena->lock);
 }
 
 /* Read the stat file of a process; false if it is gone, or there is no /proc. */
@@ -153,7 +151,7 @@ pmc_account_open(struct pmc_lineage *lineage)
 		take_account(account, lineage);
 	for (size_t i = 0; !account && i < living; i++)
 		account_of(lineage->ids[i])->lost = true;
-	pthread_mutex_unlock(&arena->lock);
+	shared_lock_release(&arena->lock);
 	return account;
 }
 
@@ -174,7 +172,7 @@ pmc_account_add(struct pmc_account *account, int ctr, uint64_t count)
 	for (size_t i = 0; i < account->ancestors.depth; i++)
 		if ((ancestor = account_of(account->ancestors.ids[i])))
 			ancestor->descendants[ctr] += count;
-	pthread_mutex_unlock(&arena->lock);
+	shared_lock_release(&arena->lock);
 }
 
 static bool
@@ -194,6 +192,6 @@ pmc_account_ended(const struct pmc_account *account, int ctr, uint64_t *value)
 	for (struct pmc_account *a = arena->accounts; a < arena->accounts + arena->top; a++)
 		if (is_below(a, account->id) && is_used(a))
 			*value -= a->own[ctr];
-	pthread_mutex_unlock(&arena->lock);
+	shared_lock_release(&arena->lock);
 	return account->lost ? -ENOMEM : 0;
 }

@@ -17,6 +17,40 @@
 
 #include "../environment/environment.h"
 
+#ifdef F_OFD_SETLK
+/* Take a lock: 0, or -1 and EAGAIN or EACCES where another has one. */
+static int
+take_lock(int fd, bool alone)
+{
+	struct flock whole = { .l_type = alone ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_SETLK, &whole);
+}
+
+/* 0 if a lock can be taken, 1 if another has one, or -1. */
+static int
+ask_lock(int fd, bool alone)
+{
+	struct flock whole = { .l_type = alone ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_GETLK, &whole) < 0 ? -1 : whole.l_type != F_UNLCK;
+}
+#else	/* BSD: flock()'s are of open files, too; who asks has one for a moment */
+#include <sys/file.h>
+
+static int
+take_lock(int fd, bool alone)
+{
+	return flock(fd, LOCK_NB | (alone ? LOCK_EX : LOCK_SH));
+}
+
+static int
+ask_lock(int fd, bool alone)
+{
+	return take_lock(fd, alone) == 0 ? 0 : errno == EWOULDBLOCK ? 1 : -1;
+}
+#endif
+
 /* Whether a directory is the user's; what others may do there is told by mode bits. */
 static bool
 own_directory(const char *path, mode_t forbidden)
@@ -68,14 +102,13 @@ open_lock_file(const struct pmc_machine *machine, int ctr)
 int
 pmc_use_take(const struct pmc_machine *machine, int ctr, bool alone, struct pmc_lock *lock)
 {
-	struct flock whole = { .l_type = alone ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET };
 	struct stat st;
 	int fd = open_lock_file(machine, ctr), ret;
 
 	lock->fd = -1;
 	if (fd < 0)
 		return fd;
-	if (fcntl(fd, F_OFD_SETLK, &whole) == 0 && fstat(fd, &st) == 0) {
+	if (take_lock(fd, alone) == 0 && fstat(fd, &st) == 0) {
 		*lock = (struct pmc_lock){ fd, st.st_dev, st.st_ino };
 		return 0;
 	}
@@ -87,14 +120,13 @@ pmc_use_take(const struct pmc_machine *machine, int ctr, bool alone, struct pmc_
 int
 pmc_use_ask(const struct pmc_machine *machine, int ctr, bool alone)
 {
-	struct flock whole = { .l_type = alone ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET };
 	int fd = open_lock_file(machine, ctr), ret;
 
 	if (fd < 0)
 		return fd;
-	ret = fcntl(fd, F_OFD_GETLK, &whole);
+	ret = ask_lock(fd, alone);
 	close(fd);
-	return ret < 0 ? -ENOLCK : whole.l_type == F_UNLCK ? 0 : -EBUSY;
+	return ret < 0 ? -ENOLCK : ret == 0 ? 0 : -EBUSY;
 }
 
 void

@@ -201,7 +201,9 @@ main(int argc, char **argv)
 		fprintf(stderr, "r10ksim: %s: %s\n", a.directory ? a.directory : "memory", strerror(errno));
 		return 1;
 	}
+#ifdef F_SETPIPE_SZ
 	fcntl(STDIN_FILENO, F_SETPIPE_SZ, 1 << 20); /* best effort */
+#endif
 	if (a.until >= 0)
 		fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
 	if (a.until >= 0)

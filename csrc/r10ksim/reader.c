@@ -183,7 +183,11 @@ begun_anew(const struct process *p, off_t size)
 {
 	if (size < p->offset)
 		return true;
-	off_t first = p->holes ? lseek(p->fd, 0, SEEK_DATA) : p->offset;
+	off_t first = p->offset;
+#ifdef SEEK_DATA
+	if (p->holes)
+		first = lseek(p->fd, 0, SEEK_DATA);
+#endif
 	return first >= 0 && first < p->offset / BLOCK * BLOCK;
 }
 
@@ -207,11 +211,15 @@ forget_what_was_read(struct process *p, const struct r10k_config *config)
 static void
 give_back(struct process *p)
 {
+#ifdef FALLOC_FL_PUNCH_HOLE /* without, the file is as long as the trace */
 	off_t end = p->offset / BLOCK * BLOCK;
 	if (!fallocate(p->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, end)) {
 		off_t first = lseek(p->fd, 0, SEEK_DATA);
 		p->holes = first < 0 || first >= end;
 	}
+#else
+	(void)p;
+#endif
 }
 
 static size_t

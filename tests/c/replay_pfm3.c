@@ -109,7 +109,7 @@ fill_events(char *text, pfmlib_input_param_t *in)
 static void
 store_low_bytes(unsigned char *to, uint64_t value, size_t size)
 {
-	const size_t first = __BYTE_ORDER == __LITTLE_ENDIAN ? 0 : sizeof(value) - size;
+	const size_t first = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : sizeof(value) - size;
 
 	memcpy(to, (const unsigned char *)&value + first, size);
 }

@@ -9,9 +9,11 @@
 
 #include <perfmon/pfmlib.h>
 
+#ifdef __linux__
 #include <endian.h>
+#endif
 
-#if __BYTE_ORDER != __LITTLE_ENDIAN && !defined(PFMLIB_NO_REG_UNIONS)
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ && !defined(PFMLIB_NO_REG_UNIONS)
 #error "the register unions of this header need a little-endian target; -DPFMLIB_NO_REG_UNIONS leaves them out"
 #endif
 

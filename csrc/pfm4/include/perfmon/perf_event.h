@@ -13,14 +13,18 @@
 #include <sys/types.h>
 #include <unistd.h>
 #include <inttypes.h>
+#ifdef __linux__
 #include <sys/syscall.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <linux/types.h>
 #include <linux/ioctl.h>
 #include <asm/byteorder.h>
+#else	/* the same attributes and numbers; there is nothing to call */
+#include <errno.h>
+#endif
 
-#if !defined(_DEFAULT_SOURCE) && !defined(__cplusplus)
+#if defined(__linux__) && !defined(_DEFAULT_SOURCE) && !defined(__cplusplus)
 long syscall(long number, ...); /* which <unistd.h> hides with -std=c11 or _POSIX_C_SOURCE */
 #endif
 
@@ -31,7 +35,7 @@ extern "C" {
 #if !defined(_LINUX_PERF_EVENT_H) && !defined(_UAPI_LINUX_PERF_EVENT_H)
 
 /* Is the kernel's header here, and newer?  What <linux/version.h> defines is not left to the program. */
-#if defined(__has_include) && !defined(PFM_OWN_PERF_EVENT)
+#if defined(__linux__) && defined(__has_include) && !defined(PFM_OWN_PERF_EVENT)
 #if __has_include(<linux/perf_event.h>) && __has_include(<linux/version.h>)
 #pragma push_macro("LINUX_VERSION_CODE")
 #pragma push_macro("LINUX_VERSION_MAJOR")
@@ -435,18 +439,29 @@ struct perf_event_query_bpf {
 };
 
 /* ioctl() on the file descriptor of an event. */
-#define PERF_EVENT_IOC_ENABLE			_IO('$', 0)
-#define PERF_EVENT_IOC_DISABLE			_IO('$', 1)
-#define PERF_EVENT_IOC_REFRESH			_IO('$', 2)
-#define PERF_EVENT_IOC_RESET			_IO('$', 3)
-#define PERF_EVENT_IOC_PERIOD			_IOW('$', 4, uint64_t)
-#define PERF_EVENT_IOC_SET_OUTPUT		_IO('$', 5)
-#define PERF_EVENT_IOC_SET_FILTER		_IOW('$', 6, char *)
-#define PERF_EVENT_IOC_ID			_IOR('$', 7, uint64_t *)
-#define PERF_EVENT_IOC_SET_BPF			_IOW('$', 8, uint32_t)
-#define PERF_EVENT_IOC_PAUSE_OUTPUT		_IOW('$', 9, uint32_t)
-#define PERF_EVENT_IOC_QUERY_BPF		_IOWR('$', 10, struct perf_event_query_bpf *)
-#define PERF_EVENT_IOC_MODIFY_ATTRIBUTES	_IOW('$', 11, struct perf_event_attr *)
+#ifdef __linux__
+#define __PERF_IO(number)		_IO('$', number)
+#define __PERF_IOW(number, type)	_IOW('$', number, type)
+#define __PERF_IOR(number, type)	_IOR('$', number, type)
+#define __PERF_IOWR(number, type)	_IOWR('$', number, type)
+#else	/* as most processors have them */
+#define __PERF_IO(number)		('$' << 8 | (number))
+#define __PERF_IOW(number, type)	(0x40000000U | (unsigned int)sizeof(type) << 16 | '$' << 8 | (number))
+#define __PERF_IOR(number, type)	(0x80000000U | (unsigned int)sizeof(type) << 16 | '$' << 8 | (number))
+#define __PERF_IOWR(number, type)	(0xc0000000U | (unsigned int)sizeof(type) << 16 | '$' << 8 | (number))
+#endif
+#define PERF_EVENT_IOC_ENABLE			__PERF_IO(0)
+#define PERF_EVENT_IOC_DISABLE			__PERF_IO(1)
+#define PERF_EVENT_IOC_REFRESH			__PERF_IO(2)
+#define PERF_EVENT_IOC_RESET			__PERF_IO(3)
+#define PERF_EVENT_IOC_PERIOD			__PERF_IOW(4, uint64_t)
+#define PERF_EVENT_IOC_SET_OUTPUT		__PERF_IO(5)
+#define PERF_EVENT_IOC_SET_FILTER		__PERF_IOW(6, char *)
+#define PERF_EVENT_IOC_ID			__PERF_IOR(7, uint64_t *)
+#define PERF_EVENT_IOC_SET_BPF			__PERF_IOW(8, uint32_t)
+#define PERF_EVENT_IOC_PAUSE_OUTPUT		__PERF_IOW(9, uint32_t)
+#define PERF_EVENT_IOC_QUERY_BPF		__PERF_IOWR(10, struct perf_event_query_bpf *)
+#define PERF_EVENT_IOC_MODIFY_ATTRIBUTES	__PERF_IOW(11, struct perf_event_attr *)
 
 enum perf_event_ioc_flags {
 	PERF_IOC_FLAG_GROUP = 1U << 0
@@ -761,7 +776,13 @@ typedef struct perf_event_attr perf_event_attr_t;
 static inline int
 perf_event_open(struct perf_event_attr *hw_event_uptr, pid_t pid, int cpu, int group_fd, unsigned long flags)
 {
+#ifdef __linux__
 	return (int)syscall(__NR_perf_event_open, hw_event_uptr, pid, cpu, group_fd, flags);
+#else
+	(void)hw_event_uptr, (void)pid, (void)cpu, (void)group_fd, (void)flags;
+	errno = ENOSYS;
+	return -1;
+#endif
 }
 
 #ifdef __cplusplus
