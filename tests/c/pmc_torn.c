@@ -4,7 +4,8 @@
  */
 #include "pmc_check.h"
 
-#include "../../csrc/counting/threads.c"
+#include "../../csrc/counting/shared_lock.c"
+#include "../../csrc/counting/text.c"
 #include "../../csrc/pmc/account.c"
 
 #include <sys/ptrace.h>
