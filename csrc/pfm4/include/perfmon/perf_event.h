@@ -440,28 +440,19 @@ struct perf_event_query_bpf {
 
 /* ioctl() on the file descriptor of an event. */
 #ifdef __linux__
-#define __PERF_IO(number)		_IO('$', number)
-#define __PERF_IOW(number, type)	_IOW('$', number, type)
-#define __PERF_IOR(number, type)	_IOR('$', number, type)
-#define __PERF_IOWR(number, type)	_IOWR('$', number, type)
-#else	/* as most processors have them */
-#define __PERF_IO(number)		('$' << 8 | (number))
-#define __PERF_IOW(number, type)	(0x40000000U | (unsigned int)sizeof(type) << 16 | '$' << 8 | (number))
-#define __PERF_IOR(number, type)	(0x80000000U | (unsigned int)sizeof(type) << 16 | '$' << 8 | (number))
-#define __PERF_IOWR(number, type)	(0xc0000000U | (unsigned int)sizeof(type) << 16 | '$' << 8 | (number))
+#define PERF_EVENT_IOC_ENABLE			_IO('$', 0)
+#define PERF_EVENT_IOC_DISABLE			_IO('$', 1)
+#define PERF_EVENT_IOC_REFRESH			_IO('$', 2)
+#define PERF_EVENT_IOC_RESET			_IO('$', 3)
+#define PERF_EVENT_IOC_PERIOD			_IOW('$', 4, uint64_t)
+#define PERF_EVENT_IOC_SET_OUTPUT		_IO('$', 5)
+#define PERF_EVENT_IOC_SET_FILTER		_IOW('$', 6, char *)
+#define PERF_EVENT_IOC_ID			_IOR('$', 7, uint64_t *)
+#define PERF_EVENT_IOC_SET_BPF			_IOW('$', 8, uint32_t)
+#define PERF_EVENT_IOC_PAUSE_OUTPUT		_IOW('$', 9, uint32_t)
+#define PERF_EVENT_IOC_QUERY_BPF		_IOWR('$', 10, struct perf_event_query_bpf *)
+#define PERF_EVENT_IOC_MODIFY_ATTRIBUTES	_IOW('$', 11, struct perf_event_attr *)
 #endif
-#define PERF_EVENT_IOC_ENABLE			__PERF_IO(0)
-#define PERF_EVENT_IOC_DISABLE			__PERF_IO(1)
-#define PERF_EVENT_IOC_REFRESH			__PERF_IO(2)
-#define PERF_EVENT_IOC_RESET			__PERF_IO(3)
-#define PERF_EVENT_IOC_PERIOD			__PERF_IOW(4, uint64_t)
-#define PERF_EVENT_IOC_SET_OUTPUT		__PERF_IO(5)
-#define PERF_EVENT_IOC_SET_FILTER		__PERF_IOW(6, char *)
-#define PERF_EVENT_IOC_ID			__PERF_IOR(7, uint64_t *)
-#define PERF_EVENT_IOC_SET_BPF			__PERF_IOW(8, uint32_t)
-#define PERF_EVENT_IOC_PAUSE_OUTPUT		__PERF_IOW(9, uint32_t)
-#define PERF_EVENT_IOC_QUERY_BPF		__PERF_IOWR(10, struct perf_event_query_bpf *)
-#define PERF_EVENT_IOC_MODIFY_ATTRIBUTES	__PERF_IOW(11, struct perf_event_attr *)
 
 enum perf_event_ioc_flags {
 	PERF_IOC_FLAG_GROUP = 1U << 0
