@@ -181,6 +181,7 @@ def test_events_of_debian_s_pmus_with_modifiers(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_pmu_that_debian_s_library_knows() -> None:
     """All events and unit masks listed, encoded, decoded back to themselves.
 
