@@ -96,12 +96,14 @@ class Example:
 
     :ivar session: the calls and their answers, as Python's prompt shows them
     :ivar says: what the value means: what, and value
+    :ivar registers: all of the call, or of its result: names and values, the register itself first
     """
 
     name: str
     session: str
     value: int
     says: tuple[tuple[str, str], ...]
+    registers: tuple[tuple[str, int], ...]
 
 
 def example(pmu: str, among: Sequence[str], variant: str, expression: str) -> Example:
@@ -130,7 +132,8 @@ def example(pmu: str, among: Sequence[str], variant: str, expression: str) -> Ex
     if not isinstance(answer, Decoded):
         raise TypeError(f"the value is {type(answer).__name__}, not Encoding or Decoded")
     _check_layout(answer, name, fields(pmu, name, variant))
-    return Example(name, session, value, tuple(_says(answer, name)))
+    return Example(name, session, value, tuple(_says(answer, name)),
+                   ((name, value), *(pair for pair in registers.items() if pair[0] != name)))
 
 
 def _check_layout(decoded: Decoded, name: str, layout: Sequence[Field]) -> None:
@@ -149,7 +152,8 @@ def _of_codes(name: str, answer: perf.Encoding, expression: str) -> Example:
     if which and answer.offcore is not None:
         says = answer.offcore.rows()
     value = answer.codes[which]
-    return Example(name, _session("encoding", expression, f"encoding.codes[{which}]", value), value, tuple(says))
+    registers = ((name, value), (EVENT_SELECT, answer.codes[0]))[:which + 1]
+    return Example(name, _session("encoding", expression, f"encoding.codes[{which}]", value), value, tuple(says), registers)
 
 
 def _session(variable: str, expression: str, part: str = "", value: int = 0) -> str:
