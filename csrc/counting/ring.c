@@ -24,7 +24,20 @@ struct sample_record {
 	struct counting_sample		sample;
 };
 
+struct fork_record {
+	struct perf_event_header	header;
+	uint32_t			pid, parent_pid, tid, parent_tid;
+};
+
+struct name_record {
+	struct perf_event_header	header;
+	uint32_t			pid, tid;
+	char				name[16 + sizeof(uint64_t)];	/* 8 or 16, and the time */
+};
+
 union record {
+	struct fork_record		fork;
+	struct name_record		name;
 	struct perf_event_header	header;
 	struct sample_record		sample;
 	struct lost_record		lost;
@@ -85,6 +98,47 @@ counting_ring_take(struct counting_ring *ring, struct counting_end *ends, int ro
 			ends[taken++] = record.read.end;
 		else if (record.header.type == PERF_RECORD_LOST)
 			*lost += record.lost.lost;
+		tail += size;
+	}
+	__atomic_store_n(&ring->head->data_tail, tail, __ATOMIC_RELEASE);
+	return taken;
+}
+
+/* What a record says of a thread; whether it does. */
+static bool
+life_of(const union record *record, struct counting_life *life)
+{
+	const uint16_t size = record->header.size;
+
+	*life = (struct counting_life){ 0 };
+	if (size < sizeof(life->time) || size > sizeof(*record))
+		return false;
+	memcpy(&life->time, (const char *)record + size - sizeof(life->time), sizeof(life->time));
+	if (record->header.type == PERF_RECORD_FORK) {
+		life->pid = record->fork.pid;
+		life->tid = record->fork.tid;
+		life->parent = record->fork.parent_tid;
+		return true;
+	}
+	if (record->header.type != PERF_RECORD_COMM)
+		return false;
+	life->pid = record->name.pid;
+	life->tid = record->name.tid;
+	memcpy(life->name, record->name.name, sizeof(life->name) - 1);
+	life->name[strnlen(life->name, size - offsetof(struct name_record, name) - sizeof(life->time))] = '\0';
+	return true;
+}
+
+int
+counting_ring_lives(struct counting_ring *ring, struct counting_life *lives, int room)
+{
+	const uint64_t head = __atomic_load_n(&ring->head->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = ring->head->data_tail, size;
+	union record record;
+	int taken = 0;
+
+	while (taken < room && (size = ring_peek(ring, tail, head, &record))) {
+		taken += life_of(&record, &lives[taken]);
 		tail += size;
 	}
 	__atomic_store_n(&ring->head->data_tail, tail, __ATOMIC_RELEASE);

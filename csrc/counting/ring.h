@@ -62,6 +62,20 @@ int counting_ring_open(int fd, size_t pages, struct counting_ring *ring);
  */
 int counting_ring_take(struct counting_ring *ring, struct counting_end *ends, int room, uint64_t *lost);
 
+/*
+ * A thread begins, or has another name: from an event whose attr has task, comm and sample_id_all set, and
+ * PERF_SAMPLE_TIME as sample_type.
+ */
+struct counting_life {
+	uint64_t	time;	/* ns */
+	uint32_t	pid, tid;
+	uint32_t	parent;	/* the thread that made it; 0: no new thread */
+	char		name[16];
+};
+
+/* Take such records, as many as there is room for: their number. */
+int counting_ring_lives(struct counting_ring *ring, struct counting_life *lives, int room);
+
 /* Where the records end now: more may follow meanwhile. */
 uint64_t counting_ring_end(const struct counting_ring *ring);
 

@@ -43,6 +43,68 @@ perfex_clock(const struct perfex_cpu *cpu, double *clock, bool *given)
 	return *clock > 0 ? 0 : -EINVAL;
 }
 
+/* The next character of a name that counts, in lower case; 0: the end. */
+static char
+next_letter(const char **at, const char *end)
+{
+	while (*at < end && (**at == '-' || **at == '_' || **at == ' ' || **at == '\t'))
+		++*at;
+	if (*at == end)
+		return 0;
+	return **at >= 'A' && **at <= 'Z' ? (char)(*(*at)++ - 'A' + 'a') : *(*at)++;
+}
+
+enum likeness { NOT_ALIKE, BEGINS_SO, SAME };
+
+static enum likeness
+compare_names(const char *text, const char *end, const char *name)
+{
+	const char *const name_end = name + strlen(name);
+	bool empty = true;
+
+	for (;; empty = false) {
+		const char given = next_letter(&text, end), known = next_letter(&name, name_end);
+
+		if (!given)
+			return !known ? SAME : empty ? NOT_ALIKE : BEGINS_SO;
+		if (given != known)
+			return NOT_ALIKE;
+	}
+}
+
+uint32_t
+perfex_event_matches(const struct perfex_cpu *cpu, const char *text, size_t size)
+{
+	const int number = perfex_event_number(text, size);
+	uint32_t same = 0, begins = 0;
+
+	if (number >= 0)
+		return UINT32_C(1) << number;
+	for (int i = 0; i < PERFEX_NUM_EVENTS; i++) {
+		const enum likeness in_short = compare_names(text, text + size, cpu->events[i].short_name);
+		const enum likeness in_full = compare_names(text, text + size, cpu->events[i].name);
+
+		if (in_short == SAME)	/* one only: the full name may be that of two events, one on each counter */
+			return UINT32_C(1) << i;
+		same |= (uint32_t)(in_full == SAME) << i;
+		begins |= (uint32_t)(in_short == BEGINS_SO || in_full == BEGINS_SO) << i;
+	}
+	return same ? same : begins;
+}
+
+/* The one event that is meant; -1. */
+static int
+event_meant(const struct perfex_cpu *cpu, const char *text)
+{
+	const uint32_t found = perfex_event_matches(cpu, text, strlen(text));
+	int event = -1;
+
+	if (found && !(found & (found - 1)))
+		for (event = 0; !(found >> event & 1); event++)
+			;
+	return event;
+}
+
 int
 perfex_choose(int e0, int e1, struct perfex_choice *choice)
 {
@@ -51,16 +113,16 @@ perfex_choose(int e0, int e1, struct perfex_choice *choice)
 	choice->cpu = perfex_cpu_find(NULL);
 	choice->events[0] = e0;
 	choice->events[1] = e1;
+	if (!choice->cpu)
+		return -EINVAL;
 	for (int i = 0; i < 2; i++) {
 		const char *value = perfex_environment(names[i]);
 
 		if (value)
-			choice->events[i] = perfex_event_number(value, strlen(value));
+			choice->events[i] = event_meant(choice->cpu, value);
 		if (choice->events[i] < 0 || choice->events[i] >= PERFEX_NUM_EVENTS)
 			return -EINVAL;
 	}
-	if (!choice->cpu)
-		return -EINVAL;
 	return choice->cpu->events[choice->events[0]].counter == choice->cpu->events[choice->events[1]].counter
 		? -EINVAL : 0;
 }

@@ -1,16 +1,24 @@
 /*
- * An event of this process: perf events, whose counts are added up.
+ * An event of this process: perf events, whose counts are added up, or what callgrind simulates.
  */
 #include "library.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../counting/set.h"
+#include "simulated.h"
 
 struct perfex_counter {
-	int			count;	/* none: 0 by definition */
+	const struct perfex_cpu	*cpu;		/* simulated; NULL: perf events */
+	int			event;
+	double			clock;
+	bool			runs;
+	int			failed;		/* a negative errno value: there is no count */
+	struct simulated	simulated;
+	int			count;		/* none: 0 by definition */
 	struct counting_set	*sets[];
 };
 
@@ -41,10 +49,9 @@ open_counted_row(const struct perfex_row *row, struct perfex_counter **counter)
 
 	for (const char *at = row->perf; *at; at++)
 		terms += *at == '+';
-	*counter = malloc(sizeof(**counter) + terms * sizeof((*counter)->sets[0]));
+	*counter = calloc(1, sizeof(**counter) + terms * sizeof((*counter)->sets[0]));
 	if (!*counter)
 		return -ENOMEM;
-	(*counter)->count = 0;
 	for (const char *at = row->perf, *next; ret == 0 && !zero && at; at = next ? next + 1 : NULL) {
 		next = strchr(at, '+');
 		ret = open_counted_term(at, next ? (size_t)(next - at) : strlen(at), &(*counter)->sets[(*counter)->count]);
@@ -57,14 +64,12 @@ open_counted_row(const struct perfex_row *row, struct perfex_counter **counter)
 	return ret < 0 ? ret : (int)row->quality;
 }
 
-int
-perfex_counter_open(const struct perfex_cpu *cpu, int event, const struct perfex_map *map,
-		    struct perfex_counter **counter)
+static int
+open_counted(const struct perfex_cpu *cpu, int event, const struct perfex_map *map, struct perfex_counter **counter)
 {
 	const char *whose = perfex_map_owner(map, cpu, event);
 	int ret = -ENODEV;
 
-	*counter = NULL;
 	for (size_t i = 0; ret == -ENODEV && i < map->count; i++) {
 		const struct perfex_row *row = &map->rows[i];
 
@@ -77,30 +82,128 @@ perfex_counter_open(const struct perfex_cpu *cpu, int event, const struct perfex
 	return ret;
 }
 
+static int
+open_simulated(const struct perfex_cpu *cpu, int event, struct perfex_counter **counter)
+{
+	double clock;
+	bool given;
+	int ret = perfex_simulator() == PERFEX_UNDER_PERFEX && perfex_is_simulated(cpu, event) ? 0 : -ENODEV;
+
+	if (ret == 0)
+		ret = perfex_clock(cpu, &clock, &given);
+	if (ret < 0)
+		return ret;
+	*counter = calloc(1, sizeof(**counter));
+	if (!*counter)
+		return -ENOMEM;
+	(*counter)->cpu = cpu;
+	(*counter)->event = event;
+	(*counter)->clock = clock;
+	return (int)cpu->simulated[event].quality;
+}
+
 int
-perfex_counter_start(const struct perfex_counter *counter)
+perfex_counter_open(const struct perfex_cpu *cpu, int event, const struct perfex_map *map,
+		    struct perfex_counter **counter)
+{
+	*counter = NULL;
+	/* Who gives a map of their own means the kernel's events.  Hardware counters would count valgrind's instructions. */
+	if (map->rows == perfex_shipped_map.rows && perfex_simulator() != PERFEX_NATIVE)
+		return open_simulated(cpu, event, counter);
+	return open_counted(cpu, event, map, counter);
+}
+
+/* ---- starting and stopping: perf events one after the other, simulated ones last and first ---- */
+
+static bool
+are_simulated(struct perfex_counter *const *counters, int count)
+{
+	bool any = false;
+
+	for (int i = 0; i < count; i++)
+		any = any || counters[i]->cpu;
+	return any;
+}
+
+static int
+start_simulated(struct perfex_counter *const *counters, int count)
+{
+	off_t end;
+	int file = simulated_write(&end);
+
+	if (file < 0)
+		return file;
+	for (int i = 0; i < count; i++)
+		if (counters[i]->cpu) {
+			counters[i]->simulated.at = end;
+			counters[i]->runs = true;
+		}
+	close(file);
+	return 0;
+}
+
+/* Let simulated counters take what was counted, at the same moment; those that were started together take the same. */
+static void
+take_simulated(struct perfex_counter *const *counters, int count)
+{
+	struct simulated before = { 0 };
+	const struct perfex_counter *last = NULL;
+	off_t end;
+	int file = simulated_write(&end);
+
+	for (int i = 0; i < count; i++) {
+		struct perfex_counter *counter = counters[i];
+
+		if (!counter->runs || counter->failed)
+			continue;
+		if (file >= 0 && last && memcmp(&before, &counter->simulated, sizeof(before)) == 0) {
+			counter->simulated = last->simulated;
+			counter->failed = last->failed;
+			continue;
+		}
+		before = counter->simulated;
+		counter->failed = file < 0 ? file : simulated_add(&counter->simulated, file, end);
+		last = counter;
+	}
+	if (file >= 0)
+		close(file);
+}
+
+int
+perfex_counters_start(struct perfex_counter *const *counters, int count)
 {
 	int ret = 0;
 
-	for (int i = 0; ret == 0 && i < counter->count; i++)
-		ret = counting_set_enable(counter->sets[i]);
-	return ret;
+	for (int i = 0; i < count; i++)
+		for (int n = 0; ret == 0 && n < counters[i]->count; n++)
+			ret = counting_set_enable(counters[i]->sets[n]);
+	return ret == 0 && are_simulated(counters, count) ? start_simulated(counters, count) : ret;
 }
 
 void
-perfex_counter_stop(const struct perfex_counter *counter)
+perfex_counters_stop(struct perfex_counter *const *counters, int count)
 {
-	for (int i = 0; i < counter->count; i++)
-		counting_set_disable(counter->sets[i]);
+	if (are_simulated(counters, count))
+		take_simulated(counters, count);
+	for (int i = 0; i < count; i++) {
+		for (int n = 0; n < counters[i]->count; n++)
+			counting_set_disable(counters[i]->sets[n]);
+		counters[i]->runs = false;
+	}
 }
 
 int
-perfex_counter_read(const struct perfex_counter *counter, uint64_t *count)
+perfex_counter_read(struct perfex_counter *counter, uint64_t *count)
 {
 	uint64_t one;
 	int ret;
 
 	*count = 0;
+	if (counter->runs)
+		take_simulated(&counter, 1);
+	if (counter->cpu)
+		return counter->failed ? counter->failed
+			: simulated_value(&counter->simulated, counter->cpu, counter->event, counter->clock, count);
 	for (int i = 0; i < counter->count; i++) {
 		ret = counting_set_read(counter->sets[i], &one);
 		if (ret < 0)

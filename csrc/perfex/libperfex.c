@@ -80,8 +80,8 @@ open_pair(const struct perfex_choice *choice, const struct perfex_map *map, stru
 	counters[0] = counters[1] = NULL;
 	for (int i = 0; ret >= 0 && i < 2; i++)
 		ret = perfex_counter_open(choice->cpu, choice->events[i], map, &counters[i]);
-	for (int i = 0; ret >= 0 && i < 2; i++)
-		ret = perfex_counter_start(counters[i]);
+	if (ret >= 0)
+		ret = perfex_counters_start(counters, 2);
 	if (ret < 0)
 		close_pair(counters);
 	return ret;
@@ -135,8 +135,7 @@ read_pair(const struct perfex_choice *choice, uint64_t counts[2])
 		return -ENXIO;
 	if (choice->events[0] != state.events[swapped] || choice->events[1] != state.events[!swapped])
 		return -EINVAL;
-	for (int i = 0; i < 2; i++)
-		perfex_counter_stop(state.counters[i]);
+	perfex_counters_stop(state.counters, 2);
 	for (int i = 0; ret == 0 && i < 2; i++)
 		ret = perfex_counter_read(state.counters[i], &counts[swapped ? !i : i]);
 	close_pair(state.counters);

@@ -16,11 +16,14 @@
 enum perfex_limit {
 	PERFEX_NUM_EVENTS = 32,
 	PERFEX_NUM_CPUS = 3,
+	PERFEX_NUM_SIMULATED = 13,	/* what callgrind counts */
+	PERFEX_MOST_SUMMANDS = 4,
+	PERFEX_NUM_CYCLE_PARTS = 5,
 	PERFEX_LARGEST = 1 << 20	/* bytes of a file */
 };
 
 enum perfex_unit { PERFEX_NO_COST, PERFEX_CLKS, PERFEX_NSEC };
-enum perfex_quality { PERFEX_EXACT, PERFEX_APPROXIMATE, PERFEX_MODELLED, PERFEX_UNAVAILABLE };
+enum perfex_quality { PERFEX_EXACT, PERFEX_SIMULATED, PERFEX_APPROXIMATE, PERFEX_MODELLED, PERFEX_UNAVAILABLE };
 
 struct perfex_cost {
 	enum perfex_unit	unit;
@@ -28,17 +31,32 @@ struct perfex_cost {
 };
 
 struct perfex_event {
+	const char		*short_name;
 	const char		*name;
 	const char		*description;
 	int			counter;	/* 0 or 1 */
 	struct perfex_cost	cost;
+	const char		*unsourced;	/* numbers in the cost whose source nobody has looked up */
 };
 
-/* A processor, generated from csrc/tables/perfex_events.csv and perfex_costs.csv. */
+/* One of callgrind's counts, or cycles, times a number. */
+struct perfex_summand {
+	const char	*name;
+	unsigned int	factor;
+};
+
+/* How callgrind's counts make an event, from csrc/tables/perfex_valgrind.csv: a sum; of nothing: 0, or unavailable. */
+struct perfex_formula {
+	enum perfex_quality	quality;
+	struct perfex_summand	summands[PERFEX_MOST_SUMMANDS];	/* NULL follows the last but the fourth */
+};
+
+/* A processor, generated from csrc/tables/perfex_events.csv, perfex_costs.csv and perfex_valgrind.csv. */
 struct perfex_cpu {
 	const char			*name;
 	const char			*base;	/* of a silicon revision: the cpu */
 	const struct perfex_event	*events;
+	const struct perfex_formula	*simulated;
 };
 
 /* A way to count an event, from csrc/tables/perfex_perf.csv or a user's file. */
@@ -57,6 +75,12 @@ const struct perfex_cpu *perfex_cpu_find(const char *name);
 
 /* MHz. */
 double perfex_default_clock(const struct perfex_cpu *cpu);
+
+/*
+ * The events that a user means, one bit each, by number, short name, name, or the beginning of one of these names;
+ * upper and lower case, '-', '_' and blanks are all the same.  0: there is none; several bits: it is not clear.
+ */
+uint32_t perfex_event_matches(const struct perfex_cpu *cpu, const char *text, size_t size);
 
 /* ---- text.c: files of a user, and the numbers in them ---- */
 
@@ -99,13 +123,35 @@ int perfex_term(const char *name, size_t size, uint32_t *type, uint64_t *config)
 
 struct perfex_counter;
 
-/* Open it, at 0 and switched off: its perfex_quality; -ENODEV: it cannot be counted here. */
+/*
+ * Open it, at 0 and switched off: its perfex_quality; -ENODEV: it cannot be counted here.  Events of the shipped map
+ * are simulated where valgrind runs the process.
+ */
 int perfex_counter_open(const struct perfex_cpu *cpu, int event, const struct perfex_map *map,
 			struct perfex_counter **counter);
-int perfex_counter_start(const struct perfex_counter *counter);
-void perfex_counter_stop(const struct perfex_counter *counter);
-int perfex_counter_read(const struct perfex_counter *counter, uint64_t *count);
+
+/* Start and stop some, simulated ones at the same moment. */
+int perfex_counters_start(struct perfex_counter *const *counters, int count);
+void perfex_counters_stop(struct perfex_counter *const *counters, int count);
+
+/* -EBUSY: others had it all the time; simulated: perfex -s has not let anything be counted. */
+int perfex_counter_read(struct perfex_counter *counter, uint64_t *count);
 void perfex_counter_close(struct perfex_counter *counter);	/* NULL is no counter */
+
+/* ---- simulated.c: what callgrind counts of this process ---- */
+
+enum perfex_simulator { PERFEX_NATIVE, PERFEX_ONLY_VALGRIND, PERFEX_UNDER_PERFEX };	/* no perfex; perfex and callgrind */
+
+enum perfex_simulator perfex_simulator(void);
+
+/* Whether callgrind counts it. */
+bool perfex_is_simulated(const struct perfex_cpu *cpu, int event);
+
+extern const char *const perfex_simulated_names[PERFEX_NUM_SIMULATED];
+
+/* Cycles are instructions and the typical costs of misses: the events, and their sum.  clock: MHz. */
+extern const int perfex_cycle_parts[PERFEX_NUM_CYCLE_PARTS];
+uint64_t perfex_estimated_cycles(const struct perfex_cpu *cpu, const uint64_t parts[PERFEX_NUM_CYCLE_PARTS], double clock);
 
 /* ---- costs.c ---- */
 

@@ -170,8 +170,8 @@ parse_row(char *const fields[COLUMNS], const int where[COLUMNS], struct perfex_r
 		perf++;
 	*row = (struct perfex_row){ cpu, 0, perf, (enum perfex_quality)level, fields[where[NOTE]] };
 	if (level < 0)
-		return perfex_refuse(fault, quality, strlen(quality), "{} is not a quality; %s, %s, %s, %s are",
-				     names[0], names[1], names[2], names[3]);
+		return perfex_refuse(fault, quality, strlen(quality), "{} is not a quality; %s, %s, %s, %s, %s are",
+				     names[0], names[1], names[2], names[3], names[4]);
 	if (!*perf != (level == PERFEX_UNAVAILABLE))
 		return perfex_refuse(fault, "", 0, "a row without a perf event is unavailable, and no other");
 	if (*cpu && !perfex_cpu_find(cpu))

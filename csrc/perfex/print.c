@@ -11,7 +11,7 @@
 
 #define WIDTH	80	/* columns of a terminal */
 
-const char *const perfex_quality_names[] = { "exact", "approximate", "modelled", "unavailable" };
+const char *const perfex_quality_names[] = { "exact", "simulated", "approximate", "modelled", "unavailable" };
 
 /* ---- tables ---- */
 

@@ -5,7 +5,10 @@
    Reads the trace from standard input and writes the counts as one line of JSON.  With --directory
    and --until it is a part of perfex(1): it reads the traces of further processes from files, and
    ends when the other end of a descriptor is closed.  A first line says that it is ready; then
-   SIGUSR1 and SIGUSR2 start and stop counting, and SIGALRM asks for a line of the counts so far. */
+   SIGUSR1 and SIGUSR2 start and stop counting, and SIGALRM asks for a line of the counts so far.
+
+   With --records, it writes to a descriptor what each instruction has done (records.h): who knows the
+   instructions can tell branches and other kinds. */
 
 #include "reader.h"
 
@@ -48,12 +51,12 @@ take_signals(void)
 }
 
 static void
-print_total(const struct reader *reader)
+print_total(struct reader *reader)
 {
 	struct total t = reader_total(reader);
 	printf("{\"processes\": %" PRIu64 ", \"lines\": %" PRIu64 ", \"malformed\": %" PRIu64 ", \"silent\": %" PRIu64
-	       ", \"cut\": %" PRIu64 ", \"cut_pipe\": %d, \"full\": %d",
-	       t.processes, t.lines, t.malformed, t.silent, t.cut, t.cut_pipe, t.full);
+	       ", \"cut\": %" PRIu64 ", \"cut_pipe\": %d, \"full\": %d, \"records\": %" PRIu64,
+	       t.processes, t.lines, t.malformed, t.silent, t.cut, t.cut_pipe, t.full, t.records);
 #define PRINT(name, what) printf(", \"" #name "\": %" PRIu64, t.counts.name);
 	R10K_COUNTS(PRINT)
 #undef PRINT
@@ -85,23 +88,30 @@ number_argument(const char *text)
 struct arguments {
 	struct r10k_config config;
 	const char *directory;
-	int until;
+	int until, records;
 };
 
 static const char usage[] = "usage: r10ksim [--l2 512k..16m] [--page 4k|8k|16k] [--tlb lru|random] [--seed N]\n"
-			    "               [--off] [--message TEXT] [--directory DIR --until FD] < trace\n";
+			    "               [--off] [--message TEXT] [--directory DIR --until FD]\n"
+			    "               [--records FD] < trace\n";
 
 static struct arguments
 parse_arguments(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "l2", required_argument, NULL, 'l' },	   { "page", required_argument, NULL, 'p' },
-		{ "tlb", required_argument, NULL, 't' },   { "seed", required_argument, NULL, 's' },
-		{ "off", no_argument, NULL, 'o' },	   { "directory", required_argument, NULL, 'd' },
-		{ "until", required_argument, NULL, 'u' }, { "message", required_argument, NULL, 'm' },
-		{ "help", no_argument, NULL, 'h' },	   { NULL, 0, NULL, 0 },
+		{ "l2", required_argument, NULL, 'l' },
+		{ "page", required_argument, NULL, 'p' },
+		{ "tlb", required_argument, NULL, 't' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "off", no_argument, NULL, 'o' },
+		{ "directory", required_argument, NULL, 'd' },
+		{ "until", required_argument, NULL, 'u' },
+		{ "message", required_argument, NULL, 'm' },
+		{ "records", required_argument, NULL, 'r' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
 	};
-	struct arguments a = { .config = { .l2 = 4 << 20, .page = 16 << 10 }, .until = -1 };
+	struct arguments a = { .config = { .l2 = 4 << 20, .page = 16 << 10 }, .until = -1, .records = -1 };
 	for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		switch (c) {
 		case 'l':
@@ -115,6 +125,9 @@ parse_arguments(int argc, char **argv)
 			break;
 		case 'u':
 			a.until = (int)number_argument(optarg);
+			break;
+		case 'r':
+			a.records = (int)number_argument(optarg);
 			break;
 		case 'd':
 			a.directory = optarg;
@@ -167,6 +180,7 @@ follow_traces(struct reader *reader, int until)
 		size_t bytes = reader_step(reader);
 		if (asked) {
 			asked = 0;
+			reader_write_records(reader);
 			print_total(reader);
 		}
 		if (until >= 0 ? over : !bytes)
@@ -181,8 +195,9 @@ main(int argc, char **argv)
 {
 	struct arguments a = parse_arguments(argc, argv);
 	take_signals();
-	struct reader *reader = reader_new(&a.config, STDIN_FILENO, a.directory);
-	if (!reader) {
+	struct stream *stream = a.records >= 0 ? stream_new(a.records) : NULL;
+	struct reader *reader = reader_new(&a.config, STDIN_FILENO, a.directory, stream);
+	if (!reader || (a.records >= 0 && !stream)) {
 		fprintf(stderr, "r10ksim: %s: %s\n", a.directory ? a.directory : "memory", strerror(errno));
 		return 1;
 	}
@@ -195,5 +210,6 @@ main(int argc, char **argv)
 	reader_finish(reader);
 	print_total(reader);
 	reader_free(reader);
+	stream_free(stream);
 	return 0;
 }

@@ -37,6 +37,7 @@ struct reader {
 	bool counting;
 	struct trace main;
 	struct process *processes;
+	struct stream *stream; /* NULL: no records */
 	struct total ended; /* the counts of processes that have ended */
 	bool full;
 	uint64_t
@@ -58,7 +59,7 @@ add_trace(struct total *total, const struct trace *trace)
 }
 
 struct reader *
-reader_new(const struct r10k_config *config, int pipe, const char *directory)
+reader_new(const struct r10k_config *config, int pipe, const char *directory, struct stream *stream)
 {
 	struct reader *r = calloc(1, sizeof *r);
 	if (!r)
@@ -67,8 +68,10 @@ reader_new(const struct r10k_config *config, int pipe, const char *directory)
 	r->pipe = pipe;
 	r->counting = r->main.counting = true;
 	r->main.machine = r10k_new(config);
+	r->stream = stream;
+	r->main.records = stream ? records_new(stream, 0) : NULL;
 	r->directory = directory ? opendir(directory) : NULL;
-	if (r->main.machine && !directory == !r->directory)
+	if (r->main.machine && !stream == !r->main.records && !directory == !r->directory)
 		return r;
 	reader_free(r);
 	return NULL;
@@ -80,6 +83,7 @@ close_process(struct process *p)
 	if (p->fd >= 0)
 		close(p->fd);
 	r10k_free(p->trace.machine);
+	records_free(p->trace.records);
 	free(p);
 }
 
@@ -93,15 +97,35 @@ reader_free(struct reader *r)
 	if (r->directory)
 		closedir(r->directory);
 	r10k_free(r->main.machine);
+	records_free(r->main.records);
 	free(r);
+}
+
+static void
+count_trace(struct trace *trace, bool on)
+{
+	trace->counting = on;
+	if (trace->records)
+		records_gap(trace->records);
 }
 
 void
 reader_count(struct reader *r, bool on)
 {
-	r->counting = r->main.counting = on;
+	r->counting = on;
+	count_trace(&r->main, on);
 	for (struct process *p = r->processes; p; p = p->next)
-		p->trace.counting = on;
+		count_trace(&p->trace, on);
+}
+
+void
+reader_write_records(struct reader *r)
+{
+	if (!r->stream)
+		return;
+	records_write(r->main.records);
+	for (struct process *p = r->processes; p; p = p->next)
+		records_write(p->trace.records);
 }
 
 static struct process *
@@ -115,7 +139,8 @@ new_process(struct reader *r, const char *name, long pid)
 	p->trace.machine = r10k_new(&r->config);
 	p->fd = openat(dirfd(r->directory), name, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
-	if (p->trace.machine && p->fd >= 0 && !fstat(p->fd, &st) && S_ISREG(st.st_mode)) {
+	if (p->trace.machine && p->fd >= 0 && !fstat(p->fd, &st) && S_ISREG(st.st_mode) &&
+	    (!r->stream || (p->trace.records = records_new(r->stream, pid)))) {
 		p->next = r->processes;
 		return r->processes = p;
 	}
@@ -170,7 +195,10 @@ forget_what_was_read(struct process *p, const struct r10k_config *config)
 		return;
 	bool counting = p->trace.counting;
 	r10k_free(p->trace.machine);
-	p->trace = (struct trace){ .machine = machine, .counting = counting };
+	struct records *records = p->trace.records;
+	if (records)
+		records_forget(records);
+	p->trace = (struct trace){ .machine = machine, .records = records, .counting = counting };
 	p->offset = 0;
 	p->holes = false;
 }
@@ -216,6 +244,8 @@ end_process(struct reader *r, struct process **link)
 	char name[32];
 	read_process(r, p, true);
 	trace_end(&p->trace);
+	if (r->stream)
+		records_end(p->trace.records);
 	add_trace(&r->ended, &p->trace);
 	r->ended.cut += p->trace.lines && !p->trace.closed;
 	r->ended.silent += !p->offset;
@@ -272,6 +302,8 @@ reader_finish(struct reader *r)
 	while (read_pipe(r))
 		;
 	trace_end(&r->main);
+	if (r->stream)
+		records_end(r->main.records);
 	r->ended.cut_pipe = r->main.lines && !r->main.closed;
 	r->ended.cut += r->ended.cut_pipe;
 	if (!r->directory)
@@ -285,13 +317,14 @@ reader_finish(struct reader *r)
 }
 
 struct total
-reader_total(const struct reader *r)
+reader_total(struct reader *r)
 {
 	struct total total = r->ended;
 	add_trace(&total, &r->main);
 	for (const struct process *p = r->processes; p; p = p->next)
 		add_trace(&total, &p->trace);
 	total.full = r->full;
+	total.records = r->stream ? stream_flush(r->stream) : 0;
 	total.silent += r->unopened;
 	return total;
 }

@@ -61,9 +61,44 @@ access_line(struct trace *t, const char *p, const char *end)
 	if (p == start || p != end || !size || size > R10K_LONGEST)
 		return false;
 	t->lines++;
-	if (t->counting)
+	if (t->counting) {
 		r10k_access(t->machine, kind, address, size);
+		if (t->records)
+			records_access(t->records, kind, address, size, r10k_count(t->machine));
+	}
 	return true;
+}
+
+/* Messages about what is in the memory of the process; a line of the records is of what was there before. */
+static void
+note_message(struct records *r, const char *line, size_t length)
+{
+	enum { SAYS, CHANGES, RENEWS };
+	static const struct {
+		const char *text;
+		int what;
+	} notes[] = {
+		{ " Lackey, ", RENEWS },   { " Command: ", SAYS },
+		{ " Parent PID: ", SAYS }, { " Reading syms from ", CHANGES },
+		{ "    svma ", SAYS },	   { " Discarding syms at ", CHANGES },
+	};
+	const char *end = line + length, *p = line + 2; /* "==123== " or "--123-- " */
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	if (end - p < 2 || p[0] != line[0] || p[1] != line[0])
+		return;
+	p += 2;
+	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+		size_t prefix = strlen(notes[i].text);
+		if ((size_t)(end - p) < prefix || memcmp(p, notes[i].text, prefix) != 0)
+			continue;
+		if (notes[i].what == RENEWS)
+			records_renew(r);
+		else if (notes[i].what == CHANGES)
+			records_write(r);
+		records_note(r, line, length);
+		return;
+	}
 }
 
 static void
@@ -80,6 +115,8 @@ whole_line(struct trace *t, const char *line, size_t length)
 	if (length >= 2 && line[0] == line[1] && (line[0] == '=' || line[0] == '-' || line[0] == '*')) {
 		if (memmem(line, length, first, sizeof first - 1))
 			r10k_empty(t->machine);
+		if (t->records)
+			note_message(t->records, line, length);
 	} else if (length < sizeof vex || memcmp(line, vex, sizeof vex - 1) != 0) {
 		t->malformed++;
 	}

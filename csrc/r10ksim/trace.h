@@ -2,20 +2,19 @@
 #ifndef TRACE_H
 #define TRACE_H
 
-#include "r10k.h"
-
-#include <stddef.h>
+#include "records.h"
 
 /* A trace being read: of one process, or of several one after the other. */
 struct trace {
 	struct r10k *machine;
+	struct records *records; /* NULL: none are kept */
 	bool counting; /* else the machine sees nothing */
 	uint64_t lines; /* accesses */
 	uint64_t malformed; /* lines that are neither an access nor a message of valgrind's */
 	bool closed; /* the last line is valgrind's, which has the last word of a process that it sees end */
 	size_t length; /* of the incomplete line at the end */
 	bool overlong; /* which is longer than any line can be */
-	char line[128];
+	char line[4352]; /* a message may have the name of a file in it */
 };
 
 /* Valgrind's messages that have one of these texts in them go to standard error, up to a number of lines. */

@@ -4,7 +4,8 @@
     generate.py pfm4 glm OUTPUT.c glm_events.csv glm_umasks.csv
     generate.py pmc pmc_xscale OUTPUT.c pmc_xscale_events.csv
     generate.py perfmon2 ia64_host OUTPUT.c ia64_host_events.csv
-    generate.py perfex perfex OUTPUT.c perfex_events.csv perfex_costs.csv perfex_perf.csv
+    generate.py perfex perfex OUTPUT.c perfex_events.csv perfex_costs.csv perfex_perf.csv \
+        perfex_valgrind.csv
 
 The row order is the index order of the library.  Columns of a libpfm 3 table:
 
@@ -50,9 +51,11 @@ Columns of the table of what a host counts for an IA-64 PMU:
 
 The tables of perfex: cpu, the event's index, and
 
-    name, counter, description    of an event; the counter is 0 or 1
+    short, name, counter, description    of an event; short: what a user types; the counter is 0 or 1
     unit, minimum, typical, maximum, source    its cost; no unit: no cost
+    unsourced    numbers in it that were written from memory, and whose source nobody has looked up
     perf, quality, note    what counts it on Linux (see csrc/perfex/library.h); no cpu: all
+    tool, source, quality, note    how valgrind's tool counts it: sums and products of its counts; no cpu or tool: all
 
 Rows of r10000-3 stand in the place of those of r10000.
 
@@ -62,6 +65,7 @@ least, filled here with the hash function of csrc/names/names.c.
 
 from __future__ import annotations
 
+import ast
 import csv
 import sys
 from pathlib import Path
@@ -298,8 +302,34 @@ def merged(cpu: str, rows: list[Row], index: str) -> dict[int, Row]:
     return {int(row[index]): row for name in (cpu.partition("-")[0], cpu) for row in rows if row["cpu"] == name}
 
 
+def summands(node: ast.expr) -> list[tuple[str, int]]:
+    """A formula of names, numbers, sums and products as a sum of names times numbers."""
+    match node:
+        case ast.Name(id=name):
+            return [(name, 1)]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return summands(left) + summands(right)
+        case ast.BinOp(left=left, op=ast.Mult(), right=ast.Constant(value=int(factor))):
+            return [(name, factor * one) for name, one in summands(left)]
+        case ast.Constant(value=0):
+            return []
+    raise ValueError(ast.unparse(node))
+
+
+def simulated(cpu: str, rows: list[Row]) -> list[str]:
+    """How callgrind counts each event of a processor; a row of the tool replaces one of both tools."""
+    found = {int(row["event"]): row for name in ("", cpu) for tool in ("", "callgrind") for row in rows
+             if (row["cpu"], row["tool"]) == (name, tool)}
+    lines = []
+    for index, row in sorted(found.items()):
+        terms = summands(ast.parse(row["source"], mode="eval").body) if row["source"] else []
+        texts = ", ".join(f"{{ {c_string(name)}, {factor} }}" for name, factor in terms) or "{ NULL, 0 }"
+        lines.append(f"\t[{index}] = {{ PERFEX_{row['quality'].upper()}, {{ {texts} }} }},")
+    return lines
+
+
 def generate_perfex(_model: str, tables: list[Path]) -> list[str]:
-    events, costs, perf = map(read, tables)
+    events, costs, perf, valgrind = map(read, tables)
     cpus = list(dict.fromkeys(row["cpu"] for row in events))
     lines = head(tables, "library.h")
     for number, cpu in enumerate(cpus):
@@ -309,13 +339,16 @@ def generate_perfex(_model: str, tables: list[Path]) -> list[str]:
             row = cost_of[index]
             cost = [f"PERFEX_{row['unit'].upper()}", row["typical"], row["minimum"], row["maximum"]]
             initialiser = f"{{ {', '.join(cost)} }}" if row["unit"] else "{ PERFEX_NO_COST, 0, 0, 0 }"
-            texts = f"{c_string(event['name'])}, {c_string(event['description'])}"
-            lines.append(f"\t[{index}] = {{ {texts}, {event['counter']}, {initialiser} }},")
-        lines += ["};", ""]
+            texts = ", ".join(c_string(event[column]) for column in ("short", "name", "description"))
+            lines.append(f"\t[{index}] = {{ {texts}, {event['counter']}, {initialiser},"
+                         f" {c_string(row['unsourced'])} }},")
+        lines += ["};", "", f"static const struct perfex_formula simulated_{number}[PERFEX_NUM_EVENTS] = {{",
+                  *simulated(cpu, valgrind), "};", ""]
     return [
         *lines,
         "const struct perfex_cpu perfex_cpus[PERFEX_NUM_CPUS] = {",
-        *(f"\t{{ {c_string(cpu)}, {c_string(cpu.partition('-')[0])}, events_{n} }}," for n, cpu in enumerate(cpus)),
+        *(f"\t{{ {c_string(cpu)}, {c_string(cpu.partition('-')[0])}, events_{n}, simulated_{n} }},"
+          for n, cpu in enumerate(cpus)),
         "};",
         "",
         "static const struct perfex_row shipped_rows[] = {",

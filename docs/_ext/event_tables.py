@@ -245,8 +245,8 @@ def _perfex(row: Row) -> Entry:
     details += [("perf", _backend(r["perf"], r)) for r in _own("perfex_perf.csv", cpu, event)]
     details += [(" ".join(("valgrind", r["tool"])).strip(), _backend(r["source"], r))
                 for r in _own("perfex_valgrind.csv", cpu, event)]
-    return Entry(cpu, event, row["name"], f"event {event}", (f"counter {row['counter']}",), row["description"],
-                 tuple(details))
+    facts = f"counter {row['counter']}", row["short"]
+    return Entry(cpu, event, row["name"], f"event {event}", facts, row["description"], tuple(details))
 
 
 def _cost(row: Row) -> str:

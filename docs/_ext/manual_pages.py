@@ -88,7 +88,12 @@ class Synopsis(_Listed):
         metadata["names"] = " ".join(dict.fromkeys([*metadata.get("names", "").split(), *self.names]))
         included = self.options.get("include", "").split() or dict.fromkeys(f.header for f in found)
         lines = [f"#include <{header}>" for header in included]
-        return [self.shown("\n".join([*lines, "", *map(_prototype, found)]))]
+        return [self.shown("\n".join([*lines, "", *map(_prototype, found)])), self.compiled()]
+
+    def compiled(self) -> nodes.paragraph:
+        """How a program is compiled that calls them."""
+        line = f"cc prog.c $(pypfm config --cflags --libs {self.library})"
+        return nodes.paragraph("", "", nodes.Text("Compile and link with "), nodes.literal("", line), nodes.Text("."))
 
 
 def _prototype(function: headers.Function) -> str:

@@ -147,4 +147,4 @@ def event_list(cpu: str) -> Iterator[nodes.Node]:
         if of_counter := [row for row in rows if row["counter"] == counter]:
             yield nodes.paragraph("", "", nodes.Text(f"Counter {counter}:"))
             yield definitions(definition([nodes.strong("", row["index"]), nodes.Text(f" {row['name']}")],
-                                         [paragraph(row["description"])]) for row in of_counter)
+                                         [paragraph(f"{row['description']} ({row['short']})")]) for row in of_counter)

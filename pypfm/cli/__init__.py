@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
-from pypfm.cli._program import Parser, say, to_the_end
+from pypfm.cli._program import Parser, complete, say, to_the_end
 from pypfm.cli.common import whole_options
 from pypfm.errors import PfmError
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["build_parser", "main"]
 
-_COMMANDS = ("pmus", "events", "info", "encode", "decode", "layout", "conform", "vectors", "bench", "config")
+_COMMANDS = ("pmus", "events", "info", "encode", "decode", "layout", "conform", "vectors", "bench", "config",
+             "completion")
 
 
 class _Parser(Parser):
@@ -53,6 +54,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _run(words: list[str], commands: Sequence[str]) -> int:
     parser = build_parser(commands)
+    complete(parser)
     args, rest = parser.parse_known_args(whole_options(words))
     if rest:
         # argparse takes positional arguments in one run only; encode may have options between events.

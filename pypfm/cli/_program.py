@@ -6,14 +6,18 @@ import argparse
 import errno
 import io
 import os
+import re
+import shutil
 import sys
+import textwrap
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pypfm
+from pypfm.errors import PfmError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import IO, Protocol
 
     class Writable(Protocol):
@@ -21,11 +25,31 @@ if TYPE_CHECKING:
 
         def write(self, text: str, /) -> object: ...
 
-__all__ = ["Parser", "is_terminal", "say", "to_the_end"]
+    Completer = Callable[[str, argparse.Namespace], Iterable[str]]  # of a word's beginning and what stands before it
+
+__all__ = ["Parser", "complete", "completed", "is_terminal", "say", "to_the_end"]
 
 _FAILED = 1
+_WIDTH = 80  # of help
 # What write(2) says of a file, as against what others say of processes, descriptors and memory.
 _OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+class _Help(argparse.HelpFormatter):
+    """Lines of 80 columns at most; a paragraph that is moved in is a command, and keeps its lines."""
+
+    def __init__(self, prog: str, columns: int | None) -> None:
+        super().__init__(prog, width=min(_WIDTH, columns or shutil.get_terminal_size().columns))
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(_block(part, width, indent) for part in re.split(r"\n\n+", text.strip("\n")))
+
+
+def _block(text: str, width: int, indent: str) -> str:
+    if not text.startswith(" "):
+        return textwrap.fill(" ".join(text.split()), width, initial_indent=indent, subsequent_indent=indent)
+    return "\n".join(" \\\n".join(textwrap.wrap(line, width - 2, subsequent_indent="      ", break_long_words=False,
+                                               break_on_hyphens=False)) for line in text.split("\n"))
 
 
 class Parser(argparse.ArgumentParser):
@@ -35,9 +59,9 @@ class Parser(argparse.ArgumentParser):
     Here it asks when it prints.
     """
 
-    def __init__(self, formatter_class: type[argparse.HelpFormatter] = argparse.HelpFormatter, **options: Any) -> None:
-        self._columns: int | None = 80
-        made: Any = lambda prog: formatter_class(prog, width=self._columns)  # noqa: E731 - argparse wants a type
+    def __init__(self, **options: Any) -> None:
+        self._columns: int | None = _WIDTH
+        made: Any = lambda prog: _Help(prog, self._columns)  # noqa: E731 - argparse wants a type
         super().__init__(formatter_class=made, **options)
 
     def format_help(self) -> str:
@@ -57,6 +81,30 @@ class Parser(argparse.ArgumentParser):
             file.write(message)
         else:
             say(message)
+
+
+def completed(action: argparse.Action, completer: Completer) -> None:
+    """Let a shell complete the value of an option or argument.
+
+    :param completer: returns all values that there are
+    """
+    def quietly(prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[str]:
+        try:
+            return list(completer(prefix, parsed_args))
+        except (OSError, PfmError, AttributeError):  # what stands before the word is wrong, or is not there yet
+            return []
+    vars(action)["completer"] = quietly  # where argcomplete looks for it
+
+
+def _begins(value: str, prefix: str) -> bool:
+    return value.lower().startswith(prefix.lower())
+
+
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Print what a command line may go on with, and end, if a shell asks for it by argcomplete's variable."""
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete
+        argcomplete.autocomplete(parser, always_complete_options=False, validator=_begins)
 
 
 def is_terminal(stream: IO[str] | None) -> bool:

@@ -42,7 +42,6 @@ _NAMES = {
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "bench", help="measure how long a library takes", epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Measure lookups, encoding and initialisation of a libpfm in C, next to another one. Without"
         " arguments: of the libraries of this installation, and what Python adds.")
     add = parser.add_argument

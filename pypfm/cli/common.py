@@ -9,6 +9,7 @@ from importlib import import_module
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from pypfm.cli._program import completed
 from pypfm.errors import named, shown
 
 if TYPE_CHECKING:
@@ -41,16 +42,23 @@ SYSTEM = "libpfm.so.4"
 
 __all__ = [
     "PMUS", "SYSTEM", "WITH_LIBRARY", "Subparsers", "add_json_option", "add_library_option", "add_pmu_option", "api_of",
-    "asked_pmu", "between", "checked", "library_of", "named", "number", "on_terminal", "print_json", "selected_pmu",
-    "whole_options",
+    "asked_pmu", "between", "checked", "event_names", "library_of", "named", "number", "on_terminal", "print_json",
+    "selected_pmu", "whole_options",
 ]
 
 
 def add_pmu_option(parser: argparse.ArgumentParser) -> None:
     """Add -p and --library, which brings PMUs of its own: `api_of` checks the name."""
-    parser.add_argument("-p", "--pmu", metavar="PMU", required=True,
-                        help=f"which PMU: {', '.join(sorted(PMUS))}; with --library those of pypfm pmus --library")
+    pmu = parser.add_argument(
+        "-p", "--pmu", metavar="PMU", required=True,
+        help=f"which PMU: {', '.join(sorted(PMUS))}; with --library those of pypfm pmus --library")
+    completed(pmu, lambda *_: PMUS)
     add_library_option(parser)
+
+
+def event_names(_: str, args: argparse.Namespace) -> list[str]:
+    """The events of the PMU that a command line names, for a shell to complete."""
+    return [event.name for event in asked_pmu(args).values()]
 
 
 def add_library_option(parser: argparse.ArgumentParser) -> None:

@@ -37,7 +37,6 @@ _CALLS, _MOST_CALLS = 1000, 10_000_000
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "conform", help="check any libpfm library", epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Load a shared library in a process of its own and check its exported symbols, its structures"
         " (by debug information, or by probing where it reads and writes), and its answers to all recorded calls."
         " Calls about the PMUs of Itanium are made to a libpfm 4 that has one of them.")

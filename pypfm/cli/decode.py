@@ -52,7 +52,6 @@ alone, or perf's r5100c0, is a code, the next one code1; with --perf it is a con
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "decode", help="say what register values mean", epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Say what register values mean: pictures and tables on a terminal, JSON in a pipe.")
     add_pmu_option(parser)
     add_json_option(parser)

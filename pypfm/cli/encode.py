@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from pypfm.cli import values
-from pypfm.cli._program import say
+from pypfm.cli._program import completed, say
 from pypfm.cli.common import (
     Subparsers,
     add_json_option,
@@ -15,6 +15,7 @@ from pypfm.cli.common import (
     api_of,
     asked_pmu,
     checked,
+    event_names,
     number,
     on_terminal,
     print_json,
@@ -55,14 +56,14 @@ the events rightly.
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "encode", help="compute register values", epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Compute the register values or event codes for a measurement: tables and pictures on a"
         " terminal, JSON in a pipe.")
     add_pmu_option(parser)
     add_json_option(parser)
     add = parser.add_argument
-    add("events", nargs="*", metavar="EVENT[:MASK...][,OPTION...]",
-        help="event to count, up to the number of counters; none for an EAR on its own")
+    event = add("events", nargs="*", metavar="EVENT[:MASK...][,OPTION...]",
+                help="event to count, up to the number of counters; none for an EAR on its own")
+    completed(event, event_names)
     add("--plm", type=checked(parse_plm), default=parse_plm("user"), metavar="LEVELS",
         help="default privilege levels: user, kernel, user,kernel or numbers such as 0,3 (default: user)")
     add("--check", choices=["manual", "reference"], default="manual",

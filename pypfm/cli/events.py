@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pypfm.cli._program import say
+from pypfm.cli._program import completed, say
 from pypfm.cli.common import (
     Subparsers,
     add_json_option,
     add_pmu_option,
     api_of,
     asked_pmu,
+    event_names,
     on_terminal,
     print_json,
 )
@@ -33,8 +34,9 @@ def add_parser(commands: Subparsers) -> None:
     for option, what in _QUALIFIERS.items():
         parser.add_argument(f"--{option}", dest="qualifiers", action="append_const", const=option,
                             help=f"IA-64: only those that can be restricted by {what}")
-    parser.add_argument("glob", nargs="?", default="*", metavar="GLOB",
-                        help="only names that match, such as 'L1D_*'; upper and lower case are the same")
+    glob = parser.add_argument("glob", nargs="?", default="*", metavar="GLOB",
+                               help="only names that match, such as 'L1D_*'; upper and lower case are the same")
+    completed(glob, event_names)
     parser.set_defaults(run=run, usage_error=parser.error)
 
 

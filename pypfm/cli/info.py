@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from typing import TYPE_CHECKING
 
+from pypfm.cli._program import completed
 from pypfm.cli.common import (
     Subparsers,
     add_json_option,
     add_pmu_option,
     api_of,
     asked_pmu,
+    event_names,
+    on_terminal,
     print_json,
 )
 
@@ -27,7 +32,7 @@ def add_parser(commands: Subparsers) -> None:
                                  description="Print everything that the query functions say of an event.")
     add_pmu_option(parser)
     add_json_option(parser)
-    parser.add_argument("event", metavar="EVENT", help="its name, in upper or lower case")
+    completed(parser.add_argument("event", metavar="EVENT", help="its name, in upper or lower case"), event_names)
     parser.set_defaults(run=run, usage_error=parser.error)
 
 
@@ -40,8 +45,17 @@ def run(args: argparse.Namespace) -> int:
     else:
         lines = _lines4(pmu, event) if api == "pfm4" else _lines(event)
         for name, value in lines:
-            print(f"{name + ':':<15}{value}")
+            print(_row(f"{name + ':':<15}", str(value), folded=on_terminal(args)))
     return 0
+
+
+def _row(name: str, value: str, *, folded: bool) -> str:
+    """Name and value; on a terminal the value is folded beside the name."""
+    if not folded:
+        return name + value
+    width = max(shutil.get_terminal_size().columns, 2 * len(name))
+    return textwrap.fill(value, width, initial_indent=name, subsequent_indent=" " * len(name),
+                         break_long_words=False, break_on_hyphens=False) or name
 
 
 def _lines(event: Event) -> list[tuple[str, object]]:

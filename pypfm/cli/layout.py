@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, cast
 
 from pypfm import layout
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["add_parser"]
 
 _DIFFERENT = 8  # exit status, as abidiff's for an ABI change
+_BESIDE = 110  # columns of a terminal that has room for two layouts side by side
 _FIRST = next(iter(LIBRARIES))
 # What is written in a language, by the option that asks for it.
 _SOURCES = {"c": layout.c_source, "ctypes": layout.ctypes_source, "go": layout.go_source, "rust": layout.rust_source}
@@ -112,6 +114,9 @@ def _diff(args: argparse.Namespace) -> int:
 
 
 def _print_diff(d: LayoutDiff, *, drawn: bool) -> None:
+    if drawn and shutil.get_terminal_size().columns < _BESIDE:
+        _print_stacked(d)
+        return
     heads = [_head(d.left), "", _head(d.right)]
     rows = [[_cell(row.left), _mark(row.left, row.right, same=row.same), _cell(row.right)] for row in d.rows]
     if drawn:
@@ -121,6 +126,19 @@ def _print_diff(d: LayoutDiff, *, drawn: bool) -> None:
     width = max(len(row[0]) for row in [heads, *rows])
     for left, mark, right in [heads, *rows]:
         print(f"{left:<{width}} {mark or ' '} {right}".rstrip())
+    print()
+
+
+def _print_stacked(d: LayoutDiff) -> None:
+    """One below the other, for a narrow terminal: what is the same stands once."""
+    print(f"< {_head(d.left)}\n> {_head(d.right)}\n")
+    for row in d.rows:
+        if row.same:
+            print(f"  {_cell(row.left)}")
+            continue
+        for mark, member in (("<", row.left), (">", row.right)):
+            if member is not None:
+                print(f"{mark} {_cell(member)}")
     print()
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 from pypfm._c.pfm4 import lib
-from pypfm.cli._program import Parser, say, to_the_end
+from pypfm.cli._program import Parser, complete, completed, say, to_the_end
 from pypfm.cli.common import named
 from pypfm.common.launch import Command
 from pypfm.errors import CounterError, CountingError, PfmError, UnknownEventError
@@ -56,7 +56,8 @@ def build_parser() -> argparse.ArgumentParser:
     what.add_argument("-h", dest="listing", action="store_true", help="list the events")
     what.add_argument("-C", dest="clear", action="store_true",
                       help="stop counters that were left running; none can be, here")
-    what.add_argument("-c", dest="event", metavar="EVENT", help="count this event")
+    completed(what.add_argument("-c", dest="event", metavar="EVENT", help="count this event"),
+              lambda _, args: _machine(args.machine))
     what.add_argument("--help", action="help", help="show this")
     parser.add_version()
     parser.add_argument("--machine", choices=MACHINES, metavar="MACHINE",
@@ -73,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     parser = build_parser()
+    complete(parser)
     args = parser.parse_args(argv)
     if args.event is None and args.command:
         parser.error(f"{'-C' if args.clear else '-h'} takes no command: {' '.join(args.command)}")

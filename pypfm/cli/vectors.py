@@ -41,7 +41,6 @@ with "pmu": null are made before pfm_initialize(); they are among those of each 
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "vectors", help="recorded answers as JSON lines", epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Write recorded answers as JSON lines, or record new ones from a library.")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     _add_export(actions)
@@ -82,7 +81,8 @@ def _add_record(actions: Subparsers) -> None:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-p", "--pmu", choices=list(PMUS), required=True, help="which PMU")
+    parser.add_argument("-p", "--pmu", choices=list(PMUS), required=True, metavar="PMU",
+                        help=f"which PMU: {', '.join(PMUS)}")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: standard output)")
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import time
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from resource import struct_rusage
 
 __all__ = ["PASSED_ON", "TERMINAL", "Command", "waitable"]
 
@@ -50,10 +52,15 @@ class Command:
     :param words: program and arguments; the program is looked up in PATH
     :param unblock: signals that this process holds back and the command is to receive
     :ivar pid: its process
+    :ivar wall: seconds from its start to its end, when it has been waited for
+    :ivar user, system: seconds of processor time, with those of the descendants that were waited for
     :raises OSError: no process can be made
     """
 
+    wall = user = system = 0.0
+
     def __init__(self, words: Sequence[str], unblock: Iterable[int] = ()) -> None:
+        self._begun = 0.0
         go_read, self._go = os.pipe()
         self._failure, failure_write = os.pipe()
         self._waitable = ExitStack()
@@ -120,8 +127,9 @@ class Command:
         """
         with self._waitable:
             while True:
-                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                pid, status, used = os.wait4(self.pid, os.WNOHANG)
                 if pid:
+                    self._ended(used)
                     return status
                 number = signal.sigwait({signal.SIGCHLD, *passed})
                 if number != signal.SIGCHLD:
@@ -132,6 +140,7 @@ class Command:
 
         :raises OSError: it cannot be executed; nothing has to follow
         """
+        self._begun = time.monotonic()
         with suppress(BrokenPipeError):  # a signal has ended it already: `wait` says so
             os.write(self._go, b"!")
         failed = os.read(self._failure, 16)  # ends when the program is executed
@@ -143,7 +152,13 @@ class Command:
     def wait(self) -> int:
         """Wait for its end; what os.waitpid() says."""
         with self._waitable:
-            return os.waitpid(self.pid, 0)[1]
+            _, status, used = os.wait4(self.pid, 0)
+            self._ended(used)
+            return status
+
+    def _ended(self, used: struct_rusage) -> None:
+        self.wall = time.monotonic() - self._begun
+        self.user, self.system = used.ru_utime, used.ru_stime
 
     def cancel(self) -> None:
         """Let it end without having executed anything."""

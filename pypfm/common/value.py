@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Union, get_ar
 
 from pypfm.common.arguments import expect_choice, expect_flag, expect_int, expect_items, expect_number, expect_type
 from pypfm.common.frozen import FrozenMap
+from pypfm.common.written import as_written
 from pypfm.errors import InvalidTypeError, shown
 
 if TYPE_CHECKING:
@@ -128,8 +129,13 @@ class Value:
 
     def __repr__(self) -> str:
         record: Any = self  # a dataclass, which every class made of this one is
-        shown = ", ".join(f"{f.name}={_as_written(getattr(self, f.name))}" for f in fields(record) if f.repr)
+        shown = ", ".join(f"{f.name}={as_written(getattr(self, f.name), f)}" for f in fields(record) if f.repr)
         return f"{type(self).__qualname__}({shown})"
+
+    def _repr_html_(self) -> str:
+        """The same as a table, for a notebook."""
+        from pypfm.common.notebook import table
+        return table(self)
 
     @classmethod
     def of(cls: type[V], **values: Any) -> V:
@@ -143,10 +149,6 @@ class Value:
         cls: type = type(self)
         return {name: getattr(self, name) for name in self.constants} | {
             name: (_in_hex if keys.get("hex") else _plain)(getattr(self, name)) for name, keys in members(cls)}
-
-
-def _as_written(value: object) -> str:
-    return f"{type(value).__name__}.{value.name}" if isinstance(value, Enum) else repr(value)
 
 
 # ---- what a field has to be --------------------------------------------------------

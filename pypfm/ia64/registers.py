@@ -30,6 +30,9 @@ class Register(Value):
     def name(self) -> str:
         return f"PMC{self.num}"
 
+    def __str__(self) -> str:
+        return f"{self.name} = {self.value:#x}"
+
     @property
     @in_json(hex=True)
     def fields(self) -> Mapping[str, int]:
@@ -61,6 +64,9 @@ class DebugRegister(Value):
     @property
     def name(self) -> str:
         return f"{self.kind}{self.num}"
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.value:#x}"
 
     @property
     def fields(self) -> Mapping[str, int]:

@@ -6,6 +6,7 @@ import errno
 import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from pypfm._c.mirror import string
 from pypfm._c.pfm4 import ffi, lib
 from pypfm.errors import CountingError
 
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 __all__ = [
-    "CLOCKS", "SCHEDULER", "Count", "PerfEvent", "Ring", "attr_bytes", "counts_both", "is_always_0", "reason", "unit",
+    "CLOCKS", "SCHEDULER", "Count", "Life", "PerfEvent", "Ring", "attr_bytes", "counts_both", "is_always_0", "reason",
+    "unit",
 ]
 
 # Software events for which the kernel does not ask in which mode the processor is.  A clock goes on in both, whatever
@@ -71,6 +73,21 @@ class Count(NamedTuple):
     value: int
     enabled: int
     running: int
+
+
+class Life(NamedTuple):
+    """A thread has begun, or has another name.
+
+    :ivar time: nanoseconds
+    :ivar parent: the thread that made it, or 0
+    :ivar name: the new one, or nothing
+    """
+
+    time: int
+    pid: int
+    tid: int
+    parent: int
+    name: str
 
 
 def attr_bytes(fields: Mapping[str, int]) -> bytes:
@@ -191,6 +208,15 @@ class Ring:
             for end in self._ends[0:taken]:
                 yield end.pid, end.tid, Count(end.value.value, end.value.time_enabled, end.value.time_running)
         self.lost += lost[0]
+
+    def lives(self) -> Iterator[Life]:
+        """The threads that have begun, and the names that threads have taken: of an event of other records."""
+        taken = self._ROOM
+        lives: Any = ffi.new("struct counting_life[]", self._ROOM)
+        while taken == self._ROOM:
+            taken = lib.counting_ring_lives(self._ring, lives, self._ROOM)
+            for life in lives[0:taken]:
+                yield Life(life.time, life.pid, life.tid, life.parent, string(life.name))
 
     def close(self) -> None:
         lib.counting_ring_close(self._ring)

@@ -79,15 +79,27 @@ def parsed(parse: Callable[..., int], text: bytes, source: object, *results: Any
         raise PerfexError(f"{source}{line}: {what}")
 
 
-def read_limited(path: Path) -> str:
+def read_limited(path: Path, most_json: int = 0) -> str:
     """The text of a file of the user.
 
+    :param most_json: how large it may be if it is JSON, in bytes
     :raises PerfexError: it cannot be read, is larger than 1 MiB, or is not UTF-8
     """
     try:
         with path.open("rb") as stream:
             data = stream.read(lib.PERFEX_LARGEST + 1)
+            if len(data) > lib.PERFEX_LARGEST and most_json and data.startswith(b"{"):
+                return _json_text(data + stream.read(most_json + 1 - len(data)), path, most_json)
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         raise PerfexError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     parsed(lib.perfex_text_check, data, path)
     return data.decode()
+
+
+def _json_text(data: bytes, path: Path, most: int) -> str:
+    if len(data) > most:
+        raise PerfexError(f"{path}: larger than {most} bytes")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise PerfexError(f"{path}: byte 0x{data[error.start]:02x} is not UTF-8 text") from None

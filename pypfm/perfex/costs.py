@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from pypfm._c.libperfex import ffi, lib
+from pypfm._c.mirror import string
 from pypfm.perfex import events
 from pypfm.perfex.c_call import parsed, processor, read_limited
 from pypfm.perfex.model import Cpu
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 __all__ = ["SYSTEM_FILE", "VARIABLE", "Cost", "CostTable", "Unit", "builtin", "default_clock", "in_effect", "parse",
-           "show"]
+           "show", "unsourced"]
 
 #: The cost file of the machine.
 SYSTEM_FILE = Path("/etc/perfex.costs")
@@ -85,16 +86,24 @@ def parse(text: str, source: str) -> CostTable:
     return _table(found)
 
 
-def in_effect(cpu: Cpu, file: Path | None, environ: Mapping[str, str], *, builtins: bool = True) -> CostTable:
+def unsourced(cpu: Cpu) -> dict[int, str]:
+    """The numbers in built-in costs for which nobody has looked up a source."""
+    texts = (string(event.unsourced) for event in processor(cpu).events[0:events.NUM_EVENTS])
+    return {event: text for event, text in enumerate(texts) if text}
+
+
+def in_effect(cpu: Cpu, file: Path | None, environ: Mapping[str, str], *, builtins: bool = True,
+              measured: CostTable | None = None) -> CostTable:
     """The costs in effect: built in, then the system's file, then the user's.
 
     :param file: -c
     :param environ: PERFEX_COSTS names another file than /etc/perfex.costs
     :param builtins: False: those of the user's file only (-T)
+    :param measured: --costs host: these in place of the built-in ones and of the system's file
     :raises PerfexError: a file cannot be read, or a line is wrong
     """
-    table: CostTable = {}
-    if builtins:
+    table = dict(measured or {})
+    if builtins and measured is None:
         table = builtin(cpu)
         named = environ.get(VARIABLE)
         system = Path(named) if named else SYSTEM_FILE
@@ -109,9 +118,14 @@ def _number(value: float) -> str:
     return f"{value:.12f}".rstrip("0").rstrip(".")
 
 
-def show(table: CostTable, cpu: Cpu) -> str:
-    """The table as text that `parse` reads; events without a cost are comments."""
-    lines = [f"# Costs of events, {cpu}. Own estimates: see the sources in perfex_costs.csv.",
+def show(table: CostTable, cpu: Cpu, head: str = "Own estimates: see the sources in perfex_costs.csv.",
+         remarks: Mapping[int, str] | None = None) -> str:
+    """The table as text that `parse` reads; events without a cost are comments.
+
+    :param head: where the costs come from
+    :param remarks: on the costs of some events
+    """
+    lines = [f"# Costs of events, {cpu}. {head}",
              "#ev unit    typical    minimum    maximum"]
     for event in events.table(cpu):
         cost = table.get(event.index)
@@ -119,5 +133,6 @@ def show(table: CostTable, cpu: Cpu) -> str:
             lines.append(f"#{event.index:2} no cost{' ':30}# {event.name}")
             continue
         numbers = " ".join(f"{_number(v):>10}" for v in (cost.typical, cost.minimum, cost.maximum))
-        lines.append(f"{event.index:3} {cost.unit} {numbers}  # {event.name}")
+        remark = f" ({remarks[event.index]})" if remarks and event.index in remarks else ""
+        lines.append(f"{event.index:3} {cost.unit} {numbers}  # {event.name}{remark}")
     return "\n".join(lines) + "\n"

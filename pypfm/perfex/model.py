@@ -6,20 +6,30 @@ import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from pypfm.common.frozen import FrozenMap
 from pypfm.errors import InvalidValueError, PfmError
 
-__all__ = ["CPUS", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError", "PerfexValueError",
-           "Quality", "Request", "Sample", "ThreadCounts", "exit_status", "signal_name"]
+if TYPE_CHECKING:
+    from pypfm.perfex.profile import Profile
+
+__all__ = ["CPUS", "MOST_RUNS", "R10000_LINES", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError",
+           "PerfexValueError", "Quality", "Repeats", "Request", "Sample", "ThreadCounts", "Times", "exit_status",
+           "signal_name"]
 
 #: A processor whose events are counted; -3 is silicon revision 3.
 Cpu = Literal["r10000", "r10000-3", "r12000"]
 #: The same, to be listed.
 CPUS: tuple[Cpu, ...] = ("r10000", "r10000-3", "r12000")
+#: How many runs --repeat can make at most; a report with the counts of all of them is not too large to be read back.
+MOST_RUNS = 500
+#: Bytes of a line of the primary data cache and of the secondary cache of an R10000.
+R10000_LINES = (32, 128)
 #: How well a number stands for its event.
-Quality = Literal["exact", "approximate", "modelled", "unavailable"]
+#: exact: this was counted; simulated: counted exactly, of a simulated cache, TLB or branch predictor; approximate:
+#: something near it was counted; modelled: computed from other counts; unavailable: there is no number.
+Quality = Literal["exact", "simulated", "approximate", "modelled", "unavailable"]
 
 
 class PerfexError(PfmError):
@@ -56,12 +66,14 @@ class Event:
     :ivar name: as perfex(1) names it
     :ivar counter: the hardware counter that counts it, 0 or 1
     :ivar description: what is counted, in our words
+    :ivar short: a short name, unique among those of the processor
     """
 
     index: int
     name: str
     counter: int
     description: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,10 +90,16 @@ class Request:
     :ivar period: -p: milliseconds between two samples, or None
     :ivar on_sample: -p: called with each sample when it is taken
     :ivar l2: size of the secondary cache in bytes (simulation)
-    :ivar writebacks: --writebacks: simulate events 22 and 23 with -a too
+    :ivar writebacks: --trace: with -a, simulate what needs the memory trace, too
+    :ivar annotate: --annotate: where the counts come from, too (simulation)
+    :ivar keep: --keep: a directory for the simulator's own files
     :ivar estimates: -y: times are asked for, so the clock matters
     :ivar clock: --clock: MHz, or None: measured, or the default of the cpu
+    :ivar host_clock: --costs host: MHz of this host, where no clock is given or measured; or None
+    :ivar stall_ns: --costs host: typical nanoseconds of an event, by index, for estimated cycles in place of the
+        built-in costs; or None
     :ivar mixed: -T: the user makes sure that the command stays on CPUs of one kind
+    :ivar pids: --pid: processes that run already, counted until they end, or while the command runs, if there is one
     :ivar perf_table: --perf-table: another map of events to perf events
     :ivar progress: called now and then during a long simulation with a line to show
     """
@@ -98,10 +116,15 @@ class Request:
     on_sample: Callable[[Sample], None] | None = None
     l2: int = 4 << 20
     writebacks: bool = False
+    annotate: bool = False
+    keep: Path | None = None
     estimates: bool = False
     clock: float | None = None
+    host_clock: float | None = None
+    stall_ns: Mapping[int, float] | None = None
     mixed: bool = False
     perf_table: Path | None = None
+    pids: tuple[int, ...] = ()
     progress: Callable[[str], None] | None = None
 
 
@@ -115,6 +138,7 @@ class Measurement:
     :ivar share: part of the time for which it was counted (multiplexing), 0 to 1
     :ivar note: what was measured in its place, or why it is not available
     :ivar source: what the backend counted for it; events with the same source have the same count; "": not known
+    :ivar runs: --repeat: the count in each run, of which `count` is the mean, rounded; empty: one run
     """
 
     event: Event
@@ -123,15 +147,26 @@ class Measurement:
     share: float = 1.0
     note: str = ""
     source: str = ""
+    runs: tuple[int | None, ...] = ()
+
+    @property
+    def value(self) -> float | None:
+        """The count, or with --repeat the mean, as it is."""
+        known = [n for n in self.runs if n is not None]
+        return sum(known) / len(known) if known else self.count
 
 
 @dataclass(frozen=True)
 class ThreadCounts:
-    """The counts of one thread (-mp); their sum over the threads is the total."""
+    """The counts of one thread (-mp); their sum over the threads is the total.
+
+    :ivar program: the program that it ran last; "": not known
+    """
 
     pid: int
     tid: int
     measurements: tuple[Measurement, ...]
+    program: str = ""
 
 
 @dataclass(frozen=True)
@@ -150,19 +185,55 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Times:
+    """How long a run took, in seconds.
+
+    :ivar wall: from the start of the command to its end
+    :ivar user, system: processor time of the command and the descendants that were waited for
+    :ivar simulated: all of it is the simulation's time, not that of the command alone
+    """
+
+    wall: float
+    user: float
+    system: float
+    simulated: bool = False
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How often a command was run (--repeat).
+
+    :ivar asked: how often it was to be
+    :ivar counted: how many runs the means are of
+    :ivar stopped: why these are less; "": they are not
+    :ivar times: how long each of the runs took, where that is known
+    """
+
+    asked: int
+    counted: int
+    stopped: str = ""
+    times: tuple[Times, ...] = ()
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a backend counted.
 
     :ivar backend: perf or valgrind
     :ivar why: why this one, for the first line of the report
     :ivar status: exit status for perfex: the command's, 128+n for a signal
+    :ivar lines: bytes of a line of the primary and of the secondary cache whose misses are counted; 0: not known
     :ivar ended_by: the signal that ended the command, so that its counts stop there; "": it ended by itself
     :ivar measurements: one for each event asked for, in their order
     :ivar threads: -mp
     :ivar samples: -p
     :ivar clock: MHz, for the cost estimates
     :ivar clock_source: where the clock comes from: measured, or the default of the cpu
+    :ivar times: how long the command ran, --repeat: in the mean; None: not known
+    :ivar profile: --annotate: the counts of each instruction
     :ivar estimated_cycles: whether cycles are computed from costs, not counted
+    :ivar repeats: --repeat; None: one run
+    :ivar failed: what could not be done after the command had run (--keep), and why; "": nothing
     """
 
     backend: str
@@ -176,6 +247,11 @@ class Outcome:
     estimated_cycles: bool = False
     notes: tuple[str, ...] = field(default=())
     ended_by: str = ""
+    times: Times | None = None
+    profile: Profile | None = None
+    repeats: Repeats | None = None
+    lines: tuple[int, int] = R10000_LINES
+    failed: str = ""
 
 
 class Backend(Protocol):

@@ -14,7 +14,7 @@ from pypfm.errors import CountingError, UnknownKeyError, listed, shown
 from pypfm.perf.counting import reason
 from pypfm.perfex import events
 from pypfm.perfex.c_call import known_cpu, processor
-from pypfm.perfex.model import Cpu
+from pypfm.perfex.model import Cpu, PerfexValueError
 from pypfm.perfex.perf_table import read, rows
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 __all__ = ["Counting", "counting"]
+
+_OFF = "counting was off all the time (perfex -s or -p)"
+_WITHOUT_PERFEX = ("valgrind runs this process, but not for perfex, or it traces memory; under perfex --backend"
+                   " valgrind the events that do not need the memory trace are counted")
 
 
 class Counting(Mapping[int, int]):
@@ -48,8 +52,7 @@ class Counting(Mapping[int, int]):
         try:
             for event in self.events:
                 self._open[event] = self._opened(event)
-            for event, counter in self._open.items():
-                self._checked(lib.perfex_counter_start(counter), event)
+            self._checked(lib.perfex_counters_start([*self._open.values()], len(self._open)), self.events[0])
         except BaseException:
             self._open = {}
             raise
@@ -72,17 +75,21 @@ class Counting(Mapping[int, int]):
         try:
             if self._open:
                 self._expect_own()  # a child has the parent's descriptors: it would stop the parent's counters
-                for counter in self._open.values():
-                    lib.perfex_counter_stop(counter)
+                lib.perfex_counters_stop([*self._open.values()], len(self._open))
                 self._counts = {event: self._read(event) for event in self._open}
         finally:
             self._open = {}  # which closes them
 
-    def __getitem__(self, event: int) -> int:
-        """The count so far, or when it was stopped.
+    def __getitem__(self, event: int | str) -> int:
+        """The count so far, or when it was stopped; by number or by name.
 
         :raises UnknownKeyError: the event is not counted; the message says which are
         """
+        if isinstance(event, str):
+            try:
+                event = events.find(self.cpu, event, "event")
+            except PerfexValueError as error:
+                raise UnknownKeyError(str(error)) from None
         if event not in self:
             what = listed(self) if len(self) else "none; counting begins where ``with`` is entered"
             raise UnknownKeyError(f"event {shown(event)} is not counted; events counted are {what}")
@@ -118,24 +125,38 @@ class Counting(Mapping[int, int]):
                                       f" {self._why(-ret, event)}")
 
     def _why(self, code: int, event: int) -> str:
+        if code == errno.EBUSY:
+            return _OFF if lib.perfex_simulator() == lib.PERFEX_UNDER_PERFEX else "others had the counter all the time"
         if code != errno.ENODEV:
-            return "others had the counter all the time" if code == errno.EBUSY else reason(code)
+            return reason(code)
+        if lib.perfex_simulator() != lib.PERFEX_NATIVE and self._table == read(None):
+            return self._why_not_simulated(event)
         tried = rows(self._table, self.cpu)[event]
         notes = [row.note for row in tried if row.quality == "unavailable" and row.note]
         return notes[0] if notes else reason(code) if tried else "not in the table of perf events"
 
+    def _why_not_simulated(self, event: int) -> str:
+        from pypfm.perfex.backends.valgrind import formulas
+        row = formulas.rows(self.cpu, "callgrind")[event]
+        if lib.perfex_simulator() == lib.PERFEX_ONLY_VALGRIND or lib.perfex_is_simulated(processor(self.cpu), event):
+            return _WITHOUT_PERFEX
+        return row.note if row.quality == "unavailable" else formulas.WITH_TRACE
 
-def counting(*numbers: int, cpu: Cpu | None = None, perf_table: str | os.PathLike[str] | None = None) -> Counting:
+
+def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.PathLike[str] | None = None) -> Counting:
     """Count events of all threads of this process, in user mode::
 
         with pypfm.perfex.counting(21, 26) as c:
             work()
         print(c[21], c[26])
 
+    In a program that runs under ``perfex --backend valgrind``, or under perfex where there are no hardware counters,
+    they are what callgrind counts, in place of the shipped perf events.
+
     Linux's counters are not those of the R10000: any number of events can be counted together,
     also two that start_counters() of C refuses because one of its counters counts both.
 
-    :param numbers: events, 0 to 31; none: cycles (0)
+    :param numbers: events, 0 to 31, or their names (`events.find`); none: cycles (0)
     :param cpu: whose events; None: PERFEX_CPU, or r10000
     :param perf_table: a map of events to perf events in CSV; None: PERFEX_PERF_TABLE, or the shipped one
     :raises PerfexError: there is no such event or cpu (a ValueError), or the table is wrong
@@ -146,11 +167,13 @@ def counting(*numbers: int, cpu: Cpu | None = None, perf_table: str | os.PathLik
     Source: libperfex(3C).
     """
     for number in numbers:
-        expect_int(number, "event")
+        if not isinstance(number, str):
+            expect_int(number, "event")
     if perf_table is not None:
         expect_type(perf_table, (str, os.PathLike), "perf_table")
     chosen = cpu or os.environ.get("PERFEX_CPU") or "r10000"
     expect_type(chosen, str, "cpu")
     path = perf_table or os.environ.get("PERFEX_PERF_TABLE")
     table = read(Path(os.fsdecode(path)) if path else None)
-    return Counting(tuple(events.event_number(str(n), "event") for n in numbers or (0,)), known_cpu(chosen), table)
+    known = known_cpu(chosen)
+    return Counting(tuple(events.find(known, str(n), "event") for n in numbers or (0,)), known, table)

@@ -5,26 +5,32 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shlex
 from dataclasses import dataclass, field
 from math import nan
+from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
 from pypfm._c.libperfex import ffi, lib
 from pypfm.common.runs import written
 from pypfm.perfex import events
+from pypfm.perfex import notes as about
 from pypfm.perfex.c_call import printed
 from pypfm.perfex.costs import CostTable
 from pypfm.perfex.model import Measurement, Outcome, Request, Sample
+from pypfm.perfex.spread import Spread, precise, short
 from pypfm.perfex.statistics import Statistic, statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from pypfm.perfex.annotate import Annotation
+    from pypfm.perfex.changes import Comparison
     from pypfm.perfex.model import Event, ThreadCounts
 
-__all__ = ["COLUMNS", "NOT_AVAILABLE", "Format", "Report", "csv_head", "csv_sample", "csv_text", "event_lines",
-           "json_text", "printable", "sample_line", "table_head", "text", "thread_text"]
+__all__ = ["COLUMNS", "DEFAULT_L2", "NOT_AVAILABLE", "Format", "Report", "csv_head", "csv_sample", "csv_text",
+           "event_lines", "json_text", "printable", "sample_line", "table_head", "text", "thread_text"]
 
 #: What a report can be printed as.
 Format = Literal["text", "json", "csv"]
@@ -32,7 +38,12 @@ Format = Literal["text", "json", "csv"]
 NOT_AVAILABLE = "not available"
 #: The columns of a report as CSV.
 COLUMNS = ("kind", "pid", "tid", "seconds", "event", "name", "value", "quality", "share", "typical", "minimum",
-           "maximum", "note")
+           "maximum", "note", "program")
+#: The secondary cache of a simulation in bytes, of which a report says nothing.
+DEFAULT_L2: int = Request.l2
+# A list of numbers in JSON that stands on many lines; no text has a line's end in it.
+_NUMBERS = re.compile(r"\[\n[\s\d,nul]+\]")
+_SPREAD_HEAD = f"{'mean':>21}{'deviation':>15}{'error':>10}{'minimum':>17}{'maximum':>17}"
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,9 @@ class Report:
 
     :ivar costs: in effect; None: no -y
     :ivar rank: of the launcher, or None
+    :ivar verbose: as text with the whole notes, and why this backend has counted
+    :ivar comparison: with the report of --baseline, or None
+    :ivar annotation: --annotate: where the counts come from, or None
     """
 
     request: Request
@@ -48,12 +62,19 @@ class Report:
     costs: CostTable | None = None
     rank: int | None = None
     notes: tuple[str, ...] = field(default=())
+    verbose: bool = False
+    comparison: Comparison | None = None
+    annotation: Annotation | None = None
 
     def times(self, m: Measurement) -> tuple[float, float, float] | None:
         """Typical, minimum and maximum seconds; None where no cost is known."""
-        if self.costs is None or m.count is None or m.event.index not in self.costs:
+        if self.costs is None or m.value is None or m.event.index not in self.costs:
             return None
-        return self.costs[m.event.index].seconds(m.count, self.outcome.clock)
+        return self.costs[m.event.index].seconds(m.value, self.outcome.clock)
+
+    def settings(self) -> dict[str, object]:
+        """What else the counts depend on."""
+        return {"kernel": self.request.kernel, "l2": self.request.l2 if self.outcome.backend == "valgrind" else None}
 
     def ordered(self) -> list[Measurement]:
         """In the order asked for, or with -y from most to least costly."""
@@ -68,7 +89,8 @@ class Report:
     def statistics(self) -> list[Statistic]:
         if self.costs is None:
             return []
-        return statistics(self.request.cpu, self.outcome.measurements, self.outcome.clock, self.costs)
+        return statistics(self.request.cpu, self.outcome.measurements, self.outcome.clock, self.costs,
+                          self.outcome.lines)
 
     def is_estimated(self, m: Measurement) -> bool:
         """Whether it was computed, not counted."""
@@ -76,12 +98,10 @@ class Report:
 
     def all_notes(self) -> list[str]:
         """Notes on the counts; events with the same note share a line."""
-        shared: dict[str, list[int]] = {}
-        for m in sorted(self.outcome.measurements, key=lambda m: m.event.index):
-            if m.note:
-                shared.setdefault(m.note, []).append(m.event.index)
-        return [*(f"event{'s' * (len(who) > 1)} {written(who, ', ')}: {note}" for note, who in shared.items()),
-                *self.outcome.notes, *self.notes]
+        rows, of_run = self.outcome.measurements, self.outcome.notes
+        made = about.full(rows, of_run) if self.verbose else about.short(
+            rows, of_run, everything=self.request.multiplex)
+        return [*made, *of_run, *self.notes, *(self.comparison.all_notes() if self.comparison else ())]
 
 
 # ---- text -------------------------------------------------------------------------
@@ -105,25 +125,78 @@ def event_lines(event: Event, beside: str, below: str = "") -> list[str]:
     return printed(lib.perfex_row, b"%3d " % event.index, event.name.encode(), beside.encode(), below.encode())
 
 
-def _event_lines(report: Report, measurements: Iterable[Measurement], *, times: bool) -> list[str]:
+def _spread_line(m: Measurement) -> str:
+    """How the counts of the runs differ; "": they do not."""
+    spread = Spread.of(m.runs)
+    if spread is None or spread.identical:
+        return ""
+    return (f"    {precise(spread.mean):>17} {short(spread.deviation or 0.0):>14} {spread.error or 0.0:>7.2f} %"
+            f" {spread.minimum:>16} {spread.maximum:>16}")
+
+
+def _event_lines(report: Report, measurements: Sequence[Measurement], *, total: bool) -> list[str]:
+    """The table; below the line of an event those with its times, its spread and its change.
+
+    :param total: of the command, and not of a thread
+    """
     takes_turns = report.request.multiplex and report.outcome.backend == "perf"
     multiplexed = takes_turns or any(m.share < 1 for m in report.outcome.measurements)
+    times, comparison = total and report.costs is not None, report.comparison if total else None
     lines = printed(lib.perfex_head, multiplexed, times)
+    lines += [_SPREAD_HEAD] * any(map(_spread_line, measurements)) + ([comparison.head] if comparison else [])
     for m in measurements:
         count = ffi.NULL if m.count is None else f"{'~' * report.is_estimated(m)}{m.count}".encode()
         lines += printed(lib.perfex_line, m.event.index, m.event.name.encode(), count, m.quality.encode(),
                          m.share if multiplexed else -1.0, (report.times(m) or [nan] * 3) if times else ffi.NULL)
+        lines += [below for below in (_spread_line(m), comparison.line(m.event.index) if comparison else "") if below]
     return lines
+
+
+def _repeats(report: Report) -> list[str]:
+    """How often the command was run."""
+    repeats = report.outcome.repeats
+    if repeats is None:
+        return []
+    of = f" of {repeats.asked}" if repeats.counted < repeats.asked else ""
+    means = "counts and times are means" + "; costs and statistics are made of them" * (report.costs is not None)
+    lines = [f"runs: {repeats.counted}{of}; {means if repeats.counted > 1 else 'these are its counts'}"]
+    walls = [t.wall for t in repeats.times]
+    what = "simulation" if any(t.simulated for t in repeats.times) else "run"
+    lines += [f"time of a {what}: from {min(walls):.6f} to {max(walls):.6f} s"] if len(walls) > 1 else []
+    return lines + [f"stopped: {printable(repeats.stopped)}"] * bool(repeats.stopped)
+
+
+def _identical(report: Report) -> list[str]:
+    """Which counts were the same in all runs."""
+    spreads = {m.event.index: spread for m in report.outcome.measurements if (spread := Spread.of(m.runs))}
+    same = [event for event, spread in spreads.items() if spread.runs > 1 and spread.identical]
+    if not same:
+        return []
+    which = f"event{'s' * (len(same) > 1)} {written(same, ', ')}"
+    every = len(same) == len(spreads)
+    return ["", *wrap(f"identical in all runs: {'every event that was counted' if every else which}", 80,
+                      subsequent_indent="    ")]
 
 
 def _head(report: Report) -> list[str]:
     request, outcome = report.request, report.outcome
-    lines = [f"perfex: {outcome.backend} backend, {request.cpu} events: {outcome.why}",
-             f"command: {printable(shlex.join(request.command))}"]
+    how = "simulated" if outcome.backend == "valgrind" else "counted"
+    lines = [f"perfex: {request.cpu} events, {how} by {outcome.backend}",
+             *([f"backend: {printable(outcome.why)}"] if report.verbose else []),
+             *([f"process: {', '.join(map(str, request.pids))}"] if request.pids else []),
+             *([f"command: {printable(shlex.join(request.command))}"] if request.command or not request.pids else [])]
+    if t := outcome.times:
+        of_what = "time of the simulation" if t.simulated else "time"
+        lines.append(f"{of_what}: {t.wall:.3f} s, user {t.user:.3f} s, system {t.system:.3f} s")
     if outcome.ended_by:
         lines.append(f"ended by {outcome.ended_by}: the counts stop there")
     if report.rank is not None:
         lines.append(f"rank: {report.rank}")
+    if request.kernel:
+        lines.append("levels: user and kernel")
+    if outcome.backend == "valgrind" and request.l2 != DEFAULT_L2:
+        lines.append(f"secondary cache: {request.l2 >> 20} MB")
+    lines += _repeats(report)
     if report.costs is not None:
         lines.append(f"clock: {outcome.clock:g} MHz ({outcome.clock_source})")
     return lines
@@ -132,9 +205,13 @@ def _head(report: Report) -> list[str]:
 def _threads(report: Report) -> list[str]:
     lines: list[str] = []
     for thread in report.outcome.threads:
-        lines += ["", f"thread: pid {thread.pid}, tid {thread.tid}",
-                  *_event_lines(report, thread.measurements, times=False)]
+        lines += ["", _label(thread), *_event_lines(report, thread.measurements, total=False)]
     return lines
+
+
+def _label(thread: ThreadCounts) -> str:
+    program = f", program {printable(thread.program)}" if thread.program else ""
+    return f"thread: pid {thread.pid}, tid {thread.tid}{program}"
 
 
 def text(report: Report, *, threads: bool = True) -> str:
@@ -148,18 +225,17 @@ def text(report: Report, *, threads: bool = True) -> str:
         lines += ["", f"total of {len(report.outcome.threads)} threads"]
     else:
         lines.append("")
-    lines += _event_lines(report, report.ordered(), times=report.costs is not None)
+    lines += [*_event_lines(report, report.ordered(), total=True), *_identical(report)]
     if found := report.statistics():
         lines += ["", "statistics", *(f"    {s.name:.<63} {s.value:12.6f}" for s in found)]
     if notes := report.all_notes():
-        lines += ["", "notes", *(f"    {note}" for note in notes)]
+        lines += ["", "notes", *map(about.folded, notes)]
     return "\n".join(lines) + "\n"
 
 
 def thread_text(report: Report, thread: ThreadCounts) -> str:
     """The report on one thread, for a file of its own."""
-    lines = [*_head(report), "", f"thread: pid {thread.pid}, tid {thread.tid}",
-             *_event_lines(report, thread.measurements, times=False)]
+    lines = [*_head(report), "", _label(thread), *_event_lines(report, thread.measurements, total=False)]
     return "\n".join(lines) + "\n"
 
 
@@ -177,7 +253,24 @@ def _json_event(report: Report, m: Measurement) -> dict[str, object]:
         "event": m.event.index, "name": m.event.name, "count": m.count, "quality": m.quality,
         "estimated": report.is_estimated(m), "share": m.share, "note": m.note,
         "seconds": None if times is None else dict(zip(("typical", "minimum", "maximum"), times, strict=True)),
+        "runs": _json_runs(m),
+        "change": report.comparison.json_change(m.event.index) if report.comparison else None,
     }
+
+
+def _json_runs(m: Measurement) -> dict[str, object] | None:
+    """The counts of all runs."""
+    spread = Spread.of(m.runs)
+    return None if spread is None else {
+        "counts": list(spread.counts), "mean": spread.mean, "deviation": spread.deviation, "minimum": spread.minimum,
+        "maximum": spread.maximum, "error": spread.error}
+
+
+def _json_repeats(report: Report) -> dict[str, object] | None:
+    repeats = report.outcome.repeats
+    return None if repeats is None else {
+        "asked": repeats.asked, "counted": repeats.counted, "stopped": repeats.stopped or None,
+        "times": [{"wall": t.wall, "user": t.user, "system": t.system} for t in repeats.times]}
 
 
 def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
@@ -189,18 +282,25 @@ def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str
     threads = outcome.threads if only is None else only
     data: dict[str, object] = {
         "cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "command": list(request.command),
+        **({"pids": list(request.pids)} if request.pids else {}),
         "status": outcome.status, "ended_by": outcome.ended_by or None, "rank": report.rank,
+        "times": outcome.times and {"of": "simulation" if outcome.times.simulated else "command",
+                                    "wall": outcome.times.wall, "user": outcome.times.user,
+                                    "system": outcome.times.system},
         "clock": {"MHz": outcome.clock, "source": outcome.clock_source} if outcome.clock else None,
         "events": [_json_event(report, m) for m in report.ordered()] if only is None else [],
         "statistics": [{"name": s.name, "value": s.value, "unit": s.unit}
                        for s in (report.statistics() if only is None else ())],
-        "threads": [{"pid": t.pid, "tid": t.tid, "events": [
+        "threads": [{"pid": t.pid, "tid": t.tid, "program": t.program or None, "events": [
             {"event": m.event.index, "count": m.count, "share": m.share} for m in t.measurements]} for t in threads],
         "samples": [{"seconds": s.seconds, "counts": [{"event": e, "count": c} for e, c in s.counts.items()]}
                     for s in outcome.samples],
         "notes": [*outcome.notes, *report.notes],
+        **report.settings(), "repeats": _json_repeats(report),
+        "baseline": report.comparison.json_baseline() if report.comparison else None,
+        "annotation": report.annotation.json_data() if report.annotation and only is None else None,
     }
-    return json.dumps(data, indent=2) + "\n"
+    return _NUMBERS.sub(lambda found: " ".join(found[0].split()), json.dumps(data, indent=2)) + "\n"
 
 
 # ---- CSV --------------------------------------------------------------------------
@@ -230,6 +330,16 @@ def _csv_event(report: Report, m: Measurement, kind: str) -> dict[str, object]:
             "share": m.share, "typical": typical, "minimum": minimum, "maximum": maximum, "note": m.note}
 
 
+def _csv_runs(m: Measurement) -> Iterator[dict[str, object]]:
+    """The spread of an event, and its count in each run, whose number is the name."""
+    spread = Spread.of(m.runs)
+    if spread:
+        for name in ("mean", "deviation", "minimum", "maximum", "error"):
+            yield {"kind": "spread", "event": m.event.index, "name": name, "value": getattr(spread, name)}
+        for number, count in enumerate(spread.counts, 1):
+            yield {"kind": "repeat", "event": m.event.index, "name": number, "value": count}
+
+
 def csv_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
     """The rows of the report, one kind after the other; `csv_head` and the samples come before them.
 
@@ -237,13 +347,24 @@ def csv_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
     """
     request, outcome = report.request, report.outcome
     facts = {"cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "status": outcome.status,
-             "ended_by": outcome.ended_by or None, "rank": report.rank, "clock": outcome.clock or None}
+             "ended_by": outcome.ended_by or None, "rank": report.rank, "clock": outcome.clock or None,
+             **report.settings(), "kernel": int(request.kernel), "command": printable(shlex.join(request.command))}
+    if t := outcome.times:
+        facts |= {"times_of": "simulation" if t.simulated else "command", "wall": t.wall, "user": t.user,
+                  "system": t.system}
+    if outcome.repeats:
+        facts |= {"runs": outcome.repeats.counted, "runs_asked": outcome.repeats.asked,
+                  "stopped": outcome.repeats.stopped or None}
     rows: list[dict[str, object]] = [{"kind": "run", "name": k, "value": v} for k, v in facts.items()]
     for thread in outcome.threads if only is None else only:
-        rows += [_csv_event(report, m, "thread") | {"pid": thread.pid, "tid": thread.tid}
+        rows += [_csv_event(report, m, "thread") | {"pid": thread.pid, "tid": thread.tid, "program": thread.program}
                  for m in thread.measurements]
     if only is None:
         rows += [_csv_event(report, m, "event") for m in report.ordered()]
+        rows += [row for m in report.ordered() for row in _csv_runs(m)]
+        rows += [{"kind": "repeat", "name": number, "seconds": t.wall}
+                 for number, t in enumerate(outcome.repeats.times if outcome.repeats else (), 1)]
+        rows += report.comparison.csv_rows() if report.comparison else []
         rows += [{"kind": "statistic", "name": s.name, "value": s.value} for s in report.statistics()]
         rows += [{"kind": "note", "note": note} for note in (*outcome.notes, *report.notes)]
     return _csv(rows)

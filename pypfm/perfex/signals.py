@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
     _Handler = Callable[[int, FrameType | None], object] | int | None
 
-__all__ = ["GATE", "NEVER_ON", "Signals", "held", "hold"]
+__all__ = ["GATE", "NEVER_ON", "Signals", "came", "held", "hold"]
 
 #: The signals of -s that switch counting on and off.
 GATE = (signal.SIGUSR1, signal.SIGUSR2)
 #: What is printed if the first of them never came.
 NEVER_ON = "no SIGUSR1 came: nothing was counted"
 _HELD: set[int] = set()
+_CAME: set[int] = set()
 
 
 def hold() -> None:
@@ -33,6 +34,11 @@ def hold() -> None:
 def held() -> set[int]:
     """The signals that only `hold` blocks, and that the command has to receive."""
     return _HELD
+
+
+def came() -> set[int]:
+    """All signals that a `Signals` has received so far, whatever became of them; for --repeat, which clears it."""
+    return _CAME
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:
@@ -88,6 +94,7 @@ class Signals:
             for number in os.read(self._arrived, 4096):
                 if number in self._before:
                     (self._switches if self._is_gate(number) else self._others).append(number)
+                    _CAME.add(number)
 
     def arrived(self) -> bool:
         """Whether there are others than those that switch counting."""
@@ -100,6 +107,12 @@ class Signals:
         taken, self._others = self._others, []
         return taken
 
+    def switches(self) -> list[int]:
+        """Those of SIGUSR1 and SIGUSR2 that switch counting."""
+        self._look()
+        taken, self._switches = self._switches, []
+        return taken
+
     def take(self, pid: int) -> list[int]:
         """Those of SIGUSR1 and SIGUSR2 that switch counting; the others that have arrived are passed on.
 
@@ -108,5 +121,4 @@ class Signals:
         for number in self.others():
             if number in PASSED_ON:
                 os.kill(pid, number)
-        taken, self._switches = self._switches, []
-        return taken
+        return self.switches()

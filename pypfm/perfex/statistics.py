@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from pypfm.perfex import events
 from pypfm.perfex.costs import CostTable
-from pypfm.perfex.model import Cpu, Measurement
+from pypfm.perfex.model import R10000_LINES, Cpu, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 __all__ = ["NAMES", "Statistic", "statistics"]
 
-_L1_LINE, _L2_LINE, _QUADWORD = 32, 128, 16  # bytes: R10000 caches
+_QUADWORD = 16  # bytes
 _MEGA = 1e6
 
 
@@ -42,17 +42,19 @@ class _Counts:
     """The counts, under the names that the formulas use.
 
     :ivar sources: what was counted in place of each event, where that is known
+    :ivar lines: bytes of a line of both caches; 0: not known
     :ivar used: the events that a formula used
     """
 
     cpu: Cpu
-    counts: dict[int, int]
+    counts: dict[int, float]
     clock: float
     costs: CostTable = field(default_factory=dict)
     sources: dict[int, str] = field(default_factory=dict)
+    lines: tuple[int, int] = R10000_LINES
     used: set[int] = field(default_factory=set)
 
-    def __getitem__(self, event: int) -> int:
+    def __getitem__(self, event: int) -> float:
         if event not in self.counts:
             raise _MissingError
         self.used.add(event)
@@ -63,26 +65,32 @@ class _Counts:
         known = [self.sources[event] for event in self.used if event in self.sources]
         return len(set(known)) < len(known)
 
-    def either(self, *those: int) -> int:
+    def either(self, *those: int) -> float:
         """An event that both counters can count."""
         return self[next((e for e in those if e in self.counts), those[0])]
 
     @property
-    def cycles(self) -> int:
+    def cycles(self) -> float:
         return self.either(*events.cycles(self.cpu))
 
     @property
-    def instructions(self) -> int:
+    def instructions(self) -> float:
         return self.either(15) if self.cpu == "r12000" else self.either(17, 15)
 
     @property
-    def accesses(self) -> int:
+    def accesses(self) -> float:
         return self[18] + self[19]
 
     @property
     def time(self) -> float:
         """Run time in seconds."""
         return self.cycles / (self.clock * _MEGA)
+
+    def bandwidth(self, cache: int, misses: int, written_back: int) -> float:
+        """MB/s out of a cache: 0 the primary, 1 the secondary one."""
+        if not self.lines[cache]:
+            raise _MissingError
+        return (self[misses] * self.lines[cache] + self[written_back] * _QUADWORD) / self.time / _MEGA
 
     def memory_time(self) -> float:
         """What loads, stores and misses cost, in seconds."""
@@ -113,9 +121,9 @@ _BOTH: tuple[_Formula, ...] = (
     ("Secondary Data Cache Hit Rate", "", lambda c: 1.0 - c[26] / c[25]),
     ("Time accessing memory/Total time", "", lambda c: c.memory_time() / c.time),
     ("Primary-to-secondary bandwidth used (MB/s, average per process)", "MB/s",
-     lambda c: (c[25] * _L1_LINE + c[22] * _QUADWORD) / c.time / _MEGA),
+     lambda c: c.bandwidth(0, 25, 22)),
     ("Memory bandwidth used (MB/s, average per process)", "MB/s",
-     lambda c: (c[26] * _L2_LINE + c[7] * _QUADWORD) / c.time / _MEGA),
+     lambda c: c.bandwidth(1, 26, 7)),
     ("MFLOPS (average per process)", "", lambda c: c[21] / c.time / _MEGA),
 )
 _R12000: tuple[_Formula, ...] = (
@@ -135,19 +143,21 @@ _OTHER_NAMES: dict[Cpu, dict[str, str]] = {
 NAMES = tuple(name for name, _, _ in _BOTH + _R12000)
 
 
-def statistics(cpu: Cpu, measurements: Iterable[Measurement], clock: float, costs: CostTable) -> list[Statistic]:
+def statistics(cpu: Cpu, measurements: Iterable[Measurement], clock: float, costs: CostTable,
+               lines: tuple[int, int] = R10000_LINES) -> list[Statistic]:
     """The statistics whose events were counted, in the order of the manual.
 
     :param clock: MHz
     :param costs: in effect; empty: none is known
+    :param lines: bytes of a line of the primary and of the secondary cache; 0: not known
 
     A quotient by 0 is left out, and so is what says nothing about the program, as one count stands for two of its
     events (`Measurement.source`).  What is an average per process needs no number of processes: the
     cycles too are those of all.
     """
     counted = [m for m in measurements if m.count is not None]
-    counts = _Counts(cpu, {m.event.index: m.count for m in counted if m.count is not None}, clock, costs,
-                     {m.event.index: m.source for m in counted if m.source})
+    counts = _Counts(cpu, {m.event.index: m.value for m in counted if m.value is not None}, clock, costs,
+                     {m.event.index: m.source for m in counted if m.source}, lines)
     found = []
     formulas = _BOTH + (_R12000 if cpu == "r12000" else ())
     for name, unit, formula in formulas:

@@ -138,7 +138,14 @@ zombies(void)
 	pid_t child = fork();
 
 	if (child == 0) {
-		CHECK_EQ(load(create(PFM_FL_SYSTEM_WIDE), sched_getcpu()), 0);
+		const int cpu = sched_getcpu();
+		cpu_set_t here;
+
+		/* A context of a CPU is loaded on that CPU: stay there. */
+		CPU_ZERO(&here);
+		CPU_SET((unsigned int)cpu, &here);
+		CHECK_EQ(sched_setaffinity(0, sizeof(here), &here), 0);
+		CHECK_EQ(load(create(PFM_FL_SYSTEM_WIDE), cpu), 0);
 		_exit(check_failures);
 	}
 	CHECK_EQ(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);

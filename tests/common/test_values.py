@@ -24,6 +24,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from bs4 import BeautifulSoup
 
 import pypfm
 from conftest import run_python
@@ -41,6 +42,7 @@ from pypfm import (
     OpcodeMatch,
     Perf,
     Ranges,
+    layout,
     schemas,
 )
 from pypfm.common.frozen import FrozenMap, lazy
@@ -50,7 +52,8 @@ from pypfm.decoding import decode
 ITA2, MONT, GLM = Itanium2(), Montecito(), Goldmont()
 MODULES = ["pypfm.ia64.pmu", "pypfm.ia64.registers", "pypfm.ia64.events", "pypfm.perf.encoding", "pypfm.perf.events", "pypfm.bench", "pypfm.layout.model",
             "pypfm.ia64.encoding", "pypfm.ia64.request", "pypfm.perf.pmu", "pypfm.netbsd.counter", "pypfm.decoding",
-           "pypfm.perfex.model", "pypfm.perfex.costs", "pypfm.perfex.statistics", "pypfm.perfex.merge"]
+           "pypfm.perfex.model", "pypfm.perfex.costs", "pypfm.perfex.statistics", "pypfm.perfex.merge",
+           "pypfm.perfex.spread", "pypfm.perfex.changes", "pypfm.perfex.calibration", "pypfm.perfex.host", "pypfm.perfex.listing"]
 
 
 def encoding() -> pypfm.Encoding:
@@ -82,7 +85,7 @@ def examples() -> Iterator[Any]:
     """Values, made anew at each call."""
     from pypfm import bench, layout
     from pypfm.perf import encoding as perf
-    from pypfm.perfex import costs, events, merge, model, statistics
+    from pypfm.perfex import calibration, changes, costs, events, host, listing, merge, model, spread, statistics
 
     yield from (Itanium2(), Itanium2(cpuid3=0x1F010504), Montecito(), Itanium(), GenericIA64(), Goldmont(), Perf(),
                 Goldmont(corrected=True))
@@ -114,9 +117,16 @@ def examples() -> Iterator[Any]:
     event = events.table("r10000")[0]
     measured = model.Measurement(event, 1, "exact")
     yield from (event, measured, model.Request(("true",)), model.ThreadCounts(1, 1, (measured,)),
-                model.Sample(0.5, {0: 1, 16: None}), model.Outcome("perf", "", 0, (measured,)),
+                model.Times(1.0, 0.5, 0.25), model.Sample(0.5, {0: 1, 16: None}), model.Outcome("perf", "", 0, (measured,)),
                 costs.Cost("clks", 1, 1, 1), statistics.Statistic("a", 1.0, ""),
+                host.Caches(1, 2, 3, 64, 64), calibration.HostCost(costs.Cost("clks", 1, 1, 1)),
+                calibration.Calibration("a", "b", 64, 4096, 1.0, {"l1": 1}, {"dependent-add": (1.0,)}),
+                listing.How("exact", ""), listing.Listing("r10000", (event,), {"perf": ()}, {"valgrind": "why"}),
                 merge.Row(event), merge.Merged("r10000", ("a",), (), (merge.Row(event),), None))
+    some = spread.Spread.of((1, None, 3))
+    side, change = changes.Side("a", "perf", "b", 3), changes.Change(event, some, some, verdict="same")
+    yield from (model.Repeats(3, 2, "why", (model.Times(1.0, 0.5, 0.25),)), some, side, change,
+                changes.Comparison("r10000", side, side, (change,), ("how",), ("note",)))
 
 
 EXAMPLES = list(examples())
@@ -404,3 +414,31 @@ def test_values_travel_to_another_process() -> None:
     done = run_python(f"import pickle\nfound = pickle.loads({data!r})\n"
                       "print(*(type(f).__name__ for f in found), found[0]['PMC13'].name, len(found[4]))")
     assert (done.stdout, done.stderr) == ("Encoding Decoded Decoded Reencoded Itanium2 PMC13 497\n", "")
+
+
+def test_shown_as_written() -> None:
+    """A register is a number in hexadecimal, on a line of its own as a program writes it."""
+    register = Itanium2().encode(["CPU_CYCLES"])["PMC4"]
+    assert repr(register) == "Register(pmu='itanium2', num=4, value=0x1228, addr=4, alt_addr=4)"
+    assert str(register) == "PMC4 = 0x1228"
+
+
+@pytest.mark.parametrize("value", [
+    Itanium2().encode(["IA64_INST_RETIRED", "L2_MISSES"], code_ranges=[(0x4000000000001000, 0x4000000000001040)]),
+    Itanium2()["CPU_CYCLES"], Goldmont().encode("ICACHE:MISSES"), layout.describe("pfmlib_event_t")], ids=lambda v: type(v).__name__)
+def test_in_a_notebook(value: Value) -> None:
+    """A table, in which all that belongs to a tag is closed."""
+    page = BeautifulSoup(value._repr_html_(), "html.parser")
+    assert str(page).count("<t") == str(page).count("</t")
+    shown = page.table.get_text(" ")
+    for f in dataclasses.fields(value):
+        content = getattr(value, f.name)
+        assert not isinstance(content, str) or content in shown
+    assert type(value).__name__ in page.caption
+
+
+def test_a_notebook_gets_no_markup_of_a_text() -> None:
+    class Named(Value):
+        name: str
+
+    assert "&lt;b&gt;" in Named("<b>")._repr_html_()

@@ -243,7 +243,8 @@ def test_a_text_that_is_no_unicode_is_a_name_that_nothing_has(text: str) -> None
     (lambda: Itanium2().encode(["NOPS_RETIRED"], dear=Ear(0, ism=3)), InvalidValueError, "data EAR: ism is 3"),
     (lambda: Itanium().encode([], iear=Ear(0, ism=3)), InvalidValueError, "instruction EAR: ism is 3"),
     (lambda: Itanium2().encode([], iear=Ear(0, ism=-1)), InvalidValueError, "ism is -1"),
-    (lambda: pypfm.perfex.counting("cycles"), InvalidTypeError, "event: expected int, not str"),  # type: ignore[arg-type]
+    (lambda: pypfm.perfex.counting(1.5), InvalidTypeError, "event: expected int, not float"),  # type: ignore[arg-type]
+    (lambda: pypfm.perfex.counting("tlbs"), InvalidValueError, "event: 'tlbs' is not an event; near it: TLB-misses (23)"),
     (lambda: pypfm.perfex.counting(0, cpu=5), InvalidTypeError, "cpu: expected str, not int"),  # type: ignore[arg-type]
     (lambda: pypfm.perfex.counting(0, perf_table=5), InvalidTypeError, "perf_table: expected str or PathLike"),  # type: ignore[arg-type]
     (lambda: pypfm.perfex.counting(0, cpu="r8000"), InvalidValueError, "'r8000' is not a cpu; r10000"),  # type: ignore[arg-type]

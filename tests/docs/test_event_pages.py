@@ -43,7 +43,7 @@ MACHINES = kinds(r"pmc_(\w+)_events\.csv")
 def test_every_table_is_tested() -> None:
     known = {f"{p}_events.csv" for p in PMUS} | {f"{p}_umasks.csv" for p in kinds(r"(\w+)_umasks\.csv")}
     known |= {f"pmc_{m}_events.csv" for m in MACHINES}
-    known |= {f"perfex_{t}.csv" for t in ("events", "costs", "perf", "valgrind")} | {"ia64_host_events.csv"}
+    known |= {f"perfex_{t}.csv" for t in ("events", "costs", "flops", "perf", "valgrind")} | {"ia64_host_events.csv"}
     assert known == {path.name for path in TABLES.glob("*.csv")}
     assert len(PMUS) >= 4
     assert len(MACHINES) >= 5
@@ -239,7 +239,7 @@ def test_rows_of_perfex(site: Path, cpu: str) -> None:
         term, definition = check_place(site, "event", cpu, row["index"])
         assert line(term) == f"{row['name']} event {row['index']}"
         assert text_of(row, term, definition) == row["description"]
-        assert facts(term, definition) == [f"counter {row['counter']}"]
+        assert facts(term, definition) == [f"counter {row['counter']}", row["short"]]
         details = [(line(dt), line(dt.find_next_sibling("dd"))) for dt in definition.select("dl.pfm-details > dt")]
         wanted = []
         for cost in rows_of("perfex_costs.csv", cpu, row["index"]):

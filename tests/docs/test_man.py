@@ -352,7 +352,7 @@ def blocks(page: str) -> list[str]:
 
 SNIPPETS = {"pfm_find_event.3": "pfm3", "pfm_regmask_set.3": "pfm3", "pfm_get_perf_event_encoding.3": "pfm4",
             "pfm_get_event_info.3": "pfm4"}
-PROGRAMS = {"pfm_dispatch_events.3": "pfm3", "pfm_get_os_event_encoding.3": "pfm4", "libpmc.3": "pmc",
+PROGRAMS = {"pfm_dispatch_events.3": "pfm3", "libpfm_montecito.3": "pfm3", "pfm_get_os_event_encoding.3": "pfm4", "libpmc.3": "pmc",
             "libperfex.3": "perfex"}
 
 

@@ -1,4 +1,4 @@
-"""What the README shows is what happens: each block and each command, as they stand there, in the clone."""
+"""What the README and the site's overview show is what happens: each block and each command, in the clone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from conftest import ROOT, clean_env, run
 from terminal import PYPFM, on_terminal
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PORT = "PMC4 = 0x1228\n"
+OVERVIEW = (ROOT / "docs" / "overview.rst").read_text(encoding="utf-8")
 # Python started in the clone finds pypfm if the installation is editable, as README's is; a copy is for elsewhere.
 EDITABLE = Path(pypfm.__file__).is_relative_to(ROOT / "pypfm")
 
@@ -40,7 +40,7 @@ def plain(text: str) -> list[str]:
 
 
 def test_every_block_is_tested() -> None:
-    assert sorted(re.findall(r"^```(\w*)$", README, flags=re.M)) == sorted([*(["", "sh"] * 2), "", "text", "", "c", *(["", "python"] * 2)])
+    assert sorted(re.findall(r"^```(\w*)$", README, flags=re.M)) == sorted(["", "sh"] * 2 + ["", "text", "", "python"] + ["", "console"] * 2)  # test_guides.py runs the latter
 
 
 # ---- the two commands ------------------------------------------------------------------------------
@@ -61,24 +61,16 @@ def test_output_of_the_main_job() -> None:
     assert json.loads(in_the_clone(PYPFM, *command[1:]))["pmu"] == "itanium2"  # in a pipe
 
 
-# ---- programs --------------------------------------------------------------------------------------
+# ---- the Python program ----------------------------------------------------------------------------
 
-def test_the_c_program(tmp_path: Path) -> None:
-    [line] = re.findall(r"<code>(cc .*?)</code>", README)
-    (tmp_path / "prog.c").write_text(blocks("c")[0])
-    done = run("sh", "-c", f"{line} && ./a.out", cwd=tmp_path, env=clean_env(PATH=tools.PATH))
-    assert (done.returncode, done.stdout, done.stderr) == (0, PORT, "")
-
-
-@pytest.mark.parametrize("program", blocks("python"), ids=["as in C", "without C's habits"])
 @pytest.mark.parametrize("how", ["-c", "-"])
-def test_the_python_programs_print_the_same(program: str, how: str) -> None:
+def test_the_python_program(how: str) -> None:
     """As a string, and as the interpreter reads it."""
-    if how == "-c":
-        assert in_the_clone(sys.executable, "-c", program) == PORT
-    else:
-        assert in_the_clone("sh", "-c", f'printf %s "$1" | {sys.executable} -', "sh", program) == PORT
-    assert f"Both print `{PORT.strip()}`" in README
+    [program] = blocks("python")
+    command = [sys.executable, "-c", program] if how == "-c" else ["sh", "-c", f'printf %s "$1" | {sys.executable} -', "sh", program]
+    first, second = in_the_clone(*command).splitlines()
+    assert first == "PMC4 = 0x1228"
+    assert second.startswith("PMC5 = 0x")
 
 
 @pytest.mark.parametrize("command", [[sys.executable, "-m", "pypfm"], [PYPFM]], ids=["-m", "pypfm"])
@@ -89,8 +81,16 @@ def test_the_command_in_the_clone(command: list[object]) -> None:
 
 # ---- what is where ---------------------------------------------------------------------------------
 
-TABLE = README.partition("## What is where")[2]
-CODE = re.findall(r"`([^`\n]+)`", TABLE)
+CODE = re.findall(r"``([^`\n]+)``", OVERVIEW)
+# The cells of its tables, by the first one.
+ROWS = {re.sub(r"\s+", " ", row[1]): re.sub(r"\s+", " ", row[2])
+        for row in re.finditer(r"^   \* - (.*?)^     - (.*?)(?=^   \* - |^\S|\Z)", OVERVIEW, flags=re.S | re.M)}
+
+
+def test_every_page_that_the_readme_names_is_there() -> None:
+    named = re.findall(r"\]\(([^)#]+)\)", README)
+    assert len(named) > 5
+    assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
 @pytest.mark.parametrize("name", sorted({c for c in CODE if re.fullmatch(r"pypfm\.\w+(\.\w+)*", c)}))
@@ -100,30 +100,28 @@ def test_names_in_python(name: str) -> None:
 
 
 def test_classes_in_python() -> None:
-    [row] = [line for line in TABLE.splitlines() if "`pypfm.Itanium2`" in line]
-    for name in re.findall(r"`(?:pypfm\.)?(\w+)`", row.partition(" | ")[0]):
+    [row] = [cell for cell in ROWS if "``pypfm.Itanium2``" in cell]
+    for name in re.findall(r"``(?:pypfm\.)?(\w+)``", row):
         assert isinstance(getattr(pypfm, name), type)
 
 
 def test_in_a_pipe() -> None:
     """Lines of text, JSON only when it is asked for, or where a terminal would have pictures."""
-    [row] = [line for line in TABLE.splitlines() if "`pypfm pmus`" in line]
-    assert "in a pipe, lines of text (JSON with `--json`" in row
+    assert "In a pipe they print lines of text,\nand JSON with ``--json``" in OVERVIEW
     for args in (["pmus"], ["events", "-p", "itanium2"], ["info", "-p", "itanium2", "CPU_CYCLES"]):
         with pytest.raises(json.JSONDecodeError):
             json.loads(in_the_clone(PYPFM, *args))
         json.loads(in_the_clone(PYPFM, *args, "--json"))
-    assert "of `encode` and `decode` JSON" in row
+    assert "``encode`` and ``decode`` print JSON in a pipe" in OVERVIEW
     for args in (["encode", "-p", "itanium2", "CPU_CYCLES"], ["decode", "-p", "itanium2", "PMC4=0x1228"]):
         json.loads(in_the_clone(PYPFM, *args))
 
 
 def test_generated_tables() -> None:
-    """Each table that the build makes is one of those that the README names."""
+    """Each table that the build makes is one of those that the overview names."""
     calls = re.findall(r"pypfm_table\(\w+ \w+ ([^ )]+)", "".join(p.read_text() for p in ROOT.glob("csrc/*/CMakeLists.txt")))
     tables = {f"{re.sub(r'[$][{].*?[}]', '*', table)}_table.c" for table in calls}
-    [sentence] = re.findall(r"^Generated at build time.*?;$", README, flags=re.S | re.M)
-    named = re.findall(r"`(\S+_table\.c)`", sentence)
+    named = re.findall(r"``(\S+_table\.c)``", OVERVIEW)
     assert len(tables) > 5
     assert [t for t in tables if t != "*_table.c" and not any(fnmatchcase(t, name) for name in named)] == []
 
@@ -133,6 +131,23 @@ def test_commands(command: str) -> None:
     assert in_the_clone("sh", "-c", command.replace("0x...", "0x4")).strip()
 
 
+CHEATS = re.findall(r"^   \* - ``(.*)``", (ROOT / "docs" / "cheatsheets.rst").read_text(encoding="utf-8"), flags=re.M)
+
+
+@pytest.mark.parametrize("command", [c for c in CHEATS if c.startswith(("pypfm ", "perfex -t"))])
+def test_commands_of_the_cheat_sheet(command: str) -> None:
+    assert in_the_clone("sh", "-c", command).strip()
+
+
+def test_python_of_the_cheat_sheet() -> None:
+    names: dict[str, object] = {}
+    exec("import pypfm.perfex\nfrom pypfm import *\nfrom pypfm.decoding import decode", names)
+    lines = [c for c in CHEATS if "Itanium2" in c or "Goldmont" in c or "decode(" in c]
+    assert len(lines) > 4
+    for line in lines:
+        assert line.startswith("with ") or eval(line, names), line
+
+
 @pytest.mark.parametrize("command", ["pypfm conform", "pypfm bench", "pypfm encode", "pmc"])
 def test_commands_that_take_longer_are_there(command: str) -> None:
     assert in_the_clone(*command.split(), "-h").startswith(("usage: ", "Supported performance counter events:\n"))
@@ -140,38 +155,39 @@ def test_commands_that_take_longer_are_there(command: str) -> None:
 
 def test_counting() -> None:
     """Any host counts with a table of events of software."""
-    [(call, table)] = re.findall(r"`pypfm\.perfex\.(counting\([\d, ]+)\)`.*`(perf_table=\"[^`]+\")`", TABLE)
+    [(call, about)] = re.findall(r"``pypfm\.perfex\.(counting\([\d, ]+)\)``(.*?)\n   \* ", OVERVIEW, flags=re.S)
+    [table] = re.findall(r"``(perf_table=[^`]+)``", about)
     code = f"from pypfm.perfex import counting\nwith {call}, {table}) as c: bytearray(1 << 22)\nprint(c[26] > 0)"
     done = run(sys.executable, "-c", code, cwd=ROOT if EDITABLE else ROOT.parent)
     assert done.stdout == "True\n", done.stderr
 
 
 def test_variables() -> None:
-    values = dict(re.findall(r"`([A-Z][A-Z0-9_]+)=([^`]+)`", TABLE))
+    values = dict(re.findall(r"``([A-Z][A-Z0-9_]+)=([^`]+)``", OVERVIEW))
     model = "from pypfm.pfm3 import *\npfm_initialize()\nb = create_string_buffer(99)\npfm_get_pmu_name(b, 99)\nprint(b.value)"
     for name in ("LIBPFM_IA64_CPUID3", "LIBPFM_FORCE_PMU=3"):
         variable, _, value = name.partition("=")
-        assert f"`{name}" in TABLE
+        assert f"``{name}" in OVERVIEW
         assert in_the_clone(sys.executable, "-c", model, **{variable: value or values[variable]}) == "itanium2\n"
     active = ("from pypfm.pfm4 import *\npfm_initialize()\ninfo = pfm_pmu_info_t()\n"
               "pfm_get_pmu_info(PFM_PMU_INTEL_GLM, info)\nprint(info.is_present)")
     for variable, value in (("LIBPFM_X86_CPUID", values["LIBPFM_X86_CPUID"]), ("LIBPFM_FORCE_PMU", "glm")):
         assert in_the_clone(sys.executable, "-c", active, **{variable: value}) == "1\n"
-    [row] = [line for line in TABLE.splitlines() if "`PMC_MACHINE=" in line]
-    for machine in re.findall(r"`(\w+)`", row):
+    [row] = [about for cell, about in ROWS.items() if "``PMC_MACHINE=" in cell]
+    for machine in re.findall(r"``(\w+)``", row):
         counters = in_the_clone(sys.executable, "-c", "from pypfm import pmc; print(pmc.pmc_get_num_counters())", PMC_MACHINE=machine)
         assert int(counters) > 0
 
 
 def test_manual_pages() -> None:
-    [(directory, page)] = re.findall(r"`man -M \.venv/(\S+) (\w+)`", TABLE)
-    more = re.findall(r"\(or (.*?) \.\.\.\)", TABLE)[0]
-    for name in [page, *re.findall(r"`(\w+)`", more)]:
+    [(directory, page)] = re.findall(r"``man -M\s\.venv/(\S+) (\w+)``", OVERVIEW)
+    more = re.findall(r"\(or (.*?) \.\.\.\)", OVERVIEW)[0]
+    for name in [page, *re.findall(r"``(\w+)``", more)]:
         assert list((Path(sys.prefix) / directory).glob(f"man?/{name}.?")), name
 
 
 def test_what_the_build_of_the_c_libraries_needs() -> None:
-    assert "`cmake` and `ninja` into `.venv/bin`" in README
+    assert "``cmake`` and ``ninja``\ninto ``.venv/bin``" in OVERVIEW
     assert tools.tool("cmake")
     assert tools.tool("ninja")
 

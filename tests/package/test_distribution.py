@@ -72,8 +72,8 @@ def test_the_wheel_has_everything(wheel: Path) -> None:
     wanted |= {f"pypfm/lib/{library.name}/{library.soname}" for library in LIBRARIES.values()}
     wanted |= {f"pypfm/include/{header.relative_to(ROOT / 'csrc').as_posix().replace('/include/', '/')}"
                for header in public_headers()}
-    wanted.add("pypfm/perfex/tables/perfex_valgrind.csv")
-    wanted |= {"pypfm/libexec/r10ksim", "pypfm/libexec/pfmtime"}
+    wanted |= {f"pypfm/perfex/tables/perfex_{name}.csv" for name in ("flops", "valgrind")}
+    wanted |= {"pypfm/libexec/r10ksim", "pypfm/libexec/pfmtime", "pypfm/libexec/perfex-calibrate"}
     assert wanted - names == set()
 
 
@@ -114,7 +114,7 @@ import pypfm
 from pypfm.config import LIBRARIES, built
 assert len(pypfm.__path__) == 1
 paths = [p for library in LIBRARIES.values() for p in (library.path, library.include_dir)]
-paths += [built(name) for name in ("perfex/tables", "libexec/r10ksim", "libexec/pfmtime")]
+paths += [built(name) for name in ("perfex/tables", "libexec/r10ksim", "libexec/pfmtime", "libexec/perfex-calibrate")]
 print([str(path) for path in paths if not path.exists() or not str(path).startswith(pypfm.__path__[0])])
 """
 

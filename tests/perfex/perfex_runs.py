@@ -61,7 +61,8 @@ def perfex(*args: object, env: dict[str, str] | None = None, **options: Any) -> 
 def refused(*args: object, **options: Any) -> str:
     """The one line with which perfex refuses."""
     done = perfex(*args, **options)
-    assert (done.returncode, done.stdout) == (1, ""), done
+    status = 2 if "(see perfex --help)" in done.stderr else 1
+    assert (done.returncode, done.stdout) == (status, ""), done
     assert done.stderr.startswith("perfex: "), done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
     return done.stderr

@@ -18,28 +18,32 @@ from conftest import without_capabilities
 from perfex_runs import PERFEX, TABLE, compile_c, counted, counts, environment, perfex, refused
 from tools import needs
 
-USAGE = ("usage: perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file]"
-         " [-c file] command\n")
+USAGE = "(see perfex --help)\n"
 
 
 # ---- mistakes -----------------------------------------------------------------------
 
 @pytest.mark.parametrize(("words", "message"), [
-    (["-mp", "-s"], "-mp and -s exclude each other; " + USAGE),
-    (["-mp", "-p", "10"], "-mp and -p exclude each other; " + USAGE),
-    (["-s", "-p", "10"], "-s and -p exclude each other; " + USAGE),
-    (["-c", "/dev/null"], "-c needs -y; " + USAGE),
-    (["--plot", "x.svg"], "--plot needs -y; " + USAGE),
-    (["-o", ""], "-o: the name of the file is empty; " + USAGE),
+    (["-mp", "-s"], "-mp and -s exclude each other " + USAGE),
+    (["-mp", "-p", "10"], "-mp and -p exclude each other " + USAGE),
+    (["-s", "-p", "10"], "-s and -p exclude each other " + USAGE),
+    (["-c", "/dev/null"], "-c needs -y " + USAGE),
+    (["--plot", "x.svg"], "--plot needs -y " + USAGE),
+    (["-o", ""], "-o: the name of the file is empty " + USAGE),
     (["-o", "/no\nsuch/file"], "/no\\nsuch/file: No such file or directory"),
-    (["--writebacks", "-e", "25"], "--writebacks goes with -a; -e 7, -e 22 and -e 23 do not need it; " + USAGE),
-    (["--json", "--csv"], "--json and --csv exclude each other; " + USAGE),
-    (["-e", "0", "-e", "16", "-e", "3"], "3 events; at most two are counted; " + USAGE),
+    (["--writebacks", "-e", "25"], "--writebacks goes with -a; -e 7, -e 22 and -e 23 do not need it " + USAGE),
+    (["--json", "--csv"], "--json and --csv exclude each other " + USAGE),
+    (["-e", "0", "-e", "16", "-e", "3"], "3 events; at most two are counted " + USAGE),
     (["-e", "0", "-e", "15"], "conflicting counters: events 0 and 15 are both counted on counter 0"),
     (["-e", "21", "-e", "21"], "conflicting counters: events 21 and 21 are both counted on counter 1"),
     (["-e", "32"], "-e: '32' is not an event; events are numbers from 0 to 31"),
     (["-e", "-1"], "-e: '-1' is not an event"),
-    (["-e", "cycles"], "-e: 'cycles' is not an event"),
+    (["-e", "cycls"], "-e: 'cycls' is not an event; near it: cycles (0), cycles-1 (16)\n"),
+    (["-e", "L2"], "-e: 'L2' may be any of L2-writebacks (7), L2-ECC-errors (8), L2I-misses (10), L2I-way-mispredicts (11),"
+                   " L2D-misses (26), L2D-way-mispredicts (27)\n"),
+    (["-e", "tlb", "-e", "L1D-misses"], "conflicting counters: events 23 and 25 are both counted on counter 1"),
+    (["-e", "MHT"], "-e: 'MHT' is not an event; perfex --list shows the events\n"),
+    (["-e", "-"], "-e: '-' is not an event; events are numbers from 0 to 31, or names (perfex --list)\n"),
     (["-e", "\u0661"], "is not an event"),
     (["-p", "0"], "argument -p: '0' is not a number above 0"),
     (["-p", "\u0665"], "argument -p: '\u0665' is not a number above 0"),
@@ -47,7 +51,12 @@ USAGE = ("usage: perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x]
     (["--clock", "-5"], "argument --clock: '-5' is not a number above 0"),
     (["--cpu", "r4000"], "argument --cpu: invalid choice: 'r4000'"),
     (["--l2", "3m"], "argument --l2: invalid choice: '3m'"),
-    (["-z"], "there is no option '-z'; " + USAGE),
+    (["-e", "cycles", "-e", "graduated instructions"], "events 0 and 15 are both counted on counter 0 (0 to 15 on counter 0, 16"
+     " to 31 on counter 1; cycles-1 (16) is event 0 there; graduated-instructions-1 (17) is event 15 there)\n"),
+    (["--verbose=1"], "ignored explicit argument '1'"),
+    (["--verb"], "there is no option '--verb'"),
+    (["-verbose"], "there is no option '-verbose'"),
+    (["-z"], "there is no option '-z' " + USAGE),
     (["-m"], "there is no option '-m'"),
     (["--js"], "there is no option '--js'"),
     (["-ayz"], "there is no option '-ayz'"),
@@ -72,7 +81,7 @@ def test_mistakes_end_perfex_before_the_command_is_started(words: list[str], mes
 
 @pytest.mark.parametrize("words", [[], ["-a"], ["-e", "3"], ["--"], ["-mp", "-y"]])
 def test_no_command(words: list[str]) -> None:
-    assert refused(*words) == "perfex: no command; " + USAGE
+    assert refused(*words) == "perfex: no command " + USAGE
 
 
 @pytest.mark.parametrize("words", [["-e"], ["-o"], ["-p"], ["--cpu"], ["-ye"]])
@@ -96,7 +105,7 @@ def test_a_command_that_cannot_be_executed(command: str, message: str, perf_tabl
 def test_options_end_at_the_command(perf_table: Path) -> None:
     done = perfex("--perf-table", perf_table, "-e", "25", "echo", "-e", "-mp", "-a", "--json", "--", "-z")
     assert (done.returncode, done.stdout) == (0, "-mp -a --json -- -z\n")
-    assert done.stderr.startswith("perfex: perf backend, r10000 events: ")
+    assert done.stderr.startswith("perfex: r10000 events, counted by perf\n")
 
 
 def test_two_dashes_end_the_options(perf_table: Path) -> None:
@@ -121,7 +130,7 @@ def test_the_line_of_the_manual(perf_table: Path, tmp_path: Path) -> None:
     assert (tmp_path / "bar.out").read_text() == "in\n"
     first, second, *rest = done.stderr.splitlines()
     assert first == "err"
-    assert second.startswith("perfex: perf backend")
+    assert second.startswith("perfex: r10000 events, counted by perf")
     rows = [line for line in rest if line[:3].strip().isdigit()]
     assert [row.partition("..")[0] for row in rows] == [
         " 26 Secondary (L2) data cache misses", " 10 Secondary (L2) instruction cache misses"]
@@ -270,7 +279,7 @@ def test_an_interrupt_of_the_terminal_leaves_the_report(perf_table: Path) -> Non
 def test_a_file_for_the_report(perf_table: Path, tmp_path: Path) -> None:
     done = perfex("--perf-table", perf_table, "-o", "out", "sh", "-c", "echo o; echo e >&2", cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("o\n", "e\n")
-    assert (tmp_path / "out").read_text().startswith("perfex: perf backend")
+    assert (tmp_path / "out").read_text().startswith("perfex: r10000 events, counted by perf")
 
 
 def test_closed_streams(perf_table: Path, tmp_path: Path) -> None:
@@ -415,7 +424,7 @@ def test_the_report_takes_the_place_of_the_last_one(perf_table: Path, tmp_path: 
     link.symlink_to(out)
     done = perfex("--perf-table", perf_table, "-o", link, "cat", out)
     assert (done.returncode, done.stdout) == (0, "the last one\n")
-    assert out.read_text().startswith("perfex: perf backend")
+    assert out.read_text().startswith("perfex: r10000 events, counted by perf")
     assert (link.is_symlink(), out.stat().st_mode & 0o777) == (True, 0o640)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "out"]
 
@@ -423,7 +432,7 @@ def test_the_report_takes_the_place_of_the_last_one(perf_table: Path, tmp_path: 
 def test_the_report_on_standard_output_does_not_replace_what_the_command_wrote(perf_table: Path, tmp_path: Path) -> None:
     script = f"{PERFEX} --perf-table {perf_table} -o /dev/stdout echo hello > {tmp_path / 'out'}"
     assert subprocess.run(["sh", "-c", script], env=environment()).returncode == 0
-    assert (tmp_path / "out").read_text().startswith("hello\nperfex: perf backend")
+    assert (tmp_path / "out").read_text().startswith("hello\nperfex: r10000 events, counted by perf")
 
 
 def test_a_fifo_for_the_report(perf_table: Path, tmp_path: Path) -> None:
@@ -433,7 +442,7 @@ def test_a_fifo_for_the_report(perf_table: Path, tmp_path: Path) -> None:
         if done.returncode:
             reader.kill()  # nobody has written, so that it would wait for ever
         assert done.returncode == 0, done.stderr
-        assert reader.communicate(timeout=30)[0].startswith("perfex: perf backend")
+        assert reader.communicate(timeout=30)[0].startswith("perfex: r10000 events, counted by perf")
 
 
 def test_ctrl_z_and_fg(tmp_path: Path) -> None:

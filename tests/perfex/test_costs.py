@@ -87,8 +87,8 @@ def test_reading_what_was_printed_changes_nothing(cpu: Cpu, tmp_path: Path) -> N
 def test_the_format() -> None:
     lines = printed().splitlines()
     assert lines[1] == "#ev unit    typical    minimum    maximum"
-    assert lines[2 + 21] == " 21 clks          1        0.5         52  # Graduated floating point instructions"
-    assert lines[2 + 26] == " 26 nsec        235        160        310  # Secondary (L2) data cache misses"
+    assert lines[2 + 21] == " 21 clks          1        0.5         52  # Graduated floating point instructions (unsourced: 52 clks)"
+    assert lines[2 + 26] == " 26 nsec        235        160        310  # Secondary (L2) data cache misses (unsourced: 800 MB/s, 310 ns)"
     assert lines[2 + 12].startswith("#12 no cost")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import jsonschema
@@ -12,8 +13,8 @@ import pytest
 
 from perfex_runs import PERFEX, compile_c, environment, perfex, refused
 from pypfm import schemas
-from pypfm.perfex import merge
-from pypfm.perfex.model import Measurement, Outcome, PerfexError, Request
+from pypfm.perfex import merge, reading
+from pypfm.perfex.model import Measurement, Outcome, PerfexError, Quality, Request
 from pypfm.perfex.report import Report, csv_head, csv_text, json_text, text
 from tools import needs
 
@@ -93,7 +94,7 @@ def test_without_cycles_the_slowest_is_not_known(tmp_path: Path) -> None:
 
 def test_cycles_of_the_second_counter(tmp_path: Path) -> None:
     files = [write(tmp_path, 0, {16: 5}), write(tmp_path, 1, {16: 4})]
-    assert merge.merge([merge.read(f) for f in files]).slowest == ("rank 0", 5)
+    assert merge.merge([reading.read(f) for f in files]).slowest == ("rank 0", 5)
 
 
 @pytest.mark.parametrize(("content", "message"), [
@@ -104,17 +105,17 @@ def test_cycles_of_the_second_counter(tmp_path: Path) -> None:
     (b'{"cpu": "r10000", "backend": "perf", "rank": null, "events": [{"event": 0, "count": "1"}]}', "is not a count"),
     (b'{"cpu": "r10000", "backend": "perf", "rank": null, "events": [{"event": 99, "count": 1}]}', "'99' is not an event"),
     (b'{"cpu": "r10000", "backend": "perf", "rank": null, "events": 5}', "not a report of perfex: TypeError"),
-    (b"perfex: perf backend, r10000 events: x\n", "no counts"),
-    (b"perfex: perf backend, r1 events: x\n", "'r1' is not a cpu"),
-    (b"perfex: perf backend, r10000 events: x\n  0 Cycles.... x\n", "line 2: '  0 Cycles.... x' is not a count"),
-    (b"perfex: perf backend, r10000 events: x\n 77 Cycles.... 3\n", "line 2: event: '77' is not an event"),
+    (b"perfex: r10000 events, counted by perf\n", "no counts"),
+    (b"perfex: r1 events, counted by perf\n", "'r1' is not a cpu"),
+    (b"perfex: r10000 events, counted by perf\n  0 Cycles.... x\n", "line 2: '  0 Cycles.... x' is not a count"),
+    (b"perfex: r10000 events, counted by perf\n 77 Cycles.... 3\n", "line 2: event: '77' is not an event"),
     (csv_head().encode() + b"event,,,,0,Cycles,many,exact,1,,,,\n", "line 2: 'many' is not a count"),
     (csv_head().encode() + b"event\n", "line 2: "),
     (csv_head().encode() + b'event,,,,0,Cycles,"5', "its end is missing"),
     (csv_head().encode() + b'event,,,,0,"Cycles,5\n', "unexpected end of data"),
     (csv_head().encode() + b"event,,,,0," + b"x" * 200000 + b",5\n", "field larger than field limit"),
     (csv_head().encode() + b"event,,,,0,Cycles,5\n" * 2, "line 3: event 0 stands here a second time"),
-    (b"perfex: perf backend, r10000 events: x\n  0 Cycles.... 12", "its end is missing"),
+    (b"perfex: r10000 events, counted by perf\n  0 Cycles.... 12", "its end is missing"),
     (JSON % (b"-5", b"1"), "'-5' is not a rank"),
     (JSON % (b"Infinity", b"1"), "'inf' is not a rank"),
     (JSON % (b"1", b"true"), "'true' is not a count"),
@@ -192,6 +193,18 @@ def test_quality_estimates_and_deaths_are_kept(tmp_path: Path) -> None:
     assert "ended,,rank 2,SIGSEGV,,,,,\n" in perfex("--merge", "--csv", tmp_path / "out").stdout
 
 
+def test_the_quality_of_a_sum_is_the_worst(tmp_path: Path) -> None:
+    """From the best to the worst: exact, simulated, approximate, modelled; a sum without one of its parts is none."""
+    from pypfm.perfex import events
+
+    order: tuple[Quality, ...] = ("exact", "simulated", "approximate", "modelled")
+    for better, worse in pairwise(order):
+        for rank, quality in enumerate((worse, better)):
+            rows = (Measurement(events.table("r10000")[25], 10, quality),)
+            (tmp_path / f"out.{rank}").write_text(json_text(Report(Request(("x",)), Outcome("perf", "why", 0, rows), None, rank)))
+        assert json.loads(perfex("--merge", "--json", tmp_path / "out").stdout)["events"][0]["quality"] == worse
+
+
 def test_a_member_that_stands_twice_is_not_chosen_from(tmp_path: Path) -> None:
     path = tmp_path / "out.1"
     path.write_bytes(JSON % (b"1", b'7, "count": 8'))
@@ -214,7 +227,7 @@ def test_damaged_reports_are_refused_or_added_up(tmp_path: Path) -> None:
             data[start:start + damage.randint(0, 20)] = damage.choice([b"", damage.choice(pieces), bytes(data[:damage.randint(0, 80)])])
         path.write_bytes(data)
         try:
-            merged = merge.merge([merge.read(path)])
+            merged = merge.merge([reading.read(path)])
         except PerfexError as error:
             refusals.append(str(error))
             outcomes[False] += 1

@@ -19,9 +19,10 @@ from perfex_runs import GOLDEN, HEAD, PERFEX, compile_c, counted, counts, enviro
 from pypfm.common.launch import Command
 from pypfm.errors import CountingError, PfmError
 from pypfm.perf.counting import Count
-from pypfm.perfex import events, perf_table
-from pypfm.perfex.backends import choose, perf
+from pypfm.perfex import events, host, perf_table
+from pypfm.perfex.backends import choose, names, perf
 from pypfm.perfex.model import CPUS, Measurement, PerfexError, Request
+from pypfm.perfex.report import Report
 from tools import needs
 
 HARDWARE = perf.offers_hardware() == 0
@@ -387,6 +388,13 @@ def test_a_zero_by_definition_is_printed(tmp_path: Path) -> None:
     assert data["events"][0]["quality"] == "exact"
 
 
+@pytest.mark.parametrize("quality", ["simulated", "approximate", "modelled"])
+def test_a_zero_of_any_quality_is_a_count(quality: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(f"cpu,event,perf,quality,note\n,14,0,{quality},nearly\n")
+    data = counted("--perf-table", tmp_path / "t", "-e", "14", "true")
+    assert (data["events"][0]["count"], data["events"][0]["quality"]) == (0, quality)
+
+
 def test_terms_are_added_up_and_rows_tried_in_order(tmp_path: Path, toucher: Path) -> None:
     (tmp_path / "t").write_text("cpu,event,perf,quality,note\n"
                                 ",25,page-faults+minor-faults,approximate,twice\n"
@@ -407,7 +415,7 @@ def test_terms_are_added_up_and_rows_tried_in_order(tmp_path: Path, toucher: Pat
     (",25,page-faults+,exact,", "line 2: "),
     (",32,page-faults,exact,", "line 2: event: '32' is not an event"),
     (",x,page-faults,exact,", "line 2: event: 'x' is not an event"),
-    (",25,page-faults,good,", "line 2: 'good' is not a quality; exact, approximate, modelled, unavailable are"),
+    (",25,page-faults,good,", "line 2: 'good' is not a quality; exact, simulated, approximate, modelled, unavailable are"),
     (",25,,exact,", "line 2: a row without a perf event is unavailable, and no other"),
     (",25,page-faults,unavailable,", "line 2: a row without a perf event is unavailable, and no other"),
     ("r5000,25,page-faults,exact,", "line 2: 'r5000' is not a cpu"),
@@ -573,3 +581,104 @@ def test_a_run_leaves_no_processes(perf_table: Path) -> None:
     script = f"{PERFEX} --perf-table {perf_table} nosuch; ps -o stat= --ppid $$ | grep -c Z; true"
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=environment())
     assert done.stdout == "0\n"
+
+
+# ---- times ------------------------------------------------------------------------
+
+def test_times_of_the_command_and_what_it_waited_for(perf_table: Path, tmp_path: Path) -> None:
+    """A child computes for 0.3 s of processor time, and its parent sleeps meanwhile; another one is not waited for."""
+    program = compile_c(tmp_path, "computes", """
+        #include <time.h>
+        static void spin(double s) { while (clock() < s * CLOCKS_PER_SEC) ; }
+        int main(int argc, char **argv) {
+            if (fork() == 0) { spin(0.3); _exit(0); }
+            usleep(400000);
+            if (argc > 1) wait(NULL);
+            raise(SIGTERM);
+        }""")
+    waited, left = (counted("--perf-table", perf_table, program, *more, status=143) for more in (["wait"], []))
+    for data in (waited, left):
+        assert data["ended_by"] == "SIGTERM"
+        assert data["times"]["of"] == "command"
+        assert 0.4 <= data["times"]["wall"] < 30
+    assert 0.3 <= waited["times"]["user"] + waited["times"]["system"] < waited["times"]["wall"] * 4
+    assert left["times"]["user"] + left["times"]["system"] < 0.25
+
+
+@pytest.mark.parametrize("mode", [[], ["-mp"], ["-s"], ["-p", "50"]])
+def test_times_in_every_mode_and_format(mode: list[str], perf_table: Path) -> None:
+    assert counted("--perf-table", perf_table, *mode, "sleep", "0.1")["times"]["wall"] >= 0.1
+    assert re.search(r"^time: 0\.[1-9]\d\d s, user \d\.\d{3} s, system \d\.\d{3} s$",
+                     perfex("--perf-table", perf_table, *mode, "sleep", "0.1").stderr, re.MULTILINE)
+    assert re.search(r"^run,,,,,times_of,command,+\nrun,,,,,wall,0\.[1-9]",
+                     perfex("--perf-table", perf_table, "--csv", *mode, "sleep", "0.1").stderr, re.MULTILINE)
+
+
+# ---- names of threads ---------------------------------------------------------------
+
+NAMED = """
+    #include <sys/prctl.h>
+    static void *work(void *name) { if (name) prctl(PR_SET_NAME, name); return 0; }
+    int main(void) {
+        pthread_t t;
+        pthread_create(&t, 0, work, "its own\\nname"); pthread_join(t, 0);
+        pthread_create(&t, 0, work, 0); pthread_join(t, 0);
+        if (fork() == 0) _exit(0);
+        wait(0);
+        if (fork() == 0) { if (fork() == 0) execl("/bin/sleep", "sleep", "0", (char *)0); wait(0); _exit(0); }
+        wait(0);
+        raise(SIGSEGV);
+    }"""
+
+
+def test_threads_have_the_names_of_their_programs(perf_table: Path, tmp_path: Path) -> None:
+    program = compile_c(tmp_path, "a_long_name_of_a_program", NAMED)
+    data = counted("--perf-table", perf_table, "-mp", "-e", "25", program, status=139)
+    ours = "a_long_name_of_"
+    assert sorted(t["program"] for t in data["threads"]) == sorted(["its own\nname", "sleep", *[ours] * 4])
+    first = next(t for t in data["threads"] if t["pid"] == t["tid"])
+    assert first["program"] == ours
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
+def test_files_of_threads_have_the_program_and_the_signal(form: list[str], perf_table: Path, tmp_path: Path) -> None:
+    program = compile_c(tmp_path, "named", NAMED)
+    out = tmp_path / "out"
+    perfex("--perf-table", perf_table, *form, "-mp", "-o", out, "-e", "25", program)
+    files = [path for path in tmp_path.glob("out.*") if re.fullmatch(r"out\.\d+\.\d+", path.name)]
+    assert len(files) == 6
+    texts = [path.read_text() for path in files]
+    assert all("SIGSEGV" in text and ("wall" if form else "\ntime: ") in text for text in texts)
+    assert sum("sleep" in text for text in texts) == 1
+    assert sum("its own\\nname" in text or "its own\nname" in text for text in texts) == 1
+    assert "SIGSEGV" in out.read_text()
+
+
+def test_no_memory_for_names_is_no_reason_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused_ring(_event: object, _pages: int) -> None:
+        raise CountingError(1, "no ring")
+
+    monkeypatch.setattr(names.PerfEvent, "ring", refused_ring)
+    made = names.Names(os.getpid(), "/bin/some-program-or-other", perf.online(), 1)
+    assert (made.fds(), made.known()) == ([], {os.getpid(): "some-program-or"})
+
+
+# ---- lines of the caches --------------------------------------------------------------
+
+def test_bandwidths_have_the_lines_of_this_host(perf_table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = perf_table.with_name("lines.csv")
+    table.write_text(perf_table.read_text() + ",7,0,exact,none\n,22,0,exact,none\n")
+    request = Request(("true",), events=tuple(range(32)), multiplex=True, estimates=True, clock=1000.0, perf_table=table)
+    name = "Primary-to-secondary bandwidth used (MB/s, average per process)"
+    found = {}
+    for line in (64, 128, 0):
+        monkeypatch.setattr(host, "caches", lambda line=line: host.Caches(line=line, last_line=line))
+        outcome = perf.PerfBackend().run(request)
+        assert outcome.lines == (line, line)
+        counts = {m.event.index: m.count for m in outcome.measurements}
+        statistics = {s.name: s.value for s in Report(request, outcome, {}).statistics()}
+        if line:
+            assert statistics[name] == pytest.approx((counts[25] or 0) * line / (counts[0] or 1) * 1000)
+        found[line] = name in statistics, [note for note in outcome.notes if "line sizes" in note]
+    assert found[64] == found[128] == (True, [])
+    assert found[0] == (False, ["the line sizes of this host's caches are not known: no bandwidths"])

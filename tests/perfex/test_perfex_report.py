@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from perfex_runs import GOLDEN
 from pypfm import schemas
-from pypfm.perfex import costs, events, merge, report
-from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, Quality, Request, Sample, ThreadCounts
+from pypfm.perfex import costs, events, reading, report
+from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, Quality, Request, Sample, ThreadCounts, Times
 from pypfm.perfex.report import Report
 
 COUNTS = {0: 1_960_000_000, 2: 330_000_000, 3: 110_000_000, 6: 52_000_000, 7: 800_000, 9: 4_000, 10: 900,
@@ -33,7 +33,7 @@ def measured(cpu: Cpu, event: int, count: int | None, quality: Quality = "exact"
 def plain() -> Report:
     request = Request(("./a.out", "two words", "\x1b[31m"), events=(26, 10))
     rows = (measured("r10000", 26, 1234), measured("r10000", 10, None))
-    return Report(request, Outcome("perf", "the kernel offers hardware counters", 0, rows))
+    return Report(request, Outcome("perf", "the kernel offers hardware counters", 0, rows, times=Times(1.25, 1.0, 0.125)))
 
 
 def estimates() -> Report:
@@ -48,18 +48,20 @@ def estimates() -> Report:
 def simulated() -> Report:
     """Estimated cycles, on the other processor."""
     request = Request(("./a.out",), cpu="r12000", events=(0, 25), estimates=True)
-    rows = (measured("r12000", 0, 5_000_000, "modelled"), measured("r12000", 25, 70_000, "modelled"))
+    rows = (measured("r12000", 0, 5_000_000, "modelled"), measured("r12000", 25, 70_000, "simulated"))
     outcome = Outcome("valgrind", "a simulation", 0, rows, clock=300.0, clock_source="the default of the r12000",
-                      estimated_cycles=True, notes=("cycles are estimated from the cost table",))
+                      estimated_cycles=True, notes=("cycles are estimated from the cost table",),
+                      times=Times(7.0, 6.5, 0.25, simulated=True))
     return Report(request, outcome, costs.builtin("r12000"))
 
 
 def threads() -> Report:
     request = Request(("./a.out",), events=(25, 0), per_thread=True)
-    each = tuple(ThreadCounts(100, 100 + n, (measured("r10000", 25, 10 + n), measured("r10000", 0, 1000 * n)))
+    each = tuple(ThreadCounts(100, 100 + n, (measured("r10000", 25, 10 + n), measured("r10000", 0, 1000 * n)),
+                              "a\n.out" if n else "")
                  for n in range(3))
     rows = (measured("r10000", 25, 33), measured("r10000", 0, 3000))
-    return Report(request, Outcome("perf", "--backend perf", 0, rows, threads=each))
+    return Report(request, Outcome("perf", "--backend perf", 139, rows, threads=each, ended_by="SIGSEGV"))
 
 
 def samples() -> Report:
@@ -116,7 +118,7 @@ def test_not_available_is_never_0() -> None:
     forms = printed(plain())
     assert next(line for line in forms["txt"].splitlines() if line.startswith(" 10 ")).endswith("not available")
     assert json.loads(forms["json"])["events"][1]["count"] is None
-    assert f"event,,,,10,Secondary (L2) instruction cache misses,,unavailable,1.0,,,,{WHY}" in forms["csv"]
+    assert f"event,,,,10,Secondary (L2) instruction cache misses,,unavailable,1.0,,,,{WHY}," in forms["csv"]
 
 
 def test_lines_stay_lines() -> None:
@@ -147,13 +149,41 @@ def test_files_of_threads() -> None:
     made = threads()
     thread = made.outcome.threads[1]
     text = report.thread_text(made, thread)
-    assert "thread: pid 100, tid 101\n" in text
+    assert "thread: pid 100, tid 101, program a\\n.out\n" in text
+    assert "ended by SIGSEGV: the counts stop there\n" in text
     assert "total" not in text
     data = json.loads(report.json_text(made, [thread]))
     jsonschema.validate(data, schemas.load("perfex"))
     assert (data["events"], [t["tid"] for t in data["threads"]]) == ([], [101])
+    assert (data["ended_by"], data["threads"][0]["program"]) == ("SIGSEGV", "a\n.out")
+    assert "run,,,,,ended_by,SIGSEGV," in report.csv_text(made, [thread])
     assert "event,,,," not in report.csv_text(made, [thread])
     assert "thread:" not in report.text(made, threads=False)
+
+
+def test_verbose_has_all_notes_and_why_this_backend() -> None:
+    long = "an explanation that goes on and on, as they do (with parentheses), beyond the width of any terminal; and more"
+    rows = (Measurement(events.table("r10000")[0], 5, "modelled", note=long),
+            Measurement(events.table("r10000")[3], None, "unavailable", note="nobody counts it"),
+            Measurement(events.table("r10000")[4], None, "unavailable", 0.0, "others had the counter all the time"),
+            Measurement(events.table("r10000")[5], None, "unavailable", note="a process was killed"))
+    outcome = Outcome("valgrind", "because of \n", 0, rows, notes=("a process was killed",))
+    request = Request(("x",), events=(0, 3, 4, 5), multiplex=True)
+    lines = report.text(Report(request, outcome)).splitlines()
+    assert lines[:2] == ["perfex: r10000 events, simulated by valgrind", "command: x"]
+    folded = ["    event 0: an explanation that goes on and on, as they do (with parentheses),",
+              "        beyond the width of any terminal; and more"]
+    assert lines[lines.index("notes") + 1:] == [
+        *folded,
+        "    event 4: others had the counter all the time",
+        "    event 3: not available (why: --verbose)", "    a process was killed"]
+    lines = report.text(Report(request, outcome, verbose=True)).splitlines()
+    assert lines[1] == "backend: because of \\n"
+    assert lines[lines.index("notes") + 1:] == [
+        *folded, "    event 3: nobody counts it", "    event 4: others had the counter all the time",
+        "    a process was killed"]
+    two = Report(Request(("x",), events=(0, 3)), Outcome("perf", "why", 0, rows[:2]))
+    assert report.text(two).splitlines()[-1] == "    event 3: nobody counts it"
 
 
 def test_sorted_from_most_to_least_costly() -> None:
@@ -172,7 +202,7 @@ def test_what_was_printed_is_read_back(name: str, form: str, tmp_path: Path) -> 
     made = REPORTS[name]()
     path = tmp_path / "report"
     path.write_text(printed(made)[form], encoding="utf-8")
-    found = merge.read(path)
+    found = reading.read(path)
     assert (found.cpu, found.backend, found.is_thread) == (made.request.cpu, made.outcome.backend, False)
     assert found.counts == {m.event.index: m.count for m in made.outcome.measurements}
     assert found.label == ("report" if made.rank is None else f"rank {made.rank}")
@@ -190,4 +220,4 @@ def test_any_report_is_read_back(tmp_path_factory: pytest.TempPathFactory, cpu: 
     for form in printed(made).values():
         path = tmp_path_factory.getbasetemp() / "any-report"
         path.write_text(form, encoding="utf-8", errors="backslashreplace", newline="")
-        assert merge.read(path).counts == counts
+        assert reading.read(path).counts == counts

@@ -121,3 +121,23 @@ def test_quotients_by_0_are_left_out() -> None:
 
 def test_a_cost_of_0_clks_at_any_clock() -> None:
     assert values("r10000", {0: 0, 15: 3}) == {}
+
+
+BANDWIDTHS = ("Primary-to-secondary bandwidth used (MB/s, average per process)",
+              "Memory bandwidth used (MB/s, average per process)")
+
+
+def test_bandwidths_follow_the_lines_of_the_caches() -> None:
+    """1 s at 1 MHz: misses times a line, and quadwords times 16, in MB."""
+    counts = {0: 10**6, 25: 10**6, 22: 10**6, 26: 2 * 10**6, 7: 10**6}
+    rows = [Measurement(events.table("r10000")[i], n, "exact") for i, n in counts.items()]
+    for lines, wanted in (((32, 128), [48.0, 272.0]), ((64, 64), [80.0, 144.0]), ((64, 256), [80.0, 528.0])):
+        found = {s.name: s.value for s in statistics("r10000", rows, 1.0, COSTS, lines)}
+        assert [found[name] for name in BANDWIDTHS] == pytest.approx(wanted)
+    assert [s.value for s in statistics("r10000", rows, 1.0, COSTS) if s.name in BANDWIDTHS] == pytest.approx([48.0, 272.0])
+
+
+def test_bandwidths_of_lines_that_are_not_known_are_not_printed() -> None:
+    rows = [Measurement(events.table("r10000")[i], 10**6, "exact") for i in (0, 7, 22, 25, 26)]
+    for lines, wanted in (((0, 0), set()), ((64, 0), {BANDWIDTHS[0]}), ((0, 64), {BANDWIDTHS[1]})):
+        assert {s.name for s in statistics("r10000", rows, 1.0, COSTS, lines)} & {*BANDWIDTHS} == wanted

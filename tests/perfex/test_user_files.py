@@ -225,5 +225,5 @@ def test_what_is_no_perf_event(term: str) -> None:
 
 
 def test_the_order_of_qualities_is_c_s() -> None:
-    names = [lib.PERFEX_EXACT, lib.PERFEX_APPROXIMATE, lib.PERFEX_MODELLED, lib.PERFEX_UNAVAILABLE]
+    names = [lib.PERFEX_EXACT, lib.PERFEX_SIMULATED, lib.PERFEX_APPROXIMATE, lib.PERFEX_MODELLED, lib.PERFEX_UNAVAILABLE]
     assert names == list(range(len(perf_table.QUALITIES)))

@@ -20,8 +20,10 @@ import pytest
 from conftest import clean_env, run_python
 from native import CC, build
 from pypfm.perfex.backends.valgrind import callgrind as _callgrind
+from pypfm.perfex.backends.valgrind import executed as _executed
 from pypfm.perfex.backends.valgrind import formulas as _formulas
 from pypfm.perfex.backends.valgrind import lackey as _lackey
+from pypfm.perfex.backends.valgrind import records as _records
 from pypfm.perfex.backends.valgrind.backend import ValgrindBackend
 from pypfm.perfex.model import CPUS, Cpu, Outcome, PerfexError, Request, Sample
 from pypfm.perfex.signals import NEVER_ON
@@ -34,7 +36,7 @@ PERFEX = Path(sys.executable).with_name("perfex")
 MIB = 1 << 20
 ALL = tuple(range(32))
 CALLGRIND = {*_callgrind.COUNTERS, "cycles"}
-TOOLS: tuple[_formulas.Tool, ...] = ("callgrind", "trace")
+TOOLS: tuple[_formulas.Tool, ...] = ("callgrind", "instructions", "trace")
 needs_valgrind = pytest.mark.needs("valgrind")
 
 
@@ -66,26 +68,26 @@ def perfex(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_event_has_a_row() -> None:
-    known = CALLGRIND | _lackey.ONLY_HERE
+    known = CALLGRIND | _lackey.ONLY_HERE | {*_executed.COUNTERS, *_records.COUNTERS}
     for cpu, tool in product(CPUS, TOOLS):
         rows = _formulas.rows(cpu, tool)
         assert len(rows) == 32
         for row in rows:
             assert row.names <= known
             assert (row.quality == "unavailable") == (row.source == "")
-            assert row.quality == "exact" or row.note
-            assert row.value(dict.fromkeys(known, 1)) == ({"": None, "0": 0}.get(row.source, row.source.count("+") + 1)
+            assert row.quality in ("exact", "simulated") or row.note
+            assert row.value(dict.fromkeys(known, 1)) == ({"": None, "0": 0, "Ir-Idle": 0}.get(row.source, row.source.count("+") + 1)
                                                           if "*" not in row.source else {7: 24, 22: 2}[rows.index(row)])
     assert _formulas.rows("r12000", "trace")[14].value({}) == 0
     assert len({_formulas.rows(cpu, "callgrind")[6] for cpu in CPUS}) == 3
     assert _formulas.rows("r10000", "callgrind")[26].quality == "approximate"
-    assert _formulas.rows("r10000", "trace")[26].quality == "exact"
+    assert _formulas.rows("r10000", "trace")[26].quality == "simulated"
 
 
-def test_a_formula_is_sums_and_products() -> None:
-    assert _formulas.Row("Dr * 3 + Dw", "exact", "").value({"Dr": 2, "Dw": 1}) == 7
-    with pytest.raises(ValueError, match="Dr - Dw"):
-        _formulas.Row("Dr - Dw", "exact", "").value({"Dr": 2, "Dw": 1})
+def test_a_formula_is_sums_differences_and_products() -> None:
+    assert _formulas.Row("Dr * 3 + Dw - Ir", "exact", "").value({"Dr": 2, "Dw": 1, "Ir": 4}) == 3
+    with pytest.raises(ValueError, match="Dr / Dw"):
+        _formulas.Row("Dr / Dw", "exact", "").value({"Dr": 2, "Dw": 1})
 
 
 @needs_valgrind
@@ -160,15 +162,13 @@ def test_all_events_of_the_memory_trace(program: str) -> None:
     """-a --writebacks."""
     outcome = run(program, "write", MIB, 32, 1, events=ALL, multiplex=True, writebacks=True)
     by_index = {m.event.index: m for m in outcome.measurements}
-    for i in (7, 9, 10, 11, 15, 18, 19, 22, 23, 25, 26, 27, 30):
+    for i in (6, 7, 9, 10, 11, 15, 18, 19, 21, 22, 23, 24, 25, 26, 27, 30):
         assert by_index[i].count is not None, i
-    assert by_index[24].count is None
-    assert "run of its own" in by_index[24].note
     without = run(program, "write", MIB, 32, 1, events=ALL, multiplex=True)
     by_index = {m.event.index: m for m in without.measurements}
     for i in (7, 11, 22, 23, 27, 30):
         assert (by_index[i].count, by_index[i].quality) == (None, "unavailable")
-        assert "--writebacks" in by_index[i].note
+        assert "--trace" in by_index[i].note
     assert by_index[24].count
 
 
@@ -513,7 +513,7 @@ def test_killed_command(capfd: pytest.CaptureFixture[str]) -> None:
     assert outcome.notes == ()
     outcome = run(*command, events=(15,), gated=True)
     assert outcome.status == 128 + signal.SIGKILL
-    assert outcome.notes == (NEVER_ON,)
+    assert outcome.notes == (outcome.measurements[0].note, NEVER_ON)
     assert outcome.measurements[0].count is None
     assert outcome.measurements[0].note.startswith("ended without leaving all counts (SIGKILL, still running, or a ")
     assert capfd.readouterr() == ("", "")
@@ -613,3 +613,18 @@ def test_a_thread_whose_creation_is_not_in_the_log(tmp_path: Path) -> None:
     process, = _callgrind.read(tmp_path, per_thread=True)
     assert [(t.number, t.tid, t.counts) for t in process.threads] == [
         (1, 50, {"Ir": 100, "Dr": 7}), (2, 2, {"Ir": 30, "Dr": 0})]
+
+
+@needs_valgrind
+def test_times_and_programs_of_a_simulation(program: str, tmp_path: Path) -> None:
+    copy = tmp_path / "a b\\c"
+    copy.symlink_to("/bin/sleep")
+    outcome = run("sh", "-c", f"'{copy}' 0.2; (:); kill -SEGV $$", events=(15,), per_thread=True)
+    assert outcome.ended_by == "SIGSEGV"
+    assert outcome.times
+    assert outcome.times.simulated
+    assert outcome.times.wall > 0.2
+    assert outcome.times.user > 0.1  # a simulation starts slowly
+    assert [t.program for t in outcome.threads].count("sh") == 2
+    assert {t.program for t in outcome.threads} == {"sh", "a b\\c"}
+    assert run(program, events=(22,)).times  # with the memory trace

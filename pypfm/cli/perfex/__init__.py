@@ -3,34 +3,46 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm.cli._program import to_the_end
-from pypfm.cli.perfex.options import build_parser, check, request, split
-from pypfm.cli.perfex.printer import Printer, print_now, progress, say
+from pypfm.cli._program import complete, to_the_end
+from pypfm.cli.perfex.options import UsageError, build_parser, check, request, split
+from pypfm.cli.perfex.printer import Printer, print_now, print_result, progress, result_file, say
 from pypfm.errors import PfmError
 from pypfm.perfex.model import PerfexError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from pypfm.perfex.calibration import Calibration
     from pypfm.perfex.costs import CostTable
     from pypfm.perfex.model import Outcome, Request
+    from pypfm.perfex.reading import StoredReport
+    from pypfm.perfex.report import Report
 
 __all__ = ["build_parser", "main"]
 
-_FAILED = 1
+_FAILED, _USAGE = 1, 2
 
 
-def _costs(args: argparse.Namespace) -> CostTable | None:
+def _calibration(args: argparse.Namespace) -> Calibration | None:
+    """What was measured on this host, where its costs are asked for."""
+    if args.whose != "host":
+        return None
+    from pypfm.perfex import calibration
+    return calibration.load(os.environ)
+
+
+def _costs(args: argparse.Namespace, host: Calibration | None) -> CostTable | None:
     """The costs in effect; None: none is asked for."""
     from pypfm.perfex import costs
     if not args.estimates and not args.table:
         return None
-    return costs.in_effect(args.cpu, args.costs, os.environ, builtins=not args.mixed or args.table)
+    return costs.in_effect(args.cpu, args.costs, os.environ, builtins=not args.mixed or args.table,
+                           measured=host.table(args.cpu) if host else None)
 
 
 def _notes(args: argparse.Namespace, table: CostTable | None) -> tuple[str, ...]:
@@ -46,61 +58,123 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     """Run the command and print the report; the command's exit status."""
     from dataclasses import replace
 
+    from pypfm.cli.perfex import places, several
     from pypfm.perfex.backends import choose
-    table = _costs(args)
+    host = _calibration(args)
+    table = _costs(args, host)
     wanted = request(args, command)
+    if host:
+        wanted = replace(wanted, host_clock=host.clock, stall_ns=host.stalls(args.cpu))
     if args.plot is not None:
         from pypfm.perfex import plot
         plot.check(args.plot)
     if args.table:
-        _print_costs(args, table or {})
+        _print_costs(args, table or {}, host)
     printer = Printer(args)
     wanted = replace(wanted, on_sample=printer.sample if args.period is not None else None,
                      progress=progress if printer.on_terminal else None)
+    places.check(wanted)
     backend, why = choose(args.backend, wanted)
+    before = several.baseline(args, wanted, backend, printer.rank)
+    written = places.begin(args)
     printer.open()
-    outcome = replace(backend.run(wanted), why=why)
+    outcome = replace(several.run(args, wanted, backend), why=why)
     try:
-        _report(args, printer, wanted, outcome, table)
+        made = _report(args, printer, wanted, outcome, table, before)
+        if written is not None:
+            written.finish(made)
     except (OSError, PerfexError) as error:  # the command has run: its status counts, unless it is 0
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         say(f"perfex: the report could not be written: {reason}\n")
+        return outcome.status or _FAILED
+    if outcome.failed:
+        from pypfm.perfex.report import printable
+        say(f"perfex: {printable(outcome.failed)}\n")
         return outcome.status or _FAILED
     return outcome.status
 
 
 def _report(args: argparse.Namespace, printer: Printer, wanted: Request, outcome: Outcome,
-            table: CostTable | None) -> None:
+            table: CostTable | None, before: StoredReport | None) -> Report:
+    from pypfm.cli.perfex import places, several
     from pypfm.perfex.report import Report
     costs = table if args.estimates else None
-    made = Report(wanted, outcome, costs, printer.rank, _notes(args, table))
+    made = Report(wanted, outcome, costs, printer.rank, _notes(args, table), args.verbose)
+    made = places.annotated(several.compared(args, made, before))
     printer.finish(made)
     if args.plot is not None:
         from pypfm.perfex.plot import draw
         draw(made, args.plot)
+    return made
 
 
 def _merge(args: argparse.Namespace, names: list[str]) -> int:
     """Add up reports of ranks: to stdout, as no command needs it, or the file of -o."""
-    from pypfm.perfex import merge
-    merged = merge.merge([merge.read(path) for path in merge.find(names)])
+    from pypfm.perfex import merge, reading
+    merged = merge.merge([reading.read(path) for path in merge.find(names)])
     text = merge.json_text(merged) if args.json else merge.csv_text(merged) if args.csv else merge.text(merged)
-    if args.out:
-        from pypfm.perfex.output import Output
-        out = Output(Path(args.out))
-        try:
-            out.write(text)
-            out.close()
-        except OSError as error:
-            raise PerfexError(f"{args.out}: {error.strerror}") from None
-    else:
-        print_now(text)
+    print_result(args, text)
     return 0
 
 
-def _print_costs(args: argparse.Namespace, table: CostTable) -> None:
-    from pypfm.perfex import costs
-    print_now(costs.show(table, args.cpu))
+def _list(args: argparse.Namespace) -> int:
+    from pypfm.perfex import listing
+    made = listing.listing(args.cpu, args.perf_table)
+    print_now(listing.json_text(made) if args.json else listing.text(made))
+    return 0
+
+
+def _cost_text(args: argparse.Namespace, table: CostTable, host: Calibration | None) -> str:
+    """The table of -t, with remarks on costs that no file has replaced."""
+    from pypfm.perfex import calibration, costs
+    own = host.table(args.cpu) if host else costs.builtin(args.cpu)
+    said = calibration.remarks(host, args.cpu) if host else {
+        event: f"unsourced: {numbers}" for event, numbers in costs.unsourced(args.cpu).items()}
+    said = {event: remark for event, remark in said.items() if table.get(event) == own.get(event)}
+    return costs.show(table, args.cpu, calibration.head(host), said) if host else costs.show(
+        table, args.cpu, remarks=said)
+
+
+def _print_costs(args: argparse.Namespace, table: CostTable, host: Calibration | None) -> None:
+    print_now(_cost_text(args, table, host))
+
+
+def _calibrate(args: argparse.Namespace) -> int:
+    """Measure this host: the table or JSON goes to stdout or the file of -o."""
+    from pypfm.perfex import calibration
+    on_terminal = sys.stderr is not None and sys.stderr.isatty()
+    out = result_file(args)
+    made = calibration.calibrate(progress if on_terminal else None)
+    if on_terminal:
+        say("\r\x1b[K")
+    text = calibration.json_text(made, args.cpu) if args.json else _cost_text(args, made.table(args.cpu), made)
+    print_result(args, text, out)
+    try:
+        say(f"perfex: kept for --costs host in {calibration.save(made, os.environ)}\n")
+    except (OSError, PerfexError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        say(f"perfex: not kept for --costs host: {reason}\n")
+    return 0
+
+
+def _work(args: argparse.Namespace, command: list[str]) -> Callable[[], int] | None:
+    """What is done without running a command or attaching to a process, if that is asked for."""
+    if args.list:
+        return lambda: _list(args)
+    if args.calibrate:
+        return lambda: _calibrate(args)
+    if args.merge:
+        return lambda: _merge(args, command)
+    if args.compare:
+        from pypfm.cli.perfex import several
+        return lambda: several.compare(args, command)
+    return None if command or args.pid is not None else lambda: _print_table(args)
+
+
+def _print_table(args: argparse.Namespace) -> int:
+    host = _calibration(args)
+    _print_costs(args, _costs(args, host) or {}, host)
+    return 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -108,8 +182,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     return to_the_end("perfex", lambda: _main(sys.argv[1:] if argv is None else argv))
 
 
+def _in_command(parser: argparse.ArgumentParser) -> bool:
+    """Whether a shell asks for what the command may go on with, which is the shell's affair."""
+    line = os.environ.get("COMP_LINE", "")[:int(os.environ.get("COMP_POINT") or 0)]
+    try:
+        return bool(split(parser, [*shlex.split(line)[1:], *[""] * line.endswith(" ")])[1][1:])
+    except (ValueError, PerfexError):  # a quote is open, or an option is not complete
+        return False
+
+
 def _main(words: Sequence[str]) -> int:
     parser = build_parser()
+    if not _in_command(parser):
+        complete(parser)
     try:
         options, command = split(parser, words)
         args = parser.parse_args(options)
@@ -117,13 +202,9 @@ def _main(words: Sequence[str]) -> int:
             from pypfm.perfex.signals import hold
             hold()
         check(parser, args, command)
-        if args.merge:
-            return _merge(args, command)
-        if not command:
-            _print_costs(args, _costs(args) or {})
-            return 0
-        return _run(args, command)
+        work = _work(args, command)
+        return work() if work else _run(args, command)
     except PfmError as error:
         from pypfm.perfex.report import printable  # names of files and programs may have any characters
         say(f"perfex: {printable(str(error))}\n")
-        return _FAILED
+        return _USAGE if isinstance(error, UsageError) else _FAILED

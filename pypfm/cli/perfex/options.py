@@ -8,28 +8,39 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from pypfm.cli._program import Parser
+from pypfm.cli._program import Parser, completed
 from pypfm.errors import shown
-from pypfm.perfex.model import CPUS, PerfexError, Request
+from pypfm.perfex.model import CPUS, MOST_RUNS, PerfexError, Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["build_parser", "check", "request", "split"]
+__all__ = ["PLACE_FORMATS", "UsageError", "build_parser", "check", "request", "split"]
 
 _USAGE = ("perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file] [-c file]"
           " command")
+_OTHERS = ("perfex --pid PID [command]", "perfex -t", "perfex --list", "perfex --calibrate", "perfex --merge file ...",
+           "perfex --compare first second")
 _L2 = {"1m": 1 << 20, "4m": 4 << 20, "8m": 8 << 20}
+
+
+#: The suffixes of --annotate-to.
+PLACE_FORMATS = (".html", ".folded")
+
+
+class UsageError(PerfexError):
+    """Options that there are not, or that do not go together."""
 
 
 class _Parser(Parser):
     """Mistakes end the program with one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise PerfexError(f"{message}; usage: {_USAGE}")
+        raise UsageError(f"{message} (see perfex --help)")
 
 
 def _positive(text: str) -> float:
@@ -38,18 +49,69 @@ def _positive(text: str) -> float:
     return float(text)
 
 
+def _usage() -> str:
+    """All forms of the command line, in lines of 80 columns."""
+    lines = [line for form in (_USAGE, *_OTHERS) for line in textwrap.wrap(form, 72, subsequent_indent=" " * 7,
+                                                                           break_on_hyphens=False)]
+    return "\n       ".join(lines)
+
+
+def _names(_: str, args: argparse.Namespace) -> list[str]:
+    from pypfm.perfex import events
+    return [event.short for event in events.table(args.cpu)]
+
+
+def _runs(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 2 <= int(text) <= MOST_RUNS:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number of runs, from 2 to {MOST_RUNS}")
+    return int(text)
+
+
+def _percent(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{0,9})?", text):
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number of percent (decimal, up to 9 digits)")
+    return float(text)
+
+
+def _directory(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("the name of the directory is empty")
+    return Path(text)
+
+
+def _add_comparing(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("several runs").add_argument
+    add("--repeat", type=_runs, metavar="N", help=f"run the command N times, 2 to {MOST_RUNS}: means, and their spread")
+    add("--baseline", metavar="FILE", help="the change of each event from an earlier report (of -o)")
+    add("--compare", action="store_true", help="the change from one report to another, whose files are the arguments")
+    add("--fail-above", type=_percent, metavar="PERCENT",
+        help="--compare: exit status 1 if a count has risen by more than that, and not by noise")
+    add("--anyway", action="store_true", help="compare reports of different backends or levels, too")
+
+
+def _add_places(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("where the counts come from (valgrind)").add_argument
+    add("--annotate", action="store_true", help="print the counts by function and by line of source, too")
+    add("--annotate-to", type=Path, metavar="FILE",
+        help="write them to FILE: .html, a page with the source; .folded, stacks for flame graphs")
+    add("--keep", type=_directory, metavar="DIRECTORY",
+        help="leave callgrind's files there (for callgrind_annotate, KCachegrind)")
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of perfex's own options."""
-    parser = _Parser(prog="perfex", usage=f"{_USAGE}\n       perfex -t\n       perfex --merge file ...",
-                     allow_abbrev=False, add_help=False,
-                     description="Run a command, once, and print the values of R10000 or R12000 event counters.",
-                     epilog="Exit status: the command's (128+n: signal n); 1 where perfex fails before it is started.")
+    parser = _Parser(prog="perfex", usage=_usage(), allow_abbrev=False, add_help=False,
+                     description="Run a command and print the values of R10000 or R12000 event counters.",
+                     epilog="Exit status: the command's (128+n: signal n); 2 wrong usage; 1 where perfex fails"
+                            " otherwise before it is started.")
     add = parser.add_argument
     what = parser.add_argument_group("what is counted")
     add = what.add_argument
     add("-a", dest="all", action="store_true", help="all events; -e is ignored")
-    add("-e", dest="events", action="append", default=[], metavar="EVENT",
-        help="an event, 0 to 31; at most two, one of 0-15 and one of 16-31 (default: T5_EVENT0, T5_EVENT1, or 0)")
+    event = add("-e", dest="events", action="append", default=[], metavar="EVENT",
+                help="an event, 0 to 31 or its name (--list); at most two, one of 0-15 and one of 16-31 (default:"
+                     " T5_EVENT0, T5_EVENT1, or 0)")
+    completed(event, _names)
     add("-mp", dest="mp", action="store_true", help="the counts of each thread, then the total")
     add("-s", dest="signals", action="store_true",
         help="count from SIGUSR1 to SIGUSR2, sent to perfex; the immediate child only")
@@ -63,22 +125,33 @@ def build_parser() -> argparse.ArgumentParser:
     add("-y", dest="estimates", action="store_true", help="times by event, and statistics")
     add("-t", dest="table", action="store_true", help="print the cost table in effect")
     add("-c", dest="costs", type=Path, metavar="FILE", help="costs that take the place of others, as -t prints them")
+    add("--costs", dest="whose", choices=("builtin", "host"), default="builtin",
+        help="those of the processor's events (default), or what --calibrate has measured on this host")
     add("-o", dest="out", metavar="FILE", help="print there, not to stderr")
     add("--json", action="store_true", help="print JSON")
     add("--csv", action="store_true", help="print CSV")
+    add("--verbose", action="store_true", help="say why this backend counts, and all of the notes")
     add("--plot", type=Path, metavar="FILE", help="draw the times by event as SVG or PNG (needs -y and matplotlib)")
+    add("--list", action="store_true", help="the events, their names, and who can count them here")
+    add("--calibrate", action="store_true",
+        help="measure what events cost on this host, in some seconds; print the table, and keep it for --costs host")
     add("--merge", action="store_true", help="add up the reports of several ranks, whose files are the arguments")
     add("-h", "--help", action="help", help="show this")
     parser.add_version(how)
     who = parser.add_argument_group("what counts")
     add = who.add_argument
     add("--cpu", choices=CPUS, default="r10000", help="whose events (default: r10000; -3: silicon revision 3)")
+    add("--pid", metavar="PID[,PID...]",
+        help="perf: processes that run already, until they end or ^C; with a command, for as long as it runs")
     add("--backend", choices=("auto", "perf", "valgrind"), default="auto", help="who counts (default: auto)")
     add("--clock", type=_positive, metavar="MHZ", help="clock speed for the times")
     add("--l2", choices=tuple(_L2), help="valgrind: size of the secondary cache (default: 4m)")
-    add("--writebacks", action="store_true",
-        help="valgrind: with -a, events 7, 11, 22, 23, 27 and 30 too, and not 6 and 24")
+    add("--trace", action="store_const", const="--trace",
+        help="valgrind: with -a, every event in one run, by the memory trace; 5 to 20 times slower than without")
+    add("--writebacks", action="store_const", const="--writebacks", dest="trace", help="the same as --trace")
     add("--perf-table", type=Path, metavar="FILE", help="perf: other events in place of perfex's, in CSV")
+    _add_places(parser)
+    _add_comparing(parser)
     return parser
 
 
@@ -99,13 +172,26 @@ def split(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[list[s
     return [*words[:at]], [*words[at:]]
 
 
+def _check_tasks(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
+    """What goes without a command."""
+    if args.list and (command or args.merge or args.csv):
+        parser.error("--list goes without a command, --merge and --csv")
+    if args.calibrate and (command or args.merge or args.csv or args.list):
+        parser.error("--calibrate goes without a command, --merge, --list and --csv")
+    if args.whose == "host" and not args.estimates and not args.table:
+        parser.error("--costs needs -y or -t")
+
+
 def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
     """What excludes what (perfex(1); the task of each option)."""
+    _check_tasks(parser, args, command)
     modes = [name for name, on in (("-mp", args.mp), ("-s", args.signals), ("-p", args.period is not None)) if on]
     if len(modes) > 1:
         parser.error(f"{modes[0]} and {modes[1]} exclude each other")
     if len(args.events) > 2 and not args.all:
         parser.error(f"{len(args.events)} events; at most two are counted")
+    _check_runs(parser, args, modes, command)
+    _check_places(parser, args, command)
     if args.json and args.csv:
         parser.error("--json and --csv exclude each other")
     if args.costs is not None and not args.estimates:
@@ -113,24 +199,84 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
     if args.plot is not None and not args.estimates:
         parser.error("--plot needs -y")
     for option, value, backend in (("--perf-table", args.perf_table, "perf"), ("--l2", args.l2, "valgrind"),
-                                   ("--writebacks", args.writebacks, "valgrind")):
+                                   (args.trace, args.trace, "valgrind")):
         if value and args.backend not in ("auto", backend):
             parser.error(f"{option} is an option of the {backend} backend")
-    if args.writebacks and not args.all:
-        parser.error("--writebacks goes with -a; -e 7, -e 22 and -e 23 do not need it")
+    if args.trace and not args.all:
+        parser.error(f"{args.trace} goes with -a; -e 7, -e 22 and -e 23 do not need it")
+    if args.pid is not None and (args.mp or args.merge or args.list or args.compare or args.repeat):
+        other = next(name for name, on in (("-mp", args.mp), ("--merge", args.merge), ("--list", args.list),
+                                           ("--compare", args.compare), ("--repeat", args.repeat)) if on)
+        parser.error(f"{other} and --pid exclude each other")
     if args.out == "":
         parser.error("-o: the name of the file is empty")
-    if not command and not args.table:
+    if args.list and (command or args.merge or args.csv):
+        parser.error("--list goes without a command, --merge and --csv")
+    if not command and not (args.table or args.list or args.calibrate) and args.pid is None:
         parser.error("no file to merge" if args.merge else "no command")
+
+
+# Why modes are not for several runs, and what to do in their place.
+_ONE_RUN = {
+    "-mp": "threads are not the same ones in two runs: without -mp, those of each run are added up",
+    "-s": "the signals would have to come in each run: run perfex -s several times, and --compare two reports",
+    "-p": "samples of several runs have no mean: run perfex -p several times, or --repeat without -p",
+}
+
+
+def _check_runs(parser: argparse.ArgumentParser, args: argparse.Namespace, modes: list[str],
+                command: list[str]) -> None:
+    """The options of several runs."""
+    files = "--merge" if args.merge else "--compare" if args.compare else ""
+    if args.merge and args.compare:
+        parser.error("--merge and --compare exclude each other")
+    for option, value in (("--repeat", args.repeat), ("--baseline", args.baseline)):
+        if value is not None and (files or not command):
+            parser.error(f"{option} goes with a command" + (f", and {files} has files" if files else ""))
+    if args.baseline == "":
+        parser.error("--baseline: the name of the file is empty")
+    if args.repeat and modes:
+        parser.error(f"--repeat and {modes[0]} exclude each other; {_ONE_RUN[modes[0]]}")
+    if args.fail_above is not None and not args.compare:
+        parser.error("--fail-above needs --compare")
+    if args.anyway and not args.compare and args.baseline is None:
+        parser.error("--anyway needs --compare or --baseline")
+    if args.compare and len(command) != 2:
+        parser.error(f"--compare takes two files, after all options, and not {len(command)}")
+
+
+def _check_places(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
+    """The options of functions and lines."""
+    options = [name for name, on in (("--annotate", args.annotate), ("--annotate-to", args.annotate_to is not None),
+                                     ("--keep", args.keep is not None)) if on]
+    if not options:
+        return
+    option = options[0]
+    if args.merge or args.compare or args.list or not command:
+        parser.error(f"{option} goes with a command, and needs a run of its own: perfex {option} ... command")
+    if args.backend == "perf" or args.perf_table is not None:
+        given = "--backend perf" if args.backend == "perf" else "--perf-table"
+        parser.error(f"{option} needs the simulation, and excludes {given}; --backend valgrind simulates, and"
+                     " perf-record(1) samples the counters")
+    if args.repeat:
+        parser.error(f"--repeat and {option} exclude each other; a simulation counts the same each time: run perfex"
+                     f" {option} once, without --repeat")
+    if args.annotate and args.csv:
+        parser.error("--annotate and --csv exclude each other; --json has the functions and lines, too")
+    if args.annotate_to is not None and args.annotate_to.suffix not in PLACE_FORMATS:
+        parser.error(f"--annotate-to {shown(str(args.annotate_to))}: the name has to end in"
+                     f" {' or '.join(PLACE_FORMATS)}")
 
 
 def request(args: argparse.Namespace, command: list[str]) -> Request:
     from pypfm.perfex import events
-    given = [] if args.all else [events.event_number(text, "-e") for text in args.events]
+    from pypfm.perfex.backends.attach import pids
+    given = [] if args.all else [events.find(args.cpu, text, "-e") for text in args.events]
     return Request(
         command=tuple(command), cpu=args.cpu,
         events=events.choose(args.cpu, given, os.environ, multiplex=args.all), multiplex=args.all,
         kernel=args.kernel, exception=args.exception, per_thread=args.mp,
         gated=args.signals or args.period is not None, period=args.period, l2=_L2[args.l2 or "4m"],
-        writebacks=args.writebacks, estimates=args.estimates, clock=args.clock, mixed=args.mixed,
-        perf_table=args.perf_table)
+        writebacks=bool(args.trace), estimates=args.estimates, clock=args.clock, mixed=args.mixed,
+        perf_table=args.perf_table, annotate=args.annotate or args.annotate_to is not None, keep=args.keep,
+        pids=() if args.pid is None else pids(args.pid))

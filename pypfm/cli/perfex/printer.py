@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pypfm.perfex.output import Output
     from pypfm.perfex.report import Format, Report
 
-__all__ = ["Printer", "print_now", "progress", "say"]
+__all__ = ["Printer", "launch_rank", "print_now", "print_result", "progress", "result_file", "say"]
 
 # Which rank a process is, under Open MPI, MPICH and Slurm.
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
@@ -39,12 +39,40 @@ def print_now(text: str) -> None:
     sys.stdout.flush()
 
 
+def result_file(args: argparse.Namespace) -> Output | None:
+    """The file of -o; None: stdout.
+
+    :raises PerfexError: it cannot be written
+    """
+    from pypfm.perfex.output import Output
+    return Output(Path(args.out)) if args.out else None
+
+
+def print_result(args: argparse.Namespace, text: str, out: Output | None = None) -> None:
+    """Write what no command is needed for to stdout, or to the file of -o.
+
+    :param out: the file, if it has been opened already
+    :raises PerfexError: the file cannot be written
+    """
+    out = out or result_file(args)
+    if out is None:
+        print_now(text)
+        return
+    try:
+        out.write(text)
+        out.close()
+    except OSError as error:
+        from pypfm.perfex.model import PerfexError
+        raise PerfexError(f"{args.out}: {error.strerror}") from None
+
+
 def progress(line: str) -> None:
     """A line on the terminal that the next one, or the report, takes the place of."""
     say(f"\r\x1b[Kperfex: {line}")
 
 
-def _rank() -> int | None:
+def launch_rank() -> int | None:
+    """Which rank of a job this process is."""
     for name in _RANKS:
         value = os.environ.get(name, "")
         if re.fullmatch(r"[0-9]{1,9}", value):
@@ -57,13 +85,14 @@ class Printer:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.format: Format = "json" if args.json else "csv" if args.csv else "text"
-        self.rank = _rank() if args.out else None
+        self.rank = launch_rank() if args.out else None
         self._path = None
         if args.out:
             self._path = Path(args.out if self.rank is None else f"{args.out}.{self.rank}")
         self._failure: OSError | None = None
         self.on_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._file: Output | None = None
+        self._annotates = bool(args.annotate)
 
     def open(self) -> None:
         """Begin the report: all checks are done, and the command is started next.
@@ -110,7 +139,7 @@ class Printer:
         elif self.format == "csv":
             self._write(report.csv_text(made))
         else:
-            self._write(report.text(made, threads=not apart))
+            self._write(report.text(made, threads=not apart) + self._places(made))
         if self._file is not None:
             self._file.close()
         for thread in made.outcome.threads if apart else ():
@@ -118,3 +147,11 @@ class Printer:
             save(Path(f"{self._path}.{thread.pid}.{thread.tid}"), {
                 "json": lambda t: report.json_text(made, [t]), "text": lambda t: report.thread_text(made, t),
                 "csv": lambda t: report.csv_head() + report.csv_text(made, [t])}[self.format](thread))
+
+    def _places(self, made: Report) -> str:
+        """Functions and lines, if they are asked for here."""
+        if made.annotation is None or not self._annotates:
+            return ""
+        from pypfm.perfex import annotate_text
+        return annotate_text.text(made.annotation, estimates=made.costs is not None,
+                                  everything=made.request.multiplex)

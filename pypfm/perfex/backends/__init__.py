@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from pypfm.perfex.model import PerfexError
+
 if TYPE_CHECKING:
     from pypfm.perfex.model import Backend, Request
 
@@ -21,12 +23,19 @@ def choose(name: Choice, request: Request) -> tuple[Backend, str]:
     :param name: --backend
     :raises PerfexError: it is not available, or it cannot serve the request
     """
-    if name == "auto":
+    if request.pids:
+        if name == "valgrind":
+            raise PerfexError("--pid: valgrind cannot attach to a process; --backend perf does")
+        name, why = "perf", "--pid"
+    elif name == "auto":
         name, why = _automatic(request)
     else:
         why = f"--backend {name}"
     backend: Backend
-    if name == "perf":
+    if request.pids:
+        from pypfm.perfex.backends.attach import AttachBackend
+        backend = AttachBackend()
+    elif name == "perf":
         from pypfm.perfex.backends.perf import PerfBackend
         backend = PerfBackend()
     else:
@@ -40,6 +49,8 @@ def _automatic(request: Request) -> tuple[Literal["perf", "valgrind"], str]:
     """perf where the kernel offers hardware counters, else a simulation."""
     if request.perf_table is not None:
         return "perf", "a table of perf events is given"
+    if request.annotate or request.keep is not None:
+        return "valgrind", "only the simulation knows which instructions the counts are of"
     from pypfm.perf.counting import reason
     from pypfm.perfex.backends.perf import offers_hardware
     if code := offers_hardware():

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from pypfm.common.launch import Command
 from pypfm.errors import CountingError, shown
 from pypfm.perf.counting import Count, PerfEvent, Ring, attr_bytes
-from pypfm.perfex import events, perf_table
+from pypfm.perfex import events, host, perf_table
+from pypfm.perfex.backends.names import Names
 from pypfm.perfex.costs import default_clock
 from pypfm.perfex.model import (
     Event,
@@ -29,6 +30,7 @@ from pypfm.perfex.model import (
     Request,
     Sample,
     ThreadCounts,
+    Times,
     exit_status,
     signal_name,
 )
@@ -39,8 +41,8 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.perf_table import Row
 
-__all__ = ["LOCKED", "ONLINE", "PerfBackend", "Source", "ThreadCounter", "attribute", "cpu_kinds", "offers_hardware",
-           "online", "ring_pages", "total_of_threads"]
+__all__ = ["LOCKED", "ONLINE", "PerfBackend", "Plan", "Source", "ThreadCounter", "attribute", "cpu_kinds",
+           "offers_hardware", "online", "raise_limit", "ring_pages", "total_of_threads"]
 
 _DEVICES = Path("/sys/bus/event_source/devices")
 ONLINE = Path("/sys/devices/system/cpu/online")
@@ -53,6 +55,7 @@ LOCKED = 480 << 10
 _LOOK = 50  # milliseconds between two looks at the records once the kernel no longer reports them
 _DUMMY = {"type": 1, "config": 9, "exclude_kernel": 1, "exclude_hv": 1}  # PERF_COUNT_SW_DUMMY
 _NOTHING = Count(0, 0, 0)
+_NO_LINES = "the line sizes of this host's caches are not known: no bandwidths"
 
 Key = tuple[int, int]  # process and thread
 
@@ -191,7 +194,7 @@ class Source:
     def measurement(self, counts: Mapping[str, Count]) -> Measurement:
         """The count, scaled to the whole time where a counter was shared."""
         if not self.terms:
-            return Measurement(self.event, 0 if self.quality == "exact" else None, self.quality, note=self.note)
+            return Measurement(self.event, None if self.quality == "unavailable" else 0, self.quality, note=self.note)
         source = "+".join(sorted(self.terms))
         value, share = 0, 1.0
         for term in self.terms:
@@ -201,11 +204,11 @@ class Source:
             value += count.value if count.enabled == count.running else round(
                 count.value * count.enabled / count.running)
             share = min(share, count.running / count.enabled if count.enabled else 1.0)
-        quality: Quality = "approximate" if share < 1 and self.quality == "exact" else self.quality
+        quality: Quality = "approximate" if share < 1 and self.quality in ("exact", "simulated") else self.quality
         return Measurement(self.event, value, quality, share, self.note, source)
 
 
-class _Plan:
+class Plan:
     """Which perf events to open.
 
     :raises PerfexError: the kernel forbids them, or the table is wrong
@@ -255,7 +258,7 @@ class _Plan:
 class _Run:
     """A command under counters."""
 
-    def __init__(self, request: Request, plan: _Plan, command: Command, signals: Signals, stack: ExitStack) -> None:
+    def __init__(self, request: Request, plan: Plan, command: Command, signals: Signals, stack: ExitStack) -> None:
         self._request, self._plan, self._command, self._signals = request, plan, command, signals
         self._on = signals.take(command.pid)[-1:] == [GATE[0]]
         self._counters: dict[str, PerfEvent] = {}
@@ -263,6 +266,7 @@ class _Run:
         self._counters_by_thread: dict[str, ThreadCounter] = {}
         self._threads: list[ThreadCounter] = []
         self._times: ThreadCounter | None = None
+        self._names: Names | None = None
         self._samples: list[Sample] = []
         self._begun: float | None = None
         self._process = os.pidfd_open(command.pid)
@@ -278,6 +282,8 @@ class _Run:
             stack.callback(PerfEvent(_DUMMY, command.pid, "dummy").close)
             # How long each thread ran.
             self._times = self._counters_by_thread.get(_TASK_CLOCK) or self._by_thread(_TASK_CLOCK, stack)
+            self._names = Names(command.pid, request.command[0], online(), self._pages)
+            stack.callback(self._names.close)
         for term in (*plan.cycles, _TASK_CLOCK) if plan.cycles else ():
             self._clock[term] = self._counters.get(term) or self._whole(term, stack)
 
@@ -287,16 +293,20 @@ class _Run:
         return counter
 
     def _by_thread(self, term: str, stack: ExitStack) -> ThreadCounter:
-        counter = ThreadCounter(attribute(term, self._request), self._command.pid, term,
-                                 ring_pages(len(self._plan.terms) + 1))
+        counter = ThreadCounter(attribute(term, self._request), self._command.pid, term, self._pages)
         stack.callback(counter.close)
         self._threads.append(counter)
         return counter
 
+    @property
+    def _pages(self) -> int:
+        return ring_pages(len(self._plan.terms) + 2)  # with the times and the names
+
     def supervise(self) -> int:
         """Let the command run to its end; what os.waitpid() says."""
         poll = select.poll()
-        for fd in (self._process, self._signals.fileno(), *(fd for c in self._threads for fd in c.fds())):
+        records: list[ThreadCounter | Names] = [*self._threads, *([self._names] if self._names else [])]
+        for fd in (self._process, self._signals.fileno(), *(fd for r in records for fd in r.fds())):
             poll.register(fd, select.POLLIN)
         due = self._begin() if self._on else None
         longest: float | None = None
@@ -304,8 +314,8 @@ class _Run:
             left = longest if due is None else max(0.0, due - time.monotonic()) * 1000
             ready = dict(poll.poll(left))
             due = self._switch(self._signals.take(self._command.pid), due)
-            for counter in self._threads:
-                counter.take()
+            for record in records:
+                record.take()
             if self._process in ready:
                 return self._command.wait()
             for fd, what in ready.items():
@@ -360,7 +370,8 @@ class _Run:
         whole = {term: _sum(of_term.values()) for term, of_term in found.items()}
         totals = tuple(total_of_threads(source.measurement(whole), [row[place] for row in rows.values()])
                        for place, source in enumerate(self._plan.sources))
-        return tuple(ThreadCounts(*key, row) for key, row in rows.items()), totals
+        names = self._names.known() if self._names else {}
+        return tuple(ThreadCounts(*key, row, names.get(key[1], "")) for key, row in rows.items()), totals
 
     def clock(self) -> tuple[float, str]:
         """MHz, and where it comes from."""
@@ -373,16 +384,27 @@ class _Run:
                          for term in self._plan.cycles if counts[term].running)
             if nanoseconds and cycles:
                 return cycles * 1000 / nanoseconds, "measured: cycles by task-clock"
+        if self._request.host_clock is not None:
+            return self._request.host_clock, "measured by --calibrate"
         return default_clock(self._request.cpu), f"the default of the {self._request.cpu}"
 
     def outcome(self, status: int) -> Outcome:
         threads, measurements = self._measured_by_thread() if self._request.per_thread else ((), self._measured())
         clock, source = self.clock()
         code = os.waitstatus_to_exitcode(status)
+        times = Times(self._command.wall, self._command.user, self._command.system)
         return Outcome("perf", "", exit_status(code), measurements, threads, tuple(self._samples), clock, source,
-                       notes=tuple(self._notes()), ended_by=signal_name(code))
+                       notes=tuple(self._notes()), ended_by=signal_name(code), times=times, lines=self._lines())
+
+    @staticmethod
+    def _lines() -> tuple[int, int]:
+        """Events 25 and 26 stand for misses of the first and of the last cache of this host."""
+        known = host.caches()
+        return known.line, known.last_line
 
     def _notes(self) -> Iterable[str]:
+        if self._request.estimates and not all(self._lines()):
+            yield _NO_LINES
         if lost := sum(counter.lost for counter in self._threads):
             yield f"{lost} records of ended threads were lost; the command's first thread has their counts"
         if self._request.gated and self._begun is None:
@@ -405,13 +427,19 @@ def total_of_threads(whole: Measurement, threads: Sequence[Measurement]) -> Meas
     return replace(whole, count=sum(counts)) if threads and len(counts) == len(threads) else whole
 
 
+def raise_limit() -> None:
+    """Each processor's event takes a descriptor; the command exists already, and keeps its own limit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 class PerfBackend:
     """Counts with perf_event_open(): the command, its threads and descendants."""
 
     name = "perf"
 
     def __init__(self) -> None:
-        self._plan: tuple[Request, _Plan] | None = None
+        self._plan: tuple[Request, Plan] | None = None
 
     def check(self, request: Request) -> None:
         """See whether the kernel counts what is asked for.
@@ -424,16 +452,30 @@ class PerfBackend:
         if request.perf_table is None and (code := offers_hardware()):
             from pypfm.perf.counting import reason
             raise PerfexError(f"perf: cycles: {reason(code)}")
-        self._plan = (request, _Plan(request))
+        self._plan = (request, Plan(request))
+
+    def plan(self, request: Request) -> Plan:
+        """Which perf events to open, checked."""
+        if self._plan is None or self._plan[0] != request:
+            self.check(request)
+        assert self._plan
+        return self._plan[1]
+
+    def sources(self, request: Request) -> list[Source]:
+        """Where the counts would come from, by event.
+
+        :raises PerfexError: as `check`
+        """
+        self.check(request)
+        assert self._plan
+        return self._plan[1].sources
 
     def run(self, request: Request) -> Outcome:
         """Run the command, once.
 
         :raises PerfexError: it cannot be executed, or a counter cannot be opened
         """
-        if self._plan is None or self._plan[0] != request:
-            self.check(request)
-        assert self._plan
+        plan = self.plan(request)
         with ExitStack() as stack:
             try:
                 command = Command(request.command, held())
@@ -441,8 +483,8 @@ class PerfBackend:
                 raise PerfexError(f"no process can be made: {error.strerror}") from None
             try:
                 signals = stack.enter_context(Signals(gated=request.gated))
-                self._raise_limit()
-                run = _Run(request, self._plan[1], command, signals, stack)
+                raise_limit()
+                run = _Run(request, plan, command, signals, stack)
             except OSError as error:  # CountingError is one too
                 command.cancel()
                 raise PerfexError(f"perf: {error if isinstance(error, CountingError) else error.strerror}") from None
@@ -453,9 +495,3 @@ class PerfBackend:
             outcome = run.outcome(run.supervise())
             signals.others()  # too late to end anything but the report
             return outcome
-
-    @staticmethod
-    def _raise_limit() -> None:
-        """Each processor's event takes a descriptor; the command exists already, and keeps its own limit."""
-        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

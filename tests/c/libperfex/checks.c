@@ -134,6 +134,16 @@ environment(void)
 	}
 	setenv("T5_EVENT1", "0000026", 1);
 	CHECK(start_counters(0, 25) == 0);
+	setenv("T5_EVENT0", "l2i_Misses", 1);
+	setenv("T5_EVENT1", "Secondary (L2) data", 1);
+	CHECK(start_counters(0, 25) == 0);
+	setenv("T5_EVENT0", "10", 1);	/* the same events by number */
+	setenv("T5_EVENT1", "26", 1);
+	CHECK(read_counters(0, &a, 25, &b) == 0);
+	setenv("T5_EVENT1", "L2", 1);	/* of several */
+	CHECK_ERRNO(start_counters(0, 26), EINVAL);
+	setenv("T5_EVENT1", "L2D_misses", 1);
+	CHECK(start_counters(0, 25) == 0);
 	setenv("T5_EVENT1", "", 1);	/* not set */
 	CHECK(read_counters(0, &a, 26, &b) == 0);
 	unsetenv("T5_EVENT0");

@@ -7,13 +7,15 @@ import signal
 import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pypfm.common.launch import waitable
 from pypfm.errors import shown
 from pypfm.perfex import events
-from pypfm.perfex.backends.valgrind import callgrind, formulas, installed, lackey, program
+from pypfm.perfex.backends.valgrind import callgrind, executed, formulas, installed, lackey, program, records
+from pypfm.perfex.backends.valgrind import instructions as code
 from pypfm.perfex.backends.valgrind.gate import Gate, Source, Vgdb
 from pypfm.perfex.costs import default_clock
 from pypfm.perfex.model import (
@@ -26,6 +28,7 @@ from pypfm.perfex.model import (
     exit_status,
     signal_name,
 )
+from pypfm.perfex.profile import Profile
 from pypfm.perfex.signals import NEVER_ON, Signals
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from pypfm.perfex.backends.valgrind.formulas import Simulated, Tool
     from pypfm.perfex.backends.valgrind.program import Refusal
 
-__all__ = ["ValgrindBackend"]
+__all__ = ["ValgrindBackend", "needs_trace"]
 
 _L2 = (1 << 20, 2 << 20, 4 << 20, 8 << 20)
 _FILES = 16 << 20  # the counts of a process in bytes, at most
@@ -62,9 +65,9 @@ class ValgrindBackend:
             raise PerfexError(f"--l2: {request.l2} bytes; sizes are 1m, 2m, 4m and 8m")
         if request.per_thread and request.gated:
             raise PerfexError("-mp together with -s or -p")
-        if request.per_thread and _needs_trace(request):
+        if request.per_thread and needs_trace(request):
             raise PerfexError("-mp: the memory trace, which events 7, 22 and 23 need, does not tell threads apart")
-        if _needs_trace(request) and not lackey.SIMULATOR.exists():
+        if needs_trace(request) and not lackey.SIMULATOR.exists():
             raise PerfexError(f"{lackey.SIMULATOR}: not installed")
         if request.gated:
             installed.find("vgdb")
@@ -77,22 +80,28 @@ class ValgrindBackend:
         self.check(request)
         with waitable(), Signals(gated=request.gated) as signals:
             run = _Run(request, signals)
-            outcome = run.with_trace() if _needs_trace(request) else run.with_callgrind()
+            outcome = run.with_trace() if needs_trace(request) else run.with_callgrind()
             signals.others()  # too late to end anything but the report
             return outcome
 
 
-def _needs_trace(request: Request) -> bool:
+def needs_trace(request: Request) -> bool:
     """Whether events are asked for that callgrind does not count."""
     if request.multiplex:
         return request.writebacks
     return any(formulas.rows(request.cpu, "trace")[i].names & lackey.ONLY_HERE for i in request.events)
 
 
+def _needs_code(request: Request) -> bool:
+    """Whether events are asked for that need the kinds of the instructions that were executed."""
+    plain, better = (formulas.rows(request.cpu, tool) for tool in ("callgrind", "instructions"))
+    return code.installed() and any(plain[i] != better[i] for i in request.events)
+
+
 def _check_file_size(request: Request) -> None:
     """Check that valgrind's files may be large enough; else the command would get SIGXFSZ for them."""
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-    needed = 0 if request.gated and _needs_trace(request) else None if _needs_trace(request) else _FILES
+    needed = 0 if request.gated and needs_trace(request) else None if needs_trace(request) else _FILES
     if limit != resource.RLIM_INFINITY and (needed is None or limit < needed):
         raise PerfexError(f"a file may have {limit} bytes only (ulimit -f), and valgrind's are "
                           + ("as large as the memory trace" if needed is None else f"of up to {needed}"))
@@ -112,22 +121,28 @@ class _Run:
 
     def __init__(self, request: Request, signals: Signals) -> None:
         self._request, self._signals = request, signals
-        self._tool: Tool = "trace" if _needs_trace(request) else "callgrind"
-        self._clock = request.clock or default_clock(request.cpu)
+        self._tool: Tool = "trace" if needs_trace(request) else "instructions" if _needs_code(request) else "callgrind"
+        self._clock = request.clock or request.host_clock or default_clock(request.cpu)
         self._samples: list[Sample] = []
         self._notes: list[str] = []
         self._missing: list[str] = []  # why there are no counts
         self._doubts: list[str] = []  # why counts are not exact
+        self._unknown = ""  # instructions, whose kind is not known
+        self._profile: Profile | None = None
+        self._failed = ""  # why files could not be kept
 
     def with_callgrind(self) -> Outcome:
         """Count what callgrind counts."""
         request = self._request
         with _directory() as directory:
-            options = callgrind.options(directory, request.l2, per_thread=request.per_thread, gated=request.gated)
+            options = callgrind.options(directory, request.l2, per_thread=request.per_thread, gated=request.gated,
+                                        code=self._tool == "instructions" or request.annotate, lines=request.annotate)
             command = program.Prepared(options, request, self._signals,
-                                         None if request.gated else (directory, "log.*"))
-            code = self._supervised(command, Vgdb(directory, command.pid) if request.gated else None)
-            processes = callgrind.read(directory, per_thread=request.per_thread)
+                                         None if request.gated else (directory, "log.*"), callgrind.prefix(directory))
+            written = partial(callgrind.written, directory, command.pid)
+            code = self._supervised(command, Vgdb(directory, command.pid, written) if request.gated else None)
+            processes = self._read(directory)
+            self._keep(directory)
             if not _has_room(directory):
                 self._missing.append(_FULL.format(directory.parent))
         if request.gated:
@@ -137,8 +152,32 @@ class _Run:
         self._missing += callgrind.lost(processes)
         self._doubts += callgrind.doubts(processes)
         return self._outcome("callgrind", command, code, [
-            ThreadCounts(p.pid, t.tid, self._measure(t.counts)) for p in processes for t in p.threads if t.counts],
+            ThreadCounts(p.pid, t.tid, self._measure(t.counts), p.program)
+            for p in processes for t in p.threads if t.counts],
             [r for p in processes for r in p.refused])
+
+    def _read(self, directory: Path) -> list[callgrind.Process]:
+        """What callgrind has written of all processes."""
+        with code.Objects() as objects:
+            read = callgrind.Code(objects if self._tool == "instructions" else None,
+                                  Profile() if self._request.annotate else None)
+            needed = read.objects is not None or read.whole is not None
+            processes = callgrind.read(directory, per_thread=self._request.per_thread, code=read if needed else None)
+        self._profile = read.whole
+        if read.unread:
+            self._unknown = f"{read.unread} {records.NO_FILE}"
+        if read.uneven:
+            self._doubts.append(f"the counts of the instructions do not add up to {read.uneven} of callgrind's totals")
+        return processes
+
+    def _keep(self, directory: Path) -> None:
+        """Leave callgrind's files to the user; the counts are there, if that fails."""
+        if self._request.keep is not None:
+            try:
+                callgrind.keep(directory, self._request.keep)
+            except PerfexError as error:
+                self._failed = str(error)
+                self._notes.append(self._failed)
 
     def with_trace(self) -> Outcome:
         """Count what the memory trace gives."""
@@ -171,6 +210,8 @@ class _Run:
             self._doubts.append(f"{cut} processes {program.CUT}")
         if counts["full"]:
             self._missing.append(_FULL.format(directory.parent))
+        if unknown := counts.get(records.UNKNOWN, 0):
+            self._unknown = f"{unknown} {records.NO_FILE}"
         if any(line.endswith(program.NO_PARENT) for line in simulator.messages):
             self._doubts.append(program.NAMESAKES)
         whole = ThreadCounts(command.pid, command.pid, self._measure(counts))
@@ -192,16 +233,17 @@ class _Run:
         return code
 
     def _sample(self, seconds: float, counts: Simulated) -> None:
-        sample = Sample(seconds, {m.event.index: m.count for m in self._measure(counts)})
+        tool: Tool = "trace" if self._tool == "trace" else "callgrind"  # which instructions, the files say at the end
+        sample = Sample(seconds, {m.event.index: m.count for m in self._measure(counts, tool)})
         self._samples.append(sample)
         if self._request.on_sample is not None:
             self._request.on_sample(sample)
 
-    def _measure(self, counts: Simulated) -> tuple[Measurement, ...]:
-        cpu = self._request.cpu
-        cycles = formulas.estimated_cycles(cpu, self._tool, counts, self._clock)
+    def _measure(self, counts: Simulated, tool: Tool | None = None) -> tuple[Measurement, ...]:
+        cpu, tool = self._request.cpu, tool or self._tool
+        cycles = formulas.estimated_cycles(cpu, tool, counts, self._clock, self._request.stall_ns)
         known = counts if cycles is None else counts | {formulas.CYCLES: cycles}
-        return formulas.measure(cpu, self._tool, self._request.events, known)
+        return formulas.measure(cpu, tool, self._request.events, known)
 
     def _outcome(self, tool: str, command: program.Prepared, code: int, parts: list[ThreadCounts],
                  refused: list[Refusal]) -> Outcome:
@@ -221,9 +263,11 @@ class _Run:
             ValgrindBackend.name, f"simulated by valgrind {installed.version()} ({tool})", status,
             self._judged(self._sum(parts)),
             threads=tuple(parts) if self._request.per_thread else (), samples=tuple(self._samples), clock=self._clock,
-            clock_source="given" if self._request.clock else f"the default of the {self._request.cpu}",
+            clock_source=("given" if self._request.clock else "measured by --calibrate" if self._request.host_clock
+                          else f"the default of the {self._request.cpu}"),
             estimated_cycles=any(i in cycles for i in self._request.events),
-            notes=(*self._notes, *self._doubts), ended_by=ended_by)
+            notes=(*self._missing_note(), *self._notes, *self._doubts, *filter(None, [self._unknown])),
+            ended_by=ended_by, times=command.times(), profile=self._profile, failed=self._failed)
 
     def _judged(self, measurements: tuple[Measurement, ...]) -> tuple[Measurement, ...]:
         """The totals, or none if a part of them is missing."""
@@ -231,12 +275,18 @@ class _Run:
 
     def _judge(self, m: Measurement) -> Measurement:
         if self._missing:
-            return Measurement(m.event, None, "unavailable", note="; ".join(self._missing))
-        return replace(m, quality="approximate") if self._doubts and m.quality == "exact" else m
+            return Measurement(m.event, None, "unavailable", note=self._missing_note()[0])
+        unsure = self._doubts or (self._unknown and formulas.names(m.source) & records.BY_KIND)
+        return replace(m, quality="approximate") if unsure and m.quality in ("exact", "simulated") else m
+
+    def _missing_note(self) -> tuple[str, ...]:
+        """Why there are no counts, if so: about this run, and of all events."""
+        return ("; ".join(self._missing),) if self._missing else ()
 
     def _sum(self, parts: list[ThreadCounts]) -> tuple[Measurement, ...]:
         """The totals: exactly the sum of what is printed for each thread."""
-        total = parts[0].measurements if parts else self._measure(dict.fromkeys(callgrind.COUNTERS, 0))
+        total = parts[0].measurements if parts else self._measure(
+            dict.fromkeys((*callgrind.COUNTERS, *executed.COUNTERS), 0))
         for part in parts[1:]:
             total = tuple(m if m.count is None else replace(m, count=m.count + (t.count or 0))
                           for m, t in zip(part.measurements, total, strict=True))

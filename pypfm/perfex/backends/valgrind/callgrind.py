@@ -1,7 +1,8 @@
 """The callgrind tool of valgrind: its options for an R10000, and the counts that it writes.
 
 A process that is made by fork() has a copy of all that its parent has counted.  So callgrind writes
-its counts, and begins at zero, before the functions of the C library that make a process (`_PROCESS`).
+its counts, and begins at zero, before the functions of the C library that make a process (`_PROCESS`),
+and where the program wants it to (libperfex; csrc/perfex/simulated.c).
 What a process has written stands in one file, part after part; the parts add up.  execve() begins the
 file anew: of a process, only the program that it executed last counts.
 """
@@ -13,20 +14,29 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pypfm._c.libperfex import lib
+from pypfm._c.mirror import string
+from pypfm.perfex.backends.valgrind import executed, profile, records
 from pypfm.perfex.backends.valgrind.program import NAMESAKES, SILENT, Refusal, escaped, refusals
+from pypfm.perfex.model import PerfexError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from pypfm.perfex.backends.valgrind.formulas import Simulated
+    from pypfm.perfex.backends.valgrind.instructions import Objects
+    from pypfm.perfex.backends.valgrind.profile import Part
+    from pypfm.perfex.profile import Profile
 
-__all__ = ["COUNTERS", "Process", "Thread", "doubts", "lost", "options", "read"]
+__all__ = ["COUNTERS", "Code", "Process", "Thread", "doubts", "keep", "lost", "options", "prefix", "read", "written"]
 
 # What callgrind counts, by our names.
-COUNTERS = ("Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw", "Bc", "Bcm", "Bi", "Bim")
+COUNTERS = tuple(string(lib.perfex_simulated_names[i]) for i in range(lib.PERFEX_NUM_SIMULATED))
 # glibc since 2.34 and before; musl; posix_spawn() and system() use clone().
 _PROCESS = ("_Fork", "fork", "__libc_fork", "vfork", "clone")
+# A process says so that has executed a program, and who has made it.
+_EXECUTED, _PARENT = "For interactive control", re.compile(r"== Parent PID: (\d+)$", re.MULTILINE)
 # Each thread of glibc calls it first.
 _THREAD = "__ctype_init"
 
@@ -50,6 +60,34 @@ class Thread:
 
 
 @dataclass
+class Code:
+    """What is done with the counts of each instruction.
+
+    :ivar objects: to find out what they do; None: that is not needed
+    :ivar whole: has the instructions of all processes; None: that is not needed
+    :ivar uneven: how many parts have instructions that do not add up to the totals
+    :ivar unread: how many executions of instructions there were of which nothing is known
+    """
+
+    objects: Objects | None = None
+    whole: Profile | None = None
+    uneven: int = 0
+    unread: int = 0
+
+    def take(self, part: Part, files: Iterable[records.Mapped]) -> None:
+        """Take the instructions of a part, which are not kept there.
+
+        :param files: that lie in its process
+        """
+        self.uneven += not part.adds_up
+        if self.objects is not None:
+            self.unread += executed.extend(part, self.objects, records.Layout(files, self.objects))
+        if self.whole is not None:
+            self.whole.add(part.names, part.code, part.calls)
+        part.code, part.calls = {}, {}
+
+
+@dataclass
 class Process:
     """A process and its threads.
 
@@ -59,6 +97,7 @@ class Process:
     :ivar complete: it has written all its counts
     :ivar silent: valgrind could not write its log
     :ivar refused: what valgrind could not simulate
+    :ivar program: what it executed last; of a copy, what its parent had executed; "": not known
     """
 
     pid: int
@@ -69,27 +108,37 @@ class Process:
     silent: bool
     threads: list[Thread]
     refused: list[Refusal]
+    program: str = ""
 
 
-@dataclass(frozen=True)
-class _Part:
-    number: int
-    thread: int
-    trigger: str
-    counts: Simulated
+def prefix(directory: Path) -> Path:
+    """The name of a file of counts, less the number of its process."""
+    return directory / "counts."
 
 
-def options(directory: Path, l2: int, *, per_thread: bool, gated: bool) -> list[str]:
+def written(directory: Path, pid: int, number: int) -> Simulated:
+    """What a process has written, up to a part."""
+    whole = Thread(1, pid)
+    for part in _parts(directory / f"counts.{pid}", None) if number else ():
+        if part.number <= number:
+            whole.add(part.totals)
+    return whole.counts
+
+
+def options(directory: Path, l2: int, *, per_thread: bool, gated: bool, code: bool, lines: bool) -> list[str]:
     """How valgrind is called.
 
     :param directory: for its files
     :param l2: size of the secondary cache in bytes
     :param per_thread: separate counts of each thread
     :param gated: begin without counting, and take commands; only the first process counts
+    :param code: the counts of each instruction
+    :param lines: with the line of source that it comes from
     """
     words = ["--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--I1=32768,2,64", "--D1=32768,2,32",
-             f"--LL={l2},2,128", "--dump-line=no", "--combine-dumps=yes", f"--log-file={escaped(directory)}/log.%p",
-             f"--callgrind-out-file={escaped(directory)}/counts.%p"]
+             f"--LL={l2},2,128", f"--dump-instr={_word(code)}", f"--dump-line={_word(lines)}", "--combine-dumps=yes",
+             f"--log-file={escaped(directory)}/log.%p", f"--callgrind-out-file={escaped(prefix(directory))}%p"]
+    words += ["-v", "-v"] if code else []  # which file lies where
     if gated:
         return [*words, "--instr-atstart=no", "--trace-children=no", "--child-silent-after-fork=yes",
                 f"--vgdb-prefix={escaped(directory)}/vgdb"]
@@ -99,31 +148,18 @@ def options(directory: Path, l2: int, *, per_thread: bool, gated: bool) -> list[
     return words
 
 
-def _parts(path: Path) -> list[_Part]:
+def _word(on: bool) -> str:
+    return "yes" if on else "no"
+
+
+def _parts(path: Path, code: Code | None, files: Sequence[records.Mapped] = ()) -> list[Part]:
     """What a process has written: one part for each time and thread."""
-    parts: list[_Part] = []
-    names: list[str] = []
-    number, thread, trigger = 0, 1, ""
-    try:
-        stream = path.open("rb")
-    except OSError:
-        return parts
-    with stream:
-        for line in stream:
-            key, _, rest = line.partition(b":")
-            if key == b"part":
-                number = int(rest)
-            elif key == b"thread":
-                thread = int(rest)
-            elif key == b"desc" and rest.startswith(b" Trigger:"):
-                trigger = rest.decode("utf-8", "replace").partition(":")[2].strip().removeprefix("--dump-before=")
-            elif key == b"events":
-                names = rest.decode("ascii", "replace").split()
-            elif key == b"totals":
-                numbers = [int(n) for n in rest.split()]
-                numbers += [0] * (len(names) - len(numbers))  # zeros at the end are left out
-                parts.append(_Part(number, thread, trigger, dict(zip(names, numbers, strict=False))))
-    return parts
+    found = []
+    for part in profile.parts(path, code=code is not None):
+        found.append(part)
+        if code is not None:
+            code.take(part, files)
+    return found
 
 
 _SYSCALL = re.compile(r"SYSCALL\[\d+,(?P<number>\d+)\]\(\s*\d+\) (?:(?P<exit>exit\()"
@@ -159,7 +195,7 @@ def _threads(log: str, pid: int, pids: Collection[int]) -> list[Thread]:
     return threads
 
 
-def _distribute(parts: list[_Part], threads: list[Thread], *, executed: bool) -> None:
+def _distribute(parts: list[Part], threads: list[Thread], *, executed: bool) -> None:
     """Give each part to its thread.
 
     A number is used by one thread after the other.  Each begins with a part that ends at `_THREAD`
@@ -175,11 +211,11 @@ def _distribute(parts: list[_Part], threads: list[Thread], *, executed: bool) ->
             users = [Thread(part.thread, part.thread)]
             threads += users
         if users:
-            users[min(max(begun[part.thread] - 1, 0), len(users) - 1)].add(part.counts)
+            users[min(max(begun[part.thread] - 1, 0), len(users) - 1)].add(part.totals)
             begun[part.thread] += part.trigger == _THREAD and users[0] is not threads[0]
 
 
-def _whole(parts: list[_Part]) -> bool:
+def _whole(parts: list[Part]) -> bool:
     """Whether all parts of a file are there: a file system that is full cuts some off."""
     numbers = [part.number for part in parts]
     return sorted(set(numbers)) == list(range(1, max(numbers) + 1)) and parts[-1].trigger == "Program termination"
@@ -192,28 +228,71 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _process(directory: Path, pid: int, pids: Collection[int], *, per_thread: bool) -> Process:
+def _process(directory: Path, pid: int, pids: Collection[int], code: Code | None, *, per_thread: bool) -> Process:
     text = _text(directory / f"log.{pid}")
-    executed = "For interactive control" in text
-    parts = _parts(directory / f"counts.{pid}")
+    executed = _EXECUTED in text
+    parts = _parts(directory / f"counts.{pid}", code, _files(directory, text, set()) if code else ())
     threads = (_threads(text, pid, pids) if per_thread else []) or [Thread(1, pid)]
     if per_thread:
         _distribute(parts, threads, executed=executed)
     else:
         for part in parts:
-            threads[0].add(part.counts)
+            threads[0].add(part.totals)
     end = re.search(r"== Events +: (.*)\n==\d+== Collected : ", text)
     if end and not parts:  # -s, and counting was never on
         threads[0].add(dict.fromkeys(end[1].split(), 0))
-    parent = re.search(r"== Parent PID: (\d+)$", text, re.MULTILINE)
+    parent = _PARENT.search(text)
     return Process(pid, int(parent[1]) if parent else -1, executed, sum(p.trigger in _PROCESS for p in parts),
-                   end is not None and (not parts or _whole(parts)), not text, threads, refusals(text.splitlines()))
+                   end is not None and (not parts or _whole(parts)), not text, threads, refusals(text.splitlines()),
+                   _program(text))
 
 
-def read(directory: Path, *, per_thread: bool) -> list[Process]:
-    """What all processes counted, by pid."""
+def _files(directory: Path, log: str, seen: set[str]) -> list[records.Mapped]:
+    """The files that lie in a process: its own, and those that it has of the one that has made it.
+
+    :param seen: processes that have been asked
+    """
+    parent = _PARENT.search(log)
+    if _EXECUTED in log or parent is None or parent[1] in seen:
+        return records.mapped(log)
+    return [*_files(directory, _text(directory / f"log.{parent[1]}"), seen | {parent[1]}), *records.mapped(log)]
+
+
+def _program(log: str) -> str:
+    """The name of the program, from the command in a log, where a backslash stands before each blank of a word."""
+    word = re.search(r"== Command: ((?:\\.|[^\\ \n])+)", log)
+    return re.sub(r"\\(.)", r"\1", word[1]).rpartition("/")[2] if word else ""
+
+
+def read(directory: Path, *, per_thread: bool, code: Code | None = None) -> list[Process]:
+    """What all processes counted, by pid.
+
+    :param code: takes the instructions, if they were counted
+    """
     pids = sorted({int(path.suffix[1:]) for name in ("log.*", "counts.*") for path in directory.glob(name)})
-    return [_process(directory, pid, pids, per_thread=per_thread) for pid in pids]
+    return [_process(directory, pid, pids, code, per_thread=per_thread) for pid in pids]
+
+
+# Stands before a part: a line end after the head of the file, an empty line after the part before.
+_PART = re.compile(rb"\n+(?=part: \d+\n)")
+
+
+def keep(directory: Path, target: Path) -> None:
+    """Leave callgrind's files in a directory of the user, which is made if need be, under the names that it gives them.
+
+    Each part is a file of its own: callgrind_annotate reads one part of a file only.
+
+    :raises PerfexError: they cannot be written
+    """
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for path in directory.glob("counts.*"):
+            head, *parts = _PART.split(path.read_bytes())
+            for number, part in enumerate(parts, 1):
+                end = f".{number}" if len(parts) > 1 else ""
+                (target / f"callgrind.out{path.suffix}{end}").write_bytes(head + b"\n" + part)
+    except OSError as error:
+        raise PerfexError(f"--keep: {target}: {error.strerror}") from None
 
 
 def lost(processes: list[Process]) -> list[str]:

@@ -8,23 +8,28 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, cast
 
+from pypfm._c.libperfex import lib
 from pypfm.config import built
 from pypfm.perfex import events
-from pypfm.perfex.costs import builtin
+from pypfm.perfex.backends.valgrind.instructions import NOT_INSTALLED
+from pypfm.perfex.c_call import processor
 from pypfm.perfex.model import Cpu, Measurement, Quality
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["CYCLES", "Row", "Simulated", "Tool", "estimated_cycles", "measure", "rows", "value_of"]
+__all__ = ["CYCLES", "WITH_TRACE", "Row", "Simulated", "Tool", "estimated_cycles", "measure", "names", "rows",
+           "value_of"]
 
 CYCLES = "cycles"
-# What both tools count, so that cycles are the same with either.
-_GRADUATED, _STALLS = 15, (9, 10, 25, 26)
-_ELSEWHERE = "not counted together with events that need the memory trace; count it in a run of its own"
-_WITH_WRITEBACKS = "takes the memory trace: -e with 7, 22 or 23, or -a --writebacks"
+WITH_TRACE = ("left out: takes the memory trace, which is 5 to 20 times slower"
+              " (-a --trace, or --writebacks; -e 7, 22 or 23)")
 
-Tool = Literal["callgrind", "trace"]  # who simulates: the memory trace is lackey's, and r10ksim reads it
+# Who simulates: callgrind, with its totals only or with the counts of each instruction; the memory trace is lackey's,
+# and r10ksim reads it.
+Tool = Literal["callgrind", "instructions", "trace"]
+_ROWS: dict[Tool, tuple[str, ...]] = {
+    "callgrind": ("", "callgrind"), "instructions": ("", "callgrind", "instructions"), "trace": ("", "trace")}
 Simulated = dict[str, int]  # counts by the simulator's names
 
 
@@ -43,8 +48,7 @@ class Row:
     @property
     def names(self) -> frozenset[str]:
         """The counters that it uses."""
-        nodes = ast.walk(ast.parse(self.source, mode="eval")) if self.source else ()
-        return frozenset(n.id for n in nodes if isinstance(n, ast.Name))
+        return names(self.source)
 
     def value(self, counts: Mapping[str, int]) -> int | None:
         """The count, or None: one of the counters was not counted."""
@@ -53,8 +57,14 @@ class Row:
         return value_of(ast.parse(self.source, mode="eval").body, counts)
 
 
+def names(source: str) -> frozenset[str]:
+    """The counters in a formula, or in nothing."""
+    nodes = ast.walk(ast.parse(source, mode="eval")) if source else ()
+    return frozenset(n.id for n in nodes if isinstance(n, ast.Name))
+
+
 def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
-    """The value of a formula: names of counters, numbers, sums and products.
+    """The value of a formula: names of counters, numbers, sums, differences and products.
 
     :raises ValueError: it is of another form
     """
@@ -65,6 +75,8 @@ def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
             return number
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return value_of(left, counts) + value_of(right, counts)
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return value_of(left, counts) - value_of(right, counts)
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             return value_of(left, counts) * value_of(right, counts)
     raise ValueError(ast.unparse(node))
@@ -72,30 +84,35 @@ def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
 
 @cache
 def rows(cpu: Cpu, tool: Tool) -> tuple[Row, ...]:
-    """How each event of a processor is counted, by index; a row of the tool replaces one of both tools."""
+    """How each event of a processor is counted, by index; a row of the tool replaces one of all tools."""
     with built("perfex/tables/perfex_valgrind.csv").open(newline="", encoding="ascii") as stream:
         given = list(csv.DictReader(stream))
     table = {int(row["event"]): Row(row["source"], cast("Quality", row["quality"]), row["note"])
-             for name in ("", cpu) for of_tool in ("", tool) for row in given
+             for name in ("", cpu) for of_tool in _ROWS[tool] for row in given
              if (row["cpu"], row["tool"]) == (name, of_tool)}
     return tuple(table[i] for i in range(events.NUM_EVENTS))
 
 
-def estimated_cycles(cpu: Cpu, tool: Tool, counts: Mapping[str, int], clock: float) -> int | None:
+def estimated_cycles(cpu: Cpu, tool: Tool, counts: Mapping[str, int], clock: float,
+                     stall_ns: Mapping[int, float] | None = None) -> int | None:
     """Cycles of the simulated program: one for each instruction, and the typical costs of its cache misses.
 
     The costs are the built-in ones, whatever a user's table says: that one is about times, and cycles are a count.
 
     :param clock: MHz, for costs in nanoseconds
+    :param stall_ns: --costs host: by event, in place of the built-in costs
     :return: None where they are not counted
     """
-    counted = [rows(cpu, tool)[event].value(counts) for event in (_GRADUATED, *_STALLS)]
+    # What both tools count, so that cycles are the same with either.
+    parts: list[int] = [*lib.perfex_cycle_parts]
+    counted = [rows(cpu, tool)[event].value(counts) for event in parts]
     known = [count for count in counted if count is not None]
     if len(known) < len(counted):
         return None
-    costs = builtin(cpu)
-    seconds = sum(costs[event].seconds(count, clock)[0] for event, count in zip(_STALLS, known[1:], strict=True))
-    return known[0] + round(seconds * clock * 1e6)
+    if stall_ns is None:
+        return int(lib.perfex_estimated_cycles(processor(cpu), known, clock))
+    spent = sum(stall_ns.get(event, 0.0) * count for event, count in zip(parts, known, strict=True))
+    return known[0] + round(spent * clock / 1000)
 
 
 def measure(cpu: Cpu, tool: Tool, wanted: Iterable[int], counts: Mapping[str, int]) -> tuple[Measurement, ...]:
@@ -111,6 +128,6 @@ def measure(cpu: Cpu, tool: Tool, wanted: Iterable[int], counts: Mapping[str, in
             found.append(Measurement(event, count, row.quality, note=row.note,
                                      source=row.source if row.names else ""))
         else:
-            missing = _ELSEWHERE if tool == "trace" else _WITH_WRITEBACKS
+            missing = NOT_INSTALLED if tool == "trace" else WITH_TRACE
             found.append(Measurement(event, None, "unavailable", note=missing))
     return tuple(found)

@@ -36,10 +36,11 @@ class Vgdb:
 
     :param directory: where valgrind has put its pipes
     :param pid: the process
+    :param written: what it has written, up to a part: the program may let it (libperfex), and it is not among the rest
     """
 
-    def __init__(self, directory: Path, pid: int) -> None:
-        self._pid = pid
+    def __init__(self, directory: Path, pid: int, written: Callable[[int], Simulated]) -> None:
+        self._pid, self._written = pid, written
         self._words = [find("vgdb"), f"--vgdb-prefix={directory}/vgdb", f"--pid={pid}", "--wait=10"]
         self._last: Simulated = {}
 
@@ -56,6 +57,8 @@ class Vgdb:
             key, _, rest = line.partition(":")
             if key == "events":
                 names = rest.split()
+            elif key == "part":
+                total = dict(self._written(int(rest)))
             elif _OF_THREAD.fullmatch(key):
                 for name, number in zip(names, rest.split(), strict=False):
                     total[name] = total.get(name, 0) + int(number)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from pypfm.common.launch import Command
 from pypfm.errors import shown
 from pypfm.perfex.backends.valgrind.installed import find
-from pypfm.perfex.model import PerfexError, Request
+from pypfm.perfex.model import PerfexError, Request, Times
 from pypfm.perfex.signals import GATE, held
 
 if TYPE_CHECKING:
@@ -163,6 +163,23 @@ def escaped(path: Path) -> str:
     return str(path).replace("%", "%%")
 
 
+@contextmanager
+def _variable(name: str, value: Path | None) -> Iterator[None]:
+    """A variable of the environment for processes that are made meanwhile.
+
+    :param value: None: it is not set
+    """
+    before = os.environ.pop(name, None)
+    if value is not None:
+        os.environ[name] = str(value)
+    try:
+        yield
+    finally:
+        os.environ.pop(name, None)
+        if before is not None:
+            os.environ[name] = before
+
+
 class Descriptors:
     """Room for the descriptors that valgrind keeps for itself, which are above those of the command.
 
@@ -249,6 +266,7 @@ class Prepared:
     :param request: the command, and whether signals control the counting
     :param signals: that arrive
     :param logs: directory and name, with * for the number, of a file that each process has; None: they have none
+    :param counts: where a process that counts by itself (libperfex) finds its counts; None: it cannot
     :ivar pid: its process
     :ivar over: all processes that it has left behind have ended; False: the user has not waited for them
     :raises PerfexError: no process can be made
@@ -257,7 +275,7 @@ class Prepared:
     over = True
 
     def __init__(self, options: Sequence[str], request: Request, signals: Signals,
-                 logs: tuple[Path, str] | None = None) -> None:
+                 logs: tuple[Path, str] | None = None, counts: Path | None = None) -> None:
         self._request, self._signals, self._logs = request, signals, logs
         self._descriptors = Descriptors(logs=logs is not None)
         self.descendants = Descendants(self._descriptors)
@@ -265,13 +283,17 @@ class Prepared:
             # Options of the environment and of .valgrindrc files are not ours.
             words = [find(), "--command-line-only=yes", f"--max-threads={_THREADS}", *_vex(find()), *options, "--",
                      *request.command]
-            with self._descriptors.limit(self._descriptors.lowered):
+            with self._descriptors.limit(self._descriptors.lowered), _variable("PERFEX_VALGRIND", counts):
                 self._command = Command(words, held())
         except OSError as error:
             raise PerfexError(f"no process for the command: {error.strerror}") from None
         finally:
             self.descendants.started()
         self.pid = self._command.pid
+
+    def times(self) -> Times:
+        """How long it ran, simulated."""
+        return Times(self._command.wall, self._command.user, self._command.system, simulated=True)
 
     def cancel(self) -> None:
         """Do not run it."""

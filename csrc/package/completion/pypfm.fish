@@ -1,0 +1,2 @@
+# fish completion of pypfm, perfex and pmc.
+pypfm completion fish | source

@@ -1,0 +1,146 @@
+"""The tables of --annotate: the functions and the lines of source in which most was counted."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pypfm.perfex.report import NOT_AVAILABLE, printable
+from pypfm.perfex.sources import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pypfm.perfex.annotate import Annotation, Counts, LineRow
+    from pypfm.perfex.model import Event
+
+__all__ = ["PARTIAL", "cut", "heading", "nowhere", "percent", "text"]
+
+_WIDTH = 80
+_MOST_ROWS = 20
+_ENOUGH = 0.95  # of the whole: what is left is in the page
+_BESIDE = (25, 26)  # with -a: misses of the data caches
+_COLUMN = 11
+#: Said where counts are missing.
+PARTIAL = "a part of the counts is missing, as the notes say; shares are of what there is"
+
+
+def cut(name: str, width: int) -> str:
+    """A name without its middle, if it is too long."""
+    if len(name) <= width:
+        return name
+    left = (width - 2) // 2
+    return f"{name[:left]}..{name[len(name) - (width - 2 - left):]}"
+
+
+def heading(event: Event | None) -> str:
+    """What rows are sorted by."""
+    return "estimated cycles" if event is None else f"event {event.index} ({event.short})"
+
+
+def _place(row: LineRow) -> str:
+    """A line of source, without its directory."""
+    return printable(f"{os.path.basename(row.file)}:{row.line}")
+
+
+def _most(made: Annotation, counts: Sequence[Counts]) -> int:
+    """How many rows have nearly all that was counted."""
+    so_far = 0.0
+    for number, own in enumerate(counts[:_MOST_ROWS]):
+        if so_far >= _ENOUGH or made.key(own) == 0:
+            return number
+        so_far += made.share(own)
+    return min(len(counts), _MOST_ROWS)
+
+
+class _Table:
+    """The columns beside the names."""
+
+    def __init__(self, made: Annotation, *, estimates: bool, everything: bool) -> None:
+        self._made = made
+        self._columns: list[tuple[str, Callable[[Counts], str]]] = []
+        if estimates:
+            self._columns.append(("seconds", lambda counts: f"{made.seconds(counts):.6f}"))
+        for place_of, event in enumerate(made.events):
+            if event is not made.by and (event.index in _BESIDE if everything else event.index not in made.cycles):
+                self._columns.append((f"event {event.index}", _event(place_of)))
+        del self._columns[2:]
+
+    def head(self, inclusive: str, what: str) -> str:
+        by = "cycles" if self._made.by is None else f"event {self._made.by.index}"
+        beside = "".join(f"{name:>{_COLUMN}}" for name, _ in self._columns)
+        return f"    {by:>14} {'share':>6}{inclusive}{beside}  {what}"
+
+    def row(self, counts: Counts, inclusive: str, what: str) -> str:
+        beside = "".join(f"{show(counts):>{_COLUMN}}" for _, show in self._columns)
+        line = f"    {self._made.key(counts):>14} {percent(self._made.share(counts)):>6}{inclusive}{beside}  "
+        return line + cut(what, max(_WIDTH - len(line), 12))
+
+
+def _event(at: int) -> Callable[[Counts], str]:
+    def show(counts: Counts) -> str:
+        found = counts.events[at]
+        return "?" if found is None else str(found)
+    return show
+
+
+def percent(share: float) -> str:
+    """A part of the whole."""
+    return f"{100 * share:.1f}%"
+
+
+def nowhere(made: Annotation) -> str:
+    """How much has no line of source."""
+    return f"{percent(made.share(made.nowhere))} of the whole is of no known line (compile with -g)"
+
+
+def _functions(made: Annotation, table: _Table) -> list[str]:
+    rows = made.functions[:_most(made, [row.own for row in made.functions])]
+    by = heading(made.by)
+    lines = ["", f"functions by {by}: {_of(len(rows), len(made.functions), sum(made.share(r.own) for r in rows))}",
+             table.head(f" {'with calls':>10}", "function")]
+    for row in rows:
+        known = made.by is None or row.inclusive.events[made.events.index(made.by)] is not None
+        inclusive = f"{'<' * row.bound}{percent(made.share(row.inclusive))}" if known else "?"
+        lines.append(table.row(row.own, f" {inclusive:>10}", printable(row.function.name)))
+    if any(row.bound for row in rows):
+        lines.append("    <: no more than that; the function is in a circle of functions that call each other")
+    return lines
+
+
+def _of(rows: int, all_rows: int, share: float) -> str:
+    return f"{rows} of {all_rows}, {percent(share)} of the whole"
+
+
+def _lines(made: Annotation, table: _Table) -> list[str]:
+    rows = made.lines[:_most(made, [row.own for row in made.lines])]
+    by = heading(made.by)
+    if not rows:
+        return ["", f"lines by {by}: {NOT_AVAILABLE}", f"    {nowhere(made)}"]
+    sources: dict[str, Source] = {}
+    lines = ["", f"lines by {by}: {_of(len(rows), len(made.lines), sum(made.share(r.own) for r in rows))}",
+             table.head("", "line")]
+    for row in rows:
+        if row.file not in sources:
+            sources[row.file] = Source.read(row.file, row.function.object)
+        words = sources[row.file].line(row.line).strip()
+        lines.append(_short(table.row(row.own, "", f"{_place(row)}  "), printable(" ".join(words.split()))))
+    return lines + [f"    {nowhere(made)}"] * bool(made.key(made.nowhere))
+
+
+def _short(line: str, words: str) -> str:
+    """A line with as many words after it as there is room for."""
+    return (line + words)[:_WIDTH].rstrip()
+
+
+def text(made: Annotation, *, estimates: bool, everything: bool) -> str:
+    """The tables, in 80 columns.
+
+    :param estimates: with seconds (-y)
+    :param everything: all events were asked for (-a)
+    """
+    if not made.functions:
+        return f"\nfunctions and lines: {NOT_AVAILABLE}\n"
+    table = _Table(made, estimates=estimates, everything=everything)
+    missing = ["", f"functions and lines: {PARTIAL}"] * made.partial
+    return "\n".join([*missing, *_functions(made, table), *_lines(made, table)]) + "\n"

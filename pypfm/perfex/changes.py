@@ -1,0 +1,168 @@
+"""What has changed between two reports, event by event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from pypfm.perfex.model import Cpu, Event
+from pypfm.perfex.spread import Spread, short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["VERDICTS", "Change", "Comparison", "Side", "Verdict", "whole"]
+
+#: What is said of a change.
+Verdict = Literal["same", "differs", "change", "noise", "not known", "not comparable"]
+#: The same, to be listed.
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two reports.
+
+    :ivar file: its name, printable
+    :ivar command: as a shell takes it; "": the report does not say
+    :ivar ended_by: the signal that ended the command, or nothing
+    """
+
+    file: str
+    backend: str
+    command: str
+    runs: int
+    ended_by: str = ""
+
+    def members(self) -> dict[str, object]:
+        """For JSON."""
+        return {"file": self.file, "backend": self.backend, "command": self.command or None, "runs": self.runs,
+                "ended_by": self.ended_by or None}
+
+    def words(self) -> str:
+        """For people."""
+        runs = "1 run" if self.runs == 1 else f"{self.runs} runs"
+        ended = f", ended by {self.ended_by}" if self.ended_by else ""
+        return f"{self.file}: {self.backend} backend, {runs}{ended}" + (f": {self.command}" if self.command else "")
+
+
+@dataclass(frozen=True)
+class Change:
+    """What has become of an event.
+
+    :ivar first, second: its counts; None: there are none
+    :ivar missing: why: "not available" or "not counted", of first and second; "": they are there
+    :ivar estimated: whether first and second were computed, not counted
+    :ivar verdict: same, differs: exactly; change, noise: by a test; not known: there are too few runs for one;
+        not comparable: there are not two counts
+    :ivar p: of the test, corrected for the number of events; None: none was made
+    """
+
+    event: Event
+    first: Spread | None
+    second: Spread | None
+    missing: tuple[str, str] = ("", "")
+    estimated: tuple[bool, bool] = (False, False)
+    verdict: Verdict = "not comparable"
+    p: float | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """By how much the count has grown."""
+        return None if self.first is None or self.second is None else self.second.mean - self.first.mean
+
+    @property
+    def percent(self) -> float | None:
+        """The same, of what it was, or None where it was 0 and is no longer."""
+        if self.first is None or self.difference is None or (self.difference and not self.first.mean):
+            return None
+        return 100 * self.difference / self.first.mean if self.first.mean else 0.0
+
+    def risen(self, percent: float) -> bool:
+        """Whether the count has grown by more than so many percent, and that is not noise."""
+        if self.verdict in ("same", "noise", "not comparable") or not self.difference or self.difference < 0:
+            return False
+        return self.percent is None or self.percent > percent
+
+    def columns(self) -> tuple[str, str, str, str, str]:
+        """First, second, change, percent and verdict as text."""
+        sides = zip((self.first, self.second), self.missing, self.estimated, strict=True)
+        first, second = ("~" * estimated + short(spread.mean) if spread else missing
+                         for spread, missing, estimated in sides)
+        if self.difference is None:
+            return first, second, "", "", ""
+        p = "" if self.p is None else " p<0.0001" if self.p < 0.0001 else f" p {self.p:.4f}"
+        return first, second, _signed(self.difference), self.percent_text(), self.verdict + p
+
+    def percent_text(self) -> str:
+        """The relative change as text."""
+        if self.percent is None:
+            return "from 0"
+        if not self.percent:
+            return "0 %"
+        return f"{self.percent:+.0f} %" if abs(self.percent) >= 10000 else f"{self.percent:+.2f} %"
+
+    def members(self) -> dict[str, object]:
+        """Numbers and verdict for JSON and CSV."""
+        return {"change": whole(self.difference), "percent": self.percent, "verdict": self.verdict, "p": self.p}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two reports.
+
+    :ivar changes: by event, in their order
+    :ivar methods: how changes were told from noise
+    :ivar notes: in what the reports differ, other than in counts
+    """
+
+    cpu: Cpu
+    first: Side
+    second: Side
+    changes: tuple[Change, ...]
+    methods: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    #: The heading of `line`.
+    head = f"{'baseline':>24}{'change':>20}{'percent':>12}  verdict"
+
+    def change(self, event: int) -> Change:
+        """That of one event."""
+        return next(c for c in self.changes if c.event.index == event)
+
+    def line(self, event: int) -> str:
+        """A line below that of an event in a report on the second; "": there is nothing to say."""
+        found = self.change(event)
+        first, _, change, percent, verdict = found.columns()
+        return "" if all(found.missing) else f"    {first:>20} {change:>19} {percent:>11}  {verdict}".rstrip()
+
+    def all_notes(self) -> list[str]:
+        """For the notes of a report on the second."""
+        return [f"baseline: {self.first.words()}", *self.methods, *self.notes]
+
+    def json_baseline(self) -> dict[str, object]:
+        """Of what the report of JSON has changes."""
+        return {**self.first.members(), "methods": list(self.methods), "notes": list(self.notes)}
+
+    def json_change(self, event: int) -> dict[str, object]:
+        """The change of an event."""
+        change = self.change(event)
+        return {"baseline": None if change.first is None else whole(change.first.mean), **change.members()}
+
+    def csv_rows(self) -> Iterator[dict[str, object]]:
+        """The changes, and of what, as rows of a report."""
+        yield {"kind": "run", "name": "baseline", "value": self.first.file}
+        for change in self.changes:
+            for name, value in self.json_change(change.event.index).items():
+                yield {"kind": "change", "event": change.event.index, "name": name, "value": value}
+        for note in (*self.methods, *self.notes):
+            yield {"kind": "note", "note": note}
+
+
+def whole(value: float | None) -> float | int | None:
+    """A whole number without a fraction, as JSON and CSV have it."""
+    return int(value) if value is not None and value.is_integer() else value
+
+
+def _signed(value: float) -> str:
+    return ("+" if value > 0 else "") + short(value)

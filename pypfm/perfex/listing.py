@@ -1,0 +1,127 @@
+"""The events, their names, and who can count them on this machine (perfex --list)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pypfm.common.frozen import FrozenMap
+from pypfm.perfex import events
+from pypfm.perfex.model import PerfexError, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pypfm.perfex.model import Cpu, Event, Quality
+
+__all__ = ["How", "Listing", "json_text", "listing", "text"]
+
+_NARROWEST, _INDENT = 40, 7
+_MARKS = {"unavailable": "-"}
+
+
+@dataclass(frozen=True)
+class How:
+    """How well a backend counts an event here.
+
+    :ivar note: what is counted in its place, or why it is not available
+    """
+
+    quality: Quality
+    note: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The events of a processor.
+
+    :ivar backends: by backend, how each event is counted
+    :ivar missing: by backend, why it can count nothing here
+    """
+
+    cpu: Cpu
+    events: tuple[Event, ...]
+    backends: Mapping[str, tuple[How, ...]]
+    missing: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        for name in ("backends", "missing"):
+            object.__setattr__(self, name, FrozenMap(getattr(self, name), "backend"))
+
+
+def listing(cpu: Cpu, perf_table: Path | None = None) -> Listing:
+    """Who can count the events of a processor on this machine.
+
+    :param perf_table: --perf-table
+    :raises PerfexError: the table is wrong
+    """
+    table = events.table(cpu)
+    found, missing = {}, {}
+    for name, ask in (("perf", _perf), ("valgrind", _valgrind)):
+        try:
+            found[name] = ask(cpu, perf_table)
+        except _NothingError as error:
+            missing[name] = str(error)
+            found[name] = tuple(How("unavailable", str(error)) for _ in table)
+    return Listing(cpu, table, found, missing)
+
+
+class _NothingError(Exception):
+    """A backend can count nothing here."""
+
+
+def _perf(cpu: Cpu, path: Path | None) -> tuple[How, ...]:
+    from pypfm.perfex import perf_table
+    from pypfm.perfex.backends.perf import PerfBackend
+    perf_table.load(cpu, path)  # a wrong table is not the kernel's fault
+    everything = tuple(range(events.NUM_EVENTS))
+    try:
+        sources = PerfBackend().sources(Request(("",), cpu, everything, multiplex=True, mixed=True, perf_table=path))
+    except PerfexError as error:
+        raise _NothingError(str(error).removeprefix("perf: ")) from None
+    return tuple(How(source.quality, source.note) for source in sources)
+
+
+def _valgrind(cpu: Cpu, _path: Path | None) -> tuple[How, ...]:
+    from pypfm.perfex.backends.valgrind import callgrind, formulas, installed
+    try:
+        installed.version()
+    except PerfexError as error:
+        raise _NothingError(str(error)) from None
+    known = {*callgrind.COUNTERS, formulas.CYCLES}
+    # The memory trace is taken for what callgrind does not count.
+    rows = (usual if usual.names <= known else trace
+            for usual, trace in zip(formulas.rows(cpu, "callgrind"), formulas.rows(cpu, "trace"), strict=True))
+    return tuple(How(row.quality, row.note) for row in rows)
+
+
+# ---- printing ---------------------------------------------------------------------
+
+def text(made: Listing, width: int | None = None) -> str:
+    """For people: two lines an event.
+
+    :param width: columns; None: those of the terminal
+    """
+    width = max(width or shutil.get_terminal_size().columns, _NARROWEST)
+    lines = [f"perfex: {made.cpu} events, and how they can be counted here", "",
+             f"  #   ctr {'short name':24} {'perf':12} valgrind"]
+    for event in made.events:
+        perf, valgrind = (made.backends[name][event.index].quality for name in ("perf", "valgrind"))
+        lines.append(f"{event.index:3} {event.counter:5} {event.short:24} {_MARKS.get(perf, perf):12} "
+                     f"{_MARKS.get(valgrind, valgrind)}")
+        lines += [" " * _INDENT + part for part in textwrap.wrap(event.name, width - _INDENT)]
+    for name, why in made.missing.items():
+        lines += ["", *textwrap.wrap(f"{name}: {why}", width)]
+    return "\n".join(lines) + "\n"
+
+
+def json_text(made: Listing) -> str:
+    """As JSON (schema: pypfm/schemas/perfex_list.json)."""
+    return json.dumps({"cpu": made.cpu, "missing": dict(made.missing), "events": [
+        {"event": e.index, "counter": e.counter, "short": e.short, "name": e.name, "description": e.description,
+         "backends": {name: {"quality": how[e.index].quality, "note": how[e.index].note}
+                      for name, how in made.backends.items()}} for e in made.events]}, indent=2) + "\n"

@@ -1,0 +1,61 @@
+"""Files of source, as far as they are there."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+
+__all__ = ["Source"]
+
+_LARGEST = 8 << 20
+
+
+@dataclass(frozen=True)
+class Source:
+    """The lines of a file.
+
+    :ivar lines: tabs are expanded, and bytes that are no UTF-8 replaced
+    :ivar missing: why there are none; "": the file was read
+    :ivar newer: the file was changed after the program was made
+    """
+
+    lines: tuple[str, ...] = ()
+    missing: str = ""
+    newer: bool = False
+
+    @classmethod
+    def read(cls, path: str, program: str) -> Source:
+        """The lines of a file.
+
+        :param path: as the compiler has noted it
+        :param program: or library, that was made of it
+        """
+        try:
+            # What stands in the place of the file may be a FIFO, on which a plain open() would wait.
+            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+                known = os.fstat(stream.fileno())
+                if not stat.S_ISREG(known.st_mode):
+                    return cls(missing="is not a file")
+                if known.st_size > _LARGEST:
+                    return cls(missing=f"is too large ({known.st_size} bytes)")
+                data = stream.read(_LARGEST)
+        except FileNotFoundError:
+            return cls(missing="is not there" if os.path.isabs(path) else "is not in this directory")
+        except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+            return cls(missing=f"cannot be read: {getattr(error, 'strerror', None) or error}")
+        lines = data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        return cls(tuple(line.expandtabs() for line in lines), newer=_newer(known.st_mtime_ns, program))
+
+    def line(self, number: int) -> str:
+        """A line; "" if there is none of that number."""
+        return self.lines[number - 1] if 1 <= number <= len(self.lines) else ""
+
+
+def _newer(changed: int, program: str) -> bool:
+    try:
+        return changed > os.stat(program).st_mtime_ns
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,659 @@
+"""perfex --annotate: counts by function and line, as tables, JSON, a page and stacks, against programs whose counts are known."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from native import CC, build
+from perfex_runs import PERFEX, compile_c, counted, environment, perfex, refused
+from pypfm.perfex import annotate, annotate_text, events, flame
+from pypfm.perfex.model import Measurement, Outcome, Request
+from pypfm.perfex.profile import UNKNOWN, Function, Place, Profile
+from pypfm.perfex.sources import Source
+from tools import needs
+
+COUNTERS = ("Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw", "Bc", "Bcm", "Bi", "Bim")
+
+# The numbers of lines are those of the tests below.
+PROGRAM = """\
+#include <stdio.h>
+static int a[1000];
+static int fib(int n)
+{
+	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+static void fill(int n)
+{
+	for (int i = 0; i < n; i++)
+		a[i] = i;
+}
+static int odd(int n);
+static int even(int n) { return n == 0 ? 1 : odd(n - 1); }
+static int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+int main(void)
+{
+	fill(1000);
+	printf("%d\\n", fib(15) + even(20));
+	return 0;
+}
+"""
+FIB_15 = 610
+
+
+def compiled(directory: Path, *options: str, text: str = PROGRAM, name: str = "program.c", compiler: str = CC) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    source, out = directory / name, directory / "program"
+    source.write_text(text, encoding="utf-8")
+    build(compiler, "-O0", *options, source, "-o", out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    needs("valgrind")
+    return compiled(tmp_path_factory.mktemp("annotate"), "-g")
+
+
+@pytest.fixture(scope="module")
+def everything(program: Path) -> dict[str, Any]:
+    return counted("-a", "-y", "--annotate", program)
+
+
+def function(data: dict[str, Any], name: str) -> dict[str, Any]:
+    found = [f for f in data["annotation"]["functions"] if f["name"] == name]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def line(data: dict[str, Any], number: int, name: str = "program.c") -> dict[str, Any]:
+    found = [f for f in data["annotation"]["lines"] if f["line"] == number and Path(f["file"]).name == name]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def counts_of(data: dict[str, Any], place: dict[str, Any]) -> dict[int, int | None]:
+    return dict(zip(data["annotation"]["events"], place["counts"], strict=True))
+
+
+# ---- counts by function and line ----------------------------------------------------------
+
+def test_stores_of_a_loop_are_on_their_lines(everything: dict[str, Any]) -> None:
+    """1000 stores into the array; one for the index at the beginning, and one for each step."""
+    assert counts_of(everything, line(everything, 10)["self"])[19] == 1000
+    assert counts_of(everything, line(everything, 9)["self"])[19] == 1 + 1000
+    assert line(everything, 10)["function"] == "fill"
+
+
+@pytest.mark.parametrize("rows", ["functions", "lines"])
+def test_the_rows_add_up_to_the_report(everything: dict[str, Any], rows: str) -> None:
+    made = everything["annotation"]
+    places = [row["self"] for row in made[rows]] + [made["nowhere"]] * (rows == "lines")
+    report = {e["event"]: e["count"] for e in everything["events"] if e["count"] is not None}
+    in_rows = {event for place in places for event in counts_of(everything, place)}
+    assert {0, 16, 15, 21, 25, 26, 24, 19} <= in_rows
+    for event in in_rows:
+        assert sum(counts_of(everything, place)[event] or 0 for place in places) == report[event], event
+    assert sum(place["cycles"] for place in places) == report[0] == made["total"]["cycles"]
+    assert sum(place["seconds"] for place in places) == pytest.approx(report[0] / everything["clock"]["MHz"] / 1e6)
+    assert sum(place["share"] for place in places) == pytest.approx(1)
+    assert not made["partial"]
+
+
+def test_what_has_a_count_in_the_report_has_one_in_each_row(everything: dict[str, Any]) -> None:
+    report = {e["event"] for e in everything["events"] if e["count"] is not None}
+    assert {event for event, count in counts_of(everything, everything["annotation"]["total"]).items() if count is not None} == report
+
+
+def test_inclusive_counts_of_recursion(everything: dict[str, Any]) -> None:
+    """fib(15) is 1973 calls, which call nothing else: what they count is what the function counts."""
+    fib, main, fill = (function(everything, name) for name in ("fib", "main", "fill"))
+    assert fib["calls"] == 2 * 987 - 1  # 987: fib(16)
+    assert not fib["bound"]
+    for event in (15, 19, 26):
+        assert counts_of(everything, fib["inclusive"])[event] == counts_of(everything, fib["self"])[event]
+    assert fib["inclusive"]["cycles"] - fib["self"]["cycles"] in (0, 1)  # shares are rounded
+    assert (fill["calls"], main["calls"]) == (1, 1)
+    below = sum(counts_of(everything, function(everything, f)["self"])[15] or 0 for f in ("main", "fib", "fill", "even", "odd"))
+    assert below < (counts_of(everything, main["inclusive"])[15] or 0) <= (counts_of(everything, everything["annotation"]["total"])[15] or 0)
+
+
+def test_functions_that_call_each_other_have_a_bound(everything: dict[str, Any]) -> None:
+    both = [function(everything, name) for name in ("even", "odd")]
+    most = sum(counts_of(everything, f["self"])[15] or 0 for f in both)
+    for f in both:
+        assert f["bound"]
+        assert (counts_of(everything, f["self"])[15] or 0) < (counts_of(everything, f["inclusive"])[15] or 0) <= most
+    assert [f["calls"] for f in both] == [11, 10]
+
+
+def test_no_function_includes_more_than_the_whole(everything: dict[str, Any]) -> None:
+    whole = everything["annotation"]["total"]
+    for f in everything["annotation"]["functions"]:
+        assert f["self"]["cycles"] <= f["inclusive"]["cycles"] <= whole["cycles"]
+        assert f["inclusive"]["share"] <= 1
+
+
+def test_sorted_by_cycles_or_by_the_first_event(everything: dict[str, Any], program: Path) -> None:
+    stores = counted("-e", "19", "--annotate", program)
+    for rows in ("functions", "lines"):
+        by_cycles = [row["self"]["cycles"] for row in everything["annotation"][rows]]
+        assert by_cycles == sorted(by_cycles, reverse=True)
+        by_stores = [counts_of(stores, row["self"])[19] or 0 for row in stores["annotation"][rows]]
+        assert by_stores == sorted(by_stores, reverse=True)
+        assert by_stores != by_cycles
+    assert stores["annotation"]["by"] == 19
+    assert everything["annotation"]["by"] is None
+
+
+def test_floating_point_operations_are_on_their_line(tmp_path: Path) -> None:
+    needs("valgrind")
+    text = "double a[64];\nint main(void)\n{\n\tfor (int i = 0; i < 64; i++)\n\t\ta[i] = a[i] * 3 + 1;\n\treturn 0;\n}\n"
+    data = counted("-e", 21, "--annotate", compiled(tmp_path, "-g", text=text))
+    assert counts_of(data, line(data, 5)["self"])[21] == 128
+    assert counts_of(data, function(data, "main")["self"])[21] == 128
+    assert counts_of(data, function(data, "main")["inclusive"])[21] is None  # callgrind has no such counter of calls
+
+
+# ---- programs of all kinds ---------------------------------------------------------------------
+
+def test_without_debug_information_there_are_functions_only(tmp_path: Path) -> None:
+    needs("valgrind")
+    data = counted("--annotate", compiled(tmp_path, "-g0"))
+    assert function(data, "fib")["file"] is None
+    assert not [row for row in data["annotation"]["lines"] if "program" in row["file"]]
+    assert data["annotation"]["nowhere"]["cycles"] > function(data, "fib")["self"]["cycles"]
+
+
+def test_a_stripped_program_has_addresses(tmp_path: Path) -> None:
+    needs("valgrind", "strip")
+    path = compiled(tmp_path, "-g")
+    subprocess.run(["strip", path], check=True)
+    done = perfex("--annotate", path)
+    assert done.returncode == 0, done.stderr
+    data = counted("--annotate", path)
+    of_program = [f for f in data["annotation"]["functions"] if f["object"] == str(path)]
+    assert of_program
+    assert all(f["name"].startswith("0x") or f["name"] == "(below main)" for f in of_program), of_program
+
+
+CXX = """\
+#include <vector>
+#include <map>
+#include "inlined.h"
+struct Value { int n; Value operator+(const Value &o) const { return {n + o.n}; } operator unsigned long() const { return n; } };
+template <typename A, typename B> __attribute__((noinline)) A twice(A a, B b) { return a + a + A(b); }
+int main()
+{
+	std::map<int, std::vector<unsigned long>> m;
+	for (int i = 0; i < 10; i++) m[i].push_back(twice<unsigned long, unsigned char>(i, i) + from_header(i));
+	return (unsigned long)(Value{1} + Value{2}) == 3 && m.size() == 10 ? 0 : 1;
+}
+"""
+
+
+def test_names_of_c_plus_plus(tmp_path: Path) -> None:
+    needs("valgrind", "g++")
+    header = "static inline __attribute__((always_inline)) int from_header(volatile int n)\n{\n\treturn n * 3;\n}\n"
+    (tmp_path / "inlined.h").write_text(header, encoding="ascii")
+    path = compiled(tmp_path, "-g", text=CXX, name="program.cc", compiler="g++")
+    data = counted("--annotate", "--annotate-to", tmp_path / "a.folded", path)
+    assert function(data, "unsigned long twice<unsigned long, unsigned char>(unsigned long, unsigned char)")["calls"] == 10
+    assert function(data, "Value::operator unsigned long() const")["calls"] == 1
+    inlined = line(data, 3, "inlined.h")  # of another file than its function's
+    assert inlined["function"] == "main"
+    for text in (tmp_path / "a.folded").read_text(encoding="utf-8").splitlines():
+        stack, _, count = text.rpartition(" ")
+        assert stack
+        assert int(count) > 0
+    assert sum_of(tmp_path / "a.folded") == data["annotation"]["total"]["cycles"]
+    assert all(len(text) <= 80 for text in tables(perfex("--annotate", path).stderr))
+
+
+def test_several_processes(tmp_path: Path) -> None:
+    needs("valgrind")
+    body = """
+    __attribute__((noinline)) static void child(volatile int n) { while (n--) ; }
+    int main(void) { for (int i = 0; i < 3; i++) { if (fork() == 0) { child(1000); _exit(0); } wait(NULL); } return 0; }"""
+    data = counted("-e", 15, "--annotate", compile_c(tmp_path, "forks", body))
+    assert function(data, "child")["calls"] == 3
+    assert sum(counts_of(data, f["self"])[15] or 0 for f in data["annotation"]["functions"]) == data["events"][0]["count"]
+
+
+def test_a_process_whose_counts_are_lost(tmp_path: Path) -> None:
+    needs("valgrind")
+    body = """
+    int main(void) {
+        int ends[2];
+        char c;
+        if (pipe(ends)) return 1;
+        const int pid = fork();
+        if (pid == 0) { (void)!write(ends[1], "x", 1); pause(); }
+        (void)!read(ends[0], &c, 1);
+        kill(pid, SIGKILL);
+        wait(NULL);
+        return 0;
+    }"""
+    path = compile_c(tmp_path, "killed", body)
+    done = perfex("--annotate", "--annotate-to", tmp_path / "a.html", path)
+    assert "a part of the counts is missing" in done.stderr
+    assert "a part of the counts is missing" in page(tmp_path / "a.html").text
+    data = counted("--annotate", path)
+    assert data["events"][0]["count"] is None
+    assert data["annotation"]["partial"]
+    assert function(data, "main")["calls"] == 1
+
+
+# ---- the tables ----------------------------------------------------------------------------------
+
+def tables(text: str) -> list[str]:
+    return text[text.index("\nfunctions by "):].splitlines()
+
+
+def test_the_tables(program: Path, tmp_path: Path) -> None:
+    done = perfex("-e", 19, "-e", 2, "--annotate", "-o", tmp_path / "report", program)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "report").read_text(encoding="utf-8")
+    data = counted("-e", 19, "-e", 2, "--annotate", program)
+    lines = tables(text)
+    assert lines[1].startswith("functions by event 19 (graduated-stores): ")
+    rows = {row.split()[-1]: row.split() for row in lines if row.startswith("    ")}
+    fib = function(data, "fib")
+    share = f"{100 * fib['self']['share']:.1f}%"
+    assert rows["fib"] == [*map(str, (fib["self"]["counts"][0], share, share, fib["self"]["counts"][1])), "fib"]
+    assert "program.c:10  a[i] = i;" in text
+    assert all(len(row) <= 80 for row in lines)
+    assert len([row for row in lines if row.startswith("   ")]) <= 2 * 21 + 2
+
+
+@pytest.mark.parametrize("options", [["-a"], ["-a", "-y"], ["-y"], ["-e", "26", "-y"]])
+def test_the_tables_have_80_columns(program: Path, options: list[str]) -> None:
+    done = perfex(*options, "--annotate", program)
+    assert done.returncode == 0, done.stderr
+    assert all(len(row) <= 80 for row in tables(done.stderr))
+    assert ("seconds" in "".join(tables(done.stderr))) == ("-y" in options)
+
+
+def test_a_report_with_tables_can_be_compared(program: Path, tmp_path: Path) -> None:
+    for name, more in (("with", ["--annotate"]), ("without", []), ("json", ["--annotate", "--json"])):
+        assert perfex("--backend", "valgrind", "-e", 19, *more, "-o", tmp_path / name, program).returncode == 0
+    for name in ("with", "json"):
+        done = perfex("--compare", name, "without", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "same" in done.stdout
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+def page(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def source_rows(soup: BeautifulSoup, path: Path) -> dict[int, list[str]]:
+    """The cells of each line of a source, from the line's number on the right."""
+    head = next(h for h in soup.find_all("h2") if h.text == str(path))
+    found = {}
+    for row in head.find_next("table").find("tbody").find_all("tr"):
+        cells = [cell.text for cell in row.find_all("td")]
+        if cells[-2] != "…":
+            found[int(cells[-2])] = cells
+    return found
+
+
+def test_the_page_has_the_source_with_counts(program: Path, tmp_path: Path) -> None:
+    assert perfex("-e", 19, "--annotate-to", tmp_path / "a.html", program).returncode == 0
+    soup = page(tmp_path / "a.html")
+    rows = source_rows(soup, program.with_name("program.c"))
+    assert len(rows) == PROGRAM.count("\n")
+    assert rows[10][3] == "1000"
+    assert rows[10][-1] == "                a[i] = i;"
+    assert rows[2][0] == ""
+    names = [row.find("td", class_="name").text for row in soup.find("h2", id="functions").find_next("table").tbody("tr")]
+    assert "fib" in names
+    linked = [a["href"] for a in soup.find_all("a")]
+    assert linked
+    assert all(soup.find(id=target.removeprefix("#")) for target in linked)
+
+
+def test_the_page_needs_nothing_else(program: Path, tmp_path: Path) -> None:
+    assert perfex("-a", "-y", "--annotate-to", tmp_path / "a.html", program).returncode == 0
+    soup = page(tmp_path / "a.html")
+    assert not soup.find_all(["script", "link", "img", "iframe"])
+    assert "url(" not in soup.style.text
+    assert "prefers-color-scheme: dark" in soup.style.text
+
+
+HOSTILE = 'int main(void)\n{\n\tconst char *s = "<script>alert(1)</script>&amp;\x7f\xa0";\n\treturn s == 0;\n}\n'
+
+
+def test_what_a_source_says_is_text(tmp_path: Path) -> None:
+    needs("valgrind")
+    directory = tmp_path / "<b>&"
+    path = compiled(directory, "-g", text=HOSTILE)
+    source = directory / "program.c"
+    source.write_bytes(source.read_bytes().replace("\xa0".encode(), b"\xff\x1b[31m"))
+    os.utime(source, (1, 1))
+    assert perfex("--annotate-to", tmp_path / "a.html", path, "<i>").returncode == 0
+    soup = page(tmp_path / "a.html")
+    assert not soup.find_all(["script", "b", "i"])
+    rows = source_rows(soup, source)
+    assert rows[3][-1] == '        const char *s = "<script>alert(1)</script>&amp;\\x7f\N{REPLACEMENT CHARACTER}\\x1b[31m";'
+    assert "\x1b" not in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+def said(path: Path, source: Path) -> str:
+    head = next(h for h in page(path).find_all("h2") if h.text == str(source))
+    following = head.find_next_sibling()
+    return following.text if following.name == "p" else ""
+
+
+def test_sources_that_are_not_those_of_the_program(tmp_path: Path) -> None:
+    needs("valgrind")
+    path, out = compiled(tmp_path, "-g"), tmp_path / "a.html"
+    source = tmp_path / "program.c"
+    os.utime(source, (1, 1))
+
+    def run_now() -> str:
+        assert perfex("--annotate-to", out, path).returncode == 0
+        return said(out, source)
+
+    assert run_now() == ""
+    os.utime(source, (2**32, 2**32))
+    assert run_now() == "The source is newer than the program: lines may have moved."
+    source.write_bytes(b"")
+    os.utime(source, (1, 1))
+    assert run_now().startswith("The source ends before line ")
+    assert source_rows(page(out), source)[10][-1] == ""
+    source.unlink()
+    assert run_now() == "The source is not there: counts without its text."
+    os.mkfifo(source)
+    assert run_now() == "The source is not a file: counts without its text."
+
+
+def test_a_source_that_is_not_there_has_50_lines(tmp_path: Path) -> None:
+    needs("valgrind")
+    path = compiled(tmp_path, "-g", text="volatile int n;\nint main(void)\n{\n" + "\tn = n + 1;\n" * 70 + "\tfor (;n < 1000;)\n\t\tn++;\n\treturn 0;\n}\n")
+    source = tmp_path / "program.c"
+    source.unlink()
+    assert perfex("-e", 19, "--annotate-to", tmp_path / "a.html", path).returncode == 0
+    text = "The source is not there: counts without its text, of the 50 lines with most, and not of "
+    assert said(tmp_path / "a.html", source).startswith(text)
+    rows = source_rows(page(tmp_path / "a.html"), source)
+    assert len(rows) == 50
+    assert rows[75][3:] == ["930", "75", ""]
+
+
+def test_a_long_source_is_shown_near_its_counts(tmp_path: Path) -> None:
+    needs("valgrind")
+    path = compiled(tmp_path, "-g", text="\n" * 5000 + "int main(void) { return 0; }\n")
+    assert perfex("--annotate-to", tmp_path / "a.html", path).returncode == 0
+    assert [*source_rows(page(tmp_path / "a.html"), tmp_path / "program.c")] == [*range(4993, 5002)]
+
+
+def test_lines_of_a_source(tmp_path: Path) -> None:
+    path = tmp_path / "a.c"
+    path.write_bytes(b"a\tb\r\n\xff\n\nlast")
+    read = Source.read(str(path), str(path))
+    assert read == Source(("a       b", "\N{REPLACEMENT CHARACTER}", "", "last"))
+    assert [read.line(n) for n in (0, 1, 4, 5)] == ["", "a       b", "last", ""]
+    assert Source.read("a\0b", "").missing.startswith("cannot be read")
+    assert Source.read("not-here.c", "").missing == "is not in this directory"
+    assert Source.read(str(tmp_path), "").missing
+
+
+# ---- stacks ---------------------------------------------------------------------------------------
+
+def sum_of(path: Path) -> int:
+    return sum(int(text.rpartition(" ")[2]) for text in path.read_text(encoding="utf-8").splitlines())
+
+
+def test_stacks_of_a_program(program: Path, tmp_path: Path) -> None:
+    data = counted("-e", 19, "--annotate-to", tmp_path / "a.folded", program)
+    lines = dict(text.rsplit(" ", 1) for text in (tmp_path / "a.folded").read_text(encoding="utf-8").splitlines())
+    assert sum_of(tmp_path / "a.folded") == data["annotation"]["total"]["counts"][0]
+    stack = next(text for text in lines if text.endswith(";main;fill"))
+    assert int(lines[stack]) == counts_of(data, function(data, "fill")["self"])[19]
+    assert [text for text in lines if text.endswith(";main;fib")]
+    assert not [text for text in lines if "fib;fib" in text]
+
+
+A, B, C, D = (Function("o", "f", name) for name in "abcd")
+
+
+def test_a_callee_counts_for_its_callers_by_their_calls() -> None:
+    found = flame.stacks({A: 1, B: 2, C: 40, D: 8}, {(A, C): 36, (B, C): 12, (C, D): 8})
+    assert found == {(A,): 1, (B,): 2, (A, C): 30, (B, C): 10, (A, C, D): 6, (B, C, D): 2}
+
+
+def test_a_circle_is_left_where_it_would_close() -> None:
+    found = flame.stacks({A: 1, B: 10, C: 20, D: 5}, {(A, B): 35, (B, C): 30, (C, B): 12, (C, D): 5})
+    assert found == {(A,): 1, (A, B): 10, (A, B, C): 20, (A, B, C, D): 5}
+
+
+def test_a_program_of_very_many_stacks() -> None:
+    """60 levels of two functions, each of which calls both of the next one: 2**60 stacks."""
+    levels = [[Function("o", "f", f"{level}{side}") for side in "lr"] for level in range(60)]
+    own = {f: 10**6 for level in levels for f in level}
+    calls = {(caller, callee): 10**6 * (59 - n) for n, level in enumerate(levels[:-1]) for caller in level
+             for callee in levels[n + 1]}
+    found = flame.stacks(own, calls)
+    assert sum(found.values()) == sum(own.values())
+    assert len(found) < 2_000_000
+
+
+def test_a_program_of_very_deep_stacks() -> None:
+    chain = [Function("o", "f", f"{n:05}") for n in range(5000)]
+    calls = {(a, b): 5000 - n for n, (a, b) in enumerate(pairwise(chain))}
+    found = flame.stacks(dict.fromkeys(chain, 1), calls)
+    assert sum(found.values()) == 5000
+    assert max(map(len, found)) == 400
+
+
+FUNCTIONS = [Function("o", "f", str(n)) for n in range(7)]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 10**12), min_size=7, max_size=7),
+       st.dictionaries(st.tuples(st.sampled_from(FUNCTIONS), st.sampled_from(FUNCTIONS)), st.integers(0, 10**12)))
+def test_stacks_add_up(own: list[int], calls: dict[tuple[Function, Function], int]) -> None:
+    counts = dict(zip(FUNCTIONS, own, strict=True))
+    found = flame.stacks(counts, {pair: n for pair, n in calls.items() if pair[0] != pair[1]})
+    assert sum(found.values()) == sum(own)
+    assert min(found.values(), default=0) >= 0
+    assert all(len({*stack}) == len(stack) for stack in found)
+
+
+@given(st.lists(st.integers(0, 10**15)), st.integers(0, 10**15))
+def test_shares_add_up(weights: list[int], total: int) -> None:
+    parts = annotate.apportion(weights, total)
+    whole = sum(weights)
+    assert sum(parts) == (total if whole else 0)
+    assert all(abs(part * whole - weight * total) < whole for part, weight in zip(parts, weights, strict=True) if whole)
+
+
+# ---- profiles that are made up --------------------------------------------------------------------
+
+def annotated(profile: Profile, **options: Any) -> annotate.Annotation:
+    request = Request(("x",), annotate=True, **options)
+    table = events.table(request.cpu)
+    measured = tuple(Measurement(table[i], None, "unavailable") for i in request.events)
+    return annotate.annotation(request, Outcome("valgrind", "", 0, measured, clock=100.0, profile=profile))
+
+
+def counters(ir: int) -> list[int]:
+    return [ir] + [0] * (len(COUNTERS) - 1)
+
+
+def test_the_copies_of_a_recursive_function_are_one() -> None:
+    """callgrind gives another name to a function that is active already."""
+    again = A._replace(name="a'2")
+    profile = Profile(COUNTERS, {Place(A, "f", 0, 1): counters(3), Place(again, "g", 0, 1): counters(4),
+                                 Place(B, "f", 0, 2): counters(5)},
+                      {(A, again): [1, *counters(4)], (again, again): [6, *counters(20)], (B, A): [1, *counters(7)]})
+    made = annotated(profile, events=(15,))
+    rows = {row.function.name: row for row in made.functions}
+    assert {*rows} == {"a", "b"}
+    assert (rows["a"].own.events, rows["a"].inclusive.events, rows["a"].called) == ((7,), (7,), 8)
+    assert rows["b"].inclusive.events == (12,)
+    assert [(row.file, row.line, row.own.events) for row in made.lines] == [
+        ("f", 2, (5,)), ("g", 1, (4,)), ("f", 1, (3,))]
+
+
+def test_nothing_was_counted() -> None:
+    made = annotated(Profile(), events=(26, 0))
+    assert annotate_text.text(made, estimates=True, everything=False) == "\nfunctions and lines: not available\n"
+    assert flame.folded(made) == ""
+
+
+def test_what_has_no_line() -> None:
+    profile = Profile(COUNTERS, {Place(A, UNKNOWN, 4, 0): counters(3), Place(A, "f", 8, 0): counters(4),
+                                 Place(A, UNKNOWN, 12, 7): counters(1), Place(A, "f", 8, 3): counters(2)})
+    made = annotated(profile, events=(15,))
+    assert made.nowhere.events == (8,)
+    assert [(row.file, row.line) for row in made.lines] == [("f", 3)]
+
+
+def test_names_with_control_characters() -> None:
+    odd = Function("o", "f", "a;b\x1b[31m\nc\udcff")
+    made = annotated(Profile(COUNTERS, {Place(odd, "f\x1b", 0, 1): counters(9)}), events=(15,))
+    assert flame.folded(made) == "a,b\\x1b[31m\\nc\\udcff 9\n"
+    text = annotate_text.text(made, estimates=False, everything=False)
+    assert "a;b\\x1b[31m\\nc\\udcff" in text
+    assert "f\\x1b:1" in text
+
+
+def test_long_names_are_cut_in_the_middle() -> None:
+    assert annotate_text.cut("abcdefghij", 10) == "abcdefghij"
+    assert annotate_text.cut("abcdefghijk", 10) == "abcd..hijk"
+    assert len(annotate_text.cut("x" * 99, 11)) == 11
+
+
+def test_circles() -> None:
+    graph = {A: [B], B: [C, D], C: [A], D: [D]}
+    found = [sorted(circle) for circle in annotate.circles(graph)]
+    assert found == [[D], [A, B, C]]
+    assert len(annotate.circles({Function("o", "f", str(n)): [Function("o", "f", str(n + 1))] for n in range(5000)})) == 5001
+
+
+# ---- --keep ------------------------------------------------------------------------------------------
+
+def test_callgrind_annotate_reads_what_is_kept(program: Path, tmp_path: Path) -> None:
+    needs("callgrind_annotate")
+    data = counted("-e", 15, "--annotate", "--keep", tmp_path / "new" / "kept", program)
+    files = [*(tmp_path / "new" / "kept").iterdir()]
+    assert [f.name.rpartition(".")[0] for f in files] == ["callgrind.out"]
+    done = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", "--show-percs=no", files[0]],
+                          capture_output=True, text=True, check=True, env=environment())
+    for name in ("fib", "fill", "main"):
+        rows = re.findall(rf"^ *([\d,]+) .*program\.c:{name}(?:'2)? \[", done.stdout, re.MULTILINE)
+        assert sum(int(row.replace(",", "")) for row in rows) == counts_of(data, function(data, name)["self"])[15]
+
+
+_FORKS = """
+volatile long sum;
+__attribute__((noinline)) void leaf(long n) { for (long i = 0; i < n; i++) sum += i; }
+int main(void) {
+    for (int i = 0; i < 2; i++) {
+        leaf(10000);
+        if (!fork()) { leaf(20000); _exit(0); }
+        wait(NULL);
+    }
+    return 0;
+}
+"""
+
+
+def test_each_part_of_a_process_that_forks_is_a_file(tmp_path: Path) -> None:
+    """callgrind_annotate reads one part of a file, and takes the heads of others for damage."""
+    needs("callgrind_annotate")
+    data = counted("-e", 15, "--annotate", "--keep", tmp_path / "kept", compile_c(tmp_path, "forks", _FORKS))
+    files = sorted((tmp_path / "kept").iterdir())
+    names = [f.name.split(".")[2:] for f in files]
+    assert sorted(len(name) for name in names) == [1, 1, *[2] * (len(names) - 2)]
+    assert [int(n[1]) for n in names if n[1:]] == [*range(1, len(names) - 1)]
+    assert len({n[0] for n in names}) == 3
+    whole = leaf = 0
+    for file in files:
+        done = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", "--show-percs=no", file],
+                              capture_output=True, text=True, check=True, env=environment())
+        assert done.stderr == ""
+        found = dict(re.findall(r"^ *([\d,]+) .*(TOTALS|:leaf \[)", done.stdout, re.MULTILINE))
+        numbers = {what: int(number.replace(",", "")) for number, what in found.items()}
+        (summary,), (total,) = (re.findall(rf"^{key}: (\d+)", file.read_text(), re.MULTILINE) for key in ("summary", "totals"))
+        assert numbers["TOTALS"] == int(summary)
+        whole, leaf = whole + int(total), leaf + numbers.get(":leaf [", 0)
+    assert whole == next(e["count"] for e in data["events"] if e["event"] == 15)
+    assert leaf == counts_of(data, function(data, "leaf")["self"])[15]
+
+
+def test_keep_alone(program: Path, tmp_path: Path) -> None:
+    done = perfex("--keep", tmp_path, program)
+    assert done.returncode == 0, done.stderr
+    assert "functions by" not in done.stderr
+    assert len([*tmp_path.iterdir()]) == 1
+
+
+def test_a_directory_that_goes_away_does_not_take_the_report_with_it(tmp_path: Path) -> None:
+    needs("valgrind")
+    done = perfex("--keep", "kept", "sh", "-c", "rmdir kept; : >kept; exit 3", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "--keep: kept: File exists" in done.stderr
+    assert "Cycles" in done.stderr
+
+
+# ---- ranks, and wrong uses -----------------------------------------------------------------------------
+
+def test_each_rank_has_a_page_of_its_own(program: Path, tmp_path: Path) -> None:
+    env = environment(OMPI_COMM_WORLD_RANK="3")
+    assert perfex("--annotate-to", tmp_path / "a.html", program, env=env).returncode == 0
+    assert [p.name for p in tmp_path.iterdir()] == ["a.3.html"]
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ("--annotate --backend perf", "--backend valgrind simulates"),
+    ("--keep d --backend perf", "--backend valgrind simulates"),
+    ("--annotate --perf-table t", "excludes --perf-table"),
+    ("--annotate --repeat 3", "without --repeat"),
+    ("--keep d --repeat 3", "without --repeat"),
+    ("--annotate -a --trace", "leave --trace out"),
+    ("--annotate-to a.html -a --writebacks", "leave --trace out"),
+    ("--annotate -e 7", "ask for other ones"),
+    ("--keep d -e 23", "ask for other ones"),
+    ("--annotate -s", "without -s"),
+    ("--annotate -p 10", "without -p"),
+    ("--keep d -s", "without -s"),
+    ("--annotate -mp", "leave -mp out"),
+    ("--annotate --csv", "--json has the functions"),
+    ("--annotate-to a.txt", "has to end in .html or .folded"),
+    ("--annotate-to a", "has to end in .html or .folded"),
+])
+def test_wrong_uses(options: str, words: str, tmp_path: Path) -> None:
+    needs("valgrind")
+    message = refused(*options.split(), "true", cwd=tmp_path)
+    assert words in message
+    assert "(see perfex --help)" in message
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("mode", ["--merge", "--compare", "--list"])
+@pytest.mark.parametrize("option", [["--annotate"], ["--annotate-to", "a.html"], ["--keep", "d"]])
+def test_needs_a_command(mode: str, option: list[str], tmp_path: Path) -> None:
+    files = [] if mode == "--list" else ["a", "b"]
+    assert "goes with a command" in refused(mode, *option, *files, cwd=tmp_path)
+
+
+def test_files_that_cannot_be_written(tmp_path: Path) -> None:
+    """The command is not started."""
+    needs("valgrind")
+    for options in (["--annotate-to", tmp_path / "no" / "a.html"], ["--keep", PERFEX], ["--keep", "/proc/no"]):
+        assert f"perfex: {'--keep ' if options[0] == '--keep' else ''}{options[1]}" in refused(*options, "touch", tmp_path / "x")
+    assert not (tmp_path / "x").exists()

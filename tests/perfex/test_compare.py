@@ -1,0 +1,589 @@
+"""perfex --compare and --baseline: what has changed between two reports, and what of that is noise."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import random
+import re
+import shutil
+import statistics
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perfex_runs import PERFEX, compile_c, counted, environment, perfex, refused
+from pypfm import schemas
+from pypfm.perfex import changes, compare, costs, events, noise, reading, report
+from pypfm.perfex.changes import VERDICTS, Change, Comparison
+from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, PerfexError, Request
+from pypfm.perfex.repeat import combined
+from pypfm.perfex.report import Report
+from pypfm.perfex.spread import Spread
+from tools import needs
+
+# Reports of real runs on one machine. old_*: by a perfex that knew neither --repeat nor any member that came with it.
+# perf_*: eight runs of a program that touches 1000 pages (before, again) or 1100 (more).
+STORED = Path(__file__).parent / "stored"
+
+
+def no_number(word: str) -> NoReturn:
+    raise AssertionError(f"{word} is not JSON")
+
+
+def compared(*args: object, status: int = 0) -> dict[str, Any]:
+    """The comparison as JSON, checked against its schema; neither Infinity nor NaN is in it."""
+    done = perfex("--json", *args)
+    assert done.returncode == status, done.stderr
+    data: dict[str, Any] = json.loads(done.stdout, parse_constant=no_number)
+    jsonschema.validate(data, schemas.load("perfex_compare"))
+    return data
+
+
+def event(data: dict[str, Any], number: int) -> dict[str, Any]:
+    found: dict[str, Any] = next(e for e in data["events"] if e["event"] == number)
+    return found
+
+
+def made(runs: dict[int, list[int | None]], backend: str = "perf", cpu: Cpu = "r10000", estimated: bool = False,
+         **of_request: Any) -> Report:
+    """A report on runs with these counts."""
+    outcomes = []
+    for run in range(len(next(iter(runs.values())))):
+        rows = tuple(Measurement(events.table(cpu)[i], each[run], "exact" if each[run] is not None else "unavailable")
+                     for i, each in runs.items())
+        outcomes.append(Outcome(backend, "why", 0, rows, clock=100.0, clock_source="given", estimated_cycles=estimated))
+    outcome = outcomes[0] if len(outcomes) == 1 else combined(outcomes, len(outcomes))
+    return Report(Request(("a.out",), cpu=cpu, events=tuple(runs), **of_request), outcome)
+
+
+FORMS = {"txt": report.text, "json": report.json_text, "csv": lambda r: report.csv_head() + report.csv_text(r)}
+
+
+def write(path: Path, runs: dict[int, list[int | None]], form: str = "json", **more: Any) -> Path:
+    path.write_text(FORMS[form](made(runs, **more)))
+    return path
+
+
+def between(first: dict[int, list[int | None]], second: dict[int, list[int | None]], **more: Any) -> Comparison:
+    sides = [reading.stored(made(runs, **more), name) for runs, name in ((first, "first"), (second, "second"))]
+    return compare.compare(*sides)
+
+
+# ---- perf: noise and change ---------------------------------------------------------------
+
+def test_more_work_is_a_change(perf_table: Path, toucher: Path, tmp_path: Path) -> None:
+    """600 pages more, in all formats."""
+    for name, form, pages in (("a", [], 1000), ("b", ["--csv"], 1600)):
+        perfex("--perf-table", perf_table, "--repeat", 6, *form, "-e", 25, "-o", tmp_path / name, toucher, pages)
+    data = compared("--compare", tmp_path / "a", tmp_path / "b")
+    faults = event(data, 25)
+    assert faults["verdict"] == "change"
+    assert faults["p"] < 0.001
+    assert 590 < faults["change"] < 610
+    assert faults["percent"] == pytest.approx(100 * faults["change"] / faults["first"]["mean"])
+    assert (faults["first"]["runs"], data["first"]["command"]) == (6, f"{toucher} 1000")
+    assert f"commands: {toucher} 1000 and {toucher} 1600" in data["notes"]
+
+
+def test_the_same_program_twice_is_noise() -> None:
+    data = compared("--compare", STORED / "perf_before.txt", STORED / "perf_again.csv")
+    assert [(e["event"], e["verdict"]) for e in data["events"]] == [(0, "noise"), (25, "noise")]
+    assert min(e["p"] for e in data["events"]) > 0.5
+    assert data["notes"] == []
+
+
+def test_a_tenth_more_is_none() -> None:
+    data = compared("--compare", STORED / "perf_before.txt", STORED / "perf_more.json")
+    assert [(e["event"], e["verdict"]) for e in data["events"]] == [(0, "change"), (25, "change")]
+    assert 9 < event(data, 25)["percent"] < 10
+    before, more = (reading.read(STORED / name) for name in ("perf_before.txt", "perf_more.json"))
+    assert more.spread(25) == Spread.of(json.loads((STORED / "perf_more.json").read_text())["events"][0]["runs"]["counts"])
+    assert before.spread(25) is not None
+
+
+def test_single_runs_say_nothing_of_noise(perf_table: Path, toucher: Path, tmp_path: Path) -> None:
+    for name, pages in (("a", 100), ("b", 200)):
+        perfex("--perf-table", perf_table, "-e", 25, "-o", tmp_path / name, toucher, pages)
+    data = compared("--compare", tmp_path / "a", tmp_path / "b")
+    assert (event(data, 25)["verdict"], event(data, 25)["p"]) == ("not known", None)
+    assert data["methods"] == ["one run each: what is noise is not known; --repeat says"]
+
+
+def test_one_run_on_one_side() -> None:
+    found = between({25: [100]}, {25: [100, 110, 120]})
+    assert (found.changes[0].verdict, found.methods) == (
+        "not known", ("one run on one side: what is noise is not known; --repeat says",))
+
+
+# ---- the simulation: exact differences --------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def loads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program with as many loads more as its argument says."""
+    return compile_c(tmp_path_factory.mktemp("loads"), "loads", "int main(int n, char **v) { volatile int x = 0;"
+                     " for (unsigned long i = strtoul(v[n - 1], 0, 10); i; i--) (void)x; return 0; }")
+
+
+@pytest.mark.parametrize("forms", [("", "--json"), ("--csv", ""), ("--json", "--csv")], ids=" ".join)
+def test_a_simulation_is_compared_exactly(forms: tuple[str, str], loads: Path, tmp_path: Path) -> None:
+    """1000 rounds of a loop more: 1000 loads and 1000 branches, and no store."""
+    needs("valgrind")
+    for name, form, rounds in (("a", forms[0], 1000), ("b", forms[1], 2000)):
+        perfex("--backend", "valgrind", *filter(None, [form]), "-a", "-o", tmp_path / name, loads, rounds)
+    data = compared("--compare", tmp_path / "a", tmp_path / "b")
+    found = {e["event"]: (e["change"], e["verdict"]) for e in data["events"]}
+    assert (found[18], found[19], found[6]) == ((1000, "differs"), (0, "same"), (1000, "differs"))
+    assert found[4] == (None, "not comparable")
+    assert event(data, 4)["missing"] == ["not available"] * 2
+    assert event(data, 0)["estimated"] == [True, True]
+    assert data["methods"] == ["a simulation: counts are exact, and so are differences"]
+
+
+def test_a_simulation_is_the_same_again(loads: Path, tmp_path: Path) -> None:
+    needs("valgrind")
+    for name in "ab":
+        perfex("--backend", "valgrind", "-a", "-o", tmp_path / name, loads, 1000)
+    verdicts = {e["verdict"] for e in compared("--compare", tmp_path / "a", tmp_path / "b")["events"]}
+    assert verdicts == {"same", "not comparable"}
+
+
+def test_a_simulation_whose_runs_differ_is_tested() -> None:
+    found = between({25: [100, 101, 99], 26: [5, 5, 5], 18: [7, 7, 7]}, {25: [100, 100, 101], 26: [6, 6, 6], 18: [7, 7, 7]},
+                    backend="valgrind")
+    assert {c.event.index: c.verdict for c in found.changes} == {25: "noise", 26: "differs", 18: "same"}
+    assert len(found.methods) == 2
+
+
+# ---- --baseline ---------------------------------------------------------------------------
+
+def test_a_baseline_adds_the_changes(perf_table: Path, toucher: Path, tmp_path: Path) -> None:
+    options = ["--perf-table", perf_table, "--repeat", 5, "-e", 25]
+    perfex(*options, "-o", tmp_path / "before", toucher, 500)
+    done = perfex(*options, "-y", "--baseline", tmp_path / "before", toucher, 1000)
+    assert done.returncode == 0
+    lines = done.stderr.splitlines()
+    assert max(len(line) for line in lines if str(toucher) not in line) <= 80
+    head = next(i for i, line in enumerate(lines) if line.split() == ["baseline", "change", "percent", "verdict"])
+    assert any(re.search(r" change p", line) for line in lines[head:])
+    at = next(i for i, line in enumerate(lines) if line.startswith(" 25 "))
+    below = next(line for line in lines[at:] if line.endswith(" change p<0.0001") or " noise p" in line)
+    first, change, percent, *_ = below.split()
+    assert 500 < float(first) < 700
+    assert 480 < float(change) < 520
+    assert percent.startswith("+")
+    assert any(line.startswith("    baseline: before: perf backend, 5 runs") for line in lines)
+    out = tmp_path / "out"
+    perfex(*options, "--csv", "--baseline", tmp_path / "before", "-o", out, toucher, 1000)
+    rows = {(r["event"], r["name"]): r["value"] for r in csv.DictReader(io.StringIO(out.read_text())) if r["kind"] == "change"}
+    assert 480 < float(rows["25", "change"]) < 520
+    assert rows["25", "verdict"] == "change"
+    assert reading.read(out).runs == 5
+
+
+def test_a_baseline_in_json(perf_table: Path, toucher: Path, tmp_path: Path) -> None:
+    perfex("--perf-table", perf_table, "-e", 25, "-o", tmp_path / "before", toucher, 500)
+    data = counted("--perf-table", perf_table, "-e", 26, "--baseline", tmp_path / "before", toucher, 1000)
+    assert data["baseline"]["file"] == "before"
+    assert (data["baseline"]["runs"], data["baseline"]["methods"]) == (
+        1, ["one run each: what is noise is not known; --repeat says"])
+    assert event(data, 26)["change"] == {"baseline": None, "change": None, "percent": None, "verdict": "not comparable", "p": None}
+    assert event(data, 0)["change"]["verdict"] == "not known"
+
+
+def test_a_baseline_with_threads(perf_table: Path, toucher: Path, tmp_path: Path) -> None:
+    """The total has a change, its threads have none; a file of a thread is no baseline."""
+    out = tmp_path / "before"
+    perfex("--perf-table", perf_table, "-mp", "-e", 25, "-o", out, toucher, 500)
+    done = perfex("--perf-table", perf_table, "-mp", "-e", 25, "--baseline", out, toucher, 700)
+    thread, total = done.stderr.split("total of 1 threads")
+    assert ("percent" in thread, "percent" in total) == (False, True)
+    one = next(tmp_path.glob("before.*.*"))
+    assert "has the counts of one thread" in refused("--perf-table", perf_table, "--baseline", one, "true")
+    assert "has the counts of one thread" in refused("--compare", out, one)
+
+
+def test_a_baseline_of_ranks(perf_table: Path, toucher: Path, tmp_path: Path) -> None:
+    """Of FILE, which -o has written for each rank, a rank takes its own."""
+    for rank in range(2):
+        perfex("--perf-table", perf_table, "-e", 25, "-o", tmp_path / "before", toucher, 500 * (1 + rank),
+               env=environment(OMPI_COMM_WORLD_RANK=str(rank)))
+    for rank in range(2):
+        perfex("--perf-table", perf_table, "--json", "-e", 25, "--baseline", tmp_path / "before", "-o", tmp_path / "after",
+               toucher, 500 * (1 + rank), env=environment(OMPI_COMM_WORLD_RANK=str(rank)))
+        data = json.loads((tmp_path / f"after.{rank}").read_text())
+        assert data["baseline"]["file"] == f"before.{rank}"
+        assert abs(event(data, 25)["change"]["change"]) < 20
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (["--baseline", "/nonexistent"], "/nonexistent: No such file or directory"),
+    (["--baseline", "/"], "/: Is a directory"),
+    (["--baseline", "/dev/null"], "/dev/null: not a report of perfex"),
+    (["--baseline", ""], "--baseline: the name of the file is empty"),
+    (["--baseline", STORED / "old_valgrind.csv"], "--baseline: counts of the valgrind and of the perf backend"),
+    (["--cpu", "r12000", "--baseline", STORED / "old_perf.txt"], "events of the r10000 and of the r12000"),
+    (["-e", "26", "-e", "10", "--baseline", STORED / "old_perf.txt"], "--baseline: no event stands in both reports"),
+    (["-k", "--baseline", STORED / "perf_more.json"], "--baseline: only one of the two counts the kernel, too (-k)"),
+    (["--anyway"], "--anyway needs --compare or --baseline"),
+    (["--fail-above", "5"], "--fail-above needs --compare"),
+    (["--fail-above", "-5"], "argument --fail-above: '-5' is not a number of percent"),
+])
+def test_what_is_no_baseline(words: list[object], message: str, perf_table: Path, tmp_path: Path) -> None:
+    """The command is not started."""
+    assert message in refused("--perf-table", perf_table, *words, "touch", tmp_path / "ran")
+    assert not (tmp_path / "ran").exists()
+
+
+# ---- what is compared ------------------------------------------------------------------------
+
+@pytest.mark.parametrize("first", ["txt", "json", "csv"])
+@pytest.mark.parametrize("second", ["txt", "json", "csv"])
+def test_old_reports_are_read(first: str, second: str, tmp_path: Path) -> None:
+    """They have no runs, no settings and other words in their first line."""
+    a, b = shutil.copy(STORED / f"old_valgrind.{first}", tmp_path / "a"), shutil.copy(STORED / f"old_valgrind.{second}", tmp_path / "b")
+    data = compared("--compare", a, b)
+    assert {e["verdict"] for e in data["events"]} == {"same", "not comparable"}
+    assert len(data["events"]) == 32
+    assert [e["event"] for e in data["events"] if e["verdict"] == "same"][:5] == [0, 1, 2, 3, 6]
+    assert data["notes"] == []
+    a = shutil.copy(STORED / f"old_perf.{first}", tmp_path / "a")
+    assert [e["verdict"] for e in compared("--compare", a, STORED / "perf_before.txt")["events"]] == ["not known"] * 2
+
+
+def test_what_old_reports_say() -> None:
+    for form in ("txt", "json", "csv"):
+        old = reading.read(STORED / f"old_perf.{form}")
+        assert (old.backend, old.runs, old.rank, old.command) == ("perf", 1, None, "" if form == "csv" else "./matrix")
+        assert old.kernel is (False if form == "txt" else None)
+        assert old.clock == (None if form == "csv" else 1000)
+        assert old.notes == {0: "nanoseconds", 25: "page faults"}
+
+
+def test_reports_of_all_forms_say_the_same(tmp_path: Path) -> None:
+    runs: dict[int, list[int | None]] = {0: [10, 20], 25: [3, 3], 26: [None, None]}
+    stored = {form: reading.read(write(tmp_path / form, runs, form, kernel=True)) for form in FORMS}
+    for made_of in stored.values():
+        assert (made_of.runs, made_of.kernel, made_of.command, made_of.l2) == (2, True, "a.out", None)
+    stored = {form: reading.read(write(tmp_path / form, runs, form, backend="valgrind", l2=1 << 20)) for form in FORMS}
+    assert {(s.l2, s.kernel, s.clock) for s in stored.values()} == {(1 << 20, False, None), (1 << 20, False, 100.0)}
+
+
+def test_a_pipe_is_a_file(tmp_path: Path) -> None:
+    a, b = write(tmp_path / "a", {25: [5]}), write(tmp_path / "b", {25: [6]}, "txt")
+    done = subprocess.run(["bash", "-c", f'"{PERFEX}" --json --compare <(cat "{a}") <(cat "{b}")'], capture_output=True,
+                          text=True, env=environment(), timeout=100)
+    assert event(json.loads(done.stdout), 25)["change"] == 1
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    (b"", "not a report of perfex"), (b"hello\n", "not a report of perfex"), (b"{}", "KeyError"), (b"\xff", "byte 0xff"),
+    (b'{"cpu": "r99", "backend": "perf", "rank": null, "events": []}', "'r99' is not a cpu"),
+])
+def test_what_is_no_report(content: bytes, message: str, tmp_path: Path) -> None:
+    good = write(tmp_path / "good", {25: [5]})
+    (tmp_path / "bad").write_bytes(content)
+    for words in ((good, tmp_path / "bad"), (tmp_path / "bad", good)):
+        said = refused("--compare", *words)
+        assert message in said
+        assert str(tmp_path / "bad") in said
+
+
+def test_damaged_reports_are_refused_or_compared(tmp_path: Path) -> None:
+    """No damage ends in anything but a comparison in all forms, or one line that says what is wrong."""
+    pieces = [b"9" * 30, b"-1", b"nan", b"1e5", b"inf", b"\xff", b"~", b"runs: 7; x\n", b"runs: 999999999; x\n", b'"', b",", b"\n",
+              b"null", b"[]", b"0", b"0.0001", b"counted in 1 of 3 runs", b"repeat", b"notes\n", b"    event 0-31: ", b"valgrind"]
+    damage = random.Random(7)
+    runs: dict[int, list[int | None]] = {0: [1000, 1004, 999], 25: [7, None, 9], 26: [3, 3, 3]}
+    good = {form: write(tmp_path / form, runs, form).read_bytes() for form in FORMS}
+    other = reading.read(tmp_path / "json")
+    outcomes, refusals = {True: 0, False: 0}, []
+    path = tmp_path / "damaged"
+    for _ in range(1500):
+        data = bytearray(damage.choice([*good.values()]))
+        for _ in range(damage.randint(1, 3)):
+            start = damage.randrange(len(data) + 1)
+            data[start:start + damage.randint(0, 20)] = damage.choice([b"", damage.choice(pieces), bytes(data[:damage.randint(0, 80)])])
+        path.write_bytes(data)
+        try:
+            found = compare.compare(other, reading.read(path), anyway=True)
+        except PerfexError as error:
+            refusals.append(str(error))
+            outcomes[False] += 1
+        else:
+            jsonschema.validate(json.loads(compare.json_text(found), parse_constant=no_number), schemas.load("perfex_compare"))
+            assert compare.text(found)
+            assert compare.csv_text(found)
+            outcomes[True] += 1
+    assert min(outcomes.values()) > 100
+    assert not [line for line in refusals if "\n" in line]
+
+
+def test_truncated_reports_are_refused(tmp_path: Path) -> None:
+    """At any byte, as far as one can tell; a text or CSV that ends with a line may be one on fewer events."""
+    for form in FORMS:
+        path = write(tmp_path / "whole", {0: [10, 20], 25: [3, 4]}, form)
+        content = path.read_bytes()
+        whole = reading.read(path)
+        for size in range(len(content)):
+            path.write_bytes(content[:size])
+            try:
+                found = reading.read(path)
+            except PerfexError:
+                continue
+            assert content[:size].endswith(b"\n") or (form, content[size:]) == ("json", b"\n")
+            assert found.counts.items() <= whole.counts.items()
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    ([], "--compare takes two files, after all options, and not 0"), (["x"], "--compare takes two files, after all options, and not 1"),
+    (["x", "y", "--json"], "--compare takes two files, after all options, and not 3"),
+    (["x", "/nonexistent"], "No such file"), (["/", "/"], "Is a directory"), (["-", "x"], "-: No such file or directory"),
+])
+def test_mistakes(words: list[str], message: str) -> None:
+    assert message in refused("--compare", *words)
+
+
+def test_what_cannot_be_compared(tmp_path: Path) -> None:
+    first = write(tmp_path / "a", {25: [5]})
+    link = tmp_path / "link"
+    link.symlink_to(first)
+    assert refused("--compare", first, link) == f"perfex: --compare: {first} and {link} are the same file\n"
+    other = write(tmp_path / "b", {25: [5]}, cpu="r12000")
+    assert refused("--compare", first, other) == "perfex: --compare: events of the r10000 and of the r12000 are different ones\n"
+    other = write(tmp_path / "b", {26: [5]})
+    assert refused("--compare", first, other) == "perfex: --compare: no event stands in both reports\n"
+    assert "exclude each other" in refused("--merge", "--compare", first, other)
+
+
+@pytest.mark.parametrize(("more", "message", "note"), [
+    ({"backend": "valgrind"}, "counts of the perf and of the valgrind backend", "backends: perf and valgrind"),
+    ({"kernel": True}, "only one of the two counts the kernel", "the kernel is counted in the second only"),
+])
+def test_what_is_compared_anyway(more: dict[str, Any], message: str, note: str, tmp_path: Path) -> None:
+    first, second = write(tmp_path / "a", {25: [5, 6]}), write(tmp_path / "b", {25: [5, 6]}, "csv", **more)
+    assert message in refused("--compare", first, second)
+    assert any(n.startswith(note) for n in compared("--anyway", "--compare", first, second)["notes"])
+
+
+def test_notes_on_what_differs(tmp_path: Path) -> None:
+    first = write(tmp_path / "a", {0: [5], 25: [5]}, backend="valgrind", l2=1 << 20)
+    second = Report(Request(("b.out", "x y"), events=(0, 25)), Outcome(
+        "valgrind", "why", 139, tuple(Measurement(events.table("r10000")[i], 5, "approximate", note="n") for i in (0, 25)),
+        clock=200.0, clock_source="given", ended_by="SIGSEGV"))
+    (tmp_path / "b").write_text(report.json_text(second))
+    data = compared("--compare", first, tmp_path / "b")
+    assert data["notes"] == [
+        "commands: a.out and b.out 'x y'", "secondary caches: 1 and 4 MB",
+        "clocks: 100 and 200 MHz, on which times and estimated cycles depend",
+        "the command of the second was ended by SIGSEGV: its counts stop there",
+        "events 0, 25: quality or note is not the same in both"]
+    assert data["second"]["ended_by"] == "SIGSEGV"
+
+
+def test_events_that_are_not_on_both_sides(tmp_path: Path) -> None:
+    """They are not 0, and nothing is said of their change."""
+    first, second = write(tmp_path / "a", {0: [5], 25: [None], 26: [7]}), write(tmp_path / "b", {0: [5], 25: [8], 10: [9]})
+    data = compared("--compare", first, second)
+    assert [(e["event"], e["missing"], e["change"], e["percent"]) for e in data["events"]] == [
+        (0, [None, None], 0, 0.0), (10, ["not counted", None], None, None), (25, ["not available", None], None, None),
+        (26, [None, "not counted"], None, None)]
+    lines = perfex("--compare", first, second).stdout.splitlines()
+    row = next(line for line in lines if line.startswith(" 25 "))
+    assert row.split()[-3:] == ["not", "available", "8"]
+    assert "event,25,Primary (L1) data cache misses,not available,8,,,not comparable,,\n" in perfex(
+        "--csv", "--compare", first, second).stdout
+
+
+def test_from_0(tmp_path: Path) -> None:
+    first, second = write(tmp_path / "a", {0: [0], 25: [0], 26: [4]}), write(tmp_path / "b", {0: [0], 25: [8], 26: [0]})
+    data = compared("--compare", first, second)
+    assert [(e["change"], e["percent"]) for e in data["events"]] == [(0, 0.0), (8, None), (-4, -100.0)]
+    text = perfex("--compare", first, second).stdout
+    assert re.search(r"\+8 +from 0 +not known\n", text)
+    assert re.search(r"-4 +-100.00 % +not known\n", text)
+
+
+def test_the_file_of_o(tmp_path: Path) -> None:
+    first, second = write(tmp_path / "a", {25: [5]}), write(tmp_path / "b", {25: [6]})
+    done = perfex("-o", tmp_path / "out", "--compare", first, second)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "out").read_text() == perfex("--compare", first, second).stdout
+    assert "No such file" in refused("-o", "/nonexistent/x", "--compare", first, second)
+
+
+# ---- --fail-above -------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("percent", "status"), [("0", 1), ("9.4", 1), ("9.6", 0), ("100", 0)])
+def test_a_rise_above_a_limit(percent: str, status: int) -> None:
+    """Page faults by 9.5 %; nanoseconds by 9.9 %."""
+    done = perfex("--fail-above", percent, "--compare", STORED / "perf_before.txt", STORED / "perf_more.json")
+    risen = [e for e in json.loads(perfex("--json", "--compare", STORED / "perf_before.txt", STORED / "perf_more.json").stdout)["events"]
+             if e["percent"] > float(percent)]
+    assert done.returncode == bool(risen)
+    assert (status, "event 25 (+9.52 %)" in done.stderr) in ((1, True), (0, False))
+
+
+def test_what_fails_and_what_does_not(tmp_path: Path) -> None:
+    """Noise, falls, and events that only one side has do not fail; what was 0 and is not does."""
+    def status(first: dict[int, list[int | None]], second: dict[int, list[int | None]], percent: str = "5", **more: Any) -> int:
+        a, b = write(tmp_path / "a", first, **more), write(tmp_path / "b", second, **more)
+        return perfex("--fail-above", percent, "--compare", a, b).returncode
+    assert status({25: [100]}, {25: [104]}) == 0
+    assert status({25: [100]}, {25: [106]}) == 1
+    assert status({25: [100]}, {25: [50]}) == 0
+    assert status({25: [0]}, {25: [1]}) == 1
+    assert status({25: [0]}, {25: [1]}, percent="1000") == 1
+    assert status({25: [100, 200, 300]}, {25: [150, 200, 300]}) == 0
+    assert status({25: [100], 0: [5]}, {25: [None], 0: [5]}) == 0
+    assert status({25: [100]}, {25: [106]}, backend="valgrind") == 1
+    a = write(tmp_path / "a", {25: [100], 26: [0]})
+    b = write(tmp_path / "b", {25: [200], 26: [1]})
+    assert perfex("--fail-above", "5", "--compare", a, b).stderr == (
+        "perfex: risen by more than 5 %: event 25 (+100.00 %), event 26 (from 0)\n")
+
+
+# ---- printed ------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("cpu", CPUS)
+def test_tables_fit_a_terminal(cpu: Cpu) -> None:
+    found = between({i: [10**13, 10**13 + i] for i in range(32)}, {i: [10**14 + i, 10**14] for i in range(32)}, cpu=cpu,
+                    estimated=True)
+    assert max(map(len, compare.text(found).splitlines())) <= 80
+    first = made({i: [10**13, 10**13 + i] for i in range(32)}, cpu=cpu)
+    whole = Report(first.request, first.outcome, costs.builtin(cpu), comparison=found)
+    assert max(map(len, report.text(whole).splitlines())) <= 80
+
+
+counts = st.none() | st.integers(0, 2**60)
+
+
+@st.composite
+def series(draw: st.DrawFn) -> dict[int, list[int | None]]:
+    runs = draw(st.integers(1, 4))
+    return draw(st.dictionaries(st.integers(0, 31), st.lists(counts, min_size=runs, max_size=runs), min_size=1, max_size=6)) | {
+        5: draw(st.lists(counts, min_size=runs, max_size=runs))}
+
+
+@settings(deadline=None, max_examples=150)
+@given(series(), series(), st.sampled_from(["perf", "valgrind"]))
+def test_any_reports_can_be_compared(first: dict[int, list[int | None]], second: dict[int, list[int | None]], backend: str) -> None:
+    found = between(first, second, backend=backend)
+    data = json.loads(compare.json_text(found), parse_constant=no_number)
+    jsonschema.validate(data, schemas.load("perfex_compare"))
+    assert [e["event"] for e in data["events"]] == sorted({*first, *second})
+    for e in data["events"]:
+        assert e["verdict"] in VERDICTS
+        assert (e["change"] is None) == (e["verdict"] == "not comparable") == any(e["missing"])
+        assert (e["p"] is None) == (e["verdict"] not in ("change", "noise"))
+    assert compare.text(found)
+    rows = list(csv.reader(io.StringIO(compare.csv_text(found))))
+    assert {len(row) for row in rows} == {10}
+    whole = Report(made(second, backend=backend).request, made(second, backend=backend).outcome, comparison=found)
+    jsonschema.validate(json.loads(report.json_text(whole), parse_constant=no_number), schemas.load("perfex"))
+    assert report.text(whole)
+    assert report.csv_text(whole)
+
+
+# ---- the test --------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("t", "freedom", "p"), [
+    # Quantiles as tables of Student's t print them, to 3 decimals.
+    (12.706, 1, 0.05), (4.303, 2, 0.05), (2.776, 4, 0.05), (2.228, 10, 0.05), (3.169, 10, 0.01), (2.042, 30, 0.05),
+    (2.750, 30, 0.01), (1.980, 120, 0.05), (6.869, 5, 0.001), (1.684, 40, 0.1)])
+def test_student_as_in_tables(t: float, freedom: float, p: float) -> None:
+    assert noise.student(t, freedom) == pytest.approx(p, rel=2e-3)
+
+
+@given(st.floats(-1e6, 1e6))
+def test_student_where_there_is_a_formula(t: float) -> None:
+    """One degree of freedom is Cauchy's distribution; two and four have a closed form, and very many are normal."""
+    assert noise.student(t, 1) == pytest.approx(2 / math.pi * math.atan2(1, abs(t)), rel=1e-6, abs=1e-12)
+    # 1 - |t| / sqrt(2 + t²), without the difference of two near numbers
+    assert noise.student(t, 2) == pytest.approx(2 / (2 + t * t + abs(t) * math.sqrt(2 + t * t)), rel=1e-6, abs=1e-12)
+    assert noise.student(t, 1e9) == pytest.approx(2 * statistics.NormalDist().cdf(-abs(t)), rel=1e-4, abs=1e-9)
+
+
+@given(st.floats(0, 1e9), st.floats(0, 1e9), st.floats(1, 1e6))
+def test_student_falls_with_t(a: float, b: float, freedom: float) -> None:
+    low, high = sorted((a, b))
+    assert 0 <= noise.student(high, freedom) <= noise.student(low, freedom) + 1e-12 <= 1 + 1e-12
+
+
+def spread(values: list[int]) -> Spread:
+    found = Spread.of(values)
+    assert found is not None
+    return found
+
+
+def test_welch_by_hand() -> None:
+    """Means 20 and 26, variances 10 and 40 of 5 runs: t = 6 / sqrt(10), and 100 / (4 / 4 + 64 / 4) degrees of freedom."""
+    a, b = [16, 18, 20, 22, 24], [18, 22, 26, 30, 34]
+    assert (statistics.variance(a), statistics.variance(b)) == (10, 40)
+    assert noise.welch(spread(a), spread(b)) == pytest.approx(noise.student(6 / math.sqrt(10), 100 / 17))
+    assert 0.1 < noise.welch(spread(a), spread(b)) < 0.11  # tables: t = 1.94 is 0.1 with 6 degrees of freedom
+
+
+def test_runs_that_are_all_the_same() -> None:
+    """No deviation to test with: the share of the ways to deal out the runs."""
+    assert noise.welch(spread([3] * 2), spread([4] * 2)) == pytest.approx(1 / 3)
+    assert noise.welch(spread([3] * 5), spread([4] * 5)) == pytest.approx(1 / 126)
+    assert noise.welch(spread([3] * 5), spread([3] * 5)) == 1
+    found = between({25: [3, 3]}, {25: [4, 4]})
+    assert found.changes[0].verdict == "noise"
+    assert between({25: [3] * 5}, {25: [4] * 5}).changes[0].verdict == "change"
+
+
+def test_holm_by_hand() -> None:
+    assert noise.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert noise.holm([]) == []
+    assert noise.holm([0.9, 0.8]) == [1.0, 1.0]
+
+
+def test_how_often_noise_is_taken_for_a_change() -> None:
+    """In 1 of 20 comparisons at most, of any of 10 events; and a difference of 4 deviations is nearly always found."""
+    dice = random.Random(18)
+
+    def draw(mean: float) -> list[int | None]:
+        return [round(dice.gauss(mean, 1000)) for _ in range(6)]
+
+    wrong = sum(any(c.verdict == "change" for c in between({i: draw(1e6) for i in range(10)}, {i: draw(1e6) for i in range(10)}).changes)
+                for _ in range(400))
+    assert 4 <= wrong <= 36  # 20 are expected
+    right = sum(between({25: draw(1e6)}, {25: draw(1e6 + 4000)}).changes[0].verdict == "change" for _ in range(100))
+    assert right >= 95
+
+
+def test_events_of_one_counter_are_one_test() -> None:
+    """Cycles stand for two events, and are not corrected for both."""
+    first, second = [100, 101, 103, 104], [104, 105, 107, 109]
+    one = between({0: [*first]}, {0: [*second]}).changes
+    two = between({0: [*first], 16: [*first]}, {0: [*second], 16: [*second]}).changes
+    assert one[0].p == two[0].p == two[1].p
+
+
+def test_changes_as_text() -> None:
+    def percent(a: int, b: int) -> str:
+        return Change(events.table("r10000")[0], spread([a]), spread([b])).percent_text()
+    assert [percent(1000, 1001), percent(3, 1), percent(0, 0), percent(0, 5), percent(1, 10**6)] == [
+        "+0.10 %", "-66.67 %", "0 %", "from 0", "+99999900 %"]
+    assert changes.whole(3.0) == 3
+    assert changes.whole(2.5) == 2.5
+
+
+def every_line(found: Comparison) -> Iterator[str]:
+    return (found.line(c.event.index) for c in found.changes)
+
+
+def test_lines_below_an_event() -> None:
+    found = between({0: [5], 25: [None], 26: [7], 10: [0]}, {0: [6], 25: [None], 26: [None], 9: [1], 10: [3]})
+    assert [line.split() for line in every_line(found)] == [
+        ["5", "+1", "+20.00", "%", "not", "known"], ["not", "counted"], ["0", "+3", "from", "0", "not", "known"], [], ["7"]]

@@ -1,0 +1,398 @@
+"""Regions of a program under valgrind: libperfex, `pypfm.perfex.counting`, Fortran and C++, with known counts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, run
+from native import CC, CXX, attempt, build
+from perfex_runs import PERFEX, TABLE, counted, counts, environment
+from pypfm.config import LIBRARIES
+from tools import needs
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs("valgrind")]
+
+LIBRARY = LIBRARIES["perfex"]
+HERE = Path(__file__).parent
+VALGRIND = ROOT / "csrc" / "perfex" / "valgrind.c"
+OPTIONS = ["--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--combine-dumps=yes", "--log-file=/dev/null"]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("regions") / "regions"
+    build(CC, "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", HERE / "regions.c", "-o", out, *LIBRARY.cflags, *LIBRARY.libs)
+    return out
+
+
+def measured(*command: object, options: tuple[str, ...] = (), **changes: str) -> tuple[list[str], dict[int, int]]:
+    """What a program prints, and perfex's totals."""
+    done = run(PERFEX, "--backend", "valgrind", "-e", "15", "-e", "19", "--csv", *options, *command,
+               env=environment(**changes))
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(",") for line in done.stderr.splitlines()]
+    totals = {int(row[4]): int(row[6]) for row in rows if row[0] == "event" and row[6]}
+    return done.stdout.splitlines(), totals
+
+
+def pairs(lines: list[str]) -> list[tuple[int, int]]:
+    return [(int(a), int(b)) for a, b in (line.split() for line in lines)]
+
+
+def alone(program: Path, directory: Path, *words: object) -> list[str]:
+    """What a program prints under callgrind without perfex, with its files in a directory."""
+    done = run("valgrind", *OPTIONS, f"--callgrind-out-file={directory}/counts.%p", program, *words,
+               env=environment(PERFEX_VALGRIND=f"{directory}/counts."))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+# ---- what is counted -------------------------------------------------------------------------------------
+
+def test_stores_and_branches(program: Path) -> None:
+    """What a region has more than an empty one is what its loop does, exactly; the order of the events does not matter."""
+    _, (_, none), (more, stores), (branches, _), (_, swapped) = pairs(measured(program, "stores", 100000)[0])
+    assert stores - none == 100000
+    assert more > 2 * 100000
+    assert branches == swapped
+    _, _, (few, same), (many, other) = pairs(measured(program, "branches", 100000)[0])
+    assert other - same == many - few == 100000
+
+
+def test_what_the_calls_take(program: Path) -> None:
+    """An empty region has some thousand instructions, as the manual page says."""
+    _, (instructions, stores), *_ = pairs(measured(program, "stores", 1)[0])
+    assert 0 < instructions < 6000
+    assert 0 < stores < 1000
+
+
+def test_the_totals_stay(program: Path) -> None:
+    """Regions take nothing out of the program's totals, and add what the calls take, each time the same."""
+    (less, _), (more, _) = (measured(program, "stores", n)[1].items() for n in (1000, 101000))
+    assert less[0] == more[0] == 15
+    few, many = (measured(program, "stores", n)[1][19] for n in (1000, 101000))
+    assert 3 * 100000 <= many - few <= 3 * 100000 + 2000
+    none, ten, twenty = (measured(program, "repeat", n)[1][15] for n in (0, 10, 20))
+    each = (twenty - ten) / 10
+    assert each < 150000
+    assert none < ten < none + 20 * each + 500000
+
+
+def test_threads(program: Path) -> None:
+    """One that was there before, and two that are made in the region; told apart with -mp, and not."""
+    for options in ((), ("-mp",)):
+        *_, (_, few), (_, many) = pairs(measured(program, "threads", 1000000, options=options)[0])
+        assert 3_000_000 - 2000 <= many - few <= 3_000_000 + 2000
+
+
+def test_fork(program: Path) -> None:
+    """A child begins without a region and counts by itself; the parent's region goes on over it."""
+    lines, _ = measured(program, "fork", 100000)
+    assert lines.count("child ENXIO") == 2
+    _, _, (_, none), _, (_, fork_of_nothing), (_, first), (_, child), (_, parent) = pairs(
+        [line for line in lines if not line.startswith("child")])
+    assert child - first in range(99900, 100100)
+    assert 200000 - 2000 <= parent - fork_of_nothing <= 200000 + 2000
+    assert none > 0
+
+
+def test_a_program_that_another_process_executes(program: Path) -> None:
+    *_, (_, few), (_, many) = pairs(measured(program, "spawn", 100000)[0])
+    assert 200000 - 2000 <= many - few <= 200000 + 2000
+
+
+def test_exec(program: Path) -> None:
+    """The region that was open is gone; the next program has its own, and the totals are those of that one."""
+    (_, before), _, (_, none), (_, stores), *_ = pairs(measured(program, "exec", 50000)[0])
+    assert before >= 50000
+    assert stores - none == 50000
+
+
+def test_states(program: Path) -> None:
+    lines, totals = measured(program, "states", 50000)
+    assert lines[2:] == ["ENXIO", "0", "0", "EINVAL", "0", "anew", "EINVAL", "0"]
+    assert totals[19] >= 2 * 50000  # a region that is open at the end is in the totals
+
+
+@pytest.mark.parametrize(("pair", "found"), [
+    ((0, 26), ""), ((1, 16), ""), ((2, 18), ""), ((3, 24), ""), ((9, 25), ""), ((10, 17), ""),
+    ((15, 23), "start ENODEV"), ((7, 19), "start ENODEV"), ((15, 21), "start ENODEV"), ((8, 19), "start ENODEV"),
+    ((15, 30), "start ENODEV"), ((1, 2), "start EINVAL")])
+def test_which_events(program: Path, pair: tuple[int, int], found: str) -> None:
+    (line,), _ = measured(program, "pair", *pair)
+    if found:
+        assert line == found
+    else:
+        assert all(n >= 0 for n in pairs([line])[0])
+
+
+def test_cycles_are_perfex_s(tmp_path: Path) -> None:
+    """Of a whole program in one region: cycles and instructions differ from perfex's own by what is outside of it only."""
+    source = """
+        #include <perfex.h>
+        #include <stdio.h>
+        static volatile char memory[1 << 22];
+        int main(void) {
+            long long a, b;
+            if (start_counters(0, 17)) return 1;
+            for (int turn = 0; turn < 4; turn++) for (int i = 0; i < 1 << 22; i += 32) memory[i] = 1;
+            if (read_counters(0, &a, 17, &b)) return 2;
+            printf("%lld %lld\\n", a, b);
+            return 0;
+        }"""
+    program = tmp_path / "cycles"
+    build(CC, "-O1", "-x", "c", "-", "-o", program, *LIBRARY.cflags, *LIBRARY.libs, source=source)
+    for changes in ({}, {"PERFEX_CLOCK": "400"}):
+        done = run(PERFEX, "--backend", "valgrind", "-e", "0", "-e", "17", "--csv",
+                   *(["--clock", "400"] if changes else []), program, env=environment(**changes))
+        ((cycles, instructions),) = pairs(done.stdout.splitlines())
+        rows = [line.split(",") for line in done.stderr.splitlines()]
+        whole = {int(row[4]): int(row[6]) for row in rows if row[0] == "event"}
+        stalls, all_stalls = cycles - instructions, whole[0] - whole[17]
+        assert 3_000_000 < stalls <= all_stalls < 1.1 * stalls
+
+
+def test_a_table_of_perf_events_is_taken(program: Path, tmp_path: Path) -> None:
+    (tmp_path / "table").write_text(TABLE)
+    lines, _ = measured(program, "pair", 0, 26, PERFEX_PERF_TABLE=str(tmp_path / "table"))
+    assert pairs(lines)[0][0] > 0  # nanoseconds
+    assert pairs(lines)[0][1] < 1000  # page faults
+    assert measured(program, "pair", 15, 19, PERFEX_PERF_TABLE=str(tmp_path / "table"))[0] == ["start ENODEV"]
+
+
+def test_zero_by_definition(program: Path) -> None:
+    ((zero, stores),) = pairs(measured(program, "pair", 14, 19, PERFEX_CPU="r12000")[0])
+    assert (zero, stores > 1000) == (0, True)
+    assert measured(program, "pair", 14, 19)[0] == ["start ENODEV"]
+
+
+def test_print(program: Path) -> None:
+    """As well as the event can be counted here."""
+    done = run(PERFEX, "--backend", "valgrind", program, "print", env=environment())
+    lines = done.stderr.splitlines()
+    assert any(line.startswith(" 15 ") and line.endswith("123  approximate") for line in lines)
+    assert any(line.startswith(" 23 ") and line.endswith("not available") for line in lines)
+
+
+# ---- valgrind without perfex, and what happens to its file -------------------------------------------------
+
+@pytest.mark.parametrize("tool", ["memcheck", "lackey", "callgrind"])
+def test_valgrind_without_perfex(program: Path, tool: str, tmp_path: Path) -> None:
+    done = run("valgrind", "-q", f"--tool={tool}", program, "pair", 15, 19, cwd=tmp_path, env=environment())
+    assert done.stdout == "start ENODEV\n"
+
+
+def test_another_tool_with_the_variable(program: Path, tmp_path: Path) -> None:
+    done = run("valgrind", "-q", program, "pair", 15, 19, env=environment(PERFEX_VALGRIND=f"{tmp_path}/counts."))
+    assert done.stdout == "start ENODEV\n"
+
+
+def test_the_memory_trace(program: Path) -> None:
+    done = run(PERFEX, "--backend", "valgrind", "-e", "15", "-e", "22", program, "pair", 15, 19,
+               env=environment(PERFEX_VALGRIND="/nowhere/counts."))
+    assert done.stdout == "start ENODEV\n"
+
+
+@pytest.mark.parametrize(("mode", "found"), [
+    ("cut", ["read EIO"]), ("limit", ["read EIO"]), ("gone", ["read ENOENT", "start ENOENT"])])
+def test_a_file_that_is_spoilt(program: Path, mode: str, found: list[str], tmp_path: Path) -> None:
+    directory = tmp_path / "files"
+    directory.mkdir()
+    lines = alone(program, directory, mode, 1000)
+    assert lines[2:2 + len(found)] == found
+    if mode == "gone":
+        assert pairs(lines[-1:])[0][1] > 1000
+
+
+def test_no_room(program: Path, tmp_path: Path) -> None:
+    assert alone(program, tmp_path, "full", 10) == ["start EIO"]
+
+
+def test_a_large_file(program: Path, tmp_path: Path) -> None:
+    """The hole before the region is not read."""
+    lines = alone(program, tmp_path, "large", 1000)
+    assert pairs(lines)[2][1] - pairs(lines)[1][1] == 1000
+
+
+def test_umask(program: Path) -> None:
+    lines, totals = measured(program, "umask", 1000)
+    assert len(lines) == 5
+    assert totals[19] > 3000
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_a_program_that_gives_up_its_rights(program: Path) -> None:
+    """An error, and the program goes on: callgrind would end it."""
+    done = run(PERFEX, "--backend", "valgrind", program, "user", env=environment())
+    assert done.stdout == "start EACCES\n"
+
+
+def test_many_regions(program: Path) -> None:
+    """The time of each stays; each has the same count."""
+    lines, _ = measured(program, "many", 500)
+    first, _, last = map(float, lines[2:5])
+    assert last < 3 * first
+    assert int(lines[5]) <= 2
+
+
+# ---- -s ------------------------------------------------------------------------------------------------------
+
+def test_signals(program: Path) -> None:
+    """Before SIGUSR1 and after SIGUSR2 regions have nothing; meanwhile they count, and perfex's totals have all of it."""
+    process = subprocess.Popen([PERFEX, "--backend", "valgrind", "-s", "-e", "15", "-e", "19", "--csv", program, "signals", "50000"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    out, err = process.communicate(timeout=120)
+    first, _, (_, none), (_, stores), *_, last = out.splitlines()[0], *pairs(out.splitlines()[1:-1]), out.splitlines()[-1]
+    assert (first, last) == ("read EBUSY", "read EBUSY")
+    assert stores - none == 50000
+    totals = {int(row[4]): int(row[6]) for row in (line.split(",") for line in err.splitlines()) if row[0] == "event"}
+    assert 3 * 50000 <= totals[19] < 4 * 50000 + 100000
+
+
+def test_samples(program: Path) -> None:
+    """They do not begin anew where the program has a region."""
+    data = counted("--backend", "valgrind", "-p", "100", "-e", "15", "-e", "19", program, "signals", 50000, timeout=120)
+    found = [{c["event"]: c["count"] for c in sample["counts"]}[15] for sample in data["samples"]]
+    assert found
+    assert found == sorted(found)
+    assert found[-1] <= (counts(data)[15] or 0) + 100  # the instructions under way
+
+
+# ---- other languages -------------------------------------------------------------------------------------------
+
+def test_cxx(tmp_path: Path) -> None:
+    source = ("#include <perfex.h>\n#include <iostream>\n#include <vector>\nint main() { long long a, b; std::vector<long> v;\n"
+              "for (int n : {0, 0, 5000}) { if (start_counters(15, 19)) return 1; volatile long s;\n"
+              "for (int i = 0; i < n; i++) s = i; (void)s; if (read_counters(15, &a, 19, &b)) return 2;\n"
+              "std::cout << a << ' ' << b << std::endl; } }\n")
+    build(CXX, "-O1", "-x", "c++", "-", "-o", tmp_path / "cxx", *LIBRARY.cflags, *LIBRARY.libs, source=source)
+    _, (_, none), (_, stores) = pairs(measured(tmp_path / "cxx")[0])
+    assert stores - none == 5000
+
+
+def test_fortran(tmp_path: Path) -> None:
+    gfortran = needs("gfortran")
+    source = """
+program regions
+  implicit none
+  integer*4, external :: start_counters, read_counters
+  integer*8 :: c0, c1
+  integer, volatile :: s
+  integer :: i, n, turn
+  do turn = 0, 2
+    n = max(0, turn - 1) * 5000
+    if (start_counters(15, 19) < 0) stop 'start_counters'
+    do i = 1, n
+      s = 1
+    end do
+    if (read_counters(15, c0, 19, c1) < 0) stop 'read_counters'
+    print '(i0, 1x, i0)', c0, c1
+  end do
+end program regions
+"""
+    (tmp_path / "regions.f90").write_text(source)
+    build(gfortran, "-O1", tmp_path / "regions.f90", "-o", tmp_path / "regions", *LIBRARY.libs)
+    _, (_, none), (_, stores) = pairs(measured(tmp_path / "regions")[0])
+    assert stores - none == 5000
+
+
+PYTHON = """\
+import pypfm.perfex
+def work(n):
+    for i in range(n): pass
+with pypfm.perfex.counting(15) as c: pass
+found = []
+for n in (0, 1000, 2000):
+    with pypfm.perfex.counting(15, 19) as outer:
+        work(n)
+        with pypfm.perfex.counting(15) as inner:
+            work(1000)
+            before = inner[15]
+            work(1000)
+    assert 0 < before < inner[15] < outer[15], (before, inner[15], outer[15])
+    assert outer[19] < outer[15]
+    found.append(outer[15])
+assert found[0] < found[1] < found[2], found
+for event in (21, 7, 23, 4):
+    try:
+        with pypfm.perfex.counting(event): pass
+    except OSError as error: print(error.errno, error)
+print("done")
+"""
+
+
+def python(*prefix: object, **changes: str) -> list[str]:
+    done = run(*prefix, sys.executable, "-c", PYTHON, env=environment(**changes), timeout=300)
+    return [line for line in done.stdout.splitlines() if line]
+
+
+def test_counting() -> None:
+    """Nested, read inside, repeated; and why there is no count."""
+    *errors, done = python(PERFEX, "--backend", "valgrind", "-e", "15")
+    assert done == "done"
+    assert [line.split()[0] for line in errors] == ["19"] * 4
+    assert "floating" in errors[0]
+    assert "takes the memory trace" in errors[1]
+    assert "takes the memory trace" in errors[2]
+    assert "store conditionals" in errors[3]
+
+
+def test_counting_without_perfex(tmp_path: Path) -> None:
+    done = run("valgrind", "-q", "--tool=none", sys.executable, "-c",
+               "import pypfm.perfex\ntry:\n    with pypfm.perfex.counting(15): pass\nexcept OSError as error: print(error)\n",
+               env=environment(), cwd=tmp_path, timeout=300)
+    assert "under perfex --backend valgrind" in done.stdout
+
+
+# ---- the request itself --------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("target", ["x86_64", "i386", "aarch64", "armv7a", "powerpc64le", "powerpc64", "s390x"])
+def test_the_instructions_are_valgrind_s(target: str, tmp_path: Path) -> None:
+    """The same sequence as of valgrind's own header, for each machine."""
+    needs("clang", "llvm-objdump")
+    flags = ["clang", f"--target={target}-linux-gnu{'eabihf' if target == 'armv7a' else ''}", "-ffreestanding", "-O1", "-c",
+             "-x", "c", "-", "-nostdlibinc"]
+    if attempt(*flags, "-o", tmp_path / "probe.o", source="#include <stdint.h>\n").returncode:
+        pytest.skip(f"clang has no target {target}")
+    if not Path("/usr/include/valgrind/valgrind.h").exists():
+        pytest.skip("no valgrind/valgrind.h: apt-get install valgrind")
+    build(*flags, "-o", tmp_path / "ours.o", source=f'#include "{VALGRIND}"\n')
+    build(*flags, "-o", tmp_path / "theirs.o", source=(
+        "#include \"/usr/include/valgrind/valgrind.h\"\n"
+        "unsigned long f(void) { return VALGRIND_DO_CLIENT_REQUEST_EXPR(1, 0x1202, 2, 0, 0, 0, 0); }\n"))
+    ours, theirs = (instructions(tmp_path / f"{name}.o") for name in ("ours", "theirs"))
+    rotates = ("rol", "ror", "rotl", "lr", "mov.w\tr12, r12", "mov\tr12, r12")
+    common = [window for window in windows(ours) if window[0].startswith(rotates) and window in windows(theirs)]
+    assert common
+
+
+def instructions(file: Path) -> list[str]:
+    text = build("llvm-objdump", "-d", "--no-show-raw-insn", file)
+    return [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith(" ")]
+
+
+def windows(lines: list[str]) -> list[list[str]]:
+    return [lines[i:i + 5] for i in range(len(lines) - 4)]
+
+
+def test_the_numbers_are_valgrind_s() -> None:
+    if not Path("/usr/include/valgrind/valgrind.h").exists():
+        pytest.skip("no valgrind/valgrind.h: apt-get install valgrind")
+    build(CC, "-x", "c", "-", "-fsyntax-only", source=(
+        f'#include "{VALGRIND}"\n'
+        "enum { ours = RUNNING_ON_VALGRIND, command = MONITOR_COMMAND };\n#include <valgrind/valgrind.h>\n"
+        "_Static_assert(ours == (int)VG_USERREQ__RUNNING_ON_VALGRIND, \"\");\n"
+        "_Static_assert(command == (int)VG_USERREQ__GDB_MONITOR_COMMAND, \"\");\n"))
+
+
+def test_natively_there_is_no_valgrind(tmp_path: Path) -> None:
+    build(CC, "-O1", "-x", "c", "-", "-o", tmp_path / "asks", source=(
+        f'#include "{VALGRIND}"\n#include <stdio.h>\n'
+        'int main(void) { printf("%d %d\\n", valgrind_runs(), valgrind_command("v.info scheduler")); return 0; }\n'))
+    assert run(tmp_path / "asks").stdout == "0 0\n"
+    assert run("valgrind", "-q", "--tool=none", tmp_path / "asks").stdout == "1 1\n"
