@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 __all__ = ["SCRIPTS", "Register", "Tool", "setup"]
 
 #: Of the pages with a tool, in the order in which they need each other.
-SCRIPTS = [f"registers/{name}.js" for name in ("registers", "settings", "decode", "words", "goldmont", "numbers", "page")]
+SCRIPTS = [f"registers/{name}.js"
+           for name in ("registers", "settings", "decode", "words", "goldmont", "numbers", "card", "page")]
 
 _HEADS = ("Bits", "Field", "Example", "Meaning")
 _WIDTHS = (12, 18, 15, 55)
@@ -118,12 +119,14 @@ def _skip(translator: nodes.NodeVisitor, node: tool) -> None:
     raise nodes.SkipNode
 
 
-def _scripts(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+def _scripts(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
+             doctree: nodes.document | None) -> None:
     """The scripts, on the pages that use them."""
     del pagename, templatename, context
     if doctree is not None and next(doctree.findall(tool), None) is not None:
         for name in SCRIPTS:
             app.add_js_file(name, loading_method="defer")
+        app.add_css_file("registers/tool.css")
 
 
 def _values(found: Example, variant: str) -> str:
@@ -131,7 +134,8 @@ def _values(found: Example, variant: str) -> str:
     words = [f"{name}={value:#x}" for name, value in found.registers]
     if variant.startswith("ipear"):
         words.append("trace=ipear")
-    return f'<span class="pfm-example" data-name="{found.name}" data-values="{html.escape(" ".join(words))}" hidden></span>'
+    values = html.escape(" ".join(words))
+    return f'<span class="pfm-example" data-name="{found.name}" data-values="{values}" hidden></span>'
 
 
 def _call(found: Example) -> list[nodes.Node]:

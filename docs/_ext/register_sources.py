@@ -153,7 +153,8 @@ def _of_codes(name: str, answer: perf.Encoding, expression: str) -> Example:
         says = answer.offcore.rows()
     value = answer.codes[which]
     registers = ((name, value), (EVENT_SELECT, answer.codes[0]))[:which + 1]
-    return Example(name, _session("encoding", expression, f"encoding.codes[{which}]", value), value, tuple(says), registers)
+    session = _session("encoding", expression, f"encoding.codes[{which}]", value)
+    return Example(name, session, value, tuple(says), registers)
 
 
 def _session(variable: str, expression: str, part: str = "", value: int = 0) -> str:

@@ -19,10 +19,10 @@ from pypfm.ia64.models import MODELS
 
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 
-import register_data  # noqa: E402 - of the documentation's extensions
-import register_pages  # noqa: E402
+import register_data
+import register_pages
 
-SCRIPTS = [ROOT / "docs" / "_static" / name for name in register_pages.SCRIPTS if not name.endswith("page.js")]
+SCRIPTS = [ROOT / "docs" / "_static" / name for name in register_pages.SCRIPTS if not name.endswith(("card.js", "page.js"))]
 SELECT = "IA32_PERFEVTSEL"
 Case = dict[str, Any]  # values by name, and options of decode()
 # What a browser makes of a case, as text: numbers of any size, and rows of words for each register and entry.
@@ -84,8 +84,8 @@ def compare(page: Any, pmu: str, cases: list[Case]) -> list[Any]:
 def values(rng: random.Random) -> Iterator[int]:
     """Values of a register: each bit alone, none, all, few bits, many, and those of settings as they are made."""
     yield from (0, (1 << 64) - 1, 0x1228, 0x4000000000001021)
-    yield from (1 << n for n in range(64))
-    for _ in range(12):
+    yield from (1 << n | 1 << 32 + n for n in range(32))
+    for _ in range(4):
         yield rng.getrandbits(64)
         yield rng.getrandbits(64) & rng.getrandbits(64) & rng.getrandbits(64)
         yield rng.getrandbits(34)
@@ -130,13 +130,16 @@ def value_of(rng: random.Random, name: str) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("pmu", MODELS)
 def test_each_event_and_each_ear(scripts: Any, pmu: str) -> None:
-    """All codes with all unit masks of a counter, and all filters of the EARs."""
-    model = MODELS[pmu]
-    counter = f"PMC{model.counters[0]}"
-    cases = [{"values": {counter: hex(code << 8 | umask << 16 | 8)}} for code in range(256) for umask in range(16)]
+    """All events of a counter, all settings of the EARs, and as many others."""
+    model, rng = MODELS[pmu], random.Random(pmu + "events")
+    found = data(pmu)
+    pairs = {(code, umask) for _, code, umask, _ in found["events"]}
+    pairs |= {(rng.randrange(256), rng.randrange(16)) for _ in pairs}
+    cases = [{"values": {f"PMC{model.counters[0]}": hex(code << 8 | umask << 16 | 8)}} for code, umask in sorted(pairs)]
     for num in filter(None, (model.iear, model.dear)):
-        cases += [{"values": {f"PMC{num}": hex(low << shift | mode)}}
-                  for low in range(1 << 11) for shift, mode in ((5, 0), (16, 0), (16, 0x80), (16, 0x100))]
+        settings = {int(value, 16) for of, *_, value in found["ears"] if of == num}
+        settings |= {rng.getrandbits(16) << shift | mode for _ in range(200) for shift, mode in ((0, 0), (5, 0), (16, 0x80))}
+        cases += [{"values": {f"PMC{num}": hex(value)}} for value in sorted(settings)]
     said = compare(scripts, pmu, cases)
     events = {name for s in said for r in s["registers"] for name in r["meaning"].get("events", ())}
     assert len(events) == len(data(pmu)["events"])
@@ -222,6 +225,8 @@ REFUSED = {
     '{"pmu": "montecito", "pmcs": []}': ["this JSON is of montecito, not of itanium2"],
     '{"pmcs": [{"num": 4}]}': ["not what pypfm encode --json writes", "PMC4=0x1228"],
     "PMC4=1__0": ["not a number"], "PMC4=0x": ["not a number"], "PMC4=1.5": ["not a number"],
+    "=5": ["no register before"], "nothing": ["itanium2 has no register nothing", "PMC0-15"], "\U0001f600": ["not a number", "write 0x1228"],
+    "deadbeef": ["hexadecimal begins with 0x: write 0xdeadbeef"], "PMC4=0x1228\u202e": ["not a number"], "PMC4=\x000": ["not a number"],
     "PMC4=" + "9" * 70_000: ["longer than 65536 characters"], "PMC4=1" + "0" * 900: ["..."],
 }
 

@@ -18,21 +18,21 @@
   /* The number that a text is.  what: how messages call it; width: its bits. */
   const parseNumber = (text, what, width = 64) => {
     const word = text.trim();
-    const example = what.includes("=") ? "" : `${what}=`;
-    if (!word) throw new Complaint(`${what} has no value: write a number, such as ${example}0x1228`);
-    if (/^[-\u2212]\s*[0-9]/.test(word))
-      throw new Complaint(`${what}: ${short(word)} is negative: write a number from 0 to ${hex(ones(width))}`);
-    if (!NUMBER.test(word)) throw new Complaint(`${what}: ${short(word)} is not a number: ${advice(word)}`);
+    const range = `write a number from 0 to ${hex(ones(width))}`;
+    const hint = width < 64 ? range : null;
+    if (!word) throw new Complaint(`${what} has no value: ${hint ?? `write a number, such as ${what}=0x1228`}`);
+    if (/^[-\u2212]\s*[0-9]/.test(word)) throw new Complaint(`${what}: ${short(word)} is negative: ${range}`);
+    if (!NUMBER.test(word)) throw new Complaint(`${what}: ${short(word)} is not a number: ${advice(word, hint)}`);
     const value = BigInt(word.replace(/_/g, "").toLowerCase().replace(/(?<=[0-9a-f])[uln]+$/, ""));
     if (value > ones(width))
-      throw new Complaint(`${what}: ${short(word)} does not fit into ${width} bit${width > 1 ? "s" : ""}: write a number from 0 to ${hex(ones(width))}`);
+      throw new Complaint(`${what}: ${short(word)} does not fit into ${width} bit${width > 1 ? "s" : ""}: ${range}`);
     return value;
   };
 
-  const advice = (word) => {
+  const advice = (word, hint) => {
     if (/^0[0-9]+$/.test(word)) return `write 0x${word.replace(/^0+/, "") || "0"}, 0o... or a decimal number without the leading 0`;
     if (/^[0-9a-f]+h?$/i.test(word)) return `hexadecimal begins with 0x: write 0x${short(word.replace(/h$/i, ""))}`;
-    return "write 0x1228, 4648 or 0b1_0010_0010_1000";
+    return hint ?? "write 0x1228, 4648 or 0b1_0010_0010_1000";
   };
 
   /* The name of a register of the page, in capitals. */
@@ -40,6 +40,7 @@
     const name = word.toUpperCase();
     if (name in data.registers) return name;
     if (data.library === "pfm4" && name === "CODE") return "IA32_PERFEVTSEL";
+    if (!word) throw new Complaint(`a value has no register before its "=": write ${Object.keys(data.registers).at(0)}=0x1228`);
     throw new Complaint(`${data.pmu} has no register ${short(word)}: it has ${listing(data)}`);
   };
 
@@ -128,20 +129,23 @@
     const list = new List(data);
     if (/^\s*[{[]/.test(text) && parseJson(list, text)) return list;
     const plain = text.split("\n").filter((line) => !DECORATION.test(line)).map((line) => line.replace(ROW, "$1=$2")).join("\n");
-    const words = plain.replace(/["'{}()[\]]/g, " ").replace(/\s*(=|:)\s*/g, "=").split(/[\s;&]+|,(?!\d)/).filter(Boolean);
+    const words = plain.replace(/[\s"'{}()[\]]+/g, " ").replace(/ ?(=|:) ?/g, "=").split(/[\s;&]+|,(?!\d)/).filter(Boolean);
     for (const word of words) {
       const [name, ...rest] = word.replace(/^--(etb|ipear)$/, "trace=$1").split("=");
       const value = rest.join("=");
       if (["trace", "pmds"].includes(name)) list.option(name, value);
       else if (rest.length) list.add(name, value);
-      else if (words.length === 1 && /^[-0-9\u2212]/.test(word)) list.add(alone, word);
-      else if (/^[A-Za-z_]/.test(word)) throw new Complaint(`${short(word)} has no value: write ${exampleOf(data, word)}`);
-      else throw new Complaint(`${short(word)} is a value without a register: write ${alone}=${short(word)}`);
+      else if (/^[a-z_]/i.test(word) && !/^[0-9a-f]+$/i.test(word)) {
+        const register = nameOf(data, word);
+        throw new Complaint(`${register} has no value: write ${register}=0x1228`);
+      } else {
+        parseNumber(word, alone); // complains
+        if (words.length > 1) throw new Complaint(`${short(word)} is a value without a register: write ${alone}=${short(word)}`);
+        list.add(alone, word);
+      }
     }
     return list;
   };
-
-  const exampleOf = (data, word) => `${word.toUpperCase() in data.registers ? word.toUpperCase() : Object.keys(data.registers)[0]}=0x1228`;
 
   /* A list as parseList() reads it, the values between others as an address has them. */
   const written = ({ values, trace, reads }, between = " ") => [
@@ -149,5 +153,5 @@
     ...(reads ? [`pmds=${reads.join(",")}`] : []),
   ].join(between);
 
-  Object.assign(pfm, { Complaint, parseList, parseNumber, written });
+  Object.assign(pfm, { Complaint, parseList, parseNumber, short, written });
 })();
