@@ -12,6 +12,13 @@ the call does.
 
 is where the scripts of the page (docs/_static/registers) put what decodes values and changes them: the data that they
 need, and nothing that is seen without them.
+
+    .. pfm-picture:: itanium2 PMC4
+       :bits: 32
+
+       Itanium2().encode(["CPU_CYCLES"])
+
+is the picture alone, of the lowest bits, with a link to the tool of the register's page.
 """
 
 from __future__ import annotations
@@ -23,6 +30,7 @@ from typing import TYPE_CHECKING, cast
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.addnodes import pending_xref
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
@@ -41,7 +49,7 @@ if TYPE_CHECKING:
 
     from pypfm.ia64.models import Field
 
-__all__ = ["SCRIPTS", "Register", "Tool", "setup"]
+__all__ = ["SCRIPTS", "Picture", "Register", "Tool", "setup"]
 
 #: Of the pages with a tool, in the order in which they need each other.
 SCRIPTS = [f"registers/{name}.js"
@@ -87,6 +95,32 @@ class Register(SphinxDirective):
         made += _call(found)
         made += _table(layout, words, found.value)
         return [made]
+
+
+class Picture(SphinxDirective):
+    """A register on a page of another kind; what is above the bits that are drawn must be 0."""
+
+    required_arguments = 2
+    has_content = True
+    option_spec: ClassVar = {"bits": directives.positive_int}
+
+    def run(self) -> list[nodes.Node]:
+        pmu, name = self.arguments
+        bits = self.options.get("bits", 64)
+        found = example(pmu, [name], "", "\n".join(self.content))
+        if found.value >> bits:
+            raise self.error(f"{name} = {found.value:#x} has more than {bits} bits")
+        layout = [f._replace(width=min(f.width, bits - f.bit)) for f in fields(pmu, name) if f.bit < bits]
+        words = "; ".join(f"{f.name} {f.of(found.value):#x}" for f in reversed(layout) if not f.ignored)
+        says = ", ".join(f"{what} {text}" for what, text in found.says)
+        drawn = picture(name, layout, [f.label for f in layout], found.value, f"{words}. {says}")
+        link = pending_xref("", nodes.inline("", f"Change {name}"), refdomain="pfm", reftype="register",
+                            reftarget=f"{pmu}.{name}", refexplicit=True, fragment=f"{name}={found.value:#x}",
+                            refdoc=self.env.docname, refwarn=True)
+        caption = nodes.paragraph("", "", nodes.strong("", name), nodes.Text(" = "),
+                                  nodes.literal("", f"{found.value:#x}"), nodes.Text(f": {says}. "), link,
+                                  classes=["pfm-caption"])
+        return [nodes.raw("", drawn, format="html"), caption]
 
 
 class tool(nodes.Element):  # noqa: N801 - as docutils names its nodes
@@ -176,6 +210,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.setup_extension("pfm_domain")
     app.add_directive("pfm-register", Register)
     app.add_directive("pfm-tool", Tool)
+    app.add_directive("pfm-picture", Picture)
     app.add_node(tool, html=(_visit, None), man=(_skip, None), text=(_skip, None))
     app.connect("html-page-context", _scripts)
     app.add_css_file("pfm.css")

@@ -29,15 +29,16 @@ _STYLES = {"font-size", "font-family", "font-weight", "style", "fill", "stroke",
 _JsonMl = list[Any]
 
 
-def picture(name: str, fields: Sequence[Field], labels: Sequence[str], value: int) -> str:
+def picture(name: str, fields: Sequence[Field], labels: Sequence[str], value: int, words: str = "") -> str:
     """Two drawings of a register; the style sheet shows one of them.
 
     :param fields: from bit 0
     :param labels: their names as they are drawn
     :param value: whose bits stand below the fields
+    :param words: what a screen reader says of it beside name and value
     :return: HTML
     """
-    title = html.escape(f"{name} = {value:#x}", quote=True)
+    title = html.escape(f"{name} = {value:#x}{words and f': {words}'}", quote=True)
     drawings = "".join(_drawing(bits, kind, fields, labels, value) for kind, bits in _LINES.items())
     return f'<div class="pfm-picture" role="img" aria-label="{title}">{drawings}</div>'
 

@@ -302,6 +302,18 @@ def test_links(page: Any, site: Path, hash_: str, text: str | None, complaint: s
         assert page.evaluate("pfm.written(pfm.tool.state)") == text
 
 
+def test_the_picture_of_the_first_page_leads_to_the_tool(page: Any, site: Path) -> None:
+    page.goto((site / "index.html").as_uri())
+    assert page.locator("article [role=img]").get_attribute("aria-label") == (
+        "PMC4 = 0x1228: ism 0x0; enable 0x0; thres 0x0; umask 0x0; es 0x12; pm 0x0; oi 0x1; ev 0x0; plm 0x8."
+        " event CPU_CYCLES, levels user, system-wide no")
+    drawn = page.evaluate("digits(document.querySelector('.pfm-picture'))")
+    assert drawn == f"{0x1228:032b}"
+    page.get_by_role("link", name="Change PMC4").click()
+    page.locator(".pfm-card").wait_for()
+    assert page.evaluate("digits(document.querySelector('.pfm-card'))") == f"{0x1228:064b}"
+
+
 # ---- how it looks, and what is read aloud -----------------------------------------------------------
 
 ALL = {pmu: "&".join(f"{name}=0x1234567890abcdef" for name in list(register_data.data(pmu)["registers"])[::9])
