@@ -45,6 +45,9 @@ if _INVENTORY.is_file():
 # The event catalogue and the pictures of registers: docs/_ext.
 extensions += ["event_pages", "register_pages"]
 
+# Where long names in tables break (docs/_ext).
+extensions.append("long_names")
+
 # Guides: pictures of code and data ranges (docs/_ext).
 extensions.append("range_pictures")
 

@@ -72,7 +72,9 @@ class PfmDomain(Domain):
             return None
         if not node.get("refexplicit"):
             contnode = nodes.literal("", place.shown.partition(".")[2], classes=["xref"])
-        return make_refnode(builder, fromdocname, place.document, place.anchor, contnode, place.shown)
+        # A fragment leads to values in the tool of a register's page.
+        anchor = str(node.get("fragment", place.anchor))
+        return make_refnode(builder, fromdocname, place.document, anchor, contnode, place.shown)
 
     def resolve_any_xref(self, env: BuildEnvironment, fromdocname: str, builder: Builder, target: str,
                          node: pending_xref, contnode: nodes.Element) -> list[tuple[str, nodes.reference]]:

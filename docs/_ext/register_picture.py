@@ -21,6 +21,7 @@ _FONT = 12
 _LYING = (6.8, 8.4)
 _UPRIGHT = (5.8, 7.1)
 _LOW = 30  # height of the boxes of a picture whose names all lie
+_BETWEEN = 12  # between the values of a line and the numbers of the next one
 # Bits on a line: for a wide window, for a narrow one.
 _LINES = {"wide": 16, "narrow": 8}
 # The style sheet decides on these.
@@ -28,15 +29,16 @@ _STYLES = {"font-size", "font-family", "font-weight", "style", "fill", "stroke",
 _JsonMl = list[Any]
 
 
-def picture(name: str, fields: Sequence[Field], labels: Sequence[str], value: int) -> str:
+def picture(name: str, fields: Sequence[Field], labels: Sequence[str], value: int, words: str = "") -> str:
     """Two drawings of a register; the style sheet shows one of them.
 
     :param fields: from bit 0
     :param labels: their names as they are drawn
     :param value: whose bits stand below the fields
+    :param words: what a screen reader says of it beside name and value
     :return: HTML
     """
-    title = html.escape(f"{name} = {value:#x}", quote=True)
+    title = html.escape(f"{name} = {value:#x}{words and f': {words}'}", quote=True)
     drawings = "".join(_drawing(bits, kind, fields, labels, value) for kind, bits in _LINES.items())
     return f'<div class="pfm-picture" role="img" aria-label="{title}">{drawings}</div>'
 
@@ -49,6 +51,7 @@ def _drawing(bits: int, kind: str, fields: Sequence[Field], labels: Sequence[str
     drawn = render(boxes, hspace=bits * _WIDTH, vspace=height + _FONT * 2.8, lanes=lanes, bits=lanes * bits,
                    fontsize=_FONT)
     _mark(drawn)
+    _part(drawn)
     size = f'{drawn[1]["width"]} {drawn[1]["height"]:g}'
     drawn[1] = {"class": kind, "width": drawn[1]["width"], "viewBox": f"0 0 {size}", "aria-hidden": "true"}
     return str(jsonml_stringify(_plain(drawn)))
@@ -79,6 +82,14 @@ def _mark(drawn: _JsonMl) -> None:
         _, names, values = body[2:]
         for group, kind in ((numbers, "bits"), (names, "names"), (values, "value"), (lane[3], "cage")):
             group[1]["class"] = kind
+
+
+def _part(drawn: _JsonMl) -> None:
+    """Put the lines of a drawing further apart: the library leaves less than the height of a digit."""
+    for i, lane in enumerate(drawn[2:]):
+        top = float(lane[1]["transform"].rpartition(",")[2].rstrip(")"))
+        lane[1]["transform"] = f"translate(0, {top + i * _BETWEEN:g})"
+    drawn[1]["height"] += _BETWEEN * (len(drawn) - 3)
 
 
 def _plain(node: Any) -> Any:

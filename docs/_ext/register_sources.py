@@ -23,10 +23,12 @@ from pypfm.perf.formats import PERFEVTSEL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Example", "example", "fields", "meanings", "names"]
+__all__ = ["EVENT_SELECT", "OFFCORE_REGISTERS", "Example", "example", "fields", "meanings", "names"]
 
 _OFFCORE = re.compile(r"MSR_OFFCORE_RSP_([01])")
-_EVENT_SELECT = "IA32_PERFEVTSEL"
+# Registers of Goldmont.
+EVENT_SELECT = "IA32_PERFEVTSEL"
+OFFCORE_REGISTERS = ("MSR_OFFCORE_RSP_0", "MSR_OFFCORE_RSP_1")
 _CACHE_MODE = 1 << 13  # of an I-EAR
 
 
@@ -58,11 +60,11 @@ def fields(pmu: str, name: str, variant: str = "") -> tuple[Field, ...]:
 
 
 def _fields_of_goldmont(name: str) -> tuple[Field, ...]:
-    if name == _EVENT_SELECT:
+    if name == EVENT_SELECT:
         return tuple(Field(*f) for f in PERFEVTSEL)
     which = _OFFCORE.fullmatch(name)
     if which is None:
-        raise ValueError(f"glm {name}: expected {_EVENT_SELECT}, MSR_OFFCORE_RSP_0 or _1")
+        raise ValueError(f"glm {name}: expected {EVENT_SELECT}, MSR_OFFCORE_RSP_0 or _1")
     found: list[Field] = []
     bits = {u.code: u.name for u in Goldmont()[f"OFFCORE_RESPONSE_{which[1]}"].umasks if not u.members}
     end = 0
@@ -94,12 +96,14 @@ class Example:
 
     :ivar session: the calls and their answers, as Python's prompt shows them
     :ivar says: what the value means: what, and value
+    :ivar registers: all of the call, or of its result: names and values, the register itself first
     """
 
     name: str
     session: str
     value: int
     says: tuple[tuple[str, str], ...]
+    registers: tuple[tuple[str, int], ...]
 
 
 def example(pmu: str, among: Sequence[str], variant: str, expression: str) -> Example:
@@ -128,7 +132,8 @@ def example(pmu: str, among: Sequence[str], variant: str, expression: str) -> Ex
     if not isinstance(answer, Decoded):
         raise TypeError(f"the value is {type(answer).__name__}, not Encoding or Decoded")
     _check_layout(answer, name, fields(pmu, name, variant))
-    return Example(name, session, value, tuple(_says(answer, name)))
+    return Example(name, session, value, tuple(_says(answer, name)),
+                   ((name, value), *(pair for pair in registers.items() if pair[0] != name)))
 
 
 def _check_layout(decoded: Decoded, name: str, layout: Sequence[Field]) -> None:
@@ -140,14 +145,16 @@ def _check_layout(decoded: Decoded, name: str, layout: Sequence[Field]) -> None:
 
 def _of_codes(name: str, answer: perf.Encoding, expression: str) -> Example:
     """The code of Goldmont that belongs into a register."""
-    which = 0 if name == _EVENT_SELECT else 1
+    which = 0 if name == EVENT_SELECT else 1
     says = [("event", answer.string)]
     if answer.perf is not None:
         says.append(("perf stat -e", answer.perf))
     if which and answer.offcore is not None:
         says = answer.offcore.rows()
     value = answer.codes[which]
-    return Example(name, _session("encoding", expression, f"encoding.codes[{which}]", value), value, tuple(says))
+    registers = ((name, value), (EVENT_SELECT, answer.codes[0]))[:which + 1]
+    session = _session("encoding", expression, f"encoding.codes[{which}]", value)
+    return Example(name, session, value, tuple(says), registers)
 
 
 def _session(variable: str, expression: str, part: str = "", value: int = 0) -> str:

@@ -6,7 +6,7 @@ The fields themselves are read from the C headers: a field without words here fa
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pypfm.ia64 import models
 from pypfm.ia64.decode import meanings
@@ -16,11 +16,29 @@ from pypfm.ia64.request import EarMode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["meaning", "role"]
+__all__ = ["choices", "meaning", "role"]
 
 
-def _values(what: str, words: Iterable[str]) -> str:
-    return what + ": " + "; ".join(f"{n} {word}" for n, word in enumerate(words))
+class _Values(NamedTuple):
+    """A field whose values have names, from 0."""
+
+    what: str
+    names: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        return self.what + ": " + "; ".join(f"{n} {name}" for n, name in enumerate(self.names))
+
+
+class _Names(NamedTuple):
+    """A field whose values have names, but too many for its meaning."""
+
+    words: str
+    names: tuple[str, ...]
+
+
+def _values(what: str, names: Iterable[str]) -> _Values:
+    return _Values(what, tuple(names))
 
 
 _MESI = {m.name.lower(): m.description for e in Montecito().values() for m in e.unit_masks}
@@ -30,10 +48,11 @@ _RECORDS = "1: predictions of the {} are recorded"
 _BITS_OF = "address of the bundle, bits"
 
 # By role of the register, then by field (a pattern for its whole name); "" is for every role.
-_WORDS: dict[str, dict[str, str]] = {
+_WORDS: dict[str, dict[str, str | _Values | _Names]] = {
     "": {
         "value": "no fields are declared",
-        "plm": "privilege levels, one bit each from bit 0: kernel, level 1, level 2, user",
+        "plm": _Names("privilege levels, one bit each from bit 0: kernel, level 1, level 2, user",
+                      tuple(map(meanings.levels, range(16)))),
         "pm": "privileged monitor: 1 in measurements of the whole system",
         "ism": _values("instruction set", meanings.ISM[:3]),
         "(ig|ignored)[0-9]*": "ignored by the processor",
@@ -195,8 +214,22 @@ def meaning(roles: Iterable[str], field: str) -> str:
     :param roles: of its register
     :raises ValueError: it has no words yet
     """
+    words, match = _found(roles, field)
+    return match.expand(words if isinstance(words, str) else words.words)
+
+
+def choices(roles: Iterable[str], field: str) -> tuple[str, ...]:
+    """The names of a field's values from 0; none: they are numbers.
+
+    :raises ValueError: the field has no words yet
+    """
+    words, _ = _found(roles, field)
+    return () if isinstance(words, str) else words.names
+
+
+def _found(roles: Iterable[str], field: str) -> tuple[str | _Values | _Names, re.Match[str]]:
     for name in (*roles, ""):
         for pattern, words in _WORDS[name].items():
             if match := re.fullmatch(pattern, field):
-                return match.expand(words)
+                return words, match
     raise ValueError(f"register_words.py has no words for the field {field!r} ({', '.join(roles) or 'no role'})")

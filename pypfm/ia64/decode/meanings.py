@@ -14,14 +14,14 @@ from typing import ClassVar
 from pypfm.common.value import HEX, Value, said
 
 __all__ = [
-    "BRANCHES", "CONSTRAINTS", "ISM", "PREDICTED", "TAKEN", "BranchMeaning", "CountMeaning", "CounterMeaning",
+    "BRANCHES", "CONSTRAINTS", "ISM", "LEVELS", "PREDICTED", "TAKEN", "BranchMeaning", "CountMeaning", "CounterMeaning",
     "EarMeaning", "EarSample", "IndexMeaning", "IpEarMeaning", "ItaniumBranchMeaning", "MatcherMeaning", "Meaning",
     "PairsMeaning", "RangeMeaning", "RoutingMeaning", "TraceEntry", "levels",
 ]
 
 Row = tuple[str, str]
 
-_LEVELS = ("kernel", "level 1", "level 2", "user")
+LEVELS = ("kernel", "level 1", "level 2", "user")
 ISM = ("both", "IA-32", "IA-64", "3 (no instruction set)")
 TAKEN = ("none", "not taken", "taken", "all")
 PREDICTED = ("none", "mispredicted", "correctly predicted", "all")
@@ -37,7 +37,7 @@ _STREAM = said(enum=("instruction", "data"))
 
 def levels(plm: int) -> str:
     """Privilege levels in words."""
-    return ", ".join(name for n, name in enumerate(_LEVELS) if plm >> n & 1) or "none"
+    return ", ".join(name for n, name in enumerate(LEVELS) if plm >> n & 1) or "none"
 
 
 def _yes(value: bool) -> str:
