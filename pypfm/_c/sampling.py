@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast
 from _cffi_backend import FFI
 
 from pypfm._c.mirror import CData, Struct, refused
+from pypfm._c.structures import raw
 
 __all__ = ["ENTRY", "HEADER", "HEADER_SIZE", "SmplEntry", "entries", "memory", "places", "values"]
 
@@ -52,6 +53,7 @@ def memory(buffer: Any, size: int | None, wanted: str) -> memoryview:
             size = index(size)
         except TypeError:
             raise refused(size, "an integer as size", wanted) from None
+    buffer = raw(buffer)
     if isinstance(buffer, CData):
         ctype = _ffi.typeof(buffer)
         if ctype.kind == "pointer" and size is None:
