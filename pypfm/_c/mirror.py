@@ -12,7 +12,6 @@ reaches C.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from operator import index
 from typing import IO, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 from weakref import WeakValueDictionary
 
@@ -28,9 +27,11 @@ from pypfm._c.structures import (
     address_of,
     ctype_of,
     kept_with,
+    member,
     no_field,
     raw,
     refused,
+    whole,
 )
 
 __all__ = [
@@ -66,7 +67,7 @@ class Cell(Generic[T]):
     def __init__(self, value: int = 0) -> None:
         if value is None:  # cffi would leave out the value
             raise refused(value, "an integer", f"{type(self).__name__}() wants")
-        self._cdata = self._ffi.new(cast(Any, self._pointer_type), value)
+        self._cdata = self._ffi.new(cast(Any, self._pointer_type), member(value))
 
     @property
     def value(self) -> T:
@@ -74,7 +75,7 @@ class Cell(Generic[T]):
 
     @value.setter
     def value(self, value: T) -> None:
-        self._cdata[0] = value
+        self._cdata[0] = member(value)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.value!r})"
@@ -174,7 +175,7 @@ class create_string_buffer:
 
     def __init__(self, size: int) -> None:
         try:
-            self._cdata = _ffi.new("char[]", index(size))
+            self._cdata = _ffi.new("char[]", whole(size))
         except TypeError:
             raise refused(size, "an integer", "create_string_buffer() wants") from None
 
@@ -302,7 +303,7 @@ def _c_string(value: str | bytes) -> bytes:
 
 def room(value: Buffer, size: int, parameter: str = "size") -> CData | None:
     """A ``char *`` into which C writes: a buffer, once it is known to have the size that C is told."""
-    size, value = index(size), raw(value)
+    size, value = whole(size), raw(value)
     if isinstance(value, create_string_buffer):
         data: Any = value._cdata
     elif isinstance(value, bytearray):
@@ -327,7 +328,7 @@ def integer(pointer: Any) -> Converter:
     """The converter of the integer type that a type points to: of what has __index__(), and of C's integers."""
     def convert(value: Any) -> Any:
         try:
-            number = value if isinstance(value, CData) else index(value)
+            number = value if isinstance(value, CData) else whole(value)
             return cast(Any, _ffi.new(pointer, number))[0]  # OverflowError
         except TypeError:
             raise refused(value, "an integer") from None

@@ -9,7 +9,7 @@ Comparing, copying and writing them stand here, too, once for all structures; wh
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
@@ -19,7 +19,7 @@ from _cffi_backend import FFI
 
 __all__ = [
     "Array", "CData", "Fields", "MirrorFFI", "Part", "Struct", "Union", "address_of", "alive", "ctype_of", "in_memory",
-    "kept_with", "mirror_ffi", "no_field", "raw", "raw_all", "refused",
+    "kept_with", "member", "mirror_ffi", "no_field", "raw", "raw_all", "refused", "whole",
 ]
 
 CData = FFI.CData
@@ -103,13 +103,41 @@ def raw(value: Any) -> Any:
     return value._cdata if isinstance(value, Part) else value
 
 
-def raw_all(value: Any) -> Any:
+def raw_all(value: Any, of: Callable[[Any], Any] = raw) -> Any:
     """The same of all that is in dicts and lists."""
     if isinstance(value, dict):
-        return {name: raw_all(v) for name, v in value.items()}
+        return {name: raw_all(v, of) for name, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [raw_all(v) for v in value]
-    return raw(value)
+        return [raw_all(v, of) for v in value]
+    return of(value)
+
+
+def whole(value: Any) -> int:
+    """A whole number, of what stands for one: what operator.index() takes, and numpy's bool, which it does not.
+
+    :raises TypeError: it is none
+    """
+    try:
+        return index(value)
+    except TypeError:
+        kind = type(value)
+        if kind.__module__ == "numpy" and kind.__name__ in {"bool", "bool_"}:
+            return int(value)
+        raise
+
+
+def member(value: Any) -> Any:
+    """What a member or a cell is set to, as cffi is given it: of a number cffi would take the whole part silently."""
+    if type(value) is int or isinstance(value, (CData, bytes)):
+        return value
+    if isinstance(value, Part):
+        return value._cdata
+    if not hasattr(value, "__int__") and not hasattr(value, "__index__"):
+        return value  # cffi says what is wrong
+    try:
+        return whole(value)
+    except TypeError:
+        raise refused(value, "an integer", "a C integer wants") from None
 
 
 def _pointer_to(cdata: Any) -> Any:
@@ -300,15 +328,17 @@ class Array(Part, Generic[T]):
 
     def __setitem__(self, at: Any, value: Any, /) -> None:
         at = self._place(at)
-        self._cdata[at] = raw_all(value)
+        self._cdata[at] = raw_all(value, member)
         if _has_pointers(_ffi.typeof(self._cdata)):
             place: Any = self._cdata[at] if isinstance(at, slice) else _ffi.addressof(self._cdata, index(at))
             ctype = cast(Any, _ffi.typeof(place))
             _keep(self._memory, _number(place), ctype if isinstance(at, slice) else ctype.item, value)
 
     def _place(self, at: Any) -> Any:
-        """A slice with both ends, which cffi wants."""
-        return slice(*at.indices(len(self))[:2]) if isinstance(at, slice) and at.step is None else at
+        """The index; of a slice both ends, which cffi wants."""
+        if not isinstance(at, slice):
+            return at if type(at) is int else whole(at)
+        return slice(*at.indices(len(self))[:2]) if at.step is None else at
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (list, tuple)):
@@ -375,7 +405,7 @@ class Struct(Part, metaclass=_StructType):
             return _got(self, name, value) if isinstance(value, CData) else value
 
         def __setattr__(self, name: str, value: Any) -> None:
-            setattr(self._cdata, name, raw_all(value))
+            setattr(self._cdata, name, raw_all(value, member))
             if _has_pointers(self._type):
                 field = dict(self._type.fields)[name]
                 _keep(self._memory, _number(_ffi.addressof(self._cdata)) + field.offset, field.type, value)
@@ -404,7 +434,7 @@ class Struct(Part, metaclass=_StructType):
         """
         struct = cast("type[Struct]", cls)
         try:
-            owner = struct._ffi.new(cast(Any, struct._ffi.getctype(cast(Any, struct._type), "[]")), index(count))
+            owner = struct._ffi.new(cast(Any, struct._ffi.getctype(cast(Any, struct._type), "[]")), whole(count))
         except TypeError:
             raise refused(count, "an integer", f"{cls.__name__}.array() wants") from None
         except (OverflowError, MemoryError):
@@ -422,9 +452,10 @@ class Struct(Part, metaclass=_StructType):
         """
         struct = cast("type[Struct]", cls)
         try:
-            data, offset = memoryview(cast(Any, source)).cast("B"), index(offset)
+            data = memoryview(cast(Any, source)).cast("B")
+            offset = whole(offset)
         except TypeError:
-            given = source if isinstance(offset, int) else offset
+            given = offset if isinstance(source, (bytes, bytearray, memoryview)) else source
             raise refused(given, "bytes and an integer", f"{cls.__name__}.from_buffer_copy() wants") from None
         size = struct._ffi.sizeof(cast(Any, struct._type))
         if offset < 0 or len(data) - offset < size:
@@ -456,7 +487,7 @@ def _class_of(ctype: Any, cdata: Any) -> type[Struct]:
 def _new(struct: type[Struct], fields: dict[str, Any] | None) -> Any:
     ctype = cast(Any, struct._type)
     try:
-        owner: Any = struct._ffi.new(cast(Any, struct._pointer), raw_all(fields) or None)
+        owner: Any = struct._ffi.new(cast(Any, struct._pointer), raw_all(fields, member) or None)
     except KeyError as error:
         raise TypeError(no_field(struct.__name__, error, ctype)) from None
     made = object.__new__(struct)
