@@ -5,17 +5,21 @@ Everything in ``perfex.h`` is here under its C name:
 * functions take the C arguments and return the C result: -1, and ``ffi.errno`` says why;
 * ``c_longlong()`` is a variable of which C takes the address; ``.value`` reads it
   (``c_int()`` for the events of the Fortran forms, whose names end with ``_``);
-* ``ffi`` and ``lib`` are the raw cffi objects.
+* ``ffi`` and ``lib`` are cffi's objects.
 
 `pypfm.perfex.counting` is the same without C's habits; `pypfm.perfex` is the command.
 """
 
-from pypfm._c.libperfex import ffi, lib
+from pypfm._c.libperfex import ffi as _raw_ffi
+from pypfm._c.libperfex import lib
 from pypfm._c.libperfex_api import *  # noqa: F403 - all that the header declares
 from pypfm._c.libperfex_api import __all__ as _generated
 from pypfm._c.libperfex_hand import c_longlong
-from pypfm._c.mirror import byref, c_int
+from pypfm._c.mirror import byref, c_int, sizeof
+from pypfm._c.structures import mirror_ffi
 
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
-    *_generated, "byref", "c_int", "c_longlong", "ffi", "lib",
+    *_generated, "byref", "c_int", "c_longlong", "ffi", "lib", "sizeof",
 ]
+
+ffi = mirror_ffi(_raw_ffi)

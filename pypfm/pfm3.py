@@ -11,8 +11,10 @@ its sampling formats and of its model, is here under its C name:
   ``c_uint()`` a variable of which C takes the address; ``.value`` reads it;
 * ``pfarg_pmd_t.array(4)`` is an array of zeroed structures, and
   ``pfarg_msg_t.from_buffer_copy(os.read(fd, 64))`` the structure that some bytes are;
+* ``sizeof(inp)`` is C's, ``inp == other`` compares all members, ``copy.copy(inp)`` has memory of its own,
+  and ``inp.pfp_events[0]`` keeps ``inp`` alive;
 * ``smpl_entries(pfm_mmap(...), ...)`` are the entries of a sampling buffer with their values;
-* constants are ints; ``ffi`` and ``lib`` are the raw cffi objects, and ``ffi.errno`` is errno.
+* constants are ints; ``ffi`` and ``lib`` are cffi's objects, and ``ffi.errno`` is errno.
 
 The C code is part of the extension module ``pypfm._c.pfm3``: no other libpfm in the
 process takes its place.  The library has one global state, as in C; the functions
@@ -32,8 +34,10 @@ from pypfm._c.mirror import (
     c_uint,
     c_ulong,
     create_string_buffer,
+    sizeof,
 )
-from pypfm._c.pfm3 import ffi, lib
+from pypfm._c.pfm3 import ffi as _raw_ffi
+from pypfm._c.pfm3 import lib
 from pypfm._c.pfm3_api import *  # noqa: F403 - all that the headers declare
 from pypfm._c.pfm3_api import (
     PFM_DEFAULT_SMPL_VERSION,
@@ -43,14 +47,17 @@ from pypfm._c.pfm3_api import (
 )
 from pypfm._c.pfm3_api import __all__ as _generated
 from pypfm._c.sampling import SmplEntry, entries
+from pypfm._c.structures import mirror_ffi
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
     *_generated, "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",
-    "create_string_buffer", "ffi", "lib", "smpl_entries",
+    "create_string_buffer", "ffi", "lib", "sizeof", "smpl_entries",
 ]
+
+ffi = mirror_ffi(_raw_ffi)
 
 _ENTRIES: dict[int, Any] = {
     PFM_DFL_SMPL_VERSION: pfm_dfl_smpl_entry_t, PFM_DEFAULT_SMPL_VERSION: pfm_default_smpl_entry_t}

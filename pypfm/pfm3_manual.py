@@ -26,8 +26,10 @@ from pypfm._c.mirror import (
     c_uint,
     c_ulong,
     create_string_buffer,
+    sizeof,
 )
-from pypfm._c.pfm3_manual import ffi, lib
+from pypfm._c.pfm3_manual import ffi as _raw_ffi
+from pypfm._c.pfm3_manual import lib
 from pypfm._c.pfm3_manual_api import *  # noqa: F403 - all that the headers declare
 from pypfm._c.pfm3_manual_api import (
     PFM_DEFAULT_SMPL_VERSION,
@@ -37,14 +39,17 @@ from pypfm._c.pfm3_manual_api import (
 )
 from pypfm._c.pfm3_manual_api import __all__ as _generated
 from pypfm._c.sampling import SmplEntry, entries
+from pypfm._c.structures import mirror_ffi
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
     *_generated, "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",
-    "create_string_buffer", "ffi", "lib", "smpl_entries",
+    "create_string_buffer", "ffi", "lib", "sizeof", "smpl_entries",
 ]
+
+ffi = mirror_ffi(_raw_ffi)
 
 _ENTRIES: dict[int, Any] = {
     PFM_DFL_SMPL_VERSION: pfm_dfl_smpl_entry_t, PFM_DEFAULT_SMPL_VERSION: pfm_default_smpl_entry_t}

@@ -3,7 +3,7 @@
 Everything in ``perfmon/pfmlib.h``, ``perfmon/pfmlib_perf_event.h`` and
 ``perfmon/perf_event.h`` of libpfm 4.13.0 is here under its C name, in the way of
 `pypfm.pfm3`: functions return C's codes, structure types are callables, ``byref()``
-and cells stand for addresses, constants are ints.
+and cells stand for addresses, ``sizeof()`` is C's, constants are ints.
 
 What C allocates comes back as Python's own::
 
@@ -29,11 +29,14 @@ from pypfm._c.mirror import (
     c_uint,
     c_ulong,
     create_string_buffer,
+    sizeof,
 )
-from pypfm._c.pfm4 import ffi, lib
+from pypfm._c.pfm4 import ffi as _raw_ffi
+from pypfm._c.pfm4 import lib
 from pypfm._c.pfm4_api import *  # noqa: F403 - all that the headers declare
 from pypfm._c.pfm4_api import __all__ as _generated
 from pypfm._c.pfm4_hand import c_uint64_array
+from pypfm._c.structures import mirror_ffi
 
 if TYPE_CHECKING:
     import os
@@ -41,8 +44,10 @@ if TYPE_CHECKING:
 
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
     *_generated, "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_uint64_array", "c_ulong",
-    "create_string_buffer", "ffi", "lib", "load",
+    "create_string_buffer", "ffi", "lib", "load", "sizeof",
 ]
+
+ffi = mirror_ffi(_raw_ffi)
 
 
 def load(path: str | os.PathLike[str] = "libpfm.so.4") -> ModuleType:

@@ -6,18 +6,22 @@ Everything in ``sys/pmc.h``, ``pmc.h`` and ``pmc_model.h`` is here under its C n
 * ``pmc_counter_cfg()`` is a zeroed structure, ``c_int()`` and ``c_uint64()`` variables of
   which C takes the address; ``.value`` reads them;
 * functions that return a C string answer a str, or None for NULL;
-* constants are ints; ``ffi`` and ``lib`` are the raw cffi objects.
+* constants are ints; ``ffi`` and ``lib`` are cffi's objects.
 
 PMC_MACHINE in the environment chooses the machine, when the first function is called.
 `pypfm.Counter` is the same without C's habits.
 """
 
-from pypfm._c.mirror import byref, c_int
-from pypfm._c.pmc import ffi, lib
+from pypfm._c.mirror import byref, c_int, sizeof
+from pypfm._c.pmc import ffi as _raw_ffi
+from pypfm._c.pmc import lib
 from pypfm._c.pmc_api import *  # noqa: F403 - all that the headers declare
 from pypfm._c.pmc_api import __all__ as _generated
 from pypfm._c.pmc_hand import c_uint64
+from pypfm._c.structures import mirror_ffi
 
 __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
-    *_generated, "byref", "c_int", "c_uint64", "ffi", "lib",
+    *_generated, "byref", "c_int", "c_uint64", "ffi", "lib", "sizeof",
 ]
+
+ffi = mirror_ffi(_raw_ffi)

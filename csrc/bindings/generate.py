@@ -184,14 +184,14 @@ class Types:
         elif names == ["char"]:
             kind = "_m.String" if "const" in target.quals else "_m.Buffer"
         elif self.is_integer(target):
-            kind = "_m.Cell[int] | _m.CData | None"
+            kind = "_m.Cell[int] | _m.Array[int] | _m.CData | None"
         elif names and names[0] in self.structs:
-            kind = f"{names[0]} | _m.CData | None"
+            kind = f"{names[0]} | _m.Array[{names[0]}] | _m.CData | None"
         elif isinstance(target, c_ast.PtrDecl):
             cell = "c_char_p" if type_names(target.type) == ["char"] else "Cell[Any]"
             kind = f"_m.{cell} | _m.CData | None"
         elif names == ["void"]:
-            kind = "_m.Struct | _m.Cell[int] | _m.CData | None"
+            kind = "_m.Struct | _m.Array[Any] | _m.Cell[int] | _m.CData | None"
         else:  # a structure that the headers do not define
             kind = "_m.CData | None"
         return kind

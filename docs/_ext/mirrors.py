@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 _LIBRARY_OF = {library.module: name for name, library in LIBRARIES.items()}
-_TEXTS = {"ffi": "The cffi object of the extension module: types, ``ffi.new()``, ``ffi.errno``.",
+_TEXTS = {"ffi": "The cffi object of the extension module: types, ``ffi.new()``, ``ffi.errno``. Its functions take the"
+                " structures of the mirror, too.",
           "lib": "The C functions and constants as cffi gives them."}
 
 

@@ -12,7 +12,7 @@ def text(pointer):
 
 def show_attribute(event, a):
     info = pfm_event_attr_info_t()
-    info.size = ffi.sizeof(info)
+    info.size = sizeof(info)
     if pfm_get_event_attr_info(event.idx, a, PFM_OS_NONE, info) != PFM_SUCCESS:
         sys.exit(f"no attribute {a} of {text(event.name)}")
     if info.type == PFM_ATTR_UMASK:
@@ -34,14 +34,14 @@ if ret != PFM_SUCCESS:
     sys.exit(f"cannot initialize the library: {pfm_strerror(ret)}")
 for id in range(PFM_PMU_MAX):
     pmu = pfm_pmu_info_t()
-    pmu.size = ffi.sizeof(pmu)
+    pmu.size = sizeof(pmu)
     if pfm_get_pmu_info(id, pmu) != PFM_SUCCESS or not pmu.is_present:
         continue
     print(f"{text(pmu.name)}: {text(pmu.desc)}, {pmu.nevents} events, {pmu.num_cntrs} counters")
     i = pmu.first_event
     while i != -1:
         event = pfm_event_info_t()
-        event.size = ffi.sizeof(event)
+        event.size = sizeof(event)
         pfm_get_event_info(i, PFM_OS_NONE, event)
         if len(sys.argv) > 1 and text(event.name).startswith(sys.argv[1]):
             show_event(pmu, event)

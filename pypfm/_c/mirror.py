@@ -11,140 +11,41 @@ reaches C.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from operator import index
-from typing import IO, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar, cast
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from collections.abc import Callable, Mapping
+from typing import IO, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from _cffi_backend import FFI
 
+from pypfm._c.structures import (
+    Array,
+    CData,
+    Fields,
+    Part,
+    Struct,
+    Union,
+    address_of,
+    ctype_of,
+    kept_with,
+    member,
+    no_field,
+    raw,
+    refused,
+    whole,
+)
+
 __all__ = [
     "REFUSED", "Allocated", "Array", "Buffer", "CData", "Calls", "Cell", "Converter", "Declared", "Fields", "File",
-    "String", "Struct", "Union", "alive", "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",
-    "create_string_buffer", "ctype_of", "pointer_to", "refused", "room", "string", "string_or_none", "take", "text",
+    "String", "Struct", "Union", "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",
+    "create_string_buffer", "ctype_of", "pointer_to", "refused", "room", "sizeof", "string", "string_or_none", "take",
+    "text",
 ]
 
-CData = FFI.CData
 # A member in the declarations of a header: name, type, members of a structure without a name of its own.
 Declared: TypeAlias = "tuple[str, str, tuple[Declared, ...]]"
 _ffi = FFI()  # for types that belong to no library
 
 T = TypeVar("T")
-
-
-class Array(Protocol[T]):
-    """An array inside a structure."""
-
-    def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[T]: ...
-    def __getitem__(self, index: int, /) -> T: ...
-    def __setitem__(self, index: int, value: T, /) -> None: ...
-
-
-class Fields:
-    """The fields of a structure without a name (for the type checker only)."""
-
-
-class _StructType(type):
-    """A C structure type: calling it gives a structure, isinstance() looks at the C type."""
-
-    _type: object
-
-    def __instancecheck__(cls, obj: object) -> bool:
-        return isinstance(obj, CData) and _ffi.typeof(obj) is cls._type
-
-
-class Struct(metaclass=_StructType):
-    """A C structure type.
-
-    Calling it gives a zeroed structure that owns its memory, as a cffi object;
-    keywords set fields (nested structures as dicts, arrays as lists).  A part of
-    a structure (``inp.pfp_events[0]``) is a reference: keep the whole alive.
-    """
-
-    _ffi: ClassVar[FFI]
-    _type: ClassVar[object]
-    _pointer: ClassVar[object]
-
-    def __init_subclass__(cls, ffi: FFI | None = None, ctype: str = "") -> None:
-        if ffi is not None:
-            cls._ffi = ffi
-            cls._type = ffi.typeof(ctype)
-            cls._pointer = ffi.typeof(ctype + " *")
-
-    @classmethod
-    def array(cls, count: int) -> CData:
-        """An array of zeroed structures, to be passed where C takes the address of the first.
-
-        :param count: how many
-        :raises TypeError: it is no integer
-        :raises ValueError: there is no array of so many
-        """
-        try:
-            return cls._ffi.new(cast(Any, cls._ffi.getctype(cast(Any, cls._type), "[]")), index(count))
-        except TypeError:
-            raise refused(count, "an integer", f"{cls.__name__}.array() wants") from None
-        except (OverflowError, MemoryError):
-            raise ValueError(f"{cls.__name__}.array(): no memory for {count} of them") from None
-
-    @classmethod
-    def from_buffer_copy(cls: type[T], source: object, offset: int = 0) -> T:
-        """A structure with the bytes of an object (as ctypes has it), such as what os.read() returns.
-
-        :param source: bytes, or what else has the buffer interface
-        :param offset: where the structure begins in it
-        :raises TypeError: it is no such object
-        :raises ValueError: there are not enough bytes, or the offset is negative
-        """
-        struct = cast("type[Struct]", cls)
-        try:
-            data, offset = memoryview(cast(Any, source)).cast("B"), index(offset)
-        except TypeError:
-            given = source if isinstance(offset, int) else offset
-            raise refused(given, "bytes and an integer", f"{cls.__name__}.from_buffer_copy() wants") from None
-        size = struct._ffi.sizeof(cast(Any, struct._type))
-        if offset < 0 or len(data) - offset < size:
-            raise ValueError(f"{cls.__name__}.from_buffer_copy(): {size} bytes are needed from offset {offset:#x},"
-                             f" and there are {len(data)} in all")
-        made = cls()
-        struct._ffi.memmove(struct._ffi.addressof(cast(Any, made)), data[offset:offset + size], size)
-        return made
-
-    # Structures that are alive and own their memory, of the types of which that is asked; equal if the address is.
-    _alive: ClassVar[dict[object, WeakKeyDictionary[Any, Any]]] = {}
-
-    def __new__(cls: type[T], **fields: object) -> T:
-        struct = cast("type[Struct]", cls)
-        try:
-            pointer = struct._ffi.new(cast(Any, struct._pointer), fields or None)
-        except KeyError as error:
-            raise TypeError(_no_field(cls.__name__, error, struct._type)) from None
-        made = pointer[0]  # shares the ownership of the memory
-        if struct._type in struct._alive:
-            struct._alive[struct._type][made] = None
-        return cast(T, made)
-
-
-def ctype_of(struct: type[Struct]) -> Any:
-    """The C type of a structure type."""
-    return struct._type
-
-
-def alive(ctype: Any) -> WeakKeyDictionary[Any, Any]:
-    """The structures of a type that are alive and own their memory, made from now on; a value is what belongs to one.
-
-    A reference to such a structure, or to its memory, is a key, too: cffi compares and hashes addresses.
-    """
-    return Struct._alive.setdefault(ctype, WeakKeyDictionary())
-
-
-def _no_field(name: str, error: KeyError, ctype: Any) -> str:
-    return f"{name} has no field {error!s:.200}; it has {', '.join(name for name, _ in ctype.fields)}"
-
-
-class Union(Struct):
-    """A C union type; used as a structure type is."""
 
 
 class Cell(Generic[T]):
@@ -166,7 +67,7 @@ class Cell(Generic[T]):
     def __init__(self, value: int = 0) -> None:
         if value is None:  # cffi would leave out the value
             raise refused(value, "an integer", f"{type(self).__name__}() wants")
-        self._cdata = self._ffi.new(cast(Any, self._pointer_type), value)
+        self._cdata = self._ffi.new(cast(Any, self._pointer_type), member(value))
 
     @property
     def value(self) -> T:
@@ -174,7 +75,7 @@ class Cell(Generic[T]):
 
     @value.setter
     def value(self, value: T) -> None:
-        self._cdata[0] = value
+        self._cdata[0] = member(value)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.value!r})"
@@ -244,11 +145,7 @@ class Allocated(Cell["T | None"]):
 
     def _address(self) -> CData:
         """The cell's address; it keeps the cell, so that a call with byref(c_char_p()) leaks nothing."""
-        return _ffi.gc(self._cdata, partial(_let_go, self))
-
-
-def _let_go(cell: object, pointer: CData) -> None:
-    """Nothing to do: the reference to the cell goes."""
+        return cast(CData, kept_with(self._cdata, self))
 
 
 def take(at: Any, free: Callable[[CData], object], count: int = 0) -> None:
@@ -278,7 +175,7 @@ class create_string_buffer:
 
     def __init__(self, size: int) -> None:
         try:
-            self._cdata = _ffi.new("char[]", index(size))
+            self._cdata = _ffi.new("char[]", whole(size))
         except TypeError:
             raise refused(size, "an integer", "create_string_buffer() wants") from None
 
@@ -313,8 +210,8 @@ def string_or_none(pointer: Any) -> str | None:
     return string(pointer) if pointer else None
 
 
-String = str | bytes | CData | None
-Buffer = create_string_buffer | bytearray | CData | None
+String = str | bytes | Array[Any] | CData | None
+Buffer = create_string_buffer | bytearray | Array[Any] | CData | None
 File = IO[str] | IO[bytes] | CData | None  # a file with a descriptor, for FILE *
 
 
@@ -326,23 +223,43 @@ def byref(obj: object, *path: str | int) -> CData:
     :raises TypeError: it is none of these
     :raises AttributeError: it has no such member
     :raises IndexError: an array has no such element
-    :return: a C pointer, which keeps the object; of a part of a structure keep the whole yourself
+    :return: a C pointer, which keeps the object, and of a part the whole
     """
     if isinstance(obj, Allocated):
         return obj._address()
     if isinstance(obj, (Cell, create_string_buffer)):
         return obj._cdata
-    if not isinstance(obj, CData) or _ffi.typeof(obj).kind not in {"struct", "union", "array"}:
+    part = raw(obj)
+    if not isinstance(part, CData) or _ffi.typeof(part).kind not in {"struct", "union", "array"}:
         raise refused(obj, "a structure, a cell or a buffer", "byref() wants")
-    part: Any = obj
     try:
         for step in path[:-1] if path and isinstance(path[-1], str) else path:  # cffi checks no index of addressof()
             part = getattr(part, step) if isinstance(step, str) else part[step]
-        pointer = _ffi.addressof(cast(Any, obj), *path)
+        if isinstance(obj, Part):
+            return cast(CData, address_of(obj, *path))
+        return cast(CData, kept_with(_ffi.addressof(cast(Any, obj), *path), obj))
     except KeyError as error:
         ctype: Any = _ffi.typeof(part)
-        raise AttributeError(_no_field(f"byref(): {ctype.cname}", error, ctype)) from None
-    return _ffi.gc(pointer, partial(_let_go, obj))
+        raise AttributeError(no_field(f"byref(): {ctype.cname}", error, ctype)) from None
+
+
+def sizeof(obj: object) -> int:
+    """The bytes that an object or a type has in C.
+
+    :param obj: a structure, an array, a cell or a buffer, or the class of structures or cells
+    :raises TypeError: it is none of these
+    :return: sizeof(obj)
+    """
+    if isinstance(obj, type) and issubclass(obj, Cell):
+        return _ffi.sizeof(cast(Any, obj._pointer_type).item)
+    if isinstance(obj, type) and issubclass(obj, Struct) and hasattr(obj, "_type"):
+        return _ffi.sizeof(ctype_of(obj))
+    if isinstance(obj, Cell):
+        return sizeof(type(obj))
+    cdata = obj._cdata if isinstance(obj, create_string_buffer) else raw(obj)
+    if not isinstance(cdata, CData):
+        raise refused(obj, "a structure, a cell, a buffer or a type of these", "sizeof() wants")
+    return _ffi.sizeof(cdata)
 
 
 # ---- arguments ----------------------------------------------------------------
@@ -356,14 +273,6 @@ _VOID_POINTER = _ffi.typeof("void *")
 _CHARS = (_ffi.typeof("char *"), _VOID_POINTER)
 
 
-def refused(value: object, wanted: str, verb: str = "wants") -> TypeError:
-    """The error of an argument of a wrong type; who knows the function and the parameter puts them before it."""
-    given = _ffi.typeof(value).cname if isinstance(value, CData) else type(value).__name__
-    if given == wanted:
-        given = "that of the library's other form"
-    return TypeError(f"{verb} {wanted}, not {given}")
-
-
 def text(value: object) -> object:
     """A ``const char *``: bytes without a NUL, or a pointer as it is."""
     if type(value) is str and value.isascii() and "\0" not in value:  # nearly all
@@ -372,8 +281,7 @@ def text(value: object) -> object:
         return _c_string(value)
     if value is None:
         return _ffi.NULL
-    if isinstance(value, create_string_buffer):
-        value = value._cdata
+    value = value._cdata if isinstance(value, create_string_buffer) else raw(value)
     if isinstance(value, CData):
         given = _ffi.typeof(value)
         if given in _CHARS:
@@ -395,7 +303,7 @@ def _c_string(value: str | bytes) -> bytes:
 
 def room(value: Buffer, size: int, parameter: str = "size") -> CData | None:
     """A ``char *`` into which C writes: a buffer, once it is known to have the size that C is told."""
-    size = index(size)
+    size, value = whole(size), raw(value)
     if isinstance(value, create_string_buffer):
         data: Any = value._cdata
     elif isinstance(value, bytearray):
@@ -420,7 +328,7 @@ def integer(pointer: Any) -> Converter:
     """The converter of the integer type that a type points to: of what has __index__(), and of C's integers."""
     def convert(value: Any) -> Any:
         try:
-            number = value if isinstance(value, CData) else index(value)
+            number = value if isinstance(value, CData) else whole(value)
             return cast(Any, _ffi.new(pointer, number))[0]  # OverflowError
         except TypeError:
             raise refused(value, "an integer") from None
@@ -441,15 +349,16 @@ def pointer_to(ctype: Any) -> Converter:
         if isinstance(value, Cell):
             if value._pointer_type is ctype:
                 return value._cdata
-        elif isinstance(value, CData):
-            given = typeof(value)
+        elif isinstance(value, (Part, CData)):
+            cdata: Any = raw(value)
+            given = typeof(cdata)
             if given is target and structure:
-                return addressof(value)
+                return addressof(cdata)
             if given in direct:
-                return value
+                return cdata
             if given.kind == "array" and given.item is target:
-                if len(cast(Any, value)):
-                    return value
+                if len(cdata):
+                    return cdata
                 raise ValueError(f"is too short: an array of no {target.cname}")
         elif value is None:
             return null
@@ -462,6 +371,7 @@ def anything(value: Any) -> Any:
     """A ``void *`` into which C does not look: the address of a cell or structure."""
     if isinstance(value, Cell):
         return value._cdata
+    value = raw(value)
     if isinstance(value, CData):
         kind = _ffi.typeof(value).kind
         if kind in {"struct", "union"}:

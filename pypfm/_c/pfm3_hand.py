@@ -10,6 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from pypfm._c.mirror import REFUSED, Calls, CData, Cell, String, Struct, string
+from pypfm._c.structures import raw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,7 +121,7 @@ class Hand:
         :param size: bytes that C takes it for
         :param count: what the parameter says, if not that
         """
-        ffi = self._ffi
+        ffi, given = self._ffi, raw(given)
         if isinstance(given, Cell):
             room = ffi.sizeof(ffi.typeof(given._cdata).item)
         elif isinstance(given, CData) and ffi.typeof(given).kind != "pointer":  # which says nothing of a length

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from pypfm._c.mirror import REFUSED, Allocated, Calls, CData, alive, integer, pointer_to, take, text
+from pypfm._c.mirror import REFUSED, Allocated, Calls, CData, integer, pointer_to, take, text
 from pypfm._c.pfm4 import ffi, lib
+from pypfm._c.structures import Part, Struct, alive, in_memory, raw
 
 if TYPE_CHECKING:
     from _cffi_backend import FFI
 
 __all__ = ["Hand", "c_uint64_array", "of_addresses", "of_objects"]
 
-# The arrays that structures point to.  Those of a structure of ours go with it; those of memory owned
-# elsewhere (an element of an array, a buffer, ffi.new()) stay until its address is used again.
+# The arrays that structures point to.  Those of a structure of ours go with it, also if only its address is known.
+# Those of memory owned elsewhere (a buffer, ffi.new(), the address of an element) stay until it is used again.
 of_objects = alive(ffi.typeof("pfm_pmu_encode_arg_t"))
 of_addresses: dict[int, CData] = {}
 
@@ -34,16 +35,17 @@ class c_uint64_array(Allocated["list[int]"], ffi=ffi, ctype="uint64_t *"):
 
 def _own_array(structure: Any) -> None:
     """Move the codes that C allocated for a structure into Python's memory."""
-    arg: Any = ffi.addressof(structure)
+    arg: Any = ffi.addressof(raw(structure))
     theirs, count = arg.codes, arg.count
     ours = cast(Any, ffi.new("uint64_t[]", count))
     ffi.memmove(ours, theirs, count * ffi.sizeof("uint64_t"))
     lib.free(theirs)
-    arg.codes = ours
     address = int(cast(Any, ffi.cast("uintptr_t", arg)))
-    if structure in of_objects:
+    if not isinstance(structure, Part) and address in of_objects:
+        structure = in_memory(structure, of_objects[address])
+    structure.codes = ours
+    if isinstance(structure, Part):
         of_addresses.pop(address, None)
-        of_objects[structure] = ours
     else:
         of_addresses[address] = ours
 
@@ -83,7 +85,8 @@ class Hand:
         arg = given[3]
         if not arg or ffi.typeof(arg) is _VOID:
             return int(self._lib.pfm_get_os_event_encoding(*given))
-        structure = args if ffi.typeof(args).kind == "struct" else args[0]  # the object itself, if the pointer owns it
+        whole = isinstance(args, Struct) or ffi.typeof(args).kind == "struct"
+        structure: Any = args if whole else args[0]  # the object itself, if the pointer owns it
         allocates = layer == lib.PFM_OS_NONE and not structure.codes
         ret = int(self._lib.pfm_get_os_event_encoding(*given))
         if ret == 0:

@@ -7,13 +7,13 @@ place where the header says that the next entry goes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from operator import index
 from struct import Struct as Format
 from typing import Any, NamedTuple, cast
 
 from _cffi_backend import FFI
 
 from pypfm._c.mirror import CData, Struct, refused
+from pypfm._c.structures import raw, whole
 
 __all__ = ["ENTRY", "HEADER", "HEADER_SIZE", "SmplEntry", "entries", "memory", "places", "values"]
 
@@ -49,9 +49,10 @@ def memory(buffer: Any, size: int | None, wanted: str) -> memoryview:
     """
     if size is not None:
         try:
-            size = index(size)
+            size = whole(size)
         except TypeError:
             raise refused(size, "an integer as size", wanted) from None
+    buffer = raw(buffer)
     if isinstance(buffer, CData):
         ctype = _ffi.typeof(buffer)
         if ctype.kind == "pointer" and size is None:
@@ -124,11 +125,15 @@ def values(view: memoryview, at: int, count: int) -> tuple[int, ...]:
 
 def _checked(num_values: Counts, wanted: str) -> Counts:
     """How many values entries have, once it is known that it is a number of registers."""
-    given = num_values.values() if isinstance(num_values, Mapping) else [num_values]
-    for count in given:
+    def checked(count: Any) -> int:
         try:
-            if not 0 <= index(count) <= 0x140:
-                raise ValueError(f"{wanted} numbers of values from 0 to 320, not {count}")
+            number = whole(count)
         except TypeError:
             raise refused(count, "a number of values, or a mapping of such by counter", wanted) from None
-    return num_values
+        if not 0 <= number <= 0x140:
+            raise ValueError(f"{wanted} numbers of values from 0 to 320, not {count}")
+        return number
+
+    if isinstance(num_values, Mapping):
+        return {key: checked(count) for key, count in num_values.items()}
+    return checked(num_values)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
+from pypfm._c.structures import whole
 from pypfm.errors import DecodeError, InvalidTypeError, InvalidValueError, listed, shown
 
 __all__ = [
@@ -40,7 +40,7 @@ def expect_int(value: Any, what: str) -> int:
     if isinstance(value, int):
         return value
     try:
-        return operator.index(value)
+        return whole(value)
     except TypeError:
         raise _wrong_type(value, int, what) from None
 

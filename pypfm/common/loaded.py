@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pypfm._c import another, mirror, pfm4_api, pfm4_hand
 from pypfm._c.loading import Functions, RefusedError, loaded, loaded_file, symbol
 from pypfm._c.pfm4 import ffi, lib
+from pypfm._c.structures import mirror_ffi
 from pypfm.common.arguments import expect_type
 from pypfm.errors import InvalidValueError, LibraryError, LibraryFunctionError, named, shown
 
@@ -22,7 +23,8 @@ MARK = "pfm_get_pmu_info"
 #: The libpfm 4 of the system.
 DEFAULT = "libpfm.so.4"
 _MARK_OF_3 = "pfm_dispatch_events"
-_COMMON = ("byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong", "create_string_buffer")
+_COMMON = ("byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong", "create_string_buffer",
+           "sizeof")
 _libraries: dict[int, LoadedLibrary] = {}  # by handle: the loader gives the same one for the same file
 
 
@@ -83,6 +85,6 @@ def libpfm4(path: str | os.PathLike[str] = DEFAULT) -> LoadedLibrary:
     names: dict[str, Any] = {name: getattr(pfm4_api, name) for name in pfm4_api.__all__}
     names |= another.functions_of(library, pfm4_api)
     names |= {name: getattr(mirror, name) for name in _COMMON}
-    names |= {"ffi": ffi, "lib": library, "c_uint64_array": pfm4_hand.c_uint64_array, "load": libpfm4}
+    names |= {"ffi": mirror_ffi(ffi), "lib": library, "c_uint64_array": pfm4_hand.c_uint64_array, "load": libpfm4}
     vars(made).update(names, __all__=sorted(names))
     return _libraries.setdefault(handle._handle, made)

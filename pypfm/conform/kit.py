@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pypfm.common.arguments import expect_int
 from pypfm.conform import runner
 from pypfm.conform.checks import structures, symbols
 from pypfm.conform.model import PMUS, base
@@ -30,6 +31,7 @@ def random_calls(api: str, count: int, seed: int, without: Collection[str] = ())
     :param seed: which ones; the same seed gives the same calls on every machine
     :param without: PMUs that are not asked about
     """
+    count, seed = expect_int(count, "count"), expect_int(seed, "seed")
     pmus = [pmu for pmu, libraries in PMUS.items() if base(api) in libraries and pmu not in without]
     shares = [count // len(pmus) + (n < count % len(pmus)) for n in range(len(pmus))]
     return [v for pmu, share in zip(pmus, shares, strict=True) for v in random_vectors(pmu, share, seed, api)]
@@ -52,6 +54,7 @@ def conform(path: str, api: str | None = None, *, against: str | None = None, ca
     :return: the report; crashes and hangs of the library are findings in it
     :raises ConformError: a library cannot be loaded, or is not one of that API
     """
+    calls, seed, jobs = expect_int(calls, "calls"), expect_int(seed, "seed"), expect_int(jobs, "jobs")
     begin = time.monotonic()
     report = runner.opened(path, api, timeout)
     if report.findings:  # it does not survive being loaded

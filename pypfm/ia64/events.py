@@ -206,7 +206,8 @@ class Events(EventTable[Event]):
 
         :raises UnitMaskError: the event has no mask of this name
         """
-        if isinstance(token, int):
+        if not isinstance(token, str):
+            token = expect_int(token, "unit mask")
             if 0 <= token <= _MAX_UINT:  # C says whether the event has it
                 return token
             token = str(token) if token.bit_length() <= 64 else in_hex(token)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from pypfm.common.arguments import expect_int
 from pypfm.common.value import Value
 from pypfm.errors import PfmError
 
@@ -159,6 +160,7 @@ class TypeLayout(Value):
 
         :param offset: in bytes
         """
+        offset = expect_int(offset, "offset")
         found = [path for path, m in self.flat() if not m.members and m.first_bit < 8 * offset + 8
                  and m.end_bit > 8 * offset]
         return "/".join(found) if found else f"padding at {offset}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pypfm._c.libperfex import ffi, lib
 from pypfm.common.arguments import expect_int, expect_type
-from pypfm.errors import CountingError, UnknownKeyError, listed, shown
+from pypfm.errors import CountingError, InvalidTypeError, UnknownKeyError, listed, shown
 from pypfm.perf.counting import reason
 from pypfm.perfex import events
 from pypfm.perfex.c_call import known_cpu, processor
@@ -87,16 +87,19 @@ class Counting(Mapping[int, int]):
         """
         if isinstance(event, str):
             try:
-                event = events.find(self.cpu, event, "event")
+                number = events.find(self.cpu, event, "event")
             except PerfexValueError as error:
                 raise UnknownKeyError(str(error)) from None
-        if event not in self:
+        else:
+            number = _index(event)
+        if number not in self:
             what = listed(self) if len(self) else "none; counting begins where ``with`` is entered"
             raise UnknownKeyError(f"event {shown(event)} is not counted; events counted are {what}")
-        return self._read(event) if event in self._open else self._counts[event]
+        return self._read(number) if number in self._open else self._counts[number]
 
     def __contains__(self, event: object) -> bool:
-        return isinstance(event, int) and event in (self._open or self._counts)
+        number = _index(event)
+        return isinstance(number, int) and number in (self._open or self._counts)
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._open or self._counts)
@@ -143,6 +146,14 @@ class Counting(Mapping[int, int]):
         return row.note if row.quality == "unavailable" else formulas.WITH_TRACE
 
 
+def _index(event: Any) -> Any:
+    """The number that an object stands for; the object itself, if it stands for none."""
+    try:
+        return expect_int(event, "event")
+    except InvalidTypeError:
+        return event
+
+
 def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.PathLike[str] | None = None) -> Counting:
     """Count events of all threads of this process, in user mode::
 
@@ -166,9 +177,7 @@ def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.P
 
     Source: libperfex(3C).
     """
-    for number in numbers:
-        if not isinstance(number, str):
-            expect_int(number, "event")
+    names = [number if isinstance(number, str) else str(expect_int(number, "event")) for number in numbers or (0,)]
     if perf_table is not None:
         expect_type(perf_table, (str, os.PathLike), "perf_table")
     chosen = cpu or os.environ.get("PERFEX_CPU") or "r10000"
@@ -176,4 +185,4 @@ def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.P
     path = perf_table or os.environ.get("PERFEX_PERF_TABLE")
     table = read(Path(os.fsdecode(path)) if path else None)
     known = known_cpu(chosen)
-    return Counting(tuple(events.find(known, str(n), "event") for n in numbers or (0,)), known, table)
+    return Counting(tuple(events.find(known, name, "event") for name in names), known, table)

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import cffi
 
 from pypfm import libperfex, pfm3, pfm3_manual, pfm4, pmc
+from pypfm._c.mirror import Struct
 from pypfm.pfm3 import byref
 
 try:
@@ -157,7 +158,7 @@ def wrongs() -> Iterator[tuple[str, Any]]:
 def may_be(parameter: Parameter, value: Any) -> bool:  # noqa: PLR0911 - one for each kind of parameter
     """Whether a parameter takes a value (or a value of this type, too large or too short)."""
     kind, wanted = parameter.annotation, parameter.ctype
-    ctype = pfm3.ffi.typeof(value) if isinstance(value, pfm3.ffi.CData) else None
+    ctype = pfm3.ffi.typeof(value) if isinstance(value, (pfm3.ffi.CData, Struct)) else None
     if kind == "int":
         number = hasattr(value, "__index__") and not (np is not None and isinstance(value, np.ndarray))
         return number or (ctype is not None and ctype.kind == "primitive" and ctype.cname not in {"float", "double"})
@@ -271,7 +272,10 @@ def rights(mirror: ModuleType, parameter: Parameter) -> list[Any]:
     cells = [c() for m in (mirror, pmc, pfm4, libperfex) for c in vars(m).values()
              if isinstance(c, type) and getattr(c, "_pointer_type", None) is parameter.ctype]
     structs = [one[0][0]] if one and parameter.ctype.item.kind == "struct" else []
-    return null + one + cells + structs + [byref(c) for c in cells + structs]
+    made = [made for made in vars(mirror).values() if getattr(made, "_pointer", None) is parameter.ctype][:1]
+    structs += [one for struct in made for one in (struct(), struct.array(2)[1])]
+    arrays = [struct.array(2) for struct in made]
+    return null + one + cells + structs + arrays + [byref(c) for c in cells + structs]
 
 
 def try_right(mirror: ModuleType) -> int:

@@ -96,7 +96,7 @@ def test_the_extension_exports_only_its_initialisation() -> None:
 
 
 def test_the_mirror_has_every_function() -> None:
-    assert set(libperfex.__all__) == FUNCTIONS | {"byref", "c_int", "c_longlong", "ffi", "lib"}
+    assert set(libperfex.__all__) == FUNCTIONS | {"byref", "c_int", "c_longlong", "ffi", "lib", "sizeof"}
 
 
 @pytest.mark.parametrize(("compiler", "language", "standard"), [

@@ -30,7 +30,7 @@ def raw(struct: Any) -> bytes:
 
 PUBLIC = [getattr(pfm3, n) for n in pfm3.__all__ if n not in {"ffi", "lib"}]
 STRUCTS = [s for s in PUBLIC if hasattr(s, "_type")]
-FUNCTIONS = [f for f in PUBLIC if inspect.isfunction(f) and f not in (byref, pfm3.smpl_entries)]
+FUNCTIONS = [f for f in PUBLIC if inspect.isfunction(f) and f not in (byref, pfm3.sizeof, pfm3.smpl_entries)]
 # Those of the kernel interface: they set errno.
 PERFMON2 = [f for f in FUNCTIONS if re.search(r"Source: (perfmon2|perfmonctl|pypfm\.|.*operating-system glue)", f.__doc__ or "")]
 

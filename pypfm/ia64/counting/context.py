@@ -334,13 +334,14 @@ class Context(Mapping[str, Count]):
         :raises ContextError: as `counts`
         :raises UnknownKeyError: there is no such set
         """
-        self._chosen(number)
+        chosen = self._chosen(number)
         return FrozenMap({f"PMD{pmd}": value for (of_set, pmd), (value, _) in self._read().pmds.items()
-                          if of_set == number}, "register")
+                          if of_set == chosen.number}, "register")
 
     def _chosen(self, number: int) -> EventSet:
         """The set of a number."""
-        if expect_int(number, "number of a set") not in range(len(self._sets)):
+        number = expect_int(number, "number of a set")
+        if number not in range(len(self._sets)):
             raise UnknownKeyError(f"there is no set {shown(number)}; there are {len(self._sets)}, from 0 on")
         return self._sets[number]
 
