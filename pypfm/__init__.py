@@ -11,8 +11,10 @@
 * `pypfm.libperfex`: IRIX's libperfex as in C; `pypfm.perfex.counting`: the same as a Python object.
 """
 
-import os  # which the interpreter has already loaded, as sys; nothing else: Ctrl-C has to wait for it
+import os  # which the interpreter has already loaded, as the others; nothing else: Ctrl-C has to wait for it
 import sys
+import time
+from _thread import get_ident as _get_ident
 
 #: The version of the package.
 __version__ = "0.1.0"
@@ -82,3 +84,43 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted([*__all__, *_PACKAGES])
+
+
+# ---- fork ----------------------------------------------------------------------------
+#
+# A thread that loads a module holds a lock of the import system.  In a child that is forked meanwhile nobody ever opens
+# it, and the child waits for ever as soon as it asks for the same module.  So fork() waits for such a thread, not for
+# those that compute.
+
+_IMPORTING = "<frozen importlib._bootstrap>"  # the code that holds the locks
+_LONGEST_WAIT = 5.0  # seconds: what is loaded might itself wait for the thread that forks
+
+
+def _loads(thread: int) -> bool:
+    """Whether a thread loads a module of the package, or another one for the package."""
+    frame, importing = sys._current_frames().get(thread), False
+    while frame:
+        if frame.f_code.co_filename == _IMPORTING:
+            importing = True
+            name = frame.f_locals.get("name")
+        else:
+            name = frame.f_globals.get("__name__")
+        if importing and isinstance(name, str) and (name == __name__ or name.startswith(f"{__name__}.")):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _wait_for_loading() -> None:
+    """Before fork().  No lock: a thread that loads would wait for this one, and others' handlers of fork() for it."""
+    others = sys._current_frames().keys() - {_get_ident()}
+    if not others:
+        return
+    end = time.monotonic() + _LONGEST_WAIT
+    time.sleep(0)  # from here on this thread has the interpreter for 5 ms, longer than it takes to get to fork()
+    while any(_loads(thread) for thread in others) and time.monotonic() < end:
+        time.sleep(0.001)
+        others = sys._current_frames().keys() - {_get_ident()}
+
+
+os.register_at_fork(before=_wait_for_loading)

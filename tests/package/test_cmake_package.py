@@ -50,6 +50,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A build directory."""
     work = tmp_path_factory.mktemp("install")
     cmake("-S", ROOT, "-B", work / "build", f"-DCMAKE_INSTALL_PREFIX={work / 'first'}", "-DPYPFM_TESTS=OFF",
+          "-DPYPFM_MAN_SUFFIX=pypfm",
           f"-DPython_EXECUTABLE={sys.executable}")
     cmake("--build", work / "build", "--parallel", 2)
     return work / "build"
@@ -210,10 +211,85 @@ install(TARGETS program-pmc)
 
 
 def test_the_presets() -> None:
-    """cmake reads them, and each one that has tests is a workflow."""
+    """cmake reads them."""
     listed = cmake("-S", ROOT, "--list-presets=all")
-    workflows = listed.partition("workflow presets:")[2]
-    assert all(f'"{name}"' in workflows for name in ("gcc", "clang", "gcc-sanitize", "threads", "memcheck"))
+    assert all(f"Available {kind} presets:" in listed for kind in ("configure", "build", "test", "package", "workflow"))
+
+
+@pytest.mark.parametrize("wanted", ["0.2", "1", "0.1.9", "0.0.9"])
+def test_find_package_refuses_another_version(wanted: str, prefix: Path, tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.25)\nproject(consumer C)\nfind_package(pypfm {wanted} REQUIRED)\n")
+    done = run(needs("cmake"), "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
+               env=clean_env(**NINJA))
+    assert done.returncode != 0
+    assert "pypfm-config.cmake, version: 0.1.0" in done.stderr
+
+
+# ---- uninstall, cpack -----------------------------------------------------------------
+
+def files(directory: Path) -> set[str]:
+    return {p.relative_to(directory).as_posix() for p in directory.rglob("*") if p.is_symlink() or not p.is_dir()}
+
+
+@pytest.fixture(scope="module")
+def packages(built: Path, prefix: Path) -> dict[str, Path]:
+    """What cpack makes, unpacked: the archive, and each package by its component."""
+    assert prefix.is_dir()  # installed before: cpack overwrites cmake's list of what was
+    done = run(needs("cpack"), "-G", f"TGZ{';DEB' if tools.tool('dpkg-deb') else ''}", cwd=built, env=clean_env(**NINJA))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {}
+    for package in [*built.glob("*.tar.gz"), *built.glob("*.deb")]:
+        name = package.name.partition("_")[0] if package.suffix == ".deb" else "archive"
+        found[name] = built / name
+        unpack = ["tar", "-xzf", package, "-C"] if name == "archive" else ["dpkg-deb", "-x", package]
+        found[name].mkdir()
+        assert run(*unpack, found[name]).returncode == 0
+    return found
+
+
+def test_the_archive_is_what_is_installed(packages: dict[str, Path], prefix: Path) -> None:
+    [top] = packages["archive"].iterdir()
+    assert top.name.startswith("pypfm-0.1.0-Linux-")
+    assert files(top) == files(prefix)
+
+
+@pytest.mark.needs("dpkg-deb")
+def test_each_file_is_in_one_package(packages: dict[str, Path], prefix: Path) -> None:
+    parts = {name: files(directory / "usr") for name, directory in packages.items() if name != "archive"}
+    assert sorted(parts) == ["pypfm-commands", "pypfm-development", "pypfm-libraries", "pypfm-manual"]
+    assert sum(map(len, parts.values())) == len(set().union(*parts.values())) == len(files(prefix))
+    assert parts["pypfm-libraries"] == {f"lib/pypfm/{name}/{file}" for name, found in LINKS.items() for file in found[1:]}
+    assert {path.partition("/")[0] for path in parts["pypfm-development"]} == {"include", "lib"}
+    assert {path.partition("/")[0] for path in parts["pypfm-commands"]} == {"libexec"}
+    assert all(path.startswith("share/man/") and path.endswith("pypfm") for path in parts["pypfm-manual"])
+
+
+@pytest.mark.needs("dpkg-deb")
+def test_nothing_is_in_the_way_of_debian_s_libpfm4(packages: dict[str, Path]) -> None:
+    listed = run("dpkg", "-L", "libpfm4", "libpfm4-dev")
+    if listed.returncode:
+        pytest.skip("libpfm4 and libpfm4-dev are not installed (Debian)")
+    theirs = {line.removesuffix(".gz") for line in listed.stdout.splitlines() if not Path(line).is_dir()}
+    assert "/usr/share/man/man3/pfm_initialize.3" in theirs
+    ours = {f"/{path}" for name, directory in packages.items() if name != "archive" for path in files(directory)}
+    assert "/usr/share/man/man3/pfm_initialize.3pypfm" in ours
+    assert ours & theirs == set()
+
+
+def test_uninstall(built: Path, packages: dict[str, Path], tmp_path: Path) -> None:
+    """Also after cpack; with DESTDIR and one component only; a second time it says that there is nothing."""
+    assert packages
+    cmake("--install", built, "--component", "development", DESTDIR=str(tmp_path))
+    cmake("--install", built, "--prefix", tmp_path / "whole")
+    (tmp_path / "whole/include/pypfm/theirs.h").touch()
+    assert len(files(tmp_path)) > 100
+    cmake("--build", built, "--target", "uninstall")
+    assert files(tmp_path) == {"whole/include/pypfm/theirs.h"}
+    assert not list(tmp_path.rglob("lib/pypfm"))
+    done = run(needs("cmake"), "--build", built, "--target", "uninstall", env=clean_env(**NINJA))
+    assert done.returncode != 0
+    assert "nothing was installed" in " ".join((done.stdout + done.stderr).split())
 
 
 def test_a_component_that_does_not_exist(prefix: Path, tmp_path: Path) -> None:

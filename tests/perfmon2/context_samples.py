@@ -530,3 +530,45 @@ def threads_that_cannot_be_traced() -> None:
     os.waitpid(child, 0)
     with pytest.raises(ContextError, match="ESRCH"), Context(Itanium2(), PAIR, tid=child):
         pass
+
+
+@case
+def a_child_forked_while_a_thread_takes_samples() -> None:
+    """The child has no thread that would open the lock; it has what was not taken yet."""
+    entered, go = threading.Event(), threading.Event()
+    with Context(Itanium2(), PAIR, period=10) as c:
+        c.model.advance("CPU_CYCLES", 25)
+
+    def take() -> None:
+        c._overflows._change(lambda: (entered.set(), go.wait()))
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    entered.wait()
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        os._exit(len(list(c.samples)))
+    status = os.waitpid(child, 0)[1]
+    go.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(status) == len(list(c.samples)) == 2
+
+
+@case
+def a_child_forked_while_its_own_thread_takes_samples() -> None:
+    """By a signal handler: what it interrupts goes on afterwards, in the child as well."""
+    with Context(Itanium2(), PAIR, period=10) as c:
+        c.model.advance("CPU_CYCLES", 25)
+
+    def take() -> tuple[int, int]:
+        child = os.fork()
+        return child, len(list(c.samples))  # there is nothing to take in the middle
+
+    found = c._overflows._change(take)
+    assert found is not None
+    child, inside = found
+    after = len(list(c.samples))
+    if not child:
+        os._exit(10 * inside + after)
+    assert (inside, after, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])) == (0, 2, 2)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from pypfm.config import LIBRARIES
@@ -105,17 +104,46 @@ def ask(path: str, api: str, vectors: Sequence[Vector], *, jobs: int, timeout: f
                 advance(len(chunk.indices) - len(chunk.replies) // _STRIDE * _STRIDE)
 
     count = max(1, min(jobs, len(chunks)))
-    with ThreadPoolExecutor(count) as pool:
-        try:
-            for future in [pool.submit(work) for _ in range(count)]:
-                future.result()
-        except BaseException:
-            with lock:
-                waiting = iter(())
-            for worker in workers:
-                worker.kill()  # so that nothing waits for an answer any longer
-            raise
+
+    def stop() -> None:
+        nonlocal waiting
+        with lock:
+            waiting = iter(())
+        for worker in workers:
+            worker.kill()  # so that nothing waits for an answer any longer
+
+    _in_threads(work, count, stop)
     return ledger.answers
+
+
+def _in_threads(work: Callable[[], None], count: int, stop: Callable[[], None]) -> None:
+    """Have threads do a work, each the same, until all are done; stop them when one fails, or at Ctrl-C.
+
+    Not concurrent.futures: it takes part in fork() from when it is loaded, which may be while another thread forks.
+    """
+    failures: list[BaseException] = []
+
+    def attempt() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - of whatever kind, the caller raises it
+            failures.append(error)
+            stop()
+
+    threads = [Thread(target=attempt) for _ in range(count)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        stop()
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
+        raise
+    if failures:
+        raise failures[0]
 
 
 # ---- chunks -------------------------------------------------------------------------

@@ -8,10 +8,11 @@ is nothing to take for it, and what it wants restarted is restarted when the cha
 from __future__ import annotations
 
 import errno
+import os
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from threading import RLock
+from threading import RLock, get_ident
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pypfm.errors import ContextError
@@ -66,23 +67,35 @@ class Overflows:
         self._sets, self._buffer, self._notify = sets, buffer, notify
         self._state = _State()
         self._entries: deque[Entry] = deque()  # taken out of the buffer before it began anew
-        self._lock, self._changes = RLock(), False
+        self._lock, self._pid = RLock(), os.getpid()
+        self._changes: int | None = None  # the thread that does
         self._wanted: deque[Callable[[], None]] = deque()  # restarts, once the change under way is done
 
     def _change(self, do: Callable[[], T]) -> T | None:
         """Do what changes the state; None: this has come in the middle of another change."""
+        if self._pid != os.getpid():
+            self._renew()
         with self._lock:
-            if self._changes:
+            if self._changes is not None:
                 return None
             try:
-                self._changes = True
+                self._changes = get_ident()
                 found = do()
             finally:
-                self._changes = False
+                self._changes = None
         while self._wanted:
             with suppress(IndexError, ContextError):  # it has restarted already
                 self._wanted.popleft()()
         return found
+
+    def _renew(self) -> None:
+        """In a child that was forked while another thread changed something, nobody would go on with it.
+
+        What it had done so far stands, as for a signal handler that comes between two steps.
+        """
+        if self._changes != get_ident():  # which goes on with its own
+            self._lock, self._changes = RLock(), None
+        self._pid = os.getpid()
 
     # ---- what there is ------------------------------------------------------------------------
 

@@ -1,0 +1,25 @@
+# Removes the files that the list INSTALLED names, and then those of pypfm's directories that are empty.
+#
+# What somebody else has put there stays, and the directories with it.
+
+if(NOT EXISTS ${INSTALLED})
+  message(FATAL_ERROR "there is no ${INSTALLED}: nothing was installed from this build directory")
+endif()
+file(STRINGS ${INSTALLED} files ENCODING UTF-8)
+list(REMOVE_DUPLICATES files)
+foreach(file ${files})
+  if(EXISTS "${file}" OR IS_SYMLINK "${file}")
+    message(STATUS "Removing ${file}")
+    file(REMOVE "${file}")
+  endif()
+  cmake_path(GET file PARENT_PATH directory)
+  while(directory MATCHES "/pypfm(/|$)")
+    file(GLOB rest LIST_DIRECTORIES true "${directory}/*" "${directory}/.*")
+    if(rest)
+      break()
+    endif()
+    file(REMOVE_RECURSE "${directory}")
+    cmake_path(GET directory PARENT_PATH directory)
+  endwhile()
+endforeach()
+file(REMOVE ${INSTALLED})
