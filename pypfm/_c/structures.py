@@ -151,12 +151,13 @@ def _bytes(cdata: Any) -> bytes:
 def in_memory(cdata: Any, memory: Memory) -> Any:
     """A structure, a union or an array, given the memory that it is in."""
     ctype = _ffi.typeof(cdata)
-    made: Any = object.__new__(Array if ctype.kind == "array" else _class_of(ctype, cdata))
+    made: Any = _make(_classes.get(ctype) or (Array if ctype.kind == "array" else _class_of(ctype, cdata)))
     _set_cdata(made, cdata)
     _set_memory(made, memory)
     return made
 
 
+_make: Any = object.__new__
 # Past Struct.__setattr__, which sets fields.
 _set_cdata: Any = Part.__dict__["_cdata"].__set__
 _set_memory: Any = Part.__dict__["_memory"].__set__
@@ -169,10 +170,10 @@ def address_of(part: Part, *path: str | int) -> Any:
 
 def _got(part: Part, step: str | int, value: Any) -> Any:
     """A member or an element, as Python is given it."""
-    kind = _ffi.typeof(value).kind
-    if kind in {"struct", "union", "array"}:
+    ctype = _ffi.typeof(value)
+    if ctype in _classes or ctype.kind in {"struct", "union", "array"}:
         return in_memory(value, part._memory)
-    if kind == "pointer" and part._memory.kept:
+    if part._memory.kept and ctype.kind == "pointer":
         kept = part._memory.kept.get(_number(_ffi.addressof(part._cdata, step)))
         if kept is not None and _number(_pointer_to(raw(kept))) == _number(value):  # C may have set it anew
             return kept_with(value, kept)
@@ -405,6 +406,9 @@ class Struct(Part, metaclass=_StructType):
             return _got(self, name, value) if isinstance(value, CData) else value
 
         def __setattr__(self, name: str, value: Any) -> None:
+            if type(value) is int:  # nearly all; no pointer is set to one
+                setattr(self._cdata, name, value)
+                return
             setattr(self._cdata, name, raw_all(value, member))
             if _has_pointers(self._type):
                 field = dict(self._type.fields)[name]
