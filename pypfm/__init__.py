@@ -1,27 +1,36 @@
 """Performance-monitoring interfaces of the past, byte for byte.
 
-* `pypfm.pfm3`: libpfm 3 as in C, for the IA-64 processors;
-* `Itanium`, `Itanium2`, `Montecito`, `GenericIA64`: these as Python objects;
-* `Context`: counting and sampling with them;
-* `pypfm.pfm4`: libpfm 4 as in C, for Intel Goldmont and the Linux generic events;
-* `Goldmont`, `Perf`: these as Python objects;
-* `pypfm.pmc`: NetBSD's pmc interface as in C;
-* `Counter`, `Machine`: the same as Python objects;
-* `decode`: registers and codes back to what they mean;
-* `pypfm.libperfex`: IRIX's libperfex as in C; `pypfm.perfex.counting`: the same as a Python object.
+* `Itanium`, `Itanium2`, `Montecito`, `GenericIA64`: events of the IA-64 processors to register values;
+  `Context` counts and samples with them
+* `Goldmont`, `Perf`: event strings to codes, and to what the kernel of Linux counts
+* `Counter`, `Machine`: NetBSD's pmc
+* `pypfm.perfex.counting`: IRIX's perfex
+* `decode`: registers and codes back to what they mean
+* as in C: `pypfm.pfm3`, `pypfm.pfm4`, libpfm 3 and libpfm 4; `pypfm.pmc`, `pypfm.libperfex`
+* `pypfm.layout`: where the members of C's structures are; `pypfm.conform`: tests of another library;
+  `pypfm.bench`: times; `pypfm.config`: where headers and libraries are; `pypfm.errors`: what is raised
+
+::
+
+    from pypfm import Itanium2, decode
+    encoding = Itanium2().encode(["CPU_CYCLES"], plm="user")
+    encoding["PMC4"].value
+    decode("itanium2", {"PMC4": 0x1228})
+
+help(pypfm.Itanium2), help(pypfm.ia64) and so on say more; dir(pypfm) has all names.
 """
 
-import os  # which the interpreter has already loaded, as the others; nothing else: Ctrl-C has to wait for it
-import sys
-import time
+import os as _os  # which the interpreter has already loaded, as the others; nothing else: Ctrl-C has to wait for it
+import sys as _sys
+import time as _time
 from _thread import get_ident as _get_ident
 
 #: The version of the package.
 __version__ = "0.1.0"
 
-if not any(os.path.exists(f"{directory}/_c/pfm3.abi3.so") for directory in __path__):
-    _source = os.path.dirname(os.path.abspath(__path__[0]))
-    _text = (f"{_source} is pypfm's source tree, and {sys.executable} has no pypfm installed from there:"
+if not any(_os.path.exists(f"{directory}/_c/pfm3.abi3.so") for directory in __path__):
+    _source = _os.path.dirname(_os.path.abspath(__path__[0]))
+    _text = (f"{_source} is pypfm's source tree, and {_sys.executable} has no pypfm installed from there:"
              f" use {_source}/.venv/bin/python after the first command of README.md, or 'pip install -e {_source}'")
     raise ImportError(_text)
 
@@ -66,24 +75,39 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names}
 _PACKAGES = ("bench", "config", "conform", "errors", "ia64", "layout", "libperfex", "netbsd", "perf", "perfex", "pfm3",
              "pfm3_manual", "pfm4", "pmc")
 
-__all__ = [*_HOME, "__version__"]  # noqa: PLE0604 - names, all of them
+# There is no __all__: help() would print all that is in it, which is thousands of lines.  Without it help() is the text
+# above, and `from pypfm import *` takes the names that the module holds.  So it holds each of them from the beginning.
+_LATER = object()
+
+
+class _Package(type(_sys)):
+    """The package: what is asked for is imported then, so that ``import pypfm.pfm3`` loads nothing else."""
+
+    def __getattribute__(self, name: str) -> object:
+        value = super().__getattribute__(name)
+        if value is _LATER:
+            from importlib import import_module
+
+            value = getattr(import_module(f"pypfm.{_HOME[name]}"), name)
+            setattr(self, name, value)
+        return value
+
+
+globals().update(dict.fromkeys(_HOME, _LATER))
+_sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for, so that ``import pypfm.pfm3`` loads nothing else."""
-    from importlib import import_module
-
+    """A package or module of the public ones, without an import of its own."""
     if name in _PACKAGES:
+        from importlib import import_module
+
         return import_module(f"pypfm.{name}")
-    if name in _HOME:
-        value = getattr(import_module(f"pypfm.{_HOME[name]}"), name)
-        globals()[name] = value
-        return value
     raise AttributeError(f"module 'pypfm' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_PACKAGES])
+    return sorted([*_HOME, "__version__", *_PACKAGES])
 
 
 # ---- fork ----------------------------------------------------------------------------
@@ -98,7 +122,7 @@ _LONGEST_WAIT = 5.0  # seconds: what is loaded might itself wait for the thread 
 
 def _loads(thread: int) -> bool:
     """Whether a thread loads a module of the package, or another one for the package."""
-    frame, importing = sys._current_frames().get(thread), False
+    frame, importing = _sys._current_frames().get(thread), False
     while frame:
         if frame.f_code.co_filename == _IMPORTING:
             importing = True
@@ -113,14 +137,14 @@ def _loads(thread: int) -> bool:
 
 def _wait_for_loading() -> None:
     """Before fork().  No lock: a thread that loads would wait for this one, and others' handlers of fork() for it."""
-    others = sys._current_frames().keys() - {_get_ident()}
+    others = _sys._current_frames().keys() - {_get_ident()}
     if not others:
         return
-    end = time.monotonic() + _LONGEST_WAIT
-    time.sleep(0)  # from here on this thread has the interpreter for 5 ms, longer than it takes to get to fork()
-    while any(_loads(thread) for thread in others) and time.monotonic() < end:
-        time.sleep(0.001)
-        others = sys._current_frames().keys() - {_get_ident()}
+    end = _time.monotonic() + _LONGEST_WAIT
+    _time.sleep(0)  # from here on this thread has the interpreter for 5 ms, longer than it takes to get to fork()
+    while any(_loads(thread) for thread in others) and _time.monotonic() < end:
+        _time.sleep(0.001)
+        others = _sys._current_frames().keys() - {_get_ident()}
 
 
-os.register_at_fork(before=_wait_for_loading)
+_os.register_at_fork(before=_wait_for_loading)

@@ -10,16 +10,21 @@ Everything in ``perfex.h`` is here under its C name:
 `pypfm.perfex.counting` is the same without C's habits; `pypfm.perfex` is the command.
 """
 
+from typing import TYPE_CHECKING
+
 from pypfm._c.libperfex import ffi as _raw_ffi
-from pypfm._c.libperfex import lib
+from pypfm._c.libperfex import lib as lib
 from pypfm._c.libperfex_api import *  # noqa: F403 - all that the header declares
 from pypfm._c.libperfex_api import __all__ as _generated
-from pypfm._c.libperfex_hand import c_longlong
-from pypfm._c.mirror import byref, c_int, sizeof
+from pypfm._c.libperfex_hand import c_longlong as c_longlong
+from pypfm._c.mirror import byref as byref
+from pypfm._c.mirror import c_int as c_int
+from pypfm._c.mirror import sizeof as sizeof
 from pypfm._c.structures import mirror_ffi
 
-__all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
-    *_generated, "byref", "c_int", "c_longlong", "ffi", "lib", "sizeof",
-]
+if not TYPE_CHECKING:  # which know all names without it, and of a list that is computed none
+    __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
+        *_generated, "byref", "c_int", "c_longlong", "ffi", "lib", "sizeof",
+    ]
 
 ffi = mirror_ffi(_raw_ffi)

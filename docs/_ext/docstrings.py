@@ -29,6 +29,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 import pypfm
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from types import CodeType, ModuleType
 
     from sphinx.application import Sphinx
@@ -89,6 +90,11 @@ def take_ivars(lines: list[str]) -> dict[str, list[str]]:
     return found
 
 
+def names_of(module: ModuleType | None) -> Collection[str]:
+    """The public names of a module; pypfm itself has no __all__ but a dir()."""
+    return getattr(module, "__all__", dir(module) if module is pypfm else ())
+
+
 def process(_app: Sphinx, what: str, name: str, _obj: object, _options: object, lines: list[str]) -> None:
     if what in ("class", "exception"):
         _ivars[name] = take_ivars(lines)
@@ -101,7 +107,7 @@ def skip(_app: Sphinx, what: str, name: str, obj: object, _skip: bool, _options:
     if what != "module":
         return None
     packages = [sys.modules[p] for p in _PACKAGES]
-    return any(name in p.__all__ and getattr(p, name) is obj for p in packages) or None
+    return any(name in names_of(p) and getattr(p, name) is obj for p in packages) or None
 
 
 def drop_parameters(_app: Sphinx, domain: str, objtype: str, content: nodes.Element) -> None:
@@ -130,7 +136,7 @@ def full_name(module: ModuleType, name: str) -> str | None:
     if found is None:
         return None
     # An alias of a type, a function: where it is public.
-    homes = [m.__name__ for m in modules() if name in getattr(m, "__all__", ()) and getattr(m, name) is found]
+    homes = [m.__name__ for m in modules() if name in names_of(m) and getattr(m, name) is found]
     return f"{homes[0]}.{name}" if homes else None
 
 
@@ -158,7 +164,7 @@ class ShortNames(SphinxPostTransform):
         if module and f"{module.__name__}.{name}" in self.env.domains["py"].objects:
             return f"{module.__name__}.{name}"
         # What a package documents may come from another module: of the class, of its other names.
-        names = [node.get("py:class") or "", *getattr(module, "__all__", [])]
+        names = [node.get("py:class") or "", *names_of(module)]
         homes = {getattr(getattr(module, n, None), "__module__", "") for n in names}
         scopes = [module, *(sys.modules.get(home) for home in sorted(map(str, homes))), builtins]
         return next(filter(None, (full_name(scope, name) for scope in scopes if scope)), None)

@@ -115,7 +115,7 @@ def example(pmu: str, among: Sequence[str], variant: str, expression: str) -> Ex
     :raises TypeError: the value is something else
     """
     # The text of the page is this project's own.
-    answer = eval(expression, {n: getattr(pypfm, n) for n in pypfm.__all__})
+    answer = eval(expression, {n: getattr(pypfm, n) for n in dir(pypfm)})
     if isinstance(answer, perf.Encoding):
         return _of_codes(among[0], answer, expression)
     registers = {r.name: r.value for r in

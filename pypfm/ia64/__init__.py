@@ -1,5 +1,13 @@
 """The PMUs of the IA-64 processors: registers for a measurement, and back to what they mean.
 
+* ``Itanium2``, ``Montecito``, ``Itanium``, ``GenericIA64``: the PMUs, each a mapping of its events (``Event``,
+  ``UnitMask``, ``EarMode``); ``Pmu`` is what they share, ``pmu_of()`` finds one by name
+* what ``encode()`` takes: ``EventRequest``, ``Ear``, ``Btb``, ``Etb``, ``ItaniumBtb``, ``IpEar``, ``OpcodeMatch``,
+  ``Ranges`` of ``AddressRange``, ``Ism``; all of it is a ``Request``
+* what it returns: an ``Encoding``, of ``Register``, ``DataRegister``, ``DebugRegister``; ``RangeCover`` and
+  ``CoveredRange`` say what ranges cover
+* ``Context`` counts and samples: ``Count``, ``Sample``, ``Message``
+
 The way of a request: `models`, `events`, `request`, `encode` (which calls C through `c_call`, checks what the manual
 page promises, and says why C refuses), `encoding`.  `pypfm.ia64.decode` is the way back.  `pypfm.ia64.counting` counts
 with the registers.

@@ -1,5 +1,10 @@
 """PMUs whose events are strings, by libpfm 4: Intel Goldmont, and the events of the Linux kernel.
 
+* ``Goldmont``, ``Perf``: the PMUs, each a mapping of its events (``Event``, ``Umask``, ``Modifier``); ``Pmu`` is what
+  they share
+* what ``encode()`` returns: an ``Encoding``; ``Groups`` of them count together, ``OffcoreValue`` is a second register
+* ``AverageLatency``: two offcore events that give cycles; ``Decoded``: what a code means
+
 `events` is what the C tables say; `pmu` encodes and counts; `decode` is the way back.
 """
 

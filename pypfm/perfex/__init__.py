@@ -1,6 +1,6 @@
 """IRIX perfex(1) on Linux: event counts of a command, with estimates of what they cost.
 
-`counting` counts events of this process, as libperfex(3C) does for C.
+`counting` counts events of this process, as libperfex(3C) does for C; what it returns is a ``Counting``.
 """
 
 from __future__ import annotations

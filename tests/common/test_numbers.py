@@ -246,7 +246,7 @@ def takes_numbers() -> set[str]:
     """The names of the public functions, methods and classes with a parameter that is an integer."""
     found = set()
     for module in map(importlib.import_module, PUBLIC):
-        for name in module.__all__:
+        for name in getattr(module, "__all__", dir(module)):
             value = getattr(module, name)
             if inspect.isclass(value) and not issubclass(value, BaseException):
                 if not issubclass(value, Value):

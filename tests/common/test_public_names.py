@@ -3,14 +3,65 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import pydoc
+import re
+import textwrap
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
 
 import pypfm
+from conftest import run_python
 
 
 def test_dir_has_names_that_are_imported_when_asked_for() -> None:
-    assert set(pypfm.__all__) <= set(dir(pypfm))
+    names = [name for names in pypfm._MODULES.values() for name in names]
+    assert set(names) <= set(dir(pypfm))
+    for name in names:
+        assert getattr(pypfm, name).__name__ == name
+    with pytest.raises(AttributeError, match="module 'pypfm' has no attribute 'no_such_name'"):
+        getattr(pypfm, "no_such" + "_name")
+
+
+def test_all_names_at_once() -> None:
+    """As if there were an __all__; and nothing else, in a new process."""
+    ran = run_python("from pypfm import *\nprint(*(n for n in dir() if not n.startswith('_')))")
+    assert set(ran.stdout.split()) == {name for names in pypfm._MODULES.values() for name in names}
+
+
+def test_a_name_can_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pypfm, "Itanium2", 5)
+    assert pypfm.Itanium2 == 5  # type: ignore[comparison-overlap]
+    monkeypatch.undo()
+    assert pypfm.Itanium2.__name__ == "Itanium2"
+
+
+def page(module: ModuleType) -> list[str]:
+    return pydoc.render_doc(module, renderer=pydoc.plaintext).splitlines()
+
+
+def test_help_is_a_page() -> None:
+    """It names all packages, and the classes to begin with; the rest is a call away."""
+    lines = page(pypfm)
+    assert len(lines) < 60
+    assert max(map(len, lines)) <= 120
+    text = "\n".join(lines[:lines.index("PACKAGE CONTENTS")])
+    for name in ("Itanium2", "Montecito", "Itanium", "GenericIA64", "Context", "Goldmont", "Perf", "Counter", "Machine", "decode",
+                 "pypfm.pfm3", "pypfm.pfm4", "pypfm.pmc", "pypfm.libperfex", "pypfm.perfex", "pypfm.layout", "pypfm.conform",
+                 "pypfm.bench", "pypfm.config", "pypfm.errors"):
+        assert name in text, name
+
+
+@pytest.mark.usefixtures("runtime_dir")
+def test_the_lines_of_the_page_run() -> None:
+    lines = inspect.getdoc(pypfm).split("::\n")[-1].split("\n\nhelp(")[0]  # type: ignore[union-attr]
+    names: dict[str, object] = {}
+    exec(textwrap.dedent(lines), names)
+    assert names["encoding"]["PMC4"].value  # type: ignore[index]
 
 
 def test_type_checkers_see_the_names_of_the_package() -> None:
@@ -23,3 +74,23 @@ def test_type_checkers_see_the_names_of_the_package() -> None:
             for name in node.names:
                 seen |= set(import_module(node.module or "").__all__) if name.name == "*" else {name.asname or name.name}
     assert seen - {"__all__"} == set(dir(pypfm))
+
+
+@pytest.mark.parametrize("name", ["ia64", "perf", "netbsd", "perfex", "layout", "conform"])
+def test_help_of_a_package_begins_with_a_map(name: str) -> None:
+    """After it follow its classes in full, which is what help() of a package is for: to limit it, ask for one of them."""
+    module = import_module(f"pypfm.{name}")
+    lines = page(module)
+    first = next(i for i, line in enumerate(lines) if line in {"PACKAGE CONTENTS", "CLASSES"})
+    assert first < 45
+    text = "\n".join(lines[:first])
+    assert [public for public in module.__all__ if not re.search(rf"\b{public}\b", text)] == []
+
+
+@pytest.mark.parametrize("asked", ["pfm3.pfm_dispatch_events", "pfm4.pfm_get_os_event_encoding", "pmc.pmc_control", "pfm3.byref", "decode",
+                                   "perfex.counting", "layout.describe", "layout.diff"])
+def test_help_of_a_function_is_a_page(asked: str) -> None:
+    found: Any = pypfm
+    for part in asked.split("."):
+        found = getattr(found, part)
+    assert 4 < len(pydoc.render_doc(found, renderer=pydoc.plaintext).splitlines()) < 60

@@ -141,7 +141,7 @@ def undocumented(inventory: dict[str, set[str]], names: dict[str, object]) -> li
 
 def public_names() -> dict[str, object]:
     modules = [import_module(name) for name in PUBLIC]
-    return {f"{m.__name__}.{name}": getattr(m, name) for m in modules for name in m.__all__}
+    return {f"{m.__name__}.{name}": getattr(m, name) for m in modules for name in getattr(m, "__all__", dir(m))}
 
 
 @pytest.mark.parametrize("module", PUBLIC)

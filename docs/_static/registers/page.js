@@ -76,7 +76,7 @@
         text = decodeURIComponent(text);
       } catch { /* a % that stands for nothing: the message will show it */ }
       if (!text.includes("=")) return;
-      if (text === this.address) return;
+      if (text === this.address && !this.wrong) return;
       this.load(text.replaceAll("&", " "));
       this.place.scrollIntoView();
     }
