@@ -4,6 +4,7 @@
 #include "counting.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -99,6 +100,31 @@ counting_read(int fd, struct counting_value *value)
 	return ret;
 }
 
+/* (a * b + c / 2) / c, the lower 64 bits: not every processor has a type for the product. */
+static uint64_t
+scaled(uint64_t a, uint64_t b, uint64_t c)
+{
+	const uint64_t half = UINT32_MAX;
+	const uint64_t first = (a >> 32) * (b & half) + (((a & half) * (b & half)) >> 32);
+	const uint64_t second = (a & half) * (b >> 32) + (first & half);
+	uint64_t low = a * b + c / 2, rest = 0;
+	uint64_t high = (a >> 32) * (b >> 32) + (first >> 32) + (second >> 32) + (low < c / 2);
+
+	/* By hand: a bit of the product goes to the rest, one of the quotient takes its place. */
+	for (int bit = 0; bit < 128; bit++) {
+		const bool over = rest >> 63;
+
+		rest = rest << 1 | high >> 63;
+		high = high << 1 | low >> 63;
+		low <<= 1;
+		if (over || rest >= c) {
+			rest -= c;
+			low |= 1;
+		}
+	}
+	return low;
+}
+
 int
 counting_scale(const struct counting_value *value, uint64_t *count)
 {
@@ -106,8 +132,7 @@ counting_scale(const struct counting_value *value, uint64_t *count)
 	if (value->time_enabled && !value->time_running)
 		return -EBUSY;
 	if (value->time_enabled != value->time_running)
-		*count = (uint64_t)(((unsigned __int128)value->value * value->time_enabled + value->time_running / 2)
-				    / value->time_running);
+		*count = scaled(value->value, value->time_enabled, value->time_running);
 	return 0;
 }
 

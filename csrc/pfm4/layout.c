@@ -1,11 +1,13 @@
 /*
- * The layouts of the public structures for LP64, held at compile time: sizes
- * and offsets as measured on libpfm 4.13.0.
+ * The layouts of the public structures, held at compile time: sizes and offsets as measured
+ * on libpfm 4.13.0, with words of 64 and of 32 bits.
  */
 #include "public.h"
 
 #include <assert.h>
 #include <stddef.h>
+
+#define WORD	sizeof(void *)
 
 #define SIZE(type, size)		static_assert(sizeof(type) == (size), #type)
 #define AT(type, member, offset)	static_assert(offsetof(type, member) == (offset), #type "." #member)
@@ -15,54 +17,54 @@ SIZE(pfm_os_t, 4);
 
 SIZE(pfm_pmu_info_t, PFM_PMU_INFO_ABI0);
 AT(pfm_pmu_info_t, name, 0);
-AT(pfm_pmu_info_t, desc, 8);
-AT(pfm_pmu_info_t, size, 16);
-AT(pfm_pmu_info_t, pmu, 24);
-AT(pfm_pmu_info_t, type, 28);
-AT(pfm_pmu_info_t, nevents, 32);
-AT(pfm_pmu_info_t, first_event, 36);
-AT(pfm_pmu_info_t, max_encoding, 40);
-AT(pfm_pmu_info_t, num_cntrs, 44);
-AT(pfm_pmu_info_t, num_fixed_cntrs, 48);
+AT(pfm_pmu_info_t, desc, WORD);
+AT(pfm_pmu_info_t, size, 2 * WORD);
+AT(pfm_pmu_info_t, pmu, 3 * WORD);
+AT(pfm_pmu_info_t, type, 3 * WORD + 4);
+AT(pfm_pmu_info_t, nevents, 3 * WORD + 8);
+AT(pfm_pmu_info_t, first_event, 3 * WORD + 12);
+AT(pfm_pmu_info_t, max_encoding, 3 * WORD + 16);
+AT(pfm_pmu_info_t, num_cntrs, 3 * WORD + 20);
+AT(pfm_pmu_info_t, num_fixed_cntrs, 3 * WORD + 24);
 
 SIZE(pfm_event_info_t, PFM_EVENT_INFO_ABI0);
 AT(pfm_event_info_t, name, 0);
-AT(pfm_event_info_t, desc, 8);
-AT(pfm_event_info_t, equiv, 16);
-AT(pfm_event_info_t, size, 24);
-AT(pfm_event_info_t, code, 32);
-AT(pfm_event_info_t, pmu, 40);
-AT(pfm_event_info_t, dtype, 44);
-AT(pfm_event_info_t, idx, 48);
-AT(pfm_event_info_t, nattrs, 52);
-AT(pfm_event_info_t, reserved, 56);
+AT(pfm_event_info_t, desc, WORD);
+AT(pfm_event_info_t, equiv, 2 * WORD);
+AT(pfm_event_info_t, size, 3 * WORD);
+AT(pfm_event_info_t, code, 4 * WORD);
+AT(pfm_event_info_t, pmu, 4 * WORD + 8);
+AT(pfm_event_info_t, dtype, 4 * WORD + 12);
+AT(pfm_event_info_t, idx, 4 * WORD + 16);
+AT(pfm_event_info_t, nattrs, 4 * WORD + 20);
+AT(pfm_event_info_t, reserved, 4 * WORD + 24);
 
 SIZE(pfm_event_attr_info_t, PFM_ATTR_INFO_ABI0);
 AT(pfm_event_attr_info_t, name, 0);
-AT(pfm_event_attr_info_t, desc, 8);
-AT(pfm_event_attr_info_t, equiv, 16);
-AT(pfm_event_attr_info_t, size, 24);
-AT(pfm_event_attr_info_t, code, 32);
-AT(pfm_event_attr_info_t, type, 40);
-AT(pfm_event_attr_info_t, idx, 44);
-AT(pfm_event_attr_info_t, ctrl, 48);
-AT(pfm_event_attr_info_t, dfl_val64, 56);
+AT(pfm_event_attr_info_t, desc, WORD);
+AT(pfm_event_attr_info_t, equiv, 2 * WORD);
+AT(pfm_event_attr_info_t, size, 3 * WORD);
+AT(pfm_event_attr_info_t, code, 4 * WORD);
+AT(pfm_event_attr_info_t, type, 4 * WORD + 8);
+AT(pfm_event_attr_info_t, idx, 4 * WORD + 12);
+AT(pfm_event_attr_info_t, ctrl, 4 * WORD + 16);
+AT(pfm_event_attr_info_t, dfl_val64, 4 * WORD + 24);
 
 SIZE(pfm_pmu_encode_arg_t, PFM_RAW_ENCODE_ABI0);
 AT(pfm_pmu_encode_arg_t, codes, 0);
-AT(pfm_pmu_encode_arg_t, fstr, 8);
-AT(pfm_pmu_encode_arg_t, size, 16);
-AT(pfm_pmu_encode_arg_t, count, 24);
-AT(pfm_pmu_encode_arg_t, idx, 28);
+AT(pfm_pmu_encode_arg_t, fstr, WORD);
+AT(pfm_pmu_encode_arg_t, size, 2 * WORD);
+AT(pfm_pmu_encode_arg_t, count, 3 * WORD);
+AT(pfm_pmu_encode_arg_t, idx, 3 * WORD + 4);
 
 SIZE(pfm_perf_encode_arg_t, PFM_PERF_ENCODE_ABI0);
 AT(pfm_perf_encode_arg_t, attr, 0);
-AT(pfm_perf_encode_arg_t, fstr, 8);
-AT(pfm_perf_encode_arg_t, size, 16);
-AT(pfm_perf_encode_arg_t, idx, 24);
-AT(pfm_perf_encode_arg_t, cpu, 28);
-AT(pfm_perf_encode_arg_t, flags, 32);
-AT(pfm_perf_encode_arg_t, pad0, 36);
+AT(pfm_perf_encode_arg_t, fstr, WORD);
+AT(pfm_perf_encode_arg_t, size, 2 * WORD);
+AT(pfm_perf_encode_arg_t, idx, 3 * WORD);
+AT(pfm_perf_encode_arg_t, cpu, 3 * WORD + 4);
+AT(pfm_perf_encode_arg_t, flags, 3 * WORD + 8);
+AT(pfm_perf_encode_arg_t, pad0, 3 * WORD + 12);
 
 SIZE(struct perf_event_attr, PERF_ATTR_SIZE_VER7);
 AT(struct perf_event_attr, type, 0);

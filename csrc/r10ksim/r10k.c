@@ -39,7 +39,7 @@ struct r10k {
 	struct set icache[I_SETS];
 	struct set dcache[D_SETS];
 	struct set *l2;
-	uint64_t l2_sets;
+	size_t l2_sets;
 	uint8_t prediction[PREDICTIONS]; /* the way where a line of the secondary cache is looked for first */
 	struct tlb tlb;
 	unsigned pair_shift;
@@ -72,7 +72,7 @@ r10k_new(const struct r10k_config *config)
 	struct r10k *m = calloc(1, sizeof *m);
 	if (!m)
 		return NULL;
-	m->l2_sets = config->l2 / WAYS >> L2_SHIFT;
+	m->l2_sets = (size_t)(config->l2 / WAYS >> L2_SHIFT);
 	m->l2 = calloc(m->l2_sets, sizeof *m->l2);
 	if (!m->l2) {
 		free(m);

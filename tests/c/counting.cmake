@@ -1,37 +1,4 @@
-# C programs that count: perfmon2, libpmc and libperfex, with events that every Linux kernel has.
-
-# ---- perfmon2 ----------------------------------------------------------------------
-
-# perfmon2: the part of libpfm 3 that counts, with the model; tests/perfmon2 builds them too.
-set(perfmon2_threads_arguments)
-if(PYPFM_SANITIZE STREQUAL "thread")
-  set(perfmon2_threads_arguments "no fork")	# whose children it does not follow
-endif()
-foreach(program checks counting messages sets samples perfmonctl deviations killed torn threads owners order switching fullness overflow descriptor
-        ctl_rules tasks handlers)
-  c_program(perfmon2_${program} SOURCES perfmon2_${program}.c LIBRARIES pfm3)
-  c_test(perfmon2_${program} perfmon2_${program} ${perfmon2_${program}_arguments})
-endforeach()
-# Counters of this host: software events in the place of those that a virtual machine does not have.
-set(engine ${PROJECT_SOURCE_DIR}/csrc/perfmon2 ${PROJECT_SOURCE_DIR}/csrc/pfm3/include ${PROJECT_SOURCE_DIR}/csrc/pfm4/include)
-foreach(program host periods hostile)
-  c_program(perfmon2_${program} SOURCES perfmon2_${program}.c OBJECTS pfm3 WRAP host_event_of
-            INCLUDES ${engine})
-  c_test(perfmon2_${program} perfmon2_${program})
-endforeach()
-if(PYPFM_MEMCHECK)	# valgrind's own page faults and processor time are counted, and it runs one thread at a time
-  set_tests_properties(perfmon2_host perfmon2_periods perfmon2_hostile PROPERTIES DISABLED ON)
-endif()
-c_program(perfmon2_raw SOURCES perfmon2_raw.c OBJECTS pfm3 INCLUDES ${engine})
-c_test(perfmon2_raw perfmon2_raw)
-# Not by calls, none of which reads a control register.
-c_program(perfmon2_machine SOURCES perfmon2_machine.c OBJECTS pfm3 INCLUDES ${PROJECT_SOURCE_DIR}/csrc/perfmon2
-          ${PROJECT_SOURCE_DIR}/csrc/pfm3/include)
-c_test(perfmon2_machine perfmon2_machine)
-
-if(PYPFM_MEMCHECK OR PYPFM_SANITIZE)	# valgrind has no steps, and sanitizers need too many
-  set_tests_properties(perfmon2_torn PROPERTIES DISABLED ON)
-endif()
+# C programs that count: libpmc and libperfex, with events that every Linux kernel has.
 
 # ---- libpmc ----------------------------------------------------------------------
 
@@ -88,16 +55,14 @@ c_program(pmc_failing SOURCES pmc_failing.c OBJECTS pmc
 c_test(pmc_failing pmc_failing)
 c_program(pmc_states SOURCES pmc_states.c OBJECTS pmc INCLUDES ${csrc}/pmc ${csrc}/pfm4/include)
 c_test(pmc_states pmc_states)
-c_program(perfmon2_failing SOURCES perfmon2_failing.c OBJECTS pfm3 WRAP ${system_calls} pipe mkostemp ftruncate mmap
-          munmap realloc pthread_create pthread_atfork)
-c_test(perfmon2_failing perfmon2_failing)
 c_program(perfex_failing SOURCES libperfex/failing.c OBJECTS perfex WRAP ${system_calls})
 c_test(perfex_failing perfex_failing ${perf_table} ${CMAKE_CURRENT_BINARY_DIR}/costs)
 c_program(counting_errors SOURCES counting_errors.c PARTS counting counting_ring counting_set counting_guard counting_threads
           INCLUDES ${csrc}/counting ${csrc}/pfm4/include)
 c_test(counting_errors counting_errors)
 
-# ---- those that ThreadSanitizer watches ----------------------------------------------
+set_tests_properties(pmc_threads perfex_checks PROPERTIES LABELS threads)
 
-set_tests_properties(pmc_threads perfex_checks perfmon2_threads perfmon2_messages perfmon2_counting perfmon2_sets perfmon2_samples
-                     PROPERTIES LABELS threads)
+if(PYPFM_PFM3)
+  include(perfmon2.cmake)
+endif()

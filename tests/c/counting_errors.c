@@ -55,6 +55,9 @@ scaling(void)
 	static const struct { struct counting_value value; int ret; uint64_t count; } cases[] = {
 		{ { 0, 0, 0 }, 0, 0 }, { { 7, 9, 9 }, 0, 7 }, { { 7, 10, 5 }, 0, 14 }, { { 1, 3, 2 }, 0, 2 }, { { 1, 5, 4 }, 0, 1 },
 		{ { 0, 10, 0 }, -EBUSY, 0 }, { { UINT64_MAX / 2, UINT64_C(1) << 62, UINT64_C(1) << 61 }, 0, UINT64_MAX - 1 },
+		{ { UINT64_MAX, 3, 2 }, 0, UINT64_MAX >> 1 }, { { UINT64_MAX, UINT64_MAX, UINT64_MAX - 1 }, 0, 0 },	/* 65 bits: the lower 64 */
+		{ { UINT64_MAX / 3, UINT64_MAX - 5, (UINT64_C(1) << 63) + 1 }, 0, UINT64_C(0xaaaaaaaaaaaaaaa5) },
+		{ { UINT64_C(0x123456789abcdef0), UINT64_C(0xfedcba987654321), UINT64_C(0x1111111111111) }, 0, UINT64_C(0xda60a2a059defdb9) },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

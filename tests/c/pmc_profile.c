@@ -298,7 +298,7 @@ sum(void)
 static int
 profil_on(void)
 {
-	return profil(histogram, sizeof(histogram), (size_t)(uintptr_t)raise - (UINT64_C(2048) << 16), 2);
+	return profil(histogram, sizeof(histogram), (size_t)(uintptr_t)raise - ((size_t)2048 << 16), 2);
 }
 
 static int

@@ -159,17 +159,18 @@ execution_trace_buffer(void)
 static void
 ip_event_capture(void)
 {
-	pfm_mont_pmc_reg_t reg;
-
 	start();
 	add_event("CPU_OP_CYCLES_ALL", 0);
 	mont_inp.pfp_mont_ipear.ipear_used = 1;
 	mont_inp.pfp_mont_ipear.ipear_delay = 0x1ff;
 	CHECK_EQ(dispatch(), PFMLIB_SUCCESS);
 	CHECK_TEXT(pmcs(), "4=0x2001209 42=0x7fc09");
-	reg.pmc_val = outp.pfp_pmcs[1].reg_value;
+#ifndef PFMLIB_NO_REG_UNIONS	/* which a big-endian processor does not have */
+	pfm_mont_pmc_reg_t reg = { .pmc_val = outp.pfp_pmcs[1].reg_value };
+
 	CHECK_EQ(reg.pmc42_mont_reg.ipear_delay, 0xff);
 	CHECK_EQ(reg.pmc42_mont_reg.ipear_mode, 4);
+#endif
 	CHECK_TEXT(pmds(), "4 " ETB_PMDS);
 
 	start();

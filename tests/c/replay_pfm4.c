@@ -3,6 +3,7 @@
  */
 #include "replay.h"
 
+#include <endian.h>
 #include <perfmon/pfmlib_perf_event.h>
 
 #include <stdio.h>
@@ -36,6 +37,40 @@ static union attr {
 	char			room[512];
 } *attr;
 
+/*
+ * The flags were recorded on a little-endian processor, which has the first bit-field in the lowest bit: a big-endian one has
+ * it in the highest.  What is inside of precise_ip, the one field of two bits, has the same order in both.
+ */
+static uint64_t
+reversed(uint64_t flags)
+{
+	uint64_t ret = 0;
+
+	for (int bit = 0; bit < 64; bit++)
+		ret |= (flags >> bit & 1) << (63 - bit);
+	return ret;
+}
+
+static uint64_t
+with_precise_ip_turned(uint64_t flags)
+{
+	const uint64_t first = UINT64_C(1) << 15;
+
+	return (flags & ~(first | first << 1)) | (flags & first) << 1 | (flags >> 1 & first);
+}
+
+static uint64_t
+recorded_flags(uint64_t flags)
+{
+	return __BYTE_ORDER == __LITTLE_ENDIAN ? flags : with_precise_ip_turned(reversed(flags));
+}
+
+static uint64_t
+own_flags(uint64_t recorded)
+{
+	return __BYTE_ORDER == __LITTLE_ENDIAN ? recorded : reversed(with_precise_ip_turned(recorded));
+}
+
 /* What is preset; -1: not given. */
 struct options {
 	long long	size, room, find;
@@ -57,7 +92,7 @@ preset(const char *name, uint64_t value, struct options *o)
 	else if (strcmp(name, "sample_period") == 0)
 		attr->words.sample_period = value;
 	else if (strcmp(name, "flags") == 0)
-		attr->words.flags = value;
+		attr->words.flags = own_flags(value);
 	else if (strcmp(name, "config2") == 0)
 		attr->fields.config2 = value;
 	else
@@ -77,6 +112,15 @@ read_options(char *text)
 	return o;
 }
 
+/* Sizes were recorded with words of 64 bits: one that is a byte too small has to be so here. */
+static size_t
+size_here(long long recorded, size_t with_64, size_t own)
+{
+	if (recorded < 0)
+		return own;
+	return (size_t)recorded < with_64 - own ? (size_t)recorded : (size_t)recorded - (with_64 - own);
+}
+
 static void
 encode_none(const char *event, int levels, const struct options *o)
 {
@@ -84,7 +128,7 @@ encode_none(const char *event, int levels, const struct options *o)
 	char *text = NULL;
 	pfm_err_t ret;
 
-	arg->raw.size = o->size < 0 ? sizeof(arg->raw) : (size_t)o->size;
+	arg->raw.size = size_here(o->size, 32, sizeof(arg->raw));
 	arg->raw.codes = room;
 	arg->raw.count = room ? (int)o->room : 0;
 	arg->raw.fstr = room ? NULL : &text;
@@ -110,7 +154,7 @@ encode_perf(const char *event, int levels, pfm_os_t os, const struct options *o)
 	char *text = NULL;
 	pfm_err_t ret;
 
-	arg->perf.size = o->size < 0 ? sizeof(arg->perf) : (size_t)o->size;
+	arg->perf.size = size_here(o->size, 40, sizeof(arg->perf));
 	arg->perf.attr = &attr->fields;
 	arg->perf.fstr = &text;
 	ret = pfm_get_os_event_encoding(event, levels, os, arg);
@@ -120,7 +164,7 @@ encode_perf(const char *event, int levels, pfm_os_t os, const struct options *o)
 			      " cpu=%d open_flags=%d fstr=%s", arg->perf.idx, attr->words.type,
 			      (unsigned long long)attr->fields.config, (unsigned long long)attr->fields.config1,
 			      (unsigned long long)attr->fields.config2, (unsigned long long)attr->words.sample_period,
-			      (unsigned long long)attr->words.flags, arg->perf.cpu, arg->perf.flags, text ? text : "");
+			      (unsigned long long)recorded_flags(attr->words.flags), arg->perf.cpu, arg->perf.flags, text ? text : "");
 	free(text);
 }
 
@@ -146,6 +190,13 @@ encode(char **a)
 
 /* ---- what is said of PMUs, events and attributes --------------------------------- */
 
+/* A structure's size, as it was recorded. */
+static size_t
+recorded_size(size_t size, size_t with_64, size_t own)
+{
+	return size == own ? with_64 : size;
+}
+
 static const char *
 shown(const char *text)
 {
@@ -162,7 +213,7 @@ pmu(char **a)
 		replay_answer("ret=%d", ret);
 	else
 		replay_answer("pmu=%d name=%s desc=%d size=%zu type=%d nevents=%d first_event=%d max_encoding=%d"
-			      " num_cntrs=%d num_fixed_cntrs=%d flags=%d", (int)i.pmu, i.name, i.desc != NULL, i.size,
+			      " num_cntrs=%d num_fixed_cntrs=%d flags=%d", (int)i.pmu, i.name, i.desc != NULL, recorded_size(i.size, 56, sizeof(i)),
 			      (int)i.type, i.nevents, i.first_event, i.max_encoding, i.num_cntrs, i.num_fixed_cntrs,
 			      i.is_present | i.is_dfl << 1);
 }
@@ -183,7 +234,7 @@ info(char **a)
 		replay_answer("ret=%d", ret);
 	else
 		replay_answer("name=%s desc=%d equiv=%s size=%zu code=%llu pmu=%d dtype=%d idx=%d nattrs=%d reserved=%d flags=%d",
-			      i.name, i.desc != NULL, shown(i.equiv), i.size, (unsigned long long)i.code, (int)i.pmu,
+			      i.name, i.desc != NULL, shown(i.equiv), recorded_size(i.size, 64, sizeof(i)), (unsigned long long)i.code, (int)i.pmu,
 			      (int)i.dtype, i.idx, i.nattrs, i.reserved,
 			      i.is_precise | i.is_speculative << 1 | i.support_hw_smpl << 3);
 }
@@ -198,7 +249,7 @@ attr_info(char **a)
 		replay_answer("ret=%d", ret);
 	else
 		replay_answer("name=%s desc=%d equiv=%s size=%zu code=%llu type=%d idx=%d ctrl=%d flags=%d dfl=%llu",
-			      i.name, i.desc != NULL, shown(i.equiv), i.size, (unsigned long long)i.code, (int)i.type,
+			      i.name, i.desc != NULL, shown(i.equiv), recorded_size(i.size, 64, sizeof(i)), (unsigned long long)i.code, (int)i.type,
 			      (int)i.idx, (int)i.ctrl, i.is_dfl | i.is_precise << 1 | i.is_speculative << 2 | i.support_hw_smpl << 4,
 			      (unsigned long long)i.dfl_val64);
 }

@@ -1,6 +1,7 @@
 /*
  * A fuzz target without libFuzzer: runs the files and directories of files that are named.
  */
+#define _FILE_OFFSET_BITS 64	/* readdir(), where words have 32 bits and a file system more */
 #include "fuzz.h"
 
 #include <dirent.h>

@@ -168,7 +168,7 @@ read_options(int count, char **words, size_t given[OPTIONS])
 			option++;
 		if (option == OPTIONS)
 			return false;
-		given[option] = strtoull(words[i] + strlen(option_names[option]), &end, 10);
+		given[option] = strtoul(words[i] + strlen(option_names[option]), &end, 10);
 		if (*end || end == words[i] + strlen(option_names[option]))
 			return false;
 	}

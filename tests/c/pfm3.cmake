@@ -1,0 +1,12 @@
+# Tests of libpfm 3 alone, where it is built.
+
+foreach(program ported_itanium2 ported_montecito itanium gen_ia64 regmask queries stale)
+  c_program(pfm3_${program} SOURCES ${program}.c LIBRARIES pfm3)
+  c_test(pfm3_${program} pfm3_${program})
+endforeach()
+
+# ---- the program that measures libraries, on each of them: as a test it only has to run ----
+
+foreach(library pfm3 pfm3-manual pfm4)
+  c_test(pfmtime_${library} pfmtime -r 3 ${library} $<TARGET_FILE:${library}>)
+endforeach()
