@@ -10,8 +10,9 @@ same structure as a ctypes class, whose bytes are those of the cffi structure::
     same = ctypes_type("pfmlib_input_param_t").from_buffer(pfm3.ffi.buffer(pfm3.byref(inp)))
 
 A ``TypeLayout`` has ``Member`` and ``Hole``. ``types()`` lists structures, ``find()`` says which library has one,
-``text()`` writes it as pahole does; ``diff()`` and ``compare()`` return a ``LayoutDiff`` of ``Row``; ``ctypes_source()``,
-``c_source()``, ``rust_source()`` and ``go_source()`` write declarations. ``LayoutError`` is what they raise.
+``text()`` writes it as pahole does; ``diff()`` and ``compare()`` return a ``LayoutDiff`` of ``Row``;
+``ctypes_source()``, ``c_source()``, ``rust_source()`` and ``go_source()`` write declarations. They raise
+``LayoutError``.
 
 ``pypfm layout`` prints what is here.
 """
