@@ -423,6 +423,11 @@ class Struct(Part, metaclass=_StructType):
         given = [f"{name}={_text(value)}" for name, value in written.items() if name not in special]
         return f"{type(self).__name__}({', '.join(given + ['**' + _text(special)] * bool(special))})"
 
+    def _repr_html_(self) -> str:
+        """The same as a table, for a notebook."""
+        from pypfm._c.notebook import structure
+        return structure(type(self).__name__, _written(self._cdata), _text)
+
     def __reduce__(self) -> tuple[Any, ...]:
         if _has_pointers(self._type) and any(_set_pointers(self._cdata)):
             raise TypeError(f"a {type(self).__name__} is not pickled with a pointer in it: that is an address")

@@ -42,6 +42,12 @@ class EventTable(Mapping[str, E]):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} events>"
 
+    def _repr_html_(self) -> str:
+        """The events as a table, for a notebook."""
+        from pypfm.common.notebook import records
+        return records(f"{type(self).__name__}: {len(self)} events", self.events,
+                       ("name", "code", "umask", "counters", "alias_of", "description"))
+
     @lazy
     def events(self) -> tuple[E, ...]:
         """All events, in the order of their indices."""

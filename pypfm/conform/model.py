@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from pypfm.common.in_notebooks import Tabled
 from pypfm.config import LIBRARIES
 
 __all__ = ["APIS", "MARKS", "OPTIONAL", "PMUS", "STATUS_ERROR", "STATUS_LAYOUT", "STATUS_USAGE", "STATUS_VALUES",
@@ -135,7 +136,7 @@ class Tally:
 
 
 @dataclass
-class Report:
+class Report(Tabled):
     """The outcome of a run.
 
     :ivar api: pfm3, pfm3-manual or pfm4

@@ -11,8 +11,8 @@ same structure as a ctypes class, whose bytes are those of the cffi structure::
 
 A ``TypeLayout`` has ``Member`` and ``Hole``. ``types()`` lists structures, ``find()`` says which library has one,
 ``text()`` writes it as pahole does; ``diff()`` and ``compare()`` return a ``LayoutDiff`` of ``Row``;
-``ctypes_source()``, ``c_source()``, ``rust_source()`` and ``go_source()`` write declarations.
-``LayoutError`` is what they raise.
+``ctypes_source()``, ``c_source()``, ``rust_source()`` and ``go_source()`` write declarations. They raise
+``LayoutError``.
 
 ``pypfm layout`` prints what is here.
 """

@@ -61,6 +61,15 @@ class LayoutDiff(Value):
     right: TypeLayout | None
     rows: tuple[Row, ...]
 
+    def _repr_html_(self) -> str:
+        """A row for each member that the two have differently, for a notebook."""
+        from pypfm.common.notebook import columns
+        sides = {side: "no such type" if x is None else f"{x.source}: {x.size} bytes"
+                 for side, x in (("left", self.left), ("right", self.right))}
+        name = next((x.name for x in (self.left, self.right) if x is not None), "")
+        rows = [(row.path, _place(row.left), _place(row.right)) for row in self.rows if not row.same]
+        return columns(f"LayoutDiff {name}", ("member", *sides.values()), rows or [("all", "the same", "the same")])
+
     @property
     def same(self) -> bool:
         """Whether size and members are the same; alignment too where both tell it."""
@@ -76,6 +85,15 @@ class LayoutDiff(Value):
             "name": x.name, "source": x.source, "size": x.size, "alignment": x.alignment}
             for side, x in (("left", self.left), ("right", self.right))}
         return {"same": self.same, **sides, "rows": [row.to_json() for row in self.rows]}
+
+
+def _place(member: Member | None) -> str:
+    """Where a member is, in a few words."""
+    if member is None:
+        return ""
+    bits = "" if member.bits is None else f", bits {member.bit_offset} to {member.bit_offset + member.bits - 1}"
+    dimensions = "".join(f"[{n}]" for n in member.dimensions)
+    return f"{member.type}{dimensions} at {member.offset}, {member.size} bytes{bits}"
 
 
 def compare(left: TypeLayout | None, right: TypeLayout | None) -> LayoutDiff:

@@ -24,6 +24,7 @@ from pypfm._c.mirror import string
 from pypfm._c.pmc import ffi, lib
 from pypfm._c.pmc_hand import advance
 from pypfm.common.arguments import expect_int, expect_type
+from pypfm.common.in_notebooks import Tabled
 from pypfm.errors import (
     CounterBusyError,
     CounterClosedError,
@@ -84,7 +85,7 @@ _INFO = (lib.PMC_INFO_COUNTER_VALUE, lib.PMC_INFO_ACCUMULATED_COUNTER_VALUE)
 
 
 @dataclass(frozen=True)
-class CounterEvent:
+class CounterEvent(Tabled):
     """An event of a machine.
 
     :ivar id: what struct pmc_counter_cfg calls event_id
@@ -155,6 +156,12 @@ class Machine(Mapping[str, CounterEvent]):
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in self._events
+
+    def _repr_html_(self) -> str:
+        """The events as a table, for a notebook."""
+        from pypfm.common.notebook import records
+        return records(f"Machine {self.name}: {len(self)} events{', closed' if self.closed else ''}", self.values(),
+                       ("id", "name", "counters", "description"))
 
     def __repr__(self) -> str:
         return f"<Machine {self.name}: {len(self)} events{', closed' if self.closed else ''}>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from pypfm.common.in_notebooks import Tabled
 from pypfm.perfex.model import Cpu, Event
 from pypfm.perfex.spread import Spread, short
 
@@ -108,7 +109,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabled):
     """Two reports.
 
     :ivar changes: by event, in their order

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pypfm.common.frozen import FrozenMap
+from pypfm.common.in_notebooks import Printed
 from pypfm.perfex import events
 from pypfm.perfex.model import PerfexError, Request
 
@@ -36,7 +37,7 @@ class How:
 
 
 @dataclass(frozen=True)
-class Listing:
+class Listing(Printed):
     """The events of a processor.
 
     :ivar backends: by backend, how each event is counted
@@ -47,6 +48,9 @@ class Listing:
     events: tuple[Event, ...]
     backends: Mapping[str, tuple[How, ...]]
     missing: Mapping[str, str]
+
+    def _text(self) -> str:
+        return text(self)
 
     def __post_init__(self) -> None:
         for name in ("backends", "missing"):

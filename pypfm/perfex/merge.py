@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pypfm.common.in_notebooks import Printed
 from pypfm.perfex import events, report
 from pypfm.perfex.model import Cpu, Event, PerfexError, Quality
 from pypfm.perfex.perf_table import QUALITIES
@@ -40,7 +41,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Merged:
+class Merged(Printed):
     """The reports of several ranks.
 
     :ivar ended: label and signal of the ranks that a signal ended
@@ -54,6 +55,9 @@ class Merged:
     rows: tuple[Row, ...]
     slowest: tuple[str, int] | None
     repeated: tuple[tuple[str, int], ...] = ()
+
+    def _text(self) -> str:
+        return text(self)
 
 
 def find(names: list[str]) -> list[Path]:

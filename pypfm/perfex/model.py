@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from pypfm.common.frozen import FrozenMap
+from pypfm.common.in_notebooks import Tabled
 from pypfm.errors import InvalidValueError, PfmError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def exit_status(code: int) -> int:
 
 
 @dataclass(frozen=True)
-class Event:
+class Event(Tabled):
     """An event of the R10000 or R12000.
 
     :ivar index: 0 to 31
@@ -129,7 +130,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(Tabled):
     """The count of one event.
 
     :ivar event: which
@@ -157,7 +158,7 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class ThreadCounts:
+class ThreadCounts(Tabled):
     """The counts of one thread (-mp); their sum over the threads is the total.
 
     :ivar program: the program that it ran last; "": not known
@@ -170,7 +171,7 @@ class ThreadCounts:
 
 
 @dataclass(frozen=True)
-class Sample:
+class Sample(Tabled):
     """The counts at one moment (-p).
 
     :ivar seconds: since counting began
@@ -185,7 +186,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Times:
+class Times(Tabled):
     """How long a run took, in seconds.
 
     :ivar wall: from the start of the command to its end
@@ -200,7 +201,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Repeats:
+class Repeats(Tabled):
     """How often a command was run (--repeat).
 
     :ivar asked: how often it was to be

@@ -97,6 +97,14 @@ class Counting(Mapping[int, int]):
             raise UnknownKeyError(f"event {shown(event)} is not counted; events counted are {what}")
         return self._read(number) if number in self._open else self._counts[number]
 
+    def _repr_html_(self) -> str:
+        """The counts as a table, for a notebook."""
+        from pypfm.common.notebook import mapping, preformatted
+        try:
+            return mapping(f"{self.cpu} events", {f"{n} {events.table(self.cpu)[n].name}": self[n] for n in self})
+        except CountingError:  # the parent process's
+            return preformatted(repr(self))
+
     def __contains__(self, event: object) -> bool:
         number = _index(event)
         return isinstance(number, int) and number in (self._open or self._counts)

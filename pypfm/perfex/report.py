@@ -13,6 +13,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
 from pypfm._c.libperfex import ffi, lib
+from pypfm.common.in_notebooks import Printed
 from pypfm.common.runs import written
 from pypfm.perfex import events
 from pypfm.perfex import notes as about
@@ -47,7 +48,7 @@ _SPREAD_HEAD = f"{'mean':>21}{'deviation':>15}{'error':>10}{'minimum':>17}{'maxi
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Printed):
     """All that is printed about a run.
 
     :ivar costs: in effect; None: no -y
@@ -65,6 +66,9 @@ class Report:
     verbose: bool = False
     comparison: Comparison | None = None
     annotation: Annotation | None = None
+
+    def _text(self) -> str:
+        return text(self)
 
     def times(self, m: Measurement) -> tuple[float, float, float] | None:
         """Typical, minimum and maximum seconds; None where no cost is known."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pypfm.common.arguments import expect_flag, expect_int, expect_number, expect_type
 from pypfm.common.frozen import FrozenMap
-from pypfm.errors import ContextError, InvalidTypeError, InvalidValueError, UnknownKeyError, short, shown
+from pypfm.errors import ContextError, InvalidTypeError, InvalidValueError, PfmError, UnknownKeyError, short, shown
 from pypfm.ia64.counting import registers
 from pypfm.ia64.counting.calls import call, error, ffi, on_cpu, stopped
 from pypfm.ia64.counting.counts import Count
@@ -174,6 +174,14 @@ class Context(Mapping[str, Count]):
         return size
 
     # ---- what it is -----------------------------------------------------------------------
+
+    def _repr_html_(self) -> str:
+        """The counts as a table, for a notebook."""
+        from pypfm.common.notebook import mapping, preformatted
+        try:
+            return mapping(repr(self), self)
+        except PfmError:  # another thread counts
+            return preformatted(repr(self))
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "running" if self._running else "stopped"

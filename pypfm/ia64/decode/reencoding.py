@@ -13,6 +13,7 @@ from itertools import islice, permutations, product
 from typing import TYPE_CHECKING
 
 from pypfm._c.pfm3 import lib
+from pypfm.common.in_notebooks import Tabled
 from pypfm.errors import DecodeError, Pfm3Error
 from pypfm.ia64 import candidates, restoring
 from pypfm.ia64.decode.reencoding_ranges import code_ranges, data_ranges, level
@@ -36,7 +37,7 @@ _MOST_TRIES = 5000
 
 
 @dataclass(frozen=True)
-class Reencoded:
+class Reencoded(Tabled):
     """A request and the registers that it gives.
 
     :ivar pmu: the PMU to ask; an Itanium 2 as if detected, if the registers need its workaround
