@@ -17,6 +17,7 @@ import pytest
 PACKAGES = {
     "clang++": "clang", "pahole": "dwarves", "man": "man-db", "lexgrog": "man-db", "groff": "groff-base",
     "mpirun": "openmpi-bin", "cmake": "cmake, or pip install cmake", "ninja": "ninja-build, or pip install ninja",
+    "cpack": "cmake, or pip install cmake", "dpkg-deb": "dpkg",
     "nm": "binutils", "objcopy": "binutils", "strip": "binutils", "setpriv": "util-linux", "unshare": "util-linux",
     "go": "golang-go", "dbpmda": "pcp", "papi_component_avail": "papi-tools", "llvm-exegesis": "llvm-14-tools",
     "localedef": "libc-bin", "ps": "procps", "qemu-s390x": "qemu-user",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+import pypfm
 from pypfm.cli._program import Parser, complete, say, to_the_end
 from pypfm.cli.common import whole_options
-from pypfm.errors import PfmError
+from pypfm.errors import EventNotFoundError, PfmError
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +22,11 @@ _COMMANDS = ("pmus", "events", "info", "encode", "decode", "layout", "conform", 
 
 
 class _Parser(Parser):
-    """A parser whose complaints are one line."""
+    """A parser whose complaints are one line; each sub-command has one."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.add_argument("--version", action="version", version=f"pypfm {pypfm.__version__}", help="show the version")
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
@@ -34,7 +39,6 @@ def build_parser(names: Sequence[str] = _COMMANDS) -> argparse.ArgumentParser:
     """
     parser = _Parser(
         prog="pypfm", description="Performance-monitoring interfaces of the past, byte for byte.")
-    parser.add_version()
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in names:
         import_module(f"pypfm.cli.{name}").add_parser(commands)
@@ -59,12 +63,21 @@ def _run(words: list[str], commands: Sequence[str]) -> int:
     if rest:
         # argparse takes positional arguments in one run only; encode may have options between events.
         if not hasattr(args, "take_rest") or any(word.startswith("-") for word in rest):
-            parser.prog += f" {args.command}"
+            parser.prog = " ".join(["pypfm", args.command, *filter(None, [getattr(args, "action", "")])])
             parser.error(f"unrecognized arguments: {' '.join(rest)}")
         args.take_rest(args, rest)
     try:
         status: int = args.run(args)
     except PfmError as error:
-        say(f"pypfm {args.command}: {error}\n")
+        say(f"pypfm {args.command}: {error}{_search(args, error)}\n")
         return 1
     return status
+
+
+def _search(args: argparse.Namespace, error: PfmError) -> str:
+    """How the event is found that there is not."""
+    if not isinstance(error, EventNotFoundError) or not getattr(args, "pmu", None):
+        return ""
+    import shlex  # not for programs that make no mistake
+    library = f" --library={shlex.quote(args.library)}" if getattr(args, "library", None) else ""
+    return f" (search: pypfm events -p {shlex.quote(args.pmu)}{library} '*WORD*')"

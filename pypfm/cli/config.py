@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from pypfm.cli.common import Subparsers
-from pypfm.config import LIBRARIES
+from pypfm.cli.common import Subparsers, add_json_option, print_json
+from pypfm.config import LIBRARIES, Library
 
 __all__ = ["add_parser"]
 
@@ -20,11 +20,15 @@ def add_parser(commands: Subparsers) -> None:
     parser.add_argument("--cflags", action="store_true", help="flags for compiling")
     parser.add_argument("--libs", action="store_true", help="flags for linking, -rpath included")
     parser.add_argument("--static", action="store_true", help="the same of the static library, which is linked in")
+    add_json_option(parser)
     parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(args: argparse.Namespace) -> int:
     library = LIBRARIES[args.name]
+    if args.json:
+        print_json(_as_json(library, static=args.static))
+        return 0
     words = [str(library.archive if args.static else library.path)] if args.library else []
     words += library.cflags if args.cflags else []
     if args.libs:
@@ -33,3 +37,9 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error("nothing asked for: give --library, --cflags or --libs")
     print(" ".join(words))
     return 0
+
+
+def _as_json(library: Library, *, static: bool) -> dict[str, object]:
+    """All that there is to say, whatever was asked for."""
+    return {"name": library.name, "library": str(library.archive if static else library.path), "cflags": library.cflags,
+            "libs": library.static_libs if static else library.libs}

@@ -55,6 +55,7 @@ def add_parser(commands: Subparsers) -> None:
     add("--jobs", type=checked(partial(between, least=1, most=_MOST_JOBS)), default=len(os.sched_getaffinity(0)),
         metavar="N", help="processes that make calls (default: one for each CPU)")
     add("--report", choices=HOWS, default="text", help="kind of report (default: text)")
+    add("--json", action="store_const", const="json", dest="report", help="the same as --report json")
     add("--output", metavar="FILE", help="file for the report (default: standard output)")
     add("--suppressions", action="append", default=[], metavar="FILE",
         help="file of accepted differences with their reasons, or the name of one that comes with pypfm"

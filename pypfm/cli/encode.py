@@ -189,7 +189,7 @@ def _run_perf(args: argparse.Namespace) -> int:
         found = selected_pmu(name).for_perf(events, plm=args.plm, system_wide=args.system_wide)
     else:
         pmu = asked_pmu(args, **({"corrected": True} if args.corrected else {}))
-        found = ungrouped(pmu, args.events, plm=args.plm, system_wide=args.system_wide)
+        found = ungrouped(pmu, _single(pmu, args), plm=args.plm, system_wide=args.system_wide)
     if args.json:
         print_json(found.to_json())
     else:
@@ -276,8 +276,9 @@ def _run_pfm4(args: argparse.Namespace) -> int:
         args.usage_error("nothing to encode: give an event")
     pmu = asked_pmu(args, **({"corrected": True} if args.corrected else {}))
     os: Any = args.os or ("perf_event_ext" if args.open else pmu.default_os)
-    encodings = [pmu.encode(text, plm=args.plm, os=os, check=args.check) for text in args.events]
-    counts = [pmu.count(text, _loop, plm=args.plm, os=os) for text in args.events] if args.open else None
+    events = _single(pmu, args)
+    encodings = [pmu.encode(text, plm=args.plm, os=os, check=args.check) for text in events]
+    counts = [pmu.count(text, _loop, plm=args.plm, os=os) for text in events] if args.open else None
     if counts is not None:
         encodings = [_counted(e, count) for e, count in zip(encodings, counts, strict=True)]
     if on_terminal(args):
@@ -288,6 +289,18 @@ def _run_pfm4(args: argparse.Namespace) -> int:
         from pypfm.perf.encoding import Encodings
         print_json(Encodings(args.pmu, os, tuple(encodings)).to_json())
     return 0
+
+
+def _single(pmu: Any, args: argparse.Namespace) -> list[str]:
+    """The events of the command line; ``A+B`` of libpfm_intel_glm(3), an average latency, is two."""
+    events = []
+    for text in args.events:
+        if "+" in text and hasattr(pmu, "parse_average_latency"):
+            pair = pmu.parse_average_latency(text, plm=args.plm)
+            events += [pair.outstanding.string, pair.requests.string]
+        else:
+            events.append(text)
+    return events
 
 
 def _counted(encoding: perf.Encoding, count: int) -> perf.Encoding:

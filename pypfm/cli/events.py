@@ -50,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
         print_json([e.to_json() for e in found])
     elif not found:
         options = "".join(f" --{q}" for q in qualifiers)
-        say(f"pypfm events: no event of {args.pmu} matches {shown(args.glob)}{options}\n")
+        say(f"pypfm events: no event of {args.pmu} matches {shown(args.glob)}{options}"
+            f" (without a pattern: all events)\n")
     elif on_terminal(args):
         from pypfm.cli import draw
         if api == "pfm4":

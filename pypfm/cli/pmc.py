@@ -60,7 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
               lambda _, args: _machine(args.machine))
     what.add_argument("--help", action="help", help="show this")
     parser.add_version()
-    parser.add_argument("--machine", choices=MACHINES, metavar="MACHINE",
+    parser.add_argument("--machine", "--pmu", choices=MACHINES, metavar="MACHINE",
                         help=f"whose events: {', '.join(MACHINES)} (default: PMC_MACHINE, or linux, this host)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the command and its options")
@@ -162,7 +162,7 @@ def _count(parser: argparse.ArgumentParser, machine: Machine, args: argparse.Nam
     try:
         machine[args.event]
     except UnknownEventError as error:
-        parser.error(str(error))
+        parser.error(f"{error} (pmc -h lists the events)")
     if machine.is_model:
         raise _FailedError(_EXIT_MACHINE,
             f"{machine.name} is a model; it counts what a program gives it (pmc_model_advance)")

@@ -81,8 +81,8 @@ def _add_record(actions: Subparsers) -> None:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-p", "--pmu", choices=list(PMUS), required=True, metavar="PMU",
-                        help=f"which PMU: {', '.join(PMUS)}")
+    parser.add_argument("-p", "--pmu", choices=sorted(PMUS), required=True, metavar="PMU",
+                        help=f"which PMU: {', '.join(sorted(PMUS))}")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: standard output)")
 
 

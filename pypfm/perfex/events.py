@@ -81,7 +81,9 @@ def _near(cpu: Cpu, text: str) -> str:
         from difflib import get_close_matches
         like = get_close_matches(text, [part for name, _ in names for part in (name, name[:len(text)])])
         near = [event for name, event in names if name in like or name[:len(text)] in like]
-    return f"near it: {_listed(dict.fromkeys(near))}" if near else "perfex --list shows the events"
+    if not near:
+        return "perfex --list shows the events"
+    return f"near it: {_listed(dict.fromkeys(near))}; perfex --list shows all"
 
 
 def _twins(cpu: Cpu, which: tuple[Event, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from pypfm.perfex.model import PerfexError
+from pypfm.perfex.model import PerfexError, PerfexValueError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,10 +20,11 @@ _SUFFIXES = (".svg", ".png")
 def check(path: Path) -> None:
     """Check, before the command is started, whether the chart can be drawn.
 
-    :raises PerfexError: no matplotlib, another format than SVG or PNG, or no such directory
+    :raises PerfexValueError: another format than SVG or PNG
+    :raises PerfexError: no matplotlib, or no such directory
     """
     if path.suffix not in _SUFFIXES:
-        raise PerfexError(f"--plot {path}: the name has to end in {' or '.join(_SUFFIXES)}")
+        raise PerfexValueError(f"--plot {path}: the name has to end in {' or '.join(_SUFFIXES)}")
     if find_spec("matplotlib") is None:
         raise PerfexError("--plot needs matplotlib: pip install 'pypfm[plot]'")
     if not path.parent.is_dir():

@@ -81,13 +81,13 @@ def test_names(cpu: Cpu, text: str, index: int) -> None:
 
 @pytest.mark.parametrize(("text", "message"), [
     ("cycl", "-e: 'cycl' may be any of cycles (0), cycles-1 (16)"),
-    ("tlbs", "-e: 'tlbs' is not an event; near it: TLB-misses (23)"),
-    ("misses TLB", "-e: 'misses TLB' is not an event; near it: TLB-misses (23)"),
+    ("tlbs", "-e: 'tlbs' is not an event; near it: TLB-misses (23); perfex --list shows all"),
+    ("misses TLB", "-e: 'misses TLB' is not an event; near it: TLB-misses (23); perfex --list shows all"),
     ("MHT", "-e: 'MHT' is not an event; perfex --list shows the events"),
     ("", "-e: '' is not an event; events are numbers from 0 to 31, or names (perfex --list)"),
     ("- _", "-e: '- _' is not an event; events are numbers from 0 to 31, or names (perfex --list)"),
     ("32", "-e: '32' is not an event; events are numbers from 0 to 31, or names (perfex --list)"),
-    ("tlb\n", "-e: 'tlb\\n' is not an event; near it: TLB-misses (23)"),
+    ("tlb\n", "-e: 'tlb\\n' is not an event; near it: TLB-misses (23); perfex --list shows all"),
 ])
 def test_what_is_no_name(text: str, message: str) -> None:
     with pytest.raises(PerfexValueError) as caught:

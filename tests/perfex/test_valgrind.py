@@ -13,6 +13,7 @@ import time
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -192,9 +193,38 @@ def test_fork_past_the_library(program: str) -> None:
 
 @needs_valgrind
 def test_programs_one_after_the_other(program: str) -> None:
-    """Of a process, the program that it executed last counts."""
-    one, two = (counts(program, *["exec", program] * n, "turns", 200000, events=(15, 24))[0] for n in (0, 2))
-    assert two == pytest.approx(one, rel=0.01)
+    """Of a process, the program that it executed last counts, and it is said."""
+    one, two = (run(program, *["exec", program] * n, "turns", 200000, events=(15, 24)) for n in (0, 2))
+    assert two.measurements[0].count == pytest.approx(one.measurements[0].count, rel=0.01)
+    assert (one.notes, [m.quality for m in one.measurements]) == ((), ["approximate", "simulated"])
+    assert [m.quality for m in two.measurements] == ["approximate", "approximate"]
+    [note] = two.notes
+    assert re.fullmatch(r"executed one program after another without fork\(\), of which the last is counted \(with -a --trace all"
+                        r" are\): process \d+", note)
+
+
+@needs_valgrind
+@pytest.mark.parametrize(("script", "times"), [
+    ("true; $0 turns 10; :", 0), ("true; exec $0 turns 10", 1), ("env A=1 $0 turns 10; :", 1), ("(exec env $0 turns 10); :", 1),
+    ("env $0 turns 10 & env $0 turns 10 & $0 turns 10; wait", 2), ("exec env env $0 turns 10", 1),
+    ("$0 turns 10 | cat; (exec $0 turns 10); :", 0), ("$0 fork 10 3 wait; :", 0),
+])
+def test_which_processes_executed_several_programs(program: str, script: str, times: int) -> None:
+    """A copy of a shell that executes one program is none: what is lost is what the copy did before."""
+    outcome = run("sh", "-c", script, program, events=(15, 24))
+    found = [note for note in outcome.notes if "without fork()" in note]
+    assert len(found) == (times > 0)
+    assert sum(len(re.findall(r"\d+", note.rpartition("process")[2])) for note in found) == times
+    assert outcome.measurements[1].quality == ("approximate" if times else "simulated")
+
+
+@needs_valgrind
+def test_processes_that_cannot_be_watched(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel gives each user so many instances of inotify."""
+    monkeypatch.setattr("pypfm.perfex.backends.valgrind.watch.ctypes.CDLL", lambda _: SimpleNamespace(inotify_init1=lambda _: -1))
+    outcome = run(program, "turns", 10, events=(24,))
+    assert any("could not be watched" in note for note in outcome.notes)
+    assert outcome.measurements[0].quality == "approximate"
 
 
 @needs_valgrind

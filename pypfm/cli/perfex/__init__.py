@@ -11,7 +11,7 @@ from pypfm.cli._program import complete, to_the_end
 from pypfm.cli.perfex.options import UsageError, build_parser, check, request, split
 from pypfm.cli.perfex.printer import Printer, print_now, print_result, progress, result_file, say
 from pypfm.errors import PfmError
-from pypfm.perfex.model import PerfexError
+from pypfm.perfex.model import PerfexError, PerfexValueError
 
 if TYPE_CHECKING:
     import argparse
@@ -67,7 +67,10 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
         wanted = replace(wanted, host_clock=host.clock, stall_ns=host.stalls(args.cpu))
     if args.plot is not None:
         from pypfm.perfex import plot
-        plot.check(args.plot)
+        try:
+            plot.check(args.plot)
+        except PerfexValueError as error:
+            raise UsageError(f"{error} (see perfex --help)") from None
     if args.table:
         _print_costs(args, table or {}, host)
     printer = Printer(args)

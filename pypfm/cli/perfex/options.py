@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pypfm.cli._program import Parser, completed
 from pypfm.errors import shown
-from pypfm.perfex.model import CPUS, MOST_RUNS, PerfexError, Request
+from pypfm.perfex.model import CPUS, MOST_RUNS, PerfexError, PerfexValueError, Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,7 +140,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_version(how)
     who = parser.add_argument_group("what counts")
     add = who.add_argument
-    add("--cpu", choices=CPUS, default="r10000", help="whose events (default: r10000; -3: silicon revision 3)")
+    add("--cpu", "--pmu", choices=CPUS, default="r10000", help="whose events (default: r10000; -3: silicon revision 3)")
     add("--pid", metavar="PID[,PID...]",
         help="perf: processes that run already, until they end or ^C; with a command, for as long as it runs")
     add("--backend", choices=("auto", "perf", "valgrind"), default="auto", help="who counts (default: auto)")
@@ -170,6 +170,26 @@ def split(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[list[s
             parser.error(f"there is no option {shown(word)}")
         at += 2 if names.get(word) or (together and together["value"] == "") else 1
     return [*words[:at]], [*words[at:]]
+
+
+# What is done without running a command, and the options that have a say in it.
+_TASKS = {
+    "--list": {"cpu", "perf_table", "json"},
+    "--calibrate": {"cpu", "out", "json"},
+    "--merge": {"out", "json", "csv"},
+    "--compare": {"out", "json", "csv", "anyway", "fail_above"},
+}
+
+
+def _check_task_options(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """No option is ignored without a word."""
+    for task, allowed in _TASKS.items():
+        if not getattr(args, name := task[2:]):
+            continue
+        for action in parser._actions:
+            given = getattr(args, action.dest, action.default) != action.default
+            if given and action.dest not in allowed | {name}:
+                parser.error(f"{task} has no use for {action.option_strings[0]}")
 
 
 def _check_tasks(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
@@ -210,8 +230,9 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
         parser.error(f"{other} and --pid exclude each other")
     if args.out == "":
         parser.error("-o: the name of the file is empty")
-    if args.list and (command or args.merge or args.csv):
-        parser.error("--list goes without a command, --merge and --csv")
+    _check_task_options(parser, args)
+    if args.table and args.out is not None and not command and args.pid is None:
+        parser.error("-t prints to standard output: perfex -t > FILE")
     if not command and not (args.table or args.list or args.calibrate) and args.pid is None:
         parser.error("no file to merge" if args.merge else "no command")
 
@@ -268,15 +289,35 @@ def _check_places(parser: argparse.ArgumentParser, args: argparse.Namespace, com
                      f" {' or '.join(PLACE_FORMATS)}")
 
 
-def request(args: argparse.Namespace, command: list[str]) -> Request:
+def _events(args: argparse.Namespace) -> tuple[int, ...]:
+    """The events to count; those of -e are the user's words, those of the environment are not."""
     from pypfm.perfex import events
+    if args.all or not args.events:
+        return events.choose(args.cpu, [], os.environ, multiplex=args.all)
+    try:
+        return events.choose(args.cpu, [events.find(args.cpu, text, "-e") for text in args.events], os.environ)
+    except PerfexError as error:
+        raise UsageError(f"{error} (see perfex --help)") from None
+
+
+def _pids(text: str) -> tuple[int, ...]:
     from pypfm.perfex.backends.attach import pids
-    given = [] if args.all else [events.find(args.cpu, text, "-e") for text in args.events]
+    try:
+        return pids(text)
+    except PerfexValueError as error:
+        raise UsageError(f"{error} (see perfex --help)") from None
+
+
+def request(args: argparse.Namespace, command: list[str]) -> Request:
+    """What is asked for.
+
+    :raises UsageError: a value of an option is none
+    :raises PerfexError: the environment names no event
+    """
     return Request(
-        command=tuple(command), cpu=args.cpu,
-        events=events.choose(args.cpu, given, os.environ, multiplex=args.all), multiplex=args.all,
+        command=tuple(command), cpu=args.cpu, events=_events(args), multiplex=args.all,
         kernel=args.kernel, exception=args.exception, per_thread=args.mp,
         gated=args.signals or args.period is not None, period=args.period, l2=_L2[args.l2 or "4m"],
         writebacks=bool(args.trace), estimates=args.estimates, clock=args.clock, mixed=args.mixed,
         perf_table=args.perf_table, annotate=args.annotate or args.annotate_to is not None, keep=args.keep,
-        pids=() if args.pid is None else pids(args.pid))
+        pids=() if args.pid is None else _pids(args.pid))

@@ -23,7 +23,7 @@ __all__ = ["Places", "annotated", "begin", "check"]
 def check(request: Request) -> None:
     """Check whether functions and lines can be known; no command has been started.
 
-    :raises UsageError: they cannot
+    :raises UsageError: they cannot, or --keep names a file
     :raises PerfexError: the directory of --keep cannot be made or written
     """
     if not request.annotate and request.keep is None:
@@ -38,6 +38,8 @@ def check(request: Request) -> None:
 def _check_directory(path: Path) -> None:
     from pypfm.perfex.model import PerfexError
     try:
+        if path.exists() and not path.is_dir():
+            raise UsageError(f"--keep {path}: this is a file, and has to be a directory (see perfex --help)")
         path.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         raise PerfexError(f"--keep {path}: {getattr(error, 'strerror', None) or error}") from None

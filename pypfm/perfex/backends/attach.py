@@ -17,7 +17,7 @@ from pypfm.perf.counting import Count, PerfEvent, attr_bytes
 from pypfm.perfex import perf_table
 from pypfm.perfex.backends.perf import PerfBackend, Plan, raise_limit
 from pypfm.perfex.costs import default_clock
-from pypfm.perfex.model import Outcome, PerfexError, Request, Sample, exit_status, signal_name
+from pypfm.perfex.model import Outcome, PerfexError, PerfexValueError, Request, Sample, exit_status, signal_name
 from pypfm.perfex.signals import GATE, NEVER_ON, Signals, held
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ _PAUSE = 0.001  # for the kernel to show a thread that is being made
 def pids(text: str) -> tuple[int, ...]:
     """The processes that --pid names, each once.
 
-    :raises PerfexError: says which word is none
+    :raises PerfexValueError: says which word is none
     """
     found = {}
     for word in text.split(","):
         if not re.fullmatch(r"[0-9]{1,10}", word) or not 0 < int(word) <= _LARGEST:
-            raise PerfexError(f"--pid: {shown(word)} is not the number of a process")
+            raise PerfexValueError(f"--pid: {shown(word)} is not the number of a process")
         found[int(word)] = True
     return tuple(found)
 

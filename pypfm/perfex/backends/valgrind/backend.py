@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pypfm.common.launch import waitable
 from pypfm.errors import shown
 from pypfm.perfex import events
-from pypfm.perfex.backends.valgrind import callgrind, executed, formulas, installed, lackey, program, records
+from pypfm.perfex.backends.valgrind import callgrind, executed, formulas, installed, lackey, program, records, watch
 from pypfm.perfex.backends.valgrind import instructions as code
 from pypfm.perfex.backends.valgrind.gate import Gate, Source, Vgdb
 from pypfm.perfex.costs import default_clock
@@ -134,13 +134,17 @@ class _Run:
     def with_callgrind(self) -> Outcome:
         """Count what callgrind counts."""
         request = self._request
-        with _directory() as directory:
+        with _directory() as directory, watch.Watch(directory) as seen:
             options = callgrind.options(directory, request.l2, per_thread=request.per_thread, gated=request.gated,
                                         code=self._tool == "instructions" or request.annotate, lines=request.annotate)
             command = program.Prepared(options, request, self._signals,
-                                         None if request.gated else (directory, "log.*"), callgrind.prefix(directory))
+                                         None if request.gated else (directory, "log.*"), callgrind.prefix(directory),
+                                         None if request.gated else seen)
             written = partial(callgrind.written, directory, command.pid)
             code = self._supervised(command, Vgdb(directory, command.pid, written) if request.gated else None)
+            seen.end()
+            if not request.gated:
+                self._doubts += callgrind.replaced(seen.several(command.pid), unseen=seen.missed)
             processes = self._read(directory)
             self._keep(directory)
             if not _has_room(directory):

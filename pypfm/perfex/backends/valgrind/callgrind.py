@@ -18,6 +18,7 @@ from pypfm._c.libperfex import lib
 from pypfm._c.mirror import string
 from pypfm.perfex.backends.valgrind import executed, profile, records
 from pypfm.perfex.backends.valgrind.program import NAMESAKES, SILENT, Refusal, escaped, refusals
+from pypfm.perfex.backends.valgrind.watch import UNSEEN
 from pypfm.perfex.model import PerfexError
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from pypfm.perfex.backends.valgrind.profile import Part
     from pypfm.perfex.profile import Profile
 
-__all__ = ["COUNTERS", "Code", "Process", "Thread", "doubts", "keep", "lost", "options", "prefix", "read", "written"]
+__all__ = ["COUNTERS", "Code", "Process", "Thread", "doubts", "keep", "lost", "options", "prefix", "read", "replaced",
+           "written"]
 
 # What callgrind counts, by our names.
 COUNTERS = tuple(string(lib.perfex_simulated_names[i]) for i in range(lib.PERFEX_NUM_SIMULATED))
@@ -314,6 +316,17 @@ def doubts(processes: list[Process]) -> list[str]:
         notes.append(f"made without the C library's fork(), so that what the parent had counted until then is"
                      f" counted twice: {_list(copies)}")
     return notes
+
+
+def replaced(pids: list[int], *, unseen: bool) -> list[str]:
+    """What is not in the counts, as a process executed another program in its place.
+
+    :param pids: of such processes
+    :param unseen: there may be more
+    """
+    which = ("executed one program after another without fork(), of which the last is counted (with -a --trace all"
+             f" are): {_list(pids)}")
+    return [*([which] if pids else []), *([UNSEEN] if unseen else [])]
 
 
 def _list(pids: list[int]) -> str:

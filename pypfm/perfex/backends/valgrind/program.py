@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pypfm.perfex.backends.valgrind.gate import Gate
+    from pypfm.perfex.backends.valgrind.watch import Watch
     from pypfm.perfex.signals import Signals
 
 __all__ = ["CUT", "NAMESAKES", "NO_PARENT", "REFUSALS", "SILENT", "Descendants", "Descriptors", "Prepared", "Refusal",
@@ -267,6 +268,7 @@ class Prepared:
     :param signals: that arrive
     :param logs: directory and name, with * for the number, of a file that each process has; None: they have none
     :param counts: where a process that counts by itself (libperfex) finds its counts; None: it cannot
+    :param watch: looks at the logs meanwhile
     :ivar pid: its process
     :ivar over: all processes that it has left behind have ended; False: the user has not waited for them
     :raises PerfexError: no process can be made
@@ -275,8 +277,9 @@ class Prepared:
     over = True
 
     def __init__(self, options: Sequence[str], request: Request, signals: Signals,
-                 logs: tuple[Path, str] | None = None, counts: Path | None = None) -> None:
-        self._request, self._signals, self._logs = request, signals, logs
+                 logs: tuple[Path, str] | None = None, counts: Path | None = None,
+                 watch: Watch | None = None) -> None:
+        self._request, self._signals, self._logs, self._watch = request, signals, logs, watch
         self._descriptors = Descriptors(logs=logs is not None)
         self.descendants = Descendants(self._descriptors)
         try:
@@ -329,6 +332,8 @@ class Prepared:
         try:
             while True:
                 self._descriptors.widen(self._pids())
+                if self._watch:
+                    self._watch.look()
                 left = [told + _PROGRESS - time.monotonic(), gate.left() if gate else None,
                         _LOOK if self._logs else None]
                 timeout = max(0.0, min(t for t in left if t is not None))

@@ -1,0 +1,188 @@
+"""One manner: every command and sub-command has the same options, words and exit statuses."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import clean_env, run
+from pypfm.cli import build_parser
+from pypfm.cli.common import PMUS
+from pypfm.cli.perfex import build_parser as perfex_parser
+from pypfm.cli.pmc import build_parser as pmc_parser
+
+BIN = Path(sys.executable).parent
+# What prints no JSON with --json: shell code; vectors are JSON without it.
+NO_JSON = {"completion", "vectors", "vectors export", "vectors record", "vectors schema"}
+JSON = {"pmus": [], "events": ["-p", "glm"], "info": ["-p", "glm", "ICACHE"], "encode": ["-p", "glm", "ICACHE:ACCESSES"],
+        "decode": ["-p", "itanium2", "PMC4=0x1228"], "layout": ["pfmlib_event_t"], "config": ["pfm3"]}
+SEE = re.compile(r"\(see (pypfm|perfex)( \w+)* --help\)\n")
+
+
+def walk(parser: argparse.ArgumentParser, path: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """A parser and those of its sub-commands."""
+    yield path, parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, child in action.choices.items():
+                yield from walk(child, f"{path} {name}".strip())
+
+
+PARSERS = dict(walk(build_parser()))
+SUBCOMMANDS = [name for name in PARSERS if name]
+
+
+def options(parser: argparse.ArgumentParser) -> set[str]:
+    return {option for action in parser._actions for option in action.option_strings}
+
+
+def command(words: str, *more: object, **env: str) -> subprocess.CompletedProcess[str]:
+    name, *rest = words.split()
+    return run(BIN / name, *rest, *more, env=clean_env(**env), timeout=120)
+
+
+def test_every_subcommand_is_walked_over() -> None:
+    assert {"pmus", "events", "info", "encode", "decode", "layout", "conform", "bench", "config", "completion"} < {*SUBCOMMANDS}
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_the_options_that_all_have(name: str) -> None:
+    found = options(PARSERS[name])
+    assert {"-h", "--help", "--version"} <= found
+    assert ("--json" in found) == (bool(name) and name not in NO_JSON)
+    assert ("-p" in found) == ("--pmu" in found)
+    assert all(re.fullmatch(r"--[a-z0-9-]+|-[a-zA-Z]", option) for option in found)
+
+
+@pytest.mark.parametrize("parser", [perfex_parser(), pmc_parser()], ids=["perfex", "pmc"])
+def test_the_historical_commands_have_them_too(parser: argparse.ArgumentParser) -> None:
+    assert {"-h", "--help", "--version", "--json", "--pmu"} <= options(parser)
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_version(name: str) -> None:
+    done = command(f"pypfm {name} --version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "pypfm 0.1.0\n", "")
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_an_option_that_there_is_not(name: str) -> None:
+    done = command(f"pypfm {name} --no-such-option")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"pypfm {name}: ")
+    assert SEE.search(done.stderr)
+
+
+@pytest.mark.parametrize("name", [name for name in SUBCOMMANDS if "--pmu" in options(PARSERS[name])])
+def test_a_pmu_that_there_is_not(name: str) -> None:
+    rest = [action.metavar for action in PARSERS[name]._actions if not action.option_strings and action.nargs is None]
+    done = command(f"pypfm {name} --pmu nonsense", *rest)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"pypfm {name}: argument -p/--pmu: invalid choice: 'nonsense' (choose from 'g")
+    assert SEE.search(done.stderr)
+
+
+@pytest.mark.parametrize(("name", "words"), JSON.items())
+def test_json(name: str, words: list[str]) -> None:
+    done = command(f"pypfm {name}", "--json", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)
+
+
+def test_json_of_config_says_what_the_options_say() -> None:
+    for static in ([], ["--static"]):
+        found = json.loads(command("pypfm config pfm3 --json", *static).stdout)
+        assert found["name"] == "pfm3"
+        assert found["library"] == command("pypfm config --library pfm3", *static).stdout.strip()
+        for kind in ("cflags", "libs"):
+            assert " ".join(found[kind]) == command(f"pypfm config --{kind} pfm3", *static).stdout.strip()
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("name", ["info", "encode"])
+def test_a_missing_event_is_a_failure_that_says_how_to_search(name: str, pmu: str) -> None:
+    done = command(f"pypfm {name} --pmu {pmu} NO_SUCH_EVENT")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert "has no event 'NO_SUCH_EVENT'" in done.stderr
+    [search] = re.findall(r"search: (pypfm .+?)'\*WORD\*'\)\n$", done.stderr)
+    word = command(f"pypfm events -p {pmu}").stdout.split()[0][1:4]
+    found = command(search, f"*{word}*")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout
+
+
+def test_the_search_of_another_library_names_it() -> None:
+    done = command("pypfm info --library=libpfm.so.4 -p skl NO_SUCH_EVENT")
+    if "cannot be loaded" in done.stderr:
+        pytest.skip("no libpfm.so.4 on this machine (Debian: libpfm4)")
+    assert done.returncode == 1
+    assert "(search: pypfm events -p skl --library=libpfm.so.4 '*WORD*')\n" in done.stderr
+
+
+# ---- perfex, pmc ----------------------------------------------------------------------
+
+@pytest.mark.parametrize("words", ["-e 32 true", "-e nonsense true", "-e 0 -e 1 true", "-e cycl true", "--pid x", "--pid 0", "--no-such",
+                                   "-z", "", "-y --plot x.gif true", "--keep /etc/passwd --backend valgrind true",
+                                   "--list -o x", "--calibrate --pid 1", "--merge -y a", "--compare -k a b", "--list -a",
+                                   "--list -e 3", "--calibrate -c x -y", "--merge --verbose a", "-t -o x",
+                                   "--compare --repeat 2 a b", "--list --keep x", "--merge --annotate a"])
+def test_wrong_use_of_perfex_is_one_line_and_2(words: str, tmp_path: Path) -> None:
+    done = command("perfex", *words.split(), HOME=str(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("perfex: ")
+    assert SEE.search(done.stderr)
+
+
+@pytest.mark.parametrize(("words", "env"), [("--pid 999999999", {}), ("true", {"T5_EVENT0": "32"}), ("--merge /nonexistent", {}),
+                                            ("-y -c /nonexistent true", {}), ("--backend valgrind /nonexistent", {})])
+def test_a_failure_of_perfex_is_one_line_and_1(words: str, env: dict[str, str]) -> None:
+    done = command("perfex", *words.split(), **env)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert "--help" not in done.stderr
+
+
+def test_the_file_of_keep_has_to_be_a_directory() -> None:
+    done = command("perfex --keep /etc/passwd true")
+    assert done.stderr == "perfex: --keep /etc/passwd: this is a file, and has to be a directory (see perfex --help)\n"
+
+
+@pytest.mark.parametrize("words", ["perfex --cpu r12000 --list", "perfex --pmu r12000 --list", "pmc -h --machine k7", "pmc -h --pmu k7"])
+def test_pmu_means_what_cpu_and_machine_mean(words: str) -> None:
+    done = command(words)
+    assert done.returncode == 0
+    assert done.stdout == command(words.replace("--pmu", "--cpu" if "perfex" in words else "--machine")).stdout
+    assert ("R12000" in done.stdout or "r12000" in done.stdout) if "perfex" in words else "seg-load-all" in done.stdout
+
+
+def test_wrong_use_of_pmc_is_1_as_netbsd_has_it() -> None:
+    for words in ("", "--no-such", "-c", "-c nonsense true", "-h true"):
+        done = command(f"pmc {words}")
+        assert (done.returncode, done.stdout) == (1, "")
+    assert "(pmc -h lists the events)\n" in command("pmc -c nonsense true").stderr
+
+
+# ---- A+B ------------------------------------------------------------------------------
+
+LATENCY = "OFFCORE_RESPONSE_0:DMND_DATA_RD:OUTSTANDING", "OFFCORE_RESPONSE_1:DMND_DATA_RD:ANY_RESPONSE"
+
+
+def test_an_average_latency_is_two_events() -> None:
+    """In the notation of libpfm_intel_glm(3)."""
+    done = command("pypfm encode -p glm", "+".join(LATENCY))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == command("pypfm encode -p glm", *LATENCY).stdout
+    assert len(json.loads(done.stdout)["events"]) == 2
+    perf = command("pypfm encode --perf -p glm", "+".join(LATENCY))
+    assert perf.stdout == command("pypfm encode --perf -p glm", *LATENCY).stdout != ""
+
+
+def test_requests_of_an_average_latency_that_differ() -> None:
+    done = command("pypfm encode -p glm", LATENCY[0] + "+" + LATENCY[1].replace("DMND_DATA_RD", "DMND_RFO"))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
