@@ -24,6 +24,7 @@ import os as _os  # which the interpreter has already loaded, as the others; not
 import sys as _sys
 import time as _time
 from _thread import get_ident as _get_ident
+from sys import _current_frames
 
 #: The version of the package.
 __version__ = "0.1.0"
@@ -122,7 +123,7 @@ _LONGEST_WAIT = 5.0  # seconds: what is loaded might itself wait for the thread 
 
 def _loads(thread: int) -> bool:
     """Whether a thread loads a module of the package, or another one for the package."""
-    frame, importing = _sys._current_frames().get(thread), False
+    frame, importing = _current_frames().get(thread), False
     while frame:
         if frame.f_code.co_filename == _IMPORTING:
             importing = True
@@ -137,14 +138,14 @@ def _loads(thread: int) -> bool:
 
 def _wait_for_loading() -> None:
     """Before fork().  No lock: a thread that loads would wait for this one, and others' handlers of fork() for it."""
-    others = _sys._current_frames().keys() - {_get_ident()}
+    others = _current_frames().keys() - {_get_ident()}
     if not others:
         return
     end = _time.monotonic() + _LONGEST_WAIT
     _time.sleep(0)  # from here on this thread has the interpreter for 5 ms, longer than it takes to get to fork()
     while any(_loads(thread) for thread in others) and _time.monotonic() < end:
         _time.sleep(0.001)
-        others = _sys._current_frames().keys() - {_get_ident()}
+        others = _current_frames().keys() - {_get_ident()}
 
 
 _os.register_at_fork(before=_wait_for_loading)
