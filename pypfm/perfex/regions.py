@@ -94,7 +94,7 @@ class Counting(Mapping[int, int]):
             number = _index(event)
         if number not in self:
             what = listed(self) if len(self) else "none; counting begins where ``with`` is entered"
-            raise UnknownKeyError(f"event {shown(event)} is not counted; events counted are {what}")
+            raise UnknownKeyError(f"event {shown(number)} is not counted; events counted are {what}")
         return self._read(number) if number in self._open else self._counts[number]
 
     def _repr_html_(self) -> str:
