@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from pypfm._c.mirror import REFUSED, Calls, CData, Cell, String, Struct, string
-from pypfm._c.structures import raw
+from pypfm._c.structures import Array, raw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,7 +98,7 @@ class Hand:
 
     # ---- perfmon2: C is told how many elements there are, and looks at no more than Python has given it ------------
 
-    def pfm_create(self, flags: int, sif: Struct | CData | None, name: String = None,
+    def pfm_create(self, flags: int, sif: Struct | Array[Any] | CData | None, name: String = None,
                    arg: Struct | Cell[int] | CData | None = None, size: int = 0) -> int:
         """Call C with all its arguments; it reads the last three if PFM_FL_SMPL_FMT is given.
 

@@ -38,7 +38,7 @@ def build_parser(names: Sequence[str] = _COMMANDS) -> argparse.ArgumentParser:
     :param names: the sub-commands; fewer are faster to import
     """
     parser = _Parser(
-        prog="pypfm", description="Performance-monitoring interfaces of the past, byte for byte.")
+        prog="pypfm", description="Performance-monitoring interfaces of the past: events, registers, structures.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in names:
         import_module(f"pypfm.cli.{name}").add_parser(commands)

@@ -22,7 +22,7 @@ __all__ = ["add_parser"]
 
 _EPILOG = """\
 A crash or a hang of the library is a finding, not the end of the run.  The exit status
-is a sum: 1 error, 2 wrong usage, 4 answers that differ, crashes and hangs, 8 layouts
+is a sum: 1 error, 2 wrong usage, 4 results that differ, crashes and hangs, 8 layouts
 or symbols that differ; 0 if there is nothing.
 
   pypfm conform libpfm.so.4
@@ -38,16 +38,16 @@ def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "conform", help="check any libpfm library", epilog=_EPILOG,
         description="Load a shared library in a process of its own and check its exported symbols, its structures"
-        " (by debug information, or by probing where it reads and writes), and its answers to all recorded calls."
+        " (by debug information, or by probing where it reads and writes), and its results for all recorded calls."
         " Calls about the PMUs of Itanium are made to a libpfm 4 that has one of them.")
     add = parser.add_argument
     add("library", metavar="LIBRARY", help="its path; a name without a slash is looked up as the loader does")
     add("--api", choices=APIS, help="interface to check (default: the one that the library exports)")
-    add("--against", metavar="PATH", help="have this library make random calls too; the answers have to be alike")
+    add("--against", metavar="PATH", help="make random calls to this library, too; the results have to be the same")
     add("--calls", type=checked(partial(between, least=1, most=_MOST_CALLS)), metavar="N",
         help="how many of them (default: 1000)")
     add("--seed", type=checked(number), metavar="S", help="which ones; the same seed gives the same calls (default: 1)")
-    add("--vectors", metavar="FILE", help="calls and answers in place of those that come with pypfm, as pypfm vectors"
+    add("--vectors", metavar="FILE", help="calls and results instead of those that come with pypfm, as pypfm vectors"
         " writes them")
     add("--timeout", type=checked(_seconds), default=10.0, metavar="SEC",
         help="time that loading the library and each call may take, in seconds (default: 10); up to 1000 calls in a"

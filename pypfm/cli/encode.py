@@ -42,7 +42,7 @@ EVENT:UMASK:MODIFIER=N.
 
 With --perf the output is a command line of the perf tool, for a shell.  Of the
 IA-64 PMUs it has the groups in which Linux's driver (since August 2026) counts
-the events rightly.
+the events correctly.
 
   pypfm encode -p itanium2 CPU_CYCLES NOPS_RETIRED,thres=2 --plm user,kernel
   pypfm encode -p itanium2 IA64_INST_RETIRED --code-range 0x4000000000001000+0x40
@@ -67,7 +67,7 @@ def add_parser(commands: Subparsers) -> None:
     add("--plm", type=checked(parse_plm), default=parse_plm("user"), metavar="LEVELS",
         help="default privilege levels: user, kernel, user,kernel or numbers such as 0,3 (default: user)")
     add("--check", choices=["manual", "reference"], default="manual",
-        help="manual: refuse what breaks a promise of the manual page (default); reference: as the C library")
+        help="manual: refuse what contradicts the manual page (default); reference: do as the C library does")
     _add_ia64_options(parser)
     add("--perf", action="store_true", help="print the command line of perf stat that counts the events")
     pfm4 = parser.add_argument_group("glm, perf, ita, ita2, mont")
@@ -114,8 +114,10 @@ def _add_ia64_options(parser: argparse.ArgumentParser) -> None:
                       help="execution trace buffer: tm, ptm, ppm, brt, plm")
     mont.add_argument("--ipear", type=checked(values.ipear), metavar="DELAY[,plm=]",
                       help="record instruction addresses")
-    mont.add_argument("--demand-fetch", action="store_true", help="of dual events, count demand fetches")
-    mont.add_argument("--prefetch-match", action="store_true", help="of dual events, count prefetches")
+    mont.add_argument("--demand-fetch", action="store_true",
+                      help="for events that count two kinds of fetches: count demand fetches")
+    mont.add_argument("--prefetch-match", action="store_true",
+                      help="for events that count two kinds of fetches: count prefetches")
 
 
 # Options that not every PMU has.

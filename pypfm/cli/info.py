@@ -29,7 +29,7 @@ __all__ = ["add_parser"]
 
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser("info", help="describe an event",
-                                 description="Print everything that the query functions say of an event.")
+                                 description="Print all that is known about an event.")
     add_pmu_option(parser)
     add_json_option(parser)
     completed(parser.add_argument("event", metavar="EVENT", help="its name, in upper or lower case"), event_names)

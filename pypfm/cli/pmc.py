@@ -51,17 +51,18 @@ def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="pmc", add_help=False, usage=_USAGE.removeprefix("usage: "),
                      description="Count an event while a command runs.",
                      epilog="Exit status: the command's; 1 usage, 3 a model runs no command, 4 no counter,"
-                     " 5 none of kernel mode or no process, 6 the command cannot be run, 7 a count cannot be read.")
+                     " 5 no counter for kernel mode, or no process, 6 the command cannot be run,"
+                     " 7 a count cannot be read.")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("-h", dest="listing", action="store_true", help="list the events")
     what.add_argument("-C", dest="clear", action="store_true",
-                      help="stop counters that were left running; none can be, here")
+                      help="stop counters that were left running; here none can be left, so it does nothing")
     completed(what.add_argument("-c", dest="event", metavar="EVENT", help="count this event"),
               lambda _, args: _machine(args.machine))
     what.add_argument("--help", action="help", help="show this")
     parser.add_version()
     parser.add_argument("--machine", "--pmu", choices=MACHINES, metavar="MACHINE",
-                        help=f"whose events: {', '.join(MACHINES)} (default: PMC_MACHINE, or linux, this host)")
+                        help=f"the machine: {', '.join(MACHINES)} (default: PMC_MACHINE, or linux, this host)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the command and its options")
     return parser

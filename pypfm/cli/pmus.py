@@ -43,7 +43,7 @@ class Listed(Value):
 
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser("pmus", help="list the PMUs",
-                                 description="List the PMUs; of another library those that it knows, and whether this"
+                                 description="List the PMUs; with --library, those that it knows, and whether this"
                                  " host has them.")
     add_library_option(parser)
     add_json_option(parser)

@@ -40,8 +40,8 @@ with "pmu": null are made before pfm_initialize(); they are among those of each 
 
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
-        "vectors", help="recorded answers as JSON lines", epilog=_EPILOG,
-        description="Write recorded answers as JSON lines, or record new ones from a library.")
+        "vectors", help="write recorded results as JSON lines", epilog=_EPILOG,
+        description="Write recorded results as JSON lines, or record new ones from a library.")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     _add_export(actions)
     _add_record(actions)
@@ -52,8 +52,8 @@ def add_parser(commands: Subparsers) -> None:
 
 def _add_export(actions: Subparsers) -> None:
     export = actions.add_parser(
-        "export", help="write the recorded answers of the reference libraries",
-        description="Write the recorded answers of the reference libraries: libpfm 3.10 and 4.13.0. Answers of libpfm"
+        "export", help="write the recorded results of the reference libraries",
+        description="Write the recorded results of the reference libraries: libpfm 3.10 and 4.13.0. Results of libpfm"
         " 4 about ita, ita2, mont and gen_ia64 follow from those of libpfm 3, for no other libpfm 4 has these PMUs.")
     _add_common(export)
     export.add_argument("--api", choices=APIS, help="interface (default: the one that has the PMU; of gen_ia64 pfm3)")
@@ -62,8 +62,8 @@ def _add_export(actions: Subparsers) -> None:
 
 def _add_record(actions: Subparsers) -> None:
     record = actions.add_parser(
-        "record", help="record the answers of a library to random calls",
-        description="Have a library answer random calls, in processes of its own, and write what it answers. Calls on"
+        "record", help="record the results of a library for random calls",
+        description="Make random calls to a library, in separate processes, and write the results. Calls on"
         " which it crashes or hangs are left out; standard error says how many. Vectors of libpfm 4 whose"
         " \"env\" forces no PMU hold on hosts of the same kind only.")
     record.add_argument("library", metavar="LIBRARY",

@@ -82,8 +82,8 @@ def _directory(text: str) -> Path:
 def _add_comparing(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("several runs").add_argument
     add("--repeat", type=_runs, metavar="N", help=f"run the command N times, 2 to {MOST_RUNS}: means, and their spread")
-    add("--baseline", metavar="FILE", help="the change of each event from an earlier report (of -o)")
-    add("--compare", action="store_true", help="the change from one report to another, whose files are the arguments")
+    add("--baseline", metavar="FILE", help="print the change of each event since an earlier report (of -o)")
+    add("--compare", action="store_true", help="print the change from one report file to another")
     add("--fail-above", type=_percent, metavar="PERCENT",
         help="--compare: exit status 1 if a count has risen by more than that, and not by noise")
     add("--anyway", action="store_true", help="compare reports of different backends or levels, too")
@@ -102,48 +102,50 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of perfex's own options."""
     parser = _Parser(prog="perfex", usage=_usage(), allow_abbrev=False, add_help=False,
                      description="Run a command and print the values of R10000 or R12000 event counters.",
-                     epilog="Exit status: the command's (128+n: signal n); 2 wrong usage; 1 where perfex fails"
-                            " otherwise before it is started.")
+                     epilog="Exit status: the command's (128+n: signal n); 2 wrong usage; 1 if perfex fails"
+                            " for another reason before the command is started.")
     add = parser.add_argument
     what = parser.add_argument_group("what is counted")
     add = what.add_argument
-    add("-a", dest="all", action="store_true", help="all events; -e is ignored")
+    add("-a", dest="all", action="store_true", help="count all events; -e is ignored")
     event = add("-e", dest="events", action="append", default=[], metavar="EVENT",
                 help="an event, 0 to 31 or its name (--list); at most two, one of 0-15 and one of 16-31 (default:"
                      " T5_EVENT0, T5_EVENT1, or 0)")
     completed(event, _names)
-    add("-mp", dest="mp", action="store_true", help="the counts of each thread, then the total")
+    add("-mp", dest="mp", action="store_true", help="print the counts of each thread, then the total")
     add("-s", dest="signals", action="store_true",
-        help="count from SIGUSR1 to SIGUSR2, sent to perfex; the immediate child only")
+        help="count from SIGUSR1 to SIGUSR2, sent to perfex; only the immediate child is counted")
     add("-p", dest="period", type=_positive, metavar="PERIOD",
-        help="as -s, and print the counts every PERIOD milliseconds")
-    add("-x", dest="exception", action="store_true", help="exception level; not available on Linux")
-    add("-k", dest="kernel", action="store_true", help="kernel level too")
-    add("-T", dest="mixed", action="store_true", help="CPUs of several kinds: the user keeps the command on one kind")
+        help="like -s, and print the counts every PERIOD milliseconds")
+    add("-x", dest="exception", action="store_true", help="count the exception level, too; not available on Linux")
+    add("-k", dest="kernel", action="store_true", help="count the kernel level, too")
+    add("-T", dest="mixed", action="store_true",
+        help="for CPUs of several kinds: you see to it that the command stays on one kind")
     how = parser.add_argument_group("what is printed")
     add = how.add_argument
-    add("-y", dest="estimates", action="store_true", help="times by event, and statistics")
+    add("-y", dest="estimates", action="store_true", help="print times by event, and statistics")
     add("-t", dest="table", action="store_true", help="print the cost table in effect")
-    add("-c", dest="costs", type=Path, metavar="FILE", help="costs that take the place of others, as -t prints them")
+    add("-c", dest="costs", type=Path, metavar="FILE", help="use the costs in this file, which has the format of -t")
     add("--costs", dest="whose", choices=("builtin", "host"), default="builtin",
-        help="those of the processor's events (default), or what --calibrate has measured on this host")
-    add("-o", dest="out", metavar="FILE", help="print there, not to stderr")
+        help="builtin: the costs of the R10000 or R12000 (default); host: what --calibrate has measured on this host")
+    add("-o", dest="out", metavar="FILE", help="print to this file, not to stderr")
     add("--json", action="store_true", help="print JSON")
     add("--csv", action="store_true", help="print CSV")
-    add("--verbose", action="store_true", help="say why this backend counts, and all of the notes")
+    add("--verbose", action="store_true", help="say why this backend was chosen, and print all notes")
     add("--plot", type=Path, metavar="FILE", help="draw the times by event as SVG or PNG (needs -y and matplotlib)")
-    add("--list", action="store_true", help="the events, their names, and who can count them here")
+    add("--list", action="store_true", help="print the events, their names, and which backends can count them here")
     add("--calibrate", action="store_true",
         help="measure what events cost on this host, in some seconds; print the table, and keep it for --costs host")
-    add("--merge", action="store_true", help="add up the reports of several ranks, whose files are the arguments")
+    add("--merge", action="store_true", help="add the reports of several ranks; the arguments are their files")
     add("-h", "--help", action="help", help="show this")
     parser.add_version(how)
     who = parser.add_argument_group("what counts")
     add = who.add_argument
-    add("--cpu", "--pmu", choices=CPUS, default="r10000", help="whose events (default: r10000; -3: silicon revision 3)")
+    add("--cpu", "--pmu", choices=CPUS, default="r10000",
+        help="the processor whose events are counted (default: r10000; -3: silicon revision 3)")
     add("--pid", metavar="PID[,PID...]",
-        help="perf: processes that run already, until they end or ^C; with a command, for as long as it runs")
-    add("--backend", choices=("auto", "perf", "valgrind"), default="auto", help="who counts (default: auto)")
+        help="perf: count processes that are already running, until they end or ^C; with a command, until it ends")
+    add("--backend", choices=("auto", "perf", "valgrind"), default="auto", help="what counts (default: auto)")
     add("--clock", type=_positive, metavar="MHZ", help="clock speed for the times")
     add("--l2", choices=tuple(_L2), help="valgrind: size of the secondary cache (default: 4m)")
     add("--trace", action="store_const", const="--trace",
