@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     elif not found:
         options = "".join(f" --{q}" for q in qualifiers)
         say(f"pypfm events: no event of {args.pmu} matches {shown(args.glob)}{options}"
-            f" (without a pattern: all events)\n")
+            f" (without a pattern: all{' that it has' if options else ' events'})\n")
     elif on_terminal(args):
         from pypfm.cli import draw
         if api == "pfm4":

@@ -452,7 +452,8 @@ def test_events_by_what_can_restrict_them() -> None:
     assert both == [e.name for e in pmu.events if e.supports_code_range and e.supports_data_range]
     assert 0 < len(both) < len(pmu)
     done = pypfm("events", "-p", "itanium2", "--code-range", "CPU_CYCLES")
-    assert (done.returncode, done.stderr) == (1, "pypfm events: no event of itanium2 matches 'CPU_CYCLES' --code-range\n")
+    assert (done.returncode, done.stderr) == (1, "pypfm events: no event of itanium2 matches 'CPU_CYCLES' --code-range"
+                                               " (without a pattern: all that it has)\n")
     done = pypfm("events", "-p", "glm", "--code-range")
     assert (done.returncode, done.stderr) == (
         2, "pypfm events: --code-range: events of glm cannot be restricted (see pypfm events --help)\n")
