@@ -5,7 +5,6 @@
 #include "replay_fields.h"
 
 #include <dlfcn.h>
-#include <endian.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>

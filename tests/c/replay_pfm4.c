@@ -3,7 +3,6 @@
  */
 #include "replay.h"
 
-#include <endian.h>
 #include <perfmon/pfmlib_perf_event.h>
 
 #include <stdio.h>
@@ -62,13 +61,13 @@ with_precise_ip_turned(uint64_t flags)
 static uint64_t
 recorded_flags(uint64_t flags)
 {
-	return __BYTE_ORDER == __LITTLE_ENDIAN ? flags : with_precise_ip_turned(reversed(flags));
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? flags : with_precise_ip_turned(reversed(flags));
 }
 
 static uint64_t
 own_flags(uint64_t recorded)
 {
-	return __BYTE_ORDER == __LITTLE_ENDIAN ? recorded : reversed(with_precise_ip_turned(recorded));
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? recorded : reversed(with_precise_ip_turned(recorded));
 }
 
 /* What is preset; -1: not given. */
