@@ -5,6 +5,9 @@ foreach(program ported_itanium2 ported_montecito itanium gen_ia64 regmask querie
   c_test(pfm3_${program} pfm3_${program})
 endforeach()
 
+c_program(pfm3_nomem SOURCES nomem_pfm3.c OBJECTS pfm3 WRAP ${allocations})
+c_test(pfm3_nomem pfm3_nomem)
+
 # ---- the program that measures libraries, on each of them: as a test it only has to run ----
 
 foreach(library pfm3 pfm3-manual pfm4)

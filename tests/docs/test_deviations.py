@@ -105,7 +105,7 @@ def test_the_test_runs(page: str, row: list[nodes.entry]) -> None:
     assert tests or row[-1].astext().startswith("none: "), f"{page}: {what}: no test"
     for test in tests:
         if test.path.suffix == ".c":
-            built = [TESTS / "c" / "CMakeLists.txt", *TESTS.rglob("test_*.py"), TESTS / "c_programs.py"]
+            built = [TESTS / "c" / "CMakeLists.txt", *(TESTS / "c").glob("*.cmake"), *TESTS.rglob("test_*.py"), TESTS / "c_programs.py"]
             assert test.function is None or re.search(rf"\b{test.function}\(", test.text()), test.name
             assert any(test.path.stem in file.read_text(encoding="utf-8") for file in built), f"{test.name} is not built"
         else:
