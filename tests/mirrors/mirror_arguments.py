@@ -161,6 +161,7 @@ def may_be(parameter: Parameter, value: Any) -> bool:  # noqa: PLR0911 - one for
     ctype = pfm3.ffi.typeof(value) if isinstance(value, (pfm3.ffi.CData, Struct)) else None
     if kind == "int":
         number = hasattr(value, "__index__") and not (np is not None and isinstance(value, np.ndarray))
+        number = number or (np is not None and isinstance(value, np.bool_))  # taken, though numpy gives it no __index__
         return number or (ctype is not None and ctype.kind == "primitive" and ctype.cname not in {"float", "double"})
     if value is None:
         return True
@@ -255,7 +256,7 @@ def rights(mirror: ModuleType, parameter: Parameter) -> list[Any]:
     ffi, kind = mirror.ffi, parameter.annotation
     if kind == "int":
         numbers = [1, True, Number.ONE, ffi.cast("unsigned int", 1), ffi.cast("unsigned char", 1)]
-        return numbers + ([np.uint8(1), np.int64(1)] if np is not None else [])
+        return numbers + ([np.uint8(1), np.int64(1), np.bool_(True)] if np is not None else [])
     null = [None, ffi.NULL, ffi.cast("void *", 0)]
     if "String" in kind:
         text = ffi.new("char[]", b"x")
