@@ -183,6 +183,7 @@ def test_machines_are_apart() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_thousands_of_machines() -> None:
     """Each frees its account and its locks."""
     before = len(os.listdir("/proc/self/fd"))

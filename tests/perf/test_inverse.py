@@ -223,6 +223,7 @@ def _needs_two(pmu: Pmu, event: Event) -> str | None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_pmu_for_perf_event() -> None:
     """The same of perf_event, for PMUs whose type the kernel need not know."""
     seen, wrong = 0, []

@@ -158,7 +158,7 @@ def test_ratios_that_are_1_by_construction_are_not_printed() -> None:
 # ---- processes ---------------------------------------------------------------------------
 
 @TOOLS
-@pytest.mark.parametrize("depth", [5, 12])
+@pytest.mark.parametrize("depth", [5, pytest.param(12, marks=pytest.mark.long)])
 def test_processes_that_make_one_another(other: int, depth: int, tmp_path: Path) -> None:
     """Without exec(); valgrind has 12 descriptors, of which each generation takes one."""
     nest = program(tmp_path, NEST)
@@ -169,6 +169,7 @@ def test_processes_that_make_one_another(other: int, depth: int, tmp_path: Path)
 
 
 @TOOLS
+@pytest.mark.long
 def test_forty_generations_of_processes(other: int, tmp_path: Path) -> None:
     """The instructions of the last one are more than those of all others together; each of these has left its counts."""
     found = counts(perfex("-e", 15, "-e", other, program(tmp_path, NEST), 40, 400000, status=9))[15]

@@ -231,6 +231,7 @@ def test_two_initialisations(plain_host: None) -> None:  # noqa: ARG001
     assert compare([states(pair) for pair in product(ENVIRONMENTS, ENVIRONMENTS)]) > 10_000
 
 
+@pytest.mark.long
 def test_many_initialisations(plain_host: None) -> None:  # noqa: ARG001
     rng = Random(SEED)
     print(f"seed {SEED}")

@@ -149,6 +149,7 @@ def test_arrays_of_structures_that_are_gone_are_freed() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_codes_of_one_structure_reached_in_three_ways() -> None:
     held = len(pfm4_hand.of_addresses)
     ours: Any = pfm4.pfm_pmu_encode_arg_t(size=32)
