@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 
-#if defined(__APPLE__) || defined(__NetBSD__) || defined(__OpenBSD__)	/* secure_getenv() is of glibc, musl and FreeBSD */
+#if defined(__APPLE__) || defined(__NetBSD__) || \
+	defined(__OpenBSD__) /* secure_getenv() is of glibc, musl and FreeBSD */
 #include <unistd.h>
 
 static inline const char *

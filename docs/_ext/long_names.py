@@ -49,7 +49,7 @@ class LongNames(SphinxPostTransform):
         for table in self.document.findall(nodes.table):
             if "wide" in table["classes"]:
                 for literal in list(table.findall(nodes.literal)):
-                    made = breaking(literal.rawsource, *literal.children, **literal.attributes)
+                    made = breaking(literal.rawsource, "", *literal.children, **literal.attributes)
                     literal.replace_self(made)
 
 

@@ -117,7 +117,7 @@ def _described(pmu: str, name: str, layout: tuple[Field, ...]) -> list[list[Any]
 def _ear(pmu: str, model: Model, event: Event) -> list[Any]:
     """The setting of an EAR: register, mode and filter, the words for it, the event; bits to set, and their value."""
     num = model.iear if event.is_iear else model.dear
-    name, mode = f"PMC{num}", event.ear_mode
+    name, mode = f"PMC{num}", event.ear_mode or EarMode(0)
     layout = {f.name: f for f in fields(pmu, name, "cache" if event.is_iear and mode == EarMode.CACHE else "")}
     settings = {"umask": event.umask, "mode": mode, "tlb": mode, "ct": int(mode == EarMode.CACHE)}
     bits = [((1 << f.width) - 1 << f.bit, settings[f.name] << f.bit) for f in layout.values() if f.name in settings]

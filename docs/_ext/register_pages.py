@@ -141,7 +141,7 @@ def _visit(translator: HTML5Translator, node: tool) -> None:
     builder, pmu = translator.builder, node["pmu"]
     found = data(pmu)
     event = cast("PfmDomain", builder.env.get_domain("pfm")).objects[entries(pmu)[0].object_name]
-    page = builder.get_relative_uri(builder.current_docname, event.document)  # type: ignore[attr-defined]  # of HTML builders
+    page = builder.get_relative_uri(builder.current_docname, event.document)
     text = json.dumps(found, separators=(",", ":")).replace("<", "\\u003c")
     translator.body.append(f'<div class="pfm-tool" data-events="{html.escape(page)}" hidden></div>\n'
                            f'<script type="application/json" class="pfm-data">{text}</script>\n')
