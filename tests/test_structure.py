@@ -63,6 +63,10 @@ def test_control_such_a_use_is_found(code: str, used: str) -> None:
     assert list(uses("tests", ast.parse(code))) == [used]
 
 
+def test_no_compiler_left_anything_beside_the_sources() -> None:
+    assert [path.name for path in ROOT.iterdir() if path.suffix in {".o", ".a", ".so"} or path.name == "a.out"] == []
+
+
 def test_one_module_has_what_pmus_differ_in() -> None:
     """Nobody compares the name of a PMU: models.py has the number or the trait."""
     found = [f"{name}:{node.lineno}" for name, tree in sources("pypfm/ia64", "pypfm/perf", "pypfm/cli")
