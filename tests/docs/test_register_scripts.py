@@ -306,6 +306,11 @@ def test_what_decode_prints_as_json_is_read(scripts: Any, pmu: str, values: list
 
 @pytest.mark.parametrize(("text", "found"), [
     ("offcore=0x18000 code=0x5302b7", ["IA32_PERFEVTSEL=0x5302b7 MSR_OFFCORE_RSP_1=0x18000", None]),  # in either order
+    ("0x5302b7 0x18000", ["IA32_PERFEVTSEL=0x5302b7 MSR_OFFCORE_RSP_1=0x18000", None]), ("r5300c0", ["IA32_PERFEVTSEL=0x5300c0", None]),
+    ("5439680", ["IA32_PERFEVTSEL=0x5300c0", None]), ("IA32_PERFEVTSEL1=0x5300c0", ["IA32_PERFEVTSEL=0x5300c0", None]),
+    ("1 2 3", [None, "1 is a value without a register: write IA32_PERFEVTSEL=1"]), ("rest", [None, "glm has no register rest: "
+     "it has IA32_PERFEVTSEL, MSR_OFFCORE_RSP_0, MSR_OFFCORE_RSP_1"]),
+    ("5300c0h", [None, "IA32_PERFEVTSEL: 5300c0h is not a number: hexadecimal begins with 0x: write 0x5300c0"]),
     ('{"pmu": "glm", "events": [{"codes": ["0x5100c0"]}, {"codes": ["0x5100c2"]}]}',
      [None, "IA32_PERFEVTSEL is given twice, as 0x5100c0 and 0x5100c2: write it once"]),
     ('{"a": {}}', [None, "this JSON is not what pypfm encode --json writes: write a list, such as IA32_PERFEVTSEL=0x1228"]),

@@ -7,7 +7,7 @@
   const NUMBER = /^\+?(0x_?[0-9a-f]+(?:_[0-9a-f]+)*|0b_?[01]+(?:_[01]+)*|0o_?[0-7]+(?:_[0-7]+)*|0+(?:_0+)*|[1-9][0-9]*(?:_[0-9]+)*)(?:u|l|ul|ull|lu|llu|n)?$/i;
   const NAMED = /^(PMC|PMD|IBR|DBR)(0|[1-9][0-9]{0,2})$/;
   const LONGEST = 1 << 16; // characters: all registers of a PMU take a tenth of it
-  const OTHERS = /^(IA32_PERFEVTSEL|MSR_OFFCORE_RSP_[01]|code1?|offcore)$/i; // of Goldmont
+  const OTHERS = /^(IA32_PERFEVTSEL[0-3]?|MSR_OFFCORE_RSP_[01]|code1?|offcore)$/i; // of Goldmont
   // Of what pypfm prints on a terminal: borders of pictures and tables, and rows of registers and of codes.
   const BORDER = /[─│┌┐└┘├┤┬┴┼]/;
   const ROW = /^\s*([A-Za-z_]\w*)\s+(0x[0-9a-fA-F]{16})(?:\s.*)?$/;
@@ -41,7 +41,7 @@
   const nameOf = (data, word) => {
     const name = word.toUpperCase();
     if (name in data.registers) return name;
-    if (data.library === "pfm4" && name === "CODE") return "IA32_PERFEVTSEL";
+    if (data.library === "pfm4" && /^(CODE|IA32_PERFEVTSEL[0-3])$/.test(name)) return "IA32_PERFEVTSEL";
     if (!word) throw new Complaint(`a value has no register before its "=": write ${Object.keys(data.registers).at(0)}=0x1228`);
     throw new Complaint(`${data.pmu} has no register ${short(word)}: it has ${listing(data)}`);
   };
@@ -151,6 +151,10 @@
     return found;
   };
 
+  /* Codes of Goldmont alone, one or two, or perf's r5300c0, as `pypfm decode` takes them; anything else as it is. */
+  const named = (data, words) => data.library === "pfm4" && words.length <= 2 && words.every((word) => /^(r[0-9a-f]+|\+?\d[^=]*)$/i.test(word))
+    ? words.map((word, n) => `${["code", "offcore"][n]}=${word.replace(/^r/i, "0x")}`) : words;
+
   const isName = (word) => NAMED.test(word.toUpperCase()) || OTHERS.test(word);
 
   /* A list of registers: NAME=VALUE, as encode prints it on a terminal, as Python or C write it, or JSON.
@@ -159,7 +163,8 @@
     if (text.length > LONGEST) throw new Complaint(`this is longer than ${LONGEST} characters: paste registers and values only`);
     const list = new List(data);
     if (/^\s*[{[]/.test(text) && parseJson(list, text)) return list;
-    const words = linesOf(data, text).join(" ").replace(/[\s"'{}()[\]]+/g, " ").replace(/ ?(=|:) ?/g, "=").split(/[\s;&]+|,(?!\d)/).filter(Boolean);
+    const plain = linesOf(data, text).join(" ").replace(/[\s"'{}()[\]]+/g, " ").replace(/ ?(=|:) ?/g, "=");
+    const words = named(data, plain.split(/[\s;&]+|,(?!\d)/).filter(Boolean));
     for (const word of words) {
       const [name, ...rest] = word.replace(/^--(etb|ipear)$/, "trace=$1").split("=");
       const value = rest.join("=");
