@@ -91,7 +91,7 @@ def percent(share: float) -> str:
 
 def nowhere(made: Annotation) -> str:
     """How much has no line of source."""
-    return f"{percent(made.share(made.nowhere))} of the whole is of no known line (compile with -g)"
+    return f"{percent(made.share(made.nowhere))} of the whole is of no known line: code that was compiled without -g"
 
 
 def _functions(made: Annotation, table: _Table) -> list[str]:
