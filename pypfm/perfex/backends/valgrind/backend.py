@@ -170,6 +170,8 @@ class _Run:
         self._profile = read.whole
         if read.unread:
             self._unknown = f"{read.unread} {records.NO_FILE}"
+        if read.masked:
+            self._doubts.append(callgrind.masked(read.masked))
         if read.uneven:
             self._doubts.append(f"the counts of the instructions do not add up to {read.uneven} of callgrind's totals")
         return processes
