@@ -48,8 +48,8 @@ class Instruction:
     :ivar modifies: how many of the stores go to an address that the same instruction loads
     :ivar branch: what it does to the flow of control
     :ivar prefetch: whether it asks for a line of the cache, and no more
-    :ivar masked: whether a mask says which elements it moves; callgrind counts each of these as one more execution of the
-        next instruction, and as no load or store
+    :ivar masked: whether a mask says which elements it moves; callgrind counts each of these as one more execution of
+        the next instruction, and as no load or store
     :ivar issued: whether an execution unit has something to do: no-operations, jumps whose target is in the
         instruction, and calls of the system have none (so the R10000)
     """
