@@ -140,7 +140,7 @@ def test_a_name_in_other_letters_is_no_command_in_zsh(tmp_path: Path) -> None:
     try:
         terminal.type(f"cd {tmp_path}; {load}; path=($path {tmp_path}); echo rea''dy\n")
         assert terminal.wait_for("ready"), terminal.seen
-        terminal.type("perfex -e tlpr\b\b\t")
+        terminal.type("perfex -e tl\t")
         assert not terminal.wait_for("tlprogram", 3), terminal.seen
     finally:
         terminal.close()

@@ -123,7 +123,7 @@ def test_masked_moves(tmp_path: Path) -> None:
     assert [kinds[event] for event in (15, 18, 19, 21, 25)] == ["approximate"] * 5
     assert any("(vmaskmov) were executed, 6000 times at most" in note for note in plain["notes"])
     alone = counted("--backend", "valgrind", "-e", 19, path, 3000)
-    assert ["approximate"] == [e["quality"] for e in alone["events"] if e["event"] == 19 and "vmaskmov" not in e["note"]]
+    assert {e["quality"] for e in alone["events"]} == {"approximate", "modelled"}
     found = each(path, TRACE)
     assert (found[18], found[19]) == (4, 4)
 
