@@ -228,7 +228,7 @@ def _whole(parts: list[Part]) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text("utf-8", "replace")
+        return path.read_text("utf-8", "surrogateescape")
     except OSError:  # there is none, or the command's umask has left us no right to read it
         return ""
 
