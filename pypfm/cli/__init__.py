@@ -74,7 +74,7 @@ def _run(words: list[str], commands: Sequence[str]) -> int:
     return status
 
 
-def _near(parser: _Parser, command: str, words: Sequence[str]) -> str:
+def _near(parser: argparse.ArgumentParser, command: str, words: Sequence[str]) -> str:
     """The options of a sub-command that are near one that there is not."""
     wrong = next((word.partition("=")[0] for word in words if word.startswith("--")), "")
     of_command: Any = next(action.choices for action in parser._actions if action.dest == "command")
