@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -69,3 +71,14 @@ def test_one_module_has_what_pmus_differ_in() -> None:
              for node in ast.walk(tree) if isinstance(node, ast.Compare)
              for part in ast.walk(node) if isinstance(part, ast.Constant) and part.value in PMUS | {"glm", "perf_raw"}]
     assert found == []
+
+
+@pytest.mark.needs("git")
+def test_what_is_built_is_not_kept() -> None:
+    """Every file of the repository is text, but the recorded answers, which are compressed, and what fuzzing found."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("these sources are no clone")
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.split(b"\0")
+    files = [ROOT / os.fsdecode(name) for name in names if name and not name.startswith(b"tests/fuzz/corpus/")]
+    assert len(files) > 1000
+    assert [file for file in files if file.suffix != ".gz" and file.is_file() and b"\0" in file.read_bytes()] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pypfm.common.in_notebooks import Tabled
@@ -77,7 +78,8 @@ class Change:
         """The same, of what it was, or None where it was 0 and is no longer."""
         if self.first is None or self.difference is None or (self.difference and not self.first.mean):
             return None
-        return 100 * self.difference / self.first.mean if self.first.mean else 0.0
+        # Fractions: floats would make -100.00000000000001 of what fell to 0.
+        return float(100 * Fraction(self.difference) / Fraction(self.first.mean)) if self.first.mean else 0.0
 
     def risen(self, percent: float) -> bool:
         """Whether the count has grown by more than so many percent, and that is not noise."""

@@ -73,6 +73,14 @@ def test_the_python_program(how: str) -> None:
     assert second.startswith("PMC5 = 0x")
 
 
+def test_the_doors_are_opened_where_their_programs_are() -> None:
+    _, doors = README.split("## Three doors")
+    [directory] = re.findall(r"`\. \.venv/bin/activate && cd ([^`]+)`", doors.split("```")[0])
+    compiled = re.findall(r"^\$ cc .*?([\w./]+\.c)\b", doors, flags=re.M)
+    assert len(compiled) == 2
+    assert [name for name in compiled if not (ROOT / directory / name).is_file()] == []
+
+
 @pytest.mark.parametrize("command", [[sys.executable, "-m", "pypfm"], [PYPFM]], ids=["-m", "pypfm"])
 def test_the_command_in_the_clone(command: list[object]) -> None:
     assert in_the_clone(*command, "pmus").split() == [

@@ -16,6 +16,7 @@ from conftest import ROOT, run
 from pypfm import Decoded, Goldmont, perf
 from pypfm.decoding import decode
 from pypfm.ia64.models import MODELS
+from terminal import on_terminal
 
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 
@@ -217,7 +218,7 @@ READ = {
     "0x12_28": "PMC4=0x1228", "PMC4=0o17 PMC5=0X1F,PMC6=1_000;PMC7=0": "PMC4=0xf PMC5=0x1f PMC6=0x3e8 PMC7=0x0",
     "PMC4=0x1228UL": "PMC4=0x1228", '{"PMC4": 18446744073709551615, "IBR0": 16}': "PMC4=0xffffffffffffffff IBR0=0x10",
     "{'PMC4': 0x1228,\n 'PMD4': 5}": "PMC4=0x1228 PMD4=0x5", "": "", "PMC4=0x1\nPMC5=0x2\n": "PMC4=0x1 PMC5=0x2",
-    "?PMC4=0x1&PMC5=0x2": None, "PMC4=1 PMC4=0x1": "PMC4=0x1", "PMC4=1 pmds=4,5": "PMC4=0x1 pmds=4,5",
+    "00": "PMC4=0x0", "PMC4=+0x5": "PMC4=0x5", "?PMC4=0x1&PMC5=0x2": None, "PMC4=1 PMC4=0x1": "PMC4=0x1", "PMC4=1 pmds=4,5": "PMC4=0x1 pmds=4,5",
 }
 REFUSED = {
     "PMC4=": ["PMC4 has no value", "PMC4=0x1228"], "PMC4=-1": ["-1 is negative", "0 to 0xffffffffffffffff"],
@@ -227,7 +228,7 @@ REFUSED = {
     "PMC4=1 PMC4=2": ["given twice, as 0x1 and 0x2"], "PMC4=1 5": ["5 is a value without a register", "PMC4=5"],
     "PMC4": ["PMC4 has no value", "write PMC4=0x1228"], "PMC4=0x1 trace=etb": ["trace=etb is no option of itanium2"],
     '{"pmu": "montecito", "pmcs": []}': ["this JSON is of montecito, not of itanium2"],
-    '{"pmcs": [{"num": 4}]}': ["not what pypfm encode --json writes", "PMC4=0x1228"],
+    '[["PMC4", 4648]]': ["not what pypfm encode --json writes"], '{"pmcs": [{"num": 4}]}': ["not what pypfm encode --json writes", "PMC4=0x1228"],
     "PMC4=1__0": ["not a number"], "PMC4=0x": ["not a number"], "PMC4=1.5": ["not a number"],
     "=5": ["no register before"], "nothing": ["itanium2 has no register nothing", "PMC0-15"], "\U0001f600": ["not a number", "write 0x1228"],
     "deadbeef": ["hexadecimal begins with 0x: write 0xdeadbeef"], "PMC4=0x1228\u202e": ["not a number"], "PMC4=\x000": ["not a number"],
@@ -254,10 +255,7 @@ def test_what_is_wrong_is_said_in_a_line(scripts: Any, text: str) -> None:
     ("glm", ["OFFCORE_RESPONSE_1:ANY_RFO:L2_HIT"]), ("itanium", ["DATA_EAR_CACHE_LAT64"]),
 ])
 def test_what_encode_prints_is_read(scripts: Any, pmu: str, events: list[str]) -> None:
-    """JSON, and what stands on a terminal, pictures and all."""
-    from rich.console import Console
-
-    from pypfm.cli import draw
+    """JSON, and what stands on a terminal."""
     from pypfm.cli.common import selected_pmu
 
     encoding = selected_pmu(pmu).encode(events if pmu != "glm" else events[0])
@@ -269,14 +267,53 @@ def test_what_encode_prints_is_read(scripts: Any, pmu: str, events: list[str]) -
     words = dict(word.split("=") for word in list_.split())
     assert words.pop("pmds", None) == ({"itanium": "4,2,3,17"}.get(pmu))
     assert {name: int(value, 16) for name, value in words.items()} == wanted
-    if pmu == "glm":
-        return
-    console = Console(width=100, record=True, force_terminal=False)
-    with console.capture() as captured:
-        for register in encoding.registers.values():
-            draw.picture(register.name, register.value, register_pages.fields(pmu, register.name), console)
-    rows = "".join(f" {n}       {v:#018x}   plm=8 es=0x12\n" for n, v in wanted.items())
-    text = f" register   value   fields\n ──────────\n{rows}\nto read: PMD4 PMD5\n{captured.get()}"
-    list_, complaint = scripts.evaluate(PARSE, [data(pmu), text])
-    assert complaint is None
-    assert {name: int(value, 16) for name, value in (word.split("=") for word in list_.split())} == wanted
+    for columns in (60, 80, 120):
+        text = on_terminal(columns, "encode", "-p", pmu, *events)
+        list_, complaint = scripts.evaluate(PARSE, [data(pmu), text])
+        assert complaint is None
+        assert {name: int(value, 16) for name, value in (word.split("=") for word in list_.split())} == wanted
+
+
+def test_what_a_terminal_shows_is_read(scripts: Any) -> None:
+    """Rows that are longer than the terminal, ranges, the command itself; rows without the borders; meanings."""
+    request = ["-p", "itanium2", "L2_MISSES", "--code-range", "0x4000000000001000-0x4000000000001040"]
+    wanted = ("PMC4=0xcb28 PMC14=0x2d34 PMC13=0x2078fefefeee PMC8=0xffffffff3ffffffc PMC15=0xffffffff IBR0=0x4000000000001000"
+              " IBR1=0x8000000fffff000 IBR4=0x4000000000001030 IBR5=0x8000000fffff000")
+    for columns in (60, 80, 200):
+        shown = on_terminal(columns, "encode", *request)
+        assert scripts.evaluate(PARSE, [data("itanium2"), f"$ pypfm encode {' '.join(request)}\n{shown}"]) == [wanted, None]
+        rows = shown[shown.index("PMC4"):shown.index("to read")]
+        assert scripts.evaluate(PARSE, [data("itanium2"), rows]) == [wanted.partition(" IBR")[0], None]
+    shown = on_terminal(80, "decode", "-p", "itanium2", "PMC4=0xcb28", "PMC14=0x2d34", "PMD4=5")
+    assert scripts.evaluate(PARSE, [data("itanium2"), shown]) == ["PMC4=0xcb28 PMC14=0x2d34 PMD4=0x5", None]
+    assert scripts.evaluate(PARSE, [data("itanium"), shown.replace("PMC14", "PMC99")])[1].startswith("itanium has no register PMC99")
+    shown = on_terminal(80, "decode", "-p", "glm", "code=0x5300c0")
+    assert scripts.evaluate(PARSE, [data("glm"), shown]) == ["IA32_PERFEVTSEL=0x5300c0", None]
+    shown = on_terminal(80, "events", "-p", "itanium2", "L2_MISS*")
+    assert scripts.evaluate(PARSE, [data("itanium2"), shown]) == [
+        None, "there is no value of a register in this: write PMC4=0x1228"]
+
+
+@pytest.mark.parametrize(("pmu", "values", "list_"), [
+    ("glm", ["code=0x5302b7", "offcore=0x18000"], "IA32_PERFEVTSEL=0x5302b7 MSR_OFFCORE_RSP_1=0x18000"),
+    ("glm", ["offcore=0x18000"], "MSR_OFFCORE_RSP_0=0x18000"), ("itanium2", ["PMC4=1", "PMD4=5"], "PMC4=0x1 PMD4=0x5"),
+    ("montecito", ["PMD48=0x3400000000000102", "--ipear"], "PMD48=0x3400000000000102 trace=ipear"),
+])
+def test_what_decode_prints_as_json_is_read(scripts: Any, pmu: str, values: list[str], list_: str) -> None:
+    printed = run(sys.executable, "-m", "pypfm", "decode", "-p", pmu, "--json", *values).stdout
+    assert scripts.evaluate(PARSE, [data(pmu), printed]) == [list_, None]
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    ("offcore=0x18000 code=0x5302b7", ["IA32_PERFEVTSEL=0x5302b7 MSR_OFFCORE_RSP_1=0x18000", None]),  # in either order
+    ("0x5302b7 0x18000", ["IA32_PERFEVTSEL=0x5302b7 MSR_OFFCORE_RSP_1=0x18000", None]), ("r5300c0", ["IA32_PERFEVTSEL=0x5300c0", None]),
+    ("5439680", ["IA32_PERFEVTSEL=0x5300c0", None]), ("IA32_PERFEVTSEL1=0x5300c0", ["IA32_PERFEVTSEL=0x5300c0", None]),
+    ("1 2 3", [None, "1 is a value without a register: write IA32_PERFEVTSEL=1"]), ("rest", [None, "glm has no register rest: "
+     "it has IA32_PERFEVTSEL, MSR_OFFCORE_RSP_0, MSR_OFFCORE_RSP_1"]),
+    ("5300c0h", [None, "IA32_PERFEVTSEL: 5300c0h is not a number: hexadecimal begins with 0x: write 0x5300c0"]),
+    ('{"pmu": "glm", "events": [{"codes": ["0x5100c0"]}, {"codes": ["0x5100c2"]}]}',
+     [None, "IA32_PERFEVTSEL is given twice, as 0x5100c0 and 0x5100c2: write it once"]),
+    ('{"a": {}}', [None, "this JSON is not what pypfm encode --json writes: write a list, such as IA32_PERFEVTSEL=0x1228"]),
+])
+def test_lists_of_goldmont(scripts: Any, text: str, found: list[str | None]) -> None:
+    assert scripts.evaluate(PARSE, [data("glm"), text]) == found

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from perfex_runs import PERFEX, compile_c, counted, environment, perfex, refused
@@ -449,6 +449,21 @@ def test_what_fails_and_what_does_not(tmp_path: Path) -> None:
     b = write(tmp_path / "b", {25: [200], 26: [1]})
     assert perfex("--fail-above", "5", "--compare", a, b).stderr == (
         "perfex: risen by more than 5 %: event 25 (+100.00 %), event 26 (from 0)\n")
+
+
+@given(st.lists(st.integers(0, 2**60), min_size=1, max_size=4).filter(any))
+@example([None, 0, 0, 565])
+def test_what_falls_to_0_falls_by_100_percent(runs: list[int | None]) -> None:
+    """Not by 100.00000000000001, which is more than there was."""
+    assert between({5: runs}, {5: [0]}).changes[0].percent == -100
+
+
+@pytest.mark.parametrize("percent", range(1, 100))
+def test_whole_percents_are_whole(percent: int) -> None:
+    """Not 7.000000000000001, which --fail-above 7 would take for more."""
+    change = between({5: [100]}, {5: [100 + percent]}).changes[0]
+    assert change.percent == percent
+    assert not change.risen(percent)
 
 
 # ---- printed ------------------------------------------------------------------------------

@@ -300,6 +300,31 @@ def test_orphans(program: str, other: int, soft: int | None, request: pytest.Fix
 
 
 @needs_valgrind
+@pytest.mark.parametrize("other", [6, 22])
+@pytest.mark.parametrize("how", ["fork", "rawfork"])
+def test_orphans_that_know_no_parent(program: str, other: int, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose parent had ended before valgrind looked who it is: what it says is the process that got them."""
+    command = (program, how, 20000, 3, "wait")
+    before = run(*command, events=(15, other))
+    read, line = _callgrind.read, _records.Records.line
+
+    def adopted(log: bytes) -> bytes:
+        return re.sub(rb"Parent PID: \d+", b"Parent PID: %d" % os.getpid(), log)
+
+    def read_adopted(directory: Path, **options: Any) -> list[_callgrind.Process]:
+        for path in directory.glob("log.*"):
+            path.write_bytes(adopted(path.read_bytes()))
+        return read(directory, **options)
+
+    monkeypatch.setattr(_callgrind, "read", read_adopted)
+    monkeypatch.setattr(_records.Records, "line", lambda self, said: line(self, adopted(said)))
+    after = run(*command, events=(15, other))
+    assert [m.count for m in after.measurements] == [m.count for m in before.measurements]
+    assert [re.sub(r"\d+", "N", note) for note in after.notes] == [re.sub(r"\d+", "N", note) for note in before.notes]
+    assert any("counted twice" in note for note in before.notes) == (how == "rawfork" and other == 6)
+
+
+@needs_valgrind
 @pytest.mark.parametrize("other", [24, 23])
 def test_repeatable(program: str, other: int) -> None:
     """The same counts in two runs, of several processes too."""

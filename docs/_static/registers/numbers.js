@@ -4,12 +4,14 @@
   "use strict";
   const pfm = (globalThis.pfm ??= {});
   const { hex, ones } = pfm;
-  const NUMBER = /^(0x_?[0-9a-f]+(?:_[0-9a-f]+)*|0b_?[01]+(?:_[01]+)*|0o_?[0-7]+(?:_[0-7]+)*|0|[1-9][0-9]*(?:_[0-9]+)*)(?:u|l|ul|ull|lu|llu|n)?$/i;
+  const NUMBER = /^\+?(0x_?[0-9a-f]+(?:_[0-9a-f]+)*|0b_?[01]+(?:_[01]+)*|0o_?[0-7]+(?:_[0-7]+)*|0+(?:_0+)*|[1-9][0-9]*(?:_[0-9]+)*)(?:u|l|ul|ull|lu|llu|n)?$/i;
   const NAMED = /^(PMC|PMD|IBR|DBR)(0|[1-9][0-9]{0,2})$/;
   const LONGEST = 1 << 16; // characters: all registers of a PMU take a tenth of it
-  // Of what pypfm prints on a terminal: pictures, heads of tables, what is to be read.
-  const DECORATION = /[─│┌┐└┘├┤┬┴┼]|^\s*(to read:|register\s+value\b)/;
-  const ROW = /^\s*([A-Za-z_]\w*)\s+(0x[0-9a-fA-F]{16})\s.*$/;
+  const OTHERS = /^(IA32_PERFEVTSEL[0-3]?|MSR_OFFCORE_RSP_[01]|code1?|offcore)$/i; // of Goldmont
+  // Of what pypfm prints on a terminal: borders of pictures and tables, and rows of registers and of codes.
+  const BORDER = /[─│┌┐└┘├┤┬┴┼]/;
+  const ROW = /^\s*([A-Za-z_]\w*)\s+(0x[0-9a-fA-F]{16})(?:\s.*)?$/;
+  const CODES = /^\s*codes\s+(0x[0-9a-f]+)(?:\s+(0x[0-9a-f]+))?\s*$/;
 
   class Complaint extends Error {}
 
@@ -23,7 +25,7 @@
     if (!word) throw new Complaint(`${what} has no value: ${hint ?? `write a number, such as ${what}=0x1228`}`);
     if (/^[-\u2212]\s*[0-9]/.test(word)) throw new Complaint(`${what}: ${short(word)} is negative: ${range}`);
     if (!NUMBER.test(word)) throw new Complaint(`${what}: ${short(word)} is not a number: ${advice(word, hint)}`);
-    const value = BigInt(word.replace(/_/g, "").toLowerCase().replace(/(?<=[0-9a-f])[uln]+$/, ""));
+    const value = BigInt(word.replace(/[_+]/g, "").toLowerCase().replace(/(?<=[0-9a-f])[uln]+$/, ""));
     if (value > ones(width))
       throw new Complaint(`${what}: ${short(word)} does not fit into ${width} bit${width > 1 ? "s" : ""}: ${range}`);
     return value;
@@ -39,7 +41,7 @@
   const nameOf = (data, word) => {
     const name = word.toUpperCase();
     if (name in data.registers) return name;
-    if (data.library === "pfm4" && name === "CODE") return "IA32_PERFEVTSEL";
+    if (data.library === "pfm4" && /^(CODE|IA32_PERFEVTSEL[0-3])$/.test(name)) return "IA32_PERFEVTSEL";
     if (!word) throw new Complaint(`a value has no register before its "=": write ${Object.keys(data.registers).at(0)}=0x1228`);
     throw new Complaint(`${data.pmu} has no register ${short(word)}: it has ${listing(data)}`);
   };
@@ -61,14 +63,22 @@
   /* What stands in a list: values by name, and options. */
   class List {
     constructor(data) {
-      Object.assign(this, { data, values: new Map(), trace: null, reads: null });
+      Object.assign(this, { data, values: new Map(), trace: null, reads: null, offcore: [] });
     }
 
     add(word, text) {
-      // Which of the two offcore registers is meant, the code says.
-      const isOffcore = this.data.library === "pfm4" && /^(offcore|code1)$/i.test(word);
+      if (this.data.library === "pfm4" && /^(offcore|code1)$/i.test(word)) this.offcore.push(text);
+      else this.set(nameOf(this.data, word), text);
+    }
+
+    /* Which of the two offcore registers is meant, the code says, before or after it. */
+    finish() {
       const code = this.values.get("IA32_PERFEVTSEL") ?? 0n;
-      const name = isOffcore ? `MSR_OFFCORE_RSP_${Number((code & 0xffffn) === 0x2b7n)}` : nameOf(this.data, word);
+      for (const text of this.offcore) this.set(`MSR_OFFCORE_RSP_${Number((code & 0xffffn) === 0x2b7n)}`, text);
+      return this;
+    }
+
+    set(name, text) {
       const value = parseNumber(text, name);
       if (this.values.has(name) && this.values.get(name) !== value)
         throw new Complaint(`${name} is given twice, as ${hex(this.values.get(name))} and ${hex(value)}: write it once`);
@@ -87,7 +97,7 @@
     : data.model.ipear === null ? "write pmds=2,3 (PMDs that are read)"
       : "write trace=etb, trace=ipear or pmds=32,33 (PMDs that are read)";
 
-  /* What `pypfm encode --json` wrote. */
+  /* What `pypfm encode --json` or `pypfm decode --json` wrote. */
   const parseJson = (list, text) => {
     let data;
     try {
@@ -103,24 +113,49 @@
       readEncoding(list, data);
     } catch (error) {
       if (error instanceof Complaint) throw error;
-      throw new Complaint("this JSON is not what pypfm encode --json writes: write a list, such as PMC4=0x1228");
+      throw unknown(list.data);
     }
+    if (!list.values.size) throw unknown(list.data);
     return true;
   };
 
+  const example = (data) => `${Object.keys(data.registers).find((name) => ["PMC4", "IA32_PERFEVTSEL"].includes(name))}=0x1228`;
+  const unknown = (data) => new Complaint(`this JSON is not what pypfm encode --json writes: write a list, such as ${example(data)}`);
+
   const readEncoding = (list, data) => {
     if (list.data.library === "pfm4") {
-      const [code, extra] = data.events[0].codes;
-      list.add("code", code);
-      if (extra !== undefined) list.add("offcore", extra);
+      const codes = data.values ? [[data.values.code, data.values.offcore]] : data.events.map((event) => event.codes);
+      for (const [code, extra] of codes) {
+        if (code !== undefined) list.add("code", code);
+        if (extra !== undefined) list.add("offcore", extra);
+      }
+      list.finish();
       return;
     }
     for (const r of data.pmcs ?? []) list.add(`PMC${r.num}`, r.value);
     for (const [part, kind] of [["irange", "IBR"], ["drange", "DBR"]])
       for (const r of data[part]?.registers ?? []) list.add(`${kind}${r.num}`, r.value);
     for (const r of data.registers ?? []) list.add(r.name, r.value); // of pypfm decode
+    if (data.trace?.length && list.data.model.ipear !== null) list.trace = data.trace[0].entry === "instruction" ? "ipear" : "etb";
     if (list.data.model.dear !== null && list.data.model.drange === null && data.pmds) list.reads = data.pmds.map((r) => r.num);
   };
+
+  /* The lines of a text that have values.  Of what pypfm prints on a terminal these are rows of tables and captions of
+   * pictures; the rest is heads, the second line of a long row, and what the values mean. */
+  const linesOf = (data, text) => {
+    const all = text.split("\n").map((line) => line.replace(ROW, "$1=$2")
+      .replace(CODES, (_, code, extra) => `code=${code}${extra ? ` offcore=${extra}` : ""}`));
+    if (!BORDER.test(text) && all.join("\n") === text) return all;
+    const found = all.filter((line) => isName(/^\s*(\w+)\s*[=:]/.exec(line)?.[1] ?? ""));
+    if (!found.length) throw new Complaint(`there is no value of a register in this: write ${example(data)}`);
+    return found;
+  };
+
+  /* Codes of Goldmont alone, one or two, or perf's r5300c0, as `pypfm decode` takes them; anything else as it is. */
+  const named = (data, words) => data.library === "pfm4" && words.length <= 2 && words.every((word) => /^(r[0-9a-f]+|\+?\d[^=]*)$/i.test(word))
+    ? words.map((word, n) => `${["code", "offcore"][n]}=${word.replace(/^r/i, "0x")}`) : words;
+
+  const isName = (word) => NAMED.test(word.toUpperCase()) || OTHERS.test(word);
 
   /* A list of registers: NAME=VALUE, as encode prints it on a terminal, as Python or C write it, or JSON.
    * alone: the register that a value without a name is of.  Returns values, trace and reads; throws a Complaint. */
@@ -128,8 +163,8 @@
     if (text.length > LONGEST) throw new Complaint(`this is longer than ${LONGEST} characters: paste registers and values only`);
     const list = new List(data);
     if (/^\s*[{[]/.test(text) && parseJson(list, text)) return list;
-    const plain = text.split("\n").filter((line) => !DECORATION.test(line)).map((line) => line.replace(ROW, "$1=$2")).join("\n");
-    const words = plain.replace(/[\s"'{}()[\]]+/g, " ").replace(/ ?(=|:) ?/g, "=").split(/[\s;&]+|,(?!\d)/).filter(Boolean);
+    const plain = linesOf(data, text).join(" ").replace(/[\s"'{}()[\]]+/g, " ").replace(/ ?(=|:) ?/g, "=");
+    const words = named(data, plain.split(/[\s;&]+|,(?!\d)/).filter(Boolean));
     for (const word of words) {
       const [name, ...rest] = word.replace(/^--(etb|ipear)$/, "trace=$1").split("=");
       const value = rest.join("=");
@@ -144,7 +179,7 @@
         list.add(alone, word);
       }
     }
-    return list;
+    return list.finish();
   };
 
   /* A list as parseList() reads it, the values between others as an address has them. */

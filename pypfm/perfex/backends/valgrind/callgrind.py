@@ -22,7 +22,7 @@ from pypfm.perfex.backends.valgrind.watch import UNSEEN
 from pypfm.perfex.model import PerfexError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pypfm.perfex.backends.valgrind.formulas import Simulated
@@ -39,6 +39,7 @@ COUNTERS = tuple(string(lib.perfex_simulated_names[i]) for i in range(lib.PERFEX
 _PROCESS = ("_Fork", "fork", "__libc_fork", "vfork", "clone")
 # A process says so that has executed a program, and who has made it.
 _EXECUTED, _PARENT = "For interactive control", re.compile(r"== Parent PID: (\d+)$", re.MULTILINE)
+_COMMAND = re.compile(r"== Command: (.*)")
 # Each thread of glibc calls it first.
 _THREAD = "__ctype_init"
 
@@ -233,11 +234,11 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _process(directory: Path, pid: int, pids: Collection[int], code: Code | None, *, per_thread: bool) -> Process:
-    text = _text(directory / f"log.{pid}")
+def _process(directory: Path, pid: int, logs: Mapping[int, str], code: Code | None, *, per_thread: bool) -> Process:
+    text = logs[pid]
     executed = _EXECUTED in text
-    parts = _parts(directory / f"counts.{pid}", code, _files(directory, text, set()) if code else ())
-    threads = (_threads(text, pid, pids) if per_thread else []) or [Thread(1, pid)]
+    parts = _parts(directory / f"counts.{pid}", code, _files(pid, logs, set()) if code else ())
+    threads = (_threads(text, pid, logs) if per_thread else []) or [Thread(1, pid)]
     if per_thread:
         _distribute(parts, threads, executed=executed)
     else:
@@ -246,27 +247,55 @@ def _process(directory: Path, pid: int, pids: Collection[int], code: Code | None
     end = re.search(r"== Events +: (.*)\n==\d+== Collected : ", text)
     if end and not parts:  # -s, and counting was never on
         threads[0].add(dict.fromkeys(end[1].split(), 0))
-    parent = _PARENT.search(text)
-    return Process(pid, int(parent[1]) if parent else -1, executed, sum(p.trigger in _PROCESS for p in parts),
+    return Process(pid, _parent(text), executed, sum(p.trigger in _PROCESS for p in parts),
                    end is not None and (not parts or _whole(parts)), not text, threads, refusals(text.splitlines()),
                    _program(text))
 
 
-def _files(directory: Path, log: str, seen: set[str]) -> list[records.Mapped]:
+def _parent(log: str) -> int:
+    found = _PARENT.search(log)
+    return int(found[1]) if found else -1
+
+
+def _command(log: str) -> str:
+    """The command line, which a copy has of the process that has made it."""
+    found = _COMMAND.search(log)
+    return found[1] if found else ""
+
+
+def _files(pid: int, logs: Mapping[int, str], seen: set[int]) -> list[records.Mapped]:
     """The files that lie in a process: its own, and those that it has of the one that has made it.
 
     :param seen: processes that have been asked
     """
-    parent = _PARENT.search(log)
-    if _EXECUTED in log or parent is None or parent[1] in seen:
-        return records.mapped(log)
-    return [*_files(directory, _text(directory / f"log.{parent[1]}"), seen | {parent[1]}), *records.mapped(log)]
+    own, parent = records.mapped(logs[pid]), _parent(logs[pid])
+    if _EXECUTED in logs[pid] or parent == -1:
+        return own
+    if parent not in logs:  # it had ended before the copy looked who it is: any process with that program has its files
+        parent = next((p for p, log in logs.items() if _EXECUTED in log and _command(log) == _command(logs[pid])), pid)
+    return own if parent in {pid, *seen} else [*_files(parent, logs, seen | {pid}), *own]
+
+
+def _adopted(processes: list[Process], logs: Mapping[int, str]) -> None:
+    """Find who has made the copies whose parent had ended before they looked who it is: it has their command line."""
+    spare = {p.pid: p.forks for p in processes}
+    alike = defaultdict[str, list[int]](list)
+    for p in processes:
+        alike[_command(logs[p.pid])].append(p.pid)
+        if p.parent in spare and not p.executed:
+            spare[p.parent] -= 1
+    for p in processes:
+        if not p.executed and p.parent > 0 and p.parent not in spare:
+            others = (pid for pid in alike[_command(logs[p.pid])] if pid != p.pid)
+            p.parent = max(others, key=spare.__getitem__, default=p.parent)
+            if p.parent in spare:
+                spare[p.parent] -= 1
 
 
 def _program(log: str) -> str:
     """The name of the program, from the command in a log, where a backslash stands before each blank of a word."""
-    word = re.search(r"== Command: ((?:\\.|[^\\ \n])+)", log)
-    return re.sub(r"\\(.)", r"\1", word[1]).rpartition("/")[2] if word else ""
+    word = re.match(r"(?:\\.|[^\\ ])+", _command(log))
+    return re.sub(r"\\(.)", r"\1", word[0]).rpartition("/")[2] if word else ""
 
 
 def read(directory: Path, *, per_thread: bool, code: Code | None = None) -> list[Process]:
@@ -275,7 +304,10 @@ def read(directory: Path, *, per_thread: bool, code: Code | None = None) -> list
     :param code: takes the instructions, if they were counted
     """
     pids = sorted({int(path.suffix[1:]) for name in ("log.*", "counts.*") for path in directory.glob(name)})
-    return [_process(directory, pid, pids, code, per_thread=per_thread) for pid in pids]
+    logs = {pid: _text(directory / f"log.{pid}") for pid in pids}
+    processes = [_process(directory, pid, logs, code, per_thread=per_thread) for pid in pids]
+    _adopted(processes, logs)
+    return processes
 
 
 # Stands before a part: a line end after the head of the file, an empty line after the part before.

@@ -286,12 +286,16 @@ class Records:
     def _inherited(self, trace: _Trace, image: _Image, seen: set[int]) -> list[Mapped]:
         """What was mapped in the process that has made this one.
 
-        It may have executed another program since; valgrind has told each its command line.
+        It may have executed another program since; valgrind has told each its command line.  If it had ended before
+        this one looked who it is, it was one with the same command line.
 
         :param seen: processes that have been asked
         """
         seen.add(trace.pid)
-        made_by = [t for t in self._traces.values() if t.pid == trace.parent and t.pid not in seen]
+        others = [t for t in self._traces.values() if t.pid not in seen]
+        made_by = [t for t in others if t.pid == trace.parent]
+        if not made_by and trace.parent not in seen:
+            made_by = [t for t in others if any(i.own and i.command == image.command for i in t.images)]
         images = [(t, i) for t in made_by for i in t.images if i.command]
         if not images:
             return []
