@@ -79,12 +79,15 @@ def unknown_event(pmu: str, name: object, names: Iterable[str]) -> str:
     return f"{pmu} has no event {shown(name)}{nearest(as_listed(name[:_LONGEST_SHOWN]), known)}"
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """What a message about a name that there is not ends with: the nearest of those that there are, if any is near."""
+def nearest(name: str, names: Iterable[str], before: str = "") -> str:
+    """What a message about a name that there is not ends with: the nearest of those that there are, if any is near.
+
+    :param before: stands before each, and is not compared
+    """
     import difflib  # not for programs that make no mistake
 
     near = difflib.get_close_matches(name[:_LONGEST_SHOWN], list(names), n=3, cutoff=0.6)
-    return f"; the nearest are {', '.join(near)}" if near else ""
+    return f"; the nearest are {', '.join(before + n for n in near)}" if near else ""
 
 
 class PfmError(Exception):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pypfm
 from pypfm.cli._program import Parser, complete, say, to_the_end
 from pypfm.cli.common import whole_options
-from pypfm.errors import EventNotFoundError, PfmError
+from pypfm.errors import EventNotFoundError, PfmError, nearest
 
 if TYPE_CHECKING:
     import argparse
@@ -64,7 +64,7 @@ def _run(words: list[str], commands: Sequence[str]) -> int:
         # argparse takes positional arguments in one run only; encode may have options between events.
         if not hasattr(args, "take_rest") or any(word.startswith("-") for word in rest):
             parser.prog = " ".join(["pypfm", args.command, *filter(None, [getattr(args, "action", "")])])
-            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+            parser.error(f"unrecognized arguments: {' '.join(rest)}{_near(parser, args.command, rest)}")
         args.take_rest(args, rest)
     try:
         status: int = args.run(args)
@@ -72,6 +72,13 @@ def _run(words: list[str], commands: Sequence[str]) -> int:
         say(f"pypfm {args.command}: {error}{_search(args, error)}\n")
         return 1
     return status
+
+
+def _near(parser: argparse.ArgumentParser, command: str, words: Sequence[str]) -> str:
+    """The options of a sub-command that are near one that there is not."""
+    wrong = next((word.partition("=")[0] for word in words if word.startswith("--")), "")
+    of_command: Any = next(action.choices for action in parser._actions if action.dest == "command")
+    return nearest(wrong[2:], (name[2:] for name in of_command[command]._option_string_actions if name[2:]), "--")
 
 
 def _search(args: argparse.Namespace, error: PfmError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from importlib import import_module
 from itertools import zip_longest
@@ -114,10 +115,13 @@ def selected_pmu(name: str, *args: object, **keywords: object) -> Any:
 
 def number(text: str) -> int:
     """A number, decimal or 0x hexadecimal, not negative."""
+    wrong = f"{shown(text)} is not a number (decimal or 0x...)"
+    if not re.fullmatch(r"-?(0[xX][0-9a-fA-F]+|[0-9]+)", text):  # Python takes 1_0, 0b1 and the digits of all scripts
+        raise ValueError(wrong)
     try:
         value = int(text, 0)
-    except ValueError:  # also of more digits than Python converts
-        raise ValueError(f"{shown(text)} is not a number (decimal or 0x...)") from None
+    except ValueError:  # more digits than it converts, or 010
+        raise ValueError(wrong) from None
     if value < 0:
         raise ValueError(f"{shown(text)} is negative")
     return value

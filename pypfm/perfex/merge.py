@@ -79,15 +79,13 @@ def find(names: list[str]) -> list[Path]:
 def merge(reports: list[StoredReport]) -> Merged:
     """Add up the reports of ranks; those of threads are in them already.
 
-    :raises PerfexError: there is none, two have the same name, or their cpus differ
+    :raises PerfexError: there is none, two have the same name, or their cpus, backends or levels differ
     """
     ranks = sorted((r for r in reports if not r.is_thread), key=lambda r: (r.rank is None, r.rank or 0))
     if not ranks:
         raise PerfexError("--merge: only files of threads; the totals are in those without a thread in their name")
+    _check(ranks)
     cpu = ranks[0].cpu
-    for r in ranks:
-        if r.cpu != cpu:
-            raise PerfexError(f"--merge: {ranks[0].label} counted events of the {cpu}, {r.label} of the {r.cpu}")
     labels = [r.label for r in ranks]
     if twice := next((name for name in labels if labels.count(name) > 1), None):
         raise PerfexError(f"--merge: {twice} stands in two of the files")
@@ -96,6 +94,19 @@ def merge(reports: list[StoredReport]) -> Merged:
     ended = tuple((r.label, r.ended_by) for r in ranks if r.ended_by)
     repeated = tuple((r.label, r.runs) for r in ranks if r.runs > 1)
     return Merged(cpu, tuple(labels), ended, rows, _slowest(cpu, ranks), repeated)
+
+
+def _check(ranks: list[StoredReport]) -> None:
+    """Refuse reports whose counts mean different things."""
+    first = ranks[0]
+    for r in ranks:
+        if r.cpu != first.cpu:
+            raise PerfexError(f"--merge: {first.label} counted events of the {first.cpu}, {r.label} of the {r.cpu}")
+        if r.backend != first.backend:
+            raise PerfexError(f"--merge: {first.label} was counted by the {first.backend} backend, {r.label} by"
+                              f" {r.backend}: a sum of these means nothing (--backend chooses one for all ranks)")
+        if None not in (r.kernel, first.kernel) and r.kernel != first.kernel:
+            raise PerfexError(f"--merge: the kernel is counted, too (-k), in only one of {first.label} and {r.label}")
 
 
 def _row(event: Event, ranks: list[StoredReport]) -> Row:

@@ -26,6 +26,7 @@ __all__ = ["Counting", "counting"]
 _OFF = "counting was off all the time (perfex -s or -p)"
 _WITHOUT_PERFEX = ("valgrind runs this process, but not for perfex, or it traces memory; under perfex --backend"
                    " valgrind the events that do not need the memory trace are counted")
+_BY_KIND = "the kinds of the instructions are known at the end only: perfex's report has this event, a region does not"
 
 
 class Counting(Mapping[int, int]):
@@ -151,6 +152,8 @@ class Counting(Mapping[int, int]):
         row = formulas.rows(self.cpu, "callgrind")[event]
         if lib.perfex_simulator() == lib.PERFEX_ONLY_VALGRIND or lib.perfex_is_simulated(processor(self.cpu), event):
             return _WITHOUT_PERFEX
+        if row != formulas.rows(self.cpu, "instructions")[event]:
+            return _BY_KIND
         return row.note if row.quality == "unavailable" else formulas.WITH_TRACE
 
 

@@ -472,6 +472,7 @@ MESSAGES = [
     ("encode -p itanium2 CPU_CYCLES,thres=-1", "argument EVENT: 'CPU_CYCLES,thres=-1': '-1' is negative"),
     ("encode -p itanium2 CPU_CYCLES,ism=ia16", "ism=ia16: expected both, ia32, ia64"),
     ("encode -p itanium2 CPU_CYCLES --bogus", "pypfm encode: unrecognized arguments: --bogus (see pypfm encode --help)"),
+    ("encode -p itanium2 CPU_CYCLES --code-ragne=0", "arguments: --code-ragne=0; the nearest are --code-range, --data-range (see"),
     ("events -p itanium2 A B", "pypfm events: unrecognized arguments: B (see pypfm events --help)"),
     ("info -p glm BACLEARS:u", "a name without unit masks and modifiers is expected: BACLEARS"),
     ("info -p perf cycles:u", "a name without unit masks and modifiers is expected: cycles"),

@@ -108,6 +108,59 @@ def test_in_a_shell(shell: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.needs("zsh")
+@pytest.mark.parametrize(("line", "whole"), [
+    ("perfex -e 0 ./fir", r"\./first_program"), ("perfex -e 0 valgr", "valgrind"), ("perfex --compare fir", "first_program"),
+    ("pmc -c page-faults ./fir", r"\./first_program"), ("pypfm decode -p glm --from fir", "first_program")])
+def test_files_and_commands_in_zsh(line: str, whole: str, tmp_path: Path) -> None:
+    """Where perfex has nothing to offer, as after a command, zsh has files and commands."""
+    for name in ("first_program", "valgrind"):  # a command that need not be installed
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    words, load = SHELLS["zsh"]
+    terminal = Terminal(words, tmp_path)
+    try:
+        terminal.type(f"cd {tmp_path}; {load}; path=($path {tmp_path}); echo rea''dy\n")
+        assert terminal.wait_for("ready"), terminal.seen
+        terminal.seen = ""
+        terminal.type(f"{line}\t")
+        assert terminal.wait_for(whole), terminal.seen
+    finally:
+        terminal.close()
+
+
+@pytest.mark.slow
+@pytest.mark.needs("zsh")
+def test_a_name_in_other_letters_is_no_command_in_zsh(tmp_path: Path) -> None:
+    """TLB-misses are offered for tl, which zsh does not take; but no program whose name begins so."""
+    (tmp_path / "tlprogram").write_text("#!/bin/sh\n")
+    (tmp_path / "tlprogram").chmod(0o755)
+    words, load = SHELLS["zsh"]
+    terminal = Terminal(words, tmp_path)
+    try:
+        terminal.type(f"cd {tmp_path}; {load}; path=($path {tmp_path}); echo rea''dy\n")
+        assert terminal.wait_for("ready"), terminal.seen
+        terminal.type("perfex -e tl\t")
+        assert not terminal.wait_for("tlprogram", 3), terminal.seen
+    finally:
+        terminal.close()
+
+
+@pytest.mark.slow
+@pytest.mark.needs("fish")
+@pytest.mark.parametrize(("line", "offered"), [
+    ("perfex -e 0 ./fir", "./first_program"), ("perfex --compare fir", "first_program"), ("perfex -e tl", "TLB-misses"),
+    ("pmc -c page-faults first_", "first_program"), ("pypfm conform fir", "first_program"), ("perfex -e 0 -fir", None)])
+def test_files_and_commands_in_fish(line: str, offered: str | None, tmp_path: Path) -> None:
+    (tmp_path / "first_program").write_text("#!/bin/sh\n")
+    (tmp_path / "first_program").chmod(0o755)
+    script = f"source {SHARE}/fish/vendor_completions.d/pypfm.fish; cd {tmp_path}; complete -C '{line}'"
+    done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, timeout=60,
+                          env=clean_env(PATH=PATH, HOME=str(tmp_path)))
+    assert done.stdout.split()[:1] == [offered] * (offered is not None), done.stderr
+
+
+@pytest.mark.slow
 @pytest.mark.needs("fish")
 def test_in_fish(tmp_path: Path) -> None:
     """Which has a command that says what the key would give."""

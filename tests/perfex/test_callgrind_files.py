@@ -74,6 +74,16 @@ def test_a_program_in_a_directory_with_a_line_break(program: Path) -> None:
 
 
 @needs_valgrind
+@pytest.mark.parametrize("options", [["-e", "21"], ["-a", "--trace"]], ids=" ".join)
+def test_a_name_that_is_not_utf8(options: list[str], tmp_path: Path) -> None:
+    """Its code is found: also the little that callgrind knows no object of."""
+    program = tmp_path / "s\udcffm"
+    build(CC, "-O1", "-x", "c", "-", "-o", program, source=SUM)
+    data = counted("--backend", "valgrind", *options, program)
+    assert next((e["count"], e["quality"]) for e in data["events"] if e["event"] == 21) == (1000, "exact")
+
+
+@needs_valgrind
 @pytest.mark.parametrize("status", [0, 7])
 def test_files_that_cannot_be_kept(status: int, tmp_path: Path) -> None:
     """The command has run: its report is printed, and its status counts, unless it is 0."""

@@ -56,6 +56,8 @@ USAGE = "(see perfex --help)\n"
     (["--verbose=1"], "ignored explicit argument '1'"),
     (["--verb"], "there is no option '--verb'"),
     (["-verbose"], "there is no option '-verbose'"),
+    (["--backnd", "perf"], "there is no option '--backnd'; the nearest are --backend " + USAGE),
+    (["-version"], "there is no option '-version'; the nearest are --version"),
     (["-z"], "there is no option '-z' " + USAGE),
     (["-m"], "there is no option '-m'"),
     (["--js"], "there is no option '--js'"),

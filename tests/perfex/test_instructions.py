@@ -265,6 +265,22 @@ def test_bytes_that_are_no_instruction() -> None:
     assert Disassembler("aarch64").read(b"\xff\xff\xff\xff") is None
 
 
+@pytest.mark.needs("clang")
+def test_masked_moves(tmp_path: Path) -> None:
+    """Those that AVX moves by a mask; what is blended or gathered is not."""
+    words = ["vmaskmovps ymm0, ymm1, ymmword ptr [rax]", "vmaskmovpd xmmword ptr [rax], xmm1, xmm2",
+             "vpmaskmovd ymmword ptr [rax], ymm1, ymm2", "vpmaskmovq xmm0, xmm1, xmmword ptr [rax]",
+             "vgatherdpd ymm0, [rax + xmm1*8], ymm2", "maskmovdqu xmm0, xmm1", "vpmovmskb eax, xmm0", "movups xmm0, [rax]"]
+    code, reader = assembled(tmp_path, "x86-64", words), Disassembler("x86-64")
+    found = []
+    while code:
+        instruction = reader.read(code)
+        assert instruction is not None
+        found.append(instruction.masked)
+        code = code[instruction.size:]
+    assert found == [True] * 4 + [False] * 4
+
+
 @pytest.mark.parametrize(("processor", "arch", "mode"), [
     ("x86", capstone.CS_ARCH_X86, capstone.CS_MODE_64), ("aarch64", capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM)])
 def test_the_classes_do_not_overlap(processor: str, arch: int, mode: int) -> None:

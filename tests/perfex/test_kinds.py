@@ -110,6 +110,24 @@ def test_prefetches_of_the_r12000(tmp_path: Path, tool: list[str]) -> None:
     assert (found[16], found[18]) == (1, 0)
 
 
+@X86
+def test_masked_moves(tmp_path: Path) -> None:
+    """What callgrind takes for something else is not called exact; the trace has it."""
+    if "avx2" not in flags_of_the_machine():
+        pytest.skip("this processor has no avx2")
+    words = "vpcmpeqd %%ymm2, %%ymm2, %%ymm2; vmaskmovpd %0, %%ymm2, %%ymm1; nop; vmaskmovpd %%ymm1, %%ymm2, %0"
+    path = program(tmp_path, f"static long row[4];\n{LOOP}".replace(
+        "BODY", f'asm volatile("{words}" : "+m"(row) : : "xmm1", "xmm2");'), "-O1")
+    plain = counted("--backend", "valgrind", "-a", path, 3000)
+    kinds = {e["event"]: e["quality"] for e in plain["events"]}
+    assert [kinds[event] for event in (15, 18, 19, 21, 25)] == ["approximate"] * 5
+    assert any("(vmaskmov) were executed, 6000 times at most" in note for note in plain["notes"])
+    alone = counted("--backend", "valgrind", "-e", 19, path, 3000)
+    assert {e["quality"] for e in alone["events"]} == {"approximate", "modelled"}
+    found = each(path, TRACE)
+    assert (found[18], found[19]) == (4, 4)
+
+
 def test_all_of_y_in_one_run(tmp_path: Path) -> None:
     """With the memory trace each statistic of the manual page is there."""
     path = program(tmp_path, f"#define TYPE double\n#define MOST 40\n{MATRIX}", "-O1")

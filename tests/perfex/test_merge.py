@@ -97,6 +97,19 @@ def test_cycles_of_the_second_counter(tmp_path: Path) -> None:
     assert merge.merge([reading.read(f) for f in files]).slowest == ("rank 0", 5)
 
 
+@pytest.mark.parametrize(("second", "message"), [
+    ({"backend": "valgrind"}, "a was counted by the perf backend, b by valgrind: a sum of these means nothing"),
+    ({"kernel": True}, "the kernel is counted, too (-k), in only one of a and b"),
+    ({"kernel": True, "cpu": "r12000"}, "events of the r10000, b of the r12000")])
+def test_counts_that_mean_different_things(second: dict[str, object], message: str, tmp_path: Path) -> None:
+    """As with --compare: one rank whose host had no counters, and was simulated, would spoil the sum."""
+    base: dict[str, object] = {"cpu": "r10000", "backend": "perf", "kernel": False, "rank": None,
+                               "events": [{"event": 0, "count": 5, "quality": "exact"}]}
+    for name, data in (("a", base), ("b", base | second)):
+        (tmp_path / name).write_text(json.dumps(data))
+    assert message in refused("--merge", "a", "b", cwd=tmp_path)
+
+
 @pytest.mark.parametrize(("content", "message"), [
     (b"", "not a report of perfex"), (b"hello\n", "not a report of perfex"), (b"\xff", "line 1: byte 0xff"),
     (b"{", "not a report of perfex: JSONDecodeError"), (b"{}", "not a report of perfex: KeyError: "),

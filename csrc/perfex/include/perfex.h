@@ -9,9 +9,9 @@
  *
  * A program that perfex --backend valgrind runs (or perfex, where there are no hardware counters) counts what callgrind
  * simulates: the same functions, the same events as of perfex's report, less those that need the memory trace (7, 11,
- * 22, 23, 27, 30).  A start/read pair with nothing between counts some 2900 instructions and 350 stores of its own
- * (x86-64), and takes the simulation some milliseconds.  A user's PERFEX_PERF_TABLE means the kernel's events there, too.
- * Under valgrind without perfex nothing is counted: ENODEV.
+ * 22, 23, 27, 30) or the kinds of the instructions (21, and 16 of the r12000).  A start/read pair with nothing between
+ * counts some 2900 instructions and 350 stores of its own (x86-64), and takes the simulation some milliseconds.  A user's
+ * PERFEX_PERF_TABLE means the kernel's events there, too.  Under valgrind without perfex nothing is counted: ENODEV.
  *
  * Environment, read at each call; a variable that is empty is not set:
  *

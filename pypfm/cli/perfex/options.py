@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from pypfm.cli._program import Parser, completed
-from pypfm.errors import shown
+from pypfm.errors import nearest, shown
 from pypfm.perfex.model import CPUS, MOST_RUNS, PerfexError, PerfexValueError, Request
 
 if TYPE_CHECKING:
@@ -169,7 +169,8 @@ def split(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[list[s
             return [*words[:at]], [*words[at + 1:]]
         together = letters.fullmatch(word)
         if together is None and word.partition("=")[0] not in names:
-            parser.error(f"there is no option {shown(word)}")
+            near = nearest(word.partition("=")[0].lstrip("-"), (n[2:] for n in names if n.startswith("--")), "--")
+            parser.error(f"there is no option {shown(word)}{near}")
         at += 2 if names.get(word) or (together and together["value"] == "") else 1
     return [*words[:at]], [*words[at:]]
 

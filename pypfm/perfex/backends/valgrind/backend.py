@@ -95,7 +95,7 @@ def needs_trace(request: Request) -> bool:
 def _needs_code(request: Request) -> bool:
     """Whether events are asked for that need the kinds of the instructions that were executed."""
     plain, better = (formulas.rows(request.cpu, tool) for tool in ("callgrind", "instructions"))
-    return code.installed() and any(plain[i] != better[i] for i in request.events)
+    return code.installed() and any(plain[i].source != better[i].source for i in request.events)
 
 
 def _check_file_size(request: Request) -> None:
@@ -170,6 +170,8 @@ class _Run:
         self._profile = read.whole
         if read.unread:
             self._unknown = f"{read.unread} {records.NO_FILE}"
+        if read.masked:
+            self._doubts.append(callgrind.masked(read.masked))
         if read.uneven:
             self._doubts.append(f"the counts of the instructions do not add up to {read.uneven} of callgrind's totals")
         return processes

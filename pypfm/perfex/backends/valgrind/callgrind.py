@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pypfm.perfex.backends.valgrind.profile import Part
     from pypfm.perfex.profile import Profile
 
-__all__ = ["COUNTERS", "Code", "Process", "Thread", "doubts", "keep", "lost", "options", "prefix", "read", "replaced",
-           "written"]
+__all__ = ["COUNTERS", "Code", "Process", "Thread", "doubts", "keep", "lost", "masked", "options", "prefix", "read",
+           "replaced", "written"]
 
 # What callgrind counts, by our names.
 COUNTERS = tuple(string(lib.perfex_simulated_names[i]) for i in range(lib.PERFEX_NUM_SIMULATED))
@@ -70,12 +70,14 @@ class Code:
     :ivar whole: has the instructions of all processes; None: that is not needed
     :ivar uneven: how many parts have instructions that do not add up to the totals
     :ivar unread: how many executions of instructions there were of which nothing is known
+    :ivar masked: how many executions of masked moves there were
     """
 
     objects: Objects | None = None
     whole: Profile | None = None
     uneven: int = 0
     unread: int = 0
+    masked: int = 0
 
     def take(self, part: Part, files: Iterable[records.Mapped]) -> None:
         """Take the instructions of a part, which are not kept there.
@@ -84,7 +86,8 @@ class Code:
         """
         self.uneven += not part.adds_up
         if self.objects is not None:
-            self.unread += executed.extend(part, self.objects, records.Layout(files, self.objects))
+            unread, masked = executed.extend(part, self.objects, records.Layout(files, self.objects))
+            self.unread, self.masked = self.unread + unread, self.masked + masked
         if self.whole is not None:
             self.whole.add(part.names, part.code, part.calls)
         part.code, part.calls = {}, {}
@@ -226,7 +229,7 @@ def _whole(parts: list[Part]) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text("utf-8", "replace")
+        return path.read_text("utf-8", "surrogateescape")
     except OSError:  # there is none, or the command's umask has left us no right to read it
         return ""
 
@@ -348,6 +351,16 @@ def doubts(processes: list[Process]) -> list[str]:
         notes.append(f"made without the C library's fork(), so that what the parent had counted until then is"
                      f" counted twice: {_list(copies)}")
     return notes
+
+
+def masked(number: int) -> str:
+    """What is counted as something else: valgrind makes the accesses of a masked move conditional.
+
+    :param number: of their executions
+    """
+    return (f"masked moves of AVX (vmaskmov) were executed, {number} times at most: callgrind counts each element that"
+            " they load or store, of which there are up to 8, as one more execution of the next instruction, and as no"
+            " load or store (-a --trace counts the loads and stores)")
 
 
 def replaced(pids: list[int], *, unseen: bool) -> list[str]:

@@ -37,13 +37,14 @@ def of(counts: Mapping[str, int], instruction: Instruction | None) -> list[int]:
             times * (not instruction.issued), conditions if instruction.branch == "conditional" else 0]
 
 
-def extend(part: Part, objects: Objects, layout: Layout) -> int:
+def extend(part: Part, objects: Objects, layout: Layout) -> tuple[int, int]:
     """Add the counters to a part, its places and its totals.
 
     :param layout: of the process: callgrind knows no object of code that is not in a section .text or .plt
-    :return: how many executions were of instructions of which nothing is known, or not their operations
+    :return: how many executions were of instructions of which nothing is known, or not their operations; and how many
+        of masked moves
     """
-    sums, unread = [0] * len(COUNTERS), 0
+    sums, unread, masked = [0] * len(COUNTERS), 0, 0
     for place, counts in part.code.items():
         known = dict(zip(part.names, counts, strict=True))
         path = place.function.object
@@ -51,8 +52,10 @@ def extend(part: Part, objects: Objects, layout: Layout) -> int:
         more = of(known, instruction)
         if instruction is None or instruction.flops is None:
             unread += known.get("Ir", 0)
+        elif instruction.masked:
+            masked += known.get("Ir", 0)
         counts.extend(more)
         sums = [*map(add, sums, more)]
     part.names += COUNTERS
     part.totals |= dict(zip(COUNTERS, sums, strict=True))
-    return unread
+    return unread, masked

@@ -48,6 +48,8 @@ class Instruction:
     :ivar modifies: how many of the stores go to an address that the same instruction loads
     :ivar branch: what it does to the flow of control
     :ivar prefetch: whether it asks for a line of the cache, and no more
+    :ivar masked: whether a mask says which elements it moves; callgrind counts each of these as one more execution of
+        the next instruction, and as no load or store
     :ivar issued: whether an execution unit has something to do: no-operations, jumps whose target is in the
         instruction, and calls of the system have none (so the R10000)
     """
@@ -60,6 +62,7 @@ class Instruction:
     branch: Branch = ""
     prefetch: bool = False
     issued: bool = True
+    masked: bool = False
 
 
 def _capstone() -> Any:
@@ -132,6 +135,7 @@ _X86_MODIFIES = re.compile(
     r"|aor|axor")
 _X86_NO_ACCESS = re.compile(r"lea|nop|prefetch\w*|v(gather|scatter)pf\w+|cl(flush(opt)?|wb|demote|zero)|inv\w+|bnd\w+")
 _X86_NOT_ISSUED = re.compile(r"f?nop|endbr\d\d|jmp|syscall|sysenter|int\w*|ud\w+")
+_X86_MASKED = re.compile(r"vp?maskmov(ps|pd|d|q)")
 _X86_PUSHES = re.compile(r"push\w*|l?call|enter")
 _X86_POPS = re.compile(r"pop\w*|l?ret\w*|leave")
 _X86_SPARSE = re.compile(r"vp?(?:gather|scatter)(?P<index>[dq])(?P<data>ps|pd|d|q)")
@@ -199,7 +203,8 @@ def _x86(size: int, mnemonic: str, text: str) -> Instruction:
     branch = _x86_branch(mnemonic, operands)
     return Instruction(size, _flops("x86", mnemonic, _x86_elements(mnemonic, text)), loads, stores, modifies, branch,
                        mnemonic.startswith("prefetch"),
-                       branch == "indirect" or not _X86_NOT_ISSUED.fullmatch(mnemonic))
+                       branch == "indirect" or not _X86_NOT_ISSUED.fullmatch(mnemonic),
+                       bool(_X86_MASKED.fullmatch(mnemonic)))
 
 
 # ---- AArch64 -----------------------------------------------------------------------
