@@ -5,12 +5,16 @@
 set(installed ${PROJECT_BINARY_DIR}/installed.txt)
 install(CODE "
   if(NOT CMAKE_INSTALL_PREFIX MATCHES \"/_CPack_Packages/\")
-    list(TRANSFORM CMAKE_INSTALL_MANIFEST_FILES PREPEND \"\$ENV{DESTDIR}\" OUTPUT_VARIABLE files)
-    list(JOIN files \"\\n\" files)
-    file(APPEND \"${installed}\" \"\${files}\\n\")
+    set(directory \"\$ENV{DESTDIR}\")
+    if(directory)
+      get_filename_component(directory \"\${directory}\" ABSOLUTE)
+    endif()
+    foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
+      file(APPEND \"${installed}\" \"\${directory}\${file}\\n\")
+    endforeach()
   endif()" ALL_COMPONENTS)
 add_custom_target(uninstall
-  COMMAND ${CMAKE_COMMAND} -D INSTALLED=${installed} -P ${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake
+  COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/uninstall.sh ${installed}
   COMMENT "Removing what was installed" VERBATIM)
 
 set(CPACK_PACKAGE_VENDOR pypfm)
