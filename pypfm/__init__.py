@@ -33,6 +33,9 @@ if not any(_os.path.exists(f"{directory}/_c/pfm3.abi3.so") for directory in __pa
     _source = _os.path.dirname(_os.path.abspath(__path__[0]))
     _text = (f"{_source} is pypfm's source tree, and {_sys.executable} has no pypfm installed from there:"
              f" use {_source}/.venv/bin/python after the first command of README.md, or 'pip install -e {_source}'")
+    if not _os.path.exists(f"{_source}/CMakeLists.txt"):
+        _text = (f"pypfm in {_source} is without its extension modules: it must be a directory that pip has installed,"
+                 " not a zip archive; PyInstaller needs --collect-all pypfm")
     raise ImportError(_text)
 
 # The names of the Pythonic layer by the module that has them; __init__.pyi says the same to type checkers.
@@ -92,6 +95,12 @@ class _Package(type(_sys)):
             value = getattr(import_module(f"pypfm.{_HOME[name]}"), name)
             setattr(self, name, value)
         return value
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        """By name: what sends functions to other processes (cloudpickle) knows the type of usual modules only."""
+        from importlib import import_module
+
+        return import_module, (self.__name__,)
 
 
 globals().update(dict.fromkeys(_HOME, _LATER))

@@ -17,7 +17,7 @@ while IFS= read -r file; do
 		echo "Removed $file"
 	fi
 	directory=${file%/*}
-	while case $directory in */pypfm | */pypfm/*) rmdir -- "$directory" 2>/dev/null ;; *) false ;; esac; do
+	while case $directory in */pypfm | */pypfm/* | */doc/pypfm-*) rmdir -- "$directory" 2>/dev/null ;; *) false ;; esac; do
 		directory=${directory%/*}
 	done
 done <"$list"

@@ -38,7 +38,7 @@ def test_nothing_that_a_compiler_makes_is_committed() -> None:
     listed = run(needs("git"), "ls-files", cwd=ROOT)
     if listed.returncode:
         pytest.skip(f"the sources are no git repository: {listed.stderr.strip()}")
-    assert [name for name in listed.stdout.splitlines() if name.endswith((".o", ".a", ".out", ".so", ".pyc"))] == []
+    assert [name for name in listed.stdout.splitlines() if name.endswith((".o", ".a", ".so", ".pyc", "a.out"))] == []
 
 
 # ---- uninstall ------------------------------------------------------------------------
@@ -52,7 +52,8 @@ def uninstall(listed: Path) -> str:
 def test_uninstall_takes_what_was_installed_and_leaves_the_rest(name: str, tmp_path: Path) -> None:
     tmp_path = tmp_path / name
     ours = [tmp_path / name for name in ("include/pypfm/a b.h", "include/pypfm/sub/c.h", "lib/pypfm/pfm3/libpfm.so.3",
-                                         "lib/pypfm/pfm3/libpfm.so", "man/man3/x.3")]
+                                         "lib/pypfm/pfm3/libpfm.so", "man/man3/x.3",
+                                         "doc/pypfm-manual/copyright")]
     theirs = [tmp_path / name for name in ("include/pypfm/theirs.h", "lib/libpfm.so")]
     for file in [*ours, *theirs]:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +64,7 @@ def test_uninstall_takes_what_was_installed_and_leaves_the_rest(name: str, tmp_p
     listed.write_text("".join(f"{file}\n" for file in [*ours, ours[0]]))
     assert uninstall(listed) == ""
     left = {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*")}
-    assert left == {"include", "include/pypfm", "include/pypfm/theirs.h", "lib", "lib/libpfm.so", "man", "man/man3"}
+    assert left == {"include", "include/pypfm", "include/pypfm/theirs.h", "lib", "lib/libpfm.so", "man", "man/man3", "doc"}
     assert "nothing was installed" in uninstall(listed)
 
 
