@@ -23,6 +23,7 @@ help(pypfm.Itanium2), help(pypfm.ia64) and so on say more; dir(pypfm) has all na
 import os as _os  # which the interpreter has already loaded, as the others; nothing else: Ctrl-C has to wait for it
 import sys as _sys
 import time as _time
+from _imp import lock_held as _import_lock_held
 from _thread import get_ident as _get_ident
 from sys import _current_frames
 
@@ -33,6 +34,9 @@ if not any(_os.path.exists(f"{directory}/_c/pfm3.abi3.so") for directory in __pa
     _source = _os.path.dirname(_os.path.abspath(__path__[0]))
     _text = (f"{_source} is pypfm's source tree, and {_sys.executable} has no pypfm installed from there:"
              f" use {_source}/.venv/bin/python after the first command of README.md, or 'pip install -e {_source}'")
+    if not _os.path.exists(f"{_source}/CMakeLists.txt"):
+        _text = (f"pypfm in {_source} is without its extension modules: it must be a directory that pip has installed,"
+                 " not a zip archive; PyInstaller needs --collect-all pypfm")
     raise ImportError(_text)
 
 # The names of the Pythonic layer by the module that has them; __init__.pyi says the same to type checkers.
@@ -93,6 +97,12 @@ class _Package(type(_sys)):
             setattr(self, name, value)
         return value
 
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        """By name: what sends functions to other processes (cloudpickle) knows the type of usual modules only."""
+        from importlib import import_module
+
+        return import_module, (self.__name__,)
+
 
 globals().update(dict.fromkeys(_HOME, _LATER))
 _sys.modules[__name__].__class__ = _Package
@@ -118,6 +128,7 @@ def __dir__() -> list[str]:
 # those that compute.
 
 _IMPORTING = "<frozen importlib._bootstrap>"  # the code that holds the locks
+_SHORT = 0.001  # seconds: a look at all threads that the system has not interrupted
 _LONGEST_WAIT = 5.0  # seconds: what is loaded might itself wait for the thread that forks
 
 
@@ -142,9 +153,22 @@ def _wait_for_loading() -> None:
     if not others:
         return
     end = _time.monotonic() + _LONGEST_WAIT
-    _time.sleep(0)  # from here on this thread has the interpreter for 5 ms, longer than it takes to get to fork()
-    while any(_loads(thread) for thread in others) and _time.monotonic() < end:
-        _time.sleep(0.001)
+    again = 3
+    while True:
+        _time.sleep(0)  # from here on this thread has the interpreter for 5 ms, longer than it takes to get to fork()
+        begin = _time.monotonic()
+        # fork() takes the one lock of the whole import system.  A thread that holds it, while it looks for a file, may
+        # go on with a module of the package before fork() has it.
+        wait = _import_lock_held() or any(_loads(thread) for thread in others)
+        now = _time.monotonic()
+        if wait:
+            _time.sleep(0.001)
+        elif now - begin < _SHORT or not again:  # else the 5 ms may have ended: the machine has other work to do
+            return
+        else:
+            again -= 1
+        if now >= end:
+            return
         others = _current_frames().keys() - {_get_ident()}
 
 

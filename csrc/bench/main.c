@@ -84,7 +84,7 @@ main(int argc, char **argv)
 	opterr = 0;
 	while ((option = getopt(argc, argv, "+r:")) != -1) {
 		if (option != 'r')
-			usage("no such option, or one without its value: ", argv[optind - 1]);
+			usage("no such option, or one without its value: ", optopt == '-' ? argv[optind] : argv[optind - 1]);
 		b.rounds = rounds_of(optarg);
 	}
 	if (argc - optind < 2 || argc - optind > 3)

@@ -45,6 +45,7 @@ function(pypfm_link target library)
   endforeach()
   target_include_directories(${target} PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>)
   target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_COMPILE_DEFINITIONS>)
+  target_compile_options(${target} PRIVATE ${PYPFM_NO_LTO})
   target_link_options(${target} PRIVATE ${PYPFM_NO_LTO})	# -Wl,--wrap replaces functions between two objects only
 endfunction()
 

@@ -1,18 +1,6 @@
 # The target uninstall, and what cpack makes: a .deb for each component, and one .tar.gz of all.
 # Included after all that is installed.
 
-# cmake has a list of its own, install_manifest.txt: it forgets DESTDIR and earlier installations, and cpack replaces it.
-set(installed ${PROJECT_BINARY_DIR}/installed.txt)
-install(CODE "
-  if(NOT CMAKE_INSTALL_PREFIX MATCHES \"/_CPack_Packages/\")
-    list(TRANSFORM CMAKE_INSTALL_MANIFEST_FILES PREPEND \"\$ENV{DESTDIR}\" OUTPUT_VARIABLE files)
-    list(JOIN files \"\\n\" files)
-    file(APPEND \"${installed}\" \"\${files}\\n\")
-  endif()" ALL_COMPONENTS)
-add_custom_target(uninstall
-  COMMAND ${CMAKE_COMMAND} -D INSTALLED=${installed} -P ${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake
-  COMMENT "Removing what was installed" VERBATIM)
-
 set(CPACK_PACKAGE_VENDOR pypfm)
 set(CPACK_PACKAGE_CONTACT "pypfm <pypfm@localhost>")	# dpkg wants one
 set(CPACK_PACKAGE_FILE_NAME pypfm-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
@@ -34,6 +22,8 @@ set(development "headers, static libraries, pkg-config and CMake files")
 set(manual "manual pages")
 set(commands "programs that pypfm's commands run")
 foreach(component ${CPACK_COMPONENTS_ALL})
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/pypfm-${component} RENAME copyright
+          COMPONENT ${component})	# each package has it, where Debian wants it
   string(TOUPPER ${component} upper)
   set(CPACK_COMPONENT_${upper}_DESCRIPTION "${PROJECT_DESCRIPTION}: ${${component}}")
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME pypfm-${component})
@@ -51,3 +41,19 @@ foreach(component LIBRARIES COMMANDS)
   endif()
 endforeach()
 include(CPack)
+
+# cmake has a list of its own, install_manifest.txt: it forgets DESTDIR and earlier installations, and cpack replaces it.
+set(installed ${PROJECT_BINARY_DIR}/installed.txt)
+install(CODE "
+  if(NOT CMAKE_INSTALL_PREFIX MATCHES \"/_CPack_Packages/\")
+    set(directory \"\$ENV{DESTDIR}\")
+    if(directory)
+      get_filename_component(directory \"\${directory}\" ABSOLUTE)
+    endif()
+    foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
+      file(APPEND \"${installed}\" \"\${directory}\${file}\\n\")
+    endforeach()
+  endif()" ALL_COMPONENTS)
+add_custom_target(uninstall
+  COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/uninstall.sh ${installed}
+  COMMENT "Removing what was installed" VERBATIM)

@@ -247,6 +247,7 @@ def test_wrong_libraries(args: list[object], words: list[str]) -> None:
     ([], "an argument is missing"), (["pfm3"], "an argument is missing"), (["pfm5", "x"], "no such API: pfm5"),
     (["pfm3", "a", "b", "c"], "too many arguments"), (["-r", "0", "pfm3", "x"], "not 0"),
     (["-r", "1x", "pfm3", "x"], "not 1x"), (["-q", "pfm3", "x"], "-q"), (["-r"], "-r"),
+    (["--help"], "one without its value: --help (usage"),
 ])
 def test_pfmtime_says_what_is_wrong(args: list[str], word: str) -> None:
     done = run(PFMTIME, *args)

@@ -43,3 +43,31 @@ go.set()
 thread.join()
 """, tmp_path, PYTHONWARNINGS=QUIET)
     assert (done.stdout, done.stderr) == ("True 0\n", "")
+
+
+def test_a_thread_that_looks_for_a_file_and_goes_on_with_a_module_of_the_package(tmp_path: Path) -> None:
+    """fork() itself waits for the lock of the import system, and lets the thread go on meanwhile."""
+    (tmp_path / "late.py").write_text("import time\ntime.sleep(0.3)\n")
+    done = run_python("""
+import _imp, os, signal, sys, threading, time
+import pypfm
+pypfm.__path__.append(sys.argv[1])
+reached = threading.Event()
+def load():
+    _imp.acquire_lock()
+    reached.set()
+    time.sleep(0.1)
+    _imp.release_lock()
+    import pypfm.late
+thread = threading.Thread(target=load)
+thread.start()
+reached.wait()
+pid = os.fork()
+if not pid:
+    signal.alarm(3)
+    import pypfm.late
+    os._exit(0)
+print(os.waitpid(pid, 0)[1])
+thread.join()
+""", tmp_path, PYTHONWARNINGS=QUIET)
+    assert (done.stdout, done.stderr) == ("0\n", "")

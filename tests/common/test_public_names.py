@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
+import pickle
 import pydoc
 import re
+import sys
 import textwrap
+import zipfile
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +19,7 @@ from typing import Any
 import pytest
 
 import pypfm
-from conftest import run_python
+from conftest import clean_env, run, run_python
 
 
 def test_dir_has_names_that_are_imported_when_asked_for() -> None:
@@ -31,6 +35,23 @@ def test_all_names_at_once() -> None:
     """As if there were an __all__; and nothing else, in a new process."""
     ran = run_python("from pypfm import *\nprint(*(n for n in dir() if not n.startswith('_')))")
     assert set(ran.stdout.split()) == {name for names in pypfm._MODULES.values() for name in names}
+
+
+def test_the_package_is_pickled_and_copied_by_its_name() -> None:
+    """What sends functions to other processes does so with the modules that they name."""
+    assert pickle.loads(pickle.dumps(pypfm)) is pypfm
+    assert copy.deepcopy([pypfm])[0] is pypfm
+
+
+def test_in_a_zip_archive_it_says_that_it_cannot(tmp_path: Path) -> None:
+    """A frozen program meets this, too, if it was made without what is loaded later."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.write(pypfm.__file__, "pypfm/__init__.py")
+    ran = run(sys.executable, "-S", "-c", "import pypfm", cwd=tmp_path, env=clean_env(PYTHONPATH=str(tmp_path / "a.zip")))
+    assert ran.returncode == 1
+    last = ran.stderr.splitlines()[-1]
+    assert last.startswith(f"ImportError: pypfm in {tmp_path / 'a.zip'} is without its extension modules: ")
+    assert "source tree" not in last
 
 
 def test_a_name_can_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

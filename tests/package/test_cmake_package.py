@@ -147,10 +147,12 @@ def test_find_package(prefix: Path, tmp_path: Path) -> None:
     shutil.copy(HERE / "consumer.cmake", tmp_path / "CMakeLists.txt")
     cmake("-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     cmake("--build", tmp_path / "build")
+    cmake("--install", tmp_path / "build", "--prefix", tmp_path / "usr")
     for name in PROGRAMS:
         program = tmp_path / "build" / f"{name}-program"
         assert run(program).stdout == "1\n", name
         assert Path(library_of(program, name)).resolve().is_relative_to(prefix)
+        assert Path(library_of(tmp_path / "usr/bin" / program.name, name)).resolve().is_relative_to(prefix)
         static = tmp_path / "build" / f"{name}-static-program"
         assert run(static).stdout == "1\n", name
         assert LIBRARIES[name].soname not in dynamic_entries(static, "DT_NEEDED")
@@ -176,6 +178,25 @@ def test_make_without_python(built: Path, tmp_path: Path) -> None:
     compiled = run(CC, source("pfm4", tmp_path), "-o", tmp_path / "program", *shlex.split(asked.stdout))
     assert compiled.returncode == 0, compiled.stderr
     assert run(tmp_path / "program").stdout == "1\n"
+
+
+@pytest.mark.needs("clang")
+@pytest.mark.parametrize(("compiler", "settings"), [
+    ("gcc", ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O2 -flto=auto"]),
+    ("gcc", ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON"]),
+    ("clang", ["-DCMAKE_C_FLAGS=-flto=thin"]),
+    ("clang", ["-DCMAKE_UNITY_BUILD=ON"])])
+def test_flags_of_distributions(compiler: str, settings: list[str], built: Path, tmp_path: Path) -> None:
+    """Whatever CFLAGS have: the static library is of machine code, with all that the shared one exports."""
+    cmake("-S", ROOT, "-B", tmp_path, "-DPYPFM_TESTS=OFF", f"-DPYPFM_TABLES={built / 'tables'}", f"-DCMAKE_C_COMPILER={needs(compiler)}",
+          *settings)
+    cmake("--build", tmp_path, "--parallel", 2, "--target", "pmc", "pmc_static")
+    directory = tmp_path / "csrc/pmc"
+    exported, linked = (
+        {line.split()[-1].partition("@")[0] for line in run("nm", *words).stdout.splitlines() if " T " in line}
+        for words in (["-D", "--defined-only", directory / "libpmc.so"], ["-g", directory / "pmc/libpmc.a"]))
+    assert "pmc_get_num_counters" in exported
+    assert linked == exported
 
 
 def test_no_python_and_no_tables(tmp_path: Path) -> None:
@@ -257,8 +278,12 @@ def test_the_archive_is_what_is_installed(packages: dict[str, Path], prefix: Pat
 @pytest.mark.needs("dpkg-deb")
 def test_each_file_is_in_one_package(packages: dict[str, Path], prefix: Path) -> None:
     parts = {name: files(directory / "usr") for name, directory in packages.items() if name != "archive"}
+    licences = {name: f"share/doc/{name}/copyright" for name in parts}
+    assert all((packages[name] / "usr" / path).read_bytes() == (ROOT / "LICENSE").read_bytes() for name, path in licences.items())
     assert sorted(parts) == ["pypfm-commands", "pypfm-development", "pypfm-libraries", "pypfm-manual"]
     assert sum(map(len, parts.values())) == len(set().union(*parts.values())) == len(files(prefix))
+    for name, path in licences.items():
+        parts[name].remove(path)
     assert parts["pypfm-libraries"] == {f"lib/pypfm/{name}/{file}" for name, found in LINKS.items() for file in found[1:]}
     assert {path.partition("/")[0] for path in parts["pypfm-development"]} == {"include", "lib"}
     assert {path.partition("/")[0] for path in parts["pypfm-commands"]} == {"libexec"}
