@@ -225,14 +225,15 @@ def byref(obj: object, *path: str | int) -> CData:
     :raises IndexError: an array has no such element
     :return: a C pointer, which keeps the object, and of a part the whole
     """
-    if isinstance(obj, Allocated):
-        return obj._address()
     if isinstance(obj, (Cell, create_string_buffer)):
-        return obj._cdata
+        if path:
+            raise TypeError(f"byref(): a {type(obj).__name__} has no members")
+        return obj._address() if isinstance(obj, Allocated) else obj._cdata
     part = raw(obj)
     if not isinstance(part, CData) or _ffi.typeof(part).kind not in {"struct", "union", "array"}:
         raise refused(obj, "a structure, a cell or a buffer", "byref() wants")
     try:
+        path = tuple(step if isinstance(step, str) else whole(step) for step in path)
         for step in path[:-1] if path and isinstance(path[-1], str) else path:  # cffi checks no index of addressof()
             part = getattr(part, step) if isinstance(step, str) else part[step]
         if isinstance(obj, Part):

@@ -225,6 +225,24 @@ def test_a_path_that_leads_nowhere(path: tuple[Any, ...], error: type[Exception]
     assert said in str(caught.value)
 
 
+class Third:
+    """As numpy's numbers: it stands for one."""
+
+    def __index__(self) -> int:
+        return 3
+
+
+def test_an_index_of_a_path_is_any_number() -> None:
+    inp: Any = pfm3.pfmlib_input_param_t(pfp_events=[{}, {}, {}, {"event": 5}])
+    assert byref(inp, "pfp_events", Third())[0].event == byref(inp, "pfp_events", Third(), "event")[0] == 5
+
+
+@pytest.mark.parametrize("made", [pfm3.c_int, pfm3.c_char_p, lambda: pfm3.create_string_buffer(4)])
+def test_a_cell_has_no_members(made: Any) -> None:
+    with pytest.raises(TypeError, match=r"byref\(\): a \w+ has no members"):
+        byref(made(), 1)
+
+
 @pytest.mark.parametrize("wrong", [None, "x", b"x", 5, 1.5, [], object(), pfm3.c_int, pfm3.ffi.NULL, pfm3.ffi.new("int *")],
                          ids=lambda value: type(value).__name__)
 def test_what_has_no_address(wrong: Any) -> None:
