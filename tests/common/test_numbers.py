@@ -140,6 +140,13 @@ def test_switches_of_numpy(name: str) -> None:
     same(call(**{n: np.bool_(v) if type(v) is bool else v for n, v in arguments.items()}), call(**arguments))
 
 
+def test_levels_of_numpy() -> None:
+    """A bool of numpy is a number there, too, as Python's is."""
+    if np is None:
+        pytest.skip("no numpy: pip install numpy")
+    assert levels.parse_plm(np.bool_(True)) == levels.parse_plm(True) == 1
+
+
 CONTEXT = """
 import json
 from pypfm import Itanium2

@@ -93,7 +93,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Goldmont[]": (Goldmont().__getitem__, {"name": "ICACHE"}),
     "Goldmont.encode": (Goldmont().encode, {"event": "ICACHE:HIT", "plm": 8, "os": None, "check": "manual"}),
     "Perf.encode": (Perf().encode, {"event": "PAGE-FAULTS", "plm": 8, "os": None, "check": "manual"}),
-    "Perf.count": (Perf().count, {"event": "PAGE-FAULTS", "work": _nothing, "plm": 8, "os": "perf_event_ext"}),
+    "Perf.count": (Perf().count, {"event": "MAJOR-FAULTS", "work": _nothing, "plm": 8, "os": "perf_event_ext"}),
     "Goldmont.modifiers": (Goldmont().modifiers, {"event": "ICACHE", "os": "none"}),
     "Goldmont.average_latency": (lambda request, plm: Goldmont().average_latency(request, plm=plm),
                                  {"request": "DMND_DATA_RD", "plm": 8}),
