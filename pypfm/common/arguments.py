@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Any, TypeVar
@@ -10,8 +11,8 @@ from pypfm._c.structures import whole
 from pypfm.errors import DecodeError, InvalidTypeError, InvalidValueError, listed, shown
 
 __all__ = [
-    "expect_choice", "expect_flag", "expect_int", "expect_items", "expect_iterable", "expect_number", "expect_type",
-    "expect_word", "utf8",
+    "expect_choice", "expect_file", "expect_flag", "expect_int", "expect_items", "expect_iterable", "expect_number",
+    "expect_type", "expect_word", "utf8",
 ]
 
 T = TypeVar("T")
@@ -59,6 +60,15 @@ def expect_flag(value: object, what: str) -> bool:
     :raises InvalidTypeError: it is none: a text would be True whatever it says
     """
     return value if value is True or value is False else bool(expect_int(value, what))
+
+
+def expect_file(value: str | os.PathLike[str], what: str) -> str:
+    """The name of a file, which may be a path of pathlib.
+
+    :raises InvalidTypeError: it is none
+    """
+    expect_type(value, (str, os.PathLike), what)
+    return os.fsdecode(value)
 
 
 def utf8(text: str) -> bytes:
