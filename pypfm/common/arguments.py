@@ -34,11 +34,11 @@ def _wrong_type(value: object, types: type | tuple[type, ...], what: str) -> Inv
 
 
 def expect_int(value: Any, what: str) -> int:
-    """A whole number, of int or of a type that stands for one (as numpy's do).
+    """A whole number, a plain int, of int or of a type that stands for one (as numpy's and bool do).
 
     :raises InvalidTypeError: it is none
     """
-    if isinstance(value, int):
+    if type(value) is int:
         return value
     try:
         return whole(value)

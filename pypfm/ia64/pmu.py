@@ -151,7 +151,7 @@ def _ranges(given: Ranges | Iterable[RangeLike], flags: int) -> Ranges | None:
     """The ranges of a request; None if nothing was said."""
     if isinstance(given, Ranges):
         return replace(given, flags=given.flags | flags)
-    if given == () and not flags:
+    if isinstance(given, tuple) and not given and not flags:
         return None
     limits = tuple([address_range(limit) for limit in islice(expect_iterable(given, "address ranges"), MAX_RANGES + 1)])
     return Ranges.of(limits=limits, flags=flags, used=1) if limits or flags else None
@@ -167,7 +167,7 @@ def _unavailable(pmcs: Iterable[int]) -> tuple[int, ...]:
 
 
 def _numbers(given: Iterable[int]) -> tuple[int, ...]:
-    return () if given == () else tuple(expect_int(number, "unavailable PMC") for number in _unavailable(given))
+    return tuple([expect_int(number, "unavailable PMC") for number in _unavailable(given)])
 
 
 def _matchers(given: MatchLike | tuple[MatchLike, MatchLike]) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:

@@ -140,6 +140,27 @@ def test_switches_of_numpy(name: str) -> None:
     same(call(**{n: np.bool_(v) if type(v) is bool else v for n, v in arguments.items()}), call(**arguments))
 
 
+@pytest.mark.skipif(np is None, reason="no numpy: pip install numpy")
+def test_sequences_of_numpy() -> None:
+    for none in (np.array([]), np.array([], int)):
+        assert ITA2.encode(["L2_MISSES"], unavailable_pmcs=none) == ITA2.encode(["L2_MISSES"])  # type: ignore[arg-type]
+        assert ITA2.encode(["L2_MISSES"], code_ranges=none) == ITA2.encode(["L2_MISSES"])  # type: ignore[arg-type]
+    for some in ([4], [4, 5]):
+        expected = ITA2.encode(["L2_MISSES"], unavailable_pmcs=some)
+        assert ITA2.encode(["L2_MISSES"], unavailable_pmcs=np.array(some)) == expected  # type: ignore[arg-type]
+    ranges = [(0x1000, 0x2000), (0x8000, 0xa000)]
+    for count in (1, 2):
+        expected = ITA2.encode(["L2_MISSES"], data_ranges=ranges[:count])
+        same(ITA2.encode(["L2_MISSES"], data_ranges=np.array(ranges[:count], "u8")), expected)  # type: ignore[arg-type]
+    assert ITA2.encode(np.array(["CPU_CYCLES", "L2_MISSES"])) == ITA2.encode(["CPU_CYCLES", "L2_MISSES"])  # type: ignore[arg-type]
+
+
+def test_a_switch_that_stands_for_a_number_is_one() -> None:
+    for pmu in (ITA2, MONT, GLM, PERF):
+        assert repr(pmu.at(True)) == repr(pmu.at(1))
+    assert repr(MONT.mask_index(MONT["L3_INSERTS"], True)) == "1"
+
+
 def test_levels_of_numpy() -> None:
     """A bool of numpy is a number there, too, as Python's is."""
     if np is None:
