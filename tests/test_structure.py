@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 import pytest
 
-from conftest import TESTS
+from conftest import TESTS, run
+from tools import needs
 
 ROOT = TESTS.parent
 PMUS = {"itanium", "itanium2", "montecito", "gen_ia64"}
@@ -69,3 +71,8 @@ def test_one_module_has_what_pmus_differ_in() -> None:
              for node in ast.walk(tree) if isinstance(node, ast.Compare)
              for part in ast.walk(node) if isinstance(part, ast.Constant) and part.value in PMUS | {"glm", "perf_raw"}]
     assert found == []
+
+
+def test_nothing_that_a_compiler_makes_is_committed() -> None:
+    names = run(needs("git"), "ls-files", cwd=ROOT).stdout.splitlines()
+    assert [name for name in names if re.search(r"\.(o|a|so|pyc|gch)$|(^|/)a\.out$", name)] == []

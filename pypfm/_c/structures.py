@@ -529,7 +529,8 @@ class Struct(Part, metaclass=_StructType):
         """
         struct = cast("type[Struct]", cls)
         try:
-            data = memoryview(cast(Any, source)).cast("B")
+            data = memoryview(cast(Any, source))
+            data = data.cast("B") if data.c_contiguous and data.nbytes else memoryview(data.tobytes())
             offset = whole(offset)
         except TypeError:
             given = offset if isinstance(source, (bytes, bytearray, memoryview)) else source

@@ -428,6 +428,15 @@ def test_sequences_of_other_types() -> None:
             event.unit_masks = wrong
 
 
+def test_buffers_in_pieces() -> None:
+    """As a slice of numpy's array is."""
+    data = bytes(range(232)) * 2
+    found = pfm3.pfmlib_event_t.from_buffer_copy(memoryview(data)[::2])
+    assert bytes(found) == data[::2]
+    with pytest.raises(ValueError, match="232 bytes are needed"):
+        pfm3.pfmlib_event_t.from_buffer_copy(b"")
+
+
 class Named(pfm3.pfmlib_event_t):
     """A user's class."""
 
