@@ -47,11 +47,19 @@ def expect_int(value: Any, what: str) -> int:
 
 
 def expect_number(value: Any, what: str) -> float:
-    """A number, whole or not.
+    """A number, whole or not, as Python's own; of a fraction or numpy's floats a float.
 
     :raises InvalidTypeError: it is none
     """
-    return value if isinstance(value, float) else expect_int(value, what)
+    if type(value) is float:
+        return value
+    try:
+        return whole(value)
+    except TypeError:
+        from numbers import Real  # commands start without it
+        if isinstance(value, Real):
+            return float(value)
+        raise _wrong_type(value, (int, float), what) from None
 
 
 def expect_flag(value: object, what: str) -> bool:

@@ -76,7 +76,7 @@ class EventRequest(_Asked):
     flags: int = 0
 
     def __post_init__(self) -> None:
-        if self.unit_masks != ():
+        if not isinstance(self.unit_masks, tuple) or self.unit_masks:
             what = f"{self.name}: unit mask"
             masks = tuple(_mask(m, what) for m in expect_items(self.unit_masks, f"{what}s"))
             object.__setattr__(self, "unit_masks", masks)
@@ -94,7 +94,7 @@ class EventRequest(_Asked):
 
 def _mask(value: object, what: str) -> int | str:
     if isinstance(value, str):
-        return value
+        return str.__str__(value)  # of a class of somebody's, too
     if not hasattr(value, "__index__"):
         expect_type(value, (int, str), what)
     return expect_int(value, what)
