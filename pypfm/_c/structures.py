@@ -117,13 +117,10 @@ def whole(value: Any) -> int:
 
     :raises TypeError: it is none
     """
-    try:
-        return index(value)
-    except TypeError:
-        kind = type(value)
-        if kind.__module__ == "numpy" and kind.__name__ in {"bool", "bool_"}:
-            return int(value)
-        raise
+    kind = type(value)
+    if kind.__module__ == "numpy" and kind.__name__ in {"bool", "bool_"}:
+        return int(value)  # before index(), of which numpy 2.2 warns
+    return index(value)
 
 
 def member(value: Any) -> Any:
@@ -439,7 +436,8 @@ class Struct(Part, metaclass=_StructType):
 
     Calling it gives a zeroed structure that owns its memory; keywords set fields (nested structures as dicts, arrays
     as lists).  A part of it (``inp.pfp_events[0]``) is no copy, and keeps the whole alive; so does what byref() of it
-    returns.  A pointer keeps what it is set to.  What cffi makes of a pointer (``pointer[0]``, ``pointer + 1``) keeps
+    returns.  A pointer is set to a structure, to what byref() returns, or to None, and keeps it; if it is 0, it is
+    ``ffi.NULL``, of which nothing can be read.  What cffi makes of a pointer (``pointer[0]``, ``pointer + 1``) keeps
     nothing.
 
     Structures of a type are equal if all of their members are; copy.copy() has memory of its own; repr() is as it is

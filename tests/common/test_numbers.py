@@ -13,6 +13,7 @@ import importlib
 import inspect
 import json
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -39,7 +40,7 @@ from pypfm import (
     pfm4,
     pmc,
 )
-from pypfm.common.arguments import expect_number
+from pypfm.common.arguments import expect_int, expect_number
 from pypfm.common.frozen import FrozenMap
 from pypfm.common.value import Value
 from pypfm.conform import random_calls
@@ -204,6 +205,16 @@ def test_a_switch_that_stands_for_a_number_is_one() -> None:
     for pmu in (ITA2, MONT, GLM, PERF):
         assert repr(pmu.at(True)) == repr(pmu.at(1))
     assert repr(MONT.mask_index(MONT["L3_INSERTS"], True)) == "1"
+
+
+def test_the_bool_of_an_older_numpy() -> None:
+    """2.2, the last one for Python 3.10: it has __index__(), which warns."""
+    def index(self: object) -> int:
+        warnings.warn("In future, it will be an error", DeprecationWarning, stacklevel=1)
+        return 1
+
+    old = type("bool", (), {"__module__": "numpy", "__index__": index, "__int__": lambda self: 1})
+    assert levels.parse_plm(old()) == pfm3.c_int(old()).value == expect_int(old(), "x") == 1
 
 
 def test_levels_of_numpy() -> None:
