@@ -209,11 +209,11 @@ def test_a_switch_that_stands_for_a_number_is_one() -> None:
 
 def test_the_bool_of_an_older_numpy() -> None:
     """2.2, the last one for Python 3.10: it has __index__(), which warns."""
-    def index(self: object) -> int:
+    def index(_: object) -> int:
         warnings.warn("In future, it will be an error", DeprecationWarning, stacklevel=1)
         return 1
 
-    old = type("bool", (), {"__module__": "numpy", "__index__": index, "__int__": lambda self: 1})
+    old = type("bool", (), {"__module__": "numpy", "__index__": index, "__int__": lambda _: 1})
     assert levels.parse_plm(old()) == pfm3.c_int(old()).value == expect_int(old(), "x") == 1
 
 
