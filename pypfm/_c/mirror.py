@@ -234,8 +234,10 @@ def byref(obj: object, *path: str | int) -> CData:
         raise refused(obj, "a structure, a cell or a buffer", "byref() wants")
     try:
         path = tuple(step if isinstance(step, str) else whole(step) for step in path)
-        for step in path[:-1] if path and isinstance(path[-1], str) else path:  # cffi checks no index of addressof()
-            part = getattr(part, step) if isinstance(step, str) else part[step]
+        for at, step in enumerate(path[:-1] if path and isinstance(path[-1], str) else path, 1):
+            part = getattr(part, step) if isinstance(step, str) else part[step]  # cffi checks no index of addressof()
+            if at < len(path) and isinstance(part, CData) and _ffi.typeof(part).kind == "pointer":
+                raise TypeError(f"byref(): {step!r} is a pointer, through which no path leads")
         if isinstance(obj, Part):
             return cast(CData, address_of(obj, *path))
         return cast(CData, kept_with(_ffi.addressof(cast(Any, obj), *path), obj))
