@@ -192,7 +192,8 @@ def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.P
 
     Source: libperfex(3C).
     """
-    names = [number if isinstance(number, str) else str(expect_int(number, "event")) for number in numbers or (0,)]
+    names = [str(number if isinstance(number, (str, bool)) else expect_int(number, "event"))  # True is no event
+             for number in numbers or (0,)]
     if perf_table is not None:
         expect_type(perf_table, (str, os.PathLike), "perf_table")
     chosen = cpu or os.environ.get("PERFEX_CPU") or "r10000"
