@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import IntFlag
 
 from pypfm._c.pfm3 import lib
 from pypfm.common.arguments import expect_int, expect_type
-from pypfm.errors import InvalidValueError, shown
+from pypfm.errors import InvalidTypeError, InvalidValueError, shown
 
 __all__ = ["Plm", "parse_plm"]
 
@@ -32,8 +33,9 @@ def parse_plm(plm: int | str) -> int:
     """
     if isinstance(plm, int):
         return plm
-    if hasattr(plm, "__index__"):
-        return expect_int(plm, "privilege levels")
+    if not isinstance(plm, str):
+        with suppress(InvalidTypeError):
+            return expect_int(plm, "privilege levels")
     expect_type(plm, (int, str), "privilege levels")
     mask = 0
     for word in plm.split(","):

@@ -225,16 +225,19 @@ def byref(obj: object, *path: str | int) -> CData:
     :raises IndexError: an array has no such element
     :return: a C pointer, which keeps the object, and of a part the whole
     """
-    if isinstance(obj, Allocated):
-        return obj._address()
     if isinstance(obj, (Cell, create_string_buffer)):
-        return obj._cdata
+        if path:
+            raise TypeError(f"byref(): a {type(obj).__name__} has no members")
+        return obj._address() if isinstance(obj, Allocated) else obj._cdata
     part = raw(obj)
     if not isinstance(part, CData) or _ffi.typeof(part).kind not in {"struct", "union", "array"}:
         raise refused(obj, "a structure, a cell or a buffer", "byref() wants")
     try:
-        for step in path[:-1] if path and isinstance(path[-1], str) else path:  # cffi checks no index of addressof()
-            part = getattr(part, step) if isinstance(step, str) else part[step]
+        path = tuple(step if isinstance(step, str) else whole(step) for step in path)
+        for at, step in enumerate(path[:-1] if path and isinstance(path[-1], str) else path, 1):
+            part = getattr(part, step) if isinstance(step, str) else part[step]  # cffi checks no index of addressof()
+            if at < len(path) and isinstance(part, CData) and _ffi.typeof(part).kind == "pointer":
+                raise TypeError(f"byref(): {step!r} is a pointer, through which no path leads")
         if isinstance(obj, Part):
             return cast(CData, address_of(obj, *path))
         return cast(CData, kept_with(_ffi.addressof(cast(Any, obj), *path), obj))

@@ -9,13 +9,13 @@ Comparing, copying and writing them stand here, too, once for all structures; wh
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, partial
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 from weakref import WeakValueDictionary
 
-from _cffi_backend import FFI
+from _cffi_backend import FFI, new_array_type
 
 __all__ = [
     "Array", "CData", "Fields", "MirrorFFI", "Part", "Struct", "Union", "address_of", "alive", "ctype_of", "in_memory",
@@ -103,13 +103,13 @@ def raw(value: Any) -> Any:
     return value._cdata if isinstance(value, Part) else value
 
 
-def raw_all(value: Any, of: Callable[[Any], Any] = raw) -> Any:
+def raw_all(value: Any) -> Any:
     """The same of all that is in dicts and lists."""
     if isinstance(value, dict):
-        return {name: raw_all(v, of) for name, v in value.items()}
+        return {name: raw_all(v) for name, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [raw_all(v, of) for v in value]
-    return of(value)
+        return [raw_all(v) for v in value]
+    return raw(value)
 
 
 def whole(value: Any) -> int:
@@ -117,13 +117,10 @@ def whole(value: Any) -> int:
 
     :raises TypeError: it is none
     """
-    try:
-        return index(value)
-    except TypeError:
-        kind = type(value)
-        if kind.__module__ == "numpy" and kind.__name__ in {"bool", "bool_"}:
-            return int(value)
-        raise
+    kind = type(value)
+    if kind.__module__ == "numpy" and kind.__name__ in {"bool", "bool_"}:
+        return int(value)  # before index(), of which numpy 2.2 warns
+    return index(value)
 
 
 def member(value: Any) -> Any:
@@ -138,6 +135,49 @@ def member(value: Any) -> Any:
         return whole(value)
     except TypeError:
         raise refused(value, "an integer", "a C integer wants") from None
+
+
+def given(value: Any, ctype: Any) -> Any:
+    """What a member or a cell of a type is set to, as cffi is given it: of a structure what is written of it.
+
+    :raises TypeError: a structure in it has no such field, or a number is none
+    """
+    if ctype.kind == "pointer" and value is None:
+        return _ffi.NULL
+    if ctype.kind == "pointer" and isinstance(value, Part) and _ffi.typeof(value._cdata) is ctype.item:
+        return _pointer_to(value._cdata)
+    if ctype.kind == "array" and _is_sequence(value, ctype):
+        return [given(one, ctype.item) for one in value]
+    if ctype.kind in {"struct", "union"} and isinstance(value, (dict, list, tuple)):
+        return _given_structure(value, ctype)
+    return member(value)
+
+
+def _given_structure(value: Any, ctype: Any) -> Any:
+    fields = _fields(ctype)
+    if not isinstance(value, dict):
+        if len(value) > len(fields):
+            raise TypeError(f"{ctype.cname} has {len(fields)} fields, not {len(value)}")
+        return [given(one, field.type) for one, field in zip(value, fields.values(), strict=False)]
+    for name in value:
+        if name not in fields:
+            raise TypeError(no_field(ctype.cname, KeyError(name), ctype))
+    return {name: given(one, fields[name].type) for name, one in value.items()}
+
+
+def _is_sequence(value: Any, ctype: Any) -> bool:
+    """Whether the elements of an array are taken one by one: as cffi takes a list only, or an array of that length."""
+    if isinstance(value, (list, tuple)):
+        return True
+    if isinstance(value, Array):
+        return _ffi.typeof(value._cdata) is not ctype
+    return (hasattr(value, "__getitem__") and not isinstance(value, (str, bytes, dict, CData))
+            and not _has_pointers(ctype))
+
+
+@cache
+def _fields(ctype: Any) -> dict[str, Any]:
+    return dict(ctype.fields or ())
 
 
 def _pointer_to(cdata: Any) -> Any:
@@ -173,6 +213,8 @@ def _got(part: Part, step: str | int, value: Any) -> Any:
     ctype = _ffi.typeof(value)
     if ctype in _classes or ctype.kind in {"struct", "union", "array"}:
         return in_memory(value, part._memory)
+    if ctype.kind == "pointer" and not value:
+        return _ffi.NULL  # a void *: of another pointer cffi reads members and slices at that address, and Python ends
     if part._memory.kept and ctype.kind == "pointer":
         kept = part._memory.kept.get(_number(_ffi.addressof(part._cdata, step)))
         if kept is not None and _number(_pointer_to(raw(kept))) == _number(value):  # C may have set it anew
@@ -209,7 +251,7 @@ def _keep(memory: Memory, at: int, ctype: Any, value: Any) -> None:
         for i, one in enumerate(value if isinstance(value, (list, tuple)) else ()):
             _keep(memory, at + i * _ffi.sizeof(ctype.item), ctype.item, one)
     else:
-        fields = dict(ctype.fields)
+        fields = _fields(ctype)
         named = value if isinstance(value, dict) else dict(
             zip(fields, value, strict=False)) if isinstance(value, (list, tuple)) else {}
         for name, one in named.items():
@@ -231,7 +273,7 @@ def _copy(part: Part) -> Part:
         owner: Any = _ffi.new(ctype, len(cdata)) if ctype.length is None else _ffi.new(ctype)
         made = in_memory(owner, Memory(owner))
     else:
-        made = _new(_class_of(ctype, cdata), None)
+        made = _new(cast("type[Struct]", type(part)), None)
     _ffi.memmove(_pointer_to(made._cdata), _pointer_to(cdata), _ffi.sizeof(cdata))
     _keep_copied(made._memory, _number(_pointer_to(made._cdata)), part)
     return cast(Part, made)
@@ -302,7 +344,8 @@ def no_field(name: str, error: KeyError, ctype: Any) -> str:
 class Array(Part, Generic[T]):
     """An array, in a structure or of its own: ``len()``, loops, indices and slices to read and to write.
 
-    It equals an array of the same C type, or a list or a tuple, with the same elements.
+    Indices below 0 count from the end; slices are parts, without a step.  It equals an array of the same structures or
+    numbers, or a list or a tuple, with the same elements.
     """
 
     __slots__ = ()
@@ -329,20 +372,35 @@ class Array(Part, Generic[T]):
 
     def __setitem__(self, at: Any, value: Any, /) -> None:
         at = self._place(at)
-        self._cdata[at] = raw_all(value, member)
-        if _has_pointers(_ffi.typeof(self._cdata)):
+        ctype = cast(Any, _ffi.typeof(self._cdata))
+        if not isinstance(at, slice):
+            self._cdata[at] = given(value, ctype.item)
+        elif isinstance(value, Part):
+            self._cdata[at] = value._cdata
+        else:
+            value = list(value)
+            self._cdata[at] = [given(one, ctype.item) for one in value]
+        if _has_pointers(ctype):
             place: Any = self._cdata[at] if isinstance(at, slice) else _ffi.addressof(self._cdata, index(at))
-            ctype = cast(Any, _ffi.typeof(place))
-            _keep(self._memory, _number(place), ctype if isinstance(at, slice) else ctype.item, value)
+            of = cast(Any, _ffi.typeof(place))
+            _keep(self._memory, _number(place), of if isinstance(at, slice) else of.item, value)
 
     def _place(self, at: Any) -> Any:
-        """The index; of a slice both ends, which cffi wants."""
+        """The index, from the end if it is negative; of a slice both ends, which cffi wants."""
         if not isinstance(at, slice):
-            return at if type(at) is int else whole(at)
-        return slice(*at.indices(len(self))[:2]) if at.step is None else at
+            at = at if type(at) is int else whole(at)
+            return at if at >= 0 else at + len(self)
+        begin, end, step = at.indices(len(self))
+        if step != 1:
+            raise IndexError("a slice of a C array has no step: it is a part of the memory; take one of a list()")
+        return slice(begin, max(begin, end))
+
+    def _is_of_other_length(self, other: Array[Any]) -> bool:
+        mine, theirs = cast(Any, _ffi.typeof(self._cdata)), cast(Any, _ffi.typeof(other._cdata))
+        return mine is not theirs and mine.item is theirs.item
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, (list, tuple)):
+        if isinstance(other, (list, tuple)) or (isinstance(other, Array) and self._is_of_other_length(other)):
             return list(self) == list(other)
         return Part.__eq__(self, other)
 
@@ -378,7 +436,8 @@ class Struct(Part, metaclass=_StructType):
 
     Calling it gives a zeroed structure that owns its memory; keywords set fields (nested structures as dicts, arrays
     as lists).  A part of it (``inp.pfp_events[0]``) is no copy, and keeps the whole alive; so does what byref() of it
-    returns.  A pointer keeps what it is set to.  What cffi makes of a pointer (``pointer[0]``, ``pointer + 1``) keeps
+    returns.  A pointer is set to a structure, to what byref() returns, or to None, and keeps it; if it is 0, it is
+    ``ffi.NULL``, of which nothing can be read.  What cffi makes of a pointer (``pointer[0]``, ``pointer + 1``) keeps
     nothing.
 
     Structures of a type are equal if all of their members are; copy.copy() has memory of its own; repr() is as it is
@@ -406,12 +465,17 @@ class Struct(Part, metaclass=_StructType):
             return _got(self, name, value) if isinstance(value, CData) else value
 
         def __setattr__(self, name: str, value: Any) -> None:
-            if type(value) is int:  # nearly all; no pointer is set to one
+            if type(value) is int and name in _fields(self._type):  # nearly all; no pointer is set to one
                 setattr(self._cdata, name, value)
                 return
-            setattr(self._cdata, name, raw_all(value, member))
+            field = _fields(self._type).get(name)
+            if field is None:
+                if name.startswith("_") or not hasattr(type(self), name):
+                    raise AttributeError(no_field(type(self).__name__, KeyError(name), self._type))
+                super().__setattr__(name, value)  # a property of a user's class
+                return
+            setattr(self._cdata, name, given(value, field.type))
             if _has_pointers(self._type):
-                field = dict(self._type.fields)[name]
                 _keep(self._memory, _number(_ffi.addressof(self._cdata)) + field.offset, field.type, value)
 
     def __dir__(self) -> list[str]:
@@ -429,6 +493,8 @@ class Struct(Part, metaclass=_StructType):
         return structure(type(self).__name__, _written(self._cdata), _text)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if type(self).__module__ == __name__:
+            raise TypeError("a structure that has no name in C is not pickled: pickle the one that it is in")
         if _has_pointers(self._type) and any(_set_pointers(self._cdata)):
             raise TypeError(f"a {type(self).__name__} is not pickled with a pointer in it: that is an address")
         return type(self).from_buffer_copy, (bytes(self),)
@@ -443,7 +509,7 @@ class Struct(Part, metaclass=_StructType):
         """
         struct = cast("type[Struct]", cls)
         try:
-            owner = struct._ffi.new(cast(Any, struct._ffi.getctype(cast(Any, struct._type), "[]")), whole(count))
+            owner = struct._ffi.new(new_array_type(cast(Any, struct._pointer), None), whole(count))
         except TypeError:
             raise refused(count, "an integer", f"{cls.__name__}.array() wants") from None
         except (OverflowError, MemoryError):
@@ -461,7 +527,8 @@ class Struct(Part, metaclass=_StructType):
         """
         struct = cast("type[Struct]", cls)
         try:
-            data = memoryview(cast(Any, source)).cast("B")
+            data = memoryview(cast(Any, source))
+            data = data.cast("B") if data.c_contiguous and data.nbytes else memoryview(data.tobytes())
             offset = whole(offset)
         except TypeError:
             given = offset if isinstance(source, (bytes, bytearray, memoryview)) else source
@@ -495,10 +562,7 @@ def _class_of(ctype: Any, cdata: Any) -> type[Struct]:
 
 def _new(struct: type[Struct], fields: dict[str, Any] | None) -> Any:
     ctype = cast(Any, struct._type)
-    try:
-        owner: Any = struct._ffi.new(cast(Any, struct._pointer), raw_all(fields, member) or None)
-    except KeyError as error:
-        raise TypeError(no_field(struct.__name__, error, ctype)) from None
+    owner: Any = struct._ffi.new(cast(Any, struct._pointer), given(fields, ctype) if fields else None)
     made = object.__new__(struct)
     memory = Memory(owner)
     _set_cdata(made, owner[0])  # shares the ownership of the memory

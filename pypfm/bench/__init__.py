@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pypfm.common.arguments import expect_int
+from pypfm.common.arguments import expect_file, expect_int
 from pypfm.common.frozen import FrozenMap
 from pypfm.common.value import Value, in_json, said
 from pypfm.config import LIBRARIES, built
@@ -133,8 +133,8 @@ class Report(Value):
     measures: tuple[Measure, ...]
 
 
-def bench(library: str | None = None, *, against: str | None = None, rounds: int = ROUNDS,
-          progress: Progress | None = None) -> Report:
+def bench(library: str | os.PathLike[str] | None = None, *, against: str | os.PathLike[str] | None = None,
+          rounds: int = ROUNDS, progress: Progress | None = None) -> Report:
     """Measure a library, or all of this installation.
 
     :param library: a libpfm 3 or 4; a name without a slash is looked up as the loader does.  None:
@@ -149,7 +149,8 @@ def bench(library: str | None = None, *, against: str | None = None, rounds: int
     if not 1 <= expect_int(rounds, "rounds") <= MOST_ROUNDS:
         raise InvalidValueError(f"rounds={shown(rounds)}: expected 1 to {MOST_ROUNDS}")
     say: Progress = progress or (lambda _: None)
-    libraries = tuple(_libraries(library, against))
+    libraries = tuple(_libraries(None if library is None else expect_file(library, "library"),
+                                 None if against is None else expect_file(against, "against")))
     measures: list[Measure] = []
     for compared in libraries:
         say(f"lib{compared.api} in C")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Any, TypeVar
@@ -10,8 +11,8 @@ from pypfm._c.structures import whole
 from pypfm.errors import DecodeError, InvalidTypeError, InvalidValueError, listed, shown
 
 __all__ = [
-    "expect_choice", "expect_flag", "expect_int", "expect_items", "expect_iterable", "expect_number", "expect_type",
-    "expect_word", "utf8",
+    "expect_choice", "expect_file", "expect_flag", "expect_int", "expect_items", "expect_iterable", "expect_number",
+    "expect_type", "expect_word", "utf8",
 ]
 
 T = TypeVar("T")
@@ -33,11 +34,11 @@ def _wrong_type(value: object, types: type | tuple[type, ...], what: str) -> Inv
 
 
 def expect_int(value: Any, what: str) -> int:
-    """A whole number, of int or of a type that stands for one (as numpy's do).
+    """A whole number, a plain int, of int or of a type that stands for one (as numpy's and bool do).
 
     :raises InvalidTypeError: it is none
     """
-    if isinstance(value, int):
+    if type(value) is int:
         return value
     try:
         return whole(value)
@@ -46,11 +47,19 @@ def expect_int(value: Any, what: str) -> int:
 
 
 def expect_number(value: Any, what: str) -> float:
-    """A number, whole or not.
+    """A number, whole or not, as Python's own; of a fraction or numpy's floats a float.
 
     :raises InvalidTypeError: it is none
     """
-    return value if isinstance(value, float) else expect_int(value, what)
+    if type(value) is float:
+        return value
+    try:
+        return whole(value)
+    except TypeError:
+        from numbers import Real  # commands start without it
+        if isinstance(value, Real):
+            return float(value)
+        raise _wrong_type(value, (int, float), what) from None
 
 
 def expect_flag(value: object, what: str) -> bool:
@@ -59,6 +68,15 @@ def expect_flag(value: object, what: str) -> bool:
     :raises InvalidTypeError: it is none: a text would be True whatever it says
     """
     return value if value is True or value is False else bool(expect_int(value, what))
+
+
+def expect_file(value: str | os.PathLike[str], what: str) -> str:
+    """The name of a file, which may be a path of pathlib.
+
+    :raises InvalidTypeError: it is none
+    """
+    expect_type(value, (str, os.PathLike), what)
+    return os.fsdecode(value)
 
 
 def utf8(text: str) -> bytes:

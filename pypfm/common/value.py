@@ -196,7 +196,7 @@ def _check(hint: Any, keys: Mapping[str, Any], own: Mapping[Any, Check]) -> Chec
 
 def _typed(types: Any, value: Any, what: str) -> Any:
     expect_type(value, types, what)
-    return value
+    return str.__str__(value) if isinstance(value, str) else value  # of numpy's texts and of enums a plain one
 
 
 _PLAIN: dict[Any, Check] = {

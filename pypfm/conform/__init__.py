@@ -27,3 +27,7 @@ def __getattr__(name: str) -> object:
     if name in _HOME:
         return getattr(import_module(f"pypfm.conform.{_HOME[name]}"), name)
     raise AttributeError(f"module 'pypfm.conform' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm.common.arguments import expect_int
+from pypfm.common.arguments import expect_choice, expect_file, expect_int, expect_number
 from pypfm.conform import runner
 from pypfm.conform.checks import structures, symbols
-from pypfm.conform.model import PMUS, base
+from pypfm.conform.model import APIS, PMUS, base
 from pypfm.conform.record import random_vectors
 from pypfm.layout import LayoutError
 
@@ -30,16 +31,18 @@ def random_calls(api: str, count: int, seed: int, without: Collection[str] = ())
     :param count: how many
     :param seed: which ones; the same seed gives the same calls on every machine
     :param without: PMUs that are not asked about
+    :raises InvalidValueError: there is no such API
     """
+    expect_choice(api, APIS, "api")
     count, seed = expect_int(count, "count"), expect_int(seed, "seed")
     pmus = [pmu for pmu, libraries in PMUS.items() if base(api) in libraries and pmu not in without]
     shares = [count // len(pmus) + (n < count % len(pmus)) for n in range(len(pmus))]
     return [v for pmu, share in zip(pmus, shares, strict=True) for v in random_vectors(pmu, share, seed, api)]
 
 
-def conform(path: str, api: str | None = None, *, against: str | None = None, calls: int = 1000, seed: int = 1,
-            vectors: Sequence[Vector] | None = None, jobs: int = 1, timeout: float = runner.TIMEOUT,
-            progress: Progress | None = None) -> Report:
+def conform(path: str | os.PathLike[str], api: str | None = None, *, against: str | os.PathLike[str] | None = None,
+            calls: int = 1000, seed: int = 1, vectors: Sequence[Vector] | None = None, jobs: int = 1,
+            timeout: float = runner.TIMEOUT, progress: Progress | None = None) -> Report:
     """Put a library under all tests.
 
     :param path: the shared library; a name without a slash is looked up as the loader does
@@ -54,6 +57,8 @@ def conform(path: str, api: str | None = None, *, against: str | None = None, ca
     :return: the report; crashes and hangs of the library are findings in it
     :raises ConformError: a library cannot be loaded, or is not one of that API
     """
+    path, against = expect_file(path, "path"), None if against is None else expect_file(against, "against")
+    timeout = expect_number(timeout, "timeout")
     calls, seed, jobs = expect_int(calls, "calls"), expect_int(seed, "seed"), expect_int(jobs, "jobs")
     begin = time.monotonic()
     report = runner.opened(path, api, timeout)

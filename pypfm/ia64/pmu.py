@@ -59,6 +59,27 @@ class Pmu(Events):
     #: The class of the settings of its trace buffer, or None where it has no such buffer.
     branches: ClassVar[type[Btb | ItaniumBtb | Etb] | None] = None
 
+    def encode(
+        self,
+        events: Iterable[str | Event | EventRequest],
+        *,
+        plm: int | str = Plm.PLM3,
+        system_wide: bool = False,
+        unavailable_pmcs: Iterable[int] = (),
+        check: Check = "manual",
+    ) -> Encoding:
+        """Compute the registers for a measurement; these parameters are those that all PMUs have.
+
+        :param events: names, `Event` or `EventRequest`
+        :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
+        :param system_wide: measure the whole system, not one thread
+        :param unavailable_pmcs: PMCs that must not be used
+        :param check: "manual" raises where a promise of the manual page would break; "reference"
+            does as the C library does
+        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
+        """
+        raise NotImplementedError
+
     def encode_request(self, request: Request, *, check: Check = "manual") -> Encoding:
         """Encode a request as one object, such as that of decoded registers.
 
@@ -130,7 +151,7 @@ def _ranges(given: Ranges | Iterable[RangeLike], flags: int) -> Ranges | None:
     """The ranges of a request; None if nothing was said."""
     if isinstance(given, Ranges):
         return replace(given, flags=given.flags | flags)
-    if given == () and not flags:
+    if isinstance(given, tuple) and not given and not flags:
         return None
     limits = tuple([address_range(limit) for limit in islice(expect_iterable(given, "address ranges"), MAX_RANGES + 1)])
     return Ranges.of(limits=limits, flags=flags, used=1) if limits or flags else None
@@ -146,7 +167,7 @@ def _unavailable(pmcs: Iterable[int]) -> tuple[int, ...]:
 
 
 def _numbers(given: Iterable[int]) -> tuple[int, ...]:
-    return () if given == () else tuple(expect_int(number, "unavailable PMC") for number in _unavailable(given))
+    return tuple([expect_int(number, "unavailable PMC") for number in _unavailable(given)])
 
 
 def _matchers(given: MatchLike | tuple[MatchLike, MatchLike]) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
@@ -382,6 +403,11 @@ PMUS: dict[str, type[Pmu]] = {cls.name: cls for cls in (Itanium2, Montecito, Ita
 
 
 def pmu_of(name: str, cpuid3: int | None = None) -> Pmu:
-    """The IA-64 PMU of a name."""
-    cls = PMUS[name]
+    """The IA-64 PMU of a name.
+
+    :param name: itanium2, montecito, itanium or gen_ia64
+    :param cpuid3: as in `Pmu`; not of gen_ia64
+    :raises InvalidValueError: there is no such PMU
+    """
+    cls = PMUS[expect_choice(name, tuple(PMUS), "pmu")]
     return cls() if issubclass(cls, GenericEvents) else cls(cpuid3)

@@ -7,9 +7,15 @@ from dataclasses import field
 
 from pypfm.common.frozen import FrozenMap
 from pypfm.common.value import HEX, HIDDEN, Value, in_json, said
+from pypfm.errors import InvalidValueError, shown
 from pypfm.ia64 import models
 
 __all__ = ["CoveredRange", "DataRegister", "DebugRegister", "RangeCover", "Register"]
+
+
+def _expect_word(register: Register | DebugRegister) -> None:
+    if not 0 <= register.value < 1 << 64:
+        raise InvalidValueError(f"{register.name}: {shown(hex(register.value))} does not fit 64 bits (0 to 2^64 - 1)")
 
 
 class Register(Value):
@@ -25,6 +31,9 @@ class Register(Value):
     value: int = field(metadata=HEX)
     addr: int
     alt_addr: int
+
+    def __post_init__(self) -> None:
+        _expect_word(self)
 
     @property
     def name(self) -> str:
@@ -60,6 +69,9 @@ class DebugRegister(Value):
     value: int = field(metadata=HEX)
     addr: int
     alt_addr: int
+
+    def __post_init__(self) -> None:
+        _expect_word(self)
 
     @property
     def name(self) -> str:

@@ -11,10 +11,10 @@ checked where the request is encoded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 from pypfm._c.pfm3 import lib
 from pypfm.common.arguments import expect_int, expect_items, expect_type
@@ -76,7 +76,7 @@ class EventRequest(_Asked):
     flags: int = 0
 
     def __post_init__(self) -> None:
-        if self.unit_masks != ():
+        if not isinstance(self.unit_masks, tuple) or self.unit_masks:
             what = f"{self.name}: unit mask"
             masks = tuple(_mask(m, what) for m in expect_items(self.unit_masks, f"{what}s"))
             object.__setattr__(self, "unit_masks", masks)
@@ -94,7 +94,7 @@ class EventRequest(_Asked):
 
 def _mask(value: object, what: str) -> int | str:
     if isinstance(value, str):
-        return value
+        return str.__str__(value)  # of a class of somebody's, too
     if not hasattr(value, "__index__"):
         expect_type(value, (int, str), what)
     return expect_int(value, what)
@@ -115,6 +115,12 @@ class AddressRange(_Asked):
         return f"[{in_hex(self.start)}, {in_hex(self.end)})"
 
 
+def _is_sequence(given: object) -> TypeGuard[Sequence[Any]]:
+    """Of a few things in their order, as a row of numpy's is."""
+    return isinstance(given, (tuple, list)) or (
+        hasattr(given, "__getitem__") and hasattr(given, "__len__") and not isinstance(given, (str, bytes, Mapping)))
+
+
 def address_range(given: object, what: str = "address range") -> AddressRange:
     """A range from what stands for one.
 
@@ -124,7 +130,7 @@ def address_range(given: object, what: str = "address range") -> AddressRange:
     """
     if isinstance(given, AddressRange):
         return given
-    if not isinstance(given, (tuple, list)) or len(given) not in (2, 3):
+    if not _is_sequence(given) or len(given) not in (2, 3):
         raise InvalidTypeError(f"{what}: expected (start, end) or (start, end, plm), not {shown(given)}")
     return AddressRange(*given)
 

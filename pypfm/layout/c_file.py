@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pypfm.config import LIBRARIES
 from pypfm.layout.mirrors import header_of
+from pypfm.layout.model import of_one_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,6 +69,7 @@ def c_source(layouts: Sequence[TypeLayout]) -> str:
         has a function pypfm_misplaced_bit_fields(), which returns 0 if these are, too, and with
         ``-DPYPFM_LAYOUT_MAIN`` a main() whose exit status is 0 then
     """
+    layouts = of_one_library(layouts)
     library = LIBRARIES[layouts[0].source]
     included = dict.fromkeys(map(header_of, layouts))
     parts = [f"/* Layout of {library.name}, made by pypfm layout --c.  Compile as C11. */\n",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING
 
+from pypfm.common.arguments import expect_file, expect_type
 from pypfm.common.value import Value
 from pypfm.config import LIBRARIES
 from pypfm.errors import named, short
@@ -102,6 +104,8 @@ def compare(left: TypeLayout | None, right: TypeLayout | None) -> LayoutDiff:
     :param left: from `describe`; None for a type that is missing
     :param right: likewise
     """
+    for side, what in ((left, "left"), (right, "right")):
+        expect_type(side, (TypeLayout, NoneType), what)
     members = [{} if x is None else dict(x.flat()) for x in (left, right)]
     order = list(members[0])
     place = -1
@@ -155,7 +159,7 @@ def _is_file(text: str) -> bool:
     return "/" in text or os.path.isfile(text)
 
 
-def diff(left: str, right: str) -> list[LayoutDiff]:
+def diff(left: str | os.PathLike[str], right: str | os.PathLike[str]) -> list[LayoutDiff]:
     """Compare a type, or all types, of two sources.
 
     :param left: ``TYPE``, ``LIBRARY:TYPE``, ``FILE:TYPE`` (FILE is a library or program with
@@ -165,7 +169,7 @@ def diff(left: str, right: str) -> list[LayoutDiff]:
     :return: one comparison for each type, the same ones included
     :raises LayoutError: a type, library or file that is not there; a file without debug information
     """
-    sides = (_Side.parse(left), _Side.parse(right))
+    sides = (_Side.parse(expect_file(left, "left")), _Side.parse(expect_file(right, "right")))
     names = [side.type for side in sides if side.type]
     if names:
         return [compare(*(side.one(side.type or names[0]) for side in sides))]

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from pypfm._c.mirror import Struct, ctype_of
+from pypfm.common.arguments import expect_type
 from pypfm.config import LIBRARIES
 from pypfm.errors import shown
 from pypfm.layout.model import Kind, LayoutError, Member, TypeLayout
@@ -29,6 +30,7 @@ class _Api(Protocol):
 
 
 def _api(library: str) -> _Api:
+    expect_type(library, str, "library")
     if library not in LIBRARIES:
         raise LayoutError(f"no library {shown(library)}; libraries are {', '.join(LIBRARIES)}")
     return cast("_Api", import_module(f"pypfm._c.{LIBRARIES[library].module}_api"))
@@ -49,6 +51,7 @@ def types(library: str) -> list[str]:
     :return: C names, in the order of the headers
     :raises LayoutError: there is no such library
     """
+    expect_type(library, str, "library")
     return list(_types(library))
 
 
@@ -72,6 +75,7 @@ def find(name: str) -> list[str]:
 
 def _key(library: str, name: str) -> str:
     """The name under which a library's mirror has a type, or ""."""
+    expect_type(name, str, "name")
     api = _api(library)
     tag = name.removeprefix("struct ").removeprefix("union ").strip()
     found = getattr(api, tag, None)

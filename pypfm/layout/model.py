@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pypfm.common.arguments import expect_int
+from pypfm.common.arguments import expect_int, expect_items, expect_type
 from pypfm.common.value import Value
 from pypfm.errors import PfmError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["CACHELINE", "Hole", "Kind", "LayoutError", "Member", "TypeLayout", "holes"]
+__all__ = ["CACHELINE", "Hole", "Kind", "LayoutError", "Member", "TypeLayout", "holes", "of_one_library"]
 
 CACHELINE = 64  # bytes
 
@@ -172,6 +172,21 @@ class TypeLayout(Value):
             "alignment": self.alignment, "cachelines": self.cachelines, "padding": self.padding,
             "holes": [h.to_json() for h in self.holes],
             "members": [m.to_json() for m in self.members]}
+
+
+def of_one_library(layouts: Iterable[TypeLayout]) -> tuple[TypeLayout, ...]:
+    """The types of a file that is to be written.
+
+    :raises LayoutError: there are none, or they are of several libraries, whose types can have equal names
+    :raises InvalidTypeError: they are no layouts
+    """
+    asked = expect_items(layouts, "layouts")
+    for layout in asked:
+        expect_type(layout, TypeLayout, "layout")
+    sources = list(dict.fromkeys(layout.source for layout in asked))
+    if len(sources) != 1:
+        raise LayoutError(f"types of {' and '.join(sources) or 'no library'}: a file has those of one library")
+    return asked
 
 
 def _flat(members: tuple[Member, ...], prefix: str) -> Iterator[tuple[str, Member]]:

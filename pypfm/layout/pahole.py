@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pypfm.common.arguments import expect_type
 from pypfm.layout.model import CACHELINE, Hole, Member, TypeLayout, holes
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def text(layout: TypeLayout) -> str:
     :param layout: from `describe`
     :return: lines of C with comments, a line feed at the end
     """
+    expect_type(layout, TypeLayout, "layout")
     name_width = _UNION_NAME_WIDTH if layout.kind == "union" else _NAME_WIDTH
     lines = list(_Printer(name_width).members(layout.members, layout.holes, 1, _TYPE_WIDTH))
     if layout.kind == "struct":

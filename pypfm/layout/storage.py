@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pypfm.layout.mirrors import describe, ffi_of, types
-from pypfm.layout.model import LayoutError
+from pypfm.layout.model import of_one_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -101,12 +101,9 @@ def bare(ctype: str) -> str:
 def with_parts(layouts: Iterable[TypeLayout]) -> Iterator[TypeLayout]:
     """The types, each after those that it contains or points to.
 
-    :raises LayoutError: there are none, or they are of several libraries, whose types can have equal names
+    :raises LayoutError: as `of_one_library`
     """
-    asked = list(layouts)
-    sources = list(dict.fromkeys(layout.source for layout in asked))
-    if len(sources) != 1:
-        raise LayoutError(f"types of {' and '.join(sources) or 'no library'}: a file has those of one library")
+    asked = of_one_library(layouts)
     done: set[str] = set()
 
     def visit(layout: TypeLayout) -> Iterator[TypeLayout]:

@@ -98,6 +98,13 @@ class Counting(Mapping[int, int]):
             raise UnknownKeyError(f"event {shown(number)} is not counted; events counted are {what}")
         return self._read(number) if number in self._open else self._counts[number]
 
+    def __repr__(self) -> str:
+        what = "counting" if self._open else "counted" if self._counts else "not counted"
+        return f"<Counting of {self.cpu} events {listed(self.events)}: {what}>"
+
+    def __reduce__(self) -> Any:
+        raise InvalidTypeError("counters are of one process: not copied or pickled; dict() of them has the counts")
+
     def _repr_html_(self) -> str:
         """The counts as a table, for a notebook."""
         from pypfm.common.notebook import mapping, preformatted
@@ -188,7 +195,8 @@ def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.P
 
     Source: libperfex(3C).
     """
-    names = [number if isinstance(number, str) else str(expect_int(number, "event")) for number in numbers or (0,)]
+    names = [str(number if isinstance(number, (str, bool)) else expect_int(number, "event"))  # True is no event
+             for number in numbers or (0,)]
     if perf_table is not None:
         expect_type(perf_table, (str, os.PathLike), "perf_table")
     chosen = cpu or os.environ.get("PERFEX_CPU") or "r10000"

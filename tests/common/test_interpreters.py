@@ -15,9 +15,9 @@ print(interpreters.run_string(interpreters.create(), '''
 try:
     import pypfm
     pmcs = pypfm.Itanium2().encode(["CPU_CYCLES"]).pmcs
-    print([hex(register.value) for register in pmcs])
+    print([hex(register.value) for register in pmcs], flush=True)
 except ImportError as error:
-    print(error)
+    print(error, flush=True)
 '''))
 """
 

@@ -7,11 +7,13 @@ test_wrong_arguments.py, or an example in test_values.py.
 from __future__ import annotations
 
 import decimal
+import enum
 import fractions
 import importlib
 import inspect
 import json
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +25,22 @@ import pypfm
 import pypfm.decoding
 import pypfm.ia64.counting
 from conftest import run_python
-from pypfm import Goldmont, Itanium, Itanium2, Machine, Montecito, Perf, layout, levels, perfex, pfm3, pfm4, pmc
+from pypfm import (
+    EventRequest,
+    Goldmont,
+    Itanium,
+    Itanium2,
+    Machine,
+    Montecito,
+    Perf,
+    layout,
+    levels,
+    perfex,
+    pfm3,
+    pfm4,
+    pmc,
+)
+from pypfm.common.arguments import expect_int, expect_number
 from pypfm.common.frozen import FrozenMap
 from pypfm.common.value import Value
 from pypfm.conform import random_calls
@@ -138,6 +155,73 @@ def test_switches_of_numpy(name: str) -> None:
         pytest.skip("no numpy: pip install numpy")
     call, arguments = ALL[name]
     same(call(**{n: np.bool_(v) if type(v) is bool else v for n, v in arguments.items()}), call(**arguments))
+
+
+@pytest.mark.skipif(np is None, reason="no numpy: pip install numpy")
+def test_sequences_of_numpy() -> None:
+    for none in (np.array([]), np.array([], int)):
+        assert ITA2.encode(["L2_MISSES"], unavailable_pmcs=none) == ITA2.encode(["L2_MISSES"])  # type: ignore[arg-type]
+        assert ITA2.encode(["L2_MISSES"], code_ranges=none) == ITA2.encode(["L2_MISSES"])  # type: ignore[arg-type]
+    for some in ([4], [4, 5]):
+        expected = ITA2.encode(["L2_MISSES"], unavailable_pmcs=some)
+        assert ITA2.encode(["L2_MISSES"], unavailable_pmcs=np.array(some)) == expected  # type: ignore[arg-type]
+    ranges = [(0x1000, 0x2000), (0x8000, 0xa000)]
+    for count in (1, 2):
+        expected = ITA2.encode(["L2_MISSES"], data_ranges=ranges[:count])
+        same(ITA2.encode(["L2_MISSES"], data_ranges=np.array(ranges[:count], "u8")), expected)  # type: ignore[arg-type]
+    assert ITA2.encode(np.array(["CPU_CYCLES", "L2_MISSES"])) == ITA2.encode(["CPU_CYCLES", "L2_MISSES"])  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(np is None, reason="no numpy: pip install numpy")
+@pytest.mark.parametrize("masks", [["ALL"], [0], ["ALL", 1], []])
+def test_unit_masks_of_numpy(masks: list[Any]) -> None:
+    same(EventRequest("L3_INSERTS", unit_masks=np.array(masks, object)), EventRequest("L3_INSERTS", unit_masks=masks))
+    same(EventRequest("X", unit_masks=np.array(["A", "B"])), EventRequest("X", unit_masks=("A", "B")))  # type: ignore[arg-type]
+
+
+class Name(str, enum.Enum):
+    """A user's names."""
+
+    CYCLES = "CPU_CYCLES"
+
+
+def test_texts_of_other_types_become_plain() -> None:
+    for name in (Name.CYCLES, *([np.str_("CPU_CYCLES")] if np else [])):
+        same(EventRequest(name, unit_masks=[name]), EventRequest("CPU_CYCLES", unit_masks=["CPU_CYCLES"]))
+
+
+@pytest.mark.parametrize("number", [fractions.Fraction(1, 2), 0.5, *([np.float32(0.5), np.float64(0.5)] if np else [])], ids=repr)
+def test_numbers_that_are_not_whole(number: Any) -> None:
+    assert repr(expect_number(number, "x")) == "0.5"
+
+
+@pytest.mark.parametrize("wrong", ["0.5", b"0.5", None, 1j, [0.5], *([np.array([0.5])] if np else [])], ids=repr)
+def test_what_is_no_number(wrong: Any) -> None:
+    with pytest.raises(pypfm.InvalidTypeError, match="x: expected int or float, not "):
+        expect_number(wrong, "x")
+
+
+def test_a_switch_that_stands_for_a_number_is_one() -> None:
+    for pmu in (ITA2, MONT, GLM, PERF):
+        assert repr(pmu.at(True)) == repr(pmu.at(1))
+    assert repr(MONT.mask_index(MONT["L3_INSERTS"], True)) == "1"
+
+
+def test_the_bool_of_an_older_numpy() -> None:
+    """2.2, the last one for Python 3.10: it has __index__(), which warns."""
+    def index(_: object) -> int:
+        warnings.warn("In future, it will be an error", DeprecationWarning, stacklevel=1)
+        return 1
+
+    old = type("bool", (), {"__module__": "numpy", "__index__": index, "__int__": lambda _: 1})
+    assert levels.parse_plm(old()) == pfm3.c_int(old()).value == expect_int(old(), "x") == 1
+
+
+def test_levels_of_numpy() -> None:
+    """A bool of numpy is a number there, too, as Python's is."""
+    if np is None:
+        pytest.skip("no numpy: pip install numpy")
+    assert levels.parse_plm(np.bool_(True)) == levels.parse_plm(True) == 1
 
 
 CONTEXT = """

@@ -108,6 +108,13 @@ def test_help_of_a_package_begins_with_a_map(name: str) -> None:
     assert [public for public in module.__all__ if not re.search(rf"\b{public}\b", text)] == []
 
 
+@pytest.mark.parametrize("name", ["ia64", "perf", "netbsd", "perfex", "layout", "conform", "bench"])
+def test_dir_of_a_package_has_its_names(name: str) -> None:
+    """Also of those that load when they are asked for, in a process where nobody has asked yet."""
+    ran = run_python(f"import pypfm.{name} as package\nprint(set(getattr(package, '__all__', ())) - set(dir(package)))")
+    assert ran.stdout == "set()\n", ran.stderr
+
+
 @pytest.mark.parametrize("asked", ["pfm3.pfm_dispatch_events", "pfm4.pfm_get_os_event_encoding", "pmc.pmc_control", "pfm3.byref", "decode",
                                    "perfex.counting", "layout.describe", "layout.diff"])
 def test_help_of_a_function_is_a_page(asked: str) -> None:

@@ -33,12 +33,17 @@ from pypfm import (
     OpcodeMatch,
     Perf,
     Ranges,
+    conform,
+    layout,
 )
 from pypfm.common.runs import written
+from pypfm.config import LIBRARIES
 from pypfm.errors import named
 from pypfm.ia64.request import Request
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
+
+EVENT_LAYOUT = layout.describe("pfmlib_event_t")
 
 WHATEVER: list[Any] = [None, 1.5, "usr", "", "\0", "\udcff", "\ud800", b"x", [], ["x"], (), {}, {"x": 1}, object(), object, -1, 1 << 70,
                        -(1 << 70), 10**5000, float("nan"), [None], (1, 2, 3, 4), lambda: 1, True]
@@ -93,7 +98,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Goldmont[]": (Goldmont().__getitem__, {"name": "ICACHE"}),
     "Goldmont.encode": (Goldmont().encode, {"event": "ICACHE:HIT", "plm": 8, "os": None, "check": "manual"}),
     "Perf.encode": (Perf().encode, {"event": "PAGE-FAULTS", "plm": 8, "os": None, "check": "manual"}),
-    "Perf.count": (Perf().count, {"event": "PAGE-FAULTS", "work": _nothing, "plm": 8, "os": "perf_event_ext"}),
+    "Perf.count": (Perf().count, {"event": "MAJOR-FAULTS", "work": _nothing, "plm": 8, "os": "perf_event_ext"}),
     "Goldmont.modifiers": (Goldmont().modifiers, {"event": "ICACHE", "os": "none"}),
     "Goldmont.average_latency": (lambda request, plm: Goldmont().average_latency(request, plm=plm),
                                  {"request": "DMND_DATA_RD", "plm": 8}),
@@ -112,6 +117,16 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "decode montecito": (pypfm.decoding.decode, {"pmu": "montecito", "registers": {"PMC39": 0}, "etb": True, "ipear": False}),
     "decode glm": (pypfm.decoding.decode, {"pmu": "glm", "registers": {"code": 1}}),
     "from_registers": (Encoding.from_registers, {"pmu": "itanium2", "registers": {"PMC4": 1}, "pmds": None}),
+    "layout.describe": (layout.describe, {"name": "pfmlib_event_t", "library": "pfm3"}),
+    "layout.find": (layout.find, {"name": "pfmlib_event_t"}),
+    "layout.types": (layout.types, {"library": "pfm3"}),
+    "layout.ctypes_type": (layout.ctypes_type, {"name": "pfmlib_event_t", "library": "pfm3"}),
+    "layout.diff": (layout.diff, {"left": "pfm3:pfmlib_event_t", "right": "pfm3-manual:pfmlib_event_t"}),
+    "layout.text": (layout.text, {"layout": EVENT_LAYOUT}),
+    "layout.compare": (layout.compare, {"left": EVENT_LAYOUT, "right": EVENT_LAYOUT}),
+    **{f"layout.{source.__name__}": (source, {"layouts": [EVENT_LAYOUT]})
+       for source in (layout.c_source, layout.ctypes_source, layout.go_source, layout.rust_source)},
+    "conform.random_calls": (lambda api: conform.random_calls(api, 1, 1), {"api": "pfm3"}),
     "Decoded4.encode": (pypfm.decoding.decode("glm", {"code": 0x530180}).encode, {
         "candidate": pypfm.decoding.decode("glm", {"code": 0x530180}).candidates[0]}),
 }
@@ -254,6 +269,24 @@ def test_messages_say_what_to_write(call: Callable[[], object], error: type[Exce
         call()
     assert isinstance(caught.value, pypfm.PfmError)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("call", [
+    lambda file: conform.conform(file, vectors=[]), lambda file: conform.conform(file, against=file, vectors=[], calls=0),
+    lambda file: layout.diff(file, "pfm4:perf_event_attr"), lambda file: pypfm.bench.bench(against=file, rounds=1)])
+def test_files_are_texts_or_paths(call: Callable[[Any], object]) -> None:
+    """As pypfm.config has them."""
+    for wrong in (b"/x", 5, object(), ["/x"]):
+        with pytest.raises(InvalidTypeError, match="expected str or PathLike"):
+            call(wrong)
+    missing = Path("/nowhere/libpfm.so.4")
+    for path in (missing, str(missing)):
+        with pytest.raises((pypfm.ConformError, layout.LayoutError), match="nowhere"):
+            call(path)
+
+
+def test_a_library_of_the_installation_is_tested() -> None:
+    assert conform.conform(LIBRARIES["pfm4"].path, vectors=[]).api == "pfm4"
 
 
 LONG, HUGE = "x" * 1_000_000, 10**5000

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from pypfm import (
     EventRequest,
     FieldWidthError,
     InvalidRequestError,
+    InvalidValueError,
     IpEar,
     Ism,
     Itanium2,
@@ -30,6 +33,7 @@ from pypfm import (
     Pfm3Error,
     PfmError,
     Plm,
+    Pmu,
     ThresholdError,
     UnitMaskError,
 )
@@ -339,3 +343,31 @@ def test_a_pmu_says_what_it_is() -> None:
 
 def test_levels_of_a_pythonic_call_may_be_text() -> None:
     assert ITA2.encode(["CPU_CYCLES"], plm="user")["PMC4"] == ITA2.encode(["CPU_CYCLES"], plm=8)["PMC4"]
+
+
+# ---- PMUs by name, registers made by hand --------------------------------------------------
+
+@pytest.mark.parametrize("name", ["itanium2", "montecito", "itanium", "gen_ia64"])
+def test_any_pmu_encodes(name: str) -> None:
+    """What a program writes that does not know its PMU; a type checker sees the same parameters."""
+    pmu: Pmu = pypfm.pmu_of(name)
+    encoding = pmu.encode([next(iter(pmu))], plm="user", system_wide=False, unavailable_pmcs=[], check="manual")
+    assert encoding.pmu == name
+    common = inspect.signature(Pmu.encode).parameters
+    own = inspect.signature(type(pmu).encode).parameters
+    assert {parameter: own[parameter] for parameter in common} == dict(common)
+
+
+@pytest.mark.parametrize("name", ["itanium3", "", None, 5, ITA2])
+def test_no_pmu_of_that_name(name: Any) -> None:
+    with pytest.raises(InvalidValueError, match="expected one of itanium2, montecito, itanium, gen_ia64"):
+        pypfm.pmu_of(name)
+
+
+@pytest.mark.parametrize("value", [-1, 1 << 64])
+def test_a_register_has_64_bits(value: int) -> None:
+    encoding = ITA2.encode(["IA64_INST_RETIRED"], code_ranges=[(0x1000, 0x2000)])
+    for register in (encoding["PMC4"], encoding["IBR0"], encoding["IBR1"]):
+        assert replace(register, value=(1 << 64) - 1).value == (1 << 64) - 1
+        with pytest.raises(InvalidValueError, match=rf"{register.name}: .* does not fit 64 bits"):
+            replace(register, value=value)

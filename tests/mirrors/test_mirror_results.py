@@ -225,6 +225,34 @@ def test_a_path_that_leads_nowhere(path: tuple[Any, ...], error: type[Exception]
     assert said in str(caught.value)
 
 
+class Third:
+    """As numpy's numbers: it stands for one."""
+
+    def __index__(self) -> int:
+        return 3
+
+
+def test_an_index_of_a_path_is_any_number() -> None:
+    inp: Any = pfm3.pfmlib_input_param_t(pfp_events=[{}, {}, {}, {"event": 5}])
+    assert byref(inp, "pfp_events", Third())[0].event == byref(inp, "pfp_events", Third(), "event")[0] == 5
+
+
+@pytest.mark.parametrize("path", [("attr", "size"), ("attr", "size", "x"), ("attr", 0), ("attr", 0, "size"), ("attr", 0, "size", 3)])
+@pytest.mark.parametrize("attr", [None, pfm4.perf_event_attr()], ids=["0", "set"])
+def test_no_path_leads_through_a_pointer(attr: Any, path: tuple[Any, ...]) -> None:
+    """Of a pointer that is 0, cffi would read a member, and Python would end."""
+    arg = pfm4.pfm_perf_encode_arg_t(attr=attr)
+    assert byref(arg, "attr")[0] == (pfm4.ffi.NULL if attr is None else byref(attr))
+    with pytest.raises(TypeError, match=r"byref\(\): 'attr' is a pointer, through which no path leads"):
+        byref(arg, *path)
+
+
+@pytest.mark.parametrize("made", [pfm3.c_int, pfm3.c_char_p, lambda: pfm3.create_string_buffer(4)])
+def test_a_cell_has_no_members(made: Any) -> None:
+    with pytest.raises(TypeError, match=r"byref\(\): a \w+ has no members"):
+        byref(made(), 1)
+
+
 @pytest.mark.parametrize("wrong", [None, "x", b"x", 5, 1.5, [], object(), pfm3.c_int, pfm3.ffi.NULL, pfm3.ffi.new("int *")],
                          ids=lambda value: type(value).__name__)
 def test_what_has_no_address(wrong: Any) -> None:

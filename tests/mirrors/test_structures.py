@@ -221,6 +221,38 @@ def test_a_pointer_that_c_has_set_is_what_c_has_set() -> None:
     assert arg.attr.sample_period == 5
 
 
+def test_a_null_pointer_is_not_followed() -> None:
+    """cffi would read or write at that address, and Python would end."""
+    arg = pfm4.pfm_perf_encode_arg_t()
+    assert arg.attr == pfm4.ffi.NULL
+    assert not arg.attr
+    with pytest.raises(AttributeError):
+        arg.attr.sample_period  # noqa: B018
+    with pytest.raises(AttributeError):
+        arg.attr.sample_period = 5
+    array = pfm4.pfm_perf_encode_arg_t.array(2)
+    with pytest.raises(AttributeError):
+        array[1].attr.sample_period  # noqa: B018
+    codes = pfm4.pfm_pmu_encode_arg_t().codes
+    for read in (lambda: codes[0], lambda: codes[0:2][0]):
+        with pytest.raises((RuntimeError, ValueError), match=r"null pointer|void"):
+            read()
+
+
+def test_a_pointer_is_set_as_an_argument_is_given() -> None:
+    """To a structure, which it keeps, or to None."""
+    args = [pfm4.pfm_perf_encode_arg_t(attr=attribute()), pfm4.pfm_perf_encode_arg_t(), pfm4.pfm_perf_encode_arg_t.array(1)[0]]
+    args[1].attr = attribute()
+    args[2].attr = attribute()
+    others = used_again(pfm4.perf_event_attr)
+    assert [arg.attr.sample_period for arg in args] == [77] * 3
+    assert len(others) == MANY
+    args[1].attr = None
+    assert args[1] == pfm4.pfm_perf_encode_arg_t(attr=None) == pfm4.pfm_perf_encode_arg_t()
+    with pytest.raises(TypeError, match="must be a pointer"):
+        args[1].attr = pfm3.pfmlib_event_t()
+
+
 # ---- copies and comparison -----------------------------------------------------------------------------------------
 
 def random_one(struct: Any, seed: int) -> Any:
@@ -287,6 +319,9 @@ def test_a_structure_without_a_name_is_copied() -> None:
     register.pmc_val = 0
     assert other.pmc_es == 0x56
     assert fields.pmc_es == 0
+    assert len(type(fields).array(3)) == 3
+    with pytest.raises(TypeError, match="has no name in C is not pickled"):
+        pickle.dumps(fields)
 
 
 # ---- sizes, names, repr() --------------------------------------------------------------------------------------------
@@ -336,8 +371,16 @@ def test_fields_that_are_not_there() -> None:
         inp.nothing  # noqa: B018
     with pytest.raises(AttributeError, match="nothing"):
         inp.nothing = 5
-    with pytest.raises(TypeError, match="pfmlib_event_t has no field 'nothing'; it has event, "):
-        pfm3.pfmlib_event_t(nothing=5)
+    events = pfm3.pfmlib_event_t.array(2)
+    wrong: list[Callable[[], object]] = [
+        lambda: pfm3.pfmlib_event_t(nothing=5), lambda: pfm3.pfmlib_input_param_t(pfp_events=[{"nothing": 5}]),
+        lambda: setattr(inp, "pfp_events", [{"nothing": 5}]), lambda: events.__setitem__(0, {"nothing": 5}),
+        lambda: events.__setitem__(slice(0, 1), [{"nothing": 5}])]
+    for make in wrong:
+        with pytest.raises(TypeError, match="pfmlib_event_t has no field 'nothing'; it has event, "):
+            make()
+    with pytest.raises(TypeError, match="pfmlib_event_t has 6 fields, not 7"):
+        events[0] = [1] * 7
 
 
 def test_arrays_are_read_and_written_in_slices() -> None:
@@ -347,6 +390,74 @@ def test_arrays_are_read_and_written_in_slices() -> None:
     array[1:3] = [8, 9]
     assert array[:4] == [0, 8, 9, 3]
     assert len(array[2:]) == len(array) - 2
+    assert len(array[5:2]) == 0
+    for indexed in (lambda: array[::2], lambda: array[::-1], lambda: array.__setitem__(slice(0, 4, 2), [1, 2])):
+        with pytest.raises(IndexError, match="has no step"):
+            indexed()
+
+
+def test_indices_from_the_end() -> None:
+    array = pfm3.pfmlib_event_t(unit_masks=list(range(48))).unit_masks
+    array[-2] = 99
+    assert (array[-1], array[-48], array[46]) == (47, 0, 99)
+    for at in (48, -49):
+        with pytest.raises(IndexError):
+            array[at]
+        with pytest.raises(IndexError):
+            array[at] = 5
+
+
+def test_a_slice_is_an_array_as_another_one() -> None:
+    inp = pfm3.pfmlib_input_param_t(pfp_events=[{"event": n} for n in range(4)])
+    assert inp.pfp_events[:] == inp.pfp_events
+    assert inp.pfp_events[:2] != inp.pfp_events
+    other = pfm3.pfmlib_input_param_t(pfp_events=inp.pfp_events[1:3])
+    assert [event.event for event in other.pfp_events[:3]] == [1, 2, 0]
+    inp.pfp_events = inp.pfp_events[2:4]
+    assert [event.event for event in inp.pfp_events[:4]] == [2, 3, 2, 3]
+
+
+def test_sequences_of_other_types() -> None:
+    event = pfm3.pfmlib_event_t(unit_masks=range(3))
+    event.unit_masks[1:3] = (n for n in (8, 9))
+    assert event.unit_masks[:4] == [0, 8, 9, 0]
+    event.unit_masks = bytearray(b"ab")
+    assert event.unit_masks[:3] == [97, 98, 9]
+    for wrong in ("ab", {1, 2}, 5, [1.5], [[1]]):
+        with pytest.raises(TypeError):
+            event.unit_masks = wrong
+
+
+def test_buffers_in_pieces() -> None:
+    """As a slice of numpy's array is."""
+    data = bytes(range(232)) * 2
+    found = pfm3.pfmlib_event_t.from_buffer_copy(memoryview(data)[::2])
+    assert bytes(found) == data[::2]
+    with pytest.raises(ValueError, match="232 bytes are needed"):
+        pfm3.pfmlib_event_t.from_buffer_copy(b"")
+
+
+class Named(pfm3.pfmlib_event_t):
+    """A user's class."""
+
+    @property
+    def number(self) -> int:
+        return self.event
+
+    @number.setter
+    def number(self, value: int) -> None:
+        self.event = value
+
+
+def test_classes_of_users() -> None:
+    one = Named(event=5)
+    one.number = 7
+    assert one == pfm3.pfmlib_event_t(event=7)
+    for other in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert (type(other), other.number) == (Named, 7)
+    for name in ("nothing", "_cdata", "__class__"):
+        with pytest.raises(AttributeError, match="has no field"):
+            setattr(one, name, 5)
 
 
 def test_ffi_of_a_mirror_takes_structures() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import mmap
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -580,3 +582,15 @@ def test_a_child_has_no_counters_of_its_parent() -> None:
 def test_the_command_imports_none_of_it() -> None:
     done = run_python("import sys, pypfm.perfex, pypfm.cli.perfex\nprint([m for m in sys.modules if 'libperfex' in m])")
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.usefixtures("table")
+def test_counts_say_what_they_are() -> None:
+    made = pypfm.perfex.counting(26, 0)
+    assert repr(made) == "<Counting of r10000 events 26, 0: not counted>"
+    with made:
+        assert repr(made).endswith(": counting>")
+    assert repr(made).endswith(": counted>")
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="counters are of one process: not copied or pickled"):
+            copied(made)

@@ -41,6 +41,9 @@ class Model:
     def __init__(self, pmu: Pmu, tid: int | None, cpu: int | None) -> None:
         self._pmu, self._tid, self._cpu = pmu, tid, cpu
 
+    def __repr__(self) -> str:
+        return f"<Model of {self._pmu.name}>"
+
     def _call(self, name: str, *args: int, function: str) -> None:
         with on_cpu(self._cpu, "the model"):
             call(name, f"the model of {self._pmu.name}", self._pmu._type, *args, function=f"pypfm_perfmon2_{function}")
