@@ -9,7 +9,7 @@ other library: ``decode("glm", {"code": 0x5300c0})`` gives canonical event strin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, SupportsIndex, overload
 
 from pypfm.errors import DecodeError, listed, shown
 from pypfm.ia64 import decode as ia64
@@ -32,18 +32,19 @@ def _is_of_pfm4(registers: object) -> bool:
 
 
 @overload
-def decode(pmu: Literal["itanium2", "montecito", "itanium", "gen_ia64"], registers: Mapping[str, int], *,
-           etb: bool = ..., ipear: bool = ..., pmds: Iterable[int] | None = ...) -> ia64.Decoded: ...
+def decode(pmu: Literal["itanium2", "montecito", "itanium", "gen_ia64"], registers: Mapping[str, SupportsIndex],
+           *, etb: bool = ..., ipear: bool = ..., pmds: Iterable[int] | None = ...) -> ia64.Decoded: ...
 @overload
-def decode(pmu: Literal["glm", "perf", "ita", "ita2", "mont"], registers: Mapping[str, int]) -> perf.Decoded: ...
+def decode(pmu: Literal["glm", "perf", "ita", "ita2", "mont"],
+           registers: Mapping[str, SupportsIndex]) -> perf.Decoded: ...
 @overload
-def decode(pmu: str, registers: Mapping[str, int], *, library: str | PathLike[str]) -> perf.Decoded: ...
+def decode(pmu: str, registers: Mapping[str, SupportsIndex], *, library: str | PathLike[str]) -> perf.Decoded: ...
 @overload
-def decode(pmu: str, registers: Mapping[str, int], *, etb: bool = ..., ipear: bool = ...,
+def decode(pmu: str, registers: Mapping[str, SupportsIndex], *, etb: bool = ..., ipear: bool = ...,
            pmds: Iterable[int] | None = ..., library: None = ...) -> ia64.Decoded | perf.Decoded: ...
 
 
-def decode(pmu: str, registers: Mapping[str, int], *, etb: bool = False, ipear: bool = False,
+def decode(pmu: str, registers: Mapping[str, SupportsIndex], *, etb: bool = False, ipear: bool = False,
            pmds: Iterable[int] | None = None, library: str | PathLike[str] | None = None,
            ) -> ia64.Decoded | perf.Decoded:
     """Decode register values.
@@ -52,9 +53,9 @@ def decode(pmu: str, registers: Mapping[str, int], *, etb: bool = False, ipear: 
 
     :param pmu: itanium2, montecito, itanium, gen_ia64 (as if forced); of libpfm 4 glm, perf, ita, ita2, mont, and
         gen_ia64 with its code or config; of another library any that it knows
-    :param registers: values by name: PMC4, PMD48, IBR0, DBR1 ...; of libpfm 4's PMUs code, code1, code2 (of glm
-        offcore), or type, config, config1, config2, exclude_user, exclude_kernel, exclude_hv of perf_event.  What is
-        not given is 0
+    :param registers: values by name: PMC4, PMD48, IBR0, DBR1 ...; or an encoding; of libpfm 4's PMUs code, code1,
+        code2 (of glm offcore), or type, config, config1, config2, exclude_user, exclude_kernel, exclude_hv of
+        perf_event.  What is not given is 0
     :param etb: the trace buffer of Montecito holds branches (the default without PMC42)
     :param ipear: it holds instruction addresses
     :param pmds: numbers of the PMDs to read, if they are known: a PMC12 or PMC39 of 0 does not say

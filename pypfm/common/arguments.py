@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, SupportsIndex, TypeVar
 
 from pypfm._c.structures import whole
 from pypfm.errors import DecodeError, InvalidTypeError, InvalidValueError, listed, shown
@@ -119,13 +119,13 @@ def expect_choice(value: T, choices: Collection[T], what: str) -> T:
     return value
 
 
-def expect_word(name: str, value: int) -> int:
+def expect_word(name: str, value: SupportsIndex) -> int:
     """A value, once it is known to fit 64 bits.
 
     :raises DecodeError: it does not
     :raises InvalidTypeError: it is no number
     """
-    value = expect_int(value, name)
-    if not 0 <= value < 1 << 64:
-        raise DecodeError(f"{name}: {shown(hex(value))} does not fit 64 bits (0 to 0xffffffffffffffff)")
-    return value
+    word = expect_int(value, name)
+    if not 0 <= word < 1 << 64:
+        raise DecodeError(f"{name}: {shown(hex(word))} does not fit 64 bits (0 to 0xffffffffffffffff)")
+    return word

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from pypfm.common.frozen import FrozenMap, lazy
 from pypfm.common.value import Value, said
@@ -59,7 +59,8 @@ class Encoding(Value, Mapping[str, "Register | DebugRegister"]):
         return isinstance(name, str) and name.upper() in self.registers
 
     @classmethod
-    def from_registers(cls, pmu: str, registers: Mapping[str, int], *, pmds: Iterable[int] | None = None) -> Encoding:
+    def from_registers(cls, pmu: str, registers: Mapping[str, SupportsIndex], *,
+                       pmds: Iterable[int] | None = None) -> Encoding:
         """The encoding whose registers have these values.
 
         Counters keep the order in which they are given, as events do; the other registers come
@@ -68,7 +69,7 @@ class Encoding(Value, Mapping[str, "Register | DebugRegister"]):
         finds a request for them.
 
         :param pmu: itanium2, montecito, itanium or gen_ia64
-        :param registers: values by name: PMC4, IBR0, DBR1 ...
+        :param registers: values by name: PMC4, IBR0, DBR1 ...; or those of an encoding
         :param pmds: numbers of the PMDs to read; None: those of the features in use.  They are to
             be given where a trace buffer setting of 0 does not say whether it is used
         :raises DecodeError: the PMU has no such register, or a value does not fit

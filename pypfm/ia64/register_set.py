@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from pypfm.common.arguments import expect_int, expect_items, expect_type, expect_word
 from pypfm.common.frozen import FrozenMap
@@ -87,7 +87,8 @@ class RegisterSet:
         return [num for num in sorted(values) if num % 2 == 0 and num + 1 in values]
 
     @classmethod
-    def read(cls, pmu: str, registers: Mapping[str, int], to_read: Iterable[int] | None = None) -> RegisterSet:
+    def read(cls, pmu: str, registers: Mapping[str, SupportsIndex],
+             to_read: Iterable[int] | None = None) -> RegisterSet:
         """Sort registers by kind.
 
         :raises DecodeError: the PMU has no such register, or a value does not fit

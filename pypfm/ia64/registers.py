@@ -42,6 +42,10 @@ class Register(Value):
     def __str__(self) -> str:
         return f"{self.name} = {self.value:#x}"
 
+    def __index__(self) -> int:
+        """The value, so that hex() and `pypfm.decode` take a register."""
+        return self.value
+
     @property
     @in_json(hex=True)
     def fields(self) -> Mapping[str, int]:
@@ -79,6 +83,10 @@ class DebugRegister(Value):
 
     def __str__(self) -> str:
         return f"{self.name} = {self.value:#x}"
+
+    def __index__(self) -> int:
+        """The value, so that hex() and `pypfm.decode` take a register."""
+        return self.value
 
     @property
     def fields(self) -> Mapping[str, int]:

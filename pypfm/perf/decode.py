@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from pypfm.common.arguments import expect_type, expect_word
 from pypfm.common.value import HIDDEN, Value, said
@@ -134,7 +134,7 @@ def _named(pmu: str) -> dict[tuple[int, int], dict[str, tuple[str, tuple[str, ..
     return found
 
 
-def decode_codes(pmu: str, given: Mapping[str, int], library: str | PathLike[str] | None = None) -> Decoded:
+def decode_codes(pmu: str, given: Mapping[str, SupportsIndex], library: str | PathLike[str] | None = None) -> Decoded:
     """Decode values of a PMU of libpfm 4.
 
     :param library: that knows the PMU; None: ours

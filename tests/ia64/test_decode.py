@@ -254,6 +254,10 @@ def test_requests_of_the_python_layer_come_back(encoding: Encoding) -> None:
     again = found.pmu.encode_request(found.request, check="reference")
     assert registers(again) == registers(encoding) == registers(found.encoding)
     assert again.pmds == encoding.pmds
+    decoded = decode(encoding.pmu, encoding)  # as it is, and what was decoded once more
+    assert decoded == decode(encoding.pmu, registers(encoding)) == decode(encoding.pmu, decoded)
+    assert [hex(decoded[name]) for name in encoding] == [hex(register.value) for register in encoding.values()]
+    assert Encoding.from_registers(encoding.pmu, encoding).registers == encoding.registers
 
 
 def test_a_request_says_what_was_asked() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
+from typing import SupportsIndex
 
 from pypfm.common.arguments import expect_flag
 from pypfm.common.frozen import FrozenMap, lazy
@@ -48,6 +49,10 @@ class DecodedRegister(Value, Mapping[str, int]):
     @lazy
     def _by_name(self) -> FrozenMap[str, int]:
         return FrozenMap({f.name: f.value for f in self.fields}, f"field of {self.name}")
+
+    def __index__(self) -> int:
+        """The value, as of a `Register`."""
+        return self.value
 
     def __getitem__(self, name: str) -> int:
         """What a field holds.
@@ -107,7 +112,7 @@ class Decoded(Value, Mapping[str, DecodedRegister]):
         return reencode(self._given)
 
 
-def decode_registers(pmu: str, registers: Mapping[str, int], *, etb: bool = False, ipear: bool = False,
+def decode_registers(pmu: str, registers: Mapping[str, SupportsIndex], *, etb: bool = False, ipear: bool = False,
            pmds: Iterable[int] | None = None) -> Decoded:
     """Decode register values (see `pypfm.decoding.decode`).
 
