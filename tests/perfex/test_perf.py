@@ -498,7 +498,8 @@ def test_scaling() -> None:
 @pytest.mark.skipif(HARDWARE, reason="the kernel offers hardware counters: the refusal cannot be seen")
 def test_no_hardware_counters_is_one_line() -> None:
     assert refused("--backend", "perf", "-e", "0", "true") == (
-        "perfex: perf: cycles: no such counter on this machine (hardware counters are rare in virtual machines)\n")
+        "perfex: perf: cycles: no such counter on this machine (hardware counters are rare in virtual machines);"
+        " --backend valgrind simulates the events\n")
 
 
 @pytest.mark.skipif(not HARDWARE, reason=NO_HARDWARE)

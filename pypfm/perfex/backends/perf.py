@@ -451,7 +451,8 @@ class PerfBackend:
             raise PerfexError(f"CPUs of several kinds ({', '.join(kinds)}); -T if the command stays on one of them")
         if request.perf_table is None and (code := offers_hardware()):
             from pypfm.perf.counting import reason
-            raise PerfexError(f"perf: cycles: {reason(code)}")
+            instead = "" if request.pids else "; --backend valgrind simulates the events"
+            raise PerfexError(f"perf: cycles: {reason(code)}{instead}")
         self._plan = (request, Plan(request))
 
     def plan(self, request: Request) -> Plan:
