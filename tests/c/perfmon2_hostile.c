@@ -4,6 +4,8 @@
 #include "perfmon2_events.h"
 
 #include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The descriptors that are open, but for the one of this list. */
@@ -52,6 +54,38 @@ replaced(void)
 	alarm(0);
 }
 
+static bool
+sleeps(const char *tid)
+{
+	char path[64], state = '?';
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.20s/stat", tid);
+	stat = fopen(path, "r");
+	if (stat && fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+		state = '?';
+	if (stat)
+		fclose(stat);
+	return state == 'S';
+}
+
+/* Until the library's thread sleeps: before it does it may hold a lock of AddressSanitizer, which a child would have for ever. */
+static void
+others_sleep(void)
+{
+	for (int i = 0, awake = 1; awake && i < 5000; i++) {
+		DIR *list = opendir("/proc/self/task");
+		const struct dirent *entry;
+
+		awake = 0;
+		while (list && (entry = readdir(list)))
+			awake += entry->d_name[0] != '.' && atoi(entry->d_name) != getpid() && !sleeps(entry->d_name);
+		if (list)
+			closedir(list);
+		usleep(1000);
+	}
+}
+
 /* A child that fork() has not made: it has none of its parent's events, and counts its own. */
 static void
 cloned(void)
@@ -60,6 +94,7 @@ cloned(void)
 	pid_t child;
 
 	CHECK_EQ(pfm_start(fd, NULL), 0);
+	others_sleep();
 	child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 	if (child == 0) {
 		struct pollfd own = { .events = POLLIN };
