@@ -109,6 +109,8 @@ call_check_machine(void)
 static int
 read_text(const char *from, char *text, size_t room)
 {
+	if (!from)
+		return -EFAULT;
 	for (size_t i = 0; i < room; i++) {
 		if (copy_in(&text[i], from + i, 1) < 0)
 			return -EFAULT;
