@@ -87,7 +87,7 @@ def nearest(name: str, names: Iterable[str], before: str = "") -> str:
     import difflib  # not for programs that make no mistake
 
     near = difflib.get_close_matches(name[:_LONGEST_SHOWN], list(names), n=3, cutoff=0.6)
-    return f"; the nearest are {', '.join(before + n for n in near)}" if near else ""
+    return f"; the nearest {'are' if near[1:] else 'is'} {', '.join(before + n for n in near)}" if near else ""
 
 
 class PfmError(Exception):

@@ -78,7 +78,9 @@ class Pmu(Events):
             does as the C library does
         :raises Pfm3Error: the request cannot be encoded; the message says which part and why
         """
-        raise NotImplementedError
+        request = Request.of(plm=parse_plm(plm), system_wide=expect_flag(system_wide, "system_wide"),
+                             unavailable_pmcs=_numbers(unavailable_pmcs))
+        return self._encode(events, request, check)
 
     def encode_request(self, request: Request, *, check: Check = "manual") -> Encoding:
         """Encode a request as one object, such as that of decoded registers.
@@ -362,40 +364,17 @@ class Itanium(Pmu):
 
 
 class GenericIA64(Pmu, GenericEvents):
-    """The generic IA-64 PMU: what every processor of the architecture has, 2 events.
+    """The generic IA-64 PMU: what every processor of the architecture has, 2 events and 4 counters.
 
     :param pal: a file like the kernel's /proc/pal/cpu0/perfmon_info, which says what registers and
         event codes the processor has; None: what libpfm 3.10 assumes where the PMU is forced
     :raises NotSupportedError: the file cannot be read, or does not say all
+
+    Source: libpfm 3.10; the generic PMU has no manual page.
     """
 
     name = "gen_ia64"
     _type = lib.PFMLIB_GEN_IA64_PMU
-
-    def encode(
-        self,
-        events: Iterable[str | Event | EventRequest],
-        *,
-        plm: int | str = Plm.PLM3,
-        system_wide: bool = False,
-        unavailable_pmcs: Iterable[int] = (),
-        check: Check = "manual",
-    ) -> Encoding:
-        """Compute the registers for a measurement.
-
-        :param events: up to 4: names, `Event` or `EventRequest` with its own privilege levels
-        :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
-        :param system_wide: measure the whole system, not one thread
-        :param unavailable_pmcs: PMCs that must not be used
-        :param check: "manual" raises where a value does not fit its field; "reference" does as the
-            C library does
-        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
-
-        Source: libpfm 3.10; the generic PMU has no manual page.
-        """
-        request = Request.of(plm=parse_plm(plm), system_wide=expect_flag(system_wide, "system_wide"),
-                             unavailable_pmcs=_numbers(unavailable_pmcs))
-        return self._encode(events, request, check)
 
 
 #: The PMUs by name.

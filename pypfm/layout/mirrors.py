@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from pypfm._c.mirror import Struct, ctype_of
 from pypfm.common.arguments import expect_type
 from pypfm.config import LIBRARIES
-from pypfm.errors import shown
+from pypfm.errors import nearest, shown
 from pypfm.layout.model import Kind, LayoutError, Member, TypeLayout
 
 if TYPE_CHECKING:
@@ -105,10 +104,8 @@ def header_of(layout: TypeLayout) -> str:
 
 def _unknown(name: str, library: str | None) -> str:
     known = [t for lib in ([library] if library else LIBRARIES) for t in types(lib)]
-    near = difflib.get_close_matches(name[:60], list(dict.fromkeys(known)), n=3, cutoff=0.6)
-    hint = f"; the nearest are {', '.join(near)}" if near else ""
     owner = f"{library} has no" if library else "no library has a"
-    return f"{owner} structure or union {shown(name)}{hint}"
+    return f"{owner} structure or union {shown(name)}{nearest(name, dict.fromkeys(known))}"
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pypfm._c.mirror import string
 from pypfm._c.pfm4 import lib
-from pypfm.errors import Pfm4Error, Pfm4EventNotFoundError, Pfm4ValueError, listed, shown
+from pypfm.errors import Pfm4Error, Pfm4EventNotFoundError, Pfm4ValueError, listed, nearest, shown
 from pypfm.perf.events import error_name
 from pypfm.perf.formats import format_of
 from pypfm.perf.strings import not_found, split
@@ -48,11 +48,8 @@ def _allowed(event: Event, pmu: Events, os: int, token: str) -> str:
     modifiers = ", ".join(m.name for m in pmu.modifiers(event.name, os)) or "none"
     if len(names) <= _MANY:
         return f"unit masks: {', '.join(names) or 'none'}; modifiers: {modifiers}"
-    import difflib  # not for programs that make no mistake
-
-    near = difflib.get_close_matches(token.upper()[:60], names, n=3, cutoff=0.6)
-    hint = f", the nearest are {', '.join(near)}" if near else ""
-    return f"it has {len(names)} unit masks (pypfm info -p {pmu.name} {event.name}){hint}; modifiers: {modifiers}"
+    return (f"it has {len(names)} unit masks (pypfm info -p {pmu.name} {event.name})"
+            f"{nearest(token.upper(), names)}; modifiers: {modifiers}")
 
 
 # What a modifier takes; the others y or n.

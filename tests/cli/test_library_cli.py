@@ -145,7 +145,7 @@ def test_names_that_are_no_utf_8_are_printed(tmp_path: Path) -> None:
     path = library(tmp_path, 'EVENT_NAME="C\\376"')
     done = pypfm("events", "-p", "toy", "--library", path)
     assert (done.returncode, done.stdout) == (0, "C\\udcfe\nOTHER\n")
-    assert "the nearest are toy" in pypfm("events", "-p", "tyo", "--library", path).stderr
+    assert "the nearest is toy" in pypfm("events", "-p", "tyo", "--library", path).stderr
 
 
 def test_a_word_after_library_that_is_no_file_stands_for_itself() -> None:

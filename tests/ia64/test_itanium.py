@@ -78,7 +78,7 @@ def test_events_of_itanium() -> None:
     assert ITA["FP_OPS_RETIRED_LO"].group is None
     assert ITA["CPU_CYCLES"].type is None
     assert len(ITA.find("L3_*")) == 21
-    with pytest.raises(EventNotFoundError, match="the nearest are CPU_CYCLES"):
+    with pytest.raises(EventNotFoundError, match="the nearest is CPU_CYCLES"):
         ITA["CPU_CYCLE"]
     with pytest.raises(UnitMaskError, match="it has none"):
         ITA.encode(["CPU_CYCLES:M"])

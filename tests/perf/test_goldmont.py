@@ -169,7 +169,7 @@ def test_edge_without_counter_mask_breaks_the_manual() -> None:
 
 
 FAILURES = [
-    ("ICACH", "PFM_ERR_NOTFOUND", "ICACH", "the nearest are ICACHE"),
+    ("ICACH", "PFM_ERR_NOTFOUND", "ICACH", "the nearest is ICACHE"),
     ("skl::ICACHE", "PFM_ERR_NOTFOUND", "skl", "is not glm"),
     ("ICACHE:HITS:u", "PFM_ERR_ATTR", "HITS", "HIT, MISSES, ACCESSES"),
     ("ICACHE:HIT:q", "PFM_ERR_ATTR", "q", "modifiers: k, u, e, i, c"),

@@ -33,7 +33,7 @@ REFUSED = [
     (GLM, "OFFCORE_RESPONSE_0" + ":WB" * 65, "too many parameters: 65 attributes; at most 64 can be given"),
     (GLM, "OFFCORE_RESPONSE_0:NOPE",
      f"OFFCORE_RESPONSE_0: no unit mask or modifier 'NOPE': {OF_OFFCORE}; modifiers: k, u, e, i, c"),
-    (GLM, "OFFCORE_RESPONSE_0:L2_HITS", f"OFFCORE_RESPONSE_0: no unit mask or modifier 'L2_HITS': {OF_OFFCORE}, the nearest are"
+    (GLM, "OFFCORE_RESPONSE_0:L2_HITS", f"OFFCORE_RESPONSE_0: no unit mask or modifier 'L2_HITS': {OF_OFFCORE}; the nearest is"
                                         " L2_HIT; modifiers: k, u, e, i, c"),
     (GLM, "OFFCORE_RESPONSE_0:ANY_RESPONSE:L2_HIT", f"OFFCORE_RESPONSE_0: 'ANY_RESPONSE', 'L2_HIT': {OFFCORE}"),
     (GLM, "OFFCORE_RESPONSE_0:OUTSTANDING:L2_HIT:DMND_DATA_RD", f"OFFCORE_RESPONSE_0: 'OUTSTANDING', 'L2_HIT': {OFFCORE}"),
