@@ -250,7 +250,7 @@ def test_every_class_with_brackets_is_a_mapping() -> None:
     (lambda: decode("itanium2", {"PMC4": 1})["PMC5"], "there is no register 'PMC5'; there are PMC4"),
     (lambda: decode("itanium2", {"PMC4": 0x1228})["PMC4"]["x"], "there is no field of PMC4 'x'; there are plm"),
     (lambda: ITA2["CPU_CYCLE"], "itanium2 has no event 'CPU_CYCLE'; the nearest are CPU_CYCLES"),
-    (lambda: GLM["ICACH"], "glm has no event 'ICACH'; the nearest are ICACHE"),
+    (lambda: GLM["ICACH"], "glm has no event 'ICACH'; the nearest is ICACHE"),
     (lambda: pypfm.Machine("k7")["l1cache-mis"], "k7 has no event 'l1cache-mis'; the nearest are l1cache-miss"),
 ])
 def test_a_key_that_is_missing_is_answered_by_those_that_exist(ask: Any, said: str) -> None:
