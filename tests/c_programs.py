@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import TESTS, clean_env, run
-from native import CC, attempt, build, library_flags, library_sources
+from native import CC, build, library_flags, library_sources
 from pypfm.config import Library
 from tools import needs
 
@@ -38,13 +38,6 @@ def under_valgrind(*command: object, **env: str) -> str:
     # the others waiting for minutes.
     return succeeds(valgrind, "--fair-sched=try", "--error-exitcode=99", "--leak-check=full",
                     "--errors-for-leak-kinds=definite", "-q", *command, **env)
-
-
-def needs_sanitizer(*flags: str) -> None:
-    """Skip where the compiler's programs do not run with a sanitizer."""
-    done = attempt(CC, *flags, "-x", "c", "-", "-o", "/dev/null", source="int main(void) { return 0; }\n")
-    if done.returncode:
-        pytest.skip(f"{CC} has no {' '.join(flags)} here: {done.stderr.splitlines()[-1]}")
 
 
 def objects(library: Library, directory: Path, *flags: str) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 
 import tools
 from conftest import TESTS, run
+from native import CC
 
 PROBE = """
 import re, subprocess, sys
@@ -49,4 +50,23 @@ def test_no_test_looks_for_programs_in_a_way_of_its_own() -> None:
     own = re.compile(r"skip(if)?\([^\n]*which\(|which\([^\n]*is None[^\n]*\n *pytest\.skip\(")
     found = [str(p.relative_to(TESTS)) for p in TESTS.rglob("*.py") if p not in (Path(tools.__file__), Path(__file__))
              and own.search(p.read_text(encoding="utf-8"))]
+    assert found == []
+
+
+def test_a_compiler_without_the_libraries_of_a_flag_skips_the_test() -> None:
+    """clang is there without its sanitizers, gcc without a static C library: what is asked for is tried."""
+    assert Path(tools.needs_flags(CC, "-O1")).is_file()
+    with pytest.raises(pytest.skip.Exception, match=rf"^{CC} -lno-such-library does not work on this machine: .*no-such-library"):
+        tools.needs_flags(CC, "-lno-such-library")
+    with pytest.raises(pytest.skip.Exception, match=r"does not work on this machine: status -?\d+$"):  # linked, but it does not run
+        tools.needs_flags(CC, "-Wl,-e,0x10")
+    with pytest.raises(pytest.skip.Exception, match=r"^no no-such-compiler on this machine"):
+        tools.needs_flags("no-such-compiler", "-O1")
+
+
+def test_what_flags_link_is_tried_first() -> None:
+    """Sanitizers and static C libraries are packages of their own."""
+    flags = re.compile(r"SANITIZE\b|-fsanitize|(?<!-nostdlib\", )\"-static\"")
+    found = [str(p.relative_to(TESTS)) for p in TESTS.rglob("test_*.py") if p != Path(__file__)
+             and flags.search(text := p.read_text(encoding="utf-8")) and "needs_flags(" not in text]
     assert found == []

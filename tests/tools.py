@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import FrameType
 
@@ -20,7 +23,7 @@ PACKAGES = {
     "cpack": "cmake, or pip install cmake", "dpkg-deb": "dpkg",
     "nm": "binutils", "objcopy": "binutils", "strip": "binutils", "setpriv": "util-linux", "unshare": "util-linux",
     "go": "golang-go", "dbpmda": "pcp", "papi_component_avail": "papi-tools", "llvm-exegesis": "llvm-14-tools",
-    "localedef": "libc-bin", "ps": "procps", "qemu-s390x": "qemu-user",
+    "localedef": "libc-bin", "callgrind_annotate": "valgrind", "ps": "procps", "qemu-s390x": "qemu-user",
     "s390x-linux-gnu-gcc": "gcc-s390x-linux-gnu, libc6-dev-s390x-cross",
 }
 #: Where programs are looked for; those of pip come first: README's second command installs them.
@@ -43,6 +46,30 @@ def needs(*names: str) -> str:
     found = tool(names[0])
     assert found is not None
     return found
+
+
+@cache
+def _refusal(compiler: str, flags: tuple[str, ...]) -> str:
+    """Why a program of one line cannot be linked or run with the flags; empty if it can."""
+    with tempfile.TemporaryDirectory() as directory:
+        program = Path(directory) / "program"
+        built = subprocess.run([compiler, *flags, "-x", "c", "-", "-o", program], input="int main(void) { return 0; }\n",
+                               capture_output=True, text=True, check=False)
+        done = built if built.returncode else subprocess.run([program], capture_output=True, text=True, check=False)
+    if not done.returncode:
+        return ""
+    return (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0]
+
+
+def needs_flags(compiler: str, *flags: str) -> str:
+    """Skip where the compiler is missing, or cannot link with the flags what then runs; the compiler's path.
+
+    What flags such as ``-fsanitize=address`` link is in packages of its own, which need not be there.
+    """
+    path = needs(compiler)
+    if why := _refusal(path, flags):
+        pytest.skip(f"{compiler} {' '.join(flags)} does not work on this machine: {why}")
+    return path
 
 
 @contextmanager

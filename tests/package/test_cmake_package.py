@@ -15,7 +15,7 @@ import tools
 from conftest import ROOT, clean_env, run
 from native import CC, dynamic_entries
 from pypfm.config import LIBRARIES
-from tools import needs
+from tools import needs, needs_flags
 
 HERE = Path(__file__).parent
 NINJA = {"CMAKE_GENERATOR": "Ninja", "PATH": tools.PATH}
@@ -132,9 +132,7 @@ def test_pkg_config_static(name: str, prefix: Path, tmp_path: Path) -> None:
     assert asked.returncode == 0, asked.stderr
     assert ("-pthread" in asked.stdout.split()) == bool(LIBRARIES[name].needs)
     program = tmp_path / "program"
-    (tmp_path / "empty.c").write_text("int main(void) { return 0; }\n")
-    if run(CC, "-static", tmp_path / "empty.c", "-o", program).returncode:
-        pytest.skip("no static C library on this machine")
+    needs_flags(CC, "-static")
     compiled = run(CC, "-static", source(name, tmp_path), "-o", program, *asked.stdout.split())
     assert compiled.returncode == 0, compiled.stderr
     assert run(program).stdout == "1\n"

@@ -10,7 +10,7 @@ import pytest
 from conftest import clean_env, run
 from native import CC, CXX, attempt, build, csrc, dynamic_entries, exported
 from pypfm.config import LIBRARIES, Library
-from tools import tool
+from tools import needs_flags, tool
 
 pytestmark = pytest.mark.slow
 
@@ -77,8 +77,7 @@ def test_the_archive_by_its_name(library: Library, compiler: str, tmp_path: Path
 
 @pytest.mark.parametrize("library", EVERY)
 def test_everything_static(library: Library, tmp_path: Path) -> None:
-    if attempt(CC, "-static", "-x", "c", "-", "-o", tmp_path / "x", source="int main(void) { return 0; }\n").returncode:
-        pytest.skip("no static C library on this machine")
+    needs_flags(CC, "-static")
     words = [f"-L{library.path.parent}", f"-l{name_of(library)}", *library.needs]
     check(library, program(library, tmp_path, CC, "-static", *words))
 

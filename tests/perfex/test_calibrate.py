@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from c_programs import SANITIZE
 from conftest import ROOT
 from native import build
 from perfex_runs import counted, environment, perfex, refused
@@ -24,7 +25,7 @@ from pypfm.perfex.calibration import Calibration
 from pypfm.perfex.costs import Cost
 from pypfm.perfex.host import Caches
 from pypfm.perfex.model import CPUS, Cpu, PerfexError
-from tools import needs
+from tools import needs, needs_flags
 
 SOURCES = sorted((ROOT / "csrc" / "perfex" / "calibrate").glob("*.c"))
 STRICT = ("-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-g")
@@ -110,9 +111,9 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("cc", ["gcc", "clang"])
 def test_the_program_with_sanitizers(cc: str, tmp_path: Path) -> None:
-    needs(cc)
+    needs_flags(cc, *SANITIZE)
     out = tmp_path / "calibrate"
-    build(cc, *STRICT, "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *SOURCES, "-lm", "-o", out)
+    build(cc, *STRICT, "-O1", *SANITIZE, *SOURCES, "-lm", "-o", out)
     for sizes, missing in ((("--l1=32768", "--l2=262144", "--llc=2097152"), set()), (("--l1=32768", "--l2=262144"), {"llc-chase"}),
                            (("--l2=262144",), {"l1-chase", "l2-chase", "load"}), ((), {"l1-chase", "l2-chase", "memory-chase"})):
         done = subprocess.run([out, "--line=64", *sizes, "--memory=67108864", "--rounds=1"], capture_output=True, text=True,

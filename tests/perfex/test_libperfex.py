@@ -18,6 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import pypfm.perfex
+from c_programs import SANITIZE
 from conftest import ROOT, TESTS, run, run_python
 from cost_files import BAD_FILES, BAD_LINES, GOOD_FILES, Costs, described
 from header_names import HeaderNames
@@ -33,7 +34,7 @@ from pypfm.perfex.c_call import read_limited
 from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, PerfexError, Request
 from pypfm.perfex.perf_table import attributes, load
 from pypfm.perfex.report import Report
-from tools import needs
+from tools import needs, needs_flags
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +44,6 @@ TABLE = PROGRAMS / "perf_table.csv"
 FUNCTIONS = {name + form for form in ("", "_") for name in (
     "start_counters", "read_counters", "print_counters", "print_costs", "load_costs")}
 API = HeaderNames(PERFEX, {"_PERFEX_H_": "include guard"}, ["stddef.h"])
-SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 PAGE = mmap.PAGESIZE
 
 
@@ -165,10 +165,7 @@ def test_cancelled_threads_forks_and_signals(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sanitizer", [SANITIZE, ["-fsanitize=thread"]], ids=["address", "thread"])
 def test_checks_with_sanitizers(sanitizer: list[str], tmp_path: Path) -> None:
-    done = subprocess.run([CC, *sanitizer, "-x", "c", "-", "-o", tmp_path / "probe"], capture_output=True, text=True,
-                          input="int main(void) { return 0; }\n")
-    if done.returncode or subprocess.run([tmp_path / "probe"]).returncode:
-        pytest.skip(f"{CC} {' '.join(sanitizer)} does not work here: {done.stderr[-200:]}")
+    needs_flags(CC, *sanitizer)
     succeeds(build_with_library("checks", tmp_path, *sanitizer, "-U_GNU_SOURCE", "-D_GNU_SOURCE"), TABLE)
 
 

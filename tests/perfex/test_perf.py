@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import run_python
-from native import CC, attempt
+from native import CC, build
 from perfex_runs import GOLDEN, HEAD, PERFEX, compile_c, counted, counts, environment, perfex, refused
 from pypfm.common.launch import Command
 from pypfm.errors import CountingError, PfmError
@@ -23,7 +23,7 @@ from pypfm.perfex import events, host, perf_table
 from pypfm.perfex.backends import choose, names, perf
 from pypfm.perfex.model import CPUS, Measurement, PerfexError, Request
 from pypfm.perfex.report import Report
-from tools import needs
+from tools import needs, needs_flags
 
 HARDWARE = perf.offers_hardware() == 0
 NO_HARDWARE = "the kernel offers no hardware counters here"
@@ -89,9 +89,7 @@ def test_children_that_nobody_waits_for_are_counted(perf_table: Path, tmp_path: 
 
 def test_static_programs_are_counted(perf_table: Path, tmp_path: Path) -> None:
     program = tmp_path / "static"
-    done = attempt(CC, "-static", "-x", "c", "-", "-o", program, source=HEAD + "int main(void) { touch(500); return 0; }")
-    if done.returncode:
-        pytest.skip("no static C library on this machine")
+    build(needs_flags(CC, "-static"), "-static", "-x", "c", "-", "-o", program, source=HEAD + "int main(void) { touch(500); return 0; }")
     assert 500 <= faults("--perf-table", perf_table, "-mp", "-e", "25", program) < 800
 
 

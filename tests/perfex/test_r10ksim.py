@@ -12,16 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from c_programs import SANITIZE
 from conftest import ROOT
 from native import build
 from pypfm.perfex.backends.valgrind.lackey import SIMULATOR
-from tools import needs
+from tools import needs_flags
 
 Simulate = Callable[..., dict[str, int]]
 
 SOURCES = sorted((ROOT / "csrc" / "r10ksim").glob("*.c"))
 STRICT = ("-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
-SANITIZERS = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZERS = ("-g", "-O1", *SANITIZE)
 D_LINE, D_WAY = 32, 16 << 10
 L2_LINE = 128
 PAGE = 16 << 10
@@ -32,7 +33,7 @@ def simulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     """The installed program, and builds with AddressSanitizer and UndefinedBehaviorSanitizer."""
     if request.param == "installed":
         return SIMULATOR
-    needs(request.param)
+    needs_flags(request.param, *SANITIZERS)
     out = tmp_path_factory.mktemp("r10ksim") / "r10ksim"
     build(request.param, *STRICT, *SANITIZERS, *SOURCES, "-o", out)
     return out

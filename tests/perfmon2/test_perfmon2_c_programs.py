@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from c_programs import SANITIZE, needs_sanitizer, objects, source, succeeds, under_valgrind
+from c_programs import SANITIZE, objects, source, succeeds, under_valgrind
 from conftest import TESTS
-from native import PFM3, PFM3_MANUAL, build_program
+from native import CC, PFM3, PFM3_MANUAL, build_program
 from pypfm.config import Library
+from tools import needs_flags
 
 PROGRAMS = ["perfmon2_checks", "perfmon2_counting", "perfmon2_messages", "perfmon2_sets", "perfmon2_samples",
             "perfmon2_perfmonctl", "perfmon2_deviations", "perfmon2_killed", "perfmon2_torn", "perfmon2_threads",
@@ -34,7 +35,7 @@ def test_installed_library(program: str, form: Library, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    needs_sanitizer(*SANITIZE)
+    needs_flags(CC, *SANITIZE)
     return objects(PFM3, tmp_path_factory.mktemp("sanitized"), *SANITIZE)
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from c_programs import SANITIZE, needs_sanitizer, objects, source, succeeds, under_valgrind
+from c_programs import SANITIZE, objects, source, succeeds, under_valgrind
 from conftest import TESTS, run
-from native import PFM3, PFM3_MANUAL, build, build_program
+from native import CC, PFM3, PFM3_MANUAL, build, build_program
 from pypfm.config import Library
-from tools import needs
+from tools import needs, needs_flags
 
 PROGRAMS = ["ported_itanium2", "ported_montecito", "itanium", "gen_ia64", "regmask", "queries", "stale"]
 
@@ -43,7 +43,7 @@ def test_valgrind(program: str, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    needs_sanitizer(*SANITIZE)
+    needs_flags(CC, *SANITIZE)
     return objects(PFM3, tmp_path_factory.mktemp("sanitized"), "-O1", *SANITIZE)
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from c_programs import SANITIZE, needs_sanitizer, objects, source, succeeds, under_valgrind
+from c_programs import SANITIZE, objects, source, succeeds, under_valgrind
 from conftest import TESTS
-from native import PMC, build, build_program, dynamic_entries
+from native import CC, PMC, build, build_program, dynamic_entries
+from tools import needs_flags
 
 pytestmark = pytest.mark.slow
 
@@ -52,13 +53,13 @@ def plain_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.fixture(scope="module")
 def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    needs_sanitizer(*SANITIZE)
+    needs_flags(CC, *SANITIZE)
     return objects(PMC, tmp_path_factory.mktemp("sanitized"), "-O1", *SANITIZE)
 
 
 @pytest.fixture(scope="module")
 def thread_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    needs_sanitizer("-fsanitize=thread")
+    needs_flags(CC, "-fsanitize=thread")
     return objects(PMC, tmp_path_factory.mktemp("thread"), "-O1", "-fsanitize=thread")
 
 
