@@ -3,19 +3,22 @@
 Disabled by default (--benchmark-disable in pyproject.toml): then each runs once, as a plain test.
 Nothing timed is asserted.  To measure:
 
-    pytest tests/bench --benchmark-enable -s
+    pytest tests/bench --benchmark-enable --benchmark-only -s
 """
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from conftest import run
+from conftest import ROOT, run
 from pypfm import pfm4
 from pypfm.bench import ROUNDS, bench
 from pypfm.bench.python_calls import Call, calls
@@ -89,3 +92,13 @@ def test_c_library(benchmark: BenchmarkFixture, library: str) -> None:
     benchmark.extra_info.update(report.to_json())
     if not benchmark.disabled:
         print("\n" + json.dumps(report.to_json(), indent=1))
+
+
+@pytest.mark.parametrize("where", ["docs/benchmarks.rst", ".ci/full", "tests/bench/test_benchmarks.py"])
+def test_the_documented_command_measures(where: str) -> None:
+    """With the project's own settings, which are not those of a process that only tests."""
+    [line] = re.findall(r"pytest\"? (tests/bench .*--benchmark-enable[^`\n]*)", (ROOT / where).read_text(encoding="utf-8"))[:1]
+    done = run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *shlex.split(line), "--benchmark-max-time=0.01",
+               "-k", "pfm3.pfm_find_event-itanium2", cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " benchmark: 1 tests " in done.stdout

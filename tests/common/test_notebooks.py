@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -16,6 +15,7 @@ from bs4 import BeautifulSoup
 from test_values import EXAMPLES
 
 import pypfm
+from conftest import run
 from pypfm import GenericIA64, Goldmont, Itanium2, Machine, Montecito, Perf, decode, layout, perfex, pfm3, pfm4
 from pypfm.common import notebook
 from pypfm.conform import model as conform
@@ -129,7 +129,7 @@ def test_ipython_takes_them() -> None:
     """IPython's own formatter, if there is one."""
     probe = "from IPython.core.formatters import HTMLFormatter as F; import pypfm, json\nf = F()\n" + (
         f"print(json.dumps([f(eval(c)) for c in {list(cells())[1:]!r}]))")
-    ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, env={"PATH": PATH})
+    ran = run(sys.executable, "-c", probe, env={"PATH": PATH})
     if "No module named 'IPython'" in ran.stderr:
         pytest.skip("no IPython: pip install ipython")
     assert ran.returncode == 0, ran.stderr

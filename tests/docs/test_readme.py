@@ -164,8 +164,8 @@ def test_commands_that_take_longer_are_there(command: str) -> None:
 def test_counting() -> None:
     """Any host counts with a table of events of software."""
     [(call, about)] = re.findall(r"``pypfm\.perfex\.(counting\([\d, ]+)\)``(.*?)\n   \* ", OVERVIEW, flags=re.S)
-    [table] = re.findall(r"``(perf_table=[^`]+)``", about)
-    code = f"from pypfm.perfex import counting\nwith {call}, {table}) as c: bytearray(1 << 22)\nprint(c[26] > 0)"
+    [table] = re.findall(r'``perf_table="([^`]+)"``', about)
+    code = f"from pypfm.perfex import counting\nwith {call}, perf_table={str(ROOT / table)!r}) as c: bytearray(1 << 22)\nprint(c[26] > 0)"
     done = run(sys.executable, "-c", code, cwd=ROOT if EDITABLE else ROOT.parent)
     assert done.stdout == "True\n", done.stderr
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ctypes
 import os
 import pickle
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import run_python
 from foreign_library import debian, library
 from native import PFM4
 from pypfm import pfm4
@@ -147,7 +146,8 @@ assert len(os.listdir("/proc/self/fd")) == before
 os.closerange(3, 256)
 assert len(Pmu("mont", library={str(PFM4.path)!r})) == 637
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+    done = run_python(program)
+    assert done.returncode == 0, done.stderr
 
 
 def test_threads_share_one_library(tmp_path: Path) -> None:
