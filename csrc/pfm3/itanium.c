@@ -194,6 +194,7 @@ static const pfm3_stage itanium_stages[] = {
 
 const struct pfm3_model pfm3_itanium = {
 	.name = "itanium",
+	.short_names = { "itanium", "ita" },
 	.type = PFMLIB_ITANIUM_PMU,
 	.family = IA64_ITANIUM,
 	.num_pmcs = PMU_ITA_NUM_PMCS,

@@ -333,6 +333,7 @@ static const pfm3_stage montecito_stages[] = {
 
 const struct pfm3_model pfm3_montecito = {
 	.name = "dual-core Itanium 2",
+	.short_names = { "montecito", "mont" },
 	.type = PFMLIB_MONTECITO_PMU,
 	.family = IA64_MONTECITO,
 	.num_pmcs = PMU_MONT_NUM_PMCS,

@@ -49,6 +49,14 @@ def test_model(value: str) -> None:
     assert outcomes(LIBPFM_FORCE_PMU="3", LIBPFM_PERFMON=value) == {"create": "a descriptor", "load": "0", "model": "0"}
 
 
+@pytest.mark.parametrize(("env", "found"), [
+    ({"LIBPFM_FORCE_PMU": "ita2"}, "a descriptor"), ({"LIBPFM_FORCE_PMU": "Montecito"}, "a descriptor"),
+    ({"LIBPFM_FORCE_PMU": "glm"}, "ENOSYS"), ({"LIBPFM_FORCE_PMU": "-1"}, "ENOSYS"),
+    ({"LIBPFM_FORCE_PMU": "-1", "LIBPFM_IA64_CPUID3": "0x1f010504"}, "a descriptor")])
+def test_whose_registers_without_an_initialisation(env: dict[str, str], found: str) -> None:
+    assert outcomes(LIBPFM_PERFMON="model", **env)["create"] == found
+
+
 def test_off() -> None:
     assert outcomes(LIBPFM_FORCE_PMU="3", LIBPFM_PERFMON="off") == {"create": "ENOSYS", "model": "ENXIO"}
 
