@@ -213,6 +213,19 @@ pfm3_use_pmu(int type)
 }
 
 int
+pfm3_verbose_fd(void)
+{
+	unsigned int verbose = state.options.pfm_verbose;
+	FILE *stream = state.stream;
+
+	if (!stream) {	/* perfmon calls need no initialisation */
+		read_digit("LIBPFM_VERBOSE", &verbose);
+		stream = environment("LIBPFM_DEBUG_STDOUT") ? stdout : stderr;
+	}
+	return verbose ? fileno(stream) : -1;
+}
+
+int
 pfm3_pmu_type(void)
 {
 	const struct pfm3_model *model = state.model;
