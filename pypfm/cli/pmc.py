@@ -197,7 +197,8 @@ def _show(args: argparse.Namespace, machine: Machine, counts: dict[str, int | No
     if args.json:
         total = None if None in counts.values() else sum(n for n in counts.values() if n is not None)
         unit = "ns" if "total" in counts else "events"
-        print(json.dumps({"machine": machine.name, "source": source, "event": args.event, "user": counts.get("user"), "kernel": counts.get("kernel"),
+        print(json.dumps({"machine": machine.name, "source": source, "event": args.event,
+                          "user": counts.get("user"), "kernel": counts.get("kernel"),
                           "total": total, "unit": unit}), flush=True)
     elif "total" in counts:
         print(f"{args.event}: {counts['total']} ns in user and kernel mode together",
