@@ -182,7 +182,7 @@ def _count(parser: argparse.ArgumentParser, machine: Machine, args: argparse.Nam
     return code if code >= 0 else 128 - code
 
 
-def _source(machine: Machine, event: str) -> str:
+def counted_by(machine: Machine, event: str) -> str:
     """What has counted: a model runs no command."""
     kind, _ = machine.perf_event(event)
     return f"this machine's {'kernel' if kind == lib.PERF_TYPE_SOFTWARE else 'hardware counters'}"
@@ -193,7 +193,7 @@ def _show(args: argparse.Namespace, machine: Machine, counts: dict[str, int | No
 
     The line on standard output is NetBSD's, so that the source stands on standard error.
     """
-    source = _source(machine, args.event)
+    source = counted_by(machine, args.event)
     if args.json:
         total = None if None in counts.values() else sum(n for n in counts.values() if n is not None)
         unit = "ns" if "total" in counts else "events"

@@ -18,7 +18,7 @@ from pypfm._c.pfm4 import lib
 import pypfm
 from conftest import TESTS, clean_env, run, run_python, without_capabilities
 from pypfm import CounterError, CountingError, schemas
-from pypfm.cli.pmc import _source
+from pypfm.cli.pmc import counted_by
 from pypfm.common.launch import Command
 from pypfm.netbsd.counter import MACHINES
 from pypfm.perf.counting import PerfEvent
@@ -201,7 +201,7 @@ def test_every_software_event_is_of_one_kind() -> None:
 
 def test_the_source_of_every_event() -> None:
     machine = pypfm.Machine()
-    assert {event: _source(machine, event) for event in machine} == {
+    assert {event: counted_by(machine, event) for event in machine} == {
         event: f"this machine's {'kernel' if event in SOFTWARE else 'hardware counters'}" for event in machine}
 
 
