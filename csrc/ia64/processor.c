@@ -73,29 +73,33 @@ add_registers(unsigned long first, unsigned long last, struct ia64_registers *se
 	return true;
 }
 
-/* The number that a text starts with: 0 if it starts with none. */
-static unsigned long
-leading_number(const char *text)
+/* Take an item off a list, up to a blank or a minus: its number, as strtoul() finds it, so that white space and a plus
+ * pass, and what is no number or empty is 0.  The character that ended it, '\0' at the end of the list. */
+static char
+take_item(char **list, unsigned long *number)
 {
-	return *text >= '0' && *text <= '9' ? strtoul(text, NULL, 10) : 0;
+	char *end = *list + strcspn(*list, " -"), separator = *end;
+
+	*end = '\0';
+	*number = strtoul(*list, NULL, 10);
+	*list = separator ? end + 1 : end;
+	return separator;
 }
 
-/* Read a list of registers, "N" and "N-M" with blanks between them.  false if a number is out of range:
- * nothing else is an error, and of "7," or "x" it is the leading number that counts (quirk). */
+/* Read a list of registers, "N" and "N-M", each with a blank after it.  false if a number is out of range: nothing
+ * else is an error.  One item ends where the next begins, so that two blanks have an empty one between them, which is
+ * register 0; after "N-M" a minus is as good as a blank; "N" at the end of the list does not count (quirks). */
 static bool
 read_registers(char *text, struct ia64_registers *set, FILE *notices)
 {
-	text[strcspn(text, "\n")] = '\0';
-	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-		unsigned long first = leading_number(text), last = first;
+	unsigned long first, last;
+	char separator;
 
-		text += strcspn(text, " -");
-		if (*text == '\0')
-			return true;	/* without a blank after it a number at the end does not count (quirk) */
-		if (*text == '-') {
-			last = leading_number(text + 1);
-			text += strcspn(text, " ");
-		}
+	text[strcspn(text, "\n")] = '\0';
+	while ((separator = take_item(&text, &first)) != '\0') {
+		last = first;
+		if (separator == '-')
+			take_item(&text, &last);
 		if (!add_registers(first, last, set, notices))
 			return false;
 	}

@@ -4,6 +4,8 @@
 #include "engine.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -69,6 +71,60 @@ read_backend(const char *word, size_t length, struct choice *c)
 	return length == 0 || is_word(word, length, "auto");
 }
 
+/* A line of verbose mode.  A signal handler may make the call: no stream is used, which it may have interrupted. */
+static void __attribute__((format(printf, 1, 2)))
+say(const char *format, ...)
+{
+	const int fd = pfm3_verbose_fd();
+	char line[256];
+	va_list args;
+	int length;
+
+	if (fd < 0)
+		return;
+	va_start(args, format);
+	length = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (length > 0 && write(fd, line, (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1) < 0)
+		return;		/* nobody can be told */
+}
+
+/* Why a back end cannot count what a context asks for; NULL: it is not the back end. */
+static const char *
+reason(int loaded)
+{
+	switch (loaded) {
+	case -ENODEV:
+		return chosen.backend == &raw_backend ? "this is no IA-64 processor with counters" : "this machine has no such counters";
+	case -EPERM:
+		return "perf_event_open(2) is not permitted, see /proc/sys/kernel/perf_event_paranoid";
+	case -ENOTSUP:
+		return "nothing here counts what a register asks for";
+	default:
+		return NULL;
+	}
+}
+
+void
+choice_tell(int loaded)
+{
+	static bool is_told;
+	char rate[32] = "";
+
+	if (loaded == 0 ? is_told : !reason(loaded))
+		return;
+	if (chosen.rate)
+		snprintf(rate, sizeof(rate), ",rate=%llu", (unsigned long long)chosen.rate);
+	if (loaded < 0)
+		say("perfmon: nothing is counted with LIBPFM_PERFMON=%s%s: %s; LIBPFM_PERFMON=model,rate=1000000 needs no counters\n",
+		    chosen.backend->name, chosen.np ? ",np" : "", reason(loaded));
+	else
+		say("perfmon: counts come from %s (LIBPFM_PERFMON=%s%s%s)\n",
+		    chosen.backend == &model_backend ? "a model" : "this machine's counters", chosen.backend->name, rate,
+		    chosen.np ? ",np" : "");
+	is_told = is_told || loaded == 0;
+}
+
 static void
 read_choice(const char *text)
 {
@@ -92,6 +148,9 @@ choice(void)
 		text = environment("LIBPFM_PERFMON");
 		read_choice(text ? text : "");
 		is_read = true;
+		if (!chosen.backend)
+			say("perfmon: LIBPFM_PERFMON=%.64s %s\n", text, chosen.is_unreadable ?
+			    "is not auto, host, raw, model or off, with options ,np and (of a model) ,rate=N" : "counts nothing");
 	}
 	return &chosen;
 }

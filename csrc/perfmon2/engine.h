@@ -110,6 +110,7 @@ struct choice {
 
 const struct choice *choice(void);
 const struct machine *choice_machine(void);	/* NULL: there is none, or all is off */
+void choice_tell(int loaded);	/* in verbose mode: what counts, or why a load has failed */
 
 /*
  * What makes the counters of a context move.
@@ -286,6 +287,7 @@ void helper_forget(void);	/* in a child */
 
 /* ---- of libpfm (csrc/pfm3) ----------------------------------------------------------------- */
 
+int pfm3_verbose_fd(void);	/* where it prints in verbose mode; -1: nowhere */
 int pfm3_pmu_type(void);	/* the current PMU, or what would be found; -1: none */
 /* The counters that can count what has a code, and whether a counter alone does: false, there is no such event. */
 bool pfm3_event_of_code(int type, unsigned int es, unsigned int umask, uint64_t *counters, bool *is_normal);

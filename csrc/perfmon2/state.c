@@ -122,6 +122,7 @@ context_bind(struct entry *e, pid_t tid, int cpu, struct set *set)
 	ret = message_drain(e);
 	if (ret == 0)
 		ret = choice()->backend->load(e);
+	choice_tell(ret);
 	if (ret < 0) {
 		session_drop(e->ino);
 		return ret;

@@ -86,6 +86,7 @@ static void
 ita_read(const void *model_in, struct pfm3_request *request)
 {
 	const pfmlib_ita_input_param_t *in = model_in;
+	const pfmlib_ita_btb_t *btb = &in->pfp_ita_btb;
 
 	for (unsigned int i = 0; i < PMU_ITA_NUM_COUNTERS; i++) {
 		request->events[i].flags = in->pfp_ita_counters[i].flags;
@@ -100,7 +101,10 @@ ita_read(const void *model_in, struct pfm3_request *request)
 	READ_EAR(&in->pfp_ita_dear, &request->dear);
 	request->iear.ism = (uint32_t)in->pfp_ita_iear.ear_ism;
 	request->dear.ism = (uint32_t)in->pfp_ita_dear.ear_ism;
-	request->branches.used = in->pfp_ita_btb.btb_used;	/* no setting counts */
+	request->branches = (struct pfm3_branches){
+		.used = btb->btb_used, .plm = btb->btb_plm, .ds = btb->btb_tar, .tm = btb->btb_tm, .ptm = btb->btb_ptm,
+		.ppm = btb->btb_ppm, .brt = (uint8_t)((btb->btb_tac & 1) | (btb->btb_bac & 1) << 1),
+	};
 	READ_RANGES(&in->pfp_ita_irange, &request->code);
 	READ_RANGES(&in->pfp_ita_drange, &request->data);
 }
@@ -135,6 +139,7 @@ ita2_read(const void *model_in, struct pfm3_request *request)
 	READ_RANGES(&in->pfp_ita2_irange, &request->code);
 	READ_RANGES(&in->pfp_ita2_drange, &request->data);
 	request->code.flags = in->pfp_ita2_irange.rr_flags;
+	request->data.flags = in->pfp_ita2_drange.rr_flags;
 }
 
 ABI(itanium2, ita2)
@@ -175,6 +180,7 @@ mont_read(const void *model_in, struct pfm3_request *request)
 	READ_RANGES(&in->pfp_mont_irange, &request->code);
 	READ_RANGES(&in->pfp_mont_drange, &request->data);
 	request->code.flags = in->pfp_mont_irange.rr_flags;
+	request->data.flags = in->pfp_mont_drange.rr_flags;
 }
 
 ABI(montecito, mont)

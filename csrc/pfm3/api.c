@@ -57,10 +57,28 @@ read_digit(const char *variable, unsigned int *bit)
 	return 1;
 }
 
+/* The type that LIBPFM_FORCE_PMU says, else the one of an earlier call.  A number as the reference reads it, which
+ * ends where it ends, or a name; 0, which no PMU has, of what is neither. */
+static int
+forced_type(void)
+{
+	const char *value = environment("LIBPFM_FORCE_PMU");
+	const struct pfm3_model *model;
+	char *end;
+	long number;
+
+	if (!value)
+		return state.forced_type;
+	number = strtol(value, &end, 10);
+	if (end != value)
+		return (int)number;
+	model = pfm3_model_by_name(value);
+	return model ? model->type : 0;
+}
+
 static void
 read_environment(void)
 {
-	const char *force = environment("LIBPFM_FORCE_PMU");
 	unsigned int bit;
 
 	if (read_digit("LIBPFM_VERBOSE", &bit)) {
@@ -72,8 +90,7 @@ read_environment(void)
 		state.options_fixed = 1;
 	}
 	state.stream = environment("LIBPFM_DEBUG_STDOUT") ? stdout : stderr;
-	if (force)
-		state.forced_type = (int)strtol(force, NULL, 10);
+	state.forced_type = forced_type();
 }
 
 /* Read a file of one line; an empty string if there is none. */
@@ -152,7 +169,7 @@ explain_nothing_found(FILE *out)
 	const struct pfm3_model *model;
 
 	if (state.forced_type != PFMLIB_NO_PMU)
-		fprintf(out, "no PMU: LIBPFM_FORCE_PMU=%s is none of libpfm 3, which takes a number\n",
+		fprintf(out, "no PMU: LIBPFM_FORCE_PMU=%s is none of libpfm 3\n",
 			force ? force : "(of an earlier call)");
 	else if (cpuid3)
 		fprintf(out, "no PMU: LIBPFM_IA64_CPUID3=%s is no number, CPUID register 3 of an IA-64 processor\n", cpuid3);
@@ -160,7 +177,7 @@ explain_nothing_found(FILE *out)
 		fprintf(out, "no PMU: this host is no IA-64, and LIBPFM_IA64_CPUID3 does not stand for one\n");
 	fprintf(out, "LIBPFM_FORCE_PMU selects a PMU on any host:");
 	for (unsigned int i = 0; (model = pfm3_model_at(i)); i++)
-		fprintf(out, " %d (%s)", model->type, model->name);
+		fprintf(out, " %s (%d)", model->short_names[0], model->type);
 	fprintf(out, "\n");
 }
 
@@ -196,17 +213,27 @@ pfm3_use_pmu(int type)
 }
 
 int
+pfm3_verbose_fd(void)
+{
+	unsigned int verbose = state.options.pfm_verbose;
+	FILE *stream = state.stream;
+
+	if (!stream) {	/* perfmon calls need no initialisation */
+		read_digit("LIBPFM_VERBOSE", &verbose);
+		stream = environment("LIBPFM_DEBUG_STDOUT") ? stdout : stderr;
+	}
+	return verbose ? fileno(stream) : -1;
+}
+
+int
 pfm3_pmu_type(void)
 {
-	const char *force = environment("LIBPFM_FORCE_PMU");
 	const struct pfm3_model *model = state.model;
 
 	if (used_type != PFMLIB_NO_PMU)
 		model = pfm3_model_by_type(used_type);
-	else if (!model && force)
-		model = pfm3_model_by_type((int)strtol(force, NULL, 10));
 	else if (!model)
-		model = state.forced_type == PFMLIB_NO_PMU ? find_processor() : pfm3_model_by_type(state.forced_type);
+		model = forced_type() == PFMLIB_NO_PMU ? find_processor() : pfm3_model_by_type(forced_type());
 	return model ? model->type : -1;
 }
 

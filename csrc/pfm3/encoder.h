@@ -169,6 +169,9 @@ pfm_err_t pfm3_code_ranges(struct pfm3_encoder *e);
 /* A stage: the debug registers of the data ranges, and the PMC for data and code ranges. */
 pfm_err_t pfm3_data_ranges(struct pfm3_encoder *e);
 
+/* What settings of the branch trace buffer make of its PMC. */
+uint64_t pfm3_branch_value(const struct pfm3_encoder *e, const struct pfm3_branches *b);
+
 /* The PMC of the branch trace buffer; *record: its PMDs belong to the answer. */
 pfm_err_t pfm3_branch_pmc(const struct pfm3_encoder *e, int *record);
 

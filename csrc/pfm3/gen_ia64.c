@@ -144,6 +144,7 @@ static const pfm3_stage gen_ia64_stages[] = { gen_ia64_counters, NULL };
 /* As it is before initialisation. */
 const struct pfm3_model pfm3_gen_ia64 = {
 	.name = "IA-64",
+	.short_names = { "gen_ia64", "ia64" },
 	.type = PFMLIB_GEN_IA64_PMU,
 	.family = PFM3_ANY_FAMILY,
 	.num_pmcs = PMU_GEN_IA64_NUM_PMCS,

@@ -86,10 +86,10 @@ itanium_data_ear(struct pfm3_encoder *e)
 	ret = emit_itanium_ear(e, PMC_DEAR, &ear, pt, (struct pfm3_addresses){ PMC_DEAR, 0 });
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
-	/* The closing bracket is missing in the reference, too. */
-	pfm3_trace(e, "[PMD2(pmd2)]\n[PMD3(pmd3)\n");
+	/* Brackets are missing in the reference, too. */
+	pfm3_trace(e, "[PMD2(pmd2)]\n[PMD3(pmd3)\nPMD17(pmd17)\n");
 	pfm3_emit_pmds(e, 2, 3);
-	pfm3_emit_shown_pmds(e, 17, 17);
+	pfm3_emit_pmds(e, 17, 17);
 	return PFMLIB_SUCCESS;
 }
 
@@ -116,16 +116,21 @@ itanium_opcode_matchers(struct pfm3_encoder *e)
 static pfm_err_t
 itanium_branches(struct pfm3_encoder *e)
 {
+	static const struct pfm3_branches all = { .ds = 1, .tm = 3, .ptm = 3, .ppm = 3, .brt = 3 };
+	const struct pfm3_branches *given = &e->request->branches;
+	uint64_t v = pfm3_branch_value(e, given->used ? given : &all);
 	pfm_err_t ret;
 
-	if (!e->request->branches.used && !pfm3_first_of_kinds(e, 1u << PFM3_BTB))
+	if (!given->used && !pfm3_first_of_kinds(e, 1u << PFM3_BTB))
 		return PFMLIB_SUCCESS;
-	/* The reference computes the value, then writes the register's number over it, and leaves the
-	 * addresses at 0 (quirk): no setting counts. */
+	/* The reference computes and prints the value, then writes the register's number over it, and leaves
+	 * the addresses at 0 (quirk): no setting counts. */
 	ret = pfm3_emit_pmc_at(e, PMC_BTB, PMC_BTB, (struct pfm3_addresses){ 0, 0 });
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
-	pfm3_trace(e, "[PMC%u(pmc%u)=0x%x]\n", PMC_BTB, PMC_BTB, PMC_BTB);
+	pfm3_trace(e, "[PMC%u(pmc%u)=0x%llx plm=%u pm=%u tar=%u tm=%u ptm=%u ppm=%u bpt=%u bac=%u]\n", PMC_BTB, PMC_BTB,
+		   (unsigned long long)v, pfm3_bits(v, 0, 4), pfm3_bits(v, 6, 1), pfm3_bits(v, 7, 1), pfm3_bits(v, 8, 2),
+		   pfm3_bits(v, 10, 2), pfm3_bits(v, 12, 2), pfm3_bits(v, 14, 1), pfm3_bits(v, 15, 1));
 	pfm3_emit_shown_pmds(e, 8, 16);
 	return PFMLIB_SUCCESS;
 }
@@ -166,6 +171,7 @@ itanium_code_ranges(struct pfm3_encoder *e)
 static pfm_err_t
 itanium_data_ranges(struct pfm3_encoder *e)
 {
+	uint64_t v = ia64_field(pfm3_plm(e, 0), 0, 4);
 	pfm_err_t ret;
 
 	if (!e->request->data.used)
@@ -175,9 +181,9 @@ itanium_data_ranges(struct pfm3_encoder *e)
 		return ret;
 	/* Also if a free-running EAR has written PMC11 before, with another value (quirk).  The
 	 * systemwide bit is not set here. */
-	ret = pfm3_emit_pmc(e, PMC_DEAR, ia64_field(pfm3_plm(e, 0), 0, 4));
-	if (ret == PFMLIB_SUCCESS)
-		pfm3_trace(e, "[PMC%u(pmc%u)=0x%x pt=0]\n", PMC_DEAR, PMC_DEAR, pfm3_plm(e, 0) & 0xf);
+	ret = pfm3_emit_pmc(e, PMC_DEAR, v);
+	if (ret == PFMLIB_SUCCESS && pfm3_verbose(e))
+		trace_itanium_ear(e, PMC_DEAR, v);
 	return ret;
 }
 
@@ -188,6 +194,7 @@ static const pfm3_stage itanium_stages[] = {
 
 const struct pfm3_model pfm3_itanium = {
 	.name = "itanium",
+	.short_names = { "itanium", "ita" },
 	.type = PFMLIB_ITANIUM_PMU,
 	.family = IA64_ITANIUM,
 	.num_pmcs = PMU_ITA_NUM_PMCS,

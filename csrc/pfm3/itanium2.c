@@ -228,6 +228,7 @@ static const pfm3_stage itanium2_stages[] = {
 
 const struct pfm3_model pfm3_itanium2 = {
 	.name = "itanium2",
+	.short_names = { "itanium2", "ita2" },
 	.type = PFMLIB_ITANIUM2_PMU,
 	.family = IA64_ITANIUM2,
 	.has_fine_mode_bug = 1,

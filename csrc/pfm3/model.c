@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* In the order of the reference: the newest first, the one that fits every processor last. */
 static const struct pfm3_model *const models[] = {
@@ -28,6 +29,18 @@ pfm3_model_by_type(int type)
 
 	for (unsigned int i = 0; (model = pfm3_model_at(i)); i++)
 		if (model->type == type)
+			return model;
+	return NULL;
+}
+
+const struct pfm3_model *
+pfm3_model_by_name(const char *name)
+{
+	const struct pfm3_model *model;
+
+	for (unsigned int i = 0; (model = pfm3_model_at(i)); i++)
+		if (strcasecmp(name, model->name) == 0 || strcasecmp(name, model->short_names[0]) == 0 ||
+		    strcasecmp(name, model->short_names[1]) == 0)
 			return model;
 	return NULL;
 }

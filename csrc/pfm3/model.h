@@ -106,6 +106,7 @@ struct pfm3_code_rules {
 
 struct pfm3_model {
 	const char			*name;
+	const char			*short_names[2];	/* others that LIBPFM_FORCE_PMU takes; the first is shown */
 	int				type;		/* PFMLIB_*_PMU */
 	unsigned int			family;		/* CPUID register 3, bits 31:24; or PFM3_ANY_FAMILY */
 	int				has_fine_mode_bug;	/* when detected */
@@ -157,6 +158,9 @@ const struct pfm3_model *pfm3_model_of_type(int type);
 
 /* The model of a PMU type, or NULL. */
 const struct pfm3_model *pfm3_model_by_type(int type);
+
+/* The model that has a name, in upper or lower case, or NULL. */
+const struct pfm3_model *pfm3_model_by_name(const char *name);
 
 /* Whose registers the calling thread's next contexts have, whatever PMU is selected; PFMLIB_NO_PMU: the selected one's. */
 void pfm3_use_pmu(int type);

@@ -22,7 +22,7 @@ static const unsigned char dual_codes[] = { 0x46, 0x65, 0x66, 0x41 };
 enum { CPU_OP_CYCLES_ALL = 199, IA64_INST_RETIRED = 635 };
 
 /* Registers of the output. */
-enum { PMC_OPCM1 = 32, PMC_MATCH1 = 33, PMC_OPCM2 = 34, PMC_MATCH2 = 35, PMC_IEAR = 37,
+enum { PMC_OPCM1 = 32, PMC_OPCM2 = 34, PMC_MATCH2 = 35, PMC_IEAR = 37,
        PMC_IRANGE = 38, PMC_ETB = 39, PMC_DEAR = 40, PMC_DRANGE = 41, PMC_IPEAR = 42 };
 
 /* Counters of all events but a few. */
@@ -220,24 +220,16 @@ matcher_value(const struct pfm3_matcher *matcher)
 	       ia64_field(matcher->i, 50, 1) | ia64_field(matcher->m, 51, 1);
 }
 
-/* Emit the PMC that holds the pattern of a matcher. */
+/* Emit the PMC that holds slots and mask of a matcher and, if it is in use, the next one, which holds its pattern. */
 static pfm_err_t
-emit_pattern(const struct pfm3_encoder *e, unsigned int num, const struct pfm3_matcher *matcher)
+emit_montecito_matcher(const struct pfm3_encoder *e, unsigned int num, uint64_t v, const struct pfm3_matcher *matcher)
 {
-	uint64_t v = ia64_field(matcher->match, 0, 41);
+	uint64_t match = ia64_field(matcher->match, 0, 41);
 	pfm_err_t ret = pfm3_emit_pmc(e, num, v);
 
-	if (ret == PFMLIB_SUCCESS)
-		pfm3_trace(e, "[PMC%u(pmc%u)=0x%llx match=0x%llx]\n", num, num, (unsigned long long)v, (unsigned long long)v);
-	return ret;
-}
-
-/* Emit the PMC that holds slots and mask of a matcher. */
-static pfm_err_t
-emit_montecito_matcher(const struct pfm3_encoder *e, unsigned int num, uint64_t v)
-{
-	pfm_err_t ret = pfm3_emit_pmc(e, num, v);
-
+	if (ret == PFMLIB_SUCCESS && matcher->used)
+		ret = pfm3_emit_pmc(e, num + 1, match);
+	/* Nothing is printed of the first where there is no second. */
 	if (ret != PFMLIB_SUCCESS || !pfm3_verbose(e))
 		return ret;
 	pfm3_trace(e, "[PMC%u(pmc%u)=0x%llx m=%u i=%u f=%u b=%u mask=0x%llx", num, num, (unsigned long long)v,
@@ -246,6 +238,9 @@ emit_montecito_matcher(const struct pfm3_encoder *e, unsigned int num, uint64_t 
 	if (num == PMC_OPCM1)
 		pfm3_trace(e, " inv=%u ig_ad=%u", pfm3_bits(v, 56, 1), pfm3_bits(v, 57, 1));
 	pfm3_trace(e, "]\n");
+	if (matcher->used)
+		pfm3_trace(e, "[PMC%u(pmc%u)=0x%llx match=0x%llx]\n", num + 1, num + 1, (unsigned long long)match,
+			   (unsigned long long)match);
 	return PFMLIB_SUCCESS;
 }
 
@@ -256,14 +251,12 @@ emit_matcher1(const struct pfm3_encoder *e)
 	const struct pfm3_matcher *matcher = &e->request->matchers[0];
 	const struct pfm3_ranges *code = &e->request->code;
 	uint64_t v = matcher->used ? matcher_value(matcher) : 0xf01ffffffffff;
-	pfm_err_t ret;
 
 	if (!matcher->used && !(code->used && e->answer->code.count))
 		return PFMLIB_SUCCESS;
 	v |= ia64_field(code->used && code->flags & PFMLIB_MONT_RR_INV, 56, 1);
 	v |= ia64_field(!code->used, 57, 1);	/* ig_ad */
-	ret = emit_montecito_matcher(e, PMC_OPCM1, v);
-	return ret == PFMLIB_SUCCESS && matcher->used ? emit_pattern(e, PMC_MATCH1, matcher) : ret;
+	return emit_montecito_matcher(e, PMC_OPCM1, v, matcher);
 }
 
 /* PMC34 and PMC35: both or, unlike those of the first matcher, neither. */
@@ -271,14 +264,12 @@ static pfm_err_t
 emit_matcher2(const struct pfm3_encoder *e)
 {
 	const struct pfm3_matcher *matcher = &e->request->matchers[1];
-	pfm_err_t ret;
 
 	if (!matcher->used)
 		return PFMLIB_SUCCESS;
 	if (pfm3_unavailable(e, PMC_MATCH2))
 		return PFMLIB_ERR_NOASSIGN;
-	ret = emit_montecito_matcher(e, PMC_OPCM2, matcher_value(matcher));
-	return ret == PFMLIB_SUCCESS ? emit_pattern(e, PMC_MATCH2, matcher) : ret;
+	return emit_montecito_matcher(e, PMC_OPCM2, matcher_value(matcher), matcher);
 }
 
 /* PMC36 is never written: its value is the one after reset. */
@@ -342,6 +333,7 @@ static const pfm3_stage montecito_stages[] = {
 
 const struct pfm3_model pfm3_montecito = {
 	.name = "dual-core Itanium 2",
+	.short_names = { "montecito", "mont" },
 	.type = PFMLIB_MONTECITO_PMU,
 	.family = IA64_MONTECITO,
 	.num_pmcs = PMU_MONT_NUM_PMCS,

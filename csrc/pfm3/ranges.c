@@ -447,6 +447,7 @@ pfm3_cover_data(const struct pfm3_encoder *e)
 	struct cover c = { .e = e, .in = &e->request->data, .out = &answer->data, .pairs = answer->data_pairs };
 	pfm_err_t ret;
 
+	c.inverted = (c.in->flags & INVERTED) != 0;	/* printed, and nothing else (quirk) */
 	c.n = count_ranges(c.in, 1);
 	if (c.n < 0)
 		return c.n;	/* PFMLIB_ERR_IRRINVAL even for data (quirk) */

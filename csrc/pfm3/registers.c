@@ -256,6 +256,18 @@ pfm3_data_ranges(struct pfm3_encoder *e)
 
 /* ---- branches ------------------------------------------------------------------------- */
 
+uint64_t
+pfm3_branch_value(const struct pfm3_encoder *e, const struct pfm3_branches *b)
+{
+	return ia64_field(pfm3_plm(e, b->plm), 0, 4) |
+	       ia64_field(e->request->system_wide, 6, 1) |
+	       ia64_field(b->ds, 7, 1) |
+	       ia64_field(b->tm, 8, 2) |
+	       ia64_field(b->ptm, 10, 2) |
+	       ia64_field(b->ppm, 12, 2) |
+	       ia64_field(b->brt, 14, 2);
+}
+
 pfm_err_t
 pfm3_branch_pmc(const struct pfm3_encoder *e, int *record)
 {
@@ -274,13 +286,7 @@ pfm3_branch_pmc(const struct pfm3_encoder *e, int *record)
 	if (!b && !conflict)
 		return PFMLIB_SUCCESS;
 	if (b)
-		v = ia64_field(pfm3_plm(e, b->plm), 0, 4) |
-		    ia64_field(e->request->system_wide, 6, 1) |
-		    ia64_field(b->ds, 7, 1) |
-		    ia64_field(b->tm, 8, 2) |
-		    ia64_field(b->ptm, 10, 2) |
-		    ia64_field(b->ppm, 12, 2) |
-		    ia64_field(b->brt, 14, 2);
+		v = pfm3_branch_value(e, b);
 	if (conflict && v)
 		return PFMLIB_ERR_EVTINCOMP;
 	ret = pfm3_emit_pmc(e, num, v);

@@ -57,7 +57,7 @@ struct pfm3_ear {
 	uint64_t	umask;
 };
 
-/* The buffer of branches (BTB, ETB). */
+/* The buffer of branches (BTB, ETB).  On Itanium the bit of ds is tar, and those of brt are bpt (tac) and bac. */
 struct pfm3_branches {
 	uint8_t		used;
 	uint8_t		ds, tm, ptm, ppm, brt;
@@ -80,7 +80,7 @@ struct pfm3_limit {
 /* Code or data ranges. */
 struct pfm3_ranges {
 	uint8_t			used;	/* as of an EAR */
-	uint32_t		flags;	/* of code ranges: PFMLIB_*_RR_*, PFMLIB_MONT_IRR_* */
+	uint32_t		flags;	/* PFMLIB_*_RR_*, PFMLIB_MONT_IRR_*; those of data ranges are only printed */
 	struct pfm3_limit	limits[PFM3_MAX_RANGES];	/* one of zeros ends the list */
 };
 

@@ -66,7 +66,8 @@ ia64_read_entries(struct pfm4_request *r, uint64_t *states, uint64_t *values)
 	}
 	if (ret == PFM_SUCCESS && r->event->num_umasks && !*states) {	/* none of them would count nothing */
 		*states = pfm4_mesi_umasks[MESI].code;
-		pfm4_add_default(r, MESI);
+		for (size_t i = 0; i < sizeof(all_states); i++)	/* as a string with MESI has them */
+			pfm4_add_default(r, all_states[i]);
 	}
 	return ret;
 }

@@ -177,17 +177,28 @@ def _count(parser: argparse.ArgumentParser, machine: Machine, args: argparse.Nam
         command.cancel()
         raise
     status = _run(command, args.command)
-    _show(args, {mode: None if counter is None else _read(counter) for mode, counter in counters.items()})
+    _show(args, machine, {mode: None if counter is None else _read(counter) for mode, counter in counters.items()})
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 
 
-def _show(args: argparse.Namespace, counts: dict[str, int | None]) -> None:
-    """Print the counts by mode; "total": the event tells no mode from another."""
+def counted_by(machine: Machine, event: str) -> str:
+    """What has counted: a model runs no command."""
+    kind, _ = machine.perf_event(event)
+    return f"this machine's {'kernel' if kind == lib.PERF_TYPE_SOFTWARE else 'hardware counters'}"
+
+
+def _show(args: argparse.Namespace, machine: Machine, counts: dict[str, int | None]) -> None:
+    """Print the counts by mode; "total": the event tells no mode from another.
+
+    The line on standard output is NetBSD's, so that the source stands on standard error.
+    """
+    source = counted_by(machine, args.event)
     if args.json:
         total = None if None in counts.values() else sum(n for n in counts.values() if n is not None)
         unit = "ns" if "total" in counts else "events"
-        print(json.dumps({"event": args.event, "user": counts.get("user"), "kernel": counts.get("kernel"),
+        print(json.dumps({"machine": machine.name, "source": source, "event": args.event,
+                          "user": counts.get("user"), "kernel": counts.get("kernel"),
                           "total": total, "unit": unit}), flush=True)
     elif "total" in counts:
         print(f"{args.event}: {counts['total']} ns in user and kernel mode together",
@@ -199,3 +210,5 @@ def _show(args: argparse.Namespace, counts: dict[str, int | None]) -> None:
         print(f"{args.event}: user {shown[0]} kernel {shown[1]}", flush=True)
         if counts["kernel"] is None:
             say(f"pmc: kernel mode: {reason(errno.EACCES)}\n")
+    if not args.json:
+        say(f"pmc: counted by {source} ({machine.name})\n")

@@ -18,6 +18,7 @@ from pypfm._c.pfm4 import lib
 import pypfm
 from conftest import TESTS, clean_env, run, run_python, without_capabilities
 from pypfm import CounterError, CountingError, schemas
+from pypfm.cli.pmc import counted_by
 from pypfm.common.launch import Command
 from pypfm.netbsd.counter import MACHINES
 from pypfm.perf.counting import PerfEvent
@@ -25,6 +26,7 @@ from pypfm.perf.counting import PerfEvent
 pytestmark = pytest.mark.usefixtures("runtime_dir")
 
 PMC = Path(sys.executable).with_name("pmc")
+SOURCE = "pmc: counted by this machine's kernel (linux)\n"
 LINE = re.compile(r"([a-z-]+): user (\d+) kernel (\d+|not available)\n")
 TOUCH = ("import mmap\nm = mmap.mmap(-1, 4096 * 4000, mmap.MAP_PRIVATE)\n"
          "m.madvise(mmap.MADV_NOHUGEPAGE)\nfor i in range(4000): m[4096 * i] = 1\n")
@@ -99,7 +101,7 @@ def test_counts_a_known_load() -> None:
     assert match
     assert match[1] == "page-faults"
     assert int(match[2]) >= 4000
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, SOURCE)
 
 
 @pytest.mark.usefixtures("counting")
@@ -126,7 +128,7 @@ def test_the_commands_status(command: list[str], status: int) -> None:
     done = pmc("-c", "page-faults", *command)
     assert done.returncode == status
     assert LINE.fullmatch(done.stdout)
-    assert done.stderr == ""
+    assert done.stderr == SOURCE
 
 
 @pytest.mark.usefixtures("counting")
@@ -136,7 +138,8 @@ def test_json(args: list[str]) -> None:
     done = pmc(*args)
     data = json.loads(done.stdout)
     jsonschema.validate(data, schemas.load("pmc_count"))
-    assert data["event"] == "page-faults"
+    assert (data["machine"], data["source"], data["event"]) == ("linux", "this machine's kernel", "page-faults")
+    assert done.stderr == ""
     assert data["user"] > 0
     assert (data["unit"], data["total"]) == ("events", data["user"] + data["kernel"] if data["kernel"] is not None else None)
     assert done.returncode == 1
@@ -146,7 +149,7 @@ def test_json(args: list[str]) -> None:
 def test_the_command_may_have_signals_as_by_default() -> None:
     """Python ignores SIGPIPE; a command of a user's expects it."""
     done = pmc("-c", "page-faults", "sh", "-c", "yes | head -n 1; grep SigIgn /proc/self/status")
-    assert done.stderr == ""
+    assert done.stderr == SOURCE
     ignored = int(done.stdout.splitlines()[1].split()[1], 16)
     assert not ignored & (1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGXFSZ - 1))
 
@@ -196,6 +199,12 @@ def test_every_software_event_is_of_one_kind() -> None:
     assert (TOGETHER | IN_THE_KERNEL | NEVER | {"page-faults", "minor-faults"}) == SOFTWARE
 
 
+def test_the_source_of_every_event() -> None:
+    machine = pypfm.Machine()
+    assert {event: counted_by(machine, event) for event in machine} == {
+        event: f"this machine's {'kernel' if event in SOFTWARE else 'hardware counters'}" for event in machine}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("event", sorted(SOFTWARE - NEVER - {"cgroup-switches"}))
 def test_which_events_the_kernel_splits_by_mode(event: str) -> None:
@@ -225,10 +234,10 @@ def test_which_events_the_kernel_splits_by_mode(event: str) -> None:
 def test_a_clock_is_one_number_with_its_unit() -> None:
     done = pmc("-c", "task-clock", "true")
     assert re.fullmatch(r"task-clock: [1-9]\d* ns in user and kernel mode together\n", done.stdout)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, SOURCE)
     confined = run(*without_capabilities(), PMC, "-c", "task-clock", "false")
     assert re.fullmatch(r"task-clock: [1-9]\d* ns in .*\n", confined.stdout)
-    assert (confined.returncode, confined.stderr) == (1, "")
+    assert (confined.returncode, confined.stderr) == (1, SOURCE)
 
 
 @pytest.mark.usefixtures("counting")
@@ -353,7 +362,7 @@ def test_kernel_mode_that_is_forbidden() -> None:
     if found[3] != "not available":
         pytest.skip("everybody may count the kernel here (perf_event_paranoid)")
     assert (done.returncode, done.stderr) == (
-        0, "pmc: kernel mode: not permitted; see /proc/sys/kernel/perf_event_paranoid\n")
+        0, "pmc: kernel mode: not permitted; see /proc/sys/kernel/perf_event_paranoid\n" + SOURCE)
     shown = run(*without_capabilities(), PMC, "-c", "page-faults", "--json", "true")
     assert json.loads(shown.stdout)["kernel"] is None
 
@@ -402,7 +411,7 @@ def test_an_interrupt_is_the_commands(runtime_dir: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     stdout, stderr = process.communicate()
     assert LINE.fullmatch(stdout)
-    assert (process.returncode, stderr) == (128 + signal.SIGINT, "")
+    assert (process.returncode, stderr) == (128 + signal.SIGINT, SOURCE)
     assert not Path(f"/proc/{command}").exists()
     assert not [p for p in runtime_dir.rglob("*") if p.is_file()]
 
@@ -430,7 +439,7 @@ def test_a_signal_to_end_is_the_commands() -> None:
     status = process.wait()  # before its input is closed, at which the command would end by itself
     stdout, stderr = process.communicate()
     assert LINE.fullmatch(stdout), (stdout, stderr)
-    assert (status, stderr) == (128 + signal.SIGTERM, "")
+    assert (status, stderr) == (128 + signal.SIGTERM, SOURCE)
 
 
 INTERRUPT = """

@@ -38,13 +38,17 @@ def montecito_input() -> type[ctypes.Structure]:
     return type("pfmlib_mont_input_param_t", (ctypes.Structure,), {"_fields_": fields, "__init__": init})
 
 
-def main() -> int:
+def use_manual_form() -> None:
     for pmu, (tag, in_type, out_type) in abi.MODEL.items():
         if tag == "ita":  # has no manual page, and one form
             continue
         manual_in = montecito_input() if tag == "mont" else abi.struct(
             in_type.__name__, *without_reserved(in_type._fields_))
         abi.MODEL[pmu] = (tag, manual_in, abi.struct(out_type.__name__, *without_reserved(out_type._fields_)))
+
+
+def main() -> int:
+    use_manual_form()
     pfm3_vectors.__file__ = __file__  # which it starts again as its worker
     return pfm3_vectors.main() or 0
 

@@ -116,7 +116,11 @@ pfm_is_pmu_supported(3), pfm_get_pmu_name_bytype(5, name, 8), kind()]
 
 @pytest.mark.parametrize(("value", "expected"), [
     ("3", 3), ("4", 4), ("3x", 3), (" 3", 3), ("+4", 4), ("", None), ("abc", None), ("-1", None),
-    ("0", None), ("99", None), ("5", None), ("itanium2", None), ("2", 2), ("1", 1)])
+    ("0", None), ("99", None), ("5", None), ("2", 2), ("1", 1),
+    # Names: of libpfm 3, of pypfm's commands, of libpfm 4.
+    ("IA-64", 1), ("itanium", 2), ("itanium2", 3), ("dual-core Itanium 2", 4), ("gen_ia64", 1), ("ia64", 1), ("montecito", 4),
+    ("ita", 2), ("ita2", 3), ("mont", 4), ("ITANIUM2", 3), ("Montecito", 4), ("DUAL-CORE ITANIUM 2", 4),
+    ("itan", None), ("itanium3", None), ("itanium2 ", None), (" itanium2", None), ("glm", None), ("itanium2,x", None)])
 def test_force_pmu_variable(value: str, expected: int | None) -> None:
     got = answer("pfm_initialize(), kind()", LIBPFM_FORCE_PMU=value)
     assert got == ([0, [0, expected]] if expected else [NOTSUPP, [NOINIT, -7]])
@@ -189,6 +193,16 @@ second = pfm_initialize(), kind()
 os.environ["LIBPFM_FORCE_PMU"] = "-1"
 [first, second, (pfm_initialize(), kind())]
 """, LIBPFM_FORCE_PMU="3") == [[0, [0, 3]], [0, [0, 3]], [0, [0, 4]]]
+
+
+def test_a_name_that_is_unknown_leaves_the_previous_pmu() -> None:
+    assert answer("""
+first = pfm_initialize(), kind()
+os.environ["LIBPFM_FORCE_PMU"] = "glm"
+second = pfm_initialize(), kind()
+del os.environ["LIBPFM_FORCE_PMU"]
+[first, second, (pfm_initialize(), kind())]
+""", LIBPFM_FORCE_PMU="mont") == [[0, [0, 4]], [NOTSUPP, [0, 4]], [NOTSUPP, [0, 4]]]
 
 
 def test_forced_type_goes_before_detection() -> None:

@@ -234,10 +234,7 @@ def expected(pmu: str, call: Call) -> Vector:
     """The answer to a call in which every attribute is one that the event has."""
     event, code, mask = call.event, value(call), PMUS[pmu].mask
     levels = (call.levels or call.dfl_plm) & (K | U)
-    if event.masks and not call.states:
-        names = ["MESI"] if call.spelled is None else list(LETTERS)
-    else:
-        names = [LETTERS[n] for n in call.states]
+    names = [LETTERS[n] for n in call.states or (range(4) if event.masks else ())]
     own = [f"thres={call.threshold or 0}"] if event.largest > 1 else []
     own += ["all=0"] if event.has_all else []
     kernel, user = f"{int(levels & K > 0)}", f"{int(levels & U > 0)}"

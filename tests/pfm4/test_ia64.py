@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from pypfm import pfm4
 PMUS = {"gen_ia64": (1, 2, 4), "ita": (2, 230, 4), "ita2": (3, 497, 4), "mont": (4, 637, 12)}
 MASKS = {"gen_ia64": 0xff00, "ita": 0x77ff00, "ita2": 0x7fff00, "mont": 0x7c7fff00}
 ALL_PMUS = {"LIBPFM_ENCODE_INACTIVE": "1"}
+LAYERS = (pfm4.PFM_OS_NONE, pfm4.PFM_OS_PERF_EVENT, pfm4.PFM_OS_PERF_EVENT_EXT)
 
 @pytest.fixture(scope="module", params=PMUS)
 def rows(request: pytest.FixtureRequest) -> tuple[str, list[Event]]:
@@ -120,16 +122,29 @@ def test_strings() -> None:
             ("ita2::NOPS_RETIRED:thres=2", 1), ("gen_ia64::CPU_CYCLES", 8)]
     answers = encode_all([(text, pfm4.PFM_OS_NONE, plm) for text, plm in rows], **ALL_PMUS)
     assert [a["fstr"] for a in answers] == [
-        "mont::L3_READS_ALL_MISS:MESI:k=1:u=1", "mont::L3_READS_ALL_MISS:E:M:k=1:u=0",
+        "mont::L3_READS_ALL_MISS:I:S:E:M:k=1:u=1", "mont::L3_READS_ALL_MISS:E:M:k=1:u=0",
         "mont::L3_READS_ALL_MISS:I:S:E:M:k=0:u=1", "ita2::NOPS_RETIRED:k=1:u=0:thres=2",
         "gen_ia64::CPU_CYCLES:k=0:u=1"]
     again = encode_all([(a["fstr"], pfm4.PFM_OS_NONE, 1) for a in answers], **ALL_PMUS)
-    assert [a["codes"] for a in again] == [a["codes"] for a in answers]
+    assert [(a["codes"], a["fstr"]) for a in again] == [(a["codes"], a["fstr"]) for a in answers]
     assert [hex(a["codes"][0]) for a in answers][:3] == ["0x7a0edd09", "0x620edd01", "0x7a0edd08"]
     perf = encode_all([("ita2::NOPS_RETIRED:thres=2:u", pfm4.PFM_OS_PERF_EVENT_EXT, 9)], **ALL_PMUS)[0]
     assert perf["fstr"].startswith("ita2::NOPS_RETIRED:thres=2:u=1:k=0")
     modifiers = {part.partition("=")[0] for part in perf["fstr"].split(":")[3:]}
     assert modifiers & {"h", "precise", "hw_smpl"} == set()
+
+
+def test_canonical_strings_encode_to_themselves(rows: tuple[str, list[Event]]) -> None:
+    """Every event with every list of unit masks, and without one; for perf without mg=0, which means mg=1 (quirk)."""
+    pmu, known = rows
+    asked = [(f"{pmu}::{event.name}{masks}", os, plm) for event in known for n, os in enumerate(LAYERS)
+             for plm in (1, 8, 9)[n:n + 1]
+             for masks in (["", *(f":{':'.join(c)}" for k in range(1, 6) for c in combinations(("I", "S", "E", "M", "MESI"), k))]
+                           if event.masks else [""])]
+    first = [(os, plm, a) for (_, os, plm), a in zip(asked, encode_all(asked, **ALL_PMUS), strict=True) if a["ret"] == 0]
+    assert len(first) > len(known)
+    again = encode_all([(a["fstr"].replace(":mg=0:mh=1", ""), os, plm) for os, plm, a in first], **ALL_PMUS)
+    assert again == [a for _, _, a in first]
 
 
 # ---- which PMU is active --------------------------------------------------------------------------------

@@ -341,7 +341,7 @@ ITANIUM_EVENTS = [
     Mutant("u is privilege level 3", _IA64, "(values[PFM4_U] ? PFM_PLM3 : 0)", "(values[PFM4_U] ? 0xe : 0)"),
     Mutant("the PMU knows two levels", _IA64, ".levels = PFM_PLM0 | PFM_PLM3,", ".levels = PFM_PLM0 | PFM_PLM3 | PFM_PLMH,"),
     Mutant("all states are the default", _IA64, "r->event->num_umasks && !*states", "0"),
-    Mutant("the default is a unit mask of the string", _IA64, "\t\tpfm4_add_default(r, MESI);\n", ""),
+    Mutant("the default is a unit mask of the string", _IA64, "\t\t\tpfm4_add_default(r, all_states[i]);\n", "\t\t\t;\n"),
     Mutant("the default is shown as one", _IA64, ", .flags = PFM4_DFL },", " },"),
     Mutant("unit mask M sets bit 30 (perf)", _IA64, "IA64_MESI(states)", "IA64_MESI(states & 7)"),
     Mutant("unit masks are combined", _IA64, "*states |= r->entries[i].umask->code;", "*states = r->entries[i].umask->code;"),

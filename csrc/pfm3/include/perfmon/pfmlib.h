@@ -222,7 +222,7 @@ extern pfm_err_t pfm_set_options(pfmlib_options_t *opt);
 
 /**
  * Initialise the library: read the environment, then select the PMU that
- * LIBPFM_FORCE_PMU names (a number) or else the one of the processor that
+ * LIBPFM_FORCE_PMU says (a number or a name) or else the one of the processor that
  * LIBPFM_IA64_CPUID3 stands for; for a processor that has no PMU of its own here
  * the generic one, which reads /proc/pal/cpu0/perfmon_info or the file that
  * LIBPFM_IA64_PAL names.  May be called again; a call that fails keeps the PMU
