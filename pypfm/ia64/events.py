@@ -100,6 +100,7 @@ class Events(EventTable[Event]):
 
     name: ClassVar[str]
     _type: ClassVar[int]
+    _corrected = False
 
     def __init__(self, cpuid3: int | None = None) -> None:
         self._model: Any = lib.pfm3_model_by_type(self._type)
@@ -133,6 +134,11 @@ class Events(EventTable[Event]):
     def fine_mode_bug(self) -> bool:
         """Whether code ranges get the workaround of an Itanium 2 that was detected."""
         return bool(self._settings.fine_mode_bug)
+
+    @property
+    def corrected(self) -> bool:
+        """Whether registers keep what libpfm 3.10 loses (Itanium)."""
+        return self._corrected
 
     @property
     def model_name(self) -> str:
