@@ -33,7 +33,7 @@ def _is_cut_off() -> bool:
     """Whether C cannot call Python here: before Python 3.12, cffi finds no function of a subinterpreter."""
     current, main = (ctypes.PYFUNCTYPE(ctypes.c_void_p)((f"PyInterpreterState_{name}", ctypes.pythonapi))()
                      for name in ("Get", "Main"))
-    return sys.version_info < (3, 12) and current != main
+    return sys.version_info < (3, 12) and bool(current != main)
 
 
 def _elements(ffi: FFI, lib: Any) -> dict[int, int]:
