@@ -84,8 +84,8 @@ class Hand:
         if pf is None:
             return int(self._lib.pfm_list_supported_pmus(self._ffi.NULL))
         if _is_cut_off():
-            raise RuntimeError("pfm_list_supported_pmus(): C cannot call a Python function in a subinterpreter of Python"
-                               " 3.10 or 3.11; call it in the main interpreter, or list pypfm.ia64.pmu.PMUS")
+            raise RuntimeError("pfm_list_supported_pmus(): C cannot call a Python function in a subinterpreter of"
+                               " Python 3.10 or 3.11; call it in the main interpreter, or list pypfm.ia64.pmu.PMUS")
         listing = self._listing
         outer = listing.print, listing.error
         listing.print, listing.error = pf, None

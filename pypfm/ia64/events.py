@@ -6,7 +6,7 @@ import os
 from dataclasses import field
 from enum import IntEnum
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pypfm._c.mirror import string
 from pypfm._c.pfm3 import ffi, lib
@@ -32,11 +32,14 @@ _TYPES = ("active", "floating", "causal", "self_floating")
 
 
 class EarMode(IntEnum):
-    """What an Event Address Register records."""
+    """What an Event Address Register records; all of them are true, CACHE too, whose value is 0."""
 
     CACHE = lib.PFMLIB_ITA2_EAR_CACHE_MODE
     TLB = lib.PFMLIB_ITA2_EAR_TLB_MODE
     ALAT = lib.PFMLIB_ITA2_EAR_ALAT_MODE
+
+    def __bool__(self) -> Literal[True]:  # an event without an EAR has None
+        return True
 
 
 class UnitMask(Value):
