@@ -40,6 +40,8 @@ _MOST_STRANGE = 1  # bits of a unit mask's own that a code need not have
 _MOST_SHARED = 6  # switches that change the same bits
 _MOST_BESIDE = 2  # unit masks that are tried beside one which is refused
 _NEEDED = (1, 16)  # values that are tried of a modifier which has to be given
+# Levels that a caller can give: user, kernel, hypervisor.
+_PLMS = tuple(sum(levels) for n in range(4) for levels in combinations((lib.PFM_PLM3, lib.PFM_PLM0, lib.PFM_PLMH), n))
 
 # The codes of an event, or what perf_event is given for it, as one number: 64 bits each, the first one lowest.
 Word = int
@@ -52,12 +54,14 @@ class Match(NamedTuple):
     :ivar asked: the event of the request, of which that may be the alias
     :ivar string: canonical event string, without the PMU's name
     :ivar request: what to encode
+    :ivar plm: with these levels, where no modifier says them; None: they do not matter
     """
 
     event: str
     asked: str
     string: str
     request: str
+    plm: int | None = None
 
 
 class _Base(NamedTuple):
@@ -123,7 +127,10 @@ class _EventCodes:
         self.bases = list(self._found_bases())
         found = [s for s in map(self._setting, self._modifiers) if s is not None] if self.bases else []
         self.settings = [s.without(reduce(or_, (o.bits for o in found if o is not s), 0)) for s in found]
+        by_level = self._by_level()
+        self._plms = tuple(by_level.values())  # those that make a difference, although all modifiers are given
         self.bits: Word = reduce(or_, (s.bits for s in self.settings), 0)
+        self.bits |= reduce(or_, by_level, 0) & ~reduce(and_, by_level, -1)
         paired = list(self._encoded(self._some_pairs()))
         shown = [base.word for base in (*self.bases, *paired)]
         self.always: Word = reduce(and_, shown, -1) & ~self.bits
@@ -134,8 +141,8 @@ class _EventCodes:
 
     # ---- encoding ----
 
-    def _made(self, text: str) -> Made | None:
-        return self._tables.make(utf8(text), self._os, lib.PFM_PLM3)[1]
+    def _made(self, text: str, plm: int = lib.PFM_PLM3) -> Made | None:
+        return self._tables.make(utf8(text), self._os, plm)[1]
 
     def _text(self, text: str, changed: Mapping[str, int]) -> str:
         """A string with all levels, and some other modifiers."""
@@ -147,6 +154,15 @@ class _EventCodes:
 
     def _with(self, base: _Base, changed: Mapping[str, int]) -> Word | None:
         return self._word(base.text, {**base.needed, **changed})
+
+    def _by_level(self) -> dict[Word, int]:
+        """What the caller's levels make of an event whose modifiers do not say them, or not all of them."""
+        found: dict[Word, int] = {}
+        for base in self.bases[:1]:
+            for plm in sorted(_PLMS, key=lambda plm: plm != lib.PFM_PLM3):
+                if made := self._made(self._text(base.text, base.needed), plm):
+                    found.setdefault(_word_of(made, self._os), plm)
+        return found
 
     def _found_bases(self) -> Iterator[_Base]:
         texts = [self.name, *(f"{self.name}:{u}" for u in self._umasks)]
@@ -256,9 +272,10 @@ class _EventCodes:
         direct = {name: value for name, value in changed.items() if value is not None}
         for values in ([direct] if len(direct) == len(changed) else []) + self._together(direct, differs):
             text = self._text(base.text, values)
-            made = self._made(text)
-            if made is not None and not (_word_of(made, self._os) ^ word) & given:
-                return Match(made.event, self.name, made.string, text)
+            for plm in self._plms:
+                made = self._made(text, plm)
+                if made is not None and not (_word_of(made, self._os) ^ word) & given:
+                    return Match(made.event, self.name, made.string, text, plm if len(self._plms) > 1 else None)
         return None
 
     def _together(self, direct: Mapping[str, int], differs: Word) -> list[dict[str, int]]:
