@@ -6,6 +6,8 @@ place of its own; signature and documentation still come from the C header.
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,13 @@ class _Listing(threading.local):
 
     print: Callable[..., object] | None = None
     error: BaseException | None = None
+
+
+def _is_cut_off() -> bool:
+    """Whether C cannot call Python here: before Python 3.12, cffi finds no function of a subinterpreter."""
+    current, main = (ctypes.PYFUNCTYPE(ctypes.c_void_p)((f"PyInterpreterState_{name}", ctypes.pythonapi))()
+                     for name in ("Get", "Main"))
+    return sys.version_info < (3, 12) and bool(current != main)
 
 
 def _elements(ffi: FFI, lib: Any) -> dict[int, int]:
@@ -74,6 +83,9 @@ class Hand:
         self._call.arguments("pfm_list_supported_pmus", (pf,))
         if pf is None:
             return int(self._lib.pfm_list_supported_pmus(self._ffi.NULL))
+        if _is_cut_off():
+            raise RuntimeError("pfm_list_supported_pmus(): C cannot call a Python function in a subinterpreter of"
+                               " Python 3.10 or 3.11; call it in the main interpreter, or list pypfm.ia64.pmu.PMUS")
         listing = self._listing
         outer = listing.print, listing.error
         listing.print, listing.error = pf, None

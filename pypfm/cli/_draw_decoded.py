@@ -57,5 +57,7 @@ def _show4(decoded: perf.Decoded, console: Console) -> None:
     for note in decoded.notes:
         console.print(f"[yellow]note[/]: {note}", highlight=False)
     if decoded.candidates:
-        draw.table(["event", "canonical string"],
-                    [["\n".join(c.names), c.string] for c in decoded.candidates], console=console)
+        at_levels = any(c.plm is not None for c in decoded.candidates)
+        draw.table(["event", "canonical string", *(["levels"] if at_levels else [])],
+                    [["\n".join(c.names), c.string, *([c.levels] if at_levels else [])] for c in decoded.candidates],
+                    console=console)

@@ -74,8 +74,6 @@ def add_parser(commands: Subparsers) -> None:
     pfm4.add_argument("--os", choices=["none", "perf_event", "perf_event_ext"],
                       help="interface: raw codes (the default but for perf), perf_event, perf_event with its own"
                       " modifiers (default of perf)")
-    pfm4.add_argument("--corrected", action="store_true", help="glm: without libpfm's known errors (see the"
-                      " page on deviations)")
     pfm4.add_argument("--open", action="store_true", help="count the events over a short loop of this process")
     parser.set_defaults(run=run, take_rest=_take_rest, usage_error=parser.error)
 
@@ -98,6 +96,8 @@ def _add_ia64_options(parser: argparse.ArgumentParser) -> None:
                       help="PMCs that must not be used")
     both.add_argument("--cpuid3", type=checked(number), metavar="VALUE",
                       help="CPUID register 3, as if the processor had been detected")
+    both.add_argument("--corrected", action="store_true", help="glm, itanium: without libpfm's known errors (see the"
+                      " pages on deviations)")
     both.add_argument("--pal", metavar="FILE", help="gen_ia64: what the kernel says of the processor in"
                       " /proc/pal/cpu0/perfmon_info (default: what libpfm assumes of a forced PMU)")
     ita2 = parser.add_argument_group("Itanium and Itanium 2")
@@ -125,7 +125,8 @@ _IA64 = ("code_range", "data_range", "invert", "no_fine", "iear", "dear", "syste
 _ONLY = {
     "itanium2": (*_IA64, "pmc8", "pmc9", "btb"),
     "montecito": (*_IA64, "opcm1", "opcm2", "etb", "ipear", "demand_fetch", "prefetch_match"),
-    "itanium": (*(name for name in _IA64 if name not in ("invert", "no_fine")), "pmc8", "pmc9", "btb"),
+    "itanium": (*(name for name in _IA64 if name not in ("invert", "no_fine")), "pmc8", "pmc9", "btb",
+                "corrected"),
     "gen_ia64": ("system_wide", "unavail", "pal"),
     "ita": ("os", "open"),
     "ita2": ("os", "open"),
@@ -205,6 +206,8 @@ def _check_perf_options(args: argparse.Namespace, name: str) -> None:
     """Refuse what Linux's driver does not do, by the register that it does not set, and options of other PMUs."""
     if args.corrected and "corrected" not in _ONLY.get(name, ()):
         _refuse_option(args, "corrected")
+    if args.corrected and name in MODELS:
+        args.usage_error("--corrected: the kernel's driver has no way to set the registers that it corrects")
     for option in ("os", "open"):
         if _is_given(args, option):
             args.usage_error(f"--{option} and --perf: give one")
@@ -238,7 +241,8 @@ def _run_pfm3(args: argparse.Namespace) -> int:
     if not any(bool(a) and a != (None, None) for a in [args.events, *specific.values()]):
         args.usage_error("nothing to encode: give an event, an EAR, a trace buffer, a matcher or a range")
     events = _events(args)
-    pmu = selected_pmu(args.pmu, *(getattr(args, name) for name in ("cpuid3", "pal") if name in _ONLY[args.pmu]))
+    pmu = selected_pmu(args.pmu, *(getattr(args, name) for name in ("cpuid3", "pal") if name in _ONLY[args.pmu]),
+                       **({"corrected": True} if args.corrected else {}))
     encoding = pmu.encode(events, plm=args.plm, system_wide=args.system_wide, unavailable_pmcs=args.unavail,
                           check=args.check, **specific)
     if on_terminal(args):

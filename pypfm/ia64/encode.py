@@ -53,8 +53,12 @@ def encode(pmu: Events, events: Iterable[str | Event | EventRequest], request: R
 
         raise diagnose.error(pmu, request, resolved, outcome.ret)
     encoding = _read(pmu, request, outcome)
+    if pmu.corrected:
+        from pypfm.ia64.corrected import corrected
+
+        encoding = corrected(request, encoding)
     if check:
-        promises.check_answer(request, encoding)
+        promises.check_answer(pmu, request, resolved, encoding)
     return encoding
 
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import field
 from enum import IntEnum
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pypfm._c.mirror import string
 from pypfm._c.pfm3 import ffi, lib
@@ -32,11 +32,14 @@ _TYPES = ("active", "floating", "causal", "self_floating")
 
 
 class EarMode(IntEnum):
-    """What an Event Address Register records."""
+    """What an Event Address Register records; all of them are true, CACHE too, whose value is 0."""
 
     CACHE = lib.PFMLIB_ITA2_EAR_CACHE_MODE
     TLB = lib.PFMLIB_ITA2_EAR_TLB_MODE
     ALAT = lib.PFMLIB_ITA2_EAR_ALAT_MODE
+
+    def __bool__(self) -> Literal[True]:  # an event without an EAR has None
+        return True
 
 
 class UnitMask(Value):
@@ -100,6 +103,7 @@ class Events(EventTable[Event]):
 
     name: ClassVar[str]
     _type: ClassVar[int]
+    _corrected = False
 
     def __init__(self, cpuid3: int | None = None) -> None:
         self._model: Any = lib.pfm3_model_by_type(self._type)
@@ -133,6 +137,11 @@ class Events(EventTable[Event]):
     def fine_mode_bug(self) -> bool:
         """Whether code ranges get the workaround of an Itanium 2 that was detected."""
         return bool(self._settings.fine_mode_bug)
+
+    @property
+    def corrected(self) -> bool:
+        """Whether registers keep what libpfm 3.10 loses (Itanium)."""
+        return self._corrected
 
     @property
     def model_name(self) -> str:

@@ -40,7 +40,7 @@ class Model(NamedTuple):
     :ivar matcher_bits: of a pattern and its mask
     :ivar iear_bits, dear_bits: of an EAR's filter; of the instruction EAR in cache and in TLB mode
     :ivar ear_modes: how many modes an EAR has
-    :ivar event_flags, range_flags: of an event, and of the code ranges, those that there are; data ranges have none
+    :ivar event_flags, range_flags: of an event, and of the code ranges, those with an effect; data ranges have none
     :ivar fine_page: bytes that a code range in fine mode stays within; 0: there is no fine mode
     :ivar trace_bits: the settings of the trace buffer and their widths
     :ivar tlb_levels: of a data and of an instruction EAR's TLB filter the bits that have words of their own
@@ -137,8 +137,7 @@ MODELS = {
         has_raw_matchers=False, matcher_bits=41, fine_page=64 << 10, trace_bits=(*_FILTERS, ("brt", 2)),
         code_pair="ig_ibrp", data_pair="cfg_dtag", pair_parity_chooses=True, sorted_assignment=True, code_shift=1,
         both_threads=lib.PFMLIB_MONT_FL_EVT_ALL_THRD,
-        event_flags=lib.PFMLIB_MONT_FL_EVT_NO_QUALCHECK | lib.PFMLIB_MONT_FL_EVT_ALL_THRD
-        | lib.PFMLIB_MONT_FL_EVT_ACTIVE_ONLY | lib.PFMLIB_MONT_FL_EVT_ALWAYS,
+        event_flags=lib.PFMLIB_MONT_FL_EVT_NO_QUALCHECK | lib.PFMLIB_MONT_FL_EVT_ALL_THRD,
         range_flags=lib.PFMLIB_MONT_RR_INV | lib.PFMLIB_MONT_RR_NO_FINE_MODE | lib.PFMLIB_MONT_IRR_DEMAND_FETCH
         | lib.PFMLIB_MONT_IRR_PREFETCH_MATCH,
         counter_bits=FrozenMap({"ev": 0, "oi": 0, "ism": 2, "all": 0}),

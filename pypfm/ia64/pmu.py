@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from pypfm._c.pfm3 import lib
 from pypfm.common.arguments import expect_choice, expect_flag, expect_int, expect_iterable, expect_type
@@ -313,11 +313,25 @@ class Montecito(Pmu):
 
 
 class Itanium(Pmu):
-    """The Itanium PMU (Merced): 230 events, 4 counters."""
+    """The Itanium PMU (Merced): 230 events, 4 counters.
+
+    :param corrected: write the settings of the branch trace buffer into PMC12, and PMC11 once, for the data EAR and the
+        data ranges together; libpfm 3.10 loses them
+    """
 
     name = "itanium"
     _type = lib.PFMLIB_ITANIUM_PMU
     branches = ItaniumBtb
+
+    def __init__(self, cpuid3: int | None = None, *, corrected: bool = False) -> None:
+        super().__init__(cpuid3)
+        self._corrected = expect_flag(corrected, "corrected")
+
+    def _key(self) -> object:
+        return super()._key(), self.corrected
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return *super().__reduce__(), {"_corrected": self.corrected}
 
     def encode(
         self,
@@ -345,11 +359,12 @@ class Itanium(Pmu):
         :param opcode_match: matcher PMC8, or (PMC8, PMC9): an `OpcodeMatch` or a raw value each
         :param iear: settings of the instruction EAR; without, an EAR event brings its own
         :param dear: settings of the data EAR; likewise
-        :param btb: the branch trace buffer; libpfm 3.10 loses its settings (see `ItaniumBtb`)
+        :param btb: settings of the branch trace buffer; without, BRANCH_EVENT records all branches.  libpfm 3.10
+            loses both: they take ``Itanium(corrected=True)``
         :param system_wide: measure the whole system, not one thread
         :param unavailable_pmcs: PMCs that must not be used
-        :param check: "manual" raises where a promise of the other manual pages would break: values
-            wider than their field, ranges that are not covered; "reference" does as the C library does
+        :param check: "manual" raises where a promise of the other manual pages would break: values wider than
+            their field, ranges that are not covered, settings that are lost; "reference" does as the C library does
         :param model_input: whether C is given a model-specific input; None: if anything needs it
         :param model_output: whether C is given a model-specific output; None: if there are ranges
         :raises Pfm3Error: the request cannot be encoded; the message says which part and why

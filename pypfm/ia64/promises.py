@@ -1,7 +1,7 @@
 """What the manual pages promise and the C library does not check (check="manual").
 
-libpfm cuts values that are wider than their register field and, in a few cases,
-covers less than the range asked for.  Both are errors here.
+libpfm cuts values that are wider than their register field, in a few cases covers less than the range asked for, and
+loses settings.  All of that is an error here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pypfm.ia64.c_call import Resolved
     from pypfm.ia64.encoding import Encoding
-    from pypfm.ia64.events import Events
+    from pypfm.ia64.events import Event, Events
     from pypfm.ia64.models import Model
     from pypfm.ia64.registers import RangeCover
     from pypfm.ia64.request import AddressRange, EventRequest, Ranges, Request
@@ -52,7 +52,7 @@ def _used(what: str, used: int) -> None:
 def _flags(what: str, flags: int, known: int) -> None:
     if flags & ~known:
         raise FieldWidthError(lib.PFMLIB_ERR_INVAL,
-            f"{what}: flags are {in_hex(flags)}; those that there are: {hex(known) if known else 'none'}")
+            f"{what}: flags are {in_hex(flags)}; those that have an effect: {hex(known) if known else 'none'}")
 
 
 def check_values(pmu: Events, request: Request, resolved: Sequence[Resolved]) -> None:
@@ -66,6 +66,10 @@ def check_values(pmu: Events, request: Request, resolved: Sequence[Resolved]) ->
         if event.plm or event.threshold or event.ism or event.flags:
             _check_event(event, lib.pfm3_event_at(pmu.c_model, number).maxincr)
             _flags(event.name, event.flags, model.event_flags)
+    if not request.model_input and (not request.is_plain or any(r.uses_model for r in resolved)):
+        raise PromiseError(lib.PFMLIB_ERR_INVAL,
+            "model_input is False: C would not be told of any setting but events, levels, system_wide and unavailable"
+            " PMCs; leave model_input out")
     if request.is_plain:
         return
     _check_matchers(model, request)
@@ -148,13 +152,19 @@ def _check_trace_buffer(model: Model, request: Request) -> None:
         _width("IP-EAR: delay", ipear.delay, 8)
 
 
-def check_answer(request: Request, encoding: Encoding) -> None:
+def check_answer(pmu: Events, request: Request, resolved: Sequence[Resolved], encoding: Encoding) -> None:
     """Check that the registers do what was asked for.
 
-    :raises PromiseError: data ranges and the data EAR would get in each other's way (Itanium)
+    :raises PromiseError: a setting is lost
     :raises CoverageError: the debug registers would miss a part of a range
     """
     model = MODELS[encoding.pmu]
+    if len(encoding.pmcs) > len(resolved):  # else there are counters alone
+        _check_implied(pmu, request, resolved)
+        if not pmu.corrected and any(r.num in model.constants for r in encoding.pmcs):
+            raise PromiseError(lib.PFMLIB_ERR_FEATCOMB,
+                "libpfm 3.10 loses the settings of the branch trace buffer: it writes 12 into PMC12, with which no"
+                " branch is recorded; Itanium(corrected=True), or --corrected, writes the right value")
     if model.drange is None and request.data is not None:
         _check_data_ear(model, encoding)
     for what, ranges, cover, code in (
@@ -173,7 +183,36 @@ def _check_data_ear(model: Model, encoding: Encoding) -> None:
     what = "write PMC11 twice" if len(found) > 1 else "let PMC11 ignore the ranges (pt = 1)"
     raise PromiseError(lib.PFMLIB_ERR_FEATCOMB,
         f"data ranges and the data EAR together would {what}: measure an event of the data EAR and"
-        " give its settings, too")
+        " give its settings, too; or Itanium(corrected=True), or --corrected, which writes it rightly")
+
+
+# What an event sets up if nothing is said of it: the part of a request, and its name.
+_IMPLIED = {"iear": "instruction EAR", "dear": "data EAR", "branches": "branch trace buffer"}
+
+
+def _check_implied(pmu: Events, request: Request, resolved: Sequence[Resolved]) -> None:
+    """Check the EARs and the trace buffer that events set up: each has one setting, at the default levels."""
+    first: dict[str, Event] = {}
+    for wanted, number, *_ in resolved:
+        event = pmu.at(number)
+        part = "branches" if event.is_branch else "iear" if event.is_iear else "dear" if event.is_dear else ""
+        if not part or getattr(request, part) is not None:
+            continue
+        what, settings = _IMPLIED[part], f"settings of the {_IMPLIED[part]} ({_keyword(pmu, part)})"
+        if wanted.plm and parse_plm(wanted.plm) != parse_plm(request.plm):
+            raise PromiseError(lib.PFMLIB_ERR_FEATCOMB,
+                f"{event.name} sets up the {what}, which would record at the default levels and not at those of the"
+                f" event: set the default (plm), or give {settings}")
+        other = first.setdefault(part, event)
+        if (other.ear_mode, other.umask) != (event.ear_mode, event.umask):
+            raise PromiseError(lib.PFMLIB_ERR_FEATCOMB,
+                f"{other.name} and {event.name}: there is one {what}, which records what one of them asks for: measure"
+                f" one at a time, or give {settings}")
+
+
+def _keyword(pmu: Events, part: str) -> str:
+    """What encode() calls a part of a request."""
+    return part if part != "branches" else "btb" if MODELS[pmu.name].ipear is None else "etb"
 
 
 def _check_cover(model: Model, what: str, ranges: Ranges, cover: RangeCover, code: int) -> None:

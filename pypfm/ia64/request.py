@@ -151,7 +151,8 @@ class OpcodeMatch(_Asked):
     :ivar match: pattern: 41 bits on Montecito, 27 on Itanium and Itanium 2
     :ivar mask: bits of the pattern to ignore
     :ivar m, i, f, b: match slots of these types
-    :ivar value: the raw PMC8 or PMC9 (Itanium, Itanium 2) in place of all that
+    :ivar value: the raw PMC8 or PMC9 (Itanium, Itanium 2) in place of all that; the library sets bits 2:0 of
+        Itanium 2's
     """
 
     match: int = 0
@@ -203,7 +204,8 @@ class Btb(_Asked):
 class ItaniumBtb(_Asked):
     """The branch trace buffer of Itanium (pfmlib_ita_btb_t); by default all branches.
 
-    libpfm 3.10 writes 12 into PMC12 whatever the settings are, and so does pypfm.
+    libpfm 3.10 writes 12 into PMC12 whatever the settings are: nothing is recorded.  So they are refused, but for
+    ``Itanium(corrected=True)`` and ``check="reference"``.
 
     :ivar tm, ptm, ppm: as in `Btb`
     :ivar tar: 1 records predictions of the target address register

@@ -43,7 +43,8 @@ def _addresses(given: RegisterSet, num: int, place: int) -> tuple[int, int]:
     model = given.model
     if model.addressed_by_place:
         return place, 0
-    if num not in model.half_addressed or (num == model.dear and not given.uses_data_ear):
+    is_corrected = given.pmcs[num] != model.constants.get(num, given.pmcs[num])
+    if num not in model.half_addressed or is_corrected or (num == model.dear and not given.uses_data_ear):
         return num, num
     first, second = model.half_addressed[num]
     return num if first else 0, num if second else 0

@@ -32,6 +32,7 @@ from pypfm.errors import (
     CounterEventError,
     CounterNumberError,
     CounterRunningError,
+    CountingError,
     InvalidTypeError,
     NotConfiguredError,
     UnknownEventError,
@@ -77,8 +78,8 @@ _REASONS = {
 }
 _LOST = ("not known: more than 4095 processes had counters of a model at once, or more than 63 each below the other, "
          "and some of them found no place for what they counted; let fewer run at once")
-_NOT_HERE = ("the event is not valid for this counter, or not available on this machine",
-             ", or the process has several threads and no /proc lists them, or has closed the counter's descriptors")
+_NO_THREADS = "the process has several threads and no /proc lists them, or has closed the counter's descriptors"
+_NO_INTERRUPT = "the counters of this machine do not interrupt: they cannot profile"
 
 _STOP, _NULL = lib.PMC_OP_STOP, ffi.NULL
 _INFO = (lib.PMC_INFO_COUNTER_VALUE, lib.PMC_INFO_ACCUMULATED_COUNTER_VALUE)
@@ -290,9 +291,29 @@ class Machine(Mapping[str, CounterEvent]):
         if code == errno.EINVAL:
             reason = f"no such counter; they are 0 to {self.num_counters - 1}"
         elif code == errno.ENODEV:
-            reason = "".join(_NOT_HERE[:1] if self.is_model else _NOT_HERE)
+            reason = self._why_not(number, event)
         reason = reason or _REASONS.get(code) or os.strerror(code)
         return _CLASSES.get(code, CounterError)(code, f"{about}: {reason}")
+
+
+    def _why_not(self, number: int, event: str) -> str:
+        """Why there is no such counter, for which C has one number: the kernel is asked once more, as by pmc.
+
+        :param event: its name; empty: one that was there
+        """
+        if event and number not in (counters := self[event].counters):
+            return f"the event is not valid for this counter; it is for {', '.join(map(str, counters))}"
+        if self.is_model:
+            return _NO_INTERRUPT
+        if event:
+            from pypfm.perf.counting import PerfEvent, reason
+
+            kind, config = self.perf_event(event)
+            try:
+                PerfEvent({"type": kind, "config": config, "inherit": 1}).close()
+            except CountingError as error:
+                return reason(error.errno or errno.ENODEV)
+        return _NO_THREADS
 
 
 _shared: dict[str, Machine] = {}

@@ -24,12 +24,14 @@ CLOCKS = frozenset({lib.PERF_COUNT_SW_CPU_CLOCK, lib.PERF_COUNT_SW_TASK_CLOCK})
 SCHEDULER = frozenset({lib.PERF_COUNT_SW_CONTEXT_SWITCHES, lib.PERF_COUNT_SW_CPU_MIGRATIONS,
                        lib.PERF_COUNT_SW_CGROUP_SWITCHES})
 
+_NO_COUNTER = ("no such counter on this machine (hardware counters are rare in virtual machines; software events need"
+               " none)")
 _NO_PERMISSION = "not permitted; see /proc/sys/kernel/perf_event_paranoid"
 _REASONS = {
     errno.EPERM: _NO_PERMISSION,
     errno.EACCES: _NO_PERMISSION,
-    errno.ENOENT: "no such counter on this machine (hardware counters are rare in virtual machines)",
-    errno.ENODEV: "no such counter on this machine",
+    errno.ENOENT: _NO_COUNTER,
+    errno.ENODEV: _NO_COUNTER,
     errno.EOPNOTSUPP: "the processor does not support it",
     errno.EAGAIN: "the process makes threads faster than they can be opened; start the counters first, or try again",
     errno.ENOMEM: "no memory, or no file descriptor left (ulimit -n)",

@@ -11,9 +11,11 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, SupportsIndex
 
+from pypfm._c.pfm4 import lib
 from pypfm.common.arguments import expect_type, expect_word
 from pypfm.common.value import HIDDEN, Value, said
 from pypfm.errors import DecodeError, Pfm4Error, shown
+from pypfm.levels import Plm
 from pypfm.perf.encoding import Encoding
 from pypfm.perf.events import OS_LAYERS, Event, Os
 from pypfm.perf.formats import PERFEVTSEL, format_of
@@ -36,6 +38,7 @@ _NO_EVENT = {
     5: "a breakpoint: its address is in bp_addr; it has no event string",
 }
 _LEVELS = {"u": "exclude_user", "k": "exclude_kernel", "h": "exclude_hv"}
+_PLM_NAMES = {"user": lib.PFM_PLM3, "kernel": lib.PFM_PLM0, "hypervisor": lib.PFM_PLMH}
 _CODES = ("code", "code1", "code2", "code3")
 _CONFIGS = ("config", "config1", "config2")
 _FLAGS = ("exclude_user", "exclude_kernel", "exclude_hv")
@@ -61,17 +64,26 @@ class Candidate(Value):
     :ivar aliases: names that stand for the same
     :ivar string: canonical event string, as the library returns it
     :ivar request: what to encode to get the same values: the library does not take all of its own strings
+    :ivar plm: with these privilege levels, where no modifier says them; None: they do not matter
     """
 
     event: str
     aliases: tuple[str, ...]
     string: str
     request: str
+    plm: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """All names of the event."""
         return self.event, *self.aliases
+
+    @property
+    def levels(self) -> str:
+        """The privilege levels in words; nothing where they do not matter."""
+        if self.plm is None:
+            return ""
+        return ", ".join(name for name, bit in _PLM_NAMES.items() if self.plm & bit) or "none"
 
 
 class Decoded(Value):
@@ -97,7 +109,8 @@ class Decoded(Value):
         """Encode a candidate: its values are those that were decoded."""
         expect_type(candidate, Candidate, "candidate")
         pmu = _pmu(candidate.string.partition("::")[0], self.library)
-        return pmu.encode(candidate.request, os=self.os, check="reference")
+        plm = Plm.PLM3 if candidate.plm is None else candidate.plm
+        return pmu.encode(candidate.request, plm=plm, os=self.os, check="reference")
 
 
 @cache
@@ -365,7 +378,7 @@ def _candidates(pmu: Pmu, matches: list[Match]) -> tuple[Candidate, ...]:
     found: dict[str, Candidate] = {}
     for match in matches:
         string = f"{pmu.name}::{match.string}"
-        known = found.get(string) or Candidate(match.event, (), string, f"{pmu.name}::{match.request}")
+        known = found.get(string) or Candidate(match.event, (), string, f"{pmu.name}::{match.request}", match.plm)
         if match.asked != match.event and match.asked not in known.aliases:
             known = replace(known, aliases=(*known.aliases, match.asked))
         found[string] = known

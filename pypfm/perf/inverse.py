@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache, reduce
-from itertools import combinations
+from itertools import combinations, product
 from operator import and_, or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,6 +40,9 @@ _MOST_STRANGE = 1  # bits of a unit mask's own that a code need not have
 _MOST_SHARED = 6  # switches that change the same bits
 _MOST_BESIDE = 2  # unit masks that are tried beside one which is refused
 _NEEDED = (1, 16)  # values that are tried of a modifier which has to be given
+# Levels that a caller can give: user, kernel, hypervisor.
+_PLMS = tuple(sorted((sum(levels) for n in range(4) for levels in combinations(
+    (lib.PFM_PLM3, lib.PFM_PLM0, lib.PFM_PLMH), n)), key=lambda plm: plm != lib.PFM_PLM3))
 
 # The codes of an event, or what perf_event is given for it, as one number: 64 bits each, the first one lowest.
 Word = int
@@ -52,12 +55,14 @@ class Match(NamedTuple):
     :ivar asked: the event of the request, of which that may be the alias
     :ivar string: canonical event string, without the PMU's name
     :ivar request: what to encode
+    :ivar plm: with these levels, where no modifier says them; None: they do not matter
     """
 
     event: str
     asked: str
     string: str
     request: str
+    plm: int | None = None
 
 
 class _Base(NamedTuple):
@@ -102,6 +107,13 @@ def _levels(modifiers: Iterable[Modifier]) -> dict[str, int]:
     return {name: int(name == "u") for name in _LEVELS if name in names}
 
 
+class _Way(NamedTuple):
+    """How levels are given: by the caller, and by the modifiers that say them, too, or not."""
+
+    plm: int
+    is_said: bool
+
+
 class _EventCodes:
     """What one event encodes to.
 
@@ -123,7 +135,9 @@ class _EventCodes:
         self.bases = list(self._found_bases())
         found = [s for s in map(self._setting, self._modifiers) if s is not None] if self.bases else []
         self.settings = [s.without(reduce(or_, (o.bits for o in found if o is not s), 0)) for s in found]
-        self.bits: Word = reduce(or_, (s.bits for s in self.settings), 0)
+        ways = self._found_ways()
+        self._ways = tuple(ways.values())
+        self.bits: Word = reduce(or_, (s.bits for s in self.settings), reduce(or_, ways, 0) & ~reduce(and_, ways, -1))
         paired = list(self._encoded(self._some_pairs()))
         shown = [base.word for base in (*self.bases, *paired)]
         self.always: Word = reduce(and_, shown, -1) & ~self.bits
@@ -134,12 +148,14 @@ class _EventCodes:
 
     # ---- encoding ----
 
-    def _made(self, text: str) -> Made | None:
-        return self._tables.make(utf8(text), self._os, lib.PFM_PLM3)[1]
+    def _made(self, text: str, plm: int = lib.PFM_PLM3) -> Made | None:
+        return self._tables.make(utf8(text), self._os, plm)[1]
 
-    def _text(self, text: str, changed: Mapping[str, int]) -> str:
-        """A string with all levels, and some other modifiers."""
-        return text + "".join(f":{name}={value}" for name, value in {**self._plain, **changed}.items())
+    def _text(self, text: str, changed: Mapping[str, int], *, is_said: bool = True) -> str:
+        """A string with all levels, or without any, and some other modifiers."""
+        values = {**self._plain, **changed}
+        shown = values if is_said else values.keys() - self._plain.keys()
+        return text + "".join(f":{name}={values[name]}" for name in values if name in shown)
 
     def _word(self, text: str, changed: Mapping[str, int] = {}) -> Word | None:
         made = self._made(self._text(text, changed))
@@ -147,6 +163,19 @@ class _EventCodes:
 
     def _with(self, base: _Base, changed: Mapping[str, int]) -> Word | None:
         return self._word(base.text, {**base.needed, **changed})
+
+    def _found_ways(self) -> dict[Word, _Way]:
+        """What the caller's levels make of an event: where its modifiers do not say them, or not all of them."""
+        of_modifiers = reduce(or_, (s.bits for s in self.settings if s.name in _LEVELS), self.unread)
+        found: dict[Word, _Way] = {}
+        for is_said in (True, False) if self._plain else (True,):
+            known = {word & ~of_modifiers for word in found}
+            for plm, base in product(_PLMS, self.bases[:1]):
+                made = self._made(self._text(base.text, base.needed, is_said=is_said), plm)
+                word = None if made is None else _word_of(made, self._os) & ~self.unread
+                if word is not None and word & ~of_modifiers not in known:
+                    found.setdefault(word, _Way(plm, is_said))
+        return found
 
     def _found_bases(self) -> Iterator[_Base]:
         texts = [self.name, *(f"{self.name}:{u}" for u in self._umasks)]
@@ -255,10 +284,12 @@ class _EventCodes:
                 changed[setting.name] = setting.read(word)
         direct = {name: value for name, value in changed.items() if value is not None}
         for values in ([direct] if len(direct) == len(changed) else []) + self._together(direct, differs):
-            text = self._text(base.text, values)
-            made = self._made(text)
-            if made is not None and not (_word_of(made, self._os) ^ word) & given:
-                return Match(made.event, self.name, made.string, text)
+            for way in self._ways:
+                text = self._text(base.text, values, is_said=way.is_said)
+                made = self._made(text, way.plm)
+                if made is not None and not (_word_of(made, self._os) ^ word) & given:
+                    matters = not way.is_said or sum(other.is_said for other in self._ways) > 1
+                    return Match(made.event, self.name, made.string, text, way.plm if matters else None)
         return None
 
     def _together(self, direct: Mapping[str, int], differs: Word) -> list[dict[str, int]]:

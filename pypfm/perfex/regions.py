@@ -152,7 +152,10 @@ class Counting(Mapping[int, int]):
             return self._why_not_simulated(event)
         tried = rows(self._table, self.cpu)[event]
         notes = [row.note for row in tried if row.quality == "unavailable" and row.note]
-        return notes[0] if notes else reason(code) if tried else "not in the table of perf events"
+        if notes or not tried:
+            return notes[0] if notes else "not in the table of perf events"
+        simulated = lib.perfex_is_simulated(processor(self.cpu), event)
+        return reason(code) + ("; under perfex --backend valgrind it is simulated" if simulated else "")
 
     def _why_not_simulated(self, event: int) -> str:
         from pypfm.perfex.backends.valgrind import formulas

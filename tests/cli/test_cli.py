@@ -185,6 +185,17 @@ def test_generic_ia64_options(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_the_branch_buffer_of_itanium() -> None:
+    """libpfm 3.10 loses its settings."""
+    args = ("encode", "-p", "itanium", "CPU_CYCLES", "--btb", "tm=1,ptm=1")
+    done = pypfm(*args)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "writes 12 into PMC12" in done.stderr
+    assert "--corrected" in done.stderr
+    assert values(encoded(*args[1:], "--corrected")) == {4: "0x1228", 12: "0xf588"}
+    assert values(encoded(*args[1:], "--check", "reference")) == {4: "0x1228", 12: "0xc"}
+
+
 def test_itanium_and_the_generic_pmu_on_a_terminal() -> None:
     text = on_terminal(80, "encode", "-p", "itanium", "BRANCH_EVENT", "--iear", "tlb:4", "--code-range", "0x1000-0x2000",
                        "--check", "reference", "--unavail", "5")

@@ -4,26 +4,48 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
 from conftest import run_python
 
 PROGRAM = """
+import sys
 try:
     import _interpreters as interpreters
 except ImportError:
     import _xxsubinterpreters as interpreters
-print(interpreters.run_string(interpreters.create(), '''
+print(interpreters.run_string(interpreters.create(), sys.argv[1]))
+"""
+ENCODE = """
 try:
     import pypfm
     pmcs = pypfm.Itanium2().encode(["CPU_CYCLES"]).pmcs
     print([hex(register.value) for register in pmcs], flush=True)
 except ImportError as error:
     print(error, flush=True)
-'''))
+"""
+LIST = """
+from pypfm import pfm3, pfm3_manual
+for mirror in (pfm3, pfm3_manual):
+    try:
+        print(mirror.pfm_list_supported_pmus(print), flush=True)
+    except RuntimeError as error:
+        print(error, flush=True)
+    print(mirror.pfm_list_supported_pmus(None) == mirror.PFMLIB_ERR_INVAL, flush=True)
 """
 
 
 def test_in_a_subinterpreter() -> None:
     """From Python 3.12 on each has a lock of its own, which cffi does not support."""
-    done = run_python(PROGRAM)
+    done = run_python(PROGRAM, ENCODE)
     words = "['0x1228']" if sys.version_info < (3, 12) else "module _cffi_backend does not support loading in subinterpreters"
     assert (done.returncode, done.stdout.splitlines(), done.stderr) == (0, [words, "None"], "")
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="cffi does not load in a subinterpreter of this Python")
+def test_a_function_that_c_would_call() -> None:
+    """cffi would print that there is none, and the list would be empty."""
+    done = run_python(PROGRAM, LIST)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("C cannot call a Python function in a subinterpreter of Python 3.10 or 3.11") == 2
+    assert done.stdout.splitlines()[1::2] == ["True", "True"]

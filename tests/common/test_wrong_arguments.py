@@ -83,6 +83,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
                           "opcode_match": (None, None), "iear": None, "dear": None, "branches": None, "ipear": None,
                           "model_input": None, "model_output": None}),
     "Itanium2": (Itanium2, {"cpuid3": None}),
+    "Itanium": (Itanium, {"cpuid3": None, "corrected": False}),
     "GenericIA64": (GenericIA64, {"pal": None}),
     **{f"{pmu.__name__}.encode": (pmu().encode, {
         "events": ["CPU_CYCLES" if pmu is not Montecito else "CPU_OP_CYCLES_ALL"], "plm": 8,
@@ -184,7 +185,7 @@ def _plm_ways(plm: Any) -> dict[str, Callable[[], object]]:
         "tuple": lambda: ita2.encode(["NOPS_RETIRED"], code_ranges=[(0x1000, 0x1010, plm)]),
         "range": lambda: ita2.encode(["LOADS_RETIRED"], data_ranges=[AddressRange(0x1000, 0x1010, plm)]),
         "ear": lambda: ita2.encode([], iear=Ear(0, plm=plm)), "btb": lambda: ita2.encode([], btb=Btb(plm=plm)),
-        "itanium btb": lambda: ita.encode([], btb=ItaniumBtb(plm=plm)),
+        "itanium btb": lambda: Itanium(corrected=True).encode([], btb=ItaniumBtb(plm=plm)),
         "etb": lambda: mont.encode([], etb=Etb(plm=plm)), "ipear": lambda: mont.encode([], ipear=IpEar(plm=plm)),
         "request": lambda: ita2.encode_request(Request(plm=plm)),
         "glm": lambda: glm.encode("ICACHE:HIT", plm=plm), "perf": lambda: perf.encode("PAGE-FAULTS", plm=plm),

@@ -26,6 +26,7 @@ from pypfm import (
     Itanium,
     Itanium2,
     ItaniumBtb,
+    Montecito,
     NotSupportedError,
     OpcodeMatch,
     Pfm3Error,
@@ -37,7 +38,7 @@ from pypfm import (
     pfm3_manual,
 )
 
-ITA, GEN = Itanium(), GenericIA64()
+ITA, GEN, CORRECTED = Itanium(), GenericIA64(), Itanium(corrected=True)
 ALL_KEYS = {
     "PMC/PMD pairs": "4", "Counter width": "40 bits", "Cycle event number": "18", "Retired event number": "9",
     "Implemented PMC": "0-15 ", "Implemented PMD": "0-17 ", "Cycles count capable": "4-7 ",
@@ -120,9 +121,35 @@ def test_ears_and_matchers_of_itanium() -> None:
 def test_branch_buffer_of_itanium_loses_its_settings() -> None:
     """A quirk of libpfm 3.10: the number of the register stands in the place of its value."""
     for btb in (None, ItaniumBtb(), ItaniumBtb(tm=1, ptm=2, ppm=0, tar=0, tac=0, bac=0, plm=1)):
-        encoding = ITA.encode(["BRANCH_EVENT"], btb=btb)
+        encoding = ITA.encode(["BRANCH_EVENT"], btb=btb, check="reference")
         assert (encoding["PMC12"].value, encoding["PMC12"].addr) == (12, 0)
         assert [r.num for r in encoding.pmds] == [4, *range(8, 17)]
+        with pytest.raises(PromiseError, match=r"writes 12 into PMC12, .*; Itanium\(corrected=True\)"):
+            ITA.encode(["BRANCH_EVENT"], btb=btb)
+    with pytest.raises(PromiseError, match="writes 12 into PMC12"):
+        ITA.encode(["CPU_CYCLES"], btb=ItaniumBtb())
+
+
+def test_branch_buffer_corrected() -> None:
+    """The value that the fields of the settings make up, at the register's own addresses."""
+    for check in ("manual", "reference"):
+        encoding = CORRECTED.encode(["BRANCH_EVENT"], plm="kernel", system_wide=True, check=check)  # type: ignore[arg-type] # a choice
+        assert encoding["PMC12"].value == 0xFFC1
+        assert (encoding["PMC12"].addr, encoding["PMC12"].alt_addr) == (12, 12)
+        assert encoding["PMC4"].value == 0x1161
+    settings = ItaniumBtb(tm=1, ptm=2, ppm=0, tar=0, tac=1, bac=0, plm=6)
+    assert CORRECTED.encode([], btb=settings)["PMC12"].value == 0x4906
+    with pytest.raises(FieldWidthError, match="BTB: tm is 0x4"):
+        CORRECTED.encode([], btb=ItaniumBtb(tm=4))
+    assert CORRECTED.encode([], btb=ItaniumBtb(tm=4), check="reference")["PMC12"].fields["tm"] == 0
+    assert CORRECTED.encode(["CPU_CYCLES"]) == ITA.encode(["CPU_CYCLES"])
+
+
+def test_an_itanium_with_corrections_is_another_one() -> None:
+    assert CORRECTED != ITA
+    for other in (pickle.loads(pickle.dumps(CORRECTED)), copy.copy(CORRECTED), Itanium(0x07000804, corrected=True)):
+        assert (other, hash(other), other.corrected) == (CORRECTED, hash(CORRECTED), True)
+    assert not ITA.corrected
 
 
 def test_ranges_of_itanium() -> None:
@@ -175,6 +202,49 @@ def test_data_ranges_and_the_data_ear() -> None:
     twice = ITA.encode(["LOADS_RETIRED"], dear=dear, data_ranges=limits, check="reference")
     assert [(r.num, r.value) for r in twice.pmcs] == [(4, 0x6C28), (11, 0x30008), (11, 8)]
     assert twice["PMC11"].value == 8  # the one that stays
+
+
+def test_data_ranges_and_the_data_ear_corrected() -> None:
+    """One PMC11 with the settings, which the data ranges restrict."""
+    dear, limits = Ear(EarMode.CACHE, 3), [(0x1000, 0x2000)]
+    event = EventRequest("DATA_EAR_CACHE_LAT32", no_qualcheck=True)
+    assert pmcs(CORRECTED.encode([event], data_ranges=limits)) == {4: 0x6728, 11: 0x30008}
+    once = CORRECTED.encode(["LOADS_RETIRED"], dear=dear, data_ranges=limits)
+    assert [(r.num, r.value, r.addr, r.alt_addr) for r in once.pmcs] == [(4, 0x6C28, 4, 4), (11, 0x30008, 11, 0)]
+    assert once["PMC11"].fields["pt"] == 0
+    assert CORRECTED.encode([], dear=dear)["PMC11"].fields["pt"] == 1
+    assert pmcs(CORRECTED.encode(["LOADS_RETIRED"], data_ranges=limits)) == {4: 0x6C28, 11: 8}
+
+
+@pytest.mark.parametrize(("pmu", "events", "text"), [
+    (ITA, ["DATA_EAR_CACHE_LAT4", "DATA_EAR_CACHE_LAT8"], "DATA_EAR_CACHE_LAT4 and DATA_EAR_CACHE_LAT8: there is one data EAR"),
+    (Itanium2(), ["L1I_EAR_TLB_ALL", "L1I_EAR_CACHE_LAT0"], "there is one instruction EAR, which records what one"),
+    (Montecito(), ["DATA_EAR_CACHE_LAT4", "DATA_EAR_ALAT"], r"one at a time, or give settings of the data EAR \(dear\)"),
+    (Montecito(), [EventRequest("ETB_EVENT", plm="kernel")], r"at the default levels .* settings of the branch trace buffer \(etb\)"),
+    (Itanium2(), [EventRequest("BRANCH_EVENT", plm="kernel")], r"settings of the branch trace buffer \(btb\)"),
+    (ITA, [EventRequest("DATA_EAR_TLB_L2", plm="kernel")], "DATA_EAR_TLB_L2 sets up the data EAR, which would record at the default"),
+])
+def test_what_events_set_up_has_one_setting_at_the_default_levels(
+        pmu: Itanium | Itanium2 | Montecito, events: list[str | EventRequest], text: str) -> None:
+    with pytest.raises(PromiseError, match=text):
+        pmu.encode(events)
+    assert pmu.encode(events, check="reference")
+
+
+def test_settings_of_their_own_are_taken_for_such_events() -> None:
+    encoding = Itanium2().encode(["DATA_EAR_CACHE_LAT4", EventRequest("DATA_EAR_CACHE_LAT64", plm="kernel")],
+                                 dear=Ear(EarMode.CACHE, 3, plm="user,kernel"))
+    assert encoding["PMC11"].fields["plm"] == 9
+    assert Itanium2().encode([EventRequest("DATA_EAR_ALAT", plm="user")], plm="user")
+
+
+def test_settings_that_c_would_not_be_told() -> None:
+    for pmu in (ITA, Itanium2(), Montecito()):
+        with pytest.raises(PromiseError, match="model_input is False: C would not be told of any setting but"):
+            pmu.encode([], iear=Ear(EarMode.CACHE, 1), model_input=False)
+        with pytest.raises(PromiseError, match="model_input is False"):
+            pmu.encode([EventRequest("IA64_INST_RETIRED", threshold=1)], model_input=False)
+        assert pmu.encode(["IA64_INST_RETIRED"], model_input=False)
 
 
 # ---- the generic PMU -------------------------------------------------------------------

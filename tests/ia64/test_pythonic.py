@@ -67,6 +67,17 @@ def test_events_say_what_they_support() -> None:
     assert not ITA2["CPU_CYCLES"].supports_code_range
 
 
+def test_a_mode_of_an_ear_is_true() -> None:
+    """An event without an EAR has None, which alone is false; the values are C's."""
+    for pmu in (ITA2, MONT, pypfm.Itanium()):
+        assert [e for e in pmu.events if e.ear_mode] == [e for e in pmu.events if e.is_ear]
+    assert all(EarMode)
+    assert [int(mode) for mode in EarMode] == [0, 1, 2]
+    assert EarMode.CACHE == 0
+    assert pickle.loads(pickle.dumps(EarMode.CACHE)) is EarMode.CACHE
+    assert ITA2.encode([], dear=Ear(EarMode.CACHE, 3)) == ITA2.encode([], dear=Ear(0, 3))
+
+
 def test_a_pmu_is_a_collection_of_events() -> None:
     assert len(ITA2) == 497
     assert [e.index for e in MONT.values()] == list(range(637))

@@ -41,17 +41,17 @@ TO_64 = "four debug register pairs cover 2^58 bytes at most; give a smaller rang
 REFUSED: list[tuple[Any, list[Any], dict[str, Any], str]] = [
     # Found by itself: what C does not look at
     (ITA2, ["NOPS_RETIRED"], {CODE: Ranges([(0x10000, 0x18000)], flags=4)},
-     "FieldWidthError: code ranges: flags are 0x4; those that there are: 0x3"),
+     "FieldWidthError: code ranges: flags are 0x4; those that have an effect: 0x3"),
     (MONT, ["NOPS_RETIRED"], {CODE: Ranges([(0x10000, 0x18000)], flags=0x13)},
-     "FieldWidthError: code ranges: flags are 0x13; those that there are: 0xf"),
+     "FieldWidthError: code ranges: flags are 0x13; those that have an effect: 0xf"),
     (ITA, ["NOPS_RETIRED"], {CODE: Ranges([(0x10000, 0x18000)], flags=1)},
-     "FieldWidthError: code ranges: flags are 0x1; those that there are: none"),
+     "FieldWidthError: code ranges: flags are 0x1; those that have an effect: none"),
     *((pmu, ["LOADS_RETIRED"], {DATA: Ranges([(0x10000, 0x18000)], flags=1)},
-       "FieldWidthError: data ranges: flags are 0x1; those that there are: none") for pmu in (ITA2, MONT, ITA)),
+       "FieldWidthError: data ranges: flags are 0x1; those that have an effect: none") for pmu in (ITA2, MONT, ITA)),
     (ITA2, [EventRequest("NOPS_RETIRED", flags=2)], {},
-     "FieldWidthError: NOPS_RETIRED: flags are 0x2; those that there are: 0x1"),
+     "FieldWidthError: NOPS_RETIRED: flags are 0x2; those that have an effect: 0x1"),
     (MONT, [EventRequest("NOPS_RETIRED", flags=0x10)], {},
-     "FieldWidthError: NOPS_RETIRED: flags are 0x10; those that there are: 0xf"),
+     "FieldWidthError: NOPS_RETIRED: flags are 0x10; those that have an effect: 0x3"),
     (ITA2, [], {"iear": Ear(1 << 32)}, "FieldWidthError: ear_mode = 4294967296 does not fit the C field, which has 32 bits"),
     (MONT, [], {"dear": Ear(-1 << 32)}, "FieldWidthError: ear_mode = -4294967296 does not fit the C field, which has 32 bits"),
     # Found by leaving out a part

@@ -12,12 +12,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 import pypfm
-from conftest import run_python
+from conftest import run, run_python
 from pypfm.netbsd.counter import MACHINES, open_machine
+from pypfm.perf import counting
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
 
@@ -221,6 +223,10 @@ ERRORS = [
     ("unknown case", lambda m: pypfm.Counter("DCACHE-MISS", machine=m), pypfm.UnknownEventError, errno.ESRCH, "DCACHE-MISS"),
     ("another counter's", lambda m: pypfm.Counter("clock", machine=m, number=1), pypfm.CounterEventError, errno.ENODEV,
      "not valid"),
+    ("profile another counter's", lambda m: m.profile("clock", 1, counter=2).__enter__(), pypfm.CounterEventError,
+     errno.ENODEV, "clock: the event is not valid for this counter; it is for 0"),
+    ("no interrupts", lambda _: pypfm.Machine("i586").profile("tlb-data-miss", 1).__enter__(), pypfm.CounterEventError,
+     errno.ENODEV, "the counters of this machine do not interrupt"),
     ("above range", lambda m: pypfm.Counter("clock", machine=m, number=3), pypfm.CounterNumberError, errno.EINVAL, "0 to 2"),
     ("below range", lambda m: pypfm.Counter("clock", machine=m, number=-1), pypfm.CounterNumberError, errno.EINVAL, "0 to 2"),
     ("no int", lambda m: pypfm.Counter("clock", machine=m, number=2**40), pypfm.CounterNumberError, errno.EINVAL, "0 to 2"),
@@ -458,6 +464,30 @@ def test_words_for_what_the_kernel_refuses(code: int, text: str) -> None:
     machine = open_machine()
     assert text in str(machine._error(1, "page-faults", code))
     assert machine._error(1, "page-faults", code).errno == code
+
+
+def test_where_there_is_no_such_counter_it_says_what_the_command_pmc_says() -> None:
+    command = run(Path(sys.executable).with_name("pmc"), "-c", "cache-miss", "true")
+    if command.returncode == 0:
+        pytest.skip("this machine has a counter for cache-miss")
+    words = command.stderr.removeprefix("pmc: cache-miss, user mode: ").strip()
+    for call in (lambda: pypfm.Counter("cache-miss"), lambda: pypfm.Counter("cache-miss", number=1),
+                 lambda: open_machine().profile("cache-miss", 1000).__enter__()):
+        with pytest.raises(pypfm.CounterError) as raised:
+            call()
+        assert str(raised.value) == f"linux, counter 1, cache-miss: {words}"
+
+
+@pytest.mark.parametrize("code", [errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP])
+def test_why_the_kernel_has_no_such_counter(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever this machine has."""
+    def refuse(*_: object) -> None:
+        raise pypfm.CountingError(code, "page-faults")
+
+    monkeypatch.setattr(counting, "PerfEvent", refuse)
+    error = open_machine()._error(1, "page-faults", errno.ENODEV)
+    assert str(error) == f"linux, counter 1, page-faults: {counting.reason(code)}"
+    assert "hardware counters are rare" in str(error) or code == errno.EOPNOTSUPP
 
 
 CLOSED_DESCRIPTORS = """

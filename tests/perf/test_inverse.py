@@ -22,6 +22,8 @@ ITANIUM = ("ita", "ita2", "mont")
 # Some of each kind: core, offcore registers, three codes, modifiers that need each other, filters, defaults, AMD.
 SOME = ("skl", "spr", "nhm", "netburst", "core", "glm", "perf", "snbep_unc_cbo0", "snbep_unc_pcu", "skx_unc_cha0",
         "amd64_fam19h_zen4", "rapl", "knl")
+# Levels of the caller: user, kernel, both, none, with the hypervisor.
+LEVELS = (8, 1, 9, 0, 24)
 
 
 def values(made: perf.Encoding, os: Os) -> dict[str, int]:
@@ -33,13 +35,13 @@ def values(made: perf.Encoding, os: Os) -> dict[str, int]:
     return {name: (made.attr or {})[name] for name in names if name in (made.attr or {})}
 
 
-def single(pmu: Pmu, event: Event, os: Os) -> Iterator[perf.Encoding]:
+def single(pmu: Pmu, event: Event, os: Os, plm: int = 8) -> Iterator[perf.Encoding]:
     """An event with each of its unit masks; where that needs a modifier that is a number, with one."""
     numbers = [m.name for m in pmu.modifiers(event.name, os) if not m.is_switch]
     for text in (event.name, *(f"{event.name}:{u.name}" for u in event.umasks)):
         for more in ("", *(f":{name}=1" for name in numbers)):
             try:
-                yield pmu.encode(text + more, os=os, check="reference")
+                yield pmu.encode(text + more, plm=plm, os=os, check="reference")
                 break
             except Pfm4Error:
                 continue
@@ -178,6 +180,58 @@ def test_events_of_debian_s_pmus_with_modifiers(name: str) -> None:
             found = decode(name, values(made, "none"), library=debian())
             assert made.event in {n for c in found.candidates for n in c.names}, made
             assert all(found.encode(c).codes == made.codes for c in found.candidates)
+
+
+@pytest.mark.parametrize("plm", LEVELS)
+@pytest.mark.parametrize(("name", "event", "os"), [
+    ("amd64_fam19h_zen3_l3", "UNC_L3_MISS_LATENCY", "none"), ("amd64_fam15h_nb", "L3_LATENCY", "none"),
+    ("amd64_k7", "DATA_CACHE_ACCESSES", "none"), ("core", "RS_UOPS_DISPATCHED_NONE", "none"), ("nhm", "UOPS_DECODED_DEC0", "none"),
+    ("netburst", "machine_clear:CLEAR", "perf_event"), ("netburst", "machine_clear:CLEAR:k=1", "perf_event")])
+def test_levels_that_only_the_caller_gives(name: str, event: str, os: Os, plm: int) -> None:
+    """Some events have no modifiers for levels, or ones that do not change all of a code."""
+    pmu = Pmu(name, library=debian())
+    assert not_back(pmu, pmu.encode(event, plm=plm, os=os), os) is None
+
+
+def test_levels_of_a_candidate() -> None:
+    found = decode("amd64_fam19h_zen3_l3", {"code": 0x530090}, library=debian())
+    assert [(c.request, c.plm) for c in found.candidates] == [("amd64_fam19h_zen3_l3::UNC_L3_MISS_LATENCY", 9)]
+    found = decode("skl", {"code": 0x5300C0}, library=debian())
+    assert {(c.plm, c.levels) for c in found.candidates} == {(None, "")}
+    words = {0x530090: "user, kernel", 0x510090: "user", 0x520090: "kernel", 0x500090: "none", 0x20000510090: "user, hypervisor"}
+    for code, levels in words.items():
+        found = decode("amd64_fam19h_zen3_l3", {"code": code}, library=debian())
+        assert [c.levels for c in found.candidates] == [levels]
+
+
+def wrong_at_other_levels(pmu: Pmu, event: Event, os: Os) -> Iterator[str]:
+    """What is not decoded to itself of an event with one unit mask, at other levels than the user's."""
+    for plm in LEVELS if os == "none" else LEVELS[:-1]:  # without modifier h, exclude_hv says nothing
+        if made := next(single(pmu, event, os, plm), None):
+            yield from [said] if (said := not_back(pmu, made, os)) else []
+
+
+@pytest.mark.parametrize("os", ["none", "perf_event"])
+def test_some_events_of_all_of_debian_s_pmus_at_other_levels(os: Os) -> None:
+    """Small ones, which the seed decides."""
+    rng = random.Random(os)
+    small = [known for known in foreign_pmus(debian())[1] if 0 < known.events < 60]
+    wrong = []
+    for known in rng.sample(small, 25):
+        pmu = Pmu(known.name, library=debian())
+        wrong += [said for event in rng.sample(pmu.events, min(len(pmu), 5)) for said in wrong_at_other_levels(pmu, event, os)]
+    assert wrong[:5] == []
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("os", ["none", "perf_event"])
+def test_every_event_at_other_levels(os: Os) -> None:
+    wrong = []
+    for known in foreign_pmus(debian())[1]:
+        pmu = Pmu(known.name, library=debian())
+        wrong += [said for event in pmu.events for said in wrong_at_other_levels(pmu, event, os)]
+    assert wrong[:10] == []
 
 
 @pytest.mark.slow

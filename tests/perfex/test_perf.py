@@ -19,7 +19,7 @@ from perfex_runs import GOLDEN, HEAD, PERFEX, compile_c, counted, counts, enviro
 from pypfm.common.launch import Command
 from pypfm.errors import CountingError, PfmError
 from pypfm.perf.counting import Count
-from pypfm.perfex import events, host, perf_table
+from pypfm.perfex import counting, events, host, perf_table
 from pypfm.perfex.backends import choose, names, perf
 from pypfm.perfex.model import CPUS, Measurement, PerfexError, Request
 from pypfm.perfex.report import Report
@@ -496,8 +496,15 @@ def test_scaling() -> None:
 @pytest.mark.skipif(HARDWARE, reason="the kernel offers hardware counters: the refusal cannot be seen")
 def test_no_hardware_counters_is_one_line() -> None:
     assert refused("--backend", "perf", "-e", "0", "true") == (
-        "perfex: perf: cycles: no such counter on this machine (hardware counters are rare in virtual machines);"
+        "perfex: perf: cycles: no such counter on this machine (hardware counters are rare in virtual machines;"
+        " software events need none);"
         " --backend valgrind simulates the events\n")
+
+
+@pytest.mark.skipif(HARDWARE, reason="the kernel offers hardware counters: the refusal cannot be seen")
+def test_without_hardware_counters_a_region_says_what_would_count() -> None:
+    with pytest.raises(CountingError, match=r"event 0 \(Cycles\): no such counter .*; under perfex --backend valgrind it is sim"):
+        counting(0).__enter__()
 
 
 @pytest.mark.skipif(not HARDWARE, reason=NO_HARDWARE)
@@ -531,7 +538,8 @@ def test_where_the_kernel_does_not_a_simulation_is_taken() -> None:
     needs("valgrind")
     backend, why = choose("auto", Request(("true",)))
     assert (backend.name, why) == (
-        "valgrind", "a simulation; perf: no such counter on this machine (hardware counters are rare in virtual machines)")
+        "valgrind", "a simulation; perf: no such counter on this machine (hardware counters are rare in virtual machines;"
+                    " software events need none)")
 
 
 # ---- the clock ------------------------------------------------------------------------------

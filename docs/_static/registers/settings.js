@@ -176,7 +176,7 @@
     const differs = constant !== undefined && value !== BigInt(constant);
     return [
       ...fixedNotes(given, num, f),
-      ...(differs ? [`the encoder writes ${hex(BigInt(constant))}, whatever the setting`] : []),
+      ...(differs ? [`libpfm writes ${hex(BigInt(constant))}, whatever the setting`] : []),
       ...reservedNotes(given, num, value),
       ...(model.counters.includes(num) ? maskNotes(given, f) : []),
       ...(Object.keys(f).length ? [] : ["no encoder writes this register"]),

@@ -20,7 +20,7 @@ from pypfm.ia64.decode.reencoding_ranges import code_ranges, data_ranges, level
 from pypfm.ia64.encoding import Encoding
 from pypfm.ia64.events import EarMode, table
 from pypfm.ia64.models import MODELS
-from pypfm.ia64.pmu import PMUS, pmu_of
+from pypfm.ia64.pmu import PMUS, Itanium, pmu_of
 from pypfm.ia64.request import Btb, Ear, Etb, EventRequest, IpEar, ItaniumBtb, OpcodeMatch, Request
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ def reencode(given: RegisterSet) -> Reencoded:
             raise DecodeError(f"no request gives these registers: no event has the code and unit mask of PMC{num}")
     wanted = _values(Encoding(given.pmu, *restoring.restore(given)))
     first = ""
-    for request, detected in islice(_requests(given), _MOST_TRIES):
-        pmu = pmu_of(given.pmu, _like_detected(given.pmu) if detected else None)
+    for request, pmu in islice(_requests(given), _MOST_TRIES):
         found = _attempt(pmu, request, wanted)
         if isinstance(found, Reencoded):
             # The other counters are ruled out only where they have to be.
@@ -98,8 +97,17 @@ def _difference(got: Values, wanted: Values) -> str:
     return f"{name} would be {texts[0]}, not {texts[1]}"
 
 
-def _requests(given: RegisterSet) -> Iterator[tuple[Request, bool]]:
-    """Requests to try, and whether the processor is to be detected."""
+def _pmus(given: RegisterSet, *, detected: bool) -> list[Pmu]:
+    """PMUs to ask; Itanium's registers may be those that it has without libpfm's errors.
+
+    :param detected: whether the processor is to be detected
+    """
+    found = [pmu_of(given.pmu, _like_detected(given.pmu) if detected else None)]
+    return [*found, Itanium(corrected=True)] if given.model.constants else found
+
+
+def _requests(given: RegisterSet) -> Iterator[tuple[Request, Pmu]]:
+    """Requests to try, and the PMU to ask."""
     base = _base(given)
     for choice in product(*(_choices(given, num, base) for num in given.counters)):
         events = dict(zip(given.counters, choice, strict=True))
@@ -108,7 +116,8 @@ def _requests(given: RegisterSet) -> Iterator[tuple[Request, bool]]:
                 for data in data_ranges(given):
                     request = replace(base, code=code, data=data)
                     rows = tuple(_event(given, num, events[num], request) for num in order)
-                    yield replace(request, events=rows), detected
+                    for pmu in _pmus(given, detected=detected):
+                        yield replace(request, events=rows), pmu
 
 
 def _base(given: RegisterSet) -> Request:
@@ -168,10 +177,10 @@ def _branches(given: RegisterSet) -> Btb | ItaniumBtb | Etb | None:
         return None
     model = given.model
     made = PMUS[given.pmu].branches
-    if made is None or model.trace in model.constants:  # the register does not say
+    if made is None or given.value(model.trace) == model.constants.get(model.trace or 0):  # the register does not say
         return None if made is None else made()
     f = given.fields(model.trace)
-    return made(**{name: f[name] for name, _ in model.trace_bits}, plm=level(f["plm"]))
+    return made(**{name: f["bpt" if name == "tac" else name] for name, _ in model.trace_bits}, plm=level(f["plm"]))
 
 
 def _ipear(given: RegisterSet) -> IpEar | None:

@@ -194,7 +194,7 @@ def _setting_notes(given: RegisterSet, num: int, value: int) -> list[str]:
     base = model.reserved_bits.get(num, 0)
     constant = model.constants.get(num, value)
     if value != constant:
-        found.append(f"the encoder writes {constant:#x}, whatever the setting")
+        found.append(f"libpfm writes {constant:#x}, whatever the setting")
     if not model.is_raw_matcher(num):
         found += [f"{x.name} = {x.of(value):#x}: reserved, the encoder writes {x.of(base):#x}"
                   for x in models.layout(given.pmu, num, value) if x.ignored and x.of(value) != x.of(base)]
