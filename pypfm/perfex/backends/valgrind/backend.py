@@ -258,7 +258,9 @@ class _Run:
 
     def _sample(self, seconds: float, counts: Simulated) -> None:
         tool: Tool = "trace" if self._tool == "trace" else "callgrind"  # which instructions, the files say at the end
-        sample = Sample(seconds, {m.event.index: m.count for m in self._measure(counts, tool)})
+        taken = self._measure(counts, tool)
+        sample = Sample(seconds, {m.event.index: m.count for m in taken},
+                        tuple(m.event.index for m in taken if m.quality == "modelled" and m.count is not None))
         self._samples.append(sample)
         if self._request.on_sample is not None:
             self._request.on_sample(sample)
