@@ -10,14 +10,14 @@ import re
 import shutil
 import sys
 import textwrap
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pypfm
 from pypfm.errors import PfmError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import IO, Protocol
 
     class Writable(Protocol):
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Completer = Callable[[str, argparse.Namespace], Iterable[str]]  # of a word's beginning and what stands before it
 
-__all__ = ["Parser", "complete", "completed", "is_terminal", "say", "to_the_end"]
+__all__ = ["Parser", "complete", "completed", "is_terminal", "say", "status_line", "to_the_end"]
 
 _FAILED = 1
 _WIDTH = 80  # of help
@@ -119,6 +119,22 @@ def say(text: str) -> None:
         sys.stderr.flush()
     except (AttributeError, OSError):  # None where it is closed
         _forget(sys.stderr)
+
+
+@contextmanager
+def status_line() -> Iterator[Callable[[str], None] | None]:
+    """A line on the terminal that says what goes on, gone at the end; None if standard error is no terminal.
+
+    The cursor is not hidden: signals end a command, or stop it, without a word to Python.
+    """
+    if not is_terminal(sys.stderr) or os.environ.get("TERM", "dumb") == "dumb":
+        yield None
+        return
+    width = shutil.get_terminal_size().columns - 1  # a longer line would not be replaced as a whole
+    try:
+        yield lambda text: say(f"\r\x1b[K{text[:width]}")
+    finally:
+        say("\r\x1b[K")
 
 
 def to_the_end(prog: str, work: Callable[[], int]) -> int:
