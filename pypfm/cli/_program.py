@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pypfm
-from pypfm.errors import PfmError
+from pypfm.errors import PfmError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -72,6 +72,14 @@ class Parser(argparse.ArgumentParser):
         self._columns = None
         return super().format_usage()
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Say which of the choices is near one that there is not."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += nearest(str(value), map(str, action.choices or ()))
+            raise
+
     def add_version(self, group: argparse._ActionsContainer | None = None) -> None:
         (group or self).add_argument("--version", action="version", version=f"{self.prog} {pypfm.__version__}",
                                      help="show the version")
@@ -90,7 +98,7 @@ def completed(action: argparse.Action, completer: Completer) -> None:
     """
     def quietly(prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[str]:
         try:
-            return list(completer(prefix, parsed_args))
+            return [value for value in completer(prefix, parsed_args) if value.isprintable()]
         except (OSError, PfmError, AttributeError):  # what stands before the word is wrong, or is not there yet
             return []
     vars(action)["completer"] = quietly  # where argcomplete looks for it

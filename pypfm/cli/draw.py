@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pypfm.errors import printable
 from pypfm.ia64 import models
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pypfm import perf
     from pypfm.ia64 import Encoding, RangeCover
 
-__all__ = ["encoding", "encoding4", "first_code", "picture", "rows", "say", "table"]
+__all__ = ["encoding", "encoding4", "first_code", "note", "picture", "rows", "say", "table"]
 
 _BETWEEN = 3  # columns of the terminal between two of a table
 _LEAST = 10  # for the last column of a table
@@ -27,7 +28,8 @@ def table(heads: Sequence[str], lines: Iterable[Sequence[object]], title: str | 
           console: Console | None = None) -> None:
     """Print a table; the last column is folded if the terminal is narrow, all are if that leaves it no room."""
     console = console or _console()
-    cells = [[str(cell) for cell in line] for line in lines]
+    cells = [["\n".join(map(printable, str(cell).split("\n"))) for cell in line] for line in [heads, *lines]]
+    heads = cells.pop(0)
     out = Table(*heads, box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     widths = [max(len(part) for row in [heads, *cells] for part in row[i].split("\n")) for i in range(len(heads))]
     others = sum(width + _BETWEEN for width in widths[:-1])
@@ -46,7 +48,7 @@ def rows(pairs: Iterable[tuple[str, str]], console: Console | None = None) -> No
     out.add_column(style="dim", no_wrap=True)
     out.add_column(overflow="fold")
     for what, value in pairs:
-        out.add_row(Text(what), Text(value))
+        out.add_row(Text(what), Text(printable(value)))
     (console or _console()).print(out)
 
 
@@ -57,6 +59,11 @@ def _console() -> Console:
 def say(text: str, console: Console | None = None) -> None:
     """Print a sentence, folded between words."""
     (console or _console()).print(text, markup=False, highlight=False)
+
+
+def note(text: str, console: Console) -> None:
+    """Print a note."""
+    console.print(Text.assemble(("note", "yellow"), f": {printable(text)}"), highlight=False)
 
 
 def _summary(fields: Mapping[str, int]) -> str:

@@ -17,6 +17,7 @@ from pypfm.cli.common import (
     on_terminal,
     print_json,
 )
+from pypfm.errors import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         lines = _lines4(pmu, event) if api == "pfm4" else _lines(event)
         for name, value in lines:
-            print(_row(f"{name + ':':<15}", str(value), folded=on_terminal(args)))
+            print(_row(f"{name + ':':<15}", printable(str(value)), folded=on_terminal(args)))
     return 0
 
 

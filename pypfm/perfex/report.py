@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from pypfm._c.libperfex import ffi, lib
 from pypfm.common.in_notebooks import Printed
 from pypfm.common.runs import written
+from pypfm.errors import printable
 from pypfm.perfex import events, notes
 from pypfm.perfex.c_call import printed
 from pypfm.perfex.costs import CostTable
@@ -108,11 +109,6 @@ class Report(Printed):
 
 
 # ---- text -------------------------------------------------------------------------
-
-def printable(words: str) -> str:
-    """Text of a user on one line of any terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in words)
-
 
 def table_head(beside: str, below: str = "") -> list[str]:
     """The headings over `event_lines`."""
