@@ -56,8 +56,12 @@ def table(heads: Sequence[str], lines: Iterable[Sequence[object]], console: Cons
 
 def _stacked(cells: Sequence[Sequence[str]], console: Console) -> None:
     """Print the rows of a table one below the other, each cell with the head of its column."""
-    (_, *heads), *lines = cells
+    (title, *heads), *lines = cells
+    _print(folded(title, console.width), console)
     for first, *others in lines:
+        if heads == [""] and len(first) + _BETWEEN + len(others[0]) <= console.width:
+            _print(f"{first}{' ' * _BETWEEN}{others[0]}", console)
+            continue
         _print("", console)
         _print(folded(first, console.width), console)
         for head, cell in zip(heads, others, strict=True):

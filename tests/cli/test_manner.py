@@ -182,7 +182,7 @@ def test_wrong_use_of_perfex_is_one_line_and_2(words: str, tmp_path: Path) -> No
     assert SEE.search(done.stderr)
 
 
-@pytest.mark.parametrize(("words", "env"), [("--pid 999999999", {}), ("true", {"T5_EVENT0": "32"}), ("--merge /nonexistent", {}),
+@pytest.mark.parametrize(("words", "env"), [("--pid 999999999", {}), ("--merge /nonexistent", {}),
                                             ("-y -c /nonexistent true", {}), ("--backend valgrind /nonexistent", {})])
 def test_a_failure_of_perfex_is_one_line_and_1(words: str, env: dict[str, str]) -> None:
     done = command("perfex", *words.split(), **env)

@@ -63,7 +63,7 @@ NAMES = {
     ("decode", "-p", "glm", "code=0x5300c0"): ["INSTRUCTIONS_RETIRED", "INSTRUCTION_RETIRED:"],
     ("decode", "-p", "montecito", "PMD38=2", "PMD39=1", "PMD48=0x4000000000001235", "--etb"): ["0x4000000000001240"],
     ("encode", "-p", "montecito", "L3_READS_ALL_ALL:M:E", "--code-range", "0x1000+0x4000"): ["0x0000000000001000"],
-    ("encode", "-p", "glm", "OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE"): ["OFFCORE_RESPONSE_0:", "DMND_DATA_RD:"],
+    ("encode", "-p", "glm", "OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE"): ["OFFCORE_RESPONSE_0:", "DMND_DATA_RD:", "codes  "],
     ("bench", "--rounds", "1", str(PFM3.path)): ["montecito"],
 }
 
