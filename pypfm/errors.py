@@ -52,6 +52,11 @@ def named(file: object) -> str:
     return text if text and text.isprintable() and len(text) <= _LONGEST_NAME else shown(text)
 
 
+def printable(text: str) -> str:
+    """Text of a user or a library on one line of any terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
 def in_hex(value: int) -> str:
     """A number in a message, in hexadecimal and not longer than a line."""
     return short(hex(value))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pypfm
 from pypfm.cli._program import Parser, complete, say, to_the_end
-from pypfm.cli.common import whole_options
-from pypfm.errors import EventNotFoundError, PfmError, nearest
+from pypfm.cli.common import WITH_LIBRARY, whole_options
+from pypfm.errors import EventNotFoundError, PfmError, nearest, printable
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +29,7 @@ class _Parser(Parser):
         self.add_argument("--version", action="version", version=f"pypfm {pypfm.__version__}", help="show the version")
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"{self.prog}: {printable(message)} (see {self.prog} --help)\n")
 
 
 def build_parser(names: Sequence[str] = _COMMANDS) -> argparse.ArgumentParser:
@@ -48,6 +48,8 @@ def build_parser(names: Sequence[str] = _COMMANDS) -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Run a command line.
 
+    Without any words it prints the help, as pip does.
+
     :return: the exit status: 0; 1 for a mistake, or an output that cannot be written; 2 for wrong usage
     """
     words = sys.argv[1:] if argv is None else argv
@@ -59,6 +61,9 @@ def main(argv: list[str] | None = None) -> int:
 def _run(words: list[str], commands: Sequence[str]) -> int:
     parser = build_parser(commands)
     complete(parser)
+    if not words:
+        parser.print_help()
+        return 0
     args, rest = parser.parse_known_args(whole_options(words))
     if rest:
         # argparse takes positional arguments in one run only; encode may have options between events.
@@ -67,9 +72,12 @@ def _run(words: list[str], commands: Sequence[str]) -> int:
             parser.error(f"unrecognized arguments: {' '.join(rest)}{_near(parser, args.command, rest)}")
         args.take_rest(args, rest)
     try:
+        if args.command in WITH_LIBRARY:
+            from pypfm.cli._trial import try_library
+            try_library(args)
         status: int = args.run(args)
     except PfmError as error:
-        say(f"pypfm {args.command}: {error}{_search(args, error)}\n")
+        say(f"pypfm {args.command}: {printable(f'{error}{_search(args, error)}')}\n")
         return 1
     return status
 

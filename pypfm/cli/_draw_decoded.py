@@ -43,7 +43,7 @@ def _register(register: DecodedRegister, console: Console) -> None:
     if register.meaning is not None:
         draw.rows(register.meaning.rows(), console)
     for note in register.notes:
-        console.print(f"[yellow]note[/]: {note}", highlight=False)
+        draw.note(note, console)
     draw.say("", console)
 
 
@@ -55,7 +55,7 @@ def _show4(decoded: perf.Decoded, console: Console) -> None:
     if decoded.offcore is not None:
         draw.rows(decoded.offcore.rows(), console)
     for note in decoded.notes:
-        console.print(f"[yellow]note[/]: {note}", highlight=False)
+        draw.note(note, console)
     if decoded.candidates:
         at_levels = any(c.plm is not None for c in decoded.candidates)
         draw.table(["event", "canonical string", *(["levels"] if at_levels else [])],

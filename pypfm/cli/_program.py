@@ -10,14 +10,14 @@ import re
 import shutil
 import sys
 import textwrap
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pypfm
-from pypfm.errors import PfmError
+from pypfm.errors import PfmError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import IO, Protocol
 
     class Writable(Protocol):
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Completer = Callable[[str, argparse.Namespace], Iterable[str]]  # of a word's beginning and what stands before it
 
-__all__ = ["Parser", "complete", "completed", "is_terminal", "say", "to_the_end"]
+__all__ = ["Parser", "complete", "completed", "is_terminal", "say", "status_line", "to_the_end"]
 
 _FAILED = 1
 _WIDTH = 80  # of help
@@ -72,6 +72,14 @@ class Parser(argparse.ArgumentParser):
         self._columns = None
         return super().format_usage()
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Say which of the choices is near one that there is not."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += nearest(str(value), map(str, action.choices or ()))
+            raise
+
     def add_version(self, group: argparse._ActionsContainer | None = None) -> None:
         (group or self).add_argument("--version", action="version", version=f"{self.prog} {pypfm.__version__}",
                                      help="show the version")
@@ -90,7 +98,7 @@ def completed(action: argparse.Action, completer: Completer) -> None:
     """
     def quietly(prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[str]:
         try:
-            return list(completer(prefix, parsed_args))
+            return [value for value in completer(prefix, parsed_args) if value.isprintable()]
         except (OSError, PfmError, AttributeError):  # what stands before the word is wrong, or is not there yet
             return []
     vars(action)["completer"] = quietly  # where argcomplete looks for it
@@ -119,6 +127,22 @@ def say(text: str) -> None:
         sys.stderr.flush()
     except (AttributeError, OSError):  # None where it is closed
         _forget(sys.stderr)
+
+
+@contextmanager
+def status_line() -> Iterator[Callable[[str], None] | None]:
+    """A line on the terminal that says what goes on, gone at the end; None if standard error is no terminal.
+
+    The cursor is not hidden: signals end a command, or stop it, without a word to Python.
+    """
+    if not is_terminal(sys.stderr) or os.environ.get("TERM", "dumb") == "dumb":
+        yield None
+        return
+    width = shutil.get_terminal_size().columns - 1  # a longer line would not be replaced as a whole
+    try:
+        yield lambda text: say(f"\r\x1b[K{text[:width]}")
+    finally:
+        say("\r\x1b[K")
 
 
 def to_the_end(prog: str, work: Callable[[], int]) -> int:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pypfm.cli._program import is_terminal
+from pypfm.cli._program import status_line
 from pypfm.cli.common import Subparsers, add_json_option, between, checked, on_terminal, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from pypfm.bench import Measure, Report, Time
 
 __all__ = ["add_parser"]
@@ -60,25 +56,14 @@ def _rounds(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     from pypfm.bench import ROUNDS, bench
 
-    with _status() as progress:
-        report = bench(args.library, against=args.against, rounds=args.rounds or ROUNDS, progress=progress)
+    with status_line() as show:
+        report = bench(args.library, against=args.against, rounds=args.rounds or ROUNDS,
+                       progress=show and (lambda what: show(f"measuring {what}")))
     if on_terminal(args):
         _show(report)
     else:
         print_json(report.to_json())
     return 0
-
-
-@contextmanager
-def _status() -> Iterator[Callable[[str], object] | None]:
-    """A line on the terminal that says what is measured, gone at the end; None if standard error is none."""
-    if not is_terminal(sys.stderr):
-        yield None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("measuring") as status:
-        yield lambda what: status.update(f"measuring {what}")
 
 
 def _show(report: Report) -> None:

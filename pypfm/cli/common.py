@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from pypfm.cli._program import completed
-from pypfm.errors import named, shown
+from pypfm.errors import named, nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,6 +59,8 @@ def add_pmu_option(parser: argparse.ArgumentParser) -> None:
 
 def event_names(_: str, args: argparse.Namespace) -> list[str]:
     """The events of the PMU that a command line names, for a shell to complete."""
+    from pypfm.cli._trial import try_library
+    try_library(args)
     return [event.name for event in asked_pmu(args).values()]
 
 
@@ -84,7 +86,8 @@ def api_of(args: argparse.Namespace) -> str:
         return "pfm4"
     if args.pmu not in PMUS:
         known = ", ".join(repr(name) for name in sorted(PMUS))
-        args.usage_error(f"argument -p/--pmu: invalid choice: {shown(args.pmu)} (choose from {known})")
+        args.usage_error(f"argument -p/--pmu: invalid choice: {shown(args.pmu)} (choose from {known})"
+                         f"{nearest(args.pmu, PMUS)}")
     return library_of(args.pmu)
 
 

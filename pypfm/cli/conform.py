@@ -5,18 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pypfm.cli._program import is_terminal
+from pypfm.cli._program import status_line
 from pypfm.cli.common import Subparsers, between, checked, number
 from pypfm.conform.model import APIS
 from pypfm.conform.report import HOWS, save, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 __all__ = ["add_parser"]
 
@@ -81,28 +76,14 @@ def run(args: argparse.Namespace) -> int:
         args.usage_error("--calls and --seed are about the random calls of --against PATH")
     suppressions = suppress.read(*args.suppressions)
     vectors = None if args.vectors is None else read(Path(args.vectors))
-    with _progress_bar("calls") as progress:
+    with status_line() as show:
         report = conform(args.library, args.api, against=args.against, calls=args.calls or _CALLS,
                          seed=1 if args.seed is None else args.seed, vectors=vectors, jobs=args.jobs,
-                         timeout=args.timeout, progress=progress)
+                         timeout=args.timeout,
+                         progress=show and (lambda done, total: show(f"{done} of {total} calls")))
     suppressions.apply(report)
     if args.output is None:
         write(report, args.report, sys.stdout)
     else:
         save(report, args.report, args.output)
     return report.status
-
-
-@contextmanager
-def _progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on the terminal, gone when the work is done; None if standard error is not one."""
-    if not is_terminal(sys.stderr):
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pypfm.cli import _printed
 from pypfm.cli.common import (
     Subparsers,
     add_json_option,
@@ -38,6 +39,8 @@ together are read together: give all that there are.  PMUs of libpfm 4: code, co
 code2 (glm: code and offcore), or config, config1, config2, type and exclude_user,
 exclude_kernel, exclude_hv of perf_event.  Values are decimal or 0x hexadecimal.  A number
 alone, or perf's r5100c0, is a code, the next one code1; with --perf it is a config.
+Of what a program prints, PMC4 = 0x1228, PMC4(pmc4)=0x1228 and PMC4 0x1228 are read; from standard
+input the rest is left out.
 
   pypfm decode -p itanium2 PMC4=0x1228
   pypfm decode -p montecito PMD38=2 PMD39=0x1 PMD48=0x4000000000001235 --etb
@@ -46,6 +49,8 @@ alone, or perf's r5100c0, is a code, the next one code1; with --perf it is a con
   pypfm decode -p mont --perf 0x1200
   pypfm decode -p skl --library r5100c0
   pypfm encode -p itanium2 CPU_CYCLES | pypfm decode -p itanium2 -
+  pypfm decode -p itanium2 'write PMC4 = 0x1229'
+  LIBPFM_VERBOSE=1 ./old-program 2>&1 | pypfm decode -p itanium2 -
 """
 
 
@@ -57,9 +62,10 @@ def add_parser(commands: Subparsers) -> None:
     add_json_option(parser)
     add = parser.add_argument
     add("registers", nargs="*", metavar="REG=VALUE",
-        help="register and its value, or a code; - reads what pypfm encode --json wrote from standard input")
+        help="register and its value, or a code, also as a program prints them; - reads what pypfm encode --json or a"
+        " program wrote from standard input")
     add("--perf", action="store_true", help="numbers are raw configs of the kernel's driver (perf stat -e r...)")
-    add("--from", dest="file", metavar="FILE", help="read what pypfm encode --json wrote from a file")
+    add("--from", dest="file", metavar="FILE", help="read the same from a file")
     add("--svg", metavar="FILE", help="write the picture to a file")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--etb", action="store_true",
@@ -102,19 +108,43 @@ def _decoded(args: argparse.Namespace) -> Decoded | perf.Decoded:
         args.usage_error("- and --from: give one")
     for file in files:
         source = "standard input" if file == "-" else named(file)
-        registers, pmds = _of_encode(args.pmu, api, _names(args), _read(file, source), source)
-    for word in args.registers:
+        registers, pmds = _of_text(args, api, _read(file, source), source)
+    for word in _words(args, api):
         if api == "pfm4" and (code := _code(word, args.perf)):
             _add_codes(args, registers, code)
         elif word != "-":
             _add(args, registers, word)
     if not registers:
-        args.usage_error("nothing to decode: give REG=VALUE, or - to read what pypfm encode wrote")
+        args.usage_error("nothing to decode: give REG=VALUE, or - to read what pypfm encode or a program wrote")
     pmu: str = args.pmu
     if args.library is not None or (api == "pfm4" and args.perf):
         from pypfm.perf.decode import decode_codes
         return decode_codes(pmu, registers, args.library)
     return decode(pmu, registers, etb=args.etb, ipear=args.ipear, pmds=pmds)
+
+
+def _words(args: argparse.Namespace, api: str) -> list[str]:
+    """The words to decode; of what a program has printed, its registers as REG=VALUE."""
+    words = [word for word in args.registers if word != "-"]
+    if api == "pfm4" or all(re.fullmatch(r"[^\W_]+=\S*", word) for word in words):
+        return words
+    found, rest = _printed.taken(" ".join(words))
+    return [*(f"{name}={value}" for name, value in found), *rest]
+
+
+def _of_text(args: argparse.Namespace, api: str, text: str, source: str) -> tuple[dict[str, int], list[int] | None]:
+    """The registers, and the PMDs to read, in what pypfm encode --json or another program has written.
+
+    :raises DecodeError: there are none
+    """
+    if re.match(r"\s*(?:\{|\[\s*(?:[]{[]|$))", text):
+        return _of_encode(args.pmu, api, _names(args), _json(text, source), source)
+    found = _printed.codes(text, _names(args), source) if api == "pfm4" else _printed.registers(text, source)
+    if not found:
+        example = f"{_names(args)[0]}=0x5100c0" if api == "pfm4" else "PMC4=0x1228"
+        raise DecodeError(f"{source} is not JSON of pypfm encode, and no line has the value of a register, such as"
+                          f" {example}")
+    return found, None
 
 
 def _names(args: argparse.Namespace) -> tuple[str, ...]:
@@ -157,10 +187,10 @@ def _add(args: argparse.Namespace, registers: dict[str, int], word: str) -> None
         args.usage_error(f"argument REG=VALUE: {name}: {error}")
 
 
-def _read(file: str, source: str) -> object:
-    """The JSON data of a file.
+def _read(file: str, source: str) -> str:
+    """The text of a file.
 
-    :raises DecodeError: it cannot be read, or is not JSON
+    :raises DecodeError: it cannot be read
     """
     try:
         if file == "-":
@@ -173,6 +203,14 @@ def _read(file: str, source: str) -> object:
             f"cannot read {source}: {error.strerror if isinstance(error, OSError) else 'it is not text'}") from None
     if len(text) > _LONGEST:
         raise DecodeError(f"{source} is not what pypfm encode --json writes: it is longer than {_LONGEST} characters")
+    return text
+
+
+def _json(text: str, source: str) -> object:
+    """The data.
+
+    :raises DecodeError: it is not JSON
+    """
     try:
         return json.loads(text)
     except RecursionError:

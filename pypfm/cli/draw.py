@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -9,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pypfm.errors import printable
 from pypfm.ia64 import models
 
 if TYPE_CHECKING:
@@ -17,46 +19,112 @@ if TYPE_CHECKING:
     from pypfm import perf
     from pypfm.ia64 import Encoding, RangeCover
 
-__all__ = ["encoding", "encoding4", "first_code", "picture", "rows", "say", "table"]
+__all__ = ["encoding", "encoding4", "first_code", "folded", "note", "picture", "rows", "say", "table"]
 
 _BETWEEN = 3  # columns of the terminal between two of a table
+_EDGES = 2  # left and right of it
 _LEAST = 10  # for the last column of a table
+_INDENT = 4
+_PARTS = re.compile(r"[^\s:]*:+|[^\s:]+")  # of a text, that are not broken
 
 
-def table(heads: Sequence[str], lines: Iterable[Sequence[object]], title: str | None = None,
-          console: Console | None = None) -> None:
-    """Print a table; the last column is folded if the terminal is narrow, all are if that leaves it no room."""
+def table(heads: Sequence[str], lines: Iterable[Sequence[object]], console: Console | None = None) -> None:
+    """Print a table; where the terminal is too narrow for its longest names, a line for each cell.
+
+    Cells are folded between words and, as event strings are long, after colons: the last column first.
+    """
     console = console or _console()
-    cells = [[str(cell) for cell in line] for line in lines]
-    out = Table(*heads, box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
-    widths = [max(len(part) for row in [heads, *cells] for part in row[i].split("\n")) for i in range(len(heads))]
-    others = sum(width + _BETWEEN for width in widths[:-1])
-    for column in out.columns:
-        column.overflow = "fold"
-    for column in out.columns[:-1]:
-        column.no_wrap = console.width - others >= min(widths[-1], _LEAST)
-    for row in cells:
-        out.add_row(*map(Text, row))
+    cells = [["\n".join(map(printable, str(cell).split("\n"))) for cell in line] for line in [heads, *lines]]
+    columns = list(zip(*cells, strict=True))
+    least = [max(len(part) for cell in column for part in _PARTS.findall(cell) or [""]) for column in columns]
+    widths = [max(len(part) for cell in column for part in cell.split("\n")) for column in columns]
+    room = console.width - _EDGES - _BETWEEN * (len(columns) - 1)
+    if sum(least) > room:
+        _stacked(cells, console)
+        return
+    widths[-1] = max(least[-1], min(widths[-1], max(room - sum(widths[:-1]), _LEAST)))
+    while sum(widths) > room:
+        widest = max((i for i in range(len(widths)) if widths[i] > least[i]), key=widths.__getitem__)
+        widths[widest] -= 1
+    out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for head, width in zip(cells[0], widths, strict=True):
+        out.add_column(Text(head), width=width, no_wrap=True)
+    for row in cells[1:]:
+        out.add_row(*(Text(folded(cell, width)) for cell, width in zip(row, widths, strict=True)))
     console.print(out)
+
+
+def _stacked(cells: Sequence[Sequence[str]], console: Console) -> None:
+    """Print the rows of a table one below the other, each cell with the head of its column."""
+    (title, *heads), *lines = cells
+    _print(folded(title, console.width), console)
+    for first, *others in lines:
+        if heads == [""] and len(first) + _BETWEEN + len(others[0]) <= console.width:
+            _print(f"{first}{' ' * _BETWEEN}{others[0]}", console)
+            continue
+        _print("", console)
+        _print(folded(first, console.width), console)
+        for head, cell in zip(heads, others, strict=True):
+            if cell:
+                text = folded(f"{head}: {cell}" if head else cell, console.width - _INDENT)
+                _print("\n".join(" " * _INDENT + line for line in text.split("\n")), console)
+    _print("", console)
+
+
+def folded(text: str, width: int) -> str:
+    """A text in lines of a width: broken between words, in a longer word after a colon, never inside a name."""
+    lines = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in re.findall(r"(?:^\s+)?\S+", paragraph):
+            if line and len(line) + 1 + len(word) <= width:
+                line += f" {word}"
+                continue
+            lines += [line] * bool(line)
+            line = ""
+            for part in [word] if len(word) <= width else _PARTS.findall(word):
+                if line and len(line) + len(part) > width:
+                    lines.append(line)
+                    line = ""
+                line += part
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def rows(pairs: Iterable[tuple[str, str]], console: Console | None = None) -> None:
     """Print what and value, one below the other."""
-    out = Table.grid(padding=(0, 2))
-    out.add_column(style="dim", no_wrap=True)
-    out.add_column(overflow="fold")
-    for what, value in pairs:
-        out.add_row(Text(what), Text(value))
-    (console or _console()).print(out)
+    console = console or _console()
+    known = [(what, printable(value)) for what, value in pairs]
+    first = max((len(what) for what, _ in known), default=0) + 2
+    beside = all(first + len(part) <= console.width for _, value in known for part in _PARTS.findall(value))
+    for what, value in known:
+        if beside:
+            lines = folded(value, console.width - first).split("\n")
+            out = Text.assemble((f"{what:{first}}", "dim"), f"\n{' ' * first}".join(lines))
+        else:
+            out = Text.assemble((what, "dim"), "\n", folded(value, console.width))
+        console.print(out, soft_wrap=True)
 
 
 def _console() -> Console:
     return Console(highlight=False)
 
 
+def _print(text: str, console: Console) -> None:
+    """Print lines as they are."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
 def say(text: str, console: Console | None = None) -> None:
     """Print a sentence, folded between words."""
-    (console or _console()).print(text, markup=False, highlight=False)
+    console = console or _console()
+    _print(folded(text, console.width), console)
+
+
+def note(text: str, console: Console) -> None:
+    """Print a note."""
+    console.print(Text.assemble(("note", "yellow"), folded(f"note: {printable(text)}", console.width)[4:]),
+                  highlight=False, soft_wrap=True)
 
 
 def _summary(fields: Mapping[str, int]) -> str:

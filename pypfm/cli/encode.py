@@ -21,7 +21,7 @@ from pypfm.cli.common import (
     print_json,
     selected_pmu,
 )
-from pypfm.errors import shown
+from pypfm.errors import printable, shown
 from pypfm.ia64 import EventRequest
 from pypfm.ia64.models import MODELS
 from pypfm.ia64.pmu import PMUS
@@ -198,7 +198,7 @@ def _run_perf(args: argparse.Namespace) -> int:
     else:
         for note in found.notes:
             say(f"pypfm encode: {note}\n")
-        print(found.command)
+        print(printable(found.command))
     return 0
 
 

@@ -15,7 +15,7 @@ from pypfm.cli.common import (
     on_terminal,
     print_json,
 )
-from pypfm.errors import shown
+from pypfm.errors import printable, shown
 
 if TYPE_CHECKING:
     import argparse
@@ -62,5 +62,5 @@ def run(args: argparse.Namespace) -> int:
                         [[e.name, hex(e.code), hex(e.umask), e.description] for e in found])
     else:
         for event in found:
-            print(event.name)
+            print(printable(event.name))
     return 0 if found else 1

@@ -17,6 +17,7 @@ from pypfm.cli.common import (
     on_terminal,
     print_json,
 )
+from pypfm.errors import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -45,15 +46,18 @@ def run(args: argparse.Namespace) -> int:
     else:
         lines = _lines4(pmu, event) if api == "pfm4" else _lines(event)
         for name, value in lines:
-            print(_row(f"{name + ':':<15}", str(value), folded=on_terminal(args)))
+            print(_row(f"{name + ':':<15}", printable(str(value)), folded=on_terminal(args)))
     return 0
 
 
 def _row(name: str, value: str, *, folded: bool) -> str:
-    """Name and value; on a terminal the value is folded beside the name."""
+    """Name and value; on a terminal the value is folded beside the name, or below it where a word is too long."""
     if not folded:
         return name + value
-    width = max(shutil.get_terminal_size().columns, 2 * len(name))
+    width = shutil.get_terminal_size().columns
+    if len(name) + max(map(len, value.split()), default=0) > width:
+        below = textwrap.fill(value, width, break_long_words=False, break_on_hyphens=False)
+        return f"{name.rstrip()}\n{below}"
     return textwrap.fill(value, width, initial_indent=name, subsequent_indent=" " * len(name),
                          break_long_words=False, break_on_hyphens=False) or name
 

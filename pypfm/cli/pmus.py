@@ -15,6 +15,7 @@ from pypfm.cli.common import (
     selected_pmu,
 )
 from pypfm.common.value import Value
+from pypfm.errors import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
                       len(p.counters) or "kernel"] for p in pmus])
     else:
         for pmu in pmus:
-            print(pmu.name + ("\tpresent" if pmu.present else ""))
+            print(printable(pmu.name) + ("\tpresent" if pmu.present else ""))
     return 0
 
 

@@ -42,12 +42,18 @@ def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "vectors", help="write recorded results as JSON lines", epilog=_EPILOG,
         description="Write recorded results as JSON lines, or record new ones from a library.")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
     _add_export(actions)
     _add_record(actions)
     schema = actions.add_parser("schema", help="print the JSON Schema of a vector",
                                 description="Print the JSON Schema of a line of a file of vectors.")
     schema.set_defaults(run=_schema)
+
+    def show_help(_: argparse.Namespace) -> int:
+        parser.print_help()
+        return 0
+
+    parser.set_defaults(run=show_help)
 
 
 def _add_export(actions: Subparsers) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pypfm.perfex.annotate_text import PARTIAL, heading, nowhere, percent
 from pypfm.perfex.report import printable
 from pypfm.perfex.sources import Source
+from pypfm.perfex.spread import about
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -74,15 +75,17 @@ class _Columns:
         made = self._made
         part = made.share(counts)
         cells = f'<td style="background: rgba(var(--hot), {part * 0.8:.3f})">{percent(part)}</td>'
-        cells += f"<td>{counts.cycles}</td><td>{made.seconds(counts):.6f}</td>"
+        cells += f"<td>~{counts.cycles}</td><td>{about(made.seconds(counts))}</td>"
         return cells + "".join(self._event(event.index, counts.events[at]) for at, event in self._events)
 
     def _event(self, index: int, count: int | None) -> str:
         if count is None:
             return '<td class="none">?</td>'
         if self._costs is None or index not in self._costs or not count:
-            return f"<td>{count}</td>"
+            return f"<td>{'~' * (index in self._made.cycles)}{count}</td>"
         typical = self._costs[index].seconds(count, self._clock)[0]
+        if index in self._made.cycles:
+            return f"<td>~{count}<br><small>{about(typical)} s</small></td>"
         return f"<td>{count}<br><small>{typical:.6f} s</small></td>" if typical else f"<td>{count}</td>"
 
 

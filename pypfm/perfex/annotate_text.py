@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pypfm.perfex.report import NOT_AVAILABLE, printable
 from pypfm.perfex.sources import Source
+from pypfm.perfex.spread import about
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,7 +61,7 @@ class _Table:
         self._made = made
         self._columns: list[tuple[str, Callable[[Counts], str]]] = []
         if estimates:
-            self._columns.append(("seconds", lambda counts: f"{made.seconds(counts):.6f}"))
+            self._columns.append(("seconds", lambda counts: about(made.seconds(counts))))
         for place_of, event in enumerate(made.events):
             if event is not made.by and (event.index in _BESIDE if everything else event.index not in made.cycles):
                 self._columns.append((f"event {event.index}", _event(place_of)))
@@ -73,7 +74,8 @@ class _Table:
 
     def row(self, counts: Counts, inclusive: str, what: str) -> str:
         beside = "".join(f"{show(counts):>{_COLUMN}}" for _, show in self._columns)
-        line = f"    {self._made.key(counts):>14} {percent(self._made.share(counts)):>6}{inclusive}{beside}  "
+        by = f"{'~' * (self._made.by is None or self._made.by.index in self._made.cycles)}{self._made.key(counts)}"
+        line = f"    {by:>14} {percent(self._made.share(counts)):>6}{inclusive}{beside}  "
         return line + cut(what, max(_WIDTH - len(line), 12))
 
 

@@ -95,7 +95,8 @@ class Change:
         if self.difference is None:
             return first, second, "", "", ""
         p = "" if self.p is None else " p<0.0001" if self.p < 0.0001 else f" p {self.p:.4f}"
-        return first, second, _signed(self.difference), self.percent_text(), self.verdict + p
+        mark = "~" * any(self.estimated)
+        return first, second, mark + _signed(self.difference), mark + self.percent_text(), self.verdict + p
 
     def percent_text(self) -> str:
         """The relative change as text."""

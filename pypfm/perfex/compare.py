@@ -210,11 +210,13 @@ def csv_text(made: Comparison) -> str:
     """A row for each event, then the notes."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("kind", "event", "name", "first", "second", "change", "percent", "verdict", "p", "note"))
+    writer.writerow(("kind", "event", "name", "first", "second", "change", "percent", "verdict", "p", "note",
+                     "estimated"))
     for c in made.changes:
         first, second = (missing if spread is None else whole(spread.mean)
                          for spread, missing in zip((c.first, c.second), c.missing, strict=True))
-        writer.writerow(("event", c.event.index, c.event.name, first, second, *c.members().values(), ""))
+        writer.writerow(("event", c.event.index, c.event.name, first, second, *c.members().values(), "",
+                         int(any(c.estimated))))
     for note in (*made.methods, *made.notes):
-        writer.writerow(("note", *[""] * 8, note))
+        writer.writerow(("note", *[""] * 8, note, ""))
     return out.getvalue()

@@ -91,16 +91,21 @@ def _perf(cpu: Cpu, path: Path | None) -> tuple[How, ...]:
 
 
 def _valgrind(cpu: Cpu, _path: Path | None) -> tuple[How, ...]:
-    from pypfm.perfex.backends.valgrind import callgrind, formulas, installed
+    from pypfm.perfex.backends.valgrind import installed
+    from pypfm.perfex.backends.valgrind.backend import ValgrindBackend
     try:
         installed.version()
     except PerfexError as error:
         raise _NothingError(str(error)) from None
-    known = {*callgrind.COUNTERS, formulas.CYCLES}
-    # The memory trace is taken for what callgrind does not count.
-    rows = (usual if usual.names <= known else trace
-            for usual, trace in zip(formulas.rows(cpu, "callgrind"), formulas.rows(cpu, "trace"), strict=True))
-    return tuple(How(row.quality, row.note) for row in rows)
+
+    def how(event: int) -> How:
+        try:
+            source, = ValgrindBackend().sources(Request(("",), cpu, (event,)))
+        except PerfexError as error:
+            return How("unavailable", str(error))
+        return How(source.quality, source.note)
+
+    return tuple(map(how, range(events.NUM_EVENTS)))
 
 
 # ---- printing ---------------------------------------------------------------------

@@ -147,22 +147,23 @@ def text(merged: Merged) -> str:
         total, *numbers = (f"{about}{n}" for n in (row.total, row.minimum, f"{row.mean:.1f}", row.maximum))
         below = "".join(f"{n:>20}" for n in numbers)
         lines += report.event_lines(row.event, f" {total:>19}  {row.quality or '':11}", below)
-    about = _estimated_cycles(merged)
+    about = "~" * _estimated_cycles(merged)
     lines += ["", f"slowest: {merged.slowest[0]}, {about}{merged.slowest[1]} cycles" if merged.slowest
               else "slowest: not known, as cycles were not counted by all"]
     return "\n".join(lines) + "\n"
 
 
-def _estimated_cycles(merged: Merged) -> str:
-    """~ before cycles that were computed."""
-    return "~" if any(row.estimated and row.event.index in events.cycles(merged.cpu) for row in merged.rows) else ""
+def _estimated_cycles(merged: Merged) -> bool:
+    """Whether the cycles of the slowest rank were computed."""
+    return any(row.estimated and row.event.index in events.cycles(merged.cpu) for row in merged.rows)
 
 
 def json_text(merged: Merged) -> str:
     """As JSON (schema: pypfm/schemas/perfex_merge.json)."""
     rows = [{"event": r.event.index, "name": r.event.name, "total": r.total, "minimum": r.minimum, "mean": r.mean,
              "maximum": r.maximum, "quality": r.quality, "estimated": r.estimated} for r in merged.rows]
-    slowest = merged.slowest and {"rank": merged.slowest[0], "cycles": merged.slowest[1]}
+    slowest = merged.slowest and {"rank": merged.slowest[0], "cycles": merged.slowest[1],
+                                  "estimated": _estimated_cycles(merged)}
     ended = [{"rank": name, "by": by} for name, by in merged.ended]
     return json.dumps({"cpu": merged.cpu, "ranks": list(merged.ranks), "ended": ended,
                        "repeated": [{"rank": name, "runs": runs} for name, runs in merged.repeated], "events": rows,
@@ -182,5 +183,5 @@ def csv_text(merged: Merged) -> str:
     for name, runs in merged.repeated:
         writer.writerow(("repeated", "", name, runs, "", "", "", "", ""))
     if merged.slowest:
-        writer.writerow(("slowest", "", *merged.slowest, "", "", "", "", ""))
+        writer.writerow(("slowest", "", *merged.slowest, "", "", "", "", int(_estimated_cycles(merged))))
     return out.getvalue()

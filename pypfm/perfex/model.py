@@ -176,10 +176,12 @@ class Sample(Tabled):
 
     :ivar seconds: since counting began
     :ivar counts: by event index, since counting began
+    :ivar modelled: the events whose counts were computed, not counted
     """
 
     seconds: float
     counts: Mapping[int, int | None]
+    modelled: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", FrozenMap(self.counts, "event"))

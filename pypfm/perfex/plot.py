@@ -43,7 +43,7 @@ def draw(report: Report, path: Path) -> None:
     axes = figure.subplots()
     typical = [t for _, (t, _, _) in rows]
     spread = [[t - least for _, (t, least, _) in rows], [most - t for _, (t, _, most) in rows]]
-    names = [f"{m.event.index} {m.event.name}" for m, _ in rows]
+    names = [f"{m.event.index} {m.event.name}{' (estimated)' * report.is_estimated(m)}" for m, _ in rows]
     axes.barh(range(len(rows)), typical, xerr=spread, color="#4477aa", ecolor="#555555", capsize=2)
     axes.set_yticks(range(len(rows)), names)
     axes.invert_yaxis()

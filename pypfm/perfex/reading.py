@@ -33,7 +33,7 @@ _SIGNAL = re.compile(r"SIG[A-Z0-9+]{1,20}")
 _EVENT = re.compile(r" {0,2}([0-9]{1,2}) \S.*?\.* +(~?)([0-9]{1,20}|" + report.NOT_AVAILABLE
                     + r")(?: +([a-z]+))?(?: .*)?")
 _NUMBER = r"([0-9]{1,20}(?:\.[0-9]{1,20})?)"
-_SPREAD = re.compile(rf" {{4,}}{_NUMBER} +{_NUMBER} +[0-9.]+ % +([0-9]{{1,20}}) +([0-9]{{1,20}})")
+_SPREAD = re.compile(rf" {{4,}}~?{_NUMBER} +~?{_NUMBER} +[0-9.]+ % +~?([0-9]{{1,20}}) +~?([0-9]{{1,20}})")
 _RUNS = re.compile(r"runs: ([0-9]{1,9})(?: of [0-9]{1,9})?; .*")
 _CLOCK = re.compile(rf"clock: {_NUMBER} MHz \((.*)\)")
 _MEASURED = "measured"

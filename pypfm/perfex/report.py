@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Literal
 from pypfm._c.libperfex import ffi, lib
 from pypfm.common.in_notebooks import Printed
 from pypfm.common.runs import written
-from pypfm.perfex import events
-from pypfm.perfex import notes as about
+from pypfm.errors import printable
+from pypfm.perfex import events, notes
 from pypfm.perfex.c_call import printed
 from pypfm.perfex.costs import CostTable
 from pypfm.perfex.model import Measurement, Outcome, Request, Sample
-from pypfm.perfex.spread import Spread, precise, short
+from pypfm.perfex.spread import Spread, about, precise, short
 from pypfm.perfex.statistics import Statistic, statistics
 
 if TYPE_CHECKING:
@@ -103,17 +103,12 @@ class Report(Printed):
     def all_notes(self) -> list[str]:
         """Notes on the counts; events with the same note share a line."""
         rows, of_run = self.outcome.measurements, self.outcome.notes
-        made = about.full(rows, of_run) if self.verbose else about.short(
+        made = notes.full(rows, of_run) if self.verbose else notes.short(
             rows, of_run, everything=self.request.multiplex)
         return [*made, *of_run, *self.notes, *(self.comparison.all_notes() if self.comparison else ())]
 
 
 # ---- text -------------------------------------------------------------------------
-
-def printable(words: str) -> str:
-    """Text of a user on one line of any terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in words)
-
 
 def table_head(beside: str, below: str = "") -> list[str]:
     """The headings over `event_lines`."""
@@ -129,13 +124,17 @@ def event_lines(event: Event, beside: str, below: str = "") -> list[str]:
     return printed(lib.perfex_row, b"%3d " % event.index, event.name.encode(), beside.encode(), below.encode())
 
 
-def _spread_line(m: Measurement) -> str:
-    """How the counts of the runs differ; "": they do not."""
+def _spread_line(m: Measurement, mark: str = "") -> str:
+    """How the counts of the runs differ; "": they do not.
+
+    :param mark: before numbers that were not counted
+    """
     spread = Spread.of(m.runs)
     if spread is None or spread.identical:
         return ""
-    return (f"    {precise(spread.mean):>17} {short(spread.deviation or 0.0):>14} {spread.error or 0.0:>7.2f} %"
-            f" {spread.minimum:>16} {spread.maximum:>16}")
+    mean, deviation, least, most = (mark + number for number in (
+        precise(spread.mean), short(spread.deviation or 0.0), str(spread.minimum), str(spread.maximum)))
+    return f"    {mean:>17} {deviation:>14} {spread.error or 0.0:>7.2f} % {least:>16} {most:>16}"
 
 
 def _event_lines(report: Report, measurements: Sequence[Measurement], *, total: bool) -> list[str]:
@@ -149,10 +148,16 @@ def _event_lines(report: Report, measurements: Sequence[Measurement], *, total: 
     lines = printed(lib.perfex_head, multiplexed, times)
     lines += [_SPREAD_HEAD] * any(map(_spread_line, measurements)) + ([comparison.head] if comparison else [])
     for m in measurements:
-        count = ffi.NULL if m.count is None else f"{'~' * report.is_estimated(m)}{m.count}".encode()
-        lines += printed(lib.perfex_line, m.event.index, m.event.name.encode(), count, m.quality.encode(),
-                         m.share if multiplexed else -1.0, (report.times(m) or [nan] * 3) if times else ffi.NULL)
-        lines += [below for below in (_spread_line(m), comparison.line(m.event.index) if comparison else "") if below]
+        mark = "~" * report.is_estimated(m)
+        if mark and m.count is not None and (seconds := report.times(m) if times else None):
+            lines += event_lines(m.event, f" {f'{mark}{m.count}':>15}  {m.quality:11}",
+                                 "".join(f" {about(t):>12}" for t in seconds))
+        else:
+            count = ffi.NULL if m.count is None else f"{mark}{m.count}".encode()
+            lines += printed(lib.perfex_line, m.event.index, m.event.name.encode(), count, m.quality.encode(),
+                             m.share if multiplexed else -1.0, (report.times(m) or [nan] * 3) if times else ffi.NULL)
+        change = comparison.line(m.event.index) if comparison else ""
+        lines += filter(None, [_spread_line(m, mark), change])
     return lines
 
 
@@ -231,9 +236,10 @@ def text(report: Report, *, threads: bool = True) -> str:
         lines.append("")
     lines += [*_event_lines(report, report.ordered(), total=True), *_identical(report)]
     if found := report.statistics():
-        lines += ["", "statistics", *(f"    {s.name:.<63} {s.value:12.6f}" for s in found)]
-    if notes := report.all_notes():
-        lines += ["", "notes", *map(about.folded, notes)]
+        lines += ["", "statistics", *(f"    {s.name:.<63} {about(s.value) if s.estimated else f'{s.value:.6f}':>12}"
+                                      for s in found)]
+    if said := report.all_notes():
+        lines += ["", "notes", *map(notes.folded, said)]
     return "\n".join(lines) + "\n"
 
 
@@ -245,7 +251,8 @@ def thread_text(report: Report, thread: ThreadCounts) -> str:
 
 def sample_line(sample: Sample) -> str:
     """The counts at one moment."""
-    counts = "  ".join(f"{event}={NOT_AVAILABLE if count is None else count}" for event, count in sample.counts.items())
+    counts = "  ".join(f"{event}={NOT_AVAILABLE if count is None else '~' * (event in sample.modelled) + str(count)}"
+                       for event, count in sample.counts.items())
     return f"sample {sample.seconds:12.6f} s  {counts}\n"
 
 
@@ -293,12 +300,13 @@ def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str
                                     "system": outcome.times.system},
         "clock": {"MHz": outcome.clock, "source": outcome.clock_source} if outcome.clock else None,
         "events": [_json_event(report, m) for m in report.ordered()] if only is None else [],
-        "statistics": [{"name": s.name, "value": s.value, "unit": s.unit}
+        "statistics": [{"name": s.name, "value": s.value, "unit": s.unit, "estimated": s.estimated}
                        for s in (report.statistics() if only is None else ())],
         "threads": [{"pid": t.pid, "tid": t.tid, "program": t.program or None, "events": [
-            {"event": m.event.index, "count": m.count, "share": m.share} for m in t.measurements]} for t in threads],
-        "samples": [{"seconds": s.seconds, "counts": [{"event": e, "count": c} for e, c in s.counts.items()]}
-                    for s in outcome.samples],
+            {"event": m.event.index, "count": m.count, "estimated": report.is_estimated(m), "share": m.share}
+            for m in t.measurements]} for t in threads],
+        "samples": [{"seconds": s.seconds, "counts": [{"event": e, "count": c, "estimated": e in s.modelled}
+                                                      for e, c in s.counts.items()]} for s in outcome.samples],
         "notes": [*outcome.notes, *report.notes],
         **report.settings(), "repeats": _json_repeats(report),
         "baseline": report.comparison.json_baseline() if report.comparison else None,
@@ -324,8 +332,8 @@ def csv_head() -> str:
 
 def csv_sample(sample: Sample) -> str:
     """The counts at one moment."""
-    return _csv({"kind": "sample", "seconds": f"{sample.seconds:.6f}", "event": e, "value": c}
-                for e, c in sample.counts.items())
+    return _csv({"kind": "sample", "seconds": f"{sample.seconds:.6f}", "event": e, "value": c,
+                 "quality": "modelled" if e in sample.modelled else None} for e, c in sample.counts.items())
 
 
 def _csv_event(report: Report, m: Measurement, kind: str) -> dict[str, object]:
@@ -369,6 +377,7 @@ def csv_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
         rows += [{"kind": "repeat", "name": number, "seconds": t.wall}
                  for number, t in enumerate(outcome.repeats.times if outcome.repeats else (), 1)]
         rows += report.comparison.csv_rows() if report.comparison else []
-        rows += [{"kind": "statistic", "name": s.name, "value": s.value} for s in report.statistics()]
+        rows += [{"kind": "statistic", "name": s.name, "value": s.value,
+                  "quality": "modelled" if s.estimated else None} for s in report.statistics()]
         rows += [{"kind": "note", "note": note} for note in (*outcome.notes, *report.notes)]
     return _csv(rows)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Spread", "precise", "short"]
+__all__ = ["Spread", "about", "precise", "short"]
 
 # Numbers from here on are printed with one decimal, and with none.
 _ONE, _NONE = 1e3, 1e9
@@ -22,6 +23,11 @@ def short(value: float) -> str:
     text = (f"{value:.0f}" if size >= _NONE else f"{value:.1f}" if size >= _ONE else f"{value:.4g}" if size >= 1
             else f"{value:.4f}")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def about(value: float) -> str:
+    """A number that was computed of estimates: two digits, and the mark of what was not counted; no exponent."""
+    return f"~{Decimal(f'{value:.1e}'):f}"
 
 
 def precise(value: float) -> str:

@@ -26,11 +26,13 @@ class Statistic:
     """One line below the table of -y.
 
     :ivar unit: MB/s, or nothing
+    :ivar estimated: made of a count that was computed, not counted
     """
 
     name: str
     value: float
     unit: str = ""
+    estimated: bool = False
 
 
 class _MissingError(Exception):
@@ -43,6 +45,7 @@ class _Counts:
 
     :ivar sources: what was counted in place of each event, where that is known
     :ivar lines: bytes of a line of both caches; 0: not known
+    :ivar modelled: the events that were computed, not counted
     :ivar used: the events that a formula used
     """
 
@@ -52,6 +55,7 @@ class _Counts:
     costs: CostTable = field(default_factory=dict)
     sources: dict[int, str] = field(default_factory=dict)
     lines: tuple[int, int] = R10000_LINES
+    modelled: frozenset[int] = frozenset()
     used: set[int] = field(default_factory=set)
 
     def __getitem__(self, event: int) -> float:
@@ -157,7 +161,8 @@ def statistics(cpu: Cpu, measurements: Iterable[Measurement], clock: float, cost
     """
     counted = [m for m in measurements if m.count is not None]
     counts = _Counts(cpu, {m.event.index: m.value for m in counted if m.value is not None}, clock, costs,
-                     {m.event.index: m.source for m in counted if m.source}, lines)
+                     {m.event.index: m.source for m in counted if m.source}, lines,
+                     frozenset(m.event.index for m in counted if m.quality == "modelled"))
     found = []
     formulas = _BOTH + (_R12000 if cpu == "r12000" else ())
     for name, unit, formula in formulas:
@@ -168,5 +173,6 @@ def statistics(cpu: Cpu, measurements: Iterable[Measurement], clock: float, cost
             continue
         if counts.says_nothing():
             continue
-        found.append(Statistic(_OTHER_NAMES.get(cpu, {}).get(name, name), value, unit))
+        found.append(Statistic(_OTHER_NAMES.get(cpu, {}).get(name, name), value, unit,
+                               not counts.modelled.isdisjoint(counts.used)))
     return found

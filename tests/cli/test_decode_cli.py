@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
-from conftest import run
+from conftest import clean_env, run
 from pypfm import PfmError, schemas
 from pypfm.cli import build_parser
 from terminal import PYPFM, on_terminal, pypfm
@@ -147,7 +148,7 @@ def test_encode_in_a_pipe_and_in_a_file(args: tuple[str, ...], tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("pmu", "text", "message"), [
-    ("itanium2", "", "standard input is not JSON"),
+    ("itanium2", "", "standard input is not JSON of pypfm encode, and no line has the value of a register, such as PMC4=0x1228"),
     ("itanium2", "{", "standard input is not JSON"),
     ("itanium2", "[" * 100_000, "standard input is not JSON"),
     ("itanium2", "[]", "standard input is not what pypfm encode --json writes"),
@@ -168,6 +169,86 @@ def test_wrong_input(pmu: str, text: str, message: str) -> None:
 
 
 # ---- mistakes -----------------------------------------------------------------------------------
+
+
+# ---- what programs print ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("pmu", "words", "values"), [
+    ("itanium2", ["write PMC4 = 0x1229"], {"PMC4": 0x1229}),
+    ("itanium2", ["write", "PMC4", "=", "0x1229"], {"PMC4": 0x1229}),
+    ("itanium2", ["pmc4=0X1229,", "PMC[5]", ":", "4649"], {"PMC4": 0x1229, "PMC5": 4649}),
+    ("itanium2", ["[PMC4(pmc4)=0x001228 thres=0 es=0x12 plm=8 umask=0x0 pm=0 ism=0x2 oi=1] CPU_CYCLES"], {"PMC4": 0x1228}),
+    ("itanium2", ["PMC4=0x1228", "PMC5 = 0x5028ULL"], {"PMC4": 0x1228, "PMC5": 0x5028}),
+    ("montecito", ["event: PMC4=0x2001108 PMC39 0x3f08"], {"PMC4": 0x2001108, "PMC39": 0x3F08}),
+])
+def test_what_a_program_prints_as_arguments(pmu: str, words: list[str], values: dict[str, int]) -> None:
+    found = decoded("-p", pmu, *words)
+    assert {r["name"]: int(r["value"], 16) for r in found["registers"]} == values
+
+
+@pytest.mark.parametrize("words", [["write", "PMC4", "=", "0x1228", "PMC5"], ["PMC4", "1228"], ["write", "PMC4"], ["hello"],
+                                   ["PMC4 = 0x12", "thres=0"], ["PMC4 = 1.5"], ["PMC4 = 0x12", "0x13"]], ids=" ".join)
+def test_nothing_that_is_written_is_lost(words: list[str]) -> None:
+    done = pypfm("decode", "-p", "itanium2", *words)
+    assert done.returncode in (1, 2)
+    assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+
+
+def test_lines_of_a_program_on_standard_input() -> None:
+    text = ("sycall base 0\nPMU forced to itanium2\nIA64_TAGGED_INST_RETIRED_IBRP0_PMC8=3\nPMC4 = 0x1228\n"
+            "[PMC15(pmc15)=0xfffffff0 ibrp0_pmc8=0 ibrp1_pmc9=1 ibrp2_pmc8=1 ibrp3_pmc9=1]\n[PMD4(pmd4)]\n"
+            "PMC4 = 4648\n  PMC5 0x5028  CPU_CYCLES   PMD4: 17 counted\n")
+    done = run(PYPFM, "decode", "-p", "itanium2", "-", input=text)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {r["name"]: int(r["value"], 16) for r in json.loads(done.stdout)["registers"]} == {
+        "PMC4": 0x1228, "PMC5": 0x5028, "PMC15": 0xFFFFFFF0, "PMD4": 17}
+
+
+@pytest.mark.parametrize("pmu", ["itanium", "itanium2", "montecito"])
+def test_what_libpfm_prints_in_verbose_mode_is_read(pmu: str) -> None:
+    """The registers are those of the request, all of them."""
+    words = {"itanium": "2", "itanium2": "3", "montecito": "4"}
+    program = ("import pypfm.pfm3 as P\nassert P.pfm_initialize() == 0\n"
+               "i, o = P.pfmlib_input_param_t(), P.pfmlib_output_param_t()\n"
+               "ev = P.c_uint()\nassert P.pfm_find_event(b'CPU_CYCLES' if P.pfm_find_event(b'CPU_CYCLES', P.byref(ev)) == 0 else"
+               " b'CPU_OP_CYCLES_ALL', P.byref(ev)) == 0\n"
+               "i.pfp_event_count = 1\ni.pfp_events[0].event = ev.value\ni.pfp_dfl_plm = 8\n"
+               "assert P.pfm_dispatch_events(P.byref(i), None, P.byref(o), None) == 0\n"
+               "print(*(f'PMC{o.pfp_pmcs[n].reg_num}={o.pfp_pmcs[n].reg_value:#x}' for n in range(o.pfp_pmc_count)))")
+    made = run(sys.executable, "-c", program, env=clean_env(LIBPFM_VERBOSE="1", LIBPFM_FORCE_PMU=words[pmu]))
+    assert made.returncode == 0, made.stderr
+    said = run(PYPFM, "decode", "-p", pmu, "-", input=made.stderr)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert {r["name"]: int(r["value"], 16) for r in json.loads(said.stdout)["registers"]} == {
+        name: int(value, 16) for name, _, value in (word.partition("=") for word in made.stdout.split())}
+
+
+@pytest.mark.parametrize(("text", "values"), [
+    ("0x5301b7 0x10001 glm::OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE:k=1:u=1:e=0:i=0:c=0\n", {"code": 0x5301B7, "offcore": 0x10001}),
+    ("r5300c0\nnothing else\n", {"code": 0x5300C0}),
+    ("PMU : glm\nCodes          : 0x5300c0\n", {"code": 0x5300C0}),
+    ("[0x5300c0 event_sel=0xc0 umask=0x0 os=1] INSTRUCTIONS_RETIRED\n", {"code": 0x5300C0}),
+    ("type: 4 config: 0x5300c0\n", {"type": 4, "config": 0x5300C0}),
+])
+def test_lines_with_codes(text: str, values: dict[str, int]) -> None:
+    done = run(PYPFM, "decode", "-p", "glm", "-", input=text)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {name: int(value, 16) for name, value in json.loads(done.stdout)["values"].items()} == values
+
+
+@pytest.mark.parametrize(("pmu", "text", "message"), [
+    ("itanium2", "no value of PMC4 in it\n", "standard input is not JSON of pypfm encode, and no line has the value of a register"),
+    ("itanium2", "PMC4=1\nPMC4=2\n", "standard input has two values of PMC4, 0x1 and 0x2: give the lines of one setting"),
+    ("glm", "0x5300c0 a\n0x5301c0 b\n", "standard input has two values of code, 0x5300c0 and 0x5301c0"),
+    ("glm", "hello\n", "such as code=0x5100c0"),
+    ("itanium2", f"PMC4=0x1{'0' * 5000}", "does not fit 64 bits"),
+    ("itanium2", f"PMC4={'9' * 5000}", "PMC4"),
+])
+def test_lines_that_cannot_be_read(pmu: str, text: str, message: str) -> None:
+    done = run(PYPFM, "decode", "-p", pmu, "-", input=text)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert message in done.stderr
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from conftest import run
+from conftest import clean_env, run
 from foreign_library import debian, library
-from native import PFM3
+from native import CC, PFM3, build
 from pypfm import schemas
-from pypfm.cli.common import whole_options
-from terminal import PYPFM, on_terminal, pypfm
+from pypfm.cli.common import event_names, whole_options
+from pypfm.errors import LibraryError
+from terminal import PYPFM, on_terminal, pypfm, run_on_terminal
 
 
 def answer(schema: str, *args: object) -> Any:
@@ -157,3 +159,63 @@ def test_a_word_after_library_that_is_no_file_stands_for_itself() -> None:
     assert whole_options(["pmus", "--library", "./x"]) == ["pmus", "--library", "./x"]
     assert whole_options(["pmus", "--library", "libpfm.so.4"]) == ["pmus", "--library", "libpfm.so.4"]
     assert whole_options(["layout", "--library", "pfm4"]) == ["layout", "--library", "pfm4"]
+
+
+# ---- what a library does when it is loaded -----------------------------------------------------
+
+USES = [("pmus",), ("events", "-p", "toy"), ("info", "-p", "toy", "CYCLES"), ("encode", "-p", "toy", "CYCLES"),
+        ("decode", "-p", "toy", "0x6")]
+
+
+def of_code(directory: Path, code: str) -> Path:
+    """A library with some code, beside what every libpfm 4 has."""
+    out = directory / "libx.so"
+    build(CC, "-shared", "-fPIC", "-w", "-xc", "-", "-o", out, source="#include <stdlib.h>\n#include <unistd.h>\n#include <signal.h>\n"
+          f"int pfm_get_pmu_info(int a, void *b) {{ return -4; }}\n{code}")
+    return out
+
+
+@pytest.mark.parametrize("words", USES, ids=lambda words: words[0])
+@pytest.mark.parametrize(("code", "said"), [
+    ("__attribute__((constructor)) void f(void) { exit(0); }", "ended the process with status 0"),
+    ("__attribute__((constructor)) void f(void) { _exit(3); }", "ended the process with status 3"),
+    ("__attribute__((constructor)) void f(void) { abort(); }", "SIGABRT"),
+    ("int pfm_initialize(void) { exit(0); }", "ended the process with status 0"),
+    ("int pfm_initialize(void) { raise(SIGSEGV); return 0; }", "SIGSEGV"),
+    ("int pfm_initialize(void) { return -1; }", "pfm_initialize() returns -1"),
+])
+def test_a_library_that_ends_the_process(words: tuple[str, ...], code: str, said: str, tmp_path: Path) -> None:
+    path = of_code(tmp_path, code)
+    done = pypfm(*words, f"--library={path}")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith(f"pypfm {words[0]}: {path}")
+    assert said in done.stderr
+
+
+def test_a_library_that_hangs(tmp_path: Path) -> None:
+    """It forks, too, and what it forks holds all descriptors."""
+    path = of_code(tmp_path, "__attribute__((constructor)) void f(void) { signal(SIGALRM, SIG_IGN); fork(); for (;;) pause(); }")
+    done = pypfm("pmus", f"--library={path}")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.endswith(f"{path} is not used: loaded and initialised in a process of its own: no answer in time (10 s)\n")
+
+
+@pytest.mark.parametrize("words", [("pmus",), *(("-p", "T\x1b[31m", *words) for words in (
+    ("events",), ("info", "C\x1b]0;x\a"), ("encode", "C\x1b]0;x\a"), ("decode", "0x6"), ("info", "OTHER")))],
+    ids=" ".join)
+def test_what_a_library_says_does_not_steer_a_terminal(words: tuple[str, ...], tmp_path: Path) -> None:
+    path = library(tmp_path, 'PMU_NAME="T\\033[31m"', 'EVENT_NAME="C\\033]0;x\\a"')
+    command = [words[2], *words[:2], *words[3:]] if len(words) > 1 else list(words)
+    for text in (pypfm(*command, f"--library={path}"), pypfm(*command, f"--library={path}", "--json")):
+        assert not {"\x1b", "\a"} & {*text.stdout, *text.stderr}
+        assert text.stdout or "nearest" in text.stderr, text
+    shown, _ = run_on_terminal(100, [PYPFM, *command, f"--library={path}"], cwd=tmp_path, env=clean_env(TERM="dumb"))
+    assert "\x1b" not in shown
+    assert "x1b[31m" in shown or "x1b]0;" in shown or "OTHER" in shown or "decode" in words
+
+
+def test_completion_survives_a_library(tmp_path: Path) -> None:
+    path = of_code(tmp_path, "__attribute__((constructor)) void f(void) { exit(0); }")
+    args = argparse.Namespace(library=str(path), pmu="toy")
+    with pytest.raises(LibraryError, match="status 0"):
+        event_names("", args)

@@ -89,6 +89,48 @@ def test_a_pmu_that_there_is_not(name: str) -> None:
     assert SEE.search(done.stderr)
 
 
+@pytest.mark.parametrize("name", ["", "vectors"])
+def test_without_a_word_the_help_is_printed(name: str) -> None:
+    """As pip does."""
+    done, asked = command(f"pypfm {name}"), command(f"pypfm {name} --help")
+    assert (done.returncode, done.stdout, done.stderr) == (0, asked.stdout, "")
+
+
+def with_choices() -> Iterator[tuple[str, str, str]]:
+    """Each argument that takes one of some words: command, the words up to it, and one that is wrong."""
+    for name, parser in (*((f"pypfm {name}", p) for name, p in PARSERS.items()), ("perfex", perfex_parser()), ("pmc", pmc_parser())):
+        for action in parser._actions:
+            if action.choices is not None and not any(c.startswith("vectors") for c in action.choices if name != "pypfm"):
+                choice = max(map(str, action.choices), key=len)
+                if len(choice) > 2:  # nothing is near to 3m
+                    yield name.strip(), (action.option_strings or [""])[-1], choice
+
+
+@pytest.mark.parametrize(("name", "option", "choice"), [*with_choices()])
+def test_the_nearest_of_some_words_is_said(name: str, option: str, choice: str) -> None:
+    wrong = choice[:-1] + "_"
+    done = command(f"{name} {option} {wrong}")
+    assert (done.returncode, done.stdout) == (1 if name == "pmc" else 2, "")
+    assert f"invalid choice: '{wrong}' (choose from " in done.stderr
+    assert re.search(rf"; the nearest (is|are) .*{re.escape(choice)}", done.stderr)
+
+
+@pytest.mark.parametrize("name", [name for name in SUBCOMMANDS if "--pmu" in options(PARSERS[name])])
+def test_the_nearest_pmu_is_said(name: str) -> None:
+    done = command(f"pypfm {name} -p itanum2", *["PMC4=1"] * (name in ("info", "decode", "vectors record")))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "; the nearest are itanium2, itanium, ita2 (see " in done.stderr
+
+
+@pytest.mark.parametrize("name", ["T5_EVENT0", "T5_EVENT1"])
+def test_events_of_the_environment_are_wrong_usage_too(name: str) -> None:
+    done = command("perfex true", **{name: "nothing"})
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"perfex: {name}: 'nothing' is not an event")
+    conflict = command("perfex true", T5_EVENT0="3", T5_EVENT1="4")
+    assert (conflict.returncode, "conflicting counters" in conflict.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(("name", "words"), JSON.items())
 def test_json(name: str, words: list[str]) -> None:
     done = command(f"pypfm {name}", "--json", *words)
@@ -140,7 +182,7 @@ def test_wrong_use_of_perfex_is_one_line_and_2(words: str, tmp_path: Path) -> No
     assert SEE.search(done.stderr)
 
 
-@pytest.mark.parametrize(("words", "env"), [("--pid 999999999", {}), ("true", {"T5_EVENT0": "32"}), ("--merge /nonexistent", {}),
+@pytest.mark.parametrize(("words", "env"), [("--pid 999999999", {}), ("--merge /nonexistent", {}),
                                             ("-y -c /nonexistent true", {}), ("--backend valgrind /nonexistent", {})])
 def test_a_failure_of_perfex_is_one_line_and_1(words: str, env: dict[str, str]) -> None:
     done = command("perfex", *words.split(), **env)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import io
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
 
 from conftest import clean_env, run
-from pypfm.cli import build_parser
+from native import PFM3
+from pypfm.cli import build_parser, draw
 from terminal import PYPFM, on_terminal
 
 
@@ -45,3 +50,48 @@ def test_two_layouts_are_stacked_on_a_narrow_terminal() -> None:
     assert re.search(r"^< +376 +8 unsigned long reserved\[1\]$", narrow, re.MULTILINE)
     assert narrow.count("pfp_ita2_pmc8") == 1
     assert wide.count("pfp_ita2_pmc8") == 2
+
+
+# Names that are in the output of a command, as long as there are, in what is drawn.
+NAMES = {
+    ("pmus",): ["montecito", "gen_ia64"],
+    ("events", "-p", "itanium2", "IA64_TAGGED*"): ["IA64_TAGGED_INST_RETIRED_IBRP0_PMC8"],
+    ("events", "-p", "glm"): ["OFFCORE_RESPONSE_0", "INSTRUCTIONS_RETIRED"],
+    ("info", "-p", "itanium2", "IA64_TAGGED_INST_RETIRED_IBRP0_PMC8"): ["IA64_TAGGED_INST_RETIRED_IBRP0_PMC8"],
+    ("decode", "-p", "itanium2", "PMC4=0x808", "IBR0=0x1010", "IBR1=0x8000000fffff000"): [
+        "IA64_TAGGED_INST_RETIRED_IBRP0_PMC8", "0x0000000000000808"],
+    ("decode", "-p", "glm", "code=0x5300c0"): ["INSTRUCTIONS_RETIRED", "INSTRUCTION_RETIRED:"],
+    ("decode", "-p", "montecito", "PMD38=2", "PMD39=1", "PMD48=0x4000000000001235", "--etb"): ["0x4000000000001240"],
+    ("encode", "-p", "montecito", "L3_READS_ALL_ALL:M:E", "--code-range", "0x1000+0x4000"): ["0x0000000000001000"],
+    ("encode", "-p", "glm", "OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE"): ["OFFCORE_RESPONSE_0:", "DMND_DATA_RD:", "codes  "],
+    ("bench", "--rounds", "1", str(PFM3.path)): ["montecito"],
+}
+
+
+@pytest.mark.parametrize("columns", [40, 47, 60, 80, 100])
+@pytest.mark.parametrize("words", NAMES, ids=lambda words: " ".join(words[:4]))
+def test_no_name_is_broken(words: tuple[str, ...], columns: int) -> None:
+    drawn = on_terminal(columns, *words)
+    for name in NAMES[words]:
+        assert name in drawn, drawn
+    assert [line for line in drawn.splitlines() if len(line) > columns and len(line.split()) > 1] == []
+
+
+def _printed(columns: int, cells: list[list[str]]) -> str:
+    with (stream := io.StringIO()):
+        draw.table(cells[0], cells[1:], Console(file=stream, width=columns, highlight=False))
+        return stream.getvalue()
+
+
+WORDS = st.lists(st.from_regex("[A-Z_]{1,30}", fullmatch=True), max_size=6).map(" ".join)
+
+
+@given(cells=st.integers(1, 5).flatmap(lambda n: st.lists(st.lists(WORDS, min_size=n, max_size=n), min_size=1, max_size=4)),
+       columns=st.integers(40, 120))
+def test_tables_of_any_words_fit_and_keep_them_whole(cells: list[list[str]], columns: int) -> None:
+    drawn = _printed(columns, cells)
+    assert all(len(line.rstrip()) <= columns for line in drawn.splitlines())
+    printed = drawn.split()
+    for row in cells[1:]:
+        for word in " ".join(row).split():
+            assert word in printed, drawn

@@ -242,7 +242,7 @@ def test_calls_on_which_the_library_crashes_are_left_out(tmp_path: Path) -> None
 # ---- wrong uses ---------------------------------------------------------------------------
 
 @pytest.mark.parametrize(("args", "complaint"), [
-    ([], "ACTION"),
+    (["exprot"], "the nearest is export"),
     (["export"], "-p/--pmu"),
     (["export", "-p", "pentium"], "invalid choice: 'pentium'"),
     (["export", "-p", "glm", "extra"], "unrecognized arguments: extra"),

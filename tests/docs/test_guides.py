@@ -169,6 +169,15 @@ def user(runtime_dir: Path, tmp_path: Path) -> dict[str, str]:
                   "XDG_RUNTIME_DIR": str(runtime_dir), "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
 
+def left_for_git(scratch: Path) -> list[str]:
+    """What the steps have made, and `git status` would show in a clone; nothing where this is none."""
+    made = [str(path.relative_to(scratch)) for path in sorted(scratch.iterdir()) if not (EXAMPLES / path.name).exists()]
+    if not made or not (ROOT / ".git").exists():
+        return []
+    ignored = run("git", "-C", ROOT, "check-ignore", "--", *(EXAMPLES / name for name in made)).stdout.split()
+    return [name for name in made if str(EXAMPLES / name) not in ignored]
+
+
 @pytest.mark.parametrize("page", [p for p in (*GUIDES, *PAGES, ROOT / "README.md", EXAMPLES / "README.md") if console_blocks(p)],
                          ids=lambda p: str(p.relative_to(ROOT)))
 def test_console_blocks(page: Path, scratch: Path, user: dict[str, str]) -> None:
@@ -193,6 +202,7 @@ def test_console_blocks(page: Path, scratch: Path, user: dict[str, str]) -> None
             elif status and not told:
                 wrong.append(f"$ {command.command}\nexit status {status}, and no echo $? shows it\n{printed}")
     assert not wrong, "\n\n".join(wrong)
+    assert left_for_git(scratch) == []
     if missing:
         needs(*missing)  # after all that could be run
 

@@ -218,6 +218,9 @@ READ = {
     "0x12_28": "PMC4=0x1228", "PMC4=0o17 PMC5=0X1F,PMC6=1_000;PMC7=0": "PMC4=0xf PMC5=0x1f PMC6=0x3e8 PMC7=0x0",
     "PMC4=0x1228UL": "PMC4=0x1228", '{"PMC4": 18446744073709551615, "IBR0": 16}': "PMC4=0xffffffffffffffff IBR0=0x10",
     "{'PMC4': 0x1228,\n 'PMD4': 5}": "PMC4=0x1228 PMD4=0x5", "": "", "PMC4=0x1\nPMC5=0x2\n": "PMC4=0x1 PMC5=0x2",
+    "write PMC4 = 0x1229\nwrite PMC5 = 0x5028\n": "PMC4=0x1229 PMC5=0x5028", "event: PMC4=0x1": "PMC4=0x1",
+    "PMU forced to itanium2\n[PMC4(pmc4)=0x001228 thres=0 es=0x12 oi=1] CPU_CYCLES\n[PMD4(pmd4)]\n": "PMC4=0x1228",
+    "[PMC15(pmc15)=0xf0 ibrp0_pmc8=0 ibrp1_pmc9=1]\n[PMD2(pmd2)]\n[PMD3(pmd3)\nPMD17(pmd17)\n": "PMC15=0xf0",
     "00": "PMC4=0x0", "PMC4=+0x5": "PMC4=0x5", "?PMC4=0x1&PMC5=0x2": None, "PMC4=1 PMC4=0x1": "PMC4=0x1", "PMC4=1 pmds=4,5": "PMC4=0x1 pmds=4,5",
 }
 REFUSED = {

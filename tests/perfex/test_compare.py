@@ -399,7 +399,7 @@ def test_events_that_are_not_on_both_sides(tmp_path: Path) -> None:
     lines = perfex("--compare", first, second).stdout.splitlines()
     row = next(line for line in lines if line.startswith(" 25 "))
     assert row.split()[-3:] == ["not", "available", "8"]
-    assert "event,25,Primary (L1) data cache misses,not available,8,,,not comparable,,\n" in perfex(
+    assert "event,25,Primary (L1) data cache misses,not available,8,,,not comparable,,,0\n" in perfex(
         "--csv", "--compare", first, second).stdout
 
 
@@ -473,6 +473,8 @@ def test_tables_fit_a_terminal(cpu: Cpu) -> None:
     found = between({i: [10**13, 10**13 + i] for i in range(32)}, {i: [10**14 + i, 10**14] for i in range(32)}, cpu=cpu,
                     estimated=True)
     assert max(map(len, compare.text(found).splitlines())) <= 80
+    assert "~-" in compare.text(found) or "~+" in compare.text(found)
+    assert [row.rpartition(",")[2] for row in compare.csv_text(found).splitlines() if row.startswith("event,0,")] == ["1"]
     first = made({i: [10**13, 10**13 + i] for i in range(32)}, cpu=cpu)
     whole = Report(first.request, first.outcome, costs.builtin(cpu), comparison=found)
     assert max(map(len, report.text(whole).splitlines())) <= 80
@@ -501,7 +503,7 @@ def test_any_reports_can_be_compared(first: dict[int, list[int | None]], second:
         assert (e["p"] is None) == (e["verdict"] not in ("change", "noise"))
     assert compare.text(found)
     rows = list(csv.reader(io.StringIO(compare.csv_text(found))))
-    assert {len(row) for row in rows} == {10}
+    assert {len(row) for row in rows} == {11}
     whole = Report(made(second, backend=backend).request, made(second, backend=backend).outcome, comparison=found)
     jsonschema.validate(json.loads(report.json_text(whole), parse_constant=no_number), schemas.load("perfex"))
     assert report.text(whole)

@@ -59,7 +59,7 @@ def test_totals(ranks: Path) -> None:
 def test_json(ranks: Path) -> None:
     data = json.loads(perfex("--merge", "--json", ranks).stdout)
     jsonschema.validate(data, schemas.load("perfex_merge"))
-    assert data["slowest"] == {"rank": "rank 10", "cycles": 1500}
+    assert data["slowest"] == {"rank": "rank 10", "cycles": 1500, "estimated": False}
     assert data["events"][1] == {"event": 25, "name": "Primary (L1) data cache misses", "total": 550, "minimum": 0,
                                  "mean": 50.0, "maximum": 100, "quality": "exact", "estimated": False}
     assert data["events"][2]["total"] is None
@@ -71,7 +71,7 @@ def test_csv(ranks: Path, tmp_path: Path) -> None:
     lines = (tmp_path / "merged").read_text().splitlines()
     assert lines[0] == "kind,event,name,total,minimum,mean,maximum,quality,estimated"
     assert lines[2] == "event,25,Primary (L1) data cache misses,550,0,50.0,100,exact,0"
-    assert lines[-1] == "slowest,,rank 10,1500,,,,,"
+    assert lines[-1] == "slowest,,rank 10,1500,,,,,0"
 
 
 def test_the_order_of_files_is_that_of_ranks(ranks: Path) -> None:
@@ -203,6 +203,7 @@ def test_quality_estimates_and_deaths_are_kept(tmp_path: Path) -> None:
     jsonschema.validate(data, schemas.load("perfex_merge"))
     assert data["ended"] == [{"rank": "rank 0", "by": "SIGSEGV"}, {"rank": "rank 2", "by": "SIGSEGV"}]
     assert [(e["quality"], e["estimated"]) for e in data["events"]] == [("modelled", True), ("approximate", False)]
+    assert data["slowest"]["estimated"]
     assert "ended,,rank 2,SIGSEGV,,,,,\n" in perfex("--merge", "--csv", tmp_path / "out").stdout
 
 

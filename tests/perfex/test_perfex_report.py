@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from perfex_runs import GOLDEN
 from pypfm import schemas
 from pypfm.perfex import costs, events, reading, report
-from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, Quality, Request, Sample, ThreadCounts, Times
+from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, Quality, Repeats, Request, Sample, ThreadCounts, Times
 from pypfm.perfex.report import Report
 
 COUNTS = {0: 1_960_000_000, 2: 330_000_000, 3: 110_000_000, 6: 52_000_000, 7: 800_000, 9: 4_000, 10: 900,
@@ -24,7 +25,7 @@ COUNTS = {0: 1_960_000_000, 2: 330_000_000, 3: 110_000_000, 6: 52_000_000, 7: 80
 WHY = "no event counts it"
 
 
-def measured(cpu: Cpu, event: int, count: int | None, quality: Quality = "exact", **more: float) -> Measurement:
+def measured(cpu: Cpu, event: int, count: int | None, quality: Quality = "exact", **more: Any) -> Measurement:
     if count is None:
         return Measurement(events.table(cpu)[event], None, "unavailable", note=WHY)
     return Measurement(events.table(cpu)[event], count, quality, **more)
@@ -82,6 +83,43 @@ def printed(made: Report) -> dict[str, str]:
         "json": report.json_text(made),
         "csv": report.csv_head() + "".join(map(report.csv_sample, outcome.samples)) + report.csv_text(made),
     }
+
+
+def of_modelled_cycles() -> Report:
+    """Two runs with -y, whose cycles are computed, and two samples."""
+    rows = tuple(measured("r10000", i, n, quality="modelled" if i == 0 else "exact", runs=(n - 2, n + 2))
+                 for i, n in ((0, 196_000_000), (15, 98_000_000)))
+    outcome = Outcome("valgrind", "why", 0, rows, samples=(Sample(0.1, {0: 7, 15: 3}, (0,)),), clock=196.0,
+                      clock_source="x", estimated_cycles=True, repeats=Repeats(2, 2))
+    return Report(Request(("./a.out",), events=(0, 15)), outcome, costs.builtin("r10000"))
+
+
+def test_all_that_is_made_of_modelled_cycles_has_the_mark() -> None:
+    made = printed(of_modelled_cycles())
+    above = made["txt"].split("\nstatistics")[0].splitlines()
+    cycles, times, spread = (line.split() for line in above if "~" in line and "=" not in line)
+    assert cycles[-2:] == ["~196000000", "modelled"]
+    assert times == ["~1.0", "~1.0", "~1.0"]
+    assert spread == ["~196000000", "~2.828", "0.00", "%", "~195999998", "~196000002"]
+    assert "sample     0.100000 s  0=~7  15=3\n" in made["txt"]
+    statistic, = (line for line in made["txt"].splitlines() if "instructions/cycle" in line)
+    assert statistic.split()[-1].lstrip(".") == "~0.50"
+    data = json.loads(made["json"])
+    assert [s["estimated"] for s in data["statistics"]] == [True]
+    assert [c["estimated"] for c in data["samples"][0]["counts"]] == [True, False]
+    rows = list(csv.DictReader(io.StringIO(made["csv"])))
+    assert [r["quality"] for r in rows if r["kind"] == "statistic"] == ["modelled"]
+    assert [r["quality"] for r in rows if r["kind"] == "sample"] == ["modelled", ""]
+
+
+def test_spreads_of_modelled_cycles_are_read_back(tmp_path: Path) -> None:
+    found = {}
+    for form, text in printed(of_modelled_cycles()).items():
+        (tmp_path / form).write_text(text)
+        kept = reading.read(tmp_path / form)
+        found[form] = [(round(s.mean), s.minimum, s.maximum) for i in (0, 15) if (s := kept.spread(i))]
+        assert kept.estimated == {0}
+    assert found["txt"] == found["json"] == found["csv"]
 
 
 @pytest.mark.parametrize("form", ["txt", "json", "csv"])

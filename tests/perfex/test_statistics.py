@@ -7,6 +7,7 @@ import pytest
 from pypfm.perfex import costs, events
 from pypfm.perfex.costs import Cost
 from pypfm.perfex.model import Cpu, Measurement
+from pypfm.perfex.spread import about
 from pypfm.perfex.statistics import statistics
 
 COUNTS = {0: 1_960_000_000, 16: 1_960_000_000, 15: 980_000_000, 17: 980_000_000, 2: 400_000_000, 3: 125_000_000,
@@ -141,3 +142,22 @@ def test_bandwidths_of_lines_that_are_not_known_are_not_printed() -> None:
     rows = [Measurement(events.table("r10000")[i], 10**6, "exact") for i in (0, 7, 22, 25, 26)]
     for lines, wanted in (((0, 0), set()), ((64, 0), {BANDWIDTHS[0]}), ((0, 64), {BANDWIDTHS[1]})):
         assert {s.name for s in statistics("r10000", rows, 1.0, COSTS, lines)} & {*BANDWIDTHS} == wanted
+
+
+# ---- of modelled counts -----------------------------------------------------------------------
+
+def test_what_is_made_of_modelled_cycles_is_estimated() -> None:
+    rows = [Measurement(events.table("r10000")[i], n, "modelled" if i in (0, 16) else "exact") for i, n in COUNTS.items()]
+    found = {s.name: s.estimated for s in statistics("r10000", rows, 196.0, COSTS)}
+    with_cycles = {name for name in found if "/cycle" in name or name.startswith(("Time ", "MFLOPS")) or name in BANDWIDTHS}
+    assert {name for name, estimated in found.items() if estimated} == with_cycles
+    assert len(with_cycles) == 7
+    assert not any(s.estimated for s in statistics("r10000", measured("r10000", COUNTS), 196.0, COSTS))
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (0.5, "~0.50"), (0.0996, "~0.10"), (1.05e-5, "~0.000010"), (20, "~20"), (614.17, "~610"), (1234567, "~1200000"), (0, "~0.0"),
+    (9.96, "~10"), (-0.0123, "~-0.012"),
+])
+def test_two_digits_and_the_mark(value: float, text: str) -> None:
+    assert about(value) == text

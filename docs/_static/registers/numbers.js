@@ -11,6 +11,10 @@
   // Of what pypfm prints on a terminal: borders of pictures and tables, and rows of registers and of codes.
   const BORDER = /[─│┌┐└┘├┤┬┴┼]/;
   const ROW = /^\s*([A-Za-z_]\w*)\s+(0x[0-9a-fA-F]{16})(?:\s.*)?$/;
+  // Of libpfm's verbose mode: [PMC4(pmc4)=0x001228 thres=0 es=0x12] CPU_CYCLES, and [PMD4(pmd4)].
+  const VERBOSE = /\[?\b(PMC|PMD|IBR|DBR)(\d+)\(\w+\)(?:=(0x[0-9a-f]+)[^\]\n]*)?(?:\](?:[ \t]+(?!(?:PMC|PMD|IBR|DBR)\d)[a-z]\w*)?)?/gi;
+  // Of programs: a word before the register, as in write PMC4 = 0x1229.
+  const BEFORE = /^[ \t]*[a-z]+:?[ \t]+(?=(?:PMC|PMD|IBR|DBR)\d+[ \t]*=)/gim;
   const CODES = /^\s*codes\s+(0x[0-9a-f]+)(?:\s+(0x[0-9a-f]+))?\s*$/;
 
   class Complaint extends Error {}
@@ -140,12 +144,14 @@
     if (list.data.model.dear !== null && list.data.model.drange === null && data.pmds) list.reads = data.pmds.map((r) => r.num);
   };
 
-  /* The lines of a text that have values.  Of what pypfm prints on a terminal these are rows of tables and captions of
+  /* The lines of a text that have values.  Of what pypfm prints on a terminal, and libpfm in its verbose mode, these are rows of tables and captions of
    * pictures; the rest is heads, the second line of a long row, and what the values mean. */
-  const linesOf = (data, text) => {
-    const all = text.split("\n").map((line) => line.replace(ROW, "$1=$2")
+  const linesOf = (data, given) => {
+    const text = given.replace(VERBOSE, (_, kind, num, value) => value ? `${kind}${num}=${value}` : "");
+    const verbose = text !== given;
+    const all = text.replace(BEFORE, "").split("\n").map((line) => line.replace(ROW, "$1=$2")
       .replace(CODES, (_, code, extra) => `code=${code}${extra ? ` offcore=${extra}` : ""}`));
-    if (!BORDER.test(text) && all.join("\n") === text) return all;
+    if (!verbose && !BORDER.test(text) && all.join("\n") === text.replace(BEFORE, "")) return all;
     const found = all.filter((line) => isName(/^\s*(\w+)\s*[=:]/.exec(line)?.[1] ?? ""));
     if (!found.length) throw new Complaint(`there is no value of a register in this: write ${example(data)}`);
     return found;

@@ -293,12 +293,11 @@ def _check_places(parser: argparse.ArgumentParser, args: argparse.Namespace, com
 
 
 def _events(args: argparse.Namespace) -> tuple[int, ...]:
-    """The events to count; those of -e are the user's words, those of the environment are not."""
+    """The events to count."""
     from pypfm.perfex import events
-    if args.all or not args.events:
-        return events.choose(args.cpu, [], os.environ, multiplex=args.all)
     try:
-        return events.choose(args.cpu, [events.find(args.cpu, text, "-e") for text in args.events], os.environ)
+        given = [events.find(args.cpu, text, "-e") for text in args.events or ()]
+        return events.choose(args.cpu, given, os.environ, multiplex=args.all)
     except PerfexError as error:
         raise UsageError(f"{error} (see perfex --help)") from None
 
@@ -314,8 +313,7 @@ def _pids(text: str) -> tuple[int, ...]:
 def request(args: argparse.Namespace, command: list[str]) -> Request:
     """What is asked for.
 
-    :raises UsageError: a value of an option is none
-    :raises PerfexError: the environment names no event
+    :raises UsageError: a value of an option or of T5_EVENT0 or T5_EVENT1 is none
     """
     return Request(
         command=tuple(command), cpu=args.cpu, events=_events(args), multiplex=args.all,

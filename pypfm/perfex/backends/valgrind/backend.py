@@ -34,7 +34,7 @@ from pypfm.perfex.signals import NEVER_ON, Signals
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pypfm.perfex.backends.valgrind.formulas import Simulated, Tool
+    from pypfm.perfex.backends.valgrind.formulas import Row, Simulated, Tool
     from pypfm.perfex.backends.valgrind.program import Refusal
 
 __all__ = ["ValgrindBackend", "needs_trace"]
@@ -55,9 +55,7 @@ class ValgrindBackend:
 
         :raises PerfexError: says what is missing, or which parts of the request exclude each other
         """
-        installed.version()
-        program.check_directory()
-        _check_file_size(request)
+        _check_place(request)
         program.check_command(request.command)
         if request.kernel:
             raise PerfexError("-k: valgrind runs programs in user mode only; --backend perf counts the kernel")
@@ -67,10 +65,16 @@ class ValgrindBackend:
             raise PerfexError("-mp together with -s or -p")
         if request.per_thread and needs_trace(request):
             raise PerfexError("-mp: the memory trace, which events 7, 22 and 23 need, does not tell threads apart")
-        if needs_trace(request) and not lackey.SIMULATOR.exists():
-            raise PerfexError(f"{lackey.SIMULATOR}: not installed")
         if request.gated:
             installed.find("vgdb")
+
+    def sources(self, request: Request) -> list[Row]:
+        """How the events asked for would be counted here, whatever the command is.
+
+        :raises PerfexError: something is missing for it
+        """
+        _check_place(request)
+        return [formulas.rows(request.cpu, _tool(request))[event] for event in request.events]
 
     def run(self, request: Request) -> Outcome:
         """Run the command, once.
@@ -95,7 +99,21 @@ def needs_trace(request: Request) -> bool:
 def _needs_code(request: Request) -> bool:
     """Whether events are asked for that need the kinds of the instructions that were executed."""
     plain, better = (formulas.rows(request.cpu, tool) for tool in ("callgrind", "instructions"))
-    return code.installed() and any(plain[i].source != better[i].source for i in request.events)
+    return code.installed() and any(plain[i] != better[i] for i in request.events)
+
+
+def _tool(request: Request) -> Tool:
+    """Who simulates."""
+    return "trace" if needs_trace(request) else "instructions" if _needs_code(request) else "callgrind"
+
+
+def _check_place(request: Request) -> None:
+    """Check that this machine has what the counting takes."""
+    installed.version()
+    program.check_directory()
+    _check_file_size(request)
+    if needs_trace(request) and not lackey.SIMULATOR.exists():
+        raise PerfexError(f"{lackey.SIMULATOR}: not installed")
 
 
 def _check_file_size(request: Request) -> None:
@@ -121,7 +139,7 @@ class _Run:
 
     def __init__(self, request: Request, signals: Signals) -> None:
         self._request, self._signals = request, signals
-        self._tool: Tool = "trace" if needs_trace(request) else "instructions" if _needs_code(request) else "callgrind"
+        self._tool = _tool(request)
         self._clock = request.clock or request.host_clock or default_clock(request.cpu)
         self._samples: list[Sample] = []
         self._notes: list[str] = []
@@ -240,7 +258,9 @@ class _Run:
 
     def _sample(self, seconds: float, counts: Simulated) -> None:
         tool: Tool = "trace" if self._tool == "trace" else "callgrind"  # which instructions, the files say at the end
-        sample = Sample(seconds, {m.event.index: m.count for m in self._measure(counts, tool)})
+        taken = self._measure(counts, tool)
+        sample = Sample(seconds, {m.event.index: m.count for m in taken},
+                        tuple(m.event.index for m in taken if m.quality == "modelled" and m.count is not None))
         self._samples.append(sample)
         if self._request.on_sample is not None:
             self._request.on_sample(sample)
