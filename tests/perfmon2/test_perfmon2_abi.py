@@ -81,7 +81,7 @@ def names_that_are_linked(tmp_path: Path, *flags: str) -> str:
 #include <perfmon/perfmon_dfl_smpl.h>
 void *f(void) { pfm_create_context(0, 0, 0, 0); pfm_getinfo_evtsets(-1, 0, 0); return mmap(0, 1, 1, 1, -1, 0); }
 """
-    build(CC, "-std=gnu11", *flags, *PFM3.cflags, "-x", "c", "-c", "-", "-o", tmp_path / "f.o", source=source)
+    build(CC, "-std=gnu11", *flags, f"-I{PFM3.include_dir}", "-x", "c", "-c", "-", "-o", tmp_path / "f.o", source=source)
     return build(needs("nm"), "-u", tmp_path / "f.o")
 
 
@@ -93,6 +93,7 @@ def test_what_each_configuration_links(tmp_path: Path) -> None:
     assert "pfm_create_context" not in old
     assert "pfm_mmap64" in names_that_are_linked(tmp_path, "-D_FILE_OFFSET_BITS=64").split()
     assert "mmap" in names_that_are_linked(tmp_path, "-DPFM_NO_MMAP_REDIRECT").split()
+    assert "mmap" in names_that_are_linked(tmp_path, *PFM3.cflags).split()
 
 
 @each_form

@@ -331,7 +331,7 @@ struct perf_event_attr {
 	uint32_t	type;		/* PERF_TYPE_* */
 	uint32_t	size;		/* of this structure */
 	uint64_t	config;		/* event, by type */
-	union {
+	__extension__ union {
 		uint64_t	sample_period;
 		uint64_t	sample_freq;
 	};
@@ -375,18 +375,18 @@ struct perf_event_attr {
 	uint64_t	remove_on_exec:1;
 	uint64_t	sigtrap:1;
 	uint64_t	__reserved_1:26;
-	union {
+	__extension__ union {
 		uint32_t	wakeup_events;
 		uint32_t	wakeup_watermark;
 	};
 	uint32_t	bp_type;
-	union {
+	__extension__ union {
 		uint64_t	bp_addr;
 		uint64_t	kprobe_func;
 		uint64_t	uprobe_path;
 		uint64_t	config1;	/* second code of an event */
 	};
-	union {
+	__extension__ union {
 		uint64_t	bp_len;
 		uint64_t	kprobe_addr;
 		uint64_t	probe_offset;
@@ -424,7 +424,7 @@ struct perf_branch_entry {
 /** The weight of a sample: one number, or with PERF_SAMPLE_WEIGHT_STRUCT three. */
 union perf_sample_weight {
 	uint64_t	full;		/* PERF_SAMPLE_WEIGHT */
-	struct {
+	__extension__ struct {
 		uint32_t	var1_dw;	/* which mean what the processor's documentation says */
 		uint16_t	var2_w;
 		uint16_t	var3_w;
@@ -473,9 +473,9 @@ struct perf_event_mmap_page {
 	int64_t		offset;
 	uint64_t	time_enabled;
 	uint64_t	time_running;
-	union {
+	__extension__ union {
 		uint64_t	capabilities;
-		struct {
+		__extension__ struct {
 			uint64_t	cap_bit0:1;
 			uint64_t	cap_bit0_is_deprecated:1;
 			uint64_t	cap_user_rdpmc:1;
@@ -614,7 +614,7 @@ __extension__ enum perf_callchain_context {
 /** Where the data of a memory access came from: the field of PERF_SAMPLE_DATA_SRC. */
 union perf_mem_data_src {
 	uint64_t	val;
-	struct {
+	__extension__ struct {
 		uint64_t	mem_op:5;	/* PERF_MEM_OP_* */
 		uint64_t	mem_lvl:14;	/* PERF_MEM_LVL_* */
 		uint64_t	mem_snoop:5;	/* PERF_MEM_SNOOP_* */

@@ -22,11 +22,13 @@ extern "C" {
 #define PFM_MIN_VERSION(v)	((v) & 0xffff)
 #define LIBPFM_ABI_VERSION	0
 
-/* Members that have no name in C have one for SWIG. */
+/* Members that have no name in C, which C99 and C++ want to be told of, have one for SWIG. */
 #ifdef SWIG
 #define SWIG_NAME(x)	x
+#define SWIG_ANONYMOUS
 #else
 #define SWIG_NAME(x)
+#define SWIG_ANONYMOUS	__extension__
 #endif
 
 /* Privilege levels: bits of dfl_plm. */
@@ -659,7 +661,7 @@ typedef struct {
 	int		max_encoding;	/* number of 64-bit codes of an event at most */
 	int		num_cntrs;	/* generic counters */
 	int		num_fixed_cntrs;	/* fixed counters */
-	struct {
+	SWIG_ANONYMOUS struct {
 		unsigned int is_present:1;	/* the PMU is active */
 		unsigned int is_dfl:1;
 		unsigned int reserved_bits:30;
@@ -678,7 +680,7 @@ typedef struct {
 	int		idx;		/* opaque index */
 	int		nattrs;		/* number of attributes */
 	int		reserved;	/* 0 */
-	struct {
+	SWIG_ANONYMOUS struct {
 		unsigned int is_precise:1;
 		unsigned int is_speculative:2;
 		unsigned int support_hw_smpl:1;
@@ -696,14 +698,14 @@ typedef struct {
 	pfm_attr_t	type;		/* unit mask or modifier */
 	int		idx;		/* attribute index */
 	pfm_attr_ctrl_t	ctrl;		/* who interprets it */
-	struct {
+	SWIG_ANONYMOUS struct {
 		unsigned int is_dfl:1;
 		unsigned int is_precise:1;
 		unsigned int is_speculative:2;
 		unsigned int support_hw_smpl:1;
 		unsigned int reserved_bits:27;
 	} SWIG_NAME(flags);
-	union {
+	SWIG_ANONYMOUS union {
 		uint64_t	dfl_val64;
 		const char	*dfl_str;
 		int		dfl_bool;
