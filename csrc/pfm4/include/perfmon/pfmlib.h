@@ -646,7 +646,10 @@ typedef enum {
 	X(PFM_ERR_TOOMANY,  "too many parameters") \
 	X(PFM_ERR_TOOSMALL, "parameter is too small")
 
+/** What functions return: PFM_SUCCESS or PFM_ERR_*. */
 typedef int pfm_err_t;
+
+/** What system calls return. */
 typedef int os_err_t;
 
 /** What is known of a PMU. */
@@ -663,7 +666,7 @@ typedef struct {
 	int		num_fixed_cntrs;	/* fixed counters */
 	SWIG_ANONYMOUS struct {
 		unsigned int is_present:1;	/* the PMU is active */
-		unsigned int is_dfl:1;
+		unsigned int is_dfl:1;		/* always 0 */
 		unsigned int reserved_bits:30;
 	} SWIG_NAME(flags);
 } pfm_pmu_info_t;
@@ -681,9 +684,9 @@ typedef struct {
 	int		nattrs;		/* number of attributes */
 	int		reserved;	/* 0 */
 	SWIG_ANONYMOUS struct {
-		unsigned int is_precise:1;
-		unsigned int is_speculative:2;
-		unsigned int support_hw_smpl:1;
+		unsigned int is_precise:1;	/* can be sampled precisely */
+		unsigned int is_speculative:2;	/* always PFM_EVENT_INFO_SPEC_NA */
+		unsigned int support_hw_smpl:1;	/* the hardware can sample it */
 		unsigned int reserved_bits:28;
 	} SWIG_NAME(flags);
 } pfm_event_info_t;
@@ -699,17 +702,17 @@ typedef struct {
 	int		idx;		/* attribute index */
 	pfm_attr_ctrl_t	ctrl;		/* who interprets it */
 	SWIG_ANONYMOUS struct {
-		unsigned int is_dfl:1;
-		unsigned int is_precise:1;
-		unsigned int is_speculative:2;
-		unsigned int support_hw_smpl:1;
+		unsigned int is_dfl:1;		/* a default of its group of unit masks */
+		unsigned int is_precise:1;	/* can be sampled precisely */
+		unsigned int is_speculative:2;	/* always PFM_EVENT_INFO_SPEC_NA */
+		unsigned int support_hw_smpl:1;	/* the hardware can sample it */
 		unsigned int reserved_bits:27;
 	} SWIG_NAME(flags);
 	SWIG_ANONYMOUS union {
-		uint64_t	dfl_val64;
-		const char	*dfl_str;
-		int		dfl_bool;
-		int		dfl_int;
+		uint64_t	dfl_val64;	/* default of a modifier, as a number: always 0 */
+		const char	*dfl_str;	/* as a string */
+		int		dfl_bool;	/* as a flag */
+		int		dfl_int;	/* as a small number */
 	} SWIG_NAME(defaults);
 } pfm_event_attr_info_t;
 
