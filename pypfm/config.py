@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,8 @@ class Library:
     :ivar defines: macros that choose the form in these headers
     :ivar mirror: name of its mirror in pypfm, if that is not its own name
     :ivar needs: what a program that links the static library has to be linked with, too
+    :ivar redirect: whether a program's mmap() is to be the library's, which knows its descriptors: the linker
+        does it, and the headers, which would do it for those who compile by hand, are told to leave it
     """
 
     name: str
@@ -42,6 +45,7 @@ class Library:
     defines: tuple[str, ...] = ()
     mirror: str = ""
     needs: tuple[str, ...] = ()
+    redirect: bool = False
 
     @property
     def module(self) -> str:
@@ -66,26 +70,34 @@ class Library:
     @property
     def cflags(self) -> list[str]:
         """Arguments of a C compiler that includes the headers."""
-        return [f"-I{self.include_dir}", *(f"-D{name}" for name in self.defines)]
+        defines = [*self.defines, *(["PFM_NO_MMAP_REDIRECT="] if self.redirect else [])]
+        return [f"-I{self.include_dir}", *(f"-D{name}" for name in defines)]
 
     @property
     def libs(self) -> list[str]:
         """Arguments of a C compiler that links a program which finds the library when run."""
         directory = self.path.parent
-        return [f"-L{directory}", f"-l:{self.soname}", f"-Wl,-rpath,{directory}"]
+        return [f"-L{directory}", f"-l:{self.soname}", f"-Wl,-rpath,{directory}", *self.wraps]
 
     @property
     def static_libs(self) -> list[str]:
         """Arguments of a C compiler that links the library into the program."""
-        return [str(self.archive), *self.needs]
+        return [str(self.archive), *self.needs, *self.wraps]
+
+    @property
+    def wraps(self) -> list[str]:
+        """Arguments of a C compiler that links: what calls mmap() calls the library."""
+        there = self.redirect and sys.platform == "linux"
+        return ["-Wl,--wrap=mmap", "-Wl,--wrap=mmap64"] if there else []
 
 
 _THREADS = ("-pthread",)
 
 #: The libraries of this installation, by name.
 LIBRARIES = {library.name: library for library in [
-    Library("pfm3", "libpfm.so.3", needs=_THREADS),
-    Library("pfm3-manual", "libpfm-manual.so.3", form_of="pfm3", defines=("PFMLIB_MANUAL_LAYOUT",), needs=_THREADS),
+    Library("pfm3", "libpfm.so.3", needs=_THREADS, redirect=True),
+    Library("pfm3-manual", "libpfm-manual.so.3", form_of="pfm3", defines=("PFMLIB_MANUAL_LAYOUT",), needs=_THREADS,
+            redirect=True),
     Library("pfm4", "libpfm.so.4"),
     Library("pmc", "libpmc.so.1", needs=_THREADS),
     Library("perfex", "libperfex.so.1", mirror="libperfex", needs=_THREADS),

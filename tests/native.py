@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,8 @@ SHARED_SOURCES = {
     "pfm4": ["ia64/processor.c", "names/names.c"],
     "pmc": [*GUARDED, "counting/set.c"],
 }
+# What a library exports beside its API: names that the linker makes (-Wl,--wrap=mmap).
+LINKERS_NAMES = {"pfm3": {"__wrap_mmap", "__wrap_mmap64"}}
 PRIVATE_INCLUDES = {"pfm3": ["pfm4/include", "perfmon2"], "pmc": ["pfm4/include"]}
 
 
@@ -60,6 +63,15 @@ def build(*command: object, source: str | None = None) -> str:
     done = attempt(*command, source=source)
     assert done.returncode == 0, " ".join(map(str, command)) + "\n" + done.stderr
     return done.stdout
+
+
+@cache
+def standard_flag(compiler: str, language: str, standard: str) -> str:
+    """The compiler's name of a standard; skips if it knows none."""
+    for name in [standard, {"c23": "c2x"}.get(standard, standard)]:
+        if attempt(compiler, f"-std={name}", "-x", language, "-fsyntax-only", "-", source="").returncode == 0:
+            return f"-std={name}"
+    pytest.skip(f"{compiler} does not know {standard}")
 
 
 def library_sources(library: Library, directory: Path) -> list[Path]:

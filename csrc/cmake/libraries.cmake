@@ -43,22 +43,26 @@ function(pypfm_link target library)
   foreach(part ${parts})
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${part}>)
   endforeach()
-  target_include_directories(${target} PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>)
-  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_COMPILE_DEFINITIONS>)
+  foreach(property INCLUDE_DIRECTORIES COMPILE_DEFINITIONS)
+    set(${property} $<TARGET_PROPERTY:${library}_objects,INTERFACE_${property}>)
+  endforeach()
+  target_include_directories(${target} PRIVATE ${INCLUDE_DIRECTORIES})
+  target_compile_definitions(${target} PRIVATE ${COMPILE_DEFINITIONS})
   target_compile_options(${target} PRIVATE ${PYPFM_NO_LTO})
   target_link_options(${target} PRIVATE ${PYPFM_NO_LTO})	# -Wl,--wrap replaces functions between two objects only
 endfunction()
 
 # pypfm_library(name BASE libname VERSION N.m.p DESCRIPTION text INCLUDE dir EXPORTS map SOURCES file...
-#               [PARTS objects...] [PRIVATE_INCLUDES dir...] [NEEDS target] [FORM_OF library] [DEFINES ...] [STAYS])
+#               [PARTS objects...] [PRIVATE_INCLUDES dir...] [NEEDS target] [FORM_OF library] [DEFINES ...]
+#               [USER_DEFINES ...] [USER_OPTIONS ...] [STAYS])
 #
 # The shared library, libname.so.N, which exports what its version script lists; and <name>_static.  Both
 # are of SOURCES and of the PARTS, other objects.  They NEED another target.  Another form of a library has its headers,
-# which DEFINES switch.  Installed outside of a wheel, it has its links, a pkg-config file, and is a component of the CMake
+# which DEFINES switch.  Programs that use it are compiled with its USER_DEFINES, too, and linked with its USER_OPTIONS.  Installed outside of a wheel, it has its links, a pkg-config file, and is a component of the CMake
 # package.  One that STAYS is not unloaded by dlclose(): what it has open and counts would have no owner, and fork() calls it.
 function(pypfm_library name)
   cmake_parse_arguments(arg "STAYS" "BASE;VERSION;DESCRIPTION;INCLUDE;EXPORTS;NEEDS;FORM_OF"
-                        "SOURCES;PARTS;PRIVATE_INCLUDES;DEFINES" ${ARGN})
+                        "SOURCES;PARTS;PRIVATE_INCLUDES;DEFINES;USER_DEFINES;USER_OPTIONS" ${ARGN})
   pypfm_objects(${name}_objects SOURCES ${arg_SOURCES} INCLUDES ${arg_INCLUDE} ${arg_PRIVATE_INCLUDES} DEFINES ${arg_DEFINES})
   if(NOT PYPFM_COUNTING)
     list(REMOVE_ITEM arg_PARTS ${PYPFM_COUNTING_PARTS})
@@ -91,7 +95,8 @@ function(pypfm_library name)
     add_library(pypfm::${exported} ALIAS ${target})
     target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${arg_INCLUDE}>
                                $<INSTALL_INTERFACE:${PYPFM_INCLUDE_DIR}/${headers}>)
-    target_compile_definitions(${target} INTERFACE ${arg_DEFINES})
+    target_compile_definitions(${target} INTERFACE ${arg_DEFINES} ${arg_USER_DEFINES})
+    target_link_options(${target} INTERFACE ${arg_USER_OPTIONS})
   endforeach()
   target_link_libraries(${name} PRIVATE ${arg_NEEDS})
   if(PYPFM_STATIC)
@@ -117,7 +122,8 @@ function(pypfm_library name)
               FILES_MATCHING PATTERN "*.h")
     endif()
     if(NOT SKBUILD)
-      pypfm_package(${name} ${arg_BASE} ${arg_VERSION} "${arg_DESCRIPTION}" ${headers} "${arg_DEFINES}" "${arg_NEEDS}")
+      pypfm_package(${name} ${arg_BASE} ${arg_VERSION} "${arg_DESCRIPTION}" ${headers} "${arg_DEFINES};${arg_USER_DEFINES}" "${arg_USER_OPTIONS}"
+                    "${arg_NEEDS}")
     endif()
   endif()
 endfunction()
@@ -143,11 +149,14 @@ function(pypfm_static_library name base)
                         ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${name})
 endfunction()
 
-# pypfm_package(name base version description headers defines needs): what pkg-config and find_package(pypfm) say of it.
-function(pypfm_package name base version description headers defines needs)
+# pypfm_package(name base version description headers defines options needs): what pkg-config and find_package(pypfm) say of it.
+function(pypfm_package name base version description headers defines options needs)
   string(REGEX REPLACE "^lib" "" base ${base})
+  list(REMOVE_ITEM defines "")
   list(TRANSFORM defines PREPEND " -D" OUTPUT_VARIABLE flags)
   list(JOIN flags "" flags)
+  list(TRANSFORM options PREPEND " " OUTPUT_VARIABLE link_flags)
+  list(JOIN link_flags "" link_flags)
   set(private "")
   if(needs)
     set(private -pthread)

@@ -2,9 +2,8 @@
  * perfmon2 where there is no Linux: each call is ENOSYS, as on a kernel that has none.
  */
 #include <errno.h>
-#include <sys/mman.h>
 
-#include "../pfm3/public.h"
+#include "engine.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -46,14 +45,8 @@ FAILS(ENXIO, pfm_model_set_ip, uint64_t ip)
 FAILS(ENXIO, pfm_model_set_pmd, unsigned int pmd, uint64_t value)
 
 /* No descriptor is a context's: mmap() is the system's. */
-void *
-pfm_mmap64(void *addr, size_t len, int prot, int flags, int fd, int64_t offset)
+int
+sample_buffer_of(int fd, size_t len, int prot, int flags)
 {
-	return mmap(addr, len, prot, flags, fd, (off_t)offset);
-}
-
-void *
-pfm_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
-{
-	return mmap(addr, len, prot, flags, fd, offset);
+	return -1;
 }

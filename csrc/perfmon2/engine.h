@@ -255,6 +255,12 @@ int sample_create(struct entry *e, const pfm_dfl_smpl_arg_t *argument);
 bool sample_record(struct entry *e, unsigned int pmd, const struct where *where);	/* true: the buffer is full */
 void sample_restart(struct entry *e);
 
+/*
+ * The descriptor of the buffer that mmap() of a context's descriptor with these arguments maps; -1: it is no context's; below
+ * that a negative errno value.
+ */
+int sample_buffer_of(int fd, size_t len, int prot, int flags);
+
 /* ---- timer.c: the timeout of the active set -------------------------------------------------- */
 
 uint64_t monotonic_time(void);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -215,4 +216,25 @@ sample_restart(struct entry *e)
 
 	header->hdr_count = 0;
 	header->hdr_cur_offs = sizeof(*header);
+}
+
+/* A context's is a pipe.  Any other is left alone without the lock: the engine's own mmap() may be pfm_mmap(), see map.c. */
+int
+sample_buffer_of(int fd, size_t len, int prot, int flags)
+{
+	struct entry *e;
+	struct stat st;
+	int found = -1;
+
+	if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return -1;
+	engine_enter();
+	e = entry_find(fd);
+	if (e && prot & PROT_WRITE)
+		found = (flags & MAP_TYPE) == MAP_PRIVATE ? -EINVAL : -EACCES;
+	else if (e)
+		found = !e->buffer || len > e->context->buffer_size ? -EINVAL : e->buffer_fd;
+	entry_release(e);
+	engine_leave();
+	return found;
 }

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
-from native import CC
-from pypfm.config import LIBRARIES
+from native import CC, headers
+from pypfm.config import LIBRARIES, Library
 
 sys.path.insert(0, str(ROOT / "csrc/bindings"))
 
@@ -113,3 +116,38 @@ def test_public_headers_are_plain(name: str) -> None:
         if included in ELSEWHERE:
             continue
         assert included in read([included], [library.include_dir], cc=CC).headers
+
+
+RESERVED = re.compile(r"\w*(reserved|rsvd)\w*|res1|cap_____res")  # names that say it themselves
+
+
+def without_description(symbols: Iterable[Symbol]) -> Iterator[str]:
+    """Types, functions and members that have no comment; what is above an enumeration is its own."""
+    for symbol in symbols:
+        told = symbol.text or symbol.role in ("macro", "enumerator") or not symbol.name or RESERVED.fullmatch(symbol.name)
+        if not told and not (symbol.role == "enum" and symbol.above):
+            yield symbol.name
+        yield from (f"{symbol.name}.{name}" for name in without_description(symbol.members))
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=list(LIBRARIES))
+def test_all_that_is_public_is_described(library: Library) -> None:
+    """In the headers, in each form; and so in the mirror, whose documentation is made of the same."""
+    names = [name for name in headers(library) if name not in ELSEWHERE]
+    unit = read(names, [library.include_dir], library.defines, cc=CC)
+    assert [name for header in unit.headers.values() for name in without_description(header.symbols)] == []
+    mirror = importlib.import_module(f"pypfm.{library.module}")
+    for header in unit.headers.values():
+        for symbol in header.symbols:
+            if symbol.role in ("struct", "union", "type", "func") and symbol.name in mirror.__all__:
+                described = inspect.getdoc(getattr(mirror, symbol.name)) or ""
+                assert described, symbol.name
+                told = [m.name for m in symbol.all() if m.role == "member" and m.name and not RESERVED.fullmatch(m.name)]
+                assert [name for name in told if f":ivar {name}: " not in described] == [], symbol.name
+
+
+def test_what_is_not_described_is_found(tmp_path: Path) -> None:
+    (tmp_path / "lib.h").write_text("/** One. */\nstruct one {\n\tint told;\t/* yes */\n\tint untold;\n\tint reserved[2];\n};\n"
+                                    "typedef int plain;\nint called(void);\n")
+    unit = read(["lib.h"], [tmp_path], cc=CC)
+    assert list(without_description(unit.headers["lib.h"].symbols)) == ["one.untold", "plain", "called"]

@@ -3,7 +3,7 @@
  */
 #include "perfmon2_check.h"
 
-/* mmap() is pfm_mmap() here, by perfmon_dfl_smpl.h. */
+/* mmap() is pfm_mmap() here, by the linker or by perfmon_dfl_smpl.h. */
 static int
 sampling(uint64_t size, uint64_t smpl, uint32_t flags, pfm_dfl_smpl_hdr_t **buffer)
 {

@@ -81,7 +81,7 @@ def names_that_are_linked(tmp_path: Path, *flags: str) -> str:
 #include <perfmon/perfmon_dfl_smpl.h>
 void *f(void) { pfm_create_context(0, 0, 0, 0); pfm_getinfo_evtsets(-1, 0, 0); return mmap(0, 1, 1, 1, -1, 0); }
 """
-    build(CC, "-std=gnu11", *flags, *PFM3.cflags, "-x", "c", "-c", "-", "-o", tmp_path / "f.o", source=source)
+    build(CC, "-std=gnu11", *flags, f"-I{PFM3.include_dir}", "-x", "c", "-c", "-", "-o", tmp_path / "f.o", source=source)
     return build(needs("nm"), "-u", tmp_path / "f.o")
 
 
@@ -93,6 +93,26 @@ def test_what_each_configuration_links(tmp_path: Path) -> None:
     assert "pfm_create_context" not in old
     assert "pfm_mmap64" in names_that_are_linked(tmp_path, "-D_FILE_OFFSET_BITS=64").split()
     assert "mmap" in names_that_are_linked(tmp_path, "-DPFM_NO_MMAP_REDIRECT").split()
+    assert "mmap" in names_that_are_linked(tmp_path, *PFM3.cflags).split()
+
+
+@pytest.mark.parametrize(("compiler", "language"), [(CC, "c"), (CXX, "c++"), ("clang", "c")])
+@pytest.mark.parametrize("header", ["perfmon.h", "perfmon_dfl_smpl.h", "pfmlib.h"])
+def test_perfmonctl_can_be_left_out(header: str, compiler: str, language: str) -> None:
+    """As a configure script looks for what there is: PAPI's takes pfm_msg_t for the interface before perfmon2."""
+    for name in ("pfm_msg_t *", "pfarg_context_t *", "pfarg_ctx_t *", "pfarg_load_t *"):
+        for flags in ([], ["-DPFM_NO_PERFMON_COMPAT"]):
+            done = attempt(needs(compiler), *flags, *PFM3.cflags, "-x", language, "-fsyntax-only", "-",
+                           source=f"#include <perfmon/{header}>\n#if defined(PFM_WRITE_PMCS) == {len(flags)}\n#error perfmonctl\n#endif\n"
+                                  f"int f({name}p);\nint f({name}p) {{ return p != 0; }}\n")
+            assert (done.returncode == 0) == (not flags or name in ("pfarg_ctx_t *", "pfarg_load_t *")), done.stderr
+
+
+def test_a_program_may_include_perfmonctl_itself() -> None:
+    """As the sampling format of perfmonctl() does."""
+    for header in ("perfmon_compat.h", "perfmon_default_smpl.h"):
+        build(CC, "-DPFM_NO_PERFMON_COMPAT", *PFM3.cflags, "-x", "c", "-fsyntax-only", "-",
+              source=f"#include <perfmon/perfmon.h>\n#include <perfmon/{header}>\nint f(pfm_msg_t *m) {{ return m->type + PFM_WRITE_PMCS; }}\n")
 
 
 @each_form

@@ -42,7 +42,7 @@ def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 @pytest.mark.slow
 @every_watched_program
 def test_sanitizers(program: str, sanitized_objects: list[str], tmp_path: Path) -> None:
-    succeeds(build_program(PFM3, source(program), tmp_path / program, *SANITIZE, libs=[*sanitized_objects, "-pthread"]))
+    succeeds(build_program(PFM3, source(program), tmp_path / program, *SANITIZE, libs=[*sanitized_objects, *PFM3.wraps, "-pthread"]))
 
 
 @pytest.mark.slow

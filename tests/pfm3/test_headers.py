@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from native import CC, CXX, PFM3, PFM3_MANUAL, attempt, build, headers
+from native import CC, CXX, PFM3, PFM3_MANUAL, attempt, build, headers, standard_flag
 from tools import needs
 
 HEADERS = headers(PFM3)
@@ -17,15 +16,6 @@ C_STANDARDS = ["c99", "c11", "c23"]
 CXX_STANDARDS = ["c++11", "c++17"]
 
 every_form = pytest.mark.parametrize("flags", [[], ["-D__PFMLIB_OS_COMPILE"], PFM3_MANUAL.cflags], ids=["", "OS_COMPILE", "manual"])
-
-
-@cache
-def standard_flag(compiler: str, language: str, standard: str) -> str:
-    """The compiler's name of a standard; skips if it knows none."""
-    for name in [standard, {"c23": "c2x"}.get(standard, standard)]:
-        if attempt(compiler, f"-std={name}", "-x", language, "-fsyntax-only", "-", source="").returncode == 0:
-            return f"-std={name}"
-    pytest.skip(f"{compiler} does not know {standard}")
 
 
 def compile_headers(compiler: str, language: str, standard: str, source: str, *flags: str) -> None:

@@ -28,6 +28,7 @@ API = HeaderNames(PFM4, {
     "__PERFMON_ERR_H__": "include guard",
     "PERF_MEM_S": "pastes tokens",
     "SWIG_NAME": "names of members, for SWIG only",
+    "SWIG_ANONYMOUS": "a word of the compiler's, for members without a name",
     "pfm_for_each_event_attr": "a loop",
     "pfm_for_all_pmus": "a loop",
 }, ["sys/types.h", "unistd.h", "inttypes.h", "stdio.h", "sys/syscall.h", "sys/ioctl.h", "sys/prctl.h", "err.h", "linux/types.h", "linux/ioctl.h",

@@ -5,7 +5,8 @@
  * (PMD), binds the context to a thread or a CPU, starts and stops it, and reads the data registers, which have
  * 64 bits.  perfmon_v2.h, which this header includes, has the calls of version 2; one descriptor serves both.
  *
- * A program that defines PFMLIB_OLD_PFMV2 gets the structures of kernels 2.0 to 2.4.
+ * A program that defines PFMLIB_OLD_PFMV2 gets the structures of kernels 2.0 to 2.4.  One that defines PFM_NO_PERFMON_COMPAT is
+ * spared perfmon_compat.h, perfmonctl() with its names: build scripts take pfm_msg_t there for a sign of the older interface.
  */
 #ifndef __PERFMON_H__
 #define __PERFMON_H__

@@ -1,7 +1,8 @@
 /*
  * perfmonctl(2): the performance monitoring call of Linux for IA-64 before perfmon2, version 2.0.
  *
- * pfarg_load_t, the argument of PFM_LOAD_CONTEXT, is in perfmon_v2.h: a program includes perfmon.h.
+ * pfarg_load_t, the argument of PFM_LOAD_CONTEXT, is in perfmon_v2.h: a program includes perfmon.h, which brings this header
+ * unless PFM_NO_PERFMON_COMPAT is defined.
  */
 #ifndef _PERFMON_COMPAT_H_
 #define _PERFMON_COMPAT_H_

@@ -4,8 +4,8 @@
  * The buffer is mapped from the context's descriptor: a header, and entries one after the other, each followed
  * by the values of the data registers that the counter wanted to be recorded, 64 bits each.
  *
- * An mmap() in a program that includes this header calls pfm_mmap(), because no descriptor that a library can make has
- * both messages and a mapping.  PFM_NO_MMAP_REDIRECT leaves mmap() alone.
+ * A program's mmap() has to be pfm_mmap(), because no descriptor that a library can make has both messages and a mapping:
+ * perfmon_mmap.h says how.
  */
 #ifndef __PERFMON_DFL_SMPL_H__
 #define __PERFMON_DFL_SMPL_H__

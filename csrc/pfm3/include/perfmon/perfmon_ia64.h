@@ -4,7 +4,9 @@
 #ifndef _PERFMON_IA64_H_
 #define _PERFMON_IA64_H_
 
+#ifndef PFM_NO_PERFMON_COMPAT
 #include <perfmon/perfmon_compat.h>
+#endif
 
 /* Of a context: user programs may start and stop it.  Without effect. */
 #define PFM_ITA_FL_INSECURE	0x10000

@@ -2,7 +2,10 @@
  * Mapping of sampling buffers: pfm_mmap(), and mmap() that calls it.  Included by the headers of the sampling formats.
  * Not in libpfm 3.10.
  *
- * With PFM_NO_MMAP_REDIRECT mmap() is left alone.
+ * What pypfm config, pkg-config and the CMake package print redirects mmap() when the program is linked (-Wl,--wrap=mmap), and
+ * defines PFM_NO_MMAP_REDIRECT: then this header leaves mmap() alone.  Without that define it redirects mmap() for those who
+ * compile by hand: with an asm label, which clang refuses after an inline function that calls mmap(), or, with
+ * _FILE_OFFSET_BITS=64, with a macro, which breaks members and methods of that name.
  */
 #ifndef _PERFMON_MMAP_H_
 #define _PERFMON_MMAP_H_

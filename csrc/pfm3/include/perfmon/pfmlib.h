@@ -147,6 +147,7 @@ extern "C" {
 	X(PFMLIB_ERR_UMASK,      "invalid or missing unit mask") \
 	X(PFMLIB_ERR_NOMEM,      "out of memory")
 
+/** What functions return: PFMLIB_SUCCESS or PFMLIB_ERR_*. */
 typedef int pfm_err_t;
 
 /* Register masks: bit n stands for PMCn or PMDn. */
@@ -186,7 +187,7 @@ typedef struct {
 	unsigned int		pfp_dfl_plm;		/* default privilege levels, not 0 */
 	unsigned int		pfp_flags;		/* PFMLIB_PFP_* */
 	unsigned int		reserved1;		/* 0 */
-	pfmlib_event_t		pfp_events[PFMLIB_MAX_PMCS];
+	pfmlib_event_t		pfp_events[PFMLIB_MAX_PMCS];	/* the events */
 	pfmlib_regmask_t	pfp_unavail_pmcs;	/* PMCs that must not be used */
 	unsigned long		reserved[6];		/* 0 */
 } pfmlib_input_param_t;

@@ -240,7 +240,7 @@ typedef struct {
 
 /** Model-specific input of pfm_dispatch_events(). */
 typedef struct {
-	pfmlib_ita_counter_t	pfp_ita_counters[PMU_ITA_NUM_COUNTERS];
+	pfmlib_ita_counter_t	pfp_ita_counters[PMU_ITA_NUM_COUNTERS];	/* options of the events, in the order of pfp_events */
 	unsigned long		pfp_ita_flags;		/* ignored */
 	pfmlib_ita_opcm_t	pfp_ita_pmc8;		/* opcode matcher PMC8 */
 	pfmlib_ita_opcm_t	pfp_ita_pmc9;		/* opcode matcher PMC9 */

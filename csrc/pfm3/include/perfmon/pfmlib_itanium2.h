@@ -324,7 +324,7 @@ typedef struct {
 
 /** Model-specific input of pfm_dispatch_events(). */
 typedef struct {
-	pfmlib_ita2_counter_t	pfp_ita2_counters[PMU_ITA2_NUM_COUNTERS];
+	pfmlib_ita2_counter_t	pfp_ita2_counters[PMU_ITA2_NUM_COUNTERS];	/* options of the events, in the order of pfp_events */
 	unsigned long		pfp_ita2_flags;		/* ignored */
 	pfmlib_ita2_opcm_t	pfp_ita2_pmc8;		/* opcode matcher PMC8 */
 	pfmlib_ita2_opcm_t	pfp_ita2_pmc9;		/* opcode matcher PMC9 */

@@ -440,7 +440,7 @@ typedef struct {
 
 /** Model-specific input of pfm_dispatch_events(). */
 typedef struct {
-	pfmlib_mont_counter_t	pfp_mont_counters[PMU_MONT_NUM_COUNTERS];
+	pfmlib_mont_counter_t	pfp_mont_counters[PMU_MONT_NUM_COUNTERS];	/* options of the events, in the order of pfp_events */
 	unsigned long		pfp_mont_flags;		/* ignored */
 	pfmlib_mont_opcm_t	pfp_mont_opcm1;		/* opcode matcher PMC32/PMC33 */
 	pfmlib_mont_opcm_t	pfp_mont_opcm2;		/* opcode matcher PMC34/PMC35 */

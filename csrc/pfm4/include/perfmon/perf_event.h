@@ -117,6 +117,7 @@ enum perf_hw_cache_id {
 	PERF_COUNT_HW_CACHE_MAX
 };
 
+/* attr.config of PERF_TYPE_HW_CACHE: op */
 enum perf_hw_cache_op_id {
 	PERF_COUNT_HW_CACHE_OP_READ = 0,
 	PERF_COUNT_HW_CACHE_OP_WRITE = 1,
@@ -124,6 +125,7 @@ enum perf_hw_cache_op_id {
 	PERF_COUNT_HW_CACHE_OP_MAX
 };
 
+/* attr.config of PERF_TYPE_HW_CACHE: result */
 enum perf_hw_cache_op_result_id {
 	PERF_COUNT_HW_CACHE_RESULT_ACCESS = 0,
 	PERF_COUNT_HW_CACHE_RESULT_MISS = 1,
@@ -331,78 +333,78 @@ struct perf_event_attr {
 	uint32_t	type;		/* PERF_TYPE_* */
 	uint32_t	size;		/* of this structure */
 	uint64_t	config;		/* event, by type */
-	union {
-		uint64_t	sample_period;
-		uint64_t	sample_freq;
+	__extension__ union {
+		uint64_t	sample_period;	/* events between two samples */
+		uint64_t	sample_freq;	/* or, with freq, samples a second */
 	};
 	uint64_t	sample_type;	/* PERF_SAMPLE_* */
 	uint64_t	read_format;	/* PERF_FORMAT_* */
-	uint64_t	disabled:1;
-	uint64_t	inherit:1;
-	uint64_t	pinned:1;
-	uint64_t	exclusive:1;
-	uint64_t	exclude_user:1;
-	uint64_t	exclude_kernel:1;
-	uint64_t	exclude_hv:1;
-	uint64_t	exclude_idle:1;
-	uint64_t	mmap:1;
-	uint64_t	comm:1;
-	uint64_t	freq:1;
-	uint64_t	inherit_stat:1;
-	uint64_t	enable_on_exec:1;
-	uint64_t	task:1;
-	uint64_t	watermark:1;
-	uint64_t	precise_ip:2;
-	uint64_t	mmap_data:1;
-	uint64_t	sample_id_all:1;
-	uint64_t	exclude_host:1;
-	uint64_t	exclude_guest:1;
-	uint64_t	exclude_callchain_kernel:1;
-	uint64_t	exclude_callchain_user:1;
-	uint64_t	mmap2:1;
-	uint64_t	comm_exec:1;
-	uint64_t	use_clockid:1;
-	uint64_t	context_switch:1;
-	uint64_t	write_backward:1;
-	uint64_t	namespaces:1;
-	uint64_t	ksymbol:1;
-	uint64_t	bpf_event:1;
-	uint64_t	aux_output:1;
-	uint64_t	cgroup:1;
-	uint64_t	text_poke:1;
-	uint64_t	build_id:1;
-	uint64_t	inherit_thread:1;
-	uint64_t	remove_on_exec:1;
-	uint64_t	sigtrap:1;
+	uint64_t	disabled:1;	/* it begins switched off */
+	uint64_t	inherit:1;	/* later threads and children count, too */
+	uint64_t	pinned:1;	/* always on the PMU, or an error */
+	uint64_t	exclusive:1;	/* its group does not share the PMU */
+	uint64_t	exclude_user:1;	/* not what user programs do */
+	uint64_t	exclude_kernel:1;	/* not what the kernel does */
+	uint64_t	exclude_hv:1;	/* not what the hypervisor does */
+	uint64_t	exclude_idle:1;	/* not the idle loop */
+	uint64_t	mmap:1;	/* record executable mappings */
+	uint64_t	comm:1;	/* record names of commands */
+	uint64_t	freq:1;	/* sample_freq, not sample_period */
+	uint64_t	inherit_stat:1;	/* counts go with a thread's events at a context switch */
+	uint64_t	enable_on_exec:1;	/* execve() switches it on */
+	uint64_t	task:1;	/* record fork and exit */
+	uint64_t	watermark:1;	/* wakeup_watermark, not wakeup_events */
+	uint64_t	precise_ip:2;	/* how exact a sample's address has to be, 0 to 3 */
+	uint64_t	mmap_data:1;	/* record other mappings, too */
+	uint64_t	sample_id_all:1;	/* other records have the identity of a sample */
+	uint64_t	exclude_host:1;	/* not the host of virtual machines */
+	uint64_t	exclude_guest:1;	/* not virtual machines */
+	uint64_t	exclude_callchain_kernel:1;	/* no kernel addresses in call chains */
+	uint64_t	exclude_callchain_user:1;	/* no user addresses in call chains */
+	uint64_t	mmap2:1;	/* mappings are recorded with their inode */
+	uint64_t	comm_exec:1;	/* names are marked that execve() gave */
+	uint64_t	use_clockid:1;	/* time stamps are of clockid */
+	uint64_t	context_switch:1;	/* record context switches */
+	uint64_t	write_backward:1;	/* the buffer is written from its end */
+	uint64_t	namespaces:1;	/* record namespaces */
+	uint64_t	ksymbol:1;	/* record symbols of the kernel that come and go */
+	uint64_t	bpf_event:1;	/* record BPF programs */
+	uint64_t	aux_output:1;	/* the group leader's AUX buffer takes the data */
+	uint64_t	cgroup:1;	/* record control groups */
+	uint64_t	text_poke:1;	/* record changes of the kernel's code */
+	uint64_t	build_id:1;	/* mappings are recorded with the build identifier */
+	uint64_t	inherit_thread:1;	/* inherited by threads only, not by processes */
+	uint64_t	remove_on_exec:1;	/* execve() ends it */
+	uint64_t	sigtrap:1;	/* an overflow sends SIGTRAP */
 	uint64_t	__reserved_1:26;
-	union {
-		uint32_t	wakeup_events;
-		uint32_t	wakeup_watermark;
+	__extension__ union {
+		uint32_t	wakeup_events;	/* samples until a reader is woken */
+		uint32_t	wakeup_watermark;	/* or bytes */
 	};
-	uint32_t	bp_type;
-	union {
-		uint64_t	bp_addr;
-		uint64_t	kprobe_func;
-		uint64_t	uprobe_path;
+	uint32_t	bp_type;	/* of PERF_TYPE_BREAKPOINT: read, write, execute */
+	__extension__ union {
+		uint64_t	bp_addr;	/* of a breakpoint: address */
+		uint64_t	kprobe_func;	/* of a kprobe: name of the function */
+		uint64_t	uprobe_path;	/* of a uprobe: the file */
 		uint64_t	config1;	/* second code of an event */
 	};
-	union {
-		uint64_t	bp_len;
-		uint64_t	kprobe_addr;
-		uint64_t	probe_offset;
-		uint64_t	config2;
+	__extension__ union {
+		uint64_t	bp_len;	/* of a breakpoint: bytes */
+		uint64_t	kprobe_addr;	/* of a kprobe without a name: address */
+		uint64_t	probe_offset;	/* of a probe: offset in the function or file */
+		uint64_t	config2;	/* third code of an event */
 	};
 	uint64_t	branch_sample_type;	/* PERF_SAMPLE_BRANCH_* */
-	uint64_t	sample_regs_user;
-	uint32_t	sample_stack_user;
-	int32_t		clockid;
-	uint64_t	sample_regs_intr;
-	uint32_t	aux_watermark;
-	uint16_t	sample_max_stack;
+	uint64_t	sample_regs_user;	/* user registers that a sample has, a bit for each */
+	uint32_t	sample_stack_user;	/* bytes of the user stack that a sample has */
+	int32_t		clockid;	/* clock of the time stamps */
+	uint64_t	sample_regs_intr;	/* registers at the interrupt that a sample has */
+	uint32_t	aux_watermark;	/* bytes of the AUX buffer until a reader is woken */
+	uint16_t	sample_max_stack;	/* addresses in a call chain at most */
 	uint16_t	__reserved_2;
-	uint32_t	aux_sample_size;
+	uint32_t	aux_sample_size;	/* bytes of the AUX buffer that a sample has */
 	uint32_t	__reserved_3;
-	uint64_t	sig_data;
+	uint64_t	sig_data;	/* what SIGTRAP tells the program: si_perf_data */
 };
 
 /** A branch that was taken, as samples with PERF_SAMPLE_BRANCH_STACK have it. */
@@ -424,10 +426,10 @@ struct perf_branch_entry {
 /** The weight of a sample: one number, or with PERF_SAMPLE_WEIGHT_STRUCT three. */
 union perf_sample_weight {
 	uint64_t	full;		/* PERF_SAMPLE_WEIGHT */
-	struct {
+	__extension__ struct {
 		uint32_t	var1_dw;	/* which mean what the processor's documentation says */
-		uint16_t	var2_w;
-		uint16_t	var3_w;
+		uint16_t	var2_w;	/* as var1_dw */
+		uint16_t	var3_w;	/* as var1_dw */
 	};
 };
 
@@ -454,6 +456,7 @@ struct perf_event_query_bpf {
 #define PERF_EVENT_IOC_MODIFY_ATTRIBUTES	_IOW('$', 11, struct perf_event_attr *)
 #endif
 
+/* argument of PERF_EVENT_IOC_ENABLE and others */
 enum perf_event_ioc_flags {
 	PERF_IOC_FLAG_GROUP = 1U << 0
 };
@@ -466,43 +469,43 @@ enum perf_event_ioc_flags {
 
 /** The first page of the buffer of an event. */
 struct perf_event_mmap_page {
-	uint32_t	version;
-	uint32_t	compat_version;
-	uint32_t	lock;
-	uint32_t	index;
-	int64_t		offset;
-	uint64_t	time_enabled;
-	uint64_t	time_running;
-	union {
-		uint64_t	capabilities;
-		struct {
-			uint64_t	cap_bit0:1;
-			uint64_t	cap_bit0_is_deprecated:1;
-			uint64_t	cap_user_rdpmc:1;
-			uint64_t	cap_user_time:1;
-			uint64_t	cap_user_time_zero:1;
-			uint64_t	cap_user_time_short:1;
-			uint64_t	cap_____res:58;
+	uint32_t	version;	/* of this structure */
+	uint32_t	compat_version;	/* oldest version that it is compatible with */
+	uint32_t	lock;	/* changes while the kernel writes: read again */
+	uint32_t	index;	/* of the hardware counter, from 1; 0: none */
+	int64_t		offset;	/* to add to what the counter holds */
+	uint64_t	time_enabled;	/* nanoseconds that the event was on */
+	uint64_t	time_running;	/* nanoseconds that it had a counter */
+	__extension__ union {
+		uint64_t	capabilities;	/* the next bits in one number */
+		__extension__ struct {
+			uint64_t	cap_bit0:1;	/* 0 */
+			uint64_t	cap_bit0_is_deprecated:1;	/* 1: the bits after it count */
+			uint64_t	cap_user_rdpmc:1;	/* programs may read the counter */
+			uint64_t	cap_user_time:1;	/* time_shift, time_mult and time_offset are set */
+			uint64_t	cap_user_time_zero:1;	/* time_zero is set */
+			uint64_t	cap_user_time_short:1;	/* time_cycles and time_mask are set */
+			uint64_t	cap_____res:58;	/* 0 */
 		};
 	};
-	uint16_t	pmc_width;
-	uint16_t	time_shift;
-	uint32_t	time_mult;
-	uint64_t	time_offset;
-	uint64_t	time_zero;
-	uint32_t	size;
+	uint16_t	pmc_width;	/* bits of the counter */
+	uint16_t	time_shift;	/* time stamp counter to nanoseconds: shift, */
+	uint32_t	time_mult;	/* factor, */
+	uint64_t	time_offset;	/* and what is added for time_enabled and time_running */
+	uint64_t	time_zero;	/* or for the time of samples */
+	uint32_t	size;	/* of this structure without what is reserved */
 	uint32_t	__reserved_1;
-	uint64_t	time_cycles;
-	uint64_t	time_mask;
+	uint64_t	time_cycles;	/* of a short time stamp counter: its value at an update */
+	uint64_t	time_mask;	/* of a short time stamp counter: its bits */
 	uint8_t		__reserved[928];
-	uint64_t	data_head;
-	uint64_t	data_tail;
-	uint64_t	data_offset;
-	uint64_t	data_size;
-	uint64_t	aux_head;
-	uint64_t	aux_tail;
-	uint64_t	aux_offset;
-	uint64_t	aux_size;
+	uint64_t	data_head;	/* where the kernel writes next */
+	uint64_t	data_tail;	/* up to where the program has read */
+	uint64_t	data_offset;	/* where the data begin in the mapping */
+	uint64_t	data_size;	/* their room in bytes */
+	uint64_t	aux_head;	/* the same of the AUX buffer: written, */
+	uint64_t	aux_tail;	/* read, */
+	uint64_t	aux_offset;	/* its place, */
+	uint64_t	aux_size;	/* its room */
 };
 /** Head of a record in the buffer. */
 struct perf_event_header {
@@ -530,8 +533,8 @@ struct perf_event_header {
 
 /** A namespace, of which PERF_RECORD_NAMESPACES has several. */
 struct perf_ns_link_info {
-	uint64_t	dev;	/* device and inode of its file under /proc/PID/ns */
-	uint64_t	ino;
+	uint64_t	dev;	/* device of its file under /proc/PID/ns */
+	uint64_t	ino;	/* the inode */
 };
 
 /* Their places in that record. */
@@ -546,6 +549,7 @@ enum {
 	NR_NAMESPACES
 };
 
+/* perf_event_header.type */
 enum perf_event_type {
 	PERF_RECORD_MMAP = 1,
 	PERF_RECORD_LOST = 2,
@@ -613,8 +617,8 @@ __extension__ enum perf_callchain_context {
 
 /** Where the data of a memory access came from: the field of PERF_SAMPLE_DATA_SRC. */
 union perf_mem_data_src {
-	uint64_t	val;
-	struct {
+	uint64_t	val;	/* all in one number */
+	__extension__ struct {
 		uint64_t	mem_op:5;	/* PERF_MEM_OP_* */
 		uint64_t	mem_lvl:14;	/* PERF_MEM_LVL_* */
 		uint64_t	mem_snoop:5;	/* PERF_MEM_SNOOP_* */
@@ -740,6 +744,7 @@ struct perf_branch_stack {
 #define PERF_RECORD_MISC_EXACT		(1 << 14)	/* PERF_RECORD_MISC_EXACT_IP */
 #endif
 
+/** The same under the name that libpfm has for it. */
 typedef struct perf_event_attr perf_event_attr_t;
 
 #ifndef __NR_perf_event_open

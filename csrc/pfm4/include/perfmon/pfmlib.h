@@ -22,11 +22,13 @@ extern "C" {
 #define PFM_MIN_VERSION(v)	((v) & 0xffff)
 #define LIBPFM_ABI_VERSION	0
 
-/* Members that have no name in C have one for SWIG. */
+/* Members that have no name in C, which C99 and C++ want to be told of, have one for SWIG. */
 #ifdef SWIG
 #define SWIG_NAME(x)	x
+#define SWIG_ANONYMOUS
 #else
 #define SWIG_NAME(x)
+#define SWIG_ANONYMOUS	__extension__
 #endif
 
 /* Privilege levels: bits of dfl_plm. */
@@ -644,7 +646,10 @@ typedef enum {
 	X(PFM_ERR_TOOMANY,  "too many parameters") \
 	X(PFM_ERR_TOOSMALL, "parameter is too small")
 
+/** What functions return: PFM_SUCCESS or PFM_ERR_*. */
 typedef int pfm_err_t;
+
+/** What system calls return. */
 typedef int os_err_t;
 
 /** What is known of a PMU. */
@@ -659,9 +664,9 @@ typedef struct {
 	int		max_encoding;	/* number of 64-bit codes of an event at most */
 	int		num_cntrs;	/* generic counters */
 	int		num_fixed_cntrs;	/* fixed counters */
-	struct {
+	SWIG_ANONYMOUS struct {
 		unsigned int is_present:1;	/* the PMU is active */
-		unsigned int is_dfl:1;
+		unsigned int is_dfl:1;		/* always 0 */
 		unsigned int reserved_bits:30;
 	} SWIG_NAME(flags);
 } pfm_pmu_info_t;
@@ -678,10 +683,10 @@ typedef struct {
 	int		idx;		/* opaque index */
 	int		nattrs;		/* number of attributes */
 	int		reserved;	/* 0 */
-	struct {
-		unsigned int is_precise:1;
-		unsigned int is_speculative:2;
-		unsigned int support_hw_smpl:1;
+	SWIG_ANONYMOUS struct {
+		unsigned int is_precise:1;	/* can be sampled precisely */
+		unsigned int is_speculative:2;	/* always PFM_EVENT_INFO_SPEC_NA */
+		unsigned int support_hw_smpl:1;	/* the hardware can sample it */
 		unsigned int reserved_bits:28;
 	} SWIG_NAME(flags);
 } pfm_event_info_t;
@@ -696,18 +701,18 @@ typedef struct {
 	pfm_attr_t	type;		/* unit mask or modifier */
 	int		idx;		/* attribute index */
 	pfm_attr_ctrl_t	ctrl;		/* who interprets it */
-	struct {
-		unsigned int is_dfl:1;
-		unsigned int is_precise:1;
-		unsigned int is_speculative:2;
-		unsigned int support_hw_smpl:1;
+	SWIG_ANONYMOUS struct {
+		unsigned int is_dfl:1;		/* a default of its group of unit masks */
+		unsigned int is_precise:1;	/* can be sampled precisely */
+		unsigned int is_speculative:2;	/* always PFM_EVENT_INFO_SPEC_NA */
+		unsigned int support_hw_smpl:1;	/* the hardware can sample it */
 		unsigned int reserved_bits:27;
 	} SWIG_NAME(flags);
-	union {
-		uint64_t	dfl_val64;
-		const char	*dfl_str;
-		int		dfl_bool;
-		int		dfl_int;
+	SWIG_ANONYMOUS union {
+		uint64_t	dfl_val64;	/* default of a modifier, as a number: always 0 */
+		const char	*dfl_str;	/* as a string */
+		int		dfl_bool;	/* as a flag */
+		int		dfl_int;	/* as a small number */
 	} SWIG_NAME(defaults);
 } pfm_event_attr_info_t;
 
