@@ -86,7 +86,7 @@ class Library:
 
     @property
     def wraps(self) -> list[str]:
-        """Arguments of a C compiler that links: what calls mmap() calls the library."""
+        """Arguments of a C compiler that links a program so that its mmap() is the library's."""
         there = self.redirect and sys.platform == "linux"
         return ["-Wl,--wrap=mmap", "-Wl,--wrap=mmap64"] if there else []
 

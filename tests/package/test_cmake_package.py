@@ -156,6 +156,32 @@ def test_find_package(prefix: Path, tmp_path: Path) -> None:
         assert LIBRARIES[name].soname not in dynamic_entries(static, "DT_NEEDED")
 
 
+SAMPLES = ROOT / "docs" / "examples" / "perfmon_samples.c"  # maps a buffer from a context's descriptor
+MODEL = {"LIBPFM_FORCE_PMU": "3", "LIBPFM_PERFMON": "model,rate=1000000"}
+
+
+@pytest.mark.needs("pkg-config")
+@pytest.mark.parametrize("name", ["pfm3", "pfm3-manual"])
+def test_pkg_config_redirects_mmap(name: str, prefix: Path, tmp_path: Path) -> None:
+    words = run("pkg-config", "--cflags", "--libs", f"pypfm-{name}",
+                env=clean_env(PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig"))).stdout.split()
+    ours = [word for word in [*LIBRARIES[name].cflags, *LIBRARIES[name].libs] if "MMAP" in word or "wrap" in word]
+    assert [word for word in words if "MMAP" in word or "wrap" in word] == ours
+    assert len(ours) == 3
+    compiled = run(CC, "-D_FILE_OFFSET_BITS=64", SAMPLES, "-o", tmp_path / "program", *words)
+    assert compiled.returncode == 0, compiled.stderr
+    assert run(tmp_path / "program", env=clean_env(**MODEL)).stdout.startswith("3 buffers")
+
+
+def test_find_package_redirects_mmap(prefix: Path, tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(samples C)\nfind_package(pypfm REQUIRED)\n" + "".join(
+        f"add_executable({name} {SAMPLES})\ntarget_link_libraries({name} pypfm::{name})\n" for name in ("pfm3", "pfm3-static")))
+    cmake("-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_C_FLAGS=-D_FILE_OFFSET_BITS=64")
+    cmake("--build", tmp_path / "build")
+    for name in ("pfm3", "pfm3-static"):
+        assert run(tmp_path / "build" / name, env=clean_env(**MODEL)).stdout.startswith("3 buffers"), name
+
+
 @pytest.mark.needs("make", "pkg-config")
 def test_make_without_python(built: Path, tmp_path: Path) -> None:
     """With the tables of another build; in directories with blanks, and where a distribution wants them."""

@@ -17,6 +17,7 @@ import pytest
 
 from native import CC, build
 from perfex_runs import environment
+from pypfm.perfex.statistics import NAMES
 
 PERFEX = Path(sys.executable).with_name("perfex")
 TOOLS = pytest.mark.parametrize("other", [24, 22], ids=["callgrind", "trace"])
@@ -153,6 +154,32 @@ def test_ratios_that_are_1_by_construction_are_not_printed() -> None:
     names = {s["name"] for s in perfex("-a", "-y", "true")["statistics"]}
     assert "Graduated instructions/cycle" in names
     assert not {n for n in names if "/Issued" in n}
+
+
+ARITHMETIC = """
+double a[100000];
+int main(void) {
+    double sum = 0;
+    for (int i = 0; i < 100000; i++) sum += a[i] = i * 1.5;
+    return sum < 0;
+}
+"""
+# Of events for which a simulation has nothing, or the same thing twice; and of those that only the memory trace counts.
+NEVER = ["Graduated loads/Issued loads", "Graduated stores/Issued stores", "Graduated loads/Decoded loads",
+         "Graduated stores/Decoded stores", "Cache misses in flight per cycle (average)", "Prefetch miss rate"]
+TRACED = ["Data mispredict/Data secondary cache hits", "Instruction mispredict/Instruction secondary cache hits",
+          "Time accessing memory/Total time", "Primary-to-secondary bandwidth used (MB/s, average per process)",
+          "Memory bandwidth used (MB/s, average per process)"]
+
+
+@pytest.mark.parametrize("cpu", ["r10000", "r10000-3", "r12000"])
+def test_statistics_that_a_simulation_cannot_print(cpu: str, tmp_path: Path) -> None:
+    command = program(tmp_path, ARITHMETIC)
+    usual, trace = ([s["name"] for s in perfex("--cpu", cpu, "-a", "-y", *option, command)["statistics"]] for option in ([], ["--trace"]))
+    assert [name for name in trace if name not in usual] == TRACED
+    assert not set(NEVER) & {*usual, *trace}
+    assert len(usual) == 10
+    assert set(NAMES) <= {*NEVER, *trace, "Mispredicted branches/Decoded branches"}
 
 
 # ---- processes ---------------------------------------------------------------------------

@@ -459,6 +459,15 @@ def test_refused(change: dict[str, Any], message: str) -> None:
         assert "\n" not in str(caught.value)
 
 
+@needs_valgrind
+def test_kernel_level_without_hardware_counters_runs_nothing(tmp_path: Path) -> None:
+    done = subprocess.run([PERFEX, "--backend", "valgrind", "-k", "-e", "15", "touch", tmp_path / "run"], capture_output=True, text=True,
+                          check=False, env=clean_env())
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "perfex: -k: valgrind runs programs in user mode only; --backend perf counts the kernel\n"
+    assert not (tmp_path / "run").exists()
+
+
 def test_valgrind_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(PerfexError, match="apt-get install valgrind"):

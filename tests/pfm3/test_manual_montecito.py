@@ -165,6 +165,20 @@ def test_fine_ranges_are_in_64_kb_pages() -> None:
     assert answer.irange.rr_infos[0].rr_eoff == 0x10
 
 
+@pytest.mark.parametrize(("asked", "pairs_at", "offsets"), [
+    ((0x41000, 0x41040), (0x41000, 0x41030), (0, 0)),
+    ((0x41010, 0x41030), (0x41000, 0x41030), (0x10, 0x10)),
+    ((0x41010, 0x41040), (0x41000, 0x41030), (0x10, 0)),
+    ((0x41000, 0x41030), (0x41000, 0x41030), (0, 0x10)),
+])
+def test_fine_ranges_are_rounded_to_32_bytes(asked: tuple[int, int], pairs_at: tuple[int, int], offsets: tuple[int, int]) -> None:
+    """The page says that start and end are directly specified; Itanium 2 does so."""
+    answer = dispatch(NOPS, irange=ranges(asked))
+    assert answer.fine == 1
+    assert [address for _, address, _, _ in pairs(answer.irange)] == list(pairs_at)
+    assert (answer.irange.rr_infos[0].rr_soff, answer.irange.rr_infos[0].rr_eoff) == offsets
+
+
 def test_single_pair_says_how_much_more_it_covers() -> None:
     answer = dispatch("L2I_PREFETCHES", irange=ranges((0x1000, 0x20000)))
     assert answer.ret == 0
