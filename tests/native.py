@@ -120,6 +120,11 @@ def exported(path: Path) -> dict[str, str]:
     return {row[-1]: row[-2] for row in rows}
 
 
+def public_symbols(library: Library) -> set[str]:
+    """Exported symbols that a program calls by their names."""
+    return set(exported(library.path)) - LINKERS_NAMES.get(csrc(library).name, set())
+
+
 def dynamic_entries(path: Path, tag: str) -> list[str]:
     with path.open("rb") as stream:
         section = ELFFile(stream).get_section_by_name(".dynamic")

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from conftest import ROOT, run
+from conftest import ROOT, clean_env, run
 from pypfm import pfm4
 from pypfm.bench import ROUNDS, bench
 from pypfm.bench.python_calls import Call, calls
@@ -98,7 +98,8 @@ def test_c_library(benchmark: BenchmarkFixture, library: str) -> None:
 def test_the_documented_command_measures(where: str) -> None:
     """With the project's own settings, which are not those of a process that only tests."""
     [line] = re.findall(r"pytest\"? (tests/bench .*--benchmark-enable[^`\n]*)", (ROOT / where).read_text(encoding="utf-8"))[:1]
+    env = {name: value for name, value in clean_env().items() if not name.startswith("PYTEST_")}  # this may be xdist's worker
     done = run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *shlex.split(line), "--benchmark-max-time=0.01",
-               "-k", "pfm3.pfm_find_event-itanium2", cwd=ROOT)
+               "-k", "pfm3.pfm_find_event-itanium2", cwd=ROOT, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " benchmark: 1 tests " in done.stdout

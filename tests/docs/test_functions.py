@@ -19,7 +19,7 @@ from elftools.elf.enums import ENUM_DT_FLAGS_1
 
 from conftest import ROOT, once, run
 from header_names import HeaderNames
-from native import CC, attempt, build, exported
+from native import CC, attempt, build, public_symbols
 from pypfm.config import LIBRARIES
 from tools import needs, tool
 
@@ -48,7 +48,7 @@ def test_a_row_for_every_function(name: str) -> None:
     """Of the shared library, as nm -D shows it, and of its headers; both ways."""
     library = LIBRARIES[name]
     inline = HeaderNames(library, {}, []).inline_functions
-    assert differences(facts(library.form_of or name), exported(library.path), inline) == set()
+    assert differences(facts(library.form_of or name), public_symbols(library), inline) == set()
 
 
 def test_control_a_row_too_few_and_one_too_many() -> None:
@@ -212,7 +212,7 @@ def test_what_inline_functions_call(name: str, tmp_path: Path) -> None:
     library = LIBRARIES[name]
     api = HeaderNames(library, {}, [])
     if not api.inline_functions:
-        assert not set(facts(name)) - set(exported(library.path))
+        assert not set(facts(name)) - set(public_symbols(library))
         return
     source = "".join(f"#include <{header}>\n" for header in api.headers)
     source += "".join(f"void *address_of_{f}(void) {{ return (void *){f}; }}\n" for f in api.inline_functions)
@@ -221,8 +221,8 @@ def test_what_inline_functions_call(name: str, tmp_path: Path) -> None:
     graph = Graph(tmp_path.glob("*.ci"))
     titles = {title.rpartition(":")[2]: title for title in graph.defined}
     # pfm_start and pfm_stop, which some call, are the library's.
-    own = {function for function in exported(library.path) if facts(name)[function].signals == "yes"}
-    waiting = {function for function in exported(library.path) if facts(name)[function].signals == "waits"}
+    own = {function for function in public_symbols(library) if facts(name)[function].signals == "yes"}
+    waiting = {function for function in public_symbols(library) if facts(name)[function].signals == "waits"}
     for function in api.inline_functions:
         outside = graph.outside(titles[function]) - own
         outside |= {"pthread_sigmask"} if outside & waiting else set()

@@ -88,8 +88,9 @@ def test_c_does_not_compile_with_a_changed_header(
 
 
 def test_c_notices_a_moved_bit_field_when_it_runs(compiler: str, tmp_path: Path) -> None:
-    include = changed_headers("pfm4", tmp_path, "perf_event.h", "uint64_t\tdisabled:1;\n\tuint64_t\tinherit:1;",
-                              "uint64_t\tinherit:1;\n\tuint64_t\tdisabled:1;")
+    header = (LIBRARIES["pfm4"].include_dir / "perfmon" / "perf_event.h").read_text()
+    [pair] = re.findall(r"^\tuint64_t\tdisabled:1;.*\n\tuint64_t\tinherit:1;.*\n", header, flags=re.M)
+    include = changed_headers("pfm4", tmp_path, "perf_event.h", pair, "".join(reversed(pair.splitlines(keepends=True))))
     program = tmp_path / "layout"
     build(compiler, "-std=c11", f"-I{include}", "-DPYPFM_LAYOUT_MAIN", "-x", "c", "-", "-o", program,
           source=printed("struct perf_event_attr", "--c"))
