@@ -201,7 +201,7 @@ def contradictions(row: Facts, outside: set[str]) -> Iterator[str]:
 @every_library
 def test_what_functions_call(built: Path, name: str) -> None:
     graph = Graph(file for part in PARTS[name] for file in (built / "csrc" / part).rglob("*.ci"))
-    rows = [row for row in facts(name).values() if row.function in exported(LIBRARIES[name].path)]
+    rows = [row for row in facts(name).values() if row.function in public_symbols(LIBRARIES[name])]
     assert {row.function for row in rows} <= graph.defined
     assert [(row.function, what) for row in rows for what in contradictions(row, graph.outside(row.function))] == []
 
