@@ -159,4 +159,5 @@ def test_the_two_forms_have_states_of_their_own() -> None:
 def test_config() -> None:
     done = run_python("import sys; from pypfm.cli import main; sys.exit(main(['config', '--cflags', '--library',"
                       " 'pfm3-manual']))")
-    assert done.stdout.split() == [str(PFM3_MANUAL.path), f"-I{PFM3.include_dir}", "-DPFMLIB_MANUAL_LAYOUT"]
+    assert done.stdout.split() == [str(PFM3_MANUAL.path), f"-I{PFM3.include_dir}", "-DPFMLIB_MANUAL_LAYOUT",
+                                   "-DPFM_NO_MMAP_REDIRECT="]

@@ -20,7 +20,7 @@
   };
 
   const candidate = (event, aliases, string, request = string) =>
-    ({ event, aliases, string: `glm::${string}`, request: `glm::${request}` });
+    ({ event, aliases, string: `glm::${string}`, request: `glm::${request}`, plm: null });
 
   /* The events of a code that is no offcore event's. */
   const core = (data, f) => {
