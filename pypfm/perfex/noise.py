@@ -43,11 +43,14 @@ def _fraction(a: float, b: float, x: float) -> float:
     return value
 
 
-def _beta(a: float, b: float, x: float) -> float:
-    """The regularized incomplete beta function, 0 < x < 1; the fraction converges fast on one side of the mean."""
+def _beta(a: float, b: float, x: float, y: float) -> float:
+    """The regularized incomplete beta function, 0 < x, y < 1; the fraction converges fast on one side of the mean.
+
+    :param y: 1 - x, which cannot be had of an x that is nearly 1
+    """
     if x > (a + 1.0) / (a + b + 2.0):
-        return 1.0 - _beta(b, a, 1.0 - x)
-    front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+        return 1.0 - _beta(b, a, y, x)
+    front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(y)
     return math.exp(front) * _fraction(a, b, x) / a
 
 
@@ -56,8 +59,9 @@ def student(t: float, freedom: float) -> float:
 
     :param freedom: degrees of freedom, not necessarily a whole number
     """
-    x = freedom / (freedom + t * t)
-    return 1.0 if x >= 1.0 else 0.0 if x <= 0.0 else min(1.0, _beta(freedom / 2, 0.5, x))
+    whole = freedom + t * t
+    x, y = freedom / whole, t * t / whole
+    return 1.0 if y <= 0.0 else 0.0 if x <= 0.0 else min(1.0, _beta(freedom / 2, 0.5, x, y))
 
 
 def welch(first: Spread, second: Spread) -> float:
