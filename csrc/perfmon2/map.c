@@ -3,26 +3,18 @@
  */
 #include <errno.h>
 #include <sys/mman.h>
-#ifdef __linux__
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 #include "engine.h"
 
 #ifdef __linux__
-/* The call itself: in a program that is linked with --wrap and the static library, mmap() is pfm_mmap() here, too. */
+/* mmap() for the linker, in a program that is linked with --wrap and the static library, whose mmap() is wrapped, too. */
+extern __typeof__(mmap) __real_mmap __attribute__((weak));
+
+/* mmap() as it is without this library: the program's own, if it has one. */
 static void *
 system_mmap(void *addr, size_t len, int prot, int flags, int fd, int64_t offset)
 {
-#ifdef __s390x__	/* whose kernel takes the arguments from memory */
-	const unsigned long arguments[] = { (unsigned long)addr, len, (unsigned long)prot, (unsigned long)flags,
-					    (unsigned long)fd, (unsigned long)offset };
-
-	return (void *)syscall(SYS_mmap, arguments);
-#else
-	return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
-#endif
+	return (__real_mmap ? __real_mmap : mmap)(addr, len, prot, flags, fd, (off_t)offset);
 }
 
 /* Weak: a program may wrap mmap() itself. */

@@ -11,7 +11,7 @@ from c_programs import source, succeeds
 from conftest import clean_env, run
 from native import CC, CXX, PFM3, PFM3_MANUAL, attempt, build, build_program
 from pypfm.config import Library
-from tools import needs
+from tools import needs, needs_flags
 
 PROGRAM = r"""
 #include <stdio.h>
@@ -91,3 +91,42 @@ void *__wrap_mmap(void *a, size_t n, int p, int f, int fd, off_t o) { return fd 
 """
     build(CC, "-std=gnu11", *PFM3.cflags, "-x", "c", "-", "-o", tmp_path / "program", "-x", "none", *PFM3.static_libs, source=own)
     assert run(tmp_path / "program", env=clean_env(**MODEL)).stdout == "0 0 0 0 0\n"
+
+
+OWN = """
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+int calls;
+void *mmap(void *a, size_t n, int p, int f, int fd, off_t o)
+{
+	calls++;
+	return (void *)syscall(SYS_mmap, a, n, p, f, fd, o);
+}
+"""
+CALLER = """
+#include <stdio.h>
+#include <sys/mman.h>
+#include <perfmon/perfmon.h>
+extern int calls;
+int main(void)
+{
+	const int before = calls;
+	void *map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	pfm_create_context(NULL, NULL, NULL, 0);
+	printf("%d %d\\n", map != MAP_FAILED, calls - before);
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("libs", [PFM3.libs, PFM3.static_libs, ["-static", *PFM3.static_libs]], ids=["shared", "static", "all static"])
+def test_a_programs_own_mmap_is_called(libs: list[str], tmp_path: Path) -> None:
+    """An allocator or a tracer in another file; pfm_mmap() is between, and calls it."""
+    needs_flags(CC, *(["-static"] if "-static" in libs else []))
+    (tmp_path / "own.c").write_text(OWN)
+    build(CC, "-std=gnu11", *PFM3.cflags, "-x", "c", "-", tmp_path / "own.c", "-o", tmp_path / "program", "-x", "none", *libs,
+          source=CALLER)
+    assert run(tmp_path / "program").stdout == "1 1\n"
