@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["codes", "registers", "taken"]
 
-_VALUE = r"(?P<value>0x[0-9a-f]+|[0-9]+)(?:u?ll?u?|u)?(?![\w]|\.[0-9])"
+_VALUE = r"(?P<value>0x[0-9a-f]+|[0-9]+)(?:u?ll?u?|u)?(?![\w]|[.,][0-9])"
 _REGISTER = re.compile(rf"(?<![\w.])(?P<kind>PMC|PMD|IBR|DBR)(?P<open>\[)?(?P<num>[0-9]{{1,3}})(?(open)\])"
                        rf"(?:\(\w+\))?(?:\s*[=:]\s*|\s+(?=0x)){_VALUE}", re.IGNORECASE)
-# The rest of a line of the verbose mode: fields, and the name of the event.
-_FIELDS = re.compile(r"\[[^][]*\](?:\s+(?!(?:PMC|PMD|IBR|DBR)[0-9])[A-Z]\w*)?", re.IGNORECASE)
+# The rest of a line of the verbose mode: fields, and the name of the event; no register whose value could not be read.
+_FIELDS = re.compile(r"\[(?!(?:PMC|PMD|IBR|DBR)[0-9]+(?:\(\w+\))?\s*[=:])[^][]*\]"
+                     r"(?:\s+(?!(?:PMC|PMD|IBR|DBR)[0-9])[A-Z]\w*)?", re.IGNORECASE)
 _CODE = re.compile(r"(?<![\w.])(?P<name>code[12]?|offcore|type|config[12]?|exclude_(?:user|kernel|hv))\s*[=:]\s*"
                    + _VALUE, re.IGNORECASE)
 _HEX = "[0-9a-f]{1,16}"

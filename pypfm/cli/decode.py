@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import io
 import json
 import re
 import sys
@@ -137,9 +138,17 @@ def _of_text(args: argparse.Namespace, api: str, text: str, source: str) -> tupl
 
     :raises DecodeError: there are none
     """
+    failure = None
     if re.match(r"\s*(?:\{|\[\s*(?:[]{[]|$))", text):
-        return _of_encode(args.pmu, api, _names(args), _json(text, source), source)
+        try:
+            data = _json(text, source)
+        except DecodeError as error:
+            failure = error  # unless a program's first line starts so
+        else:
+            return _of_encode(args.pmu, api, _names(args), data, source)
     found = _printed.codes(text, _names(args), source) if api == "pfm4" else _printed.registers(text, source)
+    if failure and not found:
+        raise failure
     if not found:
         example = f"{_names(args)[0]}=0x5100c0" if api == "pfm4" else "PMC4=0x1228"
         raise DecodeError(f"{source} is not JSON of pypfm encode, and no line has the value of a register, such as"
@@ -194,13 +203,14 @@ def _read(file: str, source: str) -> str:
     """
     try:
         if file == "-":
+            if isinstance(sys.stdin, io.TextIOWrapper):
+                sys.stdin.reconfigure(errors="replace")  # a program prints what it likes beside its registers
             text = _closed() if sys.stdin is None else sys.stdin.read(_LONGEST + 1)
         else:
-            with Path(file).open(encoding="utf-8") as stream:
+            with Path(file).open(encoding="utf-8", errors="replace") as stream:
                 text = stream.read(_LONGEST + 1)
-    except (OSError, ValueError) as error:  # ValueError: what is no text; a NUL in the name
-        raise DecodeError(
-            f"cannot read {source}: {error.strerror if isinstance(error, OSError) else 'it is not text'}") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise DecodeError(f"cannot read {source}: {getattr(error, 'strerror', error)}") from None
     if len(text) > _LONGEST:
         raise DecodeError(f"{source} is not what pypfm encode --json writes: it is longer than {_LONGEST} characters")
     return text

@@ -188,7 +188,8 @@ def test_what_a_program_prints_as_arguments(pmu: str, words: list[str], values: 
 
 
 @pytest.mark.parametrize("words", [["write", "PMC4", "=", "0x1228", "PMC5"], ["PMC4", "1228"], ["write", "PMC4"], ["hello"],
-                                   ["PMC4 = 0x12", "thres=0"], ["PMC4 = 1.5"], ["PMC4 = 0x12", "0x13"]], ids=" ".join)
+                                   ["PMC4 = 0x12", "thres=0"], ["PMC4 = 1.5"], ["PMC4 = 0x12", "0x13"],
+                                   ["PMC4=0x12", "[PMC5=oops]"], ["PMC4=0x12", "[PMC5(pmc5) = ]"]], ids=" ".join)
 def test_nothing_that_is_written_is_lost(words: list[str]) -> None:
     done = pypfm("decode", "-p", "itanium2", *words)
     assert done.returncode in (1, 2)
@@ -203,6 +204,19 @@ def test_lines_of_a_program_on_standard_input() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert {r["name"]: int(r["value"], 16) for r in json.loads(done.stdout)["registers"]} == {
         "PMC4": 0x1228, "PMC5": 0x5028, "PMC15": 0xFFFFFFF0, "PMD4": 17}
+
+
+@pytest.mark.parametrize("text", [b"Z\xfcrich\nPMC4 = 0x1228\n", b"{main} starts\nPMC4 = 0x1228\n", b"[]\nPMC4 = 0x1228\n",
+                                  b"PMC4 = 0x1228\nPMC5 = 1,229\n"], ids=ascii)
+def test_what_else_a_program_prints_is_no_error(text: bytes, tmp_path: Path) -> None:
+    """Bytes that are no text, what begins as JSON does, and numbers with commas."""
+    file = tmp_path / "lines"
+    file.write_bytes(text)
+    for words in ["--from", file], ["-"]:
+        with file.open() as stdin:
+            done = run(PYPFM, "decode", "-p", "itanium2", *words, env=clean_env(PYTHONIOENCODING="utf-8:strict"), stdin=stdin)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert {r["name"]: int(r["value"], 16) for r in json.loads(done.stdout)["registers"]} == {"PMC4": 0x1228}
 
 
 @pytest.mark.parametrize("pmu", ["itanium", "itanium2", "montecito"])
