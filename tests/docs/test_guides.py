@@ -170,9 +170,9 @@ def user(runtime_dir: Path, tmp_path: Path) -> dict[str, str]:
 
 
 def left_for_git(scratch: Path) -> list[str]:
-    """What the steps have made, and `git status` would show in a clone; nothing where this is none."""
+    """What the steps have made, and `git status` would show in a clone; nothing where this is none, or no git is there."""
     made = [str(path.relative_to(scratch)) for path in sorted(scratch.iterdir()) if not (EXAMPLES / path.name).exists()]
-    if not made or not (ROOT / ".git").exists():
+    if not made or not (ROOT / ".git").exists() or not tool("git"):
         return []
     ignored = run("git", "-C", ROOT, "check-ignore", "--", *(EXAMPLES / name for name in made)).stdout.split()
     return [name for name in made if str(EXAMPLES / name) not in ignored]
