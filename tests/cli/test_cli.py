@@ -162,7 +162,7 @@ def test_montecito_options(args: str, pmcs: dict[int, str]) -> None:
     ("--iear tlb:8,plm=0,1,ism=2", {10: "0x2080083"}),
     ("--dear cache:0xf", {11: "0x100f0008"}),
     ("--dear alat:0 --check reference", {11: "0x10000008"}),
-    ("--btb tar=0,tac=1,bac=1,tm=3,ptm=1,ppm=2,plm=0", {12: "0xc"}),
+    ("--btb tar=0,tac=1,bac=1,tm=3,ptm=1,ppm=2,plm=0 --check reference", {12: "0xc"}),
     ("IA64_INST_RETIRED --pmc8 0xfff0123456789a --pmc9 1", {4: "0x828", 8: "0xfff0123456789a", 9: "0x1"}),
     ("NOPS_RETIRED --code-range 0x1000+0x40", {4: "0x3028", 13: "0x0"}),
     ("LOADS_RETIRED --data-range 0x1000-0x2000 --cpuid3 0x07000804", {4: "0x6c28", 11: "0x8"}),
@@ -332,7 +332,7 @@ def test_a_mistake_is_one_line_and_status_1(command: str, text: str) -> None:
 
 
 WRONG_USAGE = [
-    "", "frobnicate", "encode", "encode CPU_CYCLES", "encode -p pentium CPU_CYCLES", "encode -p itanium2",
+    "frobnicate", "encode", "encode CPU_CYCLES", "encode -p pentium CPU_CYCLES", "encode -p itanium2",
     "encode -p itanium2 CPU_CYCLES,thres", "encode -p itanium2 CPU_CYCLES,colour=3",
     "encode -p itanium2 CPU_CYCLES,thres=1,thres=2", "encode -p itanium2 CPU_CYCLES --plm users",
     "encode -p itanium2 CPU_CYCLES --code-range 0x1000", "encode -p itanium2 CPU_CYCLES --code-range a-b",
@@ -402,7 +402,8 @@ def test_config_builds_a_program(tmp_path: Path) -> None:
     assert "-rpath" in output("config", "--libs", "pfm3")
     archive = Path(output("config", "--static", "--library", "pfm3").strip())
     assert (archive.name, archive.parent) == ("libpfm.a", path.parent)
-    assert output("config", "--static", "--libs", "pfm3").split() == [str(archive), "-pthread"]
+    assert output("config", "--static", "--libs", "pfm3").split() == [
+        str(archive), "-pthread", "-Wl,--wrap=mmap", "-Wl,--wrap=mmap64"]
     assert len(output("config", "--static", "--libs", "pfm4").split()) == 1
     done = run("sh", "-c", command.replace("--cflags", "--static --cflags").replace("pfm3", "pfm4"))
     assert (done.returncode, done.stderr) == (0, "")

@@ -79,7 +79,7 @@ def test_the_totals_stay(program: Path) -> None:
     assert 3 * 100000 - 2000 <= many - few <= 3 * 100000 + 2000
     none, ten, twenty = (measured(program, "repeat", n)[1][15] for n in (0, 10, 20))
     each = (twenty - ten) / 10
-    assert each < 150000
+    assert each < 300000  # the file has a line for each instruction of the program that was executed: event 19 wants its kind
     assert none < ten < none + 20 * each + 500000
 
 

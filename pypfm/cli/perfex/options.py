@@ -296,7 +296,7 @@ def _events(args: argparse.Namespace) -> tuple[int, ...]:
     """The events to count."""
     from pypfm.perfex import events
     try:
-        given = [events.find(args.cpu, text, "-e") for text in args.events or ()]
+        given = [] if args.all else [events.find(args.cpu, text, "-e") for text in args.events or ()]  # -a ignores -e
         return events.choose(args.cpu, given, os.environ, multiplex=args.all)
     except PerfexError as error:
         raise UsageError(f"{error} (see perfex --help)") from None
