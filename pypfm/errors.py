@@ -321,7 +321,7 @@ class FieldWidthError(PromiseError):
 
 
 def _code_name(code: int) -> str:
-    from pypfm._c.mirror import string
+    from pypfm._c.convert import string
     from pypfm._c.pfm3 import ffi, lib  # not for programs that use other libraries only
 
     name = lib.pfm3_error_name(code)

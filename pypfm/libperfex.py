@@ -12,19 +12,13 @@ Everything in ``perfex.h`` is here under its C name:
 
 from typing import TYPE_CHECKING
 
-from pypfm._c.libperfex import ffi as _raw_ffi
+from pypfm._c.libperfex import ffi as ffi
 from pypfm._c.libperfex import lib as lib
 from pypfm._c.libperfex_api import *  # noqa: F403 - all that the header declares
 from pypfm._c.libperfex_api import __all__ as _generated
-from pypfm._c.libperfex_hand import c_longlong as c_longlong
-from pypfm._c.mirror import byref as byref
-from pypfm._c.mirror import c_int as c_int
-from pypfm._c.mirror import sizeof as sizeof
-from pypfm._c.structures import mirror_ffi
+from pypfm._c.names import *  # noqa: F403 - ctypes' own
+from pypfm._c.names import __all__ as _names
 
 if not TYPE_CHECKING:  # which know all names without it, and of a list that is computed none
-    __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
-        *_generated, "byref", "c_int", "c_longlong", "ffi", "lib", "sizeof",
-    ]
+    __all__ = [*_generated, *_names, "ffi", "lib"]  # noqa: PLE0604 - lists of names
 
-ffi = mirror_ffi(_raw_ffi)

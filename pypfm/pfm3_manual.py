@@ -17,34 +17,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pypfm._c.mirror import (
-    byref as byref,
-)
-from pypfm._c.mirror import (
-    c_char_p as c_char_p,
-)
-from pypfm._c.mirror import (
-    c_int as c_int,
-)
-from pypfm._c.mirror import (
-    c_long as c_long,
-)
-from pypfm._c.mirror import (
-    c_size_t as c_size_t,
-)
-from pypfm._c.mirror import (
-    c_uint as c_uint,
-)
-from pypfm._c.mirror import (
-    c_ulong as c_ulong,
-)
-from pypfm._c.mirror import (
-    create_string_buffer as create_string_buffer,
-)
-from pypfm._c.mirror import (
-    sizeof as sizeof,
-)
-from pypfm._c.pfm3_manual import ffi as _raw_ffi
+from pypfm._c.names import *  # noqa: F403 - ctypes' own
+from pypfm._c.names import __all__ as _names
+from pypfm._c.pfm3_manual import ffi as ffi
 from pypfm._c.pfm3_manual import lib as lib
 from pypfm._c.pfm3_manual_api import *  # noqa: F403 - all that the headers declare
 from pypfm._c.pfm3_manual_api import (
@@ -57,18 +32,13 @@ from pypfm._c.pfm3_manual_api import (
     __all__ as _generated,
 )
 from pypfm._c.sampling import SmplEntry, entries
-from pypfm._c.structures import mirror_ffi
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 if not TYPE_CHECKING:  # which know all names without it, and of a list that is computed none
-    __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
-        *_generated, "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",
-        "create_string_buffer", "ffi", "lib", "sizeof", "smpl_entries",
-    ]
+    __all__ = [*_generated, *_names, "ffi", "lib", "smpl_entries"]  # noqa: PLE0604 - lists of names
 
-ffi = mirror_ffi(_raw_ffi)
 
 _ENTRIES: dict[int, Any] = {
     PFM_DFL_SMPL_VERSION: pfm_dfl_smpl_entry_t, PFM_DEFAULT_SMPL_VERSION: pfm_default_smpl_entry_t}

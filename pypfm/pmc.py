@@ -14,19 +14,13 @@ PMC_MACHINE in the environment chooses the machine, when the first function is c
 
 from typing import TYPE_CHECKING
 
-from pypfm._c.mirror import byref as byref
-from pypfm._c.mirror import c_int as c_int
-from pypfm._c.mirror import sizeof as sizeof
-from pypfm._c.pmc import ffi as _raw_ffi
+from pypfm._c.names import *  # noqa: F403 - ctypes' own
+from pypfm._c.names import __all__ as _names
+from pypfm._c.pmc import ffi as ffi
 from pypfm._c.pmc import lib as lib
 from pypfm._c.pmc_api import *  # noqa: F403 - all that the headers declare
 from pypfm._c.pmc_api import __all__ as _generated
-from pypfm._c.pmc_hand import c_uint64 as c_uint64
-from pypfm._c.structures import mirror_ffi
 
 if not TYPE_CHECKING:  # which know all names without it, and of a list that is computed none
-    __all__ = [  # noqa: PLE0604 - the generated part is a list of names, too
-        *_generated, "byref", "c_int", "c_uint64", "ffi", "lib", "sizeof",
-    ]
+    __all__ = [*_generated, *_names, "ffi", "lib"]  # noqa: PLE0604 - lists of names
 
-ffi = mirror_ffi(_raw_ffi)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pycparser import c_ast, c_generator, c_parser
 
-__all__ = ["Header", "Symbol", "Unit", "aggregate", "read"]
+__all__ = ["Header", "Symbol", "Unit", "aggregate", "number", "read"]
 
 STUBS = Path(__file__).parent / "include"
 
@@ -231,7 +231,7 @@ class _Reader:
         return self._texts[header].symbol(header, name, role, min(lines), end, node=decl, members=tuple(members))
 
     def _enumerator(self, header: str, node: c_ast.Enumerator, body: c_ast.Enum) -> Symbol:
-        value = "" if node.value is None else str(_number(node.value, body))
+        value = "" if node.value is None else str(number(node.value, body))
         return self._texts[header].symbol(header, node.name, "enumerator", node.coord.line, node.coord.line, node=node,
                                           value=value)
 
@@ -251,20 +251,26 @@ def _nodes(node: c_ast.Node) -> Iterator[c_ast.Node]:
         yield from _nodes(child)
 
 
-def _number(node: c_ast.Node, body: c_ast.Enum) -> int:
-    """The value of a constant expression, in which enumerators before it may stand."""
+def number(node: c_ast.Node, body: c_ast.Enum | None = None, sizeof: Callable[[c_ast.Node], int] | None = None) -> int:
+    """The value of a constant expression, in which enumerators before it may stand.
+
+    :param body: the enumeration that it is in
+    :param sizeof: the size of a type
+    """
     if isinstance(node, c_ast.Constant):
         return int(node.value.rstrip("uUlL"), 0)
+    if isinstance(node, c_ast.UnaryOp) and node.op == "sizeof" and sizeof:
+        return sizeof(node.expr.type)
     if isinstance(node, c_ast.UnaryOp):
-        return {"-": operator.neg, "~": operator.invert, "+": operator.pos}[node.op](_number(node.expr, body))
+        return {"-": operator.neg, "~": operator.invert, "+": operator.pos}[node.op](number(node.expr, body, sizeof))
     if isinstance(node, c_ast.BinaryOp):
-        return _OPERATORS[node.op](_number(node.left, body), _number(node.right, body))
+        return _OPERATORS[node.op](number(node.left, body, sizeof), number(node.right, body, sizeof))
     value = -1
-    for enumerator in body.values.enumerators:
-        value = value + 1 if enumerator.value is None else _number(enumerator.value, body)
+    for enumerator in body.values.enumerators if body else ():
+        value = value + 1 if enumerator.value is None else number(enumerator.value, body)
         if enumerator.name == node.name:
             return value
-    raise ValueError(f"{node.coord}: {node.name} is no enumerator before it")
+    raise ValueError(f"{node.coord}: {getattr(node, 'name', node)} is no number")
 
 
 class _Text:

@@ -1,7 +1,3 @@
-/* pfm_list_supported_pmus() calls a printf-like function; Python's side takes the
- * format and its one string argument, or NULL. */
-extern "Python" int pypfm_pfm3_print(const char *format, const char *argument);
-pfm_err_t pypfm_pfm3_list(void);
 /* Calls of perfmon2 for a PMU, whatever PMU is selected: the Pythonic layer has several side by side.  sampling: the
  * argument of the default format, or NULL. */
 int pypfm_perfmon2_create(int pmu, unsigned int flags, const void *sampling);
@@ -17,36 +13,12 @@ int pypfm_stop_thread(int tid, int *signal);
 int pypfm_release_thread(int tid, int signal);
 /* ---- code ---- */
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #ifdef __linux__
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #endif
-
-static int pypfm_pfm3_print(const char *format, const char *argument);
-
-static int
-pypfm_pfm3_vprint(const char *format, ...)
-{
-	const char *argument = NULL;
-	va_list args;
-	int ret;
-
-	va_start(args, format);
-	if (strstr(format, "%s"))
-		argument = va_arg(args, const char *);
-	ret = pypfm_pfm3_print(format, argument);
-	va_end(args);
-	return ret;
-}
-
-static pfm_err_t
-pypfm_pfm3_list(void)
-{
-	return pfm_list_supported_pmus(pypfm_pfm3_vprint);
-}
 
 /* ret, once the PMU is the selected one again. */
 static int

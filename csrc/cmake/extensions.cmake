@@ -1,15 +1,16 @@
 # The extension modules of the Python package.
 
-# pypfm_extension(module LIBRARY name HEADERS ... PRIVATE ... PREFIXES ... INCLUDES ... HAND file [SYSTEM dir...] [EXTRA file]
-#                 [PARTS objects...])
+# pypfm_extension(module LIBRARY name HEADERS ... PRIVATE ... PREFIXES ... INCLUDES ... [HAND file] [SYSTEM dir...] [EXTRA file]
+#                 [FORM_OF module] [PARTS objects...])
 #
 # The extension module pypfm._c.<module> with the mirror's generated Python files.  HEADERS and PRIVATE headers are
 # what Python sees of the library; they, and what they include from INCLUDES, are read, what they include from SYSTEM is not.
+# A library that is a FORM_OF that of another module has from there what is the same in both.
 # PARTS are objects for Python only: what PRIVATE headers declare and the library does not have.
 # The library's objects are linked in, and nothing of them is exported: another library with the same
 # symbols in the process neither sees nor replaces them.
 function(pypfm_extension module)
-  cmake_parse_arguments(arg "" "LIBRARY;EXTRA;HAND" "HEADERS;PRIVATE;PREFIXES;INCLUDES;SYSTEM;PARTS" ${ARGN})
+  cmake_parse_arguments(arg "" "LIBRARY;EXTRA;HAND;FORM_OF" "HEADERS;PRIVATE;PREFIXES;INCLUDES;SYSTEM;PARTS" ${ARGN})
   set(bindings ${PROJECT_SOURCE_DIR}/csrc/bindings)
   set(out ${PROJECT_BINARY_DIR}/bindings)
   file(MAKE_DIRECTORY ${out})
@@ -22,6 +23,13 @@ function(pypfm_extension module)
   if(arg_EXTRA)
     set(extra --extra ${arg_EXTRA})
   endif()
+  if(arg_HAND)
+    set(hand --hand ${arg_HAND})
+  endif()
+  if(arg_FORM_OF)
+    set(form_of --form-of ${out}/${arg_FORM_OF}_api.py)
+    set(other_form ${out}/${arg_FORM_OF}_api.py)
+  endif()
   file(GLOB_RECURSE depends CONFIGURE_DEPENDS ${bindings}/*.py ${bindings}/*.h)
   foreach(dir ${arg_INCLUDES})
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${dir}/*.h)
@@ -33,8 +41,8 @@ function(pypfm_extension module)
   add_custom_command(
     OUTPUT ${out}/${module}.c ${out}/${module}.pyi ${out}/${module}_api.py
     COMMAND Python::Interpreter ${bindings}/generate.py ${module} ${out} --cc ${CMAKE_C_COMPILER} ${includes} ${system}
-            "$<$<BOOL:${defines}>:-D$<JOIN:${defines},;-D>>" ${headers} ${private} ${prefixes} ${extra} --hand ${arg_HAND}
-    DEPENDS ${arg_EXTRA} ${arg_HAND} ${depends}
+            "$<$<BOOL:${defines}>:-D$<JOIN:${defines},;-D>>" ${headers} ${private} ${prefixes} ${extra} ${hand} ${form_of}
+    DEPENDS ${arg_EXTRA} ${arg_HAND} ${other_form} ${depends}
     COMMENT "Generating the mirror of ${module}"
     COMMAND_EXPAND_LISTS VERBATIM)
   Python_add_library(_${module} MODULE ${out}/${module}.c)

@@ -1,21 +1,22 @@
 """The mirror of another build of a library: the same Python functions, bound to the functions of that build.
 
 A generated module (pypfm._c.pfm4_api) calls the C code that is in our extension module.  Here its functions are made
-a second time, of the same code, with other globals: what they know as the library is the one that was loaded.
-Structures, cells and constants are those of our headers.
+a second time, of the same code, with other globals: what they know as the library is the one that was loaded, or the
+other form of libpfm 3.  Structures and constants are those of our headers.
 """
 
 from __future__ import annotations
 
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pypfm._c.loading import MissingFunctionError
 from pypfm._c.mirror import Calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
+    from collections.abc import Callable, Mapping
+
+    from _cffi_backend import FFI
 
     from pypfm._c.loading import Functions
 
@@ -52,16 +53,24 @@ class Library:
         return sorted(self._exported | self._others)
 
 
-def functions_of(library: Library, api: ModuleType) -> dict[str, Any]:
-    """The functions of a generated mirror, bound to another library; by name."""
+def functions_of(api: ModuleType, ffi: FFI, lib: Any, classes: Mapping[str, Any]) -> dict[str, Any]:
+    """The functions of a generated mirror, bound to another library; by name.
+
+    :param api: the mirror
+    :param ffi: of the extension module whose types the other library's functions have
+    :param lib: the other library
+    :param classes: ctypes classes by C type
+    """
     bound: dict[str, Any] = dict(vars(api))
-    bound["lib"] = library
-    bound["_call"] = call = Calls(bound["ffi"], library, bound["_call"].parameters)
-    if "_hand" in bound:
-        bound["_hand"] = type(bound["_hand"])(bound["ffi"], library, call)
+    call = Calls(ffi, lib, bound["_call"].parameters, classes)
+    bound |= {"ffi": ffi, "lib": lib, "_call": call}
+    if not isinstance(bound.get("_hand", api), ModuleType):
+        bound["_hand"] = type(bound["_hand"])(ffi, lib, call)
+    for ctype in {ctype for types in call.parameters.values() for _, ctype in types if ctype.endswith("*")}:
+        bound |= call.pointer_names(ctype)
     for name in bound["_exported"]:
         if f"_{name}" in bound:
-            bound[f"_{name}"] = _first_call(library, name, bound)
+            bound[f"_{name}"] = _first_call(lib, name, bound)
     made = {}
     for name in api.__all__:
         function = bound[name]
@@ -71,7 +80,7 @@ def functions_of(library: Library, api: ModuleType) -> dict[str, Any]:
     return made
 
 
-def _first_call(library: Library, name: str, bound: dict[str, Any]) -> Callable[..., Any]:
+def _first_call(library: Any, name: str, bound: dict[str, Any]) -> Callable[..., Any]:
     """What is called the first time: the function may be missing, which is an error only when it is called."""
     def call(*args: Any) -> Any:
         bound[f"_{name}"] = function = getattr(library, name)

@@ -1,330 +1,154 @@
-"""What every mirror of a C library is made of: structures, cells, buffers, calls.
+"""Calls of a C library through cffi, with ctypes objects as arguments.
 
-The generated modules (pypfm._c.pfm3_api ...) declare classes and functions on top
-of these; a program uses them as pypfm.pfm3.byref and so on.
-
-cffi alone is no guard: for a pointer it takes a list, of which it makes an array
-of that length, and any pointer for a char * and the other way round.  So every
-argument goes through the converter of its C type, and what that refuses never
-reaches C.
+The generated modules (pypfm._c.pfm3_api ...) have a function for each one of C.  cffi calls it: it is checked by the C
+compiler, and needs no libffi.  But cffi takes more than C does: a list for a pointer, a char * for any other one.  So
+every argument goes through the converter of its C type, and what that refuses never reaches C.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import IO, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
-from weakref import WeakValueDictionary
+import ctypes
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from _cffi_backend import FFI
 
-from pypfm._c.structures import (
-    Array,
-    CData,
-    Fields,
-    Part,
-    Struct,
-    Union,
-    address_of,
-    ctype_of,
-    kept_with,
-    member,
-    no_field,
-    raw,
-    refused,
-    whole,
-)
+from pypfm._c.convert import string, string_or_none, whole
+from pypfm._c.references import Reference, address_in, lies_at, part_at, room_at
+from pypfm._c.structures import Structure, Text, Union, c_string, declare, kept
+
+if TYPE_CHECKING:
+    from _ctypes import _CArgObject, _CData
 
 __all__ = [
-    "REFUSED", "Allocated", "Array", "Buffer", "CData", "Calls", "Cell", "Converter", "Declared", "Fields", "File",
-    "String", "Struct", "Union", "byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong",
-    "create_string_buffer", "ctype_of", "pointer_to", "refused", "room", "sizeof", "string", "string_or_none", "take",
-    "text",
+    "REFUSED", "Address", "Buffer", "CData", "Calls", "Converter", "Declared", "File", "Ref", "String", "Structure",
+    "Text", "Union", "bytes_at", "declare", "integer", "owner", "refused", "room", "string", "string_or_none",
+    "take_string", "text",
 ]
 
+CData = FFI.CData
 # A member in the declarations of a header: name, type, members of a structure without a name of its own.
 Declared: TypeAlias = "tuple[str, str, tuple[Declared, ...]]"
-_ffi = FFI()  # for types that belong to no library
-
 T = TypeVar("T")
-
-
-class Cell(Generic[T]):
-    """One C value, for functions that store through a pointer.
-
-    :ivar value: the value
-    """
-
-    _ffi: ClassVar[FFI]
-    _pointer_type: ClassVar[object]
-    _of: ClassVar[dict[object, str]] = {}  # name of the class, by pointer type
-
-    def __init_subclass__(cls, ffi: FFI | None = None, ctype: str = "") -> None:
-        if ffi is not None:
-            cls._ffi = ffi
-            cls._pointer_type = ffi.typeof(ctype + " *")
-            cls._of.setdefault(cls._pointer_type, cls.__name__)
-
-    def __init__(self, value: int = 0) -> None:
-        if value is None:  # cffi would leave out the value
-            raise refused(value, "an integer", f"{type(self).__name__}() wants")
-        self._cdata = self._ffi.new(cast(Any, self._pointer_type), member(value))
-
-    @property
-    def value(self) -> T:
-        return cast(T, self._cdata[0])
-
-    @value.setter
-    def value(self, value: T) -> None:
-        self._cdata[0] = member(value)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.value!r})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.value,)  # a copy has memory of its own
-
-
-class c_int(Cell[int], ffi=_ffi, ctype="int"):
-    """A cell that holds an int."""
-
-
-class c_uint(Cell[int], ffi=_ffi, ctype="unsigned int"):
-    """A cell that holds an unsigned int."""
-
-
-class c_long(Cell[int], ffi=_ffi, ctype="long"):
-    """A cell that holds a long."""
-
-
-class c_ulong(Cell[int], ffi=_ffi, ctype="unsigned long"):
-    """A cell that holds an unsigned long."""
-
-
-class c_size_t(Cell[int], ffi=_ffi, ctype="size_t"):
-    """A cell that holds a size_t."""
-
-
-class Allocated(Cell["T | None"]):
-    """A cell for what C allocates and its caller frees: Python's own afterwards, C's memory freed."""
-
-    # By pointer (cffi's compare and hash as addresses), so that a call that is given byref() finds the cell.
-    _at: ClassVar[WeakValueDictionary[CData, Allocated[Any]]] = WeakValueDictionary()
-
-    def __init__(self) -> None:
-        self._cdata = self._ffi.new(cast(Any, self._pointer_type))
-        self._value: T | None = None
-        self._at[self._cdata] = self
-
-    @property
-    def value(self) -> T | None:
-        return self._value
-
-    @value.setter
-    def value(self, value: T | None) -> None:
-        self._value = value
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (), {"_value": self._value}
-
-    def _own(self, pointer: Any, count: int) -> T:
-        """What C stored, as a Python object."""
-        raise NotImplementedError
-
-    def take(self, free: Callable[[CData], object], count: int = 0) -> None:
-        """Turn what C stored, ``count`` elements of it, into a Python object."""
-        pointer = self._cdata[0]
-        if pointer:
-            self._cdata[0] = _ffi.NULL
-            self._value = self._own(pointer, count)
-            free(pointer)
-
-    @classmethod
-    def at(cls, pointer: CData | None) -> Allocated[Any] | None:
-        """The cell, if it is one, to which a pointer points."""
-        return None if pointer is None else cls._at.get(pointer)
-
-    def _address(self) -> CData:
-        """The cell's address; it keeps the cell, so that a call with byref(c_char_p()) leaks nothing."""
-        return cast(CData, kept_with(self._cdata, self))
-
-
-def take(at: Any, free: Callable[[CData], object], count: int = 0) -> None:
-    """Let the cell that C was given, or whose address, have what C stored there; other pointers are the caller's."""
-    cell = at if isinstance(at, Allocated) else Allocated.at(at)
-    if cell is not None:
-        cell.take(free, count)
-
-
-class c_char_p(Allocated[str], ffi=_ffi, ctype="char *"):
-    """A cell for a string that C allocates: a str afterwards, its memory freed.
-
-    :ivar value: the string, or None as long as no call has stored one
-    """
-
-    def _own(self, pointer: Any, count: int) -> str:  # noqa: ARG002 - of arrays
-        return string(pointer)
-
-
-class create_string_buffer:
-    """Bytes that C writes a string into.
-
-    :param size: size in bytes, the final NUL included
-    :ivar value: the string up to the first NUL
-    :ivar raw: all bytes
-    """
-
-    def __init__(self, size: int) -> None:
-        try:
-            self._cdata = _ffi.new("char[]", whole(size))
-        except TypeError:
-            raise refused(size, "an integer", "create_string_buffer() wants") from None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (len(self),), self.raw
-
-    def __setstate__(self, raw: bytes) -> None:
-        _ffi.memmove(self._cdata, raw, len(raw))
-
-    def __len__(self) -> int:
-        return len(self._cdata)
-
-    @property
-    def value(self) -> str:
-        return string(self._cdata)
-
-    @property
-    def raw(self) -> bytes:
-        return bytes(_ffi.buffer(self._cdata))
-
-    def __repr__(self) -> str:
-        return f"create_string_buffer({len(self)}) = {self.value!r}"
-
-
-def string(pointer: Any) -> str:
-    """The C string at a pointer, as a str."""
-    return cast(bytes, _ffi.string(pointer)).decode("utf-8", "surrogateescape")
-
-
-def string_or_none(pointer: Any) -> str | None:
-    """The C string at a pointer, or None for NULL."""
-    return string(pointer) if pointer else None
-
-
-String = str | bytes | Array[Any] | CData | None
-Buffer = create_string_buffer | bytearray | Array[Any] | CData | None
-File = IO[str] | IO[bytes] | CData | None  # a file with a descriptor, for FILE *
-
-
-def byref(obj: object, *path: str | int) -> CData:
-    """The address of an object, or of a member of it: &obj, &obj.member.
-
-    :param obj: a structure, a cell or a buffer
-    :param path: names of members and indices of arrays
-    :raises TypeError: it is none of these
-    :raises AttributeError: it has no such member
-    :raises IndexError: an array has no such element
-    :return: a C pointer, which keeps the object, and of a part the whole
-    """
-    if isinstance(obj, (Cell, create_string_buffer)):
-        if path:
-            raise TypeError(f"byref(): a {type(obj).__name__} has no members")
-        return obj._address() if isinstance(obj, Allocated) else obj._cdata
-    part = raw(obj)
-    if not isinstance(part, CData) or _ffi.typeof(part).kind not in {"struct", "union", "array"}:
-        raise refused(obj, "a structure, a cell or a buffer", "byref() wants")
-    try:
-        path = tuple(step if isinstance(step, str) else whole(step) for step in path)
-        for at, step in enumerate(path[:-1] if path and isinstance(path[-1], str) else path, 1):
-            part = getattr(part, step) if isinstance(step, str) else part[step]  # cffi checks no index of addressof()
-            if at < len(path) and isinstance(part, CData) and _ffi.typeof(part).kind == "pointer":
-                raise TypeError(f"byref(): {step!r} is a pointer, through which no path leads")
-        if isinstance(obj, Part):
-            return cast(CData, address_of(obj, *path))
-        return cast(CData, kept_with(_ffi.addressof(cast(Any, obj), *path), obj))
-    except KeyError as error:
-        ctype: Any = _ffi.typeof(part)
-        raise AttributeError(no_field(f"byref(): {ctype.cname}", error, ctype)) from None
-
-
-def sizeof(obj: object) -> int:
-    """The bytes that an object or a type has in C.
-
-    :param obj: a structure, an array, a cell or a buffer, or the class of structures or cells
-    :raises TypeError: it is none of these
-    :return: sizeof(obj)
-    """
-    if isinstance(obj, type) and issubclass(obj, Cell):
-        return _ffi.sizeof(cast(Any, obj._pointer_type).item)
-    if isinstance(obj, type) and issubclass(obj, Struct) and hasattr(obj, "_type"):
-        return _ffi.sizeof(ctype_of(obj))
-    if isinstance(obj, Cell):
-        return sizeof(type(obj))
-    cdata = obj._cdata if isinstance(obj, create_string_buffer) else raw(obj)
-    if not isinstance(cdata, CData):
-        raise refused(obj, "a structure, a cell, a buffer or a type of these", "sizeof() wants")
-    return _ffi.sizeof(cdata)
-
-
-# ---- arguments ----------------------------------------------------------------
+#: What a function takes for a pointer: an object, an array, a pointer, byref(), a cffi object, None for NULL.
+if TYPE_CHECKING:
+    Ref: TypeAlias = T | ctypes.Array[T] | ctypes._Pointer[T] | _CArgObject | CData | None
+    Address: TypeAlias = _CData | _CArgObject | CData | None
+    String: TypeAlias = str | bytes | ctypes.c_char_p | ctypes.Array[ctypes.c_char] | CData | None
+    Buffer: TypeAlias = ctypes.Array[ctypes.c_char] | bytearray | memoryview | _CArgObject | CData | None
+    File: TypeAlias = IO[str] | IO[bytes] | CData | None
+else:
+    Ref = Address = String = Buffer = File = object
 
 Converter: TypeAlias = Callable[[Any], Any]  # a Python argument -> what cffi is given
 
 # What a converter, or cffi's own conversion of a number, raises. C itself raises nothing.
 REFUSED = (TypeError, ValueError, OverflowError, AttributeError)
 
+_ffi = FFI()  # for types that belong to no library
+_NULL = _ffi.NULL
 _VOID_POINTER = _ffi.typeof("void *")
 _CHARS = (_ffi.typeof("char *"), _VOID_POINTER)
+_CHAR = _CHARS[0].item
+_BYTES = _ffi.typeof("char[]")
+_from_buffer: Any = _ffi.from_buffer
+# How the buffer interface writes the numbers of an array that stands for C's.
+_FORMATS: dict[Any, str] = {ctypes.c_int: "i", ctypes.c_uint: "I", ctypes.c_long: "lq", ctypes.c_ulong: "LQ"}
 
+
+def refused(value: object, wanted: str, instead: str = "", verb: str = "wants") -> TypeError:
+    """The error of an argument of a wrong type; who knows the function and the parameter puts them before it.
+
+    :param wanted: what C takes
+    :param instead: what to write
+    """
+    given = type(value).__name__
+    if isinstance(value, CData):
+        given = _ffi.typeof(value).cname
+    elif isinstance(value, Reference):
+        offset = address_in(value)[1]
+        given = f"byref() of {type(cast(Any, value)._obj).__name__}{f' at offset {offset}' if offset else ''}"
+    if given == wanted:
+        given = "that of the library's other form"
+    return TypeError(f"{verb} {wanted}, not {given}" + (f"; write {instead}" if instead else ""))
+
+
+# ---- converters -----------------------------------------------------------------------------------------------------
 
 def text(value: object) -> object:
     """A ``const char *``: bytes without a NUL, or a pointer as it is."""
     if type(value) is str and value.isascii() and "\0" not in value:  # nearly all
         return value.encode()
     if isinstance(value, (str, bytes)):
-        return _c_string(value)
+        return c_string(value)
     if value is None:
-        return _ffi.NULL
-    value = value._cdata if isinstance(value, create_string_buffer) else raw(value)
-    if isinstance(value, CData):
-        given = _ffi.typeof(value)
-        if given in _CHARS:
-            return value
-        if given.kind == "array" and given.item is _CHARS[0].item:
-            return _ffi.string(value)  # a NUL follows, whatever the array ends with
-    raise refused(value, "str or bytes")
+        return _NULL
+    found = _cffi_text(value) if isinstance(value, CData) else _ctypes_text(value)
+    if found is None:
+        raise refused(value, "str or bytes")
+    return found
 
 
-def _c_string(value: str | bytes) -> bytes:
-    try:
-        data = value.encode() if isinstance(value, str) else value
-    except UnicodeEncodeError:
-        data = cast(str, value).encode("utf-8", "surrogateescape")
-    if 0 in data:
-        raise ValueError(f"is a C string, which cannot hold a NUL: {value!r:.200}")
+def _cffi_text(value: CData) -> object:
+    given: Any = _ffi.typeof(value)
+    if given in _CHARS:
+        return value
+    # A NUL follows the bytes of an array, whatever it ends with.
+    return _ffi.string(value) if given.kind == "array" and given.item is _CHAR else None
+
+
+def _ctypes_text(value: object) -> object:
+    if isinstance(value, ctypes.c_char_p):
+        return _NULL if value.value is None else value.value
+    return value.value if isinstance(value, ctypes.Array) and cast(Any, value)._type_ is ctypes.c_char else None
+
+
+def room(value: Any, size: int, parameter: str = "size") -> Any:
+    """A ``char *`` into which C writes: a buffer, once it is known to have the size that C is told."""
+    size = whole(size)
+    if isinstance(value, ctypes.Array) and cast(Any, value)._type_ is ctypes.c_char:
+        data: Any = _from_buffer(_BYTES, value)
+    elif value is None:
+        return _NULL
+    elif isinstance(value, CData):
+        data, given = value, cast(Any, _ffi.typeof(value))
+        if given not in _CHARS and not (given.kind == "array" and given.item is _CHAR):
+            data = None
+    elif isinstance(value, Reference):
+        data = address_of(value) if lies_at(cast(Any, type(value._obj)), address_in(value)[1], ctypes.c_char) else None
+        _expect_room(room_at(value), size, parameter)
+    elif isinstance(value, ctypes._Pointer):
+        data = address_of(value) if cast(Any, value)._type_ is ctypes.c_char else None
+    else:
+        data = _writable(value, "Bbc")
+    if data is None:
+        raise refused(value, "a char * to write to", "create_string_buffer(), a bytearray, or None for NULL")
+    if _ffi.typeof(data).kind == "array":
+        _expect_room(len(data), size, parameter)
     return data
 
 
-def room(value: Buffer, size: int, parameter: str = "size") -> CData | None:
-    """A ``char *`` into which C writes: a buffer, once it is known to have the size that C is told."""
-    size, value = whole(size), raw(value)
-    if isinstance(value, create_string_buffer):
-        data: Any = value._cdata
-    elif isinstance(value, bytearray):
-        data = _ffi.from_buffer("char[]", value, require_writable=True)
-    elif isinstance(value, CData) and (_ffi.typeof(value) in _CHARS or _is_array_of(value, _CHARS[0].item)):
-        data = value
-    elif value is None:
-        return _ffi.NULL
-    else:
-        raise refused(value, "create_string_buffer(), a bytearray or a char array")
-    if _ffi.typeof(data).kind == "array" and size > len(data):
-        raise ValueError(f"is too short: {parameter} is {size}, but the buffer has only {len(data)} bytes")
-    return cast(CData, data)
+def _expect_room(there: int, size: int, parameter: str) -> None:
+    if size > there:
+        raise ValueError(f"is too short: {parameter} is {size}, but the buffer has only {there} bytes")
 
 
-def _is_array_of(value: Any, item: object) -> bool:
-    given = _ffi.typeof(value)
-    return given.kind == "array" and given.item is item
+def _writable(value: Any, formats: str) -> Any:
+    """The memory of what has the buffer interface (numpy's arrays, array.array), as char[]; None if it is no such."""
+    try:
+        view = memoryview(value)
+    except TypeError:
+        return None
+    fits = not view.readonly and view.c_contiguous and (view.format or "B").lstrip("@=<") in formats
+    return _from_buffer(_BYTES, view) if fits else None
+
+
+def address_of(value: Any) -> Any:
+    """The ``void *`` that a pointer or byref() is; who has it keeps the value."""
+    at = ctypes.cast(value, ctypes.c_void_p).value
+    return _ffi.cast(_VOID_POINTER, at or 0)
 
 
 def integer(pointer: Any) -> Converter:
@@ -339,58 +163,103 @@ def integer(pointer: Any) -> Converter:
     return convert
 
 
-def pointer_to(ctype: Any) -> Converter:
-    """The converter of a pointer type: of a cell or structure of the type it points to, an array, byref(), None."""
-    target = ctype.item
-    structure = target.kind in {"struct", "union"}
-    cell = Cell._of.get(ctype)
-    wanted = target.cname if structure else f"{cell}() or another {ctype.cname}" if cell else ctype.cname
-    addressof, typeof, null = _ffi.addressof, _ffi.typeof, _ffi.NULL
-    direct = (ctype, _VOID_POINTER)
+def pointer_to(ctype: Any, kind: Any) -> Converter:
+    """The converter of a pointer type.
+
+    :param ctype: cffi's, of the pointer
+    :param kind: the ctypes class of what it points to; None: only cffi's own objects, and None
+    """
+    if kind is None:
+        return partial(_cffi_pointer, ctype, "")
+    cast_to, cast_from, void_p, address_of_object = _ffi.cast, ctypes.cast, ctypes.c_void_p, ctypes.addressof
+    name = "ctypes." * (kind.__module__ == "ctypes") + kind.__name__
+    instead = f"{name}(), byref({name}()), an array of them, or None for NULL"
 
     def convert(value: Any) -> Any:
-        if isinstance(value, Cell):
-            if value._pointer_type is ctype:
-                return value._cdata
-        elif isinstance(value, (Part, CData)):
-            cdata: Any = raw(value)
-            given = typeof(cdata)
-            if given is target and structure:
-                return addressof(cdata)
-            if given in direct:
-                return cdata
-            if given.kind == "array" and given.item is target:
-                if len(cdata):
-                    return cdata
-                raise ValueError(f"is too short: an array of no {target.cname}")
-        elif value is None:
-            return null
-        raise refused(value, wanted)
+        if type(value) is kind:
+            return _from_buffer(ctype, value)
+        if type(value) is Reference:  # as address_in() has it, in line: it is half of a call
+            at: Any = cast_from(value, void_p).value
+            if lies_at(value._obj.__class__, at - address_of_object(value._obj), kind):
+                return cast_to(ctype, at)
+            raise refused(value, _wanted(ctype), instead)
+        if value is None:
+            return _NULL
+        found = _pointer(ctype, kind, value)
+        return _cffi_pointer(ctype, instead, value) if found is None else found
 
     return convert
 
 
-def anything(value: Any) -> Any:
-    """A ``void *`` into which C does not look: the address of a cell or structure."""
-    if isinstance(value, Cell):
-        return value._cdata
-    value = raw(value)
+def _wanted(ctype: Any) -> str:
+    return str(ctype.item.cname if ctype.item.kind in {"struct", "union"} else ctype.cname)
+
+
+def _pointer(ctype: Any, kind: Any, value: Any) -> Any:
+    """What is rarer: an array, a user's class, a pointer, an array of numbers that is no ctypes one; else None."""
+    if isinstance(value, ctypes.Array):
+        return _elements(value, _from_buffer(ctype, value)) if issubclass(cast(Any, value)._type_, kind) else None
+    if isinstance(value, kind):
+        return _from_buffer(ctype, value)
+    if isinstance(value, ctypes._Pointer):
+        return _ffi.cast(ctype, address_of(value)) if cast(Any, value)._type_ is kind else None
+    data = _writable(value, _FORMATS[kind]) if kind in _FORMATS else None
+    return None if data is None else _elements(data, _ffi.cast(ctype, data))
+
+
+def _cffi_pointer(ctype: Any, instead: str, value: Any) -> Any:
+    """A pointer from cffi's own objects."""
+    target = ctype.item
+    if value is None:
+        return _NULL
+    if isinstance(value, CData):
+        given: Any = _ffi.typeof(value)
+        if given is target and target.kind in {"struct", "union"}:
+            return _ffi.addressof(value)
+        if given in (ctype, _VOID_POINTER):
+            return value
+        if given.kind == "array" and given.item is target:
+            return _elements(value, value)
+    raise refused(value, _wanted(ctype), instead)
+
+
+def _elements(array: Any, pointer: Any) -> Any:
+    if len(array):
+        return pointer
+    raise ValueError("is too short: an array without elements")
+
+
+def address(value: Any) -> Any:
+    """A ``void *``: the address of a ctypes object; of a pointer where it points to."""
+    if value is None:
+        return _NULL
     if isinstance(value, CData):
         kind = _ffi.typeof(value).kind
         if kind in {"struct", "union"}:
             return _ffi.addressof(value)
         if kind in {"pointer", "array"}:
             return value
-    elif value is None:
-        return _ffi.NULL
-    raise refused(value, "a cell or structure")
+    elif isinstance(value, (Reference, ctypes._Pointer, ctypes.c_void_p)):
+        return address_of(value)
+    elif isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array, ctypes._SimpleCData)):
+        return _from_buffer(_BYTES, value)
+    raise refused(value, "a void *", "a structure, a variable as c_int(), an array, byref() of these, None for NULL")
+
+
+def bytes_at(value: Any) -> int | None:
+    """How many bytes there are where a ``void *`` of `address` points to; None if that is not known."""
+    if isinstance(value, Reference):
+        return room_at(value)
+    if isinstance(value, CData):
+        return None if _ffi.typeof(value).kind == "pointer" else _ffi.sizeof(value)
+    return None if value is None or isinstance(value, (ctypes._Pointer, ctypes.c_void_p)) else ctypes.sizeof(value)
 
 
 def file(ctype: Any) -> Converter:
     """The converter of ``FILE *``: of an open file, which cffi makes a FILE of."""
     def convert(value: Any) -> Any:
         if value is None:
-            return _ffi.NULL
+            return _NULL
         if isinstance(value, CData):
             if _ffi.typeof(value) in {ctype, _VOID_POINTER}:
                 return value
@@ -409,6 +278,44 @@ def function(value: Any) -> Any:
     return value
 
 
+# ---- what C allocates -----------------------------------------------------------------------------------------------
+
+def owner(value: Any, kind: Any) -> Any:
+    """The object of Python's, of a ctypes class, that an argument is the address of; None if there is none.
+
+    What is stored in it is kept as long as it is; in what a pointer's ``contents`` are, no longer than the pointer.
+    """
+    if isinstance(value, kind):
+        return value
+    if isinstance(value, Reference):
+        return part_at(value, kind)
+    if isinstance(value, ctypes.Array) and issubclass(kind, ctypes.Structure):
+        return value[0] if issubclass(cast(Any, value)._type_, kind) else None
+    if isinstance(value, ctypes._Pointer) and value:
+        at = ctypes.cast(value, ctypes.c_void_p).value
+        known = (one for one in _kept_in(kept(value)) if isinstance(one, kind))
+        return next((one for one in known if ctypes.addressof(one) == at), None)
+    return None
+
+
+def _kept_in(objects: Any) -> Iterator[Any]:
+    """The objects that ctypes keeps for pointers."""
+    for one in objects.values() if isinstance(objects, dict) else objects:
+        if isinstance(one, (dict, tuple)):
+            yield from _kept_in(one)
+        else:
+            yield one
+
+
+def take_string(cell: Any, free: Callable[[Any], object]) -> None:
+    """Let a ``c_char_p`` have the string that C allocated as Python's own, and free C's."""
+    theirs = _ffi.cast(_VOID_POINTER, ctypes.c_void_p.from_buffer(cell).value or 0)
+    cell.value = cell.value
+    free(theirs)
+
+
+# ---- calls ----------------------------------------------------------------------------------------------------------
+
 class Calls:
     """Calls of a library's functions with each argument checked and, where it is wrong, named.
 
@@ -416,21 +323,34 @@ class Calls:
     :param lib: likewise
     :param parameters: of each function name and C type of its parameters; ``char[n]`` is a buffer
         with the size n, a later parameter; ``()`` is a pointer to a function
+    :param classes: ctypes classes by C type
     :ivar parameters: likewise
     """
 
-    def __init__(self, ffi: FFI, lib: Any, parameters: Mapping[str, tuple[tuple[str, str], ...]]) -> None:
-        self._ffi, self._lib, self.parameters = ffi, lib, parameters
+    def __init__(self, ffi: FFI, lib: Any, parameters: Mapping[str, tuple[tuple[str, str], ...]],
+                 classes: Mapping[str, Any]) -> None:
+        self._ffi, self._lib, self.parameters, self.classes = ffi, lib, parameters, classes
         self._converters: dict[str, Converter] = {
-            "const char *": text, "void *": anything, "()": function, "FILE *": file(ffi.typeof("FILE *"))}
+            "const char *": text, "void *": address, "()": function, "FILE *": file(ffi.typeof("FILE *"))}
 
     def converter(self, ctype: str) -> Converter:
         """The converter of a C type."""
         found = self._converters.get(ctype)
         if found is None:
             known = self._ffi.typeof(ctype)
-            found = pointer_to(known) if known.kind == "pointer" else integer(self._ffi.typeof(ctype + " *"))
+            if known.kind == "pointer":
+                found = pointer_to(known, self.classes.get(ctype[:-1].strip()))
+            else:
+                found = integer(self._ffi.typeof(ctype + " *"))
             self._converters[ctype] = found
+        return found
+
+    def pointer_names(self, ctype: str) -> dict[str, Any]:
+        """What a generated module has for a pointer type: converter, class and cffi's type, for the fast way."""
+        suffix = re.sub(r"\W+", "_", ctype.replace("*", "p"))
+        found: dict[str, Any] = {f"_to_{suffix}": self.converter(ctype)}
+        if (kind := self.classes.get(ctype[:-1].strip())) is not None:
+            found |= {f"_k_{suffix}": kind, f"_p_{suffix}": self._ffi.typeof(ctype)}
         return found
 
     def arguments(self, name: str, args: tuple[Any, ...], /, **special: Converter) -> list[Any]:
@@ -456,11 +376,19 @@ class Calls:
             raise _named(error, f"{name}(): {parameter}") from None
 
     def __call__(self, name: str, /, *args: Any, **special: Converter) -> int:
-        """Call a function; the strings that it stores in cells become the cells' own."""
-        ret: int = getattr(self._lib, name)(*self.arguments(name, args, **special))
-        for (_, ctype), value in zip(self.parameters[name], args, strict=True):
-            if ctype == "char **":
-                take(value, self._lib.free)
+        """Call a function."""
+        return int(getattr(self._lib, name)(*self.arguments(name, args, **special)))
+
+    def allocating(self, name: str, /, *args: Any) -> int:
+        """Call a function that allocates strings: those that it stores in variables of Python become Python's own."""
+        given = self.arguments(name, args)
+        cells = [cell for (_, ctype), value in zip(self.parameters[name], args, strict=True)
+                 if ctype == "char **" and (cell := owner(value, ctypes.c_char_p)) is not None]
+        before = [bytes(cell) for cell in cells]
+        ret = int(getattr(self._lib, name)(*given))
+        for cell, old in zip(cells, before, strict=True):
+            if bytes(cell) != old:
+                take_string(cell, self._lib.free)
         return ret
 
     def pointer(self, name: str, *args: Any) -> CData:

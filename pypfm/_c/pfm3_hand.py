@@ -7,12 +7,10 @@ place of its own; signature and documentation still come from the C header.
 from __future__ import annotations
 
 import ctypes
-import sys
-import threading
 from typing import TYPE_CHECKING, Any
 
-from pypfm._c.mirror import REFUSED, Calls, CData, Cell, String, Struct, string
-from pypfm._c.structures import Array, raw
+from pypfm._c.convert import decoded
+from pypfm._c.mirror import REFUSED, Address, Calls, Ref, String, bytes_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,26 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["Hand"]
 
 
-class _Listing(threading.local):
-    """The call of pfm_list_supported_pmus() under way in this thread."""
-
-    print: Callable[..., object] | None = None
-    error: BaseException | None = None
-
-
-def _is_cut_off() -> bool:
-    """Whether C cannot call Python here: before Python 3.12, cffi finds no function of a subinterpreter."""
-    current, main = (ctypes.PYFUNCTYPE(ctypes.c_void_p)((f"PyInterpreterState_{name}", ctypes.pythonapi))()
-                     for name in ("Get", "Main"))
-    return sys.version_info < (3, 12) and bool(current != main)
-
-
 def _elements(ffi: FFI, lib: Any) -> dict[int, int]:
     """Bytes of an element of perfmonctl()'s argument, by command; of those that have one."""
     types = {"pfarg_reg_t": ("WRITE_PMCS", "WRITE_PMDS", "READ_PMDS", "GET_PMC_RESET_VAL"),
              "pfarg_dbreg_t": ("WRITE_IBRS", "WRITE_DBRS"), "pfarg_context_t": ("CREATE_CONTEXT",),
              "pfarg_features_t": ("GET_FEATURES",), "unsigned int": ("DEBUG",), "pfarg_load_t": ("LOAD_CONTEXT",)}
     return {getattr(lib, f"PFM_{name}"): ffi.sizeof(ctype) for ctype, names in types.items() for name in names}
+
+
+# int (*)(const char *format, ...) as C calls it here, with one more argument or none.
+_Print = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
 
 
 class Hand:
@@ -60,58 +48,54 @@ class Hand:
         self._input = call.converter("pfmlib_input_param_t *")
         self._output = call.converter("pfmlib_output_param_t *")
         self._elements = _elements(ffi, lib)
-        self._listing = _Listing()
-        ffi.def_extern(name="pypfm_pfm3_print", error=-1)(self._print)
-
-    def _print(self, format: CData, argument: CData) -> int:
-        """Hand one printf() call of C to the Python function."""
-        listing = self._listing
-        if listing.print is None or listing.error is not None:
-            return -1
-        args = [string(format)]
-        if argument != self._ffi.NULL:
-            args.append(string(argument))
-        try:
-            listing.print(*args)
-        except BaseException as error:  # noqa: BLE001 - raised again after the C call
-            listing.error = error
-            return -1
-        return 0
 
     def pfm_list_supported_pmus(self, pf: Callable[..., object] | None) -> int:
         """Call pf(format) or pf(format, string) as C calls printf()."""
         self._call.arguments("pfm_list_supported_pmus", (pf,))
+        ctype: Any = self._ffi.typeof(self._lib.pfm_list_supported_pmus)
         if pf is None:
             return int(self._lib.pfm_list_supported_pmus(self._ffi.NULL))
-        if _is_cut_off():
-            raise RuntimeError("pfm_list_supported_pmus(): C cannot call a Python function in a subinterpreter of"
-                               " Python 3.10 or 3.11; call it in the main interpreter, or list pypfm.ia64.pmu.PMUS")
-        listing = self._listing
-        outer = listing.print, listing.error
-        listing.print, listing.error = pf, None
-        try:
-            ret = int(self._lib.pypfm_pfm3_list())
-            if listing.error is not None:
-                raise listing.error
-            return ret
-        finally:
-            listing.print, listing.error = outer
+        raised: list[BaseException] = []
+
+        def called(form: bytes, argument: int | None) -> int:
+            """One call; C takes no exception, so the first one waits until C is done."""
+            if not raised:
+                try:
+                    more = [decoded(ctypes.string_at(argument))] if b"%s" in form and argument else []
+                    pf(decoded(form), *more)
+                    return 0
+                except BaseException as error:  # noqa: BLE001 - raised again after the C call
+                    raised.append(error)
+            return -1
+
+        thunk = _Print(called)
+        ret = self._lib.pfm_list_supported_pmus(
+            self._ffi.cast(ctype.args[0], ctypes.cast(thunk, ctypes.c_void_p).value or 0))
+        if raised:
+            raise raised[0]
+        return int(ret)
 
     def pfm_dispatch_events(self, p: object, model_in: object, q: object, model_out: object) -> int:
         """Call C; the model's structures must be those of the selected PMU: C takes any pointer."""
+        lib = self._lib
+        if model_in is None and model_out is None:
+            try:
+                null = self._ffi.NULL
+                return int(lib.pfm_dispatch_events(self._input(p), null, self._output(q), null))
+            except REFUSED:
+                return self._call("pfm_dispatch_events", p, None, q, None)
         pmu: Any = self._ffi.new("int *")
-        if self._lib.pfm_get_pmu_type(pmu) or pmu[0] not in self._models:
-            return int(self._call("pfm_dispatch_events", p, model_in, q, model_out))  # C does not look at them
+        if lib.pfm_get_pmu_type(pmu) or pmu[0] not in self._models:
+            return self._call("pfm_dispatch_events", p, model_in, q, model_out)  # C does not look at them
         into, out = self._models[pmu[0]]
         try:
-            return int(self._lib.pfm_dispatch_events(self._input(p), into(model_in), self._output(q), out(model_out)))
+            return int(lib.pfm_dispatch_events(self._input(p), into(model_in), self._output(q), out(model_out)))
         except REFUSED:
             return self._call("pfm_dispatch_events", p, model_in, q, model_out, model_in=into, model_out=out)
 
     # ---- perfmon2: C is told how many elements there are, and looks at no more than Python has given it ------------
 
-    def pfm_create(self, flags: int, sif: Struct | Array[Any] | CData | None, name: String = None,
-                   arg: Struct | Cell[int] | CData | None = None, size: int = 0) -> int:
+    def pfm_create(self, flags: int, sif: Ref[Any], name: String = None, arg: Address = None, size: int = 0) -> int:
         """Call C with all its arguments; it reads the last three if PFM_FL_SMPL_FMT is given.
 
         :param name: sampling format: "default"; looked at with PFM_FL_SMPL_FMT only, as are the next two
@@ -122,27 +106,8 @@ class Hand:
         declared = call.arguments("pfm_create", (flags, sif))
         more = [call.further("pfm_create", *one) for one in (
             ("name", "const char *", name), ("arg", "void *", arg), ("size", "size_t", size))]
-        self._expect_room("pfm_create", "arg", arg, "size", size)
+        _expect_room("pfm_create", "arg", arg, "size", size)
         return int(self._lib.pfm_create(*declared, *more))
-
-    def _expect_room(self, name: str, parameter: str, given: Any, number: str, size: int,
-                     count: int | None = None) -> None:
-        """Refuse an argument that is shorter than what C would read and write: it belongs to Python.
-
-        :param number: the parameter that says how long it is
-        :param size: bytes that C takes it for
-        :param count: what the parameter says, if not that
-        """
-        ffi, given = self._ffi, raw(given)
-        if isinstance(given, Cell):
-            room = ffi.sizeof(ffi.typeof(given._cdata).item)
-        elif isinstance(given, CData) and ffi.typeof(given).kind != "pointer":  # which says nothing of a length
-            room = ffi.sizeof(given)
-        else:
-            return
-        if size > room:
-            raise ValueError(f"{name}(): {parameter} is too short: {number} is {size if count is None else count},"
-                             f" which is {size} bytes, but there are only {room}")
 
     def _vector(self, name: str, args: tuple[Any, ...], size: int) -> int:
         """Call a function whose last arguments are elements and their number.
@@ -152,7 +117,7 @@ class Hand:
         given = self._call.arguments(name, args)
         (parameter, _), (number, _) = self._call.parameters[name][-2:]
         count = int(given[-1])
-        self._expect_room(name, parameter, args[-2], number, count * size, count)
+        _expect_room(name, parameter, args[-2], number, count * size, count)
         return int(getattr(self._lib, name)(*given))
 
     def pfm_create_context(self, ctx: object, smpl_name: object, smpl_arg: object, smpl_size: object) -> int:
@@ -198,5 +163,18 @@ class Hand:
         """Call C; what an element is depends on the command."""
         given = self._call.arguments("perfmonctl", (fd, cmd, arg, narg))
         count = int(given[-1])
-        self._expect_room("perfmonctl", "arg", arg, "narg", count * self._elements.get(int(given[1]), 0), count)
+        _expect_room("perfmonctl", "arg", arg, "narg", count * self._elements.get(int(given[1]), 0), count)
         return int(self._lib.perfmonctl(*given))
+
+
+def _expect_room(name: str, parameter: str, given: Any, number: str, size: int, count: int | None = None) -> None:
+    """Refuse an argument that is shorter than what C would read and write: it belongs to Python.
+
+    :param number: the parameter that says how long it is
+    :param size: bytes that C takes it for
+    :param count: what the parameter says, if not that
+    """
+    there = bytes_at(given)
+    if there is not None and size > there:
+        raise ValueError(f"{name}(): {parameter} is too short: {number} is {size if count is None else count},"
+                         f" which is {size} bytes, but there are only {there}")

@@ -5,56 +5,25 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
-from pypfm._c.mirror import REFUSED, Calls, Cell, Converter, anything, integer, refused
+from pypfm._c.mirror import REFUSED, Calls, integer
 from pypfm._c.pmc import ffi, lib
 
-__all__ = ["advance", "c_uint64", "pmc_control", "pmc_get_info", "pmc_model_advance"]
+__all__ = ["advance", "pmc_control", "pmc_get_info", "pmc_model_advance"]
 
-class c_uint64(Cell[int], ffi=ffi, ctype="uint64_t"):
-    """A cell that holds a uint64_t."""
-
-
-_CONTROL = dict.fromkeys((lib.PMC_OP_CONFIGURE, lib.PMC_OP_PROFSTART), "struct pmc_counter_cfg")
+_CONTROL = dict.fromkeys((lib.PMC_OP_CONFIGURE, lib.PMC_OP_PROFSTART), "struct pmc_counter_cfg *")
 _INFO = {
-    lib.PMC_INFO_NCOUNTERS: "int", lib.PMC_INFO_CPUCTR_TYPE: "int",
-    lib.PMC_INFO_COUNTER_VALUE: "uint64_t", lib.PMC_INFO_ACCUMULATED_COUNTER_VALUE: "uint64_t",
+    lib.PMC_INFO_NCOUNTERS: "int *", lib.PMC_INFO_CPUCTR_TYPE: "int *",
+    lib.PMC_INFO_COUNTER_VALUE: "uint64_t *", lib.PMC_INFO_ACCUMULATED_COUNTER_VALUE: "uint64_t *",
 }
-
-
 _op = integer(ffi.typeof("int *"))
-
-
-def _memory_of(wanted: str) -> Converter:
-    """The converter of a pointer to at least the memory that C stores or reads; a void * is C's own affair."""
-    size = ffi.sizeof(wanted)
-
-    def convert(value: Any) -> Any:
-        try:
-            cdata = anything(value)
-        except TypeError:
-            raise refused(value, wanted, "has to point to") from None
-        ctype = ffi.typeof(cdata)
-        if ctype.item.kind == "void":
-            return cdata
-        count = len(cast(Any, cdata)) if ctype.kind == "array" else 1
-        if ctype.item.kind in {"function", "pointer"} or count * ffi.sizeof(ctype.item) < size:
-            raise refused(value, wanted, "has to point to")
-        return cdata
-
-    return convert
-
-
-_MEMORY = {wanted: _memory_of(wanted) for wanted in {*_CONTROL.values(), *_INFO.values()}}
 
 
 def _with_argp(call: Calls, name: str, wanted: dict[int, str], ctr: int, op: int, argp: object) -> int:
     try:
-        memory = wanted.get(_op(op))
+        ctype = wanted.get(_op(op))
     except REFUSED:
-        memory = None
-    return call(name, ctr, op, argp, argp=_MEMORY[memory]) if memory else call(name, ctr, op, argp)
+        ctype = None
+    return call(name, ctr, op, argp, argp=call.converter(ctype)) if ctype else call(name, ctr, op, argp)
 
 
 def pmc_control(call: Calls, ctr: int, op: int, argp: object) -> int:

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, cast
 
 from _cffi_backend import FFI
 
-from pypfm._c.mirror import CData, Struct, refused
-from pypfm._c.structures import raw, whole
+from pypfm._c.convert import whole
 
 __all__ = ["ENTRY", "HEADER", "HEADER_SIZE", "SmplEntry", "entries", "memory", "places", "values"]
 
 Counts = Mapping[Any, int] | int  # by counter, or by set and counter
+CData = FFI.CData
 _ffi = FFI()
 
 #: The header of the default format begins with: entries, where the next goes, how often it was full, bytes.
@@ -42,6 +42,11 @@ class SmplEntry(NamedTuple):
     values: tuple[int, ...]
 
 
+def _refused(value: object, what: str, wanted: str) -> TypeError:
+    given = _ffi.typeof(value).cname if isinstance(value, CData) else type(value).__name__
+    return TypeError(f"{wanted} {what}, not {given}")
+
+
 def memory(buffer: Any, size: int | None, wanted: str) -> memoryview:
     """The bytes of what a caller has, without a copy.
 
@@ -51,14 +56,13 @@ def memory(buffer: Any, size: int | None, wanted: str) -> memoryview:
         try:
             size = whole(size)
         except TypeError:
-            raise refused(size, "an integer as size", wanted) from None
-    buffer = raw(buffer)
+            raise _refused(size, "an integer as size", wanted) from None
     if isinstance(buffer, CData):
         ctype = _ffi.typeof(buffer)
         if ctype.kind == "pointer" and size is None:
             raise TypeError(f"{wanted} the size of the memory at a pointer")
         if ctype.kind not in {"pointer", "array"} or not buffer:
-            raise refused(buffer, "bytes, or a pointer that is not NULL", wanted)
+            raise _refused(buffer, "bytes, or a pointer that is not NULL", wanted)
         if int(_ffi.cast("intptr_t", buffer)) == -1:
             raise ValueError(f"{wanted} memory, and this is MAP_FAILED: errno says why")
         if size is not None and (size < 0 or (ctype.kind == "array" and size > _ffi.sizeof(buffer))):
@@ -68,7 +72,7 @@ def memory(buffer: Any, size: int | None, wanted: str) -> memoryview:
     try:
         view = memoryview(buffer).cast("B")
     except TypeError:
-        raise refused(buffer, "bytes, or a pointer and a size", wanted) from None
+        raise _refused(buffer, "bytes, or a pointer and a size", wanted) from None
     if size is not None and not 0 <= size <= len(view):
         raise ValueError(f"{wanted} a size that the memory has, not {size}")
     return view[:size]
@@ -100,7 +104,7 @@ def places(view: memoryview, num_values: Counts, begin: int = HEADER_SIZE,
         begin += size
 
 
-def entries(types: Mapping[int, type[Struct]], buffer: object, num_values: Counts,
+def entries(types: Mapping[int, Any], buffer: object, num_values: Counts,
             size: int | None = None) -> list[SmplEntry]:
     """The entries of a buffer.
 
@@ -129,7 +133,7 @@ def _checked(num_values: Counts, wanted: str) -> Counts:
         try:
             number = whole(count)
         except TypeError:
-            raise refused(count, "a number of values, or a mapping of such by counter", wanted) from None
+            raise _refused(count, "a number of values, or a mapping of such by counter", wanted) from None
         if not 0 <= number <= 0x140:
             raise ValueError(f"{wanted} numbers of values from 0 to 320, not {count}")
         return number

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Any, SupportsIndex, TypeVar
 
-from pypfm._c.structures import whole
+from pypfm._c.convert import whole
 from pypfm.errors import DecodeError, InvalidTypeError, InvalidValueError, listed, shown
 
 __all__ = [

@@ -6,10 +6,9 @@ import os
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from pypfm._c import another, mirror, pfm4_api, pfm4_hand
+from pypfm._c import another, names, pfm4_api
 from pypfm._c.loading import Functions, RefusedError, loaded, loaded_file, symbol
 from pypfm._c.pfm4 import ffi, lib
-from pypfm._c.structures import mirror_ffi
 from pypfm.common.arguments import expect_type
 from pypfm.errors import InvalidValueError, LibraryError, LibraryFunctionError, named, shown
 
@@ -23,8 +22,6 @@ MARK = "pfm_get_pmu_info"
 #: The libpfm 4 of the system.
 DEFAULT = "libpfm.so.4"
 _MARK_OF_3 = "pfm_dispatch_events"
-_COMMON = ("byref", "c_char_p", "c_int", "c_long", "c_size_t", "c_uint", "c_ulong", "create_string_buffer",
-           "sizeof")
 _libraries: dict[int, LoadedLibrary] = {}  # by handle: the loader gives the same one for the same file
 
 
@@ -82,9 +79,9 @@ def libpfm4(path: str | os.PathLike[str] = DEFAULT) -> LoadedLibrary:
     library = library_of(handle, file)
     made = LoadedLibrary("pypfm.pfm4", f"The names of pypfm.pfm4 on {named(file)}.")
     made.library = file
-    names: dict[str, Any] = {name: getattr(pfm4_api, name) for name in pfm4_api.__all__}
-    names |= another.functions_of(library, pfm4_api)
-    names |= {name: getattr(mirror, name) for name in _COMMON}
-    names |= {"ffi": mirror_ffi(ffi), "lib": library, "c_uint64_array": pfm4_hand.c_uint64_array, "load": libpfm4}
-    vars(made).update(names, __all__=sorted(names))
+    found: dict[str, Any] = {name: getattr(pfm4_api, name) for name in pfm4_api.__all__}
+    found |= another.functions_of(pfm4_api, ffi, library, pfm4_api._classes)
+    found |= {name: getattr(names, name) for name in names.__all__}
+    found |= {"ffi": ffi, "lib": library, "load": libpfm4}
+    vars(made).update(found, __all__=sorted(found))
     return _libraries.setdefault(handle._handle, made)

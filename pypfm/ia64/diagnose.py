@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pypfm._c.mirror import string
+from pypfm._c.convert import string
 from pypfm._c.pfm3 import lib
 from pypfm.errors import Pfm3Error, error_class
 from pypfm.ia64.c_call import Resolved, dispatch

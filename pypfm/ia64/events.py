@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import cache
 from typing import Any, ClassVar, Literal
 
-from pypfm._c.mirror import string
+from pypfm._c.convert import string
 from pypfm._c.pfm3 import ffi, lib
 from pypfm.common.arguments import expect_int, expect_type, utf8
 from pypfm.common.event_table import EventTable

@@ -3,11 +3,8 @@
     >>> describe("pfmlib_ita2_input_param_t").size
     384
 
-`describe` returns sizes, offsets, bit positions, holes and padding; `ctypes_type` gives the
-same structure as a ctypes class, whose bytes are those of the cffi structure::
-
-    inp = pfm3.pfmlib_input_param_t()
-    same = ctypes_type("pfmlib_input_param_t").from_buffer(pfm3.ffi.buffer(pfm3.byref(inp)))
+`describe` returns sizes, offsets, bit positions, holes and padding. The structures of the mirrors
+(``pypfm.pfm3.pfmlib_event_t``) are ctypes classes; `ctypes_source` writes them for a program without pypfm.
 
 A ``TypeLayout`` has ``Member`` and ``Hole``. ``types()`` lists structures, ``find()`` says which library has one,
 ``text()`` writes it as pahole does; ``diff()`` and ``compare()`` return a ``LayoutDiff`` of ``Row``;
@@ -18,7 +15,7 @@ A ``TypeLayout`` has ``Member`` and ``Hole``. ``types()`` lists structures, ``fi
 """
 
 from pypfm.layout.c_file import c_source
-from pypfm.layout.ctypes_classes import ctypes_source, ctypes_type
+from pypfm.layout.ctypes_classes import ctypes_source
 from pypfm.layout.differences import LayoutDiff, Row, compare, diff
 from pypfm.layout.go_file import go_source
 from pypfm.layout.mirrors import describe, find, types
@@ -27,4 +24,4 @@ from pypfm.layout.pahole import text
 from pypfm.layout.rust_file import rust_source
 
 __all__ = ["Hole", "LayoutDiff", "LayoutError", "Member", "Row", "TypeLayout", "c_source", "compare",
-           "ctypes_source", "ctypes_type", "describe", "diff", "find", "go_source", "rust_source", "text", "types"]
+           "ctypes_source", "describe", "diff", "find", "go_source", "rust_source", "text", "types"]

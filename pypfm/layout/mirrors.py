@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from pypfm._c.mirror import Struct, ctype_of
 from pypfm.common.arguments import expect_type
 from pypfm.config import LIBRARIES
 from pypfm.errors import nearest, shown
@@ -17,13 +16,14 @@ if TYPE_CHECKING:
 
     from pypfm._c.mirror import Declared
 
-__all__ = ["describe", "ffi_of", "find", "header_of", "kind_of", "types"]
+__all__ = ["class_of", "describe", "ffi_of", "find", "header_of", "kind_of", "types"]
 
 
 class _Api(Protocol):
     """What the generated module of a library has."""
 
     ffi: FFI
+    _structures: dict[str, Any]
     _declared: dict[str, tuple[Declared, ...]]
     _headers: dict[str, str]
 
@@ -57,11 +57,13 @@ def types(library: str) -> list[str]:
 @cache
 def _types(library: str) -> tuple[str, ...]:
     api = _api(library)
-    return tuple(_c_name(api, name) for name in api._declared)
+    names = {cls.__name__: name for name, cls in api._structures.items()}
+    return tuple(names[name] for name in api._declared)
 
 
-def _c_name(api: _Api, name: str) -> str:
-    return str(ctype_of(getattr(api, name)).cname)
+def class_of(layout: TypeLayout) -> Any:
+    """The ctypes class of a type of `describe`."""
+    return _api(layout.source)._structures[layout.name]
 
 
 def find(name: str) -> list[str]:
@@ -77,8 +79,8 @@ def _key(library: str, name: str) -> str:
     expect_type(name, str, "name")
     api = _api(library)
     tag = name.removeprefix("struct ").removeprefix("union ").strip()
-    found = getattr(api, tag, None)
-    return found.__name__ if isinstance(found, type) and issubclass(found, Struct) else ""
+    found: Any = getattr(api, tag, None)
+    return str(found.__name__) if found in api._structures.values() else ""
 
 
 def describe(name: str, library: str | None = None) -> TypeLayout:
@@ -111,7 +113,7 @@ def _unknown(name: str, library: str | None) -> str:
 @cache
 def _describe(library: str, key: str) -> TypeLayout:
     api = _api(library)
-    name = _c_name(api, key)
+    name = next(name for name, cls in api._structures.items() if cls.__name__ == key)
     ctype = api.ffi.typeof(name)
     members = _members(api.ffi, api._declared[key], ctype, 0)
     return TypeLayout(name, "union" if ctype.kind == "union" else "struct", api.ffi.sizeof(ctype),

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from pypfm._c.mirror import string
+from pypfm._c.convert import string
 from pypfm._c.pmc import ffi, lib
 from pypfm._c.pmc_hand import advance
 from pypfm.common.arguments import expect_int, expect_type

@@ -6,7 +6,7 @@ import errno
 import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pypfm._c.mirror import string
+from pypfm._c.convert import string
 from pypfm._c.pfm4 import ffi, lib
 from pypfm.errors import CountingError
 

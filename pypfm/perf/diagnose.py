@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pypfm._c.mirror import string
+from pypfm._c.convert import string
 from pypfm._c.pfm4 import lib
 from pypfm.errors import Pfm4Error, Pfm4EventNotFoundError, Pfm4ValueError, listed, nearest, shown
 from pypfm.perf.events import error_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Literal
 
-from pypfm._c.mirror import string
+from pypfm._c.convert import string
 from pypfm._c.pfm4 import lib
 from pypfm.common.value import HEX, HIDDEN, Value
 

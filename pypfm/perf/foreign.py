@@ -13,8 +13,8 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pypfm._c.convert import string
 from pypfm._c.loading import private_copy, symbol
-from pypfm._c.mirror import string
 from pypfm._c.pfm4 import ffi, lib
 from pypfm.common.arguments import utf8
 from pypfm.common.loaded import MARK, library_of, opened

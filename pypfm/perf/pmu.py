@@ -13,7 +13,7 @@ from functools import partial
 from glob import glob
 from typing import TYPE_CHECKING, Any, Literal
 
-from pypfm._c.mirror import string
+from pypfm._c.convert import string
 from pypfm._c.pfm4 import ffi, lib
 from pypfm.common.arguments import expect_choice, expect_flag, expect_type
 from pypfm.errors import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
-from pypfm._c.mirror import string
+from pypfm._c.convert import string
 from pypfm._c.pfm4 import ffi, lib
 from pypfm.perf.events import Event, Modifier, Umask
 

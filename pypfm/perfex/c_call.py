@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING, Any, cast
 
+from pypfm._c.convert import string
 from pypfm._c.libperfex import ffi, lib
-from pypfm._c.mirror import string
 from pypfm.errors import Pfm4Error, shown
 from pypfm.perfex.model import CPUS, Cpu, PerfexError, PerfexValueError
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from pypfm._c.convert import string
 from pypfm._c.libperfex import ffi, lib
-from pypfm._c.mirror import string
 from pypfm.perfex import events
 from pypfm.perfex.c_call import parsed, processor, read_limited
 from pypfm.perfex.model import Cpu

@@ -6,8 +6,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from pypfm._c.convert import string
 from pypfm._c.libperfex import lib
-from pypfm._c.mirror import string
 from pypfm.errors import shown
 from pypfm.perfex.c_call import processor
 from pypfm.perfex.model import Cpu, Event, PerfexError, PerfexValueError

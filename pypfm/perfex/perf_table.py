@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
+from pypfm._c.convert import string
 from pypfm._c.libperfex import ffi, lib
-from pypfm._c.mirror import string
 from pypfm.perfex import events
 from pypfm.perfex.c_call import no_term, parsed, processor, read_limited
 from pypfm.perfex.model import Cpu, PerfexError, Quality

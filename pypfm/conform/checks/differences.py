@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, cast
 
-from pypfm._c.mirror import string
+from pypfm._c.convert import string
 from pypfm.conform.model import Difference
 from pypfm.conform.vectors import PMU_IDS, environment
 from pypfm.conform.worker.library import api_module

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from pypfm import perf
-from pypfm._c.mirror import string
+from pypfm._c.convert import string
 from pypfm.conform.vectors import PMU_IDS, environment, pmu_of
 from pypfm.conform.worker.library import api_module
 from pypfm.errors import Pfm3Error, Pfm4Error, PfmError

@@ -14,8 +14,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pypfm._c.convert import string
 from pypfm._c.libperfex import lib
-from pypfm._c.mirror import string
 from pypfm.perfex.backends.valgrind import executed, profile, records
 from pypfm.perfex.backends.valgrind.program import NAMESAKES, SILENT, Refusal, escaped, refusals
 from pypfm.perfex.backends.valgrind.watch import UNSEEN
