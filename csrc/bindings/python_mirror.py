@@ -172,7 +172,8 @@ class Types:
 
     def result(self, node: c_ast.Node) -> str:
         if isinstance(node, c_ast.PtrDecl):
-            return "str" if type_names(node.type) == ["char"] else "_m.CData"
+            kind = self.python(node.type)
+            return "str" if kind == "_c.c_char" else f"_c._Pointer[{kind}]" if kind in self.structs else "_m.CData"
         return "None" if type_names(node) == ["void"] else "int"
 
 
@@ -353,6 +354,8 @@ class Functions:
         again = f"({', '.join([repr(name), *(p for p, _ in params)])})"
         if result in {"str", "str | None"}:
             return [f"return _m.string{'_or_none' if 'None' in result else ''}(_call.pointer{again})"]
+        if result.startswith("_c._Pointer["):
+            return [f"return _c.cast(_call.address{again}, _c.POINTER({result[len('_c._Pointer['):-1]}))"]
         if result not in {"int", "None"}:
             return [f"return _call.pointer{again}"]
         if any(ctype == "char **" for _, ctype in params):

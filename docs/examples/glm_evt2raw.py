@@ -12,7 +12,7 @@ for string in sys.argv[1:]:
     arg = pfm_pmu_encode_arg_t()
     fstr = c_char_p()
     arg.size = sizeof(arg)
-    arg.fstr = byref(fstr)
+    arg.fstr = pointer(fstr)
     ret = pfm_get_os_event_encoding(string, PFM_PLM0 | PFM_PLM3, PFM_OS_NONE, arg)
     if ret != PFM_SUCCESS:
         print(f"{string}: {pfm_strerror(ret)}")

@@ -28,7 +28,7 @@ fstr = c_char_p()
 attr.size = sizeof(attr)
 arg.size = sizeof(arg)
 arg.attr = byref(attr)
-arg.fstr = byref(fstr)
+arg.fstr = pointer(fstr)
 ret = pfm_get_os_event_encoding("perf::PAGE-FAULTS:u", PFM_PLM3, PFM_OS_PERF_EVENT, arg)
 if ret != PFM_SUCCESS:
     sys.exit(f"cannot encode: {pfm_strerror(ret)}")

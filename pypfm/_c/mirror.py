@@ -117,8 +117,9 @@ def room(value: Any, size: int, parameter: str = "size") -> Any:
         if given not in _CHARS and not (given.kind == "array" and given.item is _CHAR):
             data = None
     elif isinstance(value, Reference):
-        data = address_of(value) if lies_at(cast(Any, type(value._obj)), address_in(value)[1], ctypes.c_char) else None
-        _expect_room(room_at(value), size, parameter)
+        data = address_of(value) if lies_at(value._obj.__class__, address_in(value)[1], ctypes.c_char) else None
+        if data is not None:
+            _expect_room(room_at(value), size, parameter)
     elif isinstance(value, ctypes._Pointer):
         data = address_of(value) if cast(Any, value)._type_ is ctypes.c_char else None
     else:
@@ -394,6 +395,10 @@ class Calls:
     def pointer(self, name: str, *args: Any) -> CData:
         """Call a function that returns a pointer."""
         return cast(CData, getattr(self._lib, name)(*self.arguments(name, args)))
+
+    def address(self, name: str, *args: Any) -> int:
+        """The same, as a number."""
+        return int(cast(Any, self._ffi.cast("uintptr_t", self.pointer(name, *args))))
 
 
 def _named(error: Exception, where: str) -> Exception:

@@ -70,8 +70,8 @@ def memory(buffer: Any, size: int | None, wanted: str) -> memoryview:
         view = memoryview(cast(Any, _ffi.buffer(buffer) if size is None else _ffi.buffer(buffer, size)))
         return view.cast("B")
     try:
-        view = memoryview(buffer).cast("B")
-    except TypeError:
+        view = memoryview(cast(Any, _ffi.buffer(cast(Any, _ffi.from_buffer("char[]", buffer))))).cast("B")
+    except (TypeError, ValueError, BufferError):
         raise _refused(buffer, "bytes, or a pointer and a size", wanted) from None
     if size is not None and not 0 <= size <= len(view):
         raise ValueError(f"{wanted} a size that the memory has, not {size}")

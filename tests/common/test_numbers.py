@@ -278,7 +278,7 @@ def test_members_and_cells(kind: str) -> None:
         assert made.value == 5
         made.value = make(6)
         assert made.value == 6
-    assert len(pfm3.pfmlib_event_t.array(make(4))) == 4
+    assert len((pfm3.pfmlib_event_t * make(4)))() == 4
     assert len(pfm3.create_string_buffer(make(4))) == 4
     assert pfm3.pfmlib_event_t.from_buffer_copy(bytes(400), make(8)) == pfm3.pfmlib_event_t()
     assert pfm3.pfm_force_pmu(make(pfm3.PFMLIB_ITANIUM2_PMU)) == 0

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fill import fill
 from pypfm import DecodeError, pfm3
 from pypfm.decoding import decode
 
@@ -37,7 +38,7 @@ LAYOUTS: list[tuple[str, Any, str, tuple[int, ...], dict[str, int]]] = [
 
 
 def members(union: Any) -> dict[str, Any]:
-    return dict(pfm3.ffi.typeof(union()).fields)
+    return dict(pfm3.ffi.typeof(union.__name__).fields)
 
 
 def union_fields(union: Any, member: str) -> list[tuple[str, int]]:
@@ -56,7 +57,7 @@ def test_each_field_decodes_to_what_the_union_was_given(pmu: Any, union: Any, me
                                                        context: dict[str, int]) -> None:
     for name, width in union_fields(union, member):
         for value in {1, (1 << width) - 1, 0x5A5A5A5A5A5A5A5A & (1 << width) - 1}:
-            reg = union(**{member: {name: value}}).pmd_val
+            reg = fill(union(), {member: {name: value}}).pmd_val
             for num in numbers:
                 decoded = decode(pmu, {**context, f"PMD{num}": reg})[f"PMD{num}"]
                 assert {f.name: f.value for f in decoded.fields if f.value} == (
@@ -64,11 +65,11 @@ def test_each_field_decodes_to_what_the_union_was_given(pmu: Any, union: Any, me
 
 
 def entry(num: int, **fields: int) -> dict[str, int]:
-    return {f"PMD{num}": ITA2(pmd8_15_ita2_reg={f"btb_{n}": v for n, v in fields.items()}).pmd_val}
+    return {f"PMD{num}": fill(ITA2(), {"pmd8_15_ita2_reg": {f"btb_{n}": v for n, v in fields.items()}}).pmd_val}
 
 
 def test_branch_trace_buffer_of_itanium2_is_read_oldest_first() -> None:
-    index = ITA2(pmd16_ita2_reg={"btbi_bbi": 2, "btbi_full": 1, "btbi_pmd10ext_b1": 1, "btbi_pmd12ext_bruflush": 1})
+    index = fill(ITA2(), {"pmd16_ita2_reg": {"btbi_bbi": 2, "btbi_full": 1, "btbi_pmd10ext_b1": 1, "btbi_pmd12ext_bruflush": 1}})
     trace = decode("itanium2", {
         "PMD16": index.pmd_val, **entry(9, b=0, mp=1, addr=0x200), **entry(8, b=1, mp=1, slot=2, addr=0x100),
         **entry(10, b=1, slot=0, addr=0x300), **entry(12, b=1, slot=3, addr=0x500), **entry(11)}).trace
@@ -89,16 +90,16 @@ def test_an_index_that_has_not_wrapped_names_the_entries_in_use() -> None:
 
 
 def test_prediction_details_split_the_address() -> None:
-    reg = ITA2(pmd8_15_ds_ita2_reg={"btb_b": 1, "btb_slot": 1, "btb_loaddr": 0x1FFFFFFFFF, "btb_pred": 0xABCDE,
-                                    "btb_hiaddr": 5}).pmd_val
+    reg = fill(ITA2(), {"pmd8_15_ds_ita2_reg": {"btb_b": 1, "btb_slot": 1, "btb_loaddr": 0x1FFFFFFFFF, "btb_pred": 0xABCDE,
+                                    "btb_hiaddr": 5}}).pmd_val
     (found,) = decode("itanium2", {"PMC12": 0x3F88, "PMD8": reg}).trace
     assert (found.address, found.prediction) == (0xA00001FFFFFFFFF0, 0xABCDE)
 
 
 def test_execution_trace_buffer_joins_its_extensions() -> None:
-    ext = MONT(pmd39_mont_reg={"etb_pmd63ext_b1": 1, "etb_pmd48ext_bruflush": 1}).pmd_val
-    source = MONT(pmd48_63_etb_mont_reg={"etb_s": 1, "etb_slot": 1, "etb_addr": 0x40}).pmd_val
-    index = MONT(pmd38_mont_reg={"etbi_ebi": 15, "etbi_full": 1}).pmd_val
+    ext = fill(MONT(), {"pmd39_mont_reg": {"etb_pmd63ext_b1": 1, "etb_pmd48ext_bruflush": 1}}).pmd_val
+    source = fill(MONT(), {"pmd48_63_etb_mont_reg": {"etb_s": 1, "etb_slot": 1, "etb_addr": 0x40}}).pmd_val
+    index = fill(MONT(), {"pmd38_mont_reg": {"etbi_ebi": 15, "etbi_full": 1}}).pmd_val
     trace = decode("montecito", {"PMD38": index, "PMD39": ext, "PMD48": source, "PMD63": source}, etb=True).trace
     assert [(t.register, t.address, t.flushed) for t in trace] == [("PMD63", 0x410, False), ("PMD48", 0x400, True)]
     (alone,) = decode("montecito", {"PMD48": source}).trace
@@ -106,9 +107,9 @@ def test_execution_trace_buffer_joins_its_extensions() -> None:
 
 
 def test_instruction_addresses_join_their_extensions() -> None:
-    ext = MONT(pmd39_ipear_mont_reg={"ipear_pmd49ext_cycles": 2, "ipear_pmd49ext_f": 1, "ipear_pmd50ext_ef": 1})
-    full = MONT(pmd48_63_ipear_mont_reg={"ipear_addr": 0x40000000000012, "ipear_cycles": 3})
-    early = MONT(pmd48_63_ipear_ef_mont_reg={"ipear_addr": 0x4000000000012, "ipear_cycles": 3, "ipear_delay": 7})
+    ext = fill(MONT(), {"pmd39_ipear_mont_reg": {"ipear_pmd49ext_cycles": 2, "ipear_pmd49ext_f": 1, "ipear_pmd50ext_ef": 1}})
+    full = fill(MONT(), {"pmd48_63_ipear_mont_reg": {"ipear_addr": 0x40000000000012, "ipear_cycles": 3}})
+    early = fill(MONT(), {"pmd48_63_ipear_ef_mont_reg": {"ipear_addr": 0x4000000000012, "ipear_cycles": 3, "ipear_delay": 7}})
     trace = decode("montecito", {"PMD39": ext.pmd_val, "PMD49": full.pmd_val, "PMD50": early.pmd_val}, ipear=True).trace
     assert [(t.address, t.cycles, t.flushed, t.delay) for t in trace] == [
         (0x400000000000120, 35, True, None), (0x4000000000012000, 3, False, 7)]
@@ -128,16 +129,16 @@ def test_what_the_trace_buffer_holds_follows_its_settings() -> None:
 
 def samples() -> Iterator[tuple[str, dict[str, int]]]:
     """The registers of one sample of each EAR, on both models."""
-    ita2 = {0: ITA2(pmd0_ita2_reg={"iear_stat": 1, "iear_iaddr": 0x20}),
-            1: ITA2(pmd1_ita2_reg={"iear_latency": 77, "iear_overflow": 1}),
-            2: ITA2(pmd2_ita2_reg={"dear_daddr": 0x6000000000001234}),
-            3: ITA2(pmd3_ita2_reg={"dear_latency": 90, "dear_stat": 2}),
-            17: ITA2(pmd17_ita2_reg={"dear_slot": 2, "dear_bn": 1, "dear_vl": 1, "dear_iaddr": 0x100})}
-    mont = {34: MONT(pmd34_mont_reg={"iear_stat": 1, "iear_iaddr": 0x20}),
-            35: MONT(pmd35_mont_reg={"iear_latency": 77, "iear_ov": 1}),
-            32: MONT(pmd32_mont_reg={"dear_daddr": 0x6000000000001234}),
-            33: MONT(pmd33_mont_reg={"dear_latency": 90, "dear_stat": 2}),
-            36: MONT(pmd36_mont_reg={"dear_slot": 2, "dear_bn": 1, "dear_vl": 1, "dear_iaddr": 0x100})}
+    ita2 = {0: fill(ITA2(), {"pmd0_ita2_reg": {"iear_stat": 1, "iear_iaddr": 0x20}}),
+            1: fill(ITA2(), {"pmd1_ita2_reg": {"iear_latency": 77, "iear_overflow": 1}}),
+            2: fill(ITA2(), {"pmd2_ita2_reg": {"dear_daddr": 0x6000000000001234}}),
+            3: fill(ITA2(), {"pmd3_ita2_reg": {"dear_latency": 90, "dear_stat": 2}}),
+            17: fill(ITA2(), {"pmd17_ita2_reg": {"dear_slot": 2, "dear_bn": 1, "dear_vl": 1, "dear_iaddr": 0x100}})}
+    mont = {34: fill(MONT(), {"pmd34_mont_reg": {"iear_stat": 1, "iear_iaddr": 0x20}}),
+            35: fill(MONT(), {"pmd35_mont_reg": {"iear_latency": 77, "iear_ov": 1}}),
+            32: fill(MONT(), {"pmd32_mont_reg": {"dear_daddr": 0x6000000000001234}}),
+            33: fill(MONT(), {"pmd33_mont_reg": {"dear_latency": 90, "dear_stat": 2}}),
+            36: fill(MONT(), {"pmd36_mont_reg": {"dear_slot": 2, "dear_bn": 1, "dear_vl": 1, "dear_iaddr": 0x100}})}
     for pmu, regs in (("itanium2", ita2), ("montecito", mont)):
         yield pmu, {f"PMD{n}": r.pmd_val for n, r in regs.items()}
 
@@ -172,14 +173,14 @@ def test_counters() -> None:
 
 def test_samples_and_branches_of_itanium() -> None:
     given = {
-        "PMD0": ITA(pmd0_ita_reg={"iear_v": 1, "iear_tlb": 1, "iear_icla": 0x80}).pmd_val,
-        "PMD1": ITA(pmd1_ita_reg={"iear_lat": 77}).pmd_val,
+        "PMD0": fill(ITA(), {"pmd0_ita_reg": {"iear_v": 1, "iear_tlb": 1, "iear_icla": 0x80}}).pmd_val,
+        "PMD1": fill(ITA(), {"pmd1_ita_reg": {"iear_lat": 77}}).pmd_val,
         "PMD2": 0x6000000000001234,
-        "PMD3": ITA(pmd3_ita_reg={"dear_latency": 9, "dear_level": 2}).pmd_val,
-        "PMD17": ITA(pmd17_ita_reg={"dear_vl": 1, "dear_slot": 1, "dear_iaddr": 0x40}).pmd_val,
-        "PMD16": ITA(pmd16_ita_reg={"btbi_bbi": 1, "btbi_full": 1}).pmd_val,
-        "PMD8": ITA(pmd8_15_ita_reg={"btb_mp": 1, "btb_addr": 0x200}).pmd_val,
-        "PMD9": ITA(pmd8_15_ita_reg={"btb_b": 1, "btb_mp": 1, "btb_slot": 2, "btb_addr": 0x100}).pmd_val,
+        "PMD3": fill(ITA(), {"pmd3_ita_reg": {"dear_latency": 9, "dear_level": 2}}).pmd_val,
+        "PMD17": fill(ITA(), {"pmd17_ita_reg": {"dear_vl": 1, "dear_slot": 1, "dear_iaddr": 0x40}}).pmd_val,
+        "PMD16": fill(ITA(), {"pmd16_ita_reg": {"btbi_bbi": 1, "btbi_full": 1}}).pmd_val,
+        "PMD8": fill(ITA(), {"pmd8_15_ita_reg": {"btb_mp": 1, "btb_addr": 0x200}}).pmd_val,
+        "PMD9": fill(ITA(), {"pmd8_15_ita_reg": {"btb_b": 1, "btb_mp": 1, "btb_slot": 2, "btb_addr": 0x100}}).pmd_val,
         "PMD4": 1 << 31,
     }
     decoded = decode("itanium", given)

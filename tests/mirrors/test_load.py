@@ -82,12 +82,12 @@ def test_what_c_allocates_is_python_s() -> None:
     assert theirs.pfm_initialize() == 0
     text = "perf::CYCLES"
     arg, fstr = theirs.pfm_pmu_encode_arg_t(), theirs.c_char_p()
-    arg.fstr = theirs.byref(fstr)
+    arg.fstr = theirs.pointer(fstr)
     assert theirs.pfm_get_os_event_encoding(text, theirs.PFM_PLM3, theirs.PFM_OS_NONE, arg) == 0
-    assert fstr.value == "perf::PERF_COUNT_HW_CPU_CYCLES"
-    codes, count, fstr = theirs.c_uint64_array(), theirs.c_int(), theirs.c_char_p()
-    assert theirs.pfm_get_event_encoding(text, 8, fstr, None, codes, count) == 0
-    assert codes.value == [0]
+    assert fstr.value == b"perf::PERF_COUNT_HW_CPU_CYCLES"
+    codes, count, fstr = theirs.POINTER(theirs.c_uint64)(), theirs.c_int(), theirs.c_char_p()
+    assert theirs.pfm_get_event_encoding(text, 8, fstr, None, theirs.byref(codes), count) == 0
+    assert codes[:count.value] == [0]
     attr, fstr = theirs.perf_event_attr(size=128), theirs.c_char_p()
     assert theirs.pfm_get_perf_event_encoding(text, 8, attr, fstr, None) == 0
     assert (attr.type, attr.config, attr.exclude_kernel) == (0, 0, 1)

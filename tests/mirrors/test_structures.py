@@ -123,12 +123,12 @@ def test_the_whole_goes_with_its_last_part(way: str) -> None:
 
 
 def test_an_array_of_its_own_is_kept_by_an_element() -> None:
-    array = pfm3.pfmlib_event_t.array(5)
+    array = (pfm3.pfmlib_event_t * 5)()
     array[3].event = 9
     event = array[3]
     del array
     gc.collect()
-    others = [pfm3.pfmlib_event_t.array(5) for _ in range(MANY)]
+    others = [(pfm3.pfmlib_event_t * 5)() for _ in range(MANY)]
     assert (event.event, len(others)) == (9, MANY)
 
 
@@ -137,7 +137,7 @@ def attribute(period: int = 77) -> Any:
 
 
 def by_keyword() -> Any:
-    return pfm4.pfm_perf_encode_arg_t(attr=byref(attribute()))
+    return pfm4.pfm_perf_encode_arg_t(attr=pointer(attribute()))
 
 
 def by_assignment() -> Any:
@@ -159,19 +159,19 @@ def by_cffi() -> Any:
 
 
 def by_element() -> Any:
-    array = pfm4.pfm_perf_encode_arg_t.array(3)
+    array = (pfm4.pfm_perf_encode_arg_t * 3)()
     array[1] = by_keyword()
     return array[1]
 
 
 def by_element_as_dict() -> Any:
-    array = pfm4.pfm_perf_encode_arg_t.array(3)
+    array = (pfm4.pfm_perf_encode_arg_t * 3)()
     array[1] = {"attr": byref(attribute())}
     return array[1]
 
 
 def by_slice() -> Any:
-    array = pfm4.pfm_perf_encode_arg_t.array(3)
+    array = (pfm4.pfm_perf_encode_arg_t * 3)()
     array[1:3] = [by_keyword(), by_assignment()]
     return array[2]
 
@@ -181,7 +181,7 @@ def by_copy() -> Any:
 
 
 def by_deep_copy_of_an_array() -> Any:
-    array = pfm4.pfm_perf_encode_arg_t.array(3)
+    array = (pfm4.pfm_perf_encode_arg_t * 3)()
     array[1].attr = byref(attribute())
     return copy.deepcopy(array)[1]
 
@@ -204,7 +204,7 @@ def test_a_pointer_keeps_what_it_is_set_to(make: Callable[[], Any]) -> None:
 def test_a_pointer_that_is_set_anew_keeps_the_old_no_longer() -> None:
     attr = attribute()
     alive = weakref.ref(attr)
-    arg = pfm4.pfm_perf_encode_arg_t(attr=byref(attr))
+    arg = pfm4.pfm_perf_encode_arg_t(attr=pointer(attr))
     del attr
     gc.collect()
     assert alive() is not None
@@ -230,7 +230,7 @@ def test_a_null_pointer_is_not_followed() -> None:
         arg.attr.sample_period  # noqa: B018
     with pytest.raises(AttributeError):
         arg.attr.sample_period = 5
-    array = pfm4.pfm_perf_encode_arg_t.array(2)
+    array = (pfm4.pfm_perf_encode_arg_t * 2)()
     with pytest.raises(AttributeError):
         array[1].attr.sample_period  # noqa: B018
     codes = pfm4.pfm_pmu_encode_arg_t().codes
@@ -241,7 +241,7 @@ def test_a_null_pointer_is_not_followed() -> None:
 
 def test_a_pointer_is_set_as_an_argument_is_given() -> None:
     """To a structure, which it keeps, or to None."""
-    args = [pfm4.pfm_perf_encode_arg_t(attr=attribute()), pfm4.pfm_perf_encode_arg_t(), pfm4.pfm_perf_encode_arg_t.array(1)[0]]
+    args = [pfm4.pfm_perf_encode_arg_t(attr=attribute()), pfm4.pfm_perf_encode_arg_t(), (pfm4.pfm_perf_encode_arg_t * 1)()[0]]
     args[1].attr = attribute()
     args[2].attr = attribute()
     others = used_again(pfm4.perf_event_attr)
@@ -309,7 +309,7 @@ def test_a_pointer_is_not_pickled() -> None:
     empty = pfm4.pfm_perf_encode_arg_t(size=40)
     assert pickle.loads(pickle.dumps(empty)) == empty
     with pytest.raises(TypeError, match=r"an array .* is not pickled"):
-        pickle.dumps(pfm3.pfmlib_event_t.array(3))
+        pickle.dumps((pfm3.pfmlib_event_t * 3))()
 
 
 def test_a_structure_without_a_name_is_copied() -> None:
@@ -371,7 +371,7 @@ def test_fields_that_are_not_there() -> None:
         inp.nothing  # noqa: B018
     with pytest.raises(AttributeError, match="nothing"):
         inp.nothing = 5
-    events = pfm3.pfmlib_event_t.array(2)
+    events = (pfm3.pfmlib_event_t * 2)()
     wrong: list[Callable[[], object]] = [
         lambda: pfm3.pfmlib_event_t(nothing=5), lambda: pfm3.pfmlib_input_param_t(pfp_events=[{"nothing": 5}]),
         lambda: setattr(inp, "pfp_events", [{"nothing": 5}]), lambda: events.__setitem__(0, {"nothing": 5}),

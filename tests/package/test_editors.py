@@ -24,7 +24,7 @@ LINES = {
     "reveal_type(inp.pfp_events[0].event)": "int",
     "reveal_type(inp.pfp_events[1:2][0])": "pfmlib_event_t",
     "reveal_type([event for event in inp.pfp_events][0])": "pfmlib_event_t",
-    "reveal_type(pfmlib_event_t.array(3)[0].plm)": "int",
+    "reveal_type((pfmlib_event_t * 3)()[0].plm)": "int",
     "reveal_type(pfm_ita2_pmc_reg_t().pmc8_9_ita2_reg.opcm_mask)": "int",
     "reveal_type(copy.copy(inp))": "pfmlib_input_param_t",
     "reveal_type(sizeof(inp) + ffi.sizeof(inp))": "int",
@@ -34,7 +34,7 @@ LINES = {
     "print(inp.nothing)": "nothing",
     "inp.nothing = 5": "nothing",
     "inp.pfp_event_count = 'x'": "int",
-    "pfm_dispatch_events(inp, None, pfmlib_event_t.array(2), None)": "pfm_dispatch_events",
+    "pfm_dispatch_events(inp, None, (pfmlib_event_t * 2)(), None)": "pfm_dispatch_events",
 }
 HEAD = ["import copy", "import pypfm", "from pypfm import pfm4", "from pypfm.pfm3 import *", "inp = pfmlib_input_param_t()"]
 

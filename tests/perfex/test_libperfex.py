@@ -26,6 +26,7 @@ from native import CC, CXX, TABLES, build, build_program, dynamic_entries, expor
 from perfex_runs import SET_BY_USERS, environment
 from pypfm import libperfex
 from pypfm._c import libperfex as _libperfex
+from pypfm._c import names
 from pypfm.config import LIBRARIES
 from pypfm.errors import CountingError, InvalidTypeError, PfmError
 from pypfm.perf.pmu import Perf
@@ -98,7 +99,7 @@ def test_the_extension_exports_only_its_initialisation() -> None:
 
 
 def test_the_mirror_has_every_function() -> None:
-    assert set(libperfex.__all__) == FUNCTIONS | {"byref", "c_int", "c_longlong", "ffi", "lib", "sizeof"}
+    assert set(libperfex.__all__) == FUNCTIONS | {*names.__all__, "ffi", "lib"}
 
 
 @pytest.mark.parametrize(("compiler", "language", "standard"), [

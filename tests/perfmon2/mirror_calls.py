@@ -58,11 +58,11 @@ def version_2(p: Program) -> None:
     m = p.m
     fd = m.pfm_create_context(m.pfarg_ctx_t(), None, None, 0)
     assert fd >= 0
-    pmcs = m.pfarg_pmc_t.array(2)
+    pmcs = (m.pfarg_pmc_t * 2)()
     for at, event in enumerate((p.cycles, p.retired)):
         pmcs[at].reg_num, pmcs[at].reg_value = 4 + at, p.pmc(event)
     assert m.pfm_write_pmcs(fd, pmcs, 2) == 0
-    pmds = m.pfarg_pmd_t.array(2)
+    pmds = (m.pfarg_pmd_t * 2)()
     for at in range(2):
         pmds[at].reg_num = 4 + at
     assert m.pfm_write_pmds(fd, pmds, 2) == 0
@@ -75,7 +75,9 @@ def version_2(p: Program) -> None:
     assert m.pfm_read_pmds(fd, pmds, 2) == 0
     assert [pmd.reg_value for pmd in pmds] == [17, 7]
     assert m.pfm_read_pmds(fd, pmds[1], 1) == 0
-    assert m.pfm_read_pmds(fd, m.byref(pmds, 1), 1) == 0
+    assert m.pfm_read_pmds(fd, m.byref(pmds, m.sizeof(m.pfarg_pmd_t)), 1) == 0
+    with pytest.raises(TypeError, match="pmds wants pfarg_pmd_t, not byref\\(\\) of pfarg_pmd_t_Array_2 at offset 1; write "):
+        m.pfm_read_pmds(fd, m.byref(pmds, 1), 1)
     assert m.pfm_start(fd, m.pfarg_start_t(start_set=0)) == 0
     assert p.fails(m.pfm_restart(fd), errno.EBUSY)
     assert m.pfm_self_stop(fd) == 0
@@ -89,7 +91,7 @@ def version_2(p: Program) -> None:
 def sets_of_version_2(p: Program) -> None:
     m = p.m
     fd = m.pfm_create_context(m.pfarg_ctx_t(), None, None, 0)
-    sets = m.pfarg_setdesc_t.array(2)
+    sets = (m.pfarg_setdesc_t * 2)()
     for at in range(2):
         sets[at].set_id, sets[at].set_flags, sets[at].set_timeout = at, m.PFM_SETFL_TIME_SWITCH, 1000
     assert m.pfm_create_evtsets(fd, sets, 2) == 0
@@ -103,7 +105,7 @@ def sets_of_version_2(p: Program) -> None:
     assert m.pfm_model_time_task(os.getpid(), 1000) == 0
     assert m.pfm_read_pmds(fd, pmd, 1) == 0
     assert pmd.reg_value == 3
-    info = m.pfarg_setinfo_t.array(2)
+    info = (m.pfarg_setinfo_t * 2)()
     info[1].set_id = 1
     assert m.pfm_getinfo_evtsets(fd, info, 2) == 0
     assert [one.set_runs for one in info] == [2, 1]
@@ -156,9 +158,7 @@ def pfm_create_with_a_format(p: Program) -> None:
     m = p.m
     argument = m.pfm_dfl_smpl_arg_t(buf_size=4096)
     size = m.ffi.sizeof("pfm_dfl_smpl_arg_t")
-    for name in ("default", b"default", m.create_string_buffer(8), m.ffi.new("char[]", b"default")):
-        if isinstance(name, m.create_string_buffer):
-            m.ffi.memmove(name._cdata, b"default", 7)
+    for name in ("default", b"default", m.create_string_buffer(b"default"), m.c_char_p(b"default"), m.ffi.new("char[]", b"default")):
         fd = m.pfm_create(m.PFM_FL_SMPL_FMT, None, name, argument, size)
         assert fd >= 0
         os.close(fd)
@@ -191,7 +191,7 @@ def a_sampling_buffer(p: Program) -> None:
     fd = m.pfm_create_context(m.pfarg_ctx_t(), "default", argument, 64)
     assert m.pfm_write_pmcs(fd, m.pfarg_pmc_t(reg_num=4, reg_value=p.pmc(p.cycles)), 1) == 0
     pmd = m.pfarg_pmd_t(reg_num=4, reg_value=TOP - 10, reg_long_reset=TOP - 10, reg_short_reset=TOP - 10,
-                        reg_smpl_pmds=[1 << 2 | 1 << 3])
+                        reg_smpl_pmds=(1 << 2 | 1 << 3,))
     assert m.pfm_write_pmds(fd, pmd, 1) == 0
     assert m.pfm_load_context(fd, m.pfarg_load_t(load_pid=os.getpid())) == 0
     buffer = m.pfm_mmap(None, 4096, mmap.PROT_READ, mmap.MAP_SHARED, fd, 0)
@@ -218,13 +218,13 @@ def a_sampling_buffer(p: Program) -> None:
 
 def header(m: ModuleType, offset: int, version: int = 0x10000) -> bytes:
     made = m.pfm_dfl_smpl_hdr_t(hdr_count=1000, hdr_cur_offs=offset, hdr_buf_size=1 << 60, hdr_version=version)
-    return bytes(m.ffi.buffer(m.ffi.addressof(made)))
+    return bytes(made)
 
 
 @case
 def headers_that_lie() -> None:
     m = pfm3
-    entry = bytes(m.ffi.buffer(m.ffi.addressof(m.pfm_dfl_smpl_entry_t(ovfl_pmd=4, set=2, ip=0x77)))) + b"\1" + bytes(7)
+    entry = bytes(m.pfm_dfl_smpl_entry_t(ovfl_pmd=4, set=2, ip=0x77)) + b"\1" + bytes(7)
     memory = header(m, 1 << 62) + entry * 3
     for size in range(len(memory) + 1):
         if size < 128:
@@ -243,8 +243,9 @@ def headers_that_lie() -> None:
         m.smpl_entries(memory, {5: 1})
     with pytest.raises(ValueError, match="version"):
         m.smpl_entries(header(m, 128, 0x30000), 1)
+    assert m.smpl_entries(m.create_string_buffer(memory), 1) == m.smpl_entries(memory, 1)
     assert m.smpl_entries(header(m, 200, 0x20000) + bytes(100), 0)[0].entry.ovfl_pmd == 0
-    for wrong in (5, None, "text", [1], object(), m.pfarg_pmd_t(), m.ffi.NULL):
+    for wrong in (5, None, "text", [1], object(), m.ffi.NULL):
         with pytest.raises(TypeError, match="smpl_entries"):
             m.smpl_entries(wrong, 1, 4096)
     with pytest.raises(TypeError, match="size"):
@@ -266,7 +267,7 @@ def perfmonctl_and_its_elements(p: Program) -> None:
     context = m.pfarg_context_t()
     assert m.perfmonctl(0, m.PFM_CREATE_CONTEXT, context, 1) == 0
     fd = context.ctx_fd
-    registers = m.pfarg_reg_t.array(2)
+    registers = (m.pfarg_reg_t * 2)()
     for at, event in enumerate((p.cycles, p.retired)):
         registers[at].reg_num, registers[at].reg_value = 4 + at, p.pmc(event)
     assert m.perfmonctl(fd, m.PFM_WRITE_PMCS, registers, 2) == 0
@@ -302,20 +303,20 @@ def numbers_that_are_too_large(p: Program) -> None:
                               (m.pfm_read_pmds, m.pfarg_pmd_t), (m.pfm_create_evtsets, m.pfarg_setdesc_t),
                               (m.pfm_delete_evtsets, m.pfarg_setdesc_t), (m.pfm_getinfo_evtsets, m.pfarg_setinfo_t)):
         name = function.__name__
-        for elements, count in ((element(), 2), (element.array(3), 4), (element(), 1 << 20)):
+        for elements, count in ((element(), 2), ((element * 3)(), 4), (element(), 1 << 20)):
             with pytest.raises(ValueError, match=rf"{name}\(\): \w+ is too short: count is {count}"):
                 function(fd, elements, count)
         assert p.fails(function(fd, element(), -1), errno.EINVAL)
         assert function(fd, None, 0) == 0
         assert p.fails(function(fd, None, 1), errno.EFAULT)
-        assert p.fails(function(fd, element.array(400), 400), errno.E2BIG)
+        assert p.fails(function(fd, (element * 400)(), 400), errno.E2BIG)
         for wrong in ([element()], "x", 5, m.pfarg_load_t()):
             with pytest.raises(TypeError, match=rf"{name}\(\): \w+ wants {element.__name__}"):
                 function(fd, wrong, 1)
     for function, kind, element in ((m.pfm_write, m.PFM_RW_PMC, m.pfarg_pmr_t), (m.pfm_read, m.PFM_RW_PMD_ATTR, m.pfarg_pmd_attr_t)):
         with pytest.raises(ValueError, match="too short: sz is 4096"):
             function(fd, 0, kind, element(), 4096)
-        with pytest.raises(TypeError, match="wants a cell or structure"):
+        with pytest.raises(TypeError, match=r"wants a void \\*, not list; write a structure, "):
             function(fd, 0, kind, [element()], 16)
         assert p.fails(function(fd, 0, kind, element(), 0), errno.EINVAL)
     with pytest.raises(ValueError, match="s is too short"):
@@ -331,30 +332,19 @@ def structures_from_bytes() -> None:
     m = pfm3
     data = bytes(range(64))
     message = m.pfarg_msg_t.from_buffer_copy(data)
-    assert bytes(m.ffi.buffer(m.ffi.addressof(message))) == data
+    assert bytes(message) == data
     assert message.type == 0x03020100
     for source in (bytearray(data), memoryview(data), mmap.mmap(-1, 64), b"x" + data):
         m.pfarg_msg_t.from_buffer_copy(source)
     assert m.pfarg_msg_t.from_buffer_copy(b"x" + data, 1).type == message.type
-    assert m.pfarg_msg_t.from_buffer_copy(b"x" + data, True).type == message.type
     own = bytearray(data)
     copied = m.pfarg_msg_t.from_buffer_copy(own)
     own[0] = 99
     assert copied.type == message.type
-    for source, offset in ((data[:63], 0), (data, 1), (data, -1), (data, 1 << 70), (b"", 0)):
-        with pytest.raises(ValueError, match="64 bytes are needed"):
+    for source, offset in ((data[:63], 0), (data, 1), (data, -1), (b"", 0)):
+        with pytest.raises(ValueError, match=r"64 bytes|negative"):
             m.pfarg_msg_t.from_buffer_copy(source, offset)
-    for source, offset in (("x" * 64, 0), (None, 0), (data, "0"), (data, 1.0), ([0] * 64, 0), (message, 0)):
-        with pytest.raises(TypeError, match="from_buffer_copy"):
-            m.pfarg_msg_t.from_buffer_copy(source, offset)
-    assert len(m.pfarg_pmd_t.array(0)) == 0
-    assert [r.reg_num for r in m.pfarg_reg_t.array(3)] == [0, 0, 0]
-    for count in (-1, 1 << 61, 1 << 100):
-        with pytest.raises(ValueError, match="array"):
-            m.pfarg_pmd_t.array(count)
-    for count in ("3", None, 1.0):
-        with pytest.raises(TypeError, match="array"):
-            m.pfarg_pmd_t.array(count)
+    assert [r.reg_num for r in (m.pfarg_reg_t * 3)()] == [0, 0, 0]
 
 
 @each_form

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pfm3_vectors
+from fill import fill
 
 pfm3: Any = import_module(f"pypfm.{os.environ.get('PYPFM_MIRROR', 'pfm3')}")
 
@@ -56,8 +57,8 @@ def request(events: Iterable[Event], dfl_plm: int = 8, flags: int = 0,
         masks = row.get("unit_masks", [])
         rows.append({"event": find(row["event"]), "plm": row.get("plm", 0),
                      "unit_masks": masks, "num_masks": len(masks)})
-    inp = pfm3.pfmlib_input_param_t(pfp_event_count=len(rows), pfp_dfl_plm=dfl_plm, pfp_flags=flags,
-                                    pfp_events=rows)
+    inp = pfm3.pfmlib_input_param_t(pfp_event_count=len(rows), pfp_dfl_plm=dfl_plm, pfp_flags=flags)
+    fill(inp, {"pfp_events": rows})
     for pmc in unavail:
         assert pfm3.pfm_regmask_set(inp.pfp_unavail_pmcs, pmc) == 0
     return inp
@@ -188,7 +189,7 @@ class Pmu:
 
     def settings(self, **fields: Any) -> Any:
         """Model input: settings(irange=...) sets pfp_ita2_irange."""
-        return self.input_type(**{f"pfp_{self.tag}_{name}": numbers(v) for name, v in fields.items()})
+        return fill(self.input_type(), {f"pfp_{self.tag}_{name}": numbers(v) for name, v in fields.items()})
 
     def dispatch(self, *events: Event, dfl_plm: int = 8, flags: int = 0, unavail: Iterable[int] = (),
                  **fields: Any) -> Answer:
@@ -203,7 +204,7 @@ class Pmu:
     def replay(self, vector: dict[str, Any]) -> Answer:
         """The call that a vector describes."""
         given = vector.get("model_in")
-        model_in = None if given is None else self.input_type(**numbers(given))
+        model_in = None if given is None else fill(self.input_type(), numbers(given))
         model_out = self.output_type() if vector.get("model_out") else None
         out = pfm3.pfmlib_output_param_t()
         inp = request(vector["events"], vector.get("dfl_plm", 0), vector.get("pfp_flags", 0),

@@ -142,7 +142,7 @@ def test_bit_field_to_bytes(name: str, member: str, bit_field: str, low: int, wi
     for value in patterns(width):
         obj = getattr(pfm3, name)()
         setattr(getattr(obj, member) if member else obj, bit_field, value)
-        raw = bytes(ffi.buffer(ffi.addressof(obj)))
+        raw = bytes(obj)
         assert raw == (value << low).to_bytes(ffi.sizeof(name), "little")
 
 
@@ -152,8 +152,7 @@ def test_bytes_to_bit_field(name: str, member: str, bit_field: str, low: int, wi
     for value in patterns(width):
         for background in (0, (1 << 8 * size) - 1):
             mask = ((1 << width) - 1) << low
-            obj = getattr(pfm3, name)()
-            ffi.buffer(ffi.addressof(obj))[:] = (background & ~mask | value << low).to_bytes(size, "little")
+            obj = getattr(pfm3, name).from_buffer_copy((background & ~mask | value << low).to_bytes(size, "little"))
             assert getattr(getattr(obj, member) if member else obj, bit_field) == value
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import array
+import ctypes
 import gc
 import inspect
 import random
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from dispatching import ITANIUM2, MONTECITO, NO_QUALCHECK, ranges, request
 from pypfm import pfm3
+from pypfm._c import names
+from pypfm._c.mirror import take_string
+from pypfm._c.structures import Structure, Union
 from pypfm.pfm3 import byref, ffi, lib
 
 INVAL = pfm3.PFMLIB_ERR_INVAL
@@ -25,12 +30,12 @@ def _selected() -> None:
 
 
 def raw(struct: Any) -> bytes:
-    return bytes(ffi.buffer(byref(struct)))
+    return bytes(struct)
 
 
 PUBLIC = [getattr(pfm3, n) for n in pfm3.__all__ if n not in {"ffi", "lib"}]
-STRUCTS = [s for s in PUBLIC if hasattr(s, "_type")]
-FUNCTIONS = [f for f in PUBLIC if inspect.isfunction(f) and f not in (byref, pfm3.sizeof, pfm3.smpl_entries)]
+STRUCTS = [s for s in PUBLIC if isinstance(s, type) and issubclass(s, (Structure, Union))]
+FUNCTIONS = [f for f in PUBLIC if inspect.isfunction(f) and f.__name__ not in {*names.__all__, "smpl_entries"}]
 # Those of the kernel interface: they set errno.
 PERFMON2 = [f for f in FUNCTIONS if re.search(r"Source: (perfmon2|perfmonctl|pypfm\.|.*operating-system glue)", f.__doc__ or "")]
 
@@ -45,8 +50,8 @@ def test_there_are_structures_of_all_three_headers() -> None:
 @pytest.mark.parametrize("struct", STRUCTS, ids=lambda s: s.__name__)
 def test_structure_is_zeroed_and_has_the_size_of_c(struct: Any) -> None:
     first = struct()
-    ffi.buffer(byref(first))[:] = b"\xff" * ffi.sizeof(struct.__name__)
     size = ffi.sizeof(struct.__name__)
+    ctypes.memset(ctypes.addressof(first), 0xFF, size)
     del first
     assert raw(struct()) == bytes(size)
     assert struct.__doc__
@@ -60,11 +65,13 @@ def test_structure_owns_its_memory() -> None:
     assert [out.pfp_pmc_count for out in kept] == list(range(20))
 
 
-def test_byref_keeps_no_copy() -> None:
+def test_cffi_sees_the_same_memory() -> None:
     event = pfm3.pfmlib_event_t()
-    byref(event).plm = 5
+    theirs: Any = ffi.from_buffer("pfmlib_event_t *", event)
+    theirs.plm = 5
     assert event.plm == 5
-    assert byref(event) == byref(event)
+    event.plm = 6
+    assert theirs.plm == 6
 
 
 def test_structures_made_at_once_are_apart() -> None:
@@ -74,14 +81,16 @@ def test_structures_made_at_once_are_apart() -> None:
 
 
 def test_keyword_initialisers_nest() -> None:
+    event, mask = pfm3.pfmlib_event_t, pfm3.pfmlib_regmask_t
     inp = pfm3.pfmlib_input_param_t(
-        pfp_event_count=2, pfp_dfl_plm=8, pfp_events=[{"event": 3}, {"event": 4, "unit_masks": [7, 8]}],
-        pfp_unavail_pmcs={"bits": [1, 2]})
+        pfp_event_count=2, pfp_dfl_plm=8, pfp_events=(event(event=3), event(event=4, unit_masks=(7, 8))),
+        pfp_unavail_pmcs=mask(bits=(1, 2)))
     assert (inp.pfp_event_count, inp.pfp_dfl_plm, inp.pfp_flags) == (2, 8, 0)
     assert [e.event for e in list(inp.pfp_events)[:3]] == [3, 4, 0]
     assert list(inp.pfp_events[1].unit_masks)[:3] == [7, 8, 0]
     assert list(inp.pfp_unavail_pmcs.bits)[:3] == [1, 2, 0]
-    model = pfm3.pfmlib_ita2_input_param_t(pfp_ita2_irange={"rr_limits": [{"rr_start": 16}, {"rr_end": 32}]})
+    limit, limits = pfm3.pfmlib_ita2_input_rr_desc_t, pfm3.pfmlib_ita2_input_rr_t
+    model = pfm3.pfmlib_ita2_input_param_t(pfp_ita2_irange=limits(rr_limits=(limit(rr_start=16), limit(rr_end=32))))
     assert model.pfp_ita2_irange.rr_limits[0].rr_start == 16
     assert model.pfp_ita2_irange.rr_limits[1].rr_end == 32
 
@@ -95,17 +104,12 @@ def test_bit_fields_and_unions() -> None:
     assert register.pmc_val == 0x2105028
 
 
-@pytest.mark.parametrize(("struct", "fields"), [
-    (pfm3.pfmlib_event_t, {"evnt": 1}), (pfm3.pfmlib_input_param_t, {"pfp_events": [{"evnt": 1}]})])
-def test_unknown_field_is_named(struct: Any, fields: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match="evnt"):
-        struct(**fields)
-
-
-def test_unknown_field_message_lists_the_fields() -> None:
-    message = "pfmlib_event_t has no field 'evnt'; it has event, plm, flags, unit_masks, num_masks, reserved"
-    with pytest.raises(TypeError, match=re.escape(message)):
-        pfm3.pfmlib_event_t(evnt=1)
+@pytest.mark.parametrize(("field", "said"), [
+    ("evnt", "the nearest is event"), ("masks", "the nearest are num_masks, unit_masks"),
+    ("xyz", "it has event, plm, flags, unit_masks, num_masks, reserved")])
+def test_unknown_field_is_named_with_the_nearest(field: str, said: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(f"pfmlib_event_t has no field '{field}'; {said}")):
+        pfm3.pfmlib_event_t(plm=3, **{field: 1})
 
 
 def test_unknown_attribute() -> None:
@@ -125,21 +129,19 @@ def test_isinstance_is_by_c_type() -> None:
     assert not isinstance(None, pfm3.pfmlib_event_t)
 
 
-def test_values_outside_a_field_are_refused() -> None:
-    event = pfm3.pfmlib_event_t()
-    for bad in (-1, 2**32):
-        with pytest.raises(OverflowError):
-            event.plm = bad
-        with pytest.raises(OverflowError):
-            pfm3.pfmlib_event_t(plm=bad)
-    with pytest.raises(OverflowError):
-        pfm3.pfmlib_options_t(pfm_verbose=2)
+def test_values_outside_a_field_are_cut_as_in_c() -> None:
+    event = pfm3.pfmlib_event_t(plm=-1)
+    assert event.plm == 2**32 - 1
+    event.plm = 2**32 + 5
+    assert event.plm == 5
+    assert pfm3.pfmlib_options_t(pfm_verbose=2) == pfm3.pfmlib_options_t()
+    event.plm = 0
     with pytest.raises(TypeError):
         event.plm = "1"  # type: ignore[assignment]
     with pytest.raises(IndexError):
         event.unit_masks[48] = 1
-    with pytest.raises(IndexError):
-        pfm3.pfmlib_event_t(unit_masks=[0] * 49)
+    with pytest.raises((IndexError, RuntimeError)):  # the second: some versions of ctypes name the structure, too
+        pfm3.pfmlib_event_t(unit_masks=(0,) * 49)
     assert raw(event) == bytes(len(raw(event)))
 
 
@@ -162,27 +164,16 @@ def test_part_of_a_structure_is_passed_by_address() -> None:
 
 def test_byref_of_a_wrong_path() -> None:
     event = pfm3.pfmlib_event_t()
-    with pytest.raises((KeyError, AttributeError)):
+    with pytest.raises(AttributeError, match=r"byref\(\): pfmlib_event_t has no field 'evnt'; it has event, plm, "):
         byref(event, "evnt")
     with pytest.raises(TypeError):
-        byref(3)
+        byref(3)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("cell", "low", "high"), [
-    (pfm3.c_int, -2**31, 2**31 - 1), (pfm3.c_uint, 0, 2**32 - 1), (pfm3.c_long, -2**63, 2**63 - 1),
-    (pfm3.c_ulong, 0, 2**64 - 1), (pfm3.c_size_t, 0, 2**64 - 1)])
-def test_cells(cell: Any, low: int, high: int) -> None:
-    assert cell().value == 0
-    for value in (low, high):
-        made = cell(value)
-        assert made.value == value
-        made.value = 1
-        assert (made.value, repr(made)) == (1, f"{cell.__name__}(1)")
-    for value in (low - 1, high + 1):
-        with pytest.raises(OverflowError):
-            cell(value)
-        with pytest.raises(OverflowError):
-            cell().value = value
+def test_variables_and_arrays_are_ctypes_own() -> None:
+    for name in names.__all__:
+        assert name == "byref" or getattr(pfm3, name) is getattr(ctypes, name)
+    assert pfm3.pfmlib_ita2_ear_mode_t is ctypes.c_uint
 
 
 def test_cell_of_an_enumeration() -> None:
@@ -202,27 +193,25 @@ def test_cell_of_a_wrong_type() -> None:
 
 # ---- strings and buffers ------------------------------------------------------------------------
 
-def test_allocated_string_becomes_a_str_and_is_freed() -> None:
+def test_allocated_string_is_python_s_own() -> None:
     cell = pfm3.c_char_p()
     assert cell.value is None
     assert pfm3.pfm_get_event_description(179, cell) == 0
-    assert isinstance(cell.value, str)
+    assert isinstance(cell.value, bytes)
     assert cell.value
-    assert byref(cell)[0] == ffi.NULL  # what C allocated is not there any more
     first = cell.value
     assert pfm3.pfm_get_event_description(182, cell) == 0
     assert cell.value != first
 
 
 def test_allocated_string_is_given_to_free() -> None:
-    """The memory goes back: take() hands over the pointer that C stored, once."""
+    """The memory goes back: the pointer that C stored, once."""
     cell, freed = pfm3.c_char_p(), []
-    assert lib.pfm_get_event_description(179, byref(cell)) == 0
-    pointer = byref(cell)[0]
-    for _ in range(2):
-        cell.take(freed.append)
+    assert lib.pfm_get_event_description(179, ffi.from_buffer("char **", cell)) == 0
+    [pointer] = cast(Any, ffi.from_buffer("char *[1]", cell))
+    take_string(cell, freed.append)
     assert freed == [pointer]
-    assert cell.value == ffi.string(pointer).decode()
+    assert cell.value == ffi.string(pointer)
     lib.free(pointer)
 
 
@@ -238,11 +227,14 @@ def test_failing_call_leaves_a_string_cell_alone() -> None:
 
 def test_string_buffer() -> None:
     buffer = pfm3.create_string_buffer(32)
-    assert (len(buffer), buffer.value, buffer.raw) == (32, "", bytes(32))
+    assert (len(buffer), buffer.value, buffer.raw) == (32, b"", bytes(32))
     assert pfm3.pfm_get_event_name(179, buffer, len(buffer)) == 0
-    assert buffer.value == "CPU_CYCLES"
+    assert buffer.value == b"CPU_CYCLES"
     assert buffer.raw == b"CPU_CYCLES".ljust(32, b"\0")
-    assert repr(buffer) == "create_string_buffer(32) = 'CPU_CYCLES'"
+    assert pfm3.pfm_get_event_name(179, byref(buffer, 4), 28) == 0
+    assert buffer.value == b"CPU_CPU_CYCLES"
+    with pytest.raises(ValueError, match="maxlen is 29, but the buffer has only 28 bytes"):
+        pfm3.pfm_get_event_name(179, byref(buffer, 4), 29)
 
 
 @pytest.mark.parametrize("make", [pfm3.create_string_buffer, bytearray, lambda n: ffi.new("char[]", n)])
@@ -267,9 +259,13 @@ def test_bytearray_is_written_in_place() -> None:
 
 
 def test_buffers_of_wrong_types() -> None:
-    for wrong in (b"x" * 16, "x" * 16, 5, [0] * 16, memoryview(bytearray(16))):
-        with pytest.raises(TypeError):
-            pfm3.pfm_get_event_name(179, wrong, 16)  # type: ignore[arg-type]
+    for wrong in (b"x" * 16, "x" * 16, 5, [0] * 16, memoryview(b"x" * 16), array.array("I", [0] * 16), (pfm3.c_uint * 16)(),
+                  pfm3.c_char_p(b"x" * 16), byref(pfm3.c_uint()), byref((pfm3.c_uint * 16)(), 4)):
+        with pytest.raises(TypeError, match=r"name wants a char \* to write to, not .*; write create_string_buffer\(\), "):
+            pfm3.pfm_get_event_name(179, wrong, 16)
+    for right in (memoryview(bytearray(16)), array.array("b", [1] * 16)):
+        assert pfm3.pfm_get_event_name(179, right, 16) == 0
+        assert bytes(right)[:11] == b"CPU_CYCLES\0"
     assert pfm3.pfm_get_event_name(179, None, 16) == INVAL
 
 

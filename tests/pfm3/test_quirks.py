@@ -48,11 +48,11 @@ def test_short_buffers() -> None:
     full = pfm3.pfmlib_event_t(event=find("CPU_CYCLES"))
     assert pfm3.pfm_get_full_event_name(full, name, 10) == pfm3.PFMLIB_ERR_FULL
     assert pfm3.pfm_get_pmu_name(name, 4) == 0
-    assert name.value == "ita"
+    assert name.value == b"ita"
     MONTECITO.select()
     insertion = find("L3_INSERTS")
     assert pfm3.pfm_get_event_mask_name(insertion, 0, name, 2) == pfm3.PFMLIB_ERR_FULL  # "I" and its end
-    assert (pfm3.pfm_get_event_mask_name(insertion, 0, name, 3), name.value) == (0, "I")
+    assert (pfm3.pfm_get_event_mask_name(insertion, 0, name, 3), name.value) == (0, b"I")
 
 
 def test_masks_of_a_pmu_without_masks() -> None:
@@ -410,7 +410,7 @@ def test_a_refused_number_leaves_the_unit_masks() -> None:
     """Masks by number: of 15 all qualify, but they do not make it up."""
     MONTECITO.select()
     for text, masks in (("15", []), ("M:15", [3]), ("0x4", []), ("S:M:7:I", [1, 3])):
-        event = pfm3.pfmlib_event_t(unit_masks=[9] * 48, num_masks=9)
+        event = pfm3.pfmlib_event_t(unit_masks=(9,) * 48, num_masks=9)
         assert pfm3.pfm_find_full_event(f"L3_READS_ALL_ALL:{text}", event) == pfm3.PFMLIB_ERR_UMASK
         assert (event.event, event.num_masks) == (find("L3_READS_ALL_ALL"), len(masks))
         assert list(event.unit_masks) == masks + [0] * (48 - len(masks))

@@ -274,7 +274,7 @@ class Guarded:
     def __init__(self, ctype: str, content: bytes) -> None:
         self.size = pfm3.ffi.sizeof(ctype)
         self.memory = pfm3.ffi.new("char[]", content[:self.size].ljust(self.size, b"\0") + GUARD)
-        self.struct = pfm3.ffi.cast(f"{ctype} *", self.memory)[0]
+        self.struct = getattr(pfm3, ctype).from_buffer(pfm3.ffi.buffer(self.memory))
 
     def intact(self) -> bool:
         return bytes(pfm3.ffi.buffer(self.memory)[self.size:self.size + len(GUARD)]) == GUARD
@@ -349,14 +349,14 @@ def test_stale_count_of_debug_registers(pmu: Pmu, event: str, which: str, asked:
     rr = getattr(output.struct, f"pfp_{pmu.tag}_{which}")
     rr.rr_nbr_used = used
     inp = request([SINGLE[pmu.name] if event == "SINGLE" else event])
-    before, model_in = bytes(pfm3.ffi.buffer(pfm3.byref(rr, "rr_br"))), pmu.settings(**{which: ranges(asked)})
+    before, model_in = bytes(rr.rr_br), pmu.settings(**{which: ranges(asked)})
     ret = pfm3.pfm_dispatch_events(inp, model_in, pfm3.pfmlib_output_param_t(), output.struct)
     fits = used + needed <= 8
     if not fits:
         assert ret == too_many
     assert rr.rr_nbr_used == used + needed or not fits
     kept = min(used, 8) * pfm3.ffi.sizeof("pfmlib_reg_t")
-    assert bytes(pfm3.ffi.buffer(pfm3.byref(rr, "rr_br")))[:kept] == before[:kept]
+    assert bytes(rr.rr_br)[:kept] == before[:kept]
     assert output.intact()
 
 
@@ -384,7 +384,7 @@ def test_find_event_with_arbitrary_text(pmu: Pmu, text: str | bytes) -> None:
     if ret == 0 and not name[:1].isdigit():
         buffer = pfm3.create_string_buffer(64)
         assert pfm3.pfm_get_event_name(index.value, buffer, 64) == 0
-        assert buffer.value == name.decode().upper()
+        assert buffer.value == name.upper()
     byname = pfm3.c_uint(9999)
     assert pfm3.pfm_find_event_byname(text, byname) in {0, pfm3.PFMLIB_ERR_NOTFOUND}
 

@@ -94,7 +94,7 @@ def masks(i):
     for n in range(value.value):
         pfm_get_event_mask_name(i, n, name, 64)
         pfm_get_event_mask_code(i, n, value)
-        found.append([name.value, value.value])
+        found.append([name.value.decode(), value.value])
     return found
 
 def dispatched(i, plm, threshold, states):
@@ -114,7 +114,7 @@ def dispatched(i, plm, threshold, states):
 
 for i in range(count.value):
     pfm_get_event_name(i, name, 64)
-    text, code, own = name.value, c_int(), masks(i)
+    text, code, own = name.value.decode(), c_int(), masks(i)
     pfm_get_event_code(i, code)
     sets = [()] if not own else [s for n in range(1, 5) for s in itertools.combinations(range(4), n)]
     print(json.dumps([text, code.value, kind(i), largest(i), own, pmu == "mont" and pfm_mont_support_all(i),

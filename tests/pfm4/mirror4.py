@@ -17,24 +17,27 @@ def tell(*answers):
     print(json.dumps(answers if len(answers) != 1 else answers[0]))
 
 def raw(struct):
-    return bytes(ffi.buffer(byref(struct))).hex()
+    return bytes(struct).hex()
+
+def said(cell):
+    return None if cell.value is None else cell.value.decode()
 
 def none(text, plm=9, **fields):
     "An encoding for PFM_OS_NONE."
     arg, fstr = pfm_pmu_encode_arg_t(size=32, **fields), c_char_p()
-    arg.fstr = byref(fstr)
+    arg.fstr = pointer(fstr)
     ret = pfm_get_os_event_encoding(text, plm, PFM_OS_NONE, arg)
     codes = [arg.codes[i] for i in range(arg.count)] if ret == 0 else []
-    return {"ret": ret, "codes": codes, "fstr": fstr.value, "idx": arg.idx}
+    return {"ret": ret, "codes": codes, "fstr": said(fstr), "idx": arg.idx}
 
 def perf(text, os=PFM_OS_PERF_EVENT_EXT, plm=9, **fields):
     "An encoding for one of the perf_event interfaces."
     attr, fstr = perf_event_attr(**{"size": 128} | fields), c_char_p()
-    arg = pfm_perf_encode_arg_t(size=40, attr=byref(attr), fstr=byref(fstr))
+    arg = pfm_perf_encode_arg_t(size=40, attr=pointer(attr), fstr=pointer(fstr))
     ret = pfm_get_os_event_encoding(text, plm, os, arg)
-    flags = int.from_bytes(ffi.buffer(byref(attr))[40:48], "little")
+    flags = int.from_bytes(bytes(attr)[40:48], "little")
     return {"ret": ret, "type": attr.type, "config": attr.config, "config1": attr.config1, "config2": attr.config2,
-            "flags": flags, "cpu": arg.cpu, "fstr": fstr.value, "idx": arg.idx, "period": attr.sample_period}
+            "flags": flags, "cpu": arg.cpu, "fstr": said(fstr), "idx": arg.idx, "period": attr.sample_period}
 """
 
 

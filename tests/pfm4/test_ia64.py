@@ -57,12 +57,12 @@ def test_events_are_those_of_libpfm_3(rows: tuple[str, list[Event]]) -> None:
 assert pfm_initialize() == 0
 info, event = pfm_pmu_info_t(), pfm_event_info_t()
 assert pfm_get_pmu_info(int(sys.argv[1]), info) == 0
-tell(ffi.string(info.name).decode(), info.type, info.nevents, info.num_cntrs, info.num_fixed_cntrs, info.max_encoding, info.is_present)
+tell(info.name, info.type, info.nevents, info.num_cntrs, info.num_fixed_cntrs, info.max_encoding, info.is_present)
 i = info.first_event
 while i >= 0:
     assert pfm_get_event_info(i, PFM_OS_NONE, event) == 0
-    name = ffi.string(event.name).decode()
-    tell(name, event.code, len(ffi.string(event.desc)) > 3, perf(ffi.string(info.name).decode() + "::" + name)["ret"])
+    name = event.name
+    tell(name, event.code, len(event.desc) > 3, perf(info.name + "::" + name)["ret"])
     i = pfm_get_event_next(i)
 """
     identifier, count, counters = PMUS[pmu]
@@ -156,7 +156,7 @@ present = []
 for pmu in range(PFM_PMU_MAX):
     info.size = 0
     if pfm_get_pmu_info(pmu, info) == 0 and info.is_present:
-        present.append(ffi.string(info.name).decode())
+        present.append(info.name)
 code = {name: perf(name) for name in sys.argv[1:]}
 tell(present, [[answer["ret"], answer["config"]] for answer in code.values()])
 """

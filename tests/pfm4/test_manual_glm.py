@@ -85,7 +85,7 @@ def test_no_hypervisor_level() -> None:
 def test_counters() -> None:
     code = ("pfm_initialize()\ninfo = pfm_pmu_info_t()\n"
             "ret = pfm_get_pmu_info(PFM_PMU_INTEL_GLM, info)\n"
-            "tell(ret, ffi.string(info.name).decode(), ffi.string(info.desc).decode(), info.num_cntrs,"
+            "tell(ret, info.name, info.desc, info.num_cntrs,"
             " info.num_fixed_cntrs, info.nevents, info.max_encoding, info.type == PFM_PMU_TYPE_CORE)\n")
     assert mirror(code, LIBPFM_FORCE_PMU="glm") == [[0, "glm", "Intel Goldmont", 4, 3, 34, 2, True]]
 
@@ -94,7 +94,7 @@ def test_modifiers_listed_for_an_event() -> None:
     """Exactly those of the page, for the raw interface."""
     code = ("pfm_initialize()\nidx, info = pfm_find_event('BACLEARS'), pfm_event_attr_info_t()\nnames = []\n"
             "while pfm_get_event_attr_info(idx, len(names), PFM_OS_NONE, info) == 0:\n"
-            "    names.append([ffi.string(info.name).decode(), info.type, info.ctrl])\ntell(names)\n")
+            "    names.append([info.name, info.type, info.ctrl])\ntell(names)\n")
     names = mirror(code, LIBPFM_FORCE_PMU="glm")[0]
     assert names == [["ALL", 1, 1], ["RETURN", 1, 1], ["COND", 1, 1], ["k", 2, 1], ["u", 2, 1], ["e", 2, 1],
                      ["i", 2, 1], ["c", 3, 1]]

@@ -37,7 +37,7 @@ def calls():
     return [pfm_get_pmu_info(PFM_PMU_INTEL_GLM, info), pfm_get_event_next(GLM), pfm_find_event("glm::BACLEARS"),
             pfm_get_event_info(GLM, PFM_OS_NONE, event), pfm_get_event_attr_info(GLM, 0, PFM_OS_NONE, attribute),
             none("glm::BACLEARS")["ret"], perf("glm::BACLEARS")["ret"],
-            pfm_get_event_encoding("glm::BACLEARS", 9, None, None, c_uint64_array(), c_int()),
+            pfm_get_event_encoding("glm::BACLEARS", 9, None, None, byref(POINTER(c_uint64)()), c_int()),
             pfm_get_perf_event_encoding("glm::BACLEARS", 9, attr, fstr, idx)]
 """
 
@@ -87,7 +87,7 @@ ENCODING_CHECKS = [
     ("pfm_get_event_encoding('x', 9, None, None, None, count)", INVAL, INVAL),
     ("pfm_get_event_encoding('x', 9, None, None, codes, None)", INVAL, INVAL),
     ("pfm_get_event_encoding('x', 9, None, None, codes, c_int(1))", INVAL, INVAL),
-    ("pfm_get_event_encoding('x', 9, None, None, ffi.new('uint64_t **', array), count)", INVAL, INVAL),
+    ("pfm_get_event_encoding('x', 9, None, None, byref(pointer(c_uint64())), count)", INVAL, INVAL),
     ("pfm_get_event_encoding('x', 32, None, None, codes, count)", NOINIT, INVAL),
     ("pfm_get_event_encoding('x', 9, None, None, codes, count)", NOINIT, NOTFOUND),
     ("pfm_get_os_event_encoding(None, 9, 0, None)", NOINIT, INVAL),
@@ -131,9 +131,9 @@ INFO_CHECKS = [
 ]
 
 ARGUMENTS = """
-codes, count, array, attr = c_uint64_array(), c_int(), ffi.new("uint64_t[2]"), perf_event_attr(size=128)
-small, small_perf = pfm_pmu_encode_arg_t(size=31), pfm_perf_encode_arg_t(attr=byref(attr), size=39)
-no_attr, void = pfm_perf_encode_arg_t(size=40), ffi.cast("void *", ffi.addressof(small_perf))
+codes, count, attr = POINTER(c_uint64)(), c_int(), perf_event_attr(size=128)
+small, small_perf = pfm_pmu_encode_arg_t(size=31), pfm_perf_encode_arg_t(attr=pointer(attr), size=39)
+no_attr, void = pfm_perf_encode_arg_t(size=40), ffi.from_buffer("char[]", small_perf) + 0
 info, event, attribute = pfm_pmu_info_t(), pfm_event_info_t(), pfm_event_attr_info_t()
 bad_info, bad_event, bad_attribute = (
     pfm_pmu_info_t(size=55), pfm_event_info_t(size=63), pfm_event_attr_info_t(size=63))
@@ -163,8 +163,7 @@ def test_interfaces_are_off_without_the_kernel_s_file() -> None:
 
 SIZE_CODE = """
 pfm_initialize()
-attr = perf_event_attr(size=128)
-room = ffi.new("uint64_t[2]")
+attr, room = perf_event_attr(size=128), ffi.new("uint64_t[2]")
 
 def call(kind, size, at=None):
     "Call with a structure of that size in 8 KiB of zeros; a byte at an offset is not zero."
@@ -176,7 +175,7 @@ def call(kind, size, at=None):
     if kind == "pfm_pmu_encode_arg_t":
         p.codes, p.count = room, 2
     if kind == "pfm_perf_encode_arg_t":
-        p.attr = ffi.addressof(attr)
+        p.attr = ffi.from_buffer("struct perf_event_attr *", attr)
     before = bytes(ffi.buffer(memory))
     ret = {"pfm_pmu_info_t": lambda: pfm_get_pmu_info(PFM_PMU_INTEL_GLM, p),
            "pfm_event_info_t": lambda: pfm_get_event_info(GLM, 0, p),
@@ -261,11 +260,11 @@ def test_alias_gives_the_index_of_its_target() -> None:
     code = ("pfm_initialize()\nevent, names = pfm_event_info_t(), {}\n"
             "for n in range(34):\n"
             "    assert pfm_get_event_info(GLM + n, 0, event) == 0 and event.idx == GLM + n\n"
-            "    names[ffi.string(event.name).decode()] = n\n"
+            "    names[event.name] = n\n"
             "for alias in ('INSTRUCTIONS_RETIRED', 'BRANCH_INSTRUCTIONS_RETIRED', 'MISPREDICTED_BRANCH_RETIRED'):\n"
             "    target = [k for k, n in names.items() if n == pfm_find_event('glm::' + alias) - GLM]\n"
             "    pfm_get_event_info(GLM + names[alias], 0, event)\n"
-            "    tell(target, ffi.string(event.equiv).decode(), none(alias)['idx'] - GLM == names[target[0]])\n")
+            "    tell(target, event.equiv, none(alias)['idx'] - GLM == names[target[0]])\n")
     assert mirror(code, **FORCED) == [
         [["INSTRUCTION_RETIRED"], "INSTRUCTION_RETIRED", True],
         [["BR_INST_RETIRED"], "BR_INST_RETIRED:ALL_BRANCHES", True],
@@ -512,16 +511,16 @@ def test_perf_raw_hw_smpl_sets_precise_ip(attributes: str, precise: int) -> None
 UNTOUCHED = """
 pfm_initialize()
 def untouched(text, os):
-    attr, array, fstr = perf_event_attr(size=128), ffi.new("uint64_t[1]", [5]), ffi.new("char **")
-    ffi.buffer(byref(attr))[8:] = bytes(range(1, 121))
+    attr = perf_event_attr.from_buffer_copy(bytes(perf_event_attr(size=128))[:8] + bytes(range(1, 121)))
+    array, fstr = (c_uint64 * 1)(5), c_char_p()
     attr.freq = attr.sample_period = 0
     if os:
-        arg = pfm_perf_encode_arg_t(attr=byref(attr), fstr=fstr, size=40, idx=-7, cpu=-8, flags=9, pad0=10)
+        arg = pfm_perf_encode_arg_t(attr=pointer(attr), fstr=pointer(fstr), size=40, idx=-7, cpu=-8, flags=9, pad0=10)
     else:
-        arg = pfm_pmu_encode_arg_t(codes=array, count=1, fstr=fstr, size=32, idx=-7)
+        arg = pfm_pmu_encode_arg_t(codes=array, count=1, fstr=pointer(fstr), size=32, idx=-7)
     before = raw(arg), raw(attr), array[0]
     ret = pfm_get_os_event_encoding(text, 9, os, arg)
-    return ret, before == (raw(arg), raw(attr), array[0]) and fstr[0] == ffi.NULL
+    return ret, before == (raw(arg), raw(attr), array[0]) and fstr.value is None
 """
 FAILING = [("glm::ICACHE", -6), ("glm::NOPE", -4), ("glm::ICACHE:HIT:MISSES", -5), ("glm::ICACHE:x", -8),
            ("glm::ICACHE:HIT:c=300", -9), ("glm::ICACHE:HIT:e=1:e=0", -10), ("glm::ICACHE:HIT ", -2),
@@ -610,10 +609,10 @@ def answers(text: bytes) -> None:
     for layer in range(4):
         arg, attr = pfm4.pfm_pmu_encode_arg_t(), pfm4.perf_event_attr(size=128)
         if layer in (1, 2):
-            arg = pfm4.pfm_perf_encode_arg_t(attr=pfm4.byref(attr))
-        args = pfm4.ffi.cast("void *", pfm4.byref(arg)) if layer == 3 else arg
+            arg = pfm4.pfm_perf_encode_arg_t(attr=pfm4.pointer(attr))
+        args: Any = pfm4.ffi.from_buffer("char[]", arg) + 0 if layer == 3 else arg
         fstr = pfm4.c_char_p()
-        arg.fstr = pfm4.byref(fstr)
+        arg.fstr = pfm4.pointer(fstr)
         ret = pfm4.pfm_get_os_event_encoding(text, 9, layer, args)
         assert ret in CODES
         assert (fstr.value is None) == (ret != 0)

@@ -163,7 +163,7 @@ def test_bit_field_to_bytes(name: str, path: str, low: int, width: int) -> None:
     for value in patterns(width):
         obj = getattr(pfm4, name.rpartition(" ")[2])()
         setattr(obj, path, value)
-        assert bytes(ffi.buffer(ffi.addressof(obj))) == (value << low).to_bytes(ffi.sizeof(name), "little")
+        assert bytes(obj) == (value << low).to_bytes(ffi.sizeof(name), "little")
 
 
 @LIST_OF_FIELDS
@@ -172,8 +172,8 @@ def test_bytes_to_bit_field(name: str, path: str, low: int, width: int) -> None:
     for value in patterns(width):
         for background in (0, (1 << 8 * size) - 1):
             mask = ((1 << width) - 1) << low
-            obj = getattr(pfm4, name.rpartition(" ")[2])()
-            ffi.buffer(ffi.addressof(obj))[:] = (background & ~mask | value << low).to_bytes(size, "little")
+            obj = getattr(pfm4, name.rpartition(" ")[2]).from_buffer_copy(
+                (background & ~mask | value << low).to_bytes(size, "little"))
             assert getattr(obj, path) == value
 
 

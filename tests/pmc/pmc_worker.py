@@ -29,7 +29,7 @@ def of_state(state: Any) -> dict[str, Callable[..., int]]:
     def raw(argp: Any) -> Any:
         if argp is None:
             return ffi.NULL
-        return pmc.byref(argp) if isinstance(argp, (pmc.pmc_counter_cfg, pmc.c_int, pmc.c_uint64)) else argp
+        return ffi.from_buffer(argp) if isinstance(argp, (pmc.pmc_counter_cfg, pmc.c_int, pmc.c_uint64)) else argp
     return {
         "control": lambda ctr, op, argp: lib.pmc_state_control(state, ctr, op, raw(argp)),
         "info": lambda ctr, op, argp: lib.pmc_state_get_info(state, ctr, op, raw(argp)),

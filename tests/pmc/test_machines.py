@@ -37,16 +37,15 @@ NAMES = """
 import json
 from pypfm.pmc import *
 events, event = [], pmc_get_counter_event_list()
-while event.name != ffi.NULL:
-    events.append([event.val, ffi.string(event.name).decode()])
-    event += 1
+while event[len(events)].name is not None:
+    events.append([event[len(events)].val, event[len(events)].name])
 kind, types = c_int(), []
 for ctr in range(pmc_get_num_counters()):
     assert pmc_get_counter_type(ctr, kind) == 0
     types.append(kind.value)
 class_id = pmc_get_counter_class()
 print(json.dumps({
-    "events": events, "types": types, "class": class_id, "last": event.val,
+    "events": events, "types": types, "class": class_id, "last": event[len(events)].val,
     "first_names": [pmc_get_counter_event_name(e) for e, _ in events],
     "names": [pmc_get_counter_class_name(class_id + n) for n in range(-1, 4)],
     "type_names": [pmc_get_counter_type_name(class_id + n) for n in range(-1, 4)],

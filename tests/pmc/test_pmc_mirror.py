@@ -49,11 +49,11 @@ dcache-miss None 3
 def test_structures_cells_and_pointers() -> None:
     assert on_xscale("""
 cfg = pmc_counter_cfg(event_id=0xb, reset_value=2**64 - 1, flags=7)
-print([code(pmc_control(1, PMC_OP_CONFIGURE, argp)) for argp in (cfg, byref(cfg), ffi.cast("void *", byref(cfg)), ffi.NULL)])
-cells = c_int(), ffi.new("int *"), ffi.new("int[1]"), ffi.new("char[4]"), c_uint64()
-print([code(pmc_get_info(0, PMC_INFO_NCOUNTERS, cell)) for cell in cells], cells[0].value, cells[1][0], bytes(ffi.buffer(cells[3])))
-print(isinstance(cfg, pmc_counter_cfg), ffi.sizeof(cfg))
-""") == "[0, 0, 0, 'EFAULT']\n[0, 0, 0, 0, 0] 3 3 b'\\x03\\x00\\x00\\x00'\nTrue 24\n"
+print([code(pmc_control(1, PMC_OP_CONFIGURE, argp)) for argp in (cfg, byref(cfg), pointer(cfg), None, ffi.NULL)])
+cells = c_int(), ffi.new("int *"), ffi.new("int[1]"), (c_int * 2)()
+print([code(pmc_get_info(0, PMC_INFO_NCOUNTERS, cell)) for cell in cells], cells[0].value, cells[1][0], cells[3][:])
+print(isinstance(cfg, pmc_counter_cfg), sizeof(cfg))
+""") == "[0, 0, 0, 'EFAULT', 'EFAULT']\n[0, 0, 0, 0] 3 3 [3, 0]\nTrue 24\n"
 
 
 @pytest.mark.parametrize(("request_", "argp"), [
@@ -61,16 +61,16 @@ print(isinstance(cfg, pmc_counter_cfg), ffi.sizeof(cfg))
     (pmc.PMC_INFO_COUNTER_VALUE, ffi.new("char[7]")),
     (pmc.PMC_INFO_ACCUMULATED_COUNTER_VALUE, ffi.new("int *")),
     (pmc.PMC_INFO_NCOUNTERS, ffi.new("char *")),
-    (pmc.PMC_INFO_CPUCTR_TYPE, ffi.new("short[1]")),
+    (pmc.PMC_INFO_CPUCTR_TYPE, ffi.new("short[1]")), (pmc.PMC_INFO_NCOUNTERS, pmc.c_uint64()),
 ])
-def test_memory_that_is_too_small(request_: int, argp: Any) -> None:
-    with pytest.raises(TypeError, match="argp has to point to"):
+def test_memory_of_another_type(request_: int, argp: Any) -> None:
+    with pytest.raises(TypeError, match=r"^pmc_get_info\(\): argp wants (int|uint64_t) \*, not "):
         pmc.pmc_get_info(0, request_, argp)
 
 
 @pytest.mark.parametrize("op", [pmc.PMC_OP_CONFIGURE, pmc.PMC_OP_PROFSTART])
-def test_a_structure_that_is_too_small(op: int) -> None:
-    with pytest.raises(TypeError, match="argp has to point to struct pmc_counter_cfg"):
+def test_another_structure(op: int) -> None:
+    with pytest.raises(TypeError, match=r"argp wants struct pmc_counter_cfg, not c_ulong; write pmc_counter_cfg\(\)"):
         pmc.pmc_control(1, op, pmc.c_uint64())
 
 
@@ -100,7 +100,6 @@ def test_fields_are_known() -> None:
     lambda: pmc.pmc_control(2**31, pmc.PMC_OP_START, None),
     lambda: pmc.pmc_model_advance(0xB, -1),
     lambda: pmc.pmc_model_advance(0xB, 2**64),
-    lambda: pmc.pmc_counter_cfg(reset_value=-1),
 ])
 def test_numbers_out_of_range(call: object) -> None:
     assert callable(call)
@@ -154,7 +153,7 @@ print(pmc_get_num_counters(), pmc_get_counter_class(), code(pmc_get_counter_type
 for function, args in ((pmc_get_counter_class_name, [0x10000]), (pmc_get_counter_type_name, [0x10001]),
                        (pmc_get_counter_event_name, [0])):
     print(function(*args), errno.errorcode[ffi.errno])
-print(pmc_get_counter_event_list() == ffi.NULL, errno.errorcode[ffi.errno])
+print(not pmc_get_counter_event_list(), errno.errorcode[ffi.errno])
 print(code(pmc_configure_counter(1, "dcache-miss", 0, 0)), code(pmc_get_counter_value(1, c_uint64())))
 """, PMC_MACHINE="pentium")
     assert (done.stdout, done.stderr) == ("0 0 ENXIO ENXIO\nNone ESRCH\nNone ESRCH\nNone ESRCH\nTrue ESRCH\nESRCH ENXIO\n", "")
