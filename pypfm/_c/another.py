@@ -68,7 +68,7 @@ def functions_of(api: ModuleType, ffi: FFI, lib: Any, classes: Mapping[str, Any]
         bound["_hand"] = type(bound["_hand"])(ffi, lib, call)
     for ctype in {ctype for types in call.parameters.values() for _, ctype in types if ctype.endswith("*")}:
         bound |= call.pointer_names(ctype)
-    for name in bound["_exported"]:
+    for name in api.__all__:
         if f"_{name}" in bound:
             bound[f"_{name}"] = _first_call(lib, name, bound)
     made = {}

@@ -54,6 +54,7 @@ _CHARS = (_ffi.typeof("char *"), _VOID_POINTER)
 _CHAR = _CHARS[0].item
 _BYTES = _ffi.typeof("char[]")
 _from_buffer: Any = _ffi.from_buffer
+_CDATA: Any = ctypes._SimpleCData.__base__  # the base of all ctypes objects
 # How the buffer interface writes the numbers of an array that stands for C's.
 _FORMATS: dict[Any, str] = {ctypes.c_int: "i", ctypes.c_uint: "I", ctypes.c_long: "lq", ctypes.c_ulong: "LQ"}
 
@@ -141,6 +142,8 @@ def _writable(value: Any, formats: str) -> Any:
     try:
         view = memoryview(value)
     except TypeError:
+        return None
+    if isinstance(value, _CDATA):  # a union says that it is made of bytes
         return None
     fits = not view.readonly and view.c_contiguous and (view.format or "B").lstrip("@=<") in formats
     return _from_buffer(_BYTES, view) if fits else None

@@ -7,7 +7,7 @@ place of its own; signature and documentation still come from the C header.
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pypfm._c.convert import decoded
 from pypfm._c.mirror import REFUSED, Address, Calls, Ref, String, bytes_at
@@ -48,11 +48,11 @@ class Hand:
         self._input = call.converter("pfmlib_input_param_t *")
         self._output = call.converter("pfmlib_output_param_t *")
         self._elements = _elements(ffi, lib)
+        self._printf = cast(Any, ffi.typeof(lib.pfm_list_supported_pmus)).args[0]
 
     def pfm_list_supported_pmus(self, pf: Callable[..., object] | None) -> int:
         """Call pf(format) or pf(format, string) as C calls printf()."""
         self._call.arguments("pfm_list_supported_pmus", (pf,))
-        ctype: Any = self._ffi.typeof(self._lib.pfm_list_supported_pmus)
         if pf is None:
             return int(self._lib.pfm_list_supported_pmus(self._ffi.NULL))
         raised: list[BaseException] = []
@@ -70,7 +70,7 @@ class Hand:
 
         thunk = _Print(called)
         ret = self._lib.pfm_list_supported_pmus(
-            self._ffi.cast(ctype.args[0], ctypes.cast(thunk, ctypes.c_void_p).value or 0))
+            self._ffi.cast(self._printf, ctypes.cast(thunk, ctypes.c_void_p).value or 0))
         if raised:
             raise raised[0]
         return int(ret)

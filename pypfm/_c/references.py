@@ -35,12 +35,13 @@ def byref(obj: _CData, *path: str | int) -> _CArgObject:
     """
     if not path:
         return ctypes.byref(obj)
-    offset = _offsets.get((type(obj), path))
-    if offset is None:
-        steps = [step if isinstance(step, str) else whole(step) for step in path]
-        if len(steps) == 1 and isinstance(steps[0], int):
-            return ctypes.byref(obj, steps[0])
-        offset = _offsets[type(obj), path] = offset_of(type(obj), *steps)
+    try:
+        return ctypes.byref(obj, _offsets[type(obj), path])
+    except (KeyError, TypeError):  # a path that was not asked for yet; numbers that have no hash
+        steps = tuple(step if isinstance(step, str) else whole(step) for step in path)
+    if len(steps) == 1 and isinstance(steps[0], int):
+        return ctypes.byref(obj, steps[0])
+    offset = _offsets[type(obj), steps] = offset_of(type(obj), *steps)
     return ctypes.byref(obj, offset)
 
 

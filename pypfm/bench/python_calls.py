@@ -63,7 +63,7 @@ def _mirror3(pmu: str, kind: int) -> Iterator[Call]:
 
     assert pfm3.pfm_force_pmu(kind) == 0
     names = EVENTS[pmu]
-    idx, cell, name = pfm3.c_uint(), pfm3.byref(pfm3.c_uint()), names[2].encode()
+    idx, cell, name = pfm3.c_uint(), pfm3.ffi.new("unsigned int *"), names[2].encode()
     yield Call("mirror", "pfm3.pfm_find_event", pmu, partial(pfm3.pfm_find_event, names[2], idx),
                partial(lib.pfm_find_event, name, cell))
     inp = pfm3.pfmlib_input_param_t(pfp_dfl_plm=8, pfp_event_count=len(names))
@@ -71,7 +71,8 @@ def _mirror3(pmu: str, kind: int) -> Iterator[Call]:
     for i, event in enumerate(names):
         assert pfm3.pfm_find_event(event, pfm3.byref(inp.pfp_events[i], "event")) == 0
     null = pfm3.ffi.NULL
-    floor = partial(lib.pfm_dispatch_events, pfm3.byref(inp), null, pfm3.byref(outp), null)
+    floor = partial(lib.pfm_dispatch_events, pfm3.ffi.from_buffer("pfmlib_input_param_t *", inp), null,
+                    pfm3.ffi.from_buffer("pfmlib_output_param_t *", outp), null)
     yield Call("mirror", "pfm3.pfm_dispatch_events", pmu, partial(pfm3.pfm_dispatch_events, inp, None, outp, None),
                floor, (inp, outp))
     classes: dict[str, type[itanium.Itanium | itanium.Itanium2 | itanium.Montecito]] = {
@@ -89,11 +90,11 @@ def _mirror4() -> Iterator[Call]:
     text = STRING.encode()
     yield Call("mirror", "pfm4.pfm_find_event", "glm", partial(pfm4.pfm_find_event, STRING),
                partial(lib.pfm_find_event, text))
-    room, cell = pfm4.ffi.new("uint64_t[2]"), pfm4.c_char_p()
+    room, cell = (pfm4.c_uint64 * 2)(), pfm4.c_char_p()
     plain = pfm4.pfm_pmu_encode_arg_t(codes=room, count=2)
-    with_string = pfm4.pfm_pmu_encode_arg_t(codes=room, count=2, fstr=pfm4.byref(cell))
+    with_string = pfm4.pfm_pmu_encode_arg_t(codes=room, count=2, fstr=pfm4.pointer(cell))
     memory = (room, cell, plain, with_string)
-    arg, os, plm = pfm4.byref(plain), pfm4.PFM_OS_NONE, pfm4.PFM_PLM0 | pfm4.PFM_PLM3
+    arg, os, plm = pfm4.ffi.from_buffer("pfm_pmu_encode_arg_t *", plain), pfm4.PFM_OS_NONE, pfm4.PFM_PLM0 | pfm4.PFM_PLM3
 
     encode, floor = pfm4.pfm_get_os_event_encoding, partial(lib.pfm_get_os_event_encoding, text, plm, os, arg)
     yield Call("mirror", "pfm4 encoding", "glm", partial(encode, STRING, plm, os, plain), floor, memory)

@@ -61,7 +61,7 @@ SHOWN: dict[str, tuple[Any, list[str]]] = {
     "measurement": (model.Measurement(EVENT, 1, "exact"), ["Measurement", "exact"]),
     "counting": (counting(), ["r10000 events", "123456", "Cycles"]),
     "conform report": (conform.Report("pfm4", conform.LibraryFile("a.so", "b.so", "c", "d", "e")), ["pfm4"]),
-    "structure": (pfm3.pfmlib_input_param_t(pfp_event_count=2, pfp_events=[{"event": 5}, {}, {"event": 0x12345}]),
+    "structure": (pfm3.pfmlib_input_param_t(pfp_event_count=2, pfp_events=tuple(pfm3.pfmlib_event_t(event=n) for n in (5, 0, 0x12345))),
                   ["pfmlib_input_param_t", "pfp_event_count", "0x12345", "[2]"]),
     "register of C": (pfm3.pfm_ita2_pmc_reg_t(pmc_val=0x1228), ["pfm_ita2_pmc_reg_t", "pmc_val"]),
     "empty structure": (pfm4.perf_event_attr(), ["perf_event_attr", "all 0"]),

@@ -239,9 +239,9 @@ def test_mappings_are_mappings(value: Mapping[Any, Any]) -> None:
 
 
 def test_every_class_with_brackets_is_a_mapping() -> None:
-    """Cells and arrays of the mirrors apart, which are C's; and the helper of the statistics."""
+    """The helper of the statistics apart."""
     found = {cls for cls in classes() if "__getitem__" in vars(cls) and not issubclass(cls, Mapping)}
-    assert {f"{c.__module__}.{c.__qualname__}" for c in found} <= {"pypfm._c.structures.Array", "pypfm.perfex.statistics._Counts"}
+    assert {f"{c.__module__}.{c.__qualname__}" for c in found} <= {"pypfm.perfex.statistics._Counts"}
 
 
 @pytest.mark.parametrize(("ask", "said"), [

@@ -121,7 +121,6 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "layout.describe": (layout.describe, {"name": "pfmlib_event_t", "library": "pfm3"}),
     "layout.find": (layout.find, {"name": "pfmlib_event_t"}),
     "layout.types": (layout.types, {"library": "pfm3"}),
-    "layout.ctypes_type": (layout.ctypes_type, {"name": "pfmlib_event_t", "library": "pfm3"}),
     "layout.diff": (layout.diff, {"left": "pfm3:pfmlib_event_t", "right": "pfm3-manual:pfmlib_event_t"}),
     "layout.text": (layout.text, {"layout": EVENT_LAYOUT}),
     "layout.compare": (layout.compare, {"left": EVENT_LAYOUT, "right": EVENT_LAYOUT}),

@@ -93,7 +93,7 @@ def test_descriptions_are_python_s_alone() -> None:
     assert pfm3.pfm_force_pmu(pfm3.PFMLIB_ITANIUM_PMU) == 0
     text = pfm3.c_char_p()
     assert pfm3.pfm_get_event_description(113, text) == 0
-    assert text.value == "no description available"
+    assert text.value == b"no description available"
     assert pfm3.pfm_get_event_description(230, text) == pfm3.PFMLIB_ERR_INVAL
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import random
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,13 @@ from cffi import FFI
 
 from conftest import run
 from native import attempt, build
-from pypfm import layout
+from pypfm import layout, pfm3
 from pypfm.config import LIBRARIES
 from pypfm.layout import ctypes_classes, mirrors
-from pypfm.layout.mirrors import ffi_of
 from terminal import pypfm
 from tools import needs
 
-TYPES = [(library, name) for library in LIBRARIES for name in layout.types(library)]
-every_type = pytest.mark.parametrize(("library", "name"), TYPES, ids=[" ".join(row) for row in TYPES])
 every_library = pytest.mark.parametrize("library", [name for name in LIBRARIES if layout.types(name)])
-Ctypes = Any  # ctypes classes and instances
 
 
 def printed(*args: object) -> str:
@@ -108,102 +103,26 @@ def test_c_of_the_manual_form_is_not_that_of_the_header(tmp_path: Path) -> None:
 
 # ---- ctypes ------------------------------------------------------------------------
 
-def leaves(path: str, member: layout.Member) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The elements of a member that are neither structures nor arrays: first, last and one in the middle."""
-    if member.members or member.kind in ("struct", "union"):
-        return
-    if len(member.dimensions) == 1:
-        n = member.dimensions[0]
-        for i in sorted({0, n // 2, n - 1}) if n else ():
-            yield path, (i,)
-    else:
-        assert not member.dimensions
-        yield path, ()
+def members_of(cls: Any) -> dict[str, tuple[object, ...]]:
+    """Place, size and bits of each member; those of a structure inside as its own."""
+    found: dict[str, tuple[object, ...]] = {}
+    for name, kind, *bits in cls._fields_:
+        field = cls.__dict__[name]
+        found[name] = (field.offset, field.size, tuple(bits))
+        if "." in kind.__qualname__:
+            found |= {f"{name}.{inner}": place for inner, place in members_of(kind).items()}
+    return found
 
 
-def ctypes_holder(obj: Ctypes, path: str) -> tuple[Ctypes, str]:
-    *outer, name = path.split(".")
-    for part in outer:
-        obj = getattr(obj, part)
-    return obj, name
-
-
-def as_number(value: Ctypes) -> int:
-    """The value of a ctypes field; of a pointer, its address."""
-    if isinstance(value, ctypes._Pointer):
-        return ctypes.cast(value, ctypes.c_void_p).value or 0
-    return int(value or 0)
-
-
-def read_ctypes(obj: Ctypes, path: str, index: tuple[int, ...]) -> int:
-    holder, name = ctypes_holder(obj, path)
-    if {f[0]: f[1] for f in all_fields(type(holder))}.get(name) is ctypes.c_char_p:
-        return ctypes.c_void_p.from_buffer(holder, getattr(type(holder), name).offset).value or 0
-    value = getattr(holder, name)
-    return as_number(value[index[0]] if index else value)
-
-
-def all_fields(cls: Ctypes) -> Iterator[tuple[Any, ...]]:
-    for field in cls._fields_:
-        yield field
-        if field[0] in getattr(cls, "_anonymous_", ()):
-            yield from all_fields(field[1])
-
-
-def random_value(m: layout.Member, rng: random.Random) -> int:
-    bits = 8 * m.element_size if m.bits is None else m.bits
-    value = rng.getrandbits(bits) | 1
-    return value - (1 << bits) if m.kind == "signed" and value >> (bits - 1) else value
-
-
-def cffi_holder(obj: Ctypes, path: str) -> tuple[Ctypes, str]:
-    return ctypes_holder(obj, path)
-
-
-@every_type
-def test_ctypes_size(library: str, name: str) -> None:
-    cls = layout.ctypes_type(name, library)
-    found = layout.describe(name, library)
-    assert (ctypes.sizeof(cls), ctypes.alignment(cls)) == (found.size, found.alignment)
-    assert cls.__name__ == name.rpartition(" ")[2]
-    assert layout.ctypes_type(name, library) is cls
-
-
-@every_type
-def test_what_cffi_writes_ctypes_reads(library: str, name: str) -> None:
-    ffi, rng = ffi_of(library), random.Random(name)
-    for path, m in layout.describe(name, library).flat():
-        for where, index in leaves(path, m):
-            pointer = ffi.new(f"{name} *")
-            same = layout.ctypes_type(name, library).from_buffer(ffi.buffer(pointer))
-            value = random_value(m, rng)
-            holder, field = cffi_holder(pointer, where)
-            written: object = ffi.cast(m.type.replace("const ", ""), value) if m.kind == "pointer" else value
-            if index:
-                getattr(holder, field)[index[0]] = written
-            else:
-                setattr(holder, field, written)
-            assert read_ctypes(same, where, index) == value, where
-
-
-@every_type
-def test_what_ctypes_writes_cffi_reads(library: str, name: str) -> None:
-    ffi, rng = ffi_of(library), random.Random(name)
-    for path, m in layout.describe(name, library).flat():
-        for where, index in leaves(path, m):
-            ours = layout.ctypes_type(name, library)()
-            value = random_value(m, rng)
-            holder, field = ctypes_holder(ours, where)
-            if m.kind == "pointer":
-                ctypes.c_void_p.from_buffer(holder, getattr(type(holder), field).offset).value = value
-            elif index:
-                getattr(holder, field)[index[0]] = value
-            else:
-                setattr(holder, field, value)
-            pointer = ffi.cast(f"{name} *", ffi.from_buffer(ours))
-            found = getattr(*cffi_holder(pointer, where))
-            found = found[index[0]] if index else found
-            assert int(ffi.cast("uintptr_t", found)) if m.kind == "pointer" else found == value, where
+@every_library
+def test_printed_classes_are_those_of_the_mirror(library: str) -> None:
+    names: dict[str, Any] = {}
+    exec(printed("--library", library, "--ctypes"), names)
+    for name in layout.types(library):
+        ours = mirrors.class_of(layout.describe(name, library))
+        theirs = names[name.rpartition(" ")[2]]
+        assert (ctypes.sizeof(theirs), ctypes.alignment(theirs)) == (ctypes.sizeof(ours), ctypes.alignment(ours))
+        assert members_of(theirs) == members_of(ours), name
 
 
 @every_library
@@ -230,21 +149,27 @@ def test_the_structures_that_a_type_contains_come_with_it() -> None:
 def test_a_program_with_ctypes_can_call_the_library() -> None:
     """The use case: foreign structures are not needed, the classes are enough."""
     lib = ctypes.CDLL(str(LIBRARIES["pfm3"].path))
-    event, count = layout.ctypes_type("pfmlib_event_t")(), ctypes.c_uint()
+    names: dict[str, Any] = {}
+    exec(layout.ctypes_source([layout.describe("pfmlib_event_t", "pfm3")]), names)
+    event, count = names["pfmlib_event_t"](), ctypes.c_uint()
     assert lib.pfm_force_pmu(3) == 0
     assert lib.pfm_get_num_events(ctypes.byref(count)) == 0
     assert lib.pfm_find_full_event(b"CPU_CYCLES", ctypes.byref(event)) == 0
     assert 0 < event.event < count.value
+    ours = pfm3.pfmlib_event_t()
+    assert lib.pfm_find_full_event(b"CPU_CYCLES", ctypes.byref(ours)) == 0
+    assert bytes(ours) == bytes(event)
 
 
 def test_types_that_no_header_of_ours_has_yet() -> None:
     """Pointers, and numbers with a point: what a member of a later header may be."""
     ffi = FFI()
     ffi.cdef("struct s { int a; };")
-    expected = {"void *": "ctypes.c_void_p", "int (*)(int)": "ctypes.c_void_p", "char *": "ctypes.c_char_p",
-                "char **": "ctypes.POINTER(ctypes.c_char_p)", "struct s *": "ctypes.POINTER(s)",
-                "int *": "ctypes.POINTER(ctypes.c_int32)", "unsigned long *": "ctypes.POINTER(ctypes.c_uint64)"}
-    assert {name: ctypes_classes.pointer(ffi.typeof(name), ffi) for name in expected} == expected
     kinds = {"struct s": "struct", "void *": "pointer", "char": "char", "double": "float", "int": "signed",
              "unsigned char": "unsigned"}
     assert {name: mirrors.kind_of(ffi, ffi.typeof(name)) for name in kinds} == kinds
+    expected = {"c_void_p": ctypes.c_void_p, "POINTER(ctypes.c_char_p)": ctypes.POINTER(ctypes.c_char_p),
+                "POINTER(pfmlib_event_t)": ctypes.POINTER(pfm3.pfmlib_event_t), "c_int32": ctypes.c_int,
+                "c_uint64": ctypes.c_ulong, "c_double": ctypes.c_double}
+    assert {ctypes_classes._expression(kind) for kind in expected.values()} == {f"ctypes.{text}" for text in expected}
+    assert ctypes_classes._expression(ctypes.c_int * 2 * 3) == "(ctypes.c_int32 * 2) * 3"

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 import cffi
 
 from pypfm import libperfex, pfm3, pfm3_manual, pfm4, pmc
-from pypfm._c.mirror import Struct
 from pypfm.pfm3 import byref
 
 try:
@@ -72,8 +71,7 @@ class Recorder:
 
 def functions(mirror: ModuleType) -> Iterator[tuple[str, list[Parameter]]]:
     """The functions of the C headers and their parameters; a macro has numbers."""
-    generated = import_module(f"pypfm._c.{mirror.__name__.rpartition('.')[2]}_api")
-    for name in generated.__all__:
+    for name in generated_of(mirror).__all__:
         function = getattr(mirror, name)
         if inspect.isfunction(function):
             c_type = mirror.ffi.typeof(getattr(mirror.lib, name))
@@ -85,18 +83,19 @@ def functions(mirror: ModuleType) -> Iterator[tuple[str, list[Parameter]]]:
 
 
 def record(mirror: ModuleType) -> Recorder:
-    """Put the recorder where the mirror's functions look for the library."""
-    name = mirror.__name__.rpartition(".")[2]
+    """Put the recorder where the mirror's functions look for the library: their globals."""
     recorder = Recorder(mirror.lib)
-    generated = import_module(f"pypfm._c.{name}_api")
-    owners = [generated, getattr(generated, "_hand", None), getattr(generated, "_call", None)]
-    for owner in owners:
-        for attribute in ("lib", "_lib"):
-            if getattr(owner, attribute, None) is mirror.lib:
-                setattr(owner, attribute, recorder)
-    for attribute in vars(generated).copy():  # _name is lib.name, looked up once
-        if hasattr(recorder, attribute[1:]) and vars(generated)[attribute] is getattr(mirror.lib, attribute[1:]):
-            setattr(generated, attribute, getattr(recorder, attribute[1:]))
+    scope = mirror.pfm_initialize.__globals__ if hasattr(mirror, "pfm_initialize") else next(
+        f.__globals__ for f in vars(mirror).values() if inspect.isfunction(f) and "_call" in f.__globals__)
+    for owner in (vars(scope["_call"]), vars(scope.get("_hand", Duck())), scope):
+        for name in ("lib", "_lib"):
+            if owner.get(name) is mirror.lib:
+                owner[name] = recorder
+    for name in scope.copy():  # _name is lib.name, looked up once
+        if name in dir(mirror.lib) or not hasattr(mirror.lib, name[1:]):
+            continue
+        if callable(getattr(mirror.lib, name[1:])):
+            scope[name] = getattr(recorder, name[1:])
     return recorder
 
 
@@ -141,24 +140,66 @@ def wrongs() -> Iterator[tuple[str, Any]]:
         things += [np.float32(1), np.float64(1), np.str_("x"), np.bytes_(b"x"), np.array(["x"]), np.bool_(True)]
     for thing in things:
         yield f"{thing!r:.60}", thing
+    things = [ctypes.c_short(), (ctypes.c_uint * 0)(), (ctypes.c_uint * 2)(), (ctypes.c_int * 2 * 2)(), ctypes.c_wchar_p("x"),
+              ctypes.pointer(ctypes.c_int()), ctypes.POINTER(ctypes.c_uint)(), ctypes.byref(ctypes.c_ulong()),
+              ctypes.byref(pfm3.pfmlib_event_t(), 2), ctypes.byref((ctypes.c_uint * 2)(), 6), ctypes.c_void_p(),
+              ctypes.byref(ctypes.create_string_buffer(8), 2), ctypes.CFUNCTYPE(None)(), pfm3.pfmlib_event_t]
+    for thing in things:
+        yield f"{thing!r:.60}", thing
     for mirror in MIRRORS:
-        for name in mirror.__all__:
-            made = getattr(mirror, name)
-            if not isinstance(made, type) and not hasattr(made, "_type"):
-                continue
-            where = f"{mirror.__name__}.{name}"
-            thing = made(64) if name == "create_string_buffer" else made()
-            yield f"{where}()", thing
-            yield f"byref({where}())", byref(thing)
-            if hasattr(made, "_type"):
-                yield f"{where}[0]", mirror.ffi.new(f"{mirror.ffi.typeof(thing).cname}[0]")
-                yield f"{where} **", mirror.ffi.new(f"{mirror.ffi.typeof(thing).cname} **")
+        for name, made in generated_of(mirror)._structures.items():
+            yield f"{mirror.__name__}.{name}()", made()
+            yield f"byref({mirror.__name__}.{name}())", byref(made())
+            yield f"pointer({mirror.__name__}.{name}())", ctypes.pointer(made())
+            yield f"({mirror.__name__}.{name} * 2)()", (made * 2)()
+            yield f"{mirror.__name__} {name}[0]", mirror.ffi.new(f"{name}[0]")
+            yield f"{mirror.__name__} {name} **", mirror.ffi.new(f"{name} **")
 
 
-def may_be(parameter: Parameter, value: Any) -> bool:  # noqa: PLR0911 - one for each kind of parameter
+def generated_of(mirror: ModuleType) -> Any:
+    return import_module(f"pypfm._c.{mirror.__name__.rpartition('.')[2]}_api")
+
+
+def first_types(kind: Any) -> Iterator[Any]:
+    """The types of the objects that begin where one of a type does."""
+    yield kind
+    if issubclass(kind, ctypes.Array):
+        yield from first_types(kind._type_) if kind._length_ else ()
+    elif issubclass(kind, (ctypes.Structure, ctypes.Union)):
+        for name, inner, *bits in kind._fields_:
+            if not bits and getattr(kind, name).offset == 0:
+                yield from first_types(inner)
+
+
+REFERENCE = type(ctypes.byref(ctypes.c_int()))
+FORMATS = {ctypes.c_int: "i", ctypes.c_uint: "I", ctypes.c_long: "lq", ctypes.c_ulong: "LQ", ctypes.c_char: "bBc"}
+
+
+def points_to(value: Any, kind: Any) -> bool:
+    """Whether what C takes for a pointer to a type is at hand: the object, an array, a pointer, its address."""
+    if isinstance(value, REFERENCE):
+        inside = value._obj
+        offset = (ctypes.cast(value, ctypes.c_void_p).value or 0) - ctypes.addressof(inside)
+        if offset:
+            return (type(inside), offset, kind) == (ctypes.c_char * 8, 2, ctypes.c_char)
+        return kind in first_types(type(inside))
+    if isinstance(value, ctypes.Array):
+        return value._type_ is kind and len(value) > 0
+    if isinstance(value, ctypes._Pointer):
+        return value._type_ is kind or type(value) is kind
+    if isinstance(value, kind):
+        return kind is not ctypes.c_char
+    try:
+        view = memoryview(value)
+    except TypeError:
+        return False
+    return not isinstance(value, ctypes._SimpleCData.__base__) and not view.readonly and kind in FORMATS and view.format in FORMATS[kind]
+
+
+def may_be(mirror: ModuleType, parameter: Parameter, value: Any) -> bool:  # noqa: PLR0911 - one for each kind of parameter
     """Whether a parameter takes a value (or a value of this type, too large or too short)."""
     kind, wanted = parameter.annotation, parameter.ctype
-    ctype = pfm3.ffi.typeof(value) if isinstance(value, (pfm3.ffi.CData, Struct)) else None
+    ctype = pfm3.ffi.typeof(value) if isinstance(value, pfm3.ffi.CData) else None
     if kind == "int":
         number = hasattr(value, "__index__") and not (np is not None and isinstance(value, np.ndarray))
         number = number or (np is not None and isinstance(value, np.bool_))  # taken, though numpy gives it no __index__
@@ -168,24 +209,24 @@ def may_be(parameter: Parameter, value: Any) -> bool:  # noqa: PLR0911 - one for
     if ctype is not None and ctype.cname == "void *":
         return True
     characters = ctype is not None and ctype.kind in {"pointer", "array"} and ctype.item.cname == "char"
-    if isinstance(value, pfm3.create_string_buffer):
-        characters = True
     if "String" in kind:
-        return isinstance(value, (str, bytes)) or characters
+        array = isinstance(value, ctypes.Array) and value._type_ is ctypes.c_char
+        return isinstance(value, (str, bytes, ctypes.c_char_p)) or characters or array
     if "Buffer" in kind:
-        return isinstance(value, bytearray) or characters
+        return characters or points_to(value, ctypes.c_char)
     if "Callable" in kind:
         return callable(value) and ctype is None
     if "File" in kind:
         return ctype is wanted
-    cell = getattr(value, "_pointer_type", None) if type(value) is not Duck else None
     if wanted.cname == "void *":
-        return cell is not None or (ctype is not None and ctype.kind in {"struct", "union", "pointer", "array"})
-    if cell is not None:
-        return cell is wanted
-    if ctype is not None and ctype.kind == "array":
+        simple = (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array, ctypes._Pointer, REFERENCE)
+        return isinstance(value, simple) or (ctype is not None and ctype.kind in {"struct", "union", "pointer", "array"})
+    if ctype is None:
+        target = generated_of(mirror)._classes.get(wanted.item.cname)
+        return target is not None and points_to(value, target)
+    if ctype.kind == "array":
         return ctype.item is wanted.item and len(value) > 0
-    return ctype is not None and (ctype is wanted or (ctype is wanted.item and ctype.kind in {"struct", "union"}))
+    return ctype is wanted or (ctype is wanted.item and ctype.kind in {"struct", "union"})
 
 
 def try_wrong(mirror: ModuleType) -> int:
@@ -195,7 +236,7 @@ def try_wrong(mirror: ModuleType) -> int:
     for name, parameters in functions(mirror):
         for at, parameter in enumerate(parameters):
             for text, value in values:
-                if may_be(parameter, value):
+                if may_be(mirror, parameter, value):
                     continue
                 args = [base(p) for p in parameters]
                 args[at] = value
@@ -213,7 +254,7 @@ def refused(function: Callable[..., Any], args: list[Any], errors: tuple[type[Ex
     try:
         return f"returned {function(*args)!r}"
     except errors as error:
-        empty = "array of no" in str(error)
+        empty = "without elements" in str(error)
         if isinstance(error, ValueError) and not empty and TypeError in errors:
             return f"{type(error).__name__}: {error}"
         if not str(error).startswith(prefix):
@@ -260,23 +301,26 @@ def rights(mirror: ModuleType, parameter: Parameter) -> list[Any]:
     null = [None, ffi.NULL, ffi.cast("void *", 0)]
     if "String" in kind:
         text = ffi.new("char[]", b"x")
-        return [*null, "x", b"x", "é", "\udcff", type("Text", (str,), {})("x"), text, ffi.cast("char *", text),
+        return [*null, ctypes.create_string_buffer(b"x"), ctypes.c_char_p(b"x"), ctypes.c_char_p(), "x", b"x", "é", "\udcff", type("Text", (str,), {})("x"), text, ffi.cast("char *", text),
                 ffi.new("char[1]", b"x")]
     if "Buffer" in kind:
-        return [*null, bytearray(8), pfm3.create_string_buffer(8), byref(pfm3.create_string_buffer(8)), ffi.new("char[8]")]
+        buffer = ctypes.create_string_buffer(8)
+        return [*null, bytearray(8), memoryview(bytearray(8)), buffer, byref(buffer), ctypes.cast(buffer, ctypes.POINTER(ctypes.c_char)),
+                ffi.new("char[8]")]
     if "Callable" in kind:
         return [None, lambda *_: 0]
     if "File" in kind:
         return [None, sys.stderr]
+    target = generated_of(mirror)._classes.get(parameter.ctype.item.cname)
     one = [] if parameter.ctype.cname in {"void *", "struct pfarg_start *", "pfarg_start_t *"} else [
         ffi.new(ffi.getctype(parameter.ctype)), ffi.new(ffi.getctype(parameter.ctype.item, "[2]"))]
-    cells = [c() for m in (mirror, pmc, pfm4, libperfex) for c in vars(m).values()
-             if isinstance(c, type) and getattr(c, "_pointer_type", None) is parameter.ctype]
-    structs = [one[0][0]] if one and parameter.ctype.item.kind == "struct" else []
-    made = [made for made in vars(mirror).values() if getattr(made, "_pointer", None) is parameter.ctype][:1]
-    structs += [one for struct in made for one in (struct(), struct.array(2)[1])]
-    arrays = [struct.array(2) for struct in made]
-    return null + one + cells + structs + arrays + [byref(c) for c in cells + structs]
+    if target is None:
+        return null + one
+    array = (target * 2)()
+    made = [target(), *([type("User", (target,), {})()] if not issubclass(target, ctypes._Pointer) else []), byref(target()), ctypes.pointer(target()), ctypes.POINTER(target)(), array,
+            byref(array), byref(array, ctypes.sizeof(target))]
+    structs = [one[0][0], array[1]] if one and parameter.ctype.item.kind == "struct" else []
+    return null + one + made + structs + [byref(s) for s in structs[1:]]
 
 
 def try_right(mirror: ModuleType) -> int:

@@ -1,440 +1,205 @@
-"""Structures of the mirrors as Python objects: who keeps memory, copies, comparison, sizes, what repr() shows."""
+"""What the mirrors' structures do beyond ctypes: comparison, copies, pickling, repr(), strings, what is refused.
+
+Who keeps memory alive, arrays, bit-fields and offsets are ctypes' own; class_layouts.py compares the layouts with C.
+"""
 
 from __future__ import annotations
 
 import copy
+import ctypes
 import gc
 import pickle
 import random
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from pypfm import libperfex, pfm3, pfm3_manual, pfm4, pmc
-from pypfm._c.mirror import Array, Struct
-from pypfm.pfm3 import byref
+from pypfm._c.structures import Structure, Union, used_bits
+from pypfm.pfm3 import byref, pointer
 
 MIRRORS = (pfm3, pfm3_manual, pfm4, pmc, libperfex)
 STRUCTURES = list(dict.fromkeys(
     value for mirror in MIRRORS for value in map(mirror.__dict__.get, mirror.__all__)
-    if isinstance(value, type) and issubclass(value, Struct)))
-MANY = 40  # structures that are made in the place of one that is gone
+    if isinstance(value, type) and issubclass(value, (Structure, Union))))
 
 
-def has_pointers(ctype: Any) -> bool:
-    ctype = getattr(ctype, "item", ctype) if ctype.kind == "array" else ctype
-    return ctype.kind == "pointer" or (
-        ctype.kind in {"struct", "union"} and any(has_pointers(field.type) for _, field in ctype.fields))
+def has_pointers(kind: Any) -> bool:
+    if issubclass(kind, ctypes.Array):
+        return has_pointers(kind._type_)
+    if issubclass(kind, (ctypes.Structure, ctypes.Union)):
+        return any(has_pointers(inner) for _, inner, *_ in kind._fields_)
+    return issubclass(kind, (ctypes._Pointer, ctypes.c_char_p, ctypes.c_void_p))
 
 
-PLAIN = [struct for struct in STRUCTURES if not has_pointers(struct._type)]
+PLAIN = [struct for struct in STRUCTURES if not has_pointers(struct)]
+COPIES: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))]
 
 
 def name_of(struct: Any) -> str:
     return f"{struct.__module__.rpartition('.')[2][:-4]}.{struct.__name__}"
 
 
-def filled(struct: Any, byte: int) -> Any:
-    return struct.from_buffer_copy(bytes([byte]) * pfm3.sizeof(struct))
-
-
-def parts(whole: Any) -> Iterator[Any]:
-    """The structures and arrays in one, the first and the last element of each array, and slices."""
-    steps: list[Any] = [0, -1, slice(1, 3)] if isinstance(whole, Array) else [name for name, _ in whole._type.fields]
-    for step in steps:
-        if isinstance(whole, Array) and len(whole) < 4:
-            continue
-        part = whole[len(whole) - 1 if step == -1 else step] if isinstance(whole, Array) else getattr(whole, step)
-        if isinstance(part, (Array, Struct)):
-            yield part
-            yield from parts(part) if not isinstance(step, slice) else ()
-
-
-def used_again(struct: Any) -> list[Any]:
-    """Other memory in the place of a structure that is gone."""
-    gc.collect()
-    return [filled(struct, 0x5A) for _ in range(MANY)]
-
-
-# ---- who keeps memory -------------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("struct", STRUCTURES, ids=name_of)
-def test_a_part_keeps_the_whole(struct: Any) -> None:
-    whole = filled(struct, 0x11)
-    found = list(parts(whole))
-    before = [bytes(part) for part in found]
-    del whole
-    others = used_again(struct)
-    assert [bytes(part) for part in found] == before
-    assert len(others) == MANY
-
-
-TAKEN: dict[str, Callable[[Any], Any]] = {
-    "member": lambda inp: inp.pfp_unavail_pmcs,
-    "array": lambda inp: inp.pfp_events,
-    "element": lambda inp: inp.pfp_events[7],
-    "in a loop": lambda inp: list(inp.pfp_events)[7],
-    "slice": lambda inp: inp.pfp_events[7:9],
-    "slice without an end": lambda inp: inp.pfp_events[7:],
-    "element of a slice": lambda inp: inp.pfp_events[5:9][2],
-    "member of an element": lambda inp: inp.pfp_events[7].unit_masks,
-    "byref": lambda inp: pfm3.byref(inp),
-    "byref of a member": lambda inp: pfm3.byref(inp, "pfp_unavail_pmcs"),
-    "byref of a part": lambda inp: pfm3.byref(inp.pfp_events[7], "event"),
-    "addressof": lambda inp: pfm3.ffi.addressof(inp),
-    "addressof of a part": lambda inp: pfm3.ffi.addressof(inp.pfp_events[7]),
-    "cast": lambda inp: pfm3.ffi.cast("unsigned char *", pfm3.byref(inp)),
-    "cast of a cast": lambda inp: pfm3.ffi.cast("unsigned int *", pfm3.ffi.cast("void *", pfm3.byref(inp))),
-    "cast of an array": lambda inp: pfm3.ffi.cast("unsigned int *", inp.pfp_events[7].unit_masks),
-    "buffer": lambda inp: pfm3.ffi.buffer(inp.pfp_events[7]),
-    "buffer of byref": lambda inp: pfm3.ffi.buffer(pfm3.byref(inp.pfp_events[7])),
-}
-
-
-def content(taken: Any) -> bytes:
-    return bytes(pfm3.ffi.buffer(taken)) if isinstance(taken, pfm3.ffi.CData) else bytes(taken)
-
-
-@pytest.mark.parametrize("way", TAKEN)
-def test_each_way_to_take_a_part(way: str) -> None:
-    whole = filled(pfm3.pfmlib_input_param_t, 0x11)
-    taken = TAKEN[way](whole)
-    before = content(taken)
-    del whole
-    others = used_again(pfm3.pfmlib_input_param_t)
-    assert content(taken) == before
-    assert len(others) == MANY
-
-
-@pytest.mark.parametrize("way", TAKEN)
-def test_the_whole_goes_with_its_last_part(way: str) -> None:
-    whole = pfm3.pfmlib_input_param_t()
-    alive = weakref.ref(whole._memory)
-    taken = TAKEN[way](whole)
-    del whole
-    gc.collect()
-    assert alive() is not None
-    assert taken is not None
-    del taken
-    gc.collect()
-    assert alive() is None
-
-
-def test_an_array_of_its_own_is_kept_by_an_element() -> None:
-    array = (pfm3.pfmlib_event_t * 5)()
-    array[3].event = 9
-    event = array[3]
-    del array
-    gc.collect()
-    others = [(pfm3.pfmlib_event_t * 5)() for _ in range(MANY)]
-    assert (event.event, len(others)) == (9, MANY)
-
-
-def attribute(period: int = 77) -> Any:
-    return pfm4.perf_event_attr(size=128, sample_period=period)
-
-
-def by_keyword() -> Any:
-    return pfm4.pfm_perf_encode_arg_t(attr=pointer(attribute()))
-
-
-def by_assignment() -> Any:
-    arg = pfm4.pfm_perf_encode_arg_t()
-    arg.attr = byref(attribute())
-    return arg
-
-
-def by_addressof() -> Any:
-    arg = pfm4.pfm_perf_encode_arg_t()
-    arg.attr = pfm4.ffi.addressof(attribute())
-    return arg
-
-
-def by_cffi() -> Any:
-    arg = pfm4.pfm_perf_encode_arg_t()
-    arg.attr = pfm4.ffi.new("struct perf_event_attr *", {"sample_period": 77})
-    return arg
-
-
-def by_element() -> Any:
-    array = (pfm4.pfm_perf_encode_arg_t * 3)()
-    array[1] = by_keyword()
-    return array[1]
-
-
-def by_element_as_dict() -> Any:
-    array = (pfm4.pfm_perf_encode_arg_t * 3)()
-    array[1] = {"attr": byref(attribute())}
-    return array[1]
-
-
-def by_slice() -> Any:
-    array = (pfm4.pfm_perf_encode_arg_t * 3)()
-    array[1:3] = [by_keyword(), by_assignment()]
-    return array[2]
-
-
-def by_copy() -> Any:
-    return copy.copy(by_keyword())
-
-
-def by_deep_copy_of_an_array() -> Any:
-    array = (pfm4.pfm_perf_encode_arg_t * 3)()
-    array[1].attr = byref(attribute())
-    return copy.deepcopy(array)[1]
-
-
-SET = [by_keyword, by_assignment, by_addressof, by_cffi, by_element, by_element_as_dict, by_slice, by_copy,
-       by_deep_copy_of_an_array]
-
-
-@pytest.mark.parametrize("make", SET)
-def test_a_pointer_keeps_what_it_is_set_to(make: Callable[[], Any]) -> None:
-    arg = make()
-    others = used_again(pfm4.perf_event_attr)
-    assert (arg.attr.sample_period, len(others)) == (77, MANY)
-    pointer = arg.attr  # which keeps it, too
-    del arg, others
-    others = [*used_again(pfm4.perf_event_attr), *used_again(pfm4.pfm_perf_encode_arg_t)]
-    assert (pointer.sample_period, len(others)) == (77, 2 * MANY)
-
-
-def test_a_pointer_that_is_set_anew_keeps_the_old_no_longer() -> None:
-    attr = attribute()
-    alive = weakref.ref(attr)
-    arg = pfm4.pfm_perf_encode_arg_t(attr=pointer(attr))
-    del attr
-    gc.collect()
-    assert alive() is not None
-    arg.attr = pfm4.ffi.NULL
-    gc.collect()
-    assert alive() is None
-    assert arg.attr == pfm4.ffi.NULL
-
-
-def test_a_pointer_that_c_has_set_is_what_c_has_set() -> None:
-    arg, other = by_keyword(), attribute(5)
-    place = pfm4.ffi.cast("void **", byref(arg, "attr"))
-    place[0] = byref(other)
-    assert arg.attr.sample_period == 5
-
-
-def test_a_null_pointer_is_not_followed() -> None:
-    """cffi would read or write at that address, and Python would end."""
-    arg = pfm4.pfm_perf_encode_arg_t()
-    assert arg.attr == pfm4.ffi.NULL
-    assert not arg.attr
-    with pytest.raises(AttributeError):
-        arg.attr.sample_period  # noqa: B018
-    with pytest.raises(AttributeError):
-        arg.attr.sample_period = 5
-    array = (pfm4.pfm_perf_encode_arg_t * 2)()
-    with pytest.raises(AttributeError):
-        array[1].attr.sample_period  # noqa: B018
-    codes = pfm4.pfm_pmu_encode_arg_t().codes
-    for read in (lambda: codes[0], lambda: codes[0:2][0]):
-        with pytest.raises((RuntimeError, ValueError), match=r"null pointer|void"):
-            read()
-
-
-def test_a_pointer_is_set_as_an_argument_is_given() -> None:
-    """To a structure, which it keeps, or to None."""
-    args = [pfm4.pfm_perf_encode_arg_t(attr=attribute()), pfm4.pfm_perf_encode_arg_t(), (pfm4.pfm_perf_encode_arg_t * 1)()[0]]
-    args[1].attr = attribute()
-    args[2].attr = attribute()
-    others = used_again(pfm4.perf_event_attr)
-    assert [arg.attr.sample_period for arg in args] == [77] * 3
-    assert len(others) == MANY
-    args[1].attr = None
-    assert args[1] == pfm4.pfm_perf_encode_arg_t(attr=None) == pfm4.pfm_perf_encode_arg_t()
-    with pytest.raises(TypeError, match="must be a pointer"):
-        args[1].attr = pfm3.pfmlib_event_t()
-
-
-# ---- copies and comparison -----------------------------------------------------------------------------------------
-
 def random_one(struct: Any, seed: int) -> Any:
-    return struct.from_buffer_copy(random.Random(seed).randbytes(pfm3.sizeof(struct)))
+    return struct.from_buffer_copy(random.Random(seed).randbytes(ctypes.sizeof(struct)))
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
-@pytest.mark.parametrize("struct", PLAIN, ids=name_of)
-def test_a_copy_is_equal_and_has_memory_of_its_own(struct: Any, copied: Callable[[Any], Any]) -> None:
-    one = random_one(struct, 1)
-    other = copied(one)
-    assert type(other) is struct
-    assert other == one
-    assert bytes(other) == bytes(one)
-    if bytes(one):
-        pfm3.ffi.buffer(one)[0] = bytes([pfm3.ffi.buffer(one)[0][0] ^ 0xFF])
-        assert bytes(other) != bytes(one)
+def test_there_are_structures_of_all_mirrors() -> None:
+    assert len(STRUCTURES) > 90
+    assert len(PLAIN) < len(STRUCTURES)
+    assert all(struct.__doc__ and struct.__slots__ == () for struct in STRUCTURES)
 
+
+# ---- one and the same ------------------------------------------------------------------------------------------------
 
 def test_comparison_is_by_content() -> None:
     one, other = pfm3.pfmlib_event_t(event=5), pfm3.pfmlib_event_t(event=5)
     assert one == other
     other.plm = 3
     assert one != other
-    assert one != pfm3_manual.pfmlib_event_t(event=5)
+    assert one == pfm3_manual.pfmlib_event_t(event=5)  # the same class
+    assert pfm3.pfmlib_mont_etb_t() != pfm3_manual.pfmlib_mont_etb_t()
     assert one != 5
-    inp = pfm3.pfmlib_input_param_t(pfp_events=[one])
-    assert inp.pfp_events[0] == one
-    assert inp.pfp_events != pfm3.pfmlib_input_param_t().pfp_events
-    assert one.unit_masks == [0] * len(one.unit_masks)
-    assert one.unit_masks != [1] * len(one.unit_masks)
     with pytest.raises(TypeError, match="unhashable"):
         hash(one)
 
 
 def test_bytes_between_members_are_not_compared() -> None:
-    """pfmlib_mont_ipear_t has some: what a program left there is no difference."""
-    struct = next(s for s in PLAIN if s._type.kind == "struct" and holes(s))
-    one, other = struct(), struct()
-    pfm3.ffi.buffer(other)[holes(struct)[0]] = b"x"
-    assert bytes(one) != bytes(other)
-    assert one == other
+    padded = [s for s in STRUCTURES if used_bits(s) != (1 << 8 * ctypes.sizeof(s)) - 1]
+    assert len(padded) >= 20
+    for struct in padded:
+        size = ctypes.sizeof(struct)
+        unused = ~used_bits(struct) & (1 << 8 * size) - 1
+        one, other = struct(), struct.from_buffer_copy(unused.to_bytes(size, "little"))
+        assert bytes(one) != bytes(other)
+        assert one == other, struct
+        used = used_bits(struct) & -used_bits(struct)
+        assert one != struct.from_buffer_copy(used.to_bytes(size, "little")), struct
 
 
-def holes(struct: Any) -> list[int]:
-    fields = [f for _, f in struct._type.fields]
-    used = {f.offset + i for f in fields for i in range(pfm3.ffi.sizeof(f.type))}
-    return sorted(set(range(pfm3.sizeof(struct))) - used)
+@pytest.mark.parametrize("copied", COPIES, ids=["copy", "deepcopy", "pickle"])
+def test_a_copy_is_equal_and_has_memory_of_its_own(copied: Callable[[Any], Any]) -> None:
+    for struct in PLAIN:
+        one = random_one(struct, 1)
+        other = copied(one)
+        assert type(other) is struct
+        assert bytes(other) == bytes(one)
+        if ctypes.sizeof(struct):
+            ctypes.memset(ctypes.addressof(one), bytes(one)[0] ^ 0xFF, 1)
+            assert bytes(other) != bytes(one)
+
+
+def attribute() -> Any:
+    return pfm4.perf_event_attr(size=128, sample_period=77)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda arg: copy.copy(copy.copy(arg))])
+def test_a_copy_keeps_what_its_pointers_point_to(copied: Callable[[Any], Any]) -> None:
+    attr, text = attribute(), pfm4.pfm_pmu_info_t(name="".join(["a name", " of its own"]))
+    alive = weakref.ref(attr)
+    arg = pfm4.pfm_perf_encode_arg_t(attr=pointer(attr))
+    other, other_text = copied(arg), copied(text)
+    assert other == arg
+    arg.attr = None
+    text.name = None
+    del attr, arg, text
+    gc.collect()
+    others = [attribute() for _ in range(50)]
+    assert alive() is not None
+    assert (other.attr.contents.sample_period, other_text.name, len(others)) == (77, "a name of its own", 50)
+    del other
+    gc.collect()
+    assert alive() is None
 
 
 def test_a_pointer_is_not_pickled() -> None:
     with pytest.raises(TypeError, match="a pfm_perf_encode_arg_t is not pickled with a pointer in it"):
-        pickle.dumps(by_keyword())
+        pickle.dumps(pfm4.pfm_perf_encode_arg_t(attr=pointer(attribute())))
+    with pytest.raises(TypeError, match="with a pointer in it"):
+        pickle.dumps(pfm4.pfm_pmu_info_t(name="x"))
     empty = pfm4.pfm_perf_encode_arg_t(size=40)
     assert pickle.loads(pickle.dumps(empty)) == empty
-    with pytest.raises(TypeError, match=r"an array .* is not pickled"):
-        pickle.dumps((pfm3.pfmlib_event_t * 3))()
 
 
-def test_a_structure_without_a_name_is_copied() -> None:
+def test_a_structure_without_a_name_is_one_as_others() -> None:
     register = pfm3.pfm_ita2_pmc_reg_t(pmc_val=0x12345678)
     fields = register.pmc_ita2_counter_reg
-    other = copy.copy(fields)
+    for copied in COPIES:
+        other = copied(fields)
+        assert (other == fields, other.pmc_es) == (True, 0x56)
     register.pmc_val = 0
-    assert other.pmc_es == 0x56
-    assert fields.pmc_es == 0
-    assert len(type(fields).array(3)) == 3
-    with pytest.raises(TypeError, match="has no name in C is not pickled"):
-        pickle.dumps(fields)
+    assert (other.pmc_es, fields.pmc_es) == (0x56, 0)
+    assert repr(other).startswith("_pmc_ita2_counter_reg(pmc_plm=8, pmc_ev=1, ")
 
 
-# ---- sizes, names, repr() --------------------------------------------------------------------------------------------
+# ---- repr() ----------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("struct", STRUCTURES, ids=name_of)
-def test_sizes_and_names(struct: Any) -> None:
-    size = pfm3.ffi.sizeof(struct._type)
-    assert pfm3.sizeof(struct) == pfm3.sizeof(struct()) == len(bytes(struct())) == size
-    assert pfm3.sizeof(struct.array(3)) == 3 * size
-    assert pfm3.ffi.sizeof(struct()) == size
-    fields = {name for name, _ in struct._type.fields}
-    assert fields <= set(dir(struct()))
-    assert not [name for name in fields if hasattr(Struct, name)], "a field that Python's own attribute hides"
-
-
-def test_sizes_of_others() -> None:
-    assert pfm3.sizeof(pfm3.c_long) == pfm3.sizeof(pfm3.c_long(5)) == 8
-    assert pfm3.sizeof(pfm3.c_int) == 4
-    assert pfm3.sizeof(pfm3.create_string_buffer(17)) == 17
-    assert pfm3.sizeof(pfm3.byref(pfm3.c_int())) == pfm3.sizeof(pfm3.c_long)
-    assert pfm3.sizeof(pfm3.pfmlib_input_param_t().pfp_events) == 512 * pfm3.sizeof(pfm3.pfmlib_event_t)
-    for wrong in (5, "int", None, int, Struct):
-        with pytest.raises(TypeError, match=r"sizeof\(\) wants a structure"):
-            pfm3.sizeof(wrong)
-
-
-@pytest.mark.parametrize("struct", PLAIN, ids=name_of)
-def test_repr_is_what_a_program_writes(struct: Any) -> None:
-    assert repr(struct()) == f"{struct.__name__}()"
-    one = random_one(struct, 2)
-    again = eval(repr(one), {struct.__name__: struct})
-    assert again == one
-    assert repr(again) == repr(one)
+def test_repr_is_what_a_program_writes() -> None:
+    for struct in PLAIN:
+        assert repr(struct()) == f"{struct.__name__}()"
+        one = random_one(struct, 2)
+        names = {s.__name__: s for s in STRUCTURES} | {struct.__name__: struct} | {
+            kind.__name__: kind for _, kind, *_ in struct._fields_}
+        again = eval(repr(one), names)
+        assert again == one
+        assert repr(again) == repr(one)
 
 
 def test_repr_of_parts() -> None:
-    inp = pfm3.pfmlib_input_param_t(pfp_event_count=2, pfp_events=[{"event": 5}, {"event": 0x12345, "plm": 8}])
-    assert repr(inp) == ("pfmlib_input_param_t(pfp_event_count=2, pfp_events=[{'event': 5}, "
-                         "{'event': 0x12345, 'plm': 8}])")
-    assert repr(inp.pfp_events) == "<pfmlib_event_t[512]: [{'event': 5}, {'event': 0x12345, 'plm': 8}]>"
+    event = pfm3.pfmlib_event_t
+    inp = pfm3.pfmlib_input_param_t(pfp_event_count=2, pfp_events=(event(event=5), event(event=0x12345, plm=8)))
+    assert repr(inp) == ("pfmlib_input_param_t(pfp_event_count=2, pfp_events=(pfmlib_event_t(event=5), "
+                         "pfmlib_event_t(event=0x12345, plm=8)))")
     assert repr(inp.pfp_events[1]) == "pfmlib_event_t(event=0x12345, plm=8)"
+    assert repr(pfm4.pfm_pmu_info_t(name="glm", size=56)) == "pfm_pmu_info_t(name='glm', size=56)"
+    assert repr(pfm4.perf_branch_entry(**{"from": 1, "to": 2})) == "perf_branch_entry(to=2, **{'from': 1})"
+    arg = pfm4.pfm_perf_encode_arg_t(attr=pointer(attribute()))
+    assert repr(arg) == f"pfm_perf_encode_arg_t(attr=<LP_perf_event_attr to {ctypes.addressof(arg.attr.contents):#x}>)"
 
+
+# ---- strings, pointers -----------------------------------------------------------------------------------------------
+
+def test_strings() -> None:
+    info = pfm4.pfm_pmu_info_t()
+    assert info.name is None
+    for value, text, data in (("glm", "glm", b"glm"), (b"glm", "glm", b"glm"), ("é", "é", b"\xc3\xa9"),
+                              (b"\xff", "\udcff", b"\xff"), ("\udcff", "\udcff", b"\xff"), ("", "", b""), (None, None, None)):
+        info.name = value
+        assert (info.name, pfm4.pfm_pmu_info_t.name.bytes(info)) == (text, data)
+    for wrong in ("a\0b", b"\0"):
+        with pytest.raises(ValueError, match="cannot hold a NUL"):
+            info.name = wrong
+    for wrong in (5, pfm4.c_char_p(b"x"), ["x"]):
+        with pytest.raises(TypeError, match=r"a char \* is set to str, bytes or None, not "):
+            info.name = wrong
+    assert (pfm4.pfm_pmu_info_t.name.offset, pfm4.pfm_pmu_info_t.desc.offset, pfm4.pfm_pmu_info_t.name.size) == (0, 8, 8)
+    assert pmc.pmc_event(name="x", val=1).name == "x"
+
+
+def test_a_null_pointer_is_not_followed() -> None:
+    arg = pfm4.pfm_perf_encode_arg_t(attr=None)
+    assert not arg.attr
+    with pytest.raises(ValueError, match="NULL pointer"):
+        arg.attr.contents  # noqa: B018
+    with pytest.raises(ValueError, match="NULL pointer"):
+        pfm4.pfm_pmu_encode_arg_t().codes[0]
+    with pytest.raises(TypeError):
+        arg.attr = pfm3.pfmlib_event_t()
+
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
 
 def test_fields_that_are_not_there() -> None:
-    inp = pfm3.pfmlib_input_param_t()
-    with pytest.raises(AttributeError, match="nothing"):
-        inp.nothing  # noqa: B018
-    with pytest.raises(AttributeError, match="nothing"):
-        inp.nothing = 5
-    events = (pfm3.pfmlib_event_t * 2)()
-    wrong: list[Callable[[], object]] = [
-        lambda: pfm3.pfmlib_event_t(nothing=5), lambda: pfm3.pfmlib_input_param_t(pfp_events=[{"nothing": 5}]),
-        lambda: setattr(inp, "pfp_events", [{"nothing": 5}]), lambda: events.__setitem__(0, {"nothing": 5}),
-        lambda: events.__setitem__(slice(0, 1), [{"nothing": 5}])]
-    for make in wrong:
-        with pytest.raises(TypeError, match="pfmlib_event_t has no field 'nothing'; it has event, "):
-            make()
-    with pytest.raises(TypeError, match="pfmlib_event_t has 6 fields, not 7"):
-        events[0] = [1] * 7
-
-
-def test_arrays_are_read_and_written_in_slices() -> None:
-    array = pfm3.pfmlib_event_t(unit_masks=list(range(5))).unit_masks
-    assert list(array[1:4]) == [1, 2, 3]
-    assert array[:3] == (0, 1, 2)
-    array[1:3] = [8, 9]
-    assert array[:4] == [0, 8, 9, 3]
-    assert len(array[2:]) == len(array) - 2
-    assert len(array[5:2]) == 0
-    for indexed in (lambda: array[::2], lambda: array[::-1], lambda: array.__setitem__(slice(0, 4, 2), [1, 2])):
-        with pytest.raises(IndexError, match="has no step"):
-            indexed()
-
-
-def test_indices_from_the_end() -> None:
-    array = pfm3.pfmlib_event_t(unit_masks=list(range(48))).unit_masks
-    array[-2] = 99
-    assert (array[-1], array[-48], array[46]) == (47, 0, 99)
-    for at in (48, -49):
-        with pytest.raises(IndexError):
-            array[at]
-        with pytest.raises(IndexError):
-            array[at] = 5
-
-
-def test_a_slice_is_an_array_as_another_one() -> None:
-    inp = pfm3.pfmlib_input_param_t(pfp_events=[{"event": n} for n in range(4)])
-    assert inp.pfp_events[:] == inp.pfp_events
-    assert inp.pfp_events[:2] != inp.pfp_events
-    other = pfm3.pfmlib_input_param_t(pfp_events=inp.pfp_events[1:3])
-    assert [event.event for event in other.pfp_events[:3]] == [1, 2, 0]
-    inp.pfp_events = inp.pfp_events[2:4]
-    assert [event.event for event in inp.pfp_events[:4]] == [2, 3, 2, 3]
-
-
-def test_sequences_of_other_types() -> None:
-    event = pfm3.pfmlib_event_t(unit_masks=range(3))
-    event.unit_masks[1:3] = (n for n in (8, 9))
-    assert event.unit_masks[:4] == [0, 8, 9, 0]
-    event.unit_masks = bytearray(b"ab")
-    assert event.unit_masks[:3] == [97, 98, 9]
-    for wrong in ("ab", {1, 2}, 5, [1.5], [[1]]):
-        with pytest.raises(TypeError):
-            event.unit_masks = wrong
-
-
-def test_buffers_in_pieces() -> None:
-    """As a slice of numpy's array is."""
-    data = bytes(range(232)) * 2
-    found = pfm3.pfmlib_event_t.from_buffer_copy(memoryview(data)[::2])
-    assert bytes(found) == data[::2]
-    with pytest.raises(ValueError, match="232 bytes are needed"):
-        pfm3.pfmlib_event_t.from_buffer_copy(b"")
+    for struct in STRUCTURES:
+        with pytest.raises(AttributeError, match="nothing"):
+            struct().nothing = 5
+        with pytest.raises(TypeError, match=f"{struct.__name__} has no field 'nothing'; "):
+            struct(nothing=5)
+    assert not [name for struct in STRUCTURES for name, *_ in struct._fields_ if hasattr(Structure, name)]
+    with pytest.raises(TypeError, match="too many initializers"):
+        pfm3.pfmlib_reg_t(*range(9))
 
 
 class Named(pfm3.pfmlib_event_t):
@@ -453,21 +218,66 @@ def test_classes_of_users() -> None:
     one = Named(event=5)
     one.number = 7
     assert one == pfm3.pfmlib_event_t(event=7)
-    for other in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+    for copied in COPIES:
+        other = copied(one)
         assert (type(other), other.number) == (Named, 7)
-    for name in ("nothing", "_cdata", "__class__"):
-        with pytest.raises(AttributeError, match="has no field"):
-            setattr(one, name, 5)
+    assert pfm3.pfm_force_pmu(pfm3.PFMLIB_ITANIUM2_PMU) == 0
+    assert pfm3.pfm_get_cycle_event(one) == 0
+    assert one.number == 179
 
 
-def test_ffi_of_a_mirror_takes_structures() -> None:
-    ffi, event = pfm3.ffi, pfm3.pfmlib_event_t(event=5)
-    assert ffi.typeof(event).cname == "pfmlib_event_t"
-    assert ffi.addressof(event, "event")[0] == 5
-    assert ffi.new("pfmlib_input_param_t *", {"pfp_events": [event]}).pfp_events[0].event == 5
-    ffi.memmove(ffi.addressof(event), bytes([7]), 1)
-    assert event.event == 7
-    ffi.errno = 5
-    assert ffi.errno == 5
-    assert "string" in dir(ffi)
-    assert ffi.string(ffi.new("char[]", b"text")) == b"text"
+# ---- addresses ---------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("path", "error", "said"), [
+    (("nothing",), AttributeError, "byref(): pfmlib_input_param_t has no field 'nothing'; it has pfp_event_count, "),
+    (("pfp_events", 3, "nothing"), AttributeError, "byref(): pfmlib_event_t has no field 'nothing'; it has event, "),
+    (("pfp_event_count", "x"), AttributeError, "c_uint has no field 'x'"), (("pfp_events", 512), IndexError, "512"),
+    (("pfp_events", -1, "event"), IndexError, "-1"), (("pfp_event_count", 3), TypeError, "no element 3"),
+    ((None,), TypeError, "NoneType"), ((1.0,), TypeError, "float"),
+])
+def test_a_path_that_leads_nowhere(path: tuple[Any, ...], error: type[Exception], said: str) -> None:
+    with pytest.raises(error) as caught:
+        byref(pfm3.pfmlib_input_param_t(), *path)
+    assert said in str(caught.value)
+
+
+def test_paths() -> None:
+    inp = pfm3.pfmlib_input_param_t()
+    start = ctypes.addressof(inp)
+    places: dict[tuple[Any, ...], int] = {
+        (): 0, (8,): 8, ("pfp_events", 3): 16 + 3 * 232, ("pfp_events", 3, "unit_masks", 2): 16 + 3 * 232 + 16 + 8}
+    for path, offset in places.items():
+        assert (ctypes.cast(byref(inp, *path), ctypes.c_void_p).value or 0) - start == offset
+    attr = pfm4.perf_event_attr()
+    assert repr(byref(attr, "sample_freq")) == repr(byref(attr, 16))  # a member of a union without a name
+    with pytest.raises(TypeError, match="'exclude_user' is a bit-field, which has no address"):
+        byref(attr, "exclude_user")
+    arg = pfm4.pfm_perf_encode_arg_t(attr=pointer(attr))
+    with pytest.raises(TypeError, match="no path leads through a pointer to 'size'"):
+        byref(arg, "attr", "size")
+
+
+def test_an_address_keeps_its_structure() -> None:
+    structure = pfm3.pfmlib_input_param_t()
+    alive = weakref.ref(structure)
+    address = byref(structure, "pfp_events", 5, "event")
+    del structure
+    gc.collect()
+    assert alive() is not None
+    del address
+    gc.collect()
+    assert alive() is None
+
+
+def test_an_offset_is_looked_at() -> None:
+    """ctypes keeps it from Python: of byref(x, n), _obj is x."""
+    assert pfm3.pfm_force_pmu(pfm3.PFMLIB_ITANIUM2_PMU) == 0
+    numbers = (pfm3.c_uint * 4)()
+    assert pfm3.pfm_find_event("CPU_CYCLES", byref(numbers, 8)) == 0
+    assert numbers[:] == [0, 0, 179, 0]
+    event = pfm3.pfmlib_event_t()
+    assert pfm3.pfm_find_event("CPU_CYCLES", byref(event, 4)) == 0
+    assert event == pfm3.pfmlib_event_t(plm=179)
+    for obj, offset in ((numbers, 6), (numbers, 16), (numbers, -4), (event, 8), (event, 1), (pfm3.c_uint(), 4), (pfm3.c_int(), 0)):
+        with pytest.raises(TypeError, match=r"idx wants unsigned int \*, not byref\(\) of "):
+            pfm3.pfm_find_event("CPU_CYCLES", byref(obj, offset))

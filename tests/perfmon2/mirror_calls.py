@@ -316,7 +316,7 @@ def numbers_that_are_too_large(p: Program) -> None:
     for function, kind, element in ((m.pfm_write, m.PFM_RW_PMC, m.pfarg_pmr_t), (m.pfm_read, m.PFM_RW_PMD_ATTR, m.pfarg_pmd_attr_t)):
         with pytest.raises(ValueError, match="too short: sz is 4096"):
             function(fd, 0, kind, element(), 4096)
-        with pytest.raises(TypeError, match=r"wants a void \\*, not list; write a structure, "):
+        with pytest.raises(TypeError, match=r"wants a void \*, not list; write a structure, "):
             function(fd, 0, kind, [element()], 16)
         assert p.fails(function(fd, 0, kind, element(), 0), errno.EINVAL)
     with pytest.raises(ValueError, match="s is too short"):
@@ -342,7 +342,7 @@ def structures_from_bytes() -> None:
     own[0] = 99
     assert copied.type == message.type
     for source, offset in ((data[:63], 0), (data, 1), (data, -1), (b"", 0)):
-        with pytest.raises(ValueError, match=r"64 bytes|negative"):
+        with pytest.raises(ValueError, match=r"Buffer size too small|negative"):
             m.pfarg_msg_t.from_buffer_copy(source, offset)
     assert [r.reg_num for r in (m.pfarg_reg_t * 3)()] == [0, 0, 0]
 
