@@ -352,12 +352,8 @@ class Functions:
             call = "" if self._is_class else "_call, "
             return [f"return _hand.{name}({call}{names}{more.names})"]
         again = f"({', '.join([repr(name), *(p for p, _ in params)])})"
-        if result in {"str", "str | None"}:
-            return [f"return _m.string{'_or_none' if 'None' in result else ''}(_call.pointer{again})"]
-        if result.startswith("_c._Pointer["):
-            return [f"return _c.cast(_call.address{again}, _c.POINTER({result[len('_c._Pointer['):-1]}))"]
         if result not in {"int", "None"}:
-            return [f"return _call.pointer{again}"]
+            return [f"return {_returned(result, again)}"]
         if any(ctype == "char **" for _, ctype in params):
             return [f"return _call.allocating{again}"]
         args = ", ".join(converted(*p, self.pointers) for p in params)
@@ -381,6 +377,15 @@ class Functions:
         if self._by_hand & set(self.params):
             lines.append(f"_hand = _{self._module}{'.Hand(ffi, lib, _call)' if self._is_class else ''}")
         return "\n".join(lines) + "\n"
+
+
+def _returned(result: str, args: str) -> str:
+    """The call of a function that returns a pointer: a text, a structure's address, or what cffi makes of it."""
+    if result.startswith("str"):
+        return f"_m.string{'_or_none' if 'None' in result else ''}(_call.pointer{args})"
+    if result.startswith("_c._Pointer["):
+        return f"_c.cast(_call.address{args}, _c.POINTER({result[len('_c._Pointer['):-1]}))"
+    return f"_call.pointer{args}"
 
 
 def emit_macro(name: str) -> str:

@@ -288,13 +288,15 @@ def owner(value: Any, kind: Any) -> Any:
     """The object of Python's, of a ctypes class, that an argument is the address of; None if there is none.
 
     What is stored in it is kept as long as it is; in what a pointer's ``contents`` are, no longer than the pointer.
+    A string or a pointer that is an element of an array is no object of its own.
     """
     if isinstance(value, kind):
         return value
     if isinstance(value, Reference):
         return part_at(value, kind)
-    if isinstance(value, ctypes.Array) and issubclass(kind, ctypes.Structure):
-        return value[0] if issubclass(cast(Any, value)._type_, kind) else None
+    if isinstance(value, ctypes.Array):
+        value = ctypes.byref(value)
+        return part_at(value, kind)
     if isinstance(value, ctypes._Pointer) and value:
         at = ctypes.cast(value, ctypes.c_void_p).value
         known = (one for one in _kept_in(kept(value)) if isinstance(one, kind))

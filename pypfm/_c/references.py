@@ -115,9 +115,11 @@ def _parts(kind: Any) -> Iterator[tuple[int, Any]]:
 
 
 def part_at(reference: Any, kind: Any) -> Any:
-    """The object of a type to which byref() points, whole or a part of another one; None if there is none."""
+    """The object of a type to which byref() points: the whole, or a structure in an array; None if there is none."""
     part, offset = reference._obj, address_in(reference)[1]
     while isinstance(part, ctypes.Array) and 0 <= offset < ctypes.sizeof(part):
-        size = ctypes.sizeof(cast(Any, part)._type_)
-        part, offset = part[offset // size], offset % size
+        inner = cast(Any, part)._type_
+        if not issubclass(inner, (ctypes.Array, ctypes.Structure, ctypes.Union)):
+            return None
+        part, offset = part[offset // ctypes.sizeof(inner)], offset % ctypes.sizeof(inner)
     return part if offset == 0 and isinstance(part, kind) else None

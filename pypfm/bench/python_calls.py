@@ -94,7 +94,8 @@ def _mirror4() -> Iterator[Call]:
     plain = pfm4.pfm_pmu_encode_arg_t(codes=room, count=2)
     with_string = pfm4.pfm_pmu_encode_arg_t(codes=room, count=2, fstr=pfm4.pointer(cell))
     memory = (room, cell, plain, with_string)
-    arg, os, plm = pfm4.ffi.from_buffer("pfm_pmu_encode_arg_t *", plain), pfm4.PFM_OS_NONE, pfm4.PFM_PLM0 | pfm4.PFM_PLM3
+    arg, os = pfm4.ffi.from_buffer("pfm_pmu_encode_arg_t *", plain), pfm4.PFM_OS_NONE
+    plm = pfm4.PFM_PLM0 | pfm4.PFM_PLM3
 
     encode, floor = pfm4.pfm_get_os_event_encoding, partial(lib.pfm_get_os_event_encoding, text, plm, os, arg)
     yield Call("mirror", "pfm4 encoding", "glm", partial(encode, STRING, plm, os, plain), floor, memory)

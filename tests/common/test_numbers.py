@@ -38,7 +38,6 @@ from pypfm import (
     perfex,
     pfm3,
     pfm4,
-    pmc,
 )
 from pypfm.common.arguments import expect_int, expect_number
 from pypfm.common.frozen import FrozenMap

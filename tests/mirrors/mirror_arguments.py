@@ -175,7 +175,7 @@ REFERENCE = type(ctypes.byref(ctypes.c_int()))
 FORMATS = {ctypes.c_int: "i", ctypes.c_uint: "I", ctypes.c_long: "lq", ctypes.c_ulong: "LQ", ctypes.c_char: "bBc"}
 
 
-def points_to(value: Any, kind: Any) -> bool:
+def points_to(value: Any, kind: Any) -> bool:  # noqa: PLR0911 - one for each kind of value
     """Whether what C takes for a pointer to a type is at hand: the object, an array, a pointer, its address."""
     if isinstance(value, REFERENCE):
         inside = value._obj
@@ -292,7 +292,7 @@ class Number(enum.IntEnum):
     ONE = 1
 
 
-def rights(mirror: ModuleType, parameter: Parameter) -> list[Any]:
+def rights(mirror: ModuleType, parameter: Parameter) -> list[Any]:  # noqa: PLR0911 - one for each kind of parameter
     """All documented forms of an argument."""
     ffi, kind = mirror.ffi, parameter.annotation
     if kind == "int":

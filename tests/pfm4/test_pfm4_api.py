@@ -610,7 +610,7 @@ def answers(text: bytes) -> None:
         arg, attr = pfm4.pfm_pmu_encode_arg_t(), pfm4.perf_event_attr(size=128)
         if layer in (1, 2):
             arg = pfm4.pfm_perf_encode_arg_t(attr=pfm4.pointer(attr))
-        args: Any = pfm4.ffi.from_buffer("char[]", arg) + 0 if layer == 3 else arg
+        args: object = pfm4.ffi.from_buffer("char[]", arg) + 0 if layer == 3 else arg
         fstr = pfm4.c_char_p()
         arg.fstr = pfm4.pointer(fstr)
         ret = pfm4.pfm_get_os_event_encoding(text, 9, layer, args)

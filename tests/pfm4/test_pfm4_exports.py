@@ -134,9 +134,9 @@ def test_the_headers_are_the_expected_ones() -> None:
     ("clang++", "cc", "gnu++17")])
 def test_compiles(compiler: str, suffix: str, standard: str, tmp_path: Path) -> None:
     sources = []
-    for names in INCLUDED + WITH_LINUX:
-        sources.append(tmp_path / f"{'-'.join(names).replace('/', '_')}.{suffix}")
-        sources[-1].write_text(includes(names) + "extern int unused;\n")
+    for asked in INCLUDED + WITH_LINUX:
+        sources.append(tmp_path / f"{'-'.join(asked).replace('/', '_')}.{suffix}")
+        sources[-1].write_text(includes(asked) + "extern int unused;\n")
     build(needs(compiler), f"-std={standard}", *WARNINGS, *PEDANTIC.get(standard, []), *PFM4.cflags, "-fsyntax-only", *sources)
 
 
