@@ -4,7 +4,7 @@ Everything in ``perfex.h`` is here under its C name:
 
 * functions take the C arguments and return the C result: -1, and ``ffi.errno`` says why;
 * ``c_longlong()`` is a variable of which C takes the address; ``.value`` reads it
-  (``c_int()`` for the events of the Fortran forms, whose names end with ``_``);
+  (``c_int()`` for the events of the Fortran forms, whose names end with ``_``); both are those of ctypes;
 * ``ffi`` and ``lib`` are cffi's objects.
 
 `pypfm.perfex.counting` is the same without C's habits; `pypfm.perfex` is the command.

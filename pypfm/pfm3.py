@@ -5,16 +5,15 @@ Everything in ``perfmon/pfmlib.h``, ``perfmon/pfmlib_itanium.h``, ``perfmon/pfml
 its sampling formats and of its model, is here under its C name:
 
 * functions take the C arguments and return the C return code;
-* structure types are callables: ``inp = pfmlib_input_param_t()`` gives a zeroed
-  structure, to be passed where C takes its address;
-* ``byref(inp.pfp_events[0], "event")`` is ``&inp.pfp_events[0].event``, and
-  ``c_uint()`` a variable of which C takes the address; ``.value`` reads it;
-* ``pfarg_pmd_t.array(4)`` is an array of zeroed structures, and
+* structures are ctypes structures: ``inp = pfmlib_input_param_t()`` is zeroed, and is passed where C
+  takes its address; ``(pfarg_pmd_t * 4)()`` is an array of them, and
   ``pfarg_msg_t.from_buffer_copy(os.read(fd, 64))`` the structure that some bytes are;
-* ``sizeof(inp)`` is C's, ``inp == other`` compares all members, ``copy.copy(inp)`` has memory of its own,
-  and ``inp.pfp_events[0]`` keeps ``inp`` alive;
+* ``inp == other`` compares all members, ``repr()`` is what a program writes, and copy and pickle take them;
+* ``c_uint()``, ``create_string_buffer()``, ``sizeof()``, ``POINTER()`` are those of ctypes;
+  ``byref(inp.pfp_events[0], "event")`` is ``&inp.pfp_events[0].event``;
 * ``smpl_entries(pfm_mmap(...), ...)`` are the entries of a sampling buffer with their values;
-* constants are ints; ``ffi`` and ``lib`` are cffi's objects, and ``ffi.errno`` is errno.
+* constants are ints; ``ffi.errno`` is errno; ``ffi`` and ``lib`` are cffi's objects, below all this:
+  ``ffi.from_buffer("pfmlib_event_t *", event)`` is a structure for them.
 
 The C code is part of the extension module ``pypfm._c.pfm3``: no other libpfm in the
 process takes its place.  The library has one global state, as in C; the functions

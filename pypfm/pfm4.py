@@ -2,15 +2,15 @@
 
 Everything in ``perfmon/pfmlib.h``, ``perfmon/pfmlib_perf_event.h`` and
 ``perfmon/perf_event.h`` of libpfm 4.13.0 is here under its C name, in the way of
-`pypfm.pfm3`: functions return C's codes, structure types are callables, ``byref()``
-and cells stand for addresses, ``sizeof()`` is C's, constants are ints.
+`pypfm.pfm3`: functions return C's codes, structures, variables and pointers are
+those of ctypes, constants are ints.
 
 What C allocates comes back as Python's own::
 
     arg, fstr = pfm_pmu_encode_arg_t(), c_char_p()
-    arg.fstr = byref(fstr)
+    arg.fstr = pointer(fstr)
     pfm_get_os_event_encoding("glm::ICACHE:HIT", PFM_PLM3, PFM_OS_NONE, arg)
-    print(hex(arg.codes[0]), fstr.value)
+    print(hex(arg.codes[0]), fstr.value.decode())
 
 The C code is part of the extension module ``pypfm._c.pfm4``: no other libpfm in the
 process takes its place.  `load` gives the same names on any other libpfm 4.

@@ -4,8 +4,8 @@ Everything in ``sys/pmc.h``, ``pmc.h`` and ``pmc_model.h`` is here under its C n
 
 * functions take the C arguments and return the C result: -1, and ``ffi.errno`` says why;
 * ``pmc_counter_cfg()`` is a zeroed structure, ``c_int()`` and ``c_uint64()`` variables of
-  which C takes the address; ``.value`` reads them;
-* functions that return a C string answer a str, or None for NULL;
+  which C takes the address, all of ctypes; ``.value`` reads a variable;
+* functions that return a C string return a str, or None for NULL;
 * constants are ints; ``ffi`` and ``lib`` are cffi's objects.
 
 PMC_MACHINE in the environment chooses the machine, when the first function is called.

@@ -140,7 +140,7 @@ class Types:
         """What a member is when it is read."""
         kind = self.python(node)
         if isinstance(node, c_ast.ArrayDecl):
-            return "bytes" if kind.startswith("_c.c_char *") else f"_c.Array[{kind.rpartition(' * ')[0]}]"
+            return "bytes" if kind.startswith("_c.c_char *") else self._array(kind)
         if kind in ("_c.c_char_p", "_c.c_void_p"):
             return "str | None" if kind == "_c.c_char_p" else "int | None"
         if kind.startswith("_c.POINTER("):
@@ -148,9 +148,11 @@ class Types:
         if kind.startswith("_c."):
             inner = self._typedefs.get("".join(type_names(node)))
             return self.field(inner) if isinstance(inner, c_ast.ArrayDecl) else "int"
-        if " * " in kind:  # a typedef of an array
-            return f"_c.Array[{kind.rpartition(' * ')[0]}]"
-        return kind
+        return self._array(kind) if " * " in kind else kind  # a typedef of an array
+
+    def _array(self, kind: str) -> str:
+        element = kind.rpartition(" * ")[0]
+        return f"_m.Array[{'int' if element.startswith('_c.') and '*' not in element else element}]"
 
     def parameter(self, node: c_ast.Node) -> str:
         """What a function takes for a parameter."""
@@ -218,8 +220,7 @@ def class_lines(name: str, node: c_ast.Node, types: Types, text: str = "") -> It
     if anonymous:
         yield f"    _anonymous_ = {tuple(anonymous)!r}"
     yield from ["    _fields_ = (", *fields, "    )"]
-    if annotations:
-        yield from ["    if TYPE_CHECKING:", *(f"        {member}: {kind}" for member, kind in annotations)]
+    yield from (f"    {member}: {kind}" for member, kind in annotations)
 
 
 def flat_members(node: c_ast.Node) -> list[c_ast.Decl]:

@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
+import _ctypes
 import ast
 import builtins
+import ctypes
 import dataclasses
 import re
 import sys
@@ -50,15 +52,19 @@ def modules() -> list[ModuleType]:
 
 
 def type_imports(module: ModuleType) -> CodeType:
-    """What a module does for type checkers only."""
+    """What a module does for type checkers only, but for classes, which it has in another form."""
     file = module.__file__ or ""
     blocks = [node.body for node in ast.parse(Path(file).read_text(encoding="utf-8")).body
               if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"]
-    return compile(ast.Module([statement for block in blocks for statement in block], []), file, "exec")
+    rest = [statement for block in blocks for statement in block if not isinstance(statement, ast.ClassDef)]
+    return compile(ast.Module(rest, []), file, "exec")
 
 
 def import_types(_app: Sphinx, _config: Config) -> None:
     """Make the imports that are for type checkers only."""
+    # What typeshed has in _ctypes, and Python does not.
+    _ctypes._CData = ctypes._SimpleCData.__base__
+    _ctypes._CArgObject = type(ctypes.byref(ctypes.c_int()))
     waiting = deque((module, type_imports(module)) for module in modules())
     failures = 0
     while waiting:

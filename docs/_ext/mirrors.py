@@ -6,6 +6,7 @@ short; each has its own anchor.
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import re
 import textwrap
@@ -19,7 +20,8 @@ from sphinx.util.nodes import make_id
 
 from c_text import to_rst
 from library_headers import Header, Symbol, headers_of, page_of
-from pypfm._c.mirror import Cell, Struct
+from pypfm._c import names
+from pypfm._c.structures import Structure, Union
 from pypfm.config import LIBRARIES
 
 if TYPE_CHECKING:
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 _LIBRARY_OF = {library.module: name for name, library in LIBRARIES.items()}
-_TEXTS = {"ffi": "The cffi object of the extension module: types, ``ffi.new()``, ``ffi.errno``. Its functions take the"
-                " structures of the mirror, too.",
+_TEXTS = {"ffi": "The cffi object of the extension module: types, ``ffi.new()``, ``ffi.errno``."
+                " ``ffi.from_buffer(\"T *\", x)`` is a structure of the mirror for its functions.",
           "lib": "The C functions and constants as cffi gives them."}
 
 
@@ -102,9 +104,8 @@ def _page(name: str) -> Iterator[str]:
     declared = [(s, getattr(module, s.name, None)) for h in headers for s in h.all() if s.role != "member"]
     yield from _section("Functions", [_function(module, s.name, library.form_of or library.name)
                                       for s, value in declared if inspect.isfunction(value)])
-    yield from _section("Structures", [_structure(module, s) for s, value in declared if _is_a(Struct, value)])
-    yield from _section("Cells for values of C types",
-                        [_cell(module, s) for s, value in declared if _is_a(Cell, value)])
+    yield from _section("Structures", [_structure(module, s) for s, value in declared if _is_structure(value)])
+    yield from _section("Variables of C types", [_variable(module, s) for s, value in declared if _is_variable(value)])
     yield from _section("Constants", [f".. rubric:: {h.name}\n\n.. mirror-constants:: {name} {h.name}\n"
                                       for h in headers if any(_constants(h, module))])
     others = set(module.__all__) - {s.name for s, _ in declared}
@@ -117,8 +118,12 @@ def _section(title: str, parts: list[str]) -> Iterator[str]:
         yield from dict.fromkeys(parts)  # a typedef and its structure are one class
 
 
-def _is_a(base: type, value: object) -> bool:
-    return isinstance(value, type) and issubclass(value, base)
+def _is_structure(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, (Structure, Union))
+
+
+def _is_variable(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, ctypes._SimpleCData)
 
 
 def _object(directive: str, full: str, texts: list[str]) -> str:
@@ -143,7 +148,8 @@ def _function(module: ModuleType, name: str, library: str) -> str:
 
 def _type(annotation: str) -> str:
     """An annotation of a generated module, for a :type: field."""
-    return re.sub(r"_m\.", "~pypfm._c.mirror.", annotation)
+    homes = {"m": "~pypfm._c.mirror.", "c": "~ctypes."}
+    return re.sub(r"\b_([mc])\.", lambda match: homes[match[1]], annotation)
 
 
 def _structure(module: ModuleType, symbol: Symbol) -> str:
@@ -160,9 +166,9 @@ def _structure(module: ModuleType, symbol: Symbol) -> str:
     return _object("py:class", symbol.name, [to_rst(symbol.text, roles), *members])
 
 
-def _cell(module: ModuleType, symbol: Symbol) -> str:
-    bases = "A :py:class:`~pypfm._c.mirror.Cell` that holds one value of this C type."
-    return _object("py:class", f"{symbol.name}(value=0)", [to_rst(symbol.text, roles_of(module)), bases])
+def _variable(module: ModuleType, symbol: Symbol) -> str:
+    kind = f"Another name of :py:class:`ctypes.{getattr(module, symbol.name).__name__}`."
+    return _object("py:class", f"{symbol.name}(value=0)", [to_rst(symbol.text, roles_of(module)), kind])
 
 
 def _other(module: ModuleType, name: str) -> str:
@@ -170,9 +176,9 @@ def _other(module: ModuleType, name: str) -> str:
     if name in _TEXTS:
         return _object("py:data", name, [_TEXTS[name]])
     kind = "class" if isinstance(value, type) else "function"
-    if value.__module__ == "pypfm._c.mirror":
-        role = "class" if kind == "class" else "func"
-        return _object(f"py:{kind}", name, [f"See :py:{role}:`~pypfm._c.mirror.{name}`."])
+    if name in names.__all__:
+        home = "pypfm._c.references" if name == "byref" else "ctypes"
+        return _object(f"py:{kind}", name, [f"See :py:obj:`{home}.{name}`."])
     return f".. auto{kind}:: {module.__name__}.{name}\n"
 
 

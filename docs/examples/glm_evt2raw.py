@@ -19,5 +19,5 @@ for string in sys.argv[1:]:
         continue
     for n in range(arg.count):
         print(f"{arg.codes[n]:#x}", end=" ")
-    print(fstr.value)
+    print(fstr.value.decode())
 pfm_terminate()

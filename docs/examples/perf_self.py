@@ -27,12 +27,12 @@ arg = pfm_perf_encode_arg_t()
 fstr = c_char_p()
 attr.size = sizeof(attr)
 arg.size = sizeof(arg)
-arg.attr = byref(attr)
+arg.attr = pointer(attr)
 arg.fstr = pointer(fstr)
 ret = pfm_get_os_event_encoding("perf::PAGE-FAULTS:u", PFM_PLM3, PFM_OS_PERF_EVENT, arg)
 if ret != PFM_SUCCESS:
     sys.exit(f"cannot encode: {pfm_strerror(ret)}")
-print(f"{fstr.value}: type {attr.type}, config {attr.config:#x}")
+print(f"{fstr.value.decode()}: type {attr.type}, config {attr.config:#x}")
 
 attr.disabled = 1
 fd = perf_event_open(attr, 0, -1, -1, 0)

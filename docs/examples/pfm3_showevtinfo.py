@@ -35,12 +35,12 @@ def show_event(idx, name):
     print(f"Code     : {code.value:#x}")
     show_counters(idx)
     pfm_get_event_description(idx, desc)
-    print(f"Desc     : {desc.value}")
+    print(f"Desc     : {desc.value.decode()}")
     pfm_get_num_event_masks(idx, n)
     for m in range(n.value):
         pfm_get_event_mask_code(idx, m, mask_code)
         pfm_get_event_mask_name(idx, m, mask, len(mask))
-        print(f"Umask-{m:02} : 0x{mask_code.value:02x} : [{mask.value}]")
+        print(f"Umask-{m:02} : 0x{mask_code.value:02x} : [{mask.value.decode()}]")
 
 
 count = c_uint()
@@ -51,8 +51,8 @@ if ret != PFMLIB_SUCCESS:
     sys.exit(f"cannot initialize the library: {pfm_strerror(ret)}")
 pfm_get_pmu_name(model, len(model))
 pfm_get_num_events(count)
-print(f"{model.value}: {count.value} events")
+print(f"{model.value.decode()}: {count.value} events")
 for i in range(count.value):
     pfm_get_event_name(i, name, len(name))
-    if len(sys.argv) > 1 and name.value.startswith(sys.argv[1]):
-        show_event(i, name.value)
+    if len(sys.argv) > 1 and name.value.decode().startswith(sys.argv[1]):
+        show_event(i, name.value.decode())

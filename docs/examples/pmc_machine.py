@@ -17,5 +17,5 @@ for ctr in range(n):
     print(f"{ctr}: {pmc_get_counter_type_name(type.value)}")
 events, i = pmc_get_counter_event_list(), 0
 while events[i].name:
-    print(f"{events[i].val:#x} {ffi.string(events[i].name).decode()}")
+    print(f"{events[i].val:#x} {events[i].name}")
     i += 1

@@ -53,16 +53,16 @@ class Library:
         return sorted(self._exported | self._others)
 
 
-def functions_of(api: ModuleType, ffi: FFI, lib: Any, classes: Mapping[str, Any]) -> dict[str, Any]:
+def functions_of(api: ModuleType, ffi: FFI, lib: Any, classes: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The functions of a generated mirror, bound to another library; by name.
 
     :param api: the mirror
     :param ffi: of the extension module whose types the other library's functions have
     :param lib: the other library
-    :param classes: ctypes classes by C type
+    :param classes: ctypes classes by C type, if they are not the mirror's
     """
     bound: dict[str, Any] = dict(vars(api))
-    call = Calls(ffi, lib, bound["_call"].parameters, classes)
+    call = Calls(ffi, lib, bound["_call"].parameters, classes or bound["_classes"])
     bound |= {"ffi": ffi, "lib": lib, "_call": call}
     if not isinstance(bound.get("_hand", api), ModuleType):
         bound["_hand"] = type(bound["_hand"])(ffi, lib, call)

@@ -17,30 +17,27 @@ from _cffi_backend import FFI
 
 from pypfm._c.convert import string, string_or_none, whole
 from pypfm._c.references import Reference, address_in, lies_at, part_at, room_at
-from pypfm._c.structures import Structure, Text, Union, c_string, declare, kept
+from pypfm._c.structures import Array, Structure, Text, Union, c_string, declare, kept
 
 if TYPE_CHECKING:
     from _ctypes import _CArgObject, _CData
 
 __all__ = [
-    "REFUSED", "Address", "Buffer", "CData", "Calls", "Converter", "Declared", "File", "Ref", "String", "Structure",
-    "Text", "Union", "bytes_at", "declare", "integer", "owner", "refused", "room", "string", "string_or_none",
-    "take_string", "text",
+    "REFUSED", "Address", "Array", "Buffer", "CData", "Calls", "Converter", "Declared", "File", "Ref", "String",
+    "Structure", "Text", "Union", "bytes_at", "declare", "integer", "owner", "refused", "room", "string",
+    "string_or_none", "take_string", "text",
 ]
 
 CData = FFI.CData
 # A member in the declarations of a header: name, type, members of a structure without a name of its own.
 Declared: TypeAlias = "tuple[str, str, tuple[Declared, ...]]"
 T = TypeVar("T")
-#: What a function takes for a pointer: an object, an array, a pointer, byref(), a cffi object, None for NULL.
-if TYPE_CHECKING:
-    Ref: TypeAlias = T | ctypes.Array[T] | ctypes._Pointer[T] | _CArgObject | CData | None
-    Address: TypeAlias = _CData | _CArgObject | CData | None
-    String: TypeAlias = str | bytes | ctypes.c_char_p | ctypes.Array[ctypes.c_char] | CData | None
-    Buffer: TypeAlias = ctypes.Array[ctypes.c_char] | bytearray | memoryview | _CArgObject | CData | None
-    File: TypeAlias = IO[str] | IO[bytes] | CData | None
-else:
-    Ref = Address = String = Buffer = File = object
+# What a function takes, by the kind of its parameter. Texts: ctypes' classes take no brackets while a program runs.
+Ref: TypeAlias = "T | Array[T] | ctypes.Array[T] | ctypes._Pointer[T] | _CArgObject | CData | None"  # T *
+Address: TypeAlias = "_CData | _CArgObject | CData | None"  # void *
+String: TypeAlias = "str | bytes | ctypes.c_char_p | ctypes.Array[ctypes.c_char] | CData | None"  # const char *
+Buffer: TypeAlias = "ctypes.Array[ctypes.c_char] | bytearray | memoryview | _CArgObject | CData | None"  # char *
+File: TypeAlias = "IO[str] | IO[bytes] | CData | None"  # FILE *
 
 Converter: TypeAlias = Callable[[Any], Any]  # a Python argument -> what cffi is given
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from pypfm._c.structures import text, written
 
-__all__ = ["structure"]
+__all__ = ["table"]
 
 _LEFT = " style='text-align: left'"
 
 
-def structure(value: Any, caption: str = "") -> str:
+def table(value: Any, caption: str = "") -> str:
     """A row for each member that is not 0, the structures in it as tables of their own."""
     rows = "".join(f"<tr><th{_LEFT}>{escape(name)}</th><td{_LEFT}>{_cell(member)}</td></tr>"
                    for name, member in written(value))
@@ -22,7 +22,7 @@ def structure(value: Any, caption: str = "") -> str:
 
 def _cell(value: Any) -> str:
     if isinstance(value, (ctypes.Structure, ctypes.Union)):
-        return structure(value) if any(written(value)) else "0"
+        return table(value) if any(written(value)) else "0"
     if isinstance(value, tuple) and isinstance(value[0], (ctypes.Structure, ctypes.Union)):
         return "".join(f"<div>[{n}] {_cell(one)}</div>" for n, one in enumerate(value) if any(written(one)))
     return escape(text(value))

@@ -8,10 +8,10 @@ is cut.  Here stands what ctypes leaves out.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from pypfm._c.convert import decoded
 
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from _ctypes import _CData
 
     from _cffi_backend import FFI
-    from _typeshed import ReadableBuffer, WriteableBuffer
 
-__all__ = ["Structure", "Text", "Union", "c_string", "declare", "kept", "text", "used_bits", "written"]
+__all__ = ["Array", "Structure", "Text", "Union", "c_string", "declare", "kept", "text", "used_bits", "written"]
 
 T = TypeVar("T")
 _MANY = 0x10000  # from here on numbers are written in hexadecimal
@@ -85,18 +84,33 @@ class _Content:
 
     def _repr_html_(self) -> str:
         """The same as a table, for a notebook."""
-        from pypfm._c.notebook import structure
-        return structure(self, f"<caption>{type(self).__name__}</caption>")
+        from pypfm._c.notebook import table
+        return table(self, f"<caption>{type(self).__name__}</caption>")
 
 
 if TYPE_CHECKING:
     # typeshed's Structure has a __getattr__, with which a member that is not there would pass.
     class _Type(type):
-        def __mul__(cls: type[T], other: int) -> type[ctypes.Array[T]]: ...  # type: ignore[type-var]
+        def __mul__(cls: type[T], other: int) -> type[Array[T]]: ...
         def from_address(cls: type[T], address: int, /) -> T: ...
-        def from_buffer(cls: type[T], source: WriteableBuffer, offset: int = 0, /) -> T: ...
-        def from_buffer_copy(cls: type[T], source: ReadableBuffer, offset: int = 0, /) -> T: ...
+        def from_buffer(cls: type[T], source: object, offset: int = 0, /) -> T: ...
+        def from_buffer_copy(cls: type[T], source: object, offset: int = 0, /) -> T: ...
         def in_dll(cls: type[T], dll: ctypes.CDLL, name: str, /) -> T: ...
+
+    class Array(_CData, Generic[T]):
+        """An array whose elements have a type; typeshed's are Any."""
+        _length_: int
+        def __init__(self, *values: object) -> None: ...
+        @overload  # type: ignore[no-overload-impl]
+        def __getitem__(self, at: int, /) -> T: ...
+        @overload
+        def __getitem__(self, at: slice, /) -> list[T]: ...
+        @overload  # type: ignore[no-overload-impl]
+        def __setitem__(self, at: int, value: T, /) -> None: ...
+        @overload
+        def __setitem__(self, at: slice, value: Iterable[T], /) -> None: ...
+        def __iter__(self) -> Iterator[T]: ...
+        def __len__(self) -> int: ...
 
     class Structure(_CData, metaclass=_Type):
         """A C structure."""
@@ -106,6 +120,8 @@ if TYPE_CHECKING:
         """A C union."""
         def __init__(self, *values: object, **members: object) -> None: ...
 else:
+    Array = ctypes.Array
+
     class Structure(_Content, ctypes.Structure):
         """A C structure: a ``ctypes.Structure`` that compares, copies, pickles and prints by its members.
 

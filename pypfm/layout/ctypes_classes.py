@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pypfm.layout.model import TypeLayout
 
-__all__ = ["ctypes_source"]
+__all__ = ["ctypes_source", "expression"]
 
 _NAMES = ("c_char", "c_int8", "c_uint8", "c_int16", "c_uint16", "c_int32", "c_uint32", "c_int64", "c_uint64", "c_float",
           "c_double", "c_char_p", "c_void_p")
@@ -47,7 +47,7 @@ def _lines(cls: Any, indent: str) -> Iterator[str]:
         yield f"{inside}_anonymous_ = [{', '.join(map(_quoted, anonymous))}]"
     yield f"{inside}_fields_ = ["
     for name, kind, *bits in cls._fields_:
-        yield f"{inside}    ({_quoted(name)}, {_expression(kind)}{''.join(f', {width}' for width in bits)}),"
+        yield f"{inside}    ({_quoted(name)}, {expression(kind)}{''.join(f', {width}' for width in bits)}),"
     yield f"{inside}]"
 
 
@@ -55,11 +55,11 @@ def _quoted(name: str) -> str:
     return f'"{name}"'
 
 
-def _expression(kind: Any) -> str:
+def expression(kind: Any) -> str:
     """A type as Python writes it."""
     if issubclass(kind, ctypes.Array):
-        inner = _expression(kind._type_)
+        inner = expression(kind._type_)
         return f"{f'({inner})' if ' * ' in inner else inner} * {kind._length_}"
     if issubclass(kind, ctypes._Pointer):
-        return f"ctypes.POINTER({_expression(kind._type_)})"
+        return f"ctypes.POINTER({expression(kind._type_)})"
     return f"ctypes.{_SIMPLE[kind]}" if kind in _SIMPLE else str(kind.__name__)

@@ -172,7 +172,7 @@ def test_counting() -> None:
 
 def test_variables() -> None:
     values = dict(re.findall(r"``([A-Z][A-Z0-9_]+)=([^`]+)``", OVERVIEW))
-    model = "from pypfm.pfm3 import *\npfm_initialize()\nb = create_string_buffer(99)\npfm_get_pmu_name(b, 99)\nprint(b.value)"
+    model = "from pypfm.pfm3 import *\npfm_initialize()\nb = create_string_buffer(99)\npfm_get_pmu_name(b, 99)\nprint(b.value.decode())"
     for name in ("LIBPFM_IA64_CPUID3", "LIBPFM_FORCE_PMU=itanium2"):
         variable, _, value = name.partition("=")
         assert f"``{name}" in OVERVIEW

@@ -171,5 +171,5 @@ def test_types_that_no_header_of_ours_has_yet() -> None:
     expected = {"c_void_p": ctypes.c_void_p, "POINTER(ctypes.c_char_p)": ctypes.POINTER(ctypes.c_char_p),
                 "POINTER(pfmlib_event_t)": ctypes.POINTER(pfm3.pfmlib_event_t), "c_int32": ctypes.c_int,
                 "c_uint64": ctypes.c_ulong, "c_double": ctypes.c_double}
-    assert {ctypes_classes._expression(kind) for kind in expected.values()} == {f"ctypes.{text}" for text in expected}
-    assert ctypes_classes._expression(ctypes.c_int * 2 * 3) == "(ctypes.c_int32 * 2) * 3"
+    assert {ctypes_classes.expression(kind) for kind in expected.values()} == {f"ctypes.{text}" for text in expected}
+    assert ctypes_classes.expression(ctypes.c_int * 2 * 3) == "(ctypes.c_int32 * 2) * 3"
