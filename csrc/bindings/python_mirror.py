@@ -212,22 +212,35 @@ def class_lines(name: str, node: c_ast.Node, types: Types, text: str = "") -> It
             yield from ("    " + line for line in class_lines(kind, inner, types))
             if decl.name is None:
                 anonymous.append(own)
-                annotations += [(d.name, types.field(d.type)) for d in flat_members(inner)]
+                annotations += flat_members(inner, types)
+        python, field = member_types(decl, node, types)
         if decl.name and not keyword.iskeyword(decl.name):  # getattr() and setattr() reach "from"
-            annotations.append((decl.name, kind or types.field(decl.type)))
+            annotations.append((decl.name, kind or field))
         width = f", {decl.bitsize.value}" if decl.bitsize else ""
-        fields.append(f"        ({own!r}, {kind or types.python(decl.type)}{width}),")
+        fields.append(f"        ({own!r}, {kind or python}{width}),")
     if anonymous:
         yield f"    _anonymous_ = {tuple(anonymous)!r}"
     yield from ["    _fields_ = (", *fields, "    )"]
     yield from (f"    {member}: {kind}" for member, kind in annotations)
 
 
-def flat_members(node: c_ast.Node) -> list[c_ast.Decl]:
-    """Members of a structure, with those of unnamed members in their place."""
-    found = []
+def member_types(decl: c_ast.Decl, node: c_ast.Node, types: Types) -> tuple[str, str]:
+    """The ctypes class of a member, and what it is when it is read.
+
+    A string in a union is an address: what lies there may be a number, at which Python would look for a text.
+    """
+    python = types.python(decl.type)
+    if python == "_c.c_char_p" and isinstance(node, c_ast.Union):
+        return "_c.c_void_p", "int | None"
+    return python, types.field(decl.type)
+
+
+def flat_members(node: c_ast.Node, types: Types) -> list[tuple[str, str]]:
+    """Name and type of the members of a structure without a name, and of those in it."""
+    found: list[tuple[str, str]] = []
     for decl in node.decls:
-        found += flat_members(decl.type) if decl.name is None else [decl]
+        one = [(decl.name, member_types(decl, node, types)[1])]
+        found += flat_members(decl.type, types) if decl.name is None else one
     return found
 
 
@@ -263,15 +276,18 @@ def suffix(ctype: str) -> str:
     return re.sub(r"\W+", "_", ctype.replace("*", "p"))
 
 
-def converted(name: str, ctype: str, pointers: dict[str, str]) -> str:
-    """An argument as cffi is given it; what nearly all calls pass comes without a further call."""
+def converted(name: str, ctype: str, direct: set[str]) -> str:
+    """An argument as cffi is given it; what nearly all calls pass comes without a further call.
+
+    :param direct: the pointer types that take an object of their class as it is
+    """
     if ctype == "const char *":
         return f"_encode({name}) if _type({name}) is _str and '\\0' not in {name} else _m.text({name})"
     if ctype.startswith("char["):
         return f"_m.room({name}, {ctype[5:-1]})"
     if not ctype.endswith("*"):
         return f"_index({name})"
-    if not pointers.get(ctype):
+    if ctype not in direct:
         return f"_to_{suffix(ctype)}({name})"
     return (f"_from_buffer(_p_{suffix(ctype)}, {name}) if _type({name}) is _k_{suffix(ctype)}"
             f" else _to_{suffix(ctype)}({name})")
@@ -326,6 +342,10 @@ class Functions:
         self.pointers = {ctype: types.python(node.type) if types.parameter(node).startswith("_m.Ref") else ""
                          for ctype, node in sorted(nodes.items()) if ctype.endswith("*") and ctype != "const char *"}
 
+        # A structure that says how large it is, in `size`, is looked at.
+        self._direct = {ctype for ctype, kind in self.pointers.items() if kind and not any(
+            d.name == "size" and spelling(d.type) == "size_t" for d in getattr(types.structs.get(kind), "decls", ()))}
+
     def emit(self, symbol: Symbol) -> str:
         """The Python function: C's, with converted arguments; Calls says which argument is wrong, if one is."""
         name, node, params = symbol.name, symbol.node, self.params[symbol.name]
@@ -357,7 +377,7 @@ class Functions:
             return [f"return {_returned(result, again)}"]
         if any(ctype == "char **" for _, ctype in params):
             return [f"return _call.allocating{again}"]
-        args = ", ".join(converted(*p, self.pointers) for p in params)
+        args = ", ".join(converted(*p, self._direct) for p in params)
         if not params:
             return [f"return _{name}({args})"]
         return ["try:", f"    return _{name}({args})", "except _REFUSED:", f"    return _call{again}"]

@@ -63,8 +63,7 @@ def type_imports(module: ModuleType) -> CodeType:
 def import_types(_app: Sphinx, _config: Config) -> None:
     """Make the imports that are for type checkers only."""
     # What typeshed has in _ctypes, and Python does not.
-    _ctypes._CData = ctypes._SimpleCData.__base__
-    _ctypes._CArgObject = type(ctypes.byref(ctypes.c_int()))
+    vars(_ctypes).update(_CData=ctypes._SimpleCData.__base__, _CArgObject=type(ctypes.byref(ctypes.c_int())))
     waiting = deque((module, type_imports(module)) for module in modules())
     failures = 0
     while waiting:

@@ -66,10 +66,12 @@ def refused(value: object, wanted: str, instead: str = "", verb: str = "wants") 
     if isinstance(value, CData):
         given = _ffi.typeof(value).cname
     elif isinstance(value, Reference):
-        offset = address_in(value)[1]
-        given = f"byref() of {type(cast(Any, value)._obj).__name__}{f' at offset {offset}' if offset else ''}"
+        given = type(cast(Any, value)._obj).__name__
     if given == wanted:
         given = "that of the library's other form"
+    if isinstance(value, Reference):
+        offset = address_in(value)[1]
+        given = f"byref() of {given}{f' at offset {offset}' if offset else ''}"
     return TypeError(f"{verb} {wanted}, not {given}" + (f"; write {instead}" if instead else ""))
 
 
@@ -116,22 +118,16 @@ def room(value: Any, size: int, parameter: str = "size") -> Any:
             data = None
     elif isinstance(value, Reference):
         data = address_of(value) if lies_at(value._obj.__class__, address_in(value)[1], ctypes.c_char) else None
-        if data is not None:
-            _expect_room(room_at(value), size, parameter)
     elif isinstance(value, ctypes._Pointer):
         data = address_of(value) if cast(Any, value)._type_ is ctypes.c_char else None
     else:
         data = _writable(value, "Bbc")
     if data is None:
         raise refused(value, "a char * to write to", "create_string_buffer(), a bytearray, or None for NULL")
-    if _ffi.typeof(data).kind == "array":
-        _expect_room(len(data), size, parameter)
-    return data
-
-
-def _expect_room(there: int, size: int, parameter: str) -> None:
-    if size > there:
+    there = len(data) if _ffi.typeof(data).kind == "array" else bytes_at(value)
+    if there is not None and size > there:
         raise ValueError(f"is too short: {parameter} is {size}, but the buffer has only {there} bytes")
+    return data
 
 
 def _writable(value: Any, formats: str) -> Any:
@@ -190,6 +186,19 @@ def pointer_to(ctype: Any, kind: Any) -> Converter:
         return _cffi_pointer(ctype, instead, value) if found is None else found
 
     return convert
+
+
+# The size that libpfm 4 itself writes into a structure, where it exceeds the structure's; C reads no byte past the end.
+_WRITTEN = {"pfm_event_attr_info_t": 72}
+
+
+def _of_its_size(convert: Converter, kind: Any, value: Any) -> Any:
+    """A pointer to a structure that says how large it is: C reads as far as it says, to see whether that is 0."""
+    given, structure = convert(value), owner(value, kind)
+    there = 0 if structure is None else ctypes.sizeof(structure)
+    if structure is not None and structure.size > max(there, _WRITTEN.get(kind.__name__, 0)):
+        raise ValueError(f"is too short: its size is {structure.size}, but it has only {there} bytes")
+    return given
 
 
 def _wanted(ctype: Any) -> str:
@@ -253,7 +262,12 @@ def bytes_at(value: Any) -> int | None:
         return room_at(value)
     if isinstance(value, CData):
         return None if _ffi.typeof(value).kind == "pointer" else _ffi.sizeof(value)
-    return None if value is None or isinstance(value, (ctypes._Pointer, ctypes.c_void_p)) else ctypes.sizeof(value)
+    if isinstance(value, ctypes._Pointer):
+        at = ctypes.cast(value, ctypes.c_void_p).value or 0
+        ends = (ctypes.addressof(one) + ctypes.sizeof(one) for one in _kept_in(kept(value))
+                if ctypes.addressof(one) <= at < ctypes.addressof(one) + ctypes.sizeof(one))
+        return max((end - at for end in ends), default=None)
+    return None if value is None or isinstance(value, ctypes.c_void_p) else ctypes.sizeof(value)
 
 
 def file(ctype: Any) -> Converter:
@@ -302,11 +316,11 @@ def owner(value: Any, kind: Any) -> Any:
 
 
 def _kept_in(objects: Any) -> Iterator[Any]:
-    """The objects that ctypes keeps for pointers."""
+    """The ctypes objects that ctypes keeps for pointers."""
     for one in objects.values() if isinstance(objects, dict) else objects:
         if isinstance(one, (dict, tuple)):
             yield from _kept_in(one)
-        else:
+        elif isinstance(one, _CDATA):
             yield one
 
 
@@ -342,7 +356,10 @@ class Calls:
         if found is None:
             known = self._ffi.typeof(ctype)
             if known.kind == "pointer":
-                found = pointer_to(known, self.classes.get(ctype[:-1].strip()))
+                kind = self.classes.get(ctype[:-1].strip())
+                found = pointer_to(known, kind)
+                if ("size", ctypes.c_size_t) in getattr(kind, "_fields_", ()):
+                    found = partial(_of_its_size, found, kind)
             else:
                 found = integer(self._ffi.typeof(ctype + " *"))
             self._converters[ctype] = found

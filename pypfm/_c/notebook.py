@@ -6,7 +6,7 @@ import ctypes
 from html import escape
 from typing import Any
 
-from pypfm._c.structures import text, written
+from pypfm._c.members import text, written
 
 __all__ = ["table"]
 

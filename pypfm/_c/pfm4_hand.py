@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from pypfm._c.mirror import REFUSED, Calls, integer, owner, take_string, text
+from pypfm._c.mirror import REFUSED, Calls, bytes_at, integer, owner, take_string, text
 from pypfm._c.pfm4 import ffi, lib
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ class Hand:
         structure = owner(args, self._call.classes[name])
         if structure is None:
             return int(self._lib.pfm_get_os_event_encoding(*given))
+        if layer == _NONE:
+            self._expect_room("pfm_get_os_event_encoding(): codes", structure.codes, structure.count)
         allocates = layer == _NONE and not structure.codes
         cell = owner(structure.fstr, ctypes.c_char_p) if structure.fstr else None
         before = cell and bytes(cell)
@@ -69,11 +71,19 @@ class Hand:
             take_string(cell, lib.free)
         return ret
 
+    def _expect_room(self, name: str, codes: Any, count: int) -> None:
+        """Refuse an array that is shorter than C is told, if it is Python's."""
+        there = bytes_at(codes) if codes else None
+        if there is not None and 8 * count > there:
+            raise ValueError(f"{name} is too short: count is {count}, but it has only {there // 8} elements")
+
     def pfm_get_event_encoding(self, str: object, dfl_plm: int, fstr: object, idx: object,
                                codes: Any, count: object) -> int:
         """Call C; codes is byref() of a POINTER(c_uint64)(), for C to fill if it is NULL."""
         given = self._call.arguments("pfm_get_event_encoding", (str, dfl_plm, fstr, idx, codes, count))
         string, array = owner(fstr, ctypes.c_char_p), owner(codes, _Codes)
+        if array:
+            self._expect_room("pfm_get_event_encoding(): codes", array, given[5][0] if given[5] else 0)
         before, allocates = string and bytes(string), array is not None and not array
         ret = int(self._lib.pfm_get_event_encoding(*given))
         if ret == 0 and allocates and array:

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator
-from functools import cache, reduce
-from operator import or_
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from pypfm._c.convert import decoded
+from pypfm._c.members import no_member, pointers_in, text, used_bits, written
 
 if TYPE_CHECKING:
     from _ctypes import _CData
 
     from _cffi_backend import FFI
 
-__all__ = ["Array", "Structure", "Text", "Union", "c_string", "declare", "kept", "text", "used_bits", "written"]
+__all__ = ["Array", "Structure", "Text", "Union", "c_string", "declare", "kept"]
 
 T = TypeVar("T")
-_MANY = 0x10000  # from here on numbers are written in hexadecimal
 
 
 def c_string(value: str | bytes) -> bytes:
@@ -46,7 +44,7 @@ class _Content:
         try:
             super().__init__(*values, **members)
         except AttributeError:
-            raise TypeError(_no_member(type(self), members)) from None
+            raise TypeError(no_member(type(self), members)) from None
 
     def __eq__(self, other: object) -> bool:
         """The same in all members; what lies between them says nothing."""
@@ -72,7 +70,7 @@ class _Content:
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if any(_pointers(self)):
+        if any(pointers_in(self)):
             raise TypeError(f"a {type(self).__name__} is not pickled with a pointer in it: that is an address")
         return cast(Any, type(self)).from_buffer_copy, (bytes(cast(Any, self)),)
 
@@ -191,97 +189,8 @@ def declare(ffi: FFI, classes: dict[str, Any]) -> dict[str, Any]:
     return classes
 
 
-# ---- members --------------------------------------------------------------------------------------------------------
-
-def _is_aggregate(kind: Any) -> bool:
-    return issubclass(kind, (ctypes.Structure, ctypes.Union))
-
-
-def _fields(cls: Any) -> Iterator[tuple[str, Any, bool]]:
-    """Name, type, and whether it is a bit-field, of each member; those of members without a name in their place."""
-    for base in cls.__mro__[::-1]:  # a user's class may have more
-        for name, kind, *bits in base.__dict__.get("_fields_", ()):
-            if name in base.__dict__.get("_anonymous_", ()):
-                yield from _fields(kind)
-            else:
-                yield name, kind, bool(bits)
-
-
-@cache
-def used_bits(kind: Any) -> int:
-    """The bits of a type that say something, as one number: all but those between and after its members."""
-    if issubclass(kind, ctypes.Array):
-        one = used_bits(kind._type_).to_bytes(ctypes.sizeof(kind._type_), "little")
-        return int.from_bytes(one * kind._length_, "little")
-    if _is_aggregate(kind):
-        return reduce(or_, _masks(kind).values(), 0)
-    return (1 << 8 * ctypes.sizeof(kind)) - 1
-
-
-@cache
-def _masks(cls: Any) -> dict[str, int]:
-    """The bits of each member."""
-    return {name: _bits_of_field(cls, name) if bits else used_bits(kind) << 8 * getattr(cls, name).offset
-            for name, kind, bits in _fields(cls)}
-
-
-def _bits_of_field(cls: Any, name: str) -> int:
-    one = cls()
-    setattr(one, name, -1)
-    return int.from_bytes(bytes(one), "little")
-
-
-@cache
-def _members(cls: Any) -> tuple[str, ...]:
-    """Names of the members that say all: of those that lie one over the other the largest, of equals the first."""
-    chosen: dict[str, int] = {}
-    for name, mask in _masks(cls).items():
-        others = [other for other in chosen if chosen[other] & mask]
-        if mask.bit_count() > sum(chosen[other].bit_count() for other in others):
-            chosen = {other: m for other, m in chosen.items() if other not in others} | {name: mask}
-    return tuple(chosen)
-
-
-def written(structure: Any) -> Iterator[tuple[str, Any]]:
-    """The members that are not 0, as a program writes them: arrays as tuples, without what is 0 at their end."""
-    for name in _members(structure.__class__):
-        value = getattr(structure, name)
-        if isinstance(value, ctypes.Array):
-            used = len(bytes(value).rstrip(b"\0"))
-            value = tuple(value[:-(-used // ctypes.sizeof(cast(Any, value)._type_))]) if used else ()
-        if any(bytes(value)) if _is_aggregate(type(value)) else value:
-            yield name, value
-
-
-def text(value: Any) -> str:
-    if isinstance(value, tuple):
-        return f"({', '.join(map(text, value))}{',' * (len(value) == 1)})"
-    if isinstance(value, ctypes._Pointer):
-        return f"<{type(value).__name__} to {ctypes.cast(value, ctypes.c_void_p).value:#x}>"
-    return hex(value) if type(value) is int and abs(value) >= _MANY else repr(value)
-
-
-def _no_member(cls: Any, members: dict[str, object]) -> str:
-    """What is said of a member that a class does not have."""
-    from difflib import get_close_matches
-    known = [name for name, *_ in _fields(cls)]
-    wrong = next((name for name in members if name not in known), "")
-    near = get_close_matches(wrong, known, 3)
-    return (f"{cls.__name__} has no field {wrong!r:.200}; " + (
-        f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}" if near else f"it has {', '.join(known)}"))
-
-
 def kept(structure: Any) -> dict[str, object]:
     """What keeps alive what the pointers of a structure, or of the whole that it is a part of, point to."""
     while structure._b_base_ is not None:
         structure = structure._b_base_
     return dict(structure._objects or {})
-
-
-def _pointers(structure: Any) -> Iterator[bool]:
-    """Of each pointer in a structure, whether it is set."""
-    for name, kind, _ in _fields(type(structure)):
-        if issubclass(kind, (ctypes.c_char_p, ctypes.c_void_p, ctypes._Pointer)):
-            yield bool(getattr(structure, name))
-        elif _is_aggregate(kind):
-            yield from _pointers(getattr(structure, name))

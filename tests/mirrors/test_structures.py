@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from pypfm import libperfex, pfm3, pfm3_manual, pfm4, pmc
-from pypfm._c.structures import Structure, Union, used_bits
+from pypfm._c.members import used_bits
+from pypfm._c.structures import Structure, Union
 from pypfm.pfm3 import byref, pointer
 
 MIRRORS = (pfm3, pfm3_manual, pfm4, pmc, libperfex)

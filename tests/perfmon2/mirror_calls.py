@@ -306,6 +306,9 @@ def numbers_that_are_too_large(p: Program) -> None:
         for elements, count in ((element(), 2), ((element * 3)(), 4), (element(), 1 << 20)):
             with pytest.raises(ValueError, match=rf"{name}\(\): \w+ is too short: count is {count}"):
                 function(fd, elements, count)
+        for pointer in (m.pointer(element()), m.pointer((element * 3)()[2])):
+            with pytest.raises(ValueError, match=rf"{name}\(\): \w+ is too short: count is 2"):
+                function(fd, pointer, 2)
         assert p.fails(function(fd, element(), -1), errno.EINVAL)
         assert function(fd, None, 0) == 0
         assert p.fails(function(fd, None, 1), errno.EFAULT)

@@ -233,8 +233,10 @@ def test_string_buffer() -> None:
     assert buffer.raw == b"CPU_CYCLES".ljust(32, b"\0")
     assert pfm3.pfm_get_event_name(179, byref(buffer, 4), 28) == 0
     assert buffer.value == b"CPU_CPU_CYCLES"
-    with pytest.raises(ValueError, match="maxlen is 29, but the buffer has only 28 bytes"):
-        pfm3.pfm_get_event_name(179, byref(buffer, 4), 29)
+    short = ctypes.create_string_buffer(28)
+    for given in (byref(buffer, 4), short, ctypes.cast(short, ctypes.POINTER(ctypes.c_char)), memoryview(bytearray(28))):
+        with pytest.raises(ValueError, match="maxlen is 29, but the buffer has only 28 bytes"):
+            pfm3.pfm_get_event_name(179, given, 29)
 
 
 @pytest.mark.parametrize("make", [pfm3.create_string_buffer, bytearray, lambda n: ffi.new("char[]", n)])

@@ -166,6 +166,42 @@ def test_codes_and_string_of_one_structure_reached_in_each_way(make: Any) -> Non
         assert (arg.codes[:arg.count], fstr.value, len(other)) == (CODES, FULL.encode(), 100)
 
 
+def test_an_array_that_is_shorter_than_its_count_is_refused() -> None:
+    """C would write past its end."""
+    for make in (lambda room: room, lambda room: pointer(c_uint64.from_buffer(room)), lambda room: ctypes.cast(room, POINTER(c_uint64))):
+        arg, _ = none_argument(codes=make((c_uint64 * 1)()), count=2)
+        with pytest.raises(ValueError, match="codes is too short: count is 2, but it has only 1 elements"):
+            pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg)
+    codes, count = ctypes.cast((c_uint64 * 2)(), POINTER(c_uint64)), pfm4.c_int(3)
+    with pytest.raises(ValueError, match="codes is too short: count is 3, but it has only 2 elements"):
+        pfm4.pfm_get_event_encoding(TEXT, 9, None, None, byref(codes), count)
+    assert pfm4.pfm_get_event_encoding(TEXT, 9, None, None, byref(codes), None) == pfm4.PFM_ERR_INVAL
+
+
+@pytest.mark.parametrize(("struct", "call"), [
+    (pfm4.pfm_pmu_info_t, lambda s: pfm4.pfm_get_pmu_info(202, s)),
+    (pfm4.pfm_event_info_t, lambda s: pfm4.pfm_get_event_info(202 << 21, pfm4.PFM_OS_NONE, s)),
+    (pfm4.pfm_event_attr_info_t, lambda s: pfm4.pfm_get_event_attr_info(202 << 21, 0, pfm4.PFM_OS_NONE, s)),
+    (pfm4.pfm_pmu_encode_arg_t, lambda s: pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, s)),
+    (pfm4.pfm_perf_encode_arg_t, lambda s: pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_PERF_EVENT, s))],
+    ids=lambda value: getattr(value, "__name__", "").replace("<lambda>", ""))
+def test_a_structure_that_says_it_is_larger_is_refused(struct: Any, call: Any) -> None:
+    """C would read past its end, to see whether what it does not know is 0."""
+    size = ctypes.sizeof(struct)
+    for given in (struct(size=size + 9), byref(struct(size=4096)), pointer(struct(size=2**63)), (struct * 1)(struct(size=size + 16))):
+        with pytest.raises(ValueError, match=rf"is too short: its size is \d+, but it has only {size} bytes"):
+            call(given)
+    larger = type("larger", (struct,), {"_fields_": [("more", ctypes.c_uint64)]})
+    assert call(larger(size=size + 8)) in {0, pfm4.PFM_ERR_INVAL}
+
+
+def test_a_string_in_a_union_is_an_address() -> None:
+    """A default may be a number: where it points to, there is no text."""
+    info = pfm4.pfm_event_attr_info_t(dfl_bool=1)
+    assert (info.dfl_str, info.dfl_val64) == (1, 1)
+    assert repr(info) == "pfm_event_attr_info_t(dfl_val64=1)"
+
+
 def test_a_structure_of_cffi_is_c_s_own() -> None:
     raw: Any = ffi.new("pfm_pmu_encode_arg_t *")
     assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, raw) == 0
