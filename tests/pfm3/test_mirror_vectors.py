@@ -40,7 +40,7 @@ GROUPS = [("itanium2", None), ("itanium2", "0x1f010504"), ("montecito", None), (
 @pytest.mark.parametrize("group", GROUPS, ids=[f"{pmu}-{cpuid3 or 'forced'}" for pmu, cpuid3 in GROUPS])
 def test_mirror_answers_as_recorded(group: tuple[str, str | None], mirror: str) -> None:
     vectors = groups()[group]
-    env = clean_env(PYTHONPATH=":".join(map(str, (TESTS / "pfm3", REPLAY))),
+    env = clean_env(PYTHONPATH=":".join(map(str, (TESTS, TESTS / "pfm3", REPLAY))),
                     PYPFM_MIRROR=mirror, **({"LIBPFM_IA64_CPUID3": group[1]} if group[1] else {}))
     program = Path(__file__).with_name("mirror_vectors.py")
     done = run(sys.executable, program, env=env, input=json.dumps(vectors))
