@@ -478,7 +478,8 @@ def emit_form(module: str, form_of: Path, whole: str, classes: dict[str, str], t
     if list(theirs.classes) != list(ours.classes) or theirs.rest != ours.rest:
         raise SystemExit(f"{module} differs from {base} in more than classes")
     return "\n".join([
-        whole.partition("\n")[0] + "\n",
+        # The classes that differ take the names of those that are imported.
+        whole.partition("\n")[0] + '\n# mypy: disable-error-code="no-redef"\n',
         "from __future__ import annotations\n\nimport ctypes as _c\nfrom typing import TYPE_CHECKING, Any\n",
         f"from pypfm._c import {base} as _base, mirror as _m\n"
         f"from pypfm._c.another import functions_of as _functions_of\n"
