@@ -164,7 +164,8 @@ gen_ia64_code(const struct pfm4_context *context, const struct pfm4_event *event
 	.not_in_config = ~UINT64_C(config),		\
 	.lacks = ia64_lacks,				\
 	.match = pfm4_match,				\
-	.encode = ia64_encode
+	.encode = ia64_encode,				\
+	.is_driven = ia64_is_driven
 
 const struct pfm4_pmu pfm4_gen_ia64 = {
 	.name = "gen_ia64",

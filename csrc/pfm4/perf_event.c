@@ -177,6 +177,30 @@ pfm4_encode_raw(const struct pfm4_context *context, const char *str, unsigned in
 	return parse_and_encode(context, str, PFM_OS_NONE, dfl_plm, r);
 }
 
+/* What codes are in an attribute. */
+static void
+set_config(const struct pfm4_request *r, struct perf_event_attr *attr)
+{
+	attr->type = r->event->perf_type;
+	attr->config = r->codes[0] & ~r->pmu->not_in_config;
+	if (r->num_codes > 1)
+		attr->config1 = r->codes[1];
+	if (r->pmu->clears_config)
+		attr->config1 = attr->config2 = 0;
+}
+
+pfm_err_t
+pfm4_attr_of_raw(const struct pfm4_request *r, struct perf_event_attr *attr)
+{
+	const struct os_selection s = { 0 };
+
+	if (r->pmu->is_driven && !r->pmu->is_driven(r))
+		return PFM_ERR_NOTSUPP;
+	set_config(r, attr);
+	set_exclusions(r, &s, attr);
+	return PFM_SUCCESS;
+}
+
 pfm_err_t
 pfm4_encode_perf(const struct pfm4_context *context, const char *str, unsigned int dfl_plm,
 		 pfm_os_t os, struct perf_event_attr *attr, int *cpu, struct pfm4_request *r)
@@ -187,12 +211,7 @@ pfm4_encode_perf(const struct pfm4_context *context, const char *str, unsigned i
 
 	if (ret != PFM_SUCCESS)
 		return ret;
-	attr->type = r->event->perf_type;
-	attr->config = r->codes[0] & ~r->pmu->not_in_config;
-	if (r->num_codes > 1)
-		attr->config1 = r->codes[1];
-	if (r->pmu->clears_config)
-		attr->config1 = attr->config2 = 0;
+	set_config(r, attr);
 	*cpu = -1;
 	ret = apply_modifiers(r, &s, attr, cpu);
 	if (ret != PFM_SUCCESS)

@@ -122,6 +122,8 @@ struct pfm4_pmu {
 	/* Find an event by the first len bytes of a name: its index, or -1. */
 	int (*match)(const struct pfm4_pmu *pmu, const char *name, size_t len, uint64_t *raw);
 	pfm_err_t (*encode)(struct pfm4_request *r);
+	/* Whether the kernel's driver counts what a string asks for; NULL: all. */
+	int (*is_driven)(const struct pfm4_request *r);
 	/* Whether the host has it; what else is found out of it goes into the context. */
 	int (*detect)(const struct pfm4_pmu *pmu, struct pfm4_context *context);
 	/* The code of an event; NULL: that of the table. */
@@ -218,6 +220,9 @@ pfm_err_t pfm4_encode_perf(const struct pfm4_context *context, const char *str, 
 /* Parse and encode a string to raw codes. */
 pfm_err_t pfm4_encode_raw(const struct pfm4_context *context, const char *str, unsigned int dfl_plm,
 			  struct pfm4_request *r);
+
+/* The attribute of codes that pfm4_encode_raw() has made: the levels are the default ones. */
+pfm_err_t pfm4_attr_of_raw(const struct pfm4_request *r, struct perf_event_attr *attr);
 
 /* The string with the PMU's name, to be freed; NULL if there is no memory. */
 char *pfm4_full_string(const struct pfm4_request *r);
