@@ -64,9 +64,6 @@ from pypfm.perf import (
 from pypfm.perf import (
     Perf as Perf,
 )
-from pypfm.perf import (
-    Umask as Umask,
-)
+from pypfm.pmus import pmu as pmu
 
-__all__: list[str]
 __version__: str

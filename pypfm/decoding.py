@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, SupportsIndex, overload
 
-from pypfm.errors import DecodeError, listed, shown
-from pypfm.ia64 import decode as ia64
-from pypfm.ia64.models import MODELS
-from pypfm.perf import decode as perf
+from pypfm import ia64, perf
+from pypfm.common.pmu_names import PMUS, canonical
+from pypfm.errors import DecodeError, InvalidTypeError, listed, nearest, shown
+from pypfm.ia64.decode import decode_registers
+from pypfm.ia64.models import MODELS, model_of
+from pypfm.perf.decode import decode_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
 __all__ = ["decode"]
-
-_PFM4 = ("glm", "perf", "ita", "ita2", "mont")
 
 
 def _is_of_pfm4(registers: object) -> bool:
@@ -32,11 +32,19 @@ def _is_of_pfm4(registers: object) -> bool:
 
 
 @overload
-def decode(pmu: Literal["itanium2", "montecito", "itanium", "gen_ia64"], registers: Mapping[str, SupportsIndex],
-           *, etb: bool = ..., ipear: bool = ..., pmds: Iterable[int] | None = ...) -> ia64.Decoded: ...
+def decode(pmu: ia64.Encoding, *, etb: bool = ..., ipear: bool = ...) -> ia64.Decoded: ...
 @overload
-def decode(pmu: Literal["glm", "perf", "ita", "ita2", "mont"],
-           registers: Mapping[str, SupportsIndex]) -> perf.Decoded: ...
+def decode(pmu: perf.Encoding) -> perf.Decoded: ...
+@overload
+def decode(pmu: ia64.Pmu, registers: Mapping[str, SupportsIndex], *, etb: bool = ..., ipear: bool = ...,
+           pmds: Iterable[int] | None = ...) -> ia64.Decoded: ...
+@overload
+def decode(pmu: perf.Pmu, registers: Mapping[str, SupportsIndex]) -> perf.Decoded: ...
+@overload
+def decode(pmu: Literal["itanium2", "montecito", "itanium"], registers: Mapping[str, SupportsIndex], *, etb: bool = ...,
+           ipear: bool = ..., pmds: Iterable[int] | None = ...) -> ia64.Decoded: ...
+@overload
+def decode(pmu: Literal["glm", "goldmont", "perf"], registers: Mapping[str, SupportsIndex]) -> perf.Decoded: ...
 @overload
 def decode(pmu: str, registers: Mapping[str, SupportsIndex], *, library: str | PathLike[str]) -> perf.Decoded: ...
 @overload
@@ -44,15 +52,17 @@ def decode(pmu: str, registers: Mapping[str, SupportsIndex], *, etb: bool = ...,
            pmds: Iterable[int] | None = ..., library: None = ...) -> ia64.Decoded | perf.Decoded: ...
 
 
-def decode(pmu: str, registers: Mapping[str, SupportsIndex], *, etb: bool = False, ipear: bool = False,
+def decode(pmu: str | ia64.Pmu | perf.Pmu | ia64.Encoding | perf.Encoding,
+           registers: Mapping[str, SupportsIndex] | None = None, *, etb: bool = False, ipear: bool = False,
            pmds: Iterable[int] | None = None, library: str | PathLike[str] | None = None,
            ) -> ia64.Decoded | perf.Decoded:
-    """Decode register values.
+    """Decode register values, or an encoding.
 
     Registers that belong together are read together: give all that there are.
 
-    :param pmu: itanium2, montecito, itanium, gen_ia64 (as if forced); of libpfm 4 glm, perf, ita, ita2, mont, and
-        gen_ia64 with its code or config; of another library any that it knows
+    :param pmu: the name of a PMU (`pypfm.pmu`) in upper or lower case, or the PMU itself; or an encoding, which has its
+        registers.  The IA-64 PMUs of libpfm 3 are as if forced; ita, ita2, mont and gen_ia64 are libpfm 4's where
+        codes and configs are given, and libpfm 3's where registers are.  Of another library any PMU that it knows
     :param registers: values by name: PMC4, PMD48, IBR0, DBR1 ...; or an encoding; of libpfm 4's PMUs code, code1,
         code2 (of glm offcore), or type, config, config1, config2, exclude_user, exclude_kernel, exclude_hv of
         perf_event.  What is not given is 0
@@ -64,8 +74,46 @@ def decode(pmu: str, registers: Mapping[str, SupportsIndex], *, etb: bool = Fals
     :raises DecodeError: the PMU has no such register, or a value does not fit
     :raises LibraryError: the library cannot be loaded, or is no libpfm 4
     """
-    if library is not None or pmu in _PFM4 or (pmu == "gen_ia64" and _is_of_pfm4(registers)):
-        return perf.decode_codes(pmu, registers, library)
-    if pmu not in tuple(MODELS):
-        raise DecodeError(f"pmu={shown(pmu)}: expected one of {listed((*MODELS, *_PFM4))}")
-    return ia64.decode_registers(pmu, registers, etb=etb, ipear=ipear, pmds=pmds)
+    if isinstance(pmu, (ia64.Encoding, perf.Encoding)):
+        if registers is not None or library is not None or pmds is not None:
+            raise InvalidTypeError("decode(encoding): it has its registers and its library; give nothing else but etb"
+                                   " or ipear")
+        if isinstance(pmu, ia64.Encoding):
+            return pmu.decode(etb=etb, ipear=ipear)
+        _expect_no(etb, ipear)
+        return pmu.decode()
+    if registers is None:
+        raise InvalidTypeError("decode(pmu, registers): the registers are missing; an encoding has its own")
+    if isinstance(pmu, (ia64.Pmu, perf.Pmu)) and library is not None:
+        raise InvalidTypeError("decode(pmu, ..., library=...): a PMU has its library; give its name")
+    model: str | None = None
+    if isinstance(pmu, perf.Pmu):
+        library = pmu.library
+        pmu = pmu.name
+    elif isinstance(pmu, ia64.Pmu):
+        pmu = model = pmu.name
+    elif library is None:
+        pmu = _known(pmu)
+        model = None if (pmu not in MODELS or pmu == "gen_ia64") and _is_of_pfm4(registers) else model_of(pmu)
+    if model is not None:
+        return decode_registers(model, registers, etb=etb, ipear=ipear, pmds=pmds)
+    _expect_no(etb, ipear, pmds is not None)
+    return decode_codes(pmu, registers, library)
+
+
+def _expect_no(*given: bool) -> None:
+    """Refuse, where codes are decoded, what says how registers are read."""
+    if any(given):
+        raise DecodeError("etb, ipear and pmds belong to registers of libpfm 3, not to codes")
+
+
+def _known(name: object) -> str:
+    """A PMU by its own name.
+
+    :raises DecodeError: there is none of that name
+    """
+    text = name if isinstance(name, str) else ""
+    known = canonical(text)
+    if known not in PMUS:
+        raise DecodeError(f"pmu={shown(name)}: expected one of {listed(PMUS)}{nearest(text.lower(), PMUS)}")
+    return known

@@ -6,6 +6,7 @@ interface keep the C return code.
 
 from __future__ import annotations
 
+import difflib
 import errno
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
-    "AssignmentError", "BenchError", "CodeRangeError", "ConformError", "ContextClosedError", "ContextError",
-    "CounterBusyError", "CounterClosedError", "CounterError", "CounterEventError", "CounterNumberError",
-    "CounterRunningError", "CountingError", "CoverageError", "DataRangeError", "DecodeError", "EventNotFoundError",
-    "EventSetError", "FeatureError", "FieldWidthError", "IncompatibleEventsError", "InvalidArgumentError",
-    "InvalidRequestError", "InvalidTypeError", "InvalidValueError", "LibraryError", "LibraryFunctionError",
-    "NotConfiguredError", "NotSupportedError", "Pfm3Error", "Pfm3EventNotFoundError", "Pfm4Error",
-    "Pfm4EventNotFoundError", "Pfm4PromiseError", "Pfm4ValueError", "PfmError", "PromiseError",
-    "RequestTooLargeError", "ThresholdError", "UnitMaskError", "UnknownEventError", "UnknownKeyError",
-    "UnknownMachineError",
+    "ConformError", "ContextError", "CounterError", "CountingError", "DecodeError", "EventNotFoundError",
+    "InvalidArgumentError", "InvalidTypeError", "InvalidValueError", "LibraryError", "LibraryFunctionError",
+    "Pfm3Error", "Pfm3EventNotFoundError", "Pfm4Error", "Pfm4EventNotFoundError", "PfmError", "PromiseError",
+    "UnknownKeyError",
 ]
 
 
@@ -89,8 +85,6 @@ def nearest(name: str, names: Iterable[str], before: str = "") -> str:
 
     :param before: stands before each, and is not compared
     """
-    import difflib  # not for programs that make no mistake
-
     near = difflib.get_close_matches(name[:_LONGEST_SHOWN], list(names), n=3, cutoff=0.6)
     return f"; the nearest {'are' if near[1:] else 'is'} {', '.join(before + n for n in near)}" if near else ""
 
@@ -126,8 +120,34 @@ class DecodeError(InvalidValueError):
     """Registers that cannot be decoded: unknown, too wide, or not what an encoder makes."""
 
 
-class Pfm4Error(PfmError):
-    """A failure of the libpfm 4 interface.
+class PromiseError(InvalidValueError):
+    """What the C library would take, but do otherwise than the manual page promises (check="manual")."""
+
+
+class Pfm3Error(InvalidValueError):
+    """What libpfm 3 refuses.
+
+    :ivar code: C return code (PFMLIB_ERR_...), negative
+    :ivar name: name of that code
+    :ivar function: C function that returns it
+    """
+
+    def __init__(self, code: int, message: str, function: str = "pfm_dispatch_events") -> None:
+        self.code = code
+        self.name = _code_name(code)
+        self.function = function
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[Pfm3Error], tuple[int, str, str]]:
+        return type(self), (self.code, str(self), self.function)
+
+
+class Pfm3EventNotFoundError(Pfm3Error, EventNotFoundError):
+    """PFMLIB_ERR_NOTFOUND: no event has that name or code."""
+
+
+class Pfm4Error(InvalidValueError):
+    """What libpfm 4 refuses.
 
     :ivar code: C return code (PFM_ERR_...), negative
     :ivar name: name of that code
@@ -148,24 +168,12 @@ class Pfm4EventNotFoundError(Pfm4Error, EventNotFoundError):
     """PFM_ERR_NOTFOUND: no event, or no PMU, has that name."""
 
 
-class Pfm4ValueError(Pfm4Error, InvalidValueError):
-    """PFM_ERR_INVAL: a value that is not allowed."""
-
-
-class Pfm4PromiseError(Pfm4Error, InvalidValueError):
-    """The C library would go on where the manual page forbids it (check="manual")."""
-
-
 class ConformError(PfmError):
     """A library that cannot be checked, or a file of vectors that cannot be read."""
 
 
-class BenchError(PfmError):
-    """A library that cannot be measured."""
-
-
 class LibraryError(PfmError):
-    """A file that is no libpfm 4, or one that does not do what a libpfm 4 does."""
+    """A file that is no libpfm, does not do what a libpfm does, or cannot be measured."""
 
 
 class LibraryFunctionError(LibraryError, AttributeError):
@@ -183,9 +191,10 @@ class CountingError(PfmError, OSError):
 
 
 class CounterError(CountingError):
-    """A failure of NetBSD's pmc interface.
+    """A counter of NetBSD's pmc that cannot be had, or read.
 
-    :ivar errno: what pmc_control(2) says
+    :ivar errno: what pmc_control(2) says: ENXIO, not configured; EINPROGRESS, it runs already; EINVAL, no such counter,
+        or a number out of range; EBUSY, in use; ENODEV, not for this counter, or not available here; EBADF, closed
     """
 
 
@@ -193,7 +202,7 @@ class ContextError(CountingError):
     """A call of perfmon2 that is refused; the message says what to do.
 
     :ivar errno: why
-    :ivar name: of that number: ENOSYS, EBUSY ...
+    :ivar name: of that number: ENOSYS, EBUSY, EBADF (the context is closed, or its descriptor) ...
     :ivar call: C function that refuses it; empty: none was called
     """
 
@@ -206,146 +215,9 @@ class ContextError(CountingError):
         return type(self), (self.errno or 0, str(self), self.call)
 
 
-class ContextClosedError(ContextError):
-    """EBADF: the context is closed, or its descriptor."""
-
-
-class NotConfiguredError(CounterError):
-    """ENXIO: the counter is not configured."""
-
-
-class CounterRunningError(CounterError):
-    """EINPROGRESS: the counter runs already."""
-
-
-class CounterNumberError(CounterError, InvalidValueError):
-    """EINVAL: no such counter, or a number out of range."""
-
-
-class CounterBusyError(CounterError):
-    """EBUSY: the counter is in use."""
-
-
-class CounterEventError(CounterError):
-    """ENODEV: the event is not valid for the counter, or not available here."""
-
-
-class UnknownEventError(CounterError, EventNotFoundError):
-    """ESRCH: the machine has no event of this name."""
-
-
-class UnknownMachineError(CounterError, UnknownKeyError):
-    """ENXIO: there is no machine of this name."""
-
-
-class CounterClosedError(CounterError):
-    """EBADF: the counter or its machine is closed."""
-
-
-class Pfm3Error(PfmError):
-    """A failure of the libpfm 3 interface.
-
-    :ivar code: C return code (PFMLIB_ERR_...), negative
-    :ivar name: name of that code
-    :ivar function: C function that returns it
-    """
-
-    def __init__(self, code: int, message: str, function: str = "pfm_dispatch_events") -> None:
-        self.code = code
-        self.name = _code_name(code)
-        self.function = function
-        super().__init__(message)
-
-    def __reduce__(self) -> tuple[type[Pfm3Error], tuple[int, str, str]]:
-        return type(self), (self.code, str(self), self.function)
-
-
-class NotSupportedError(Pfm3Error):
-    """PFMLIB_ERR_NOTSUPP: the PMU cannot do this."""
-
-
-class InvalidRequestError(Pfm3Error, InvalidValueError):
-    """PFMLIB_ERR_INVAL: a value that is not allowed."""
-
-
-class Pfm3EventNotFoundError(Pfm3Error, EventNotFoundError):
-    """PFMLIB_ERR_NOTFOUND: no event has that name or code."""
-
-
-class UnitMaskError(Pfm3Error, InvalidValueError):
-    """PFMLIB_ERR_UMASK: a unit mask is unknown or missing."""
-
-
-class AssignmentError(Pfm3Error):
-    """PFMLIB_ERR_NOASSIGN: the events do not fit the counters, or a register is unavailable."""
-
-
-class EventSetError(Pfm3Error):
-    """PFMLIB_ERR_EVTSET: cache events of different sets."""
-
-
-class IncompatibleEventsError(Pfm3Error):
-    """PFMLIB_ERR_EVTINCOMP: things that exclude each other."""
-
-
-class FeatureError(Pfm3Error):
-    """PFMLIB_ERR_FEATCOMB: an event does not support a qualifier in use."""
-
-
-class RequestTooLargeError(Pfm3Error):
-    """PFMLIB_ERR_TOOMANY: too many events or unit masks."""
-
-
-class CodeRangeError(Pfm3Error, InvalidValueError):
-    """PFMLIB_ERR_IRR...: a code range that cannot be programmed."""
-
-
-class DataRangeError(Pfm3Error, InvalidValueError):
-    """PFMLIB_ERR_DRR...: a data range that cannot be programmed."""
-
-
-class PromiseError(Pfm3Error, InvalidValueError):
-    """The C library would go on where the manual page promises something else (check="manual")."""
-
-
-class CoverageError(PromiseError):
-    """The debug registers would cover less than was asked for."""
-
-
-class ThresholdError(PromiseError):
-    """A threshold is not below the largest number of occurrences in a cycle."""
-
-
-class FieldWidthError(PromiseError):
-    """A value is wider than its register field, or not one of those that the manual names."""
-
-
 def _code_name(code: int) -> str:
     from pypfm._c.convert import string
-    from pypfm._c.pfm3 import ffi, lib  # not for programs that use other libraries only
+    from pypfm._c.pfm3 import ffi, lib  # loaded already, but for what unpickles an error
 
     name = lib.pfm3_error_name(code)
     return "unknown" if name == ffi.NULL else string(name)
-
-
-_CLASSES: dict[str, type[Pfm3Error]] = {
-    "PFMLIB_ERR_NOTSUPP": NotSupportedError,
-    "PFMLIB_ERR_INVAL": InvalidRequestError,
-    "PFMLIB_ERR_NOTFOUND": Pfm3EventNotFoundError,
-    "PFMLIB_ERR_NOASSIGN": AssignmentError,
-    "PFMLIB_ERR_EVTSET": EventSetError,
-    "PFMLIB_ERR_EVTINCOMP": IncompatibleEventsError,
-    "PFMLIB_ERR_FEATCOMB": FeatureError,
-    "PFMLIB_ERR_UMASK": UnitMaskError,
-    "PFMLIB_ERR_TOOMANY": RequestTooLargeError,
-}
-
-
-def error_class(code: int) -> type[Pfm3Error]:
-    """The exception class of a return code."""
-    name = _code_name(code)
-    if name.startswith("PFMLIB_ERR_IRR"):
-        return CodeRangeError
-    if name.startswith("PFMLIB_ERR_DRR"):
-        return DataRangeError
-    return _CLASSES.get(name, Pfm3Error)

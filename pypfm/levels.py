@@ -6,7 +6,7 @@ from contextlib import suppress
 from enum import IntFlag
 
 from pypfm._c.pfm3 import lib
-from pypfm.common.arguments import expect_int, expect_type
+from pypfm.common.arguments import expect_int
 from pypfm.errors import InvalidTypeError, InvalidValueError, shown
 
 __all__ = ["Plm", "parse_plm"]
@@ -29,14 +29,16 @@ def parse_plm(plm: int | str) -> int:
 
     :param plm: a mask of `Plm`; or ``user``, ``kernel`` and level numbers, separated by commas
     :raises InvalidValueError: the text names no level
-    :raises InvalidTypeError: neither a mask nor text
+    :raises InvalidTypeError: neither a mask nor text; True and False are none, too
     """
-    if isinstance(plm, int):
-        return plm
-    if not isinstance(plm, str):
+    if isinstance(plm, int) and not isinstance(plm, bool):
+        return int(plm)
+    if not isinstance(plm, str) and not type(plm).__name__.startswith("bool"):  # numpy's, too
         with suppress(InvalidTypeError):
             return expect_int(plm, "privilege levels")
-    expect_type(plm, (int, str), "privilege levels")
+    if not isinstance(plm, str):
+        raise InvalidTypeError(f"privilege levels: expected int or str, such as Plm.PLM3 or 'user', not"
+                               f" {type(plm).__name__} ({shown(plm)})")
     mask = 0
     for word in plm.split(","):
         level = _LEVELS.get(word.strip().lower())
@@ -44,4 +46,4 @@ def parse_plm(plm: int | str) -> int:
             raise InvalidValueError(f"privilege level {shown(word.strip())}: expected {', '.join(_LEVELS)}, or several"
                                     " with commas between them")
         mask |= level
-    return mask
+    return int(mask)

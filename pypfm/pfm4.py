@@ -26,6 +26,7 @@ from pypfm._c.pfm4 import ffi as ffi
 from pypfm._c.pfm4 import lib as lib
 from pypfm._c.pfm4_api import *  # noqa: F403 - all that the headers declare
 from pypfm._c.pfm4_api import __all__ as _generated
+from pypfm.common.loaded import libpfm4
 
 if TYPE_CHECKING:
     import os
@@ -56,6 +57,4 @@ def load(path: str | os.PathLike[str] = "libpfm.so.4") -> ModuleType:
     :raises LibraryError: it cannot be loaded, or is no libpfm 4
     :raises LibraryFunctionError: later, by a function that the library does not have
     """
-    from pypfm.common.loaded import libpfm4  # not for programs that use our library only
-
     return libpfm4(path)

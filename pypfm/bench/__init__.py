@@ -23,7 +23,7 @@ from pypfm.common.arguments import expect_file, expect_int
 from pypfm.common.frozen import FrozenMap
 from pypfm.common.value import Value, in_json, said
 from pypfm.config import LIBRARIES, built
-from pypfm.errors import BenchError, InvalidValueError, shown
+from pypfm.errors import InvalidValueError, LibraryError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -143,7 +143,7 @@ def bench(library: str | os.PathLike[str] | None = None, *, against: str | os.Pa
     :param against: another library of the same API, timed in the same rounds
     :param rounds: how often everything is timed, 1 to 100000
     :param progress: called with what comes next, a few times
-    :raises BenchError: a library crashes, or the two have different APIs
+    :raises LibraryError: a library crashes, or the two have different APIs
     :raises ConformError: a library cannot be loaded, or is no libpfm
     """
     if not 1 <= expect_int(rounds, "rounds") <= MOST_ROUNDS:
@@ -172,7 +172,7 @@ def _libraries(library: str | None, against: str | None) -> Iterator[Compared]:
         assert other is not None
         given = Compared(other.api, str(LIBRARIES[other.api].path))
     if other is not None and other.api != given.api:
-        raise BenchError(
+        raise LibraryError(
             f"{shown(given.library)} is a library of {given.api}, {shown(other.library)} one of {other.api}")
     yield Compared(given.api, given.library, None if other is None else other.library)
 
@@ -184,7 +184,7 @@ def _opened(path: str) -> Compared:
     report = opened(path, None, _LOADING)
     if report.findings:
         why = "; ".join(d.got for d in report.findings[0].differences)
-        raise BenchError(f"{shown(path)} does not survive being loaded: {why}")
+        raise LibraryError(f"{shown(path)} does not survive being loaded: {why}")
     return Compared(report.api, report.library.loaded)
 
 
@@ -209,11 +209,11 @@ def _output(command: Sequence[str], rounds: int, what: str) -> str:
         done = subprocess.run(command, env=env | {"LIBPFM_FORCE_PMU": "glm"}, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, errors="replace", check=False, timeout=limit)
     except subprocess.TimeoutExpired:
-        raise BenchError(f"measuring {what} did not end within {limit} seconds") from None
+        raise LibraryError(f"measuring {what} did not end within {limit} seconds") from None
     except OSError as error:
-        raise BenchError(f"{command[0]} cannot be run: {error.strerror}") from None
+        raise LibraryError(f"{command[0]} cannot be run: {error.strerror}") from None
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:]
         how = (f"{signal.Signals(-done.returncode).name}" if done.returncode < 0 else f"status {done.returncode}")
-        raise BenchError(": ".join([f"measuring {what} ended with {how}", *last]))
+        raise LibraryError(": ".join([f"measuring {what} ended with {how}", *last]))
     return done.stdout

@@ -11,6 +11,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from pypfm.cli._program import completed
+from pypfm.common.pmu_names import PMUS, canonical
 from pypfm.errors import named, nearest, shown
 
 if TYPE_CHECKING:
@@ -22,19 +23,6 @@ if TYPE_CHECKING:
     AnyPmu = Itanium2 | Montecito | Itanium | GenericIA64 | Pmu
 
 Subparsers = Any  # argparse does not name the type of what add_subparsers() returns
-
-# Name of each PMU: its library, package and class.
-PMUS = {
-    "itanium2": ("pfm3", "ia64", "Itanium2"),
-    "montecito": ("pfm3", "ia64", "Montecito"),
-    "itanium": ("pfm3", "ia64", "Itanium"),
-    "gen_ia64": ("pfm3", "ia64", "GenericIA64"),
-    "ita": ("pfm4", "perf", "Pmu"),
-    "ita2": ("pfm4", "perf", "Pmu"),
-    "mont": ("pfm4", "perf", "Pmu"),
-    "glm": ("pfm4", "perf", "Goldmont"),
-    "perf": ("pfm4", "perf", "Perf"),
-}
 
 #: The sub-commands that have --library with a file that may be left out.
 WITH_LIBRARY = ("pmus", "events", "info", "encode", "decode")
@@ -51,7 +39,7 @@ __all__ = [
 def add_pmu_option(parser: argparse.ArgumentParser) -> None:
     """Add -p and --library, which brings PMUs of its own: `api_of` checks the name."""
     pmu = parser.add_argument(
-        "-p", "--pmu", metavar="PMU", required=True,
+        "-p", "--pmu", metavar="PMU", required=True, type=canonical,
         help=f"which PMU: {', '.join(sorted(PMUS))}; with --library those of pypfm pmus --library")
     completed(pmu, lambda *_: PMUS)
     add_library_option(parser)
@@ -105,15 +93,15 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 def library_of(name: str) -> str:
     """The library that a PMU belongs to."""
-    return PMUS[name][0]
+    return PMUS[name].library
 
 
 def selected_pmu(name: str, *args: object, **keywords: object) -> Any:
     """The PMU of a name; only its own library is loaded."""
-    _, package, cls = PMUS[name]
-    if cls == "Pmu":
+    home = PMUS[name]
+    if home.cls == "Pmu":
         args = name, *args
-    return getattr(import_module(f"pypfm.{package}"), cls)(*args, **keywords)
+    return getattr(import_module(f"pypfm.{home.package}"), home.cls)(*args, **keywords)
 
 
 def number(text: str) -> int:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["add_parser"]
 
 _SPELLED = re.compile("r([0-9a-f]{1,16})(?::([ukh]+))?", re.IGNORECASE)  # of perf: a raw config in hexadecimal
+_REGISTER = re.compile(r"(?:PMC|PMD|IBR|DBR)\d", re.IGNORECASE)  # of libpfm 3, also of a PMU that libpfm 4 knows
 _LEVELS = {"u": "exclude_user", "k": "exclude_kernel", "h": "exclude_hv"}
 _LONGEST = 1 << 24  # characters: no encoding takes a hundredth of it, and /dev/zero has no end
 
@@ -95,9 +96,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _decoded(args: argparse.Namespace) -> Decoded | perf.Decoded:
     from pypfm.decoding import decode
-    from pypfm.ia64.models import MODELS
+    from pypfm.ia64.models import MODELS, TAGS
 
     api = api_of(args)
+    if args.library is None and args.pmu in TAGS and any(_REGISTER.match(word) for word in args.registers):
+        api, args.pmu = "pfm3", TAGS[args.pmu]
     if args.perf and args.library is None and args.pmu in MODELS:
         api, args.pmu = "pfm4", MODELS[args.pmu].tag
     if (args.etb or args.ipear) and (api == "pfm4" or MODELS[args.pmu].ipear is None):

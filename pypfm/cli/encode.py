@@ -23,7 +23,7 @@ from pypfm.cli.common import (
 )
 from pypfm.errors import printable, shown
 from pypfm.ia64 import EventRequest
-from pypfm.ia64.models import MODELS
+from pypfm.ia64.models import MODELS, TAGS
 from pypfm.ia64.pmu import PMUS
 from pypfm.levels import parse_plm
 
@@ -134,8 +134,6 @@ _ONLY = {
     "glm": ("os", "open", "corrected"),
     "perf": ("os", "open"),
 }
-# The IA-64 PMUs by what they are called in libpfm 4.
-_IA64_OF = {model.tag: name for name, model in MODELS.items()}
 # What an option sets: the attribute of the model that has the registers, or why there is none.
 _NOT_DRIVEN = {
     "code_range": "irange", "invert": "irange", "no_fine": "irange", "demand_fetch": "irange",
@@ -184,7 +182,7 @@ def _run_perf(args: argparse.Namespace) -> int:
 
     if not args.events:
         args.usage_error("nothing to encode: give an event")
-    name = _IA64_OF.get(args.pmu, args.pmu) if args.library is None else ""
+    name = TAGS.get(args.pmu, args.pmu) if args.library is None else ""
     _check_perf_options(args, name)
     found: perf.Groups
     if name in MODELS:
@@ -311,7 +309,7 @@ def _single(pmu: Any, args: argparse.Namespace) -> list[str]:
 
 def _counted(encoding: perf.Encoding, count: int) -> perf.Encoding:
     """An encoding with its count, the unit, and the modes that it is of."""
-    from pypfm.perf.counting import counts_both, unit
+    from pypfm.common.counting import counts_both, unit
     from pypfm.perf.encoding import Counted
 
     attr = encoding.attr or {}

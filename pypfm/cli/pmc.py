@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NoReturn
 from pypfm._c.pfm4 import lib
 from pypfm.cli._program import Parser, complete, completed, say, to_the_end
 from pypfm.cli.common import named
+from pypfm.common.counting import CLOCKS, SCHEDULER, PerfEvent, reason
 from pypfm.common.launch import Command
-from pypfm.errors import CounterError, CountingError, PfmError, UnknownEventError
+from pypfm.errors import CounterError, CountingError, EventNotFoundError, PfmError, UnknownKeyError
 from pypfm.netbsd.counter import MACHINES, Machine
-from pypfm.perf.counting import CLOCKS, SCHEDULER, PerfEvent, reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +99,7 @@ def _machine(name: str | None) -> Machine:
     named = os.environ.get("PMC_MACHINE")
     try:
         return Machine(name or named or "linux")
-    except CounterError as error:
+    except (CounterError, UnknownKeyError) as error:
         raise _FailedError(_EXIT_USAGE, f"PMC_MACHINE: {error}") from None
 
 
@@ -162,7 +162,7 @@ def _run(command: Command, words: Sequence[str]) -> int:
 def _count(parser: argparse.ArgumentParser, machine: Machine, args: argparse.Namespace) -> int:
     try:
         machine[args.event]
-    except UnknownEventError as error:
+    except EventNotFoundError as error:
         parser.error(f"{error} (pmc -h lists the events)")
     if machine.is_model:
         raise _FailedError(_EXIT_MACHINE,

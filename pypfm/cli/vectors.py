@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pypfm.cli._program import say
 from pypfm.cli.common import Subparsers, between, checked, named, number, print_json
+from pypfm.common.pmu_names import canonical
 from pypfm.conform.model import APIS, PMUS, base
 from pypfm.errors import ConformError
 
@@ -87,7 +88,7 @@ def _add_record(actions: Subparsers) -> None:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-p", "--pmu", choices=sorted(PMUS), required=True, metavar="PMU",
+    parser.add_argument("-p", "--pmu", type=canonical, choices=sorted(PMUS), required=True, metavar="PMU",
                         help=f"which PMU: {', '.join(sorted(PMUS))}")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: standard output)")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable
 from itertools import islice
+from numbers import Real
 from typing import Any, SupportsIndex, TypeVar
 
 from pypfm._c.convert import whole
@@ -56,18 +57,25 @@ def expect_number(value: Any, what: str) -> float:
     try:
         return whole(value)
     except TypeError:
-        from numbers import Real  # commands start without it
         if isinstance(value, Real):
             return float(value)
         raise _wrong_type(value, (int, float), what) from None
 
 
 def expect_flag(value: object, what: str) -> bool:
-    """A switch: True or False, or a number that stands for one.
+    """A switch: True or False, or 1 or 0.
 
     :raises InvalidTypeError: it is none: a text would be True whatever it says
     """
-    return value if value is True or value is False else bool(expect_int(value, what))
+    if value is True or value is False:
+        return value
+    try:
+        number = whole(value)
+    except TypeError:
+        number = -1
+    if number not in (0, 1):
+        raise InvalidTypeError(f"{what}: expected True or False, not {type(value).__name__} ({shown(value)})")
+    return bool(number)
 
 
 def expect_file(value: str | os.PathLike[str], what: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fnmatch
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from pypfm.common.arguments import expect_int, expect_type
 from pypfm.common.frozen import lazy
+from pypfm.common.value import HEX, Value
 from pypfm.errors import InvalidValueError, shown
 
 if TYPE_CHECKING:
@@ -15,9 +18,22 @@ if TYPE_CHECKING:
 
     from pypfm.errors import EventNotFoundError
 
-__all__ = ["EventTable"]
+__all__ = ["EventTable", "Umask"]
 
 _LONGEST_PATTERN = 1000  # the longest name has 55 characters; a pattern of megabytes takes fnmatch minutes
+
+
+class Umask(Value):
+    """A unit mask of an event.
+
+    :ivar index: of the event's unit masks, from 0
+    :ivar code: bits that it sets: of the unit mask field, or of the offcore register
+    """
+
+    index: int
+    name: str
+    code: int = field(metadata=HEX)
+    description: str
 
 
 class _Named(Protocol):
@@ -80,8 +96,6 @@ class EventTable(Mapping[str, E]):
         expect_type(pattern, str, "pattern")
         if len(pattern) > _LONGEST_PATTERN:
             raise InvalidValueError(f"a pattern of {len(pattern)} characters; at most {_LONGEST_PATTERN} are possible")
-        import fnmatch
-
         wanted = pattern.upper()
         return [self.at(i) for i, name in enumerate(self) if fnmatch.fnmatchcase(name.upper(), wanted)]
 
@@ -92,7 +106,7 @@ class EventTable(Mapping[str, E]):
             raise self._unknown(name)
         return index
 
-    def place(self, index: int) -> int:
+    def _place(self, index: int) -> int:
         """An index that an event has: C looks at what it is given.
 
         :raises InvalidValueError: none has it

@@ -8,7 +8,7 @@ Schema of the same.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Union, get_ar
 from pypfm.common.arguments import expect_choice, expect_flag, expect_int, expect_items, expect_number, expect_type
 from pypfm.common.frozen import FrozenMap
 from pypfm.common.written import as_written
-from pypfm.errors import InvalidTypeError, shown
+from pypfm.errors import InvalidTypeError, listed, nearest, shown
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -78,14 +78,14 @@ class Value:
     They are dataclasses that do not change, are equal by content, and print as they are written.  The methods are here:
     dataclass() would compile them for each class, which is a quarter of the time that a command takes to start.
 
-    :cvar checks: of types with a check of their own, that
-    :cvar constants: names of attributes of the class that are in JSON, before the fields
-    :cvar order: of the names in JSON, if it is not that of the fields and properties
+    :cvar _checks: of types with a check of their own, that
+    :cvar _constants: names of attributes of the class that are in JSON, before the fields
+    :cvar _order: of the names in JSON, if it is not that of the fields and properties
     """
 
-    checks: ClassVar[Mapping[Any, Check]] = {}
-    constants: ClassVar[tuple[str, ...]] = ()
-    order: ClassVar[tuple[str, ...]] = ()
+    _checks: ClassVar[Mapping[Any, Check]] = {}
+    _constants: ClassVar[tuple[str, ...]] = ()
+    _order: ClassVar[tuple[str, ...]] = ()
     __signature__: ClassVar[Any] = _Signature()
 
     def __init_subclass__(cls) -> None:
@@ -96,10 +96,7 @@ class Value:
         checks, defaults, needed = _plan(cls)
         given = dict(zip(checks, args, strict=False)) | named
         if len(given) < len(args) + len(named) or not needed <= given.keys() <= checks.keys():
-            try:
-                cls.__signature__.bind(*args, **named)  # says what is wrong
-            except TypeError as error:
-                raise InvalidTypeError(f"{cls.__name__}: {error}") from None
+            _refuse(cls, checks, args, named)
         held = vars(self)
         held.update(defaults)
         for name, value in given.items():
@@ -138,7 +135,7 @@ class Value:
         return table(self)
 
     @classmethod
-    def of(cls: type[V], **values: Any) -> V:
+    def _of(cls: type[V], **values: Any) -> V:
         """An object with these fields, all of them, of which none is checked."""
         made = object.__new__(cls)
         object.__setattr__(made, "__dict__", values)
@@ -147,8 +144,22 @@ class Value:
     def to_json(self) -> dict[str, object]:
         """Its content as JSON data (`pypfm.schemas`)."""
         cls: type = type(self)
-        return {name: getattr(self, name) for name in self.constants} | {
+        return {name: getattr(self, name) for name in self._constants} | {
             name: (_in_hex if keys.get("hex") else _plain)(getattr(self, name)) for name, keys in members(cls)}
+
+
+def _refuse(cls: Any, names: Collection[str], args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    """Say what is wrong with the arguments of a class: a name that is none first, the rest is Python's to say.
+
+    :raises InvalidTypeError: that
+    """
+    for name in named:
+        if name not in names:
+            raise InvalidTypeError(f"{cls.__name__} has no {shown(name)}{nearest(name, names)}; it has {listed(names)}")
+    try:
+        cls.__signature__.bind(*args, **named)
+    except TypeError as error:
+        raise InvalidTypeError(f"{cls.__name__}: {error}") from None
 
 
 # ---- what a field has to be --------------------------------------------------------
@@ -167,7 +178,7 @@ def _plan(cls: Any) -> tuple[dict[str, tuple[type | None, Check]], dict[str, Any
         hint, keys = hints[f.name], f.metadata.get("json", {})
         inner = _optional(hint)
         plain = inner if inner in _PLAIN and "enum" not in keys else None
-        checks[f.name] = plain, _check(hint, keys, cls.checks)
+        checks[f.name] = plain, _check(hint, keys, cls._checks)
     defaults = {f.name: f.default for f in fields(cls)}
     return checks, defaults, frozenset(name for name, default in defaults.items() if default is MISSING)
 
@@ -230,7 +241,7 @@ def members(cls: Any) -> list[tuple[str, Mapping[str, Any]]]:
     said = [(f.name, f.metadata.get("json", {})) for f in fields(cls)]
     said += [(name, vars(m.fget)["json"]) for base in reversed(cls.__mro__) for name, m in vars(base).items()
              if isinstance(m, property) and "json" in vars(m.fget)]
-    order = cls.order
+    order = cls._order
     return sorted(((name, keys) for name, keys in said if "hidden" not in keys),
                   key=lambda one: order.index(one[0]) if one[0] in order else len(order))
 

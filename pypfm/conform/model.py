@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from pypfm.common.in_notebooks import Tabled
+from pypfm.common.pmu_names import PMUS as HOMES
 from pypfm.config import LIBRARIES
 
 __all__ = ["APIS", "MARKS", "OPTIONAL", "PMUS", "STATUS_ERROR", "STATUS_LAYOUT", "STATUS_USAGE", "STATUS_VALUES",
@@ -35,9 +36,8 @@ FindingKind = Literal["value", "crash", "hang", "symbol", "layout"]
 #: A function that tells libpfm 3 and 4 apart.
 MARKS = {"pfm3": "pfm_dispatch_events", "pfm4": "pfm_get_os_event_encoding"}
 #: The PMUs, and the libraries that each is one of; perf_raw is one of the C interface only.
-PMUS = {"itanium2": ("pfm3",), "montecito": ("pfm3",), "itanium": ("pfm3",), "gen_ia64": ("pfm3", "pfm4"),
-        "ita": ("pfm4",), "ita2": ("pfm4",), "mont": ("pfm4",),
-        "glm": ("pfm4",), "perf": ("pfm4",), "perf_raw": ("pfm4",)}
+PMUS = {name: (home.library,) for name, home in HOMES.items()} | {
+    "gen_ia64": ("pfm3", "pfm4"), "perf_raw": ("pfm4",)}
 #: Those that not every library of its API has (no libpfm 4 but pypfm's).
 OPTIONAL = {"pfm4": ("gen_ia64", "ita", "ita2", "mont")}
 

@@ -1,11 +1,11 @@
 """The PMUs of the IA-64 processors: registers for a measurement, and back to what they mean.
 
 * ``Itanium2``, ``Montecito``, ``Itanium``, ``GenericIA64``: the PMUs, each a mapping of its events (``Event``,
-  ``UnitMask``, ``EarMode``); ``Pmu`` is what they share, ``pmu_of()`` finds one by name
+  ``Umask``, ``EarMode``); ``Pmu`` is what they share, ``pmu_of()`` finds one by name
 * what ``encode()`` takes: ``EventRequest``, ``Ear``, ``Btb``, ``Etb``, ``ItaniumBtb``, ``IpEar``, ``OpcodeMatch``,
   ``Ranges`` of ``AddressRange``, ``Ism``; all of it is a ``Request``
 * what it returns: an ``Encoding``, of ``Register``, ``DataRegister``, ``DebugRegister``; ``RangeCover`` and
-  ``CoveredRange`` say what ranges cover
+  ``CoveredRange`` say what ranges cover; what its ``decode()`` returns is ``Decoded``
 * ``Context`` counts and samples: ``Count``, ``Sample``, ``Message``
 
 The way of a request: `models`, `events`, `request`, `encode` (which calls C through `c_call`, checks what the manual
@@ -17,8 +17,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pypfm.common.event_table import Umask
+from pypfm.ia64.decode import Decoded
 from pypfm.ia64.encoding import Encoding
-from pypfm.ia64.events import EarMode, Event, UnitMask
+from pypfm.ia64.events import EarMode, Event
 from pypfm.ia64.pmu import GenericIA64, Itanium, Itanium2, Montecito, Pmu, pmu_of
 from pypfm.ia64.registers import CoveredRange, DataRegister, DebugRegister, RangeCover, Register
 from pypfm.ia64.request import (
@@ -39,10 +41,10 @@ if TYPE_CHECKING:
     from pypfm.ia64.counting import Context, Count, Message, Sample
 
 __all__ = [
-    "AddressRange", "Btb", "Context", "Count", "CoveredRange", "DataRegister", "DebugRegister", "Ear", "EarMode",
-    "Encoding", "Etb", "Event", "EventRequest", "GenericIA64", "IpEar", "Ism", "Itanium", "Itanium2", "ItaniumBtb",
-    "Message", "Montecito", "OpcodeMatch", "Pmu", "RangeCover", "Ranges", "Register", "Request", "Sample", "UnitMask",
-    "pmu_of",
+    "AddressRange", "Btb", "Context", "Count", "CoveredRange", "DataRegister", "DebugRegister", "Decoded", "Ear",
+    "EarMode", "Encoding", "Etb", "Event", "EventRequest", "GenericIA64", "IpEar", "Ism", "Itanium", "Itanium2",
+    "ItaniumBtb", "Message", "Montecito", "OpcodeMatch", "Pmu", "RangeCover", "Ranges", "Register", "Request",
+    "Sample", "Umask", "pmu_of",
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pypfm._c.pfm3 import ffi, lib
-from pypfm.errors import CodeRangeError, DataRangeError, FieldWidthError, InvalidRequestError, shown
+from pypfm.errors import Pfm3Error, shown
 from pypfm.ia64.models import MODELS
 from pypfm.ia64.request import Etb, ItaniumBtb
 from pypfm.levels import parse_plm
@@ -50,7 +50,7 @@ def _put(struct: Any, name: str, value: int, what: str = "") -> None:
         setattr(struct, name, value)
     except OverflowError:
         size = 8 * ffi.sizeof(dict(ffi.typeof(struct).fields or ffi.typeof(struct).item.fields)[name].type)
-        raise FieldWidthError(lib.PFMLIB_ERR_INVAL,
+        raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
             f"{what or name} = {shown(value)} does not fit the C field, which has {size} bits") from None
 
 
@@ -61,7 +61,7 @@ def _fill_ear(model: Model, c_ear: Any, ear: Ear) -> None:
     _put(c_ear, "umask", ear.umask, "ear_umask")
     if ear.ism:
         if not model.has_ism:
-            raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+            raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
                 f"ism = {shown(ear.ism)}: this PMU has no instruction set selection")
         _put(c_ear, "ism", ear.ism, "ear_ism")
 
@@ -72,7 +72,7 @@ def _fill_matcher(model: Model, c_matcher: Any, match: OpcodeMatch) -> None:
         _put(c_matcher, "value", _raw_matcher(match) if match.value is None else match.value, "pmc_val")
         return
     if match.value is not None:
-        raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+        raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
             "an opcode matcher of this PMU has no raw value: give match, mask and slots")
     for name in ("m", "i", "f", "b", "match", "mask"):
         _put(c_matcher, name, getattr(match, name), f"opcm_{name}")
@@ -100,9 +100,8 @@ def moved(limit: AddressRange) -> int:
 
 def _fill_ranges(c_ranges: Any, ranges: Ranges, what: str) -> None:
     if len(ranges.limits) > MAX_RANGES:
-        cls, code = ((CodeRangeError, lib.PFMLIB_ERR_IRRTOOMANY) if what == "code"
-                     else (DataRangeError, lib.PFMLIB_ERR_DRRTOOMANY))
-        raise cls(code, f"too many {what} ranges; at most {MAX_RANGES} can be given")
+        code = lib.PFMLIB_ERR_IRRTOOMANY if what == "code" else lib.PFMLIB_ERR_DRRTOOMANY
+        raise Pfm3Error(code, f"too many {what} ranges; at most {MAX_RANGES} can be given")
     _put(c_ranges, "used", ranges.used, "rr_used")
     _put(c_ranges, "flags", ranges.flags, "rr_flags")
     for c_limit, limit in zip(c_ranges.limits, ranges.limits, strict=False):
@@ -156,7 +155,7 @@ def _fill_settings(model: Model, slot: Any, event: EventRequest) -> None:
     _put(slot, "threshold", event.threshold, "thres")
     if event.ism:
         if not model.has_ism:
-            raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+            raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
                 f"{event.name}: ism = {shown(event.ism)}, but this PMU has no instruction set selection")
         _put(slot, "ism", event.ism)
 
@@ -177,7 +176,7 @@ def _unavailable(pmcs: Sequence[int]) -> int:
     found = 0
     for pmc in pmcs:
         if not 0 <= pmc < lib.PFMLIB_REG_MAX:
-            raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+            raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
                 f"unavailable PMC {shown(pmc)}: register numbers are 0 to {lib.PFMLIB_REG_MAX - 1}")
         found |= 1 << pmc
     return found & ((1 << 64) - 1)
@@ -198,4 +197,4 @@ def dispatch(pmu: Events, request: Request, resolved: Sequence[Resolved]) -> Out
         _fill_parts(model, c_request, request)
     c_request.has_output = request.model_output
     encoding = ffi.new(_ENCODING)
-    return Outcome(lib.pfm3_encode(pmu.c_model, pmu.c_settings, c_request, encoding), encoding)
+    return Outcome(lib.pfm3_encode(pmu._model, pmu._settings, c_request, encoding), encoding)

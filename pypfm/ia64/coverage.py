@@ -58,4 +58,4 @@ def covered(held: Sequence[Block], limit: AddressRange) -> CoveredRange:
     """The addresses from the first to the last that the blocks of a range hold."""
     start = min(b[0] for b in held)
     end = max(b[1] for b in held)
-    return CoveredRange.of(start=start, end=end, start_offset=limit.start - start, end_offset=end - limit.end)
+    return CoveredRange._of(start=start, end=end, start_offset=limit.start - start, end_offset=end - limit.end)

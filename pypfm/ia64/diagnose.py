@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pypfm._c.convert import string
 from pypfm._c.pfm3 import lib
-from pypfm.errors import Pfm3Error, error_class
+from pypfm.errors import Pfm3Error
 from pypfm.ia64.c_call import Resolved, dispatch
 from pypfm.levels import parse_plm
 
@@ -184,16 +184,15 @@ def _plain(name: str, pmu: Events, request: Request, resolved: Sequence[Resolved
 
 def error(pmu: Events, request: Request, resolved: Sequence[Resolved], code: int) -> Pfm3Error:
     """The exception for a return code of the C library."""
-    cls = error_class(code)
     text = string(lib.pfm_strerror(code))
     if len(request.events) > len(pmu.counters):
         counters = f"PMC{pmu.counters[0]} to PMC{pmu.counters[-1]}"
-        return cls(code, f"{text}: {len(request.events)} events, but {pmu.name} has"
-                         f" {len(pmu.counters)} counters ({counters})")
-    found = cls(code, text)
+        return Pfm3Error(code, f"{text}: {len(request.events)} events, but {pmu.name} has"
+                               f" {len(pmu.counters)} counters ({counters})")
+    found = Pfm3Error(code, text)
     if message := _plain(found.name, pmu, request, resolved):
-        return cls(code, message)
+        return Pfm3Error(code, message)
     parts = list(dict.fromkeys(_culprits(pmu, request, resolved)))
     rules = _RULES.get(found.name, {})
     rule = next((rule for word, rule in rules.items() if not word or any(part.startswith(word) for part in parts)), "")
-    return cls(code, f"{' / '.join(parts) if parts and rule else text}{': ' if rule else ''}{rule}")
+    return Pfm3Error(code, f"{' / '.join(parts) if parts and rule else text}{': ' if rule else ''}{rule}")

@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from pypfm._c.pfm3 import lib
 from pypfm.common.arguments import expect_iterable
-from pypfm.errors import InvalidRequestError, Pfm3EventNotFoundError, UnitMaskError
-from pypfm.ia64 import coverage, promises
+from pypfm.errors import Pfm3Error, Pfm3EventNotFoundError
+from pypfm.ia64 import coverage, diagnose, promises
 from pypfm.ia64.c_call import Resolved, dispatch, moved
+from pypfm.ia64.corrected import corrected
 from pypfm.ia64.encoding import Encoding
 from pypfm.ia64.events import Event, table
 from pypfm.ia64.models import MODELS
 from pypfm.ia64.registers import CoveredRange, DataRegister, DebugRegister, RangeCover, Register
-from pypfm.ia64.request import EventRequest
+from pypfm.ia64.request import EventRequest, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pypfm.ia64.c_call import Outcome
     from pypfm.ia64.events import Events
-    from pypfm.ia64.request import Ranges, Request
+    from pypfm.ia64.request import Ranges
 
 __all__ = ["encode"]
 
@@ -37,25 +38,23 @@ def _by_name(pmu: str, text: str) -> Resolved:
 _data_register = cache(DataRegister)  # a PMD is the same in all encodings
 
 
-def encode(pmu: Events, events: Iterable[str | Event | EventRequest], request: Request, *, check: bool) -> Encoding:
-    """Encode a request whose events are still to be filled in.
+def encode(pmu: Events, events: Iterable[str | Event | EventRequest], asked: Mapping[str, Any], *,
+           check: bool) -> Encoding:
+    """Encode a request.
 
+    :param asked: the rest of it, by the names of `Request`; what has its default may be left out
     :param check: whether what the manual page promises is checked
     :raises Pfm3Error: it cannot be encoded; the message says which part of it is at fault
     """
     resolved = [_by_name(pmu.name, event) if type(event) is str else _resolve(pmu, event) for event in _limited(events)]
-    request = _completed(pmu, request, resolved)
+    request = _request(pmu, asked, resolved)
     if check:
         promises.check_values(pmu, request, resolved)
     outcome = dispatch(pmu, request, resolved)
     if outcome.ret:
-        from pypfm.ia64 import diagnose  # not for programs that make no mistake
-
         raise diagnose.error(pmu, request, resolved, outcome.ret)
     encoding = _read(pmu, request, outcome)
     if pmu.corrected:
-        from pypfm.ia64.corrected import corrected
-
         encoding = corrected(request, encoding)
     if check:
         promises.check_answer(pmu, request, resolved, encoding)
@@ -67,7 +66,7 @@ def _limited(events: Iterable[str | Event | EventRequest]) -> tuple[str | Event 
     taken = tuple(islice(expect_iterable(events, "events"), lib.PFMLIB_MAX_PMCS))
     if len(taken) == lib.PFMLIB_MAX_PMCS:
         count = len(events) if isinstance(events, Sized) else "too many"
-        raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+        raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
             f"{count} events; a request holds fewer than {lib.PFMLIB_MAX_PMCS}")
     return taken
 
@@ -86,45 +85,45 @@ def _resolve(pmu: Events, item: str | Event | EventRequest) -> Resolved:
     most = lib.PFMLIB_MAX_MASKS_PER_EVENT
     tokens: list[int | str] = [*(masks.split(":") if colon else []), *islice(wanted.unit_masks, most + 1)]
     if len(tokens) > most:
-        raise UnitMaskError(lib.PFMLIB_ERR_UMASK,
+        raise Pfm3Error(lib.PFMLIB_ERR_UMASK,
             f"{pmu.at(index).name}: too many unit masks; at most {most} fit", "pfm_find_full_event")
     return Resolved(wanted, index, wanted.uses_model, tuple(pmu.mask_index(pmu.at(index), token) for token in tokens))
 
 
-def _completed(pmu: Events, request: Request, resolved: Sequence[Resolved]) -> Request:
-    """A request with its events, once it is decided which of the model's structures are passed."""
-    uses_model = not request.is_plain or any(r.uses_model for r in resolved)
-    model_input, model_output = request.model_input, request.model_output
+def _request(pmu: Events, asked: Mapping[str, Any], resolved: Sequence[Resolved]) -> Request:
+    """The request, once it is decided which of the model's structures are passed."""
+    request = Request._of(**asked, events=tuple([r.wanted for r in resolved]))
+    uses_model = not request._is_plain or any(r.uses_model for r in resolved)
+    held = vars(request)
     if not MODELS[pmu.name].has_structures:
         if uses_model:
-            raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+            raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
                 f"{pmu.name} has no model-specific settings: of an event only its privilege levels,"
                 " of a request no ranges, matchers, EARs or trace buffer")
-        model_input = model_output = False
-    if model_input is None:
-        model_input = uses_model
-    if model_output is None:
-        model_output = request.code is not None or request.data is not None
-    events = tuple([r.wanted for r in resolved])
-    return request.decided(events, model_input=model_input, model_output=model_output)
+        held["model_input"] = held["model_output"] = False
+    if request.model_input is None:
+        held["model_input"] = uses_model
+    if request.model_output is None:
+        held["model_output"] = request.code is not None or request.data is not None
+    return request
 
 
 def _read(pmu: Events, request: Request, outcome: Outcome) -> Encoding:
     """What a call that succeeded left."""
     encoding, model = outcome.encoding, MODELS[pmu.name]
     answer = encoding.answer
-    pmcs = tuple([Register.of(pmu=pmu.name, num=r.reg_num, value=r.reg_value, addr=r.reg_addr, alt_addr=r.reg_alt_addr)
+    pmcs = tuple([Register._of(pmu=pmu.name, num=r.reg_num, value=r.reg_value, addr=r.reg_addr, alt_addr=r.reg_alt_addr)
                   for r in encoding.pmcs[0:answer.pmc_count]])
     pmds = tuple([_data_register(r.reg_num, r.reg_addr, r.reg_alt_addr) for r in encoding.pmds[0:answer.pmd_count]])
     if not request.model_output:
-        return Encoding.of(pmu=pmu.name, pmcs=pmcs, pmds=pmds, irange=None, drange=None)
+        return Encoding._of(pmu=pmu.name, pmcs=pmcs, pmds=pmds, irange=None, drange=None)
     fine = bool(model.fine_page) and any(r.num == model.irange and r.value >> 13 & 1 for r in pmcs)
     irange, drange = [
         None if ranges is None else _read_cover(registers, kind, ranges, fine_mode, pairs)
         for registers, kind, ranges, fine_mode, pairs in (
             (answer.code, "IBR", request.code, fine, answer.code_pairs),
             (answer.data, "DBR", request.data, False, answer.data_pairs))]
-    return Encoding.of(pmu=pmu.name, pmcs=pmcs, pmds=pmds, irange=irange, drange=drange)
+    return Encoding._of(pmu=pmu.name, pmcs=pmcs, pmds=pmds, irange=irange, drange=drange)
 
 
 def _read_cover(written: Any, kind: str, ranges: Ranges, fine: bool, pairs: Sequence[int]) -> RangeCover:
@@ -137,10 +136,10 @@ def _read_cover(written: Any, kind: str, ranges: Ranges, fine: bool, pairs: Sequ
     found: list[CoveredRange] = []
     for limit, count in zip(ranges.limits, pairs, strict=False):
         move = moved(limit)
-        own = [DebugRegister.of(kind=kind, num=r.reg_num, value=r.reg_value if r.reg_num % 2 else r.reg_value ^ move,
+        own = [DebugRegister._of(kind=kind, num=r.reg_num, value=r.reg_value if r.reg_num % 2 else r.reg_value ^ move,
                                 addr=r.reg_addr, alt_addr=r.reg_alt_addr)
                for r in written.regs[len(registers):len(registers) + 2 * count]]
         registers += own
         if own:  # after (0, 0), which ends C's list, ranges have none
             found.append(coverage.covered(coverage.blocks(own, fine), limit))
-    return RangeCover.of(registers=tuple(registers), ranges=tuple(found), fine=fine, infos=infos)
+    return RangeCover._of(registers=tuple(registers), ranges=tuple(found), fine=fine, infos=infos)

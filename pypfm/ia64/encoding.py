@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, SupportsIndex
 from pypfm.common.frozen import FrozenMap, lazy
 from pypfm.common.value import Value, said
 from pypfm.errors import DecodeError, listed, shown
-from pypfm.ia64.models import MODELS
+from pypfm.ia64.models import MODELS, model_of
+from pypfm.ia64.register_set import RegisterSet
 from pypfm.ia64.registers import DataRegister, DebugRegister, RangeCover, Register
+from pypfm.ia64.restoring import restore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from pypfm.ia64.decode import Decoded
 
 __all__ = ["Encoding"]
 
@@ -58,6 +62,17 @@ class Encoding(Value, Mapping[str, "Register | DebugRegister"]):
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name.upper() in self.registers
 
+    def decode(self, *, etb: bool = False, ipear: bool = False) -> Decoded:
+        """What the registers mean.
+
+        :param etb: the trace buffer of Montecito holds branches (the default without PMC42)
+        :param ipear: it holds instruction addresses
+        """
+        from pypfm.ia64.decode import decode_registers  # of a module that needs this one; pypfm.ia64 has loaded it
+
+        return decode_registers(self.pmu, {name: register.value for name, register in self.registers.items()},
+                                etb=etb, ipear=ipear, pmds=[pmd.num for pmd in self.pmds])
+
     @classmethod
     def from_registers(cls, pmu: str, registers: Mapping[str, SupportsIndex], *,
                        pmds: Iterable[int] | None = None) -> Encoding:
@@ -68,16 +83,14 @@ class Encoding(Value, Mapping[str, "Register | DebugRegister"]):
         what they cover, with offsets of 0.  `pypfm.decoding.decode` says what the registers mean and
         finds a request for them.
 
-        :param pmu: itanium2, montecito, itanium or gen_ia64
+        :param pmu: itanium2, montecito, itanium or gen_ia64, or another name of theirs, as `pypfm.ia64.pmu_of` takes it
         :param registers: values by name: PMC4, IBR0, DBR1 ...; or those of an encoding
         :param pmds: numbers of the PMDs to read; None: those of the features in use.  They are to
             be given where a trace buffer setting of 0 does not say whether it is used
         :raises DecodeError: the PMU has no such register, or a value does not fit
         """
-        if pmu not in tuple(MODELS):
+        model = model_of(pmu)
+        if model is None:
             raise DecodeError(f"pmu={shown(pmu)}: expected one of {listed(MODELS)}")
-        from pypfm.ia64.register_set import RegisterSet  # not for programs that encode
-        from pypfm.ia64.restoring import restore
-
-        given = RegisterSet.read(pmu, registers, pmds)
-        return cls(pmu, *restore(given))
+        given = RegisterSet.read(model, registers, pmds)
+        return cls(model, *restore(given))

@@ -11,20 +11,18 @@ from typing import Any, ClassVar, Literal
 from pypfm._c.convert import string
 from pypfm._c.pfm3 import ffi, lib
 from pypfm.common.arguments import expect_int, expect_type, utf8
-from pypfm.common.event_table import EventTable
+from pypfm.common.event_table import EventTable, Umask
 from pypfm.common.value import HEX, Value, said
 from pypfm.errors import (
-    InvalidRequestError,
-    NotSupportedError,
+    Pfm3Error,
     Pfm3EventNotFoundError,
-    UnitMaskError,
     in_hex,
     shown,
     unknown_event,
 )
 from pypfm.ia64.models import MODELS
 
-__all__ = ["EarMode", "Event", "Events", "GenericEvents", "UnitMask", "table"]
+__all__ = ["EarMode", "Event", "Events", "GenericEvents", "table"]
 
 _MAX_UINT = 2**32 - 1
 _GROUPS = ("L1", "L2")
@@ -40,15 +38,6 @@ class EarMode(IntEnum):
 
     def __bool__(self) -> Literal[True]:  # an event without an EAR has None
         return True
-
-
-class UnitMask(Value):
-    """A unit mask of an event."""
-
-    index: int
-    name: str
-    code: int = field(metadata=HEX)
-    description: str
 
 
 class Event(Value):
@@ -87,7 +76,7 @@ class Event(Value):
     group: str | None = field(metadata=said(enum=_GROUPS))
     set: int | None
     type: str | None = field(metadata=said(enum=_TYPES))
-    unit_masks: tuple[UnitMask, ...]
+    unit_masks: tuple[Umask, ...]
 
     def __str__(self) -> str:
         return self.name
@@ -98,7 +87,7 @@ class Events(EventTable[Event]):
 
     :param cpuid3: CPUID register 3 of the processor, as if it had been detected; None: as if the
         PMU had been forced.  On Itanium 2 detection turns the fine-mode workaround on.
-    :raises InvalidRequestError: the register belongs to another processor
+    :raises Pfm3Error: the register belongs to another processor
     """
 
     name: ClassVar[str]
@@ -109,7 +98,7 @@ class Events(EventTable[Event]):
         self._model: Any = lib.pfm3_model_by_type(self._type)
         cpuid3 = None if cpuid3 is None else expect_int(cpuid3, "cpuid3")
         if cpuid3 is not None and cpuid3 >> 24 & 0xFF != self._model.family:
-            raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+            raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
                 f"CPUID register 3 {in_hex(cpuid3)} is of family {cpuid3 >> 24 & 0xff:#x};"
                 f" {self.name} is {self._model.family:#x} (bits 31:24)", "pfm_initialize")
         self._cpuid3 = cpuid3
@@ -122,16 +111,6 @@ class Events(EventTable[Event]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._cpuid3,)
-
-    @property
-    def c_model(self) -> Any:
-        """The C library's description of the PMU."""
-        return self._model
-
-    @property
-    def c_settings(self) -> Any:
-        """What the C library's environment would say."""
-        return self._settings
 
     @property
     def fine_mode_bug(self) -> bool:
@@ -187,11 +166,11 @@ class Events(EventTable[Event]):
 
         :raises InvalidValueError: there is none
         """
-        index = self.place(index)
+        index = self._place(index)
         e = lib.pfm3_event_at(self._model, index)
         mode = lib.pfm3_ear_mode(self._model, index)
         iear = e.kind in (lib.PFM3_IEAR_TLB, lib.PFM3_IEAR_CACHE)
-        return Event.of(
+        return Event._of(
             pmu=self.name, index=index, name=string(e.name),
             description=string(e.description), code=e.code, umask=e.umask,
             counters=_bits(e.counters), maxincr=e.maxincr,
@@ -205,15 +184,15 @@ class Events(EventTable[Event]):
             unit_masks=self._unit_masks(lib.pfm3_num_masks(self._model, e)),
         )
 
-    def _unit_masks(self, count: int) -> tuple[UnitMask, ...]:
+    def _unit_masks(self, count: int) -> tuple[Umask, ...]:
         masks = self._model.masks
-        return tuple(UnitMask.of(index=i, name=string(masks[i].name), code=masks[i].code,
+        return tuple(Umask._of(index=i, name=string(masks[i].name), code=masks[i].code,
                                  description=string(masks[i].description)) for i in range(count))
 
     def mask_index(self, event: Event, token: int | str) -> int:
         """The C index of a unit mask, by its name; a number is one already.
 
-        :raises UnitMaskError: the event has no mask of this name
+        :raises Pfm3Error: the event has no mask of this name
         """
         if not isinstance(token, str):
             token = expect_int(token, "unit mask")
@@ -222,10 +201,10 @@ class Events(EventTable[Event]):
             token = str(token) if token.bit_length() <= 64 else in_hex(token)
         index: Any = ffi.new("unsigned int *")
         data = utf8(token)
-        row = lib.pfm3_event_at(self._model, self.place(event.index))
+        row = lib.pfm3_event_at(self._model, self._place(event.index))
         if b"\0" in data or lib.pfm3_find_mask(self._model, row, data + b"\0", len(data), index):
             allowed = ", ".join(m.name for m in event.unit_masks) or "it has none"
-            raise UnitMaskError(lib.PFMLIB_ERR_UMASK,
+            raise Pfm3Error(lib.PFMLIB_ERR_UMASK,
                 f"{event.name}: unit mask {shown(token)} is unknown ({allowed})", "pfm_find_event_mask")
         return int(index[0])
 
@@ -252,7 +231,7 @@ class GenericEvents(Events):
     """The events of the generic PMU.
 
     :param pal: a file like the kernel's /proc/pal/cpu0/perfmon_info; None: what libpfm 3.10 assumes
-    :raises NotSupportedError: the file cannot be read, or does not say all
+    :raises Pfm3Error: the file cannot be read, or does not say all
     """
 
     name = "gen_ia64"
@@ -269,7 +248,7 @@ class GenericEvents(Events):
             path = b"\0"  # no file has such a name
         if (path is not None and b"\0" in path) or lib.pfm3_gen_ia64_init(
                 self._host, ffi.NULL if path is None else path, ffi.NULL):
-            raise NotSupportedError(lib.PFMLIB_ERR_NOTSUPP,
+            raise Pfm3Error(lib.PFMLIB_ERR_NOTSUPP,
                 f"{shown(os.fsdecode(pal or b''))} is no perfmon_info: it cannot be read,"
                 " or lacks one of the 8 keys", "pfm_initialize")
         self._model = ffi.addressof(self._host, "model")

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from pypfm._c.pfm3 import ffi, lib
 from pypfm.common.frozen import FrozenMap
+from pypfm.common.pmu_names import canonical
 
 __all__ = [
     "DEBUG_KINDS", "MODELS", "WHOLE", "Field", "Model", "Name", "data_layout", "debug_layout", "debug_mask_fields",
@@ -153,6 +154,16 @@ MODELS = {
     "gen_ia64": Model("gen_ia64", range(4, 8), has_structures=False, addressed_by_place=True,
                       counter_bits=FrozenMap({"ev": 0, "oi": 1})),
 }
+
+#: The models by what libpfm 4 calls them.
+TAGS = {model.tag: name for name, model in MODELS.items()}
+
+
+def model_of(name: object) -> str | None:
+    """The model of a name of `pypfm.common.pmu_names`, or of libpfm 4's; None: it is none of a model."""
+    known = canonical(name) if isinstance(name, str) else None
+    return known if known in MODELS else TAGS.get(known or "")
+
 
 _PMC = {
     "itanium2": {

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from pypfm import perf
 from pypfm._c.pfm3 import lib
 from pypfm.common.arguments import expect_flag, expect_iterable
-from pypfm.errors import IncompatibleEventsError, InvalidRequestError, Pfm3Error, Pfm3EventNotFoundError
+from pypfm.common.counting import attr_bytes
+from pypfm.errors import Pfm3Error, Pfm3EventNotFoundError
 from pypfm.ia64 import models
 from pypfm.ia64.encode import encode
 from pypfm.ia64.events import Event
-from pypfm.ia64.request import EventRequest, Ism, Request
+from pypfm.ia64.request import EventRequest, Ism
 from pypfm.levels import Plm, parse_plm
-from pypfm.perf.counting import attr_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,7 +37,7 @@ _ALWAYS = {Plm(1 << level): name for level, name in ((0, "k"), (3, "u"))}
 def _text(pmu: Events, given: Asked) -> str:
     """A request for an event as an event string of libpfm 4.
 
-    :raises InvalidRequestError: it asks for what the driver does not set
+    :raises Pfm3Error: it asks for what the driver does not set
     """
     if isinstance(given, str):
         return given
@@ -46,7 +46,7 @@ def _text(pmu: Events, given: Asked) -> str:
         raise Pfm3EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND,
             f"{asked.name} is an event of {asked.event.pmu}, not of {pmu.name}", "pfm_find_event")
     if asked.ism not in (Ism.BOTH, Ism.IA64):
-        raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+        raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
             f"{asked.name}: ism={asked.ism}: Linux's driver always counts IA-64 instructions (ism=2)")
     name, _, masks = (asked.event if isinstance(asked.event, str) else asked.event.name).partition(":")
     event = pmu[name]
@@ -66,7 +66,7 @@ def _driven(plm: int | str, what: str) -> int:
     """Privilege levels, none of which is one that the driver does not count in."""
     levels = parse_plm(plm)
     if levels & (Plm.PLM1 | Plm.PLM2):
-        raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+        raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
             f"{what}: privilege levels 1 and 2: Linux's driver counts in level 0 (kernel) and level 3 (user)")
     return levels
 
@@ -80,7 +80,7 @@ def encoded(pmu: Events, given: Asked, plm: int | str) -> perf.Encoding:
     made = _driver(pmu).encode(text, plm=_driven(plm, "plm"), os="perf_event")
     attr = made.attr or {}
     if attr.get("exclude_user") and attr.get("exclude_kernel"):
-        raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+        raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
             f"{made.event}: neither user nor kernel mode, where Linux's driver returns EINVAL: give u, k or both")
     return made
 
@@ -117,7 +117,7 @@ def grouped(pmu: Events, events: Iterable[Asked], *, plm: int | str, system_wide
     """
     taken = list(islice(expect_iterable(events, "events"), _MOST + 1))
     if not 0 < len(taken) <= _MOST:
-        raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+        raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
             f"{len(taken) if not taken else f'more than {_MOST}'} events; 1 to {_MOST} can be given")
     members = [_Member(pmu, encoded(pmu, event, plm)) for event in taken]
     groups: list[_Group] = []
@@ -151,7 +151,7 @@ def _place(pmu: Events, member: _Member, groups: list[_Group]) -> None:
 def _filled(pmu: Events, late: _Member, others: list[_Member]) -> _Group:
     """A group for an event that the first counter cannot measure: others come before it.
 
-    :raises IncompatibleEventsError: there are not enough
+    :raises Pfm3Error: there are not enough
     """
     members = [late]
     for other in others:
@@ -161,7 +161,7 @@ def _filled(pmu: Events, late: _Member, others: list[_Member]) -> _Group:
                 return found
     lowest = min(late.event.counters)
     least = lowest - pmu.counters[0]
-    raise IncompatibleEventsError(lib.PFMLIB_ERR_EVTINCOMP,
+    raise Pfm3Error(lib.PFMLIB_ERR_EVTINCOMP,
         f"{late.event.name}: PMC{lowest} counts it, where Linux's driver puts event {least + 1} of a group:"
         f" give at least {least} others that can be counted beside it, not {len(members) - 1}")
 
@@ -185,8 +185,8 @@ def _assigned(pmu: Events, members: list[_Member], unavailable: Sequence[int]) -
     """
     for order in (members, sorted(members, key=lambda m: m.event.umask == 0)):
         try:
-            answer = encode(pmu, [m.asked for m in order], Request.of(
-                plm=int(Plm.PLM3), unavailable_pmcs=tuple(unavailable)), check=False)
+            answer = encode(pmu, [m.asked for m in order], {
+                "plm": int(Plm.PLM3), "unavailable_pmcs": tuple(unavailable)}, check=False)
         except Pfm3Error:
             continue
         counter_of = {id(m): register.num for m, register in zip(order, answer.pmcs, strict=False)}

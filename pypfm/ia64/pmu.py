@@ -7,17 +7,18 @@ that ``pypfm.pfm3`` and the environment share.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from pypfm._c.pfm3 import lib
 from pypfm.common.arguments import expect_choice, expect_flag, expect_int, expect_iterable, expect_type
-from pypfm.errors import InvalidRequestError, InvalidTypeError
+from pypfm.errors import InvalidTypeError, Pfm3Error
 from pypfm.ia64.c_call import MAX_RANGES
 from pypfm.ia64.encode import encode
 from pypfm.ia64.events import Event, Events, GenericEvents
+from pypfm.ia64.models import model_of
 from pypfm.ia64.request import (
     AddressRange,
     Btb,
@@ -41,6 +42,7 @@ __all__ = ["PMUS", "GenericIA64", "Itanium", "Itanium2", "Montecito", "Pmu", "pm
 
 Check = Literal["manual", "reference"]
 RangeLike = AddressRange | tuple[int, int] | tuple[int, int, "int | str"]
+Asked = str | Event | EventRequest
 MatchLike = OpcodeMatch | int | None
 
 
@@ -51,7 +53,7 @@ class Pmu(Events):
 
     :param cpuid3: CPUID register 3 of the processor, as if it had been detected; None: as if the
         PMU had been forced.  On Itanium 2 detection turns the fine-mode workaround on.
-    :raises InvalidRequestError: the register belongs to another processor
+    :raises Pfm3Error: the register belongs to another processor
     """
 
     name: ClassVar[str]
@@ -61,7 +63,7 @@ class Pmu(Events):
 
     def encode(
         self,
-        events: Iterable[str | Event | EventRequest],
+        events: Asked | Iterable[Asked],
         *,
         plm: int | str = Plm.PLM3,
         system_wide: bool = False,
@@ -70,7 +72,7 @@ class Pmu(Events):
     ) -> Encoding:
         """Compute the registers for a measurement; these parameters are those that all PMUs have.
 
-        :param events: names, `Event` or `EventRequest`
+        :param events: one or several: names, `Event` or `EventRequest`
         :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
         :param system_wide: measure the whole system, not one thread
         :param unavailable_pmcs: PMCs that must not be used
@@ -78,9 +80,8 @@ class Pmu(Events):
             does as the C library does
         :raises Pfm3Error: the request cannot be encoded; the message says which part and why
         """
-        request = Request.of(plm=parse_plm(plm), system_wide=expect_flag(system_wide, "system_wide"),
-                             unavailable_pmcs=_numbers(unavailable_pmcs))
-        return self._encode(events, request, check)
+        asked = _asked(0, plm=plm, system_wide=system_wide, unavailable_pmcs=unavailable_pmcs)
+        return self._encode(events, asked, check)
 
     def encode_request(self, request: Request, *, check: Check = "manual") -> Encoding:
         """Encode a request as one object, such as that of decoded registers.
@@ -89,16 +90,17 @@ class Pmu(Events):
         :raises Pfm3Error: as `encode`
         """
         expect_type(request, Request, "request")
-        return self._encode(request.events, request, check)
+        asked = dict(vars(request))
+        return self._encode(asked.pop("events"), asked, check)
 
     @overload  # a text is one event, and not an iterable of its characters
     def for_perf(  # type: ignore[overload-overlap]
-        self, events: str | Event | EventRequest, *, plm: int | str = ...) -> perf.Encoding: ...
+        self, events: Asked, *, plm: int | str = ...) -> perf.Encoding: ...
     @overload
-    def for_perf(self, events: Iterable[str | Event | EventRequest], *, plm: int | str = ...,
+    def for_perf(self, events: Iterable[Asked], *, plm: int | str = ...,
                  system_wide: bool = ...) -> perf.Groups: ...
 
-    def for_perf(self, events: str | Event | EventRequest | Iterable[str | Event | EventRequest], *,
+    def for_perf(self, events: Asked | Iterable[Asked], *,
                  plm: int | str = Plm.PLM3, system_wide: bool = False) -> perf.Encoding | perf.Groups:
         """Events as Linux's perf_event_open() counts them on such a processor (since August 2026).
 
@@ -113,40 +115,51 @@ class Pmu(Events):
         """
         from pypfm.ia64 import perf_groups  # loads libpfm 4
 
-        if isinstance(events, (str, Event, EventRequest)):
+        if isinstance(events, _ONE):
             return perf_groups.encoded(self, events, plm)
         return perf_groups.grouped(self, events, plm=plm, system_wide=system_wide)
 
-    def _encode(self, events: Iterable[str | Event | EventRequest], request: Request, check: Check) -> Encoding:
-        """Encode a request whose events are still to be filled in."""
+    def _encode(self, events: Any, asked: Mapping[str, Any], check: Check) -> Encoding:
+        """Encode what was asked for, by the names of `Request`; the events are still to be resolved."""
         expect_choice(check, ("manual", "reference"), "check")
-        if request.branches is not None and self.branches is not None:
-            expect_type(request.branches, self.branches, "branch trace buffer")
-        return encode(self, events, request, check=check == "manual")
+        if self.branches is not None and asked.get("branches") is not None:
+            expect_type(asked["branches"], self.branches, "branch trace buffer")
+        return encode(self, (events,) if isinstance(events, _ONE) else events, asked, check=check == "manual")
 
 
+#: What stands for one event: a text is not taken for its characters.
+_ONE = (str, Event, EventRequest)
+_NOTHING: tuple[Any, ...] = ()  # Python has one
 _PARTS: dict[str, type | tuple[type, ...]] = {
     "iear": Ear, "dear": Ear, "branches": (Btb, ItaniumBtb, Etb), "ipear": IpEar}
 
 
-def _request(flags: int, *, plm: int | str, system_wide: bool, unavailable_pmcs: Iterable[int],
-             code_ranges: Ranges | Iterable[RangeLike], data_ranges: Ranges | Iterable[RangeLike],
-             opcode_match: MatchLike | tuple[MatchLike, MatchLike], model_input: bool | None,
-             model_output: bool | None, **parts: object) -> Request:
-    """The request of the arguments of `encode`, but for the events.
+def _asked(flags: int, *, plm: int | str, system_wide: bool, unavailable_pmcs: Iterable[int],
+           code_ranges: Ranges | Iterable[RangeLike] = _NOTHING, data_ranges: Ranges | Iterable[RangeLike] = _NOTHING,
+           opcode_match: MatchLike | tuple[MatchLike, MatchLike] = None, model_input: bool | None = None,
+           model_output: bool | None = None, **parts: object) -> dict[str, Any]:
+    """What the arguments of `encode` ask for, by the names of `Request`; what was left out is not there.
 
     :param flags: of the code ranges
     :param parts: the EARs and the trace buffer
     """
+    asked: dict[str, Any] = {"plm": parse_plm(plm), "system_wide": expect_flag(system_wide, "system_wide")}
+    if unavailable_pmcs is not _NOTHING:
+        asked["unavailable_pmcs"] = _numbers(unavailable_pmcs)
+    if code_ranges is not _NOTHING or flags:
+        asked["code"] = _ranges(code_ranges, flags)
+    if data_ranges is not _NOTHING:
+        asked["data"] = _ranges(data_ranges, 0)
+    if opcode_match is not None:
+        asked["opcode_match"] = _matchers(opcode_match)
     for name, part in parts.items():
         if part is not None:
             expect_type(part, _PARTS[name], name)
-    return Request.of(
-        plm=parse_plm(plm), system_wide=expect_flag(system_wide, "system_wide"),
-        unavailable_pmcs=_numbers(unavailable_pmcs), code=_ranges(code_ranges, flags), data=_ranges(data_ranges, 0),
-        opcode_match=_matchers(opcode_match), **parts,
-        model_input=None if model_input is None else expect_flag(model_input, "model_input"),
-        model_output=None if model_output is None else expect_flag(model_output, "model_output"))
+            asked[name] = part
+    for name, model in (("model_input", model_input), ("model_output", model_output)):
+        if model is not None:
+            asked[name] = expect_flag(model, name)
+    return asked
 
 
 def _ranges(given: Ranges | Iterable[RangeLike], flags: int) -> Ranges | None:
@@ -156,14 +169,14 @@ def _ranges(given: Ranges | Iterable[RangeLike], flags: int) -> Ranges | None:
     if isinstance(given, tuple) and not given and not flags:
         return None
     limits = tuple([address_range(limit) for limit in islice(expect_iterable(given, "address ranges"), MAX_RANGES + 1)])
-    return Ranges.of(limits=limits, flags=flags, used=1) if limits or flags else None
+    return Ranges._of(limits=limits, flags=flags, used=1) if limits or flags else None
 
 
 def _unavailable(pmcs: Iterable[int]) -> tuple[int, ...]:
     """The PMCs that must not be used; no more are read than there are."""
     taken = tuple(islice(expect_iterable(pmcs, "unavailable_pmcs"), lib.PFMLIB_REG_MAX + 1))
     if len(taken) > lib.PFMLIB_REG_MAX:
-        raise InvalidRequestError(lib.PFMLIB_ERR_INVAL,
+        raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
             f"too many unavailable PMCs; register numbers are 0 to {lib.PFMLIB_REG_MAX - 1}")
     return taken
 
@@ -173,8 +186,6 @@ def _numbers(given: Iterable[int]) -> tuple[int, ...]:
 
 
 def _matchers(given: MatchLike | tuple[MatchLike, MatchLike]) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
-    if given is None:
-        return None, None
     both = given if isinstance(given, tuple) else (given, None)
     if len(both) != 2:
         raise InvalidTypeError(f"opcode_match: {len(both)} matchers; there are 2")
@@ -199,7 +210,7 @@ class Itanium2(Pmu):
 
     def encode(
         self,
-        events: Iterable[str | Event | EventRequest],
+        events: Asked | Iterable[Asked],
         *,
         plm: int | str = Plm.PLM3,
         code_ranges: Ranges | Iterable[RangeLike] = (),
@@ -218,7 +229,7 @@ class Itanium2(Pmu):
     ) -> Encoding:
         """Compute the registers for a measurement.
 
-        :param events: up to 4: names, `Event` or `EventRequest` (own plm, threshold, ism ...)
+        :param events: one, or up to 4: names, `Event` or `EventRequest` (own plm, threshold, ism ...)
         :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
         :param code_ranges: up to 4 (start, end) or (start, end, plm), end exclusive, multiples of 16
         :param data_ranges: up to 4, likewise, at any address
@@ -240,11 +251,11 @@ class Itanium2(Pmu):
         """
         flags = ((lib.PFMLIB_ITA2_RR_INV if expect_flag(invert, "invert") else 0)
                  | (lib.PFMLIB_ITA2_RR_NO_FINE_MODE if expect_flag(no_fine, "no_fine") else 0))
-        request = _request(
+        asked = _asked(
             flags, plm=plm, system_wide=system_wide, unavailable_pmcs=unavailable_pmcs, code_ranges=code_ranges,
             data_ranges=data_ranges, opcode_match=opcode_match, iear=iear, dear=dear, branches=btb,
             model_input=model_input, model_output=model_output)
-        return self._encode(events, request, check)
+        return self._encode(events, asked, check)
 
 
 class Montecito(Pmu):
@@ -256,7 +267,7 @@ class Montecito(Pmu):
 
     def encode(
         self,
-        events: Iterable[str | Event | EventRequest],
+        events: Asked | Iterable[Asked],
         *,
         plm: int | str = Plm.PLM3,
         code_ranges: Ranges | Iterable[RangeLike] = (),
@@ -278,7 +289,7 @@ class Montecito(Pmu):
     ) -> Encoding:
         """Compute the registers for a measurement.
 
-        :param events: up to 12: names, `Event` or `EventRequest` (own plm, threshold, unit masks ...)
+        :param events: one, or up to 12: names, `Event` or `EventRequest` (own plm, threshold, unit masks ...)
         :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
         :param code_ranges: up to 4 (start, end) or (start, end, plm), end exclusive, multiples of 16
         :param data_ranges: up to 4, likewise, at any address
@@ -305,11 +316,11 @@ class Montecito(Pmu):
                  | (lib.PFMLIB_MONT_RR_NO_FINE_MODE if expect_flag(no_fine, "no_fine") else 0)
                  | (lib.PFMLIB_MONT_IRR_DEMAND_FETCH if expect_flag(demand_fetch, "demand_fetch") else 0)
                  | (lib.PFMLIB_MONT_IRR_PREFETCH_MATCH if expect_flag(prefetch_match, "prefetch_match") else 0))
-        request = _request(
+        asked = _asked(
             flags, plm=plm, system_wide=system_wide, unavailable_pmcs=unavailable_pmcs, code_ranges=code_ranges,
             data_ranges=data_ranges, opcode_match=opcode_match, iear=iear, dear=dear, branches=etb, ipear=ipear,
             model_input=model_input, model_output=model_output)
-        return self._encode(events, request, check)
+        return self._encode(events, asked, check)
 
 
 class Itanium(Pmu):
@@ -335,7 +346,7 @@ class Itanium(Pmu):
 
     def encode(
         self,
-        events: Iterable[str | Event | EventRequest],
+        events: Asked | Iterable[Asked],
         *,
         plm: int | str = Plm.PLM3,
         code_ranges: Ranges | Iterable[RangeLike] = (),
@@ -352,7 +363,7 @@ class Itanium(Pmu):
     ) -> Encoding:
         """Compute the registers for a measurement.
 
-        :param events: up to 4: names, `Event` or `EventRequest` (own plm, threshold, ism ...)
+        :param events: one, or up to 4: names, `Event` or `EventRequest` (own plm, threshold, ism ...)
         :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
         :param code_ranges: up to 4 (start, end) or (start, end, plm), end exclusive, multiples of 16
         :param data_ranges: up to 4, likewise, at any address
@@ -371,11 +382,11 @@ class Itanium(Pmu):
 
         Source: libpfm 3.10; Itanium has no manual page.
         """
-        request = _request(
+        asked = _asked(
             0, plm=plm, system_wide=system_wide, unavailable_pmcs=unavailable_pmcs, code_ranges=code_ranges,
             data_ranges=data_ranges, opcode_match=opcode_match, iear=iear, dear=dear, branches=btb,
             model_input=model_input, model_output=model_output)
-        return self._encode(events, request, check)
+        return self._encode(events, asked, check)
 
 
 class GenericIA64(Pmu, GenericEvents):
@@ -383,7 +394,7 @@ class GenericIA64(Pmu, GenericEvents):
 
     :param pal: a file like the kernel's /proc/pal/cpu0/perfmon_info, which says what registers and
         event codes the processor has; None: what libpfm 3.10 assumes where the PMU is forced
-    :raises NotSupportedError: the file cannot be read, or does not say all
+    :raises Pfm3Error: the file cannot be read, or does not say all
 
     Source: libpfm 3.10; the generic PMU has no manual page.
     """
@@ -399,9 +410,10 @@ PMUS: dict[str, type[Pmu]] = {cls.name: cls for cls in (Itanium2, Montecito, Ita
 def pmu_of(name: str, cpuid3: int | None = None) -> Pmu:
     """The IA-64 PMU of a name.
 
-    :param name: itanium2, montecito, itanium or gen_ia64
+    :param name: itanium2, montecito, itanium or gen_ia64, or another name of theirs (`pypfm.common.pmu_names`), such as
+        ita2, in upper or lower case
     :param cpuid3: as in `Pmu`; not of gen_ia64
     :raises InvalidValueError: there is no such PMU
     """
-    cls = PMUS[expect_choice(name, tuple(PMUS), "pmu")]
+    cls = PMUS[model_of(name) or expect_choice(name, tuple(PMUS), "pmu")]
     return cls() if issubclass(cls, GenericEvents) else cls(cpuid3)

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, TypeGuard
 
 from pypfm._c.pfm3 import lib
 from pypfm.common.arguments import expect_int, expect_items, expect_type
+from pypfm.common.frozen import lazy
 from pypfm.common.value import Value
 from pypfm.errors import InvalidTypeError, InvalidValueError, in_hex, shown
 from pypfm.ia64.events import EarMode, Event
@@ -31,18 +32,15 @@ __all__ = [
 
 def _levels(value: Any, what: str) -> int:
     try:
-        return int(parse_plm(value))  # of Plm, too: it prints as a number
-    except InvalidTypeError:
-        expect_type(value, (int, str), what)
-        raise
-    except InvalidValueError as error:
-        raise InvalidValueError(f"{what}: {error}") from None
+        return parse_plm(value)
+    except (InvalidTypeError, InvalidValueError) as error:
+        raise type(error)(f"{what}: {error}") from None
 
 
 class _Asked(Value):
     """A part of a request."""
 
-    checks: ClassVar[Any] = {int | str: _levels}
+    _checks: ClassVar[Any] = {int | str: _levels}
 
 
 class Ism(IntEnum):
@@ -65,7 +63,7 @@ class EventRequest(_Asked):
     :ivar flags: further flags of the counter structure
     """
 
-    checks: ClassVar[Any] = _Asked.checks | {Sequence[int | str]: lambda masks, _: masks}  # see below
+    _checks: ClassVar[Any] = _Asked._checks | {Sequence[int | str]: lambda masks, _: masks}  # see below
 
     event: str | Event
     plm: int | str = 0
@@ -138,7 +136,7 @@ def address_range(given: object, what: str = "address range") -> AddressRange:
 class Ranges(_Asked):
     """The code or data ranges of a request (``pfmlib_..._input_rr_t``)."""
 
-    checks: ClassVar[Any] = {AddressRange: address_range}
+    _checks: ClassVar[Any] = {AddressRange: address_range}
 
     limits: tuple[AddressRange, ...]
     flags: int = 0
@@ -257,7 +255,7 @@ class Request(_Asked):
     :ivar model_input, model_output: whether the model's structures are passed at all
     """
 
-    checks: ClassVar[Any] = _Asked.checks | {EventRequest: lambda event, _: (
+    _checks: ClassVar[Any] = _Asked._checks | {EventRequest: lambda event, _: (
         event if isinstance(event, EventRequest) else EventRequest(event))}
 
     plm: int | str
@@ -275,27 +273,21 @@ class Request(_Asked):
     model_output: bool | None = None
 
     @classmethod
-    def of(cls, **values: Any) -> Request:
-        """A request of values that have the types of its fields; what is not given is left out of it."""
-        return super().of(**{**_NOTHING, **values})
+    def _of(cls, **values: Any) -> Request:
+        """A request of values that have the types of its fields; what is not given has its default."""
+        made = object.__new__(cls)
+        vars(made).update(_NOTHING, **values)
+        return made
 
-    def decided(self, events: tuple[EventRequest, ...], *, model_input: bool, model_output: bool) -> Request:
-        """The request with its events, and with what was left open decided; nothing is checked again."""
-        return super().of(**{**vars(self), "events": events, "model_input": model_input, "model_output": model_output})
-
-    @property
-    def _parts(self) -> tuple[object, ...]:
-        return self.code, self.data, *self.opcode_match, self.iear, self.dear, self.branches, self.ipear
-
-    @property
-    def is_plain(self) -> bool:
+    @lazy
+    def _is_plain(self) -> bool:
         """Whether it asks for nothing but its events."""
-        return self._parts == _NO_PARTS
+        return (self.code, self.data, *self.opcode_match, self.iear, self.dear, self.branches, self.ipear) == _NO_PARTS
 
     @property
     def uses_model(self) -> bool:
         """Whether anything is said that only the model's structure can say."""
-        return not self.is_plain or any(e.uses_model for e in self.events)
+        return not self._is_plain or any(e.uses_model for e in self.events)
 
 
-_NOTHING = {field.name: field.default for field in fields(Request)}
+_NOTHING: dict[str, Any] = {field.name: field.default for field in fields(Request)}

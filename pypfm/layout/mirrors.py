@@ -28,11 +28,15 @@ class _Api(Protocol):
     _headers: dict[str, str]
 
 
+#: All of them: what is imported later could be in a thread of a program that forks.
+_APIS: dict[str, Any] = {name: import_module(f"pypfm._c.{library.module}_api") for name, library in LIBRARIES.items()}
+
+
 def _api(library: str) -> _Api:
     expect_type(library, str, "library")
     if library not in LIBRARIES:
         raise LayoutError(f"no library {shown(library)}; libraries are {', '.join(LIBRARIES)}")
-    return cast("_Api", import_module(f"pypfm._c.{LIBRARIES[library].module}_api"))
+    return cast("_Api", _APIS[library])
 
 
 def ffi_of(library: str) -> FFI:

@@ -24,19 +24,15 @@ from pypfm._c.convert import string
 from pypfm._c.pmc import ffi, lib
 from pypfm._c.pmc_hand import advance
 from pypfm.common.arguments import expect_int, expect_type
+from pypfm.common.counting import PerfEvent
+from pypfm.common.counting import reason as kernel_reason
 from pypfm.common.in_notebooks import Tabled
 from pypfm.errors import (
-    CounterBusyError,
-    CounterClosedError,
     CounterError,
-    CounterEventError,
-    CounterNumberError,
-    CounterRunningError,
     CountingError,
+    EventNotFoundError,
     InvalidTypeError,
-    NotConfiguredError,
-    UnknownEventError,
-    UnknownMachineError,
+    UnknownKeyError,
     shown,
     unknown_event,
 )
@@ -59,12 +55,6 @@ def _machines() -> dict[str, Any]:
 _C_MACHINES = _machines()
 MACHINES = tuple(_C_MACHINES)
 """Names of the machines; linux is this host, the others are models."""
-
-_CLASSES = {
-    errno.ENXIO: NotConfiguredError, errno.EINPROGRESS: CounterRunningError, errno.EINVAL: CounterNumberError,
-    errno.EBUSY: CounterBusyError, errno.ENODEV: CounterEventError,
-}
-
 
 _REASONS = {
     errno.ENXIO: "not configured",
@@ -108,14 +98,14 @@ class Machine(Mapping[str, CounterEvent]):
     """A machine with its counters for this process: a mapping of its events by name.
 
     :param name: one of `MACHINES`
-    :raises UnknownMachineError: there is no such machine
+    :raises UnknownKeyError: there is no such machine
     :raises CounterError: no memory
     """
 
     def __init__(self, name: str = "linux") -> None:
         expect_type(name, str, "name of a machine")
         if name not in _C_MACHINES:
-            raise UnknownMachineError(errno.ENXIO, f"no machine {shown(name)}; machines are {', '.join(MACHINES)}")
+            raise UnknownKeyError(f"no machine {shown(name)}; machines are {', '.join(MACHINES)}")
         self.name = name
         self._c = _C_MACHINES[name]
         state = lib.pmc_state_new(name.encode())
@@ -143,10 +133,10 @@ class Machine(Mapping[str, CounterEvent]):
     def __getitem__(self, name: str) -> CounterEvent:
         """The event of a name.
 
-        :raises UnknownEventError: there is none; the message names the nearest
+        :raises EventNotFoundError: there is none; the message names the nearest
         """
         if name not in self:
-            raise UnknownEventError(errno.ESRCH, unknown_event(self.name, name, self))
+            raise EventNotFoundError(unknown_event(self.name, name, self))
         return self._events[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -201,11 +191,11 @@ class Machine(Mapping[str, CounterEvent]):
     def _open(self) -> Any:
         """The state in C.
 
-        :raises CounterClosedError: it is closed
+        :raises CounterError: it is closed
         """
         state = self._state
         if state is None:
-            raise CounterClosedError(errno.EBADF, f"{self.name}: the machine is closed; make another one")
+            raise CounterError(errno.EBADF, f"{self.name}: the machine is closed; make another one")
         return state
 
     def perf_event(self, event: str) -> tuple[int, int]:
@@ -222,9 +212,9 @@ class Machine(Mapping[str, CounterEvent]):
         """
         count = expect_int(count, "count")
         if not 0 <= count < 1 << 64:
-            raise CounterNumberError(errno.EINVAL, f"count {shown(count)}: events are counted from 0 to 2^64 - 1")
+            raise CounterError(errno.EINVAL, f"count {shown(count)}: events are counted from 0 to 2^64 - 1")
         if not self.is_model:
-            raise CounterEventError(errno.ENODEV,
+            raise CounterError(errno.ENODEV,
                 f"{self.name} counts by itself; machines to advance are {', '.join(MACHINES[1:])}")
         advance(self._open(), self[event].id, count)
 
@@ -251,7 +241,7 @@ class Machine(Mapping[str, CounterEvent]):
         """Configure or profile on the counter given, or on the first that is free; its number, which is taken."""
         reset = expect_int(reset, "events between two overflows")
         if not 0 <= reset < 1 << 64:
-            raise CounterNumberError(errno.EINVAL,
+            raise CounterError(errno.EINVAL,
                 f"{shown(reset)} events between two overflows: 0 to 2^64 - 1 are possible")
         found = self[event]
         if counter is not None:
@@ -267,12 +257,12 @@ class Machine(Mapping[str, CounterEvent]):
                 self._control(number, op, cfg, event)
             except BaseException as error:
                 del self._taken[number]
-                if not isinstance(error, CounterBusyError):
+                if not (isinstance(error, CounterError) and error.errno == errno.EBUSY):
                     raise
             else:
                 return number
         which = f"counter {counter} is" if counter is not None else f"counters {found.counters} are"
-        raise CounterBusyError(errno.EBUSY, f"{self.name}, {event}: {which} in use, by this process or for profiling")
+        raise CounterError(errno.EBUSY, f"{self.name}, {event}: {which} in use, by this process or for profiling")
 
     def _control(self, number: int, op: int, argp: object, event: str) -> None:
         if lib.pmc_state_control(self._open(), number, op, argp):
@@ -293,7 +283,7 @@ class Machine(Mapping[str, CounterEvent]):
         elif code == errno.ENODEV:
             reason = self._why_not(number, event)
         reason = reason or _REASONS.get(code) or os.strerror(code)
-        return _CLASSES.get(code, CounterError)(code, f"{about}: {reason}")
+        return CounterError(code, f"{about}: {reason}")
 
 
     def _why_not(self, number: int, event: str) -> str:
@@ -306,13 +296,11 @@ class Machine(Mapping[str, CounterEvent]):
         if self.is_model:
             return _NO_INTERRUPT
         if event:
-            from pypfm.perf.counting import PerfEvent, reason
-
             kind, config = self.perf_event(event)
             try:
                 PerfEvent({"type": kind, "config": config, "inherit": 1}).close()
             except CountingError as error:
-                return reason(error.errno or errno.ENODEV)
+                return kernel_reason(error.errno or errno.ENODEV)
         return _NO_THREADS
 
 
@@ -347,7 +335,8 @@ class Counter:
     :param machine: a name, or a `Machine`
     :param reset: events between two overflows; 0: the width of the counter
     :param number: which counter; None: the first free one that can count the event
-    :raises CounterError: an OSError; errno is ESRCH (no such event), ENODEV (not for this
+    :raises EventNotFoundError: the machine has no such event
+    :raises CounterError: an OSError; errno is ENODEV (not for this
         counter, or not on this host), EBUSY (in use), EINVAL (no such counter), EACCES (not
         permitted), EAGAIN (the process makes threads too fast), ENOMEM
 
@@ -375,7 +364,7 @@ class Counter:
     def start(self) -> None:
         """Start, or go on where it stopped (PMC_OP_START).
 
-        :raises CounterError: it runs already (EINPROGRESS); or as `Counter`, but for ESRCH
+        :raises CounterError: it runs already (EINPROGRESS); or as `Counter`
         """
         self._control(lib.PMC_OP_START)
 
@@ -438,7 +427,7 @@ class Counter:
 
     def _control(self, op: int) -> None:
         if self.closed:
-            raise CounterClosedError(errno.EBADF,
+            raise CounterError(errno.EBADF,
                 f"{self.machine.name}, counter {self.number}, {self.event.name}: closed; make another Counter")
         self.machine._control(self.number, op, ffi.NULL, self.event.name)
 

@@ -27,7 +27,7 @@ from pypfm.perf.pmu import Goldmont, Perf, Pmu, RawPerf
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["TYPES", "VALUES", "Candidate", "Decoded", "code_names", "decode_codes"]
+__all__ = ["TYPES", "VALUES", "Candidate", "Decoded", "code_names", "decode_codes", "values_of"]
 
 _ALWAYS = 1 << 20 | 1 << 22  # interrupt and enable, which the library always sets
 _RAW = 4
@@ -55,6 +55,15 @@ def code_names(pmu: str, os: Os, library: object = None) -> tuple[str, ...]:
     """What the codes of an event are called, in their order."""
     known = VALUES.get(pmu, _ANY) if library is None else _ANY
     return tuple(name for name in known if name in ((*_CODES, "offcore") if os == "none" else _CONFIGS))
+
+
+def values_of(encoding: Encoding) -> dict[str, int]:
+    """The values of an encoding by name: raw codes, or what perf_event_attr has."""
+    names = code_names(encoding.pmu, "none", encoding.library)
+    if encoding.attr is None or (encoding.os == "none" and encoding.pmu != "perf"):
+        return dict(zip(names, encoding.codes, strict=False))
+    known = VALUES.get(encoding.pmu, _ANY) if encoding.library is None else _ANY
+    return {name: value for name, value in encoding.attr.items() if name in known}
 
 
 class Candidate(Value):
@@ -337,7 +346,7 @@ def _any(pmu: Pmu, values: dict[str, int], os: Os) -> Decoded:
     names: tuple[str, ...] = _CODES if os == "none" else _CONFIGS
     if names[0] not in values:
         raise DecodeError(f"{', '.join(sorted(values))} without {names[0]}: nothing to decode")
-    tables = inverse(pmu.tables, OS_LAYERS[os])
+    tables = inverse(pmu._tables, OS_LAYERS[os])
     word, given = _word(values, os)
     matches = list(tables.find(word, given))
     notes = []
@@ -399,7 +408,7 @@ def _why_nothing(pmu: Pmu, tables: Inverse, values: dict[str, int], os: Os) -> l
     notes = [f"no event sets bits {unknown:#x} of the {'config' if os != 'none' else 'code'}"] if unknown else []
     notes += [f"every event sets bits {missing:#x}, which are 0"] if missing else []
     if os == "none" and set(values) == {"code"}:
-        as_config = inverse(pmu.tables, OS_LAYERS["perf_event"]).find(*_word({"config": values["code"]}, "perf_event"))
+        as_config = inverse(pmu._tables, OS_LAYERS["perf_event"]).find(*_word({"config": values["code"]}, "perf_event"))
         if match := next(as_config, None):
             notes.append(f"as config of perf_event it is {pmu.name}::{match.string}")
     return notes or ["no event of the library encodes to these values"]

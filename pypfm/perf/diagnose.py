@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pypfm._c.convert import string
 from pypfm._c.pfm4 import lib
-from pypfm.errors import Pfm4Error, Pfm4EventNotFoundError, Pfm4ValueError, listed, nearest, shown
+from pypfm.errors import Pfm4Error, Pfm4EventNotFoundError, listed, nearest, shown
 from pypfm.perf.events import error_name
 from pypfm.perf.formats import format_of
 from pypfm.perf.strings import not_found, split
@@ -35,7 +35,7 @@ def _first_bad(pmu: Events, tokens: list[str], os: int) -> str | None:
 
 def _culprits(pmu: Events, tokens: list[str], os: int, plm: int, code: int) -> list[str]:
     """Tokens without which the string would encode, or at least fail in another way."""
-    codes = {i: pmu.tried(":".join(tokens[:i] + tokens[i + 1:]), os, plm) for i in range(1, len(tokens))}
+    codes = {i: pmu._tried(":".join(tokens[:i] + tokens[i + 1:]), os, plm) for i in range(1, len(tokens))}
     return ([tokens[i] for i, got in codes.items() if got == 0]
             or [tokens[i] for i, got in codes.items() if got != code])
 
@@ -65,7 +65,7 @@ def _value(pmu: Events, event: Event, tokens: list[str], os: int) -> str:
         return "only one of them can be given"
     modifier = tokens[0].partition("=")[0] if tokens else "a modifier"
     if modifier.lower() == "thres":  # up to what an event can reach, which C knows
-        largest = max(n for n in _THRESHOLDS if not pmu.tried(f"{event.name}:thres={n}", os, 0))
+        largest = max(n for n in _THRESHOLDS if not pmu._tried(f"{event.name}:thres={n}", os, 0))
         return f"{modifier} takes 0 to {largest}, as the event happens at most {largest + 1} times in a cycle"
     return f"{modifier} takes {_VALUES.get(modifier.lower(), 'y or n')}"
 
@@ -83,7 +83,7 @@ def _of_another(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Err
     if tokens[0] not in pmu:
         return not_found(pmu, tokens[0])
     event = pmu[tokens[0]]
-    if os != lib.PFM_OS_NONE and pmu.tried(text, lib.PFM_OS_NONE, plm) == 0:
+    if os != lib.PFM_OS_NONE and pmu._tried(text, lib.PFM_OS_NONE, plm) == 0:
         return Pfm4Error(code, name, event.name, f"{event.name}: the running kernel has no PMU {pmu.name}"
                                                  " (/sys/bus/event_source/devices), so it has no type for perf_event")
     bad = _first_bad(pmu, tokens, os) if len(tokens) <= _MOST_TRIED else None
@@ -101,7 +101,7 @@ def _not_driven(pmu: Events, event: Event) -> str:
     """Why the kernel's driver does not count an event that has a code."""
     bit = next((bit for name, bit, _ in format_of(pmu.name).fields if name == "umask"), 0)
     umask = event.code >> 8  # of IA-64
-    if (cut := umask << bit & pmu.not_in_config):
+    if (cut := umask << bit & pmu._tables.not_in_config):
         return (f"the kernel's driver cuts bit {cut.bit_length() - 1} of the code, which its unit mask {umask:#x}"
                 " needs: it would count another event")
     return ("the kernel's driver drives counters alone, and not the registers (EAR, trace buffer) that this event"
@@ -123,7 +123,7 @@ def _of_ours(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
     if name == "PFM_ERR_NOTFOUND":
         return not_found(pmu, tokens[0])
     if name == "PFM_ERR_INVAL":
-        return Pfm4ValueError(code, name, text,
+        return Pfm4Error(code, name, text,
                               f"{shown(text)}: expected one event, without commas, blanks, tabs and newlines")
     if name == "PFM_ERR_TOOMANY":
         return Pfm4Error(code, name, text, f"{meaning}: {len(tokens) - 1} attributes;"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pypfm.common.arguments import expect_number
 from pypfm.common.frozen import FrozenMap
@@ -13,6 +13,9 @@ from pypfm.errors import InvalidValueError, shown
 from pypfm.perf.events import Os
 from pypfm.perf.formats import format_of
 from pypfm.perf.offcore import OffcoreValue
+
+if TYPE_CHECKING:
+    from pypfm.perf.decode import Decoded
 
 __all__ = ["AverageLatency", "Counted", "Encoding", "Encodings"]
 
@@ -26,9 +29,11 @@ class Encoding(Value):
     :ivar attr: fields of perf_event_attr that are not 0, and type and config; None: the kernel cannot count it
     :ivar perf: spelling for ``perf stat -e``; None: the kernel cannot count it
     :ivar cpu: processor asked for with cpu=, or -1
+    :ivar os: interface that was asked for
+    :ivar library: file of the library that has encoded it; None: our own
     """
 
-    order = ("event", "string", "codes", "fields", "offcore", "attr", "perf", "cpu")
+    _order = ("event", "string", "codes", "fields", "offcore", "attr", "perf", "cpu")
 
     pmu: str = field(metadata=HIDDEN)
     event: str
@@ -40,12 +45,20 @@ class Encoding(Value):
     cpu: int = field(default=-1, metadata=said(minimum=-1))
     offcore: OffcoreValue | None = None
     attr_bytes: bytes = field(default=b"", repr=False, compare=False, metadata=HIDDEN)
+    os: Os = field(default="none", repr=False, compare=False, metadata=HIDDEN)
+    library: str | None = field(default=None, repr=False, compare=False, metadata=HIDDEN)
 
     @property
     @in_json(hex=True)
     def fields(self) -> Mapping[str, int]:
         """The bit-fields of the first code, where it is the value of a register; of others, nothing."""
         return FrozenMap(format_of(self.pmu).read(self.codes[0]), "field")
+
+    def decode(self) -> Decoded:
+        """What the codes mean: the event strings that give them."""
+        from pypfm.perf.decode import decode_codes, values_of  # of a module that needs this one; pypfm.perf has it
+
+        return decode_codes(self.pmu, values_of(self), self.library)
 
 
 class Counted(Encoding):

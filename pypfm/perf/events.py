@@ -7,9 +7,10 @@ from typing import Literal
 
 from pypfm._c.convert import string
 from pypfm._c.pfm4 import lib
+from pypfm.common.event_table import Umask
 from pypfm.common.value import HEX, HIDDEN, Value
 
-__all__ = ["OS_LAYERS", "Event", "Modifier", "Os", "Umask", "error_name"]
+__all__ = ["OS_LAYERS", "Event", "GroupedUmask", "Modifier", "Os", "error_name"]
 
 Os = Literal["none", "perf_event", "perf_event_ext"]
 
@@ -18,19 +19,16 @@ OS_LAYERS: dict[str, int] = {
 }
 
 
-class Umask(Value):
-    """A unit mask of an event.
+class GroupedUmask(Umask):
+    """A unit mask of an event of libpfm 4.
 
-    :ivar code: bits that it sets: of the unit mask byte, or of the offcore register
     :ivar group: number of its kind; offcore: 0 request, 1 supplier, 2 snoop, 3 latency mode
     :ivar members: names of the unit masks that it stands for
     """
 
-    index: int
-    name: str
-    code: int = field(metadata=HEX)
+    _order = ("index", "name", "code", "group")
+
     group: int
-    description: str
     members: tuple[str, ...]
     is_default: bool
     is_precise: bool
@@ -61,7 +59,7 @@ class Event(Value):
     is_precise: bool
     is_offcore: bool
     num_groups: int = field(metadata=HIDDEN)
-    umasks: tuple[Umask, ...]
+    umasks: tuple[GroupedUmask, ...]
 
     def __str__(self) -> str:
         return self.name

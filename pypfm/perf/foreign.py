@@ -19,7 +19,7 @@ from pypfm._c.pfm4 import ffi, lib
 from pypfm.common.arguments import utf8
 from pypfm.common.loaded import MARK, library_of, opened
 from pypfm.errors import InvalidValueError, LibraryError, named, nearest, shown
-from pypfm.perf.events import Event, Modifier, Umask
+from pypfm.perf.events import Event, GroupedUmask, Modifier
 from pypfm.perf.tables import Made, Tables
 
 if TYPE_CHECKING:
@@ -239,11 +239,11 @@ class ForeignTables(Tables):
     def _event(self, index: int) -> Event:
         _, info = self._info(self._numbers[index], lib.PFM_OS_NONE)
         found = [a for a in self._attributes(index, lib.PFM_OS_NONE) if a.type == lib.PFM_ATTR_UMASK]
-        umasks = tuple(Umask.of(
+        umasks = tuple(GroupedUmask._of(
             index=n, name=string(a.name), code=int(a.code), group=0, description=_text(a.desc),
             members=tuple(string(a.equiv).split(":")) if a.equiv else (), is_default=bool(a.is_dfl),
             is_precise=bool(a.is_precise)) for n, a in enumerate(found))
-        return Event.of(
+        return Event._of(
             pmu=self.name, index=index, name=self._names[index], description=_text(info.desc), code=int(info.code),
             alias_of=string(info.equiv) if info.equiv else None, is_precise=bool(info.is_precise), is_offcore=False,
             num_groups=1, umasks=umasks)
@@ -284,7 +284,7 @@ class ForeignTables(Tables):
         if ret:
             return ret, None
         if os == lib.PFM_OS_NONE:
-            return 0, self._made(arg.idx, fstr, self._codes(arg), attr, -1)
+            return 0, self._made(arg.idx, fstr, self._codes(arg), None, -1)
         return 0, self._made(arg.idx, fstr, self._configs(attr), attr, int(arg.cpu))
 
     @staticmethod

@@ -32,8 +32,9 @@ class Format(NamedTuple):
     :ivar width: its bits
     :ivar fields: of the code, from bit 0; empty: it is a number to the kernel
     :ivar user, kernel: bits that count in user and in kernel mode; 0: the code has none
-    :ivar always: terms that ``perf stat -e`` is given even where they are 0
+    :ivar always: fields that ``perf stat -e`` is given even where they are 0
     :ivar terms: those that it is given where they are not 0
+    :ivar edge, counter_mask: bits of which the first needs one of the second
     """
 
     register: str = ""
@@ -41,8 +42,10 @@ class Format(NamedTuple):
     fields: tuple[Field, ...] = ()
     user: int = 0
     kernel: int = 0
-    always: tuple[str, ...] = ()
-    terms: tuple[str, ...] = ()
+    always: tuple[Field, ...] = ()
+    terms: tuple[Field, ...] = ()
+    edge: int = 0
+    counter_mask: int = 0
 
     def read(self, code: int) -> dict[str, int]:
         """The fields of a code by name."""
@@ -50,22 +53,26 @@ class Format(NamedTuple):
 
     def spelled(self, code: int, extra: int | None = None) -> str:
         """The code as ``perf`` takes it, without levels; extra is the value of the second register."""
-        found = self.read(code)
-        terms = [f"{name}={found[name]:#x}" for name in self.always]
-        for name, _, width in self.fields:
-            if name in self.terms and found[name]:
-                terms.append(name if width == 1 else f"{name}={found[name]:#x}")
+        terms = [f"{name}={code >> bit & ((1 << width) - 1):#x}" for name, bit, width in self.always]
+        for name, bit, width in self.terms:
+            if value := code >> bit & ((1 << width) - 1):
+                terms.append(name if width == 1 else f"{name}={value:#x}")
         if extra is not None:
             terms.append(f"offcore_rsp={extra:#x}")
         return f"cpu/{','.join(terms)}/"
 
 
+def _named(fields: tuple[Field, ...], *names: str) -> tuple[Field, ...]:
+    return tuple(field for field in fields if field[0] in names)
+
+
 def _ia64(always: tuple[str, ...], terms: tuple[str, ...], fields: tuple[Field, ...] = _IA64_PMC) -> Format:
-    return Format("PMC", 64, fields, 1 << 3, 1 << 0, always, terms)
+    return Format("PMC", 64, fields, 1 << 3, 1 << 0, _named(fields, *always), _named(fields, *terms))
 
 
 _FORMATS = {
-    "glm": Format("IA32_PERFEVTSEL", 32, PERFEVTSEL, 1 << 16, 1 << 17, ("event", "umask"), ("edge", "inv", "cmask")),
+    "glm": Format("IA32_PERFEVTSEL", 32, PERFEVTSEL, 1 << 16, 1 << 17, _named(PERFEVTSEL, "event", "umask"),
+                  _named(PERFEVTSEL, "edge", "inv", "cmask"), 1 << 18, 0xFF << 24),
     "gen_ia64": _ia64(("event",), ()),
     "ita": _ia64(("event", "umask"), ("thres",)),
     "ita2": _ia64(("event", "umask"), ("thres",)),

@@ -27,7 +27,7 @@ class Groups(Value):
     :ivar notes: what is to be known of the numbers
     """
 
-    order = ("pmu", "command", "groups", "exclusive", "system_wide", "notes")
+    _order = ("pmu", "command", "groups", "exclusive", "system_wide", "notes")
 
     pmu: str
     groups: tuple[tuple[Encoding, ...], ...] = field(metadata=said(minItems=1))

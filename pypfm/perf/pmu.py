@@ -11,17 +11,20 @@ import os
 from contextlib import suppress
 from functools import partial
 from glob import glob
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pypfm._c.convert import string
 from pypfm._c.pfm4 import ffi, lib
-from pypfm.common.arguments import expect_choice, expect_flag, expect_type
+from pypfm.common.arguments import expect_choice, expect_flag, expect_items, expect_type
+from pypfm.common.counting import PerfEvent, is_always_0
+from pypfm.common.frozen import FrozenMap
+from pypfm.common.pmu_names import canonical
 from pypfm.errors import (
     CountingError,
     InvalidTypeError,
     InvalidValueError,
-    Pfm4PromiseError,
-    Pfm4ValueError,
+    Pfm4Error,
+    PromiseError,
     in_hex,
     listed,
     named,
@@ -29,21 +32,21 @@ from pypfm.errors import (
 )
 from pypfm.levels import Plm, parse_plm
 from pypfm.perf import diagnose, offcore
-from pypfm.perf.counting import PerfEvent, is_always_0
 from pypfm.perf.encoding import AverageLatency, Encoding
-from pypfm.perf.events import OS_LAYERS, Os, error_name
+from pypfm.perf.events import OS_LAYERS, Event, Os
 from pypfm.perf.formats import Format, format_of
 from pypfm.perf.strings import Events
-from pypfm.perf.tables import NAMES, Made, OwnTables, Tables
+from pypfm.perf.tables import NAMES, OwnTables, Tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from os import PathLike
 
 __all__ = ["Goldmont", "Perf", "Pmu", "RawPerf"]
 
 Check = Literal["manual", "reference"]
 # Types of events that have names in perf, and are no devices.
+_FIELD = "field of perf_event_attr"
 _KERNEL = (lib.PERF_TYPE_HARDWARE, lib.PERF_TYPE_SOFTWARE, lib.PERF_TYPE_HW_CACHE)
 
 
@@ -83,18 +86,20 @@ class Pmu(Events):
         """What the bits of its codes say."""
         return self._format
 
-    def _encoded(self, text: str, os: int, plm: int) -> Made:
-        """Encode; what is wrong is an error."""
-        ret, made = self.made(text, os, plm)
-        if made is None:
-            raise diagnose.error(self, text, os, plm, ret)
-        return made
+    @overload
+    def encode(  # type: ignore[overload-overlap]
+        self, events: str | Event, *, plm: int | str = ..., os: Os | None = ...,
+               check: Check = ...) -> Encoding: ...
+    @overload
+    def encode(self, events: Iterable[str | Event], *, plm: int | str = ..., os: Os | None = ...,
+               check: Check = ...) -> tuple[Encoding, ...]: ...
 
-    def encode(self, event: str, *, plm: int | str = Plm.PLM3, os: Os | None = None,
-               check: Check = "manual") -> Encoding:
-        """Compute the codes of an event string.
+    def encode(self, events: str | Event | Iterable[str | Event], *, plm: int | str = Plm.PLM3, os: Os | None = None,
+               check: Check = "manual") -> Encoding | tuple[Encoding, ...]:
+        """Compute the codes of an event string, or of several.
 
-        :param event: ``[PMU::]EVENT[:UMASK...][:MODIFIER[=VALUE]...]``
+        :param events: ``[PMU::]EVENT[:UMASK...][:MODIFIER[=VALUE]...]`` or an `Event`; of several, the encodings are
+            in the same order
         :param plm: privilege levels where the string names none
         :param os: interface: raw codes ("none"), or perf_event without or with its own modifiers
             (period, freq, precise, excl, cpu, pinned); None: raw codes of a processor's events,
@@ -102,51 +107,63 @@ class Pmu(Events):
         :param check: "manual" raises where the string breaks a rule of the manual page that the C
             library lets pass; "reference" does as C does
         :raises Pfm4Error: the string is not valid; the message names the token and what is allowed
+        :raises PromiseError: it breaks a rule of the manual page
         :raises InvalidArgumentError: another argument is not
         """
-        expect_type(event, str, "event string")
-        layer = OS_LAYERS[expect_choice(self.default_os if os is None else os, OS_LAYERS, "os")]
+        wanted = self.default_os if os is None else os
+        layer = OS_LAYERS[expect_choice(wanted, OS_LAYERS, "os")]
         expect_choice(check, ("manual", "reference"), "check")
         levels = parse_plm(plm)
+        one = isinstance(events, (str, Event))
+        texts = [self._text(event) for event in ((events,) if one else expect_items(events, "events"))]
         if levels & ~lib.PFM4_ALL_PLM:
-            raise Pfm4ValueError(lib.PFM_ERR_INVAL, "PFM_ERR_INVAL", event,
+            raise Pfm4Error(lib.PFM_ERR_INVAL, "PFM_ERR_INVAL", texts[0] if texts else "",
                 f"privilege levels {in_hex(levels)}: bits 0 to 4 are allowed (0x0 to {lib.PFM4_ALL_PLM:#x})")
-        made = self._encoded(event, layer, levels)
-        code, extra = made.codes[0], made.codes[1:]
-        attr = self._attr_of(event, code, levels) if layer == lib.PFM_OS_NONE else made.attr
-        if layer != lib.PFM_OS_NONE and attr is not None:
+        found = tuple([self._encode(text, wanted, layer, levels, check == "manual") for text in texts])
+        return found[0] if one else found
+
+    def _text(self, event: object) -> str:
+        """An event as a string of this PMU."""
+        if isinstance(event, Event):
+            return f"{event.pmu}::{event.name}"
+        expect_type(event, (str, Event), "event string")
+        return str(event)
+
+    def _encode(self, text: str, os: Os, layer: int, levels: int, check: bool) -> Encoding:
+        """Encode one event string; all else is known to be right."""
+        data = self._bytes(text)
+        ret, made = self._tables.make(data, layer, levels)
+        if made is None:
+            raise diagnose.error(self, text, layer, levels, ret)
+        code, attr, form = made.codes[0], made.attr, self._format
+        if layer == lib.PFM_OS_NONE:
+            if self.library is not None:
+                other = self._tables.make(data, lib.PFM_OS_PERF_EVENT, levels)[1]
+                attr = None if other is None else other.attr  # None where the kernel has no such PMU, too
+            if attr is not None and form.user:
+                # In the perf_event layer levels are no bits of the code: they go in as the attribute's own.
+                attr.exclude_user, attr.exclude_kernel = not code & form.user, not code & form.kernel
+        else:
             code = self._with_levels(code, attr)
-        left_out = self._left_out.get((made.event, code >> 8 & 0xFF), 0)
-        code |= left_out
-        if attr is not None:
-            attr.config |= left_out
-        encoding = Encoding(
-            pmu=self.name, event=made.event, codes=(code, *extra), string=f"{self.name}::{made.string}",
-            attr=None if attr is None else _attr_fields(attr), cpu=made.cpu,
-            perf=None if attr is None else self._perf_spelling((code, *extra), attr),
-            offcore=offcore.decode(self[made.event], extra[0]) if extra and self._format.fields else None,
-            attr_bytes=b"" if attr is None else bytes(ffi.buffer(attr)))
-        if check == "manual":
-            _check_manual(encoding)
-        return encoding
+        if self._left_out:
+            left_out = self._left_out.get((made.event, code >> 8 & 0xFF), 0)
+            code |= left_out
+            if attr is not None:
+                attr.config |= left_out
+        if check and code & form.edge and not code & form.counter_mask:  # libpfm_intel_glm(3), MODIFIERS
+            raise PromiseError(f"{made.event}: modifier e needs a counter mask: c=1 to c=255")
+        codes = (code, *made.codes[1:])
+        return Encoding._of(
+            pmu=self.name, event=made.event, codes=codes, string=f"{self.name}::{made.string}",
+            attr=None if attr is None else FrozenMap(_attr_fields(attr), _FIELD),
+            perf=None if attr is None else self._perf_spelling(codes, attr), cpu=made.cpu,
+            offcore=offcore.decode(self[made.event], codes[1]) if len(codes) > 1 and form.fields else None,
+            attr_bytes=b"" if attr is None else bytes(ffi.buffer(attr)), os=os, library=self.library)
 
     def _with_levels(self, code: int, attr: Any) -> int:
         """The code with its bits for user and kernel mode as the attribute has them."""
         user, kernel = self._format.user, self._format.kernel
         return code & ~(user | kernel) | (0 if attr.exclude_user else user) | (0 if attr.exclude_kernel else kernel)
-
-    def _attr_of(self, text: str, code: int, levels: int) -> Any:
-        """The attribute of an event whose raw code is known; None: the kernel's driver cannot count it."""
-        ret, made = self.made(text, lib.PFM_OS_PERF_EVENT, levels)
-        if ret == lib.PFM_ERR_NOTSUPP or (ret and self.library is not None):
-            return None  # of another library, too, where the kernel has no such PMU
-        if made is None:
-            raise diagnose.error(self, text, lib.PFM_OS_PERF_EVENT, levels, ret)
-        if self._format.user:
-            # The perf_event layer has no hardware modifiers k and u: the levels go in as its own.
-            made.attr.exclude_user = not code & self._format.user
-            made.attr.exclude_kernel = not code & self._format.kernel
-        return made.attr
 
     def _perf_spelling(self, codes: tuple[int, ...], attr: Any) -> str:
         """The event as ``perf stat -e`` takes it."""
@@ -178,7 +195,7 @@ class Pmu(Events):
         if not callable(work):
             raise InvalidTypeError(
                 f"work: expected a function without arguments, not {type(work).__name__} ({shown(work)})")
-        encoding = self.encode(event, plm=plm, os=os)
+        encoding = self.encode(self._text(event), plm=plm, os=os)
         if encoding.attr is None:  # of raw codes, which a caller may ask for
             raise diagnose.error(self, event, lib.PFM_OS_PERF_EVENT, parse_plm(plm), lib.PFM_ERR_NOTSUPP)
         if is_always_0(encoding.attr):
@@ -198,9 +215,10 @@ def _tables(name: str, library: str | PathLike[str] | None) -> Tables:
         from pypfm.perf.foreign import ForeignTables  # not for programs that use our library only
 
         return ForeignTables(name, library)
-    if name not in NAMES:
+    known = next((n for n in (canonical(name), name.lower()) if n in NAMES), None)
+    if known is None:
         raise InvalidValueError(f"PMU {shown(name)}: expected one of {listed(tuple(NAMES))}")
-    return OwnTables(name)
+    return OwnTables(known)
 
 
 def kernel_name(kind: int, config: int) -> str:
@@ -236,15 +254,6 @@ def _attr_fields(attr: Any) -> dict[str, int]:
         if value := int(getattr(attr, name)):
             found["sample_freq" if name == "sample_period" and attr.freq else name] = value
     return found
-
-
-def _check_manual(encoding: Encoding) -> None:
-    """Edge detection needs a counter mask (libpfm_intel_glm(3), MODIFIERS)."""
-    fields = encoding.fields
-    if fields.get("edge") and not fields["cmask"]:
-        code = lib.PFM_ERR_ATTR_VAL
-        raise Pfm4PromiseError(code, error_name(code), "e",
-            f"{encoding.event}: modifier e needs a counter mask: c=1 to c=255")
 
 
 def _level_letters(attr: Any) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pypfm._c.pfm4 import lib
 from pypfm.common.arguments import expect_choice, expect_int, expect_type, utf8
 from pypfm.common.event_table import EventTable
-from pypfm.errors import InvalidValueError, Pfm4EventNotFoundError, Pfm4ValueError, in_hex, shown, unknown_event
+from pypfm.errors import InvalidValueError, Pfm4Error, Pfm4EventNotFoundError, in_hex, shown, unknown_event
 from pypfm.perf.events import OS_LAYERS, Event, Modifier, Os, error_name
 
 if TYPE_CHECKING:
@@ -44,11 +44,6 @@ class Events(EventTable[Event]):
         return self._tables.name
 
     @property
-    def tables(self) -> Tables:
-        """What the library knows of it."""
-        return self._tables
-
-    @property
     def library(self) -> str | None:
         """The file of the library that knows the PMU, or None for our own."""
         return self._tables.library
@@ -80,7 +75,7 @@ class Events(EventTable[Event]):
 
         :raises InvalidValueError: none has it
         """
-        return self._tables.event(self.place(index))
+        return self._tables.event(self._place(index))
 
     def modifiers(self, event: str, os: Os | int = "none") -> list[Modifier]:
         """The modifiers of an event for an interface.
@@ -91,11 +86,6 @@ class Events(EventTable[Event]):
         layer = OS_LAYERS[expect_choice(os, OS_LAYERS, "os")] if isinstance(os, str) else _layer(os)
         return self._tables.modifiers(self.index(event), layer)
 
-    @property
-    def not_in_config(self) -> int:
-        """Bits of a code that the kernel's driver cuts."""
-        return self._tables.not_in_config
-
     # ---- event strings ----
 
     @staticmethod
@@ -104,18 +94,18 @@ class Events(EventTable[Event]):
         data = utf8(text)
         if b"\0" in data:
             code = lib.PFM_ERR_INVAL
-            raise Pfm4ValueError(code, error_name(code), text, "an event string cannot hold a NUL")
+            raise Pfm4Error(code, error_name(code), text, "an event string cannot hold a NUL")
         return data
 
     def parse(self, text: str, os: int) -> int:
         """Read an event string for one interface; the return code."""
         return self._tables.parse(self._bytes(text), _layer(os))
 
-    def tried(self, text: str, os: int, plm: int) -> int:
+    def _tried(self, text: str, os: int, plm: int) -> int:
         """Encode for one interface; the return code alone."""
-        return self.made(text, os, plm)[0]
+        return self._made(text, os, plm)[0]
 
-    def made(self, text: str, os: int, plm: int) -> tuple[int, Made | None]:
+    def _made(self, text: str, os: int, plm: int) -> tuple[int, Made | None]:
         """Encode for one interface: return code, and what was made if it is 0."""
         levels = expect_int(plm, "privilege levels")
         if levels >> _LEVEL_BITS:  # C takes an unsigned int; it says which of them there are

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pypfm._c.convert import string
 from pypfm._c.pfm4 import ffi, lib
-from pypfm.perf.events import Event, Modifier, Umask
+from pypfm.perf.events import Event, GroupedUmask, Modifier
 
 __all__ = ["NAMES", "Made", "OwnTables", "Tables"]
 
@@ -22,7 +22,8 @@ class Made(NamedTuple):
     :ivar event: name of the event
     :ivar string: canonical event string, without the PMU's name
     :ivar codes: of the interface asked for
-    :ivar attr: struct perf_event_attr (a pointer of ``pypfm._c.pfm4``'s ffi); all 0 of raw codes
+    :ivar attr: struct perf_event_attr (a pointer of ``pypfm._c.pfm4``'s ffi); None: the kernel's driver
+        cannot count the event, or (of raw codes of another library) was not asked
     :ivar cpu: processor asked for, or -1
     """
 
@@ -81,6 +82,9 @@ class Tables(ABC):
     def make(self, text: bytes, os: int, plm: int) -> tuple[int, Made | None]:
         """Encode an event string: the return code, and what was made if it is 0."""
 
+# Looked up once: to parse the name of a type costs more than to allocate it.
+_REQUEST, _ATTR, _INT = ffi.typeof("struct pfm4_request *"), ffi.typeof("struct perf_event_attr *"), ffi.typeof("int *")
+_ATTR_SIZE = ffi.sizeof("struct perf_event_attr")
 
 #: The PMUs of our own library that have events of their own, by name.
 NAMES: dict[str, Any] = {}
@@ -102,6 +106,7 @@ class OwnTables(Tables):
         self.num_counters = int(pmu.num_cntrs)
         self.not_in_config = int(pmu.not_in_config)
         self.count = int(pmu.table.count) if pmu.table else 0
+        self._events: dict[int, Event] = {}
 
     def find(self, name: bytes) -> int:
         return int(self._pmu.match(self._pmu, name, len(name), ffi.new("uint64_t *")))
@@ -110,11 +115,16 @@ class OwnTables(Tables):
         return tuple([string(self._pmu.table.events[index].name) for index in range(self.count)])
 
     def event(self, index: int) -> Event:
+        if index not in self._events:
+            self._events[index] = self._event(index)
+        return self._events[index]
+
+    def _event(self, index: int) -> Event:
         e = self._pmu.table.events[index]
         names = [string(e.umasks[i].name) for i in range(e.num_umasks)]
         umasks = tuple(_umask(i, e.umasks[i], names) for i in range(e.num_umasks))
         code = lib.pfm4_event_code(self._context, self._pmu, self._pmu.table.events + index)
-        return Event.of(
+        return Event._of(
             pmu=self.name, index=index, name=string(e.name), description=string(e.text), code=code | e.umask << 8,
             alias_of=None if e.equiv == ffi.NULL else string(e.equiv),
             is_precise=bool(e.flags & (lib.PFM4_PEBS | lib.PFM4_PRECISE)),
@@ -131,21 +141,23 @@ class OwnTables(Tables):
         return lib.pfm4_parse(self._context, text, os, ffi.new("struct pfm4_request *"))
 
     def make(self, text: bytes, os: int, plm: int) -> tuple[int, Made | None]:
-        request: Any = ffi.new("struct pfm4_request *", {"want_string": 1})
-        attr: Any = ffi.new("struct perf_event_attr *")
-        attr.size = ffi.sizeof("struct perf_event_attr")
-        cpu: Any = ffi.new("int *", -1)
+        request: Any = ffi.new(_REQUEST)
+        request.want_string = 1
+        attr: Any = ffi.new(_ATTR)
+        attr.size = _ATTR_SIZE
+        cpu: Any = ffi.new(_INT, -1)
         if os == lib.PFM_OS_NONE:
             ret = lib.pfm4_encode_raw(self._context, text, plm, request)
+            if not ret and lib.pfm4_attr_of_raw(request, attr):
+                attr = None
         else:
             ret = lib.pfm4_encode_perf(self._context, text, plm, os, attr, cpu, request)
         if ret:
             return ret, None
-        codes = tuple([int(c) for c in request.codes[0:request.num_codes]])
-        return ret, Made(string(request.event.name), string(request.string), codes, attr, int(cpu[0]))
+        codes = (request.codes[0],) if request.num_codes == 1 else tuple(request.codes[0:request.num_codes])
+        return ret, Made(string(request.event.name), string(request.string), codes, attr, cpu[0])
 
-
-def _umask(index: int, u: Any, names: list[str]) -> Umask:
-    return Umask.of(index=index, name=names[index], code=u.code, group=u.group, description=string(u.desc),
+def _umask(index: int, u: Any, names: list[str]) -> GroupedUmask:
+    return GroupedUmask._of(index=index, name=names[index], code=u.code, group=u.group, description=string(u.desc),
                     members=tuple(names[u.members[i]] for i in range(u.num_members)),
                     is_default=bool(u.flags & lib.PFM4_DFL), is_precise=bool(u.flags & lib.PFM4_PEBS))

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from pypfm._c.libperfex import ffi, lib
 from pypfm.common.arguments import expect_int, expect_type
+from pypfm.common.counting import reason
 from pypfm.errors import CountingError, InvalidTypeError, UnknownKeyError, listed, shown
-from pypfm.perf.counting import reason
 from pypfm.perfex import events
+from pypfm.perfex.backends.valgrind import formulas
 from pypfm.perfex.c_call import known_cpu, processor
 from pypfm.perfex.model import Cpu, PerfexValueError
 from pypfm.perfex.perf_table import read, rows
@@ -158,7 +159,6 @@ class Counting(Mapping[int, int]):
         return reason(code) + ("; under perfex --backend valgrind it is simulated" if simulated else "")
 
     def _why_not_simulated(self, event: int) -> str:
-        from pypfm.perfex.backends.valgrind import formulas
         row = formulas.rows(self.cpu, "callgrind")[event]
         if lib.perfex_simulator() == lib.PERFEX_ONLY_VALGRIND or lib.perfex_is_simulated(processor(self.cpu), event):
             return _WITHOUT_PERFEX

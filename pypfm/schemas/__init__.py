@@ -113,7 +113,7 @@ def _reference(cls: Any, found: dict[str, Schema]) -> Schema:
     if name not in found:
         found[name] = {}  # it may refer to itself
         about = dict(_descriptions(cls))
-        properties: Schema = {constant: {"const": getattr(cls, constant)} for constant in cls.constants}
+        properties: Schema = {constant: {"const": getattr(cls, constant)} for constant in cls._constants}
         hints = get_type_hints(cls)
         for member, said in members(cls):
             hint = hints[member] if member in hints else get_type_hints(getattr(cls, member).fget)["return"]

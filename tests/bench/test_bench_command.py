@@ -17,7 +17,7 @@ from pypfm import bench as pypfm_bench
 from pypfm import pfm3, schemas
 from pypfm.bench import PFMTIME, Measure, Report, Time, bench, python_calls
 from pypfm.config import Library
-from pypfm.errors import BenchError, shown
+from pypfm.errors import LibraryError, shown
 from terminal import on_terminal, pypfm
 
 PERF = {"perf"}
@@ -179,10 +179,10 @@ def test_a_library_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.Mo
         int pfm_find_event(void) { return -1; }
     """)
     monkeypatch.setattr(pypfm_bench, "_PATIENCE", 0)
-    with pytest.raises(BenchError, match=r"did not end within 1 seconds$"):
+    with pytest.raises(LibraryError, match=r"did not end within 1 seconds$"):
         bench(str(library), rounds=1)
     monkeypatch.setattr(pypfm_bench, "PFMTIME", tmp_path)
-    with pytest.raises(BenchError, match=r"cannot be run: Permission denied$"):
+    with pytest.raises(LibraryError, match=r"cannot be run: Permission denied$"):
         bench(str(library), rounds=1)
 
 
@@ -283,7 +283,7 @@ def test_the_function_answers_what_the_command_prints() -> None:
     jsonschema.validate(report.to_json(), schemas.load("bench"))
     with pytest.raises(ValueError, match="rounds=0"):
         bench(rounds=0)
-    with pytest.raises(BenchError, match="pfm4"):
+    with pytest.raises(LibraryError, match="pfm4"):
         bench(str(PFM4.path), against=str(PFM3.path))
 
 

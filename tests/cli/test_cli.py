@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from conftest import TESTS, run
-from pypfm import FeatureError, Itanium2, schemas
+from pypfm import Itanium2, Pfm3Error, schemas
 from terminal import PYPFM, on_terminal, pypfm
 
 pytestmark = pytest.mark.slow
@@ -446,7 +446,7 @@ def test_several_events_that_lack_several_qualifiers() -> None:
 
 
 def test_python_says_the_same() -> None:
-    with pytest.raises(FeatureError) as caught:
+    with pytest.raises(Pfm3Error) as caught:
         Itanium2().encode(["CPU_CYCLES"], code_ranges=[(0x1000, 0x1100)])
     done = pypfm("encode", "-p", "itanium2", "CPU_CYCLES", "--code-range", "0x1000-0x1100")
     assert done.stderr == f"pypfm encode: {caught.value}\n"

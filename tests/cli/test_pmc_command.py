@@ -17,11 +17,11 @@ from pypfm._c.pfm4 import lib
 
 import pypfm
 from conftest import TESTS, clean_env, run, run_python, without_capabilities
-from pypfm import CounterError, CountingError, schemas
+from pypfm import CountingError, UnknownKeyError, schemas
 from pypfm.cli.pmc import counted_by
+from pypfm.common.counting import PerfEvent
 from pypfm.common.launch import Command
 from pypfm.netbsd.counter import MACHINES
-from pypfm.perf.counting import PerfEvent
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
 
@@ -259,7 +259,7 @@ def test_a_machine_that_is_none(args: str, name: str) -> None:
     done = pmc(*args.split(), env=clean_env(PMC_MACHINE=name))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"pmc: PMC_MACHINE: no machine {name!r}; machines are linux, xscale, i586, i686, k7\n"
-    with pytest.raises(CounterError, match="machines are linux, xscale, i586, i686, k7"):
+    with pytest.raises(UnknownKeyError, match="machines are linux, xscale, i586, i686, k7"):
         pypfm.Machine(name)
 
 

@@ -1,7 +1,7 @@
 """Children that are forked while other threads compute for the first time: argument GENERATIONS.
 
-A generation is a process in which nothing has been computed, nor loaded.  Its threads compute; meanwhile its first
-thread forks children, which compute the same.  A child that does not come to an end is killed by its alarm,
+A generation is a process in which nothing has been computed.  It has its doors: the first import of one does not belong
+into a thread of a program that forks.  Its threads compute; meanwhile its first thread forks children, which compute the same.  A child that does not come to an end is killed by its alarm,
 and is the last.
 Prints how many children there were, and the work that some of them hung in.
 """
@@ -16,8 +16,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 
 import pypfm
+
+# The doors of the works below.
+from pypfm import Context, Goldmont, Itanium2, Montecito, decode, pfm3, pfm4, pmc
+from pypfm import layout as layouts
+from pypfm.perfex import counting as region
 
 SECONDS = 4
 CHILDREN = 6
@@ -25,47 +31,43 @@ DELAYS = 1 / 300  # seconds between children: imports take some hundredths
 
 
 def encode() -> None:
-    pmu = pypfm.Montecito()
+    pmu = Montecito()
     assert pmu.encode(["CPU_OP_CYCLES_ALL"]).pmcs
     assert pmu["CPU_OP_CYCLES_ALL"].code == 0x12
 
 
-def decode() -> None:
-    decoded = pypfm.decode("itanium2", {"PMC4": 0x1228})
+def decoding() -> None:
+    decoded = decode("itanium2", {"PMC4": 0x1228})
     assert "CPU_CYCLES" in str(decoded)
-    assert pypfm.Itanium2().encode(["CPU_CYCLES"]).registers
+    assert decoded.to_request().request.events
+    assert Itanium2().encode(["CPU_CYCLES"]).decode()
 
 
 def strings() -> None:
-    assert pypfm.Goldmont().encode("UNHALTED_CORE_CYCLES").codes
-    assert pypfm.Goldmont().events
+    assert Goldmont().encode("UNHALTED_CORE_CYCLES").decode().candidates
+    assert Goldmont().events
 
 
 def layout() -> None:
-    assert pypfm.layout.find("pfmlib_input_param_t")
-
-
-def conform() -> None:
-    from pypfm.conform import vectors  # as users write it
-    assert pypfm.conform.conform
-    assert vectors
+    assert layouts.find("pfmlib_input_param_t")
 
 
 def mirrors() -> None:
-    assert pypfm.pfm3.pfm_get_num_pmds is not None
-    assert pypfm.pfm4.pfm_strerror(0)
-    assert pypfm.pmc.pmc_get_num_counters
+    pmu = pfm3.c_uint()
+    assert pfm3.pfm_get_num_pmds(pmu) != 0
+    assert pfm4.pfm_strerror(0)
+    assert pmc.pmc_get_num_counters is not None
 
 
 def counting() -> None:
-    assert pypfm.Context
-    assert pypfm.perfex.counting
-    assert pypfm.ia64.Sample
+    Context(Itanium2(), ["CPU_CYCLES"]).close()
+    with suppress(KeyError, OSError):  # this machine may count nothing
+        region("cycles")
 
 
 def mistakes() -> None:
-    assert "CPU_CYCLES" in refusal(lambda: pypfm.Itanium2().encode(["CPU_CYCLE"]))
-    assert "NO_SUCH_EVENT" in refusal(lambda: pypfm.Goldmont().encode("NO_SUCH_EVENT"))
+    assert "CPU_CYCLES" in refusal(lambda: Itanium2().encode(["CPU_CYCLE"]))
+    assert "NO_SUCH_EVENT" in refusal(lambda: Goldmont().encode("NO_SUCH_EVENT"))
 
 
 def refusal(call: Callable[[], object]) -> str:
@@ -75,13 +77,7 @@ def refusal(call: Callable[[], object]) -> str:
         return str(error)
 
 
-def showing() -> None:
-    made = pypfm.Itanium2().encode(["CPU_CYCLES"])
-    assert made._repr_html_()
-    assert repr(made)
-
-
-WORKS: tuple[Callable[[], None], ...] = (encode, decode, strings, layout, conform, mirrors, counting, mistakes, showing)
+WORKS: tuple[Callable[[], None], ...] = (encode, decoding, strings, layout, mirrors, counting, mistakes)
 
 
 def child(work: Callable[[], None]) -> int:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
-import pickle
 import pydoc
 import re
 import sys
@@ -15,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -31,16 +30,31 @@ def test_dir_has_names_that_are_imported_when_asked_for() -> None:
         getattr(pypfm, "no_such" + "_name")
 
 
-def test_all_names_at_once() -> None:
-    """As if there were an __all__; and nothing else, in a new process."""
-    ran = run_python("from pypfm import *\nprint(*(n for n in dir() if not n.startswith('_')))")
-    assert set(ran.stdout.split()) == {name for names in pypfm._MODULES.values() for name in names}
+def test_a_name_costs_its_module_once() -> None:
+    """From the second time on it is an attribute as any other."""
+    first = pypfm.Itanium2
+    assert vars(pypfm)["Itanium2"] is first
+    assert type(pypfm) is ModuleType
 
 
-def test_the_package_is_pickled_and_copied_by_its_name() -> None:
-    """What sends functions to other processes does so with the modules that they name."""
-    assert pickle.loads(pickle.dumps(pypfm)) is pypfm
-    assert copy.deepcopy([pypfm])[0] is pypfm
+def test_names_can_be_patched() -> None:
+    with mock.patch("pypfm.Itanium2", autospec=True) as double:
+        assert pypfm.Itanium2 is double
+        with pytest.raises(TypeError):
+            pypfm.Itanium2().encode(no_such_parameter=1)  # type: ignore[call-arg]
+    assert pypfm.Itanium2.__name__ == "Itanium2"
+
+
+INTERNAL = {"checks", "constants", "order", "of", "made", "tried", "tables", "not_in_config", "c_model", "c_settings", "place", "is_plain",
+            "decided"}
+
+
+def test_what_is_internal_is_not_completed() -> None:
+    """Editors and notebooks offer what has no underscore."""
+    encoding, code = pypfm.Itanium2().encode("CPU_CYCLES"), pypfm.Goldmont().encode("ICACHE:HIT")
+    for value in (pypfm.Itanium2(), pypfm.Goldmont(), pypfm.Machine("xscale"), encoding, encoding["PMC4"], code, encoding.decode(),
+                  code.decode(), pypfm.Request(plm=8), pypfm.Ear(0), pypfm.Itanium2().at(0), pypfm.Goldmont().at(0)):
+        assert INTERNAL & set(dir(value)) == set(), type(value)
 
 
 def test_in_a_zip_archive_it_says_that_it_cannot(tmp_path: Path) -> None:

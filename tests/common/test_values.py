@@ -189,8 +189,8 @@ def test_values_are_made_as_functions_are_called() -> None:
     for call, said in ((lambda: pypfm.DataRegister(1, 2), "missing a required argument: 'alt_addr'"),  # type: ignore[call-arg]
                        (lambda: pypfm.DataRegister(1, 2, 3, 4), "too many positional arguments"),  # type: ignore[call-arg]
                        (lambda: pypfm.DataRegister(1, 2, num=3), "multiple values for argument 'num'"),  # type: ignore[call-arg, misc]
-                       (lambda: pypfm.DataRegister(1, 2, x=3), "missing a required argument|unexpected keyword")):  # type: ignore[call-arg]
-        with pytest.raises(TypeError, match=f"^DataRegister: .*({said})"):
+                       (lambda: pypfm.DataRegister(1, 2, x=3), "has no 'x'; it has num, addr, alt_addr")):  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match=f"^DataRegister.*({said})"):
             call()
     assert str(inspect.signature(Ear)) == "(mode: 'int', umask: 'int' = 0, plm: 'int | str' = 0, ism: 'int' = 0, used: 'int' = 1)"
     assert repr(Ear(1, plm="user")) == "Ear(mode=1, umask=0, plm=8, ism=0, used=1)"
@@ -433,7 +433,7 @@ def test_in_a_notebook(value: Value) -> None:
     shown = page.table.get_text(" ")
     for f in dataclasses.fields(value):
         content = getattr(value, f.name)
-        assert not isinstance(content, str) or content in shown
+        assert not isinstance(content, str) or not f.repr or content in shown
     assert type(value).__name__ in page.caption
 
 

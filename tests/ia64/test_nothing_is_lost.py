@@ -22,13 +22,13 @@ from pypfm import (
     Event,
     EventRequest,
     GenericIA64,
+    InvalidValueError,
     IpEar,
     Itanium,
     Itanium2,
     ItaniumBtb,
     Montecito,
     OpcodeMatch,
-    Pfm3Error,
     pfm3,
 )
 from pypfm.decoding import decode
@@ -263,7 +263,7 @@ def lost(pmu: Pmu, asked: Options) -> list[str]:
     """What of a request is lost without a word."""
     try:
         encoding = pmu.encode(**{"events": [], **asked})
-    except Pfm3Error:
+    except InvalidValueError:
         return []
     return list(Compared(pmu, asked, encoding).lost())
 

@@ -15,15 +15,12 @@ from conftest import run_python
 from pypfm import (
     AddressRange,
     Btb,
-    CoverageError,
     Ear,
     EarMode,
     Encoding,
     Etb,
     EventNotFoundError,
     EventRequest,
-    FieldWidthError,
-    InvalidRequestError,
     InvalidValueError,
     IpEar,
     Ism,
@@ -34,8 +31,7 @@ from pypfm import (
     PfmError,
     Plm,
     Pmu,
-    ThresholdError,
-    UnitMaskError,
+    PromiseError,
 )
 
 ITA2, MONT = Itanium2(), Montecito()
@@ -158,20 +154,20 @@ LAST_PAIR = [(0x1000, 0x2000), (0x4000, 0x8000), (0x10000, 0x20000), (0x40000, 0
 
 
 def test_coverage_is_checked() -> None:
-    with pytest.raises(CoverageError, match=r"data range \[0x40000, 0x58000\).*cover less"):
+    with pytest.raises(PromiseError, match=r"data range \[0x40000, 0x58000\).*cover less"):
         ITA2.encode(["LOADS_RETIRED"], data_ranges=LAST_PAIR)
     cover = ITA2.encode(["LOADS_RETIRED"], data_ranges=LAST_PAIR, check="reference").drange
     assert cover is not None
     assert cover.ranges[3].end_offset == -0x8000
-    with pytest.raises(CoverageError, match="4 KB"):  # bits above 31 are not compared
+    with pytest.raises(PromiseError, match="4 KB"):  # bits above 31 are not compared
         ITA2.encode(["NOPS_RETIRED"], code_ranges=[(0x1000, 0x100001010)])
-    with pytest.raises(CoverageError, match="64 KB"):
+    with pytest.raises(PromiseError, match="64 KB"):
         MONT.encode(["IA64_INST_RETIRED"], code_ranges=[(0x100001000, 0x200001000)])
 
 
 @pytest.mark.parametrize("threshold", [-1, 6, 7, 8])
 def test_thresholds_are_checked(threshold: int) -> None:
-    with pytest.raises(ThresholdError, match=r"NOPS_RETIRED.*0 to 5"):
+    with pytest.raises(PromiseError, match=r"NOPS_RETIRED.*0 to 5"):
         ITA2.encode([EventRequest("NOPS_RETIRED", threshold=threshold)])
 
 
@@ -189,7 +185,7 @@ WIDE: list[tuple[Itanium2 | Montecito, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("pmu", "arguments"), WIDE)
 def test_widths_are_checked(pmu: Itanium2 | Montecito, arguments: dict[str, Any]) -> None:
-    with pytest.raises(FieldWidthError) as caught:
+    with pytest.raises(PromiseError) as caught:
         pmu.encode(**{"events": ["IA64_INST_RETIRED"], **arguments})
     assert isinstance(caught.value, ValueError)
 
@@ -250,7 +246,7 @@ def test_a_failure_names_the_part_at_fault(pmu: Itanium2 | Montecito, arguments:
 
 
 def test_values_wider_than_the_c_field_are_refused_in_both_checks() -> None:
-    with pytest.raises(FieldWidthError, match="does not fit"):
+    with pytest.raises(Pfm3Error, match="does not fit"):
         ITA2.encode([], btb=Btb(tm=256), check="reference")
 
 
@@ -258,13 +254,13 @@ def test_programming_errors_are_python_errors() -> None:
     with pytest.raises(ValueError, match="manual"):
         ITA2.encode(["CPU_CYCLES"], check="none")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="sequence"):
-        ITA2.encode("CPU_CYCLES")
+        ITA2.encode(None)
     with pytest.raises(AttributeError, match="no attribute"):
         pypfm.Pentium  # noqa: B018
 
 
 def test_a_processor_of_another_family_is_refused() -> None:
-    with pytest.raises(InvalidRequestError, match="family 0x20"):
+    with pytest.raises(Pfm3Error, match="family 0x20"):
         Itanium2(cpuid3=0x20000704)
     assert Montecito(cpuid3=0x20000704).fine_mode_bug is False
     assert Itanium2(cpuid3=0x1F010504).fine_mode_bug is True
@@ -344,7 +340,7 @@ def test_names_and_patterns_are_text() -> None:
         ITA2[3]
     with pytest.raises(TypeError, match="pattern: expected str"):
         MONT.find(None)
-    with pytest.raises(UnitMaskError, match=r"unit mask '-1' is unknown \(I, S, E, M\)"):
+    with pytest.raises(Pfm3Error, match=r"unit mask '-1' is unknown \(I, S, E, M\)"):
         MONT.encode([EventRequest("L3_INSERTS", unit_masks=[-1])])
 
 

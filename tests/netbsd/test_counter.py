@@ -18,8 +18,8 @@ import pytest
 
 import pypfm
 from conftest import run, run_python
+from pypfm.common import counting
 from pypfm.netbsd.counter import MACHINES, open_machine
-from pypfm.perf import counting
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
 
@@ -61,9 +61,9 @@ def test_counters_are_given_out(xscale: pypfm.Machine) -> None:
     one = pypfm.Counter("dcache-miss", machine=xscale)
     two = pypfm.Counter("dcache-miss", machine=xscale)
     assert (one.number, two.number, pypfm.Counter("clock", machine=xscale).number) == (1, 2, 0)
-    with pytest.raises(pypfm.CounterBusyError, match="in use"):
+    with pytest.raises(pypfm.CounterError, match="in use"):
         pypfm.Counter("instruction-executed", machine=xscale)
-    with pytest.raises(pypfm.CounterBusyError, match="counter 2 is in use"):
+    with pytest.raises(pypfm.CounterError, match="counter 2 is in use"):
         pypfm.Counter("instruction-executed", machine=xscale, number=2)
     del one
     gc.collect()
@@ -105,7 +105,7 @@ def test_threads_count_beside_each_other() -> None:
         for i in range(100):
             try:
                 counter = pypfm.Counter("l1cache-miss", machine=k7)
-            except pypfm.CounterBusyError:
+            except pypfm.CounterError:
                 continue
             made.append(counter.number)
             counter.start()
@@ -125,11 +125,11 @@ def test_threads_count_beside_each_other() -> None:
 
 def test_what_was_not_given_out_is_free(xscale: pypfm.Machine) -> None:
     for _ in range(5):
-        with pytest.raises(pypfm.CounterEventError):
+        with pytest.raises(pypfm.CounterError):
             pypfm.Counter("clock", machine=xscale, number=1)
-        with pytest.raises(pypfm.CounterEventError), xscale.profile("clock", 1000, counter=1):
+        with pytest.raises(pypfm.CounterError), xscale.profile("clock", 1000, counter=1):
             pass
-        with xscale.profile("dcache-miss", 1000) as number, pytest.raises(pypfm.CounterBusyError):
+        with xscale.profile("dcache-miss", 1000) as number, pytest.raises(pypfm.CounterError):
             pypfm.Counter("dcache-miss", machine=xscale, number=number)
     assert pypfm.Counter("dcache-miss", machine=xscale).number == 1
 
@@ -157,7 +157,7 @@ def test_a_collected_counter_is_stopped(xscale: pypfm.Machine) -> None:
     counter = pypfm.Counter("dcache-miss", machine=xscale, number=1)
     counter.start()
     other = pypfm.Machine("xscale")
-    with pytest.raises(pypfm.CounterBusyError), other.profile("dcache-miss", 1, 1):
+    with pytest.raises(pypfm.CounterError), other.profile("dcache-miss", 1, 1):
         pass
     del counter
     gc.collect()
@@ -219,57 +219,55 @@ def test_events(name: str) -> None:
 # ---- errors ---------------------------------------------------------------------------------------------
 
 ERRORS = [
-    ("unknown event", lambda m: pypfm.Counter("dcache-mis", machine=m), pypfm.UnknownEventError, errno.ESRCH, "dcache-miss"),
-    ("unknown case", lambda m: pypfm.Counter("DCACHE-MISS", machine=m), pypfm.UnknownEventError, errno.ESRCH, "DCACHE-MISS"),
-    ("another counter's", lambda m: pypfm.Counter("clock", machine=m, number=1), pypfm.CounterEventError, errno.ENODEV,
+    ("unknown event", lambda m: pypfm.Counter("dcache-mis", machine=m), pypfm.EventNotFoundError, 0, "dcache-miss"),
+    ("unknown case", lambda m: pypfm.Counter("DCACHE-MISS", machine=m), pypfm.EventNotFoundError, 0, "DCACHE-MISS"),
+    ("another counter's", lambda m: pypfm.Counter("clock", machine=m, number=1), pypfm.CounterError, errno.ENODEV,
      "not valid"),
-    ("profile another counter's", lambda m: m.profile("clock", 1, counter=2).__enter__(), pypfm.CounterEventError,
+    ("profile another counter's", lambda m: m.profile("clock", 1, counter=2).__enter__(), pypfm.CounterError,
      errno.ENODEV, "clock: the event is not valid for this counter; it is for 0"),
-    ("no interrupts", lambda _: pypfm.Machine("i586").profile("tlb-data-miss", 1).__enter__(), pypfm.CounterEventError,
+    ("no interrupts", lambda _: pypfm.Machine("i586").profile("tlb-data-miss", 1).__enter__(), pypfm.CounterError,
      errno.ENODEV, "the counters of this machine do not interrupt"),
-    ("above range", lambda m: pypfm.Counter("clock", machine=m, number=3), pypfm.CounterNumberError, errno.EINVAL, "0 to 2"),
-    ("below range", lambda m: pypfm.Counter("clock", machine=m, number=-1), pypfm.CounterNumberError, errno.EINVAL, "0 to 2"),
-    ("no int", lambda m: pypfm.Counter("clock", machine=m, number=2**40), pypfm.CounterNumberError, errno.EINVAL, "0 to 2"),
-    ("negative reset", lambda m: pypfm.Counter("clock", machine=m, reset=-1), pypfm.CounterNumberError, errno.EINVAL, "2^64"),
-    ("large reset", lambda m: pypfm.Counter("clock", machine=m, reset=2**64), pypfm.CounterNumberError, errno.EINVAL, "2^64"),
-    ("negative count", lambda m: m.advance("clock", -1), pypfm.CounterNumberError, errno.EINVAL, "2^64"),
-    ("large count", lambda m: m.advance("clock", 2**64), pypfm.CounterNumberError, errno.EINVAL, "2^64"),
-    ("advance unknown", lambda m: m.advance("clocks"), pypfm.UnknownEventError, errno.ESRCH, "clock"),
-    ("profile unknown", lambda m: m.profile("clocks", 1).__enter__(), pypfm.UnknownEventError, errno.ESRCH, "clock"),
-    ("no machine", lambda _: pypfm.Counter("clock", machine="pentium"), pypfm.UnknownMachineError, errno.ENXIO, "xscale"),
-    ("no model", lambda _: open_machine("linux").advance("clock"), pypfm.CounterEventError, errno.ENODEV, "counts by itself"),
+    ("above range", lambda m: pypfm.Counter("clock", machine=m, number=3), pypfm.CounterError, errno.EINVAL, "0 to 2"),
+    ("below range", lambda m: pypfm.Counter("clock", machine=m, number=-1), pypfm.CounterError, errno.EINVAL, "0 to 2"),
+    ("no int", lambda m: pypfm.Counter("clock", machine=m, number=2**40), pypfm.CounterError, errno.EINVAL, "0 to 2"),
+    ("negative reset", lambda m: pypfm.Counter("clock", machine=m, reset=-1), pypfm.CounterError, errno.EINVAL, "2^64"),
+    ("large reset", lambda m: pypfm.Counter("clock", machine=m, reset=2**64), pypfm.CounterError, errno.EINVAL, "2^64"),
+    ("negative count", lambda m: m.advance("clock", -1), pypfm.CounterError, errno.EINVAL, "2^64"),
+    ("large count", lambda m: m.advance("clock", 2**64), pypfm.CounterError, errno.EINVAL, "2^64"),
+    ("advance unknown", lambda m: m.advance("clocks"), pypfm.EventNotFoundError, 0, "clock"),
+    ("profile unknown", lambda m: m.profile("clocks", 1).__enter__(), pypfm.EventNotFoundError, 0, "clock"),
+    ("no machine", lambda _: pypfm.Counter("clock", machine="pentium"), pypfm.UnknownKeyError, 0, "xscale"),
+    ("no model", lambda _: open_machine("linux").advance("clock"), pypfm.CounterError, errno.ENODEV, "counts by itself"),
 ]
 
 
 @pytest.mark.parametrize(("call", "error", "code", "text"), [row[1:] for row in ERRORS], ids=[row[0] for row in ERRORS])
-def test_errors(call: object, error: type[pypfm.CounterError], code: int, text: str, xscale: pypfm.Machine) -> None:
+def test_errors(call: object, error: type[pypfm.PfmError], code: int, text: str, xscale: pypfm.Machine) -> None:
     assert callable(call)
     with pytest.raises(error) as raised:
         call(xscale)
     assert type(raised.value) is error
-    assert isinstance(raised.value, OSError)
-    assert isinstance(raised.value, pypfm.PfmError)
-    assert raised.value.errno == code
+    assert getattr(raised.value, "errno", 0) == code
     assert text in str(raised.value)
     again = pickle.loads(pickle.dumps(raised.value))
-    assert (type(again), again.errno, str(again)) == (error, code, str(raised.value))
+    assert (type(again), getattr(again, "errno", 0), str(again)) == (error, code, str(raised.value))
 
 
 def test_errors_of_the_state(xscale: pypfm.Machine) -> None:
     counter = pypfm.Counter("dcache-miss", machine=xscale)
     counter.start()
-    with pytest.raises(pypfm.CounterRunningError) as raised:
+    with pytest.raises(pypfm.CounterError) as raised:
         counter.start()
     assert raised.value.errno == errno.EINPROGRESS
     counter.stop()
     with pypfm.Machine("xscale").profile("dcache-miss", 1, counter.number):
-        with pytest.raises(pypfm.CounterBusyError):
+        with pytest.raises(pypfm.CounterError):
             counter.start()
         assert counter.value == 0
 
 
 def test_no_interrupts() -> None:
-    with pytest.raises(pypfm.CounterEventError), pypfm.Machine("i586").profile("mem-read", 1):
+    with pytest.raises(pypfm.CounterError), pypfm.Machine("i586").profile("mem-read", 1):
         pass
 
 
@@ -320,7 +318,7 @@ def test_the_machine_goes_while_it_profiles() -> None:
     context = machine.profile("dcache-miss", 10)
     context.__enter__()
     other = pypfm.Machine("xscale")
-    with pytest.raises(pypfm.CounterBusyError), other.profile("dcache-miss", 10, 1):
+    with pytest.raises(pypfm.CounterError), other.profile("dcache-miss", 10, 1):
         pass
     context.__exit__(None, None, None)
     del context, machine
@@ -484,7 +482,7 @@ def test_why_the_kernel_has_no_such_counter(code: int, monkeypatch: pytest.Monke
     def refuse(*_: object) -> None:
         raise pypfm.CountingError(code, "page-faults")
 
-    monkeypatch.setattr(counting, "PerfEvent", refuse)
+    monkeypatch.setattr("pypfm.netbsd.counter.PerfEvent", refuse)
     error = open_machine()._error(1, "page-faults", errno.ENODEV)
     assert str(error) == f"linux, counter 1, page-faults: {counting.reason(code)}"
     assert "hardware counters are rare" in str(error) or code == errno.EOPNOTSUPP
@@ -547,7 +545,7 @@ import os, subprocess, sys, pypfm
 touch = "import mmap\\nm = mmap.mmap(-1, 4096 * 3000)\\nm.madvise(mmap.MADV_NOHUGEPAGE)\\nfor i in range(3000): m[4096 * i] = 1\\n"
 try:
     counter = pypfm.Counter("page-faults")
-except pypfm.CounterEventError as error:
+except pypfm.CounterError as error:
     print("skip:", error)
     sys.exit()
 with counter:
@@ -577,7 +575,7 @@ def test_a_known_load_on_this_host() -> None:
     machine = pypfm.Machine()
     try:
         counters = [pypfm.Counter("page-faults", machine=machine) for _ in range(3)]
-    except pypfm.CounterEventError as error:
+    except pypfm.CounterError as error:
         pytest.skip(str(error))
     assert [counter.number for counter in counters] == [1, 2, 3]
     with mmap.mmap(-1, mmap.PAGESIZE * 2000, mmap.MAP_PRIVATE) as memory, counters[0], counters[1]:
@@ -595,7 +593,7 @@ def test_profiling_on_this_host() -> None:
             with machine.profile("task-clock", 1_000_000):  # nanoseconds
                 while len(found) < 3:
                     sum(range(1000))
-        except pypfm.CounterEventError as error:
+        except pypfm.CounterError as error:
             pytest.skip(str(error))
     assert len(found) >= 3
 
@@ -620,7 +618,7 @@ def test_with_in_a_loop_on_this_host() -> None:
         try:
             with pypfm.Counter("page-faults") as c:
                 pass
-        except pypfm.CounterEventError as error:
+        except pypfm.CounterError as error:
             pytest.skip(str(error))
         kept.append(c)
     assert len({c.number for c in kept}) == 1
@@ -635,7 +633,7 @@ def test_a_closed_counter(xscale: pypfm.Machine) -> None:
     counter.close()
     assert (counter.closed, counter.value, counter.accumulated) == (True, 7, 0)
     for call in (counter.start, counter.stop, counter.__enter__):
-        with pytest.raises(pypfm.CounterClosedError, match="xscale, counter 1, dcache-miss: closed; make another") as caught:
+        with pytest.raises(pypfm.CounterError, match="xscale, counter 1, dcache-miss: closed; make another") as caught:
             call()
         assert caught.value.errno == errno.EBADF
     other = pypfm.Counter("dcache-miss", machine=xscale, number=1)
@@ -680,7 +678,7 @@ def test_a_machine_is_closed() -> None:
     assert len(os.listdir("/proc/self/fd")) == descriptors
     for call in (lambda: machine.advance("dcache-miss"), lambda: pypfm.Counter("dcache-miss", machine=machine),
                  lambda: machine.profile("dcache-miss", 5).__enter__(), machine.__enter__):
-        with pytest.raises(pypfm.CounterClosedError, match="xscale: the machine is closed; make another one"):
+        with pytest.raises(pypfm.CounterError, match="xscale: the machine is closed; make another one"):
             call()
     assert machine["dcache-miss"].name == "dcache-miss"  # what it knows is no resource
 

@@ -23,7 +23,6 @@ from pypfm.errors import (
     LibraryError,
     Pfm4Error,
     Pfm4EventNotFoundError,
-    Pfm4ValueError,
 )
 from pypfm.perf import Pmu
 from pypfm.perf.foreign import foreign_pmus
@@ -48,11 +47,12 @@ def test_our_own_library_by_its_file_says_what_it_says_without(name: str) -> Non
         for os_, layer in LAYERS.items():
             assert theirs.modifiers(event, layer) == ours.modifiers(event, os_)  # type: ignore[arg-type] # a name
             for text in (event, *(f"{event}:{u.name}" for u in mine.umasks)):
-                (ret, a), (other_ret, b) = ours.made(text, layer, 8), theirs.made(text, layer, 8)
+                (ret, a), (other_ret, b) = ours._made(text, layer, 8), theirs._made(text, layer, 8)
                 assert ret == other_ret
                 if a is not None and b is not None:
                     assert (a.event, a.string, a.cpu) == (b.event, b.string, b.cpu)
-                    assert bytes(pfm4.ffi.buffer(a.attr)) == bytes(pfm4.ffi.buffer(b.attr))
+                    if layer:  # of raw codes the other library is not asked for it
+                        assert bytes(pfm4.ffi.buffer(a.attr)) == bytes(pfm4.ffi.buffer(b.attr))
                     assert layer or a.codes == b.codes
 
 
@@ -216,7 +216,7 @@ def test_damaged_libraries(tmp_path: Path) -> None:
     ("INST_RETIRED:OF_ALL", Pfm4Error, "INST_RETIRED: 'OF_ALL': invalid event attribute: unit masks: ANY_P"),
     ("INST_RETIRED:c=300", Pfm4Error, "INST_RETIRED: 'c=300': invalid event attribute value"),
     ("INST_RETIRED:c=1:c=2", Pfm4Error, "INST_RETIRED: 'c=2': attribute value already set"),
-    ("a\0b", Pfm4ValueError, "an event string cannot hold a NUL"),
+    ("a\0b", Pfm4Error, "an event string cannot hold a NUL"),
     ("", Pfm4EventNotFoundError, "skl has no event ''"),
     ("A" * 1_000_000, Pfm4EventNotFoundError, r"skl has no event 'A+\.\.\.'"),
     ("A:" * 500_000, Pfm4EventNotFoundError, "skl has no event 'A'"),

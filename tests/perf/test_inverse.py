@@ -255,7 +255,7 @@ def test_every_pmu_that_debian_s_library_knows() -> None:
                 names.add(made.string)
                 wrong += [said] if (said := not_back(pmu, made, "none")) else []
             if not names and not event.umasks:
-                refused.append((pmu.name, event.name, pmu.tried(event.name, 0, 8), pmu.tried(f"{event.name}:0x1", 0, 8)))
+                refused.append((pmu.name, event.name, pmu._tried(event.name, 0, 8), pmu._tried(f"{event.name}:0x1", 0, 8)))
             elif not names and (said := _needs_two(pmu, event)):
                 wrong.append(said)
     assert wrong[:10] == []

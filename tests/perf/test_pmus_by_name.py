@@ -69,10 +69,10 @@ def test_what_is_no_interface_and_no_level() -> None:
         with pytest.raises(InvalidValueError):
             Goldmont().parse("ICACHE:HIT", os_)
         with pytest.raises(InvalidValueError):
-            Goldmont().made("ICACHE:HIT", os_, 0)
+            Goldmont()._made("ICACHE:HIT", os_, 0)
     for plm in (-1, 2**32, 2**70):
         with pytest.raises(InvalidValueError, match="privilege levels"):
-            Goldmont().tried("ICACHE:HIT", 0, plm)
+            Goldmont()._tried("ICACHE:HIT", 0, plm)
 
 
 def test_a_child_does_not_stop_its_parents_event() -> None:

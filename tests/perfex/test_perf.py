@@ -16,9 +16,9 @@ import pytest
 from conftest import run_python
 from native import CC, build
 from perfex_runs import GOLDEN, HEAD, PERFEX, compile_c, counted, counts, environment, perfex, refused
+from pypfm.common.counting import Count
 from pypfm.common.launch import Command
 from pypfm.errors import CountingError, PfmError
-from pypfm.perf.counting import Count
 from pypfm.perfex import counting, events, host, perf_table
 from pypfm.perfex.backends import choose, names, perf
 from pypfm.perfex.model import CPUS, Measurement, PerfexError, Request

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from perfmon2_cases import case
-from pypfm import ContextClosedError, ContextError, GenericIA64, Itanium, Itanium2, Montecito, PfmError, pfm3
+from pypfm import ContextError, GenericIA64, Itanium, Itanium2, Montecito, PfmError, pfm3
 from pypfm.ia64 import Context
 
 PAIR = ["CPU_CYCLES", "IA64_INST_RETIRED"]
@@ -131,9 +131,9 @@ def closed_by_another_thread() -> None:
     thread.start()
     thread.join()
     assert c.closed
-    with pytest.raises(ContextClosedError, match=r"could not be read.*only it can"):
+    with pytest.raises(ContextError, match=r"could not be read.*only it can"):
         c.counts()
-    with pytest.raises(ContextClosedError, match="could not be read"):
+    with pytest.raises(ContextError, match="could not be read"):
         c["CPU_CYCLES"]
     with Context(Itanium2(), PAIR) as c:  # the thread is free again
         pass
@@ -248,10 +248,10 @@ def a_descriptor_closed_behind_its_back() -> None:
     c = Context(Itanium2(), PAIR)
     number = c.fileno()
     os.close(number)
-    with pytest.raises(ContextClosedError, match="was closed"):
+    with pytest.raises(ContextError, match="was closed"):
         c.start()
     other = os.dup2(os.open("/dev/null", os.O_RDONLY), number)
-    with pytest.raises(ContextClosedError, match="another file"):
+    with pytest.raises(ContextError, match="another file"):
         c.counts()
     c.close()
     assert os.fstat(other)  # not ours to close

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pypfm.conform.random.source import mixed_case, mutated
+from pypfm.ia64.models import TAGS
 from pypfm.ia64.pmu import pmu_of
 from pypfm.perf import Goldmont, Modifier, Perf
 from pypfm.perf import Pmu as StringPmu
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["GLM", "IA64", "PERF", "RAW", "SETTINGS", "Pmu", "Setting", "event_string", "good_string", "ia64"]
 
 #: The PMUs of Itanium, and what pypfm.ia64 calls them.
-IA64 = {"gen_ia64": "gen_ia64", "ita": "itanium", "ita2": "itanium2", "mont": "montecito"}
+IA64 = dict(sorted(TAGS.items()))
 _FEW = 3  # occurrences in a cycle
 
 FORBIDDEN = ", \t\n"

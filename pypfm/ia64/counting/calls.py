@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pypfm._c.pfm3 import ffi, lib
-from pypfm.errors import ContextClosedError, ContextError, errno_name
+from pypfm.errors import ContextError, errno_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,9 +57,8 @@ def error(name: str, code: int, about: str, reason: str = "") -> ContextError:
     :param reason: what to do; empty: what the number says
     """
     reason = reason or _OF_CALL.get((name, code)) or _REASONS.get(code) or os.strerror(code)
-    kind = ContextClosedError if code == errno.EBADF else ContextError
     words = [about, *([name] if name else []), errno_name(code), reason]
-    return kind(code, ": ".join(words), name)
+    return ContextError(code, ": ".join(words), name)
 
 
 def call(name: str, about: str, *args: Any, function: str = "", elsewhere: str = "") -> int:

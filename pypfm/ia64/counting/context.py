@@ -208,7 +208,7 @@ class Context(Mapping[str, Count]):
     def fileno(self) -> int:
         """The descriptor, for select(), asyncio and the calls of `pypfm.pfm3`; it can be read when there is a message.
 
-        :raises ContextClosedError: it is closed
+        :raises ContextError: it is closed
         """
         if self.closed:
             raise error("", errno.EBADF, self._about, "it is closed; make another Context")

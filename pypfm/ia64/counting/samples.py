@@ -12,13 +12,13 @@ from pypfm.common.frozen import FrozenMap, lazy
 from pypfm.common.value import HEX, HIDDEN, Value, said
 from pypfm.errors import DecodeError
 from pypfm.ia64.counting.calls import error, ffi, lib
+from pypfm.ia64.decode import Decoded, EarSample, TraceEntry, decode_registers
 from pypfm.ia64.encoding import Encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pypfm.ia64.counting.sets import EventSet, Member
-    from pypfm.ia64.decode import Decoded, EarSample, TraceEntry
 
 __all__ = ["Buffer", "Entry", "Kinds", "Sample"]
 
@@ -75,8 +75,6 @@ class Sample(Value):
     @lazy
     def decoded(self) -> Decoded:
         """What the data registers say, together with the settings with which they were recorded."""
-        from pypfm.ia64.decode import decode_registers  # not for programs that look at addresses only
-
         if not self.registers:
             raise DecodeError(f"{self.event}: no EAR and no trace buffer is recorded with it; count an event of theirs,"
                               " such as DATA_EAR_CACHE_LAT4 or BRANCH_EVENT")
@@ -118,7 +116,7 @@ class Kinds:
                 others[f"PMD{number}"] = value
             else:
                 counts[label] = value
-        return Sample.of(
+        return Sample._of(
             event=member.label, set=entry.set, ip=entry.ip, pid=entry.pid, tid=entry.tid, cpu=entry.cpu,
             time=entry.time, period=entry.events, counts=FrozenMap(counts, "event"),
             registers=FrozenMap(others, "register"), _encoding=of_set.encoding)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from pypfm._c.pfm3 import lib
 from pypfm.common.arguments import expect_int, expect_items, expect_number
-from pypfm.errors import AssignmentError, InvalidTypeError, InvalidValueError, UnknownKeyError, listed, nearest, shown
+from pypfm.errors import InvalidTypeError, InvalidValueError, Pfm3Error, UnknownKeyError, listed, nearest, shown
 from pypfm.ia64.events import Event
 from pypfm.ia64.models import MODELS
 from pypfm.ia64.request import EventRequest, Request
@@ -146,9 +147,11 @@ def _request(given: object, plm: int | str, system_wide: bool) -> Request:
 def _encoded(pmu: Pmu, request: Request) -> Encoding:
     try:
         return pmu.encode_request(request)
-    except AssignmentError as error:
-        raise AssignmentError(error.code, f"{error}; events that do not fit together can be counted in turn, as sets:"
-                                          " events=[[...], [...]] with a timeout", error.function) from None
+    except Pfm3Error as error:
+        if error.code != lib.PFMLIB_ERR_NOASSIGN:
+            raise
+        raise Pfm3Error(error.code, f"{error}; events that do not fit together can be counted in turn, as sets:"
+                                    " events=[[...], [...]] with a timeout", error.function) from None
 
 
 # ---- names ------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ class Said(Value):
     """What registers say: a value whose kind is in its JSON form, too."""
 
     kind: ClassVar[str] = ""
-    constants = ("kind",)
+    _constants = ("kind",)
 
     def rows(self) -> list[Row]:
         """What they say in words: what, and its value; nothing of what is shown in tables."""

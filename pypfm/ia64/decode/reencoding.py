@@ -71,7 +71,7 @@ def reencode(given: RegisterSet) -> Reencoded:
 
 def _like_detected(pmu: str) -> int | None:
     """CPUID register 3 of a processor that is treated in another way once it is detected."""
-    model = table(pmu).c_model
+    model = table(pmu)._model
     return int(model.family) << 24 if model.has_fine_mode_bug else None
 
 

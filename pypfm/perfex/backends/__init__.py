@@ -51,7 +51,7 @@ def _automatic(request: Request) -> tuple[Literal["perf", "valgrind"], str]:
         return "perf", "a table of perf events is given"
     if request.annotate or request.keep is not None:
         return "valgrind", "only the simulation knows which instructions the counts are of"
-    from pypfm.perf.counting import reason
+    from pypfm.common.counting import reason
     from pypfm.perfex.backends.perf import offers_hardware
     if code := offers_hardware():
         return "valgrind", f"a simulation; perf: {reason(code)}"

@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pypfm.common.counting import Count, PerfEvent, attr_bytes
 from pypfm.common.launch import Command
 from pypfm.errors import CountingError, shown
-from pypfm.perf.counting import Count, PerfEvent, attr_bytes
 from pypfm.perfex import perf_table
 from pypfm.perfex.backends.perf import PerfBackend, Plan, raise_limit
 from pypfm.perfex.costs import default_clock

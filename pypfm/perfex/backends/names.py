@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from pypfm.common.counting import PerfEvent, Ring, attr_bytes
 from pypfm.errors import CountingError
-from pypfm.perf.counting import PerfEvent, Ring, attr_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pypfm.perf.counting import Life
+    from pypfm.common.counting import Life
 
 __all__ = ["Names"]
 

@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pypfm.common.counting import Count, PerfEvent, Ring, attr_bytes
 from pypfm.common.launch import Command
 from pypfm.errors import CountingError, shown
-from pypfm.perf.counting import Count, PerfEvent, Ring, attr_bytes
 from pypfm.perfex import events, host, perf_table
 from pypfm.perfex.backends.names import Names
 from pypfm.perfex.costs import default_clock
@@ -450,7 +450,7 @@ class PerfBackend:
         if len(kinds) > 1 and not request.mixed:
             raise PerfexError(f"CPUs of several kinds ({', '.join(kinds)}); -T if the command stays on one of them")
         if request.perf_table is None and (code := offers_hardware()):
-            from pypfm.perf.counting import reason
+            from pypfm.common.counting import reason
             instead = "" if request.pids else "; --backend valgrind simulates the events"
             raise PerfexError(f"perf: cycles: {reason(code)}{instead}")
         self._plan = (request, Plan(request))

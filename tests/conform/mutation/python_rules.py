@@ -48,7 +48,7 @@ MODULES = {
 
 #: Changes that no test can notice, and why.
 EQUIVALENT = {
-    "request.is_plain -> False  [if request.is_plain:]": "a plain request has nothing of what is checked below",
+    "request._is_plain -> False  [if request._is_plain:]": "a plain request has nothing of what is checked below",
     "0 -> 1  [if event.plm != 0:]": "level 1 fits its field",
     "type(item) is str -> False  [wanted = item if isinstance(item, EventRequest) else _by_name(item) if]": "a short way",
     "not colon and (not wanted.unit_masks) -> False  [if not colon and not wanted.unit_masks:]": "a short way",

@@ -1,0 +1,45 @@
+"""The names of the PMUs: what each is called, by whom, and the class that it is.
+
+`pypfm.pmu`, `pypfm.decode`, `pypfm.ia64.pmu_of` and every ``-p`` of the command line know these names and no others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["PMUS", "Home", "canonical"]
+
+
+class Home(NamedTuple):
+    """Where a PMU is at home.
+
+    :ivar library: pfm3 or pfm4
+    :ivar package, cls: of pypfm, and its class there
+    :ivar aliases: other names; all are found in upper and lower case
+    """
+
+    library: str
+    package: str
+    cls: str
+    aliases: tuple[str, ...] = ()
+
+
+#: By the name that its library has for it.  libpfm 3 and 4 both know the IA-64 processors: those of libpfm 4 have its
+#: short names, and gen_ia64 is in both.
+PMUS = {
+    "itanium2": Home("pfm3", "ia64", "Itanium2", ("itanium 2", "mckinley", "madison")),
+    "montecito": Home("pfm3", "ia64", "Montecito", ("montvale",)),
+    "itanium": Home("pfm3", "ia64", "Itanium", ("merced",)),
+    "gen_ia64": Home("pfm3", "ia64", "GenericIA64", ("genericia64", "generic ia-64")),
+    "ita": Home("pfm4", "perf", "Pmu"),
+    "ita2": Home("pfm4", "perf", "Pmu"),
+    "mont": Home("pfm4", "perf", "Pmu"),
+    "glm": Home("pfm4", "perf", "Goldmont", ("goldmont",)),
+    "perf": Home("pfm4", "perf", "Perf"),
+}
+_NAMES = {name: pmu for pmu, home in PMUS.items() for name in (pmu, *home.aliases)}
+
+
+def canonical(name: str) -> str:
+    """The name of a PMU that is called so in upper or lower case; of one that is not known here, as it is."""
+    return _NAMES.get(name.lower(), name)
