@@ -62,6 +62,7 @@ html_css_files = ["reference.css"]
 smartquotes = False  # --options are no dashes
 nitpick_ignore = [("c:identifier", name) for name in (
     "FILE", "int32_t", "int64_t", "off_t", "pid_t", "size_t", "uint16_t", "uint32_t", "uint64_t", "uint8_t")]
+nitpick_ignore_regex = [("py:obj", r"typing\.Literal\['\w+'")]  # of overloads: Sphinx cuts the type at its commas
 nitpick_ignore += [("py:class", "CArgObject")]  # what byref() returns; ctypes has no name for it
 nitpick_ignore += [("py:class", f"pypfm.{name}")  # type variables
                    for name in ("common.event_table.E", "_c.mirror.T", "_c.structures.T")]

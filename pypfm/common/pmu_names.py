@@ -24,8 +24,8 @@ class Home(NamedTuple):
     aliases: tuple[str, ...] = ()
 
 
-#: By the name that its library has for it.  libpfm 3 and 4 both know the IA-64 processors: those of libpfm 4 have its
-#: short names, and gen_ia64 is in both.
+# By the name that its library has for it.  libpfm 3 and 4 both know the IA-64 processors: those of libpfm 4 have its
+# short names, and gen_ia64 is in both.
 PMUS = {
     "itanium2": Home("pfm3", "ia64", "Itanium2", ("itanium 2", "mckinley", "madison")),
     "montecito": Home("pfm3", "ia64", "Montecito", ("montvale",)),
