@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, SupportsIndex, overload
 
 from pypfm import ia64, perf
-from pypfm.common.pmu_names import PMUS, canonical
-from pypfm.errors import DecodeError, InvalidTypeError, listed, nearest, shown
+from pypfm.common.pmu_names import known
+from pypfm.errors import DecodeError, InvalidTypeError
 from pypfm.ia64.decode import decode_registers
 from pypfm.ia64.models import MODELS, model_of
 from pypfm.perf.decode import decode_codes
@@ -93,7 +93,7 @@ def decode(pmu: str | ia64.Pmu | perf.Pmu | ia64.Encoding | perf.Encoding,
     elif isinstance(pmu, ia64.Pmu):
         pmu = model = pmu.name
     elif library is None:
-        pmu = _known(pmu)
+        pmu = known(pmu, DecodeError)
         model = None if (pmu not in MODELS or pmu == "gen_ia64") and _is_of_pfm4(registers) else model_of(pmu)
     if model is not None:
         return decode_registers(model, registers, etb=etb, ipear=ipear, pmds=pmds)
@@ -105,15 +105,3 @@ def _expect_no(*given: bool) -> None:
     """Refuse, where codes are decoded, what says how registers are read."""
     if any(given):
         raise DecodeError("etb, ipear and pmds belong to registers of libpfm 3, not to codes")
-
-
-def _known(name: object) -> str:
-    """A PMU by its own name.
-
-    :raises DecodeError: there is none of that name
-    """
-    text = name if isinstance(name, str) else ""
-    known = canonical(text)
-    if known not in PMUS:
-        raise DecodeError(f"pmu={shown(name)}: expected one of {listed(PMUS)}{nearest(text.lower(), PMUS)}")
-    return known

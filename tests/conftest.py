@@ -45,6 +45,21 @@ def run_python(code: str, *args: object, **env: str) -> subprocess.CompletedProc
     return run(sys.executable, "-c", code, *args, env=clean_env(**env))
 
 
+def coded(code: int | str) -> Callable[[BaseException], bool]:
+    """For the check of pytest.raises(): an error with this errno, or with a C code whose name is, or begins so."""
+    def check(error: BaseException) -> bool:
+        found = getattr(error, "errno", None) if isinstance(code, int) else str(getattr(error, "name", ""))[:len(code)]
+        return found == code
+    return check
+
+
+def refused(error: type[BaseException] | int | str, match: str) -> pytest.RaisesExc[BaseException]:
+    """pytest.raises() for tables: an exception class, or what `coded` takes."""
+    if isinstance(error, (int, str)):
+        return pytest.RaisesExc(pypfm.PfmError, match=match, check=coded(error))
+    return pytest.RaisesExc(error, match=match)
+
+
 # No test fails because the machine has other work to do.
 settings.register_profile("any-load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any-load")

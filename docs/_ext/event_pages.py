@@ -16,7 +16,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from event_tables import HOST, TABLES, Entry, entries, host_events, tables_of
 from pfm_domain import Place, note
-from pypfm.cli.common import PMUS, selected_pmu
+from pypfm.cli.common import PMUS
+from pypfm.pmus import pmu as pmu_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ class Events(SphinxDirective):
         """The modifiers of the events of a libpfm 4 PMU, each once."""
         if pmu not in PMUS or PMUS[pmu][0] != "pfm4":
             return []
-        model = selected_pmu(pmu)
+        model = pmu_of(pmu)
         known = {m.name: m for e in model.values() for m in model.modifiers(e.name, model.default_os)}
         items = [_item(f"{m.name}" if m.is_switch else f"{m.name}=N", m.description) for m in known.values()]
         return [nodes.paragraph("", "Modifiers:"),

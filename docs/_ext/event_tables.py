@@ -12,9 +12,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm.cli.common import selected_pmu
 from pypfm.perf.decode import TYPES as PERF_TYPES
 from pypfm.perf.offcore import GROUPS as OFFCORE_GROUPS
+from pypfm.pmus import pmu as pmu_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +149,7 @@ def _pfm3(pmu: str, row: Row) -> Entry:
     if row.get("all") == "1":
         facts.append("both threads")
     if row.get("mesi") == "1":
-        masks = selected_pmu(pmu)[row["name"]].unit_masks
+        masks = pmu_of(pmu)[row["name"]].unit_masks
         facts.append("unit masks " + ", ".join(f"{m.name} ({m.description})" for m in masks))
     return Entry(pmu, row["name"], row["name"], f"code {row['code']}, mask {row['umask']}", tuple(facts),
                  row["description"], _on_a_host(pmu, row["name"]))
@@ -157,7 +157,7 @@ def _pfm3(pmu: str, row: Row) -> Entry:
 
 def _of_the_processor(pmu: str, row: Row) -> Entry:
     """An event whose code and counters are the processor's: as they are where the PMU is forced."""
-    event = selected_pmu(pmu)[row["name"]]
+    event = pmu_of(pmu)[row["name"]]
     counters = numbers(sum(1 << n for n in event.counters), "PMC")
     return Entry(pmu, row["name"], row["name"], f"code {event.code:#x} if forced", (f"{counters} if forced",),
                  row["description"], _on_a_host(pmu, row["name"]))
@@ -198,7 +198,7 @@ def _pfm4(pmu: str, row: Row) -> Entry:
         facts.append(f"counter mask {row['counters']}")
     facts += _words(row["flags"], _EVENT_FLAGS)
     if "modifiers" in row:
-        facts.append("modifiers " + ", ".join(m.name for m in selected_pmu(pmu).modifiers(row["name"])))
+        facts.append("modifiers " + ", ".join(m.name for m in pmu_of(pmu).modifiers(row["name"])))
     if row["equiv"]:
         facts.append(f"another name of {row['equiv']}")
     offcore = "NHM_OFFCORE" in row["flags"]

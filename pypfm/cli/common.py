@@ -6,21 +6,16 @@ import argparse
 import json
 import re
 import sys
-from importlib import import_module
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from pypfm import pmus
 from pypfm.cli._program import completed
 from pypfm.common.pmu_names import PMUS, canonical
 from pypfm.errors import named, nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from pypfm.ia64.pmu import GenericIA64, Itanium, Itanium2, Montecito
-    from pypfm.perf.pmu import Pmu
-
-    AnyPmu = Itanium2 | Montecito | Itanium | GenericIA64 | Pmu
 
 Subparsers = Any  # argparse does not name the type of what add_subparsers() returns
 
@@ -32,7 +27,7 @@ SYSTEM = "libpfm.so.4"
 __all__ = [
     "PMUS", "SYSTEM", "WITH_LIBRARY", "Subparsers", "add_json_option", "add_library_option", "add_pmu_option", "api_of",
     "asked_pmu", "between", "checked", "event_names", "library_of", "named", "number", "on_terminal", "print_json",
-    "selected_pmu", "whole_options",
+    "whole_options",
 ]
 
 
@@ -79,12 +74,9 @@ def api_of(args: argparse.Namespace) -> str:
     return library_of(args.pmu)
 
 
-def asked_pmu(args: argparse.Namespace, *more: object, **keywords: object) -> Any:
-    """The PMU that was asked for."""
-    if args.library is None:
-        return selected_pmu(args.pmu, *more, **keywords)
-    from pypfm.perf import Pmu
-    return Pmu(args.pmu, library=args.library)
+def asked_pmu(args: argparse.Namespace, **settings: object) -> Any:
+    """The PMU that was asked for; only its own package is loaded."""
+    return pmus.pmu(args.pmu, library=args.library, **settings)
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -94,14 +86,6 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 def library_of(name: str) -> str:
     """The library that a PMU belongs to."""
     return PMUS[name].library
-
-
-def selected_pmu(name: str, *args: object, **keywords: object) -> Any:
-    """The PMU of a name; only its own library is loaded."""
-    home = PMUS[name]
-    if home.cls == "Pmu":
-        args = name, *args
-    return getattr(import_module(f"pypfm.{home.package}"), home.cls)(*args, **keywords)
 
 
 def number(text: str) -> int:

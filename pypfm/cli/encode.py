@@ -6,6 +6,7 @@ import argparse
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from pypfm import pmus
 from pypfm.cli import values
 from pypfm.cli._program import completed, say
 from pypfm.cli.common import (
@@ -19,7 +20,6 @@ from pypfm.cli.common import (
     number,
     on_terminal,
     print_json,
-    selected_pmu,
 )
 from pypfm.errors import printable, shown
 from pypfm.ia64 import EventRequest
@@ -187,7 +187,8 @@ def _run_perf(args: argparse.Namespace) -> int:
     found: perf.Groups
     if name in MODELS:
         events = _events(args) if args.pmu == name else args.events
-        found = selected_pmu(name).for_perf(events, plm=args.plm, system_wide=args.system_wide)
+        processor: Any = pmus.pmu(name)
+        found = processor.for_perf(events, plm=args.plm, system_wide=args.system_wide)
     else:
         pmu = asked_pmu(args, **({"corrected": True} if args.corrected else {}))
         found = ungrouped(pmu, _single(pmu, args), plm=args.plm, system_wide=args.system_wide)
@@ -239,8 +240,8 @@ def _run_pfm3(args: argparse.Namespace) -> int:
     if not any(bool(a) and a != (None, None) for a in [args.events, *specific.values()]):
         args.usage_error("nothing to encode: give an event, an EAR, a trace buffer, a matcher or a range")
     events = _events(args)
-    pmu = selected_pmu(args.pmu, *(getattr(args, name) for name in ("cpuid3", "pal") if name in _ONLY[args.pmu]),
-                       **({"corrected": True} if args.corrected else {}))
+    pmu = asked_pmu(args, **{name: getattr(args, name) for name in ("cpuid3", "pal") if name in _ONLY[args.pmu]},
+                    **({"corrected": True} if args.corrected else {}))
     encoding = pmu.encode(events, plm=args.plm, system_wide=args.system_wide, unavailable_pmcs=args.unavail,
                           check=args.check, **specific)
     if on_terminal(args):

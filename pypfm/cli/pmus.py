@@ -12,10 +12,10 @@ from pypfm.cli.common import (
     library_of,
     on_terminal,
     print_json,
-    selected_pmu,
 )
 from pypfm.common.value import Value
 from pypfm.errors import printable
+from pypfm.pmus import pmu
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _own() -> list[Listed]:
     return [Listed(p.name, p.model_name, library_of(p.name), len(p), p.counters, getattr(p, "counter_width", None))
-            for p in map(selected_pmu, PMUS)]
+            for p in map(pmu, PMUS)]
 
 
 def _of(library: str) -> list[Listed]:

@@ -259,9 +259,9 @@ def test_what_is_wrong_is_said_in_a_line(scripts: Any, text: str) -> None:
 ])
 def test_what_encode_prints_is_read(scripts: Any, pmu: str, events: list[str]) -> None:
     """JSON, and what stands on a terminal."""
-    from pypfm.cli.common import selected_pmu
+    from pypfm.pmus import pmu as pmu_of
 
-    encoding = selected_pmu(pmu).encode(events if pmu != "glm" else events[0])
+    encoding = pmu_of(pmu).encode(events if pmu != "glm" else events[0])
     printed = run(sys.executable, "-m", "pypfm", "encode", "-p", pmu, "--json", *events).stdout
     wanted = {r.name: r.value for r in encoding.registers.values()} if not isinstance(encoding, perf.Encoding) else dict(
         zip((SELECT, "MSR_OFFCORE_RSP_1"), encoding.codes, strict=True))

@@ -264,7 +264,7 @@ def test_ranges_that_no_registers_can_hold(asked: Limit, error: type[Exception],
         assert cover is not None
         assert cover.ranges[0].end < asked[1]
         return
-    with pytest.raises(error):
+    with pytest.raises(error, match=r"data range|cover|does not fit"):
         Itanium2().encode(["LOADS_RETIRED"], data_ranges=[asked], check=check)  # type: ignore[arg-type]
 
 

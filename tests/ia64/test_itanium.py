@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conftest import run_python
+from conftest import coded, refused, run_python
 from pypfm import (
     Ear,
     EarMode,
@@ -58,7 +58,7 @@ def test_itanium_says_what_it_is() -> None:
     assert (ITA.pmcs, ITA.pmds) == (tuple(range(14)), tuple(range(18)))
     assert repr(ITA) == "<Itanium: 230 events>"
     assert not Itanium(0x07000804).fine_mode_bug
-    with pytest.raises(Pfm3Error, match="itanium is 0x7"):
+    with pytest.raises(Pfm3Error, match="itanium is 0x7", check=coded("PFMLIB_ERR_INVAL")):
         Itanium(0x1F010504)
 
 
@@ -73,7 +73,7 @@ def test_events_of_itanium() -> None:
     assert len(ITA.find("L3_*")) == 21
     with pytest.raises(EventNotFoundError, match="the nearest is CPU_CYCLES"):
         ITA["CPU_CYCLE"]
-    with pytest.raises(Pfm3Error, match="it has none"):
+    with pytest.raises(Pfm3Error, match="it has none", check=coded("PFMLIB_ERR_UMASK")):
         ITA.encode(["CPU_CYCLES:M"])
     with pytest.raises(EventNotFoundError, match="is an event of itanium2, not of itanium"):
         ITA.encode([Itanium2()["CPU_CYCLES"]])
@@ -158,8 +158,8 @@ def test_ranges_of_itanium() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "error", "text"), [
-    ({"events": ["NOPS_RETIRED"], "code_ranges": [(0x1008, 0x1100)]}, Pfm3Error, "multiples of 16"),
-    ({"events": ["CPU_CYCLES"], "code_ranges": [(0x1000, 0x1100)]}, Pfm3Error, "CPU_CYCLES cannot be restricted by a code range"),
+    ({"events": ["NOPS_RETIRED"], "code_ranges": [(0x1008, 0x1100)]}, "PFMLIB_ERR_IRR", "multiples of 16"),
+    ({"events": ["CPU_CYCLES"], "code_ranges": [(0x1000, 0x1100)]}, "PFMLIB_ERR_FEATCOMB", "CPU_CYCLES cannot be restricted by a code range"),
     ({"events": ["CPU_CYCLES"], "iear": Ear(EarMode.ALAT)}, PromiseError, "mode is 0x2"),
     ({"events": ["CPU_CYCLES"], "iear": Ear(EarMode.CACHE, 16)}, PromiseError, "4 bits"),
     ({"events": ["CPU_CYCLES"], "btb": ItaniumBtb(tar=2)}, PromiseError, "BTB: tar is 0x2, but its field has 1 bit"),
@@ -168,8 +168,8 @@ def test_ranges_of_itanium() -> None:
     ({"events": ["CPU_CYCLES"] * 5}, Pfm3Error, "itanium has 4 counters"),
     ({"events": ["CPU_CYCLES"], "opcode_match": OpcodeMatch(match=1 << 27)}, PromiseError, "27 bits"),
 ])
-def test_what_itanium_refuses(arguments: dict[str, Any], error: type[PfmError], text: str) -> None:
-    with pytest.raises(error, match=text):
+def test_what_itanium_refuses(arguments: dict[str, Any], error: type[PfmError] | str, text: str) -> None:
+    with refused(error, text):
         ITA.encode(**arguments)
 
 
@@ -273,7 +273,7 @@ def test_registers_beyond_64(tmp_path: Path) -> None:
     {"Counter_width": None}, {"Cycle_event_number": None}, {"Implemented_PMC": "0-512 "}, {"Implemented_PMD": "512 "}])
 def test_a_file_that_does_not_say_all(change: dict[str, str | None], tmp_path: Path) -> None:
     path = pal_file(tmp_path, **change)
-    with pytest.raises(Pfm3Error, match="is no perfmon_info") as error:
+    with pytest.raises(Pfm3Error, match="is no perfmon_info", check=coded("PFMLIB_ERR_NOTSUPP")) as error:
         GenericIA64(path)
     assert error.value.name == "PFMLIB_ERR_NOTSUPP"
     assert "\n" not in str(error.value)
@@ -281,13 +281,13 @@ def test_a_file_that_does_not_say_all(change: dict[str, str | None], tmp_path: P
 
 @pytest.mark.parametrize("path", ["", "/nonexistent/perfmon_info", "/tmp", "/dev/null", "/dev/zero", "a\0b", "\udcff"])
 def test_a_path_that_is_no_such_file(path: str) -> None:
-    with pytest.raises(Pfm3Error, match="is no perfmon_info"):
+    with pytest.raises(Pfm3Error, match="is no perfmon_info", check=coded("PFMLIB_ERR_NOTSUPP")):
         GenericIA64(path)
 
 
 def test_a_pmu_that_could_not_be_made_leaves_the_others_alone(tmp_path: Path) -> None:
     pmu = GenericIA64(pal_file(tmp_path))
-    with pytest.raises(Pfm3Error):
+    with pytest.raises(Pfm3Error, check=coded("PFMLIB_ERR_NOTSUPP")):
         GenericIA64("/nonexistent")
     assert pmu.encode(["IA64_INST_RETIRED"])["PMC4"].value == 0x928
 
@@ -302,9 +302,9 @@ def test_the_environment_is_the_mirror_s(tmp_path: Path) -> None:
     EventRequest("CPU_CYCLES", threshold=1), EventRequest("CPU_CYCLES", ism=1),
     EventRequest("CPU_CYCLES", no_qualcheck=True), EventRequest("CPU_CYCLES", flags=2)])
 def test_generic_pmu_has_no_settings(event: EventRequest) -> None:
-    with pytest.raises(Pfm3Error, match="no model-specific settings"):
+    with pytest.raises(Pfm3Error, match="no model-specific settings", check=coded("PFMLIB_ERR_INVAL")):
         GEN.encode([event])
-    with pytest.raises(Pfm3Error, match="no model-specific settings"):
+    with pytest.raises(Pfm3Error, match="no model-specific settings", check=coded("PFMLIB_ERR_INVAL")):
         GEN.encode([event], check="reference")
 
 
@@ -312,7 +312,7 @@ def test_generic_pmu_refuses_what_does_not_fit() -> None:
     with pytest.raises(PromiseError, match="privilege level mask is 0x10"):
         GEN.encode([EventRequest("CPU_CYCLES", plm=16)])
     assert GEN.encode([EventRequest("CPU_CYCLES", plm=16)], check="reference")["PMC4"].value == 0x1220
-    with pytest.raises(Pfm3Error):
+    with pytest.raises(Pfm3Error, check=coded("PFMLIB_ERR_INVAL")):
         GEN.encode(["CPU_CYCLES"], plm=0)
     with pytest.raises(Pfm3Error, match="gen_ia64 has 4 counters"):
         GEN.encode(["CPU_CYCLES"] * 5)

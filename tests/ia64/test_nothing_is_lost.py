@@ -22,13 +22,14 @@ from pypfm import (
     Event,
     EventRequest,
     GenericIA64,
-    InvalidValueError,
     IpEar,
     Itanium,
     Itanium2,
     ItaniumBtb,
     Montecito,
     OpcodeMatch,
+    Pfm3Error,
+    PromiseError,
     pfm3,
 )
 from pypfm.decoding import decode
@@ -263,7 +264,7 @@ def lost(pmu: Pmu, asked: Options) -> list[str]:
     """What of a request is lost without a word."""
     try:
         encoding = pmu.encode(**{"events": [], **asked})
-    except InvalidValueError:
+    except (Pfm3Error, PromiseError):
         return []
     return list(Compared(pmu, asked, encoding).lost())
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import coded, refused
 from pypfm import (
     EventRequest,
     GenericIA64,
@@ -80,7 +81,9 @@ def test_groups_hold_under_the_drivers_placement(pmu: Any, data: st.DataObject) 
         [e.name for e in restricted or rows]), min_size=1, max_size=20))
     try:
         found = pmu.for_perf(names)
-    except Pfm3Error:
+    except Pfm3Error as error:
+        if error.name != "PFMLIB_ERR_EVTINCOMP":
+            raise
         assert HALTED in names
     else:
         check(pmu, names, found)
@@ -91,7 +94,7 @@ def test_every_event_alone(pmu: Any) -> None:
     """All are right alone, but one that the first counter cannot measure."""
     for event in countable(pmu):
         if event.name == HALTED:
-            with pytest.raises(Pfm3Error, match=r"^CPU_OP_CYCLES_HALTED: PMC10 .* event 7 .* at least 6 others"):
+            with pytest.raises(Pfm3Error, match=r"^CPU_OP_CYCLES_HALTED: PMC10 .* event 7 .* at least 6 others", check=coded("PFMLIB_ERR_EVTINCOMP")):
                 pmu.for_perf([event.name])
         else:
             found = pmu.for_perf([event.name])
@@ -125,9 +128,9 @@ def test_an_event_that_needs_others_before_it() -> None:
     found = pmu.for_perf([HALTED, *fillers])
     assert [e.event for e in found.groups[0]][6] == HALTED
     check(pmu, [HALTED, *fillers], found)
-    with pytest.raises(Pfm3Error, match="not 5"):
+    with pytest.raises(Pfm3Error, match="not 5", check=coded("PFMLIB_ERR_EVTINCOMP")):
         pmu.for_perf([HALTED, *fillers[:5]])
-    with pytest.raises(Pfm3Error, match="not 0"):  # each of them needs its own six
+    with pytest.raises(Pfm3Error, match="not 0", check=coded("PFMLIB_ERR_EVTINCOMP")):  # each of them needs its own six
         pmu.for_perf([HALTED, HALTED, *fillers])
 
 
@@ -181,7 +184,7 @@ def test_what_is_asked_of_an_event() -> None:
 @pytest.mark.parametrize("plm", ["1", "user,2", 0b0011])
 def test_default_levels_that_the_driver_does_not_count_in(plm: int | str) -> None:
     for events in ("CPU_CYCLES", ["CPU_CYCLES"]):
-        with pytest.raises(Pfm3Error, match=r"^plm: privilege levels 1 and 2: Linux's driver counts in level 0"):
+        with pytest.raises(Pfm3Error, match=r"^plm: privilege levels 1 and 2: Linux's driver counts in level 0", check=coded("PFMLIB_ERR_INVAL")):
             Itanium2().for_perf(events, plm=plm)
 
 
@@ -189,22 +192,22 @@ def test_default_levels_that_the_driver_does_not_count_in(plm: int | str) -> Non
     ("DATA_EAR_CACHE_LAT4", Pfm4Error, "the kernel's driver drives counters alone"),
     ("BRANCH_EVENT", Pfm4Error, "the kernel's driver drives counters alone"),
     ("CPU_CYCLES:u:k:x", Pfm4Error, "no unit mask or modifier 'x'"),
-    (EventRequest("CPU_CYCLES", ism=1), Pfm3Error, "always counts IA-64 instructions"),
-    (EventRequest("CPU_CYCLES", plm="1"), Pfm3Error, "privilege levels 1 and 2"),
-    ("CPU_CYCLES:u=0:k=0", Pfm3Error, "^CPU_CYCLES: neither user nor kernel mode, .*: give u, k or both"),
+    (EventRequest("CPU_CYCLES", ism=1), "PFMLIB_ERR_INVAL", "always counts IA-64 instructions"),
+    (EventRequest("CPU_CYCLES", plm="1"), "PFMLIB_ERR_INVAL", "privilege levels 1 and 2"),
+    ("CPU_CYCLES:u=0:k=0", "PFMLIB_ERR_INVAL", "^CPU_CYCLES: neither user nor kernel mode, .*: give u, k or both"),
     (EventRequest("CPU_CYCLES", threshold=9), Pfm4Error, "thres"),
     (Montecito()["CPU_OP_CYCLES_ALL"], PfmError, "is an event of montecito, not of itanium2"),
     ("CPU_CYCLES:thres=1", Pfm4Error, "thres"),
     ("NO_SUCH", Pfm4Error, "itanium2|ita2"),
     ("CPU_CYCLES\0", Pfm4Error, "NUL"),
-    ([], Pfm3Error, "0 events"),
-    (["CPU_CYCLES"] * 1025, Pfm3Error, "more than 1024"),
+    ([], "PFMLIB_ERR_INVAL", "0 events"),
+    (["CPU_CYCLES"] * 1025, "PFMLIB_ERR_INVAL", "more than 1024"),
     (7, InvalidTypeError, "events"),
     ([7], InvalidTypeError, "event"),
 ], ids=lambda value: str(value)[:40])
-def test_what_is_refused(asked: Any, error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said):
+def test_what_is_refused(asked: Any, error: type[Exception] | str, said: str) -> None:
+    with refused(error, said):
         Itanium2().for_perf(asked)
     if isinstance(asked, (str, EventRequest)):
-        with pytest.raises(error, match=said):
+        with refused(error, said):
             Itanium2().for_perf([asked])

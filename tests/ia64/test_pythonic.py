@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import pypfm
-from conftest import run_python
+from conftest import coded, run_python
 from pypfm import (
     AddressRange,
     Btb,
@@ -260,7 +260,7 @@ def test_programming_errors_are_python_errors() -> None:
 
 
 def test_a_processor_of_another_family_is_refused() -> None:
-    with pytest.raises(Pfm3Error, match="family 0x20"):
+    with pytest.raises(Pfm3Error, match="family 0x20", check=coded("PFMLIB_ERR_INVAL")):
         Itanium2(cpuid3=0x20000704)
     assert Montecito(cpuid3=0x20000704).fine_mode_bug is False
     assert Itanium2(cpuid3=0x1F010504).fine_mode_bug is True
@@ -340,7 +340,7 @@ def test_names_and_patterns_are_text() -> None:
         ITA2[3]
     with pytest.raises(TypeError, match="pattern: expected str"):
         MONT.find(None)
-    with pytest.raises(Pfm3Error, match=r"unit mask '-1' is unknown \(I, S, E, M\)"):
+    with pytest.raises(Pfm3Error, match=r"unit mask '-1' is unknown \(I, S, E, M\)", check=coded("PFMLIB_ERR_UMASK")):
         MONT.encode([EventRequest("L3_INSERTS", unit_masks=[-1])])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import run_python
+from conftest import refused, run_python
 from foreign_library import debian, library
 from native import PFM4
 from pypfm import pfm4
@@ -216,15 +216,15 @@ def test_damaged_libraries(tmp_path: Path) -> None:
     ("INST_RETIRED:OF_ALL", Pfm4Error, "INST_RETIRED: 'OF_ALL': invalid event attribute: unit masks: ANY_P"),
     ("INST_RETIRED:c=300", Pfm4Error, "INST_RETIRED: 'c=300': invalid event attribute value"),
     ("INST_RETIRED:c=1:c=2", Pfm4Error, "INST_RETIRED: 'c=2': attribute value already set"),
-    ("a\0b", Pfm4Error, "an event string cannot hold a NUL"),
+    ("a\0b", "PFM_ERR_INVAL", "an event string cannot hold a NUL"),
     ("", Pfm4EventNotFoundError, "skl has no event ''"),
     ("A" * 1_000_000, Pfm4EventNotFoundError, r"skl has no event 'A+\.\.\.'"),
     ("A:" * 500_000, Pfm4EventNotFoundError, "skl has no event 'A'"),
     ("INST_RETIRED:" + "x:" * 500_000, Pfm4Error, "INST_RETIRED: "),
     ("\udcff", Pfm4EventNotFoundError, "skl has no event"),
 ])
-def test_strings_that_are_refused(text: str, error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said) as raised:
+def test_strings_that_are_refused(text: str, error: type[Exception] | str, said: str) -> None:
+    with refused(error, said) as raised:
         Pmu("skl", library=debian()).encode(text)
     assert len(str(raised.value)) < 600
 
