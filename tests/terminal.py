@@ -6,7 +6,9 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from conftest import TESTS, clean_env, run
@@ -27,18 +29,40 @@ def on_terminal(columns: int, *args: object, status: int = 0, term: str = "dumb"
 
 def run_on_terminal(columns: int, command: Sequence[object], *, cwd: Path, env: dict[str, str]) -> tuple[str, int]:
     """What any program prints on a terminal of that width, and its exit status."""
-    ours, theirs = pty.openpty()
     env = env | {"COLUMNS": str(columns), "LINES": "50"}  # rich wants them, and TERM
-    process = subprocess.Popen([str(c) for c in command], stdout=theirs, stderr=theirs, env=env, cwd=cwd)
-    os.close(theirs)
-    text = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # EIO: the other side is closed
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(ours)
-    return text.decode().replace("\r\n", "\n"), process.wait()
+    with terminal() as (theirs, printed):
+        status = subprocess.run([str(c) for c in command], stdout=theirs, stderr=theirs, env=env, cwd=cwd, check=False).returncode
+        return printed(), status
+
+
+@contextmanager
+def terminal() -> Iterator[tuple[int, Callable[[], str]]]:
+    """A terminal to write to, and a function that ends it and returns all that was written to it.
+
+    The end is a mark that we write ourselves.  Until EIO comes, which says that nobody has the other side open, is not
+    enough: a test that read until then once missed the last lines of a program.
+    """
+    ours, theirs = pty.openpty()
+    mark = b"\0the end\0"
+
+    def read() -> bytes:
+        text = b""
+        while mark not in text:
+            text += os.read(ours, 65536)
+        return text.partition(mark)[0]
+
+    def printed() -> str:
+        os.write(theirs, mark)
+        return reader.result().decode().replace("\r\n", "\n")
+
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            reader = pool.submit(read)
+            try:
+                yield theirs, printed
+            finally:
+                if not reader.done():
+                    os.write(theirs, mark)
+    finally:
+        os.close(ours)
+        os.close(theirs)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import io
 import json
-import os
-import pty
 import re
 import shutil
 import xml.etree.ElementTree as ET
@@ -39,7 +36,7 @@ from pypfm.conform.model import (
 from pypfm.conform.report import html_page
 from pypfm.conform.report.wording import excerpt, marked, visible
 from pypfm.errors import ConformError, shown
-from terminal import pypfm
+from terminal import pypfm, terminal
 
 pytestmark = pytest.mark.slow
 
@@ -156,15 +153,10 @@ def test_text_on_a_terminal_has_colours_and_the_same_words(monkeypatch: pytest.M
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    ours, theirs = pty.openpty()
-    with open(theirs, "w", encoding="utf-8") as stream:
-        report.write(samples.report(), "text", stream)
-    data = b""
-    with contextlib.suppress(OSError):  # EIO: the other side is closed, and all is read
-        while piece := os.read(ours, 65536):
-            data += piece
-    os.close(ours)
-    out = data.decode().replace("\r\n", "\n")
+    with terminal() as (theirs, printed):
+        with open(theirs, "w", encoding="utf-8", closefd=False) as stream:
+            report.write(samples.report(), "text", stream)
+        out = printed()
     assert "\x1b[32m0x530380\x1b[0m" in out
     plain = re.sub(r"\x1b\[[\d;]*m", "", out)
     assert [line.rstrip() for line in plain.splitlines()] == report.text(samples.report()).splitlines()

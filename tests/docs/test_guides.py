@@ -145,13 +145,13 @@ def seen(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
 
 
-def mismatch(command: Command, printed: str) -> str:
+def mismatch(command: Command, printed: str, status: int = 0) -> str:
     """How the output differs from what is shown; nothing if it is the same."""
     want, got = (seen(text) for text in (command.output, printed))
     pieces = re.split(r"(?<!\.)\.\.\.(?!\.)", want)
     if want != "..." and re.fullmatch(".*".join(map(re.escape, pieces)), got, re.S):
         return ""
-    return f"$ {command.command}\n--- shown\n{want}\n--- printed\n{got}"
+    return f"$ {command.command}\n--- shown\n{want}\n--- printed, with exit status {status}\n{got}"
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_console_blocks(page: Path, scratch: Path, user: dict[str, str]) -> None
             if "valgrind is not installed" in printed and tool("valgrind") is None:
                 missing.add("valgrind")
                 break
-            if found := mismatch(command, printed):
+            if found := mismatch(command, printed, status):
                 wrong.append(found)
             elif status and not told:
                 wrong.append(f"$ {command.command}\nexit status {status}, and no echo $? shows it\n{printed}")
