@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
@@ -62,6 +62,8 @@ def refused(error: type[BaseException] | int | str, match: str) -> pytest.Raises
 
 # No test fails because the machine has other work to do.
 settings.register_profile("any-load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A failure is enough: no smaller one is looked for.
+settings.register_profile("mutation", settings.get_profile("any-load"), phases=[Phase.explicit, Phase.generate], database=None)
 settings.load_profile("any-load")
 
 # What this process calls at random loads no counters; programs of tests/perfmon2 choose what counts.

@@ -84,6 +84,6 @@ def test_what_is_changed_in_python() -> None:
 
 @pytest.mark.slow
 def test_a_sample_of_python_changes_is_noticed() -> None:
-    done = run_program(sys.executable, TESTS / "conform" / "mutation" / "python_rules.py", "--module", "perf.offcore", "--every", 4,
+    done = run_program(sys.executable, TESTS / "conform" / "mutation" / "python_rules.py", "--module", "perf/offcore", "--sample", 10,
                        timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
