@@ -105,11 +105,16 @@ function(pypfm_library name)
 
   set(directory ${PYPFM_LIB_DIR}/${name})
   if(SKBUILD)
-    # One file named as the SONAME: a wheel cannot hold symbolic links.  What -l looks for is a copy: a program that is
-    # linked with it asks the loader for the SONAME.
+    # One file named as the SONAME: a wheel cannot hold symbolic links.  What -l looks for tells the linker of it.
     set_target_properties(${name} PROPERTIES OUTPUT_NAME ${soname} SUFFIX "" NO_SONAME ON)
-    target_link_options(${name} PRIVATE $<IF:$<BOOL:${APPLE}>,-Wl$<COMMA>-install_name$<COMMA>@rpath/${soname},-Wl$<COMMA>-soname$<COMMA>${soname}>)
-    install(PROGRAMS $<TARGET_FILE:${name}> DESTINATION ${directory} RENAME ${arg_BASE}.so)
+    if(APPLE)	# whose linker has no scripts
+      target_link_options(${name} PRIVATE -Wl,-install_name,@rpath/${soname})
+      install(PROGRAMS $<TARGET_FILE:${name}> DESTINATION ${directory} RENAME ${arg_BASE}.so)
+    else()
+      target_link_options(${name} PRIVATE -Wl,-soname,${soname})
+      file(CONFIGURE OUTPUT ${name}.ld CONTENT "INPUT(${soname})\n")
+      install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.ld DESTINATION ${directory} RENAME ${arg_BASE}.so)
+    endif()
   else()
     set_target_properties(${name} PROPERTIES VERSION ${arg_VERSION} SOVERSION ${major})
   endif()

@@ -7,14 +7,14 @@ The files of pypfm/vectors are as they were recorded; here each line becomes a v
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import re
 import zlib
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from pypfm._c.pfm3 import lib as lib3
 from pypfm._c.pfm4 import lib as lib4
@@ -37,6 +37,7 @@ PMU_IDS = {"gen_ia64": lib4.PFM_PMU_GEN_IA64, "ita": lib4.PFM_PMU_ITANIUM, "ita2
 EVENT_SHIFT = 21
 #: Part of the names of functions and types that belong to a PMU of libpfm 3.
 TAGS = {"itanium2": "ita2", "montecito": "mont", "itanium": "ita"}
+_PACKED = {b"\x1f\x8b": "gzip", b"BZ": "bz2"}  # modules, by the first bytes of what they have written
 _LONGEST_LINE = 1 << 20  # bytes: the longest vector takes 5,000, and /dev/zero has no end
 _GENERIC = "gen_ia64"  # which has no functions and types of its own
 _FAMILIES = {0x07: "ita", 0x1F: "ita2", 0x20: "mont"}  # of CPUID register 3, bits 24 to 31
@@ -58,7 +59,7 @@ def recorded(api: str) -> list[Vector]:
 
 
 def read(path: Path) -> list[Vector]:
-    """The vectors of a JSON-lines file, packed with gzip or not.
+    """The vectors of a JSON-lines file, packed with gzip or bzip2, or not.
 
     :param path: one vector in each line; one without an ``id`` gets FILE:LINE
     :raises ConformError: the file cannot be read, or a line is not a vector; the message names the line
@@ -130,18 +131,20 @@ def _wanted(rule: dict[str, Any]) -> str:
 def _lines(path: Path) -> Iterator[str]:
     try:
         with path.open("rb") as file:
-            packed = file.peek(2)[:2] == b"\x1f\x8b"
-            with gzip.GzipFile(fileobj=file) if packed else file as stream:
+            packed = _PACKED.get(file.peek(2)[:2])
+            with cast("BinaryIO", import_module(packed).open(file)) if packed else file as stream:
                 while line := stream.readline(_LONGEST_LINE + 1):
                     if len(line) > _LONGEST_LINE:
                         raise ConformError(
                             f"{path}: not a file of vectors: it has a line of more than {_LONGEST_LINE} bytes")
                     yield line.decode()
-    except OSError as error:  # gzip.BadGzipFile among them
+    except OSError as error:  # what is said of damaged files is one, too
         raise ConformError(f"{path}: {error.strerror or error}") from None
     except (EOFError, ValueError, zlib.error) as error:
         raise ConformError(
-            f"{path}: {'not UTF-8' if isinstance(error, ValueError) else 'not a whole gzip file'}") from None
+            f"{path}: {'not UTF-8' if isinstance(error, ValueError) else f'not a whole {packed} file'}") from None
+    except ImportError as error:
+        raise ConformError(f"{path}: {error}; this Python was built without the library (Debian: libbz2-dev)") from None
 
 
 # ---- what a vector is about ------------------------------------------------------
@@ -234,10 +237,10 @@ def _of_kind(kind: str) -> Vector:
 
 
 def _pfm3() -> Iterator[Vector]:
-    for name in ("pfm3_dispatch.jsonl.gz", "pfm3_dispatch_itanium.jsonl.gz", "pfm3_golden_itanium2.jsonl",
+    for name in ("pfm3_dispatch.jsonl.bz2", "pfm3_dispatch_itanium.jsonl.bz2", "pfm3_golden_itanium2.jsonl",
                  "pfm3_golden_montecito.jsonl", "gen_ia64.jsonl"):
         yield from (_of_kind("dispatch") | vector for vector in _load(name))
-    for number, vector in enumerate(_load("pfm3_api.jsonl.gz"), 1):
+    for number, vector in enumerate(_load("pfm3_api.jsonl.bz2"), 1):
         yield _of_kind("call") | {"id": f"api-{number:04}"} | vector
     for pmu in TAGS:
         with (_FILES / f"pfm3_{pmu}_events.csv").open(newline="") as file:
@@ -259,12 +262,12 @@ def _query(pmu: str, row: dict[str, str]) -> Vector:
 
 
 def _pfm4() -> Iterator[Vector]:
-    for name in ("pfm4_encode.jsonl.gz", "pfm4_raw.jsonl.gz"):
+    for name in ("pfm4_encode.jsonl.bz2", "pfm4_raw.jsonl.bz2"):
         yield from (_of_kind("encode") | vector for vector in _load(name))
-    yield from _info(list(_load("pfm4_info.jsonl.gz")), "info-")
-    for number, vector in enumerate(_load("pfm4_ia64_encode.jsonl.gz"), 1):  # tests/pfm4/ia64_vectors.py made them
+    yield from _info(list(_load("pfm4_info.jsonl.bz2")), "info-")
+    for number, vector in enumerate(_load("pfm4_ia64_encode.jsonl.bz2"), 1):  # tests/pfm4/ia64_vectors.py made them
         yield _of_kind("encode") | {"id": f"ia64-{number:05}"} | vector
-    yield from _info(list(_load("pfm4_ia64_info.jsonl.gz")), "ia64-info-")
+    yield from _info(list(_load("pfm4_ia64_info.jsonl.bz2")), "ia64-info-")
 
 
 def _info(rows: list[Vector], prefix: str) -> Iterator[Vector]:

@@ -55,10 +55,10 @@ def encoding(pmu: Goldmont, vector: dict[str, Any]) -> tuple[Call, Any]:
 
 
 def recorded() -> Iterator[tuple[Call, Any]]:
-    for vector in read(str(VECTORS / "pfm3_dispatch.jsonl.gz"))[::STEP]:
+    for vector in read(str(VECTORS / "pfm3_dispatch.jsonl.bz2"))[::STEP]:
         yield dispatch(vector)
     glm = Goldmont()
-    for vector in read(str(VECTORS / "pfm4_encode.jsonl.gz")):
+    for vector in read(str(VECTORS / "pfm4_encode.jsonl.bz2")):
         if vector["os"] == "none" and vector["env"] == {"LIBPFM_FORCE_PMU": "glm"} and not {"room", "size"} & vector.keys():
             yield encoding(glm, vector)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
 import os
@@ -302,8 +303,9 @@ def test_a_file_of_vectors(tmp_path: Path) -> None:
     report = runner.run(str(LIBRARIES["pfm3"].path), vectors=vectors)
     assert [f.vector and f.vector["id"] for f in report.findings] == ["some.jsonl:4"]
     assert [d.expected for d in report.findings[0].differences] == ["PFMLIB_ERR_NOMEM (-23)"]
-    path.with_suffix(".gz").write_bytes(gzip.compress(path.read_bytes()))
-    assert [v | {"id": ""} for v in read(path.with_suffix(".gz"))] == [v | {"id": ""} for v in vectors]
+    for pack in (gzip.compress, bz2.compress):
+        (tmp_path / "packed").write_bytes(pack(path.read_bytes()))
+        assert [v | {"id": ""} for v in read(tmp_path / "packed")] == [v | {"id": ""} for v in vectors]
 
 
 @pytest.mark.parametrize(("line", "complaint"), [
@@ -347,6 +349,8 @@ def test_a_line_that_is_no_vector_is_named(line: str, complaint: str, tmp_path: 
     (gzip.compress(b"{}" * 99, mtime=0)[:20], "not a whole gzip file"),
     (gzip.compress(b"{}" * 99, mtime=0)[:10] + b"\xff" * 20, "not a whole gzip file"), (b" " * (1 << 20) + b"{}", "more than 1048576 bytes"),
     (gzip.compress(b"\0" * (1 << 26)), "more than 1048576 bytes"),
+    (b"BZ", "not a whole bz2 file"), (bz2.compress(b"{}" * 99)[:20], "not a whole bz2 file"), (b"BZh9" + b"\xff" * 20, "Invalid data stream"),
+    (bz2.compress(b"\0" * (1 << 26)), "more than 1048576 bytes"),
 ])
 def test_a_file_that_is_none_of_vectors(data: bytes | None, complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "some.jsonl"

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+import bz2
 import ctypes
-import gzip
 import json
 import struct
 import sys
@@ -28,7 +28,7 @@ ALL_PMUS = 0xFF  # pfm4_encode.c: active, and inactive ones encoded
 
 def read(pattern: str) -> Iterator[dict[str, Any]]:
     for path in sorted(VECTORS.glob(pattern)):
-        with gzip.open(path, "rt") as stream:
+        with bz2.open(path, "rt") as stream:
             yield from map(json.loads, stream)
 
 
@@ -40,7 +40,7 @@ def event_names(pmu: str) -> list[str]:
 def dispatches() -> Iterator[bytes]:
     """See pfm3_dispatch.c for the form."""
     index: dict[str, dict[str, int]] = {}
-    for vector in read("pfm3_dispatch*.jsonl.gz"):
+    for vector in read("pfm3_dispatch*.jsonl.bz2"):
         pmu = vector["pmu"]
         names = index.setdefault(pmu, {name: i for i, name in enumerate(event_names(pmu))})
         _, in_t, out_t = abi.MODEL[pmu]
@@ -58,14 +58,14 @@ def dispatches() -> Iterator[bytes]:
 
 
 def event_strings() -> Iterator[bytes]:
-    for vector in read("pfm4_*.jsonl.gz"):
+    for vector in read("pfm4_*.jsonl.bz2"):
         if "os" in vector and isinstance(vector["event"], str):
             os_id = {"none": 0, "perf_event": 1, "perf_event_ext": 2}[vector["os"]]
             yield bytes([ALL_PMUS, os_id, vector["dfl_plm"] & 0xff, 0]) + vector["event"].encode("latin-1")
 
 
 def full_events() -> Iterator[bytes]:
-    for call in read("pfm3_api*.jsonl.gz"):
+    for call in read("pfm3_api*.jsonl.bz2"):
         if call["pmu"] in MODELS and call["call"] in ("pfm_find_event", "pfm_find_full_event"):
             yield bytes([MODELS.index(call["pmu"])]) + call["args"][0].encode("latin-1")
 

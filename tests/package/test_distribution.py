@@ -77,6 +77,14 @@ def test_the_wheel_has_everything(wheel: Path) -> None:
     assert wanted - names == set()
 
 
+def test_each_library_is_in_the_wheel_once(wheel: Path) -> None:
+    """What -l finds is no copy but a line that names the library to the linker."""
+    with zipfile.ZipFile(wheel) as archive:
+        for library in LIBRARIES.values():
+            text = archive.read(f"pypfm/lib/{library.name}/{library.soname.rpartition('.')[0]}").decode()
+            assert text == f"INPUT({library.soname})\n"
+
+
 def test_the_wheel_has_nothing_private(wheel: Path) -> None:
     """No sources in C, no private header, no test."""
     names = zipfile.ZipFile(wheel).namelist()

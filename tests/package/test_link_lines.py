@@ -59,9 +59,10 @@ def test_dash_l(library: Library, linker: str, tmp_path: Path) -> None:
         pytest.skip(f"no {linker} on this machine")
     compiler, *options = linker.split()
     directory = library.path.parent
-    path = program(library, tmp_path, compiler, *options, f"-L{directory}", f"-l{name_of(library)}")
-    assert library.soname in dynamic_entries(path, "DT_NEEDED")
-    check(library, path, LD_LIBRARY_PATH=str(directory))
+    for words in ([f"-L{directory}", f"-l{name_of(library)}"], [directory / f"lib{name_of(library)}.so"]):
+        path = program(library, tmp_path, compiler, *options, *words)
+        assert library.soname in dynamic_entries(path, "DT_NEEDED")
+        check(library, path, LD_LIBRARY_PATH=str(directory))
 
 
 @pytest.mark.parametrize("compiler", [CC, CXX, "clang"])

@@ -32,7 +32,7 @@ def decoded(vector: dict[str, Any]) -> perf.Decoded:
 
 @pytest.fixture(scope="module")
 def vectors() -> list[tuple[dict[str, Any], perf.Decoded]]:
-    found = [v for name in ("encode", "raw") for v in read(str(VECTORS / f"pfm4_{name}.jsonl.gz"))
+    found = [v for name in ("encode", "raw") for v in read(str(VECTORS / f"pfm4_{name}.jsonl.bz2"))
              if v["expect"]["ret"] == 0]
     return [(v, decoded(v)) for v in found]
 

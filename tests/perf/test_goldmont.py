@@ -35,7 +35,7 @@ PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 def expressible() -> list[dict[str, Any]]:
     """Vectors in which glm alone is active, as it is here, without sizes or presets of C structures."""
-    return [v for v in read(str(VECTORS / "pfm4_encode.jsonl.gz"))
+    return [v for v in read(str(VECTORS / "pfm4_encode.jsonl.bz2"))
             if v["env"] in ({"LIBPFM_FORCE_PMU": "glm"}, {"LIBPFM_FORCE_PMU": "GLM,foo"})
             and not {"size", "room", "attr"} & set(v)]
 

@@ -1,6 +1,6 @@
 """A program: the replay program pfm3_vectors.py, for structures as the manual pages print them.
 
-    manual_vectors.py PATH/TO/libpfm-manual.so.3 VECTORS.jsonl[.gz] [--limit N] [-v]
+    manual_vectors.py PATH/TO/libpfm-manual.so.3 VECTORS.jsonl[.bz2] [--limit N] [-v]
 
 The recorded requests know no etb_ds; it is set to 1 in every one, and has to change nothing.
 """

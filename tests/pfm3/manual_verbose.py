@@ -1,6 +1,6 @@
 """A program: the replay program pfm3_verbose.py, for structures as the manual pages print them.
 
-    manual_verbose.py PATH/TO/libpfm-manual.so.3 VECTORS.jsonl[.gz] VERBOSE.jsonl[.gz] [-v]
+    manual_verbose.py PATH/TO/libpfm-manual.so.3 VECTORS.jsonl[.bz2] VERBOSE.jsonl[.bz2] [-v]
 """
 
 import sys

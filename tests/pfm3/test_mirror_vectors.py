@@ -17,7 +17,7 @@ import pytest
 from conftest import REPLAY, TESTS, VECTORS, clean_env, run
 from pfm3_vectors import read
 
-FILES = ["pfm3_dispatch.jsonl.gz", "pfm3_dispatch_itanium.jsonl.gz", "pfm3_golden_itanium2.jsonl",
+FILES = ["pfm3_dispatch.jsonl.bz2", "pfm3_dispatch_itanium.jsonl.bz2", "pfm3_golden_itanium2.jsonl",
          "pfm3_golden_montecito.jsonl"]
 
 

@@ -17,12 +17,12 @@ MANUAL = {"pfm3_vectors.py": "manual_vectors.py", "pfm3_verbose.py": "manual_ver
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [PFM3, PFM3_MANUAL], ids=lambda form: form.name)
 @pytest.mark.parametrize(("program", "args", "closing"), [
-    ("pfm3_vectors.py", ["pfm3_dispatch.jsonl.gz"], "10000 of 10000 calls answered as recorded"),
-    ("pfm3_vectors.py", ["pfm3_dispatch_itanium.jsonl.gz"], "1000 of 1000 calls answered as recorded"),
-    ("pfm3_verbose.py", ["pfm3_dispatch.jsonl.gz", "pfm3_verbose.jsonl.gz"], "2000 of 2000 calls print as recorded"),
-    ("pfm3_verbose.py", ["pfm3_dispatch_itanium.jsonl.gz", "pfm3_verbose_itanium.jsonl.gz"],
+    ("pfm3_vectors.py", ["pfm3_dispatch.jsonl.bz2"], "10000 of 10000 calls answered as recorded"),
+    ("pfm3_vectors.py", ["pfm3_dispatch_itanium.jsonl.bz2"], "1000 of 1000 calls answered as recorded"),
+    ("pfm3_verbose.py", ["pfm3_dispatch.jsonl.bz2", "pfm3_verbose.jsonl.bz2"], "2000 of 2000 calls print as recorded"),
+    ("pfm3_verbose.py", ["pfm3_dispatch_itanium.jsonl.bz2", "pfm3_verbose_itanium.jsonl.bz2"],
      "739 of 739 calls print as recorded"),
-    ("pfm3_api.py", ["pfm3_api.jsonl.gz"], "3334 of 3334 calls answered as recorded"),
+    ("pfm3_api.py", ["pfm3_api.jsonl.bz2"], "3334 of 3334 calls answered as recorded"),
     ("pfm3_catalogue.py", ["itanium2", "pfm3_itanium2_events.csv"],
      "497 of 497 itanium2 events answer as in the table"),
     ("pfm3_catalogue.py", ["montecito", "pfm3_montecito_events.csv"],

@@ -3,7 +3,7 @@
 
     tests/pfm4/ia64_vectors.py [DIRECTORY]
 
-Writes pfm4_ia64_encode.jsonl.gz and pfm4_ia64_info.jsonl.gz, into pypfm/vectors if no directory is named; with the
+Writes pfm4_ia64_encode.jsonl.bz2 and pfm4_ia64_info.jsonl.bz2, into pypfm/vectors if no directory is named; with the
 same libpfm 3 the same bytes.  No libpfm 4 is asked, neither ours nor another, for none but ours has these PMUs.
 What is expected comes from
 
@@ -17,7 +17,7 @@ What is expected comes from
 
 from __future__ import annotations
 
-import gzip
+import bz2
 import json
 import re
 import sys
@@ -153,7 +153,7 @@ def events(pmu: str) -> list[Event]:
 
 def read(name: str) -> list[Vector]:
     """The lines of a file of recorded answers."""
-    return [json.loads(line) for line in gzip.decompress((VECTORS / name).read_bytes()).splitlines()]
+    return [json.loads(line) for line in bz2.decompress((VECTORS / name).read_bytes()).splitlines()]
 
 
 # ---- what glm's answers say of every PMU ---------------------------------------------------------
@@ -161,7 +161,7 @@ def read(name: str) -> list[Vector]:
 @cache
 def plain_glm() -> list[Vector]:
     """Encodings of glm for perf_event in which nothing is preset and no modifier is named."""
-    rows = [row for row in read("pfm4_encode.jsonl.gz") if row["os"] != "none" and not {"attr", "size"} & row.keys()]
+    rows = [row for row in read("pfm4_encode.jsonl.bz2") if row["os"] != "none" and not {"attr", "size"} & row.keys()]
     return [row for row in rows if row["expect"].get("fstr", "").startswith("glm::") and "=" not in row["event"]
             and not set(re.split("[:.]", row["event"].lower())) & {"u", "k", "h", "excl", "mg", "mh", "pinned", "precise"}]
 
@@ -187,13 +187,13 @@ def members(levels: int) -> Vector:
 @cache
 def glm_row(os: str) -> Vector:
     """What is recorded of an event of glm that takes no precise."""
-    rows = [row for row in read("pfm4_info.jsonl.gz") if row.get("os") == os and row["event"] >> EVENT_SHIFT == 202]
+    rows = [row for row in read("pfm4_info.jsonl.bz2") if row.get("os") == os and row["event"] >> EVENT_SHIFT == 202]
     return next(row for row in rows if not row["info"]["flags"])
 
 
 @cache
 def glm_pmu() -> Vector:
-    return next(row for row in read("pfm4_info.jsonl.gz") if row.get("pmu") == 202)
+    return next(row for row in read("pfm4_info.jsonl.bz2") if row.get("pmu") == 202)
 
 
 # ---- encodings ----------------------------------------------------------------------------------
@@ -345,7 +345,7 @@ def attributes(event: Event, os: str) -> list[Vector]:
 
 
 def info_rows() -> Iterator[Vector]:
-    """What is said of the PMUs and of their events, in the form and order of pfm4_info.jsonl.gz."""
+    """What is said of the PMUs and of their events, in the form and order of pfm4_info.jsonl.bz2."""
     for env in ({}, None):
         for pmu, facts in PMUS.items():
             here = {"LIBPFM_FORCE_PMU": pmu} if env is None else env
@@ -374,13 +374,13 @@ def _row(env: dict[str, str], pmu: str, first: int, event: Event, os: str) -> Ve
 
 def files() -> dict[str, list[Vector]]:
     """What the files hold."""
-    return {"pfm4_ia64_encode.jsonl.gz": [row for pmu in PMUS for row in encode_vectors(pmu)],
-            "pfm4_ia64_info.jsonl.gz": list(info_rows())}
+    return {"pfm4_ia64_encode.jsonl.bz2": [row for pmu in PMUS for row in encode_vectors(pmu)],
+            "pfm4_ia64_info.jsonl.bz2": list(info_rows())}
 
 
 if __name__ == "__main__":
     directory = Path(sys.argv[1]) if len(sys.argv) > 1 else VECTORS
     for name, rows in files().items():
         lines = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
-        (directory / name).write_bytes(gzip.compress(lines.encode("ascii"), 9, mtime=0))
+        (directory / name).write_bytes(bz2.compress(lines.encode("ascii"), 9))
         print(f"{name}: {len(rows)} lines, {(directory / name).stat().st_size} bytes")

@@ -16,9 +16,9 @@ pytestmark = pytest.mark.skipif(not PARANOID.exists(), reason=f"no {PARANOID}: t
 
 
 @pytest.mark.parametrize(("program", "vectors", "closing"), [
-    ("pfm4_vectors.py", "pfm4_encode.jsonl.gz", "4000 of 4000 encodings as recorded"),
-    ("pfm4_vectors.py", "pfm4_raw.jsonl.gz", "400 of 400 encodings as recorded"),
-    ("pfm4_info.py", "pfm4_info.jsonl.gz", "459 of 459 answers as recorded"),
+    ("pfm4_vectors.py", "pfm4_encode.jsonl.bz2", "4000 of 4000 encodings as recorded"),
+    ("pfm4_vectors.py", "pfm4_raw.jsonl.bz2", "400 of 400 encodings as recorded"),
+    ("pfm4_info.py", "pfm4_info.jsonl.bz2", "459 of 459 answers as recorded"),
 ])
 def test_recorded_answers(program: str, vectors: str, closing: str) -> None:
     done = run(sys.executable, REPLAY / program, LIBRARIES["pfm4"].path, VECTORS / vectors)
