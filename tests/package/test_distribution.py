@@ -97,8 +97,12 @@ def test_the_wheel_has_nothing_private(wheel: Path) -> None:
     assert {re.sub(r"-\d+(\.\d+)*", "", top) for top in tops} <= {"pypfm", "pypfm.dist-info", "pypfm.data"}
 
 
-def test_extensions_keep_to_the_limited_api(wheel: Path) -> None:
-    done = run(sys.executable, "-m", "abi3audit", "--strict", "--report", wheel)
+def test_extensions_keep_to_the_limited_api(wheel: Path, tmp_path: Path) -> None:
+    """Not the wheel as it is: abi3audit takes the linker scripts for libraries."""
+    with zipfile.ZipFile(wheel) as archive:
+        files = [archive.extract(name, tmp_path) for name in archive.namelist() if name.endswith(".abi3.so")]
+    assert len(files) == len(MODULES)
+    done = run(sys.executable, "-m", "abi3audit", "--strict", "--report", *files)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("abi3.so") >= len(MODULES)
 
