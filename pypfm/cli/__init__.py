@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pypfm
 from pypfm.cli._program import Parser, complete, say, to_the_end
-from pypfm.cli.common import WITH_LIBRARY, whole_options
+from pypfm.cli.common import WITH_LIBRARY, try_library, whole_options
 from pypfm.errors import EventNotFoundError, PfmError, nearest, printable
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ def _run(words: list[str], commands: Sequence[str]) -> int:
         args.take_rest(args, rest)
     try:
         if args.command in WITH_LIBRARY:
-            from pypfm.cli._trial import try_library
-            try_library(args)
+            try_library(args.library)
         status: int = args.run(args)
     except PfmError as error:
         say(f"pypfm {args.command}: {printable(f'{error}{_search(args, error)}')}\n")

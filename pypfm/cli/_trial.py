@@ -6,14 +6,10 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from pypfm.errors import LibraryError, PfmError, named
 
-if TYPE_CHECKING:
-    import argparse
-
-__all__ = ["begin", "try_library"]
+__all__ = ["begin", "tried"]
 
 _LONGEST = 10  # seconds
 # Not "-m": that would look for modules in the current directory first.
@@ -21,18 +17,16 @@ _PROGRAM = ("import sys; sys.path[:] = sys.argv[3:];"
             " from pypfm.cli._trial import begin; begin(sys.argv[1], int(sys.argv[2]))")
 
 
-def try_library(args: argparse.Namespace) -> None:
-    """See whether a process lives through what this one is about to do with the library of --library, if any is given.
+def tried(path: str) -> None:
+    """Load and initialise a library in a process of its own.
 
-    :raises LibraryError: it does not; says how it ended
+    :raises LibraryError: the process does not live through it; says how it ended
     """
-    if args.library is None:
-        return
     ours, theirs = os.pipe()
     with open(ours, "rb", buffering=0) as channel:
         with open(theirs, "wb"):
             process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, args.library, str(theirs), *sys.path], stdin=subprocess.DEVNULL,
+                [sys.executable, "-c", _PROGRAM, path, str(theirs), *sys.path], stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[theirs])
         status = _ended(process)
         os.set_blocking(ours, False)  # what the library has left behind may hold the other end
@@ -41,7 +35,7 @@ def try_library(args: argparse.Namespace) -> None:
     from pypfm.conform.worker.children import how  # not for libraries that are in order
     ended = how(status)
     limit = f" ({_LONGEST} s)" if ended["hang"] else ""
-    raise LibraryError(f"{named(args.library)} is not used: loaded and initialised in a process of its own:"
+    raise LibraryError(f"{named(path)} is not used: loaded and initialised in a process of its own:"
                        f" {ended['ended']}{limit}")
 
 

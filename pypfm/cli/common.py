@@ -26,7 +26,7 @@ SYSTEM = "libpfm.so.4"
 
 __all__ = [
     "PMUS", "SYSTEM", "WITH_LIBRARY", "Subparsers", "add_json_option", "add_library_option", "add_pmu_option", "api_of",
-    "asked_pmu", "between", "checked", "event_names", "library_of", "named", "number", "on_terminal", "print_json",
+    "asked_pmu", "between", "checked", "event_names", "library_of", "named", "number", "on_terminal", "print_json", "try_library",
     "whole_options",
 ]
 
@@ -42,9 +42,18 @@ def add_pmu_option(parser: argparse.ArgumentParser) -> None:
 
 def event_names(_: str, args: argparse.Namespace) -> list[str]:
     """The events of the PMU that a command line names, for a shell to complete."""
-    from pypfm.cli._trial import try_library
-    try_library(args)
+    try_library(args.library)
     return [event.name for event in asked_pmu(args).values()]
+
+
+def try_library(path: str | None) -> None:
+    """See whether a process lives through what this one is about to do with the library of --library, if any is given.
+
+    :raises LibraryError: it does not; says how it ended
+    """
+    if path is not None:
+        from pypfm.cli._trial import tried  # not for commands without a library: subprocess takes 5 ms
+        tried(path)
 
 
 def add_library_option(parser: argparse.ArgumentParser) -> None:
