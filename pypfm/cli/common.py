@@ -26,8 +26,8 @@ SYSTEM = "libpfm.so.4"
 
 __all__ = [
     "PMUS", "SYSTEM", "WITH_LIBRARY", "Subparsers", "add_json_option", "add_library_option", "add_pmu_option", "api_of",
-    "asked_pmu", "between", "checked", "event_names", "library_of", "named", "number", "on_terminal", "print_json", "try_library",
-    "whole_options",
+    "asked_pmu", "between", "checked", "event_names", "library_of", "named", "number", "on_terminal", "print_json",
+    "try_library", "whole_options",
 ]
 
 
