@@ -80,12 +80,10 @@ class Value:
 
     :cvar _checks: of types with a check of their own, that
     :cvar _constants: names of attributes of the class that are in JSON, before the fields
-    :cvar _order: of the names in JSON, if it is not that of the fields and properties
     """
 
     _checks: ClassVar[Mapping[Any, Check]] = {}
     _constants: ClassVar[tuple[str, ...]] = ()
-    _order: ClassVar[tuple[str, ...]] = ()
     __signature__: ClassVar[Any] = _Signature()
 
     def __init_subclass__(cls) -> None:
@@ -241,9 +239,7 @@ def members(cls: Any) -> list[tuple[str, Mapping[str, Any]]]:
     said = [(f.name, f.metadata.get("json", {})) for f in fields(cls)]
     said += [(name, vars(m.fget)["json"]) for base in reversed(cls.__mro__) for name, m in vars(base).items()
              if isinstance(m, property) and "json" in vars(m.fget)]
-    order = cls._order
-    return sorted(((name, keys) for name, keys in said if "hidden" not in keys),
-                  key=lambda one: order.index(one[0]) if one[0] in order else len(order))
+    return [(name, keys) for name, keys in said if "hidden" not in keys]
 
 
 def _plain(value: Any) -> object:

@@ -40,7 +40,7 @@ class Model(NamedTuple):
     :ivar has_raw_matchers: an opcode matcher is one register, which can be given as such
     :ivar matcher_bits: of a pattern and its mask
     :ivar iear_bits, dear_bits: of an EAR's filter; of the instruction EAR in cache and in TLB mode
-    :ivar ear_modes: how many modes an EAR has
+    :ivar has_alat: an EAR has a third mode, for the ALAT
     :ivar event_flags, range_flags: of an event, and of the code ranges, those with an effect; data ranges have none
     :ivar fine_page: bytes that a code range in fine mode stays within; 0: there is no fine mode
     :ivar trace_bits: the settings of the trace buffer and their widths
@@ -89,7 +89,7 @@ class Model(NamedTuple):
     matcher_bits: int = 27
     iear_bits: tuple[int, int] = (8, 7)
     dear_bits: int = 4
-    ear_modes: int = 3
+    has_alat: bool = True
     event_flags: int = lib.PFMLIB_ITA2_FL_EVT_NO_QUALCHECK
     range_flags: int = 0
     fine_page: int = 0
@@ -148,7 +148,7 @@ MODELS = {
     "itanium": Model(
         "ita", range(4, 8), ((8,), (9,)), iear=10, dear=11, trace=12, irange=13, rest=(10, 11, 8, 9, 12, 13),
         has_ism=True, iear_pmds=(0, 1), dear_pmds=(2, 3, 17), trace_pmds=tuple(range(8, 17)), entries=range(8, 16),
-        trace_index=16, iear_bits=(4, 4), ear_modes=2, trace_bits=(*_FILTERS, ("tar", 1), ("tac", 1), ("bac", 1)),
+        trace_index=16, iear_bits=(4, 4), has_alat=False, trace_bits=(*_FILTERS, ("tar", 1), ("tac", 1), ("bac", 1)),
         tlb_levels=(0xF, 0xF), half_addressed=FrozenMap({12: (False, False), 11: (True, False)}),
         counter_bits=FrozenMap({"ev": 0, "oi": 1}), constants=FrozenMap({12: 0xC})),
     "gen_ia64": Model("gen_ia64", range(4, 8), has_structures=False, addressed_by_place=True,

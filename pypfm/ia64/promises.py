@@ -131,7 +131,7 @@ def _check_ears(model: Model, request: Request) -> None:
         _used(what, ear.used)
         _level(what, ear.plm)
         _instruction_set(what, ear.ism)
-        if model.ear_modes == 2:
+        if not model.has_alat:
             _width(f"{what}: mode", ear.mode, 1)
         bits = model.dear_bits if ear is request.dear else model.iear_bits[ear.mode == EarMode.TLB]
         _width(f"{what}: umask", ear.umask, bits)

@@ -416,8 +416,8 @@ class Inverse:
     def beyond(self, word: Word, given: Word) -> tuple[Word, Word]:
         """The bits of a code that no event sets, and those that all events set and it has not."""
         ever = reduce(or_, (event.ever for event in self._events), 0)
-        always = reduce(and_, (event.always for event in self._events), -1)
-        return word & ~ever & given, (always & ~word & given if self._events else 0)
+        always = reduce(and_, (event.always for event in self._events)) if self._events else 0
+        return word & ~ever & given, always & ~word & given
 
 
 @cache

@@ -409,3 +409,45 @@ def test_a_register_that_no_encoder_writes_has_no_meaning() -> None:
 ])
 def test_what_each_data_pair_needs(pmu: str, name: str, value: int, words: dict[str, str]) -> None:
     assert rows(pmu, name, value) == words
+
+
+def test_rows_of_what_is_half_known() -> None:
+    """A table has no row for a pattern of which a half is unknown, and says where no event has a setting."""
+    (known,) = decode("itanium2", {"PMC8": 0xFFFFFFFF3FFFFFFF}).registers
+    assert isinstance(known.meaning, MatcherMeaning)
+    assert dict(known.meaning.rows())["pattern"] == known.meaning.pattern
+    (half,) = decode("montecito", {"PMC32": 0x1}).registers
+    assert isinstance(half.meaning, MatcherMeaning)
+    assert (half.meaning.pattern, "pattern" in dict(half.meaning.rows())) == (None, False)
+    for value, records in ((0x7F004, "latency of 512 cycles or more"), (0xF0004, "umask 0xf, which no event has")):
+        (ear,) = decode("itanium2", {"PMC11": value}).registers
+        assert isinstance(ear.meaning, EarMeaning)
+        assert dict(ear.meaning.rows())["records"] == records
+
+
+def test_the_offsets_of_ranges_that_are_read_back_are_0() -> None:
+    made = ITA2.encode(["LOADS_RETIRED"], data_ranges=[(0x1000, 0x2010)])
+    back = Encoding.from_registers("itanium2", made)
+    assert back.drange is not None
+    assert back.drange.infos == ((0, 0),) * 4
+
+
+def test_a_data_ear_of_a_model_without_instruction_sets() -> None:
+    request = decode("montecito", registers(MONT.encode([], dear=Ear(EarMode.TLB, 0xE)))).to_request().request
+    assert request.dear is not None
+    assert request.dear.ism == 0
+
+
+def test_a_range_to_the_end_of_memory() -> None:
+    encoding = ITA2.encode(["LOADS_RETIRED"], data_ranges=[((1 << 64) - 0x1000, 1 << 64)])
+    request = decode("itanium2", encoding).to_request().request
+    assert request.data is not None
+    assert [(limit.start, limit.end) for limit in request.data.limits] == [((1 << 64) - 0x1000, 1 << 64)]
+
+
+@pytest.mark.parametrize(("pmu", "number", "value"), [
+    ("itanium2", 13, 0x2078FEFEFEFE), ("itanium2", 14, 0xDB6), ("itanium2", 15, 0xFFFFFFFF), ("montecito", 38, 0xDB6),
+    ("montecito", 41, 0x2078FEFEFEFE), ("itanium", 13, 1)])
+def test_reserved_bits_as_the_encoder_has_them_need_no_note(pmu: str, number: int, value: int) -> None:
+    (register,) = decode(pmu, {f"PMC{number}": value}).registers
+    assert register.notes == ()

@@ -114,3 +114,17 @@ def test_an_index_that_no_event_has(pmu: Any) -> None:
 def test_a_unit_mask_of_an_event_that_another_pmu_has() -> None:
     with pytest.raises(InvalidValueError, match="there are 0 to 496"):
         Itanium2().mask_index(Montecito().events[-1], "M")
+
+
+@pytest.mark.parametrize("pmu", PMUS, ids=NAMED)
+def test_as_many_unavailable_registers_as_there_are(pmu: Any) -> None:
+    """Those from 64 on no model has."""
+    assert pmu.encode([name(pmu)], unavailable_pmcs=[64, 511] * 256).registers == pmu.encode([name(pmu)]).registers
+
+
+@pytest.mark.parametrize("what", ["code", "data"])
+def test_ranges_in_a_tuple(what: str) -> None:
+    event = {"code": "IA64_INST_RETIRED", "data": "LOADS_RETIRED"}[what]
+    made = [Itanium2().encode([event], **{f"{what}_ranges": kind([(0x1000, 0x2000)])}) for kind in (list, tuple)]  # type: ignore[arg-type]
+    assert made[0].registers == made[1].registers
+    assert (made[0].drange if what == "data" else made[0].irange) is not None

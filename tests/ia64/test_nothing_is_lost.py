@@ -93,7 +93,7 @@ def options(pmu: Pmu) -> Iterator[Options]:
         return
     yield from ({name: False} for name in ("model_input", "model_output"))
     for name in ("iear", "dear"):
-        modes = [mode for mode in EarMode if mode < (model.ear_modes if name == "dear" else 2)]
+        modes = [mode for mode in EarMode if mode < (3 if name == "dear" and model.has_alat else 2)]
         for mode in modes:
             yield {name: Ear(mode, 1)}
         yield {name: Ear(modes[1], 7 if name == "iear" else 2, "kernel")}

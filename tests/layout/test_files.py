@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 
 from conftest import run
-from native import PFM3, PFM4, build, build_library
+from native import PFM3, PFM4, build, build_library, debug_library
 from pypfm import layout, schemas
-from pypfm.config import LIBRARIES
+from pypfm.config import LIBRARIES, Library
 from pypfm.layout import LayoutError, TypeLayout, dwarf
 from terminal import on_terminal, pypfm
 
@@ -228,6 +228,23 @@ def test_against_a_library_file(tmp_path: Path) -> None:
     assert pypfm("layout", "--diff", "pfm_pmu_info_t", library).returncode == 0
     assert pypfm("layout", "--diff", f"{library}:perf_event_attr", "pfm4").returncode == 0
     assert "num_fixed_cntrs" in differs("pfm_event_info_t", f"{library}:pfm_pmu_info_t")
+
+
+@pytest.mark.parametrize("library", [PFM3, PFM4], ids=lambda library: library.name)
+def test_kinds_of_types_and_members_are_those_of_dwarf(library: Library, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Unions and enumerations are called so, whether a layout is from our headers or from a file."""
+    with dwarf.opened(debug_library(library, tmp_path_factory)) as info:
+        found = {name: info.layout(name.rpartition(" ")[2]) for name in layout.types(library.name)}
+    kinds, enums = set(), 0
+    for name, theirs in found.items():
+        assert theirs is not None
+        ours = layout.describe(name, library.name)
+        assert (ours.kind, ours.size) == (theirs.kind, theirs.size)
+        assert [(at, m.is_enum) for at, m in ours.flat()] == [(at, m.is_enum) for at, m in theirs.flat()]
+        kinds.add(theirs.kind)
+        enums += sum(m.is_enum for _, m in theirs.flat())
+    assert kinds == {"struct", "union"}
+    assert enums > 4
 
 
 def test_json_and_terminal() -> None:

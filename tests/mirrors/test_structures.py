@@ -282,3 +282,22 @@ def test_an_offset_is_looked_at() -> None:
     for obj, offset in ((numbers, 6), (numbers, 16), (numbers, -4), (event, 8), (event, 1), (pfm3.c_uint(), 4), (pfm3.c_int(), 0)):
         with pytest.raises(TypeError, match=r"idx wants unsigned int \*, not byref\(\) of "):
             pfm3.pfm_find_event("CPU_CYCLES", byref(obj, offset))
+
+
+def test_three_near_members_are_enough() -> None:
+    with pytest.raises(TypeError, match=r"has no field 'pfp_mont_iea'; the nearest are \w+, \w+, \w+$"):
+        pfm3.pfmlib_mont_input_param_t(pfp_mont_iea=1)
+
+
+def test_a_structure_of_zeros_in_a_notebook() -> None:
+    assert "<td>all 0</td>" in pfm3.pfmlib_event_t()._repr_html_()
+    assert "all 0" not in pfm3.pfmlib_event_t(event=5)._repr_html_()
+
+
+def test_codes_that_c_allocates_are_pythons() -> None:
+    """Nothing is left for the caller to free: the pointer keeps an array of Python's."""
+    pfm4.pfm_initialize()
+    codes, count = pfm4.POINTER(pfm4.c_uint64)(), pfm4.c_int()
+    assert pfm4.pfm_get_event_encoding("PERF_COUNT_HW_INSTRUCTIONS", pfm4.PFM_PLM3, None, None, pfm4.byref(codes), pfm4.byref(count)) == 0
+    assert [codes[n] for n in range(count.value)] == [1]
+    assert codes._objects

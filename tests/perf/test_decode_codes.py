@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from pypfm import DecodeError, Goldmont, Perf
+from pypfm import DecodeError, Goldmont, Perf, pfm4
 from pypfm.decoding import decode
+from pypfm.perf.decode import TYPES
 
 
 def test_values_are_numbers() -> None:
@@ -143,3 +144,29 @@ def test_wrong_values(pmu: Any, values: dict[str, int], message: str) -> None:
     with pytest.raises(DecodeError) as raised:
         decode(pmu, values)
     assert message in str(raised.value)
+
+
+def test_types_are_those_of_the_kernel() -> None:
+    assert {getattr(pfm4, f"PERF_TYPE_{name}"): words for name, words in (
+        ("HARDWARE", "hardware"), ("SOFTWARE", "software"), ("TRACEPOINT", "tracepoint"), ("HW_CACHE", "cache"), ("RAW", "raw"),
+        ("BREAKPOINT", "breakpoint"))} == TYPES
+
+
+def test_an_event_is_asked_for_by_its_own_name() -> None:
+    (found,) = decode("perf", {"type": 0, "config": 1}).candidates
+    assert (found.event, found.aliases) == ("PERF_COUNT_HW_INSTRUCTIONS", ("INSTRUCTIONS",))
+    assert found.request == "perf::PERF_COUNT_HW_INSTRUCTIONS:u=1:k=1:h=1"
+
+
+@pytest.mark.parametrize(("pmu", "fields"), [
+    ("ita2", "plm 0-3 ev 4 oi 5 pm 6 ig1 7 event 8-15 umask 16-19 thres 20-22 ig2 23 ism 24-25 ig3 26-63"),
+    ("mont", "plm 0-3 ev 4 oi 5 pm 6 ig1 7 event 8-15 umask 16-19 thres 20-22 ig2 23 ism 24-25 all 26 mesi 27-30 ig3 31-63"),
+    ("glm", "event 0-7 umask 8-15 usr 16 os 17 edge 18 pc 19 int 20 any 21 en 22 inv 23 cmask 24-31"),
+])
+def test_each_bit_is_in_its_field(pmu: str, fields: str) -> None:
+    """As the manual's layouts of the registers have them (Itanium 2, Montecito: PMC of a counter; Intel SDM: IA32_PERFEVTSELx)."""
+    words = fields.split()
+    for name, bits in zip(words[::2], words[1::2], strict=True):
+        first, _, last = bits.partition("-")
+        for bit in range(int(first), int(last or first) + 1):
+            assert {key: value for key, value in decode(pmu, {"code": 1 << bit}).fields.items() if value} == {name: 1 << bit - int(first)}

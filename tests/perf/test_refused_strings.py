@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pypfm import Goldmont, Perf, Pfm4Error
+from pypfm import pmu as named
 
 GLM, PERF = Goldmont(), Perf()
 OF_ICACHE = "unit masks: HIT, MISSES, ACCESSES; modifiers: k, u, e, i, c"
@@ -70,3 +71,11 @@ def test_an_offcore_value_in_words() -> None:
     assert [dict(encoding.offcore.rows()) for encoding in (pair.outstanding, pair.requests)] == [
         {"requests": "DMND_DATA_RD", "suppliers": "none", "snoops": "none", "latency mode": "yes"},
         {"requests": "DMND_DATA_RD", "suppliers": "ANY_RESPONSE", "snoops": "none", "latency mode": "no"}]
+
+
+@pytest.mark.parametrize(("event", "largest"), [("L1D_READS_SET0", 1), ("NOPS_RETIRED", 5)])
+def test_a_threshold_that_an_event_cannot_reach(event: str, largest: int) -> None:
+    with pytest.raises(Pfm4Error) as raised:
+        named("ita2").encode(f"{event}:thres=9")
+    assert str(raised.value) == (
+        f"{event}: 'thres=9': thres takes 0 to {largest}, as the event happens at most {largest + 1} times in a cycle")
