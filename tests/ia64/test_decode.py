@@ -451,3 +451,25 @@ def test_a_range_to_the_end_of_memory() -> None:
 def test_reserved_bits_as_the_encoder_has_them_need_no_note(pmu: str, number: int, value: int) -> None:
     (register,) = decode(pmu, {f"PMC{number}": value}).registers
     assert register.notes == ()
+
+
+def test_how_branches_are_predicted_is_said_of_what_is_on() -> None:
+    for value, words in ((0, "none"), (1 << 7, "target address register")):
+        (register,) = decode("itanium", {"PMC12": value}).registers
+        assert register.meaning is not None
+        assert dict(register.meaning.rows())["predicted by"] == words
+
+
+@pytest.mark.parametrize(("pmu", "names"), [
+    (ITA, "PMC4 PMC8 PMC10 PMC11 PMC12 PMC13 IBR0 IBR1 DBR0 DBR1"), (GEN, "PMC4"),
+    (ITA2, "PMC4 PMC8 PMC10 PMC11 PMC12 PMC13 PMC14 PMC15 IBR0 IBR1 DBR0 DBR1"),
+    (MONT, "PMC4 PMC32 PMC33 PMC34 PMC35 PMC36 PMC37 PMC38 PMC39 PMC40 PMC41 PMC42 IBR0 IBR1 DBR0 DBR1")],
+    ids=lambda value: getattr(value, "name", ""))
+def test_the_fields_of_a_register_are_its_64_bits(pmu: Any, names: str) -> None:
+    for name in names.split():
+        (register,) = decode(pmu, {name: 0}).registers
+        end = 0
+        for one in register.fields:
+            assert one.bit == end
+            end += one.width
+        assert end == 64
