@@ -179,7 +179,7 @@ def _unavailable(pmcs: Sequence[int]) -> int:
             raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
                 f"unavailable PMC {shown(pmc)}: register numbers are 0 to {lib.PFMLIB_REG_MAX - 1}")
         found |= 1 << pmc
-    return found & ((1 << 64) - 1)
+    return found & 0xFFFF_FFFF_FFFF_FFFF
 
 
 def dispatch(pmu: Events, request: Request, resolved: Sequence[Resolved]) -> Outcome:

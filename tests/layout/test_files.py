@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from conftest import run
-from native import PFM3, PFM4, build, build_library, debug_library
+from native import CC, PFM3, PFM4, build, build_library, debug_library
 from pypfm import layout, schemas
 from pypfm.config import LIBRARIES, Library
 from pypfm.layout import LayoutError, TypeLayout, dwarf
@@ -88,6 +88,13 @@ def test_a_bit_field_that_ends_in_the_next_unit(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("objcopy")
+def test_sums_of_bit_fields(tmp_path: Path) -> None:
+    source = "struct whole { unsigned char a:3, b:5; int x; }; struct part { unsigned char a:3; int x; }; struct whole w; struct part p;"
+    path = compiled(tmp_path, CC, "-g", source=source)
+    for name, said in (("whole", "sum bitfield members: 8 bits (1 bytes) */"), ("part", "sum bitfield members: 3 bits, bit holes: 1, ")):
+        assert said in layout.text(read(path, name))
+
+
 def test_separate_debug_file_by_its_name(tmp_path: Path) -> None:
     library = linked(tmp_path, "gcc", "-g")
     build("objcopy", "--only-keep-debug", library, tmp_path / "small.debug")

@@ -294,8 +294,10 @@ def test_a_structure_of_zeros_in_a_notebook() -> None:
     assert "all 0" not in pfm3.pfmlib_event_t(event=5)._repr_html_()
 
 
-def test_codes_that_c_allocates_are_pythons() -> None:
+def test_codes_that_c_allocates_are_pythons(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is left for the caller to free: the pointer keeps an array of Python's."""
+    monkeypatch.delenv("LIBPFM_FORCE_PMU", raising=False)
+    pfm4.pfm_terminate()  # as other tests have it
     pfm4.pfm_initialize()
     codes, count = pfm4.POINTER(pfm4.c_uint64)(), pfm4.c_int()
     assert pfm4.pfm_get_event_encoding("PERF_COUNT_HW_INSTRUCTIONS", pfm4.PFM_PLM3, None, None, pfm4.byref(codes), pfm4.byref(count)) == 0

@@ -59,6 +59,7 @@ EQUIVALENT = {
         "what is tried first",
     "base + field.offset -> base - field.offset  [_members(ffi, inner, ctype, base + field.offset) if inner else ())]":
         "in our headers such structures are in unions",
+    "64 -> 65  [words[number // 64] |= 1 << number % 64]": "no PMU has registers from 64 on",
 }
 
 OPTIONS = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "--hypothesis-seed=1", "--hypothesis-profile=mutation",

@@ -1,0 +1,26 @@
+"""Commands under counters, which get the signals that are meant for them."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from conftest import run
+
+PROGRAM = """
+import os, sys
+from pypfm.common.launch import Command
+print(os.waitstatus_to_exitcode(Command(["sh", "-c", sys.argv[1]]).run()))
+"""
+
+
+@pytest.mark.parametrize("name", ["USR1", "TERM", "HUP"])
+def test_a_signal_to_us_ends_the_command(name: str) -> None:
+    done = run(sys.executable, "-c", PROGRAM, f"kill -{name} $PPID; exec sleep 60")
+    assert (done.returncode, done.stdout) == (0, {"USR1": "-10\n", "TERM": "-15\n", "HUP": "-1\n"}[name])
+
+
+def test_a_signal_that_we_ignore_is_not_passed_on() -> None:
+    done = run("sh", "-c", 'trap "" USR1; exec "$0" "$@"', sys.executable, "-c", PROGRAM, "kill -USR1 $PPID; exit 3")
+    assert (done.returncode, done.stdout) == (0, "3\n")
