@@ -107,14 +107,23 @@ def only_without_counters(error: pypfm.CounterError) -> None:
 def test_threads_count_beside_each_other() -> None:
     """Whoever has a counter has it alone until it is closed, also while others are closed and collected."""
     k7, wrong, made = pypfm.Machine("k7"), [], []
+    all_have_tried = threading.Barrier(6, timeout=60)
+
+    def taken(turn: int) -> pypfm.Counter | None:
+        try:
+            return pypfm.Counter("l1cache-miss", machine=k7)
+        except pypfm.CounterError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            return None
+        finally:
+            if turn == 0:  # four have one, two have none
+                all_have_tried.wait()
 
     def count() -> None:
         for i in range(100):
-            try:
-                counter = pypfm.Counter("l1cache-miss", machine=k7)
-            except pypfm.CounterError as error:
-                if error.errno != errno.EBUSY:
-                    raise
+            counter = taken(i)
+            if counter is None:
                 continue
             made.append(counter.number)
             counter.start()
