@@ -39,8 +39,8 @@ def run_on_terminal(columns: int, command: Sequence[object], *, cwd: Path, env: 
 def terminal() -> Iterator[tuple[int, Callable[[], str]]]:
     """A terminal to write to, and a function that ends it and returns all that was written to it.
 
-    The end is a mark that we write ourselves.  Until EIO comes, which says that nobody has the other side open, is not
-    enough: a test that read until then once missed the last lines of a program.
+    The end is a mark that we write ourselves.  EIO, which says that nobody has the other side open any longer, is not
+    relied on: a test that read until EIO once missed the last lines of a program.
     """
     ours, theirs = pty.openpty()
     mark = b"\0the end\0"

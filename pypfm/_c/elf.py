@@ -66,7 +66,7 @@ def _contents(file: BinaryIO) -> str:  # noqa: PLR0911 - one for each kind of fi
 def _end_of_segments(file: BinaryIO, head: bytes) -> int:
     """Where what the loader maps of a file ends; beyond the end of the file the process would be killed by SIGBUS."""
     is_64 = head[4] == _CLASS_64
-    start = int(struct.unpack_from("=Q" if is_64 else "=I", head, 32 if is_64 else 28)[0])  # of this machine
+    start = int(struct.unpack_from("=Q" if is_64 else "=I", head, 32 if is_64 else 28)[0])  # our byte order
     each, count = (int(n) for n in struct.unpack_from("=HH", head, 54 if is_64 else 42))
     layout = struct.Struct("=I4xQ16xQ" if is_64 else "=II8xI")  # type, offset and size in the file
     end = start + each * count

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -342,6 +343,13 @@ def test_a_line_that_is_no_vector_is_named(line: str, complaint: str, tmp_path: 
     if line.startswith("{") and line.endswith("}"):
         answered = {"id": "x", "result": "valid", "env": {}, "expect": {"ret": 0}} | json.loads(line)
         assert not jsonschema.Draft202012Validator(schemas.load("vector")).is_valid(answered)
+
+
+def test_a_python_without_bz2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "packed").write_bytes(bz2.compress(b"{}"))
+    monkeypatch.setitem(sys.modules, "bz2", None)
+    with pytest.raises(ConformError, match=r"packed: .*bz2.*; this Python was built without the library \(Debian: libbz2-dev\)$"):
+        read(tmp_path / "packed")
 
 
 @pytest.mark.parametrize(("data", "complaint"), [

@@ -16,6 +16,7 @@ import os
 import random
 import resource
 import shutil
+import signal
 import site
 import subprocess
 import sys
@@ -154,15 +155,14 @@ class Copy:
 
     def status(self, tests: list[str], *options: str) -> int:
         """Exit status of pytest, or of the signal that ended it."""
-        environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(self.directory)}
-        limit = (PATIENCE, PATIENCE + 1)
-        with subprocess.Popen([self.python, "-m", "pytest", *OPTIONS, *options, *(TESTS / t for t in tests)], cwd=self.directory, env=environment,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit)) as process:  # noqa: PLW1509 - one call
+        with subprocess.Popen([self.python, "-m", "pytest", *OPTIONS, *options, *(TESTS / t for t in tests)], cwd=self.directory,
+                              env=os.environ | {"TMPDIR": str(self.directory)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, start_new_session=True) as process:
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (PATIENCE, PATIENCE + 1))
             try:
                 return process.wait(2 * PATIENCE)
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, 9)
+                os.killpg(process.pid, signal.SIGKILL)
                 return process.wait()
 
 
