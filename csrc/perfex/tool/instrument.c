@@ -1,0 +1,707 @@
+/*
+ * From VEX's code for a block to the same with calls into the processor.
+ *
+ * A block is cut into parts where it may be left.  What the instructions of a part do each time is added up here and
+ * counted once at its end; accesses are told to the processor, each operand of an instruction once, however VEX splits it.
+ */
+#include "pub_tool_basics.h"
+#include "pub_tool_tooliface.h"
+
+#include "pub_tool_debuginfo.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_machine.h"
+
+#include "tool.h"
+
+enum { MOST_OPERANDS = 64 };
+
+/* An operand in memory. */
+struct operand {
+	Bool stores;
+	IRExpr *address;
+	IRTemp base; /* the address is this and an offset; IRTemp_INVALID: another one */
+	Long offset;
+	UInt size;
+	IRExpr *guard; /* NULL: always */
+};
+
+/* What is known of a value of the block. */
+struct value {
+	IRTemp base; /* it is this and an offset */
+	Long offset;
+	IRExpr *guard; /* it is an address that matters if this is true; NULL: always */
+};
+
+struct block {
+	IRSB *out;
+	IRType word;
+	DiEpoch epoch;
+	struct value *values;
+	/* The instruction. */
+	Addr address;
+	UInt size;
+	struct code code;
+	struct operand operands[MOST_OPERANDS];
+	UInt num_operands;
+	Int by_lane, multiplied; /* floating-point operations, and how many of them are multiplications */
+	Bool real, resolved; /* it does something; it is a branch that has been counted */
+	/* The part, and records of it. */
+	Int part[R10K_I1mr];
+	struct record *records, *record; /* the next one, that of the instruction; NULL: not made */
+	UInt first, made;
+	ULong fetched; /* the line that was fetched in this block */
+};
+
+/* ---- what the code calls ---- */
+
+/* What an access has caused belongs to the record's instruction. */
+static __attribute__((noinline)) void
+settle(struct record *record)
+{
+	uint64_t *counts = output_at(record->site);
+	if (!counts) {
+		counts = output_item(ITEM_SITE, sizeof site);
+		record->site = output_reference(counts);
+	}
+	for (UInt i = 0; i < R10K_NUM_COUNTS; i++) {
+		if (counts)
+			counts[i] += site[i];
+		site[i] = 0;
+	}
+}
+
+static VG_REGPARM(3) void
+call_fetch(struct record *record, Addr address, UWord size)
+{
+	if (r10k_fetch(machine, address, size) && record)
+		settle(record);
+}
+
+static VG_REGPARM(3) void
+call_load(struct record *record, Addr address, UWord size)
+{
+	if (r10k_load(machine, address, size) && record)
+		settle(record);
+}
+
+static VG_REGPARM(3) void
+call_store(struct record *record, Addr address, UWord size)
+{
+	if (r10k_store(machine, address, size) && record)
+		settle(record);
+}
+
+static VG_REGPARM(3) void
+call_prefetch(struct record *record, Addr address, UWord exclusive)
+{
+	if (r10k_prefetch(machine, address, exclusive) && record)
+		settle(record);
+}
+
+static VG_REGPARM(3) void
+call_branch(struct record *record, Addr address, UWord taken)
+{
+	if (r10k_branch(machine, address, taken) && record)
+		settle(record);
+}
+
+/* Something that the instruction does not do each time. */
+static VG_REGPARM(2) void
+call_count(struct record *record, UWord what)
+{
+	header->now[what]++;
+	if (record) {
+		site[what]++;
+		settle(record);
+	}
+}
+
+/* ---- making code ---- */
+
+static void
+add(struct block *b, IRStmt *statement)
+{
+	addStmtToIRSB(b->out, statement);
+}
+
+static IRExpr *
+let(struct block *b, IRType type, IRExpr *expression)
+{
+	IRTemp t = newIRTemp(b->out->tyenv, type);
+	add(b, IRStmt_WrTmp(t, expression));
+	return IRExpr_RdTmp(t);
+}
+
+static IRExpr *
+word(UWord value)
+{
+	return mkIRExpr_HWord(value);
+}
+
+static IREndness
+order(void)
+{
+#if defined(VG_BIGENDIAN)
+	return Iend_BE;
+#else
+	return Iend_LE;
+#endif
+}
+
+/* Add to a number of this machine: a number of 64 bits, or a constant. */
+static void
+add_to(struct block *b, const void *cell, IRExpr *number)
+{
+	IRExpr *old = let(b, Ity_I64, IRExpr_Load(order(), Ity_I64, word((UWord)cell)));
+	IRExpr *sum = let(b, Ity_I64, IRExpr_Binop(Iop_Add64, old, number));
+	add(b, IRStmt_Store(order(), word((UWord)cell), sum));
+}
+
+static void
+call(struct block *b, const HChar *name, void *function, IRExpr **arguments, IRExpr *guard)
+{
+	Int registers = arguments[2] ? 3 : 2;
+	IRDirty *dirty = unsafeIRDirty_0_N(registers, name, VG_(fnptr_to_fnentry)(function), arguments);
+	if (guard)
+		dirty->guard = guard;
+	add(b, IRStmt_Dirty(dirty));
+}
+
+static IRExpr *
+widen(struct block *b, IRExpr *bit)
+{
+	return let(b, Ity_I64, IRExpr_Unop(Iop_1Uto64, bit));
+}
+
+static IRExpr *
+either(struct block *b, IRExpr *one, IRExpr *other)
+{
+	if (!one || !other)
+		return NULL;
+	IRExpr *bits = let(b, Ity_I64, IRExpr_Binop(Iop_Or64, widen(b, one), widen(b, other)));
+	return let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, bits, IRExpr_Const(IRConst_U64(0))));
+}
+
+/* ---- records and parts ---- */
+
+/* The record of the instruction in this part; NULL: none are made. */
+static struct record *
+record_of(struct block *b)
+{
+	if (b->records && !b->record) {
+		b->record = &b->records[b->made];
+		b->record->address = b->address;
+		b->record->size = (UChar)b->size;
+		b->record->first = b->made - b->first;
+		b->made++;
+		output_place(b->record, b->epoch);
+	}
+	return b->record;
+}
+
+/* The instruction does something each time. */
+static void
+does(struct block *b, enum r10k_count what, Int times)
+{
+	if (!times)
+		return;
+	struct record *record = record_of(b);
+	if (record)
+		record->weights[what] = (Char)(record->weights[what] + times);
+	b->part[what] += times;
+}
+
+static void
+end_part(struct block *b)
+{
+	for (UInt i = 0; i < R10K_I1mr; i++) {
+		if (b->part[i])
+			add_to(b, &header->now[i], IRExpr_Const(IRConst_U64((ULong)(Long)b->part[i])));
+		b->part[i] = 0;
+	}
+	if (b->records && b->made > b->first)
+		add_to(b, &b->records[b->first].executed, IRExpr_Const(IRConst_U64(1)));
+	b->first = b->made;
+	b->record = NULL;
+}
+
+/* ---- operands ---- */
+
+static struct value *
+value_of(struct block *b, const IRExpr *atom)
+{
+	return atom->tag == Iex_RdTmp ? &b->values[atom->Iex.RdTmp.tmp] : NULL;
+}
+
+/* Whether an operand touches another one of the same instruction: then they are one. */
+static Bool
+joins(struct block *b, struct operand *known, const struct operand *more)
+{
+	Long end = known->offset + known->size, more_end = more->offset + more->size;
+	if (known->stores != more->stores || known->base != more->base || more->base == IRTemp_INVALID ||
+	    more->offset > end || known->offset > more_end)
+		return False;
+	if (more->offset < known->offset) {
+		known->address = more->address;
+		known->offset = more->offset;
+	}
+	known->size = (UInt)((end > more_end ? end : more_end) - known->offset);
+	known->guard = either(b, known->guard, more->guard);
+	return True;
+}
+
+static void
+access(struct block *b, Bool stores, IRExpr *address, UInt size, IRExpr *guard)
+{
+	struct value *value = value_of(b, address);
+	struct operand more = { .stores = stores, .address = address, .base = IRTemp_INVALID, .size = size, .guard = guard };
+	b->real = True;
+	if (!stores && b->code.stores_only)
+		return;
+	if (value) {
+		more.base = value->base;
+		more.offset = value->offset;
+		if (!guard)
+			more.guard = value->guard;
+	}
+	for (UInt i = 0; i < b->num_operands; i++)
+		if (joins(b, &b->operands[i], &more))
+			return;
+	tl_assert(b->num_operands < MOST_OPERANDS);
+	b->operands[b->num_operands++] = more;
+}
+
+/* Tell the processor of the operands that have come so far. */
+static void
+tell_operands(struct block *b)
+{
+	for (UInt i = 0; i < b->num_operands; i++) {
+		struct operand *o = &b->operands[i];
+		enum r10k_count what = o->stores ? R10K_Dw : R10K_Dr;
+		struct record *record = record_of(b);
+		if (o->guard)
+			call(b, "call_count", call_count, mkIRExprVec_2(word((UWord)record), word(what)), o->guard);
+		else
+			does(b, what, 1);
+		IRExpr **arguments = mkIRExprVec_3(word((UWord)record), o->address, word(o->size));
+		if (o->stores)
+			call(b, "call_store", call_store, arguments, o->guard);
+		else
+			call(b, "call_load", call_load, arguments, o->guard);
+	}
+	b->num_operands = 0;
+}
+
+/* ---- instructions ---- */
+
+static IRExpr *
+guest_register(struct block *b, Int offset)
+{
+	return let(b, b->word, IRExpr_Get(offset, b->word));
+}
+
+static IRExpr *
+sum(struct block *b, IRExpr *one, IRExpr *other)
+{
+	return let(b, b->word, IRExpr_Binop(b->word == Ity_I64 ? Iop_Add64 : Iop_Add32, one, other));
+}
+
+static void
+prefetch(struct block *b)
+{
+	struct code *c = &b->code;
+	IRExpr *address = word((UWord)c->offset);
+	does(b, R10K_Pf, 1);
+	if (c->base >= 0)
+		address = sum(b, address, guest_register(b, c->base));
+	if (c->index >= 0) {
+		IROp shift = b->word == Ity_I64 ? Iop_Shl64 : Iop_Shl32;
+		IRExpr *index = guest_register(b, c->index);
+		index = let(b, b->word, IRExpr_Binop(shift, index, IRExpr_Const(IRConst_U8((UChar)c->scale))));
+		address = sum(b, address, index);
+	}
+	call(b, "call_prefetch", call_prefetch, mkIRExprVec_3(word((UWord)record_of(b)), address, word(c->prefetch == 2)),
+	     NULL);
+	b->real = True;
+}
+
+/* The lines of an instruction that were not fetched last. */
+static void
+fetch(struct block *b)
+{
+	const ULong line = options.line;
+	for (ULong at = b->address & ~(line - 1); at < b->address + b->size; at += line) {
+		if (b->fetched == at)
+			continue;
+		b->fetched = at;
+		IRExpr *guard = NULL;
+		if (!options.fine) {
+			IRExpr *last = let(b, Ity_I64, IRExpr_Load(order(), Ity_I64, word((UWord)r10k_fetched(machine))));
+			guard = let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, last, IRExpr_Const(IRConst_U64(at))));
+		}
+		call(b, "call_fetch", call_fetch, mkIRExprVec_3(word((UWord)record_of(b)), word((UWord)at), word(1)), guard);
+	}
+}
+
+static void
+begin_instruction(struct block *b, const IRStmt *mark)
+{
+	b->address = mark->Ist.IMark.addr;
+	b->size = mark->Ist.IMark.len;
+	b->record = NULL;
+	b->resolved = False;
+	b->by_lane = b->multiplied = 0;
+	b->code = code_read((const UChar *)b->address, b->size, b->address);
+	b->real = b->code.repeated; /* of one without an element VEX leaves nothing */
+	does(b, R10K_Ir, 1);
+	fetch(b);
+	if (b->code.prefetch)
+		prefetch(b);
+}
+
+static void
+resolve(struct block *b, IRExpr *taken)
+{
+	does(b, R10K_Bc, 1);
+	call(b, "call_branch", call_branch, mkIRExprVec_3(word((UWord)record_of(b)), word(b->address), taken), NULL);
+	b->resolved = True;
+}
+
+static void
+end_instruction(struct block *b)
+{
+	if (!b->size)
+		return;
+	tell_operands(b);
+	if (b->by_lane) {
+		Int operations = b->code.operations == 1   ? b->by_lane / 2
+				 : b->code.operations == 2 ? 2 * b->multiplied
+							   : b->by_lane;
+		does(b, R10K_Fp, 1);
+		does(b, R10K_Fo, operations);
+	}
+}
+
+/* ---- statements ---- */
+
+static Addr
+constant(const IRConst *c)
+{
+	return c->tag == Ico_U64 ? (Addr)c->Ico.U64 : (Addr)c->Ico.U32;
+}
+
+/* How many floating-point operations one of VEX's is, and whether it multiplies. */
+static Int
+operations(IROp op, Bool *multiplies)
+{
+	*multiplies = False;
+	switch (op) {
+	case Iop_MulF64: case Iop_MulF32: case Iop_MulF64r32: case Iop_MulF128: case Iop_Mul32F0x4: case Iop_Mul64F0x2:
+		*multiplies = True;
+		return 1;
+	case Iop_Mul32Fx2: case Iop_Mul64Fx2:
+		*multiplies = True;
+		return 2;
+	case Iop_Mul32Fx4: case Iop_Mul64Fx4:
+		*multiplies = True;
+		return 4;
+	case Iop_Mul32Fx8:
+		*multiplies = True;
+		return 8;
+	case Iop_AddF64: case Iop_SubF64: case Iop_DivF64: case Iop_AddF32: case Iop_SubF32: case Iop_DivF32:
+	case Iop_AddF64r32: case Iop_SubF64r32: case Iop_DivF64r32: case Iop_SqrtF64: case Iop_SqrtF32:
+	case Iop_AddF128: case Iop_SubF128: case Iop_DivF128: case Iop_SqrtF128:
+	case Iop_AtanF64: case Iop_Yl2xF64: case Iop_Yl2xp1F64: case Iop_PRemF64: case Iop_PRem1F64:
+	case Iop_SinF64: case Iop_CosF64: case Iop_TanF64: case Iop_2xm1F64: case Iop_RSqrtEst5GoodF64:
+	case Iop_MaxNumF64: case Iop_MinNumF64: case Iop_MaxNumF32: case Iop_MinNumF32:
+	case Iop_Add32F0x4: case Iop_Sub32F0x4: case Iop_Div32F0x4: case Iop_Max32F0x4: case Iop_Min32F0x4:
+	case Iop_RecipEst32F0x4: case Iop_Sqrt32F0x4: case Iop_RSqrtEst32F0x4:
+	case Iop_Add64F0x2: case Iop_Sub64F0x2: case Iop_Div64F0x2: case Iop_Max64F0x2: case Iop_Min64F0x2:
+	case Iop_Sqrt64F0x2:
+		return 1;
+	case Iop_MAddF32: case Iop_MSubF32: case Iop_MAddF64: case Iop_MSubF64: case Iop_MAddF64r32: case Iop_MSubF64r32:
+	case Iop_MAddF128: case Iop_MSubF128: case Iop_NegMAddF128: case Iop_NegMSubF128:
+	case Iop_Max32Fx2: case Iop_Min32Fx2: case Iop_PwMax32Fx2: case Iop_PwMin32Fx2: case Iop_RecipEst32Fx2:
+	case Iop_RSqrtEst32Fx2: case Iop_Add32Fx2: case Iop_Sub32Fx2: case Iop_PwAdd32Fx2:
+	case Iop_Add64Fx2: case Iop_Sub64Fx2: case Iop_Div64Fx2: case Iop_Max64Fx2: case Iop_Min64Fx2: case Iop_Sqrt64Fx2:
+	case Iop_RecipEst64Fx2: case Iop_RSqrtEst64Fx2:
+		return 2;
+	case Iop_Add32Fx4: case Iop_Sub32Fx4: case Iop_Div32Fx4: case Iop_Max32Fx4: case Iop_Min32Fx4:
+	case Iop_PwMax32Fx4: case Iop_PwMin32Fx4: case Iop_Sqrt32Fx4: case Iop_RecipEst32Fx4: case Iop_RSqrtEst32Fx4:
+	case Iop_RecipStep32Fx2: case Iop_RSqrtStep32Fx2: case Iop_RecipStep64Fx2: case Iop_RSqrtStep64Fx2:
+	case Iop_Add64Fx4: case Iop_Sub64Fx4: case Iop_Div64Fx4: case Iop_Sqrt64Fx4: case Iop_Max64Fx4: case Iop_Min64Fx4:
+		return 4;
+	case Iop_RecipStep32Fx4: case Iop_RSqrtStep32Fx4:
+	case Iop_Add32Fx8: case Iop_Sub32Fx8: case Iop_Div32Fx8: case Iop_Sqrt32Fx8: case Iop_RSqrtEst32Fx8:
+	case Iop_RecipEst32Fx8: case Iop_Max32Fx8: case Iop_Min32Fx8:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+static IROp
+operator(const IRExpr *e)
+{
+	switch (e->tag) {
+	case Iex_Unop:
+		return e->Iex.Unop.op;
+	case Iex_Binop:
+		return e->Iex.Binop.op;
+	case Iex_Triop:
+		return e->Iex.Triop.details->op;
+	case Iex_Qop:
+		return e->Iex.Qop.details->op;
+	default:
+		return Iop_INVALID;
+	}
+}
+
+/* A value is computed. */
+static void
+compute(struct block *b, IRTemp made, IRExpr *e)
+{
+	struct value *value = &b->values[made];
+	IROp op = operator(e);
+	Bool multiplies;
+	Int n = operations(op, &multiplies);
+	*value = (struct value){ .base = made };
+	b->by_lane += n;
+	b->multiplied += multiplies ? n : 0;
+	if (e->tag != Iex_Get && e->tag != Iex_Const && e->tag != Iex_RdTmp)
+		b->real = True;
+	if (e->tag == Iex_Load) {
+		access(b, False, e->Iex.Load.addr, (UInt)sizeofIRType(e->Iex.Load.ty), NULL);
+	} else if (e->tag == Iex_RdTmp) {
+		*value = b->values[e->Iex.RdTmp.tmp];
+	} else if (e->tag == Iex_ITE && e->Iex.ITE.iftrue->tag == Iex_RdTmp) {
+		value->guard = e->Iex.ITE.cond; /* a lane that is gathered, or else not loaded */
+	} else if ((op == Iop_Add64 || op == Iop_Add32) && e->Iex.Binop.arg1->tag == Iex_RdTmp &&
+		   e->Iex.Binop.arg2->tag == Iex_Const) {
+		const struct value *from = &b->values[e->Iex.Binop.arg1->Iex.RdTmp.tmp];
+		const IRConst *c = e->Iex.Binop.arg2->Iex.Const.con;
+		value->base = from->base;
+		value->offset = from->offset + (op == Iop_Add64 ? (Long)c->Ico.U64 : (Long)(Int)c->Ico.U32);
+	}
+}
+
+static void
+exchange(struct block *b, IRCAS *cas)
+{
+	UInt size = (UInt)sizeofIRType(typeOfIRExpr(b->out->tyenv, cas->expdLo)) * (cas->dataHi ? 2 : 1);
+	access(b, False, cas->addr, size, NULL);
+	access(b, True, cas->addr, size, NULL);
+	b->values[cas->oldLo] = (struct value){ .base = cas->oldLo };
+	if (cas->oldHi != IRTemp_INVALID)
+		b->values[cas->oldHi] = (struct value){ .base = cas->oldHi };
+	does(b, R10K_Sc, 1);
+}
+
+/* After an exchange: whether it has failed. */
+static void
+exchanged(struct block *b, IRCAS *cas)
+{
+	IRType type = typeOfIRExpr(b->out->tyenv, cas->expdLo);
+	IROp differ = type == Ity_I8 ? Iop_CmpNE8 : type == Ity_I16 ? Iop_CmpNE16 : type == Ity_I32 ? Iop_CmpNE32 : Iop_CmpNE64;
+	IRExpr *failed = let(b, Ity_I1, IRExpr_Binop(differ, IRExpr_RdTmp(cas->oldLo), cas->expdLo));
+	if (cas->dataHi) {
+		IRExpr *high = let(b, Ity_I1, IRExpr_Binop(differ, IRExpr_RdTmp(cas->oldHi), cas->expdHi));
+		failed = either(b, failed, high);
+	}
+	call(b, "call_count", call_count, mkIRExprVec_2(word((UWord)record_of(b)), word(R10K_Sf)), failed);
+}
+
+static void
+linked(struct block *b, const IRStmt *s)
+{
+	IRExpr *data = s->Ist.LLSC.storedata;
+	IRType type = data ? typeOfIRExpr(b->out->tyenv, data) : typeOfIRTemp(b->out->tyenv, s->Ist.LLSC.result);
+	b->values[s->Ist.LLSC.result] = (struct value){ .base = s->Ist.LLSC.result };
+	access(b, data != NULL, s->Ist.LLSC.addr, (UInt)sizeofIRType(type), NULL);
+	if (data)
+		does(b, R10K_Sc, 1);
+}
+
+static void
+stored(struct block *b, const IRStmt *s)
+{
+	if (!s->Ist.LLSC.storedata)
+		return;
+	IRExpr *failed = let(b, Ity_I1, IRExpr_Unop(Iop_Not1, IRExpr_RdTmp(s->Ist.LLSC.result)));
+	call(b, "call_count", call_count, mkIRExprVec_2(word((UWord)record_of(b)), word(R10K_Sf)), failed);
+}
+
+static void
+helped(struct block *b, const IRDirty *d)
+{
+	IRExpr *guard = d->guard->tag == Iex_Const ? NULL : d->guard;
+	b->real = True;
+	if (d->tmp != IRTemp_INVALID)
+		b->values[d->tmp] = (struct value){ .base = d->tmp };
+	if (d->mFx == Ifx_Read || d->mFx == Ifx_Modify)
+		access(b, False, d->mAddr, (UInt)d->mSize, guard);
+	if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)
+		access(b, True, d->mAddr, (UInt)d->mSize, guard);
+}
+
+/* The block may be left here. */
+static void
+leave(struct block *b, const IRStmt *s)
+{
+	Addr to = constant(s->Ist.Exit.dst);
+	IRExpr *guard = s->Ist.Exit.guard;
+	b->real = True;
+	tell_operands(b);
+	if (b->code.conditional && s->Ist.Exit.jk == Ijk_Boring) {
+		if (to == b->address + b->size) /* VEX has turned it round */
+			guard = let(b, Ity_I1, IRExpr_Unop(Iop_Not1, guard));
+		resolve(b, let(b, b->word, IRExpr_Unop(b->word == Ity_I64 ? Iop_1Uto64 : Iop_1Uto32, guard)));
+	} else if (b->code.repeated && to == b->address) {
+		/* It goes on: it is still the same instruction. */
+		end_part(b);
+		struct record *record = record_of(b);
+		IRExpr *again = widen(b, guard);
+		add_to(b, &header->now[R10K_Ir], let(b, Ity_I64, IRExpr_Binop(Iop_Sub64, IRExpr_Const(IRConst_U64(0)), again)));
+		if (record) {
+			record->weights[R10K_Ir] = -1;
+			add_to(b, &record->executed, again);
+			b->first = b->made;
+			b->record = NULL;
+		}
+		return;
+	}
+	end_part(b);
+}
+
+static void
+statement(struct block *b, IRStmt *s)
+{
+	IRType type, wide;
+	switch (s->tag) {
+	case Ist_IMark:
+		end_instruction(b);
+		if (b->size && !b->real)
+			does(b, R10K_Ni, 1);
+		begin_instruction(b, s);
+		break;
+	case Ist_WrTmp:
+		compute(b, s->Ist.WrTmp.tmp, s->Ist.WrTmp.data);
+		break;
+	case Ist_Put:
+		b->real = b->real || s->Ist.Put.offset != b->out->offsIP;
+		break;
+	case Ist_PutI:
+	case Ist_MBE:
+		b->real = True;
+		break;
+	case Ist_Store:
+		type = typeOfIRExpr(b->out->tyenv, s->Ist.Store.data);
+		access(b, True, s->Ist.Store.addr, (UInt)sizeofIRType(type), NULL);
+		break;
+	case Ist_StoreG:
+		type = typeOfIRExpr(b->out->tyenv, s->Ist.StoreG.details->data);
+		access(b, True, s->Ist.StoreG.details->addr, (UInt)sizeofIRType(type), s->Ist.StoreG.details->guard);
+		break;
+	case Ist_LoadG:
+		typeOfIRLoadGOp(s->Ist.LoadG.details->cvt, &wide, &type);
+		b->values[s->Ist.LoadG.details->dst] = (struct value){ .base = s->Ist.LoadG.details->dst };
+		access(b, False, s->Ist.LoadG.details->addr, (UInt)sizeofIRType(type), s->Ist.LoadG.details->guard);
+		break;
+	case Ist_CAS:
+		exchange(b, s->Ist.CAS.details);
+		break;
+	case Ist_LLSC:
+		linked(b, s);
+		break;
+	case Ist_Dirty:
+		helped(b, s->Ist.Dirty.details);
+		break;
+	case Ist_Exit:
+		leave(b, s);
+		break;
+	default:
+		break;
+	}
+	add(b, s);
+	if (s->tag == Ist_CAS)
+		exchanged(b, s->Ist.CAS.details);
+	else if (s->tag == Ist_LLSC)
+		stored(b, s);
+}
+
+static Bool
+is_system_call(IRJumpKind kind)
+{
+	return kind >= Ijk_Sys_syscall && kind <= Ijk_Sys_sysenter;
+}
+
+static void
+end_block(struct block *b)
+{
+	const IRExpr *next = b->out->next;
+	Bool known = next->tag == Iex_Const;
+	IRJumpKind kind = b->out->jumpkind;
+	if (!b->size)
+		return;
+	end_instruction(b);
+	if (b->code.conditional && !b->resolved && known) /* VEX knows what it does */
+		resolve(b, word(constant(next->Iex.Const.con) != b->address + b->size));
+	if (b->code.repeated && known && constant(next->Iex.Const.con) == b->address)
+		does(b, R10K_Ir, -1);
+	if (!known && (kind == Ijk_Boring || kind == Ijk_Call || kind == Ijk_Ret)) {
+		does(b, R10K_Bi, 1);
+		b->real = True;
+	}
+	if (!b->real || is_system_call(kind))
+		does(b, R10K_Ni, 1);
+	end_part(b);
+}
+
+/* Now and then another thread gets its turn. */
+static void
+take_turns(struct block *b, Addr address)
+{
+	IRConst *to = b->word == Ity_I64 ? IRConst_U64(address) : IRConst_U32((UInt)address);
+	add_to(b, &turn, IRExpr_Const(IRConst_U64(~0ULL)));
+	IRExpr *left = let(b, Ity_I64, IRExpr_Load(order(), Ity_I64, word((UWord)&turn)));
+	IRExpr *over = let(b, Ity_I1, IRExpr_Binop(Iop_CmpLT64S, left, IRExpr_Const(IRConst_U64(0))));
+	add(b, IRStmt_Exit(over, Ijk_Yield, to, b->out->offsIP));
+}
+
+static UInt
+most_records(const IRSB *in)
+{
+	UInt most = 1;
+	for (Int i = 0; i < in->stmts_used; i++)
+		most += in->stmts[i]->tag == Ist_IMark ? 1 : in->stmts[i]->tag == Ist_Exit ? 2 : 0;
+	return most;
+}
+
+IRSB *
+instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
+	   const VexArchInfo *host, IRType guest_word, IRType host_word)
+{
+	struct block b = { .word = guest_word, .fetched = ~0ULL };
+	Int i = 0;
+	tl_assert(guest_word == host_word);
+	if (!header->on)
+		return in;
+	b.out = deepCopyIRSBExceptStmts(in);
+	b.epoch = VG_(current_DiEpoch)();
+	b.values = LibVEX_Alloc(sizeof *b.values * (SizeT)in->tyenv->types_used);
+	for (Int t = 0; t < in->tyenv->types_used; t++)
+		b.values[t] = (struct value){ .base = (IRTemp)t };
+	if (options.lines)
+		b.records = output_item(ITEM_BLOCK, most_records(in) * sizeof *b.records);
+	/* What stands before the first instruction is VEX's own. */
+	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
+		add(&b, in->stmts[i]);
+	if (options.fine)
+		take_turns(&b, closure->nraddr);
+	for (; i < in->stmts_used; i++)
+		if (in->stmts[i]->tag != Ist_NoOp)
+			statement(&b, in->stmts[i]);
+	end_block(&b);
+	return b.out;
+}

@@ -1,0 +1,315 @@
+/* The tool r10k: its options, threads, processes, and what programs ask it for. */
+
+#include "pub_tool_basics.h"
+#include "pub_tool_tooliface.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_clientstate.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_options.h"
+#include "pub_tool_threadstate.h"
+#include "pub_tool_transtab.h"
+
+#include "tool.h"
+
+extern Int VG_(safe_fd)(Int fd); /* of libcoregrind */
+
+enum { TURN = 300 }; /* blocks */
+
+struct options options = { 0 };
+struct r10k *machine;
+uint64_t site[R10K_NUM_COUNTS];
+Long turn = TURN;
+
+static const HChar *directory, *shape;
+static Bool threads, off;
+static struct r10k_config config;
+
+/* ---- processors and threads ---- */
+
+/* A thread that exists, and its processor. */
+struct known {
+	struct thread *counts;
+	struct r10k *machine;
+};
+
+static struct known *known; /* by valgrind's number */
+static UInt num_known;
+static ThreadId running = VG_INVALID_THREADID;
+static struct r10k **idle; /* processors whose threads have ended */
+static UInt num_idle;
+
+static struct r10k *
+new_machine(void)
+{
+	if (num_idle)
+		return idle[--num_idle];
+	struct r10k *made = r10k_make(VG_(malloc)("r10k.machine", r10k_size(&config)), &config, machine, header->now);
+	r10k_count_for(made, options.lines ? site : NULL);
+	return made;
+}
+
+static struct known *
+know(ThreadId tid)
+{
+	if (tid >= num_known) {
+		UInt more = tid + 16;
+		known = VG_(realloc)("r10k.threads", known, more * sizeof *known);
+		VG_(memset)(known + num_known, 0, (more - num_known) * sizeof *known);
+		num_known = more;
+	}
+	struct known *t = &known[tid];
+	if (!t->counts) {
+		t->counts = output_item(ITEM_THREAD, sizeof *t->counts);
+		if (!t->counts) /* no room: it counts for nobody, and the file says that it is full */
+			t->counts = VG_(calloc)("r10k.lost", 1, sizeof *t->counts);
+		t->counts->tid = VG_(gettid)();
+	}
+	if (options.fine && !t->machine)
+		t->machine = running == VG_INVALID_THREADID ? machine : new_machine();
+	return t;
+}
+
+/* What has been counted since a thread began to run is its own. */
+static void
+put_down(void)
+{
+	if (running == VG_INVALID_THREADID)
+		return;
+	struct known *t = know(running);
+	header->moving++;
+	for (UInt i = 0; i < R10K_NUM_COUNTS; i++) {
+		t->counts->counts[i] += header->now[i];
+		header->now[i] = 0;
+	}
+	header->moving++;
+	if (t->machine)
+		r10k_count_to(t->machine, t->counts->counts);
+}
+
+static void
+switch_thread(ThreadId tid)
+{
+	put_down();
+	struct known *t = know(tid);
+	running = tid;
+	if (options.fine) {
+		machine = t->machine;
+		r10k_count_to(machine, header->now);
+	}
+}
+
+static void
+on_start(ThreadId tid, ULong blocks)
+{
+	turn = TURN;
+	if (threads && tid != running)
+		switch_thread(tid);
+	if (header->on != header->wanted) {
+		header->on = header->wanted;
+		VG_(discard_translations_safely)(0, ~(SizeT)0, "r10k");
+	}
+}
+
+static void
+on_exit(ThreadId tid)
+{
+	if (!threads || tid >= num_known || !known[tid].counts)
+		return;
+	if (tid == running) {
+		put_down();
+		running = VG_INVALID_THREADID;
+	}
+	if (known[tid].machine) {
+		idle = VG_(realloc)("r10k.idle", idle, (num_idle + 1) * sizeof *idle);
+		idle[num_idle++] = known[tid].machine;
+	}
+	known[tid] = (struct known){ 0 };
+}
+
+/* ---- processes ---- */
+
+static void
+on_fork(ThreadId tid)
+{
+	output_fork();
+	for (UInt i = 0; i < num_known; i++) /* the other threads are not in this process */
+		if (i != tid)
+			known[i] = (struct known){ 0 };
+	if (threads && tid < num_known && known[tid].counts)
+		known[tid].counts->tid = VG_(gettid)();
+}
+
+static Bool
+executes(UInt number)
+{
+	return number == __NR_execve
+#ifdef __NR_execveat
+	       || number == __NR_execveat
+#endif
+		;
+}
+
+static void
+before_call(ThreadId tid, UInt number, UWord *arguments, UInt n)
+{
+	if (executes(number))
+		header->state = STATE_REPLACED;
+}
+
+/* An execve() that returns has failed. */
+static void
+after_call(ThreadId tid, UInt number, UWord *arguments, UInt n, SysRes result)
+{
+	if (executes(number))
+		header->state = STATE_RUNS;
+}
+
+static void
+finish(Int code)
+{
+	header->state = STATE_ENDED;
+}
+
+/* ---- requests of the program ---- */
+
+static void
+read_counts(ULong *to, UWord room, Bool own)
+{
+	ULong counts[R10K_NUM_COUNTS];
+	VG_(memcpy)(counts, header->now, sizeof counts);
+	for (UInt t = 0; t < num_known; t++)
+		for (UInt i = 0; known[t].counts && (!own || t == running) && i < R10K_NUM_COUNTS; i++)
+			counts[i] += known[t].counts->counts[i];
+	VG_(memcpy)(to, counts, (room < R10K_NUM_COUNTS ? room : R10K_NUM_COUNTS) * sizeof *to);
+}
+
+static Bool
+on_request(ThreadId tid, UWord *arguments, UWord *result)
+{
+	if (arguments[0] != REQUEST_READ)
+		return False;
+	UWord room = arguments[2] < R10K_NUM_COUNTS ? arguments[2] : R10K_NUM_COUNTS;
+	*result = 0;
+	if (!room || VG_(am_is_valid_for_client)(arguments[1], room * sizeof(ULong), VKI_PROT_WRITE)) {
+		if (room)
+			read_counts((ULong *)arguments[1], room, arguments[3] != 0);
+		*result = R10K_NUM_COUNTS;
+	}
+	return True;
+}
+
+/* ---- options ---- */
+
+static Bool
+on_option(const HChar *argument)
+{
+	if VG_STR_CLO (argument, "--counts", directory) {
+	} else if VG_STR_CLO (argument, "--machine", shape) {
+	} else if VG_BOOL_CLO (argument, "--lines", options.lines) {
+	} else if VG_BOOL_CLO (argument, "--threads", threads) {
+	} else if VG_BOOL_CLO (argument, "--fine", options.fine) {
+	} else if VG_BOOL_CLO (argument, "--off", off) {
+	} else {
+		return False;
+	}
+	return True;
+}
+
+static void
+usage(void)
+{
+	VG_(printf)("    --counts=DIR        directory of the files with counts [the current one]\n"
+		    "    --machine=NUMBERS   size, ways and line of L1I, L1D and L2; bytes of a page, pages and\n"
+		    "                        entries of the TLB; counters of the predictor; seed [an R10000]\n"
+		    "    --lines=no|yes      counts of each instruction, too [no]\n"
+		    "    --threads=no|yes    counts of each thread, too [no]\n"
+		    "    --fine=no|yes       each thread has a processor of its own [no]\n"
+		    "    --off=no|yes        count when perfex says so [no]\n");
+}
+
+static void
+debug_usage(void)
+{
+	VG_(printf)("    (none)\n");
+}
+
+/* 14 numbers with commas between them. */
+static void
+read_shape(void)
+{
+	enum { NUMBERS = 14 };
+	ULong n[NUMBERS];
+	const HChar *at = shape;
+	for (UInt i = 0; i < NUMBERS; i++) {
+		HChar *end;
+		n[i] = (ULong)VG_(strtoll10)(at, &end);
+		if (end == at || *end != (i + 1 < NUMBERS ? ',' : '\0'))
+			VG_(fmsg_bad_option)("--machine", "it has 14 numbers with commas between them\n");
+		at = end + 1;
+	}
+	config = (struct r10k_config){
+		.l1i = { n[0], (UInt)n[1], (UInt)n[2] },
+		.l1d = { n[3], (UInt)n[4], (UInt)n[5] },
+		.l2 = { n[6], (UInt)n[7], (UInt)n[8] },
+		.page = n[9],
+		.pages = (UInt)n[10],
+		.tlb = (UInt)n[11],
+		.predictor = (UInt)n[12],
+		.seed = n[13],
+	};
+	const HChar *wrong = r10k_wrong(&config);
+	if (wrong)
+		VG_(fmsg_bad_option)("--machine", "%s\n", wrong);
+}
+
+/* ---- the tool ---- */
+
+static void
+begin(void)
+{
+	config = r10k_r10000(4 << 20);
+	if (shape)
+		read_shape();
+	options.line = config.l1i.line < 64 ? config.l1i.line : 64;
+	threads = threads || options.fine;
+	output_open(directory ? directory : ".", VG_(args_the_exename));
+	header->on = header->wanted = !off;
+	machine = new_machine();
+}
+
+/*
+ * VEX is not to leave out what the program does, or to show what it does not do: no blocks put together across
+ * branches, no loops unrolled, no loads dropped whose value is not used.
+ */
+static void
+set_up(void)
+{
+	VG_(clo_vex_control).guest_chase = False;
+	VG_(clo_vex_control).iropt_level = 1;
+	VG_(clo_vex_control).iropt_unroll_thresh = 0;
+	VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
+	VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
+	VG_(details_name)("r10k");
+	VG_(details_version)(NULL);
+	VG_(details_description)("the caches and counters of an R10000");
+	VG_(details_copyright_author)("The pypfm developers.");
+	VG_(details_bug_reports_to)("pypfm");
+	VG_(details_avg_translation_sizeB)(500);
+	VG_(basic_tool_funcs)(begin, instrument, finish);
+	VG_(needs_command_line_options)(on_option, usage, debug_usage);
+	VG_(needs_client_requests)(on_request);
+	VG_(needs_syscall_wrapper)(before_call, after_call);
+	VG_(track_start_client_code)(on_start);
+	VG_(track_pre_thread_ll_exit)(on_exit);
+	VG_(atfork)(NULL, NULL, on_fork);
+}
+
+VG_DETERMINE_INTERFACE_VERSION(set_up)

@@ -1,0 +1,339 @@
+/* The file of a process: a mapping that is as long as anything will be, of a file that grows. */
+
+#include "pub_tool_basics.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+
+#include "pub_tool_debuginfo.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_oset.h"
+
+#include "tool.h"
+
+/* Of libcoregrind, in no public header: the same in all versions since 3.13. */
+extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord);
+extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt protection, Int fd, Off64T offset);
+extern Int VG_(safe_fd)(Int fd);
+
+enum {
+	STEP = 64 << 10,
+	LONGEST_TEXT = 4096,
+	FILE_SIZE = 1, /* RLIMIT_FSIZE */
+};
+
+struct header *header;
+static HChar *base; /* where the file is mapped; header, but for its type */
+static SizeT mapped, extended; /* bytes */
+static Int fd = -1;
+static const HChar *directory;
+
+/* ---- the file ---- */
+
+/* A file that no process has: one that executes programs has several, and numbers begin anew in a namespace. */
+static Int
+create(void)
+{
+	HChar path[VG_(strlen)(directory) + 64];
+	for (UInt i = 0; i < 1000000; i++) {
+		VG_(sprintf)(path, "%s/%d.%u.r10k", directory, VG_(getpid)(), i);
+		SysRes made = VG_(open)(path, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL, VKI_S_IRUSR | VKI_S_IWUSR);
+		if (!sr_isError(made))
+			return VG_(safe_fd)((Int)sr_Res(made));
+		if (sr_Err(made) != VKI_EEXIST)
+			break;
+	}
+	return -1;
+}
+
+/* Whether the file may have that many bytes: more of them would be a signal for the program. */
+static Bool
+allowed(SizeT size)
+{
+	struct vki_rlimit limit;
+	return VG_(getrlimit)(FILE_SIZE, &limit) != 0 || limit.rlim_cur >= size;
+}
+
+static Bool
+write_all(const void *bytes, SizeT size)
+{
+	const HChar *at = bytes;
+	while (size) {
+		Int n = VG_(write)(fd, at, (Int)(size < STEP ? size : STEP));
+		if (n <= 0)
+			return False;
+		at += n;
+		size -= (SizeT)n;
+	}
+	return True;
+}
+
+/* Make the file longer: zeros are written, so that a full disk is noticed here, and not where the memory is touched. */
+static Bool
+extend(SizeT size)
+{
+	static const HChar zeros[STEP];
+	while (extended < size) {
+		SizeT step = size - extended < STEP ? size - extended : STEP;
+		if (fd < 0 || !allowed(extended + step) || VG_(lseek)(fd, (Off64T)extended, VKI_SEEK_SET) < 0 ||
+		    !write_all(zeros, step))
+			return False;
+		extended += step;
+	}
+	return True;
+}
+
+static void
+describe(void)
+{
+	static const HChar *const names[] = {
+#define NAME(name, what) #name " ",
+		R10K_COUNTS(NAME)
+#undef NAME
+	};
+	VG_(memcpy)(header->format, FORMAT, sizeof header->format);
+	header->size = (sizeof *header + 7) & ~7u;
+	header->num_counts = R10K_NUM_COUNTS;
+	header->used = header->size;
+	header->pid = VG_(getpid)();
+	header->parent = VG_(getppid)();
+	header->on = header->wanted = 1;
+	for (UInt i = 0, length = 0; i < R10K_NUM_COUNTS; i++) {
+		VG_(strcpy)(header->names + length, names[i]);
+		length += (UInt)VG_(strlen)(names[i]);
+	}
+}
+
+static void
+fail(const HChar *why)
+{
+	VG_(message)(Vg_FailMsg, "r10k: %s: %s\n", directory, why);
+	VG_(exit)(1);
+}
+
+void
+output_open(const HChar *where, const HChar *program)
+{
+	directory = VG_(strdup)("r10k.directory", where);
+	if ((fd = create()) < 0)
+		fail("no file for counts can be made");
+	if (!extend((sizeof *header + STEP - 1) & ~(SizeT)(STEP - 1)))
+		fail("there is no room for counts");
+	SysRes made = { 0 };
+	for (mapped = (SizeT)(sizeof(UWord) == 8 ? 1u << 31 : 1u << 28); mapped >= extended; mapped /= 2) {
+		made = VG_(am_shared_mmap_file_float_valgrind)(mapped, VKI_PROT_READ | VKI_PROT_WRITE, fd, 0);
+		if (!sr_isError(made))
+			break;
+	}
+	if (sr_isError(made))
+		fail("no memory for counts");
+	base = (HChar *)sr_Res(made);
+	header = (struct header *)base;
+	describe();
+	VG_(strncpy)(header->program, program, sizeof header->program - 1);
+}
+
+/* ---- items ---- */
+
+void *
+output_item(enum kind kind, SizeT size)
+{
+	SizeT whole = (sizeof(struct item) + size + 7) & ~(SizeT)7;
+	struct item *item = (struct item *)(base + header->used);
+	if (header->full || header->used + whole + sizeof *item > mapped || !extend(header->used + whole + sizeof *item)) {
+		header->full = 1;
+		return NULL;
+	}
+	item->size = (UInt)whole;
+	item->kind = kind;
+	header->used += whole;
+	return item + 1;
+}
+
+UInt
+output_reference(const void *inside)
+{
+	return inside ? (UInt)(((const HChar *)inside - base) >> 3) : 0;
+}
+
+void *
+output_at(UInt reference)
+{
+	return reference ? base + ((SizeT)reference << 3) : NULL;
+}
+
+/* What is known by its text, or by its parts. */
+struct known {
+	UInt reference;
+	ULong hash;
+	SizeT size;
+};
+
+static Word
+compare_known(const void *key, const void *element)
+{
+	const struct known *a = key, *b = element;
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return a->size < b->size ? -1 : a->size > b->size;
+}
+
+/* An item by its bytes, made once.  Two with the same 64 bits of hash and the same length are taken for the same. */
+static UInt
+intern(enum kind kind, const void *bytes, SizeT size)
+{
+	static OSet *sets[ITEM_CALL + 1];
+	struct known key = { .size = size, .hash = 0xcbf29ce484222325 }, *found;
+	for (SizeT i = 0; i < size; i++)
+		key.hash = (key.hash ^ ((const UChar *)bytes)[i]) * 0x100000001b3;
+	if (!sets[kind])
+		sets[kind] = VG_(OSetGen_Create)(0, compare_known, VG_(malloc), "r10k.known", VG_(free));
+	found = VG_(OSetGen_Lookup)(sets[kind], &key);
+	if (found)
+		return found->reference;
+	void *item = output_item(kind, size);
+	if (!item)
+		return 0;
+	VG_(memcpy)(item, bytes, size);
+	found = VG_(OSetGen_AllocNode)(sets[kind], sizeof *found);
+	*found = key;
+	found->reference = output_reference(item);
+	VG_(OSetGen_Insert)(sets[kind], found);
+	return found->reference;
+}
+
+UInt
+output_text(const HChar *text)
+{
+	SizeT size = VG_(strlen)(text);
+	return intern(ITEM_TEXT, text, size < LONGEST_TEXT ? size + 1 : LONGEST_TEXT);
+}
+
+static UInt
+file_of(const HChar *name, const HChar *where)
+{
+	HChar path[VG_(strlen)(name) + VG_(strlen)(where) + 2];
+	VG_(sprintf)(path, "%s%s%s", where, *where ? "/" : "", name);
+	return output_text(path);
+}
+
+/* How far an address is from the beginning of its function: at the end of the name, after a plus. */
+static UWord
+distance(DiEpoch epoch, Addr address)
+{
+	const HChar *name;
+	if (!VG_(get_fnname_w_offset)(epoch, address, &name))
+		return 0;
+	const HChar *plus = VG_(strrchr)(name, '+');
+	HChar *end = NULL;
+	Long offset = plus ? VG_(strtoll10)(plus + 1, &end) : 0;
+	return end && !*end && offset > 0 ? (UWord)offset : 0;
+}
+
+UInt
+output_function(DiEpoch epoch, Addr address)
+{
+	struct function function = { 0 };
+	const HChar *name, *where;
+	if (VG_(get_objname)(epoch, address, &name))
+		function.object = output_text(name);
+	if (VG_(get_fnname)(epoch, address, &name)) {
+		function.name = output_text(name);
+		if (VG_(get_filename_linenum)(epoch, address - distance(epoch, address), &name, &where, &function.line))
+			function.file = file_of(name, where);
+	}
+	return intern(ITEM_FUNCTION, &function, sizeof function);
+}
+
+void
+output_place(struct record *record, DiEpoch epoch)
+{
+	const HChar *name, *where;
+	UInt line;
+	record->function = output_function(epoch, record->address);
+	if (VG_(get_filename_linenum)(epoch, record->address, &name, &where, &line)) {
+		record->file = file_of(name, where);
+		record->line = line;
+	}
+}
+
+/* ---- fork ---- */
+
+/* All counts of an item are 0. */
+static void
+clear(const struct item *item, void *inside)
+{
+	switch (item->kind) {
+	case ITEM_BLOCK:
+		for (struct record *r = inside; (HChar *)(r + 1) <= (HChar *)item + item->size; r++)
+			r->executed = 0;
+		break;
+	case ITEM_SITE:
+		VG_(memset)(inside, 0, R10K_NUM_COUNTS * sizeof(ULong));
+		break;
+	case ITEM_THREAD:
+		VG_(memset)(((struct thread *)inside)->counts, 0, R10K_NUM_COUNTS * sizeof(ULong));
+		break;
+	case ITEM_CALL:
+		((struct call *)inside)->calls = 0;
+		VG_(memset)(((struct call *)inside)->counts, 0, R10K_NUM_COUNTS * sizeof(ULong));
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+map_here(Int file, Int flags)
+{
+#if defined(__NR_mmap2) && !defined(VGA_arm64) && !defined(VGA_amd64)
+	const UWord number = __NR_mmap2;
+#else
+	const UWord number = __NR_mmap;
+#endif
+	SysRes made = VG_(do_syscall)(number, (RegWord)base, mapped, VKI_PROT_READ | VKI_PROT_WRITE,
+				      (RegWord)(flags | VKI_MAP_FIXED), (RegWord)file, 0);
+	if (sr_isError(made))
+		fail("no memory for counts");
+}
+
+void
+output_fork(void)
+{
+	SizeT used = header->used;
+	Int parents = fd;
+	HChar *old = base;
+	extended = 0;
+	fd = create();
+	if (fd < 0 || !allowed(used) || !write_all(old, used) || (extended = used, !extend((used + STEP) & ~(SizeT)(STEP - 1)))) {
+		/* What this process counts is lost; its parent's file says so. */
+		__sync_fetch_and_add(&header->lost, 1);
+		HChar *copy = VG_(malloc)("r10k.copy", used);
+		VG_(memcpy)(copy, old, used);
+		map_here(-1, VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS);
+		VG_(memcpy)(base, copy, used);
+		VG_(free)(copy);
+		header->full = 1;
+	} else {
+		map_here(fd, VKI_MAP_SHARED);
+	}
+	VG_(close)(parents);
+	for (SizeT at = header->size; at < used;) {
+		struct item *item = (struct item *)(base + at);
+		clear(item, item + 1);
+		at += item->size;
+	}
+	UInt on = header->on, wanted = header->wanted, full = header->full;
+	VG_(memset)(header->now, 0, sizeof header->now);
+	header->lost = 0;
+	header->state = STATE_RUNS;
+	describe();
+	header->used = used;
+	header->on = on;
+	header->wanted = wanted;
+	header->full = full;
+}

@@ -1,0 +1,150 @@
+/*
+ * The valgrind tool r10k: what its parts know of each other, and the file that a process's counts are in.
+ *
+ * The file is mapped, so that what has been counted is in it at any time, whatever ends the process.  It begins with a
+ * header; with --lines=yes items follow.  Numbers are of this machine's byte order; a reference is an offset in the file
+ * divided by 8, and 0 is none.
+ */
+#ifndef PERFEX_TOOL_H
+#define PERFEX_TOOL_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_tooliface.h"
+
+#include "r10k.h"
+
+#define FORMAT "r10k001\n" /* the first bytes of a file */
+
+enum state {
+	STATE_RUNS, /* or was killed */
+	STATE_ENDED, /* by itself, or by a signal that valgrind has passed on */
+	STATE_REPLACED, /* it executed another program */
+};
+
+struct header {
+	char format[8];
+	UInt size; /* of the header in bytes */
+	UInt num_counts;
+	Int pid, parent;
+	UInt state;
+	UInt full; /* there was no room for more items: lines are missing */
+	UInt lost; /* processes that it made have no file */
+	UInt on, wanted; /* whether it counts; perfex writes whether it shall */
+	UInt moving; /* odd while counts move from `now` to those of a thread */
+	ULong used; /* bytes of the file, this header included */
+	uint64_t now[R10K_NUM_COUNTS]; /* of the thread that runs; without --threads, of all */
+	char names[512]; /* of the counts, with a blank after each */
+	char program[512];
+};
+
+enum kind {
+	ITEM_FILL = 0, /* nothing more */
+	ITEM_TEXT, /* UTF-8, with zeros at its end */
+	ITEM_FUNCTION,
+	ITEM_BLOCK, /* records */
+	ITEM_SITE, /* R10K_NUM_COUNTS counts of one record */
+	ITEM_THREAD,
+	ITEM_CALL,
+};
+
+/* What an item begins with. */
+struct item {
+	UInt kind;
+	UInt size; /* with this, a multiple of 8 */
+};
+
+struct function {
+	UInt name, object, file; /* references to texts */
+	UInt line;
+};
+
+/*
+ * What an instruction does in a part of a block that is executed as a whole: `executed` times what is said here.  An
+ * instruction has several of these if it lies in several blocks or parts.  What it does not do each time (misses,
+ * accesses under a mask) is in `site`.
+ */
+struct record {
+	ULong executed; /* of the first record of a part; of others, 0 */
+	ULong address; /* 0: none */
+	UInt function, file, line;
+	UInt site;
+	Char weights[R10K_I1mr]; /* the counts before I1mr */
+	UChar size; /* of the instruction */
+	UInt first; /* how many records before this one the first of its part is */
+};
+
+struct thread {
+	Int tid; /* the kernel's */
+	UInt pad;
+	uint64_t counts[R10K_NUM_COUNTS];
+};
+
+/* Calls of one function by another. */
+struct call {
+	UInt caller, callee; /* references to functions */
+	ULong calls;
+	uint64_t counts[R10K_NUM_COUNTS]; /* what was counted in them, with what the callee has called */
+};
+
+extern struct header *header;
+
+/* ---- main.c ---- */
+
+struct options {
+	Bool lines; /* items are written */
+	Bool fine; /* each thread has a processor, and they take turns often */
+	ULong line; /* bytes of a line of the primary instruction cache, 64 at most */
+};
+
+extern struct options options;
+extern struct r10k *machine; /* the processor that runs */
+extern uint64_t site[R10K_NUM_COUNTS]; /* what it counts for a record, with options.lines */
+extern Long turn; /* blocks until another thread may run, with options.fine */
+
+/* ---- instrument.c ---- */
+
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
+		 const VexArchInfo *host, IRType guest_word, IRType host_word);
+
+/* ---- output.c ---- */
+
+/* Open the file of this process in a directory.  Ends the process if there is none. */
+void output_open(const HChar *directory, const HChar *program);
+/* In a child of fork(): a file of its own, where all is 0. */
+void output_fork(void);
+/* Room for an item, all 0; NULL: there is none. */
+void *output_item(enum kind kind, SizeT size);
+UInt output_reference(const void *inside);
+void *output_at(UInt reference);
+UInt output_text(const HChar *text);
+/* The function that has an address. */
+UInt output_function(DiEpoch epoch, Addr address);
+/* Function, file and line of a record. */
+void output_place(struct record *record, DiEpoch epoch);
+
+/* ---- machine code (code.c) ---- */
+
+struct code {
+	Bool conditional; /* a branch */
+	Bool repeated; /* an instruction of strings with a prefix, which is one instruction however often it is repeated */
+	Bool stores_only; /* what VEX loads as well it does not */
+	UInt operations; /* floating-point: this many by element, whatever VEX makes of it; 0: as many as VEX does */
+	UInt prefetch; /* 1: to load; 2: to store */
+	/* The address of a prefetch: registers are offsets in the guest's state, or -1. */
+	Int base, index;
+	UInt scale; /* a shift */
+	Long offset;
+};
+
+/* What VEX does not say of the instruction in these bytes. */
+struct code code_read(const UChar *bytes, SizeT size, Addr address);
+
+/*
+ * What a program asks the tool for (client requests): arguments and what is returned.
+ *
+ * READ: where to, how many counts there is room for, 0 for those of the process or 1 for those of the thread; the number
+ * of counts that there are.
+ */
+#define REQUEST_READ ((UInt)('R' << 24 | 'K' << 16))
+
+#endif

@@ -1,0 +1,265 @@
+"""The valgrind tool r10k (csrc/perfex/tool), built on this machine for the valgrind that is here.
+
+It is made of what valgrind's packages ship for tools of others: headers and libraries.  What was built is kept in the
+user's cache directory, for each version of valgrind, compiler and source: the tool, beside links to all files of that
+valgrind's own directory, in which it looks for its tools.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pypfm.config import built
+from pypfm.errors import shown
+from pypfm.perfex.backends.valgrind.installed import find, version
+from pypfm.perfex.model import PerfexError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["PACKAGES", "Platform", "directory", "platforms"]
+
+#: What is installed to build the tool, by distribution.
+PACKAGES = "Debian, Ubuntu: apt-get install gcc valgrind; Fedora: dnf install gcc valgrind-devel; Arch: pacman -S gcc valgrind"
+_PACKAGES_32 = ("Debian, Ubuntu: apt-get install gcc-multilib; Fedora: dnf install glibc-devel.i686 libgcc.i686;"
+                " Arch: pacman -S lib32-gcc-libs lib32-glibc")
+_SECONDS = 300  # for the compiler
+# As valgrind compiles its own tools; what stands last wins over what a distribution's compiler does by itself.
+_COMPILE = ("-std=gnu11", "-O2", "-g", "-fno-builtin", "-fno-strict-aliasing", "-fpic", "-fno-stack-protector", "-U_FORTIFY_SOURCE",
+            "-fcf-protection=none", "-fno-lto", "-DVGO_linux=1")
+_LINK = ("-static", "-nodefaultlibs", "-nostartfiles", "-no-pie", "-u", "_start", "-Wl,--build-id=none")
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A kind of program that valgrind runs.
+
+    :ivar name: valgrind's, such as amd64-linux
+    :ivar arch: valgrind's name of the processor
+    :ivar width: bits of a word
+    """
+
+    name: str
+    arch: str
+    width: int
+
+
+def _machine() -> str:
+    return os.uname().machine
+
+
+def platforms() -> tuple[Platform, ...]:
+    """What this machine executes: its own programs first, and then those of 32 bits, if it does.
+
+    :raises PerfexError: the tool is not made for such a machine
+    """
+    known = {"x86_64": (Platform("amd64-linux", "amd64", 64), Platform("x86-linux", "x86", 32)),
+             "aarch64": (Platform("arm64-linux", "arm64", 64),)}
+    found = known.get(_machine())
+    if found is None:
+        raise PerfexError(f"valgrind's tool r10k is made for x86-64 and AArch64, not for {_machine()};"
+                          " --backend perf counts where the kernel has counters")
+    return found
+
+
+# ---- what valgrind is made of ------------------------------------------------------------
+
+@cache
+def _description(valgrind: str) -> Mapping[str, str]:
+    """The values of valgrind.pc, which need no pkg-config.
+
+    :raises PerfexError: it is not there
+    """
+    prefix = Path(os.path.realpath(valgrind)).parent.parent
+    places = [Path(p) for p in os.environ.get("PKG_CONFIG_PATH", "").split(":") if p]
+    for library in ("lib", "lib64", "share", "libdata"):
+        places += [prefix / library / "pkgconfig", *sorted(prefix.glob(f"{library}/*/pkgconfig"))]
+    for place in places:
+        with suppress(OSError):
+            found = _parsed((place / "valgrind.pc").read_text(encoding="utf-8", errors="surrogateescape"))
+            if found.get("Version") == version():
+                return found
+    raise PerfexError(f"no valgrind.pc of valgrind {version()}, which says where its libraries are: {PACKAGES}")
+
+
+def _parsed(text: str) -> dict[str, str]:
+    """The variables and fields of a .pc file."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        if match := re.match(r"([\w.]+)\s*[=:]\s*(.*)", line):
+            found[match[1]] = re.sub(r"\$\{(\w+)\}", lambda m: found.get(m[1], ""), match[2].strip())
+    return found
+
+
+@cache
+def _own_directory(valgrind: str) -> Path:
+    """Where valgrind has its tools.
+
+    :raises PerfexError: it does not say
+    """
+    answer = subprocess.run([valgrind, "--command-line-only=yes", "-d", "--tool=none", "true"], capture_output=True, text=True,
+                            errors="surrogateescape", check=False, timeout=60, stdin=subprocess.DEVNULL)
+    match = re.search(r"VG_\(libdir\) = (.*)", answer.stderr)
+    if not match:
+        raise PerfexError(f"valgrind -d does not say where its tools are: {shown(answer.stderr.strip()[-200:])}")
+    return Path(match[1])
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What the tool is made of.
+
+    :ivar headers: their directory
+    :ivar libraries: theirs
+    :ivar compiler: its path
+    """
+
+    headers: Path
+    libraries: Path
+    address: str
+    compiler: str
+
+    def archives(self, platform: Platform) -> list[Path]:
+        """Those that have to be there, and the one of the compiler's own functions, which older versions have."""
+        return [self.libraries / f"lib{name}-{platform.name}.a" for name in ("coregrind", "vex", "gcc-sup")]
+
+    def missing(self, platform: Platform) -> str:
+        """The file that is missing; "": none is."""
+        needed = [self.headers / "pub_tool_tooliface.h", *self.archives(platform)[:2]]
+        return next((str(path) for path in needed if not path.exists()), "")
+
+
+def _parts() -> _Parts:
+    """:raises PerfexError: something is missing; says which packages have it"""
+    described = _description(find())
+    libraries = next((Path(word[2:]) for word in described.get("Libs", "").split() if word.startswith("-L")), Path())
+    compiler = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
+    if compiler is None:
+        raise PerfexError(f"no C compiler (cc, gcc or clang), with which valgrind's tool r10k is built once: {PACKAGES}")
+    return _Parts(Path(described.get("includedir", "")), libraries,
+                  described.get("valt_load_address", "0x58000000"), compiler)
+
+
+def _sources() -> list[Path]:
+    return sorted(path for path in built("perfex/tool").iterdir() if path.suffix in (".c", ".h"))
+
+
+# ---- where it is kept --------------------------------------------------------------------
+
+def _key(parts: _Parts) -> str:
+    """What the tool depends on, in a few letters: it is another one if any of that changes."""
+    digest = hashlib.sha256(repr((version(), parts, _COMPILE, _LINK)).encode("utf-8", "surrogateescape"))
+    for path in (*_sources(), Path(__file__)):
+        digest.update(path.read_bytes())
+    for platform in platforms():
+        for path in (Path(os.path.realpath(parts.compiler)), *parts.archives(platform)):
+            with suppress(OSError):
+                known = path.stat()
+                digest.update(repr((str(path), known.st_size, known.st_mtime_ns)).encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()[:16]
+
+
+def _cache() -> Path:
+    """Our directory in the user's cache, which nobody else can write.
+
+    :raises PerfexError: there is none
+    """
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    place = (Path(home) if home.startswith("/") else Path("~/.cache").expanduser()) / "pypfm" / "valgrind"
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        known = place.stat()
+    except (OSError, RuntimeError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise PerfexError(f"{shown(str(place))}: {why}; valgrind's tool r10k is built there (XDG_CACHE_HOME)") from None
+    if known.st_uid != os.geteuid() or known.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PerfexError(f"{shown(str(place))}: others can write there: not a place for a program that you run;"
+                          " chmod go-w, or another one in XDG_CACHE_HOME")
+    return place
+
+
+@contextmanager
+def _locked(place: Path) -> Iterator[None]:
+    """While nobody else builds."""
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def directory(width: int = 64) -> Path:
+    """The directory for ``VALGRIND_LIB``, in which the tool is; it is built if it has not been.
+
+    :param width: bits of a word of the program that is to run
+    :raises PerfexError: it cannot be built; says what is missing
+    """
+    parts = _parts()
+    place = _cache()
+    made = place / f"{version()}-{_key(parts)}"
+    if not (made / "complete").exists():
+        with _locked(place):
+            if not (made / "complete").exists():
+                _make(made, parts)
+    platform = next((p for p in platforms() if p.width == width), platforms()[0])
+    if not (made / f"r10k-{platform.name}").exists():
+        raise PerfexError(f"valgrind's tool r10k could not be built for programs of {width} bits"
+                          f" ({_reason(made, platform)}): {_PACKAGES_32 if width == 32 else PACKAGES}")
+    return made
+
+
+def _reason(made: Path, platform: Platform) -> str:
+    with suppress(OSError):
+        return (made / f"{platform.name}.failed").read_text(encoding="utf-8", errors="replace")
+    return "reason unknown"
+
+
+def _make(made: Path, parts: _Parts) -> None:
+    """Build it aside, and put it in its place when it is complete."""
+    aside = Path(tempfile.mkdtemp(prefix="new-", dir=made.parent))
+    try:
+        for path in _own_directory(find()).iterdir():
+            (aside / path.name).symlink_to(path)
+        for platform in platforms():
+            if why := _compiled(aside, platform, parts):
+                (aside / f"{platform.name}.failed").write_text(why, encoding="utf-8", errors="surrogateescape")
+        (aside / "complete").touch()
+        if made.exists():  # begun by a process that was killed
+            shutil.rmtree(made)
+        aside.rename(made)
+    except OSError as error:
+        raise PerfexError(f"{shown(str(aside))}: {error.strerror}; valgrind's tool r10k is built there"
+                          " (XDG_CACHE_HOME)") from None
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _compiled(aside: Path, platform: Platform, parts: _Parts) -> str:
+    """Compile and link the tool; why that failed, or nothing."""
+    if missing := parts.missing(platform):
+        return f"{missing}: no such file"
+    archives = [str(path) for path in parts.archives(platform) if path.exists()]
+    arch = f"-DVGA_{platform.arch}=1", f"-DVGP_{platform.arch}_linux=1", f"-DVGPV_{platform.arch}_linux_vanilla=1"
+    width = [f"-m{platform.width}"] if _machine() == "x86_64" else []
+    command = [parts.compiler, *width, *_COMPILE, *arch, f"-I{parts.headers}",
+               *(str(path) for path in _sources() if path.suffix == ".c"), *_LINK, f"-Wl,-Ttext-segment={parts.address}",
+               "-o", str(aside / f"r10k-{platform.name}"), *archives, "-lgcc"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=_SECONDS,
+                                stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"})
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"{parts.compiler}: {error}"
+    if answer.returncode == 0:
+        return ""
+    lines = answer.stderr.strip().splitlines() or [f"{parts.compiler}: exit status {answer.returncode}"]
+    return next((line for line in lines if "error" in line), lines[-1])
