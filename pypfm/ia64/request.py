@@ -284,10 +284,5 @@ class Request(_Asked):
         """Whether it asks for nothing but its events."""
         return (self.code, self.data, *self.opcode_match, self.iear, self.dear, self.branches, self.ipear) == _NO_PARTS
 
-    @property
-    def uses_model(self) -> bool:
-        """Whether anything is said that only the model's structure can say."""
-        return not self._is_plain or any(e.uses_model for e in self.events)
-
 
 _NOTHING: dict[str, Any] = {field.name: field.default for field in fields(Request)}

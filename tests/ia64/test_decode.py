@@ -6,6 +6,7 @@ import pickle
 from typing import Any
 
 import pytest
+from pypfm._c.pfm3 import lib
 
 from pypfm import (
     AddressRange,
@@ -23,6 +24,7 @@ from pypfm import (
     Montecito,
     OpcodeMatch,
     PfmError,
+    Ranges,
 )
 from pypfm.decoding import decode
 from pypfm.ia64.decode import CounterMeaning, EarMeaning, MatcherMeaning, PairsMeaning, RoutingMeaning
@@ -202,6 +204,24 @@ def test_fine_mode_needs_the_register_of_the_code_ranges() -> None:
     assert found.registers == ("IBR0", "IBR1", "IBR4", "IBR5")
     del given["PMC14"]
     assert decode("itanium2", given).ranges == ()  # the masks of fine mode are no blocks
+
+
+@pytest.mark.parametrize("missing", [("IBR4", "IBR5"), ("IBR0", "IBR1"), ("IBR5",), ("IBR0",)])
+def test_half_of_a_pair_of_fine_mode_covers_nothing(missing: tuple[str, ...]) -> None:
+    encoding = ITA2.encode(["IA64_INST_RETIRED"], code_ranges=[(0x1010, 0x1040)])
+    given = {name: r.value for name, r in encoding.registers.items() if name not in missing}
+    cover = Encoding.from_registers("itanium2", given).irange
+    assert cover is not None
+    assert cover.ranges == ()
+    assert len(cover.registers) == 4 - len(missing)
+
+
+def test_a_range_on_both_pairs_is_one_range() -> None:
+    encoding = MONT.encode(["L1I_FILLS"], code_ranges=Ranges([(0x1000, 0x2000)], flags=lib.PFMLIB_MONT_IRR_DEMAND_FETCH | lib.PFMLIB_MONT_IRR_PREFETCH_MATCH))
+    assert encoding.registers["IBR0"].value == encoding.registers["IBR2"].value
+    found = decode(MONT, encoding.registers).to_request().request.code
+    assert found is not None
+    assert [(r.start, r.end) for r in found.limits] == [(0x1000, 0x2000)]
 
 
 def test_ranges_are_those_that_the_encoder_reports() -> None:

@@ -60,6 +60,10 @@ EQUIVALENT = {
         "what is tried first",
     "base + field.offset -> base - field.offset  [_members(ffi, inner, ctype, base + field.offset) if inner else ())]":
         "in our headers such structures are in unions",
+    "0 -> 1  [return depth, Scalar(\"signed\" if int(ffi.cast(ctype, -1)) < 0 else \"un]": "C's -1 is itself or its largest number",
+    "16 -> 17  [failed = os.read(self._failure, 16)  # ends when the program is execut]": "more than the digits of an errno value",
+    "limits[0] == limits[1] -> limits[0] != limits[1]  [if len(limits) == 2 and limits[0] == limits[1]:]":
+        "the first range of two that differ is tried in place of two equal ones",
     "64 -> 65  [words[number // 64] |= 1 << number % 64]": "no PMU has registers from 64 on",
 }
 

@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 __all__ = ["PACKAGES", "Platform", "directory", "platforms"]
 
 #: What is installed to build the tool, by distribution.
-PACKAGES = "Debian, Ubuntu: apt-get install gcc valgrind; Fedora: dnf install gcc valgrind-devel; Arch: pacman -S gcc valgrind"
+PACKAGES = ("Debian, Ubuntu: apt-get install gcc valgrind; Fedora: dnf install gcc valgrind-devel;"
+            " Arch: pacman -S gcc valgrind")
 _PACKAGES_32 = ("Debian, Ubuntu: apt-get install gcc-multilib; Fedora: dnf install glibc-devel.i686 libgcc.i686;"
                 " Arch: pacman -S lib32-gcc-libs lib32-glibc")
 _SECONDS = 300  # for the compiler
 # As valgrind compiles its own tools; what stands last wins over what a distribution's compiler does by itself.
-_COMPILE = ("-std=gnu11", "-O2", "-g", "-fno-builtin", "-fno-strict-aliasing", "-fpic", "-fno-stack-protector", "-U_FORTIFY_SOURCE",
-            "-fcf-protection=none", "-fno-lto", "-DVGO_linux=1")
+_COMPILE = ("-std=gnu11", "-O2", "-g", "-fno-builtin", "-fno-strict-aliasing", "-fpic", "-fno-stack-protector",
+            "-U_FORTIFY_SOURCE", "-fcf-protection=none", "-fno-lto", "-DVGO_linux=1")
 _LINK = ("-static", "-nodefaultlibs", "-nostartfiles", "-no-pie", "-u", "_start", "-Wl,--build-id=none")
 
 
@@ -109,8 +110,8 @@ def _own_directory(valgrind: str) -> Path:
 
     :raises PerfexError: it does not say
     """
-    answer = subprocess.run([valgrind, "--command-line-only=yes", "-d", "--tool=none", "true"], capture_output=True, text=True,
-                            errors="surrogateescape", check=False, timeout=60, stdin=subprocess.DEVNULL)
+    answer = subprocess.run([valgrind, "--command-line-only=yes", "-d", "--tool=none", "true"], capture_output=True,
+                            text=True, errors="surrogateescape", check=False, timeout=60, stdin=subprocess.DEVNULL)
     match = re.search(r"VG_\(libdir\) = (.*)", answer.stderr)
     if not match:
         raise PerfexError(f"valgrind -d does not say where its tools are: {shown(answer.stderr.strip()[-200:])}")
@@ -147,7 +148,8 @@ def _parts() -> _Parts:
     libraries = next((Path(word[2:]) for word in described.get("Libs", "").split() if word.startswith("-L")), Path())
     compiler = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
     if compiler is None:
-        raise PerfexError(f"no C compiler (cc, gcc or clang), with which valgrind's tool r10k is built once: {PACKAGES}")
+        raise PerfexError("no C compiler (cc, gcc or clang), with which valgrind's tool r10k is built once:"
+                          f" {PACKAGES}")
     return _Parts(Path(described.get("includedir", "")), libraries,
                   described.get("valt_load_address", "0x58000000"), compiler)
 
@@ -252,11 +254,11 @@ def _compiled(aside: Path, platform: Platform, parts: _Parts) -> str:
     arch = f"-DVGA_{platform.arch}=1", f"-DVGP_{platform.arch}_linux=1", f"-DVGPV_{platform.arch}_linux_vanilla=1"
     width = [f"-m{platform.width}"] if _machine() == "x86_64" else []
     command = [parts.compiler, *width, *_COMPILE, *arch, f"-I{parts.headers}",
-               *(str(path) for path in _sources() if path.suffix == ".c"), *_LINK, f"-Wl,-Ttext-segment={parts.address}",
-               "-o", str(aside / f"r10k-{platform.name}"), *archives, "-lgcc"]
+               *(str(path) for path in _sources() if path.suffix == ".c"), *_LINK,
+               f"-Wl,-Ttext-segment={parts.address}", "-o", str(aside / f"r10k-{platform.name}"), *archives, "-lgcc"]
     try:
-        answer = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=_SECONDS,
-                                stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"})
+        answer = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
+                                timeout=_SECONDS, stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"})
     except (OSError, subprocess.SubprocessError) as error:
         return f"{parts.compiler}: {error}"
     if answer.returncode == 0:
