@@ -37,6 +37,7 @@ struct block {
 	IRSB *out;
 	IRType word;
 	DiEpoch epoch;
+	Int stack; /* where the stack pointer is in the guest's state */
 	struct value *values;
 	/* The instruction. */
 	Addr address;
@@ -630,6 +631,25 @@ statement(struct block *b, IRStmt *s)
 		stored(b, s);
 }
 
+/* The block calls, returns, or goes on in another function. */
+static void
+follow(struct block *b, IRExpr *next, IRJumpKind kind)
+{
+	UInt own = record_of(b)->function;
+	if (kind == Ijk_Boring && next->tag == Iex_Const &&
+	    output_function(b->epoch, constant(next->Iex.Const.con)) == own)
+		return;
+	if (next->tag == Iex_Const)
+		next = word(constant(next->Iex.Const.con));
+	IRExpr *stack = guest_register(b, b->stack);
+	if (kind == Ijk_Call)
+		call(b, "calls_call", calls_call, mkIRExprVec_3(word(own), next, stack), NULL);
+	else if (kind == Ijk_Ret)
+		call(b, "calls_return", calls_return, mkIRExprVec_2(word(0), stack), NULL);
+	else if (kind == Ijk_Boring)
+		call(b, "calls_jump", calls_jump, mkIRExprVec_3(word(own), next, stack), NULL);
+}
+
 static Bool
 is_system_call(IRJumpKind kind)
 {
@@ -655,7 +675,12 @@ end_block(struct block *b)
 	}
 	if (!b->real || is_system_call(kind))
 		does(b, R10K_Ni, 1);
+	struct record *last = options.calls ? record_of(b) : NULL;
 	end_part(b);
+	if (last) {
+		b->record = last;
+		follow(b, b->out->next, kind);
+	}
 }
 
 /* Now and then another thread gets its turn. */
@@ -682,7 +707,7 @@ IRSB *
 instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 	   const VexArchInfo *host, IRType guest_word, IRType host_word)
 {
-	struct block b = { .word = guest_word, .fetched = ~0ULL };
+	struct block b = { .word = guest_word, .stack = layout->offset_SP, .fetched = ~0ULL };
 	Int i = 0;
 	tl_assert(guest_word == host_word);
 	if (!header->on)

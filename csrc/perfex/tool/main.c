@@ -19,8 +19,6 @@
 
 #include "tool.h"
 
-extern Int VG_(safe_fd)(Int fd); /* of libcoregrind */
-
 enum { TURN = 300 }; /* blocks */
 
 struct options options = { 0 };
@@ -38,6 +36,7 @@ static struct r10k_config config;
 struct known {
 	struct thread *counts;
 	struct r10k *machine;
+	struct stack *calls;
 };
 
 static struct known *known; /* by valgrind's number */
@@ -72,6 +71,8 @@ know(ThreadId tid)
 			t->counts = VG_(calloc)("r10k.lost", 1, sizeof *t->counts);
 		t->counts->tid = VG_(gettid)();
 	}
+	if (options.calls && !t->calls)
+		t->calls = calls_new();
 	if (options.fine && !t->machine)
 		t->machine = running == VG_INVALID_THREADID ? machine : new_machine();
 	return t;
@@ -94,12 +95,19 @@ put_down(void)
 		r10k_count_to(t->machine, t->counts->counts);
 }
 
+const uint64_t *
+thread_counts(void)
+{
+	return know(running)->counts->counts;
+}
+
 static void
 switch_thread(ThreadId tid)
 {
 	put_down();
 	struct known *t = know(tid);
 	running = tid;
+	calls_run(t->calls);
 	if (options.fine) {
 		machine = t->machine;
 		r10k_count_to(machine, header->now);
@@ -123,10 +131,12 @@ on_exit(ThreadId tid)
 {
 	if (!threads || tid >= num_known || !known[tid].counts)
 		return;
-	if (tid == running) {
-		put_down();
-		running = VG_INVALID_THREADID;
-	}
+	if (tid != running)
+		switch_thread(tid);
+	if (known[tid].calls)
+		calls_end(known[tid].calls);
+	put_down();
+	running = VG_INVALID_THREADID;
 	if (known[tid].machine) {
 		idle = VG_(realloc)("r10k.idle", idle, (num_idle + 1) * sizeof *idle);
 		idle[num_idle++] = known[tid].machine;
@@ -143,8 +153,11 @@ on_fork(ThreadId tid)
 	for (UInt i = 0; i < num_known; i++) /* the other threads are not in this process */
 		if (i != tid)
 			known[i] = (struct known){ 0 };
-	if (threads && tid < num_known && known[tid].counts)
-		known[tid].counts->tid = VG_(gettid)();
+	if (!threads || tid >= num_known || !known[tid].counts)
+		return;
+	known[tid].counts->tid = VG_(gettid)();
+	if (known[tid].calls)
+		calls_fork(known[tid].calls);
 }
 
 static Bool
@@ -157,11 +170,27 @@ executes(UInt number)
 		;
 }
 
+/* What calls that have not returned have counted. */
+static void
+settle_calls(void)
+{
+	ThreadId before = running;
+	for (UInt t = 0; t < num_known; t++)
+		if (known[t].calls) {
+			switch_thread(t);
+			calls_settle(known[t].calls);
+		}
+	if (options.calls && before != VG_INVALID_THREADID)
+		switch_thread(before);
+}
+
 static void
 before_call(ThreadId tid, UInt number, UWord *arguments, UInt n)
 {
-	if (executes(number))
-		header->state = STATE_REPLACED;
+	if (!executes(number))
+		return;
+	settle_calls();
+	header->state = STATE_REPLACED;
 }
 
 /* An execve() that returns has failed. */
@@ -175,6 +204,7 @@ after_call(ThreadId tid, UInt number, UWord *arguments, UInt n, SysRes result)
 static void
 finish(Int code)
 {
+	settle_calls();
 	header->state = STATE_ENDED;
 }
 
@@ -214,6 +244,7 @@ on_option(const HChar *argument)
 	if VG_STR_CLO (argument, "--counts", directory) {
 	} else if VG_STR_CLO (argument, "--machine", shape) {
 	} else if VG_BOOL_CLO (argument, "--lines", options.lines) {
+	} else if VG_BOOL_CLO (argument, "--calls", options.calls) {
 	} else if VG_BOOL_CLO (argument, "--threads", threads) {
 	} else if VG_BOOL_CLO (argument, "--fine", options.fine) {
 	} else if VG_BOOL_CLO (argument, "--off", off) {
@@ -230,6 +261,7 @@ usage(void)
 		    "    --machine=NUMBERS   size, ways and line of L1I, L1D and L2; bytes of a page, pages and\n"
 		    "                        entries of the TLB; counters of the predictor; seed [an R10000]\n"
 		    "    --lines=no|yes      counts of each instruction, too [no]\n"
+		    "    --calls=no|yes      counts of calls, too: with --lines=yes [no]\n"
 		    "    --threads=no|yes    counts of each thread, too [no]\n"
 		    "    --fine=no|yes       each thread has a processor of its own [no]\n"
 		    "    --off=no|yes        count when perfex says so [no]\n");
@@ -279,7 +311,8 @@ begin(void)
 	if (shape)
 		read_shape();
 	options.line = config.l1i.line < 64 ? config.l1i.line : 64;
-	threads = threads || options.fine;
+	options.calls = options.calls && options.lines;
+	threads = threads || options.fine || options.calls; /* calls are of a thread */
 	output_open(directory ? directory : ".", VG_(args_the_exename));
 	header->on = header->wanted = !off;
 	machine = new_machine();

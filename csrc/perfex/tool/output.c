@@ -234,6 +234,20 @@ distance(DiEpoch epoch, Addr address)
 	return end && !*end && offset > 0 ? (UWord)offset : 0;
 }
 
+/* The name of a function whose rarely executed part this is the name of. */
+static const HChar *
+whole(const HChar *name)
+{
+	static HChar text[LONGEST_TEXT];
+	const HChar *end = VG_(strstr)(name, ".cold");
+	SizeT length = end ? (SizeT)(end - name) : 0;
+	if (!length || length >= sizeof text || (end[5] && end[5] != '.'))
+		return name;
+	VG_(memcpy)(text, name, length);
+	text[length] = '\0';
+	return text;
+}
+
 UInt
 output_function(DiEpoch epoch, Addr address)
 {
@@ -242,11 +256,33 @@ output_function(DiEpoch epoch, Addr address)
 	if (VG_(get_objname)(epoch, address, &name))
 		function.object = output_text(name);
 	if (VG_(get_fnname)(epoch, address, &name)) {
-		function.name = output_text(name);
+		function.name = output_text(whole(name));
 		if (VG_(get_filename_linenum)(epoch, address - distance(epoch, address), &name, &where, &function.line))
 			function.file = file_of(name, where);
 	}
 	return intern(ITEM_FUNCTION, &function, sizeof function);
+}
+
+struct call *
+output_call(UInt caller, UInt callee)
+{
+	static OSet *pairs;
+	struct known key = { .hash = (ULong)caller << 32 | callee }, *found;
+	if (!pairs)
+		pairs = VG_(OSetGen_Create)(0, compare_known, VG_(malloc), "r10k.calls", VG_(free));
+	found = VG_(OSetGen_Lookup)(pairs, &key);
+	if (!found) {
+		struct call *made = output_item(ITEM_CALL, sizeof *made);
+		if (!made)
+			return NULL;
+		made->caller = caller;
+		made->callee = callee;
+		found = VG_(OSetGen_AllocNode)(pairs, sizeof *found);
+		*found = key;
+		found->reference = output_reference(made);
+		VG_(OSetGen_Insert)(pairs, found);
+	}
+	return output_at(found->reference);
 }
 
 void

@@ -92,6 +92,7 @@ extern struct header *header;
 
 struct options {
 	Bool lines; /* items are written */
+	Bool calls; /* calls, too */
 	Bool fine; /* each thread has a processor, and they take turns often */
 	ULong line; /* bytes of a line of the primary instruction cache, 64 at most */
 };
@@ -100,6 +101,24 @@ extern struct options options;
 extern struct r10k *machine; /* the processor that runs */
 extern uint64_t site[R10K_NUM_COUNTS]; /* what it counts for a record, with options.lines */
 extern Long turn; /* blocks until another thread may run, with options.fine */
+
+/* What the thread that runs had counted before it began to; of all, without threads. */
+const uint64_t *thread_counts(void);
+
+/* ---- calls.c ---- */
+
+struct stack;
+
+/* What code calls at its calls, returns and jumps to other functions: the function that it is in, where to, the stack. */
+VG_REGPARM(3) void calls_call(UWord caller, Addr target, Addr stack);
+VG_REGPARM(2) void calls_return(UWord unused, Addr stack);
+VG_REGPARM(3) void calls_jump(UWord from, Addr target, Addr stack);
+/* Stacks of threads: a new one; the one that runs; what it has counted is added up; in a child of fork(); the end. */
+struct stack *calls_new(void);
+void calls_run(struct stack *stack);
+void calls_settle(struct stack *stack);
+void calls_fork(struct stack *stack);
+void calls_end(struct stack *stack);
 
 /* ---- instrument.c ---- */
 
@@ -119,6 +138,8 @@ void *output_at(UInt reference);
 UInt output_text(const HChar *text);
 /* The function that has an address. */
 UInt output_function(DiEpoch epoch, Addr address);
+/* The calls of one function by another; caller 0: by any.  NULL: no room. */
+struct call *output_call(UInt caller, UInt callee);
 /* Function, file and line of a record. */
 void output_place(struct record *record, DiEpoch epoch);
 
