@@ -19,6 +19,9 @@
 
 #include "tool.h"
 
+/* Of libcoregrind, in no public header. */
+extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord);
+
 enum { TURN = 300 }; /* blocks */
 
 struct options options = { 0 };
@@ -120,6 +123,8 @@ on_start(ThreadId tid, ULong blocks)
 	turn = TURN;
 	if (threads && tid != running)
 		switch_thread(tid);
+	else if (options.fine) /* another thread may be about to ask for its turn, and wait for a processor only */
+		VG_(do_syscall)(__NR_sched_yield, 0, 0, 0, 0, 0, 0);
 	if (header->on != header->wanted) {
 		header->on = header->wanted;
 		VG_(discard_translations_safely)(0, ~(SizeT)0, "r10k");
@@ -145,6 +150,12 @@ on_exit(ThreadId tid)
 }
 
 /* ---- processes ---- */
+
+static void
+before_fork(ThreadId tid)
+{
+	output_before_fork();
+}
 
 static void
 on_fork(ThreadId tid)
@@ -342,7 +353,7 @@ set_up(void)
 	VG_(needs_syscall_wrapper)(before_call, after_call);
 	VG_(track_start_client_code)(on_start);
 	VG_(track_pre_thread_ll_exit)(on_exit);
-	VG_(atfork)(NULL, NULL, on_fork);
+	VG_(atfork)(before_fork, NULL, on_fork);
 }
 
 VG_DETERMINE_INTERFACE_VERSION(set_up)

@@ -305,8 +305,10 @@ clear(const struct item *item, void *inside)
 {
 	switch (item->kind) {
 	case ITEM_BLOCK:
-		for (struct record *r = inside; (HChar *)(r + 1) <= (HChar *)item + item->size; r++)
+		for (struct record *r = inside; (HChar *)(r + 1) <= (HChar *)item + item->size; r++) {
 			r->executed = 0;
+			r->site = 0; /* the parent may have made it since */
+		}
 		break;
 	case ITEM_SITE:
 		VG_(memset)(inside, 0, R10K_NUM_COUNTS * sizeof(ULong));
@@ -337,10 +339,17 @@ map_here(Int file, Int flags)
 		fail("no memory for counts");
 }
 
+static SizeT used; /* bytes, at the time of fork(): the parent goes on */
+
+void
+output_before_fork(void)
+{
+	used = header->used;
+}
+
 void
 output_fork(void)
 {
-	SizeT used = header->used;
 	Int parents = fd;
 	HChar *old = base;
 	extended = 0;

@@ -129,7 +129,8 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 
 /* Open the file of this process in a directory.  Ends the process if there is none. */
 void output_open(const HChar *directory, const HChar *program);
-/* In a child of fork(): a file of its own, where all is 0. */
+/* Before fork(), and after it in the child: a file of its own, where all is 0. */
+void output_before_fork(void);
 void output_fork(void);
 /* Room for an item, all 0; NULL: there is none. */
 void *output_item(enum kind kind, SizeT size);

@@ -1,0 +1,232 @@
+"""The files that the valgrind tool r10k writes: what a process has counted (csrc/perfex/tool/tool.h).
+
+A file is what the tool works on, mapped: it is complete at any time, also if its process was killed.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from dataclasses import dataclass, field
+from operator import add
+from typing import TYPE_CHECKING, NamedTuple
+
+from pypfm.perfex.profile import UNKNOWN, Function, Place, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pypfm.perfex.backends.valgrind.formulas import Simulated
+
+__all__ = ["ENDED", "REPLACED", "RUNS", "CountsError", "Live", "Process", "Thread", "profile", "read"]
+
+_FORMAT = b"r10k001\n"
+_HEAD = struct.Struct("=8sIIiiIIIIIIQ")
+_NAMES = _PROGRAM = 512  # bytes
+#: States of a process: it runs or was killed; it has ended; it has executed another program, which has another file.
+RUNS, ENDED, REPLACED = range(3)
+_TEXT, _FUNCTION, _BLOCK, _SITE, _THREAD, _CALL = range(1, 7)  # kinds of items
+_ITEM = struct.Struct("=II")
+_OF_FUNCTION = struct.Struct("=4I")
+_WANTED = struct.calcsize("=8sIIiiIIII")  # where the header says whether perfex wants counting to be on
+
+
+class CountsError(ValueError):
+    """A file that the tool has not written, or of another version of it."""
+
+
+class Thread(NamedTuple):
+    """A thread, and what it has counted."""
+
+    tid: int
+    counts: Simulated
+
+
+@dataclass
+class Process:
+    """What a process has counted while it executed one program.
+
+    :ivar parent: the process that has made it
+    :ivar program: that it executes; of a copy that fork() has made, its parent's
+    :ivar state: `RUNS`, `ENDED` or `REPLACED`
+    :ivar full: there was no room in the file for all lines
+    :ivar lost: how many processes that it has made have no file
+    :ivar counts: by name
+    :ivar threads: those that were counted apart, if that was asked for
+    """
+
+    pid: int
+    parent: int
+    program: str
+    state: int
+    full: bool
+    lost: int
+    counts: Simulated = field(default_factory=dict)
+    threads: list[Thread] = field(default_factory=list)
+
+
+class _Header(NamedTuple):
+    """The beginning of a file (struct header)."""
+
+    format: bytes
+    size: int
+    num_counts: int
+    pid: int
+    parent: int
+    state: int
+    full: int
+    lost: int
+    on: int
+    wanted: int
+    moving: int
+    used: int
+
+    @classmethod
+    def of(cls, data: bytes | mmap.mmap) -> _Header:
+        """:raises CountsError: it is none"""
+        if len(data) < _HEAD.size or data[:8] != _FORMAT:
+            raise CountsError("not a file of counts")
+        head = cls(*_HEAD.unpack_from(data))
+        if not head.num_counts or not _HEAD.size <= head.size <= head.used <= len(data) or head.size < head.end_of_text:
+            raise CountsError("a file of counts that does not fit together")
+        return head
+
+    @property
+    def end_of_text(self) -> int:
+        return _HEAD.size + 8 * self.num_counts + _NAMES + _PROGRAM
+
+    def texts(self, data: bytes | mmap.mmap) -> tuple[tuple[str, ...], str]:
+        """The names of the counts, and the program."""
+        at = _HEAD.size + 8 * self.num_counts
+        names = tuple(data[at:at + _NAMES].partition(b"\0")[0].decode("ascii", "replace").split())
+        if len(names) != self.num_counts:
+            raise CountsError("a file of counts without their names")
+        program = data[at + _NAMES:at + _NAMES + _PROGRAM].partition(b"\0")[0]
+        return names, os.fsdecode(program)
+
+
+def _items(data: bytes, head: _Header) -> Iterator[tuple[int, int, int]]:
+    """Kind, beginning and end of each item."""
+    at = head.size
+    while at < head.used:
+        kind, size = _ITEM.unpack_from(data, at)
+        if size < _ITEM.size or size % 8 or at + size > head.used:
+            raise CountsError("an item that does not fit")
+        yield kind, at + _ITEM.size, at + size
+        at += size
+
+
+def read(path: Path) -> Process:
+    """What a process has counted.
+
+    :raises CountsError: it is no such file
+    :raises OSError: it cannot be read
+    """
+    data = path.read_bytes()
+    head = _Header.of(data)
+    names, program = head.texts(data)
+    numbers = struct.Struct(f"={head.num_counts}Q")
+    made = Process(head.pid, head.parent, program, head.state, bool(head.full), head.lost)
+    total = list(numbers.unpack_from(data, _HEAD.size))
+    for kind, begin, _ in _items(data, head):
+        if kind == _THREAD:
+            counts = numbers.unpack_from(data, begin + 8)
+            tid, = struct.unpack_from("=i", data, begin)
+            made.threads.append(Thread(tid, dict(zip(names, counts, strict=True))))
+            total = [*map(add, total, counts)]
+    made.counts = dict(zip(names, total, strict=True))
+    return made
+
+
+# ---- instructions and calls --------------------------------------------------------------
+
+class _Tables:
+    """The texts and functions of a file, by their references."""
+
+    def __init__(self, data: bytes, head: _Header) -> None:
+        self._texts: dict[int, str] = {0: UNKNOWN}
+        self._functions: dict[int, Function] = {0: Function(UNKNOWN, UNKNOWN, UNKNOWN)}
+        self.items = list(_items(data, head))
+        for kind, begin, end in self.items:
+            if kind == _TEXT:
+                self._texts[begin >> 3] = data[begin:end].partition(b"\0")[0].decode("utf-8", "surrogateescape")
+        for kind, begin, _ in self.items:
+            if kind == _FUNCTION:
+                name, owner, file, _line = _OF_FUNCTION.unpack_from(data, begin)
+                self._functions[begin >> 3] = Function(self.text(owner), self.text(file), self.text(name))
+
+    def text(self, reference: int) -> str:
+        return self._texts.get(reference, UNKNOWN)
+
+    def function(self, reference: int) -> Function:
+        return self._functions.get(reference, self._functions[0])
+
+
+def profile(path: Path, into: Profile) -> None:
+    """Add the counts of a process's instructions and calls to a profile.
+
+    :raises CountsError: it is no such file
+    :raises OSError: it cannot be read
+    """
+    data = path.read_bytes()
+    head = _Header.of(data)
+    names, _ = head.texts(data)
+    each = names.index("I1mr")  # those before it are what an instruction does each time
+    record = struct.Struct(f"=QQ4I{each}bBI")
+    numbers = struct.Struct(f"={head.num_counts}Q")
+    tables = _Tables(data, head)
+    code: dict[Place, list[int]] = {}
+    calls: dict[tuple[Function, Function], list[int]] = {}
+    none = [0] * len(names)
+    for kind, begin, end in tables.items:
+        if kind == _BLOCK:
+            rows = list(record.iter_unpack(data[begin:begin + (end - begin) // record.size * record.size]))
+            for number, row in enumerate(rows):
+                _, address, function, file, line, site, *weights = row
+                if not address:
+                    continue
+                times = rows[number - weights[-1]][0]
+                if not times and not site:
+                    continue
+                place = Place(tables.function(function), tables.text(file), address, line)
+                counts = code.setdefault(place, [*none])
+                for i in range(each):
+                    counts[i] += weights[i] * times
+                if site:
+                    counts[:] = map(add, counts, numbers.unpack_from(data, site << 3))
+        elif kind == _CALL:
+            caller, callee, times = struct.unpack_from("=IIQ", data, begin)
+            called = [times, *numbers.unpack_from(data, begin + 16)]
+            pair = tables.function(caller), tables.function(callee)
+            known = calls.get(pair)
+            calls[pair] = called if known is None else [*map(add, known, called)]
+    into.add(names, code, calls)
+
+
+# ---- while it runs -----------------------------------------------------------------------
+
+class Live:
+    """The file of a process that runs, mapped: what it has counted so far, and whether it shall count.
+
+    :raises CountsError: it is no such file, or not one yet
+    :raises OSError: it cannot be read
+    """
+
+    def __init__(self, path: Path) -> None:
+        with path.open("r+b") as stream:
+            self._data = mmap.mmap(stream.fileno(), os.fstat(stream.fileno()).st_size)
+        self._head = _Header.of(self._data)
+        self._names, _ = self._head.texts(self._data)
+
+    def switch(self, on: bool) -> None:
+        """Let it count from its next block or so on, or no longer."""
+        self._data[_WANTED:_WANTED + 4] = struct.pack("=I", on)
+
+    def counts(self) -> Simulated:
+        """What it has counted."""
+        return dict(zip(self._names, struct.unpack_from(f"={len(self._names)}Q", self._data, _HEAD.size), strict=True))
+
+    def close(self) -> None:
+        self._data.close()

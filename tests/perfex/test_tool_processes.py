@@ -1,0 +1,251 @@
+"""The valgrind tool: processes, threads, what ends them, and that the counts of instructions add up to the totals."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import pytest
+
+from native import CC, build
+from pypfm.perfex.backends.valgrind import counts
+from tool_runs import Run, compiled, run
+from tools import needs_flags
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs("valgrind", "gcc"), pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "aarch64"), reason="the tool is made for x86-64 and AArch64")]
+
+HEAD = """
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int x;
+__attribute__((noinline)) void work(int n) { for (int i = 0; i < n; i++) x++; }
+"""
+
+
+def adds_up(done: Run) -> None:
+    """Whether what instructions have counted is what was counted."""
+    for number, process in enumerate(done.processes):
+        found = done.profile(number)
+        sums = [sum(column) for column in zip(*found.code.values(), strict=True)]
+        assert dict(zip(found.names, sums, strict=True)) == process.counts
+        assert not process.full
+        assert not process.lost
+
+
+def function(done: Run, name: str, what: str = "Ir") -> int:
+    found = done.profile()
+    column = found.names.index(what)
+    return sum(row[column] for place, row in found.code.items() if place.function.name == name)
+
+
+def work_of(tmp_path: Path, body: str, *, options: tuple[str, ...] = ("--lines=yes",), flags: tuple[str, ...] = (), check: bool = True) -> Run:
+    done = run(tmp_path, compiled(tmp_path, HEAD + body, *flags), options=options, check=check)
+    adds_up(done)
+    return done
+
+
+#: Instructions of work(n), without those of its last turn: load, add, store, add, compare, branch.
+EACH = 6
+
+
+def turns(done: Run) -> int:
+    """How often the loop of work() has run, by its stores."""
+    return function(done, "work", "Dw")
+
+
+def test_a_child_has_its_own_counts_and_the_parent_keeps_its_own(tmp_path: Path) -> None:
+    done = work_of(tmp_path, "int main(void) { work(1000); if (!fork()) { work(300); _exit(0); } wait(NULL); work(10); return 0; }")
+    parent, child = done.processes
+    assert child.parent == parent.pid
+    assert (parent.state, child.state) == (counts.ENDED, counts.ENDED)
+    assert turns(done) == 1310
+    assert child.counts["Ir"] < 300 * 8 + 1000
+    assert parent.counts["Dw"] > 1010
+
+
+def test_each_program_of_a_process_has_a_file(tmp_path: Path) -> None:
+    done = work_of(tmp_path, """int main(int c, char **v) {
+        work(100);
+        execl("/no/such/file", "x", NULL);
+        work(20);
+        if (c == 1) execl(v[0], v[0], "again", NULL);
+        return 0; }""")
+    first, second = done.processes
+    assert first.pid == second.pid
+    assert (first.state, second.state) == (counts.REPLACED, counts.ENDED)
+    assert turns(done) == 240
+
+
+@pytest.mark.parametrize(("end", "status"), [
+    ("pid_t me = getpid(); if (!fork()) { kill(me, SIGKILL); _exit(0); } pause();", -9), ("abort();", -6), ("*(volatile int *)8 = 1;", -11), ("_exit(7);", 7),
+    ("pthread_t t; pthread_create(&t, NULL, (void *(*)(void *))_exit, (void *)5); pause();", 5)])
+def test_whatever_ends_a_process_its_counts_are_there(tmp_path: Path, end: str, status: int) -> None:
+    done = work_of(tmp_path, f"int main(void) {{ work(500); {end} return 0; }}", check=False)
+    assert done.status == status
+    assert turns(done) == 500
+    killed = [p for p in done.processes if p.state == counts.RUNS]
+    assert len(killed) == (status == -9)
+
+
+def test_hundreds_of_children(tmp_path: Path) -> None:
+    done = work_of(tmp_path, """int main(void) {
+        for (int i = 0; i < 200; i++) if (!fork()) { work(10); _exit(0); }
+        while (wait(NULL) > 0); return 0; }""")
+    assert len(done.processes) == 201
+    assert turns(done) == 2000
+
+
+def test_generations_of_children(tmp_path: Path) -> None:
+    done = work_of(tmp_path, """int main(void) {
+        for (int i = 0; i < 30; i++) { if (fork()) { int s; wait(&s); _exit(0); } work(10); }
+        return 0; }""")
+    assert len(done.processes) == 31
+    assert turns(done) == 300
+
+
+def test_threads_are_told_apart(tmp_path: Path) -> None:
+    done = work_of(tmp_path, """static void *run(void *n) { work((int)(long)n); return NULL; }
+        int main(void) { pthread_t t[4];
+        for (long i = 0; i < 4; i++) pthread_create(&t[i], NULL, run, (void *)(1000 * (i + 1)));
+        for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+        for (long i = 0; i < 4; i++) { pthread_create(&t[0], NULL, run, (void *)50); pthread_join(t[0], NULL); }
+        return 0; }""", options=("--lines=yes", "--threads=yes"))
+    process, = done.processes
+    assert len(process.threads) == 9
+    assert process.threads[0].tid == process.pid
+    assert len({t.tid for t in process.threads}) == 9
+    stores = sorted(t.counts["Dw"] for t in process.threads[1:])
+    assert all(n - 50 < 400 for n in stores[:4])
+    assert [n // 1000 for n in stores[4:]] == [1, 2, 3, 4]
+    assert turns(done) == 10200
+
+
+def test_a_static_program(tmp_path: Path) -> None:
+    assert turns(work_of(tmp_path, "int main(void) { work(70); return 0; }", flags=("-static",))) == 70
+
+
+def test_programs_of_32_bits(tmp_path: Path) -> None:
+    needs_flags(CC, "-m32")
+    path = compiled(tmp_path, HEAD + "int main(void) { work(70); return 0; }", "-m32", "-fno-pie", "-no-pie")
+    done = run(tmp_path, path, width=32)
+    adds_up(done)
+    assert turns(done) == 70
+
+
+def test_code_that_is_made_at_run_time(tmp_path: Path) -> None:
+    """Two functions at one address, one after the other."""
+    if platform.machine() != "x86_64":
+        pytest.skip("the code is x86-64's")
+    done = work_of(tmp_path, """int main(void) {
+        static const unsigned char one[] = { 0x90, 0x90, 0x90, 0xc3 }, two[] = { 0x8b, 0x07, 0xc3, 0xcc };
+        unsigned char *code = mmap(NULL, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        for (int i = 0; i < 30; i++) {
+            memcpy(code, i % 2 ? two : one, 4);
+            for (int k = 0; k < 10; k++) ((void (*)(volatile int *))code)(&x);
+        }
+        return 0; }""", flags=("-Wl,-z,execstack",))
+    found = done.profile()
+    rows = [dict(zip(found.names, row, strict=True)) for place, row in found.code.items() if place.function.object == "???"]
+    assert {name: sum(row[name] for row in rows) for name in ("Ir", "Ni", "Bi", "Dr")} == {
+        "Ir": 150 * 4 + 150 * 2, "Ni": 150 * 3, "Bi": 300, "Dr": 450}
+
+
+def test_a_library_that_is_gone_keeps_its_names(tmp_path: Path) -> None:
+    source = "volatile int y; void NAME(int n) { for (int i = 0; i < n; i++) y++; }"
+    for name in ("first", "second"):
+        build(CC, "-g", "-O1", "-shared", "-fPIC", "-x", "c", "-", "-o", tmp_path / f"{name}.so", source=source.replace("NAME", name))
+    done = work_of(tmp_path, f"""#include <dlfcn.h>
+        int main(void) {{ for (int i = 0; i < 4; i++) {{
+            const char *name = i % 2 ? "second" : "first"; char path[4096];
+            snprintf(path, sizeof path, "{tmp_path}/%s.so", name);
+            void *l = dlopen(path, RTLD_NOW); ((void (*)(int))dlsym(l, name))(100 * (i % 2 + 1)); dlclose(l); }}
+        return 0; }}""")
+    assert function(done, "first", "Dw") == 200
+    assert function(done, "second", "Dw") == 400
+    objects = {p.function.object.rpartition("/")[2] for p in done.profile().code if p.function.name in ("first", "second")}
+    assert objects == {"first.so", "second.so"}
+
+
+def test_a_signal_handler(tmp_path: Path) -> None:
+    done = work_of(tmp_path, """static jmp_buf back;
+        static void handler(int s) { work(20); if (s == SIGUSR2) siglongjmp(back, 1); }
+        int main(void) { signal(SIGUSR1, handler); signal(SIGUSR2, handler);
+        for (int i = 0; i < 10; i++) raise(SIGUSR1);
+        for (volatile int i = 0; i < 10; i++) if (!sigsetjmp(back, 1)) raise(SIGUSR2);
+        return 0; }""", options=("--lines=yes", "--calls=yes"))
+    assert turns(done) == 400
+
+
+def test_a_processor_for_each_thread(tmp_path: Path) -> None:
+    """Two threads that write one line make much more of it than two that write lines of their own."""
+    source = """static struct { volatile long a; char pad[PAD]; volatile long b; } shared __attribute__((aligned(4096)));
+        static volatile int ready;
+        static void both(void) { __atomic_fetch_add(&ready, 1, __ATOMIC_SEQ_CST); while (ready < 2) sched_yield(); }
+        static void *one(void *p) { both(); for (int i = 0; i < 100000; i++) shared.a++; return p; }
+        static void *two(void *p) { both(); for (int i = 0; i < 100000; i++) shared.b++; return p; }
+        int main(void) { pthread_t s, t; pthread_create(&s, NULL, one, NULL); pthread_create(&t, NULL, two, NULL);
+        pthread_join(s, NULL); pthread_join(t, NULL); return 0; }"""
+    found = []
+    for pad in (0, 4096):
+        (place := tmp_path / str(pad)).mkdir()
+        done = work_of(place, source.replace("PAD", str(pad)), options=("--lines=yes", "--fine=yes", "--fair-sched=yes"))
+        process, = done.processes
+        assert len(process.threads) == 3
+        found.append(process.counts)
+    false, padded = found
+    for what in ("Xint", "DLmw"):
+        assert false[what] > 2 * padded[what], (what, false, padded)
+    assert false["Xint"] + false["Xinv"] > 100
+
+
+def test_without_a_processor_for_each_thread_nothing_is_shared(tmp_path: Path) -> None:
+    done = work_of(tmp_path, "int main(void) { work(10); return 0; }")
+    assert not any(done.processes[0].counts[name] for name in ("Xint", "Xinv", "DLsh"))
+
+
+def test_calls(tmp_path: Path) -> None:
+    """Recursion is counted once, jumps at the end of a function are calls, and longjmp() leaves functions."""
+    done = work_of(tmp_path, """static jmp_buf back;
+        __attribute__((noinline)) int fib(int n) { if (n > 1) { x += fib(n - 1); x += fib(n - 2); } return 1; }
+        __attribute__((noinline)) void last(int n) { work(n); }
+        __attribute__((noinline)) void odd(int n);
+        __attribute__((noinline)) void even(int n) { x++; if (n) odd(n - 1); x++; }
+        __attribute__((noinline)) void odd(int n) { x++; if (n) even(n - 1); x++; }
+        __attribute__((noinline)) void left(int n) { x++; if (!n) longjmp(back, 1); left(n - 1); x++; }
+        static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+        int main(void) { static int v[64];
+        for (int i = 0; i < 5; i++) fib(8);
+        even(20); for (int i = 0; i < 3; i++) if (!setjmp(back)) left(10);
+        for (int i = 0; i < 7; i++) last(10);
+        for (int i = 0; i < 64; i++) v[i] = (i * 37) % 64;
+        qsort(v, 64, 4, compare); return 0; }""", options=("--lines=yes", "--calls=yes"), flags=("-foptimize-sibling-calls",))
+    found = done.profile()
+    column = found.names.index("Ir")
+    own: dict[str, int] = {}
+    for place, row in found.code.items():
+        own[place.function.name] = own.get(place.function.name, 0) + row[column]
+    called = {(a.name, b.name): (row[0], row[1 + column]) for (a, b), row in found.calls.items()}
+    whole = {name: row for (caller, name), row in called.items() if caller == "???"}
+    assert whole["fib"] == (5 * 67, own["fib"])
+    assert called["main", "fib"] == (5, own["fib"])
+    assert called["fib", "fib"][0] == 5 * 66
+    assert whole["even"] == (11, own["even"] + own["odd"])
+    assert whole["odd"][0] == 10
+    assert called["main", "left"][0] == 3
+    assert called["left", "left"][0] == 30
+    assert whole["main"][0] == 1
+    assert called["last", "work"] == (7, own["work"])
+    assert whole["last"] == (7, own["last"] + own["work"])
+    assert called["main", "qsort"][0] == 1
+    assert whole["compare"][1] == own["compare"]
+    assert whole["main"][1] >= sum(own[name] for name in ("main", "fib", "even", "odd", "left", "last", "work", "compare"))
