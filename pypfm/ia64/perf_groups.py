@@ -124,7 +124,7 @@ def grouped(pmu: Events, events: Iterable[Asked], *, plm: int | str, system_wide
     rest = sorted(members, key=lambda m: len(m.event.counters))
     first = pmu.counters[0]
     for late in [m for m in rest if first not in m.event.counters]:
-        group = _filled(pmu, late, [m for m in rest if m is not late and first in m.event.counters])
+        group = _filled(pmu, late, [m for m in rest if m is not late])
         groups.append(group)
         rest = [m for m in rest if m not in group.members]
     for member in rest:

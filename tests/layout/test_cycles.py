@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import select
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,3 +132,14 @@ def test_changed_bits(tmp_path: Path) -> None:
     assert read > FILES // 2
     assert all(str(tmp_path) in text and "\n" not in text for text in said)
     assert len(said) + slow > FILES // 20
+
+
+def test_the_process_that_reads_ends_with_the_one_that_asked(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    code = "import sys; from pathlib import Path; from pypfm.layout.bounded import bounded; bounded('x', 600, Path.read_bytes, Path(sys.argv[1]))"
+    with subprocess.Popen([sys.executable, "-c", code, pipe]) as asked:
+        end = os.open(pipe, os.O_WRONLY)  # when the other process has opened it
+        asked.kill()
+    (poll := select.poll()).register(end, select.POLLERR)
+    assert poll.poll(60000)
+    os.close(end)

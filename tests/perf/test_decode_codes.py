@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pypfm import DecodeError, Goldmont, Perf, pfm4
+from pypfm import DecodeError, Goldmont, Perf, perf, pfm4
 from pypfm.decoding import decode
-from pypfm.perf.decode import TYPES
+from pypfm.perf.decode import TYPES, values_of
 
 
 def test_values_are_numbers() -> None:
@@ -83,6 +83,23 @@ def test_offcore_values_that_do_not_fit(values: dict[str, int], note: str, candi
     decoded = decode("glm", values)
     assert decoded.notes == (note,)
     assert len(decoded.candidates) == candidates
+
+
+def test_the_values_of_an_encoding_are_those_of_its_layer() -> None:
+    asked = "INSTRUCTION_RETIRED:u"
+    assert values_of(Goldmont().encode(asked)) == {"code": 0x5100C0}
+    assert values_of(Goldmont().encode(asked, os="perf_event")) == {"type": 4, "config": 0xC0, "exclude_kernel": 1}
+
+
+@pytest.mark.parametrize(("levels", "excluded"), [("u", {"exclude_kernel"}), ("k", {"exclude_user"}), ("u:k", set())])
+def test_levels_of_ia64_are_levels_of_the_attribute(levels: str, excluded: set[str]) -> None:
+    attr = perf.Pmu("ita2").encode(f"CPU_CYCLES:{levels}").attr or {}
+    assert {name for name in ("exclude_user", "exclude_kernel") if attr.get(name)} == excluded
+
+
+def test_only_a_type_that_is_not_known_is_the_kernels() -> None:
+    notes = {kind: decode("perf", {"type": kind, "config": 0}).notes for kind in (0, 5, 12)}
+    assert [kind for kind, said in notes.items() if any("that the running kernel knows" in note for note in said)] == [12]
 
 
 @pytest.mark.parametrize(("values", "events"), [

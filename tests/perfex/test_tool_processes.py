@@ -203,7 +203,7 @@ def test_a_processor_for_each_thread(tmp_path: Path) -> None:
         assert len(process.threads) == 3
         found.append(process.counts)
     false, padded = found
-    for what in ("Xint", "DLmw"):
+    for what in ("Xint", "Xinv", "DLsh"):
         assert false[what] > 2 * padded[what], (what, false, padded)
     assert false["Xint"] + false["Xinv"] > 100
 

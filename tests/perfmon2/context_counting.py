@@ -267,7 +267,7 @@ def wrong_arguments() -> None:
     wrong += [(InvalidValueError, "period", (pmu, PAIR), {"period": value}) for value in (0, -1, 1 << 63, 1 << 200)]
     wrong += [(InvalidTypeError, "period", (pmu, PAIR), {"period": value}) for value in (1.5, "1", [1])]
     wrong += [(InvalidValueError, "timeout", (pmu, [PAIR, PAIR]), {"timeout": value})
-              for value in (0, -1, 1e-10, float("nan"), float("inf"), 1 << 40)]
+              for value in (0, -1, 1e-10, float("nan"), float("inf"), (1 << 33) + 1, 1 << 40)]
     wrong += [(InvalidTypeError, "timeout", (pmu, [PAIR, PAIR]), {"timeout": value}) for value in ("1", [None, None], {})]
     wrong += [(InvalidValueError, "overflows", (pmu, [PAIR, PAIR]), {"overflows": value, "period": 1}) for value in (0, -1)]
     wrong += [(InvalidValueError, "random_mask", (pmu, PAIR), {"period": 1, "random_mask": value}) for value in (-1, 1 << 64)]

@@ -252,7 +252,7 @@ def _each(given: object, count: int, what: str) -> tuple[object, ...]:
 
 def _nanoseconds(seconds: object) -> int:
     value = expect_number(seconds, "timeout")
-    ns = round(value * _NS) if abs(value) < 1 << 33 else 0  # what is not a number is not less
+    ns = round(value * _NS) if abs(value) <= 1 << 33 else 0  # what is not a number is not less
     if ns <= 0:
         raise InvalidValueError(f"timeout {shown(seconds)}: seconds, more than 0 and at most 2^33")
     return ns

@@ -64,6 +64,7 @@ EQUIVALENT = {
     "16 -> 17  [failed = os.read(self._failure, 16)  # ends when the program is execut]": "more than the digits of an errno value",
     "limits[0] == limits[1] -> limits[0] != limits[1]  [if len(limits) == 2 and limits[0] == limits[1]:]":
         "the first range of two that differ is tried in place of two equal ones",
+    "0 -> 1  [found: tuple[_Base | None, int, frozenset[str]] = None, 0, chosen]": "what is not found has no distance",
     "64 -> 65  [words[number // 64] |= 1 << number % 64]": "no PMU has registers from 64 on",
 }
 
