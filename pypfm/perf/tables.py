@@ -105,7 +105,7 @@ class OwnTables(Tables):
         self.model_name = string(pmu.desc)
         self.num_counters = int(pmu.num_cntrs)
         self.not_in_config = int(pmu.not_in_config)
-        self.count = int(pmu.table.count) if pmu.table else 0
+        self.count = int(pmu.table.count)
         self._events: dict[int, Event] = {}
 
     def find(self, name: bytes) -> int:

@@ -65,6 +65,7 @@ EQUIVALENT = {
     "limits[0] == limits[1] -> limits[0] != limits[1]  [if len(limits) == 2 and limits[0] == limits[1]:]":
         "the first range of two that differ is tried in place of two equal ones",
     "0 -> 1  [found: tuple[_Base | None, int, frozenset[str]] = None, 0, chosen]": "what is not found has no distance",
+    "8 -> 9  [_THRESHOLDS = range(8)  # what the field of a threshold holds]": "a threshold that no field holds is refused",
     "64 -> 65  [words[number // 64] |= 1 << number % 64]": "no PMU has registers from 64 on",
 }
 
