@@ -175,21 +175,20 @@ pop_below(struct stack *s, Addr stack, Bool and_equal)
 	if (!s->depth || s->entries[s->depth - 1].stack > stack)
 		return;
 	read_now(now);
-	while (s->depth && (s->entries[s->depth - 1].stack < stack || (and_equal && s->entries[s->depth - 1].stack == stack)))
+	while (s->depth &&
+	       (s->entries[s->depth - 1].stack < stack || (and_equal && s->entries[s->depth - 1].stack == stack)))
 		pop(s, now);
 }
 
 /* ---- what the code calls ---- */
 
-VG_REGPARM(3) void
-calls_call(UWord caller, Addr target, Addr stack)
+VG_REGPARM(3) void calls_call(UWord caller, Addr target, Addr stack)
 {
 	pop_below(current, stack, True);
 	push(current, (UInt)caller, function_at(target), stack);
 }
 
-VG_REGPARM(2) void
-calls_return(UWord unused, Addr stack)
+VG_REGPARM(2) void calls_return(UWord unused, Addr stack)
 {
 #if defined(VGA_arm64)
 	/* A return leaves the stack pointer as it was at the call. */
@@ -205,8 +204,7 @@ calls_return(UWord unused, Addr stack)
 }
 
 /* A jump from one function to another: the last thing that a function does, that of a table, or longjmp(). */
-VG_REGPARM(3) void
-calls_jump(UWord from, Addr target, Addr stack)
+VG_REGPARM(3) void calls_jump(UWord from, Addr target, Addr stack)
 {
 	struct stack *s = current;
 	UInt to = function_at(target);

@@ -111,7 +111,8 @@ read_operand(struct reader *r, struct code *code, Addr next)
 static Bool
 is_string(UChar opcode)
 {
-	return (opcode >= 0xa4 && opcode <= 0xa7) || (opcode >= 0xaa && opcode <= 0xaf) || (opcode >= 0x6c && opcode <= 0x6f);
+	return (opcode >= 0xa4 && opcode <= 0xa7) || (opcode >= 0xaa && opcode <= 0xaf) ||
+	       (opcode >= 0x6c && opcode <= 0x6f);
 }
 
 struct code
@@ -128,7 +129,9 @@ code_read(const UChar *bytes, SizeT size, Addr address)
 		code.stores_only = r.opcode == 0xf7; /* maskmovdqu, maskmovq */
 		code.operations = r.opcode == 0xd0; /* addsubps, addsubpd: VEX adds and subtracts all */
 		UChar which = r.at < r.end ? *r.at >> 3 & 7 : 0;
-		UInt prefetch = r.opcode == 0x18 && which < 4 ? 1 : r.opcode == 0x0d ? which == 1 || which == 2 ? 2 : 1 : 0;
+		UInt prefetch = r.opcode == 0x18 && which < 4 ? 1
+				: r.opcode == 0x0d	      ? which == 1 || which == 2 ? 2 : 1
+							      : 0;
 		if (prefetch && !r.segment && read_operand(&r, &code, address + size))
 			code.prefetch = prefetch;
 	} else if (r.map == MAP_0F3A) {

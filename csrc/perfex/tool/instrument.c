@@ -72,44 +72,38 @@ settle(struct record *record)
 	}
 }
 
-static VG_REGPARM(3) void
-call_fetch(struct record *record, Addr address, UWord size)
+static VG_REGPARM(3) void call_fetch(struct record *record, Addr address, UWord size)
 {
 	if (r10k_fetch(machine, address, size) && record)
 		settle(record);
 }
 
-static VG_REGPARM(3) void
-call_load(struct record *record, Addr address, UWord size)
+static VG_REGPARM(3) void call_load(struct record *record, Addr address, UWord size)
 {
 	if (r10k_load(machine, address, size) && record)
 		settle(record);
 }
 
-static VG_REGPARM(3) void
-call_store(struct record *record, Addr address, UWord size)
+static VG_REGPARM(3) void call_store(struct record *record, Addr address, UWord size)
 {
 	if (r10k_store(machine, address, size) && record)
 		settle(record);
 }
 
-static VG_REGPARM(3) void
-call_prefetch(struct record *record, Addr address, UWord exclusive)
+static VG_REGPARM(3) void call_prefetch(struct record *record, Addr address, UWord exclusive)
 {
 	if (r10k_prefetch(machine, address, exclusive) && record)
 		settle(record);
 }
 
-static VG_REGPARM(3) void
-call_branch(struct record *record, Addr address, UWord taken)
+static VG_REGPARM(3) void call_branch(struct record *record, Addr address, UWord taken)
 {
 	if (r10k_branch(machine, address, taken) && record)
 		settle(record);
 }
 
 /* Something that the instruction does not do each time. */
-static VG_REGPARM(2) void
-call_count(struct record *record, UWord what)
+static VG_REGPARM(2) void call_count(struct record *record, UWord what)
 {
 	header->now[what]++;
 	if (record) {
@@ -256,7 +250,9 @@ static void
 access(struct block *b, Bool stores, IRExpr *address, UInt size, IRExpr *guard)
 {
 	struct value *value = value_of(b, address);
-	struct operand more = { .stores = stores, .address = address, .base = IRTemp_INVALID, .size = size, .guard = guard };
+	struct operand more = {
+		.stores = stores, .address = address, .base = IRTemp_INVALID, .size = size, .guard = guard
+	};
 	b->real = True;
 	if (!stores && b->code.stores_only)
 		return;
@@ -322,8 +318,8 @@ prefetch(struct block *b)
 		index = let(b, b->word, IRExpr_Binop(shift, index, IRExpr_Const(IRConst_U8((UChar)c->scale))));
 		address = sum(b, address, index);
 	}
-	call(b, "call_prefetch", call_prefetch, mkIRExprVec_3(word((UWord)record_of(b)), address, word(c->prefetch == 2)),
-	     NULL);
+	call(b, "call_prefetch", call_prefetch,
+	     mkIRExprVec_3(word((UWord)record_of(b)), address, word(c->prefetch == 2)), NULL);
 	b->real = True;
 }
 
@@ -338,10 +334,12 @@ fetch(struct block *b)
 		b->fetched = at;
 		IRExpr *guard = NULL;
 		if (!options.fine) {
-			IRExpr *last = let(b, Ity_I64, IRExpr_Load(order(), Ity_I64, word((UWord)r10k_fetched(machine))));
+			IRExpr *last =
+				let(b, Ity_I64, IRExpr_Load(order(), Ity_I64, word((UWord)r10k_fetched(machine))));
 			guard = let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, last, IRExpr_Const(IRConst_U64(at))));
 		}
-		call(b, "call_fetch", call_fetch, mkIRExprVec_3(word((UWord)record_of(b)), word((UWord)at), word(1)), guard);
+		call(b, "call_fetch", call_fetch, mkIRExprVec_3(word((UWord)record_of(b)), word((UWord)at), word(1)),
+		     guard);
 	}
 }
 
@@ -398,44 +396,128 @@ operations(IROp op, Bool *multiplies)
 {
 	*multiplies = False;
 	switch (op) {
-	case Iop_MulF64: case Iop_MulF32: case Iop_MulF64r32: case Iop_MulF128: case Iop_Mul32F0x4: case Iop_Mul64F0x2:
+	case Iop_MulF64:
+	case Iop_MulF32:
+	case Iop_MulF64r32:
+	case Iop_MulF128:
+	case Iop_Mul32F0x4:
+	case Iop_Mul64F0x2:
 		*multiplies = True;
 		return 1;
-	case Iop_Mul32Fx2: case Iop_Mul64Fx2:
+	case Iop_Mul32Fx2:
+	case Iop_Mul64Fx2:
 		*multiplies = True;
 		return 2;
-	case Iop_Mul32Fx4: case Iop_Mul64Fx4:
+	case Iop_Mul32Fx4:
+	case Iop_Mul64Fx4:
 		*multiplies = True;
 		return 4;
 	case Iop_Mul32Fx8:
 		*multiplies = True;
 		return 8;
-	case Iop_AddF64: case Iop_SubF64: case Iop_DivF64: case Iop_AddF32: case Iop_SubF32: case Iop_DivF32:
-	case Iop_AddF64r32: case Iop_SubF64r32: case Iop_DivF64r32: case Iop_SqrtF64: case Iop_SqrtF32:
-	case Iop_AddF128: case Iop_SubF128: case Iop_DivF128: case Iop_SqrtF128:
-	case Iop_AtanF64: case Iop_Yl2xF64: case Iop_Yl2xp1F64: case Iop_PRemF64: case Iop_PRem1F64:
-	case Iop_SinF64: case Iop_CosF64: case Iop_TanF64: case Iop_2xm1F64: case Iop_RSqrtEst5GoodF64:
-	case Iop_MaxNumF64: case Iop_MinNumF64: case Iop_MaxNumF32: case Iop_MinNumF32:
-	case Iop_Add32F0x4: case Iop_Sub32F0x4: case Iop_Div32F0x4: case Iop_Max32F0x4: case Iop_Min32F0x4:
-	case Iop_RecipEst32F0x4: case Iop_Sqrt32F0x4: case Iop_RSqrtEst32F0x4:
-	case Iop_Add64F0x2: case Iop_Sub64F0x2: case Iop_Div64F0x2: case Iop_Max64F0x2: case Iop_Min64F0x2:
+	case Iop_AddF64:
+	case Iop_SubF64:
+	case Iop_DivF64:
+	case Iop_AddF32:
+	case Iop_SubF32:
+	case Iop_DivF32:
+	case Iop_AddF64r32:
+	case Iop_SubF64r32:
+	case Iop_DivF64r32:
+	case Iop_SqrtF64:
+	case Iop_SqrtF32:
+	case Iop_AddF128:
+	case Iop_SubF128:
+	case Iop_DivF128:
+	case Iop_SqrtF128:
+	case Iop_AtanF64:
+	case Iop_Yl2xF64:
+	case Iop_Yl2xp1F64:
+	case Iop_PRemF64:
+	case Iop_PRem1F64:
+	case Iop_SinF64:
+	case Iop_CosF64:
+	case Iop_TanF64:
+	case Iop_2xm1F64:
+	case Iop_RSqrtEst5GoodF64:
+	case Iop_MaxNumF64:
+	case Iop_MinNumF64:
+	case Iop_MaxNumF32:
+	case Iop_MinNumF32:
+	case Iop_Add32F0x4:
+	case Iop_Sub32F0x4:
+	case Iop_Div32F0x4:
+	case Iop_Max32F0x4:
+	case Iop_Min32F0x4:
+	case Iop_RecipEst32F0x4:
+	case Iop_Sqrt32F0x4:
+	case Iop_RSqrtEst32F0x4:
+	case Iop_Add64F0x2:
+	case Iop_Sub64F0x2:
+	case Iop_Div64F0x2:
+	case Iop_Max64F0x2:
+	case Iop_Min64F0x2:
 	case Iop_Sqrt64F0x2:
 		return 1;
-	case Iop_MAddF32: case Iop_MSubF32: case Iop_MAddF64: case Iop_MSubF64: case Iop_MAddF64r32: case Iop_MSubF64r32:
-	case Iop_MAddF128: case Iop_MSubF128: case Iop_NegMAddF128: case Iop_NegMSubF128:
-	case Iop_Max32Fx2: case Iop_Min32Fx2: case Iop_PwMax32Fx2: case Iop_PwMin32Fx2: case Iop_RecipEst32Fx2:
-	case Iop_RSqrtEst32Fx2: case Iop_Add32Fx2: case Iop_Sub32Fx2: case Iop_PwAdd32Fx2:
-	case Iop_Add64Fx2: case Iop_Sub64Fx2: case Iop_Div64Fx2: case Iop_Max64Fx2: case Iop_Min64Fx2: case Iop_Sqrt64Fx2:
-	case Iop_RecipEst64Fx2: case Iop_RSqrtEst64Fx2:
+	case Iop_MAddF32:
+	case Iop_MSubF32:
+	case Iop_MAddF64:
+	case Iop_MSubF64:
+	case Iop_MAddF64r32:
+	case Iop_MSubF64r32:
+	case Iop_MAddF128:
+	case Iop_MSubF128:
+	case Iop_NegMAddF128:
+	case Iop_NegMSubF128:
+	case Iop_Max32Fx2:
+	case Iop_Min32Fx2:
+	case Iop_PwMax32Fx2:
+	case Iop_PwMin32Fx2:
+	case Iop_RecipEst32Fx2:
+	case Iop_RSqrtEst32Fx2:
+	case Iop_Add32Fx2:
+	case Iop_Sub32Fx2:
+	case Iop_PwAdd32Fx2:
+	case Iop_Add64Fx2:
+	case Iop_Sub64Fx2:
+	case Iop_Div64Fx2:
+	case Iop_Max64Fx2:
+	case Iop_Min64Fx2:
+	case Iop_Sqrt64Fx2:
+	case Iop_RecipEst64Fx2:
+	case Iop_RSqrtEst64Fx2:
 		return 2;
-	case Iop_Add32Fx4: case Iop_Sub32Fx4: case Iop_Div32Fx4: case Iop_Max32Fx4: case Iop_Min32Fx4:
-	case Iop_PwMax32Fx4: case Iop_PwMin32Fx4: case Iop_Sqrt32Fx4: case Iop_RecipEst32Fx4: case Iop_RSqrtEst32Fx4:
-	case Iop_RecipStep32Fx2: case Iop_RSqrtStep32Fx2: case Iop_RecipStep64Fx2: case Iop_RSqrtStep64Fx2:
-	case Iop_Add64Fx4: case Iop_Sub64Fx4: case Iop_Div64Fx4: case Iop_Sqrt64Fx4: case Iop_Max64Fx4: case Iop_Min64Fx4:
+	case Iop_Add32Fx4:
+	case Iop_Sub32Fx4:
+	case Iop_Div32Fx4:
+	case Iop_Max32Fx4:
+	case Iop_Min32Fx4:
+	case Iop_PwMax32Fx4:
+	case Iop_PwMin32Fx4:
+	case Iop_Sqrt32Fx4:
+	case Iop_RecipEst32Fx4:
+	case Iop_RSqrtEst32Fx4:
+	case Iop_RecipStep32Fx2:
+	case Iop_RSqrtStep32Fx2:
+	case Iop_RecipStep64Fx2:
+	case Iop_RSqrtStep64Fx2:
+	case Iop_Add64Fx4:
+	case Iop_Sub64Fx4:
+	case Iop_Div64Fx4:
+	case Iop_Sqrt64Fx4:
+	case Iop_Max64Fx4:
+	case Iop_Min64Fx4:
 		return 4;
-	case Iop_RecipStep32Fx4: case Iop_RSqrtStep32Fx4:
-	case Iop_Add32Fx8: case Iop_Sub32Fx8: case Iop_Div32Fx8: case Iop_Sqrt32Fx8: case Iop_RSqrtEst32Fx8:
-	case Iop_RecipEst32Fx8: case Iop_Max32Fx8: case Iop_Min32Fx8:
+	case Iop_RecipStep32Fx4:
+	case Iop_RSqrtStep32Fx4:
+	case Iop_Add32Fx8:
+	case Iop_Sub32Fx8:
+	case Iop_Div32Fx8:
+	case Iop_Sqrt32Fx8:
+	case Iop_RSqrtEst32Fx8:
+	case Iop_RecipEst32Fx8:
+	case Iop_Max32Fx8:
+	case Iop_Min32Fx8:
 		return 8;
 	default:
 		return 0;
@@ -504,7 +586,10 @@ static void
 exchanged(struct block *b, IRCAS *cas)
 {
 	IRType type = typeOfIRExpr(b->out->tyenv, cas->expdLo);
-	IROp differ = type == Ity_I8 ? Iop_CmpNE8 : type == Ity_I16 ? Iop_CmpNE16 : type == Ity_I32 ? Iop_CmpNE32 : Iop_CmpNE64;
+	IROp differ = type == Ity_I8	? Iop_CmpNE8
+		      : type == Ity_I16 ? Iop_CmpNE16
+		      : type == Ity_I32 ? Iop_CmpNE32
+					: Iop_CmpNE64;
 	IRExpr *failed = let(b, Ity_I1, IRExpr_Binop(differ, IRExpr_RdTmp(cas->oldLo), cas->expdLo));
 	if (cas->dataHi) {
 		IRExpr *high = let(b, Ity_I1, IRExpr_Binop(differ, IRExpr_RdTmp(cas->oldHi), cas->expdHi));
@@ -563,7 +648,8 @@ leave(struct block *b, const IRStmt *s)
 		end_part(b);
 		struct record *record = record_of(b);
 		IRExpr *again = widen(b, guard);
-		add_to(b, &header->now[R10K_Ir], let(b, Ity_I64, IRExpr_Binop(Iop_Sub64, IRExpr_Const(IRConst_U64(0)), again)));
+		add_to(b, &header->now[R10K_Ir],
+		       let(b, Ity_I64, IRExpr_Binop(Iop_Sub64, IRExpr_Const(IRConst_U64(0)), again)));
 		if (record) {
 			record->weights[R10K_Ir] = -1;
 			add_to(b, &record->executed, again);

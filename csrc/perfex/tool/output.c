@@ -144,7 +144,8 @@ output_item(enum kind kind, SizeT size)
 {
 	SizeT whole = (sizeof(struct item) + size + 7) & ~(SizeT)7;
 	struct item *item = (struct item *)(base + header->used);
-	if (header->full || header->used + whole + sizeof *item > mapped || !extend(header->used + whole + sizeof *item)) {
+	if (header->full || header->used + whole + sizeof *item > mapped ||
+	    !extend(header->used + whole + sizeof *item)) {
 		header->full = 1;
 		return NULL;
 	}
@@ -354,7 +355,8 @@ output_fork(void)
 	HChar *old = base;
 	extended = 0;
 	fd = create();
-	if (fd < 0 || !allowed(used) || !write_all(old, used) || (extended = used, !extend((used + STEP) & ~(SizeT)(STEP - 1)))) {
+	if (fd < 0 || !allowed(used) || !write_all(old, used) ||
+	    (extended = used, !extend((used + STEP) & ~(SizeT)(STEP - 1)))) {
 		/* What this process counts is lost; its parent's file says so. */
 		__sync_fetch_and_add(&header->lost, 1);
 		HChar *copy = VG_(malloc)("r10k.copy", used);

@@ -11,7 +11,7 @@
 #define VALID ((uint64_t)1)
 #define DIRTY ((uint64_t)2)
 #define SHARED ((uint64_t)4)
-#define WAY ((uint64_t)8) /* which of two */
+#define WAY ((uint64_t)8) /* which of two; with more ways, none is predicted */
 #define FLAGS ((uint64_t)15)
 
 enum {
@@ -55,18 +55,25 @@ struct r10k {
 
 /* What happens in a processor because of an instruction of another one, or of its own. */
 static inline void
-count_at(struct r10k *where, enum r10k_count what, struct r10k *cause)
+count_at(struct r10k *where, enum r10k_count what, uint64_t times, struct r10k *cause)
 {
-	where->counts[what]++;
+	where->counts[what] += times;
 	if (cause->site)
-		cause->site[what]++;
+		cause->site[what] += times;
 	cause->touched = true;
 }
 
 static inline void
 count(struct r10k *m, enum r10k_count what)
 {
-	count_at(m, what, m);
+	count_at(m, what, 1, m);
+}
+
+/* A dirty line is written back. */
+static inline void
+count_back(struct r10k *where, const struct cache *from, struct r10k *cause)
+{
+	count_at(where, from == &where->l2 ? R10K_L2wq : R10K_D1wq, ((uint64_t)1 << from->shift) / 16, cause);
 }
 
 /* ---- making ---- */
@@ -125,7 +132,8 @@ const char *
 r10k_wrong(const struct r10k_config *c)
 {
 	if (shape_wrong(&c->l1i) || shape_wrong(&c->l1d) || shape_wrong(&c->l2))
-		return "a cache has a line of 16 to 4096 bytes, a power of two, 1 to 64 ways, and a size of at most 4g that is a "
+		return "a cache has a line of 16 to 4096 bytes, a power of two, 1 to 64 ways, and a size of at most 4g "
+		       "that is a "
 		       "multiple of ways times line";
 	if (c->l2.line < c->l1i.line || c->l2.line < c->l1d.line)
 		return "a line of the secondary cache is not shorter than one of the primary caches";
@@ -155,7 +163,7 @@ make_cache(struct cache *cache, const struct r10k_shape *shape, uint64_t **memor
 	cache->sets = shape->size / shape->line / shape->ways;
 	cache->power = is_power(cache->sets);
 	for (uint64_t i = 0; i < cache->sets * cache->ways; i++)
-		cache->entries[i] = i % cache->ways & 1 ? WAY : 0;
+		cache->entries[i] = cache->ways == 2 && i & 1 ? WAY : 0;
 	*memory += cache->sets * cache->ways;
 }
 
@@ -336,7 +344,7 @@ leave(struct r10k *m, uint64_t *entry, struct r10k *cause)
 	for (uint64_t a = address; a != end; a += (uint64_t)1 << m->l1d.shift) {
 		uint64_t *part = find(&m->l1d, a >> m->l1d.shift);
 		if (part && *part & DIRTY)
-			count_at(m, R10K_D1wb, cause);
+			count_back(m, &m->l1d, cause);
 		if (part)
 			*part &= WAY;
 	}
@@ -357,13 +365,13 @@ ask_to_share(struct r10k *m, uint64_t line)
 		shared = true;
 		if (*entry & SHARED)
 			continue;
-		count_at(other, R10K_Xint, m);
+		count_at(other, R10K_Xint, 1, m);
 		*entry = (*entry & ~DIRTY) | SHARED;
 		uint64_t address = *entry & ~FLAGS, end = address + ((uint64_t)1 << m->l2.shift);
 		for (uint64_t a = address; a != end; a += (uint64_t)1 << m->l1d.shift) {
 			uint64_t *part = find(&other->l1d, a >> m->l1d.shift);
 			if (part && *part & DIRTY)
-				count_at(other, R10K_D1wb, m);
+				count_back(other, &other->l1d, m);
 			if (part)
 				*part &= ~DIRTY;
 		}
@@ -379,7 +387,7 @@ ask_to_leave(struct r10k *m, uint64_t line)
 		uint64_t *entry = find(&other->l2, line);
 		if (!entry)
 			continue;
-		count_at(other, *entry & SHARED ? R10K_Xinv : R10K_Xint, m);
+		count_at(other, *entry & SHARED ? R10K_Xinv : R10K_Xint, 1, m);
 		leave(other, entry, m);
 	}
 }
@@ -435,7 +443,7 @@ ask_l2(struct r10k *m, uint64_t address, enum kind kind)
 			bool dirty = *entry & DIRTY;
 			leave(m, entry, m);
 			if (dirty)
-				count(m, R10K_L2wb);
+				count_back(m, &m->l2, m);
 		}
 		*entry = tag_of(&m->l2, line) | (*entry & WAY);
 		if (writes(kind))
@@ -466,15 +474,16 @@ fetch_line(struct r10k *m, uint64_t line)
 static void
 access_line(struct r10k *m, uint64_t line, enum kind kind)
 {
-	static const enum r10k_count which[] = { [LOAD] = R10K_D1mr, [STORE] = R10K_D1mw, [PREFETCH] = R10K_Pm,
-						 [PREFETCH_EXCLUSIVE] = R10K_Pm };
+	static const enum r10k_count which[] = {
+		[LOAD] = R10K_D1mr, [STORE] = R10K_D1mw, [PREFETCH] = R10K_Pm, [PREFETCH_EXCLUSIVE] = R10K_Pm
+	};
 	uint64_t *entry = find(&m->l1d, line);
 	if (!entry) {
 		count(m, which[kind]);
 		ask_l2(m, line << m->l1d.shift, kind);
 		entry = to_fill(&m->l1d, line);
 		if (*entry & VALID && *entry & DIRTY)
-			count(m, R10K_D1wb);
+			count_back(m, &m->l1d, m);
 		*entry = tag_of(&m->l1d, line) | (*entry & WAY);
 	}
 	entry = use(&m->l1d, line, entry);

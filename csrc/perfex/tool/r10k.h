@@ -36,8 +36,8 @@
 	X(DLmr, "lines that loads bring into the secondary cache") \
 	X(DLmw, "lines that stores bring into the secondary cache") \
 	X(DLway, "data hits in the way of the secondary cache that was not predicted") \
-	X(D1wb, "lines written back from the primary data cache") \
-	X(L2wb, "lines written back from the secondary cache") \
+	X(D1wq, "units of 16 bytes written back from the primary data cache") \
+	X(L2wq, "units of 16 bytes written back from the secondary cache") \
 	X(TLBm, "TLB misses") \
 	X(Bm, "conditional branches that went the other way than predicted") \
 	X(Pm, "prefetches that bring a line into the primary data cache") \
@@ -50,7 +50,7 @@ enum r10k_count {
 #define R10K_MEMBER(name, what) R10K_##name, /* what */
 	R10K_COUNTS(R10K_MEMBER)
 #undef R10K_MEMBER
-	R10K_NUM_COUNTS
+		R10K_NUM_COUNTS
 };
 
 /* A cache. */
