@@ -9,7 +9,7 @@ import pytest
 
 from native import CC, build
 from pypfm.perfex.backends.valgrind import counts
-from tool_runs import Run, compiled, run
+from tool_runs import Run, compiled, run, started
 from tools import needs_flags
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("valgrind", "gcc"), pytest.mark.skipif(
@@ -249,3 +249,44 @@ def test_calls(tmp_path: Path) -> None:
     assert called["main", "qsort"][0] == 1
     assert whole["compare"][1] == own["compare"]
     assert whole["main"][1] >= sum(own[name] for name in ("main", "fib", "even", "odd", "left", "last", "work", "compare"))
+
+
+SWITCHING = """
+int main(void) {
+    for (int i = 0; i < 200; i++) { printf("%d\\n", i); fflush(stdout); getchar(); work(100); }
+    return 0; }"""
+
+
+def test_counting_is_switched_from_outside(tmp_path: Path) -> None:
+    """Records are those of the first translation, however often code is translated again."""
+    path = compiled(tmp_path, HEAD + SWITCHING)
+    (out := tmp_path / "counts").mkdir()
+    with started(tmp_path, path, options=("--lines=yes", "--off=yes")) as process:
+        assert process.stdin
+        assert process.stdout
+        sizes, live = [], None
+        for number in range(200):
+            assert process.stdout.readline() == f"{number}\n"
+            live = live or counts.Live(next(out.glob("*.r10k")))
+            live.switch(number % 4 == 2)
+            sizes.append(next(out.glob("*.r10k")).stat().st_size)
+            process.stdin.write("x")
+            process.stdin.flush()
+        assert process.wait() == 0
+    assert live
+    counted = live.counts()
+    live.close()
+    found = Run(0, "", "", [counts.read(file) for file in out.glob("*.r10k")], list(out.glob("*.r10k")))
+    adds_up(found)
+    assert found.processes[0].counts == counted
+    assert turns(found) == 50 * 100
+    assert sizes[-1] < 1.05 * sizes[20]
+
+
+def test_messages_of_all_processes_are_in_one_file(tmp_path: Path) -> None:
+    done = work_of(tmp_path, "int main(void) { if (!fork()) __asm__ volatile (\"fbld %0\" : : \"m\" (*(char(*)[10])(char[10]){ 0 })); wait(NULL); return 0; }",
+                   options=("--lines=yes", f"--messages={tmp_path / 'log'}"))
+    assert done.stderr == ""
+    said = (tmp_path / "log").read_text()
+    assert f"=={done.processes[1].pid}== " in said
+    assert "Illegal opcode" in said

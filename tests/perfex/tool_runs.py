@@ -38,13 +38,27 @@ def order(path: Path) -> tuple[int, int]:
     return int(pid), int(image)
 
 
+def command(place: Path, *words: object, options: tuple[str, ...]) -> list[str]:
+    (out := place / "counts").mkdir(exist_ok=True)
+    return [needs("valgrind"), "--tool=r10k", "-q", "--command-line-only=yes", "--trace-children=yes", f"--counts={out}", *options,
+            *map(str, words)]
+
+
+def environment(width: int = 64) -> dict[str, str]:
+    return {**os.environ, "VALGRIND_LIB": str(tool.directory(width))}
+
+
+def started(place: Path, *words: object, options: tuple[str, ...]) -> subprocess.Popen[str]:
+    """Start a command under the tool, with pipes."""
+    return subprocess.Popen(command(place, *words, options=options), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            env=environment())
+
+
 def run(place: Path, *words: object, options: tuple[str, ...] = ("--lines=yes",), width: int = 64, check: bool = True) -> Run:
     """Run a command under the tool."""
-    (out := place / "counts").mkdir(exist_ok=True)
-    done = subprocess.run(
-        [needs("valgrind"), "--tool=r10k", "-q", "--command-line-only=yes", "--trace-children=yes", f"--counts={out}", *options,
-         *map(str, words)], text=True, capture_output=True, check=False, stdin=subprocess.DEVNULL,
-        env={**os.environ, "VALGRIND_LIB": str(tool.directory(width))})
+    done = subprocess.run(command(place, *words, options=options), text=True, capture_output=True, check=False,
+                          stdin=subprocess.DEVNULL, env=environment(width))
+    out = place / "counts"
     if check:
         assert done.returncode == 0, done.stderr
     files = sorted(out.glob("*.r10k"), key=order)

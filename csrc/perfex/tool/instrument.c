@@ -14,6 +14,19 @@
 
 #include "tool.h"
 
+#include <stddef.h>
+
+#if defined(VGA_amd64)
+#include "libvex_guest_amd64.h"
+typedef VexGuestAMD64State VexGuestArchState;
+#elif defined(VGA_x86)
+#include "libvex_guest_x86.h"
+typedef VexGuestX86State VexGuestArchState;
+#else
+#include "libvex_guest_arm64.h"
+typedef VexGuestARM64State VexGuestArchState;
+#endif
+
 enum { MOST_OPERANDS = 64 };
 
 /* An operand in memory. */
@@ -49,7 +62,8 @@ struct block {
 	Bool real, resolved; /* it does something; it is a branch that has been counted */
 	/* The part, and records of it. */
 	Int part[R10K_I1mr];
-	struct record *records, *record; /* the next one, that of the instruction; NULL: not made */
+	struct record *records, *record; /* all; that of the instruction, NULL: not made yet */
+	Bool known; /* records are those of an earlier translation */
 	UInt first, made;
 	ULong fetched; /* the line that was fetched in this block */
 };
@@ -190,7 +204,8 @@ record_of(struct block *b)
 		b->record->size = (UChar)b->size;
 		b->record->first = b->made - b->first;
 		b->made++;
-		output_place(b->record, b->epoch);
+		if (!b->known)
+			output_place(b->record, b->epoch);
 	}
 	return b->record;
 }
@@ -202,7 +217,7 @@ does(struct block *b, enum r10k_count what, Int times)
 	if (!times)
 		return;
 	struct record *record = record_of(b);
-	if (record)
+	if (record && !b->known)
 		record->weights[what] = (Char)(record->weights[what] + times);
 	b->part[what] += times;
 }
@@ -780,6 +795,21 @@ take_turns(struct block *b, Addr address)
 	add(b, IRStmt_Exit(over, Ijk_Yield, to, b->out->offsIP));
 }
 
+/*
+ * Where perfex has said since that it is to count, or no longer, all code is translated again.  For that the program
+ * seems to say that all of it has changed, which is one of the few things that valgrind does at once and safely.
+ */
+static void
+look_for_switch(struct block *b, Addr address)
+{
+	IRConst *to = b->word == Ity_I64 ? IRConst_U64(address) : IRConst_U32((UInt)address);
+	IRExpr *wanted = let(b, Ity_I32, IRExpr_Load(order(), Ity_I32, word((UWord)&header->wanted)));
+	IRExpr *other = let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE32, wanted, IRExpr_Const(IRConst_U32(header->on))));
+	add(b, IRStmt_Put(offsetof(VexGuestArchState, guest_CMSTART), word(0)));
+	add(b, IRStmt_Put(offsetof(VexGuestArchState, guest_CMLEN), word(~(UWord)0)));
+	add(b, IRStmt_Exit(other, Ijk_InvalICache, to, b->out->offsIP));
+}
+
 static UInt
 most_records(const IRSB *in)
 {
@@ -789,6 +819,22 @@ most_records(const IRSB *in)
 	return most;
 }
 
+/*
+ * A block by its place, its bytes and its function: after it has left valgrind's memory, or was switched off, it is
+ * translated again.  Two of the same 64 bits are taken for the same.
+ */
+static ULong
+key_of(const VexGuestExtents *extents, DiEpoch epoch)
+{
+	ULong key = 0xcbf29ce484222325 ^ output_function(epoch, extents->base[0]);
+	for (UInt i = 0; i < extents->n_used; i++) {
+		key = (key ^ extents->base[i]) * 0x100000001b3;
+		for (UInt k = 0; k < extents->len[i]; k++)
+			key = (key ^ ((const UChar *)extents->base[i])[k]) * 0x100000001b3;
+	}
+	return key;
+}
+
 IRSB *
 instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 	   const VexArchInfo *host, IRType guest_word, IRType host_word)
@@ -796,23 +842,29 @@ instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, c
 	struct block b = { .word = guest_word, .stack = layout->offset_SP, .fetched = ~0ULL };
 	Int i = 0;
 	tl_assert(guest_word == host_word);
-	if (!header->on)
+	header->on = header->wanted;
+	if (!header->on && !options.switched)
 		return in;
 	b.out = deepCopyIRSBExceptStmts(in);
 	b.epoch = VG_(current_DiEpoch)();
 	b.values = LibVEX_Alloc(sizeof *b.values * (SizeT)in->tyenv->types_used);
 	for (Int t = 0; t < in->tyenv->types_used; t++)
 		b.values[t] = (struct value){ .base = (IRTemp)t };
-	if (options.lines)
-		b.records = output_item(ITEM_BLOCK, most_records(in) * sizeof *b.records);
+	if (options.lines && header->on)
+		b.records = output_block(key_of(extents, VG_(current_DiEpoch)()), most_records(in), &b.known);
 	/* What stands before the first instruction is VEX's own. */
 	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		add(&b, in->stmts[i]);
+	if (options.switched)
+		look_for_switch(&b, closure->nraddr);
 	if (options.fine)
 		take_turns(&b, closure->nraddr);
+	for (; !header->on && i < in->stmts_used; i++)
+		add(&b, in->stmts[i]);
 	for (; i < in->stmts_used; i++)
 		if (in->stmts[i]->tag != Ist_NoOp)
 			statement(&b, in->stmts[i]);
-	end_block(&b);
+	if (header->on)
+		end_block(&b);
 	return b.out;
 }

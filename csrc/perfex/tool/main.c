@@ -22,6 +22,11 @@
 /* Of libcoregrind, in no public header. */
 extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord);
 
+extern Int VG_(safe_fd)(Int fd);
+extern struct {
+	Int fd;
+} VG_(log_output_sink); /* its first member; the others are not ours */
+
 enum { TURN = 300 }; /* blocks */
 
 struct options options = { 0 };
@@ -29,8 +34,8 @@ struct r10k *machine;
 uint64_t site[R10K_NUM_COUNTS];
 Long turn = TURN;
 
-static const HChar *directory, *shape;
-static Bool threads, off;
+static const HChar *directory, *shape, *log;
+static Bool threads;
 static struct r10k_config config;
 
 /* ---- processors and threads ---- */
@@ -125,10 +130,6 @@ on_start(ThreadId tid, ULong blocks)
 		switch_thread(tid);
 	else if (options.fine) /* another thread may be about to ask for its turn, and wait for a processor only */
 		VG_(do_syscall)(__NR_sched_yield, 0, 0, 0, 0, 0, 0);
-	if (header->on != header->wanted) {
-		header->on = header->wanted;
-		VG_(discard_translations_safely)(0, ~(SizeT)0, "r10k");
-	}
 }
 
 static void
@@ -253,12 +254,13 @@ static Bool
 on_option(const HChar *argument)
 {
 	if VG_STR_CLO (argument, "--counts", directory) {
+	} else if VG_STR_CLO (argument, "--messages", log) {
 	} else if VG_STR_CLO (argument, "--machine", shape) {
 	} else if VG_BOOL_CLO (argument, "--lines", options.lines) {
 	} else if VG_BOOL_CLO (argument, "--calls", options.calls) {
 	} else if VG_BOOL_CLO (argument, "--threads", threads) {
 	} else if VG_BOOL_CLO (argument, "--fine", options.fine) {
-	} else if VG_BOOL_CLO (argument, "--off", off) {
+	} else if VG_BOOL_CLO (argument, "--off", options.switched) {
 	} else {
 		return False;
 	}
@@ -269,6 +271,7 @@ static void
 usage(void)
 {
 	VG_(printf)("    --counts=DIR        directory of the files with counts [the current one]\n"
+		    "    --messages=FILE     valgrind's, of all processes [standard error]\n"
 		    "    --machine=NUMBERS   size, ways and line of L1I, L1D and L2; bytes of a page, pages and\n"
 		    "                        entries of the TLB; counters of the predictor; seed [an R10000]\n"
 		    "    --lines=no|yes      counts of each instruction, too [no]\n"
@@ -315,6 +318,17 @@ read_shape(void)
 
 /* ---- the tool ---- */
 
+/* One file for all processes: a descriptor of their own would be one more in each generation. */
+static void
+open_log(void)
+{
+	if (!log)
+		return;
+	SysRes opened = VG_(open)(log, VKI_O_WRONLY | VKI_O_APPEND | VKI_O_CREAT, VKI_S_IRUSR | VKI_S_IWUSR);
+	if (!sr_isError(opened))
+		VG_(log_output_sink).fd = VG_(safe_fd)((Int)sr_Res(opened));
+}
+
 static void
 begin(void)
 {
@@ -324,8 +338,9 @@ begin(void)
 	options.line = config.l1i.line < 64 ? config.l1i.line : 64;
 	options.calls = options.calls && options.lines;
 	threads = threads || options.fine || options.calls; /* calls are of a thread */
+	open_log();
 	output_open(directory ? directory : ".", VG_(args_the_exename));
-	header->on = header->wanted = !off;
+	header->on = header->wanted = !options.switched || output_was_wanted();
 	machine = new_machine();
 }
 

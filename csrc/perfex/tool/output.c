@@ -31,8 +31,15 @@ static HChar *base; /* where the file is mapped; header, but for its type */
 static SizeT mapped, extended; /* bytes */
 static Int fd = -1;
 static const HChar *directory;
+static UInt image; /* how many files this process had before */
 
 /* ---- the file ---- */
+
+static void
+name_file(HChar *path, UInt image)
+{
+	VG_(sprintf)(path, "%s/%d.%u.r10k", directory, VG_(getpid)(), image);
+}
 
 /* A file that no process has: one that executes programs has several, and numbers begin anew in a namespace. */
 static Int
@@ -40,10 +47,12 @@ create(void)
 {
 	HChar path[VG_(strlen)(directory) + 64];
 	for (UInt i = 0; i < 1000000; i++) {
-		VG_(sprintf)(path, "%s/%d.%u.r10k", directory, VG_(getpid)(), i);
+		name_file(path, i);
 		SysRes made = VG_(open)(path, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL, VKI_S_IRUSR | VKI_S_IWUSR);
-		if (!sr_isError(made))
+		if (!sr_isError(made)) {
+			image = i;
 			return VG_(safe_fd)((Int)sr_Res(made));
+		}
 		if (sr_Err(made) != VKI_EEXIST)
 			break;
 	}
@@ -135,6 +144,22 @@ output_open(const HChar *where, const HChar *program)
 	header = (struct header *)base;
 	describe();
 	VG_(strncpy)(header->program, program, sizeof header->program - 1);
+}
+
+Bool
+output_was_wanted(void)
+{
+	HChar path[VG_(strlen)(directory) + 64];
+	struct header before = { .wanted = 0 };
+	if (!image)
+		return False;
+	name_file(path, image - 1);
+	Int file = VG_(fd_open)(path, VKI_O_RDONLY, 0);
+	if (file >= 0) {
+		VG_(read)(file, &before, sizeof before);
+		VG_(close)(file);
+	}
+	return before.wanted != 0;
 }
 
 /* ---- items ---- */
@@ -262,6 +287,27 @@ output_function(DiEpoch epoch, Addr address)
 			function.file = file_of(name, where);
 	}
 	return intern(ITEM_FUNCTION, &function, sizeof function);
+}
+
+struct record *
+output_block(ULong key, SizeT number, Bool *known)
+{
+	static OSet *blocks;
+	struct known wanted = { .hash = key, .size = number }, *found;
+	if (!blocks)
+		blocks = VG_(OSetGen_Create)(0, compare_known, VG_(malloc), "r10k.blocks", VG_(free));
+	found = VG_(OSetGen_Lookup)(blocks, &wanted);
+	*known = found != NULL;
+	if (found)
+		return output_at(found->reference);
+	struct record *made = output_item(ITEM_BLOCK, number * sizeof *made);
+	if (!made)
+		return NULL;
+	found = VG_(OSetGen_AllocNode)(blocks, sizeof *found);
+	*found = wanted;
+	found->reference = output_reference(made);
+	VG_(OSetGen_Insert)(blocks, found);
+	return made;
 }
 
 struct call *

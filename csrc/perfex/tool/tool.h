@@ -93,6 +93,7 @@ extern struct header *header;
 struct options {
 	Bool lines; /* items are written */
 	Bool calls; /* calls, too */
+	Bool switched; /* perfex says when it counts */
 	Bool fine; /* each thread has a processor, and they take turns often */
 	ULong line; /* bytes of a line of the primary instruction cache, 64 at most */
 };
@@ -129,6 +130,8 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 
 /* Open the file of this process in a directory.  Ends the process if there is none. */
 void output_open(const HChar *directory, const HChar *program);
+/* Whether counting was to be on in the program that this process executed before. */
+Bool output_was_wanted(void);
 /* Before fork(), and after it in the child: a file of its own, where all is 0. */
 void output_before_fork(void);
 void output_fork(void);
@@ -139,6 +142,8 @@ void *output_at(UInt reference);
 UInt output_text(const HChar *text);
 /* The function that has an address. */
 UInt output_function(DiEpoch epoch, Addr address);
+/* Records of a block, all 0 or, if they are known, as they were made when it was translated before.  NULL: no room. */
+struct record *output_block(ULong key, SizeT number, Bool *known);
 /* The calls of one function by another; caller 0: by any.  NULL: no room. */
 struct call *output_call(UInt caller, UInt callee);
 /* Function, file and line of a record. */
