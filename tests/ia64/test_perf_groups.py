@@ -189,6 +189,7 @@ def test_what_is_asked_of_an_event() -> None:
     assert montecito.for_perf(f"{mesi.name}:E:M:k") == made
     assert montecito.for_perf(EventRequest("CPU_OP_CYCLES_ALL"), plm="kernel").perf == "cpu/event=0x12,umask=0x0/k"
     assert Itanium2().for_perf(EventRequest("CPU_CYCLES", ism=2)) == Itanium2().for_perf("CPU_CYCLES")
+    assert Itanium2().for_perf(EventRequest("CPU_CYCLES", flags=1)) == Itanium2().for_perf("CPU_CYCLES")  # a flag of Montecito
     assert Itanium2().for_perf(["CPU_CYCLES"], system_wide=True).command == "perf stat -a -e cpu/event=0x12,umask=0x0/u"
     assert Itanium2().for_perf(e for e in ["CPU_CYCLES"]).groups[0][0].event == "CPU_CYCLES"
 

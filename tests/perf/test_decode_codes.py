@@ -97,6 +97,11 @@ def test_levels_of_ia64_are_levels_of_the_attribute(levels: str, excluded: set[s
     assert {name for name in ("exclude_user", "exclude_kernel") if attr.get(name)} == excluded
 
 
+def test_what_is_not_given_is_zero() -> None:
+    decoded = decode("ita2", {"config": 0x1200})
+    assert ([c.event for c in decoded.candidates], decoded.notes) == (["CPU_CYCLES"], ())
+
+
 def test_only_a_type_that_is_not_known_is_the_kernels() -> None:
     notes = {kind: decode("perf", {"type": kind, "config": 0}).notes for kind in (0, 5, 12)}
     assert [kind for kind, said in notes.items() if any("that the running kernel knows" in note for note in said)] == [12]

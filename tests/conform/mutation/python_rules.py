@@ -66,6 +66,9 @@ EQUIVALENT = {
         "the first range of two that differ is tried in place of two equal ones",
     "0 -> 1  [found: tuple[_Base | None, int, frozenset[str]] = None, 0, chosen]": "what is not found has no distance",
     "8 -> 9  [_THRESHOLDS = range(8)  # what the field of a threshold holds]": "a threshold that no field holds is refused",
+    "4 -> 5  [_PLMS = tuple(sorted((sum(levels) for n in range(4) for levels in comb]": "there are three levels",
+    "1 -> 2  [self.asked = EventRequest(self.event, unit_masks=[mask.name for mask i]": "which unit mask is no matter there",
+    "0 -> 1  [pairs = {num // 2 for num in given.ibrs if num % 2 == 0 and not (given]": "both registers of a pair are there",
     "64 -> 65  [words[number // 64] |= 1 << number % 64]": "no PMU has registers from 64 on",
 }
 
