@@ -206,6 +206,11 @@ def test_fine_mode_needs_the_register_of_the_code_ranges() -> None:
     assert decode("itanium2", given).ranges == ()  # the masks of fine mode are no blocks
 
 
+def test_a_range_has_the_names_of_its_pair() -> None:
+    (found,) = decode("itanium2", {"DBR2": 0x1000, "DBR3": (8 << 56) | ((1 << 56) - 0x100)}).ranges
+    assert (found.start, found.end, found.registers) == (0x1000, 0x1100, ("DBR2", "DBR3"))
+
+
 @pytest.mark.parametrize("missing", [("IBR4", "IBR5"), ("IBR0", "IBR1"), ("IBR5",), ("IBR0",)])
 def test_half_of_a_pair_of_fine_mode_covers_nothing(missing: tuple[str, ...]) -> None:
     encoding = ITA2.encode(["IA64_INST_RETIRED"], code_ranges=[(0x1010, 0x1040)])

@@ -100,6 +100,9 @@ def test_as_many_unit_masks_as_fit() -> None:
     montecito = Montecito()
     wanted = montecito.encode(["L3_INSERTS:M"]).pmcs
     assert montecito.encode([EventRequest("L3_INSERTS", unit_masks=["M"] * 48)]).pmcs == wanted
+    for number in (62, 63, 64, 1000):
+        with pytest.raises(Pfm3Error, match="only its own"):
+            montecito.encode([EventRequest("L3_INSERTS", unit_masks=[number])])
     assert montecito.encode(["L3_INSERTS" + ":M" * 48]).pmcs == wanted
 
 

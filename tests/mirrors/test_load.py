@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import shutil
@@ -13,8 +14,9 @@ from typing import Any
 import pytest
 
 from foreign_library import debian, library
-from native import PFM3, PFM4
+from native import CC, PFM3, PFM4, build
 from pypfm import pfm4
+from pypfm._c import loading
 from pypfm.errors import InvalidTypeError, InvalidValueError, LibraryError, LibraryFunctionError
 
 
@@ -176,3 +178,13 @@ def test_a_library_that_is_cut_short(tmp_path: Path, kept: int) -> None:
     path.write_bytes(debian().read_bytes()[:kept])
     with pytest.raises(LibraryError, match=r"cannot be loaded: it is cut short: \d+ bytes of \d+ or more"):
         pfm4.load(path)
+
+
+def test_a_private_copy_is_another_library(tmp_path: Path) -> None:
+    """Its variables are its own."""
+    build(CC, "-shared", "-fPIC", "-x", "c", "-", "-o", path := tmp_path / "one.so", source="int number = 1; void *mark(void) { return &number; }")
+    one = ctypes.CDLL(str(path))
+    copy = loading.private_copy(one, "mark")
+    assert copy._name.startswith("/proc/self/fd/")
+    ctypes.c_int.in_dll(copy, "number").value = 7
+    assert ctypes.c_int.in_dll(one, "number").value == 1

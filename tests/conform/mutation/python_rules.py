@@ -69,6 +69,7 @@ EQUIVALENT = {
     "4 -> 5  [_PLMS = tuple(sorted((sum(levels) for n in range(4) for levels in comb]": "there are three levels",
     "1 -> 2  [self.asked = EventRequest(self.event, unit_masks=[mask.name for mask i]": "which unit mask is no matter there",
     "0 -> 1  [pairs = {num // 2 for num in given.ibrs if num % 2 == 0 and not (given]": "both registers of a pair are there",
+    "0 -> 1  [ever = reduce(or_, (event.ever for event in self._events), 0)]": "some event sets bit 0",
     "64 -> 65  [words[number // 64] |= 1 << number % 64]": "no PMU has registers from 64 on",
 }
 
