@@ -13,6 +13,7 @@ import pytest
 
 from conftest import ROOT
 from native import CC, build
+from tools import needs_flags
 
 SOURCE = ROOT / "csrc/perfex/tool/r10k.c"
 NAMES = re.findall(r"^\tX\((\w+), ", SOURCE.with_suffix(".h").read_text(), re.MULTILINE)
@@ -30,6 +31,7 @@ class Config(ctypes.Structure):
 
 @pytest.fixture(scope="module")
 def lib(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    needs_flags(CC, "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")
     path = tmp_path_factory.mktemp("r10k") / "r10k.so"
     build(CC, "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-ffreestanding", "-fPIC", "-shared",
           "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", SOURCE, "-o", path)
