@@ -1,12 +1,11 @@
 /*
- * An event of this process: perf events, whose counts are added up, or what callgrind simulates.
+ * An event of this process: perf events, whose counts are added up, or what is simulated.
  */
 #include "library.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../counting/set.h"
 #include "simulated.h"
@@ -16,8 +15,7 @@ struct perfex_counter {
 	int			event;
 	double			clock;
 	bool			runs;
-	int			failed;		/* a negative errno value: there is no count */
-	struct simulated	simulated;
+	struct simulated	begin, simulated;	/* when it was started; since then */
 	int			count;		/* none: 0 by definition */
 	struct counting_set	*sets[];
 };
@@ -99,7 +97,7 @@ open_simulated(const struct perfex_cpu *cpu, int event, struct perfex_counter **
 	(*counter)->cpu = cpu;
 	(*counter)->event = event;
 	(*counter)->clock = clock;
-	return (int)cpu->simulated[event].quality;
+	return (int)perfex_simulated_quality(cpu, event);
 }
 
 int
@@ -125,48 +123,36 @@ are_simulated(struct perfex_counter *const *counters, int count)
 	return any;
 }
 
+/* Those that were started together begin at the same moment. */
 static int
 start_simulated(struct perfex_counter *const *counters, int count)
 {
-	off_t end;
-	int file = simulated_write(&end);
+	struct simulated now;
+	int ret = simulated_read(&now);
 
-	if (file < 0)
-		return file;
-	for (int i = 0; i < count; i++)
+	for (int i = 0; ret == 0 && i < count; i++)
 		if (counters[i]->cpu) {
-			counters[i]->simulated.at = end;
+			counters[i]->begin = now;
 			counters[i]->runs = true;
 		}
-	close(file);
-	return 0;
+	return ret;
 }
 
-/* Let simulated counters take what was counted, at the same moment; those that were started together take the same. */
 static void
-take_simulated(struct perfex_counter *const *counters, int count)
+take_simulated(struct perfex_counter *counter, const struct simulated *now)
 {
-	struct simulated before = { 0 };
-	const struct perfex_counter *last = NULL;
-	off_t end;
-	int file = simulated_write(&end);
+	static const struct simulated nothing;
 
-	for (int i = 0; i < count; i++) {
-		struct perfex_counter *counter = counters[i];
+	if (counter->cpu && counter->runs)
+		counter->simulated = simulated_since(&counter->begin, now, &nothing);
+}
 
-		if (!counter->runs || counter->failed)
-			continue;
-		if (file >= 0 && last && memcmp(&before, &counter->simulated, sizeof(before)) == 0) {
-			counter->simulated = last->simulated;
-			counter->failed = last->failed;
-			continue;
-		}
-		before = counter->simulated;
-		counter->failed = file < 0 ? file : simulated_add(&counter->simulated, file, end);
-		last = counter;
-	}
-	if (file >= 0)
-		close(file);
+void
+perfex_counter_between(struct perfex_counter *counter, const struct simulated *begin, const struct simulated *end,
+		       const struct simulated *empty)
+{
+	if (counter->cpu)
+		counter->simulated = simulated_since(begin, end, empty);
 }
 
 int
@@ -183,9 +169,12 @@ perfex_counters_start(struct perfex_counter *const *counters, int count)
 void
 perfex_counters_stop(struct perfex_counter *const *counters, int count)
 {
-	if (are_simulated(counters, count))
-		take_simulated(counters, count);
+	struct simulated now;
+	const int ret = are_simulated(counters, count) ? simulated_read(&now) : -ENODEV;
+
 	for (int i = 0; i < count; i++) {
+		if (ret == 0)
+			take_simulated(counters[i], &now);
 		for (int n = 0; n < counters[i]->count; n++)
 			counting_set_disable(counters[i]->sets[n]);
 		counters[i]->runs = false;
@@ -195,15 +184,16 @@ perfex_counters_stop(struct perfex_counter *const *counters, int count)
 int
 perfex_counter_read(struct perfex_counter *counter, uint64_t *count)
 {
+	struct simulated now;
 	uint64_t one;
 	int ret;
 
 	*count = 0;
-	if (counter->runs)
-		take_simulated(&counter, 1);
-	if (counter->cpu)
-		return counter->failed ? counter->failed
-			: simulated_value(&counter->simulated, counter->cpu, counter->event, counter->clock, count);
+	if (counter->cpu) {
+		if (counter->runs && simulated_read(&now) == 0)
+			take_simulated(counter, &now);
+		return simulated_value(&counter->simulated, counter->cpu, counter->event, counter->clock, count);
+	}
 	for (int i = 0; i < counter->count; i++) {
 		ret = counting_set_read(counter->sets[i], &one);
 		if (ret < 0)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../counting/guard.h"
+#include "simulated.h"
 
 static struct {
 	struct guard		guard;
@@ -14,6 +15,9 @@ static struct {
 	int			events[2];
 	struct perfex_counter	*counters[2];
 	struct perfex_cost	loaded[PERFEX_NUM_EVENTS];
+	struct simulated	begin;		/* of the region that runs */
+	struct simulated	empty;		/* what a region counts in which nothing is done */
+	enum { NOT_MEASURED, MEASURING, MEASURED } measured;
 } state = { .guard = GUARD_INITIALIZER };
 
 /* ---- fork(): the child has no counters ---- */
@@ -107,6 +111,24 @@ start_pair(const struct perfex_choice *choice, const struct perfex_map *map)
 	return ret;
 }
 
+/*
+ * Where the counters are simulated, a region begins with the last thing that start_counters() does, and ends with the
+ * first one of read_counters().  What is left, the call and the return, is the same each time: it is measured, and taken
+ * off.
+ */
+static void __attribute__((noinline))
+measure_empty_region(int e0, int e1)
+{
+	static int (*volatile read)(int, long long *, int, long long *) = read_counters;	/* as through a linker's table */
+	long long counts[2];
+
+	state.measured = MEASURING;
+	for (int i = 0; i < 2; i++)	/* the first time may look for functions */
+		if (start_counters(e0, e1) == 0)
+			read(e0, &counts[0], e1, &counts[1]);
+	state.measured = MEASURED;
+}
+
 int
 start_counters(int e0, int e1)
 {
@@ -115,19 +137,26 @@ start_counters(int e0, int e1)
 	struct perfex_map map;
 	int ret = perfex_choose(e0, e1, &choice);
 
+	if (ret == 0 && state.measured == NOT_MEASURED && perfex_simulator() == PERFEX_UNDER_PERFEX)
+		measure_empty_region(e0, e1);
 	if (ret == 0)
 		ret = perfex_map_load(&map);
 	if (ret == 0) {
 		ret = start_pair(&choice, &map);
 		perfex_map_free(&map);
 	}
-	return end_call(ret, cancel);
+	ret = end_call(ret, cancel);
+	if (ret == 0)
+		simulated_read(&state.begin);
+	return ret;
 }
 
-/* Stop and read what runs; the counts in the order of the events given. */
+/* Stop and read what runs; the counts in the order of the events given.  end: NULL where nothing is simulated. */
 static int
-read_pair(const struct perfex_choice *choice, uint64_t counts[2])
+read_pair(const struct perfex_choice *choice, const struct simulated *end, uint64_t counts[2])
 {
+	static const struct simulated nothing;
+
 	const bool swapped = choice->events[0] == state.events[1];
 	int ret = 0;
 
@@ -136,6 +165,10 @@ read_pair(const struct perfex_choice *choice, uint64_t counts[2])
 	if (choice->events[0] != state.events[swapped] || choice->events[1] != state.events[!swapped])
 		return -EINVAL;
 	perfex_counters_stop(state.counters, 2);
+	if (end && state.measured == MEASURING)
+		state.empty = simulated_since(&state.begin, end, &nothing);
+	for (int i = 0; end && i < 2; i++)
+		perfex_counter_between(state.counters[i], &state.begin, end, &state.empty);
 	for (int i = 0; ret == 0 && i < 2; i++)
 		ret = perfex_counter_read(state.counters[i], &counts[swapped ? !i : i]);
 	close_pair(state.counters);
@@ -146,6 +179,8 @@ read_pair(const struct perfex_choice *choice, uint64_t counts[2])
 int
 read_counters(int e0, long long *c0, int e1, long long *c1)
 {
+	struct simulated end;
+	const bool is_simulated = simulated_read(&end) == 0;
 	const int cancel = guard_hold();
 	struct perfex_choice choice;
 	uint64_t counts[2];
@@ -154,7 +189,7 @@ read_counters(int e0, long long *c0, int e1, long long *c1)
 	if (ret == 0)
 		ret = perfex_enter();
 	if (ret == 0) {
-		ret = read_pair(&choice, counts);
+		ret = read_pair(&choice, is_simulated ? &end : NULL, counts);
 		perfex_leave();
 	}
 	if (ret == 0) {

@@ -16,7 +16,6 @@
 enum perfex_limit {
 	PERFEX_NUM_EVENTS = 32,
 	PERFEX_NUM_CPUS = 3,
-	PERFEX_NUM_SIMULATED = 13,	/* what callgrind counts */
 	PERFEX_MOST_SUMMANDS = 4,
 	PERFEX_NUM_CYCLE_PARTS = 5,
 	PERFEX_LARGEST = 1 << 20	/* bytes of a file */
@@ -39,16 +38,19 @@ struct perfex_event {
 	const char		*unsourced;	/* numbers in the cost whose source nobody has looked up */
 };
 
-/* One of callgrind's counts, or cycles, times a number. */
+/* One of the tool's counts, or what is computed of them, times a number. */
+enum { PERFEX_CYCLES = -1, PERFEX_OCCUPANCY = -2 };
+
 struct perfex_summand {
-	const char	*name;
-	unsigned int	factor;
+	int	count;
+	int	factor;
 };
 
-/* How callgrind's counts make an event, from csrc/tables/perfex_valgrind.csv: a sum; of nothing: 0, or unavailable. */
+/* How the tool's counts make an event, from csrc/tables/perfex_valgrind.csv: a sum; of nothing: 0, or unavailable. */
 struct perfex_formula {
 	enum perfex_quality	quality;
-	struct perfex_summand	summands[PERFEX_MOST_SUMMANDS];	/* NULL follows the last but the fourth */
+	int			num_summands;
+	struct perfex_summand	summands[PERFEX_MOST_SUMMANDS];
 };
 
 /* A processor, generated from csrc/tables/perfex_events.csv, perfex_costs.csv and perfex_valgrind.csv. */
@@ -56,7 +58,7 @@ struct perfex_cpu {
 	const char			*name;
 	const char			*base;	/* of a silicon revision: the cpu */
 	const struct perfex_event	*events;
-	const struct perfex_formula	*simulated;
+	const struct perfex_formula	*simulated[2];	/* for all threads; where each has a processor */
 };
 
 /* A way to count an event, from csrc/tables/perfex_perf.csv or a user's file. */
@@ -138,16 +140,15 @@ void perfex_counters_stop(struct perfex_counter *const *counters, int count);
 int perfex_counter_read(struct perfex_counter *counter, uint64_t *count);
 void perfex_counter_close(struct perfex_counter *counter);	/* NULL is no counter */
 
-/* ---- simulated.c: what callgrind counts of this process ---- */
+/* ---- simulated.c: what valgrind's tool counts of this process ---- */
 
-enum perfex_simulator { PERFEX_NATIVE, PERFEX_ONLY_VALGRIND, PERFEX_UNDER_PERFEX };	/* no perfex; perfex and callgrind */
+enum perfex_simulator { PERFEX_NATIVE, PERFEX_ONLY_VALGRIND, PERFEX_UNDER_PERFEX };	/* no perfex; perfex's tool */
 
 enum perfex_simulator perfex_simulator(void);
 
-/* Whether callgrind counts it. */
+/* Whether the tool counts it, and how well. */
 bool perfex_is_simulated(const struct perfex_cpu *cpu, int event);
-
-extern const char *const perfex_simulated_names[PERFEX_NUM_SIMULATED];
+enum perfex_quality perfex_simulated_quality(const struct perfex_cpu *cpu, int event);
 
 /* Cycles are instructions and the typical costs of misses: the events, and their sum.  clock: MHz. */
 extern const int perfex_cycle_parts[PERFEX_NUM_CYCLE_PARTS];

@@ -1,31 +1,30 @@
 /*
- * Private: counts of this process that callgrind simulates, under perfex(1).
- *
- * Callgrind does not tell the program what it has counted, but at the program's request it appends that to a file, and
- * begins at 0: a part.  Parts add up, to perfex's totals too, which regions so leave as they are.  perfex says in
- * PERFEX_VALGRIND where the files are; the number of the process follows.
+ * Private: counts of this process that perfex's valgrind tool simulates (tool/tool.h), which the program may ask for.
  */
 #ifndef PYPFM_PERFEX_SIMULATED_H
 #define PYPFM_PERFEX_SIMULATED_H
 
-#include <sys/types.h>
-
 #include "library.h"
+#include "tool/r10k.h"
 
-/* What was counted from a place in the file on. */
+/* The counts at one moment, or between two. */
 struct simulated {
-	off_t		at;
-	uint64_t	counts[PERFEX_NUM_SIMULATED];
-	unsigned int	known;	/* bits of those that are counted */
+	uint64_t	counts[R10K_NUM_COUNTS];
+	bool		fine;	/* each thread has a processor */
+	bool		never;	/* between two: counting was off, perfex -s */
 };
 
-/* Let callgrind write a part: the file, to be closed, and where that ended. */
-int simulated_write(off_t *end);
+/* What has been counted so far.  -ENODEV: nobody counts. */
+int simulated_read(struct simulated *now);
 
-/* Add what was written since, up to an end.  -EIO: a part was cut off. */
-int simulated_add(struct simulated *simulated, int file, off_t end);
+/* What was counted from one moment to another, less what an empty region has; never less than nothing. */
+struct simulated simulated_since(const struct simulated *begin, const struct simulated *end, const struct simulated *empty);
 
-/* An event's count.  -ENODEV: callgrind does not count it; -EBUSY: it has not counted at all (perfex -s). */
+/* A counter that was stopped has counted that. */
+void perfex_counter_between(struct perfex_counter *counter, const struct simulated *begin, const struct simulated *end,
+			    const struct simulated *empty);
+
+/* An event's count.  -ENODEV: it is not counted; -EBUSY: nothing has been counted at all (perfex -s). */
 int simulated_value(const struct simulated *simulated, const struct perfex_cpu *cpu, int event, double clock,
 		    uint64_t *value);
 

@@ -5,11 +5,15 @@
 #define PYPFM_PERFEX_VALGRIND_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Whether valgrind runs this process; false too on machines whose sequence of instructions is not known here. */
 bool valgrind_runs(void);
 
-/* A command to the monitor of valgrind or its tool, done when it returns; false: they have none of that name. */
-bool valgrind_command(const char *command);
+/*
+ * What perfex's tool has counted of this process (tool/tool.h, REQUEST_READ): as many counts as there is room for, and
+ * what it returns; 0: it is another tool.
+ */
+uintptr_t valgrind_counts(uint64_t *counts, unsigned int room);
 
 #endif /* PYPFM_PERFEX_VALGRIND_H */

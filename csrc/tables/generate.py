@@ -55,7 +55,8 @@ The tables of perfex: cpu, the event's index, and
     unit, minimum, typical, maximum, source    its cost; no unit: no cost
     unsourced    numbers in it that were written from memory, and whose source nobody has looked up
     perf, quality, note    what counts it on Linux (see csrc/perfex/library.h); no cpu: all
-    tool, source, quality, note    how valgrind's tool counts it: sums and products of its counts; no cpu or tool: all
+    mode, source, quality, note    how valgrind's tool counts it: sums and products of its counts; no cpu: all;
+                                   mode fine: where each thread has a processor
 
 Rows of r10000-3 stand in the place of those of r10000.
 
@@ -302,36 +303,37 @@ def merged(cpu: str, rows: list[Row], index: str) -> dict[int, Row]:
     return {int(row[index]): row for name in (cpu.partition("-")[0], cpu) for row in rows if row["cpu"] == name}
 
 
-def summands(node: ast.expr) -> list[tuple[str, int]]:
-    """A formula of names, numbers, sums and products as a sum of names times numbers."""
+def summands(node: ast.expr, factor: int = 1) -> list[tuple[str, int]]:
+    """A formula of names, numbers, sums, differences and products as a sum of names times numbers."""
     match node:
         case ast.Name(id=name):
-            return [(name, 1)]
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return summands(left) + summands(right)
-        case ast.BinOp(left=left, op=ast.Mult(), right=ast.Constant(value=int(factor))):
-            return [(name, factor * one) for name, one in summands(left)]
+            return [(name, factor)]
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
+            return summands(left, factor) + summands(right, factor if isinstance(op, ast.Add) else -factor)
+        case ast.BinOp(left=left, op=ast.Mult(), right=ast.Constant(value=int(number))):
+            return summands(left, factor * number)
         case ast.Constant(value=0):
             return []
     raise ValueError(ast.unparse(node))
 
 
-def simulated(cpu: str, rows: list[Row]) -> list[str]:
-    """How callgrind counts each event of a processor; a row of the tool replaces one of both tools."""
-    found = {int(row["event"]): row for name in ("", cpu) for tool in ("", "callgrind") for row in rows
-             if (row["cpu"], row["tool"]) == (name, tool)}
+def simulated(cpu: str, rows: list[Row], modes: tuple[str, ...]) -> list[str]:
+    """How valgrind's tool counts each event of a processor; a row of the processor or of a mode replaces another."""
+    found = {int(row["event"]): row for name in ("", cpu) for mode in modes for row in rows
+             if (row["cpu"], row["mode"]) == (name, mode)}
     lines = []
     for index, row in sorted(found.items()):
         terms = summands(ast.parse(row["source"], mode="eval").body) if row["source"] else []
-        texts = ", ".join(f"{{ {c_string(name)}, {factor} }}" for name, factor in terms) or "{ NULL, 0 }"
-        lines.append(f"\t[{index}] = {{ PERFEX_{row['quality'].upper()}, {{ {texts} }} }},")
+        modelled = {"cycles": "PERFEX_CYCLES", "occupancy": "PERFEX_OCCUPANCY"}
+        texts = ", ".join(f"{{ {modelled.get(name, f'R10K_{name}')}, {factor} }}" for name, factor in terms)
+        lines.append(f"\t[{index}] = {{ PERFEX_{row['quality'].upper()}, {len(terms)}, {{ {texts or '{ 0, 0 }'} }} }},")
     return lines
 
 
 def generate_perfex(_model: str, tables: list[Path]) -> list[str]:
     events, costs, perf, valgrind = map(read, tables)
     cpus = list(dict.fromkeys(row["cpu"] for row in events))
-    lines = head(tables, "library.h")
+    lines = [*head(tables, "library.h"), '#include "tool/r10k.h"', ""]
     for number, cpu in enumerate(cpus):
         cost_of = merged(cpu, costs, "event")
         lines.append(f"static const struct perfex_event events_{number}[PERFEX_NUM_EVENTS] = {{")
@@ -342,12 +344,14 @@ def generate_perfex(_model: str, tables: list[Path]) -> list[str]:
             texts = ", ".join(c_string(event[column]) for column in ("short", "name", "description"))
             lines.append(f"\t[{index}] = {{ {texts}, {event['counter']}, {initialiser},"
                          f" {c_string(row['unsourced'])} }},")
-        lines += ["};", "", f"static const struct perfex_formula simulated_{number}[PERFEX_NUM_EVENTS] = {{",
-                  *simulated(cpu, valgrind), "};", ""]
+        lines += ["};", ""]
+        for which, modes in (("simulated", ("",)), ("fine", ("", "fine"))):
+            lines += [f"static const struct perfex_formula {which}_{number}[PERFEX_NUM_EVENTS] = {{",
+                      *simulated(cpu, valgrind, modes), "};", ""]
     return [
         *lines,
         "const struct perfex_cpu perfex_cpus[PERFEX_NUM_CPUS] = {",
-        *(f"\t{{ {c_string(cpu)}, {c_string(cpu.partition('-')[0])}, events_{n}, simulated_{n} }},"
+        *(f"\t{{ {c_string(cpu)}, {c_string(cpu.partition('-')[0])}, events_{n}, {{ simulated_{n}, fine_{n} }} }},"
           for n, cpu in enumerate(cpus)),
         "};",
         "",

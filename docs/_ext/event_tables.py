@@ -243,7 +243,7 @@ def _perfex(row: Row) -> Entry:
     cpu, event = row["cpu"], row["index"]
     details = [("costs", _cost(cost)) for cost in _own("perfex_costs.csv", cpu, event)]
     details += [("perf", _backend(r["perf"], r)) for r in _own("perfex_perf.csv", cpu, event)]
-    details += [(" ".join(("valgrind", r["tool"])).strip(), _backend(r["source"], r))
+    details += [("valgrind, --threads fine" if r["mode"] else "valgrind", _backend(r["source"], r))
                 for r in _own("perfex_valgrind.csv", cpu, event)]
     facts = f"counter {row['counter']}", row["short"]
     return Entry(cpu, event, row["name"], f"event {event}", facts, row["description"], tuple(details))

@@ -7,7 +7,7 @@ from collections import defaultdict
 from html import escape
 from typing import TYPE_CHECKING
 
-from pypfm.perfex.annotate_text import PARTIAL, heading, nowhere, percent
+from pypfm.perfex.annotate_text import heading, nowhere, percent
 from pypfm.perfex.report import printable
 from pypfm.perfex.sources import Source
 from pypfm.perfex.spread import about
@@ -97,17 +97,9 @@ def _functions(made: Annotation, columns: _Columns, anchors: dict[str, str]) -> 
     for row in made.functions:
         if not any(row.own.events) and not row.own.cycles:
             continue
-        yield (f"<tr>{columns.cells(row.own)}<td>{_inclusive(made, row)}</td><td>{row.called}</td>"
+        yield (f"<tr>{columns.cells(row.own)}<td>{percent(made.share(row.inclusive))}</td><td>{row.called}</td>"
                f'<td class="name">{_text(row.function.name)}</td><td class="name">{_where(row, anchors)}</td></tr>\n')
     yield "</tbody></table></div>\n"
-    if any(row.bound for row in made.functions):
-        yield "<p>≤: no more than that; the function is in a circle of functions that call each other.</p>\n"
-
-
-def _inclusive(made: Annotation, row: FunctionRow) -> str:
-    if made.by is not None and row.inclusive.events[made.events.index(made.by)] is None:
-        return '<span class="none">?</span>'
-    return f"{'≤ ' * row.bound}{percent(made.share(row.inclusive))}"
 
 
 def _where(row: FunctionRow, anchors: dict[str, str]) -> str:
@@ -179,7 +171,6 @@ def page(report: Report) -> str:
         f'<div class="wide"><table><caption>The whole</caption>\n<thead><tr>{columns.head()}</tr></thead>\n'
         f"<tbody><tr>{columns.cells(made.total)}</tr></tbody></table></div>\n"]
     parts += [f'<p class="said">{_text(note)}</p>\n' for note in report.all_notes()]
-    parts += [f'<p class="said">{PARTIAL}</p>\n'] * made.partial
     parts += _functions(made, columns, anchors)
     if made.key(made.nowhere):
         parts.append(f"<p>{nowhere(made)}</p>\n")

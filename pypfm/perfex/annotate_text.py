@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pypfm.perfex.annotate import Annotation, Counts, LineRow
     from pypfm.perfex.model import Event
 
-__all__ = ["PARTIAL", "cut", "heading", "nowhere", "percent", "text"]
+__all__ = ["cut", "heading", "nowhere", "percent", "text"]
 
 _WIDTH = 80
 _MOST_ROWS = 20
@@ -23,7 +23,6 @@ _ENOUGH = 0.95  # of the whole: what is left is in the page
 _BESIDE = (25, 26)  # with -a: misses of the data caches
 _COLUMN = 11
 #: Said where counts are missing.
-PARTIAL = "a part of the counts is missing, as the notes say; shares are of what there is"
 
 
 def cut(name: str, width: int) -> str:
@@ -102,11 +101,8 @@ def _functions(made: Annotation, table: _Table) -> list[str]:
     lines = ["", f"functions by {by}: {_of(len(rows), len(made.functions), sum(made.share(r.own) for r in rows))}",
              table.head(f" {'with calls':>10}", "function")]
     for row in rows:
-        known = made.by is None or row.inclusive.events[made.events.index(made.by)] is not None
-        inclusive = f"{'<' * row.bound}{percent(made.share(row.inclusive))}" if known else "?"
+        inclusive = percent(made.share(row.inclusive))
         lines.append(table.row(row.own, f" {inclusive:>10}", printable(row.function.name)))
-    if any(row.bound for row in rows):
-        lines.append("    <: no more than that; the function is in a circle of functions that call each other")
     return lines
 
 
@@ -144,5 +140,4 @@ def text(made: Annotation, *, estimates: bool, everything: bool) -> str:
     if not made.functions:
         return f"\nfunctions and lines: {NOT_AVAILABLE}\n"
     table = _Table(made, estimates=estimates, everything=everything)
-    missing = ["", f"functions and lines: {PARTIAL}"] * made.partial
-    return "\n".join([*missing, *_functions(made, table), *_lines(made, table)]) + "\n"
+    return "\n".join([*_functions(made, table), *_lines(made, table)]) + "\n"

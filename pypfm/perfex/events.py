@@ -113,5 +113,6 @@ def choose(cpu: Cpu, given: Sequence[int], environ: Mapping[str, str], *, multip
     if first.counter == second.counter:
         which = f"0 to 15 on counter 0, 16 to 31 on counter 1{_twins(cpu, (first, second))}"
         raise PerfexError(f"conflicting counters: events {first.index} and {second.index} are both counted on counter"
-                          f" {first.counter} ({which})")
+                          f" {first.counter} ({which}); a simulation counts any together: --events"
+                          f" {first.short},{second.short}")
     return chosen

@@ -39,7 +39,7 @@ def _without_circles(functions: Sequence[Function], calls: Mapping[tuple[Functio
     """
     graph: _Edges = {function: {} for function in functions}
     for (caller, callee), count in sorted(calls.items(), key=lambda call: (-call[1], call[0])):
-        if count > 0:
+        if count > 0 and caller != callee:
             graph[caller][callee] = count
     kept: _Edges = {function: {} for function in functions}
     seen: set[Function] = set()

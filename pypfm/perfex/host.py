@@ -8,13 +8,18 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = ["CACHES", "Caches", "available_memory", "caches", "model"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["CACHES", "Caches", "Shape", "available_memory", "caches", "model", "shapes"]
 
 #: Where the kernel describes the caches of the first processor.
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
-# Numbers of glibc's sysconf(), which Python does not name: size and size of a line of data caches by level.
-_SYSCONF = {1: (188, 190), 2: (191, 193), 3: (194, 196)}
+# Numbers of glibc's sysconf(), which Python does not name: size, ways and size of a line by level and type.
+_SYSCONF = {(1, "Instruction"): (185, 186, 187), (1, "Data"): (188, 189, 190), (2, "Unified"): (191, 192, 193),
+            (3, "Unified"): (194, 195, 196)}
 _MODEL = ("model name", "cpu family", "model", "stepping", "cpu", "uarch", "CPU implementer", "CPU variant", "CPU part")
 
 
@@ -47,38 +52,53 @@ def _bytes(text: str) -> int:
     return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2]] if match else 0
 
 
-def _of_sysfs(directory: Path) -> dict[int, tuple[int, int]]:
-    """Size and line of each level."""
+class Shape(NamedTuple):
+    """A cache: bytes, ways, and bytes of a line; 0: not known."""
+
+    size: int
+    ways: int
+    line: int
+
+
+def _of_sysfs(directory: Path) -> dict[tuple[int, str], Shape]:
     found = {}
     for path in directory.glob("index*"):
         level = _read(path / "level")
-        if _read(path / "type") in ("Data", "Unified") and level.isdigit():
-            found[int(level)] = _bytes(_read(path / "size")), _bytes(_read(path / "coherency_line_size"))
+        if level.isdigit():
+            found[int(level), _read(path / "type")] = Shape(*(_bytes(_read(path / name)) for name in (
+                "size", "ways_of_associativity", "coherency_line_size")))
     return found
 
 
-def _of_sysconf() -> dict[int, tuple[int, int]]:
+def _of_sysconf() -> dict[tuple[int, str], Shape]:
     found = {}
-    for level, numbers in _SYSCONF.items() if platform.libc_ver()[0] == "glibc" else ():
+    for key, numbers in _SYSCONF.items() if platform.libc_ver()[0] == "glibc" else ():
         try:
-            size, line = (max(os.sysconf(number), 0) for number in numbers)
+            shape = Shape(*(max(os.sysconf(number), 0) for number in numbers))
         except (OSError, ValueError):
             continue
-        if size:
-            found[level] = size, line
+        if shape.size:
+            found[key] = shape
     return found
 
 
 @cache
+def shapes(directory: Path = CACHES) -> Mapping[tuple[int, str], Shape]:
+    """The caches of the first processor by level and type (Data, Instruction, Unified), of sysfs or else of the C
+    library; empty: nobody says."""
+    return _of_sysfs(directory) or _of_sysconf()
+
+
+@cache
 def caches(directory: Path = CACHES) -> Caches:
-    """The caches of the first processor, of sysfs or else of the C library."""
-    levels = _of_sysfs(directory) or _of_sysconf()
+    """The data caches of the first processor."""
+    levels = {level: shape for (level, kind), shape in shapes(directory).items() if kind in ("Data", "Unified")}
     if not levels:
         return Caches()
     last = max(levels)
-    sizes = {level: size for level, (size, _) in levels.items()}
+    sizes = {level: shape.size for level, shape in levels.items()}
     return Caches(sizes.get(1, 0), sizes.get(2, 0), sizes[last] if last > 2 else 0,
-                  levels.get(1, (0, 0))[1] or levels[last][1], levels[last][1])
+                  (levels[1].line if 1 in levels else 0) or levels[last].line, levels[last].line)
 
 
 def model(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:

@@ -91,9 +91,9 @@ class Request:
     :ivar period: -p: milliseconds between two samples, or None
     :ivar on_sample: -p: called with each sample when it is taken
     :ivar l2: size of the secondary cache in bytes (simulation)
-    :ivar writebacks: --trace: with -a, simulate what needs the memory trace, too
     :ivar annotate: --annotate: where the counts come from, too (simulation)
-    :ivar keep: --keep: a directory for the simulator's own files
+    :ivar cache: --cache: the caches that are simulated
+    :ivar fine: --threads fine: each thread has a processor of its own (simulation)
     :ivar estimates: -y: times are asked for, so the clock matters
     :ivar clock: --clock: MHz, or None: measured, or the default of the cpu
     :ivar host_clock: --costs host: MHz of this host, where no clock is given or measured; or None
@@ -116,9 +116,9 @@ class Request:
     period: float | None = None
     on_sample: Callable[[Sample], None] | None = None
     l2: int = 4 << 20
-    writebacks: bool = False
     annotate: bool = False
-    keep: Path | None = None
+    cache: str = "r10000"
+    fine: bool = False
     estimates: bool = False
     clock: float | None = None
     host_clock: float | None = None
@@ -225,6 +225,9 @@ class Outcome:
     :ivar backend: perf or valgrind
     :ivar why: why this one, for the first line of the report
     :ivar status: exit status for perfex: the command's, 128+n for a signal
+    :ivar caches: those that are simulated, if they are not the R10000's
+    :ivar operations: floating-point operations: those of each element of a vector, two for a multiply-add; None: not
+        counted
     :ivar lines: bytes of a line of the primary and of the secondary cache whose misses are counted; 0: not known
     :ivar ended_by: the signal that ended the command, so that its counts stop there; "": it ended by itself
     :ivar measurements: one for each event asked for, in their order
@@ -236,7 +239,6 @@ class Outcome:
     :ivar profile: --annotate: the counts of each instruction
     :ivar estimated_cycles: whether cycles are computed from costs, not counted
     :ivar repeats: --repeat; None: one run
-    :ivar failed: what could not be done after the command had run (--keep), and why; "": nothing
     """
 
     backend: str
@@ -254,7 +256,8 @@ class Outcome:
     profile: Profile | None = None
     repeats: Repeats | None = None
     lines: tuple[int, int] = R10000_LINES
-    failed: str = ""
+    caches: str = ""
+    operations: int | None = None
 
 
 class Backend(Protocol):

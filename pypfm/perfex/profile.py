@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from operator import add
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+T = TypeVar("T")
 
 __all__ = ["UNKNOWN", "Function", "Place", "Profile"]
 
@@ -20,7 +22,7 @@ class Function(NamedTuple):
 
     :ivar object: program or library
     :ivar file: where it begins; `UNKNOWN` without debug information
-    :ivar name: of its symbol, or its address; with --separate-callers, a ' and its caller follow, and so on
+    :ivar name: of its symbol
     """
 
     object: str
@@ -33,7 +35,7 @@ class Place(NamedTuple):
 
     :ivar function: in which it is
     :ivar file: of the line, another one than the function's for what is inlined from a header
-    :ivar address: as the object's program headers number it; 0 if that was not asked for
+    :ivar address: of the instruction in its process
     :ivar line: 0: not known
     """
 
@@ -50,22 +52,16 @@ class Profile:
     :ivar names: of what is counted
     :ivar code: the counts of each place, in the order of the names
     :ivar calls: by caller and callee: number of calls, and then the counts of what the callee did in them
+    :ivar inclusive: the same by callee, whoever called it; calls inside of one another count once
     """
 
     names: tuple[str, ...] = ()
     code: dict[Place, list[int]] = field(default_factory=dict)
     calls: dict[tuple[Function, Function], list[int]] = field(default_factory=dict)
+    inclusive: dict[Function, list[int]] = field(default_factory=dict)
 
-    def add(self, names: tuple[str, ...], code: Mapping[Place, Sequence[int]],
-            calls: Mapping[tuple[Function, Function], Sequence[int]]) -> None:
-        """Add those of one thread, or of one time.
 
-        :param names: the same each time
-        """
-        self.names = names
-        for place, counts in code.items():
-            known = self.code.get(place)
-            self.code[place] = [*counts] if known is None else [*map(add, known, counts)]
-        for pair, counts in calls.items():
-            known = self.calls.get(pair)
-            self.calls[pair] = [*counts] if known is None else [*map(add, known, counts)]
+def added(to: dict[T, list[int]], key: T, counts: Sequence[int]) -> None:
+    """Add counts to those that a key has."""
+    known = to.get(key)
+    to[key] = [*counts] if known is None else [*map(add, known, counts)]

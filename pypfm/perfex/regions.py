@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Counting", "counting"]
 
+_WARM = 20  # times after which Python runs the same code always in the same way
 _OFF = "counting was off all the time (perfex -s or -p)"
-_WITHOUT_PERFEX = ("valgrind runs this process, but not for perfex, or it traces memory; under perfex --backend"
-                   " valgrind the events that do not need the memory trace are counted")
-_BY_KIND = "the kinds of the instructions are known at the end only: perfex's report has this event, a region does not"
+_WITHOUT_PERFEX = "valgrind runs this process, but not for perfex; under perfex --backend valgrind it is counted"
 
 
 class Counting(Mapping[int, int]):
@@ -45,21 +44,38 @@ class Counting(Mapping[int, int]):
         self._table = table
         self._open: dict[int, Any] = {}
         self._counts: dict[int, int] = {}
+        self._empty: dict[int, int] = {}
+        self._array: Any = None
         self._pid = 0
 
     def __enter__(self) -> Counting:
         if self._open:
             raise CountingError(errno.EINPROGRESS, "counting already")
         self._pid = os.getpid()
+        self._counts = {}
+        if not self._empty and lib.perfex_simulator() == lib.PERFEX_UNDER_PERFEX:
+            self._measure_empty()
         try:
             for event in self.events:
                 self._open[event] = self._opened(event)
-            self._checked(lib.perfex_counters_start([*self._open.values()], len(self._open)), self.events[0])
+            self._array = ffi.new("struct perfex_counter *[]", [*self._open.values()])
+            ret = lib.perfex_counters_start(self._array, len(self._open))  # the last thing that takes time
+            if ret < 0:
+                self._checked(ret, self.events[0])
         except BaseException:
             self._open = {}
             raise
-        self._counts = {}
         return self
+
+    def _measure_empty(self) -> None:
+        """What a region counts in which nothing is done: it is taken off, where it is the same each time."""
+        self._empty = dict.fromkeys(self.events, 0)
+        measured = {}
+        for _ in range(_WARM):
+            with self:
+                pass
+            measured = self._counts
+        self._empty = measured
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
@@ -77,7 +93,7 @@ class Counting(Mapping[int, int]):
         try:
             if self._open:
                 self._expect_own()  # a child has the parent's descriptors: it would stop the parent's counters
-                lib.perfex_counters_stop([*self._open.values()], len(self._open))
+                lib.perfex_counters_stop(self._array, len(self._open))
                 self._counts = {event: self._read(event) for event in self._open}
         finally:
             self._open = {}  # which closes them
@@ -137,7 +153,7 @@ class Counting(Mapping[int, int]):
         self._expect_own()
         value: Any = ffi.new("uint64_t *")
         self._checked(lib.perfex_counter_read(self._open[event], value), event)
-        return int(value[0])
+        return max(0, int(value[0]) - self._empty.get(event, 0))
 
     def _checked(self, ret: int, event: int) -> None:
         if ret < 0:
@@ -159,12 +175,8 @@ class Counting(Mapping[int, int]):
         return reason(code) + ("; under perfex --backend valgrind it is simulated" if simulated else "")
 
     def _why_not_simulated(self, event: int) -> str:
-        row = formulas.rows(self.cpu, "callgrind")[event]
-        if lib.perfex_simulator() == lib.PERFEX_ONLY_VALGRIND or lib.perfex_is_simulated(processor(self.cpu), event):
-            return _WITHOUT_PERFEX
-        if row != formulas.rows(self.cpu, "instructions")[event]:
-            return _BY_KIND
-        return row.note if row.quality == "unavailable" else formulas.WITH_TRACE
+        row = formulas.rows(self.cpu)[event]
+        return _WITHOUT_PERFEX if lib.perfex_simulator() == lib.PERFEX_ONLY_VALGRIND else row.note
 
 
 def _index(event: Any) -> Any:
@@ -183,7 +195,7 @@ def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.P
         print(c[21], c[26])
 
     In a program that runs under ``perfex --backend valgrind``, or under perfex where there are no hardware counters,
-    they are what callgrind counts, in place of the shipped perf events.
+    they are what is simulated, in place of the shipped perf events.
 
     Linux's counters are not those of the R10000: any number of events can be counted together,
     also two that start_counters() of C refuses because one of its counters counts both.

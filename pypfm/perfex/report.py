@@ -42,6 +42,7 @@ COLUMNS = ("kind", "pid", "tid", "seconds", "event", "name", "value", "quality",
            "maximum", "note", "program")
 #: The secondary cache of a simulation in bytes, of which a report says nothing.
 DEFAULT_L2: int = Request.l2
+_FP = 21  # floating-point instructions, on each processor
 # A list of numbers in JSON that stands on many lines; no text has a line's end in it.
 _NUMBERS = re.compile(r"\[\n[\s\d,nul]+\]")
 _SPREAD_HEAD = f"{'mean':>21}{'deviation':>15}{'error':>10}{'minimum':>17}{'maximum':>17}"
@@ -203,12 +204,21 @@ def _head(report: Report) -> list[str]:
         lines.append(f"rank: {report.rank}")
     if request.kernel:
         lines.append("levels: user and kernel")
-    if outcome.backend == "valgrind" and request.l2 != DEFAULT_L2:
+    if outcome.caches:
+        lines += wrap(f"caches: {outcome.caches}", 80, subsequent_indent="    ")
+    elif outcome.backend == "valgrind" and request.l2 != DEFAULT_L2:
         lines.append(f"secondary cache: {request.l2 >> 20} MB")
     lines += _repeats(report)
     if report.costs is not None:
         lines.append(f"clock: {outcome.clock:g} MHz ({outcome.clock_source})")
     return lines
+
+
+def _operations(report: Report) -> list[str]:
+    """How many floating-point operations the instructions of event 21 are."""
+    known = report.outcome.operations
+    shown = known and any(m.event.index == _FP for m in report.outcome.measurements)
+    return ["", f"floating-point operations of the instructions of event {_FP}: {known}"] if shown else []
 
 
 def _threads(report: Report) -> list[str]:
@@ -234,7 +244,7 @@ def text(report: Report, *, threads: bool = True) -> str:
         lines += ["", f"total of {len(report.outcome.threads)} threads"]
     else:
         lines.append("")
-    lines += [*_event_lines(report, report.ordered(), total=True), *_identical(report)]
+    lines += [*_event_lines(report, report.ordered(), total=True), *_operations(report), *_identical(report)]
     if found := report.statistics():
         lines += ["", "statistics", *(f"    {s.name:.<63} {about(s.value) if s.estimated else f'{s.value:.6f}':>12}"
                                       for s in found)]
@@ -298,6 +308,8 @@ def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str
         "times": outcome.times and {"of": "simulation" if outcome.times.simulated else "command",
                                     "wall": outcome.times.wall, "user": outcome.times.user,
                                     "system": outcome.times.system},
+        **({"caches": outcome.caches} if outcome.caches else {}),
+        **({} if outcome.operations is None else {"operations": outcome.operations}),
         "clock": {"MHz": outcome.clock, "source": outcome.clock_source} if outcome.clock else None,
         "events": [_json_event(report, m) for m in report.ordered()] if only is None else [],
         "statistics": [{"name": s.name, "value": s.value, "unit": s.unit, "estimated": s.estimated}

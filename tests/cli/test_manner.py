@@ -171,10 +171,10 @@ def test_the_search_of_another_library_names_it() -> None:
 # ---- perfex, pmc ----------------------------------------------------------------------
 
 @pytest.mark.parametrize("words", ["-e 32 true", "-e nonsense true", "-e 0 -e 1 true", "-e cycl true", "--pid x", "--pid 0", "--no-such",
-                                   "-z", "", "-y --plot x.gif true", "--keep /etc/passwd --backend valgrind true",
+                                   "-z", "", "-y --plot x.gif true", "--cache x --backend valgrind true",
                                    "--list -o x", "--calibrate --pid 1", "--merge -y a", "--compare -k a b", "--list -a",
                                    "--list -e 3", "--calibrate -c x -y", "--merge --verbose a", "-t -o x",
-                                   "--compare --repeat 2 a b", "--list --keep x", "--merge --annotate a"])
+                                   "--compare --repeat 2 a b", "--list --annotate", "--merge --annotate a"])
 def test_wrong_use_of_perfex_is_one_line_and_2(words: str, tmp_path: Path) -> None:
     done = command("perfex", *words.split(), HOME=str(tmp_path))
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
@@ -188,11 +188,6 @@ def test_a_failure_of_perfex_is_one_line_and_1(words: str, env: dict[str, str]) 
     done = command("perfex", *words.split(), **env)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "--help" not in done.stderr
-
-
-def test_the_file_of_keep_has_to_be_a_directory() -> None:
-    done = command("perfex --keep /etc/passwd true")
-    assert done.stderr == "perfex: --keep /etc/passwd: this is a file, and has to be a directory (see perfex --help)\n"
 
 
 @pytest.mark.parametrize("words", ["perfex --cpu r12000 --list", "perfex --pmu r12000 --list", "pmc -h --machine k7", "pmc -h --pmu k7"])

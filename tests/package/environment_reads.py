@@ -13,7 +13,7 @@ from pathlib import Path
 from conftest import ROOT
 
 # Programs, which nobody makes set-uid.
-PROGRAMS = {"bench", "r10ksim"}
+PROGRAMS = {"bench"}
 READER = "environment"
 _COMMENT = re.compile(r'/\*.*?\*/|("(?:[^"\\\n]|\\.)*")', re.DOTALL)
 # A function's name at the start of a line, as all of csrc has it, its parameters, its text.

@@ -23,7 +23,6 @@ enum { BRANCHES = 6, INSTRUCTIONS = 15, STORES = 19 };
 
 extern char **environ;
 static volatile long sink;
-static char path[4096];	/* of callgrind's file */
 
 static void
 store(long n)
@@ -121,55 +120,6 @@ spawns(long n)
 	store(n);
 }
 
-/* ---- what may happen to the file ---- */
-
-static void
-cut_off(long n)
-{
-	FILE *file = fopen(path, "a");
-
-	store(n);
-	fputs("\npart: 6\nevents: Ir\n", file);	/* as the one that follows */
-	fclose(file);
-}
-
-/* No room for all of the part that follows. */
-static void
-limit(long n)
-{
-	struct stat status;
-	struct rlimit most;
-
-	store(n);
-	signal(SIGXFSZ, SIG_IGN);
-	if (stat(path, &status) || getrlimit(RLIMIT_FSIZE, &most))
-		abort();
-	most.rlim_cur = (rlim_t)status.st_size + 700;
-	setrlimit(RLIMIT_FSIZE, &most);
-}
-
-static void
-remove_directory(long n)
-{
-	char gone[sizeof(path) + 8];
-
-	store(n);
-	*strrchr(path, '/') = '\0';
-	snprintf(gone, sizeof(gone), "%s.gone", path);
-	if (rename(path, gone))
-		abort();
-}
-
-static void
-bring_back(void)
-{
-	char gone[sizeof(path) + 8];
-
-	snprintf(gone, sizeof(gone), "%s.gone", path);
-	if (rename(gone, path))
-		abort();
-}
-
 static double
 seconds(void)
 {
@@ -240,19 +190,6 @@ regions(const char *mode, long n)
 		printf("%s\n", name(start_counters(INSTRUCTIONS, 7)));
 		printf("%s\n", name(start_counters(INSTRUCTIONS, STORES)));	/* and is open at the end */
 		store(n);
-	} else if (strcmp(mode, "cut") == 0) {
-		counted(INSTRUCTIONS, STORES, cut_off, n);
-	} else if (strcmp(mode, "limit") == 0) {
-		counted(INSTRUCTIONS, STORES, limit, n);
-	} else if (strcmp(mode, "gone") == 0) {
-		counted(INSTRUCTIONS, STORES, remove_directory, n);
-		counted(INSTRUCTIONS, STORES, store, n);
-		bring_back();
-		counted(INSTRUCTIONS, STORES, store, n);
-	} else if (strcmp(mode, "large") == 0) {
-		if (truncate(path, (off_t)5 << 30))
-			abort();
-		counted(INSTRUCTIONS, STORES, store, n);
 	} else if (strcmp(mode, "many") == 0) {
 		many(n);
 	}
@@ -261,12 +198,10 @@ regions(const char *mode, long n)
 int
 main(int argc, char **argv)
 {
-	const char *prefix = getenv("PERFEX_VALGRIND");
 	const char *mode = argc > 1 ? argv[1] : "stores";
 	const long n = argc > 2 ? atol(argv[2]) : 1000;
 	long long a, b;
 
-	snprintf(path, sizeof(path), "%s%ld", prefix ? prefix : "", (long)getpid());
 	if (strcmp(mode, "none") == 0) {
 		store(n);
 	} else if (strcmp(mode, "repeat") == 0) {	/* n regions, each after other work */
@@ -280,10 +215,6 @@ main(int argc, char **argv)
 	} else if (strcmp(mode, "print") == 0) {
 		print_counters(INSTRUCTIONS, 123, 23, 456);
 		print_costs(INSTRUCTIONS, 123, 26, 456);
-	} else if (strcmp(mode, "full") == 0) {
-		if (unlink(path) || symlink("/dev/full", path))
-			abort();
-		counted(INSTRUCTIONS, STORES, store, n);
 	} else if (strcmp(mode, "user") == 0) {
 		if (setgid(65534) || setuid(65534))
 			abort();

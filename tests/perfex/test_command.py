@@ -31,9 +31,13 @@ USAGE = "(see perfex --help)\n"
     (["--plot", "x.svg"], "--plot needs -y " + USAGE),
     (["-o", ""], "-o: the name of the file is empty " + USAGE),
     (["-o", "/no\nsuch/file"], "/no\\nsuch/file: No such file or directory"),
-    (["--writebacks", "-e", "25"], "--writebacks goes with -a; -e 7, -e 22 and -e 23 do not need it " + USAGE),
+    (["--writebacks", "-e", "25"], "there is no option '--writebacks' " + USAGE),
     (["--json", "--csv"], "--json and --csv exclude each other " + USAGE),
-    (["-e", "0", "-e", "16", "-e", "3"], "3 events; at most two are counted " + USAGE),
+    (["-e", "0", "-e", "16", "-e", "3"], "3 events of -e; at most two are counted, and with --events any number, in a simulation " + USAGE),
+    (["--events", "1,2", "-e", "3"], "--events and -e exclude each other " + USAGE),
+    (["--events", "1,2", "-a"], "--events and -a exclude each other " + USAGE),
+    (["--events", "1,,2"], "--events: '' is not an event"),
+    (["--events", "1,2", "--backend", "perf"], "--events is an option of the valgrind backend"),
     (["-e", "0", "-e", "15"], "conflicting counters: events 0 and 15 are both counted on counter 0"),
     (["-e", "21", "-e", "21"], "conflicting counters: events 21 and 21 are both counted on counter 1"),
     (["-e", "32"], "-e: '32' is not an event; events are numbers from 0 to 31"),
@@ -52,7 +56,8 @@ USAGE = "(see perfex --help)\n"
     (["--cpu", "r4000"], "argument --cpu/--pmu: invalid choice: 'r4000'"),
     (["--l2", "3m"], "argument --l2: invalid choice: '3m'"),
     (["-e", "cycles", "-e", "graduated instructions"], "events 0 and 15 are both counted on counter 0 (0 to 15 on counter 0, 16"
-     " to 31 on counter 1; cycles-1 (16) is event 0 there; graduated-instructions-1 (17) is event 15 there) " + USAGE),
+     " to 31 on counter 1; cycles-1 (16) is event 0 there; graduated-instructions-1 (17) is event 15 there); a simulation counts any together:"
+     " --events cycles,graduated-instructions " + USAGE),
     (["--verbose=1"], "ignored explicit argument '1'"),
     (["--verb"], "there is no option '--verb'"),
     (["-verbose"], "there is no option '-verbose'"),
@@ -72,7 +77,7 @@ USAGE = "(see perfex --help)\n"
     (["--perf-table", "/nonexistent"], "/nonexistent: No such file or directory"),
     (["--backend", "valgrind", "--perf-table", "x"], "--perf-table is an option of the perf backend"),
     (["--backend", "perf", "--l2", "4m"], "--l2 is an option of the valgrind backend"),
-    (["--backend", "perf", "--writebacks"], "--writebacks is an option of the valgrind backend"),
+    (["--backend", "perf", "--threads", "fine"], "--threads is an option of the valgrind backend"),
 ])
 def test_mistakes_end_perfex_before_the_command_is_started(words: list[str], message: str, perf_table: Path,
                                                            tmp_path: Path) -> None:
@@ -356,7 +361,7 @@ def test_plot_without_matplotlib(perf_table: Path, tmp_path: Path) -> None:
 def test_help() -> None:
     done = perfex("--help")
     assert (done.returncode, done.stderr) == (0, "")
-    for option in ("-mp", "--perf-table", "--writebacks", "--merge"):
+    for option in ("-mp", "--perf-table", "--cache", "--merge"):
         assert option in done.stdout
 
 

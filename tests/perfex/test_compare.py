@@ -142,8 +142,8 @@ def test_a_simulation_is_compared_exactly(forms: tuple[str, str], loads: Path, t
     data = compared("--compare", tmp_path / "a", tmp_path / "b")
     found = {e["event"]: (e["change"], e["verdict"]) for e in data["events"]}
     assert (found[18], found[19], found[6]) == ((1000, "differs"), (0, "same"), (1000, "differs"))
-    assert found[4] == (None, "not comparable")
-    assert event(data, 4)["missing"] == ["not available"] * 2
+    assert found[8] == (None, "not comparable")
+    assert event(data, 8)["missing"] == ["not available"] * 2
     assert event(data, 0)["estimated"] == [True, True]
     assert data["methods"] == ["a simulation: counts are exact, and so are differences"]
 

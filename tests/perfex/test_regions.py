@@ -20,7 +20,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.needs("valgrind")]
 LIBRARY = LIBRARIES["perfex"]
 HERE = Path(__file__).parent
 VALGRIND = ROOT / "csrc" / "perfex" / "valgrind.c"
-OPTIONS = ["--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", "--combine-dumps=yes", "--log-file=/dev/null"]
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +43,6 @@ def pairs(lines: list[str]) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in (line.split() for line in lines)]
 
 
-def alone(program: Path, directory: Path, *words: object) -> list[str]:
-    """What a program prints under callgrind without perfex, with its files in a directory."""
-    done = run("valgrind", *OPTIONS, f"--callgrind-out-file={directory}/counts.%p", program, *words,
-               env=environment(PERFEX_VALGRIND=f"{directory}/counts."))
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
 # ---- what is counted -------------------------------------------------------------------------------------
 
 def test_stores_and_branches(program: Path) -> None:
@@ -64,23 +55,21 @@ def test_stores_and_branches(program: Path) -> None:
     assert other - same == many - few == 100000
 
 
-def test_what_the_calls_take(program: Path) -> None:
-    """An empty region has some thousand instructions, as the manual page says."""
-    _, (instructions, stores), *_ = pairs(measured(program, "stores", 1)[0])
-    assert 0 < instructions < 6000
-    assert 0 < stores < 1000
+def test_an_empty_region_has_nothing(program: Path) -> None:
+    """But for what the linker does at the first calls."""
+    _, empty, *_ = pairs(measured(program, "stores", 1)[0])
+    assert empty[0] <= 10  # the call of a function that does nothing
+    assert empty[1] <= 1
 
 
 def test_the_totals_stay(program: Path) -> None:
-    """Regions take nothing out of the program's totals, and add what the calls take, which read numbers of changing length."""
-    (less, _), (more, _) = (measured(program, "stores", n)[1].items() for n in (1000, 101000))
-    assert less[0] == more[0] == 15
+    """Regions take nothing out of the program's totals, and add what the calls take."""
     few, many = (measured(program, "stores", n)[1][19] for n in (1000, 101000))
-    assert 3 * 100000 - 2000 <= many - few <= 3 * 100000 + 2000
+    assert 3 * 100000 <= many - few < 3 * 100000 + 100  # longer numbers are printed
     none, ten, twenty = (measured(program, "repeat", n)[1][15] for n in (0, 10, 20))
     each = (twenty - ten) / 10
-    assert each < 300000  # the file has a line for each instruction of the program that was executed: event 19 wants its kind
-    assert none < ten < none + 20 * each + 500000
+    assert each < 10000
+    assert none < ten < none + 30 * each + 100000
 
 
 def test_threads(program: Path) -> None:
@@ -120,15 +109,20 @@ def test_states(program: Path) -> None:
 
 
 @pytest.mark.parametrize(("pair", "found"), [
-    ((0, 26), ""), ((1, 16), ""), ((2, 18), ""), ((3, 24), ""), ((9, 25), ""), ((10, 17), ""),
-    ((15, 23), "start ENODEV"), ((7, 19), "start ENODEV"), ((15, 21), "start ENODEV"), ((8, 19), "start ENODEV"),
-    ((15, 30), "start ENODEV"), ((1, 2), "start EINVAL")])
+    ((0, 26), ""), ((1, 16), ""), ((2, 18), ""), ((3, 24), ""), ((9, 25), ""), ((10, 17), ""), ((15, 23), ""), ((7, 19), ""),
+    ((15, 21), ""), ((15, 30), ""), ((4, 20), ""), ((14, 27), ""), ((8, 19), "start ENODEV"), ((15, 31), "start ENODEV"),
+    ((1, 2), "start EINVAL")])
 def test_which_events(program: Path, pair: tuple[int, int], found: str) -> None:
     (line,), _ = measured(program, "pair", *pair)
     if found:
         assert line == found
     else:
         assert all(n >= 0 for n in pairs([line])[0])
+
+
+def test_events_of_several_processors(program: Path) -> None:
+    (line,), _ = measured(program, "pair", 15, 31, options=("--threads", "fine"))
+    assert pairs([line])[0][1] == 0
 
 
 def test_cycles_are_perfex_s(tmp_path: Path) -> None:
@@ -167,56 +161,23 @@ def test_a_table_of_perf_events_is_taken(program: Path, tmp_path: Path) -> None:
 
 def test_zero_by_definition(program: Path) -> None:
     ((zero, stores),) = pairs(measured(program, "pair", 14, 19, PERFEX_CPU="r12000")[0])
-    assert (zero, stores > 1000) == (0, True)
-    assert measured(program, "pair", 14, 19)[0] == ["start ENODEV"]
+    assert (zero, stores >= 1000) == (0, True)
 
 
 def test_print(program: Path) -> None:
     """As well as the event can be counted here."""
     done = run(PERFEX, "--backend", "valgrind", program, "print", env=environment())
     lines = done.stderr.splitlines()
-    assert any(line.startswith(" 15 ") and line.endswith("123  approximate") for line in lines)
-    assert any(line.startswith(" 23 ") and line.endswith("not available") for line in lines)
+    assert any(line.startswith(" 15 ") and line.endswith("123  exact") for line in lines)
+    assert any(line.startswith(" 23 ") and line.endswith("456  simulated") for line in lines)
 
 
-# ---- valgrind without perfex, and what happens to its file -------------------------------------------------
+# ---- valgrind without perfex ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("tool", ["memcheck", "lackey", "callgrind"])
 def test_valgrind_without_perfex(program: Path, tool: str, tmp_path: Path) -> None:
     done = run("valgrind", "-q", f"--tool={tool}", program, "pair", 15, 19, cwd=tmp_path, env=environment())
     assert done.stdout == "start ENODEV\n"
-
-
-def test_another_tool_with_the_variable(program: Path, tmp_path: Path) -> None:
-    done = run("valgrind", "-q", program, "pair", 15, 19, env=environment(PERFEX_VALGRIND=f"{tmp_path}/counts."))
-    assert done.stdout == "start ENODEV\n"
-
-
-def test_the_memory_trace(program: Path) -> None:
-    done = run(PERFEX, "--backend", "valgrind", "-e", "15", "-e", "22", program, "pair", 15, 19,
-               env=environment(PERFEX_VALGRIND="/nowhere/counts."))
-    assert done.stdout == "start ENODEV\n"
-
-
-@pytest.mark.parametrize(("mode", "found"), [
-    ("cut", ["read EIO"]), ("limit", ["read EIO"]), ("gone", ["read ENOENT", "start ENOENT"])])
-def test_a_file_that_is_spoilt(program: Path, mode: str, found: list[str], tmp_path: Path) -> None:
-    directory = tmp_path / "files"
-    directory.mkdir()
-    lines = alone(program, directory, mode, 1000)
-    assert lines[2:2 + len(found)] == found
-    if mode == "gone":
-        assert pairs(lines[-1:])[0][1] > 1000
-
-
-def test_no_room(program: Path, tmp_path: Path) -> None:
-    assert alone(program, tmp_path, "full", 10) == ["start EIO"]
-
-
-def test_a_large_file(program: Path, tmp_path: Path) -> None:
-    """The hole before the region is not read."""
-    lines = alone(program, tmp_path, "large", 1000)
-    assert pairs(lines)[2][1] - pairs(lines)[1][1] == 1000
 
 
 def test_umask(program: Path) -> None:
@@ -227,14 +188,13 @@ def test_umask(program: Path) -> None:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_a_program_that_gives_up_its_rights(program: Path) -> None:
-    """An error, and the program goes on: callgrind would end it."""
-    done = run(PERFEX, "--backend", "valgrind", program, "user", env=environment())
-    assert done.stdout == "start EACCES\n"
+    lines, _ = measured(program, "user", 1000)
+    assert pairs(lines)[0][1] >= 1000
 
 
 def test_many_regions(program: Path) -> None:
     """The time of each stays; each has the same count."""
-    lines, _ = measured(program, "many", 500)
+    lines, _ = measured(program, "many", 5000)
     first, _, last = map(float, lines[2:5])
     assert last < 3 * first
     assert int(lines[5]) <= 2
@@ -318,7 +278,9 @@ for n in (0, 1000, 2000):
     assert outer[19] < outer[15]
     found.append(outer[15])
 assert found[0] < found[1] < found[2], found
-for event in (21, 7, 23, 4):
+with pypfm.perfex.counting(*range(8), 9, 10, 11, *range(14, 28), 30) as c: work(10)
+assert all(n >= 0 for n in c.values()), c
+for event in (8, 31):
     try:
         with pypfm.perfex.counting(event): pass
     except OSError as error: print(error.errno, error)
@@ -335,11 +297,17 @@ def test_counting() -> None:
     """Nested, read inside, repeated; and why there is no count."""
     *errors, done = python(PERFEX, "--backend", "valgrind", "-e", "15")
     assert done == "done"
-    assert [line.split()[0] for line in errors] == ["19"] * 4
-    assert "the kinds of the instructions are known at the end only" in errors[0]
-    assert "takes the memory trace" in errors[1]
-    assert "takes the memory trace" in errors[2]
-    assert "store conditionals" in errors[3]
+    assert [line.split()[0] for line in errors] == ["19"] * 2
+    assert "a simulated memory has no errors" in errors[0]
+    assert "with --threads fine each thread has one" in errors[1]
+
+
+def test_an_empty_region_of_python() -> None:
+    source = ("import pypfm.perfex\nc = pypfm.perfex.counting(15, 18, 19)\nfor _ in range(30):\n    with c: pass\n"
+              "    print(*c.values())\n")
+    done = run(PERFEX, "--backend", "valgrind", "-e", "15", sys.executable, "-c", source, env=environment(), timeout=300)
+    found = [max(map(int, line.split())) for line in done.stdout.splitlines()]
+    assert sorted(found)[15] <= 50, found
 
 
 def test_counting_without_perfex(tmp_path: Path) -> None:
@@ -364,7 +332,7 @@ def test_the_instructions_are_valgrind_s(target: str, tmp_path: Path) -> None:
     build(*flags, "-o", tmp_path / "ours.o", source=f'#include "{VALGRIND}"\n')
     build(*flags, "-o", tmp_path / "theirs.o", source=(
         "#include \"/usr/include/valgrind/valgrind.h\"\n"
-        "unsigned long f(void) { return VALGRIND_DO_CLIENT_REQUEST_EXPR(1, 0x1202, 2, 0, 0, 0, 0); }\n"))
+        "unsigned long f(void) { return VALGRIND_DO_CLIENT_REQUEST_EXPR(0, 0x1001, 2, 3, 0, 0, 0); }\n"))
     ours, theirs = (instructions(tmp_path / f"{name}.o") for name in ("ours", "theirs"))
     rotates = ("rol", "ror", "rotl", "lr", "mov.w\tr12, r12", "mov\tr12, r12")
     common = [window for window in windows(ours) if window[0].startswith(rotates) and window in windows(theirs)]
@@ -385,14 +353,14 @@ def test_the_numbers_are_valgrind_s() -> None:
         pytest.skip("no valgrind/valgrind.h: apt-get install valgrind")
     build(CC, "-x", "c", "-", "-fsyntax-only", source=(
         f'#include "{VALGRIND}"\n'
-        "enum { ours = RUNNING_ON_VALGRIND, command = MONITOR_COMMAND };\n#include <valgrind/valgrind.h>\n"
+        "enum { ours = RUNNING_ON_VALGRIND, counts = READ };\n#include <valgrind/valgrind.h>\n"
         "_Static_assert(ours == (int)VG_USERREQ__RUNNING_ON_VALGRIND, \"\");\n"
-        "_Static_assert(command == (int)VG_USERREQ__GDB_MONITOR_COMMAND, \"\");\n"))
+        "_Static_assert(counts == (int)VG_USERREQ_TOOL_BASE('R', 'K'), \"\");\n"))
 
 
 def test_natively_there_is_no_valgrind(tmp_path: Path) -> None:
     build(CC, "-O1", "-x", "c", "-", "-o", tmp_path / "asks", source=(
         f'#include "{VALGRIND}"\n#include <stdio.h>\n'
-        'int main(void) { printf("%d %d\\n", valgrind_runs(), valgrind_command("v.info scheduler")); return 0; }\n'))
+        'int main(void) { printf("%d %d\\n", valgrind_runs(), (int)valgrind_counts(NULL, 0)); return 0; }\n'))
     assert run(tmp_path / "asks").stdout == "0 0\n"
-    assert run("valgrind", "-q", "--tool=none", tmp_path / "asks").stdout == "1 1\n"
+    assert run("valgrind", "-q", "--tool=none", tmp_path / "asks").stdout == "1 0\n"

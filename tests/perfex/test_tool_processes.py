@@ -235,7 +235,7 @@ def test_calls(tmp_path: Path) -> None:
     for place, row in found.code.items():
         own[place.function.name] = own.get(place.function.name, 0) + row[column]
     called = {(a.name, b.name): (row[0], row[1 + column]) for (a, b), row in found.calls.items()}
-    whole = {name: row for (caller, name), row in called.items() if caller == "???"}
+    whole = {function.name: (row[0], row[1 + column]) for function, row in found.inclusive.items()}
     assert whole["fib"] == (5 * 67, own["fib"])
     assert called["main", "fib"] == (5, own["fib"])
     assert called["fib", "fib"][0] == 5 * 66

@@ -7,11 +7,10 @@
  * threads of the process, in user mode, through the kernel's events: what stands for an event
  * is what perfex(1) takes with --backend perf.  A child process begins without counters.
  *
- * A program that perfex --backend valgrind runs (or perfex, where there are no hardware counters) counts what callgrind
- * simulates: the same functions, the same events as of perfex's report, less those that need the memory trace (7, 11,
- * 22, 23, 27, 30) or the kinds of the instructions (21, and 16 of the r12000).  A start/read pair with nothing between
- * counts some 2900 instructions and 350 stores of its own (x86-64), and takes the simulation some milliseconds.  A user's
- * PERFEX_PERF_TABLE means the kernel's events there, too.  Under valgrind without perfex nothing is counted: ENODEV.
+ * A program that perfex --backend valgrind runs (or perfex, where there are no hardware counters) counts what is
+ * simulated: the same functions, the same events as of perfex's report.  A start/read pair with nothing between counts
+ * 0, but for what the dynamic linker does at the first call.  A user's PERFEX_PERF_TABLE means the kernel's events
+ * there, too.  Under valgrind without perfex nothing is counted: ENODEV.
  *
  * Environment, read at each call; a variable that is empty is not set:
  *
@@ -20,8 +19,6 @@
  *		names as perfex --list has them
  *	PERFEX_CPU
  *		r10000 (default), r10000-3 or r12000: whose events
- *	PERFEX_VALGRIND
- *		set by perfex for the program that it runs under callgrind: where the counts are
  *	PERFEX_PERF_TABLE
  *		file in place of the map of events to perf events, in the form of
  *		perfex --perf-table
@@ -67,7 +64,7 @@ extern "C" {
  * :param e0: an event, 0 to 31
  * :param e1: an event of the other counter
  * :return: 0, or -1 with errno: EINVAL (conflicting counters and others), ENODEV (an event
- *     cannot be counted on this machine, or by callgrind; valgrind runs the program without
+ *     cannot be counted on this machine, or by the simulation; valgrind runs the program without
  *     perfex; or the process has several threads and no /proc lists them), EACCES (perf_event_paranoid forbids it), EAGAIN, ENOMEM
  *
  * Source: libperfex(3C).
@@ -83,8 +80,7 @@ extern int start_counters(int e0, int e1);
  * :param c1: where its count is stored
  * :return: 0, or -1 with errno: EFAULT, EINVAL (others were started), ENXIO (none are
  *     started), EBADF (the program has closed a counter's descriptor), EBUSY (others had the
- *     counter of the PMU all the time; under perfex -s, counting was off), EIO (callgrind's
- *     file has no room, or was changed), or that of open(2) on it
+ *     counter of the PMU all the time; under perfex -s, counting was off)
  *
  * Source: libperfex(3C).
  */

@@ -49,6 +49,7 @@ struct known {
 
 static struct known *known; /* by valgrind's number */
 static UInt num_known;
+static uint64_t ended[R10K_NUM_COUNTS]; /* what threads have counted that have ended */
 static ThreadId running = VG_INVALID_THREADID;
 static struct r10k **idle; /* processors whose threads have ended */
 static UInt num_idle;
@@ -77,7 +78,6 @@ know(ThreadId tid)
 		t->counts = output_item(ITEM_THREAD, sizeof *t->counts);
 		if (!t->counts) /* no room: it counts for nobody, and the file says that it is full */
 			t->counts = VG_(calloc)("r10k.lost", 1, sizeof *t->counts);
-		t->counts->tid = VG_(gettid)();
 	}
 	if (options.calls && !t->calls)
 		t->calls = calls_new();
@@ -115,6 +115,8 @@ switch_thread(ThreadId tid)
 	put_down();
 	struct known *t = know(tid);
 	running = tid;
+	if (!t->counts->tid)
+		t->counts->tid = VG_(gettid)();
 	calls_run(t->calls);
 	if (options.fine) {
 		machine = t->machine;
@@ -132,6 +134,14 @@ on_start(ThreadId tid, ULong blocks)
 		VG_(do_syscall)(__NR_sched_yield, 0, 0, 0, 0, 0, 0);
 }
 
+/* So that they are in the order in which they were made. */
+static void
+on_create(ThreadId by, ThreadId tid)
+{
+	if (threads)
+		know(tid);
+}
+
 static void
 on_exit(ThreadId tid)
 {
@@ -143,6 +153,8 @@ on_exit(ThreadId tid)
 		calls_end(known[tid].calls);
 	put_down();
 	running = VG_INVALID_THREADID;
+	for (UInt i = 0; i < R10K_NUM_COUNTS; i++)
+		ended[i] += known[tid].counts->counts[i];
 	if (known[tid].machine) {
 		idle = VG_(realloc)("r10k.idle", idle, (num_idle + 1) * sizeof *idle);
 		idle[num_idle++] = known[tid].machine;
@@ -162,6 +174,7 @@ static void
 on_fork(ThreadId tid)
 {
 	output_fork();
+	VG_(memset)(ended, 0, sizeof ended);
 	for (UInt i = 0; i < num_known; i++) /* the other threads are not in this process */
 		if (i != tid)
 			known[i] = (struct known){ 0 };
@@ -226,7 +239,8 @@ static void
 read_counts(ULong *to, UWord room, Bool own)
 {
 	ULong counts[R10K_NUM_COUNTS];
-	VG_(memcpy)(counts, header->now, sizeof counts);
+	for (UInt i = 0; i < R10K_NUM_COUNTS; i++)
+		counts[i] = header->now[i] + (own ? 0 : ended[i]);
 	for (UInt t = 0; t < num_known; t++)
 		for (UInt i = 0; known[t].counts && (!own || t == running) && i < R10K_NUM_COUNTS; i++)
 			counts[i] += known[t].counts->counts[i];
@@ -243,7 +257,7 @@ on_request(ThreadId tid, UWord *arguments, UWord *result)
 	if (!room || VG_(am_is_valid_for_client)(arguments[1], room * sizeof(ULong), VKI_PROT_WRITE)) {
 		if (room)
 			read_counts((ULong *)arguments[1], room, arguments[3] != 0);
-		*result = R10K_NUM_COUNTS;
+		*result = R10K_NUM_COUNTS | (UWord)options.fine << 8;
 	}
 	return True;
 }
@@ -340,7 +354,7 @@ begin(void)
 	threads = threads || options.fine || options.calls; /* calls are of a thread */
 	open_log();
 	output_open(directory ? directory : ".", VG_(args_the_exename));
-	header->on = header->wanted = !options.switched || output_was_wanted();
+	header->on = header->wanted = header->wanted && (!options.switched || output_was_wanted());
 	machine = new_machine();
 }
 
@@ -367,6 +381,7 @@ set_up(void)
 	VG_(needs_client_requests)(on_request);
 	VG_(needs_syscall_wrapper)(before_call, after_call);
 	VG_(track_start_client_code)(on_start);
+	VG_(track_pre_thread_ll_create)(on_create);
 	VG_(track_pre_thread_ll_exit)(on_exit);
 	VG_(atfork)(before_fork, NULL, on_fork);
 }

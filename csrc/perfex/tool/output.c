@@ -51,6 +51,8 @@ create(void)
 		SysRes made = VG_(open)(path, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL, VKI_S_IRUSR | VKI_S_IWUSR);
 		if (!sr_isError(made)) {
 			image = i;
+			/* The program's umask is not for it. */
+			VG_(do_syscall)(__NR_fchmod, (RegWord)sr_Res(made), VKI_S_IRUSR | VKI_S_IWUSR, 0, 0, 0, 0);
 			return VG_(safe_fd)((Int)sr_Res(made));
 		}
 		if (sr_Err(made) != VKI_EEXIST)
@@ -117,29 +119,50 @@ describe(void)
 	}
 }
 
+/* The file is none. */
 static void
-fail(const HChar *why)
+forget(void)
 {
-	VG_(message)(Vg_FailMsg, "r10k: %s: %s\n", directory, why);
-	VG_(exit)(1);
+	HChar path[VG_(strlen)(directory) + 64];
+	name_file(path, image);
+	VG_(unlink)(path);
+	VG_(close)(fd);
+	fd = -1;
+}
+
+/* Counts that nobody sees: the program runs all the same.  perfex knows by the file that is missing. */
+static void
+do_without(void)
+{
+	mapped = extended = sizeof *header;
+	base = VG_(calloc)("r10k.header", 1, mapped);
+	header = (struct header *)base;
+	describe();
+	header->on = header->wanted = 0;
+	header->full = 1;
+	if (fd >= 0)
+		forget();
 }
 
 void
 output_open(const HChar *where, const HChar *program)
 {
+	SysRes made;
 	directory = VG_(strdup)("r10k.directory", where);
-	if ((fd = create()) < 0)
-		fail("no file for counts can be made");
-	if (!extend((sizeof *header + STEP - 1) & ~(SizeT)(STEP - 1)))
-		fail("there is no room for counts");
-	SysRes made = { 0 };
+	fd = create();
+	if (fd < 0 || !extend((sizeof *header + STEP - 1) & ~(SizeT)(STEP - 1))) {
+		do_without();
+		return;
+	}
 	for (mapped = (SizeT)(sizeof(UWord) == 8 ? 1u << 31 : 1u << 28); mapped >= extended; mapped /= 2) {
 		made = VG_(am_shared_mmap_file_float_valgrind)(mapped, VKI_PROT_READ | VKI_PROT_WRITE, fd, 0);
 		if (!sr_isError(made))
 			break;
 	}
-	if (sr_isError(made))
-		fail("no memory for counts");
+	if (mapped < extended) {
+		do_without();
+		return;
+	}
 	base = (HChar *)sr_Res(made);
 	header = (struct header *)base;
 	describe();
@@ -382,8 +405,7 @@ map_here(Int file, Int flags)
 #endif
 	SysRes made = VG_(do_syscall)(number, (RegWord)base, mapped, VKI_PROT_READ | VKI_PROT_WRITE,
 				      (RegWord)(flags | VKI_MAP_FIXED), (RegWord)file, 0);
-	if (sr_isError(made))
-		fail("no memory for counts");
+	tl_assert(!sr_isError(made));
 }
 
 static SizeT used; /* bytes, at the time of fork(): the parent goes on */
@@ -407,6 +429,8 @@ output_fork(void)
 		__sync_fetch_and_add(&header->lost, 1);
 		HChar *copy = VG_(malloc)("r10k.copy", used);
 		VG_(memcpy)(copy, old, used);
+		if (fd >= 0)
+			forget();
 		map_here(-1, VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS);
 		VG_(memcpy)(base, copy, used);
 		VG_(free)(copy);

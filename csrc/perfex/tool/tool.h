@@ -169,8 +169,8 @@ struct code code_read(const UChar *bytes, SizeT size, Addr address);
 /*
  * What a program asks the tool for (client requests): arguments and what is returned.
  *
- * READ: where to, how many counts there is room for, 0 for those of the process or 1 for those of the thread; the number
- * of counts that there are.
+ * READ: where to, how many counts there is room for, 0 for those of the process or 1 for those of the thread.  Returned
+ * is the number of counts that there are, and in bit 8 whether each thread has a processor.
  */
 #define REQUEST_READ ((UInt)('R' << 24 | 'K' << 16))
 

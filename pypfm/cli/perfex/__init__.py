@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pypfm.cli._program import complete, to_the_end
 from pypfm.cli.perfex.options import UsageError, build_parser, check, request, split
-from pypfm.cli.perfex.printer import Printer, print_now, print_result, progress, result_file, say
+from pypfm.cli.perfex.printer import Printer, erase_progress, print_now, print_result, progress, result_file, say
 from pypfm.errors import PfmError
 from pypfm.perfex.model import PerfexError, PerfexValueError
 
@@ -75,7 +75,7 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
         _print_costs(args, table or {}, host)
     printer = Printer(args)
     wanted = replace(wanted, on_sample=printer.sample if args.period is not None else None,
-                     progress=progress if printer.on_terminal else None)
+                     progress=progress if printer.shows_progress else None)
     places.check(wanted)
     backend, why = choose(args.backend, wanted)
     before = several.baseline(args, wanted, backend, printer.rank)
@@ -89,10 +89,6 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     except (OSError, PerfexError) as error:  # the command has run: its status counts, unless it is 0
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         say(f"perfex: the report could not be written: {reason}\n")
-        return outcome.status or _FAILED
-    if outcome.failed:
-        from pypfm.perfex.report import printable
-        say(f"perfex: {printable(outcome.failed)}\n")
         return outcome.status or _FAILED
     return outcome.status
 
@@ -148,8 +144,7 @@ def _calibrate(args: argparse.Namespace) -> int:
     on_terminal = sys.stderr is not None and sys.stderr.isatty()
     out = result_file(args)
     made = calibration.calibrate(progress if on_terminal else None)
-    if on_terminal:
-        say("\r\x1b[K")
+    erase_progress()
     text = calibration.json_text(made, args.cpu) if args.json else _cost_text(args, made.table(args.cpu), made)
     print_result(args, text, out)
     try:

@@ -29,7 +29,7 @@ _L2 = {"1m": 1 << 20, "4m": 4 << 20, "8m": 8 << 20}
 
 
 #: The suffixes of --annotate-to.
-PLACE_FORMATS = (".html", ".folded")
+PLACE_FORMATS = (".html", ".folded", ".callgrind")
 
 
 class UsageError(PerfexError):
@@ -73,12 +73,6 @@ def _percent(text: str) -> float:
     return float(text)
 
 
-def _directory(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError("the name of the directory is empty")
-    return Path(text)
-
-
 def _add_comparing(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("several runs").add_argument
     add("--repeat", type=_runs, metavar="N", help=f"run the command N times, 2 to {MOST_RUNS}: means, and their spread")
@@ -93,9 +87,8 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("where the counts come from (valgrind)").add_argument
     add("--annotate", action="store_true", help="print the counts by function and by line of source, too")
     add("--annotate-to", type=Path, metavar="FILE",
-        help="write them to FILE: .html, a page with the source; .folded, stacks for flame graphs")
-    add("--keep", type=_directory, metavar="DIRECTORY",
-        help="leave callgrind's files there (for callgrind_annotate, KCachegrind)")
+        help="write them to FILE: .html, a page with the source; .folded, stacks for flame graphs; .callgrind, for"
+             " KCachegrind")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -112,6 +105,8 @@ def build_parser() -> argparse.ArgumentParser:
                 help="an event, 0 to 31 or its name (--list); at most two, one of 0-15 and one of 16-31 (default:"
                      " T5_EVENT0, T5_EVENT1, or 0)")
     completed(event, _names)
+    some = add("--events", dest="some", metavar="EVENT,EVENT...", help="any number of events, in a simulation")
+    completed(some, _names)
     add("-mp", dest="mp", action="store_true", help="print the counts of each thread, then the total")
     add("-s", dest="signals", action="store_true",
         help="count from SIGUSR1 to SIGUSR2, sent to perfex; only the immediate child is counted")
@@ -131,6 +126,8 @@ def build_parser() -> argparse.ArgumentParser:
     add("-o", dest="out", metavar="FILE", help="print to this file, not to stderr")
     add("--json", action="store_true", help="print JSON")
     add("--csv", action="store_true", help="print CSV")
+    add("--progress", action="store_true",
+        help="show how long a simulation has taken, also where the command prints on the same terminal")
     add("--verbose", action="store_true", help="say why this backend was chosen, and print all notes")
     add("--plot", type=Path, metavar="FILE", help="draw the times by event as SVG or PNG (needs -y and matplotlib)")
     add("--list", action="store_true", help="print the events, their names, and which backends can count them here")
@@ -148,9 +145,9 @@ def build_parser() -> argparse.ArgumentParser:
     add("--backend", choices=("auto", "perf", "valgrind"), default="auto", help="what counts (default: auto)")
     add("--clock", type=_positive, metavar="MHZ", help="clock speed for the times")
     add("--l2", choices=tuple(_L2), help="valgrind: size of the secondary cache (default: 4m)")
-    add("--trace", action="store_const", const="--trace",
-        help="valgrind: with -a, every event in one run, by the memory trace; 5 to 20 times slower than without")
-    add("--writebacks", action="store_const", const="--writebacks", dest="trace", help="the same as --trace")
+    add("--cache", metavar="CACHES", default="r10000",
+        help="valgrind: other caches: host, this machine's; or L1=32k,8,64:L2=1m,16,64 (size, ways, line)")
+    add("--threads", choices=("fine",), help="valgrind: each thread on a processor of its own, with coherent caches")
     add("--perf-table", type=Path, metavar="FILE", help="perf: other events in place of perfex's, in CSV")
     _add_places(parser)
     _add_comparing(parser)
@@ -212,7 +209,10 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
     if len(modes) > 1:
         parser.error(f"{modes[0]} and {modes[1]} exclude each other")
     if len(args.events) > 2 and not args.all:
-        parser.error(f"{len(args.events)} events; at most two are counted")
+        parser.error(f"{len(args.events)} events of -e; at most two are counted, and with --events any number, in a"
+                     " simulation")
+    if args.some is not None and (args.all or args.events):
+        parser.error(f"--events and {'-a' if args.all else '-e'} exclude each other")
     _check_runs(parser, args, modes, command)
     _check_places(parser, args, command)
     if args.json and args.csv:
@@ -222,11 +222,10 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
     if args.plot is not None and not args.estimates:
         parser.error("--plot needs -y")
     for option, value, backend in (("--perf-table", args.perf_table, "perf"), ("--l2", args.l2, "valgrind"),
-                                   (args.trace, args.trace, "valgrind")):
+                                   ("--threads", args.threads, "valgrind"), ("--events", args.some, "valgrind"),
+                                   ("--cache", args.cache != "r10000", "valgrind")):
         if value and args.backend not in ("auto", backend):
             parser.error(f"{option} is an option of the {backend} backend")
-    if args.trace and not args.all:
-        parser.error(f"{args.trace} goes with -a; -e 7, -e 22 and -e 23 do not need it")
     if args.pid is not None and (args.mp or args.merge or args.list or args.compare or args.repeat):
         other = next(name for name, on in (("-mp", args.mp), ("--merge", args.merge), ("--list", args.list),
                                            ("--compare", args.compare), ("--repeat", args.repeat)) if on)
@@ -271,8 +270,8 @@ def _check_runs(parser: argparse.ArgumentParser, args: argparse.Namespace, modes
 
 def _check_places(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
     """The options of functions and lines."""
-    options = [name for name, on in (("--annotate", args.annotate), ("--annotate-to", args.annotate_to is not None),
-                                     ("--keep", args.keep is not None)) if on]
+    options = [name for name, on in (("--annotate", args.annotate), ("--annotate-to", args.annotate_to is not None))
+               if on]
     if not options:
         return
     option = options[0]
@@ -296,6 +295,9 @@ def _events(args: argparse.Namespace) -> tuple[int, ...]:
     """The events to count."""
     from pypfm.perfex import events
     try:
+        if args.some is not None:
+            return tuple(dict.fromkeys(events.find(args.cpu, text.strip(), "--events")
+                                       for text in args.some.split(",")))
         given = [] if args.all else [events.find(args.cpu, text, "-e") for text in args.events or ()]  # -a ignores -e
         return events.choose(args.cpu, given, os.environ, multiplex=args.all)
     except PerfexError as error:
@@ -310,15 +312,27 @@ def _pids(text: str) -> tuple[int, ...]:
         raise UsageError(f"{error} (see perfex --help)") from None
 
 
+def _cache(args: argparse.Namespace, l2: int) -> str:
+    """The caches to simulate, which are some."""
+    if args.cache != Request.cache:
+        from pypfm.perfex.backends.valgrind.machine import machine
+        try:
+            machine(args.cache, args.cpu, l2)
+        except PerfexValueError as error:
+            raise UsageError(f"{error} (see perfex --help)") from None
+    return str(args.cache)
+
+
 def request(args: argparse.Namespace, command: list[str]) -> Request:
     """What is asked for.
 
     :raises UsageError: a value of an option or of T5_EVENT0 or T5_EVENT1 is none
     """
+    l2 = _L2[args.l2 or "4m"]
     return Request(
         command=tuple(command), cpu=args.cpu, events=_events(args), multiplex=args.all,
         kernel=args.kernel, exception=args.exception, per_thread=args.mp,
-        gated=args.signals or args.period is not None, period=args.period, l2=_L2[args.l2 or "4m"],
-        writebacks=bool(args.trace), estimates=args.estimates, clock=args.clock, mixed=args.mixed,
-        perf_table=args.perf_table, annotate=args.annotate or args.annotate_to is not None, keep=args.keep,
-        pids=() if args.pid is None else _pids(args.pid))
+        gated=args.signals or args.period is not None, period=args.period, l2=l2,
+        cache=_cache(args, l2), fine=args.threads == "fine", estimates=args.estimates, clock=args.clock,
+        mixed=args.mixed, perf_table=args.perf_table,
+        annotate=args.annotate or args.annotate_to is not None, pids=() if args.pid is None else _pids(args.pid))

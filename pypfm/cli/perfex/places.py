@@ -1,8 +1,7 @@
-"""Where the counts come from: --annotate, --annotate-to and --keep."""
+"""Where the counts come from: --annotate and --annotate-to."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,28 +22,13 @@ __all__ = ["Places", "annotated", "begin", "check"]
 def check(request: Request) -> None:
     """Check whether functions and lines can be known; no command has been started.
 
-    :raises UsageError: they cannot, or --keep names a file
-    :raises PerfexError: the directory of --keep cannot be made or written
+    :raises UsageError: they cannot
     """
-    if not request.annotate and request.keep is None:
+    if not request.annotate:
         return
     from pypfm.perfex import annotate
     if reason := annotate.excluded(request):
         raise UsageError(f"{reason} (see perfex --help)")
-    if request.keep is not None:
-        _check_directory(request.keep)
-
-
-def _check_directory(path: Path) -> None:
-    from pypfm.perfex.model import PerfexError
-    try:
-        if path.exists() and not path.is_dir():
-            raise UsageError(f"--keep {path}: this is a file, and has to be a directory (see perfex --help)")
-        path.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-        raise PerfexError(f"--keep {path}: {getattr(error, 'strerror', None) or error}") from None
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise PerfexError(f"--keep {path}: Permission denied")
 
 
 class Places:
@@ -65,6 +49,10 @@ class Places:
         if self._suffix == ".html":
             from pypfm.perfex import annotate_html
             self._file.write(annotate_html.page(made))
+        elif self._suffix == ".callgrind":
+            from pypfm.perfex import callgrind
+            assert made.outcome.profile is not None
+            self._file.write(callgrind.text(made.request.command, made.outcome.profile))
         else:
             from pypfm.perfex import flame
             self._file.write(flame.folded(made.annotation))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pypfm.perfex.output import Output
     from pypfm.perfex.report import Format, Report
 
-__all__ = ["Printer", "launch_rank", "print_now", "print_result", "progress", "result_file", "say"]
+__all__ = ["Printer", "erase_progress", "launch_rank", "print_now", "print_result", "progress", "result_file", "say"]
 
 # Which rank a process is, under Open MPI, MPICH and Slurm.
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
@@ -66,9 +66,20 @@ def print_result(args: argparse.Namespace, text: str, out: Output | None = None)
         raise PerfexError(f"{args.out}: {error.strerror}") from None
 
 
+_DRAWN: list[bool] = []  # not empty: there is a line of progress
+
+
 def progress(line: str) -> None:
     """A line on the terminal that the next one, or the report, takes the place of."""
+    _DRAWN.append(True)
     say(f"\r\x1b[Kperfex: {line}")
+
+
+def erase_progress() -> None:
+    """Take away the line of progress, if there is one: else what stands there is the command's."""
+    if _DRAWN:
+        say("\r\x1b[K")
+    _DRAWN.clear()
 
 
 def launch_rank() -> int | None:
@@ -90,7 +101,9 @@ class Printer:
         if args.out:
             self._path = Path(args.out if self.rank is None else f"{args.out}.{self.rank}")
         self._failure: OSError | None = None
-        self.on_terminal = sys.stderr is not None and sys.stderr.isatty()
+        on_terminal = sys.stderr is not None and sys.stderr.isatty()
+        # The terminal is the command's, if it prints there.
+        self.shows_progress = on_terminal and (args.progress or not (sys.stdout is not None and sys.stdout.isatty()))
         self._file: Output | None = None
         self._annotates = bool(args.annotate)
 
@@ -131,8 +144,7 @@ class Printer:
         from pypfm.perfex import report
         if self._failure:
             raise self._failure
-        if self.on_terminal:
-            say("\r\x1b[K")  # the line of progress
+        erase_progress()
         apart = self._path is not None and bool(made.outcome.threads)
         if self.format == "json":
             self._write(report.json_text(made))

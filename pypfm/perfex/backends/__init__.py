@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pypfm.perfex.model import PerfexError
+from pypfm.perfex.model import PerfexError, Request
 
 if TYPE_CHECKING:
-    from pypfm.perfex.model import Backend, Request
+    from pypfm.perfex.model import Backend
 
 __all__ = ["NAMES", "Choice", "choose"]
 
 #: What ``--backend`` takes.
 Choice = Literal["auto", "perf", "valgrind"]
+_PAIR = 2  # events that perf counts
 #: The same, to be listed.
 NAMES: tuple[Choice, ...] = ("auto", "perf", "valgrind")
 
@@ -49,8 +50,9 @@ def _automatic(request: Request) -> tuple[Literal["perf", "valgrind"], str]:
     """perf where the kernel offers hardware counters, else a simulation."""
     if request.perf_table is not None:
         return "perf", "a table of perf events is given"
-    if request.annotate or request.keep is not None:
-        return "valgrind", "only the simulation knows which instructions the counts are of"
+    several = len(request.events) > _PAIR and not request.multiplex
+    if several or request.annotate or request.fine or request.cache != Request.cache:
+        return "valgrind", "only the simulation can do what is asked for"
     from pypfm.common.counting import reason
     from pypfm.perfex.backends.perf import offers_hardware
     if code := offers_hardware():

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
-from pypfm.perfex.profile import UNKNOWN, Function, Place, Profile
+from pypfm.perfex.profile import UNKNOWN, Function, Place, added
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from pypfm.perfex.backends.valgrind.formulas import Simulated
+    from pypfm.perfex.profile import Profile
 
 __all__ = ["ENDED", "REPLACED", "RUNS", "CountsError", "Live", "Process", "Thread", "profile", "read"]
 
@@ -30,6 +31,7 @@ RUNS, ENDED, REPLACED = range(3)
 _TEXT, _FUNCTION, _BLOCK, _SITE, _THREAD, _CALL = range(1, 7)  # kinds of items
 _ITEM = struct.Struct("=II")
 _OF_FUNCTION = struct.Struct("=4I")
+_OF_CALL = struct.Struct("=IIQ")
 _WANTED = struct.calcsize("=8sIIiiIIII")  # where the header says whether perfex wants counting to be on
 
 
@@ -155,7 +157,10 @@ class _Tables:
         for kind, begin, _ in self.items:
             if kind == _FUNCTION:
                 name, owner, file, _line = _OF_FUNCTION.unpack_from(data, begin)
-                self._functions[begin >> 3] = Function(self.text(owner), self.text(file), self.text(name))
+                found = self.text(owner)
+                # Code without a symbol is at least that of a file.
+                called = self.text(name) if name or not owner else f"{UNKNOWN} ({found.rpartition('/')[2]})"
+                self._functions[begin >> 3] = Function(found, self.text(file), called)
 
     def text(self, reference: int) -> str:
         return self._texts.get(reference, UNKNOWN)
@@ -177,32 +182,26 @@ def profile(path: Path, into: Profile) -> None:
     record = struct.Struct(f"=QQ4I{each}bBI")
     numbers = struct.Struct(f"={head.num_counts}Q")
     tables = _Tables(data, head)
-    code: dict[Place, list[int]] = {}
-    calls: dict[tuple[Function, Function], list[int]] = {}
+    into.names = names
     none = [0] * len(names)
     for kind, begin, end in tables.items:
         if kind == _BLOCK:
             rows = list(record.iter_unpack(data[begin:begin + (end - begin) // record.size * record.size]))
-            for number, row in enumerate(rows):
-                _, address, function, file, line, site, *weights = row
-                if not address:
+            for number, (_, address, function, file, line, site, *weights, _size, first) in enumerate(rows):
+                times = rows[number - first][0]
+                if not address or not (times or site):
                     continue
-                times = rows[number - weights[-1]][0]
-                if not times and not site:
-                    continue
-                place = Place(tables.function(function), tables.text(file), address, line)
-                counts = code.setdefault(place, [*none])
-                for i in range(each):
-                    counts[i] += weights[i] * times
+                counts = [weight * times for weight in weights] + none[each:]
                 if site:
-                    counts[:] = map(add, counts, numbers.unpack_from(data, site << 3))
+                    counts = [*map(add, counts, numbers.unpack_from(data, site << 3))]
+                added(into.code, Place(tables.function(function), tables.text(file), address, line), counts)
         elif kind == _CALL:
-            caller, callee, times = struct.unpack_from("=IIQ", data, begin)
-            called = [times, *numbers.unpack_from(data, begin + 16)]
-            pair = tables.function(caller), tables.function(callee)
-            known = calls.get(pair)
-            calls[pair] = called if known is None else [*map(add, known, called)]
-    into.add(names, code, calls)
+            caller, callee, times = _OF_CALL.unpack_from(data, begin)
+            called = [times, *numbers.unpack_from(data, begin + _OF_CALL.size)]
+            if caller:
+                added(into.calls, (tables.function(caller), tables.function(callee)), called)
+            else:
+                added(into.inclusive, tables.function(callee), called)
 
 
 # ---- while it runs -----------------------------------------------------------------------

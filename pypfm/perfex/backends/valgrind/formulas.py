@@ -1,4 +1,4 @@
-"""From the counters of a simulation to the events of a processor."""
+"""From the counts of the valgrind tool to the events of a processor."""
 
 from __future__ import annotations
 
@@ -6,38 +6,28 @@ import ast
 import csv
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 from pypfm._c.libperfex import lib
 from pypfm.config import built
 from pypfm.perfex import events
-from pypfm.perfex.backends.valgrind.instructions import NOT_INSTALLED
 from pypfm.perfex.c_call import processor
 from pypfm.perfex.model import Cpu, Measurement, Quality
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["CYCLES", "WITH_TRACE", "Row", "Simulated", "Tool", "estimated_cycles", "measure", "names", "rows",
-           "value_of"]
+__all__ = ["Row", "Simulated", "estimated", "measure", "rows", "value_of"]
 
-CYCLES = "cycles"
-WITH_TRACE = ("left out: takes the memory trace, which is 5 to 20 times slower"
-              " (-a --trace, or --writebacks; -e 7, 22 or 23)")
-
-# Who simulates: callgrind, with its totals only or with the counts of each instruction; the memory trace is lackey's,
-# and r10ksim reads it.
-Tool = Literal["callgrind", "instructions", "trace"]
-_ROWS: dict[Tool, tuple[str, ...]] = {
-    "callgrind": ("", "callgrind"), "instructions": ("", "callgrind", "instructions"), "trace": ("", "trace")}
-Simulated = dict[str, int]  # counts by the simulator's names
+Simulated = dict[str, int]  # counts by the tool's names
+_DATA_MISSES = (25, 26)
 
 
 @dataclass(frozen=True)
 class Row:
-    """How valgrind counts an event (csrc/tables/perfex_valgrind.csv).
+    """How the tool counts an event (csrc/tables/perfex_valgrind.csv).
 
-    :ivar source: sums and products of counters, or nothing
+    :ivar source: sums and products of counts, or nothing
     :ivar note: what is counted in the event's place, or why it is not
     """
 
@@ -47,24 +37,17 @@ class Row:
 
     @property
     def names(self) -> frozenset[str]:
-        """The counters that it uses."""
-        return names(self.source)
+        """The counts that it uses."""
+        nodes = ast.walk(ast.parse(self.source, mode="eval")) if self.source else ()
+        return frozenset(n.id for n in nodes if isinstance(n, ast.Name))
 
     def value(self, counts: Mapping[str, int]) -> int | None:
-        """The count, or None: one of the counters was not counted."""
-        if not self.source or not self.names <= counts.keys():
-            return None
-        return value_of(ast.parse(self.source, mode="eval").body, counts)
-
-
-def names(source: str) -> frozenset[str]:
-    """The counters in a formula, or in nothing."""
-    nodes = ast.walk(ast.parse(source, mode="eval")) if source else ()
-    return frozenset(n.id for n in nodes if isinstance(n, ast.Name))
+        """The count, or None: it is not available."""
+        return value_of(ast.parse(self.source, mode="eval").body, counts) if self.source else None
 
 
 def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
-    """The value of a formula: names of counters, numbers, sums, differences and products.
+    """The value of a formula: names of counts, numbers, sums, differences and products.
 
     :raises ValueError: it is of another form
     """
@@ -83,51 +66,49 @@ def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
 
 
 @cache
-def rows(cpu: Cpu, tool: Tool) -> tuple[Row, ...]:
-    """How each event of a processor is counted, by index; a row of the tool replaces one of all tools."""
+def rows(cpu: Cpu, *, fine: bool = False) -> tuple[Row, ...]:
+    """How each event of a processor is counted, by index.
+
+    :param fine: --threads fine: each thread has a processor
+    """
     with built("perfex/tables/perfex_valgrind.csv").open(newline="", encoding="ascii") as stream:
         given = list(csv.DictReader(stream))
     table = {int(row["event"]): Row(row["source"], cast("Quality", row["quality"]), row["note"])
-             for name in ("", cpu) for of_tool in _ROWS[tool] for row in given
-             if (row["cpu"], row["tool"]) == (name, of_tool)}
+             for name in ("", cpu) for mode in ("", "fine")[:1 + fine] for row in given
+             if (row["cpu"], row["mode"]) == (name, mode)}
     return tuple(table[i] for i in range(events.NUM_EVENTS))
 
 
-def estimated_cycles(cpu: Cpu, tool: Tool, counts: Mapping[str, int], clock: float,
-                     stall_ns: Mapping[int, float] | None = None) -> int | None:
-    """Cycles of the simulated program: one for each instruction, and the typical costs of its cache misses.
+def estimated(cpu: Cpu, counts: Mapping[str, int], clock: float,
+              stall_ns: Mapping[int, float] | None = None) -> Simulated:
+    """What is computed from costs: cycles of the simulated program, and those in which misses are handled.
 
-    The costs are the built-in ones, whatever a user's table says: that one is about times, and cycles are a count.
+    Cycles are one for each instruction, and the typical costs of its cache misses.  The costs are the built-in ones,
+    whatever a user's table says: that one is about times, and cycles are a count.
 
     :param clock: MHz, for costs in nanoseconds
     :param stall_ns: --costs host: by event, in place of the built-in costs
-    :return: None where they are not counted
     """
-    # What both tools count, so that cycles are the same with either.
     parts: list[int] = [*lib.perfex_cycle_parts]
-    counted = [rows(cpu, tool)[event].value(counts) for event in parts]
-    known = [count for count in counted if count is not None]
-    if len(known) < len(counted):
-        return None
-    if stall_ns is None:
-        return int(lib.perfex_estimated_cycles(processor(cpu), known, clock))
-    spent = sum(stall_ns.get(event, 0.0) * count for event, count in zip(parts, known, strict=True))
-    return known[0] + round(spent * clock / 1000)
+    known = {event: rows(cpu)[event].value(counts) or 0 for event in parts}
+
+    def spent(which: Mapping[int, int]) -> int:
+        numbers = [which.get(event, 0) for event in parts]
+        if stall_ns is None:
+            return int(lib.perfex_estimated_cycles(processor(cpu), numbers, clock))
+        ns = sum(stall_ns.get(event, 0.0) * n for event, n in zip(parts, numbers, strict=True))
+        return numbers[0] + round(ns * clock / 1000)
+
+    return {"cycles": spent(known), "occupancy": spent({event: known[event] for event in _DATA_MISSES})}
 
 
-def measure(cpu: Cpu, tool: Tool, wanted: Iterable[int], counts: Mapping[str, int]) -> tuple[Measurement, ...]:
-    """The events from the counters.
+def measure(cpu: Cpu, wanted: Iterable[int], counts: Mapping[str, int], *,
+            fine: bool = False) -> tuple[Measurement, ...]:
+    """The events from the counts.
 
     :param wanted: indices
+    :param counts: with those of `estimated`
     """
-    found = []
-    for index in wanted:
-        row, event = rows(cpu, tool)[index], events.table(cpu)[index]
-        count = row.value(counts)
-        if count is not None or not row.source:
-            found.append(Measurement(event, count, row.quality, note=row.note,
-                                     source=row.source if row.names else ""))
-        else:
-            missing = NOT_INSTALLED if tool == "trace" else WITH_TRACE
-            found.append(Measurement(event, None, "unavailable", note=missing))
-    return tuple(found)
+    table = rows(cpu, fine=fine)
+    return tuple(Measurement(events.table(cpu)[i], table[i].value(counts), table[i].quality, note=table[i].note,
+                             source=table[i].source if table[i].names else "") for i in wanted)

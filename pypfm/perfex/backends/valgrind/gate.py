@@ -1,14 +1,12 @@
-"""-s and -p: a user's signals start and stop the counting, and samples are taken."""
+"""-s and -p: a user's signals start and stop the counting of the command, and samples are taken."""
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
 import time
-from typing import TYPE_CHECKING, Protocol
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from pypfm.perfex.backends.valgrind.installed import find
+from pypfm.perfex.backends.valgrind.counts import CountsError, Live
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,110 +14,75 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.backends.valgrind.formulas import Simulated
 
-__all__ = ["Gate", "Source", "Vgdb"]
+__all__ = ["Gate"]
 
-_OF_THREAD = re.compile(r"events-\d+")  # events-1-0 is of a function on its stack, and in events-1
-
-
-class Source(Protocol):
-    """Something that counts and can be told to start and stop."""
-
-    def gate(self, on: bool) -> None:
-        """Count from now on, or stop."""
-
-    def counts(self) -> Simulated:
-        """The counts so far; none if they cannot be read."""
-
-
-class Vgdb:
-    """A process under callgrind.
-
-    :param directory: where valgrind has put its pipes
-    :param pid: the process
-    :param written: what it has written, up to a part: the program may let it (libperfex), and it is not among the rest
-    """
-
-    def __init__(self, directory: Path, pid: int, written: Callable[[int], Simulated]) -> None:
-        self._pid, self._written = pid, written
-        self._words = [find("vgdb"), f"--vgdb-prefix={directory}/vgdb", f"--pid={pid}", "--wait=10"]
-        self._last: Simulated = {}
-
-    def gate(self, on: bool) -> None:
-        """Count from now on, or stop."""
-        self.counts()  # stopping makes them unreadable
-        self._ask("instrumentation", "on" if on else "off")
-
-    def counts(self) -> Simulated:
-        """The counts so far: while it does not count, those of the last time."""
-        names: list[str] = []
-        total: Simulated = {}
-        for line in self._ask("status", "internal").splitlines():
-            key, _, rest = line.partition(":")
-            if key == "events":
-                names = rest.split()
-            elif key == "part":
-                total = dict(self._written(int(rest)))
-            elif _OF_THREAD.fullmatch(key):
-                for name, number in zip(names, rest.split(), strict=False):
-                    total[name] = total.get(name, 0) + int(number)
-        if total:
-            self._last = {name: total.get(name, 0) for name in names}
-        return self._last
-
-    def _ask(self, *words: str) -> str:
-        try:
-            asking = subprocess.Popen([*self._words, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                      stderr=subprocess.DEVNULL, text=True, errors="replace")
-        except OSError:
-            return ""
-        with asking:
-            for _ in range(300):
-                try:
-                    return asking.communicate(timeout=0.2)[0]
-                except subprocess.TimeoutExpired:
-                    if self._ended():
-                        break
-            asking.kill()
-        return ""
-
-    def _ended(self) -> bool:
-        """Whether the process has ended: vgdb would wait for its reply."""
-        return os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+_SOON = 0.005  # seconds until a process that has just begun has a file
 
 
 class Gate:
     """Starts and stops the counting (perfex(1), -s), and meanwhile takes samples (-p).
 
-    :param source: what counts
+    :param directory: of the files with counts
+    :param pid: the command; each program that it executes has a file
     :param period: seconds between two samples, or None
     :param sample: called with the seconds since counting began and the counts
     """
 
-    def __init__(self, source: Source, period: float | None, sample: Callable[[float, Simulated], None]) -> None:
-        self._source, self._period, self._sample = source, period, sample
+    def __init__(self, directory: Path, pid: int, period: float | None,
+                 sample: Callable[[float, Simulated], None]) -> None:
+        self._directory, self._pid, self._period, self._sample = directory, pid, period, sample
+        self._files: list[Live] = []
         self._begun = 0.0
         self._due: float | None = None
+        self._wanted: bool | None = None  # what the first file is to be told
 
     @property
     def was_on(self) -> bool:
         """Whether it has ever counted."""
         return self._begun > 0
 
+    def _open(self) -> None:
+        """Open the files that there are by now; each program begins as the one before has ended."""
+        with suppress(OSError, CountsError):
+            while True:
+                self._files.append(Live(self._directory / f"{self._pid}.{len(self._files)}.r10k"))
+
     def switch(self, on: bool) -> None:
         """Count from now on, or stop."""
-        self._source.gate(on)
+        self._wanted = on
+        self._tell()
         now = time.monotonic()
         if on:
             self._begun = self._begun or now
         self._due = now + self._period if on and self._period else None
 
+    def _tell(self) -> None:
+        self._open()
+        if self._files and self._wanted is not None:
+            self._files[-1].switch(self._wanted)
+            self._wanted = None
+
     def left(self) -> float | None:
-        """Seconds until the next sample, if there is to be one."""
+        """Seconds until it has something to do, if it has."""
+        if self._wanted is not None:
+            return _SOON
         return None if self._due is None else max(0.0, self._due - time.monotonic())
 
     def look(self) -> None:
         """Take the sample that is due."""
+        if self._wanted is not None:
+            self._tell()
         if self._due is None or self._period is None or time.monotonic() < self._due:
             return
-        self._sample(time.monotonic() - self._begun, self._source.counts())
+        self._open()
+        counts: Simulated = {}
+        for file in self._files:
+            for name, number in file.counts().items():
+                counts[name] = counts.get(name, 0) + number
+        if counts:
+            self._sample(time.monotonic() - self._begun, counts)
         self._due = max(self._due + self._period, time.monotonic())  # those that are overdue are left out
+
+    def close(self) -> None:
+        for file in self._files:
+            file.close()

@@ -37,8 +37,9 @@ PACKAGES = ("Debian, Ubuntu: apt-get install gcc valgrind; Fedora: dnf install g
 _PACKAGES_32 = ("Debian, Ubuntu: apt-get install gcc-multilib; Fedora: dnf install glibc-devel.i686 libgcc.i686;"
                 " Arch: pacman -S lib32-gcc-libs lib32-glibc")
 _SECONDS = 300  # for the compiler
-# As valgrind compiles its own tools; what stands last wins over what a distribution's compiler does by itself.
-_COMPILE = ("-std=gnu11", "-O2", "-g", "-fno-builtin", "-fno-strict-aliasing", "-fpic", "-fno-stack-protector",
+# As valgrind compiles its own tools; what stands last wins over what a distribution's compiler does by itself.  Without
+# debug information, which valgrind would read: it may be of another version than it knows.
+_COMPILE = ("-std=gnu11", "-O2", "-g0", "-fno-builtin", "-fno-strict-aliasing", "-fpic", "-fno-stack-protector",
             "-U_FORTIFY_SOURCE", "-fcf-protection=none", "-fno-lto", "-DVGO_linux=1")
 _LINK = ("-static", "-nodefaultlibs", "-nostartfiles", "-no-pie", "-u", "_start", "-Wl,--build-id=none")
 
@@ -83,10 +84,11 @@ def _description(valgrind: str) -> Mapping[str, str]:
 
     :raises PerfexError: it is not there
     """
-    prefix = Path(os.path.realpath(valgrind)).parent.parent
     places = [Path(p) for p in os.environ.get("PKG_CONFIG_PATH", "").split(":") if p]
-    for library in ("lib", "lib64", "share", "libdata"):
-        places += [prefix / library / "pkgconfig", *sorted(prefix.glob(f"{library}/*/pkgconfig"))]
+    # Where valgrind is; and where it would be if what stands in PATH is a script that calls it.
+    for prefix in (Path(os.path.realpath(valgrind)).parent.parent, Path("/usr/local"), Path("/usr")):
+        for library in ("lib", "lib64", "share"):
+            places += [prefix / library / "pkgconfig", *sorted(prefix.glob(f"{library}/*/pkgconfig"))]
     for place in places:
         with suppress(OSError):
             found = _parsed((place / "valgrind.pc").read_text(encoding="utf-8", errors="surrogateescape"))
