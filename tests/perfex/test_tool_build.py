@@ -39,7 +39,7 @@ def test_it_is_built_anew_if_it_would_be_another_one(tmp_path: Path, monkeypatch
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first = tool.directory()
     assert tool.directory() == first
-    monkeypatch.setattr(tool, "_COMPILE", (*tool._COMPILE, "-DANOTHER"))
+    monkeypatch.setattr(tool, "COMPILE", (*tool.COMPILE, "-DANOTHER"))
     assert tool.directory() != first
     (first / "complete").unlink()  # a build that was killed
     monkeypatch.undo()
@@ -117,12 +117,12 @@ def test_a_valgrind_that_fails_is_not_the_command(tmp_path: Path, monkeypatch: p
     """Its message is there, and the status is not the command's."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "source").mkdir()
-    for path in tool._sources():
+    for path in tool.sources():
         text = path.read_text()
         if path.name == "main.c":
             text = text.replace("finish(Int code)\n{", "finish(Int code)\n{\n	tl_assert(header == NULL);")
         (tmp_path / "source" / path.name).write_text(text)
-    monkeypatch.setattr(tool, "_sources", lambda: sorted((tmp_path / "source").iterdir()))
+    monkeypatch.setattr(tool, "sources", lambda: sorted((tmp_path / "source").iterdir()))
     outcome = ValgrindBackend().run(Request(("true",), events=(15,)))
     assert (outcome.status, outcome.measurements[0].count) == (126, None)
     assert "valgrind has failed: " in outcome.notes[0]

@@ -29,7 +29,7 @@ from pypfm.perfex.model import PerfexError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["PACKAGES", "Platform", "directory", "platforms"]
+__all__ = ["COMPILE", "PACKAGES", "Platform", "directory", "platforms", "sources"]
 
 #: What is installed to build the tool, by distribution.
 PACKAGES = ("Debian, Ubuntu: apt-get install gcc valgrind; Fedora: dnf install gcc valgrind-devel;"
@@ -37,10 +37,10 @@ PACKAGES = ("Debian, Ubuntu: apt-get install gcc valgrind; Fedora: dnf install g
 _PACKAGES_32 = ("Debian, Ubuntu: apt-get install gcc-multilib; Fedora: dnf install glibc-devel.i686 libgcc.i686;"
                 " Arch: pacman -S lib32-gcc-libs lib32-glibc")
 _SECONDS = 300  # for the compiler
-# As valgrind compiles its own tools; what stands last wins over what a distribution's compiler does by itself.  Without
-# debug information, which valgrind would read: it may be of another version than it knows.
-_COMPILE = ("-std=gnu11", "-O2", "-g0", "-fno-builtin", "-fno-strict-aliasing", "-fpic", "-fno-stack-protector",
-            "-U_FORTIFY_SOURCE", "-fcf-protection=none", "-fno-lto", "-DVGO_linux=1")
+#: Flags as of valgrind's own tools; what stands last wins over what a distribution's compiler does by itself.  Without
+#: debug information, which valgrind would read: it may be of another version than it knows.
+COMPILE = ("-std=gnu11", "-O2", "-g0", "-fno-builtin", "-fno-strict-aliasing", "-fpic", "-fno-stack-protector",
+           "-U_FORTIFY_SOURCE", "-fcf-protection=none", "-fno-lto", "-DVGO_linux=1")
 _LINK = ("-static", "-nodefaultlibs", "-nostartfiles", "-no-pie", "-u", "_start", "-Wl,--build-id=none")
 
 
@@ -156,7 +156,8 @@ def _parts() -> _Parts:
                   described.get("valt_load_address", "0x58000000"), compiler)
 
 
-def _sources() -> list[Path]:
+def sources() -> list[Path]:
+    """The files of the tool, which are installed with the package."""
     return sorted(path for path in built("perfex/tool").iterdir() if path.suffix in (".c", ".h"))
 
 
@@ -164,8 +165,8 @@ def _sources() -> list[Path]:
 
 def _key(parts: _Parts) -> str:
     """What the tool depends on, in a few letters: it is another one if any of that changes."""
-    digest = hashlib.sha256(repr((version(), parts, _COMPILE, _LINK)).encode("utf-8", "surrogateescape"))
-    for path in (*_sources(), Path(__file__)):
+    digest = hashlib.sha256(repr((version(), parts, COMPILE, _LINK)).encode("utf-8", "surrogateescape"))
+    for path in (*sources(), Path(__file__)):
         digest.update(path.read_bytes())
     for platform in platforms():
         for path in (Path(os.path.realpath(parts.compiler)), *parts.archives(platform)):
@@ -255,8 +256,8 @@ def _compiled(aside: Path, platform: Platform, parts: _Parts) -> str:
     archives = [str(path) for path in parts.archives(platform) if path.exists()]
     arch = f"-DVGA_{platform.arch}=1", f"-DVGP_{platform.arch}_linux=1", f"-DVGPV_{platform.arch}_linux_vanilla=1"
     width = [f"-m{platform.width}"] if _machine() == "x86_64" else []
-    command = [parts.compiler, *width, *_COMPILE, *arch, f"-I{parts.headers}",
-               *(str(path) for path in _sources() if path.suffix == ".c"), *_LINK,
+    command = [parts.compiler, *width, *COMPILE, *arch, f"-I{parts.headers}",
+               *(str(path) for path in sources() if path.suffix == ".c"), *_LINK,
                f"-Wl,-Ttext-segment={parts.address}", "-o", str(aside / f"r10k-{platform.name}"), *archives, "-lgcc"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
