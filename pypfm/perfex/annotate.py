@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
 from pypfm.perfex import events
 from pypfm.perfex.backends.valgrind import formulas
-from pypfm.perfex.profile import UNKNOWN, Function
+from pypfm.perfex.profile import UNKNOWN, Function, added
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -213,8 +212,7 @@ def _functions(scale: _Scale, profile: Profile, whole: Counts) -> list[FunctionR
     """All functions."""
     own: dict[Function, list[int]] = {}
     for place, counters in profile.code.items():
-        known = own.get(place.function)
-        own[place.function] = [*counters] if known is None else [*map(add, known, counters)]
+        added(own, place.function, counters)
     for function in profile.inclusive:
         own.setdefault(function, [0] * scale.width)
     cycles = dict(zip(own, apportion([scale.exact(c) for c in own.values()], whole.cycles), strict=True))
@@ -235,8 +233,7 @@ def _lines(scale: _Scale, profile: Profile, cycles: int) -> tuple[list[LineRow],
     whose: dict[tuple[str, int], dict[Function, int]] = {}
     for place, counters in profile.code.items():
         at = (place.file, place.line) if place.line and place.file != UNKNOWN else ("", 0)
-        known = lines.get(at)
-        lines[at] = [*counters] if known is None else [*map(add, known, counters)]
+        added(lines, at, counters)
         shares = whose.setdefault(at, defaultdict(int))
         shares[place.function] += scale.exact(counters)
     parts = dict(zip(lines, apportion([scale.exact(c) for c in lines.values()], cycles), strict=True))

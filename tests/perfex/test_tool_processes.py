@@ -54,10 +54,6 @@ def work_of(tmp_path: Path, body: str, *, options: tuple[str, ...] = ("--lines=y
     return done
 
 
-#: Instructions of work(n), without those of its last turn: load, add, store, add, compare, branch.
-EACH = 6
-
-
 def turns(done: Run) -> int:
     """How often the loop of work() has run, by its stores."""
     return function(done, "work", "Dw")
@@ -257,6 +253,12 @@ int main(void) {
     return 0; }"""
 
 
+def waits(pid: int) -> None:
+    """Wait until a process sleeps in a system call."""
+    while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "SZ":
+        pass
+
+
 def test_counting_is_switched_from_outside(tmp_path: Path) -> None:
     """Records are those of the first translation, however often code is translated again."""
     path = compiled(tmp_path, HEAD + SWITCHING)
@@ -267,6 +269,7 @@ def test_counting_is_switched_from_outside(tmp_path: Path) -> None:
         sizes, live = [], None
         for number in range(200):
             assert process.stdout.readline() == f"{number}\n"
+            waits(process.pid)  # in getchar(): what is counted between two switches is the same in each round
             live = live or counts.Live(next(out.glob("*.r10k")))
             live.switch(number % 4 == 2)
             sizes.append(next(out.glob("*.r10k")).stat().st_size)

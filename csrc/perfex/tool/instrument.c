@@ -86,35 +86,19 @@ settle(struct record *record)
 	}
 }
 
-static VG_REGPARM(3) void call_fetch(struct record *record, Addr address, UWord size)
-{
-	if (r10k_fetch(machine, address, size) && record)
-		settle(record);
-}
+#define CALL(what, argument) \
+	static VG_REGPARM(3) void call_##what(struct record *record, Addr address, UWord argument) \
+	{ \
+		if (r10k_##what(machine, address, argument) && record) \
+			settle(record); \
+	}
 
-static VG_REGPARM(3) void call_load(struct record *record, Addr address, UWord size)
-{
-	if (r10k_load(machine, address, size) && record)
-		settle(record);
-}
-
-static VG_REGPARM(3) void call_store(struct record *record, Addr address, UWord size)
-{
-	if (r10k_store(machine, address, size) && record)
-		settle(record);
-}
-
-static VG_REGPARM(3) void call_prefetch(struct record *record, Addr address, UWord exclusive)
-{
-	if (r10k_prefetch(machine, address, exclusive) && record)
-		settle(record);
-}
-
-static VG_REGPARM(3) void call_branch(struct record *record, Addr address, UWord taken)
-{
-	if (r10k_branch(machine, address, taken) && record)
-		settle(record);
-}
+CALL(fetch, size)
+CALL(load, size)
+CALL(store, size)
+CALL(prefetch, exclusive)
+CALL(branch, taken)
+#undef CALL
 
 /* Something that the instruction does not do each time. */
 static VG_REGPARM(2) void call_count(struct record *record, UWord what)
@@ -148,23 +132,13 @@ word(UWord value)
 	return mkIRExpr_HWord(value);
 }
 
-static IREndness
-order(void)
-{
-#if defined(VG_BIGENDIAN)
-	return Iend_BE;
-#else
-	return Iend_LE;
-#endif
-}
-
 /* Add to a number of this machine: a number of 64 bits, or a constant. */
 static void
 add_to(struct block *b, const void *cell, IRExpr *number)
 {
-	IRExpr *old = let(b, Ity_I64, IRExpr_Load(order(), Ity_I64, word((UWord)cell)));
+	IRExpr *old = let(b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, word((UWord)cell)));
 	IRExpr *sum = let(b, Ity_I64, IRExpr_Binop(Iop_Add64, old, number));
-	add(b, IRStmt_Store(order(), word((UWord)cell), sum));
+	add(b, IRStmt_Store(Iend_LE, word((UWord)cell), sum));
 }
 
 static void
@@ -350,7 +324,7 @@ fetch(struct block *b)
 		IRExpr *guard = NULL;
 		if (!options.fine) {
 			IRExpr *last =
-				let(b, Ity_I64, IRExpr_Load(order(), Ity_I64, word((UWord)r10k_fetched(machine))));
+				let(b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, word((UWord)r10k_fetched(machine))));
 			guard = let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, last, IRExpr_Const(IRConst_U64(at))));
 		}
 		call(b, "call_fetch", call_fetch, mkIRExprVec_3(word((UWord)record_of(b)), word((UWord)at), word(1)),
@@ -405,140 +379,6 @@ constant(const IRConst *c)
 	return c->tag == Ico_U64 ? (Addr)c->Ico.U64 : (Addr)c->Ico.U32;
 }
 
-/* How many floating-point operations one of VEX's is, and whether it multiplies. */
-static Int
-operations(IROp op, Bool *multiplies)
-{
-	*multiplies = False;
-	switch (op) {
-	case Iop_MulF64:
-	case Iop_MulF32:
-	case Iop_MulF64r32:
-	case Iop_MulF128:
-	case Iop_Mul32F0x4:
-	case Iop_Mul64F0x2:
-		*multiplies = True;
-		return 1;
-	case Iop_Mul32Fx2:
-	case Iop_Mul64Fx2:
-		*multiplies = True;
-		return 2;
-	case Iop_Mul32Fx4:
-	case Iop_Mul64Fx4:
-		*multiplies = True;
-		return 4;
-	case Iop_Mul32Fx8:
-		*multiplies = True;
-		return 8;
-	case Iop_AddF64:
-	case Iop_SubF64:
-	case Iop_DivF64:
-	case Iop_AddF32:
-	case Iop_SubF32:
-	case Iop_DivF32:
-	case Iop_AddF64r32:
-	case Iop_SubF64r32:
-	case Iop_DivF64r32:
-	case Iop_SqrtF64:
-	case Iop_SqrtF32:
-	case Iop_AddF128:
-	case Iop_SubF128:
-	case Iop_DivF128:
-	case Iop_SqrtF128:
-	case Iop_AtanF64:
-	case Iop_Yl2xF64:
-	case Iop_Yl2xp1F64:
-	case Iop_PRemF64:
-	case Iop_PRem1F64:
-	case Iop_SinF64:
-	case Iop_CosF64:
-	case Iop_TanF64:
-	case Iop_2xm1F64:
-	case Iop_RSqrtEst5GoodF64:
-	case Iop_MaxNumF64:
-	case Iop_MinNumF64:
-	case Iop_MaxNumF32:
-	case Iop_MinNumF32:
-	case Iop_Add32F0x4:
-	case Iop_Sub32F0x4:
-	case Iop_Div32F0x4:
-	case Iop_Max32F0x4:
-	case Iop_Min32F0x4:
-	case Iop_RecipEst32F0x4:
-	case Iop_Sqrt32F0x4:
-	case Iop_RSqrtEst32F0x4:
-	case Iop_Add64F0x2:
-	case Iop_Sub64F0x2:
-	case Iop_Div64F0x2:
-	case Iop_Max64F0x2:
-	case Iop_Min64F0x2:
-	case Iop_Sqrt64F0x2:
-		return 1;
-	case Iop_MAddF32:
-	case Iop_MSubF32:
-	case Iop_MAddF64:
-	case Iop_MSubF64:
-	case Iop_MAddF64r32:
-	case Iop_MSubF64r32:
-	case Iop_MAddF128:
-	case Iop_MSubF128:
-	case Iop_NegMAddF128:
-	case Iop_NegMSubF128:
-	case Iop_Max32Fx2:
-	case Iop_Min32Fx2:
-	case Iop_PwMax32Fx2:
-	case Iop_PwMin32Fx2:
-	case Iop_RecipEst32Fx2:
-	case Iop_RSqrtEst32Fx2:
-	case Iop_Add32Fx2:
-	case Iop_Sub32Fx2:
-	case Iop_PwAdd32Fx2:
-	case Iop_Add64Fx2:
-	case Iop_Sub64Fx2:
-	case Iop_Div64Fx2:
-	case Iop_Max64Fx2:
-	case Iop_Min64Fx2:
-	case Iop_Sqrt64Fx2:
-	case Iop_RecipEst64Fx2:
-	case Iop_RSqrtEst64Fx2:
-		return 2;
-	case Iop_Add32Fx4:
-	case Iop_Sub32Fx4:
-	case Iop_Div32Fx4:
-	case Iop_Max32Fx4:
-	case Iop_Min32Fx4:
-	case Iop_PwMax32Fx4:
-	case Iop_PwMin32Fx4:
-	case Iop_Sqrt32Fx4:
-	case Iop_RecipEst32Fx4:
-	case Iop_RSqrtEst32Fx4:
-	case Iop_RecipStep32Fx2:
-	case Iop_RSqrtStep32Fx2:
-	case Iop_RecipStep64Fx2:
-	case Iop_RSqrtStep64Fx2:
-	case Iop_Add64Fx4:
-	case Iop_Sub64Fx4:
-	case Iop_Div64Fx4:
-	case Iop_Sqrt64Fx4:
-	case Iop_Max64Fx4:
-	case Iop_Min64Fx4:
-		return 4;
-	case Iop_RecipStep32Fx4:
-	case Iop_RSqrtStep32Fx4:
-	case Iop_Add32Fx8:
-	case Iop_Sub32Fx8:
-	case Iop_Div32Fx8:
-	case Iop_Sqrt32Fx8:
-	case Iop_RSqrtEst32Fx8:
-	case Iop_RecipEst32Fx8:
-	case Iop_Max32Fx8:
-	case Iop_Min32Fx8:
-		return 8;
-	default:
-		return 0;
-	}
-}
-
 static IROp
 operator(const IRExpr *e)
 {
@@ -563,7 +403,7 @@ compute(struct block *b, IRTemp made, IRExpr *e)
 	struct value *value = &b->values[made];
 	IROp op = operator(e);
 	Bool multiplies;
-	Int n = operations(op, &multiplies);
+	Int n = (Int)flops(op, &multiplies);
 	*value = (struct value){ .base = made };
 	b->by_lane += n;
 	b->multiplied += multiplies ? n : 0;
@@ -790,7 +630,7 @@ take_turns(struct block *b, Addr address)
 {
 	IRConst *to = b->word == Ity_I64 ? IRConst_U64(address) : IRConst_U32((UInt)address);
 	add_to(b, &turn, IRExpr_Const(IRConst_U64(~0ULL)));
-	IRExpr *left = let(b, Ity_I64, IRExpr_Load(order(), Ity_I64, word((UWord)&turn)));
+	IRExpr *left = let(b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, word((UWord)&turn)));
 	IRExpr *over = let(b, Ity_I1, IRExpr_Binop(Iop_CmpLT64S, left, IRExpr_Const(IRConst_U64(0))));
 	add(b, IRStmt_Exit(over, Ijk_Yield, to, b->out->offsIP));
 }
@@ -803,7 +643,7 @@ static void
 look_for_switch(struct block *b, Addr address)
 {
 	IRConst *to = b->word == Ity_I64 ? IRConst_U64(address) : IRConst_U32((UInt)address);
-	IRExpr *wanted = let(b, Ity_I32, IRExpr_Load(order(), Ity_I32, word((UWord)&header->wanted)));
+	IRExpr *wanted = let(b, Ity_I32, IRExpr_Load(Iend_LE, Ity_I32, word((UWord)&header->wanted)));
 	IRExpr *other = let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE32, wanted, IRExpr_Const(IRConst_U32(header->on))));
 	add(b, IRStmt_Put(offsetof(VexGuestArchState, guest_CMSTART), word(0)));
 	add(b, IRStmt_Put(offsetof(VexGuestArchState, guest_CMLEN), word(~(UWord)0)));
@@ -826,11 +666,11 @@ most_records(const IRSB *in)
 static ULong
 key_of(const VexGuestExtents *extents, DiEpoch epoch)
 {
-	ULong key = 0xcbf29ce484222325 ^ output_function(epoch, extents->base[0]);
+	ULong key = HASH_START ^ output_function(epoch, extents->base[0]);
 	for (UInt i = 0; i < extents->n_used; i++) {
-		key = (key ^ extents->base[i]) * 0x100000001b3;
-		for (UInt k = 0; k < extents->len[i]; k++)
-			key = (key ^ ((const UChar *)extents->base[i])[k]) * 0x100000001b3;
+		Addr address = extents->base[i];
+		key = output_hash(key, &address, sizeof address);
+		key = output_hash(key, (const void *)address, extents->len[i]);
 	}
 	return key;
 }
@@ -851,7 +691,7 @@ instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, c
 	for (Int t = 0; t < in->tyenv->types_used; t++)
 		b.values[t] = (struct value){ .base = (IRTemp)t };
 	if (options.lines && header->on)
-		b.records = output_block(key_of(extents, VG_(current_DiEpoch)()), most_records(in), &b.known);
+		b.records = output_block(key_of(extents, b.epoch), most_records(in), &b.known);
 	/* What stands before the first instruction is VEX's own. */
 	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		add(&b, in->stmts[i]);

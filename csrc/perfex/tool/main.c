@@ -15,14 +15,10 @@
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_options.h"
 #include "pub_tool_threadstate.h"
-#include "pub_tool_transtab.h"
 
 #include "tool.h"
 
 /* Of libcoregrind, in no public header. */
-extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord);
-
-extern Int VG_(safe_fd)(Int fd);
 extern struct {
 	Int fd;
 } VG_(log_output_sink); /* its first member; the others are not ours */
@@ -93,12 +89,10 @@ put_down(void)
 	if (running == VG_INVALID_THREADID)
 		return;
 	struct known *t = know(running);
-	header->moving++;
 	for (UInt i = 0; i < R10K_NUM_COUNTS; i++) {
 		t->counts->counts[i] += header->now[i];
 		header->now[i] = 0;
 	}
-	header->moving++;
 	if (t->machine)
 		r10k_count_to(t->machine, t->counts->counts);
 }
@@ -236,13 +230,13 @@ finish(Int code)
 /* ---- requests of the program ---- */
 
 static void
-read_counts(ULong *to, UWord room, Bool own)
+read_counts(ULong *to, UWord room)
 {
 	ULong counts[R10K_NUM_COUNTS];
 	for (UInt i = 0; i < R10K_NUM_COUNTS; i++)
-		counts[i] = header->now[i] + (own ? 0 : ended[i]);
+		counts[i] = header->now[i] + ended[i];
 	for (UInt t = 0; t < num_known; t++)
-		for (UInt i = 0; known[t].counts && (!own || t == running) && i < R10K_NUM_COUNTS; i++)
+		for (UInt i = 0; known[t].counts && i < R10K_NUM_COUNTS; i++)
 			counts[i] += known[t].counts->counts[i];
 	VG_(memcpy)(to, counts, (room < R10K_NUM_COUNTS ? room : R10K_NUM_COUNTS) * sizeof *to);
 }
@@ -256,7 +250,7 @@ on_request(ThreadId tid, UWord *arguments, UWord *result)
 	*result = 0;
 	if (!room || VG_(am_is_valid_for_client)(arguments[1], room * sizeof(ULong), VKI_PROT_WRITE)) {
 		if (room)
-			read_counts((ULong *)arguments[1], room, arguments[3] != 0);
+			read_counts((ULong *)arguments[1], room);
 		*result = R10K_NUM_COUNTS | (UWord)options.fine << 8;
 	}
 	return True;
@@ -360,7 +354,8 @@ begin(void)
 
 /*
  * VEX is not to leave out what the program does, or to show what it does not do: no blocks put together across
- * branches, no loops unrolled, no loads dropped whose value is not used.
+ * branches, no loops unrolled, no loads dropped whose value is not used, no two equal operations made one (which level 2
+ * does).
  */
 static void
 set_up(void)

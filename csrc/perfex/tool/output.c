@@ -15,10 +15,8 @@
 
 #include "tool.h"
 
-/* Of libcoregrind, in no public header: the same in all versions since 3.13. */
-extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord);
+/* Of libcoregrind, in no public header, as those in tool.h. */
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt protection, Int fd, Off64T offset);
-extern Int VG_(safe_fd)(Int fd);
 
 enum {
 	STEP = 64 << 10,
@@ -231,27 +229,41 @@ compare_known(const void *key, const void *element)
 	return a->size < b->size ? -1 : a->size > b->size;
 }
 
+/* What is known by a key, in a set that is made with the first; reference 0: nothing yet. */
+static struct known *
+look_up(OSet **set, struct known key)
+{
+	if (!*set)
+		*set = VG_(OSetGen_Create)(0, compare_known, VG_(malloc), "r10k.known", VG_(free));
+	struct known *found = VG_(OSetGen_Lookup)(*set, &key);
+	if (!found) {
+		found = VG_(OSetGen_AllocNode)(*set, sizeof *found);
+		*found = key;
+		VG_(OSetGen_Insert)(*set, found);
+	}
+	return found;
+}
+
+ULong
+output_hash(ULong hash, const void *bytes, SizeT size)
+{
+	for (SizeT i = 0; i < size; i++)
+		hash = (hash ^ ((const UChar *)bytes)[i]) * 0x100000001b3;
+	return hash;
+}
+
 /* An item by its bytes, made once.  Two with the same 64 bits of hash and the same length are taken for the same. */
 static UInt
 intern(enum kind kind, const void *bytes, SizeT size)
 {
-	static OSet *sets[ITEM_CALL + 1];
-	struct known key = { .size = size, .hash = 0xcbf29ce484222325 }, *found;
-	for (SizeT i = 0; i < size; i++)
-		key.hash = (key.hash ^ ((const UChar *)bytes)[i]) * 0x100000001b3;
-	if (!sets[kind])
-		sets[kind] = VG_(OSetGen_Create)(0, compare_known, VG_(malloc), "r10k.known", VG_(free));
-	found = VG_(OSetGen_Lookup)(sets[kind], &key);
-	if (found)
-		return found->reference;
-	void *item = output_item(kind, size);
-	if (!item)
-		return 0;
-	VG_(memcpy)(item, bytes, size);
-	found = VG_(OSetGen_AllocNode)(sets[kind], sizeof *found);
-	*found = key;
-	found->reference = output_reference(item);
-	VG_(OSetGen_Insert)(sets[kind], found);
+	static OSet *sets[ITEM_FUNCTION + 1];
+	struct known *found =
+		look_up(&sets[kind], (struct known){ .hash = output_hash(HASH_START, bytes, size), .size = size });
+	void *item = found->reference ? NULL : output_item(kind, size);
+	if (item) {
+		VG_(memcpy)(item, bytes, size);
+		found->reference = output_reference(item);
+	}
 	return found->reference;
 }
 
@@ -316,41 +328,23 @@ struct record *
 output_block(ULong key, SizeT number, Bool *known)
 {
 	static OSet *blocks;
-	struct known wanted = { .hash = key, .size = number }, *found;
-	if (!blocks)
-		blocks = VG_(OSetGen_Create)(0, compare_known, VG_(malloc), "r10k.blocks", VG_(free));
-	found = VG_(OSetGen_Lookup)(blocks, &wanted);
-	*known = found != NULL;
-	if (found)
-		return output_at(found->reference);
-	struct record *made = output_item(ITEM_BLOCK, number * sizeof *made);
-	if (!made)
-		return NULL;
-	found = VG_(OSetGen_AllocNode)(blocks, sizeof *found);
-	*found = wanted;
-	found->reference = output_reference(made);
-	VG_(OSetGen_Insert)(blocks, found);
-	return made;
+	struct known *found = look_up(&blocks, (struct known){ .hash = key, .size = number });
+	*known = found->reference != 0;
+	if (!*known)
+		found->reference = output_reference(output_item(ITEM_BLOCK, number * sizeof(struct record)));
+	return output_at(found->reference);
 }
 
 struct call *
 output_call(UInt caller, UInt callee)
 {
 	static OSet *pairs;
-	struct known key = { .hash = (ULong)caller << 32 | callee }, *found;
-	if (!pairs)
-		pairs = VG_(OSetGen_Create)(0, compare_known, VG_(malloc), "r10k.calls", VG_(free));
-	found = VG_(OSetGen_Lookup)(pairs, &key);
-	if (!found) {
-		struct call *made = output_item(ITEM_CALL, sizeof *made);
-		if (!made)
-			return NULL;
+	struct known *found = look_up(&pairs, (struct known){ .hash = (ULong)caller << 32 | callee });
+	struct call *made = found->reference ? NULL : output_item(ITEM_CALL, sizeof *made);
+	if (made) {
 		made->caller = caller;
 		made->callee = callee;
-		found = VG_(OSetGen_AllocNode)(pairs, sizeof *found);
-		*found = key;
 		found->reference = output_reference(made);
-		VG_(OSetGen_Insert)(pairs, found);
 	}
 	return output_at(found->reference);
 }

@@ -30,7 +30,7 @@ struct header {
 	UInt full; /* there was no room for more items: lines are missing */
 	UInt lost; /* processes that it made have no file */
 	UInt on, wanted; /* whether it counts; perfex writes whether it shall */
-	UInt moving; /* odd while counts move from `now` to those of a thread */
+	UInt unused; /* so that what follows lies the same on machines of 32 and of 64 bits */
 	ULong used; /* bytes of the file, this header included */
 	uint64_t now[R10K_NUM_COUNTS]; /* of the thread that runs; without --threads, of all */
 	char names[512]; /* of the counts, with a blank after each */
@@ -88,6 +88,11 @@ struct call {
 
 extern struct header *header;
 
+/* ---- of libcoregrind, in no public header: the same in all versions since 3.13 ---- */
+
+extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord);
+extern Int VG_(safe_fd)(Int fd);
+
 /* ---- main.c ---- */
 
 struct options {
@@ -126,9 +131,13 @@ void calls_end(struct stack *stack);
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 		 const VexArchInfo *host, IRType guest_word, IRType host_word);
 
+/* ---- flops.c ---- */
+
+UInt flops(IROp op, Bool *multiplies);
+
 /* ---- output.c ---- */
 
-/* Open the file of this process in a directory.  Ends the process if there is none. */
+/* Open the file of this process in a directory.  If it cannot have one, it runs all the same, and does not count. */
 void output_open(const HChar *directory, const HChar *program);
 /* Whether counting was to be on in the program that this process executed before. */
 Bool output_was_wanted(void);
@@ -140,6 +149,9 @@ void *output_item(enum kind kind, SizeT size);
 UInt output_reference(const void *inside);
 void *output_at(UInt reference);
 UInt output_text(const HChar *text);
+/* A hash of 64 bits (FNV-1a), begun with HASH_START, of bytes that follow those that it is of. */
+#define HASH_START 0xcbf29ce484222325ULL
+ULong output_hash(ULong hash, const void *bytes, SizeT size);
 /* The function that has an address. */
 UInt output_function(DiEpoch epoch, Addr address);
 /* Records of a block, all 0 or, if they are known, as they were made when it was translated before.  NULL: no room. */
@@ -169,8 +181,8 @@ struct code code_read(const UChar *bytes, SizeT size, Addr address);
 /*
  * What a program asks the tool for (client requests): arguments and what is returned.
  *
- * READ: where to, how many counts there is room for, 0 for those of the process or 1 for those of the thread.  Returned
- * is the number of counts that there are, and in bit 8 whether each thread has a processor.
+ * READ: where to, and how many counts there is room for.  Returned is the number of counts that there are, and in bit 8
+ * whether each thread has a processor.
  */
 #define REQUEST_READ ((UInt)('R' << 24 | 'K' << 16))
 

@@ -13,9 +13,9 @@ __all__ = ["NAMES", "Choice", "choose"]
 
 #: What ``--backend`` takes.
 Choice = Literal["auto", "perf", "valgrind"]
-_PAIR = 2  # events that perf counts
 #: The same, to be listed.
 NAMES: tuple[Choice, ...] = ("auto", "perf", "valgrind")
+_PAIR = 2  # events that perf counts
 
 
 def choose(name: Choice, request: Request) -> tuple[Backend, str]:

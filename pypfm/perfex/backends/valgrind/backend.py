@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import resource
 import tempfile
-from collections import defaultdict
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -131,25 +130,20 @@ class _Run:
             if failed:
                 self._missing.append(f"valgrind has failed: {' '.join(messages.split())[:_MOST_SAID]}")
             self._judge(directory, processes, command)
-        refused = program.refusals(messages.splitlines())
         if not processes and not self._missing:
             why = f"it was ended by signal {-code}" if code < 0 else "its message stands above"
             raise PerfexError(f"valgrind has not started {shown(request.command[0])}: {messages.strip() or why}")
-        self._notes += [f"valgrind refused: {text}" for text in dict.fromkeys(r.text for r in refused)]
-        status, ended_by = exit_status(code), signal_name(code)
-        if failed or any(r.ends(code) for r in refused if r.pid in (0, command.pid)):
-            status, ended_by = _REFUSED, ""
-            self._notes.append(f"the command was ended by valgrind, not by itself: exit status {_REFUSED} is perfex's")
-        cycles = events.cycles(request.cpu)
+        status, ended_by = self._ended(code, failed, messages, command.pid)
         threads = self._threads(processes) if request.per_thread else ()
         source = ("given" if request.clock else "measured by --calibrate" if request.host_clock
                   else f"the default of the {request.cpu}")
         return Outcome(
-            ValgrindBackend.name, self._why(), status, self._total(processes, threads), threads=threads,
-            samples=tuple(self._samples), clock=self._clock, clock_source=source,
-            estimated_cycles=any(i in cycles for i in request.events),
+            ValgrindBackend.name, f"simulated by valgrind {installed.version()}", status,
+            self._total(processes, threads), threads=threads, samples=tuple(self._samples), clock=self._clock,
+            clock_source=source, estimated_cycles=any(i in events.cycles(request.cpu) for i in request.events),
             notes=(*self._why_none(), *self._notes, *self._doubts), ended_by=ended_by, times=command.times(),
-            profile=profile, lines=self._machine.lines, caches=self._caches(),
+            profile=profile, lines=self._machine.lines,
+            caches=f"{self._machine.name}: {self._machine}" if self._machine.name else "",
             operations=None if self._missing else sum(p.counts["Fo"] for p in processes))
 
     @staticmethod
@@ -158,11 +152,14 @@ class _Run:
         last = next((p for p in reversed(processes) if p.pid == pid), None)
         return code >= 0 and last is not None and last.state == counts.RUNS
 
-    def _why(self) -> str:
-        return f"simulated by valgrind {installed.version()}"
-
-    def _caches(self) -> str:
-        return f"{self._machine.name}: {self._machine}" if self._machine.name else ""
+    def _ended(self, code: int, failed: bool, messages: str, pid: int) -> tuple[int, str]:
+        """The exit status, and the signal that has ended the command; notes say what valgrind did to it."""
+        refused = program.refusals(messages.splitlines())
+        self._notes += [f"valgrind refused: {text}" for text in dict.fromkeys(r.text for r in refused)]
+        if not failed and not any(r.ends(code) for r in refused if r.pid in (0, pid)):
+            return exit_status(code), signal_name(code)
+        self._notes.append(f"the command was ended by valgrind, not by itself: exit status {_REFUSED} is perfex's")
+        return _REFUSED, ""
 
     def _supervised(self, command: program.Prepared, directory: Path) -> int:
         """Run the command; its exit status, negative for a signal."""
@@ -223,11 +220,11 @@ class _Run:
     def _measure(self, found: Simulated) -> tuple[Measurement, ...]:
         request = self._request
         more = formulas.estimated(request.cpu, found, self._clock, request.stall_ns)
-        return formulas.measure(request.cpu, request.events, found | more, fine=request.fine)
+        return formulas.measure(request.cpu, request.events, formulas.added([found, more]), fine=request.fine)
 
     def _total(self, processes: list[Process], threads: tuple[ThreadCounts, ...]) -> tuple[Measurement, ...]:
         """The totals; of threads that are printed, exactly their sum."""
-        total = self._measure(_added(p.counts for p in processes) or defaultdict(int))
+        total = self._measure(formulas.added(p.counts for p in processes))
         if threads:
             total = tuple(replace(m, count=sum(t.measurements[i].count or 0 for t in threads)) if m.source else m
                           for i, m in enumerate(total))
@@ -248,7 +245,7 @@ class _Run:
                     continue
                 found.setdefault((process.pid, thread.tid), []).append(thread.counts)
                 names[process.pid, thread.tid] = process.program.rpartition("/")[2]
-        return tuple(ThreadCounts(pid, tid, self._measure(_added(parts)), names[pid, tid])
+        return tuple(ThreadCounts(pid, tid, self._measure(formulas.added(parts)), names[pid, tid])
                      for (pid, tid), parts in found.items())
 
 
@@ -264,14 +261,6 @@ def _has_room(directory: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def _added(parts: Iterator[Simulated] | list[Simulated]) -> Simulated:
-    total: Simulated = {}
-    for part in parts:
-        for name, number in part.items():
-            total[name] = total.get(name, 0) + number
-    return total
 
 
 def _order(path: Path) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ENDED", "REPLACED", "RUNS", "CountsError", "Live", "Process", "Thread", "profile", "read"]
 
 _FORMAT = b"r10k001\n"
-_HEAD = struct.Struct("=8sIIiiIIIIIIQ")
+_HEAD = struct.Struct("=8sIIiiIIIII4xQ")
 _NAMES = _PROGRAM = 512  # bytes
 #: States of a process: it runs or was killed; it has ended; it has executed another program, which has another file.
 RUNS, ENDED, REPLACED = range(3)
@@ -82,7 +82,6 @@ class _Header(NamedTuple):
     lost: int
     on: int
     wanted: int
-    moving: int
     used: int
 
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import csv
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast
@@ -17,10 +18,18 @@ from pypfm.perfex.model import Cpu, Measurement, Quality
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Row", "Simulated", "estimated", "measure", "rows", "value_of"]
+__all__ = ["Row", "Simulated", "added", "estimated", "measure", "rows", "value_of"]
 
 Simulated = dict[str, int]  # counts by the tool's names
 _DATA_MISSES = (25, 26)
+
+
+def added(parts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    """The sum of counts; what none of them has is 0."""
+    total: Counter[str] = Counter()
+    for part in parts:
+        total.update(part)
+    return total
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pypfm.perfex.backends.valgrind.counts import CountsError, Live
+from pypfm.perfex.backends.valgrind.formulas import added
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,12 +76,8 @@ class Gate:
         if self._due is None or self._period is None or time.monotonic() < self._due:
             return
         self._open()
-        counts: Simulated = {}
-        for file in self._files:
-            for name, number in file.counts().items():
-                counts[name] = counts.get(name, 0) + number
-        if counts:
-            self._sample(time.monotonic() - self._begun, counts)
+        if self._files:
+            self._sample(time.monotonic() - self._begun, added(file.counts() for file in self._files))
         self._due = max(self._due + self._period, time.monotonic())  # those that are overdue are left out
 
     def close(self) -> None:
