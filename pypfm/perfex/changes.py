@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["VERDICTS", "Change", "Comparison", "Side", "Verdict", "whole"]
 
 #: What is said of a change.
-Verdict = Literal["same", "differs", "change", "noise", "not known", "not comparable"]
+Verdict = Literal["same", "differs", "this layout", "change", "noise", "not known", "not comparable"]
 #: The same, to be listed.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
@@ -55,8 +55,8 @@ class Change:
     :ivar first, second: its counts; None: there are none
     :ivar missing: why: "not available" or "not counted", of first and second; "": they are there
     :ivar estimated: whether first and second were computed, not counted
-    :ivar verdict: same, differs: exactly; change, noise: by a test; not known: there are too few runs for one;
-        not comparable: there are not two counts
+    :ivar verdict: same, differs: exactly; this layout: it differs so where stack, heap and mappings lie in one run;
+        change, noise: by a test; not known: there are too few runs for one; not comparable: there are not two counts
     :ivar p: of the test, corrected for the number of events; None: none was made
     """
 

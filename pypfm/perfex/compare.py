@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pypfm.common.runs import written
 from pypfm.perfex import events, noise, report
 from pypfm.perfex.changes import Change, Comparison, Side, whole
-from pypfm.perfex.model import Event, PerfexError
+from pypfm.perfex.model import ON_LAYOUT, Event, PerfexError
 from pypfm.perfex.notes import folded
 from pypfm.perfex.reading import StoredReport, read
 from pypfm.perfex.spread import Spread
@@ -26,7 +26,10 @@ __all__ = ["LEVEL", "baseline", "check", "compare", "csv_text", "json_text", "re
 #: A change is none of noise if its p, corrected for the number of events, is below this.
 LEVEL = 0.05
 _NOT_COUNTED = "not counted"
-_EXACT = "a simulation: counts are exact, and so are differences"
+_EXACT = "same, differs: a simulation counts the same again, so that any difference is one of the programs"
+_LAYOUT = ("this layout: one run each, with stack, heap and mappings where they happened to lie, on which misses"
+           " depend; --repeat moves them, and says what of the difference is left")
+_R10000 = "an R10000's"
 _TESTED = (f"change: p is below {LEVEL:g}, noise: it is not; by Welch's t-test on the means, two-sided, corrected for"
            " the number of events (Holm)")
 _SINGLE = "one run each: what is noise is not known; --repeat says"
@@ -79,7 +82,7 @@ def check(first: StoredReport, second: StoredReport, option: str, *, anyway: boo
     if not anyway and first.backend != second.backend:
         raise PerfexError(f"{option}: counts of the {first.backend} and of the {second.backend} backend, which do not"
                           " count the same things; --anyway compares them")
-    if not anyway and None not in (first.kernel, second.kernel) and first.kernel != second.kernel:
+    if not anyway and first.kernel != second.kernel:
         raise PerfexError(f"{option}: only one of the two counts the kernel, too (-k); --anyway compares them")
     if not set(first.counts) & set(second.counts):
         raise PerfexError(f"{option}: no event stands in both reports")
@@ -89,12 +92,14 @@ def _notes(first: StoredReport, second: StoredReport) -> Iterator[str]:
     """In what the reports differ, other than in counts."""
     if first.backend != second.backend:
         yield f"backends: {first.backend} and {second.backend}; a difference need not be one of the programs"
-    if first.command and second.command and first.command != second.command:
+    if first.command != second.command:
         yield f"commands: {first.command} and {second.command}"
-    if None not in (first.kernel, second.kernel) and first.kernel != second.kernel:
+    if first.kernel != second.kernel:
         yield f"the kernel is counted in the {'first' if first.kernel else 'second'} only"
     if first.l2 and second.l2 and first.l2 != second.l2:
         yield f"secondary caches: {first.l2 >> 20} and {second.l2 >> 20} MB"
+    if first.backend == second.backend == "valgrind" and first.caches != second.caches:
+        yield f"caches: {first.caches or _R10000} and {second.caches or _R10000}"
     if _clocks_differ(first, second):
         yield f"clocks: {first.clock:g} and {second.clock:g} MHz, on which times and estimated cycles depend"
     for made, which in ((first, "first"), (second, "second")):
@@ -144,8 +149,11 @@ def _change(event: Event, first: StoredReport, second: StoredReport, *, exact: b
     a, b = spreads
     if a is None or b is None:
         return made
-    if a.identical and b.identical and (exact or a.mean == b.mean):
-        return replace(made, verdict="same" if a.mean == b.mean else "differs")
+    if a.identical and b.identical and a.mean == b.mean:
+        return replace(made, verdict="same")
+    if exact and a.identical and b.identical:
+        once = max(a.runs, b.runs) < 2 and {first.qualities.get(i), second.qualities.get(i)} & {*ON_LAYOUT}
+        return replace(made, verdict="this layout" if once else "differs")
     if min(a.runs, b.runs) < 2:
         return replace(made, verdict="not known")
     return replace(made, p=noise.welch(a, b))
@@ -167,6 +175,8 @@ def _methods(changes: Iterable[Change], *, exact: bool) -> Iterator[str]:
     changes = list(changes)
     if exact and any(c.verdict in ("same", "differs") for c in changes):
         yield _EXACT
+    if any(c.verdict == "this layout" for c in changes):
+        yield _LAYOUT
     if any(c.p is not None for c in changes):
         yield _TESTED
     unknown = [c for c in changes if c.verdict == "not known"]

@@ -27,7 +27,7 @@ class Row:
     """An event over the ranks.
 
     :ivar total, minimum, mean, maximum: None: not available in all reports
-    :ivar quality: the worst of the reports'; None: they do not say
+    :ivar quality: the worst of the reports'
     :ivar estimated: at least one of the counts was computed
     """
 
@@ -36,7 +36,7 @@ class Row:
     minimum: int | None = None
     mean: float | None = None
     maximum: int | None = None
-    quality: Quality | None = None
+    quality: Quality = "unavailable"
     estimated: bool = False
 
 
@@ -105,17 +105,18 @@ def _check(ranks: list[StoredReport]) -> None:
         if r.backend != first.backend:
             raise PerfexError(f"--merge: {first.label} was counted by the {first.backend} backend, {r.label} by"
                               f" {r.backend}: a sum of these means nothing (--backend chooses one for all ranks)")
-        if None not in (r.kernel, first.kernel) and r.kernel != first.kernel:
+        if r.kernel != first.kernel:
             raise PerfexError(f"--merge: the kernel is counted, too (-k), in only one of {first.label} and {r.label}")
+        if (r.caches, r.l2) != (first.caches, first.l2):
+            raise PerfexError(f"--merge: {first.label} and {r.label} have other simulated caches (--cache, --l2)")
 
 
 def _row(event: Event, ranks: list[StoredReport]) -> Row:
     i = event.index
     known = [count for r in ranks if (count := r.counts.get(i)) is not None]
     if len(known) < len(ranks):
-        return Row(event, quality="unavailable")
-    qualities = [r.qualities[i] for r in ranks if i in r.qualities]
-    worst = max(qualities, key=QUALITIES.index) if len(qualities) == len(ranks) else None
+        return Row(event)
+    worst = max((r.qualities[i] for r in ranks), key=QUALITIES.index)
     return Row(event, sum(known), min(known), sum(known) / len(known), max(known), worst,
                any(i in r.estimated for r in ranks))
 
@@ -146,7 +147,7 @@ def text(merged: Merged) -> str:
         about = "~" if row.estimated else ""
         total, *numbers = (f"{about}{n}" for n in (row.total, row.minimum, f"{row.mean:.1f}", row.maximum))
         below = "".join(f"{n:>20}" for n in numbers)
-        lines += report.event_lines(row.event, f" {total:>19}  {row.quality or '':11}", below)
+        lines += report.event_lines(row.event, f" {total:>19}  {row.quality:11}", below)
     about = "~" * _estimated_cycles(merged)
     lines += ["", f"slowest: {merged.slowest[0]}, {about}{merged.slowest[1]} cycles" if merged.slowest
               else "slowest: not known, as cycles were not counted by all"]

@@ -15,9 +15,9 @@ from pypfm.errors import InvalidValueError, PfmError
 if TYPE_CHECKING:
     from pypfm.perfex.profile import Profile
 
-__all__ = ["CPUS", "MOST_RUNS", "R10000_LINES", "Backend", "Cpu", "Event", "Measurement", "Outcome", "PerfexError",
-           "PerfexValueError", "Quality", "Repeats", "Request", "Sample", "ThreadCounts", "Times", "exit_status",
-           "signal_name"]
+__all__ = ["CPUS", "MOST_RUNS", "ON_LAYOUT", "R10000_LINES", "Backend", "Cpu", "Event", "Measurement", "Outcome",
+           "PerfexError", "PerfexValueError", "Quality", "Repeats", "Request", "Sample", "ThreadCounts", "Times",
+           "exit_status", "signal_name"]
 
 #: A processor whose events are counted; -3 is silicon revision 3.
 Cpu = Literal["r10000", "r10000-3", "r12000"]
@@ -31,6 +31,8 @@ R10000_LINES = (32, 128)
 #: exact: this was counted; simulated: counted exactly, of a simulated cache, TLB or branch predictor; approximate:
 #: something near it was counted; modelled: computed from other counts; unavailable: there is no number.
 Quality = Literal["exact", "simulated", "approximate", "modelled", "unavailable"]
+#: Qualities of what depends on where memory lies.
+ON_LAYOUT: tuple[Quality, ...] = ("simulated", "modelled")
 
 
 class PerfexError(PfmError):
@@ -94,6 +96,8 @@ class Request:
     :ivar annotate: --annotate: where the counts come from, too (simulation)
     :ivar cache: --cache: the caches that are simulated
     :ivar fine: --threads fine: each thread has a processor of its own (simulation)
+    :ivar layout: --repeat: which of the places where stack, heap and mappings may lie, 0: as they are; None: one run
+        (simulation)
     :ivar estimates: -y: times are asked for, so the clock matters
     :ivar clock: --clock: MHz, or None: measured, or the default of the cpu
     :ivar host_clock: --costs host: MHz of this host, where no clock is given or measured; or None
@@ -119,6 +123,7 @@ class Request:
     annotate: bool = False
     cache: str = "r10000"
     fine: bool = False
+    layout: int | None = None
     estimates: bool = False
     clock: float | None = None
     host_clock: float | None = None

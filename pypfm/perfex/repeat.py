@@ -48,7 +48,7 @@ def run(backend: Backend, request: Request, times: int, begins: Callable[[int], 
                 begins(number)
             rewind()
             try:
-                outcome = backend.run(request)
+                outcome = backend.run(replace(request, layout=number - 1 if times > 1 else None))
             except PerfexError as error:
                 if not outcomes:
                     raise
@@ -168,7 +168,7 @@ def _mean_times(times: Sequence[Times]) -> Times | None:
 
 
 def _partly(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Which events were not counted in all runs that counted; `pypfm.perfex.reading` takes their numbers from here."""
+    """Which events were not counted in all runs that counted."""
     for place, m in enumerate(outcomes[0].measurements):
         counts = [o.measurements[place].count for o in outcomes]
         known = len(counts) - counts.count(None)

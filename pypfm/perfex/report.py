@@ -19,7 +19,7 @@ from pypfm.errors import printable
 from pypfm.perfex import events, notes
 from pypfm.perfex.c_call import printed
 from pypfm.perfex.costs import CostTable
-from pypfm.perfex.model import Measurement, Outcome, Request, Sample
+from pypfm.perfex.model import ON_LAYOUT, Measurement, Outcome, Request, Sample
 from pypfm.perfex.spread import Spread, about, precise, short
 from pypfm.perfex.statistics import Statistic, statistics
 
@@ -45,6 +45,7 @@ DEFAULT_L2: int = Request.l2
 _FP = 21  # floating-point instructions, on each processor
 # A list of numbers in JSON that stands on many lines; no text has a line's end in it.
 _NUMBERS = re.compile(r"\[\n[\s\d,nul]+\]")
+_LAYOUT = "memory: this layout; --repeat N tries others, as cache misses depend on it"
 _SPREAD_HEAD = f"{'mean':>21}{'deviation':>15}{'error':>10}{'minimum':>17}{'maximum':>17}"
 
 
@@ -209,6 +210,9 @@ def _head(report: Report) -> list[str]:
     elif outcome.backend == "valgrind" and request.l2 != DEFAULT_L2:
         lines.append(f"secondary cache: {request.l2 >> 20} MB")
     lines += _repeats(report)
+    if (outcome.repeats is None or outcome.repeats.asked == 1) and outcome.backend == "valgrind" and any(
+            m.quality in ON_LAYOUT and m.count is not None for m in outcome.measurements):
+        lines.append(_LAYOUT)
     if report.costs is not None:
         lines.append(f"clock: {outcome.clock:g} MHz ({outcome.clock_source})")
     return lines

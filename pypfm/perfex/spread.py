@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ def about(value: float) -> str:
 
 
 def precise(value: float) -> str:
-    """A mean, so that `Spread.exactly` makes the same of it again, unless it is too large for its column."""
+    """A mean with three decimals, unless it is too large for its column."""
     return f"{value:.3f}".rstrip("0").rstrip(".") if value < _LARGE else f"{value:.0f}"
 
 
@@ -66,10 +66,6 @@ class Spread:
     def same(cls, count: int, runs: int = 1) -> Spread:
         """That of runs which all have the same count."""
         return cls(runs, float(count), 0.0 if runs > 1 else None, count, count)
-
-    def exactly(self) -> Spread:
-        """With the mean of which the one here has been rounded: it is a whole number, divided by the number of runs."""
-        return replace(self, mean=round(self.mean * self.runs) / self.runs)
 
     @property
     def identical(self) -> bool:

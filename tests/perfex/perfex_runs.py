@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -85,3 +86,24 @@ def compile_c(directory: Path, name: str, body: str) -> Path:
     out = directory / name
     build(CC, "-O1", "-Wall", "-pthread", "-x", "c", "-", "-o", out, source=HEAD + body)
     return out
+
+
+_PIECES = [b"9" * 400, b"-1", b"nan", b"1e5", b"\xff", b"\0", b'"', b",", b"\n", b"{}", b"null", b"r12000", "\u0661".encode(), b"[", b"0"]
+_VALUES = [None, True, -1, 0, 2, 1e5, 1 << 70, "x", "r12000", "valgrind", "\u202e", [], {}, [0], {"counted": 3}]
+
+
+def damaged(report: bytes, damage: random.Random) -> bytes:
+    """A report in JSON of which one value, or any bytes, are others."""
+    if damage.randrange(2):
+        data = bytearray(report)
+        start = damage.randrange(len(data) + 1)
+        data[start:start + damage.randint(0, 20)] = damage.choice([b"", damage.choice(_PIECES), report[:damage.randint(0, 80)]])
+        return bytes(data)
+    whole = json.loads(report)
+    inner: Any = whole
+    while True:
+        key = damage.choice([*inner] if isinstance(inner, dict) else range(len(inner)))
+        if not isinstance(inner[key], dict | list) or not inner[key] or not damage.randrange(4):
+            inner[key] = damage.choice(_VALUES)
+            return json.dumps(whole).encode()
+        inner = inner[key]

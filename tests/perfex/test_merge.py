@@ -11,17 +11,24 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from perfex_runs import PERFEX, compile_c, environment, perfex, refused
+from perfex_runs import PERFEX, compile_c, damaged, environment, perfex, refused
 from pypfm import schemas
 from pypfm.perfex import merge, reading
 from pypfm.perfex.model import Measurement, Outcome, PerfexError, Quality, Request
 from pypfm.perfex.report import Report, csv_head, csv_text, json_text, text
 from tools import needs
 
-JSON = b'{"cpu": "r10000", "backend": "perf", "rank": %s, "events": [{"event": 0, "count": %s}]}'
+EVENT = {"event": 0, "count": 5, "quality": "exact", "estimated": False, "note": "", "runs": None}
+REPORT = {"cpu": "r10000", "backend": "perf", "command": ["a.out"], "rank": None, "ended_by": None, "repeats": None, "clock": None,
+          "kernel": False, "l2": None, "threads": [], "events": [EVENT]}
 
 
-def write(directory: Path, rank: int, counts: dict[int, int | None], form: str = "text", cpu: str = "r10000") -> Path:
+def json_of(event: dict[str, object] | None = None, **more: object) -> bytes:
+    """What is read of a report, with other members."""
+    return json.dumps(REPORT | ({"events": [EVENT | event]} if event else {}) | more).encode()
+
+
+def write(directory: Path, rank: int, counts: dict[int, int | None], form: str = "json", cpu: str = "r10000") -> Path:
     """The report of a rank."""
     from pypfm.perfex import events
 
@@ -37,10 +44,10 @@ def write(directory: Path, rank: int, counts: dict[int, int | None], form: str =
 
 @pytest.fixture
 def ranks(tmp_path: Path) -> Path:
-    """Eleven ranks, in all formats; the tenth is the slowest."""
+    """Eleven ranks; the tenth is the slowest."""
     for rank in range(11):
         counts = {0: 1000 + (500 if rank == 10 else rank), 25: 10 * rank, 26: None if rank == 3 else 7}
-        write(tmp_path, rank, counts, ["text", "json", "csv"][rank % 3])
+        write(tmp_path, rank, counts)
     return tmp_path / "out"
 
 
@@ -100,40 +107,32 @@ def test_cycles_of_the_second_counter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("second", "message"), [
     ({"backend": "valgrind"}, "a was counted by the perf backend, b by valgrind: a sum of these means nothing"),
     ({"kernel": True}, "the kernel is counted, too (-k), in only one of a and b"),
+    ({"caches": "this machine's"}, "a and b have other simulated caches (--cache, --l2)"),
     ({"kernel": True, "cpu": "r12000"}, "events of the r10000, b of the r12000")])
 def test_counts_that_mean_different_things(second: dict[str, object], message: str, tmp_path: Path) -> None:
     """As with --compare: one rank whose host had no counters, and was simulated, would spoil the sum."""
-    base: dict[str, object] = {"cpu": "r10000", "backend": "perf", "kernel": False, "rank": None,
-                               "events": [{"event": 0, "count": 5, "quality": "exact"}]}
-    for name, data in (("a", base), ("b", base | second)):
-        (tmp_path / name).write_text(json.dumps(data))
+    for name, more in (("a", {}), ("b", second)):
+        (tmp_path / name).write_bytes(json_of(**more))
     assert message in refused("--merge", "a", "b", cwd=tmp_path)
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    (b"", "not a report of perfex"), (b"hello\n", "not a report of perfex"), (b"\xff", "line 1: byte 0xff"),
+    (b"", "not a report of perfex in JSON: perfex --json -o FILE writes what"), (b"hello\n", "not a report of perfex in JSON"),
+    (b"\xff", "line 1: byte 0xff"), (csv_head().encode(), "not a report of perfex in JSON"),
     (b"{", "not a report of perfex: JSONDecodeError"), (b"{}", "not a report of perfex: KeyError: "),
     (b"[" * 100000, "not a report of perfex"), (b'{"cpu":' + b"[" * 100000, "not a report of perfex: RecursionError"),
-    (b'{"cpu": "r5000"}', "'r5000' is not a cpu"),
-    (b'{"cpu": "r10000", "backend": "perf", "rank": null, "events": [{"event": 0, "count": "1"}]}', "is not a count"),
-    (b'{"cpu": "r10000", "backend": "perf", "rank": null, "events": [{"event": 99, "count": 1}]}', "'99' is not an event"),
-    (b'{"cpu": "r10000", "backend": "perf", "rank": null, "events": 5}', "not a report of perfex: TypeError"),
-    (b"perfex: r10000 events, counted by perf\n", "no counts"),
-    (b"perfex: r1 events, counted by perf\n", "'r1' is not a cpu"),
-    (b"perfex: r10000 events, counted by perf\n  0 Cycles.... x\n", "line 2: '  0 Cycles.... x' is not a count"),
-    (b"perfex: r10000 events, counted by perf\n 77 Cycles.... 3\n", "line 2: event: '77' is not an event"),
-    (csv_head().encode() + b"event,,,,0,Cycles,many,exact,1,,,,\n", "line 2: 'many' is not a count"),
-    (csv_head().encode() + b"event\n", "line 2: "),
-    (csv_head().encode() + b'event,,,,0,Cycles,"5', "its end is missing"),
-    (csv_head().encode() + b'event,,,,0,"Cycles,5\n', "unexpected end of data"),
-    (csv_head().encode() + b"event,,,,0," + b"x" * 200000 + b",5\n", "field larger than field limit"),
-    (csv_head().encode() + b"event,,,,0,Cycles,5\n" * 2, "line 3: event 0 stands here a second time"),
-    (b"perfex: r10000 events, counted by perf\n  0 Cycles.... 12", "its end is missing"),
-    (JSON % (b"-5", b"1"), "'-5' is not a rank"),
-    (JSON % (b"Infinity", b"1"), "'inf' is not a rank"),
-    (JSON % (b"1", b"true"), "'true' is not a count"),
-    (JSON % (b"1", b"9" * 400), "is not a count"),
-    (JSON % (b"1", b'1}, {"event": 0, "count": 2'), "event 0 stands here a second time"),
+    (b'{"cpu": "r5000"}', "'r5000' is not a cpu"), (json_of(events=5), "not a report of perfex: TypeError"),
+    (json_of(events=[]), "no counts"), (json_of(command=5), "TypeError"), (json_of(ended_by="KILL"), "'KILL' is not a signal"),
+    (json_of({"count": "1"}), "is not a count"), (json_of({"event": 99}), "'99' is not an event"),
+    (json_of({"count": True}), "'true' is not a count"), (json_of({"count": -1}), "'-1' is not a count"),
+    (json_of({"count": 1 << 64}), "is not a count"), (json_of({"count": 1.5}), "'1.5' is not a count"),
+    (json_of({"quality": "good"}), "'good' is not a quality; exact, "),
+    (json_of({"runs": {"counts": [1, 2]}}), "event 0: 2 counts of 1 runs"),
+    (json_of(repeats={"counted": 2}), "the counts of the 2 runs are missing"),
+    (json_of(repeats={"counted": 501}), "'501' is not a number of runs"), (json_of(repeats={"counted": 0}), "'0' is not a number"),
+    (json_of(rank=-5), "'-5' is not a rank"), (json_of(rank=float("inf")), "'Infinity' is not a rank"),
+    (json_of(clock={"MHz": -1, "source": "measured"}), "'-1' is not a clock"), (json_of(l2="4m"), "is not a count"),
+    (json_of(events=[EVENT, EVENT]), "event 0 stands here a second time"),
 ])
 def test_files_that_are_no_reports(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "out.0").write_bytes(content)
@@ -144,7 +143,7 @@ def test_files_that_are_no_reports(content: bytes, message: str, tmp_path: Path)
 
 def test_names_of_any_bytes(tmp_path: Path) -> None:
     path = write(tmp_path, 0, {0: 1})
-    path.write_text(path.read_text().replace("rank: 0\n", ""))
+    path.write_text(path.read_text().replace('"rank": 0', '"rank": null'))
     path = path.rename(tmp_path / "\udcff\u20ac\n")
     done = perfex("--merge", path, env=environment(PYTHONIOENCODING="latin-1"))
     assert (done.returncode, done.stderr) == (0, "")
@@ -170,7 +169,7 @@ def test_under_mpirun(perf_table: Path, tmp_path: Path) -> None:
     program = compile_c(tmp_path, "ranked", 'int main(void) { touch(1000 * (1 + strtoul(getenv("OMPI_COMM_WORLD_RANK"), 0, 10)));'
                         " return 0; }")
     out = tmp_path / "out"
-    done = subprocess.run([mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "4", PERFEX, "--perf-table", perf_table,
+    done = subprocess.run([mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "4", PERFEX, "--json", "--perf-table", perf_table,
                            "-a", "-y", "-o", out, program], capture_output=True, text=True, env=environment(), timeout=300)
     assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in tmp_path.glob("out*")) == [f"out.{n}" for n in range(4)]
@@ -187,13 +186,12 @@ def test_quality_estimates_and_deaths_are_kept(tmp_path: Path) -> None:
     """The worst quality of all ranks; ~ before what was computed; and whose counts were cut short."""
     from pypfm.perfex import events
 
-    for rank, form in enumerate(("text", "json", "csv")):
+    for rank in range(3):
         rows = (Measurement(events.table("r10000")[0], 1000, "modelled"),
                 Measurement(events.table("r10000")[25], 10, "approximate" if rank == 1 else "exact"))
         outcome = Outcome("valgrind", "why", 139, rows, estimated_cycles=True, ended_by="SIGSEGV" if rank != 1 else "")
         made = Report(Request(("a.out",), events=(0, 25)), outcome, None, rank)
-        (tmp_path / f"out.{rank}").write_text(
-            {"text": text, "json": json_text, "csv": lambda r: csv_head() + csv_text(r)}[form](made))
+        (tmp_path / f"out.{rank}").write_text(json_text(made))
     lines = perfex("--merge", tmp_path / "out").stdout.splitlines()
     assert lines[0].endswith("sums of rank 0 (ended by SIGSEGV), rank 1, rank 2 (ended by SIGSEGV)")
     assert " ".join(lines[4:6]).split()[-5:] == ["~3000", "modelled", "~1000", "~1000.0", "~1000"]
@@ -221,25 +219,19 @@ def test_the_quality_of_a_sum_is_the_worst(tmp_path: Path) -> None:
 
 def test_a_member_that_stands_twice_is_not_chosen_from(tmp_path: Path) -> None:
     path = tmp_path / "out.1"
-    path.write_bytes(JSON % (b"1", b'7, "count": 8'))
+    path.write_bytes(json_of().replace(b'"count": 5', b'"count": 7, "count": 8'))
     assert "a member stands in an object a second time" in refused("--merge", path)
 
 
 def test_damaged_reports_are_refused_or_added_up(tmp_path: Path) -> None:
     """No damage ends in anything but a report, or one line that says what is wrong."""
-    pieces = [b"9" * 400, b"-1", b"nan", b"1e5", b"\xff", b"\0", b"~", b"rank 1", b'"', b",", b"\n", b"{}", b"null", b"r12000",
-              "\u0661".encode(), "\u202e".encode(), b"  0 x", b"thread: 1", b"event"]
     damage = random.Random(3)
-    good = [write(tmp_path, rank, {0: 1000, 25: 7, 26: None}, form).read_bytes() for rank, form in enumerate(("text", "json", "csv"))]
+    good = write(tmp_path, 0, {0: 1000, 25: 7, 26: None}).read_bytes()
     outcomes = {True: 0, False: 0}
     refusals = []
     path = tmp_path / "out.9"
     for _ in range(1500):
-        data = bytearray(damage.choice(good))
-        for _ in range(damage.randint(1, 3)):
-            start = damage.randrange(len(data) + 1)
-            data[start:start + damage.randint(0, 20)] = damage.choice([b"", damage.choice(pieces), bytes(data[:damage.randint(0, 80)])])
-        path.write_bytes(data)
+        path.write_bytes(damaged(good, damage))
         try:
             merged = merge.merge([reading.read(path)])
         except PerfexError as error:

@@ -202,7 +202,7 @@ def test_a_first_thread_that_ends_before_the_others(perf_table: Path, tmp_path: 
 
 def test_files_of_threads(perf_table: Path, threads: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    for form in ([], ["--json"], ["--csv"]):
+    for form in ([], ["--csv"], ["--json"]):
         for old in tmp_path.iterdir():
             old.unlink()
         assert perfex("--perf-table", perf_table, *form, "-mp", "-e", "25", "-o", out, threads, 4).returncode == 0

@@ -86,18 +86,18 @@ settle(struct record *record)
 	}
 }
 
-#define CALL(what, argument) \
+#define CALL(what, argument, where) \
 	static VG_REGPARM(3) void call_##what(struct record *record, Addr address, UWord argument) \
 	{ \
-		if (r10k_##what(machine, address, argument) && record) \
+		if (r10k_##what(machine, where, argument) && record) \
 			settle(record); \
 	}
 
-CALL(fetch, size)
-CALL(load, size)
-CALL(store, size)
-CALL(prefetch, exclusive)
-CALL(branch, taken)
+CALL(fetch, size, seen_at(address))
+CALL(load, size, seen_at(address))
+CALL(store, size, seen_at(address))
+CALL(prefetch, exclusive, seen_at(address))
+CALL(branch, taken, address) /* the predictor looks at the low bits, which stay */
 #undef CALL
 
 /* Something that the instruction does not do each time. */
@@ -325,7 +325,7 @@ fetch(struct block *b)
 		if (!options.fine) {
 			IRExpr *last =
 				let(b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, word((UWord)r10k_fetched(machine))));
-			guard = let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, last, IRExpr_Const(IRConst_U64(at))));
+			guard = let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, last, IRExpr_Const(IRConst_U64(seen_at(at)))));
 		}
 		call(b, "call_fetch", call_fetch, mkIRExprVec_3(word((UWord)record_of(b)), word((UWord)at), word(1)),
 		     guard);

@@ -29,9 +29,11 @@ struct options options = { 0 };
 struct r10k *machine;
 uint64_t site[R10K_NUM_COUNTS];
 Long turn = TURN;
+struct layout layout = { 0 };
 
 static const HChar *directory, *shape, *log;
 static Bool threads;
+static Int layout_number;
 static struct r10k_config config;
 
 /* ---- processors and threads ---- */
@@ -264,6 +266,7 @@ on_option(const HChar *argument)
 	if VG_STR_CLO (argument, "--counts", directory) {
 	} else if VG_STR_CLO (argument, "--messages", log) {
 	} else if VG_STR_CLO (argument, "--machine", shape) {
+	} else if VG_BINT_CLO (argument, "--layout", layout_number, 0, 1 << 30) {
 	} else if VG_BOOL_CLO (argument, "--lines", options.lines) {
 	} else if VG_BOOL_CLO (argument, "--calls", options.calls) {
 	} else if VG_BOOL_CLO (argument, "--threads", threads) {
@@ -278,15 +281,17 @@ on_option(const HChar *argument)
 static void
 usage(void)
 {
-	VG_(printf)("    --counts=DIR        directory of the files with counts [the current one]\n"
-		    "    --messages=FILE     valgrind's, of all processes [standard error]\n"
-		    "    --machine=NUMBERS   size, ways and line of L1I, L1D and L2; bytes of a page, pages and\n"
-		    "                        entries of the TLB; counters of the predictor; seed [an R10000]\n"
-		    "    --lines=no|yes      counts of each instruction, too [no]\n"
-		    "    --calls=no|yes      counts of calls, too: with --lines=yes [no]\n"
-		    "    --threads=no|yes    counts of each thread, too [no]\n"
-		    "    --fine=no|yes       each thread has a processor of its own [no]\n"
-		    "    --off=no|yes        count when perfex says so [no]\n");
+	VG_(printf)(
+		"    --counts=DIR        directory of the files with counts [the current one]\n"
+		"    --messages=FILE     valgrind's, of all processes [standard error]\n"
+		"    --machine=NUMBERS   size, ways and line of L1I, L1D and L2; bytes of a page, pages and\n"
+		"                        entries of the TLB; counters of the predictor; seed [an R10000]\n"
+		"    --layout=NUMBER     where stack, heap and mappings are seen: another place for each [0, as is]\n"
+		"    --lines=no|yes      counts of each instruction, too [no]\n"
+		"    --calls=no|yes      counts of calls, too: with --lines=yes [no]\n"
+		"    --threads=no|yes    counts of each thread, too [no]\n"
+		"    --fine=no|yes       each thread has a processor of its own [no]\n"
+		"    --off=no|yes        count when perfex says so [no]\n");
 }
 
 static void
@@ -324,6 +329,26 @@ read_shape(void)
 		VG_(fmsg_bad_option)("--machine", "%s\n", wrong);
 }
 
+/* Random bits: Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014 (SplitMix64). */
+static ULong
+random_bits(ULong *state)
+{
+	ULong z = *state += 0x9e3779b97f4a7c15ULL;
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+/* As Linux does it: a stack in steps of 16 bytes, the others in pages. */
+static void
+move_memory(void)
+{
+	ULong state = (ULong)layout_number;
+	layout.stack = 16 * (1 + random_bits(&state) % (1 << 18));
+	layout.heap = 4096 * (random_bits(&state) % (1 << 13));
+	layout.mappings = 4096 * (random_bits(&state) % (1 << 16));
+}
+
 /* ---- the tool ---- */
 
 /* One file for all processes: a descriptor of their own would be one more in each generation. */
@@ -346,6 +371,8 @@ begin(void)
 	options.line = config.l1i.line < 64 ? config.l1i.line : 64;
 	options.calls = options.calls && options.lines;
 	threads = threads || options.fine || options.calls; /* calls are of a thread */
+	if (layout_number)
+		move_memory();
 	open_log();
 	output_open(directory ? directory : ".", VG_(args_the_exename));
 	header->on = header->wanted = header->wanted && (!options.switched || output_was_wanted());

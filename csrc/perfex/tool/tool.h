@@ -92,6 +92,9 @@ extern struct header *header;
 
 extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord);
 extern Int VG_(safe_fd)(Int fd);
+extern Addr VG_(brk_base), VG_(brk_limit); /* the heap of brk() */
+extern Addr VG_(clstk_end); /* the last byte of the first thread's stack */
+extern UWord VG_(clstk_max_size);
 
 /* ---- main.c ---- */
 
@@ -107,6 +110,24 @@ extern struct options options;
 extern struct r10k *machine; /* the processor that runs */
 extern uint64_t site[R10K_NUM_COUNTS]; /* what it counts for a record, with options.lines */
 extern Long turn; /* blocks until another thread may run, with options.fine */
+
+/* By how many bytes the processor sees memory moved (--layout), as a kernel moves it from run to run; 0: not. */
+extern struct layout {
+	ULong stack, heap, mappings;
+} layout;
+
+/* Where the processor sees an address: the program stays where it is. */
+static inline ULong
+seen_at(Addr address)
+{
+	if (!layout.stack)
+		return address;
+	if (VG_(clstk_end) - address < VG_(clstk_max_size))
+		return address + layout.stack;
+	if (address - VG_(brk_base) < VG_(brk_limit) - VG_(brk_base))
+		return address + layout.heap;
+	return address < VG_(brk_base) ? address : address + layout.mappings;
+}
 
 /* What the thread that runs had counted before it began to; of all, without threads. */
 const uint64_t *thread_counts(void);

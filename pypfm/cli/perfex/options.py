@@ -62,8 +62,8 @@ def _names(_: str, args: argparse.Namespace) -> list[str]:
 
 
 def _runs(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,4}", text) or not 2 <= int(text) <= MOST_RUNS:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number of runs, from 2 to {MOST_RUNS}")
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MOST_RUNS:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number of runs, from 1 to {MOST_RUNS}")
     return int(text)
 
 
@@ -75,9 +75,9 @@ def _percent(text: str) -> float:
 
 def _add_comparing(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("several runs").add_argument
-    add("--repeat", type=_runs, metavar="N", help=f"run the command N times, 2 to {MOST_RUNS}: means, and their spread")
-    add("--baseline", metavar="FILE", help="print the change of each event since an earlier report (of -o)")
-    add("--compare", action="store_true", help="print the change from one report file to another")
+    add("--repeat", type=_runs, metavar="N", help=f"run the command N times, 1 to {MOST_RUNS}: means, and their spread")
+    add("--baseline", metavar="FILE", help="print the change of each event since an earlier report (of --json -o)")
+    add("--compare", action="store_true", help="print the change from one report of --json -o to another")
     add("--fail-above", type=_percent, metavar="PERCENT",
         help="--compare: exit status 1 if a count has risen by more than that, and not by noise")
     add("--anyway", action="store_true", help="compare reports of different backends or levels, too")
@@ -133,7 +133,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--list", action="store_true", help="print the events, their names, and which backends can count them here")
     add("--calibrate", action="store_true",
         help="measure what events cost on this host, in some seconds; print the table, and keep it for --costs host")
-    add("--merge", action="store_true", help="add the reports of several ranks; the arguments are their files")
+    add("--merge", action="store_true", help="add the reports of several ranks, whose files are the arguments")
     add("-h", "--help", action="help", help="show this")
     parser.add_version(how)
     who = parser.add_argument_group("what counts")

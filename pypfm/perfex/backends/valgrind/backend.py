@@ -108,7 +108,9 @@ class _Run:
 
     def _options(self, directory: Path) -> list[str]:
         request = self._request
-        words = [f"--counts={directory}", f"--messages={directory}/messages", f"--machine={self._machine.option()}",
+        layout = request.layout or 0
+        words = [f"--counts={directory}", f"--messages={directory}/messages", f"--layout={layout}",
+                 f"--machine={self._machine.option(seed=layout)}",
                  f"--trace-children={'no' if request.gated else 'yes'}"]
         words += ["--lines=yes", "--calls=yes"] if request.annotate else []
         words += ["--threads=yes"] if request.per_thread else []
