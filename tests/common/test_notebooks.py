@@ -59,6 +59,7 @@ SHOWN: dict[str, tuple[Any, list[str]]] = {
     "perfex report": (run_of("true"), ["perfex: r10000 events", "123456789", "Cycles"]),
     "perfex listing": (listing.Listing("r10000", (EVENT,), {name: (listing.How("exact", ""),) for name in ("perf", "valgrind")}, {}), ["Cycles"]),
     "measurement": (model.Measurement(EVENT, 1, "exact"), ["Measurement", "exact"]),
+    "sample": (model.Sample(0.5, {0: 1, 25: None}), ["Sample", "0=1, 25=None"]),
     "counting": (counting(), ["r10000 events", "123456", "Cycles"]),
     "conform report": (conform.Report("pfm4", conform.LibraryFile("a.so", "b.so", "c", "d", "e")), ["pfm4"]),
     "structure": (pfm3.pfmlib_input_param_t(pfp_event_count=2, pfp_events=tuple(pfm3.pfmlib_event_t(event=n) for n in (5, 0, 0x12345))),

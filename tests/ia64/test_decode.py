@@ -27,10 +27,15 @@ from pypfm import (
     Ranges,
 )
 from pypfm.decoding import decode
+from pypfm.ia64 import models
 from pypfm.ia64.decode import CounterMeaning, EarMeaning, MatcherMeaning, PairsMeaning, RoutingMeaning
 
 ITA2, MONT, ITA, GEN = Itanium2(), Montecito(), Itanium(), GenericIA64()
 CORRECTED = Itanium(corrected=True)
+
+
+def test_bits_are_named_as_in_manuals() -> None:
+    assert [models.Field("x", *place).bits for place in ((4, 1), (4, 2), (8, 8))] == ["4", "5:4", "15:8"]
 
 
 def rows(pmu: Any, name: str, value: int, **others: int) -> dict[str, str]:

@@ -158,6 +158,10 @@ def test_event_address_registers_are_read_together(pmu: Any, regs: dict[str, int
 def test_a_part_of_a_sample_says_what_it_can() -> None:
     (sample,) = decode("itanium2", {"PMD3": 90}).samples
     assert (sample.address, sample.latency, sample.instruction) == (None, 90, None)
+    assert [name for name, _ in sample.rows()] == ["EAR", "latency", "status"]
+    (sample,) = decode("itanium2", {"PMD17": (1 << 64) - 1}).samples
+    assert (sample.instruction, sample.slot) == (0, 3)  # the bundle after the last one
+    assert [name for name, _ in sample.rows()] == ["EAR", "instruction"]
     (sample,) = decode("montecito", {"PMD36": 0x1000}).samples
     assert (sample.instruction, sample.valid, sample.latency) == (0x1000, False, None)
 

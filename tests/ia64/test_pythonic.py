@@ -58,6 +58,7 @@ def test_events_say_what_they_support() -> None:
     assert ITA2["BRANCH_EVENT"].is_branch
     l1d = MONT["L1D_READS_SET1"]
     assert (l1d.group, l1d.set, l1d.type) == ("L1", 2, "active")
+    assert [ITA2[f"L1D_READS_SET{number}"].set for number in (0, 1)] == [0, 1]
     assert [m.name for m in MONT["L3_INSERTS"].unit_masks] == ["I", "S", "E", "M"]
     assert ITA2["NOPS_RETIRED"].supports_code_range
     assert not ITA2["CPU_CYCLES"].supports_code_range
@@ -93,6 +94,8 @@ def test_a_pmu_is_a_collection_of_events() -> None:
 def test_events_in_every_form() -> None:
     forms: list[Any] = ["CPU_CYCLES", ITA2["CPU_CYCLES"], EventRequest("cpu_cycles"), EventRequest(ITA2["CPU_CYCLES"])]
     assert [r.value for r in ITA2.encode(forms).pmcs] == [0x1228] * 4
+    for form in forms:  # one event, without a list
+        assert ITA2.encode(form) == ITA2.encode([form])
 
 
 def test_unit_masks_by_name_index_and_in_the_name() -> None:

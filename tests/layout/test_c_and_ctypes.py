@@ -82,6 +82,12 @@ def test_c_does_not_compile_with_a_changed_header(
     assert re.search(rf"static.assert(ion)? failed.*\b{broken}\b", done.stderr), done.stderr
 
 
+def test_c_brings_the_headers_that_it_needs() -> None:
+    own = "#define PFM_OWN_PERF_EVENT 1\n"
+    assert own in layout.c_source([layout.describe("struct perf_event_attr")])
+    assert own not in layout.c_source([layout.describe("pfmlib_event_t")])
+
+
 def test_c_notices_a_moved_bit_field_when_it_runs(compiler: str, tmp_path: Path) -> None:
     header = (LIBRARIES["pfm4"].include_dir / "perfmon" / "perf_event.h").read_text()
     [pair] = re.findall(r"^\tuint64_t\tdisabled:1;.*\n\tuint64_t\tinherit:1;.*\n", header, flags=re.M)

@@ -75,6 +75,9 @@ def test_versions_of_dwarf(flags: list[str], tmp_path: Path) -> None:
     assert [(m.name, m.type, m.offset, m.size, m.is_enum) for m in found.members] == [
         ("a", "struct point", 0, 24, False), ("b", "struct", 24, 4, False), ("colour", "enum", 28, 4, True),
         ("name", "const char *", 32, 8, False)]
+    assert [m["kind"] for m in found.to_json()["members"]] == ["struct", "struct", "enum", "pointer"]
+    (colour,) = (m for m in found.members if m.is_enum)
+    assert colour.kind == "unsigned"
     assert [path for path, _ in found.flat()] == ["a", "b", "b.n", "colour", "name"]
 
 

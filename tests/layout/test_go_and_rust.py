@@ -88,6 +88,13 @@ def test_an_array_of_any_length_in_go() -> None:
     assert "[0]PerfBranchEntry" not in source
 
 
+def test_comments_name_what_they_are_on() -> None:
+    assert "\n/// perf_event_attr.sample_period_union\n" in printed("struct perf_event_attr", "--rust")
+    go = printed("pfmlib_options_t", "--go")
+    assert "// PfmDebug is pfm_debug, 1 bit.\n" in go
+    assert re.search(r" is [a-z_]+, 30 bits\.\n", go)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_library_without_structures(language: str) -> None:
     done = pypfm("layout", "--library", "perfex", f"--{language}")

@@ -10,6 +10,7 @@ import ctypes
 import gc
 import pickle
 import random
+import re
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -292,6 +293,12 @@ def test_three_near_members_are_enough() -> None:
 def test_a_structure_of_zeros_in_a_notebook() -> None:
     assert "<td>all 0</td>" in pfm3.pfmlib_event_t()._repr_html_()
     assert "all 0" not in pfm3.pfmlib_event_t(event=5)._repr_html_()
+
+
+def test_an_array_in_a_notebook_has_those_that_are_not_0() -> None:
+    given = pfm3.pfmlib_input_param_t(pfp_event_count=1)
+    given.pfp_events[2].event = 5
+    assert re.findall(r"<div>\[(\d+)\]", given._repr_html_()) == ["2"]
 
 
 def test_codes_that_c_allocates_are_pythons(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,3 +192,7 @@ def test_each_bit_is_in_its_field(pmu: str, fields: str) -> None:
         first, _, last = bits.partition("-")
         for bit in range(int(first), int(last or first) + 1):
             assert {key: value for key, value in decode(pmu, {"code": 1 << bit}).fields.items() if value} == {name: 1 << bit - int(first)}
+    if int(last or first) < 63:
+        above = decode(pmu, {"code": 1 << int(last or first) + 1})
+        assert not any(above.fields.values())
+        assert any("the register has 32" in note for note in above.notes)

@@ -70,6 +70,19 @@ EQUIVALENT = {
     "1 -> 2  [self.asked = EventRequest(self.event, unit_masks=[mask.name for mask i]": "which unit mask is no matter there",
     "0 -> 1  [pairs = {num // 2 for num in given.ibrs if num % 2 == 0 and not (given]": "both registers of a pair are there",
     "0 -> 1  [ever = reduce(or_, (event.ever for event in self._events), 0)]": "some event sets bit 0",
+    "plm != lib.PFM_PLM3 -> plm == lib.PFM_PLM3  [(lib.PFM_PLM3, lib.PFM_PLM0, lib.PFM_PLMH), n)), key=lambda plm: plm !]":
+        "which of the levels are tried first",
+    "not _shares_data_ear(given) -> not not _shares_data_ear(given)  [plain_first = bool(base.model_input) and not _shares_data_ear(given)]":
+        "what is tried first",
+    "0 -> 1  [return self.model.dear_pmds[0] in self.to_read]": "the library asks for all PMDs of an EAR, or for none",
+    "0 -> 1  [flags = lib.PFM_SETFL_TIME_SWITCH if how.timeout else lib.PFM_SETFL_OV]":
+        "a set that overflows may end, where no counter has a number of overflows",
+    "16384 -> 16385  [_LIMIT = 16384  # bytes that one call takes]": "no element has one byte",
+    "1 -> 2  [libc.setenv(name, value, 1)]": "any number that is not 0",
+    "14 -> 15  [_MOST_ATTRIBUTES = 1 << 14]": "where a list without an end is left",
+    "base is None or distance >= best -> False  [if base is None or distance >= best:]":
+        "it ends when no unit mask is left, or at a code that is found",
+    "48 -> 49  [if not _SMALLEST_BUFFER <= size < 1 << 48:]": "no memory has so much",
     "64 -> 65  [words[number // 64] |= 1 << number % 64]": "no PMU has registers from 64 on",
 }
 
