@@ -67,8 +67,6 @@ def expect_flag(value: object, what: str) -> bool:
 
     :raises InvalidTypeError: it is none: a text would be True whatever it says
     """
-    if value is True or value is False:
-        return value
     try:
         number = whole(value)
     except TypeError:

@@ -137,7 +137,9 @@ def test_an_event_that_needs_others_before_it() -> None:
 
 def test_an_order_that_libpfm_3_takes_is_found() -> None:
     """Of these two it takes only the one with the unit mask first."""
-    assert len(Itanium2().for_perf(["L2_OZQ_ACQUIRE", "L2_OZQ_CANCELS0_LATE_RELEASE"]).groups) == 1
+    found = Itanium2().for_perf(["L2_OZQ_ACQUIRE", "L2_OZQ_CANCELS0_LATE_RELEASE"])
+    assert len(found.groups) == 1
+    assert found.command == "perf stat -e '{cpu/event=0xa0,umask=0x2/u,cpu/event=0xa2,umask=0x0/u}'"
 
 
 def test_the_order_of_a_group_may_be_another_than_libpfm_3_takes() -> None:

@@ -156,6 +156,10 @@ def test_privilege_levels(plm: int | str) -> None:
 LAST_PAIR = [(0x1000, 0x2000), (0x4000, 0x8000), (0x10000, 0x20000), (0x40000, 0x58000)]
 
 
+def test_a_fine_range_may_end_with_its_page() -> None:
+    assert ITA2.encode(["NOPS_RETIRED"], code_ranges=[(0x1100, 0x2000)])["PMC14"].value == 0xdb4
+
+
 def test_coverage_is_checked() -> None:
     with pytest.raises(PromiseError, match=r"data range \[0x40000, 0x58000\).*cover less"):
         ITA2.encode(["LOADS_RETIRED"], data_ranges=LAST_PAIR)

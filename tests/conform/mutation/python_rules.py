@@ -83,6 +83,10 @@ EQUIVALENT = {
     "base is None or distance >= best -> False  [if base is None or distance >= best:]":
         "it ends when no unit mask is left, or at a code that is found",
     "48 -> 49  [if not _SMALLEST_BUFFER <= size < 1 << 48:]": "no memory has so much",
+    "0 <= token <= _MAX_UINT -> 0 <= token < _MAX_UINT  [if 0 <= token <= _MAX_UINT:  # C says whether the event has it]":
+        "an error in either case",
+    "20 -> 21  [_POLL_LONGEST = 1 << 20  # seconds; poll(2) has no more]": "one wait is made in more parts",
+    "2 -> 3  [_HALF_USED = 2]": "any number but 0 and 1",
     "64 -> 65  [words[number // 64] |= 1 << number % 64]": "no PMU has registers from 64 on",
 }
 
