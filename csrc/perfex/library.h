@@ -17,7 +17,7 @@ enum perfex_limit {
 	PERFEX_NUM_EVENTS = 32,
 	PERFEX_NUM_CPUS = 3,
 	PERFEX_MOST_SUMMANDS = 4,
-	PERFEX_NUM_CYCLE_PARTS = 5,
+	PERFEX_NUM_CYCLE_PARTS = 11,
 	PERFEX_LARGEST = 1 << 20	/* bytes of a file */
 };
 
@@ -150,9 +150,16 @@ enum perfex_simulator perfex_simulator(void);
 bool perfex_is_simulated(const struct perfex_cpu *cpu, int event);
 enum perfex_quality perfex_simulated_quality(const struct perfex_cpu *cpu, int event);
 
-/* Cycles are instructions and the typical costs of misses: the events, and their sum.  clock: MHz. */
+/*
+ * Cycles, as a range: where all overlaps that the processor can overlap, and where nothing does.
+ *
+ * parts: the counts of the events perfex_cycle_parts
+ * clock: MHz
+ * nsec: what a miss of each of them takes on this host, in place of the built-in costs, or NULL
+ */
 extern const int perfex_cycle_parts[PERFEX_NUM_CYCLE_PARTS];
-uint64_t perfex_estimated_cycles(const struct perfex_cpu *cpu, const uint64_t parts[PERFEX_NUM_CYCLE_PARTS], double clock);
+void perfex_estimated_cycles(const struct perfex_cpu *cpu, const uint64_t parts[PERFEX_NUM_CYCLE_PARTS], double clock,
+			     const double nsec[PERFEX_NUM_CYCLE_PARTS], uint64_t range[2]);
 
 /* ---- costs.c ---- */
 

@@ -7,10 +7,20 @@
 
 #include "valgrind.h"
 
-/* Graduated instructions, and the misses whose typical costs are the stalls. */
-const int perfex_cycle_parts[PERFEX_NUM_CYCLE_PARTS] = { 15, 9, 10, 25, 26 };
+enum {
+	INSTRUCTIONS, BRANCHES, FLOATING, LOADS, STORES,	/* what takes execution units */
+	FETCH_MISSES, FETCH_MISSES_2, TLB_MISSES, MISPREDICTED,	/* what nothing overlaps with */
+	DATA_MISSES, DATA_MISSES_2,
+};
 
-enum { DATA_MISSES = 3 };	/* where those of the data caches begin */
+const int perfex_cycle_parts[PERFEX_NUM_CYCLE_PARTS] = {
+	[INSTRUCTIONS] = 15, [BRANCHES] = 6, [FLOATING] = 21, [LOADS] = 18, [STORES] = 19,
+	[FETCH_MISSES] = 9, [FETCH_MISSES_2] = 10, [TLB_MISSES] = 23, [MISPREDICTED] = 24,
+	[DATA_MISSES] = 25, [DATA_MISSES_2] = 26,
+};
+
+/* Source: MIPS R10000 Microprocessor User's Manual (instructions issued, load/store and floating-point units). */
+enum { ISSUED = 4, FLOATING_UNITS = 2, MISSES_IN_FLIGHT = 5 };
 
 enum perfex_simulator
 perfex_simulator(void)
@@ -46,29 +56,57 @@ simulated_since(const struct simulated *begin, const struct simulated *end, cons
 
 /* ---- events ---- */
 
-uint64_t
-perfex_estimated_cycles(const struct perfex_cpu *cpu, const uint64_t parts[PERFEX_NUM_CYCLE_PARTS], double clock)
+static double
+larger(double a, double b)
 {
-	double seconds = 0, times[3];
+	return a > b ? a : b;
+}
 
-	for (int i = 1; i < PERFEX_NUM_CYCLE_PARTS; i++) {
+/*
+ * At best four instructions are issued in a cycle, with one load or store, one branch and two floating-point
+ * instructions among them; five misses of data are in flight, and instructions go on meanwhile.  At worst one
+ * instruction is executed in a cycle, and each miss is waited for.
+ */
+void
+perfex_estimated_cycles(const struct perfex_cpu *cpu, const uint64_t parts[PERFEX_NUM_CYCLE_PARTS], double clock,
+			const double nsec[PERFEX_NUM_CYCLE_PARTS], uint64_t range[2])
+{
+	const double accesses = (double)parts[LOADS] + (double)parts[STORES];
+	const double units = larger(accesses, larger((double)parts[FLOATING] / FLOATING_UNITS, (double)parts[BRANCHES]));
+	double waits = 0, data = 0, all = 0;
+
+	for (int i = FETCH_MISSES; i < PERFEX_NUM_CYCLE_PARTS; i++) {
+		double times[3]; /* seconds: typical, least, most */
+
 		perfex_seconds(&cpu->events[perfex_cycle_parts[i]].cost, (double)parts[i], clock, times);
-		seconds += times[0];
+		if (nsec) {
+			times[2] = nsec[i] * 1e-9 * (double)parts[i];
+			times[1] = i < DATA_MISSES ? times[2] : 0;
+		}
+		all += times[2];
+		if (i < DATA_MISSES)
+			waits += times[1];
+		else
+			data += larger(times[1], times[2] / MISSES_IN_FLIGHT);
 	}
-	return parts[0] + (uint64_t)(seconds * clock * 1e6 + 0.5);
+	const double cycles = clock * 1e6, instructions = (double)parts[INSTRUCTIONS];
+
+	range[0] = (uint64_t)(larger(larger(instructions / ISSUED, units), data * cycles) + waits * cycles + 0.5);
+	range[1] = (uint64_t)(larger(instructions, units) + all * cycles + 0.5);
 }
 
 static uint64_t sum_of(const struct simulated *simulated, const struct perfex_cpu *cpu, int event, double clock);
 
-/* Cycles, or those in which misses of data are handled. */
+/* Cycles, or those in which misses of data are handled: the middle of the range. */
 static uint64_t
 modelled(const struct simulated *simulated, const struct perfex_cpu *cpu, int first, double clock)
 {
-	uint64_t parts[PERFEX_NUM_CYCLE_PARTS] = { 0 };
+	uint64_t parts[PERFEX_NUM_CYCLE_PARTS] = { 0 }, range[2];
 
 	for (int i = first; i < PERFEX_NUM_CYCLE_PARTS; i++)
 		parts[i] = sum_of(simulated, cpu, perfex_cycle_parts[i], clock);
-	return perfex_estimated_cycles(cpu, parts, clock);
+	perfex_estimated_cycles(cpu, parts, clock, NULL, range);
+	return range[0] + (range[1] - range[0]) / 2;
 }
 
 static const struct perfex_formula *

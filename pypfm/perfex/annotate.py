@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from pypfm.perfex import events
@@ -151,7 +152,11 @@ def apportion(weights: Sequence[int], total: int) -> list[int]:
 
 
 class _Scale:
-    """From the simulator's counts to events and cycles; all are sums of counts, each with a factor."""
+    """From the simulator's counts to events and cycles.
+
+    Events are sums of counts, each with a factor.  Cycles are not: of how many there are on the whole, a place has the
+    part that its counts would have if each was the only one.
+    """
 
     def __init__(self, request: Request, profile: Profile, clock: float) -> None:
         self.width = len(profile.names)
@@ -171,8 +176,8 @@ class _Scale:
             self._factors.append(None if index in cycles else self._modelled.get(row.source) or [
                 (row.value(unit) or 0) * _UNIT for unit in units])
 
-    def exact(self, counters: Sequence[int]) -> int:
-        """Cycles in millionths."""
+    def weight(self, counters: Sequence[int]) -> int:
+        """What the share in the cycles of the whole is proportional to."""
         return sum(map(int.__mul__, self._modelled["cycles"], counters))
 
     def counts(self, counters: Sequence[int], cycles: int) -> Counts:
@@ -192,37 +197,43 @@ def annotation(request: Request, outcome: Outcome) -> Annotation:
     scale = _Scale(request, profile, outcome.clock)
     total = [*map(sum, zip(*profile.code.values(), strict=True))] or [0] * scale.width
     are_cycles = events.cycles(request.cpu)
-    cycles = next((m.count for m in outcome.measurements if m.event.index in are_cycles and m.count is not None),
-                  (scale.exact(total) + _UNIT // 2) // _UNIT)
+    cycles = next((m.count for m in outcome.measurements if m.event.index in are_cycles and m.count is not None), None)
+    if cycles is None:
+        known = dict(zip(profile.names, total, strict=True))
+        cycles = formulas.estimated(request.cpu, known, outcome.clock, request.stall_ns)["cycles"] if known else 0
+    part = Fraction(cycles, scale.weight(total) or 1)
     whole = scale.counts(total, cycles)
     by = None if request.multiplex else next(iter(scale.events), None)
     if by is not None and by.index in are_cycles:
         by = None
-    rows = _functions(scale, profile, whole)
+    rows = _functions(scale, profile, whole, part)
     lines, nowhere = _lines(scale, profile, cycles)
     made = Annotation(tuple(scale.events), by, are_cycles, outcome.clock, whole, (), (), nowhere, {})
     return replace(
         made, functions=tuple(sorted(rows, key=lambda row: (-made.key(row.own), -row.own.cycles, row.function))),
         lines=tuple(sorted(lines, key=lambda row: (-made.key(row.own), -row.own.cycles, row.file, row.line))),
-        calls={pair: made.key(scale.counts(counters, scale.exact(counters) // _UNIT))
+        calls={pair: made.key(scale.counts(counters, int(scale.weight(counters) * part)))
                for pair, (_, *counters) in profile.calls.items()})
 
 
-def _functions(scale: _Scale, profile: Profile, whole: Counts) -> list[FunctionRow]:
-    """All functions."""
+def _functions(scale: _Scale, profile: Profile, whole: Counts, part: Fraction) -> list[FunctionRow]:
+    """All functions.
+
+    :param part: cycles of a weight
+    """
     own: dict[Function, list[int]] = {}
     for place, counters in profile.code.items():
         added(own, place.function, counters)
     for function in profile.inclusive:
         own.setdefault(function, [0] * scale.width)
-    cycles = dict(zip(own, apportion([scale.exact(c) for c in own.values()], whole.cycles), strict=True))
+    cycles = dict(zip(own, apportion([scale.weight(c) for c in own.values()], whole.cycles), strict=True))
     rows = []
     for function, counters in own.items():
         mine = scale.counts(counters, cycles[function])
         called, *inside = profile.inclusive.get(function, [0] * (scale.width + 1))
         # What it did before it was called, or counting was on, is its own alone.
         inside = [*map(max, inside, counters)]
-        inclusive = scale.counts(inside, max((scale.exact(inside) + _UNIT // 2) // _UNIT, mine.cycles))
+        inclusive = scale.counts(inside, max(round(scale.weight(inside) * part), mine.cycles))
         rows.append(FunctionRow(function, mine, inclusive, called))
     return rows
 
@@ -235,8 +246,8 @@ def _lines(scale: _Scale, profile: Profile, cycles: int) -> tuple[list[LineRow],
         at = (place.file, place.line) if place.line and place.file != UNKNOWN else ("", 0)
         added(lines, at, counters)
         shares = whose.setdefault(at, defaultdict(int))
-        shares[place.function] += scale.exact(counters)
-    parts = dict(zip(lines, apportion([scale.exact(c) for c in lines.values()], cycles), strict=True))
+        shares[place.function] += scale.weight(counters)
+    parts = dict(zip(lines, apportion([scale.weight(c) for c in lines.values()], cycles), strict=True))
     nowhere = scale.counts(lines.get(("", 0), [0] * len(profile.names)), parts.get(("", 0), 0))
     return [LineRow(*at, max(whose[at], key=lambda f: (whose[at][f], f)), scale.counts(counters, parts[at]))
             for at, counters in lines.items() if at[1]], nowhere

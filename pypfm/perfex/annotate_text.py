@@ -73,7 +73,8 @@ class _Table:
 
     def row(self, counts: Counts, inclusive: str, what: str) -> str:
         beside = "".join(f"{show(counts):>{_COLUMN}}" for _, show in self._columns)
-        by = f"{'~' * (self._made.by is None or self._made.by.index in self._made.cycles)}{self._made.key(counts)}"
+        key = self._made.key(counts)
+        by = about(key) if self._made.by is None or self._made.by.index in self._made.cycles else str(key)
         line = f"    {by:>14} {percent(self._made.share(counts)):>6}{inclusive}{beside}  "
         return line + cut(what, max(_WIDTH - len(line), 12))
 

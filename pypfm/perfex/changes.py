@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pypfm.common.in_notebooks import Tabled
 from pypfm.perfex.model import Cpu, Event
-from pypfm.perfex.spread import Spread, short
+from pypfm.perfex.spread import Spread, about, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,13 +90,15 @@ class Change:
     def columns(self) -> tuple[str, str, str, str, str]:
         """First, second, change, percent and verdict as text."""
         sides = zip((self.first, self.second), self.missing, self.estimated, strict=True)
-        first, second = ("~" * estimated + short(spread.mean) if spread else missing
+        first, second = (missing if not spread else about(spread.mean) if estimated else short(spread.mean)
                          for spread, missing, estimated in sides)
         if self.difference is None:
             return first, second, "", "", ""
         p = "" if self.p is None else " p<0.0001" if self.p < 0.0001 else f" p {self.p:.4f}"
         mark = "~" * any(self.estimated)
-        return first, second, mark + _signed(self.difference), mark + self.percent_text(), self.verdict + p
+        plus = "+" * (self.difference > 0)
+        change = f"~{plus}{about(self.difference)[1:]}" if mark else plus + short(self.difference)
+        return first, second, change, mark + self.percent_text(), self.verdict + p
 
     def percent_text(self) -> str:
         """The relative change as text."""
@@ -166,7 +168,3 @@ class Comparison(Tabled):
 def whole(value: float | None) -> float | int | None:
     """A whole number without a fraction, as JSON and CSV have it."""
     return int(value) if value is not None and value.is_integer() else value
-
-
-def _signed(value: float) -> str:
-    return ("+" if value > 0 else "") + short(value)

@@ -15,6 +15,7 @@ from pypfm.common.in_notebooks import Printed
 from pypfm.perfex import events, report
 from pypfm.perfex.model import Cpu, Event, PerfexError, Quality
 from pypfm.perfex.perf_table import QUALITIES
+from pypfm.perfex.spread import about
 
 if TYPE_CHECKING:
     from pypfm.perfex.reading import StoredReport
@@ -144,12 +145,13 @@ def text(merged: Merged) -> str:
         if row.total is None:
             lines += report.event_lines(row.event, f" {report.NOT_AVAILABLE:>19}  {'':11}")
             continue
-        about = "~" if row.estimated else ""
-        total, *numbers = (f"{about}{n}" for n in (row.total, row.minimum, f"{row.mean:.1f}", row.maximum))
+        values = row.total, row.minimum, row.mean or 0.0, row.maximum
+        total, *numbers = (about(n or 0) if row.estimated else f"{n:.1f}" if isinstance(n, float) else str(n)
+                           for n in values)
         below = "".join(f"{n:>20}" for n in numbers)
         lines += report.event_lines(row.event, f" {total:>19}  {row.quality:11}", below)
-    about = "~" * _estimated_cycles(merged)
-    lines += ["", f"slowest: {merged.slowest[0]}, {about}{merged.slowest[1]} cycles" if merged.slowest
+    show = about if _estimated_cycles(merged) else str
+    lines += ["", f"slowest: {merged.slowest[0]}, {show(merged.slowest[1])} cycles" if merged.slowest
               else "slowest: not known, as cycles were not counted by all"]
     return "\n".join(lines) + "\n"
 

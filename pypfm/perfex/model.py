@@ -145,6 +145,7 @@ class Measurement(Tabled):
     :ivar note: what was measured in its place, or why it is not available
     :ivar source: what the backend counted for it; events with the same source have the same count; "": not known
     :ivar runs: --repeat: the count in each run, of which `count` is the mean, rounded; empty: one run
+    :ivar low, high: of what is modelled: the range of which `count` is the middle, of all runs; None: it is counted
     """
 
     event: Event
@@ -154,6 +155,8 @@ class Measurement(Tabled):
     note: str = ""
     source: str = ""
     runs: tuple[int | None, ...] = ()
+    low: int | None = None
+    high: int | None = None
 
     @property
     def value(self) -> float | None:

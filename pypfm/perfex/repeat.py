@@ -188,7 +188,9 @@ def _mean(runs: Sequence[Measurement]) -> Measurement:
     return replace(
         found[0], count=rounded, quality=max((m.quality for m in found), key=QUALITIES.index),
         share=min(1.0, sum(m.share for m in found) / len(found)), note="; ".join(notes),
-        source=sources.pop() if len(sources) == 1 else "", runs=tuple(m.count for m in runs))
+        source=sources.pop() if len(sources) == 1 else "", runs=tuple(m.count for m in runs),
+        low=min((m.low for m in found if m.low is not None), default=None),
+        high=max((m.high for m in found if m.high is not None), default=None))
 
 
 def _notes(outcomes: Sequence[Outcome]) -> Iterator[str]:

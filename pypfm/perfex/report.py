@@ -76,7 +76,10 @@ class Report(Printed):
         """Typical, minimum and maximum seconds; None where no cost is known."""
         if self.costs is None or m.value is None or m.event.index not in self.costs:
             return None
-        return self.costs[m.event.index].seconds(m.value, self.outcome.clock)
+        typical, least, most = self.costs[m.event.index].seconds(m.value, self.outcome.clock)
+        if m.low is None or m.high is None or not m.value:
+            return typical, least, most
+        return typical, least * m.low / m.value, most * m.high / m.value
 
     def settings(self) -> dict[str, object]:
         """What else the counts depend on."""
@@ -100,7 +103,8 @@ class Report(Printed):
 
     def is_estimated(self, m: Measurement) -> bool:
         """Whether it was computed, not counted."""
-        return self.outcome.estimated_cycles and m.event.index in events.cycles(self.request.cpu)
+        return m.low is not None or (
+            self.outcome.estimated_cycles and m.event.index in events.cycles(self.request.cpu))
 
     def all_notes(self) -> list[str]:
         """Notes on the counts; events with the same note share a line."""
@@ -126,16 +130,14 @@ def event_lines(event: Event, beside: str, below: str = "") -> list[str]:
     return printed(lib.perfex_row, b"%3d " % event.index, event.name.encode(), beside.encode(), below.encode())
 
 
-def _spread_line(m: Measurement, mark: str = "") -> str:
-    """How the counts of the runs differ; "": they do not.
-
-    :param mark: before numbers that were not counted
-    """
+def _spread_line(m: Measurement, *, estimated: bool = False) -> str:
+    """How the counts of the runs differ; "": they do not."""
     spread = Spread.of(m.runs)
     if spread is None or spread.identical:
         return ""
-    mean, deviation, least, most = (mark + number for number in (
-        precise(spread.mean), short(spread.deviation or 0.0), str(spread.minimum), str(spread.maximum)))
+    values = spread.mean, spread.deviation or 0.0, spread.minimum, spread.maximum
+    mean, deviation, least, most = map(about, values) if estimated else (
+        precise(values[0]), short(values[1]), str(values[2]), str(values[3]))
     return f"    {mean:>17} {deviation:>14} {spread.error or 0.0:>7.2f} % {least:>16} {most:>16}"
 
 
@@ -150,16 +152,18 @@ def _event_lines(report: Report, measurements: Sequence[Measurement], *, total: 
     lines = printed(lib.perfex_head, multiplexed, times)
     lines += [_SPREAD_HEAD] * any(map(_spread_line, measurements)) + ([comparison.head] if comparison else [])
     for m in measurements:
-        mark = "~" * report.is_estimated(m)
-        if mark and m.count is not None and (seconds := report.times(m) if times else None):
-            lines += event_lines(m.event, f" {f'{mark}{m.count}':>15}  {m.quality:11}",
-                                 "".join(f" {about(t):>12}" for t in seconds))
+        estimated = report.is_estimated(m)
+        words = "" if m.count is None else about(m.count) if estimated else str(m.count)
+        if estimated and words and (seconds := report.times(m) if times else None):
+            lines += event_lines(m.event, f" {words:>15}  {m.quality:11}", "".join(f" {about(t):>12}" for t in seconds))
         else:
-            count = ffi.NULL if m.count is None else f"{mark}{m.count}".encode()
+            count = words.encode() or ffi.NULL
             lines += printed(lib.perfex_line, m.event.index, m.event.name.encode(), count, m.quality.encode(),
                              m.share if multiplexed else -1.0, (report.times(m) or [nan] * 3) if times else ffi.NULL)
         change = comparison.line(m.event.index) if comparison else ""
-        lines += filter(None, [_spread_line(m, mark), change])
+        if m.low is not None and m.high is not None:
+            lines.append(f"    from {about(m.low)} to {about(m.high)}")
+        lines += filter(None, [_spread_line(m, estimated=estimated), change])
     return lines
 
 
@@ -265,8 +269,9 @@ def thread_text(report: Report, thread: ThreadCounts) -> str:
 
 def sample_line(sample: Sample) -> str:
     """The counts at one moment."""
-    counts = "  ".join(f"{event}={NOT_AVAILABLE if count is None else '~' * (event in sample.modelled) + str(count)}"
-                       for event, count in sample.counts.items())
+    counts = "  ".join(
+        f"{event}={NOT_AVAILABLE if count is None else about(count) if event in sample.modelled else count}"
+        for event, count in sample.counts.items())
     return f"sample {sample.seconds:12.6f} s  {counts}\n"
 
 
@@ -277,6 +282,7 @@ def _json_event(report: Report, m: Measurement) -> dict[str, object]:
     return {
         "event": m.event.index, "name": m.event.name, "count": m.count, "quality": m.quality,
         "estimated": report.is_estimated(m), "share": m.share, "note": m.note,
+        **({} if m.low is None else {"low": m.low, "high": m.high}),
         "seconds": None if times is None else dict(zip(("typical", "minimum", "maximum"), times, strict=True)),
         "runs": _json_runs(m),
         "change": report.comparison.json_change(m.event.index) if report.comparison else None,
@@ -389,6 +395,8 @@ def csv_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
                  for m in thread.measurements]
     if only is None:
         rows += [_csv_event(report, m, "event") for m in report.ordered()]
+        rows += [{"kind": "range", "event": m.event.index, "name": name, "value": value} for m in report.ordered()
+                 for name, value in (("low", m.low), ("high", m.high)) if value is not None]
         rows += [row for m in report.ordered() for row in _csv_runs(m)]
         rows += [{"kind": "repeat", "name": number, "seconds": t.wall}
                  for number, t in enumerate(outcome.repeats.times if outcome.repeats else (), 1)]

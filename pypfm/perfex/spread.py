@@ -27,6 +27,8 @@ def short(value: float) -> str:
 
 def about(value: float) -> str:
     """A number that was computed of estimates: two digits, and the mark of what was not counted; no exponent."""
+    if isinstance(value, int) and abs(value) < 100:
+        return f"~{value}"
     return f"~{Decimal(f'{value:.1e}'):f}"
 
 

@@ -194,7 +194,7 @@ def test_quality_estimates_and_deaths_are_kept(tmp_path: Path) -> None:
         (tmp_path / f"out.{rank}").write_text(json_text(made))
     lines = perfex("--merge", tmp_path / "out").stdout.splitlines()
     assert lines[0].endswith("sums of rank 0 (ended by SIGSEGV), rank 1, rank 2 (ended by SIGSEGV)")
-    assert " ".join(lines[4:6]).split()[-5:] == ["~3000", "modelled", "~1000", "~1000.0", "~1000"]
+    assert " ".join(lines[4:6]).split()[-5:] == ["~3000", "modelled", "~1000", "~1000", "~1000"]
     assert " ".join(lines[6:8]).split()[-5:] == ["30", "approximate", "10", "10.0", "10"]
     assert lines[-1] == "slowest: rank 0, ~1000 cycles"
     data = json.loads(perfex("--merge", "--json", tmp_path / "out").stdout)

@@ -249,13 +249,16 @@ def test_repeatable(program: str) -> None:
 @needs_valgrind
 def test_cycles_are_estimated(program: str) -> None:
     """By the costs of the cpu, or those given."""
-    outcome = run(program, "turns", 100000, events=(0, 15))
-    cycles, instructions = (m.count or 0 for m in outcome.measurements)
+    outcome = run(program, "turns", 100000, events=tuple(range(32)), multiplex=True)
+    cycles = outcome.measurements[0]
     assert outcome.estimated_cycles
-    assert outcome.measurements[0].quality == "modelled"
-    misses = [m.count or 0 for event in ((9, 26), (10, 25)) for m in run(program, "turns", 100000, events=event).measurements]
-    l1i, l2d, l2i, l1d = misses
-    assert cycles == instructions + round(10 * l1i + 310 * 0.196 * l2i + 6.5 * l1d + 235 * 0.196 * l2d)
+    assert cycles.quality == "modelled"
+    n = {m.event.index: m.count or 0 for m in outcome.measurements}
+    least = max(n[15] / 4, n[18] + n[19], n[21] / 2, n[6], 3 * n[25] + 160 * 0.196 * n[26])
+    assert cycles.low == round(least + 4 * n[9] + 310 * 0.196 * n[10] + 24 * n[23] + 4 * n[24])
+    assert cycles.high == round(max(n[15], n[18] + n[19]) + 12 * n[9] + 310 * 0.196 * (n[10] + n[26]) + 10 * n[25]
+                                + 146 * n[23] + 14 * n[24])
+    assert cycles.count == cycles.low + (cycles.high - cycles.low) // 2
     assert (outcome.clock, outcome.clock_source) == (196.0, "the default of the r10000")
     other = run(program, "turns", 100000, events=(0, 15), cpu="r12000", clock=400.0)
     assert (other.clock, other.clock_source) == (400.0, "given")

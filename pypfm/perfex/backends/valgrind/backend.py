@@ -228,9 +228,16 @@ class _Run:
         """The totals; of threads that are printed, exactly their sum."""
         total = self._measure(formulas.added(p.counts for p in processes))
         if threads:
-            total = tuple(replace(m, count=sum(t.measurements[i].count or 0 for t in threads)) if m.source else m
-                          for i, m in enumerate(total))
+            total = tuple(self._sum(m, [t.measurements[i] for t in threads]) for i, m in enumerate(total))
         return tuple(map(self._doubted, total))
+
+    @staticmethod
+    def _sum(m: Measurement, of: list[Measurement]) -> Measurement:
+        if not m.source:
+            return m
+        made = replace(m, count=sum(t.count or 0 for t in of))
+        return made if m.low is None else replace(
+            made, low=sum(t.low or 0 for t in of), high=sum(t.high or 0 for t in of))
 
     def _doubted(self, m: Measurement) -> Measurement:
         if self._missing and m.source:

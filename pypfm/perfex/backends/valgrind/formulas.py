@@ -7,9 +7,9 @@ import csv
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from pypfm._c.libperfex import lib
+from pypfm._c.libperfex import ffi, lib
 from pypfm.config import built
 from pypfm.perfex import events
 from pypfm.perfex.c_call import processor
@@ -18,10 +18,12 @@ from pypfm.perfex.model import Cpu, Measurement, Quality
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Row", "Simulated", "added", "estimated", "measure", "rows", "value_of"]
+__all__ = ["HIGH", "LOW", "Row", "Simulated", "added", "estimated", "measure", "rows", "value_of"]
 
 Simulated = dict[str, int]  # counts by the tool's names
 _DATA_MISSES = (25, 26)
+#: What comes after the name of a count that is the middle of a range: its ends.
+LOW, HIGH = "_low", "_high"
 
 
 def added(parts: Iterable[Mapping[str, int]]) -> Counter[str]:
@@ -92,23 +94,23 @@ def estimated(cpu: Cpu, counts: Mapping[str, int], clock: float,
               stall_ns: Mapping[int, float] | None = None) -> Simulated:
     """What is computed from costs: cycles of the simulated program, and those in which misses are handled.
 
-    Cycles are one for each instruction, and the typical costs of its cache misses.  The costs are the built-in ones,
-    whatever a user's table says: that one is about times, and cycles are a count.
+    Each is the middle of a range (csrc/perfex/simulated.c), whose ends are there as well, with `LOW` and `HIGH` after
+    its name.  The costs are the built-in ones, whatever a user's table says: that one is about times, and cycles are a
+    count.
 
     :param clock: MHz, for costs in nanoseconds
     :param stall_ns: --costs host: by event, in place of the built-in costs
     """
     parts: list[int] = [*lib.perfex_cycle_parts]
-    known = {event: rows(cpu)[event].value(counts) or 0 for event in parts}
-
-    def spent(which: Mapping[int, int]) -> int:
-        numbers = [which.get(event, 0) for event in parts]
-        if stall_ns is None:
-            return int(lib.perfex_estimated_cycles(processor(cpu), numbers, clock))
-        ns = sum(stall_ns.get(event, 0.0) * n for event, n in zip(parts, numbers, strict=True))
-        return numbers[0] + round(ns * clock / 1000)
-
-    return {"cycles": spent(known), "occupancy": spent({event: known[event] for event in _DATA_MISSES})}
+    nsec = ffi.NULL if stall_ns is None else [stall_ns.get(event, 0.0) for event in parts]
+    found: Simulated = {}
+    for name, which in (("cycles", parts), ("occupancy", _DATA_MISSES)):
+        numbers = [(rows(cpu)[event].value(counts) or 0) if event in which else 0 for event in parts]
+        ends: Any = ffi.new("uint64_t[2]")
+        lib.perfex_estimated_cycles(processor(cpu), numbers, clock, nsec, ends)
+        low, high = ends
+        found |= {name: low + (high - low) // 2, name + LOW: low, name + HIGH: high}
+    return found
 
 
 def measure(cpu: Cpu, wanted: Iterable[int], counts: Mapping[str, int], *,
@@ -120,4 +122,5 @@ def measure(cpu: Cpu, wanted: Iterable[int], counts: Mapping[str, int], *,
     """
     table = rows(cpu, fine=fine)
     return tuple(Measurement(events.table(cpu)[i], table[i].value(counts), table[i].quality, note=table[i].note,
-                             source=table[i].source if table[i].names else "") for i in wanted)
+                             source=table[i].source if table[i].names else "", low=counts.get(table[i].source + LOW),
+                             high=counts.get(table[i].source + HIGH)) for i in wanted)
