@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from pypfm.perfex.notes import folded
+from pypfm.perfex.profile import UNKNOWN
 from pypfm.perfex.report import NOT_AVAILABLE, printable
 from pypfm.perfex.sources import Source
 from pypfm.perfex.spread import about
@@ -92,8 +96,36 @@ def percent(share: float) -> str:
 
 
 def nowhere(made: Annotation) -> str:
-    """How much has no line of source."""
-    return f"{percent(made.share(made.nowhere))} of the whole is of no known line: code that was compiled without -g"
+    """How much has no line of source, where most of that is, and what would name it."""
+    share = percent(made.share(made.nowhere))
+    without: Counter[str] = Counter()
+    for row in made.functions:
+        if row.function.file == UNKNOWN:
+            without[row.function.object] += made.key(row.own)
+    place = next((name for name, _ in without.most_common(1) if os.path.isabs(name)), "")
+    where = f", most of it in {printable(place)}" if place else ""
+    return f"{share} of the whole is of no known line{where}: {_symbols(place)}"
+
+
+def _symbols(program: str) -> str:
+    """What has the lines of a program or library."""
+    package = _package(program)
+    if not package:
+        return "code that was compiled without -g"
+    return (f"the package {package}-dbgsym (of Debian's debug archive) has these lines, and so has"
+            " DEBUGINFOD_URLS=https://debuginfod.debian.net with the package debuginfod")
+
+
+def _package(program: str) -> str:
+    """The package of Debian that a file is from; "": none is known."""
+    for path in {program, program.removeprefix("/usr")} if program else ():
+        try:
+            done = subprocess.run(["dpkg-query", "-S", path], capture_output=True, text=True, timeout=10, check=False)
+        except (OSError, ValueError, subprocess.SubprocessError):
+            return ""
+        if done.returncode == 0:
+            return done.stdout.partition(":")[0]
+    return ""
 
 
 def _functions(made: Annotation, table: _Table) -> list[str]:
@@ -115,7 +147,7 @@ def _lines(made: Annotation, table: _Table) -> list[str]:
     rows = made.lines[:_most(made, [row.own for row in made.lines])]
     by = heading(made.by)
     if not rows:
-        return ["", f"lines by {by}: {NOT_AVAILABLE}", f"    {nowhere(made)}"]
+        return ["", f"lines by {by}: {NOT_AVAILABLE}", folded(nowhere(made))]
     sources: dict[str, Source] = {}
     lines = ["", f"lines by {by}: {_of(len(rows), len(made.lines), sum(made.share(r.own) for r in rows))}",
              table.head("", "line")]
@@ -124,7 +156,7 @@ def _lines(made: Annotation, table: _Table) -> list[str]:
             sources[row.file] = Source.read(row.file, row.function.object)
         words = sources[row.file].line(row.line).strip()
         lines.append(_short(table.row(row.own, "", f"{_place(row)}  "), printable(" ".join(words.split()))))
-    return lines + [f"    {nowhere(made)}"] * bool(made.key(made.nowhere))
+    return lines + [folded(nowhere(made))] * bool(made.key(made.nowhere))
 
 
 def _short(line: str, words: str) -> str:
