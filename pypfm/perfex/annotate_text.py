@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from pypfm.perfex.annotate import Annotation, Counts, LineRow
     from pypfm.perfex.model import Event
 
-__all__ = ["cut", "heading", "nowhere", "percent", "text"]
+__all__ = ["cut", "heading", "most", "nowhere", "percent", "text"]
 
 _WIDTH = 80
 _MOST_ROWS = 20
 _ENOUGH = 0.95  # of the whole: what is left is in the page
+_MATTERS = 0.01  # a part of the whole whose lines are worth a package
 _BESIDE = (25, 26)  # with -a: misses of the data caches
 _COLUMN = 11
 #: Said where counts are missing.
@@ -47,7 +48,7 @@ def _place(row: LineRow) -> str:
     return printable(f"{os.path.basename(row.file)}:{row.line}")
 
 
-def _most(made: Annotation, counts: Sequence[Counts]) -> int:
+def most(made: Annotation, counts: Sequence[Counts]) -> int:
     """How many rows have nearly all that was counted."""
     so_far = 0.0
     for number, own in enumerate(counts[:_MOST_ROWS]):
@@ -97,14 +98,14 @@ def percent(share: float) -> str:
 
 def nowhere(made: Annotation) -> str:
     """How much has no line of source, where most of that is, and what would name it."""
-    share = percent(made.share(made.nowhere))
+    share = made.share(made.nowhere)
     without: Counter[str] = Counter()
     for row in made.functions:
         if row.function.file == UNKNOWN:
             without[row.function.object] += made.key(row.own)
-    place = next((name for name, _ in without.most_common(1) if os.path.isabs(name)), "")
+    place = next((name for name, _ in without.most_common(1) if os.path.isabs(name) and share >= _MATTERS), "")
     where = f", most of it in {printable(place)}" if place else ""
-    return f"{share} of the whole is of no known line{where}: {_symbols(place)}"
+    return f"{percent(share)} of the whole is of no known line{where}: {_symbols(place)}"
 
 
 def _symbols(program: str) -> str:
@@ -112,7 +113,8 @@ def _symbols(program: str) -> str:
     package = _package(program)
     if not package:
         return "code that was compiled without -g"
-    return (f"the package {package}-dbgsym (of Debian's debug archive) has these lines, and so has"
+    lines = "libc6-dbg" if package == "libc6" else f"{package}-dbgsym (of Debian's debug archive)"
+    return (f"the package {lines} has these lines, and so has"
             " DEBUGINFOD_URLS=https://debuginfod.debian.net with the package debuginfod")
 
 
@@ -129,7 +131,7 @@ def _package(program: str) -> str:
 
 
 def _functions(made: Annotation, table: _Table) -> list[str]:
-    rows = made.functions[:_most(made, [row.own for row in made.functions])]
+    rows = made.functions[:most(made, [row.own for row in made.functions])]
     by = heading(made.by)
     lines = ["", f"functions by {by}: {_of(len(rows), len(made.functions), sum(made.share(r.own) for r in rows))}",
              table.head(f" {'with calls':>10}", "function")]
@@ -144,7 +146,7 @@ def _of(rows: int, all_rows: int, share: float) -> str:
 
 
 def _lines(made: Annotation, table: _Table) -> list[str]:
-    rows = made.lines[:_most(made, [row.own for row in made.lines])]
+    rows = made.lines[:most(made, [row.own for row in made.lines])]
     by = heading(made.by)
     if not rows:
         return ["", f"lines by {by}: {NOT_AVAILABLE}", folded(nowhere(made))]

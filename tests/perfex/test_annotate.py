@@ -305,13 +305,15 @@ def page(path: Path) -> BeautifulSoup:
 
 
 def source_rows(soup: BeautifulSoup, path: Path) -> dict[int, list[str]]:
-    """The cells of each line of a source, from the line's number on the right."""
+    """The cells of each line of a source: share, what rows are sorted by, number, text, and the other numbers."""
     head = next(h for h in soup.find_all("h2") if h.text == str(path))
     found = {}
     for row in head.find_next("table").find("tbody").find_all("tr"):
         cells = [cell.text for cell in row.find_all("td")]
-        if cells[-2] != "…":
-            found[int(cells[-2])] = cells
+        if not row.find("td").has_attr("colspan"):
+            found[int(cells[2])] = cells
+        elif cells[1] != "…":
+            found[int(cells[1])] = ["", *cells]
     return found
 
 
@@ -319,10 +321,18 @@ def test_the_page_has_the_source_with_counts(program: Path, tmp_path: Path) -> N
     assert perfex("-e", 19, "--annotate-to", tmp_path / "a.html", program).returncode == 0
     soup = page(tmp_path / "a.html")
     rows = source_rows(soup, program.with_name("program.c"))
-    assert len(rows) == PROGRAM.count("\n")
-    assert rows[10][3] == "1000"
-    assert rows[10][-1] == "                a[i] = i;"
+    assert [*rows] == [*range(1, PROGRAM.count("\n") + 1)]  # each is near a hot one
+    assert rows[10][1] == "1000"
+    assert rows[10][3] == "                a[i] = i;"
     assert rows[2][0] == ""
+    hot = soup.find("h2", id="lines").find_next("table").tbody("tr")
+    shares = [float(row.td.text.rstrip("%")) for row in hot]
+    assert shares == sorted(shares, reverse=True)
+    assert len(hot) <= 20
+    (line,) = (row for row in hot if row.a.text == "program.c:10")
+    target = soup.find(id=line.a["href"].removeprefix("#"))
+    assert "a[i] = i;" in target.text
+    assert "hot" in target["class"]
     names = [row.find("td", class_="name").text for row in soup.find("h2", id="functions").find_next("table").tbody("tr")]
     assert "fib" in names
     linked = [a["href"] for a in soup.find_all("a")]
@@ -352,7 +362,7 @@ def test_what_a_source_says_is_text(tmp_path: Path) -> None:
     soup = page(tmp_path / "a.html")
     assert not soup.find_all(["script", "b", "i"])
     rows = source_rows(soup, source)
-    assert rows[3][-1] == '        const char *s = "<script>alert(1)</script>&amp;\\x7f\N{REPLACEMENT CHARACTER}\\x1b[31m";'
+    assert rows[3][3] == '        const char *s = "<script>alert(1)</script>&amp;\\x7f\N{REPLACEMENT CHARACTER}\\x1b[31m";'
     assert "\x1b" not in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
@@ -378,31 +388,61 @@ def test_sources_that_are_not_those_of_the_program(tmp_path: Path) -> None:
     source.write_bytes(b"")
     os.utime(source, (1, 1))
     assert run_now().startswith("The source ends before line ")
-    assert source_rows(page(out), source)[10][-1] == ""
+    assert source_rows(page(out), source)[10][3] == ""
     source.unlink()
     assert run_now() == "The source is not there: counts without its text."
     os.mkfifo(source)
     assert run_now() == "The source is not a file: counts without its text."
 
 
-def test_a_source_that_is_not_there_has_50_lines(tmp_path: Path) -> None:
+def test_ten_lines_around_a_hot_one(tmp_path: Path) -> None:
     needs("valgrind")
-    path = compiled(tmp_path, "-g", text="volatile int n;\nint main(void)\n{\n" + "\tn = n + 1;\n" * 70 + "\tfor (;n < 1000;)\n\t\tn++;\n\treturn 0;\n}\n")
-    source = tmp_path / "program.c"
-    source.unlink()
-    assert perfex("-e", 19, "--annotate-to", tmp_path / "a.html", path).returncode == 0
-    text = "The source is not there: counts without its text, of the 50 lines with most, and not of "
-    assert said(tmp_path / "a.html", source).startswith(text)
-    rows = source_rows(page(tmp_path / "a.html"), source)
-    assert len(rows) == 50
-    assert rows[75][3:] == ["930", "75", ""]
-
-
-def test_a_long_source_is_shown_near_its_counts(tmp_path: Path) -> None:
-    needs("valgrind")
-    path = compiled(tmp_path, "-g", text="\n" * 5000 + "int main(void) { return 0; }\n")
+    path = compiled(tmp_path, "-g", text="\n" * 5000 + "int main(void) { volatile int n = 0; while (n < 9999) n++; return 0; }\n" + "\n" * 50)
     assert perfex("--annotate-to", tmp_path / "a.html", path).returncode == 0
-    assert [*source_rows(page(tmp_path / "a.html"), tmp_path / "program.c")] == [*range(4993, 5002)]
+    soup = page(tmp_path / "a.html")
+    assert [*source_rows(soup, tmp_path / "program.c")] == [*range(4991, 5012)]
+    assert "5001" in soup.find("tr", class_="hot").text
+
+
+CPLUSPLUS = """
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+struct Word { std::string text; int count; };
+int main() {
+    std::map<std::string, int> counts;
+    for (int i = 0; i < 5000; i++)
+        counts["word" + std::to_string(i * 7919 % 997)]++;
+    std::vector<Word> sorted;
+    for (const auto &[text, count] : counts)
+        sorted.push_back({ text, count });
+    std::sort(sorted.begin(), sorted.end(), [](const Word &a, const Word &b) { return a.text < b.text; });
+    for (int i = 0; i < 5; i++)
+        std::cout << sorted[i].text << '\\n';
+}
+"""
+
+
+def test_a_page_of_findings(tmp_path: Path) -> None:
+    """Of a program of C++: what is its own comes before headers and libraries, the rest is folded, and the page is small."""
+    needs("valgrind")
+    source, program = tmp_path / "words.cpp", tmp_path / "words"
+    source.write_text(CPLUSPLUS)
+    subprocess.run([needs("g++"), "-g", "-O1", "-std=c++17", source, "-o", program], check=True)
+    assert perfex("-a", "--annotate-to", tmp_path / "a.html", program).returncode == 0
+    assert (tmp_path / "a.html").stat().st_size < 300_000
+    soup = page(tmp_path / "a.html")
+    files = [h.text for h in soup.find_all("h2", id=re.compile("^file"))]
+    assert files[0] == str(source)
+    assert any(path.startswith("/usr/include/c++") for path in files[1:])
+    assert not any(line for line in source_rows(soup, source) if line > CPLUSPLUS.count("\n"))
+    folded = [d.summary.text for d in soup.find_all("details")]
+    assert [re.match("Further functions: 60; [0-9]+ more|Further lines: 60; [0-9]+ more|Notes", text) is not None for text in folded] == [True] * 3
+    links = [a["href"] for a in soup.find_all("a")]
+    assert len(links) > 20
+    assert all(soup.find(id=target.removeprefix("#")) for target in links)
 
 
 def test_lines_of_a_source(tmp_path: Path) -> None:
