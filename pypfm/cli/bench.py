@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pypfm.cli._program import status_line
 from pypfm.cli.common import Subparsers, add_json_option, between, checked, on_terminal, print_json
+from pypfm.errors import InvalidValueError, shown
 
 if TYPE_CHECKING:
     from pypfm.bench import Measure, Report, Time
@@ -22,8 +23,11 @@ alone; python, a process that does nothing.
   pypfm bench
   pypfm bench --against /usr/lib/x86_64-linux-gnu/libpfm.so.4
   pypfm bench ./libpfm.so.3 --against /opt/old/libpfm.so.3 --rounds 2000
+
+"pypfm bench perfex" measures the processor time of perfex's simulation, next to callgrind's.
 """
 
+_SIMULATION = "perfex"
 _GROUPS = {
     "pfm3": "libpfm 3 in C", "pfm3-manual": "libpfm 3 in C, structures of the manual pages", "pfm4": "libpfm 4 in C",
     "mirror": "the mirrors, called from Python", "objects": "Python objects", "start": "processes",
@@ -41,9 +45,11 @@ def add_parser(commands: Subparsers) -> None:
         description="Measure lookups, encoding and initialisation of a libpfm in C, next to another one. Without"
         " arguments: of the libraries of this installation, and what Python adds.")
     add = parser.add_argument
-    add("library", nargs="?", metavar="LIBRARY", help="a libpfm 3 or 4 (default: that of this installation)")
+    add("library", nargs="?", metavar="LIBRARY",
+        help="a libpfm 3 or 4 (default: that of this installation); or perfex: its simulation")
     add("--against", metavar="PATH", help="another library with the same API, timed in turns with the first")
-    add("--rounds", type=checked(_rounds), metavar="N", help="how often everything is timed (default: 500)")
+    add("--rounds", type=checked(_rounds), metavar="N", help="how often everything is timed (default: 500; perfex: 3)")
+    add("--only", metavar="NAME", help="perfex: this program only")
     add_json_option(parser)
     parser.set_defaults(run=run)
 
@@ -54,6 +60,10 @@ def _rounds(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.library == _SIMULATION:
+        return _simulation(args)
+    if args.only is not None:
+        raise InvalidValueError("--only is for pypfm bench perfex")
     from pypfm.bench import ROUNDS, bench
 
     with status_line() as show:
@@ -63,6 +73,35 @@ def run(args: argparse.Namespace) -> int:
         _show(report)
     else:
         print_json(report.to_json())
+    return 0
+
+
+def _simulation(args: argparse.Namespace) -> int:
+    """perfex, next to callgrind."""
+    from dataclasses import asdict
+
+    from pypfm.bench.simulation import PROGRAMS, ROUNDS, mean, simulations
+    from pypfm.cli import draw
+
+    if args.against is not None:
+        raise InvalidValueError("--against: perfex is measured next to callgrind, and nothing else")
+    if args.only not in (None, *PROGRAMS):
+        raise InvalidValueError(f"--only: {shown(args.only)} is none of {'; '.join(PROGRAMS)}")
+    names = PROGRAMS if args.only is None else (args.only,)
+    missing: list[str] = []
+    with status_line() as show:
+        found = list(simulations(names, rounds=args.rounds or ROUNDS, missing=missing.append,
+                                 progress=show and (lambda what: show(f"measuring {what}"))))
+    if not on_terminal(args):
+        print_json({"programs": [asdict(one) for one in found], "mean": mean(found), "missing": missing})
+        return 0
+    draw.table(["seconds of a processor", "alone", "perfex", "callgrind", "ratio", "wanted"], [
+        [one.name, *(f"{value:.2f}" for value in (one.alone, one.perfex, one.callgrind, one.ratio)), f"{one.goal:.1f}"]
+        for one in found])
+    for line in missing:
+        draw.say(line)
+    if (average := mean(found)) is not None:
+        draw.say(f"The mean ratio of those with all events is {average:.2f}; 0.65 is wanted.")
     return 0
 
 

@@ -15,10 +15,11 @@ from conftest import run
 from native import CC, PFM3, PFM3_MANUAL, PFM4, build
 from pypfm import bench as pypfm_bench
 from pypfm import pfm3, schemas
-from pypfm.bench import PFMTIME, Measure, Report, Time, bench, python_calls
+from pypfm.bench import PFMTIME, Measure, Report, Time, bench, python_calls, simulation
 from pypfm.config import Library
-from pypfm.errors import LibraryError, shown
+from pypfm.errors import LibraryError, PfmError, shown
 from terminal import on_terminal, pypfm
+from tools import needs
 
 PERF = {"perf"}
 C_MEASURES = {
@@ -285,6 +286,43 @@ def test_the_function_answers_what_the_command_prints() -> None:
         bench(rounds=0)
     with pytest.raises(LibraryError, match="pfm4"):
         bench(str(PFM4.path), against=str(PFM3.path))
+
+
+def test_perfex_next_to_callgrind() -> None:
+    """Each program, once: seconds and ratios; what the medians of one round are."""
+    needs("valgrind")
+    data = json.loads(pypfm("bench", "perfex", "--rounds", 1, "--only", "sort of 20,000 lines", "--json").stdout)
+    (sort,) = data["programs"]
+    assert 0 < sort["alone"] < sort["perfex"]
+    assert sort["ratio"] == sort["perfex"] / sort["callgrind"] == data["mean"]
+    assert data["missing"] == []
+    shown = on_terminal(80, "bench", "perfex", "--rounds", 1, "--only", "sort of 20,000 lines")
+    assert "sort of 20,000 lines" in shown
+    assert "0.65 is wanted" in shown
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (["perfex", "--against", "x"], "--against: perfex is measured next to callgrind, and nothing else"),
+    (["perfex", "--only", "x"], "--only: 'x' is none of matrix product of 300; "), (["--only", "x"], "--only is for pypfm bench perfex"),
+    (["perfex", "--rounds", "0"], "argument --rounds: "),
+])
+def test_wrong_words_for_perfex(words: list[str], message: str) -> None:
+    done = pypfm("bench", *words)
+    assert done.returncode
+    assert message in done.stderr
+
+
+def test_programs_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs("valgrind")
+    found = simulation.shutil.which
+    monkeypatch.setattr(simulation.shutil, "which", lambda name: None if name in ("cc", "sqlite3", "sort") else found(name))
+    missing: list[str] = []
+    names = ["matrix product of 300", "sqlite3, 20,000 rows", "sort of 20,000 lines"]
+    assert list(simulation.simulations(names, rounds=1, missing=missing.append)) == []
+    assert missing == ["matrix product of 300: no C compiler", "sqlite3, 20,000 rows: no sqlite3", "sort of 20,000 lines: no sort"]
+    monkeypatch.setattr(simulation.shutil, "which", {}.get)
+    with pytest.raises(PfmError, match="no valgrind: apt-get install valgrind"):
+        list(simulation.simulations(names))
 
 
 def test_the_program_is_installed() -> None:

@@ -20,10 +20,11 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from conftest import ROOT, clean_env, run
 from pypfm import pfm4
-from pypfm.bench import ROUNDS, bench
+from pypfm.bench import ROUNDS, bench, simulation
 from pypfm.bench.python_calls import Call, calls
 from pypfm.config import LIBRARIES
 from terminal import PYPFM
+from tools import needs
 
 DEBIAN = Path("/usr/lib/x86_64-linux-gnu/libpfm.so.4")
 CALLS = [
@@ -92,6 +93,22 @@ def test_c_library(benchmark: BenchmarkFixture, library: str) -> None:
     benchmark.extra_info.update(report.to_json())
     if not benchmark.disabled:
         print("\n" + json.dumps(report.to_json(), indent=1))
+
+
+@pytest.mark.slow
+def test_simulation(benchmark: BenchmarkFixture) -> None:
+    """Processor time of perfex's simulation and callgrind's, in turns: `extra_info` has the ratios.
+
+    Where nothing is measured one program is enough.
+    """
+    needs("valgrind")
+    names = ["sort of 20,000 lines"] if benchmark.disabled else simulation.PROGRAMS
+    missing: list[str] = []
+    found = benchmark.pedantic(lambda: list(simulation.simulations(names, rounds=1, missing=missing.append)), rounds=1)
+    benchmark.extra_info |= {one.name: {"ratio": one.ratio, "wanted": one.goal} for one in found}
+    if not benchmark.disabled:
+        print("\n" + json.dumps(benchmark.extra_info, indent=1), *missing, sep="\n")
+    assert len(found) + len(missing) == len(names)
 
 
 @pytest.mark.parametrize("where", ["docs/benchmarks.rst", ".ci/full", "tests/bench/test_benchmarks.py"])
