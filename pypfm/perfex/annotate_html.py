@@ -69,11 +69,12 @@ class _Columns:
         self._costs = report.costs
         self._clock = report.outcome.clock
         numbers: list[tuple[str, Callable[[Counts], str]]] = [
-            ("estimated<br>cycles", lambda counts: f"<td>{about(counts.cycles)}</td>"),
-            ("seconds", lambda counts: f"<td>{about(made.seconds(counts))}</td>")]
+            ('<th scope="col">estimated<br>cycles</th>', lambda counts: f"<td>{about(counts.cycles)}</td>"),
+            ('<th scope="col">seconds</th>', lambda counts: f"<td>{about(made.seconds(counts))}</td>")]
         for at, event in enumerate(made.events):
             if event is made.by or (event.index not in made.cycles and made.total.events[at]):
-                column = f"{event.index}<br>{_text(event.short)}", partial(self._of_event, event.index, at)
+                head = f'<th scope="col" title="{_text(event.name)}">{event.index}<br>{_text(event.short)}</th>'
+                column = head, partial(self._event, event.index, at)
                 numbers.insert(0 if event is made.by else len(numbers), column)
         self._numbers = numbers
 
@@ -82,7 +83,7 @@ class _Columns:
 
         :param names: those of what the numbers are of
         """
-        first, *others = (f'<th scope="col">{name}</th>' for name, _ in self._numbers)
+        first, *others = (head for head, _ in self._numbers)
         return f'<th scope="col">share</th>{first}{names}{"".join(others)}'
 
     def cells(self, counts: Counts, names: str = "") -> str:
@@ -92,12 +93,8 @@ class _Columns:
         share = f'<td style="background: rgba(var(--hot), {part * 0.8:.3f})">{percent(part)}</td>'
         return f'{share}{first}{names}{"".join(others)}'
 
-    def _of_event(self, index: int, at: int, counts: Counts) -> str:
-        return self._event(index, counts.events[at])
-
-    def _event(self, index: int, count: int | None) -> str:
-        if count is None:
-            return '<td class="none">?</td>'
+    def _event(self, index: int, at: int, counts: Counts) -> str:
+        count = counts.events[at]
         if self._costs is None or index not in self._costs or not count:
             return f"<td>{about(count) if index in self._made.cycles else count}</td>"
         typical = self._costs[index].seconds(count, self._clock)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pypfm.perfex.notes import folded
@@ -27,7 +28,6 @@ _ENOUGH = 0.95  # of the whole: what is left is in the page
 _MATTERS = 0.01  # a part of the whole whose lines are worth a package
 _BESIDE = (25, 26)  # with -a: misses of the data caches
 _COLUMN = 11
-#: Said where counts are missing.
 
 
 def cut(name: str, width: int) -> str:
@@ -68,7 +68,7 @@ class _Table:
             self._columns.append(("seconds", lambda counts: about(made.seconds(counts))))
         for place_of, event in enumerate(made.events):
             if event is not made.by and (event.index in _BESIDE if everything else event.index not in made.cycles):
-                self._columns.append((f"event {event.index}", _event(place_of)))
+                self._columns.append((f"event {event.index}", partial(_event, place_of)))
         del self._columns[2:]
 
     def head(self, inclusive: str, what: str) -> str:
@@ -84,11 +84,8 @@ class _Table:
         return line + cut(what, max(_WIDTH - len(line), 12))
 
 
-def _event(at: int) -> Callable[[Counts], str]:
-    def show(counts: Counts) -> str:
-        found = counts.events[at]
-        return "?" if found is None else str(found)
-    return show
+def _event(at: int, counts: Counts) -> str:
+    return str(counts.events[at])
 
 
 def percent(share: float) -> str:
