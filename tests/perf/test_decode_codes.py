@@ -55,6 +55,7 @@ def test_offcore_values(code: int, value: int, tokens: str) -> None:
     assert decoded.encode(found).codes == (code, value)
     assert decoded.offcore is not None
     assert decoded.offcore.value == value
+    assert ("other bits" in dict(decoded.offcore.rows())) == (decoded.offcore.other != 0)
     config = decode("glm", {"config": code & 0xFFFF, "config1": value, "exclude_kernel": 1})
     assert [(c.event, config.encode(c).attr["config1"]) for c in config.candidates] == [(found.event, value)]
 
@@ -73,6 +74,12 @@ def test_values_of_no_event(values: dict[str, int], note: str) -> None:
     decoded = decode("glm", values)
     assert decoded.candidates == ()
     assert note in decoded.notes
+
+
+def test_offcore_bits_that_no_unit_mask_names() -> None:
+    found = decode("glm", {"code": 0x5101B7, "offcore": 1 << 39 | 0x10001}).offcore
+    assert found is not None
+    assert dict(found.rows())["other bits"] == "0x8000000000"
 
 
 @pytest.mark.parametrize(("values", "note", "candidates"), [
