@@ -102,6 +102,23 @@ quality_here(const struct perfex_cpu *cpu, int event, const struct perfex_map *m
 	return ret == -ENODEV || ret == -EACCES ? PERFEX_UNAVAILABLE : ret;
 }
 
+/* A count; of what is computed of others two digits, and the mark of what was not counted. */
+static void
+show_count(char *text, size_t size, long long count, bool computed)
+{
+	long long unit = 1;
+
+	if (!computed) {
+		snprintf(text, size, "%lld", count);
+		return;
+	}
+	while (count / unit > 99 || count / unit < -99)
+		unit *= 10;
+	const long long rest = count % unit, up = 2 * llabs(rest) < unit ? 0 : rest < 0 ? -1 : 1;
+
+	snprintf(text, size, "~%lld", (count / unit + up) * unit);
+}
+
 static int
 look_at_counts(const struct perfex_choice *choice, const long long counts[2], const struct perfex_cost *costs,
 	       double clock, struct counted counted[2])
@@ -116,7 +133,8 @@ look_at_counts(const struct perfex_choice *choice, const long long counts[2], co
 
 		ret = quality_here(choice->cpu, event, &map);
 		counted[i] = (struct counted){ .event = event, .quality = ret };
-		snprintf(counted[i].count, sizeof(counted[i].count), "%lld", counts[i]);
+		show_count(counted[i].count, sizeof(counted[i].count), counts[i],
+			   ret == PERFEX_MODELLED && map.rows == perfex_shipped_map.rows);
 		counted[i].has_times = costs && ret != PERFEX_UNAVAILABLE && costs[event].unit != PERFEX_NO_COST;
 		if (counted[i].has_times)
 			perfex_seconds(&costs[event], (double)counts[i], clock, counted[i].times);

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cut", "heading", "most", "nowhere", "percent", "text"]
 
-_WIDTH = 80
+_WIDTH = 80  # of the words of source, where no terminal ends
 _MOST_ROWS = 20
 _ENOUGH = 0.95  # of the whole: what is left is in the page
 _MATTERS = 0.01  # a part of the whole whose lines are worth a package
@@ -59,10 +59,11 @@ def most(made: Annotation, counts: Sequence[Counts]) -> int:
 
 
 class _Table:
-    """The columns beside the names."""
+    """The columns beside the names, which end where the terminal does."""
 
-    def __init__(self, made: Annotation, *, estimates: bool, everything: bool) -> None:
+    def __init__(self, made: Annotation, *, estimates: bool, everything: bool, width: int | None) -> None:
         self._made = made
+        self._width = width
         self._columns: list[tuple[str, Callable[[Counts], str]]] = []
         if estimates:
             self._columns.append(("seconds", lambda counts: about(made.seconds(counts))))
@@ -81,7 +82,11 @@ class _Table:
         key = self._made.key(counts)
         by = about(key) if self._made.by is None or self._made.by.index in self._made.cycles else str(key)
         line = f"    {by:>14} {percent(self._made.share(counts)):>6}{inclusive}{beside}  "
-        return line + cut(what, max(_WIDTH - len(line), 12))
+        return line + (what if self._width is None else cut(what, max(self._width - len(line), 12)))
+
+    def with_words(self, line: str, words: str) -> str:
+        """A row with as many words of source after it as there is room for."""
+        return (line + words)[:max(self._width or _WIDTH, len(line))].rstrip()
 
 
 def _event(at: int, counts: Counts) -> str:
@@ -154,22 +159,18 @@ def _lines(made: Annotation, table: _Table) -> list[str]:
         if row.file not in sources:
             sources[row.file] = Source.read(row.file, row.function.object)
         words = sources[row.file].line(row.line).strip()
-        lines.append(_short(table.row(row.own, "", f"{_place(row)}  "), printable(" ".join(words.split()))))
+        lines.append(table.with_words(table.row(row.own, "", f"{_place(row)}  "), printable(" ".join(words.split()))))
     return lines + [folded(nowhere(made))] * bool(made.key(made.nowhere))
 
 
-def _short(line: str, words: str) -> str:
-    """A line with as many words after it as there is room for."""
-    return (line + words)[:_WIDTH].rstrip()
-
-
-def text(made: Annotation, *, estimates: bool, everything: bool) -> str:
-    """The tables, in 80 columns.
+def text(made: Annotation, *, estimates: bool, everything: bool, width: int | None = None) -> str:
+    """The tables.
 
     :param estimates: with seconds (-y)
     :param everything: all events were asked for (-a)
+    :param width: columns of the terminal, where names are cut; None: they are whole
     """
     if not made.functions:
         return f"\nfunctions and lines: {NOT_AVAILABLE}\n"
-    table = _Table(made, estimates=estimates, everything=everything)
+    table = _Table(made, estimates=estimates, everything=everything, width=width)
     return "\n".join([*_functions(made, table), *_lines(made, table)]) + "\n"

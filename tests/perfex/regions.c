@@ -214,6 +214,7 @@ main(int argc, char **argv)
 		counted(atoi(argv[2]), atoi(argv[3]), store, 1000);
 	} else if (strcmp(mode, "print") == 0) {
 		print_counters(INSTRUCTIONS, 123, 23, 456);
+		print_counters(0, 1996543, 16, -996);
 		print_costs(INSTRUCTIONS, 123, 26, 456);
 	} else if (strcmp(mode, "user") == 0) {
 		if (setgid(65534) || setuid(65534))

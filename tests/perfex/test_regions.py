@@ -170,6 +170,8 @@ def test_print(program: Path) -> None:
     lines = done.stderr.splitlines()
     assert any(line.startswith(" 15 ") and line.endswith("123  exact") for line in lines)
     assert any(line.startswith(" 23 ") and line.endswith("456  simulated") for line in lines)
+    assert any(line.startswith("  0 ") and line.endswith("~2000000  modelled") for line in lines)  # two digits
+    assert any(line.startswith(" 16 ") and line.endswith("~-1000  modelled") for line in lines)
 
 
 # ---- valgrind without perfex ------------------------------------------------------------------------------

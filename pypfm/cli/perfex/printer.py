@@ -102,6 +102,7 @@ class Printer:
             self._path = Path(args.out if self.rank is None else f"{args.out}.{self.rank}")
         self._failure: OSError | None = None
         on_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._width = os.get_terminal_size(sys.stderr.fileno()).columns or 80 if on_terminal and not args.out else None
         # The terminal is the command's, if it prints there.
         self.shows_progress = on_terminal and (args.progress or not (sys.stdout is not None and sys.stdout.isatty()))
         self._file: Output | None = None
@@ -166,4 +167,4 @@ class Printer:
             return ""
         from pypfm.perfex import annotate_text
         return annotate_text.text(made.annotation, estimates=made.costs is not None,
-                                  everything=made.request.multiplex)
+                                  everything=made.request.multiplex, width=self._width)
