@@ -235,6 +235,7 @@ def test_names_of_c_plus_plus(tmp_path: Path) -> None:
 @pytest.mark.parametrize("columns", [0, 80, 60, 200])
 def test_names_are_cut_where_the_terminal_ends(tmp_path: Path, columns: int) -> None:
     """A terminal without a known size has 80 columns."""
+    needs("valgrind")
     name = "a_function_with_" + "long_" * 20 + "name"
     path = compiled(tmp_path, "-g", text=PROGRAM.replace("fib", name))
     ours, theirs = pty.openpty()
