@@ -75,6 +75,34 @@ counting_anchor_close(struct counting_anchor *anchor)
 	close_event(&anchor->event);
 }
 
+int
+counting_clock_open(struct counting_group_event *clock, pid_t tid)
+{
+	struct perf_event_attr attr = dummy();
+	int ret;
+
+	attr.config = PERF_COUNT_SW_TASK_CLOCK;
+	attr.disabled = 0;
+	ret = open_event(&attr, &(struct counting_target){ tid, -1 }, -1, clock);
+	if (ret < 0)
+		counting_clock_close(clock);
+	return ret;
+}
+
+int
+counting_clock_read(const struct counting_group_event *clock, uint64_t *ns)
+{
+	if (!is_ours(clock))
+		return -EBADF;
+	return read(clock->fd, ns, sizeof(*ns)) == (ssize_t)sizeof(*ns) ? 0 : -EIO;
+}
+
+void
+counting_clock_close(struct counting_group_event *clock)
+{
+	close_event(clock);
+}
+
 /* A PMU that does not interrupt counts at least. */
 static int
 open_counter(const struct perf_event_attr *wanted, const struct counting_target *target, int leader,

@@ -31,6 +31,11 @@ struct counting_anchor {
 int counting_anchor_open(struct counting_anchor *anchor, const struct counting_target *target, size_t pages);
 void counting_anchor_close(struct counting_anchor *anchor);
 
+/* The time that a thread runs, in ns, from now on: it can be read when the thread has ended, too.  -EBADF: as below. */
+int counting_clock_open(struct counting_group_event *clock, pid_t tid);
+int counting_clock_read(const struct counting_group_event *clock, uint64_t *ns);
+void counting_clock_close(struct counting_group_event *clock);
+
 struct counting_group {
 	struct counting_group_event	leader;	/* counts nothing, and switches all */
 	struct counting_group_event	events[COUNTING_GROUP_MOST];

@@ -9,77 +9,16 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../base/process.h"
+
 enum { MOST_LISTS = 20 };
-
-/*
- * Keep of a text what begins with a word or, if it is not there, the end, with which it may begin: how many
- * bytes, or -1 if that is all.  A NUL follows the text.
- */
-static ssize_t
-keep_from(char *text, size_t held, const char *word)
-{
-	const char *at = strstr(text, word);
-	const size_t most = at ? held : strlen(word), kept = at ? held - (size_t)(at - text) : held < most ? held : most;
-
-	memmove(text, text + held - kept, kept + 1);
-	return at && strchr(text + 1, '\n') ? -1 : (ssize_t)kept;
-}
-
-/*
- * Read a file of /proc up to the line that a word with the end of the line before it begins, which can come after
- * many kilobytes of other lines (Groups); without such a line the text is short.  0 or a negative errno value.
- */
-static int
-read_from(const char *path, const char *word, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
-	ssize_t got = 0, held = 0;
-
-	if (fd < 0)
-		return -errno;
-	*text = '\0';
-	while (held >= 0 && (got = read(fd, text + held, size - 1 - (size_t)held)) > 0) {
-		text[held + got] = '\0';
-		held = keep_from(text, (size_t)(held + got), word);
-	}
-	ret = got < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-/*
- * The number of a thread in its own namespace, and how many namespaces its status has numbers of: 0 of a
- * kernel without namespaces, or a negative errno value.
- */
-static int
-own_number(const char *status, pid_t *number)
-{
-	static const char word[] = "\nNSpid:";
-	char text[2048], *at, *end;
-	int count = 0, ret = read_from(status, word, text, sizeof(text));
-
-	if (ret < 0)
-		return ret;
-	at = strstr(text, word);
-	for (at = at ? at + strlen(word) : text + strlen(text); *at == '\t' || *at == ' '; at = end) {
-		long value = strtol(at, &end, 10);
-
-		if (end == at)
-			break;
-		*number = (pid_t)value;
-		count++;
-	}
-	return count;
-}
 
 /* Whether a number is that of a thread of this process; false if the thread has ended. */
 static bool
@@ -113,7 +52,7 @@ add_task(struct counting_threads *threads, const char *name, bool translate)
 
 	if (translate) {
 		snprintf(path, sizeof(path), "/proc/self/task/%.20s/status", name);
-		ret = own_number(path, &id);
+		ret = process_own_number(path, &id);
 		if (ret <= 0)	/* it has ended */
 			return ret == -ENOENT || ret == -ESRCH || ret == 0 ? 0 : ret;
 	}
@@ -179,7 +118,7 @@ counting_threads_list(struct counting_threads *threads)
 {
 	const pid_t self = (pid_t)syscall(SYS_gettid);
 	pid_t number;
-	int ret = own_number("/proc/self/status", &number);
+	int ret = process_own_number("/proc/self/status", &number);
 	const bool translate = ret > 1;
 
 	if (ret >= 0)

@@ -19,20 +19,43 @@ call_result(int ret)
 	return -1;
 }
 
+/* Without our end of the pipe, which the program has closed, nothing can be done with the context any more. */
+struct context *
+call_context(int fd, bool tells)
+{
+	struct context *c = context_find(fd);
+
+	if (c && tells && !c->is_copy && !context_has_writer(c)) {
+		context_free(c);
+		return NULL;
+	}
+	if (c)
+		context_catch_up(c);
+	return c;
+}
+
+void
+call_done(struct context *c)
+{
+	if (c)
+		context_settle(c);
+	engine_leave();
+}
+
 /* Without a machine a number that is no context's descriptor is not looked at. */
 static int
-check_descriptor(const struct entry *e, int refused)
+check_descriptor(const struct context *c, int refused)
 {
-	if (!e && !choice_machine())
+	if (!c && !choice_machine())
 		return -ENOSYS;
 	if (refused < 0)
 		return refused;
-	return e ? 0 : -EBADF;
+	return c ? 0 : -EBADF;
 }
 
 /* A signal handler may call: the elements are not on its stack, nor in memory that is taken for them. */
 static int
-run_vector(struct entry *e, const struct call_vector *v)
+run_vector(struct context *c, const struct call_vector *v)
 {
 	static uint64_t room[ARGUMENT_LIMIT / sizeof(uint64_t)];	/* the engine is entered by one */
 	const size_t size = (size_t)v->count * v->size;
@@ -46,9 +69,9 @@ run_vector(struct entry *e, const struct call_vector *v)
 		return -EFAULT;
 	if (is_there)
 		memcpy(room, v->elements, size);
-	ret = check_task(e->context, v->need);
+	ret = check_task(c, v->need);
 	for (long i = 0; i < v->count && ret == 0; i++, element += v->size)
-		ret = v->each(e, element);
+		ret = v->each(c, element);
 	if (is_there && v->copies_back)
 		memcpy(v->elements, room, size);
 	else if (v->copies_back && size && copy_out(v->elements, room, size) < 0)
@@ -59,38 +82,36 @@ run_vector(struct entry *e, const struct call_vector *v)
 int
 call_with_vector(int fd, int refused, const struct call_vector *v)
 {
-	struct entry *e;
+	struct context *c;
 	int ret;
 
 	engine_enter();
-	e = v->need == NEEDS_UNLOADED ? entry_find(fd) : entry_find_registers(fd);
+	c = call_context(fd, v->need == NEEDS_UNLOADED);
 	if (v->count < 0 || (size_t)v->count >= INT_MAX / v->size)
 		refused = refused ? refused : -EINVAL;
-	ret = check_descriptor(e, refused);
+	ret = check_descriptor(c, refused);
 	if (ret == 0)
-		ret = run_vector(e, v);
-	entry_release(e);
-	engine_leave();
+		ret = run_vector(c, v);
+	call_done(c);
 	return call_result(ret);
 }
 
 int
 call_without(int fd, int refused, enum need need, call_one one, const void *argument)
 {
-	struct entry *e;
+	struct context *c;
 	int ret;
 
 	engine_enter();
 	if (need == NEEDS_ANYTHING)	/* what is closed does not keep its thread or CPU */
-		entry_reap();
-	e = entry_find(fd);
-	ret = check_descriptor(e, refused);
+		contexts_reap();
+	c = call_context(fd, true);
+	ret = check_descriptor(c, refused);
 	if (ret == 0)
-		ret = check_task(e->context, need);
+		ret = check_task(c, need);
 	if (ret == 0)
-		ret = one(e, argument);
-	entry_release(e);
-	engine_leave();
+		ret = one(c, argument);
+	call_done(c);
 	return call_result(ret);
 }
 
@@ -134,15 +155,15 @@ call_read_format(const char *name, const void *argument, size_t size, pfm_dfl_sm
 }
 
 static int
-finish(struct entry *e, const struct call_creation *wanted)
+finish(struct context *c, const struct call_creation *wanted)
 {
 	pfarg_sinfo_t sif = { { 0 }, { 0 }, { 0 } };
-	int ret = wanted->sampling ? sample_create(e, wanted->sampling) : 0;
+	int ret = wanted->sampling ? sample_create(c, wanted->sampling) : 0;
 
 	if (ret < 0 || !wanted->sif)
 		return ret;
-	machine_pmcs(e->context->machine, sif.sif_avail_pmcs);
-	sif.sif_avail_pmds[0] = e->context->machine->pmds;
+	machine_pmcs(c->machine, sif.sif_avail_pmcs);
+	sif.sif_avail_pmds[0] = c->machine->pmds;
 	return copy_out(wanted->sif, &sif, sizeof(sif)) < 0 ? -EFAULT : 0;
 }
 
@@ -151,22 +172,20 @@ call_create(const struct call_creation *wanted)
 {
 	const uint32_t excluding = PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK;
 	const struct machine *machine;
-	struct entry *e;
+	struct context *c;
 	int fd, ret;
 
 	if ((wanted->flags & excluding) == excluding)
 		return -EINVAL;
 	engine_enter();
 	machine = choice_machine();
-	ret = machine ? entry_create(machine, wanted->flags, &e, &fd) : -ENOSYS;
+	ret = machine ? context_create(machine, wanted->flags, &c, &fd) : -ENOSYS;
 	if (ret == 0) {
-		e->context->old_messages = wanted->old_messages;
-		ret = finish(e, wanted);
+		c->old_messages = wanted->old_messages;
+		ret = finish(c, wanted);
 		if (ret < 0) {
 			close(fd);
-			entry_destroy(e);
-		} else {
-			entry_release(e);
+			context_free(c);
 		}
 	}
 	engine_leave();
@@ -177,12 +196,14 @@ int
 call_set_info(struct context *c, unsigned int id, struct call_set_info *info)
 {
 	const struct set *set = set_find(c, id);
+	uint64_t now;
 
 	if (!set)
 		return -EINVAL;
+	now = set == active_set(c) && c->state == LOADED ? choice()->backend->clock(c) : 0;
 	*info = (struct call_set_info){ .set = set, .duration = set->duration, .left = set->remaining };
-	if (c->is_system && c->state == LOADED && c->started && set == active_set(c) && engine_clock() > set->since)
-		info->duration += engine_clock() - set->since;
+	if (c->is_system && c->state == LOADED && c->started && set == active_set(c) && now > set->since)
+		info->duration += now - set->since;
 	machine_pmcs(c->machine, info->pmcs);
 	return 0;
 }

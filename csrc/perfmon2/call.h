@@ -9,8 +9,15 @@
 /* 0 or a descriptor; of a negative errno value, -1 with errno. */
 int call_result(int ret);
 
+/*
+ * The context of a descriptor, up to date: inside engine_enter().  NULL: it is none's.  tells: a call that may send a message.  And
+ * at the end of the call, which leaves the engine; NULL is nothing to do.
+ */
+struct context *call_context(int fd, bool tells);
+void call_done(struct context *c);
+
 /* What a call does with one element; it may change it. */
-typedef int (*call_each)(struct entry *e, void *element);
+typedef int (*call_each)(struct context *c, void *element);
 
 /* A call with a vector.  count is -1 if it is too large to be a number of elements. */
 struct call_vector {
@@ -26,7 +33,7 @@ struct call_vector {
 int call_with_vector(int fd, int refused, const struct call_vector *vector);
 
 /* A call without one: the context is locked, and the task has been checked. */
-typedef int (*call_one)(struct entry *e, const void *argument);
+typedef int (*call_one)(struct context *c, const void *argument);
 int call_without(int fd, int refused, enum need need, call_one one, const void *argument);
 
 /* Make a context: with a sampling format, if there is an argument for it.  sif: as pfm_create(). */

@@ -1,9 +1,9 @@
 /*
  * Private: contexts, sets and registers of the perfmon2 engine, and what its files do for each other.
  *
- * A context is in memory that a process shares with its children, and a lock is part of it; its descriptor is the reading
- * end of a pipe, by whose inode it is found.  All functions are called inside engine_enter() and engine_leave(), with the
- * context's lock held, and return 0 or a negative errno value, if nothing else is said.
+ * A context belongs to the process that has made it; its descriptor is the reading end of a pipe, by whose inode it is
+ * found.  All functions are called inside engine_enter() and engine_leave(), and return 0 or a negative errno value, if
+ * nothing else is said.
  */
 #ifndef PYPFM_PERFMON2_ENGINE_H
 #define PYPFM_PERFMON2_ENGINE_H
@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "machine.h"
-#include "../counting/shared_lock.h"
+#include "../counting/group.h"
 #include "../pfm3/public.h"
 
 enum { MAX_SETS = 1024, QUEUE_LENGTH = 8, CTL_QUEUE_LENGTH = 31, ARGUMENT_LIMIT = 16384 };
@@ -35,10 +35,9 @@ struct pmd {
 
 struct set {
 	uint16_t	id;
-	bool		used;			/* the place is taken */
+	uint16_t	at;			/* in the list */
 	bool		switch_at_restart;
 	bool		is_refused;		/* its counters had no place on the PMU, or their descriptors are gone */
-	uint32_t	changes;		/* of its PMCs, by a process that does not have its events */
 	uint32_t	flags;
 	uint64_t	timeout, remaining;	/* ns */
 	uint64_t	runs, duration, since;	/* since: when it was activated, or its duration brought up to date */
@@ -48,55 +47,55 @@ struct set {
 	struct pmd	pmds[PERFMON2_PMDS];
 };
 
-struct context;
-struct entry;
+/* How the end of another thread is seen that a context is loaded on, and its time (task.c). */
+struct task {
+	int				watched;	/* a pidfd; -1: there is none, */
+	struct counting_anchor		anchor;		/* but perhaps an event, which hangs up; */
+	uint64_t			asked;		/* or it was looked for then */
+	struct counting_group_event	clock;		/* the time that it runs */
+};
+
 struct perf;
 struct perf_event_attr;
 struct backend;
 
 struct context {
-	struct shared_lock	lock;
+	struct context		*next;		/* in the table */
+	dev_t			dev;		/* of its pipe: */
+	ino_t			ino;
+	int			reader;		/* number of the program's end in the last call */
+	int			writer;		/* the end that messages are written to; -1: of a copy */
+	int			buffer_fd;	/* of the sampling buffer, or -1 */
+	void			*buffer;	/* or NULL */
+	size_t			buffer_size;
 	const struct machine	*machine;
 	uint32_t		flags;		/* PFM_FL_... */
+	bool			is_copy;	/* a child's: counts nothing, and cannot be loaded */
 	bool			is_system, old_messages;
 	bool			is_ctl;		/* made by perfmonctl() */
 	int			ctl_fd;		/* number of its descriptor then */
 	enum state		state;
 	bool			started;
+	bool			is_unknown;	/* its thread has ended, and nobody knows what it has counted */
 	uint8_t			can_restart;
 	pid_t			tid;		/* loaded on this thread; system-wide: of who loaded it */
-	pid_t			pid;		/* and its process, */
-	uint64_t		birth;		/* and when it began; 0: not known */
+	pid_t			pid;		/* and its process */
 	bool			is_self;	/* the thread has loaded it on itself */
 	int			cpu;		/* system-wide */
-	pid_t			owner;		/* the process that has loaded it, and has its events */
+	struct task		task;
+	struct perf		*perf;		/* its counters (perf_backend.c), or NULL */
 	uint64_t		time_seen;	/* of its thread or CPU: until then its timers have run */
 	uint64_t		fraction;	/* model with a rate: events over */
-	uint64_t		looked, children;	/* when that was; time of children that had ended when it was loaded */
 	uint64_t		random;		/* state of the random numbers */
-	size_t			buffer_size;	/* of the sampling buffer; 0: there is none */
-	uint16_t		active;		/* place of the set */
+	struct set		*active;
 	uint16_t		num_sets;
-	uint16_t		places;		/* of sets that were ever taken: the first ones */
-	uint16_t		order[MAX_SETS];	/* places of the sets, by their numbers */
-	struct set		sets[MAX_SETS];	/* pages that are not used take no memory */
-};
-
-/* A context as a process has it. */
-struct entry {
-	struct context	*context;
-	int		writer;		/* end of the pipe that messages are written to */
-	int		buffer_fd;	/* or -1 */
-	void		*buffer;	/* or NULL */
-	struct perf	*perf;		/* what its counters are here (perf_backend.c), or NULL */
-	dev_t		dev;
-	ino_t		ino;
+	struct set		*sets[MAX_SETS];	/* by their numbers */
 };
 
 static inline struct set *
 active_set(struct context *c)
 {
-	return &c->sets[c->active];
+	return c->active;
 }
 
 /* ---- choice.c: what the environment asks for ----------------------------------------------- */
@@ -121,14 +120,14 @@ void choice_tell(int loaded);	/* in verbose mode: what counts, or why a load has
  */
 struct backend {
 	const char	*name;
-	uint64_t	(*clock)(void);		/* ns, of durations and samples */
-	int		(*load)(struct entry *e);	/* its thread or CPU is known; it is UNLOADED still */
-	void		(*unload)(struct entry *e);	/* it is UNLOADED now */
-	void		(*update)(struct entry *e);
-	void		(*ended)(struct entry *e);	/* its thread is gone; NULL: nothing is left to count */
-	void		(*apply)(struct entry *e);
+	uint64_t	(*clock)(struct context *c);	/* ns, of durations: the time of its thread or CPU */
+	int		(*load)(struct context *c);	/* its thread or CPU is known; it is UNLOADED still */
+	void		(*unload)(struct context *c);	/* it is UNLOADED now */
+	void		(*update)(struct context *c);
+	void		(*apply)(struct context *c);
+	uint64_t	(*time_to_next)(struct context *c);	/* ns, to the next overflow that nothing tells of; HELPER_NEVER */
 	/* A PMC of a loaded context has got another value: can it be counted?  If not, it gets the old one back. */
-	int		(*take_pmc)(struct entry *e, struct set *set);
+	int		(*take_pmc)(struct context *c, struct set *set);
 	/* What else a counter's PMC becomes as an event of perf_event_open(2); the model has none. */
 	int		(*event)(const struct context *c, uint64_t pmc, struct perf_event_attr *attr);
 	/* The order in which a set's counters are opened, if it matters; -EBUSY: they cannot count together. */
@@ -137,86 +136,82 @@ struct backend {
 
 extern const struct backend model_backend, host_backend, raw_backend;
 
-static inline uint64_t
-engine_clock(void)
-{
-	return choice()->backend->clock();
-}
-
 /* ---- table.c: the contexts of a process --------------------------------------------------- */
 
 void engine_enter(void);
 void engine_leave(void);
 bool engine_found_blocked(int signal);	/* by the thread that is inside, before */
 
-/* The context of a descriptor, its lock held and up to date; NULL: it is none's. */
-struct entry *entry_find(int fd);
-struct entry *entry_find_registers(int fd);	/* for a call that sends no message: it does not need our end of the pipe */
-void entry_release(struct entry *e);	/* NULL is nothing to do */
+/* Memory, all 0; NULL.  Not the heap's: a thread may have been interrupted in malloc(), and wait for us in its signal handler. */
+void *engine_memory(size_t size);
 
-/* The next context of the process, its lock held; at: 0 first.  NULL: there is no more. */
-struct entry *entry_next(size_t *at);
+struct context *context_find(int fd);		/* NULL: it is none's */
+bool context_has_writer(const struct context *c);	/* our end of its pipe, which a message needs */
+bool context_has_reader(const struct context *c);	/* the program's: the number is still that of the last call */
 
-/* Make a context with its descriptor; it is locked. */
-int entry_create(const struct machine *machine, uint32_t flags, struct entry **made, int *fd);
-void entry_destroy(struct entry *e);	/* locked; closes what belongs to it but for the program's descriptor */
+/* The next context of the process; at: { 0 } first.  NULL: there is no more.  It may be freed meanwhile, another not. */
+struct cursor {
+	unsigned int	bucket;
+	struct context	*next;
+};
+struct context *context_next(struct cursor *at);
+
+int context_create(const struct machine *machine, uint32_t flags, struct context **made, int *fd);
+void context_free(struct context *c);	/* closes what belongs to it but for the program's descriptor */
 /* Give a descriptor of the engine's a number that a program hardly uses, if there is one; it is closed by exec. */
 int descriptor_move_up(int fd);
 
-size_t entry_buffers(void);		/* bytes of all sampling buffers of the process */
-void entry_reap(void);			/* free contexts that no descriptor is open of; none is locked */
+size_t contexts_buffers(void);		/* bytes of all sampling buffers of the process */
+void contexts_reap(void);		/* free contexts that no descriptor is open of */
+int contexts_closings(void);		/* what can be read when there are such; -1: nothing can */
 
-/* ---- session.c: who is monitored, over all processes that share it ------------------------ */
-
-int session_take(const struct context *c, ino_t id);	/* -EEXIST, -EBUSY, -ENOMEM */
-void session_drop(ino_t id);
-bool session_of_thread(pid_t tid);
-bool session_is_own(ino_t id);	/* this process has loaded it */
-
-/* ---- thread.c ------------------------------------------------------------------------------- */
-
-struct thread_state {
-	pid_t		pid, tracer;
-	char		state;		/* as in /proc */
-	uint64_t	birth;
-	bool		has_memory;
-};
+/* ---- thread.c: the calling thread ------------------------------------------------------------ */
 
 pid_t own_thread(void);
 bool thread_is_in_child(void);	/* and nobody has noticed yet: */
 void thread_forget(void);	/* it is a thread of its own */
-int thread_look(pid_t tid, struct thread_state *state);		/* -ESRCH; others, as -EMFILE: that is not known */
-int thread_check(pid_t tid, bool np);				/* may it be monitored: -EPERM, -ESRCH */
-bool thread_is_stopped(pid_t tid);				/* by the calling thread's ptrace */
-uint64_t thread_time(pid_t tid);				/* ns that it has run */
+
+/* ---- task.c: the thread that a context is loaded on -------------------------------------------- */
+
+void task_begin(struct context *c, bool takes_time);
+void task_forget(struct context *c);
+bool task_is_watched(const struct context *c);	/* a descriptor says when it ends */
+bool task_has_ended(struct context *c);
+bool task_time(struct context *c, uint64_t *ns);	/* that it has run; system-wide: of the clock.  False: that is not known */
 
 /* ---- check.c: what calls check before they do anything ------------------------------------ */
 
 enum need { NEEDS_UNLOADED, NEEDS_STOPPED, NEEDS_STOPPED_EVEN_MASKED, NEEDS_NOTHING, NEEDS_ANYTHING };
 
 int check_task(struct context *c, enum need need);
+int check_thread(pid_t tid);	/* another one: it may be traced, and is stopped by the caller's ptrace: -EPERM, -ESRCH */
 
 /* ---- values.c ------------------------------------------------------------------------------- */
 
 struct set *set_find(struct context *c, unsigned int id);
-int write_pmc(struct entry *e, unsigned int number, unsigned int set, uint32_t flags, uint64_t value);
+int write_pmc(struct context *c, unsigned int number, unsigned int set, uint32_t flags, uint64_t value);
 int write_pmd(struct context *c, const pfarg_pmd_t *from, bool value_only);
 void use_pmds(struct context *c, struct set *set, uint64_t pmds);
-int set_pmc(struct entry *e, struct set *set, unsigned int number, uint64_t value);	/* what was checked */
+int set_pmc(struct context *c, struct set *set, unsigned int number, uint64_t value);	/* what was checked */
 bool count_pmd(const struct context *c, struct set *set, unsigned int counter, uint64_t events);	/* true: it overflows */
 bool pmd_interrupts(const struct set *set, unsigned int counter);
 int read_pmd(struct context *c, unsigned int number, unsigned int set, const struct pmd **found);
 
 /* ---- state.c -------------------------------------------------------------------------------- */
 
-int context_load(struct entry *e, pid_t target, unsigned int set);
-int context_bind(struct entry *e, pid_t tid, int cpu, struct set *set);	/* what is left of a load after its checks */
-void context_unload(struct entry *e);
+int context_load(struct context *c, pid_t target, unsigned int set);
+int context_bind(struct context *c, pid_t tid, int cpu, struct set *set);	/* what is left of a load after its checks */
+void context_unload(struct context *c);
 int context_start(struct context *c, const unsigned int *set);
 int context_stop(struct context *c);
-int context_restart(struct entry *e);
-void context_ended(struct entry *e);		/* its thread is gone */
+int context_restart(struct context *c);
 void duration_update(struct context *c);
+
+/* What has happened meanwhile, before a context is looked at; and its counters as they shall be, after that. */
+void context_catch_up(struct context *c);
+void context_settle(struct context *c);
+/* The time, in ns, to the next event that is seen without a call: a timer ends, an overflow masks, is told or sampled. */
+uint64_t context_time_to_next(struct context *c);
 
 /* ---- sets.c --------------------------------------------------------------------------------- */
 
@@ -226,7 +221,7 @@ int set_delete(struct context *c, unsigned int id);
 void set_switch(struct context *c, struct set *to, bool long_reset);
 struct set *set_next(struct context *c);
 void set_reload_counts(struct context *c, struct set *set);
-void sets_repair(struct context *c);	/* somebody was killed in one of these */
+void set_free(struct context *c, struct set *set);
 
 /* ---- overflow.c ----------------------------------------------------------------------------- */
 
@@ -237,23 +232,23 @@ struct where {
 };
 
 void reset_pmds(struct context *c, struct set *set, bool long_reset);
-void context_overflow(struct entry *e, uint64_t wrapped, const struct where *where);
-void context_resume(struct entry *e);
+void context_overflow(struct context *c, uint64_t wrapped, const struct where *where);
+void context_resume(struct context *c);
 
 /* ---- message.c ------------------------------------------------------------------------------ */
 
-bool message_overflow(struct entry *e, unsigned int set, uint64_t pmds, const struct where *where);	/* false: it is full */
-void message_end(struct entry *e);
-int message_drain(struct entry *e);
-void message_owner(const struct entry *e, int fd);	/* a thread that has asked for the signal gets it */
-void message_make_long_queue(struct entry *e);	/* as perfmonctl() has it */
+bool message_overflow(struct context *c, unsigned int set, uint64_t pmds, const struct where *where);	/* false: it is full */
+void message_end(struct context *c);
+int message_drain(struct context *c);
+void message_owner(const struct context *c, int fd);	/* a thread that has asked for the signal gets it */
+void message_make_long_queue(struct context *c);	/* as perfmonctl() has it */
 
 /* ---- sample.c: the sampling format ------------------------------------------------------- */
 
-int sample_create_ctl(struct entry *e, const pfm_default_smpl_arg_t *argument);
-int sample_create(struct entry *e, const pfm_dfl_smpl_arg_t *argument);
-bool sample_record(struct entry *e, unsigned int pmd, const struct where *where);	/* true: the buffer is full */
-void sample_restart(struct entry *e);
+int sample_create_ctl(struct context *c, const pfm_default_smpl_arg_t *argument);
+int sample_create(struct context *c, const pfm_dfl_smpl_arg_t *argument);
+bool sample_record(struct context *c, unsigned int pmd, const struct where *where);	/* true: the buffer is full */
+void sample_restart(struct context *c);
 
 /*
  * The descriptor of the buffer that mmap() of a context's descriptor with these arguments maps; -1: it is no context's; below
@@ -264,18 +259,19 @@ int sample_buffer_of(int fd, size_t len, int prot, int flags);
 /* ---- timer.c: the timeout of the active set -------------------------------------------------- */
 
 uint64_t monotonic_time(void);
-uint64_t timer_time(const struct context *c);	/* that it runs by: of its thread, or the CPU's */
 bool timer_runs(struct context *c);
 void timer_pass(struct context *c, uint64_t ns);	/* so much time has passed: at the end the next set is active */
 
 /* ---- perf_backend.c: counters are events of perf_event_open(2) ---------------------------------- */
 
-int perf_load(struct entry *e);
-void perf_unload(struct entry *e);
-void perf_update(struct entry *e);
-void perf_apply(struct entry *e);
-int perf_take_pmc(struct entry *e, struct set *set);
-void perf_forget(struct entry *e);	/* in a child: its parent's events are not its own */
+int perf_load(struct context *c);
+void perf_unload(struct context *c);
+void perf_update(struct context *c);
+uint64_t perf_clock(struct context *c);
+uint64_t perf_time_to_next(struct context *c);
+void perf_apply(struct context *c);
+int perf_take_pmc(struct context *c, struct set *set);
+void perf_forget(struct context *c);	/* in a child: its parent's events are not its own */
 
 /* 0: it counts at these levels; -ENOTSUP: a level or a field has no counterpart. */
 int perf_levels(uint64_t pmc, struct perf_event_attr *attr);
@@ -284,11 +280,15 @@ int perf_levels(uint64_t pmc, struct perf_event_attr *attr);
 int raw_event(const struct context *c, uint64_t pmc, struct perf_event_attr *attr);
 int raw_place(const struct context *c, const struct set *set, uint8_t *counters, unsigned int count);
 
-/* helper.c: a thread that looks after contexts; it ends when nothing is loaded. */
+/* ---- helper.c: a thread that looks after contexts; it ends when nothing is loaded ------------- */
+
+#define HELPER_NEVER	UINT64_MAX
+
 int helper_start(void);		/* -EAGAIN: there can be no thread */
-void helper_watch(int fd);	/* it looks when this can be read, */
+void helper_watch(int fd);	/* it looks when this can be read, if it runs */
 void helper_forget_fd(int fd);
-void helper_wake(void);		/* or now */
+void helper_wake(void);		/* it looks now */
+void helper_plan(uint64_t ns);	/* in so much time at the latest */
 void helper_forget(void);	/* in a child */
 
 /* ---- of libpfm (csrc/pfm3) ----------------------------------------------------------------- */

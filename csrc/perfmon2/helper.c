@@ -1,6 +1,6 @@
 /*
- * A thread that looks after loaded contexts: those that count by time or by events of the kernel, and those of other
- * threads, whose end is a message.
+ * A thread that looks after loaded contexts: it waits for what the kernel tells of (overflows, ends of threads, descriptors
+ * that are closed), and for the time when the next timer ends or overflow comes, if somebody sees that.
  */
 #include "engine.h"
 
@@ -11,10 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MS		1000000		/* ns */
+#define BETWEEN_LOOKS	10000000	/* ns: at what nothing tells of; and it stays for so long when nothing is loaded any more */
 #define SHORTEST	50000		/* ns: a timer that is late anyway does not take the processor */
 
-static bool is_running;
+static bool is_running, is_idle;
+static uint64_t planned;			/* when it looks next */
 static int watched = -1, waker = -1;	/* an epoll set, and an eventfd in it; -1: there is none */
 
 static void
@@ -25,7 +26,6 @@ watch(int fd)
 	epoll_ctl(watched, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* For what perf_event_open(2) counts; without them the thread looks at each tick. */
 static void
 open_watched(void)
 {
@@ -35,6 +35,8 @@ open_watched(void)
 		watched = descriptor_move_up(set);
 		waker = descriptor_move_up(event);
 		watch(waker);
+		if (contexts_closings() >= 0)
+			watch(contexts_closings());
 		return;
 	}
 	if (set >= 0)
@@ -65,16 +67,14 @@ close_watched(void)
 void
 helper_watch(int fd)
 {
-	if (watched < 0)
-		open_watched();
-	if (watched >= 0)
+	if (watched >= 0 && fd >= 0)
 		watch(fd);
 }
 
 void
 helper_forget_fd(int fd)
 {
-	if (watched >= 0 && fd >= 0)
+	if (fd >= 0 && are_ours())
 		epoll_ctl(watched, EPOLL_CTL_DEL, fd, NULL);
 }
 
@@ -83,35 +83,52 @@ helper_wake(void)
 {
 	const uint64_t one = 1;
 
-	if (are_ours() && write(waker, &one, sizeof(one)) < 0)
+	if (is_running && are_ours() && write(waker, &one, sizeof(one)) < 0)
 		return;		/* it is awake */
 }
 
-/* When to look next at what nothing else tells of: other processes, threads that have ended, the model's events. */
-static uint64_t
-tick(void)
+void
+helper_plan(uint64_t ns)
 {
-	return choice()->rate || watched < 0 ? MS : 10 * MS;
+	if (is_running && ns < HELPER_NEVER && monotonic_time() + ns < planned)
+		helper_wake();
 }
 
-/* Look at each context, which brings it up to date: the time to the next look; 0: nothing is loaded. */
+/* Until when nothing has to be looked at; nothing tells of the end of a thread that has no descriptor. */
+static uint64_t
+time_to_look(struct context *c)
+{
+	uint64_t ns;
+
+	if (c->state == UNLOADED || c->is_copy)
+		return HELPER_NEVER;
+	ns = context_time_to_next(c);
+	if (watched < 0 || (!c->is_self && !c->is_system && !task_is_watched(c)))
+		ns = ns < BETWEEN_LOOKS ? ns : BETWEEN_LOOKS;
+	return ns < SHORTEST ? SHORTEST : ns;
+}
+
+/* Look at each context, which brings it up to date: the time to the next look. */
 static uint64_t
 look_at_all(void)
 {
-	uint64_t wait = 0;
-	struct entry *e;
-	size_t at = 0;
+	uint64_t wait = HELPER_NEVER;
+	struct cursor at = { 0 };
+	bool is_loaded = false;
+	struct context *c;
 
-	while ((e = entry_next(&at))) {
-		struct context *c = e->context;
+	while ((c = context_next(&at))) {
+		uint64_t ns;
 
-		if (c->state != UNLOADED && wait == 0)
-			wait = tick();
-		if (timer_runs(c) && active_set(c)->remaining < wait)
-			wait = active_set(c)->remaining > SHORTEST ? active_set(c)->remaining : SHORTEST;
-		entry_release(e);
+		context_catch_up(c);
+		context_settle(c);
+		ns = time_to_look(c);
+		wait = ns < wait ? ns : wait;
+		is_loaded |= c->state != UNLOADED && !c->is_copy;
 	}
-	return wait;
+	is_running = is_loaded || !is_idle;
+	is_idle = !is_loaded;
+	return is_loaded ? wait : BETWEEN_LOOKS;
 }
 
 static void
@@ -120,7 +137,7 @@ sleep_or_wake(int set, uint64_t ns)
 	const struct timespec wait = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
 	struct pollfd fd = { .fd = set, .events = POLLIN };
 
-	ppoll(&fd, 1, &wait, NULL);
+	ppoll(&fd, 1, ns < HELPER_NEVER ? &wait : NULL, NULL);
 }
 
 /* Under the lock: what has waked it is taken; the next look. */
@@ -133,9 +150,9 @@ look(void)
 		watched = waker = -1;
 	if (waker >= 0 && read(waker, &count, sizeof(count)) < 0)
 		count = 0;	/* another one has */
-	entry_reap();
+	contexts_reap();
 	wait = look_at_all();
-	is_running = wait != 0;
+	planned = wait < HELPER_NEVER ? monotonic_time() + wait : HELPER_NEVER;
 	if (!is_running)
 		close_watched();
 	return wait;
@@ -144,14 +161,16 @@ look(void)
 static void *
 help(void *unused)
 {
-	uint64_t wait = MS;
+	bool goes_on = true;
+	uint64_t wait = 0;
 	int set = -1;
 
-	while (wait) {
+	while (goes_on) {
 		sleep_or_wake(set, wait);
 		engine_enter();
 		wait = look();
 		set = watched;
+		goes_on = is_running;
 		engine_leave();
 	}
 	return unused;
@@ -166,11 +185,16 @@ helper_start(void)
 
 	if (is_running)
 		return 0;
-	if (pthread_attr_init(&attributes) != 0)
-		return -ENOMEM;
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	is_running = pthread_create(&thread, &attributes, help, NULL) == 0;
-	pthread_attr_destroy(&attributes);
+	open_watched();
+	is_idle = false;
+	planned = 0;
+	if (pthread_attr_init(&attributes) == 0) {
+		pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+		is_running = pthread_create(&thread, &attributes, help, NULL) == 0;
+		pthread_attr_destroy(&attributes);
+	}
+	if (!is_running)
+		close_watched();
 	return is_running ? 0 : -EAGAIN;
 }
 

@@ -11,8 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifndef RWF_NOWAIT
+#define RWF_NOWAIT	0x8	/* Linux 4.14 */
+#endif
+
+enum { QUEUE_BYTES = 1 << 16 };	/* more than any queue has */
 
 /* The layout of kernels 2.0 to 2.4, for a program that defines PFMLIB_OLD_PFMV2. */
 struct old_overflow {
@@ -28,9 +36,9 @@ _Static_assert(sizeof(pfarg_msg_t) == 64, "message");
 _Static_assert(sizeof(pfm_msg_t) == 56, "message of perfmonctl()");
 
 static size_t
-message_size(const struct entry *e)
+message_size(const struct context *c)
 {
-	return e->context->old_messages || e->context->is_ctl ? sizeof(struct old_overflow) : sizeof(pfarg_msg_t);
+	return c->old_messages || c->is_ctl ? sizeof(struct old_overflow) : sizeof(pfarg_msg_t);
 }
 
 /* A pipe that nobody reads raises SIGPIPE, which is not the program's: it is taken back. */
@@ -49,55 +57,83 @@ take_back_sigpipe(bool was_pending)
 
 /* False: the queue is full, or nobody can read it. */
 static bool
-post(struct entry *e, const void *message)
+post(struct context *c, const void *message)
 {
-	const size_t size = message_size(e), most = e->context->is_ctl ? CTL_QUEUE_LENGTH : QUEUE_LENGTH;
+	const size_t size = message_size(c), most = c->is_ctl ? CTL_QUEUE_LENGTH : QUEUE_LENGTH;
 	sigset_t pending;
 	bool was_pending;
 	int waiting = 0;
 	ssize_t sent;
 
-	if (ioctl(e->writer, FIONREAD, &waiting) < 0 || (size_t)waiting / size >= most)
+	if (ioctl(c->writer, FIONREAD, &waiting) < 0 || (size_t)waiting / size >= most)
 		return false;
 	sigpending(&pending);
 	was_pending = sigismember(&pending, SIGPIPE) == 1;
-	sent = write(e->writer, message, size);
+	sent = write(c->writer, message, size);
 	if (sent < 0 && errno == EPIPE)
 		take_back_sigpipe(was_pending);
 	return sent == (ssize_t)size;
 }
 
-/* A reader of the engine's own for a moment: it needs no number of the program's. */
+/* A reader of the engine's own for a moment, where the program's number is not known. */
 static int
-open_reader(const struct entry *e)
+open_reader(const struct context *c)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->writer);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", c->writer);
 	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* Before Linux 6.5 a read of a pipe cannot be asked not to wait, but what moves its packets to another one can. */
+static ssize_t
+move_away(int fd)
+{
+	int ends[2], error;
+	ssize_t moved;
+
+	if (pipe(ends) < 0)
+		return -1;
+	moved = splice(fd, NULL, ends[1], NULL, QUEUE_BYTES, SPLICE_F_NONBLOCK);
+	error = errno;
+	close(ends[0]);
+	close(ends[1]);
+	errno = error;
+	return moved;
+}
+
+static ssize_t
+read_waiting(int fd)
+{
+	char message[sizeof(pfarg_msg_t)];
+	const struct iovec room = { message, sizeof(message) };
+	const ssize_t got = syscall(SYS_preadv2, fd, &room, 1L, -1L, -1L, RWF_NOWAIT);
+
+	return got >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS) ? got : move_away(fd);
 }
 
 /* Nothing is left in the queue; -EMFILE, for example: it cannot be read. */
 int
-message_drain(struct entry *e)
+message_drain(struct context *c)
 {
-	char message[sizeof(pfarg_msg_t)];
+	const bool has_reader = context_has_reader(c);
 	int waiting = 0, reader, ret;
 
-	if (ioctl(e->writer, FIONREAD, &waiting) == 0 && waiting == 0)
+	if (ioctl(c->writer, FIONREAD, &waiting) == 0 && waiting == 0)
 		return 0;
-	reader = open_reader(e);
+	reader = has_reader ? c->reader : open_reader(c);
 	if (reader < 0)
 		return -errno;
-	while (read(reader, message, sizeof(message)) > 0)
+	while (read_waiting(reader) > 0)
 		;
 	ret = errno == EAGAIN ? 0 : -errno;
-	close(reader);
+	if (!has_reader)
+		close(reader);
 	return ret;
 }
 
 bool
-message_overflow(struct entry *e, unsigned int set, uint64_t pmds, const struct where *where)
+message_overflow(struct context *c, unsigned int set, uint64_t pmds, const struct where *where)
 {
 	/* The members' names are exchanged: as in the kernel. */
 	const pfarg_ovfl_msg_t message = {
@@ -109,31 +145,31 @@ message_overflow(struct entry *e, unsigned int set, uint64_t pmds, const struct 
 		.type = PFM_MSG_OVFL, .pid = (uint32_t)where->tid, .pmds = { pmds }, .set = (uint16_t)set,
 		.cpu = (uint16_t)where->cpu, .tid = (uint32_t)where->pid, .ip = where->ip,
 	};
-	const pfm_msg_t ctl = { .pfm_ovfl_msg = { .msg_type = PFM_MSG_OVFL, .msg_ctx_fd = e->context->ctl_fd,
+	const pfm_msg_t ctl = { .pfm_ovfl_msg = { .msg_type = PFM_MSG_OVFL, .msg_ctx_fd = c->ctl_fd,
 						  .msg_ovfl_pmds = { pmds } } };
-	const bool sent = post(e, e->context->is_ctl ? (const void *)&ctl : e->context->old_messages ? (const void *)&old
+	const bool sent = post(c, c->is_ctl ? (const void *)&ctl : c->old_messages ? (const void *)&old
 													     : &message);
 
-	if (!(e->context->flags & PFM_FL_OVFL_NO_MSG))
+	if (!(c->flags & PFM_FL_OVFL_NO_MSG))
 		return sent;
-	message_drain(e);	/* the signal has been sent; no message stays if it can be read */
+	message_drain(c);	/* the signal has been sent; no message stays if it can be read */
 	return true;
 }
 
 void
-message_end(struct entry *e)
+message_end(struct context *c)
 {
 	const pfarg_msg_t message = { .type = PFM_MSG_END };
-	const pfm_msg_t ctl = { .pfm_end_msg = { .msg_type = PFM_MSG_END, .msg_ctx_fd = e->context->ctl_fd } };
+	const pfm_msg_t ctl = { .pfm_end_msg = { .msg_type = PFM_MSG_END, .msg_ctx_fd = c->ctl_fd } };
 
-	post(e, e->context->is_ctl ? (const void *)&ctl : &message);
+	post(c, c->is_ctl ? (const void *)&ctl : &message);
 }
 
 /* A packet takes a page of the pipe; if there are no more the queue is as long as the pipe. */
 void
-message_make_long_queue(struct entry *e)
+message_make_long_queue(struct context *c)
 {
-	fcntl(e->writer, F_SETPIPE_SZ, (CTL_QUEUE_LENGTH + 1) * (int)sysconf(_SC_PAGESIZE));
+	fcntl(c->writer, F_SETPIPE_SZ, (CTL_QUEUE_LENGTH + 1) * (int)sysconf(_SC_PAGESIZE));
 }
 
 /*
@@ -143,9 +179,8 @@ message_make_long_queue(struct entry *e)
  * process's first F_GETOWN_EX says 0: that it is this one is assumed.
  */
 void
-message_owner(const struct entry *e, int fd)
+message_owner(const struct context *c, int fd)
 {
-	const struct context *c = e->context;
 	struct f_owner_ex owner;
 	int signal;
 

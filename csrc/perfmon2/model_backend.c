@@ -6,8 +6,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NS_PER_MS	UINT64_C(1000000)
@@ -21,10 +19,11 @@ struct happening {
 /* The process's own: a child starts with a copy. */
 static uint64_t model_ns, model_ip;
 
+/* With a rate the time until which its events are made. */
 static uint64_t
-model_clock(void)
+model_clock(struct context *c)
 {
-	return choice()->rate ? monotonic_time() : model_ns;
+	return choice()->rate ? c->time_seen : model_ns;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -55,9 +54,8 @@ moving(struct context *c, const struct happening *h)
 
 /* Let events happen, up to the first overflow; how many did. */
 static uint64_t
-step(struct entry *e, const struct happening *h, uint64_t count, const struct where *where)
+step(struct context *c, const struct happening *h, uint64_t count, const struct where *where)
 {
-	struct context *c = e->context;
 	struct set *set = active_set(c);
 	const uint64_t counters = moving(c, h);
 	uint64_t wrapped = 0;
@@ -72,26 +70,26 @@ step(struct entry *e, const struct happening *h, uint64_t count, const struct wh
 			wrapped |= UINT64_C(1) << i;
 	}
 	if (wrapped)
-		context_overflow(e, wrapped, where);
+		context_overflow(c, wrapped, where);
 	return count;
 }
 
 /* ---- whose events, whose time --------------------------------------------------------------- */
 
 /* What counts on a thread: what is loaded on it, or, if it is the calling one, on its CPU. */
-static struct entry *
+static struct context *
 find_counting(pid_t tid)
 {
-	const bool is_self = tid == own_thread();
-	struct entry *e;
-	size_t at = 0;
+	const int cpu = tid == own_thread() ? sched_getcpu() : -1;
+	struct cursor at = { 0 };
+	struct context *c;
 
-	while ((e = entry_next(&at))) {
-		const struct context *c = e->context;
-
-		if (c->state != UNLOADED && (c->is_system ? is_self && c->cpu == sched_getcpu() : c->tid == tid))
-			return e;
-		entry_release(e);
+	while ((c = context_next(&at))) {
+		if (c->state == UNLOADED || c->is_copy || (c->is_system ? c->cpu != cpu : c->tid != tid))
+			continue;
+		context_catch_up(c);
+		if (c->state != UNLOADED)
+			return c;
 	}
 	return NULL;
 }
@@ -99,19 +97,19 @@ find_counting(pid_t tid)
 static struct where
 here(const struct context *c, pid_t tid)
 {
-	return (struct where){ .ip = __atomic_load_n(&model_ip, __ATOMIC_RELAXED), .time = model_clock(), .cpu = sched_getcpu(), .tid = tid,
+	return (struct where){ .ip = __atomic_load_n(&model_ip, __ATOMIC_RELAXED), .time = choice()->rate ? monotonic_time() : model_ns, .cpu = sched_getcpu(), .tid = tid,
 			       .pid = c->is_system ? getpid() : c->pid };
 }
 
 /* As many steps as nobody is told of: what notifies masks the context. */
 static uint64_t
-steps(struct entry *e, const struct happening *h, uint64_t count, const struct where *where)
+steps(struct context *c, const struct happening *h, uint64_t count, const struct where *where)
 {
 	enum { MOST = 64 };	/* signals are blocked meanwhile */
-	uint64_t done = step(e, h, count, where);
+	uint64_t done = step(c, h, count, where);
 
-	for (int i = 1; i < MOST && done < count && e->context->state == LOADED; i++)
-		done += step(e, h, count - done, where);
+	for (int i = 1; i < MOST && done < count && c->state == LOADED; i++)
+		done += step(c, h, count - done, where);
 	return done;
 }
 
@@ -120,16 +118,15 @@ static void
 advance(pid_t tid, const struct happening *h, uint64_t count)
 {
 	while (count) {
-		struct entry *e;
+		struct context *c;
 
 		engine_enter();
-		entry_reap();
-		e = find_counting(tid);
-		if (e) {
-			const struct where where = here(e->context, tid);
+		contexts_reap();
+		c = find_counting(tid);
+		if (c) {
+			const struct where where = here(c, tid);
 
-			count -= steps(e, h, count, &where);
-			entry_release(e);
+			count -= steps(c, h, count, &where);
 		} else {
 			count = 0;
 		}
@@ -163,15 +160,14 @@ advance_event(pid_t tid, unsigned int event, unsigned int plm, uint64_t count)
 {
 	struct happening h = { .plm = plm };
 	int ret = check_model(plm);
-	struct entry *e;
+	struct context *c;
 
 	if (ret < 0)
 		return answer(ret);
 	engine_enter();
-	e = find_counting(tid);
-	if (!pfm3_event_code(e ? e->context->machine->type : -1, event, &h.es, &h.umask))
+	c = find_counting(tid);
+	if (!pfm3_event_code(c ? c->machine->type : -1, event, &h.es, &h.umask))
 		ret = -EINVAL;
-	entry_release(e);
 	engine_leave();
 	if (ret == 0)
 		advance(tid, &h, count);
@@ -217,19 +213,18 @@ int
 pfm_model_set_pmd(unsigned int pmd, uint64_t value)
 {
 	const struct machine *machine;
-	struct entry *e;
+	struct context *c;
 	int ret = check_model(1);
 
 	if (ret < 0)
 		return answer(ret);
 	engine_enter();
-	e = find_counting(own_thread());
-	machine = e ? e->context->machine : choice_machine();
+	c = find_counting(own_thread());
+	machine = c ? c->machine : choice_machine();
 	if (pmd >= PERFMON2_PMDS || !((machine->pmds & ~machine->counters) >> pmd & 1))
 		ret = -EINVAL;
-	else if (e)
-		active_set(e->context)->pmds[pmd].value = value;
-	entry_release(e);
+	else if (c)
+		active_set(c)->pmds[pmd].value = value;
 	engine_leave();
 	return answer(ret);
 }
@@ -237,47 +232,49 @@ pfm_model_set_pmd(unsigned int pmd, uint64_t value)
 /* ---- time ----------------------------------------------------------------------------------- */
 
 /* The time that passes is that of a thread: timers of what is loaded on it run, and those of CPUs. */
-static bool
-has_time_of(const struct context *c, pid_t tid)
+static struct context *
+next_with_time(struct cursor *at, pid_t tid)
 {
-	return c->is_system || c->tid == tid;
+	struct context *c;
+
+	while ((c = context_next(at)) && (c->state == UNLOADED || c->is_copy || (!c->is_system && c->tid != tid)))
+		;
+	return c;
 }
 
 /* The time to the next end of a timer. */
 static uint64_t
 next_timeout(pid_t tid, uint64_t ns)
 {
-	struct entry *e;
-	size_t at = 0;
+	struct cursor at = { 0 };
+	struct context *c;
 
-	while ((e = entry_next(&at))) {
-		if (has_time_of(e->context, tid) && timer_runs(e->context) && active_set(e->context)->remaining < ns)
-			ns = active_set(e->context)->remaining;
-		entry_release(e);
-	}
+	while ((c = next_with_time(&at, tid)))
+		if (timer_runs(c) && active_set(c)->remaining < ns)
+			ns = active_set(c)->remaining;
 	return ns;
 }
 
 static int
 pass_time(pid_t tid, uint64_t ns)
 {
-	const int ret = check_model(1);
+	struct cursor at = { 0 };
+	struct context *c;
+	int ret = check_model(1);
 
 	if (ret < 0)
 		return answer(ret);
 	engine_enter();
+	while ((c = next_with_time(&at, tid)))
+		context_catch_up(c);
 	while (ns) {
 		const uint64_t some = next_timeout(tid, ns);
-		struct entry *e;
-		size_t at = 0;
 
 		model_ns += some;
 		ns -= some;
-		while ((e = entry_next(&at))) {
-			if (has_time_of(e->context, tid))
-				timer_pass(e->context, some);
-			entry_release(e);
-		}
+		at = (struct cursor){ 0 };
+		while ((c = next_with_time(&at, tid)))
+			timer_pass(c, some);
 	}
 	engine_leave();
 	return 0;
@@ -299,111 +296,98 @@ pfm_model_time_task(pid_t tid, uint64_t ns)
 
 /* As many of every event as a rate gives in some time; until something stops the context. */
 static void
-run_events(struct entry *e, uint64_t ns)
+run_events(struct context *c, uint64_t ns)
 {
 	static const struct happening everything = { .everything = true, .plm = PFM_PLM3 };
-	struct context *c = e->context;
 	const uint64_t rate = choice()->rate, rest = ns % NS_PER_MS * rate + c->fraction;
 	uint64_t count = ns / NS_PER_MS * rate + rest / NS_PER_MS;
 	const struct where where = here(c, c->tid);
 
 	c->fraction = rest % NS_PER_MS;
 	while (count && c->state == LOADED && c->started)
-		count -= step(e, &everything, count, &where);
-}
-
-/* Time of children that have ended and been waited for. */
-static uint64_t
-time_of_children(void)
-{
-	struct rusage used;
-
-	if (getrusage(RUSAGE_CHILDREN, &used) < 0)
-		return 0;
-	return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000 +
-	       (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000;
+		count -= step(c, &everything, count, &where);
 }
 
 static int
-model_load(struct entry *e)
+model_load(struct context *c)
 {
-	struct context *c = e->context;
+	const bool needs_helper = choice()->rate || (!c->is_system && !c->is_self);
 
-	if (choice()->rate) {
-		c->fraction = 0;
-		c->time_seen = timer_time(c);
-		c->looked = monotonic_time();
-		c->children = time_of_children();
-	}
-	return choice()->rate || (!c->is_system && !c->is_self) ? helper_start() : 0;
+	const int ret = needs_helper ? helper_start() : 0;
+
+	task_begin(c, choice()->rate != 0);
+	c->fraction = 0;
+	if (ret == 0 && choice()->rate && !task_time(c, &c->time_seen))
+		return -EPERM;	/* a thread whose time may not be read */
+	return ret;
 }
 
 static void
-run_time(struct entry *e, uint64_t ns)
+run_time(struct context *c, uint64_t ns)
 {
-	struct context *c = e->context;
-
-	while (ns && c->state == LOADED && c->started) {
+	while (ns) {
 		const uint64_t left = timer_runs(c) ? active_set(c)->remaining : ns, some = left < ns ? left : ns;
 
-		run_events(e, some);
+		c->time_seen += some;
+		if (c->state == LOADED && c->started)
+			run_events(c, some);
 		timer_pass(c, some);
 		ns -= some;
 	}
 }
 
 static void
-model_update(struct entry *e)
+model_update(struct context *c)
 {
-	struct context *c = e->context;
-	uint64_t now, ns;
+	uint64_t now;
 
-	if (!choice()->rate || c->state == UNLOADED)
+	if (!choice()->rate)
 		return;
-	now = timer_time(c);
-	if (now < c->time_seen)
-		return;
-	ns = now - c->time_seen;
-	c->time_seen = now;
-	c->looked = monotonic_time();
-	run_time(e, ns);
+	if (!task_time(c, &now))
+		c->is_unknown = c->started;
+	else if (now > c->time_seen)
+		run_time(c, now - c->time_seen);
 }
 
-/*
- * A thread that is gone has no account any more.  If the process has waited for it, the account of all children has what
- * it did since it was looked at, which was no longer than that.
- */
-static void
-model_ended(struct entry *e)
+/* Counting does not stop, and nobody is told or samples: nothing is seen of such an overflow. */
+static bool
+is_seen(const struct context *c, const struct set *set, unsigned int counter)
 {
-	const struct context *c = e->context;
-	uint64_t all, since;
+	return pmd_interrupts(set, counter) && (!c->is_ctl || c->buffer || set->ovfl_notify >> counter & 1);
+}
 
-	if (!choice()->rate || c->is_self || c->is_system)
-		return;
-	all = time_of_children();
-	since = monotonic_time() - c->looked;
-	if (all <= c->children + c->time_seen)
-		return;
-	all -= c->children + c->time_seen;
-	run_time(e, all < since ? all : since);
+/* By the rate, if its thread runs all the time. */
+static uint64_t
+model_time_to_next(struct context *c)
+{
+	static const struct happening everything = { .everything = true, .plm = PFM_PLM3 };
+	const struct set *set = active_set(c);
+	const uint64_t rate = choice()->rate, counters = rate ? moving(c, &everything) : 0;
+	uint64_t events = HELPER_NEVER;
+
+	for (unsigned int i = 0; i < PERFMON2_PMDS; i++)
+		if (counters >> i & 1 && is_seen(c, set, i) && -set->pmds[i].value - 1 < events)
+			events = -set->pmds[i].value - 1;
+	if (!counters || events / rate >= HELPER_NEVER / NS_PER_MS)
+		return HELPER_NEVER;
+	return events / rate * NS_PER_MS + (events % rate + 1) * NS_PER_MS / rate;
 }
 
 static void
-model_nothing(struct entry *e)
+model_nothing(struct context *c)
 {
-	(void)e;
+	(void)c;
 }
 
 /* Any value counts, or leaves its counter where it is. */
 static int
-model_take_pmc(struct entry *e, struct set *set)
+model_take_pmc(struct context *c, struct set *set)
 {
-	(void)e;
+	(void)c;
 	(void)set;
 	return 0;
 }
 
 const struct backend model_backend = {
-	"model", model_clock, model_load, model_nothing, model_update, model_ended, model_nothing, model_take_pmc, NULL, NULL,
+	"model", model_clock, model_load, model_nothing, model_update, model_nothing, model_time_to_next, model_take_pmc, NULL, NULL,
 };

@@ -74,13 +74,13 @@ note_overflow(struct set *set, uint64_t wrapped)
 }
 
 static bool
-record_all(struct entry *e, uint64_t wrapped, const struct where *where)
+record_all(struct context *c, uint64_t wrapped, const struct where *where)
 {
 	bool is_full = false;
 
 	for (unsigned int i = 0; i < PERFMON2_PMDS; i++)
 		if (wrapped >> i & 1)
-			is_full |= sample_record(e, i, where);
+			is_full |= sample_record(c, i, where);
 	return is_full;
 }
 
@@ -96,9 +96,8 @@ mask(struct context *c)
  * all wait.
  */
 static void
-ctl_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
+ctl_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 {
-	struct context *c = e->context;
 	struct set *set = active_set(c);
 	uint64_t resets = 0, stays = 0, waiting = 0;
 	bool masks = false;
@@ -109,7 +108,7 @@ ctl_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
 
 		if (!bit)
 			continue;
-		if (e->buffer ? sample_record(e, i, where) : (set->ovfl_notify & bit) != 0) {
+		if (c->buffer ? sample_record(c, i, where) : (set->ovfl_notify & bit) != 0) {
 			masks |= (set->ovfl_notify & bit) != 0;
 			stays |= bit;
 			waiting |= all;
@@ -119,7 +118,7 @@ ctl_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
 	}
 	if (masks) {
 		mask(c);
-		if (message_overflow(e, 0, wrapped & set->ovfl_notify, where))
+		if (message_overflow(c, 0, wrapped & set->ovfl_notify, where))
 			c->can_restart++;
 	} else {
 		set->pending_reset = resets;
@@ -131,15 +130,14 @@ ctl_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
 
 /* As version 2.8 and 3.0 have it. */
 static void
-pfm_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
+pfm_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 {
-	struct context *c = e->context;
 	struct set *set = active_set(c);
 	const bool switch_is_due = note_overflow(set, wrapped);
 	const bool notify = (set->ovfl_pmds & set->ovfl_notify) != 0;
-	const bool is_full = e->buffer && record_all(e, wrapped, where);
-	const bool masks = e->buffer ? is_full : notify || !switch_is_due;
-	bool resets = e->buffer && !is_full;
+	const bool is_full = c->buffer && record_all(c, wrapped, where);
+	const bool masks = c->buffer ? is_full : notify || !switch_is_due;
+	bool resets = c->buffer && !is_full;
 	const uint16_t id = set->id;	/* the message has the set that was active */
 
 	if (masks) {
@@ -149,7 +147,7 @@ pfm_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
 		set_switch(c, set_next(c), false);
 	}
 	if (notify && masks) {
-		if (message_overflow(e, id, wrapped, where))
+		if (message_overflow(c, id, wrapped, where))
 			c->can_restart++;
 		resets = false;
 	}
@@ -158,9 +156,9 @@ pfm_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
 }
 
 void
-context_overflow(struct entry *e, uint64_t wrapped, const struct where *where)
+context_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 {
-	(e->context->is_ctl ? ctl_overflow : pfm_overflow)(e, wrapped, where);
+	(c->is_ctl ? ctl_overflow : pfm_overflow)(c, wrapped, where);
 }
 
 /* The counters that have overflowed start from their long reset values, and those that they reset. */
@@ -178,19 +176,18 @@ reset_or_switch(struct context *c)
 }
 
 void
-context_resume(struct entry *e)
+context_resume(struct context *c)
 {
-	struct context *c = e->context;
 	struct set *set;
 
-	if (e->buffer)
-		sample_restart(e);
+	if (c->buffer)
+		sample_restart(c);
 	reset_or_switch(c);
 	if (c->state != MASKED)
 		return;
 	set = active_set(c);
 	c->state = LOADED;
-	set->since = engine_clock();
+	set->since = choice()->backend->clock(c);
 	if (c->started && set->flags & PFM_SETFL_TIME_SWITCH && set->remaining == 0)
 		set_switch(c, set_next(c), false);
 }

@@ -1,14 +1,10 @@
 /*
  * Counters that are events of perf_event_open(2): what the back ends "host" and "raw" have in common.
- *
- * Only the process that has loaded a context has its events.  What others do to it takes effect when the helper thread of
- * that process looks next.
  */
 #include "engine.h"
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -29,7 +25,6 @@ struct counter {
 struct set_events {
 	struct counting_group	group;
 	bool			is_open;
-	uint32_t		changes;	/* of the set, that are in the events */
 	uint64_t		pending;	/* counters that have overflowed while they were stopped: taken when they run again */
 	struct counter		counters[COUNTING_GROUP_MOST];	/* by the group's events */
 };
@@ -39,13 +34,11 @@ struct perf {
 	size_t			size;		/* of all this */
 	struct counting_target	target;
 	struct counting_anchor	anchor;
-	pid_t			owner;
 	bool			is_past;	/* what the events counted since the last sample is nobody's: it has masked */
 	unsigned int		found;		/* overflows in this look */
 	bool			timer_runs;
-	uint16_t		timer_set;	/* the set that was active then */
 	struct set_events	*running;
-	struct set_events	sets[];		/* by their places */
+	struct set_events	sets[];		/* as in the context's list, which stays while it is loaded */
 };
 
 /* Pages of the ring: an overflow that masks stops its event, so that few are told; samples are taken many at a time. */
@@ -55,9 +48,9 @@ enum { OVERFLOWS = 2, SAMPLES = 64 };
 #define NEVER	((uint64_t)INT64_MAX)
 
 static struct set *
-set_of(const struct entry *e, const struct set_events *events)
+set_of(const struct context *c, const struct set_events *events)
 {
-	return &e->context->sets[events - e->perf->sets];
+	return c->sets[events - c->perf->sets];
 }
 
 /* ---- opened and closed ---------------------------------------------------------------------- */
@@ -93,17 +86,17 @@ is_regular(const struct pmd *pmd)
 
 /* The event of a counter, which tells of its overflows: at once, or, of many samples alike, when there are some. */
 static int
-make_attr(const struct entry *e, const struct set *set, unsigned int counter, struct perf_event_attr *attr)
+make_attr(const struct context *c, const struct set *set, unsigned int counter, struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->sample_period = NEVER;
 	attr->sample_type = COUNTING_SAMPLE_TYPE;
-	attr->watermark = e->buffer && e->perf && is_regular(&set->pmds[counter]);
+	attr->watermark = c->buffer && c->perf && is_regular(&set->pmds[counter]);
 	if (attr->watermark)
-		attr->wakeup_watermark = (uint32_t)(e->perf->anchor.ring.size / 2);
+		attr->wakeup_watermark = (uint32_t)(c->perf->anchor.ring.size / 2);
 	else
 		attr->wakeup_events = 1;
-	return choice()->backend->event(e->context, set->pmcs[counter], attr);
+	return choice()->backend->event(c, set->pmcs[counter], attr);
 }
 
 /* The counters of a set that count at some level, in the order in which their events are opened: how many, or an error. */
@@ -158,13 +151,13 @@ read_first(const struct context *c, struct set_events *events)
 
 /* The counters of a set and their events: how many, or an error. */
 static int
-describe_set(const struct entry *e, const struct set *set, uint8_t *numbers, struct perf_event_attr *attrs)
+describe_set(const struct context *c, const struct set *set, uint8_t *numbers, struct perf_event_attr *attrs)
 {
-	const int ret = check_others(e->context, set);
-	const int count = ret < 0 ? ret : choose_counters(e->context, set, numbers);
+	const int ret = check_others(c, set);
+	const int count = ret < 0 ? ret : choose_counters(c, set, numbers);
 
 	for (int i = 0; i < count; i++) {
-		const int refused = make_attr(e, set, numbers[i], &attrs[i]);
+		const int refused = make_attr(c, set, numbers[i], &attrs[i]);
 
 		if (refused < 0)
 			return refused;
@@ -173,15 +166,14 @@ describe_set(const struct entry *e, const struct set *set, uint8_t *numbers, str
 }
 
 static int
-open_set(struct entry *e, const struct set *set, struct set_events *events)
+open_set(struct context *c, const struct set *set, struct set_events *events)
 {
 	struct perf_event_attr attrs[COUNTING_GROUP_MOST];
 	uint8_t numbers[COUNTING_GROUP_MOST];
-	struct context *c = e->context;
-	struct perf *p = e->perf;
-	int count = describe_set(e, set, numbers, attrs), ret;
+	struct perf *p = c->perf;
+	int count = describe_set(c, set, numbers, attrs), ret;
 
-	*events = (struct set_events){ .group.leader.fd = -1, .changes = set->changes };
+	*events = (struct set_events){ .group.leader.fd = -1 };
 	if (count <= 0)
 		return count;
 	for (int i = 0; i < count; i++)
@@ -202,14 +194,14 @@ close_set(struct set_events *events)
 }
 
 void
-perf_forget(struct entry *e)
+perf_forget(struct context *c)
 {
-	struct perf *p = e->perf;
+	struct perf *p = c->perf;
 
 	if (!p)
 		return;
-	e->perf = NULL;
-	if (p->owner != getpid())
+	c->perf = NULL;
+	if (c->is_copy)
 		p->anchor.ring.head = NULL;	/* a child does not have it: what is there by now is another's */
 	helper_forget_fd(p->anchor.event.fd);
 	for (size_t i = 0; i < (p->size - sizeof(*p)) / sizeof(p->sets[0]); i++)
@@ -218,52 +210,50 @@ perf_forget(struct entry *e)
 	munmap(p, p->size);
 }
 
-/* Memory that is not the heap's: a thread may have been interrupted in malloc(), and wait for us. */
 static struct perf *
 make_perf(const struct context *c)
 {
-	size_t places = 1, size;
-	struct perf *p;
+	const size_t size = sizeof(struct perf) + c->num_sets * sizeof(struct set_events);
+	struct perf *p = engine_memory(size);
 
-	for (unsigned int i = 0; i < c->num_sets; i++)
-		if (c->order[i] >= places)
-			places = c->order[i] + 1u;
-	size = sizeof(*p) + places * sizeof(p->sets[0]);
-	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
+	if (!p)
 		return NULL;
 	p->size = size;
-	p->owner = getpid();
 	p->anchor.event.fd = -1;
 	p->target = (struct counting_target){ c->is_system ? -1 : c->is_self ? 0 : c->tid, c->is_system ? c->cpu : -1 };
 	return p;
 }
 
-int
-perf_load(struct entry *e)
+uint64_t
+perf_clock(struct context *c)
 {
-	struct context *c = e->context;
+	uint64_t ns;
+
+	return task_time(c, &ns) ? ns : active_set(c)->since;
+}
+
+int
+perf_load(struct context *c)
+{
 	int ret;
 
-	perf_forget(e);	/* another process may have unloaded it */
-	e->perf = make_perf(c);
-	if (!e->perf)
+	c->perf = make_perf(c);
+	if (!c->perf)
 		return -ENOMEM;
-	ret = open_error(counting_anchor_open(&e->perf->anchor, &e->perf->target, e->buffer ? SAMPLES : OVERFLOWS), false);
+	ret = open_error(counting_anchor_open(&c->perf->anchor, &c->perf->target, c->buffer ? SAMPLES : OVERFLOWS), false);
 	for (unsigned int i = 0; ret == 0 && i < c->num_sets; i++) {
-		struct set *set = &c->sets[c->order[i]];
-
-		set->is_refused = false;
-		ret = open_set(e, set, &e->perf->sets[c->order[i]]);
+		c->sets[i]->is_refused = false;
+		ret = open_set(c, c->sets[i], &c->perf->sets[i]);
 	}
 	if (ret == 0)
 		ret = helper_start();
 	if (ret < 0) {
-		perf_forget(e);
+		perf_forget(c);
 		return ret;
 	}
-	if (e->perf->anchor.ring.head)
-		helper_watch(e->perf->anchor.event.fd);
+	task_begin(c, true);
+	if (c->perf->anchor.ring.head)
+		helper_watch(c->perf->anchor.event.fd);
 	return 0;
 }
 
@@ -271,22 +261,22 @@ perf_load(struct entry *e)
 
 /* The program has closed the events' descriptors: their numbers may be others' by now. */
 static void
-abandon(struct entry *e, struct set_events *events, int error)
+abandon(struct context *c, struct set_events *events, int error)
 {
-	set_of(e, events)->is_refused = true;
+	set_of(c, events)->is_refused = true;
 	if (error == -EBADF) {
 		events->is_open = false;
 		events->group.count = 0;
 	}
-	if (e->perf->running == events)
-		e->perf->running = NULL;
+	if (c->perf->running == events)
+		c->perf->running = NULL;
 }
 
 /* Add what the events had counted at a reading to the counters; those that overflow. */
 static uint64_t
-add_counts(struct entry *e, struct set_events *events, const struct counting_reading *reading)
+add_counts(struct context *c, struct set_events *events, const struct counting_reading *reading)
 {
-	struct set *set = set_of(e, events);
+	struct set *set = set_of(c, events);
 	uint64_t wrapped = 0;
 
 	for (unsigned int i = 0; i < events->group.count; i++) {
@@ -295,7 +285,7 @@ add_counts(struct entry *e, struct set_events *events, const struct counting_rea
 
 		if (count <= counter->seen)
 			continue;
-		if (set->used_pmds >> counter->number & 1 && count_pmd(e->context, set, counter->number, count - counter->seen))
+		if (set->used_pmds >> counter->number & 1 && count_pmd(c, set, counter->number, count - counter->seen))
 			wrapped |= UINT64_C(1) << counter->number;
 		counter->seen = count;
 		counter->known = set->pmds[counter->number].value;
@@ -331,25 +321,24 @@ go_on(const struct context *c, struct set *set, struct counter *counter, uint64_
 
 /* Counters have overflowed, as often as their events ask for: those that start anew, until something else has to be done. */
 static void
-overflow(struct entry *e, struct set_events *events, uint64_t wrapped, const struct where *where)
+overflow(struct context *c, struct set_events *events, uint64_t wrapped, const struct where *where)
 {
-	struct context *c = e->context;
-	struct set *set = set_of(e, events);
+	struct set *set = set_of(c, events);
 	uint64_t since[COUNTING_GROUP_MOST], started_anew;
 
 	while (wrapped) {
 		for (unsigned int i = 0; i < events->group.count; i++)
 			since[i] = set->pmds[events->counters[i].number].value;
-		context_overflow(e, wrapped, where);
-		e->perf->is_past = c->state != LOADED || active_set(c) != set;
-		if (e->perf->is_past)
+		context_overflow(c, wrapped, where);
+		c->perf->is_past = c->state != LOADED || active_set(c) != set;
+		if (c->perf->is_past)
 			return;
 		started_anew = wrapped & ~set->ovfl_pmds;
 		wrapped = 0;
-		e->perf->found++;
+		c->perf->found++;
 		for (unsigned int i = 0; i < events->group.count; i++)
 			if (started_anew >> events->counters[i].number & 1 &&
-			    go_on(c, set, &events->counters[i], since[i], e->perf->found >= MOST_AT_ONCE))
+			    go_on(c, set, &events->counters[i], since[i], c->perf->found >= MOST_AT_ONCE))
 				wrapped |= UINT64_C(1) << events->counters[i].number;
 	}
 }
@@ -366,9 +355,9 @@ find_event(const struct set_events *events, uint64_t id)
 
 /* What the kernel has told of overflows until now, in its order. */
 static void
-take_samples(struct entry *e, bool takes_overflows)
+take_samples(struct context *c, bool takes_overflows)
 {
-	struct perf *p = e->perf;
+	struct perf *p = c->perf;
 	struct counting_sample sample;
 	const uint64_t end = counting_ring_end(&p->anchor.ring);
 
@@ -383,21 +372,21 @@ take_samples(struct entry *e, bool takes_overflows)
 		p->running->counters[event].stops_once = false;
 		if (!takes_overflows || p->is_past || sample.reading.count != 1 + p->running->group.count)
 			continue;
-		wrapped = add_counts(e, p->running, &sample.reading);
+		wrapped = add_counts(c, p->running, &sample.reading);
 		if (wrapped)
-			overflow(e, p->running, wrapped, &(struct where){ sample.ip, sample.time, (pid_t)sample.pid,
+			overflow(c, p->running, wrapped, &(struct where){ sample.ip, sample.time, (pid_t)sample.pid,
 									  (pid_t)sample.tid, (int)sample.cpu });
 	}
 }
 
 /* Whether an event has passed its overflow, which the kernel has not told yet: another processor may be about to. */
 static bool
-is_told_soon(const struct entry *e, const struct counting_reading *reading)
+is_told_soon(const struct context *c, const struct counting_reading *reading)
 {
-	const struct set_events *events = e->perf->running;
-	const struct set *set = set_of(e, events);
+	const struct set_events *events = c->perf->running;
+	const struct set *set = set_of(c, events);
 
-	for (unsigned int i = 0; e->perf->anchor.ring.head && i < events->group.count; i++) {
+	for (unsigned int i = 0; c->perf->anchor.ring.head && i < events->group.count; i++) {
 		const struct counter *counter = &events->counters[i];
 		const uint64_t value = set->pmds[counter->number].value, count = reading->values[1 + i].value;
 
@@ -412,22 +401,21 @@ is_told_soon(const struct entry *e, const struct counting_reading *reading)
  * ring no place, is found by its count.
  */
 static void
-collect(struct entry *e, bool takes_overflows)
+collect(struct context *c, bool takes_overflows)
 {
 	enum { PATIENCE = 1000 };
-	struct perf *p = e->perf;
+	struct perf *p = c->perf;
 	struct set_events *events = p->running;
-	struct context *c = e->context;
 	struct counting_reading reading;
 	const int ret = counting_group_read(&events->group, &reading);
 	uint64_t wrapped;
 
 	p->found = 0;
-	take_samples(e, takes_overflows);	/* those that came after the reading, too: they are newer */
-	for (int i = 0; ret == 0 && takes_overflows && !p->is_past && i < PATIENCE && is_told_soon(e, &reading); i++)
-		take_samples(e, true);
+	take_samples(c, takes_overflows);	/* those that came after the reading, too: they are newer */
+	for (int i = 0; ret == 0 && takes_overflows && !p->is_past && i < PATIENCE && is_told_soon(c, &reading); i++)
+		take_samples(c, true);
 	if (ret < 0) {
-		abandon(e, events, ret);
+		abandon(c, events, ret);
 		return;
 	}
 	if (p->is_past) {
@@ -438,59 +426,58 @@ collect(struct entry *e, bool takes_overflows)
 		}
 		return;
 	}
-	wrapped = add_counts(e, events, &reading) | events->pending;
+	wrapped = add_counts(c, events, &reading) | events->pending;
 	events->pending = wrapped;
 	if (!wrapped || !takes_overflows)
 		return;
 	events->pending = 0;
-	overflow(e, events, wrapped,
+	overflow(c, events, wrapped,
 		 &(struct where){ 0, monotonic_time(), c->pid, c->is_system ? own_thread() : c->tid, sched_getcpu() });
 }
 
-static void
-run_timer(struct entry *e)
+/* Without a ring the kernel tells of no overflow; and one that came while its counter was stopped is taken soon. */
+uint64_t
+perf_time_to_next(struct context *c)
 {
-	struct context *c = e->context;
-	const uint64_t now = timer_time(c);
+	enum { BETWEEN_LOOKS = 10000000 };
+	const struct perf *p = c->perf;
 
-	if (now > c->time_seen)
-		timer_pass(c, now - c->time_seen);
-	c->time_seen = now;
+	if (!p->running)
+		return HELPER_NEVER;
+	return p->running->pending ? 0 : p->anchor.ring.head ? HELPER_NEVER : BETWEEN_LOOKS;
 }
 
-/* Whose events are here: the process's that has loaded the context, and lives. */
-static bool
-has_events(struct entry *e)
+static void
+run_timer(struct context *c)
 {
-	struct context *c = e->context;
+	uint64_t now;
 
-	if (e->perf && (c->state == UNLOADED || c->owner != e->perf->owner))
-		perf_forget(e);
-	if (!e->perf && c->state != UNLOADED && c->owner != getpid() && kill(c->owner, 0) < 0 && errno == ESRCH)
-		context_unload(e);
-	return e->perf != NULL;
+	if (!task_time(c, &now) || now <= c->time_seen)
+		return;
+	timer_pass(c, now - c->time_seen);
+	c->time_seen = now;
 }
 
 /* ---- what the context wants ----------------------------------------------------------------- */
 
 /* An overflow of this counter masks: nothing is to be counted after it. */
 static bool
-should_stop(const struct entry *e, const struct set *set, unsigned int counter)
+should_stop(const struct context *c, const struct set *set, unsigned int counter)
 {
-	return e->perf->anchor.ring.head && !e->buffer && (!e->context->is_ctl || set->ovfl_notify >> counter & 1);
+	return c->perf->anchor.ring.head && !c->buffer && (!c->is_ctl || set->ovfl_notify >> counter & 1);
 }
 
 static void
-arm_event(const struct entry *e, struct set_events *events, unsigned int i)
+arm_event(const struct context *c, struct set_events *events, unsigned int i)
 {
-	const struct set *set = set_of(e, events);
+	const struct set *set = set_of(c, events);
 	struct counter *counter = &events->counters[i];
 	const uint64_t value = set->pmds[counter->number].value;
 	const uint64_t left = pmd_interrupts(set, counter->number) && value ? -value : NEVER;
 
 	if (!counter->is_armed || value != counter->known || counter->is_stopped) {
 		/* A software event that runs overflows at once: that is not to stop it. */
-		if (e->perf->running == events && !counter->is_stopped && should_stop(e, set, counter->number)) {
+		if (c->perf->running == events && !counter->is_stopped && should_stop(c, set, counter->number)) {
 			counting_group_pause(&events->group, i);
 			counter->is_stopped = true;
 		}
@@ -503,7 +490,7 @@ arm_event(const struct entry *e, struct set_events *events, unsigned int i)
 	}
 	if (counter->is_stopped)
 		counting_group_resume(&events->group, i);
-	if (should_stop(e, set, counter->number) && !counter->stops_once) {
+	if (should_stop(c, set, counter->number) && !counter->stops_once) {
 		counting_group_stop_once(&events->group, i);
 		counter->stops_once = true;
 	}
@@ -512,65 +499,58 @@ arm_event(const struct entry *e, struct set_events *events, unsigned int i)
 
 /* What overflows at a stop has done so before it; what does at a switch, when its set runs again. */
 static void
-stop_running(struct entry *e)
+stop_running(struct context *c)
 {
-	struct context *c = e->context;
 
-	counting_group_disable(&e->perf->running->group);
-	collect(e, c->state == LOADED && !c->started && active_set(c) == set_of(e, e->perf->running));
-	e->perf->running = NULL;
+	counting_group_disable(&c->perf->running->group);
+	collect(c, c->state == LOADED && !c->started && active_set(c) == set_of(c, c->perf->running));
+	c->perf->running = NULL;
 }
 
 void
-perf_apply(struct entry *e)
+perf_apply(struct context *c)
 {
-	struct context *c = e->context;
-	struct perf *p = e->perf;
+	struct perf *p = c->perf;
 	struct set_events *wanted = NULL;
 	bool timer;
 
 	if (!p)
 		return;
-	if (c->state == LOADED && c->started && p->sets[c->active].is_open)
-		wanted = &p->sets[c->active];
+	if (c->state == LOADED && c->started && p->sets[c->active->at].is_open)
+		wanted = &p->sets[c->active->at];
 	if (p->running && p->running != wanted)
-		stop_running(e);
+		stop_running(c);
 	timer = timer_runs(c);
-	if (timer && !p->timer_runs)
-		c->time_seen = timer_time(c);
-	if (timer && (!p->timer_runs || p->timer_set != c->active))
-		helper_wake();
+	if (timer && !p->timer_runs && !task_time(c, &c->time_seen))
+		timer = false;
 	p->timer_runs = timer;
-	p->timer_set = c->active;
 	if (!wanted)
 		return;
 	p->is_past = false;
 	for (unsigned int i = 0; i < wanted->group.count; i++)
-		arm_event(e, wanted, i);
-	if (wanted->pending)
-		helper_wake();
+		arm_event(c, wanted, i);
 	if (p->running != wanted && counting_group_enable(&wanted->group) == 0)
 		p->running = wanted;
 }
 
 void
-perf_unload(struct entry *e)
+perf_unload(struct context *c)
 {
-	if (e->perf && e->perf->running)
-		stop_running(e);
-	perf_forget(e);
+	if (c->perf && c->perf->running)
+		stop_running(c);
+	perf_forget(c);
 }
 
 /* Events as the PMCs want them now; if they cannot be had the old ones stay. */
-static int
-reopen_set(struct entry *e, struct set *set)
+int
+perf_take_pmc(struct context *c, struct set *set)
 {
-	struct set_events opened, *events = &e->perf->sets[set - e->context->sets];
+	struct set_events opened, *events = &c->perf->sets[set->at];
 	int ret;
 
-	if (e->perf->running)	/* it would take the place of what is tried; it goes on when the context is released */
-		stop_running(e);
-	ret = open_set(e, set, &opened);
+	if (c->perf->running)	/* it would take the place of what is tried; it goes on when the context is released */
+		stop_running(c);
+	ret = open_set(c, set, &opened);
 	if (ret < 0) {
 		close_set(&opened);
 		return ret;
@@ -582,47 +562,11 @@ reopen_set(struct entry *e, struct set *set)
 	return 0;
 }
 
-/* What another process, the monitored one for example, has given is tried here; what cannot be counted is not read. */
-static void
-take_changes(struct entry *e)
-{
-	struct context *c = e->context;
-
-	for (unsigned int i = 0; i < c->num_sets; i++) {
-		struct set *set = &c->sets[c->order[i]];
-		struct set_events *events = &e->perf->sets[c->order[i]];
-
-		if (set->changes == events->changes || reopen_set(e, set) == 0)
-			continue;
-		close_set(events);
-		events->changes = set->changes;
-		set->is_refused = true;
-	}
-}
-
 void
-perf_update(struct entry *e)
+perf_update(struct context *c)
 {
-	if (!has_events(e))
-		return;
-	if (e->perf->running)
-		collect(e, true);
-	if (e->perf->timer_runs)
-		run_timer(e);
-	take_changes(e);
-}
-
-/* Without the events it is only looked at; the helper thread of the process that has them does the rest. */
-int
-perf_take_pmc(struct entry *e, struct set *set)
-{
-	struct perf_event_attr attrs[COUNTING_GROUP_MOST];
-	uint8_t numbers[COUNTING_GROUP_MOST];
-	int ret;
-
-	if (e->perf)
-		return reopen_set(e, set);
-	ret = describe_set(e, set, numbers, attrs);
-	set->changes += ret >= 0;
-	return ret < 0 ? ret : 0;
+	if (c->perf->running)
+		collect(c, true);
+	if (c->perf->timer_runs)
+		run_timer(c);
 }

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../base/process.h"
 #include "../counting/copy.h"
 
 #define DEBUG_REGISTERS	8
@@ -23,7 +24,7 @@ struct command {
 	size_t		size;
 	int		count;		/* 1, MANY, or NO_COUNT: it has no argument */
 	unsigned int	flags;
-	int		(*run)(struct entry *e, void *argument);
+	int		(*run)(struct context *c, void *argument);
 };
 
 /* ---- registers ------------------------------------------------------------------------------ */
@@ -46,7 +47,7 @@ accept(unsigned long *flags)
 static struct set *
 first_set(struct context *c)
 {
-	return c->num_sets ? &c->sets[c->order[0]] : NULL;
+	return c->num_sets ? c->sets[0] : NULL;
 }
 
 static bool
@@ -89,9 +90,8 @@ check_pmc(struct context *c, const struct set *set, const pfarg_reg_t *reg, uint
 }
 
 static int
-write_pmcs(struct entry *e, void *argument)
+write_pmcs(struct context *c, void *argument)
 {
-	struct context *c = e->context;
 	struct set *set = first_set(c);
 	pfarg_reg_t *reg = argument;
 	uint64_t value;
@@ -99,7 +99,7 @@ write_pmcs(struct entry *e, void *argument)
 
 	if (!set || check_pmc(c, set, reg, &value) < 0)
 		return refuse(&reg->reg_flags);
-	ret = set_pmc(e, set, reg->reg_num, value);
+	ret = set_pmc(c, set, reg->reg_num, value);
 	if (ret < 0) {
 		refuse(&reg->reg_flags);
 		return ret;
@@ -118,9 +118,8 @@ has_pmd(const struct context *c, unsigned int number)
 }
 
 static int
-write_pmds(struct entry *e, void *argument)
+write_pmds(struct context *c, void *argument)
 {
-	struct context *c = e->context;
 	struct set *set = first_set(c);
 	pfarg_reg_t *reg = argument;
 	struct pmd *pmd;
@@ -140,12 +139,12 @@ write_pmds(struct entry *e, void *argument)
 }
 
 static int
-read_pmds(struct entry *e, void *argument)
+read_pmds(struct context *c, void *argument)
 {
 	pfarg_reg_t *reg = argument;
-	const struct set *set = first_set(e->context);
+	const struct set *set = first_set(c);
 	const struct pmd *pmd;
-	const int ret = set ? read_pmd(e->context, reg->reg_num, set->id, &pmd) : -EINVAL;
+	const int ret = set ? read_pmd(c, reg->reg_num, set->id, &pmd) : -EINVAL;
 
 	if (ret < 0) {
 		refuse(&reg->reg_flags);
@@ -158,15 +157,15 @@ read_pmds(struct entry *e, void *argument)
 }
 
 static int
-write_debug(struct entry *e, pfarg_dbreg_t *reg, unsigned int first, uint64_t kernels)
+write_debug(struct context *c, pfarg_dbreg_t *reg, unsigned int first, uint64_t kernels)
 {
-	struct set *set = first_set(e->context);
+	struct set *set = first_set(c);
 	const unsigned int number = first + reg->dbreg_num;
 	int ret;
 
-	if (!set || reg->dbreg_num >= DEBUG_REGISTERS || !machine_pmc(e->context->machine, first))
+	if (!set || reg->dbreg_num >= DEBUG_REGISTERS || !machine_pmc(c->machine, first))
 		return refuse(&reg->dbreg_flags);
-	ret = set_pmc(e, set, number, reg->dbreg_num & 1 ? reg->dbreg_value & ~kernels : reg->dbreg_value);
+	ret = set_pmc(c, set, number, reg->dbreg_num & 1 ? reg->dbreg_value & ~kernels : reg->dbreg_value);
 	if (ret < 0) {
 		refuse(&reg->dbreg_flags);
 		return ret;
@@ -176,26 +175,26 @@ write_debug(struct entry *e, pfarg_dbreg_t *reg, unsigned int first, uint64_t ke
 }
 
 static int
-write_ibrs(struct entry *e, void *argument)
+write_ibrs(struct context *c, void *argument)
 {
-	return write_debug(e, argument, PERFMON2_IBR0, UINT64_C(1) << 63);
+	return write_debug(c, argument, PERFMON2_IBR0, UINT64_C(1) << 63);
 }
 
 static int
-write_dbrs(struct entry *e, void *argument)
+write_dbrs(struct context *c, void *argument)
 {
-	return write_debug(e, argument, PERFMON2_DBR0, UINT64_C(3) << 62);
+	return write_debug(c, argument, PERFMON2_DBR0, UINT64_C(3) << 62);
 }
 
 /* ---- without a context ---------------------------------------------------------------------- */
 
 static int
-get_reset_value(struct entry *e, void *argument)
+get_reset_value(struct context *c, void *argument)
 {
 	pfarg_reg_t *reg = argument;
 	uint64_t value;
 
-	(void)e;
+	(void)c;
 	if (machine_old_default(choice_machine(), reg->reg_num, &value) < 0)
 		return refuse(&reg->reg_flags);
 	accept(&reg->reg_flags);
@@ -204,17 +203,17 @@ get_reset_value(struct entry *e, void *argument)
 }
 
 static int
-get_features(struct entry *e, void *argument)
+get_features(struct context *c, void *argument)
 {
-	(void)e;
+	(void)c;
 	((pfarg_features_t *)argument)->ft_version = INTERFACE_VERSION;
 	return 0;
 }
 
 static int
-debug(struct entry *e, void *argument)
+debug(struct context *c, void *argument)
 {
-	(void)e;
+	(void)c;
 	(void)argument;
 	return 0;
 }
@@ -225,78 +224,67 @@ static int
 check_target(struct context *c, pid_t target)
 {
 	const bool is_self = target == own_thread();
-	struct thread_state found = { .pid = getpid() };
-	int ret = 0;
+	int ret;
 
-	if (c->state != UNLOADED)
+	if (c->state != UNLOADED || c->is_copy)
 		return -EBUSY;
 	if (target < 2)
 		return -EPERM;
-	if (!is_self)
-		ret = thread_look(target, &found);
+	ret = is_self ? 0 : process_may_trace(target);
 	if (ret < 0)
 		return ret;
-	if (!is_self && (!found.has_memory || thread_check(target, true) < 0))
-		return -EPERM;
 	if (is_self && c->flags & PFM_FL_NOTIFY_BLOCK)
 		return -EINVAL;
-	if (!is_self && !choice()->np && found.state != 't' && found.state != 'T')
+	if (!is_self && !choice()->np && !process_is_stopped(target))
 		return -EBUSY;
-	if (c->is_system && !is_self)
-		return -EINVAL;
-	c->pid = found.pid;
-	c->birth = found.birth;
-	return 0;
+	return c->is_system && !is_self ? -EINVAL : 0;
 }
 
 static int
-load(struct entry *e, void *argument)
+load(struct context *c, void *argument)
 {
 	const pid_t target = (pid_t)((pfarg_load_t *)argument)->load_pid;
-	struct context *c = e->context;
 	struct set *set = first_set(c);
 	int ret = check_target(c, target);
 
 	if (ret == 0)
-		ret = set ? context_bind(e, target, c->is_system ? sched_getcpu() : -1, set) : -EINVAL;
+		ret = set ? context_bind(c, target, c->is_system ? sched_getcpu() : -1, set) : -EINVAL;
 	return ret == -EEXIST ? -EBUSY : ret;
 }
 
 static int
-unload(struct entry *e, void *unused)
+unload(struct context *c, void *unused)
 {
 	(void)unused;
-	context_unload(e);
+	context_unload(c);
 	return 0;
 }
 
 static int
-start(struct entry *e, void *unused)
+start(struct context *c, void *unused)
 {
 	(void)unused;
-	return e->context->state == LOADED ? context_start(e->context, NULL) : -EINVAL;
+	return c->state == LOADED ? context_start(c, NULL) : -EINVAL;
 }
 
 static int
-stop(struct entry *e, void *unused)
+stop(struct context *c, void *unused)
 {
 	(void)unused;
-	return context_stop(e->context);
+	return context_stop(c);
 }
 
 static int
-restart(struct entry *e, void *unused)
+restart(struct context *c, void *unused)
 {
-	struct context *c = e->context;
-
 	(void)unused;
-	if (c->state == UNLOADED || (c->state == LOADED && !e->buffer))
+	if (c->state == UNLOADED || (c->state == LOADED && !c->buffer))
 		return -EBUSY;
 	if (!c->is_system && c->tid != own_thread() && c->state == MASKED && c->can_restart == 0)
 		return -EINVAL;
 	if (c->can_restart)
 		c->can_restart--;
-	context_resume(e);
+	context_resume(c);
 	return 0;
 }
 
@@ -320,24 +308,23 @@ static const struct command commands[] = {
 /* ---- creation ------------------------------------------------------------------------------- */
 
 static int
-finish(struct entry *e, int fd, const pfm_default_smpl_arg_t *format, pfarg_context_t *made)
+finish(struct context *c, int fd, const pfm_default_smpl_arg_t *format, pfarg_context_t *made)
 {
-	struct context *c = e->context;
 	int ret;
 
 	c->is_ctl = true;
 	c->ctl_fd = fd;
 	for (unsigned int i = 0; i < PERFMON2_IBR0; i++)
 		if (machine_old_pmc(c->machine, i))
-			c->sets[0].pmcs[i] = machine_old_pmc(c->machine, i)->init;
-	message_make_long_queue(e);
+			c->sets[0]->pmcs[i] = machine_old_pmc(c->machine, i)->init;
+	message_make_long_queue(c);
 	made->ctx_fd = fd;
 	if (!format)
 		return 0;
-	ret = sample_create_ctl(e, format);
+	ret = sample_create_ctl(c, format);
 	if (ret < 0)
 		return ret;
-	made->ctx_smpl_vaddr = mmap(NULL, c->buffer_size, PROT_READ, MAP_SHARED, e->buffer_fd, 0);
+	made->ctx_smpl_vaddr = mmap(NULL, c->buffer_size, PROT_READ, MAP_SHARED, c->buffer_fd, 0);
 	return made->ctx_smpl_vaddr == MAP_FAILED ? -ENOMEM : 0;
 }
 
@@ -346,25 +333,23 @@ static int
 create(const struct machine *machine, pfarg_context_t *wanted, const pfm_default_smpl_arg_t *format, void *argument)
 {
 	const unsigned long excluding = PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK;
-	struct entry *e;
+	struct context *c;
 	int fd, ret;
 
 	if ((wanted->ctx_flags & excluding) == excluding)
 		return -EINVAL;
-	ret = entry_create(machine, (uint32_t)wanted->ctx_flags, &e, &fd);
+	ret = context_create(machine, (uint32_t)wanted->ctx_flags, &c, &fd);
 	if (ret < 0)
 		return ret;
-	ret = finish(e, fd, format, wanted);
+	ret = finish(c, fd, format, wanted);
 	if (ret == 0 && copy_out(argument, wanted, sizeof(*wanted)) < 0)
 		ret = -EFAULT;
-	if (ret == 0) {
-		entry_release(e);
+	if (ret == 0)
 		return 0;
-	}
 	if (format && ret == -EFAULT)
-		munmap(wanted->ctx_smpl_vaddr, e->context->buffer_size);
+		munmap(wanted->ctx_smpl_vaddr, c->buffer_size);
 	close(fd);
-	entry_destroy(e);
+	context_free(c);
 	return ret;
 }
 
@@ -395,21 +380,19 @@ read_and_create(void *argument, int count)
 static int
 check_state(struct context *c, const struct command *command)
 {
-	struct thread_state now;
-
-	if (c->state == UNLOADED || (!c->is_system && c->tid == own_thread()))
+	if (c->state == UNLOADED || (!c->is_system && !c->is_copy && c->tid == own_thread()))
 		return 0;
+	if (c->is_copy)
+		return -EBUSY;
 	if (c->is_system)
 		return choice()->np || sched_getcpu() == c->cpu ? 0 : -EBUSY;
 	if (c->state == MASKED && command->number != PFM_UNLOAD_CONTEXT)
 		return 0;
-	if (!(command->flags & STOPPED) || choice()->np)
-		return 0;
-	return thread_look(c->tid, &now) == 0 && (now.state == 't' || now.state == 'T') ? 0 : -EBUSY;
+	return !(command->flags & STOPPED) || choice()->np || process_is_stopped(c->tid) ? 0 : -EBUSY;
 }
 
 static int
-run(struct entry *e, int fd, const struct command *command, void *argument, int count)
+run(struct context *c, int fd, const struct command *command, void *argument, int count)
 {
 	static uint64_t room[CTL_LIMIT / sizeof(uint64_t)];	/* the engine is entered by one */
 	const size_t size = command->count == NO_COUNT ? 0 : (size_t)count * command->size;
@@ -420,18 +403,18 @@ run(struct entry *e, int fd, const struct command *command, void *argument, int 
 	if (size && copy_in(room, argument, size) < 0)
 		return -EFAULT;
 	if (command->flags & NEEDS_FD) {
-		ret = e ? check_state(e->context, command) : -EBADF;
+		ret = c ? check_state(c, command) : -EBADF;
 		if (ret < 0)	/* nothing is copied back */
 			return ret;
 	}
 	if (command->count == NO_COUNT) {
-		ret = command->run(e, NULL);
+		ret = command->run(c, NULL);
 		if (command->number == PFM_START && ret == 0)
-			message_owner(e, fd);
+			message_owner(c, fd);
 		return ret;
 	}
 	for (int i = 0; i < count && ret == 0; i++)
-		ret = command->run(e, (char *)room + (size_t)i * command->size);
+		ret = command->run(c, (char *)room + (size_t)i * command->size);
 	if (command->flags & COPIES_BACK && copy_out(argument, room, size) < 0)
 		return -EFAULT;
 	return ret;
@@ -456,21 +439,20 @@ int
 perfmonctl(int fd, int cmd, void *arg, int narg)
 {
 	const struct command *command = find_command(cmd);
-	struct entry *e = NULL;
+	struct context *c = NULL;
 	int ret;
 
 	engine_enter();
 	if (cmd == PFM_LOAD_CONTEXT)
-		entry_reap();
+		contexts_reap();
 	if (!command || command->flags & NEEDS_FD)
-		e = entry_find(fd);
-	if (!e && !choice_machine())
+		c = call_context(fd, true);
+	if (!c && !choice_machine())
 		ret = cmd == PFM_CREATE_CONTEXT && choice()->is_unreadable ? -EINVAL : -ENOSYS;
 	else if (!command || is_count_wrong(command, narg))
 		ret = -EINVAL;
 	else
-		ret = command->run ? run(e, fd, command, arg, narg) : read_and_create(arg, narg);
-	entry_release(e);
-	engine_leave();
+		ret = command->run ? run(c, fd, command, arg, narg) : read_and_create(arg, narg);
+	call_done(c);
 	return call_result(ret);
 }

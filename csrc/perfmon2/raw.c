@@ -84,13 +84,14 @@ raw_place(const struct context *c, const struct set *set, uint8_t *counters, uns
 
 /* On another processor the codes would be those of other events. */
 static int
-raw_load(struct entry *e)
+raw_load(struct context *c)
 {
 	struct utsname system;
 
-	return uname(&system) == 0 && strcmp(system.machine, "ia64") == 0 ? perf_load(e) : -ENODEV;
+	return uname(&system) == 0 && strcmp(system.machine, "ia64") == 0 ? perf_load(c) : -ENODEV;
 }
 
 const struct backend raw_backend = {
-	"raw", monotonic_time, raw_load, perf_unload, perf_update, NULL, perf_apply, perf_take_pmc, raw_event, raw_place,
+	"raw", perf_clock, raw_load, perf_unload, perf_update, perf_apply, perf_time_to_next,
+	perf_take_pmc, raw_event, raw_place,
 };

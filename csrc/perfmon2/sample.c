@@ -4,7 +4,7 @@
  * It is memory with a descriptor, sealed when the engine has mapped it: no one else can write to it.  A kernel before
  * 3.17 has no such memory: there it is a file that has lost its name, and is not sealed.
  */
-#include "engine.h"
+#include "call.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ may_lock(size_t size)
 	struct rlimit limit;
 
 	return getrlimit(RLIMIT_MEMLOCK, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
-	       (size <= limit.rlim_cur && entry_buffers() <= limit.rlim_cur - size);
+	       (size <= limit.rlim_cur && contexts_buffers() <= limit.rlim_cur - size);
 }
 
 /* A file without a name where the kernel (before 3.17) or the C library's headers have no memfd_create(). */
@@ -88,7 +88,7 @@ open_buffer(size_t size)
 
 /* Memory for a buffer, mapped here and sealed. */
 static int
-make_buffer(struct entry *e, uint64_t asked, uint64_t least)
+make_buffer(struct context *c, uint64_t asked, uint64_t least)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	size_t size;
@@ -101,24 +101,24 @@ make_buffer(struct entry *e, uint64_t asked, uint64_t least)
 	size = (size_t)((asked + page - 1) / page * page);
 	if (!may_lock(size))
 		return -ENOMEM;
-	e->buffer_fd = open_buffer(size);
-	if (e->buffer_fd < 0)
-		return e->buffer_fd;
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, e->buffer_fd, 0);
+	c->buffer_fd = open_buffer(size);
+	if (c->buffer_fd < 0)
+		return c->buffer_fd;
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, c->buffer_fd, 0);
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
-	e->buffer = memory;
-	e->context->buffer_size = size;
-	fcntl(e->buffer_fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	c->buffer = memory;
+	c->buffer_size = size;
+	fcntl(c->buffer_fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	return 0;
 }
 
 int
-sample_create(struct entry *e, const pfm_dfl_smpl_arg_t *argument)
+sample_create(struct context *c, const pfm_dfl_smpl_arg_t *argument)
 {
-	const uint64_t least = least_space(e->context->machine);
-	const int ret = make_buffer(e, argument->buf_size, sizeof(pfm_dfl_smpl_hdr_t) + least);
-	pfm_dfl_smpl_hdr_t *header = e->buffer;
+	const uint64_t least = least_space(c->machine);
+	const int ret = make_buffer(c, argument->buf_size, sizeof(pfm_dfl_smpl_hdr_t) + least);
+	pfm_dfl_smpl_hdr_t *header = c->buffer;
 
 	if (ret < 0)
 		return ret;
@@ -131,10 +131,10 @@ sample_create(struct entry *e, const pfm_dfl_smpl_arg_t *argument)
 }
 
 int
-sample_create_ctl(struct entry *e, const pfm_default_smpl_arg_t *argument)
+sample_create_ctl(struct context *c, const pfm_default_smpl_arg_t *argument)
 {
-	const int ret = make_buffer(e, argument->buf_size, PFM_DEFAULT_SMPL_MIN_BUF_SIZE);
-	pfm_default_smpl_hdr_t *header = e->buffer;
+	const int ret = make_buffer(c, argument->buf_size, PFM_DEFAULT_SMPL_MIN_BUF_SIZE);
+	pfm_default_smpl_hdr_t *header = c->buffer;
 
 	if (ret < 0)
 		return ret;
@@ -152,12 +152,12 @@ _Static_assert(offsetof(pfm_dfl_smpl_entry_t, tgid) == offsetof(pfm_default_smpl
 _Static_assert(offsetof(pfm_dfl_smpl_hdr_t, hdr_cur_offs) == offsetof(pfm_default_smpl_hdr_t, hdr_cur_offs), "headers");
 
 static bool
-is_full(const struct entry *e)
+is_full(const struct context *c)
 {
-	const pfm_dfl_smpl_hdr_t *header = e->buffer;
-	const pfm_default_smpl_hdr_t *ctl = e->buffer;
+	const pfm_dfl_smpl_hdr_t *header = c->buffer;
+	const pfm_default_smpl_hdr_t *ctl = c->buffer;
 
-	if (e->context->is_ctl)
+	if (c->is_ctl)
 		return ctl->hdr_buf_size - ctl->hdr_cur_offs < PFM_DEFAULT_MAX_ENTRY_SIZE;
 	return header->hdr_buf_size - header->hdr_cur_offs < header->hdr_min_buf_space;
 }
@@ -172,16 +172,16 @@ write_number(const struct context *c, pfm_dfl_smpl_entry_t *entry, unsigned int 
 }
 
 static void
-write_entry(struct entry *e, pfm_dfl_smpl_hdr_t *header, unsigned int number, const struct where *where)
+write_entry(struct context *c, pfm_dfl_smpl_hdr_t *header, unsigned int number, const struct where *where)
 {
-	const struct set *set = active_set(e->context);
+	const struct set *set = active_set(c);
 	const struct pmd *pmd = &set->pmds[number];
 	pfm_dfl_smpl_entry_t *entry = (void *)((char *)header + header->hdr_cur_offs);
 	uint64_t *values = (uint64_t *)(entry + 1);
 
 	entry->pid = (uint32_t)where->tid;
 	entry->tgid = (uint32_t)where->pid;
-	write_number(e->context, entry, number);
+	write_number(c, entry, number);
 	entry->last_reset_val = pmd->lval;
 	entry->ip = where->ip;
 	entry->tstamp = where->time;
@@ -195,24 +195,24 @@ write_entry(struct entry *e, pfm_dfl_smpl_hdr_t *header, unsigned int number, co
 }
 
 bool
-sample_record(struct entry *e, unsigned int pmd, const struct where *where)
+sample_record(struct context *c, unsigned int pmd, const struct where *where)
 {
-	if (!is_full(e)) {
-		write_entry(e, e->buffer, pmd, where);
-		if (!is_full(e))
+	if (!is_full(c)) {
+		write_entry(c, c->buffer, pmd, where);
+		if (!is_full(c))
 			return false;
 	}
-	if (e->context->is_ctl)
-		((pfm_default_smpl_hdr_t *)e->buffer)->hdr_overflows++;
+	if (c->is_ctl)
+		((pfm_default_smpl_hdr_t *)c->buffer)->hdr_overflows++;
 	else
-		((pfm_dfl_smpl_hdr_t *)e->buffer)->hdr_overflows++;
+		((pfm_dfl_smpl_hdr_t *)c->buffer)->hdr_overflows++;
 	return true;
 }
 
 void
-sample_restart(struct entry *e)
+sample_restart(struct context *c)
 {
-	pfm_dfl_smpl_hdr_t *header = e->buffer;
+	pfm_dfl_smpl_hdr_t *header = c->buffer;
 
 	header->hdr_count = 0;
 	header->hdr_cur_offs = sizeof(*header);
@@ -222,19 +222,18 @@ sample_restart(struct entry *e)
 int
 sample_buffer_of(int fd, size_t len, int prot, int flags)
 {
-	struct entry *e;
+	struct context *c;
 	struct stat st;
 	int found = -1;
 
 	if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
 		return -1;
 	engine_enter();
-	e = entry_find(fd);
-	if (e && prot & PROT_WRITE)
+	c = call_context(fd, true);
+	if (c && prot & PROT_WRITE)
 		found = (flags & MAP_TYPE) == MAP_PRIVATE ? -EINVAL : -EACCES;
-	else if (e)
-		found = !e->buffer || len > e->context->buffer_size ? -EINVAL : e->buffer_fd;
-	entry_release(e);
-	engine_leave();
+	else if (c)
+		found = !c->buffer || len > c->buffer_size ? -EINVAL : c->buffer_fd;
+	call_done(c);
 	return found;
 }

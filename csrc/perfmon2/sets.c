@@ -4,7 +4,7 @@
 #include "engine.h"
 
 #include <errno.h>
-#include <string.h>
+#include <sys/mman.h>
 
 static void
 default_pmcs(const struct context *c, struct set *set)
@@ -14,46 +14,39 @@ default_pmcs(const struct context *c, struct set *set)
 			set->pmcs[n] = c->machine->rules[i].init;
 }
 
-static void
-put_in_order(struct context *c, uint16_t place)
-{
-	unsigned int at = c->num_sets;
-
-	for (; at > 0 && c->sets[c->order[at - 1]].id > c->sets[place].id; at--)
-		c->order[at] = c->order[at - 1];
-	c->order[at] = place;
-	c->num_sets++;
-}
-
-/* Which places are used is never half true: the rest follows from it. */
-void
-sets_repair(struct context *c)
-{
-	c->num_sets = 0;
-	for (uint16_t i = 0; i < c->places; i++)
-		if (c->sets[i].used)
-			put_in_order(c, i);
-	if (!c->sets[c->active].used)
-		c->active = c->order[0];
-}
-
 struct set *
 set_make(struct context *c, unsigned int id)
 {
-	uint16_t place = 0;
+	struct set *set = c->num_sets < MAX_SETS ? engine_memory(sizeof(*set)) : NULL;
+	unsigned int at = c->num_sets;
 
-	if (c->num_sets == MAX_SETS)
+	if (!set)
 		return NULL;
-	while (c->sets[place].used)
-		place++;
-	if (place >= c->places)
-		c->places = place + 1;
-	memset(&c->sets[place], 0, sizeof(c->sets[place]));
-	c->sets[place].id = (uint16_t)id;
-	default_pmcs(c, &c->sets[place]);
-	__atomic_store_n(&c->sets[place].used, true, __ATOMIC_RELEASE);	/* it is whole now, and belongs to the context */
-	put_in_order(c, place);
-	return &c->sets[place];
+	set->id = (uint16_t)id;
+	default_pmcs(c, set);
+	for (; at > 0 && c->sets[at - 1]->id > id; at--) {
+		c->sets[at] = c->sets[at - 1];
+		c->sets[at]->at++;
+	}
+	c->sets[at] = set;
+	set->at = (uint16_t)at;
+	c->num_sets++;
+	if (!c->active)
+		c->active = set;
+	return set;
+}
+
+void
+set_free(struct context *c, struct set *set)
+{
+	c->num_sets--;
+	for (unsigned int at = set->at; at < c->num_sets; at++) {
+		c->sets[at] = c->sets[at + 1];
+		c->sets[at]->at--;
+	}
+	if (c->active == set)
+		c->active = c->num_sets ? c->sets[0] : NULL;
+	munmap(set, sizeof(*set));
 }
 
 static int
@@ -92,26 +85,20 @@ set_change(struct context *c, unsigned int id, uint32_t flags, uint64_t timeout)
 int
 set_delete(struct context *c, unsigned int id)
 {
-	const struct set *set = set_find(c, id);
-	unsigned int at = 0;
+	struct set *set = set_find(c, id);
 
 	if (!set)
 		return -EINVAL;
-	while (&c->sets[c->order[at]] != set)
-		at++;
-	c->sets[c->order[at]].used = false;
-	c->num_sets--;
-	memmove(&c->order[at], &c->order[at + 1], (c->num_sets - at) * sizeof(c->order[0]));
+	set_free(c, set);
 	return 0;
 }
 
 struct set *
 set_next(struct context *c)
 {
-	for (unsigned int i = 0; i + 1 < c->num_sets; i++)
-		if (c->order[i] == c->active)
-			return &c->sets[c->order[i + 1]];
-	return &c->sets[c->order[0]];
+	const unsigned int at = active_set(c)->at + 1u;
+
+	return c->sets[at < c->num_sets ? at : 0];
 }
 
 void
@@ -130,8 +117,8 @@ set_switch(struct context *c, struct set *to, bool long_reset)
 	to->runs++;
 	set_reload_counts(c, to);
 	reset_pmds(c, to, long_reset);
-	c->active = (uint16_t)(to - c->sets);
-	to->since = engine_clock();
+	c->active = to;
+	to->since = choice()->backend->clock(c);
 	if (to->flags & PFM_SETFL_TIME_SWITCH)
 		to->remaining = to->timeout;
 }

@@ -7,25 +7,38 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "../base/process.h"
+
 /* A thread that ends unloads what is loaded on it. */
 static pthread_key_t ending;
 static pthread_once_t ending_once = PTHREAD_ONCE_INIT;
 static bool ending_is_made;
 
+/* A thread is gone: its context is unloaded, and who may wait for that is told. */
+static void
+ended(struct context *c)
+{
+	const bool tell = !c->is_self || c->is_ctl;
+
+	context_unload(c);
+	if (tell)
+		message_end(c);
+}
+
 static void
 thread_ends(void *unused)
 {
 	const pid_t self = own_thread();
-	size_t at = 0;
-	struct entry *e;
+	struct cursor at = { 0 };
+	struct context *c;
 
 	(void)unused;
 	engine_enter();
-	while ((e = entry_next(&at))) {
-		if (e->context->state != UNLOADED && !e->context->is_system && e->context->tid == self)
-			context_ended(e);
-		entry_release(e);
-	}
+	while ((c = context_next(&at)))
+		if (c->state != UNLOADED && !c->is_system && !c->is_copy && c->tid == self) {
+			context_catch_up(c);
+			ended(c);
+		}
 	engine_leave();
 }
 
@@ -35,100 +48,134 @@ make_ending(void)
 	ending_is_made = pthread_key_create(&ending, thread_ends) == 0;
 }
 
+void
+context_catch_up(struct context *c)
+{
+	if (c->state == UNLOADED || c->is_copy)
+		return;
+	choice()->backend->update(c);
+	if (c->state != UNLOADED && task_has_ended(c)) {
+		choice()->backend->update(c);	/* it may have run since */
+		ended(c);
+	}
+}
+
+void
+context_settle(struct context *c)
+{
+	if (c->state == UNLOADED || c->is_copy)
+		return;
+	choice()->backend->apply(c);
+	helper_plan(context_time_to_next(c));
+}
+
+uint64_t
+context_time_to_next(struct context *c)
+{
+	const uint64_t ns = choice()->backend->time_to_next(c);
+
+	return timer_runs(c) && active_set(c)->remaining < ns ? active_set(c)->remaining : ns;
+}
+
 /* Until now the active set has counted. */
 void
 duration_update(struct context *c)
 {
 	struct set *set = active_set(c);
-	const uint64_t now = engine_clock();
+	const uint64_t now = choice()->backend->clock(c);
 
-	if (c->state == LOADED && c->started && now > set->since)	/* another process may have another clock */
+	if (c->state == LOADED && c->started && now > set->since)
 		set->duration += now - set->since;
 	set->since = now;
 }
 
-/* The other thread is there, is no kernel thread, and has been stopped by the caller. */
+/* A thread has one context; per-thread and system-wide ones exclude each other, but where the kernel counts, which can do both. */
 static int
-check_target(const struct context *c, pid_t target, struct thread_state *found)
+check_sessions(const struct context *wanted, pid_t tid, int cpu)
 {
-	int ret;
+	const bool are_both = choice()->backend != &model_backend;
+	struct cursor at = { 0 };
+	struct context *c;
+	int ret = 0;
 
-	*found = (struct thread_state){ .pid = getpid() };
-	if (c->is_system || target == own_thread())
-		return 0;
-	ret = thread_look(target, found);
-	if (ret < 0)
-		return ret;
-	return found->has_memory ? thread_check(target, choice()->np) : -EPERM;
+	while ((c = context_next(&at))) {
+		if (c->state == UNLOADED || c->is_copy)
+			continue;
+		if (wanted->is_system == c->is_system && (wanted->is_system ? c->cpu == cpu : c->tid == tid)) {
+			context_catch_up(c);	/* another thread may have the number by now */
+			context_settle(c);
+			if (c->state != UNLOADED)
+				return wanted->is_system ? -EBUSY : -EEXIST;
+		} else if (wanted->is_system != c->is_system && !are_both) {
+			context_catch_up(c);
+			context_settle(c);
+			ret = c->state != UNLOADED ? -EBUSY : ret;
+		}
+	}
+	return ret;
 }
 
 /* The target comes before the context's state. */
 static int
 check_load(struct context *c, pid_t target, unsigned int set)
 {
-	struct thread_state found;
-	const int ret = check_target(c, target, &found);
+	const int ret = c->is_system || target == own_thread() ? 0 : check_thread(target);
 
 	if (ret < 0)
 		return ret;
-	if (c->state != UNLOADED)
+	if (c->state != UNLOADED || c->is_copy)
 		return -EBUSY;
 	if (c->flags & PFM_FL_NOTIFY_BLOCK && !c->is_system && target == own_thread())
 		return -EINVAL;
 	if (c->is_system && (choice()->np ? target < 0 || target >= sysconf(_SC_NPROCESSORS_CONF) : target != sched_getcpu()))
 		return -EINVAL;
-	if (!c->is_system && session_of_thread(target))
+	if (!c->is_system && check_sessions(c, target, -1) == -EEXIST)
 		return -EEXIST;
-	if (!set_find(c, set))
-		return -EINVAL;
-	c->pid = found.pid;
-	c->birth = found.birth;
-	return 0;
+	return set_find(c, set) ? 0 : -EINVAL;
 }
 
 static void
 forget_overflows(struct context *c)
 {
 	for (unsigned int i = 0; i < c->num_sets; i++) {
-		c->sets[c->order[i]].ovfl_pmds = 0;
-		c->sets[c->order[i]].switch_at_restart = false;
+		c->sets[i]->ovfl_pmds = 0;
+		c->sets[i]->switch_at_restart = false;
 	}
 }
 
 int
-context_load(struct entry *e, pid_t target, unsigned int id)
+context_load(struct context *c, pid_t target, unsigned int id)
 {
-	struct context *c = e->context;
 	int ret = check_load(c, target, id);
 
 	if (ret < 0)
 		return ret;
-	return context_bind(e, c->is_system ? own_thread() : target, c->is_system ? (int)target : -1, set_find(c, id));
+	return context_bind(c, c->is_system ? own_thread() : target, c->is_system ? (int)target : -1, set_find(c, id));
 }
 
 int
-context_bind(struct entry *e, pid_t tid, int cpu, struct set *set)
+context_bind(struct context *c, pid_t tid, int cpu, struct set *set)
 {
-	struct context *c = e->context;
 	int ret;
 
-	c->is_self = !c->is_system && tid == own_thread();
-	c->tid = tid;
-	c->cpu = cpu;
-	ret = session_take(c, e->ino);
+	ret = check_sessions(c, tid, cpu);
 	if (ret < 0)
 		return ret;
-	c->owner = getpid();
-	ret = message_drain(e);
+	c->is_self = !c->is_system && tid == own_thread();
+	c->tid = tid;
+	c->pid = c->is_system ? getpid() : process_of(tid);
+	c->cpu = cpu;
+	c->is_unknown = false;
+	ret = message_drain(c);
 	if (ret == 0)
-		ret = choice()->backend->load(e);
+		ret = choice()->backend->load(c);
 	choice_tell(ret);
 	if (ret < 0) {
-		session_drop(e->ino);
+		task_forget(c);
 		return ret;
 	}
 	forget_overflows(c);
-	c->active = (uint16_t)(set - c->sets);
+	c->active = set;
 	c->can_restart = 0;
 	set->runs++;
 	set_reload_counts(c, set);
@@ -141,30 +188,18 @@ context_bind(struct entry *e, pid_t tid, int cpu, struct set *set)
 }
 
 void
-context_unload(struct entry *e)
+context_unload(struct context *c)
 {
-	struct context *c = e->context;
 
-	if (c->state == UNLOADED)
+	if (c->state == UNLOADED || c->is_copy)
 		return;
 	duration_update(c);
 	c->started = false;
 	c->can_restart = 0;
 	c->state = UNLOADED;
-	choice()->backend->unload(e);
-	session_drop(e->ino);
-}
-
-void
-context_ended(struct entry *e)
-{
-	const bool tell = !e->context->is_self || e->context->is_ctl;
-
-	if (choice()->backend->ended)
-		choice()->backend->ended(e);
-	context_unload(e);
-	if (tell)
-		message_end(e);
+	choice()->backend->unload(c);
+	task_forget(c);
+	helper_wake();
 }
 
 int
@@ -181,11 +216,11 @@ context_start(struct context *c, const unsigned int *id)
 			set_switch(c, set, true);
 		else {
 			duration_update(c);
-			c->active = (uint16_t)(set - c->sets);
+			c->active = set;
 		}
 	}
 	c->started = true;
-	set->since = engine_clock();
+	set->since = choice()->backend->clock(c);
 	if (set->flags & PFM_SETFL_TIME_SWITCH)
 		set->remaining = set->timeout;
 	return 0;
@@ -202,13 +237,12 @@ context_stop(struct context *c)
 }
 
 int
-context_restart(struct entry *e)
+context_restart(struct context *c)
 {
-	struct context *c = e->context;
 
-	if (c->state == UNLOADED || (c->state == LOADED && !e->buffer) || c->can_restart == 0)
+	if (c->state == UNLOADED || c->is_copy || (c->state == LOADED && !c->buffer) || c->can_restart == 0)
 		return -EBUSY;
 	c->can_restart--;
-	context_resume(e);
+	context_resume(c);
 	return 0;
 }

@@ -1,31 +1,239 @@
 /*
  * The contexts of a process: how they are made, found by a descriptor, and freed when no descriptor is open any more.
+ *
+ * A descriptor is the reading end of a pipe; its inode, which dup() and other numbers do not change, is the context's key.
  */
 #include "engine.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../counting/guard.h"
 
-enum { HIGH_NUMBER = 512, MAX_ENTRIES = 1 << 16 };
+enum { HIGH_NUMBER = 512, BUCKETS = 256 };
 
 static struct guard guard = GUARD_INITIALIZER;
-static struct entry *entries;
-static size_t num_entries;
+static struct context *buckets[BUCKETS];
+static int closings = -1;	/* an epoll set of our ends of the pipes, which are broken when nobody can read them any more */
 
-/* A child has the contexts, and neither the helper thread nor the events. */
+struct context *
+context_next(struct cursor *at)
+{
+	struct context *c = at->next;
+
+	while (!c && at->bucket < BUCKETS)
+		c = buckets[at->bucket++];
+	at->next = c ? c->next : NULL;
+	return c;
+}
+
+/* ---- found ---------------------------------------------------------------------------------- */
+
+static struct context **
+bucket_of(ino_t ino)
+{
+	return &buckets[ino % BUCKETS];
+}
+
+/* The program may have closed our end of the pipe, and have its number for a file of its own. */
+static bool
+is_pipe_of(const struct context *c, int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && st.st_dev == c->dev && st.st_ino == c->ino;
+}
+
+bool
+context_has_writer(const struct context *c)
+{
+	return is_pipe_of(c, c->writer);
+}
+
+bool
+context_has_reader(const struct context *c)
+{
+	return is_pipe_of(c, c->reader);
+}
+
+struct context *
+context_find(int fd)
+{
+	struct stat st;
+	struct context *c;
+
+	if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return NULL;
+	for (c = *bucket_of(st.st_ino); c && (c->ino != st.st_ino || c->dev != st.st_dev); c = c->next)
+		;
+	if (c)
+		c->reader = fd;
+	return c;
+}
+
+/* ---- freed ---------------------------------------------------------------------------------- */
+
+static bool
+control_closings(const struct context *c, int operation)
+{
+	struct epoll_event event = { .data.u64 = c->ino };
+
+	return closings >= 0 && epoll_ctl(closings, operation, c->writer, &event) == 0;
+}
+
+static void
+close_writer(struct context *c)
+{
+	if (context_has_writer(c)) {
+		control_closings(c, EPOLL_CTL_DEL);
+		close(c->writer);
+	}
+	c->writer = -1;
+}
+
+void
+context_free(struct context *c)
+{
+	struct context **at = bucket_of(c->ino);
+
+	context_unload(c);
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	close_writer(c);
+	if (c->buffer_fd >= 0)
+		close(c->buffer_fd);
+	if (c->buffer)
+		munmap(c->buffer, c->buffer_size);
+	while (c->num_sets)
+		set_free(c, c->sets[0]);
+	munmap(c, sizeof(*c));
+}
+
+/* Nobody has a descriptor to read from; without our end the pipe is the program's, of the same number. */
+static bool
+is_closed(const struct context *c)
+{
+	struct pollfd writer = { .fd = c->writer };
+
+	return !context_has_writer(c) || (poll(&writer, 1, 0) == 1 && writer.revents & POLLERR);
+}
+
+static void
+reap_all(void)
+{
+	struct cursor at = { 0 };
+	struct context *c;
+
+	while ((c = context_next(&at)))
+		if (!c->is_copy && is_closed(c))
+			context_free(c);
+}
+
+static struct context *
+find_by_number(ino_t ino)
+{
+	struct context *c = *bucket_of(ino);
+
+	while (c && c->ino != ino)
+		c = c->next;
+	return c;
+}
+
+/* The program may have closed the set: then all are looked at, and the next context that is made has another one. */
+void
+contexts_reap(void)
+{
+	struct epoll_event closed[16];
+	int count;
+
+	while ((count = epoll_wait(closings, closed, sizeof(closed) / sizeof(*closed), 0)) > 0)
+		for (int i = 0; i < count; i++) {
+			struct context *c = find_by_number((ino_t)closed[i].data.u64);
+
+			if (!c || !is_closed(c)) {
+				count = -1;	/* it is not our set */
+				break;
+			}
+			context_free(c);
+		}
+	if (count < 0) {
+		closings = -1;
+		reap_all();
+	}
+}
+
+/* One for all contexts that there are. */
+static void
+open_closings(void)
+{
+	struct cursor at = { 0 };
+	const struct context *c;
+
+	closings = epoll_create1(EPOLL_CLOEXEC);
+	if (closings < 0)
+		return;
+	closings = descriptor_move_up(closings);
+	while ((c = context_next(&at)))
+		if (!c->is_copy)
+			control_closings(c, EPOLL_CTL_ADD);
+	helper_watch(closings);
+}
+
+int
+contexts_closings(void)
+{
+	return closings;
+}
+
+size_t
+contexts_buffers(void)
+{
+	struct cursor at = { 0 };
+	const struct context *c;
+	size_t sum = 0;
+
+	while ((c = context_next(&at)))
+		sum += c->is_copy ? 0 : c->buffer_size;
+	return sum;
+}
+
+/* ---- entered ------------------------------------------------------------------------------- */
+
+/*
+ * A child has copies of the contexts, but of those that nobody can read any more.  It has neither the helper thread nor the
+ * events, and of the pipes the reading ends only, so that it does not wait for itself when its parent is gone.
+ */
 static void
 forget_parent(void)
 {
+	struct cursor at = { 0 };
+	bool is_ours = false;
+	struct context *c;
+
 	helper_forget();
 	thread_forget();
-	for (size_t i = 0; i < num_entries; i++)
-		perf_forget(&entries[i]);
+	while ((c = context_next(&at))) {
+		const bool is_left = is_closed(c);
+
+		is_ours |= control_closings(c, EPOLL_CTL_MOD);
+		c->is_copy = true;
+		perf_forget(c);
+		task_forget(c);
+		if (context_has_writer(c))
+			close(c->writer);
+		c->writer = -1;
+		if (is_left)
+			context_free(c);
+	}
+	if (is_ours)
+		close(closings);
+	closings = -1;
 }
 
 /* clone(2) by itself runs no handler of fork(): the lock, too, is as a thread of the parent had it. */
@@ -67,198 +275,7 @@ follow_forks(void)
 	guard_fork(&guard, engine_enter, engine_leave, in_child);	/* if it fails, a creation tries again */
 }
 
-static bool
-is_pipe(int fd, dev_t dev, ino_t ino)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && st.st_dev == dev && st.st_ino == ino;
-}
-
-/* The program may have closed our end of the pipe, and have its number for a file of its own. */
-static bool
-is_ours(const struct entry *e)
-{
-	return is_pipe(e->writer, e->dev, e->ino);
-}
-
-static void
-remove_entry(struct entry *e)
-{
-	perf_forget(e);
-	if (is_ours(e))
-		close(e->writer);
-	if (e->buffer_fd >= 0)
-		close(e->buffer_fd);
-	if (e->buffer)
-		munmap(e->buffer, e->context->buffer_size);
-	munmap(e->context, sizeof(*e->context));
-	*e = entries[--num_entries];
-}
-
-/* Whether the thread on which it is loaded has ended: another's number may be the same by now. */
-static bool
-thread_has_ended(const struct context *c)
-{
-	struct thread_state now;
-	int ret;
-
-	if (c->state == UNLOADED || c->is_system || c->tid == own_thread())
-		return false;
-	ret = thread_look(c->tid, &now);
-	if (ret < 0)
-		return ret == -ESRCH;
-	return now.state == 'Z' || now.state == 'X' || (c->birth && now.birth && now.birth != c->birth);
-}
-
-/* Whoever was killed inside may have left the context between two states: an unloaded one that is not quite. */
-static void
-repair(struct entry *e)
-{
-	struct context *c = e->context;
-
-	sets_repair(c);
-	if (c->state == UNLOADED) {
-		c->started = false;
-		c->can_restart = 0;
-		session_drop(e->ino);
-	} else if (c->state == MASKED && c->can_restart == 0 && active_set(c)->ovfl_pmds & active_set(c)->ovfl_notify) {
-		c->can_restart = 1;	/* the message may be there */
-	}
-}
-
-static void
-take(struct entry *e)
-{
-	if (shared_lock_take(&e->context->lock))
-		repair(e);
-}
-
-static struct entry *
-locked(struct entry *e)
-{
-	take(e);
-	choice()->backend->update(e);
-	if (thread_has_ended(e->context))
-		context_ended(e);
-	return e;
-}
-
-/* The program has closed our end: this process can do nothing with the context any more, others may. */
-static void
-give_up(struct entry *e)
-{
-	take(e);
-	if (session_is_own(e->ino))
-		context_unload(e);
-	entry_release(e);
-	remove_entry(e);
-}
-
-static struct entry *
-find(int fd, bool needs_writer)
-{
-	struct stat st;
-
-	if (num_entries == 0 || fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
-		return NULL;
-	for (size_t i = 0; i < num_entries; i++) {
-		struct entry *e = &entries[i];
-
-		if (e->dev != st.st_dev || e->ino != st.st_ino)
-			continue;
-		if (!needs_writer || is_ours(e))
-			return locked(e);
-		give_up(e);	/* without our end the pipe is the program's, of the same number */
-		return NULL;
-	}
-	return NULL;
-}
-
-struct entry *
-entry_find(int fd)
-{
-	return find(fd, true);
-}
-
-struct entry *
-entry_find_registers(int fd)
-{
-	return find(fd, false);
-}
-
-void
-entry_release(struct entry *e)
-{
-	if (!e)
-		return;
-	choice()->backend->apply(e);
-	shared_lock_release(&e->context->lock);
-}
-
-struct entry *
-entry_next(size_t *at)
-{
-	return *at < num_entries ? locked(&entries[(*at)++]) : NULL;
-}
-
-void
-entry_destroy(struct entry *e)
-{
-	context_unload(e);
-	shared_lock_release(&e->context->lock);
-	remove_entry(e);
-}
-
-/* No process has a descriptor to read from. */
-static bool
-is_closed(const struct entry *e)
-{
-	struct pollfd writer = { .fd = e->writer };
-
-	return poll(&writer, 1, 0) == 1 && writer.revents & POLLERR;
-}
-
-void
-entry_reap(void)
-{
-	for (size_t i = num_entries; i-- > 0;)
-		if (!is_ours(&entries[i])) {
-			give_up(&entries[i]);
-		} else if (is_closed(&entries[i])) {
-			take(&entries[i]);
-			entry_destroy(&entries[i]);
-		}
-}
-
-size_t
-entry_buffers(void)
-{
-	size_t sum = 0;
-
-	for (size_t i = 0; i < num_entries; i++)
-		sum += entries[i].context->buffer_size;
-	return sum;
-}
-
-/*
- * Room for as many contexts as there can be, of which only what is used takes memory.  It is not the heap's: a thread may
- * have been interrupted in malloc(), and wait for us in its signal handler.
- */
-static int
-make_room(void)
-{
-	void *memory;
-
-	if (entries)
-		return num_entries < MAX_ENTRIES ? 0 : -ENOMEM;
-	memory = mmap(NULL, MAX_ENTRIES * sizeof(*entries), PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
-		return -ENOMEM;
-	entries = memory;
-	return 0;
-}
+/* ---- made ----------------------------------------------------------------------------------- */
 
 int
 descriptor_move_up(int fd)
@@ -295,31 +312,42 @@ make_pipe(int ends[2])
 	return ret;
 }
 
+void *
+engine_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 static struct context *
 make_context(const struct machine *machine, uint32_t flags)
 {
-	struct context *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct context *c = engine_memory(sizeof(*c));
 
-	if (c == MAP_FAILED)
+	if (!c)
 		return NULL;
-	shared_lock_make(&c->lock);
 	c->machine = machine;
 	c->flags = flags;
 	c->is_system = (flags & PFM_FL_SYSTEM_WIDE) != 0;
 	c->random = 0x2545f4914f6cdd1d;
-	set_make(c, 0);
-	return c;
+	c->writer = c->buffer_fd = -1;
+	task_forget(c);
+	if (set_make(c, 0))
+		return c;
+	munmap(c, sizeof(*c));
+	return NULL;
 }
 
 int
-entry_create(const struct machine *machine, uint32_t flags, struct entry **made, int *fd)
+context_create(const struct machine *machine, uint32_t flags, struct context **made, int *fd)
 {
 	struct context *c;
 	struct stat st;
 	int ends[2], ret;
 
-	entry_reap();
-	if (guard_fork(&guard, engine_enter, engine_leave, in_child) < 0 || make_room() < 0)
+	contexts_reap();
+	if (guard_fork(&guard, engine_enter, engine_leave, in_child) < 0)
 		return -ENOMEM;
 	ret = make_pipe(ends);
 	if (ret < 0)
@@ -329,9 +357,15 @@ entry_create(const struct machine *machine, uint32_t flags, struct entry **made,
 		close_ends(ends);
 		return -ENOMEM;
 	}
-	entries[num_entries] = (struct entry){ .context = c, .writer = ends[1], .buffer_fd = -1, .dev = st.st_dev, .ino = st.st_ino };
-	*made = &entries[num_entries++];
+	c->reader = ends[0];
+	c->writer = ends[1];
+	c->dev = st.st_dev;
+	c->ino = st.st_ino;
+	c->next = *bucket_of(c->ino);
+	*bucket_of(c->ino) = c;
+	if (!control_closings(c, EPOLL_CTL_ADD))
+		open_closings();
+	*made = c;
 	*fd = ends[0];
-	shared_lock_take(&c->lock);
 	return 0;
 }

@@ -14,12 +14,6 @@ monotonic_time(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-uint64_t
-timer_time(const struct context *c)
-{
-	return c->is_system ? monotonic_time() : thread_time(c->tid);
-}
-
 bool
 timer_runs(struct context *c)
 {

@@ -8,10 +8,17 @@
 struct set *
 set_find(struct context *c, unsigned int id)
 {
-	for (unsigned int i = 0; i < c->num_sets; i++)
-		if (c->sets[c->order[i]].id == id)
-			return &c->sets[c->order[i]];
-	return NULL;
+	unsigned int low = 0, high = c->num_sets;
+
+	while (low < high) {
+		const unsigned int middle = (low + high) / 2;
+
+		if (c->sets[middle]->id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < c->num_sets && c->sets[low]->id == id ? c->sets[low] : NULL;
 }
 
 static void
@@ -22,7 +29,7 @@ use_pmcs(struct set *set, uint64_t first)
 
 /* A back end that cannot count a value refuses it here if the context is loaded, else at the load. */
 int
-set_pmc(struct entry *e, struct set *set, unsigned int number, uint64_t value)
+set_pmc(struct context *c, struct set *set, unsigned int number, uint64_t value)
 {
 	const uint64_t before = set->pmcs[number], bit = UINT64_C(1) << number % 64;
 	const uint64_t used = set->used_pmcs[number / 64];
@@ -30,9 +37,9 @@ set_pmc(struct entry *e, struct set *set, unsigned int number, uint64_t value)
 
 	set->pmcs[number] = value;
 	set->used_pmcs[number / 64] |= bit;
-	if (e->context->state == UNLOADED)
+	if (c->state == UNLOADED || c->is_copy)
 		return 0;
-	ret = choice()->backend->take_pmc(e, set);
+	ret = choice()->backend->take_pmc(c, set);
 	if (ret < 0) {
 		set->pmcs[number] = before;
 		set->used_pmcs[number / 64] = used;
@@ -41,9 +48,8 @@ set_pmc(struct entry *e, struct set *set, unsigned int number, uint64_t value)
 }
 
 int
-write_pmc(struct entry *e, unsigned int number, unsigned int id, uint32_t flags, uint64_t value)
+write_pmc(struct context *c, unsigned int number, unsigned int id, uint32_t flags, uint64_t value)
 {
-	struct context *c = e->context;
 	const struct pmc_rule *rule = machine_pmc(c->machine, number);
 	struct set *set = set_find(c, id);
 	int ret;
@@ -57,7 +63,7 @@ write_pmc(struct entry *e, unsigned int number, unsigned int id, uint32_t flags,
 		value &= ~(UINT64_C(1) << 5);
 	}
 	ret = machine_check_pmc(c->machine, rule, number, c->is_system, set->pmcs, &value);
-	return ret < 0 ? ret : set_pmc(e, set, number, value);
+	return ret < 0 ? ret : set_pmc(c, set, number, value);
 }
 
 static bool
@@ -156,6 +162,8 @@ read_pmd(struct context *c, unsigned int number, unsigned int id, const struct p
 	set = set_find(c, id);
 	if (!set || !(set->used_pmds >> number & 1))
 		return -EINVAL;
+	if (c->is_unknown && c->machine->counters >> number & 1)
+		return -ESRCH;
 	*found = &set->pmds[number];
 	return set->is_refused && c->machine->counters >> number & 1 ? -EBUSY : 0;
 }

@@ -54,11 +54,11 @@ pfm_create_context_v2old(pfarg_ctx_t *ctx, char *smpl_name, void *smpl_arg, size
 }
 
 static int
-load(struct entry *e, const void *argument)
+load(struct context *c, const void *argument)
 {
 	const pfarg_load_t *wanted = argument;
 
-	return context_load(e, (pid_t)wanted->load_pid, wanted->load_set);
+	return context_load(c, (pid_t)wanted->load_pid, wanted->load_set);
 }
 
 /* What is loaded already is refused by the load itself, after the checks of its target. */
@@ -72,10 +72,10 @@ pfm_load_context(int fd, pfarg_load_t *load_arg)
 }
 
 static int
-unload(struct entry *e, const void *unused)
+unload(struct context *c, const void *unused)
 {
 	(void)unused;
-	context_unload(e);
+	context_unload(c);
 	return 0;
 }
 
@@ -100,32 +100,31 @@ read_start(const void *from, unsigned int *set)
 int
 pfm_start(int fd, pfarg_start_t *start)
 {
-	struct entry *e;
+	struct context *c;
 	unsigned int set = 0;
 	int ret = 0;
 
 	engine_enter();
-	e = entry_find(fd);
-	if (!e)
+	c = call_context(fd, true);
+	if (!c)
 		ret = choice_machine() ? -EBADF : -ENOSYS;
 	if (ret == 0 && start)
 		ret = read_start(start, &set);
 	if (ret == 0)
-		ret = check_task(e->context, NEEDS_STOPPED);
+		ret = check_task(c, NEEDS_STOPPED);
 	if (ret == 0)
-		ret = context_start(e->context, start ? &set : NULL);
+		ret = context_start(c, start ? &set : NULL);
 	if (ret == 0)
-		message_owner(e, fd);
-	entry_release(e);
-	engine_leave();
+		message_owner(c, fd);
+	call_done(c);
 	return call_result(ret);
 }
 
 static int
-stop(struct entry *e, const void *unused)
+stop(struct context *c, const void *unused)
 {
 	(void)unused;
-	return context_stop(e->context);
+	return context_stop(c);
 }
 
 int
@@ -135,10 +134,10 @@ pfm_stop(int fd)
 }
 
 static int
-restart(struct entry *e, const void *unused)
+restart(struct context *c, const void *unused)
 {
 	(void)unused;
-	return context_restart(e);
+	return context_restart(c);
 }
 
 int
@@ -150,11 +149,11 @@ pfm_restart(int fd)
 /* ---- registers ------------------------------------------------------------------------------ */
 
 static int
-each_pmc(struct entry *e, void *element)
+each_pmc(struct context *c, void *element)
 {
 	const pfarg_pmc_t *pmc = element;
 
-	return write_pmc(e, pmc->reg_num, pmc->reg_set, pmc->reg_flags, pmc->reg_value);
+	return write_pmc(c, pmc->reg_num, pmc->reg_set, pmc->reg_flags, pmc->reg_value);
 }
 
 int
@@ -164,9 +163,9 @@ pfm_write_pmcs(int fd, pfarg_pmc_t *pmcs, int count)
 }
 
 static int
-each_pmd(struct entry *e, void *element)
+each_pmd(struct context *c, void *element)
 {
-	return write_pmd(e->context, element, false);
+	return write_pmd(c, element, false);
 }
 
 int
@@ -176,11 +175,11 @@ pfm_write_pmds(int fd, pfarg_pmd_t *pmds, int count)
 }
 
 static int
-each_read(struct entry *e, void *element)
+each_read(struct context *c, void *element)
 {
 	pfarg_pmd_t *to = element;
 	const struct pmd *pmd;
-	const int ret = read_pmd(e->context, to->reg_num, to->reg_set, &pmd);
+	const int ret = read_pmd(c, to->reg_num, to->reg_set, &pmd);
 
 	if (ret < 0)
 		return ret;
@@ -199,11 +198,11 @@ pfm_read_pmds(int fd, pfarg_pmd_t *pmds, int count)
 /* ---- sets ----------------------------------------------------------------------------------- */
 
 static int
-each_created(struct entry *e, void *element)
+each_created(struct context *c, void *element)
 {
 	const pfarg_setdesc_t *set = element;
 
-	return set_change(e->context, set->set_id, set->set_flags, set->set_timeout);
+	return set_change(c, set->set_id, set->set_flags, set->set_timeout);
 }
 
 int
@@ -214,11 +213,11 @@ pfm_create_evtsets(int fd, pfarg_setdesc_t *setd, int count)
 }
 
 static int
-each_deleted(struct entry *e, void *element)
+each_deleted(struct context *c, void *element)
 {
 	const pfarg_setdesc_t *set = element;
 
-	return set_delete(e->context, set->set_id);
+	return set_delete(c, set->set_id);
 }
 
 int
@@ -229,11 +228,11 @@ pfm_delete_evtsets(int fd, pfarg_setdesc_t *setd, int count)
 }
 
 static int
-each_info(struct entry *e, void *element)
+each_info(struct context *c, void *element)
 {
 	pfarg_setinfo_t *to = element;
 	struct call_set_info info;
-	const int ret = call_set_info(e->context, to->set_id, &info);
+	const int ret = call_set_info(c, to->set_id, &info);
 
 	if (ret < 0)
 		return ret;
@@ -245,7 +244,7 @@ each_info(struct entry *e, void *element)
 	to->set_act_duration = info.duration;
 	memcpy(to->set_avail_pmcs, info.pmcs, sizeof(to->set_avail_pmcs));
 	memset(to->set_avail_pmds, 0, sizeof(to->set_avail_pmds));
-	to->set_avail_pmds[0] = e->context->machine->pmds;
+	to->set_avail_pmds[0] = c->machine->pmds;
 	return 0;
 }
 
@@ -256,11 +255,11 @@ pfm_getinfo_evtsets(int fd, pfarg_setinfo_t *info, int count)
 }
 
 static int
-each_old_info(struct entry *e, void *element)
+each_old_info(struct context *c, void *element)
 {
 	struct old_setinfo *to = element;
 	pfarg_setinfo_t now = { .set_id = to->set_id };
-	const int ret = each_info(e, &now);
+	const int ret = each_info(c, &now);
 
 	if (ret < 0)
 		return ret;

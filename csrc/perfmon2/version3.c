@@ -42,20 +42,20 @@ struct target {
 };
 
 static int
-attach(struct entry *e, const void *argument)
+attach(struct context *c, const void *argument)
 {
 	const struct target *target = argument;
 
-	return context_load(e, target->number, 0);
+	return context_load(c, target->number, 0);
 }
 
 static int
-detach(struct entry *e, const void *unused)
+detach(struct context *c, const void *unused)
 {
 	(void)unused;
-	if (e->context->state == UNLOADED)
+	if (c->state == UNLOADED)
 		return -EINVAL;
-	context_unload(e);
+	context_unload(c);
 	return 0;
 }
 
@@ -70,11 +70,11 @@ pfm_attach(int fd, int flags, int target)
 }
 
 static int
-set_state(struct entry *e, const void *argument)
+set_state(struct context *c, const void *argument)
 {
 	const int *state = argument;
 
-	return *state == PFM_ST_STOP ? context_stop(e->context) : context_restart(e);
+	return *state == PFM_ST_STOP ? context_stop(c) : context_restart(c);
 }
 
 int
@@ -91,25 +91,25 @@ pfm_set_state(int fd, int flags, int state)
 /* ---- registers ------------------------------------------------------------------------------ */
 
 static int
-each_pmc(struct entry *e, void *element)
+each_pmc(struct context *c, void *element)
 {
 	const pfarg_pmr_t *pmc = element;
 
-	return write_pmc(e, pmc->reg_num, pmc->reg_set, pmc->reg_flags, pmc->reg_value);
+	return write_pmc(c, pmc->reg_num, pmc->reg_set, pmc->reg_flags, pmc->reg_value);
 }
 
 static int
-each_pmd(struct entry *e, void *element)
+each_pmd(struct context *c, void *element)
 {
 	const pfarg_pmr_t *from = element;
 	const pfarg_pmd_t pmd = { .reg_num = from->reg_num, .reg_set = from->reg_set, .reg_flags = from->reg_flags,
 				  .reg_value = from->reg_value };
 
-	return write_pmd(e->context, &pmd, true);
+	return write_pmd(c, &pmd, true);
 }
 
 static int
-each_attributes(struct entry *e, void *element)
+each_attributes(struct context *c, void *element)
 {
 	const pfarg_pmd_attr_t *from = element;
 	pfarg_pmd_t pmd = {
@@ -121,15 +121,15 @@ each_attributes(struct entry *e, void *element)
 
 	memcpy(pmd.reg_smpl_pmds, from->reg_smpl_pmds, sizeof(pmd.reg_smpl_pmds));
 	memcpy(pmd.reg_reset_pmds, from->reg_reset_pmds, sizeof(pmd.reg_reset_pmds));
-	return write_pmd(e->context, &pmd, false);
+	return write_pmd(c, &pmd, false);
 }
 
 static int
-each_read(struct entry *e, void *element)
+each_read(struct context *c, void *element)
 {
 	pfarg_pmr_t *to = element;
 	const struct pmd *pmd;
-	const int ret = read_pmd(e->context, to->reg_num, to->reg_set, &pmd);
+	const int ret = read_pmd(c, to->reg_num, to->reg_set, &pmd);
 
 	if (ret == 0)
 		to->reg_value = pmd->value;
@@ -137,11 +137,11 @@ each_read(struct entry *e, void *element)
 }
 
 static int
-each_read_attributes(struct entry *e, void *element)
+each_read_attributes(struct context *c, void *element)
 {
 	pfarg_pmd_attr_t *to = element;
 	const struct pmd *pmd;
-	const int ret = read_pmd(e->context, to->reg_num, to->reg_set, &pmd);
+	const int ret = read_pmd(c, to->reg_num, to->reg_set, &pmd);
 
 	if (ret < 0)
 		return ret;
@@ -153,9 +153,9 @@ each_read_attributes(struct entry *e, void *element)
 
 /* Control registers cannot be read: found out last. */
 static int
-each_refused(struct entry *e, void *element)
+each_refused(struct context *c, void *element)
 {
-	(void)e;
+	(void)c;
 	(void)element;
 	return -EINVAL;
 }
@@ -224,11 +224,11 @@ pfm_read(int fd, int flags, int type, void *pmds, size_t sz)
 /* ---- sets ----------------------------------------------------------------------------------- */
 
 static int
-each_created(struct entry *e, void *element)
+each_created(struct context *c, void *element)
 {
 	const pfarg_set_desc_t *set = element;
 
-	return set_change(e->context, set->set_id, set->set_flags, set->set_timeout);
+	return set_change(c, set->set_id, set->set_flags, set->set_timeout);
 }
 
 int
@@ -239,11 +239,11 @@ pfm_create_sets(int fd, int flags, pfarg_set_desc_t *s, size_t sz)
 }
 
 static int
-each_info(struct entry *e, void *element)
+each_info(struct context *c, void *element)
 {
 	pfarg_set_info_t *to = element;
 	struct call_set_info info;
-	const int ret = call_set_info(e->context, to->set_id, &info);
+	const int ret = call_set_info(c, to->set_id, &info);
 
 	if (ret < 0)
 		return ret;

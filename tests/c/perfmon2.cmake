@@ -4,7 +4,7 @@ set(perfmon2_threads_arguments)
 if(PYPFM_SANITIZE STREQUAL "thread")
   set(perfmon2_threads_arguments "no fork")	# whose children it does not follow
 endif()
-foreach(program checks counting messages sets samples perfmonctl deviations killed torn threads owners order switching fullness overflow descriptor
+foreach(program checks counting messages sets samples perfmonctl deviations killed threads owners order switching fullness overflow descriptor
         ctl_rules tasks handlers)
   c_program(perfmon2_${program} SOURCES perfmon2_${program}.c LIBRARIES pfm3)
   c_test(perfmon2_${program} perfmon2_${program} ${perfmon2_${program}_arguments})
@@ -28,9 +28,6 @@ c_test(perfmon2_machine perfmon2_machine)
 
 if(PYPFM_SANITIZE)	# clang's AddressSanitizer takes its own stack at the end of a cancelled thread for that of the calls left
   set_tests_properties(perfmon2_threads PROPERTIES ENVIRONMENT ASAN_OPTIONS=use_sigaltstack=0)
-endif()
-if(PYPFM_MEMCHECK OR PYPFM_SANITIZE)	# valgrind has no steps, and sanitizers need too many
-  set_tests_properties(perfmon2_torn PROPERTIES DISABLED ON)
 endif()
 
 c_program(perfmon2_failing SOURCES perfmon2_failing.c OBJECTS pfm3 WRAP ${system_calls} pipe mkostemp ftruncate mmap

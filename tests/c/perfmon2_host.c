@@ -281,36 +281,6 @@ another(void)
 	close(fd);
 }
 
-/* The task itself writes what its parent counts: soon it counts that. */
-static void
-its_own_writes(void)
-{
-	const int fd = create(0);
-	pid_t child;
-	int status;
-
-	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
-	CHECK_EQ(write_pmd(fd, 4, 0, 0), 0);
-	child = fork();
-	if (child == 0) {
-		check_failures = 0;
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		raise(SIGSTOP);
-		CHECK_ERRNO(write_pmc(fd, 5, 0x77 << 8 | 8), ENOTSUP);
-		CHECK_EQ(write_pmc(fd, 4, TASK_CLOCK_PMC), 0);
-		for (int ms = 0; ms < 5000 && read_pmd(fd, 4) < 20000000; ms += 10)
-			spin(10);
-		CHECK(read_pmd(fd, 4) >= 20000000);
-		_exit(check_failures);
-	}
-	CHECK_EQ(waitpid(child, &status, WUNTRACED), child);
-	CHECK_EQ(load(fd, child), 0);
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	CHECK_EQ(ptrace(PTRACE_DETACH, child, NULL, NULL), 0);
-	CHECK_EQ(wait_for(child), 0);
-	close(fd);
-}
-
 /* A child has none of its parent's events; its own context counts its own. */
 static void
 children(void)
@@ -387,7 +357,6 @@ main(void)
 	samples();
 	turns();
 	another();
-	its_own_writes();
 	children();
 	system_wide();
 	closed();

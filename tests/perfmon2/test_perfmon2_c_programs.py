@@ -13,14 +13,12 @@ from pypfm.config import Library
 from tools import needs_flags
 
 PROGRAMS = ["perfmon2_checks", "perfmon2_counting", "perfmon2_messages", "perfmon2_sets", "perfmon2_samples",
-            "perfmon2_perfmonctl", "perfmon2_deviations", "perfmon2_killed", "perfmon2_torn", "perfmon2_threads",
+            "perfmon2_perfmonctl", "perfmon2_deviations", "perfmon2_killed", "perfmon2_threads",
             "perfmon2_owners", "perfmon2_order", "perfmon2_switching", "perfmon2_fullness", "perfmon2_overflow",
             "perfmon2_descriptor", "perfmon2_ctl_rules", "perfmon2_tasks", "perfmon2_handlers"]
-STEPPED = ["perfmon2_torn"]  # by ptrace: valgrind cannot, and with sanitizers there are too many steps
 WITH_OBJECTS = ["perfmon2_failing", "perfmon2_host", "perfmon2_hostile", "perfmon2_machine",
                 "perfmon2_periods", "perfmon2_raw"]  # only CMake links these
 every_program = pytest.mark.parametrize("program", PROGRAMS)
-every_watched_program = pytest.mark.parametrize("program", [name for name in PROGRAMS if name not in STEPPED])
 
 
 def test_every_source_is_run() -> None:
@@ -40,12 +38,12 @@ def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.mark.slow
-@every_watched_program
+@every_program
 def test_sanitizers(program: str, sanitized_objects: list[str], tmp_path: Path) -> None:
     succeeds(build_program(PFM3, source(program), tmp_path / program, *SANITIZE, libs=[*sanitized_objects, *PFM3.wraps, "-pthread"]))
 
 
 @pytest.mark.slow
-@every_watched_program
+@every_program
 def test_valgrind(program: str, tmp_path: Path) -> None:
     under_valgrind(build_program(PFM3, source(program), tmp_path / program, "-O1", libs=[*PFM3.libs, "-pthread"]))

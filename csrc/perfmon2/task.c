@@ -1,0 +1,102 @@
+/*
+ * The thread that a context is loaded on: whether it is there still, and how long it has run.
+ *
+ * A thread that has loaded a context on itself unloads it when it ends.  The end of another one is seen by a pidfd, or by an
+ * event on it that hangs up; without both it is looked for by its number, not more than a hundred times a second.
+ */
+#include "engine.h"
+
+#include <poll.h>
+#include <time.h>
+
+#include "../base/process.h"
+
+#define BETWEEN_LOOKS	10000000	/* ns */
+
+/* ---- its time ------------------------------------------------------------------------------- */
+
+/* The clock of a thread of this process, or of the process whose first thread it is: Linux makes its number of theirs. */
+static bool
+read_clock(clockid_t clock, uint64_t *ns)
+{
+	struct timespec now;
+
+	if (clock_gettime(clock, &now) < 0)
+		return false;
+	*ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return true;
+}
+
+bool
+task_time(struct context *c, uint64_t *ns)
+{
+	enum { OF_PROCESS = 2, OF_THREAD = 6 };
+	const unsigned int number = ~(unsigned int)c->tid << 3;
+
+	if (c->is_system) {
+		*ns = monotonic_time();
+		return true;
+	}
+	if (c->tid == own_thread())
+		return read_clock(CLOCK_THREAD_CPUTIME_ID, ns);
+	if (c->task.clock.fd >= 0)
+		return counting_clock_read(&c->task.clock, ns) == 0;
+	return read_clock((clockid_t)(number | OF_THREAD), ns) || read_clock((clockid_t)(number | OF_PROCESS), ns);
+}
+
+static const struct task none = { .watched = -1, .anchor.event.fd = -1, .clock.fd = -1 };
+
+/* ---- its end -------------------------------------------------------------------------------- */
+
+void
+task_begin(struct context *c, bool takes_time)
+{
+	const struct counting_target target = { c->tid, -1 };
+
+	c->task = none;
+	if (c->is_system || c->is_self)
+		return;
+	c->task.watched = process_watch(c->tid);
+	if (c->task.watched >= 0)
+		c->task.watched = descriptor_move_up(c->task.watched);
+	else if (counting_anchor_open(&c->task.anchor, &target, 1) == 0 && !c->task.anchor.ring.head)
+		counting_anchor_close(&c->task.anchor);	/* without a ring it hangs up always */
+	if (takes_time)
+		counting_clock_open(&c->task.clock, c->tid);
+	helper_watch(c->task.watched >= 0 ? c->task.watched : c->task.anchor.event.fd);
+}
+
+void
+task_forget(struct context *c)
+{
+	helper_forget_fd(c->task.watched >= 0 ? c->task.watched : c->task.anchor.event.fd);
+	process_unwatch(c->task.watched);
+	counting_anchor_close(&c->task.anchor);
+	counting_clock_close(&c->task.clock);
+	c->task = none;
+}
+
+bool
+task_is_watched(const struct context *c)
+{
+	return c->task.watched >= 0 || c->task.anchor.event.fd >= 0;
+}
+
+bool
+task_has_ended(struct context *c)
+{
+	struct pollfd event = { .fd = c->task.anchor.event.fd, .events = POLLIN };
+	uint64_t now;
+
+	if (c->state == UNLOADED || c->is_system || c->tid == own_thread())
+		return false;
+	if (event.fd >= 0 && (poll(&event, 1, 0) == 0 || !(event.revents & POLLHUP)))
+		return false;
+	if (!task_is_watched(c)) {
+		now = monotonic_time();
+		if (now - c->task.asked < BETWEEN_LOOKS)
+			return false;
+		c->task.asked = now;
+	}
+	return process_life(c->tid, c->task.watched) == PROCESS_ENDED || event.fd >= 0;
+}
