@@ -50,7 +50,9 @@ reset_pmds(struct context *c, struct set *set, bool long_reset)
 	for (unsigned int i = 0; i < PERFMON2_PMDS; i++)
 		if (set->pending_reset >> i & 1)
 			reset_one(c, &set->pmds[i], long_reset);
-	set->pending_reset = set->ovfl_pmds = 0;
+	set->pending_reset = 0;
+	if (c->is_ctl)
+		set->ovfl_pmds = 0;
 }
 
 /* What the counters of an overflow ask for; true: a switch of sets is due. */

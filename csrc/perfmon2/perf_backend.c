@@ -333,7 +333,7 @@ overflow(struct context *c, struct set_events *events, uint64_t wrapped, const s
 		c->perf->is_past = c->state != LOADED || active_set(c) != set;
 		if (c->perf->is_past)
 			return;
-		started_anew = wrapped & ~set->ovfl_pmds;
+		started_anew = wrapped & ~set->pending_reset;
 		wrapped = 0;
 		c->perf->found++;
 		for (unsigned int i = 0; i < events->group.count; i++)

@@ -113,12 +113,14 @@ set_reload_counts(struct context *c, struct set *set)
 void
 set_switch(struct context *c, struct set *to, bool long_reset)
 {
-	duration_update(c);
+	if (to != c->active) {	/* one that goes on has no duration before it stops */
+		duration_update(c);
+		to->since = choice()->backend->clock(c);
+	}
 	to->runs++;
 	set_reload_counts(c, to);
 	reset_pmds(c, to, long_reset);
 	c->active = to;
-	to->since = choice()->backend->clock(c);
 	if (to->flags & PFM_SETFL_TIME_SWITCH)
 		to->remaining = to->timeout;
 }

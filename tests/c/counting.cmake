@@ -3,7 +3,7 @@
 # ---- libpmc ----------------------------------------------------------------------
 
 # tests/pmc/test_pmc_c_programs.py builds them too.  pmc_script only reads calls.
-foreach(program fork profile memory threads linux elsewhere children ported script)
+foreach(program fork profile memory threads linux elsewhere children ported script surroundings)
   c_program(pmc_${program} SOURCES pmc_${program}.c LIBRARIES pmc)
   c_test(pmc_${program} pmc_${program})
 endforeach()
@@ -60,6 +60,13 @@ c_test(perfex_failing perfex_failing ${perf_table} ${CMAKE_CURRENT_BINARY_DIR}/c
 c_program(counting_errors SOURCES counting_errors.c PARTS counting counting_ring counting_set counting_guard counting_threads process
           INCLUDES ${csrc}/counting ${csrc}/pfm4/include)
 c_test(counting_errors counting_errors)
+
+# The map is found by a path that does not change with the directory.
+c_program(perfex_surroundings SOURCES libperfex/surroundings.c LIBRARIES perfex)
+c_test(perfex_surroundings perfex_surroundings ${perf_table})
+if(PYPFM_MEMCHECK OR PYPFM_SANITIZE)	# these have memory and descriptors of their own
+  set_tests_properties(pmc_surroundings perfex_surroundings PROPERTIES DISABLED ON)
+endif()
 
 set_tests_properties(pmc_threads perfex_checks PROPERTIES LABELS threads)
 

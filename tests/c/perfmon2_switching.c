@@ -87,6 +87,8 @@ one_set(void)
 	CHECK_EQ(value_in(fd, 0), -13);
 	CHECK_EQ(info_of(fd, 0).set_runs, 3);
 	CHECK_EQ(read_all_of(fd, 4, 0).reg_ovfl_switch_cnt, 1);
+	CHECK_EQ(info_of(fd, 0).set_act_duration, 0);	/* it goes on */
+	CHECK_EQ(pfm_stop(fd), 0);
 	CHECK_EQ(info_of(fd, 0).set_act_duration, 9);
 	close(fd);
 	IN_CHILD(

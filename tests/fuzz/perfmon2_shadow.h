@@ -172,7 +172,7 @@ shadow_reset(struct shadow *c, struct shadow_set *set, bool is_long)
 		if (p->flags & PFM_REGFL_RANDOM && p->mask)
 			c->known = false;
 	}
-	set->pending = set->ovfl = 0;
+	set->pending = 0;
 }
 
 /* ---- what happens with time ----------------------------------------------------------------- */
@@ -209,12 +209,14 @@ shadow_switch(struct shadow *c, unsigned int to, bool is_long)
 {
 	struct shadow_set *set = &c->sets[to];
 
-	shadow_account(c);
+	if (to != c->active) {
+		shadow_account(c);
+		set->since = shadow_clock;
+	}
 	c->active = to;
 	set->runs++;
 	shadow_reload(c, set);
 	shadow_reset(c, set, is_long);
-	set->since = shadow_clock;
 	if (set->flags & PFM_SETFL_TIME_SWITCH)
 		set->remaining = set->timeout;
 }

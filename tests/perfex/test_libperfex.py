@@ -158,6 +158,11 @@ def test_checks_under_valgrind(tmp_path: Path) -> None:
     succeeds(valgrind, "--error-exitcode=99", "--leak-check=full", "--trace-children=yes", "-q", program, TABLE)
 
 
+def test_surroundings(tmp_path: Path) -> None:
+    """Without /proc, with refused calls, few descriptors, little memory."""
+    succeeds(build_program(PERFEX, PROGRAMS / "surroundings.c", tmp_path / "surroundings", "-D_GNU_SOURCE", libs=PERFEX.libs), TABLE)
+
+
 def test_cancelled_threads_forks_and_signals(tmp_path: Path) -> None:
     (tmp_path / "costs").write_text("26 nsec 9 8 10\n")
     succeeds(build_program(PERFEX, PROGRAMS / "interrupted.c", tmp_path / "perfex_interrupted", "-pthread", "-D_GNU_SOURCE",

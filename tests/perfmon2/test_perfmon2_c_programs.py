@@ -13,19 +13,20 @@ from pypfm.config import Library
 from tools import needs_flags
 
 PROGRAMS = ["perfmon2_checks", "perfmon2_counting", "perfmon2_messages", "perfmon2_sets", "perfmon2_samples",
-            "perfmon2_perfmonctl", "perfmon2_deviations", "perfmon2_killed", "perfmon2_threads",
+            "perfmon2_perfmonctl", "perfmon2_deviations", "perfmon2_children", "perfmon2_threads",
             "perfmon2_owners", "perfmon2_order", "perfmon2_switching", "perfmon2_fullness", "perfmon2_overflow",
             "perfmon2_descriptor", "perfmon2_ctl_rules", "perfmon2_tasks", "perfmon2_handlers"]
 WITH_OBJECTS = ["perfmon2_failing", "perfmon2_host", "perfmon2_hostile", "perfmon2_machine",
                 "perfmon2_periods", "perfmon2_raw"]  # only CMake links these
+SURROUNDINGS = "perfmon2_surroundings"  # sanitizers and valgrind have descriptors and memory of their own
 every_program = pytest.mark.parametrize("program", PROGRAMS)
 
 
 def test_every_source_is_run() -> None:
-    assert {path.stem for path in (TESTS / "c").glob("perfmon2_*.c")} == {*PROGRAMS, *WITH_OBJECTS}
+    assert {path.stem for path in (TESTS / "c").glob("perfmon2_*.c")} == {*PROGRAMS, *WITH_OBJECTS, SURROUNDINGS}
 
 
-@every_program
+@pytest.mark.parametrize("program", [*PROGRAMS, SURROUNDINGS])
 @pytest.mark.parametrize("form", [PFM3, PFM3_MANUAL], ids=lambda form: form.name)
 def test_installed_library(program: str, form: Library, tmp_path: Path) -> None:
     succeeds(build_program(form, source(program), tmp_path / program, "-O2", libs=[*form.libs, "-pthread"]))

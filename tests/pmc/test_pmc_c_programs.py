@@ -14,6 +14,7 @@ from tools import needs_flags
 pytestmark = pytest.mark.slow
 
 PROGRAMS = ["pmc_fork", "pmc_profile", "pmc_memory", "pmc_threads", "pmc_linux", "pmc_elsewhere"]
+SURROUNDINGS = "pmc_surroundings"  # sanitizers and valgrind have descriptors and memory of their own
 WRAP = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=mmap,--wrap=open,--wrap=pthread_atfork"
 
 every_program = pytest.mark.parametrize("program", PROGRAMS)
@@ -22,10 +23,10 @@ every_program = pytest.mark.parametrize("program", PROGRAMS)
 def test_every_source_is_run() -> None:
     # pmc_script is run by test_checks.py, pmc_ported by test_ported.py, pmc_failing, pmc_states and pmc_torn by ctest.
     assert {path.stem for path in (TESTS / "c").glob("pmc_*.c")} == {
-        *PROGRAMS, "pmc_children", "pmc_nomem", "pmc_script", "pmc_ported", "pmc_failing", "pmc_states", "pmc_torn"}
+        *PROGRAMS, "pmc_children", "pmc_nomem", "pmc_script", "pmc_ported", "pmc_failing", "pmc_states", "pmc_torn", SURROUNDINGS}
 
 
-@every_program
+@pytest.mark.parametrize("program", [*PROGRAMS, SURROUNDINGS])
 @pytest.mark.parametrize("optimisation", ["-O0", "-O2"])
 def test_installed_library(program: str, optimisation: str, tmp_path: Path) -> None:
     built = build_program(PMC, source(program), tmp_path / program, optimisation, libs=[*PMC.libs, "-pthread"])
