@@ -22,6 +22,15 @@ enum { MAX_SETS = 1024, QUEUE_LENGTH = 8, CTL_QUEUE_LENGTH = 31, ARGUMENT_LIMIT 
 
 enum state { UNLOADED, LOADED, MASKED };
 
+static inline unsigned int
+first_bit(uint64_t bits)
+{
+	return (unsigned int)__builtin_ctzll(bits);
+}
+
+/* The numbers of the registers in a bit vector; rest is what is left of it. */
+#define EACH_BIT(rest, bits)	uint64_t rest = (bits); rest; rest &= rest - 1
+
 /* A data register of a set. */
 struct pmd {
 	uint64_t	value, lval;		/* now; as it was last written or reset */
@@ -45,6 +54,8 @@ struct set {
 	uint64_t	used_pmds, ovfl_notify, ovfl_pmds, pending_reset;
 	uint64_t	pmcs[PERFMON2_PMCS];
 	struct pmd	pmds[PERFMON2_PMDS];
+	/* Model with a rate: what has passed of its next event; and, of a look, how long it was active, the counters that overflowed, its runs before. */
+	uint64_t	phase, walked, walked_wraps, walked_runs;
 };
 
 /* How the end of another thread is seen that a context is loaded on, and its time (task.c). */
@@ -76,6 +87,7 @@ struct context {
 	int			ctl_fd;		/* number of its descriptor then */
 	enum state		state;
 	bool			started;
+	bool			is_behind;	/* model with a rate: a look did not make all that has happened */
 	bool			is_unknown;	/* its thread has ended, and nobody knows what it has counted */
 	uint8_t			can_restart;
 	pid_t			tid;		/* loaded on this thread; system-wide: of who loaded it */
@@ -85,7 +97,8 @@ struct context {
 	struct task		task;
 	struct perf		*perf;		/* its counters (perf_backend.c), or NULL */
 	uint64_t		time_seen;	/* of its thread or CPU: until then its timers have run */
-	uint64_t		fraction;	/* model with a rate: events over */
+	uint64_t		time_read;	/* model with a rate: when a look began; */
+	uint64_t		fraction;	/* what has passed of the next nanosecond, in units */
 	uint64_t		random;		/* state of the random numbers */
 	struct set		*active;
 	uint16_t		num_sets;
@@ -124,6 +137,7 @@ struct backend {
 	int		(*load)(struct context *c);	/* its thread or CPU is known; it is UNLOADED still */
 	void		(*unload)(struct context *c);	/* it is UNLOADED now */
 	void		(*update)(struct context *c);
+	void		(*finish)(struct context *c);	/* before it stops: what an update has left */
 	void		(*apply)(struct context *c);
 	uint64_t	(*time_to_next)(struct context *c);	/* ns, to the next overflow that nothing tells of; HELPER_NEVER */
 	/* A PMC of a loaded context has got another value: can it be counted?  If not, it gets the old one back. */

@@ -2,19 +2,11 @@
  * The model: counters that move when the program says that events have happened, or, with a rate, with the time that a
  * thread runs.
  */
-#include "engine.h"
+#include "model.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <unistd.h>
-
-#define NS_PER_MS	UINT64_C(1000000)
-
-/* What happens, at which privilege levels. */
-struct happening {
-	bool		everything;	/* each event */
-	unsigned int	es, umask, plm;
-};
 
 /* The process's own: a child starts with a copy. */
 static uint64_t model_ns, model_ip;
@@ -37,18 +29,14 @@ counts(const struct machine *machine, uint64_t pmc, const struct happening *h)
 	       (h->everything || (pmc_es(machine, pmc) == h->es && pmc_umask(pmc) == h->umask));
 }
 
-/* The counters of the active set that move. */
-static uint64_t
-moving(struct context *c, const struct happening *h)
+uint64_t
+model_moving(const struct context *c, const struct set *set, const struct happening *h)
 {
-	const struct set *set = active_set(c);
 	uint64_t found = 0;
 
-	if (c->state != LOADED || !c->started)
-		return 0;
-	for (unsigned int i = 0; i < PERFMON2_PMDS; i++)
-		if (c->machine->counters & set->used_pmds & UINT64_C(1) << i && counts(c->machine, set->pmcs[i], h))
-			found |= UINT64_C(1) << i;
+	for (EACH_BIT(rest, c->machine->counters & set->used_pmds))
+		if (counts(c->machine, set->pmcs[first_bit(rest)], h))
+			found |= rest & -rest;
 	return found;
 }
 
@@ -57,18 +45,18 @@ static uint64_t
 step(struct context *c, const struct happening *h, uint64_t count, const struct where *where)
 {
 	struct set *set = active_set(c);
-	const uint64_t counters = moving(c, h);
+	const uint64_t counters = c->state == LOADED && c->started ? model_moving(c, set, h) : 0;
 	uint64_t wrapped = 0;
 
-	for (unsigned int i = 0; i < PERFMON2_PMDS; i++)
-		if (counters >> i & 1 && pmd_interrupts(set, i) && set->pmds[i].value && -set->pmds[i].value < count)
-			count = -set->pmds[i].value;
-	for (unsigned int i = 0; i < PERFMON2_PMDS; i++) {
-		if (!(counters >> i & 1))
-			continue;
-		if (count_pmd(c, set, i, count))
-			wrapped |= UINT64_C(1) << i;
+	for (EACH_BIT(rest, counters)) {
+		const uint64_t left = -set->pmds[first_bit(rest)].value;
+
+		if (pmd_interrupts(set, first_bit(rest)) && left && left < count)
+			count = left;
 	}
+	for (EACH_BIT(rest, counters))
+		if (count_pmd(c, set, first_bit(rest), count))
+			wrapped |= rest & -rest;
 	if (wrapped)
 		context_overflow(c, wrapped, where);
 	return count;
@@ -94,8 +82,8 @@ find_counting(pid_t tid)
 	return NULL;
 }
 
-static struct where
-here(const struct context *c, pid_t tid)
+struct where
+model_here(const struct context *c, pid_t tid)
 {
 	return (struct where){ .ip = __atomic_load_n(&model_ip, __ATOMIC_RELAXED), .time = choice()->rate ? monotonic_time() : model_ns, .cpu = sched_getcpu(), .tid = tid,
 			       .pid = c->is_system ? getpid() : c->pid };
@@ -124,7 +112,7 @@ advance(pid_t tid, const struct happening *h, uint64_t count)
 		contexts_reap();
 		c = find_counting(tid);
 		if (c) {
-			const struct where where = here(c, tid);
+			const struct where where = model_here(c, tid);
 
 			count -= steps(c, h, count, &where);
 		} else {
@@ -292,85 +280,36 @@ pfm_model_time_task(pid_t tid, uint64_t ns)
 	return pass_time(tid, ns);
 }
 
-/* ---- with a rate ---------------------------------------------------------------------------- */
-
-/* As many of every event as a rate gives in some time; until something stops the context. */
-static void
-run_events(struct context *c, uint64_t ns)
-{
-	static const struct happening everything = { .everything = true, .plm = PFM_PLM3 };
-	const uint64_t rate = choice()->rate, rest = ns % NS_PER_MS * rate + c->fraction;
-	uint64_t count = ns / NS_PER_MS * rate + rest / NS_PER_MS;
-	const struct where where = here(c, c->tid);
-
-	c->fraction = rest % NS_PER_MS;
-	while (count && c->state == LOADED && c->started)
-		count -= step(c, &everything, count, &where);
-}
+/* ---- the back end --------------------------------------------------------------------------- */
 
 static int
 model_load(struct context *c)
 {
 	const bool needs_helper = choice()->rate || (!c->is_system && !c->is_self);
-
 	const int ret = needs_helper ? helper_start() : 0;
 
 	task_begin(c, choice()->rate != 0);
-	c->fraction = 0;
-	if (ret == 0 && choice()->rate && !task_time(c, &c->time_seen))
-		return -EPERM;	/* a thread whose time may not be read */
-	return ret;
-}
-
-static void
-run_time(struct context *c, uint64_t ns)
-{
-	while (ns) {
-		const uint64_t left = timer_runs(c) ? active_set(c)->remaining : ns, some = left < ns ? left : ns;
-
-		c->time_seen += some;
-		if (c->state == LOADED && c->started)
-			run_events(c, some);
-		timer_pass(c, some);
-		ns -= some;
-	}
+	return ret == 0 && choice()->rate ? rate_begin(c) : ret;
 }
 
 static void
 model_update(struct context *c)
 {
-	uint64_t now;
-
-	if (!choice()->rate)
-		return;
-	if (!task_time(c, &now))
-		c->is_unknown = c->started;
-	else if (now > c->time_seen)
-		run_time(c, now - c->time_seen);
+	if (choice()->rate)
+		rate_update(c);
 }
 
-/* Counting does not stop, and nobody is told or samples: nothing is seen of such an overflow. */
-static bool
-is_seen(const struct context *c, const struct set *set, unsigned int counter)
+static void
+model_finish(struct context *c)
 {
-	return pmd_interrupts(set, counter) && (!c->is_ctl || c->buffer || set->ovfl_notify >> counter & 1);
+	if (choice()->rate)
+		rate_finish(c);
 }
 
-/* By the rate, if its thread runs all the time. */
 static uint64_t
 model_time_to_next(struct context *c)
 {
-	static const struct happening everything = { .everything = true, .plm = PFM_PLM3 };
-	const struct set *set = active_set(c);
-	const uint64_t rate = choice()->rate, counters = rate ? moving(c, &everything) : 0;
-	uint64_t events = HELPER_NEVER;
-
-	for (unsigned int i = 0; i < PERFMON2_PMDS; i++)
-		if (counters >> i & 1 && is_seen(c, set, i) && -set->pmds[i].value - 1 < events)
-			events = -set->pmds[i].value - 1;
-	if (!counters || events / rate >= HELPER_NEVER / NS_PER_MS)
-		return HELPER_NEVER;
-	return events / rate * NS_PER_MS + (events % rate + 1) * NS_PER_MS / rate;
+	return choice()->rate ? rate_time_to_next(c) : HELPER_NEVER;
 }
 
 static void
@@ -389,5 +328,6 @@ model_take_pmc(struct context *c, struct set *set)
 }
 
 const struct backend model_backend = {
-	"model", model_clock, model_load, model_nothing, model_update, model_nothing, model_time_to_next, model_take_pmc, NULL, NULL,
+	"model", model_clock, model_load, model_nothing, model_update, model_finish, model_nothing, model_time_to_next, model_take_pmc,
+	NULL, NULL,
 };

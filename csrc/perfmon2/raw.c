@@ -92,6 +92,6 @@ raw_load(struct context *c)
 }
 
 const struct backend raw_backend = {
-	"raw", perf_clock, raw_load, perf_unload, perf_update, perf_apply, perf_time_to_next,
+	"raw", perf_clock, raw_load, perf_unload, perf_update, NULL, perf_apply, perf_time_to_next,
 	perf_take_pmc, raw_event, raw_place,
 };

@@ -14,6 +14,15 @@ static pthread_key_t ending;
 static pthread_once_t ending_once = PTHREAD_ONCE_INIT;
 static bool ending_is_made;
 
+/* It stops. */
+static void
+finish(struct context *c)
+{
+	if (choice()->backend->finish)
+		choice()->backend->finish(c);
+	duration_update(c);
+}
+
 /* A thread is gone: its context is unloaded, and who may wait for that is told. */
 static void
 ended(struct context *c)
@@ -193,7 +202,7 @@ context_unload(struct context *c)
 
 	if (c->state == UNLOADED || c->is_copy)
 		return;
-	duration_update(c);
+	finish(c);
 	c->started = false;
 	c->can_restart = 0;
 	c->state = UNLOADED;
@@ -231,7 +240,7 @@ context_stop(struct context *c)
 {
 	if (c->state == UNLOADED)
 		return -EINVAL;
-	duration_update(c);
+	finish(c);
 	c->started = false;
 	return 0;
 }

@@ -5,7 +5,7 @@ if(PYPFM_SANITIZE STREQUAL "thread")
   set(perfmon2_threads_arguments "no fork")	# whose children it does not follow
 endif()
 foreach(program checks counting messages sets samples perfmonctl deviations children threads owners order switching fullness overflow descriptor
-        ctl_rules tasks handlers surroundings)
+        ctl_rules tasks handlers surroundings rate)
   c_program(perfmon2_${program} SOURCES perfmon2_${program}.c LIBRARIES pfm3)
   c_test(perfmon2_${program} perfmon2_${program} ${perfmon2_${program}_arguments})
 endforeach()

@@ -1,0 +1,314 @@
+/*
+ * The model with a rate: of each event so many happen in a millisecond that a thread runs.
+ *
+ * Time between two looks is arithmetic.  It is counted in units, of which a nanosecond has as many as the rate is and an event
+ * NS_PER_MS, so that nothing is rounded: each set has its own phase, what it has of its next event.  An overflow or a timeout
+ * that is seen from outside is made as a step of its own; rounds of sets that only wait for their timeouts are made at once; of
+ * sets that switch at every few events a part is made, and the rest in the same proportions.
+ */
+#include "model.h"
+
+#include <errno.h>
+
+#define NS_PER_MS	UINT64_C(1000000)
+#define MOST_TIME	UINT64_C(1000000000)	/* ns: units of more would not fit */
+#define NEVER		UINT64_MAX
+
+enum { MOST_STEPS = 10000 };	/* of one look: signals are blocked meanwhile */
+
+static const struct happening everything = { .everything = true, .plm = PFM_PLM3 };
+
+static bool
+counts(const struct context *c)
+{
+	return c->state == LOADED && c->started;
+}
+
+/* Counting does not stop, and nobody is told or samples: nothing is seen of such an overflow. */
+static bool
+is_seen(const struct context *c, const struct set *set, unsigned int counter)
+{
+	return pmd_interrupts(set, counter) && (!c->is_ctl || c->buffer || set->ovfl_notify >> counter & 1);
+}
+
+/* And it only begins anew, after as many events each time. */
+static bool
+is_regular(const struct context *c, const struct set *set, unsigned int counter)
+{
+	const struct pmd *pmd = &set->pmds[counter];
+
+	return !is_seen(c, set, counter) && !(pmd->flags & PFM_REGFL_RANDOM) && !(pmd->reset_pmds & ~(UINT64_C(1) << counter));
+}
+
+/* ---- one step: in the active set, to its next overflow or timeout at most ------------------------ */
+
+/* Units until a counter of a set overflows, but for those that are regular. */
+static uint64_t
+units_to_overflow(const struct context *c, const struct set *set, uint64_t counters)
+{
+	uint64_t events = NEVER;
+
+	for (EACH_BIT(rest, counters)) {
+		const unsigned int i = first_bit(rest);
+
+		if (pmd_interrupts(set, i) && !is_regular(c, set, i) && -set->pmds[i].value - 1 < events)
+			events = -set->pmds[i].value - 1;
+	}
+	return events >= NEVER / NS_PER_MS - 1 ? NEVER : (events + 1) * NS_PER_MS - set->phase;
+}
+
+static uint64_t
+units_to_timeout(struct context *c, uint64_t rate)
+{
+	const uint64_t ns = active_set(c)->remaining;
+
+	return !timer_runs(c) || ns >= 2 * MOST_TIME ? NEVER : ns * rate - c->fraction;
+}
+
+/* It has begun anew perhaps many times. */
+static void
+count_regular(struct pmd *pmd, uint64_t events)
+{
+	const uint64_t period = -pmd->short_reset;
+
+	pmd->value += events;
+	if (pmd->value >= events)
+		return;
+	if (period)
+		pmd->value %= period;
+	pmd->value += pmd->short_reset;
+	pmd->lval = pmd->short_reset;
+}
+
+/* The counters of a set move on: those that overflow. */
+static uint64_t
+add_events(struct context *c, struct set *set, uint64_t counters, uint64_t units)
+{
+	const uint64_t events = (set->phase + units) / NS_PER_MS;
+	uint64_t wrapped = 0;
+
+	set->phase = (set->phase + units) % NS_PER_MS;
+	for (EACH_BIT(rest, counters)) {
+		const unsigned int i = first_bit(rest);
+
+		if (pmd_interrupts(set, i) && is_regular(c, set, i))
+			count_regular(&set->pmds[i], events);
+		else if (count_pmd(c, set, i, events))
+			wrapped |= UINT64_C(1) << i;
+	}
+	return wrapped;
+}
+
+/* The timer of the set that was active runs; an overflow comes before its end. */
+static uint64_t
+step(struct context *c, uint64_t rate, uint64_t left)
+{
+	struct set *set = active_set(c);
+	const uint64_t counters = model_moving(c, set, &everything);
+	const uint64_t overflow = units_to_overflow(c, set, counters), timeout = units_to_timeout(c, rate);
+	const uint64_t first = overflow < timeout ? overflow : timeout, units = first < left ? first : left;
+	const uint64_t ns = (c->fraction + units) / rate, wrapped = add_events(c, set, counters, units);
+
+	set->walked += units;
+	set->walked_wraps |= wrapped;
+	c->fraction = (c->fraction + units) % rate;
+	c->time_seen += ns;
+	if (timer_runs(c))
+		set->remaining -= ns;
+	if (wrapped) {
+		const struct where where = model_here(c, c->tid);
+
+		context_overflow(c, wrapped, &where);
+	}
+	if (active_set(c) == set && units == timeout)
+		timer_pass(c, 0);
+	return left - units;
+}
+
+/* ---- rounds of sets with timeouts ------------------------------------------------------------- */
+
+/* How many rounds of all sets there are before a counter overflows; 0: they are not all of that kind. */
+static uint64_t
+rounds(const struct context *c, uint64_t rate, uint64_t left)
+{
+	uint64_t all = 0, most;
+
+	for (unsigned int i = 0; i < c->num_sets; i++) {
+		const struct set *set = c->sets[i];
+
+		if (!(set->flags & PFM_SETFL_TIME_SWITCH) || set->pending_reset || set->timeout > MOST_TIME)
+			return 0;
+		all += set->timeout * rate;
+		if (all > left)
+			return 0;
+	}
+	most = left / all;
+	for (unsigned int i = 0; i < c->num_sets; i++) {
+		const struct set *set = c->sets[i];
+		const uint64_t overflow = units_to_overflow(c, set, model_moving(c, set, &everything));
+
+		if ((overflow - 1) / (set->timeout * rate) < most)
+			most = (overflow - 1) / (set->timeout * rate);
+	}
+	return most;
+}
+
+/* Each set has its part, and the active one is where it was. */
+static uint64_t
+make_rounds(struct context *c, uint64_t rate, uint64_t left)
+{
+	const uint64_t n = rounds(c, rate, left);
+
+	if (n == 0)
+		return left;
+	for (unsigned int i = 0; i < c->num_sets; i++) {
+		struct set *set = c->sets[i];
+
+		add_events(c, set, model_moving(c, set, &everything), n * set->timeout * rate);
+		set->runs += n;
+		c->time_seen += n * set->timeout;
+		left -= n * set->timeout * rate;
+		if (c->num_sets == 1)
+			continue;	/* which has no duration before it stops */
+		set->duration += n * set->timeout;
+		active_set(c)->since += n * set->timeout;
+	}
+	return left;
+}
+
+/* ---- shares of what is too much to be made ------------------------------------------------------ */
+
+static void
+begin_shares(struct context *c)
+{
+	for (unsigned int i = 0; i < c->num_sets; i++) {
+		c->sets[i]->walked = c->sets[i]->walked_wraps = 0;
+		c->sets[i]->walked_runs = c->sets[i]->runs;
+	}
+}
+
+/* The part of the rest that is made in the proportions of what was made: up to an overflow that the proportions do not know. */
+static double
+part_to_overflow(const struct context *c, double factor)
+{
+	double part = 1;
+
+	for (unsigned int i = 0; i < c->num_sets; i++) {
+		const struct set *set = c->sets[i];
+		const uint64_t counters = model_moving(c, set, &everything) & ~set->walked_wraps;
+		const double units = (double)set->walked * factor, most = (double)units_to_overflow(c, set, counters) * 0.999;
+
+		if (units > 0 && most / units < part)
+			part = most / units;
+	}
+	return part;
+}
+
+static uint64_t
+make_shares(struct context *c, uint64_t rate, uint64_t left, bool is_last)
+{
+	double walked = 0, factor;
+	uint64_t units, ns;
+
+	for (unsigned int i = 0; i < c->num_sets; i++)
+		walked += (double)c->sets[i]->walked;
+	if (walked == 0)
+		return left;
+	factor = (double)left / walked;
+	if (!is_last)
+		factor *= part_to_overflow(c, factor);
+	units = (uint64_t)(factor * walked);
+	units = units < left ? units : left;
+	ns = (c->fraction + units) / rate;
+	duration_update(c);
+	for (unsigned int i = 0; i < c->num_sets; i++) {
+		struct set *set = c->sets[i];
+		const uint64_t share = (uint64_t)((double)set->walked * factor);
+
+		add_events(c, set, model_moving(c, set, &everything) & ~set->walked_wraps, share);
+		set->runs += (uint64_t)((double)(set->runs - set->walked_runs) * factor);
+		set->duration += share / rate;
+	}
+	c->fraction = (c->fraction + units) % rate;
+	c->time_seen += ns;
+	active_set(c)->since = c->time_seen;
+	return is_last ? 0 : left - units;
+}
+
+/* ---- a look ----------------------------------------------------------------------------------- */
+
+/* As much as a look makes: what is left. */
+static uint64_t
+walk(struct context *c, uint64_t rate, uint64_t left, bool is_last)
+{
+	begin_shares(c);
+	for (int steps = 0; steps < MOST_STEPS && left && counts(c); steps++) {
+		if (steps == MOST_STEPS / 2)
+			begin_shares(c);
+		if (steps % c->num_sets == 0)
+			left = make_rounds(c, rate, left);
+		if (left)
+			left = step(c, rate, left);
+	}
+	if (!left || !counts(c) || (c->buffer && !is_last))	/* samples are made one by one */
+		return left;
+	return make_shares(c, rate, left, is_last);
+}
+
+static void
+run_until(struct context *c, uint64_t now, bool is_last)
+{
+	const uint64_t rate = choice()->rate;
+	uint64_t left = 0;
+
+	while (!left && now > c->time_seen && counts(c)) {
+		const uint64_t ns = now - c->time_seen;
+
+		left = walk(c, rate, (ns < MOST_TIME ? ns : MOST_TIME) * rate - c->fraction, is_last);
+	}
+	c->is_behind = left && counts(c);
+	if (c->is_behind)
+		return;
+	c->time_seen = now > c->time_seen ? now : c->time_seen;
+	c->fraction = 0;
+}
+
+void
+rate_update(struct context *c)
+{
+	if (task_time(c, &c->time_read))
+		run_until(c, c->time_read, false);
+	else
+		c->is_unknown = c->started;
+}
+
+/* What it takes to make the rest is not counted. */
+void
+rate_finish(struct context *c)
+{
+	run_until(c, c->time_read, true);
+}
+
+int
+rate_begin(struct context *c)
+{
+	c->fraction = 0;
+	c->is_behind = false;
+	for (unsigned int i = 0; i < c->num_sets; i++)
+		c->sets[i]->phase = 0;
+	if (!task_time(c, &c->time_read))
+		return -EPERM;
+	c->time_seen = c->time_read;
+	return 0;
+}
+
+/* By the rate, if its thread runs all the time. */
+uint64_t
+rate_time_to_next(struct context *c)
+{
+	const struct set *set = active_set(c);
+	const uint64_t rate = choice()->rate, counters = counts(c) ? model_moving(c, set, &everything) : 0;
+	const uint64_t units = units_to_overflow(c, set, counters);
+
+	return c->is_behind ? 0 : counters && units < NEVER ? units / rate + 1 : HELPER_NEVER;
+}

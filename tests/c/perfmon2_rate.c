@@ -1,0 +1,160 @@
+/*
+ * The model with a rate: nothing is lost between two looks, however many steps it takes, and each look ends soon.
+ */
+#include "perfmon2_check.h"
+
+#include <perfmon/perfmon_default_smpl.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+static uint64_t
+now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void
+spin(uint64_t ms)
+{
+	const uint64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000;
+
+	while (now(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
+}
+
+static bool
+is_about(uint64_t value, uint64_t wanted)
+{
+	return value >= wanted - wanted / 100 && value <= wanted + wanted / 100 + 1;
+}
+
+/* Each set counts cycles with PMD5, and, if it switches by overflow, so many with PMD4. */
+static int
+with_sets(unsigned int count, uint32_t flags, const uint64_t *amounts)
+{
+	const int fd = create(0);
+
+	for (uint16_t set = 0; set < count; set++) {
+		pfarg_pmc_t pmcs[] = { { .reg_num = 4, .reg_set = set, .reg_value = CYCLES_PMC | 1 << 5 },
+				       { .reg_num = 5, .reg_set = set, .reg_value = CYCLES_PMC | 1 << 5 } };
+		pfarg_pmd_t pmds[] = { { .reg_num = 5, .reg_set = set },
+				       { .reg_num = 4, .reg_set = set, .reg_value = -amounts[set], .reg_short_reset = -amounts[set],
+					 .reg_long_reset = -amounts[set], .reg_ovfl_switch_cnt = 1 } };
+
+		CHECK_EQ(make_set(fd, set, flags, flags == PFM_SETFL_TIME_SWITCH ? amounts[set] : 0), 0);
+		CHECK_EQ(pfm_write_pmcs(fd, pmcs, 2), 0);
+		CHECK_EQ(pfm_write_pmds(fd, pmds, flags == PFM_SETFL_TIME_SWITCH ? 1 : 2), 0);
+	}
+	CHECK_EQ(load(fd, self_id()), 0);
+	return fd;
+}
+
+/* The shares of sets of their thread's time, and that all of it is somebody's; in bounded time. */
+static void
+shares(unsigned int count, uint32_t flags, const uint64_t *amounts, uint64_t rate, uint64_t ms)
+{
+	const int fd = with_sets(count, flags, amounts);
+	uint64_t all = 0, whole = 0, time, begin;
+
+	for (unsigned int i = 0; i < count; i++)
+		whole += amounts[i];
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	time = now(CLOCK_THREAD_CPUTIME_ID);
+	spin(ms);
+	begin = now(CLOCK_THREAD_CPUTIME_ID);
+	CHECK_EQ(pfm_stop(fd), 0);
+	CHECK(now(CLOCK_THREAD_CPUTIME_ID) - begin < 100000000);
+	time = begin - time;
+	for (uint16_t set = 0; set < count; set++)
+		all += read_all_of(fd, 5, set).reg_value;
+	CHECK(is_about(all, time * rate / 1000000));
+	for (uint16_t set = 0; set < count; set++) {
+		CHECK(is_about(read_all_of(fd, 5, set).reg_value, all * amounts[set] / whole));
+		CHECK(is_about(info_of(fd, set).set_act_duration, time * amounts[set] / whole));
+	}
+	close(fd);
+}
+
+static void
+timeouts(uint64_t rate)
+{
+	shares(2, PFM_SETFL_TIME_SWITCH, (const uint64_t[]){ 1, 1 }, rate, 30);
+	shares(2, PFM_SETFL_TIME_SWITCH, (const uint64_t[]){ 1, 3 }, rate, 30);
+	shares(3, PFM_SETFL_TIME_SWITCH, (const uint64_t[]){ 1000, 7, 13 }, rate, 30);
+	shares(2, PFM_SETFL_TIME_SWITCH, (const uint64_t[]){ 100000, 100000 }, rate, 100);
+}
+
+static void
+overflows(uint64_t rate)
+{
+	shares(2, PFM_SETFL_OVFL_SWITCH, (const uint64_t[]){ 1, 1 }, rate, 30);
+	shares(2, PFM_SETFL_OVFL_SWITCH, (const uint64_t[]){ 7, 13 }, rate, 30);
+	shares(2, PFM_SETFL_OVFL_SWITCH, (const uint64_t[]){ 997, 1013 }, rate, 100);
+}
+
+/* perfmonctl() without notification: a counter begins anew each time. */
+static void
+periods(uint64_t rate)
+{
+	pfarg_context_t ctx = { .ctx_flags = 0 };
+	pfarg_reg_t pmcs[] = { { .reg_num = 4, .reg_value = CYCLES_PMC }, { .reg_num = 5, .reg_value = CYCLES_PMC } };
+	pfarg_reg_t pmds[] = { { .reg_num = 4, .reg_value = (unsigned long)-10, .reg_short_reset = (unsigned long)-10 },
+			       { .reg_num = 5 } };
+	pfarg_load_t target = { .load_pid = (uint32_t)self_id() };
+	uint64_t begin, time;
+
+	CHECK_EQ(perfmonctl(0, PFM_CREATE_CONTEXT, &ctx, 1), 0);
+	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_WRITE_PMCS, pmcs, 2), 0);
+	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_WRITE_PMDS, pmds, 2), 0);
+	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_LOAD_CONTEXT, &target, 1), 0);
+	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_START, NULL, 0), 0);
+	time = now(CLOCK_THREAD_CPUTIME_ID);
+	spin(50);
+	begin = now(CLOCK_THREAD_CPUTIME_ID);
+	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_READ_PMDS, pmds, 2), 0);
+	CHECK(now(CLOCK_THREAD_CPUTIME_ID) - begin < 20000000);
+	CHECK(is_about(pmds[1].reg_value, (begin - time) * rate / 1000000));
+	CHECK_EQ(-pmds[0].reg_value, 10 - pmds[1].reg_value % 10);
+	CHECK_EQ(pmds[0].reg_last_reset_val, (unsigned long)-10);
+	close(ctx.ctx_fd);
+}
+
+/* What is told comes at its time, to a thread that makes no call. */
+static void
+told(uint64_t rate)
+{
+	const int fd = counting(-(rate * 20), PFM_REGFL_OVFL_NOTIFY, 0);
+	uint64_t begin;
+	int waiting = 0;
+
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	begin = now(CLOCK_THREAD_CPUTIME_ID);
+	while (!waiting && now(CLOCK_THREAD_CPUTIME_ID) < begin + 2000000000)
+		CHECK_EQ(ioctl(fd, FIONREAD, &waiting), 0);
+	CHECK_EQ(waiting, 64);
+	CHECK(now(CLOCK_THREAD_CPUTIME_ID) - begin >= 19000000);
+	CHECK_EQ(read_pmd(fd, 4), 0);
+	close(fd);
+}
+
+static void
+with_rate(const char *choice, uint64_t rate)
+{
+	alarm(60);
+	check_begin(choice, PFMLIB_ITANIUM2_PMU);
+	timeouts(rate);
+	overflows(rate);
+	periods(rate);
+	told(rate);
+}
+
+int
+main(void)
+{
+	IN_CHILD(with_rate("model,rate=1000", 1000););
+	IN_CHILD(with_rate("model,rate=2000000", 2000000););
+	return check_result();
+}
