@@ -31,7 +31,7 @@ EVENT_TABLES = {
     "pmc": {f"pmc_{machine}": [f"pmc_{machine}_events"] for machine in ("linux", "xscale", "i586", "i686", "k7")},
 }
 # Sources that libraries share, and directories of headers that only their own sources see.
-GUARDED = [f"counting/{name}.c" for name in ("counting", "threads", "guard", "copy", "text", "shared_lock")]
+GUARDED = ["base/process.c", *(f"counting/{name}.c" for name in ("counting", "threads", "guard", "copy"))]
 SHARED_SOURCES = {
     "pfm3": ["ia64/processor.c", "names/names.c", *GUARDED, "counting/group.c", "counting/ring.c",
              *(f"perfmon2/{path.name}" for path in sorted((ROOT / "csrc" / "perfmon2").glob("*.c")) if path.stem != "absent")],

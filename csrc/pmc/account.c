@@ -8,6 +8,7 @@
 #include "machine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../counting/shared_lock.h"
-#include "../counting/text.h"
+#include "shared_lock.h"
 
 #ifndef MAP_NORESERVE	/* of Linux */
 #define MAP_NORESERVE 0
@@ -52,6 +52,19 @@ lock_arena(void)
 	(void)shared_lock_take(&arena->lock);
 }
 
+/* A text of /proc of which the first kilobytes matter. */
+static bool
+read_text(const char *path, char *text, size_t size)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t got = fd < 0 ? -1 : read(fd, text, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[got < 0 ? 0 : got] = '\0';
+	return got >= 0;
+}
+
 /* Read the stat file of a process; false if it is gone, or there is no /proc. */
 static bool
 look_at(const char *path, struct pmc_process *process)
@@ -60,7 +73,7 @@ look_at(const char *path, struct pmc_process *process)
 	const char *after;
 	long threads;
 
-	if (counting_read_text(path, text, sizeof(text)) < 0)
+	if (!read_text(path, text, sizeof(text)))
 		return false;
 	process->pid = (pid_t)strtol(text, NULL, 10);
 	after = strrchr(text, ')');	/* the name may hold anything */

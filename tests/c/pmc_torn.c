@@ -4,8 +4,7 @@
  */
 #include "pmc_check.h"
 
-#include "../../csrc/counting/shared_lock.c"
-#include "../../csrc/counting/text.c"
+#include "../../csrc/pmc/shared_lock.c"
 #include "../../csrc/pmc/account.c"
 
 #include <sys/ptrace.h>
