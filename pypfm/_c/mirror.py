@@ -180,8 +180,6 @@ def pointer_to(ctype: Any, kind: Any) -> Converter:
             if lies_at(value._obj.__class__, at - address_of_object(value._obj), kind):
                 return cast_to(ctype, at)
             raise refused(value, _wanted(ctype), instead)
-        if value is None:
-            return _NULL
         found = _pointer(ctype, kind, value)
         return _cffi_pointer(ctype, instead, value) if found is None else found
 

@@ -370,7 +370,7 @@ def _number(name: str, base: Word, words: Mapping[int, Word]) -> _Setting | None
     given = [word for value, word in words.items() if value]  # where 0 is as if it were not given
     for common in (reduce(and_, given, -1), reduce(and_, words.values(), -1)):
         places = {value: bits for value, word in words.items() if (bits := word & ~common)}
-        shifts = {bits.bit_length() - value.bit_length() for value, bits in places.items() if not bits & (bits - 1)}
+        shifts = {bits.bit_length() - value.bit_length() for value, bits in places.items()}
         if len(shifts) == 1 and (shift := shifts.pop()) >= 0:
             own = (1 << max(places).bit_length()) - 1 << shift
             return _Setting(name, own | (common ^ base) & ~own, own, None)

@@ -24,3 +24,14 @@ def test_a_signal_to_us_ends_the_command(name: str) -> None:
 def test_a_signal_that_we_ignore_is_not_passed_on() -> None:
     done = run("sh", "-c", 'trap "" USR1; exec "$0" "$@"', sys.executable, "-c", PROGRAM, "kill -USR1 $PPID; exit 3")
     assert (done.returncode, done.stdout) == (0, "3\n")
+
+
+def test_the_time_of_a_command() -> None:
+    program = """
+from pypfm.common.launch import Command
+command = Command(["sleep", "0.2"])
+command.run()
+print(0.2 <= command.wall < 30, command.user < 10)
+"""
+    done = run(sys.executable, "-c", program)
+    assert (done.returncode, done.stdout) == (0, "True True\n"), done.stderr

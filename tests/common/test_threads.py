@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from conftest import VECTORS
 from pfm3_vectors import read
 from pypfm import Goldmont, Itanium2, Montecito, Pfm3Error, Pfm4Error
+from pypfm.common.counting import CountingError, PerfEvent
 from pypfm.conform.report.why import keywords, pmu_for
 
 THREADS = 16
@@ -108,3 +110,31 @@ def test_recorded_answers_from_many_threads() -> None:
     assert len(cases) > 300
     assert made == dict.fromkeys(range(THREADS), CALLS // THREADS)  # no thread ended early
     assert wrong[:3] == []
+
+
+def test_ended_threads_in_a_ring() -> None:
+    """More than one reading of the ring holds."""
+    attr = {"type": 1, "config": 2, "inherit": 1, "inherit_stat": 1, "exclude_kernel": 1, "exclude_hv": 1, "disabled": 1}  # page faults
+    where = os.sched_getaffinity(0)
+    try:
+        event = PerfEvent(attr, cpu=min(where))
+    except CountingError as error:
+        pytest.skip(f"no events of this machine: {error}")
+    os.sched_setaffinity(0, {min(where)})
+    try:
+        with event:
+            ring = event.ring(16)
+            event.start()
+            for _ in range(400):
+                thread = threading.Thread(target=bytearray, args=(8192,))
+                thread.start()
+                thread.join()
+            ended, end = list(ring.take()), time.monotonic() + 20
+            while len(ended) <= 256 and time.monotonic() < end:  # a thread that is joined may not have ended quite
+                time.sleep(0.05)
+                ended += ring.take()
+            assert 256 < len({tid for _, tid, _ in ended}) == len(ended) <= 400
+            assert {pid for pid, _, _ in ended} == {os.getpid()}
+            ring.close()
+    finally:
+        os.sched_setaffinity(0, where)

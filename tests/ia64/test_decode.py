@@ -166,6 +166,10 @@ def test_opcode_matchers() -> None:
     assert isinstance(meaning, MatcherMeaning)
     assert (meaning.matcher, meaning.slots, meaning.match, meaning.mask) == (1, ("m", "f"), 0x1234567, 0x70000FF)
     assert meaning.pattern == "xxx 00100011 01000101 xxxxxxxx"
+    for num, other in (("PMC32", "PMC33"), ("PMC34", "PMC35")):  # only the first one decides on code ranges
+        meaning = decode("montecito", {num: 0, other: 0})[num].meaning
+        assert isinstance(meaning, MatcherMeaning)
+        assert (meaning.inverted is None, meaning.ignores_ranges is None) == (num == "PMC34",) * 2
     mont = MONT.encode(["IA64_INST_RETIRED"], opcode_match=(None, OpcodeMatch(match=5, mask=2, b=0)))
     both = {name: mont[name].value for name in ("PMC34", "PMC35")}
     decoded = decode("montecito", both)

@@ -29,6 +29,7 @@ from pypfm import (
     pfm3,
     pfm3_manual,
 )
+from pypfm.ia64.models import MODELS
 
 ITA, GEN, CORRECTED = Itanium(), GenericIA64(), Itanium(corrected=True)
 ALL_KEYS = {
@@ -349,3 +350,23 @@ def test_both_forms_have_the_same_itanium() -> None:
     for name in ("pfmlib_ita_input_param_t", "pfmlib_ita_output_param_t"):
         sizes = {m.ffi.sizeof(name) for m in (pfm3, pfm3_manual)}
         assert sizes == {384 if "input" in name else 704}
+
+
+def test_branch_buffer_corrected_cuts_what_is_too_wide() -> None:
+    """As C does: no bit of a setting is in the next one."""
+    plain = CORRECTED.encode([], btb=ItaniumBtb(tm=0, ptm=0, ppm=0, tar=0, tac=0, bac=0, plm=1), check="reference")["PMC12"].value
+    for name, width in {"tm": 2, "ptm": 2, "ppm": 2, "tar": 1, "tac": 1, "bac": 1}.items():
+        settings = dict.fromkeys(("tm", "ptm", "ppm", "tar", "tac", "bac"), 0) | {name: 1 << width}
+        wide = CORRECTED.encode([], btb=ItaniumBtb(**settings, plm=1), check="reference")["PMC12"].value
+        assert wide == plain, name
+        with pytest.raises(PromiseError, match=f"BTB: {name} is {1 << width:#x}, but its field has {width} bit"):
+            CORRECTED.encode([], btb=ItaniumBtb(**settings, plm=1))
+
+
+@pytest.mark.parametrize(("name", "pmu"), [("itanium", pfm3.PFMLIB_ITANIUM_PMU), ("itanium2", pfm3.PFMLIB_ITANIUM2_PMU),
+                                           ("montecito", pfm3.PFMLIB_MONTECITO_PMU), ("gen_ia64", pfm3.PFMLIB_GEN_IA64_PMU)])
+def test_counters_are_those_of_c(name: str, pmu: int) -> None:
+    mask = pfm3.pfmlib_regmask_t()
+    assert pfm3.pfm_force_pmu(pmu) == pfm3.PFMLIB_SUCCESS
+    assert pfm3.pfm_get_impl_counters(mask) == pfm3.PFMLIB_SUCCESS
+    assert [n for n in range(64) if mask.bits[0] >> n & 1] == list(MODELS[name].counters)

@@ -131,3 +131,15 @@ def test_ranges_in_a_tuple(what: str) -> None:
     made = [Itanium2().encode([event], **{f"{what}_ranges": kind([(0x1000, 0x2000)])}) for kind in (list, tuple)]  # type: ignore[arg-type]
     assert made[0].registers == made[1].registers
     assert (made[0].drange if what == "data" else made[0].irange) is not None
+
+
+def test_the_first_and_the_last_register() -> None:
+    assert Itanium2().encode(["CPU_CYCLES"], unavailable_pmcs=[0, 511]) == Itanium2().encode(["CPU_CYCLES"])
+    for wrong in (-1, 512):
+        with pytest.raises(Pfm3Error, match=f"unavailable PMC {wrong}: register numbers are 0 to 511", check=coded("PFMLIB_ERR_INVAL")):
+            Itanium2().encode(["CPU_CYCLES"], unavailable_pmcs=[wrong])
+
+
+def test_no_unit_masks() -> None:
+    assert EventRequest("CPU_CYCLES", unit_masks=[]) == EventRequest("CPU_CYCLES")
+    assert EventRequest("CPU_CYCLES", unit_masks=[]).unit_masks == ()

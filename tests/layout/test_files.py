@@ -343,3 +343,13 @@ def test_a_type_with_two_forms_says_so() -> None:
 def test_help_tells_the_exit_status() -> None:
     text = " ".join(run(*pypfm("layout", "--help").args).stdout.split())
     assert "0 if the layouts are the same and 8 if they differ" in text
+
+
+@gcc
+def test_a_file_has_its_own_form_of_a_type(tmp_path: Path) -> None:
+    source = "typedef struct { unsigned short bits[3]; } pfmlib_regmask_t; pfmlib_regmask_t mask;"
+    theirs = compiled(tmp_path, "gcc", "-g", source=source)
+    (found,) = layout.diff(f"{theirs}:pfmlib_regmask_t", "pfm3")
+    assert not found.same
+    (same,) = layout.diff(f"{theirs}:pfmlib_regmask_t", f"{theirs}:pfmlib_regmask_t")
+    assert same.same

@@ -235,3 +235,15 @@ def test_types_of_two_libraries(option: str) -> None:
     done = pypfm("layout", option, "pfmlib_event_t", "pfm_pmu_info_t")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "pypfm layout: types of pfm3 and pfm4: a file has those of one library\n"
+
+
+def test_padding_between_members_is_a_slot() -> None:
+    member = layout.Member("a", "char", "signed", 0, 1)
+    other = layout.Member("b", "long", "signed", 8, 8)
+    found = aggregates(layout.TypeLayout("holes", "struct", 16, 8, (member, other), "test"))
+    assert [(slot.name, slot.offset, slot.size) for slot in found.slots] == [("a", 0, 1), ("", 1, 7), ("b", 8, 8)]
+
+
+def test_elements_of_an_array_without_any() -> None:
+    assert layout.Member("a", "long", "signed", 0, 0, dimensions=(0,)).element_size == 0
+    assert layout.Member("a", "long", "signed", 0, 48, dimensions=(2, 3)).element_size == 8
