@@ -53,7 +53,7 @@ def signal_name(code: int) -> str:
     try:
         return signal.Signals(-code).name
     except ValueError:
-        return f"SIGRTMIN+{-code - signal.SIGRTMIN}"
+        return f"SIGRTMIN{-code - signal.SIGRTMIN:+d}"
 
 
 def exit_status(code: int) -> int:
