@@ -51,7 +51,8 @@ def _automatic(request: Request) -> tuple[Literal["perf", "valgrind"], str]:
     if request.perf_table is not None:
         return "perf", "a table of perf events is given"
     several = len(request.events) > _PAIR and not request.multiplex
-    if several or request.annotate or request.fine or request.cache != Request.cache:
+    caches = (request.cache, request.l2) != (Request.cache, Request.l2)
+    if several or request.annotate or request.fine or caches:
         return "valgrind", "only the simulation can do what is asked for"
     from pypfm.common.counting import reason
     from pypfm.perfex.backends.perf import offers_hardware
