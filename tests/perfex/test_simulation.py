@@ -179,7 +179,7 @@ def test_statistics_that_a_simulation_cannot_print(cpu: str, tmp_path: Path) -> 
     assert set(NAMES) <= {*NEVER, *made, "Mispredicted branches/Decoded branches", "Cache misses in flight per cycle (average)"}
 
 
-@pytest.mark.parametrize("asked", [{"l2": 8 << 20}, {"cache": "host"}, {"fine": True}])
+@pytest.mark.parametrize("asked", [{"l2": 8 << 20}, {"cache": "host"}, {"fine": True}, {"together": True}])
 def test_what_only_a_simulation_has_is_simulated(asked: dict[str, Any]) -> None:
     backend, why = choose("auto", Request(("true",), **asked))
     assert (backend.name, why) == ("valgrind", "only the simulation can do what is asked for")

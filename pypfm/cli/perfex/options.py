@@ -371,7 +371,7 @@ def request(args: argparse.Namespace, command: list[str]) -> Request:
     l2 = _L2[args.l2 or "4m"]
     return Request(
         command=tuple(command), cpu=args.cpu, events=_events(args), multiplex=args.all,
-        kernel=args.kernel, exception=args.exception, per_thread=args.mp,
+        together=args.some is not None, kernel=args.kernel, exception=args.exception, per_thread=args.mp,
         gated=args.signals or args.period is not None, period=args.period, l2=l2,
         cache=_cache(args, l2), fine=args.threads == "fine", estimates=args.estimates, clock=args.clock,
         mixed=args.mixed, perf_table=args.perf_table,
