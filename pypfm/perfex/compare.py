@@ -135,7 +135,7 @@ def compare(first: StoredReport, second: StoredReport, option: str = "--compare"
     exact = first.backend == second.backend == "valgrind"
     changes = _tested([_change(events.table(first.cpu)[i], first, second, exact=exact)
                        for i in sorted({*first.counts, *second.counts})])
-    a, b = (Side(report.printable(r.name), r.backend, r.command, r.runs, r.ended_by) for r in (first, second))
+    a, b = (Side(r.name, r.backend, r.command, r.runs, r.ended_by) for r in (first, second))
     return Comparison(first.cpu, a, b, tuple(changes), tuple(_methods(changes, exact=exact)),
                       tuple(_notes(first, second)))
 

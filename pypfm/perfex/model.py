@@ -53,7 +53,7 @@ def signal_name(code: int) -> str:
     try:
         return signal.Signals(-code).name
     except ValueError:
-        return f"SIGRTMIN+{-code - signal.SIGRTMIN}"
+        return f"SIGRTMIN{-code - signal.SIGRTMIN:+d}"
 
 
 def exit_status(code: int) -> int:
@@ -85,8 +85,9 @@ class Request:
 
     :ivar command: program and arguments
     :ivar cpu: whose events
-    :ivar events: indices: one or two, or all 32 (multiplex)
+    :ivar events: indices: one or two, all 32 (multiplex), or any (together)
     :ivar multiplex: -a
+    :ivar together: --events: in one run, whatever counters a processor has for them (simulation)
     :ivar kernel, exception: -k, -x: levels counted as well as user
     :ivar per_thread: -mp
     :ivar gated: -s or -p: counting waits for SIGUSR1 and stops at SIGUSR2; the immediate child only
@@ -113,6 +114,7 @@ class Request:
     cpu: Cpu = "r10000"
     events: tuple[int, ...] = (0,)
     multiplex: bool = False
+    together: bool = False
     kernel: bool = False
     exception: bool = False
     per_thread: bool = False

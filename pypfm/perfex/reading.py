@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
+import signal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from pypfm.errors import shown
 from pypfm.perfex import events, report
 from pypfm.perfex.c_call import known_cpu, read_limited
-from pypfm.perfex.model import MOST_RUNS, Cpu, PerfexError, Quality
+from pypfm.perfex.model import MOST_RUNS, Cpu, PerfexError, Quality, signal_name
 from pypfm.perfex.perf_table import QUALITIES
 from pypfm.perfex.spread import Spread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 __all__ = ["StoredReport", "read", "stored"]
 
 _LARGEST = 64 << 20  # bytes: a report may have all functions and lines of a program (--annotate)
-_SIGNAL = re.compile(r"SIG[A-Z0-9+]{1,20}")
+_BACKENDS = ("perf", "valgrind")
+_SIGNALS = [signal_name(-number) for number in range(1, signal.NSIG)]
 _MEASURED = "measured"
 _NO_JSON = "not a report of perfex in JSON: perfex --json -o FILE writes what --compare, --baseline and --merge read"
 
 
 @dataclass
 class StoredReport:
-    """What a report says.
+    """What a report says; its texts are printable, as whoever wrote the file may have put escapes into it.
 
     :ivar name: of the file
     :ivar ended_by: the signal that ended its command, or nothing
@@ -67,7 +69,7 @@ class StoredReport:
     @property
     def label(self) -> str:
         """The rank, or else the name of the file."""
-        return report.printable(self.name) if self.rank is None else f"rank {self.rank}"
+        return self.name if self.rank is None else f"rank {self.rank}"
 
     def spread(self, event: int) -> Spread | None:
         """The counts of an event; None: there are none."""
@@ -100,14 +102,15 @@ def read(path: Path) -> StoredReport:
 def _report(content: str, name: str) -> StoredReport:
     try:
         data = json.loads(content, object_pairs_hook=_members)
-        made = StoredReport(name, cpu=known_cpu(str(data["cpu"])), backend=str(data["backend"]),
-                            command=report.printable(shlex.join(map(str, data["command"]))),
-                            kernel=data["kernel"] is True, l2=_count(data["l2"]), caches=str(data.get("caches", "")))
+        made = StoredReport(_text(name), cpu=known_cpu(str(data["cpu"])),
+                            backend=_one_of(_BACKENDS, data["backend"], "a backend"),
+                            command=_text(shlex.join(map(str, data["command"]))), kernel=data["kernel"] is True,
+                            l2=_count(data["l2"]), caches=_text(data.get("caches", "")))
         if data["rank"] is not None:
             made.rank = _number(data["rank"], 10**9 - 1, "a rank")
         if data["ended_by"] is not None:
             made.ended_by = str(data["ended_by"])
-            if not _SIGNAL.fullmatch(made.ended_by):
+            if made.ended_by not in _SIGNALS:
                 raise PerfexError(f"{shown(made.ended_by)} is not a signal")
         if data["repeats"] is not None:
             made.runs = _number(data["repeats"]["counted"], MOST_RUNS, "a number of runs", least=1)
@@ -126,13 +129,11 @@ def _add_event(row: dict[str, Any], made: StoredReport) -> None:
     if event in made.counts:
         raise PerfexError(f"event {event} stands here a second time")
     made.counts[event] = count = _count(row["count"])
-    if row["quality"] not in QUALITIES:
-        raise PerfexError(f"{shown(str(row['quality']))} is not a quality; {', '.join(QUALITIES)} are")
-    made.qualities[event] = cast("Quality", row["quality"])
+    made.qualities[event] = cast("Quality", _one_of(QUALITIES, row["quality"], "a quality"))
     if row["estimated"] is True:
         made.estimated.add(event)
     if row["note"]:
-        made.notes[event] = str(row["note"])
+        made.notes[event] = _text(row["note"])
     if row["runs"] is not None:
         counts = [*map(_count, row["runs"]["counts"])]
         spread = Spread.of(counts)
@@ -151,6 +152,17 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(members) < len(pairs):
         raise ValueError("a member stands in an object a second time")
     return members
+
+
+def _text(value: object) -> str:
+    """What may be any text."""
+    return report.printable(str(value))
+
+
+def _one_of(known: Sequence[str], value: object, what: str) -> str:
+    if value not in known:
+        raise PerfexError(f"{shown(str(value))} is not {what}; {', '.join(known)} are")
+    return str(value)
 
 
 def _count(value: object) -> int | None:

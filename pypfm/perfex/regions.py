@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,9 @@ __all__ = ["Counting", "counting"]
 
 _WARM = 20  # times after which Python runs the same code always in the same way
 _OFF = "counting was off all the time (perfex -s or -p)"
+# Those that were stopped last: ``with counting() as c`` gives c another value when it counts already, and to free what
+# c was before would take some 1500 instructions.
+_kept: deque[Counting | None] = deque([None], maxlen=64)
 _WITHOUT_PERFEX = "valgrind runs this process, but not for perfex; under perfex --backend valgrind it is counted"
 
 
@@ -96,6 +100,8 @@ class Counting(Mapping[int, int]):
                 lib.perfex_counters_stop(self._array, len(self._open))
                 self._counts = {event: self._read(event) for event in self._open}
         finally:
+            if self._open and _kept[-1] is not self:
+                _kept.append(self)
             self._open = {}  # which closes them
 
     def __getitem__(self, event: int | str) -> int:
@@ -195,7 +201,8 @@ def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.P
         print(c[21], c[26])
 
     In a program that runs under ``perfex --backend valgrind``, or under perfex where there are no hardware counters,
-    they are what is simulated, in place of the shipped perf events.
+    they are what is simulated, in place of the shipped perf events. An empty region then has some tens of instructions
+    at most; that ``c`` is given its value takes some 200 where it is a global variable.
 
     Linux's counters are not those of the R10000: any number of events can be counted together,
     also two that start_counters() of C refuses because one of its counters counts both.

@@ -301,6 +301,15 @@ def test_every_option_of_a_program(parser: argparse.ArgumentParser, page: str) -
     assert options(parser) - set(listed) == set()
 
 
+def test_a_page_names_no_other_options_of_its_program() -> None:
+    """Nor other forms of the command line."""
+    parser = perfex_parser()
+    words = text("man1/perfex.1")
+    assert set(re.findall(r"(?<![\w-])--\w[\w-]*", words)) - options(parser) == set()
+    in_page, in_help = (set(re.findall(r"perfex (--?\w+)", t)) for t in (section("man1/perfex.1", "SYNOPSIS"), parser.format_usage()))
+    assert in_page == in_help
+
+
 def test_every_command_of_pypfm_with_its_options_and_arguments() -> None:
     page = section("man1/pypfm.1", "COMMANDS")
     found = commands(pypfm_parser())

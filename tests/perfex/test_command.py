@@ -36,7 +36,7 @@ USAGE = "(see perfex --help)\n"
     (["-e", "0", "-e", "16", "-e", "3"], "3 events of -e; at most two are counted, and with --events any number, in a simulation " + USAGE),
     (["--events", "1,2", "-e", "3"], "--events and -e exclude each other " + USAGE),
     (["--events", "1,2", "-a"], "--events and -a exclude each other " + USAGE),
-    (["--events", "1,,2"], "--events: '' is not an event"),
+    (["--events", "1,,2", "--backend", "valgrind"], "--events: '' is not an event"),
     (["--events", "1,2", "--backend", "perf"], "--events is an option of the valgrind backend"),
     (["-e", "0", "-e", "15"], "conflicting counters: events 0 and 15 are both counted on counter 0"),
     (["-e", "21", "-e", "21"], "conflicting counters: events 21 and 21 are both counted on counter 1"),
@@ -77,7 +77,25 @@ USAGE = "(see perfex --help)\n"
     (["--perf-table", "/nonexistent"], "/nonexistent: No such file or directory"),
     (["--backend", "valgrind", "--perf-table", "x"], "--perf-table is an option of the perf backend"),
     (["--backend", "perf", "--l2", "4m"], "--l2 is an option of the valgrind backend"),
-    (["--backend", "perf", "--threads", "fine"], "--threads is an option of the valgrind backend"),
+    (["--backend", "perf", "--threads", "fine"], "--threads is an option of the valgrind backend, and excludes --backend perf " + USAGE),
+    (["--threads", "fine"], "--threads is an option of the valgrind backend, and excludes --perf-table " + USAGE),
+    (["--cache", "host"], "--cache is an option of the valgrind backend, and excludes --perf-table " + USAGE),
+    (["--events", "1,2"], "--events is an option of the valgrind backend, and excludes --perf-table " + USAGE),
+    (["--backend", "auto", "--pid", "1", "--l2", "8m"], "--l2 is an option of the valgrind backend, and excludes --pid " + USAGE),
+    (["--backend", "auto", "--pid", "1", "--annotate"], "--annotate needs the simulation, and excludes --pid; "),
+    (["-o", "x", "-o", "y"], "-o 'x' and -o 'y': one file is written: leave out one of them " + USAGE),
+    (["--annotate-to", "x.html", "--annotate-to", "y.folded"], "--annotate-to 'x.html' and --annotate-to 'y.folded': one file is"
+     " written: leave out one of them " + USAGE),
+    (["--plot", "x.svg", "--plot", "x.png"], "--plot 'x.svg' and --plot 'x.png': one file is written: leave out one of them " + USAGE),
+    (["--events", "1", "--events", "2,3"], "--events '1' and --events '2,3': write one list, with commas between " + USAGE),
+    (["--pid", "1", "--pid", "2"], "--pid '1' and --pid '2': write one list, with commas between " + USAGE),
+    (["--backend", "valgrind", "--cache", "L1=32k,8,64:L1=16k,4,64"], "--cache: 'L1=16k,4,64': L1D and L1I a second"
+     " time; each is given once, and L1 is L1I and L1D; "),
+    (["--backend", "valgrind", "--cache", "L1D=32k,8,64:L1=16k,4,64"], "'L1=16k,4,64': L1D a second time; "),
+    (["--backend", "valgrind", "--cache", "TLB=64,4k:TLB=32,4k"], "--cache: 'TLB=32,4k': TLB a second time; "),
+    (["--backend", "valgrind", "--cache", "L2=1m,16,64", "--l2", "8m"], "--l2 and --cache 'L2=1m,16,64' exclude each other, as both say"
+     " what the secondary cache is: leave out --l2 " + USAGE),
+    (["--backend", "valgrind", "--cache", "host", "--l2", "8m"], "--l2 and --cache 'host' exclude each other"),
 ])
 def test_mistakes_end_perfex_before_the_command_is_started(words: list[str], message: str, perf_table: Path,
                                                            tmp_path: Path) -> None:
@@ -89,6 +107,21 @@ def test_mistakes_end_perfex_before_the_command_is_started(words: list[str], mes
 @pytest.mark.parametrize("words", [[], ["-a"], ["-e", "3"], ["--"], ["-mp", "-y"]])
 def test_no_command(words: list[str]) -> None:
     assert refused(*words) == "perfex: no command " + USAGE
+
+
+@pytest.mark.parametrize(("words", "option"), [
+    (["-a"], "-a"), (["-e", "3"], "-e"), (["-mp"], "-mp"), (["--json"], "--json"), (["--cache", "host"], "--cache"), (["-y", "--plot", "x.svg"], "--plot"),
+])
+def test_a_cost_table_alone(words: list[str], option: str) -> None:
+    assert refused("-t", *words) == f"perfex: -t without a command has no use for {option} " + USAGE
+
+
+def test_of_two_equal_options_the_last_counts(perf_table: Path, tmp_path: Path) -> None:
+    """An alias of a shell may have the first; the same file twice is one file."""
+    out = str(tmp_path / "out")
+    done = perfex("--perf-table", "/nonexistent", "--perf-table", perf_table, "--cpu", "r12000", "--cpu", "r10000", "-o", out, "-o", out, "true")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out").read_text().startswith("perfex: r10000 events, counted by perf")
 
 
 @pytest.mark.parametrize("words", [["-e"], ["-o"], ["-p"], ["--cpu"], ["-ye"]])

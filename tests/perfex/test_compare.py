@@ -8,6 +8,7 @@ import json
 import math
 import random
 import re
+import signal
 import statistics
 import subprocess
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from perfex_runs import PERFEX, compile_c, counted, damaged, environment, perfex
 from pypfm import schemas
 from pypfm.perfex import changes, compare, costs, events, noise, reading, report
 from pypfm.perfex.changes import VERDICTS, Change, Comparison
-from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, PerfexError, Request
+from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, PerfexError, Request, signal_name
 from pypfm.perfex.repeat import combined
 from pypfm.perfex.report import Report
 from pypfm.perfex.spread import Spread
@@ -316,6 +317,50 @@ def test_damaged_reports_are_refused_or_compared(tmp_path: Path) -> None:
             outcomes[True] += 1
     assert min(outcomes.values()) > 100
     assert not [line for line in refusals if "\n" in line]
+
+
+ESCAPES = "\x1b[31m\x9b2J\x07\u202e\ud800\n"
+
+
+def texts(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where the texts of JSON are."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from texts(inner, (*path, key))
+    if isinstance(value, str):
+        yield path
+
+
+def test_no_text_of_a_report_reaches_the_terminal_as_it_is(tmp_path: Path) -> None:
+    """Each is refused, made printable, or not printed: --compare, and the notes of --baseline."""
+    first = reading.read(write(tmp_path / "first", {25: [5]}, backend="valgrind"))
+    whole = json.loads((tmp_path / "first").read_bytes()) | {"caches": "other", "ended_by": "SIGSEGV"}
+    whole["events"][0]["note"] = "note"
+    told = set()
+    for *outer, last in texts(whole):
+        other = json.loads(json.dumps(whole))
+        inner = other
+        for key in outer:
+            inner = inner[key]
+        inner[last] += ESCAPES
+        (tmp_path / "second").write_text(json.dumps(other))
+        try:
+            found = compare.compare(first, reading.read(tmp_path / "second"), anyway=True)
+        except PerfexError as error:
+            said = str(error)
+        else:
+            said = "".join([*compare.text(found).split("\n"), *compare.csv_text(found).split("\n"), *found.all_notes()])
+            told |= {last} if "31m" in said else set()
+        assert said.isprintable(), (outer, last)
+    assert told == {0, "caches"}  # of the command the program
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, 32, signal.SIGRTMIN, signal.SIGRTMAX - 1])
+def test_the_signal_that_ended_a_command(number: int, tmp_path: Path) -> None:
+    """As perfex writes it; 32 has no name."""
+    ended = Report(Request(("x",)), Outcome("perf", "why", 128 + number, made({25: [5]}).outcome.measurements,
+                                            ended_by=signal_name(-number)))
+    (tmp_path / "a").write_text(report.json_text(ended))
+    assert reading.read(tmp_path / "a").ended_by == signal_name(-number)
 
 
 def test_truncated_reports_are_refused(tmp_path: Path) -> None:

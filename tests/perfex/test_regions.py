@@ -312,6 +312,20 @@ def test_an_empty_region_of_python() -> None:
     assert sorted(found)[15] <= 50, found
 
 
+@pytest.mark.parametrize("body", [
+    "with counting(15, 18, 19) as c: pass",
+    "with counting(15) as other: pass\n        with counting(15, 18, 19) as c: pass",
+    "with counting(15, 18, 19) as c:\n            pass\n        for _ in range(20):\n            with counting(15): pass",
+])
+def test_an_empty_region_of_python_in_a_loop(body: str) -> None:
+    """What the name was given the last time is not freed in the region."""
+    source = ("from pypfm.perfex import counting\ndef empty():\n    for _ in range(30):\n        " + body +
+              "\n        print(*c.values())\nempty()\n")
+    done = run(PERFEX, "--backend", "valgrind", "-e", "15", sys.executable, "-c", source, env=environment(), timeout=300)
+    found = [max(map(int, line.split())) for line in done.stdout.splitlines()]
+    assert sorted(found)[15] <= 50, found
+
+
 def test_counting_without_perfex(tmp_path: Path) -> None:
     done = run("valgrind", "-q", "--tool=none", sys.executable, "-c",
                "import pypfm.perfex\ntry:\n    with pypfm.perfex.counting(15): pass\nexcept OSError as error: print(error)\n",

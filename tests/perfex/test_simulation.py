@@ -16,6 +16,8 @@ import pytest
 
 from native import CC, build
 from perfex_runs import environment
+from pypfm.perfex.backends import choose
+from pypfm.perfex.model import Request
 from pypfm.perfex.statistics import NAMES
 from tools import needs_flags
 
@@ -175,6 +177,12 @@ def test_statistics_that_a_simulation_cannot_print(cpu: str, tmp_path: Path) -> 
     made = [s["name"] for s in perfex("--cpu", cpu, "-a", "-y", program(tmp_path, ARITHMETIC))["statistics"]]
     assert not set(NEVER) & {*made}
     assert set(NAMES) <= {*NEVER, *made, "Mispredicted branches/Decoded branches", "Cache misses in flight per cycle (average)"}
+
+
+@pytest.mark.parametrize("asked", [{"l2": 8 << 20}, {"cache": "host"}, {"fine": True}, {"together": True}])
+def test_what_only_a_simulation_has_is_simulated(asked: dict[str, Any]) -> None:
+    backend, why = choose("auto", Request(("true",), **asked))
+    assert (backend.name, why) == ("valgrind", "only the simulation can do what is asked for")
 
 
 def test_other_caches_and_operations_are_said(tmp_path: Path) -> None:

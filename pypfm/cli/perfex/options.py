@@ -10,7 +10,7 @@ import os
 import re
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pypfm.cli._program import Parser, completed
 from pypfm.errors import nearest, shown
@@ -41,6 +41,26 @@ class _Parser(Parser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see perfex --help)")
+
+
+class _OneFile(argparse.Action):
+    """A file that is written; of other options the last one counts, as an alias of a shell may have the first."""
+
+    instead = "one file is written: leave out one of them"
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
+                 option_string: str | None = None) -> None:  # noqa: ARG002 - argparse gives it
+        before = getattr(namespace, self.dest)
+        if before is not None and before != values:
+            name = self.option_strings[0]
+            parser.error(f"{name} {shown(str(before))} and {name} {shown(str(values))}: {self.instead}")
+        setattr(namespace, self.dest, values)
+
+
+class _OneList(_OneFile):
+    """A list, for which nobody would expect that the last one counts."""
+
+    instead = "write one list, with commas between"
 
 
 def _positive(text: str) -> float:
@@ -86,7 +106,7 @@ def _add_comparing(parser: argparse.ArgumentParser) -> None:
 def _add_places(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("where the counts come from (valgrind)").add_argument
     add("--annotate", action="store_true", help="print the counts by function and by line of source, too")
-    add("--annotate-to", type=Path, metavar="FILE",
+    add("--annotate-to", type=Path, action=_OneFile, metavar="FILE",
         help="write them to FILE: .html, a page with the source; .folded, stacks for flame graphs; .callgrind, for"
              " KCachegrind")
 
@@ -105,7 +125,8 @@ def build_parser() -> argparse.ArgumentParser:
                 help="an event, 0 to 31 or its name (--list); at most two, one of 0-15 and one of 16-31 (default:"
                      " T5_EVENT0, T5_EVENT1, or 0)")
     completed(event, _names)
-    some = add("--events", dest="some", metavar="EVENT,EVENT...", help="any number of events, in a simulation")
+    some = add("--events", dest="some", action=_OneList, metavar="EVENT,EVENT...",
+               help="any number of events, in a simulation")
     completed(some, _names)
     add("-mp", dest="mp", action="store_true", help="print the counts of each thread, then the total")
     add("-s", dest="signals", action="store_true",
@@ -123,13 +144,14 @@ def build_parser() -> argparse.ArgumentParser:
     add("-c", dest="costs", type=Path, metavar="FILE", help="use the costs in this file, which has the format of -t")
     add("--costs", dest="whose", choices=("builtin", "host"), default="builtin",
         help="builtin: the costs of the R10000 or R12000 (default); host: what --calibrate has measured on this host")
-    add("-o", dest="out", metavar="FILE", help="print to this file, not to stderr")
+    add("-o", dest="out", action=_OneFile, metavar="FILE", help="print to this file, not to stderr")
     add("--json", action="store_true", help="print JSON")
     add("--csv", action="store_true", help="print CSV")
     add("--progress", action="store_true",
         help="show how long a simulation has taken, also where the command prints on the same terminal")
     add("--verbose", action="store_true", help="say why this backend was chosen, and print all notes")
-    add("--plot", type=Path, metavar="FILE", help="draw the times by event as SVG or PNG (needs -y and matplotlib)")
+    add("--plot", type=Path, action=_OneFile, metavar="FILE",
+        help="draw the times by event as SVG or PNG (needs -y and matplotlib)")
     add("--list", action="store_true", help="print the events, their names, and which backends can count them here")
     add("--calibrate", action="store_true",
         help="measure what events cost on this host, in some seconds; print the table, and keep it for --costs host")
@@ -140,7 +162,7 @@ def build_parser() -> argparse.ArgumentParser:
     add = who.add_argument
     add("--cpu", "--pmu", choices=CPUS, default="r10000",
         help="the processor whose events are counted (default: r10000; -3: silicon revision 3)")
-    add("--pid", metavar="PID[,PID...]",
+    add("--pid", action=_OneList, metavar="PID[,PID...]",
         help="perf: count processes that are already running, until they end or ^C; with a command, until it ends")
     add("--backend", choices=("auto", "perf", "valgrind"), default="auto", help="what counts (default: auto)")
     add("--clock", type=_positive, metavar="MHZ", help="clock speed for the times")
@@ -178,18 +200,21 @@ _TASKS = {
     "--calibrate": {"cpu", "out", "json"},
     "--merge": {"out", "json", "csv"},
     "--compare": {"out", "json", "csv", "anyway", "fail_above"},
+    "-t": {"cpu", "costs", "estimates", "whose"},
 }
 
 
-def _check_task_options(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+def _check_task_options(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
     """No option is ignored without a word."""
     for task, allowed in _TASKS.items():
-        if not getattr(args, name := task[2:]):
+        name = "table" if task == "-t" else task[2:]
+        if not getattr(args, name) or (name == "table" and (command or args.pid is not None)):
             continue
         for action in parser._actions:
             given = getattr(args, action.dest, action.default) != action.default
             if given and action.dest not in allowed | {name}:
-                parser.error(f"{task} has no use for {action.option_strings[0]}")
+                without = " without a command" * (task == "-t")
+                parser.error(f"{task}{without} has no use for {action.option_strings[0]}")
 
 
 def _check_tasks(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
@@ -221,22 +246,38 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
         parser.error("-c needs -y")
     if args.plot is not None and not args.estimates:
         parser.error("--plot needs -y")
-    for option, value, backend in (("--perf-table", args.perf_table, "perf"), ("--l2", args.l2, "valgrind"),
-                                   ("--threads", args.threads, "valgrind"), ("--events", args.some, "valgrind"),
-                                   ("--cache", args.cache != "r10000", "valgrind")):
-        if value and args.backend not in ("auto", backend):
-            parser.error(f"{option} is an option of the {backend} backend")
+    _check_backend(parser, args)
     if args.pid is not None and (args.mp or args.merge or args.list or args.compare or args.repeat):
         other = next(name for name, on in (("-mp", args.mp), ("--merge", args.merge), ("--list", args.list),
                                            ("--compare", args.compare), ("--repeat", args.repeat)) if on)
         parser.error(f"{other} and --pid exclude each other")
     if args.out == "":
         parser.error("-o: the name of the file is empty")
-    _check_task_options(parser, args)
     if args.table and args.out is not None and not command and args.pid is None:
         parser.error("-t prints to standard output: perfex -t > FILE")
+    _check_task_options(parser, args, command)
     if not command and not (args.table or args.list or args.calibrate) and args.pid is None:
         parser.error("no file to merge" if args.merge else "no command")
+
+
+def _asks_for_perf(args: argparse.Namespace) -> str:
+    """The option that excludes a simulation; "": none does."""
+    return ("--backend perf" if args.backend == "perf" else "--perf-table" if args.perf_table is not None
+            else "--pid" if args.pid is not None else "")
+
+
+def _check_backend(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """The options of one backend."""
+    if args.perf_table is not None and args.backend == "valgrind":
+        parser.error("--perf-table is an option of the perf backend")
+    perf = _asks_for_perf(args)
+    for option, value in (("--l2", args.l2), ("--threads", args.threads), ("--events", args.some),
+                          ("--cache", args.cache != Request.cache)):
+        if value and perf:
+            parser.error(f"{option} is an option of the valgrind backend, and excludes {perf}")
+    if args.l2 and any(part.startswith(("L2=", "host")) for part in args.cache.split(":")):
+        parser.error(f"--l2 and --cache {shown(args.cache)} exclude each other, as both say what the secondary cache"
+                     " is: leave out --l2")
 
 
 # Why modes are not for several runs, and what to do in their place.
@@ -277,9 +318,8 @@ def _check_places(parser: argparse.ArgumentParser, args: argparse.Namespace, com
     option = options[0]
     if args.merge or args.compare or args.list or not command:
         parser.error(f"{option} goes with a command, and needs a run of its own: perfex {option} ... command")
-    if args.backend == "perf" or args.perf_table is not None:
-        given = "--backend perf" if args.backend == "perf" else "--perf-table"
-        parser.error(f"{option} needs the simulation, and excludes {given}; --backend valgrind simulates, and"
+    if perf := _asks_for_perf(args):
+        parser.error(f"{option} needs the simulation, and excludes {perf}; --backend valgrind simulates, and"
                      " perf-record(1) samples the counters")
     if args.repeat:
         parser.error(f"--repeat and {option} exclude each other; a simulation counts the same each time: run perfex"
@@ -331,7 +371,7 @@ def request(args: argparse.Namespace, command: list[str]) -> Request:
     l2 = _L2[args.l2 or "4m"]
     return Request(
         command=tuple(command), cpu=args.cpu, events=_events(args), multiplex=args.all,
-        kernel=args.kernel, exception=args.exception, per_thread=args.mp,
+        together=args.some is not None, kernel=args.kernel, exception=args.exception, per_thread=args.mp,
         gated=args.signals or args.period is not None, period=args.period, l2=l2,
         cache=_cache(args, l2), fine=args.threads == "fine", estimates=args.estimates, clock=args.clock,
         mixed=args.mixed, perf_table=args.perf_table,

@@ -50,8 +50,9 @@ def _automatic(request: Request) -> tuple[Literal["perf", "valgrind"], str]:
     """perf where the kernel offers hardware counters, else a simulation."""
     if request.perf_table is not None:
         return "perf", "a table of perf events is given"
-    several = len(request.events) > _PAIR and not request.multiplex
-    if several or request.annotate or request.fine or request.cache != Request.cache:
+    several = request.together or (len(request.events) > _PAIR and not request.multiplex)
+    caches = (request.cache, request.l2) != (Request.cache, Request.l2)
+    if several or request.annotate or request.fine or caches:
         return "valgrind", "only the simulation can do what is asked for"
     from pypfm.common.counting import reason
     from pypfm.perfex.backends.perf import offers_hardware

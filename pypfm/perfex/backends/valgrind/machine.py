@@ -114,8 +114,14 @@ def _of_host(text: str, base: Machine) -> Machine:
 
 def _of_parts(text: str, base: Machine) -> Machine:
     made = replace(base, name="as given")
+    given: set[str] = set()
     for part in text.split(":"):
         name, _, values = part.partition("=")
+        kinds = {"L1I", "L1D"} if name == "L1" else {name}
+        if twice := given & kinds:
+            raise _wrong(f"{shown(part)}: {' and '.join(sorted(twice))} a second time; each is given once, and L1 is"
+                         " L1I and L1D")
+        given |= kinds
         if name == "TLB":
             made = _with_tlb(made, values)
         elif name in ("L1", "L1I", "L1D", "L2"):
