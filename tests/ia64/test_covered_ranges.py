@@ -274,3 +274,16 @@ def test_an_empty_range_is_refused() -> None:
         with pytest.raises(pypfm.Pfm3Error, match=rf"{which} range \[0x0, 0x0\) is empty") as caught:
             Itanium2().encode([event_name], **{f"{which}_ranges": [(0x1000, 0x1010), (0, 0)]})  # type: ignore[arg-type]
         assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_fine_ranges_are_those_of_the_registers(count: int) -> None:
+    """Two pairs limit a range in fine mode, and the first range is that of the first pair."""
+    ranges = [(0x4000, 0x4300), (0x4800, 0x4A00)][:count]
+    for pmu in (Itanium2(), Montecito()):
+        made = pmu.encode(["NOPS_RETIRED"], code_ranges=ranges)
+        assert made.irange is not None
+        assert made.irange.fine
+        again = Encoding.from_registers(made.pmu, made)
+        assert again.irange is not None
+        assert [(r.start, r.end) for r in again.irange.ranges] == [(r.start, r.end) for r in made.irange.ranges] == ranges

@@ -10,6 +10,7 @@ import pytest
 from fill import fill
 from pypfm import DecodeError, pfm3
 from pypfm.decoding import decode
+from pypfm.ia64.models import debug_layout
 
 ITA2, MONT, ITA = pfm3.pfm_ita2_pmd_reg_t, pfm3.pfm_mont_pmd_reg_t, pfm3.pfm_ita_pmd_reg_t
 IPEAR = {"PMC42": 0x408}
@@ -199,3 +200,9 @@ def test_samples_and_branches_of_itanium() -> None:
     (invalid,) = decode("itanium", {"PMD0": 0x1000}).samples
     assert ("valid", "no") in invalid.rows()
     assert decode("gen_ia64", {"PMD4": 5})["PMD4"].meaning.rows() == [("count", "5")]
+
+
+def test_debug_registers_are_addresses_and_masks_in_turn() -> None:
+    for num in range(8):
+        names = [field.name for field in debug_layout(num)]
+        assert names == (["mask", "plm", "ig", "w", "rx"] if num in (1, 3, 5, 7) else ["address"])

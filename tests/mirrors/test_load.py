@@ -17,6 +17,7 @@ from foreign_library import debian, library
 from native import CC, PFM3, PFM4, build
 from pypfm import pfm4
 from pypfm._c import loading
+from pypfm._c.elf import unsuitable
 from pypfm.errors import InvalidTypeError, InvalidValueError, LibraryError, LibraryFunctionError
 
 
@@ -188,3 +189,11 @@ def test_a_private_copy_is_another_library(tmp_path: Path) -> None:
     assert copy._name.startswith("/proc/self/fd/")
     ctypes.c_int.in_dll(copy, "number").value = 7
     assert ctypes.c_int.in_dll(one, "number").value == 1
+
+
+@pytest.mark.parametrize(("byte_order", "words"), [(1, "little-endian"), (2, "big-endian"), (3, "of byte order 3")])
+def test_a_library_for_another_machine(byte_order: int, words: str, tmp_path: Path) -> None:
+    half = "big" if byte_order == 2 else "little"
+    header = b"\x7fELF\x02" + bytes([byte_order]) + bytes(10) + (3).to_bytes(2, half) + (50).to_bytes(2, half) + bytes(44)
+    (tmp_path / "libother.so").write_bytes(header)
+    assert f"it is for another machine: IA-64, 64-bit, {words}, not " in unsuitable(str(tmp_path / "libother.so"))

@@ -90,6 +90,12 @@ def test_a_pmu_that_ours_has_too_is_that_of_the_library() -> None:
         Pmu("mont", library=debian())
 
 
+def test_a_path_is_that_of_another_directory_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Path(debian())
+    monkeypatch.chdir(path.parent)
+    assert Pmu("skl", library=f"./{path.name}").library == str(path)
+
+
 def test_names_that_are_near() -> None:
     with pytest.raises(InvalidValueError, match=r"PMU 'sky': .* knows \d+, not this one; the nearest are sk"):
         Pmu("sky", library=debian())

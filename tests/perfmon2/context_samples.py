@@ -17,6 +17,7 @@ import pytest
 
 from perfmon2_cases import case
 from pypfm import ContextError, DecodeError, EventRequest, Itanium, Itanium2, Montecito, UnknownKeyError
+from pypfm.errors import InvalidTypeError
 from pypfm.ia64 import Context, Message, Sample
 
 PAIR = ["CPU_CYCLES", "IA64_INST_RETIRED"]
@@ -493,7 +494,9 @@ def a_process_that_runs_and_is_left() -> None:
     c.model.advance("CPU_CYCLES", 10)
     del c
     with Context(Itanium2(), PAIR, tid=child) as c:
-        c.model.advance("CPU_CYCLES", 11)
+        c.model.advance(Itanium2()["CPU_CYCLES"], 11)
+        with pytest.raises(InvalidTypeError, match="event"):
+            c.model.advance(5)  # type: ignore[arg-type] # which is the test
     assert c["CPU_CYCLES"] == 11
     os.kill(child, signal.SIGSTOP)  # and one that its own shell has stopped
     assert os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1])

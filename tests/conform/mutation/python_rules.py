@@ -88,6 +88,7 @@ EQUIVALENT = {
     "20 -> 21  [_POLL_LONGEST = 1 << 20  # seconds; poll(2) has no more]": "one wait is made in more parts",
     "2 -> 3  [_HALF_USED = 2]": "any number but 0 and 1",
     "64 -> 65  [words[number // 64] |= 1 << number % 64]": "no PMU has registers from 64 on",
+    "1 -> 2  [least = reduce(and_, own.values(), -1)]": "bit 0 is the event's: all have it, or none",
     "1 -> 2  [if os.read(go_read, 1):  # else the parent has gone]": "there is one byte, or none",
     "0 -> 1  [touched = reduce(or_, (s.bits for s in switches if s.bits & differs), ]": "bit 0 is the event's, and no switch's",
 }
