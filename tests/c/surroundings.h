@@ -86,14 +86,6 @@ empty_root(void)
 }
 
 static inline int
-limit(int what, rlim_t most)
-{
-	const struct rlimit limits = { most, most };
-
-	return setrlimit((__typeof__(RLIMIT_AS))what, &limits);
-}
-
-static inline int
 no_pidfd(void)
 {
 	return refuse(SYS_pidfd_open, ENOSYS);
@@ -114,13 +106,13 @@ neither(void)
 static inline int
 few_descriptors(void)
 {
-	return limit(RLIMIT_NOFILE, 20);
+	return setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 20, 20 });
 }
 
 static inline int
 little_memory(void)
 {
-	return limit(RLIMIT_AS, 200 << 20);
+	return setrlimit(RLIMIT_AS, &(struct rlimit){ 200 << 20, 200 << 20 });
 }
 
 static inline int

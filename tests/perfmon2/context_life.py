@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
 import weakref
 from random import Random
 
@@ -358,3 +359,39 @@ def random_calls() -> None:
     gc.collect()
     Context(Itanium2(), PAIR).start()
     assert descriptors() <= before + 6
+
+
+@case
+def what_is_left_open_is_warned_of() -> None:
+    """As of a file: where it was started, and is collected, or open at the end."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        Context(Itanium2(), PAIR)  # never started
+        with Context(Itanium2(), PAIR) as c:
+            pass
+        c = Context(Itanium2(), PAIR)
+        c.start()
+        c.close()
+        del c
+        gc.collect()
+        assert not seen
+        c = Context(Itanium2(), PAIR)
+        c.start()
+        c.stop()
+        del c
+        gc.collect()
+    assert [(w.category, str(w.message)) for w in seen] == [
+        (ResourceWarning, "unclosed context of itanium2: CPU_CYCLES, IA64_INST_RETIRED")]
+    program = """
+import os
+from pypfm import Itanium2
+from pypfm.ia64 import Context
+c = Context(Itanium2(), ["CPU_CYCLES"])
+c.start()
+if os.fork() == 0:
+    raise SystemExit
+os.wait()
+"""
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr.count("ResourceWarning: unclosed context of itanium2: CPU_CYCLES\n") == 1, done.stderr
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True).stderr == ""

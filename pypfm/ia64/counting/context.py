@@ -77,7 +77,7 @@ class Context(Mapping[str, Count]):
         print(c["CPU_CYCLES"], c["IA64_INST_RETIRED"])
 
     It is a mapping of the counts by event, which can be read while it counts, and after it was closed.  Without
-    ``with``, call `start`, `stop` and `close`.  What counts is chosen by ``LIBPFM_PERFMON``, which the C library reads
+    ``with``, call `start`, `stop` and `close`; of one that was started and not closed Python warns (ResourceWarning).  What counts is chosen by ``LIBPFM_PERFMON``, which the C library reads
     once in a process; on a machine that is no Itanium few events can be counted.
 
     A context belongs to the thread that starts it: no other can start, stop or read it.  Another one can call
@@ -135,7 +135,7 @@ class Context(Mapping[str, Count]):
         fd = registers.create(pmu, size, self._about, system_wide=cpu is not None)
         try:
             self._descriptor = Descriptor(fd, self._cpu)
-            self._forget = weakref.finalize(self, self._descriptor.close)
+            self._forget = weakref.finalize(self, self._descriptor.abandon)
             registers.write(fd, self._sets, self._about, notify=self._notify or bool(size), random_mask=mask)
             buffer = Buffer(fd, size, self._kinds.num_values, self._about) if size else None
             self._has_buffer = buffer is not None
@@ -244,6 +244,7 @@ class Context(Mapping[str, Count]):
             self._descriptor.send(self._signal, thread)
         load = ffi.new("pfarg_load_t *", {"load_pid": (thread if target is None else target) & 0xFFFFFFFF})
         self._call("pfm_load_context", load)
+        self._descriptor.unclosed = f"context of {self.pmu.name}: {', '.join(self._labels)}"
         self._thread = thread if self._tid is None else self._tid
 
     def _call(self, name: str, *args: Any) -> None:
@@ -471,6 +472,7 @@ class Context(Mapping[str, Count]):
             self._last = self._final()
             self._overflows.detach()
         finally:
+            self._descriptor.unclosed = ""
             self._forget()
             self._running = False
 

@@ -9,6 +9,7 @@ import select
 import signal as signals
 import struct
 import time
+import warnings
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -85,6 +86,7 @@ class Descriptor:
 
     def __init__(self, fd: int, cpu: int | None) -> None:
         self.fd, self.pid, self.cpu = fd, os.getpid(), cpu
+        self.unclosed = ""  # what has to be closed
         status = os.fstat(fd)
         self._key = status.st_dev, status.st_ino
         os.set_inheritable(fd, False)
@@ -97,6 +99,12 @@ class Descriptor:
         except OSError:
             return False
         return (status.st_dev, status.st_ino) == self._key
+
+    def abandon(self) -> None:
+        """Close it for a context that is collected, or left open at the end; as of a file, Python warns of it."""
+        if self.unclosed and self.pid == os.getpid():
+            warnings.warn(f"unclosed {self.unclosed}", ResourceWarning, stacklevel=2)
+        self.close()
 
     def close(self) -> None:
         """Release what is counted, if this is the process that made it, and close."""
