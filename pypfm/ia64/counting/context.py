@@ -77,8 +77,9 @@ class Context(Mapping[str, Count]):
         print(c["CPU_CYCLES"], c["IA64_INST_RETIRED"])
 
     It is a mapping of the counts by event, which can be read while it counts, and after it was closed.  Without
-    ``with``, call `start`, `stop` and `close`; of one that was started and not closed Python warns (ResourceWarning).  What counts is chosen by ``LIBPFM_PERFMON``, which the C library reads
-    once in a process; on a machine that is no Itanium few events can be counted.
+    ``with``, call `start`, `stop` and `close`; of one that was started and not closed Python warns (ResourceWarning).
+    What counts is chosen by ``LIBPFM_PERFMON``, which the C library reads once in a process; on a machine that is no
+    Itanium few events can be counted.
 
     A context belongs to the thread that starts it: no other can start, stop or read it.  Another one can call
     `restart` and `wait`, take the `samples`, and close it; what was counted then is lost.  In a child process it can

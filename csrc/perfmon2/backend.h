@@ -1,0 +1,57 @@
+/*
+ * Private: what a back end has to do, and what those that count by perf_event_open(2) have in common.
+ */
+#ifndef PYPFM_PERFMON2_BACKEND_H
+#define PYPFM_PERFMON2_BACKEND_H
+
+#include "context.h"
+
+struct perf_event_attr;
+
+#define HELPER_NEVER	UINT64_MAX
+
+/*
+ * What makes the counters of a context move.
+ *
+ * The engine changes the context in memory, and the back end follows: it brings the registers up to date before a call looks
+ * at them, and after it gives the counters the state that the context has then.  So the engine does not know which of
+ * its changes concern a counter.
+ */
+struct backend {
+	const char	*name;
+	uint64_t	(*clock)(struct context *c);	/* ns, of durations: the time of its thread or CPU */
+	int		(*load)(struct context *c);	/* its thread or CPU is known; it is UNLOADED still */
+	void		(*unload)(struct context *c);	/* it is UNLOADED now */
+	void		(*update)(struct context *c);
+	void		(*finish)(struct context *c);	/* before it stops: what an update has left */
+	void		(*apply)(struct context *c);
+	uint64_t	(*time_to_next)(struct context *c);	/* ns, to the next overflow that nothing tells of; HELPER_NEVER */
+	/* A PMC of a loaded context has got another value: can it be counted?  If not, it gets the old one back. */
+	int		(*take_pmc)(struct context *c, struct set *set);
+	/* What else a counter's PMC becomes as an event of perf_event_open(2); the model has none. */
+	int		(*event)(const struct context *c, uint64_t pmc, struct perf_event_attr *attr);
+	/* The order in which a set's counters are opened, if it matters; -EBUSY: they cannot count together. */
+	int		(*place)(const struct context *c, const struct set *set, uint8_t *counters, unsigned int count);
+};
+
+extern const struct backend model_backend, host_backend, raw_backend;
+
+/* ---- perf_backend.c: counters are events of perf_event_open(2) ---------------------------------- */
+
+int perf_load(struct context *c);
+void perf_unload(struct context *c);
+void perf_update(struct context *c);
+uint64_t perf_clock(struct context *c);
+uint64_t perf_time_to_next(struct context *c);
+void perf_apply(struct context *c);
+int perf_take_pmc(struct context *c, struct set *set);
+void perf_forget(struct context *c);	/* in a child: its parent's events are not its own */
+
+/* 0: it counts at these levels; -ENOTSUP: a level or a field has no counterpart. */
+int perf_levels(uint64_t pmc, struct perf_event_attr *attr);
+
+/* raw.c: as the driver of Linux for IA-64 takes a PMC. */
+int raw_event(const struct context *c, uint64_t pmc, struct perf_event_attr *attr);
+int raw_place(const struct context *c, const struct set *set, uint8_t *counters, unsigned int count);
+
+#endif /* PYPFM_PERFMON2_BACKEND_H */
