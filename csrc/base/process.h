@@ -19,7 +19,10 @@ int process_look(pid_t tid);
 int process_watch(pid_t tid);
 void process_unwatch(int watched);	/* -1, and another file of that number, are left alone */
 
-/* watched: such a descriptor, which the program may have closed, or -1.  A zombie has ended; without a descriptor only a child is known to be one. */
+/*
+ * watched: such a descriptor, which the program may have closed, or -1.  A zombie has ended; without a descriptor only a child
+ * is known to be one.
+ */
 enum process_life process_life(pid_t tid, int watched);
 
 /* The process of a thread; of another one that is not its process's first, where no /proc says it: the thread's number. */

@@ -52,7 +52,8 @@ struct set {
 	uint64_t	used_pmds, ovfl_notify, ovfl_pmds, pending_reset;
 	uint64_t	pmcs[PERFMON2_PMCS];
 	struct pmd	pmds[PERFMON2_PMDS];
-	/* Model with a rate: what has passed of its next event; and, of a look, how long it was active, the counters that overflowed, its runs before. */
+	/* Model with a rate: what has passed of its next event; and, of a look, how long it was active, the counters that
+	 * overflowed, its runs before. */
 	uint64_t	phase, walked, walked_wraps, walked_runs;
 };
 

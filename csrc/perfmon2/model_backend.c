@@ -85,7 +85,8 @@ find_counting(pid_t tid)
 struct where
 model_here(const struct context *c, pid_t tid)
 {
-	return (struct where){ .ip = __atomic_load_n(&model_ip, __ATOMIC_RELAXED), .time = choice()->rate ? monotonic_time() : model_ns, .cpu = sched_getcpu(), .tid = tid,
+	return (struct where){ .ip = __atomic_load_n(&model_ip, __ATOMIC_RELAXED),
+			       .time = choice()->rate ? monotonic_time() : model_ns, .cpu = sched_getcpu(), .tid = tid,
 			       .pid = c->is_system ? getpid() : c->pid };
 }
 

@@ -1,6 +1,6 @@
 /*
- * fork(): a child has copies of its parent's contexts, which count nothing and change nothing of the parent's; and neither waits for the
- * other when it ends.
+ * fork(): a child has copies of its parent's contexts, which count nothing and change nothing of the parent's; and neither
+ * waits for the other when it ends.
  */
 #include "perfmon2_check.h"
 
