@@ -197,3 +197,11 @@ def test_a_library_for_another_machine(byte_order: int, words: str, tmp_path: Pa
     header = b"\x7fELF\x02" + bytes([byte_order]) + bytes(10) + (3).to_bytes(2, half) + (50).to_bytes(2, half) + bytes(44)
     (tmp_path / "libother.so").write_bytes(header)
     assert f"it is for another machine: IA-64, 64-bit, {words}, not " in unsuitable(str(tmp_path / "libother.so"))
+
+
+def test_a_library_that_is_cut_short(tmp_path: Path) -> None:
+    own = PFM3.path.read_bytes()
+    for size, words in ((4, "it is cut short: not even its ELF header is whole"), (63, "it is cut short: not even its ELF header"),
+                        (4096, "it is cut short: 4096 bytes of ")):
+        (tmp_path / "libshort.so").write_bytes(own[:size])
+        assert unsuitable(str(tmp_path / "libshort.so")).startswith(words)

@@ -19,6 +19,7 @@ import pytest
 
 from pypfm import libperfex, pfm3, pfm3_manual, pfm4, pmc
 from pypfm._c.members import used_bits
+from pypfm._c.references import room_at
 from pypfm._c.structures import Structure, Union
 from pypfm.pfm3 import byref, pointer
 
@@ -310,3 +311,9 @@ def test_codes_that_c_allocates_are_pythons(monkeypatch: pytest.MonkeyPatch) -> 
     assert pfm4.pfm_get_event_encoding("PERF_COUNT_HW_INSTRUCTIONS", pfm4.PFM_PLM3, None, None, pfm4.byref(codes), pfm4.byref(count)) == 0
     assert [codes[n] for n in range(count.value)] == [1]
     assert codes._objects
+
+
+@pytest.mark.parametrize(("offset", "room"), [(0, 16), (4, 12), (15, 1), (16, 0), (17, -1), (-1, 0), (-16, 0)])
+def test_room_from_where_a_reference_points_to(offset: int, room: int) -> None:
+    """Fewer than 1 outside of its object."""
+    assert room_at(ctypes.byref(ctypes.create_string_buffer(16), offset)) == room
