@@ -199,7 +199,7 @@ def test_a_library_for_another_machine(byte_order: int, words: str, tmp_path: Pa
     assert f"it is for another machine: IA-64, 64-bit, {words}, not " in unsuitable(str(tmp_path / "libother.so"))
 
 
-def test_a_library_that_is_cut_short(tmp_path: Path) -> None:
+def test_not_even_the_header_of_a_library(tmp_path: Path) -> None:
     own = PFM3.path.read_bytes()
     for size, words in ((4, "it is cut short: not even its ELF header is whole"), (63, "it is cut short: not even its ELF header"),
                         (4096, "it is cut short: 4096 bytes of ")):
