@@ -75,6 +75,10 @@ KERNELS = [
     ("fxsave", "", "fxsave (%rdi); fxrstor (%rdi)", "Ir=2 Dr=1 Dw=1"),
     ("avx", "", "vmovups (%rsi), %ymm0; vmovups %ymm0, 3(%rdi); vextractf128 $1, %ymm0, (%rdi); vbroadcastsd (%rsi), %ymm0", "Ir=4 Dr=2 Dw=2"),
     ("movbe, set, cmov", "", "movbe (%rsi), %eax; sete (%rdi); cmove (%rsi), %ecx; movnti %eax, (%rdi)", "Ir=4 Dr=2 Dw=2"),
+    ("pointers that were chosen", "", "mov %rsi, %rdx; mov %rsi, %r8; cmp %rsi, %rdi; cmove %rdi, %rdx; cmovne %rdi, %r8; mov (%rdx), %rax; mov %rax, 8(%rdx);"
+     " mov (%r8), %rax; mov %rax, 8(%r8)", "Ir=9 Dr=2 Dw=2"),
+    ("a pointer of cmpxchg", "", "mov %rsi, %rax; mov %rsi, (%rdi); lock cmpxchg %rsi, (%rdi); mov (%rax), %edx; mov %rdi, %rax; cmpxchg %rsi, (%rdi); mov (%rax), %edx",
+     "Ir=7 Dr=4 Dw=3 Sc=1"),
     ("bits of memory", "xor %eax, %eax", "bts %eax, (%rsi); bt $3, 8(%rsi)", "Ir=2 Dr=2 Dw=1"),
     ("cpuid", "", "push %rbx; xor %eax, %eax; cpuid; pop %rbx", "Ir=4 Dr=1 Dw=1"),
 ]

@@ -43,7 +43,8 @@ struct operand {
 struct value {
 	IRTemp base; /* it is this and an offset */
 	Long offset;
-	IRExpr *guard; /* it is an address that matters if this is true; NULL: always */
+	IRExpr *guard; /* as an address of this instruction it matters if this is true; NULL: always */
+	Addr instruction;
 };
 
 struct block {
@@ -248,7 +249,7 @@ access(struct block *b, Bool stores, IRExpr *address, UInt size, IRExpr *guard)
 	if (value) {
 		more.base = value->base;
 		more.offset = value->offset;
-		if (!guard)
+		if (!guard && value->instruction == b->address) /* others may use what cmov has chosen */
 			more.guard = value->guard;
 	}
 	for (UInt i = 0; i < b->num_operands; i++)
@@ -415,6 +416,7 @@ compute(struct block *b, IRTemp made, IRExpr *e)
 		*value = b->values[e->Iex.RdTmp.tmp];
 	} else if (e->tag == Iex_ITE && e->Iex.ITE.iftrue->tag == Iex_RdTmp) {
 		value->guard = e->Iex.ITE.cond; /* a lane that is gathered, or else not loaded */
+		value->instruction = b->address;
 	} else if ((op == Iop_Add64 || op == Iop_Add32) && e->Iex.Binop.arg1->tag == Iex_RdTmp &&
 		   e->Iex.Binop.arg2->tag == Iex_Const) {
 		const struct value *from = &b->values[e->Iex.Binop.arg1->Iex.RdTmp.tmp];
