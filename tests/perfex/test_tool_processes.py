@@ -138,6 +138,28 @@ def test_programs_of_32_bits(tmp_path: Path) -> None:
     assert turns(done) == 70
 
 
+EXCHANGE = ("for (int i = 0; i < 90; i++) { int a = %d, d = 0; __asm__ volatile (\"lock cmpxchg8b %%0\" : \"+m\" (y), \"+a\" (a), \"+d\" (d)"
+            " : \"b\" (0), \"c\" (0) : \"cc\"); }")
+
+
+@pytest.mark.parametrize(("body", "options", "expected"), [
+    (EXCHANGE % 0, (), {"Dr": 90, "Dw": 90, "Sc": 90, "Sf": 0}),
+    (EXCHANGE % 1, (), {"Dr": 90, "Dw": 90, "Sc": 90, "Sf": 90}),
+    ("const void *a = &y, *b = &y; int n = 8; __asm__ volatile (\"repe cmpsb\" : \"+S\" (a), \"+D\" (b), \"+c\" (n));", (), {"Dr": 16}),
+    ("const void *a = &y; int n = 8; __asm__ volatile (\"repne scasb\" : \"+D\" (a), \"+c\" (n) : \"a\" (1));", (), {"Dr": 8}),
+    ("work(1000);", ("--fine=yes", "--fair-sched=yes"), {})],
+    ids=["cmpxchg8b", "a failing cmpxchg8b", "repe", "repne", "turns"])
+def test_what_programs_of_32_bits_do(tmp_path: Path, body: str, options: tuple[str, ...], expected: dict[str, int]) -> None:
+    """What is done in a function, which saves and restores some registers, and without that."""
+    needs_flags(CC, "-m32")
+    source = f"static unsigned long long y; __attribute__((noinline)) void done(void) {{ {body} }} int main(void) {{ done(); return 0; }}"
+    path = compiled(tmp_path, HEAD + source, "-m32", "-fno-pie", "-no-pie")
+    done = run(tmp_path, path, options=("--lines=yes", *options), width=32)
+    adds_up(done)
+    for what, times in expected.items():
+        assert times <= function(done, "done", what) <= times + 6 * (what in ("Dr", "Dw")), what
+
+
 def test_code_that_is_made_at_run_time(tmp_path: Path) -> None:
     """Two functions at one address, one after the other."""
     if platform.machine() != "x86_64":

@@ -111,7 +111,7 @@ static VG_REGPARM(2) void call_count(struct record *record, UWord what)
 	}
 }
 
-/* ---- making code ---- */
+/* ---- making code: for all machines, so only with operators that VEX's back end for x86 has ---- */
 
 static void
 add(struct block *b, IRStmt *statement)
@@ -153,9 +153,15 @@ call(struct block *b, const HChar *name, void *function, IRExpr **arguments, IRE
 }
 
 static IRExpr *
-widen(struct block *b, IRExpr *bit)
+to_32(struct block *b, IRExpr *bit)
 {
-	return let(b, Ity_I64, IRExpr_Unop(Iop_1Uto64, bit));
+	return let(b, Ity_I32, IRExpr_Unop(Iop_1Uto32, bit));
+}
+
+static IRExpr *
+to_64(struct block *b, IRExpr *bit)
+{
+	return let(b, Ity_I64, IRExpr_Unop(Iop_32Uto64, to_32(b, bit)));
 }
 
 static IRExpr *
@@ -163,8 +169,8 @@ either(struct block *b, IRExpr *one, IRExpr *other)
 {
 	if (!one || !other)
 		return NULL;
-	IRExpr *bits = let(b, Ity_I64, IRExpr_Binop(Iop_Or64, widen(b, one), widen(b, other)));
-	return let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, bits, IRExpr_Const(IRConst_U64(0))));
+	IRExpr *bits = let(b, Ity_I32, IRExpr_Binop(Iop_Or32, to_32(b, one), to_32(b, other)));
+	return let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE32, bits, IRExpr_Const(IRConst_U32(0))));
 }
 
 /* ---- records and parts ---- */
@@ -499,12 +505,12 @@ leave(struct block *b, const IRStmt *s)
 	if (b->code.conditional && s->Ist.Exit.jk == Ijk_Boring) {
 		if (to == b->address + b->size) /* VEX has turned it round */
 			guard = let(b, Ity_I1, IRExpr_Unop(Iop_Not1, guard));
-		resolve(b, let(b, b->word, IRExpr_Unop(b->word == Ity_I64 ? Iop_1Uto64 : Iop_1Uto32, guard)));
+		resolve(b, b->word == Ity_I64 ? to_64(b, guard) : to_32(b, guard));
 	} else if (b->code.repeated && to == b->address) {
 		/* It goes on: it is still the same instruction. */
 		end_part(b);
 		struct record *record = record_of(b);
-		IRExpr *again = widen(b, guard);
+		IRExpr *again = to_64(b, guard);
 		add_to(b, &header->now[R10K_Ir],
 		       let(b, Ity_I64, IRExpr_Binop(Iop_Sub64, IRExpr_Const(IRConst_U64(0)), again)));
 		if (record) {
@@ -631,9 +637,10 @@ static void
 take_turns(struct block *b, Addr address)
 {
 	IRConst *to = b->word == Ity_I64 ? IRConst_U64(address) : IRConst_U32((UInt)address);
-	add_to(b, &turn, IRExpr_Const(IRConst_U64(~0ULL)));
-	IRExpr *left = let(b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, word((UWord)&turn)));
-	IRExpr *over = let(b, Ity_I1, IRExpr_Binop(Iop_CmpLT64S, left, IRExpr_Const(IRConst_U64(0))));
+	IRExpr *before = let(b, Ity_I32, IRExpr_Load(Iend_LE, Ity_I32, word((UWord)&turn)));
+	IRExpr *left = let(b, Ity_I32, IRExpr_Binop(Iop_Sub32, before, IRExpr_Const(IRConst_U32(1))));
+	add(b, IRStmt_Store(Iend_LE, word((UWord)&turn), left));
+	IRExpr *over = let(b, Ity_I1, IRExpr_Binop(Iop_CmpLT32S, left, IRExpr_Const(IRConst_U32(0))));
 	add(b, IRStmt_Exit(over, Ijk_Yield, to, b->out->offsIP));
 }
 

@@ -28,7 +28,7 @@ enum { TURN = 300 }; /* blocks */
 struct options options = { 0 };
 struct r10k *machine;
 uint64_t site[R10K_NUM_COUNTS];
-Long turn = TURN;
+Int turn = TURN;
 struct layout layout = { 0 };
 
 static const HChar *directory, *shape, *log;

@@ -109,7 +109,7 @@ struct options {
 extern struct options options;
 extern struct r10k *machine; /* the processor that runs */
 extern uint64_t site[R10K_NUM_COUNTS]; /* what it counts for a record, with options.lines */
-extern Long turn; /* blocks until another thread may run, with options.fine */
+extern Int turn; /* blocks until another thread may run, with options.fine */
 
 /* By how many bytes the processor sees memory moved (--layout), as a kernel moves it from run to run; 0: not. */
 extern struct layout {
