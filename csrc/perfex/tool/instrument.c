@@ -72,7 +72,7 @@ struct block {
 /* ---- what the code calls ---- */
 
 /* What an access has caused belongs to the record's instruction. */
-static __attribute__((noinline)) void
+__attribute__((noinline)) void
 settle(struct record *record)
 {
 	uint64_t *counts = output_at(record->site);
@@ -185,10 +185,17 @@ record_of(struct block *b)
 		b->record->size = (UChar)b->size;
 		b->record->first = b->made - b->first;
 		b->made++;
-		if (!b->known)
+		if (!b->known && options.lines)
 			output_place(b->record, b->epoch);
 	}
 	return b->record;
+}
+
+/* The record to which is added what the instruction does not do each time. */
+static IRExpr *
+site_of(struct block *b)
+{
+	return word(options.lines ? (UWord)record_of(b) : 0);
 }
 
 /* The instruction does something each time. */
@@ -211,10 +218,18 @@ end_part(struct block *b)
 			add_to(b, &header->now[i], IRExpr_Const(IRConst_U64((ULong)(Long)b->part[i])));
 		b->part[i] = 0;
 	}
-	if (b->records && b->made > b->first)
+	if (options.lines && b->records && b->made > b->first)
 		add_to(b, &b->records[b->first].executed, IRExpr_Const(IRConst_U64(1)));
 	b->first = b->made;
 	b->record = NULL;
+}
+
+/* From here on the next part is executed. */
+static void
+begin_part(struct block *b)
+{
+	if (b->records)
+		add(b, IRStmt_Store(Iend_LE, word((UWord)&part), word((UWord)&b->records[b->made])));
 }
 
 /* ---- operands ---- */
@@ -272,12 +287,12 @@ tell_operands(struct block *b)
 	for (UInt i = 0; i < b->num_operands; i++) {
 		struct operand *o = &b->operands[i];
 		enum r10k_count what = o->stores ? R10K_Dw : R10K_Dr;
-		struct record *record = record_of(b);
+		IRExpr *site = site_of(b);
 		if (o->guard)
-			call(b, "call_count", call_count, mkIRExprVec_2(word((UWord)record), word(what)), o->guard);
+			call(b, "call_count", call_count, mkIRExprVec_2(site, word(what)), o->guard);
 		else
 			does(b, what, 1);
-		IRExpr **arguments = mkIRExprVec_3(word((UWord)record), o->address, word(o->size));
+		IRExpr **arguments = mkIRExprVec_3(site, o->address, word(o->size));
 		if (o->stores)
 			call(b, "call_store", call_store, arguments, o->guard);
 		else
@@ -314,8 +329,7 @@ prefetch(struct block *b)
 		index = let(b, b->word, IRExpr_Binop(shift, index, IRExpr_Const(IRConst_U8((UChar)c->scale))));
 		address = sum(b, address, index);
 	}
-	call(b, "call_prefetch", call_prefetch,
-	     mkIRExprVec_3(word((UWord)record_of(b)), address, word(c->prefetch == 2)), NULL);
+	call(b, "call_prefetch", call_prefetch, mkIRExprVec_3(site_of(b), address, word(c->prefetch == 2)), NULL);
 	b->real = True;
 }
 
@@ -334,8 +348,7 @@ fetch(struct block *b)
 				let(b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, word((UWord)r10k_fetched(machine))));
 			guard = let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, last, IRExpr_Const(IRConst_U64(seen_at(at)))));
 		}
-		call(b, "call_fetch", call_fetch, mkIRExprVec_3(word((UWord)record_of(b)), word((UWord)at), word(1)),
-		     guard);
+		call(b, "call_fetch", call_fetch, mkIRExprVec_3(site_of(b), word((UWord)at), word(1)), guard);
 	}
 }
 
@@ -359,7 +372,7 @@ static void
 resolve(struct block *b, IRExpr *taken)
 {
 	does(b, R10K_Bc, 1);
-	call(b, "call_branch", call_branch, mkIRExprVec_3(word((UWord)record_of(b)), word(b->address), taken), NULL);
+	call(b, "call_branch", call_branch, mkIRExprVec_3(site_of(b), word(b->address), taken), NULL);
 	b->resolved = True;
 }
 
@@ -458,7 +471,7 @@ exchanged(struct block *b, IRCAS *cas)
 		IRExpr *high = let(b, Ity_I1, IRExpr_Binop(differ, IRExpr_RdTmp(cas->oldHi), cas->expdHi));
 		failed = either(b, failed, high);
 	}
-	call(b, "call_count", call_count, mkIRExprVec_2(word((UWord)record_of(b)), word(R10K_Sf)), failed);
+	call(b, "call_count", call_count, mkIRExprVec_2(site_of(b), word(R10K_Sf)), failed);
 }
 
 static void
@@ -478,7 +491,7 @@ stored(struct block *b, const IRStmt *s)
 	if (!s->Ist.LLSC.storedata)
 		return;
 	IRExpr *failed = let(b, Ity_I1, IRExpr_Unop(Iop_Not1, IRExpr_RdTmp(s->Ist.LLSC.result)));
-	call(b, "call_count", call_count, mkIRExprVec_2(word((UWord)record_of(b)), word(R10K_Sf)), failed);
+	call(b, "call_count", call_count, mkIRExprVec_2(site_of(b), word(R10K_Sf)), failed);
 }
 
 static void
@@ -494,6 +507,23 @@ helped(struct block *b, const IRDirty *d)
 		access(b, True, d->mAddr, (UInt)d->mSize, guard);
 }
 
+/* A repeated instruction goes on if the guard is true: it is still the same one. */
+static void
+go_on(struct block *b, IRExpr *guard)
+{
+	end_part(b);
+	struct record *record = record_of(b);
+	IRExpr *again = to_64(b, guard);
+	add_to(b, &header->now[R10K_Ir], let(b, Ity_I64, IRExpr_Binop(Iop_Sub64, IRExpr_Const(IRConst_U64(0)), again)));
+	if (record) {
+		record->weights[R10K_Ir] = -1;
+		if (options.lines)
+			add_to(b, &record->executed, again);
+		b->first = b->made;
+		b->record = NULL;
+	}
+}
+
 /* The block may be left here. */
 static void
 leave(struct block *b, const IRStmt *s)
@@ -501,27 +531,20 @@ leave(struct block *b, const IRStmt *s)
 	Addr to = constant(s->Ist.Exit.dst);
 	IRExpr *guard = s->Ist.Exit.guard;
 	b->real = True;
-	tell_operands(b);
-	if (b->code.conditional && s->Ist.Exit.jk == Ijk_Boring) {
-		if (to == b->address + b->size) /* VEX has turned it round */
-			guard = let(b, Ity_I1, IRExpr_Unop(Iop_Not1, guard));
-		resolve(b, b->word == Ity_I64 ? to_64(b, guard) : to_32(b, guard));
-	} else if (b->code.repeated && to == b->address) {
-		/* It goes on: it is still the same instruction. */
-		end_part(b);
-		struct record *record = record_of(b);
-		IRExpr *again = to_64(b, guard);
-		add_to(b, &header->now[R10K_Ir],
-		       let(b, Ity_I64, IRExpr_Binop(Iop_Sub64, IRExpr_Const(IRConst_U64(0)), again)));
-		if (record) {
-			record->weights[R10K_Ir] = -1;
-			add_to(b, &record->executed, again);
-			b->first = b->made;
-			b->record = NULL;
-		}
+	if (s->Ist.Exit.jk == Ijk_SigSEGV) /* an operand that is not aligned: parts_failed() */
 		return;
+	tell_operands(b);
+	if (b->code.repeated && to == b->address) {
+		go_on(b, guard);
+	} else {
+		if (b->code.conditional && s->Ist.Exit.jk == Ijk_Boring) {
+			if (to == b->address + b->size) /* VEX has turned it round */
+				guard = let(b, Ity_I1, IRExpr_Unop(Iop_Not1, guard));
+			resolve(b, b->word == Ity_I64 ? to_64(b, guard) : to_32(b, guard));
+		}
+		end_part(b);
 	}
-	end_part(b);
+	begin_part(b);
 }
 
 static void
@@ -626,6 +649,8 @@ end_block(struct block *b)
 		does(b, R10K_Ni, 1);
 	struct record *last = options.calls ? record_of(b) : NULL;
 	end_part(b);
+	if (kind >= Ijk_SigILL && kind <= Ijk_SigFPE_IntOvf) /* all of the part has been counted */
+		begin_part(b);
 	if (last) {
 		b->record = last;
 		follow(b, b->out->next, kind);
@@ -675,7 +700,7 @@ most_records(const IRSB *in)
 static ULong
 key_of(const VexGuestExtents *extents, DiEpoch epoch)
 {
-	ULong key = HASH_START ^ output_function(epoch, extents->base[0]);
+	ULong key = HASH_START ^ (options.lines ? output_function(epoch, extents->base[0]) : 0);
 	for (UInt i = 0; i < extents->n_used; i++) {
 		Addr address = extents->base[i];
 		key = output_hash(key, &address, sizeof address);
@@ -699,8 +724,9 @@ instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, c
 	b.values = LibVEX_Alloc(sizeof *b.values * (SizeT)in->tyenv->types_used);
 	for (Int t = 0; t < in->tyenv->types_used; t++)
 		b.values[t] = (struct value){ .base = (IRTemp)t };
-	if (options.lines && header->on)
-		b.records = output_block(key_of(extents, b.epoch), most_records(in), &b.known);
+	if (header->on)
+		b.records = (options.lines ? output_block : parts_block)(key_of(extents, b.epoch), most_records(in),
+									 &b.known);
 	/* What stands before the first instruction is VEX's own. */
 	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		add(&b, in->stmts[i]);
@@ -710,10 +736,13 @@ instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, c
 		take_turns(&b, closure->nraddr);
 	for (; !header->on && i < in->stmts_used; i++)
 		add(&b, in->stmts[i]);
+	begin_part(&b);
 	for (; i < in->stmts_used; i++)
 		if (in->stmts[i]->tag != Ist_NoOp)
 			statement(&b, in->stmts[i]);
 	if (header->on)
 		end_block(&b);
+	if (header->on && !options.lines && !b.known)
+		parts_end(&b.records[b.made + 1]);
 	return b.out;
 }

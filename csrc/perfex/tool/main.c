@@ -12,6 +12,7 @@
 #include "pub_tool_libcfile.h"
 #include "pub_tool_libcprint.h"
 #include "pub_tool_libcproc.h"
+#include "pub_tool_machine.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_options.h"
 #include "pub_tool_threadstate.h"
@@ -156,6 +157,14 @@ on_exit(ThreadId tid)
 		idle[num_idle++] = known[tid].machine;
 	}
 	known[tid] = (struct known){ 0 };
+}
+
+/* Signals of an instruction, which come in the middle of a part; others come between blocks. */
+static void
+on_signal(ThreadId tid, Int number, Bool alternate)
+{
+	if (header->on && (number == VKI_SIGSEGV || number == VKI_SIGBUS || number == VKI_SIGFPE))
+		parts_failed(VG_(get_IP)(tid));
 }
 
 /* ---- processes ---- */
@@ -403,6 +412,7 @@ set_up(void)
 	VG_(needs_client_requests)(on_request);
 	VG_(needs_syscall_wrapper)(before_call, after_call);
 	VG_(track_start_client_code)(on_start);
+	VG_(track_pre_deliver_signal)(on_signal);
 	VG_(track_pre_thread_ll_create)(on_create);
 	VG_(track_pre_thread_ll_exit)(on_exit);
 	VG_(atfork)(before_fork, NULL, on_fork);

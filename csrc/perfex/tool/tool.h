@@ -151,6 +151,18 @@ void calls_end(struct stack *stack);
 
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 		 const VexArchInfo *host, IRType guest_word, IRType host_word);
+/* What was counted in site is the record's. */
+void settle(struct record *record);
+
+/* ---- parts.c ---- */
+
+/* The records of what is executed begin here; none are behind those of a block. */
+extern struct record *part;
+/* Without options.lines, instead of output_block(); afterwards, if they were not known: behind those that were made. */
+struct record *parts_block(ULong key, SizeT number, Bool *known);
+void parts_end(struct record *end);
+/* An instruction has failed: what its part has done before counts. */
+void parts_failed(Addr at);
 
 /* ---- flops.c ---- */
 
