@@ -204,6 +204,38 @@ def test_a_signal_handler(tmp_path: Path) -> None:
     assert turns(done) == 400
 
 
+@pytest.mark.parametrize("preload", [None, "", "libm.so.6"])
+def test_the_program_sees_nothing_of_valgrind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, preload: str | None) -> None:
+    """In its environment and in that of its children, which are simulated all the same."""
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    if preload is not None:
+        monkeypatch.setenv("LD_PRELOAD", preload)
+    path = compiled(tmp_path, HEAD + """extern char **environ; int main(int c, char **v) {
+        for (char **e = environ; *e; e++) puts(*e);
+        fflush(stdout);
+        if (c == 1 && !fork()) execl(v[0], v[0], "again", NULL);
+        wait(NULL); return 0; }""")
+    done = run(tmp_path, path, options=())
+    assert len(done.processes) == 3
+    seen = [line for line in done.stdout.splitlines() if line.startswith(("LD_PRELOAD=", "VALGRIND_LIB="))]
+    assert seen == ([] if preload is None else [f"LD_PRELOAD={preload}"] * 2)
+    assert done.stderr == ""
+
+
+def test_what_the_dynamic_linker_does_for_valgrind_does_not_count(tmp_path: Path) -> None:
+    path = compiled(tmp_path, HEAD + "int main(void) { return 0; }")
+    done = run(tmp_path, path)
+    assert not [place for place in done.profile().code if "vgpreload" in place.function.object]
+    assert "vgpreload" not in run(tmp_path, "cat", "/proc/self/maps").stdout
+
+
+def test_a_cache_directory_with_blanks_and_colons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "my cache: x"))
+    done = work_of(tmp_path, "int main(void) { work(70); return 0; }")
+    assert done.stderr == ""
+    assert turns(done) == 70
+
+
 #: What fails in touch(), after some loads, and what the handler of its signal does about it.
 FAILING = {
     "a store": ("for (long i = 0; i < 50; i++, p += 512) { s += p[0]; s += p[1]; s += p[2]; p[8] = s; }", "*page = 0;", ""),

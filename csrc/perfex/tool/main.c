@@ -382,6 +382,7 @@ begin(void)
 	threads = threads || options.fine || options.calls; /* calls are of a thread */
 	if (layout_number)
 		move_memory();
+	client_environment();
 	open_log();
 	output_open(directory ? directory : ".", VG_(args_the_exename));
 	header->on = header->wanted = header->wanted && (!options.switched || output_was_wanted());

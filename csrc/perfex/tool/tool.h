@@ -164,6 +164,11 @@ void parts_end(struct record *end);
 /* An instruction has failed: what its part has done before counts. */
 void parts_failed(Addr at);
 
+/* ---- client.c ---- */
+
+/* Before the program begins: its environment is without what is valgrind's. */
+void client_environment(void);
+
 /* ---- flops.c ---- */
 
 UInt flops(IROp op, Bool *multiplies);
