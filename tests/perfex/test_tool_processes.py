@@ -147,8 +147,10 @@ EXCHANGE = ("for (int i = 0; i < 90; i++) { int a = %d, d = 0; __asm__ volatile 
     (EXCHANGE % 1, (), {"Dr": 90, "Dw": 90, "Sc": 90, "Sf": 90}),
     ("const void *a = &y, *b = &y; int n = 8; __asm__ volatile (\"repe cmpsb\" : \"+S\" (a), \"+D\" (b), \"+c\" (n));", (), {"Dr": 16}),
     ("const void *a = &y; int n = 8; __asm__ volatile (\"repne scasb\" : \"+D\" (a), \"+c\" (n) : \"a\" (1));", (), {"Dr": 8}),
+    ("__asm__ volatile (\".rept 90; call 1f; 1: pop %%eax; .endr\" : : : \"eax\");", (), {"Ir": 180, "Dr": 90, "Dw": 90, "Bi": 1}),
+    ("__asm__ volatile (\".rept 10; pusha; popa; .endr\");", (), {"Ir": 20, "Dr": 70, "Dw": 80}),
     ("work(1000);", ("--fine=yes", "--fair-sched=yes"), {})],
-    ids=["cmpxchg8b", "a failing cmpxchg8b", "repe", "repne", "turns"])
+    ids=["cmpxchg8b", "a failing cmpxchg8b", "repe", "repne", "call and pop", "pusha", "turns"])
 def test_what_programs_of_32_bits_do(tmp_path: Path, body: str, options: tuple[str, ...], expected: dict[str, int]) -> None:
     """What is done in a function, which saves and restores some registers, and without that."""
     needs_flags(CC, "-m32")
@@ -157,7 +159,7 @@ def test_what_programs_of_32_bits_do(tmp_path: Path, body: str, options: tuple[s
     done = run(tmp_path, path, options=("--lines=yes", *options), width=32)
     adds_up(done)
     for what, times in expected.items():
-        assert times <= function(done, "done", what) <= times + 6 * (what in ("Dr", "Dw")), what
+        assert times <= function(done, "done", what) <= times + 6 * (what in ("Ir", "Dr", "Dw")), what
 
 
 def test_code_that_is_made_at_run_time(tmp_path: Path) -> None:

@@ -5,14 +5,20 @@
 
 #include "libvex_guest_offsets.h"
 
+#include <stddef.h>
+
 #if defined(VGA_amd64) || defined(VGA_x86)
 
 enum { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
 
 #if defined(VGA_amd64)
+#include "libvex_guest_amd64.h"
 enum { WIDE = 1, REGISTER = 8, FIRST = OFFSET_amd64_RAX };
+enum { XMM = offsetof(VexGuestAMD64State, guest_YMM0), XMM_SIZE = 32, MMX = offsetof(VexGuestAMD64State, guest_FPREG) };
 #else
+#include "libvex_guest_x86.h"
 enum { WIDE = 0, REGISTER = 4, FIRST = OFFSET_x86_EAX };
+enum { XMM = offsetof(VexGuestX86State, guest_XMM0), XMM_SIZE = 16, MMX = offsetof(VexGuestX86State, guest_FPREG) };
 #endif
 
 /* An instruction's prefixes, taken apart. */
@@ -20,7 +26,7 @@ struct reader {
 	const UChar *at, *end;
 	UInt map;
 	UChar opcode, rex; /* as in the prefix: bit 1 extends the index, bit 0 the base */
-	Bool rep, segment;
+	Bool rep, segment, vector; /* vector: the prefix 66, or VEX */
 };
 
 static UChar
@@ -34,6 +40,7 @@ read_vex(struct reader *r, UChar first)
 {
 	UChar byte = next_byte(r);
 	r->map = MAP_0F;
+	r->vector = True;
 	if (first == 0xc4) {
 		r->rex = (UChar)((~byte >> 5) & 7);
 		r->map = byte & 31;
@@ -51,8 +58,9 @@ read_opcode(struct reader *r)
 			r->rep = True;
 		else if (byte == 0x64 || byte == 0x65)
 			r->segment = True;
-		else if (byte != 0x66 && byte != 0x67 && byte != 0xf0 && byte != 0x2e && byte != 0x36 && byte != 0x3e &&
-			 byte != 0x26)
+		else if (byte == 0x66)
+			r->vector = True;
+		else if (byte != 0x67 && byte != 0xf0 && byte != 0x2e && byte != 0x36 && byte != 0x3e && byte != 0x26)
 			break;
 	}
 	if (WIDE && (byte & 0xf0) == 0x40) {
@@ -108,6 +116,15 @@ read_operand(struct reader *r, struct code *code, Addr next)
 	return True;
 }
 
+/* A register whose bytes say by their upper bits what is stored. */
+static void
+read_mask(const struct reader *r, struct code *code)
+{
+	Int number = r->at < r->end ? *r->at & 7 : 0;
+	code->mask = r->vector ? XMM + (number | (r->rex & 1) << 3) * XMM_SIZE : MMX + number * 8;
+	code->mask_words = r->vector ? 2 : 1;
+}
+
 static Bool
 is_string(UChar opcode)
 {
@@ -121,14 +138,19 @@ code_read(const UChar *bytes, SizeT size, Addr address)
 	struct code code = { 0 };
 	struct reader r = { .at = bytes, .end = bytes + size };
 	read_opcode(&r);
+	UChar which = r.at < r.end ? *r.at >> 3 & 7 : 0;
 	if (r.map == MAP_ONE) {
 		code.conditional = (r.opcode & 0xf0) == 0x70 || (r.opcode >= 0xe0 && r.opcode <= 0xe3);
 		code.repeated = r.rep && is_string(r.opcode);
+		code.indirect = r.opcode == 0xc2 || r.opcode == 0xc3 || (r.opcode == 0xff && which >= 2 && which <= 5);
+		code.apart = !WIDE && (r.opcode == 0x60 || r.opcode == 0x61); /* pusha, popa */
+		code.call_and_pop = !WIDE && r.opcode == 0xe8 && size == 6;
 	} else if (r.map == MAP_0F) {
 		code.conditional = (r.opcode & 0xf0) == 0x80;
-		code.stores_only = r.opcode == 0xf7; /* maskmovdqu, maskmovq */
+		code.together = r.opcode == 0xae; /* xsave, xrstor */
+		if (r.opcode == 0xf7) /* maskmovdqu, maskmovq */
+			read_mask(&r, &code);
 		code.operations = r.opcode == 0xd0; /* addsubps, addsubpd: VEX adds and subtracts all */
-		UChar which = r.at < r.end ? *r.at >> 3 & 7 : 0;
 		UInt prefetch = r.opcode == 0x18 && which < 4 ? 1
 				: r.opcode == 0x0d	      ? which == 1 || which == 2 ? 2 : 1
 							      : 0;
@@ -150,6 +172,7 @@ code_read(const UChar *bytes, SizeT size, Addr address)
 	for (SizeT i = 0; i < 4 && i < size; i++)
 		word |= (UInt)bytes[i] << 8 * i;
 	code.conditional = word >> 24 == 0x54 || (word & 0x7e000000) == 0x34000000 || (word & 0x7e000000) == 0x36000000;
+	code.indirect = (word & 0xfe000000) == 0xd6000000;
 	if ((word & 0xffc00000) == 0xf9800000) /* prfm, an unsigned offset */
 		code.offset = (Long)(word >> 10 & 0xfff) * 8;
 	else if ((word & 0xffe00c00) == 0xf8800000) /* prfum */

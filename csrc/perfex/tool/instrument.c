@@ -52,7 +52,8 @@ struct block {
 	IRType word;
 	DiEpoch epoch;
 	Int stack; /* where the stack pointer is in the guest's state */
-	struct value *values;
+	struct value *values; /* of the temporaries that VEX has made */
+	IRTemp num_values;
 	/* The instruction. */
 	Addr address;
 	UInt size;
@@ -237,7 +238,7 @@ begin_part(struct block *b)
 static struct value *
 value_of(struct block *b, const IRExpr *atom)
 {
-	return atom->tag == Iex_RdTmp ? &b->values[atom->Iex.RdTmp.tmp] : NULL;
+	return atom->tag == Iex_RdTmp && atom->Iex.RdTmp.tmp < b->num_values ? &b->values[atom->Iex.RdTmp.tmp] : NULL;
 }
 
 /* Whether an operand touches another one of the same instruction: then they are one. */
@@ -245,8 +246,9 @@ static Bool
 joins(struct block *b, struct operand *known, const struct operand *more)
 {
 	Long end = known->offset + known->size, more_end = more->offset + more->size;
-	if (known->stores != more->stores || known->base != more->base || more->base == IRTemp_INVALID ||
-	    more->offset > end || known->offset > more_end)
+	if (known->stores != more->stores || known->base != more->base || more->base == IRTemp_INVALID || b->code.apart)
+		return False;
+	if ((more->offset > end || known->offset > more_end) && !b->code.together)
 		return False;
 	if (more->offset < known->offset) {
 		known->address = more->address;
@@ -257,6 +259,18 @@ joins(struct block *b, struct operand *known, const struct operand *more)
 	return True;
 }
 
+/* Whether anything is stored under the mask of the instruction. */
+static IRExpr *
+masked(struct block *b)
+{
+	IRExpr *bits = let(b, Ity_I64, IRExpr_Get(b->code.mask, Ity_I64));
+	if (b->code.mask_words == 2)
+		bits = let(b, Ity_I64,
+			   IRExpr_Binop(Iop_Or64, bits, let(b, Ity_I64, IRExpr_Get(b->code.mask + 8, Ity_I64))));
+	bits = let(b, Ity_I64, IRExpr_Binop(Iop_And64, bits, IRExpr_Const(IRConst_U64(0x8080808080808080))));
+	return let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, bits, IRExpr_Const(IRConst_U64(0))));
+}
+
 static void
 access(struct block *b, Bool stores, IRExpr *address, UInt size, IRExpr *guard)
 {
@@ -265,8 +279,11 @@ access(struct block *b, Bool stores, IRExpr *address, UInt size, IRExpr *guard)
 		.stores = stores, .address = address, .base = IRTemp_INVALID, .size = size, .guard = guard
 	};
 	b->real = True;
-	if (!stores && b->code.stores_only)
-		return;
+	if (b->code.mask_words) { /* VEX loads, changes and stores all bytes */
+		if (!stores)
+			return;
+		more.guard = guard = masked(b);
+	}
 	if (value) {
 		more.base = value->base;
 		more.offset = value->offset;
@@ -366,6 +383,12 @@ begin_instruction(struct block *b, const IRStmt *mark)
 	fetch(b);
 	if (b->code.prefetch)
 		prefetch(b);
+	if (b->code.call_and_pop) {
+		IRExpr *top = sum(b, guest_register(b, b->stack), word(-sizeof(UWord)));
+		does(b, R10K_Ir, 1);
+		access(b, True, top, sizeof(UWord), NULL);
+		access(b, False, top, sizeof(UWord), NULL);
+	}
 }
 
 static void
@@ -641,7 +664,7 @@ end_block(struct block *b)
 		resolve(b, word(constant(next->Iex.Const.con) != b->address + b->size));
 	if (b->code.repeated && known && constant(next->Iex.Const.con) == b->address)
 		does(b, R10K_Ir, -1);
-	if (!known && (kind == Ijk_Boring || kind == Ijk_Call || kind == Ijk_Ret)) {
+	if ((!known || b->code.indirect) && (kind == Ijk_Boring || kind == Ijk_Call || kind == Ijk_Ret)) {
 		does(b, R10K_Bi, 1);
 		b->real = True;
 	}
@@ -713,7 +736,10 @@ IRSB *
 instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 	   const VexArchInfo *host, IRType guest_word, IRType host_word)
 {
-	struct block b = { .word = guest_word, .stack = layout->offset_SP, .fetched = ~0ULL };
+	struct block b = { .word = guest_word,
+			   .stack = layout->offset_SP,
+			   .fetched = ~0ULL,
+			   .num_values = (IRTemp)in->tyenv->types_used };
 	Int i = 0;
 	tl_assert(guest_word == host_word);
 	header->on = header->wanted;

@@ -204,7 +204,12 @@ void output_place(struct record *record, DiEpoch epoch);
 struct code {
 	Bool conditional; /* a branch */
 	Bool repeated; /* an instruction of strings with a prefix, which is one instruction however often it is repeated */
-	Bool stores_only; /* what VEX loads as well it does not */
+	Bool indirect; /* a jump, call or return to an address that VEX may know */
+	Bool apart, together; /* its accesses are as many as VEX has; are one, though they do not touch */
+	Bool call_and_pop; /* a call of the pop that follows, which VEX makes one instruction without accesses */
+	/* A store, if the upper bit of one of its bytes is 1: offset of the mask in the guest's state, 8 bytes each. */
+	Int mask;
+	UInt mask_words; /* 0: there is no mask */
 	UInt operations; /* floating-point: this many by element, whatever VEX makes of it; 0: as many as VEX does */
 	UInt prefetch; /* 1: to load; 2: to store */
 	/* The address of a prefetch: registers are offsets in the guest's state, or -1. */
