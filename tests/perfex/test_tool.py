@@ -31,6 +31,17 @@ KERNELS = [
     ("store", "", "mov %eax, (%rsi)", "Ir=1 Dw=1"),
     ("modify", "", "addl $1, (%rsi); notq 8(%rsi); incb 3(%rsi)", "Ir=3 Dr=3 Dw=3"),
     ("compare", "", "cmpl $0, (%rsi); testb $1, 5(%rsi)", "Ir=2 Dr=2"),
+    # VEX leaves out loads whose value does not matter.
+    ("and with 0, or with ones", "", "andl $0, (%rsi); orl $-1, (%rsi); andb $0, 3(%rsi); orw $-1, (%rsi); andq $0, 8(%rsi)", "Ir=5 Dr=5 Dw=5"),
+    ("the same with registers", "", "xor %eax, %eax; and %eax, (%rsi); test %eax, (%rsi); and (%rsi), %al; or $-1, %eax; or %eax, (%rsi); or (%rsi), %eax",
+     "Ir=7 Dr=5 Dw=2"),
+    ("test with 0", "", "testl $0, (%rsi); testb $0, buffer(%rip); testl $0, 8(%rsi,%rcx,4)", "Ir=3 Dr=3"),
+    ("lock and with 0", "", "lock andl $0, (%rsi); lock orl $-1, 8(%rsi)", "Ir=2 Dr=2 Dw=2 Sc=2"),
+    ("vectors and with 0", "", "pxor %xmm0, %xmm0; pand (%rsi), %xmm0; andps (%rsi), %xmm0; vpxor %ymm0, %ymm0, %ymm0; vpand (%rsi), %ymm0, %ymm1;"
+     " pcmpeqd %xmm0, %xmm0; pandn (%rsi), %xmm0", "Ir=7 Dr=4"),
+    ("blends of nothing", "", "pblendw $0, (%rsi), %xmm0; blendps $0, (%rsi), %xmm1; vpblendd $0, (%rsi), %ymm1, %ymm2; vblendps $0, (%rsi), %ymm1, %ymm2;"
+     " insertps $15, (%rsi), %xmm0; palignr $16, (%rsi), %xmm1; palignr $32, (%rsi), %xmm2; vperm2f128 $0x88, (%rsi), %ymm0, %ymm1; vcmpps $11, (%rsi), %ymm0, %ymm1",
+     "Ir=9 Dr=9"),
     ("push, pop", "", "push %rax; pop %rax", "Ir=2 Dr=1 Dw=1"),
     ("push and pop of memory", "", "pushq (%rsi); popq 8(%rsi)", "Ir=2 Dr=2 Dw=2"),
     ("call", "", "call 8f; jmp 9f; 8: ret; 9:", "Ir=3 Dr=1 Dw=1 Bi=1 Ni=1"),

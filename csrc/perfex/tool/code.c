@@ -27,6 +27,7 @@ struct reader {
 	UInt map;
 	UChar opcode, rex; /* as in the prefix: bit 1 extends the index, bit 0 the base */
 	Bool rep, segment, vector; /* vector: the prefix 66, or VEX */
+	Bool wide, narrow; /* vectors of 32 bytes; an address of half a register */
 };
 
 static UChar
@@ -44,8 +45,9 @@ read_vex(struct reader *r, UChar first)
 	if (first == 0xc4) {
 		r->rex = (UChar)((~byte >> 5) & 7);
 		r->map = byte & 31;
-		next_byte(r);
+		byte = next_byte(r);
 	}
+	r->wide = byte >> 2 & 1;
 	r->opcode = next_byte(r);
 }
 
@@ -60,7 +62,9 @@ read_opcode(struct reader *r)
 			r->segment = True;
 		else if (byte == 0x66)
 			r->vector = True;
-		else if (byte != 0x67 && byte != 0xf0 && byte != 0x2e && byte != 0x36 && byte != 0x3e && byte != 0x26)
+		else if (byte == 0x67)
+			r->narrow = True;
+		else if (byte != 0xf0 && byte != 0x2e && byte != 0x36 && byte != 0x3e && byte != 0x26)
 			break;
 	}
 	if (WIDE && (byte & 0xf0) == 0x40) {
@@ -125,6 +129,42 @@ read_mask(const struct reader *r, struct code *code)
 	code->mask_words = r->vector ? 2 : 1;
 }
 
+/*
+ * How many bytes an instruction loads of which VEX may say nothing, as its result does not always depend on them: and
+ * with 0, or with ones, a blend of nothing.  0: it is another one.
+ */
+/* clang-format gives each case a line. */
+/* clang-format off */
+static UInt
+loads_anyway(const struct reader *r, UChar which)
+{
+	UInt word = !(r->opcode & 1) ? 1 : r->rex & 8 ? 8 : r->vector ? 2 : 4, vector = r->wide ? 32 : 16;
+	switch (r->map << 8 | r->opcode) {
+	case 0x08: case 0x09: case 0x0a: case 0x0b: case 0x20: case 0x21: case 0x22: case 0x23: /* or, and */
+	case 0x84: case 0x85: /* test */
+		return word;
+	case 0x80: case 0x81: case 0x83:
+		return which == 1 || which == 4 ? word : 0;
+	case 0xf6: case 0xf7:
+		return which <= 1 ? word : 0;
+	case MAP_0F << 8 | 0x54: case MAP_0F << 8 | 0x55: /* andps, andnps, cmpps, shufps */
+	case MAP_0F << 8 | 0xc2: case MAP_0F << 8 | 0xc6:
+		return vector;
+	case MAP_0F << 8 | 0xdb: case MAP_0F << 8 | 0xdf: case MAP_0F << 8 | 0xeb: /* pand, pandn, por */
+		return r->vector ? vector : 8;
+	case MAP_0F3A << 8 | 0x02: case MAP_0F3A << 8 | 0x0c: case MAP_0F3A << 8 | 0x0d: case MAP_0F3A << 8 | 0x0e:
+	case MAP_0F3A << 8 | 0x0f: /* blends, palignr */
+	case MAP_0F3A << 8 | 0x06: case MAP_0F3A << 8 | 0x46: /* vperm2f128, vperm2i128 */
+	case MAP_0F3A << 8 | 0x40: case MAP_0F3A << 8 | 0x41: /* dpps, dppd */
+		return vector;
+	case MAP_0F3A << 8 | 0x21: /* insertps */
+		return 4;
+	default:
+		return 0;
+	}
+}
+/* clang-format on */
+
 static Bool
 is_string(UChar opcode)
 {
@@ -159,6 +199,9 @@ code_read(const UChar *bytes, SizeT size, Addr address)
 	} else if (r.map == MAP_0F3A) {
 		code.operations = r.opcode == 0x40 || r.opcode == 0x41 ? 2 : 0; /* dpps, dppd */
 	}
+	UInt loads = loads_anyway(&r, which);
+	if (loads && !r.segment && !r.narrow && read_operand(&r, &code, address + size))
+		code.loads = loads;
 	return code;
 }
 

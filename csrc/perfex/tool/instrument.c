@@ -61,7 +61,8 @@ struct block {
 	struct operand operands[MOST_OPERANDS];
 	UInt num_operands;
 	Int by_lane, multiplied; /* floating-point operations, and how many of them are multiplications */
-	Bool real, resolved; /* it does something; it is a branch that has been counted */
+	Bool real, resolved, loads; /* it does something; it is a branch that has been counted; it has loaded */
+	IRExpr *operand; /* the address of what it loads anyway */
 	/* The part, and records of it. */
 	Int part[R10K_I1mr];
 	struct record *records, *record; /* all; that of the instruction, NULL: not made yet */
@@ -279,6 +280,7 @@ access(struct block *b, Bool stores, IRExpr *address, UInt size, IRExpr *guard)
 		.stores = stores, .address = address, .base = IRTemp_INVALID, .size = size, .guard = guard
 	};
 	b->real = True;
+	b->loads = b->loads || !stores;
 	if (b->code.mask_words) { /* VEX loads, changes and stores all bytes */
 		if (!stores)
 			return;
@@ -332,12 +334,12 @@ sum(struct block *b, IRExpr *one, IRExpr *other)
 	return let(b, b->word, IRExpr_Binop(b->word == Ity_I64 ? Iop_Add64 : Iop_Add32, one, other));
 }
 
-static void
-prefetch(struct block *b)
+/* The address that the instruction's bytes say. */
+static IRExpr *
+operand_address(struct block *b)
 {
 	struct code *c = &b->code;
 	IRExpr *address = word((UWord)c->offset);
-	does(b, R10K_Pf, 1);
 	if (c->base >= 0)
 		address = sum(b, address, guest_register(b, c->base));
 	if (c->index >= 0) {
@@ -346,7 +348,15 @@ prefetch(struct block *b)
 		index = let(b, b->word, IRExpr_Binop(shift, index, IRExpr_Const(IRConst_U8((UChar)c->scale))));
 		address = sum(b, address, index);
 	}
-	call(b, "call_prefetch", call_prefetch, mkIRExprVec_3(site_of(b), address, word(c->prefetch == 2)), NULL);
+	return address;
+}
+
+static void
+prefetch(struct block *b)
+{
+	does(b, R10K_Pf, 1);
+	IRExpr **arguments = mkIRExprVec_3(site_of(b), operand_address(b), word(b->code.prefetch == 2));
+	call(b, "call_prefetch", call_prefetch, arguments, NULL);
 	b->real = True;
 }
 
@@ -375,7 +385,7 @@ begin_instruction(struct block *b, const IRStmt *mark)
 	b->address = mark->Ist.IMark.addr;
 	b->size = mark->Ist.IMark.len;
 	b->record = NULL;
-	b->resolved = False;
+	b->resolved = b->loads = False;
 	b->by_lane = b->multiplied = 0;
 	b->code = code_read((const UChar *)b->address, b->size, b->address);
 	b->real = b->code.repeated; /* of one without an element VEX leaves nothing */
@@ -383,6 +393,8 @@ begin_instruction(struct block *b, const IRStmt *mark)
 	fetch(b);
 	if (b->code.prefetch)
 		prefetch(b);
+	if (b->code.loads)
+		b->operand = operand_address(b);
 	if (b->code.call_and_pop) {
 		IRExpr *top = sum(b, guest_register(b, b->stack), word(-sizeof(UWord)));
 		does(b, R10K_Ir, 1);
@@ -404,6 +416,8 @@ end_instruction(struct block *b)
 {
 	if (!b->size)
 		return;
+	if (b->code.loads && !b->loads)
+		access(b, False, b->operand, b->code.loads, NULL);
 	tell_operands(b);
 	if (b->by_lane) {
 		Int operations = b->code.operations == 1   ? b->by_lane / 2

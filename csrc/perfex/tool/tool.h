@@ -212,7 +212,8 @@ struct code {
 	UInt mask_words; /* 0: there is no mask */
 	UInt operations; /* floating-point: this many by element, whatever VEX makes of it; 0: as many as VEX does */
 	UInt prefetch; /* 1: to load; 2: to store */
-	/* The address of a prefetch: registers are offsets in the guest's state, or -1. */
+	UInt loads; /* this many bytes, whatever VEX makes of it; 0: what VEX does */
+	/* The address of that, or of a prefetch: registers are offsets in the guest's state, or -1. */
 	Int base, index;
 	UInt scale; /* a shift */
 	Long offset;
