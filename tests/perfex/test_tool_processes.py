@@ -303,6 +303,19 @@ def test_a_processor_for_each_thread(tmp_path: Path) -> None:
     assert false["Xint"] + false["Xinv"] > 100
 
 
+def test_a_child_has_no_processors_of_threads_that_it_does_not_have(tmp_path: Path) -> None:
+    done = work_of(tmp_path, """static volatile long shared[4096];
+        static volatile int ready, stop;
+        static void *run(void *p) { for (int i = 0; i < 4096; i++) shared[i]++; ready++; while (p && !stop) usleep(1000); return p; }
+        int main(void) { pthread_t t, ended; pthread_create(&t, NULL, run, &t); pthread_create(&ended, NULL, run, NULL);
+        pthread_join(ended, NULL); while (ready < 2) usleep(1000);
+        if (!fork()) { for (int i = 0; i < 4096; i++) shared[i]++; _exit(0); }
+        wait(NULL); stop = 1; pthread_join(t, NULL); return 0; }""", options=("--lines=yes", "--fine=yes", "--fair-sched=yes"))
+    _, child = done.processes
+    assert child.counts["Dw"] > 4096
+    assert child.counts["Xint"] == child.counts["Xinv"] == 0
+
+
 def test_without_a_processor_for_each_thread_nothing_is_shared(tmp_path: Path) -> None:
     done = work_of(tmp_path, "int main(void) { work(10); return 0; }")
     assert not any(done.processes[0].counts[name] for name in ("Xint", "Xinv", "DLsh"))

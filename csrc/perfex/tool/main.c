@@ -180,9 +180,11 @@ on_fork(ThreadId tid)
 {
 	output_fork();
 	VG_(memset)(ended, 0, sizeof ended);
-	for (UInt i = 0; i < num_known; i++) /* the other threads are not in this process */
+	for (UInt i = 0; i < num_known; i++) /* the other threads are not in this process, nor their processors */
 		if (i != tid)
 			known[i] = (struct known){ 0 };
+	num_idle = 0;
+	r10k_alone(machine);
 	if (!threads || tid >= num_known || !known[tid].counts)
 		return;
 	known[tid].counts->tid = VG_(gettid)();
