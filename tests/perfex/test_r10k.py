@@ -49,7 +49,7 @@ def lib(tmp_path_factory: pytest.TempPathFactory) -> Any:
     for name in ("prefetch", "branch"):
         function = getattr(made, f"r10k_{name}")
         function.restype, function.argtypes = ctypes.c_bool, [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_bool]
-    made.r10k_fetched.argtypes = [ctypes.c_void_p]
+    made.r10k_fetched.argtypes = made.r10k_alone.argtypes = [ctypes.c_void_p]
     made.r10k_count_for.argtypes = made.r10k_count_to.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     return made
 
@@ -337,6 +337,18 @@ def test_each_access_says_whether_it_counted(lib: Any) -> None:
     assert [real.call("store", 128, 8) for _ in range(3)] == [True, False, False]
     assert [real.call("fetch", 4096, 8) for _ in range(3)] == [True, False, False]
     assert [real.call("branch", 64, taken) for taken in (True, True, True, True, False)] == [True, True, False, False, True]
+
+
+def test_a_processor_that_is_alone_from_now_on(lib: Any) -> None:
+    config = lib.r10k_r10000(1 << 20)
+    one = Real(lib, config)
+    other = Real(lib, config, one)
+    for address in (0, 4096):
+        other.call("store", address, 8)
+    one.call("store", 0, 8)
+    lib.r10k_alone(one.machine)
+    one.call("store", 4096, 8)
+    assert other.counts()["Xint"] == 1
 
 
 def test_the_line_that_was_fetched_last(lib: Any) -> None:

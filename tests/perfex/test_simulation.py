@@ -312,6 +312,12 @@ def test_a_process_namespace() -> None:
     assert found[1] - found[0] > 100000
 
 
+def test_the_environment_of_the_command_is_its_own() -> None:
+    env = {**environment(), "LD_PRELOAD": "libm.so.6"}
+    alone = subprocess.run(["/usr/bin/env"], env=env, text=True, capture_output=True, check=True)
+    assert perfex("-e", 15, "-e", 22, "/usr/bin/env", env=env)["stdout"].splitlines() == alone.stdout.splitlines()
+
+
 # ---- what valgrind refuses -----------------------------------------------------------------
 
 X86_LOOP = ("mov $1000,%ecx\n1: mov buf,%eax\nmov %eax,buf+4\ndec %ecx\njnz 1b\nmov $1,%eax\nmov $7,%ebx\nint $0x80\n"

@@ -138,6 +138,30 @@ def test_programs_of_32_bits(tmp_path: Path) -> None:
     assert turns(done) == 70
 
 
+EXCHANGE = ("for (int i = 0; i < 90; i++) { int a = %d, d = 0; __asm__ volatile (\"lock cmpxchg8b %%0\" : \"+m\" (y), \"+a\" (a), \"+d\" (d)"
+            " : \"b\" (0), \"c\" (0) : \"cc\"); }")
+
+
+@pytest.mark.parametrize(("body", "options", "expected"), [
+    (EXCHANGE % 0, (), {"Dr": 90, "Dw": 90, "Sc": 90, "Sf": 0}),
+    (EXCHANGE % 1, (), {"Dr": 90, "Dw": 90, "Sc": 90, "Sf": 90}),
+    ("const void *a = &y, *b = &y; int n = 8; __asm__ volatile (\"repe cmpsb\" : \"+S\" (a), \"+D\" (b), \"+c\" (n));", (), {"Dr": 16}),
+    ("const void *a = &y; int n = 8; __asm__ volatile (\"repne scasb\" : \"+D\" (a), \"+c\" (n) : \"a\" (1));", (), {"Dr": 8}),
+    ("__asm__ volatile (\".rept 90; call 1f; 1: pop %%eax; .endr\" : : : \"eax\");", (), {"Ir": 180, "Dr": 90, "Dw": 90, "Bi": 1}),
+    ("__asm__ volatile (\".rept 10; pusha; popa; .endr\");", (), {"Ir": 20, "Dr": 70, "Dw": 80}),
+    ("work(1000);", ("--fine=yes", "--fair-sched=yes"), {})],
+    ids=["cmpxchg8b", "a failing cmpxchg8b", "repe", "repne", "call and pop", "pusha", "turns"])
+def test_what_programs_of_32_bits_do(tmp_path: Path, body: str, options: tuple[str, ...], expected: dict[str, int]) -> None:
+    """What is done in a function, which saves and restores some registers, and without that."""
+    needs_flags(CC, "-m32")
+    source = f"static unsigned long long y; __attribute__((noinline)) void done(void) {{ {body} }} int main(void) {{ done(); return 0; }}"
+    path = compiled(tmp_path, HEAD + source, "-m32", "-fno-pie", "-no-pie")
+    done = run(tmp_path, path, options=("--lines=yes", *options), width=32)
+    adds_up(done)
+    for what, times in expected.items():
+        assert times <= function(done, "done", what) <= times + 6 * (what in ("Ir", "Dr", "Dw")), what
+
+
 def test_code_that_is_made_at_run_time(tmp_path: Path) -> None:
     """Two functions at one address, one after the other."""
     if platform.machine() != "x86_64":
@@ -182,6 +206,81 @@ def test_a_signal_handler(tmp_path: Path) -> None:
     assert turns(done) == 400
 
 
+@pytest.mark.parametrize("preload", [None, "", "libm.so.6"])
+def test_the_program_sees_nothing_of_valgrind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, preload: str | None) -> None:
+    """In its environment and in that of its children, which are simulated all the same."""
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    if preload is not None:
+        monkeypatch.setenv("LD_PRELOAD", preload)
+    path = compiled(tmp_path, HEAD + """extern char **environ; int main(int c, char **v) {
+        for (char **e = environ; *e; e++) puts(*e);
+        fflush(stdout);
+        if (c == 1 && !fork()) execl(v[0], v[0], "again", NULL);
+        wait(NULL); return 0; }""")
+    done = run(tmp_path, path, options=())
+    assert len(done.processes) == 3
+    seen = [line for line in done.stdout.splitlines() if line.startswith(("LD_PRELOAD=", "VALGRIND_LIB="))]
+    assert seen == ([] if preload is None else [f"LD_PRELOAD={preload}"] * 2)
+    assert done.stderr == ""
+
+
+def test_what_the_dynamic_linker_does_for_valgrind_does_not_count(tmp_path: Path) -> None:
+    path = compiled(tmp_path, HEAD + "int main(void) { return 0; }")
+    done = run(tmp_path, path)
+    assert not [place for place in done.profile().code if "vgpreload" in place.function.object]
+    assert "vgpreload" not in run(tmp_path, "cat", "/proc/self/maps").stdout
+
+
+def test_a_cache_directory_with_blanks_and_colons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "my cache: x"))
+    done = work_of(tmp_path, "int main(void) { work(70); return 0; }")
+    assert done.stderr == ""
+    assert turns(done) == 70
+
+
+#: What fails in touch(), after some loads, and what the handler of its signal does about it.
+FAILING = {
+    "a store": ("for (long i = 0; i < 50; i++, p += 512) { s += p[0]; s += p[1]; s += p[2]; p[8] = s; }", "*page = 0;", ""),
+    "rep movsb": ("s += *p; __asm__ volatile (\"rep movsb\" : \"+S\" (f), \"+D\" (p), \"+c\" (n) : : \"memory\");", "*page = 0;", ""),
+    "an aligned store": ("s += *p; __asm__ volatile (\"mov %0, %%rsi; mov (%1), %%rax; movaps %%xmm0, (%%rsi)\" : : \"r\" (f + BAD), \"r\" (f)"
+                         " : \"rsi\", \"rax\", \"memory\");", "", "REG_RSI] &= -16"),
+    "a division": ("s += *p; __asm__ volatile (\"mov (%1), %%rax; xor %%edx, %%edx; div %0\" : : \"c\" ((long)!BAD), \"r\" (f)"
+                   " : \"rax\", \"rdx\", \"memory\");", "", "REG_RCX] = 1"),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_what_comes_before_an_instruction_that_fails_counts(tmp_path: Path, name: str) -> None:
+    """As much as if none had failed: one that fails has not been executed, and counts when it is executed again."""
+    if platform.machine() != "x86_64":
+        pytest.skip("some of it is x86-64 code")
+    body, page, register = FAILING[name]
+    source = f"""#include <ucontext.h>
+        static char from[8192] __attribute__((aligned(4096)));
+        static void handler(int number, siginfo_t *s, void *u) {{
+            {"((ucontext_t *)u)->uc_mcontext.gregs[" + register + ";" if register else "mprotect((char *)((long)s->si_addr & -4096), 4096, 3);"} }}
+        __attribute__((noinline)) long touch(volatile long *p, long n, long bad) {{ char *f = from; long s = 0; {body.replace("BAD", "bad")} return s; }}
+        int main(int c, char **v) {{
+            struct sigaction a = {{ .sa_sigaction = handler, .sa_flags = SA_SIGINFO }};
+            sigaction(SIGSEGV, &a, NULL); sigaction(SIGFPE, &a, NULL);
+            volatile long *m = mmap(NULL, 4096 * 50, c > 1 && {int(bool(page))} ? 1 : 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            return (int)touch(m, 8192, c > 1); }}"""
+    path = compiled(tmp_path, HEAD + source)
+    found = {}
+    for which, words in (("whole", ()), ("fails", ("x",))):
+        (place := tmp_path / which).mkdir()
+        done = run(place, path, *words)
+        adds_up(done)
+        profile = done.profile()
+        # valgrind itself leaves out the round of a repeated instruction that fails.
+        found[which] = {what: function(done, "touch", what) for what in profile.names[:profile.names.index("I1mr")]
+                        if not (name == "rep movsb" and what in ("Dr", "Dw"))}
+        (again := tmp_path / f"{which} again").mkdir()
+        assert run(again, path, *words, options=()).processes[0].counts == done.processes[0].counts
+    assert found["fails"] == found["whole"]
+    assert function(done, "handler") > 0
+
+
 def test_a_processor_for_each_thread(tmp_path: Path) -> None:
     """Two threads that write one line make much more of it than two that write lines of their own."""
     source = """static struct { volatile long a; char pad[PAD]; volatile long b; } shared __attribute__((aligned(4096)));
@@ -202,6 +301,19 @@ def test_a_processor_for_each_thread(tmp_path: Path) -> None:
     for what in ("Xint", "Xinv", "DLsh"):
         assert false[what] > 2 * padded[what], (what, false, padded)
     assert false["Xint"] + false["Xinv"] > 100
+
+
+def test_a_child_has_no_processors_of_threads_that_it_does_not_have(tmp_path: Path) -> None:
+    done = work_of(tmp_path, """static volatile long shared[4096];
+        static volatile int ready, stop;
+        static void *run(void *p) { for (int i = 0; i < 4096; i++) shared[i]++; ready++; while (p && !stop) usleep(1000); return p; }
+        int main(void) { pthread_t t, ended; pthread_create(&t, NULL, run, &t); pthread_create(&ended, NULL, run, NULL);
+        pthread_join(ended, NULL); while (ready < 2) usleep(1000);
+        if (!fork()) { for (int i = 0; i < 4096; i++) shared[i]++; _exit(0); }
+        wait(NULL); stop = 1; pthread_join(t, NULL); return 0; }""", options=("--lines=yes", "--fine=yes", "--fair-sched=yes"))
+    _, child = done.processes
+    assert child.counts["Dw"] > 4096
+    assert child.counts["Xint"] == child.counts["Xinv"] == 0
 
 
 def test_without_a_processor_for_each_thread_nothing_is_shared(tmp_path: Path) -> None:

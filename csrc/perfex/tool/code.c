@@ -5,14 +5,20 @@
 
 #include "libvex_guest_offsets.h"
 
+#include <stddef.h>
+
 #if defined(VGA_amd64) || defined(VGA_x86)
 
 enum { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
 
 #if defined(VGA_amd64)
+#include "libvex_guest_amd64.h"
 enum { WIDE = 1, REGISTER = 8, FIRST = OFFSET_amd64_RAX };
+enum { XMM = offsetof(VexGuestAMD64State, guest_YMM0), XMM_SIZE = 32, MMX = offsetof(VexGuestAMD64State, guest_FPREG) };
 #else
+#include "libvex_guest_x86.h"
 enum { WIDE = 0, REGISTER = 4, FIRST = OFFSET_x86_EAX };
+enum { XMM = offsetof(VexGuestX86State, guest_XMM0), XMM_SIZE = 16, MMX = offsetof(VexGuestX86State, guest_FPREG) };
 #endif
 
 /* An instruction's prefixes, taken apart. */
@@ -20,7 +26,8 @@ struct reader {
 	const UChar *at, *end;
 	UInt map;
 	UChar opcode, rex; /* as in the prefix: bit 1 extends the index, bit 0 the base */
-	Bool rep, segment;
+	Bool rep, segment, vector; /* vector: the prefix 66, or VEX */
+	Bool wide, narrow; /* vectors of 32 bytes; an address of half a register */
 };
 
 static UChar
@@ -34,11 +41,13 @@ read_vex(struct reader *r, UChar first)
 {
 	UChar byte = next_byte(r);
 	r->map = MAP_0F;
+	r->vector = True;
 	if (first == 0xc4) {
 		r->rex = (UChar)((~byte >> 5) & 7);
 		r->map = byte & 31;
-		next_byte(r);
+		byte = next_byte(r);
 	}
+	r->wide = byte >> 2 & 1;
 	r->opcode = next_byte(r);
 }
 
@@ -51,8 +60,11 @@ read_opcode(struct reader *r)
 			r->rep = True;
 		else if (byte == 0x64 || byte == 0x65)
 			r->segment = True;
-		else if (byte != 0x66 && byte != 0x67 && byte != 0xf0 && byte != 0x2e && byte != 0x36 && byte != 0x3e &&
-			 byte != 0x26)
+		else if (byte == 0x66)
+			r->vector = True;
+		else if (byte == 0x67)
+			r->narrow = True;
+		else if (byte != 0xf0 && byte != 0x2e && byte != 0x36 && byte != 0x3e && byte != 0x26)
 			break;
 	}
 	if (WIDE && (byte & 0xf0) == 0x40) {
@@ -108,6 +120,51 @@ read_operand(struct reader *r, struct code *code, Addr next)
 	return True;
 }
 
+/* A register whose bytes say by their upper bits what is stored. */
+static void
+read_mask(const struct reader *r, struct code *code)
+{
+	Int number = r->at < r->end ? *r->at & 7 : 0;
+	code->mask = r->vector ? XMM + (number | (r->rex & 1) << 3) * XMM_SIZE : MMX + number * 8;
+	code->mask_words = r->vector ? 2 : 1;
+}
+
+/*
+ * How many bytes an instruction loads of which VEX may say nothing, as its result does not always depend on them: and
+ * with 0, or with ones, a blend of nothing.  0: it is another one.
+ */
+/* clang-format gives each case a line. */
+/* clang-format off */
+static UInt
+loads_anyway(const struct reader *r, UChar which)
+{
+	UInt word = !(r->opcode & 1) ? 1 : r->rex & 8 ? 8 : r->vector ? 2 : 4, vector = r->wide ? 32 : 16;
+	switch (r->map << 8 | r->opcode) {
+	case 0x08: case 0x09: case 0x0a: case 0x0b: case 0x20: case 0x21: case 0x22: case 0x23: /* or, and */
+	case 0x84: case 0x85: /* test */
+		return word;
+	case 0x80: case 0x81: case 0x83:
+		return which == 1 || which == 4 ? word : 0;
+	case 0xf6: case 0xf7:
+		return which <= 1 ? word : 0;
+	case MAP_0F << 8 | 0x54: case MAP_0F << 8 | 0x55: /* andps, andnps, cmpps, shufps */
+	case MAP_0F << 8 | 0xc2: case MAP_0F << 8 | 0xc6:
+		return vector;
+	case MAP_0F << 8 | 0xdb: case MAP_0F << 8 | 0xdf: case MAP_0F << 8 | 0xeb: /* pand, pandn, por */
+		return r->vector ? vector : 8;
+	case MAP_0F3A << 8 | 0x02: case MAP_0F3A << 8 | 0x0c: case MAP_0F3A << 8 | 0x0d: case MAP_0F3A << 8 | 0x0e:
+	case MAP_0F3A << 8 | 0x0f: /* blends, palignr */
+	case MAP_0F3A << 8 | 0x06: case MAP_0F3A << 8 | 0x46: /* vperm2f128, vperm2i128 */
+	case MAP_0F3A << 8 | 0x40: case MAP_0F3A << 8 | 0x41: /* dpps, dppd */
+		return vector;
+	case MAP_0F3A << 8 | 0x21: /* insertps */
+		return 4;
+	default:
+		return 0;
+	}
+}
+/* clang-format on */
+
 static Bool
 is_string(UChar opcode)
 {
@@ -121,14 +178,19 @@ code_read(const UChar *bytes, SizeT size, Addr address)
 	struct code code = { 0 };
 	struct reader r = { .at = bytes, .end = bytes + size };
 	read_opcode(&r);
+	UChar which = r.at < r.end ? *r.at >> 3 & 7 : 0;
 	if (r.map == MAP_ONE) {
 		code.conditional = (r.opcode & 0xf0) == 0x70 || (r.opcode >= 0xe0 && r.opcode <= 0xe3);
 		code.repeated = r.rep && is_string(r.opcode);
+		code.indirect = r.opcode == 0xc2 || r.opcode == 0xc3 || (r.opcode == 0xff && which >= 2 && which <= 5);
+		code.apart = !WIDE && (r.opcode == 0x60 || r.opcode == 0x61); /* pusha, popa */
+		code.call_and_pop = !WIDE && r.opcode == 0xe8 && size == 6;
 	} else if (r.map == MAP_0F) {
 		code.conditional = (r.opcode & 0xf0) == 0x80;
-		code.stores_only = r.opcode == 0xf7; /* maskmovdqu, maskmovq */
+		code.together = r.opcode == 0xae; /* xsave, xrstor */
+		if (r.opcode == 0xf7) /* maskmovdqu, maskmovq */
+			read_mask(&r, &code);
 		code.operations = r.opcode == 0xd0; /* addsubps, addsubpd: VEX adds and subtracts all */
-		UChar which = r.at < r.end ? *r.at >> 3 & 7 : 0;
 		UInt prefetch = r.opcode == 0x18 && which < 4 ? 1
 				: r.opcode == 0x0d	      ? which == 1 || which == 2 ? 2 : 1
 							      : 0;
@@ -137,6 +199,9 @@ code_read(const UChar *bytes, SizeT size, Addr address)
 	} else if (r.map == MAP_0F3A) {
 		code.operations = r.opcode == 0x40 || r.opcode == 0x41 ? 2 : 0; /* dpps, dppd */
 	}
+	UInt loads = loads_anyway(&r, which);
+	if (loads && !r.segment && !r.narrow && read_operand(&r, &code, address + size))
+		code.loads = loads;
 	return code;
 }
 
@@ -150,6 +215,7 @@ code_read(const UChar *bytes, SizeT size, Addr address)
 	for (SizeT i = 0; i < 4 && i < size; i++)
 		word |= (UInt)bytes[i] << 8 * i;
 	code.conditional = word >> 24 == 0x54 || (word & 0x7e000000) == 0x34000000 || (word & 0x7e000000) == 0x36000000;
+	code.indirect = (word & 0xfe000000) == 0xd6000000;
 	if ((word & 0xffc00000) == 0xf9800000) /* prfm, an unsigned offset */
 		code.offset = (Long)(word >> 10 & 0xfff) * 8;
 	else if ((word & 0xffe00c00) == 0xf8800000) /* prfum */

@@ -43,7 +43,8 @@ struct operand {
 struct value {
 	IRTemp base; /* it is this and an offset */
 	Long offset;
-	IRExpr *guard; /* it is an address that matters if this is true; NULL: always */
+	IRExpr *guard; /* as an address of this instruction it matters if this is true; NULL: always */
+	Addr instruction;
 };
 
 struct block {
@@ -51,7 +52,8 @@ struct block {
 	IRType word;
 	DiEpoch epoch;
 	Int stack; /* where the stack pointer is in the guest's state */
-	struct value *values;
+	struct value *values; /* of the temporaries that VEX has made */
+	IRTemp num_values;
 	/* The instruction. */
 	Addr address;
 	UInt size;
@@ -59,7 +61,8 @@ struct block {
 	struct operand operands[MOST_OPERANDS];
 	UInt num_operands;
 	Int by_lane, multiplied; /* floating-point operations, and how many of them are multiplications */
-	Bool real, resolved; /* it does something; it is a branch that has been counted */
+	Bool real, resolved, loads; /* it does something; it is a branch that has been counted; it has loaded */
+	IRExpr *operand; /* the address of what it loads anyway */
 	/* The part, and records of it. */
 	Int part[R10K_I1mr];
 	struct record *records, *record; /* all; that of the instruction, NULL: not made yet */
@@ -71,7 +74,7 @@ struct block {
 /* ---- what the code calls ---- */
 
 /* What an access has caused belongs to the record's instruction. */
-static __attribute__((noinline)) void
+__attribute__((noinline)) void
 settle(struct record *record)
 {
 	uint64_t *counts = output_at(record->site);
@@ -110,7 +113,7 @@ static VG_REGPARM(2) void call_count(struct record *record, UWord what)
 	}
 }
 
-/* ---- making code ---- */
+/* ---- making code: for all machines, so only with operators that VEX's back end for x86 has ---- */
 
 static void
 add(struct block *b, IRStmt *statement)
@@ -152,9 +155,15 @@ call(struct block *b, const HChar *name, void *function, IRExpr **arguments, IRE
 }
 
 static IRExpr *
-widen(struct block *b, IRExpr *bit)
+to_32(struct block *b, IRExpr *bit)
 {
-	return let(b, Ity_I64, IRExpr_Unop(Iop_1Uto64, bit));
+	return let(b, Ity_I32, IRExpr_Unop(Iop_1Uto32, bit));
+}
+
+static IRExpr *
+to_64(struct block *b, IRExpr *bit)
+{
+	return let(b, Ity_I64, IRExpr_Unop(Iop_32Uto64, to_32(b, bit)));
 }
 
 static IRExpr *
@@ -162,8 +171,8 @@ either(struct block *b, IRExpr *one, IRExpr *other)
 {
 	if (!one || !other)
 		return NULL;
-	IRExpr *bits = let(b, Ity_I64, IRExpr_Binop(Iop_Or64, widen(b, one), widen(b, other)));
-	return let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, bits, IRExpr_Const(IRConst_U64(0))));
+	IRExpr *bits = let(b, Ity_I32, IRExpr_Binop(Iop_Or32, to_32(b, one), to_32(b, other)));
+	return let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE32, bits, IRExpr_Const(IRConst_U32(0))));
 }
 
 /* ---- records and parts ---- */
@@ -178,10 +187,17 @@ record_of(struct block *b)
 		b->record->size = (UChar)b->size;
 		b->record->first = b->made - b->first;
 		b->made++;
-		if (!b->known)
+		if (!b->known && options.lines)
 			output_place(b->record, b->epoch);
 	}
 	return b->record;
+}
+
+/* The record to which is added what the instruction does not do each time. */
+static IRExpr *
+site_of(struct block *b)
+{
+	return word(options.lines ? (UWord)record_of(b) : 0);
 }
 
 /* The instruction does something each time. */
@@ -204,10 +220,18 @@ end_part(struct block *b)
 			add_to(b, &header->now[i], IRExpr_Const(IRConst_U64((ULong)(Long)b->part[i])));
 		b->part[i] = 0;
 	}
-	if (b->records && b->made > b->first)
+	if (options.lines && b->records && b->made > b->first)
 		add_to(b, &b->records[b->first].executed, IRExpr_Const(IRConst_U64(1)));
 	b->first = b->made;
 	b->record = NULL;
+}
+
+/* From here on the next part is executed. */
+static void
+begin_part(struct block *b)
+{
+	if (b->records)
+		add(b, IRStmt_Store(Iend_LE, word((UWord)&part), word((UWord)&b->records[b->made])));
 }
 
 /* ---- operands ---- */
@@ -215,7 +239,7 @@ end_part(struct block *b)
 static struct value *
 value_of(struct block *b, const IRExpr *atom)
 {
-	return atom->tag == Iex_RdTmp ? &b->values[atom->Iex.RdTmp.tmp] : NULL;
+	return atom->tag == Iex_RdTmp && atom->Iex.RdTmp.tmp < b->num_values ? &b->values[atom->Iex.RdTmp.tmp] : NULL;
 }
 
 /* Whether an operand touches another one of the same instruction: then they are one. */
@@ -223,8 +247,9 @@ static Bool
 joins(struct block *b, struct operand *known, const struct operand *more)
 {
 	Long end = known->offset + known->size, more_end = more->offset + more->size;
-	if (known->stores != more->stores || known->base != more->base || more->base == IRTemp_INVALID ||
-	    more->offset > end || known->offset > more_end)
+	if (known->stores != more->stores || known->base != more->base || more->base == IRTemp_INVALID || b->code.apart)
+		return False;
+	if ((more->offset > end || known->offset > more_end) && !b->code.together)
 		return False;
 	if (more->offset < known->offset) {
 		known->address = more->address;
@@ -235,6 +260,18 @@ joins(struct block *b, struct operand *known, const struct operand *more)
 	return True;
 }
 
+/* Whether anything is stored under the mask of the instruction. */
+static IRExpr *
+masked(struct block *b)
+{
+	IRExpr *bits = let(b, Ity_I64, IRExpr_Get(b->code.mask, Ity_I64));
+	if (b->code.mask_words == 2)
+		bits = let(b, Ity_I64,
+			   IRExpr_Binop(Iop_Or64, bits, let(b, Ity_I64, IRExpr_Get(b->code.mask + 8, Ity_I64))));
+	bits = let(b, Ity_I64, IRExpr_Binop(Iop_And64, bits, IRExpr_Const(IRConst_U64(0x8080808080808080))));
+	return let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, bits, IRExpr_Const(IRConst_U64(0))));
+}
+
 static void
 access(struct block *b, Bool stores, IRExpr *address, UInt size, IRExpr *guard)
 {
@@ -243,12 +280,16 @@ access(struct block *b, Bool stores, IRExpr *address, UInt size, IRExpr *guard)
 		.stores = stores, .address = address, .base = IRTemp_INVALID, .size = size, .guard = guard
 	};
 	b->real = True;
-	if (!stores && b->code.stores_only)
-		return;
+	b->loads = b->loads || !stores;
+	if (b->code.mask_words) { /* VEX loads, changes and stores all bytes */
+		if (!stores)
+			return;
+		more.guard = guard = masked(b);
+	}
 	if (value) {
 		more.base = value->base;
 		more.offset = value->offset;
-		if (!guard)
+		if (!guard && value->instruction == b->address) /* others may use what cmov has chosen */
 			more.guard = value->guard;
 	}
 	for (UInt i = 0; i < b->num_operands; i++)
@@ -265,12 +306,12 @@ tell_operands(struct block *b)
 	for (UInt i = 0; i < b->num_operands; i++) {
 		struct operand *o = &b->operands[i];
 		enum r10k_count what = o->stores ? R10K_Dw : R10K_Dr;
-		struct record *record = record_of(b);
+		IRExpr *site = site_of(b);
 		if (o->guard)
-			call(b, "call_count", call_count, mkIRExprVec_2(word((UWord)record), word(what)), o->guard);
+			call(b, "call_count", call_count, mkIRExprVec_2(site, word(what)), o->guard);
 		else
 			does(b, what, 1);
-		IRExpr **arguments = mkIRExprVec_3(word((UWord)record), o->address, word(o->size));
+		IRExpr **arguments = mkIRExprVec_3(site, o->address, word(o->size));
 		if (o->stores)
 			call(b, "call_store", call_store, arguments, o->guard);
 		else
@@ -293,12 +334,12 @@ sum(struct block *b, IRExpr *one, IRExpr *other)
 	return let(b, b->word, IRExpr_Binop(b->word == Ity_I64 ? Iop_Add64 : Iop_Add32, one, other));
 }
 
-static void
-prefetch(struct block *b)
+/* The address that the instruction's bytes say. */
+static IRExpr *
+operand_address(struct block *b)
 {
 	struct code *c = &b->code;
 	IRExpr *address = word((UWord)c->offset);
-	does(b, R10K_Pf, 1);
 	if (c->base >= 0)
 		address = sum(b, address, guest_register(b, c->base));
 	if (c->index >= 0) {
@@ -307,8 +348,15 @@ prefetch(struct block *b)
 		index = let(b, b->word, IRExpr_Binop(shift, index, IRExpr_Const(IRConst_U8((UChar)c->scale))));
 		address = sum(b, address, index);
 	}
-	call(b, "call_prefetch", call_prefetch,
-	     mkIRExprVec_3(word((UWord)record_of(b)), address, word(c->prefetch == 2)), NULL);
+	return address;
+}
+
+static void
+prefetch(struct block *b)
+{
+	does(b, R10K_Pf, 1);
+	IRExpr **arguments = mkIRExprVec_3(site_of(b), operand_address(b), word(b->code.prefetch == 2));
+	call(b, "call_prefetch", call_prefetch, arguments, NULL);
 	b->real = True;
 }
 
@@ -327,8 +375,7 @@ fetch(struct block *b)
 				let(b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, word((UWord)r10k_fetched(machine))));
 			guard = let(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, last, IRExpr_Const(IRConst_U64(seen_at(at)))));
 		}
-		call(b, "call_fetch", call_fetch, mkIRExprVec_3(word((UWord)record_of(b)), word((UWord)at), word(1)),
-		     guard);
+		call(b, "call_fetch", call_fetch, mkIRExprVec_3(site_of(b), word((UWord)at), word(1)), guard);
 	}
 }
 
@@ -338,7 +385,7 @@ begin_instruction(struct block *b, const IRStmt *mark)
 	b->address = mark->Ist.IMark.addr;
 	b->size = mark->Ist.IMark.len;
 	b->record = NULL;
-	b->resolved = False;
+	b->resolved = b->loads = False;
 	b->by_lane = b->multiplied = 0;
 	b->code = code_read((const UChar *)b->address, b->size, b->address);
 	b->real = b->code.repeated; /* of one without an element VEX leaves nothing */
@@ -346,13 +393,21 @@ begin_instruction(struct block *b, const IRStmt *mark)
 	fetch(b);
 	if (b->code.prefetch)
 		prefetch(b);
+	if (b->code.loads)
+		b->operand = operand_address(b);
+	if (b->code.call_and_pop) {
+		IRExpr *top = sum(b, guest_register(b, b->stack), word(-sizeof(UWord)));
+		does(b, R10K_Ir, 1);
+		access(b, True, top, sizeof(UWord), NULL);
+		access(b, False, top, sizeof(UWord), NULL);
+	}
 }
 
 static void
 resolve(struct block *b, IRExpr *taken)
 {
 	does(b, R10K_Bc, 1);
-	call(b, "call_branch", call_branch, mkIRExprVec_3(word((UWord)record_of(b)), word(b->address), taken), NULL);
+	call(b, "call_branch", call_branch, mkIRExprVec_3(site_of(b), word(b->address), taken), NULL);
 	b->resolved = True;
 }
 
@@ -361,6 +416,8 @@ end_instruction(struct block *b)
 {
 	if (!b->size)
 		return;
+	if (b->code.loads && !b->loads)
+		access(b, False, b->operand, b->code.loads, NULL);
 	tell_operands(b);
 	if (b->by_lane) {
 		Int operations = b->code.operations == 1   ? b->by_lane / 2
@@ -415,6 +472,7 @@ compute(struct block *b, IRTemp made, IRExpr *e)
 		*value = b->values[e->Iex.RdTmp.tmp];
 	} else if (e->tag == Iex_ITE && e->Iex.ITE.iftrue->tag == Iex_RdTmp) {
 		value->guard = e->Iex.ITE.cond; /* a lane that is gathered, or else not loaded */
+		value->instruction = b->address;
 	} else if ((op == Iop_Add64 || op == Iop_Add32) && e->Iex.Binop.arg1->tag == Iex_RdTmp &&
 		   e->Iex.Binop.arg2->tag == Iex_Const) {
 		const struct value *from = &b->values[e->Iex.Binop.arg1->Iex.RdTmp.tmp];
@@ -450,7 +508,7 @@ exchanged(struct block *b, IRCAS *cas)
 		IRExpr *high = let(b, Ity_I1, IRExpr_Binop(differ, IRExpr_RdTmp(cas->oldHi), cas->expdHi));
 		failed = either(b, failed, high);
 	}
-	call(b, "call_count", call_count, mkIRExprVec_2(word((UWord)record_of(b)), word(R10K_Sf)), failed);
+	call(b, "call_count", call_count, mkIRExprVec_2(site_of(b), word(R10K_Sf)), failed);
 }
 
 static void
@@ -470,7 +528,7 @@ stored(struct block *b, const IRStmt *s)
 	if (!s->Ist.LLSC.storedata)
 		return;
 	IRExpr *failed = let(b, Ity_I1, IRExpr_Unop(Iop_Not1, IRExpr_RdTmp(s->Ist.LLSC.result)));
-	call(b, "call_count", call_count, mkIRExprVec_2(word((UWord)record_of(b)), word(R10K_Sf)), failed);
+	call(b, "call_count", call_count, mkIRExprVec_2(site_of(b), word(R10K_Sf)), failed);
 }
 
 static void
@@ -486,6 +544,23 @@ helped(struct block *b, const IRDirty *d)
 		access(b, True, d->mAddr, (UInt)d->mSize, guard);
 }
 
+/* A repeated instruction goes on if the guard is true: it is still the same one. */
+static void
+go_on(struct block *b, IRExpr *guard)
+{
+	end_part(b);
+	struct record *record = record_of(b);
+	IRExpr *again = to_64(b, guard);
+	add_to(b, &header->now[R10K_Ir], let(b, Ity_I64, IRExpr_Binop(Iop_Sub64, IRExpr_Const(IRConst_U64(0)), again)));
+	if (record) {
+		record->weights[R10K_Ir] = -1;
+		if (options.lines)
+			add_to(b, &record->executed, again);
+		b->first = b->made;
+		b->record = NULL;
+	}
+}
+
 /* The block may be left here. */
 static void
 leave(struct block *b, const IRStmt *s)
@@ -493,27 +568,20 @@ leave(struct block *b, const IRStmt *s)
 	Addr to = constant(s->Ist.Exit.dst);
 	IRExpr *guard = s->Ist.Exit.guard;
 	b->real = True;
-	tell_operands(b);
-	if (b->code.conditional && s->Ist.Exit.jk == Ijk_Boring) {
-		if (to == b->address + b->size) /* VEX has turned it round */
-			guard = let(b, Ity_I1, IRExpr_Unop(Iop_Not1, guard));
-		resolve(b, let(b, b->word, IRExpr_Unop(b->word == Ity_I64 ? Iop_1Uto64 : Iop_1Uto32, guard)));
-	} else if (b->code.repeated && to == b->address) {
-		/* It goes on: it is still the same instruction. */
-		end_part(b);
-		struct record *record = record_of(b);
-		IRExpr *again = widen(b, guard);
-		add_to(b, &header->now[R10K_Ir],
-		       let(b, Ity_I64, IRExpr_Binop(Iop_Sub64, IRExpr_Const(IRConst_U64(0)), again)));
-		if (record) {
-			record->weights[R10K_Ir] = -1;
-			add_to(b, &record->executed, again);
-			b->first = b->made;
-			b->record = NULL;
-		}
+	if (s->Ist.Exit.jk == Ijk_SigSEGV) /* an operand that is not aligned: parts_failed() */
 		return;
+	tell_operands(b);
+	if (b->code.repeated && to == b->address) {
+		go_on(b, guard);
+	} else {
+		if (b->code.conditional && s->Ist.Exit.jk == Ijk_Boring) {
+			if (to == b->address + b->size) /* VEX has turned it round */
+				guard = let(b, Ity_I1, IRExpr_Unop(Iop_Not1, guard));
+			resolve(b, b->word == Ity_I64 ? to_64(b, guard) : to_32(b, guard));
+		}
+		end_part(b);
 	}
-	end_part(b);
+	begin_part(b);
 }
 
 static void
@@ -610,7 +678,7 @@ end_block(struct block *b)
 		resolve(b, word(constant(next->Iex.Const.con) != b->address + b->size));
 	if (b->code.repeated && known && constant(next->Iex.Const.con) == b->address)
 		does(b, R10K_Ir, -1);
-	if (!known && (kind == Ijk_Boring || kind == Ijk_Call || kind == Ijk_Ret)) {
+	if ((!known || b->code.indirect) && (kind == Ijk_Boring || kind == Ijk_Call || kind == Ijk_Ret)) {
 		does(b, R10K_Bi, 1);
 		b->real = True;
 	}
@@ -618,6 +686,8 @@ end_block(struct block *b)
 		does(b, R10K_Ni, 1);
 	struct record *last = options.calls ? record_of(b) : NULL;
 	end_part(b);
+	if (kind >= Ijk_SigILL && kind <= Ijk_SigFPE_IntOvf) /* all of the part has been counted */
+		begin_part(b);
 	if (last) {
 		b->record = last;
 		follow(b, b->out->next, kind);
@@ -629,9 +699,10 @@ static void
 take_turns(struct block *b, Addr address)
 {
 	IRConst *to = b->word == Ity_I64 ? IRConst_U64(address) : IRConst_U32((UInt)address);
-	add_to(b, &turn, IRExpr_Const(IRConst_U64(~0ULL)));
-	IRExpr *left = let(b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, word((UWord)&turn)));
-	IRExpr *over = let(b, Ity_I1, IRExpr_Binop(Iop_CmpLT64S, left, IRExpr_Const(IRConst_U64(0))));
+	IRExpr *before = let(b, Ity_I32, IRExpr_Load(Iend_LE, Ity_I32, word((UWord)&turn)));
+	IRExpr *left = let(b, Ity_I32, IRExpr_Binop(Iop_Sub32, before, IRExpr_Const(IRConst_U32(1))));
+	add(b, IRStmt_Store(Iend_LE, word((UWord)&turn), left));
+	IRExpr *over = let(b, Ity_I1, IRExpr_Binop(Iop_CmpLT32S, left, IRExpr_Const(IRConst_U32(0))));
 	add(b, IRStmt_Exit(over, Ijk_Yield, to, b->out->offsIP));
 }
 
@@ -666,7 +737,7 @@ most_records(const IRSB *in)
 static ULong
 key_of(const VexGuestExtents *extents, DiEpoch epoch)
 {
-	ULong key = HASH_START ^ output_function(epoch, extents->base[0]);
+	ULong key = HASH_START ^ (options.lines ? output_function(epoch, extents->base[0]) : 0);
 	for (UInt i = 0; i < extents->n_used; i++) {
 		Addr address = extents->base[i];
 		key = output_hash(key, &address, sizeof address);
@@ -679,7 +750,10 @@ IRSB *
 instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 	   const VexArchInfo *host, IRType guest_word, IRType host_word)
 {
-	struct block b = { .word = guest_word, .stack = layout->offset_SP, .fetched = ~0ULL };
+	struct block b = { .word = guest_word,
+			   .stack = layout->offset_SP,
+			   .fetched = ~0ULL,
+			   .num_values = (IRTemp)in->tyenv->types_used };
 	Int i = 0;
 	tl_assert(guest_word == host_word);
 	header->on = header->wanted;
@@ -690,8 +764,9 @@ instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, c
 	b.values = LibVEX_Alloc(sizeof *b.values * (SizeT)in->tyenv->types_used);
 	for (Int t = 0; t < in->tyenv->types_used; t++)
 		b.values[t] = (struct value){ .base = (IRTemp)t };
-	if (options.lines && header->on)
-		b.records = output_block(key_of(extents, b.epoch), most_records(in), &b.known);
+	if (header->on)
+		b.records = (options.lines ? output_block : parts_block)(key_of(extents, b.epoch), most_records(in),
+									 &b.known);
 	/* What stands before the first instruction is VEX's own. */
 	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		add(&b, in->stmts[i]);
@@ -701,10 +776,13 @@ instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, c
 		take_turns(&b, closure->nraddr);
 	for (; !header->on && i < in->stmts_used; i++)
 		add(&b, in->stmts[i]);
+	begin_part(&b);
 	for (; i < in->stmts_used; i++)
 		if (in->stmts[i]->tag != Ist_NoOp)
 			statement(&b, in->stmts[i]);
 	if (header->on)
 		end_block(&b);
+	if (header->on && !options.lines && !b.known)
+		parts_end(&b.records[b.made + 1]);
 	return b.out;
 }

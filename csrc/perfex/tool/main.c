@@ -12,6 +12,7 @@
 #include "pub_tool_libcfile.h"
 #include "pub_tool_libcprint.h"
 #include "pub_tool_libcproc.h"
+#include "pub_tool_machine.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_options.h"
 #include "pub_tool_threadstate.h"
@@ -28,7 +29,7 @@ enum { TURN = 300 }; /* blocks */
 struct options options = { 0 };
 struct r10k *machine;
 uint64_t site[R10K_NUM_COUNTS];
-Long turn = TURN;
+Int turn = TURN;
 struct layout layout = { 0 };
 
 static const HChar *directory, *shape, *log;
@@ -158,6 +159,14 @@ on_exit(ThreadId tid)
 	known[tid] = (struct known){ 0 };
 }
 
+/* Signals of an instruction, which come in the middle of a part; others come between blocks. */
+static void
+on_signal(ThreadId tid, Int number, Bool alternate)
+{
+	if (header->on && (number == VKI_SIGSEGV || number == VKI_SIGBUS || number == VKI_SIGFPE))
+		parts_failed(VG_(get_IP)(tid));
+}
+
 /* ---- processes ---- */
 
 static void
@@ -171,9 +180,11 @@ on_fork(ThreadId tid)
 {
 	output_fork();
 	VG_(memset)(ended, 0, sizeof ended);
-	for (UInt i = 0; i < num_known; i++) /* the other threads are not in this process */
+	for (UInt i = 0; i < num_known; i++) /* the other threads are not in this process, nor their processors */
 		if (i != tid)
 			known[i] = (struct known){ 0 };
+	num_idle = 0;
+	r10k_alone(machine);
 	if (!threads || tid >= num_known || !known[tid].counts)
 		return;
 	known[tid].counts->tid = VG_(gettid)();
@@ -373,6 +384,7 @@ begin(void)
 	threads = threads || options.fine || options.calls; /* calls are of a thread */
 	if (layout_number)
 		move_memory();
+	client_environment();
 	open_log();
 	output_open(directory ? directory : ".", VG_(args_the_exename));
 	header->on = header->wanted = header->wanted && (!options.switched || output_was_wanted());
@@ -403,6 +415,7 @@ set_up(void)
 	VG_(needs_client_requests)(on_request);
 	VG_(needs_syscall_wrapper)(before_call, after_call);
 	VG_(track_start_client_code)(on_start);
+	VG_(track_pre_deliver_signal)(on_signal);
 	VG_(track_pre_thread_ll_create)(on_create);
 	VG_(track_pre_thread_ll_exit)(on_exit);
 	VG_(atfork)(before_fork, NULL, on_fork);

@@ -194,6 +194,12 @@ r10k_make(void *memory, const struct r10k_config *config, struct r10k *beside, u
 }
 
 void
+r10k_alone(struct r10k *m)
+{
+	m->next = m;
+}
+
+void
 r10k_count_to(struct r10k *m, uint64_t *counts)
 {
 	m->counts = counts;

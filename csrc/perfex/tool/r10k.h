@@ -95,6 +95,9 @@ size_t r10k_size(const struct r10k_config *config);
  */
 struct r10k *r10k_make(void *memory, const struct r10k_config *config, struct r10k *beside, uint64_t *counts);
 
+/* The others are there no longer, nor what they had in their caches. */
+void r10k_alone(struct r10k *machine);
+
 /* Where is added to from now on. */
 void r10k_count_to(struct r10k *machine, uint64_t *counts);
 

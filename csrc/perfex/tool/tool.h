@@ -109,7 +109,7 @@ struct options {
 extern struct options options;
 extern struct r10k *machine; /* the processor that runs */
 extern uint64_t site[R10K_NUM_COUNTS]; /* what it counts for a record, with options.lines */
-extern Long turn; /* blocks until another thread may run, with options.fine */
+extern Int turn; /* blocks until another thread may run, with options.fine */
 
 /* By how many bytes the processor sees memory moved (--layout), as a kernel moves it from run to run; 0: not. */
 extern struct layout {
@@ -151,6 +151,23 @@ void calls_end(struct stack *stack);
 
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 		 const VexArchInfo *host, IRType guest_word, IRType host_word);
+/* What was counted in site is the record's. */
+void settle(struct record *record);
+
+/* ---- parts.c ---- */
+
+/* The records of what is executed begin here; none are behind those of a block. */
+extern struct record *part;
+/* Without options.lines, instead of output_block(); afterwards, if they were not known: behind those that were made. */
+struct record *parts_block(ULong key, SizeT number, Bool *known);
+void parts_end(struct record *end);
+/* An instruction has failed: what its part has done before counts. */
+void parts_failed(Addr at);
+
+/* ---- client.c ---- */
+
+/* Before the program begins: its environment is without what is valgrind's. */
+void client_environment(void);
 
 /* ---- flops.c ---- */
 
@@ -187,10 +204,16 @@ void output_place(struct record *record, DiEpoch epoch);
 struct code {
 	Bool conditional; /* a branch */
 	Bool repeated; /* an instruction of strings with a prefix, which is one instruction however often it is repeated */
-	Bool stores_only; /* what VEX loads as well it does not */
+	Bool indirect; /* a jump, call or return to an address that VEX may know */
+	Bool apart, together; /* its accesses are as many as VEX has; are one, though they do not touch */
+	Bool call_and_pop; /* a call of the pop that follows, which VEX makes one instruction without accesses */
+	/* A store, if the upper bit of one of its bytes is 1: offset of the mask in the guest's state, 8 bytes each. */
+	Int mask;
+	UInt mask_words; /* 0: there is no mask */
 	UInt operations; /* floating-point: this many by element, whatever VEX makes of it; 0: as many as VEX does */
 	UInt prefetch; /* 1: to load; 2: to store */
-	/* The address of a prefetch: registers are offsets in the guest's state, or -1. */
+	UInt loads; /* this many bytes, whatever VEX makes of it; 0: what VEX does */
+	/* The address of that, or of a prefetch: registers are offsets in the guest's state, or -1. */
 	Int base, index;
 	UInt scale; /* a shift */
 	Long offset;

@@ -179,7 +179,7 @@ def profile(path: Path, into: Profile) -> None:
     names, _ = head.texts(data)
     each = names.index("I1mr")  # those before it are what an instruction does each time
     record = struct.Struct(f"=QQ4I{each}bBI")
-    numbers = struct.Struct(f"={head.num_counts}Q")
+    numbers = struct.Struct(f"={head.num_counts}q")  # a site may take back what its record counts
     tables = _Tables(data, head)
     into.names = names
     none = [0] * len(names)

@@ -23,7 +23,8 @@ def find(program: str = "valgrind") -> str:
     path = shutil.which(program)
     if path is None:
         raise PerfexError(_PACKAGE)
-    return path
+    # What Debian has in its place is a script that changes the environment of the command.
+    return shutil.which(f"{path}.bin") or path
 
 
 def version() -> str:
