@@ -13,6 +13,7 @@
 
 #include "backend.h"
 #include "context.h"
+#include "../pfm3/for_perfmon2.h"
 
 /* ---- choice.c: what the environment asks for ----------------------------------------------- */
 
@@ -122,13 +123,5 @@ void helper_forget_fd(int fd);
 void helper_wake(void);		/* it looks now */
 void helper_plan(uint64_t ns);	/* in so much time at the latest */
 void helper_forget(void);	/* in a child */
-
-/* ---- of libpfm (csrc/pfm3) ----------------------------------------------------------------- */
-
-int pfm3_verbose_fd(void);	/* where it prints in verbose mode; -1: nowhere */
-int pfm3_pmu_type(void);	/* the current PMU, or what would be found; -1: none */
-/* The counters that can count what has a code, and whether a counter alone does: false, there is no such event. */
-bool pfm3_event_of_code(int type, unsigned int es, unsigned int umask, uint64_t *counters, bool *is_normal);
-bool pfm3_event_code(int type, unsigned int event, unsigned int *es, unsigned int *umask);
 
 #endif /* PYPFM_PERFMON2_ENGINE_H */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../environment/environment.h"
-#include "../perfmon2/engine.h"
+#include "for_perfmon2.h"
 
 /* All that the library remembers between calls.  Not locked: as in the
  * reference, initialise before starting threads. */

@@ -2,7 +2,7 @@
  * What the perfmon2 engine (csrc/perfmon2) asks of libpfm: its events.
  */
 #include "encoder.h"
-#include "../perfmon2/engine.h"
+#include "for_perfmon2.h"
 
 /* As pfm_dispatch_events() writes them: the unit mask of an event address register's event is in that register. */
 bool
