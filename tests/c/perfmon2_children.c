@@ -4,7 +4,8 @@
  */
 #include "perfmon2_check.h"
 
-#include <sys/mman.h>
+#include <string.h>
+#include <sys/socket.h>
 
 /* Registers and sets of a copy can be read and written, like all memory; it cannot be loaded: pipe and buffer are the parent's. */
 static void
@@ -122,6 +123,37 @@ ends(void)
 	CHECK_EQ(byte, 'e');
 }
 
+/* A descriptor that comes by a socket from a process whose copy this one does not have is a pipe. */
+static void
+passed(void)
+{
+	char byte = 'x', room[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room) };
+	struct cmsghdr *head = (struct cmsghdr *)(void *)room;
+	pfarg_pmd_t pmd = { .reg_num = 4 };
+	int ends[2], fd;
+	pid_t child;
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends), 0);
+	child = fork();
+	if (child == 0) {
+		CHECK_EQ(recvmsg(ends[1], &message, 0), 1);
+		memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+		CHECK_ERRNO(pfm_read_pmds(fd, &pmd, 1), EBADF);
+		CHECK_ERRNO(load(fd, self_id()), EBADF);
+		_exit(check_failures);
+	}
+	fd = create(0);
+	*head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+	memcpy(CMSG_DATA(head), &fd, sizeof(fd));
+	CHECK_EQ(sendmsg(ends[0], &message, 0), 1);
+	CHECK_EQ(wait_for(child), 0);
+	close(fd);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* Sessions are those of one process. */
 static void
 sessions(void)
@@ -225,6 +257,7 @@ main(void)
 	loaded();
 	masked();
 	ends();
+	passed();
 	sessions();
 	buffers();
 	closing_child();

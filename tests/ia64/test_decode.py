@@ -131,6 +131,7 @@ def test_what_no_encoder_writes_is_noted(pmu: Any, name: str, value: int, notes:
     ("itanium2", "PMC11", 0x108, "alat", "Misses in the ALAT that the data event address register (EAR) captures",
      "DATA_EAR_ALAT"),
     ("itanium2", "PMC11", 0x188, "none", None, None),
+    ("itanium2", "PMC11", 0xB0008, "cache", None, None),  # no latency, though one of 3 of its bits
     ("montecito", "PMC37", 0x3FE8, "cache", "latency of 4 cycles or more", "L1I_EAR_CACHE_LAT4"),
     ("itanium", "PMC10", 0x40088, "tlb", "resolved by the hardware walk of the VHPT", "INSTRUCTION_EAR_TLB_VHPT"),
     ("itanium", "PMC10", 0x30008, "cache", "latency of 32 cycles or more", "INSTRUCTION_EAR_CACHE_LAT32"),
