@@ -92,6 +92,8 @@ EQUIVALENT = {
     "0 -> 1  [pointer = lib.pfm_mmap(ffi.NULL, size, _PROT_READ, _MAP_SHARED, fd, 0)]": "the offset of a context is not looked at",
     "0 -> 1  [entries: range = range(0)]": "what has none has no PMD0",
     "1 -> 2  [return \"signed\" if int(ffi.cast(ctype, -1)) < 0 else \"unsigned\"]": "C's -2 is no less negative",
+    "not self._kinds.num_values -> False  [if not self._kinds.num_values:  # nothing overflows]": "a short way",
+    "len(names) <= _MANY -> len(names) < _MANY  [if len(names) <= _MANY:]": "no event has eight unit masks",
     "1 -> 2  [if os.read(go_read, 1):  # else the parent has gone]": "there is one byte, or none",
     "0 -> 1  [touched = reduce(or_, (s.bits for s in switches if s.bits & differs), ]": "bit 0 is the event's, and no switch's",
 }
