@@ -138,3 +138,27 @@ def test_ended_threads_in_a_ring() -> None:
             ring.close()
     finally:
         os.sched_setaffinity(0, where)
+
+
+def test_threads_that_begin_in_a_ring() -> None:
+    """More than one reading of the ring holds."""
+    attr = {"type": 1, "config": 9, "inherit": 1, "task": 1, "comm": 1, "sample_id_all": 1, "sample_type": 4, "exclude_kernel": 1, "exclude_hv": 1}
+    where = os.sched_getaffinity(0)
+    try:
+        event = PerfEvent(attr, cpu=min(where))
+    except CountingError as error:
+        pytest.skip(f"no events of this machine: {error}")
+    os.sched_setaffinity(0, {min(where)})
+    try:
+        with event:
+            ring = event.ring(16)
+            event.start()
+            for _ in range(400):
+                thread = threading.Thread(target=int)
+                thread.start()
+                thread.join()
+            begun = {life.tid for life in ring.lives() if life.parent}
+            assert 256 < len(begun) <= 400
+            ring.close()
+    finally:
+        os.sched_setaffinity(0, where)
