@@ -9,7 +9,7 @@ import pytest
 
 from conftest import coded
 from pypfm import EventRequest, GenericIA64, Itanium, Itanium2, Montecito, Pfm3Error
-from pypfm.errors import InvalidValueError
+from pypfm.errors import InvalidTypeError, InvalidValueError
 
 PMUS = [Itanium(), Itanium2(), Montecito(), GenericIA64()]
 MODELS = PMUS[:3]
@@ -143,3 +143,9 @@ def test_the_first_and_the_last_register() -> None:
 def test_no_unit_masks() -> None:
     assert EventRequest("CPU_CYCLES", unit_masks=[]) == EventRequest("CPU_CYCLES")
     assert EventRequest("CPU_CYCLES", unit_masks=[]).unit_masks == ()
+
+
+@pytest.mark.parametrize("mask", [1.5, None, b"x"])
+def test_a_unit_mask_is_a_name_or_a_number(mask: Any) -> None:
+    with pytest.raises(InvalidTypeError, match="CPU_CYCLES: unit mask: expected int or str"):
+        EventRequest("CPU_CYCLES", unit_masks=[mask])

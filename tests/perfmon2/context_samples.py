@@ -575,3 +575,20 @@ def a_child_forked_while_its_own_thread_takes_samples() -> None:
     if not child:
         os._exit(10 * inside + after)
     assert (inside, after, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])) == (0, 2, 2)
+
+
+@case(LIBPFM_PERFMON="model,rate=1000")
+def waiting_without_an_end() -> None:
+    """A message comes while another process runs, and nobody calls."""
+    child = os.fork()
+    while not child:
+        pass
+    try:
+        with Context(Itanium2(), PAIR, tid=child, period=50_000, notify=True) as c:
+            message = c.wait()
+            assert message is not None
+            assert (message.kind, message.tid) == ("overflow", child)
+            assert c["CPU_CYCLES"] == 50_000
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
