@@ -133,7 +133,7 @@ def library_sources(directory: Path) -> list[Path]:
     csrc = ROOT / "csrc"
     pfm4 = [csrc / "pfm4" / f"{name}.c" for name in ("pmus", "parse", "request", "ia64", "glm", "perf", "perf_event")]
     return [*sorted((csrc / "perfex").glob("*.c")), *pfm4, csrc / "ia64" / "processor.c", csrc / "names" / "names.c",
-            *(csrc / "counting" / f"{name}.c" for name in ("counting", "set", "threads", "guard")), *generated]
+            csrc / "base/process.c", *(csrc / "counting" / f"{name}.c" for name in ("counting", "set", "threads", "guard")), *generated]
 
 
 def build_with_library(program: str, directory: Path, *flags: str) -> Path:

@@ -7,6 +7,9 @@
 
 #include <perfex.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 enum { PAGES = 1000 };
 
 static void
@@ -29,11 +32,31 @@ run(const struct surroundings *there)
 	CHECK(faults >= PAGES && faults < PAGES + PAGES / 5 && time > 0);
 }
 
+/* Where every user may read it. */
+static void
+copy_map(const char *from, char *to)
+{
+	const int in = open(from, O_RDONLY), out = mkstemp(to);
+	char text[4096];
+	ssize_t got;
+
+	CHECK(in >= 0 && out >= 0 && fchmod(out, 0644) == 0);
+	while ((got = read(in, text, sizeof(text))) > 0)
+		CHECK_EQ(write(out, text, (size_t)got), got);
+	close(in);
+	close(out);
+}
+
 int
 main(int argc, char **argv)
 {
-	if (argc > 1)
-		setenv("PERFEX_PERF_TABLE", argv[1], 1);
+	char map[] = "/tmp/perfex-map-XXXXXX";
+
+	if (argc > 1) {
+		copy_map(argv[1], map);
+		setenv("PERFEX_PERF_TABLE", map, 1);
+	}
 	run_everywhere(run);
+	unlink(map);
 	return check_result();
 }
