@@ -75,18 +75,14 @@ is_zombie(pid_t tid)
 	return waitid(P_PID, (id_t)tid, &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && ended.si_pid == tid;
 }
 
-enum process_life
-process_life(pid_t tid, int watched)
+bool
+process_has_ended(pid_t tid, int watched)
 {
 	struct pollfd fd = { .fd = watched, .events = POLLIN };
 
 	if (watched >= 0 && poll(&fd, 1, 0) == 0)
-		return PROCESS_LIVES;
-	if (is_watch(watched))
-		return PROCESS_ENDED;
-	if (process_look(tid) < 0 || is_zombie(tid))
-		return PROCESS_ENDED;
-	return PROCESS_UNKNOWN;
+		return false;
+	return is_watch(watched) || process_look(tid) < 0 || is_zombie(tid);
 }
 
 bool

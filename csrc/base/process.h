@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum process_life { PROCESS_UNKNOWN, PROCESS_LIVES, PROCESS_ENDED };
-
 /* Whether there is such a thread now: 0, -ESRCH. */
 int process_look(pid_t tid);
 
@@ -21,9 +19,9 @@ void process_unwatch(int watched);	/* -1, and another file of that number, are l
 
 /*
  * watched: such a descriptor, which the program may have closed, or -1.  A zombie has ended; without a descriptor only a child
- * is known to be one.
+ * is known to be one.  False: it lives, or that is not known.
  */
-enum process_life process_life(pid_t tid, int watched);
+bool process_has_ended(pid_t tid, int watched);
 
 /* The process of a thread; of another one that is not its process's first, where no /proc says it: the thread's number. */
 pid_t process_of(pid_t tid);

@@ -4,6 +4,7 @@
 #include "group.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,6 +74,14 @@ counting_anchor_close(struct counting_anchor *anchor)
 {
 	counting_ring_close(&anchor->ring);
 	close_event(&anchor->event);
+}
+
+bool
+counting_anchor_has_ended(const struct counting_anchor *anchor)
+{
+	struct pollfd event = { .fd = anchor->event.fd };
+
+	return poll(&event, 1, 0) == 1 && event.revents & POLLHUP && is_ours(&anchor->event);
 }
 
 int

@@ -30,6 +30,7 @@ struct counting_anchor {
 /* Without memory for the ring there are no samples: the overflows have to be looked for. */
 int counting_anchor_open(struct counting_anchor *anchor, const struct counting_target *target, size_t pages);
 void counting_anchor_close(struct counting_anchor *anchor);
+bool counting_anchor_has_ended(const struct counting_anchor *anchor);	/* of one with a ring: its thread has */
 
 /* The time that a thread runs, in ns, from now on: it can be read when the thread has ended, too.  -EBADF: as below. */
 int counting_clock_open(struct counting_group_event *clock, pid_t tid);

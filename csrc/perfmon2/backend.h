@@ -9,6 +9,7 @@
 struct perf_event_attr;
 
 #define HELPER_NEVER	UINT64_MAX
+#define BETWEEN_LOOKS	10000000	/* ns: between two looks at what nothing tells of */
 
 /*
  * What makes the counters of a context move.

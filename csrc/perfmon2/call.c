@@ -200,9 +200,9 @@ call_set_info(struct context *c, unsigned int id, struct call_set_info *info)
 
 	if (!set)
 		return -EINVAL;
-	now = set == active_set(c) && c->state == LOADED ? choice()->backend->clock(c) : 0;
+	now = set == c->active && c->state == LOADED ? choice()->backend->clock(c) : 0;
 	*info = (struct call_set_info){ .set = set, .duration = set->duration, .left = set->remaining };
-	if (c->is_system && c->state == LOADED && c->started && set == active_set(c) && now > set->since)
+	if (c->is_system && c->state == LOADED && c->started && set == c->active && now > set->since)
 		info->duration += now - set->since;
 	machine_pmcs(c->machine, info->pmcs);
 	return 0;

@@ -65,6 +65,8 @@ struct task {
 	struct counting_group_event	clock;		/* the time that it runs */
 };
 
+extern const struct task no_task;
+
 struct perf;
 
 struct context {
@@ -101,12 +103,6 @@ struct context {
 	uint16_t		num_sets;
 	struct set		*sets[MAX_SETS];	/* by their numbers */
 };
-
-static inline struct set *
-active_set(struct context *c)
-{
-	return c->active;
-}
 
 /* ---- values.c ------------------------------------------------------------------------------- */
 

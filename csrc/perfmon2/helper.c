@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BETWEEN_LOOKS	10000000	/* ns: at what nothing tells of; and it stays for so long when nothing is loaded any more */
 #define SHORTEST	50000		/* ns: a timer that is late anyway does not take the processor */
 
 static bool is_running, is_idle;
@@ -103,7 +102,7 @@ time_to_look(struct context *c)
 	if (c->state == UNLOADED || c->is_copy)
 		return HELPER_NEVER;
 	ns = context_time_to_next(c);
-	if (watched < 0 || (!c->is_self && !c->is_system && !task_is_watched(c)))
+	if (watched < 0 || contexts_closings() < 0 || (!c->is_self && !c->is_system && !task_is_watched(c)))
 		ns = ns < BETWEEN_LOOKS ? ns : BETWEEN_LOOKS;
 	return ns < SHORTEST ? SHORTEST : ns;
 }
@@ -128,7 +127,7 @@ look_at_all(void)
 	}
 	is_running = is_loaded || !is_idle;
 	is_idle = !is_loaded;
-	return is_loaded ? wait : BETWEEN_LOOKS;
+	return is_loaded ? wait : BETWEEN_LOOKS;	/* it stays for so long */
 }
 
 static void

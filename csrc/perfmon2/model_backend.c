@@ -44,7 +44,7 @@ model_moving(const struct context *c, const struct set *set, const struct happen
 static uint64_t
 step(struct context *c, const struct happening *h, uint64_t count, const struct where *where)
 {
-	struct set *set = active_set(c);
+	struct set *set = c->active;
 	const uint64_t counters = c->state == LOADED && c->started ? model_moving(c, set, h) : 0;
 	uint64_t wrapped = 0;
 
@@ -213,7 +213,7 @@ pfm_model_set_pmd(unsigned int pmd, uint64_t value)
 	if (pmd >= PERFMON2_PMDS || !((machine->pmds & ~machine->counters) >> pmd & 1))
 		ret = -EINVAL;
 	else if (c)
-		active_set(c)->pmds[pmd].value = value;
+		c->active->pmds[pmd].value = value;
 	engine_leave();
 	return answer(ret);
 }
@@ -239,8 +239,8 @@ next_timeout(pid_t tid, uint64_t ns)
 	struct context *c;
 
 	while ((c = next_with_time(&at, tid)))
-		if (timer_runs(c) && active_set(c)->remaining < ns)
-			ns = active_set(c)->remaining;
+		if (timer_runs(c) && c->active->remaining < ns)
+			ns = c->active->remaining;
 	return ns;
 }
 

@@ -12,7 +12,6 @@
 
 #define NS_PER_MS	UINT64_C(1000000)
 #define MOST_TIME	UINT64_C(1000000000)	/* ns: units of more would not fit */
-#define NEVER		UINT64_MAX
 
 enum { MOST_STEPS = 10000 };	/* of one look: signals are blocked meanwhile */
 
@@ -46,7 +45,7 @@ is_regular(const struct context *c, const struct set *set, unsigned int counter)
 static uint64_t
 units_to_overflow(const struct context *c, const struct set *set, uint64_t counters)
 {
-	uint64_t events = NEVER;
+	uint64_t events = HELPER_NEVER;
 
 	for (EACH_BIT(rest, counters)) {
 		const unsigned int i = first_bit(rest);
@@ -54,15 +53,15 @@ units_to_overflow(const struct context *c, const struct set *set, uint64_t count
 		if (pmd_interrupts(set, i) && !is_regular(c, set, i) && -set->pmds[i].value - 1 < events)
 			events = -set->pmds[i].value - 1;
 	}
-	return events >= NEVER / NS_PER_MS - 1 ? NEVER : (events + 1) * NS_PER_MS - set->phase;
+	return events >= HELPER_NEVER / NS_PER_MS - 1 ? HELPER_NEVER : (events + 1) * NS_PER_MS - set->phase;
 }
 
 static uint64_t
 units_to_timeout(struct context *c, uint64_t rate)
 {
-	const uint64_t ns = active_set(c)->remaining;
+	const uint64_t ns = c->active->remaining;
 
-	return !timer_runs(c) || ns >= 2 * MOST_TIME ? NEVER : ns * rate - c->fraction;
+	return !timer_runs(c) || ns >= 2 * MOST_TIME ? HELPER_NEVER : ns ? ns * rate - c->fraction : 0;
 }
 
 /* It has begun anew perhaps many times. */
@@ -103,7 +102,7 @@ add_events(struct context *c, struct set *set, uint64_t counters, uint64_t units
 static uint64_t
 step(struct context *c, uint64_t rate, uint64_t left)
 {
-	struct set *set = active_set(c);
+	struct set *set = c->active;
 	const uint64_t counters = model_moving(c, set, &everything);
 	const uint64_t overflow = units_to_overflow(c, set, counters), timeout = units_to_timeout(c, rate);
 	const uint64_t first = overflow < timeout ? overflow : timeout, units = first < left ? first : left;
@@ -120,7 +119,7 @@ step(struct context *c, uint64_t rate, uint64_t left)
 
 		context_overflow(c, wrapped, &where);
 	}
-	if (active_set(c) == set && units == timeout)
+	if (c->active == set && units == timeout)
 		timer_pass(c, 0);
 	return left - units;
 }
@@ -171,7 +170,7 @@ make_rounds(struct context *c, uint64_t rate, uint64_t left)
 		if (c->num_sets == 1)
 			continue;	/* which has no duration before it stops */
 		set->duration += n * set->timeout;
-		active_set(c)->since += n * set->timeout;
+		c->active->since += n * set->timeout;
 	}
 	return left;
 }
@@ -231,7 +230,7 @@ make_shares(struct context *c, uint64_t rate, uint64_t left, bool is_last)
 	}
 	c->fraction = (c->fraction + units) % rate;
 	c->time_seen += ns;
-	active_set(c)->since = c->time_seen;
+	c->active->since = c->time_seen;
 	return is_last ? 0 : left - units;
 }
 
@@ -306,9 +305,9 @@ rate_begin(struct context *c)
 uint64_t
 rate_time_to_next(struct context *c)
 {
-	const struct set *set = active_set(c);
+	const struct set *set = c->active;
 	const uint64_t rate = choice()->rate, counters = counts(c) ? model_moving(c, set, &everything) : 0;
 	const uint64_t units = units_to_overflow(c, set, counters);
 
-	return c->is_behind ? 0 : counters && units < NEVER ? units / rate + 1 : HELPER_NEVER;
+	return c->is_behind ? 0 : counters && units < HELPER_NEVER ? units / rate + 1 : HELPER_NEVER;
 }

@@ -100,7 +100,7 @@ mask(struct context *c)
 static void
 ctl_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 {
-	struct set *set = active_set(c);
+	struct set *set = c->active;
 	uint64_t resets = 0, stays = 0, waiting = 0;
 	bool masks = false;
 
@@ -134,7 +134,7 @@ ctl_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 static void
 pfm_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 {
-	struct set *set = active_set(c);
+	struct set *set = c->active;
 	const bool switch_is_due = note_overflow(set, wrapped);
 	const bool notify = (set->ovfl_pmds & set->ovfl_notify) != 0;
 	const bool is_full = c->buffer && record_all(c, wrapped, where);
@@ -154,7 +154,7 @@ pfm_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 		resets = false;
 	}
 	if (resets)
-		reset_pmds(c, active_set(c), false);
+		reset_pmds(c, c->active, false);
 }
 
 void
@@ -167,7 +167,7 @@ context_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 static void
 reset_or_switch(struct context *c)
 {
-	struct set *set = active_set(c);
+	struct set *set = c->active;
 
 	if (!set->switch_at_restart) {
 		reset_pmds(c, set, true);
@@ -187,7 +187,7 @@ context_resume(struct context *c)
 	reset_or_switch(c);
 	if (c->state != MASKED)
 		return;
-	set = active_set(c);
+	set = c->active;
 	c->state = LOADED;
 	set->since = choice()->backend->clock(c);
 	if (c->started && set->flags & PFM_SETFL_TIME_SWITCH && set->remaining == 0)

@@ -229,7 +229,7 @@ perf_clock(struct context *c)
 {
 	uint64_t ns;
 
-	return task_time(c, &ns) ? ns : active_set(c)->since;
+	return task_time(c, &ns) ? ns : c->active->since;
 }
 
 int
@@ -330,7 +330,7 @@ overflow(struct context *c, struct set_events *events, uint64_t wrapped, const s
 		for (unsigned int i = 0; i < events->group.count; i++)
 			since[i] = set->pmds[events->counters[i].number].value;
 		context_overflow(c, wrapped, where);
-		c->perf->is_past = c->state != LOADED || active_set(c) != set;
+		c->perf->is_past = c->state != LOADED || c->active != set;
 		if (c->perf->is_past)
 			return;
 		started_anew = wrapped & ~set->pending_reset;
@@ -439,7 +439,6 @@ collect(struct context *c, bool takes_overflows)
 uint64_t
 perf_time_to_next(struct context *c)
 {
-	enum { BETWEEN_LOOKS = 10000000 };
 	const struct perf *p = c->perf;
 
 	if (!p->running)
@@ -501,9 +500,8 @@ arm_event(const struct context *c, struct set_events *events, unsigned int i)
 static void
 stop_running(struct context *c)
 {
-
 	counting_group_disable(&c->perf->running->group);
-	collect(c, c->state == LOADED && !c->started && active_set(c) == set_of(c, c->perf->running));
+	collect(c, c->state == LOADED && !c->started && c->active == set_of(c, c->perf->running));
 	c->perf->running = NULL;
 }
 

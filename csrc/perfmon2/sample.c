@@ -174,7 +174,7 @@ write_number(const struct context *c, pfm_dfl_smpl_entry_t *entry, unsigned int 
 static void
 write_entry(struct context *c, pfm_dfl_smpl_hdr_t *header, unsigned int number, const struct where *where)
 {
-	const struct set *set = active_set(c);
+	const struct set *set = c->active;
 	const struct pmd *pmd = &set->pmds[number];
 	pfm_dfl_smpl_entry_t *entry = (void *)((char *)header + header->hdr_cur_offs);
 	uint64_t *values = (uint64_t *)(entry + 1);

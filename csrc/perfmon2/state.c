@@ -83,14 +83,14 @@ context_time_to_next(struct context *c)
 {
 	const uint64_t ns = choice()->backend->time_to_next(c);
 
-	return timer_runs(c) && active_set(c)->remaining < ns ? active_set(c)->remaining : ns;
+	return timer_runs(c) && c->active->remaining < ns ? c->active->remaining : ns;
 }
 
 /* Until now the active set has counted. */
 void
 duration_update(struct context *c)
 {
-	struct set *set = active_set(c);
+	struct set *set = c->active;
 	const uint64_t now = choice()->backend->clock(c);
 
 	if (c->state == LOADED && c->started && now > set->since)
@@ -199,7 +199,6 @@ context_bind(struct context *c, pid_t tid, int cpu, struct set *set)
 void
 context_unload(struct context *c)
 {
-
 	if (c->state == UNLOADED || c->is_copy)
 		return;
 	finish(c);
@@ -214,13 +213,13 @@ context_unload(struct context *c)
 int
 context_start(struct context *c, const unsigned int *id)
 {
-	struct set *set = active_set(c);
+	struct set *set = c->active;
 
 	if (c->state == UNLOADED)
 		return -EINVAL;
 	if (id && !(set = set_find(c, *id)))
 		return -EINVAL;
-	if (set != active_set(c)) {
+	if (set != c->active) {
 		if (c->is_system || c->tid == own_thread())
 			set_switch(c, set, true);
 		else {
@@ -248,7 +247,6 @@ context_stop(struct context *c)
 int
 context_restart(struct context *c)
 {
-
 	if (c->state == UNLOADED || c->is_copy || (c->state == LOADED && !c->buffer) || c->can_restart == 0)
 		return -EBUSY;
 	c->can_restart--;

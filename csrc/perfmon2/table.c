@@ -163,6 +163,7 @@ contexts_reap(void)
 			context_free(c);
 		}
 	if (count < 0) {
+		helper_forget_fd(closings);
 		closings = -1;
 		reap_all();
 	}
@@ -332,7 +333,7 @@ make_context(const struct machine *machine, uint32_t flags)
 	c->is_system = (flags & PFM_FL_SYSTEM_WIDE) != 0;
 	c->random = 0x2545f4914f6cdd1d;
 	c->writer = c->buffer_fd = -1;
-	task_forget(c);
+	c->task = no_task;
 	if (set_make(c, 0))
 		return c;
 	munmap(c, sizeof(*c));

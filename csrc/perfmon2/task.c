@@ -6,12 +6,9 @@
  */
 #include "engine.h"
 
-#include <poll.h>
 #include <time.h>
 
 #include "../base/process.h"
-
-#define BETWEEN_LOOKS	10000000	/* ns */
 
 /* ---- its time ------------------------------------------------------------------------------- */
 
@@ -44,7 +41,7 @@ task_time(struct context *c, uint64_t *ns)
 	return read_clock((clockid_t)(number | OF_THREAD), ns) || read_clock((clockid_t)(number | OF_PROCESS), ns);
 }
 
-static const struct task none = { .watched = -1, .anchor.event.fd = -1, .clock.fd = -1 };
+const struct task no_task = { .watched = -1, .anchor.event.fd = -1, .clock.fd = -1 };
 
 /* ---- its end -------------------------------------------------------------------------------- */
 
@@ -53,7 +50,7 @@ task_begin(struct context *c, bool takes_time)
 {
 	const struct counting_target target = { c->tid, -1 };
 
-	c->task = none;
+	c->task = no_task;
 	if (c->is_system || c->is_self)
 		return;
 	c->task.watched = process_watch(c->tid);
@@ -69,11 +66,13 @@ task_begin(struct context *c, bool takes_time)
 void
 task_forget(struct context *c)
 {
+	if (c->is_copy)
+		c->task.anchor.ring.head = NULL;	/* a child does not have it: what is there by now is another's */
 	helper_forget_fd(c->task.watched >= 0 ? c->task.watched : c->task.anchor.event.fd);
 	process_unwatch(c->task.watched);
 	counting_anchor_close(&c->task.anchor);
 	counting_clock_close(&c->task.clock);
-	c->task = none;
+	c->task = no_task;
 }
 
 bool
@@ -85,18 +84,17 @@ task_is_watched(const struct context *c)
 bool
 task_has_ended(struct context *c)
 {
-	struct pollfd event = { .fd = c->task.anchor.event.fd, .events = POLLIN };
 	uint64_t now;
 
 	if (c->state == UNLOADED || c->is_system || c->tid == own_thread())
 		return false;
-	if (event.fd >= 0 && (poll(&event, 1, 0) == 0 || !(event.revents & POLLHUP)))
-		return false;
-	if (!task_is_watched(c)) {
+	if (c->task.anchor.event.fd >= 0)
+		return counting_anchor_has_ended(&c->task.anchor);
+	if (c->task.watched < 0) {
 		now = monotonic_time();
 		if (now - c->task.asked < BETWEEN_LOOKS)
 			return false;
 		c->task.asked = now;
 	}
-	return process_life(c->tid, c->task.watched) == PROCESS_ENDED || event.fd >= 0;
+	return process_has_ended(c->tid, c->task.watched);
 }

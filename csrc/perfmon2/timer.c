@@ -17,13 +17,13 @@ monotonic_time(void)
 bool
 timer_runs(struct context *c)
 {
-	return c->state == LOADED && c->started && active_set(c)->flags & PFM_SETFL_TIME_SWITCH;
+	return c->state == LOADED && c->started && c->active->flags & PFM_SETFL_TIME_SWITCH;
 }
 
 void
 timer_pass(struct context *c, uint64_t ns)
 {
-	struct set *set = active_set(c);
+	struct set *set = c->active;
 
 	if (!timer_runs(c))
 		return;

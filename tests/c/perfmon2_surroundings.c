@@ -25,7 +25,11 @@ spin(int ms)
 static bool
 is_about(uint64_t value, uint64_t wanted)
 {
-	return value >= wanted - wanted / 100 && value <= wanted + wanted / 20;
+	const bool is_right = value >= wanted - wanted / 100 && value <= wanted + wanted / 20;
+
+	if (!is_right)
+		printf("%llu is not about %llu\n", (unsigned long long)value, (unsigned long long)wanted);
+	return is_right;
 }
 
 static void

@@ -80,9 +80,7 @@ empty_root(void)
 {
 	char name[] = "/tmp/empty-XXXXXX";
 
-	if (!mkdtemp(name) || chroot(name) < 0)
-		return -1;
-	return chdir("/");
+	return mkdtemp(name) && chdir(name) == 0 && rmdir(name) == 0 ? chroot(".") : -1;	/* which has no name any more */
 }
 
 static inline int

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ import pytest
 from conftest import VECTORS
 from pfm3_vectors import read
 from pypfm import Goldmont, Itanium2, Montecito, Pfm3Error, Pfm4Error
-from pypfm.common.counting import CountingError, PerfEvent
+from pypfm.common.counting import CountingError, PerfEvent, Ring
 from pypfm.conform.report.why import keywords, pmu_for
 
 THREADS = 16
@@ -112,12 +113,12 @@ def test_recorded_answers_from_many_threads() -> None:
     assert wrong[:3] == []
 
 
-def test_ended_threads_in_a_ring() -> None:
-    """More than one reading of the ring holds."""
-    attr = {"type": 1, "config": 2, "inherit": 1, "inherit_stat": 1, "exclude_kernel": 1, "exclude_hv": 1, "disabled": 1}  # page faults
+@contextmanager
+def ring_of_threads(run: Callable[[], Any], **attr: int) -> Iterator[Ring]:
+    """The records of an event of this thread and of 400 threads that it starts: more than one reading of the ring holds."""
     where = os.sched_getaffinity(0)
     try:
-        event = PerfEvent(attr, cpu=min(where))
+        event = PerfEvent({"type": 1, "inherit": 1, "exclude_kernel": 1, "exclude_hv": 1, **attr}, cpu=min(where))
     except CountingError as error:
         pytest.skip(f"no events of this machine: {error}")
     os.sched_setaffinity(0, {min(where)})
@@ -126,39 +127,26 @@ def test_ended_threads_in_a_ring() -> None:
             ring = event.ring(16)
             event.start()
             for _ in range(400):
-                thread = threading.Thread(target=bytearray, args=(8192,))
+                thread = threading.Thread(target=run)
                 thread.start()
                 thread.join()
-            ended, end = list(ring.take()), time.monotonic() + 20
-            while len(ended) <= 256 and time.monotonic() < end:  # a thread that is joined may not have ended quite
-                time.sleep(0.05)
-                ended += ring.take()
-            assert 256 < len({tid for _, tid, _ in ended}) == len(ended) <= 400
-            assert {pid for pid, _, _ in ended} == {os.getpid()}
+            yield ring
             ring.close()
     finally:
         os.sched_setaffinity(0, where)
+
+
+def test_ended_threads_in_a_ring() -> None:
+    with ring_of_threads(lambda: bytearray(8192), config=2, inherit_stat=1, disabled=1) as ring:  # page faults
+        ended, end = list(ring.take()), time.monotonic() + 20
+        while len(ended) <= 256 and time.monotonic() < end:  # a thread that is joined may not have ended quite
+            time.sleep(0.05)
+            ended += ring.take()
+    assert 256 < len({tid for _, tid, _ in ended}) == len(ended) <= 400
+    assert {pid for pid, _, _ in ended} == {os.getpid()}
 
 
 def test_threads_that_begin_in_a_ring() -> None:
-    """More than one reading of the ring holds."""
-    attr = {"type": 1, "config": 9, "inherit": 1, "task": 1, "comm": 1, "sample_id_all": 1, "sample_type": 4, "exclude_kernel": 1, "exclude_hv": 1}
-    where = os.sched_getaffinity(0)
-    try:
-        event = PerfEvent(attr, cpu=min(where))
-    except CountingError as error:
-        pytest.skip(f"no events of this machine: {error}")
-    os.sched_setaffinity(0, {min(where)})
-    try:
-        with event:
-            ring = event.ring(16)
-            event.start()
-            for _ in range(400):
-                thread = threading.Thread(target=int)
-                thread.start()
-                thread.join()
-            begun = {life.tid for life in ring.lives() if life.parent}
-            assert 256 < len(begun) <= 400
-            ring.close()
-    finally:
-        os.sched_setaffinity(0, where)
+    with ring_of_threads(int, config=9, task=1, comm=1, sample_id_all=1, sample_type=4) as ring:
+        begun = {life.tid for life in ring.lives() if life.parent}
+    assert 256 < len(begun) <= 400

@@ -49,10 +49,10 @@ class _OneFile(argparse.Action):
     instead = "one file is written: leave out one of them"
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
-                 option_string: str | None = None) -> None:  # noqa: ARG002 - argparse gives it
+                 option_string: str | None = None) -> None:
         before = getattr(namespace, self.dest)
         if before is not None and before != values:
-            name = self.option_strings[0]
+            name = option_string or self.dest
             parser.error(f"{name} {shown(str(before))} and {name} {shown(str(values))}: {self.instead}")
         setattr(namespace, self.dest, values)
 
