@@ -158,7 +158,8 @@ static int
 finish(struct context *c, const struct call_creation *wanted)
 {
 	pfarg_sinfo_t sif = { { 0 }, { 0 }, { 0 } };
-	int ret = wanted->sampling ? sample_create(c, wanted->sampling) : 0;
+	const pfm_dfl_smpl_arg_t *sampling = wanted->sampling;
+	int ret = sampling ? buffer_create(c, sampling->buf_size, sample_least_buffer(c->machine), sampling->buf_flags) : 0;
 
 	if (ret < 0 || !wanted->sif)
 		return ret;

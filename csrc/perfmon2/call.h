@@ -16,6 +16,8 @@ int call_result(int ret);
 struct context *call_context(int fd, bool tells);
 void call_done(struct context *c);
 
+enum { ARGUMENT_LIMIT = 16384 };	/* bytes */
+
 /* What a call does with one element; it may change it. */
 typedef int (*call_each)(struct context *c, void *element);
 

@@ -12,7 +12,6 @@
 #include <pthread.h>
 
 #include "backend.h"
-#include "context.h"
 #include "../pfm3/for_perfmon2.h"
 
 /* ---- choice.c: what the environment asks for ----------------------------------------------- */
@@ -33,9 +32,6 @@ void choice_tell(int loaded);	/* in verbose mode: what counts, or why a load has
 void engine_enter(void);
 void engine_leave(void);
 bool engine_found_blocked(int signal);	/* by the thread that is inside, before */
-
-/* Memory, all 0; NULL.  Not the heap's: a thread may have been interrupted in malloc(), and wait for us in its signal handler. */
-void *engine_memory(size_t size);
 
 struct context *context_find(int fd);		/* NULL: it is none's */
 bool context_has_writer(const struct context *c);	/* our end of its pipe, which a message needs */
@@ -65,6 +61,9 @@ void thread_forget(void);	/* it is a thread of its own */
 
 /* ---- task.c: the thread that a context is loaded on -------------------------------------------- */
 
+extern const struct task no_task;
+
+uint64_t monotonic_time(void);
 void task_begin(struct context *c, bool takes_time);
 void task_forget(struct context *c);
 bool task_is_watched(const struct context *c);	/* a descriptor says when it ends */
@@ -83,10 +82,12 @@ int check_thread(pid_t tid);	/* another one: it may be traced, and is stopped by
 int context_load(struct context *c, pid_t target, unsigned int set);
 int context_bind(struct context *c, pid_t tid, int cpu, struct set *set);	/* what is left of a load after its checks */
 void context_unload(struct context *c);
-int context_start(struct context *c, const unsigned int *set);
-int context_stop(struct context *c);
-int context_restart(struct context *c);
-void duration_update(struct context *c);
+int state_start(struct context *c, const unsigned int *set);
+int state_stop(struct context *c);
+int state_restart(struct context *c, bool is_counted);	/* not: perfmonctl()'s, which has counted itself */
+int state_set_pmc(struct context *c, struct set *set, unsigned int number, uint64_t value);	/* that was checked */
+int state_write_pmc(struct context *c, unsigned int number, unsigned int set, uint32_t flags, uint64_t value);
+void context_tell(struct context *c);	/* the program, of what the core has noticed */
 
 /* What has happened meanwhile, before a context is looked at; and its counters as they shall be, after that. */
 void context_catch_up(struct context *c);
@@ -96,18 +97,15 @@ uint64_t context_time_to_next(struct context *c);
 
 /* ---- message.c ------------------------------------------------------------------------------ */
 
-bool message_overflow(struct context *c, unsigned int set, uint64_t pmds, const struct where *where);	/* false: it is full */
+bool message_overflow(struct context *c, const struct notice *notice);	/* false: the queue is full */
 void message_end(struct context *c);
 int message_drain(struct context *c);
 void message_owner(const struct context *c, int fd);	/* a thread that has asked for the signal gets it */
 void message_make_long_queue(struct context *c);	/* as perfmonctl() has it */
 
-/* ---- sample.c: the sampling format ------------------------------------------------------- */
+/* ---- sample.c: the sampling buffer -------------------------------------------------------- */
 
-int sample_create_ctl(struct context *c, const pfm_default_smpl_arg_t *argument);
-int sample_create(struct context *c, const pfm_dfl_smpl_arg_t *argument);
-bool sample_record(struct context *c, unsigned int pmd, const struct where *where);	/* true: the buffer is full */
-void sample_restart(struct context *c);
+int buffer_create(struct context *c, uint64_t size, uint64_t least, uint32_t flags);	/* least: bytes, of one sample */
 
 /*
  * The descriptor of the buffer that mmap() of a context's descriptor with these arguments maps; -1: it is no context's; below

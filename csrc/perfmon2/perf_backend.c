@@ -37,6 +37,7 @@ struct perf {
 	bool			is_past;	/* what the events counted since the last sample is nobody's: it has masked */
 	unsigned int		found;		/* overflows in this look */
 	bool			timer_runs;
+	uint64_t		timer_seen;	/* until then, of the thread's time */
 	struct set_events	*running;
 	struct set_events	sets[];		/* as in the context's list, which stays while it is loaded */
 };
@@ -45,7 +46,7 @@ struct perf {
 enum { OVERFLOWS = 2, SAMPLES = 64 };
 
 /* Most events that can be told apart in a period of perf_event_open(2): then a counter does not overflow. */
-#define NEVER	((uint64_t)INT64_MAX)
+#define NO_PERIOD	((uint64_t)INT64_MAX)
 
 static struct set *
 set_of(const struct context *c, const struct set_events *events)
@@ -89,7 +90,7 @@ static int
 make_attr(const struct context *c, const struct set *set, unsigned int counter, struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
-	attr->sample_period = NEVER;
+	attr->sample_period = NO_PERIOD;
 	attr->sample_type = COUNTING_SAMPLE_TYPE;
 	attr->watermark = c->buffer && c->perf && is_regular(&set->pmds[counter]);
 	if (attr->watermark)
@@ -214,7 +215,7 @@ static struct perf *
 make_perf(const struct context *c)
 {
 	const size_t size = sizeof(struct perf) + c->num_sets * sizeof(struct set_events);
-	struct perf *p = engine_memory(size);
+	struct perf *p = private_memory(size);
 
 	if (!p)
 		return NULL;
@@ -329,6 +330,7 @@ overflow(struct context *c, struct set_events *events, uint64_t wrapped, const s
 	while (wrapped) {
 		for (unsigned int i = 0; i < events->group.count; i++)
 			since[i] = set->pmds[events->counters[i].number].value;
+		c->now = perf_clock(c);
 		context_overflow(c, wrapped, where);
 		c->perf->is_past = c->state != LOADED || c->active != set;
 		if (c->perf->is_past)
@@ -442,8 +444,8 @@ perf_time_to_next(struct context *c)
 	const struct perf *p = c->perf;
 
 	if (!p->running)
-		return HELPER_NEVER;
-	return p->running->pending ? 0 : p->anchor.ring.head ? HELPER_NEVER : BETWEEN_LOOKS;
+		return NEVER;
+	return p->running->pending ? 0 : p->anchor.ring.head ? NEVER : BETWEEN_LOOKS;
 }
 
 static void
@@ -451,10 +453,11 @@ run_timer(struct context *c)
 {
 	uint64_t now;
 
-	if (!task_time(c, &now) || now <= c->time_seen)
+	if (!task_time(c, &now) || now <= c->perf->timer_seen)
 		return;
-	timer_pass(c, now - c->time_seen);
-	c->time_seen = now;
+	c->now = now;
+	timer_pass(c, now - c->perf->timer_seen);
+	c->perf->timer_seen = now;
 }
 
 /* ---- what the context wants ----------------------------------------------------------------- */
@@ -472,7 +475,7 @@ arm_event(const struct context *c, struct set_events *events, unsigned int i)
 	const struct set *set = set_of(c, events);
 	struct counter *counter = &events->counters[i];
 	const uint64_t value = set->pmds[counter->number].value;
-	const uint64_t left = pmd_interrupts(set, counter->number) && value ? -value : NEVER;
+	const uint64_t left = pmd_interrupts(set, counter->number) && value ? -value : NO_PERIOD;
 
 	if (!counter->is_armed || value != counter->known || counter->is_stopped) {
 		/* A software event that runs overflows at once: that is not to stop it. */
@@ -480,7 +483,7 @@ arm_event(const struct context *c, struct set_events *events, unsigned int i)
 			counting_group_pause(&events->group, i);
 			counter->is_stopped = true;
 		}
-		counter->period = left < NEVER ? left : NEVER;
+		counter->period = left < NO_PERIOD ? left : NO_PERIOD;
 		counting_group_arm(&events->group, i, counter->period);
 		if (value != counter->known)	/* the program's, or a reset's */
 			events->pending &= ~(UINT64_C(1) << counter->number);
@@ -519,7 +522,7 @@ perf_apply(struct context *c)
 	if (p->running && p->running != wanted)
 		stop_running(c);
 	timer = timer_runs(c);
-	if (timer && !p->timer_runs && !task_time(c, &c->time_seen))
+	if (timer && !p->timer_runs && !task_time(c, &p->timer_seen))
 		timer = false;
 	p->timer_runs = timer;
 	if (!wanted)

@@ -73,7 +73,7 @@ write_attributes(struct context *c, struct set *set, const pfarg_reg_t *reg)
 }
 
 static int
-check_pmc(struct context *c, const struct set *set, const pfarg_reg_t *reg, uint64_t *value)
+check_ctl_pmc(struct context *c, const struct set *set, const pfarg_reg_t *reg, uint64_t *value)
 {
 	const struct pmc_rule *rule = machine_old_pmc(c->machine, reg->reg_num);
 	const bool is_counter = rule && rule->flags & PMC_OI;
@@ -97,9 +97,9 @@ write_pmcs(struct context *c, void *argument)
 	uint64_t value;
 	int ret;
 
-	if (!set || check_pmc(c, set, reg, &value) < 0)
+	if (!set || check_ctl_pmc(c, set, reg, &value) < 0)
 		return refuse(&reg->reg_flags);
-	ret = set_pmc(c, set, reg->reg_num, value);
+	ret = state_set_pmc(c, set, reg->reg_num, value);
 	if (ret < 0) {
 		refuse(&reg->reg_flags);
 		return ret;
@@ -165,7 +165,7 @@ write_debug(struct context *c, pfarg_dbreg_t *reg, unsigned int first, uint64_t 
 
 	if (!set || reg->dbreg_num >= DEBUG_REGISTERS || !machine_pmc(c->machine, first))
 		return refuse(&reg->dbreg_flags);
-	ret = set_pmc(c, set, number, reg->dbreg_num & 1 ? reg->dbreg_value & ~kernels : reg->dbreg_value);
+	ret = state_set_pmc(c, set, number, reg->dbreg_num & 1 ? reg->dbreg_value & ~kernels : reg->dbreg_value);
 	if (ret < 0) {
 		refuse(&reg->dbreg_flags);
 		return ret;
@@ -264,14 +264,14 @@ static int
 start(struct context *c, void *unused)
 {
 	(void)unused;
-	return c->state == LOADED ? context_start(c, NULL) : -EINVAL;
+	return c->state == LOADED ? state_start(c, NULL) : -EINVAL;
 }
 
 static int
 stop(struct context *c, void *unused)
 {
 	(void)unused;
-	return context_stop(c);
+	return state_stop(c);
 }
 
 static int
@@ -284,8 +284,7 @@ restart(struct context *c, void *unused)
 		return -EINVAL;
 	if (c->can_restart)
 		c->can_restart--;
-	context_resume(c);
-	return 0;
+	return state_restart(c, false);
 }
 
 static const struct command commands[] = {
@@ -321,7 +320,7 @@ finish(struct context *c, int fd, const pfm_default_smpl_arg_t *format, pfarg_co
 	made->ctx_fd = fd;
 	if (!format)
 		return 0;
-	ret = sample_create_ctl(c, format);
+	ret = buffer_create(c, format->buf_size, CTL_LEAST_BUFFER, 0);
 	if (ret < 0)
 		return ret;
 	made->ctx_smpl_vaddr = mmap(NULL, c->buffer_size, PROT_READ, MAP_SHARED, c->buffer_fd, 0);

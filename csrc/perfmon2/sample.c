@@ -1,5 +1,5 @@
 /*
- * The sampling format "default": a buffer that the program maps, and what an overflow writes to it.
+ * The sampling buffer, which the program maps.
  *
  * It is memory with a descriptor, sealed when the engine has mapped it: no one else can write to it.  A kernel before
  * 3.17 has no such memory: there it is a file that has lost its name, and is not sealed.
@@ -25,13 +25,6 @@
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE	0x0010	/* Linux 5.1; older C libraries do not name it */
 #endif
-
-/* What the largest entry takes. */
-static uint64_t
-least_space(const struct machine *machine)
-{
-	return sizeof(pfm_dfl_smpl_entry_t) + machine->num_pmds * sizeof(uint64_t);
-}
 
 /* Whether the process may lock that much more memory. */
 static bool
@@ -114,108 +107,13 @@ make_buffer(struct context *c, uint64_t asked, uint64_t least)
 }
 
 int
-sample_create(struct context *c, const pfm_dfl_smpl_arg_t *argument)
+buffer_create(struct context *c, uint64_t size, uint64_t least, uint32_t flags)
 {
-	const uint64_t least = least_space(c->machine);
-	const int ret = make_buffer(c, argument->buf_size, sizeof(pfm_dfl_smpl_hdr_t) + least);
-	pfm_dfl_smpl_hdr_t *header = c->buffer;
+	const int ret = make_buffer(c, size, least);
 
-	if (ret < 0)
-		return ret;
-	header->hdr_version = PFM_DFL_SMPL_VERSION;
-	header->hdr_buf_size = argument->buf_size;
-	header->hdr_buf_flags = argument->buf_flags;
-	header->hdr_cur_offs = sizeof(*header);
-	header->hdr_min_buf_space = least;
-	return 0;
-}
-
-int
-sample_create_ctl(struct context *c, const pfm_default_smpl_arg_t *argument)
-{
-	const int ret = make_buffer(c, argument->buf_size, PFM_DEFAULT_SMPL_MIN_BUF_SIZE);
-	pfm_default_smpl_hdr_t *header = c->buffer;
-
-	if (ret < 0)
-		return ret;
-	header->hdr_version = PFM_DEFAULT_SMPL_VERSION;
-	header->hdr_buf_size = argument->buf_size;
-	header->hdr_cur_offs = sizeof(*header);
-	return 0;
-}
-
-/* ---- samples: both formats have the same entries but for where the counter's number stands --- */
-
-_Static_assert(sizeof(pfm_dfl_smpl_entry_t) == sizeof(pfm_default_smpl_entry_t), "entries");
-_Static_assert(offsetof(pfm_dfl_smpl_entry_t, last_reset_val) == offsetof(pfm_default_smpl_entry_t, last_reset_val), "entries");
-_Static_assert(offsetof(pfm_dfl_smpl_entry_t, tgid) == offsetof(pfm_default_smpl_entry_t, tgid), "entries");
-_Static_assert(offsetof(pfm_dfl_smpl_hdr_t, hdr_cur_offs) == offsetof(pfm_default_smpl_hdr_t, hdr_cur_offs), "headers");
-
-static bool
-is_full(const struct context *c)
-{
-	const pfm_dfl_smpl_hdr_t *header = c->buffer;
-	const pfm_default_smpl_hdr_t *ctl = c->buffer;
-
-	if (c->is_ctl)
-		return ctl->hdr_buf_size - ctl->hdr_cur_offs < PFM_DEFAULT_MAX_ENTRY_SIZE;
-	return header->hdr_buf_size - header->hdr_cur_offs < header->hdr_min_buf_space;
-}
-
-static void
-write_number(const struct context *c, pfm_dfl_smpl_entry_t *entry, unsigned int number)
-{
-	if (c->is_ctl)
-		((pfm_default_smpl_entry_t *)(void *)entry)->ovfl_pmd = (uint8_t)number;
-	else
-		entry->ovfl_pmd = (uint16_t)number;
-}
-
-static void
-write_entry(struct context *c, pfm_dfl_smpl_hdr_t *header, unsigned int number, const struct where *where)
-{
-	const struct set *set = c->active;
-	const struct pmd *pmd = &set->pmds[number];
-	pfm_dfl_smpl_entry_t *entry = (void *)((char *)header + header->hdr_cur_offs);
-	uint64_t *values = (uint64_t *)(entry + 1);
-
-	entry->pid = (uint32_t)where->tid;
-	entry->tgid = (uint32_t)where->pid;
-	write_number(c, entry, number);
-	entry->last_reset_val = pmd->lval;
-	entry->ip = where->ip;
-	entry->tstamp = where->time;
-	entry->cpu = (uint16_t)where->cpu;
-	entry->set = set->id;
-	for (unsigned int i = 0; i < PERFMON2_PMDS; i++)
-		if (pmd->smpl_pmds >> i & 1)
-			*values++ = set->pmds[i].value;
-	header->hdr_cur_offs = (uint64_t)((char *)values - (char *)header);
-	header->hdr_count++;
-}
-
-bool
-sample_record(struct context *c, unsigned int pmd, const struct where *where)
-{
-	if (!is_full(c)) {
-		write_entry(c, c->buffer, pmd, where);
-		if (!is_full(c))
-			return false;
-	}
-	if (c->is_ctl)
-		((pfm_default_smpl_hdr_t *)c->buffer)->hdr_overflows++;
-	else
-		((pfm_dfl_smpl_hdr_t *)c->buffer)->hdr_overflows++;
-	return true;
-}
-
-void
-sample_restart(struct context *c)
-{
-	pfm_dfl_smpl_hdr_t *header = c->buffer;
-
-	header->hdr_count = 0;
-	header->hdr_cur_offs = sizeof(*header);
+	if (ret == 0)
+		sample_begin(c, size, flags);
+	return ret;
 }
 
 /* A context's is a pipe.  Any other is left alone without the lock: the engine's own mmap() may be pfm_mmap(), see map.c. */

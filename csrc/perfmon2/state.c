@@ -1,5 +1,5 @@
 /*
- * What a context does: loaded and unloaded, started, stopped, restarted.
+ * What is around a context's life: its thread or CPU, its back end, who else counts there, what it tells.
  */
 #include "engine.h"
 
@@ -14,13 +14,29 @@ static pthread_key_t ending;
 static pthread_once_t ending_once = PTHREAD_ONCE_INIT;
 static bool ending_is_made;
 
-/* It stops. */
+/* Its time is read: what changes now does so then. */
+static void
+look_at_clock(struct context *c)
+{
+	c->now = choice()->backend->clock(c);
+}
+
+/* It is about to stop. */
 static void
 finish(struct context *c)
 {
 	if (choice()->backend->finish)
 		choice()->backend->finish(c);
-	duration_update(c);
+	context_tell(c);
+	look_at_clock(c);
+}
+
+void
+context_tell(struct context *c)
+{
+	if (c->notice.is_there && message_overflow(c, &c->notice))
+		c->can_restart++;
+	c->notice.is_there = false;
 }
 
 /* A thread is gone: its context is unloaded, and who may wait for that is told. */
@@ -63,6 +79,7 @@ context_catch_up(struct context *c)
 	if (c->state == UNLOADED || c->is_copy)
 		return;
 	choice()->backend->update(c);
+	context_tell(c);
 	if (c->state != UNLOADED && task_has_ended(c)) {
 		choice()->backend->update(c);	/* it may have run since */
 		ended(c);
@@ -75,6 +92,7 @@ context_settle(struct context *c)
 	if (c->state == UNLOADED || c->is_copy)
 		return;
 	choice()->backend->apply(c);
+	context_tell(c);
 	helper_plan(context_time_to_next(c));
 }
 
@@ -84,18 +102,6 @@ context_time_to_next(struct context *c)
 	const uint64_t ns = choice()->backend->time_to_next(c);
 
 	return timer_runs(c) && c->active->remaining < ns ? c->active->remaining : ns;
-}
-
-/* Until now the active set has counted. */
-void
-duration_update(struct context *c)
-{
-	struct set *set = c->active;
-	const uint64_t now = choice()->backend->clock(c);
-
-	if (c->state == LOADED && c->started && now > set->since)
-		set->duration += now - set->since;
-	set->since = now;
 }
 
 /* A thread has one context; per-thread and system-wide ones exclude each other, but where the kernel counts, which can do both. */
@@ -143,15 +149,6 @@ check_load(struct context *c, pid_t target, unsigned int set)
 	return set_find(c, set) ? 0 : -EINVAL;
 }
 
-static void
-forget_overflows(struct context *c)
-{
-	for (unsigned int i = 0; i < c->num_sets; i++) {
-		c->sets[i]->ovfl_pmds = 0;
-		c->sets[i]->switch_at_restart = false;
-	}
-}
-
 int
 context_load(struct context *c, pid_t target, unsigned int id)
 {
@@ -183,13 +180,7 @@ context_bind(struct context *c, pid_t tid, int cpu, struct set *set)
 		task_forget(c);
 		return ret;
 	}
-	forget_overflows(c);
-	c->active = set;
-	c->can_restart = 0;
-	set->runs++;
-	set_reload_counts(c, set);
-	c->state = LOADED;
-	c->started = false;
+	context_loaded(c, set);
 	pthread_once(&ending_once, make_ending);
 	if (c->is_self && ending_is_made)
 		pthread_setspecific(ending, c);	/* anything that is not NULL */
@@ -202,54 +193,61 @@ context_unload(struct context *c)
 	if (c->state == UNLOADED || c->is_copy)
 		return;
 	finish(c);
-	c->started = false;
-	c->can_restart = 0;
-	c->state = UNLOADED;
+	context_unloaded(c);
 	choice()->backend->unload(c);
 	task_forget(c);
 	helper_wake();
 }
 
 int
-context_start(struct context *c, const unsigned int *id)
+state_start(struct context *c, const unsigned int *set)
 {
-	struct set *set = c->active;
-
-	if (c->state == UNLOADED)
-		return -EINVAL;
-	if (id && !(set = set_find(c, *id)))
-		return -EINVAL;
-	if (set != c->active) {
-		if (c->is_system || c->tid == own_thread())
-			set_switch(c, set, true);
-		else {
-			duration_update(c);
-			c->active = set;
-		}
-	}
-	c->started = true;
-	set->since = choice()->backend->clock(c);
-	if (set->flags & PFM_SETFL_TIME_SWITCH)
-		set->remaining = set->timeout;
-	return 0;
+	if (c->state != UNLOADED)
+		look_at_clock(c);
+	return context_start(c, set, c->is_system || c->tid == own_thread());
 }
 
 int
-context_stop(struct context *c)
+state_stop(struct context *c)
 {
-	if (c->state == UNLOADED)
-		return -EINVAL;
-	finish(c);
-	c->started = false;
-	return 0;
+	if (c->state != UNLOADED)
+		finish(c);
+	return context_stop(c);
 }
 
 int
-context_restart(struct context *c)
+state_restart(struct context *c, bool is_counted)
 {
-	if (c->state == UNLOADED || c->is_copy || (c->state == LOADED && !c->buffer) || c->can_restart == 0)
+	if (c->is_copy)
 		return -EBUSY;
-	c->can_restart--;
+	if (c->state != UNLOADED)
+		look_at_clock(c);
+	if (is_counted)
+		return context_restart(c);
 	context_resume(c);
 	return 0;
+}
+
+int
+state_set_pmc(struct context *c, struct set *set, unsigned int number, uint64_t value)
+{
+	const uint64_t before = set->pmcs[number], used = set->used_pmcs[number / 64];
+	int ret;
+
+	set_pmc(set, number, value);
+	ret = c->state == UNLOADED || c->is_copy ? 0 : choice()->backend->take_pmc(c, set);
+	if (ret < 0) {
+		set->pmcs[number] = before;
+		set->used_pmcs[number / 64] = used;
+	}
+	return ret;
+}
+
+int
+state_write_pmc(struct context *c, unsigned int number, unsigned int id, uint32_t flags, uint64_t value)
+{
+	struct set *set = set_find(c, id);
+	const int ret = set ? check_pmc(c, set, number, flags, &value) : -EINVAL;
+
+	return ret < 0 ? ret : state_set_pmc(c, set, number, value);
 }

@@ -10,6 +10,15 @@
 
 #include "../base/process.h"
 
+uint64_t
+monotonic_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* ---- its time ------------------------------------------------------------------------------- */
 
 /* The clock of a thread of this process, or of the process whose first thread it is: Linux makes its number of theirs. */

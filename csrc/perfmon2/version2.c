@@ -113,7 +113,7 @@ pfm_start(int fd, pfarg_start_t *start)
 	if (ret == 0)
 		ret = check_task(c, NEEDS_STOPPED);
 	if (ret == 0)
-		ret = context_start(c, start ? &set : NULL);
+		ret = state_start(c, start ? &set : NULL);
 	if (ret == 0)
 		message_owner(c, fd);
 	call_done(c);
@@ -124,7 +124,7 @@ static int
 stop(struct context *c, const void *unused)
 {
 	(void)unused;
-	return context_stop(c);
+	return state_stop(c);
 }
 
 int
@@ -137,7 +137,7 @@ static int
 restart(struct context *c, const void *unused)
 {
 	(void)unused;
-	return context_restart(c);
+	return state_restart(c, true);
 }
 
 int
@@ -153,7 +153,7 @@ each_pmc(struct context *c, void *element)
 {
 	const pfarg_pmc_t *pmc = element;
 
-	return write_pmc(c, pmc->reg_num, pmc->reg_set, pmc->reg_flags, pmc->reg_value);
+	return state_write_pmc(c, pmc->reg_num, pmc->reg_set, pmc->reg_flags, pmc->reg_value);
 }
 
 int

@@ -74,7 +74,7 @@ set_state(struct context *c, const void *argument)
 {
 	const int *state = argument;
 
-	return *state == PFM_ST_STOP ? context_stop(c) : context_restart(c);
+	return *state == PFM_ST_STOP ? state_stop(c) : state_restart(c, true);
 }
 
 int
@@ -95,7 +95,7 @@ each_pmc(struct context *c, void *element)
 {
 	const pfarg_pmr_t *pmc = element;
 
-	return write_pmc(c, pmc->reg_num, pmc->reg_set, pmc->reg_flags, pmc->reg_value);
+	return state_write_pmc(c, pmc->reg_num, pmc->reg_set, pmc->reg_flags, pmc->reg_value);
 }
 
 static int

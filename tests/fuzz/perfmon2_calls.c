@@ -6,7 +6,7 @@
  */
 #include "perfmon2_shadow.h"
 
-#include "engine.h"
+#include "call.h"
 
 #include <fcntl.h>
 #include <perfmon/perfmon_model.h>

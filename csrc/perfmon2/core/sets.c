@@ -1,10 +1,20 @@
 /*
- * Event sets: made, changed, deleted, and which one is active.
+ * Event sets: made, changed, deleted, which one is active, and their timeouts.
+ *
+ * Timeouts run while the thread runs, or, system-wide, by the clock.
  */
-#include "engine.h"
+#include "context.h"
 
 #include <errno.h>
 #include <sys/mman.h>
+
+void *
+private_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
 
 static void
 default_pmcs(const struct context *c, struct set *set)
@@ -17,7 +27,7 @@ default_pmcs(const struct context *c, struct set *set)
 struct set *
 set_make(struct context *c, unsigned int id)
 {
-	struct set *set = c->num_sets < MAX_SETS ? engine_memory(sizeof(*set)) : NULL;
+	struct set *set = c->num_sets < MAX_SETS ? private_memory(sizeof(*set)) : NULL;
 	unsigned int at = c->num_sets;
 
 	if (!set)
@@ -94,7 +104,7 @@ set_delete(struct context *c, unsigned int id)
 }
 
 struct set *
-set_next(struct context *c)
+set_next(const struct context *c)
 {
 	const unsigned int at = c->active->at + 1u;
 
@@ -123,4 +133,52 @@ set_switch(struct context *c, struct set *to, bool long_reset)
 	c->active = to;
 	if (to->flags & PFM_SETFL_TIME_SWITCH)
 		to->remaining = to->timeout;
+}
+
+bool
+timer_runs(const struct context *c)
+{
+	return context_counts(c) && c->active->flags & PFM_SETFL_TIME_SWITCH;
+}
+
+void
+timer_pass(struct context *c, uint64_t ns)
+{
+	struct set *set = c->active;
+
+	if (!timer_runs(c))
+		return;
+	set->remaining -= ns < set->remaining ? ns : set->remaining;
+	if (set->remaining == 0)
+		set_switch(c, set_next(c), false);
+}
+
+uint64_t
+round_time(const struct context *c)
+{
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < c->num_sets; i++) {
+		const struct set *set = c->sets[i];
+
+		if (!(set->flags & PFM_SETFL_TIME_SWITCH) || set->pending_reset || set->timeout > INT64_MAX - ns)
+			return 0;
+		ns += set->timeout;
+	}
+	return timer_runs(c) ? ns : 0;
+}
+
+void
+round_pass(struct context *c, uint64_t n)
+{
+	for (unsigned int i = 0; n && i < c->num_sets; i++) {
+		struct set *set = c->sets[i];
+
+		set->runs += n;
+		c->now += n * set->timeout;
+		if (c->num_sets == 1)
+			return;		/* it has no duration before it stops */
+		set->duration += n * set->timeout;
+		c->active->since += n * set->timeout;
+	}
 }

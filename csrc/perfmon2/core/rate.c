@@ -6,21 +6,20 @@
  * that is seen from outside is made as a step of its own; rounds of sets that only wait for their timeouts are made at once; of
  * sets that switch at every few events a part is made, and the rest in the same proportions.
  */
-#include "model.h"
-
-#include <errno.h>
+#include "context.h"
 
 #define NS_PER_MS	UINT64_C(1000000)
 #define MOST_TIME	UINT64_C(1000000000)	/* ns: units of more would not fit */
 
 enum { MOST_STEPS = 10000 };	/* of one look: signals are blocked meanwhile */
 
-static const struct happening everything = { .everything = true, .plm = PFM_PLM3 };
-
-static bool
-counts(const struct context *c)
+/* The counters of a set that move. */
+static uint64_t
+moving(const struct context *c, const struct set *set)
 {
-	return c->state == LOADED && c->started;
+	static const struct happening everything = { .everything = true, .plm = PFM_PLM3 };
+
+	return events_move(c, set, &everything);
 }
 
 /* Counting does not stop, and nobody is told or samples: nothing is seen of such an overflow. */
@@ -45,7 +44,7 @@ is_regular(const struct context *c, const struct set *set, unsigned int counter)
 static uint64_t
 units_to_overflow(const struct context *c, const struct set *set, uint64_t counters)
 {
-	uint64_t events = HELPER_NEVER;
+	uint64_t events = NEVER;
 
 	for (EACH_BIT(rest, counters)) {
 		const unsigned int i = first_bit(rest);
@@ -53,15 +52,15 @@ units_to_overflow(const struct context *c, const struct set *set, uint64_t count
 		if (pmd_interrupts(set, i) && !is_regular(c, set, i) && -set->pmds[i].value - 1 < events)
 			events = -set->pmds[i].value - 1;
 	}
-	return events >= HELPER_NEVER / NS_PER_MS - 1 ? HELPER_NEVER : (events + 1) * NS_PER_MS - set->phase;
+	return events >= NEVER / NS_PER_MS - 1 ? NEVER : (events + 1) * NS_PER_MS - set->phase;
 }
 
 static uint64_t
-units_to_timeout(struct context *c, uint64_t rate)
+units_to_timeout(const struct context *c)
 {
 	const uint64_t ns = c->active->remaining;
 
-	return !timer_runs(c) || ns >= 2 * MOST_TIME ? HELPER_NEVER : ns ? ns * rate - c->fraction : 0;
+	return !timer_runs(c) || ns >= 2 * MOST_TIME ? NEVER : ns ? ns * c->rate - c->fraction : 0;
 }
 
 /* It has begun anew perhaps many times. */
@@ -100,25 +99,22 @@ add_events(struct context *c, struct set *set, uint64_t counters, uint64_t units
 
 /* The timer of the set that was active runs; an overflow comes before its end. */
 static uint64_t
-step(struct context *c, uint64_t rate, uint64_t left)
+step(struct context *c, uint64_t left, const struct where *where)
 {
 	struct set *set = c->active;
-	const uint64_t counters = model_moving(c, set, &everything);
-	const uint64_t overflow = units_to_overflow(c, set, counters), timeout = units_to_timeout(c, rate);
+	const uint64_t counters = moving(c, set);
+	const uint64_t overflow = units_to_overflow(c, set, counters), timeout = units_to_timeout(c);
 	const uint64_t first = overflow < timeout ? overflow : timeout, units = first < left ? first : left;
-	const uint64_t ns = (c->fraction + units) / rate, wrapped = add_events(c, set, counters, units);
+	const uint64_t ns = (c->fraction + units) / c->rate, wrapped = add_events(c, set, counters, units);
 
 	set->walked += units;
 	set->walked_wraps |= wrapped;
-	c->fraction = (c->fraction + units) % rate;
-	c->time_seen += ns;
+	c->fraction = (c->fraction + units) % c->rate;
+	c->now += ns;
 	if (timer_runs(c))
 		set->remaining -= ns;
-	if (wrapped) {
-		const struct where where = model_here(c, c->tid);
-
-		context_overflow(c, wrapped, &where);
-	}
+	if (wrapped)
+		context_overflow(c, wrapped, where);
 	if (c->active == set && units == timeout)
 		timer_pass(c, 0);
 	return left - units;
@@ -128,50 +124,34 @@ step(struct context *c, uint64_t rate, uint64_t left)
 
 /* How many rounds of all sets there are before a counter overflows; 0: they are not all of that kind. */
 static uint64_t
-rounds(const struct context *c, uint64_t rate, uint64_t left)
+rounds(const struct context *c, uint64_t left)
 {
-	uint64_t all = 0, most;
+	const uint64_t ns = round_time(c);
+	uint64_t most = ns && ns <= MOST_TIME ? left / (ns * c->rate) : 0;
 
-	for (unsigned int i = 0; i < c->num_sets; i++) {
+	for (unsigned int i = 0; most && i < c->num_sets; i++) {
 		const struct set *set = c->sets[i];
+		const uint64_t before = (units_to_overflow(c, set, moving(c, set)) - 1) / (set->timeout * c->rate);
 
-		if (!(set->flags & PFM_SETFL_TIME_SWITCH) || set->pending_reset || set->timeout > MOST_TIME)
-			return 0;
-		all += set->timeout * rate;
-		if (all > left)
-			return 0;
-	}
-	most = left / all;
-	for (unsigned int i = 0; i < c->num_sets; i++) {
-		const struct set *set = c->sets[i];
-		const uint64_t overflow = units_to_overflow(c, set, model_moving(c, set, &everything));
-
-		if ((overflow - 1) / (set->timeout * rate) < most)
-			most = (overflow - 1) / (set->timeout * rate);
+		most = before < most ? before : most;
 	}
 	return most;
 }
 
 /* Each set has its part, and the active one is where it was. */
 static uint64_t
-make_rounds(struct context *c, uint64_t rate, uint64_t left)
+make_rounds(struct context *c, uint64_t left)
 {
-	const uint64_t n = rounds(c, rate, left);
+	const uint64_t n = rounds(c, left);
 
-	if (n == 0)
-		return left;
-	for (unsigned int i = 0; i < c->num_sets; i++) {
+	for (unsigned int i = 0; n && i < c->num_sets; i++) {
 		struct set *set = c->sets[i];
+		const uint64_t units = n * set->timeout * c->rate;
 
-		add_events(c, set, model_moving(c, set, &everything), n * set->timeout * rate);
-		set->runs += n;
-		c->time_seen += n * set->timeout;
-		left -= n * set->timeout * rate;
-		if (c->num_sets == 1)
-			continue;	/* which has no duration before it stops */
-		set->duration += n * set->timeout;
-		c->active->since += n * set->timeout;
+		add_events(c, set, moving(c, set), units);
+		left -= units;
 	}
+	round_pass(c, n);
 	return left;
 }
 
@@ -194,7 +174,7 @@ part_to_overflow(const struct context *c, double factor)
 
 	for (unsigned int i = 0; i < c->num_sets; i++) {
 		const struct set *set = c->sets[i];
-		const uint64_t counters = model_moving(c, set, &everything) & ~set->walked_wraps;
+		const uint64_t counters = moving(c, set) & ~set->walked_wraps;
 		const double units = (double)set->walked * factor, most = (double)units_to_overflow(c, set, counters) * 0.999;
 
 		if (units > 0 && most / units < part)
@@ -204,7 +184,7 @@ part_to_overflow(const struct context *c, double factor)
 }
 
 static uint64_t
-make_shares(struct context *c, uint64_t rate, uint64_t left, bool is_last)
+make_shares(struct context *c, uint64_t left, bool is_last)
 {
 	double walked = 0, factor;
 	uint64_t units, ns;
@@ -218,19 +198,19 @@ make_shares(struct context *c, uint64_t rate, uint64_t left, bool is_last)
 		factor *= part_to_overflow(c, factor);
 	units = (uint64_t)(factor * walked);
 	units = units < left ? units : left;
-	ns = (c->fraction + units) / rate;
+	ns = (c->fraction + units) / c->rate;
 	duration_update(c);
 	for (unsigned int i = 0; i < c->num_sets; i++) {
 		struct set *set = c->sets[i];
 		const uint64_t share = (uint64_t)((double)set->walked * factor);
 
-		add_events(c, set, model_moving(c, set, &everything) & ~set->walked_wraps, share);
+		add_events(c, set, moving(c, set) & ~set->walked_wraps, share);
 		set->runs += (uint64_t)((double)(set->runs - set->walked_runs) * factor);
-		set->duration += share / rate;
+		set->duration += share / c->rate;
 	}
-	c->fraction = (c->fraction + units) % rate;
-	c->time_seen += ns;
-	c->active->since = c->time_seen;
+	c->fraction = (c->fraction + units) % c->rate;
+	c->now += ns;
+	c->active->since = c->now;
 	return is_last ? 0 : left - units;
 }
 
@@ -238,76 +218,52 @@ make_shares(struct context *c, uint64_t rate, uint64_t left, bool is_last)
 
 /* As much as a look makes: what is left. */
 static uint64_t
-walk(struct context *c, uint64_t rate, uint64_t left, bool is_last)
+walk(struct context *c, uint64_t left, bool is_last, const struct where *where)
 {
 	begin_shares(c);
-	for (int steps = 0; steps < MOST_STEPS && left && counts(c); steps++) {
+	for (int steps = 0; steps < MOST_STEPS && left && context_counts(c); steps++) {
 		if (steps == MOST_STEPS / 2)
 			begin_shares(c);
 		if (steps % c->num_sets == 0)
-			left = make_rounds(c, rate, left);
+			left = make_rounds(c, left);
 		if (left)
-			left = step(c, rate, left);
+			left = step(c, left, where);
 	}
-	if (!left || !counts(c) || (c->buffer && !is_last))	/* samples are made one by one */
+	if (!left || !context_counts(c) || (c->buffer && !is_last))	/* samples are made one by one */
 		return left;
-	return make_shares(c, rate, left, is_last);
+	return make_shares(c, left, is_last);
 }
 
-static void
-run_until(struct context *c, uint64_t now, bool is_last)
+bool
+rate_run(struct context *c, uint64_t until, bool is_last, const struct where *where)
 {
-	const uint64_t rate = choice()->rate;
 	uint64_t left = 0;
 
-	while (!left && now > c->time_seen && counts(c)) {
-		const uint64_t ns = now - c->time_seen;
+	while (!left && until > c->now && context_counts(c)) {
+		const uint64_t ns = until - c->now;
 
-		left = walk(c, rate, (ns < MOST_TIME ? ns : MOST_TIME) * rate - c->fraction, is_last);
+		left = walk(c, (ns < MOST_TIME ? ns : MOST_TIME) * c->rate - c->fraction, is_last, where);
 	}
-	c->is_behind = left && counts(c);
-	if (c->is_behind)
-		return;
-	c->time_seen = now > c->time_seen ? now : c->time_seen;
+	if (left && context_counts(c))
+		return true;
+	c->now = until > c->now ? until : c->now;
 	c->fraction = 0;
+	return false;
 }
 
 void
-rate_update(struct context *c)
-{
-	if (task_time(c, &c->time_read))
-		run_until(c, c->time_read, false);
-	else
-		c->is_unknown = c->started;
-}
-
-/* What it takes to make the rest is not counted. */
-void
-rate_finish(struct context *c)
-{
-	run_until(c, c->time_read, true);
-}
-
-int
 rate_begin(struct context *c)
 {
 	c->fraction = 0;
-	c->is_behind = false;
 	for (unsigned int i = 0; i < c->num_sets; i++)
 		c->sets[i]->phase = 0;
-	if (!task_time(c, &c->time_read))
-		return -EPERM;
-	c->time_seen = c->time_read;
-	return 0;
 }
 
-/* By the rate, if its thread runs all the time. */
 uint64_t
-rate_time_to_next(struct context *c)
+rate_time_to_next(const struct context *c)
 {
 	const struct set *set = c->active;
-	const uint64_t rate = choice()->rate, counters = counts(c) ? model_moving(c, set, &everything) : 0;
-	const uint64_t units = units_to_overflow(c, set, counters);
+	const uint64_t counters = context_counts(c) ? moving(c, set) : 0, units = units_to_overflow(c, set, counters);
 
-	return c->is_behind ? 0 : counters && units < HELPER_NEVER ? units / rate + 1 : HELPER_NEVER;
+	return counters && units < NEVER ? units / c->rate + 1 : NEVER;
 }

@@ -1,12 +1,12 @@
 /*
  * Control and data registers of a set: written and read, element by element.
  */
-#include "engine.h"
+#include "context.h"
 
 #include <errno.h>
 
 struct set *
-set_find(struct context *c, unsigned int id)
+set_find(const struct context *c, unsigned int id)
 {
 	unsigned int low = 0, high = c->num_sets;
 
@@ -27,43 +27,27 @@ use_pmcs(struct set *set, uint64_t first)
 	set->used_pmcs[0] |= first;
 }
 
-/* A back end that cannot count a value refuses it here if the context is loaded, else at the load. */
-int
-set_pmc(struct context *c, struct set *set, unsigned int number, uint64_t value)
+void
+set_pmc(struct set *set, unsigned int number, uint64_t value)
 {
-	const uint64_t before = set->pmcs[number], bit = UINT64_C(1) << number % 64;
-	const uint64_t used = set->used_pmcs[number / 64];
-	int ret;
-
 	set->pmcs[number] = value;
-	set->used_pmcs[number / 64] |= bit;
-	if (c->state == UNLOADED || c->is_copy)
-		return 0;
-	ret = choice()->backend->take_pmc(c, set);
-	if (ret < 0) {
-		set->pmcs[number] = before;
-		set->used_pmcs[number / 64] = used;
-	}
-	return ret;
+	set->used_pmcs[number / 64] |= UINT64_C(1) << number % 64;
 }
 
 int
-write_pmc(struct context *c, unsigned int number, unsigned int id, uint32_t flags, uint64_t value)
+check_pmc(const struct context *c, const struct set *set, unsigned int number, uint32_t flags, uint64_t *value)
 {
 	const struct pmc_rule *rule = machine_pmc(c->machine, number);
-	struct set *set = set_find(c, id);
-	int ret;
 
-	if (!rule || flags & ~(uint32_t)PFM_REGFL_NO_EMUL64 || !set)
+	if (!rule || flags & ~(uint32_t)PFM_REGFL_NO_EMUL64)
 		return -EINVAL;
-	value = (value & ~rule->reserved) | (rule->init & rule->reserved);
+	*value = (*value & ~rule->reserved) | (rule->init & rule->reserved);
 	if (flags & PFM_REGFL_NO_EMUL64) {
 		if (!(rule->flags & PMC_NO_EMUL64))
 			return -EINVAL;
-		value &= ~(UINT64_C(1) << 5);
+		*value &= ~(UINT64_C(1) << 5);
 	}
-	ret = machine_check_pmc(c->machine, rule, number, c->is_system, set->pmcs, &value);
-	return ret < 0 ? ret : set_pmc(c, set, number, value);
+	return machine_check_pmc(c->machine, rule, number, c->is_system, set->pmcs, value);
 }
 
 static bool
@@ -153,7 +137,7 @@ count_pmd(const struct context *c, struct set *set, unsigned int counter, uint64
 }
 
 int
-read_pmd(struct context *c, unsigned int number, unsigned int id, const struct pmd **found)
+read_pmd(const struct context *c, unsigned int number, unsigned int id, const struct pmd **found)
 {
 	const struct set *set;
 

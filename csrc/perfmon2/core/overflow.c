@@ -1,7 +1,7 @@
 /*
- * Overflows, and going on after them: what is reset, what is switched, who is told, and when counting stops.
+ * Overflows: what is reset, what is switched, who is told, and when counting stops.
  */
-#include "engine.h"
+#include "context.h"
 
 /* A good enough sequence, the same in each context. */
 static uint64_t
@@ -120,8 +120,7 @@ ctl_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 	}
 	if (masks) {
 		mask(c);
-		if (message_overflow(c, 0, wrapped & set->ovfl_notify, where))
-			c->can_restart++;
+		c->notice = (struct notice){ true, 0, wrapped & set->ovfl_notify, *where };
 	} else {
 		set->pending_reset = resets;
 		reset_pmds(c, set, false);
@@ -149,8 +148,7 @@ pfm_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 		set_switch(c, set_next(c), false);
 	}
 	if (notify && masks) {
-		if (message_overflow(c, id, wrapped, where))
-			c->can_restart++;
+		c->notice = (struct notice){ true, id, wrapped, *where };
 		resets = false;
 	}
 	if (resets)
@@ -161,35 +159,4 @@ void
 context_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 {
 	(c->is_ctl ? ctl_overflow : pfm_overflow)(c, wrapped, where);
-}
-
-/* The counters that have overflowed start from their long reset values, and those that they reset. */
-static void
-reset_or_switch(struct context *c)
-{
-	struct set *set = c->active;
-
-	if (!set->switch_at_restart) {
-		reset_pmds(c, set, true);
-		return;
-	}
-	set->switch_at_restart = false;
-	set_switch(c, set_next(c), true);
-}
-
-void
-context_resume(struct context *c)
-{
-	struct set *set;
-
-	if (c->buffer)
-		sample_restart(c);
-	reset_or_switch(c);
-	if (c->state != MASKED)
-		return;
-	set = c->active;
-	c->state = LOADED;
-	set->since = choice()->backend->clock(c);
-	if (c->started && set->flags & PFM_SETFL_TIME_SWITCH && set->remaining == 0)
-		set_switch(c, set_next(c), false);
 }
