@@ -96,34 +96,6 @@ check_sets(const struct context *c)
 	HOLDS(c->active == (c->num_sets ? c->sets[c->active->at] : NULL));
 }
 
-static void
-check_buffer(const struct context *is, const struct shadow *c)
-{
-	const pfm_dfl_smpl_hdr_t *header = is->buffer;
-	const pfm_default_smpl_hdr_t *old = is->buffer;
-
-	HOLDS((header != NULL) == (c->buffer_size != 0));
-	if (!header)
-		return;
-	HOLDS((c->is_ctl ? old->hdr_buf_size : header->hdr_buf_size) == c->buffer_size);
-	HOLDS(header->hdr_cur_offs >= 128 && header->hdr_cur_offs <= c->buffer_size && header->hdr_cur_offs == c->offset);
-	HOLDS(header->hdr_count == c->count && (c->is_ctl ? old->hdr_overflows : header->hdr_overflows) == c->overflows);
-}
-
-static void
-check_set(const struct set *is, const struct shadow_set *wanted, uint64_t counters)
-{
-	HOLDS(is->flags == wanted->flags && is->timeout == wanted->timeout && is->remaining == wanted->remaining);
-	HOLDS(is->runs == wanted->runs && is->duration == wanted->duration);
-	HOLDS(is->used_pmds == wanted->used && is->ovfl_notify == wanted->notify && is->ovfl_pmds == wanted->ovfl);
-	for (EACH_PMD(i, counters))
-		HOLDS(is->pmcs[i] == wanted->pmcs[i]);
-	for (EACH_PMD(i, wanted->used)) {
-		HOLDS(is->pmds[i].value == wanted->pmds[i].value && is->pmds[i].lval == wanted->pmds[i].lval);
-		HOLDS(is->pmds[i].swcnt == wanted->pmds[i].swcnt);
-	}
-}
-
 /* The engine's context is as the shadow is. */
 static void
 check_context(struct context *is, const struct shadow *c)
@@ -145,10 +117,10 @@ check_context(struct context *is, const struct shadow *c)
 		HOLDS((set != NULL) == c->sets[i].there);
 		count += set != NULL;
 		if (set)
-			check_set(set, &c->sets[i], c->machine->counters);
+			shadow_check_set(set, &c->sets[i], c->machine->counters);
 	}
 	HOLDS(count == is->num_sets);
-	check_buffer(is, c);
+	shadow_check_buffer(is, c);
 }
 
 static void

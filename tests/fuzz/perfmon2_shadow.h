@@ -1,6 +1,7 @@
 /*
  * A second, slow and plain idea of what a perfmon2 context is: states, counters, sets, messages and the header of the
- * sampling buffer, after the interface's description.  perfmon2_calls.c lets it run beside the engine.
+ * sampling buffer, after the interface's description.  perfmon2_calls.c lets it run beside the library,
+ * tests/c/perfmon2_core.c beside the core.
  *
  * What it cannot foretell makes a context unknown: random reset values, and what perfmonctl() does to registers that do not count.
  */
@@ -8,6 +9,7 @@
 #define TESTS_PERFMON2_SHADOW_H
 
 #include "fuzz.h"
+#include "core/context.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -389,7 +391,7 @@ shadow_overflow(struct shadow *c, uint64_t wrapped)
 	masks = c->buffer_size ? is_full : notify || !switches;
 	if (masks) {
 		shadow_mask(c);
-		set->at_restart = switches;
+		set->at_restart |= switches;
 		if (notify)
 			shadow_tell(c, id, wrapped);
 		return;
@@ -603,6 +605,36 @@ shadow_delete_set(struct shadow *c, unsigned int id)
 		return -EINVAL;
 	set->there = false;
 	return 0;
+}
+
+/* ---- the core is as the shadow is ----------------------------------------------------------- */
+
+static inline void
+shadow_check_buffer(const struct context *is, const struct shadow *c)
+{
+	const pfm_dfl_smpl_hdr_t *header = is->buffer;
+	const pfm_default_smpl_hdr_t *old = is->buffer;
+
+	HOLDS((header != NULL) == (c->buffer_size != 0));
+	if (!header)
+		return;
+	HOLDS((c->is_ctl ? old->hdr_buf_size : header->hdr_buf_size) == c->buffer_size);
+	HOLDS(header->hdr_cur_offs >= 128 && header->hdr_cur_offs <= c->buffer_size && header->hdr_cur_offs == c->offset);
+	HOLDS(header->hdr_count == c->count && (c->is_ctl ? old->hdr_overflows : header->hdr_overflows) == c->overflows);
+}
+
+static inline void
+shadow_check_set(const struct set *is, const struct shadow_set *wanted, uint64_t counters)
+{
+	HOLDS(is->flags == wanted->flags && is->timeout == wanted->timeout && is->remaining == wanted->remaining);
+	HOLDS(is->runs == wanted->runs && is->duration == wanted->duration);
+	HOLDS(is->used_pmds == wanted->used && is->ovfl_notify == wanted->notify && is->ovfl_pmds == wanted->ovfl);
+	for (EACH_PMD(i, counters))
+		HOLDS(is->pmcs[i] == wanted->pmcs[i]);
+	for (EACH_PMD(i, wanted->used)) {
+		HOLDS(is->pmds[i].value == wanted->pmds[i].value && is->pmds[i].lval == wanted->pmds[i].lval);
+		HOLDS(is->pmds[i].swcnt == wanted->pmds[i].swcnt);
+	}
 }
 
 #endif /* TESTS_PERFMON2_SHADOW_H */

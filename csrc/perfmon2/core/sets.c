@@ -171,14 +171,23 @@ round_time(const struct context *c)
 void
 round_pass(struct context *c, uint64_t n)
 {
-	for (unsigned int i = 0; n && i < c->num_sets; i++) {
+	struct set *active = c->active;
+	const uint64_t since_switch = active->timeout - active->remaining;
+
+	if (n == 0)
+		return;
+	if (c->num_sets > 1)	/* one that goes on has no duration before it stops */
+		duration_update(c);
+	for (unsigned int i = 0; i < c->num_sets; i++) {
 		struct set *set = c->sets[i];
 
 		set->runs += n;
+		set->remaining = set == active ? set->remaining : 0;
+		set->duration += c->num_sets > 1 ? n * set->timeout : 0;
 		c->now += n * set->timeout;
-		if (c->num_sets == 1)
-			return;		/* it has no duration before it stops */
-		set->duration += n * set->timeout;
-		c->active->since += n * set->timeout;
+	}
+	if (c->num_sets > 1) {
+		active->since = c->now - since_switch;
+		active->duration -= since_switch;
 	}
 }
