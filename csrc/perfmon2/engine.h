@@ -68,6 +68,7 @@ void task_begin(struct context *c, bool takes_time);
 void task_forget(struct context *c);
 bool task_is_watched(const struct context *c);	/* a descriptor says when it ends */
 bool task_has_ended(struct context *c);
+bool task_alarm(struct context *c, uint64_t ns);	/* the helper looks when it has run so long; false: it has to wait by itself */
 bool task_time(struct context *c, uint64_t *ns);	/* that it has run; system-wide: of the clock.  False: that is not known */
 
 /* ---- check.c: what calls check before they do anything ------------------------------------ */
@@ -92,8 +93,11 @@ void context_tell(struct context *c);	/* the program, of what the core has notic
 /* What has happened meanwhile, before a context is looked at; and its counters as they shall be, after that. */
 void context_catch_up(struct context *c);
 void context_settle(struct context *c);
-/* The time, in ns, to the next event that is seen without a call: a timer ends, an overflow masks, is told or sampled. */
-uint64_t context_time_to_next(struct context *c);
+/*
+ * The time, in ns, until the helper has to look: for a timer that ends, for an overflow that masks, is told or sampled.  NEVER where
+ * something else tells it.
+ */
+uint64_t context_time_to_look(struct context *c);
 
 /* ---- message.c ------------------------------------------------------------------------------ */
 

@@ -93,15 +93,31 @@ context_settle(struct context *c)
 		return;
 	choice()->backend->apply(c);
 	context_tell(c);
-	helper_plan(context_time_to_next(c));
+	helper_plan(context_time_to_look(c));
 }
 
-uint64_t
-context_time_to_next(struct context *c)
+/*
+ * The time of a thread that does not run does not pass: where no alarm tells of its time, it is looked at more seldom as long as it
+ * stands still.
+ */
+static uint64_t
+wait_for_task(struct context *c, uint64_t ns)
 {
-	const uint64_t ns = choice()->backend->time_to_next(c);
+	const bool stands_still = c->task.looked_at == c->now;
 
-	return timer_runs(c) && c->active->remaining < ns ? c->active->remaining : ns;
+	c->task.looked_at = c->now;
+	return task_alarm(c, ns) ? NEVER : stands_still && ns < BETWEEN_LOOKS ? BETWEEN_LOOKS : ns;
+}
+
+/* What the model's timers do can be made later. */
+uint64_t
+context_time_to_look(struct context *c)
+{
+	uint64_t ns = choice()->backend->time_to_next(c);
+
+	if (choice()->backend != &model_backend && timer_runs(c) && c->active->remaining < ns)
+		ns = c->active->remaining;
+	return ns == 0 || c->is_system ? ns : wait_for_task(c, ns);
 }
 
 /* A thread has one context; per-thread and system-wide ones exclude each other, but where the kernel counts, which can do both. */

@@ -83,6 +83,10 @@ struct task {
 	struct counting_anchor		anchor;		/* but perhaps an event, which hangs up; */
 	uint64_t			asked;		/* or it was looked for then */
 	struct counting_group_event	clock;		/* the time that it runs */
+	struct counting_anchor		alarm;		/* tells when it has run until then, if there is such an event: */
+	uint64_t			alarm_at;	/* NEVER: it is stopped */
+	bool				is_tried;	/* and whether there is was found out */
+	uint64_t			looked_at;	/* without one: its time in the last look */
 };
 
 struct perf;
@@ -205,6 +209,6 @@ void rate_begin(struct context *c);	/* from now on */
  * is made, the rest in the proportions of what was made, without samples.
  */
 bool rate_run(struct context *c, uint64_t until, bool is_last, const struct where *where);
-uint64_t rate_time_to_next(const struct context *c);	/* ns that the thread runs until an overflow that is seen; NEVER */
+uint64_t rate_time_to_next(const struct context *c);	/* ns that the thread runs until there may be a notice or a sample; NEVER */
 
 #endif /* PYPFM_PERFMON2_CONTEXT_H */

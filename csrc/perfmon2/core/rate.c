@@ -271,11 +271,30 @@ rate_begin(struct context *c)
 		c->sets[i]->phase = 0;
 }
 
+/* An overflow sends a message, or writes a sample. */
+static bool
+tells(const struct context *c, const struct set *set)
+{
+	const uint64_t counters = moving(c, set);
+
+	for (EACH_BIT(rest, c->buffer ? counters : counters & set->ovfl_notify))
+		if (pmd_interrupts(set, first_bit(rest)))
+			return true;
+	return false;
+}
+
 uint64_t
 rate_time_to_next(const struct context *c)
 {
-	const struct set *set = c->active;
-	const uint64_t counters = context_counts(c) ? moving(c, set) : 0, units = units_to_overflow(c, set, counters);
+	uint64_t overflow, timeout, units;
+	unsigned int i = 0;
 
-	return counters && units < NEVER ? units / c->rate + 1 : NEVER;
+	while (i < c->num_sets && !tells(c, c->sets[i]))
+		i++;
+	if (!context_counts(c) || i == c->num_sets)
+		return NEVER;
+	overflow = units_to_overflow(c, c->active, moving(c, c->active));
+	timeout = units_to_timeout(c);
+	units = overflow < timeout ? overflow : timeout;
+	return units < NEVER ? units / c->rate + 1 : NEVER;
 }
