@@ -132,6 +132,6 @@ sample_buffer_of(int fd, size_t len, int prot, int flags)
 		found = (flags & MAP_TYPE) == MAP_PRIVATE ? -EINVAL : -EACCES;
 	else if (c)
 		found = !c->buffer || len > c->buffer_size ? -EINVAL : c->buffer_fd;
-	call_done(c);
+	call_done(c, 0);
 	return found;
 }

@@ -135,12 +135,18 @@ write_counter(unsigned int set, unsigned int number)
 	};
 	const pfarg_pmc_t pmc = { .reg_num = (uint16_t)number, .reg_set = (uint16_t)set, .reg_value = one_of(8) ? 0 : PFM_PLM3,
 				  .reg_flags = one_of(8) && core.machine->type != 1 ? PFM_REGFL_NO_EMUL64 : 0 };
+	struct request control = { .number = number, .set = set, .flags = pmc.reg_flags, .value = pmc.reg_value };
+	struct request data = {
+		.number = number, .set = set, .flags = notify, .value = pmd.reg_value, .long_reset = pmd.reg_long_reset,
+		.short_reset = pmd.reg_short_reset, .swcnt = pmd.reg_ovfl_switch_cnt, .reset_pmds = { pmd.reg_reset_pmds[0] },
+		.smpl_pmds = { pmd.reg_smpl_pmds[0] },
+	};
 	struct set *to = set_find(&core, set);
-	uint64_t value = pmc.reg_value;
+	uint64_t value;
 
-	CHECK_EQ(check_pmc(&core, to, number, pmc.reg_flags, &value), shadow_write_pmc(&plain.c, &pmc));
+	CHECK_EQ(check_pmc(&core, to, &control, &value), shadow_write_pmc(&plain.c, &pmc));
 	set_pmc(to, number, value);
-	CHECK_EQ(write_pmd(&core, &pmd, false), shadow_write_pmd(&plain.c, &pmd, false));
+	CHECK_EQ(write_pmd(&core, &data), shadow_write_pmd(&plain.c, &pmd, false));
 }
 
 static void
@@ -154,7 +160,9 @@ make_sets(bool is_ctl)
 		const uint32_t how = is_ctl ? 0 : flags[random_below(4)];
 		const uint64_t timeout = 1 + most_ns / MOST_EVENTS + random_below(one_of(3) ? 10 : most_ns);
 
-		CHECK_EQ(set_change(&core, i, how, timeout), shadow_change_set(&plain.c, i, how, timeout));
+		struct request wanted = { .set = i, .flags = how, .timeout = timeout };
+
+		CHECK_EQ(set_change(&core, &wanted), shadow_change_set(&plain.c, i, how, timeout));
 		for (unsigned int number = 4; number < 8; number++)
 			if (!one_of(3))
 				write_counter(i, number);
@@ -210,7 +218,7 @@ pass(bool is_last)
 static void
 one_operation(void)
 {
-	const unsigned int id = (unsigned int)random_below(core.num_sets);
+	const uint64_t id = random_below(core.num_sets);
 	const uint16_t set = (uint16_t)id;
 	const bool is_here = core.is_system || one_of(2);
 
@@ -232,7 +240,7 @@ one_operation(void)
 		}
 		break;
 	case 4:
-		write_counter(id, 4 + (unsigned int)random_below(4));
+		write_counter(set, 4 + (unsigned int)random_below(4));
 		break;
 	case 5:
 		plain.c.waiting = 0;
@@ -246,7 +254,7 @@ one_operation(void)
 static void
 run_scenario(void)
 {
-	const unsigned int first = 0;
+	const uint64_t first = 0;
 
 	begin();
 	load();
@@ -280,12 +288,12 @@ run_shares(uint64_t first, uint64_t second)
 	core = (struct context){ .rate = 1000000 };
 	CHECK_EQ(context_begin(&core, machine_by_type(PFMLIB_ITANIUM2_PMU), 0), 0);
 	for (unsigned int i = 0; i < 2; i++) {
-		const pfarg_pmd_t pmd = { .reg_num = 4, .reg_set = (uint16_t)i, .reg_value = 0 - periods[i], .reg_short_reset = 0 - periods[i],
-					  .reg_ovfl_switch_cnt = 1 };
+		struct request wanted = { .set = i, .flags = PFM_SETFL_OVFL_SWITCH };
+		struct request pmd = { .number = 4, .set = i, .value = 0 - periods[i], .short_reset = 0 - periods[i], .swcnt = 1 };
 
-		CHECK_EQ(set_change(&core, i, PFM_SETFL_OVFL_SWITCH, 0), 0);
+		CHECK_EQ(set_change(&core, &wanted), 0);
 		set_pmc(set_find(&core, i), 4, 0x20 | PFM_PLM3);
-		CHECK_EQ(write_pmd(&core, &pmd, false), 0);
+		CHECK_EQ(write_pmd(&core, &pmd), 0);
 	}
 	context_loaded(&core, core.sets[0]);
 	rate_begin(&core);

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 struct set *
-set_find(const struct context *c, unsigned int id)
+set_find(const struct context *c, uint64_t id)
 {
 	unsigned int low = 0, high = c->num_sets;
 
@@ -35,36 +35,35 @@ set_pmc(struct set *set, unsigned int number, uint64_t value)
 }
 
 int
-check_pmc(const struct context *c, const struct set *set, unsigned int number, uint32_t flags, uint64_t *value)
+check_pmc(const struct context *c, const struct set *set, const struct request *r, uint64_t *value)
 {
-	const struct pmc_rule *rule = machine_pmc(c->machine, number);
+	const struct pmc_rule *rule = machine_pmc(c->machine, r->number);
 
-	if (!rule || flags & ~(uint32_t)PFM_REGFL_NO_EMUL64)
+	if (!rule || r->flags & ~(uint64_t)PFM_REGFL_NO_EMUL64)
 		return -EINVAL;
-	*value = (*value & ~rule->reserved) | (rule->init & rule->reserved);
-	if (flags & PFM_REGFL_NO_EMUL64) {
+	*value = (r->value & ~rule->reserved) | (rule->init & rule->reserved);
+	if (r->flags & PFM_REGFL_NO_EMUL64) {
 		if (!(rule->flags & PMC_NO_EMUL64))
 			return -EINVAL;
 		*value &= ~(UINT64_C(1) << 5);
 	}
-	return machine_check_pmc(c->machine, rule, number, c->is_system, set->pmcs, value);
+	return machine_check_pmc(c->machine, rule, (unsigned int)r->number, c->is_system, set->pmcs, value);
 }
 
 static bool
-has_pmd(const struct machine *machine, unsigned int number)
+has_pmd(const struct context *c, const struct request *r)
 {
-	return number < PERFMON2_PMDS && machine->pmds >> number & 1;
+	return r->number < PERFMON2_PMDS && c->machine->pmds >> r->number & 1;
 }
 
-/* A bit vector of all PMDs that may be: those that the machine has are in its first word. */
-static int
-one_word(const struct machine *machine, const uint64_t *words, uint64_t *word)
+/* A bit vector of PMDs that the machine has: they are in its first word. */
+static bool
+is_vector(const struct context *c, const uint64_t *words)
 {
 	for (size_t i = 1; i < PFM_PMD_BV; i++)
 		if (words[i])
-			return -EINVAL;
-	*word = words[0];
-	return words[0] & ~machine->pmds ? -EINVAL : 0;
+			return false;
+	return !(words[0] & ~c->machine->pmds);
 }
 
 /* Registers that are used for the first time have the value 0 and no attributes. */
@@ -81,37 +80,48 @@ use_pmds(struct context *c, struct set *set, uint64_t pmds)
 			use_pmcs(set, c->machine->needs[i].pmcs);
 }
 
-int
-write_pmd(struct context *c, const pfarg_pmd_t *from, bool value_only)
+/* What both kinds of writes do first: the register, or NULL. */
+static struct pmd *
+begin_write(struct context *c, const struct request *r, uint64_t others)
 {
-	const uint64_t bit = UINT64_C(1) << from->reg_num % 64;
-	uint64_t smpl = 0, reset = 0;
-	struct set *set;
+	const uint64_t bit = UINT64_C(1) << r->number % 64;
+	struct set *set = set_find(c, r->set);
 	struct pmd *pmd;
 
-	if (!has_pmd(c->machine, from->reg_num) || from->reg_flags & ~(uint32_t)(PFM_REGFL_OVFL_NOTIFY | PFM_REGFL_RANDOM))
-		return -EINVAL;
-	if (!value_only && (one_word(c->machine, from->reg_smpl_pmds, &smpl) < 0 ||
-			    one_word(c->machine, from->reg_reset_pmds, &reset) < 0))
-		return -EINVAL;
-	set = set_find(c, from->reg_set);
-	if (!set)
-		return -EINVAL;
-	use_pmds(c, set, smpl | reset | bit);
-	pmd = &set->pmds[from->reg_num];
-	pmd->value = pmd->lval = from->reg_value;
-	pmd->flags = from->reg_flags;
-	set->ovfl_notify = from->reg_flags & PFM_REGFL_OVFL_NOTIFY ? set->ovfl_notify | bit : set->ovfl_notify & ~bit;
+	if (!has_pmd(c, r) || r->flags & ~(uint64_t)(PFM_REGFL_OVFL_NOTIFY | PFM_REGFL_RANDOM) || !set)
+		return NULL;
+	use_pmds(c, set, others | bit);
+	pmd = &set->pmds[r->number];
+	pmd->value = pmd->lval = r->value;
+	pmd->flags = (uint32_t)r->flags;
+	set->ovfl_notify = r->flags & PFM_REGFL_OVFL_NOTIFY ? set->ovfl_notify | bit : set->ovfl_notify & ~bit;
 	set->ovfl_pmds &= ~bit;
-	if (value_only)
-		return 0;
-	pmd->smpl_pmds = smpl;
-	pmd->reset_pmds = reset;
-	pmd->swcnt = pmd->swref = from->reg_ovfl_switch_cnt;
-	pmd->long_reset = from->reg_long_reset;
-	pmd->short_reset = from->reg_short_reset;
-	pmd->random_mask = from->reg_random_mask;
-	pmd->eventid = from->reg_smpl_eventid;
+	return pmd;
+}
+
+int
+write_pmd_value(struct context *c, struct request *r)
+{
+	return begin_write(c, r, 0) ? 0 : -EINVAL;
+}
+
+int
+write_pmd(struct context *c, struct request *r)
+{
+	struct pmd *pmd;
+
+	if (!is_vector(c, r->smpl_pmds) || !is_vector(c, r->reset_pmds))
+		return -EINVAL;
+	pmd = begin_write(c, r, r->smpl_pmds[0] | r->reset_pmds[0]);
+	if (!pmd)
+		return -EINVAL;
+	pmd->smpl_pmds = r->smpl_pmds[0];
+	pmd->reset_pmds = r->reset_pmds[0];
+	pmd->swcnt = pmd->swref = r->swcnt;
+	pmd->long_reset = r->long_reset;
+	pmd->short_reset = r->short_reset;
+	pmd->random_mask = r->random_mask;
+	pmd->eventid = r->eventid;
 	return 0;
 }
 
@@ -137,17 +147,18 @@ count_pmd(const struct context *c, struct set *set, unsigned int counter, uint64
 }
 
 int
-read_pmd(const struct context *c, unsigned int number, unsigned int id, const struct pmd **found)
+read_pmd(struct context *c, struct request *r)
 {
-	const struct set *set;
+	const struct set *set = set_find(c, r->set);
+	const struct pmd *pmd;
 
-	if (!has_pmd(c->machine, number))
+	if (!has_pmd(c, r) || !set || !(set->used_pmds >> r->number & 1))
 		return -EINVAL;
-	set = set_find(c, id);
-	if (!set || !(set->used_pmds >> number & 1))
-		return -EINVAL;
-	if (c->is_unknown && c->machine->counters >> number & 1)
+	if (c->is_unknown && c->machine->counters >> r->number & 1)
 		return -ESRCH;
-	*found = &set->pmds[number];
-	return set->is_refused && c->machine->counters >> number & 1 ? -EBUSY : 0;
+	pmd = &set->pmds[r->number];
+	r->value = pmd->value;
+	r->last = pmd->lval;
+	r->swcnt = pmd->swcnt;
+	return set->is_refused && c->machine->counters >> r->number & 1 ? -EBUSY : 0;
 }
