@@ -107,7 +107,7 @@ int message_drain(struct context *c);
 void message_owner(const struct context *c);	/* a thread that has asked for the signal gets it */
 void message_make_long_queue(struct context *c);	/* as perfmonctl() has it */
 
-/* ---- sample.c: the sampling buffer -------------------------------------------------------- */
+/* ---- buffer.c: the sampling buffer -------------------------------------------------------- */
 
 int buffer_create(struct context *c, uint64_t size, uint64_t least, uint32_t flags);	/* least: bytes, of one sample */
 
