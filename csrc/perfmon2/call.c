@@ -86,15 +86,15 @@ call_each(const struct call *call, struct context *c, void *room, long count, bo
 	char *at = room;
 	int ret = 0;
 
-	for (long i = 0; i < count && ret == 0; i++, at += call->element->size) {
+	for (long i = 0; i < count && ret == 0; i++, at += call->element.size) {
 		struct request r = { 0 };
 
-		read_element(call->element, at, &r);
+		read_element(&call->element, at, &r);
 		ret = call->run(c, &r);
 		if (marks)
 			mark(&r, ret < 0);
 		if (ret == 0 || marks)
-			write_element(call->element, &r, at, ret < 0);
+			write_element(&call->element, &r, at, ret < 0);
 	}
 	return ret;
 }
@@ -180,7 +180,7 @@ static int
 run_elements(const struct call *call, struct context *c, void *elements, long count)
 {
 	static uint64_t room[ARGUMENT_LIMIT / sizeof(uint64_t)];	/* the engine is entered by one */
-	const size_t size = (size_t)count * call->element->size;
+	const size_t size = (size_t)count * call->element.size;
 	const bool is_there = size && size <= sizeof(room) && copy_is_there(elements, size, call->copies_back);
 	int ret = is_there ? 0 : call_copy_in(room, sizeof(room), elements, size);
 
@@ -217,10 +217,10 @@ call_run(const struct call *call, int fd, int refused, void *elements, long coun
 	if (call->need == NEEDS_ANYTHING)	/* what is closed does not keep its thread or CPU */
 		contexts_reap();
 	c = call_context(fd, call->tells);
-	if (call->element && (count < 0 || (size_t)count >= INT_MAX / call->element->size))
+	if (call->element.size && (count < 0 || (size_t)count >= INT_MAX / call->element.size))
 		refused = refused ? refused : -EINVAL;
 	ret = check_descriptor(c, refused);
 	if (ret == 0)
-		ret = call->element ? run_elements(call, c, elements, count) : run_one(call, c, given);
+		ret = call->element.size ? run_elements(call, c, elements, count) : run_one(call, c, given);
 	return call_done(c, ret);
 }

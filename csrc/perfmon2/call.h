@@ -22,22 +22,23 @@ struct field {
 
 /* A structure that is an element of a call. */
 struct element {
-	size_t			size;
+	size_t			size;	/* 0: there is none */
 	const struct field	*fields;
 	size_t			num_fields;
 };
 
 #define ELEMENT(type, fields)	{ sizeof(type), fields, sizeof(fields) / sizeof(*(fields)) }
+#define NO_ELEMENT		{ 0, NULL, 0 }
 
 /* What the context's task has to be. */
 enum need { NEEDS_UNLOADED, NEEDS_STOPPED, NEEDS_STOPPED_EVEN_MASKED, NEEDS_NOTHING, NEEDS_ANYTHING };
 
 struct call {
-	const struct element	*element;	/* NULL: it has no argument */
-	enum need		need;
-	bool			copies_back;
-	bool			tells;		/* it may send a message */
-	int			(*run)(struct context *c, struct request *r);	/* of one element */
+	struct element	element;	/* what it is given */
+	enum need	need;
+	bool		copies_back;
+	bool		tells;		/* it may send a message */
+	int		(*run)(struct context *c, struct request *r);	/* of one element */
 };
 
 /*

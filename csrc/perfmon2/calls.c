@@ -127,110 +127,46 @@ static const struct field start_fields[] = {
 	FIELD(pfarg_start_t, start_set, set, IN),
 };
 
-static const struct element pmc = ELEMENT(pfarg_pmc_t, pmc_fields), pmd = ELEMENT(pfarg_pmd_t, pmd_fields);
-static const struct element pmr = ELEMENT(pfarg_pmr_t, pmr_fields), attr = ELEMENT(pfarg_pmd_attr_t, attr_fields);
-static const struct element read_pmd_element = ELEMENT(pfarg_pmd_t, read_pmd_fields);
-static const struct element read_attr = ELEMENT(pfarg_pmd_attr_t, read_attr_fields);
-static const struct element setdesc = ELEMENT(pfarg_setdesc_t, setdesc_fields);
-static const struct element setinfo = ELEMENT(pfarg_setinfo_t, setinfo_fields);
-static const struct element old_setinfo = ELEMENT(struct old_setinfo, old_setinfo_fields);
-static const struct element set_info = ELEMENT(pfarg_set_info_t, set_info_fields);
-static const struct element start_set = ELEMENT(pfarg_start_t, start_fields);
-
-/* ---- what they do --------------------------------------------------------------------------------- */
-
-static int
-run_load(struct context *c, struct request *r)
-{
-	return context_load(c, (pid_t)r->number, r->set);
-}
-
-static int
-run_unload(struct context *c, struct request *r)
-{
-	(void)r;
-	context_unload(c);
-	return 0;
-}
-
-static int
-run_detach(struct context *c, struct request *r)
-{
-	return c->state == UNLOADED ? -EINVAL : run_unload(c, r);
-}
-
-static int
-run_start(struct context *c, struct request *r)
-{
-	(void)r;
-	return state_start(c, NULL);
-}
-
-static int
-run_start_set(struct context *c, struct request *r)
-{
-	return state_start(c, &r->set);
-}
-
-static int
-run_stop(struct context *c, struct request *r)
-{
-	(void)r;
-	return state_stop(c);
-}
-
-static int
-run_restart(struct context *c, struct request *r)
-{
-	(void)r;
-	return state_restart(c);
-}
+/* ---- the calls: what they need, and do ------------------------------------------------------------- */
 
 /* A control register cannot be read: found out last. */
 static int
-run_refused(struct context *c, struct request *r)
+refuse(struct context *c, struct request *r)
 {
 	(void)c;
 	(void)r;
 	return -EINVAL;
 }
 
-static int
-run_tell_set(struct context *c, struct request *r)
-{
-	state_look_at_clock(c);
-	return set_tell(c, r);
-}
-
 /* What is loaded already is refused by the load itself, after the checks of its target. */
-static const struct call load = { NULL, NEEDS_ANYTHING, false, true, run_load };
-static const struct call unload = { NULL, NEEDS_STOPPED_EVEN_MASKED, false, true, run_unload };
-static const struct call detach = { NULL, NEEDS_STOPPED_EVEN_MASKED, false, true, run_detach };
-static const struct call start = { NULL, NEEDS_STOPPED, false, true, run_start };
-static const struct call start_of_set = { &start_set, NEEDS_STOPPED, false, true, run_start_set };
-static const struct call stop = { NULL, NEEDS_STOPPED, false, true, run_stop };
-static const struct call restart = { NULL, NEEDS_NOTHING, false, true, run_restart };
+static const struct call load = { NO_ELEMENT, NEEDS_ANYTHING, false, true, state_load };
+static const struct call unload = { NO_ELEMENT, NEEDS_STOPPED_EVEN_MASKED, false, true, state_unload };
+static const struct call detach = { NO_ELEMENT, NEEDS_STOPPED_EVEN_MASKED, false, true, state_detach };
+static const struct call start = { NO_ELEMENT, NEEDS_STOPPED, false, true, state_start };
+static const struct call start_of_set = { ELEMENT(pfarg_start_t, start_fields), NEEDS_STOPPED, false, true, state_start_set };
+static const struct call stop = { NO_ELEMENT, NEEDS_STOPPED, false, true, state_stop };
+static const struct call restart = { NO_ELEMENT, NEEDS_NOTHING, false, true, state_restart };
 
-static const struct call write_pmcs = { &pmc, NEEDS_STOPPED, false, false, state_write_pmc };
-static const struct call write_pmds = { &pmd, NEEDS_STOPPED, false, false, write_pmd };
-static const struct call read_pmds = { &read_pmd_element, NEEDS_STOPPED, true, false, read_pmd };
-static const struct call create_sets = { &setdesc, NEEDS_UNLOADED, false, true, set_change };
-static const struct call delete_sets = { &setdesc, NEEDS_UNLOADED, false, true, set_delete };
-static const struct call tell_sets = { &setinfo, NEEDS_NOTHING, true, false, run_tell_set };
-static const struct call tell_old_sets = { &old_setinfo, NEEDS_NOTHING, true, false, run_tell_set };
-static const struct call tell_sets_v3 = { &set_info, NEEDS_NOTHING, true, false, run_tell_set };
+static const struct call write_pmcs = { ELEMENT(pfarg_pmc_t, pmc_fields), NEEDS_STOPPED, false, false, state_write_pmc };
+static const struct call write_pmds = { ELEMENT(pfarg_pmd_t, pmd_fields), NEEDS_STOPPED, false, false, write_pmd };
+static const struct call read_pmds = { ELEMENT(pfarg_pmd_t, read_pmd_fields), NEEDS_STOPPED, true, false, read_pmd };
+static const struct call create_sets = { ELEMENT(pfarg_setdesc_t, setdesc_fields), NEEDS_UNLOADED, false, true, set_change };
+static const struct call delete_sets = { ELEMENT(pfarg_setdesc_t, setdesc_fields), NEEDS_UNLOADED, false, true, set_delete };
+static const struct call tell_sets = { ELEMENT(pfarg_setinfo_t, setinfo_fields), NEEDS_NOTHING, true, false, state_tell_set };
+static const struct call tell_old_sets = { ELEMENT(struct old_setinfo, old_setinfo_fields), NEEDS_NOTHING, true, false, state_tell_set };
+static const struct call tell_sets_v3 = { ELEMENT(pfarg_set_info_t, set_info_fields), NEEDS_NOTHING, true, false, state_tell_set };
 
 /* Version 3's, by PFM_RW_PMD, PFM_RW_PMC, PFM_RW_PMD_ATTR. */
 enum { TYPES = 4 };
 static const struct call writes[TYPES] = {
-	[PFM_RW_PMD] = { &pmr, NEEDS_STOPPED, false, false, write_pmd_value },
-	[PFM_RW_PMC] = { &pmr, NEEDS_STOPPED, false, false, state_write_pmc },
-	[PFM_RW_PMD_ATTR] = { &attr, NEEDS_STOPPED, false, false, write_pmd },
+	[PFM_RW_PMD] = { ELEMENT(pfarg_pmr_t, pmr_fields), NEEDS_STOPPED, false, false, write_pmd_value },
+	[PFM_RW_PMC] = { ELEMENT(pfarg_pmr_t, pmr_fields), NEEDS_STOPPED, false, false, state_write_pmc },
+	[PFM_RW_PMD_ATTR] = { ELEMENT(pfarg_pmd_attr_t, attr_fields), NEEDS_STOPPED, false, false, write_pmd },
 };
 static const struct call reads[TYPES] = {
-	[PFM_RW_PMD] = { &pmr, NEEDS_STOPPED, true, false, read_pmd },
-	[PFM_RW_PMC] = { &pmr, NEEDS_STOPPED, true, false, run_refused },
-	[PFM_RW_PMD_ATTR] = { &read_attr, NEEDS_STOPPED, true, false, read_pmd },
+	[PFM_RW_PMD] = { ELEMENT(pfarg_pmr_t, pmr_fields), NEEDS_STOPPED, true, false, read_pmd },
+	[PFM_RW_PMC] = { ELEMENT(pfarg_pmr_t, pmr_fields), NEEDS_STOPPED, true, false, refuse },
+	[PFM_RW_PMD_ATTR] = { ELEMENT(pfarg_pmd_attr_t, read_attr_fields), NEEDS_STOPPED, true, false, read_pmd },
 };
 
 /* ---- contexts ------------------------------------------------------------------------------------- */
@@ -415,47 +351,16 @@ pfm_set_state(int fd, int flags, int state)
 
 /* ---- registers and sets: version 2 ------------------------------------------------------------------ */
 
-int
-pfm_write_pmcs(int fd, pfarg_pmc_t *pmcs, int count)
-{
-	return call_run(&write_pmcs, fd, 0, pmcs, count, NULL);
-}
+#define VECTOR(name, type, call) \
+	int name(int fd, type *elements, int count) { return call_run(call, fd, 0, elements, count, NULL); }
 
-int
-pfm_write_pmds(int fd, pfarg_pmd_t *pmds, int count)
-{
-	return call_run(&write_pmds, fd, 0, pmds, count, NULL);
-}
-
-int
-pfm_read_pmds(int fd, pfarg_pmd_t *pmds, int count)
-{
-	return call_run(&read_pmds, fd, 0, pmds, count, NULL);
-}
-
-int
-pfm_create_evtsets(int fd, pfarg_setdesc_t *setd, int count)
-{
-	return call_run(&create_sets, fd, 0, setd, count, NULL);
-}
-
-int
-pfm_delete_evtsets(int fd, pfarg_setdesc_t *setd, int count)
-{
-	return call_run(&delete_sets, fd, 0, setd, count, NULL);
-}
-
-int
-pfm_getinfo_evtsets(int fd, pfarg_setinfo_t *info, int count)
-{
-	return call_run(&tell_sets, fd, 0, info, count, NULL);
-}
-
-int
-pfm_getinfo_evtsets_v2old(int fd, void *info, int count)
-{
-	return call_run(&tell_old_sets, fd, 0, info, count, NULL);
-}
+VECTOR(pfm_write_pmcs, pfarg_pmc_t, &write_pmcs)
+VECTOR(pfm_write_pmds, pfarg_pmd_t, &write_pmds)
+VECTOR(pfm_read_pmds, pfarg_pmd_t, &read_pmds)
+VECTOR(pfm_create_evtsets, pfarg_setdesc_t, &create_sets)
+VECTOR(pfm_delete_evtsets, pfarg_setdesc_t, &delete_sets)
+VECTOR(pfm_getinfo_evtsets, pfarg_setinfo_t, &tell_sets)
+VECTOR(pfm_getinfo_evtsets_v2old, void, &tell_old_sets)
 
 /* ---- registers and sets: version 3, whose vectors have a size in bytes ------------------------------- */
 
@@ -463,7 +368,7 @@ pfm_getinfo_evtsets_v2old(int fd, void *info, int count)
 static int
 run_sized(const struct call *call, int fd, int refused, void *elements, size_t sz)
 {
-	const size_t size = call->element->size, count = sz / size;
+	const size_t size = call->element.size, count = sz / size;
 	const long limited = sz == 0 || sz % size ? -1 : count <= ARGUMENT_LIMIT ? (long)count : ARGUMENT_LIMIT + 1;
 
 	return call_run(call, fd, refused, elements, limited, NULL);
@@ -472,7 +377,7 @@ run_sized(const struct call *call, int fd, int refused, void *elements, size_t s
 static int
 run_typed(const struct call calls[TYPES], int fd, int flags, int type, void *elements, size_t sz)
 {
-	const bool is_known = type >= 0 && type < TYPES && calls[type].element;
+	const bool is_known = type >= 0 && type < TYPES && calls[type].run;
 
 	return run_sized(&calls[is_known ? type : PFM_RW_PMD], fd, flags || !is_known ? -EINVAL : 0, elements, sz);
 }

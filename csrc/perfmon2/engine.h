@@ -77,17 +77,23 @@ int check_thread(pid_t tid);	/* another one: it may be traced, and is stopped by
 
 /* ---- state.c -------------------------------------------------------------------------------- */
 
-int context_load(struct context *c, pid_t target, uint64_t set);
 int context_bind(struct context *c, pid_t tid, int cpu, struct set *set);	/* what is left of a load after its checks */
 void context_unload(struct context *c);
-int state_start(struct context *c, const uint64_t *set);
-int state_stop(struct context *c);
-int state_restart(struct context *c);
-int state_restart_ctl(struct context *c);	/* as perfmonctl() does */
+void state_look_at_clock(struct context *c);	/* what changes now does so then */
+
+/* What calls do with one element. */
+int state_load(struct context *c, struct request *r);
+int state_unload(struct context *c, struct request *r);
+int state_detach(struct context *c, struct request *r);
+int state_start(struct context *c, struct request *r);		/* what is active */
+int state_start_set(struct context *c, struct request *r);
+int state_stop(struct context *c, struct request *r);
+int state_restart(struct context *c, struct request *r);
+int state_restart_ctl(struct context *c, struct request *r);	/* as perfmonctl() does */
+int state_tell_set(struct context *c, struct request *r);
 int state_set_pmc(struct context *c, struct set *set, unsigned int number, uint64_t value);	/* that was checked */
 int state_write_pmc(struct context *c, struct request *r);
 int state_write_ctl_pmc(struct context *c, struct request *r);
-void state_look_at_clock(struct context *c);	/* what changes now does so then */
 void context_tell(struct context *c);	/* the program, of what the core has noticed */
 
 /* What has happened meanwhile, before a context is looked at; and its counters as they shall be, after that. */

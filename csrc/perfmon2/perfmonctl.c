@@ -63,14 +63,6 @@ static const struct field load_fields[] = {
 	FIELD(pfarg_load_t, load_pid, number, IN),
 };
 
-static const struct element pmc = ELEMENT(pfarg_reg_t, pmc_fields), pmd = ELEMENT(pfarg_reg_t, pmd_fields);
-static const struct element read_pmd_element = ELEMENT(pfarg_reg_t, read_fields);
-static const struct element reset_value = ELEMENT(pfarg_reg_t, reset_value_fields);
-static const struct element debug_register = ELEMENT(pfarg_dbreg_t, debug_fields);
-static const struct element features = ELEMENT(pfarg_features_t, features_fields);
-static const struct element load_target = ELEMENT(pfarg_load_t, load_fields);
-static const struct element number = { sizeof(unsigned int), NULL, 0 };
-
 /* ---- what they do ------------------------------------------------------------------------------------- */
 
 static int
@@ -150,32 +142,9 @@ run_load(struct context *c, struct request *r)
 }
 
 static int
-run_unload(struct context *c, struct request *r)
-{
-	(void)r;
-	context_unload(c);
-	return 0;
-}
-
-static int
 run_start(struct context *c, struct request *r)
 {
-	(void)r;
-	return c->state == LOADED ? state_start(c, NULL) : -EINVAL;
-}
-
-static int
-run_stop(struct context *c, struct request *r)
-{
-	(void)r;
-	return state_stop(c);
-}
-
-static int
-run_restart(struct context *c, struct request *r)
-{
-	(void)r;
-	return state_restart_ctl(c);
+	return c->state == LOADED ? state_start(c, r) : -EINVAL;
 }
 
 /* ---- commands ------------------------------------------------------------------------------------------ */
@@ -189,20 +158,20 @@ struct command {
 };
 
 static const struct command commands[] = {
-	{ PFM_WRITE_PMCS, MANY, true, { &pmc, NEEDS_STOPPED, true, true, state_write_ctl_pmc } },
-	{ PFM_WRITE_PMDS, MANY, true, { &pmd, NEEDS_STOPPED, true, true, ctl_write_pmd } },
-	{ PFM_READ_PMDS, MANY, true, { &read_pmd_element, NEEDS_STOPPED, true, true, ctl_read_pmd } },
-	{ PFM_STOP, NOT_LOOKED_AT, true, { NULL, NEEDS_STOPPED, false, true, run_stop } },
-	{ PFM_START, NOT_LOOKED_AT, true, { NULL, NEEDS_STOPPED, false, true, run_start } },
-	{ PFM_CREATE_CONTEXT, ONE, false, { NULL, NEEDS_ANYTHING, true, true, NULL } },
-	{ PFM_RESTART, NOT_LOOKED_AT, true, { NULL, NEEDS_NOTHING, false, true, run_restart } },
-	{ PFM_GET_FEATURES, ONE, false, { &features, NEEDS_ANYTHING, true, true, run_features } },
-	{ PFM_DEBUG, ONE, false, { &number, NEEDS_ANYTHING, false, true, run_debug } },
-	{ PFM_GET_PMC_RESET_VAL, MANY, false, { &reset_value, NEEDS_ANYTHING, true, true, run_reset_value } },
-	{ PFM_LOAD_CONTEXT, ONE, true, { &load_target, NEEDS_STOPPED, true, true, run_load } },
-	{ PFM_UNLOAD_CONTEXT, NOT_LOOKED_AT, true, { NULL, NEEDS_STOPPED_EVEN_MASKED, false, true, run_unload } },
-	{ PFM_WRITE_IBRS, MANY, true, { &debug_register, NEEDS_STOPPED, true, true, run_write_ibr } },
-	{ PFM_WRITE_DBRS, MANY, true, { &debug_register, NEEDS_STOPPED, true, true, run_write_dbr } },
+	{ PFM_WRITE_PMCS, MANY, true, { ELEMENT(pfarg_reg_t, pmc_fields), NEEDS_STOPPED, true, true, state_write_ctl_pmc } },
+	{ PFM_WRITE_PMDS, MANY, true, { ELEMENT(pfarg_reg_t, pmd_fields), NEEDS_STOPPED, true, true, ctl_write_pmd } },
+	{ PFM_READ_PMDS, MANY, true, { ELEMENT(pfarg_reg_t, read_fields), NEEDS_STOPPED, true, true, ctl_read_pmd } },
+	{ PFM_STOP, NOT_LOOKED_AT, true, { NO_ELEMENT, NEEDS_STOPPED, false, true, state_stop } },
+	{ PFM_START, NOT_LOOKED_AT, true, { NO_ELEMENT, NEEDS_STOPPED, false, true, run_start } },
+	{ PFM_CREATE_CONTEXT, ONE, false, { NO_ELEMENT, NEEDS_ANYTHING, true, true, NULL } },
+	{ PFM_RESTART, NOT_LOOKED_AT, true, { NO_ELEMENT, NEEDS_NOTHING, false, true, state_restart_ctl } },
+	{ PFM_GET_FEATURES, ONE, false, { ELEMENT(pfarg_features_t, features_fields), NEEDS_ANYTHING, true, true, run_features } },
+	{ PFM_DEBUG, ONE, false, { { sizeof(unsigned int), NULL, 0 }, NEEDS_ANYTHING, false, true, run_debug } },
+	{ PFM_GET_PMC_RESET_VAL, MANY, false, { ELEMENT(pfarg_reg_t, reset_value_fields), NEEDS_ANYTHING, true, true, run_reset_value } },
+	{ PFM_LOAD_CONTEXT, ONE, true, { ELEMENT(pfarg_load_t, load_fields), NEEDS_STOPPED, true, true, run_load } },
+	{ PFM_UNLOAD_CONTEXT, NOT_LOOKED_AT, true, { NO_ELEMENT, NEEDS_STOPPED_EVEN_MASKED, false, true, state_unload } },
+	{ PFM_WRITE_IBRS, MANY, true, { ELEMENT(pfarg_dbreg_t, debug_fields), NEEDS_STOPPED, true, true, run_write_ibr } },
+	{ PFM_WRITE_DBRS, MANY, true, { ELEMENT(pfarg_dbreg_t, debug_fields), NEEDS_STOPPED, true, true, run_write_dbr } },
 };
 
 /* ---- creation ------------------------------------------------------------------------------- */
@@ -298,14 +267,14 @@ run(struct context *c, const struct command *command, void *argument, int count)
 {
 	static uint64_t room[CTL_ARGUMENT_LIMIT / sizeof(uint64_t)];	/* the engine is entered by one */
 	const struct call *call = &command->call;
-	const size_t size = call->element ? (size_t)count * call->element->size : 0;
+	const size_t size = (size_t)count * call->element.size;
 	int ret = call_copy_in(room, sizeof(room), argument, size);
 
 	if (ret == 0 && command->needs_fd)
 		ret = c ? check_state(c, call->need) : -EBADF;
 	if (ret < 0)
 		return ret;
-	ret = call->element ? call_each(call, c, room, count, true) : call->run(c, NULL);
+	ret = call->element.size ? call_each(call, c, room, count, true) : call->run(c, NULL);
 	return call->copies_back && copy_out(argument, room, size) < 0 ? -EFAULT : ret;
 }
 

@@ -165,8 +165,8 @@ check_load(struct context *c, pid_t target, uint64_t set)
 	return set_find(c, set) ? 0 : -EINVAL;
 }
 
-int
-context_load(struct context *c, pid_t target, uint64_t id)
+static int
+load(struct context *c, pid_t target, uint64_t id)
 {
 	int ret = check_load(c, target, id);
 
@@ -222,8 +222,8 @@ is_here(const struct context *c)
 	return c->is_system || c->tid == own_thread();
 }
 
-int
-state_start(struct context *c, const uint64_t *set)
+static int
+start(struct context *c, const uint64_t *set)
 {
 	int ret;
 
@@ -235,25 +235,68 @@ state_start(struct context *c, const uint64_t *set)
 }
 
 int
-state_stop(struct context *c)
+state_start(struct context *c, struct request *r)
 {
+	(void)r;
+	return start(c, NULL);
+}
+
+int
+state_start_set(struct context *c, struct request *r)
+{
+	return start(c, &r->set);
+}
+
+int
+state_stop(struct context *c, struct request *r)
+{
+	(void)r;
 	if (c->state != UNLOADED)
 		finish(c);
 	return context_stop(c);
 }
 
 int
-state_restart(struct context *c)
+state_restart(struct context *c, struct request *r)
 {
+	(void)r;
 	state_look_at_clock(c);
 	return c->is_copy ? -EBUSY : context_restart(c);
 }
 
 int
-state_restart_ctl(struct context *c)
+state_restart_ctl(struct context *c, struct request *r)
 {
+	(void)r;
 	state_look_at_clock(c);
 	return ctl_restart(c, is_here(c));
+}
+
+int
+state_load(struct context *c, struct request *r)
+{
+	return load(c, (pid_t)r->number, r->set);
+}
+
+int
+state_unload(struct context *c, struct request *r)
+{
+	(void)r;
+	context_unload(c);
+	return 0;
+}
+
+int
+state_detach(struct context *c, struct request *r)
+{
+	return c->state == UNLOADED ? -EINVAL : state_unload(c, r);
+}
+
+int
+state_tell_set(struct context *c, struct request *r)
+{
+	state_look_at_clock(c);
+	return set_tell(c, r);
 }
 
 int
