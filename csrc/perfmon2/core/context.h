@@ -132,7 +132,7 @@ struct context {
 	struct perf		*perf;		/* its counters (perf_backend.c), or NULL */
 };
 
-/* ---- registers.c ---------------------------------------------------------------------------- */
+/* ---- values.c ------------------------------------------------------------------------------- */
 
 struct set *set_find(const struct context *c, uint64_t id);
 int check_pmc(const struct context *c, const struct set *set, const struct request *r, uint64_t *value);	/* what is to be set */
