@@ -158,6 +158,13 @@ def test_our_own_library_by_its_file() -> None:
             c.string for c in ours.candidates if ":0x" not in c.string}  # type: ignore[union-attr] # of libpfm 4
 
 
+def test_bits_of_another_register_that_only_two_unit_masks_set() -> None:
+    """Not all pairs are tried to learn which bits an event can set: code1 can have others."""
+    made = Pmu("snbep_unc_cbo0", library=debian()).encode("UNC_C_TOR_INSERTS:WB:OPC_PCINSWRF", check="reference")
+    found = decode("snbep_unc_cbo0", values(made, "none"), library=debian())
+    assert made.string in {c.string for c in found.candidates}
+
+
 def test_a_modifier_and_a_field(tmp_path: Path) -> None:
     found = decode("toy", {"code": 0xF00000006}, library=library(tmp_path))
     assert {c.request for c in found.candidates} == {"toy::CYCLES:c=15", "toy::CYCLES:ALL:c=15"}

@@ -136,11 +136,11 @@ def as_many_events_as_counters_with_masks_and_ranges() -> None:
 def the_same_event_twice() -> None:
     with refused(InvalidValueError, "CPU_CYCLES", "twice", "plm"):
         Context(Itanium2(), ["CPU_CYCLES", "cpu_cycles"])
-    with Context(Itanium2(), ["CPU_CYCLES", EventRequest("CPU_CYCLES", plm="kernel"), "NOPS_RETIRED"]) as c:
+    with Context(Itanium2(), ["NOPS_RETIRED", "CPU_CYCLES", EventRequest("CPU_CYCLES", plm="kernel")]) as c:
         c.model.advance("CPU_CYCLES", 10)
         c.model.advance("CPU_CYCLES", 1, plm="kernel")
     assert c.counts() == {"CPU_CYCLES:u": 10, "CPU_CYCLES:k": 1, "NOPS_RETIRED": 0}
-    with refused(UnknownKeyError, "CPU_CYCLES:u", "CPU_CYCLES:k"):
+    with refused(UnknownKeyError, "CPU_CYCLES is counted several times: as CPU_CYCLES:u, CPU_CYCLES:k"):
         c["CPU_CYCLES"]
 
 
