@@ -94,7 +94,6 @@ EQUIVALENT = {
     "not self._kinds.num_values -> False  [if not self._kinds.num_values:  # nothing overflows]": "a short way",
     "len(names) <= _MANY -> len(names) < _MANY  [if len(names) <= _MANY:]": "no event has eight unit masks",
     "1 -> 2  [if os.read(go_read, 1):  # else the parent has gone]": "there is one byte, or none",
-    "0 -> 1  [touched = reduce(or_, (s.bits for s in switches if s.bits & differs), ]": "bit 0 is the event's, and no switch's",
 }
 
 OPTIONS = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "--hypothesis-seed=1", "--hypothesis-profile=mutation",
