@@ -72,6 +72,7 @@ def events_at_other_levels_do_not_count() -> None:
             c.model.advance("CPU_CYCLES", 10, plm=plm)
             c.model.advance("IA64_INST_RETIRED", 100, plm=plm)
     assert c.counts() == {"CPU_CYCLES": 10, "IA64_INST_RETIRED": 100}
+    assert (c[Itanium2()["CPU_CYCLES"]], c[EventRequest("ia64_inst_retired")]) == (10, 100)  # type: ignore[index]
 
 
 @case
