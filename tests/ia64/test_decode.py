@@ -352,6 +352,13 @@ def test_a_range_in_fine_mode_takes_two_whole_pairs(missing: str) -> None:
         decode("itanium2", {name: value for name, value in given.items() if name != missing}).to_request()
 
 
+def test_each_counter_of_an_ear_has_the_event_that_set_it() -> None:
+    """Not the one without a filter, though it gives the same registers where another counter's event sets the EAR."""
+    event = "DATA_EAR_CACHE_LAT64"
+    request = decode("itanium2", ITA2.encode([event, event])).to_request().request
+    assert [e.name for e in request.events] == [event, event]
+
+
 def test_a_trace_buffer_whose_register_does_not_say_what_was_asked_for() -> None:
     """libpfm writes one value on Itanium: the request is the simplest."""
     given = registers(ITA.encode(["BRANCH_EVENT"], btb=ItaniumBtb(tm=2), check="reference"))
