@@ -312,12 +312,8 @@ void
 perf_apply(struct context *c)
 {
 	struct perf *p = c->perf;
-	struct set_events *wanted = NULL;
+	struct set_events *wanted = context_counts(c) && p->sets[c->active->at].group.count ? &p->sets[c->active->at] : NULL;
 
-	if (!p)
-		return;
-	if (context_counts(c) && p->sets[c->active->at].group.count)
-		wanted = &p->sets[c->active->at];
 	if (p->running && p->running != wanted)
 		stop_running(c);
 	if (!timer_runs(c))
@@ -333,7 +329,7 @@ perf_apply(struct context *c)
 void
 perf_unload(struct context *c)
 {
-	if (c->perf && c->perf->running)
+	if (c->perf->running)
 		stop_running(c);
 	perf_forget(c);
 }
