@@ -126,7 +126,7 @@ overflows(bool has_ring)
 static void
 samples(void)
 {
-	enum { ROOM = 2000 };
+	enum { ROOM = 8000 };
 	pfm_dfl_smpl_arg_t arg = { .buf_size = sizeof(pfm_dfl_smpl_hdr_t) + ROOM * sizeof(pfm_dfl_smpl_entry_t) };
 	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-10, .reg_long_reset = (uint64_t)-10,
 			    .reg_short_reset = (uint64_t)-10, .reg_flags = PFM_REGFL_OVFL_NOTIFY };
