@@ -55,7 +55,10 @@ copy_is_there(const void *memory, size_t size, bool for_writing)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)memory & ~(page - 1);
 	const uintptr_t end = ((uintptr_t)memory + size + page - 1) & ~(page - 1);
+	const uintptr_t stack = (uintptr_t)__builtin_frame_address(0) & ~(page - 1);
 
+	if (begin == stack && end == stack + page)	/* this function's own variables are on that page */
+		return true;
 	return end > begin && madvise((void *)begin, end - begin, for_writing ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0;
 }
 
