@@ -28,7 +28,7 @@ struct counter {
 
 struct set_events {
 	struct counting_group	group;		/* of no event: it is not open */
-	uint64_t		pending;	/* counters that have overflowed while they were stopped: taken when they run again */
+	uint64_t		pending;	/* counters whose overflows are taken when the set runs again */
 	struct counter		counters[COUNTING_GROUP_MOST];	/* by the group's events */
 };
 

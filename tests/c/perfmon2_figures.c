@@ -23,7 +23,8 @@ static void
 open_group(void)
 {
 	for (int i = 0; i < 4; i++) {
-		struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .exclude_kernel = 1, .exclude_hv = 1,
+		struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
+						.exclude_kernel = 1, .exclude_hv = 1,
 						.config = PERF_COUNT_SW_PAGE_FAULTS,
 						.read_format = PERF_FORMAT_GROUP };
 		const int made = (int)syscall(SYS_perf_event_open, &attr, 0, -1, i ? group : -1, 0);

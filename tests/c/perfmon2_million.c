@@ -38,8 +38,8 @@ main(int argc, char **argv)
 {
 	const uint64_t wanted = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
 	pfm_dfl_smpl_arg_t arg = { .buf_size = sizeof(pfm_dfl_smpl_hdr_t) + ROOM * SAMPLE + 184 };
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-1, .reg_short_reset = (uint64_t)-1,
-			    .reg_flags = PFM_REGFL_OVFL_NOTIFY, .reg_smpl_pmds = { 1 << 5 } };
+	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-1,
+			    .reg_short_reset = (uint64_t)-1, .reg_flags = PFM_REGFL_OVFL_NOTIFY, .reg_smpl_pmds = { 1 << 5 } };
 	pfarg_ctx_t ctx = { 0 };
 	const pfm_dfl_smpl_hdr_t *header;
 	pfarg_msg_t message;
