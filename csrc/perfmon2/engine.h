@@ -68,42 +68,52 @@ void task_begin(struct context *c, bool takes_time);
 void task_forget(struct context *c);
 bool task_is_watched(const struct context *c);	/* a descriptor says when it ends */
 bool task_has_ended(struct context *c);
+bool task_alarm(struct context *c, uint64_t ns);	/* the helper looks when it has run so long; false: it has to wait by itself */
 bool task_time(struct context *c, uint64_t *ns);	/* that it has run; system-wide: of the clock.  False: that is not known */
 
-/* ---- check.c: what calls check before they do anything ------------------------------------ */
+/* ---- call.c --------------------------------------------------------------------------------- */
 
-enum need { NEEDS_UNLOADED, NEEDS_STOPPED, NEEDS_STOPPED_EVEN_MASKED, NEEDS_NOTHING, NEEDS_ANYTHING };
-
-int check_task(struct context *c, enum need need);
 int check_thread(pid_t tid);	/* another one: it may be traced, and is stopped by the caller's ptrace: -EPERM, -ESRCH */
 
 /* ---- state.c -------------------------------------------------------------------------------- */
 
-int context_load(struct context *c, pid_t target, unsigned int set);
 int context_bind(struct context *c, pid_t tid, int cpu, struct set *set);	/* what is left of a load after its checks */
 void context_unload(struct context *c);
-int state_start(struct context *c, const unsigned int *set);
-int state_stop(struct context *c);
-int state_restart(struct context *c, bool is_counted);	/* not: perfmonctl()'s, which has counted itself */
+void state_look_at_clock(struct context *c);	/* what changes now does so then */
+
+/* What calls do with one element. */
+int state_load(struct context *c, struct request *r);
+int state_unload(struct context *c, struct request *r);
+int state_detach(struct context *c, struct request *r);
+int state_start(struct context *c, struct request *r);		/* what is active */
+int state_start_set(struct context *c, struct request *r);
+int state_stop(struct context *c, struct request *r);
+int state_restart(struct context *c, struct request *r);
+int state_restart_ctl(struct context *c, struct request *r);	/* as perfmonctl() does */
+int state_tell_set(struct context *c, struct request *r);
 int state_set_pmc(struct context *c, struct set *set, unsigned int number, uint64_t value);	/* that was checked */
-int state_write_pmc(struct context *c, unsigned int number, unsigned int set, uint32_t flags, uint64_t value);
+int state_write_pmc(struct context *c, struct request *r);
+int state_write_ctl_pmc(struct context *c, struct request *r);
 void context_tell(struct context *c);	/* the program, of what the core has noticed */
 
 /* What has happened meanwhile, before a context is looked at; and its counters as they shall be, after that. */
 void context_catch_up(struct context *c);
 void context_settle(struct context *c);
-/* The time, in ns, to the next event that is seen without a call: a timer ends, an overflow masks, is told or sampled. */
-uint64_t context_time_to_next(struct context *c);
+/*
+ * The time, in ns, until the helper has to look: for a timer that ends, for an overflow that masks, is told or sampled.  NEVER where
+ * something else tells it.
+ */
+uint64_t context_time_to_look(struct context *c);
 
 /* ---- message.c ------------------------------------------------------------------------------ */
 
 bool message_overflow(struct context *c, const struct notice *notice);	/* false: the queue is full */
 void message_end(struct context *c);
 int message_drain(struct context *c);
-void message_owner(const struct context *c, int fd);	/* a thread that has asked for the signal gets it */
+void message_owner(const struct context *c);	/* a thread that has asked for the signal gets it */
 void message_make_long_queue(struct context *c);	/* as perfmonctl() has it */
 
-/* ---- sample.c: the sampling buffer -------------------------------------------------------- */
+/* ---- buffer.c: the sampling buffer -------------------------------------------------------- */
 
 int buffer_create(struct context *c, uint64_t size, uint64_t least, uint32_t flags);	/* least: bytes, of one sample */
 

@@ -101,7 +101,7 @@ time_to_look(struct context *c)
 
 	if (c->state == UNLOADED || c->is_copy)
 		return NEVER;
-	ns = context_time_to_next(c);
+	ns = context_time_to_look(c);
 	if (watched < 0 || contexts_closings() < 0 || (!c->is_self && !c->is_system && !task_is_watched(c)))
 		ns = ns < BETWEEN_LOOKS ? ns : BETWEEN_LOOKS;
 	return ns < SHORTEST ? SHORTEST : ns;

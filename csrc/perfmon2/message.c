@@ -180,18 +180,18 @@ message_make_long_queue(struct context *c)
  * process's first F_GETOWN_EX says 0: that it is this one is assumed.
  */
 void
-message_owner(const struct context *c, int fd)
+message_owner(const struct context *c)
 {
 	struct f_owner_ex owner;
 	int signal;
 
-	if (!c->is_self || fcntl(fd, F_GETOWN_EX, &owner) < 0 || owner.type != F_OWNER_PID)
+	if (!c->is_self || fcntl(c->reader, F_GETOWN_EX, &owner) < 0 || owner.type != F_OWNER_PID)
 		return;
 	if (owner.pid != c->tid && (owner.pid != 0 || c->tid == c->pid))
 		return;
-	signal = fcntl(fd, F_GETSIG);
+	signal = fcntl(c->reader, F_GETSIG);
 	if (signal < 0 || engine_found_blocked(signal ? signal : SIGIO))
 		return;
 	owner = (struct f_owner_ex){ F_OWNER_TID, c->tid };
-	fcntl(fd, F_SETOWN_EX, &owner);
+	fcntl(c->reader, F_SETOWN_EX, &owner);
 }

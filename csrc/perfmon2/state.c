@@ -14,11 +14,11 @@ static pthread_key_t ending;
 static pthread_once_t ending_once = PTHREAD_ONCE_INIT;
 static bool ending_is_made;
 
-/* Its time is read: what changes now does so then. */
-static void
-look_at_clock(struct context *c)
+void
+state_look_at_clock(struct context *c)
 {
-	c->now = choice()->backend->clock(c);
+	if (c->state != UNLOADED && !c->is_copy)
+		c->now = choice()->backend->clock(c);
 }
 
 /* It is about to stop. */
@@ -28,7 +28,7 @@ finish(struct context *c)
 	if (choice()->backend->finish)
 		choice()->backend->finish(c);
 	context_tell(c);
-	look_at_clock(c);
+	state_look_at_clock(c);
 }
 
 void
@@ -93,15 +93,31 @@ context_settle(struct context *c)
 		return;
 	choice()->backend->apply(c);
 	context_tell(c);
-	helper_plan(context_time_to_next(c));
+	helper_plan(context_time_to_look(c));
 }
 
-uint64_t
-context_time_to_next(struct context *c)
+/*
+ * The time of a thread that does not run does not pass: where no alarm tells of its time, it is looked at more seldom as long as it
+ * stands still.
+ */
+static uint64_t
+wait_for_task(struct context *c, uint64_t ns)
 {
-	const uint64_t ns = choice()->backend->time_to_next(c);
+	const bool stands_still = c->task.looked_at == c->now;
 
-	return timer_runs(c) && c->active->remaining < ns ? c->active->remaining : ns;
+	c->task.looked_at = c->now;
+	return task_alarm(c, ns) ? NEVER : stands_still && ns < BETWEEN_LOOKS ? BETWEEN_LOOKS : ns;
+}
+
+/* What the model's timers do can be made later. */
+uint64_t
+context_time_to_look(struct context *c)
+{
+	uint64_t ns = choice()->backend->time_to_next(c);
+
+	if (choice()->backend != &model_backend && timer_runs(c) && c->active->remaining < ns)
+		ns = c->active->remaining;
+	return ns == 0 || c->is_system ? ns : wait_for_task(c, ns);
 }
 
 /* A thread has one context; per-thread and system-wide ones exclude each other, but where the kernel counts, which can do both. */
@@ -132,7 +148,7 @@ check_sessions(const struct context *wanted, pid_t tid, int cpu)
 
 /* The target comes before the context's state. */
 static int
-check_load(struct context *c, pid_t target, unsigned int set)
+check_load(struct context *c, pid_t target, uint64_t set)
 {
 	const int ret = c->is_system || target == own_thread() ? 0 : check_thread(target);
 
@@ -149,8 +165,8 @@ check_load(struct context *c, pid_t target, unsigned int set)
 	return set_find(c, set) ? 0 : -EINVAL;
 }
 
-int
-context_load(struct context *c, pid_t target, unsigned int id)
+static int
+load(struct context *c, pid_t target, uint64_t id)
 {
 	int ret = check_load(c, target, id);
 
@@ -199,33 +215,88 @@ context_unload(struct context *c)
 	helper_wake();
 }
 
-int
-state_start(struct context *c, const unsigned int *set)
+/* By the thread that it counts, or, system-wide, by any. */
+static bool
+is_here(const struct context *c)
 {
-	if (c->state != UNLOADED)
-		look_at_clock(c);
-	return context_start(c, set, c->is_system || c->tid == own_thread());
+	return c->is_system || c->tid == own_thread();
+}
+
+static int
+start(struct context *c, const uint64_t *set)
+{
+	int ret;
+
+	state_look_at_clock(c);
+	ret = context_start(c, set, is_here(c));
+	if (ret == 0)
+		message_owner(c);
+	return ret;
 }
 
 int
-state_stop(struct context *c)
+state_start(struct context *c, struct request *r)
 {
+	(void)r;
+	return start(c, NULL);
+}
+
+int
+state_start_set(struct context *c, struct request *r)
+{
+	return start(c, &r->set);
+}
+
+int
+state_stop(struct context *c, struct request *r)
+{
+	(void)r;
 	if (c->state != UNLOADED)
 		finish(c);
 	return context_stop(c);
 }
 
 int
-state_restart(struct context *c, bool is_counted)
+state_restart(struct context *c, struct request *r)
 {
-	if (c->is_copy)
-		return -EBUSY;
-	if (c->state != UNLOADED)
-		look_at_clock(c);
-	if (is_counted)
-		return context_restart(c);
-	context_resume(c);
+	(void)r;
+	state_look_at_clock(c);
+	return c->is_copy ? -EBUSY : context_restart(c);
+}
+
+int
+state_restart_ctl(struct context *c, struct request *r)
+{
+	(void)r;
+	state_look_at_clock(c);
+	return ctl_restart(c, is_here(c));
+}
+
+int
+state_load(struct context *c, struct request *r)
+{
+	return load(c, (pid_t)r->number, r->set);
+}
+
+int
+state_unload(struct context *c, struct request *r)
+{
+	(void)r;
+	context_unload(c);
 	return 0;
+}
+
+int
+state_detach(struct context *c, struct request *r)
+{
+	return c->state == UNLOADED ? -EINVAL : state_unload(c, r);
+}
+
+int
+state_tell_set(struct context *c, struct request *r)
+{
+	state_look_at_clock(c);
+	return set_tell(c, r);
 }
 
 int
@@ -244,10 +315,24 @@ state_set_pmc(struct context *c, struct set *set, unsigned int number, uint64_t 
 }
 
 int
-state_write_pmc(struct context *c, unsigned int number, unsigned int id, uint32_t flags, uint64_t value)
+state_write_pmc(struct context *c, struct request *r)
 {
-	struct set *set = set_find(c, id);
-	const int ret = set ? check_pmc(c, set, number, flags, &value) : -EINVAL;
+	struct set *set = set_find(c, r->set);
+	uint64_t value;
+	const int ret = set ? check_pmc(c, set, r, &value) : -EINVAL;
 
-	return ret < 0 ? ret : state_set_pmc(c, set, number, value);
+	return ret < 0 ? ret : state_set_pmc(c, set, (unsigned int)r->number, value);
+}
+
+int
+state_write_ctl_pmc(struct context *c, struct request *r)
+{
+	uint64_t value;
+	int ret = ctl_check_pmc(c, r, &value);
+
+	if (ret == 0)
+		ret = state_set_pmc(c, ctl_set(c), (unsigned int)r->number, value);
+	if (ret == 0)
+		ctl_write_attributes(c, r);
+	return ret;
 }

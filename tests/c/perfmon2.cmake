@@ -26,6 +26,9 @@ c_test(perfmon2_raw perfmon2_raw)
 c_program(perfmon2_machine SOURCES perfmon2_machine.c OBJECTS pfm3 INCLUDES ${PROJECT_SOURCE_DIR}/csrc/perfmon2
           ${PROJECT_SOURCE_DIR}/csrc/pfm3/include)
 c_test(perfmon2_machine perfmon2_machine)
+# With times of its own, beside the plain model.
+c_program(perfmon2_core SOURCES perfmon2_core.c OBJECTS pfm3 INCLUDES ${engine} ${PROJECT_SOURCE_DIR}/tests/fuzz)
+c_test(perfmon2_core perfmon2_core)
 
 if(PYPFM_SANITIZE)	# clang's AddressSanitizer takes its own stack at the end of a cancelled thread for that of the calls left
   set_tests_properties(perfmon2_threads PROPERTIES ENVIRONMENT ASAN_OPTIONS=use_sigaltstack=0)

@@ -16,8 +16,8 @@
 #include <sys/types.h>
 
 #include "machine.h"
+#include "request.h"
 #include "../../counting/group.h"
-#include "../../pfm3/public.h"
 
 enum { MAX_SETS = 1024 };
 
@@ -83,6 +83,10 @@ struct task {
 	struct counting_anchor		anchor;		/* but perhaps an event, which hangs up; */
 	uint64_t			asked;		/* or it was looked for then */
 	struct counting_group_event	clock;		/* the time that it runs */
+	struct counting_anchor		alarm;		/* tells when it has run until then, if there is such an event: */
+	uint64_t			alarm_at;	/* NEVER: it is stopped */
+	bool				is_tried;	/* and whether there is was found out */
+	uint64_t			looked_at;	/* without one: its time in the last look */
 };
 
 struct perf;
@@ -128,22 +132,33 @@ struct context {
 	struct perf		*perf;		/* its counters (perf.h), or NULL */
 };
 
-/* ---- registers.c ---------------------------------------------------------------------------- */
+/* ---- values.c ------------------------------------------------------------------------------- */
 
-struct set *set_find(const struct context *c, unsigned int id);
-int check_pmc(const struct context *c, const struct set *set, unsigned int number, uint32_t flags, uint64_t *value);	/* which changes */
-int write_pmd(struct context *c, const pfarg_pmd_t *from, bool value_only);
+struct set *set_find(const struct context *c, uint64_t id);
+int check_pmc(const struct context *c, const struct set *set, const struct request *r, uint64_t *value);	/* what is to be set */
+int write_pmd(struct context *c, struct request *r);
+int write_pmd_value(struct context *c, struct request *r);	/* its attributes stay */
+int read_pmd(struct context *c, struct request *r);
 void use_pmds(struct context *c, struct set *set, uint64_t pmds);
 void set_pmc(struct set *set, unsigned int number, uint64_t value);	/* that was checked */
-int read_pmd(const struct context *c, unsigned int number, unsigned int set, const struct pmd **found);
 bool pmd_interrupts(const struct set *set, unsigned int counter);
 bool count_pmd(const struct context *c, struct set *set, unsigned int counter, uint64_t events);	/* true: it overflows */
+
+/* ---- ctl.c: registers as perfmonctl(2) has them: of the set of the smallest number ------------------ */
+
+struct set *ctl_set(const struct context *c);	/* NULL: another version's call has deleted all */
+int ctl_check_pmc(const struct context *c, const struct request *r, uint64_t *value);
+void ctl_write_attributes(struct context *c, const struct request *r);	/* which are given with a PMC that is set */
+int ctl_write_pmd(struct context *c, struct request *r);
+int ctl_read_pmd(struct context *c, struct request *r);
+int ctl_restart(struct context *c, bool is_here);
 
 /* ---- sets.c --------------------------------------------------------------------------------- */
 
 struct set *set_make(struct context *c, unsigned int id);	/* NULL: there is no memory, or there are too many */
-int set_change(struct context *c, unsigned int id, uint32_t flags, uint64_t timeout);
-int set_delete(struct context *c, unsigned int id);
+int set_change(struct context *c, struct request *r);
+int set_delete(struct context *c, struct request *r);
+int set_tell(struct context *c, struct request *r);	/* system-wide its duration is that of now */
 void set_free(struct context *c, struct set *set);
 struct set *set_next(const struct context *c);
 void set_reload_counts(struct context *c, struct set *set);
@@ -164,7 +179,7 @@ void *private_memory(size_t size);
 int context_begin(struct context *c, const struct machine *machine, uint32_t flags);	/* of memory that is 0: it has set 0 */
 void context_loaded(struct context *c, struct set *set);
 void context_unloaded(struct context *c);
-int context_start(struct context *c, const unsigned int *set, bool is_here);	/* is_here: by the thread that it counts */
+int context_start(struct context *c, const uint64_t *set, bool is_here);	/* is_here: by the thread that it counts */
 int context_stop(struct context *c);
 int context_restart(struct context *c);
 void context_resume(struct context *c);
@@ -205,6 +220,6 @@ void rate_begin(struct context *c);	/* from now on */
  * is made, the rest in the proportions of what was made, without samples.
  */
 bool rate_run(struct context *c, uint64_t until, bool is_last, const struct where *where);
-uint64_t rate_time_to_next(const struct context *c);	/* ns that the thread runs until an overflow that is seen; NEVER */
+uint64_t rate_time_to_next(const struct context *c);	/* ns that the thread runs until there may be a notice or a sample; NEVER */
 
 #endif /* PYPFM_PERFMON2_CONTEXT_H */

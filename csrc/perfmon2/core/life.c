@@ -57,7 +57,7 @@ context_unloaded(struct context *c)
 
 /* The time since the last start of what is started already does not count. */
 int
-context_start(struct context *c, const unsigned int *id, bool is_here)
+context_start(struct context *c, const uint64_t *id, bool is_here)
 {
 	struct set *set = id ? set_find(c, *id) : c->active;
 

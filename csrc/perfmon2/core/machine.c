@@ -94,7 +94,7 @@ machine_by_type(int type)
 }
 
 const struct pmc_rule *
-machine_pmc(const struct machine *machine, unsigned int number)
+machine_pmc(const struct machine *machine, uint64_t number)
 {
 	for (size_t i = 0; i < machine->num_rules; i++)
 		if (number >= machine->rules[i].first && number <= machine->rules[i].last)

@@ -67,7 +67,7 @@ pmc_umask(uint64_t pmc)
 const struct machine *machine_by_type(int type);
 
 /* NULL: there is no such PMC. */
-const struct pmc_rule *machine_pmc(const struct machine *machine, unsigned int number);
+const struct pmc_rule *machine_pmc(const struct machine *machine, uint64_t number);
 
 /* Bit vectors of the PMCs that there are. */
 void machine_pmcs(const struct machine *machine, uint64_t words[PERFMON2_PMC_WORDS]);
@@ -79,8 +79,8 @@ int machine_check_pmc(const struct machine *machine, const struct pmc_rule *rule
 		      const uint64_t pmcs[PERFMON2_PMCS], uint64_t *value);
 
 /* machine_old.c: what perfmonctl(2) has: its rule of a PMC, or NULL, and a default, also of PMC0 to PMC3. */
-const struct pmc_rule *machine_old_pmc(const struct machine *machine, unsigned int number);
-int machine_old_default(const struct machine *machine, unsigned int number, uint64_t *value);
+const struct pmc_rule *machine_old_pmc(const struct machine *machine, uint64_t number);
+int machine_old_default(const struct machine *machine, uint64_t number, uint64_t *value);
 
 /* The PMDs that a PMC makes used, and those that are used with some PMDs. */
 uint64_t machine_pmds_of_pmc(const struct machine *machine, unsigned int number);

@@ -75,7 +75,7 @@ find(const struct machine *machine)
 }
 
 const struct pmc_rule *
-machine_old_pmc(const struct machine *machine, unsigned int number)
+machine_old_pmc(const struct machine *machine, uint64_t number)
 {
 	const struct old_rules *old = find(machine);
 
@@ -86,7 +86,7 @@ machine_old_pmc(const struct machine *machine, unsigned int number)
 }
 
 int
-machine_old_default(const struct machine *machine, unsigned int number, uint64_t *value)
+machine_old_default(const struct machine *machine, uint64_t number, uint64_t *value)
 {
 	const struct pmc_rule *rule = machine_old_pmc(machine, number);
 

@@ -13,12 +13,12 @@
 
 enum { MOST_STEPS = 10000 };	/* of one look: signals are blocked meanwhile */
 
+static const struct happening everything = { .everything = true, .plm = PFM_PLM3 };
+
 /* The counters of a set that move. */
 static uint64_t
 moving(const struct context *c, const struct set *set)
 {
-	static const struct happening everything = { .everything = true, .plm = PFM_PLM3 };
-
 	return events_move(c, set, &everything);
 }
 
@@ -78,12 +78,11 @@ count_regular(struct pmd *pmd, uint64_t events)
 	pmd->lval = pmd->short_reset;
 }
 
-/* The counters of a set move on: those that overflow. */
-static uint64_t
-add_events(struct context *c, struct set *set, uint64_t counters, uint64_t units)
+/* The counters of a set move on, but for the last event of an overflow. */
+static void
+add_events(struct context *c, struct set *set, uint64_t counters, uint64_t units, bool overflows)
 {
-	const uint64_t events = (set->phase + units) / NS_PER_MS;
-	uint64_t wrapped = 0;
+	const uint64_t events = (set->phase + units) / NS_PER_MS - overflows;
 
 	set->phase = (set->phase + units) % NS_PER_MS;
 	for (EACH_BIT(rest, counters)) {
@@ -91,10 +90,21 @@ add_events(struct context *c, struct set *set, uint64_t counters, uint64_t units
 
 		if (pmd_interrupts(set, i) && is_regular(c, set, i))
 			count_regular(&set->pmds[i], events);
-		else if (count_pmd(c, set, i, events))
-			wrapped |= UINT64_C(1) << i;
+		else
+			count_pmd(c, set, i, events);
 	}
-	return wrapped;
+}
+
+/* Those that the next event lets overflow. */
+static uint64_t
+full_counters(const struct set *set, uint64_t counters)
+{
+	uint64_t full = 0;
+
+	for (EACH_BIT(rest, counters))
+		if (pmd_interrupts(set, first_bit(rest)) && set->pmds[first_bit(rest)].value == UINT64_MAX)
+			full |= rest & -rest;
+	return full;
 }
 
 /* The timer of the set that was active runs; an overflow comes before its end. */
@@ -105,16 +115,18 @@ step(struct context *c, uint64_t left, const struct where *where)
 	const uint64_t counters = moving(c, set);
 	const uint64_t overflow = units_to_overflow(c, set, counters), timeout = units_to_timeout(c);
 	const uint64_t first = overflow < timeout ? overflow : timeout, units = first < left ? first : left;
-	const uint64_t ns = (c->fraction + units) / c->rate, wrapped = add_events(c, set, counters, units);
+	const uint64_t ns = (c->fraction + units) / c->rate;
 
+	add_events(c, set, counters, units, units == overflow);
 	set->walked += units;
-	set->walked_wraps |= wrapped;
 	c->fraction = (c->fraction + units) % c->rate;
 	c->now += ns;
 	if (timer_runs(c))
 		set->remaining -= ns;
-	if (wrapped)
-		context_overflow(c, wrapped, where);
+	if (units == overflow) {
+		set->walked_wraps |= full_counters(set, counters);
+		events_step(c, &everything, 1, where);
+	}
 	if (c->active == set && units == timeout)
 		timer_pass(c, 0);
 	return left - units;
@@ -148,7 +160,7 @@ make_rounds(struct context *c, uint64_t left)
 		struct set *set = c->sets[i];
 		const uint64_t units = n * set->timeout * c->rate;
 
-		add_events(c, set, moving(c, set), units);
+		add_events(c, set, moving(c, set), units, false);
 		left -= units;
 	}
 	round_pass(c, n);
@@ -204,7 +216,7 @@ make_shares(struct context *c, uint64_t left, bool is_last)
 		struct set *set = c->sets[i];
 		const uint64_t share = (uint64_t)((double)set->walked * factor);
 
-		add_events(c, set, moving(c, set) & ~set->walked_wraps, share);
+		add_events(c, set, moving(c, set) & ~set->walked_wraps, share, false);
 		set->runs += (uint64_t)((double)(set->runs - set->walked_runs) * factor);
 		set->duration += share / c->rate;
 	}
@@ -259,11 +271,30 @@ rate_begin(struct context *c)
 		c->sets[i]->phase = 0;
 }
 
+/* An overflow sends a message, or writes a sample. */
+static bool
+tells(const struct context *c, const struct set *set)
+{
+	const uint64_t counters = moving(c, set);
+
+	for (EACH_BIT(rest, c->buffer ? counters : counters & set->ovfl_notify))
+		if (pmd_interrupts(set, first_bit(rest)))
+			return true;
+	return false;
+}
+
 uint64_t
 rate_time_to_next(const struct context *c)
 {
-	const struct set *set = c->active;
-	const uint64_t counters = context_counts(c) ? moving(c, set) : 0, units = units_to_overflow(c, set, counters);
+	uint64_t overflow, timeout, units;
+	unsigned int i = 0;
 
-	return counters && units < NEVER ? units / c->rate + 1 : NEVER;
+	while (i < c->num_sets && !tells(c, c->sets[i]))
+		i++;
+	if (!context_counts(c) || i == c->num_sets)
+		return NEVER;
+	overflow = units_to_overflow(c, c->active, moving(c, c->active));
+	timeout = units_to_timeout(c);
+	units = overflow < timeout ? overflow : timeout;
+	return units < NEVER ? units / c->rate + 1 : NEVER;
 }

@@ -73,33 +73,53 @@ check_flags(const struct context *c, uint32_t flags, uint64_t timeout)
 
 /* A new set that is refused stays, with no flags: the kernel's does. */
 int
-set_change(struct context *c, unsigned int id, uint32_t flags, uint64_t timeout)
+set_change(struct context *c, struct request *r)
 {
-	struct set *set = set_find(c, id);
+	const uint32_t flags = (uint32_t)r->flags;
+	struct set *set = set_find(c, r->set);
 	int ret;
 
 	if (!set)
-		set = set_make(c, id);
+		set = set_make(c, (unsigned int)r->set);
 	if (!set)
 		return -ENOMEM;
-	ret = check_flags(c, flags, timeout);
+	ret = check_flags(c, flags, r->timeout);
 	if (ret < 0)
 		return ret;
 	set->flags = flags;
-	set->timeout = flags & PFM_SETFL_TIME_SWITCH ? timeout : 0;
+	set->timeout = flags & PFM_SETFL_TIME_SWITCH ? r->timeout : 0;
 	set->runs = set->duration = 0;
 	default_pmcs(c, set);
 	return 0;
 }
 
 int
-set_delete(struct context *c, unsigned int id)
+set_delete(struct context *c, struct request *r)
 {
-	struct set *set = set_find(c, id);
+	struct set *set = set_find(c, r->set);
 
 	if (!set)
 		return -EINVAL;
 	set_free(c, set);
+	return 0;
+}
+
+int
+set_tell(struct context *c, struct request *r)
+{
+	const struct set *set = set_find(c, r->set);
+
+	if (!set)
+		return -EINVAL;
+	r->flags = set->flags;
+	r->runs = set->runs;
+	r->timeout = set->remaining;
+	r->duration = set->duration;
+	if (c->is_system && set == c->active && context_counts(c) && c->now > set->since)
+		r->duration += c->now - set->since;
+	r->ovfl_pmds[0] = set->ovfl_pmds;
+	r->pmds[0] = c->machine->pmds;
+	machine_pmcs(c->machine, r->pmcs);
 	return 0;
 }
 
@@ -171,14 +191,23 @@ round_time(const struct context *c)
 void
 round_pass(struct context *c, uint64_t n)
 {
-	for (unsigned int i = 0; n && i < c->num_sets; i++) {
+	struct set *active = c->active;
+	const uint64_t since_switch = active->timeout - active->remaining;
+
+	if (n == 0)
+		return;
+	if (c->num_sets > 1)	/* one that goes on has no duration before it stops */
+		duration_update(c);
+	for (unsigned int i = 0; i < c->num_sets; i++) {
 		struct set *set = c->sets[i];
 
 		set->runs += n;
+		set->remaining = set == active ? set->remaining : 0;
+		set->duration += c->num_sets > 1 ? n * set->timeout : 0;
 		c->now += n * set->timeout;
-		if (c->num_sets == 1)
-			return;		/* it has no duration before it stops */
-		set->duration += n * set->timeout;
-		c->active->since += n * set->timeout;
+	}
+	if (c->num_sets > 1) {
+		active->since = c->now - since_switch;
+		active->duration -= since_switch;
 	}
 }
