@@ -36,7 +36,7 @@ struct backend {
 
 extern const struct backend model_backend, host_backend, raw_backend;
 
-/* ---- perf_backend.c: counters are events of perf_event_open(2) ---------------------------------- */
+/* ---- perf_events.c, perf_backend.c: counters are events of perf_event_open(2) ---------------------------------- */
 
 int perf_load(struct context *c);
 void perf_unload(struct context *c);

@@ -16,8 +16,8 @@ PROGRAMS = ["perfmon2_checks", "perfmon2_counting", "perfmon2_messages", "perfmo
             "perfmon2_perfmonctl", "perfmon2_deviations", "perfmon2_children", "perfmon2_threads",
             "perfmon2_owners", "perfmon2_order", "perfmon2_switching", "perfmon2_fullness", "perfmon2_overflow",
             "perfmon2_descriptor", "perfmon2_ctl_rules", "perfmon2_tasks", "perfmon2_handlers"]
-WITH_OBJECTS = ["perfmon2_core", "perfmon2_failing", "perfmon2_host", "perfmon2_hostile", "perfmon2_machine",
-                "perfmon2_periods", "perfmon2_raw"]  # only CMake links these
+WITH_OBJECTS = ["perfmon2_core", "perfmon2_failing", "perfmon2_figures", "perfmon2_host", "perfmon2_hostile", "perfmon2_locked",
+                "perfmon2_machine", "perfmon2_million", "perfmon2_periods", "perfmon2_raw"]  # only CMake links these
 #: Sanitizers and valgrind have descriptors, memory and time of their own.
 UNWATCHED = ["perfmon2_surroundings", "perfmon2_rate"]
 every_program = pytest.mark.parametrize("program", PROGRAMS)

@@ -129,7 +129,7 @@ struct context {
 	int			cpu;		/* system-wide */
 	struct task		task;
 	uint64_t		time_read;	/* model with a rate: when a look began */
-	struct perf		*perf;		/* its counters (perf_backend.c), or NULL */
+	struct perf		*perf;		/* its counters (perf.h), or NULL */
 };
 
 /* ---- values.c ------------------------------------------------------------------------------- */
