@@ -122,7 +122,12 @@ counting_alarm_open(struct counting_anchor *alarm, pid_t tid)
 	attr.config = PERF_COUNT_SW_TASK_CLOCK;
 	attr.sample_period = INT64_MAX;
 	attr.wakeup_events = 1;
+	attr.exclude_kernel = attr.exclude_hv = 0;
 	ret = open_event(&attr, &(struct counting_target){ tid, -1 }, -1, &alarm->event);
+	if (ret == -EACCES || ret == -EPERM) {	/* then it tells only while the program's own code runs: later */
+		attr.exclude_kernel = attr.exclude_hv = 1;
+		ret = open_event(&attr, &(struct counting_target){ tid, -1 }, -1, &alarm->event);
+	}
 	if (ret == 0)
 		ret = counting_ring_open(alarm->event.fd, 1, &alarm->ring);
 	if (ret < 0)
