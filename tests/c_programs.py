@@ -37,7 +37,7 @@ def under_valgrind(*command: object, **env: str) -> str:
     # Not what is possibly lost: threads that live when a program ends.  Without fair turns a thread that only computes keeps
     # the others waiting for minutes.
     return succeeds(valgrind, "--fair-sched=try", "--error-exitcode=99", "--leak-check=full",
-                    "--errors-for-leak-kinds=definite", "-q", *command, **env)
+                    "--errors-for-leak-kinds=definite", f"--suppressions={TESTS / 'valgrind.supp'}", "-q", *command, **env)
 
 
 def objects(library: Library, directory: Path, *flags: str) -> list[str]:

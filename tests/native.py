@@ -34,7 +34,8 @@ EVENT_TABLES = {
 GUARDED = ["base/process.c", *(f"counting/{name}.c" for name in ("counting", "threads", "guard", "copy"))]
 SHARED_SOURCES = {
     "pfm3": ["ia64/processor.c", "names/names.c", *GUARDED, "counting/group.c", "counting/ring.c",
-             *(f"perfmon2/{path.name}" for path in sorted((ROOT / "csrc" / "perfmon2").glob("*.c")) if path.stem != "absent")],
+             *(path.relative_to(ROOT / "csrc").as_posix()
+               for path in sorted((ROOT / "csrc" / "perfmon2").rglob("*.c")) if path.stem != "absent")],
     "pfm4": ["ia64/processor.c", "names/names.c"],
     "pmc": [*GUARDED, "counting/set.c"],
 }

@@ -7,7 +7,11 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __linux__
+#include <linux/futex.h>
+#endif
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -50,13 +54,38 @@ through_pipe(void *to, const void *from, size_t size)
 	return ret;
 }
 
+/* Whether a word can be written: a futex operation writes to it what it has.  -1: this kernel does not say. */
+static int
+can_write(uintptr_t word)
+{
+#ifdef SYS_futex
+	static uint32_t nobody;	/* waits here */
+	const long ret = syscall(SYS_futex, &nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0L, word,
+				 FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0));
+
+	return ret >= 0 ? 1 : errno == EFAULT ? 0 : -1;
+#else
+	(void)word;
+	return -1;
+#endif
+}
+
+/* Two words take half of the time that madvise() does. */
 bool
 copy_is_there(const void *memory, size_t size, bool for_writing)
 {
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)memory & ~(page - 1);
-	const uintptr_t end = ((uintptr_t)memory + size + page - 1) & ~(page - 1);
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)memory, begin = first & ~(page - 1);
+	const uintptr_t end = (first + size + page - 1) & ~(page - 1), last = (first + size - 1) & ~(uintptr_t)3;
+	const uintptr_t stack = (uintptr_t)__builtin_frame_address(0) & ~(page - 1);
+	int found = -1;
 
-	return end > begin && madvise((void *)begin, end - begin, for_writing ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0;
+	if (begin == stack && end == stack + page)	/* this function's own variables are on that page */
+		return true;
+	if (for_writing && first % 4 == 0 && end > begin && end - begin <= 2 * page)
+		found = can_write(last);
+	if (found == 1 && end - begin > page)
+		found = can_write(first);
+	return found >= 0 ? found : end > begin && madvise((void *)begin, end - begin, for_writing ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0;
 }
 
 int

@@ -112,6 +112,50 @@ counting_clock_close(struct counting_group_event *clock)
 	close_event(clock);
 }
 
+int
+counting_alarm_open(struct counting_anchor *alarm, pid_t tid)
+{
+	struct perf_event_attr attr = dummy();
+	int ret;
+
+	alarm->ring.head = NULL;
+	attr.config = PERF_COUNT_SW_TASK_CLOCK;
+	attr.sample_period = INT64_MAX;
+	attr.wakeup_events = 1;
+	attr.exclude_kernel = attr.exclude_hv = 0;
+	ret = open_event(&attr, &(struct counting_target){ tid, -1 }, -1, &alarm->event);
+	if (ret == -EACCES || ret == -EPERM) {	/* then it tells only while the program's own code runs: later */
+		attr.exclude_kernel = attr.exclude_hv = 1;
+		ret = open_event(&attr, &(struct counting_target){ tid, -1 }, -1, &alarm->event);
+	}
+	if (ret == 0)
+		ret = counting_ring_open(alarm->event.fd, 1, &alarm->ring);
+	if (ret < 0)
+		counting_anchor_close(alarm);
+	return ret;
+}
+
+int
+counting_alarm_set(const struct counting_anchor *alarm, uint64_t ns)
+{
+	struct perf_event_mmap_page *head = alarm->ring.head;
+
+	if (!is_ours(&alarm->event))
+		return -EBADF;
+	head->data_tail = __atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE);	/* a full ring tells nothing */
+	if (counting_control(alarm->event.fd, PERF_EVENT_IOC_PERIOD, &ns) < 0 ||
+	    counting_control(alarm->event.fd, PERF_EVENT_IOC_ENABLE, NULL) < 0)
+		return -errno;
+	return 0;
+}
+
+void
+counting_alarm_stop(const struct counting_anchor *alarm)
+{
+	if (is_ours(&alarm->event))
+		counting_control(alarm->event.fd, PERF_EVENT_IOC_DISABLE, NULL);
+}
+
 /* A PMU that does not interrupt counts at least. */
 static int
 open_counter(const struct perf_event_attr *wanted, const struct counting_target *target, int leader,

@@ -37,6 +37,14 @@ int counting_clock_open(struct counting_group_event *clock, pid_t tid);
 int counting_clock_read(const struct counting_group_event *clock, uint64_t *ns);
 void counting_clock_close(struct counting_group_event *clock);
 
+/*
+ * An event whose descriptor can be read when a thread has run for so many ns more: from 10,000 on, and some 400,000 late.  It tells
+ * again after as many, until it is stopped; what it has told is taken, or it falls silent.
+ */
+int counting_alarm_open(struct counting_anchor *alarm, pid_t tid);	/* to be closed as an anchor */
+int counting_alarm_set(const struct counting_anchor *alarm, uint64_t ns);
+void counting_alarm_stop(const struct counting_anchor *alarm);
+
 struct counting_group {
 	struct counting_group_event	leader;	/* counts nothing, and switches all */
 	struct counting_group_event	events[COUNTING_GROUP_MOST];

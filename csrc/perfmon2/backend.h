@@ -4,11 +4,10 @@
 #ifndef PYPFM_PERFMON2_BACKEND_H
 #define PYPFM_PERFMON2_BACKEND_H
 
-#include "context.h"
+#include "core/context.h"
 
 struct perf_event_attr;
 
-#define HELPER_NEVER	UINT64_MAX
 #define BETWEEN_LOOKS	10000000	/* ns: between two looks at what nothing tells of */
 
 /*
@@ -26,7 +25,7 @@ struct backend {
 	void		(*update)(struct context *c);
 	void		(*finish)(struct context *c);	/* before it stops: what an update has left */
 	void		(*apply)(struct context *c);
-	uint64_t	(*time_to_next)(struct context *c);	/* ns, to the next overflow that nothing tells of; HELPER_NEVER */
+	uint64_t	(*time_to_next)(struct context *c);	/* ns, to the next overflow that nothing tells of; NEVER */
 	/* A PMC of a loaded context has got another value: can it be counted?  If not, it gets the old one back. */
 	int		(*take_pmc)(struct context *c, struct set *set);
 	/* What else a counter's PMC becomes as an event of perf_event_open(2); the model has none. */
@@ -37,7 +36,7 @@ struct backend {
 
 extern const struct backend model_backend, host_backend, raw_backend;
 
-/* ---- perf_backend.c: counters are events of perf_event_open(2) ---------------------------------- */
+/* ---- perf_events.c, perf_backend.c: counters are events of perf_event_open(2) ---------------------------------- */
 
 int perf_load(struct context *c);
 void perf_unload(struct context *c);

@@ -1,23 +1,144 @@
 /*
- * What calls have in common: the checks in their order, the caller's memory, the context.
+ * How a call is run: the checks in their order, the caller's memory, each element.
  */
 #include "call.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "../base/process.h"
 #include "../counting/copy.h"
 
-int
-call_result(int ret)
+/* ---- the caller's structures and requests -------------------------------------------------------- */
+
+static uint64_t
+read_number(const void *from, size_t size)
 {
-	if (ret >= 0)
-		return ret;
-	errno = -ret;
-	return -1;
+	uint16_t two;
+	uint32_t four;
+	uint64_t eight;
+
+	switch (size) {
+	case sizeof(two):
+		memcpy(&two, from, sizeof(two));
+		return two;
+	case sizeof(four):
+		memcpy(&four, from, sizeof(four));
+		return four;
+	default:
+		memcpy(&eight, from, sizeof(eight));
+		return eight;
+	}
 }
+
+static void
+write_number(void *to, size_t size, uint64_t number)
+{
+	const uint16_t two = (uint16_t)number;
+	const uint32_t four = (uint32_t)number;
+
+	memcpy(to, size == sizeof(two) ? (const void *)&two : size == sizeof(four) ? (const void *)&four : (const void *)&number, size);
+}
+
+static void
+read_element(const struct element *element, const char *from, struct request *r)
+{
+	for (const struct field *f = element->fields; f < element->fields + element->num_fields; f++) {
+		if (!(f->way & IN))
+			continue;
+		if (f->size > sizeof(uint64_t))
+			memcpy((char *)r + f->to, from + f->at, f->size);
+		else
+			*(uint64_t *)(void *)((char *)r + f->to) = read_number(from + f->at, f->size);
+	}
+}
+
+/* Of an element that was refused its flags only. */
+static void
+write_element(const struct element *element, const struct request *r, char *to, bool is_refused)
+{
+	for (const struct field *f = element->fields; f < element->fields + element->num_fields; f++) {
+		const char *from = (const char *)r + f->to;
+
+		if (!(f->way & OUT) || (is_refused && f->to != offsetof(struct request, flags)))
+			continue;
+		if (f->size > sizeof(uint64_t))
+			memcpy(to + f->at, from, f->size);
+		else
+			write_number(to + f->at, f->size, *(const uint64_t *)(const void *)from);
+	}
+}
+
+/* marks: the flags of each register say what came of it. */
+static void
+mark(struct request *r, bool is_refused)
+{
+	const uint64_t marks = (uint64_t)PFM_REG_RETFL_MASK, refused = (uint64_t)PFM_REG_RETFL_EINVAL;
+
+	r->flags = (r->flags & ~marks) | (is_refused ? refused : 0);
+}
+
+int
+call_each(const struct call *call, struct context *c, void *room, long count, bool marks)
+{
+	char *at = room;
+	int ret = 0;
+
+	for (long i = 0; i < count && ret == 0; i++, at += call->element.size) {
+		struct request r = { 0 };
+
+		read_element(&call->element, at, &r);
+		ret = call->run(c, &r);
+		if (marks)
+			mark(&r, ret < 0);
+		if (ret == 0 || marks)
+			write_element(&call->element, &r, at, ret < 0);
+	}
+	return ret;
+}
+
+/* ---- checks ------------------------------------------------------------------------------------- */
+
+int
+check_thread(pid_t tid)
+{
+	const int ret = process_may_trace(tid);
+
+	return ret == 0 && !choice()->np && !process_is_stopped_here(tid) ? -ESRCH : ret;
+}
+
+static int
+check_task(struct context *c, enum need need)
+{
+	if (c->state == UNLOADED || need == NEEDS_ANYTHING)
+		return 0;
+	if (need == NEEDS_UNLOADED)
+		return -EBUSY;
+	if (c->is_copy)
+		return need == NEEDS_NOTHING ? 0 : -ESRCH;
+	if (c->is_system)
+		return choice()->np || sched_getcpu() == c->cpu ? 0 : -EBUSY;
+	if (c->tid == own_thread() || need == NEEDS_NOTHING)
+		return 0;
+	if (c->state == MASKED && need != NEEDS_STOPPED_EVEN_MASKED)
+		return 0;
+	return check_thread(c->tid);
+}
+
+/* Without a machine a number that is no context's descriptor is not looked at. */
+static int
+check_descriptor(const struct context *c, int refused)
+{
+	if (!c && !choice_machine())
+		return -ENOSYS;
+	if (refused < 0)
+		return refused;
+	return c ? 0 : -EBADF;
+}
+
+/* ---- the call ----------------------------------------------------------------------------------- */
 
 /* Without our end of the pipe, which the program has closed, nothing can be done with the context any more. */
 struct context *
@@ -34,176 +155,72 @@ call_context(int fd, bool tells)
 	return c;
 }
 
-void
-call_done(struct context *c)
+int
+call_done(struct context *c, int ret)
 {
 	if (c)
 		context_settle(c);
 	engine_leave();
+	if (ret >= 0)
+		return ret;
+	errno = -ret;
+	return -1;
 }
 
-/* Without a machine a number that is no context's descriptor is not looked at. */
-static int
-check_descriptor(const struct context *c, int refused)
+int
+call_copy_in(void *room, size_t limit, const void *elements, size_t size)
 {
-	if (!c && !choice_machine())
-		return -ENOSYS;
-	if (refused < 0)
-		return refused;
-	return c ? 0 : -EBADF;
+	if (size > limit)
+		return -E2BIG;
+	return size && copy_in(room, elements, size) < 0 ? -EFAULT : 0;
 }
 
 /* A signal handler may call: the elements are not on its stack, nor in memory that is taken for them. */
 static int
-run_vector(struct context *c, const struct call_vector *v)
+run_elements(const struct call *call, struct context *c, void *elements, long count)
 {
 	static uint64_t room[ARGUMENT_LIMIT / sizeof(uint64_t)];	/* the engine is entered by one */
-	const size_t size = (size_t)v->count * v->size;
-	const bool is_there = size && size <= sizeof(room) && copy_is_there(v->elements, size, v->copies_back);
-	char *element = (char *)room;
-	int ret;
+	const size_t size = (size_t)count * call->element.size;
+	const bool is_there = size && size <= sizeof(room) && copy_is_there(elements, size, call->copies_back);
+	int ret = is_there ? 0 : call_copy_in(room, sizeof(room), elements, size);
 
-	if (size > sizeof(room))
-		return -E2BIG;
-	if (!is_there && size && copy_in(room, v->elements, size) < 0)
-		return -EFAULT;
+	if (ret < 0)
+		return ret;
 	if (is_there)
-		memcpy(room, v->elements, size);
-	ret = check_task(c, v->need);
-	for (long i = 0; i < v->count && ret == 0; i++, element += v->size)
-		ret = v->each(c, element);
-	if (is_there && v->copies_back)
-		memcpy(v->elements, room, size);
-	else if (v->copies_back && size && copy_out(v->elements, room, size) < 0)
+		memcpy(room, elements, size);
+	ret = check_task(c, call->need);
+	if (ret == 0)
+		ret = call_each(call, c, room, count, false);
+	if (is_there && call->copies_back)
+		memcpy(elements, room, size);
+	else if (call->copies_back && size && copy_out(elements, room, size) < 0)
 		return -EFAULT;
 	return ret;
 }
 
+static int
+run_one(const struct call *call, struct context *c, const struct request *given)
+{
+	struct request r = given ? *given : (struct request){ 0 };
+	const int ret = check_task(c, call->need);
+
+	return ret < 0 ? ret : call->run(c, &r);
+}
+
 int
-call_with_vector(int fd, int refused, const struct call_vector *v)
+call_run(const struct call *call, int fd, int refused, void *elements, long count, const struct request *given)
 {
 	struct context *c;
 	int ret;
 
 	engine_enter();
-	c = call_context(fd, v->need == NEEDS_UNLOADED);
-	if (v->count < 0 || (size_t)v->count >= INT_MAX / v->size)
+	if (call->need == NEEDS_ANYTHING)	/* what is closed does not keep its thread or CPU */
+		contexts_reap();
+	c = call_context(fd, call->tells);
+	if (call->element.size && (count < 0 || (size_t)count >= INT_MAX / call->element.size))
 		refused = refused ? refused : -EINVAL;
 	ret = check_descriptor(c, refused);
 	if (ret == 0)
-		ret = run_vector(c, v);
-	call_done(c);
-	return call_result(ret);
-}
-
-int
-call_without(int fd, int refused, enum need need, call_one one, const void *argument)
-{
-	struct context *c;
-	int ret;
-
-	engine_enter();
-	if (need == NEEDS_ANYTHING)	/* what is closed does not keep its thread or CPU */
-		contexts_reap();
-	c = call_context(fd, true);
-	ret = check_descriptor(c, refused);
-	if (ret == 0)
-		ret = check_task(c, need);
-	if (ret == 0)
-		ret = one(c, argument);
-	call_done(c);
-	return call_result(ret);
-}
-
-int
-call_check_machine(void)
-{
-	int ret;
-
-	engine_enter();
-	ret = choice()->is_unreadable ? -EINVAL : choice_machine() ? 0 : -ENOSYS;
-	engine_leave();
-	return ret;
-}
-
-/* A string of the caller's that is no longer than the room; a longer one is cut. */
-static int
-read_text(const char *from, char *text, size_t room)
-{
-	if (!from)
-		return -EFAULT;
-	for (size_t i = 0; i < room; i++) {
-		if (copy_in(&text[i], from + i, 1) < 0)
-			return -EFAULT;
-		if (!text[i])
-			return 0;
-	}
-	text[room - 1] = '\0';
-	return 0;
-}
-
-int
-call_read_format(const char *name, const void *argument, size_t size, pfm_dfl_smpl_arg_t *format)
-{
-	char text[sizeof(PFM_DFL_SMPL_NAME) + 1];
-
-	if (read_text(name, text, sizeof(text)) < 0)
-		return -EFAULT;
-	if (strcmp(text, PFM_DFL_SMPL_NAME) != 0 || size != sizeof(*format))
-		return -EINVAL;
-	return copy_in(format, argument, size) < 0 ? -EFAULT : 0;
-}
-
-static int
-finish(struct context *c, const struct call_creation *wanted)
-{
-	pfarg_sinfo_t sif = { { 0 }, { 0 }, { 0 } };
-	int ret = wanted->sampling ? sample_create(c, wanted->sampling) : 0;
-
-	if (ret < 0 || !wanted->sif)
-		return ret;
-	machine_pmcs(c->machine, sif.sif_avail_pmcs);
-	sif.sif_avail_pmds[0] = c->machine->pmds;
-	return copy_out(wanted->sif, &sif, sizeof(sif)) < 0 ? -EFAULT : 0;
-}
-
-int
-call_create(const struct call_creation *wanted)
-{
-	const uint32_t excluding = PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK;
-	const struct machine *machine;
-	struct context *c;
-	int fd, ret;
-
-	if ((wanted->flags & excluding) == excluding)
-		return -EINVAL;
-	engine_enter();
-	machine = choice_machine();
-	ret = machine ? context_create(machine, wanted->flags, &c, &fd) : -ENOSYS;
-	if (ret == 0) {
-		c->old_messages = wanted->old_messages;
-		ret = finish(c, wanted);
-		if (ret < 0) {
-			close(fd);
-			context_free(c);
-		}
-	}
-	engine_leave();
-	return ret < 0 ? ret : fd;
-}
-
-int
-call_set_info(struct context *c, unsigned int id, struct call_set_info *info)
-{
-	const struct set *set = set_find(c, id);
-	uint64_t now;
-
-	if (!set)
-		return -EINVAL;
-	now = set == c->active && c->state == LOADED ? choice()->backend->clock(c) : 0;
-	*info = (struct call_set_info){ .set = set, .duration = set->duration, .left = set->remaining };
-	if (c->is_system && c->state == LOADED && c->started && set == c->active && now > set->since)
-		info->duration += now - set->since;
-	machine_pmcs(c->machine, info->pmcs);
-	return 0;
+		ret = call->element.size ? run_elements(call, c, elements, count) : run_one(call, c, given);
+	return call_done(c, ret);
 }

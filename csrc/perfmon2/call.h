@@ -1,62 +1,62 @@
 /*
- * Private: what the calls of version 2 and 3 are made of.
+ * Private: a call of any version: a row that says what it is given and what it needs, and one way to run it.
  */
 #ifndef PYPFM_PERFMON2_CALL_H
 #define PYPFM_PERFMON2_CALL_H
 
 #include "engine.h"
 
-/* 0 or a descriptor; of a negative errno value, -1 with errno. */
-int call_result(int ret);
+enum { ARGUMENT_LIMIT = 16384, CTL_ARGUMENT_LIMIT = 4096 };	/* bytes of one call */
+
+/* Which way a member goes. */
+enum way { IN = 1, OUT = 2, BOTH = 3 };
+
+/* A member of a caller's structure, and of struct request: a number, or a bit vector. */
+struct field {
+	uint16_t	at, size, to;
+	uint8_t		way;
+};
+
+#define FIELD(type, member, of_request, way) \
+	{ offsetof(type, member), sizeof(((type *)0)->member), offsetof(struct request, of_request), way }
+
+/* A structure that is an element of a call. */
+struct element {
+	size_t			size;	/* 0: there is none */
+	const struct field	*fields;
+	size_t			num_fields;
+};
+
+#define ELEMENT(type, fields)	{ sizeof(type), fields, sizeof(fields) / sizeof(*(fields)) }
+#define NO_ELEMENT		{ 0, NULL, 0 }
+
+/* What the context's task has to be. */
+enum need { NEEDS_UNLOADED, NEEDS_STOPPED, NEEDS_STOPPED_EVEN_MASKED, NEEDS_NOTHING, NEEDS_ANYTHING };
+
+struct call {
+	struct element	element;	/* what it is given */
+	enum need	need;
+	bool		copies_back;
+	bool		tells;		/* it may send a message */
+	int		(*run)(struct context *c, struct request *r);	/* of one element */
+};
+
+/*
+ * Run a call on a context: 0, or -1 with errno.  elements, count: the caller's, count is -1 if it is too large to be a number of
+ * elements; for a call without an argument NULL, 1.  given: what is known of the request; NULL: nothing.  refused: a negative errno
+ * value that the caller's other arguments have, before the descriptor is looked at; or 0.
+ */
+int call_run(const struct call *call, int fd, int refused, void *elements, long count, const struct request *given);
+
+/* The parts of it that perfmonctl() does in another order. */
+int call_copy_in(void *room, size_t limit, const void *elements, size_t size);
+int call_each(const struct call *call, struct context *c, void *room, long count, bool marks);
 
 /*
  * The context of a descriptor, up to date: inside engine_enter().  NULL: it is none's.  tells: a call that may send a message.  And
  * at the end of the call, which leaves the engine; NULL is nothing to do.
  */
 struct context *call_context(int fd, bool tells);
-void call_done(struct context *c);
-
-/* What a call does with one element; it may change it. */
-typedef int (*call_each)(struct context *c, void *element);
-
-/* A call with a vector.  count is -1 if it is too large to be a number of elements. */
-struct call_vector {
-	void		*elements;
-	long		count;
-	size_t		size;		/* of an element */
-	enum need	need;
-	bool		copies_back;
-	call_each	each;
-};
-
-/* refused: a negative errno value that the caller's other arguments have, before the descriptor is looked at; or 0. */
-int call_with_vector(int fd, int refused, const struct call_vector *vector);
-
-/* A call without one: the context is locked, and the task has been checked. */
-typedef int (*call_one)(struct context *c, const void *argument);
-int call_without(int fd, int refused, enum need need, call_one one, const void *argument);
-
-/* Make a context: with a sampling format, if there is an argument for it.  sif: as pfm_create(). */
-struct call_creation {
-	uint32_t			flags;
-	bool				old_messages;
-	const pfm_dfl_smpl_arg_t	*sampling;
-	pfarg_sinfo_t			*sif;
-};
-int call_create(const struct call_creation *wanted);
-
-/* ENOSYS, or EINVAL if the environment cannot be read; 0. */
-int call_check_machine(void);
-
-/* The format's name and argument, in the caller's memory. */
-int call_read_format(const char *name, const void *argument, size_t size, pfm_dfl_smpl_arg_t *format);
-
-/* What the sets' calls of both versions give and take. */
-struct call_set_info {
-	const struct set	*set;
-	uint64_t		duration, left;
-	uint64_t		pmcs[PERFMON2_PMC_WORDS];
-};
-int call_set_info(struct context *c, unsigned int id, struct call_set_info *info);
+int call_done(struct context *c, int ret);	/* ret: 0 or a descriptor; of a negative errno value, -1 with errno */
 
 #endif /* PYPFM_PERFMON2_CALL_H */

@@ -12,7 +12,6 @@
 #include <pthread.h>
 
 #include "backend.h"
-#include "context.h"
 #include "../pfm3/for_perfmon2.h"
 
 /* ---- choice.c: what the environment asks for ----------------------------------------------- */
@@ -33,9 +32,6 @@ void choice_tell(int loaded);	/* in verbose mode: what counts, or why a load has
 void engine_enter(void);
 void engine_leave(void);
 bool engine_found_blocked(int signal);	/* by the thread that is inside, before */
-
-/* Memory, all 0; NULL.  Not the heap's: a thread may have been interrupted in malloc(), and wait for us in its signal handler. */
-void *engine_memory(size_t size);
 
 struct context *context_find(int fd);		/* NULL: it is none's */
 bool context_has_writer(const struct context *c);	/* our end of its pipe, which a message needs */
@@ -65,49 +61,61 @@ void thread_forget(void);	/* it is a thread of its own */
 
 /* ---- task.c: the thread that a context is loaded on -------------------------------------------- */
 
+extern const struct task no_task;
+
+uint64_t monotonic_time(void);
 void task_begin(struct context *c, bool takes_time);
 void task_forget(struct context *c);
 bool task_is_watched(const struct context *c);	/* a descriptor says when it ends */
 bool task_has_ended(struct context *c);
+bool task_alarm(struct context *c, uint64_t ns);	/* the helper looks when it has run so long; false: it has to wait by itself */
 bool task_time(struct context *c, uint64_t *ns);	/* that it has run; system-wide: of the clock.  False: that is not known */
 
-/* ---- check.c: what calls check before they do anything ------------------------------------ */
+/* ---- call.c --------------------------------------------------------------------------------- */
 
-enum need { NEEDS_UNLOADED, NEEDS_STOPPED, NEEDS_STOPPED_EVEN_MASKED, NEEDS_NOTHING, NEEDS_ANYTHING };
-
-int check_task(struct context *c, enum need need);
 int check_thread(pid_t tid);	/* another one: it may be traced, and is stopped by the caller's ptrace: -EPERM, -ESRCH */
 
 /* ---- state.c -------------------------------------------------------------------------------- */
 
-int context_load(struct context *c, pid_t target, unsigned int set);
 int context_bind(struct context *c, pid_t tid, int cpu, struct set *set);	/* what is left of a load after its checks */
 void context_unload(struct context *c);
-int context_start(struct context *c, const unsigned int *set);
-int context_stop(struct context *c);
-int context_restart(struct context *c);
-void duration_update(struct context *c);
+void state_look_at_clock(struct context *c);	/* what changes now does so then */
+
+/* What calls do with one element. */
+int state_load(struct context *c, struct request *r);
+int state_unload(struct context *c, struct request *r);
+int state_detach(struct context *c, struct request *r);
+int state_start(struct context *c, struct request *r);		/* what is active */
+int state_start_set(struct context *c, struct request *r);
+int state_stop(struct context *c, struct request *r);
+int state_restart(struct context *c, struct request *r);
+int state_restart_ctl(struct context *c, struct request *r);	/* as perfmonctl() does */
+int state_tell_set(struct context *c, struct request *r);
+int state_set_pmc(struct context *c, struct set *set, unsigned int number, uint64_t value);	/* that was checked */
+int state_write_pmc(struct context *c, struct request *r);
+int state_write_ctl_pmc(struct context *c, struct request *r);
+void context_tell(struct context *c);	/* the program, of what the core has noticed */
 
 /* What has happened meanwhile, before a context is looked at; and its counters as they shall be, after that. */
 void context_catch_up(struct context *c);
 void context_settle(struct context *c);
-/* The time, in ns, to the next event that is seen without a call: a timer ends, an overflow masks, is told or sampled. */
-uint64_t context_time_to_next(struct context *c);
+/*
+ * The time, in ns, until the helper has to look: for a timer that ends, for an overflow that masks, is told or sampled.  NEVER where
+ * something else tells it.
+ */
+uint64_t context_time_to_look(struct context *c);
 
 /* ---- message.c ------------------------------------------------------------------------------ */
 
-bool message_overflow(struct context *c, unsigned int set, uint64_t pmds, const struct where *where);	/* false: it is full */
+bool message_overflow(struct context *c, const struct notice *notice);	/* false: the queue is full */
 void message_end(struct context *c);
 int message_drain(struct context *c);
-void message_owner(const struct context *c, int fd);	/* a thread that has asked for the signal gets it */
+void message_owner(const struct context *c);	/* a thread that has asked for the signal gets it */
 void message_make_long_queue(struct context *c);	/* as perfmonctl() has it */
 
-/* ---- sample.c: the sampling format ------------------------------------------------------- */
+/* ---- buffer.c: the sampling buffer -------------------------------------------------------- */
 
-int sample_create_ctl(struct context *c, const pfm_default_smpl_arg_t *argument);
-int sample_create(struct context *c, const pfm_dfl_smpl_arg_t *argument);
-bool sample_record(struct context *c, unsigned int pmd, const struct where *where);	/* true: the buffer is full */
-void sample_restart(struct context *c);
+int buffer_create(struct context *c, uint64_t size, uint64_t least, uint32_t flags);	/* least: bytes, of one sample */
 
 /*
  * The descriptor of the buffer that mmap() of a context's descriptor with these arguments maps; -1: it is no context's; below

@@ -89,7 +89,7 @@ helper_wake(void)
 void
 helper_plan(uint64_t ns)
 {
-	if (is_running && ns < HELPER_NEVER && monotonic_time() + ns < planned)
+	if (is_running && ns < NEVER && monotonic_time() + ns < planned)
 		helper_wake();
 }
 
@@ -100,8 +100,8 @@ time_to_look(struct context *c)
 	uint64_t ns;
 
 	if (c->state == UNLOADED || c->is_copy)
-		return HELPER_NEVER;
-	ns = context_time_to_next(c);
+		return NEVER;
+	ns = context_time_to_look(c);
 	if (watched < 0 || contexts_closings() < 0 || (!c->is_self && !c->is_system && !task_is_watched(c)))
 		ns = ns < BETWEEN_LOOKS ? ns : BETWEEN_LOOKS;
 	return ns < SHORTEST ? SHORTEST : ns;
@@ -111,7 +111,7 @@ time_to_look(struct context *c)
 static uint64_t
 look_at_all(void)
 {
-	uint64_t wait = HELPER_NEVER;
+	uint64_t wait = NEVER;
 	struct cursor at = { 0 };
 	bool is_loaded = false;
 	struct context *c;
@@ -136,7 +136,7 @@ sleep_or_wake(int set, uint64_t ns)
 	const struct timespec wait = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
 	struct pollfd fd = { .fd = set, .events = POLLIN };
 
-	ppoll(&fd, 1, ns < HELPER_NEVER ? &wait : NULL, NULL);
+	ppoll(&fd, 1, ns < NEVER ? &wait : NULL, NULL);
 }
 
 /* Under the lock: what has waked it is taken; the next look. */
@@ -151,7 +151,7 @@ look(void)
 		count = 0;	/* another one has */
 	contexts_reap();
 	wait = look_at_all();
-	planned = wait < HELPER_NEVER ? monotonic_time() + wait : HELPER_NEVER;
+	planned = wait < NEVER ? monotonic_time() + wait : NEVER;
 	if (!is_running)
 		close_watched();
 	return wait;

@@ -20,7 +20,7 @@
 #define RWF_NOWAIT	0x8	/* Linux 4.14 */
 #endif
 
-enum { QUEUE_BYTES = 1 << 16 };	/* more than any queue has */
+enum { QUEUE_LENGTH = 8, CTL_QUEUE_LENGTH = 31, QUEUE_BYTES = 1 << 16 };	/* messages; more bytes than any queue has */
 
 /* The layout of kernels 2.0 to 2.4, for a program that defines PFMLIB_OLD_PFMV2. */
 struct old_overflow {
@@ -133,20 +133,21 @@ message_drain(struct context *c)
 }
 
 bool
-message_overflow(struct context *c, unsigned int set, uint64_t pmds, const struct where *where)
+message_overflow(struct context *c, const struct notice *notice)
 {
+	const struct where *where = &notice->where;
 	/* The members' names are exchanged: as in the kernel. */
 	const pfarg_ovfl_msg_t message = {
 		.msg_type = PFM_MSG_OVFL, .msg_ovfl_pid = (uint32_t)where->tid, .msg_ovfl_tid = (uint32_t)where->pid,
-		.msg_active_set = (uint16_t)set, .msg_ovfl_cpu = (uint16_t)where->cpu, .msg_ovfl_ip = where->ip,
-		.msg_ovfl_pmds = { pmds },
+		.msg_active_set = notice->set, .msg_ovfl_cpu = (uint16_t)where->cpu, .msg_ovfl_ip = where->ip,
+		.msg_ovfl_pmds = { notice->pmds },
 	};
 	const struct old_overflow old = {
-		.type = PFM_MSG_OVFL, .pid = (uint32_t)where->tid, .pmds = { pmds }, .set = (uint16_t)set,
+		.type = PFM_MSG_OVFL, .pid = (uint32_t)where->tid, .pmds = { notice->pmds }, .set = notice->set,
 		.cpu = (uint16_t)where->cpu, .tid = (uint32_t)where->pid, .ip = where->ip,
 	};
 	const pfm_msg_t ctl = { .pfm_ovfl_msg = { .msg_type = PFM_MSG_OVFL, .msg_ctx_fd = c->ctl_fd,
-						  .msg_ovfl_pmds = { pmds } } };
+						  .msg_ovfl_pmds = { notice->pmds } } };
 	const bool sent = post(c, c->is_ctl ? (const void *)&ctl : c->old_messages ? (const void *)&old
 													     : &message);
 
@@ -179,18 +180,18 @@ message_make_long_queue(struct context *c)
  * process's first F_GETOWN_EX says 0: that it is this one is assumed.
  */
 void
-message_owner(const struct context *c, int fd)
+message_owner(const struct context *c)
 {
 	struct f_owner_ex owner;
 	int signal;
 
-	if (!c->is_self || fcntl(fd, F_GETOWN_EX, &owner) < 0 || owner.type != F_OWNER_PID)
+	if (!c->is_self || fcntl(c->reader, F_GETOWN_EX, &owner) < 0 || owner.type != F_OWNER_PID)
 		return;
 	if (owner.pid != c->tid && (owner.pid != 0 || c->tid == c->pid))
 		return;
-	signal = fcntl(fd, F_GETSIG);
+	signal = fcntl(c->reader, F_GETSIG);
 	if (signal < 0 || engine_found_blocked(signal ? signal : SIGIO))
 		return;
 	owner = (struct f_owner_ex){ F_OWNER_TID, c->tid };
-	fcntl(fd, F_SETOWN_EX, &owner);
+	fcntl(c->reader, F_SETOWN_EX, &owner);
 }

@@ -2,7 +2,7 @@
  * The model: counters that move when the program says that events have happened, or, with a rate, with the time that a
  * thread runs.
  */
-#include "model.h"
+#include "engine.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -11,55 +11,10 @@
 /* The process's own: a child starts with a copy. */
 static uint64_t model_ns, model_ip;
 
-/* With a rate the time until which its events are made. */
 static uint64_t
 model_clock(struct context *c)
 {
-	return choice()->rate ? c->time_seen : model_ns;
-}
-
-/* ---- events --------------------------------------------------------------------------------- */
-
-static bool
-counts(const struct machine *machine, uint64_t pmc, const struct happening *h)
-{
-	enum { IA32_ONLY = 1 };
-
-	return (pmc & h->plm) && (pmc >> 20 & 7) == 0 && (pmc >> 24 & 3) != IA32_ONLY &&
-	       (h->everything || (pmc_es(machine, pmc) == h->es && pmc_umask(pmc) == h->umask));
-}
-
-uint64_t
-model_moving(const struct context *c, const struct set *set, const struct happening *h)
-{
-	uint64_t found = 0;
-
-	for (EACH_BIT(rest, c->machine->counters & set->used_pmds))
-		if (counts(c->machine, set->pmcs[first_bit(rest)], h))
-			found |= rest & -rest;
-	return found;
-}
-
-/* Let events happen, up to the first overflow; how many did. */
-static uint64_t
-step(struct context *c, const struct happening *h, uint64_t count, const struct where *where)
-{
-	struct set *set = c->active;
-	const uint64_t counters = c->state == LOADED && c->started ? model_moving(c, set, h) : 0;
-	uint64_t wrapped = 0;
-
-	for (EACH_BIT(rest, counters)) {
-		const uint64_t left = -set->pmds[first_bit(rest)].value;
-
-		if (pmd_interrupts(set, first_bit(rest)) && left && left < count)
-			count = left;
-	}
-	for (EACH_BIT(rest, counters))
-		if (count_pmd(c, set, first_bit(rest), count))
-			wrapped |= rest & -rest;
-	if (wrapped)
-		context_overflow(c, wrapped, where);
-	return count;
+	return choice()->rate ? c->now : model_ns;
 }
 
 /* ---- whose events, whose time --------------------------------------------------------------- */
@@ -82,8 +37,8 @@ find_counting(pid_t tid)
 	return NULL;
 }
 
-struct where
-model_here(const struct context *c, pid_t tid)
+static struct where
+here(const struct context *c, pid_t tid)
 {
 	return (struct where){ .ip = __atomic_load_n(&model_ip, __ATOMIC_RELAXED),
 			       .time = choice()->rate ? monotonic_time() : model_ns, .cpu = sched_getcpu(), .tid = tid,
@@ -95,10 +50,11 @@ static uint64_t
 steps(struct context *c, const struct happening *h, uint64_t count, const struct where *where)
 {
 	enum { MOST = 64 };	/* signals are blocked meanwhile */
-	uint64_t done = step(c, h, count, where);
+	uint64_t done = events_step(c, h, count, where);
 
 	for (int i = 1; i < MOST && done < count && c->state == LOADED; i++)
-		done += step(c, h, count - done, where);
+		done += events_step(c, h, count - done, where);
+	context_tell(c);
 	return done;
 }
 
@@ -113,7 +69,7 @@ advance(pid_t tid, const struct happening *h, uint64_t count)
 		contexts_reap();
 		c = find_counting(tid);
 		if (c) {
-			const struct where where = model_here(c, tid);
+			const struct where where = here(c, tid);
 
 			count -= steps(c, h, count, &where);
 		} else {
@@ -231,19 +187,6 @@ next_with_time(struct cursor *at, pid_t tid)
 	return c;
 }
 
-/* The time to the next end of a timer. */
-static uint64_t
-next_timeout(pid_t tid, uint64_t ns)
-{
-	struct cursor at = { 0 };
-	struct context *c;
-
-	while ((c = next_with_time(&at, tid)))
-		if (timer_runs(c) && c->active->remaining < ns)
-			ns = c->active->remaining;
-	return ns;
-}
-
 static int
 pass_time(pid_t tid, uint64_t ns)
 {
@@ -254,17 +197,11 @@ pass_time(pid_t tid, uint64_t ns)
 	if (ret < 0)
 		return answer(ret);
 	engine_enter();
-	while ((c = next_with_time(&at, tid)))
+	while ((c = next_with_time(&at, tid))) {
 		context_catch_up(c);
-	while (ns) {
-		const uint64_t some = next_timeout(tid, ns);
-
-		model_ns += some;
-		ns -= some;
-		at = (struct cursor){ 0 };
-		while ((c = next_with_time(&at, tid)))
-			timer_pass(c, some);
+		time_pass(c, ns);
 	}
+	model_ns += ns;
 	engine_leave();
 	return 0;
 }
@@ -289,28 +226,50 @@ model_load(struct context *c)
 	const bool needs_helper = choice()->rate || (!c->is_system && !c->is_self);
 	const int ret = needs_helper ? helper_start() : 0;
 
-	task_begin(c, choice()->rate != 0);
-	return ret == 0 && choice()->rate ? rate_begin(c) : ret;
+	c->rate = choice()->rate;
+	c->now = model_ns;
+	c->is_behind = false;
+	task_begin(c, c->rate != 0);
+	if (ret < 0 || !c->rate)
+		return ret;
+	rate_begin(c);
+	if (!task_time(c, &c->time_read))
+		return -EPERM;
+	c->now = c->time_read;
+	return 0;
 }
 
 static void
 model_update(struct context *c)
 {
-	if (choice()->rate)
-		rate_update(c);
+	struct where where;
+
+	if (!c->rate) {
+		c->now = model_ns;
+		return;
+	}
+	if (!task_time(c, &c->time_read)) {
+		c->is_unknown = c->started;
+		return;
+	}
+	where = here(c, c->tid);
+	c->is_behind = rate_run(c, c->time_read, false, &where);
 }
 
+/* What it takes to make the rest is not counted. */
 static void
 model_finish(struct context *c)
 {
-	if (choice()->rate)
-		rate_finish(c);
+	const struct where where = here(c, c->tid);
+
+	if (c->rate)
+		c->is_behind = rate_run(c, c->time_read, true, &where);
 }
 
 static uint64_t
 model_time_to_next(struct context *c)
 {
-	return choice()->rate ? rate_time_to_next(c) : HELPER_NEVER;
+	return !c->rate ? NEVER : c->is_behind ? 0 : rate_time_to_next(c);
 }
 
 static void

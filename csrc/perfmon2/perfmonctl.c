@@ -1,5 +1,5 @@
 /*
- * perfmonctl(2), version 2.0 of the interface: its commands, on the same engine.
+ * perfmonctl(2), version 2.0 of the interface: its commands as rows, and in what running them differs from other calls.
  */
 #include "call.h"
 
@@ -12,213 +12,103 @@
 #include "../base/process.h"
 #include "../counting/copy.h"
 
-#define DEBUG_REGISTERS	8
+enum { INTERFACE_VERSION = 0x20000, DEBUG_REGISTERS = 8 };	/* 2.0 */
 
-enum { INTERFACE_VERSION = 0x20000 };	/* 2.0 */
-enum { CTL_LIMIT = 4096, NO_COUNT = 0, MANY = -1 };
-enum { NEEDS_FD = 1, STOPPED = 2, COPIES_BACK = 4 };
+/* ---- what commands are given ------------------------------------------------------------------------- */
 
-/* A command: what it is given, and what it does with one element, or with the context. */
-struct command {
-	int		number;
-	size_t		size;
-	int		count;		/* 1, MANY, or NO_COUNT: it has no argument */
-	unsigned int	flags;
-	int		(*run)(struct context *c, void *argument);
+/* Of the bit vectors the first word is looked at. */
+static const struct field pmc_fields[] = {
+	FIELD(pfarg_reg_t, reg_num, number, IN),
+	FIELD(pfarg_reg_t, reg_value, value, IN),
+	FIELD(pfarg_reg_t, reg_flags, flags, BOTH),
+	FIELD(pfarg_reg_t, reg_smpl_pmds[0], smpl_pmds, IN),
+	FIELD(pfarg_reg_t, reg_reset_pmds[0], reset_pmds, IN),
+	FIELD(pfarg_reg_t, reg_smpl_eventid, eventid, IN),
 };
 
-/* ---- registers ------------------------------------------------------------------------------ */
+static const struct field pmd_fields[] = {
+	FIELD(pfarg_reg_t, reg_num, number, IN),
+	FIELD(pfarg_reg_t, reg_value, value, IN),
+	FIELD(pfarg_reg_t, reg_flags, flags, BOTH),
+	FIELD(pfarg_reg_t, reg_long_reset, long_reset, IN),
+	FIELD(pfarg_reg_t, reg_short_reset, short_reset, IN),
+	FIELD(pfarg_reg_t, reg_random_seed, seed, IN),
+	FIELD(pfarg_reg_t, reg_random_mask, random_mask, IN),
+};
 
-/* What a register that is refused says, and the call. */
-static int
-refuse(unsigned long *flags)
-{
-	*flags = (*flags & ~(unsigned long)(PFM_REG_RETFL_MASK)) | PFM_REG_RETFL_EINVAL;
-	return -EINVAL;
-}
+static const struct field read_fields[] = {
+	FIELD(pfarg_reg_t, reg_num, number, IN),
+	FIELD(pfarg_reg_t, reg_flags, flags, BOTH),
+	FIELD(pfarg_reg_t, reg_value, value, OUT),
+	FIELD(pfarg_reg_t, reg_last_reset_val, last, OUT),
+};
 
-static void
-accept(unsigned long *flags)
-{
-	*flags &= ~(unsigned long)PFM_REG_RETFL_MASK;
-}
+static const struct field reset_value_fields[] = {
+	FIELD(pfarg_reg_t, reg_num, number, IN),
+	FIELD(pfarg_reg_t, reg_flags, flags, BOTH),
+	FIELD(pfarg_reg_t, reg_value, value, OUT),
+};
 
-/* It knows one set only.  NULL: another version's call has deleted all. */
-static struct set *
-first_set(struct context *c)
-{
-	return c->num_sets ? c->sets[0] : NULL;
-}
+static const struct field debug_fields[] = {
+	FIELD(pfarg_dbreg_t, dbreg_num, number, IN),
+	FIELD(pfarg_dbreg_t, dbreg_value, value, IN),
+	FIELD(pfarg_dbreg_t, dbreg_flags, flags, BOTH),
+};
 
-static bool
-is_privilege_wrong(const struct context *c, const struct pmc_rule *rule, uint64_t value)
-{
-	const unsigned int bit = rule->flags & PMC_PM6 ? 6 : 4;
+static const struct field features_fields[] = {
+	FIELD(pfarg_features_t, ft_version, value, OUT),
+};
 
-	return rule->flags & (PMC_PM6 | PMC_PM4) && value != rule->init && (value >> bit & 1) != c->is_system;
-}
+static const struct field load_fields[] = {
+	FIELD(pfarg_load_t, load_pid, number, IN),
+};
 
-static void
-write_attributes(struct context *c, struct set *set, const pfarg_reg_t *reg)
-{
-	const uint64_t bit = UINT64_C(1) << reg->reg_num;
-	struct pmd *pmd = &set->pmds[reg->reg_num];
-
-	use_pmds(c, set, bit | reg->reg_smpl_pmds[0] | reg->reg_reset_pmds[0]);
-	pmd->flags = (uint32_t)reg->reg_flags & (PFM_REGFL_OVFL_NOTIFY | PFM_REGFL_RANDOM);
-	pmd->smpl_pmds = reg->reg_smpl_pmds[0];
-	pmd->reset_pmds = reg->reg_reset_pmds[0];
-	pmd->eventid = reg->reg_smpl_eventid;
-	set->ovfl_notify = pmd->flags & PFM_REGFL_OVFL_NOTIFY ? set->ovfl_notify | bit : set->ovfl_notify & ~bit;
-}
+/* ---- what they do ------------------------------------------------------------------------------------- */
 
 static int
-check_pmc(struct context *c, const struct set *set, const pfarg_reg_t *reg, uint64_t *value)
+write_debug(struct context *c, const struct request *r, unsigned int first, uint64_t kernels)
 {
-	const struct pmc_rule *rule = machine_old_pmc(c->machine, reg->reg_num);
-	const bool is_counter = rule && rule->flags & PMC_OI;
+	struct set *set = ctl_set(c);
 
-	if (!rule || is_privilege_wrong(c, rule, reg->reg_value))
+	if (!set || r->number >= DEBUG_REGISTERS || !machine_pmc(c->machine, first))
 		return -EINVAL;
-	if (is_counter && (reg->reg_smpl_pmds[0] | reg->reg_reset_pmds[0]) & ~c->machine->pmds)
-		return -EINVAL;
-	if (!is_counter && reg->reg_flags & (PFM_REGFL_OVFL_NOTIFY | PFM_REGFL_RANDOM))
-		return -EINVAL;
-	*value = (reg->reg_value & ~rule->reserved) | (rule->init & rule->reserved);
-	return machine_check_pmc(c->machine, &(struct pmc_rule){ .flags = rule->flags & PMC_OI }, reg->reg_num, c->is_system,
-				 set->pmcs, value);
+	return state_set_pmc(c, set, first + (unsigned int)r->number, r->number & 1 ? r->value & ~kernels : r->value);
 }
 
 static int
-write_pmcs(struct context *c, void *argument)
+run_write_ibr(struct context *c, struct request *r)
 {
-	struct set *set = first_set(c);
-	pfarg_reg_t *reg = argument;
-	uint64_t value;
-	int ret;
-
-	if (!set || check_pmc(c, set, reg, &value) < 0)
-		return refuse(&reg->reg_flags);
-	ret = set_pmc(c, set, reg->reg_num, value);
-	if (ret < 0) {
-		refuse(&reg->reg_flags);
-		return ret;
-	}
-	accept(&reg->reg_flags);
-	use_pmds(c, set, machine_pmds_of_pmc(c->machine, reg->reg_num));
-	if (c->machine->counters >> reg->reg_num & 1)
-		write_attributes(c, set, reg);
-	return 0;
-}
-
-static bool
-has_pmd(const struct context *c, unsigned int number)
-{
-	return number < PERFMON2_PMDS && c->machine->pmds >> number & 1;
+	return write_debug(c, r, PERFMON2_IBR0, UINT64_C(1) << 63);
 }
 
 static int
-write_pmds(struct context *c, void *argument)
+run_write_dbr(struct context *c, struct request *r)
 {
-	struct set *set = first_set(c);
-	pfarg_reg_t *reg = argument;
-	struct pmd *pmd;
-
-	if (!set || !has_pmd(c, reg->reg_num))
-		return refuse(&reg->reg_flags);
-	accept(&reg->reg_flags);
-	use_pmds(c, set, machine_pmd_group(c->machine, UINT64_C(1) << reg->reg_num));
-	pmd = &set->pmds[reg->reg_num];
-	pmd->value = pmd->lval = reg->reg_value;
-	pmd->long_reset = reg->reg_long_reset;
-	pmd->short_reset = reg->reg_short_reset;
-	pmd->seed = reg->reg_random_seed;
-	pmd->random_mask = reg->reg_random_mask;
-	set->ovfl_pmds &= ~(UINT64_C(1) << reg->reg_num);
-	return 0;
+	return write_debug(c, r, PERFMON2_DBR0, UINT64_C(3) << 62);
 }
 
 static int
-read_pmds(struct context *c, void *argument)
-{
-	pfarg_reg_t *reg = argument;
-	const struct set *set = first_set(c);
-	const struct pmd *pmd;
-	const int ret = set ? read_pmd(c, reg->reg_num, set->id, &pmd) : -EINVAL;
-
-	if (ret < 0) {
-		refuse(&reg->reg_flags);
-		return ret;
-	}
-	accept(&reg->reg_flags);
-	reg->reg_value = pmd->value;
-	reg->reg_last_reset_val = pmd->lval;
-	return 0;
-}
-
-static int
-write_debug(struct context *c, pfarg_dbreg_t *reg, unsigned int first, uint64_t kernels)
-{
-	struct set *set = first_set(c);
-	const unsigned int number = first + reg->dbreg_num;
-	int ret;
-
-	if (!set || reg->dbreg_num >= DEBUG_REGISTERS || !machine_pmc(c->machine, first))
-		return refuse(&reg->dbreg_flags);
-	ret = set_pmc(c, set, number, reg->dbreg_num & 1 ? reg->dbreg_value & ~kernels : reg->dbreg_value);
-	if (ret < 0) {
-		refuse(&reg->dbreg_flags);
-		return ret;
-	}
-	accept(&reg->dbreg_flags);
-	return 0;
-}
-
-static int
-write_ibrs(struct context *c, void *argument)
-{
-	return write_debug(c, argument, PERFMON2_IBR0, UINT64_C(1) << 63);
-}
-
-static int
-write_dbrs(struct context *c, void *argument)
-{
-	return write_debug(c, argument, PERFMON2_DBR0, UINT64_C(3) << 62);
-}
-
-/* ---- without a context ---------------------------------------------------------------------- */
-
-static int
-get_reset_value(struct context *c, void *argument)
-{
-	pfarg_reg_t *reg = argument;
-	uint64_t value;
-
-	(void)c;
-	if (machine_old_default(choice_machine(), reg->reg_num, &value) < 0)
-		return refuse(&reg->reg_flags);
-	accept(&reg->reg_flags);
-	reg->reg_value = value;
-	return 0;
-}
-
-static int
-get_features(struct context *c, void *argument)
+run_reset_value(struct context *c, struct request *r)
 {
 	(void)c;
-	((pfarg_features_t *)argument)->ft_version = INTERFACE_VERSION;
+	return machine_old_default(choice_machine(), r->number, &r->value);
+}
+
+static int
+run_features(struct context *c, struct request *r)
+{
+	(void)c;
+	r->value = INTERFACE_VERSION;
 	return 0;
 }
 
 static int
-debug(struct context *c, void *argument)
+run_debug(struct context *c, struct request *r)
 {
 	(void)c;
-	(void)argument;
+	(void)r;
 	return 0;
 }
-
-/* ---- contexts ------------------------------------------------------------------------------- */
 
 static int
 check_target(struct context *c, pid_t target)
@@ -237,78 +127,57 @@ check_target(struct context *c, pid_t target)
 		return -EINVAL;
 	if (!is_self && !choice()->np && !process_is_stopped(target))
 		return -EBUSY;
-	return c->is_system && !is_self ? -EINVAL : 0;
+	return (c->is_system && !is_self) || !ctl_set(c) ? -EINVAL : 0;
 }
 
 static int
-load(struct context *c, void *argument)
+run_load(struct context *c, struct request *r)
 {
-	const pid_t target = (pid_t)((pfarg_load_t *)argument)->load_pid;
-	struct set *set = first_set(c);
+	const pid_t target = (pid_t)r->number;
 	int ret = check_target(c, target);
 
 	if (ret == 0)
-		ret = set ? context_bind(c, target, c->is_system ? sched_getcpu() : -1, set) : -EINVAL;
+		ret = context_bind(c, target, c->is_system ? sched_getcpu() : -1, ctl_set(c));
 	return ret == -EEXIST ? -EBUSY : ret;
 }
 
 static int
-unload(struct context *c, void *unused)
+run_start(struct context *c, struct request *r)
 {
-	(void)unused;
-	context_unload(c);
-	return 0;
+	return c->state == LOADED ? state_start(c, r) : -EINVAL;
 }
 
-static int
-start(struct context *c, void *unused)
-{
-	(void)unused;
-	return c->state == LOADED ? context_start(c, NULL) : -EINVAL;
-}
+/* ---- commands ------------------------------------------------------------------------------------------ */
 
-static int
-stop(struct context *c, void *unused)
-{
-	(void)unused;
-	return context_stop(c);
-}
+enum { ONE = 1, MANY = -1, NOT_LOOKED_AT = 0 };
 
-static int
-restart(struct context *c, void *unused)
-{
-	(void)unused;
-	if (c->state == UNLOADED || (c->state == LOADED && !c->buffer))
-		return -EBUSY;
-	if (!c->is_system && c->tid != own_thread() && c->state == MASKED && c->can_restart == 0)
-		return -EINVAL;
-	if (c->can_restart)
-		c->can_restart--;
-	context_resume(c);
-	return 0;
-}
+struct command {
+	int		number, count;
+	bool		needs_fd;
+	struct call	call;		/* NEEDS_STOPPED: of another thread, if it is not masked; run is NULL: creation */
+};
 
 static const struct command commands[] = {
-	{ PFM_WRITE_PMCS, sizeof(pfarg_reg_t), MANY, NEEDS_FD | STOPPED | COPIES_BACK, write_pmcs },
-	{ PFM_WRITE_PMDS, sizeof(pfarg_reg_t), MANY, NEEDS_FD | STOPPED | COPIES_BACK, write_pmds },
-	{ PFM_READ_PMDS, sizeof(pfarg_reg_t), MANY, NEEDS_FD | STOPPED | COPIES_BACK, read_pmds },
-	{ PFM_STOP, 0, NO_COUNT, NEEDS_FD | STOPPED, stop },
-	{ PFM_START, 0, NO_COUNT, NEEDS_FD | STOPPED, start },
-	{ PFM_CREATE_CONTEXT, sizeof(pfarg_context_t), 1, COPIES_BACK, NULL },
-	{ PFM_RESTART, 0, NO_COUNT, NEEDS_FD, restart },
-	{ PFM_GET_FEATURES, sizeof(pfarg_features_t), 1, COPIES_BACK, get_features },
-	{ PFM_DEBUG, sizeof(unsigned int), 1, 0, debug },
-	{ PFM_GET_PMC_RESET_VAL, sizeof(pfarg_reg_t), MANY, COPIES_BACK, get_reset_value },
-	{ PFM_LOAD_CONTEXT, sizeof(pfarg_load_t), 1, NEEDS_FD | STOPPED | COPIES_BACK, load },
-	{ PFM_UNLOAD_CONTEXT, 0, NO_COUNT, NEEDS_FD | STOPPED, unload },
-	{ PFM_WRITE_IBRS, sizeof(pfarg_dbreg_t), MANY, NEEDS_FD | STOPPED | COPIES_BACK, write_ibrs },
-	{ PFM_WRITE_DBRS, sizeof(pfarg_dbreg_t), MANY, NEEDS_FD | STOPPED | COPIES_BACK, write_dbrs },
+	{ PFM_WRITE_PMCS, MANY, true, { ELEMENT(pfarg_reg_t, pmc_fields), NEEDS_STOPPED, true, true, state_write_ctl_pmc } },
+	{ PFM_WRITE_PMDS, MANY, true, { ELEMENT(pfarg_reg_t, pmd_fields), NEEDS_STOPPED, true, true, ctl_write_pmd } },
+	{ PFM_READ_PMDS, MANY, true, { ELEMENT(pfarg_reg_t, read_fields), NEEDS_STOPPED, true, true, ctl_read_pmd } },
+	{ PFM_STOP, NOT_LOOKED_AT, true, { NO_ELEMENT, NEEDS_STOPPED, false, true, state_stop } },
+	{ PFM_START, NOT_LOOKED_AT, true, { NO_ELEMENT, NEEDS_STOPPED, false, true, run_start } },
+	{ PFM_CREATE_CONTEXT, ONE, false, { NO_ELEMENT, NEEDS_ANYTHING, true, true, NULL } },
+	{ PFM_RESTART, NOT_LOOKED_AT, true, { NO_ELEMENT, NEEDS_NOTHING, false, true, state_restart_ctl } },
+	{ PFM_GET_FEATURES, ONE, false, { ELEMENT(pfarg_features_t, features_fields), NEEDS_ANYTHING, true, true, run_features } },
+	{ PFM_DEBUG, ONE, false, { { sizeof(unsigned int), NULL, 0 }, NEEDS_ANYTHING, false, true, run_debug } },
+	{ PFM_GET_PMC_RESET_VAL, MANY, false, { ELEMENT(pfarg_reg_t, reset_value_fields), NEEDS_ANYTHING, true, true, run_reset_value } },
+	{ PFM_LOAD_CONTEXT, ONE, true, { ELEMENT(pfarg_load_t, load_fields), NEEDS_STOPPED, true, true, run_load } },
+	{ PFM_UNLOAD_CONTEXT, NOT_LOOKED_AT, true, { NO_ELEMENT, NEEDS_STOPPED_EVEN_MASKED, false, true, state_unload } },
+	{ PFM_WRITE_IBRS, MANY, true, { ELEMENT(pfarg_dbreg_t, debug_fields), NEEDS_STOPPED, true, true, run_write_ibr } },
+	{ PFM_WRITE_DBRS, MANY, true, { ELEMENT(pfarg_dbreg_t, debug_fields), NEEDS_STOPPED, true, true, run_write_dbr } },
 };
 
 /* ---- creation ------------------------------------------------------------------------------- */
 
 static int
-finish(struct context *c, int fd, const pfm_default_smpl_arg_t *format, pfarg_context_t *made)
+finish_context(struct context *c, int fd, const pfm_default_smpl_arg_t *format, pfarg_context_t *made)
 {
 	int ret;
 
@@ -321,7 +190,7 @@ finish(struct context *c, int fd, const pfm_default_smpl_arg_t *format, pfarg_co
 	made->ctx_fd = fd;
 	if (!format)
 		return 0;
-	ret = sample_create_ctl(c, format);
+	ret = buffer_create(c, format->buf_size, CTL_LEAST_BUFFER, 0);
 	if (ret < 0)
 		return ret;
 	made->ctx_smpl_vaddr = mmap(NULL, c->buffer_size, PROT_READ, MAP_SHARED, c->buffer_fd, 0);
@@ -330,7 +199,7 @@ finish(struct context *c, int fd, const pfm_default_smpl_arg_t *format, pfarg_co
 
 /* What is made is taken back if the caller cannot be told. */
 static int
-create(const struct machine *machine, pfarg_context_t *wanted, const pfm_default_smpl_arg_t *format, void *argument)
+make_context(const struct machine *machine, pfarg_context_t *wanted, const pfm_default_smpl_arg_t *format, void *argument)
 {
 	const unsigned long excluding = PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK;
 	struct context *c;
@@ -341,7 +210,7 @@ create(const struct machine *machine, pfarg_context_t *wanted, const pfm_default
 	ret = context_create(machine, (uint32_t)wanted->ctx_flags, &c, &fd);
 	if (ret < 0)
 		return ret;
-	ret = finish(c, fd, format, wanted);
+	ret = finish_context(c, fd, format, wanted);
 	if (ret == 0 && copy_out(argument, wanted, sizeof(*wanted)) < 0)
 		ret = -EFAULT;
 	if (ret == 0)
@@ -355,7 +224,7 @@ create(const struct machine *machine, pfarg_context_t *wanted, const pfm_default
 
 /* The format is known by its name, and its argument follows the context's. */
 static int
-read_and_create(void *argument, int count)
+create(void *argument, int count)
 {
 	static const pfm_uuid_t none, known = PFM_DEFAULT_SMPL_UUID;
 	pfm_default_smpl_ctx_arg_t given;
@@ -372,13 +241,14 @@ read_and_create(void *argument, int count)
 	if (has_format && copy_in(&given, argument, sizeof(given)) < 0)
 		return -EFAULT;
 	machine = choice_machine();
-	return create(machine, &given.ctx_arg, has_format ? &given.buf_arg : NULL, argument);
+	return make_context(machine, &given.ctx_arg, has_format ? &given.buf_arg : NULL, argument);
 }
 
-/* ---- the call ------------------------------------------------------------------------------- */
+/* ---- the call ---------------------------------------------------------------------------------------- */
 
+/* Who traces a thread that is stopped is not asked. */
 static int
-check_state(struct context *c, const struct command *command)
+check_state(struct context *c, enum need need)
 {
 	if (c->state == UNLOADED || (!c->is_system && !c->is_copy && c->tid == own_thread()))
 		return 0;
@@ -386,45 +256,33 @@ check_state(struct context *c, const struct command *command)
 		return -EBUSY;
 	if (c->is_system)
 		return choice()->np || sched_getcpu() == c->cpu ? 0 : -EBUSY;
-	if (c->state == MASKED && command->number != PFM_UNLOAD_CONTEXT)
+	if (c->state == MASKED && need != NEEDS_STOPPED_EVEN_MASKED)
 		return 0;
-	return !(command->flags & STOPPED) || choice()->np || process_is_stopped(c->tid) ? 0 : -EBUSY;
+	return need == NEEDS_NOTHING || choice()->np || process_is_stopped(c->tid) ? 0 : -EBUSY;
 }
 
+/* The caller's memory comes before the descriptor, and nothing is copied back before the command itself. */
 static int
-run(struct context *c, int fd, const struct command *command, void *argument, int count)
+run(struct context *c, const struct command *command, void *argument, int count)
 {
-	static uint64_t room[CTL_LIMIT / sizeof(uint64_t)];	/* the engine is entered by one */
-	const size_t size = command->count == NO_COUNT ? 0 : (size_t)count * command->size;
-	int ret = 0;
+	static uint64_t room[CTL_ARGUMENT_LIMIT / sizeof(uint64_t)];	/* the engine is entered by one */
+	const struct call *call = &command->call;
+	const size_t size = (size_t)count * call->element.size;
+	int ret = call_copy_in(room, sizeof(room), argument, size);
 
-	if (size > sizeof(room))
-		return -E2BIG;
-	if (size && copy_in(room, argument, size) < 0)
-		return -EFAULT;
-	if (command->flags & NEEDS_FD) {
-		ret = c ? check_state(c, command) : -EBADF;
-		if (ret < 0)	/* nothing is copied back */
-			return ret;
-	}
-	if (command->count == NO_COUNT) {
-		ret = command->run(c, NULL);
-		if (command->number == PFM_START && ret == 0)
-			message_owner(c, fd);
+	if (ret == 0 && command->needs_fd)
+		ret = c ? check_state(c, call->need) : -EBADF;
+	if (ret < 0)
 		return ret;
-	}
-	for (int i = 0; i < count && ret == 0; i++)
-		ret = command->run(c, (char *)room + (size_t)i * command->size);
-	if (command->flags & COPIES_BACK && copy_out(argument, room, size) < 0)
-		return -EFAULT;
-	return ret;
+	ret = call->element.size ? call_each(call, c, room, count, true) : call->run(c, NULL);
+	return call->copies_back && copy_out(argument, room, size) < 0 ? -EFAULT : ret;
 }
 
 static const struct command *
-find_command(int number)
+find_command(int wanted)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (commands[i].number == number)
+		if (commands[i].number == wanted)
 			return &commands[i];
 	return NULL;
 }
@@ -432,7 +290,7 @@ find_command(int number)
 static bool
 is_count_wrong(const struct command *command, int count)
 {
-	return command->count == MANY ? count <= 0 : command->count != NO_COUNT && count != command->count;
+	return command->count == MANY ? count <= 0 : command->count == ONE && count != 1;
 }
 
 int
@@ -443,16 +301,15 @@ perfmonctl(int fd, int cmd, void *arg, int narg)
 	int ret;
 
 	engine_enter();
-	if (cmd == PFM_LOAD_CONTEXT)
+	if (cmd == PFM_LOAD_CONTEXT)	/* what is closed does not keep its thread or CPU */
 		contexts_reap();
-	if (!command || command->flags & NEEDS_FD)
+	if (!command || command->needs_fd)
 		c = call_context(fd, true);
 	if (!c && !choice_machine())
 		ret = cmd == PFM_CREATE_CONTEXT && choice()->is_unreadable ? -EINVAL : -ENOSYS;
 	else if (!command || is_count_wrong(command, narg))
 		ret = -EINVAL;
 	else
-		ret = command->run ? run(c, fd, command, arg, narg) : read_and_create(arg, narg);
-	call_done(c);
-	return call_result(ret);
+		ret = command->call.run ? run(c, command, arg, narg) : create(arg, narg);
+	return call_done(c, ret);
 }

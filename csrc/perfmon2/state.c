@@ -1,5 +1,5 @@
 /*
- * What a context does: loaded and unloaded, started, stopped, restarted.
+ * What is around a context's life: its thread or CPU, its back end, who else counts there, what it tells.
  */
 #include "engine.h"
 
@@ -14,13 +14,29 @@ static pthread_key_t ending;
 static pthread_once_t ending_once = PTHREAD_ONCE_INIT;
 static bool ending_is_made;
 
-/* It stops. */
+void
+state_look_at_clock(struct context *c)
+{
+	if (c->state != UNLOADED && !c->is_copy)
+		c->now = choice()->backend->clock(c);
+}
+
+/* It is about to stop. */
 static void
 finish(struct context *c)
 {
 	if (choice()->backend->finish)
 		choice()->backend->finish(c);
-	duration_update(c);
+	context_tell(c);
+	state_look_at_clock(c);
+}
+
+void
+context_tell(struct context *c)
+{
+	if (c->notice.is_there && message_overflow(c, &c->notice))
+		c->can_restart++;
+	c->notice.is_there = false;
 }
 
 /* A thread is gone: its context is unloaded, and who may wait for that is told. */
@@ -63,6 +79,7 @@ context_catch_up(struct context *c)
 	if (c->state == UNLOADED || c->is_copy)
 		return;
 	choice()->backend->update(c);
+	context_tell(c);
 	if (c->state != UNLOADED && task_has_ended(c)) {
 		choice()->backend->update(c);	/* it may have run since */
 		ended(c);
@@ -75,27 +92,32 @@ context_settle(struct context *c)
 	if (c->state == UNLOADED || c->is_copy)
 		return;
 	choice()->backend->apply(c);
-	helper_plan(context_time_to_next(c));
+	context_tell(c);
+	helper_plan(context_time_to_look(c));
 }
 
+/*
+ * The time of a thread that does not run does not pass: where no alarm tells of its time, it is looked at more seldom as long as it
+ * stands still.
+ */
+static uint64_t
+wait_for_task(struct context *c, uint64_t ns)
+{
+	const bool stands_still = c->task.looked_at == c->now;
+
+	c->task.looked_at = c->now;
+	return task_alarm(c, ns) ? NEVER : stands_still && ns < BETWEEN_LOOKS ? BETWEEN_LOOKS : ns;
+}
+
+/* What the model's timers do can be made later. */
 uint64_t
-context_time_to_next(struct context *c)
+context_time_to_look(struct context *c)
 {
-	const uint64_t ns = choice()->backend->time_to_next(c);
+	uint64_t ns = choice()->backend->time_to_next(c);
 
-	return timer_runs(c) && c->active->remaining < ns ? c->active->remaining : ns;
-}
-
-/* Until now the active set has counted. */
-void
-duration_update(struct context *c)
-{
-	struct set *set = c->active;
-	const uint64_t now = choice()->backend->clock(c);
-
-	if (c->state == LOADED && c->started && now > set->since)
-		set->duration += now - set->since;
-	set->since = now;
+	if (choice()->backend != &model_backend && timer_runs(c) && c->active->remaining < ns)
+		ns = c->active->remaining;
+	return ns == 0 || c->is_system ? ns : wait_for_task(c, ns);
 }
 
 /* A thread has one context; per-thread and system-wide ones exclude each other, but where the kernel counts, which can do both. */
@@ -126,7 +148,7 @@ check_sessions(const struct context *wanted, pid_t tid, int cpu)
 
 /* The target comes before the context's state. */
 static int
-check_load(struct context *c, pid_t target, unsigned int set)
+check_load(struct context *c, pid_t target, uint64_t set)
 {
 	const int ret = c->is_system || target == own_thread() ? 0 : check_thread(target);
 
@@ -143,17 +165,8 @@ check_load(struct context *c, pid_t target, unsigned int set)
 	return set_find(c, set) ? 0 : -EINVAL;
 }
 
-static void
-forget_overflows(struct context *c)
-{
-	for (unsigned int i = 0; i < c->num_sets; i++) {
-		c->sets[i]->ovfl_pmds = 0;
-		c->sets[i]->switch_at_restart = false;
-	}
-}
-
-int
-context_load(struct context *c, pid_t target, unsigned int id)
+static int
+load(struct context *c, pid_t target, uint64_t id)
 {
 	int ret = check_load(c, target, id);
 
@@ -183,13 +196,7 @@ context_bind(struct context *c, pid_t tid, int cpu, struct set *set)
 		task_forget(c);
 		return ret;
 	}
-	forget_overflows(c);
-	c->active = set;
-	c->can_restart = 0;
-	set->runs++;
-	set_reload_counts(c, set);
-	c->state = LOADED;
-	c->started = false;
+	context_loaded(c, set);
 	pthread_once(&ending_once, make_ending);
 	if (c->is_self && ending_is_made)
 		pthread_setspecific(ending, c);	/* anything that is not NULL */
@@ -202,54 +209,130 @@ context_unload(struct context *c)
 	if (c->state == UNLOADED || c->is_copy)
 		return;
 	finish(c);
-	c->started = false;
-	c->can_restart = 0;
-	c->state = UNLOADED;
+	context_unloaded(c);
 	choice()->backend->unload(c);
 	task_forget(c);
 	helper_wake();
 }
 
-int
-context_start(struct context *c, const unsigned int *id)
+/* By the thread that it counts, or, system-wide, by any. */
+static bool
+is_here(const struct context *c)
 {
-	struct set *set = c->active;
+	return c->is_system || c->tid == own_thread();
+}
 
-	if (c->state == UNLOADED)
-		return -EINVAL;
-	if (id && !(set = set_find(c, *id)))
-		return -EINVAL;
-	if (set != c->active) {
-		if (c->is_system || c->tid == own_thread())
-			set_switch(c, set, true);
-		else {
-			duration_update(c);
-			c->active = set;
-		}
+static int
+start(struct context *c, const uint64_t *set)
+{
+	int ret;
+
+	state_look_at_clock(c);
+	ret = context_start(c, set, is_here(c));
+	if (ret == 0)
+		message_owner(c);
+	return ret;
+}
+
+int
+state_start(struct context *c, struct request *r)
+{
+	(void)r;
+	return start(c, NULL);
+}
+
+int
+state_start_set(struct context *c, struct request *r)
+{
+	return start(c, &r->set);
+}
+
+int
+state_stop(struct context *c, struct request *r)
+{
+	(void)r;
+	if (c->state != UNLOADED)
+		finish(c);
+	return context_stop(c);
+}
+
+int
+state_restart(struct context *c, struct request *r)
+{
+	(void)r;
+	state_look_at_clock(c);
+	return c->is_copy ? -EBUSY : context_restart(c);
+}
+
+int
+state_restart_ctl(struct context *c, struct request *r)
+{
+	(void)r;
+	state_look_at_clock(c);
+	return ctl_restart(c, is_here(c));
+}
+
+int
+state_load(struct context *c, struct request *r)
+{
+	return load(c, (pid_t)r->number, r->set);
+}
+
+int
+state_unload(struct context *c, struct request *r)
+{
+	(void)r;
+	context_unload(c);
+	return 0;
+}
+
+int
+state_detach(struct context *c, struct request *r)
+{
+	return c->state == UNLOADED ? -EINVAL : state_unload(c, r);
+}
+
+int
+state_tell_set(struct context *c, struct request *r)
+{
+	state_look_at_clock(c);
+	return set_tell(c, r);
+}
+
+int
+state_set_pmc(struct context *c, struct set *set, unsigned int number, uint64_t value)
+{
+	const uint64_t before = set->pmcs[number], used = set->used_pmcs[number / 64];
+	int ret;
+
+	set_pmc(set, number, value);
+	ret = c->state == UNLOADED || c->is_copy ? 0 : choice()->backend->take_pmc(c, set);
+	if (ret < 0) {
+		set->pmcs[number] = before;
+		set->used_pmcs[number / 64] = used;
 	}
-	c->started = true;
-	set->since = choice()->backend->clock(c);
-	if (set->flags & PFM_SETFL_TIME_SWITCH)
-		set->remaining = set->timeout;
-	return 0;
+	return ret;
 }
 
 int
-context_stop(struct context *c)
+state_write_pmc(struct context *c, struct request *r)
 {
-	if (c->state == UNLOADED)
-		return -EINVAL;
-	finish(c);
-	c->started = false;
-	return 0;
+	struct set *set = set_find(c, r->set);
+	uint64_t value;
+	const int ret = set ? check_pmc(c, set, r, &value) : -EINVAL;
+
+	return ret < 0 ? ret : state_set_pmc(c, set, (unsigned int)r->number, value);
 }
 
 int
-context_restart(struct context *c)
+state_write_ctl_pmc(struct context *c, struct request *r)
 {
-	if (c->state == UNLOADED || c->is_copy || (c->state == LOADED && !c->buffer) || c->can_restart == 0)
-		return -EBUSY;
-	c->can_restart--;
-	context_resume(c);
-	return 0;
+	uint64_t value;
+	int ret = ctl_check_pmc(c, r, &value);
+
+	if (ret == 0)
+		ret = state_set_pmc(c, ctl_set(c), (unsigned int)r->number, value);
+	if (ret == 0)
+		ctl_write_attributes(c, r);
+	return ret;
 }

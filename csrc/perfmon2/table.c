@@ -313,28 +313,16 @@ make_pipe(int ends[2])
 	return ret;
 }
 
-void *
-engine_memory(size_t size)
-{
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
 static struct context *
 make_context(const struct machine *machine, uint32_t flags)
 {
-	struct context *c = engine_memory(sizeof(*c));
+	struct context *c = private_memory(sizeof(*c));
 
 	if (!c)
 		return NULL;
-	c->machine = machine;
-	c->flags = flags;
-	c->is_system = (flags & PFM_FL_SYSTEM_WIDE) != 0;
-	c->random = 0x2545f4914f6cdd1d;
 	c->writer = c->buffer_fd = -1;
 	c->task = no_task;
-	if (set_make(c, 0))
+	if (context_begin(c, machine, flags) == 0)
 		return c;
 	munmap(c, sizeof(*c));
 	return NULL;

@@ -10,6 +10,17 @@
 
 #include "../base/process.h"
 
+#define ALARM_LEAST	50000	/* ns: the thread is interrupted */
+
+uint64_t
+monotonic_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* ---- its time ------------------------------------------------------------------------------- */
 
 /* The clock of a thread of this process, or of the process whose first thread it is: Linux makes its number of theirs. */
@@ -41,7 +52,42 @@ task_time(struct context *c, uint64_t *ns)
 	return read_clock((clockid_t)(number | OF_THREAD), ns) || read_clock((clockid_t)(number | OF_PROCESS), ns);
 }
 
-const struct task no_task = { .watched = -1, .anchor.event.fd = -1, .clock.fd = -1 };
+const struct task no_task = { .watched = -1, .anchor.event.fd = -1, .clock.fd = -1, .alarm.event.fd = -1, .alarm_at = NEVER };
+
+/* ---- what happens when it has run for some time ---------------------------------------------------- */
+
+static void
+open_alarm(struct context *c)
+{
+	if (c->task.is_tried)
+		return;
+	c->task.is_tried = true;
+	if (counting_alarm_open(&c->task.alarm, c->tid) == 0)
+		helper_watch(c->task.alarm.event.fd);
+}
+
+bool
+task_alarm(struct context *c, uint64_t ns)
+{
+	struct task *task = &c->task;
+	const uint64_t at = ns < NEVER - c->now ? c->now + ns : NEVER;
+
+	if (at == NEVER) {
+		if (task->alarm_at != NEVER)
+			counting_alarm_stop(&task->alarm);
+		task->alarm_at = NEVER;
+		return true;
+	}
+	open_alarm(c);
+	if (task->alarm.event.fd < 0)
+		return false;
+	if (task->alarm_at > at || task->alarm_at <= c->now) {
+		if (counting_alarm_set(&task->alarm, ns < ALARM_LEAST ? ALARM_LEAST : ns) < 0)
+			return false;
+		task->alarm_at = at;
+	}
+	return true;
+}
 
 /* ---- its end -------------------------------------------------------------------------------- */
 
@@ -66,12 +112,14 @@ task_begin(struct context *c, bool takes_time)
 void
 task_forget(struct context *c)
 {
-	if (c->is_copy)
-		c->task.anchor.ring.head = NULL;	/* a child does not have it: what is there by now is another's */
+	if (c->is_copy)		/* a child does not have them: what is there by now is another's */
+		c->task.anchor.ring.head = c->task.alarm.ring.head = NULL;
 	helper_forget_fd(c->task.watched >= 0 ? c->task.watched : c->task.anchor.event.fd);
 	process_unwatch(c->task.watched);
 	counting_anchor_close(&c->task.anchor);
 	counting_clock_close(&c->task.clock);
+	helper_forget_fd(c->task.alarm.event.fd);
+	counting_anchor_close(&c->task.alarm);
 	c->task = no_task;
 }
 

@@ -11,13 +11,14 @@ foreach(program checks counting messages sets samples perfmonctl deviations chil
 endforeach()
 # Counters of this host: software events in the place of those that a virtual machine does not have.
 set(engine ${PROJECT_SOURCE_DIR}/csrc/perfmon2 ${PROJECT_SOURCE_DIR}/csrc/pfm3/include ${PROJECT_SOURCE_DIR}/csrc/pfm4/include)
-foreach(program host periods hostile)
+set(perfmon2_figures_arguments 3)	# rounds: that it works; by hand it says more
+foreach(program host periods hostile million locked figures)
   c_program(perfmon2_${program} SOURCES perfmon2_${program}.c OBJECTS pfm3 WRAP host_event_of
             INCLUDES ${engine})
-  c_test(perfmon2_${program} perfmon2_${program})
+  c_test(perfmon2_${program} perfmon2_${program} ${perfmon2_${program}_arguments})
 endforeach()
 if(PYPFM_MEMCHECK)	# valgrind's own page faults and processor time are counted, and it runs one thread at a time
-  set_tests_properties(perfmon2_host perfmon2_periods perfmon2_hostile PROPERTIES DISABLED ON)
+  set_tests_properties(perfmon2_host perfmon2_periods perfmon2_hostile perfmon2_million perfmon2_locked perfmon2_figures PROPERTIES DISABLED ON)
 endif()
 c_program(perfmon2_raw SOURCES perfmon2_raw.c OBJECTS pfm3 INCLUDES ${engine})
 c_test(perfmon2_raw perfmon2_raw)
@@ -25,6 +26,9 @@ c_test(perfmon2_raw perfmon2_raw)
 c_program(perfmon2_machine SOURCES perfmon2_machine.c OBJECTS pfm3 INCLUDES ${PROJECT_SOURCE_DIR}/csrc/perfmon2
           ${PROJECT_SOURCE_DIR}/csrc/pfm3/include)
 c_test(perfmon2_machine perfmon2_machine)
+# With times of its own, beside the plain model.
+c_program(perfmon2_core SOURCES perfmon2_core.c OBJECTS pfm3 INCLUDES ${engine} ${PROJECT_SOURCE_DIR}/tests/fuzz)
+c_test(perfmon2_core perfmon2_core)
 
 if(PYPFM_SANITIZE)	# clang's AddressSanitizer takes its own stack at the end of a cancelled thread for that of the calls left
   set_tests_properties(perfmon2_threads PROPERTIES ENVIRONMENT ASAN_OPTIONS=use_sigaltstack=0)
@@ -38,3 +42,5 @@ if(PYPFM_MEMCHECK OR PYPFM_SANITIZE)	# these have memory, descriptors and time o
   set_tests_properties(perfmon2_surroundings perfmon2_rate PROPERTIES DISABLED ON)
 endif()
 set_tests_properties(perfmon2_threads perfmon2_messages perfmon2_counting perfmon2_sets perfmon2_samples PROPERTIES LABELS threads)
+set_tests_properties(perfmon2_million PROPERTIES LABELS slow)	# 4 seconds
+set_tests_properties(perfmon2_locked PROPERTIES RUN_SERIAL ON)	# other programs of the user give rings back

@@ -15,18 +15,23 @@
 #include <time.h>
 
 #define TASK_CLOCK_PMC	(0x8 << 8 | 8)	/* IA64_INST_RETIRED */
+#define SWITCHES_PMC	(0x41 << 8 | 9)	/* which the kernel does, at its level */
 
-/* CPU_CYCLES are page faults, IA64_INST_RETIRED are nanoseconds of the thread; 0x40 is nothing that any host has. */
+/*
+ * CPU_CYCLES are page faults, IA64_INST_RETIRED are nanoseconds of the thread, 0x41 are context switches; 0x40 is nothing that
+ * any host has.
+ */
 const struct host_event *__wrap_host_event_of(int pmu, unsigned int es, unsigned int umask);
 const struct host_event *
 __wrap_host_event_of(int pmu, unsigned int es, unsigned int umask)
 {
 	static const struct host_event faults = { 0, CYCLES, 0, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS };
 	static const struct host_event clock = { 0, 0x8, 0, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK };
+	static const struct host_event switches = { 0, 0x41, 0, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES };
 	static const struct host_event nothing = { 0, 0x40, 0, PERF_TYPE_SOFTWARE, 0xffff };
 
 	(void)pmu;
-	return umask ? NULL : es == CYCLES ? &faults : es == 0x8 ? &clock : es == 0x40 ? &nothing : NULL;
+	return umask ? NULL : es == CYCLES ? &faults : es == 0x8 ? &clock : es == 0x41 ? &switches : es == 0x40 ? &nothing : NULL;
 }
 
 /* So many page faults. */

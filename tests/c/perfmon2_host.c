@@ -124,6 +124,107 @@ overflows(void)
 	close(fd);
 }
 
+/* A value that is written while its counter runs moves its overflow, in whatever state its event is. */
+static void
+written(void)
+{
+	const int fd = counting((uint64_t)-10000, PFM_REGFL_OVFL_NOTIFY, 0);
+
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	faults(5000);
+	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-10000, PFM_REGFL_OVFL_NOTIFY), 0);
+	faults(5500);
+	CHECK(is_about(read_pmd(fd, 4), (uint64_t)-4500));
+	CHECK_EQ(write_pmd(fd, 4, 0, 0), 0);		/* none at all */
+	faults(20000);
+	CHECK(is_about(read_pmd(fd, 4), 20000));
+	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-10, PFM_REGFL_OVFL_NOTIFY), 0);
+	faults(100);
+	CHECK_EQ(read_pmd(fd, 4), 0);			/* masked at the overflow */
+	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-50, PFM_REGFL_OVFL_NOTIFY), 0);
+	faults(100);
+	CHECK_EQ(read_pmd(fd, 4), (uint64_t)-50);
+	CHECK_EQ(pfm_restart(fd), 0);			/* its long reset value */
+	faults(100);
+	CHECK(is_about(read_pmd(fd, 4), 100));
+	close(fd);
+}
+
+/* What a masked context does not count does not bring the overflow of its other counters nearer. */
+static void
+together(void)
+{
+	const int fd = counting(0, 0, 0);
+	pfarg_msg_t message;
+
+	CHECK_EQ(write_pmc(fd, 5, CYCLES_PMC), 0);
+	CHECK_EQ(write_pmc(fd, 6, CYCLES_PMC), 0);
+	CHECK_EQ(write_pmd(fd, 6, 0, 0), 0);
+	for (uint16_t i = 4; i < 6; i++) {
+		const uint64_t period = i == 4 ? 1000 : 2500;
+		pfarg_pmd_t pmd = { .reg_num = i, .reg_value = -period, .reg_long_reset = -period,
+				    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+
+		CHECK_EQ(pfm_write_pmds(fd, &pmd, 1), 0);
+	}
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	for (int round = 1; round <= 3; round++) {
+		faults(1700);
+		CHECK_EQ(read(fd, &message, sizeof(message)), sizeof(message));
+		CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pmds[0], round < 3 ? 1 << 4 : 1 << 5);
+		CHECK(read_pmd(fd, 6) + 3 - (uint64_t)(round < 3 ? 1000 * round : 2500) <= 6);	/* one after the other */
+		CHECK_EQ(pfm_restart(fd), 0);
+	}
+	close(fd);
+}
+
+/* Context switches, which happen in the kernel. */
+static void
+switches(void)
+{
+	int fd = create(0);
+
+	CHECK_EQ(write_pmc(fd, 4, SWITCHES_PMC), 0);
+	CHECK_EQ(write_pmd(fd, 4, 0, 0), 0);
+	if (load(fd, self_id()) < 0) {
+		CHECK_EQ(errno, EPERM);
+		printf("context switches are not counted: %s\n", strerror(EPERM));
+		close(fd);
+		return;
+	}
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	for (int i = 0; i < 20; i++)
+		usleep(1000);
+	CHECK_EQ(pfm_stop(fd), 0);
+	CHECK(read_pmd(fd, 4) >= 20);
+	close(fd);
+}
+
+/* Without descriptors for the events nothing is loaded, and nothing is left open. */
+static void
+without_descriptors(void)
+{
+	struct rlimit before, few;
+	const int fd = create(0);
+	int lowest;
+
+	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
+	CHECK_EQ(write_pmd(fd, 4, 0, 0), 0);
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+	lowest = dup(0);
+	close(lowest);
+	for (int more = 0; more < 3; more++) {
+		few = (struct rlimit){ (rlim_t)(lowest + more), before.rlim_max };
+		CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+		CHECK_ERRNO(load(fd, self_id()), EMFILE);
+		CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+		CHECK_EQ(dup(0), lowest);
+		close(lowest);
+	}
+	CHECK_EQ(load(fd, self_id()), 0);
+	close(fd);
+}
+
 static volatile int caught;
 
 static void
@@ -353,6 +454,10 @@ main(void)
 	narrow();
 	refusals();
 	overflows();
+	written();
+	together();
+	switches();
+	without_descriptors();
 	signals();
 	samples();
 	turns();

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <ucontext.h>
+#endif
 
 /* The descriptors that are open, but for the one of this list. */
 static int
@@ -115,10 +118,57 @@ cloned(void)
 	close(fd);
 }
 
+#ifdef __GLIBC__	/* musl has no makecontext() */
+static int counted;
+static char *stack_end;
+static ucontext_t outside, inside;
+
+/* On a stack that ends a few hundred bytes from here. */
+static void
+call_at_the_end(void)
+{
+	pfarg_pmd_t pmd = { .reg_num = 4 };
+
+	CHECK_EQ(pfm_read_pmds(counted, &pmd, 1), 0);
+	CHECK_EQ(pmd.reg_value, 12345);
+	CHECK_ERRNO(pfm_read_pmds(counted, (void *)(stack_end - 8), 1), EFAULT);
+	CHECK_ERRNO(pfm_write_pmds(counted, (void *)(stack_end - 8), 1), EFAULT);
+	CHECK_ERRNO(pfm_read_pmds(counted, (void *)(stack_end - sizeof(pmd)), 2), EFAULT);
+}
+
+/* What begins in the page of the stack that the calls use, and ends where nothing is. */
+static void
+beyond_the_stack(void)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 64 * page;
+	char *memory = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(memory != MAP_FAILED);
+	CHECK_EQ(mprotect(memory + size, page, PROT_NONE), 0);
+	stack_end = memory + size;
+	counted = counting(12345, 0, 0);
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = memory;
+	inside.uc_stack.ss_size = size;
+	inside.uc_link = &outside;
+	makecontext(&inside, call_at_the_end, 0);
+	swapcontext(&outside, &inside);
+	close(counted);
+	munmap(memory, size + page);
+}
+#else
+static void
+beyond_the_stack(void)
+{
+	printf("no makecontext(): the end of a stack is not tested\n");
+}
+#endif
+
 int
 main(void)
 {
 	begin_with_events();
+	beyond_the_stack();
 	cloned();
 	replaced();
 	return check_result();

@@ -5,7 +5,7 @@
 
 #include <perfmon/pfmlib.h>
 
-#include "machine.h"
+#include "core/machine.h"
 
 /* What a write of all ones stores. */
 static uint64_t

@@ -4,7 +4,10 @@
 #include "perfmon2_check.h"
 
 #include <perfmon/perfmon_default_smpl.h>
+#include <dirent.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 static uint64_t
@@ -140,6 +143,74 @@ told(uint64_t rate)
 	close(fd);
 }
 
+/* How often threads of this process have waited, but for this one. */
+static long
+waits_of_others(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *task;
+	long all = 0;
+
+	while (tasks && (task = readdir(tasks))) {
+		char path[300], line[200];
+		long waits;
+		FILE *status;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/status", task->d_name);
+		status = atoi(task->d_name) == self_id() ? NULL : fopen(path, "r");
+		while (status && fgets(line, sizeof(line), status))
+			if (sscanf(line, "voluntary_ctxt_switches: %ld", &waits) == 1)
+				all += waits;
+		if (status)
+			fclose(status);
+	}
+	if (tasks)
+		closedir(tasks);
+	return all;
+}
+
+/* While nothing runs nobody looks, although an overflow that is told is only 10 us of the thread's time away. */
+static void
+nothing_happens(uint64_t rate, pid_t target)
+{
+	const int fd = create(0);
+	const uint64_t period = rate / 100 ? rate / 100 : 1;
+	long before;
+
+	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC | 1 << 5), 0);
+	CHECK_EQ(write_pmd(fd, 4, -period * 1000000, PFM_REGFL_OVFL_NOTIFY), 0);
+	CHECK_EQ(load(fd, target), 0);
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	CHECK_EQ(write_pmd(fd, 4, -period, PFM_REGFL_OVFL_NOTIFY), 0);
+	usleep(20000);
+	before = waits_of_others();
+	usleep(500000);
+	CHECK(waits_of_others() - before <= 3);
+	close(fd);
+}
+
+static void *
+wait_for_ever(void *id)
+{
+	__atomic_store_n((pid_t *)id, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	for (;;)
+		pause();
+	return id;
+}
+
+static void
+idle(uint64_t rate)
+{
+	pid_t other = 0;
+	pthread_t thread;
+
+	CHECK_EQ(pthread_create(&thread, NULL, wait_for_ever, &other), 0);
+	while (!__atomic_load_n(&other, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	nothing_happens(rate, other);
+	nothing_happens(rate, self_id());
+}
+
 static void
 with_rate(const char *choice, uint64_t rate)
 {
@@ -151,10 +222,19 @@ with_rate(const char *choice, uint64_t rate)
 	told(rate);
 }
 
+static void
+with_idle_threads(void)
+{
+	alarm(60);
+	check_begin("model,rate=2000000,np", PFMLIB_ITANIUM2_PMU);
+	idle(2000000);
+}
+
 int
 main(void)
 {
 	IN_CHILD(with_rate("model,rate=1000", 1000););
 	IN_CHILD(with_rate("model,rate=2000000", 2000000););
+	IN_CHILD(with_idle_threads(););
 	return check_result();
 }

@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include "engine.h"
+#include "host_events.h"
 
 #include <perfmon/perf_event.h>
 #include <perfmon/pfmlib_itanium2.h>
@@ -97,6 +98,21 @@ order(void)
 	}
 	CHECK_EQ(place((uint64_t[]){ cycles, cycles, cycles, cycles }, 4, counters), 0);
 	CHECK_EQ(place(NULL, 0, counters), 0);
+	CHECK(!pfm3_event_of_code(PFMLIB_ITANIUM2_PMU, 0xfe, 0xf, &able, &is_normal));
+	CHECK_EQ(place((uint64_t[]){ 0xf << 16 | 0xfe << 8 | 8 }, 1, counters), 0);	/* what no table has may be anywhere */
+}
+
+/* The table of the back end "host". */
+static void
+host_events(void)
+{
+	const struct host_event *event = host_event_of(PFMLIB_ITANIUM2_PMU, 0x12, 0);
+
+	CHECK(event && event->type == PERF_TYPE_HARDWARE && event->config == PERF_COUNT_HW_CPU_CYCLES);
+	event = host_event_of(PFMLIB_ITANIUM_PMU, 0x12, 0);
+	CHECK(event && event->pmu == PFMLIB_ITANIUM_PMU && event->config == PERF_COUNT_HW_CPU_CYCLES);
+	CHECK(!host_event_of(PFMLIB_ITANIUM2_PMU, 0x12, 0xf));
+	CHECK(!host_event_of(PFMLIB_ITANIUM2_PMU, 0xff, 0));
 }
 
 /* Codes of IA-64 are other events here. */
@@ -124,6 +140,7 @@ main(void)
 {
 	attributes();
 	order();
+	host_events();
 	elsewhere();
 	return check_result();
 }

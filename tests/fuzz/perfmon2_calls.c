@@ -6,7 +6,7 @@
  */
 #include "perfmon2_shadow.h"
 
-#include "engine.h"
+#include "call.h"
 
 #include <fcntl.h>
 #include <perfmon/perfmon_model.h>
@@ -96,33 +96,6 @@ check_sets(const struct context *c)
 	HOLDS(c->active == (c->num_sets ? c->sets[c->active->at] : NULL));
 }
 
-static void
-check_buffer(const struct context *is, const struct shadow *c)
-{
-	const pfm_dfl_smpl_hdr_t *header = is->buffer;
-
-	HOLDS((header != NULL) == (c->buffer_size != 0));
-	if (!header)
-		return;
-	HOLDS(header->hdr_cur_offs >= 128 && header->hdr_cur_offs <= header->hdr_buf_size);
-	HOLDS(header->hdr_buf_size == c->buffer_size && header->hdr_cur_offs == c->offset);
-	HOLDS(header->hdr_count == c->count && header->hdr_overflows == c->overflows);
-}
-
-static void
-check_set(const struct set *is, const struct shadow_set *wanted, uint64_t counters)
-{
-	HOLDS(is->flags == wanted->flags && is->timeout == wanted->timeout && is->remaining == wanted->remaining);
-	HOLDS(is->runs == wanted->runs && is->duration == wanted->duration);
-	HOLDS(is->used_pmds == wanted->used && is->ovfl_notify == wanted->notify && is->ovfl_pmds == wanted->ovfl);
-	for (EACH_PMD(i, counters))
-		HOLDS(is->pmcs[i] == wanted->pmcs[i]);
-	for (EACH_PMD(i, wanted->used)) {
-		HOLDS(is->pmds[i].value == wanted->pmds[i].value && is->pmds[i].lval == wanted->pmds[i].lval);
-		HOLDS(is->pmds[i].swcnt == wanted->pmds[i].swcnt);
-	}
-}
-
 /* The engine's context is as the shadow is. */
 static void
 check_context(struct context *is, const struct shadow *c)
@@ -136,7 +109,7 @@ check_context(struct context *is, const struct shadow *c)
 	if (!c->known)
 		return;
 	HOLDS((int)is->state == (int)c->state && is->started == c->started && is->can_restart == c->can_restart);
-	HOLDS((unsigned int)waiting == 64 * c->waiting);
+	HOLDS((unsigned int)waiting == (c->is_ctl ? 56 : 64) * c->waiting);
 	HOLDS(c->state == SHADOW_UNLOADED || is->active->id == c->active);
 	for (unsigned int i = 0; i < SHADOW_SETS; i++) {
 		const struct set *set = set_find(is, i);
@@ -144,10 +117,10 @@ check_context(struct context *is, const struct shadow *c)
 		HOLDS((set != NULL) == c->sets[i].there);
 		count += set != NULL;
 		if (set)
-			check_set(set, &c->sets[i], c->machine->counters);
+			shadow_check_set(set, &c->sets[i], c->machine->counters);
 	}
 	HOLDS(count == is->num_sets);
-	check_buffer(is, c);
+	shadow_check_buffer(is, c);
 }
 
 static void
@@ -321,6 +294,35 @@ create(struct bytes *b)
 }
 
 static void
+create_old(struct bytes *b)
+{
+	static const pfm_uuid_t format = PFM_DEFAULT_SMPL_UUID;
+	const uint8_t kind = take_byte(b), flags = take_byte(b);
+	pfm_default_smpl_ctx_arg_t wanted = { .buf_arg.buf_size = kind & 0x40 ? 676U + 4U * take_byte(b) : 0 };
+	struct slot *slot = free_slot();
+	struct shadow *c = free_context();
+	int ret;
+
+	if (!slot || !c)
+		return;
+	wanted.ctx_arg.ctx_flags = flags & (PFM_FL_NOTIFY_BLOCK | PFM_FL_SYSTEM_WIDE | PFM_FL_OVFL_NO_MSG);
+	if (kind & 0x40)
+		memcpy(wanted.ctx_arg.ctx_smpl_buf_id, format, sizeof(format));
+	ret = perfmonctl(0, PFM_CREATE_CONTEXT, &wanted, 1);
+	if ((flags & 3) == 3 || (kind & 0x40 && wanted.buf_arg.buf_size < 680)) {
+		HOLDS(ret == -1 && errno == EINVAL);
+		return;
+	}
+	HOLDS(ret == 0 && (!(kind & 0x40) || munmap(wanted.ctx_arg.ctx_smpl_vaddr, wanted.buf_arg.buf_size) == 0));
+	HOLDS(fcntl(wanted.ctx_arg.ctx_fd, F_SETFL, O_NONBLOCK) == 0);
+	shadow_make(c, machine, (uint32_t)wanted.ctx_arg.ctx_flags, wanted.buf_arg.buf_size);
+	c->is_ctl = true;
+	for (EACH_PMD(i, machine->counters))
+		c->sets[0].pmcs[i] = shadow_ctl_default(c, i);
+	*slot = (struct slot){ wanted.ctx_arg.ctx_fd, c };
+}
+
+static void
 close_one(struct slot *s)
 {
 	if (s->fd < 0)
@@ -460,7 +462,8 @@ read_message(struct slot *s, struct bytes *b)
 {
 	const uint8_t kind = take_byte(b);
 	pfarg_msg_t message;
-	const size_t size = kind < 0xf0 ? sizeof(message) : kind & 0xfU;
+	const pfm_msg_t *old = (const pfm_msg_t *)(const void *)&message;
+	const size_t whole = s->c->is_ctl ? sizeof(*old) : sizeof(message), size = kind < 0xf0 ? whole : kind & 0xfU;
 	const ssize_t got = read(s->fd, &message, size);
 
 	if (!s->c->known)
@@ -472,7 +475,9 @@ read_message(struct slot *s, struct bytes *b)
 	HOLDS(got == (ssize_t)size);
 	if (size == 0)
 		return;
-	if (size == sizeof(message))
+	if (size == whole && s->c->is_ctl)
+		HOLDS(old->type == PFM_MSG_OVFL && old->pfm_ovfl_msg.msg_ovfl_pmds[0] == s->c->queue[0].pmds);
+	else if (size == whole)
 		HOLDS(message.type == PFM_MSG_OVFL && message.pfm_ovfl_msg.msg_active_set == s->c->queue[0].set &&
 		      message.pfm_ovfl_msg.msg_ovfl_pmds[0] == s->c->queue[0].pmds);
 	memmove(&s->c->queue[0], &s->c->queue[1], sizeof(s->c->queue) - sizeof(s->c->queue[0]));
@@ -491,7 +496,7 @@ map(struct slot *s, struct bytes *b)
 	if (memory != MAP_FAILED) {
 		const pfm_dfl_smpl_hdr_t *header = memory;
 
-		HOLDS(length <= room && !(kind & 0x10) && header->hdr_buf_size == s->c->buffer_size);
+		HOLDS(length <= room && !(kind & 0x10) && header->hdr_cur_offs == s->c->offset);
 		HOLDS(munmap(memory, length) == 0);
 		return;
 	}
@@ -779,27 +784,150 @@ call_wildly(struct slot *s, struct bytes *b)
 		HOLDS(ret == -1);
 }
 
+/* Of a command on registers that is marked so: -EBUSY if the context's thread or CPU is not as it has to be. */
+static int
+foretell_old_state(const struct shadow *c, int command)
+{
+	const bool is_marked = command != PFM_RESTART;
+
+	if (c->state == SHADOW_UNLOADED || choice()->np || (!shadow_is_system(c) && c->tid == self))
+		return 0;
+	if (shadow_is_system(c))
+		return c->cpu == cpu ? 0 : -EBUSY;
+	if (c->state == SHADOW_MASKED && command != PFM_UNLOAD_CONTEXT)
+		return 0;
+	return is_marked ? -EBUSY : 0;
+}
+
+static pfarg_reg_t
+take_old_register(struct bytes *b, bool is_control)
+{
+	const uint8_t kind = take_byte(b);
+	pfarg_reg_t reg = { .reg_num = take_pmd(b), .reg_value = is_control ? take_pmc_value(b) : take_value(b) };
+
+	reg.reg_flags = (kind & 1) | (kind >= 0xf0 ? kind & PFM_REGFL_RANDOM : 0) | (kind & 2 ? PFM_REG_RETFL_EINVAL : 0);
+	reg.reg_value |= is_control && kind & 0x40 ? 1U << 6 : 0;
+	if (kind & 0x80) {
+		reg.reg_long_reset = take_value(b);
+		reg.reg_short_reset = take_value(b);
+		reg.reg_smpl_pmds[0] = take_vector(b);
+		reg.reg_reset_pmds[0] = take_vector(b);
+		reg.reg_random_mask = kind >= 0xf8 ? take_value(b) : 0;
+	}
+	return reg;
+}
+
+/* What one element does: the shadow's answer, and that a register that is read has its value. */
+static int
+foretell_old_register(struct shadow *c, int command, const pfarg_reg_t *before, const pfarg_reg_t *after)
+{
+	const struct shadow_set *set = shadow_first(c);
+	int ret = command == PFM_WRITE_PMCS ? shadow_ctl_write_pmc(c, before) : command == PFM_WRITE_PMDS ?
+		  shadow_ctl_write_pmd(c, before) : 0;
+
+	if (command == PFM_READ_PMDS) {
+		const unsigned int number = before->reg_num;
+
+		ret = !set || number >= SHADOW_PMDS || !(set->used >> number & 1) ? -EINVAL : 0;
+		HOLDS(ret < 0 || !c->known || (after->reg_value == set->pmds[number].value &&
+					       after->reg_last_reset_val == set->pmds[number].lval));
+	}
+	return ret;
+}
+
+static void
+registers_old(struct slot *s, int command, struct bytes *b)
+{
+	const uint8_t kind = take_byte(b);
+	const unsigned int count = kind % 4;
+	pfarg_reg_t before[3] = { { 0 } }, regs[3];
+	void *at = place(regs, kind);
+	struct shadow after = *s->c;
+	int predicted = count == 0 ? -EINVAL : at != regs ? -EFAULT : foretell_old_state(&after, command), ret;
+
+	for (unsigned int i = 0; i < count; i++)
+		before[i] = take_old_register(b, command == PFM_WRITE_PMCS);
+	memcpy(regs, before, sizeof(regs));
+	ret = perfmonctl(s->fd, command, at, (int)count);
+	for (unsigned int i = 0; i < count && predicted == 0; i++) {
+		predicted = foretell_old_register(&after, command, &before[i], &regs[i]);
+		HOLDS(predicted == SHADOW_ANY_ERRNO || !s->c->known ||
+		      (regs[i].reg_flags & (unsigned long)PFM_REG_RETFL_MASK) == (predicted < 0 ? (unsigned long)PFM_REG_RETFL_EINVAL : 0));
+	}
+	if (predicted == SHADOW_ANY_ERRNO)
+		after.known = false;
+	settle(s->c, &after, predicted, ret);
+}
+
+static int
+foretell_old_load(struct shadow *c, int target)
+{
+	const struct shadow_set *set = shadow_first(c);
+	int conflict;
+
+	if (c->state != SHADOW_UNLOADED)
+		return -EBUSY;
+	if (target < 2)
+		return -EPERM;
+	if (target == self && c->flags & PFM_FL_NOTIFY_BLOCK)
+		return -EINVAL;
+	if (target != self && !choice()->np)
+		return -EBUSY;
+	if ((shadow_is_system(c) && target != self) || !set)
+		return -EINVAL;
+	conflict = session_conflict(c, shadow_is_system(c) ? 0 : target, shadow_is_system(c) ? cpu : -1);
+	if (conflict >= 0)
+		shadow_load(c, shadow_is_system(c) ? 0 : target, cpu, (unsigned int)(set - c->sets));
+	return conflict == -EEXIST ? -EBUSY : conflict;
+}
+
+static int
+foretell_old(struct shadow *c, int command, int target)
+{
+	const int refused = foretell_old_state(c, command);
+
+	if (refused < 0)
+		return refused;
+	switch (command) {
+	case PFM_LOAD_CONTEXT:
+		return foretell_old_load(c, target);
+	case PFM_UNLOAD_CONTEXT:
+		shadow_unload(c);
+		return 0;
+	case PFM_START:
+		return c->state == SHADOW_LOADED ? shadow_start(c, NULL, self) : -EINVAL;
+	case PFM_STOP:
+		return shadow_stop(c);
+	default:
+		return shadow_ctl_restart(c, self);
+	}
+}
+
 static void
 control_old(struct slot *s, struct bytes *b)
 {
-	static const uint8_t commands[] = { 1, 2, 3, 4, 5, 10, 12, 13, 15, 16, 17, 32, 33, 9 };
+	static const uint8_t commands[] = { 1, 2, 3, 4, 5, 10, 16, 17, 1, 2, 4, 5, 10, 12, 13, 15, 32, 33, 34 };
 	static char memory[4096];
 	const uint8_t what = take_byte(b), kind = take_byte(b);
-	pfarg_reg_t *reg = (pfarg_reg_t *)(void *)memory;
-	int command = commands[what % sizeof(commands)], ret;
+	const int command = commands[what % sizeof(commands)], target = kind & 0x80 ? kind & 1 : kind & 0x40 ? other : self;
+	pfarg_load_t load = { .load_pid = (uint32_t)target };
+	struct shadow after = *s->c;
+	int predicted, ret;
 
-	memset(memory, 0, sizeof(memory));
-	if (command == PFM_LOAD_CONTEXT)
-		((pfarg_load_t *)(void *)memory)->load_pid = (uint32_t)(kind & 0x40 ? other : self);
-	else if (kind & 0x80)
-		take(b, memory, 160);
-	reg->reg_num = command == PFM_LOAD_CONTEXT ? reg->reg_num : kind & 0x40 ? reg->reg_num : 4 + (kind & 3U);
-	errno = 0;
-	ret = perfmonctl(s->fd, command, place(memory, take_byte(b)), kind & 0x20 ? take_byte(b) : 1);
-	HOLDS(ret == 0 || ret == -1);
-	if (ret < 0)
-		check_documented(errno);
-	s->c->known = false;
+	if (command <= PFM_READ_PMDS) {
+		registers_old(s, command, b);
+	} else if (command <= PFM_RESTART || command == PFM_LOAD_CONTEXT || command == PFM_UNLOAD_CONTEXT) {
+		ret = perfmonctl(s->fd, command, &load, 1);
+		predicted = foretell_old(&after, command, target);
+		settle(s->c, &after, predicted, ret);
+	} else {	/* registers that do not count, or nothing at all */
+		memset(memory, 0, sizeof(memory));
+		take(b, memory, kind & 0x80 ? 160 : 0);
+		ret = perfmonctl(s->fd, command, place(memory, take_byte(b)), kind & 0x20 ? take_byte(b) : 1);
+		HOLDS(ret == 0 || ret == -1);
+		if (ret < 0)
+			check_documented(errno);
+	}
 }
 
 /* ---- one input ------------------------------------------------------------------------------ */
@@ -833,12 +961,14 @@ call_with(uint8_t what, struct slot *s, struct bytes *b)
 static void
 call(struct bytes *b)
 {
-	enum { CREATE = 21, ADVANCE = 22, TIME = 25, HARDWARE = 26, KINDS = 27 };
+	enum { CREATE = 21, ADVANCE = 22, TIME = 25, HARDWARE = 26, CREATE_OLD = 27, KINDS = 28 };
 	const uint8_t what = take_byte(b) % KINDS;
 	struct slot *s;
 
 	if (what == CREATE)
 		create(b);
+	else if (what == CREATE_OLD)
+		create_old(b);
 	else if (what >= ADVANCE && what < TIME)
 		advance(b);
 	else if (what == TIME)

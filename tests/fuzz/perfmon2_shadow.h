@@ -1,34 +1,39 @@
 /*
  * A second, slow and plain idea of what a perfmon2 context is: states, counters, sets, messages and the header of the
- * sampling buffer, after the interface's description.  perfmon2_calls.c lets it run beside the engine.
+ * sampling buffer, after the interface's description.  perfmon2_calls.c lets it run beside the library,
+ * tests/c/perfmon2_core.c beside the core.
  *
- * It does not follow everything: what it cannot foretell (random reset values, perfmonctl()) makes a context unknown.
+ * What it cannot foretell makes a context unknown: random reset values, and what perfmonctl() does to registers that do not count.
  */
 #ifndef TESTS_PERFMON2_SHADOW_H
 #define TESTS_PERFMON2_SHADOW_H
 
 #include "fuzz.h"
+#include "core/context.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 #include <perfmon/perfmon.h>
+#include <perfmon/perfmon_compat.h>
+#include <perfmon/perfmon_default_smpl.h>
 
-enum { SHADOW_SETS = 6, SHADOW_PMDS = 64, SHADOW_QUEUE = 8, SHADOW_ANY_ERRNO = 1 };
+enum { SHADOW_SETS = 6, SHADOW_PMDS = 64, SHADOW_QUEUE = 8, SHADOW_CTL_QUEUE = 31, SHADOW_ANY_ERRNO = 1 };
 enum shadow_state { SHADOW_UNLOADED, SHADOW_LOADED, SHADOW_MASKED };
 
 struct shadow_machine {
 	int		type;
 	unsigned int	width, code_bits, num_pmds;
-	uint64_t	counters, pmds, init, reserved;	/* of a counter's PMC */
+	uint64_t	counters, pmds, init, reserved;	/* of a counter's PMC; */
+	uint64_t	ctl_init, ctl_reserved;		/* the same as perfmonctl() has it */
 };
 
 static const struct shadow_machine shadow_machines[] = {
-	{ 3, 47, 8, 18, 0xf0, 0x3ffff, 0x20, 0xfffffffffc8000a0 },
-	{ 2, 32, 7, 18, 0xf0, 0x3ffff, 0x20, 0xfffffffffc8000a0 },
-	{ 4, 47, 8, 35, 0xfff0, 0xffff00df0000fff0, 0x2000020, 0xffffffff838000a0 },
-	{ 1, 47, 8, 4, 0xf0, 0xf0, 0, 0xffffffffffff0080 },
+	{ 3, 47, 8, 18, 0xf0, 0x3ffff, 0x20, 0xfffffffffc8000a0, 0, 0xfffffffff0000080 },
+	{ 2, 32, 7, 18, 0xf0, 0x3ffff, 0x20, 0xfffffffffc8000a0, 0, 0 },
+	{ 4, 47, 8, 35, 0xfff0, 0xffff00df0000fff0, 0x2000020, 0xffffffff838000a0, 0x2000000, 0xffffffff83800080 },
+	{ 1, 47, 8, 4, 0xf0, 0xf0, 0, 0xffffffffffff0080, 0, 0 },
 };
 
 struct shadow_pmd {
@@ -45,7 +50,7 @@ struct shadow_set {
 };
 
 struct shadow {
-	bool				known;
+	bool				known, is_ctl;	/* is_ctl: made by perfmonctl() */
 	const struct shadow_machine	*machine;
 	unsigned int			references;	/* descriptors */
 	uint32_t			flags;
@@ -57,7 +62,7 @@ struct shadow {
 	unsigned int			active;		/* number of the set */
 	struct shadow_set		sets[SHADOW_SETS];
 	unsigned int			waiting;	/* messages */
-	struct { uint16_t set; uint64_t pmds; } queue[SHADOW_QUEUE];
+	struct { uint16_t set; uint64_t pmds; } queue[SHADOW_CTL_QUEUE];
 	uint64_t			buffer_size, offset, count, overflows;	/* 0: there is none */
 };
 
@@ -173,6 +178,76 @@ shadow_reset(struct shadow *c, struct shadow_set *set, bool is_long)
 			c->known = false;
 	}
 	set->pending = 0;
+	if (c->is_ctl)
+		set->ovfl = 0;
+}
+
+/* ---- registers, as perfmonctl() writes them ---------------------------------------------------- */
+
+/* The only set that it knows. */
+static inline struct shadow_set *
+shadow_first(struct shadow *c)
+{
+	for (unsigned int i = 0; i < SHADOW_SETS; i++)
+		if (c->sets[i].there)
+			return &c->sets[i];
+	return NULL;
+}
+
+static inline uint64_t
+shadow_ctl_default(const struct shadow *c, unsigned int pmc)
+{
+	return c->machine->ctl_init | (c->machine->type == 3 && pmc == 4 ? 1U << 23 : 0);
+}
+
+static inline void
+shadow_use(struct shadow_set *set, uint64_t pmds)
+{
+	for (EACH_PMD(i, pmds & ~set->used))
+		set->pmds[i] = (struct shadow_pmd){ 0 };
+	set->used |= pmds;
+}
+
+static inline int
+shadow_ctl_write_pmc(struct shadow *c, const pfarg_reg_t *reg)
+{
+	struct shadow_set *set = shadow_first(c);
+	const uint64_t value = reg->reg_value, reserved = c->machine->ctl_reserved | (c->machine->type == 3 && reg->reg_num == 4 ? 1U << 23 : 0);
+	const uint64_t vectors = reg->reg_smpl_pmds[0] | reg->reg_reset_pmds[0], bit = UINT64_C(1) << reg->reg_num % 64;
+	uint64_t init;
+
+	if (reg->reg_num >= 16 || !(c->machine->counters >> reg->reg_num & 1))
+		return SHADOW_ANY_ERRNO;
+	init = shadow_ctl_default(c, reg->reg_num);
+	if (!set || (value != init && (value >> 6 & 1) != shadow_is_system(c)) || vectors & ~c->machine->pmds)
+		return -EINVAL;
+	set->pmcs[reg->reg_num] = (value & ~reserved) | (init & reserved) | 0x20;
+	shadow_use(set, bit | vectors);
+	set->pmds[reg->reg_num].flags = (uint32_t)reg->reg_flags & (PFM_REGFL_OVFL_NOTIFY | PFM_REGFL_RANDOM);
+	set->pmds[reg->reg_num].smpl = reg->reg_smpl_pmds[0];
+	set->pmds[reg->reg_num].reset = reg->reg_reset_pmds[0];
+	set->notify = (set->notify & ~bit) | (reg->reg_flags & PFM_REGFL_OVFL_NOTIFY ? bit : 0);
+	return 0;
+}
+
+static inline int
+shadow_ctl_write_pmd(struct shadow *c, const pfarg_reg_t *reg)
+{
+	struct shadow_set *set = shadow_first(c);
+	struct shadow_pmd *pmd;
+
+	if (!set || reg->reg_num >= SHADOW_PMDS || !(c->machine->pmds >> reg->reg_num & 1))
+		return -EINVAL;
+	if (!(c->machine->counters >> reg->reg_num & 1))	/* others of its group become used */
+		return SHADOW_ANY_ERRNO;
+	shadow_use(set, UINT64_C(1) << reg->reg_num);
+	pmd = &set->pmds[reg->reg_num];
+	pmd->value = pmd->lval = reg->reg_value;
+	pmd->long_reset = reg->reg_long_reset;
+	pmd->short_reset = reg->reg_short_reset;
+	pmd->mask = reg->reg_random_mask;
+	set->ovfl &= ~(UINT64_C(1) << reg->reg_num);
+	return 0;
 }
 
 /* ---- what happens with time ----------------------------------------------------------------- */
@@ -228,11 +303,11 @@ shadow_mask(struct shadow *c)
 	c->state = SHADOW_MASKED;
 }
 
-/* The default sampling format; true: the buffer is full. */
+/* Both sampling formats; true: the buffer is full. */
 static inline bool
 shadow_sample(struct shadow *c, const struct shadow_set *set, unsigned int pmd)
 {
-	const uint64_t least = 40 + 8 * c->machine->num_pmds;
+	const uint64_t least = 40 + 8 * (c->is_ctl ? 64 : c->machine->num_pmds);
 
 	if (c->buffer_size - c->offset >= least) {
 		c->offset += 40 + 8 * (uint64_t)__builtin_popcountll(set->pmds[pmd].smpl);
@@ -248,12 +323,47 @@ static inline void
 shadow_tell(struct shadow *c, unsigned int set, uint64_t wrapped)
 {
 	if (!(c->flags & PFM_FL_OVFL_NO_MSG)) {
-		if (c->waiting == SHADOW_QUEUE)
+		if (c->waiting == (c->is_ctl ? SHADOW_CTL_QUEUE : SHADOW_QUEUE))
 			return;
 		c->queue[c->waiting].set = (uint16_t)set;
 		c->queue[c->waiting++].pmds = wrapped;
 	}
 	c->can_restart++;
+}
+
+/* What perfmonctl() had: a counter that is not told of begins anew, but if the buffer is full; if one is told of all wait. */
+static inline void
+shadow_ctl_overflow(struct shadow *c, uint64_t wrapped)
+{
+	struct shadow_set *set = &c->sets[c->active];
+	uint64_t anew = 0, rest = 0, stays = 0;
+	bool is_told = false;
+
+	for (EACH_PMD(i, wrapped)) {
+		const uint64_t bit = UINT64_C(1) << i, all = bit | set->pmds[i].reset;
+		const bool notifies = set->notify >> i & 1;
+
+		if (set->flags & PFM_SETFL_OVFL_SWITCH && set->pmds[i].swcnt)
+			set->pmds[i].swcnt--;
+		if (c->buffer_size ? shadow_sample(c, set, i) : notifies) {
+			is_told |= notifies;
+			stays |= bit;
+			rest |= all;
+		} else {
+			anew |= all;
+		}
+	}
+	set->ovfl = is_told ? wrapped : stays;
+	if (is_told) {
+		shadow_mask(c);
+		set->pending = anew | rest;
+		shadow_tell(c, 0, wrapped & set->notify);
+		return;
+	}
+	set->pending = anew;
+	shadow_reset(c, set, false);
+	set->ovfl = stays;
+	set->pending = rest;
 }
 
 static inline void
@@ -263,6 +373,10 @@ shadow_overflow(struct shadow *c, uint64_t wrapped)
 	struct shadow_set *set = &c->sets[id];
 	bool switches = false, is_full = false, masks, notify;
 
+	if (c->is_ctl) {
+		shadow_ctl_overflow(c, wrapped);
+		return;
+	}
 	set->pending = 0;
 	for (EACH_PMD(i, wrapped)) {
 		if (set->flags & PFM_SETFL_OVFL_SWITCH && set->pmds[i].swcnt && --set->pmds[i].swcnt == 0)
@@ -277,7 +391,7 @@ shadow_overflow(struct shadow *c, uint64_t wrapped)
 	masks = c->buffer_size ? is_full : notify || !switches;
 	if (masks) {
 		shadow_mask(c);
-		set->at_restart = switches;
+		set->at_restart |= switches;
 		if (notify)
 			shadow_tell(c, id, wrapped);
 		return;
@@ -410,14 +524,11 @@ shadow_stop(struct shadow *c)
 	return 0;
 }
 
-static inline int
-shadow_restart(struct shadow *c)
+static inline void
+shadow_resume(struct shadow *c)
 {
 	struct shadow_set *set = &c->sets[c->active];
 
-	if (c->state == SHADOW_UNLOADED || (c->state == SHADOW_LOADED && !c->buffer_size) || c->can_restart == 0)
-		return -EBUSY;
-	c->can_restart--;
 	c->count = 0;
 	c->offset = 128;
 	if (set->at_restart) {
@@ -427,12 +538,35 @@ shadow_restart(struct shadow *c)
 		shadow_reset(c, set, true);
 	}
 	if (c->state != SHADOW_MASKED)
-		return 0;
+		return;
 	set = &c->sets[c->active];
 	c->state = SHADOW_LOADED;
 	set->since = shadow_clock;
 	if (c->started && set->flags & PFM_SETFL_TIME_SWITCH && set->remaining == 0)
 		shadow_switch(c, shadow_next(c), false);
+}
+
+static inline int
+shadow_restart(struct shadow *c)
+{
+	if (c->state == SHADOW_UNLOADED || (c->state == SHADOW_LOADED && !c->buffer_size) || c->can_restart == 0)
+		return -EBUSY;
+	c->can_restart--;
+	shadow_resume(c);
+	return 0;
+}
+
+/* perfmonctl()'s: a thread that restarts itself need not have been told. */
+static inline int
+shadow_ctl_restart(struct shadow *c, pid_t self)
+{
+	if (c->state == SHADOW_UNLOADED || (c->state == SHADOW_LOADED && !c->buffer_size))
+		return -EBUSY;
+	if (!shadow_is_system(c) && c->tid != self && c->state == SHADOW_MASKED && c->can_restart == 0)
+		return -EINVAL;
+	if (c->can_restart)
+		c->can_restart--;
+	shadow_resume(c);
 	return 0;
 }
 
@@ -471,6 +605,36 @@ shadow_delete_set(struct shadow *c, unsigned int id)
 		return -EINVAL;
 	set->there = false;
 	return 0;
+}
+
+/* ---- the core is as the shadow is ----------------------------------------------------------- */
+
+static inline void
+shadow_check_buffer(const struct context *is, const struct shadow *c)
+{
+	const pfm_dfl_smpl_hdr_t *header = is->buffer;
+	const pfm_default_smpl_hdr_t *old = is->buffer;
+
+	HOLDS((header != NULL) == (c->buffer_size != 0));
+	if (!header)
+		return;
+	HOLDS((c->is_ctl ? old->hdr_buf_size : header->hdr_buf_size) == c->buffer_size);
+	HOLDS(header->hdr_cur_offs >= 128 && header->hdr_cur_offs <= c->buffer_size && header->hdr_cur_offs == c->offset);
+	HOLDS(header->hdr_count == c->count && (c->is_ctl ? old->hdr_overflows : header->hdr_overflows) == c->overflows);
+}
+
+static inline void
+shadow_check_set(const struct set *is, const struct shadow_set *wanted, uint64_t counters)
+{
+	HOLDS(is->flags == wanted->flags && is->timeout == wanted->timeout && is->remaining == wanted->remaining);
+	HOLDS(is->runs == wanted->runs && is->duration == wanted->duration);
+	HOLDS(is->used_pmds == wanted->used && is->ovfl_notify == wanted->notify && is->ovfl_pmds == wanted->ovfl);
+	for (EACH_PMD(i, counters))
+		HOLDS(is->pmcs[i] == wanted->pmcs[i]);
+	for (EACH_PMD(i, wanted->used)) {
+		HOLDS(is->pmds[i].value == wanted->pmds[i].value && is->pmds[i].lval == wanted->pmds[i].lval);
+		HOLDS(is->pmds[i].swcnt == wanted->pmds[i].swcnt);
+	}
 }
 
 #endif /* TESTS_PERFMON2_SHADOW_H */

@@ -1,6 +1,6 @@
 /*
- * More events than counters, switched by sets: by a time, or (-DOVFL) by overflows of the cycles.  Each count is scaled by
- * what its set had of the whole.  -DV3: calls of version 3.
+ * More events than counters, switched by sets: by a time, by the clock's resolution (-DGETRES), or by overflows of the
+ * cycles (-DOVFL).  Each count is scaled by what its set had of the whole.  -DV3: calls of version 3.
  */
 #include <sys/types.h>
 #include <sys/ptrace.h>
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <perfmon/perfmon.h>
@@ -68,6 +69,12 @@ main(int argc, char **argv)
 #else
 		sets[i].set_flags = PFM_SETFL_TIME_SWITCH;
 		sets[i].set_timeout = 2000000;
+#ifdef GETRES
+		struct timespec least;
+
+		clock_getres(CLOCK_MONOTONIC, &least);
+		sets[i].set_timeout = least.tv_sec * 1000000000ULL + least.tv_nsec;
+#endif
 #endif
 		for (j = 0; j < (int)outp.pfp_pmc_count; j++, npc++) {
 			pc[npc].reg_num = outp.pfp_pmcs[j].reg_num;
