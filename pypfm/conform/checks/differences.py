@@ -41,6 +41,8 @@ def call_of(vector: Vector) -> str:
         text = f"queries about event {vector['index']} of {vector['pmu']}"
     elif kind == "encode":
         text = _encode(vector)
+    elif kind == "step":
+        text = _step(vector)
     elif "event" in vector:
         text = f"pfm_get_event_info({vector['event']:#x}, {_layer(vector)}) and its attributes"
     else:
@@ -60,6 +62,28 @@ def _dispatch(vector: Vector) -> str:
             parts.append(f"{key}={_plain(vector[key])}")
     parts += ["model_out"] if vector.get("model_out") else []
     return f"pfm_dispatch_events({', '.join(parts)})"
+
+
+def _step(vector: Vector) -> str:
+    """A step of a sequence, with where it stands."""
+    state = {"before": "before pfm_initialize()", "after": "after pfm_terminate()"}.get(str(vector["state"]), "")
+    call = (f"free({vector['free']}) of {vector['of']}()" if "free" in vector else
+            f"{vector['call']}({', '.join(map(_argument, cast('list[Json]', vector['args'])))})")
+    return f"{call}{state and ' '}{state}, step {vector['at']} of {vector['sequence']}"
+
+
+def _argument(arg: Json) -> str:
+    """An argument of a step as C has it, of memory its name and what is set in it."""
+    if not isinstance(arg, dict):
+        return "NULL" if arg is None else json.dumps(arg, ensure_ascii=False)
+    if "out" not in arg:
+        return str(next(iter(arg.values())))
+    given = arg.get("set", {})
+    if isinstance(given, dict) and "out" not in given:
+        inner = ", ".join(f"{name}={_argument(value)}" for name, value in given.items())
+    else:
+        inner = _argument(given)
+    return f"&{arg['out']}" + (f"{{{inner}}}" if inner else "")
 
 
 def _encode(vector: Vector) -> str:

@@ -34,6 +34,7 @@ from pypfm.conform.worker.children import (
 )
 from pypfm.conform.worker.library import api_module
 from pypfm.conform.worker.probing import ProbeError
+from pypfm.conform.worker.steps import Steps
 from pypfm.conform.worker.surroundings import changed, surroundings
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def _do(job: dict[str, Json], runner: _Runner) -> None:
         if end is None:
             break
         runner.tell(label, json.dumps(end).encode())
-        if "at" not in label:
+        if "at" not in label or vectors[0]["kind"] == "step":  # without that step those after it say nothing
             break
         at = cast(int, label["at"])
         (hangs if end["hang"] else crashes)[function_of(vectors[at])] += 1
@@ -370,6 +371,8 @@ def _calls(job: dict[str, Json], vectors: Sequence[Vector]) -> Iterator[dict[str
 
         def make(vector: Vector) -> Json:
             return probes[str(vector["name"])][2](ffi, functions)
+    elif vectors[0]["kind"] == "step":
+        make = Steps(ffi, functions, descriptions=bool(job["descriptions"])).answer
     for vector in vectors:
         yield _outcome(make, vector)
 
