@@ -99,12 +99,14 @@ def _complaints(vector: Json) -> Iterator[str]:
     if kind == "sequence" and isinstance(steps := vector.get("steps"), list):
         written: set[str] = set()
         for n, step in enumerate(steps, 1):
-            what = "free" if isinstance(step, dict) and isinstance(step.get("free"), str) else "step"
+            freed = step.get("free") if isinstance(step, dict) else None
+            what = "free" if isinstance(freed, str) else "step"
             yield from (f"step {n}: {wrong}" for wrong in _wrong(what, step, rules[what], {}))
-            used = str(step["free"]).partition(".")[0] if what == "free" else ""
+            used = str(freed or "").partition(".")[0]
+            names = json.dumps({key: step.get(key) for key in ("args", "as")}) if isinstance(step, dict) else ""
             yield from (f"step {n}: no call before it has the name {shown(json.dumps(name))}"
-                        for name in filter(None, [used, *_USE.findall(json.dumps(step))]) if name not in written)
-            written.update(_OUT.findall(json.dumps(step)))
+                        for name in filter(None, [used, *_USE.findall(names)]) if name not in written)
+            written.update(_OUT.findall(names))
     ways = [way["required"] for way in rule.get("oneOf", [])]
     if ways and not any(vector.keys() >= set(way) for way in ways):
         yield f"{kind} wants {', or '.join(' and '.join(way) for way in ways)}"

@@ -55,7 +55,7 @@ class Steps:
         """
         self._ffi.errno = 0  # what one call leaves there, another one may look at
         if "free" in step:
-            if self._places[str(step["free"]).partition(".")[0]].changed:  # else the call failed: nothing is to be freed
+            if self._places[str(step["free"]).partition(".")[0]].changed:  # else the call failed: nothing to free
                 self._functions.lib.free(self._at(str(step["free"])))
             return {}
         name, args = str(step["call"]), cast("list[Json]", step["args"])
