@@ -12,6 +12,7 @@ from pypfm._c.elf import unsuitable
 from pypfm.config import LIBRARIES
 from pypfm.conform.checks.differences import call_of, differences
 from pypfm.conform.checks.file import facts, identity, library_file
+from pypfm.conform.endurance import in_one_process
 from pypfm.conform.model import APIS, MARKS, OPTIONAL, Difference, Finding, Report, Tally, base
 from pypfm.conform.tried import count_call, list_exports, merge
 from pypfm.conform.vectors import PMU_IDS, function_of, in_steps, optional_of, recorded, sequence_of
@@ -60,6 +61,8 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
             calls = _without(report, calls, {path: lacks} if len(lacks) == len(OPTIONAL[report.api]) else {})
         exports = facts(Path(report.library.loaded)).exports or {}
         calls, left_out = _for_exports(calls, exports)
+        if vectors is None:
+            calls += in_one_process(report.api, calls)
         answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout, progress=progress)
         _compare(report, calls, answers, lambda i: calls[i].get("expect"))
         list_exports(report, exports, facts(LIBRARIES[report.api].path).exports or {}, left_out)

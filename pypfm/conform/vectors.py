@@ -235,6 +235,8 @@ def group_of(vector: Vector) -> str:
     """What vectors have in common that one process can take, as text."""
     if vector["kind"] == "step":
         return str(vector["sequence"])
+    if "long" in vector:
+        return f"long {json.dumps(environment(vector))}"
     pmu = vector.get("pmu") if vector["kind"] in ("dispatch", "call", "query") else ""
     return json.dumps([pmu, environment(vector)], sort_keys=True)
 

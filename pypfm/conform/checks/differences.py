@@ -49,6 +49,7 @@ def call_of(vector: Vector) -> str:
     else:
         name = next((name for name, number in PMU_IDS.items() if number == vector["pmu"]), str(vector["pmu"]))
         text = f"pfm_get_pmu_info({name})"
+    text += f", call {vector['long']:,} of its process" if "long" in vector else ""
     return text + "".join(f" {name}={value}" for name, value in environment(vector).items())
 
 

@@ -174,7 +174,8 @@ def _chunks(vectors: Sequence[Vector]) -> list[_Chunk]:
         groups.setdefault(group_of(vector), []).append(i)
     chunks = []
     for group, indices in groups.items():
-        size = _CHUNKS.get(str(vectors[indices[0]]["kind"]), _CHUNK)
+        first = vectors[indices[0]]
+        size = len(indices) if "long" in first else _CHUNKS.get(str(first["kind"]), _CHUNK)
         chunks += [_Chunk(indices[n:n + size], group, start_of(vectors[indices[0]]))
                    for n in range(0, len(indices), size)]
     return chunks

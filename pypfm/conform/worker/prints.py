@@ -19,6 +19,7 @@ __all__ = ["STREAMS", "Prints"]
 STREAMS = ("stdout", "stderr")
 _MOST = 4096  # bytes of a stream that are kept
 _PIECE = 1 << 16  # bytes: what a pipe holds
+_libc = ctypes.CDLL(None)
 _SPEAKING = ("LIBPFM_VERBOSE", "LIBPFM_DEBUG")
 
 
@@ -51,7 +52,7 @@ class Prints:
 
     def taken(self) -> dict[str, str]:
         """What has been written since the last time, by stream."""
-        ctypes.CDLL(None).fflush(None)
+        _libc.fflush(None)
         found = {}
         for name, reader in zip(STREAMS, self._readers, strict=True):
             with suppress(OSError):  # nothing there, or the library has closed it

@@ -36,7 +36,7 @@ from pypfm.conform.worker.library import api_module
 from pypfm.conform.worker.prints import Prints
 from pypfm.conform.worker.probing import ProbeError
 from pypfm.conform.worker.steps import Steps
-from pypfm.conform.worker.surroundings import changed, surroundings
+from pypfm.conform.worker.surroundings import changed, memory, surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -52,6 +52,8 @@ _PIECE = 1 << 16  # bytes
 _LONGEST = 1 << 24  # bytes of an answer
 _GLANCE = 0.02  # seconds between looks at a child that is slow to answer
 _TOGETHER = 20  # times that calls in a row may take as long as one
+_SETTLED = 1000  # calls of a long process after which it needs no more memory
+_GROWTH = 1 << 16  # bytes that they may need then: twice the 26,000 of the reference, and some
 _PAUSE = 0.0005  # seconds between looks at a child that is about to end
 _END: dict[str, Json] = {"end": True}
 _STRAY = "wrote into a descriptor that is not its own"
@@ -369,8 +371,14 @@ def _replies(job: dict[str, Json], vectors: Sequence[Vector], prints: Prints) ->
     handle, reply = _loaded(str(job["library"]))
     printed = prints.taken()
     yield reply
-    yield from _calls(job, vectors, handle, prints)
-    yield {"changed": cast("Json", _unsaid(printed) | changed(before, surroundings()))}
+    last, used = len(cast("list[Vector]", job["start"])) + len(vectors) - 1, []
+    for number, reply in enumerate(_calls(job, vectors, handle, prints)):
+        if number in (_SETTLED, last) and "long" in vectors[0]:
+            used.append(memory())
+        yield reply
+    grown = used[-1] - used[0] > _GROWTH if used else False
+    more = {"memory": [f"{number:,} bytes" for number in used]} if grown else {}
+    yield {"changed": cast("Json", _unsaid(printed) | changed(before, surroundings()) | more)}
 
 
 def _calls(job: dict[str, Json], vectors: Sequence[Vector], handle: ctypes.CDLL | None, prints: Prints) -> Iterator[

@@ -15,7 +15,7 @@ from pypfm._c.loading import loaded_file
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["changed", "surroundings"]
+__all__ = ["changed", "memory", "surroundings"]
 
 _NOTHING = "none"
 # Lines of /proc/self/status, in words.
@@ -57,6 +57,23 @@ def changed(before: dict[str, str], after: dict[str, str]) -> dict[str, list[str
     names = [*before, *(name for name in after if name not in before)]
     return {name: [before.get(name, _NOTHING), after.get(name, _NOTHING)] for name in names
             if before.get(name) != after.get(name)}
+
+
+class _Mallinfo(ctypes.Structure):
+    """struct mallinfo2."""
+
+    _fields_ = tuple((name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"))
+
+
+def memory() -> int:
+    """Bytes that malloc() has given out; with a libc that does not count them, the pages of data."""
+    mallinfo = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if mallinfo is None:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
+    mallinfo.restype = _Mallinfo
+    found = mallinfo()
+    return int(found.uordblks + found.hblkhd)
 
 
 def _looked(look: Callable[[], object]) -> str:
