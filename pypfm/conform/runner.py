@@ -65,6 +65,7 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
             calls += in_one_process(report.api, calls)
         answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout, progress=progress)
         _compare(report, calls, answers, lambda i: calls[i].get("expect"))
+        _once(report)
         list_exports(report, exports, facts(LIBRARIES[report.api].path).exports or {}, left_out)
         if identity(path) != file:
             _add(report, _replaced(path))
@@ -262,6 +263,16 @@ def _compare(report: Report, vectors: Sequence[Vector], answers: Answers, expect
     if not_run and len(report.findings) == before and not missing:
         _add(report, Finding("crash", function_of(not_run[0]), f"{len(not_run)} calls", (
             Difference("calls", "made", "not made, without a reason"),)))
+
+
+def _once(report: Report) -> None:
+    """Leave out what the long process found when the same call had the same differences in a short one."""
+    found = {(str(f.vector["id"]), f.differences) for f in report.findings
+             if f.kind == "value" and f.vector and "id" in f.vector and "long" not in f.vector}
+    for finding in [f for f in report.findings if f.vector and "long" in f.vector]:
+        if finding.vector and (str(finding.vector["id"]), finding.differences) in found:
+            report.findings.remove(finding)
+            report.tally(finding.function).differ -= 1
 
 
 def _unanswered(wanted: dict[str, Json], reply: Reply) -> list[str]:
