@@ -27,7 +27,7 @@ _WHERE = """\
 import ctypes, sys
 sys.path[:] = eval(sys.argv[3])
 from pypfm._c.loading import loaded_file, symbol
-file = loaded_file(symbol(ctypes.CDLL(sys.argv[1]), sys.argv[2]) or 0)
+file = loaded_file(symbol(ctypes.CDLL(sys.argv[1]), sys.argv[2]))
 sys.stdout.buffer.write(file.encode("utf-8", "surrogateescape"))
 """
 
@@ -55,7 +55,7 @@ class Functions:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         address = symbol(self._handle, name)
-        if address is None:
+        if not address:
             raise MissingFunctionError(name)
         function: Any = self._ffi.cast(self.signature(name), address)
         setattr(self, name, function)
@@ -70,11 +70,11 @@ class Functions:
         return [name for name in dir(self.lib) if name.startswith(prefix) and callable(getattr(self.lib, name))]
 
 
-def symbol(handle: ctypes.CDLL, name: str) -> int | None:
-    """The address of an exported symbol, or None; ctypes' own look-up crashes where the address is 0."""
+def symbol(handle: ctypes.CDLL, name: str) -> int:
+    """The address of an exported symbol; 0: there is none, and there ctypes' own look-up crashes."""
     look_up = ctypes.CDLL(None).dlsym
     look_up.argtypes, look_up.restype = (ctypes.c_void_p, ctypes.c_char_p), ctypes.c_void_p
-    return cast("int | None", look_up(handle._handle, name.encode()))
+    return look_up(handle._handle, name.encode()) or 0  # of a NULL ctypes makes None
 
 
 def loader_words(path: str) -> str:
@@ -129,7 +129,7 @@ def loaded(path: str, mark: str) -> ctypes.CDLL:
 
 def _is_replaced(handle: ctypes.CDLL, mark: str, file: str) -> bool:
     """Whether a library was loaded from a file in whose place there is another one by now."""
-    name, deleted, rest = loaded_file(symbol(handle, mark) or 0).rpartition(" (deleted)")
+    name, deleted, rest = loaded_file(symbol(handle, mark)).rpartition(" (deleted)")
     return bool(deleted) and not rest and os.path.exists(file) and os.path.realpath(file) == name
 
 
@@ -154,7 +154,7 @@ def private_copy(handle: ctypes.CDLL, mark: str) -> ctypes.CDLL:
     process has: the loader takes equal names for the same library, and descriptors are used again.
     """
     with suppress(OSError):
-        with open(loaded_file(symbol(handle, mark) or 0), "rb") as file:
+        with open(loaded_file(symbol(handle, mark)), "rb") as file:
             data = file.read()
         with open(os.memfd_create("libpfm", os.MFD_CLOEXEC), "wb") as memory:
             memory.write(data)

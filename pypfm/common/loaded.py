@@ -55,7 +55,7 @@ def opened(path: str | os.PathLike[str]) -> tuple[ctypes.CDLL, str]:
     except RefusedError as error:
         raise LibraryError(f"{named(name)} cannot be loaded: {error}") from None
     mark = symbol(handle, MARK)
-    if mark is None:
+    if not mark:
         what = "a libpfm 3, not a libpfm 4" if symbol(handle, _MARK_OF_3) else "no libpfm 4"
         raise LibraryError(f"{named(name)} is {what}: it has no {MARK}()")
     return handle, loaded_file(mark) or name

@@ -38,7 +38,7 @@ _DAMAGED = (ELFError, DWARFError, ConstructError, ArithmeticError, AssertionErro
             MemoryError, NotImplementedError, OSError, RecursionError, TypeError, ValueError, zlib.error)
 
 _DEBUG_DIRECTORY = Path("/usr/lib/debug")
-_KINDS: dict[int, Kind] = {2: "unsigned", 4: "float", 5: "signed", 6: "signed", 7: "unsigned", 8: "unsigned"}
+_KINDS: dict[int | None, Kind] = {2: "unsigned", 4: "float", 5: "signed", 6: "signed", 7: "unsigned", 8: "unsigned"}
 # gcc's names of C's types, and how headers write them.
 _C_NAMES = {
     "short int": "short", "short unsigned int": "unsigned short", "long int": "long",
@@ -308,7 +308,7 @@ def _scalar_kind(die: DIE) -> Kind:
         return "union" if tag == "union_type" else "struct"
     if tag == "enumeration_type":
         return _enum_kind(die) if inner is None else scalar(inner)[0]
-    return "char" if die_name(die) == "char" else _KINDS.get(number(die, "encoding") or 0, "unsigned")
+    return "char" if die_name(die) == "char" else _KINDS.get(number(die, "encoding"), "unsigned")
 
 
 def _enum_kind(die: DIE) -> Kind:

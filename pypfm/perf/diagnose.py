@@ -120,15 +120,13 @@ def _of_ours(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
     if name == "PFM_ERR_NOTFOUND" and separator and prefix.lower() != pmu.name:
         return Pfm4EventNotFoundError(code, name, prefix, f"PMU {shown(prefix)} is not {pmu.name}")
     tokens = split(rest if separator else text)
-    if name == "PFM_ERR_NOTFOUND":
-        return not_found(pmu, tokens[0])
     if name == "PFM_ERR_INVAL":
         return Pfm4Error(code, name, text,
                               f"{shown(text)}: expected one event, without commas, blanks, tabs and newlines")
     if name == "PFM_ERR_TOOMANY":
         return Pfm4Error(code, name, text, f"{meaning}: {len(tokens) - 1} attributes;"
                                            f" at most {lib.PFM4_MAX_ENTRIES} can be given")
-    event = pmu[tokens[0]]
+    event = pmu[tokens[0]]  # which raises the error of PFM_ERR_NOTFOUND
     if name == "PFM_ERR_NOTSUPP" and os != lib.PFM_OS_NONE:
         return Pfm4Error(code, name, event.name, f"{event.name}: {_not_driven(pmu, event)}")
     bad = _first_bad(pmu, tokens, os)

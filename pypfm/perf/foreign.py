@@ -70,9 +70,9 @@ class _Library:
         self.lib = library_of(copy, file)
         self._sizes: dict[str, int] = {}
         address = symbol(copy, "pfm_initialize")
-        if address is None:
+        if not address:
             self.lib.pfm_initialize()  # says that there is none
-        ret = _initialised(address or 0)
+        ret = _initialised(address)
         if ret:
             raise LibraryError(f"{named(file)}: pfm_initialize() returns {ret}: {string(lib.pfm_strerror(ret))}")
         self.pmus = {pmu.name.lower(): pmu for pmu in reversed(list(self._pmus()))}

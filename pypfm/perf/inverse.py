@@ -296,11 +296,9 @@ class _EventCodes:
         """Values to try where switches change the same bits: one of them alone does not show what it is set to."""
         switches = [s for s in self.settings if s.off is not None and s.name not in self._plain]
         switches = [s for s in switches if any(s.bits & other.bits for other in switches if other is not s)]
-        touched = reduce(or_, (s.bits for s in switches if s.bits & differs), 0)
-        shared = [s for s in switches if s.bits & touched]
-        if not shared or len(shared) > _MOST_SHARED:
+        if len(switches) > _MOST_SHARED or not any(s.bits & differs for s in switches):
             return []
-        names = [s.name for s in shared]
+        names = [s.name for s in switches]
         rest = {name: value for name, value in direct.items() if name not in names}
         return [rest | dict.fromkeys(chosen, 1) for n in range(len(names) + 1) for chosen in combinations(names, n)]
 

@@ -25,6 +25,7 @@ from pypfm import (
     OpcodeMatch,
     PfmError,
     Ranges,
+    Request,
 )
 from pypfm.decoding import decode
 from pypfm.ia64 import models
@@ -328,6 +329,40 @@ def test_registers_of_no_encoder_have_no_request(pmu: Any, given: dict[str, int]
         decode(pmu, given).to_request()
     assert reason in str(raised.value)
     assert "None" not in str(raised.value)
+
+
+@pytest.mark.parametrize("end", [0x4300, 0x8000], ids=["fine", "coarse"])
+@pytest.mark.parametrize("data", [None, Ranges((AddressRange(0x1000, 0x2000), AddressRange(0x5000, 0x6000), AddressRange(0x9000, 0xA000)))],
+                         ids=["code", "code and data"])
+@pytest.mark.parametrize("pmu", [ITA2, MONT], ids=["itanium2", "montecito"])
+def test_whether_data_pairs_need_the_code_ranges(pmu: Any, data: Ranges | None, end: int) -> None:
+    """For C a member `used` of 1 says so; another number that is not 0 leaves their register alone."""
+    for used in (1, 2):
+        asked = Request(plm=8, events=("LOADS_RETIRED",), code=Ranges((AddressRange(0x4000, end),), used=used), data=data)
+        request = decode(pmu.name, pmu.encode_request(asked, check="reference")).to_request().request
+        assert request.code is not None
+        assert request.code.used == used
+
+
+@pytest.mark.parametrize("missing", ["IBR0", "IBR1", "IBR4", "IBR5"])
+def test_a_range_in_fine_mode_takes_two_whole_pairs(missing: str) -> None:
+    given = registers(ITA2.encode(["NOPS_RETIRED"], code_ranges=[(0x4000, 0x4300)]))
+    assert decode("itanium2", given).to_request().request.code is not None
+    with pytest.raises(DecodeError, match="no range is given"):
+        decode("itanium2", {name: value for name, value in given.items() if name != missing}).to_request()
+
+
+def test_each_counter_of_an_ear_has_the_event_that_set_it() -> None:
+    """Not the one without a filter, though it gives the same registers where another counter's event sets the EAR."""
+    event = "DATA_EAR_CACHE_LAT64"
+    request = decode("itanium2", ITA2.encode([event, event])).to_request().request
+    assert [e.name for e in request.events] == [event, event]
+
+
+def test_a_trace_buffer_whose_register_does_not_say_what_was_asked_for() -> None:
+    """libpfm writes one value on Itanium: the request is the simplest."""
+    given = registers(ITA.encode(["BRANCH_EVENT"], btb=ItaniumBtb(tm=2), check="reference"))
+    assert decode("itanium", given).to_request().request.branches == ItaniumBtb()
 
 
 # ---- from_registers -------------------------------------------------------------------------------

@@ -199,6 +199,13 @@ def test_a_library_for_another_machine(byte_order: int, words: str, tmp_path: Pa
     assert f"it is for another machine: IA-64, 64-bit, {words}, not " in unsuitable(str(tmp_path / "libother.so"))
 
 
+@pytest.mark.parametrize(("start", "words"), [(b"!<arch>\n", "it is a static library"), (b"!<thin>\n", "it is a static library"),
+                                              (b"!<path>\n", "it is no ELF file")])
+def test_an_archive_is_no_library_to_load(start: bytes, words: str, tmp_path: Path) -> None:
+    (tmp_path / "libpfm.a").write_bytes(start + b"/               0           0     0     0       0         `\n")
+    assert unsuitable(str(tmp_path / "libpfm.a")) == words
+
+
 def test_not_even_the_header_of_a_library(tmp_path: Path) -> None:
     own = PFM3.path.read_bytes()
     for size, words in ((4, "it is cut short: not even its ELF header is whole"), (63, "it is cut short: not even its ELF header"),

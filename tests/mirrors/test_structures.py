@@ -286,6 +286,16 @@ def test_an_offset_is_looked_at() -> None:
             pfm3.pfm_find_event("CPU_CYCLES", byref(obj, offset))
 
 
+@pytest.mark.parametrize(("call", "kind"), [
+    (lambda: pfm3.pfm_find_event("CPU_CYCLES", "4"), "ctypes.c_uint"),
+    (lambda: pfm3.pfm_get_event_description(4, 4), "ctypes.c_char_p"),
+    (lambda: pfm4.pfm_get_pmu_info(1, "glm"), "pfm_pmu_info_t")])
+def test_what_to_write_for_a_pointer_is_said(call: Callable[[], object], kind: str) -> None:
+    """The mirrors have classes of their own for structures, and ctypes' for numbers."""
+    with pytest.raises(TypeError, match=rf"write {re.escape(kind)}\(\), byref\({re.escape(kind)}\(\)\)"):
+        call()
+
+
 def test_three_near_members_are_enough() -> None:
     with pytest.raises(TypeError, match=r"has no field 'pfp_mont_iea'; the nearest are \w+, \w+, \w+$"):
         pfm3.pfmlib_mont_input_param_t(pfp_mont_iea=1)

@@ -60,6 +60,12 @@ def test_offcore_values(code: int, value: int, tokens: str) -> None:
     assert [(c.event, config.encode(c).attr["config1"]) for c in config.candidates] == [(found.event, value)]
 
 
+def test_an_offcore_value_of_0() -> None:
+    for values in ({"code": 0x5101B7, "offcore": 0}, {"config": 0x1B7, "config1": 0, "exclude_kernel": 1}):
+        assert [c.request for c in decode("glm", values).candidates] == [
+            f"glm::OFFCORE_RESPONSE_0:0x0:{'k=0:u=1' if 'code' in values else 'u=1:k=0'}:e=0:i=0:c=0"]
+
+
 @pytest.mark.parametrize(("values", "note"), [
     ({"code": 0x1300C0}, "en = 0: the library writes 1"),
     ({"code": 0x7B00C0}, "pc = 1: the library writes 0"),

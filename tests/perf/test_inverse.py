@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,22 @@ def test_our_own_library_by_its_file() -> None:
         ours, theirs = decode("glm", {"code": code}), decode("glm", {"code": code}, library=PFM4.path)
         assert {c.string for c in theirs.candidates} == {
             c.string for c in ours.candidates if ":0x" not in c.string}  # type: ignore[union-attr] # of libpfm 4
+
+
+def test_bits_of_another_register_that_only_two_unit_masks_set() -> None:
+    """Not all pairs are tried to learn which bits an event can set: code1 can have others."""
+    made = Pmu("snbep_unc_cbo0", library=debian()).encode("UNC_C_TOR_INSERTS:WB:OPC_PCINSWRF", check="reference")
+    found = decode("snbep_unc_cbo0", values(made, "none"), library=debian())
+    assert made.string in {c.string for c in found.candidates}
+
+
+def test_switches_that_change_the_same_bits() -> None:
+    """One alone does not show what it is set to: some that are on are off where another is given."""
+    names = ("isoc", "nc", "loc", "rem", "lmem", "rmem")
+    box = Pmu("skx_unc_cha0", library=debian())
+    for chosen in product((False, True), repeat=len(names)):
+        switches = "".join(f":{name}=1" for name, is_on in zip(names, chosen, strict=True) if is_on)
+        assert not_back(box, box.encode(f"UNC_C_TOR_INSERTS:IRQ{switches}", check="reference"), "none") is None
 
 
 def test_a_modifier_and_a_field(tmp_path: Path) -> None:

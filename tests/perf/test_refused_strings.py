@@ -26,6 +26,7 @@ REFUSED = [
     (GLM, "ICACHE:0x1:0x2", f"ICACHE: no unit mask or modifier '0x2': {OF_ICACHE}"),
     (GLM, "ICACHE:c=256", "ICACHE: 'c=256': c takes 0 to 255"),
     (GLM, "ICACHE:c", "ICACHE: 'c': c takes 0 to 255"),
+    (GLM, "ICACHE:i=0:c=300", "ICACHE: 'c=300': c takes 0 to 255"),  # without that, a unit mask is still missing
     (GLM, "ICACHE:u=z", "ICACHE: 'u=z': u takes y or n"),
     (GLM, "ICACHE:c=999:u=z", "ICACHE: 'u=z': u takes y or n"),
     (GLM, "ICACHE:u:u=0", "ICACHE: 'u=0': a modifier can have one value"),

@@ -166,6 +166,15 @@ def test_codes_and_string_of_one_structure_reached_in_each_way(make: Any) -> Non
         assert (arg.codes[:arg.count], fstr.value, len(other)) == (CODES, FULL.encode(), 100)
 
 
+def test_codes_that_c_allocated_are_an_array_of_python_s() -> None:
+    """Asked for once more, it is too short for a larger count, as any array of Python's."""
+    arg, _ = none_argument()
+    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == 0
+    arg.count = 3
+    with pytest.raises(ValueError, match="codes is too short: count is 3, but it has only 2 elements"):
+        pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg)
+
+
 def test_an_array_that_is_shorter_than_its_count_is_refused() -> None:
     """C would write past its end."""
     for make in (lambda room: room, lambda room: pointer(c_uint64.from_buffer(room)), lambda room: ctypes.cast(room, POINTER(c_uint64))):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -37,8 +38,7 @@ def code_ranges(given: RegisterSet) -> Iterator[tuple[Ranges | None, bool]]:
     if not given.has(given.model.irange):
         yield None, False
     elif given.model.drange is None:  # Itanium: several pairs for any event, and no flags
-        for limits in _multiple(given, "IBR", _BUNDLE):
-            yield Ranges(tuple(limits)), False
+        yield _each(given, "IBR"), False
     else:
         yield from _with_flags(given)
 
@@ -52,8 +52,7 @@ def _with_flags(given: RegisterSet) -> Iterator[tuple[Ranges, bool]]:
         for limits, detected in _fine(given):
             yield Ranges(tuple(limits), flags, used), detected
     elif given.retired_only:
-        for limits in _multiple(given, "IBR", _BUNDLE):
-            yield Ranges(tuple(limits), coarse, used), False
+        yield replace(_each(given, "IBR"), flags=coarse, used=used), False
     else:
         for num in given.pairs("IBR")[:1]:
             start, end = coverage.block_of(given.ibrs[num], given.ibrs[num + 1])
@@ -64,8 +63,7 @@ def _with_flags(given: RegisterSet) -> Iterator[tuple[Ranges, bool]]:
 def data_ranges(given: RegisterSet) -> Iterator[Ranges | None]:
     """Data ranges to try."""
     if given.dbrs:
-        for limits in _multiple(given, "DBR", 1):
-            yield Ranges(tuple(limits))
+        yield _each(given, "DBR")
     elif given.has(given.model.drange) and not given.has(given.model.irange):
         yield Ranges((), used=_HALF_USED)
     else:
@@ -85,9 +83,8 @@ def _flags(given: RegisterSet) -> int:
 
 def _counts_for_data(given: RegisterSet) -> bool:
     """Whether the data range register says that pairs of code ranges are in use."""
-    f = given.fields(given.model.drange)
-    pairs = {num // 2 for num in given.ibrs if num % 2 == 0 and not (given.fine and num >= 4)}
-    return any(f.get(f"ena_dbrp{pair}") and f[f"{given.model.data_pair}{pair}"] in (0, 1) for pair in pairs)
+    needs = [f for name, f in given.fields(given.model.drange).items() if name.startswith(given.model.data_pair)]
+    return any(need in (0, 1) for need in needs)  # 2 and 3: no code range
 
 
 def _fine(given: RegisterSet) -> Iterator[tuple[list[AddressRange], bool]]:
@@ -104,18 +101,12 @@ def _fine(given: RegisterSet) -> Iterator[tuple[list[AddressRange], bool]]:
             yield limits[:1], detected  # one range, for demand fetches and for prefetches
 
 
-def _multiple(given: RegisterSet, kind: str, unit: int) -> Iterator[list[AddressRange]]:
-    """Each pair as a range of its own; or, where the C library's rounding shows, all from there on as one."""
+def _each(given: RegisterSet, kind: str) -> Ranges:
+    """Each pair as a range of its own."""
     values = given.of(kind)
-    pairs = given.pairs(kind)
     limits = []
-    for num in pairs:
+    for num in given.pairs(kind):
         size = coverage.block_size(values[num + 1])
         # Not aligned: the last pair may hold a block that ends where the range ends.
         limits.append(AddressRange(values[num], min(values[num] + size, _WORD), _level(values[num + 1])))
-    yield limits
-    for i, num in enumerate(pairs):
-        size = coverage.block_size(values[num + 1])
-        if values[num] + size == _WORD:  # a size just below a power of two counts as that power
-            for start in (0, values[pairs[-1]]):
-                yield [*limits[:i], AddressRange(start, size - unit, _level(values[num + 1]))]
+    return Ranges(tuple(limits))

@@ -68,7 +68,6 @@ EQUIVALENT = {
     "8 -> 9  [_THRESHOLDS = range(8)  # what the field of a threshold holds]": "a threshold that no field holds is refused",
     "4 -> 5  [_PLMS = tuple(sorted((sum(levels) for n in range(4) for levels in comb]": "there are three levels",
     "1 -> 2  [self.asked = EventRequest(self.event, unit_masks=[mask.name for mask i]": "which unit mask is no matter there",
-    "0 -> 1  [pairs = {num // 2 for num in given.ibrs if num % 2 == 0 and not (given]": "both registers of a pair are there",
     "0 -> 1  [ever = reduce(or_, (event.ever for event in self._events), 0)]": "some event sets bit 0",
     "plm != lib.PFM_PLM3 -> plm == lib.PFM_PLM3  [(lib.PFM_PLM3, lib.PFM_PLM0, lib.PFM_PLMH), n)), key=lambda plm: plm !]":
         "which of the levels are tried first",
@@ -95,7 +94,6 @@ EQUIVALENT = {
     "not self._kinds.num_values -> False  [if not self._kinds.num_values:  # nothing overflows]": "a short way",
     "len(names) <= _MANY -> len(names) < _MANY  [if len(names) <= _MANY:]": "no event has eight unit masks",
     "1 -> 2  [if os.read(go_read, 1):  # else the parent has gone]": "there is one byte, or none",
-    "0 -> 1  [touched = reduce(or_, (s.bits for s in switches if s.bits & differs), ]": "bit 0 is the event's, and no switch's",
 }
 
 OPTIONS = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "--hypothesis-seed=1", "--hypothesis-profile=mutation",
