@@ -38,6 +38,8 @@ def add_parser(commands: Subparsers) -> None:
     add = parser.add_argument
     add("library", metavar="LIBRARY", help="its path; a name without a slash is looked up as the loader does")
     add("--api", choices=APIS, help="interface to check (default: the one that the library exports)")
+    add("--complete", action="store_true",
+        help="demand also exports that the original has not: names that only a manual page has, and pypfm's own")
     add("--against", metavar="PATH", help="make random calls to this library, too; the results have to be the same")
     add("--calls", type=checked(partial(between, least=1, most=_MOST_CALLS)), metavar="N",
         help="how many of them (default: 1000)")
@@ -79,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     with status_line() as show:
         report = conform(args.library, args.api, against=args.against, calls=args.calls or _CALLS,
                          seed=1 if args.seed is None else args.seed, vectors=vectors, jobs=args.jobs,
-                         timeout=args.timeout,
+                         timeout=args.timeout, complete=args.complete,
                          progress=show and (lambda done, total: show(f"{done} of {total} calls")))
     suppressions.apply(report)
     if args.output is None:

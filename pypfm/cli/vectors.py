@@ -70,12 +70,14 @@ def _add_export(actions: Subparsers) -> None:
 def _add_record(actions: Subparsers) -> None:
     record = actions.add_parser(
         "record", help="record the results of a library for random calls",
-        description="Make random calls to a library, in separate processes, and write the results. Calls on"
-        " which it crashes or hangs are left out; standard error says how many. Vectors of libpfm 4 whose"
+        description="Make random calls to a library, or those of a file, in separate processes, and write the results."
+        " Calls on which it crashes or hangs are left out; standard error says how many. Vectors of libpfm 4 whose"
         " \"env\" forces no PMU hold on hosts of the same kind only.")
     record.add_argument("library", metavar="LIBRARY",
                         help="its path; a name without a slash is looked up as the loader does")
-    _add_common(record)
+    _add_common(record, required=False)
+    record.add_argument("--vectors", metavar="FILE", help="make the calls of this file instead; the last step of a"
+                        " sequence may be one that ends the process")
     record.add_argument("--api", choices=APIS, help="interface (default: the one that the library exports)")
     record.add_argument("--calls", type=checked(partial(between, least=1, most=_MOST_CALLS)), default=2500, metavar="N",
                         help="how many (default: 2500)")
@@ -84,11 +86,11 @@ def _add_record(actions: Subparsers) -> None:
     record.add_argument("--jobs", type=checked(partial(between, least=1, most=1024)), metavar="N",
                         default=len(os.sched_getaffinity(0)),
                         help="processes that make calls (default: one for each CPU)")
-    record.set_defaults(run=_record)
+    record.set_defaults(run=_record, usage_error=record.error)
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-p", "--pmu", type=canonical, choices=sorted(PMUS), required=True, metavar="PMU",
+def _add_common(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    parser.add_argument("-p", "--pmu", type=canonical, choices=sorted(PMUS), required=required, metavar="PMU",
                         help=f"which PMU: {', '.join(sorted(PMUS))}")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: standard output)")
 
@@ -113,13 +115,19 @@ def _export(args: argparse.Namespace) -> int:
 
 
 def _record(args: argparse.Namespace) -> int:
-    from pypfm.conform.record import record
+    from pypfm.conform.record import record, record_again
     from pypfm.conform.report.lines import line
+    from pypfm.conform.vectors import read
 
-    recording = record(args.library, args.pmu, args.calls, args.seed, args.api, jobs=args.jobs)
+    if (args.pmu is None) == (args.vectors is None):
+        args.usage_error("either -p PMU, for random calls, or --vectors FILE")
+    if args.vectors is None:
+        recording = record(args.library, args.pmu, args.calls, args.seed, args.api, jobs=args.jobs)
+    else:
+        recording = record_again(args.library, read(Path(args.vectors)), args.api, jobs=args.jobs)
     _write(args.output, (line(recording.api, vector) for vector in recording.vectors))
     if recording.left_out:
-        say(_left_out(recording.left_out, args.calls))
+        say(_left_out(recording.left_out, recording.left_out.total() + len(recording.vectors)))
     return 0
 
 

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pypfm.conform.kit import conform, random_calls
-    from pypfm.conform.model import Difference, Finding, LibraryFile, Report, Tally
+    from pypfm.conform.model import Difference, Finding, LibraryFile, Report, Tally, Tried
 
 _HOME = {
     "Difference": "model", "Finding": "model", "LibraryFile": "model", "Report": "model", "Tally": "model",
+    "Tried": "model",
     "conform": "kit", "random_calls": "kit",
 }
 
-__all__ = ["Difference", "Finding", "LibraryFile", "Report", "Tally", "conform", "random_calls"]
+__all__ = ["Difference", "Finding", "LibraryFile", "Report", "Tally", "Tried", "conform", "random_calls"]
 
 
 def __getattr__(name: str) -> object:

@@ -42,7 +42,7 @@ def random_calls(api: str, count: int, seed: int, without: Collection[str] = ())
 
 def conform(path: str | os.PathLike[str], api: str | None = None, *, against: str | os.PathLike[str] | None = None,
             calls: int = 1000, seed: int = 1, vectors: Sequence[Vector] | None = None, jobs: int = 1,
-            timeout: float = runner.TIMEOUT, progress: Progress | None = None) -> Report:
+            timeout: float = runner.TIMEOUT, complete: bool = False, progress: Progress | None = None) -> Report:
     """Put a library under all tests.
 
     :param path: the shared library; a name without a slash is looked up as the loader does
@@ -53,6 +53,7 @@ def conform(path: str | os.PathLike[str], api: str | None = None, *, against: st
     :param vectors: calls and answers; None: all that come with the package
     :param jobs: processes that make calls
     :param timeout: seconds for one call
+    :param complete: demand also exports that the original has not: names of its manual pages, pypfm's own functions
     :param progress: called with the number of calls done and the number of all, once for each part of the run
     :return: the report; crashes and hangs of the library are findings in it
     :raises ConformError: a library cannot be loaded, or is not one of that API
@@ -65,7 +66,7 @@ def conform(path: str | os.PathLike[str], api: str | None = None, *, against: st
     if report.findings:  # it does not survive being loaded
         report.seconds = time.monotonic() - begin
         return report
-    _check_file(report, timeout)
+    _check_file(report, timeout, complete)
     answers = runner.run(path, report.api, vectors=vectors, jobs=jobs, timeout=timeout, progress=progress)
     report = runner.merged(report, answers)
     if against is not None:
@@ -86,12 +87,13 @@ def conform(path: str | os.PathLike[str], api: str | None = None, *, against: st
     return report
 
 
-def _check_file(report: Report, timeout: float) -> None:
+def _check_file(report: Report, timeout: float, complete: bool) -> None:
     """Check what the file exports and where it has the members of structures."""
     file = Path(report.library.loaded)
-    for check in (symbols.check, partial(structures.check, timeout=timeout)):
+    checks = {"symbols": partial(symbols.check, complete=complete),
+              "structures": partial(structures.check, timeout=timeout)}
+    for what, check in checks.items():
         try:
             check(file, report.api).add_to(report)
         except LayoutError as error:
-            what = "symbols" if check is symbols.check else "structures"
             report.notes.append(f"{what} were not checked: {error}")

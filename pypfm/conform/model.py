@@ -8,6 +8,7 @@ Its ``kind`` says which call:
 * ``query``: every query about one libpfm 3 event: ``pmu``, ``index``;
 * ``encode``: pfm_get_os_event_encoding() of libpfm 4: ``env``, ``os``, ``dfl_plm``, ``event`` ...;
 * ``start``: a call that brings a library into the state of others: ``call``, ``args``, ``env``; the run makes these;
+* ``sequence``: ``steps`` in a process of their own, calls and frees; ``step``: one of them, as the run makes them;
 * ``probe``: a look at the places of a structure's members: ``name``, one of `pypfm.conform.checks.structures`' own;
 * ``info``: what libpfm 4 says about a ``pmu``, or about an ``event`` (index) and its attributes for an ``os``.
 
@@ -24,7 +25,7 @@ from pypfm.common.pmu_names import PMUS as HOMES
 from pypfm.config import LIBRARIES
 
 __all__ = ["APIS", "MARKS", "OPTIONAL", "PMUS", "STATUS_ERROR", "STATUS_LAYOUT", "STATUS_USAGE", "STATUS_VALUES",
-           "Difference", "Finding", "FindingKind", "Json", "LibraryFile", "Report", "Tally", "Vector", "base"]
+           "Difference", "Finding", "FindingKind", "Json", "LibraryFile", "Report", "Tally", "Tried", "Vector", "base"]
 
 #: What JSON can say.
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
@@ -136,6 +137,27 @@ class Tally:
 
 
 @dataclass
+class Tried:
+    """What was tried of one function.
+
+    :ivar calls: how often it was called
+    :ivar valid, null, range, small: of these, with arguments that are right, a NULL among them, out of range, of too
+        small a size
+    :ivar before, after: of these, before pfm_initialize(), after pfm_terminate()
+    :ivar only: why it is only looked for among the exported symbols; "" if it is called
+    """
+
+    calls: int = 0
+    valid: int = 0
+    null: int = 0
+    range: int = 0
+    small: int = 0
+    before: int = 0
+    after: int = 0
+    only: str = ""
+
+
+@dataclass
 class Report(Tabled):
     """The outcome of a run.
 
@@ -143,6 +165,7 @@ class Report(Tabled):
     :ivar library: the file under test
     :ivar against: the file that it was compared with, if any
     :ivar tallies: by function (or type)
+    :ivar tried: by exported function
     :ivar findings: in the order of the checks
     :ivar notes: what could not be checked, and why
     :ivar seconds: duration
@@ -155,6 +178,7 @@ class Report(Tabled):
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    tried: dict[str, Tried] = field(default_factory=dict)
 
     def tally(self, function: str) -> Tally:
         """The tally of a function, a new one at first."""

@@ -1,4 +1,4 @@
-"""New vectors: random calls, with the answers of a library."""
+"""New vectors: random calls, or those of a file, with the answers of a library."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from pypfm.conform import runner
 from pypfm.conform.checks.differences import call_of, differences
 from pypfm.conform.model import OPTIONAL, PMUS, base
 from pypfm.conform.random import pfm3, pfm4
+from pypfm.conform.vectors import in_steps, sequence_of
 from pypfm.conform.worker.asking import Answers, ask
 from pypfm.errors import ConformError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pypfm.conform.model import Vector
+    from pypfm.conform.model import Report, Vector
     from pypfm.conform.worker.asking import Reply
 
-__all__ = ["Recording", "random_vectors", "record"]
+__all__ = ["Recording", "random_vectors", "record", "record_again"]
 
 
 @dataclass
@@ -45,6 +46,41 @@ def random_vectors(pmu: str, count: int, seed: int, api: str | None = None) -> I
     return make(pmu, count, seed)
 
 
+def record_again(path: str, vectors: Sequence[Vector], api: str | None = None, *, jobs: int = 1,
+                 timeout: float = runner.TIMEOUT) -> Recording:
+    """Record the answers of a library to calls that there are.
+
+    :param vectors: the calls; what they expect is not looked at. A step of a sequence on which the library ends its
+        process gets the signal as its ``reference``, if it has none, and null as what it expects; those after it are
+        dropped
+    :raises ConformError: it is no library of that API
+    """
+    report = _opened(path, api, timeout)
+    recording, calls = Recording(report.api), in_steps(vectors)
+    replies = ask(path, report.api, calls, jobs=jobs, timeout=timeout).replies
+    for index, (vector, reply) in enumerate(zip(calls, replies, strict=True)):
+        if vector["kind"] != "step":
+            _enter(recording, [vector], [reply])
+        elif reply is None or "missing" in reply:
+            recording.left_out[_reason(reply)] += 1
+        else:
+            if "ended" in reply:
+                calls[index].setdefault("reference", reply["ended"])
+            calls[index]["expect"] = None if "reference" in vector else reply["answer"]
+            if recording.vectors and recording.vectors[-1]["id"] == vector["sequence"]:
+                recording.vectors.pop()
+            recording.vectors.append(sequence_of(calls, index))
+    return recording
+
+
+def _opened(path: str, api: str | None, timeout: float) -> Report:
+    """A library that survives being loaded."""
+    report = runner.opened(path, api, timeout)
+    if report.findings:
+        raise ConformError(f"{path}: {report.findings[0].call}: {report.findings[0].differences[0].got}")
+    return report
+
+
 def record(path: str, pmu: str, count: int, seed: int, api: str | None = None, *, jobs: int = 1,
            timeout: float = runner.TIMEOUT) -> Recording:
     """Record the answers of a library to random calls.
@@ -58,9 +94,7 @@ def record(path: str, pmu: str, count: int, seed: int, api: str | None = None, *
     :param timeout: seconds for one call
     :raises ConformError: it is no library for that PMU, or it answers no call at all
     """
-    report = runner.opened(path, api, timeout)
-    if report.findings:
-        raise ConformError(f"{path}: {report.findings[0].call}: {report.findings[0].differences[0].got}")
+    report = _opened(path, api, timeout)
     if base(report.api) not in PMUS[pmu]:
         raise ConformError(f"{path} is a library of {base(report.api)}, which has no {pmu}")
     calls = list(random_vectors(pmu, count, seed, report.api))
@@ -68,14 +102,14 @@ def record(path: str, pmu: str, count: int, seed: int, api: str | None = None, *
         raise ConformError(runner.lack(path, [pmu]))
     recording = Recording(report.api)
     answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout)
-    _enter(recording, calls, answers)
+    _enter(recording, calls, answers.replies)
     if not recording.vectors:
         raise ConformError(f"{path} answers none of {count} calls on {pmu}{_why_not(report.api, answers)}")
     return recording
 
 
-def _enter(recording: Recording, calls: Sequence[Vector], answers: Answers) -> None:
-    for vector, reply in zip(calls, answers.replies, strict=True):
+def _enter(recording: Recording, calls: Sequence[Vector], replies: Sequence[Reply | None]) -> None:
+    for vector, reply in zip(calls, replies, strict=True):
         if reply is not None and reply.get("answer"):  # of queries none may be exported
             recording.vectors.append(vector | {"expect": reply["answer"]})
         else:

@@ -12,13 +12,15 @@ from pypfm._c.elf import unsuitable
 from pypfm.config import LIBRARIES
 from pypfm.conform.checks.differences import call_of, differences
 from pypfm.conform.checks.file import facts, identity, library_file
+from pypfm.conform.endurance import in_one_process
 from pypfm.conform.model import APIS, MARKS, OPTIONAL, Difference, Finding, Report, Tally, base
-from pypfm.conform.vectors import PMU_IDS, function_of, optional_of, recorded
+from pypfm.conform.tried import count_call, list_exports, merge
+from pypfm.conform.vectors import PMU_IDS, function_of, in_steps, optional_of, recorded, sequence_of
 from pypfm.conform.worker.asking import Answers, Reply, ask, load, loader_name
 from pypfm.errors import ConformError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from pypfm.conform.model import FindingKind, Json, Vector
     from pypfm.conform.worker.asking import Progress
@@ -49,7 +51,7 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
     begin, file = time.monotonic(), identity(path)
     report = opened(path, api, timeout)
     if not report.findings:
-        calls = recorded(report.api) if vectors is None else vectors
+        calls = in_steps(recorded(report.api) if vectors is None else vectors)
         if report.api == "pfm4" and (reason := _foreign_host()):
             report.notes.append(f"{reason}: the {len(calls)} recorded answers hold elsewhere and were left out")
             calls = []
@@ -57,8 +59,14 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
             lacks = lacking(path, report.api, timeout)
             # One that has some of these PMUs has to have all.
             calls = _without(report, calls, {path: lacks} if len(lacks) == len(OPTIONAL[report.api]) else {})
+        exports = facts(Path(report.library.loaded)).exports or {}
+        calls, left_out = _for_exports(calls, exports)
+        if vectors is None:
+            calls += in_one_process(report.api, calls)
         answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout, progress=progress)
         _compare(report, calls, answers, lambda i: calls[i].get("expect"))
+        _once(report)
+        list_exports(report, exports, facts(LIBRARIES[report.api].path).exports or {}, left_out)
         if identity(path) != file:
             _add(report, _replaced(path))
     report.seconds = time.monotonic() - begin
@@ -82,7 +90,7 @@ def differential(path: str, against: str, vectors: Callable[[str], Sequence[Vect
     if other.findings:
         raise ConformError(f"{against}: {other.findings[0].call}: {other.findings[0].differences[0].got}")
     if not report.findings:
-        calls = vectors(report.api)
+        calls = in_steps(vectors(report.api))
         if any(map(optional_of, calls)):
             calls = _without(report, calls, {file: lacking(file, report.api, timeout) for file in (path, against)})
         total = 2 * len(calls)
@@ -105,7 +113,8 @@ def merged(one: Report, other: Report) -> Report:
         for count in fields(Tally):
             setattr(mine, count.name, getattr(mine, count.name) + getattr(tally, count.name))
     return Report(one.api, one.library, other.against or one.against, tallies, one.findings + other.findings,
-                  one.notes + [note for note in other.notes if note not in one.notes], one.seconds + other.seconds)
+                  one.notes + [note for note in other.notes if note not in one.notes], one.seconds + other.seconds,
+                  merge(one.tried, other.tried))
 
 
 # ---- the library -----------------------------------------------------------------------
@@ -210,6 +219,16 @@ def _without(report: Report, calls: Sequence[Vector], lacks: dict[str, list[str]
     return kept
 
 
+def _for_exports(calls: Sequence[Vector], exports: Collection[str]) -> tuple[list[Vector], dict[str, str]]:
+    """The calls without those of sequences that need a symbol which is not exported.
+
+    :return: also the functions of the others, and the symbol that each needs
+    """
+    needs = {index: str(call["needs"]) for index, call in enumerate(calls) if call.get("needs")}
+    left_out = {function_of(calls[index]): symbol for index, symbol in needs.items() if symbol not in exports}
+    return [call for index, call in enumerate(calls) if needs.get(index) is None or needs[index] in exports], left_out
+
+
 def lack(path: str, names: Sequence[str]) -> str:
     """That a library lacks PMUs, in words."""
     return f"{path} has no {', '.join(names[:-1])}{' or ' if names[1:] else ''}{names[-1]}"
@@ -230,12 +249,12 @@ def _compare(report: Report, vectors: Sequence[Vector], answers: Answers, expect
         starts.setdefault(index, []).append((start, reply))
     for index, (vector, answer) in enumerate(zip(vectors, answers.replies, strict=True)):
         for start, reply in starts.get(index, []):
-            _check(report, start, reply, start.get("expect"), missing)
+            _check(report, start, start, reply, start.get("expect"), missing)
         if answer is None:
             report.tally(function_of(vector)).not_run += 1
         else:
             wanted = expected(index)
-            _check(report, vector, answer, wanted, missing)
+            _check(report, vector, sequence_of(vectors, index), answer, wanted, missing)
             if vector["kind"] == "query" and isinstance(wanted, dict):
                 unasked.update(_unanswered(wanted, answer))
     _check_missing(report, missing, unasked)
@@ -244,6 +263,16 @@ def _compare(report: Report, vectors: Sequence[Vector], answers: Answers, expect
     if not_run and len(report.findings) == before and not missing:
         _add(report, Finding("crash", function_of(not_run[0]), f"{len(not_run)} calls", (
             Difference("calls", "made", "not made, without a reason"),)))
+
+
+def _once(report: Report) -> None:
+    """Leave out what the long process found when the same call had the same differences in a short one."""
+    found = {(str(f.vector["id"]), f.differences) for f in report.findings
+             if f.kind == "value" and f.vector and "id" in f.vector and "long" not in f.vector}
+    for finding in [f for f in report.findings if f.vector and "long" in f.vector]:
+        if finding.vector and (str(finding.vector["id"]), finding.differences) in found:
+            report.findings.remove(finding)
+            report.tally(finding.function).differ -= 1
 
 
 def _unanswered(wanted: dict[str, Json], reply: Reply) -> list[str]:
@@ -286,8 +315,11 @@ def _add(report: Report, finding: Finding) -> None:
     report.tally(finding.function).differ += 1
 
 
-def _check(report: Report, vector: Vector, reply: Reply, expected: Json, missing: Counter[str]) -> None:
-    """Count a call, and enter the finding if there is one."""
+def _check(report: Report, vector: Vector, again: Vector, reply: Reply, expected: Json, missing: Counter[str]) -> None:
+    """Count a call, and enter the finding if there is one.
+
+    :param again: what the call is replayed with
+    """
     function = function_of(vector)
     tally = report.tally(function)
     if "missing" in reply:
@@ -295,10 +327,13 @@ def _check(report: Report, vector: Vector, reply: Reply, expected: Json, missing
         missing[str(reply["missing"])] += 1
         return
     tally.run += 1
+    count_call(report, vector, reply.get("answer"))
+    if "reference" in vector:  # it did not return there, either: nothing is compared
+        return
     if "answer" not in reply:
-        report.findings.append(_ended(function, call_of(vector), reply, vector))
+        report.findings.append(_ended(function, call_of(vector), reply, again))
     elif found := differences(report.api, vector, expected, reply["answer"]) if expected is not None else ():
-        report.findings.append(Finding("value", function, call_of(vector), found, vector))
+        report.findings.append(Finding("value", function, call_of(vector), found, again))
     else:
         return
     tally.differ += 1

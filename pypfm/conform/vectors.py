@@ -22,12 +22,12 @@ from pypfm.conform.model import OPTIONAL
 from pypfm.errors import ConformError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pypfm.conform.model import Json, Vector
 
-__all__ = ["EVENT_SHIFT", "PMU_IDS", "TAGS", "environment", "function_of", "group_of", "optional_of", "pmu_of", "read",
-           "recorded", "start_of"]
+__all__ = ["EVENT_SHIFT", "PMU_IDS", "TAGS", "environment", "function_of", "group_of", "in_steps", "optional_of",
+           "pmu_of", "read", "recorded", "sequence_of", "start_of"]
 
 #: The identifier of each PMU of libpfm 4.
 PMU_IDS = {"gen_ia64": lib4.PFM_PMU_GEN_IA64, "ita": lib4.PFM_PMU_ITANIUM, "ita2": lib4.PFM_PMU_ITANIUM2,
@@ -40,6 +40,7 @@ TAGS = {"itanium2": "ita2", "montecito": "mont", "itanium": "ita"}
 _PACKED = {b"\x1f\x8b": "gzip", b"BZ": "bz2"}  # modules, by the first bytes of what they have written
 _LONGEST_LINE = 1 << 20  # bytes: the longest vector takes 5,000, and /dev/zero has no end
 _GENERIC = "gen_ia64"  # which has no functions and types of its own
+_OUT, _USE = re.compile(r'"(?:out|as)": "(\w+)"'), re.compile(r'"value": "(\w+)"')  # names in a step as JSON
 _FAMILIES = {0x07: "ita", 0x1F: "ita2", 0x20: "mont"}  # of CPUID register 3, bits 24 to 31
 
 # What the schema says of a vector that is about its answer, or is not needed to make the call.
@@ -94,15 +95,34 @@ def _complaints(vector: Json) -> Iterator[str]:
         yield f"kind is {shown(json.dumps(kind))}; there are {', '.join(kinds)}"
         return
     rule, common = rules[kind], {"env": rules["encode"]["properties"]["env"], "cpuid3": rules["hex"]}
-    for key, part in (common | rule["properties"]).items():
-        needed = key in rule["required"] and key != "env"
-        if key not in _NOT_THE_CALL and (key in vector or needed) and not _suits(value := vector.get(key), part):
-            yield f"{key} is {shown(json.dumps(value))}{_wanted(part)}" if key in vector else f"{kind} has no {key}"
+    yield from _wrong(str(kind), vector, rule, common)
+    if kind == "sequence" and isinstance(steps := vector.get("steps"), list):
+        written: set[str] = set()
+        for n, step in enumerate(steps, 1):
+            freed = step.get("free") if isinstance(step, dict) else None
+            what = "free" if isinstance(freed, str) else "step"
+            yield from (f"step {n}: {wrong}" for wrong in _wrong(what, step, rules[what], {}))
+            used = str(freed or "").partition(".")[0]
+            names = json.dumps({key: step.get(key) for key in ("args", "as")}) if isinstance(step, dict) else ""
+            yield from (f"step {n}: no call before it has the name {shown(json.dumps(name))}"
+                        for name in filter(None, [used, *_USE.findall(names)]) if name not in written)
+            written.update(_OUT.findall(names))
     ways = [way["required"] for way in rule.get("oneOf", [])]
     if ways and not any(vector.keys() >= set(way) for way in ways):
         yield f"{kind} wants {', or '.join(' and '.join(way) for way in ways)}"
     if vector.get("pmu") == _GENERIC:
         yield from (f"{_GENERIC} has no {key}" for key in rules["generic"]["then"]["properties"] if key in vector)
+
+
+def _wrong(kind: str, vector: Json, rule: dict[str, Any], common: dict[str, Any]) -> Iterator[str]:
+    """What is not as a rule of the schema, or is missing."""
+    if not isinstance(vector, dict):
+        yield f"{shown(json.dumps(vector))} is no object"
+        return
+    for key, part in (common | rule["properties"]).items():
+        needed = key in rule["required"] and key != "env"
+        if key not in _NOT_THE_CALL and (key in vector or needed) and not _suits(value := vector.get(key), part):
+            yield f"{key} is {shown(json.dumps(value))}{_wanted(part)}" if key in vector else f"{kind} has no {key}"
 
 
 def _resolved(rule: dict[str, Any]) -> dict[str, Any]:
@@ -147,13 +167,54 @@ def _lines(path: Path) -> Iterator[str]:
         raise ConformError(f"{path}: {error}; this Python was built without the library (Debian: libbz2-dev)") from None
 
 
+# ---- sequences ------------------------------------------------------------------
+
+def in_steps(vectors: Iterable[Vector]) -> list[Vector]:
+    """Vectors with each step of a sequence as one of its own, of a kind of its own: "step".
+
+    A step has the ``sequence`` that it is of, ``class`` and ``state``; one that frees something has as ``of`` the
+    function that wrote the pointer.
+    """
+    found: list[Vector] = []
+    for vector in vectors:
+        found += _steps(vector) if vector["kind"] == "sequence" else [vector]
+    return found
+
+
+def _steps(sequence: Vector) -> Iterator[Vector]:
+    state = "before"
+    writers: dict[str, Json] = {}
+    for n, step in enumerate(cast("list[Vector]", sequence["steps"]), 1):
+        common: Vector = {"kind": "step", "id": f"{sequence['id']}.{n}", "sequence": sequence["id"], "at": n,
+                          "env": sequence.get("env", {}), "needs": sequence.get("needs"), "state": state}
+        if "free" in step:
+            yield common | {"class": "valid", "of": writers[str(step["free"]).partition(".")[0]], "expect": {}} | step
+            continue
+        args = cast("list[Json]", step["args"])
+        yield common | {"class": "null" if None in args else "valid"} | step
+        writers |= dict.fromkeys(_OUT.findall(json.dumps(args)), step["call"])
+        state = {"pfm_initialize": "ready", "pfm_force_pmu": "ready", "pfm_terminate": "after"}.get(
+            str(step["call"]), state) if state != "before" or step["call"] != "pfm_terminate" else state
+
+
+def sequence_of(vectors: Sequence[Vector], index: int) -> Vector:
+    """The vector that a vector is replayed with: itself, of a step the sequence up to it."""
+    step = vectors[index]
+    if step["kind"] != "step":
+        return step
+    added = {"kind", "id", "sequence", "at", "env", "needs", "state", "of"}
+    steps: list[Json] = [{key: value for key, value in vector.items() if key not in added}
+                         for vector in vectors[index + 1 - cast(int, step["at"]):index + 1]]
+    return {"kind": "sequence", "id": step["sequence"], "env": step["env"], "steps": steps}
+
+
 # ---- what a vector is about ------------------------------------------------------
 
 def function_of(vector: Vector) -> str:
     """The C function that a vector calls, or "queries" for all those about one event."""
     kind = vector["kind"]
-    if kind in ("call", "start"):
-        return str(vector["call"])
+    if kind in ("call", "start", "step"):
+        return str(vector["call"] if "free" not in vector else vector["of"])
     if kind == "info":
         return "pfm_get_pmu_info" if "event" not in vector else "pfm_get_event_info"
     return {"dispatch": "pfm_dispatch_events", "query": "queries", "encode": "pfm_get_os_event_encoding",
@@ -172,6 +233,10 @@ def environment(vector: Vector) -> dict[str, str]:
 
 def group_of(vector: Vector) -> str:
     """What vectors have in common that one process can take, as text."""
+    if vector["kind"] == "step":
+        return str(vector["sequence"])
+    if "long" in vector:
+        return f"long {json.dumps(environment(vector))}"
     pmu = vector.get("pmu") if vector["kind"] in ("dispatch", "call", "query") else ""
     return json.dumps([pmu, environment(vector)], sort_keys=True)
 
@@ -181,8 +246,8 @@ def start_of(vector: Vector) -> list[Vector]:
 
     :return: vectors of a kind of their own, "start"; what one without ``expect`` returns does not matter
     """
-    if vector["kind"] == "probe":
-        return []  # each starts the library itself
+    if vector["kind"] in ("probe", "step"):
+        return []  # each starts the library itself, or a step before does
     start: Vector = {"kind": "start", "call": "pfm_initialize", "args": [], "env": cast("Json", environment(vector))}
     if vector["kind"] in ("encode", "info"):
         return [start | {"expect": {"ret": 0}}]
@@ -199,6 +264,8 @@ def pmu_of(vector: Vector) -> str:
     """The PMU of a vector, as `pypfm.conform.model.PMUS` has it; none if any would do."""
     if vector["kind"] in ("dispatch", "call", "query"):
         return str(vector["pmu"] or "none")
+    if vector["kind"] == "sequence":
+        return "none"
     names = {number: name for name, number in PMU_IDS.items()}
     answer = vector.get("expect")
     if vector["kind"] == "info":
@@ -240,6 +307,7 @@ def _pfm3() -> Iterator[Vector]:
     for name in ("pfm3_dispatch.jsonl.bz2", "pfm3_dispatch_itanium.jsonl.bz2", "pfm3_golden_itanium2.jsonl",
                  "pfm3_golden_montecito.jsonl", "gen_ia64.jsonl"):
         yield from (_of_kind("dispatch") | vector for vector in _load(name))
+    yield from _load("sequences_pfm3.jsonl.bz2")
     for number, vector in enumerate(_load("pfm3_api.jsonl.bz2"), 1):
         yield _of_kind("call") | {"id": f"api-{number:04}"} | vector
     for pmu in TAGS:
@@ -268,6 +336,7 @@ def _pfm4() -> Iterator[Vector]:
     for number, vector in enumerate(_load("pfm4_ia64_encode.jsonl.bz2"), 1):  # tests/pfm4/ia64_vectors.py made them
         yield _of_kind("encode") | {"id": f"ia64-{number:05}"} | vector
     yield from _info(list(_load("pfm4_ia64_info.jsonl.bz2")), "ia64-info-")
+    yield from _load("sequences_pfm4.jsonl.bz2")
 
 
 def _info(rows: list[Vector], prefix: str) -> Iterator[Vector]:

@@ -29,8 +29,8 @@ NOT_RUN = Difference("process", "an answer", "")
 
 @cache
 def recorded(api: str) -> list[Vector]:
-    """The recorded vectors, of requests and event strings every fifth and the first of each process: breaks show in these."""
-    whole = vectors.recorded(api)
+    """The recorded single calls, of requests and event strings every fifth and the first of each process: breaks show in these."""
+    whole = [v for v in vectors.recorded(api) if v["kind"] != "sequence"]
     first = {group_of(v): i for i, v in reversed([*enumerate(whole)])}.values()
     return [v for i, v in enumerate(whole) if v["kind"] not in ("dispatch", "encode") or i % 5 == 0 or i in first]
 
@@ -170,8 +170,6 @@ def test_one_event_ends_the_process(code: str, kind: str, how: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("code", [
-    'puts("{\\"done\\": true}"); fflush(stdout);',
-    'fputs("chatter\\n", stderr);',
     "for (int fd = 3; fd < 50; fd++) (void)!write(fd, \"chatter\\n\", 8);",
     "(void)!read(0, name, 1);",
 ])
@@ -182,6 +180,36 @@ def test_noise_is_no_difference(code: str, tmp_path: Path, capfd: pytest.Capture
     assert report.notes == []
     assert sum(t.run for t in report.tallies.values()) > 3334 + 497 + 637 + 230
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("code", "stream", "text"), [
+    ('puts("{\\"done\\": true}");', "stdout", '{"done": true}\n'), ('fputs("chatter\\n", stderr);', "stderr", "chatter\n"),
+    ('for (int i = 0; i < 50000; i++) puts("chatter");', "stdout", 512 * "chatter\n"),
+])
+def test_what_is_printed_is_a_difference(code: str, stream: str, text: str, tmp_path: Path) -> None:
+    library = with_code(("api.c", EVENT_NAME[1]), tmp_path, f"if ({CYCLES}) {{ {code} }}")
+    report = checked(library, only=("call", "query"))
+    assert [f.vector for f in report.findings] == about("pfm3", asks_for("CPU_CYCLES"))
+    assert {d for f in report.findings for d in f.differences} == {Difference(stream, "absent", text)}
+
+
+def test_what_is_printed_by_no_call(tmp_path: Path) -> None:
+    """While the library is loaded, and at the end."""
+    extra = tmp_path / "early.c"
+    extra.write_text("#include <stdio.h>\n" + CONSTRUCTOR % 'fputs("hello\\n", stderr);' +
+                     '__attribute__((destructor)) static void late(void) { puts("goodbye"); fflush(stdout); }\n')
+    report = checked(build_library(PFM3, tmp_path, sources=[*objects(PFM3).values(), extra]), only=("call",))
+    assert [(f.function, f.differences) for f in report.findings] == [
+        ("process", (Difference("stdout", "", "goodbye\n"), Difference("stderr", "", "hello\n")))]
+
+
+def test_what_was_asked_for_may_be_printed(tmp_path: Path) -> None:
+    library = with_code(("api.c", EVENT_NAME[1]), tmp_path, 'fputs("chatter\\n", stderr);')
+    verbose = [v | {"env": {"LIBPFM_VERBOSE": "1"}} for v in recorded("pfm3") if v.get("call") == "pfm_get_event_name"][:9]
+    assert runner.run(str(library), vectors=verbose).findings == []
+    options = [v for v in vectors.recorded("pfm3") if v["id"] == "options-itanium2"]
+    assert options
+    assert runner.run(str(library), vectors=options).findings == []
 
 
 @pytest.mark.parametrize(("code", "kind", "most"), [("abort();", "crash", 20), ("for (;;) pause();", "hang", 3)])

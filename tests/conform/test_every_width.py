@@ -150,7 +150,7 @@ SAME = {
     "narrow": {*sides("ita2", *_NARROW, "irange.rr_infos[0].rr_soff"),
         *sides("mont", *_NARROW, "drange.rr_infos[0].rr_soff", "drange.rr_infos[0].rr_eoff"),
         *sides("ita", *_NARROW, "irange.rr_infos[0].rr_soff", "irange.rr_infos[0].rr_eoff"),
-        "pfmlib_output_param_t.pfp_pmds[0].reg_value", "pfm_pmu_info_t.is_present",
+        "pfm_pmu_info_t.is_present",
         "pfm_event_info_t.is_precise", "pfm_event_attr_info_t.is_dfl", "pfmlib_event_t.flags",
         "pfm_perf_encode_arg_t.flags", "perf_event_attr.sample_period", "perf_event_attr.config2"},
     "wide": {*sides("ita2", *_WIDE, "irange.rr_infos[0].rr_eoff"), *sides("mont", *_WIDE, "irange.rr_infos[0].rr_eoff"),

@@ -14,6 +14,7 @@ from native import PFM3, PFM4, build_library, csrc
 from pypfm import schemas
 from pypfm.config import LIBRARIES
 from pypfm.conform import conform, random_calls
+from pypfm.conform.checks import symbols
 from pypfm.conform.vectors import pmu_of
 from terminal import PYPFM, pypfm
 
@@ -87,6 +88,17 @@ def test_a_missing_function(tmp_path: Path, no_vectors: Path) -> None:
     done = pypfm("conform", library, "--vectors", no_vectors)
     assert done.returncode == 8, done.stdout + done.stderr
     assert "pfm_get_version" in done.stdout
+
+
+def test_a_library_with_the_exports_of_3_10_conforms(tmp_path: Path) -> None:
+    """What pypfm alone exports is not demanded of another library, but with --complete."""
+    exports = tmp_path / "exports.map"
+    names = (name for name, mark in symbols.marks("pfm3").items() if mark == "3.10")
+    exports.write_text("{ global: " + "".join(f"{name}; " for name in names) + "local: *; };\n")
+    library = build_library(PFM3, tmp_path, f"-Wl,--version-script={exports}", sources=[*objects(PFM3).values()])
+    assert report_of(library)[0] == 0
+    status, report = report_of(library, "--complete")
+    assert (status, len(report["findings"])) == (8, 15)
 
 
 def test_the_function_that_identifies_an_api_may_be_missing(tmp_path: Path, no_vectors: Path) -> None:

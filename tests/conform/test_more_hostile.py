@@ -93,6 +93,7 @@ def test_what_a_destructor_does(code: str, how: str, base: Path) -> None:
     ('chdir("/");', "working directory"), ("umask(0);", "umask"), ('setenv("LD_PRELOAD", "/x.so", 1);', "variable LD_PRELOAD"),
     ('setlocale(LC_NUMERIC, "C.UTF-8");', "locale"), ("dup2(0, 700);", "descriptor 700"),
     ("signal(SIGINT, SIG_IGN);", "ignored signals"), ("signal(SIGSEGV, exit);", "signals with a handler"),
+    ("signal(SIGINT, exit);", "handler of SIGINT"),
     ("sigset_t s; sigfillset(&s); sigprocmask(SIG_BLOCK, &s, NULL);", "blocked signals"),
     ("alarm(3600);", "timers"), ("prctl(PR_SET_DUMPABLE, 0);", "dumpable"), ("prctl(PR_SET_PDEATHSIG, 0);", "parent-death signal"),
     ("struct rlimit no = { 0, 0 }; setrlimit(RLIMIT_FSIZE, &no);", "limit RLIMIT_FSIZE"), ("nice(5);", "nice value"),

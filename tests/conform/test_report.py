@@ -35,6 +35,7 @@ from pypfm.conform.model import (
 )
 from pypfm.conform.report import html_page
 from pypfm.conform.report.wording import excerpt, marked, visible
+from pypfm.conform.vectors import recorded
 from pypfm.errors import ConformError, shown
 from terminal import pypfm, terminal
 
@@ -382,7 +383,8 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """What a run says about a library that is badly broken."""
     library = tmp_path_factory.mktemp("broken") / "libpfm.so.4"
     build(CC, "-shared", "-fPIC", "-Wl,-soname,libpfm.so.4", "-xc", "-", "-o", library, source=BROKEN)
-    return runner.run(str(library), "pfm4", jobs=2)
+    single = [v for v in recorded("pfm4") if v["kind"] != "sequence"]
+    return runner.run(str(library), "pfm4", vectors=single, jobs=2)
 
 
 def test_the_reports_of_a_broken_library(broken: Report) -> None:
@@ -414,7 +416,7 @@ def test_suppressions_of_a_broken_library(broken: Report, tmp_path: Path) -> Non
     assert {name: t.differ for name, t in known.tallies.items() if t.differ} == {}
     assert {name: (t.run, t.suppressed) for name, t in known.tallies.items()} == {
         name: (t.run, t.differ) for name, t in broken.tallies.items()}
-    assert report.text(known).splitlines()[-1].startswith("no differences in ")
+    assert report.text(known).splitlines()[-1].startswith("not everything was tried: of pfm_get_event_info no call ")
 
 
 def test_our_own_library_has_no_differences() -> None:

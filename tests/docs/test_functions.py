@@ -33,7 +33,8 @@ every_library = pytest.mark.parametrize("name", NAMES)
 ROWS = [row for name in NAMES for row in facts(name).values()]
 
 WORDS = {"threads": {"any", "reading", "alone", "locked"}, "needs_init": {"yes", "no"}, "environment": {"yes", "no"},
-         "signals": {"yes", "no", "waits", "running"}, "lasts": {"", "unloading", "exit"}}
+         "signals": {"yes", "no", "waits", "running"}, "lasts": {"", "unloading", "exit"},
+         "export": {"3.10", "4.13.0", "NetBSD", "IRIX", "text", "own", "inline"}}
 
 
 # ---- the table ----------------------------------------------------------------------
@@ -112,7 +113,7 @@ def test_how_long_memory_of_a_library_lasts(name: str) -> None:
 
 
 def test_phrases() -> None:
-    row = Facts("pfm4", "f", "reading", "yes", "yes", "no", "args.a b?", "out.x out.y out.z", "exit", "never", "we say so")
+    row = Facts("pfm4", "f", "reading", "yes", "yes", "no", "args.a b?", "out.x out.y out.z", "exit", "own", "never", "we say so")
     assert dict(statements(row)) == {
         "Threads": "any, once the library is initialised; no thread may change the environment meanwhile",
         "Signal handlers": "not allowed",
@@ -242,13 +243,13 @@ int ask(int (*question)(void)) { return question(); }
 """
     build("gcc", "-O0", "-fno-builtin", "-fcallgraph-info", "-x", "c", "-c", "-", "-o", tmp_path / "x.o", source=source)
     graph = Graph(tmp_path.glob("*.ci"))
-    row = Facts("pfm3", "f", "any", "no", "no", "yes", "", "", "", "not known", "x")
+    row = Facts("pfm3", "f", "any", "no", "no", "yes", "", "", "", "3.10", "not known", "x")
     assert graph.outside("duplicate") == {"getenv", "strdup"}
     assert list(contradictions(row, graph.outside("duplicate"))) == ["signals", "environment"]
     assert list(contradictions(row, graph.outside("length"))) == []
     assert list(contradictions(row, graph.outside("ask"))) == ["signals"]
     assert list(contradictions(row, graph.outside("no_such_function"))) == ["signals"]
-    waits = Facts("pfm3", "f", "any", "no", "yes", "waits", "", "", "", "not known", "x")
+    waits = Facts("pfm3", "f", "any", "no", "yes", "waits", "", "", "", "3.10", "not known", "x")
     assert list(contradictions(waits, graph.outside("duplicate"))) == ["signals wait", "signals and memory"]
     assert list(contradictions(waits, {"pthread_sigmask", "getenv"})) == []
 

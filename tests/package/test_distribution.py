@@ -72,7 +72,7 @@ def test_the_wheel_has_everything(wheel: Path) -> None:
     wanted |= {f"pypfm/lib/{library.name}/{library.soname}" for library in LIBRARIES.values()}
     wanted |= {f"pypfm/include/{header.relative_to(ROOT / 'csrc').as_posix().replace('/include/', '/')}"
                for header in public_headers()}
-    wanted |= {"pypfm/perfex/tables/perfex_valgrind.csv"}
+    wanted |= {"pypfm/perfex/tables/perfex_valgrind.csv", "pypfm/conform/functions.csv"}
     wanted |= {f"pypfm/perfex/tool/{path.name}" for path in (ROOT / "csrc/perfex/tool").iterdir()}
     wanted |= {"pypfm/libexec/pfmtime", "pypfm/libexec/perfex-calibrate"}
     assert wanted - names == set()

@@ -1,12 +1,14 @@
-"""The exported symbols of a library under test, against those of our own."""
+"""The exported symbols of a library under test, against those of the original: csrc/functions.csv marks them."""
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
-from pypfm.config import LIBRARIES
+from pypfm.config import LIBRARIES, built
 from pypfm.conform.checks.file import facts
 from pypfm.conform.model import Difference, Finding, base
 from pypfm.layout.model import LayoutError
@@ -16,11 +18,9 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Report
 
-__all__ = ["Outcome", "check", "exported"]
+__all__ = ["Outcome", "check", "exported", "marks"]
 
-# Names that only the text of the manual pages has.  Our library exports them for it, real libpfm 3 does not.
-_FROM_THE_TEXT = {"pfm_ita2_get_event_ear_mode", "pfm_ita2_get_event_grp",
-                  "pfm_mont_get_event_ear_mode", "pfm_mont_get_event_grp"}
+_KIND = "function"  # all that a libpfm exports
 
 
 @dataclass
@@ -50,6 +50,17 @@ class Outcome:
         report.notes += self.notes
 
 
+@cache
+def marks(api: str) -> dict[str, str]:
+    """What exports each function: a version of the original ("3.10"), "text", "own" or "inline".
+
+    :param api: pfm3, pfm3-manual or pfm4
+    :return: the column ``export`` of csrc/functions.csv, by function
+    """
+    with built("conform/functions.csv").open(newline="", encoding="ascii") as stream:
+        return {row["function"]: row["export"] for row in csv.DictReader(stream) if row["library"] == base(api)}
+
+
 def exported(path: Path) -> dict[str, str]:
     """The symbols that a shared library defines for others.
 
@@ -63,29 +74,30 @@ def exported(path: Path) -> dict[str, str]:
     return found.exports
 
 
-def check(path: Path, api: str) -> Outcome:
-    """Check that a library exports what ours does.
+def check(path: Path, api: str, complete: bool = False) -> Outcome:
+    """Check that a library exports what the original does.
 
     :param path: the library under test
     :param api: pfm3, pfm3-manual or pfm4
+    :param complete: demand also the names that only a manual page or a header has, and those of pypfm's own
     :return: a finding for each symbol that is missing, of another kind or of several versions, and for another
         soname; further symbols named pfm... are a note
     :raises LayoutError: the file cannot be read
     """
-    ours, theirs, odd = exported(LIBRARIES[api].path), exported(path), facts(path).odd
+    theirs, odd = exported(path), facts(path).odd
+    names = {name: mark for name, mark in marks(api).items() if mark != "inline"}
     outcome = Outcome()
-    for name, kind in ours.items():
-        if name in _FROM_THE_TEXT and name not in theirs:
-            outcome.notes.append(f"{name}() is not exported: only the text of the manual pages has that name")
+    for name, mark in names.items():
+        if name not in theirs and mark in ("text", "own") and not complete:
             continue
         outcome.checks[name] += 1
-        if theirs.get(name) != kind:
+        if theirs.get(name) != _KIND:
             got = theirs.get(name, "not exported")
-            outcome.findings.append(Finding("symbol", name, name, (Difference("symbol", kind, got),)))
+            outcome.findings.append(Finding("symbol", name, name, (Difference("symbol", _KIND, got),)))
         elif reason := odd.get(name):
-            outcome.findings.append(Finding("symbol", name, name, (Difference("symbol", "one " + kind, reason),)))
+            outcome.findings.append(Finding("symbol", name, name, (Difference("symbol", f"one {_KIND}", reason),)))
     _check_soname(path, api, outcome)
-    further = sorted(name for name in theirs if name.startswith("pfm") and name not in ours)
+    further = sorted(name for name in theirs if name.startswith("pfm") and name not in names)
     if further:
         outcome.notes.append(f"also exported: {', '.join(further)}")
     return outcome

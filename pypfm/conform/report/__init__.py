@@ -7,6 +7,7 @@ import io
 import json
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias, cast, get_args
 
+from pypfm.conform import tried
 from pypfm.conform.report.wording import (
     COLUMNS,
     accepted,
@@ -94,6 +95,8 @@ def _lines(report: Report, width: int) -> Iterator[_Line]:
         yield []
         yield from _table(by_function(report))
         yield []
+    if report.tried:
+        yield from ([(line, "")] for line in [*tried.table(report), ""])
     yield [(verdict(report), "bold red" if report.status else "bold green")]
 
 
@@ -150,6 +153,7 @@ def to_json(report: Report) -> dict[str, Json]:
     """The report as data, nothing left out (schema: ``pypfm/schemas/conform.json``)."""
     data = dataclasses.asdict(report)
     data["functions"] = data.pop("tallies")
+    data["tried"] = {name: {**dataclasses.asdict(of), "differ": n} for name, of, n in tried.rows(report)}
     return cast("dict[str, Json]", {"status": report.status, "verdict": verdict(report), **data})
 
 

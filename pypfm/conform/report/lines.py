@@ -19,9 +19,13 @@ _FIRST = ("id", "kind", "about")
 def line(api: str, vector: Vector) -> Vector:
     """A vector with ``result``: valid or error; of an error also its name, ``error``, and ``why``.
 
+    A sequence is left as it is.
+
     :param api: pfm3, pfm3-manual or pfm4
     :param vector: a call with its answer
     """
+    if vector["kind"] == "sequence":
+        return vector
     row: Vector = {key: vector[key] for key in _FIRST if key in vector}
     code = _return_code(vector)
     if code == 0:

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from pypfm.conform.model import Tally
+from pypfm.conform.tried import never_called
 
 if TYPE_CHECKING:
     from pypfm.conform.model import Difference, LibraryFile, Report
@@ -60,6 +61,9 @@ def verdict(report: Report) -> str:
     if kinds:
         parts = ", ".join(f"{kinds[k]:,} {k if kinds[k] == 1 else many}" for k, many in _PLURALS.items() if kinds[k])
         text = f"{counted(kinds.total(), 'difference')} ({parts}) in {counted(checks, 'check')}"
+    elif checks and (names := never_called(report)):
+        text = (f"not everything was tried: of {', '.join(names)} no call was made;"
+                f" {counted(checks, 'check')} as expected")
     elif checks:
         text = f"no differences in {counted(checks, 'check')}"
     else:

@@ -46,6 +46,8 @@ class Library3:
         """
         self._ffi.errno = 0  # what one call leaves there, another one may look at
         kind = vector["kind"]
+        if "long" in vector:
+            self._functions.pfm_force_pmu(getattr(self._functions.lib, f"PFMLIB_{str(vector['pmu']).upper()}_PMU"))
         if kind == "dispatch":
             return self._dispatch(vector)
         if kind in ("call", "start"):
@@ -73,6 +75,10 @@ class Library3:
         if ret == 0:
             got["pmcs"] = _registers(out.pointer.pfp_pmcs, out.pointer.pfp_pmc_count)
             got["pmds"] = _registers(out.pointer.pfp_pmds, out.pointer.pfp_pmd_count, with_value=False)
+            for name, count in (("pmcs", out.pointer.pfp_pmc_count), ("pmds", out.pointer.pfp_pmd_count)):
+                array = getattr(out.pointer, f"pfp_{name}")
+                if bytes(ffi.buffer(array))[count * ffi.sizeof(ffi.typeof(array).item):].strip(b"\0"):
+                    got[f"{name} beyond the count"] = "written"
             if model:
                 got["drange"] = _ranges(getattr(model.pointer, f"pfp_{tag}_drange"))
                 got["irange"] = _ranges(getattr(model.pointer, f"pfp_{tag}_irange"))
@@ -165,7 +171,9 @@ class Library3:
             masks = list(pointer.unit_masks)
             return {"event": pointer.event, "unit_masks": cast("Json", masks[:pointer.num_masks])}
         if ctype.cname == "char *":
-            return {"value": self._description(pointer[0])}
+            said = self._description(pointer[0])
+            self._functions.lib.free(pointer[0])  # as its caller does
+            return {"value": said}
         return {"value": int(pointer[0])}
 
     def _description(self, pointer: Any) -> Json:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import takewhile
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -173,7 +174,8 @@ def _chunks(vectors: Sequence[Vector]) -> list[_Chunk]:
         groups.setdefault(group_of(vector), []).append(i)
     chunks = []
     for group, indices in groups.items():
-        size = _CHUNKS.get(str(vectors[indices[0]]["kind"]), _CHUNK)
+        first = vectors[indices[0]]
+        size = len(indices) if "long" in first else _CHUNKS.get(str(first["kind"]), _CHUNK)
         chunks += [_Chunk(indices[n:n + size], group, start_of(vectors[indices[0]]))
                    for n in range(0, len(indices), size)]
     return chunks
@@ -211,7 +213,8 @@ class _Asking:
             except WorkerLostError as error:
                 at = next((i for i in todo if i not in chunk.replies), todo[-1])
                 chunk.replies[at] = cast("Reply", error.args[0])
-                todo = [i for i in todo if i > at and not self._given_up(chunk, i)]
+                todo = [] if self._vectors[at]["kind"] == "step" else [
+                    i for i in todo if i > at and not self._given_up(chunk, i)]
 
     def _enter(self, chunk: _Chunk, todo: Sequence[int], message: Reply) -> None:
         """Note a message."""
@@ -243,11 +246,12 @@ class _Asking:
 
     def _own(self, index: int) -> bool:
         """Whether a vector is a call: our own library returns an answer then."""
+        before = cast(int, self._vectors[index].get("at", 1)) - 1  # steps of its sequence
         job = _job(str(LIBRARIES[self._api].path), self._api, self._timeout, start_of(self._vectors[index]),
-                   [self._vectors[index]], exit_too=False)
+                   self._vectors[index - before:index + 1], exit_too=False)
         with Worker() as worker:
             try:
-                return any("answer" in message for message in worker.do(job) if "at" in message)
+                return any("answer" in message for message in worker.do(job) if message.get("at") == before)
             except WorkerLostError:
                 return False
 
@@ -272,6 +276,8 @@ class _Ledger:
         """The vectors of a chunk that need an answer."""
         if not self._groups.get(chunk.group, True) or any(self._given_up(start) for start in chunk.start):
             return []
+        if self._vectors[chunk.indices[0]]["kind"] == "step":  # up to one of a function that is given up
+            return [*takewhile(lambda i: not self._given_up(self._vectors[i]), chunk.indices)]
         return [i for i in chunk.indices if not self._given_up(self._vectors[i])]
 
     def enter(self, chunk: _Chunk) -> None:

@@ -45,6 +45,11 @@ class Guarded:
         self.pointer: Any = ffi.cast(ffi.getctype(ctype, "*"), self._memory + GUARD)
 
     @property
+    def contents(self) -> bytes:
+        """What is between the guards."""
+        return bytes(self._bytes[GUARD:GUARD + self._size])
+
+    @property
     def overrun(self) -> bool:
         """Whether the library wrote before the beginning or after the end."""
         return bool(self._bytes[:GUARD] != _FENCE or self._bytes[GUARD + self._size:] != _FENCE)

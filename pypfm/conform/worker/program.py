@@ -33,8 +33,10 @@ from pypfm.conform.worker.children import (
     separate,
 )
 from pypfm.conform.worker.library import api_module
+from pypfm.conform.worker.prints import Prints
 from pypfm.conform.worker.probing import ProbeError
-from pypfm.conform.worker.surroundings import changed, surroundings
+from pypfm.conform.worker.steps import Steps
+from pypfm.conform.worker.surroundings import changed, memory, surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,6 +52,8 @@ _PIECE = 1 << 16  # bytes
 _LONGEST = 1 << 24  # bytes of an answer
 _GLANCE = 0.02  # seconds between looks at a child that is slow to answer
 _TOGETHER = 20  # times that calls in a row may take as long as one
+_SETTLED = 1000  # calls of a long process after which it needs no more memory
+_GROWTH = 1 << 16  # bytes that they may need then: twice the 26,000 of the reference, and some
 _PAUSE = 0.0005  # seconds between looks at a child that is about to end
 _END: dict[str, Json] = {"end": True}
 _STRAY = "wrote into a descriptor that is not its own"
@@ -132,7 +136,7 @@ def _do(job: dict[str, Json], runner: _Runner) -> None:
         if end is None:
             break
         runner.tell(label, json.dumps(end).encode())
-        if "at" not in label:
+        if "at" not in label or vectors[0]["kind"] == "step":  # without that step those after it say nothing
             break
         at = cast(int, label["at"])
         (hangs if end["hang"] else crashes)[function_of(vectors[at])] += 1
@@ -153,12 +157,14 @@ def _attempt(job: dict[str, Json], todo: Sequence[int], runner: _Runner) -> tupl
     ours, theirs = socket.socketpair()
     for option in (socket.SO_PASSCRED, socket.SO_OOBINLINE):  # nothing that is sent goes another way
         ours.setsockopt(socket.SOL_SOCKET, option, 1)
+    prints = Prints()
     parent, pid = os.getpid(), os.fork()
     if pid == 0:
         ours.close()
         os.close(runner.channel.fileno())  # close() would wait for the file that reads from it
-        _child(job, todo, theirs.detach(), parent)
+        _child(job, todo, theirs.detach(), parent, prints)
     theirs.close()
+    prints.watch()
     label: dict[str, Json] = {}
     child = _Child(pid, ours, cast(float, job["timeout"]), runner.flush)
     try:
@@ -167,6 +173,7 @@ def _attempt(job: dict[str, Json], todo: Sequence[int], runner: _Runner) -> tupl
             reply = child.answer()
             if label == _END:
                 child.finish()
+                reply = _with_last_words(reply, prints.taken())
             runner.tell(label, reply)
             if not {"at", "end"} & label.keys() and not _goes_on(job, label, json.loads(reply)):
                 break
@@ -175,7 +182,21 @@ def _attempt(job: dict[str, Json], todo: Sequence[int], runner: _Runner) -> tupl
     finally:
         child.reap(0)
         ours.close()
+        prints.close()
     return label, None
+
+
+def _with_last_words(reply: bytes, printed: dict[str, str]) -> bytes:
+    """The message about what the calls have changed, with what was printed at the end."""
+    if not printed:
+        return reply
+    said = json.loads(reply)
+    return json.dumps({"changed": _unsaid(printed) | said["changed"]}).encode()
+
+
+def _unsaid(printed: dict[str, str]) -> dict[str, list[str]]:
+    """What was printed by no call, as a change of the process."""
+    return {name: ["", text] for name, text in printed.items()}
 
 
 def _labels(job: dict[str, Json], todo: Sequence[int]) -> list[dict[str, Json]]:
@@ -311,7 +332,7 @@ class _Child:
 
 # ---- the child --------------------------------------------------------------------
 
-def _child(job: dict[str, Json], todo: Sequence[int], channel: int, parent: int) -> NoReturn:
+def _child(job: dict[str, Json], todo: Sequence[int], channel: int, parent: int, prints: Prints) -> NoReturn:
     """Load the library, start it, make the calls; never returns."""
     status = 1
     try:
@@ -319,9 +340,10 @@ def _child(job: dict[str, Json], todo: Sequence[int], channel: int, parent: int)
         channel = out_of_reach(channel)
         vectors = cast("list[Vector]", job["vectors"])
         separate()
+        prints.connect()
         os.environ.update(environment(vectors[0]) if vectors else {})  # without what the user has set (process.py)
         if os.getppid() == parent:  # else it ended before this process was bound to it
-            status = _answer_all(_replies(job, [vectors[i] for i in todo]), channel)
+            status = _answer_all(_replies(job, [vectors[i] for i in todo], prints), channel)
             if status != NO_CHANNEL and job["exit"]:
                 end_as_programs_do(status)
     finally:
@@ -343,17 +365,25 @@ def _answer_all(replies: Iterator[dict[str, Json]], channel: int) -> int:
     return NO_CHANNEL
 
 
-def _replies(job: dict[str, Json], vectors: Sequence[Vector]) -> Iterator[dict[str, Json]]:
+def _replies(job: dict[str, Json], vectors: Sequence[Vector], prints: Prints) -> Iterator[dict[str, Json]]:
     """Load the library, make the calls, look at what they have changed: one answer for each."""
     before = surroundings()
-    yield from _calls(job, vectors)
-    yield {"changed": cast("Json", changed(before, surroundings()))}
-
-
-def _calls(job: dict[str, Json], vectors: Sequence[Vector]) -> Iterator[dict[str, Json]]:
-    """Load the library, then make the calls, one for each answer."""
     handle, reply = _loaded(str(job["library"]))
+    printed = prints.taken()
     yield reply
+    last, used = len(cast("list[Vector]", job["start"])) + len(vectors) - 1, []
+    for number, reply in enumerate(_calls(job, vectors, handle, prints)):
+        if number in (_SETTLED, last) and "long" in vectors[0]:
+            used.append(memory())
+        yield reply
+    grown = used[-1] - used[0] > _GROWTH if used else False
+    more = {"memory": [f"{number:,} bytes" for number in used]} if grown else {}
+    yield {"changed": cast("Json", _unsaid(printed) | changed(before, surroundings()) | more)}
+
+
+def _calls(job: dict[str, Json], vectors: Sequence[Vector], handle: ctypes.CDLL | None, prints: Prints) -> Iterator[
+        dict[str, Json]]:
+    """Make the calls, one for each answer."""
     if handle is None or job["api"] is None or not vectors:
         return
     ffi, lib = api_module(str(job["api"]))
@@ -361,7 +391,7 @@ def _calls(job: dict[str, Json], vectors: Sequence[Vector]) -> Iterator[dict[str
     functions = Functions(handle, ffi, lib)
     library = kind(ffi, functions, descriptions=bool(job["descriptions"]))
     for n, call in enumerate(cast("list[Vector]", job["start"])):
-        yield (reply := _outcome(library.answer, call))
+        yield (reply := _outcome(library.answer, call, prints))
         if not _goes_on(job, {"start": n}, reply):
             return
     make: Callable[[Vector], Json] = library.answer
@@ -370,8 +400,10 @@ def _calls(job: dict[str, Json], vectors: Sequence[Vector]) -> Iterator[dict[str
 
         def make(vector: Vector) -> Json:
             return probes[str(vector["name"])][2](ffi, functions)
+    elif vectors[0]["kind"] == "step":
+        make = Steps(ffi, functions, descriptions=bool(job["descriptions"])).answer
     for vector in vectors:
-        yield _outcome(make, vector)
+        yield _outcome(make, vector, prints)
 
 
 def _loaded(path: str) -> tuple[ctypes.CDLL | None, dict[str, Json]]:
@@ -387,10 +419,11 @@ def _loaded(path: str) -> tuple[ctypes.CDLL | None, dict[str, Json]]:
     return handle, {"loaded": file, "apis": [api for api, mark in MARKS.items() if symbol(handle, mark)]}
 
 
-def _outcome(make: Callable[[Vector], Json], vector: Vector) -> dict[str, Json]:
+def _outcome(make: Callable[[Vector], Json], vector: Vector, prints: Prints) -> dict[str, Json]:
     """What comes of a call."""
     try:
-        return {"answer": make(vector)}
+        answer, printed = make(vector), prints.unasked(vector)
+        return {"answer": {**answer, **printed} if printed and isinstance(answer, dict) else answer}
     except MissingFunctionError as error:
         return {"missing": str(error)}
     except ProbeError as error:

@@ -10,10 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pypfm._c.loading import loaded_file
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["changed", "surroundings"]
+__all__ = ["changed", "memory", "surroundings"]
 
 _NOTHING = "none"
 # Lines of /proc/self/status, in words.
@@ -27,6 +29,7 @@ _STATUS = {
 _SIGNALS = frozenset({"SigBlk", "SigIgn", "SigCgt"})
 _PRCTL = {"parent-death signal": 2, "dumpable": 3, "adopts orphans": 37}  # what prctl() is asked for
 _AS_VALUE = "dumpable"
+_ACTION = 32  # pointers: more than struct sigaction has; the first is the handler
 
 
 def surroundings() -> dict[str, str]:
@@ -40,6 +43,7 @@ def surroundings() -> dict[str, str]:
                 found[f"limit {name}"] = "{} {}".format(*resource.getrlimit(getattr(resource, name)))
     for name, option in _PRCTL.items():
         found[name] = _prctl(option, as_value=name == _AS_VALUE)
+    found |= {f"handler of {name}": file for name, file in _handlers().items()}
     for number, target in _descriptors().items():
         found[f"descriptor {number}"] = target
     for variable in _environment():
@@ -53,6 +57,23 @@ def changed(before: dict[str, str], after: dict[str, str]) -> dict[str, list[str
     names = [*before, *(name for name in after if name not in before)]
     return {name: [before.get(name, _NOTHING), after.get(name, _NOTHING)] for name in names
             if before.get(name) != after.get(name)}
+
+
+class _Mallinfo(ctypes.Structure):
+    """struct mallinfo2."""
+
+    _fields_ = tuple((name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"))
+
+
+def memory() -> int:
+    """Bytes that malloc() has given out; with a libc that does not count them, the pages of data."""
+    mallinfo = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if mallinfo is None:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
+    mallinfo.restype = _Mallinfo
+    found = mallinfo()
+    return int(found.uordblks + found.hblkhd)
 
 
 def _looked(look: Callable[[], object]) -> str:
@@ -85,6 +106,15 @@ def _signal_names(mask: int) -> str:
             except ValueError:
                 names.append(str(number))
     return " ".join(names) or _NOTHING
+
+
+def _handlers() -> dict[str, str]:
+    """The file that the handler of each signal is in."""
+    libc, action, found = ctypes.CDLL(None), (ctypes.c_void_p * _ACTION)(), {}
+    for number in signal.valid_signals():
+        if libc.sigaction(number, None, action) == 0 and (address := action[0] or 0) > 1:  # SIG_DFL, SIG_IGN
+            found[_signal_names(1 << (number - 1))] = loaded_file(address)
+    return found
 
 
 def _prctl(option: int, *, as_value: bool) -> str:
