@@ -20,9 +20,9 @@ stays, lasts
     where a caller receives the library's own memory ("return": the result), and how long it is valid: until unloading
     of the library, or until the exit of the process
 export
-    the version of the original that exports it (3.10, 4.13.0, NetBSD, IRIX); or text: only a manual page or a header has
-    the name; own: only pypfm's library; inline: a header defines it.  `pypfm conform` demands the first of a library, and
-    with --complete text and own, too
+    the version of the original that exports it (3.10, 4.13.0, NetBSD, IRIX); or text: only a manual page or a header
+    has the name; own: only pypfm's library; inline: a header defines it.  `pypfm conform` demands the first of a
+    library, and with --complete text and own, too
 since, evidence
     first version of the original: "not known", or "never" if it is in none; what says so
 

@@ -4,7 +4,8 @@
  * Input: a byte for the machine and the option np, then calls: what, on which descriptor, with which elements.  Beside the
  * engine runs perfmon2_shadow.h: results, states, counters, sets, messages and buffers have to be the same.
  */
-#include "perfmon2_shadow.h"
+#include "perfmon2_arguments.h"
+#include "perfmon2_slots.h"
 
 #include "call.h"
 
@@ -18,20 +19,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAX_CALLS = 100, SLOTS = 5, CONTEXTS = SLOTS, MOST_ELEMENTS = 4 };
+enum { MAX_CALLS = 100, MOST_ELEMENTS = 4 };
 enum { GOOD, NOTHING, NOWHERE, AT_THE_EDGE };
-
-struct slot {
-	int		fd;		/* -1: free */
-	struct shadow	*c;
-};
-
-static struct shadow contexts[CONTEXTS];
-static struct slot slots[SLOTS];
-static pid_t self, other;
-static int cpu;
-static char *edge;	/* the byte after the last that can be read and written */
-static const struct shadow_machine *machine;
 
 /* A thread for others to look at. */
 static void *
@@ -65,177 +54,6 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
 		sched_yield();
 	self = own_thread();
 	return 0;
-}
-
-/* ---- what has to hold after each call ------------------------------------------------------- */
-
-static void
-check_documented(int code)
-{
-	static const int documented[] = { EBADF, EFAULT, E2BIG, ENOMEM, EMFILE, ENFILE, EINVAL, EBUSY, EEXIST, ESRCH, EPERM };
-
-	for (size_t i = 0; i < sizeof(documented) / sizeof(*documented); i++)
-		if (code == documented[i])
-			return;
-	fprintf(stderr, "errno %d\n", code);
-	abort();
-}
-
-static void
-check_sets(const struct context *c)
-{
-	unsigned int last = 0;
-
-	for (unsigned int i = 0; i < c->num_sets; i++) {
-		const struct set *set = c->sets[i];
-
-		HOLDS(set->at == i && (i == 0 || set->id > last));
-		HOLDS(!(set->used_pmds & ~c->machine->pmds) && !(set->ovfl_pmds & ~c->machine->counters));
-		last = set->id;
-	}
-	HOLDS(c->active == (c->num_sets ? c->sets[c->active->at] : NULL));
-}
-
-/* The engine's context is as the shadow is. */
-static void
-check_context(struct context *is, const struct shadow *c)
-{
-	unsigned int count = 0;
-	int waiting = -1;
-
-	check_sets(is);
-	HOLDS(is->state != UNLOADED || (!is->started && is->can_restart == 0));
-	HOLDS(ioctl(is->writer, FIONREAD, &waiting) == 0);
-	if (!c->known)
-		return;
-	HOLDS((int)is->state == (int)c->state && is->started == c->started && is->can_restart == c->can_restart);
-	HOLDS((unsigned int)waiting == (c->is_ctl ? 56 : 64) * c->waiting);
-	HOLDS(c->state == SHADOW_UNLOADED || is->active->id == c->active);
-	for (unsigned int i = 0; i < SHADOW_SETS; i++) {
-		const struct set *set = set_find(is, i);
-
-		HOLDS((set != NULL) == c->sets[i].there);
-		count += set != NULL;
-		if (set)
-			shadow_check_set(set, &c->sets[i], c->machine->counters);
-	}
-	HOLDS(count == is->num_sets);
-	shadow_check_buffer(is, c);
-}
-
-static void
-check_all(void)
-{
-	for (unsigned int i = 0; i < SLOTS; i++) {
-		struct context *c;
-
-		if (slots[i].fd < 0)
-			continue;
-		engine_enter();
-		c = context_find(slots[i].fd);
-		HOLDS(c);
-		check_context(c, slots[i].c);
-		engine_leave();
-	}
-}
-
-/* The call's result is what the shadow says; what it did to the shadow counts. */
-static void
-settle(struct shadow *c, const struct shadow *after, int predicted, int ret)
-{
-	const int code = errno;
-
-	HOLDS(ret == 0 || ret == -1);
-	if (ret < 0)
-		check_documented(code);
-	if (!c || !c->known)
-		return;
-	if (predicted == SHADOW_ANY_ERRNO) {
-		memmove(c, after, sizeof(*c));
-		c->known &= ret == 0;
-		return;
-	}
-	if (ret != (predicted < 0 ? -1 : 0) || (ret < 0 && code != -predicted))
-		fprintf(stderr, "%d, errno %d, not %d\n", ret, code, predicted);
-	HOLDS(ret == (predicted < 0 ? -1 : 0) && (ret == 0 || code == -predicted));
-	memmove(c, after, sizeof(*c));
-}
-
-/* ---- arguments ------------------------------------------------------------------------------ */
-
-/* Numbers near to where something happens. */
-static uint64_t
-take_value(struct bytes *b)
-{
-	const uint8_t kind = take_byte(b);
-	uint64_t value = 0;
-
-	if (kind < 0x80)
-		return 0 - (uint64_t)kind;
-	if (kind < 0xe0)
-		return kind;
-	if (kind < 0xf0)
-		return (UINT64_C(1) << machine->width) - (kind & 0xf);
-	take(b, &value, sizeof(value));
-	return value;
-}
-
-static uint16_t
-take_pmd(struct bytes *b)
-{
-	const uint8_t kind = take_byte(b);
-
-	return kind < 0xc0 ? 4 + kind % 4 : kind;
-}
-
-static uint16_t
-take_set(struct bytes *b)
-{
-	const uint8_t kind = take_byte(b);
-
-	return kind < 0xf0 ? kind % 4 : kind % 8;
-}
-
-static uint64_t
-take_vector(struct bytes *b)
-{
-	const uint8_t kind = take_byte(b);
-	uint64_t value = kind < 0xf0 ? (uint64_t)(kind & 0xf) << 4 & machine->pmds : 0;
-
-	if (kind >= 0xf0)
-		take(b, &value, sizeof(value));
-	return value;
-}
-
-static uint64_t
-take_pmc_value(struct bytes *b)
-{
-	const uint8_t kind = take_byte(b);
-	uint64_t value;
-
-	if (kind < 0xe0)	/* an event of few, at level 3 */
-		return (uint64_t)(kind & 3) << 8 | PFM_PLM3;
-	take(b, &value, sizeof(value));
-	return value;
-}
-
-static pfarg_pmd_t
-take_pmd_element(struct bytes *b)
-{
-	pfarg_pmd_t pmd = { .reg_num = take_pmd(b), .reg_set = take_set(b), .reg_value = take_value(b) };
-	const uint8_t kind = take_byte(b);
-
-	pmd.reg_flags = kind < 0xf8 ? kind & 1 : kind & 0x7;
-	pmd.reg_ovfl_switch_cnt = kind >> 1 & 3;
-	if (kind & 0x80) {
-		pmd.reg_long_reset = take_value(b);
-		pmd.reg_short_reset = take_value(b);
-		pmd.reg_smpl_pmds[0] = take_vector(b);
-		pmd.reg_reset_pmds[0] = take_vector(b);
-		pmd.reg_random_mask = kind >= 0xf8 ? take_value(b) : 0;
-		pmd.reg_smpl_pmds[kind & 3] |= kind == 0xff;
-	}
-	return pmd;
 }
 
 static struct slot *
