@@ -13,7 +13,7 @@ from pypfm.errors import DecodeError, InvalidTypeError, InvalidValueError, liste
 
 __all__ = [
     "expect_choice", "expect_file", "expect_flag", "expect_int", "expect_items", "expect_iterable", "expect_number",
-    "expect_type", "expect_word", "utf8",
+    "expect_size", "expect_type", "expect_word", "utf8",
 ]
 
 T = TypeVar("T")
@@ -60,6 +60,20 @@ def expect_number(value: Any, what: str) -> float:
         if isinstance(value, Real):
             return float(value)
         raise _wrong_type(value, (int, float), what) from None
+
+
+def expect_size(value: object, what: str, bits: int, *, lowest: int = 0, meaning: str = "") -> int:
+    """Return a whole number that has so many bits at most.
+
+    :param lowest: the smallest that is allowed
+    :param meaning: what it stands for, in the message
+    :raises InvalidTypeError: it is no whole number
+    :raises InvalidValueError: it is smaller, or has more bits
+    """
+    found = expect_int(value, what)
+    if not lowest <= found < 1 << bits:
+        raise InvalidValueError(f"{what} {shown(found)}: {meaning}{lowest} to 2^{bits} - 1")
+    return found
 
 
 def expect_flag(value: object, what: str) -> bool:

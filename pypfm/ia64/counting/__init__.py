@@ -1,7 +1,7 @@
 """Counting and sampling on an Itanium's PMU, or on a model of it, through perfmon2.
 
 The way of a context: `sets` makes registers of events, `registers` writes and reads them, `messages` and `samples` are
-what overflows leave, `context` is all of it as one object.
+what overflows leave, `overflows` says what they mean for the `counts`, `context` is all of it as one object.
 """
 
 from pypfm.ia64.counting.context import Context

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ from pypfm.errors import ContextError, errno_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["call", "error", "ffi", "lib", "on_cpu", "stopped"]
+__all__ = ["call", "error", "ffi", "has_ended", "lib", "on_cpu", "stopped"]
 
 _MODEL = "LIBPFM_PERFMON=model, set before the program starts, counts what the program says happens"
 _LOCKED = "no memory, or no more may be locked (ulimit -l): ask for a smaller buffer_size"
@@ -100,9 +102,24 @@ def on_cpu(cpu: int | None, about: str) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
+def has_ended(tid: int | None) -> bool:
+    """Tell whether a thread is gone; Python has joined a thread a moment before the system has."""
+    if tid in {t.native_id for t in threading.enumerate()}:
+        return False
+    end = time.monotonic() + 1
+    while there := os.path.exists(f"/proc/self/task/{tid}"):
+        if time.monotonic() > end:
+            break
+        time.sleep(0.001)
+    return not there
+
+
 @contextmanager
-def stopped(tid: int) -> Iterator[bool]:
-    """Have another thread stopped by ptrace(2); whether it is: who may not trace it goes on without."""
+def stopped(tid: int | None) -> Iterator[bool]:
+    """Have another thread stopped by ptrace(2); whether it is: who may not trace it, or names none, goes on without."""
+    if tid is None:
+        yield False
+        return
     before, signal = ffi.errno, ffi.new("int *")
     is_stopped = lib.pypfm_stop_thread(tid, signal) == 0
     try:

@@ -3,70 +3,35 @@
 from __future__ import annotations
 
 import errno
-import os
 import threading
-import time
 import weakref
-from collections import deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from pypfm.common.arguments import expect_flag, expect_int, expect_number, expect_type
+from pypfm.common.arguments import expect_flag, expect_number, expect_size, expect_type
 from pypfm.common.frozen import FrozenMap
-from pypfm.errors import ContextError, InvalidTypeError, InvalidValueError, PfmError, UnknownKeyError, short, shown
+from pypfm.errors import ContextError, InvalidTypeError, InvalidValueError, PfmError, UnknownKeyError, short
 from pypfm.ia64.counting import registers
-from pypfm.ia64.counting.calls import call, error, ffi, on_cpu, stopped
-from pypfm.ia64.counting.counts import Count
-from pypfm.ia64.counting.messages import Descriptor, Message, expect_signal, read_message
+from pypfm.ia64.counting.calls import call, error, ffi, has_ended, on_cpu, stopped
+from pypfm.ia64.counting.counts import Count, Reading, sum_up
+from pypfm.ia64.counting.messages import Descriptor, Message, expect_signal
 from pypfm.ia64.counting.model import Model
-from pypfm.ia64.counting.overflows import Overflows
-from pypfm.ia64.counting.samples import Buffer, Kinds, Sample
-from pypfm.ia64.counting.sets import event_sets, known_label
+from pypfm.ia64.counting.overflows import Overflows, wanted_buffer
+from pypfm.ia64.counting.samples import Sample
+from pypfm.ia64.counting.sets import event_sets, known_label, known_set
 from pypfm.ia64.pmu import Pmu
 from pypfm.levels import Plm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, ItemsView, Iterator, Sequence, ValuesView
     from types import TracebackType
-    from typing import NoReturn
 
-    from pypfm.ia64.counting.sets import EventSet
     from pypfm.ia64.events import Event
     from pypfm.ia64.request import EventRequest, Request
 
 __all__ = ["Context"]
 
 T = TypeVar("T")
-_TOP = 1 << 64
-_TRIES = 100  # to read all at one moment, before the next overflow comes
-_SMALLEST_BUFFER = 512  # bytes; more than the largest entry needs, with the header
-
-
-class _Reading(NamedTuple):
-    """What was read at one moment.
-
-    :ivar pmds: value and last reset value, by set and register
-    :ivar sets: runs and nanoseconds, by set
-    :ivar before: events up to the last overflow, likewise
-    :ivar stands: whether the counters stand still since an overflow
-    :ivar lost: overflows that found no place in the buffer
-    """
-
-    pmds: Mapping[tuple[int, int], tuple[int, int]]
-    sets: Sequence[tuple[int, int]]
-    before: Mapping[tuple[int, int], int]
-    stands: bool
-    lost: int
-
-
-def _number(value: object, what: str, lowest: int) -> int | None:
-    """The number of a thread or of a CPU, if one is given."""
-    if value is None:
-        return None
-    found = int(expect_int(value, what))
-    if not lowest <= found < 1 << 31:
-        raise InvalidValueError(f"{what} {shown(found)}: {lowest} to 2^31 - 1")
-    return found
 
 
 class Context(Mapping[str, Count]):
@@ -116,65 +81,32 @@ class Context(Mapping[str, Count]):
                  tid: int | None = None, cpu: int | None = None) -> None:
         expect_type(pmu, Pmu, "pmu")
         self.pmu = pmu
-        self._tid, self._cpu = _number(tid, "tid", 1), _number(cpu, "cpu", 0)
+        self._tid = None if tid is None else expect_size(tid, "tid", 31, lowest=1)
+        self._cpu = None if cpu is None else expect_size(cpu, "cpu", 31)
         if tid is not None and cpu is not None:
             raise InvalidValueError("tid and cpu: a context counts one thread, or one CPU")
         self._sets = event_sets(pmu, events, plm=plm, system_wide=cpu is not None, period=period, timeout=timeout,
                                 overflows=overflows)
         self._labels = tuple(dict.fromkeys(m.label for s in self._sets for m in s.members))
-        self._notify = expect_flag(notify, "notify")
+        self._about = f"a context of {pmu.name} ({short(', '.join(self._labels))})"
+        notify = expect_flag(notify, "notify")
         self._signal = None if signal is None else expect_signal(signal)
-        self._kinds = Kinds(self._sets)
-        size = self._wanted_buffer(int(expect_int(buffer_size, "buffer_size")))
-        mask = int(expect_int(random_mask, "random_mask"))
-        if not 0 <= mask < _TOP:
-            raise InvalidValueError(f"random_mask {shown(mask)}: 64 bits, 0 to 2^64 - 1")
-
+        size = wanted_buffer(self._sets, buffer_size, notify=notify, signal=signal is not None and tid is None)
+        mask = expect_size(random_mask, "random_mask", 64, meaning="64 bits, ")
         #: What happens, where the counters are a model's.
         self.model = Model(pmu, self._tid, self._cpu)
-        self._reset_state()
-        fd = registers.create(pmu, size, self._about, system_wide=cpu is not None)
-        try:
-            self._descriptor = Descriptor(fd, self._cpu)
-            self._forget = weakref.finalize(self, self._descriptor.abandon)
-            registers.write(fd, self._sets, self._about, notify=self._notify or bool(size), random_mask=mask)
-            buffer = Buffer(fd, size, self._kinds.num_values, self._about) if size else None
-            self._has_buffer = buffer is not None
-            self._overflows = Overflows(self._sets, buffer, notify=self._notify)
-        except BaseException:
-            if hasattr(self, "_forget"):
-                self._forget()
-            else:
-                os.close(fd)
-            raise
-
-    def _reset_state(self) -> None:
         self._thread: int | None = None  # on which it is loaded, or for which
         self._running = False
-        self._messages: deque[Message] = deque()  # taken from the descriptor
-        self._last: _Reading | ContextError | None = None
-
-    def _wanted_buffer(self, size: int) -> int:
-        """Bytes of the sampling buffer; 0: there is none."""
-        has_period = bool(self._kinds.num_values)
-        switches = any(s.switching.overflows for s in self._sets)
-        if not has_period:
-            for given, name in ((self._notify, "notify"), (self._signal is not None and self._tid is None, "signal")):
-                if given:
-                    raise InvalidValueError(f"{name}: no event has a period, so none overflows")
-            return 0
-        if self._notify and switches:
-            raise InvalidValueError("notify and overflows: sets that are switched by overflows go on by themselves")
-        if self._notify:
-            return 0
-        if size == 0 and switches and all(s.switching.overflows == 1 for s in self._sets):
-            return 0
-        if not _SMALLEST_BUFFER <= size < 1 << 48:
-            raise InvalidValueError(f"buffer_size {shown(size)}: at least {_SMALLEST_BUFFER} bytes and below 2^48; or"
-                                    " 0, where sets are switched by 1 overflow and nothing is sampled")
-        return size
-
-    # ---- what it is -----------------------------------------------------------------------
+        self._last: Reading | ContextError | None = None
+        fd = registers.create(pmu, size, self._about, system_wide=cpu is not None)
+        self._descriptor = Descriptor(fd, self._cpu, self._about)
+        self._forget = weakref.finalize(self, self._descriptor.abandon)
+        try:
+            registers.write(fd, self._sets, self._about, notify=notify or bool(size), random_mask=mask)
+            self._overflows = Overflows(self._sets, self._descriptor, size, notify=notify)
+        except BaseException:
+            self._forget()
+            raise
 
     def _repr_html_(self) -> str:
         """The counts as a table, for a notebook."""
@@ -198,24 +130,18 @@ class Context(Mapping[str, Count]):
     def __reduce__(self) -> NoReturn:
         raise InvalidTypeError("a context is of one process: not copied or pickled; pickle its counts()")
 
-    @property
-    def _about(self) -> str:
-        return f"a context of {self.pmu.name} ({short(', '.join(self._labels))})"
+    # ---- from start to close --------------------------------------------------------------
 
     @property
     def closed(self) -> bool:
-        return not self._forget.alive
+        return self._descriptor.closed
 
     def fileno(self) -> int:
         """The descriptor, for select(), asyncio and the calls of `pypfm.pfm3`; it can be read when there is a message.
 
         :raises ContextError: it is closed
         """
-        if self.closed:
-            raise error("", errno.EBADF, self._about, "it is closed; make another Context")
-        return self._descriptor.fd
-
-    # ---- counting -------------------------------------------------------------------------
+        return self._descriptor.fileno()
 
     def start(self) -> None:
         """Count, from 0 at first, later from where it was; the first call makes the context the calling thread's.
@@ -239,62 +165,79 @@ class Context(Mapping[str, Count]):
         self._running = False
 
     def _load(self) -> None:
-        target = self._tid if self._tid is not None else self._cpu
-        thread = threading.get_native_id()
+        own = threading.get_native_id()
         if self._signal is not None:
-            self._descriptor.send(self._signal, thread)
-        load = ffi.new("pfarg_load_t *", {"load_pid": (thread if target is None else target) & 0xFFFFFFFF})
+            self._descriptor.send(self._signal, own)
+        thread = own if self._tid is None else self._tid
+        load = ffi.new("pfarg_load_t *", {"load_pid": thread if self._cpu is None else self._cpu})
         self._call("pfm_load_context", load)
         self._descriptor.unclosed = f"context of {self.pmu.name}: {', '.join(self._labels)}"
-        self._thread = thread if self._tid is None else self._tid
+        self._thread = thread
+
+    def close(self) -> None:
+        """Stop for good; the counts, and samples that were not taken, stay.  A second call does nothing.
+
+        In a child process only its own descriptor is closed.
+        """
+        if self.closed:
+            return
+        try:
+            self._last = self._final()
+            self._overflows.detach()
+        finally:
+            self._descriptor.unclosed = ""
+            self._forget()
+            self._running = False
+
+    def _final(self) -> Reading | ContextError:
+        """What was counted in the end, or why that is not known."""
+        try:
+            if self._running:
+                try:
+                    self.stop()
+                except ContextError as refused:
+                    if refused.errno != errno.EINVAL:  # the thread has ended, and what it counted can be read
+                        raise
+            reading = self._read()
+            if self._thread is not None:
+                self._call("pfm_unload_context")
+        except ContextError as refused:
+            return error("", errno.EBADF, self._about, f"closed, and it could not be read then ({refused})")
+        return reading
+
+    def __enter__(self) -> Context:
+        if self._running:
+            raise error("", errno.EBUSY, self._about, "it runs already; ``with`` starts it")
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.close()
 
     def _call(self, name: str, *args: Any) -> None:
-        """Call C on the context."""
-        fd = self._own_fd()
+        self._however_it_is_allowed(lambda fd, elsewhere: call(name, self._about, fd, *args, elsewhere=elsewhere))
+
+    def _however_it_is_allowed(self, do: Callable[[int, str], T]) -> T:
+        """Make a call; once more, if the thread that is counted has to be stopped for it, or was about to end."""
+        fd, thread, elsewhere = self._descriptor.own(), threading.get_native_id(), ""
+        if self._tid is None and self._cpu is None and self._thread not in (None, thread):
+            elsewhere = (f"thread {self._thread} counts itself, and only it can start, stop and read that; this is"
+                         f" thread {thread}")
         with on_cpu(self._cpu, self._about):
-            self._however_it_is_allowed(lambda: call(name, self._about, fd, *args, elsewhere=self._why_not_here()))
-
-    def _however_it_is_allowed(self, do: Callable[[], T]) -> T:
-        """Call C; once more, if the thread that is counted has to be stopped for it, or was about to end."""
-        try:
-            return do()
-        except ContextError as refused:
-            if refused.errno != errno.ESRCH:
-                raise
-            if self._tid is not None:
+            try:
+                return do(fd, elsewhere)
+            except ContextError as refused:
+                if refused.errno != errno.ESRCH:
+                    raise
                 with stopped(self._tid) as is_stopped:
-                    if is_stopped:
-                        return do()
-            if not self._has_ended():
-                raise
-        return do()
-
-    def _has_ended(self) -> bool:
-        """Whether the thread that was counted is gone; Python has joined a thread a moment before the system has."""
-        if self._thread in {t.native_id for t in threading.enumerate()}:
-            return False
-        end = time.monotonic() + 1
-        while there := os.path.exists(f"/proc/self/task/{self._thread}"):
-            if time.monotonic() > end:
-                break
-            time.sleep(0.001)
-        return not there
-
-    def _own_fd(self) -> int:
-        fd = self.fileno()
-        if self._descriptor.pid != os.getpid():
-            raise error("", errno.ENXIO, self._about, "it is the parent process's; make another Context here")
-        if not self._descriptor.is_ours():
-            raise error("", errno.EBADF, self._about,
-                        f"its descriptor {fd} was closed, or is another file; leave that to close()")
-        return fd
-
-    def _why_not_here(self) -> str:
-        """What a refusal means for a caller that is another thread than the one that counts itself."""
-        if self._tid is None and self._cpu is None and self._thread not in (None, threading.get_native_id()):
-            return (f"thread {self._thread} counts itself, and only it can start, stop and read that; this is thread"
-                    f" {threading.get_native_id()}")
-        return ""
+                    if not (is_stopped or has_ended(self._thread)):
+                        raise
+                    return do(fd, elsewhere)
 
     # ---- counts ---------------------------------------------------------------------------
 
@@ -305,18 +248,16 @@ class Context(Mapping[str, Count]):
         :raises ContextError: another thread counts; or it was closed when nobody could read it
         :raises UnknownKeyError: there is no such set
         """
-        sets = self._sets if number is None else [self._chosen(number)]
-        reading = self._read()
-        labels = [label for label in self._labels if any(m.label == label for s in sets for m in s.members)]
-        return FrozenMap({label: self._count(label, sets, reading) for label in labels}, "event")
+        sets = self._sets if number is None else [known_set(number, self._sets)]
+        reading, labels = self._read(), {m.label for s in sets for m in s.members}
+        return FrozenMap({label: sum_up(label, sets, reading) for label in self._labels if label in labels}, "event")
 
     def __getitem__(self, event: str) -> Count:
         """How often an event was counted, in all sets that have it.
 
         :raises UnknownKeyError: it is not counted; the message says which are
         """
-        label = known_label(event, self._labels)
-        return self._count(label, self._sets, self._read())
+        return sum_up(known_label(event, self._labels), self._sets, self._read())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._labels)
@@ -344,74 +285,16 @@ class Context(Mapping[str, Count]):
         :raises ContextError: as `counts`
         :raises UnknownKeyError: there is no such set
         """
-        chosen = self._chosen(number)
+        chosen = known_set(number, self._sets)
         return FrozenMap({f"PMD{pmd}": value for (of_set, pmd), (value, _) in self._read().pmds.items()
                           if of_set == chosen.number}, "register")
 
-    def _chosen(self, number: int) -> EventSet:
-        """The set of a number."""
-        number = expect_int(number, "number of a set")
-        if number not in range(len(self._sets)):
-            raise UnknownKeyError(f"there is no set {shown(number)}; there are {len(self._sets)}, from 0 on")
-        return self._sets[number]
-
-    def _read(self) -> _Reading:
+    def _read(self) -> Reading:
         if isinstance(self._last, ContextError):
             raise self._last.with_traceback(None)
-        if self._last is not None:
-            return self._last
-        if not self._kinds.num_values:  # nothing overflows
-            return _Reading(self._read_pmds(), self._read_sets(), {}, False, 0)
-        overflows = self._overflows
-        for _ in range(_TRIES):
-            moment, runs = overflows.moment(), [runs for runs, _ in self._read_sets()]
-            pmds = self._read_pmds()
-            sets = self._read_sets()
-            found = _Reading(pmds, sets, overflows.before(), overflows.stand(pmds), overflows.lost())
-            if (overflows.moment(), [now for now, _ in sets]) == (moment, runs):
-                break
-        return found
-
-    def _read_sets(self) -> list[tuple[int, int]]:
-        fd = self._own_fd()
-        with on_cpu(self._cpu, self._about):
-            return registers.info(fd, self._sets, self._about)
-
-    def _read_pmds(self) -> Mapping[tuple[int, int], tuple[int, int]]:
-        fd = self._own_fd()
-        with on_cpu(self._cpu, self._about):
-            return self._however_it_is_allowed(
-                lambda: registers.read(fd, self._sets, self._about, self._why_not_here()))
-
-    def _count(self, label: str, sets: Sequence[EventSet], reading: _Reading) -> Count:
-        """The count of an event over sets."""
-        having = [(s, m) for s in sets for m in s.members if m.label == label]
-        value = sum(self._overflows.events(s, m, *reading.pmds[s.number, m.counter], reading.sets[s.number][0],
-                                           reading.before.get((s.number, m.counter), 0)) for s, m in having)
-        ns = sum(reading.sets[s.number][1] for s, _ in having)
-        total = sum(reading.sets[s.number][1] for s in sets)
-        notes, estimate = [], None
-        if self._thread is None:
-            notes.append("not started")
-        elif not any(reading.sets[s.number][0] for s, _ in having):
-            notes.append("its set has not run")
-        elif len({s.number for s, _ in having}) < len(sets):
-            notes.append("for a part of the time")
-            estimate = value * total / ns if ns else None
-        if reading.stands:
-            notes.append("stopped by an overflow, and not restarted")
-        elif stops := self._overflows.stops:
-            notes.append(f"stopped by {stops} overflow{'s'[:stops - 1]} until the restart")
-        if reading.lost and any(m.period for _, m in having):
-            notes.append(f"{reading.lost} overflows found no place in the buffer")
-        return Count(value, "; ".join(notes), ns / 1e9, estimate)
+        return self._last or self._overflows.read(self._however_it_is_allowed)
 
     # ---- overflows ------------------------------------------------------------------------
-
-    def _take_messages(self) -> None:
-        """Have the messages that wait."""
-        while (data := self._descriptor.read(self._about)) is not None:
-            self._messages.append(read_message(data, self._sets))
 
     def wait(self, timeout: float | None = None) -> Message | None:
         """The next message, once there is one: the counters have stopped, or the thread that was counted has ended.
@@ -421,24 +304,19 @@ class Context(Mapping[str, Count]):
         :return: None: there was none in that time
         """
         seconds = None if timeout is None else max(float(expect_number(timeout, "timeout")), 0.0)
-        self._own_fd()
-        self._take_messages()
-        if not self._messages and seconds != 0:
-            if seconds is None and self._cpu is None and self._thread == threading.get_native_id():
-                raise error("", errno.EDEADLK, self._about,
-                            "it counts the thread that waits, and there is no message; give a timeout, 0 to look only")
-            self._descriptor.wait(seconds)
-            self._take_messages()
-        return self._messages.popleft() if self._messages else None
+        for_itself = seconds is None and self._cpu is None and self._thread == threading.get_native_id()
+        message = self._overflows.message(0 if for_itself else seconds)
+        if message is None and for_itself:
+            raise error("", errno.EDEADLK, self._about,
+                        "it counts the thread that waits, and there is no message; give a timeout, 0 to look only")
+        return message
 
     def restart(self) -> None:
         """Let the counters go on that an overflow has stopped.  Samples that were not taken are kept.
 
         :raises ContextError: EBUSY, no overflow has stopped them
         """
-        self._own_fd()
-        self._take_messages()  # the queue is short, and a full one would stop the counters for good
-        self._overflows.restart(lambda: self._call("pfm_restart"), self._read_pmds)
+        self._overflows.restart(self._however_it_is_allowed)
 
     @property
     def samples(self) -> Iterator[Sample]:
@@ -448,64 +326,4 @@ class Context(Mapping[str, Count]):
 
         :raises InvalidValueError: nothing is sampled, as there is no period
         """
-        if not self._has_buffer:
-            raise InvalidValueError("nothing is sampled: make the Context with a period, and without notify")
-        return self._sampled()
-
-    def _sampled(self) -> Iterator[Sample]:
-        if not self.closed:
-            self._own_fd()
-        while (entry := self._overflows.take()) is not None:
-            yield self._kinds.sample(entry)
-        if not self.closed:
-            self._overflows.restart_if_full(self.restart)
-
-    # ---- the end --------------------------------------------------------------------------
-
-    def close(self) -> None:
-        """Stop for good; the counts, and samples that were not taken, stay.  A second call does nothing.
-
-        In a child process only its own descriptor is closed.
-        """
-        if self.closed:
-            return
-        try:
-            self._last = self._final()
-            self._overflows.detach()
-        finally:
-            self._descriptor.unclosed = ""
-            self._forget()
-            self._running = False
-
-    def _final(self) -> _Reading | ContextError:
-        """What was counted in the end, or why that is not known."""
-        try:
-            if self._running:
-                self._stop_if_alive()
-            reading = self._read()
-            if self._thread is not None:
-                self._call("pfm_unload_context")
-        except ContextError as refused:
-            return error("", errno.EBADF, self._about, f"closed, and it could not be read then ({refused})")
-        return reading
-
-    def _stop_if_alive(self) -> None:
-        try:
-            self.stop()
-        except ContextError as refused:
-            if refused.errno != errno.EINVAL:  # the thread has ended, and what it counted can be read
-                raise
-
-    def __enter__(self) -> Context:
-        if self._running:
-            raise error("", errno.EBUSY, self._about, "it runs already; ``with`` starts it")
-        try:
-            self.start()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None,
-                 traceback: TracebackType | None) -> None:
-        self.close()
+        return self._overflows.samples(self.restart)

@@ -84,59 +84,88 @@ def expect_signal(number: object) -> int:
 class Descriptor:
     """A context's descriptor: closed once, whoever does it, and only if it still is the context's."""
 
-    def __init__(self, fd: int, cpu: int | None) -> None:
-        self.fd, self.pid, self.cpu = fd, os.getpid(), cpu
+    def __init__(self, fd: int, cpu: int | None, about: str) -> None:
+        self._fd, self._pid, self._cpu, self.about = fd, os.getpid(), cpu, about
+        self.closed = False
         self.unclosed = ""  # what has to be closed
-        status = os.fstat(fd)
-        self._key = status.st_dev, status.st_ino
-        os.set_inheritable(fd, False)
-        os.set_blocking(fd, False)
+        try:
+            status = os.fstat(fd)
+            self._key = status.st_dev, status.st_ino
+            os.set_inheritable(fd, False)
+            os.set_blocking(fd, False)
+        except BaseException:
+            os.close(fd)
+            raise
 
-    def is_ours(self) -> bool:
+    def fileno(self) -> int:
+        """Return the number, whatever it stands for by now.
+
+        :raises ContextError: it is closed
+        """
+        if self.closed:
+            raise error("", errno.EBADF, self.about, "it is closed; make another Context")
+        return self._fd
+
+    def own(self) -> int:
+        """Return the number, for a call.
+
+        :raises ContextError: it is closed, or the parent process's, or no longer the context's
+        """
+        fd = self.fileno()
+        if self._pid != os.getpid():
+            raise error("", errno.ENXIO, self.about, "it is the parent process's; make another Context here")
+        if not self._is_ours():
+            raise error("", errno.EBADF, self.about,
+                        f"its descriptor {fd} was closed, or is another file; leave that to close()")
+        return fd
+
+    def _is_ours(self) -> bool:
         """Whether the number still stands for the context."""
         try:
-            status = os.fstat(self.fd)
+            status = os.fstat(self._fd)
         except OSError:
             return False
         return (status.st_dev, status.st_ino) == self._key
 
     def abandon(self) -> None:
         """Close it for a context that is collected, or left open at the end; as of a file, Python warns of it."""
-        if self.unclosed and self.pid == os.getpid():
+        if self.unclosed and self._pid == os.getpid():
             warnings.warn(f"unclosed {self.unclosed}", ResourceWarning, stacklevel=2)
         self.close()
 
     def close(self) -> None:
         """Release what is counted, if this is the process that made it, and close."""
         before = ffi.errno  # this runs anywhere, also between a call and its errno
-        if self.is_ours():
-            if self.pid == os.getpid() and self.cpu is None:
-                lib.pfm_unload_context(self.fd)
-            os.close(self.fd)
+        self.closed = True
+        if self._is_ours():
+            if self._pid == os.getpid() and self._cpu is None:
+                lib.pfm_unload_context(self._fd)
+            os.close(self._fd)
         ffi.errno = before
 
     def send(self, signal: int, tid: int) -> None:
         """Have a signal sent to a thread whenever there is a message."""
-        fcntl.fcntl(self.fd, _F_SETOWN_EX, struct.pack("=ii", _F_OWNER_TID, tid))
-        fcntl.fcntl(self.fd, _F_SETSIG, signal)
-        fcntl.fcntl(self.fd, fcntl.F_SETFL, fcntl.fcntl(self.fd, fcntl.F_GETFL) | os.O_ASYNC)
+        fcntl.fcntl(self._fd, _F_SETOWN_EX, struct.pack("=ii", _F_OWNER_TID, tid))
+        fcntl.fcntl(self._fd, _F_SETSIG, signal)
+        fcntl.fcntl(self._fd, fcntl.F_SETFL, fcntl.fcntl(self._fd, fcntl.F_GETFL) | os.O_ASYNC)
 
-    def read(self, about: str) -> bytes | None:
+    def read(self) -> bytes | None:
         """The next message; None: there is none."""
+        fd = self.own()
         try:
-            data = os.read(self.fd, _SIZE)
+            data = os.read(fd, _SIZE)
         except BlockingIOError:
             return None
         except OSError as refused:
-            raise error("read", refused.errno or 0, about) from None
+            raise error("read", refused.errno or 0, self.about) from None
         if len(data) != _SIZE:
-            raise error("read", errno.EBADF, about, "the descriptor is no longer the context's")
+            raise error("read", errno.EBADF, self.about, "the descriptor is no longer the context's")
         return data
 
     def wait(self, seconds: float | None) -> None:
         """Wait until there is a message, or the time is over; None: for ever."""
         poll = select.poll()
-        poll.register(self.fd, select.POLLIN)
+        poll.register(self._fd, select.POLLIN)
         end = None if seconds is None else time.monotonic() + seconds
         while not poll.poll(None if end is None else 1000 * min(max(end - time.monotonic(), 0), _POLL_LONGEST)):
             if end is not None and time.monotonic() >= end:

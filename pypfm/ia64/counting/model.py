@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from pypfm.common.arguments import expect_int, expect_number
+from pypfm.common.arguments import expect_number, expect_size
 from pypfm.errors import InvalidValueError, shown
 from pypfm.ia64.counting.calls import call, on_cpu
 from pypfm.ia64.models import parse_name
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["Model"]
 
 _LIMIT = 1 << 64
-
-
-def _word(value: object, what: str) -> int:
-    found = int(expect_int(value, what))
-    if not 0 <= found < _LIMIT:
-        raise InvalidValueError(f"{what} {shown(found)}: 0 to 2^64 - 1")
-    return found
 
 
 class Model:
@@ -57,7 +50,7 @@ class Model:
         :raises ContextError: ENXIO, the counters are no model's
         :raises Pfm3Error: there is no such event
         """
-        count, levels = _word(count, "count"), parse_plm(plm)
+        count, levels = expect_size(count, "count", 64), parse_plm(plm)
         if not 0 < levels <= 0xF:
             raise InvalidValueError(f"plm={shown(plm)}: an event happens at one of the levels 0 to 3, or at several")
         if self._tid is not None and self._tid != threading.get_native_id():
@@ -87,7 +80,7 @@ class Model:
         :param address: 0 to 2^64 - 1
         :raises ContextError: ENXIO, as `advance`
         """
-        self._call("pfm_model_set_ip", _word(address, "address"), function="set_ip")
+        self._call("pfm_model_set_ip", expect_size(address, "address", 64), function="set_ip")
 
     def record(self, **registers: int) -> None:
         """Write data registers as an EAR or the trace buffer does: ``record(PMD2=address, PMD3=latency)``.
@@ -105,6 +98,6 @@ class Model:
             if name is None or name.kind != "PMD" or name.num not in buffers:
                 raise InvalidValueError(f"{shown(text)} is no register that {self._pmu.name} records something in;"
                                         f" they are {', '.join(f'PMD{n}' for n in buffers) or 'none'}")
-            values[name.num] = _word(value, text)
+            values[name.num] = expect_size(value, text, 64)
         for number, value in values.items():
             self._call("pfm_model_set_pmd", number, value, function="set_pmd")

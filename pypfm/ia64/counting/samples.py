@@ -16,7 +16,7 @@ from pypfm.ia64.decode import Decoded, EarSample, TraceEntry, decode_registers
 from pypfm.ia64.encoding import Encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pypfm.ia64.counting.sets import EventSet, Member
 
@@ -95,7 +95,7 @@ class Sample(Value):
 class Kinds:
     """What the entries of a context mean: by set and counter the event, and what the values are."""
 
-    def __init__(self, sets: list[EventSet]) -> None:
+    def __init__(self, sets: Sequence[EventSet]) -> None:
         self.num_values: dict[tuple[int, int], int] = {}
         self._of: dict[tuple[int, int], tuple[EventSet, Member, tuple[int, ...]]] = {}
         self._labels = {(s.number, m.counter): m.label for s in sets for m in s.members}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pypfm._c.pfm3 import lib
-from pypfm.common.arguments import expect_int, expect_items, expect_number
+from pypfm.common.arguments import expect_int, expect_items, expect_number, expect_size
 from pypfm.errors import InvalidTypeError, InvalidValueError, Pfm3Error, UnknownKeyError, listed, nearest, shown
 from pypfm.ia64.events import Event
 from pypfm.ia64.models import MODELS
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pypfm.ia64.encoding import Encoding
     from pypfm.ia64.pmu import Pmu
 
-__all__ = ["EventSet", "Member", "Switching", "event_sets", "known_label"]
+__all__ = ["EventSet", "Member", "Switching", "event_sets", "known_label", "known_set"]
 
 
 _LEVELS = "k12u"
@@ -200,6 +200,17 @@ def known_label(key: object, labels: Iterable[str]) -> str:
     raise UnknownKeyError(f"event {shown(text)} is not counted; counted are {listed(known)}{near}")
 
 
+def known_set(number: object, sets: Sequence[EventSet]) -> EventSet:
+    """Find the set of a number.
+
+    :raises UnknownKeyError: there is none
+    """
+    number = expect_int(number, "number of a set")
+    if number not in range(len(sets)):
+        raise UnknownKeyError(f"there is no set {shown(number)}; there are {len(sets)}, from 0 on")
+    return sets[number]
+
+
 # ---- periods, switching ------------------------------------------------------------------------
 
 def _periods(given: object, labels: Sequence[Sequence[str]]) -> list[dict[str, int]]:
@@ -217,10 +228,7 @@ def _periods(given: object, labels: Sequence[Sequence[str]]) -> list[dict[str, i
 
 
 def _period(value: object) -> int:
-    found = int(expect_int(value, "period"))
-    if not 0 < found < 1 << 63:
-        raise InvalidValueError(f"period {shown(found)}: events from one overflow to the next, 1 to 2^63 - 1")
-    return found
+    return expect_size(value, "period", 63, lowest=1, meaning="events from one overflow to the next, ")
 
 
 def _switching(sets: Sequence[EventSet], timeout: object, overflows: object) -> list[Switching]:
@@ -259,7 +267,4 @@ def _nanoseconds(seconds: object) -> int:
 
 
 def _count(overflows: object) -> int:
-    value = int(expect_int(overflows, "overflows"))
-    if not 0 < value < 1 << 63:
-        raise InvalidValueError(f"overflows {shown(value)}: after how many the next set takes over, 1 to 2^63 - 1")
-    return value
+    return expect_size(overflows, "overflows", 63, lowest=1, meaning="after how many the next set takes over, ")
