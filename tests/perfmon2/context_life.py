@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -395,3 +397,15 @@ os.wait()
     done = subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert done.stderr.count("ResourceWarning: unclosed context of itanium2: CPU_CYCLES\n") == 1, done.stderr
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True).stderr == ""
+
+
+@case
+def a_closed_one_with_a_signal_is_not_started() -> None:
+    context = Context(Itanium2(), PAIR, period=100, signal=signal.SIGUSR1)
+    number = context.fileno()
+    context.close()
+    ends = os.pipe()
+    os.dup2(ends[0], number)  # another file has the number now
+    with pytest.raises(ContextError, match="closed"):
+        context.start()
+    assert fcntl.fcntl(number, fcntl.F_GETOWN) == 0

@@ -144,10 +144,14 @@ class Descriptor:
         ffi.errno = before
 
     def send(self, signal: int, tid: int) -> None:
-        """Have a signal sent to a thread whenever there is a message."""
-        fcntl.fcntl(self._fd, _F_SETOWN_EX, struct.pack("=ii", _F_OWNER_TID, tid))
-        fcntl.fcntl(self._fd, _F_SETSIG, signal)
-        fcntl.fcntl(self._fd, fcntl.F_SETFL, fcntl.fcntl(self._fd, fcntl.F_GETFL) | os.O_ASYNC)
+        """Have a signal sent to a thread whenever there is a message.
+
+        :raises ContextError: it is closed, or another process's
+        """
+        fd = self.own()
+        fcntl.fcntl(fd, _F_SETOWN_EX, struct.pack("=ii", _F_OWNER_TID, tid))
+        fcntl.fcntl(fd, _F_SETSIG, signal)
+        fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_ASYNC)
 
     def read(self) -> bytes | None:
         """The next message; None: there is none."""
