@@ -401,6 +401,7 @@ os.wait()
 
 @case
 def a_closed_one_with_a_signal_is_not_started() -> None:
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     context = Context(Itanium2(), PAIR, period=100, signal=signal.SIGUSR1)
     number = context.fileno()
     context.close()
