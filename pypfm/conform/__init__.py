@@ -1,8 +1,8 @@
 """The conformance kit: put any libpfm under the tests that pypfm itself passes.
 
 ``conform("libpfm.so.4").status`` is 0 if the library answers as recorded. It returns a ``Report`` of a
-``LibraryFile``, with a ``Tally`` for each kind of call and a ``Finding`` or ``Difference`` for what is wrong;
-``random_calls()`` makes calls.
+``LibraryFile``, with a ``Tally`` for each kind of call, what was ``Tried`` of each function, and a ``Finding`` or
+``Difference`` for what is wrong; ``random_calls()`` makes calls.
 """
 
 from __future__ import annotations
