@@ -113,7 +113,7 @@ counting_clock_close(struct counting_group_event *clock)
 }
 
 int
-counting_alarm_open(struct counting_anchor *alarm, pid_t tid)
+counting_alarm_open(struct counting_anchor *alarm, pid_t tid, bool *is_coarse)
 {
 	struct perf_event_attr attr = dummy();
 	int ret;
@@ -124,7 +124,8 @@ counting_alarm_open(struct counting_anchor *alarm, pid_t tid)
 	attr.wakeup_events = 1;
 	attr.exclude_kernel = attr.exclude_hv = 0;
 	ret = open_event(&attr, &(struct counting_target){ tid, -1 }, -1, &alarm->event);
-	if (ret == -EACCES || ret == -EPERM) {	/* then it tells only while the program's own code runs: later */
+	*is_coarse = ret == -EACCES || ret == -EPERM;
+	if (*is_coarse) {
 		attr.exclude_kernel = attr.exclude_hv = 1;
 		ret = open_event(&attr, &(struct counting_target){ tid, -1 }, -1, &alarm->event);
 	}
@@ -133,6 +134,14 @@ counting_alarm_open(struct counting_anchor *alarm, pid_t tid)
 	if (ret < 0)
 		counting_anchor_close(alarm);
 	return ret;
+}
+
+bool
+counting_alarm_has_rung(const struct counting_anchor *alarm)
+{
+	const struct perf_event_mmap_page *head = alarm->ring.head;
+
+	return head && __atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE) != head->data_tail;
 }
 
 int

@@ -38,10 +38,12 @@ int counting_clock_read(const struct counting_group_event *clock, uint64_t *ns);
 void counting_clock_close(struct counting_group_event *clock);
 
 /*
- * An event whose descriptor can be read when a thread has run for so many ns more: from 10,000 on, and some 400,000 late.  It tells
- * again after as many, until it is stopped; what it has told is taken, or it falls silent.
+ * An event whose descriptor can be read when a thread has run for so many ns more: from 10,000 on, and some 400,000 late, or a bit
+ * early, as its clock has what interrupts take.  It tells again after as many, until it is stopped.  is_coarse: it may not look
+ * into the kernel, and tells nothing if the thread is there then.
  */
-int counting_alarm_open(struct counting_anchor *alarm, pid_t tid);	/* to be closed as an anchor */
+int counting_alarm_open(struct counting_anchor *alarm, pid_t tid, bool *is_coarse);	/* to be closed as an anchor */
+bool counting_alarm_has_rung(const struct counting_anchor *alarm);	/* since it was set */
 int counting_alarm_set(const struct counting_anchor *alarm, uint64_t ns);
 void counting_alarm_stop(const struct counting_anchor *alarm);
 

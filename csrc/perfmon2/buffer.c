@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../counting/copy.h"
+
 #ifndef F_ADD_SEALS	/* glibc before 2.21 */
 #define F_ADD_SEALS		1033
 #define F_SEAL_SEAL		0x0001
@@ -114,6 +116,37 @@ buffer_create(struct context *c, uint64_t size, uint64_t least, uint32_t flags)
 	if (ret == 0)
 		sample_begin(c, size, flags);
 	return ret;
+}
+
+/* The program may have unmapped it, and have something else there: what is written to the buffer is seen only in the buffer. */
+static bool
+is_mapped_for_program(const struct context *c)
+{
+	const uint64_t marks[] = { 0x5a5a1234a5a5fedc, 0xa5a5edcb5a5a0123 };
+	volatile uint64_t *last = (uint64_t *)c->buffer + sizeof(pfm_default_smpl_hdr_t) / sizeof(*last) - 1;
+	const char *theirs = (const char *)c->program_buffer + sizeof(pfm_default_smpl_hdr_t) - sizeof(*last);
+	const uint64_t before = *last;
+	bool is_same = true;
+
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t seen;
+
+		*last = marks[i];
+		is_same &= copy_in(&seen, theirs, sizeof(seen)) == 0 && seen == marks[i];
+	}
+	*last = before;
+	return is_same;
+}
+
+void
+buffer_free(struct context *c)
+{
+	if (c->program_buffer && c->buffer && is_mapped_for_program(c))
+		munmap(c->program_buffer, c->buffer_size);
+	if (c->buffer_fd >= 0)
+		close(c->buffer_fd);
+	if (c->buffer)
+		munmap(c->buffer, c->buffer_size);
 }
 
 /* A context's is a pipe.  Any other is left alone without the lock: the engine's own mmap() may be pfm_mmap(), see map.c. */

@@ -11,6 +11,9 @@
 #include "../base/process.h"
 #include "../counting/copy.h"
 
+/* A signal handler may call: the elements are not on its stack, nor in memory that is taken for them.  The engine is entered by one. */
+static uint64_t room[ARGUMENT_LIMIT / sizeof(uint64_t)];
+
 /* ---- the caller's structures and requests -------------------------------------------------------- */
 
 static uint64_t
@@ -81,9 +84,9 @@ mark(struct request *r, bool is_refused)
 }
 
 int
-call_each(const struct call *call, struct context *c, void *room, long count, bool marks)
+call_each(const struct call *call, struct context *c, long count, bool marks)
 {
-	char *at = room;
+	char *at = (char *)room;
 	int ret = 0;
 
 	for (long i = 0; i < count && ret == 0; i++, at += call->element.size) {
@@ -168,34 +171,38 @@ call_done(struct context *c, int ret)
 }
 
 int
-call_copy_in(void *room, size_t limit, const void *elements, size_t size)
+call_read(struct vector *v, const struct call *call, void *elements, long count, size_t limit)
 {
-	if (size > limit)
+	*v = (struct vector){ .elements = elements, .size = (size_t)count * call->element.size };
+	if (v->size > limit)
 		return -E2BIG;
-	return size && copy_in(room, elements, size) < 0 ? -EFAULT : 0;
+	v->is_there = v->size && copy_is_there(elements, v->size, call->copies_back);
+	if (v->is_there)
+		memcpy(room, elements, v->size);
+	return v->is_there || v->size == 0 || copy_in(room, elements, v->size) == 0 ? 0 : -EFAULT;
 }
 
-/* A signal handler may call: the elements are not on its stack, nor in memory that is taken for them. */
+int
+call_write(const struct vector *v)
+{
+	if (!v->is_there)
+		return v->size && copy_out(v->elements, room, v->size) < 0 ? -EFAULT : 0;
+	memcpy(v->elements, room, v->size);
+	return 0;
+}
+
 static int
 run_elements(const struct call *call, struct context *c, void *elements, long count)
 {
-	static uint64_t room[ARGUMENT_LIMIT / sizeof(uint64_t)];	/* the engine is entered by one */
-	const size_t size = (size_t)count * call->element.size;
-	const bool is_there = size && size <= sizeof(room) && copy_is_there(elements, size, call->copies_back);
-	int ret = is_there ? 0 : call_copy_in(room, sizeof(room), elements, size);
+	struct vector v;
+	int ret = call_read(&v, call, elements, count, ARGUMENT_LIMIT);
 
 	if (ret < 0)
 		return ret;
-	if (is_there)
-		memcpy(room, elements, size);
 	ret = check_task(c, call->need);
 	if (ret == 0)
-		ret = call_each(call, c, room, count, false);
-	if (is_there && call->copies_back)
-		memcpy(elements, room, size);
-	else if (call->copies_back && size && copy_out(elements, room, size) < 0)
-		return -EFAULT;
-	return ret;
+		ret = call_each(call, c, count, false);
+	return call->copies_back && call_write(&v) < 0 ? -EFAULT : ret;
 }
 
 static int

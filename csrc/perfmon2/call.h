@@ -48,9 +48,17 @@ struct call {
  */
 int call_run(const struct call *call, int fd, int refused, void *elements, long count, const struct request *given);
 
-/* The parts of it that perfmonctl() does in another order. */
-int call_copy_in(void *room, size_t limit, const void *elements, size_t size);
-int call_each(const struct call *call, struct context *c, void *room, long count, bool marks);
+/* The caller's elements, of which there is a copy while the engine is entered. */
+struct vector {
+	void	*elements;
+	size_t	size;		/* bytes */
+	bool	is_there;	/* the kernel need not be asked any more */
+};
+
+/* The parts of a call, which perfmonctl() does in another order.  marks: the flags of each element say what came of it. */
+int call_read(struct vector *v, const struct call *call, void *elements, long count, size_t limit);
+int call_each(const struct call *call, struct context *c, long count, bool marks);
+int call_write(const struct vector *v);
 
 /*
  * The context of a descriptor, up to date: inside engine_enter().  NULL: it is none's.  tells: a call that may send a message.  And

@@ -116,6 +116,7 @@ void message_make_long_queue(struct context *c);	/* as perfmonctl() has it */
 /* ---- buffer.c: the sampling buffer -------------------------------------------------------- */
 
 int buffer_create(struct context *c, uint64_t size, uint64_t least, uint32_t flags);	/* least: bytes, of one sample */
+void buffer_free(struct context *c);
 
 /*
  * The descriptor of the buffer that mmap() of a context's descriptor with these arguments maps; -1: it is no context's; below

@@ -66,7 +66,7 @@ close_watched(void)
 void
 helper_watch(int fd)
 {
-	if (watched >= 0 && fd >= 0)
+	if (fd >= 0 && are_ours())
 		watch(fd);
 }
 
@@ -86,10 +86,19 @@ helper_wake(void)
 		return;		/* it is awake */
 }
 
+/* By the clock, so many ns from now on; NEVER: not before the clock ends. */
+static uint64_t
+when(uint64_t ns)
+{
+	const uint64_t now = monotonic_time();
+
+	return ns < NEVER - now ? now + ns : NEVER;
+}
+
 void
 helper_plan(uint64_t ns)
 {
-	if (is_running && ns < NEVER && monotonic_time() + ns < planned)
+	if (is_running && ns < NEVER && when(ns) < planned)
 		helper_wake();
 }
 
@@ -151,7 +160,7 @@ look(void)
 		count = 0;	/* another one has */
 	contexts_reap();
 	wait = look_at_all();
-	planned = wait < NEVER ? monotonic_time() + wait : NEVER;
+	planned = when(wait);
 	if (!is_running)
 		close_watched();
 	return wait;

@@ -65,7 +65,7 @@ post(struct context *c, const void *message)
 	int waiting = 0;
 	ssize_t sent;
 
-	if (ioctl(c->writer, FIONREAD, &waiting) < 0 || (size_t)waiting / size >= most)
+	if (!context_has_writer(c) || ioctl(c->writer, FIONREAD, &waiting) < 0 || (size_t)waiting / size >= most)
 		return false;
 	sigpending(&pending);
 	was_pending = sigismember(&pending, SIGPIPE) == 1;
@@ -119,7 +119,7 @@ message_drain(struct context *c)
 	const bool has_reader = context_has_reader(c);
 	int waiting = 0, reader, ret;
 
-	if (ioctl(c->writer, FIONREAD, &waiting) == 0 && waiting == 0)
+	if (!context_has_writer(c) || (ioctl(c->writer, FIONREAD, &waiting) == 0 && waiting == 0))
 		return 0;
 	reader = has_reader ? c->reader : open_reader(c);
 	if (reader < 0)

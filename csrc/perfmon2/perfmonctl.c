@@ -194,7 +194,10 @@ finish_context(struct context *c, int fd, const pfm_default_smpl_arg_t *format, 
 	if (ret < 0)
 		return ret;
 	made->ctx_smpl_vaddr = mmap(NULL, c->buffer_size, PROT_READ, MAP_SHARED, c->buffer_fd, 0);
-	return made->ctx_smpl_vaddr == MAP_FAILED ? -ENOMEM : 0;
+	if (made->ctx_smpl_vaddr == MAP_FAILED)
+		return -ENOMEM;
+	c->program_buffer = made->ctx_smpl_vaddr;
+	return 0;
 }
 
 /* What is made is taken back if the caller cannot be told. */
@@ -215,8 +218,6 @@ make_context(const struct machine *machine, pfarg_context_t *wanted, const pfm_d
 		ret = -EFAULT;
 	if (ret == 0)
 		return 0;
-	if (format && ret == -EFAULT)
-		munmap(wanted->ctx_smpl_vaddr, c->buffer_size);
 	close(fd);
 	context_free(c);
 	return ret;
@@ -265,17 +266,16 @@ check_state(struct context *c, enum need need)
 static int
 run(struct context *c, const struct command *command, void *argument, int count)
 {
-	static uint64_t room[CTL_ARGUMENT_LIMIT / sizeof(uint64_t)];	/* the engine is entered by one */
 	const struct call *call = &command->call;
-	const size_t size = (size_t)count * call->element.size;
-	int ret = call_copy_in(room, sizeof(room), argument, size);
+	struct vector v;
+	int ret = call_read(&v, call, argument, count, CTL_ARGUMENT_LIMIT);
 
 	if (ret == 0 && command->needs_fd)
 		ret = c ? check_state(c, call->need) : -EBADF;
 	if (ret < 0)
 		return ret;
-	ret = call->element.size ? call_each(call, c, room, count, true) : call->run(c, NULL);
-	return call->copies_back && copy_out(argument, room, size) < 0 ? -EFAULT : ret;
+	ret = call->element.size ? call_each(call, c, count, true) : call->run(c, NULL);
+	return call->copies_back && call_write(&v) < 0 ? -EFAULT : ret;
 }
 
 static const struct command *

@@ -106,10 +106,7 @@ context_free(struct context *c)
 		at = &(*at)->next;
 	*at = c->next;
 	close_writer(c);
-	if (c->buffer_fd >= 0)
-		close(c->buffer_fd);
-	if (c->buffer)
-		munmap(c->buffer, c->buffer_size);
+	buffer_free(c);
 	while (c->num_sets)
 		set_free(c, c->sets[0]);
 	munmap(c, sizeof(*c));
@@ -145,28 +142,47 @@ find_by_number(ino_t ino)
 	return c;
 }
 
-/* The program may have closed the set: then all are looked at, and the next context that is made has another one. */
+/* Some context that is in the set, or NULL. */
+static const struct context *
+any_watched(void)
+{
+	struct cursor at = { 0 };
+	const struct context *c;
+
+	while ((c = context_next(&at)) && (c->is_copy || !context_has_writer(c)))
+		;
+	return c;
+}
+
+/* The program has closed the set: the next context that is made has another one. */
+static void
+forget_closings(void)
+{
+	helper_forget_fd(closings);
+	closings = -1;
+	reap_all();
+}
+
+/* Another set of that number is the program's, whose events are not to be taken. */
 void
 contexts_reap(void)
 {
 	struct epoll_event closed[16];
-	int count;
+	const struct context *watched = any_watched();
+	int count = 0;
 
-	while ((count = epoll_wait(closings, closed, sizeof(closed) / sizeof(*closed), 0)) > 0)
-		for (int i = 0; i < count; i++) {
-			struct context *c = find_by_number((ino_t)closed[i].data.u64);
-
-			if (!c || !is_closed(c)) {
-				count = -1;	/* it is not our set */
-				break;
-			}
-			context_free(c);
-		}
-	if (count < 0) {
-		helper_forget_fd(closings);
-		closings = -1;
+	if (!watched)
 		reap_all();
-	}
+	else if (!control_closings(watched, EPOLL_CTL_MOD))
+		forget_closings();
+	else
+		while ((count = epoll_wait(closings, closed, sizeof(closed) / sizeof(*closed), 0)) > 0)
+			for (int i = 0; i < count; i++) {
+				struct context *c = find_by_number((ino_t)closed[i].data.u64);
+
+				if (c)
+					context_free(c);
+			}
 }
 
 /* One for all contexts that there are. */

@@ -62,7 +62,7 @@ open_alarm(struct context *c)
 	if (c->task.is_tried)
 		return;
 	c->task.is_tried = true;
-	if (counting_alarm_open(&c->task.alarm, c->tid) == 0)
+	if (counting_alarm_open(&c->task.alarm, c->tid, &c->task.is_coarse) == 0)
 		helper_watch(c->task.alarm.event.fd);
 }
 
@@ -81,11 +81,13 @@ task_alarm(struct context *c, uint64_t ns)
 	open_alarm(c);
 	if (task->alarm.event.fd < 0)
 		return false;
-	if (task->alarm_at > at || task->alarm_at <= c->now) {
-		if (counting_alarm_set(&task->alarm, ns < ALARM_LEAST ? ALARM_LEAST : ns) < 0)
-			return false;
-		task->alarm_at = at;
-	}
+	if (task->alarm_at <= at && task->alarm_at > c->now && !counting_alarm_has_rung(&task->alarm))
+		return true;
+	if (task->is_coarse && ns > BETWEEN_LOOKS)
+		ns = BETWEEN_LOOKS;
+	if (counting_alarm_set(&task->alarm, ns < ALARM_LEAST ? ALARM_LEAST : ns) < 0)
+		return false;
+	task->alarm_at = at;
 	return true;
 }
 

@@ -204,14 +204,32 @@ load(void)
 	plain.fraction = 0;
 }
 
+/* Look when the core says that there may be something; a notice is found at its time. */
 static void
-pass(bool is_last)
+look_until(uint64_t until)
+{
+	for (int looks = 0; core.now < until && !core.notice.is_there; looks++) {
+		const uint64_t ns = rate_time_to_next(&core), now = ns < until - core.now ? core.now + ns : until;
+
+		while (rate_run(&core, now, false, &where))	/* as much as a look makes */
+			;
+		CHECK(looks < 4 * MOST_EVENTS);
+	}
+}
+
+static void
+pass(void)
 {
 	const uint64_t until = shadow_clock + random_below((uint64_t)MOST_EVENTS * NS_PER_MS / plain.rate + 2);
+	const bool looks = one_of(2);
 
-	while (rate_run(&core, until, is_last, &where))	/* as much as a look makes */
-		;
 	plain_run(&plain, until);
+	if (looks) {
+		look_until(until);
+		CHECK(!core.notice.is_there || core.now - core.active->since <= 1);	/* since: when it masked */
+	}
+	while (rate_run(&core, until, false, &where))
+		;
 	carry_out();
 }
 
@@ -246,7 +264,7 @@ one_operation(void)
 		plain.c.waiting = 0;
 		break;
 	default:
-		pass(false);
+		pass();
 	}
 }
 

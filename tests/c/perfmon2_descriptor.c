@@ -10,6 +10,7 @@
 #include <sys/ptrace.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
 static volatile int alarms, signals;
@@ -290,6 +291,65 @@ executed(void)
 	CHECK_EQ(wait_for(child), 0);
 }
 
+/* The number of another descriptor of the same file, or of an epoll set after that number; -1: there is none. */
+static int
+other_number(int fd, const char *kind)
+{
+	struct stat wanted, st;
+
+	CHECK_EQ(fstat(fd, &wanted), 0);
+	for (int number = 3; number < 1024; number++) {
+		char path[64], name[64] = "";
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", number);
+		if (kind && number > fd && readlink(path, name, sizeof(name) - 1) > 0 && strstr(name, kind))
+			return number;
+		if (!kind && number != fd && fstat(number, &st) == 0 && st.st_ino == wanted.st_ino && st.st_dev == wanted.st_dev)
+			return number;
+	}
+	return -1;
+}
+
+/* A message does not go into a file that the program has where our end of the pipe was. */
+static void
+not_our_file(void)
+{
+	const int fd = notifying(0), writer = other_number(fd, NULL);
+	FILE *own = tmpfile();
+	struct stat st;
+
+	CHECK(writer > fd && own);
+	CHECK_EQ(dup2(fileno(own), writer), writer);
+	CHECK_EQ(cycles(10), 0);
+	CHECK_EQ(fstat(writer, &st), 0);
+	CHECK_EQ(st.st_size, 0);
+	close(writer);
+	close(fd);
+	fclose(own);
+}
+
+/* And an event of the program's own epoll set, where one of ours was, is the program's. */
+static void
+not_our_epoll(void)
+{
+	const int fd = notifying(0), set = other_number(fd, "eventpoll"), own = epoll_create1(0);
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u64 = 77 }, got = { 0 };
+	int ends[2], another;
+
+	CHECK(set > fd);
+	CHECK_EQ(dup2(own, set), set);
+	CHECK_EQ(pipe(ends), 0);
+	CHECK_EQ(write(ends[1], "x", 1), 1);
+	CHECK_EQ(epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &event), 0);
+	another = create(0);
+	close(another);
+	close(create(0));
+	CHECK_EQ(epoll_wait(set, &got, 1, 0), 1);
+	CHECK_EQ(got.data.u64, 77);
+	close(set);
+	close(fd);
+}
+
 int
 main(void)
 {
@@ -303,5 +363,7 @@ main(void)
 	IN_CHILD(same_context(););
 	kept_by_a_child();
 	executed();
+	IN_CHILD(not_our_file(););
+	IN_CHILD(not_our_epoll(););
 	return check_result();
 }

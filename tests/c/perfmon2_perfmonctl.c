@@ -266,6 +266,46 @@ no_sets(void)
 	close(fd);
 }
 
+static int
+mapped_buffers(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[300];
+	int count = 0;
+
+	while (maps && fgets(line, sizeof(line), maps))
+		count += strstr(line, "memfd:perfmon") != NULL;
+	if (maps)
+		fclose(maps);
+	return count;
+}
+
+/* The buffer that the call has mapped goes when the context does; what the program has mapped at its place stays. */
+static void
+mappings(void)
+{
+	pfm_default_smpl_ctx_arg_t wanted = {
+		.ctx_arg = { .ctx_smpl_buf_id = PFM_DEFAULT_SMPL_UUID }, .buf_arg = { .buf_size = 4096 },
+	};
+	const int before = mapped_buffers();
+	char *own;
+
+	for (int i = 0; i < 20; i++) {
+		CHECK_EQ(perfmonctl(-1, PFM_CREATE_CONTEXT, &wanted, 1), 0);
+		close(wanted.ctx_arg.ctx_fd);
+	}
+	CHECK_EQ(perfmonctl(-1, PFM_CREATE_CONTEXT, &wanted, 1), 0);
+	CHECK(mapped_buffers() <= before + 2);
+	own = mmap(wanted.ctx_arg.ctx_smpl_vaddr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	CHECK(own == wanted.ctx_arg.ctx_smpl_vaddr);
+	own[0] = 1;
+	close(wanted.ctx_arg.ctx_fd);
+	close(create(0));	/* the context is freed */
+	CHECK_EQ(own[0], 1);
+	CHECK_EQ(mapped_buffers(), before);
+	munmap(own, 4096);
+}
+
 int
 main(void)
 {
@@ -279,5 +319,6 @@ main(void)
 	samples(PFM_REGFL_OVFL_NOTIFY);
 	samples(0);
 	no_sets();
+	mappings();
 	return check_result();
 }

@@ -5,6 +5,8 @@
 
 #include <perfmon/perfmon_default_smpl.h>
 #include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -211,6 +213,57 @@ idle(uint64_t rate)
 	nothing_happens(rate, self_id());
 }
 
+/* Notifications come when they are due, to a thread that is in the kernel nearly all the time, and after a longer time. */
+static void
+due(uint64_t rate, unsigned int ms, int times, bool in_kernel)
+{
+	const int fd = counting(-(rate * ms), PFM_REGFL_OVFL_NOTIFY, 0), zero = open("/dev/zero", O_RDONLY);
+	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = -(rate * ms), .reg_long_reset = -(rate * ms), .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+	static char page[1 << 20];
+	pfarg_msg_t message;
+
+	CHECK_EQ(pfm_write_pmds(fd, &pmd, 1), 0);
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	for (int i = 0; i < times; i++) {
+		const uint64_t begin = now(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t spent = 0;
+		int waiting = 0;
+
+		while (!waiting && spent < 2000000000) {
+			if (in_kernel)
+				CHECK_EQ(read(zero, page, sizeof(page)), sizeof(page));
+			else
+				spin(1);
+			CHECK_EQ(ioctl(fd, FIONREAD, &waiting), 0);
+			spent = now(CLOCK_THREAD_CPUTIME_ID) - begin;
+		}
+		CHECK(spent + 1000000 >= ms * UINT64_C(1000000) && spent < (ms + 50) * UINT64_C(1000000));
+		CHECK_EQ(read(fd, &message, sizeof(message)), 64);
+		CHECK_EQ(pfm_restart(fd), 0);
+	}
+	close(zero);
+	close(fd);
+}
+
+/* A nearer overflow is noticed when the one before was not to come in the life of this machine. */
+static void
+nearer(void)
+{
+	const uint64_t far = UINT64_MAX / 1000000 - 3;
+	struct pollfd ready = { .events = POLLIN };
+	const int fd = create(PFM_FL_SYSTEM_WIDE);
+
+	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC | 1 << 5), 0);
+	CHECK_EQ(write_pmd(fd, 4, -far, PFM_REGFL_OVFL_NOTIFY), 0);
+	CHECK_EQ(load(fd, 0), 0);
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	usleep(200000);
+	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-10, PFM_REGFL_OVFL_NOTIFY), 0);
+	ready.fd = fd;
+	CHECK_EQ(poll(&ready, 1, 3000), 1);
+	close(fd);
+}
+
 static void
 with_rate(const char *choice, uint64_t rate)
 {
@@ -228,6 +281,16 @@ with_idle_threads(void)
 	alarm(60);
 	check_begin("model,rate=2000000,np", PFMLIB_ITANIUM2_PMU);
 	idle(2000000);
+	due(2000000, 10, 10, true);
+	due(2000000, 300, 2, false);
+}
+
+static void
+with_far_overflow(void)
+{
+	alarm(60);
+	check_begin("model,rate=1,np", PFMLIB_ITANIUM2_PMU);
+	nearer();
 }
 
 int
@@ -236,5 +299,6 @@ main(void)
 	IN_CHILD(with_rate("model,rate=1000", 1000););
 	IN_CHILD(with_rate("model,rate=2000000", 2000000););
 	IN_CHILD(with_idle_threads(););
+	IN_CHILD(with_far_overflow(););
 	return check_result();
 }

@@ -85,7 +85,8 @@ struct task {
 	struct counting_group_event	clock;		/* the time that it runs */
 	struct counting_anchor		alarm;		/* tells when it has run until then, if there is such an event: */
 	uint64_t			alarm_at;	/* NEVER: it is stopped */
-	bool				is_tried;	/* and whether there is was found out */
+	bool				is_tried;	/* and whether there is was found out; */
+	bool				is_coarse;	/* it misses what happens in the kernel */
 	uint64_t			looked_at;	/* without one: its time in the last look */
 };
 
@@ -118,6 +119,7 @@ struct context {
 	int			writer;		/* the end that messages are written to; -1: of a copy */
 	int			buffer_fd;	/* of the sampling buffer, or -1 */
 	size_t			buffer_size;
+	void			*program_buffer;	/* where perfmonctl() has mapped it for the program, or NULL */
 	bool			is_copy;	/* a child's: counts nothing, and cannot be loaded */
 	bool			old_messages;
 	int			ctl_fd;		/* number of its descriptor when perfmonctl() made it */

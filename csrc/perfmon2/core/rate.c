@@ -283,18 +283,52 @@ tells(const struct context *c, const struct set *set)
 	return false;
 }
 
+static uint64_t
+later(uint64_t ns, uint64_t more)
+{
+	return more < NEVER - ns ? ns + more : NEVER;
+}
+
+/* From its activation on, the ns until a set may overflow, and until the next one is active. */
+static uint64_t
+time_to_overflow(const struct context *c, const struct set *set)
+{
+	const uint64_t units = units_to_overflow(c, set, moving(c, set));
+
+	return units < NEVER ? units / c->rate + 1 : NEVER;
+}
+
+static uint64_t
+time_to_switch(const struct context *c, const struct set *set, uint64_t overflow)
+{
+	if (set->flags & PFM_SETFL_TIME_SWITCH)
+		return set == c->active ? set->remaining : set->timeout;
+	return set->flags & PFM_SETFL_OVFL_SWITCH ? overflow : NEVER;
+}
+
+/* Set by set as they take turns: the first overflow, or the first switch that resets counters, which may overflow sooner then. */
 uint64_t
 rate_time_to_next(const struct context *c)
 {
-	uint64_t overflow, timeout, units;
-	unsigned int i = 0;
+	const struct set *set = c->active;
+	uint64_t ns = NEVER, begin = 0;
+	bool is_told = false;
 
-	while (i < c->num_sets && !tells(c, c->sets[i]))
-		i++;
-	if (!context_counts(c) || i == c->num_sets)
+	if (!context_counts(c))
 		return NEVER;
-	overflow = units_to_overflow(c, c->active, moving(c, c->active));
-	timeout = units_to_timeout(c);
-	units = overflow < timeout ? overflow : timeout;
-	return units < NEVER ? units / c->rate + 1 : NEVER;
+	do {
+		const uint64_t overflow = time_to_overflow(c, set);
+
+		is_told |= tells(c, set);
+		ns = later(begin, overflow) < ns ? later(begin, overflow) : ns;
+		begin = later(begin, time_to_switch(c, set, overflow));
+		set = c->sets[set->at + 1u < c->num_sets ? set->at + 1u : 0];
+		if (set->pending_reset && begin < ns)
+			ns = begin;
+	} while (begin < ns && set != c->active);
+	while (!is_told && set != c->active && begin < NEVER) {	/* perhaps one that has its turn later */
+		is_told = tells(c, set);
+		set = c->sets[set->at + 1u < c->num_sets ? set->at + 1u : 0];
+	}
+	return is_told ? ns : NEVER;
 }
