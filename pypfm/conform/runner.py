@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import fields, replace
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -269,10 +270,11 @@ def _once(report: Report) -> None:
     """Leave out what the long process found when the same call had the same differences in a short one."""
     found = {(str(f.vector["id"]), f.differences) for f in report.findings
              if f.kind == "value" and f.vector and "id" in f.vector and "long" not in f.vector}
-    for finding in [f for f in report.findings if f.vector and "long" in f.vector]:
-        if finding.vector and (str(finding.vector["id"]), finding.differences) in found:
-            report.findings.remove(finding)
-            report.tally(finding.function).differ -= 1
+    again = [bool(f.vector and "long" in f.vector and (str(f.vector["id"]), f.differences) in found)
+             for f in report.findings]
+    for finding in compress(report.findings, again):
+        report.tally(finding.function).differ -= 1
+    report.findings[:] = [finding for finding, is_again in zip(report.findings, again, strict=True) if not is_again]
 
 
 def _unanswered(wanted: dict[str, Json], reply: Reply) -> list[str]:
