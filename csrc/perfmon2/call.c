@@ -162,7 +162,7 @@ int
 call_done(struct context *c, int ret)
 {
 	if (c)
-		context_settle(c);
+		helper_plan(context_settle(c));
 	engine_leave();
 	if (ret >= 0)
 		return ret;
@@ -173,9 +173,9 @@ call_done(struct context *c, int ret)
 int
 call_read(struct vector *v, const struct call *call, void *elements, long count, size_t limit)
 {
-	*v = (struct vector){ .elements = elements, .size = (size_t)count * call->element.size };
-	if (v->size > limit)
+	if (call->element.size && (size_t)count > limit / call->element.size)
 		return -E2BIG;
+	*v = (struct vector){ .elements = elements, .size = (size_t)count * call->element.size };
 	v->is_there = v->size && copy_is_there(elements, v->size, call->copies_back);
 	if (v->is_there)
 		memcpy(room, elements, v->size);

@@ -96,14 +96,12 @@ int state_write_pmc(struct context *c, struct request *r);
 int state_write_ctl_pmc(struct context *c, struct request *r);
 void context_tell(struct context *c);	/* the program, of what the core has noticed */
 
-/* What has happened meanwhile, before a context is looked at; and its counters as they shall be, after that. */
-void context_catch_up(struct context *c);
-void context_settle(struct context *c);
 /*
- * The time, in ns, until the helper has to look: for a timer that ends, for an overflow that masks, is told or sampled.  NEVER where
- * something else tells it.
+ * What has happened meanwhile, before a context is looked at; and its counters as they shall be, after that: it returns the ns until the
+ * helper has to look, for a timer that ends, for an overflow that masks, is told or sampled.  NEVER where something else tells it.
  */
-uint64_t context_time_to_look(struct context *c);
+void context_catch_up(struct context *c);
+uint64_t context_settle(struct context *c);
 
 /* ---- message.c ------------------------------------------------------------------------------ */
 

@@ -102,21 +102,21 @@ helper_plan(uint64_t ns)
 		helper_wake();
 }
 
-/* Until when nothing has to be looked at; nothing tells of the end of a thread that has no descriptor. */
+/* Look at a context, which brings it up to date: the time to the next look.  Nothing tells of the end of a thread without a descriptor. */
 static uint64_t
-time_to_look(struct context *c)
+look_at(struct context *c)
 {
 	uint64_t ns;
 
+	context_catch_up(c);
+	ns = context_settle(c);
 	if (c->state == UNLOADED || c->is_copy)
 		return NEVER;
-	ns = context_time_to_look(c);
 	if (watched < 0 || contexts_closings() < 0 || (!c->is_self && !c->is_system && !task_is_watched(c)))
 		ns = ns < BETWEEN_LOOKS ? ns : BETWEEN_LOOKS;
 	return ns < SHORTEST ? SHORTEST : ns;
 }
 
-/* Look at each context, which brings it up to date: the time to the next look. */
 static uint64_t
 look_at_all(void)
 {
@@ -126,11 +126,8 @@ look_at_all(void)
 	struct context *c;
 
 	while ((c = context_next(&at))) {
-		uint64_t ns;
+		const uint64_t ns = look_at(c);
 
-		context_catch_up(c);
-		context_settle(c);
-		ns = time_to_look(c);
 		wait = ns < wait ? ns : wait;
 		is_loaded |= c->state != UNLOADED && !c->is_copy;
 	}

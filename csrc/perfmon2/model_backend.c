@@ -260,10 +260,12 @@ model_update(struct context *c)
 static void
 model_finish(struct context *c)
 {
-	const struct where where = here(c, c->tid);
+	struct where where;
 
-	if (c->rate)
-		c->is_behind = rate_run(c, c->time_read, true, &where);
+	if (!c->rate)
+		return;
+	where = here(c, c->tid);
+	c->is_behind = rate_run(c, c->time_read, true, &where);
 }
 
 static uint64_t

@@ -86,38 +86,30 @@ context_catch_up(struct context *c)
 	}
 }
 
-void
-context_settle(struct context *c)
-{
-	if (c->state == UNLOADED || c->is_copy)
-		return;
-	choice()->backend->apply(c);
-	context_tell(c);
-	helper_plan(context_time_to_look(c));
-}
-
 /*
- * The time of a thread that does not run does not pass: where no alarm tells of its time, it is looked at more seldom as long as it
- * stands still.
+ * What the model's timers do can be made later.  The time of a thread that does not run does not pass: an alarm tells of it, or the
+ * thread is looked at not too often.
  */
 static uint64_t
-wait_for_task(struct context *c, uint64_t ns)
-{
-	const bool stands_still = c->task.looked_at == c->now;
-
-	c->task.looked_at = c->now;
-	return task_alarm(c, ns) ? NEVER : stands_still && ns < BETWEEN_LOOKS ? BETWEEN_LOOKS : ns;
-}
-
-/* What the model's timers do can be made later. */
-uint64_t
-context_time_to_look(struct context *c)
+time_to_look(struct context *c)
 {
 	uint64_t ns = choice()->backend->time_to_next(c);
 
 	if (choice()->backend != &model_backend && timer_runs(c) && c->active->remaining < ns)
 		ns = c->active->remaining;
-	return ns == 0 || c->is_system ? ns : wait_for_task(c, ns);
+	if (ns == 0 || c->is_system)
+		return ns;
+	return task_alarm(c, ns) ? NEVER : ns < BETWEEN_LOOKS ? BETWEEN_LOOKS : ns;
+}
+
+uint64_t
+context_settle(struct context *c)
+{
+	if (c->state == UNLOADED || c->is_copy)
+		return NEVER;
+	choice()->backend->apply(c);
+	context_tell(c);
+	return time_to_look(c);
 }
 
 /* A thread has one context; per-thread and system-wide ones exclude each other, but where the kernel counts, which can do both. */
@@ -134,12 +126,12 @@ check_sessions(const struct context *wanted, pid_t tid, int cpu)
 			continue;
 		if (wanted->is_system == c->is_system && (wanted->is_system ? c->cpu == cpu : c->tid == tid)) {
 			context_catch_up(c);	/* another thread may have the number by now */
-			context_settle(c);
+			helper_plan(context_settle(c));
 			if (c->state != UNLOADED)
 				return wanted->is_system ? -EBUSY : -EEXIST;
 		} else if (wanted->is_system != c->is_system && !are_both) {
 			context_catch_up(c);
-			context_settle(c);
+			helper_plan(context_settle(c));
 			ret = c->state != UNLOADED ? -EBUSY : ret;
 		}
 	}

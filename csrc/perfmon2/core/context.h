@@ -87,7 +87,6 @@ struct task {
 	uint64_t			alarm_at;	/* NEVER: it is stopped */
 	bool				is_tried;	/* and whether there is was found out; */
 	bool				is_coarse;	/* it misses what happens in the kernel */
-	uint64_t			looked_at;	/* without one: its time in the last look */
 };
 
 struct perf;
@@ -162,7 +161,7 @@ int set_change(struct context *c, struct request *r);
 int set_delete(struct context *c, struct request *r);
 int set_tell(struct context *c, struct request *r);	/* system-wide its duration is that of now */
 void set_free(struct context *c, struct set *set);
-struct set *set_next(const struct context *c);
+struct set *set_after(const struct context *c, const struct set *set);	/* that has its turn then */
 void set_reload_counts(struct context *c, struct set *set);
 void set_switch(struct context *c, struct set *to, bool long_reset);
 

@@ -106,7 +106,7 @@ reset_or_switch(struct context *c)
 		return;
 	}
 	set->switch_at_restart = false;
-	set_switch(c, set_next(c), true);
+	set_switch(c, set_after(c, c->active), true);
 }
 
 void
@@ -123,5 +123,5 @@ context_resume(struct context *c)
 	c->state = LOADED;
 	set->since = c->now;
 	if (c->started && set->flags & PFM_SETFL_TIME_SWITCH && set->remaining == 0)
-		set_switch(c, set_next(c), false);
+		set_switch(c, set_after(c, c->active), false);
 }

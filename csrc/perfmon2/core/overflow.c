@@ -145,7 +145,7 @@ pfm_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 		mask(c);
 		set->switch_at_restart |= switch_is_due;	/* a mark that no restart has found stays */
 	} else if (switch_is_due) {
-		set_switch(c, set_next(c), false);
+		set_switch(c, set_after(c, c->active), false);
 	}
 	if (notify && masks) {
 		c->notice = (struct notice){ true, id, wrapped, *where };

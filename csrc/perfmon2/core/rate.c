@@ -322,13 +322,13 @@ rate_time_to_next(const struct context *c)
 		is_told |= tells(c, set);
 		ns = later(begin, overflow) < ns ? later(begin, overflow) : ns;
 		begin = later(begin, time_to_switch(c, set, overflow));
-		set = c->sets[set->at + 1u < c->num_sets ? set->at + 1u : 0];
+		set = set_after(c, set);
 		if (set->pending_reset && begin < ns)
 			ns = begin;
 	} while (begin < ns && set != c->active);
 	while (!is_told && set != c->active && begin < NEVER) {	/* perhaps one that has its turn later */
 		is_told = tells(c, set);
-		set = c->sets[set->at + 1u < c->num_sets ? set->at + 1u : 0];
+		set = set_after(c, set);
 	}
 	return is_told ? ns : NEVER;
 }

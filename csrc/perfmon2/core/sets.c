@@ -124,9 +124,9 @@ set_tell(struct context *c, struct request *r)
 }
 
 struct set *
-set_next(const struct context *c)
+set_after(const struct context *c, const struct set *set)
 {
-	const unsigned int at = c->active->at + 1u;
+	const unsigned int at = set->at + 1u;
 
 	return c->sets[at < c->num_sets ? at : 0];
 }
@@ -170,7 +170,7 @@ timer_pass(struct context *c, uint64_t ns)
 		return;
 	set->remaining -= ns < set->remaining ? ns : set->remaining;
 	if (set->remaining == 0)
-		set_switch(c, set_next(c), false);
+		set_switch(c, set_after(c, c->active), false);
 }
 
 uint64_t
