@@ -387,6 +387,15 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return runner.run(str(library), "pfm4", vectors=single, jobs=2)
 
 
+@pytest.fixture(scope="module")
+def command(broken: Report, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """``conform`` of that library, with few calls: what the command does with a report is the same."""
+    file = tmp_path_factory.mktemp("calls") / "some.jsonl"
+    single = [v for v in recorded("pfm4") if v["kind"] != "sequence"]
+    file.write_text("".join(json.dumps(v) + "\n" for v in single[::20]))
+    return ["conform", broken.library.asked, "--vectors", str(file)]
+
+
 def test_the_reports_of_a_broken_library(broken: Report) -> None:
     lines = written(broken, "text").splitlines()
     assert lines[0] == f"library     file       {broken.library.asked}"
@@ -427,32 +436,31 @@ def test_our_own_library_has_no_differences() -> None:
 
 # ---- of the command --------------------------------------------------------------
 
-def test_the_command_writes_each_report(broken: Report, tmp_path: Path) -> None:
-    library = broken.library.asked
+def test_the_command_writes_each_report(command: list[str], tmp_path: Path) -> None:
     for how in report.HOWS:
-        saved = pypfm("conform", library, "--report", how, "--output", tmp_path / how)
+        saved = pypfm(*command, "--report", how, "--output", tmp_path / how)
         assert (saved.returncode, saved.stdout, saved.stderr) == (12, "", "")
-    done = pypfm("conform", library, "--report", "json")
+    done = pypfm(*command, "--report", "json")
     assert (done.returncode, done.stderr) == (12, "")
     assert len(done.stdout.splitlines()) == len((tmp_path / "json").read_text().splitlines())
     jsonschema.validate(json.loads((tmp_path / "json").read_text()), schemas.load("conform"))
     check_shape(ET.parse(tmp_path / "junit").getroot())
     assert len(Page((tmp_path / "html").read_text()).all("article")) > 20
-    assert (tmp_path / "text").read_text().startswith(f"library     file       {library}\n")
+    assert (tmp_path / "text").read_text().startswith(f"library     file       {command[1]}\n")
 
 
-def test_the_command_takes_suppressions(broken: Report, tmp_path: Path) -> None:
-    library, one, two = broken.library.asked, tmp_path / "one", tmp_path / "two"
+def test_the_command_takes_suppressions(command: list[str], tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
     one.write_text("[a]\nreason = falls over\nkind = crash\n[b]\nreason = unfinished\nkind = symbol\n"
                    "[c]\nreason = writes what it likes\nkind = layout\n")
     two.write_text("[a]\nreason = wrong\nkind = value\n")
-    assert pypfm("conform", library).returncode == 12
-    assert pypfm("conform", library, "--suppressions", one).returncode == 4
-    done = pypfm("conform", library, "--suppressions", one, "--suppressions", two)
+    assert pypfm(*command).returncode == 12
+    assert pypfm(*command, "--suppressions", one).returncode == 4
+    done = pypfm(*command, "--suppressions", one, "--suppressions", two)
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1].endswith("exit status 0")
     two.write_text("[a]\nkind = value\n")
-    done = pypfm("conform", library, "--suppressions", two)
+    done = pypfm(*command, "--suppressions", two)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"pypfm conform: {two}: section [a]: no reason is given\n"
 
