@@ -57,6 +57,9 @@ def add_parser(commands: Subparsers) -> None:
     add("--suppressions", action="append", default=[], metavar="FILE",
         help="file of accepted differences with their reasons, or the name of one that comes with pypfm"
         " (debian-libpfm4); may be given several times")
+    add("--accept", metavar="FILE",
+        help="write what was found into a new file of accepted differences, for --suppressions of later runs")
+    add("--all", action="store_true", help="print each difference, not one of each group")
     parser.set_defaults(run=run, usage_error=parser.error)
 
 
@@ -85,7 +88,9 @@ def run(args: argparse.Namespace) -> int:
                          progress=show and (lambda done, total: show(f"{done} of {total} calls")))
     suppressions.apply(report)
     if args.output is None:
-        write(report, args.report, sys.stdout)
+        write(report, args.report, sys.stdout, args.all)
     else:
-        save(report, args.report, args.output)
+        save(report, args.report, args.output, args.all)
+    if args.accept is not None:
+        suppress.accept(report, args.accept)
     return report.status

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from pypfm._c.loading import MissingFunctionError
+from pypfm.conform.vectors import PMU_IDS
 from pypfm.conform.worker.library import POISON, bytes_of, text_at
 
 if TYPE_CHECKING:
@@ -176,6 +177,9 @@ class Library4:
         """The index that the library under test has for the event of a recorded one, which it finds by name."""
         event = self._event_of(self._lib, index)
         if not event or self._event_of(self._functions, index) == event:
+            return index
+        pmu = next((name for name, number in PMU_IDS.items() if number == event[0]), "")
+        if self._finds(bytes_of(f"{pmu}::{event[1]}", "latin-1")) < 0:
             return index
         return self._indices(self._functions, event[0]).get(event[1], index)
 
