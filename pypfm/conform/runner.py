@@ -154,6 +154,10 @@ def _replaced(path: str) -> Finding:
 
 def _api_of(path: str, soname: str, apis: Sequence[str]) -> str:
     """The API of a library: that of ours with the same soname, else what it exports decides."""
+    other = next((name for name in ("pmc", "perfex") if name in LIBRARIES and soname == LIBRARIES[name].soname), "")
+    if other and not apis:
+        raise ConformError(f"{shown(path)} is {soname}: conform takes libpfm 3 and 4 only; the tests of this library"
+                           f" are tests/{other} in the sources of pypfm, and pypfm layout --diff compares structures")
     if not apis:
         marks = ", ".join(f"{mark}() ({api})" for api, mark in MARKS.items())
         raise ConformError(f"{shown(path)} is no libpfm 3 or 4: it exports none of {marks}")

@@ -1,4 +1,4 @@
-"""A conformance run told as text, as JSON, as JUnit XML, as one HTML page."""
+"""A conformance run told as text, as JSON, as JUnit XML."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Finding, Json, Report, Tally
 
-__all__ = ["HOWS", "How", "html", "junit", "save", "text", "to_json", "write"]
+__all__ = ["HOWS", "VERSION", "How", "junit", "save", "text", "to_json", "write"]
 
 #: What a report can be written as.
-How = Literal["text", "json", "junit", "html"]
+How = Literal["text", "json", "junit"]
 #: The kinds of report, as ``--report`` names them.
 HOWS: tuple[How, ...] = get_args(How)
+
+#: Of the JSON report; another one when something in it means something else.
+VERSION = 1
 
 _WIDTH = 100  # columns of a text that no terminal limits
 _LINES = 4  # of a value in the text
@@ -57,7 +60,7 @@ def write(report: Report, how: How, stream: TextIO, everything: bool = False) ->
     elif how == "json":
         stream.write(json.dumps(to_json(report), indent=2) + "\n")
     else:
-        stream.write(text(report, everything) if how == "text" else {"junit": junit, "html": html}[how](report))
+        stream.write(text(report, everything) if how == "text" else junit(report))
 
 
 def save(report: Report, how: How, path: str, everything: bool = False) -> None:
@@ -162,21 +165,15 @@ def to_json(report: Report) -> dict[str, Json]:
     """The report as data, nothing left out (schema: ``pypfm/schemas/conform.json``)."""
     data = dataclasses.asdict(report)
     data["functions"] = data.pop("tallies")
+    data["not_tried"] = tried.never_called(report)
     data["tried"] = {name: {**dataclasses.asdict(of), "differ": n} for name, of, n in tried.rows(report)}
-    return cast("dict[str, Json]", {"status": report.status, "verdict": verdict(report), **data})
+    return cast("dict[str, Json]", {"version": VERSION, "status": report.status, "verdict": verdict(report), **data})
 
 
-# ---- JUnit and HTML --------------------------------------------------------------
+# ---- JUnit -----------------------------------------------------------------------
 
 def junit(report: Report) -> str:
     """The report as JUnit XML, as Jenkins and others read it."""
     from pypfm.conform.report import junit_xml
 
     return junit_xml.document(report)
-
-
-def html(report: Report) -> str:
-    """The report as one HTML page that needs nothing else."""
-    from pypfm.conform.report import html_page
-
-    return html_page.page(report)

@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from pypfm._c.loading import MissingFunctionError
-from pypfm.conform.vectors import PMU_IDS
 from pypfm.conform.worker.library import POISON, bytes_of, text_at
 
 if TYPE_CHECKING:
@@ -178,9 +177,6 @@ class Library4:
         event = self._event_of(self._lib, index)
         if not event or self._event_of(self._functions, index) == event:
             return index
-        pmu = next((name for name, number in PMU_IDS.items() if number == event[0]), "")
-        if self._finds(bytes_of(f"{pmu}::{event[1]}", "latin-1")) < 0:
-            return index
         return self._indices(self._functions, event[0]).get(event[1], index)
 
     def _event_of(self, library: Any, index: int) -> tuple[int, str] | None:
@@ -197,12 +193,13 @@ class Library4:
             found = self._listed[library, pmu] = {}
             _room, info = self._memory("pfm_pmu_info_t")
             with suppress(MissingFunctionError):
+                following = library.pfm_get_event_next  # without it there is no list
                 index = -1 if library.pfm_get_pmu_info(pmu, info) else info.first_event
                 for _ in range(_MOST_EVENTS):
                     if not (event := self._event_of(library, index)):
                         break
                     found.setdefault(event[1], index)
-                    index = library.pfm_get_event_next(index)
+                    index = following(index)
         return self._listed[library, pmu]
 
     # ---- information ----
