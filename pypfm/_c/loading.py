@@ -32,6 +32,11 @@ sys.stdout.buffer.write(file.encode("utf-8", "surrogateescape"))
 """
 
 
+# Made once: each CDLL is a circle of objects, which a process without garbage collection keeps for ever.
+_dlsym = ctypes.CDLL(None).dlsym
+_dlsym.argtypes, _dlsym.restype = (ctypes.c_void_p, ctypes.c_char_p), ctypes.c_void_p
+
+
 class MissingFunctionError(Exception):
     """A function that the library does not export."""
 
@@ -72,9 +77,7 @@ class Functions:
 
 def symbol(handle: ctypes.CDLL, name: str) -> int:
     """The address of an exported symbol; 0: there is none, and there ctypes' own look-up crashes."""
-    look_up = ctypes.CDLL(None).dlsym
-    look_up.argtypes, look_up.restype = (ctypes.c_void_p, ctypes.c_char_p), ctypes.c_void_p
-    return look_up(handle._handle, name.encode()) or 0  # of a NULL ctypes makes None
+    return _dlsym(handle._handle, name.encode()) or 0  # of a NULL ctypes makes None
 
 
 def loader_words(path: str) -> str:
