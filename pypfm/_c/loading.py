@@ -75,6 +75,10 @@ class Functions:
         return [name for name in dir(self.lib) if name.startswith(prefix) and callable(getattr(self.lib, name))]
 
 
+_dlsym = ctypes.CDLL(None).dlsym  # looked up once: each look-up takes memory for good
+_dlsym.argtypes, _dlsym.restype = (ctypes.c_void_p, ctypes.c_char_p), ctypes.c_void_p
+
+
 def symbol(handle: ctypes.CDLL, name: str) -> int:
     """The address of an exported symbol; 0: there is none, and there ctypes' own look-up crashes."""
     return _dlsym(handle._handle, name.encode()) or 0  # of a NULL ctypes makes None
