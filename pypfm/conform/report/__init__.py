@@ -66,7 +66,8 @@ def write(report: Report, how: How, stream: TextIO, everything: bool = False) ->
 def save(report: Report, how: How, path: str, everything: bool = False) -> None:
     """Write a report to a file.
 
-    :param how, everything: as of `write`
+    :param how: as of `write`
+    :param everything: likewise
     :raises ConformError: the file cannot be written
     """
     try:
