@@ -460,6 +460,8 @@ def emit(module: str, headers: list[str], unit: Unit, constants: list[str], macr
         *(emit_macro(n) for n in macros),
         # The functions that the library exports; the others are in the header.
         "_exported: tuple[str, ...] = (\n" + "".join(f"    {name!r},\n" for name in functions.exported()) + ")\n",
+        # As the headers declare them.
+        emit_table("_prototypes", "dict[str, str]", ((s.name, repr(s.declaration)) for s in functions.called)),
         # What neither ctypes nor cffi keeps of the declarations: the types' names, const, unions without a name.
         emit_table("_declared", "dict[str, tuple[_m.Declared, ...]]", (
             (name, declared(node)) for name, node in types.structs.items())),
@@ -483,7 +485,8 @@ def emit_form(module: str, form_of: Path, whole: str, classes: dict[str, str], t
         "from __future__ import annotations\n\nimport ctypes as _c\nfrom typing import TYPE_CHECKING, Any\n",
         f"from pypfm._c import {base} as _base, mirror as _m\n"
         f"from pypfm._c.another import functions_of as _functions_of\n"
-        f"from pypfm._c.{base} import *\nfrom pypfm._c.{base} import __all__ as __all__, _exported, _headers\n"
+        f"from pypfm._c.{base} import *\n"
+        f"from pypfm._c.{base} import __all__ as __all__, _exported, _headers, _prototypes\n"
         f"from pypfm._c.{module} import ffi, lib\n",
         *(classes[name] for name in changed),
         "".join(f"{n} = {target}\n" for n, target in types.aliases.items() if target in changed),

@@ -30,6 +30,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from c_text import to_rst
 from function_facts import TABLE, facts, statements
+from layout_tables import places
 from library_headers import Header, Symbol, headers_of
 from pypfm.config import LIBRARIES
 
@@ -59,17 +60,28 @@ def _content(header: Header, library: str) -> Iterator[str]:
         yield text + "\n"
 
 
-def _described(symbol: Symbol, library: str) -> str:
-    """A symbol, and its members inside; constants of an enumeration without a name are the header's own."""
+def _described(symbol: Symbol, library: str, where: Mapping[str, str] | None = None, path: str = "") -> str:
+    """A symbol, and its members inside; constants of an enumeration without a name are the header's own.
+
+    :param where: of a member, the places of its structure (`layout_tables.places`)
+    :param path: of a member, that of what it lies in, with a point
+    """
     text = _text(symbol, roles_of(library))
-    members = [_described(member, library) for member in symbol.members]
+    inside = path
+    if where is None:
+        where = places(library, symbol.name) if symbol.role in ("struct", "union") else {}
+        text = "\n\n".join(filter(None, [where.get("", ""), text]))
+    elif symbol.name:
+        text = "\n\n".join(filter(None, [where.get(path + symbol.name, ""), text]))
+        inside = f"{path}{symbol.name}."
+    members = [_described(member, library, where, inside) for member in symbol.members]
     if symbol.role == "enum" and not symbol.name:
         return "\n\n".join([text, *members]) + "\n"
     if symbol.role == "func":
         text = _with_facts(text, library, symbol.name)
     parts = [text, *members]
-    inside = textwrap.indent("\n\n".join(filter(None, parts)), "   ")
-    return f".. c:{_DIRECTIVES.get(symbol.role, symbol.role)}:: {_signature(symbol)}\n\n{inside}\n"
+    content = textwrap.indent("\n\n".join(filter(None, parts)), "   ")
+    return f".. c:{_DIRECTIVES.get(symbol.role, symbol.role)}:: {_signature(symbol)}\n\n{content}\n"
 
 
 def _signature(symbol: Symbol) -> str:

@@ -19,6 +19,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_id
 
 from c_text import to_rst
+from layout_tables import places
 from library_headers import Header, Symbol, headers_of, page_of
 from pypfm._c import names
 from pypfm._c.structures import Structure, Union
@@ -158,12 +159,14 @@ def _structure(module: ModuleType, symbol: Symbol) -> str:
     if cls.__name__ != symbol.name:
         return _object("py:data", symbol.name, [f"Another name of :py:class:`{cls.__name__}`."])
     texts = {member.name: member.text for member in symbol.all()}
+    where = places(_LIBRARY_OF[module.__name__.rpartition(".")[2]], symbol.name)
     members = []
     for name, annotation in cls.__annotations__.items():
         text = to_rst(texts.get(name, ""), roles).replace("\n", " ")
         type_option = "" if annotation.startswith("_p") else f"\n   :type: {_type(annotation)}"
-        members.append(f".. py:attribute:: {name}{type_option}\n\n   {text}")
-    return _object("py:class", symbol.name, [to_rst(symbol.text, roles), *members])
+        place = textwrap.indent(where.get(name, ""), "   ")
+        members.append(f".. py:attribute:: {name}{type_option}\n\n{place}\n\n   {text}")
+    return _object("py:class", symbol.name, [where.get("", ""), to_rst(symbol.text, roles), *members])
 
 
 def _variable(module: ModuleType, symbol: Symbol) -> str:

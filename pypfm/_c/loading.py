@@ -32,6 +32,11 @@ sys.stdout.buffer.write(file.encode("utf-8", "surrogateescape"))
 """
 
 
+# Made once: each CDLL is a circle of objects, which a process without garbage collection keeps for ever.
+_dlsym = ctypes.CDLL(None).dlsym
+_dlsym.argtypes, _dlsym.restype = (ctypes.c_void_p, ctypes.c_char_p), ctypes.c_void_p
+
+
 class MissingFunctionError(Exception):
     """A function that the library does not export."""
 

@@ -11,14 +11,15 @@ from pathlib import Path
 from pypfm.cli._program import status_line
 from pypfm.cli.common import Subparsers, between, checked, number
 from pypfm.conform.model import APIS
-from pypfm.conform.report import HOWS, save, write
+from pypfm.conform.report import HOWS, How, save, write
 
 __all__ = ["add_parser"]
 
 _EPILOG = """\
 A crash or a hang of the library is a finding, not the end of the run.  The exit status
 is a sum: 1 error, 2 wrong usage, 4 results that differ, crashes and hangs, 8 layouts
-or symbols that differ; 0 if there is nothing.
+or symbols that differ; 0 if there is nothing.  Functions that were never called do not
+change it: the last line names them, and "not_tried" of the JSON report does.
 
   pypfm conform libpfm.so.4
   pypfm conform ./libpfm.so.3 --timeout 2 --jobs 1
@@ -51,13 +52,26 @@ def add_parser(commands: Subparsers) -> None:
         " row may take 20 times as long, and a function that is too slow three times is given up")
     add("--jobs", type=checked(partial(between, least=1, most=_MOST_JOBS)), default=len(os.sched_getaffinity(0)),
         metavar="N", help="processes that make calls (default: one for each CPU)")
-    add("--report", choices=HOWS, default="text", help="kind of report (default: text)")
+    add("--report", type=checked(_how), default="text", metavar="KIND",
+        help=f"kind of report: {', '.join(HOWS)} (default: text)")
     add("--json", action="store_const", const="json", dest="report", help="the same as --report json")
     add("--output", metavar="FILE", help="file for the report (default: standard output)")
     add("--suppressions", action="append", default=[], metavar="FILE",
         help="file of accepted differences with their reasons, or the name of one that comes with pypfm"
         " (debian-libpfm4); may be given several times")
+    add("--accept", metavar="FILE",
+        help="write what was found into a new file of accepted differences, for --suppressions of later runs")
+    add("--all", action="store_true", help="print each difference, not one of each group")
     parser.set_defaults(run=run, usage_error=parser.error)
+
+
+def _how(text: str) -> How:
+    if text == "html":
+        raise ValueError("there is no HTML report any more; text is for people, json has everything, junit is for CI")
+    for how in HOWS:
+        if how == text:
+            return how
+    raise ValueError(f"{text!r} is no kind of report; there are {', '.join(HOWS)}")
 
 
 def _seconds(text: str) -> float:
@@ -85,7 +99,9 @@ def run(args: argparse.Namespace) -> int:
                          progress=show and (lambda done, total: show(f"{done} of {total} calls")))
     suppressions.apply(report)
     if args.output is None:
-        write(report, args.report, sys.stdout)
+        write(report, args.report, sys.stdout, args.all)
     else:
-        save(report, args.report, args.output)
+        save(report, args.report, args.output, args.all)
+    if args.accept is not None:
+        suppress.accept(report, args.accept)
     return report.status

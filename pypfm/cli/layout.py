@@ -21,21 +21,21 @@ _DIFFERENT = 8  # exit status, as abidiff's for an ABI change
 _BESIDE = 110  # columns of a terminal that has room for two layouts side by side
 _FIRST = next(iter(LIBRARIES))
 # What is written in a language, by the option that asks for it.
-_SOURCES = {"c": layout.c_source, "ctypes": layout.ctypes_source, "go": layout.go_source, "rust": layout.rust_source}
+_SOURCES = {"c": layout.c_source, "ctypes": layout.ctypes_source}
 
 
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
-        "layout", help="print the layout of C structures",
+        "layout", help="print the layout of C structures, enumerations, signatures of functions",
         description="Print structures as pahole does: offset and size of each member, holes, padding, cache lines,"
-        " the positions of bit-fields. Without --library, the first library that has a type counts"
-        f" ({', '.join(LIBRARIES)}); without a type, all types of the"
-        f" library ({_FIRST}) are printed.",
+        " the positions of bit-fields; of an enumeration its size and values, of a function its signature. Without"
+        f" --library, the first library that has a name counts ({', '.join(LIBRARIES)}); without a name, all structures"
+        f" of the library ({_FIRST}) are printed.",
         epilog="--diff takes TYPE, LIBRARY:TYPE or FILE:TYPE, where FILE is a library or program with debug"
         " information; LIBRARY or FILE alone stands for the type of the other side, or for all types."
         f" Its exit status is 0 if the layouts are the same and {_DIFFERENT} if they differ.")
-    parser.add_argument("types", nargs="*", metavar="TYPE",
-                        help="C name, such as pfmlib_event_t or 'struct perf_event_attr'")
+    parser.add_argument("types", nargs="*", metavar="NAME",
+                        help="C name, such as pfmlib_event_t, 'struct perf_event_attr', pfm_os_t, pfm_find_event")
     parser.add_argument("--library", choices=list(LIBRARIES), metavar="LIBRARY", help=", ".join(LIBRARIES))
     parser.add_argument("--as", dest="form", choices=["header", "manual"],
                         help="the structures of the headers, or those that the manual pages print")
@@ -43,9 +43,6 @@ def add_parser(commands: Subparsers) -> None:
     output.add_argument("--json", action="store_true", help="print JSON")
     output.add_argument("--c", action="store_true", help="print a C11 file that compiles only with this layout")
     output.add_argument("--ctypes", action="store_true", help="print Python ctypes classes")
-    output.add_argument("--go", action="store_true", help="print Go declarations that compile only with this layout")
-    output.add_argument("--rust", action="store_true",
-                        help="print Rust declarations that compile only with this layout")
     parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="show two layouts side by side")
     parser.set_defaults(run=run, usage_error=parser.error)
 
@@ -54,23 +51,26 @@ def run(args: argparse.Namespace) -> int:
     if args.diff:
         return _diff(args)
     library = _library(args)
-    found = [layout.describe(name, library) for name in _names(args) or layout.types(library or _FIRST)]
+    found = [layout.declaration(name, library) for name in _names(args) or layout.types(library or _FIRST)]
     if not found:
         raise layout.LayoutError(f"the headers of {library} declare no structure")
+    structures = [x for x in found if isinstance(x, layout.TypeLayout)]
     if args.json:
         print_json({"types": [x.to_json() for x in found]})
     elif made := [source for option, source in _SOURCES.items() if getattr(args, option)]:
-        print(made[0](found), end="")
+        if others := [x.name for x in found if not isinstance(x, layout.TypeLayout)]:
+            raise layout.LayoutError(f"{others[0]} is no structure or union: --c and --ctypes declare those")
+        print(made[0](structures), end="")
     else:
-        print("\n".join(layout.text(x) for x in found), end="")
+        print("\n".join(layout.text(x) if isinstance(x, layout.TypeLayout) else x.text for x in found), end="")
     if library is None:
-        _say_where_else(found)
+        _say_where_else(structures)
     return 0
 
 
 def _names(args: argparse.Namespace) -> list[str]:
     """The types asked for; the shell splits "struct x"."""
-    return [name for name in args.types if name not in ("struct", "union")]
+    return [name for name in args.types if name not in ("struct", "union", "enum")]
 
 
 def _library(args: argparse.Namespace) -> str | None:

@@ -16,7 +16,7 @@ from pypfm.conform.checks.file import facts, identity, library_file
 from pypfm.conform.endurance import in_one_process
 from pypfm.conform.model import APIS, MARKS, OPTIONAL, Difference, Finding, Report, Tally, base
 from pypfm.conform.tried import count_call, list_exports, merge
-from pypfm.conform.vectors import PMU_IDS, function_of, in_steps, optional_of, recorded, sequence_of
+from pypfm.conform.vectors import PMU_IDS, function_of, in_steps, optional_of, pmus_of, recorded, sequence_of
 from pypfm.conform.worker.asking import Answers, Reply, ask, load, loader_name
 from pypfm.errors import ConformError, shown
 
@@ -60,6 +60,7 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
             lacks = lacking(path, report.api, timeout)
             # One that has some of these PMUs has to have all.
             calls = _without(report, calls, {path: lacks} if len(lacks) == len(OPTIONAL[report.api]) else {})
+        calls = _with_goldmont(report, calls, path, timeout)
         exports = facts(Path(report.library.loaded)).exports or {}
         calls, left_out = _for_exports(calls, exports)
         if vectors is None:
@@ -154,6 +155,10 @@ def _replaced(path: str) -> Finding:
 
 def _api_of(path: str, soname: str, apis: Sequence[str]) -> str:
     """The API of a library: that of ours with the same soname, else what it exports decides."""
+    other = next((name for name in ("pmc", "perfex") if name in LIBRARIES and soname == LIBRARIES[name].soname), "")
+    if other and not apis:
+        raise ConformError(f"{shown(path)} is {soname}: conform takes libpfm 3 and 4 only; the tests of this library"
+                           f" are tests/{other} in the sources of pypfm, and pypfm layout --diff compares structures")
     if not apis:
         marks = ", ".join(f"{mark}() ({api})" for api, mark in MARKS.items())
         raise ConformError(f"{shown(path)} is no libpfm 3 or 4: it exports none of {marks}")
@@ -191,12 +196,14 @@ def _foreign_host() -> str:
 
 # ---- PMUs that not every library has ---------------------------------------------------
 
-def lacking(path: str, api: str, timeout: float) -> list[str]:
-    """The PMUs, of those that not every library of an API has, that a library does not know.
+def lacking(path: str, api: str, timeout: float, names: Sequence[str] | None = None) -> list[str]:
+    """The PMUs, of some, that a library does not know.
+
+    :param names: which ones; None: those that not every library of the API has
 
     One that does not return what it is asked for, but crashes or hangs, may know them: its calls are made.
     """
-    names = OPTIONAL.get(api, ())
+    names = OPTIONAL.get(api, ()) if names is None else names
     asked: list[Vector] = [{"kind": "info", "pmu": PMU_IDS[name]} for name in names]
     replies = ask(path, api, asked, jobs=1, timeout=timeout).replies
     answers = [cast("dict[str, Json]", (reply or {}).get("answer", {})) for reply in replies]
@@ -210,14 +217,23 @@ def _without(report: Report, calls: Sequence[Vector], lacks: dict[str, list[str]
     """
     kept = list(calls)
     for path, names in lacks.items():
-        left_out = [vector for vector in kept if optional_of(vector) & {*names}]
-        kept = [vector for vector in kept if not optional_of(vector) & {*names}]
+        left_out = [vector for vector in kept if pmus_of(vector) & {*names}]
+        kept = [vector for vector in kept if not pmus_of(vector) & {*names}]
         for vector in left_out:
             report.tally(function_of(vector)).not_run += 1
         if left_out:
             them = "them" if names[1:] else "it"
             report.notes.append(f"{lack(path, names)}: {len(left_out)} calls that need {them} were not made")
     return kept
+
+
+def _with_goldmont(report: Report, calls: Sequence[Vector], path: str, timeout: float) -> list[Vector]:
+    """The calls without those about Goldmont if the library has none, which is one finding, not thousands."""
+    if any("glm" in pmus_of(vector) for vector in calls) and lacking(path, report.api, timeout, ("glm",)):
+        calls = _without(report, calls, {path: ["glm"]})
+        _add(report, Finding("value", "pfm_get_pmu_info", call_of({"kind": "info", "pmu": PMU_IDS["glm"]}), (
+            Difference("PMU", "glm", "not there"),)))
+    return [*calls]
 
 
 def _for_exports(calls: Sequence[Vector], exports: Collection[str]) -> tuple[list[Vector], dict[str, str]]:

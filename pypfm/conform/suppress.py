@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pypfm.conform.groups import groups
 from pypfm.conform.model import Difference
 from pypfm.errors import PfmError, shown
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Finding, Report
 
-__all__ = ["PATTERNS", "Suppression", "SuppressionError", "Suppressions", "bundled", "read"]
+__all__ = ["PATTERNS", "Suppression", "SuppressionError", "Suppressions", "accept", "bundled", "read"]
 
 #: The keys of a section besides ``reason``.
 PATTERNS = ("kind", "api", "function", "call", "field", "expected", "got")
@@ -101,6 +102,39 @@ class Suppressions:
             else:
                 everything = False
         return "; ".join(reasons) if everything else ""
+
+
+def accept(report: Report, path: str) -> None:
+    """Write a suppression file that accepts what a report has found: a section for each change of each group.
+
+    :raises SuppressionError: the file is there already, or cannot be written
+    """
+    lines = [f"# What pypfm conform found in {_one_line(report.library.loaded)}: give the reasons in your own words."]
+    sections = [(group.example, change) for group in groups(report) for change in group.changes]
+    for number, (finding, (field, values)) in enumerate(sections, 1):
+        patterns = {"kind": finding.kind, "api": report.api, "function": _pattern(finding.function),
+                    "field": "[[]*]".join(map(_pattern, field.split("[]")))}
+        if values is not None:
+            patterns |= {"expected": _pattern(values[0]), "got": _pattern(values[1])}
+        lines += ["", f"[{number}]", f"reason = accepted of {_one_line(Path(report.library.loaded).name)}"]
+        lines += [f"{key} = {pattern}".rstrip() for key, pattern in patterns.items()]
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+    except OSError as error:
+        hint = ": name a new file, or remove this one" if isinstance(error, FileExistsError) else ""
+        raise SuppressionError(f"{shown(path)}: {error.strerror}{hint}") from None
+
+
+def _one_line(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _pattern(text: str) -> str:
+    """A pattern that matches a text and can stand in a file: what would be lost there may be any character."""
+    left, right = len(text) - len(text.lstrip()), len(text) - len(text.rstrip())
+    inner = re.sub(r"([*?[])", r"[\1]", text.strip())
+    return _one_line("?" * left + inner + "?" * right if inner else "?" * left)
 
 
 def _matches(pattern: str, text: str) -> bool:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pypfm.conform.model import Json, Vector
 
 __all__ = ["EVENT_SHIFT", "PMU_IDS", "TAGS", "environment", "function_of", "group_of", "in_steps", "optional_of",
-           "pmu_of", "read", "recorded", "sequence_of", "start_of"]
+           "pmu_of", "pmus_of", "read", "recorded", "sequence_of", "start_of"]
 
 #: The identifier of each PMU of libpfm 4.
 PMU_IDS = {"gen_ia64": lib4.PFM_PMU_GEN_IA64, "ita": lib4.PFM_PMU_ITANIUM, "ita2": lib4.PFM_PMU_ITANIUM2,
@@ -288,9 +288,13 @@ def _active(vector: Vector) -> str:
 
 def optional_of(vector: Vector) -> frozenset[str]:
     """The PMUs, of those that not every library has, without which a vector's answer is another one."""
-    if vector["kind"] not in ("encode", "info"):
-        return frozenset()
-    return frozenset((pmu_of(vector), _active(vector))) & frozenset(OPTIONAL["pfm4"])
+    return pmus_of(vector) & frozenset(OPTIONAL["pfm4"])
+
+
+def pmus_of(vector: Vector) -> frozenset[str]:
+    """The PMUs of libpfm 4 that a vector's answer depends on."""
+    names = (pmu_of(vector), _active(vector)) if vector["kind"] in ("encode", "info") else ()
+    return frozenset(names) & PMU_IDS.keys()
 
 
 # ---- the recorded files ----------------------------------------------------------

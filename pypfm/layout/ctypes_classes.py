@@ -8,8 +8,8 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from pypfm.layout.mirrors import class_of
-from pypfm.layout.storage import with_parts
+from pypfm.layout.mirrors import class_of, describe, types
+from pypfm.layout.model import of_one_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,10 +29,31 @@ def ctypes_source(layouts: Iterable[TypeLayout]) -> str:
     :param layouts: from `describe`, types of one library; those that they contain come with them.
         ``struct x`` is class ``x``
     """
-    found = list(with_parts(layouts))
+    found = list(_with_parts(layouts))
     names = ", ".join(dict.fromkeys(layout.source for layout in found))
     head = f'"""Structures of {names}, made by pypfm layout --ctypes."""\n\nimport ctypes\n'
     return head + "".join("\n\n" + "\n".join(_lines(class_of(layout), "")) + "\n" for layout in found)
+
+
+def _with_parts(layouts: Iterable[TypeLayout]) -> Iterator[TypeLayout]:
+    """The types, each after those that it contains or points to.
+
+    :raises LayoutError: as `of_one_library`
+    """
+    done: set[str] = set()
+
+    def visit(layout: TypeLayout) -> Iterator[TypeLayout]:
+        if layout.name in done:
+            return
+        done.add(layout.name)
+        for _, member in layout.flat():
+            inner = member.type.replace("const ", "").rstrip("* ")
+            if inner in types(layout.source):
+                yield from visit(describe(inner, layout.source))
+        yield layout
+
+    for layout in of_one_library(layouts):
+        yield from visit(layout)
 
 
 def _lines(cls: Any, indent: str) -> Iterator[str]:

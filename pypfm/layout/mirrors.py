@@ -12,11 +12,13 @@ from pypfm.errors import nearest, shown
 from pypfm.layout.model import Kind, LayoutError, Member, TypeLayout
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from _cffi_backend import FFI, CField
 
     from pypfm._c.mirror import Declared
 
-__all__ = ["class_of", "describe", "ffi_of", "find", "header_of", "kind_of", "types"]
+__all__ = ["api_of", "class_of", "describe", "ffi_of", "find", "header_of", "kind_of", "types", "unknown"]
 
 
 class _Api(Protocol):
@@ -26,13 +28,18 @@ class _Api(Protocol):
     _structures: dict[str, Any]
     _declared: dict[str, tuple[Declared, ...]]
     _headers: dict[str, str]
+    _prototypes: dict[str, str]
 
 
 #: All of them: what is imported later could be in a thread of a program that forks.
 _APIS: dict[str, Any] = {name: import_module(f"pypfm._c.{library.module}_api") for name, library in LIBRARIES.items()}
 
 
-def _api(library: str) -> _Api:
+def api_of(library: str) -> _Api:
+    """The generated module of a library.
+
+    :raises LayoutError: there is no such library
+    """
     expect_type(library, str, "library")
     if library not in LIBRARIES:
         raise LayoutError(f"no library {shown(library)}; libraries are {', '.join(LIBRARIES)}")
@@ -44,7 +51,7 @@ def ffi_of(library: str) -> FFI:
 
     :raises LayoutError: there is no such library
     """
-    return _api(library).ffi
+    return api_of(library).ffi
 
 
 def types(library: str) -> list[str]:
@@ -60,14 +67,14 @@ def types(library: str) -> list[str]:
 
 @cache
 def _types(library: str) -> tuple[str, ...]:
-    api = _api(library)
+    api = api_of(library)
     names = {cls.__name__: name for name, cls in api._structures.items()}
     return tuple(names[name] for name in api._declared)
 
 
 def class_of(layout: TypeLayout) -> Any:
     """The ctypes class of a type of `describe`."""
-    return _api(layout.source)._structures[layout.name]
+    return api_of(layout.source)._structures[layout.name]
 
 
 def find(name: str) -> list[str]:
@@ -81,7 +88,7 @@ def find(name: str) -> list[str]:
 def _key(library: str, name: str) -> str:
     """The name under which a library's mirror has a type, or ""."""
     expect_type(name, str, "name")
-    api = _api(library)
+    api = api_of(library)
     tag = name.removeprefix("struct ").removeprefix("union ").strip()
     found: Any = getattr(api, tag, None)
     return str(found.__name__) if found in api._structures.values() else ""
@@ -99,24 +106,29 @@ def describe(name: str, library: str | None = None) -> TypeLayout:
         library = next((known for known in LIBRARIES if _key(known, name)), None)
     key = _key(library, name) if library else ""
     if library is None or not key:
-        raise LayoutError(_unknown(name, library))
+        raise LayoutError(unknown(name, library))
     return _describe(library, key)
 
 
 def header_of(layout: TypeLayout) -> str:
     """The header that declares a type of `describe`, as a program includes it."""
-    return _api(layout.source)._headers[_key(layout.source, layout.name)]
+    return api_of(layout.source)._headers[_key(layout.source, layout.name)]
 
 
-def _unknown(name: str, library: str | None) -> str:
+def unknown(name: str, library: str | None, more: Iterable[str] = ()) -> str:
+    """That there is no such name, and the nearest.
+
+    :param more: names besides those of types
+    """
     known = [t for lib in ([library] if library else LIBRARIES) for t in types(lib)]
     owner = f"{library} has no" if library else "no library has a"
-    return f"{owner} structure or union {shown(name)}{nearest(name, dict.fromkeys(known))}"
+    what = "structure, union, enumeration or function" if more else "structure or union"
+    return f"{owner} {what} {shown(name)}{nearest(name, dict.fromkeys([*known, *more]))}"
 
 
 @cache
 def _describe(library: str, key: str) -> TypeLayout:
-    api = _api(library)
+    api = api_of(library)
     name = next(name for name, cls in api._structures.items() if cls.__name__ == key)
     ctype = api.ffi.typeof(name)
     members = _members(api.ffi, api._declared[key], ctype, 0)

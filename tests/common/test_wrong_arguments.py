@@ -126,7 +126,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "layout.text": (layout.text, {"layout": EVENT_LAYOUT}),
     "layout.compare": (layout.compare, {"left": EVENT_LAYOUT, "right": EVENT_LAYOUT}),
     **{f"layout.{source.__name__}": (source, {"layouts": [EVENT_LAYOUT]})
-       for source in (layout.c_source, layout.ctypes_source, layout.go_source, layout.rust_source)},
+       for source in (layout.c_source, layout.ctypes_source)},
     "conform.random_calls": (lambda api: conform.random_calls(api, 1, 1), {"api": "pfm3"}),
     "Decoded4.encode": (pypfm.decoding.decode("glm", {"code": 0x530180}).encode, {
         "candidate": pypfm.decoding.decode("glm", {"code": 0x530180}).candidates[0]}),

@@ -1,4 +1,4 @@
-"""The reports of a conformance run: text, JSON, JUnit XML, the HTML page."""
+"""The reports of a conformance run: text, JSON, JUnit XML."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ import copy
 import io
 import json
 import re
-import shutil
 import xml.etree.ElementTree as ET
-from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, get_args
-from urllib.parse import unquote
 
 import jsonschema
 import pytest
 
 import samples
-from conftest import run
 from native import CC, PFM3, build
 from pypfm import schemas
+from pypfm.config import LIBRARIES
 from pypfm.conform import report, runner, suppress
 from pypfm.conform.model import (
     APIS,
@@ -32,9 +28,9 @@ from pypfm.conform.model import (
     LibraryFile,
     Report,
     Tally,
+    Tried,
 )
-from pypfm.conform.report import html_page
-from pypfm.conform.report.wording import excerpt, marked, visible
+from pypfm.conform.report.wording import excerpt, visible
 from pypfm.conform.vectors import recorded
 from pypfm.errors import ConformError, shown
 from terminal import pypfm, terminal
@@ -70,9 +66,9 @@ def test_every_report_can_be_written_in_any_encoding(any_report: Report, how: re
 
 
 def test_a_report_is_saved_or_the_file_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "out.html"
-    report.save(samples.report(), "html", str(file))
-    assert file.read_text() == report.html(samples.report())
+    file = tmp_path / "out.xml"
+    report.save(samples.report(), "junit", str(file))
+    assert file.read_text() == report.junit(samples.report())
     for path, said in ((tmp_path, "Is a directory"), ("/dev/full", "No space left on device"),
                        (file / "x", "Not a directory")):
         with pytest.raises(ConformError) as error:
@@ -83,16 +79,6 @@ def test_a_report_is_saved_or_the_file_is_named(tmp_path: Path) -> None:
 def test_visible_text() -> None:
     assert visible(samples.NASTY) == samples.NASTY_VISIBLE
     assert visible("plain \u00e9 \\n") == "plain \u00e9 \\n"
-
-
-def test_marked_joins_to_the_text_and_marks_what_differs() -> None:
-    assert marked("0x530380", "0x531381") == [("0x53", False), ("0", True), ("38", False), ("0", True)]
-    assert marked("glm::A:B:c", "glm::A:c") == [("glm::A:", False), ("B:", True), ("c", False)]
-    assert marked("glm::A:c", "glm::A:B:c") == [("glm::A:", False), ("c", False)]
-    assert marked("aaa", "aa") == [("aa", False), ("a", True)]
-    assert marked("", "x") == [("", False)]
-    assert marked("a text of its own", "another one") == [("a text of its own", False)], "marks would say nothing"
-    assert marked("same", "same") == [("same", False)]
 
 
 def test_excerpts_show_where_values_differ() -> None:
@@ -256,116 +242,6 @@ def test_junit_replaces_what_xml_forbids() -> None:
         samples.NASTY_VISIBLE, samples.NASTY_VISIBLE + " #2"]
 
 
-# ---- HTML ------------------------------------------------------------------------
-
-class Page(HTMLParser):
-    """A page read: every element is closed in its order; elements with their attributes and texts."""
-
-    VOID = ("meta", "input")
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[tuple[str, str]] = []
-        self.feed(page)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert len(attrs) == len(dict(attrs)), f"an attribute of {tag} is there twice"
-        self.elements.append((tag, dict(attrs)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if data.strip():
-            self.texts.append((self.open[-1] if self.open else "", data.strip()))
-
-    def all(self, tag: str, cls: str = "") -> list[dict[str, str | None]]:
-        return [attrs for name, attrs in self.elements
-                if name == tag and (not cls or cls in (attrs.get("class") or "").split())]
-
-
-def test_the_page_is_well_formed_and_self_contained(any_report: Report) -> None:
-    text = written(any_report, "html")
-    page = Page(text)
-    assert len(page.all("script")) == 1, "no script but the page's own"
-    ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
-    assert len(ids) == len(set(ids))
-    for _, attrs in page.elements:
-        assert not {"src", "srcset", "style", "action"} & set(attrs)
-        assert not [name for name in attrs if name.startswith("on")]
-        assert (attrs.get("href") or "#").startswith("#")
-        if "href" in attrs:
-            assert str(attrs["href"])[1:] in ids, "the link leads somewhere without JavaScript, too"
-    assert not re.search(r"https?:|url\(|@import|\$[a-z_]", text)
-    assert text.isascii()
-
-
-def test_a_page_leaves_out_a_very_long_vector() -> None:
-    """Of thousands of events, say: the page would grow beyond use."""
-    long = replace(samples.VALUE, vector={"kind": "encode", "event": "A" * 30_000})
-    page = written(replace(samples.report(), findings=[long]), "html")
-    assert "(long: --report json has it)" in page
-    assert "A" * 30_000 not in page
-
-
-def test_the_page_says_what_was_found() -> None:
-    page = Page(written(samples.report(), "html"))
-    texts = [text for _, text in page.texts]
-    assert texts[0] == "pypfm conform: libpfm.so.4.13.0"
-    for text in ("/opt/lib/libpfm.so.4.13.0", "libpfm.so.4", "0badc0de" * 5, "ab" * 32, "no Goldmont here",
-                 "3 differences (1 value, 1 crash, 1 layout) in 1,242 checks, 1 suppressed, 7 not run; exit status 12",
-                 samples.VALUE.call, "fstr", "SIGSEGV", "Suppressed: texts of its own", "1,200"):
-        assert text in texts, text
-    at = texts.index("codes[0]")
-    assert texts[at + 1:at + 5] == ["0x53038", "0", "0x53038", "1"], "the digit that differs is marked"
-    assert [text for tag, text in page.texts if tag == "mark"][-2:] == ["36", "40"]
-    assert json.loads(next(text for tag, text in page.texts if tag == "pre" and "ICACHE" in text)) == samples.VALUE.vector
-
-
-def test_the_filter_has_what_it_needs() -> None:
-    page = Page(written(samples.report(), "html"))
-    order = ["pfm_get_event_info", "pfm_get_os_event_encoding", "pfm_event_info_t"]
-    assert [a["data-function"] for a in page.all("section", "group")] == order
-    assert [a.get("data-function") for a in page.all("tr") if "data-function" in a] == [*order, "pfm_get_version"]
-    assert [(a["data-kind"], "data-suppressed" in a) for a in page.all("article")] == [
-        ("crash", False), ("value", True), ("value", False), ("layout", False)]
-    assert [a["value"] for a in page.all("option")] == ["", *order, "", "value", "crash", "layout"]
-    assert all("hidden" not in a for a in page.all("article") + page.all("section")), "all is shown without JavaScript"
-    assert ["hidden" in a for a in page.all("form") + page.all("button", "copy")] == [True] * 4
-
-
-def test_the_page_escapes_what_a_library_says() -> None:
-    page = Page(written(samples.nasty(), "html"))
-    texts = [text for _, text in page.texts]
-    assert texts.count(samples.NASTY_VISIBLE) >= 8
-    assert page.all("section", "group")[0]["data-function"] == samples.NASTY_VISIBLE
-    assert [text for tag, text in page.texts if tag == "mark"] == ["</td>", "</td>"]
-    assert json.loads(next(text for tag, text in page.texts if tag == "pre")) == {samples.NASTY: [samples.NASTY]}
-
-
-def test_the_page_shows_so_many_findings_and_says_how_many_more() -> None:
-    text = written(samples.many(50_000), "html")
-    assert len(Page(text).all("article")) == html_page.PER_FUNCTION
-    assert "49,800 findings more; --report json has all." in text
-    assert len(text) < 500_000
-
-
-def test_the_page_has_a_largest_size() -> None:
-    finding = Finding("value", "f", "f()", tuple(Difference(f"m[{i}]", "a" * 700, "b" * 700) for i in range(100)))
-    findings = [Finding("value", f"f{i}", f"f{i}({j})", finding.differences) for i in range(3) for j in range(60)]
-    text = written(Report("pfm4", samples.LIBRARY, findings=findings), "html")
-    assert "40 fields more" in text
-    assert "60 findings more" in text
-    assert html_page.LARGEST < len(text) < html_page.LARGEST + 400_000
-    assert len(Page(text).all("section", "group")) == 3
-
-
 # ---- of a real run -----------------------------------------------------------------
 
 BROKEN = """
@@ -409,9 +285,6 @@ def test_the_reports_of_a_broken_library(broken: Report) -> None:
     check_shape(root)
     assert int(root.get("failures", "")) + int(root.get("errors", "")) == len(broken.findings)
     assert root.find(".//error[@type='crash']") is not None
-    page = Page(written(broken, "html"))
-    assert "crash" in [a["value"] for a in page.all("option")]
-    assert {a["data-function"] for a in page.all("section", "group")} == {f.function for f in broken.findings}
 
 
 def test_suppressions_of_a_broken_library(broken: Report, tmp_path: Path) -> None:
@@ -445,7 +318,6 @@ def test_the_command_writes_each_report(command: list[str], tmp_path: Path) -> N
     assert len(done.stdout.splitlines()) == len((tmp_path / "json").read_text().splitlines())
     jsonschema.validate(json.loads((tmp_path / "json").read_text()), schemas.load("conform"))
     check_shape(ET.parse(tmp_path / "junit").getroot())
-    assert len(Page((tmp_path / "html").read_text()).all("article")) > 20
     assert (tmp_path / "text").read_text().startswith(f"library     file       {command[1]}\n")
 
 
@@ -465,98 +337,19 @@ def test_the_command_takes_suppressions(command: list[str], tmp_path: Path) -> N
     assert done.stderr == f"pypfm conform: {two}: section [a]: no reason is given\n"
 
 
-# ---- in a browser ----------------------------------------------------------------
-
-CHROMIUM = shutil.which("chromium")
-in_browser = pytest.mark.needs("chromium")
-
-# What a person does: one line each; the page's policy admits no other script, so a copy goes without.
-ACTIONS = """
-const set = (name, value, event = "input") => {
-  const field = document.querySelector(`[name=${name}]`);
-  if (field.type === "checkbox") field.checked = value; else field.value = value;
-  field.dispatchEvent(new Event(event, {bubbles: true}));
-};
-"""
+def test_there_is_no_html_report() -> None:
+    done = pypfm("conform", PFM3.path, "--report", "html")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "there is no HTML report any more; text is for people, json has everything, junit is for CI" in done.stderr
 
 
-def browsed(page: Path, address: str = "", actions: str = "") -> tuple[str, list[str], str]:
-    """The page after the actions in a browser: the count, the calls shown, the address."""
-    if actions:
-        text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
-        after = "document.body.dataset.hash = location.hash;"
-        page.write_text(text.replace("</body>", f"<script>{ACTIONS}{actions}{after}</script></body>"))
-    profile = page.parent / "profile"
-    done = run(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--dump-dom",
-               "--virtual-time-budget=2000", f"{page.as_uri()}{address}")
-    assert done.returncode == 0, done.stderr
-    dom = done.stdout
-    count = re.search(r'<output id="count">([^<]*)</output>', dom)
-    assert count, "the script of the page ran"
-    calls = []
-    for section in dom.split('<section class="group"')[1:]:
-        if 'hidden=""' not in section.split(">")[0]:
-            for article in section.split("<article ")[1:]:
-                call = re.search(r"</span><code>(.*?)</code>", article)
-                assert call
-                calls += [] if 'hidden=""' in article.split(">")[0] else [call[1]]
-    hash_ = re.search(r'data-hash="([^"]*)"', dom)
-    return count[1], calls, hash_[1] if hash_ else ""
+@pytest.mark.parametrize(("name", "tests"), [("pmc", "tests/pmc"), ("perfex", "tests/perfex")])
+def test_other_libraries_have_tests_of_their_own(name: str, tests: str) -> None:
+    done = pypfm("conform", LIBRARIES[name].path)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert f"conform takes libpfm 3 and 4 only; the tests of this library are {tests} " in done.stderr
 
 
-@pytest.fixture
-def page_file(tmp_path: Path) -> Path:
-    file = tmp_path / "report.html"
-    file.write_text(written(samples.report(), "html"), encoding="ascii")
-    return file
-
-
-@in_browser
-@pytest.mark.parametrize(("address", "count", "calls"), [
-    ("", "4 of 4 shown", ["pfm_get_event_info(-1)", "pfm_get_event_info(0x1)", "pfm_get_os_event_encoding",
-                          "struct pfm_event_info_t"]),
-    ("#function=pfm_get_event_info", "2 of 4 shown", ["pfm_get_event_info(-1)", "pfm_get_event_info(0x1)"]),
-    ("#function=pfm_get_event_info&suppressed=no", "1 of 4 shown", ["pfm_get_event_info(-1)"]),
-    ("#kind=layout", "1 of 4 shown", ["struct pfm_event_info_t"]),
-    ("#text=SIGsegv+END", "1 of 4 shown", ["pfm_get_event_info(-1)"]),
-    ("#text=SIGSEGV+glm", "0 of 4 shown", []),
-    ("#function=pfm_get_event_info&kind=layout", "0 of 4 shown", []),
-    ("#function=no_such&kind=none", "4 of 4 shown", None),
-])
-def test_the_address_filters(page_file: Path, address: str, count: str, calls: list[str] | None) -> None:
-    said, seen, _ = browsed(page_file, address)
-    assert said == count
-    if calls is not None:
-        assert [call.split('("')[0] for call in seen] == calls
-
-
-@in_browser
-@pytest.mark.parametrize(("actions", "count", "address"), [
-    ("set('function', 'pfm_event_info_t');", "1 of 4 shown", "#function=pfm_event_info_t"),
-    ("set('suppressed', false);", "3 of 4 shown", "#suppressed=no"),
-    ("set('kind', 'value'); set('text', 'glm::');", "1 of 4 shown", "#kind=value&amp;text=glm%3A%3A"),
-    ("document.querySelector('.summary a').click();", "2 of 4 shown", "#function=pfm_get_event_info"),
-])
-def test_the_filter_filters(page_file: Path, actions: str, count: str, address: str) -> None:
-    said, _, hash_ = browsed(page_file, actions=actions)
-    assert (said, hash_) == (count, address)
-
-
-@in_browser
-def test_a_vector_is_copied_or_at_least_selected(page_file: Path) -> None:
-    said, _, copied = browsed(page_file, actions="""
-        const button = document.querySelector('[data-function=pfm_get_os_event_encoding] .copy');
-        button.parentElement.open = true;
-        button.click();
-        location.hash = encodeURIComponent(getSelection().toString());""")
-    assert said == "4 of 4 shown"
-    assert json.loads(unquote(copied[1:])) == samples.VALUE.vector
-
-
-@in_browser
-def test_nothing_of_a_library_runs_in_the_browser(tmp_path: Path) -> None:
-    file = tmp_path / "nasty.html"
-    file.write_text(written(samples.nasty(), "html"))
-    count, calls, _ = browsed(file)
-    assert count == "2 of 2 shown"
-    assert calls == [samples.NASTY_VISIBLE.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")] * 2
+def test_json_says_what_was_not_tried() -> None:
+    data = report.to_json(Report("pfm3", samples.LIBRARY, tried={"f": Tried(), "g": Tried(1), "h": Tried(only="inline")}))
+    assert (data["version"], data["not_tried"], data["status"]) == (report.VERSION, ["f"], 0)

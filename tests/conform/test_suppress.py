@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -150,3 +151,26 @@ def test_files_of_the_package_are_known_by_name() -> None:
     assert "debian-libpfm4" in suppress.bundled()
     for name in suppress.bundled():
         assert suppress.read(name).sections
+
+
+@pytest.mark.parametrize("made", [samples.report, samples.nasty, lambda: samples.many(40, 3), lambda: Report(
+    "pfm4", samples.LIBRARY, tallies={"f": Tally(1, 1)}, findings=[Finding("value", "f", "f()", tuple(
+        Difference(f"x[{n}].*[a]", text, "") for n, text in enumerate(("", " a ", "*?[b]", "# x", "a\nb", "\n"))))])])
+def test_what_was_found_is_accepted_by_the_file_that_is_written(made: Callable[[], Report], tmp_path: Path) -> None:
+    file = tmp_path / "known.ini"
+    suppress.accept(made(), str(file))
+    report = made()
+    suppress.read(str(file)).apply(report)
+    assert report.status == 0
+    assert not [note for note in report.notes if "matches nothing" in note]
+    with pytest.raises(suppress.SuppressionError, match="File exists: name a new file, or remove this one"):
+        suppress.accept(report, str(file))
+
+
+def test_another_difference_is_not_accepted(tmp_path: Path) -> None:
+    file = tmp_path / "known.ini"
+    suppress.accept(samples.report(), str(file))
+    report = samples.report()
+    report.findings[0] = replace(samples.VALUE, differences=(Difference("codes[3]", "0x530380", "0x531382"),))
+    suppress.read(str(file)).apply(report)
+    assert reasons(report)[:3] == ["", *["accepted of libpfm.so.4.13.0"] * 2]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from native import CC, build, headers
-from pypfm import layout
+from pypfm import layout, schemas
 from pypfm.config import LIBRARIES
-from pypfm.layout import TypeLayout, dwarf
+from pypfm.layout import TypeLayout, dwarf, mirrors
 from pypfm.layout.model import LayoutError
 from terminal import pypfm
 from tools import needs
@@ -152,3 +154,67 @@ def test_an_unknown_library() -> None:
 
 def test_no_type_is_void() -> None:
     assert dwarf.spelling(None) == "void"
+
+
+# ---- enumerations and functions ----------------------------------------------------------
+
+def test_an_enumeration_has_its_size_and_values() -> None:
+    done = pypfm("layout", "pfm_os_t")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == """typedef enum {
+\tPFM_OS_NONE = 0,
+\tPFM_OS_PERF_EVENT = 1,
+\tPFM_OS_PERF_EVENT_EXT = 2,
+\tPFM_OS_MAX = 3,
+
+\t/* size: 4, constants: 4 */
+} pfm_os_t;
+"""
+    by_tag, with_enum = (pypfm("layout", *words).stdout for words in (["perf_type_id"], ["enum", "perf_type_id"]))
+    assert by_tag == with_enum
+    assert by_tag.startswith("enum perf_type_id {\n\tPERF_TYPE_HARDWARE = 0,\n")
+
+
+def test_values_that_need_eight_bytes() -> None:
+    found = layout.declaration("perf_callchain_context")
+    assert isinstance(found, layout.Enumeration)
+    assert (found.name, found.size, dict(found.values)["PERF_CONTEXT_USER"] % (1 << 64)) == ("enum perf_callchain_context", 8, -512 % (1 << 64))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_function_has_its_signature(library: str) -> None:
+    """As the header has it: the compiler takes it for the same function."""
+    lib = LIBRARIES[library]
+    found = [layout.declaration(name, library) for name in mirrors.api_of(library)._exported]
+    assert all(isinstance(x, layout.Function) for x in found)
+    source = "".join(f"#include <{h}>\n" for h in headers(lib)) + "".join(x.text for x in found if isinstance(x, layout.Function))
+    build(CC, "-std=gnu11", "-Werror", "-fsyntax-only", *lib.cflags, "-x", "c", "-", source=source)
+
+
+def test_the_signature_of_one_function() -> None:
+    done = pypfm("layout", "pfm_get_event_info", "--library", "pfm4")
+    assert done.stdout == "pfm_err_t pfm_get_event_info(int idx, pfm_os_t os, pfm_event_info_t *output);\n"
+    assert pypfm("layout", "pfm_regmask_set").stdout.startswith("static inline int pfm_regmask_set(")
+
+
+def test_names_of_each_kind_as_json() -> None:
+    done = pypfm("layout", "--json", "pfm_os_t", "pfm_find_event", "pfm_pmu_info_t")
+    data = json.loads(done.stdout)
+    jsonschema.validate(data, schemas.load("layout"))
+    assert [row["kind"] for row in data["types"]] == ["enum", "function", "struct"]
+
+
+@pytest.mark.parametrize(("args", "said"), [
+    (["pfm_find_evet"], "no library has a structure, union, enumeration or function 'pfm_find_evet'; the nearest are pfm_find_event, "),
+    (["pfm_os_t", "--c"], "pfm_os_t is no structure or union: --c and --ctypes declare those"),
+    (["pfm_find_event", "--ctypes"], "pfm_find_event is no structure or union: --c and --ctypes declare those"),
+])
+def test_what_there_is_not(args: list[str], said: str) -> None:
+    done = pypfm("layout", *args)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert said in done.stderr
+
+
+def test_elements_of_an_array_without_any() -> None:
+    assert layout.Member("a", "long", "signed", 0, 0, dimensions=(0,)).element_size == 0
+    assert layout.Member("a", "long", "signed", 0, 48, dimensions=(2, 3)).element_size == 8

@@ -15,6 +15,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
 from pypfm.config import LIBRARIES
+from pypfm.conform.checks.differences import code_name
 from pypfm.conform.checks.file import READING, facts
 from pypfm.conform.checks.symbols import Outcome
 from pypfm.conform.model import Difference, Finding
@@ -122,19 +123,25 @@ def probe(path: Path, api: str, timeout: float = TIMEOUT) -> Outcome:
     outcome, evidence = Outcome(), _Evidence(api)
     seen: dict[str, set[int]] = defaultdict(set)
     silent: dict[tuple[str, FindingKind, str], None] = {}
+    failed: dict[tuple[str, int], None] = {}  # calls, and what they returned
+    lacks: dict[str, None] = {}  # PMUs
     by_type: dict[str, list[tuple[Answer, Answer]]] = defaultdict(list)
     for name, (ctype, kind, _) in probes_of(api).items():
         expected, got = ours[name], theirs[name]
         if "answer" not in expected:  # on a machine that is too busy, or out of memory
             outcome.not_run[ctype] += 1
-            why = expected.get("ended") or expected.get("failed") or "no answer"
+            why = expected.get("ended") or "no answer"
             outcome.notes.append(f"{ctype}: not checked by the probe '{name}', for which pypfm's own library has no"
                                  f" answer: {why}")
             continue
         if "ended" not in got and "answer" not in got:
             outcome.not_run[ctype] += 1
-            if reason := got.get("failed", "not found: " + got["missing"] if "missing" in got else ""):
-                silent[ctype, "layout", reason] = None
+            if "failed" in got:  # a value, which says nothing about places
+                failed[tuple(got["failed"])] = None
+            elif "lacks" in got:
+                lacks[got["lacks"]] = None
+            elif "missing" in got:
+                silent[ctype, "layout", f"not found: {got['missing']}"] = None
             continue
         outcome.checks[ctype] += 1
         if "answer" in got:
@@ -153,6 +160,9 @@ def probe(path: Path, api: str, timeout: float = TIMEOUT) -> Outcome:
     outcome.findings += evidence.findings()
     outcome.findings += [Finding(what, ctype, f"{ctype}, probed by calls", (Difference("probes", "an answer", why),))
                          for ctype, what, why in silent]
+    outcome.findings += [Finding("value", call.partition("(")[0], f"{call} before a probe of structures", (
+        Difference("ret", code_name(api, 0), code_name(api, ret)),)) for call, ret in failed]
+    outcome.notes += [f"{path} has no {pmu}: not probed" for pmu in lacks]
     return outcome
 
 

@@ -1,4 +1,4 @@
-"""A conformance run told as text, as JSON, as JUnit XML, as one HTML page."""
+"""A conformance run told as text, as JSON, as JUnit XML."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias, cast, get_args
 
 from pypfm.conform import tried
+from pypfm.conform.groups import groups
 from pypfm.conform.report.wording import (
     COLUMNS,
     accepted,
@@ -24,12 +25,15 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Finding, Json, Report, Tally
 
-__all__ = ["HOWS", "How", "html", "junit", "save", "text", "to_json", "write"]
+__all__ = ["HOWS", "VERSION", "How", "junit", "save", "text", "to_json", "write"]
 
 #: What a report can be written as.
-How = Literal["text", "json", "junit", "html"]
+How = Literal["text", "json", "junit"]
 #: The kinds of report, as ``--report`` names them.
 HOWS: tuple[How, ...] = get_args(How)
+
+#: Of the JSON report; another one when something in it means something else.
+VERSION = 1
 
 _WIDTH = 100  # columns of a text that no terminal limits
 _LINES = 4  # of a value in the text
@@ -37,10 +41,11 @@ _LINES = 4  # of a value in the text
 _Line: TypeAlias = "list[tuple[str, str]]"  # pieces of a line with rich's style for each
 
 
-def write(report: Report, how: How, stream: TextIO) -> None:
+def write(report: Report, how: How, stream: TextIO, everything: bool = False) -> None:
     """Write a report; as text, in colour on a terminal.
 
     :param how: one of `HOWS`
+    :param everything: in the text print each finding, not one of each group
     """
     if isinstance(stream, io.TextIOWrapper):
         # Where the encoding has no such character, an escape is better than no report.
@@ -50,41 +55,45 @@ def write(report: Report, how: How, stream: TextIO) -> None:
         from rich.text import Text
 
         console = Console(file=stream, highlight=False)
-        for line in _lines(report, console.width):
+        for line in _lines(report, console.width, everything):
             console.print(Text.assemble(*line), soft_wrap=True)
     elif how == "json":
         stream.write(json.dumps(to_json(report), indent=2) + "\n")
     else:
-        stream.write({"text": text, "junit": junit, "html": html}[how](report))
+        stream.write(text(report, everything) if how == "text" else junit(report))
 
 
-def save(report: Report, how: How, path: str) -> None:
+def save(report: Report, how: How, path: str, everything: bool = False) -> None:
     """Write a report to a file.
 
-    :param how: one of `HOWS`
+    :param how: as of `write`
+    :param everything: likewise
     :raises ConformError: the file cannot be written
     """
     try:
         with open(path, "w", encoding="utf-8") as file:
-            write(report, how, file)
+            write(report, how, file, everything)
     except OSError as error:
         raise ConformError(f"{shown(path)}: {error.strerror}") from None
 
 
 # ---- text ------------------------------------------------------------------------
 
-def text(report: Report) -> str:
-    """The report as plain text: the library, each difference, the table by function, the verdict last."""
-    return "".join("".join(piece for piece, _ in line).rstrip() + "\n" for line in _lines(report, _WIDTH))
+def text(report: Report, everything: bool = False) -> str:
+    """The report as plain text: the library, the differences, the table by function, the verdict last.
+
+    :param everything: print each finding, not one of each group
+    """
+    return "".join("".join(piece for piece, _ in line).rstrip() + "\n" for line in _lines(report, _WIDTH, everything))
 
 
-def _lines(report: Report, width: int) -> Iterator[_Line]:
+def _lines(report: Report, width: int, everything: bool) -> Iterator[_Line]:
     """The text, line by line."""
     yield from _heads(report)
-    for finding in report.findings:
-        if not finding.suppressed:
-            yield []
-            yield from _finding(finding, width)
+    one_by_one = ((1, finding) for finding in report.findings if not finding.suppressed)
+    for count, finding in one_by_one if everything else ((group.count, group.example) for group in groups(report)):
+        yield []
+        yield from _finding(finding, width, count)
     if report.notes or accepted(report):
         yield []
     for count, reason in accepted(report):
@@ -111,9 +120,13 @@ def _heads(report: Report) -> Iterator[_Line]:
     yield [(f"{'api':<12}", "bold"), (f"{report.api or 'unknown'}, {report.seconds:.1f} s", "")]
 
 
-def _finding(finding: Finding, width: int) -> Iterator[_Line]:
-    """A call, then each field with the value expected above the one got."""
-    yield from _folded(f"{finding.kind:<8}", visible(finding.call), width, "bold")
+def _finding(finding: Finding, width: int, count: int) -> Iterator[_Line]:
+    """A call, then each field with the value expected above the one got.
+
+    :param count: how many findings it is an example of
+    """
+    like = f"{visible(finding.function)}, {count:,} times, the first: " if count > 1 else ""
+    yield from _folded(f"{finding.kind:<8}", like + visible(finding.call), width, "bold")
     fields = [visible(d.field) for d in finding.differences]
     column = min(max(map(len, fields), default=0), width // 4)
     room = max(width - column - 14, 20)
@@ -153,21 +166,15 @@ def to_json(report: Report) -> dict[str, Json]:
     """The report as data, nothing left out (schema: ``pypfm/schemas/conform.json``)."""
     data = dataclasses.asdict(report)
     data["functions"] = data.pop("tallies")
+    data["not_tried"] = tried.never_called(report)
     data["tried"] = {name: {**dataclasses.asdict(of), "differ": n} for name, of, n in tried.rows(report)}
-    return cast("dict[str, Json]", {"status": report.status, "verdict": verdict(report), **data})
+    return cast("dict[str, Json]", {"version": VERSION, "status": report.status, "verdict": verdict(report), **data})
 
 
-# ---- JUnit and HTML --------------------------------------------------------------
+# ---- JUnit -----------------------------------------------------------------------
 
 def junit(report: Report) -> str:
     """The report as JUnit XML, as Jenkins and others read it."""
     from pypfm.conform.report import junit_xml
 
     return junit_xml.document(report)
-
-
-def html(report: Report) -> str:
-    """The report as one HTML page that needs nothing else."""
-    from pypfm.conform.report import html_page
-
-    return html_page.page(report)

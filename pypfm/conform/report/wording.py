@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import groupby
+from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 from pypfm.conform.model import Tally
@@ -12,7 +12,7 @@ from pypfm.conform.tried import never_called
 if TYPE_CHECKING:
     from pypfm.conform.model import Difference, LibraryFile, Report
 
-__all__ = ["COLUMNS", "accepted", "by_function", "counted", "excerpt", "library_rows", "marked", "verdict", "visible"]
+__all__ = ["COLUMNS", "accepted", "by_function", "counted", "excerpt", "library_rows", "verdict", "visible"]
 
 #: The heads of the table by function, as `by_function` fills it.
 COLUMNS = ("function", "run", "differ", "suppressed", "not run")
@@ -83,7 +83,7 @@ def excerpt(difference: Difference, longest: int) -> tuple[str, str]:
     expected, got = _edged(visible(difference.expected)), _edged(visible(difference.got))
     start = 0
     if max(len(expected), len(got)) > longest:
-        start = max(_common(expected, got) - _BEFORE, 0)
+        start = max(len(commonprefix([expected, got])) - _BEFORE, 0)
     return _cut(expected, start, longest), _cut(got, start, longest)
 
 
@@ -96,26 +96,3 @@ def _cut(text: str, start: int, longest: int) -> str:
     left = len(text) - start - longest
     before = f"({start:,} characters) ..." if start else ""
     return before + text[start:start + longest] + (f"... ({left:,} more characters)" if left > 0 else "")
-
-
-def _common(one: str, other: str) -> int:
-    """How many characters two texts start with in common."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-
-
-def marked(text: str, other: str) -> list[tuple[str, bool]]:
-    """A text in pieces, each with whether it differs from the other text.
-
-    Of the same length, character by character; else all between the common start and the common end.
-    Two texts with little in common are one piece, unmarked: marks would say nothing.
-    """
-    if len(text) == len(other):
-        pairs = zip(text, other, strict=True)
-        runs = groupby(pairs, key=lambda pair: pair[0] != pair[1])
-        pieces = [("".join(c for c, _ in run), differs) for differs, run in runs]
-    else:
-        start = _common(text, other)
-        stop = len(text) - _common(text[start:][::-1], other[start:][::-1])
-        pieces = [(text[:start], False), (text[start:stop], True), (text[stop:], False)]
-    same = sum(len(piece) for piece, differs in pieces if not differs)
-    return [piece for piece in pieces if piece[0]] if 3 * same >= max(len(text), len(other)) else [(text, False)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
+from pypfm._c.loading import MissingFunctionError
 from pypfm.conform.worker.library import POISON, bytes_of, text_at
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ _ROOM = 8192  # bytes for a structure: the caller's size may be larger than the 
 _BEYOND = bytes([POISON]) * _ROOM
 _MOST_CODES = 64
 _MOST_ATTRS = 4096
+_MOST_EVENTS = 1 << 14
 _WIDTH = 64  # bits of the words that flags lie in
 
 
@@ -32,6 +35,8 @@ class Library4:
     def __init__(self, ffi: FFI, functions: Functions, descriptions: bool = False) -> None:
         self._ffi, self._functions, self._descriptions = cast(Any, ffi), functions, descriptions
         self._lib = functions.lib
+        self._lib.pfm_initialize()  # ours: it knows what the recorded indices stand for
+        self._listed: dict[tuple[Any, int], dict[str, int]] = {}
         self._os = {"none": self._lib.PFM_OS_NONE, "perf_event": self._lib.PFM_OS_PERF_EVENT,
                     "perf_event_ext": self._lib.PFM_OS_PERF_EVENT_EXT}
 
@@ -94,10 +99,10 @@ class Library4:
         ret = self._functions.pfm_get_os_event_encoding(text, vector["dfl_plm"], self._os["none"], arg)
         got: dict[str, Json] = {"ret": ret}
         if vector.get("find"):
-            got["find"] = self._functions.pfm_find_event(text)
+            got["find"] = self._recorded(self._functions.pfm_find_event(text), self._lib.pfm_find_event(text), text)
         if ret == 0:
             most = max(len(codes), _MOST_CODES) if codes else _MOST_CODES
-            got["idx"] = arg.idx
+            got["idx"] = self._recorded(arg.idx, self._lib.pfm_find_event(text), text)
             got["codes"] = [hex(arg.codes[i]) for i in range(min(arg.count, most))] if arg.codes else None
             if arg.count > most:
                 got["count"] = arg.count
@@ -118,11 +123,12 @@ class Library4:
         size = attr.size
         room, arg, fstr = self._argument("pfm_perf_encode_arg_t", vector)
         arg.attr, arg.fstr = attr, fstr
-        ret = self._functions.pfm_get_os_event_encoding(
-            bytes_of(vector["event"], "latin-1"), vector["dfl_plm"], self._os[vector["os"]], arg)
+        text = bytes_of(vector["event"], "latin-1")
+        ret = self._functions.pfm_get_os_event_encoding(text, vector["dfl_plm"], self._os[vector["os"]], arg)
         got: dict[str, Json] = {"ret": ret}
         if ret == 0:
-            got |= {"idx": arg.idx, "type": attr.type, "config": hex(attr.config), "config1": hex(attr.config1),
+            got |= {"idx": self._recorded(arg.idx, self._lib.pfm_find_event(text), text), "type": attr.type,
+                    "config": hex(attr.config), "config1": hex(attr.config1),
                     "config2": hex(attr.config2), "sample_period": attr.sample_period, "flags": hex(flags[0]),
                     "cpu": arg.cpu, "open_flags": arg.flags, "fstr": self._take(fstr)}
         if attr.size != size:
@@ -143,19 +149,79 @@ class Library4:
             got["overrun"] = True
         return got
 
+    # ---- indices ----
+
+    def _finds(self, text: bytes) -> int:
+        with suppress(MissingFunctionError):
+            return int(self._functions.pfm_find_event(text))
+        return -1
+
+    def _recorded(self, index: int, expected: int, text: bytes = b"") -> int:
+        """The index under which our library, as the reference, has the event of an index: they are opaque.
+
+        :param index: that the library under test returned
+        :param expected: that ours returns
+        :param text: the string that both were found for
+        :return: of an index that stands for no event that ours has, itself
+        """
+        if index < 0 or index == expected:
+            return index
+        event = self._event_of(self._functions, index)
+        ours = self._event_of(self._lib, expected)
+        if event == ours and (event or (expected >= 0 and text and self._finds(text) == index)):
+            return expected  # of a disabled PMU nothing but the string is known
+        return self._indices(self._lib, event[0]).get(event[1], index) if event else index
+
+    def _own(self, index: int) -> int:
+        """The index that the library under test has for the event of a recorded one, which it finds by name."""
+        event = self._event_of(self._lib, index)
+        if not event or self._event_of(self._functions, index) == event:
+            return index
+        return self._indices(self._functions, event[0]).get(event[1], index)
+
+    def _event_of(self, library: Any, index: int) -> tuple[int, str] | None:
+        """The PMU and the name of the event of an index of a library."""
+        _room, info = self._memory("pfm_event_info_t")
+        with suppress(MissingFunctionError):
+            if library.pfm_get_event_info(index, self._os["none"], info) == 0 and info.name:
+                return info.pmu, text_at(self._ffi, info.name) or ""
+        return None
+
+    def _indices(self, library: Any, pmu: int) -> dict[str, int]:
+        """The index of each event of a PMU by its name, as a library lists them; pfm_find_event() resolves aliases."""
+        if (library, pmu) not in self._listed:
+            found = self._listed[library, pmu] = {}
+            _room, info = self._memory("pfm_pmu_info_t")
+            with suppress(MissingFunctionError):
+                following = library.pfm_get_event_next  # without it there is no list
+                index = -1 if library.pfm_get_pmu_info(pmu, info) else info.first_event
+                for _ in range(_MOST_EVENTS):
+                    if not (event := self._event_of(library, index)):
+                        break
+                    found.setdefault(event[1], index)
+                    index = following(index)
+        return self._listed[library, pmu]
+
     # ---- information ----
 
     def _pmu(self, pmu: int) -> dict[str, Json]:
-        return self._ask("pfm_pmu_info_t", self._functions.pfm_get_pmu_info, pmu)
+        got = self._ask("pfm_pmu_info_t", self._functions.pfm_get_pmu_info, pmu)
+        ours = self._ffi.new("pfm_pmu_info_t *")
+        if "first_event" in got and not self._lib.pfm_get_pmu_info(pmu, ours):
+            got["first_event"] = self._recorded(cast(int, got["first_event"]), ours.first_event)
+        return got
 
     def _event(self, vector: Vector) -> Json:
         """An event, each of its attributes and one after the last, and the next event."""
-        index, layer = vector["event"], self._os[str(vector["os"])]
+        recorded, layer = cast(int, vector["event"]), self._os[str(vector["os"])]
+        index = self._own(recorded)
         got = self._ask("pfm_event_info_t", self._functions.pfm_get_event_info, index, layer)
         count = min(cast(int, got.get("nattrs", 0)), _MOST_ATTRS)
         got["attrs"] = [cast("Json", self._ask("pfm_event_attr_info_t", self._functions.pfm_get_event_attr_info,
                                                index, n, layer)) for n in range(count + 1)]
-        got["next"] = self._functions.pfm_get_event_next(index)
+        if index != recorded and got.get("idx") == index:
+            got["idx"] = recorded
+        got["next"] = self._recorded(self._functions.pfm_get_event_next(index), self._lib.pfm_get_event_next(recorded))
         return cast("Json", got)
 
     def _ask(self, ctype: str, function: Any, *args: Any) -> dict[str, Json]:

@@ -109,8 +109,8 @@ def probes() -> dict[str, tuple[str, str, Probe]]:
 # ---- requests ------------------------------------------------------------------------
 
 def _start(tag: str, functions: Functions) -> None:
-    if functions.pfm_force_pmu(_MODELS[tag]):
-        raise ProbeError(f"pfm_force_pmu({_MODELS[tag]}) failed")
+    if ret := functions.pfm_force_pmu(_MODELS[tag]):
+        raise ProbeError(f"pfm_force_pmu({_MODELS[tag]})", ret)
 
 
 def _generic(tag: str, name: str, ffi: Any, functions: Functions) -> dict[str, object]:
@@ -119,8 +119,8 @@ def _generic(tag: str, name: str, ffi: Any, functions: Functions) -> dict[str, o
     chosen = _REQUESTS[tag][name][0]
     for event, plm in list(zip(_EVENTS[tag], _PLM, strict=True))[chosen]:
         index = ffi.new("unsigned int *")
-        if functions.pfm_find_event(event.encode(), index):
-            raise ProbeError(f"no event {event}")
+        if ret := functions.pfm_find_event(event.encode(), index):
+            raise ProbeError(f'pfm_find_event("{event}")', ret)
         # Events that a range applies to have its privilege level.
         events.append({"event": index[0], "plm": 0 if "ranges" in name else plm})
     return {"pfp_event_count": len(events), "pfp_dfl_plm": 8, "pfp_events": events}

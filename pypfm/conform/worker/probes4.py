@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pypfm.conform.worker.probing import ProbeError, text_of, written
+from pypfm.conform.vectors import PMU_IDS
+from pypfm.conform.worker.probing import ROOM, NoPmuError, ProbeError, text_of, written
 
 if TYPE_CHECKING:
     from pypfm._c.loading import Functions
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["probes"]
 
-_PMUS = ("glm", "perf")
+_PMUS = {name: PMU_IDS[name] for name in ("glm", "perf")}
 _EVENTS = {  # event string and interface: 0 the PMU's own, 2 perf_event with its modifiers
     "glm::ICACHE:HIT:u": 0, "glm::UNHALTED_CORE_CYCLES:k:e": 0, "glm::OFFCORE_RESPONSE_0:DMND_DATA_RD": 0,
     "perf::CYCLES:u": 2, "perf::PAGE-FAULTS:k": 2, "glm::OFFCORE_RESPONSE_1:DMND_RFO:cpu=3": 2,
@@ -52,9 +53,16 @@ def _sized(ffi: Any, ctype: str) -> Any:
     return prepare
 
 
-def _start(functions: Functions) -> None:
-    if functions.pfm_initialize():
-        raise ProbeError("pfm_initialize() failed")
+def _start(ffi: Any, functions: Functions, about: str) -> None:
+    """Initialise the library.
+
+    :param about: what the probe is about, with the PMU before ``::``
+    """
+    if ret := functions.pfm_initialize():
+        raise ProbeError("pfm_initialize()", ret)
+    pmu, room = about.partition("::")[0], ffi.new("unsigned char[]", ffi.sizeof("pfm_pmu_info_t") + ROOM)
+    if functions.pfm_get_pmu_info(_PMUS[pmu], ffi.cast("pfm_pmu_info_t *", room)) == functions.lib.PFM_ERR_NOTSUPP:
+        raise NoPmuError(pmu)
 
 
 def _query(ffi: Any, ctype: str, call: Any) -> Json:
@@ -64,40 +72,39 @@ def _query(ffi: Any, ctype: str, call: Any) -> Json:
 
 
 def _pmu(name: str, ffi: Any, functions: Functions) -> Json:
-    from pypfm import pfm4
-    _start(functions)
-    pmu = getattr(pfm4, {"glm": "PFM_PMU_INTEL_GLM", "perf": "PFM_PMU_PERF_EVENT"}[name])
-    return _query(ffi, "pfm_pmu_info_t", lambda info: functions.pfm_get_pmu_info(pmu, info))
+    _start(ffi, functions, name)
+    return _query(ffi, "pfm_pmu_info_t", lambda info: functions.pfm_get_pmu_info(_PMUS[name], info))
 
 
-def _index(text: str, functions: Functions) -> int:
-    _start(functions)
-    found: int = functions.pfm_find_event(":".join(text.split(":")[:3]).encode())
+def _index(text: str, ffi: Any, functions: Functions) -> int:
+    _start(ffi, functions, text)
+    event = ":".join(text.split(":")[:3])
+    found: int = functions.pfm_find_event(event.encode())
     if found < 0:
-        raise ProbeError(f"no event {text}")
+        raise ProbeError(f'pfm_find_event("{event}")', found)
     return found
 
 
 def _event(text: str, os: int, ffi: Any, functions: Functions) -> Json:
-    index = _index(text, functions)
+    index = _index(text, ffi, functions)
     return _query(ffi, "pfm_event_info_t", lambda info: functions.pfm_get_event_info(index, os, info))
 
 
 def _attribute(text: str, os: int, n: int, ffi: Any, functions: Functions) -> Json:
-    index = _index(text, functions)
+    index = _index(text, ffi, functions)
     return _query(ffi, "pfm_event_attr_info_t",
                   lambda info: functions.pfm_get_event_attr_info(index, n, os, info))
 
 
 def _codes(text: str, ffi: Any, functions: Functions) -> Json:
-    _start(functions)
+    _start(ffi, functions, text)
     return written(ffi, "pfm_pmu_encode_arg_t", lambda arg: functions.pfm_get_os_event_encoding(
         text.encode(), _PLM, _OS_NONE, arg), _sized(ffi, "pfm_pmu_encode_arg_t"), text_of)
 
 
 def _perf(text: str, look_at_attr: bool, ffi: Any, functions: Functions) -> Json:
     """The argument, or the attributes that it points to."""
-    _start(functions)
+    _start(ffi, functions, text)
     encode = functions.pfm_get_os_event_encoding
     size = _sized(ffi, "pfm_perf_encode_arg_t")
     if look_at_attr:

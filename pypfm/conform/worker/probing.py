@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Probe: TypeAlias = Callable[[Any, Functions], Json]
 
-__all__ = ["ROOM", "XORS", "Probe", "ProbeError", "at_page_end", "changes", "text_of", "written"]
+__all__ = ["ROOM", "XORS", "NoPmuError", "Probe", "ProbeError", "at_page_end", "changes", "text_of", "written"]
 
 ROOM = 256  # bytes after a structure, for a library that takes it for larger
 XORS = (0x01, 0x02, 0x08, 0x80)  # how a byte of a request is changed
@@ -27,7 +27,11 @@ _LONGEST_TEXT = 4096
 
 
 class ProbeError(Exception):
-    """The library does not do what the probe needs first."""
+    """The library does not do what the probe needs first: its arguments are a call and the return code."""
+
+
+class NoPmuError(Exception):
+    """The library does not have the PMU that a probe is about."""
 
 
 def written(ffi: Any, ctype: str, call: Callable[[Any], int], prepare: Callable[[Any], None] = lambda _: None,

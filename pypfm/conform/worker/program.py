@@ -34,7 +34,7 @@ from pypfm.conform.worker.children import (
 )
 from pypfm.conform.worker.library import api_module
 from pypfm.conform.worker.prints import Prints
-from pypfm.conform.worker.probing import ProbeError
+from pypfm.conform.worker.probing import NoPmuError, ProbeError
 from pypfm.conform.worker.steps import Steps
 from pypfm.conform.worker.surroundings import changed, memory, surroundings
 
@@ -427,6 +427,8 @@ def _outcome(make: Callable[[Vector], Json], vector: Vector, prints: Prints) -> 
     except MissingFunctionError as error:
         return {"missing": str(error)}
     except ProbeError as error:
-        return {"failed": str(error)}
+        return {"failed": [*error.args]}
+    except NoPmuError as error:
+        return {"lacks": str(error)}
     except Exception as error:  # noqa: BLE001 - of the vector, or of what the library did to this process
         return {"invalid": f"{type(error).__name__}: {error}"}
