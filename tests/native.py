@@ -31,13 +31,13 @@ EVENT_TABLES = {
     "pmc": {f"pmc_{machine}": [f"pmc_{machine}_events"] for machine in ("linux", "xscale", "i586", "i686", "k7")},
 }
 # Sources that libraries share, and directories of headers that only their own sources see.
-GUARDED = ["base/process.c", *(f"counting/{name}.c" for name in ("counting", "threads", "guard", "copy"))]
+GUARDED = [*(f"base/{name}.c" for name in ("process", "guard", "copy")), "counting/counting.c", "counting/threads.c"]
 SHARED_SOURCES = {
-    "pfm3": ["ia64/processor.c", "names/names.c", *GUARDED, "counting/group.c", "counting/ring.c",
+    "pfm3": ["base/processor.c", "base/names.c", *GUARDED, "counting/group.c", "counting/ring.c",
              *(path.relative_to(ROOT / "csrc").as_posix()
                for path in sorted((ROOT / "csrc" / "perfmon2").rglob("*.c")) if path.stem != "absent")],
-    "pfm4": ["ia64/processor.c", "names/names.c"],
-    "pmc": [*GUARDED, "counting/set.c"],
+    "pfm4": ["base/processor.c", "base/names.c"],
+    "pmc": [*GUARDED, "base/shared_lock.c", "counting/set.c"],
 }
 # What a library exports beside its API: names that the linker makes (-Wl,--wrap=mmap).
 LINKERS_NAMES = {"pfm3": {"__wrap_mmap", "__wrap_mmap64"}}

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../environment/environment.h"
+#include "../base/environment.h"
 
 const char *
 perfex_environment(const char *name)

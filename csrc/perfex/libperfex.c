@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../counting/guard.h"
+#include "../base/guard.h"
 #include "simulated.h"
 
 static struct {

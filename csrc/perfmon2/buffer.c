@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../counting/copy.h"
+#include "../base/copy.h"
 
 #ifndef F_ADD_SEALS	/* glibc before 2.21 */
 #define F_ADD_SEALS		1033

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../base/process.h"
-#include "../counting/copy.h"
+#include "../base/copy.h"
 
 /* A signal handler may call: the elements are not on its stack, nor in memory that is taken for them.  The engine is entered by one. */
 static uint64_t room[ARGUMENT_LIMIT / sizeof(uint64_t)];

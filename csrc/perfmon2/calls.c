@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../counting/copy.h"
+#include "../base/copy.h"
 
 /* pfarg_setinfo_t of kernels 2.0 to 2.4, for a program that defines PFMLIB_OLD_PFMV2. */
 struct old_setinfo {

@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "../environment/environment.h"
+#include "../base/environment.h"
 
 static struct choice chosen;
 static bool is_read;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "../base/process.h"
-#include "../counting/copy.h"
+#include "../base/copy.h"
 
 enum { INTERFACE_VERSION = 0x20000, DEBUG_REGISTERS = 8 };	/* 2.0 */
 

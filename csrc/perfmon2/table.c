@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../counting/guard.h"
+#include "../base/guard.h"
 
 enum { HIGH_NUMBER = 512, BUCKETS = 256 };
 

@@ -2,13 +2,13 @@
  * The generic API of libpfm 3 (perfmon/pfmlib.h): one global state, applied to
  * the re-entrant functions of model.h.
  */
-#include "../ia64/ia64.h"
+#include "../base/processor.h"
 #include "model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../environment/environment.h"
+#include "../base/environment.h"
 #include "for_perfmon2.h"
 
 /* All that the library remembers between calls.  Not locked: as in the

@@ -7,7 +7,7 @@
 #ifndef PFM3_ENCODER_H
 #define PFM3_ENCODER_H
 
-#include "../ia64/ia64.h"
+#include "../base/processor.h"
 #include "model.h"
 
 /* A request under way. */

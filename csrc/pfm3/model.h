@@ -9,7 +9,7 @@
 #ifndef PFM3_MODEL_H
 #define PFM3_MODEL_H
 
-#include "../names/names.h"
+#include "../base/names.h"
 #include "request.h"
 
 /* A model for every processor. */

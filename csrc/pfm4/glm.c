@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "../environment/environment.h"
+#include "../base/environment.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>

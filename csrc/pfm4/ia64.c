@@ -7,7 +7,7 @@
  */
 #include "request.h"
 
-#include "../ia64/ia64.h"
+#include "../base/processor.h"
 
 /* States of a cache line, in the order of their bits in the PMC, and all of them. */
 enum { I, S, E, M, MESI };

@@ -9,7 +9,7 @@
 #define PFM4_H
 
 #include "public.h"
-#include "../names/names.h"
+#include "../base/names.h"
 
 /* Is there where the kernel has perf_event_open(). */
 #define PFM4_PARANOID	"/proc/sys/kernel/perf_event_paranoid"

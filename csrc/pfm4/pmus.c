@@ -10,7 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "../environment/environment.h"
+#include "../base/environment.h"
 
 static const struct pfm4_pmu *const pmus[PFM4_NUM_PMUS] = {
 	&pfm4_gen_ia64, &pfm4_ita, &pfm4_ita2, &pfm4_mont, &pfm4_glm, &pfm4_perf, &pfm4_perf_raw,

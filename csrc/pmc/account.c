@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "shared_lock.h"
+#include "../base/shared_lock.h"
 
 #ifndef MAP_NORESERVE	/* of Linux */
 #define MAP_NORESERVE 0

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "../counting/copy.h"
+#include "../base/copy.h"
 #include "../counting/set.h"
 
 #define PMC_MAX_COUNTERS 8

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../counting/guard.h"
-#include "../environment/environment.h"
+#include "../base/guard.h"
+#include "../base/environment.h"
 
 /* All states. */
 static struct {

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../environment/environment.h"
+#include "../base/environment.h"
 
 #ifdef F_OFD_SETLK
 /* Take a lock: 0, or -1 and EAGAIN or EACCES where another has one. */

@@ -61,7 +61,7 @@ The tables of perfex: cpu, the event's index, and
 Rows of r10000-3 stand in the place of those of r10000.
 
 Name lookup in libpfm is an open-addressing hash table, twice the number of events at
-least, filled here with the hash function of csrc/names/names.c.
+least, filled here with the hash function of csrc/base/names.c.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ PERFEVTSEL: tuple[Field, ...] = (
     ("event", 0, 8), ("umask", 8, 8), ("usr", 16, 1), ("os", 17, 1), ("edge", 18, 1), ("pc", 19, 1),
     ("int", 20, 1), ("any", 21, 1), ("en", 22, 1), ("inv", 23, 1), ("cmask", 24, 8),
 )
-# The PMC of an IA-64 counter (csrc/ia64/ia64.h), by the names that Linux's driver has for what it takes.
+# The PMC of an IA-64 counter (csrc/base/processor.h), by the names that Linux's driver has for what it takes.
 _IA64: tuple[Field, ...] = (
     ("plm", 0, 4), ("ev", 4, 1), ("oi", 5, 1), ("pm", 6, 1), ("ig1", 7, 1), ("event", 8, 8), ("umask", 16, 4),
     ("thres", 20, 3), ("ig2", 23, 1), ("ism", 24, 2),

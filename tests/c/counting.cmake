@@ -57,7 +57,7 @@ c_program(pmc_states SOURCES pmc_states.c OBJECTS pmc INCLUDES ${csrc}/pmc ${csr
 c_test(pmc_states pmc_states)
 c_program(perfex_failing SOURCES libperfex/failing.c OBJECTS perfex WRAP ${system_calls})
 c_test(perfex_failing perfex_failing ${perf_table} ${CMAKE_CURRENT_BINARY_DIR}/costs)
-c_program(counting_errors SOURCES counting_errors.c PARTS counting counting_ring counting_set counting_guard counting_threads process
+c_program(counting_errors SOURCES counting_errors.c PARTS counting counting_ring counting_set counting_threads guard process
           INCLUDES ${csrc}/counting ${csrc}/pfm4/include)
 c_test(counting_errors counting_errors)
 

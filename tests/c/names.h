@@ -1,5 +1,5 @@
 /*
- * Lookup of names (csrc/names): what is longer than a name by a NUL and more is no name, and nothing
+ * Lookup of names (csrc/base): what is longer than a name by a NUL and more is no name, and nothing
  * is read past a name's end, which ASan and valgrind see of the copies here.
  */
 #ifndef TESTS_NAMES_H
@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-#include "../../csrc/names/names.h"
+#include "../../csrc/base/names.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  */
 #include "pmc_check.h"
 
-#include "../../csrc/pmc/shared_lock.c"
+#include "../../csrc/base/shared_lock.c"
 #include "../../csrc/pmc/account.c"
 
 #include <sys/ptrace.h>

@@ -2,8 +2,8 @@
  * Private: what libpfm 3 and libpfm 4 both have to know of an IA-64 processor: which one it is, what the
  * kernel says of its architected counters, and how the PMC of a counter is put together.
  */
-#ifndef IA64_H
-#define IA64_H
+#ifndef PYPFM_BASE_PROCESSOR_H
+#define PYPFM_BASE_PROCESSOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,4 +81,4 @@ const char *ia64_pal_path(void);
  * reported, or NULL. */
 bool ia64_pal_read(const char *path, struct ia64_pal *pal, FILE *notices);
 
-#endif /* IA64_H */
+#endif /* PYPFM_BASE_PROCESSOR_H */

@@ -1,14 +1,14 @@
 /*
  * An IA-64 processor: its family, from CPUID, and its architected counters, from the kernel.
  */
-#include "ia64.h"
+#include "processor.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../environment/environment.h"
+#include "environment.h"
 
 /* ---- which processor ----------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /*
  * Private: the caller's memory, through the kernel: a bad address is -EFAULT, not a crash.
  */
-#ifndef PYPFM_COUNTING_COPY_H
-#define PYPFM_COUNTING_COPY_H
+#ifndef PYPFM_BASE_COPY_H
+#define PYPFM_BASE_COPY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,4 +17,4 @@ int copy_out(void *to, const void *from, size_t size);
  */
 bool copy_is_there(const void *memory, size_t size, bool for_writing);
 
-#endif /* PYPFM_COUNTING_COPY_H */
+#endif /* PYPFM_BASE_COPY_H */

@@ -5,8 +5,8 @@
  * user (set-uid, file capabilities) is as if none were set: they name files to open and change
  * what is encoded and counted, and the user chooses them.
  */
-#ifndef PYPFM_ENVIRONMENT_H
-#define PYPFM_ENVIRONMENT_H
+#ifndef PYPFM_BASE_ENVIRONMENT_H
+#define PYPFM_BASE_ENVIRONMENT_H
 
 #include <stdlib.h>
 
@@ -28,4 +28,4 @@ environment(const char *name)
 	return secure_getenv(name);
 }
 
-#endif /* PYPFM_ENVIRONMENT_H */
+#endif /* PYPFM_BASE_ENVIRONMENT_H */

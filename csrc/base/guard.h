@@ -4,8 +4,8 @@
  * Inside, the thread is not cancelled and runs no signal handler: either could leave the lock held
  * for good, the second by fork().
  */
-#ifndef PYPFM_COUNTING_GUARD_H
-#define PYPFM_COUNTING_GUARD_H
+#ifndef PYPFM_BASE_GUARD_H
+#define PYPFM_BASE_GUARD_H
 
 #include <pthread.h>
 #include <signal.h>
@@ -38,4 +38,4 @@ int guard_hold(void);
 /* As it was; errno stays. */
 void guard_release(int before);
 
-#endif /* PYPFM_COUNTING_GUARD_H */
+#endif /* PYPFM_BASE_GUARD_H */

@@ -1,8 +1,8 @@
 /*
  * Private: locks in memory that processes share.  One that is killed inside does not keep it.
  */
-#ifndef PYPFM_PMC_SHARED_LOCK_H
-#define PYPFM_PMC_SHARED_LOCK_H
+#ifndef PYPFM_BASE_SHARED_LOCK_H
+#define PYPFM_BASE_SHARED_LOCK_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -20,4 +20,4 @@ void shared_lock_make(struct shared_lock *lock);
 bool shared_lock_take(struct shared_lock *lock);	/* true: somebody was killed inside; what it guards may be half done */
 void shared_lock_release(struct shared_lock *lock);
 
-#endif /* PYPFM_PMC_SHARED_LOCK_H */
+#endif /* PYPFM_BASE_SHARED_LOCK_H */

@@ -4,8 +4,8 @@
  * The tables come with an open-addressing hash (csrc/tables/generate.py); upper
  * and lower case are the same, in ASCII only, whatever the locale.
  */
-#ifndef PYPFM_NAMES_H
-#define PYPFM_NAMES_H
+#ifndef PYPFM_BASE_NAMES_H
+#define PYPFM_BASE_NAMES_H
 
 #include <stddef.h>
 
@@ -26,4 +26,4 @@ int names_equal(const char *name, const char *str, size_t len);
 int names_find(const struct name_index *index, const char *const *first, size_t stride,
 	       const char *name, size_t len);
 
-#endif /* PYPFM_NAMES_H */
+#endif /* PYPFM_BASE_NAMES_H */
