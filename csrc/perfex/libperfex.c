@@ -199,6 +199,46 @@ read_counters(int e0, long long *c0, int e1, long long *c1)
 	return end_call(ret, cancel);
 }
 
+/* How well the event can be counted here: a perfex_quality, or a negative errno value. */
+static int
+quality_here(const struct perfex_cpu *cpu, int event, const struct perfex_map *map)
+{
+	struct perfex_counter *counter;
+	int ret = perfex_enter();
+
+	if (ret < 0)
+		return ret;
+	ret = perfex_counter_open(cpu, event, map, &counter);
+	perfex_counter_close(counter);
+	perfex_leave();
+	return ret == -ENODEV || ret == -EACCES ? PERFEX_UNAVAILABLE : ret;
+}
+
+/* Of both events; and whether that is said by the map that comes with the library. */
+static int
+look_at_quality(const struct perfex_choice *choice, struct perfex_quality_here *here)
+{
+	struct perfex_map map;
+	int ret = perfex_map_load(&map);
+
+	if (ret < 0)
+		return ret;
+	here->is_shipped = map.rows == perfex_shipped_map.rows;
+	for (int i = 0; ret >= 0 && i < 2; i++)
+		ret = here->qualities[i] = quality_here(choice->cpu, choice->events[i], &map);
+	perfex_map_free(&map);
+	return ret < 0 ? ret : 0;
+}
+
+static int
+print_counts(const struct perfex_choice *choice, const long long counts[2], const struct perfex_cost *costs)
+{
+	struct perfex_quality_here here;
+	const int ret = look_at_quality(choice, &here);
+
+	return ret < 0 ? ret : perfex_print(choice, counts, &here, costs);
+}
+
 int
 print_counters(int e0, long long c0, int e1, long long c1)
 {
@@ -207,7 +247,7 @@ print_counters(int e0, long long c0, int e1, long long c1)
 	struct perfex_choice choice;
 	int ret = perfex_choose(e0, e1, &choice);
 
-	return end_call(ret < 0 ? ret : perfex_print(&choice, counts, NULL), cancel);
+	return end_call(ret < 0 ? ret : print_counts(&choice, counts, NULL), cancel);
 }
 
 /* The built-in ones, replaced by the system's, replaced by those that were loaded. */
@@ -240,7 +280,7 @@ print_costs(int e0, long long c0, int e1, long long c1)
 
 	if (ret == 0)
 		ret = costs_in_effect(choice.cpu, costs);
-	return end_call(ret < 0 ? ret : perfex_print(&choice, counts, costs), cancel);
+	return end_call(ret < 0 ? ret : print_counts(&choice, counts, costs), cancel);
 }
 
 int

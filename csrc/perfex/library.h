@@ -234,7 +234,14 @@ void perfex_costs_override(struct perfex_cost costs[PERFEX_NUM_EVENTS],
 /* The rows of PERFEX_PERF_TABLE, or the shipped ones. */
 int perfex_map_load(struct perfex_map *map);
 
+/* How well two events can be counted here. */
+struct perfex_quality_here {
+	int	qualities[2];	/* enum perfex_quality */
+	bool	is_shipped;	/* says the map that comes with the library */
+};
+
 /* Counts to stderr.  costs: in effect, or NULL: no times. */
-int perfex_print(const struct perfex_choice *choice, const long long counts[2], const struct perfex_cost *costs);
+int perfex_print(const struct perfex_choice *choice, const long long counts[2], const struct perfex_quality_here *here,
+		 const struct perfex_cost *costs);
 
 #endif /* PYPFM_PERFEX_LIBRARY_H */

@@ -14,6 +14,7 @@
 
 enum { CPU, EVENT, PERF, QUALITY, NOTE, COLUMNS };
 
+const char *const perfex_quality_names[] = { "exact", "simulated", "approximate", "modelled", "unavailable" };
 static const char *const column_names[COLUMNS] = { "cpu", "event", "perf", "quality", "note" };
 
 static bool

@@ -11,8 +11,6 @@
 
 #define WIDTH	80	/* columns of a terminal */
 
-const char *const perfex_quality_names[] = { "exact", "simulated", "approximate", "modelled", "unavailable" };
-
 /* ---- tables ---- */
 
 /* How many bytes of a name fit into so many columns: all, or whole words. */
@@ -87,21 +85,6 @@ struct counted {
 	double	times[3];
 };
 
-/* How well the event can be counted here: a perfex_quality, or a negative errno value. */
-static int
-quality_here(const struct perfex_cpu *cpu, int event, const struct perfex_map *map)
-{
-	struct perfex_counter *counter;
-	int ret = perfex_enter();
-
-	if (ret < 0)
-		return ret;
-	ret = perfex_counter_open(cpu, event, map, &counter);
-	perfex_counter_close(counter);
-	perfex_leave();
-	return ret == -ENODEV || ret == -EACCES ? PERFEX_UNAVAILABLE : ret;
-}
-
 /* A count; of what is computed of others two digits, and the mark of what was not counted. */
 static void
 show_count(char *text, size_t size, long long count, bool computed)
@@ -119,28 +102,20 @@ show_count(char *text, size_t size, long long count, bool computed)
 	snprintf(text, size, "~%lld", (count / unit + up) * unit);
 }
 
-static int
-look_at_counts(const struct perfex_choice *choice, const long long counts[2], const struct perfex_cost *costs,
-	       double clock, struct counted counted[2])
+static void
+look_at_counts(const struct perfex_choice *choice, const long long counts[2], const struct perfex_quality_here *here,
+	       const struct perfex_cost *costs, double clock, struct counted counted[2])
 {
-	struct perfex_map map;
-	int ret = perfex_map_load(&map);
+	for (int i = 0; i < 2; i++) {
+		const int event = choice->events[i], quality = here->qualities[i];
 
-	if (ret < 0)
-		return ret;
-	for (int i = 0; ret >= 0 && i < 2; i++) {
-		const int event = choice->events[i];
-
-		ret = quality_here(choice->cpu, event, &map);
-		counted[i] = (struct counted){ .event = event, .quality = ret };
+		counted[i] = (struct counted){ .event = event, .quality = quality };
 		show_count(counted[i].count, sizeof(counted[i].count), counts[i],
-			   ret == PERFEX_MODELLED && map.rows == perfex_shipped_map.rows);
-		counted[i].has_times = costs && ret != PERFEX_UNAVAILABLE && costs[event].unit != PERFEX_NO_COST;
+			   quality == PERFEX_MODELLED && here->is_shipped);
+		counted[i].has_times = costs && quality != PERFEX_UNAVAILABLE && costs[event].unit != PERFEX_NO_COST;
 		if (counted[i].has_times)
 			perfex_seconds(&costs[event], (double)counts[i], clock, counted[i].times);
 	}
-	perfex_map_free(&map);
-	return ret < 0 ? ret : 0;
 }
 
 /* Whether one belongs before another: the most costly first, then those with a count. */
@@ -164,7 +139,8 @@ write_to_stderr(const char *text)
 }
 
 int
-perfex_print(const struct perfex_choice *choice, const long long counts[2], const struct perfex_cost *costs)
+perfex_print(const struct perfex_choice *choice, const long long counts[2], const struct perfex_quality_here *here,
+	     const struct perfex_cost *costs)
 {
 	static const double unknown[3] = { NAN, NAN, NAN };
 	struct counted counted[2];
@@ -173,10 +149,9 @@ perfex_print(const struct perfex_choice *choice, const long long counts[2], cons
 	bool given, swap;
 	int size = 0, ret = costs ? perfex_clock(choice->cpu, &clock, &given) : 0;
 
-	if (ret == 0)
-		ret = look_at_counts(choice, counts, costs, clock, counted);
 	if (ret != 0)
 		return ret;
+	look_at_counts(choice, counts, here, costs, clock, counted);
 	if (costs) {
 		void *locale = perfex_locale_begin();
 

@@ -10,7 +10,8 @@
 #include <string.h>
 
 /* What is between the structures of a model and the encoder. */
-struct pfm3_abi {
+struct abi {
+	int type;
 	void (*read)(const void *model_in, struct pfm3_request *request);
 	/* The debug registers that the caller's output holds, and back. */
 	void (*read_debug_regs)(const void *model_out, const struct pfm3_request *request, struct pfm3_answer *answer);
@@ -54,8 +55,8 @@ struct pfm3_abi {
 		memcpy((rr)->rr_br, (from)->regs, sizeof((from)->regs)); \
 	} while (0)
 
-/* pfm3_<model>_abi, after <tag>_read(). */
-#define ABI(model, tag) \
+/* <tag>_abi, after <tag>_read(). */
+#define ABI(type, tag) \
 	static void \
 	tag##_read_debug_regs(const void *model_out, const struct pfm3_request *request, struct pfm3_answer *answer) \
 	{ \
@@ -78,7 +79,7 @@ struct pfm3_abi {
 			WRITE_DEBUG_REGS(&answer->data, &out->pfp_##tag##_drange); \
 	} \
 	\
-	const struct pfm3_abi pfm3_##model##_abi = { tag##_read, tag##_read_debug_regs, tag##_write_debug_regs };
+	static const struct abi tag##_abi = { type, tag##_read, tag##_read_debug_regs, tag##_write_debug_regs };
 
 /* ---- Itanium ----------------------------------------------------------------------------- */
 
@@ -109,7 +110,7 @@ ita_read(const void *model_in, struct pfm3_request *request)
 	READ_RANGES(&in->pfp_ita_drange, &request->data);
 }
 
-ABI(itanium, ita)
+ABI(PFMLIB_ITANIUM_PMU, ita)
 
 /* ---- Itanium 2 --------------------------------------------------------------------------- */
 
@@ -142,7 +143,7 @@ ita2_read(const void *model_in, struct pfm3_request *request)
 	request->data.flags = in->pfp_ita2_drange.rr_flags;
 }
 
-ABI(itanium2, ita2)
+ABI(PFMLIB_ITANIUM2_PMU, ita2)
 
 /* ---- Montecito --------------------------------------------------------------------------- */
 
@@ -183,13 +184,25 @@ mont_read(const void *model_in, struct pfm3_request *request)
 	request->data.flags = in->pfp_mont_drange.rr_flags;
 }
 
-ABI(montecito, mont)
+ABI(PFMLIB_MONTECITO_PMU, mont)
+
+/* Of a model; NULL: it has no structures. */
+static const struct abi *
+abi_of(const struct pfm3_model *model)
+{
+	static const struct abi *const abis[] = { &ita2_abi, &mont_abi, &ita_abi };
+
+	for (size_t i = 0; i < sizeof(abis) / sizeof(*abis); i++)
+		if (abis[i]->type == model->type)
+			return abis[i];
+	return NULL;
+}
 
 /* ---- a call ------------------------------------------------------------------------------- */
 
 /* The request in one form.  Of events that no PMU has counters for only the number is needed. */
 static void
-read_request(const struct pfm3_model *model, const pfmlib_input_param_t *in, const void *model_in,
+read_request(const struct abi *abi, const pfmlib_input_param_t *in, const void *model_in,
 	     const void *model_out, struct pfm3_request *request)
 {
 	request->plm = in->pfp_dfl_plm;
@@ -210,8 +223,8 @@ read_request(const struct pfm3_model *model, const pfmlib_input_param_t *in, con
 	request->ipear = (struct pfm3_ipear){ 0 };
 	request->code.used = request->data.used = 0;
 	request->code.flags = request->data.flags = 0;
-	if (model_in && model->abi)
-		model->abi->read(model_in, request);
+	if (model_in && abi)
+		abi->read(model_in, request);
 }
 
 pfm_err_t
@@ -219,6 +232,7 @@ pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settin
 	      const pfmlib_input_param_t *in, const void *model_in,
 	      pfmlib_output_param_t *out, void *model_out, struct pfm3_answer *answer)
 {
+	const struct abi *abi = abi_of(model);
 	struct pfm3_request request;
 	struct pfm3_answer own;
 	pfm_err_t ret;
@@ -226,7 +240,7 @@ pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settin
 	/* The reference lets a NULL pass if the model's structure is there, and crashes. */
 	if (!in || (!out && !model_out))
 		return PFMLIB_ERR_INVAL;
-	read_request(model, in, model_in, model_out, &request);
+	read_request(abi, in, model_in, model_out, &request);
 	ret = pfm3_check_request(model, &request);
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
@@ -234,16 +248,16 @@ pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settin
 		return PFMLIB_ERR_INVAL;
 	if (!answer)
 		answer = &own;
-	if (model_out && model->abi)
-		model->abi->read_debug_regs(model_out, &request, answer);
+	if (model_out && abi)
+		abi->read_debug_regs(model_out, &request, answer);
 	memset(out, 0, sizeof(*out));
 	answer->pmcs = out->pfp_pmcs;
 	answer->pmds = out->pfp_pmds;
 	ret = pfm3_encode_checked(model, settings, &request, answer);
 	out->pfp_pmc_count = answer->pmc_count;
 	out->pfp_pmd_count = answer->pmd_count;
-	if (model_out && model->abi)
-		model->abi->write_debug_regs(answer, &request, model_out);
+	if (model_out && abi)
+		abi->write_debug_regs(answer, &request, model_out);
 	return ret;
 }
 

@@ -175,10 +175,6 @@ uint64_t pfm3_branch_value(const struct pfm3_encoder *e, const struct pfm3_branc
 /* The PMC of the branch trace buffer; *record: its PMDs belong to the answer. */
 pfm_err_t pfm3_branch_pmc(const struct pfm3_encoder *e, int *record);
 
-/* ---- abi.c: the public structures of the models ------------------------------------- */
-
-extern const struct pfm3_abi pfm3_montecito_abi, pfm3_itanium2_abi, pfm3_itanium_abi;
-
 /* ---- for the queries ------------------------------------------------------------------ */
 
 /* 1 if an event exists and its kind is in a set. */

@@ -211,7 +211,6 @@ const struct pfm3_model pfm3_itanium = {
 	.registers = { .iear = PMC_IEAR, .dear = PMC_DEAR, .irange = PMC_IRANGE, .branches = PMC_BTB,
 		       .has_ism = 1, .last_ear = 1 },
 	.stages = itanium_stages,
-	.abi = &pfm3_itanium_abi,
 };
 
 /* The queries.  The EAR mode of an index that is no event is an error; the reference reads past

@@ -249,7 +249,6 @@ const struct pfm3_model pfm3_itanium2 = {
 	},
 	.code_rules = { .page = 0xfffff000, .fetches = itanium2_fetches, .check_matchers = check_matcher_pairs },
 	.stages = itanium2_stages,
-	.abi = &pfm3_itanium2_abi,
 };
 
 /* The queries of the manual page. */

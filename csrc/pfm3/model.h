@@ -76,7 +76,6 @@ struct pfm3_settings {
 
 struct pfm3_encoder;
 struct pfm3_fetches;
-struct pfm3_abi;
 
 /* A stage of the encoding: checks, or computes some registers. */
 typedef pfm_err_t (*pfm3_stage)(struct pfm3_encoder *e);
@@ -126,7 +125,6 @@ struct pfm3_model {
 	struct pfm3_registers		registers;
 	struct pfm3_code_rules		code_rules;
 	const pfm3_stage		*stages;	/* in the order in which they run; the last is NULL */
-	const struct pfm3_abi		*abi;		/* its public structures (abi.c); NULL: it has none */
 	/* The counters that pfm_get_event_counters() returns; NULL: those of the table. */
 	void (*event_counters)(const struct pfm3_model *model, unsigned int idx, pfmlib_regmask_t *counters);
 };

@@ -356,7 +356,6 @@ const struct pfm3_model pfm3_montecito = {
 	.code_rules = { .page = 0xffff0000, .addr_shift = 1, .whole_lines = 1, .prefetch_only = 1,
 			.fetches = montecito_fetches },
 	.stages = montecito_stages,
-	.abi = &pfm3_montecito_abi,
 };
 
 /* The queries of the manual page. */

@@ -396,11 +396,3 @@ pmc_get_info(int ctr, int op, void *argp)
 
 	return state ? pmc_state_get_info(state, ctr, op, argp) : -1;
 }
-
-int
-pmc_model_advance(pmc_evid_t event_id, uint64_t count)
-{
-	struct pmc_state *state = pmc_current();
-
-	return state ? pmc_state_advance(state, event_id, count) : -1;
-}
