@@ -1,11 +1,10 @@
 /*
  * The public structures of the models, and pfm_dispatch_events(): the one file that knows them.
  *
- * It is compiled once for each form of the structures (layout.h); all other files see struct
+ * It is compiled once for each form of the structures (PFMLIB_MANUAL_LAYOUT); all other files see struct
  * pfm3_request and struct pfm3_answer.  What is not used by a request is neither read nor written.
  */
 #include "encoder.h"
-#include "layout.h"
 
 #include <string.h>
 

@@ -183,7 +183,7 @@ static int
 find_event(const struct pfm4_context *context, const char *pmu, size_t pmu_len, const char *name,
 	   size_t len, struct pfm4_request *r)
 {
-	for (int i = 0; i < PFM4_NUM_PMUS; i++) {
+	for (int i = 0; i < pfm4_num_pmus; i++) {
 		const struct pfm4_pmu *candidate = pfm4_pmu_at(i);
 		int n;
 

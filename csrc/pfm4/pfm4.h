@@ -16,7 +16,7 @@
 
 /* Sizes and limits. */
 enum {
-	PFM4_NUM_PMUS = 7,		/* gen_ia64, ita, ita2, mont, glm, perf, perf_raw, in this order */
+	PFM4_NUM_PMUS = 7,		/* at most: those of list.c */
 	PFM4_MAX_ENTRIES = 64,		/* attributes of a string */
 	PFM4_MAX_GROUPS = 8,		/* of the unit masks of an event */
 	PFM4_MAX_DEFAULTS = 8,		/* unit masks added to them */
@@ -176,6 +176,10 @@ struct pfm4_request {
 extern const struct pfm4_umask pfm4_mesi_umasks[PFM4_NUM_MESI];
 extern const struct pfm4_table pfm4_gen_ia64_table, pfm4_ita_table, pfm4_ita2_table, pfm4_mont_table, pfm4_glm_table,
 			       pfm4_perf_table;
+/* The PMUs that a library has: list.c, or another one with fewer. */
+extern const struct pfm4_pmu *const pfm4_pmus[];
+extern const int pfm4_num_pmus;
+
 extern const struct pfm4_pmu pfm4_gen_ia64, pfm4_ita, pfm4_ita2, pfm4_mont, pfm4_glm, pfm4_perf, pfm4_perf_raw;
 
 /* ---- pmus.c: the list of PMUs, the modifiers of their events, detection ---- */

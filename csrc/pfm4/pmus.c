@@ -1,6 +1,5 @@
 /*
- * The list of PMUs, the modifiers of their events, and what the environment and
- * the host say of them.
+ * The modifiers of the events of PMUs, and what the environment and the host say of them.
  */
 #include "pfm4.h"
 
@@ -11,10 +10,6 @@
 #include <unistd.h>
 
 #include "../base/environment.h"
-
-static const struct pfm4_pmu *const pmus[PFM4_NUM_PMUS] = {
-	&pfm4_gen_ia64, &pfm4_ita, &pfm4_ita2, &pfm4_mont, &pfm4_glm, &pfm4_perf, &pfm4_perf_raw,
-};
 
 static const struct pfm4_modifier os_modifiers[] = {
 	{ "u", "count in user programs", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_U },
@@ -37,14 +32,14 @@ static const struct pfm4_modifier os_modifiers[] = {
 const struct pfm4_pmu *
 pfm4_pmu_at(int place)
 {
-	return place >= 0 && place < PFM4_NUM_PMUS ? pmus[place] : NULL;
+	return place >= 0 && place < pfm4_num_pmus ? pfm4_pmus[place] : NULL;
 }
 
 int
 pfm4_place_of(pfm_pmu_t id)
 {
-	for (int i = 0; i < PFM4_NUM_PMUS; i++)
-		if (pmus[i]->id == id)
+	for (int i = 0; i < pfm4_num_pmus; i++)
+		if (pfm4_pmus[i]->id == id)
 			return i;
 	return -1;
 }
@@ -135,8 +130,8 @@ read_pmu_variables(struct pfm4_context *context, unsigned int *disabled)
 	if (!items)
 		return;		/* what was disabled before stays so */
 	*disabled = 0;
-	for (int i = 0; i < PFM4_NUM_PMUS; i++)
-		if (is_disabled(pmus[i]->name, items))
+	for (int i = 0; i < pfm4_num_pmus; i++)
+		if (is_disabled(pfm4_pmus[i]->name, items))
 			*disabled |= 1u << i;
 }
 
@@ -146,9 +141,9 @@ supported_plm(const struct pfm4_context *context, const struct pfm4_pmu *pmu)
 {
 	unsigned int levels = pmu->levels;
 
-	for (int i = 0; pmu->levels_of_core && i < PFM4_NUM_PMUS; i++)
-		if (pmus[i]->type == PFM_PMU_TYPE_CORE && context->pmus[i].active)
-			levels &= pmus[i]->levels;
+	for (int i = 0; pmu->levels_of_core && i < pfm4_num_pmus; i++)
+		if (pfm4_pmus[i]->type == PFM_PMU_TYPE_CORE && context->pmus[i].active)
+			levels &= pfm4_pmus[i]->levels;
 	return levels;
 }
 
@@ -166,8 +161,8 @@ explain_no_pmu(const char *force)
 		fprintf(stderr, "no active PMU: the processor is no known one (LIBPFM_X86_CPUID and LIBPFM_IA64_CPUID3 stand for others), and there is no %s\n",
 			PFM4_PARANOID);
 	fprintf(stderr, "LIBPFM_FORCE_PMU selects a PMU on any host:");
-	for (int i = 0; i < PFM4_NUM_PMUS; i++)
-		fprintf(stderr, " %s", pmus[i]->name);
+	for (int i = 0; i < pfm4_num_pmus; i++)
+		fprintf(stderr, " %s", pfm4_pmus[i]->name);
 	fprintf(stderr, "\n");
 }
 
@@ -178,10 +173,10 @@ forced_place(const char *force)
 	size_t len = strcspn(force, ",");
 	int found = -1;
 
-	for (int i = 0; i < PFM4_NUM_PMUS; i++) {
-		if (strncasecmp(pmus[i]->name, force, len) != 0)
+	for (int i = 0; i < pfm4_num_pmus; i++) {
+		if (strncasecmp(pfm4_pmus[i]->name, force, len) != 0)
 			continue;
-		if (!pmus[i]->retired)
+		if (!pfm4_pmus[i]->retired)
 			return i;
 		if (found < 0)
 			found = i;
@@ -198,15 +193,15 @@ pfm4_initialize(struct pfm4_context *context, unsigned int *disabled)
 
 	read_pmu_variables(context, disabled);
 	context->perf_layers = access(PFM4_PARANOID, F_OK) == 0;
-	for (int i = 0; i < PFM4_NUM_PMUS; i++) {
+	for (int i = 0; i < pfm4_num_pmus; i++) {
 		struct pfm4_pmu_state *state = &context->pmus[i];
 
 		if (*disabled >> i & 1)
 			continue;
 		state->known = 1;
-		if (force ? i != forced : !pmus[i]->detect(pmus[i], context))
+		if (force ? i != forced : !pfm4_pmus[i]->detect(pfm4_pmus[i], context))
 			continue;
-		state->plm = supported_plm(context, pmus[i]);
+		state->plm = supported_plm(context, pfm4_pmus[i]);
 		state->active = 1;
 		active = true;
 		if (force)

@@ -8,8 +8,11 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/perfmon_dfl_smpl.h>
 #include <perfmon/perfmon_model.h>
+#include <perfmon/perfmon_default_smpl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "layout_pfm3.h"
 
 static int
 print_nothing(const char *format, ...)

@@ -5,6 +5,8 @@
 
 #include <perfmon/pfmlib_perf_event.h>
 
+#include "layout_pfm4.h"
+
 #define CALL(name, ...)	static int call_##name(struct received *r) { (void)r; __VA_ARGS__ }
 
 CALL(pfm_initialize, return pfm_initialize();)

@@ -4,6 +4,7 @@
 #include "functions.h"
 
 #include "pmc_check.h"
+#include "layout_pmc.h"
 
 #define CALL(name, ...)	static int call_##name(struct received *r) { (void)r; __VA_ARGS__ }
 

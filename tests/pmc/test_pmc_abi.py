@@ -87,7 +87,7 @@ def c_side(tmp_path_factory: pytest.TempPathFactory) -> CAnswers:
 def dwarf_side(tmp_path_factory: pytest.TempPathFactory) -> DwarfAnswers:
     """Of one source that has all headers; the others are compiled with the same ones."""
     flags = ["-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types"]
-    return from_dwarf(LAYOUT, build_library(PMC, tmp_path_factory.mktemp("dwarf"), *flags, sources=[csrc(PMC) / "layout.c"]))
+    return from_dwarf(LAYOUT, build_library(PMC, tmp_path_factory.mktemp("dwarf"), *flags, sources=[csrc(PMC) / "libpmc.c"]))
 
 
 def test_every_type_is_covered(dwarf_side: DwarfAnswers) -> None:

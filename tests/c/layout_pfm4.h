@@ -2,7 +2,8 @@
  * The layouts of the public structures, held at compile time: sizes and offsets as measured
  * on libpfm 4.13.0, with words of 64 and of 32 bits.
  */
-#include "public.h"
+#ifndef LAYOUT_PFM4_H
+#define LAYOUT_PFM4_H
 
 #include <assert.h>
 #include <stddef.h>
@@ -99,3 +100,5 @@ SIZE(union perf_sample_weight, 8);
 AT(union perf_sample_weight, var2_w, 4);
 AT(union perf_sample_weight, var3_w, 6);
 SIZE(union perf_mem_data_src, 8);
+
+#endif /* LAYOUT_PFM4_H */

@@ -4,10 +4,8 @@
  * manual pages print them.  Bit-fields cannot be asserted here;
  * tests/pfm3/test_layout.py writes each of them and looks at the bytes.
  */
-#ifndef PFM3_LAYOUT_H
-#define PFM3_LAYOUT_H
-
-#include "public.h"
+#ifndef LAYOUT_PFM3_H
+#define LAYOUT_PFM3_H
 
 #include <assert.h>
 #include <stddef.h>
@@ -267,4 +265,4 @@ SIZE(pfm_gen_ia64_pmd_reg_t, 8);
 #undef OUTPUT_RANGE_TYPES
 #undef RANGE_TYPES
 
-#endif /* PFM3_LAYOUT_H */
+#endif /* LAYOUT_PFM3_H */
