@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build_parser", "main"]
 
-_COMMANDS = ("pmus", "events", "info", "encode", "decode", "layout", "conform", "vectors", "bench", "config",
+_COMMANDS = ("pmus", "find", "events", "info", "encode", "decode", "layout", "conform", "vectors", "bench", "config",
              "completion")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Subparsers = Any  # argparse does not name the type of what add_subparsers() returns
 
 #: The sub-commands that have --library with a file that may be left out.
-WITH_LIBRARY = ("pmus", "events", "info", "encode", "decode")
+WITH_LIBRARY = ("pmus", "find", "events", "info", "encode", "decode")
 #: The libpfm 4 that --library asks if it has no file.
 SYSTEM = "libpfm.so.4"
 
@@ -31,11 +31,15 @@ __all__ = [
 ]
 
 
-def add_pmu_option(parser: argparse.ArgumentParser) -> None:
-    """Add -p and --library, which brings PMUs of its own: `api_of` checks the name."""
+def add_pmu_option(parser: argparse.ArgumentParser, without: str = "") -> None:
+    """Add -p and --library, which brings PMUs of its own: `api_of` checks the name.
+
+    :param without: what a command does without -p; empty: it needs one
+    """
     pmu = parser.add_argument(
-        "-p", "--pmu", metavar="PMU", required=True, type=canonical,
-        help=f"which PMU: {', '.join(sorted(PMUS))}, or one of pypfm pmus --library; in upper or lower case")
+        "-p", "--pmu", metavar="PMU", required=not without, type=canonical,
+        help=f"which PMU: {', '.join(sorted(PMUS))}, or one of pypfm pmus --library; in upper or lower case"
+             f"{f' (default: {without})' if without else ''}")
     completed(pmu, _pmu_names)
     add_library_option(parser)
 
@@ -54,7 +58,9 @@ def _pmu_names(_: str, args: argparse.Namespace) -> list[str]:
 
 
 def event_names(_: str, args: argparse.Namespace) -> list[str]:
-    """The events of the PMU that a command line names, for a shell to complete."""
+    """The events of the PMU that a command line names, or of all of ours, for a shell to complete."""
+    if args.pmu is None and args.library is None:
+        return list(dict.fromkeys(event for name in PMUS for event in pmus.pmu(name)))
     try_library(args.library)
     return [event.name for event in asked_pmu(args).values()]
 

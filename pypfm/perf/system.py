@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pypfm.common.loaded import DEFAULT
+from pypfm.common.pmu_names import PMUS
 from pypfm.errors import InvalidValueError, LibraryError, listed, named, nearest, shown
 from pypfm.perf.foreign import foreign_pmu, foreign_pmus
 
@@ -23,14 +24,15 @@ def found_or_why(name: str, ours: Collection[str]) -> tuple[str, ForeignPmu] | s
 
     :param ours: the names that would have been right without it
     """
+    called = [name for pmu in ours for name in (pmu, *(PMUS[pmu].aliases if pmu in PMUS else ())) if " " not in name]
     try:
         file, pmus = foreign_pmus(DEFAULT)
     except LibraryError as error:
-        return f"; libpfm 4 knows many more, but {error} (to install it: {HOW_TO_GET}){nearest(name.lower(), ours)}"
+        return f"; libpfm 4 knows many more, but {error} (to install it: {HOW_TO_GET}){nearest(name.lower(), called)}"
     found = foreign_pmu(file, name)
     if found is not None:
         return file, found
-    names = dict.fromkeys((*ours, *(pmu.name for pmu in pmus)))
+    names = dict.fromkeys((*called, *(pmu.name for pmu in pmus)))
     return f", or one that {named(file)} knows{nearest(name.lower(), names)}"
 
 

@@ -37,6 +37,7 @@ _MADE = {
     "encode_pfm4": ("perf.encoding", "Encodings", "pypfm encode -p glm|perf --json", False),
     "events": ("ia64.events", "Event", "pypfm events --json", True),
     "events_pfm4": ("perf.events", "Event", "pypfm events -p glm|perf --json", True),
+    "find": ("cli._finding", "Found", "pypfm find --json", True),
     "info": ("ia64.events", "Event", "pypfm info --json", False),
     "info_pfm4": ("perf.events", "Event", "pypfm info -p glm|perf --json", False),
     "pmus": ("cli.pmus", "Listed", "pypfm pmus --json", True),

@@ -36,6 +36,7 @@ def completions(line: str) -> list[str]:
     ("pypfm info -p itanium2 cpu_cyc", ["CPU_CYCLES"]),
     ("pypfm encode -p itanium2 CPU_CYCLES CPU_CYC", ["CPU_CYCLES"]),
     ("pypfm encode -p mo", ["montecito", "montvale", "mont"]),
+    ("pypfm find itlb_miss", ["ITLB_MISSES_FETCH_ALL", "ITLB_MISSES_FETCH_L1ITLB", "ITLB_MISSES_FETCH_L2ITLB", "ITLB_MISSES_FETCH"]),
     ("pypfm events -p gold", ["goldmont"]),
     ("pypfm encode -p itanium2 --code", ["--code-range"]),
     ("pypfm info -p nonsense CPU", []),
