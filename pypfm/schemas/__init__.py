@@ -38,6 +38,7 @@ _MADE = {
     "events": ("ia64.events", "Event", "pypfm events --json", True),
     "events_pfm4": ("perf.events", "Event", "pypfm events -p glm|perf --json", True),
     "find": ("cli._finding", "Found", "pypfm find --json", True),
+    "here": ("cli.here", "Here", "pypfm here --json", False),
     "info": ("ia64.events", "Event", "pypfm info --json", False),
     "info_pfm4": ("perf.events", "Event", "pypfm info -p glm|perf --json", False),
     "pmus": ("cli.pmus", "Listed", "pypfm pmus --json", True),

@@ -21,7 +21,7 @@ from pypfm.cli.pmc import build_parser as pmc_parser
 BIN = Path(sys.executable).parent
 # What prints no JSON with --json: shell code; vectors are JSON without it.
 NO_JSON = {"completion", "vectors", "vectors export", "vectors record", "vectors schema"}
-JSON = {"pmus": [], "find": ["-p", "glm", "icache"], "events": ["-p", "glm"], "info": ["-p", "glm", "ICACHE"], "encode": ["-p", "glm", "ICACHE:ACCESSES"],
+JSON = {"here": [], "pmus": [], "find": ["-p", "glm", "icache"], "events": ["-p", "glm"], "info": ["-p", "glm", "ICACHE"], "encode": ["-p", "glm", "ICACHE:ACCESSES"],
         "decode": ["-p", "itanium2", "PMC4=0x1228"], "layout": ["pfmlib_event_t"], "config": ["pfm3"]}
 SEE = re.compile(r"\(see (pypfm|perfex)( \w+)* --help\)\n")
 
@@ -49,7 +49,7 @@ def command(words: str, *more: object, **env: str) -> subprocess.CompletedProces
 
 
 def test_every_subcommand_is_walked_over() -> None:
-    assert {"pmus", "find", "events", "info", "encode", "decode", "layout", "conform", "bench", "config", "completion"} < {*SUBCOMMANDS}
+    assert {"here", "pmus", "find", "events", "info", "encode", "decode", "layout", "conform", "bench", "config", "completion"} < {*SUBCOMMANDS}
 
 
 @pytest.mark.parametrize("name", PARSERS)
