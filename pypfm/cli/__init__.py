@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["build_parser", "main"]
 
 _COMMANDS = ("here", "pmus", "find", "events", "info", "encode", "decode", "layout", "conform", "vectors", "bench",
-             "config", "completion")
+             "config", "examples", "completion")
 
 
 class _Parser(Parser):

@@ -37,6 +37,7 @@ _MADE = {
     "encode_pfm4": ("perf.encoding", "Encodings", "pypfm encode -p glm|perf --json", False),
     "events": ("ia64.events", "Event", "pypfm events --json", True),
     "events_pfm4": ("perf.events", "Event", "pypfm events -p glm|perf --json", True),
+    "examples": ("cli.examples", "Copied", "pypfm examples --json", False),
     "find": ("cli._finding", "Found", "pypfm find --json", True),
     "here": ("cli.here", "Here", "pypfm here --json", False),
     "info": ("ia64.events", "Event", "pypfm info --json", False),

@@ -49,7 +49,7 @@ def command(words: str, *more: object, **env: str) -> subprocess.CompletedProces
 
 
 def test_every_subcommand_is_walked_over() -> None:
-    assert {"here", "pmus", "find", "events", "info", "encode", "decode", "layout", "conform", "bench", "config", "completion"} < {*SUBCOMMANDS}
+    assert {"here", "examples", "pmus", "find", "events", "info", "encode", "decode", "layout", "conform", "bench", "config", "completion"} < {*SUBCOMMANDS}
 
 
 @pytest.mark.parametrize("name", PARSERS)

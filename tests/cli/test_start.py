@@ -17,7 +17,7 @@ from conftest import clean_env, run, run_python
 BIN = Path(sys.executable).parent
 PACKAGES = {Path(directory) for directory in pypfm.__path__}  # an editable installation has two
 COMMANDS = ["pypfm", "pmc", "perfex"]
-SUBCOMMANDS = ["here", "pmus", "find", "events", "info", "encode", "decode", "layout", "conform", "vectors", "vectors export", "vectors record",
+SUBCOMMANDS = ["here", "examples", "pmus", "find", "events", "info", "encode", "decode", "layout", "conform", "vectors", "vectors export", "vectors record",
                "bench", "config"]
 
 
