@@ -3,7 +3,7 @@
 ``decode("itanium2", {"PMC4": 0x1228})`` names the fields of registers and what they say together;
 `Decoded.to_request` is a request that gives the same registers again.  For the PMUs of libpfm 4, ours and those of any
 other library: ``decode("glm", {"code": 0x5300c0})`` gives canonical event strings, and so does
-``decode("mont", {"config": 0x1200})``, or ``decode("skl", {"code": 0x5100c0}, library="libpfm.so.4")``.
+``decode("mont", {"config": 0x1200})``, or ``decode("skl", {"code": 0x5100c0})`` of the system's libpfm 4.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, SupportsIndex, overload
 
 from pypfm import ia64, perf
-from pypfm.common.pmu_names import known
+from pypfm.common.pmu_names import PMUS, canonical
 from pypfm.errors import DecodeError, InvalidTypeError
 from pypfm.ia64.decode import decode_registers
 from pypfm.ia64.models import MODELS, model_of
@@ -62,7 +62,8 @@ def decode(pmu: str | ia64.Pmu | perf.Pmu | ia64.Encoding | perf.Encoding,
 
     :param pmu: the name of a PMU (`pypfm.pmu`) in upper or lower case, or the PMU itself; or an encoding, which has its
         registers.  The IA-64 PMUs of libpfm 3 are as if forced; ita, ita2, mont and gen_ia64 are libpfm 4's where
-        codes and configs are given, and libpfm 3's where registers are.  Of another library any PMU that it knows
+        codes and configs are given, and libpfm 3's where registers are.  Of another library any PMU that it knows;
+        a name that is none of ours is looked up in the system's
     :param registers: values by name: PMC4, PMD48, IBR0, DBR1 ...; or an encoding; of libpfm 4's PMUs code, code1,
         code2 (of glm offcore), or type, config, config1, config2, exclude_user, exclude_kernel, exclude_hv of
         perf_event.  What is not given is 0
@@ -70,8 +71,8 @@ def decode(pmu: str | ia64.Pmu | perf.Pmu | ia64.Encoding | perf.Encoding,
     :param ipear: it holds instruction addresses
     :param pmds: numbers of the PMDs to read, if they are known: a PMC12 or PMC39 of 0 does not say
         whether the trace buffer is among them
-    :param library: a libpfm 4 that knows the PMU; None: ours
-    :raises DecodeError: the PMU has no such register, or a value does not fit
+    :param library: a libpfm 4 that knows the PMU; None: ours, and then that of the system
+    :raises DecodeError: there is no such PMU, the PMU has no such register, or a value does not fit
     :raises LibraryError: the library cannot be loaded, or is no libpfm 4
     """
     if isinstance(pmu, (ia64.Encoding, perf.Encoding)):
@@ -92,8 +93,11 @@ def decode(pmu: str | ia64.Pmu | perf.Pmu | ia64.Encoding | perf.Encoding,
         pmu = pmu.name
     elif isinstance(pmu, ia64.Pmu):
         pmu = model = pmu.name
+    elif library is None and (known := canonical(pmu) if isinstance(pmu, str) else "") not in PMUS:
+        from pypfm.perf.system import library_of  # not for programs that use our PMUs only
+        library = library_of(pmu, PMUS, error=DecodeError)
     elif library is None:
-        pmu = known(pmu, DecodeError)
+        pmu = known
         model = None if (pmu not in MODELS or pmu == "gen_ia64") and _is_of_pfm4(registers) else model_of(pmu)
     if model is not None:
         return decode_registers(model, registers, etb=etb, ipear=ipear, pmds=pmds)

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pypfm.common.arguments import expect_type
-from pypfm.common.pmu_names import PMUS, known
+from pypfm.common.pmu_names import PMUS, canonical
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -33,19 +33,25 @@ def pmu(name: str, *, library: str | PathLike[str] | None = None, **settings: An
 
     The package of its class is loaded when it is first asked for.
 
+    A PMU that is none of ours is that of the system's libpfm 4: ``pmu("skl")`` has ``library`` "libpfm.so.4".
+
     :param name: itanium2, montecito, itanium, gen_ia64, glm, perf, ita, ita2, mont, or another name of one
-        (`pypfm.common.pmu_names`), in upper or lower case
-    :param library: a libpfm 4 that knows the PMU, by its file or name; None: ours
+        (`pypfm.common.pmu_names`); of a libpfm 4 also a description, such as skylake.  In upper or lower case
+    :param library: a libpfm 4 that knows the PMU, by its file or name; None: ours, and then that of the system
     :param settings: of its class: cpuid3, corrected, pal
-    :raises InvalidValueError: there is no such PMU; the message says which there are
+    :raises InvalidValueError: there is no such PMU; the message says which there are, and how to get a libpfm 4 if the
+        system has none
     :raises LibraryError: the library cannot be loaded, or is no libpfm 4
     """
     expect_type(name, str, "pmu")
+    known = canonical(name)
+    if library is None and known not in PMUS:
+        from pypfm.perf.system import library_of  # not for programs that use our PMUs only
+        library = library_of(name, PMUS)
     if library is not None:
         return _made("perf", "Pmu", name, library=library, **settings)
-    name = known(name)
-    home = PMUS[name]
-    return _made(home.package, home.cls, *([name] if home.cls == "Pmu" else []), **settings)
+    home = PMUS[known]
+    return _made(home.package, home.cls, *([known] if home.cls == "Pmu" else []), **settings)
 
 
 def _made(package: str, cls: str, *args: Any, **settings: Any) -> Any:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["build_parser", "main"]
 
-_COMMANDS = ("pmus", "events", "info", "encode", "decode", "layout", "conform", "vectors", "bench", "config",
-             "completion")
+_COMMANDS = ("here", "pmus", "find", "events", "info", "encode", "decode", "layout", "conform", "vectors", "bench",
+             "config", "examples", "completion")
 
 
 class _Parser(Parser):

@@ -10,9 +10,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from pypfm import pmus
-from pypfm.cli._program import completed
+from pypfm.cli._program import completed, say
 from pypfm.common.pmu_names import PMUS, canonical
-from pypfm.errors import named, nearest, shown
+from pypfm.errors import LibraryError, named, printable, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Subparsers = Any  # argparse does not name the type of what add_subparsers() returns
 
 #: The sub-commands that have --library with a file that may be left out.
-WITH_LIBRARY = ("pmus", "events", "info", "encode", "decode")
+WITH_LIBRARY = ("pmus", "find", "events", "info", "encode", "decode")
 #: The libpfm 4 that --library asks if it has no file.
 SYSTEM = "libpfm.so.4"
 
@@ -31,17 +31,36 @@ __all__ = [
 ]
 
 
-def add_pmu_option(parser: argparse.ArgumentParser) -> None:
-    """Add -p and --library, which brings PMUs of its own: `api_of` checks the name."""
+def add_pmu_option(parser: argparse.ArgumentParser, without: str = "") -> None:
+    """Add -p and --library, which brings PMUs of its own: `api_of` checks the name.
+
+    :param without: what a command does without -p; empty: it needs one
+    """
     pmu = parser.add_argument(
-        "-p", "--pmu", metavar="PMU", required=True, type=canonical,
-        help=f"which PMU: {', '.join(sorted(PMUS))}; with --library those of pypfm pmus --library")
-    completed(pmu, lambda *_: PMUS)
+        "-p", "--pmu", metavar="PMU", required=not without, type=canonical,
+        help=f"which PMU: {', '.join(sorted(PMUS))}, or one of pypfm pmus --library; in upper or lower case"
+             f"{f' (default: {without})' if without else ''}")
+    completed(pmu, _pmu_names)
     add_library_option(parser)
 
 
+def _pmu_names(_: str, args: argparse.Namespace) -> list[str]:
+    """The PMUs that -p takes, for a shell to complete."""
+    library = SYSTEM if args.library is None else args.library
+    names = [name for pmu, home in PMUS.items() for name in (pmu, *home.aliases)]
+    ours = [] if args.library else [name for name in names if " " not in name]
+    try:
+        try_library(library)
+        from pypfm.perf.foreign import foreign_pmus
+        return list(dict.fromkeys([*ours, *(pmu.name for pmu in foreign_pmus(library)[1])]))
+    except LibraryError:
+        return ours
+
+
 def event_names(_: str, args: argparse.Namespace) -> list[str]:
-    """The events of the PMU that a command line names, for a shell to complete."""
+    """The events of the PMU that a command line names, or of all of ours, for a shell to complete."""
+    if args.pmu is None and args.library is None:
+        return list(dict.fromkeys(event for name in PMUS for event in pmus.pmu(name)))
     try_library(args.library)
     return [event.name for event in asked_pmu(args).values()]
 
@@ -73,14 +92,27 @@ def whole_options(words: Sequence[str]) -> list[str]:
 
 
 def api_of(args: argparse.Namespace) -> str:
-    """The API of the PMU that was asked for, pfm3 or pfm4; a name that there is not is wrong usage."""
-    if args.library is not None:
-        return "pfm4"
-    if args.pmu not in PMUS:
+    """The API of the PMU that was asked for, pfm3 or pfm4; a name that there is not is wrong usage.
+
+    Of a PMU that only the system's libpfm 4 knows, args.library becomes that library, and a line says so.
+    """
+    if args.library is None and args.pmu not in PMUS:
+        _take_from_system(args)
+    return "pfm4" if args.library is not None else library_of(args.pmu)
+
+
+def _take_from_system(args: argparse.Namespace) -> None:
+    try_library(SYSTEM)
+    from pypfm.perf.system import found_or_why
+
+    found = found_or_why(args.pmu, PMUS)
+    if isinstance(found, str):
         known = ", ".join(repr(name) for name in sorted(PMUS))
-        args.usage_error(f"argument -p/--pmu: invalid choice: {shown(args.pmu)} (choose from {known})"
-                         f"{nearest(args.pmu, PMUS)}")
-    return library_of(args.pmu)
+        args.usage_error(f"argument -p/--pmu: invalid choice: {shown(args.pmu)} (choose from {known}){found}")
+    else:
+        args.library, pmu = found
+        args.pmu = pmu.name
+        say(f"pypfm {args.command}: {printable(f'{pmu.name} ({pmu.description}) is from {args.library}')}\n")
 
 
 def asked_pmu(args: argparse.Namespace, **settings: object) -> Any:

@@ -244,7 +244,7 @@ def _of_encode(pmu: str, api: str, names: tuple[str, ...], data: Any,
     :raises DecodeError: it is not such an output, or of another PMU
     """
     try:
-        if data["pmu"] != pmu:
+        if data["pmu"].lower() != pmu.lower():
             raise DecodeError(f"{source} is of {shown(data['pmu'])}, not of {pmu}")
         if api == "pfm4":
             return _of_event(data, names, source), None

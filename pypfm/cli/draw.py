@@ -28,10 +28,13 @@ _INDENT = 4
 _PARTS = re.compile(r"[^\s:]*:+|[^\s:]+")  # of a text, that are not broken
 
 
-def table(heads: Sequence[str], lines: Iterable[Sequence[object]], console: Console | None = None) -> None:
+def table(heads: Sequence[str], lines: Iterable[Sequence[object]], console: Console | None = None,
+          marked: re.Pattern[str] | None = None) -> None:
     """Print a table; where the terminal is too narrow for its longest names, a line for each cell.
 
     Cells are folded between words and, as event strings are long, after colons: the last column first.
+
+    :param marked: what is printed in a colour
     """
     console = console or _console()
     cells = [["\n".join(map(printable, str(cell).split("\n"))) for cell in line] for line in [heads, *lines]]
@@ -50,7 +53,11 @@ def table(heads: Sequence[str], lines: Iterable[Sequence[object]], console: Cons
     for head, width in zip(cells[0], widths, strict=True):
         out.add_column(Text(head), width=width, no_wrap=True)
     for row in cells[1:]:
-        out.add_row(*(Text(folded(cell, width)) for cell, width in zip(row, widths, strict=True)))
+        texts = [Text(folded(cell, width)) for cell, width in zip(row, widths, strict=True)]
+        for text in texts:
+            if marked:
+                text.highlight_regex(marked, "bold green")
+        out.add_row(*texts)
     console.print(out)
 
 

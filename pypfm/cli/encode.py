@@ -292,7 +292,7 @@ def _run_pfm4(args: argparse.Namespace) -> int:
             draw.encoding4(encoding)
     else:
         from pypfm.perf.encoding import Encodings
-        print_json(Encodings(args.pmu, os, tuple(encodings)).to_json())
+        print_json(Encodings(pmu.name, os, tuple(encodings)).to_json())
     return 0
 
 

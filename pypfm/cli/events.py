@@ -28,13 +28,13 @@ _QUALIFIERS = {"code-range": "code ranges", "data-range": "data ranges", "opcode
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "events", help="list events", description="List the events of a PMU: a table on a terminal, one name a"
-        " line in a pipe.")
-    add_pmu_option(parser)
+        " line in a pipe.  Without -p, the events of all PMUs that match, as pypfm find prints them.")
+    add_pmu_option(parser, "all, for a GLOB")
     add_json_option(parser)
     for option, what in _QUALIFIERS.items():
         parser.add_argument(f"--{option}", dest="qualifiers", action="append_const", const=option,
                             help=f"IA-64: only those that can be restricted by {what}")
-    glob = parser.add_argument("glob", nargs="?", default="*", metavar="GLOB",
+    glob = parser.add_argument("glob", nargs="?", metavar="GLOB",
                                help="only names that match, such as 'L1D_*'; upper and lower case are the same")
     completed(glob, event_names)
     parser.set_defaults(run=run, usage_error=parser.error)
@@ -42,15 +42,18 @@ def add_parser(commands: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     qualifiers: list[str] = args.qualifiers or []
+    if args.pmu is None:
+        return _of_all(args, qualifiers)
+    glob = args.glob or "*"
     if (api := api_of(args)) != "pfm3" and qualifiers:
         args.usage_error(f"--{qualifiers[0]}: events of {args.pmu} cannot be restricted")
-    found = [event for event in asked_pmu(args).find(args.glob)
+    found = [event for event in asked_pmu(args).find(glob)
              if all(getattr(event, f"supports_{q.replace('-', '_')}") for q in qualifiers)]
     if args.json:
         print_json([e.to_json() for e in found])
     elif not found:
         options = "".join(f" --{q}" for q in qualifiers)
-        say(f"pypfm events: no event of {args.pmu} matches {shown(args.glob)}{options}"
+        say(f"pypfm events: no event of {args.pmu} matches {shown(glob)}{options}"
             f" (without a pattern: all{' that it has' if options else ' events'})\n")
     elif on_terminal(args):
         from pypfm.cli import draw
@@ -63,4 +66,19 @@ def run(args: argparse.Namespace) -> int:
     else:
         for event in found:
             print(printable(event.name))
+    return 0 if found else 1
+
+
+def _of_all(args: argparse.Namespace, qualifiers: list[str]) -> int:
+    """Print the events of all PMUs whose names match."""
+    from pypfm.cli import _finding, find
+
+    if qualifiers or args.glob is None:
+        given = f"--{qualifiers[0]}" if qualifiers else "neither a PMU nor a GLOB"
+        args.usage_error(f"{given}: give -p PMU{'' if qualifiers else ', or a GLOB to search in all PMUs'}")
+    found = _finding.grouped(_finding.matching(args.glob, find.searched(args)))
+    if found or args.json:
+        find.show(args, found)
+    else:
+        say(f"pypfm events: no event of any PMU matches {shown(args.glob)} (by words: pypfm find WORD ...)\n")
     return 0 if found else 1

@@ -6,7 +6,7 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING
 
-from pypfm.cli._program import completed
+from pypfm.cli._program import completed, say
 from pypfm.cli.common import (
     Subparsers,
     add_json_option,
@@ -17,7 +17,7 @@ from pypfm.cli.common import (
     on_terminal,
     print_json,
 )
-from pypfm.errors import printable
+from pypfm.errors import EventNotFoundError, nearest, printable, shown
 
 if TYPE_CHECKING:
     import argparse
@@ -30,14 +30,17 @@ __all__ = ["add_parser"]
 
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser("info", help="describe an event",
-                                 description="Print all that is known about an event.")
-    add_pmu_option(parser)
+                             description="Print all that is known about an event.  Without -p, that of the only PMU"
+                             " that has it, or which PMUs have it.")
+    add_pmu_option(parser, "all that have the EVENT")
     add_json_option(parser)
     completed(parser.add_argument("event", metavar="EVENT", help="its name, in upper or lower case"), event_names)
     parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.pmu is None and not _is_of_one(args):
+        return 0
     api = api_of(args)
     pmu = asked_pmu(args)
     event = pmu[args.event]
@@ -48,6 +51,29 @@ def run(args: argparse.Namespace) -> int:
         for name, value in lines:
             print(_row(f"{name + ':':<15}", printable(str(value)), folded=on_terminal(args)))
     return 0
+
+
+def _is_of_one(args: argparse.Namespace) -> bool:
+    """Whether one PMU has the event, which args.pmu becomes; otherwise print those that have it.
+
+    :raises EventNotFoundError: none has it
+    """
+    from pypfm.cli import _finding, find
+
+    entries = find.searched(args)
+    of_name = [entry for entry in entries if not entry.umask and entry.event.upper() == args.event.upper()]
+    names = [name for entry in of_name for name in entry.pmus]
+    if len(names) == 1 and not args.json:
+        args.pmu, = names
+        return True
+    if not names:
+        raise EventNotFoundError(f"no PMU has an event {shown(args.event)}"
+                                 f"{nearest(args.event.upper(), {entry.event for entry in entries})}"
+                                 " (by words: pypfm find WORD ...)")
+    find.show(args, [one for entry in of_name for one in _finding.grouped([entry])])
+    if len(names) > 1 and not args.json:
+        say(f"pypfm info: {len(names)} PMUs have this event: give one with -p\n")
+    return False
 
 
 def _row(name: str, value: str, *, folded: bool) -> str:

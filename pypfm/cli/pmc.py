@@ -61,7 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
               lambda _, args: _machine(args.machine))
     what.add_argument("--help", action="help", help="show this")
     parser.add_version()
-    parser.add_argument("--machine", "--pmu", choices=MACHINES, metavar="MACHINE",
+    parser.add_argument("--machine", "--pmu", type=str.lower, choices=MACHINES, metavar="MACHINE",
                         help=f"the machine: {', '.join(MACHINES)} (default: PMC_MACHINE, or linux, this host)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the command and its options")

@@ -26,6 +26,7 @@ __all__ = ["add_parser"]
 class Listed(Value):
     """A PMU in the list.
 
+    :ivar aliases: other names that -p takes for it; of another library -p takes the model, too
     :ivar library: pfm3 or pfm4, or the file of the library that was asked
     :ivar events: how many it has
     :ivar counters: numbers; the kernel's events have none
@@ -40,6 +41,7 @@ class Listed(Value):
     counters: tuple[int, ...]
     counter_width: int | None
     present: bool | None = None
+    aliases: tuple[str, ...] = ()
 
 
 def add_parser(commands: Subparsers) -> None:
@@ -57,9 +59,11 @@ def run(args: argparse.Namespace) -> int:
         print_json([p.to_json() for p in pmus])
     elif on_terminal(args):
         from pypfm.cli import draw
-        draw.table(["PMU", "model", "library" if args.library is None else "present", "events", "counters"],
-                    [[p.name, p.model, p.library if p.present is None else "yes" if p.present else "no", p.events,
-                      len(p.counters) or "kernel"] for p in pmus])
+        ours = args.library is None  # another library's model is the other name
+        draw.table(["PMU", *["also called"] * ours, "model", "library" if ours else "present", "events", "counters"],
+                   [[p.name, *[", ".join(p.aliases)] * ours, p.model,
+                     p.library if ours else "yes" if p.present else "no", p.events, len(p.counters) or "kernel"]
+                    for p in pmus])
     else:
         for pmu in pmus:
             print(printable(pmu.name) + ("\tpresent" if pmu.present else ""))
@@ -67,7 +71,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _own() -> list[Listed]:
-    return [Listed(p.name, p.model_name, library_of(p.name), len(p), p.counters, getattr(p, "counter_width", None))
+    return [Listed(p.name, p.model_name, library_of(p.name), len(p), p.counters, getattr(p, "counter_width", None),
+                   aliases=PMUS[p.name].aliases)
             for p in map(pmu, PMUS)]
 
 

@@ -14,13 +14,25 @@ from pypfm.common.value import HEX, Value
 from pypfm.errors import InvalidValueError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pypfm.errors import EventNotFoundError
 
-__all__ = ["EventTable", "Umask"]
+__all__ = ["EventTable", "Umask", "matches"]
 
 _LONGEST_PATTERN = 1000  # the longest name has 55 characters; a pattern of megabytes takes fnmatch minutes
+
+
+def matches(pattern: str, names: Iterable[str]) -> list[int]:
+    """The places of the names that match a glob pattern, in upper or lower case.
+
+    :raises InvalidValueError: the pattern has more than 1000 characters
+    """
+    expect_type(pattern, str, "pattern")
+    if len(pattern) > _LONGEST_PATTERN:
+        raise InvalidValueError(f"a pattern of {len(pattern)} characters; at most {_LONGEST_PATTERN} are possible")
+    wanted = pattern.upper()
+    return [i for i, name in enumerate(names) if fnmatch.fnmatchcase(name.upper(), wanted)]
 
 
 class Umask(Value):
@@ -93,11 +105,7 @@ class EventTable(Mapping[str, E]):
 
         :raises InvalidValueError: the pattern has more than 1000 characters
         """
-        expect_type(pattern, str, "pattern")
-        if len(pattern) > _LONGEST_PATTERN:
-            raise InvalidValueError(f"a pattern of {len(pattern)} characters; at most {_LONGEST_PATTERN} are possible")
-        wanted = pattern.upper()
-        return [self.at(i) for i, name in enumerate(self) if fnmatch.fnmatchcase(name.upper(), wanted)]
+        return [self.at(i) for i in matches(pattern, self)]
 
     def index(self, name: str) -> int:
         """The C index of an event that has to exist."""

@@ -1,15 +1,14 @@
 """The names of the PMUs: what each is called, by whom, and the class that it is.
 
-`pypfm.pmu`, `pypfm.decode`, `pypfm.ia64.pmu_of` and every ``-p`` of the command line know these names and no others.
+`pypfm.pmu`, `pypfm.decode`, `pypfm.ia64.pmu_of` and every ``-p`` of the command line know these names.  All but
+``pmu_of`` look up others in the system's libpfm 4 (`pypfm.perf.system`).
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from pypfm.errors import InvalidValueError, listed, nearest, shown
-
-__all__ = ["PMUS", "Home", "canonical", "known"]
+__all__ = ["PMUS", "Home", "canonical"]
 
 
 class Home(NamedTuple):
@@ -45,15 +44,3 @@ _NAMES = {name: pmu for pmu, home in PMUS.items() for name in (pmu, *home.aliase
 def canonical(name: str) -> str:
     """The name of a PMU that is called so in upper or lower case; of one that is not known here, as it is."""
     return _NAMES.get(name.lower(), name)
-
-
-def known(name: object, error: type[InvalidValueError] = InvalidValueError) -> str:
-    """The name of a PMU that there is.
-
-    :param error: what is raised if there is none
-    :raises InvalidValueError: there is none; the message says which there are, and the nearest
-    """
-    text = name if isinstance(name, str) else ""
-    if canonical(text) not in PMUS:
-        raise error(f"pmu={shown(name)}: expected one of {listed(PMUS)}{nearest(text.lower(), PMUS)}")
-    return canonical(text)

@@ -25,7 +25,7 @@ from pypfm.perf.tables import Made, Tables
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["ForeignPmu", "ForeignTables", "foreign_pmus"]
+__all__ = ["ForeignPmu", "ForeignTables", "foreign_pmu", "foreign_pmus"]
 
 # The environment for pfm_initialize(): PMUs that are not here are encoded, and none is forced or switched off: these
 # variables are meant for the libraries that the program itself initialises.
@@ -76,6 +76,13 @@ class _Library:
         if ret:
             raise LibraryError(f"{named(file)}: pfm_initialize() returns {ret}: {string(lib.pfm_strerror(ret))}")
         self.pmus = {pmu.name.lower(): pmu for pmu in reversed(list(self._pmus()))}
+        described = [(pmu.description.lower(), pmu) for pmu in self.pmus.values()]
+        # Intel Skylake is skl, and so is skylake.
+        self._called = {text: pmu for whole, pmu in described for text in (whole, whole.partition(" ")[2]) if text}
+
+    def find(self, name: str) -> ForeignPmu | None:
+        """The PMU of a name, in upper or lower case, or of a description, which may be without its first word."""
+        return self.pmus.get(name.lower()) or self._called.get(name.lower())
 
     def ask(self, ctype: str, call: Callable[[Any], int]) -> tuple[int, Any]:
         """Have a structure filled in: the return code, and the structure.
@@ -162,10 +169,18 @@ def foreign_pmus(path: str | os.PathLike[str]) -> tuple[str, list[ForeignPmu]]:
     return library.file, list(reversed(library.pmus.values()))
 
 
+def foreign_pmu(path: str | os.PathLike[str], name: str) -> ForeignPmu | None:
+    """The PMU of a library that has a name, in upper or lower case, or a description: skl, Intel Skylake, skylake.
+
+    :raises LibraryError: it cannot be loaded, or is no libpfm 4
+    """
+    return _library(path).find(name)
+
+
 class ForeignTables(Tables):
     """A PMU of a library.
 
-    :param name: of the PMU, in upper or lower case
+    :param name: of the PMU, or its description, in upper or lower case (`foreign_pmu`)
     :param path: the file of the library, or a name that the loader looks up
     :raises LibraryError: it cannot be loaded, or is no libpfm 4
     :raises InvalidValueError: it knows no such PMU
@@ -173,7 +188,7 @@ class ForeignTables(Tables):
 
     def __init__(self, name: str, path: str | os.PathLike[str]) -> None:
         library = _library(path)
-        pmu = library.pmus.get(name.lower())
+        pmu = library.find(name)
         if pmu is None:
             raise InvalidValueError(f"PMU {shown(name)}: {named(library.file)} knows {len(library.pmus)}, not this one"
                                     f"{nearest(name.lower(), library.pmus)}")

@@ -22,11 +22,9 @@ from pypfm.common.pmu_names import canonical
 from pypfm.errors import (
     CountingError,
     InvalidTypeError,
-    InvalidValueError,
     Pfm4Error,
     PromiseError,
     in_hex,
-    listed,
     named,
     shown,
 )
@@ -57,8 +55,9 @@ class Pmu(Events):
     host has the PMU matters for `count` alone, and for the perf_event interfaces of PMUs outside the cores, whose type
     only the running kernel knows.
 
-    :param name: of the PMU, as event strings have it
-    :param library: a libpfm 4, by its file or by a name that the loader looks up; None: ours.  It is a copy of its own,
+    :param name: of the PMU, as event strings have it; of another library also its description, such as skylake
+    :param library: a libpfm 4, by its file or by a name that the loader looks up; None: ours, and of a PMU that is
+        none of ours the system's, libpfm.so.4.  Another one than ours is a copy of its own,
         initialised here: what the program or others do with the same library does not matter, nor do LIBPFM_FORCE_PMU
         and LIBPFM_DISABLED_PMUS
     :raises InvalidValueError: there is no such PMU
@@ -67,7 +66,7 @@ class Pmu(Events):
 
     def __init__(self, name: str, *, library: str | PathLike[str] | None = None) -> None:
         super().__init__(_tables(name, library))
-        self._format = format_of(self.name) if library is None else Format()
+        self._format = format_of(self.name) if self.library is None else Format()
 
     @property
     def default_os(self) -> Os:
@@ -216,9 +215,10 @@ def _tables(name: str, library: str | PathLike[str] | None) -> Tables:
 
         return ForeignTables(name, library)
     known = next((n for n in (canonical(name), name.lower()) if n in NAMES), None)
-    if known is None:
-        raise InvalidValueError(f"PMU {shown(name)}: expected one of {listed(tuple(NAMES))}")
-    return OwnTables(known)
+    if known is not None:
+        return OwnTables(known)
+    from pypfm.perf.system import library_of
+    return _tables(name, library_of(name, NAMES, "PMU "))
 
 
 def kernel_name(kind: int, config: int) -> str:

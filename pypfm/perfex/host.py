@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CACHES", "Caches", "Shape", "available_memory", "caches", "model", "shapes"]
+__all__ = ["CACHES", "Caches", "Shape", "available_memory", "caches", "model", "shapes", "virtual"]
 
 #: Where the kernel describes the caches of the first processor.
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 # Numbers of glibc's sysconf(), which Python does not name: size, ways and size of a line by level and type.
 _SYSCONF = {(1, "Instruction"): (185, 186, 187), (1, "Data"): (188, 189, 190), (2, "Unified"): (191, 192, 193),
             (3, "Unified"): (194, 195, 196)}
+_VIRTUAL = re.compile("virtual|kvm|qemu|vmware|bochs|compute engine|droplet|xen", re.IGNORECASE)
 _MODEL = ("model name", "cpu family", "model", "stepping", "cpu", "uarch", "CPU implementer", "CPU variant", "CPU part")
 
 
@@ -107,6 +108,16 @@ def model(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     known = dict(re.findall(r"^([^\t:]+?)\s*: *(.*\S)\s*$", first, re.MULTILINE))
     words = [known[name] for name in _MODEL if name in known]
     return "".join(c if c.isprintable() else "?" for c in ", ".join([platform.machine(), *words]))
+
+
+def virtual(cpuinfo: Path = Path("/proc/cpuinfo"), system: Path = Path("/sys")) -> str | None:
+    """What is known of the virtual machine that this is, such as KVM; empty: its kind is not; None: it is none."""
+    product = _read(system / "class/dmi/id/product_name")
+    kind = _read(system / "hypervisor/type") or (product if _VIRTUAL.search(product) else "")
+    flagged = re.search(r"^flags\s*:.*\bhypervisor\b", _read(cpuinfo), re.MULTILINE)
+    # Of AArch64: a devicetree says what QEMU has made.
+    made = "dummy-virt" in _read(system / "firmware/devicetree/base/compatible")
+    return kind if kind or flagged or made else None
 
 
 def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:

@@ -21,7 +21,7 @@ from pypfm.cli.pmc import build_parser as pmc_parser
 BIN = Path(sys.executable).parent
 # What prints no JSON with --json: shell code; vectors are JSON without it.
 NO_JSON = {"completion", "vectors", "vectors export", "vectors record", "vectors schema"}
-JSON = {"pmus": [], "events": ["-p", "glm"], "info": ["-p", "glm", "ICACHE"], "encode": ["-p", "glm", "ICACHE:ACCESSES"],
+JSON = {"here": [], "pmus": [], "find": ["-p", "glm", "icache"], "events": ["-p", "glm"], "info": ["-p", "glm", "ICACHE"], "encode": ["-p", "glm", "ICACHE:ACCESSES"],
         "decode": ["-p", "itanium2", "PMC4=0x1228"], "layout": ["pfmlib_event_t"], "config": ["pfm3"]}
 SEE = re.compile(r"\(see (pypfm|perfex)( \w+)* --help\)\n")
 
@@ -49,7 +49,7 @@ def command(words: str, *more: object, **env: str) -> subprocess.CompletedProces
 
 
 def test_every_subcommand_is_walked_over() -> None:
-    assert {"pmus", "events", "info", "encode", "decode", "layout", "conform", "bench", "config", "completion"} < {*SUBCOMMANDS}
+    assert {"here", "examples", "pmus", "find", "events", "info", "encode", "decode", "layout", "conform", "bench", "config", "completion"} < {*SUBCOMMANDS}
 
 
 @pytest.mark.parametrize("name", PARSERS)
@@ -82,7 +82,7 @@ def test_an_option_that_there_is_not(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in SUBCOMMANDS if "--pmu" in options(PARSERS[name])])
 def test_a_pmu_that_there_is_not(name: str) -> None:
-    rest = [action.metavar for action in PARSERS[name]._actions if not action.option_strings and action.nargs is None]
+    rest = [action.metavar for action in PARSERS[name]._actions if not action.option_strings and action.nargs in (None, "+")]
     done = command(f"pypfm {name} --pmu nonsense", *rest)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith(f"pypfm {name}: argument -p/--pmu: invalid choice: 'nonsense' (choose from 'g")
@@ -117,7 +117,7 @@ def test_the_nearest_of_some_words_is_said(name: str, option: str, choice: str) 
 
 @pytest.mark.parametrize("name", [name for name in SUBCOMMANDS if "--pmu" in options(PARSERS[name])])
 def test_the_nearest_pmu_is_said(name: str) -> None:
-    done = command(f"pypfm {name} -p itanum2", *["PMC4=1"] * (name in ("info", "decode", "vectors record")))
+    done = command(f"pypfm {name} -p itanum2", *["PMC4=1"] * (name in ("find", "info", "decode", "vectors record")))
     assert (done.returncode, done.stdout) == (2, "")
     assert "; the nearest are itanium2, itanium, ita2 (see " in done.stderr
 

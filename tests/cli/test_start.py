@@ -17,7 +17,7 @@ from conftest import clean_env, run, run_python
 BIN = Path(sys.executable).parent
 PACKAGES = {Path(directory) for directory in pypfm.__path__}  # an editable installation has two
 COMMANDS = ["pypfm", "pmc", "perfex"]
-SUBCOMMANDS = ["pmus", "events", "info", "encode", "decode", "layout", "conform", "vectors", "vectors export", "vectors record",
+SUBCOMMANDS = ["here", "examples", "pmus", "find", "events", "info", "encode", "decode", "layout", "conform", "vectors", "vectors export", "vectors record",
                "bench", "config"]
 
 
@@ -127,7 +127,7 @@ def test_the_command_of_perfex_keeps_its_own_h() -> None:
 
 # ---- where the output goes --------------------------------------------------------------
 
-SMALL = ["pypfm pmus", "pypfm events -p perf", "pypfm info -p glm ICACHE", "pypfm encode -p itanium2 CPU_CYCLES",
+SMALL = ["pypfm here", "pypfm pmus", "pypfm events -p perf", "pypfm find -p perf faults", "pypfm info -p glm ICACHE", "pypfm encode -p itanium2 CPU_CYCLES",
          "pypfm decode -p itanium2 PMC4=0x1228", "pypfm layout pfmlib_event_t", "pmc -h", "pmc -h --json"]
 OUTPUTS = [*(f"{c} --help" for c in COMMANDS), "pypfm vectors export --help", *VERSION, *SMALL]  # argparse's, and each command's own
 

@@ -160,7 +160,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_version(how)
     who = parser.add_argument_group("what counts")
     add = who.add_argument
-    add("--cpu", "--pmu", choices=CPUS, default="r10000",
+    add("--cpu", "--pmu", type=str.lower, choices=CPUS, default="r10000",
         help="the processor whose events are counted (default: r10000; -3: silicon revision 3)")
     add("--pid", action=_OneList, metavar="PID[,PID...]",
         help="perf: count processes that are already running, until they end or ^C; with a command, until it ends")

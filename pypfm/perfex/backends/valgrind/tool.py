@@ -29,7 +29,7 @@ from pypfm.perfex.model import PerfexError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["COMPILE", "PACKAGES", "Platform", "directory", "platforms", "sources"]
+__all__ = ["COMPILE", "PACKAGES", "Platform", "directory", "is_built", "platforms", "sources"]
 
 #: What is installed to build the tool, by distribution.
 PACKAGES = ("Debian, Ubuntu: apt-get install gcc valgrind; Fedora: dnf install gcc valgrind-devel;"
@@ -203,6 +203,21 @@ def _locked(place: Path) -> Iterator[None]:
         yield
 
 
+def _place(parts: _Parts) -> Path:
+    return _cache() / f"{version()}-{_key(parts)}"
+
+
+def is_built() -> bool:
+    """Whether the tool is there already, or will be built when it is first used.
+
+    :raises PerfexError: it cannot be built; says what is missing
+    """
+    parts = _parts()
+    if missing := parts.missing(platforms()[0]):
+        raise PerfexError(f"{missing}: no such file: {PACKAGES}")
+    return (_place(parts) / "complete").exists()
+
+
 def directory(width: int = 64) -> Path:
     """The directory for ``VALGRIND_LIB``, in which the tool is; it is built if it has not been.
 
@@ -210,10 +225,9 @@ def directory(width: int = 64) -> Path:
     :raises PerfexError: it cannot be built; says what is missing
     """
     parts = _parts()
-    place = _cache()
-    made = place / f"{version()}-{_key(parts)}"
+    made = _place(parts)
     if not (made / "complete").exists():
-        with _locked(place):
+        with _locked(made.parent):
             if not (made / "complete").exists():
                 _make(made, parts)
     platform = next((p for p in platforms() if p.width == width), platforms()[0])

@@ -1,0 +1,77 @@
+"""pypfm examples: copies of the programs that are shipped with the package."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from pypfm.cli.common import Subparsers, add_json_option, print_json
+from pypfm.common.value import Value
+from pypfm.config import built
+from pypfm.errors import InvalidValueError, named
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["Copied", "add_parser", "copied"]
+
+_DIRECTORY = "pypfm-examples"
+
+_EPILOG = """\
+There is a program in C and one in Python for each thing that an interface can do, and what both print.  README.md
+says how they are built and run.
+
+  pypfm examples && cd pypfm-examples
+  cc ita2_counters.c -o ita2_counters $(pypfm config --cflags --libs pfm3)
+  LIBPFM_FORCE_PMU=itanium2 ./ita2_counters
+"""
+
+
+class Copied(Value):
+    """What was copied.
+
+    :ivar directory: where to
+    :ivar files: names, in alphabetical order
+    """
+
+    directory: str
+    files: tuple[str, ...]
+
+
+def add_parser(commands: Subparsers) -> None:
+    parser = commands.add_parser("examples", help="copy the example programs", epilog=_EPILOG,
+                                 description="Copy the example programs, in C and in Python, into a new directory.")
+    add_json_option(parser)
+    parser.add_argument("directory", nargs="?", default=_DIRECTORY, metavar="DIR",
+                        help="a directory that there is not, or an empty one (default: %(default)s)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    made = copied(args.directory)
+    if args.json:
+        print_json(made.to_json())
+    else:
+        print(f"{len(made.files)} files are in {named(made.directory)};"
+              " README.md there says how they are built and run")
+    return 0
+
+
+def copied(directory: str) -> Copied:
+    """Copy the examples.
+
+    :param directory: where to; it is made if there is none
+    :raises InvalidValueError: it is not empty, or cannot be written to
+    """
+    files = sorted(path for path in built("examples").iterdir() if path.is_file())
+    try:
+        os.makedirs(directory, exist_ok=True)
+        is_empty = not os.listdir(directory)
+        for path in files if is_empty else ():
+            shutil.copyfile(path, os.path.join(directory, path.name))
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise InvalidValueError(f"cannot copy to {named(directory)}: {getattr(error, 'strerror', error)}") from None
+    if not is_empty:
+        raise InvalidValueError(f"{named(directory)} is not empty; give a directory that there is not")
+    return Copied(directory, tuple(path.name for path in files))
