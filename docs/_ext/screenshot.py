@@ -22,7 +22,8 @@ COMMANDS = ("cc -O1 -g matrix.c -o matrix",
             "perfex --cache host --events L1D-misses,L2D-misses --annotate ./matrix columns")
 WIDTH = 82
 _LIGHT = TerminalTheme((255, 255, 255), (36, 41, 47), [
-    (36, 41, 47), (180, 30, 40), (20, 110, 50), (130, 90, 0), (10, 90, 190), (120, 60, 160), (20, 110, 120), (90, 100, 110)])
+    (36, 41, 47), (180, 30, 40), (20, 110, 50), (130, 90, 0), (10, 90, 190), (120, 60, 160), (20, 110, 120),
+    (90, 100, 110)])
 _SVG = """\
 <svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" role="img">
 <style>{styles} text {{ font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
