@@ -8,9 +8,9 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pypfm.perfex.notes import folded
+from pypfm.errors import printable
+from pypfm.perfex.notes import NOT_AVAILABLE, folded
 from pypfm.perfex.profile import UNKNOWN
-from pypfm.perfex.report import NOT_AVAILABLE, printable
 from pypfm.perfex.sources import Source
 from pypfm.perfex.spread import about
 

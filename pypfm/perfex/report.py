@@ -35,8 +35,7 @@ __all__ = ["COLUMNS", "DEFAULT_L2", "NOT_AVAILABLE", "Format", "Report", "csv_he
 
 #: What a report can be printed as.
 Format = Literal["text", "json", "csv"]
-#: What is printed in place of a number that is not known; never 0.
-NOT_AVAILABLE = "not available"
+NOT_AVAILABLE = notes.NOT_AVAILABLE
 #: The columns of a report as CSV.
 COLUMNS = ("kind", "pid", "tid", "seconds", "event", "name", "value", "quality", "share", "typical", "minimum",
            "maximum", "note", "program")
