@@ -4,7 +4,7 @@
   `Context` counts and samples with them
 * `Goldmont`, `Perf`: event strings to codes, and to what the kernel of Linux counts
 * `Counter`, `Machine`: NetBSD's pmc
-* `pypfm.perfex.counting`: IRIX's perfex
+* `pypfm.perfex.run`, `pypfm.perfex.counting`: IRIX's perfex, of a command and of this process
 * `decode`: registers and codes back to what they mean
 * as in C: `pypfm.pfm3`, `pypfm.pfm4`, libpfm 3 and libpfm 4; `pypfm.pmc`, `pypfm.libperfex`
 * `pypfm.layout`: where the members of C's structures are; `pypfm.conform`: tests of another library;

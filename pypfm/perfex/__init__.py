@@ -1,6 +1,8 @@
 """IRIX perfex(1) on Linux: event counts of a command, with estimates of what they cost.
 
-`counting` counts events of this process, as libperfex(3C) does for C; what it returns is a ``Counting``.
+`run` counts events of a command, as perfex(1) does, and returns a ``Report``, which a notebook shows as the lines of
+source in which most was counted.  `counting` counts events of this process, as libperfex(3C) does for C; what it
+returns is a ``Counting``.
 """
 
 from __future__ import annotations
@@ -9,15 +11,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pypfm.perfex.regions import Counting, counting
+    from pypfm.perfex.report import Report
+    from pypfm.perfex.running import run
 
-__all__ = ["Counting", "counting"]
+__all__ = ["Counting", "Report", "counting", "run"]
+
+_HOME = {"Counting": "regions", "Report": "report", "counting": "regions", "run": "running"}
 
 
 def __getattr__(name: str) -> object:
     """Import what is asked for: the command needs none of it."""
-    if name in __all__:
-        from pypfm.perfex import regions
-        return getattr(regions, name)
+    if name in _HOME:
+        from importlib import import_module
+        return getattr(import_module(f"pypfm.perfex.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

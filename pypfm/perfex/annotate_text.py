@@ -8,19 +8,19 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pypfm.perfex.notes import folded
+from pypfm.errors import printable
+from pypfm.perfex.notes import NOT_AVAILABLE, folded
 from pypfm.perfex.profile import UNKNOWN
-from pypfm.perfex.report import NOT_AVAILABLE, printable
 from pypfm.perfex.sources import Source
 from pypfm.perfex.spread import about
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pypfm.perfex.annotate import Annotation, Counts, LineRow
     from pypfm.perfex.model import Event
 
-__all__ = ["cut", "heading", "most", "nowhere", "percent", "text"]
+__all__ = ["cut", "heading", "html", "most", "nowhere", "percent", "text"]
 
 _WIDTH = 80  # of the words of source, where no terminal ends
 _MOST_ROWS = 20
@@ -72,16 +72,27 @@ class _Table:
                 self._columns.append((f"event {event.index}", partial(_event, place_of)))
         del self._columns[2:]
 
-    def head(self, inclusive: str, what: str) -> str:
+    def names(self) -> list[str]:
+        """The heads of the columns that `cells` fills."""
         by = "cycles" if self._made.by is None else f"event {self._made.by.index}"
-        beside = "".join(f"{name:>{_COLUMN}}" for name, _ in self._columns)
-        return f"    {by:>14} {'share':>6}{inclusive}{beside}  {what}"
+        return [by, "share", *(name for name, _ in self._columns)]
 
-    def row(self, counts: Counts, inclusive: str, what: str) -> str:
-        beside = "".join(f"{show(counts):>{_COLUMN}}" for _, show in self._columns)
+    def cells(self, counts: Counts) -> list[str]:
+        """What was counted in a place."""
         key = self._made.key(counts)
         by = about(key) if self._made.by is None or self._made.by.index in self._made.cycles else str(key)
-        line = f"    {by:>14} {percent(self._made.share(counts)):>6}{inclusive}{beside}  "
+        return [by, percent(self._made.share(counts)), *(show(counts) for _, show in self._columns)]
+
+    def head(self, inclusive: str, what: str) -> str:
+        return f"{self._aligned(self.names(), inclusive)}{what}"
+
+    @staticmethod
+    def _aligned(cells: Sequence[str], inclusive: str) -> str:
+        by, share, *others = cells
+        return f"    {by:>14} {share:>6}{inclusive}{''.join(f'{cell:>{_COLUMN}}' for cell in others)}  "
+
+    def row(self, counts: Counts, inclusive: str, what: str) -> str:
+        line = self._aligned(self.cells(counts), inclusive)
         return line + (what if self._width is None else cut(what, max(self._width - len(line), 12)))
 
     def with_words(self, line: str, words: str) -> str:
@@ -148,19 +159,44 @@ def _of(rows: int, all_rows: int, share: float) -> str:
 
 
 def _lines(made: Annotation, table: _Table) -> list[str]:
-    rows = made.lines[:most(made, [row.own for row in made.lines])]
-    by = heading(made.by)
+    rows = _hottest(made)
     if not rows:
-        return ["", f"lines by {by}: {NOT_AVAILABLE}", folded(nowhere(made))]
+        return ["", f"lines by {heading(made.by)}: {NOT_AVAILABLE}", folded(nowhere(made))]
+    lines = ["", _of_lines(made, rows), table.head("", "line")]
+    for row, words in _with_source(rows):
+        lines.append(table.with_words(table.row(row.own, "", f"{_place(row)}  "), words))
+    return lines + [folded(nowhere(made))] * bool(made.key(made.nowhere))
+
+
+def _hottest(made: Annotation) -> Sequence[LineRow]:
+    """The lines that have nearly all that was counted."""
+    return made.lines[:most(made, [row.own for row in made.lines])]
+
+
+def _of_lines(made: Annotation, rows: Sequence[LineRow]) -> str:
+    return f"lines by {heading(made.by)}: {_of(len(rows), len(made.lines), sum(made.share(r.own) for r in rows))}"
+
+
+def _with_source(rows: Iterable[LineRow]) -> Iterator[tuple[LineRow, str]]:
+    """Lines with their words, as far as the files are there."""
     sources: dict[str, Source] = {}
-    lines = ["", f"lines by {by}: {_of(len(rows), len(made.lines), sum(made.share(r.own) for r in rows))}",
-             table.head("", "line")]
     for row in rows:
         if row.file not in sources:
             sources[row.file] = Source.read(row.file, row.function.object)
-        words = sources[row.file].line(row.line).strip()
-        lines.append(table.with_words(table.row(row.own, "", f"{_place(row)}  "), printable(" ".join(words.split()))))
-    return lines + [folded(nowhere(made))] * bool(made.key(made.nowhere))
+        yield row, printable(" ".join(sources[row.file].line(row.line).split()))
+
+
+def html(made: Annotation, *, estimates: bool, everything: bool) -> str:
+    """The table of lines, for a notebook; parameters as of `text`."""
+    from pypfm.common.notebook import columns
+
+    rows = _hottest(made)
+    if not rows:
+        return columns(f"lines by {heading(made.by)}: {NOT_AVAILABLE}; {nowhere(made)}", [], [])
+    table = _Table(made, estimates=estimates, everything=everything, width=None)
+    short = {f"event {event.index}": event.short for event in made.events}
+    return columns(_of_lines(made, rows), [*(short.get(name, name) for name in table.names()), "line", "source"],
+                   [[*table.cells(row.own), _place(row), words] for row, words in _with_source(rows)])
 
 
 def text(made: Annotation, *, estimates: bool, everything: bool, width: int | None = None) -> str:

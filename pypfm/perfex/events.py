@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pypfm._c.convert import string
 from pypfm._c.libperfex import lib
+from pypfm.common.arguments import expect_int
 from pypfm.errors import shown
 from pypfm.perfex.c_call import processor
 from pypfm.perfex.model import Cpu, Event, PerfexError, PerfexValueError
@@ -63,6 +64,17 @@ def find(cpu: Cpu, text: str, what: str) -> int:
     if found:
         raise PerfexValueError(f"{what}: {shown(text)} may be any of {_listed(found)}")
     raise PerfexValueError(f"{what}: {shown(text)} is not an event; {_near(cpu, text)}")
+
+
+def numbers(cpu: Cpu, given: Iterable[int | str], what: str) -> tuple[int, ...]:
+    """The events that a program means, by number or as `find` has it.
+
+    :param what: where they stand, for messages
+    :raises PerfexValueError: there is no such event
+    :raises InvalidTypeError: one is neither a number nor a name
+    """
+    texts = (str(one if isinstance(one, (str, bool)) else expect_int(one, what)) for one in given)  # True is no event
+    return tuple(find(cpu, text, what) for text in texts)
 
 
 def _listed(which: Iterable[Event]) -> str:

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.model import Measurement
 
-__all__ = ["LEFT_OUT", "folded", "full", "short"]
+__all__ = ["LEFT_OUT", "NOT_AVAILABLE", "folded", "full", "short"]
 
 _WIDTH = 80
 #: How a note begins that says with which option an event would be counted.
 LEFT_OUT = "left out"
+#: What is printed in place of a number that is not known; never 0.
+NOT_AVAILABLE = "not available"
 _ELSEWHERE = "not available (why: --verbose)"
 
 

@@ -217,8 +217,6 @@ def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.P
 
     Source: libperfex(3C).
     """
-    names = [str(number if isinstance(number, (str, bool)) else expect_int(number, "event"))  # True is no event
-             for number in numbers or (0,)]
     if perf_table is not None:
         expect_type(perf_table, (str, os.PathLike), "perf_table")
     chosen = cpu or os.environ.get("PERFEX_CPU") or "r10000"
@@ -226,4 +224,4 @@ def counting(*numbers: int | str, cpu: Cpu | None = None, perf_table: str | os.P
     path = perf_table or os.environ.get("PERFEX_PERF_TABLE")
     table = read(Path(os.fsdecode(path)) if path else None)
     known = known_cpu(chosen)
-    return Counting(tuple(events.find(known, name, "event") for name in names), known, table)
+    return Counting(events.numbers(known, numbers or (0,), "event"), known, table)

@@ -35,8 +35,7 @@ __all__ = ["COLUMNS", "DEFAULT_L2", "NOT_AVAILABLE", "Format", "Report", "csv_he
 
 #: What a report can be printed as.
 Format = Literal["text", "json", "csv"]
-#: What is printed in place of a number that is not known; never 0.
-NOT_AVAILABLE = "not available"
+NOT_AVAILABLE = notes.NOT_AVAILABLE
 #: The columns of a report as CSV.
 COLUMNS = ("kind", "pid", "tid", "seconds", "event", "name", "value", "quality", "share", "typical", "minimum",
            "maximum", "note", "program")
@@ -71,6 +70,28 @@ class Report(Printed):
 
     def _text(self) -> str:
         return text(self)
+
+    def __str__(self) -> str:
+        """What the command perfex prints, with the tables of --annotate if these are known."""
+        return text(self) + self.places()
+
+    def places(self, width: int | None = None) -> str:
+        """The functions and lines in which most was counted; empty if they are not known.
+
+        :param width: columns of a terminal, where names are cut; None: they are whole
+        """
+        if self.annotation is None:
+            return ""
+        from pypfm.perfex import annotate_text
+        return annotate_text.text(self.annotation, estimates=self.costs is not None,
+                                  everything=self.request.multiplex, width=width)
+
+    def _repr_html_(self) -> str:
+        """The lines in which most was counted, if they are known; else what is printed."""
+        if self.annotation is None:
+            return super()._repr_html_()
+        from pypfm.perfex import annotate_text
+        return annotate_text.html(self.annotation, estimates=self.costs is not None, everything=self.request.multiplex)
 
     def times(self, m: Measurement) -> tuple[float, float, float] | None:
         """Typical, minimum and maximum seconds; None where no cost is known."""

@@ -19,7 +19,8 @@ from conftest import run
 from pypfm import GenericIA64, Goldmont, Itanium2, Machine, Montecito, Perf, decode, layout, perfex, pfm3, pfm4
 from pypfm.common import notebook
 from pypfm.conform import model as conform
-from pypfm.perfex import costs, events, listing, model, report
+from pypfm.perfex import annotate, costs, events, listing, model, report
+from pypfm.perfex.profile import Function
 from tools import PATH
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
@@ -30,6 +31,13 @@ EVENT = events.table("r10000")[0]
 def run_of(*command: str) -> report.Report:
     outcome = model.Outcome("perf", "", 0, (model.Measurement(EVENT, 123456789, "exact"),), clock=1000.0)
     return report.Report(model.Request(command), outcome, {0: costs.Cost("clks", 1, 1, 1)})
+
+
+def lines_of(count: int = 7) -> report.Report:
+    """A report of a program with one line, or of none."""
+    place, counts = Function("prog", "prog.c", "main"), annotate.Counts(count, (count,))
+    made = annotate.Annotation((EVENT,), EVENT, (), 195.0, counts, (), (annotate.LineRow("/src/prog.c", 3, place, counts),), counts, {})
+    return dataclasses.replace(run_of("true"), annotation=made)
 
 
 def counting() -> perfex.Counting:
@@ -58,6 +66,8 @@ SHOWN: dict[str, tuple[Any, list[str]]] = {
     "event of a machine": (Machine("k7")[next(iter(Machine("k7")))], ["CounterEvent"]),
     "perfex report": (run_of("true"), ["perfex: r10000 events", "123456789", "Cycles"]),
     "perfex listing": (listing.Listing("r10000", (EVENT,), {name: (listing.How("exact", ""),) for name in ("perf", "valgrind")}, {}), ["Cycles"]),
+    "perfex report with lines": (lines_of(), ["lines by event 0 (cycles): 1 of 1, 100.0% of the whole", "prog.c:3", "share"]),
+    "perfex report without lines": (lines_of(0), ["lines by event 0 (cycles): not available", "of no known line"]),
     "measurement": (model.Measurement(EVENT, 1, "exact"), ["Measurement", "exact"]),
     "sample": (model.Sample(0.5, {0: 1, 25: None}), ["Sample", "0=1, 25=None"]),
     "counting": (counting(), ["r10000 events", "123456", "Cycles"]),

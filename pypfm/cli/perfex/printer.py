@@ -163,8 +163,4 @@ class Printer:
 
     def _places(self, made: Report) -> str:
         """Functions and lines, if they are asked for here."""
-        if made.annotation is None or not self._annotates:
-            return ""
-        from pypfm.perfex import annotate_text
-        return annotate_text.text(made.annotation, estimates=made.costs is not None,
-                                  everything=made.request.multiplex, width=self._width)
+        return made.places(self._width) if self._annotates else ""
