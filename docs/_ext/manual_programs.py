@@ -104,7 +104,8 @@ def _usage(of: argparse.ArgumentParser) -> nodes.paragraph:
                      nodes.emphasis("", action.option_strings[-1].lstrip("-").upper())]
     for action in of._actions:
         if not action.option_strings:
-            front, back = {"*": (" [", " ...]"), "?": (" [", "]"), argparse.PARSER: (" ", " ...")}.get(
+            several = (" ", " ...")
+            front, back = {"*": (" [", " ...]"), "+": several, "?": (" [", "]"), argparse.PARSER: several}.get(
                 str(action.nargs), (" ", ""))
             made += [nodes.Text(front), nodes.emphasis("", _value(action)), nodes.Text(back)]
     return nodes.paragraph("", "", *made)

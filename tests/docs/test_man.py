@@ -369,6 +369,20 @@ def test_no_example_is_left_out() -> None:
     assert {path.stem for path in SOURCES.glob("*.rst") if blocks(path.stem)} == {*SNIPPETS, *PROGRAMS}
 
 
+@pytest.mark.parametrize("page", sorted(path.stem for path in SOURCES.glob("*.[23].rst")))
+def test_how_a_program_is_run_stands_beside_how_it_is_compiled(page: str) -> None:
+    """On a host that is no Itanium it needs a PMU, and what counts."""
+    text = (SOURCES / f"{page}.rst").read_text(encoding="utf-8")
+    for library, then in re.findall(r"^   cc prog\.c \$\(pypfm config --cflags --libs (pfm[34])\)\n   (.*)", text, re.MULTILINE):
+        assert then.startswith(f"LIBPFM_FORCE_PMU={'itanium2' if library == 'pfm3' else 'glm'} ")
+        assert ("LIBPFM_PERFMON=model" in then) == ("perfmon/perfmon" in text)
+    for block in blocks(page):
+        library = {**SNIPPETS, **PROGRAMS}[page]
+        of_processor = "encoding(" in block and "perf::" not in block  # which the host may not have
+        if library == "pfm3" or (library == "pfm4" and of_processor):
+            assert "LIBPFM_FORCE_PMU=" in block or "pfm_force_pmu(" in block
+
+
 @pytest.mark.parametrize("page", SNIPPETS)
 def test_parts_of_programs_compile(page: str) -> None:
     library = LIBRARIES[SNIPPETS[page]]

@@ -8,14 +8,16 @@ from __future__ import annotations
 import inspect
 import itertools
 import random
+import re
 from typing import Any
 
 import pytest
 
-from conftest import run_python
-from native import PFM3, PFM3_MANUAL
+from conftest import run, run_python
+from native import CC, PFM3, PFM3_MANUAL, attempt, build
 from pypfm import layout, pfm3, pfm3_manual
 from pypfm._c.structures import Structure, Union
+from terminal import PYPFM
 
 # Member and offset, as libpfm_itanium2(3) and libpfm_montecito(3), SYNOPSIS, list them.
 MANUAL = {
@@ -38,6 +40,20 @@ MANUAL = {
 def test_layout(name: str) -> None:
     ffi = pfm3_manual.ffi
     assert (ffi.sizeof(name), {f: m.offset for f, m in ffi.typeof(name).fields}) == MANUAL[name]
+
+
+def test_the_header_leads_from_a_member_that_there_is_not_to_the_form_that_has_it() -> None:
+    """Who greps for etb_ds, of which the compiler says that there is no such member, finds the flags."""
+    program = "#include <perfmon/pfmlib_montecito.h>\nint main(void) { pfmlib_mont_etb_t etb = { .etb_ds = 1 }; return !etb.etb_ds; }\n"
+    check = [CC, "-x", "c", "-fsyntax-only", "-"]
+    refused = attempt(*check, *PFM3.cflags, source=program)
+    assert refused.returncode != 0
+    assert "etb_ds" in refused.stderr
+    header = (PFM3.include_dir / "perfmon/pfmlib_montecito.h").read_text()
+    found = {words for line in header.splitlines() if "etb_ds" in line for words in re.findall(r"pypfm (config [\w -]+)\)", line)}
+    assert found == {"config --cflags --libs pfm3-manual"}
+    flags = run(PYPFM, *found.pop().replace("--libs ", "").split()).stdout.split()
+    build(*check, *flags, source=program)
 
 
 def test_all_other_types_are_the_same() -> None:

@@ -37,6 +37,7 @@ T = TypeVar("T")
 class Context(Mapping[str, Count]):
     """Count, or sample, events of an IA-64 PMU; ``with`` starts it, and stops and closes it::
 
+        # LIBPFM_PERFMON=model,rate=1000000 python program.py
         with Context(Itanium2(), ["CPU_CYCLES", "IA64_INST_RETIRED"]) as c:
             work()
         print(c["CPU_CYCLES"], c["IA64_INST_RETIRED"])

@@ -333,7 +333,7 @@ typedef struct {
 	pfmlib_ita2_btb_t	pfp_ita2_btb;		/* branch trace buffer */
 	pfmlib_ita2_input_rr_t	pfp_ita2_drange;	/* data ranges */
 	pfmlib_ita2_input_rr_t	pfp_ita2_irange;	/* code ranges */
-#ifndef PFMLIB_MANUAL_LAYOUT
+#ifndef PFMLIB_MANUAL_LAYOUT	/* none: cc prog.c $(pypfm config --cflags --libs pfm3-manual) */
 	unsigned long		reserved[1];		/* 0 */
 #endif
 } pfmlib_ita2_input_param_t;
@@ -342,7 +342,7 @@ typedef struct {
 typedef struct {
 	pfmlib_ita2_output_rr_t	pfp_ita2_drange;	/* DBRs */
 	pfmlib_ita2_output_rr_t	pfp_ita2_irange;	/* IBRs */
-#ifndef PFMLIB_MANUAL_LAYOUT
+#ifndef PFMLIB_MANUAL_LAYOUT	/* likewise */
 	unsigned long		reserved[6];
 #endif
 } pfmlib_ita2_output_param_t;

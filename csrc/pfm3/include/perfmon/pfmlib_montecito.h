@@ -3,7 +3,8 @@
  *
  * Layouts are those of the libpfm 3.10 header for LP64.  With PFMLIB_MANUAL_LAYOUT
  * defined they are as libpfm_montecito(3) prints them: etb_ds, pfp_mont_ipear before
- * pfp_mont_etb, no reserved members.  That form belongs to libpfm-manual.so.3.
+ * pfp_mont_etb, no reserved members.  That form belongs to libpfm-manual.so.3:
+ * cc prog.c $(pypfm config --cflags --libs pfm3-manual)
  */
 #ifndef __PFMLIB_MONTECITO_H__
 #define __PFMLIB_MONTECITO_H__
@@ -387,7 +388,7 @@ typedef struct {
 typedef struct {
 	unsigned char	etb_used;	/* 1: use the settings */
 	unsigned int	etb_plm;	/* privilege levels; 0: pfp_dfl_plm */
-#ifdef PFMLIB_MANUAL_LAYOUT
+#ifdef PFMLIB_MANUAL_LAYOUT	/* no member etb_ds? cc prog.c $(pypfm config --cflags --libs pfm3-manual) */
 	unsigned char	etb_ds;		/* ignored: the processor has one data selector */
 #endif
 	unsigned char	etb_tm;		/* 1: not taken, 2: taken, 3: all */
@@ -446,7 +447,7 @@ typedef struct {
 	pfmlib_mont_opcm_t	pfp_mont_opcm2;		/* opcode matcher PMC34/PMC35 */
 	pfmlib_mont_ear_t	pfp_mont_iear;		/* instruction EAR */
 	pfmlib_mont_ear_t	pfp_mont_dear;		/* data EAR */
-#ifdef PFMLIB_MANUAL_LAYOUT
+#ifdef PFMLIB_MANUAL_LAYOUT	/* this order: cc prog.c $(pypfm config --cflags --libs pfm3-manual) */
 	pfmlib_mont_ipear_t	pfp_mont_ipear;		/* IP event capture */
 	pfmlib_mont_etb_t	pfp_mont_etb;		/* execution trace buffer */
 #else
@@ -455,7 +456,7 @@ typedef struct {
 #endif
 	pfmlib_mont_input_rr_t	pfp_mont_drange;	/* data ranges */
 	pfmlib_mont_input_rr_t	pfp_mont_irange;	/* code ranges */
-#ifndef PFMLIB_MANUAL_LAYOUT
+#ifndef PFMLIB_MANUAL_LAYOUT	/* none: cc prog.c $(pypfm config --cflags --libs pfm3-manual) */
 	unsigned long		reserved[1];		/* 0 */
 #endif
 } pfmlib_mont_input_param_t;
@@ -464,7 +465,7 @@ typedef struct {
 typedef struct {
 	pfmlib_mont_output_rr_t	pfp_mont_drange;	/* DBRs */
 	pfmlib_mont_output_rr_t	pfp_mont_irange;	/* IBRs */
-#ifndef PFMLIB_MANUAL_LAYOUT
+#ifndef PFMLIB_MANUAL_LAYOUT	/* likewise */
 	unsigned long		reserved[6];
 #endif
 } pfmlib_mont_output_param_t;
