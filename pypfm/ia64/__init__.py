@@ -8,9 +8,9 @@
   ``CoveredRange`` say what ranges cover; what its ``decode()`` returns is ``Decoded``
 * ``Context`` counts and samples: ``Count``, ``Sample``, ``Message``
 
-The way of a request: `models`, `events`, `request`, `encode` (which calls C through `c_call`, checks what the manual
-page promises, and says why C refuses), `encoding`.  `pypfm.ia64.decode` is the way back.  `pypfm.ia64.counting` counts
-with the registers.
+A request passes through the modules `models`, `events`, `request`, `encode` and `encoding`; `encode` calls C through
+`c_call`, checks what the manual page promises, and says why C refuses.  `pypfm.ia64.decode` turns registers back into a
+request.  `pypfm.ia64.counting` counts with the registers.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("-x", dest="exception", action="store_true", help="count the exception level, too; not available on Linux")
     add("-k", dest="kernel", action="store_true", help="count the kernel level, too")
     add("-T", dest="mixed", action="store_true",
-        help="for CPUs of several kinds: you see to it that the command stays on one kind")
+        help="for machines with several kinds of CPU: you promise that the command stays on one kind")
     how = parser.add_argument_group("what is printed")
     add = how.add_argument
     add("-y", dest="estimates", action="store_true", help="print times by event, and statistics")
