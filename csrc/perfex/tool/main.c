@@ -16,6 +16,7 @@
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_options.h"
 #include "pub_tool_threadstate.h"
+#include "pub_tool_transtab.h"
 
 #include "tool.h"
 
@@ -52,6 +53,7 @@ static uint64_t ended[R10K_NUM_COUNTS]; /* what threads have counted that have e
 static ThreadId running = VG_INVALID_THREADID;
 static struct r10k **idle; /* processors whose threads have ended */
 static UInt num_idle;
+static UInt threads_made, processes_made;
 
 static struct r10k *
 new_machine(void)
@@ -135,6 +137,7 @@ on_start(ThreadId tid, ULong blocks)
 static void
 on_create(ThreadId by, ThreadId tid)
 {
+	threads_made++;
 	if (threads)
 		know(tid);
 }
@@ -172,6 +175,7 @@ on_signal(ThreadId tid, Int number, Bool alternate)
 static void
 before_fork(ThreadId tid)
 {
+	processes_made++;
 	output_before_fork();
 }
 
@@ -254,9 +258,46 @@ read_counts(ULong *to, UWord room)
 	VG_(memcpy)(to, counts, (room < R10K_NUM_COUNTS ? room : R10K_NUM_COUNTS) * sizeof *to);
 }
 
+/* Counting begins or ends: blocks are translated again, as those that do not count are left as they are. */
+static void
+switch_counting(Bool on)
+{
+	if (header->wanted == on)
+		return;
+	settle_calls();
+	for (UInt t = 0; on && t < num_known; t++) /* those that returned meanwhile were not seen */
+		if (known[t].calls)
+			calls_forget(known[t].calls);
+	header->wanted = on;
+	VG_(discard_translations_safely)(0, ~(SizeT)0, "r10k.region");
+}
+
+static void
+clear_places(void)
+{
+	settle_calls();
+	output_clear();
+}
+
+static Bool
+on_region(UWord what, UWord *result)
+{
+	*result = 0;
+	if (!options.asked)
+		return True;
+	if (what == REGION_OFF || what == REGION_ON)
+		switch_counting(what == REGION_ON);
+	else if (what == REGION_CLEAR)
+		clear_places();
+	*result = 1 | (UWord)(threads_made & 0xfff) << 8 | (UWord)(processes_made & 0xfff) << 20;
+	return True;
+}
+
 static Bool
 on_request(ThreadId tid, UWord *arguments, UWord *result)
 {
+	if (arguments[0] == REQUEST_REGION)
+		return on_region(arguments[1], result);
 	if (arguments[0] != REQUEST_READ)
 		return False;
 	UWord room = arguments[2] < R10K_NUM_COUNTS ? arguments[2] : R10K_NUM_COUNTS;
@@ -283,6 +324,7 @@ on_option(const HChar *argument)
 	} else if VG_BOOL_CLO (argument, "--threads", threads) {
 	} else if VG_BOOL_CLO (argument, "--fine", options.fine) {
 	} else if VG_BOOL_CLO (argument, "--off", options.switched) {
+	} else if VG_BOOL_CLO (argument, "--asked", options.asked) {
 	} else {
 		return False;
 	}
@@ -302,7 +344,8 @@ usage(void)
 		"    --calls=no|yes      counts of calls, too: with --lines=yes [no]\n"
 		"    --threads=no|yes    counts of each thread, too [no]\n"
 		"    --fine=no|yes       each thread has a processor of its own [no]\n"
-		"    --off=no|yes        count when perfex says so [no]\n");
+		"    --off=no|yes        count when perfex says so [no]\n"
+		"    --asked=no|yes      count when the program says so [no]\n");
 }
 
 static void
@@ -387,7 +430,7 @@ begin(void)
 	client_environment();
 	open_log();
 	output_open(directory ? directory : ".", VG_(args_the_exename));
-	header->on = header->wanted = header->wanted && (!options.switched || output_was_wanted());
+	header->on = header->wanted = header->wanted && (!options.switched || output_was_wanted()) && !options.asked;
 	machine = new_machine();
 }
 

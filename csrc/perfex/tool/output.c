@@ -389,6 +389,24 @@ clear(const struct item *item, void *inside)
 	}
 }
 
+/* Those of all items up to there; those of threads, too? */
+static void
+clear_all(SizeT end, Bool with_threads)
+{
+	for (SizeT at = header->size; at < end;) {
+		struct item *item = (struct item *)(base + at);
+		if (with_threads || item->kind != ITEM_THREAD)
+			clear(item, item + 1);
+		at += item->size;
+	}
+}
+
+void
+output_clear(void)
+{
+	clear_all(header->used, False);
+}
+
 static void
 map_here(Int file, Int flags)
 {
@@ -433,11 +451,7 @@ output_fork(void)
 		map_here(fd, VKI_MAP_SHARED);
 	}
 	VG_(close)(parents);
-	for (SizeT at = header->size; at < used;) {
-		struct item *item = (struct item *)(base + at);
-		clear(item, item + 1);
-		at += item->size;
-	}
+	clear_all(used, True);
 	UInt on = header->on, wanted = header->wanted, full = header->full;
 	VG_(memset)(header->now, 0, sizeof header->now);
 	header->lost = 0;
