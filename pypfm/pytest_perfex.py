@@ -119,7 +119,8 @@ def _plan(config: pytest.Config) -> Plan:
     from pypfm.perfex.benchmarks.plan import Plan
     args = tuple(_of_session(map(str, config.invocation_params.args)))
     return Plan(args, sys.argv[0], sys.orig_argv[1:3] == ["-m", "pytest"], _number(config, "warmup", 0, 10000),
-                _number(config, "layouts", 1, 100), config.getoption("perfex_cache"), tuple(config.getini("perfex_env")))
+                _number(config, "layouts", 1, 100), config.getoption("perfex_cache"),
+                tuple(config.getini("perfex_env")))
 
 
 def _outputs(config: pytest.Config) -> Outputs:

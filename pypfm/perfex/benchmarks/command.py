@@ -60,7 +60,8 @@ def run(plan: Plan, root: Path, outputs: Outputs) -> int:
     with session.directory() as place:
         runs = _sessions(plan, place, simulated)
         made: Sequence[Benchmark] = results.benchmarks(runs, simulated, plan.cache)
-    print("\n" + table.text(made) if made else _NONE)
+    if made or not runs[-1].ended:
+        print("\n" + table.text(made) if made else _NONE)
     status = _told(runs)
     if before is not None and outputs.compare is not None:
         found = gate.compared(made, outputs.compare, before, outputs.fail_above)

@@ -27,6 +27,7 @@ __all__ = ["Session", "benchmarked"]
 
 _IN_CACHE = 2
 _POOL, _POOL_HEADER = 16 << 10, 48  # bytes of a pool of CPython's allocator, and of what it begins with
+_APART = 61  # objects, by which one layout differs from the next
 _BYTES = bytes.__basicsize__  # that a bytes object has besides its content
 _WARM = 20  # times after which Python runs what reads the counts always in the same way
 _ASYNC = "returns a coroutine, which nobody awaits: count a function that runs it to its end, with asyncio.run()"
@@ -57,7 +58,7 @@ class Counter:
         self._off()
 
     def _on(self) -> None:
-        self._made = lib.perfex_region(lib.PERFEX_REGION_ON)
+        lib.perfex_region(lib.PERFEX_REGION_ON)
 
     def _off(self) -> None:
         lib.perfex_region(lib.PERFEX_REGION_OFF)
@@ -69,8 +70,9 @@ class Counter:
 
     def _round(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Count one call."""
+        __tracebackhide__ = True
         begin, end, number, read = self._begin, self._end, self._number, lib.perfex_simulated_counts
-        lib.perfex_region(lib.PERFEX_REGION_CLEAR)
+        self._made = lib.perfex_region(lib.PERFEX_REGION_CLEAR)
         read(begin, number)
         result = function(*args, **kwargs)
         read(end, number)
@@ -79,16 +81,16 @@ class Counter:
     @contextmanager
     def _block(self) -> Iterator[None]:
         begin, end, number, read = self._begin, self._end, self._number, lib.perfex_simulated_counts
-        lib.perfex_region(lib.PERFEX_REGION_CLEAR)
+        self._made = lib.perfex_region(lib.PERFEX_REGION_CLEAR)
         read(begin, number)
         yield
         read(end, number)
 
     def call(self, name: str, item: pytest.Item, group: str, code: Code, warmup: int) -> Any:
         """Warm a benchmark up, and count it; what the round that counts has returned."""
-        begin(self._directory, name)
+        __tracebackhide__ = True
         in_cache = min(_IN_CACHE, warmup)
-        with _uncollected():
+        with _noted(self._directory, name), _uncollected():
             for _ in range(warmup - in_cache):
                 code.once(_called)
             self._on()
@@ -104,8 +106,7 @@ class Counter:
     @contextmanager
     def block(self, name: str, item: pytest.Item, warm: int) -> Iterator[None]:
         """Count a block of code."""
-        begin(self._directory, name)
-        with _uncollected():
+        with _noted(self._directory, name), _uncollected():
             self._on()
             try:
                 with self._block():
@@ -125,11 +126,21 @@ class Counter:
         counts = [max(0, after - before - none)
                   for after, before, none in zip(self._end, self._begin, empty, strict=True)]
         Round(name, item.nodeid, group, tuple(counts), warm, places, threads, processes, notes).append(self._directory)
-        begin(self._directory, "")
 
 
 def _called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    __tracebackhide__ = True
     return function(*args, **kwargs)
+
+
+@contextmanager
+def _noted(directory: Path, name: str) -> Iterator[None]:
+    """While a benchmark runs, which may end the process."""
+    begin(directory, name)
+    try:
+        yield
+    finally:
+        begin(directory, "")
 
 
 @contextmanager
@@ -156,7 +167,7 @@ def _fresh_pools(layout: int) -> list[object]:
     What is made later then lies in the same order, however much room was left before: on addresses it depends, for
     example, how often a dictionary looks at another place.
 
-    :param layout: so many objects more, of each size
+    :param layout: so many times `_APART` objects more, of each size
     """
     made: list[object] = []
     for size in range(16, 513, 16):
@@ -166,7 +177,7 @@ def _fresh_pools(layout: int) -> list[object]:
             made.append(_object(size))
             if id(made[-1]) % _POOL == _POOL_HEADER:
                 break
-        made += [_object(size) for _ in range(layout)]
+        made += [_object(size) for _ in range(_APART * layout)]
     return made
 
 
@@ -184,6 +195,7 @@ class Code:
 
     def once(self, call: Callable[..., Any]) -> Any:
         """One round."""
+        __tracebackhide__ = True
         args, kwargs = self._args, self._kwargs
         if self._setup is not None:
             args, kwargs = self._setup() or (args, kwargs)
@@ -212,18 +224,21 @@ class Benchmark:
         self.extra_info: dict[str, Any] = {}
 
     def _count(self, code: Code, warmup: int) -> Any:
+        __tracebackhide__ = True
         if self._used:
             pytest.fail(_TWICE, pytrace=False)
         self._used = True
         return self._counter.call(self.fullname, self._item, self.group or "", code, warmup)
 
     def __call__(self, function_to_benchmark: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
         return self._count(Code(function_to_benchmark, args, kwargs), self._warmup)
 
     def pedantic(self, target: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None,
                  setup: Callable[[], Any] | None = None, teardown: Callable[..., Any] | None = None, rounds: int = 1,
                  warmup_rounds: int = 0, iterations: int = 1) -> Any:
         """Count one call; there are no more rounds than it says."""
+        __tracebackhide__ = True
         warmup = min(self._warmup, rounds * iterations + warmup_rounds - 1)
         return self._count(Code(target, args, kwargs, setup, teardown), warmup)
 

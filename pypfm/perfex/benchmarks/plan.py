@@ -62,7 +62,7 @@ class Round:
     :ivar counts: of the tool, in its order, without those of an empty region
     :ivar warm: how many rounds came before it
     :ivar places: the file with the counts of its instructions
-    :ivar threads, processes: that were made in it and in the rounds that warmed the caches
+    :ivar threads, processes: that were made in it
     """
 
     name: str
