@@ -81,6 +81,7 @@ def run(plan: Plan, root: Path, outputs: Outputs) -> int:
 def _sessions(plan: Plan, place: Path, simulated: Machine) -> list[Run]:
     """One for each layout; no other after one that fails."""
     runs: list[Run] = []
+    session.collect(plan, place / "collected")
     for layout in range(plan.layouts):
         runs.append(session.run(plan, place / str(layout), simulated, layout, quiet=layout > 0))
         if runs[-1].status or runs[-1].ended:

@@ -11,7 +11,7 @@ import gc
 import inspect
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ from pypfm.perfex.benchmarks.plan import DIRECTORY, Plan, Round, begin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from types import TracebackType
 
 __all__ = ["Session", "benchmarked"]
 
@@ -51,8 +53,9 @@ class Counter:
         for _ in range(_WARM):
             self._read_nothing()
         self._empty = [*map(int.__sub__, self._end, self._begin)]
+        block = _Block(self._begin, self._end)
         for _ in range(_WARM):
-            with self._block():
+            with block:
                 pass
         self._empty_block = [*map(int.__sub__, self._end, self._begin)]
         self._off()
@@ -78,14 +81,6 @@ class Counter:
         read(end, number)
         return result
 
-    @contextmanager
-    def _block(self) -> Iterator[None]:
-        begin, end, number, read = self._begin, self._end, self._number, lib.perfex_simulated_counts
-        self._made = lib.perfex_region(lib.PERFEX_REGION_CLEAR)
-        read(begin, number)
-        yield
-        read(end, number)
-
     def call(self, name: str, item: pytest.Item, group: str, code: Code, warmup: int) -> Any:
         """Warm a benchmark up, and count it; what the round that counts has returned."""
         __tracebackhide__ = True
@@ -103,17 +98,20 @@ class Counter:
         self._keep(name, item, group, warmup, self._empty, () if warmup else (_COLD,))
         return result
 
-    @contextmanager
-    def block(self, name: str, item: pytest.Item, warm: int) -> Iterator[None]:
-        """Count a block of code."""
-        with _noted(self._directory, name), _uncollected():
-            self._on()
-            try:
-                with self._block():
+    def block(self, name: str, item: pytest.Item, warm: int) -> _Block:
+        """What counts a block of code."""
+        @contextmanager
+        def around() -> Iterator[None]:
+            with _noted(self._directory, name), _uncollected():
+                self._on()
+                self._made = lib.perfex_region(lib.PERFEX_REGION_LOOK)
+                try:
                     yield
-            finally:
-                self._off()
-        self._keep(name, item, "", warm, self._empty_block, (_BLOCK,))
+                finally:
+                    self._off()
+            self._keep(name, item, "", warm, self._empty_block, (_BLOCK,))
+
+        return _Block(self._begin, self._end, around())
 
     def _keep(self, name: str, item: pytest.Item, group: str, warm: int, empty: Sequence[int],
               notes: tuple[str, ...]) -> None:
@@ -149,9 +147,11 @@ def _uncollected() -> Iterator[None]:
     enabled = gc.isenabled()
     gc.collect()
     gc.disable()
+    filled = _fresh_pools(0, 1)
     try:
         yield
     finally:
+        del filled
         if enabled:
             gc.enable()
 
@@ -161,24 +161,45 @@ def _object(size: int) -> object:
     return object() if size == 16 else float("1") if size == 32 else bytes(size - _BYTES)
 
 
-def _fresh_pools(layout: int) -> list[object]:
+def _fresh_pools(layout: int, pools: int) -> list[object]:
     """Objects of all sizes that CPython's allocator has pools for, until each has a pool that nothing else is in.
 
     What is made later then lies in the same order, however much room was left before: on addresses it depends, for
     example, how often a dictionary looks at another place.
 
+    :param pools: at least so many are filled, less one
     :param layout: so many times `_APART` objects more, of each size
     """
     made: list[object] = []
     for size in range(16, 513, 16):
         room = _POOL // size
-        made += [_object(size) for _ in range(4 * room)]
+        made += [_object(size) for _ in range((pools - 1) * room)]
         for _ in range(2 * room):  # none where Python has another allocator, or other pools
             made.append(_object(size))
             if id(made[-1]) % _POOL == _POOL_HEADER:
                 break
         made += [_object(size) for _ in range(_APART * layout)]
     return made
+
+
+class _Block:
+    """Counts what is in a ``with``.
+
+    :param around: what begins before and ends after that
+    """
+
+    def __init__(self, begin: Any, end: Any, around: AbstractContextManager[None] | None = None) -> None:
+        self._begin, self._end, self._number, self._around = begin, end, len(begin), around or nullcontext()
+
+    def __enter__(self) -> None:
+        self._around.__enter__()
+        lib.perfex_region(lib.PERFEX_REGION_CLEAR)
+        lib.perfex_simulated_counts(self._begin, self._number)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> bool | None:
+        lib.perfex_simulated_counts(self._end, self._number)
+        return self._around.__exit__(kind, error, traceback)
 
 
 class Code:
@@ -260,6 +281,7 @@ class Session:
     def __init__(self) -> None:
         directory = Path(os.environ.pop(DIRECTORY))
         self._plan, self._counter = Plan.read(directory), Counter(directory)
+        self._filled: list[object] = []
 
     @pytest.fixture
     def benchmark(self, request: pytest.FixtureRequest) -> Benchmark:
@@ -277,9 +299,10 @@ class Session:
         return block
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self) -> None:
-        """What tests make lies behind what pytest has made, wherever that left room."""
-        self._filled = _fresh_pools(self._plan.layout)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> None:
+        """What tests make when they are imported lies behind what pytest has made, wherever that left room."""
+        if isinstance(collector, pytest.Module):
+            self._filled += _fresh_pools(self._plan.layout, 1 if self._filled else 4)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config,

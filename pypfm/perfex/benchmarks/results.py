@@ -81,7 +81,8 @@ def _doubts(one: Round) -> list[str]:
     """Why counts need not be the same again, or are not all."""
     said = []
     if one.threads:
-        said.append(f"threads that it made: {one.threads}; all are counted, and how they take turns need not be the same again")
+        said.append(f"threads that it made: {one.threads}; all are counted, and how they take turns need not be the"
+                    " same again")
     if one.processes:
         said.append(f"processes that it made: {one.processes}; what they do is not counted")
     return said

@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.backends.valgrind.machine import Machine
 
-__all__ = ["Run", "check", "directory", "run"]
+__all__ = ["Run", "check", "collect", "directory", "run"]
 
 #: Variables that a test may need; all others change from machine to machine, and their length moves the stack.
 _PASSED = ("CI", "COLUMNS", "FORCE_COLOR", "HOME", "LD_LIBRARY_PATH", "LOGNAME", "NO_COLOR", "PATH", "PYTEST_ADDOPTS",
            "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE",
            "PY_COLORS", "TERM", "TMPDIR", "USER", "VIRTUAL_ENV", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
 _FIXED = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+_START = (sys.executable, "-m", "pypfm.perfex.benchmarks.start")
 _PADDING = "PYPFM_PERFEX_PADDING"
 _ROUND = 16 << 10  # bytes: a multiple of this is what arguments and environment take
 _MOST_SAID = 300  # letters of what valgrind says when it fails
@@ -77,20 +78,27 @@ def check() -> None:
     tool.directory()
 
 
-def _environment(passed: tuple[str, ...], own: Mapping[str, str], words: list[str]) -> dict[str, str]:
+def _environment(passed: tuple[str, ...], own: Mapping[str, str]) -> dict[str, str]:
     """The same in each session, and of a size that does not depend on the names of directories.
 
     :param passed: variables that are passed on, besides `_PASSED`
     :param own: those of the session
-    :param words: of the command line, which lies beside them on the stack
     """
     made = {name: os.environ[name] for name in (*_PASSED, *passed) if name in os.environ}
     made |= {**_FIXED, **own}
     made[_PADDING] = ""
     size = sum(len(os.fsencode(name)) + len(os.fsencode(value)) + 2 for name, value in made.items())
-    size += sum(len(os.fsencode(word)) + 1 for word in words)
+    size += sum(len(os.fsencode(word)) + 1 for word in _START)  # beside them on the stack
     made[_PADDING] = "-" * (-size % _ROUND)
     return made
+
+
+def collect(plan: Plan, place: Path) -> None:
+    """Let Python compile the tests, once and without valgrind: so no session finds them compiled and another not."""
+    place.mkdir()
+    replace(plan, args=(*plan.args, "--collect-only", "-qq")).write(place)
+    environment = _environment(plan.variables, {DIRECTORY: str(place)})
+    subprocess.run(_START, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
 def run(plan: Plan, place: Path, machine: Machine, layout: int, *, quiet: bool = False) -> Run:
@@ -103,12 +111,11 @@ def run(plan: Plan, place: Path, machine: Machine, layout: int, *, quiet: bool =
     """
     place.mkdir()
     replace(plan, layout=layout).write(place)
-    words = [sys.executable, "-m", "pypfm.perfex.benchmarks.start"]
     options = ["--command-line-only=yes", "--tool=r10k", "-q", "--vgdb=no", "--show-below-main=yes", "--asked=yes",
                "--lines=yes", "--calls=yes", f"--counts={place}", f"--messages={place}/messages",
                f"--layout={layout}", f"--machine={machine.option(seed=layout)}"]
     own = {DIRECTORY: str(place), "PYTEST_DEBUG_TEMPROOT": str(place), "VALGRIND_LIB": str(tool.directory())}
-    code = _waited([installed.find(), *options, "--", *words], _environment(plan.variables, own, words), quiet=quiet)
+    code = _waited([installed.find(), *options, "--", *_START], _environment(plan.variables, own), quiet=quiet)
     return _ended(place, code)
 
 

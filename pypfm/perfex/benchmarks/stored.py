@@ -106,12 +106,12 @@ def read(path: Path) -> tuple[dict[str, str], dict[str, Stored]]:
     try:
         data = json.loads(content)
         if data["format"] != _FORMAT:
-            raise PerfexError(f"{shown(str(data['format']))} and not {_FORMAT}")
+            raise ValueError(f"its format is {shown(str(data['format']))}, and not {_FORMAT}")
         around = {str(name): printable(str(value)) for name, value in data["counted_with"].items()}
         return around, {str(row["name"]): _stored(row, path.name) for row in data["benchmarks"]}
+    except PerfexError as error:  # of a report in it
+        raise PerfexError(f"{path}: {error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        if isinstance(error, PerfexError):
-            raise PerfexError(f"{path}: {error}") from None
         raise PerfexError(f"{path}: not a file of --perfex-save: {type(error).__name__}: {shown(str(error))}") from None
 
 
