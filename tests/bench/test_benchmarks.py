@@ -19,7 +19,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from conftest import ROOT, clean_env, run
-from pypfm import pfm4
+from pypfm import Itanium2, Montecito, decode, pfm4
 from pypfm.bench import ROUNDS, bench, simulation
 from pypfm.bench.python_calls import Call, calls
 from pypfm.config import LIBRARIES
@@ -69,6 +69,14 @@ def test_python(benchmark: BenchmarkFixture, name: str, pmu: str) -> None:
         _, outp = call.memory
         stored = {f"PMC{r.reg_num}": r.reg_value for r in list(outp.pfp_pmcs)[:outp.pfp_pmc_count]}
         assert stored == {register: r.value for register, r in answer.registers.items()} != {}
+
+
+@pytest.mark.parametrize("pmu", [Itanium2, Montecito])
+def test_decoding(benchmark: BenchmarkFixture, pmu: type[Itanium2] | type[Montecito]) -> None:
+    """Register values back to the event that they count."""
+    values = {name: register.value for name, register in pmu().encode(["CPU_CYCLES"]).registers.items()}
+    decoded = benchmark(decode, pmu.name, values)
+    assert [event.event for event in decoded.to_request().request.events] == ["CPU_CYCLES"]
 
 
 @pytest.mark.parametrize(("pmu", "code"), [("mont", "0x2001208"), ("skl", "0x5100c0"), ("skx_unc_cha0", "0x1136")])

@@ -25,8 +25,8 @@ __all__ = ["CYCLES", "EVENTS", "INSTRUCTIONS", "Benchmark", "benchmarks"]
 CYCLES, INSTRUCTIONS = 0, 15
 #: What is counted; of functions and lines, the first.
 EVENTS = (INSTRUCTIONS, CYCLES, 18, 19, 9, 10, 25, 26, 23, 24, 6, 21)
-_LEAST = 0.001  # of the whole: functions and lines with less are left out
-_MOST = 200
+_LEAST = 0.002  # of the whole: functions and lines with less are left out
+_MOST = 100
 
 
 @dataclass(frozen=True)
