@@ -46,6 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="count N times, each with memory laid out in another way; a change counts outside of their spread only")
     add("--perfex-warmup", metavar="N", default="10",
         help="call a benchmark N times before it is counted (default: 10)")
+    add("--perfex-functions", action="store_true",
+        help="name functions of Python, too (3.12 or later): their calls have more instructions then")
     parser.addini("perfex_env", "variables of the environment that pytest --perfex passes on to the tests", "args", [])
 
 
@@ -93,6 +95,8 @@ def _refuse(config: pytest.Config) -> None:
     if config.getoption("numprocesses", None) or config.getoption("tx", None):
         raise pytest.UsageError("--perfex and -n exclude each other: which tests share a process would be another thing"
                                 " each time, and counts depend on it; -n 0 takes -n back")
+    if config.getoption("perfex_functions") and sys.version_info < (3, 12):
+        raise pytest.UsageError("--perfex-functions needs Python 3.12 or later, which can name its functions to others")
     if config.getoption("perfex_fail_above") is not None and config.getoption("perfex_compare") is None:
         raise pytest.UsageError("--perfex-fail-above needs --perfex-compare")
 
@@ -120,7 +124,7 @@ def _plan(config: pytest.Config) -> Plan:
     args = tuple(_of_session(map(str, config.invocation_params.args)))
     return Plan(args, sys.argv[0], sys.orig_argv[1:3] == ["-m", "pytest"], _number(config, "warmup", 0, 10000),
                 _number(config, "layouts", 1, 100), config.getoption("perfex_cache"),
-                tuple(config.getini("perfex_env")))
+                tuple(config.getini("perfex_env")), config.getoption("perfex_functions"))
 
 
 def _outputs(config: pytest.Config) -> Outputs:

@@ -124,7 +124,7 @@ def test_the_documented_command_measures(where: str) -> None:
     """With the project's own settings, which are not those of a process that only tests."""
     [line] = re.findall(r"pytest\"? (tests/bench .*--benchmark-enable[^`\n]*)", (ROOT / where).read_text(encoding="utf-8"))[:1]
     env = {name: value for name, value in clean_env().items() if not name.startswith("PYTEST_")}  # this may be xdist's worker
-    done = run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *shlex.split(line), "--benchmark-max-time=0.01",
+    done = run(Path(sys.executable).with_name("pytest"), "-p", "no:cacheprovider", *shlex.split(line), "--benchmark-max-time=0.01",
                "-k", "pfm3.pfm_find_event-itanium2", cwd=ROOT, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " benchmark: 1 tests " in done.stdout

@@ -309,6 +309,15 @@ whole(const HChar *name)
 	return text;
 }
 
+/* Code that a program has made, and whose name it may know, by its address. */
+static UInt
+address_of(Addr address)
+{
+	HChar text[32];
+	VG_(sprintf)(text, "0x%lx", address);
+	return output_text(text);
+}
+
 UInt
 output_function(DiEpoch epoch, Addr address)
 {
@@ -316,6 +325,8 @@ output_function(DiEpoch epoch, Addr address)
 	const HChar *name, *where;
 	if (VG_(get_objname)(epoch, address, &name))
 		function.object = output_text(name);
+	else if (options.asked)
+		function.name = address_of(address);
 	if (VG_(get_fnname)(epoch, address, &name)) {
 		function.name = output_text(whole(name));
 		if (VG_(get_filename_linenum)(epoch, address - distance(epoch, address), &name, &where, &function.line))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pypfm.errors import printable
 from pypfm.perfex import compare, reading
+from pypfm.perfex.benchmarks.names import PYTHON
 from pypfm.perfex.benchmarks.results import INSTRUCTIONS
 from pypfm.perfex.benchmarks.stored import base
 
@@ -91,7 +92,8 @@ def _functions(one: Benchmark) -> dict[tuple[str, str], int]:
     for row in one.report.annotation.functions if one.report.annotation else ():
         file = row.function.file if row.function.file != "???" else row.function.object
         key = base(file), printable(row.function.name)
-        found[key] = found.get(key, 0) + row.own.events[0]
+        counts = row.inclusive if row.function.object == PYTHON else row.own
+        found[key] = found.get(key, 0) + counts.events[0]
     return found
 
 
@@ -108,7 +110,8 @@ def _differences(whole: float, before: Mapping[T, int], now: Mapping[T, int], fo
     by = {key: count - before.get(key, 0) for key, count in now.items()}
     for key in sorted(by, key=lambda key: -by[key])[:_MOST]:
         if by[key] > 0 and by[key] >= _PART * whole:
-            yield f"    {by[key]:>+14,}  {form.format(*key)}"
+            inclusive = ", with what it calls" * str(key[0]).endswith(".py")
+            yield f"    {by[key]:>+14,}  {form.format(*key)}{inclusive}"
 
 
 def compared(made: Sequence[Benchmark], name: str, before: Mapping[str, Stored], limit: float | None) -> Gate:

@@ -30,6 +30,7 @@ class Plan:
     :ivar layouts: sessions, each with another layout of memory
     :ivar cache: the caches that are simulated
     :ivar variables: that are passed on, besides those that always are
+    :ivar functions: functions of Python are named, too
     :ivar layout: of this session, 0: as it is
     """
 
@@ -40,6 +41,7 @@ class Plan:
     layouts: int = 1
     cache: str = "r10000"
     variables: tuple[str, ...] = ()
+    functions: bool = False
     layout: int = 0
 
     def write(self, directory: Path) -> None:

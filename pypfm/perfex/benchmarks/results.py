@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from pypfm.perfex import repeat
 from pypfm.perfex.annotate import Annotation, annotation
 from pypfm.perfex.backends.valgrind import counts, formulas, installed
+from pypfm.perfex.benchmarks.names import Names
+from pypfm.perfex.benchmarks.session import FUNCTIONS
 from pypfm.perfex.costs import default_clock
 from pypfm.perfex.model import Outcome, Request
 from pypfm.perfex.profile import Profile
@@ -64,8 +66,9 @@ def _benchmark(rounds: Sequence[Round], runs: Sequence[Run], machine: Machine, c
 
 
 def _outcome(one: Round, run: Run, machine: Machine, request: Request) -> Outcome:
-    path, profile = run.directory / one.places, Profile()
-    counts.profile(path, profile)
+    profile = Profile()
+    counts.profile(run.directory / one.places, profile)
+    profile = Names(run.directory / FUNCTIONS).named(profile)
     found = dict(zip(profile.names, one.counts, strict=True))
     clock = default_clock(request.cpu)
     estimated = formulas.estimated(request.cpu, found, clock)

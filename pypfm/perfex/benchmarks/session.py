@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from pypfm.errors import printable
 from pypfm.perfex.backends.valgrind import installed, program, tool
+from pypfm.perfex.benchmarks.names import map_of
 from pypfm.perfex.benchmarks.plan import DIRECTORY, Plan, Round, begun
 from pypfm.perfex.model import PerfexError, exit_status, signal_name
 
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.backends.valgrind.machine import Machine
 
-__all__ = ["Run", "check", "collect", "directory", "run"]
+__all__ = ["FUNCTIONS", "Run", "check", "collect", "directory", "run"]
 
+#: The file with the names of functions of Python, in the directory of a session.
+FUNCTIONS = "functions"
 #: Variables that a test may need; all others change from machine to machine, and their length moves the stack.
 _PASSED = ("CI", "COLUMNS", "FORCE_COLOR", "HOME", "LD_LIBRARY_PATH", "LOGNAME", "NO_COLOR", "PATH", "PYTEST_ADDOPTS",
            "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE",
@@ -115,12 +118,17 @@ def run(plan: Plan, place: Path, machine: Machine, layout: int, *, quiet: bool =
                "--lines=yes", "--calls=yes", f"--counts={place}", f"--messages={place}/messages",
                f"--layout={layout}", f"--machine={machine.option(seed=layout)}"]
     own = {DIRECTORY: str(place), "PYTEST_DEBUG_TEMPROOT": str(place), "VALGRIND_LIB": str(tool.directory())}
-    code = _waited([installed.find(), *options, "--", *_START], _environment(plan.variables, own), quiet=quiet)
-    return _ended(place, code)
+    if plan.functions:
+        own["PYTHONPERFSUPPORT"] = "1"
+    words = [installed.find(), *options, "--", *_START]
+    return _ended(place, _waited(words, _environment(plan.variables, own), place, quiet=quiet))
 
 
-def _waited(words: list[str], environment: dict[str, str], *, quiet: bool) -> int:
-    """The exit status of a command, negative for a signal; ^C is for the command."""
+def _waited(words: list[str], environment: dict[str, str], place: Path, *, quiet: bool) -> int:
+    """The exit status of a command, negative for a signal; ^C is for the command.
+
+    :param place: where its functions of Python go, if it names them
+    """
     out = subprocess.DEVNULL if quiet else None
     try:
         process = subprocess.Popen(words, env=environment, stdout=out, stderr=out)
@@ -128,9 +136,13 @@ def _waited(words: list[str], environment: dict[str, str], *, quiet: bool) -> in
         raise PerfexError(f"valgrind: {error.strerror}") from None
     while True:
         try:
-            return process.wait()
+            code = process.wait()
+            break
         except KeyboardInterrupt:  # pytest has it, too
             continue
+    with suppress(OSError):
+        shutil.move(map_of(process.pid), place / FUNCTIONS)
+    return code
 
 
 def _ended(place: Path, code: int) -> Run:

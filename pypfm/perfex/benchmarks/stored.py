@@ -14,6 +14,7 @@ import pypfm
 from pypfm.errors import printable, shown
 from pypfm.perfex import reading, report
 from pypfm.perfex.backends.valgrind import installed
+from pypfm.perfex.benchmarks.names import PYTHON
 from pypfm.perfex.c_call import read_limited
 from pypfm.perfex.model import PerfexError
 from pypfm.perfex.output import save
@@ -40,7 +41,7 @@ _ANEW = "make the baseline anew with --perfex-save, on the commit to compare wit
 class Stored:
     """A benchmark of a file.
 
-    :ivar functions, lines: instructions by function, and by line of source
+    :ivar functions, lines: instructions by function, those of Python with what they call, and by line of source
     """
 
     report: reading.StoredReport
@@ -53,7 +54,8 @@ def surroundings(plan: Plan, machine: Machine) -> dict[str, str]:
     found = " ".join(sorted({*_flags()} & {*_FEATURES}))
     return {"pypfm": pypfm.__version__, "Python": " ".join(sys.version.split()),
             "C library": " ".join(platform.libc_ver()), "valgrind": installed.version(),
-            "processor": f"{platform.machine()} {found}".strip(), "caches": str(machine), "warm-up": str(plan.warmup)}
+            "processor": f"{platform.machine()} {found}".strip(), "caches": str(machine), "warm-up": str(plan.warmup),
+            "functions of Python": "named" if plan.functions else "not named"}
 
 
 def _flags() -> list[str]:
@@ -123,7 +125,8 @@ def _stored(row: Any, name: str) -> Stored:
     functions, lines = dict[tuple[str, str], int](), dict[tuple[str, int], int]()
     for one in made["annotation"]["functions"]:
         key = base(str(one["file"] or one["object"] or "")), printable(str(one["name"]))
-        functions[key] = functions.get(key, 0) + int(one["self"]["counts"][0])
+        part = "inclusive" if one["object"] == PYTHON else "self"
+        functions[key] = functions.get(key, 0) + int(one[part]["counts"][0])
     for one in made["annotation"]["lines"]:
         at = base(str(one["file"])), int(one["line"])
         lines[at] = lines.get(at, 0) + int(one["self"]["counts"][0])
@@ -145,5 +148,6 @@ def expect_same(name: str, before: Mapping[str, str], now: Mapping[str, str]) ->
         known = before.get(what, "unknown")
         if known == value:
             continue
-        do = {"caches": "give the same --perfex-cache", "warm-up": "give the same --perfex-warmup"}.get(what, _ANEW)
+        do = {"caches": "give the same --perfex-cache", "warm-up": "give the same --perfex-warmup",
+              "functions of Python": "give --perfex-functions to both or to none"}.get(what, _ANEW)
         raise PerfexError(f"{name}: its {what}: {known}; here: {value}; counts of the two do not compare: {do}")
