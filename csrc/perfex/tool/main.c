@@ -25,6 +25,9 @@ extern struct {
 	Int fd;
 } VG_(log_output_sink); /* its first member; the others are not ours */
 
+/* Of libvex, in no public header: what it was given at its start. */
+extern VexControl vex_control __attribute__((weak));
+
 enum { TURN = 300 }; /* blocks */
 
 struct options options = { 0 };
@@ -244,6 +247,41 @@ finish(Int code)
 	header->state = STATE_ENDED;
 }
 
+/* ---- how VEX translates ---- */
+
+static VexControl plain; /* as for a program that nobody counts */
+static VexRegisterUpdates plain_updates;
+
+/*
+ * VEX is not to leave out what the program does, or to show what it does not do: no blocks put together across
+ * branches, no loops unrolled, no loads dropped whose value is not used, no two equal operations made one (which level 2
+ * does).
+ */
+static void
+translate_exactly(void)
+{
+	plain = VG_(clo_vex_control);
+	plain_updates = VG_(clo_px_file_backed);
+	VG_(clo_vex_control).guest_chase = False;
+	VG_(clo_vex_control).iropt_level = 1;
+	VG_(clo_vex_control).iropt_unroll_thresh = 0;
+	VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
+	VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
+}
+
+/* What is not counted is translated as fast code, where VEX can be told so while it runs. */
+static void
+translate_for(Bool counting)
+{
+	static VexControl exact;
+	if (!&vex_control)
+		return;
+	if (!exact.iropt_level)
+		exact = VG_(clo_vex_control);
+	vex_control = VG_(clo_vex_control) = counting ? exact : plain;
+	VG_(clo_px_file_backed) = counting ? VexRegUpdAllregsAtEachInsn : plain_updates;
+}
+
 /* ---- requests of the program ---- */
 
 static void
@@ -269,6 +307,7 @@ switch_counting(Bool on)
 		if (known[t].calls)
 			calls_forget(known[t].calls);
 	header->wanted = on;
+	translate_for(on);
 	VG_(discard_translations_safely)(0, ~(SizeT)0, "r10k.region");
 }
 
@@ -432,21 +471,14 @@ begin(void)
 	output_open(directory ? directory : ".", VG_(args_the_exename));
 	header->on = header->wanted = header->wanted && (!options.switched || output_was_wanted()) && !options.asked;
 	machine = new_machine();
+	if (options.asked)
+		translate_for(False);
 }
 
-/*
- * VEX is not to leave out what the program does, or to show what it does not do: no blocks put together across
- * branches, no loops unrolled, no loads dropped whose value is not used, no two equal operations made one (which level 2
- * does).
- */
 static void
 set_up(void)
 {
-	VG_(clo_vex_control).guest_chase = False;
-	VG_(clo_vex_control).iropt_level = 1;
-	VG_(clo_vex_control).iropt_unroll_thresh = 0;
-	VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
-	VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
+	translate_exactly();
 	VG_(details_name)("r10k");
 	VG_(details_version)(NULL);
 	VG_(details_description)("the caches and counters of an R10000");

@@ -35,7 +35,9 @@ _PASSED = ("CI", "COLUMNS", "FORCE_COLOR", "HOME", "LD_LIBRARY_PATH", "LOGNAME",
            "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE",
            "PY_COLORS", "TERM", "TMPDIR", "USER", "VIRTUAL_ENV", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
 _FIXED = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-_START = (sys.executable, "-m", "pypfm.perfex.benchmarks.start")
+# Without the current directory, in which another pypfm may be.
+_START = (sys.executable, "-c", "import sys; sys.path[:1] = sys.path[:1] if sys.path[0] else [];"
+          " from pypfm.perfex.benchmarks.start import main; sys.exit(main())")
 _PADDING = "PYPFM_PERFEX_PADDING"
 _ROUND = 16 << 10  # bytes: a multiple of this is what arguments and environment take
 _MOST_SAID = 300  # letters of what valgrind says when it fails
