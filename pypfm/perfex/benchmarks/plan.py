@@ -44,9 +44,11 @@ class Plan:
     functions: bool = False
     layout: int = 0
 
-    def write(self, directory: Path) -> None:
-        """Leave it to the pytest that runs in the session."""
-        (directory / _PLAN).write_text(json.dumps(asdict(self)), encoding="utf-8", errors="surrogateescape")
+    def write(self, directory: Path) -> Path:
+        """Leave it to the pytest that runs in the session: a file."""
+        path = directory / _PLAN
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8", errors="surrogateescape")
+        return path
 
     @classmethod
     def read(cls, directory: Path) -> Plan:

@@ -35,9 +35,7 @@ _PASSED = ("CI", "COLUMNS", "FORCE_COLOR", "HOME", "LD_LIBRARY_PATH", "LOGNAME",
            "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE",
            "PY_COLORS", "TERM", "TMPDIR", "USER", "VIRTUAL_ENV", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
 _FIXED = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-# Without the current directory, in which another pypfm may be.
-_START = (sys.executable, "-c", "import sys; sys.path[:1] = sys.path[:1] if sys.path[0] else [];"
-          " from pypfm.perfex.benchmarks.start import main; sys.exit(main())")
+_START = (sys.executable, str(Path(__file__).with_name("start.py")))
 _PADDING = "PYPFM_PERFEX_PADDING"
 _ROUND = 16 << 10  # bytes: a multiple of this is what arguments and environment take
 _MOST_SAID = 300  # letters of what valgrind says when it fails
@@ -101,9 +99,9 @@ def _environment(passed: tuple[str, ...], own: Mapping[str, str]) -> dict[str, s
 def collect(plan: Plan, place: Path) -> None:
     """Let Python compile the tests, once and without valgrind: so no session finds them compiled and another not."""
     place.mkdir()
-    replace(plan, args=(*plan.args, "--collect-only", "-qq")).write(place)
+    made = replace(plan, args=(*plan.args, "--collect-only", "-qq")).write(place)
     environment = _environment(plan.variables, {DIRECTORY: str(place)})
-    subprocess.run(_START, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run([*_START, made], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
 def run(plan: Plan, place: Path, machine: Machine, layout: int, *, quiet: bool = False) -> Run:
@@ -115,14 +113,14 @@ def run(plan: Plan, place: Path, machine: Machine, layout: int, *, quiet: bool =
     :raises PerfexError: it could not be started
     """
     place.mkdir()
-    replace(plan, layout=layout).write(place)
+    made = replace(plan, layout=layout).write(place)
     options = ["--command-line-only=yes", "--tool=r10k", "-q", "--vgdb=no", "--show-below-main=yes", "--asked=yes",
                "--lines=yes", "--calls=yes", f"--counts={place}", f"--messages={place}/messages",
                f"--layout={layout}", f"--machine={machine.option(seed=layout)}"]
     own = {DIRECTORY: str(place), "PYTEST_DEBUG_TEMPROOT": str(place), "VALGRIND_LIB": str(tool.directory())}
     if plan.functions:
         own["PYTHONPERFSUPPORT"] = "1"
-    words = [installed.find(), *options, "--", *_START]
+    words = [installed.find(), *options, "--", *_START, str(made)]
     return _ended(place, _waited(words, _environment(plan.variables, own), place, quiet=quiet))
 
 
