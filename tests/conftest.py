@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,8 @@ def default_signals() -> None:
     """
     for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # subprocess restores these
         if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, lambda _number, _frame: None)
+            with suppress(OSError):  # valgrind keeps one for itself
+                signal.signal(number, lambda _number, _frame: None)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 

@@ -146,6 +146,17 @@ enum perfex_simulator { PERFEX_NATIVE, PERFEX_ONLY_VALGRIND, PERFEX_UNDER_PERFEX
 
 enum perfex_simulator perfex_simulator(void);
 
+/*
+ * Where the program says what is counted (--asked=yes of the tool): what is to be done, and how many threads and
+ * processes this one has made so far (tool/tool.h, REQUEST_REGION).  0: the tool does not run, or not so.
+ */
+enum perfex_region { PERFEX_REGION_LOOK, PERFEX_REGION_OFF, PERFEX_REGION_ON, PERFEX_REGION_CLEAR };
+
+unsigned long perfex_region(enum perfex_region what);
+
+/* As many of the tool's counts as there is room for: what was counted so far.  How many there are; 0: it does not run. */
+unsigned int perfex_simulated_counts(uint64_t *counts, unsigned int room);
+
 /* Whether the tool counts it, and how well. */
 bool perfex_is_simulated(const struct perfex_cpu *cpu, int event);
 enum perfex_quality perfex_simulated_quality(const struct perfex_cpu *cpu, int event);

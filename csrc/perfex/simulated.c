@@ -41,6 +41,18 @@ simulated_read(struct simulated *now)
 	return 0;
 }
 
+unsigned long
+perfex_region(enum perfex_region what)
+{
+	return valgrind_region((int)what);
+}
+
+unsigned int
+perfex_simulated_counts(uint64_t *counts, unsigned int room)
+{
+	return valgrind_counts(counts, room) & 0xff;
+}
+
 struct simulated
 simulated_since(const struct simulated *begin, const struct simulated *end, const struct simulated *empty)
 {

@@ -12,7 +12,8 @@
 
 enum request {
 	RUNNING_ON_VALGRIND = 0x1001,
-	READ = 'R' << 24 | 'K' << 16
+	READ = 'R' << 24 | 'K' << 16,
+	REGION
 };
 
 #if defined(__x86_64__) && !defined(__ILP32__)
@@ -71,4 +72,10 @@ uintptr_t
 valgrind_counts(uint64_t *counts, unsigned int room)
 {
 	return ask(READ, (uintptr_t)counts, room);
+}
+
+uintptr_t
+valgrind_region(int what)
+{
+	return ask(REGION, (uintptr_t)what, 0);
 }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["StoredReport", "read", "stored"]
+__all__ = ["StoredReport", "parsed", "read", "stored"]
 
 _LARGEST = 64 << 20  # bytes: a report may have all functions and lines of a program (--annotate)
 _BACKENDS = ("perf", "valgrind")
@@ -79,7 +79,7 @@ class StoredReport:
 
 def stored(made: report.Report, name: str) -> StoredReport:
     """The same for a report that was made now."""
-    return _report(report.json_text(made), name)
+    return parsed(report.json_text(made), name)
 
 
 def read(path: Path) -> StoredReport:
@@ -91,7 +91,7 @@ def read(path: Path) -> StoredReport:
     try:
         if not content.lstrip().startswith("{"):
             raise PerfexError(_NO_JSON)
-        made = _report(content, path.name)
+        made = parsed(content, path.name)
     except PerfexError as error:
         raise PerfexError(f"{path}: {error}") from None
     if not made.counts and not made.is_thread:
@@ -99,7 +99,12 @@ def read(path: Path) -> StoredReport:
     return made
 
 
-def _report(content: str, name: str) -> StoredReport:
+def parsed(content: str, name: str) -> StoredReport:
+    """A report of its text.
+
+    :param name: of the file
+    :raises PerfexError: it is none
+    """
     try:
         data = json.loads(content, object_pairs_hook=_members)
         made = StoredReport(_text(name), cpu=known_cpu(str(data["cpu"])),

@@ -19,7 +19,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from conftest import ROOT, clean_env, run
-from pypfm import pfm4
+from pypfm import Itanium2, Montecito, decode, pfm4
 from pypfm.bench import ROUNDS, bench, simulation
 from pypfm.bench.python_calls import Call, calls
 from pypfm.config import LIBRARIES
@@ -71,6 +71,14 @@ def test_python(benchmark: BenchmarkFixture, name: str, pmu: str) -> None:
         assert stored == {register: r.value for register, r in answer.registers.items()} != {}
 
 
+@pytest.mark.parametrize("pmu", [Itanium2, Montecito])
+def test_decoding(benchmark: BenchmarkFixture, pmu: type[Itanium2] | type[Montecito]) -> None:
+    """Register values back to the event that they count."""
+    values = {name: register.value for name, register in pmu().encode(["CPU_CYCLES"]).registers.items()}
+    decoded = benchmark(decode, pmu.name, values)
+    assert [event.event for event in decoded.to_request().request.events] == ["CPU_CYCLES"]
+
+
 @pytest.mark.parametrize(("pmu", "code"), [("mont", "0x2001208"), ("skl", "0x5100c0"), ("skx_unc_cha0", "0x1136")])
 def test_decode_of_one_code(benchmark: BenchmarkFixture, pmu: str, code: str) -> None:
     """A process that encodes all events of a PMU, each with each unit mask and modifier, to decode one code."""
@@ -116,7 +124,7 @@ def test_the_documented_command_measures(where: str) -> None:
     """With the project's own settings, which are not those of a process that only tests."""
     [line] = re.findall(r"pytest\"? (tests/bench .*--benchmark-enable[^`\n]*)", (ROOT / where).read_text(encoding="utf-8"))[:1]
     env = {name: value for name, value in clean_env().items() if not name.startswith("PYTEST_")}  # this may be xdist's worker
-    done = run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *shlex.split(line), "--benchmark-max-time=0.01",
+    done = run(Path(sys.executable).with_name("pytest"), "-p", "no:cacheprovider", *shlex.split(line), "--benchmark-max-time=0.01",
                "-k", "pfm3.pfm_find_event-itanium2", cwd=ROOT, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " benchmark: 1 tests " in done.stdout

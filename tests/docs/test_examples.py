@@ -73,7 +73,7 @@ RUNS = [
     Run("perfex_costs", "perfex", FAULTS, ("10", "900", "26", "1100000")),
 ]
 # Built and run by the guides: something to measure, something to check.
-OF_GUIDES = {"matrix", "particles", "particles_split", "mypfm", "perfmon_generations", "perfmon_samples"}
+OF_GUIDES = {"matrix", "particles", "particles_split", "mypfm", "perfmon_generations", "perfmon_samples", "words", "test_words"}
 VARIABLES = ("PERFEX_", "T5_EVENT", "PMC_MACHINE")
 
 every_run = pytest.mark.parametrize("example", RUNS, ids=str)

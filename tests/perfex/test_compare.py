@@ -249,7 +249,7 @@ def test_a_baseline_of_ranks(perf_table: Path, toucher: Path, tmp_path: Path) ->
     (["-e", "26", "-e", "10", "--baseline", STORED / "perf_more.json"], "--baseline: no event stands in both reports"),
     (["-k", "--baseline", STORED / "perf_more.json"], "--baseline: only one of the two counts the kernel, too (-k)"),
     (["--anyway"], "--anyway needs --compare or --baseline"),
-    (["--fail-above", "5"], "--fail-above needs --compare"),
+    (["--fail-above", "5"], "--fail-above needs --compare or --baseline"),
     (["--fail-above", "-5"], "argument --fail-above: '-5' is not a number of percent"),
 ])
 def test_what_is_no_baseline(words: list[object], message: str, perf_table: Path, tmp_path: Path) -> None:

@@ -264,6 +264,13 @@ calls_fork(struct stack *s)
 }
 
 void
+calls_forget(struct stack *s)
+{
+	s->depth = s->num_active = 0;
+	VG_(memset)(s->active, 0, s->size * sizeof *s->active);
+}
+
+void
 calls_end(struct stack *s)
 {
 	calls_settle(s);

@@ -16,6 +16,7 @@
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_options.h"
 #include "pub_tool_threadstate.h"
+#include "pub_tool_transtab.h"
 
 #include "tool.h"
 
@@ -23,6 +24,9 @@
 extern struct {
 	Int fd;
 } VG_(log_output_sink); /* its first member; the others are not ours */
+
+/* Of libvex, in no public header: what it was given at its start. */
+extern VexControl vex_control __attribute__((weak));
 
 enum { TURN = 300 }; /* blocks */
 
@@ -52,6 +56,7 @@ static uint64_t ended[R10K_NUM_COUNTS]; /* what threads have counted that have e
 static ThreadId running = VG_INVALID_THREADID;
 static struct r10k **idle; /* processors whose threads have ended */
 static UInt num_idle;
+static UInt threads_made, processes_made;
 
 static struct r10k *
 new_machine(void)
@@ -135,6 +140,7 @@ on_start(ThreadId tid, ULong blocks)
 static void
 on_create(ThreadId by, ThreadId tid)
 {
+	threads_made++;
 	if (threads)
 		know(tid);
 }
@@ -172,6 +178,7 @@ on_signal(ThreadId tid, Int number, Bool alternate)
 static void
 before_fork(ThreadId tid)
 {
+	processes_made++;
 	output_before_fork();
 }
 
@@ -240,6 +247,41 @@ finish(Int code)
 	header->state = STATE_ENDED;
 }
 
+/* ---- how VEX translates ---- */
+
+static VexControl plain; /* as for a program that nobody counts */
+static VexRegisterUpdates plain_updates;
+
+/*
+ * VEX is not to leave out what the program does, or to show what it does not do: no blocks put together across
+ * branches, no loops unrolled, no loads dropped whose value is not used, no two equal operations made one (which level 2
+ * does).
+ */
+static void
+translate_exactly(void)
+{
+	plain = VG_(clo_vex_control);
+	plain_updates = VG_(clo_px_file_backed);
+	VG_(clo_vex_control).guest_chase = False;
+	VG_(clo_vex_control).iropt_level = 1;
+	VG_(clo_vex_control).iropt_unroll_thresh = 0;
+	VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
+	VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
+}
+
+/* What is not counted is translated as fast code, where VEX can be told so while it runs. */
+static void
+translate_for(Bool counting)
+{
+	static VexControl exact;
+	if (!&vex_control)
+		return;
+	if (!exact.iropt_level)
+		exact = VG_(clo_vex_control);
+	vex_control = VG_(clo_vex_control) = counting ? exact : plain;
+	VG_(clo_px_file_backed) = counting ? VexRegUpdAllregsAtEachInsn : plain_updates;
+}
+
 /* ---- requests of the program ---- */
 
 static void
@@ -254,9 +296,47 @@ read_counts(ULong *to, UWord room)
 	VG_(memcpy)(to, counts, (room < R10K_NUM_COUNTS ? room : R10K_NUM_COUNTS) * sizeof *to);
 }
 
+/* Counting begins or ends: blocks are translated again, as those that do not count are left as they are. */
+static void
+switch_counting(Bool on)
+{
+	if (header->wanted == on)
+		return;
+	settle_calls();
+	for (UInt t = 0; on && t < num_known; t++) /* those that returned meanwhile were not seen */
+		if (known[t].calls)
+			calls_forget(known[t].calls);
+	header->wanted = on;
+	translate_for(on);
+	VG_(discard_translations_safely)(0, ~(SizeT)0, "r10k.region");
+}
+
+static void
+clear_places(void)
+{
+	settle_calls();
+	output_clear();
+}
+
+static Bool
+on_region(UWord what, UWord *result)
+{
+	*result = 0;
+	if (!options.asked)
+		return True;
+	if (what == REGION_OFF || what == REGION_ON)
+		switch_counting(what == REGION_ON);
+	else if (what == REGION_CLEAR)
+		clear_places();
+	*result = 1 | (UWord)(threads_made & 0xfff) << 8 | (UWord)(processes_made & 0xfff) << 20;
+	return True;
+}
+
 static Bool
 on_request(ThreadId tid, UWord *arguments, UWord *result)
 {
+	if (arguments[0] == REQUEST_REGION)
+		return on_region(arguments[1], result);
 	if (arguments[0] != REQUEST_READ)
 		return False;
 	UWord room = arguments[2] < R10K_NUM_COUNTS ? arguments[2] : R10K_NUM_COUNTS;
@@ -283,6 +363,7 @@ on_option(const HChar *argument)
 	} else if VG_BOOL_CLO (argument, "--threads", threads) {
 	} else if VG_BOOL_CLO (argument, "--fine", options.fine) {
 	} else if VG_BOOL_CLO (argument, "--off", options.switched) {
+	} else if VG_BOOL_CLO (argument, "--asked", options.asked) {
 	} else {
 		return False;
 	}
@@ -302,7 +383,8 @@ usage(void)
 		"    --calls=no|yes      counts of calls, too: with --lines=yes [no]\n"
 		"    --threads=no|yes    counts of each thread, too [no]\n"
 		"    --fine=no|yes       each thread has a processor of its own [no]\n"
-		"    --off=no|yes        count when perfex says so [no]\n");
+		"    --off=no|yes        count when perfex says so [no]\n"
+		"    --asked=no|yes      count when the program says so [no]\n");
 }
 
 static void
@@ -387,23 +469,16 @@ begin(void)
 	client_environment();
 	open_log();
 	output_open(directory ? directory : ".", VG_(args_the_exename));
-	header->on = header->wanted = header->wanted && (!options.switched || output_was_wanted());
+	header->on = header->wanted = header->wanted && (!options.switched || output_was_wanted()) && !options.asked;
 	machine = new_machine();
+	if (options.asked)
+		translate_for(False);
 }
 
-/*
- * VEX is not to leave out what the program does, or to show what it does not do: no blocks put together across
- * branches, no loops unrolled, no loads dropped whose value is not used, no two equal operations made one (which level 2
- * does).
- */
 static void
 set_up(void)
 {
-	VG_(clo_vex_control).guest_chase = False;
-	VG_(clo_vex_control).iropt_level = 1;
-	VG_(clo_vex_control).iropt_unroll_thresh = 0;
-	VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
-	VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
+	translate_exactly();
 	VG_(details_name)("r10k");
 	VG_(details_version)(NULL);
 	VG_(details_description)("the caches and counters of an R10000");

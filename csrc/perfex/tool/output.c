@@ -309,6 +309,15 @@ whole(const HChar *name)
 	return text;
 }
 
+/* Code that a program has made, and whose name it may know, by its address. */
+static UInt
+address_of(Addr address)
+{
+	HChar text[32];
+	VG_(sprintf)(text, "0x%lx", address);
+	return output_text(text);
+}
+
 UInt
 output_function(DiEpoch epoch, Addr address)
 {
@@ -316,6 +325,8 @@ output_function(DiEpoch epoch, Addr address)
 	const HChar *name, *where;
 	if (VG_(get_objname)(epoch, address, &name))
 		function.object = output_text(name);
+	else if (options.asked)
+		function.name = address_of(address);
 	if (VG_(get_fnname)(epoch, address, &name)) {
 		function.name = output_text(whole(name));
 		if (VG_(get_filename_linenum)(epoch, address - distance(epoch, address), &name, &where, &function.line))
@@ -389,6 +400,24 @@ clear(const struct item *item, void *inside)
 	}
 }
 
+/* Those of all items up to there; those of threads, too? */
+static void
+clear_all(SizeT end, Bool with_threads)
+{
+	for (SizeT at = header->size; at < end;) {
+		struct item *item = (struct item *)(base + at);
+		if (with_threads || item->kind != ITEM_THREAD)
+			clear(item, item + 1);
+		at += item->size;
+	}
+}
+
+void
+output_clear(void)
+{
+	clear_all(header->used, False);
+}
+
 static void
 map_here(Int file, Int flags)
 {
@@ -433,11 +462,7 @@ output_fork(void)
 		map_here(fd, VKI_MAP_SHARED);
 	}
 	VG_(close)(parents);
-	for (SizeT at = header->size; at < used;) {
-		struct item *item = (struct item *)(base + at);
-		clear(item, item + 1);
-		at += item->size;
-	}
+	clear_all(used, True);
 	UInt on = header->on, wanted = header->wanted, full = header->full;
 	VG_(memset)(header->now, 0, sizeof header->now);
 	header->lost = 0;

@@ -102,6 +102,7 @@ struct options {
 	Bool lines; /* items are written */
 	Bool calls; /* calls, too */
 	Bool switched; /* perfex says when it counts */
+	Bool asked; /* the program says it */
 	Bool fine; /* each thread has a processor, and they take turns often */
 	ULong line; /* bytes of a line of the primary instruction cache, 64 at most */
 };
@@ -140,11 +141,13 @@ struct stack;
 VG_REGPARM(3) void calls_call(UWord caller, Addr target, Addr stack);
 VG_REGPARM(2) void calls_return(UWord unused, Addr stack);
 VG_REGPARM(3) void calls_jump(UWord from, Addr target, Addr stack);
-/* Stacks of threads: a new one; the one that runs; what it has counted is added up; in a child of fork(); the end. */
+/* Stacks of threads: a new one; the one that runs; what it has counted is added up; in a child of fork(); all have
+ * returned; the end. */
 struct stack *calls_new(void);
 void calls_run(struct stack *stack);
 void calls_settle(struct stack *stack);
 void calls_fork(struct stack *stack);
+void calls_forget(struct stack *stack);
 void calls_end(struct stack *stack);
 
 /* ---- instrument.c ---- */
@@ -198,6 +201,8 @@ struct record *output_block(ULong key, SizeT number, Bool *known);
 struct call *output_call(UInt caller, UInt callee);
 /* Function, file and line of a record. */
 void output_place(struct record *record, DiEpoch epoch);
+/* All instructions and calls begin at 0 again; threads and the process go on. */
+void output_clear(void);
 
 /* ---- machine code (code.c) ---- */
 
@@ -229,5 +234,18 @@ struct code code_read(const UChar *bytes, SizeT size, Addr address);
  * whether each thread has a processor.
  */
 #define REQUEST_READ ((UInt)('R' << 24 | 'K' << 16))
+
+/*
+ * REGION, with --asked=yes: one of enum region.  Returned is 1, and from bit 8 on how many threads and, from bit 20 on,
+ * processes the program has made so far, modulo 4096 each.
+ */
+#define REQUEST_REGION (REQUEST_READ + 1)
+
+enum region {
+	REGION_LOOK, /* change nothing */
+	REGION_OFF, /* count no longer */
+	REGION_ON, /* count from the next block on */
+	REGION_CLEAR, /* what instructions and calls have counted is forgotten: a region begins */
+};
 
 #endif

@@ -90,7 +90,7 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         say(f"perfex: the report could not be written: {reason}\n")
         return outcome.status or _FAILED
-    return outcome.status
+    return outcome.status or several.failed(args, made.comparison)
 
 
 def _report(args: argparse.Namespace, printer: Printer, wanted: Request, outcome: Outcome,

@@ -99,7 +99,7 @@ def _add_comparing(parser: argparse.ArgumentParser) -> None:
     add("--baseline", metavar="FILE", help="print the change of each event since an earlier report (of --json -o)")
     add("--compare", action="store_true", help="print the change from one report of --json -o to another")
     add("--fail-above", type=_percent, metavar="PERCENT",
-        help="--compare: exit status 1 if a count has risen by more than that, and not by noise")
+        help="--compare, --baseline: exit status 1 if a count has risen by more than that, and not by noise")
     add("--anyway", action="store_true", help="compare reports of different backends or levels, too")
 
 
@@ -301,8 +301,8 @@ def _check_runs(parser: argparse.ArgumentParser, args: argparse.Namespace, modes
         parser.error("--baseline: the name of the file is empty")
     if args.repeat and modes:
         parser.error(f"--repeat and {modes[0]} exclude each other; {_ONE_RUN[modes[0]]}")
-    if args.fail_above is not None and not args.compare:
-        parser.error("--fail-above needs --compare")
+    if args.fail_above is not None and not args.compare and args.baseline is None:
+        parser.error("--fail-above needs --compare or --baseline")
     if args.anyway and not args.compare and args.baseline is None:
         parser.error("--anyway needs --compare or --baseline")
     if args.compare and len(command) != 2:

@@ -11,11 +11,12 @@ from pypfm.cli.perfex.printer import print_result, say
 if TYPE_CHECKING:
     import argparse
 
+    from pypfm.perfex.changes import Comparison
     from pypfm.perfex.model import Backend, Outcome, Request
     from pypfm.perfex.reading import StoredReport
     from pypfm.perfex.report import Report
 
-__all__ = ["baseline", "compare", "compared", "run"]
+__all__ = ["baseline", "compare", "compared", "failed", "run"]
 
 _RISEN = 1
 _PRESENT = "this run"
@@ -69,7 +70,12 @@ def compare(args: argparse.Namespace, names: list[str]) -> int:
     made = comparing.compare(first, second, anyway=args.anyway)
     form = comparing.json_text if args.json else comparing.csv_text if args.csv else comparing.text
     print_result(args, form(made))
-    if args.fail_above is None:
+    return failed(args, made)
+
+
+def failed(args: argparse.Namespace, made: Comparison | None) -> int:
+    """Say which counts have risen by more than --fail-above; the exit status."""
+    if args.fail_above is None or made is None:
         return 0
     risen = [c for c in made.changes if c.risen(args.fail_above)]
     if risen:

@@ -1,0 +1,162 @@
+"""Runs pytest again under the valgrind tool, where nothing changes from one session to another but what is tested.
+
+Addresses are valgrind's choice, and the same each time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pypfm.errors import printable
+from pypfm.perfex.backends.valgrind import installed, program, tool
+from pypfm.perfex.benchmarks.names import map_of
+from pypfm.perfex.benchmarks.plan import DIRECTORY, Plan, Round, begun
+from pypfm.perfex.model import PerfexError, exit_status, signal_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pypfm.perfex.backends.valgrind.machine import Machine
+
+__all__ = ["FUNCTIONS", "Run", "check", "collect", "directory", "run"]
+
+#: The file with the names of functions of Python, in the directory of a session.
+FUNCTIONS = "functions"
+#: Variables that a test may need; all others change from machine to machine, and their length moves the stack.
+_PASSED = ("CI", "COLUMNS", "FORCE_COLOR", "HOME", "LD_LIBRARY_PATH", "LOGNAME", "NO_COLOR", "PATH", "PYTEST_ADDOPTS",
+           "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE",
+           "PY_COLORS", "TERM", "TMPDIR", "USER", "VIRTUAL_ENV", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
+_FIXED = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+_START = (sys.executable, str(Path(__file__).with_name("start.py")))
+_PADDING = "PYPFM_PERFEX_PADDING"
+_ROUND = 16 << 10  # bytes: a multiple of this is what arguments and environment take
+_MOST_SAID = 300  # letters of what valgrind says when it fails
+
+
+@dataclass(frozen=True)
+class Run:
+    """One session.
+
+    :ivar directory: of its files
+    :ivar status: of pytest
+    :ivar rounds: that were counted
+    :ivar ended: what ended it before its time; "": nothing did
+    """
+
+    directory: Path
+    status: int
+    rounds: tuple[Round, ...]
+    ended: str = ""
+
+
+@contextmanager
+def directory() -> Iterator[Path]:
+    """A directory for all sessions."""
+    try:
+        made = tempfile.mkdtemp(prefix="perfex-")
+    except OSError as error:
+        raise PerfexError(f"no directory for temporary files: {error.strerror} (TMPDIR)") from None
+    try:
+        yield Path(made).absolute()
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def check() -> None:
+    """Check that this machine has what a session takes.
+
+    :raises PerfexError: says what is missing
+    """
+    installed.version()
+    program.check_directory()
+    program.check_command([sys.executable])
+    tool.directory()
+
+
+def _environment(passed: tuple[str, ...], own: Mapping[str, str]) -> dict[str, str]:
+    """The same in each session, and of a size that does not depend on the names of directories.
+
+    :param passed: variables that are passed on, besides `_PASSED`
+    :param own: those of the session
+    """
+    made = {name: os.environ[name] for name in (*_PASSED, *passed) if name in os.environ}
+    made |= {**_FIXED, **own}
+    made[_PADDING] = ""
+    size = sum(len(os.fsencode(name)) + len(os.fsencode(value)) + 2 for name, value in made.items())
+    size += sum(len(os.fsencode(word)) + 1 for word in _START)  # beside them on the stack
+    made[_PADDING] = "-" * (-size % _ROUND)
+    return made
+
+
+def collect(plan: Plan, place: Path) -> None:
+    """Let Python compile the tests, once and without valgrind: so no session finds them compiled and another not."""
+    place.mkdir()
+    made = replace(plan, args=(*plan.args, "--collect-only", "-qq")).write(place)
+    environment = _environment(plan.variables, {DIRECTORY: str(place)})
+    subprocess.run([*_START, made], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
+def run(plan: Plan, place: Path, machine: Machine, layout: int, *, quiet: bool = False) -> Run:
+    """Run pytest, once.
+
+    :param place: a directory of its own
+    :param layout: which of the places where stack, heap and mappings may lie; 0: as they are
+    :param quiet: what it prints is left out
+    :raises PerfexError: it could not be started
+    """
+    place.mkdir()
+    made = replace(plan, layout=layout).write(place)
+    options = ["--command-line-only=yes", "--tool=r10k", "-q", "--vgdb=no", "--show-below-main=yes", "--asked=yes",
+               "--lines=yes", "--calls=yes", f"--counts={place}", f"--messages={place}/messages",
+               f"--layout={layout}", f"--machine={machine.option(seed=layout)}"]
+    own = {DIRECTORY: str(place), "PYTEST_DEBUG_TEMPROOT": str(place), "VALGRIND_LIB": str(tool.directory())}
+    if plan.functions:
+        own["PYTHONPERFSUPPORT"] = "1"
+    words = [installed.find(), *options, "--", *_START, str(made)]
+    return _ended(place, _waited(words, _environment(plan.variables, own), place, quiet=quiet))
+
+
+def _waited(words: list[str], environment: dict[str, str], place: Path, *, quiet: bool) -> int:
+    """The exit status of a command, negative for a signal; ^C is for the command.
+
+    :param place: where its functions of Python go, if it names them
+    """
+    out = subprocess.DEVNULL if quiet else None
+    try:
+        process = subprocess.Popen(words, env=environment, stdout=out, stderr=out)
+    except OSError as error:
+        raise PerfexError(f"valgrind: {error.strerror}") from None
+    while True:
+        try:
+            code = process.wait()
+            break
+        except KeyboardInterrupt:  # pytest has it, too
+            continue
+    with suppress(OSError):
+        shutil.move(map_of(process.pid), place / FUNCTIONS)
+    return code
+
+
+def _ended(place: Path, code: int) -> Run:
+    """What has come of a session."""
+    messages = ""
+    with suppress(OSError):
+        messages = (place / "messages").read_text("utf-8", "replace")
+    if not any(place.glob("*.r10k")):
+        raise PerfexError(f"valgrind has not started {sys.executable}: {' '.join(messages.split())[:_MOST_SAID]}")
+    rounds, during = Round.read(place), begun(place)
+    ended = ""
+    if code < 0 or during:
+        how = f"ended by {signal_name(code)}" if code < 0 else "which ended the process"
+        said = [refusal.text for refusal in program.refusals(messages.splitlines())]
+        why = f" (valgrind: {said[0]})" if said else ""
+        ended = printable(f"{during or 'pytest'}: {how}{why}; what is after it was not counted")
+    return Run(place, exit_status(code), tuple(rounds), ended)

@@ -1,0 +1,69 @@
+"""The table at the end of a session."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pypfm.perfex.benchmarks.results import CYCLES, INSTRUCTIONS
+from pypfm.perfex.notes import folded
+from pypfm.perfex.report import printable
+from pypfm.perfex.spread import about
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pypfm.perfex.benchmarks.results import Benchmark
+    from pypfm.perfex.model import Measurement
+
+__all__ = ["text"]
+
+# The columns: heading, and the events whose counts are added up.
+_COLUMNS = (("instructions", (INSTRUCTIONS,)), ("loads", (18,)), ("stores", (19,)), ("L1 misses", (9, 25)),
+            ("L2 misses", (10, 26)), ("mispredicted", (24,)))
+_CYCLES = "estimated cycles"
+
+
+def _count(benchmark: Benchmark, event: int) -> Measurement:
+    return next(m for m in benchmark.report.outcome.measurements if m.event.index == event)
+
+
+def _row(benchmark: Benchmark) -> list[str]:
+    words = [f"{sum(_count(benchmark, event).count or 0 for event in events):,}" for _, events in _COLUMNS]
+    cycles = _count(benchmark, CYCLES)
+    return [*words, f"{about(cycles.low or 0)} to {about(cycles.high or 0)[1:]}"]
+
+
+def _common(names: Sequence[str]) -> str:
+    """The file that all are of, with what follows it; "": they are of several."""
+    first = names[0].partition("::")[0] + "::"
+    return first if all(name.startswith(first) for name in names) else ""
+
+
+def text(made: Sequence[Benchmark]) -> str:
+    """A table for each group, those with the fewest instructions first."""
+    by_group = sorted(made, key=lambda one: one.group)
+    parts = [_group(group, list(rows)) for group, rows in groupby(by_group, key=lambda one: one.group)]
+    return "\n".join([*parts, *_notes(made)])
+
+
+def _group(group: str, rows: list[Benchmark]) -> str:
+    rows.sort(key=lambda one: (_count(one, INSTRUCTIONS).count or 0, one.name))
+    common = _common([one.name for one in rows])
+    title = f"{len(rows)} benchmark{'s' * (len(rows) > 1)}" + f" of {printable(common[:-2])}" * bool(common)
+    title += f", group {printable(group)}" * bool(group)
+    cells = [[printable(one.name.removeprefix(common)), *_row(one)] for one in rows]
+    cells.insert(0, ["", *(name for name, _ in _COLUMNS), _CYCLES])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join([name.ljust(widths[0]), *map(str.rjust, values, widths[1:])]).rstrip()
+             for name, *values in cells]
+    return "\n".join([f"perfex: {title}", *lines, ""])
+
+
+def _notes(made: Iterable[Benchmark]) -> list[str]:
+    """What is said of single benchmarks, those with the same words together."""
+    said: dict[str, list[str]] = {}
+    for one in made:
+        for note in one.report.outcome.notes:
+            said.setdefault(note, []).append(printable(one.name.partition("::")[2] or one.name))
+    return [folded(f"{', '.join(who)}: {note}") for note, who in said.items()] + [""] * bool(said)
