@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.rst"))
 TESTED = (EXAMPLES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "tests" / "package" / "consumer.cmake", ROOT / "tests" / "perfex" / "golden", ROOT / "csrc")
 PAGES = sorted(p for p in (ROOT / "docs").rglob("*.rst") if p not in GUIDES and "manual" not in p.parts)
-WITHOUT_CODE = {"default-role", "glossary", "host-events", "list-table", "note", "range-picture", "toctree"}
+WITHOUT_CODE = {"default-role", "glossary", "host-events", "index", "list-table", "note", "range-picture", "toctree"}
 
 every_guide = pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
 
