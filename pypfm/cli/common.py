@@ -38,10 +38,16 @@ def add_pmu_option(parser: argparse.ArgumentParser, without: str = "") -> None:
     """
     pmu = parser.add_argument(
         "-p", "--pmu", metavar="PMU", required=not without, type=canonical,
-        help=f"which PMU: {', '.join(sorted(PMUS))}, or one of pypfm pmus --library; in upper or lower case"
+        help=f"which PMU: {', '.join(map(_with_aliases, sorted(PMUS)))}, or one of pypfm pmus --library; in upper or"
+             " lower case"
              f"{f' (default: {without})' if without else ''}")
     completed(pmu, _pmu_names)
     add_library_option(parser)
+
+
+def _with_aliases(name: str) -> str:
+    other = PMUS[name].aliases
+    return f"{name} ({', '.join(other)})" if other else name
 
 
 def _pmu_names(_: str, args: argparse.Namespace) -> list[str]:

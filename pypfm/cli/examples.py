@@ -64,7 +64,7 @@ def copied(directory: str) -> Copied:
     :param directory: where to; it is made if there is none
     :raises InvalidValueError: it is not empty, or cannot be written to
     """
-    files = sorted(path for path in built("examples").iterdir() if path.is_file())
+    files = sorted(path for path in built("examples.d").iterdir() if path.is_file())
     try:
         os.makedirs(directory, exist_ok=True)
         is_empty = not os.listdir(directory)

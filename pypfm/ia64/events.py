@@ -14,6 +14,7 @@ from pypfm.common.arguments import expect_int, expect_type, utf8
 from pypfm.common.event_table import EventTable, Umask
 from pypfm.common.value import HEX, Value, said
 from pypfm.errors import (
+    InvalidTypeError,
     Pfm3Error,
     Pfm3EventNotFoundError,
     in_hex,
@@ -95,6 +96,9 @@ class Events(EventTable[Event]):
     _corrected = False
 
     def __init__(self, cpuid3: int | None = None) -> None:
+        if not hasattr(self, "_type"):
+            raise InvalidTypeError(f"{type(self).__name__} is what the PMUs of libpfm 3 have in common;"
+                                   " pypfm.pmu('itanium2') is one of them, pypfm.pmu('skl') one of libpfm 4")
         self._model: Any = lib.pfm3_model_by_type(self._type)
         cpuid3 = None if cpuid3 is None else expect_int(cpuid3, "cpuid3")
         if cpuid3 is not None and cpuid3 >> 24 & 0xFF != self._model.family:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pypfm.perfex.regions import Counting, counting
-    from pypfm.perfex.report import Report
     from pypfm.perfex.running import run
 
-__all__ = ["Counting", "Report", "counting", "run"]
+__all__ = ["Counting", "counting", "run"]
 
-_HOME = {"Counting": "regions", "Report": "report", "counting": "regions", "run": "running"}
+_HOME = {"Counting": "regions", "counting": "regions", "run": "running"}
 
 
 def __getattr__(name: str) -> object:

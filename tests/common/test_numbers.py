@@ -312,8 +312,7 @@ PUBLIC = ["pypfm", "pypfm.ia64", "pypfm.perf", "pypfm.netbsd", "pypfm.perfex", "
 ELSEWHERE = {
     "Context": "tests/ia64/counting, on the model", "Model": "likewise", "conform": "runs for minutes; random_calls() has its numbers",
     "bench": "likewise; rounds goes through expect_int()", "made": "of Encoding; calls of C inside", "tried": "likewise",
-    "parse": "likewise", "run": "in tests/perfex/test_running.py", "Report": "made by run()",
-    "places": "of Report: columns of a terminal", "Counting": "made by counting()", "count": "as encode()", "average_latency": "in test_wrong_arguments.py",
+    "parse": "likewise", "run": "in tests/perfex/test_running.py", "Counting": "made by counting()", "count": "as encode()", "average_latency": "in test_wrong_arguments.py",
     "c_source": "takes layouts", "Pmu": "the PMUs' base", "Tally": "of conform()", "Tried": "likewise", "CounterEvent": "in test_values.py",
     "counts": "of Context", "record": "of Model", "interrupt_at": "of Model", "decode_registers": "decode() calls it",
 }

@@ -259,6 +259,7 @@ def test_a_text_that_is_no_unicode_is_a_name_that_nothing_has(text: str) -> None
     (lambda: Itanium2().encode(["NOPS_RETIRED"], dear=Ear(0, ism=3)), InvalidValueError, "data EAR: ism is 3"),
     (lambda: Itanium().encode([], iear=Ear(0, ism=3)), InvalidValueError, "instruction EAR: ism is 3"),
     (lambda: Itanium2().encode([], iear=Ear(0, ism=-1)), InvalidValueError, "ism is -1"),
+    (lambda: pypfm.Pmu("skl"), InvalidTypeError, "Pmu is what the PMUs of libpfm 3 have in common; pypfm.pmu('itanium2') is one"),  # type: ignore[arg-type]
     (lambda: pypfm.perfex.counting(1.5), InvalidTypeError, "event: expected int, not float"),  # type: ignore[arg-type]
     (lambda: pypfm.perfex.counting("tlbs"), InvalidValueError, "event: 'tlbs' is not an event; near it: TLB-misses (23)"),
     (lambda: pypfm.perfex.counting(0, cpu=5), InvalidTypeError, "cpu: expected str, not int"),  # type: ignore[arg-type]

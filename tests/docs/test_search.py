@@ -36,6 +36,12 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Nothing: the browser leaves pages before they have come."""
 
+    def do_GET(self) -> None:
+        if self.path != "/favicon.ico":  # for which each browser asks
+            return super().do_GET()
+        self.send_response(204)
+        return self.end_headers()
+
 
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:

@@ -74,7 +74,7 @@ def test_the_wheel_has_everything(wheel: Path) -> None:
                for header in public_headers()}
     wanted |= {"pypfm/perfex/tables/perfex_valgrind.csv", "pypfm/conform/functions.csv"}
     wanted |= {f"pypfm/perfex/tool/{path.name}" for path in (ROOT / "csrc/perfex/tool").iterdir()}
-    wanted |= {f"pypfm/examples/{name}" for name in run("git", "ls-files", cwd=wheel.parent / "tree/docs/examples").stdout.split()}
+    wanted |= {f"pypfm/examples.d/{name}" for name in run("git", "ls-files", cwd=wheel.parent / "tree/docs/examples").stdout.split()}
     wanted |= {"pypfm/libexec/pfmtime", "pypfm/libexec/perfex-calibrate"}
     assert wanted - names == set()
 
@@ -90,7 +90,7 @@ def test_each_library_is_in_the_wheel_once(wheel: Path) -> None:
 def test_the_wheel_has_nothing_private(wheel: Path) -> None:
     """No sources in C but those of the valgrind tool and the examples, no private header, no test."""
     names = [name for name in zipfile.ZipFile(wheel).namelist()
-             if not name.startswith(("pypfm/perfex/tool/", "pypfm/examples/"))]
+             if not name.startswith(("pypfm/perfex/tool/", "pypfm/examples.d/"))]
     public = {header.name for header in public_headers()}
     odd = [name for name in names if name.endswith((".c", ".o", ".in", ".map", ".cmake", ".txt"))
            or (name.endswith(".h") and Path(name).name not in public)
@@ -129,7 +129,7 @@ import pypfm
 from pypfm.config import LIBRARIES, built
 assert len(pypfm.__path__) == 1
 paths = [p for library in LIBRARIES.values() for p in (library.path, library.include_dir)]
-paths += [built(name) for name in ("examples", "perfex/tables", "libexec/pfmtime", "libexec/perfex-calibrate")]
+paths += [built(name) for name in ("examples.d", "perfex/tables", "libexec/pfmtime", "libexec/perfex-calibrate")]
 print([str(path) for path in paths if not path.exists() or not str(path).startswith(pypfm.__path__[0])])
 """
 
