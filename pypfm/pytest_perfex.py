@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["pytest_addoption", "pytest_cmdline_main", "pytest_configure"]
 
 _TIMING = "benchmark"  # the name of pytest-benchmark's plugin
+_OTHERS = (_TIMING, "codspeed")  # plugins that have a fixture ``benchmark``
 _SESSION = "PYPFM_PERFEX_SESSION"
 _MARK = "benchmark: the test is a benchmark, which pytest --perfex counts; group=NAME: with which others it is printed"
 _OUTPUTS = ("--perfex-json", "--perfex-save", "--perfex-compare", "--perfex-fail-above")
@@ -56,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     manager = config.pluginmanager
     if not manager.has_plugin("perfex-session"):
         manager.register(_Blocks(), "perfex-blocks")
-        if not manager.has_plugin(_TIMING):
+        if not any(map(manager.has_plugin, _OTHERS)):
             manager.register(_Calls(), "perfex-calls")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from conftest import clean_env, run
+from conftest import ROOT, clean_env, run
 from pypfm import schemas
 from pypfm.perfex.benchmarks.names import Names
 from pypfm.perfex.profile import UNKNOWN, Function, Place, Profile
@@ -187,6 +187,15 @@ def test_nothing_is_imported_without_the_option(project: Path) -> None:
     assert done.stdout.splitlines()[-1] == "['pypfm', 'pypfm.pytest_perfex']"
 
 
+@pytest.mark.parametrize("page", ["docs/guides/benchmarks_ci.rst", "docs/examples/benchmarks.yml", ".ci/benchmarks"])
+def test_options_that_are_shown_exist(project: Path, page: str) -> None:
+    known = {*re.findall(r"--perfex[\w-]*", of(project, "--help").stdout)}
+    shown = {*re.findall(r"--perfex[\w-]*", (ROOT / page).read_text(encoding="utf-8"))}
+    assert {"--perfex", "--perfex-save", "--perfex-compare", "--perfex-fail-above"} <= shown <= known
+    if page.endswith(".rst"):
+        assert shown == known
+
+
 # ---- baselines ---------------------------------------------------------------------------------------------
 
 @pytest.mark.usefixtures("first")
@@ -241,6 +250,8 @@ def test_layouts(project: Path) -> None:
         rows = {row["event"]: row["runs"] for row in one["report"]["events"]}
         assert rows[INSTRUCTIONS]["maximum"] - rows[INSTRUCTIONS]["minimum"] <= 0.01 * rows[INSTRUCTIONS]["mean"]
         assert len({*rows[25]["counts"]}) > 1  # misses depend on it
+        said = f"from {rows[INSTRUCTIONS]['minimum']:,} to {rows[INSTRUCTIONS]['maximum']:,} instructions in 3 layouts"
+        assert (said in " ".join(done.stdout.split())) == (rows[INSTRUCTIONS]["minimum"] < rows[INSTRUCTIONS]["maximum"])
 
 
 @pytest.mark.usefixtures("first")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import tool_runs
 from conftest import ROOT, run
 from native import CC, CXX, attempt, build
 from perfex_runs import PERFEX, TABLE, counted, counts, environment
@@ -380,3 +381,71 @@ def test_natively_there_is_no_valgrind(tmp_path: Path) -> None:
         'int main(void) { printf("%d %d\\n", valgrind_runs(), (int)valgrind_counts(NULL, 0)); return 0; }\n'))
     assert run(tmp_path / "asks").stdout == "0 0\n"
     assert run("valgrind", "-q", "--tool=none", tmp_path / "asks").stdout == "1 0\n"
+
+
+# ---- a program that says what is counted (the tool's --asked) -----------------------------------------------
+
+ASKED = """
+from pypfm._c.libperfex import ffi, lib
+number = lib.perfex_simulated_counts(ffi.NULL, 0)
+counts = ffi.new("uint64_t[]", max(number, 1))
+def read():
+    lib.perfex_simulated_counts(counts, number)
+    return counts[0]
+def work():
+    return sum(range(10000))
+def made():
+    return lib.perfex_region(lib.PERFEX_REGION_LOOK)
+found = [number, made() & 0xff, read()]
+work()
+found.append(read())
+lib.perfex_region(lib.PERFEX_REGION_ON)
+before = read()
+work()
+found.append(read() - before)
+lib.perfex_region(lib.PERFEX_REGION_OFF)
+after = read()
+work()
+found.append(read() - after)
+import os, threading
+threads, processes = made() >> 8 & 0xfff, made() >> 20 & 0xfff
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+if not (child := os.fork()):
+    os._exit(0)
+os.waitpid(child, 0)
+found += [(made() >> 8 & 0xfff) - threads, (made() >> 20 & 0xfff) - processes]
+print(*found)
+"""
+
+
+def test_a_program_that_says_what_is_counted(tmp_path: Path) -> None:
+    """Nothing before and after; how many threads and processes it makes."""
+    done = tool_runs.run(tmp_path, sys.executable, "-c", ASKED, options=("--asked=yes", "--lines=yes", "--calls=yes"))
+    number, asked, *before, counted, after, threads, processes = map(int, done.stdout.split())
+    assert number > 20
+    assert (asked, before, threads, processes) == (1, [0, 0], 1, 1)
+    assert counted > 100_000
+    assert after < 1000  # up to the end of the block
+    assert run(sys.executable, "-c", ASKED).stdout.split() == ["0"] * 8
+
+
+def test_a_region_has_its_own_places(tmp_path: Path) -> None:
+    """What instructions and calls have counted is forgotten where a region begins; the process goes on."""
+    code = ASKED.partition("found =")[0] + """
+lib.perfex_region(lib.PERFEX_REGION_ON)
+for _ in range(5):
+    work()
+lib.perfex_region(lib.PERFEX_REGION_CLEAR)
+before = read()
+work()
+print(read() - before)
+lib.perfex_region(lib.PERFEX_REGION_OFF)
+"""
+    done = tool_runs.run(tmp_path, sys.executable, "-c", code, options=("--asked=yes", "--lines=yes", "--calls=yes"))
+    profile = done.profile()
+    total = sum(counts[0] for counts in profile.code.values())
+    assert int(done.stdout) <= total < int(done.stdout) + 20_000
+    assert done.processes[0].counts["Ir"] > 5 * total
+    assert max(called[1] for called in profile.inclusive.values()) <= total

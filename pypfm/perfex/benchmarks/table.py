@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from pypfm.perfex.benchmarks.results import CYCLES, INSTRUCTIONS
 from pypfm.perfex.notes import folded
 from pypfm.perfex.report import printable
-from pypfm.perfex.spread import about
+from pypfm.perfex.spread import Spread, about
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pypfm.perfex.benchmarks.results import Benchmark
     from pypfm.perfex.model import Measurement
@@ -60,10 +60,17 @@ def _group(group: str, rows: list[Benchmark]) -> str:
     return "\n".join([f"perfex: {title}", *lines, ""])
 
 
+def _spread(one: Benchmark) -> Iterator[str]:
+    """How far layouts are apart."""
+    spread = Spread.of(_count(one, INSTRUCTIONS).runs)
+    if spread is not None and not spread.identical:
+        yield f"from {spread.minimum:,} to {spread.maximum:,} instructions in {spread.runs} layouts"
+
+
 def _notes(made: Iterable[Benchmark]) -> list[str]:
     """What is said of single benchmarks, those with the same words together."""
     said: dict[str, list[str]] = {}
     for one in made:
-        for note in one.report.outcome.notes:
+        for note in (*one.report.outcome.notes, *_spread(one)):
             said.setdefault(note, []).append(printable(one.name.partition("::")[2] or one.name))
     return [folded(f"{', '.join(who)}: {note}") for note, who in said.items()] + [""] * bool(said)
