@@ -451,9 +451,8 @@ def test_it(benchmark):
 """) for n in (100, 60000))
     none = ("valgrind", "-q", "--tool=none", *PYTHON, "--benchmark-disable")
     seconds(few, *PYTHON, "--perfex")  # the tool is built
-    ratios = [(seconds(many, *PYTHON, "--perfex") - seconds(few, *PYTHON, "--perfex")) / (seconds(many, *none) - seconds(few, *none))
-              for _ in range(3)]
-    assert min(ratios) < 1.15
+    assert any(seconds(many, *PYTHON, "--perfex") - seconds(few, *PYTHON, "--perfex")
+               < 1.15 * (seconds(many, *none) - seconds(few, *none)) for _ in range(3))
 
 
 def test_a_million_instructions_take_less_than_a_second(tmp_path: Path) -> None:
@@ -467,7 +466,7 @@ def test_it(benchmark, n): benchmark(lambda: [i for i in range(7000)])
     assert done.returncode == 0, done.stderr
     [counts] = counted(one / "counts.json").values()
     assert 1_000_000 < counts[INSTRUCTIONS] < 2_000_000
-    assert min((seconds(more, *PYTHON, "--perfex") - seconds(one, *PYTHON, "--perfex")) / 8 for _ in range(3)) < 1
+    assert any(seconds(more, *PYTHON, "--perfex") - seconds(one, *PYTHON, "--perfex") < 8 for _ in range(3))
 
 
 # ---- functions of Python -----------------------------------------------------------------------------------
