@@ -26,7 +26,10 @@ _TIMING = "benchmark"  # the name of pytest-benchmark's plugin
 _OTHERS = (_TIMING, "codspeed")  # plugins that have a fixture ``benchmark``
 _SESSION = "PYPFM_PERFEX_SESSION"
 _MARK = "benchmark: the test is a benchmark, which pytest --perfex counts; group=NAME: with which others it is printed"
-_OUTPUTS = ("--perfex-json", "--perfex-save", "--perfex-compare", "--perfex-fail-above")
+_COMPARING = ("--perfex-json", "--perfex-save", "--perfex-compare", "--perfex-fail-above")
+_OUTPUTS = (*_COMPARING, "--perfex-sort", "--perfex-group-by")
+_SORTS = ("instructions", "loads", "stores", "l1", "l2", "mispredicted", "cycles", "name")
+_GROUPS = ("group", "func", "fullfunc", "param", "file")
 # What other options make of pytest, for which nothing is to be counted.
 _NO_RUN = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow", "collectonly",
            "setuponly", "setupplan")
@@ -41,6 +44,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--perfex-compare", metavar="NAME", help="say what has changed since --perfex-save NAME")
     add("--perfex-fail-above", metavar="PERCENT",
         help="with --perfex-compare: exit status 1 if a benchmark has so many percent more instructions")
+    add("--perfex-sort", metavar="COLUMN", default="instructions", choices=_SORTS,
+        help=f"sort the table by {', '.join(_SORTS)} (default: instructions)")
+    add("--perfex-group-by", metavar="WHAT", default="group", choices=_GROUPS,
+        help=f"a table for each {', '.join(_GROUPS)} (default: group, of the mark benchmark)")
     add("--perfex-cache", metavar="CACHES", default="r10000",
         help="the caches that are simulated: r10000 (default), host, or L1=32k,8,64:L2=1m,16,64 (size, ways, line)")
     add("--perfex-layouts", metavar="N", default="1",
@@ -86,7 +93,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
 
 def _expect_no_others(config: pytest.Config) -> None:
-    for option in _OUTPUTS:
+    for option in _COMPARING:
         if config.getoption(option) is not None:
             raise pytest.UsageError(f"{option} needs --perfex")
 
@@ -134,8 +141,9 @@ def _outputs(config: pytest.Config) -> Outputs:
     match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{0,9})?) ?%?", percent or "0")
     if not match:
         raise pytest.UsageError(f"--perfex-fail-above {percent!r}: it is a number of percent, such as 2%")
-    json, save, compare = (config.getoption(option) for option in _OUTPUTS[:3])
-    return Outputs(json, save, compare, None if percent is None else float(match[1]))
+    json, save, compare = (config.getoption(option) for option in _COMPARING[:3])
+    return Outputs(json, save, compare, None if percent is None else float(match[1]),
+                   config.getoption("perfex_sort"), config.getoption("perfex_group_by"))
 
 
 # ---- without --perfex ------------------------------------------------------------------

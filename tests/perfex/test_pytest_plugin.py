@@ -15,6 +15,7 @@ import pytest
 
 from conftest import ROOT, clean_env, run
 from pypfm import schemas
+from pypfm.perfex.benchmarks import table
 from pypfm.perfex.benchmarks.names import Names
 from pypfm.perfex.profile import UNKNOWN, Function, Place, Profile
 from tools import needs
@@ -118,6 +119,19 @@ def test_benchmarks_without_a_change(project: Path, first: subprocess.CompletedP
         name: found[name][INSTRUCTIONS] for name in names}
     of_first = [int(text.replace(",", "")) for name, text in rows if name != "test_marked"]
     assert of_first == sorted(of_first)
+
+
+def test_sorted_and_grouped(project: Path) -> None:
+    """As asked for; the help says what can be."""
+    done = of(project, "--perfex", "-k", "sorted or heavy", "--perfex-sort", "name", "--perfex-group-by", "func")
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"^(perfex: .*|test_\S+) ", done.stdout.replace("test_it.py .", ""), re.MULTILINE) == [
+        "perfex: 1 benchmark of test_it.py, func", "test_class_heavy", "perfex: 2 benchmarks of test_it.py, func",
+        "test_sorted[1000]", "test_sorted[100]"]
+    said = " ".join(of(project, "--help").stdout.split())
+    assert f"sort the table by {', '.join(table.SORTS)} (default" in said
+    assert f"a table for each {', '.join(table.GROUPS)} (default" in said
+    assert "invalid choice" in of(project, "--perfex", "--perfex-sort", "much").stderr
 
 
 @pytest.mark.usefixtures("first")
@@ -437,9 +451,8 @@ def test_it(benchmark):
 """) for n in (100, 60000))
     none = ("valgrind", "-q", "--tool=none", *PYTHON, "--benchmark-disable")
     seconds(few, *PYTHON, "--perfex")  # the tool is built
-    ratios = [(seconds(many, *PYTHON, "--perfex") - seconds(few, *PYTHON, "--perfex")) / (seconds(many, *none) - seconds(few, *none))
-              for _ in range(3)]
-    assert min(ratios) < 1.15
+    assert any(seconds(many, *PYTHON, "--perfex") - seconds(few, *PYTHON, "--perfex")
+               < 1.15 * (seconds(many, *none) - seconds(few, *none)) for _ in range(3))
 
 
 def test_a_million_instructions_take_less_than_a_second(tmp_path: Path) -> None:
@@ -453,7 +466,7 @@ def test_it(benchmark, n): benchmark(lambda: [i for i in range(7000)])
     assert done.returncode == 0, done.stderr
     [counts] = counted(one / "counts.json").values()
     assert 1_000_000 < counts[INSTRUCTIONS] < 2_000_000
-    assert min((seconds(more, *PYTHON, "--perfex") - seconds(one, *PYTHON, "--perfex")) / 8 for _ in range(3)) < 1
+    assert any(seconds(more, *PYTHON, "--perfex") - seconds(one, *PYTHON, "--perfex") < 8 for _ in range(3))
 
 
 # ---- functions of Python -----------------------------------------------------------------------------------

@@ -34,12 +34,15 @@ class Outputs:
     :ivar save: --perfex-save
     :ivar compare: --perfex-compare
     :ivar fail_above: percent
+    :ivar sort, group_by: of the table: one of `table.SORTS`, one of `table.GROUPS`
     """
 
     json: str | None = None
     save: str | None = None
     compare: str | None = None
     fail_above: float | None = None
+    sort: str = "instructions"
+    group_by: str = "group"
 
 
 def run(plan: Plan, root: Path, outputs: Outputs) -> int:
@@ -61,7 +64,7 @@ def run(plan: Plan, root: Path, outputs: Outputs) -> int:
         runs = _sessions(plan, place, simulated)
         made: Sequence[Benchmark] = results.benchmarks(runs, simulated, plan.cache)
     if made or not runs[-1].ended:
-        print("\n" + table.text(made) if made else _NONE)
+        print("\n" + table.text(made, outputs.sort, outputs.group_by) if made else _NONE)
     status = _told(runs)
     if before is not None and outputs.compare is not None:
         found = gate.compared(made, outputs.compare, before, outputs.fail_above)

@@ -45,6 +45,11 @@ class Benchmark:
     warm: int
     report: Report
 
+    @property
+    def file(self) -> str:
+        """Of its test."""
+        return self.name.partition("::")[0]
+
 
 def benchmarks(runs: Sequence[Run], machine: Machine, cache: str) -> list[Benchmark]:
     """All benchmarks that each session has counted, in their order.
