@@ -27,7 +27,7 @@ _MOST_LISTED = 40
 
 
 def shown(value: object) -> str:
-    """What a user gave, in a message: text quoted, and nothing longer than a line."""
+    """Return a user's value for a message: text quoted, and at most a line long."""
     if isinstance(value, str):
         return repr(short(value))
     try:
@@ -65,7 +65,7 @@ def errno_name(code: int) -> str:
 
 
 def listed(names: Iterable[object]) -> str:
-    """What there is, in a message."""
+    """Return names as a list for a message."""
     found = [str(name) for name in names]
     more = [f"... ({len(found)} in all)"] if len(found) > _MOST_LISTED else []
     return ", ".join([*found[:_MOST_LISTED], *more]) or "none"
@@ -81,7 +81,7 @@ def unknown_event(pmu: str, name: object, names: Iterable[str]) -> str:
 
 
 def nearest(name: str, names: Iterable[str], before: str = "") -> str:
-    """What a message about a name that there is not ends with: the nearest of those that there are, if any is near.
+    """Return the end of a message about an unknown name: the nearest of the known names, if any is near.
 
     :param before: stands before each, and is not compared
     """
@@ -121,11 +121,11 @@ class DecodeError(InvalidValueError):
 
 
 class PromiseError(InvalidValueError):
-    """What the C library would take, but do otherwise than the manual page promises (check="manual")."""
+    """A request that the C library takes, but treats otherwise than its manual page promises (check="manual")."""
 
 
 class Pfm3Error(InvalidValueError):
-    """What libpfm 3 refuses.
+    """An error that libpfm 3 returns.
 
     :ivar code: C return code (PFMLIB_ERR_...), negative
     :ivar name: name of that code
@@ -147,7 +147,7 @@ class Pfm3EventNotFoundError(Pfm3Error, EventNotFoundError):
 
 
 class Pfm4Error(InvalidValueError):
-    """What libpfm 4 refuses.
+    """An error that libpfm 4 returns.
 
     :ivar code: C return code (PFM_ERR_...), negative
     :ivar name: name of that code

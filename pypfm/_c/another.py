@@ -24,7 +24,7 @@ __all__ = ["Library", "functions_of"]
 
 
 class Library:
-    """What stands for ``lib`` of an extension module: the functions of a library, the constants of our headers.
+    """A stand-in for ``lib`` of an extension module: the functions of a library, the constants of our headers.
 
     :param functions: of the library
     :param api: the generated mirror of ours
@@ -81,7 +81,9 @@ def functions_of(api: ModuleType, ffi: FFI, lib: Any, classes: Mapping[str, Any]
 
 
 def _first_call(library: Any, name: str, bound: dict[str, Any]) -> Callable[..., Any]:
-    """What is called the first time: the function may be missing, which is an error only when it is called."""
+    """Return a function that looks the real one up at its first call: only then is it an error that the library lacks
+    it.
+    """
     def call(*args: Any) -> Any:
         bound[f"_{name}"] = function = getattr(library, name)
         return function(*args)

@@ -82,7 +82,7 @@ def text(value: Any) -> str:
 
 
 def no_member(cls: Any, members: dict[str, object]) -> str:
-    """What is said of a member that a class does not have."""
+    """Return the message that a class does not have a member."""
     from difflib import get_close_matches
     known = [name for name, *_ in fields_of(cls)]
     wrong = next((name for name in members if name not in known), "")

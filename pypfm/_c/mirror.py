@@ -204,7 +204,9 @@ def _wanted(ctype: Any) -> str:
 
 
 def _pointer(ctype: Any, kind: Any, value: Any) -> Any:
-    """What is rarer: an array, a user's class, a pointer, an array of numbers that is no ctypes one; else None."""
+    """Convert the rarer arguments (an array, an instance of a user's class, a pointer, numbers in no ctypes array), or
+    return None.
+    """
     if isinstance(value, ctypes.Array):
         return _elements(value, _from_buffer(ctype, value)) if issubclass(cast(Any, value)._type_, kind) else None
     if isinstance(value, kind):
@@ -364,7 +366,9 @@ class Calls:
         return found
 
     def pointer_names(self, ctype: str) -> dict[str, Any]:
-        """What a generated module has for a pointer type: converter, class and cffi's type, for the fast way."""
+        """Return what a generated module needs for a pointer type: its converter, its class and cffi's type, for fast
+        calls.
+        """
         suffix = re.sub(r"\W+", "_", ctype.replace("*", "p"))
         found: dict[str, Any] = {f"_to_{suffix}": self.converter(ctype)}
         if (kind := self.classes.get(ctype[:-1].strip())) is not None:
@@ -372,7 +376,7 @@ class Calls:
         return found
 
     def arguments(self, name: str, args: tuple[Any, ...], /, **special: Converter) -> list[Any]:
-        """What C is given for the arguments of a function; ``special`` has other converters for some parameters."""
+        """Return C arguments for a function's arguments; ``special`` has other converters for some parameters."""
         given = dict(zip((parameter for parameter, _ in self.parameters[name]), args, strict=True))
         # Buffers last: their sizes are known to be numbers then.
         for parameter, ctype in sorted(self.parameters[name], key=lambda p: p[1].startswith("char[")):
@@ -386,7 +390,7 @@ class Calls:
         return list(given.values())
 
     def further(self, name: str, parameter: str, ctype: str, value: Any) -> Any:
-        """What C is given for an argument that its header does not declare, after `...`: a C object of this type."""
+        """Convert an argument that stands for the header's `...` to a C object of the given type."""
         try:
             given = self.converter(ctype)(value)
             return self._ffi.new("char[]", given) if isinstance(given, bytes) else self._ffi.cast(ctype, given)

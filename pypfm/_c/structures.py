@@ -36,7 +36,7 @@ def c_string(value: str | bytes) -> bytes:
 
 
 class _Content:
-    """What all structures and unions do, by their members."""
+    """The base of all structures and unions: all that they do by means of their members."""
 
     __slots__ = ()
 
@@ -190,7 +190,7 @@ def declare(ffi: FFI, classes: dict[str, Any]) -> dict[str, Any]:
 
 
 def kept(structure: Any) -> dict[str, object]:
-    """What keeps alive what the pointers of a structure, or of the whole that it is a part of, point to."""
+    """Return the objects that keep alive what a structure's pointers, or those of the structure around it, point to."""
     while structure._b_base_ is not None:
         structure = structure._b_base_
     return dict(structure._objects or {})

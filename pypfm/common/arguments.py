@@ -118,7 +118,7 @@ def expect_iterable(value: object, what: str) -> Iterable[Any]:
 
 
 def expect_items(value: object, what: str) -> tuple[Any, ...]:
-    """What a sequence holds.
+    """Return the items of a sequence.
 
     :raises InvalidTypeError: it is no sequence
     :raises InvalidValueError: it has more items than any argument may have, or never ends

@@ -50,7 +50,7 @@ def _is(attr: Mapping[str, int], events: frozenset[int]) -> bool:
 
 
 def unit(attr: Mapping[str, int]) -> Literal["events", "ns"]:
-    """What an event counts: events, or ns."""
+    """Return the unit in which an event counts: events, or ns."""
     return "ns" if _is(attr, CLOCKS) else "events"
 
 
@@ -65,7 +65,7 @@ def is_always_0(attr: Mapping[str, int]) -> bool:
 
 
 class Count(NamedTuple):
-    """What a counter holds.
+    """The value of a counter, and the times for which it was on.
 
     :ivar value: events
     :ivar enabled: nanoseconds for which it was on
@@ -143,7 +143,7 @@ class PerfEvent:
         self._checked(lib.counting_stop(self._fd))
 
     def read(self) -> Count:
-        """What it holds."""
+        """Read the counter."""
         self._expect_own()
         value: Any = ffi.new("struct counting_value *")
         self._checked(lib.counting_read(self._fd, value))

@@ -1,4 +1,4 @@
-"""What all PMUs are: mappings of their events by name."""
+"""The base of all PMUs: mappings of their events by name."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ class EventTable(Mapping[str, E]):
 
     @abstractmethod
     def _unknown(self, name: object) -> EventNotFoundError:
-        """What is raised for a name that no event has."""
+        """Return the error for a name that no event has."""
 
     @abstractmethod
     def _key(self) -> object:
-        """What makes an object another than those of the same class."""
+        """Return the value by which two objects of the same class are compared."""

@@ -62,7 +62,7 @@ def opened(path: str | os.PathLike[str]) -> tuple[ctypes.CDLL, str]:
 
 
 def library_of(handle: ctypes.CDLL, file: str) -> another.Library:
-    """What stands for ``lib`` of the mirror of a library."""
+    """Return a stand-in for ``lib`` of a library's mirror."""
     def missing(name: str) -> LibraryFunctionError:
         return LibraryFunctionError(
             f"{named(file)} has no {name}(), which libpfm 4.13.0 has; a newer libpfm 4 is needed")

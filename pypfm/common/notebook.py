@@ -82,7 +82,7 @@ def _content(record: Any) -> dict[str, str]:
 
 
 def _name(record: Any) -> str:
-    """What a value is called, such as PMC4, if that is in none of its fields."""
+    """Return the name of a value, such as PMC4, if none of its fields holds it."""
     name = getattr(record, "name", None)
     return name if isinstance(name, str) and "name" not in {f.name for f in fields(record)} else ""
 

@@ -103,7 +103,7 @@ class Value:
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        """What a class adds to that."""
+        """Check or convert further fields, where a class needs that."""
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")

@@ -1,4 +1,4 @@
-"""What a conformance run works on: vectors, findings, the report.
+"""The data of a conformance run: vectors, findings, the report.
 
 A vector is one call with the answer that a conforming library gives, as JSON data.
 Its ``kind`` says which call:
@@ -138,7 +138,7 @@ class Tally:
 
 @dataclass
 class Tried:
-    """What was tried of one function.
+    """The calls of one function that were tried.
 
     :ivar calls: how often it was called
     :ivar valid, null, range, small: of these, with arguments that are right, a NULL among them, out of range, of too

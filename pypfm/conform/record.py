@@ -25,7 +25,7 @@ __all__ = ["Recording", "random_vectors", "record", "record_again"]
 
 @dataclass
 class Recording:
-    """What a library answered.
+    """The answers of a library.
 
     :ivar api: its API: pfm3, pfm3-manual or pfm4
     :ivar vectors: the calls that it answered, with ``expect``

@@ -183,7 +183,7 @@ def _text(path: Path) -> str:
 
 
 def _mistake(error: configparser.Error) -> str:
-    """What is wrong with an INI file, in one line."""
+    """Describe in one line what is wrong with an INI file."""
     match error:
         case configparser.DuplicateSectionError():
             return f"line {error.lineno}: section [{error.section}] is there twice"

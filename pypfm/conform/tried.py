@@ -1,4 +1,4 @@
-"""What was tried of each function that a library exports, and what was not."""
+"""Which calls were tried of each function that a library exports, and which were not."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def never_called(report: Report) -> list[str]:
 
 
 def rows(report: Report) -> list[tuple[str, Tried, int]]:
-    """What was tried by function, with the number of differences that are not suppressed."""
+    """Return rows of function, the calls that were tried, and the number of differences that are not suppressed."""
     differ: Counter[str] = Counter()
     for finding in report.findings:
         if not finding.suppressed:

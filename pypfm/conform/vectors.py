@@ -88,7 +88,7 @@ def _schema() -> dict[str, Any]:
 
 
 def _complaints(vector: Json) -> Iterator[str]:
-    """What keeps JSON data from being a call, by the schema; what lies deeper, making the call shows."""
+    """Yield the places where JSON data breaks a call's schema; mistakes deeper inside show when the call is made."""
     rules, kinds = _schema()["$defs"], [place["$ref"].rpartition("/")[2] for place in _schema()["oneOf"]]
     kind = vector.get("kind") if isinstance(vector, dict) else None
     if not isinstance(vector, dict) or kind not in kinds:
@@ -115,7 +115,7 @@ def _complaints(vector: Json) -> Iterator[str]:
 
 
 def _wrong(kind: str, vector: Json, rule: dict[str, Any], common: dict[str, Any]) -> Iterator[str]:
-    """What is not as a rule of the schema, or is missing."""
+    """Yield the members that break a rule of the schema or are missing."""
     if not isinstance(vector, dict):
         yield f"{shown(json.dumps(vector))} is no object"
         return
@@ -140,7 +140,7 @@ def _suits(value: Json, rule: dict[str, Any]) -> bool:
 
 
 def _wanted(rule: dict[str, Any]) -> str:
-    """What the schema wants in place of a value."""
+    """Describe the value that the schema wants."""
     if "enum" in rule:
         return f"; there are {', '.join(name or 'null' for name in rule['enum'])}"
     rule = _resolved(rule)
@@ -232,7 +232,7 @@ def environment(vector: Vector) -> dict[str, str]:
 
 
 def group_of(vector: Vector) -> str:
-    """What vectors have in common that one process can take, as text."""
+    """Return as text what vectors must have in common for one process to take them."""
     if vector["kind"] == "step":
         return str(vector["sequence"])
     if "long" in vector:
@@ -363,5 +363,5 @@ def _info(rows: list[Vector], prefix: str) -> Iterator[Vector]:
 
 
 def _complete(info: Vector) -> Vector:
-    """What a query wrote, with the return code that it then had."""
+    """Return the answer of a query that succeeded, with its return code."""
     return info if "ret" in info else {"ret": 0} | info

@@ -35,7 +35,7 @@ class Resolved(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the C call returned, and its structure pfm3_encoding, which owns its memory."""
+    """The result of the C call, and its structure pfm3_encoding, which owns its memory."""
 
     ret: int
     encoding: Any
@@ -131,7 +131,7 @@ def _fill_ipear(c_ipear: Any, ipear: IpEar) -> None:
 
 
 def _fill_parts(model: Model, c_request: Any, request: Request) -> None:
-    """What of a request is in the model's own structure."""
+    """Fill the model's own structure with the parts of a request that belong there."""
     for c_matcher, match in zip(c_request.matchers, request.opcode_match, strict=True):
         if match is not None:
             _fill_matcher(model, c_matcher, match)
@@ -150,7 +150,7 @@ def _fill_parts(model: Model, c_request: Any, request: Request) -> None:
 
 
 def _fill_settings(model: Model, slot: Any, event: EventRequest) -> None:
-    """What of an event is in the model's own structure."""
+    """Fill the model's own structure with the settings of an event that belong there."""
     _put(slot, "flags", event.flags | (lib.PFMLIB_ITA2_FL_EVT_NO_QUALCHECK if event.no_qualcheck else 0))
     _put(slot, "threshold", event.threshold, "thres")
     if event.ism:

@@ -1,4 +1,6 @@
-"""What Itanium's registers would hold if libpfm 3.10 lost none of the settings (``Itanium(corrected=True)``)."""
+"""The values that Itanium's registers would hold if libpfm 3.10 lost none of the settings
+(``Itanium(corrected=True)``).
+"""
 
 from __future__ import annotations
 

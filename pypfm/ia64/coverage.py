@@ -33,7 +33,7 @@ def block_size(mask_word: int) -> int:
 
 
 def blocks(registers: Sequence[DebugRegister], fine: bool) -> list[Block]:
-    """What the pairs of one range match.
+    """Return the blocks of addresses that the pairs of one range match.
 
     In fine mode two pairs in a row hold the first and the last bundle; else each pair is a block.
     """

@@ -174,7 +174,7 @@ def _backwards(request: Request) -> str | None:
 
 
 def _plain(name: str, pmu: Events, request: Request, resolved: Sequence[Resolved]) -> str | None:
-    """What is wrong where the request itself shows it, by the name of the code."""
+    """Describe a mistake that the request itself shows, given the name of the error code; None: there is none."""
     if name == "PFMLIB_ERR_INVAL" and request.plm == 0:
         return "the default privilege level must not be 0"
     if name == "PFMLIB_ERR_FEATCOMB":

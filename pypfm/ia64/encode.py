@@ -109,7 +109,7 @@ def _request(pmu: Events, asked: Mapping[str, Any], resolved: Sequence[Resolved]
 
 
 def _read(pmu: Events, request: Request, outcome: Outcome) -> Encoding:
-    """What a call that succeeded left."""
+    """Read the encoding that a successful call has written."""
     encoding, model = outcome.encoding, MODELS[pmu.name]
     answer = encoding.answer
     pmcs = tuple([Register._of(pmu=pmu.name, num=r.reg_num, value=r.reg_value, addr=r.reg_addr, alt_addr=r.reg_alt_addr)

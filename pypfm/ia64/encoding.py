@@ -63,7 +63,7 @@ class Encoding(Value, Mapping[str, "Register | DebugRegister"]):
         return isinstance(name, str) and name.upper() in self.registers
 
     def decode(self, *, etb: bool = False, ipear: bool = False) -> Decoded:
-        """What the registers mean.
+        """Decode the registers.
 
         :param etb: the trace buffer of Montecito holds branches (the default without PMC42)
         :param ipear: it holds instruction addresses

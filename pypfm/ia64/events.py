@@ -30,7 +30,7 @@ _TYPES = ("active", "floating", "causal", "self_floating")
 
 
 class EarMode(IntEnum):
-    """What an Event Address Register records; all of them are true, CACHE too, whose value is 0."""
+    """The kinds of things an Event Address Register records; all members are true, even CACHE, whose value is 0."""
 
     CACHE = lib.PFMLIB_ITA2_EAR_CACHE_MODE
     TLB = lib.PFMLIB_ITA2_EAR_TLB_MODE
@@ -254,7 +254,7 @@ class GenericEvents(Events):
         self._model = ffi.addressof(self._host, "model")
 
     def _key(self) -> object:
-        """What the file said."""
+        """Return what the file says of the event, to compare events by."""
         model, host = self._model, self._host
         return (tuple(getattr(model, name) for name in _PAL_NUMBERS), _words(model.impl_pmcs), _words(model.impl_pmds),
                 tuple((e.code, e.counters) for e in host.events), tuple(map(_words, host.capable)))

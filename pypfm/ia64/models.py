@@ -25,7 +25,7 @@ _NAME = re.compile(r"(PMC|PMD|IBR|DBR)(0|[1-9][0-9]{0,2})", re.IGNORECASE)
 
 
 class Model(NamedTuple):
-    """What the registers of a model are for, by number.
+    """The registers of a model, by number.
 
     :ivar tag: of the C names: pfm_<tag>_pmc_reg_t
     :ivar counters: PMCs and PMDs of the counters
@@ -217,7 +217,7 @@ class Field(NamedTuple):
     width: int
 
     def of(self, value: int) -> int:
-        """What the field holds in a register value."""
+        """Return the field's value in a register value."""
         return value >> self.bit & ((1 << self.width) - 1)
 
     @property

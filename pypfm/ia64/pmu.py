@@ -138,7 +138,7 @@ def _asked(flags: int, *, plm: int | str, system_wide: bool, unavailable_pmcs: I
            code_ranges: Ranges | Iterable[RangeLike] = _NOTHING, data_ranges: Ranges | Iterable[RangeLike] = _NOTHING,
            opcode_match: MatchLike | tuple[MatchLike, MatchLike] = None, model_input: bool | None = None,
            model_output: bool | None = None, **parts: object) -> dict[str, Any]:
-    """What the arguments of `encode` ask for, by the names of `Request`; what was left out is not there.
+    """Return the arguments of `encode` by the names of `Request`, without those that the caller left out.
 
     :param flags: of the code ranges
     :param parts: the EARs and the trace buffer

@@ -1,4 +1,4 @@
-"""What can be asked of an IA-64 PMU, as Python objects.
+"""Requests to an IA-64 PMU, as Python objects.
 
 Each class says what one C structure of libpfm 3 says (named in its docstring);
 ``used`` is the C structure's own switch and is 1 but for conformance tests.

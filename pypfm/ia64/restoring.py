@@ -1,4 +1,4 @@
-"""What an encoding holds, from the values of its registers."""
+"""Restoring an encoding from the values of its registers."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Function(Value):
 
 
 def declaration(name: str, library: str | None = None) -> TypeLayout | Enumeration | Function:
-    """What a name stands for.
+    """Return the declaration of a name.
 
     :param name: C name of a structure, a union, an enumeration or a function; the word before a tag may be left out
     :param library: pfm3, pfm4 ...; None is the first that has it

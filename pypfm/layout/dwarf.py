@@ -289,7 +289,7 @@ def spelling(die: DIE | None) -> str:
 
 
 def scalar(die: DIE) -> tuple[Kind, int]:
-    """What a type is, and its size in bytes; of an array, that of its elements."""
+    """Return the kind of a type and its size in bytes; for an array, those of its elements."""
     found, path = _stripped(die), _Path()
     while found is not None and _tag(found) == "array_type":
         path.enter(found)

@@ -22,7 +22,7 @@ __all__ = ["api_of", "class_of", "describe", "ffi_of", "find", "header_of", "kin
 
 
 class _Api(Protocol):
-    """What the generated module of a library has."""
+    """The content of a library's generated module."""
 
     ffi: FFI
     _structures: dict[str, Any]

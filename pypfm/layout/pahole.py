@@ -102,7 +102,7 @@ def _sizes(hole: Hole, before: Member) -> Iterator[str]:
 
 
 def _summary(layout: TypeLayout) -> Iterator[str]:
-    """What stands below the members."""
+    """Yield the lines below the members."""
     yield f"size: {layout.size}, cachelines: {layout.cachelines}, members: {len(layout.members)}"
     if layout.holes:
         yield from _sums(layout)

@@ -52,7 +52,7 @@ VALUES = {
 
 
 def code_names(pmu: str, os: Os, library: object = None) -> tuple[str, ...]:
-    """What the codes of an event are called, in their order."""
+    """Return the names of an event's codes, in their order."""
     known = VALUES.get(pmu, _ANY) if library is None else _ANY
     return tuple(name for name in known if name in ((*_CODES, "offcore") if os == "none" else _CONFIGS))
 
@@ -342,7 +342,7 @@ def _kernel(kind: int, config: int, values: dict[str, int], os: Os) -> Iterator[
 
 
 def _any(pmu: Pmu, values: dict[str, int], os: Os) -> Decoded:
-    """What the tables say, turned round."""
+    """Decode codes by the event tables."""
     names: tuple[str, ...] = _CODES if os == "none" else _CONFIGS
     if names[0] not in values:
         raise DecodeError(f"{', '.join(sorted(values))} without {names[0]}: nothing to decode")

@@ -55,7 +55,7 @@ class Encoding(Value):
         return FrozenMap(format_of(self.pmu).read(self.codes[0]), "field")
 
     def decode(self) -> Decoded:
-        """What the codes mean: the event strings that give them."""
+        """Decode the codes: find the event strings that give them."""
         from pypfm.perf.decode import decode_codes, values_of  # of a module that needs this one; pypfm.perf has it
 
         return decode_codes(self.pmu, values_of(self), self.library)
@@ -74,7 +74,7 @@ class Counted(Encoding):
 
 
 class Encodings(Value):
-    """What `pypfm encode` prints."""
+    """The output of `pypfm encode`."""
 
     pmu: str
     os: Os

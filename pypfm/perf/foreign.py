@@ -1,4 +1,4 @@
-"""What any libpfm 4 knows of its PMUs: `ForeignTables` asks a library that is loaded.
+"""PMUs as any libpfm 4 knows them: `ForeignTables` asks a library that is loaded.
 
 Events of PMUs that this host does not have are encoded, too: libpfm 4 does that where LIBPFM_ENCODE_INACTIVE is set
 when it is initialised.  So the library is a copy of its own, with its own state: what the program, or another library

@@ -26,7 +26,7 @@ _MONTECITO_PMC = (*_IA64, ("all", 26, 1), ("mesi", 27, 4), ("ig3", 31, 33))
 
 
 class Format(NamedTuple):
-    """What the bits of a PMU's first code say.
+    """The meaning of the bits in the first code of a PMU.
 
     :ivar register: what the register is called
     :ivar width: its bits

@@ -77,7 +77,7 @@ class _Base(NamedTuple):
 
 
 class _Setting(NamedTuple):
-    """What a modifier changes.
+    """The bits that a modifier changes.
 
     :ivar bits: that it changes at all; an edge needs a threshold, say, and so sets one
     :ivar own: of these, the bits that say its value
@@ -115,7 +115,7 @@ class _Way(NamedTuple):
 
 
 class _EventCodes:
-    """What one event encodes to.
+    """The codes that one event encodes to.
 
     :param tables: of the PMU
     :param index: of the event
@@ -165,7 +165,7 @@ class _EventCodes:
         return self._word(base.text, {**base.needed, **changed})
 
     def _found_ways(self) -> dict[Word, _Way]:
-        """What the caller's levels make of an event: where its modifiers do not say them, or not all of them."""
+        """Return what the caller's levels make of an event, where its modifiers leave levels open."""
         of_modifiers = reduce(or_, (s.bits for s in self.settings if s.name in _LEVELS), self.unread)
         found: dict[Word, _Way] = {}
         for is_said in (True, False) if self._plain else (True,):
@@ -228,7 +228,7 @@ class _EventCodes:
         return None
 
     def _of_values(self, base: _Base, name: str) -> dict[int, Word]:
-        """What values of a modifier give, up to the first one that is too large."""
+        """Return the values of a modifier by the codes they give, up to the first value that is too large."""
         words: dict[int, Word] = {}
         for value in _VALUES:
             word = self._with(base, {name: value})
@@ -360,7 +360,7 @@ class _EventCodes:
 
 
 def _number(name: str, base: Word, words: Mapping[int, Word]) -> _Setting | None:
-    """What a modifier with a number changes.
+    """Find the bits that a modifier with a number changes; None: there are none.
 
     :param base: without it, where it may have a value, too
     :param words: with a value, by value: 0, 1, 2, 4 ...

@@ -34,7 +34,7 @@ class OffcoreValue(Value):
     other: int = field(metadata=HEX)
 
     def rows(self) -> list[tuple[str, str]]:
-        """What it selects, in words: what, and its value."""
+        """Return in words what the event selects, as rows of subject and value."""
         found = [("requests", " ".join(self.requests) or "none"), ("suppliers", " ".join(self.suppliers) or "none"),
                  ("snoops", " ".join(self.snoops) or "none"), ("latency mode", "yes" if self.outstanding else "no")]
         return found + ([("other bits", hex(self.other))] if self.other else [])

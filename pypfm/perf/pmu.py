@@ -83,7 +83,7 @@ class Pmu(Events):
 
     @property
     def format(self) -> Format:
-        """What the bits of its codes say."""
+        """Return the format of the bits of its codes."""
         return self._format
 
     @overload

@@ -1,4 +1,4 @@
-"""What a library knows of a PMU: its events, their modifiers, what it makes of event strings.
+"""Tables of a PMU as a library knows them: its events, their modifiers, the codes of event strings.
 
 `OwnTables` asks the re-entrant half of our C library, which works on any host and shares nothing with what
 ``pypfm.pfm4`` sees; `pypfm.perf.foreign` asks any other libpfm 4.
@@ -17,7 +17,7 @@ __all__ = ["NAMES", "Made", "OwnTables", "Tables"]
 
 
 class Made(NamedTuple):
-    """What a library makes of an event string.
+    """The answer of a library to an event string.
 
     :ivar event: name of the event
     :ivar string: canonical event string, without the PMU's name

@@ -30,7 +30,7 @@ _UNIT = 10**6  # costs of a counter in cycles are kept in millionths
 
 
 class Counts(NamedTuple):
-    """What was counted in a place.
+    """The counts of a place.
 
     :ivar cycles: estimated
     :ivar events: in the order of `Annotation.events`
@@ -92,7 +92,7 @@ class Annotation:
     calls: Mapping[tuple[Function, Function], int]
 
     def key(self, counts: Counts) -> int:
-        """What rows are sorted by."""
+        """Return the value by which rows are sorted."""
         return counts.cycles if self.by is None else counts.events[self.events.index(self.by)]
 
     def share(self, counts: Counts) -> float:
@@ -177,7 +177,7 @@ class _Scale:
                 (row.value(unit) or 0) * _UNIT for unit in units])
 
     def weight(self, counters: Sequence[int]) -> int:
-        """What the share in the cycles of the whole is proportional to."""
+        """Return a weight that is proportional to the share in the cycles of the whole."""
         return sum(map(int.__mul__, self._modelled["cycles"], counters))
 
     def counts(self, counters: Sequence[int], cycles: int) -> Counts:
@@ -188,7 +188,7 @@ class _Scale:
 
 
 def annotation(request: Request, outcome: Outcome) -> Annotation:
-    """What a profile says.
+    """Make an annotation of a profile.
 
     :param outcome: has a profile
     """

@@ -39,7 +39,7 @@ def cut(name: str, width: int) -> str:
 
 
 def heading(event: Event | None) -> str:
-    """What rows are sorted by."""
+    """Return the heading of the column by which rows are sorted."""
     return "estimated cycles" if event is None else f"event {event.index} ({event.short})"
 
 
@@ -111,7 +111,7 @@ def nowhere(made: Annotation) -> str:
 
 
 def _symbols(program: str) -> str:
-    """What has the lines of a program or library."""
+    """Name what a program or library needs so that its lines are known."""
     package = _package(program)
     if not package:
         return "code that was compiled without -g"

@@ -1,4 +1,4 @@
-"""What events cost on this host, measured (perfex --calibrate, --costs host).
+"""Measured costs of events on this host (perfex --calibrate, --costs host).
 
 libexec/perfex-calibrate measures (csrc/perfex/calibrate); costs are made of its numbers here.  Every number is
 processor time, and the minimum over some rounds: whatever disturbs a round makes it longer.
@@ -80,7 +80,7 @@ class HostCost:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was measured.
+    """The measurements.
 
     :ivar model: of the processor
     :ivar made: when, UTC
@@ -248,7 +248,7 @@ def _measured(words: list[str], progress: Callable[[str], None] | None) -> str:
 
 
 def parse(text: str, model: str, line: int, made: str) -> Calibration:
-    """What the program has printed.
+    """Read what the program has printed.
 
     :param model, line, made: of the calibration
     :raises PerfexError: it is something else
@@ -328,7 +328,7 @@ def head(made: Calibration) -> str:
 
 
 def remarks(made: Calibration, cpu: Cpu) -> dict[int, str]:
-    """What is to be said of some costs."""
+    """Return remarks on some costs, by event."""
     return {event: "noisy" for event, cost in made.costs(cpu).items() if cost.noisy}
 
 

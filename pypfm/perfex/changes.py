@@ -1,4 +1,4 @@
-"""What has changed between two reports, event by event."""
+"""Changes between two reports, event by event."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Change:
-    """What has become of an event.
+    """The change of an event's count.
 
     :ivar first, second: its counts; None: there are none
     :ivar missing: why: "not available" or "not counted", of first and second; "": they are there

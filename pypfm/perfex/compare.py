@@ -1,4 +1,4 @@
-"""What has changed between two reports, and what of that is noise (perfex --compare, --baseline)."""
+"""Comparison of two reports: what has changed, and what of that is noise (perfex --compare, --baseline)."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _same_way(first: StoredReport, second: StoredReport, event: int) -> bool:
 
 def compare(first: StoredReport, second: StoredReport, option: str = "--compare", *,
             anyway: bool = False) -> Comparison:
-    """What has changed from the first to the second.
+    """Compare two reports: what has changed from the first to the second.
 
     :raises PerfexError: `check` refuses them
     """

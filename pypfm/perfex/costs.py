@@ -1,4 +1,4 @@
-"""What an event costs: the built-in tables, /etc/perfex.costs, -c and -t.
+"""Costs of events: the built-in tables, /etc/perfex.costs, -c and -t.
 
 A cost table is text: lines of event, unit, typical, minimum and maximum cost; what follows ``#`` is
 comment.  Units are ``clks`` (machine cycles) and ``nsec`` (nanoseconds).
@@ -33,7 +33,7 @@ _UNITS: tuple[Unit, ...] = get_args(Unit)  # in C's order, from 1 on
 
 @dataclass(frozen=True)
 class Cost:
-    """What one occurrence of an event costs.
+    """The cost of one occurrence of an event.
 
     :ivar unit: clks: machine cycles; nsec: nanoseconds
     """

@@ -1,4 +1,4 @@
-"""What is known of this host's processor: its model and its caches."""
+"""Facts about this host's processor: its model and its caches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What perfex is asked for, and what a backend returns."""
+"""The request to perfex, and the outcome that a backend returns."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ class Repeats(Tabled):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a backend counted.
+    """The counts of a backend, and how it got them.
 
     :ivar backend: perf or valgrind
     :ivar why: why this one, for the first line of the report

@@ -1,4 +1,4 @@
-"""What a report says about its counts: notes on events, those with the same one together.
+"""Notes of a report on its counts; events with the same note stand together.
 
 How wrong a number may be is said in any case.  Why events are not available is left to --verbose where
 all were asked for.

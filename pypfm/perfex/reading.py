@@ -30,7 +30,7 @@ _NO_JSON = "not a report of perfex in JSON: perfex --json -o FILE writes what --
 
 @dataclass
 class StoredReport:
-    """What a report says; its texts are printable, as whoever wrote the file may have put escapes into it.
+    """The content of a report; its texts are printable, as whoever wrote the file may have put escapes into it.
 
     :ivar name: of the file
     :ivar ended_by: the signal that ended its command, or nothing
@@ -155,7 +155,7 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _text(value: object) -> str:
-    """What may be any text."""
+    """Convert any value to printable text."""
     return report.printable(str(value))
 
 

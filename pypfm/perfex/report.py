@@ -1,4 +1,4 @@
-"""What perfex prints: text, JSON and CSV of the same report."""
+"""Reports of perfex: text, JSON and CSV with the same content."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Report(Printed):
         return typical, least * m.low / m.value, most * m.high / m.value
 
     def settings(self) -> dict[str, object]:
-        """What else the counts depend on."""
+        """Return the settings on which the counts depend, apart from the events."""
         return {"kernel": self.request.kernel, "l2": self.request.l2 if self.outcome.backend == "valgrind" else None}
 
     def ordered(self) -> list[Measurement]:

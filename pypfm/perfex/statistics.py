@@ -97,7 +97,7 @@ class _Counts:
         return (self[misses] * self.lines[cache] + self[written_back] * _QUADWORD) / self.time / _MEGA
 
     def memory_time(self) -> float:
-        """What loads, stores and misses cost, in seconds."""
+        """Estimate the time of loads, stores and misses, in seconds."""
         spent = 0.0
         for event in (18, 19, 25, 26, 23):
             count = self[event]

@@ -124,6 +124,6 @@ def _reference(cls: Any, found: dict[str, Schema]) -> Schema:
 
 
 def _descriptions(cls: type) -> list[tuple[str, Schema]]:
-    """What the docstrings say of the members."""
+    """Return the descriptions of members from the docstrings."""
     return [(name, {"description": " ".join(text.split())}) for base in reversed(cls.__mro__)
             for names, text in _IVAR.findall(base.__doc__ or "") for name in re.split(r",\s*", names)]

@@ -1,4 +1,4 @@
-"""What a file under test is, found out without loading it."""
+"""Facts about a file under test, found out without loading it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FUNCTIONS = {"STT_FUNC": "function", "STT_LOOS": "function", "STT_GNU_IFUNC": "
 
 @dataclass(frozen=True)
 class Facts:
-    """What a process with limits has read of a file.
+    """The facts about a file, as a process with limits has read them.
 
     :ivar sha256: of its bytes, hexadecimal, or ""
     :ivar soname, build_id: or ""
@@ -62,7 +62,7 @@ def identity(path: str) -> tuple[int, ...]:
 
 
 def facts(path: Path) -> Facts:
-    """What a file is, without believing it."""
+    """Read the facts about a file, in a process with limits: the file may be malicious."""
     try:
         state = path.stat()
         regular = stat.S_ISREG(state.st_mode)  # to read a pipe would take for ever
@@ -150,7 +150,7 @@ def _versions(elf: ELFFile, segment: DynamicSegment, count: int) -> list[int]:
 
 
 def library_file(asked: str, loaded: str) -> LibraryFile:
-    """What identifies a library.
+    """Return what identifies a library.
 
     :param asked: as the user named it
     :param loaded: the file that was mapped

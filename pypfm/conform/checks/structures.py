@@ -198,7 +198,9 @@ def _not_checked(api: str, seen: dict[str, set[int]]) -> Iterator[str]:
 
 
 def answers(path: Path, api: str, timeout: float) -> dict[str, Answer]:
-    """What came of all probes, by name: a message of `pypfm.conform.worker`; of one that was not made nothing."""
+    """Run all probes and return their answers by name, each a message of `pypfm.conform.worker`; probes that did not
+    run are left out.
+    """
     names = list(probes_of(api))
     env: dict[str, Json] = {"LIBPFM_ENCODE_INACTIVE": "1"}
     calls: list[Vector] = [{"kind": "probe", "name": name, "env": env} for name in names]
@@ -210,7 +212,7 @@ def answers(path: Path, api: str, timeout: float) -> dict[str, Answer]:
 
 
 class _Evidence:
-    """What probes tell about the places of members."""
+    """The evidence of probes about the places of members."""
 
     def __init__(self, api: str) -> None:
         self._api = api

@@ -370,7 +370,7 @@ class Requests:
         return row
 
     def model_parts(self, draft: Draft) -> Vector:
-        """What of the model's structures is passed."""
+        """Return which parts of the model's structures a call passes."""
         rng, prefix = self.rng, self.prefix
         if not self.model.has_structures:
             return {}

@@ -1,4 +1,4 @@
-"""What the generators of random calls share: a repeatable source of randomness."""
+"""A repeatable source of randomness, which the generators of random calls share."""
 
 from __future__ import annotations
 

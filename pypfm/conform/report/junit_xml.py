@@ -66,7 +66,7 @@ def _suite(report: Report, function: str, tally: Tally, findings: list[Finding])
 
 
 def _outcome(case: ET.Element, finding: Finding) -> None:
-    """What came of a check with a finding."""
+    """Add the outcome of a check with a finding to its test case."""
     if finding.suppressed:
         ET.SubElement(case, "skipped", message=visible(finding.suppressed))
         return

@@ -1,4 +1,4 @@
-"""What all reports of a conformance run say in the same words."""
+"""Words that all reports of a conformance run share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _escape(character: str) -> str:
 
 
 def library_rows(library: LibraryFile) -> list[tuple[str, str]]:
-    """What identifies a library, the file first."""
+    """Return rows that identify a library, the file first."""
     rows = [("file", library.loaded), ("asked for", library.asked), ("soname", library.soname),
             ("build id", library.build_id), ("sha256", library.sha256)]
     return [(name, visible(value) or "none") for name, value in rows if name != "asked for" or value != library.loaded]

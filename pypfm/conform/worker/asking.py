@@ -37,7 +37,7 @@ _STRIDE = 100  # answers between two reports of progress
 
 @dataclass
 class Answers:
-    """What became of vectors.
+    """The outcomes of vectors.
 
     :ivar replies: for each vector the worker's message, or None if it was not run
     :ivar starts: the calls before the first vector of each group: index of that vector, call, message
@@ -55,7 +55,7 @@ def loader_name(path: str) -> str:
 
 
 def load(path: str, timeout: float) -> Reply:
-    """What comes of loading a library: the worker's message about it, or how the process ended then."""
+    """Load a library in a worker and return its message, or how the process ended."""
     with Worker() as worker:
         try:
             # To its end: a generator that is dropped may swallow a KeyboardInterrupt.

@@ -1,4 +1,4 @@
-"""What keeps the process of a library under test from reaching for other processes.
+"""A fence that keeps the process of a library under test from reaching other processes.
 
 A seccomp filter ends the process with SIGSYS when it signals, traces or limits another one, its parent and all
 of the user's (``kill(-1, ...)``) among them; children that it forks are under the filter, too, and may signal

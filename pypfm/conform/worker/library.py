@@ -46,7 +46,7 @@ class Guarded:
 
     @property
     def contents(self) -> bytes:
-        """What is between the guards."""
+        """Return the bytes between the guards."""
         return bytes(self._bytes[GUARD:GUARD + self._size])
 
     @property

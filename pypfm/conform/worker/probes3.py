@@ -160,7 +160,7 @@ class _Dispatch:
 # ---- probes ---------------------------------------------------------------------------
 
 def _writes(tag: str, name: str, model: bool, ffi: Any, functions: Functions) -> Json:
-    """What pfm_dispatch_events() writes into the generic or the model-specific output."""
+    """Find out what pfm_dispatch_events() writes into the generic or the model-specific output."""
     _start(tag, functions)
     request, _memory = _roomy(ffi, "pfmlib_input_param_t", _generic(tag, name, ffi, functions))
     settings, _more = _roomy(ffi, f"pfmlib_{tag}_input_param_t", _model(tag, name))

@@ -1,4 +1,4 @@
-"""What probes of structures are made of: memory that shows what a library reads and writes.
+"""Tools for probes of structures: memory that shows what a library reads and writes.
 
 A probe calls the library with known requests and returns JSON data; `pypfm.conform.checks.structures`
 compares it with what the same probe returns for our own library.
@@ -36,7 +36,7 @@ class NoPmuError(Exception):
 
 def written(ffi: Any, ctype: str, call: Callable[[Any], int], prepare: Callable[[Any], None] = lambda _: None,
             normal: Callable[[bytes], bytes] = lambda data: data) -> Json:
-    """What a call writes into a structure.
+    """Find out which bytes of a structure a call writes.
 
     :param call: takes the pointer, returns the return code
     :param prepare: sets what the caller has to set before

@@ -195,12 +195,12 @@ def _with_last_words(reply: bytes, printed: dict[str, str]) -> bytes:
 
 
 def _unsaid(printed: dict[str, str]) -> dict[str, list[str]]:
-    """What was printed by no call, as a change of the process."""
+    """Report output that no call has printed, as a change of the process."""
     return {name: ["", text] for name, text in printed.items()}
 
 
 def _labels(job: dict[str, Json], todo: Sequence[int]) -> list[dict[str, Json]]:
-    """What each answer of a child is about: loading, the calls before, the vectors, the end."""
+    """Label each answer of a child with its subject: loading, the calls before, the vectors, the end."""
     if job["api"] is None or not todo:
         return [{}, _END]
     labels: list[dict[str, Json]] = [{}]
@@ -286,7 +286,7 @@ class _Child:
             raise _EndedError({"ended": "left a process running", "hang": False})
 
     def _piece(self, deadline: float) -> bytes:
-        """What comes next."""
+        """Read the next piece of output."""
         ended = False
         while True:
             try:
@@ -420,7 +420,7 @@ def _loaded(path: str) -> tuple[ctypes.CDLL | None, dict[str, Json]]:
 
 
 def _outcome(make: Callable[[Vector], Json], vector: Vector, prints: Prints) -> dict[str, Json]:
-    """What comes of a call."""
+    """Make a call and return its outcome."""
     try:
         answer, printed = make(vector), prints.unasked(vector)
         return {"answer": {**answer, **printed} if printed and isinstance(answer, dict) else answer}

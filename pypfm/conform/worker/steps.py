@@ -143,7 +143,7 @@ class Steps:
         return {"ret": text_at(self._ffi, result) if kind == "char" else hex(int(self._ffi.cast("uintptr_t", result)))}
 
     def _written(self, function: str, place: _Place) -> Json:
-        """What is in a place; of a structure the members that were written."""
+        """Return the content of a place; for a structure the members that were written."""
         pointer, ctype = place.memory.pointer, place.ctype
         if ctype.kind != "struct":
             if ctype.cname == "char":

@@ -1,4 +1,4 @@
-"""What a library shares with the program that uses it, and has to leave as it was: the state of its process."""
+"""The state of its process that a library shares with the program that uses it, and has to leave as it was."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def surroundings() -> dict[str, str]:
 
 
 def changed(before: dict[str, str], after: dict[str, str]) -> dict[str, list[str]]:
-    """What is not as it was: by what it is, the state before and after."""
+    """Return each part of the state that has changed, with its values before and after."""
     names = [*before, *(name for name in after if name not in before)]
     return {name: [before.get(name, _NOTHING), after.get(name, _NOTHING)] for name in names
             if before.get(name) != after.get(name)}

@@ -190,7 +190,7 @@ class Context(Mapping[str, Count]):
             self._running = False
 
     def _final(self) -> Reading | ContextError:
-        """What was counted in the end, or why that is not known."""
+        """Return the last reading before the context was closed, or the error that says why there is none."""
         try:
             if self._running:
                 try:
@@ -242,7 +242,7 @@ class Context(Mapping[str, Count]):
     # ---- counts ---------------------------------------------------------------------------
 
     def counts(self, number: int | None = None) -> Mapping[str, Count]:
-        """What was counted so far, by event; all of it read at one moment.
+        """Return the counts so far, by event; all of them are read at one moment.
 
         :param number: of this set only; None: of all
         :raises ContextError: another thread counts; or it was closed when nobody could read it

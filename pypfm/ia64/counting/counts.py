@@ -1,4 +1,4 @@
-"""What is counted: numbers that say if they are not the whole truth."""
+"""Counts: numbers that say if they are not the whole truth."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Count(int):
 
 
 class Reading(NamedTuple):
-    """What was read at one moment.
+    """All values that were read at one moment.
 
     :ivar pmds: value and last reset value, by set and register
     :ivar sets: runs and nanoseconds, by set

@@ -32,7 +32,7 @@ _POLL_LONGEST = 1 << 20  # seconds; poll(2) has no more
 
 
 class Message(Value):
-    """What a context has to say: an overflow has stopped its counters, or the thread that was counted has ended.
+    """A message that an overflow has stopped the counters, or that the thread that was counted has ended.
 
     :ivar kind: overflow or end; of an end there is nothing else
     :ivar events: those that have overflowed

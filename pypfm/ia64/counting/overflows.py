@@ -69,7 +69,7 @@ class _Caller(Protocol):
 
 
 class _State(NamedTuple):
-    """What was had so far.
+    """How far the overflows have been read.
 
     :ivar position: in the buffer
     :ivar before: events up to the last overflow that is not in the buffer any more, by set and counter
@@ -159,7 +159,7 @@ class Overflows:
         return caller(lambda fd, _: registers.info(fd, self._sets, self._descriptor.about))
 
     def _moment(self) -> object:
-        """What is equal to that of another moment, if no overflow came between the two, and no restart."""
+        """Return a value that is the same at two moments if no overflow and no restart came between them."""
         return self._state, self._buffer and (self._buffer.filled, self._buffer.overflows)
 
     def _reading(self, pmds: Pmds, sets: Sequence[tuple[int, int]]) -> Reading:

@@ -21,7 +21,7 @@ _TOP = 1 << 64
 
 
 def _chunks(items: Iterable[T], ctype: str) -> Iterator[list[T]]:
-    """What fits into a call, and what into the next."""
+    """Split items into arrays, each of which fits into one call."""
     rest = iter(items)
     while chunk := list(islice(rest, _LIMIT // ffi.sizeof(ctype))):
         yield chunk

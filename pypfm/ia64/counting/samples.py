@@ -46,7 +46,7 @@ class Entry(NamedTuple):
 
 
 class Sample(Value):
-    """What was recorded when an event had happened so many times.
+    """A record that was made when an event had happened a number of times.
 
     :ivar event: that event
     :ivar set: the set that was counting
@@ -74,7 +74,7 @@ class Sample(Value):
 
     @lazy
     def decoded(self) -> Decoded:
-        """What the data registers say, together with the settings with which they were recorded."""
+        """Decode the data registers, together with the settings with which they were recorded."""
         if not self.registers:
             raise DecodeError(f"{self.event}: no EAR and no trace buffer is recorded with it; count an event of theirs,"
                               " such as DATA_EAR_CACHE_LAT4 or BRANCH_EVENT")
@@ -83,17 +83,17 @@ class Sample(Value):
 
     @property
     def ears(self) -> tuple[EarSample, ...]:
-        """What the event address registers hold; empty if no event of theirs is counted."""
+        """Return the samples of the event address registers; empty if no event of theirs is counted."""
         return self.decoded.samples if self.registers else ()
 
     @property
     def branches(self) -> tuple[TraceEntry, ...]:
-        """What the branch or execution trace buffer holds, oldest first; empty if it is not recorded."""
+        """Return the entries of the branch or execution trace buffer, oldest first; empty if it is not recorded."""
         return self.decoded.trace if self.registers else ()
 
 
 class Kinds:
-    """What the entries of a context mean: by set and counter the event, and what the values are."""
+    """The meaning of a context's entries: the event of each set and counter, and the kinds of the values."""
 
     def __init__(self, sets: Sequence[EventSet]) -> None:
         self.num_values: dict[tuple[int, int], int] = {}

@@ -173,7 +173,7 @@ def _named(pmu: Pmu, request: Request, encoding: Encoding) -> list[_Named]:
 
 
 def _labels(named: Sequence[Sequence[_Named]]) -> list[list[str]]:
-    """What each event is called: by its name, if no other event of its set has the same."""
+    """Label each event: with its name alone, if no other event of its set has the same."""
     ambiguous = {short for names in named for short, count in Multiset(n.short for n in names).items() if count > 1}
     found = [[n.full if n.short in ambiguous else n.short for n in names] for names in named]
     for labels in found:

@@ -55,7 +55,7 @@ class DecodedRegister(Value, Mapping[str, int]):
         return self.value
 
     def __getitem__(self, name: str) -> int:
-        """What a field holds.
+        """Return the value of a field.
 
         :raises UnknownKeyError: the register has no such field; the message says which it has
         """

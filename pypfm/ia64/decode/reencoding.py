@@ -86,7 +86,7 @@ def _attempt(pmu: Pmu, request: Request, wanted: Values) -> Reencoded | str:
 
 
 def _values(encoding: Encoding) -> Values:
-    """What has to be the same."""
+    """Return the values that must be the same when the request is encoded again."""
     return {name: (r.value, r.addr) for name, r in encoding.registers.items()} | {
         f"PMD{r.num}": (0, 0) for r in encoding.pmds}
 

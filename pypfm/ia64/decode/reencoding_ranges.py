@@ -71,7 +71,7 @@ def data_ranges(given: RegisterSet) -> Iterator[Ranges | None]:
 
 
 def _flags(given: RegisterSet) -> int:
-    """What the opcode matcher and the pairs in use say of the flags of the code ranges."""
+    """Return the flags of the code ranges, as far as the opcode matcher and the pairs in use tell them."""
     matcher = given.fields(given.model.matchers[0][0])
     flags = int(lib.PFMLIB_ITA2_RR_INV) if matcher.get("inv") else 0
     if given.model.pair_parity_chooses:

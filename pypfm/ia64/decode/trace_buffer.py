@@ -1,4 +1,4 @@
-"""What the EARs and the trace buffer have recorded (PMDs).
+"""Decoding of what the EARs and the trace buffer have recorded (PMDs).
 
 Of Itanium 2 a branch may lie in the second bundle of its line: bit b1 of its extension, which is
 added to the address.  Source: the reference manuals of the processors.
@@ -22,7 +22,7 @@ _TOP = (1 << 64) - 1
 
 
 def trace_of(given: RegisterSet, asked: Trace | None) -> Trace:
-    """What the trace buffer records: what the caller says, else what its settings say, else branches."""
+    """Return what the trace buffer records: as the caller says, else as its settings say, else branches."""
     if asked is not None:
         return asked
     model = given.model
@@ -91,7 +91,7 @@ def _instruction(given: RegisterSet, num: int) -> TraceEntry:
 
 
 def ear_samples(given: RegisterSet) -> tuple[EarSample, ...]:
-    """What the EARs hold, of the registers that were given."""
+    """Return the samples of those EARs whose registers were given."""
     found = []
     model = given.model
     for what, numbers in (("instruction", model.iear_pmds), ("data", model.dear_pmds)):

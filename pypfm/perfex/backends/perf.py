@@ -104,7 +104,7 @@ def online() -> tuple[int, ...]:
 
 @dataclass
 class _OnCpu:
-    """What one processor counts."""
+    """A counter and its samples on one processor."""
 
     event: PerfEvent
     ring: Ring

@@ -186,7 +186,7 @@ class _Run:
             self._request.on_sample(sample)
 
     def _read(self, directory: Path) -> tuple[list[Process], Profile | None]:
-        """What all processes have counted."""
+        """Read the counts of all processes."""
         profile = Profile() if self._request.annotate else None
         processes = []
         for path in sorted(directory.glob("*.r10k"), key=_order):
@@ -196,7 +196,7 @@ class _Run:
         return processes, profile
 
     def _judge(self, directory: Path, processes: list[Process], command: program.Prepared) -> None:
-        """What is missing in the counts, and why."""
+        """Warn of what is missing in the counts, and say why."""
         last = {p.pid: p for p in processes}
         gone = [p.pid for p in last.values() if p.state == counts.REPLACED]
         if lost := sum(p.lost for p in processes) + (not processes and not _has_room(directory)):

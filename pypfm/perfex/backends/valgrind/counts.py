@@ -48,7 +48,7 @@ class Thread(NamedTuple):
 
 @dataclass
 class Process:
-    """What a process has counted while it executed one program.
+    """The counts of a process while it executed one program.
 
     :ivar parent: the process that has made it
     :ivar program: that it executes; of a copy that fork() has made, its parent's
@@ -120,7 +120,7 @@ def _items(data: bytes, head: _Header) -> Iterator[tuple[int, int, int]]:
 
 
 def read(path: Path) -> Process:
-    """What a process has counted.
+    """Read the counts of a process.
 
     :raises CountsError: it is no such file
     :raises OSError: it cannot be read
@@ -223,7 +223,7 @@ class Live:
         self._data[_WANTED:_WANTED + 4] = struct.pack("=I", on)
 
     def counts(self) -> Simulated:
-        """What it has counted."""
+        """Return its counts."""
         return dict(zip(self._names, struct.unpack_from(f"={len(self._names)}Q", self._data, _HEAD.size), strict=True))
 
     def close(self) -> None:

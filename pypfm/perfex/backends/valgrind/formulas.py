@@ -92,7 +92,7 @@ def rows(cpu: Cpu, *, fine: bool = False) -> tuple[Row, ...]:
 
 def estimated(cpu: Cpu, counts: Mapping[str, int], clock: float,
               stall_ns: Mapping[int, float] | None = None) -> Simulated:
-    """What is computed from costs: cycles of the simulated program, and those in which misses are handled.
+    """Compute from costs the cycles of the simulated program, and those in which misses are handled.
 
     Each is the middle of a range (csrc/perfex/simulated.c), whose ends are there as well, with `LOW` and `HIGH` after
     its name.  The costs are the built-in ones, whatever a user's table says: that one is about times, and cycles are a

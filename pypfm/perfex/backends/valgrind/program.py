@@ -116,7 +116,7 @@ def check_directory() -> None:
 
 @dataclass(frozen=True)
 class Refusal:
-    """What valgrind cannot simulate.
+    """An instruction or a call that valgrind cannot simulate.
 
     :ivar pid: the process, or 0: not known
     :ivar text: valgrind's own line
@@ -131,7 +131,7 @@ class Refusal:
 
 
 def refusals(lines: Iterable[str]) -> list[Refusal]:
-    """What valgrind's messages say that it cannot simulate, each once."""
+    """Find in valgrind's messages what it cannot simulate, each once."""
     found = [re.fullmatch(r"(?:(==|--|\*\*)(\d+)\1 )?(.*)", line) for line in lines if any(r in line for r in REFUSALS)]
     return list(dict.fromkeys(Refusal(int(m[2] or 0), m[3].strip()) for m in found if m))
 

@@ -63,7 +63,7 @@ def _machine() -> str:
 
 
 def platforms() -> tuple[Platform, ...]:
-    """What this machine executes: its own programs first, and then those of 32 bits, if it does.
+    """Return the platforms whose programs this machine executes: its own first, then that of 32 bits, if it does.
 
     :raises PerfexError: the tool is not made for such a machine
     """
@@ -122,7 +122,7 @@ def _own_directory(valgrind: str) -> Path:
 
 @dataclass(frozen=True)
 class _Parts:
-    """What the tool is made of.
+    """The parts that the tool is built from.
 
     :ivar headers: their directory
     :ivar libraries: theirs
@@ -164,7 +164,7 @@ def sources() -> list[Path]:
 # ---- where it is kept --------------------------------------------------------------------
 
 def _key(parts: _Parts) -> str:
-    """What the tool depends on, in a few letters: it is another one if any of that changes."""
+    """Return a short key that changes with anything that the tool depends on."""
     digest = hashlib.sha256(repr((version(), parts, COMPILE, _LINK)).encode("utf-8", "surrogateescape"))
     for path in (*sources(), Path(__file__)):
         digest.update(path.read_bytes())
