@@ -38,28 +38,28 @@ def shown(value: object) -> str:
 
 
 def short(text: str) -> str:
-    """A text in a message, as it is, but not longer than a line."""
+    """Cut a text for a message to the length of a line."""
     return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "..."
 
 
 def named(file: object) -> str:
-    """The name of a file in a message: as it was given, but quoted if a terminal cannot show it on one line."""
+    """Return the name of a file for a message: as given, but quoted if a terminal cannot show it on one line."""
     text = str(file)
     return text if text and text.isprintable() and len(text) <= _LONGEST_NAME else shown(text)
 
 
 def printable(text: str) -> str:
-    """Text of a user or a library on one line of any terminal."""
+    """Make text of a user or a library printable on one line of any terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def in_hex(value: int) -> str:
-    """A number in a message, in hexadecimal and not longer than a line."""
+    """Write a number for a message: in hexadecimal and not longer than a line."""
     return short(hex(value))
 
 
 def errno_name(code: int) -> str:
-    """The name of an errno value, of two the one that manual pages use."""
+    """Return the name of an errno value; if it has two, the one that manual pages use."""
     names = {errno.EDEADLK: "EDEADLK", errno.ENOTSUP: "ENOTSUP"}
     return names.get(code) or errno.errorcode.get(code, str(code))
 
@@ -72,7 +72,7 @@ def listed(names: Iterable[object]) -> str:
 
 
 def unknown_event(pmu: str, name: object, names: Iterable[str]) -> str:
-    """The message for an event that a PMU does not have, with the nearest ones."""
+    """Return the message for an event that a PMU does not have, with the nearest ones."""
     if not isinstance(name, str):
         return f"{pmu} has no event {shown(name)}; events have names, such as {next(iter(names), None)}"
     known = list(names)
@@ -106,14 +106,14 @@ class InvalidValueError(InvalidArgumentError, ValueError):
 
 
 class UnknownKeyError(PfmError, KeyError):
-    """There is nothing of this name or number; the message says what there is."""
+    """An unknown name or number; the message says which ones exist."""
 
     def __str__(self) -> str:  # not quoted, as KeyError has it
         return Exception.__str__(self)
 
 
 class EventNotFoundError(UnknownKeyError):
-    """A PMU or a machine has no event of this name; the message names the nearest."""
+    """An unknown event of a PMU or a machine; the message names the nearest."""
 
 
 class DecodeError(InvalidValueError):

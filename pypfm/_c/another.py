@@ -54,7 +54,7 @@ class Library:
 
 
 def functions_of(api: ModuleType, ffi: FFI, lib: Any, classes: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The functions of a generated mirror, bound to another library; by name.
+    """Bind the functions of a generated mirror to another library; return them by name.
 
     :param api: the mirror
     :param ffi: of the extension module whose types the other library's functions have
@@ -81,9 +81,7 @@ def functions_of(api: ModuleType, ffi: FFI, lib: Any, classes: Mapping[str, Any]
 
 
 def _first_call(library: Any, name: str, bound: dict[str, Any]) -> Callable[..., Any]:
-    """Return a function that looks the real one up at its first call: only then is it an error that the library lacks
-    it.
-    """
+    """Return a stand-in for a function that looks it up at the first call: only then it may not be missing."""
     def call(*args: Any) -> Any:
         bound[f"_{name}"] = function = getattr(library, name)
         return function(*args)

@@ -38,7 +38,7 @@ def count_call(report: Report, vector: Vector, answer: Json) -> None:
 
 
 def _called(vector: Vector, answer: dict[str, Json]) -> Iterator[str]:
-    """The functions that a vector calls."""
+    """Yield the functions that a vector calls."""
     kind = vector["kind"]
     if kind == "query":
         yield from (name for name in answer if name.startswith("pfm_"))
@@ -55,7 +55,7 @@ def _called(vector: Vector, answer: dict[str, Json]) -> Iterator[str]:
 
 
 def _class(vector: Vector) -> str:
-    """The class of a single call's arguments, as far as its answer tells."""
+    """Return the class of a single call's arguments, as far as its answer tells."""
     expect = vector.get("expect")
     code = expect.get("ret", 0) if isinstance(expect, dict) else 0
     if None in cast("list[Json]", vector.get("args", [])):
@@ -79,7 +79,7 @@ def list_exports(report: Report, exports: Collection[str], ours: Collection[str]
 
 
 def merge(one: dict[str, Tried], other: dict[str, Tried]) -> dict[str, Tried]:
-    """Two runs about one library as one."""
+    """Merge what two runs about one library have tried."""
     numbers = [field.name for field in fields(Tried) if field.name != "only"]
     merged = {}
     for name in {**one, **other}:
@@ -90,7 +90,7 @@ def merge(one: dict[str, Tried], other: dict[str, Tried]) -> dict[str, Tried]:
 
 
 def never_called(report: Report) -> list[str]:
-    """The exported functions that were not called, though they could have been."""
+    """Return the exported functions that were not called, though they could have been."""
     return [name for name, tried in report.tried.items() if not tried.calls and not tried.only]
 
 

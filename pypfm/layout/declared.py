@@ -32,7 +32,7 @@ class Enumeration(Value):
 
     @property
     def text(self) -> str:
-        """As C declares it, with each number, and its size."""
+        """Return its declaration in C, with each number, and its size."""
         head, tail = ("typedef enum {", f"}} {self.name};") if " " not in self.name else (f"{self.name} {{", "};")
         rows = [f"\t{name} = {value}," for name, value in self.values]
         return "\n".join([head, *rows, "", f"\t/* size: {self.size}, constants: {len(self.values)} */", tail, ""])
@@ -56,7 +56,7 @@ class Function(Value):
 
     @property
     def text(self) -> str:
-        """As C declares it."""
+        """Return its declaration in C."""
         return f"{self.prototype};\n"
 
     def to_json(self) -> dict[str, object]:

@@ -51,7 +51,7 @@ class Encoding(Value):
     @property
     @in_json(hex=True)
     def fields(self) -> Mapping[str, int]:
-        """The bit-fields of the first code, where it is the value of a register; of others, nothing."""
+        """Return the bit-fields of the first code, if it is the value of a register; else none."""
         return FrozenMap(format_of(self.pmu).read(self.codes[0]), "field")
 
     def decode(self) -> Decoded:
@@ -62,7 +62,7 @@ class Encoding(Value):
 
 
 class Counted(Encoding):
-    """An event that was counted, too.
+    """An event that was also counted.
 
     :ivar unit: what was counted
     :ivar modes: those that the count is of: with a clock, which does not tell them apart, both
@@ -88,7 +88,7 @@ class AverageLatency(Value):
     requests: Encoding
 
     def cycles(self, count0: int, count1: int) -> float:
-        """The average latency in core cycles.
+        """Return the average latency in core cycles.
 
         :param count0: count of OFFCORE_RESPONSE_0
         :param count1: count of OFFCORE_RESPONSE_1

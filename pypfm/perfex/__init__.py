@@ -14,7 +14,7 @@ __all__ = ["Counting", "counting"]
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for: the command needs none of it."""
+    """Import a name when it is first used: the command needs none of them."""
     if name in __all__:
         from pypfm.perfex import regions
         return getattr(regions, name)

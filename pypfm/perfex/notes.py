@@ -29,7 +29,7 @@ def _events(who: Collection[int]) -> str:
 
 
 def _shared(measurements: Iterable[Measurement]) -> dict[str, list[int]]:
-    """The events that have each note."""
+    """Return the events that have each note."""
     found: dict[str, list[int]] = {}
     for m in sorted(measurements, key=lambda m: m.event.index):
         if m.note:
@@ -42,7 +42,7 @@ def _lines(shared: Mapping[str, Collection[int]]) -> list[str]:
 
 
 def full(measurements: Iterable[Measurement], of_run: Collection[str]) -> list[str]:
-    """The notes on events, those with the same one together.
+    """Return the notes on events; events with the same note share one.
 
     :param of_run: notes on the whole run, which are not said again of events
     """
@@ -50,7 +50,7 @@ def full(measurements: Iterable[Measurement], of_run: Collection[str]) -> list[s
 
 
 def short(measurements: Iterable[Measurement], of_run: Collection[str], *, everything: bool) -> list[str]:
-    """The same, without what is always so.
+    """Return the same notes, without those that are always true.
 
     :param everything: all events were asked for: why some are not available is left out, unless it is this run's fault
     """
@@ -65,6 +65,6 @@ def short(measurements: Iterable[Measurement], of_run: Collection[str], *, every
 
 
 def folded(note: str) -> str:
-    """A note in lines of 80 columns."""
+    """Fold a note into lines of 80 columns."""
     return textwrap.fill(note, _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False,
                          break_long_words=False)

@@ -104,7 +104,7 @@ def check(path: Path, api: str, complete: bool = False) -> Outcome:
 
 
 def _check_soname(path: Path, api: str, outcome: Outcome) -> None:
-    """Programs that are linked with a library ask for its soname, those that are linked with ours for ours."""
+    """Compare the soname: programs linked with the library ask for its soname, those linked with ours for ours."""
     soname, usual = facts(path).soname, LIBRARIES[base(api)].soname
     if not soname:
         outcome.notes.append(f"it has no soname: programs find it as {usual} by its file name only")

@@ -20,7 +20,7 @@ _OUTCOMES = {"tests": "testcase", "failures": "failure", "errors": "error", "ski
 
 
 def document(report: Report) -> str:
-    """The whole document, in ASCII: every other character is a reference.
+    """Return the whole document, in ASCII: every other character is a reference.
 
     A finding is a failed test, a crash or a hang a test in error, a suppressed finding a skipped one; the
     checks without a finding are one test together, for the report has no names for them.

@@ -35,14 +35,14 @@ class Prints:
         self._wanted = False  # whether a vector asked for messages
 
     def connect(self) -> None:
-        """In the child: make them its standard output and error."""
+        """Make them standard output and error; called in the child."""
         for fd, (reader, writer) in enumerate(self._ends, 1):
             os.dup2(writer, fd)
             os.close(writer)
             self._readers[fd - 1] = out_of_reach(reader)
 
     def watch(self) -> None:
-        """In the parent: leave the writing to the child."""
+        """Close the writing ends; called in the parent."""
         for _, writer in self._ends:
             os.close(writer)
 

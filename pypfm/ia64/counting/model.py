@@ -22,8 +22,7 @@ _LIMIT = 1 << 64
 
 
 class Model:
-    """The events of a model, which the program reports itself where ``LIBPFM_PERFMON=model``: its counters do not move
-    by themselves.
+    """The events of a model (``LIBPFM_PERFMON=model``): its counters move only when the program says what happens.
 
     All happens on the calling thread, or on the thread that the context was made for.  Signal handlers of Python run
     after the call, not in the middle of it: what an overflow stops stays stopped for the rest of it.

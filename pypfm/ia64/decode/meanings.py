@@ -36,7 +36,7 @@ _STREAM = said(enum=("instruction", "data"))
 
 
 def levels(plm: int) -> str:
-    """Privilege levels in words."""
+    """Write privilege levels in words."""
     return ", ".join(name for n, name in enumerate(LEVELS) if plm >> n & 1) or "none"
 
 

@@ -1,4 +1,4 @@
-"""From the registers of an IA-64 PMU to what they say."""
+"""The meaning of the settings in the registers of an IA-64 PMU."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def data_meaning(given: RegisterSet, num: int) -> Meaning | None:
 
 
 def ranges(given: RegisterSet) -> tuple[RangeMeaning, ...]:
-    """The addresses that the debug registers cover."""
+    """Return the addresses that the debug registers cover."""
     return (*_ranges(given, "IBR", given.fine), *_ranges(given, "DBR", False))
 
 
@@ -156,7 +156,7 @@ def _ranges(given: RegisterSet, kind: str, fine: bool) -> list[RangeMeaning]:
 
 
 def _contiguous(mask_word: int) -> bool:
-    """Whether the addresses that a mask matches are one block."""
+    """Tell whether the addresses that a mask matches are one block."""
     size = coverage.block_size(mask_word)
     return size & size - 1 == 0
 

@@ -30,7 +30,7 @@ def trace_of(given: RegisterSet, asked: Trace | None) -> Trace:
 
 
 def variant(given: RegisterSet, num: int, mode: Trace) -> str:
-    """The layout of a PMD of the trace buffer (see `models.data_layout`)."""
+    """Return the layout of a PMD of the trace buffer (see `models.data_layout`)."""
     if given.model.ipear is None:
         return "ds" if given.fields(given.model.trace).get("ds") else ""
     if mode == "etb":
@@ -39,21 +39,21 @@ def variant(given: RegisterSet, num: int, mode: Trace) -> str:
 
 
 def _fields(given: RegisterSet, num: int | None, kind: str = "") -> dict[str, int]:
-    """The fields of a PMD by name; of one that was not given, nothing."""
+    """Return the fields of a PMD by name; empty if it was not given."""
     if num is None or num not in given.pmds:
         return {}
     return {f.name: f.of(given.pmds[num]) for f in models.data_layout(given.pmu, num, kind)}
 
 
 def _extension(given: RegisterSet, num: int, name: str, mode: Trace = "etb") -> int | None:
-    """A bit that belongs to an entry and lies in another register; None if that was not given."""
+    """Return a bit of an entry that lies in another register; None if that was not given."""
     model = given.model
     home = model.trace_index if model.extension is None else model.extension
     return _fields(given, home, "ipear" if mode == "ipear" else "").get(f"pmd{num}ext_{name}")
 
 
 def _order(given: RegisterSet) -> list[int]:
-    """The entries that were given, oldest first; without the index, by number."""
+    """Return the entries that were given, oldest first; without the index, by number."""
     model = given.model
     index = _fields(given, model.trace_index)
     numbers = list(model.entries)
@@ -64,7 +64,7 @@ def _order(given: RegisterSet) -> list[int]:
 
 
 def trace(given: RegisterSet, mode: Trace) -> tuple[TraceEntry, ...]:
-    """The entries of the trace buffer, oldest first."""
+    """Return the entries of the trace buffer, oldest first."""
     return tuple(_instruction(given, num) if mode == "ipear" else _branch(given, num) for num in _order(given))
 
 
@@ -103,7 +103,7 @@ def ear_samples(given: RegisterSet) -> tuple[EarSample, ...]:
 
 def _sample(what: str, names: tuple[str, ...], first: dict[str, int], second: dict[str, int],
             third: dict[str, int] | None = None) -> EarSample:
-    """A sample from the fields of its registers: address, latency, and of a data EAR the instruction."""
+    """Make a sample from the fields of its registers: address, latency, and for a data EAR the instruction."""
     line = first.get("iaddr", first.get("icla"))
     address = first.get("daddr") if line is None else line << 5
     overflow = second.get("overflow", second.get("ov"))
