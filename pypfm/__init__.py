@@ -75,7 +75,7 @@ _PACKAGES = ("bench", "config", "conform", "errors", "ia64", "layout", "libperfe
 
 
 def __getattr__(name: str) -> object:
-    """Load what is asked for: ``import pypfm.pfm3`` loads nothing else."""
+    """Import a name when it is first used: ``import pypfm.pfm3`` loads nothing else."""
     if name not in _HOME and name not in _PACKAGES:
         raise AttributeError(f"module 'pypfm' has no attribute {name!r}")
     from importlib import import_module

@@ -1,4 +1,4 @@
-"""Where the commands pypfm, pmc and perfex start; ``python -m pypfm`` is the first of them.
+"""The entry points of the commands pypfm, pmc and perfex; ``python -m pypfm`` is the first of them.
 
 From the first line on, Ctrl-C ends them without a word, as it ends a C program.  That comes before every other
 import: ``signal`` would bring twenty modules with it, ``_signal`` is a part of the interpreter.
@@ -13,19 +13,19 @@ __all__ = ["perfex", "pmc", "pypfm"]
 
 
 def pypfm() -> int:
-    """The command pypfm; its exit status."""
+    """Run the command pypfm and return its exit status."""
     from pypfm.cli import main
     return main()
 
 
 def pmc() -> int:
-    """The command pmc; its exit status."""
+    """Run the command pmc and return its exit status."""
     from pypfm.cli.pmc import main
     return main()
 
 
 def perfex() -> int:
-    """The command perfex; its exit status."""
+    """Run the command perfex and return its exit status."""
     from pypfm.cli.perfex import main
     return main()
 

@@ -1,4 +1,4 @@
-"""From register values back to what they mean.
+"""Decoding of register values: back to what they mean.
 
 ``decode("itanium2", {"PMC4": 0x1228})`` names the fields of registers and what they say together;
 `Decoded.to_request` is a request that gives the same registers again.  For the PMUs of libpfm 4, ours and those of any
@@ -26,7 +26,7 @@ __all__ = ["decode"]
 
 
 def _is_of_pfm4(registers: object) -> bool:
-    """Whether values are those of libpfm 4: a PMU of both libraries has the registers of libpfm 3."""
+    """Tell whether values are those of libpfm 4: a PMU of both libraries has the registers of libpfm 3."""
     return isinstance(registers, Mapping) and any(
         isinstance(name, str) and name.lower().startswith(("code", "config", "exclude_", "type")) for name in registers)
 
@@ -106,6 +106,6 @@ def decode(pmu: str | ia64.Pmu | perf.Pmu | ia64.Encoding | perf.Encoding,
 
 
 def _expect_no(*given: bool) -> None:
-    """Refuse, where codes are decoded, what says how registers are read."""
+    """Refuse arguments about reading registers where codes are decoded."""
     if any(given):
         raise DecodeError("etb, ipear and pmds belong to registers of libpfm 3, not to codes")

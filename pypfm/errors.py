@@ -27,7 +27,7 @@ _MOST_LISTED = 40
 
 
 def shown(value: object) -> str:
-    """What a user gave, in a message: text quoted, and nothing longer than a line."""
+    """Return a user's value for a message: text quoted, and at most a line long."""
     if isinstance(value, str):
         return repr(short(value))
     try:
@@ -38,41 +38,41 @@ def shown(value: object) -> str:
 
 
 def short(text: str) -> str:
-    """A text in a message, as it is, but not longer than a line."""
+    """Cut a text for a message to the length of a line."""
     return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "..."
 
 
 def named(file: object) -> str:
-    """The name of a file in a message: as it was given, but quoted if a terminal cannot show it on one line."""
+    """Return the name of a file for a message: as given, but quoted if a terminal cannot show it on one line."""
     text = str(file)
     return text if text and text.isprintable() and len(text) <= _LONGEST_NAME else shown(text)
 
 
 def printable(text: str) -> str:
-    """Text of a user or a library on one line of any terminal."""
+    """Make text of a user or a library printable on one line of any terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def in_hex(value: int) -> str:
-    """A number in a message, in hexadecimal and not longer than a line."""
+    """Write a number for a message: in hexadecimal and not longer than a line."""
     return short(hex(value))
 
 
 def errno_name(code: int) -> str:
-    """The name of an errno value, of two the one that manual pages use."""
+    """Return the name of an errno value; if it has two, the one that manual pages use."""
     names = {errno.EDEADLK: "EDEADLK", errno.ENOTSUP: "ENOTSUP"}
     return names.get(code) or errno.errorcode.get(code, str(code))
 
 
 def listed(names: Iterable[object]) -> str:
-    """What there is, in a message."""
+    """Return names as a list for a message."""
     found = [str(name) for name in names]
     more = [f"... ({len(found)} in all)"] if len(found) > _MOST_LISTED else []
     return ", ".join([*found[:_MOST_LISTED], *more]) or "none"
 
 
 def unknown_event(pmu: str, name: object, names: Iterable[str]) -> str:
-    """The message for an event that a PMU does not have, with the nearest ones."""
+    """Return the message for an event that a PMU does not have, with the nearest ones."""
     if not isinstance(name, str):
         return f"{pmu} has no event {shown(name)}; events have names, such as {next(iter(names), None)}"
     known = list(names)
@@ -81,7 +81,7 @@ def unknown_event(pmu: str, name: object, names: Iterable[str]) -> str:
 
 
 def nearest(name: str, names: Iterable[str], before: str = "") -> str:
-    """What a message about a name that there is not ends with: the nearest of those that there are, if any is near.
+    """Return the end of a message about an unknown name: the nearest of the known names, if any is near.
 
     :param before: stands before each, and is not compared
     """
@@ -106,14 +106,14 @@ class InvalidValueError(InvalidArgumentError, ValueError):
 
 
 class UnknownKeyError(PfmError, KeyError):
-    """There is nothing of this name or number; the message says what there is."""
+    """An unknown name or number; the message says which ones exist."""
 
     def __str__(self) -> str:  # not quoted, as KeyError has it
         return Exception.__str__(self)
 
 
 class EventNotFoundError(UnknownKeyError):
-    """A PMU or a machine has no event of this name; the message names the nearest."""
+    """An unknown event of a PMU or a machine; the message names the nearest."""
 
 
 class DecodeError(InvalidValueError):
@@ -121,11 +121,11 @@ class DecodeError(InvalidValueError):
 
 
 class PromiseError(InvalidValueError):
-    """What the C library would take, but do otherwise than the manual page promises (check="manual")."""
+    """A request that the C library takes, but treats otherwise than its manual page promises (check="manual")."""
 
 
 class Pfm3Error(InvalidValueError):
-    """What libpfm 3 refuses.
+    """An error that libpfm 3 returns.
 
     :ivar code: C return code (PFMLIB_ERR_...), negative
     :ivar name: name of that code
@@ -147,7 +147,7 @@ class Pfm3EventNotFoundError(Pfm3Error, EventNotFoundError):
 
 
 class Pfm4Error(InvalidValueError):
-    """What libpfm 4 refuses.
+    """An error that libpfm 4 returns.
 
     :ivar code: C return code (PFM_ERR_...), negative
     :ivar name: name of that code

@@ -25,7 +25,7 @@ _LEVELS = {"kernel": Plm.PLM0, "user": Plm.PLM3, **{str(n): Plm(1 << n) for n in
 
 
 def parse_plm(plm: int | str) -> int:
-    """Privilege levels from a mask or from text.
+    """Return privilege levels from a mask or from text.
 
     :param plm: a mask of `Plm`; or ``user``, ``kernel`` and level numbers, separated by commas
     :raises InvalidValueError: the text names no level

@@ -53,7 +53,7 @@ _ENTRIES: dict[int, Any] = {
 
 def smpl_entries(buffer: object, num_values: Mapping[int, int] | Mapping[tuple[int, int], int] | int,
                  size: int | None = None) -> list[SmplEntry]:
-    """The entries of a sampling buffer, as they are now, each with the values that follow it.
+    """Return the entries of a sampling buffer, as they are now, each with the values that follow it.
 
     As many as the header says, but nothing is read past the end of the memory.
 

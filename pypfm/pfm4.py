@@ -37,7 +37,7 @@ if not TYPE_CHECKING:  # which know all names without it, and of a list that is 
 
 
 def load(path: str | os.PathLike[str] = "libpfm.so.4") -> ModuleType:
-    """The names of this module on another libpfm 4, 4.8 to the newest.
+    """Return the names of this module on another libpfm 4, 4.8 to the newest.
 
     ::
 

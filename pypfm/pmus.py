@@ -29,7 +29,8 @@ def pmu(name: str, *, library: str | PathLike[str] | None, **settings: Any) -> A
 
 
 def pmu(name: str, *, library: str | PathLike[str] | None = None, **settings: Any) -> Any:
-    """The PMU of a name: ``pmu("goldmont")`` is ``Goldmont()``, and ``pmu("ita2")`` libpfm 4's ``perf.Pmu("ita2")``.
+    """Return the PMU of a name: ``pmu("goldmont")`` is ``Goldmont()``, and ``pmu("ita2")`` libpfm 4's
+    ``perf.Pmu("ita2")``.
 
     The package of its class is loaded when it is first asked for.
 

@@ -24,7 +24,7 @@ __all__ = ["Library", "functions_of"]
 
 
 class Library:
-    """What stands for ``lib`` of an extension module: the functions of a library, the constants of our headers.
+    """A stand-in for ``lib`` of an extension module: the functions of a library, the constants of our headers.
 
     :param functions: of the library
     :param api: the generated mirror of ours
@@ -54,7 +54,7 @@ class Library:
 
 
 def functions_of(api: ModuleType, ffi: FFI, lib: Any, classes: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The functions of a generated mirror, bound to another library; by name.
+    """Bind the functions of a generated mirror to another library; return them by name.
 
     :param api: the mirror
     :param ffi: of the extension module whose types the other library's functions have
@@ -81,7 +81,7 @@ def functions_of(api: ModuleType, ffi: FFI, lib: Any, classes: Mapping[str, Any]
 
 
 def _first_call(library: Any, name: str, bound: dict[str, Any]) -> Callable[..., Any]:
-    """What is called the first time: the function may be missing, which is an error only when it is called."""
+    """Return a stand-in for a function that looks it up at the first call: only then it may not be missing."""
     def call(*args: Any) -> Any:
         bound[f"_{name}"] = function = getattr(library, name)
         return function(*args)

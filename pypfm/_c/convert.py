@@ -1,4 +1,4 @@
-"""Values of C as Python's, and the other way round: strings, whole numbers."""
+"""Conversions between values of C and of Python: strings, whole numbers."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _ffi = FFI()  # for types that belong to no library
 
 
 def decoded(data: bytes) -> str:
-    """The text that C's bytes are; what is no UTF-8 can be encoded again."""
+    """Decode bytes of C as text; bytes that are no UTF-8 can be encoded again."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def string(pointer: Any) -> str:
-    """The C string at a cffi pointer, as a str."""
+    """Return the C string at a cffi pointer as a str."""
     return decoded(cast(bytes, _ffi.string(pointer)))
 
 
 def string_or_none(pointer: Any) -> str | None:
-    """The C string at a cffi pointer, or None for NULL."""
+    """Return the C string at a cffi pointer as a str, or None for NULL."""
     return string(pointer) if pointer else None
 
 
 def whole(value: Any) -> int:
-    """A whole number, of what stands for one: what operator.index() takes, and numpy's bool, which it does not.
+    """Convert to an int: all that operator.index() takes, and numpy's bool, which it does not take.
 
     :raises TypeError: it is none
     """

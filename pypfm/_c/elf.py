@@ -1,4 +1,4 @@
-"""Whether a file can be a shared library of this machine, found out without loading it."""
+"""A check whether a file can be a shared library of this machine, without loading it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MACHINES = {2: "SPARC", 3: "x86", 8: "MIPS", 15: "PA-RISC", 20: "PowerPC", 21: 
 
 
 def unsuitable(path: str) -> str:
-    """Why a file is none that the loader of this machine can load, or "".
+    """Return why this machine's loader cannot load a file, or "" if it can.
 
     :param path: with a slash; what is looked up by name, or is not there, is left to the loader
     """
@@ -64,7 +64,7 @@ def _contents(file: BinaryIO) -> str:  # noqa: PLR0911 - one for each kind of fi
 
 
 def _end_of_segments(file: BinaryIO, head: bytes) -> int:
-    """Where what the loader maps of a file ends; beyond the end of the file the process would be killed by SIGBUS."""
+    """Return the end of what the loader maps of a file; if the file is shorter, SIGBUS would kill the process."""
     is_64 = head[4] == _CLASS_64
     start = int(struct.unpack_from("=Q" if is_64 else "=I", head, 32 if is_64 else 28)[0])  # our byte order
     each, count = (int(n) for n in struct.unpack_from("=HH", head, 54 if is_64 else 42))
@@ -89,5 +89,5 @@ def _machine(header: bytes) -> str:
 
 
 def _half(header: bytes, place: int) -> int:
-    """A number of two bytes, in the file's byte order."""
+    """Read a number of two bytes, in the file's byte order."""
     return int.from_bytes(header[place:place + 2], "big" if header[5] == _BIG_ENDIAN else "little")

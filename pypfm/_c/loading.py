@@ -80,12 +80,12 @@ _dlsym.argtypes, _dlsym.restype = (ctypes.c_void_p, ctypes.c_char_p), ctypes.c_v
 
 
 def symbol(handle: ctypes.CDLL, name: str) -> int:
-    """The address of an exported symbol; 0: there is none, and there ctypes' own look-up crashes."""
+    """Return the address of an exported symbol, or 0 if there is none, where ctypes' own look-up would crash."""
     return _dlsym(handle._handle, name.encode()) or 0  # of a NULL ctypes makes None
 
 
 def loader_words(path: str) -> str:
-    """Why the loader refuses a library, in its own words."""
+    """Return the loader's own words why it refuses a library."""
     libc = ctypes.CDLL(None)
     libc.dlerror.restype = ctypes.c_char_p
     libc.dlopen(os.fsencode(path), os.RTLD_NOW)
@@ -104,12 +104,12 @@ def loaded_file(address: int) -> str:
 
 
 def _unescaped(name: str) -> str:
-    """The name of a mapped file: the kernel writes a line feed as four characters."""
+    """Unescape the name of a mapped file: the kernel writes a line feed as four characters."""
     return name if os.path.exists(name) else name.replace(r"\012", "\n")
 
 
 def loaded(path: str, mark: str) -> ctypes.CDLL:
-    """A library, loaded.
+    """Load a library.
 
     :param path: a file, or without a slash a name that the loader looks up as it does for a new process
     :param mark: a function that it is expected to have
@@ -135,27 +135,27 @@ def loaded(path: str, mark: str) -> ctypes.CDLL:
 
 
 def _is_replaced(handle: ctypes.CDLL, mark: str, file: str) -> bool:
-    """Whether a library was loaded from a file in whose place there is another one by now."""
+    """Tell whether the file of a loaded library has been replaced by another one since."""
     name, deleted, rest = loaded_file(symbol(handle, mark)).rpartition(" (deleted)")
     return bool(deleted) and not rest and os.path.exists(file) and os.path.realpath(file) == name
 
 
 def _is_there(name: str) -> bool:
-    """Whether the process has a library of a name: the loader would take that one, wherever it is from."""
+    """Tell whether the process has a library of this name: the loader would take it, from whatever place it is."""
     libc = ctypes.CDLL(None)
     libc.dlopen.restype, libc.dlopen.argtypes = ctypes.c_void_p, (ctypes.c_char_p, ctypes.c_int)
     return bool(libc.dlopen(os.fsencode(name), os.RTLD_NOW | os.RTLD_NOLOAD))
 
 
 def _looked_up(name: str, mark: str) -> str:
-    """The file that a process which has nothing of that name finds, or ""."""
+    """Return the file that a process without a library of that name finds, or ""."""
     done = subprocess.run([sys.executable, "-I", "-c", _WHERE, name, mark, repr(sys.path)], capture_output=True,
                           check=False)
     return os.fsdecode(done.stdout)
 
 
 def private_copy(handle: ctypes.CDLL, mark: str) -> ctypes.CDLL:
-    """The same library once more, with variables of its own, which no other user of the library sees.
+    """Load the same library once more, with variables of its own, which no other user of the library sees.
 
     Where the system does not allow that, the library itself.  The copy is memory with a name that no library of the
     process has: the loader takes equal names for the same library, and descriptors are used again.

@@ -18,7 +18,7 @@ def _is_aggregate(kind: Any) -> bool:
 
 
 def fields_of(cls: Any) -> Iterator[tuple[str, Any, bool]]:
-    """Name, type, and whether it is a bit-field, of each member; those of members without a name in their place."""
+    """Yield each member's name, type, and whether it is a bit-field; members of unnamed members are included."""
     for base in cls.__mro__[::-1]:  # a user's class may have more
         for name, kind, *bits in base.__dict__.get("_fields_", ()):
             if name in base.__dict__.get("_anonymous_", ()):
@@ -29,7 +29,7 @@ def fields_of(cls: Any) -> Iterator[tuple[str, Any, bool]]:
 
 @cache
 def used_bits(kind: Any) -> int:
-    """The bits of a type that say something, as one number: all but those between and after its members."""
+    """Return the used bits of a type as one number: all but the padding between and after its members."""
     if issubclass(kind, ctypes.Array):
         one = used_bits(kind._type_).to_bytes(ctypes.sizeof(kind._type_), "little")
         return int.from_bytes(one * kind._length_, "little")
@@ -40,7 +40,7 @@ def used_bits(kind: Any) -> int:
 
 @cache
 def _masks(cls: Any) -> dict[str, int]:
-    """The bits of each member."""
+    """Return the bits of each member."""
     return {name: _bits_of_field(cls, name) if bits else used_bits(kind) << 8 * getattr(cls, name).offset
             for name, kind, bits in fields_of(cls)}
 
@@ -53,7 +53,7 @@ def _bits_of_field(cls: Any, name: str) -> int:
 
 @cache
 def _members(cls: Any) -> tuple[str, ...]:
-    """Names of the members that say all: of those that lie one over the other the largest, of equals the first."""
+    """Return names of members that hold everything: of overlapping ones the largest, of equal ones the first."""
     chosen: dict[str, int] = {}
     for name, mask in _masks(cls).items():
         others = [other for other in chosen if chosen[other] & mask]
@@ -63,7 +63,7 @@ def _members(cls: Any) -> tuple[str, ...]:
 
 
 def written(structure: Any) -> Iterator[tuple[str, Any]]:
-    """The members that are not 0, as a program writes them: arrays as tuples, without what is 0 at their end."""
+    """Yield the members that are not 0 as a program writes them: arrays as tuples, without zeros at their end."""
     for name in _members(structure.__class__):
         value = getattr(structure, name)
         if isinstance(value, ctypes.Array):
@@ -82,7 +82,7 @@ def text(value: Any) -> str:
 
 
 def no_member(cls: Any, members: dict[str, object]) -> str:
-    """What is said of a member that a class does not have."""
+    """Return the message that a class does not have a member."""
     from difflib import get_close_matches
     known = [name for name, *_ in fields_of(cls)]
     wrong = next((name for name in members if name not in known), "")
@@ -92,7 +92,7 @@ def no_member(cls: Any, members: dict[str, object]) -> str:
 
 
 def pointers_in(structure: Any) -> Iterator[bool]:
-    """Of each pointer in a structure, whether it is set."""
+    """Yield for each pointer in a structure whether it is set."""
     for name, kind, _ in fields_of(type(structure)):
         if issubclass(kind, (ctypes.c_char_p, ctypes.c_void_p, ctypes._Pointer)):
             yield bool(getattr(structure, name))

@@ -57,7 +57,7 @@ _FORMATS: dict[Any, str] = {ctypes.c_int: "i", ctypes.c_uint: "I", ctypes.c_long
 
 
 def refused(value: object, wanted: str, instead: str = "", verb: str = "wants") -> TypeError:
-    """The error of an argument of a wrong type; who knows the function and the parameter puts them before it.
+    """Return the error for an argument of a wrong type; the caller puts function and parameter before it.
 
     :param wanted: what C takes
     :param instead: what to write
@@ -78,7 +78,7 @@ def refused(value: object, wanted: str, instead: str = "", verb: str = "wants") 
 # ---- converters -----------------------------------------------------------------------------------------------------
 
 def text(value: object) -> object:
-    """A ``const char *``: bytes without a NUL, or a pointer as it is."""
+    """Convert an argument for a ``const char *``: bytes without a NUL, or a pointer as it is."""
     if type(value) is str and value.isascii() and "\0" not in value:  # nearly all
         return value.encode()
     if isinstance(value, (str, bytes)):
@@ -106,7 +106,7 @@ def _ctypes_text(value: object) -> object:
 
 
 def room(value: Any, size: int, parameter: str = "size") -> Any:
-    """A ``char *`` into which C writes: a buffer, once it is known to have the size that C is told."""
+    """Convert an argument for a ``char *`` into which C writes: check that the buffer has the size that C is told."""
     size = whole(size)
     if isinstance(value, ctypes.Array) and cast(Any, value)._type_ is ctypes.c_char:
         data: Any = _from_buffer(_BYTES, value)
@@ -131,7 +131,7 @@ def room(value: Any, size: int, parameter: str = "size") -> Any:
 
 
 def _writable(value: Any, formats: str) -> Any:
-    """The memory of what has the buffer interface (numpy's arrays, array.array), as char[]; None if it is no such."""
+    """Return the memory of an object with the buffer interface (numpy's arrays, array.array) as char[], or None."""
     try:
         view = memoryview(value)
     except TypeError:
@@ -143,13 +143,13 @@ def _writable(value: Any, formats: str) -> Any:
 
 
 def address_of(value: Any) -> Any:
-    """The ``void *`` that a pointer or byref() is; who has it keeps the value."""
+    """Return the ``void *`` of a pointer or of byref(); the caller keeps the value alive."""
     at = ctypes.cast(value, ctypes.c_void_p).value
     return _ffi.cast(_VOID_POINTER, at or 0)
 
 
 def integer(pointer: Any) -> Converter:
-    """The converter of the integer type that a type points to: of what has __index__(), and of C's integers."""
+    """Return the converter for the integer type of a pointer: it takes all with __index__(), and C's integers."""
     def convert(value: Any) -> Any:
         try:
             number = value if isinstance(value, CData) else whole(value)
@@ -191,7 +191,7 @@ _WRITTEN = {"pfm_event_attr_info_t": 72}
 
 
 def _of_its_size(convert: Converter, kind: Any, value: Any) -> Any:
-    """A pointer to a structure that says how large it is: C reads as far as it says, to see whether that is 0."""
+    """Convert to a pointer to a structure that holds its own size: C reads that many bytes."""
     given, structure = convert(value), owner(value, kind)
     there = 0 if structure is None else ctypes.sizeof(structure)
     if structure is not None and structure.size > max(there, _WRITTEN.get(kind.__name__, 0)):
@@ -204,7 +204,7 @@ def _wanted(ctype: Any) -> str:
 
 
 def _pointer(ctype: Any, kind: Any, value: Any) -> Any:
-    """What is rarer: an array, a user's class, a pointer, an array of numbers that is no ctypes one; else None."""
+    """Convert rarer arguments: an array, an object of a user's class, a pointer, other arrays of numbers; else None."""
     if isinstance(value, ctypes.Array):
         return _elements(value, _from_buffer(ctype, value)) if issubclass(cast(Any, value)._type_, kind) else None
     if isinstance(value, kind):
@@ -216,7 +216,7 @@ def _pointer(ctype: Any, kind: Any, value: Any) -> Any:
 
 
 def _cffi_pointer(ctype: Any, instead: str, value: Any) -> Any:
-    """A pointer from cffi's own objects."""
+    """Convert cffi's own objects to a pointer."""
     target = ctype.item
     if value is None:
         return _NULL
@@ -238,7 +238,7 @@ def _elements(array: Any, pointer: Any) -> Any:
 
 
 def address(value: Any) -> Any:
-    """A ``void *``: the address of a ctypes object; of a pointer where it points to."""
+    """Convert to a ``void *``: the address of a ctypes object, or the target of a pointer."""
     if value is None:
         return _NULL
     if isinstance(value, CData):
@@ -255,7 +255,7 @@ def address(value: Any) -> Any:
 
 
 def bytes_at(value: Any) -> int | None:
-    """How many bytes there are where a ``void *`` of `address` points to; None if that is not known."""
+    """Return how many bytes there are where a ``void *`` of `address` points to; None if that is not known."""
     if isinstance(value, Reference):
         return room_at(value)
     if isinstance(value, CData):
@@ -269,7 +269,7 @@ def bytes_at(value: Any) -> int | None:
 
 
 def file(ctype: Any) -> Converter:
-    """The converter of ``FILE *``: of an open file, which cffi makes a FILE of."""
+    """Return the converter of ``FILE *``: it takes an open file, of which cffi makes a FILE."""
     def convert(value: Any) -> Any:
         if value is None:
             return _NULL
@@ -285,7 +285,7 @@ def file(ctype: Any) -> Converter:
 
 
 def function(value: Any) -> Any:
-    """A pointer to a function: what can be called."""
+    """Convert a callable to a pointer to a function."""
     if value is not None and (not callable(value) or isinstance(value, CData)):
         raise refused(value, "a function")
     return value
@@ -294,7 +294,7 @@ def function(value: Any) -> Any:
 # ---- what C allocates -----------------------------------------------------------------------------------------------
 
 def owner(value: Any, kind: Any) -> Any:
-    """The object of Python's, of a ctypes class, that an argument is the address of; None if there is none.
+    """Return the Python object of a ctypes class whose address an argument is; None if there is none.
 
     What is stored in it is kept as long as it is; in what a pointer's ``contents`` are, no longer than the pointer.
     A string or a pointer that is an element of an array is no object of its own.
@@ -314,7 +314,7 @@ def owner(value: Any, kind: Any) -> Any:
 
 
 def _kept_in(objects: Any) -> Iterator[Any]:
-    """The ctypes objects that ctypes keeps for pointers."""
+    """Yield the ctypes objects that ctypes keeps alive for pointers."""
     for one in objects.values() if isinstance(objects, dict) else objects:
         if isinstance(one, (dict, tuple)):
             yield from _kept_in(one)
@@ -323,7 +323,7 @@ def _kept_in(objects: Any) -> Iterator[Any]:
 
 
 def take_string(cell: Any, free: Callable[[Any], object]) -> None:
-    """Let a ``c_char_p`` have the string that C allocated as Python's own, and free C's."""
+    """Copy the string that C allocated into memory of Python, store it in a ``c_char_p``, and free C's."""
     theirs = _ffi.cast(_VOID_POINTER, ctypes.c_void_p.from_buffer(cell).value or 0)
     cell.value = cell.value
     free(theirs)
@@ -364,7 +364,7 @@ class Calls:
         return found
 
     def pointer_names(self, ctype: str) -> dict[str, Any]:
-        """What a generated module has for a pointer type: converter, class and cffi's type, for the fast way."""
+        """Return what fast calls of a generated module need for a pointer type: converter, class, cffi's type."""
         suffix = re.sub(r"\W+", "_", ctype.replace("*", "p"))
         found: dict[str, Any] = {f"_to_{suffix}": self.converter(ctype)}
         if (kind := self.classes.get(ctype[:-1].strip())) is not None:
@@ -372,7 +372,7 @@ class Calls:
         return found
 
     def arguments(self, name: str, args: tuple[Any, ...], /, **special: Converter) -> list[Any]:
-        """What C is given for the arguments of a function; ``special`` has other converters for some parameters."""
+        """Return C arguments for a function's arguments; ``special`` has other converters for some parameters."""
         given = dict(zip((parameter for parameter, _ in self.parameters[name]), args, strict=True))
         # Buffers last: their sizes are known to be numbers then.
         for parameter, ctype in sorted(self.parameters[name], key=lambda p: p[1].startswith("char[")):
@@ -386,7 +386,7 @@ class Calls:
         return list(given.values())
 
     def further(self, name: str, parameter: str, ctype: str, value: Any) -> Any:
-        """What C is given for an argument that its header does not declare, after `...`: a C object of this type."""
+        """Convert an argument that stands for the header's `...` to a C object of the given type."""
         try:
             given = self.converter(ctype)(value)
             return self._ffi.new("char[]", given) if isinstance(given, bytes) else self._ffi.cast(ctype, given)
@@ -414,12 +414,12 @@ class Calls:
         return cast(CData, getattr(self._lib, name)(*self.arguments(name, args)))
 
     def address(self, name: str, *args: Any) -> int:
-        """The same, as a number."""
+        """Call a function that returns a pointer, and return it as a number."""
         return int(cast(Any, self._ffi.cast("uintptr_t", self.pointer(name, *args))))
 
 
 def _named(error: Exception, where: str) -> Exception:
-    """The error of an argument, with the function's and the parameter's names before its text."""
+    """Put the names of the function and of the parameter before the text of an argument's error."""
     if isinstance(error, UnicodeError):  # made of more than a text
         return ValueError(f"{where} is no UTF-8: {error}")
     kind = next(k for k in (OverflowError, ValueError, TypeError, AttributeError) if isinstance(error, k))

@@ -1,4 +1,4 @@
-"""What a program needs beside a library's own names: ctypes' variables, arrays and pointers, under each mirror's name.
+"""The names that a program needs beside a library's own: ctypes' variables, arrays and pointers, in each mirror.
 
 All are ctypes' own and behave as there, but for `byref`, which takes a member, too.
 """

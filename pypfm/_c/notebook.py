@@ -14,7 +14,7 @@ _LEFT = " style='text-align: left'"
 
 
 def table(value: Any, caption: str = "") -> str:
-    """A row for each member that is not 0, the structures in it as tables of their own."""
+    """Return a row for each member that is not 0, with the structures in it as tables of their own."""
     rows = "".join(f"<tr><th{_LEFT}>{escape(name)}</th><td{_LEFT}>{_cell(member)}</td></tr>"
                    for name, member in written(value))
     return f"<table>{caption}{rows or '<tr><td>all 0</td></tr>'}</table>"

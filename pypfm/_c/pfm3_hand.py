@@ -21,7 +21,7 @@ __all__ = ["Hand"]
 
 
 def _elements(ffi: FFI, lib: Any) -> dict[int, int]:
-    """Bytes of an element of perfmonctl()'s argument, by command; of those that have one."""
+    """Return the size in bytes of an element of perfmonctl()'s argument, for each command that has one."""
     types = {"pfarg_reg_t": ("WRITE_PMCS", "WRITE_PMDS", "READ_PMDS", "GET_PMC_RESET_VAL"),
              "pfarg_dbreg_t": ("WRITE_IBRS", "WRITE_DBRS"), "pfarg_context_t": ("CREATE_CONTEXT",),
              "pfarg_features_t": ("GET_FEATURES",), "unsigned int": ("DEBUG",), "pfarg_load_t": ("LOAD_CONTEXT",)}
@@ -58,7 +58,7 @@ class Hand:
         raised: list[BaseException] = []
 
         def called(form: bytes, argument: int | None) -> int:
-            """One call; C takes no exception, so the first one waits until C is done."""
+            """Pass one line of C's on; C cannot raise, so the first exception waits until C is done."""
             if not raised:
                 try:
                     more = [decoded(ctypes.string_at(argument))] if b"%s" in form and argument else []
@@ -160,7 +160,7 @@ class Hand:
         return self._vector("pfm_getinfo_sets", (fd, flags, info, sz), 1)
 
     def perfmonctl(self, fd: object, cmd: object, arg: object, narg: object) -> int:
-        """Call C; what an element is depends on the command."""
+        """Call C; the type of an element depends on the command."""
         given = self._call.arguments("perfmonctl", (fd, cmd, arg, narg))
         count = int(given[-1])
         _expect_room("perfmonctl", "arg", arg, "narg", count * self._elements.get(int(given[1]), 0), count)
@@ -168,7 +168,7 @@ class Hand:
 
 
 def _expect_room(name: str, parameter: str, given: Any, number: str, size: int, count: int | None = None) -> None:
-    """Refuse an argument that is shorter than what C would read and write: it belongs to Python.
+    """Refuse an argument shorter than what C would read and write: its memory belongs to Python.
 
     :param number: the parameter that says how long it is
     :param size: bytes that C takes it for

@@ -22,7 +22,7 @@ _NONE, _PERF, _EXT = lib.PFM_OS_NONE, lib.PFM_OS_PERF_EVENT, lib.PFM_OS_PERF_EVE
 
 
 def _own_codes(theirs: Any, count: int) -> Any:
-    """The codes that C allocated, as an array of Python's; C's are freed."""
+    """Copy the codes that C allocated into an array of Python's, and free C's."""
     ours = (ctypes.c_uint64 * count)(*theirs[0:count])
     lib.free(ffi.cast("void *", ctypes.cast(theirs, ctypes.c_void_p).value or 0))
     return ours
@@ -72,7 +72,7 @@ class Hand:
         return ret
 
     def _expect_room(self, name: str, codes: Any, count: int) -> None:
-        """Refuse an array that is shorter than C is told, if it is Python's."""
+        """Refuse an array of Python's that is shorter than C is told."""
         there = bytes_at(codes) if codes else None
         if there is not None and 8 * count > there:
             raise ValueError(f"{name} is too short: count is {count}, but it has only {there // 8} elements")

@@ -27,17 +27,17 @@ def _with_argp(call: Calls, name: str, wanted: dict[int, str], ctr: int, op: int
 
 
 def pmc_control(call: Calls, ctr: int, op: int, argp: object) -> int:
-    """Call C with what argp points to checked."""
+    """Check the object that argp points to, and call C."""
     return _with_argp(call, "pmc_control", _CONTROL, ctr, op, argp)
 
 
 def pmc_get_info(call: Calls, ctr: int, op: int, argp: object) -> int:
-    """Call C with what argp points to checked."""
+    """Check the object that argp points to, and call C."""
     return _with_argp(call, "pmc_get_info", _INFO, ctr, op, argp)
 
 
 def advance(state: object, event_id: int, count: int) -> int:
-    """pmc_state_advance(), one overflow at a time: Python runs signal handlers between C calls only."""
+    """Call pmc_state_advance() for one overflow at a time: Python runs signal handlers only between C calls."""
     while True:
         step = min(count, lib.pmc_state_step(state, event_id))
         ret = lib.pmc_state_advance(state, event_id, step)

@@ -1,4 +1,4 @@
-"""Addresses of ctypes objects and of parts of them: what byref() returns, and what lies where it points.
+"""Addresses of ctypes objects and of their parts: the result of byref(), and the object that it points to.
 
 ``byref(x, n)`` of ctypes keeps its offset from Python: its ``_obj`` is x, whatever n is. So where it points to is
 worked out from the addresses, and what lies there from the types.
@@ -23,7 +23,7 @@ Reference: Any = type(ctypes.byref(ctypes.c_int()))
 
 
 def byref(obj: _CData, *path: str | int) -> _CArgObject:
-    """The address of an object, or of a member of it: &obj, &obj.member.
+    """Return the address of an object, or of a member of it: &obj, &obj.member.
 
     :param obj: a ctypes object
     :param path: names of members, and indices of arrays that are members: ``byref(inp, "pfp_events", 3, "event")``.
@@ -49,7 +49,7 @@ _offsets: dict[tuple[type, tuple[str | int, ...]], int] = {}  # of members, that
 
 
 def offset_of(kind: Any, *path: str | int) -> int:
-    """Where a member lies in a type, in bytes."""
+    """Return the offset of a member in a type, in bytes."""
     offset = 0
     for step in path:
         if isinstance(step, str):
@@ -66,7 +66,7 @@ def offset_of(kind: Any, *path: str | int) -> int:
 
 
 def _member(kind: Any, name: str) -> tuple[int, Any]:
-    """Offset and type of a member, which may be one of a member without a name."""
+    """Return the offset and the type of a member, also if it belongs to an unnamed member."""
     if issubclass(kind, ctypes._Pointer):
         raise TypeError(f"byref(): no path leads through a pointer to {name!r}; begin with the pointer's contents")
     for base in kind.__mro__:
@@ -83,20 +83,20 @@ def _member(kind: Any, name: str) -> tuple[int, Any]:
 
 
 def address_in(reference: Any) -> tuple[int, int]:
-    """Where byref() points to: the address, and the offset in its object."""
+    """Return the address that byref() points to, and its offset in its object."""
     address = ctypes.cast(reference, ctypes.c_void_p).value or 0
     return address, address - ctypes.addressof(reference._obj)
 
 
 def room_at(reference: Any) -> int:
-    """How many bytes of its object there are from where byref() points to; fewer than 1 outside of it."""
+    """Return how many bytes of its object follow the place that byref() points to; less than 1 outside of it."""
     offset = address_in(reference)[1]
     return ctypes.sizeof(reference._obj) - offset if offset >= 0 else 0
 
 
 @cache
 def lies_at(kind: Any, offset: int, wanted: Any) -> bool:
-    """Whether a whole object of a type lies at an offset in another type."""
+    """Tell whether another type has an object of the wanted type, all of it, at an offset."""
     if offset == 0 and issubclass(kind, wanted):
         return True
     if issubclass(kind, ctypes.Array):
@@ -107,7 +107,7 @@ def lies_at(kind: Any, offset: int, wanted: Any) -> bool:
 
 
 def _parts(kind: Any) -> Iterator[tuple[int, Any]]:
-    """Offset and type of each member that has an address."""
+    """Yield offset and type of each member that has an address."""
     for base in kind.__mro__:
         for name, inner, *bits in base.__dict__.get("_fields_", ()):
             if not bits:
@@ -115,7 +115,7 @@ def _parts(kind: Any) -> Iterator[tuple[int, Any]]:
 
 
 def part_at(reference: Any, kind: Any) -> Any:
-    """The object of a type to which byref() points: the whole, or a structure in an array; None if there is none."""
+    """Return the object of a type that byref() points to: the whole, or a structure in an array; or None."""
     part, offset = reference._obj, address_in(reference)[1]
     while isinstance(part, ctypes.Array) and 0 <= offset < ctypes.sizeof(part):
         inner = cast(Any, part)._type_

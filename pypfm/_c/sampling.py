@@ -48,7 +48,7 @@ def _refused(value: object, what: str, wanted: str) -> TypeError:
 
 
 def memory(buffer: Any, size: int | None, wanted: str) -> memoryview:
-    """The bytes of what a caller has, without a copy.
+    """Return the memory of a caller's object, without a copy.
 
     :param wanted: who wants them, for the messages
     """
@@ -80,7 +80,7 @@ def memory(buffer: Any, size: int | None, wanted: str) -> memoryview:
 
 def places(view: memoryview, num_values: Counts, begin: int = HEADER_SIZE,
            version: int = 0x10000) -> Iterator[tuple[int, int]]:
-    """Where entries begin, and how many values each has; as far as the header says and the memory goes.
+    """Yield where each entry begins and how many values it has, as far as the header says and the memory goes.
 
     :param begin: where the first is
     :raises ValueError: an entry of a counter of which it is not said how many values it has
@@ -106,7 +106,7 @@ def places(view: memoryview, num_values: Counts, begin: int = HEADER_SIZE,
 
 def entries(types: Mapping[int, Any], buffer: object, num_values: Counts,
             size: int | None = None) -> list[SmplEntry]:
-    """The entries of a buffer.
+    """Return the entries of a buffer.
 
     :param types: of an entry, by version of the format
     """
@@ -128,7 +128,7 @@ def values(view: memoryview, at: int, count: int) -> tuple[int, ...]:
 
 
 def _checked(num_values: Counts, wanted: str) -> Counts:
-    """How many values entries have, once it is known that it is a number of registers."""
+    """Check that the numbers of values are numbers of registers, and return them."""
     def checked(count: Any) -> int:
         try:
             number = whole(count)

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def c_string(value: str | bytes) -> bytes:
-    """A text as C's bytes.
+    """Encode a text as bytes for C.
 
     :raises ValueError: it has a NUL, where it would end for C
     """
@@ -36,7 +36,7 @@ def c_string(value: str | bytes) -> bytes:
 
 
 class _Content:
-    """What all structures and unions do, by their members."""
+    """The base of all structures and unions: all that they do by means of their members."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ class _Content:
             raise TypeError(no_member(type(self), members)) from None
 
     def __eq__(self, other: object) -> bool:
-        """The same in all members; what lies between them says nothing."""
+        """Compare all members; padding does not count."""
         if not isinstance(other, type(self)) and not isinstance(self, type(other)):
             return NotImplemented
         mine, theirs = bytes(cast(Any, self)), bytes(cast(Any, other))
@@ -57,7 +57,7 @@ class _Content:
     __hash__ = None  # type: ignore[assignment]  # the content changes
 
     def __copy__(self) -> Any:
-        """A structure with memory of its own; its pointers point to the same, which it keeps alive, too."""
+        """Copy a structure to memory of its own; its pointers point to the same objects, and keep them alive, too."""
         objects = kept(self)
         if not objects:
             return cast(Any, type(self)).from_buffer_copy(self)
@@ -66,7 +66,7 @@ class _Content:
         return cast(Any, type(self)).from_buffer(memory)
 
     def __deepcopy__(self, memo: object) -> Any:
-        """The same: of what a pointer points to, C knows no more than the address."""
+        """Copy like `copy.copy()`: the target of a pointer cannot be copied, as only its address is known."""
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -81,7 +81,7 @@ class _Content:
         return f"{type(self).__name__}({', '.join(plain + [f'**{{{special}}}'] * bool(special))})"
 
     def _repr_html_(self) -> str:
-        """The same as a table, for a notebook."""
+        """Return the structure as an HTML table, for a notebook."""
         from pypfm._c.notebook import table
         return table(self, f"<caption>{type(self).__name__}</caption>")
 
@@ -163,12 +163,12 @@ class Text:
         self._field.__set__(structure, None if value is None else c_string(value))
 
     def bytes(self, structure: Any) -> bytes | None:
-        """The same as the bytes that it is in C."""
+        """Return the text as the bytes that C has."""
         return cast("bytes | None", self._field.__get__(structure))
 
 
 class _Memory(bytearray):
-    """The memory of a copy, and what keeps alive what its pointers point to."""
+    """The memory of a copy, together with the objects that its pointers need."""
 
     kept: object = None
 
@@ -190,7 +190,7 @@ def declare(ffi: FFI, classes: dict[str, Any]) -> dict[str, Any]:
 
 
 def kept(structure: Any) -> dict[str, object]:
-    """What keeps alive what the pointers of a structure, or of the whole that it is a part of, point to."""
+    """Return the objects that keep alive what a structure's pointers, or those of the structure around it, point to."""
     while structure._b_base_ is not None:
         structure = structure._b_base_
     return dict(structure._objects or {})

@@ -1,1 +1,1 @@
-"""What the packages of the Pythonic layer share."""
+"""Code that the packages of the Pythonic layer share."""

@@ -21,7 +21,7 @@ _MOST_ITEMS = 4096
 
 
 def expect_type(value: object, types: type | tuple[type, ...], what: str) -> None:
-    """Say what is wrong with an argument of another type.
+    """Refuse an argument of another type.
 
     :raises InvalidTypeError: the value has none of these types
     """
@@ -35,7 +35,7 @@ def _wrong_type(value: object, types: type | tuple[type, ...], what: str) -> Inv
 
 
 def expect_int(value: Any, what: str) -> int:
-    """A whole number, a plain int, of int or of a type that stands for one (as numpy's and bool do).
+    """Return a plain int for an int or an object that stands for one (as numpy's and bool do).
 
     :raises InvalidTypeError: it is none
     """
@@ -48,7 +48,7 @@ def expect_int(value: Any, what: str) -> int:
 
 
 def expect_number(value: Any, what: str) -> float:
-    """A number, whole or not, as Python's own; of a fraction or numpy's floats a float.
+    """Return a number as Python's own int or float; fractions and numpy's floats become floats.
 
     :raises InvalidTypeError: it is none
     """
@@ -63,7 +63,7 @@ def expect_number(value: Any, what: str) -> float:
 
 
 def expect_size(value: object, what: str, bits: int, *, lowest: int = 0, meaning: str = "") -> int:
-    """Return a whole number that has so many bits at most.
+    """Return a whole number that has no more than this many bits.
 
     :param lowest: the smallest that is allowed
     :param meaning: what it stands for, in the message
@@ -77,7 +77,7 @@ def expect_size(value: object, what: str, bits: int, *, lowest: int = 0, meaning
 
 
 def expect_flag(value: object, what: str) -> bool:
-    """A switch: True or False, or 1 or 0.
+    """Return a switch as a bool: it is True or False, or 1 or 0.
 
     :raises InvalidTypeError: it is none: a text would be True whatever it says
     """
@@ -91,7 +91,7 @@ def expect_flag(value: object, what: str) -> bool:
 
 
 def expect_file(value: str | os.PathLike[str], what: str) -> str:
-    """The name of a file, which may be a path of pathlib.
+    """Return the name of a file, which may be given as a path of pathlib.
 
     :raises InvalidTypeError: it is none
     """
@@ -100,7 +100,7 @@ def expect_file(value: str | os.PathLike[str], what: str) -> str:
 
 
 def utf8(text: str) -> bytes:
-    """A text as C takes it: the bytes of any, those that came from a file name or an argument as they were."""
+    """Encode any text for C; text that came from a file name or an argument becomes the same bytes again."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -108,7 +108,7 @@ def utf8(text: str) -> bytes:
 
 
 def expect_iterable(value: object, what: str) -> Iterable[Any]:
-    """A sequence, or what yields its items one by one; a text is none.
+    """Return a sequence or an iterable; a text is none.
 
     :raises InvalidTypeError: it is no sequence
     """
@@ -118,7 +118,7 @@ def expect_iterable(value: object, what: str) -> Iterable[Any]:
 
 
 def expect_items(value: object, what: str) -> tuple[Any, ...]:
-    """What a sequence holds.
+    """Return the items of a sequence.
 
     :raises InvalidTypeError: it is no sequence
     :raises InvalidValueError: it has more items than any argument may have, or never ends
@@ -130,7 +130,7 @@ def expect_items(value: object, what: str) -> tuple[Any, ...]:
 
 
 def expect_choice(value: T, choices: Collection[T], what: str) -> T:
-    """One of a few values.
+    """Return a value that is one of the choices.
 
     :raises InvalidValueError: it is another one
     """
@@ -140,7 +140,7 @@ def expect_choice(value: T, choices: Collection[T], what: str) -> T:
 
 
 def expect_word(name: str, value: SupportsIndex) -> int:
-    """A value, once it is known to fit 64 bits.
+    """Return a value that fits 64 bits.
 
     :raises DecodeError: it does not
     :raises InvalidTypeError: it is no number

@@ -41,7 +41,7 @@ _REASONS = {
 
 
 def reason(code: int) -> str:
-    """Why perf_event_open(), or a counter that it has opened, refuses, in words."""
+    """Describe why perf_event_open(), or a counter that it has opened, refuses."""
     return _REASONS.get(code, f"perf_event_open refuses it: {os.strerror(code)}")
 
 
@@ -50,22 +50,22 @@ def _is(attr: Mapping[str, int], events: frozenset[int]) -> bool:
 
 
 def unit(attr: Mapping[str, int]) -> Literal["events", "ns"]:
-    """What an event counts: events, or ns."""
+    """Return the unit in which an event counts: events, or ns."""
     return "ns" if _is(attr, CLOCKS) else "events"
 
 
 def counts_both(attr: Mapping[str, int]) -> bool:
-    """Whether the kernel counts user and kernel mode, although one of them is excluded."""
+    """Tell whether the kernel counts user and kernel mode, although one of them is excluded."""
     return _is(attr, CLOCKS) and bool(attr.get("exclude_user") or attr.get("exclude_kernel"))
 
 
 def is_always_0(attr: Mapping[str, int]) -> bool:
-    """Whether the event happens in kernel mode only, and that is excluded."""
+    """Tell whether the event happens in kernel mode only, and that mode is excluded."""
     return _is(attr, SCHEDULER) and bool(attr.get("exclude_kernel"))
 
 
 class Count(NamedTuple):
-    """What a counter holds.
+    """The value of a counter, and the times for which it was on.
 
     :ivar value: events
     :ivar enabled: nanoseconds for which it was on
@@ -78,7 +78,7 @@ class Count(NamedTuple):
 
 
 class Life(NamedTuple):
-    """A thread has begun, or has another name.
+    """A record that a thread has begun, or has taken another name.
 
     :ivar time: nanoseconds
     :ivar parent: the thread that made it, or 0
@@ -93,7 +93,7 @@ class Life(NamedTuple):
 
 
 def attr_bytes(fields: Mapping[str, int]) -> bytes:
-    """struct perf_event_attr with these fields, all others 0."""
+    """Return struct perf_event_attr with these fields, all others 0."""
     c_attr: Any = ffi.new("struct perf_event_attr *")
     for field, value in fields.items():
         setattr(c_attr, field, value)
@@ -128,12 +128,12 @@ class PerfEvent:
             raise CountingError(errno.ENXIO, f"{self.name}: the event is the parent process's")
 
     def start(self) -> None:
-        """Set it to 0 and switch it on; this and the others are for the process that has opened it."""
+        """Set it to 0 and switch it on; only the process that has opened the event may do this, `resume` and `stop`."""
         self._expect_own()
         self._checked(lib.counting_start(self._fd))
 
     def resume(self) -> None:
-        """Switch it on where it was."""
+        """Switch it on; it goes on from its value."""
         self._expect_own()
         self._checked(lib.counting_resume(self._fd))
 
@@ -143,14 +143,14 @@ class PerfEvent:
         self._checked(lib.counting_stop(self._fd))
 
     def read(self) -> Count:
-        """What it holds."""
+        """Read the counter."""
         self._expect_own()
         value: Any = ffi.new("struct counting_value *")
         self._checked(lib.counting_read(self._fd, value))
         return Count(value.value, value.time_enabled, value.time_running)
 
     def count(self) -> int:
-        """The events, scaled to the whole time where others had the counter of the PMU for a part of it.
+        """Return the count, scaled to the whole time if other events had the PMU's counter for a part of it.
 
         :raises CountingError: EBUSY, they had it all the time
         """
@@ -159,13 +159,13 @@ class PerfEvent:
         return int(count[0])
 
     def lost(self) -> int:
-        """How many records found no place in its ring (`ring`), as far as the kernel says that without one."""
+        """Return how many records found no room in its ring (`ring`), as far as the kernel counts them."""
         lost: Any = ffi.new("uint64_t *")
         self._checked(lib.counting_lost(self._fd, lost))
         return int(lost[0])
 
     def ring(self, pages: int) -> Ring:
-        """Have the kernel say what ended threads held; before the first of them ends.
+        """Have the kernel record the counts of threads that end; call it before the first of them ends.
 
         :param pages: of memory for the records, a power of 2; fewer where memory may not be locked
         """
@@ -202,7 +202,7 @@ class Ring:
         self._ends: Any = ffi.new("struct counting_end[]", self._ROOM)
 
     def take(self) -> Iterator[tuple[int, int, Count]]:
-        """Process, thread and count of the threads that have ended."""
+        """Yield process, thread and count of the threads that have ended."""
         lost: Any = ffi.new("uint64_t *")
         taken = self._ROOM
         while taken == self._ROOM:
@@ -212,7 +212,7 @@ class Ring:
         self.lost += lost[0]
 
     def lives(self) -> Iterator[Life]:
-        """The threads that have begun, and the names that threads have taken: of an event of other records."""
+        """Yield the threads that have begun, and new names of threads, from an event that records these."""
         taken = self._ROOM
         lives: Any = ffi.new("struct counting_life[]", self._ROOM)
         while taken == self._ROOM:

@@ -1,4 +1,4 @@
-"""What all PMUs are: mappings of their events by name."""
+"""The base of all PMUs: mappings of their events by name."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class EventTable(Mapping[str, E]):
 
     @lazy
     def events(self) -> tuple[E, ...]:
-        """All events, in the order of their indices."""
+        """Return all events, in the order of their indices."""
         return tuple(self.at(i) for i in range(len(self)))
 
     def __iter__(self) -> Iterator[str]:
@@ -88,7 +88,7 @@ class EventTable(Mapping[str, E]):
         return isinstance(name, str) and self._find(name) >= 0
 
     def __getitem__(self, name: str) -> E:
-        """The event of a name, in upper or lower case.
+        """Return the event of a name, in upper or lower case.
 
         :raises EventNotFoundError: there is none; the message names the nearest
         """
@@ -101,21 +101,21 @@ class EventTable(Mapping[str, E]):
         return hash((type(self), self._key()))
 
     def find(self, pattern: str = "*") -> list[E]:
-        """The events whose names match a glob pattern, in upper or lower case.
+        """Return the events whose names match a glob pattern, in upper or lower case.
 
         :raises InvalidValueError: the pattern has more than 1000 characters
         """
         return [self.at(i) for i in matches(pattern, self)]
 
     def index(self, name: str) -> int:
-        """The C index of an event that has to exist."""
+        """Return the C index of an event that must exist."""
         index = self._find(name) if isinstance(name, str) else -1
         if index < 0:
             raise self._unknown(name)
         return index
 
     def _place(self, index: int) -> int:
-        """An index that an event has: C looks at what it is given.
+        """Check an index, since C does not.
 
         :raises InvalidValueError: none has it
         """
@@ -126,16 +126,16 @@ class EventTable(Mapping[str, E]):
 
     @abstractmethod
     def _find(self, name: str) -> int:
-        """The index of the event of a name, or a negative number."""
+        """Return the index of the event of a name, or a negative number."""
 
     @abstractmethod
     def at(self, index: int) -> E:
-        """The event of an index."""
+        """Return the event of an index."""
 
     @abstractmethod
     def _unknown(self, name: object) -> EventNotFoundError:
-        """What is raised for a name that no event has."""
+        """Return the error for a name that no event has."""
 
     @abstractmethod
     def _key(self) -> object:
-        """What makes an object another than those of the same class."""
+        """Return the value by which two objects of the same class are compared."""

@@ -1,4 +1,4 @@
-"""What does not change once it is made: read-only mappings, attributes that are computed when they are first read."""
+"""Objects that do not change once they are made: read-only mappings, attributes computed when they are first read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FrozenMap(Mapping[K, V]):
     _what: str
 
     def __getitem__(self, key: K) -> V:
-        """What belongs to a key.
+        """Return the value of a key.
 
         :raises UnknownKeyError: nothing does; the message says which keys there are
         """

@@ -1,4 +1,4 @@
-"""What a class is that a notebook shows; the HTML is made when it is asked for."""
+"""Bases of classes that a notebook shows; their HTML is made when it is asked for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["Printed", "Tabled"]
 
 
 class Tabled:
-    """What a dataclass is that a notebook shows as a table."""
+    """A dataclass that a notebook shows as a table."""
 
     def _repr_html_(self) -> str:
         from pypfm.common.notebook import table
@@ -14,7 +14,7 @@ class Tabled:
 
 
 class Printed:
-    """What a report is that a notebook shows as a terminal does."""
+    """A report that a notebook shows as a terminal does."""
 
     def _text(self) -> str:
         raise NotImplementedError

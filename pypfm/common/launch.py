@@ -30,7 +30,7 @@ _IGNORED: set[int] = set()  # SIGCHLD, where `waitable` has changed that
 
 @contextmanager
 def waitable() -> Iterator[None]:
-    """Let children be waited for, also where whoever started us has SIGCHLD ignored: then their status would be lost.
+    """Let children be waited for even if SIGCHLD is ignored by inheritance: their status would be lost.
 
     A `Command` begins with SIGCHLD as we have inherited it.
     """
@@ -99,7 +99,7 @@ class Command:
             os._exit(127)
 
     def run(self) -> int:
-        """Let it run to its end; what os.waitpid() says.
+        """Let it run to its end, and return the status of os.waitpid().
 
         Meanwhile the signals of a terminal are ignored, and others passed on.
 
@@ -120,7 +120,7 @@ class Command:
                 signal.signal(s, handler)
 
     def _pass_on(self, passed: set[signal.Signals]) -> int:
-        """Wait for its end, and give it the signals that arrive.
+        """Wait for its end, and pass the signals that arrive on to it.
 
         All of them are blocked and waited for together with the end: a handler would run late if its signal came
         just before the call that waits, and when the process had gone if it came just after.
@@ -136,7 +136,7 @@ class Command:
                     os.kill(self.pid, number)
 
     def start(self) -> None:
-        """Have the program executed; `wait` has to follow.
+        """Execute the program; `wait` must follow.
 
         :raises OSError: it cannot be executed; nothing has to follow
         """
@@ -150,7 +150,7 @@ class Command:
             raise OSError(int(failed), os.strerror(int(failed)))
 
     def wait(self) -> int:
-        """Wait for its end; what os.waitpid() says."""
+        """Wait for its end, and return the status of os.waitpid()."""
         with self._waitable:
             _, status, used = os.wait4(self.pid, 0)
             self._ended(used)
@@ -161,7 +161,7 @@ class Command:
         self.user, self.system = used.ru_utime, used.ru_stime
 
     def cancel(self) -> None:
-        """Let it end without having executed anything."""
+        """End it without executing anything."""
         self._close()
         self.wait()
 

@@ -1,4 +1,4 @@
-"""Any libpfm 4 as the mirror `pypfm.pfm4`: files that are none are refused in words."""
+"""Any libpfm 4 as the mirror `pypfm.pfm4`; other files are refused with a message."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _libraries: dict[int, LoadedLibrary] = {}  # by handle: the loader gives the sam
 
 
 class LoadedLibrary(ModuleType):
-    """The names of `pypfm.pfm4` on a library.
+    """The names of `pypfm.pfm4`, bound to a library.
 
     :ivar library: its file
     """
@@ -41,7 +41,7 @@ class LoadedLibrary(ModuleType):
 
 
 def opened(path: str | os.PathLike[str]) -> tuple[ctypes.CDLL, str]:
-    """A libpfm 4, loaded, and its file.
+    """Load a libpfm 4, and return it with its file.
 
     :raises LibraryError: it cannot be loaded, or is no libpfm 4
     """
@@ -62,7 +62,7 @@ def opened(path: str | os.PathLike[str]) -> tuple[ctypes.CDLL, str]:
 
 
 def library_of(handle: ctypes.CDLL, file: str) -> another.Library:
-    """What stands for ``lib`` of the mirror of a library."""
+    """Return a stand-in for ``lib`` of a library's mirror."""
     def missing(name: str) -> LibraryFunctionError:
         return LibraryFunctionError(
             f"{named(file)} has no {name}(), which libpfm 4.13.0 has; a newer libpfm 4 is needed")
@@ -71,7 +71,7 @@ def library_of(handle: ctypes.CDLL, file: str) -> another.Library:
 
 
 def libpfm4(path: str | os.PathLike[str] = DEFAULT) -> LoadedLibrary:
-    """The mirror of a library (`pypfm.pfm4.load`)."""
+    """Return the mirror of a library (`pypfm.pfm4.load`)."""
     handle, file = opened(path)
     known = _libraries.get(handle._handle)
     if known is not None:

@@ -19,14 +19,14 @@ _LEFT = " style='text-align: left'"
 
 
 def table(record: Any) -> str:
-    """A value: a row for each field that says something, the values in it as tables of their own."""
+    """Return a table of a value: a row for each field that is not empty, values in it as tables of their own."""
     rows = list(_content(record).items())
     body = "".join(f"<tr>{_th(name)}{_td(cell)}</tr>" for name, cell in rows if cell)
     return f"<table><caption>{escape(_title(record))}</caption>{body}</table>"
 
 
 def records(title: str, values: Iterable[Any], names: Sequence[str]) -> str:
-    """Many values, one in a row, in a box that scrolls; what is the same of all is left out.
+    """Return a table of many values, one in each row, in a box that scrolls; columns that never differ are left out.
 
     :param title: what they are
     :param names: of the fields that are shown, of those that the values have
@@ -37,7 +37,7 @@ def records(title: str, values: Iterable[Any], names: Sequence[str]) -> str:
 
 
 def mapping(title: str, values: Mapping[str, object]) -> str:
-    """A row for each key.
+    """Return a table with a row for each key.
 
     :param title: what it is
     """
@@ -47,7 +47,7 @@ def mapping(title: str, values: Mapping[str, object]) -> str:
 
 
 def columns(title: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Rows of texts below their headings.
+    """Return rows of texts below their headings.
 
     :param title: what they are
     """
@@ -56,7 +56,7 @@ def columns(title: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> 
 
 
 def preformatted(text: str) -> str:
-    """A report as it is printed in a terminal."""
+    """Return a report as a terminal shows it."""
     return f"<pre style='line-height: 1.25'>{escape(text)}</pre>"
 
 
@@ -77,12 +77,12 @@ def _said(value: object, of: Field[Any]) -> str:
 
 
 def _content(record: Any) -> dict[str, str]:
-    """The cells of a value, by field; not of those that are nobody else's."""
+    """Return the cells of a value, by field, without those that belong to another value."""
     return {f.name: _cell(getattr(record, f.name), f) for f in fields(record) if f.repr and not f.name.startswith("_")}
 
 
 def _name(record: Any) -> str:
-    """What a value is called, such as PMC4, if that is in none of its fields."""
+    """Return the name of a value, such as PMC4, if none of its fields holds it."""
     name = getattr(record, "name", None)
     return name if isinstance(name, str) and "name" not in {f.name for f in fields(record)} else ""
 
@@ -92,7 +92,7 @@ def _title(record: Any) -> str:
 
 
 def _many(values: Sequence[Any], names: Sequence[str] = ()) -> str:
-    """Values in a table, one in a row.
+    """Return a table of values, one in each row.
 
     :param names: of the fields that are shown, as far as they differ; empty: all
     """

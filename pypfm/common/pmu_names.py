@@ -1,4 +1,4 @@
-"""The names of the PMUs: what each is called, by whom, and the class that it is.
+"""The names of the PMUs: who uses each name, and the class of each PMU.
 
 `pypfm.pmu`, `pypfm.decode`, `pypfm.ia64.pmu_of` and every ``-p`` of the command line know these names.  All but
 ``pmu_of`` look up others in the system's libpfm 4 (`pypfm.perf.system`).
@@ -12,7 +12,7 @@ __all__ = ["PMUS", "Home", "canonical"]
 
 
 class Home(NamedTuple):
-    """Where a PMU is at home.
+    """The library and the class of a PMU.
 
     :ivar library: pfm3 or pfm4
     :ivar package, cls: of pypfm, and its class there
@@ -42,5 +42,5 @@ _NAMES = {name: pmu for pmu, home in PMUS.items() for name in (pmu, *home.aliase
 
 
 def canonical(name: str) -> str:
-    """The name of a PMU that is called so in upper or lower case; of one that is not known here, as it is."""
+    """Return the PMU's own name for a name in upper or lower case; an unknown name is returned as it is."""
     return _NAMES.get(name.lower(), name)

@@ -12,14 +12,14 @@ __all__ = ["runs", "written"]
 
 
 def runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """First and last of each run of adjacent numbers, in ascending order."""
+    """Return first and last of each run of adjacent numbers, in ascending order."""
     groups = groupby(enumerate(sorted(set(numbers))), key=lambda pair: pair[1] - pair[0])
     found = [[number for _, number in group] for _, group in groups]
     return [(run[0], run[-1]) for run in found]
 
 
 def written(numbers: Iterable[int], between: str = ",") -> str:
-    """Numbers as 0-15,32.
+    """Write numbers as 0-15,32.
 
     :param between: what stands between two runs
     """

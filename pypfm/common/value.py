@@ -1,4 +1,4 @@
-"""Values: what requests and results are made of.
+"""Values: the base of requests and results.
 
 A class declares its fields once.  The type of each says what it has to be - a sequence becomes a tuple, a mapping one
 that does not change, anything else of another type is refused - and what it is in JSON; `pypfm.schemas` makes the JSON
@@ -38,7 +38,7 @@ UNIONS = (Union, UnionType)
 
 
 def said(**keys: Any) -> dict[str, dict[str, Any]]:
-    """The metadata of a field: what its type does not say.
+    """Make the metadata of a field: all that its type does not say.
 
     :param keys: hidden: it is not in JSON; hex: a number is a hexadecimal string there; enum: the values that there
         are, which is checked; what: the keys of a mapping, for the message about one that is missing; and keys of JSON
@@ -54,7 +54,7 @@ HIDDEN = said(hidden=True)
 
 
 def in_json(**keys: Any) -> Callable[[G], G]:
-    """Have a property in JSON, after the fields; it goes between ``@property`` and the function (see `said`)."""
+    """Include a property in JSON, after the fields; it goes between ``@property`` and the function (see `said`)."""
     def marked(getter: G) -> G:
         vars(getter)["json"] = keys
         return getter
@@ -103,7 +103,7 @@ class Value:
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        """What a class adds to that."""
+        """Check or convert further fields, where a class needs that."""
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -128,26 +128,26 @@ class Value:
         return f"{type(self).__qualname__}({shown})"
 
     def _repr_html_(self) -> str:
-        """The same as a table, for a notebook."""
+        """Return the value as an HTML table, for a notebook."""
         from pypfm.common.notebook import table
         return table(self)
 
     @classmethod
     def _of(cls: type[V], **values: Any) -> V:
-        """An object with these fields, all of them, of which none is checked."""
+        """Make an object with all these fields, without checking them."""
         made = object.__new__(cls)
         object.__setattr__(made, "__dict__", values)
         return made
 
     def to_json(self) -> dict[str, object]:
-        """Its content as JSON data (`pypfm.schemas`)."""
+        """Return its content as JSON data (`pypfm.schemas`)."""
         cls: type = type(self)
         return {name: getattr(self, name) for name in self._constants} | {
             name: (_in_hex if keys.get("hex") else _plain)(getattr(self, name)) for name, keys in members(cls)}
 
 
 def _refuse(cls: Any, names: Collection[str], args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-    """Say what is wrong with the arguments of a class: a name that is none first, the rest is Python's to say.
+    """Raise an error for the wrong arguments of a class: for an unknown name first; for the rest as Python does.
 
     :raises InvalidTypeError: that
     """
@@ -169,7 +169,7 @@ def _compared(cls: Any) -> list[str]:
 
 @cache
 def _plan(cls: Any) -> tuple[dict[str, tuple[type | None, Check]], dict[str, Any], frozenset[str]]:
-    """By name of each field the type that needs no check, and the check; the defaults; the fields that have none."""
+    """Return by field the type that needs no check, and the check; then the defaults; then the fields without one."""
     hints = get_type_hints(cls)
     checks = {}
     for f in fields(cls):
@@ -182,13 +182,13 @@ def _plan(cls: Any) -> tuple[dict[str, tuple[type | None, Check]], dict[str, Any
 
 
 def _optional(hint: Any) -> Any:
-    """The type of which a value may be missing; any other one as it is."""
+    """Return the type of which a value may be missing; other types are returned as they are."""
     args = get_args(hint)
     return Union[tuple(t for t in args if t is not NoneType)] if NoneType in args else hint  # noqa: UP007 - computed
 
 
 def _check(hint: Any, keys: Mapping[str, Any], own: Mapping[Any, Check]) -> Check:
-    """The check of a type."""
+    """Return the check of a type."""
     inner, origin, args = _optional(hint), get_origin(hint), get_args(hint)
     if inner is not hint:
         check = _check(inner, keys, own)
@@ -235,7 +235,7 @@ def _mapping_check(check: Check, keys: str) -> Check:
 
 @cache
 def members(cls: Any) -> list[tuple[str, Mapping[str, Any]]]:
-    """The names of the JSON form of a class, but for its constants, and what is said of each."""
+    """Return the names of the JSON form of a class, without its constants, and the metadata of each."""
     said = [(f.name, f.metadata.get("json", {})) for f in fields(cls)]
     said += [(name, vars(m.fget)["json"]) for base in reversed(cls.__mro__) for name, m in vars(base).items()
              if isinstance(m, property) and "json" in vars(m.fget)]

@@ -12,7 +12,7 @@ __all__ = ["as_written"]
 
 
 def as_written(value: object, of_field: Field[Any]) -> str:
-    """The content of a field as a program would write it."""
+    """Write the content of a field as a program would."""
     if isinstance(value, int) and of_field.metadata.get("json", {}).get("hex"):
         return hex(value)
     return f"{type(value).__name__}.{value.name}" if isinstance(value, Enum) else repr(value)

@@ -24,7 +24,7 @@ __all__ = ["Difference", "Finding", "LibraryFile", "Report", "Tally", "Tried", "
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for: the command line needs little of it to start."""
+    """Import a name when it is first used: the command line needs few of them to start."""
     if name in _HOME:
         return getattr(import_module(f"pypfm.conform.{_HOME[name]}"), name)
     raise AttributeError(f"module 'pypfm.conform' has no attribute {name!r}")

@@ -22,7 +22,7 @@ _ENVIRONMENTS: dict[str, list[dict[str, str]]] = {"pfm3": [{}], "pfm4": [{}, {"L
 
 
 def in_one_process(api: str, vectors: Sequence[Vector]) -> Iterator[Vector]:
-    """Calls that are made in a row, in a seeded order; those of libpfm 3 on one PMU after the other.
+    """Yield calls that are made in a row, in a seeded order; those of libpfm 3 on one PMU after the other.
 
     :param api: pfm3, pfm3-manual or pfm4
     :param vectors: to choose among
@@ -35,5 +35,5 @@ def in_one_process(api: str, vectors: Sequence[Vector]) -> Iterator[Vector]:
 
 
 def _suits(vector: Vector) -> bool:
-    """Whether a call leaves the library as it was, and can be made of any."""
+    """Tell whether a call leaves the library as it was, and can be made at any time."""
     return (vector["kind"] in ("encode", "info") and not optional_of(vector)) or vector.get("pmu") in TAGS

@@ -25,7 +25,7 @@ __all__ = ["conform", "random_calls"]
 
 
 def random_calls(api: str, count: int, seed: int, without: Collection[str] = ()) -> list[Vector]:
-    """Random calls of an API, shared out to its PMUs.
+    """Make random calls of an API, shared out to its PMUs.
 
     :param api: pfm3, pfm3-manual or pfm4
     :param count: how many

@@ -1,4 +1,4 @@
-"""What a conformance run works on: vectors, findings, the report.
+"""The data of a conformance run: vectors, findings, the report.
 
 A vector is one call with the answer that a conforming library gives, as JSON data.
 Its ``kind`` says which call:
@@ -44,7 +44,7 @@ OPTIONAL = {"pfm4": ("gen_ia64", "ita", "ita2", "mont")}
 
 
 def base(api: str) -> str:
-    """The API whose functions a form of it has."""
+    """Return the API that a form such as pfm3-manual belongs to."""
     return LIBRARIES[api].form_of or api
 
 
@@ -96,7 +96,7 @@ class Finding:
 
     @property
     def status(self) -> int:
-        """Its bit of the exit status; 0 if it is suppressed."""
+        """Return its bit of the exit status; 0 if it is suppressed."""
         if self.suppressed:
             return 0
         return STATUS_LAYOUT if self.kind in ("symbol", "layout") else STATUS_VALUES
@@ -138,7 +138,7 @@ class Tally:
 
 @dataclass
 class Tried:
-    """What was tried of one function.
+    """The calls of one function that were tried.
 
     :ivar calls: how often it was called
     :ivar valid, null, range, small: of these, with arguments that are right, a NULL among them, out of range, of too
@@ -186,7 +186,7 @@ class Report(Tabled):
 
     @property
     def status(self) -> int:
-        """The exit status, which is the bits of all findings that are not suppressed."""
+        """Return the exit status: the bits of all findings that are not suppressed."""
         bits = 0
         for finding in self.findings:
             bits |= finding.status

@@ -25,7 +25,7 @@ __all__ = ["Recording", "random_vectors", "record", "record_again"]
 
 @dataclass
 class Recording:
-    """What a library answered.
+    """The answers of a library.
 
     :ivar api: its API: pfm3, pfm3-manual or pfm4
     :ivar vectors: the calls that it answered, with ``expect``
@@ -38,7 +38,7 @@ class Recording:
 
 
 def random_vectors(pmu: str, count: int, seed: int, api: str | None = None) -> Iterator[Vector]:
-    """Random calls for any PMU; see `pypfm.conform.random`.
+    """Yield random calls for any PMU; see `pypfm.conform.random`.
 
     :param api: pfm3, pfm3-manual or pfm4; None: the first that has the PMU
     """
@@ -48,7 +48,7 @@ def random_vectors(pmu: str, count: int, seed: int, api: str | None = None) -> I
 
 def record_again(path: str, vectors: Sequence[Vector], api: str | None = None, *, jobs: int = 1,
                  timeout: float = runner.TIMEOUT) -> Recording:
-    """Record the answers of a library to calls that there are.
+    """Record the answers of a library to existing calls.
 
     :param vectors: the calls; what they expect is not looked at. A step of a sequence on which the library ends its
         process gets the signal as its ``reference``, if it has none, and null as what it expects; those after it are
@@ -74,7 +74,7 @@ def record_again(path: str, vectors: Sequence[Vector], api: str | None = None, *
 
 
 def _opened(path: str, api: str | None, timeout: float) -> Report:
-    """A library that survives being loaded."""
+    """Load a library and check that it survives that."""
     report = runner.opened(path, api, timeout)
     if report.findings:
         raise ConformError(f"{path}: {report.findings[0].call}: {report.findings[0].differences[0].got}")
@@ -117,7 +117,7 @@ def _enter(recording: Recording, calls: Sequence[Vector], replies: Sequence[Repl
 
 
 def _reason(reply: Reply | None) -> str:
-    """Why a call has no answer."""
+    """Describe why a call has no answer."""
     if reply is None:
         return "not made after many crashes or hangs"
     if "ended" not in reply:
@@ -126,7 +126,7 @@ def _reason(reply: Reply | None) -> str:
 
 
 def _why_not(api: str, answers: Answers) -> str:
-    """The first call before all others that was not answered as it has to be."""
+    """Describe the first of the calls before all others that was not answered as it must be."""
     for _, start, reply in answers.starts:
         call = call_of(start)
         if "answer" not in reply:

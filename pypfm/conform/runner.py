@@ -77,7 +77,7 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
 
 def differential(path: str, against: str, vectors: Callable[[str], Sequence[Vector]], api: str | None = None, *,
                  jobs: int = 1, timeout: float = TIMEOUT, progress: Progress | None = None) -> Report:
-    """Have two libraries make the same calls.
+    """Make the same calls with two libraries and compare their answers.
 
     :param path: the library under test
     :param against: the other one, whose answers are the expected ones
@@ -108,7 +108,7 @@ def differential(path: str, against: str, vectors: Callable[[str], Sequence[Vect
 
 
 def merged(one: Report, other: Report) -> Report:
-    """Two reports about one library as one: a run and a comparison with another library."""
+    """Merge two reports about one library: of a run, and of a comparison with another library."""
     tallies = {name: replace(tally) for name, tally in one.tallies.items()}
     for name, tally in other.tallies.items():
         mine = tallies.setdefault(name, Tally())
@@ -122,7 +122,7 @@ def merged(one: Report, other: Report) -> Report:
 # ---- the library -----------------------------------------------------------------------
 
 def opened(path: str, api: str | None, timeout: float) -> Report:
-    """A report about a library that has been loaded once; with a finding if that crashed or hung."""
+    """Load a library once and return a report about it; with a finding if that crashed or hung."""
     if "/" in path and (reason := unsuitable(path)):
         raise ConformError(f"{shown(path)} cannot be loaded: {reason}")
     file = identity(path)
@@ -154,7 +154,7 @@ def _replaced(path: str) -> Finding:
 
 
 def _api_of(path: str, soname: str, apis: Sequence[str]) -> str:
-    """The API of a library: that of ours with the same soname, else what it exports decides."""
+    """Return the API of a library: that of ours with the same soname, else the one that its exports suggest."""
     other = next((name for name in ("pmc", "perfex") if name in LIBRARIES and soname == LIBRARIES[name].soname), "")
     if other and not apis:
         raise ConformError(f"{shown(path)} is {soname}: conform takes libpfm 3 and 4 only; the tests of this library"
@@ -167,7 +167,7 @@ def _api_of(path: str, soname: str, apis: Sequence[str]) -> str:
 
 
 def _allowed(path: str, api: str, apis: Sequence[str], some_libpfm: bool) -> str:
-    """An API that the user asks for, unless the library is clearly of another.
+    """Return the API that the user asks for, unless the library is clearly of another.
 
     :param some_libpfm: it exports what both APIs have; what is missing of this one will be findings
     """
@@ -180,7 +180,7 @@ def _allowed(path: str, api: str, apis: Sequence[str], some_libpfm: bool) -> str
 
 
 def _foreign_host() -> str:
-    """Why the recorded answers of libpfm 4 do not hold on this host, or ""."""
+    """Return why the recorded answers of libpfm 4 do not hold on this host, or ""."""
     if not PARANOID.exists():
         return f"this host has no {PARANOID}"
     hosts = {"glm": "a Goldmont", **dict.fromkeys(OPTIONAL["pfm4"], "an IA-64 machine")}
@@ -197,7 +197,7 @@ def _foreign_host() -> str:
 # ---- PMUs that not every library has ---------------------------------------------------
 
 def lacking(path: str, api: str, timeout: float, names: Sequence[str] | None = None) -> list[str]:
-    """The PMUs, of some, that a library does not know.
+    """Return those of the named PMUs that a library does not know.
 
     :param names: which ones; None: those that not every library of the API has
 
@@ -211,7 +211,7 @@ def lacking(path: str, api: str, timeout: float, names: Sequence[str] | None = N
 
 
 def _without(report: Report, calls: Sequence[Vector], lacks: dict[str, list[str]]) -> list[Vector]:
-    """The calls that need no PMU that a library lacks; the others are entered as not run, with a note.
+    """Return the calls whose PMUs the library has; enter the others as not run, with a note.
 
     :param lacks: the PMUs, by the library that lacks them
     """
@@ -228,7 +228,7 @@ def _without(report: Report, calls: Sequence[Vector], lacks: dict[str, list[str]
 
 
 def _with_goldmont(report: Report, calls: Sequence[Vector], path: str, timeout: float) -> list[Vector]:
-    """The calls without those about Goldmont if the library has none, which is one finding, not thousands."""
+    """Leave out the calls about Goldmont if the library lacks it: that is one finding, not thousands."""
     if any("glm" in pmus_of(vector) for vector in calls) and lacking(path, report.api, timeout, ("glm",)):
         calls = _without(report, calls, {path: ["glm"]})
         _add(report, Finding("value", "pfm_get_pmu_info", call_of({"kind": "info", "pmu": PMU_IDS["glm"]}), (
@@ -237,7 +237,7 @@ def _with_goldmont(report: Report, calls: Sequence[Vector], path: str, timeout: 
 
 
 def _for_exports(calls: Sequence[Vector], exports: Collection[str]) -> tuple[list[Vector], dict[str, str]]:
-    """The calls without those of sequences that need a symbol which is not exported.
+    """Leave out the calls of sequences that need a symbol which is not exported.
 
     :return: also the functions of the others, and the symbol that each needs
     """
@@ -247,7 +247,7 @@ def _for_exports(calls: Sequence[Vector], exports: Collection[str]) -> tuple[lis
 
 
 def lack(path: str, names: Sequence[str]) -> str:
-    """That a library lacks PMUs, in words."""
+    """Say that a library lacks PMUs."""
     return f"{path} has no {', '.join(names[:-1])}{' or ' if names[1:] else ''}{names[-1]}"
 
 
@@ -283,7 +283,7 @@ def _compare(report: Report, vectors: Sequence[Vector], answers: Answers, expect
 
 
 def _once(report: Report) -> None:
-    """Leave out what the long process found when the same call had the same differences in a short one."""
+    """Leave out differences of the long process that the same call had in a short one, too."""
     found = {(str(f.vector["id"]), f.differences) for f in report.findings
              if f.kind == "value" and f.vector and "id" in f.vector and "long" not in f.vector}
     again = [bool(f.vector and "long" in f.vector and (str(f.vector["id"]), f.differences) in found)
@@ -294,14 +294,14 @@ def _once(report: Report) -> None:
 
 
 def _unanswered(wanted: dict[str, Json], reply: Reply) -> list[str]:
-    """The functions of a query that were not found in the library."""
+    """Return the functions of a query that were not found in the library."""
     got = cast("dict[str, Json]", reply.get("answer") or wanted)
     functions = {name if name.startswith("pfm_") else "pfm_get_num_event_masks" for name in wanted if name not in got}
     return sorted(functions)
 
 
 def _check_missing(report: Report, missing: Counter[str], unasked: Counter[str]) -> None:
-    """Whether functions that the process did not find are really missing: the file says so."""
+    """Check by the file whether functions that the process did not find are really missing."""
     exports = facts(Path(report.library.loaded)).exports
     for name, count in (missing + unasked).items():
         if exports is None or name in exports:
@@ -313,7 +313,7 @@ def _check_missing(report: Report, missing: Counter[str], unasked: Counter[str])
 
 
 def _check_ends(report: Report, ends: Sequence[Reply]) -> None:
-    """Enter how the processes of calls ended, and what was changed in them; each thing once."""
+    """Enter how the processes of calls ended, and which changes they left; each once."""
     kinds: dict[str, FindingKind] = {str(end["ended"]): "hang" if end["hang"] else "crash"
                                      for end in ends if "ended" in end}
     for words, kind in kinds.items():
@@ -327,7 +327,7 @@ def _check_ends(report: Report, ends: Sequence[Reply]) -> None:
 
 
 def _add(report: Report, finding: Finding) -> None:
-    """Enter a finding about no single call."""
+    """Add a finding that is not about a single call."""
     report.findings.append(finding)
     report.tally(finding.function).run += 1
     report.tally(finding.function).differ += 1
@@ -358,6 +358,6 @@ def _check(report: Report, vector: Vector, again: Vector, reply: Reply, expected
 
 
 def _ended(function: str, call: str, reply: Reply, vector: Vector | None) -> Finding:
-    """The finding for a call that never came back."""
+    """Return the finding for a call that never came back."""
     kind: FindingKind = "hang" if reply["hang"] else "crash"
     return Finding(kind, function, call, (Difference("process", "an answer", str(reply["ended"])),), vector)

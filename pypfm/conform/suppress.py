@@ -91,7 +91,7 @@ class Suppressions:
                          for i, section in enumerate(self.sections) if not hits[i] and section.is_about(report.api)]
 
     def _reason(self, api: str, finding: Finding, hits: Counter[int]) -> str:
-        """Why a finding is accepted, or ""; counts the sections that match one of its differences."""
+        """Return why a finding is accepted, or ""; count the sections that match one of its differences."""
         reasons: dict[str, None] = {}  # in order, each once
         everything = True
         for difference in finding.differences or (Difference("", "", ""),):
@@ -105,7 +105,7 @@ class Suppressions:
 
 
 def accept(report: Report, path: str) -> None:
-    """Write a suppression file that accepts what a report has found: a section for each change of each group.
+    """Write a suppression file that accepts all findings of a report: one section for each change of each group.
 
     :raises SuppressionError: the file is there already, or cannot be written
     """
@@ -131,7 +131,7 @@ def _one_line(text: str) -> str:
 
 
 def _pattern(text: str) -> str:
-    """A pattern that matches a text and can stand in a file: what would be lost there may be any character."""
+    """Return a pattern that matches a text and can stand in a file: characters that would be lost there match any."""
     left, right = len(text) - len(text.lstrip()), len(text) - len(text.rstrip())
     inner = re.sub(r"([*?[])", r"[\1]", text.strip())
     return _one_line("?" * left + inner + "?" * right if inner else "?" * left)
@@ -142,7 +142,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def bundled() -> list[str]:
-    """The names of the suppression files that come with the package."""
+    """Return the names of the suppression files that come with the package."""
     return sorted(path.stem for path in _BUNDLED.glob("*.ini"))
 
 
@@ -168,7 +168,7 @@ def _sections(name: str) -> Iterator[Suppression]:
 
 
 def _text(path: Path) -> str:
-    """The text of a file."""
+    """Return the text of a file."""
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST + 1)
@@ -183,7 +183,7 @@ def _text(path: Path) -> str:
 
 
 def _mistake(error: configparser.Error) -> str:
-    """What is wrong with an INI file, in one line."""
+    """Describe in one line what is wrong with an INI file."""
     match error:
         case configparser.DuplicateSectionError():
             return f"line {error.lineno}: section [{error.section}] is there twice"
@@ -196,7 +196,7 @@ def _mistake(error: configparser.Error) -> str:
 
 
 def _section(file: str, title: str, values: dict[str, str]) -> Suppression:
-    """A section, checked."""
+    """Check a section."""
     where = f"{file}: section [{title}]"
     reason = re.sub(r"\s+", " ", values.pop("reason", ""))
     for key, value in values.items():

@@ -1,4 +1,4 @@
-"""What was tried of each function that a library exports, and what was not."""
+"""Which calls were tried of each function that a library exports, and which were not."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def count_call(report: Report, vector: Vector, answer: Json) -> None:
 
 
 def _called(vector: Vector, answer: dict[str, Json]) -> Iterator[str]:
-    """The functions that a vector calls."""
+    """Yield the functions that a vector calls."""
     kind = vector["kind"]
     if kind == "query":
         yield from (name for name in answer if name.startswith("pfm_"))
@@ -55,7 +55,7 @@ def _called(vector: Vector, answer: dict[str, Json]) -> Iterator[str]:
 
 
 def _class(vector: Vector) -> str:
-    """The class of a single call's arguments, as far as its answer tells."""
+    """Return the class of a single call's arguments, as far as its answer tells."""
     expect = vector.get("expect")
     code = expect.get("ret", 0) if isinstance(expect, dict) else 0
     if None in cast("list[Json]", vector.get("args", [])):
@@ -79,7 +79,7 @@ def list_exports(report: Report, exports: Collection[str], ours: Collection[str]
 
 
 def merge(one: dict[str, Tried], other: dict[str, Tried]) -> dict[str, Tried]:
-    """Two runs about one library as one."""
+    """Merge what two runs about one library have tried."""
     numbers = [field.name for field in fields(Tried) if field.name != "only"]
     merged = {}
     for name in {**one, **other}:
@@ -90,12 +90,12 @@ def merge(one: dict[str, Tried], other: dict[str, Tried]) -> dict[str, Tried]:
 
 
 def never_called(report: Report) -> list[str]:
-    """The exported functions that were not called, though they could have been."""
+    """Return the exported functions that were not called, though they could have been."""
     return [name for name, tried in report.tried.items() if not tried.calls and not tried.only]
 
 
 def rows(report: Report) -> list[tuple[str, Tried, int]]:
-    """What was tried by function, with the number of differences that are not suppressed."""
+    """Return rows of function, the calls that were tried, and the number of differences that are not suppressed."""
     differ: Counter[str] = Counter()
     for finding in report.findings:
         if not finding.suppressed:

@@ -51,7 +51,7 @@ _FILES = Path(__file__).resolve().parent.parent / "vectors"
 
 
 def recorded(api: str) -> list[Vector]:
-    """All recorded answers for an API.
+    """Return all recorded answers for an API.
 
     :param api: pfm3, pfm3-manual or pfm4
     :return: the vectors, in the order of the files
@@ -60,7 +60,7 @@ def recorded(api: str) -> list[Vector]:
 
 
 def read(path: Path) -> list[Vector]:
-    """The vectors of a JSON-lines file, packed with gzip or bzip2, or not.
+    """Read the vectors of a JSON-lines file, packed with gzip or bzip2, or not.
 
     :param path: one vector in each line; one without an ``id`` gets FILE:LINE
     :raises ConformError: the file cannot be read, or a line is not a vector; the message names the line
@@ -88,7 +88,7 @@ def _schema() -> dict[str, Any]:
 
 
 def _complaints(vector: Json) -> Iterator[str]:
-    """What keeps JSON data from being a call, by the schema; what lies deeper, making the call shows."""
+    """Yield the places where JSON data breaks a call's schema; mistakes deeper inside show when the call is made."""
     rules, kinds = _schema()["$defs"], [place["$ref"].rpartition("/")[2] for place in _schema()["oneOf"]]
     kind = vector.get("kind") if isinstance(vector, dict) else None
     if not isinstance(vector, dict) or kind not in kinds:
@@ -115,7 +115,7 @@ def _complaints(vector: Json) -> Iterator[str]:
 
 
 def _wrong(kind: str, vector: Json, rule: dict[str, Any], common: dict[str, Any]) -> Iterator[str]:
-    """What is not as a rule of the schema, or is missing."""
+    """Yield the members that break a rule of the schema or are missing."""
     if not isinstance(vector, dict):
         yield f"{shown(json.dumps(vector))} is no object"
         return
@@ -140,7 +140,7 @@ def _suits(value: Json, rule: dict[str, Any]) -> bool:
 
 
 def _wanted(rule: dict[str, Any]) -> str:
-    """What the schema wants in place of a value."""
+    """Describe the value that the schema wants."""
     if "enum" in rule:
         return f"; there are {', '.join(name or 'null' for name in rule['enum'])}"
     rule = _resolved(rule)
@@ -170,7 +170,7 @@ def _lines(path: Path) -> Iterator[str]:
 # ---- sequences ------------------------------------------------------------------
 
 def in_steps(vectors: Iterable[Vector]) -> list[Vector]:
-    """Vectors with each step of a sequence as one of its own, of a kind of its own: "step".
+    """Split sequences: each step becomes a vector of its own, of kind "step".
 
     A step has the ``sequence`` that it is of, ``class`` and ``state``; one that frees something has as ``of`` the
     function that wrote the pointer.
@@ -198,7 +198,7 @@ def _steps(sequence: Vector) -> Iterator[Vector]:
 
 
 def sequence_of(vectors: Sequence[Vector], index: int) -> Vector:
-    """The vector that a vector is replayed with: itself, of a step the sequence up to it."""
+    """Return the vector by which a vector is replayed: itself, or for a step the sequence up to it."""
     step = vectors[index]
     if step["kind"] != "step":
         return step
@@ -211,7 +211,7 @@ def sequence_of(vectors: Sequence[Vector], index: int) -> Vector:
 # ---- what a vector is about ------------------------------------------------------
 
 def function_of(vector: Vector) -> str:
-    """The C function that a vector calls, or "queries" for all those about one event."""
+    """Return the C function that a vector calls, or "queries" for all those about one event."""
     kind = vector["kind"]
     if kind in ("call", "start", "step"):
         return str(vector["call"] if "free" not in vector else vector["of"])
@@ -222,7 +222,7 @@ def function_of(vector: Vector) -> str:
 
 
 def environment(vector: Vector) -> dict[str, str]:
-    """The LIBPFM_* variables of the process that makes the call."""
+    """Return the LIBPFM_* variables of the process that makes the call."""
     env = dict(cast("dict[str, str]", vector.get("env", {})))
     if "cpuid3" in vector:
         return {**env, "LIBPFM_IA64_CPUID3": str(vector["cpuid3"])}
@@ -232,7 +232,7 @@ def environment(vector: Vector) -> dict[str, str]:
 
 
 def group_of(vector: Vector) -> str:
-    """What vectors have in common that one process can take, as text."""
+    """Return as text what vectors must have in common for one process to take them."""
     if vector["kind"] == "step":
         return str(vector["sequence"])
     if "long" in vector:
@@ -242,7 +242,7 @@ def group_of(vector: Vector) -> str:
 
 
 def start_of(vector: Vector) -> list[Vector]:
-    """The calls that bring a library into the state that a vector needs.
+    """Return the calls that bring a library into the state that a vector needs.
 
     :return: vectors of a kind of their own, "start"; what one without ``expect`` returns does not matter
     """
@@ -261,7 +261,7 @@ def start_of(vector: Vector) -> list[Vector]:
 
 
 def pmu_of(vector: Vector) -> str:
-    """The PMU of a vector, as `pypfm.conform.model.PMUS` has it; none if any would do."""
+    """Return the PMU of a vector, as `pypfm.conform.model.PMUS` has it; none if any would do."""
     if vector["kind"] in ("dispatch", "call", "query"):
         return str(vector["pmu"] or "none")
     if vector["kind"] == "sequence":
@@ -278,7 +278,7 @@ def pmu_of(vector: Vector) -> str:
 
 
 def _active(vector: Vector) -> str:
-    """The PMU that a vector's environment makes active, as far as its variables say."""
+    """Return the PMU that a vector's environment makes active, as far as its variables say."""
     env = environment(vector)
     if "LIBPFM_IA64_CPUID3" in env and not env.get("LIBPFM_FORCE_PMU"):
         with suppress(ValueError):
@@ -287,12 +287,12 @@ def _active(vector: Vector) -> str:
 
 
 def optional_of(vector: Vector) -> frozenset[str]:
-    """The PMUs, of those that not every library has, without which a vector's answer is another one."""
+    """Return those PMUs, of the ones not every library has, on which a vector's answer depends."""
     return pmus_of(vector) & frozenset(OPTIONAL["pfm4"])
 
 
 def pmus_of(vector: Vector) -> frozenset[str]:
-    """The PMUs of libpfm 4 that a vector's answer depends on."""
+    """Return the PMUs of libpfm 4 that a vector's answer depends on."""
     names = (pmu_of(vector), _active(vector)) if vector["kind"] in ("encode", "info") else ()
     return frozenset(names) & PMU_IDS.keys()
 
@@ -320,7 +320,7 @@ def _pfm3() -> Iterator[Vector]:
 
 
 def _query(pmu: str, row: dict[str, str]) -> Vector:
-    """A row of an event catalogue; the answers by the function that gives them."""
+    """Make a query of a row of an event catalogue; its answers are by function."""
     expect: Vector = {"pfm_get_event_description": True}
     for column, text in row.items():
         if column in ("name", "code", "counters"):
@@ -344,7 +344,7 @@ def _pfm4() -> Iterator[Vector]:
 
 
 def _info(rows: list[Vector], prefix: str) -> Iterator[Vector]:
-    """The table of information: each PMU, then each of its events in the order of pfm_get_event_next().
+    """Yield the table of information: each PMU, then each of its events in the order of pfm_get_event_next().
 
     :param prefix: of the ids
     """
@@ -363,5 +363,5 @@ def _info(rows: list[Vector], prefix: str) -> Iterator[Vector]:
 
 
 def _complete(info: Vector) -> Vector:
-    """What a query wrote, with the return code that it then had."""
+    """Return the answer of a query that succeeded, with its return code."""
     return info if "ret" in info else {"ret": 0} | info

@@ -49,7 +49,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import what counts when it is asked for: most programs only encode."""
+    """Import a name that counts when it is first used: most programs only encode."""
     if name in ("Context", "Count", "Message", "Sample"):
         from pypfm.ia64 import counting
         return getattr(counting, name)

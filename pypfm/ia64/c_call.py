@@ -1,4 +1,4 @@
-"""One call of the re-entrant C encoder: a request as a C structure, and what C makes of it."""
+"""One call of the re-entrant C encoder: the request as a C structure, and C's answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REQUEST, _ENCODING = ffi.typeof("struct pfm3_request *"), ffi.typeof("struct pf
 
 
 class Resolved(NamedTuple):
-    """An event of a request, its index in C, whether it takes the model's structure, the indices of its unit masks."""
+    """An event of a request: its index in C, whether it needs the model's structure, the indices of its unit masks."""
 
     wanted: EventRequest
     number: int
@@ -35,7 +35,7 @@ class Resolved(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the C call returned, and its structure pfm3_encoding, which owns its memory."""
+    """The result of the C call, and its structure pfm3_encoding, which owns its memory."""
 
     ret: int
     encoding: Any
@@ -79,7 +79,7 @@ def _fill_matcher(model: Model, c_matcher: Any, match: OpcodeMatch) -> None:
 
 
 def _raw_matcher(match: OpcodeMatch) -> int:
-    """PMC8 or PMC9 of Itanium 2 for a pattern; on Itanium the same fields have the same places."""
+    """Return PMC8 or PMC9 of Itanium 2 for a pattern; on Itanium the same fields have the same places."""
     reg: Any = ffi.new("pfm_ita2_pmc_reg_t *")
     fields = reg.pmc8_9_ita2_reg
     for name, value in (("match", match.match), ("mask", match.mask), ("m", match.m), ("i", match.i),
@@ -94,7 +94,7 @@ _MOVED = 1 << 63
 
 
 def moved(limit: AddressRange) -> int:
-    """By how much C is given a range lower than it is; it is a bit of the addresses in its debug registers."""
+    """Return how much lower a range is given to C than it is; the difference is one bit of the registers' addresses."""
     return _MOVED if limit.end == 2 * _MOVED and limit.start >= _MOVED else 0
 
 
@@ -131,7 +131,7 @@ def _fill_ipear(c_ipear: Any, ipear: IpEar) -> None:
 
 
 def _fill_parts(model: Model, c_request: Any, request: Request) -> None:
-    """What of a request is in the model's own structure."""
+    """Fill the model's own structure with the parts of a request that belong there."""
     for c_matcher, match in zip(c_request.matchers, request.opcode_match, strict=True):
         if match is not None:
             _fill_matcher(model, c_matcher, match)
@@ -150,7 +150,7 @@ def _fill_parts(model: Model, c_request: Any, request: Request) -> None:
 
 
 def _fill_settings(model: Model, slot: Any, event: EventRequest) -> None:
-    """What of an event is in the model's own structure."""
+    """Fill the model's own structure with the settings of an event that belong there."""
     _put(slot, "flags", event.flags | (lib.PFMLIB_ITA2_FL_EVT_NO_QUALCHECK if event.no_qualcheck else 0))
     _put(slot, "threshold", event.threshold, "thres")
     if event.ism:
@@ -172,7 +172,7 @@ def _fill_events(model: Model, slots: Any, request: Request, resolved: Sequence[
 
 
 def _unavailable(pmcs: Sequence[int]) -> int:
-    """The PMCs that must not be used as a set; no model has those from 64 on."""
+    """Return the PMCs that must not be used as a bit mask; no model has any from 64 on."""
     found = 0
     for pmc in pmcs:
         if not 0 <= pmc < lib.PFMLIB_REG_MAX:

@@ -1,4 +1,4 @@
-"""Which events a counter register of an IA-64 PMU can mean, and what the filter of an EAR is called."""
+"""The events that a counter register of an IA-64 PMU can mean, and the name of an EAR's filter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["counter_events", "ear_event", "full_name", "unit_masks"]
 
 @cache
 def _by_code(pmu: str) -> dict[tuple[int, int], tuple[Event, ...]]:
-    """The events by what their counter register holds: code and unit mask, which of an EAR event is 0."""
+    """Return the events by code and unit mask in their counter register; of an EAR event the unit mask is 0 there."""
     found: dict[tuple[int, int], tuple[Event, ...]] = {}
     for event in table(pmu).events:
         key = event.code, 0 if event.is_ear else event.umask
@@ -29,7 +29,7 @@ def _ears(pmu: str) -> dict[tuple[bool, int, int], Event]:
 
 
 def counter_events(pmu: str, fields: dict[str, int]) -> tuple[Event, ...]:
-    """The events that a counter register can mean, in the order of their indices.
+    """Return the events that a counter register can mean, in the order of their indices.
 
     :param fields: of the register
     """
@@ -37,15 +37,15 @@ def counter_events(pmu: str, fields: dict[str, int]) -> tuple[Event, ...]:
 
 
 def unit_masks(event: Event, fields: dict[str, int]) -> tuple[str, ...]:
-    """The names of the unit masks that a counter register chooses."""
+    """Return the names of the unit masks that a counter register chooses."""
     return tuple(m.name for m in event.unit_masks if fields[m.name.lower()])
 
 
 def full_name(event: Event, fields: dict[str, int]) -> str:
-    """An event with the unit masks that its register chooses."""
+    """Return the name of an event with the unit masks that its register chooses."""
     return ":".join([event.name, *unit_masks(event, fields)])
 
 
 def ear_event(pmu: str, is_iear: bool, mode: int, umask: int) -> Event | None:
-    """The event that sets an EAR so."""
+    """Return the event that sets an EAR in this way."""
     return _ears(pmu).get((is_iear, mode, umask))

@@ -1,4 +1,6 @@
-"""What Itanium's registers would hold if libpfm 3.10 lost none of the settings (``Itanium(corrected=True)``)."""
+"""The values that Itanium's registers would hold if libpfm 3.10 lost none of the settings
+(``Itanium(corrected=True)``).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ __all__ = ["corrected"]
 
 
 def corrected(request: Request, encoding: Encoding) -> Encoding:
-    """The encoding of a request with PMC12 as the trace buffer's settings say, and one PMC11."""
+    """Return the encoding with PMC12 as the trace buffer's settings say, and one PMC11."""
     model = MODELS[encoding.pmu]
     found: dict[int, Register] = {}
     for register in encoding.pmcs:
@@ -43,5 +45,5 @@ def _trace_value(request: Request) -> int:
 
 
 def _bits(num: int, **values: int) -> int:
-    """Fields of a PMC as its value; what is too wide is cut, as C does."""
+    """Return the value of a PMC with these fields; values that are too wide are cut, as C does."""
     return sum((values.get(f.name, 0) & (1 << f.width) - 1) << f.bit for f in layout("itanium", num, 0))

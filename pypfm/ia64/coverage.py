@@ -1,4 +1,4 @@
-"""Which addresses a set of debug registers covers, as the processor compares them."""
+"""The addresses that a set of debug registers covers, as the processor compares them."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _LOW = (1 << _MASK_BITS) - 1
 
 
 def block_of(address: int, mask_word: int) -> Block:
-    """The aligned block that a pair matches; the low bits of the address do not count."""
+    """Return the aligned block that a pair matches; the low bits of the address do not count."""
     mask = mask_word & _LOW
     start = address & (mask | ~_LOW) & ((1 << 64) - 1)
     return start, start + block_size(mask_word)
 
 
 def block_size(mask_word: int) -> int:
-    """Bytes that a pair matches."""
+    """Return the number of bytes that a pair matches."""
     return (1 << _MASK_BITS) - (mask_word & _LOW)
 
 
 def blocks(registers: Sequence[DebugRegister], fine: bool) -> list[Block]:
-    """What the pairs of one range match.
+    """Return the blocks of addresses that the pairs of one range match.
 
     In fine mode two pairs in a row hold the first and the last bundle; else each pair is a block.
     """
@@ -45,7 +45,7 @@ def blocks(registers: Sequence[DebugRegister], fine: bool) -> list[Block]:
 
 
 def covers(held: Sequence[Block], limit: AddressRange) -> bool:
-    """Whether blocks together hold every address of a range."""
+    """Tell whether blocks together hold every address of a range."""
     at = limit.start
     for start, end in sorted(held):
         if start > at:
@@ -55,7 +55,7 @@ def covers(held: Sequence[Block], limit: AddressRange) -> bool:
 
 
 def covered(held: Sequence[Block], limit: AddressRange) -> CoveredRange:
-    """The addresses from the first to the last that the blocks of a range hold."""
+    """Return the addresses from the first to the last that the blocks of a range hold."""
     start = min(b[0] for b in held)
     end = max(b[1] for b in held)
     return CoveredRange._of(start=start, end=end, start_offset=limit.start - start, end_offset=end - limit.end)

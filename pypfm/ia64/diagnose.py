@@ -1,4 +1,4 @@
-"""Why a request failed: the parts of it without which the C library would say yes.
+"""Reasons why a request failed: the parts without which it would succeed.
 
 The C library returns a code alone.  Instead of stating its rules a second
 time, the request is tried again with one part left out at a time.
@@ -67,13 +67,13 @@ _PARTS = {
 
 
 def without(request: Request, name: str) -> Request:
-    """A request without one of its parts."""
+    """Return a request without one of its parts."""
     changes: dict[str, Any] = {name: None}
     return replace(request, **changes)
 
 
 def with_limits(request: Request, name: str, limits: tuple[AddressRange, ...]) -> Request:
-    """A request with other code or data ranges."""
+    """Return a request with other code or data ranges."""
     changes: dict[str, Any] = {name: replace(getattr(request, name), limits=limits)}
     return replace(request, **changes)
 
@@ -94,7 +94,7 @@ def _fewer_ranges(request: Request) -> Iterator[tuple[str, Request]]:
 
 def _smaller_requests(
         request: Request, resolved: Sequence[Resolved]) -> Iterator[tuple[str, Request, Sequence[Resolved]]]:
-    """The request without one of its parts, for each part."""
+    """Yield the request without one of its parts, for each part."""
     for i, event in enumerate(request.events):
         rest = replace(request, events=request.events[:i] + request.events[i + 1:])
         yield f"event {event.name}", rest, [*resolved[:i], *resolved[i + 1:]]
@@ -113,7 +113,7 @@ def _smaller_requests(
 
 
 def _culprits(pmu: Events, request: Request, resolved: Sequence[Resolved]) -> list[str]:
-    """Parts without which the request would succeed."""
+    """Return the parts without which the request would succeed."""
     return [what for what, smaller, events in _smaller_requests(request, resolved)
             if dispatch(pmu, smaller, events).ret == 0]
 
@@ -127,7 +127,7 @@ _QUALIFIERS = (
 
 
 def _unsupported(pmu: Events, request: Request, events: Sequence[Event]) -> str | None:
-    """Which events lack which qualifiers in use, if any do."""
+    """Describe which events lack which qualifiers in use; None: none does."""
     in_use = (request.code is not None and request.code.used, request.data is not None and request.data.used,
               any(match is not None and match.used for match in request.opcode_match))
     lacking: dict[tuple[str, ...], list[tuple[str, str]]] = {}  # qualifiers by the events that lack them
@@ -147,13 +147,13 @@ def _unsupported(pmu: Events, request: Request, events: Sequence[Event]) -> str 
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Names: A, B and C."""
+    """Write names as A, B and C."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def _other_levels(request: Request) -> str | None:
-    """The events with levels of their own where the ranges forbid that."""
+    """Name the events with levels of their own, where the ranges forbid these; None: there are none."""
     if request.code is None and request.data is None:
         return None
     names = list(dict.fromkeys(
@@ -165,7 +165,7 @@ def _other_levels(request: Request) -> str | None:
 
 
 def _backwards(request: Request) -> str | None:
-    """The first range that is none."""
+    """Describe the first range whose end is not after its start; None: there is none."""
     for what, ranges in (("code", request.code), ("data", request.data)):
         for limit in ranges.limits if ranges is not None and ranges.used else ():
             if limit.start >= limit.end:
@@ -174,7 +174,7 @@ def _backwards(request: Request) -> str | None:
 
 
 def _plain(name: str, pmu: Events, request: Request, resolved: Sequence[Resolved]) -> str | None:
-    """What is wrong where the request itself shows it, by the name of the code."""
+    """Describe a mistake that the request itself shows, given the name of the error code; None: there is none."""
     if name == "PFMLIB_ERR_INVAL" and request.plm == 0:
         return "the default privilege level must not be 0"
     if name == "PFMLIB_ERR_FEATCOMB":
@@ -183,7 +183,7 @@ def _plain(name: str, pmu: Events, request: Request, resolved: Sequence[Resolved
 
 
 def error(pmu: Events, request: Request, resolved: Sequence[Resolved], code: int) -> Pfm3Error:
-    """The exception for a return code of the C library."""
+    """Return the exception for a return code of the C library."""
     text = string(lib.pfm_strerror(code))
     if len(request.events) > len(pmu.counters):
         counters = f"PMC{pmu.counters[0]} to PMC{pmu.counters[-1]}"

@@ -1,4 +1,4 @@
-"""From a request to its registers: events by number, what the manual page promises, the call of C, its answer."""
+"""From a request to its registers: event numbers, promises of the manual page, the call of C, its answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["encode"]
 
 @lru_cache(maxsize=1024)
 def _by_name(pmu: str, text: str) -> Resolved:
-    """A request for an event by its name alone: it is the same in all encodings."""
+    """Resolve an event by its name alone: that is the same in all encodings."""
     return _resolve(table(pmu), EventRequest(text))
 
 
@@ -62,7 +62,7 @@ def encode(pmu: Events, events: Iterable[str | Event | EventRequest], asked: Map
 
 
 def _limited(events: Iterable[str | Event | EventRequest]) -> tuple[str | Event | EventRequest, ...]:
-    """The events of a request; no more are read than it holds."""
+    """Return the events of a request; no more are read than it can hold."""
     taken = tuple(islice(expect_iterable(events, "events"), lib.PFMLIB_MAX_PMCS))
     if len(taken) == lib.PFMLIB_MAX_PMCS:
         count = len(events) if isinstance(events, Sized) else "too many"
@@ -72,7 +72,7 @@ def _limited(events: Iterable[str | Event | EventRequest]) -> tuple[str | Event 
 
 
 def _resolve(pmu: Events, item: str | Event | EventRequest) -> Resolved:
-    """A request for an event, with its numbers."""
+    """Resolve a request for an event to numbers."""
     wanted = item if isinstance(item, EventRequest) else EventRequest(item)
     event = wanted.event
     if isinstance(event, Event) and event.pmu != pmu.name:
@@ -91,7 +91,7 @@ def _resolve(pmu: Events, item: str | Event | EventRequest) -> Resolved:
 
 
 def _request(pmu: Events, asked: Mapping[str, Any], resolved: Sequence[Resolved]) -> Request:
-    """The request, once it is decided which of the model's structures are passed."""
+    """Make the request, and decide which of the model's structures are passed."""
     request = Request._of(**asked, events=tuple([r.wanted for r in resolved]))
     uses_model = not request._is_plain or any(r.uses_model for r in resolved)
     held = vars(request)
@@ -109,7 +109,7 @@ def _request(pmu: Events, asked: Mapping[str, Any], resolved: Sequence[Resolved]
 
 
 def _read(pmu: Events, request: Request, outcome: Outcome) -> Encoding:
-    """What a call that succeeded left."""
+    """Read the encoding that a successful call has written."""
     encoding, model = outcome.encoding, MODELS[pmu.name]
     answer = encoding.answer
     pmcs = tuple([Register._of(pmu=pmu.name, num=r.reg_num, value=r.reg_value, addr=r.reg_addr, alt_addr=r.reg_alt_addr)
@@ -127,7 +127,7 @@ def _read(pmu: Events, request: Request, outcome: Outcome) -> Encoding:
 
 
 def _read_cover(written: Any, kind: str, ranges: Ranges, fine: bool, pairs: Sequence[int]) -> RangeCover:
-    """The debug registers of the ranges.
+    """Read the debug registers of the ranges.
 
     :param pairs: how many of them each range took
     """

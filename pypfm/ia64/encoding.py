@@ -40,7 +40,7 @@ class Encoding(Value, Mapping[str, "Register | DebugRegister"]):
 
     @lazy
     def registers(self) -> Mapping[str, Register | DebugRegister]:
-        """All registers to write by name (PMC4, IBR0, DBR1 ...); of one that is written twice the last."""
+        """Return all registers to write by name (PMC4, IBR0, DBR1 ...); if one is written twice, the last."""
         covers = [c for c in (self.irange, self.drange) if c is not None]
         found: dict[str, Register | DebugRegister] = {r.name: r for r in self.pmcs}
         found.update((r.name, r) for c in covers for r in c.registers)
@@ -63,7 +63,7 @@ class Encoding(Value, Mapping[str, "Register | DebugRegister"]):
         return isinstance(name, str) and name.upper() in self.registers
 
     def decode(self, *, etb: bool = False, ipear: bool = False) -> Decoded:
-        """What the registers mean.
+        """Decode the registers.
 
         :param etb: the trace buffer of Montecito holds branches (the default without PMC42)
         :param ipear: it holds instruction addresses
@@ -76,7 +76,7 @@ class Encoding(Value, Mapping[str, "Register | DebugRegister"]):
     @classmethod
     def from_registers(cls, pmu: str, registers: Mapping[str, SupportsIndex], *,
                        pmds: Iterable[int] | None = None) -> Encoding:
-        """The encoding whose registers have these values.
+        """Restore the encoding whose registers have these values.
 
         Counters keep the order in which they are given, as events do; the other registers come
         in the order of the C library.  What was asked for is not in the registers: the ranges are

@@ -1,4 +1,4 @@
-"""The events of the IA-64 PMUs: what the C tables say of them, and of the counters that measure them."""
+"""The events of the IA-64 PMUs, as the C tables describe them, and the counters that measure them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TYPES = ("active", "floating", "causal", "self_floating")
 
 
 class EarMode(IntEnum):
-    """What an Event Address Register records; all of them are true, CACHE too, whose value is 0."""
+    """The kinds of things an Event Address Register records; all members are true, even CACHE, whose value is 0."""
 
     CACHE = lib.PFMLIB_ITA2_EAR_CACHE_MODE
     TLB = lib.PFMLIB_ITA2_EAR_TLB_MODE
@@ -42,7 +42,7 @@ class EarMode(IntEnum):
 
 
 class Event(Value):
-    """An event of a PMU, with everything that the C query functions say of it.
+    """An event of a PMU, with all that the C query functions tell of it.
 
     The C library has no descriptions for Itanium (Merced); here there are.
 
@@ -194,7 +194,7 @@ class Events(EventTable[Event]):
                                  description=string(masks[i].description)) for i in range(count))
 
     def mask_index(self, event: Event, token: int | str) -> int:
-        """The C index of a unit mask, by its name; a number is one already.
+        """Return the C index of a unit mask, by its name or as a number.
 
         :raises Pfm3Error: the event has no mask of this name
         """
@@ -222,7 +222,7 @@ def _words(mask: Any) -> tuple[int, ...]:
 
 
 def _registers_of(mask: Any) -> tuple[int, ...]:
-    """The registers of a pfmlib_regmask_t."""
+    """Return the registers of a pfmlib_regmask_t."""
     width = 8 * ffi.sizeof("pfmlib_regmask_bits_t")
     return _bits(sum(word << width * i for i, word in enumerate(mask.bits)))
 
@@ -258,7 +258,7 @@ class GenericEvents(Events):
         self._model = ffi.addressof(self._host, "model")
 
     def _key(self) -> object:
-        """What the file said."""
+        """Return what the file says of the event, to compare events by."""
         model, host = self._model, self._host
         return (tuple(getattr(model, name) for name in _PAL_NUMBERS), _words(model.impl_pmcs), _words(model.impl_pmds),
                 tuple((e.code, e.counters) for e in host.events), tuple(map(_words, host.capable)))
@@ -277,7 +277,7 @@ class GenericEvents(Events):
 
 @cache
 def table(pmu: str) -> Events:
-    """The events of a PMU by its name, for those who do not encode."""
+    """Return the events of a PMU by its name, for callers that do not encode."""
     if pmu == GenericEvents.name:
         return GenericEvents()
     made: Events = type("Events", (Events,), {"name": pmu, "_type": getattr(lib, f"PFMLIB_{pmu.upper()}_PMU")})()

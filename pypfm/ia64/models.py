@@ -1,4 +1,4 @@
-"""The registers of the IA-64 PMUs: which there are, what belongs together, their bit-fields.
+"""The registers of the IA-64 PMUs: which exist, which belong together, their bit-fields.
 
 The fields are read through the C unions.
 """
@@ -25,7 +25,7 @@ _NAME = re.compile(r"(PMC|PMD|IBR|DBR)(0|[1-9][0-9]{0,2})", re.IGNORECASE)
 
 
 class Model(NamedTuple):
-    """What the registers of a model are for, by number.
+    """The registers of a model, by number.
 
     :ivar tag: of the C names: pfm_<tag>_pmc_reg_t
     :ivar counters: PMCs and PMDs of the counters
@@ -160,7 +160,7 @@ TAGS = {model.tag: name for name, model in MODELS.items()}
 
 
 def model_of(name: object) -> str | None:
-    """The model of a name of `pypfm.common.pmu_names`, or of libpfm 4's; None: it is none of a model."""
+    """Return the model for a name of `pypfm.common.pmu_names`, or of libpfm 4's; None: it names no model."""
     known = canonical(name) if isinstance(name, str) else None
     return known if known in MODELS else TAGS.get(known or "")
 
@@ -217,7 +217,7 @@ class Field(NamedTuple):
     width: int
 
     def of(self, value: int) -> int:
-        """What the field holds in a register value."""
+        """Return the field's value in a register value."""
         return value >> self.bit & ((1 << self.width) - 1)
 
     @property
@@ -237,7 +237,7 @@ class Field(NamedTuple):
 
 
 def is_ignored(name: str) -> bool:
-    """Whether the name of a field says that the processor ignores it, or that it is reserved."""
+    """Tell whether the name of a field says that the processor ignores it, or that it is reserved."""
     return re.fullmatch(r"(\w+ext_)?(ig|res|ignored)\d*", name) is not None
 
 
@@ -258,7 +258,7 @@ _DEBUG_MASK = (Field("mask", 0, 56), Field("plm", 56, 4), Field("ig", 60, 2), Fi
 
 
 def parse_name(text: str) -> Name | None:
-    """The register that a text names, in upper or lower case; None if it is no name."""
+    """Return the register that a text names, in upper or lower case; None if it is no name."""
     match = _NAME.fullmatch(text)
     return Name(match.group(1).upper(), int(match.group(2))) if match else None
 
@@ -272,7 +272,7 @@ def _member_fields(union: str, member: str) -> tuple[Field, ...]:
 
 
 def layout(pmu: str, num: int, value: int) -> tuple[Field, ...]:
-    """The fields of a PMC in the layout that its value is in; empty for a register without fields."""
+    """Return the fields of a PMC in the layout that its value has; empty for a register without fields."""
     if num == MODELS[pmu].iear and pmu in _IEAR:
         member: str | None = _IEAR[pmu][value >> 13 & 1]
     else:
@@ -281,7 +281,7 @@ def layout(pmu: str, num: int, value: int) -> tuple[Field, ...]:
 
 
 def data_layout(pmu: str, num: int, variant: str = "") -> tuple[Field, ...]:
-    """The fields of a PMD; a register without fields is one.
+    """Return the fields of a PMD; a register without fields is one field.
 
     :param variant: of the trace buffer: "" records branches; "ds" prediction details (Itanium 2);
         "ipear" instruction addresses, "ipear_ef" with a delay (Montecito)
@@ -297,15 +297,15 @@ def data_layout(pmu: str, num: int, variant: str = "") -> tuple[Field, ...]:
 
 
 def debug_layout(num: int) -> tuple[Field, ...]:
-    """The fields of a debug register: even numbers hold addresses, odd ones mask words."""
+    """Return the fields of a debug register: even numbers hold addresses, odd ones mask words."""
     return _DEBUG_MASK if num % 2 else _ADDRESS
 
 
 def fields(pmu: str, num: int, value: int) -> dict[str, int]:
-    """The fields of a PMC by name."""
+    """Return the fields of a PMC by name."""
     return {f.name: f.of(value) for f in layout(pmu, num, value)}
 
 
 def debug_mask_fields(value: int) -> dict[str, int]:
-    """The fields of the mask word of a debug register pair (odd IBR or DBR)."""
+    """Return the fields of the mask word of a debug register pair (odd IBR or DBR)."""
     return {f.name: f.of(value) for f in _DEBUG_MASK}

@@ -35,7 +35,7 @@ _ALWAYS = {Plm(1 << level): name for level, name in ((0, "k"), (3, "u"))}
 
 
 def _text(pmu: Events, given: Asked) -> str:
-    """A request for an event as an event string of libpfm 4.
+    """Write a request for an event as an event string of libpfm 4.
 
     :raises Pfm3Error: it asks for what the driver does not set
     """
@@ -63,7 +63,7 @@ def _text(pmu: Events, given: Asked) -> str:
 
 
 def _driven(plm: int | str, what: str) -> int:
-    """Privilege levels, none of which is one that the driver does not count in."""
+    """Return privilege levels, and refuse those in which the driver does not count."""
     levels = parse_plm(plm)
     if levels & (Plm.PLM1 | Plm.PLM2):
         raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
@@ -72,7 +72,7 @@ def _driven(plm: int | str, what: str) -> int:
 
 
 def encoded(pmu: Events, given: Asked, plm: int | str) -> perf.Encoding:
-    """One event as the driver takes it.
+    """Encode one event as the driver takes it.
 
     :raises PfmError: it cannot be counted; the message says why
     """
@@ -93,7 +93,7 @@ def _driver(pmu: Events) -> perf.Pmu:
 
 
 class _Member:
-    """An event of a list: what the driver takes, and the row of libpfm 3's table."""
+    """An event of a list: as the driver takes it, and its row in libpfm 3's table."""
 
     def __init__(self, pmu: Events, made: perf.Encoding) -> None:
         self.made, self.event = made, pmu[made.event]
@@ -109,7 +109,7 @@ class _Group:
 
 
 def grouped(pmu: Events, events: Iterable[Asked], *, plm: int | str, system_wide: bool) -> perf.Groups:
-    """Groups for a list of events, few of them.
+    """Put a list of events into groups, as few as possible.
 
     Events that fewest counters can measure come first; each goes into the first group that it fits into.
 
@@ -149,7 +149,7 @@ def _place(pmu: Events, member: _Member, groups: list[_Group]) -> None:
 
 
 def _filled(pmu: Events, late: _Member, others: list[_Member]) -> _Group:
-    """A group for an event that the first counter cannot measure: others come before it.
+    """Return a group for an event that the first counter cannot measure: others come before it.
 
     :raises Pfm3Error: there are not enough
     """
@@ -167,7 +167,7 @@ def _filled(pmu: Events, late: _Member, others: list[_Member]) -> _Group:
 
 
 def _ordered(pmu: Events, members: list[_Member]) -> _Group | None:
-    """The events in an order that is right; None: there is none."""
+    """Return the events in a valid order; None: there is none."""
     used = pmu.counters[:len(members)]
     # As libpfm 3 assigns them if it has the first counters only: its rules about counters hold, too.
     if (counters := _assigned(pmu, members, pmu.counters[len(members):])) is not None:
@@ -179,7 +179,7 @@ def _ordered(pmu: Events, members: list[_Member]) -> _Group | None:
 
 
 def _assigned(pmu: Events, members: list[_Member], unavailable: Sequence[int]) -> list[int] | None:
-    """The counters that libpfm 3 assigns to events; None: it cannot.
+    """Return the counters that libpfm 3 assigns to events; None: it cannot.
 
     Its rules depend on the order of events here and there: unit masks of 0 may only come last.
     """
@@ -195,7 +195,7 @@ def _assigned(pmu: Events, members: list[_Member], unavailable: Sequence[int]) -
 
 
 def _matched(members: list[_Member], counters: Sequence[int]) -> list[_Member] | None:
-    """The events in an order in which each is on one of its counters: a matching by augmenting paths."""
+    """Return the events in an order that gives each a possible counter: a matching by augmenting paths."""
     holder: dict[int, _Member] = {}
 
     def seat(member: _Member, tried: set[int]) -> bool:
@@ -211,6 +211,6 @@ def _matched(members: list[_Member], counters: Sequence[int]) -> list[_Member] |
 
 
 def _leading(leader: perf.Encoding) -> perf.Encoding:
-    """The leader of one of several groups, which has the PMU for its group alone."""
+    """Return the leader of one of several groups, which has the PMU for its group alone."""
     attr = {**(leader.attr or {}), "exclusive": 1}
     return replace(leader, attr=attr, attr_bytes=attr_bytes(attr))

@@ -102,7 +102,7 @@ class Pmu(Events):
 
     def for_perf(self, events: Asked | Iterable[Asked], *,
                  plm: int | str = Plm.PLM3, system_wide: bool = False) -> perf.Encoding | perf.Groups:
-        """Events as Linux's perf_event_open() counts them on such a processor (since August 2026).
+        """Encode events as Linux's perf_event_open() counts them on such a processor (since August 2026).
 
         An event as a text is an event string of libpfm 4, ``NAME[:MASK...][:u][:k][:thres=N]``; of an `EventRequest`
         all is taken that the kernel's driver can set.
@@ -120,7 +120,7 @@ class Pmu(Events):
         return perf_groups.grouped(self, events, plm=plm, system_wide=system_wide)
 
     def _encode(self, events: Any, asked: Mapping[str, Any], check: Check) -> Encoding:
-        """Encode what was asked for, by the names of `Request`; the events are still to be resolved."""
+        """Encode a request given by the names of `Request`; its events are not resolved yet."""
         expect_choice(check, ("manual", "reference"), "check")
         if self.branches is not None and asked.get("branches") is not None:
             expect_type(asked["branches"], self.branches, "branch trace buffer")
@@ -138,7 +138,7 @@ def _asked(flags: int, *, plm: int | str, system_wide: bool, unavailable_pmcs: I
            code_ranges: Ranges | Iterable[RangeLike] = _NOTHING, data_ranges: Ranges | Iterable[RangeLike] = _NOTHING,
            opcode_match: MatchLike | tuple[MatchLike, MatchLike] = None, model_input: bool | None = None,
            model_output: bool | None = None, **parts: object) -> dict[str, Any]:
-    """What the arguments of `encode` ask for, by the names of `Request`; what was left out is not there.
+    """Return the arguments of `encode` by the names of `Request`, without those that the caller left out.
 
     :param flags: of the code ranges
     :param parts: the EARs and the trace buffer
@@ -163,7 +163,7 @@ def _asked(flags: int, *, plm: int | str, system_wide: bool, unavailable_pmcs: I
 
 
 def _ranges(given: Ranges | Iterable[RangeLike], flags: int) -> Ranges | None:
-    """The ranges of a request; None if nothing was said."""
+    """Return the ranges of a request; None if none were given."""
     if isinstance(given, Ranges):
         return replace(given, flags=given.flags | flags)
     if isinstance(given, tuple) and not given and not flags:
@@ -173,7 +173,7 @@ def _ranges(given: Ranges | Iterable[RangeLike], flags: int) -> Ranges | None:
 
 
 def _unavailable(pmcs: Iterable[int]) -> tuple[int, ...]:
-    """The PMCs that must not be used; no more are read than there are."""
+    """Return the PMCs that must not be used; no more are read than there are."""
     taken = tuple(islice(expect_iterable(pmcs, "unavailable_pmcs"), lib.PFMLIB_REG_MAX + 1))
     if len(taken) > lib.PFMLIB_REG_MAX:
         raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
@@ -408,7 +408,7 @@ PMUS: dict[str, type[Pmu]] = {cls.name: cls for cls in (Itanium2, Montecito, Ita
 
 
 def pmu_of(name: str, cpuid3: int | None = None) -> Pmu:
-    """The IA-64 PMU of a name.
+    """Return the IA-64 PMU of a name.
 
     :param name: itanium2, montecito, itanium or gen_ia64, or another name of theirs (`pypfm.common.pmu_names`), such as
         ita2, in upper or lower case

@@ -1,4 +1,4 @@
-"""What the manual pages promise and the C library does not check (check="manual").
+"""Checks of promises in the manual pages that the C library does not check (check="manual").
 
 libpfm cuts values that are wider than their register field, in a few cases covers less than the range asked for, and
 loses settings.  All of that is an error here.
@@ -205,7 +205,7 @@ def _check_implied(pmu: Events, request: Request, resolved: Sequence[Resolved]) 
 
 
 def _keyword(pmu: Events, part: str) -> str:
-    """What encode() calls a part of a request."""
+    """Return the name of encode()'s argument for a part of a request."""
     return part if part != "branches" else "btb" if MODELS[pmu.name].ipear is None else "etb"
 
 

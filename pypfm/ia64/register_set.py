@@ -113,7 +113,7 @@ class RegisterSet:
 
 
 def _numbers(pmu: str, given: Iterable[int], existing: tuple[int, ...]) -> tuple[int, ...]:
-    """Numbers of PMDs, once it is known that there are such."""
+    """Return the numbers of PMDs, and check that they exist."""
     numbers = tuple(expect_int(number, "number of a PMD") for number in expect_items(given, "pmds"))
     if unknown := [number for number in numbers if number not in existing]:
         raise DecodeError(f"{pmu} has no PMD {shown(unknown[0])}; it has PMD{written(existing)}")

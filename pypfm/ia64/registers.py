@@ -1,4 +1,4 @@
-"""What a measurement writes and reads: PMCs, PMDs, debug registers, and the addresses that these cover."""
+"""Registers that a measurement writes and reads: PMCs, PMDs, debug registers, and the addresses that these cover."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class DebugRegister(Value):
 
 
 class CoveredRange(Value):
-    """What the debug registers cover for one range that was asked for.
+    """The addresses that the debug registers cover for one range of a request.
 
     :ivar start, end: the addresses covered, end exclusive
     :ivar start_offset: bytes by which they begin before the range asked for; negative if they cover less

@@ -1,4 +1,4 @@
-"""What can be asked of an IA-64 PMU, as Python objects.
+"""Requests to an IA-64 PMU, as Python objects.
 
 Each class says what one C structure of libpfm 3 says (named in its docstring);
 ``used`` is the C structure's own switch and is 1 but for conformance tests.
@@ -81,12 +81,12 @@ class EventRequest(_Asked):
 
     @property
     def name(self) -> str:
-        """The name of the event, without unit masks."""
+        """Return the name of the event, without unit masks."""
         return (self.event if isinstance(self.event, str) else self.event.name).partition(":")[0]
 
     @property
     def uses_model(self) -> bool:
-        """Whether anything is said that only the model's structure can say."""
+        """Tell whether it needs the model's structure."""
         return bool(self.threshold or self.ism or self.no_qualcheck or self.flags)
 
 
@@ -114,13 +114,13 @@ class AddressRange(_Asked):
 
 
 def _is_sequence(given: object) -> TypeGuard[Sequence[Any]]:
-    """Of a few things in their order, as a row of numpy's is."""
+    """Tell whether it is a sequence of a few things, as a row of numpy's is."""
     return isinstance(given, (tuple, list)) or (
         hasattr(given, "__getitem__") and hasattr(given, "__len__") and not isinstance(given, (str, bytes, Mapping)))
 
 
 def address_range(given: object, what: str = "address range") -> AddressRange:
-    """A range from what stands for one.
+    """Make a range from an object that stands for one.
 
     :param given: an `AddressRange`, (start, end) or (start, end, plm)
     :param what: what it is, for the message
@@ -249,7 +249,7 @@ _NO_PARTS = (None,) * 8
 
 
 class Request(_Asked):
-    """Everything that one call of pfm_dispatch_events() is told.
+    """All that one call of pfm_dispatch_events() is told.
 
     :ivar opcode_match: both matchers
     :ivar model_input, model_output: whether the model's structures are passed at all
@@ -274,14 +274,14 @@ class Request(_Asked):
 
     @classmethod
     def _of(cls, **values: Any) -> Request:
-        """A request of values that have the types of its fields; what is not given has its default."""
+        """Make a request of values that have the types of its fields; missing ones have their defaults."""
         made = object.__new__(cls)
         vars(made).update(_NOTHING, **values)
         return made
 
     @lazy
     def _is_plain(self) -> bool:
-        """Whether it asks for nothing but its events."""
+        """Tell whether it asks for nothing but its events."""
         return (self.code, self.data, *self.opcode_match, self.iear, self.dear, self.branches, self.ipear) == _NO_PARTS
 
 

@@ -1,4 +1,4 @@
-"""What an encoding holds, from the values of its registers."""
+"""Restoring an encoding from the values of its registers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Parts = tuple["tuple[Register, ...]", "tuple[DataRegister, ...]", "RangeCover | 
 
 
 def restore(given: RegisterSet) -> Parts:
-    """PMCs, PMDs and covers (code, data) of the encoding whose registers have these values.
+    """Return PMCs, PMDs and covers (code, data) of the encoding whose registers have these values.
 
     The registers are brought into the order of the C library.  What was asked for is not in them:
     each range is what they cover, its offsets are 0.
@@ -39,7 +39,7 @@ def restore(given: RegisterSet) -> Parts:
 
 
 def _addresses(given: RegisterSet, num: int, place: int) -> tuple[int, int]:
-    """The addresses of a PMC as the C library reports them, with its quirks."""
+    """Return the addresses of a PMC as the C library reports them, with its quirks."""
     model = given.model
     if model.addressed_by_place:
         return place, 0
@@ -76,7 +76,7 @@ def _to_read(given: RegisterSet) -> list[int]:
 
 
 def cover_order(fine: bool) -> tuple[int, ...]:
-    """The order in which the C library writes debug registers."""
+    """Return the order in which the C library writes debug registers."""
     return _FINE_ORDER if fine else tuple(range(8))
 
 
@@ -96,7 +96,7 @@ def _cover(given: RegisterSet, kind: str) -> RangeCover | None:
 
 
 def merged(blocks: list[coverage.Block]) -> list[coverage.Block]:
-    """Blocks that touch or overlap as one, in the order of their addresses."""
+    """Merge blocks that touch or overlap, in the order of their addresses."""
     found: list[coverage.Block] = []
     for start, end in sorted(blocks):
         if found and start <= found[-1][1]:

@@ -1,4 +1,4 @@
-"""Where the members of the C structures lie.
+"""The places of members in the C structures.
 
     >>> describe("pfmlib_ita2_input_param_t").size
     384

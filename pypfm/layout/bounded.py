@@ -52,7 +52,7 @@ def bounded(what: str, seconds: float, function: Callable[..., T], *args: object
 
 
 def main() -> None:
-    """The other process: the call comes through standard input, what it returns goes to standard output."""
+    """Run in the other process: read the call from standard input, write the result to standard output."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     function, args = pickle.load(sys.stdin.buffer)
     limits = {resource.RLIMIT_AS: _MEMORY, resource.RLIMIT_CORE: 0}

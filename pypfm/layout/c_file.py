@@ -62,7 +62,7 @@ main(void)
 
 
 def c_source(layouts: Sequence[TypeLayout]) -> str:
-    """C11 source with a static_assert for each size, alignment, offset and member type.
+    """Write C11 source with a static_assert for each size, alignment, offset and member type.
 
     :param layouts: from `describe`, types of one library
     :return: text that compiles wherever the structures are the same; where they have bit-fields it
@@ -87,7 +87,7 @@ def _quoted(text: str) -> str:
 
 
 def _facts(layout: TypeLayout) -> Iterator[str]:
-    """Constant expressions that are true."""
+    """Yield constant expressions that are true."""
     name = layout.name
     yield f"sizeof({name}) == {layout.size}"
     yield f"_Alignof({name}) == {layout.alignment}"

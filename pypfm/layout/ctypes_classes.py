@@ -24,7 +24,7 @@ _SIMPLE: dict[Any, str] = {getattr(ctypes, name): name for name in _NAMES}  # c_
 
 
 def ctypes_source(layouts: Iterable[TypeLayout]) -> str:
-    """Python source of ctypes classes; it needs the standard library only.
+    """Write ctypes classes as Python source that needs the standard library only.
 
     :param layouts: from `describe`, types of one library; those that they contain come with them.
         ``struct x`` is class ``x``
@@ -36,7 +36,7 @@ def ctypes_source(layouts: Iterable[TypeLayout]) -> str:
 
 
 def _with_parts(layouts: Iterable[TypeLayout]) -> Iterator[TypeLayout]:
-    """The types, each after those that it contains or points to.
+    """Yield the types, each after those that it contains or points to.
 
     :raises LayoutError: as `of_one_library`
     """
@@ -57,7 +57,7 @@ def _with_parts(layouts: Iterable[TypeLayout]) -> Iterator[TypeLayout]:
 
 
 def _lines(cls: Any, indent: str) -> Iterator[str]:
-    """A class; the structures without a name of their own are classes inside of it."""
+    """Yield the lines of a class; unnamed structures are classes inside of it."""
     inside = indent + "    "
     yield f"{indent}class {cls.__name__}(ctypes.{'Union' if issubclass(cls, ctypes.Union) else 'Structure'}):"
     for _, kind, *_ in cls._fields_:
@@ -77,7 +77,7 @@ def _quoted(name: str) -> str:
 
 
 def expression(kind: Any) -> str:
-    """A type as Python writes it."""
+    """Write a type as Python does."""
     if issubclass(kind, ctypes.Array):
         inner = expression(kind._type_)
         return f"{f'({inner})' if ' * ' in inner else inner} * {kind._length_}"

@@ -32,7 +32,7 @@ class Enumeration(Value):
 
     @property
     def text(self) -> str:
-        """As C declares it, with each number, and its size."""
+        """Return its declaration in C, with each number, and its size."""
         head, tail = ("typedef enum {", f"}} {self.name};") if " " not in self.name else (f"{self.name} {{", "};")
         rows = [f"\t{name} = {value}," for name, value in self.values]
         return "\n".join([head, *rows, "", f"\t/* size: {self.size}, constants: {len(self.values)} */", tail, ""])
@@ -56,7 +56,7 @@ class Function(Value):
 
     @property
     def text(self) -> str:
-        """As C declares it."""
+        """Return its declaration in C."""
         return f"{self.prototype};\n"
 
     def to_json(self) -> dict[str, object]:
@@ -64,7 +64,7 @@ class Function(Value):
 
 
 def declaration(name: str, library: str | None = None) -> TypeLayout | Enumeration | Function:
-    """What a name stands for.
+    """Return the declaration of a name.
 
     :param name: C name of a structure, a union, an enumeration or a function; the word before a tag may be left out
     :param library: pfm3, pfm4 ...; None is the first that has it

@@ -34,7 +34,7 @@ class Row(Value):
 
     @property
     def same(self) -> bool:
-        """Whether both have it at the same place with the same kind of type, whatever that is called."""
+        """Tell whether both have it at the same place with the same kind of type, whatever the type's name is."""
         return self.left is not None and self.right is not None and same_bytes(self.left, self.right)
 
     def to_json(self) -> dict[str, object]:
@@ -44,7 +44,7 @@ class Row(Value):
 
 
 def same_bytes(a: Member, b: Member) -> bool:
-    """Whether two members are at the same place with the same kind of type."""
+    """Tell whether two members are at the same place with the same kind of type."""
     return _bytes(a) == _bytes(b)
 
 
@@ -82,7 +82,7 @@ class LayoutDiff(Value):
                 and all(row.same for row in self.rows))
 
     def to_json(self) -> dict[str, object]:
-        """As data."""
+        """Return it as data."""
         sides = {side: None if x is None else {
             "name": x.name, "source": x.source, "size": x.size, "alignment": x.alignment}
             for side, x in (("left", self.left), ("right", self.right))}
@@ -90,7 +90,7 @@ class LayoutDiff(Value):
 
 
 def _place(member: Member | None) -> str:
-    """Where a member is, in a few words."""
+    """Return the place of a member in a few words."""
     if member is None:
         return ""
     bits = "" if member.bits is None else f", bits {member.bit_offset} to {member.bit_offset + member.bits - 1}"
@@ -131,7 +131,7 @@ class _Side:
 
     @classmethod
     def parse(cls, text: str) -> _Side:
-        """TYPE, LIBRARY[:TYPE] or FILE[:TYPE]."""
+        """Parse TYPE, LIBRARY[:TYPE] or FILE[:TYPE]."""
         source, _, name = text.rpartition(":")
         if not source or os.path.isfile(text):  # a file's name may have colons
             source, name = (text, "") if text in LIBRARIES or _is_file(text) else ("", text.removeprefix(":"))
@@ -140,7 +140,7 @@ class _Side:
         return cls(None, Path(source) if source else None, name or None)
 
     def layouts(self, names: Sequence[str]) -> dict[str, TypeLayout]:
-        """Those of some types that it has."""
+        """Return the layouts of some types that it has."""
         if self.file is None:
             known = {name: self.library or next(iter(find(name)), None) for name in names}
             return {name: describe(name, lib) for name, lib in known.items() if lib in find(name)}
@@ -148,7 +148,7 @@ class _Side:
         return dwarf.layouts(self.file, names)
 
     def one(self, name: str) -> TypeLayout:
-        """The layout of a type that has to be there."""
+        """Return the layout of a type that must exist."""
         layouts = self.layouts([name])
         if name not in layouts and self.file is not None:
             raise LayoutError(f"the debug information of {named(self.file)} has no structure {short(name)}")

@@ -58,7 +58,7 @@ def open_elf(path: Path) -> Iterator[ELFFile]:
     :raises LayoutError: it cannot be opened or is no ELF file
     """
     def linked(name: str) -> BytesIO:
-        """The file of common parts that dwz made for several libraries."""
+        """Open the file of common parts that dwz made for several libraries."""
         return BytesIO((path.parent / name).read_bytes())
 
     try:
@@ -89,7 +89,7 @@ def readable(path: Path) -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[DebugInfo]:
-    """The debug information of a file, or of its separate debug file.
+    """Open the debug information of a file, or of its separate debug file.
 
     :raises LayoutError: there is none, or it is for another kind of machine than our libraries are
     """
@@ -98,7 +98,7 @@ def opened(path: Path) -> Iterator[DebugInfo]:
 
 
 def layouts(path: Path, names: Sequence[str], seconds: float = SECONDS) -> dict[str, TypeLayout]:
-    """The layouts of those of some types that a file's debug information has, read in a process with limits.
+    """Return the layouts of the named types that a file's debug information has, read in a process with limits.
 
     :param seconds: that it may take
     :raises LayoutError: as `opened`; it cannot be read within the limits
@@ -112,7 +112,7 @@ def _layouts(path: Path, names: Sequence[str]) -> dict[str, TypeLayout]:
 
 
 def has_debug_info(path: Path, elf: ELFFile) -> bool:
-    """Whether there is debug information to be read, in the file or apart from it."""
+    """Tell whether there is debug information to be read, in the file or apart from it."""
     return bool(elf.has_dwarf_info(strict=True)) or separate_file(path, elf) is not None
 
 
@@ -138,7 +138,7 @@ def _check_machine(path: Path, elf: ELFFile) -> None:
 
 
 def separate_file(path: Path, elf: ELFFile) -> Path | None:
-    """The file that holds the debug information of another one, if it is installed."""
+    """Return the file that holds the debug information of another one, if it is installed."""
     candidates = []
     build_id = build_id_of(elf)
     if build_id:
@@ -154,12 +154,12 @@ def separate_file(path: Path, elf: ELFFile) -> Path | None:
 
 
 def _checksum(path: Path) -> int | None:
-    """CRC-32 of a file, as .gnu_debuglink has it; None if there is no file."""
+    """Return the CRC-32 of a file, as .gnu_debuglink has it; None if there is no file."""
     return zlib.crc32(path.read_bytes()) if path.is_file() else None
 
 
 def build_id_of(elf: ELFFile) -> str:
-    """The build-id, hexadecimal, or ""."""
+    """Return the build-id, hexadecimal, or ""."""
     section = elf.get_section_by_name(".note.gnu.build-id")
     notes = section.iter_notes() if isinstance(section, NoteSection) else ()
     return next((str(note["n_desc"]) for note in notes if note["n_type"] == "NT_GNU_BUILD_ID"), "")
@@ -178,7 +178,7 @@ class DebugInfo:
         self._dwarf = dwarf
 
     def entries(self) -> Iterator[DIE]:
-        """Typedefs and complete structures with a tag, of each compile unit."""
+        """Yield typedefs and complete structures with a tag, of each compile unit."""
         with readable(self.path):
             common = self._dwarf.supplementary_dwarfinfo
             for unit in chain(self._dwarf.iter_CUs(), () if common is None else common.iter_CUs()):
@@ -189,7 +189,7 @@ class DebugInfo:
 
     @lazy
     def _by_name(self) -> dict[str, DIE]:
-        """The first definition of each structure or union."""
+        """Return the first definition of each structure or union."""
         found: dict[str, DIE] = {}
         for die in self.entries():
             name = type_name(die)
@@ -199,7 +199,7 @@ class DebugInfo:
         return found
 
     def layout(self, name: str) -> TypeLayout | None:
-        """The layout of a type, or None if the file has none of that name.
+        """Return the layout of a type, or None if the file has none of that name.
 
         :param name: C name: ``pfmlib_event_t``, ``struct perf_event_attr`` (or without ``struct``)
         :raises LayoutError: the debug information is damaged
@@ -210,23 +210,23 @@ class DebugInfo:
 
 
 def number(die: DIE, name: str) -> int | None:
-    """The value of an attribute (DW_AT_ left out), if there is one."""
+    """Return the value of an attribute (DW_AT_ left out), if there is one."""
     found = die.attributes.get(f"DW_AT_{name}")
     return None if found is None else int(found.value)
 
 
 def die_name(die: DIE) -> str:
-    """The name of an entry, or ""."""
+    """Return the name of an entry, or ""."""
     return die.attributes["DW_AT_name"].value.decode() if "DW_AT_name" in die.attributes else ""
 
 
 def target(die: DIE) -> DIE | None:
-    """The type that an entry refers to; None is void."""
+    """Return the type that an entry refers to; None is void."""
     return die.get_DIE_from_attribute("DW_AT_type") if "DW_AT_type" in die.attributes else None
 
 
 def children(die: DIE) -> Iterator[DIE]:
-    """The entries below another one; where each ends, the file says, and it may say that it is before it began."""
+    """Yield the entries below another one; refuse a file that says they end before they begin."""
     last = die.offset
     for child in die.iter_children():
         if child.offset <= last:
@@ -236,7 +236,7 @@ def children(die: DIE) -> Iterator[DIE]:
 
 
 class _Path:
-    """The types on the way to a type: one that is there a second time contains itself."""
+    """The types on the way to a type: a type that comes a second time contains itself."""
 
     def __init__(self) -> None:
         self._seen: set[tuple[int, int]] = set()
@@ -256,14 +256,14 @@ def _tag(die: DIE) -> str:
 
 
 def type_name(die: DIE) -> str:
-    """The name of a type as C writes it."""
+    """Return the name of a type as C writes it."""
     kind = {"structure_type": "struct ", "union_type": "union ", "enumeration_type": "enum "}.get(_tag(die), "")
     name = die_name(die)
     return kind + _C_NAMES.get(name, name) if name else kind.strip()
 
 
 def _stripped(die: DIE | None) -> DIE | None:
-    """A type without typedefs and qualifiers."""
+    """Return a type without typedefs and qualifiers."""
     path = _Path()
     while die is not None and _tag(die) in ("typedef", "const_type", "volatile_type", "restrict_type",
                                             "atomic_type"):
@@ -273,7 +273,7 @@ def _stripped(die: DIE | None) -> DIE | None:
 
 
 def spelling(die: DIE | None) -> str:
-    """A type as C writes it: ``const char *``."""
+    """Write a type as C does: ``const char *``."""
     if die is None:
         return "void"
     if _tag(die) == "pointer_type":
@@ -289,7 +289,7 @@ def spelling(die: DIE | None) -> str:
 
 
 def scalar(die: DIE) -> tuple[Kind, int]:
-    """What a type is, and its size in bytes; of an array, that of its elements."""
+    """Return the kind of a type and its size in bytes; for an array, those of its elements."""
     found, path = _stripped(die), _Path()
     while found is not None and _tag(found) == "array_type":
         path.enter(found)
@@ -312,12 +312,12 @@ def _scalar_kind(die: DIE) -> Kind:
 
 
 def _enum_kind(die: DIE) -> Kind:
-    """Older compilers leave the underlying type out: C takes int only if a value is negative."""
+    """Return the kind of an enumeration; if a compiler left it out, C takes int only if a value is negative."""
     return "signed" if any(value < 0 for value in enumerators(die).values()) else "unsigned"
 
 
 def enumerators(die: DIE) -> dict[str, int]:
-    """Names and values of an enumeration."""
+    """Return names and values of an enumeration."""
     return {die_name(e): number(e, "const_value") or 0 for e in children(die)}
 
 
@@ -334,7 +334,7 @@ def _dimensions(die: DIE | None) -> tuple[int, ...]:
 
 
 def layout_of(die: DIE, name: str, source: str) -> TypeLayout:
-    """The layout of a structure or union.
+    """Return the layout of a structure or union.
 
     :param die: its entry, without typedefs
     :param name: its C name
@@ -372,7 +372,7 @@ def _member(die: DIE, base: int, path: _Path) -> Member:
 
 
 def _first_bit(die: DIE, size: int) -> int:
-    """Position of a member in its structure."""
+    """Return the position of a member in its structure, in bits."""
     bit = number(die, "data_bit_offset")
     if bit is not None:
         return bit
@@ -385,7 +385,7 @@ def _first_bit(die: DIE, size: int) -> int:
 
 
 def _location(attribute: Any) -> int:
-    """An offset in bytes; DWARF 2 has it as an expression (DW_OP_plus_uconst)."""
+    """Return an offset in bytes; DWARF 2 has it as an expression (DW_OP_plus_uconst)."""
     if attribute is None:
         return 0
     if isinstance(attribute.value, int):

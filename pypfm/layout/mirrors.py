@@ -22,7 +22,7 @@ __all__ = ["api_of", "class_of", "describe", "ffi_of", "find", "header_of", "kin
 
 
 class _Api(Protocol):
-    """What the generated module of a library has."""
+    """The content of a library's generated module."""
 
     ffi: FFI
     _structures: dict[str, Any]
@@ -116,7 +116,7 @@ def header_of(layout: TypeLayout) -> str:
 
 
 def unknown(name: str, library: str | None, more: Iterable[str] = ()) -> str:
-    """That there is no such name, and the nearest.
+    """Return the message that there is no such name, with the nearest ones.
 
     :param more: names besides those of types
     """
@@ -137,7 +137,7 @@ def _describe(library: str, key: str) -> TypeLayout:
 
 
 def _members(ffi: FFI, declared: tuple[Declared, ...], ctype: FFI.CType, base: int) -> tuple[Member, ...]:
-    """Members in the order of the declarations; cffi has those of unnamed ones as the structure's own."""
+    """Return members in the order of the declarations; cffi has those of unnamed ones as the structure's own."""
     fields = dict(ctype.fields)
     found = []
     for name, spelling, inner in declared:
@@ -161,7 +161,7 @@ def _member(ffi: FFI, name: str, spelling: str, inner: tuple[Declared, ...], fie
 
 
 def _unnamed(ffi: FFI, spelling: str, members: tuple[Member, ...]) -> Member:
-    """A structure or union whose members count as the outer one's: cffi does not know its size."""
+    """Return an unnamed structure or union, whose members count as the outer one's: cffi does not know its size."""
     start = min(m.offset for m in members)
     alignment = max(_alignment(ffi, m) for m in members)
     end = -(-max(m.end_bit for m in members) // 8)

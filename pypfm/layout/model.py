@@ -101,7 +101,7 @@ class Member(Value):
 
 
 def holes(members: tuple[Member, ...], end: int, kind: str) -> Iterator[Hole]:
-    """Bits between members; end is the bit after the last of them."""
+    """Yield unused bits between members; end is the bit after the last of them."""
     if kind == "union":
         return
     following = [m.first_bit for m in members[1:]] + [end]
@@ -152,11 +152,11 @@ class TypeLayout(Value):
         return max((m.end_bit for m in self.members), default=0)
 
     def flat(self) -> Iterator[tuple[str, Member]]:
-        """Members and those of nested structures without a name, by path: ``pmc_ita2_counter_reg.pmc_plm``."""
+        """Yield members, with those of unnamed nested structures, by path: ``pmc_ita2_counter_reg.pmc_plm``."""
         yield from _flat(self.members, "")
 
     def at(self, offset: int) -> str:
-        """Paths of the members that have a byte, or where a byte without one lies.
+        """Return the paths of the members that have a byte, or describe an unused byte.
 
         :param offset: in bytes
         """
@@ -166,7 +166,7 @@ class TypeLayout(Value):
         return "/".join(found) if found else f"padding at {offset}"
 
     def to_json(self) -> dict[str, object]:
-        """As data, with what is derived."""
+        """Return it as data, with all that is derived."""
         return {
             "name": self.name, "kind": self.kind, "source": self.source, "size": self.size,
             "alignment": self.alignment, "cachelines": self.cachelines, "padding": self.padding,
@@ -175,7 +175,7 @@ class TypeLayout(Value):
 
 
 def of_one_library(layouts: Iterable[TypeLayout]) -> tuple[TypeLayout, ...]:
-    """The types of a file that is to be written.
+    """Return the types of a file that is to be written; refuse types of several libraries.
 
     :raises LayoutError: there are none, or they are of several libraries, whose types can have equal names
     :raises InvalidTypeError: they are no layouts

@@ -23,7 +23,7 @@ _UNION_NAME_WIDTH = 21
 
 
 def text(layout: TypeLayout) -> str:
-    """The structure as pahole prints it.
+    """Write the structure as pahole does.
 
     :param layout: from `describe`
     :return: lines of C with comments, a line feed at the end
@@ -83,13 +83,13 @@ def _where(member: Member) -> str:
 
 
 def _pointers(ctype: str) -> str:
-    """Pointers as pahole spaces them: ``char * *``, ``const char  *``."""
+    """Write pointers as pahole spaces them: ``char * *``, ``const char  *``."""
     spaced = ctype.replace("**", "* *")
     return spaced.replace(" *", "  *", 1) if spaced.startswith("const ") else spaced
 
 
 def _split(hole: Hole, before: Member) -> tuple[int, int]:
-    """A hole in bits, of the integer that holds the bit-field before it, and bytes."""
+    """Split a hole in bits, of the integer that holds the bit-field before it, and bytes."""
     left = (before.offset + before.size) * 8 - before.end_bit
     bits = 0 if before.bits is None else min(hole.bits, left)
     return bits, (hole.bits - bits) // 8
@@ -102,7 +102,7 @@ def _sizes(hole: Hole, before: Member) -> Iterator[str]:
 
 
 def _summary(layout: TypeLayout) -> Iterator[str]:
-    """What stands below the members."""
+    """Yield the lines below the members."""
     yield f"size: {layout.size}, cachelines: {layout.cachelines}, members: {len(layout.members)}"
     if layout.holes:
         yield from _sums(layout)

@@ -131,7 +131,7 @@ class Machine(Mapping[str, CounterEvent]):
         return self.name != "linux"
 
     def __getitem__(self, name: str) -> CounterEvent:
-        """The event of a name.
+        """Return the event of a name.
 
         :raises EventNotFoundError: there is none; the message names the nearest
         """
@@ -189,7 +189,7 @@ class Machine(Mapping[str, CounterEvent]):
         self.close()
 
     def _open(self) -> Any:
-        """The state in C.
+        """Return the state in C.
 
         :raises CounterError: it is closed
         """
@@ -199,7 +199,7 @@ class Machine(Mapping[str, CounterEvent]):
         return state
 
     def perf_event(self, event: str) -> tuple[int, int]:
-        """Type and config of an event of linux, as perf_event_open() takes them."""
+        """Return type and config of an event of linux, as perf_event_open() takes them."""
         row = self._c.table.rows[lib.pmc_machine_event(self._c, self[event].id)]
         return int(row.type), int(row.config)
 
@@ -220,7 +220,7 @@ class Machine(Mapping[str, CounterEvent]):
 
     @contextmanager
     def profile(self, event: str, every: int, counter: int | None = None) -> Iterator[int]:
-        """Send this process SIGPROF at each so many events; yields the counter's number.
+        """Send this process SIGPROF each time so many events have happened; yield the counter's number.
 
         :param event: name of an event
         :param every: events between two signals
@@ -238,7 +238,7 @@ class Machine(Mapping[str, CounterEvent]):
                 del self._taken[number]
 
     def _try(self, event: str, counter: int | None, op: int, reset: int) -> int:
-        """Configure or profile on the counter given, or on the first that is free; its number, which is taken."""
+        """Configure or profile on the given counter, or take the first free one; return its number."""
         reset = expect_int(reset, "events between two overflows")
         if not 0 <= reset < 1 << 64:
             raise CounterError(errno.EINVAL,
@@ -287,7 +287,7 @@ class Machine(Mapping[str, CounterEvent]):
 
 
     def _why_not(self, number: int, event: str) -> str:
-        """Why there is no such counter, for which C has one number: the kernel is asked once more, as by pmc.
+        """Describe why there is no such counter, for which C has one number: ask the kernel once more, as by pmc.
 
         :param event: its name; empty: one that was there
         """
@@ -308,7 +308,7 @@ _shared: dict[str, Machine] = {}
 
 
 def open_machine(name: str = "linux") -> Machine:
-    """The machine that counters given by name share; once it is closed, another one.
+    """Return the machine that counters given by name share; once it is closed, another one.
 
     :param name: one of `MACHINES`
     """
@@ -362,7 +362,7 @@ class Counter:
             f"a counter is in use once: not copied or pickled; make another Counter({self.event.name!r})")
 
     def start(self) -> None:
-        """Start, or go on where it stopped (PMC_OP_START).
+        """Start, or continue from the last value (PMC_OP_START).
 
         :raises CounterError: it runs already (EINPROGRESS); or as `Counter`
         """
@@ -394,7 +394,7 @@ class Counter:
 
     @property
     def value(self) -> int:
-        """Events counted since it was configured, until it was closed.
+        """Return the events counted since it was configured, until it was closed.
 
         :raises CounterError: it cannot be read: ENODEV (the program has closed its descriptors)
         """
@@ -402,7 +402,7 @@ class Counter:
 
     @property
     def accumulated(self) -> int:
-        """Events that child processes have counted which ended before it was closed.
+        """Return the events counted by child processes which ended before it was closed.
 
         :raises CounterError: it cannot be read: ENODEV, as `value`; ENOMEM, more than 4095 processes had
             counters of a model at once, or more than 63 each below the other, so that what some of them counted is

@@ -52,13 +52,13 @@ VALUES = {
 
 
 def code_names(pmu: str, os: Os, library: object = None) -> tuple[str, ...]:
-    """What the codes of an event are called, in their order."""
+    """Return the names of an event's codes, in their order."""
     known = VALUES.get(pmu, _ANY) if library is None else _ANY
     return tuple(name for name in known if name in ((*_CODES, "offcore") if os == "none" else _CONFIGS))
 
 
 def values_of(encoding: Encoding) -> dict[str, int]:
-    """The values of an encoding by name: raw codes, or what perf_event_attr has."""
+    """Return the values of an encoding by name: raw codes, or the fields of perf_event_attr."""
     names = code_names(encoding.pmu, "none", encoding.library)
     if encoding.attr is None or (encoding.os == "none" and encoding.pmu != "perf"):
         return dict(zip(names, encoding.codes, strict=False))
@@ -84,19 +84,19 @@ class Candidate(Value):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names of the event."""
+        """Return all names of the event."""
         return self.event, *self.aliases
 
     @property
     def levels(self) -> str:
-        """The privilege levels in words; nothing where they do not matter."""
+        """Return the privilege levels in words; empty where they do not matter."""
         if self.plm is None:
             return ""
         return ", ".join(name for name, bit in _PLM_NAMES.items() if self.plm & bit) or "none"
 
 
 class Decoded(Value):
-    """Codes of a PMU of libpfm 4 and the events that they can mean.
+    """Codes of a PMU of libpfm 4, and the events that they can mean.
 
     :ivar values: what was given, by name
     :ivar os: interface whose strings and codes these are: none (raw codes) or perf_event
@@ -115,7 +115,7 @@ class Decoded(Value):
     library: str | None = field(default=None, metadata=HIDDEN)
 
     def encode(self, candidate: Candidate) -> Encoding:
-        """Encode a candidate: its values are those that were decoded."""
+        """Encode a candidate, which gives the values that were decoded."""
         expect_type(candidate, Candidate, "candidate")
         pmu = _pmu(candidate.string.partition("::")[0], self.library)
         plm = Plm.PLM3 if candidate.plm is None else candidate.plm
@@ -129,7 +129,7 @@ def _pmu(name: str, library: str | None = None) -> Pmu:
 
 
 def _selections(event: Event) -> Iterator[str]:
-    """An event with one unit mask of each of its groups, or with none."""
+    """Yield an event with one unit mask of each of its groups, or with none."""
     groups: dict[int, list[str]] = {}
     for umask in event.umasks:
         groups.setdefault(umask.group, []).append(umask.name)
@@ -139,7 +139,7 @@ def _selections(event: Event) -> Iterator[str]:
 
 @cache
 def _named(pmu: str) -> dict[tuple[int, int], dict[str, tuple[str, tuple[str, ...]]]]:
-    """By type and code without modifiers: events, how to ask for them, and their aliases.
+    """Return by type and code without modifiers the events, how to ask for them, and their aliases.
 
     Built from what the encoder returns; the offcore events are not among them: their unit masks are
     in a register of their own.
@@ -191,13 +191,13 @@ def decode_codes(pmu: str, given: Mapping[str, SupportsIndex], library: str | Pa
 
 
 def _levels(values: dict[str, int], letters: str) -> list[str]:
-    """The privilege levels as modifiers of the perf_event layer."""
+    """Return the privilege levels as modifiers of the perf_event layer."""
     return [f"{letter}={int(not values.get(_LEVELS[letter], 0))}" for letter in letters]
 
 
 def _tried(pmu: str, requests: Iterator[str], os: Os, wanted: tuple[int, ...],
            aliases: tuple[str, ...] = ()) -> Candidate | None:
-    """The first request that gives the values, as a candidate."""
+    """Return the first request that gives the values, as a candidate."""
     for request in requests:
         try:
             made = _pmu(pmu).encode(request, os=os, check="reference")
@@ -242,7 +242,7 @@ def _glm(values: dict[str, int], os: Os) -> Decoded:
 
 
 def _glm_notes(code: int, os: Os) -> list[str]:
-    """Bits that are not what the library writes: then no string gives the code."""
+    """Return notes on bits that the library never writes: then no string gives the code."""
     notes = []
     always = _ALWAYS if os == "none" else 0
     for name, bit, width in PERFEVTSEL:
@@ -257,7 +257,7 @@ def _glm_notes(code: int, os: Os) -> list[str]:
 
 
 def _modifiers(event: Event, fields: dict[str, int], values: dict[str, int], os: Os) -> str:
-    """The modifiers of a code that the event has."""
+    """Write the modifiers of a code that the event has."""
     levels = [f"k={fields['os']}", f"u={fields['usr']}"] if os == "none" else _levels(values, "uk")
     own = {m.name for m in _pmu("glm").modifiers(event.name, os)}
     rest = [f"{name}={fields[part]}" for name, part in (("e", "edge"), ("i", "inv"), ("c", "cmask")) if name in own]
@@ -265,7 +265,7 @@ def _modifiers(event: Event, fields: dict[str, int], values: dict[str, int], os:
 
 
 def _core_requests(fields: dict[str, int], values: dict[str, int], os: Os) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """For each event of an event select code a request, with a unit mask by name if there is one."""
+    """Yield for each event of an event select code a request, with a unit mask by name if there is one."""
     code = fields["umask"] << 8 | fields["event"]
     named = _named("glm").get((_RAW, code), {})
     for event in _pmu("glm").events:
@@ -283,7 +283,7 @@ def _core_requests(fields: dict[str, int], values: dict[str, int], os: Os) -> It
 
 def offcore_requests(event: Event, value: OffcoreValue | None, fields: dict[str, int], values: dict[str, int],
                       os: Os) -> Iterator[str]:
-    """Requests for an offcore event: by names, with what the library adds on its own left out, as a number."""
+    """Yield requests for an offcore event: by names, without those that the library adds itself; and as a number."""
     tail = _modifiers(event, fields, values, os)
     if value is None:
         yield f"glm::{event.name}{tail}"
@@ -323,7 +323,7 @@ def _answer(values: dict[str, int], os: Os, found: list[Candidate], notes: list[
 
 
 def _kernel(kind: int, config: int, values: dict[str, int], os: Os) -> Iterator[Candidate]:
-    """The events of a type and config, each with the levels that it has."""
+    """Yield the events of a type and config, each with the levels that it has."""
     if kind == _RAW:
         levels = [] if os == "none" else _levels(values, "ukh")
         made = _tried("perf_raw", iter([":".join([f"perf_raw::r{config:x}", *levels])]), os, (config,))
@@ -342,7 +342,7 @@ def _kernel(kind: int, config: int, values: dict[str, int], os: Os) -> Iterator[
 
 
 def _any(pmu: Pmu, values: dict[str, int], os: Os) -> Decoded:
-    """What the tables say, turned round."""
+    """Decode codes by the event tables."""
     names: tuple[str, ...] = _CODES if os == "none" else _CONFIGS
     if names[0] not in values:
         raise DecodeError(f"{', '.join(sorted(values))} without {names[0]}: nothing to decode")
@@ -361,7 +361,7 @@ def _any(pmu: Pmu, values: dict[str, int], os: Os) -> Decoded:
 
 
 def _word(values: Mapping[str, int], os: Os) -> tuple[int, int]:
-    """The values as one number, and which of its bits are given: what is not is 0, but for the type."""
+    """Return the values as one number, and which of its bits were given: missing ones are 0, but for the type."""
     if os == "none":
         return joined(values.get(name, 0) for name in _CODES), joined([_ALL] * len(_CODES))
     flags = sum(bool(values.get(name, 0)) << bit for bit, name in enumerate(_FLAGS))
@@ -373,7 +373,7 @@ _ALL = (1 << WIDTH) - 1
 
 
 def _first_alone(tables: Inverse, values: Mapping[str, int], os: Os) -> list[str]:
-    """The events that the values given are of, whatever the others are."""
+    """Return the events that have the values given, whatever the missing ones are."""
     word, given = _word(values, os)
     names: tuple[str, ...] = _CODES if os == "none" else _CONFIGS
     for place, name in enumerate(names):
@@ -383,7 +383,7 @@ def _first_alone(tables: Inverse, values: Mapping[str, int], os: Os) -> list[str
 
 
 def _candidates(pmu: Pmu, matches: list[Match]) -> tuple[Candidate, ...]:
-    """The strings, each once, with the other names of its event."""
+    """Return the strings, each once, with the other names of its event."""
     found: dict[str, Candidate] = {}
     for match in matches:
         string = f"{pmu.name}::{match.string}"
@@ -395,7 +395,7 @@ def _candidates(pmu: Pmu, matches: list[Match]) -> tuple[Candidate, ...]:
 
 
 def _why_nothing(pmu: Pmu, tables: Inverse, values: dict[str, int], os: Os) -> list[str]:
-    """Notes about values that no string gives."""
+    """Return notes about values that no string gives."""
     if not len(tables):
         return [f"{pmu.name} has no event here that {'the kernel' if os != 'none' else 'the library'} can count: "
                 + ("the type of a PMU outside the cores is known to a kernel that has it; decode its code"

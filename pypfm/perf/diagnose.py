@@ -1,4 +1,4 @@
-"""Why an event string of libpfm 4 was refused: the token at fault and what is allowed.
+"""Reasons why an event string of libpfm 4 was refused: the token at fault, and what is allowed.
 
 The C library returns a code alone.  Instead of stating its rules a second
 time, the string is tried again: token by token, and with one token left out.
@@ -26,7 +26,7 @@ __all__ = ["error", "error_name", "not_found", "split"]
 
 
 def _first_bad(pmu: Events, tokens: list[str], os: int) -> str | None:
-    """The token with which parsing starts to fail."""
+    """Return the token with which parsing starts to fail."""
     for n in range(2, len(tokens) + 1):
         if pmu.parse(":".join(tokens[:n]), os):
             return tokens[n - 1]
@@ -34,7 +34,7 @@ def _first_bad(pmu: Events, tokens: list[str], os: int) -> str | None:
 
 
 def _culprits(pmu: Events, tokens: list[str], os: int, plm: int, code: int) -> list[str]:
-    """Tokens without which the string would encode, or at least fail in another way."""
+    """Return tokens without which the string would encode, or at least fail in another way."""
     codes = {i: pmu._tried(":".join(tokens[:i] + tokens[i + 1:]), os, plm) for i in range(1, len(tokens))}
     return ([tokens[i] for i, got in codes.items() if got == 0]
             or [tokens[i] for i, got in codes.items() if got != code])
@@ -74,7 +74,7 @@ _MOST_TRIED = 40  # tokens of a string that is tried with one of them left out
 
 
 def _of_another(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
-    """The exception for a return code of another library, whose rules are not known here."""
+    """Return the exception for a return code of another library, whose rules are not known here."""
     name, meaning = error_name(code), string(lib.pfm_strerror(code))
     prefix, separator, rest = text.partition("::")
     tokens = split(rest if separator else text)
@@ -98,7 +98,7 @@ def _of_another(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Err
 
 
 def _not_driven(pmu: Events, event: Event) -> str:
-    """Why the kernel's driver does not count an event that has a code."""
+    """Describe why the kernel's driver does not count an event that has a code."""
     bit = next((bit for name, bit, _ in format_of(pmu.name).fields if name == "umask"), 0)
     umask = event.code >> 8  # of IA-64
     if (cut := umask << bit & pmu._tables.not_in_config):
@@ -109,12 +109,12 @@ def _not_driven(pmu: Events, event: Event) -> str:
 
 
 def error(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
-    """The exception for a return code of the C library."""
+    """Return the exception for a return code of the C library."""
     return (_of_ours if pmu.library is None else _of_another)(pmu, text, os, plm, code)
 
 
 def _of_ours(pmu: Events, text: str, os: int, plm: int, code: int) -> Pfm4Error:
-    """The exception for a return code of our library, whose rules are known."""
+    """Return the exception for a return code of our library, whose rules are known."""
     name, meaning = error_name(code), string(lib.pfm_strerror(code))
     prefix, separator, rest = text.partition("::")
     if name == "PFM_ERR_NOTFOUND" and separator and prefix.lower() != pmu.name:

@@ -51,18 +51,18 @@ class Encoding(Value):
     @property
     @in_json(hex=True)
     def fields(self) -> Mapping[str, int]:
-        """The bit-fields of the first code, where it is the value of a register; of others, nothing."""
+        """Return the bit-fields of the first code, if it is the value of a register; else none."""
         return FrozenMap(format_of(self.pmu).read(self.codes[0]), "field")
 
     def decode(self) -> Decoded:
-        """What the codes mean: the event strings that give them."""
+        """Decode the codes: find the event strings that give them."""
         from pypfm.perf.decode import decode_codes, values_of  # of a module that needs this one; pypfm.perf has it
 
         return decode_codes(self.pmu, values_of(self), self.library)
 
 
 class Counted(Encoding):
-    """An event that was counted, too.
+    """An event that was also counted.
 
     :ivar unit: what was counted
     :ivar modes: those that the count is of: with a clock, which does not tell them apart, both
@@ -74,7 +74,7 @@ class Counted(Encoding):
 
 
 class Encodings(Value):
-    """What `pypfm encode` prints."""
+    """The output of `pypfm encode`."""
 
     pmu: str
     os: Os
@@ -88,7 +88,7 @@ class AverageLatency(Value):
     requests: Encoding
 
     def cycles(self, count0: int, count1: int) -> float:
-        """The average latency in core cycles.
+        """Return the average latency in core cycles.
 
         :param count0: count of OFFCORE_RESPONSE_0
         :param count1: count of OFFCORE_RESPONSE_1

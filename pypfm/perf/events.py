@@ -66,6 +66,6 @@ class Event(Value):
 
 
 def error_name(code: int) -> str:
-    """The name of a return code; of one that only another library knows, "unknown"."""
+    """Return the name of a return code; "unknown" for one that only another library knows."""
     name = lib.pfm4_error_name(code)
     return string(name) if name else "unknown"

@@ -1,4 +1,4 @@
-"""What any libpfm 4 knows of its PMUs: `ForeignTables` asks a library that is loaded.
+"""PMUs as any libpfm 4 knows them: `ForeignTables` asks a library that is loaded.
 
 Events of PMUs that this host does not have are encoded, too: libpfm 4 does that where LIBPFM_ENCODE_INACTIVE is set
 when it is initialised.  So the library is a copy of its own, with its own state: what the program, or another library
@@ -85,7 +85,7 @@ class _Library:
         return self.pmus.get(name.lower()) or self._called.get(name.lower())
 
     def ask(self, ctype: str, call: Callable[[Any], int]) -> tuple[int, Any]:
-        """Have a structure filled in: the return code, and the structure.
+        """Have the library fill in a structure; return the return code, and the structure.
 
         A library that refuses the size of ours knows a smaller one: it is asked with 0, for its first.
         """
@@ -120,7 +120,7 @@ _libraries: dict[int, _Library] = {}
 
 
 def _unlocked() -> None:
-    """In a process that was forked while another thread held the lock, nobody would open it."""
+    """Replace the lock in a process that was forked while another thread held it: it would stay locked."""
     global _lock  # noqa: PLW0603 - a lock cannot be opened by whom it does not belong to
     _lock = threading.Lock()
 
@@ -129,7 +129,7 @@ os.register_at_fork(after_in_child=_unlocked)
 
 
 def _library(path: str | os.PathLike[str]) -> _Library:
-    """A library by its file or name."""
+    """Return a library by its file or name."""
     handle, file = opened(path)
     with _lock:
         if handle._handle not in _libraries:
@@ -161,7 +161,7 @@ def _set(libc: ctypes.PyDLL, values: dict[bytes, bytes | None]) -> None:
 
 
 def foreign_pmus(path: str | os.PathLike[str]) -> tuple[str, list[ForeignPmu]]:
-    """The file of a library, and the PMUs that it knows, in the order of their numbers.
+    """Return the file of a library, and the PMUs that it knows, in the order of their numbers.
 
     :raises LibraryError: it cannot be loaded, or is no libpfm 4
     """
@@ -210,7 +210,7 @@ class ForeignTables(Tables):
         return hash((self.name, self._of.file))
 
     def _walked(self, number: int) -> tuple[list[int], list[str]]:
-        """The library's numbers of the events, and their names."""
+        """Return the library's numbers of the events, and their names."""
         numbers: dict[int, str] = {}
         step = self._of.lib.pfm_get_event_next
         while number >= 0:
@@ -269,7 +269,7 @@ class ForeignTables(Tables):
                 if a.type in kinds]
 
     def _whole(self, text: bytes) -> bytes | None:
-        """The string with this PMU's name; None: it has another one's."""
+        """Return the string with this PMU's name; None: it has another one's."""
         prefix, colons, rest = text.partition(b"::")
         if not colons:
             return self._prefix + text

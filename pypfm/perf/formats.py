@@ -1,4 +1,4 @@
-"""The codes of PMUs: their bit-fields, and which of them the kernel's driver takes.
+"""The codes of PMUs: their bit-fields, and those of them that the kernel's driver takes.
 
 Every number in which the codes of PMUs differ stands here.
 """
@@ -26,7 +26,7 @@ _MONTECITO_PMC = (*_IA64, ("all", 26, 1), ("mesi", 27, 4), ("ig3", 31, 33))
 
 
 class Format(NamedTuple):
-    """What the bits of a PMU's first code say.
+    """The meaning of the bits in the first code of a PMU.
 
     :ivar register: what the register is called
     :ivar width: its bits
@@ -48,11 +48,11 @@ class Format(NamedTuple):
     counter_mask: int = 0
 
     def read(self, code: int) -> dict[str, int]:
-        """The fields of a code by name."""
+        """Return the fields of a code by name."""
         return {name: code >> bit & ((1 << width) - 1) for name, bit, width in self.fields}
 
     def spelled(self, code: int, extra: int | None = None) -> str:
-        """The code as ``perf`` takes it, without levels; extra is the value of the second register."""
+        """Write the code as ``perf`` takes it, without levels; extra is the value of the second register."""
         terms = [f"{name}={code >> bit & ((1 << width) - 1):#x}" for name, bit, width in self.always]
         for name, bit, width in self.terms:
             if value := code >> bit & ((1 << width) - 1):
@@ -82,5 +82,5 @@ _NUMBER = Format()
 
 
 def format_of(pmu: str) -> Format:
-    """The format of a PMU's codes; of one that is not known here, a number without fields."""
+    """Return the format of a PMU's codes; for an unknown PMU, a number without fields."""
     return _FORMATS.get(pmu, _NUMBER)

@@ -38,14 +38,14 @@ class Groups(Value):
     @property
     @in_json()
     def command(self) -> str:
-        """The command line that counts them, for a shell; the program to run comes after it."""
+        """Return the command line that counts them, for a shell; the program to run comes after it."""
         words = ["perf", "stat", *(["-a"] if self.system_wide else [])]
         for group in self.groups:
             words += ["-e", self._spelled(group)]
         return shlex.join(words)
 
     def _spelled(self, group: tuple[Encoding, ...]) -> str:
-        """A group as ``perf stat -e`` takes it."""
+        """Write a group as ``perf stat -e`` takes it."""
         events = ",".join(str(event.perf) for event in group)
         if self.exclusive:
             return f"{{{events}}}:e"
@@ -53,7 +53,7 @@ class Groups(Value):
 
 
 def ungrouped(pmu: Pmu, events: Iterable[str], *, plm: int | str, system_wide: bool) -> Groups:
-    """Events that the kernel may count together as it likes.
+    """Return events that the kernel may count together as it likes.
 
     :raises Pfm4Error: as `pypfm.perf.Pmu.encode`
     """

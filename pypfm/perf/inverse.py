@@ -66,7 +66,7 @@ class Match(NamedTuple):
 
 
 class _Base(NamedTuple):
-    """An event with unit masks: what it encodes to with modifiers as they are if none is given.
+    """An event with unit masks: its codes when modifiers keep their defaults.
 
     :ivar needed: a modifier without which it is refused, and a value
     """
@@ -77,7 +77,7 @@ class _Base(NamedTuple):
 
 
 class _Setting(NamedTuple):
-    """What a modifier changes.
+    """The bits that a modifier changes.
 
     :ivar bits: that it changes at all; an edge needs a threshold, say, and so sets one
     :ivar own: of these, the bits that say its value
@@ -90,14 +90,14 @@ class _Setting(NamedTuple):
     off: Word | None
 
     def read(self, word: Word) -> int | None:
-        """Its value in a code; None: none gives these bits."""
+        """Return the modifier's value in a code; None: no value gives these bits."""
         own = word & self.own
         if self.off is None:
             return own // (self.own & -self.own)
         return 0 if own == self.off else 1 if own == self.off ^ self.own else None
 
     def without(self, others: Word) -> _Setting:
-        """The same, if bits are what other modifiers change, too: they say its value only if there are no others."""
+        """Return the setting without bits that other modifiers change, too: those do not tell its value."""
         own = self.own & ~others
         return self if self.off is None or not own else self._replace(own=own, off=self.off & own)
 
@@ -108,14 +108,14 @@ def _levels(modifiers: Iterable[Modifier]) -> dict[str, int]:
 
 
 class _Way(NamedTuple):
-    """How levels are given: by the caller, and by the modifiers that say them, too, or not."""
+    """A way to set levels: by the caller, or by modifiers."""
 
     plm: int
     is_said: bool
 
 
 class _EventCodes:
-    """What one event encodes to.
+    """The codes that one event encodes to.
 
     :param tables: of the PMU
     :param index: of the event
@@ -152,7 +152,7 @@ class _EventCodes:
         return self._tables.make(utf8(text), self._os, plm)[1]
 
     def _text(self, text: str, changed: Mapping[str, int], *, is_said: bool = True) -> str:
-        """A string with all levels, or without any, and some other modifiers."""
+        """Write a string with all levels, or without any, and some other modifiers."""
         values = {**self._plain, **changed}
         shown = values if is_said else values.keys() - self._plain.keys()
         return text + "".join(f":{name}={values[name]}" for name in values if name in shown)
@@ -165,7 +165,7 @@ class _EventCodes:
         return self._word(base.text, {**base.needed, **changed})
 
     def _found_ways(self) -> dict[Word, _Way]:
-        """What the caller's levels make of an event: where its modifiers do not say them, or not all of them."""
+        """Return what the caller's levels make of an event, where its modifiers leave levels open."""
         of_modifiers = reduce(or_, (s.bits for s in self.settings if s.name in _LEVELS), self.unread)
         found: dict[Word, _Way] = {}
         for is_said in (True, False) if self._plain else (True,):
@@ -210,7 +210,7 @@ class _EventCodes:
             yield from (f"{self.name}:{a}:{b}" for a, b in combinations(self._umasks, 2))
 
     def _some_pairs(self) -> Iterator[str]:
-        """Unit masks two by two, of different kinds: a default, there as long as nothing is given, is not in all."""
+        """Yield pairs of unit masks of different kinds: a default, used if none is given, is not in all of them."""
         names = self._umasks
         for step in {len(names) // 2, len(names) // 3, 1} - {0}:
             yield from (f"{self.name}:{a}:{b}" for a, b in zip(names, names[step:], strict=False))
@@ -228,7 +228,7 @@ class _EventCodes:
         return None
 
     def _of_values(self, base: _Base, name: str) -> dict[int, Word]:
-        """What values of a modifier give, up to the first one that is too large."""
+        """Return the values of a modifier by the codes they give, up to the first value that is too large."""
         words: dict[int, Word] = {}
         for value in _VALUES:
             word = self._with(base, {name: value})
@@ -239,7 +239,7 @@ class _EventCodes:
         return words
 
     def _switch(self, name: str, bases: Iterable[_Base]) -> _Setting | None:
-        """A switch; one that is refused alone may need a number, as an edge does a threshold."""
+        """Find the bits of a switch; one that is refused alone may need a number, as an edge needs a threshold."""
         numbers = [m.name for m in self._modifiers if not m.is_switch]
         for beside in ({}, *({number: 1} for number in numbers)):
             refused = True
@@ -256,11 +256,11 @@ class _EventCodes:
     # ---- from a code ----
 
     def can_be(self, word: Word, given: Word) -> bool:
-        """Whether a code has all bits that each unit mask sets, and none that no unit mask and modifier does."""
+        """Tell whether a code has all bits that each unit mask sets, and none that no unit mask or modifier sets."""
         return not (self.always & ~word | word & ~self.ever) & given
 
     def matches(self, word: Word, given: Word) -> Iterator[Match]:
-        """The strings that give a code.
+        """Yield the strings that give a code.
 
         :param given: the bits of it that are known
         """
@@ -276,7 +276,7 @@ class _EventCodes:
                     yield match
 
     def _match(self, base: _Base, word: Word, given: Word) -> Match | None:
-        """A base with the modifiers that a code says; None: no values of them give it."""
+        """Find modifiers with which a base gives a code; None: no values of them do."""
         changed: dict[str, int | None] = {}
         differs = (base.word ^ word) & given
         for setting in self.settings:
@@ -293,7 +293,7 @@ class _EventCodes:
         return None
 
     def _together(self, direct: Mapping[str, int], differs: Word) -> list[dict[str, int]]:
-        """Values to try where switches change the same bits: one of them alone does not show what it is set to."""
+        """Return values to try if switches change the same bits: then one alone does not show its setting."""
         switches = [s for s in self.settings if s.off is not None and s.name not in self._plain]
         switches = [s for s in switches if any(s.bits & other.bits for other in switches if other is not s)]
         if len(switches) > _MOST_SHARED or not any(s.bits & differs for s in switches):
@@ -306,7 +306,7 @@ class _EventCodes:
 
     @lazy
     def _own(self) -> dict[str, Word]:
-        """The bits that each unit mask adds: those that it has with whatever other one."""
+        """Return the bits that each unit mask adds, whichever others it stands with."""
         own: dict[str, Word] = {}
         if len(self._umasks) <= _MOST_PAIRED:
             for a, b in combinations(self._umasks, 2):
@@ -315,7 +315,7 @@ class _EventCodes:
         return own
 
     def _combined(self, word: Word, fixed: Word) -> Iterator[_Base]:
-        """Unit masks together that give a code but for modifiers: to each one those are added that bring it nearest.
+        """Yield unit masks that give a code but for modifiers: add, again and again, the one that brings it nearest.
 
         An event can have unit masks of several kinds, and a default for a kind of which none is given: so which bits
         one adds says only which ones can be among them.
@@ -331,7 +331,7 @@ class _EventCodes:
 
     def _climbed(self, fitting: list[str], own: Mapping[str, Word], word: Word, fixed: Word,
                  tried: set[frozenset[str]]) -> _Base | None:
-        """Some of these unit masks that give a code but for modifiers."""
+        """Return some of these unit masks that give a code but for modifiers."""
         for first in sorted(fitting, key=lambda name: -own[name].bit_count()):
             chosen, best = frozenset([first]), WIDTH * WIDTH
             while True:
@@ -345,7 +345,7 @@ class _EventCodes:
 
     def _nearest(self, chosen: frozenset[str], fitting: Iterable[str], word: Word, fixed: Word,
                  tried: set[frozenset[str]]) -> tuple[_Base | None, int, frozenset[str]]:
-        """With one unit mask more, what comes nearest to a code: it, how many bits differ, its unit masks."""
+        """Add the unit mask that comes nearest to a code; return the base, how many bits differ, its unit masks."""
         found: tuple[_Base | None, int, frozenset[str]] = None, 0, chosen
         for name in fitting:
             names = chosen | {name}
@@ -360,7 +360,7 @@ class _EventCodes:
 
 
 def _number(name: str, base: Word, words: Mapping[int, Word]) -> _Setting | None:
-    """What a modifier with a number changes.
+    """Find the bits that a modifier with a number changes; None: there are none.
 
     :param base: without it, where it may have a value, too
     :param words: with a value, by value: 0, 1, 2, 4 ...
@@ -384,7 +384,7 @@ def _word_of(made: Made, os: int) -> Word:
 
 
 def joined(words: Iterable[int]) -> Word:
-    """Words as one number."""
+    """Combine words into one number."""
     return sum(int(word) << WIDTH * n for n, word in enumerate(words))
 
 
@@ -402,7 +402,7 @@ class Inverse:
         return len(self._events)
 
     def find(self, word: Word, given: Word) -> Iterator[Match]:
-        """The strings that give a code.
+        """Yield the strings that give a code.
 
         :param given: the bits of it that are known
         """
@@ -412,7 +412,7 @@ class Inverse:
                 yield from event.matches(word, known)
 
     def beyond(self, word: Word, given: Word) -> tuple[Word, Word]:
-        """The bits of a code that no event sets, and those that all events set and it has not."""
+        """Return the bits of a code that no event sets, and those that all events set but the code lacks."""
         ever = reduce(or_, (event.ever for event in self._events), 0)
         always = reduce(and_, (event.always for event in self._events)) if self._events else 0
         return word & ~ever & given, always & ~word & given
@@ -420,5 +420,5 @@ class Inverse:
 
 @cache
 def inverse(tables: Tables, os: int) -> Inverse:
-    """The events of a PMU by their codes, made once."""
+    """Return the events of a PMU by their codes; they are computed once."""
     return Inverse(tables, os)

@@ -1,4 +1,4 @@
-"""The offcore response events of Goldmont: what a register value selects, the latency mode."""
+"""The offcore response events of Goldmont: the meaning of a register value, the latency mode."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OffcoreValue(Value):
     other: int = field(metadata=HEX)
 
     def rows(self) -> list[tuple[str, str]]:
-        """What it selects, in words: what, and its value."""
+        """Return in words what the event selects, as rows of subject and value."""
         found = [("requests", " ".join(self.requests) or "none"), ("suppliers", " ".join(self.suppliers) or "none"),
                  ("snoops", " ".join(self.snoops) or "none"), ("latency mode", "yes" if self.outstanding else "no")]
         return found + ([("other bits", hex(self.other))] if self.other else [])
@@ -53,7 +53,7 @@ def decode(event: Event, value: int) -> OffcoreValue:
 
 
 def check_request(event: Event, token: str) -> str:
-    """The name of a request unit mask in the table's spelling."""
+    """Return the name of a request unit mask in the table's spelling."""
     expect_type(token, str, "request")
     requests = {u.name: u for u in event.umasks if u.group == REQUEST}
     if token.upper() not in requests:
@@ -63,7 +63,7 @@ def check_request(event: Event, token: str) -> str:
 
 
 def split_pair(text: str, pmu: str) -> tuple[list[str], list[str]]:
-    """The tokens of both events of the manual's notation, the event names included."""
+    """Return the tokens of both events in the manual's notation, the event names included."""
     expect_type(text, str, "average latency")
     halves = text.split("+")
     names = ["OFFCORE_RESPONSE_0", "OFFCORE_RESPONSE_1"]
@@ -75,7 +75,7 @@ def split_pair(text: str, pmu: str) -> tuple[list[str], list[str]]:
 
 
 def requests_of_pair(event: Event, first: list[str], second: list[str]) -> list[str]:
-    """The requests of both events, once they are known to be the same and nothing else is there."""
+    """Return the requests of both events; check that they are the same and that nothing else is there."""
     found = []
     for tokens, mode in ((first, "OUTSTANDING"), (second, "ANY_RESPONSE")):
         if tokens.count(mode) != 1:

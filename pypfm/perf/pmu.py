@@ -70,7 +70,7 @@ class Pmu(Events):
 
     @property
     def default_os(self) -> Os:
-        """The interface of `encode` where none is asked for: "none", for the kernel's events "perf_event_ext"."""
+        """Return the default interface of `encode`: "none"; for the kernel's events "perf_event_ext"."""
         return "none" if self.counters else "perf_event_ext"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -82,7 +82,7 @@ class Pmu(Events):
 
     @property
     def format(self) -> Format:
-        """What the bits of its codes say."""
+        """Return the format of the bits of its codes."""
         return self._format
 
     @overload
@@ -122,14 +122,14 @@ class Pmu(Events):
         return found[0] if one else found
 
     def _text(self, event: object) -> str:
-        """An event as a string of this PMU."""
+        """Write an event as a string of this PMU."""
         if isinstance(event, Event):
             return f"{event.pmu}::{event.name}"
         expect_type(event, (str, Event), "event string")
         return str(event)
 
     def _encode(self, text: str, os: Os, layer: int, levels: int, check: bool) -> Encoding:
-        """Encode one event string; all else is known to be right."""
+        """Encode one event string; the other arguments were checked."""
         data = self._bytes(text)
         ret, made = self._tables.make(data, layer, levels)
         if made is None:
@@ -160,12 +160,12 @@ class Pmu(Events):
             attr_bytes=b"" if attr is None else bytes(ffi.buffer(attr)), os=os, library=self.library)
 
     def _with_levels(self, code: int, attr: Any) -> int:
-        """The code with its bits for user and kernel mode as the attribute has them."""
+        """Return the code with its bits for user and kernel mode as the attribute has them."""
         user, kernel = self._format.user, self._format.kernel
         return code & ~(user | kernel) | (0 if attr.exclude_user else user) | (0 if attr.exclude_kernel else kernel)
 
     def _perf_spelling(self, codes: tuple[int, ...], attr: Any) -> str:
-        """The event as ``perf stat -e`` takes it."""
+        """Write the event as ``perf stat -e`` takes it."""
         letters = _level_letters(attr)
         if self._format.fields:
             return self._format.spelled(*codes) + letters
@@ -222,7 +222,7 @@ def _tables(name: str, library: str | PathLike[str] | None) -> Tables:
 
 
 def kernel_name(kind: int, config: int) -> str:
-    """perf's own name of an event of the kernel: that of an alias with the same encoding."""
+    """Return perf's own name of an event of the kernel: that of an alias with the same encoding."""
     table = NAMES["perf"].table
     for i in range(table.count):
         e = table.events[i]
@@ -238,7 +238,7 @@ def kernel_name(kind: int, config: int) -> str:
 
 
 def _device(kind: int) -> str:
-    """The name that the running kernel has for a type of events."""
+    """Return the name that the running kernel has for a type of events."""
     for file in sorted(glob("/sys/bus/event_source/devices/*/type")):
         with suppress(OSError, ValueError), open(file, encoding="ascii") as stream:
             if int(stream.read()) == kind:
@@ -247,7 +247,7 @@ def _device(kind: int) -> str:
 
 
 def _attr_fields(attr: Any) -> dict[str, int]:
-    """The fields of perf_event_attr that say something."""
+    """Return the fields of perf_event_attr that are not 0."""
     found = {"type": int(attr.type), "size": int(attr.size), "config": int(attr.config)}
     for name in ("config1", "config2", "sample_period", "freq", "precise_ip", "exclusive", "pinned", "exclude_user",
                  "exclude_kernel", "exclude_hv", "exclude_host", "exclude_guest"):
@@ -257,7 +257,7 @@ def _attr_fields(attr: Any) -> dict[str, int]:
 
 
 def _level_letters(attr: Any) -> str:
-    """perf's modifiers; an event without a mode is of all modes, so neither user nor kernel mode is ``h``."""
+    """Return perf's modifiers; an event without a mode counts in all modes; in neither user nor kernel mode: ``h``."""
     letters = ("" if attr.exclude_user else "u") + ("" if attr.exclude_kernel else "k")
     others = (("G", attr.exclude_host and not attr.exclude_guest), ("D", attr.pinned), ("e", attr.exclusive))
     return (letters or "h") + "p" * int(attr.precise_ip) + "".join(letter for letter, is_set in others if is_set)
@@ -279,7 +279,7 @@ class Goldmont(Pmu):
         return type(self), (), {"_left_out": self._left_out}
 
     def average_latency(self, *requests: str, plm: int | str = Plm.PLM3) -> AverageLatency:
-        """The two events that measure the average latency of offcore requests.
+        """Return the two events that measure the average latency of offcore requests.
 
         :param requests: request unit masks, such as ``DMND_DATA_RD``; none: ANY_REQUEST
 
@@ -292,7 +292,7 @@ class Goldmont(Pmu):
                               self.encode(f"OFFCORE_RESPONSE_1:{names}:ANY_RESPONSE", plm=plm))
 
     def parse_average_latency(self, text: str, *, plm: int | str = Plm.PLM3) -> AverageLatency:
-        """The same from the manual's notation.
+        """Parse the two events in the manual's notation.
 
         :param text: ``OFFCORE_RESPONSE_0:...:OUTSTANDING+OFFCORE_RESPONSE_1:...:ANY_RESPONSE``
         :raises Pfm4Error: the requests differ, or there are other unit masks

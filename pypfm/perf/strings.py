@@ -1,4 +1,4 @@
-"""Event strings of a PMU, as its library reads them: what is asked of a PMU before anything is encoded."""
+"""Event strings of a PMU, as its library reads them: all that is known of a PMU before anything is encoded."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Events(EventTable[Event]):
         return self._tables.event(self._place(index))
 
     def modifiers(self, event: str, os: Os | int = "none") -> list[Modifier]:
-        """The modifiers of an event for an interface.
+        """Return the modifiers of an event for an interface.
 
         :raises EventNotFoundError: there is no such event
         :raises InvalidValueError: there is no such interface
@@ -98,15 +98,15 @@ class Events(EventTable[Event]):
         return data
 
     def parse(self, text: str, os: int) -> int:
-        """Read an event string for one interface; the return code."""
+        """Read an event string for one interface, and return C's return code."""
         return self._tables.parse(self._bytes(text), _layer(os))
 
     def _tried(self, text: str, os: int, plm: int) -> int:
-        """Encode for one interface; the return code alone."""
+        """Encode for one interface, and return only the return code."""
         return self._made(text, os, plm)[0]
 
     def _made(self, text: str, os: int, plm: int) -> tuple[int, Made | None]:
-        """Encode for one interface: return code, and what was made if it is 0."""
+        """Encode for one interface; return the return code, and the result if it is 0."""
         levels = expect_int(plm, "privilege levels")
         if levels >> _LEVEL_BITS:  # C takes an unsigned int; it says which of them there are
             raise InvalidValueError(f"privilege levels {in_hex(levels)}: 0 to {in_hex((1 << _LEVEL_BITS) - 1)}")
@@ -114,17 +114,17 @@ class Events(EventTable[Event]):
 
 
 def _layer(os: int) -> int:
-    """The number of an interface."""
+    """Return the number of an interface."""
     return expect_choice(expect_int(os, "os"), OS_LAYERS.values(), "os")
 
 
 def split(text: str) -> list[str]:
-    """The event name and the attribute tokens of a string without PMU name."""
+    """Split a string without PMU name into the event name and the attribute tokens."""
     return text.replace(".", ":").split(":")
 
 
 def not_found(pmu: Events, name: object) -> Pfm4EventNotFoundError:
-    """The exception for a name that no event has."""
+    """Return the exception for a name that no event has."""
     code, token = lib.PFM_ERR_NOTFOUND, name if isinstance(name, str) else shown(name)
     event = split(token.partition("::")[2] or token)[0]
     if event != token and event in pmu:

@@ -1,4 +1,4 @@
-"""What a library knows of a PMU: its events, their modifiers, what it makes of event strings.
+"""Tables of a PMU as a library knows them: its events, their modifiers, the codes of event strings.
 
 `OwnTables` asks the re-entrant half of our C library, which works on any host and shares nothing with what
 ``pypfm.pfm4`` sees; `pypfm.perf.foreign` asks any other libpfm 4.
@@ -17,7 +17,7 @@ __all__ = ["NAMES", "Made", "OwnTables", "Tables"]
 
 
 class Made(NamedTuple):
-    """What a library makes of an event string.
+    """The answer of a library to an event string.
 
     :ivar event: name of the event
     :ivar string: canonical event string, without the PMU's name
@@ -59,28 +59,28 @@ class Tables(ABC):
         return hash((self.name, self.library))
 
     def names(self) -> tuple[str, ...]:
-        """The names of all events, in the order of their indices."""
+        """Return the names of all events, in the order of their indices."""
         return tuple([self.event(index).name for index in range(self.count)])
 
     @abstractmethod
     def find(self, name: bytes) -> int:
-        """The index of the event of a name, in upper or lower case, or a negative number."""
+        """Return the index of the event of a name, in upper or lower case, or a negative number."""
 
     @abstractmethod
     def event(self, index: int) -> Event:
-        """The event of an index, from 0."""
+        """Return the event of an index, from 0."""
 
     @abstractmethod
     def modifiers(self, index: int, os: int) -> list[Modifier]:
-        """The modifiers of an event for an interface, a number of PFM_OS_NONE and the others."""
+        """Return the modifiers of an event for an interface, a number such as PFM_OS_NONE."""
 
     @abstractmethod
     def parse(self, text: bytes, os: int) -> int:
-        """Read an event string for an interface; the return code."""
+        """Read an event string for an interface, and return C's return code."""
 
     @abstractmethod
     def make(self, text: bytes, os: int, plm: int) -> tuple[int, Made | None]:
-        """Encode an event string: the return code, and what was made if it is 0."""
+        """Encode an event string; return the return code, and the result if it is 0."""
 
 # Looked up once: to parse the name of a type costs more than to allocate it.
 _REQUEST, _ATTR, _INT = ffi.typeof("struct pfm4_request *"), ffi.typeof("struct perf_event_attr *"), ffi.typeof("int *")

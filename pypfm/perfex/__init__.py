@@ -19,7 +19,7 @@ _HOME = {"Counting": "regions", "counting": "regions", "run": "running"}
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for: the command needs none of it."""
+    """Import a name when it is first used: the command needs none of them."""
     if name in _HOME:
         from importlib import import_module
         return getattr(import_module(f"pypfm.perfex.{_HOME[name]}"), name)

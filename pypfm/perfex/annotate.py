@@ -1,4 +1,4 @@
-"""Where the events of a run come from: by function, alone and with what it calls, and by line of source (--annotate).
+"""The places that the events of a run come from: functions, alone and with all that they call, and lines (--annotate).
 
 A function's own counts are those of its instructions: their sum over all functions is the count of the report.  Cycles,
 which are estimated, are dealt out so that this holds for them, too.
@@ -30,7 +30,7 @@ _UNIT = 10**6  # costs of a counter in cycles are kept in millionths
 
 
 class Counts(NamedTuple):
-    """What was counted in a place.
+    """The counts of a place.
 
     :ivar cycles: estimated
     :ivar events: in the order of `Annotation.events`
@@ -68,7 +68,7 @@ class LineRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Annotation:
-    """Where the events of a run come from.
+    """The places that the events of a run come from.
 
     :ivar events: those that were counted in each place
     :ivar by: the event by which rows are sorted; None: estimated cycles
@@ -92,16 +92,16 @@ class Annotation:
     calls: Mapping[tuple[Function, Function], int]
 
     def key(self, counts: Counts) -> int:
-        """What rows are sorted by."""
+        """Return the value by which rows are sorted."""
         return counts.cycles if self.by is None else counts.events[self.events.index(self.by)]
 
     def share(self, counts: Counts) -> float:
-        """Part of the whole, 0 to 1."""
+        """Return the part of the whole, 0 to 1."""
         whole = self.key(self.total)
         return self.key(counts) / whole if whole else 0.0
 
     def seconds(self, counts: Counts) -> float:
-        """The time of the estimated cycles."""
+        """Return the time of the estimated cycles, in seconds."""
         return counts.cycles / (self.clock * 1e6)
 
     def _json(self, counts: Counts) -> dict[str, object]:
@@ -109,7 +109,7 @@ class Annotation:
                 "counts": list(counts.events)}
 
     def json_data(self) -> dict[str, object]:
-        """The member `annotation` of the report as JSON (schema: pypfm/schemas/perfex.json)."""
+        """Return the member `annotation` of the report as JSON (schema: pypfm/schemas/perfex.json)."""
         return {
             "events": [event.index for event in self.events],
             "by": None if self.by is None else self.by.index,
@@ -129,7 +129,7 @@ def _known(name: str) -> str | None:
 
 
 def excluded(request: Request) -> str:
-    """Why the places of these counts are not known, and what to do; "": they are."""
+    """Return why the places of these counts are not known, and what to do; "": they are known."""
     if request.per_thread:
         return "--annotate and -mp exclude each other: functions have the counts of all threads; leave -mp out"
     return ""
@@ -152,7 +152,7 @@ def apportion(weights: Sequence[int], total: int) -> list[int]:
 
 
 class _Scale:
-    """From the simulator's counts to events and cycles.
+    """The conversion of the simulator's counts to events and cycles.
 
     Events are sums of counts, each with a factor.  Cycles are not: of how many there are on the whole, a place has the
     part that its counts would have if each was the only one.
@@ -177,18 +177,18 @@ class _Scale:
                 (row.value(unit) or 0) * _UNIT for unit in units])
 
     def weight(self, counters: Sequence[int]) -> int:
-        """What the share in the cycles of the whole is proportional to."""
+        """Return a weight that is proportional to the share in the cycles of the whole."""
         return sum(map(int.__mul__, self._modelled["cycles"], counters))
 
     def counts(self, counters: Sequence[int], cycles: int) -> Counts:
-        """The events of a place."""
+        """Return the events of a place."""
         return Counts(cycles, tuple(
             cycles if factors is None else (sum(map(int.__mul__, factors, counters)) + _UNIT // 2) // _UNIT
             for factors in self._factors))
 
 
 def annotation(request: Request, outcome: Outcome) -> Annotation:
-    """What a profile says.
+    """Make an annotation of a profile.
 
     :param outcome: has a profile
     """
@@ -217,7 +217,7 @@ def annotation(request: Request, outcome: Outcome) -> Annotation:
 
 
 def _functions(scale: _Scale, profile: Profile, whole: Counts, part: Fraction) -> list[FunctionRow]:
-    """All functions.
+    """Return all functions.
 
     :param part: cycles of a weight
     """
@@ -239,7 +239,7 @@ def _functions(scale: _Scale, profile: Profile, whole: Counts, part: Fraction) -
 
 
 def _lines(scale: _Scale, profile: Profile, cycles: int) -> tuple[list[LineRow], Counts]:
-    """All lines of source, and what is of none."""
+    """Return all lines of source, and the counts that belong to no line."""
     lines: dict[tuple[str, int], list[int]] = {}
     whose: dict[tuple[str, int], dict[Function, int]] = {}
     for place, counters in profile.code.items():

@@ -59,7 +59,7 @@ def _text(words: str) -> str:
 
 
 class _Columns:
-    """The columns of a table: share, what rows are sorted by, whose numbers these are, and the other numbers.
+    """The columns of a table: share, the value by which rows are sorted, the name, and the other numbers.
 
     Numbers are cycles, their time, and the events that are not 0 everywhere.
     """
@@ -79,7 +79,7 @@ class _Columns:
         self._numbers = numbers
 
     def head(self, names: str = "") -> str:
-        """The headings.
+        """Return the headings.
 
         :param names: those of what the numbers are of
         """
@@ -87,7 +87,7 @@ class _Columns:
         return f'<th scope="col">share</th>{first}{names}{"".join(others)}'
 
     def cells(self, counts: Counts, names: str = "") -> str:
-        """The cells of a row."""
+        """Return the cells of a row."""
         part = self._made.share(counts)
         first, *others = (show(counts) for _, show in self._numbers)
         share = f'<td style="background: rgba(var(--hot), {part * 0.8:.3f})">{percent(part)}</td>'
@@ -111,12 +111,12 @@ def _table(caption: str, head: str, rows: Iterable[str]) -> str:
 
 
 def _names(*words: str) -> str:
-    """Headings of columns with names."""
+    """Return the headings of columns with names."""
     return "".join(f'<th scope="col" class="name">{word}</th>' for word in words)
 
 
 def _name(words: str) -> str:
-    """The cell of a name, of which a browser may show a part: the whole one is its title."""
+    """Return the cell of a name; its title has the whole name, of which a browser may show only a part."""
     return f'<td class="name" title="{_text(words)}">{_text(words)}</td>'
 
 
@@ -125,7 +125,7 @@ def _folded(summary: str, inside: str) -> str:
 
 
 def _and_left_out(what: str, rows: Sequence[LineRow] | Sequence[FunctionRow], shown: int, made: Annotation) -> str:
-    """How many rows are folded, and how many are not on the page."""
+    """Say how many rows are folded, and how many are not on the page."""
     rest = rows[shown:]
     share = percent(sum(made.share(row.own) for row in rest))
     left_out = f"; {len(rest)} more, with {share} of the whole, are not shown"
@@ -177,12 +177,12 @@ def _anchor(row: LineRow) -> str:
 
 
 def _is_system(row: LineRow) -> bool:
-    """Whether a file is of the system: a header, or of one of its libraries."""
+    """Tell whether a file belongs to the system: a header, or part of one of its libraries."""
     return row.file.startswith("/usr/") or row.function.object.startswith(_SYSTEM)
 
 
 def _files(made: Annotation, hot: Sequence[LineRow]) -> dict[str, list[LineRow]]:
-    """Files and their lines to be shown: the hot ones, and the hottest ones of the user's own files.
+    """Return files and their lines to be shown: the hot ones, and the hottest ones of the user's own files.
 
     The system's files come last.
     """
@@ -200,7 +200,7 @@ def _files(made: Annotation, hot: Sequence[LineRow]) -> dict[str, list[LineRow]]
 
 
 def _near(hot: Iterable[int], length: int) -> Iterator[int]:
-    """Lines near hot ones; 0 stands for those that are left out."""
+    """Yield lines near hot ones; 0 stands for those that are left out."""
     last = 0
     for number in sorted({n for at in hot for n in range(at - _NEAR, at + _NEAR + 1) if 1 <= n <= length} | {*hot}):
         if number > last + 1:
@@ -211,7 +211,7 @@ def _near(hot: Iterable[int], length: int) -> Iterator[int]:
 
 def _file(hot: Sequence[LineRow], rows: Mapping[int, LineRow], made: Annotation, columns: _Columns, source: Source,
           anchor: str) -> Iterator[str]:
-    """The neighbourhood of the hot lines of a file."""
+    """Yield the neighbourhood of the hot lines of a file."""
     yield f'<h2 id="{anchor}">{_text(hot[0].file)}</h2>\n'
     if source.missing:
         yield f'<p class="said">The source {_text(source.missing)}: counts without its text.</p>\n'
@@ -249,7 +249,7 @@ def _head(report: Report, made: Annotation, columns: _Columns) -> Iterator[str]:
 
 
 def _of_lines(made: Annotation, columns: _Columns, hot: Sequence[LineRow]) -> Iterator[str]:
-    """The hot lines, the files that they are in, and further lines."""
+    """Yield the hot lines, the files that they are in, and further lines."""
     sources = _Sources()
     files = _files(made, hot)
     counted: dict[str, dict[int, LineRow]] = defaultdict(dict)
@@ -274,7 +274,7 @@ def _of_lines(made: Annotation, columns: _Columns, hot: Sequence[LineRow]) -> It
 
 
 def page(report: Report) -> str:
-    """A page of findings that needs nothing else, as HTML.
+    """Return a self-contained HTML page of the results.
 
     The hottest lines of all files come first, then the functions, and the source around those lines.  What is left is
     folded, as far as it is shown.

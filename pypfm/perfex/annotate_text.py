@@ -31,7 +31,7 @@ _COLUMN = 11
 
 
 def cut(name: str, width: int) -> str:
-    """A name without its middle, if it is too long."""
+    """Cut the middle of a name that is too long."""
     if len(name) <= width:
         return name
     left = (width - 2) // 2
@@ -39,17 +39,17 @@ def cut(name: str, width: int) -> str:
 
 
 def heading(event: Event | None) -> str:
-    """What rows are sorted by."""
+    """Return the heading of the column by which rows are sorted."""
     return "estimated cycles" if event is None else f"event {event.index} ({event.short})"
 
 
 def _place(row: LineRow) -> str:
-    """A line of source, without its directory."""
+    """Return a line of source, without its directory."""
     return printable(f"{os.path.basename(row.file)}:{row.line}")
 
 
 def most(made: Annotation, counts: Sequence[Counts]) -> int:
-    """How many rows have nearly all that was counted."""
+    """Return how many rows have nearly all of the counts."""
     so_far = 0.0
     for number, own in enumerate(counts[:_MOST_ROWS]):
         if so_far >= _ENOUGH or made.key(own) == 0:
@@ -96,7 +96,7 @@ class _Table:
         return line + (what if self._width is None else cut(what, max(self._width - len(line), 12)))
 
     def with_words(self, line: str, words: str) -> str:
-        """A row with as many words of source after it as there is room for."""
+        """Return a row, and after it as many words of source as there is room for."""
         return (line + words)[:max(self._width or _WIDTH, len(line))].rstrip()
 
 
@@ -105,12 +105,12 @@ def _event(at: int, counts: Counts) -> str:
 
 
 def percent(share: float) -> str:
-    """A part of the whole."""
+    """Write a part of the whole in percent."""
     return f"{100 * share:.1f}%"
 
 
 def nowhere(made: Annotation) -> str:
-    """How much has no line of source, where most of that is, and what would name it."""
+    """Say how much has no line of source, where most of that is, and what would supply the lines."""
     share = made.share(made.nowhere)
     without: Counter[str] = Counter()
     for row in made.functions:
@@ -122,7 +122,7 @@ def nowhere(made: Annotation) -> str:
 
 
 def _symbols(program: str) -> str:
-    """What has the lines of a program or library."""
+    """Name what a program or library needs so that its lines are known."""
     package = _package(program)
     if not package:
         return "code that was compiled without -g"
@@ -132,7 +132,7 @@ def _symbols(program: str) -> str:
 
 
 def _package(program: str) -> str:
-    """The package of Debian that a file is from; "": none is known."""
+    """Return the package of Debian that a file is from; "": none is known."""
     for path in {program, program.removeprefix("/usr")} if program else ():
         try:
             done = subprocess.run(["dpkg-query", "-S", path], capture_output=True, text=True, timeout=10, check=False)
@@ -200,7 +200,7 @@ def html(made: Annotation, *, estimates: bool, everything: bool) -> str:
 
 
 def text(made: Annotation, *, estimates: bool, everything: bool, width: int | None = None) -> str:
-    """The tables.
+    """Return the tables.
 
     :param estimates: with seconds (-y)
     :param everything: all events were asked for (-a)

@@ -18,7 +18,7 @@ __all__ = ["known_cpu", "no_term", "parsed", "printed", "processor", "read_limit
 
 
 def printed(function: Callable[..., int], *args: object) -> list[str]:
-    """The lines that a function of C prints into memory of its caller."""
+    """Return the lines that a function of C prints."""
     size = function(ffi.NULL, 0, *args)
     if size < 0:
         raise MemoryError
@@ -28,7 +28,7 @@ def printed(function: Callable[..., int], *args: object) -> list[str]:
 
 
 def processor(cpu: str) -> Any:
-    """C's structure of a processor.
+    """Return C's structure of a processor.
 
     :raises PerfexValueError: there is none of that name
     """
@@ -39,7 +39,7 @@ def processor(cpu: str) -> Any:
 
 
 def known_cpu(name: str) -> Cpu:
-    """The same name, if it is that of a processor.
+    """Return the name, and check that it is that of a processor.
 
     :raises PerfexValueError: it is not
     """
@@ -47,7 +47,7 @@ def known_cpu(name: str) -> Cpu:
 
 
 def no_term(term: str) -> str:
-    """Why there is no such perf event; libpfm 4's objects know which names are near."""
+    """Describe why there is no such perf event; libpfm 4's objects know which names are near."""
     from pypfm.perf.pmu import Perf
     try:
         Perf().encode(term)
@@ -80,7 +80,7 @@ def parsed(parse: Callable[..., int], text: bytes, source: object, *results: Any
 
 
 def read_limited(path: Path, most_json: int = 0) -> str:
-    """The text of a file of the user.
+    """Read the text of a file of the user.
 
     :param most_json: how large it may be if it is JSON, in bytes
     :raises PerfexError: it cannot be read, is larger than 1 MiB, or is not UTF-8

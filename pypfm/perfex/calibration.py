@@ -1,4 +1,4 @@
-"""What events cost on this host, measured (perfex --calibrate, --costs host).
+"""Measured costs of events on this host (perfex --calibrate, --costs host).
 
 libexec/perfex-calibrate measures (csrc/perfex/calibrate); costs are made of its numbers here.  Every number is
 processor time, and the minimum over some rounds: whatever disturbs a round makes it longer.
@@ -80,7 +80,7 @@ class HostCost:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was measured.
+    """The measurements.
 
     :ivar model: of the processor
     :ivar made: when, UTC
@@ -104,20 +104,20 @@ class Calibration:
         object.__setattr__(self, "measures", FrozenMap(self.measures, "measure"))
 
     def ns(self, name: str) -> float:
-        """The minimum of a measure."""
+        """Return the minimum of a measure."""
         return min(self.measures[name])
 
     def is_noisy(self, name: str) -> bool:
-        """Whether it differs much from round to round."""
+        """Tell whether it differs much from round to round."""
         return median(self.measures[name]) > _NOISY * self.ns(name)
 
     @property
     def clock(self) -> float:
-        """MHz."""
+        """Return the clock in MHz."""
         return 1000 / self.ns("dependent-add")
 
     def costs(self, cpu: Cpu) -> dict[int, HostCost]:
-        """The costs of a processor's events on this host; those that were not measured are missing."""
+        """Return the costs of a processor's events on this host; those that were not measured are missing."""
         found = {}
         for event in events.table(cpu):
             made = self._cost(event.short)
@@ -126,11 +126,11 @@ class Calibration:
         return found
 
     def table(self, cpu: Cpu) -> CostTable:
-        """The same without how they were made."""
+        """Return the costs alone, without how they were measured."""
         return {event: made.cost for event, made in self.costs(cpu).items()}
 
     def stalls(self, cpu: Cpu) -> Mapping[int, float]:
-        """Typical nanoseconds of each event that has a time of its own."""
+        """Return the typical nanoseconds of each event that has a time of its own."""
         table = self.table(cpu)
         return FrozenMap({event: cost.typical for event, cost in table.items() if cost.unit == "nsec"}, "event")
 
@@ -150,7 +150,7 @@ class Calibration:
                         any(map(self.is_noisy, names)))
 
     def check(self) -> None:
-        """Check that the numbers say anything.
+        """Check that the numbers are plausible.
 
         :raises PerfexError: the machine was too busy
         """
@@ -167,7 +167,7 @@ _Make = tuple[tuple[str, ...], "Callable[[_Ns, int], tuple[float, float, float]]
 
 
 def _miss(outer: str, inner: str, ns: _Ns, _line: int) -> tuple[float, float, float]:
-    """A miss whose line comes from the outer level, against one of the inner level."""
+    """Return the cost of a miss that the outer level serves, over a hit in the inner level."""
     together = ns[f"{outer}-chases"] - ns.get(f"{inner}-chases", ns.get("load", 0.0))
     ascending = ns[f"{outer}-lines"] - ns[f"{inner}-lines"]
     return min(together, ascending), max(together, ascending), ns[f"{outer}-chase"] - ns[f"{inner}-chase"]
@@ -224,7 +224,7 @@ def calibrate(progress: Callable[[str], None] | None = None, rounds: int = _ROUN
 
 
 def _measured(words: list[str], progress: Callable[[str], None] | None) -> str:
-    """The last line that the program prints."""
+    """Return the last line that the program prints."""
     from threading import Timer
     try:
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, errors="replace")
@@ -248,7 +248,7 @@ def _measured(words: list[str], progress: Callable[[str], None] | None) -> str:
 
 
 def parse(text: str, model: str, line: int, made: str) -> Calibration:
-    """What the program has printed.
+    """Read what the program has printed.
 
     :param model, line, made: of the calibration
     :raises PerfexError: it is something else
@@ -268,7 +268,7 @@ def parse(text: str, model: str, line: int, made: str) -> Calibration:
 # ---- keeping ----------------------------------------------------------------------
 
 def place(environ: Mapping[str, str], model: str | None = None) -> Path:
-    """The file of this host's calibration: its name has the processor's model in it, as hosts may share a home.
+    """Return the file of this host's calibration: its name has the processor's model in it, as hosts may share a home.
 
     :param environ: XDG_CACHE_HOME, or HOME
     :raises PerfexError: neither is there
@@ -282,7 +282,7 @@ def place(environ: Mapping[str, str], model: str | None = None) -> Path:
 
 
 def save(made: Calibration, environ: Mapping[str, str]) -> Path:
-    """Keep it for `load`; the file.
+    """Save it for `load`, and return the file.
 
     :raises OSError: it cannot be written
     :raises PerfexError: nobody knows where to
@@ -295,7 +295,7 @@ def save(made: Calibration, environ: Mapping[str, str]) -> Path:
 
 
 def load(environ: Mapping[str, str]) -> Calibration:
-    """The calibration of this host.
+    """Load the calibration of this host.
 
     :raises PerfexError: there is none, or it is of another processor
     """
@@ -316,7 +316,7 @@ def load(environ: Mapping[str, str]) -> Calibration:
 
 
 def head(made: Calibration) -> str:
-    """The first lines of a table of these costs, after its title."""
+    """Return the first lines of a table of these costs, after its title."""
     levels = ("L1", "l1-chase"), ("L2", "l2-chase"), ("last cache", "llc-chase"), ("memory", "memory-chase")
     latencies = [f"{level} {made.ns(name):.1f} ns" for level, name in levels if name in made.measures]
     lines = [f"Measured on this host, {made.made} UTC: {made.model}",
@@ -328,7 +328,7 @@ def head(made: Calibration) -> str:
 
 
 def remarks(made: Calibration, cpu: Cpu) -> dict[int, str]:
-    """What is to be said of some costs."""
+    """Return remarks on some costs, by event."""
     return {event: "noisy" for event, cost in made.costs(cpu).items() if cost.noisy}
 
 
@@ -338,7 +338,7 @@ def _data(made: Calibration) -> dict[str, Any]:
 
 
 def json_text(made: Calibration, cpu: Cpu) -> str:
-    """All that was measured, and the costs that it makes (schema: pypfm/schemas/perfex_calibrate.json)."""
+    """Return all measurements, and the costs that they make (schema: pypfm/schemas/perfex_calibrate.json)."""
     known, costs = events.table(cpu), made.costs(cpu)
     rows = []
     for event in known:

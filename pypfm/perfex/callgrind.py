@@ -20,7 +20,7 @@ __all__ = ["text"]
 
 
 def text(command: Sequence[str], profile: Profile) -> str:
-    """The file.
+    """Return the text of the file.
 
     :param command: that was counted
     """

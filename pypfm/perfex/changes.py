@@ -1,4 +1,4 @@
-"""What has changed between two reports, event by event."""
+"""Changes between two reports, event by event."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Side:
     ended_by: str = ""
 
     def members(self) -> dict[str, object]:
-        """For JSON."""
+        """Return its members for JSON."""
         return {"file": self.file, "backend": self.backend, "command": self.command or None, "runs": self.runs,
                 "ended_by": self.ended_by or None}
 
     def words(self) -> str:
-        """For people."""
+        """Describe it for people."""
         runs = "1 run" if self.runs == 1 else f"{self.runs} runs"
         ended = f", ended by {self.ended_by}" if self.ended_by else ""
         return f"{self.file}: {self.backend} backend, {runs}{ended}" + (f": {self.command}" if self.command else "")
@@ -50,7 +50,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Change:
-    """What has become of an event.
+    """The change of an event's count.
 
     :ivar first, second: its counts; None: there are none
     :ivar missing: why: "not available" or "not counted", of first and second; "": they are there
@@ -70,25 +70,25 @@ class Change:
 
     @property
     def difference(self) -> float | None:
-        """By how much the count has grown."""
+        """Return by how much the count has grown."""
         return None if self.first is None or self.second is None else self.second.mean - self.first.mean
 
     @property
     def percent(self) -> float | None:
-        """The same, of what it was, or None where it was 0 and is no longer."""
+        """Return the growth in percent of the first count, or None where that was 0 and the second is not."""
         if self.first is None or self.difference is None or (self.difference and not self.first.mean):
             return None
         # Fractions: floats would make -100.00000000000001 of what fell to 0.
         return float(100 * Fraction(self.difference) / Fraction(self.first.mean)) if self.first.mean else 0.0
 
     def risen(self, percent: float) -> bool:
-        """Whether the count has grown by more than so many percent, and that is not noise."""
+        """Tell whether the count has grown by more than so many percent, and that is not noise."""
         if self.verdict in ("same", "noise", "not comparable") or not self.difference or self.difference < 0:
             return False
         return self.percent is None or self.percent > percent
 
     def columns(self) -> tuple[str, str, str, str, str]:
-        """First, second, change, percent and verdict as text."""
+        """Return first, second, change, percent and verdict as text."""
         sides = zip((self.first, self.second), self.missing, self.estimated, strict=True)
         first, second = (missing if not spread else about(spread.mean) if estimated else short(spread.mean)
                          for spread, missing, estimated in sides)
@@ -101,7 +101,7 @@ class Change:
         return first, second, change, mark + self.percent_text(), self.verdict + p
 
     def percent_text(self) -> str:
-        """The relative change as text."""
+        """Return the relative change as text."""
         if self.percent is None:
             return "from 0"
         if not self.percent:
@@ -109,7 +109,7 @@ class Change:
         return f"{self.percent:+.0f} %" if abs(self.percent) >= 10000 else f"{self.percent:+.2f} %"
 
     def members(self) -> dict[str, object]:
-        """Numbers and verdict for JSON and CSV."""
+        """Return numbers and verdict for JSON and CSV."""
         return {"change": whole(self.difference), "percent": self.percent, "verdict": self.verdict, "p": self.p}
 
 
@@ -133,30 +133,30 @@ class Comparison(Tabled):
     head = f"{'baseline':>24}{'change':>20}{'percent':>12}  verdict"
 
     def change(self, event: int) -> Change:
-        """That of one event."""
+        """Return the change of one event."""
         return next(c for c in self.changes if c.event.index == event)
 
     def line(self, event: int) -> str:
-        """A line below that of an event in a report on the second; "": there is nothing to say."""
+        """Return the line below that of an event in a report on the second; "": there is none."""
         found = self.change(event)
         first, _, change, percent, verdict = found.columns()
         return "" if all(found.missing) else f"    {first:>20} {change:>19} {percent:>11}  {verdict}".rstrip()
 
     def all_notes(self) -> list[str]:
-        """For the notes of a report on the second."""
+        """Return the notes of a report on the second."""
         return [f"baseline: {self.first.words()}", *self.methods, *self.notes]
 
     def json_baseline(self) -> dict[str, object]:
-        """Of what the report of JSON has changes."""
+        """Return the member of a JSON report that names the baseline."""
         return {**self.first.members(), "methods": list(self.methods), "notes": list(self.notes)}
 
     def json_change(self, event: int) -> dict[str, object]:
-        """The change of an event."""
+        """Return the change of an event."""
         change = self.change(event)
         return {"baseline": None if change.first is None else whole(change.first.mean), **change.members()}
 
     def csv_rows(self) -> Iterator[dict[str, object]]:
-        """The changes, and of what, as rows of a report."""
+        """Yield the changes, and the baseline's name, as rows of a report."""
         yield {"kind": "run", "name": "baseline", "value": self.first.file}
         for change in self.changes:
             for name, value in self.json_change(change.event.index).items():
@@ -166,5 +166,5 @@ class Comparison(Tabled):
 
 
 def whole(value: float | None) -> float | int | None:
-    """A whole number without a fraction, as JSON and CSV have it."""
+    """Return a whole number without a fraction, as JSON and CSV have it."""
     return int(value) if value is not None and value.is_integer() else value

@@ -1,4 +1,4 @@
-"""What has changed between two reports, and what of that is noise (perfex --compare, --baseline)."""
+"""Comparison of two reports: what has changed, and what of that is noise (perfex --compare, --baseline)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CLOCK = 0.01  # two measurements of one clock differ by less
 # ---- what can be compared -----------------------------------------------------------
 
 def read_two(names: list[str]) -> tuple[StoredReport, StoredReport]:
-    """The reports of --compare.
+    """Read the reports of --compare.
 
     :raises PerfexError: one of them is none, both are the same file, or a file is that of a thread
     """
@@ -54,7 +54,7 @@ def read_two(names: list[str]) -> tuple[StoredReport, StoredReport]:
 
 
 def baseline(path: Path, rank: int | None) -> StoredReport:
-    """The report of --baseline; where ``-o`` has written one for each rank, that of this rank.
+    """Read the report of --baseline; where ``-o`` has written one for each rank, that of this rank.
 
     :raises PerfexError: it is none
     """
@@ -89,7 +89,7 @@ def check(first: StoredReport, second: StoredReport, option: str, *, anyway: boo
 
 
 def _notes(first: StoredReport, second: StoredReport) -> Iterator[str]:
-    """In what the reports differ, other than in counts."""
+    """Yield notes on differences of the reports other than in counts."""
     if first.backend != second.backend:
         yield f"backends: {first.backend} and {second.backend}; a difference need not be one of the programs"
     if first.command != second.command:
@@ -118,7 +118,7 @@ def _clocks_differ(first: StoredReport, second: StoredReport) -> bool:
 
 
 def _same_way(first: StoredReport, second: StoredReport, event: int) -> bool:
-    """Whether an event was counted in the same way, as far as quality and note say."""
+    """Tell whether an event was counted in the same way, as far as quality and note say."""
     a, b = ((r.notes.get(event, ""), r.qualities.get(event)) for r in (first, second))
     return a == b
 
@@ -127,7 +127,7 @@ def _same_way(first: StoredReport, second: StoredReport, event: int) -> bool:
 
 def compare(first: StoredReport, second: StoredReport, option: str = "--compare", *,
             anyway: bool = False) -> Comparison:
-    """What has changed from the first to the second.
+    """Compare two reports: what has changed from the first to the second.
 
     :raises PerfexError: `check` refuses them
     """
@@ -160,7 +160,7 @@ def _change(event: Event, first: StoredReport, second: StoredReport, *, exact: b
 
 
 def _tested(changes: list[Change]) -> list[Change]:
-    """Say of those that were tested whether they are noise.
+    """Enter whether the tested changes are noise.
 
     Events that were counted by the same counter have the same counts, and are one test.
     """
@@ -171,7 +171,7 @@ def _tested(changes: list[Change]) -> list[Change]:
 
 
 def _methods(changes: Iterable[Change], *, exact: bool) -> Iterator[str]:
-    """How each verdict was found."""
+    """Yield how each verdict was found."""
     changes = list(changes)
     if exact and any(c.verdict in ("same", "differs") for c in changes):
         yield _EXACT
@@ -187,7 +187,7 @@ def _methods(changes: Iterable[Change], *, exact: bool) -> Iterator[str]:
 # ---- printing -----------------------------------------------------------------------
 
 def text(made: Comparison) -> str:
-    """For people."""
+    """Return the comparison for people."""
     head = report.table_head(f" {'first':>16} {'second':>16}", f"{'change':>18} {'percent':>11}  {'verdict':16}")
     lines = [f"perfex: {made.cpu} events, compared", f"first:  {made.first.words()}",
              f"second: {made.second.words()}", "", *(line.rstrip() for line in head)]
@@ -201,14 +201,14 @@ def text(made: Comparison) -> str:
 
 
 def _numbers(spread: Spread | None) -> dict[str, object] | None:
-    """A side of a change; the runs' own counts are in its report."""
+    """Return one side of a change; the runs' own counts are in its report."""
     return None if spread is None else {
         "runs": spread.runs, "mean": spread.mean, "deviation": spread.deviation, "minimum": spread.minimum,
         "maximum": spread.maximum}
 
 
 def json_text(made: Comparison) -> str:
-    """As JSON (schema: pypfm/schemas/perfex_compare.json)."""
+    """Return the comparison as JSON (schema: pypfm/schemas/perfex_compare.json)."""
     rows = [{"event": c.event.index, "name": c.event.name, "first": _numbers(c.first), "second": _numbers(c.second),
              "missing": [word or None for word in c.missing], "estimated": list(c.estimated), **c.members()}
             for c in made.changes]
@@ -217,7 +217,7 @@ def json_text(made: Comparison) -> str:
 
 
 def csv_text(made: Comparison) -> str:
-    """A row for each event, then the notes."""
+    """Return a row for each event, then the notes."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("kind", "event", "name", "first", "second", "change", "percent", "verdict", "p", "note",

@@ -1,4 +1,4 @@
-"""What an event costs: the built-in tables, /etc/perfex.costs, -c and -t.
+"""Costs of events: the built-in tables, /etc/perfex.costs, -c and -t.
 
 A cost table is text: lines of event, unit, typical, minimum and maximum cost; what follows ``#`` is
 comment.  Units are ``clks`` (machine cycles) and ``nsec`` (nanoseconds).
@@ -33,7 +33,7 @@ _UNITS: tuple[Unit, ...] = get_args(Unit)  # in C's order, from 1 on
 
 @dataclass(frozen=True)
 class Cost:
-    """What one occurrence of an event costs.
+    """The cost of one occurrence of an event.
 
     :ivar unit: clks: machine cycles; nsec: nanoseconds
     """
@@ -44,7 +44,7 @@ class Cost:
     maximum: float
 
     def seconds(self, count: float, clock: float) -> tuple[float, float, float]:
-        """Typical, minimum and maximum time of that many events.
+        """Return typical, minimum and maximum time of that many events.
 
         :param clock: MHz
         """
@@ -58,7 +58,7 @@ CostTable = dict[int, Cost]
 
 
 def default_clock(cpu: Cpu) -> float:
-    """The clock of a processor in MHz, where none is measured."""
+    """Return the clock of a processor in MHz, for when none is measured."""
     return float(lib.perfex_default_clock(processor(cpu)))
 
 
@@ -68,7 +68,7 @@ def _table(costs: Iterable[Any]) -> CostTable:
 
 
 def builtin(cpu: Cpu) -> CostTable:
-    """The table of a processor; events without a cost are missing.
+    """Return the table of a processor; events without a cost are missing.
 
     Source: perfex(1) and the documented latencies, see csrc/tables/perfex_costs.csv.
     """
@@ -87,14 +87,14 @@ def parse(text: str, source: str) -> CostTable:
 
 
 def unsourced(cpu: Cpu) -> dict[int, str]:
-    """The numbers in built-in costs for which nobody has looked up a source."""
+    """Return the numbers in built-in costs that have no source yet."""
     texts = (string(event.unsourced) for event in processor(cpu).events[0:events.NUM_EVENTS])
     return {event: text for event, text in enumerate(texts) if text}
 
 
 def in_effect(cpu: Cpu, file: Path | None, environ: Mapping[str, str], *, builtins: bool = True,
               measured: CostTable | None = None) -> CostTable:
-    """The costs in effect: built in, then the system's file, then the user's.
+    """Return the costs in effect: built in, then the system's file, then the user's.
 
     :param file: -c
     :param environ: PERFEX_COSTS names another file than /etc/perfex.costs
@@ -120,7 +120,7 @@ def _number(value: float) -> str:
 
 def show(table: CostTable, cpu: Cpu, head: str = "Own estimates: see the sources in perfex_costs.csv.",
          remarks: Mapping[int, str] | None = None) -> str:
-    """The table as text that `parse` reads; events without a cost are comments.
+    """Return the table as text that `parse` reads; events without a cost are comments.
 
     :param head: where the costs come from
     :param remarks: on the costs of some events

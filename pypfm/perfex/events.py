@@ -1,4 +1,4 @@
-"""The events of the R10000 and R12000, and which of them perfex counts."""
+"""The events of the R10000 and R12000, and the choice of those that perfex counts."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ ENVIRONMENT = ("T5_EVENT0", "T5_EVENT1")
 
 @cache
 def table(cpu: Cpu) -> tuple[Event, ...]:
-    """The 32 events, by index (perfex(1), DESCRIPTION)."""
+    """Return the 32 events, by index (perfex(1), DESCRIPTION)."""
     return tuple(Event(i, string(event.name), event.counter, string(event.description), string(event.short_name))
                  for i, event in enumerate(processor(cpu).events[0:NUM_EVENTS]))
 
 
 def cycles(cpu: Cpu) -> tuple[int, ...]:
-    """The events that are cycles: the R10000 has them on both counters."""
+    """Return the events that are cycles: the R10000 has them on both counters."""
     return tuple(e.index for e in table(cpu) if e.name == table(cpu)[0].name)
 
 
 def event_number(text: str, what: str) -> int:
-    """The number of an event, as a file gives it.
+    """Return the number of an event, as a file gives it.
 
     :raises PerfexValueError: names what was wrong with it
     """
@@ -49,7 +49,7 @@ def event_number(text: str, what: str) -> int:
 
 
 def find(cpu: Cpu, text: str, what: str) -> int:
-    """The event that a user means: by number, short name, name, or an unambiguous beginning of one of these names.
+    """Find the event that a user means: by number, short name, name, or an unambiguous beginning of one of these names.
 
     Upper and lower case, ``-``, ``_`` and blanks are all the same.
 
@@ -82,7 +82,7 @@ def _listed(which: Iterable[Event]) -> str:
 
 
 def _near(cpu: Cpu, text: str) -> str:
-    """Which events a word that is none may have meant."""
+    """Name the events that an unknown word may have meant."""
     if not re.search("[A-Za-z]{2}", text):
         return f"events are numbers from 0 to {NUM_EVENTS - 1}, or names (perfex --list)"
     text = text.lower()
@@ -99,13 +99,13 @@ def _near(cpu: Cpu, text: str) -> str:
 
 
 def _twins(cpu: Cpu, which: tuple[Event, ...]) -> str:
-    """Which of the events the other counter has, too."""
+    """Name the events that the other counter has, too."""
     return "".join(f"; {twin.short} ({twin.index}) is event {event.index} there" for event in dict.fromkeys(which)
                    for twin in table(cpu) if twin.name == event.name and twin.counter != event.counter)
 
 
 def choose(cpu: Cpu, given: Sequence[int], environ: Mapping[str, str], *, multiplex: bool = False) -> tuple[int, ...]:
-    """The events to count.
+    """Return the events to count.
 
     :param given: those of -e, at most two
     :param environ: T5_EVENT0 and T5_EVENT1 are taken if -e is not given

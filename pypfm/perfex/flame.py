@@ -33,7 +33,7 @@ _Edges = dict["Function", dict["Function", int]]
 
 
 def _without_circles(functions: Sequence[Function], calls: Mapping[tuple[Function, Function], int]) -> _Edges:
-    """The calls by caller, without those that lead back to a function that is in the stack.
+    """Return the calls by caller, without those that lead back to a function that is in the stack.
 
     :param functions: those that may be at the beginning of a stack first
     """
@@ -66,7 +66,7 @@ def _without_circles(functions: Sequence[Function], calls: Mapping[tuple[Functio
 
 
 def _order(edges: _Edges) -> list[Function]:
-    """Callers before those that they call."""
+    """Return callers before those that they call."""
     callers: dict[Function, int] = dict.fromkeys(edges, 0)
     for called in edges.values():
         for callee in called:
@@ -84,7 +84,7 @@ def _order(edges: _Edges) -> list[Function]:
 
 def stacks(own: Mapping[Function, int], calls: Mapping[tuple[Function, Function], int],
            ) -> dict[tuple[Function, ...], int]:
-    """The count of each stack, whose sum is that of the functions.
+    """Return the count of each stack; their sum is that of the functions.
 
     :param own: the count of each function, without what it called
     :param calls: by caller and callee: the count of the calls, with all that was called in them
@@ -109,7 +109,7 @@ def stacks(own: Mapping[Function, int], calls: Mapping[tuple[Function, Function]
 
 
 def _near(number: Fraction) -> Fraction:
-    """A number of limited length: denominators would grow with each level."""
+    """Round a number to a limited length: denominators would grow with each level."""
     return number if number.denominator < 1 << 40 else Fraction(round(number * (1 << 40)), 1 << 40)
 
 
@@ -132,12 +132,12 @@ def _dealt_out(own: Mapping[Function, int], edges: _Edges, of_callers: Mapping[F
 
 
 def _frame(function: Function) -> str:
-    """A name in a stack, in which a semicolon would end it."""
+    """Return a function's name in a stack, where a semicolon would end it."""
     return printable(function.name).replace(";", ",")
 
 
 def folded(made: Annotation) -> str:
-    """The stacks, one in a line, by what rows are sorted by."""
+    """Return the stacks, one in a line, with the counts by which rows are sorted."""
     own = {row.function: made.key(row.own) for row in made.functions}
     lines: dict[str, int] = defaultdict(int)
     for stack, count in stacks(own, made.calls).items():

@@ -1,4 +1,4 @@
-"""What is known of this host's processor: its model and its caches."""
+"""Facts about this host's processor: its model and its caches."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _read(path: Path) -> str:
 
 
 def _bytes(text: str) -> int:
-    """A size as sysfs has it, such as 48K."""
+    """Parse a size as sysfs has it, such as 48K."""
     match = re.fullmatch(r"(\d{1,9})([KMG]?)", text)
     return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2]] if match else 0
 
@@ -92,7 +92,7 @@ def shapes(directory: Path = CACHES) -> Mapping[tuple[int, str], Shape]:
 
 @cache
 def caches(directory: Path = CACHES) -> Caches:
-    """The data caches of the first processor."""
+    """Return the data caches of the first processor."""
     levels = {level: shape for (level, kind), shape in shapes(directory).items() if kind in ("Data", "Unified")}
     if not levels:
         return Caches()
@@ -103,7 +103,7 @@ def caches(directory: Path = CACHES) -> Caches:
 
 
 def model(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
-    """The processor's model, in one line."""
+    """Return the processor's model, in one line."""
     first = _read(cpuinfo).partition("\n\n")[0]
     known = dict(re.findall(r"^([^\t:]+?)\s*: *(.*\S)\s*$", first, re.MULTILINE))
     words = [known[name] for name in _MODEL if name in known]
@@ -121,6 +121,6 @@ def virtual(cpuinfo: Path = Path("/proc/cpuinfo"), system: Path = Path("/sys")) 
 
 
 def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
-    """Bytes that programs may use without any being swapped out; 0: not known."""
+    """Return the bytes that programs may use without swapping; 0: not known."""
     match = re.search(r"^MemAvailable: *(\d{1,15}) kB$", _read(meminfo), re.MULTILINE)
     return int(match[1]) * 1024 if match else 0

@@ -1,4 +1,4 @@
-"""The events, their names, and who can count them on this machine (perfex --list)."""
+"""The events, their names, and the backends that can count them on this machine (perfex --list)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Listing(Printed):
 
 
 def listing(cpu: Cpu, perf_table: Path | None = None) -> Listing:
-    """Who can count the events of a processor on this machine.
+    """Find out which backends can count the events of a processor on this machine.
 
     :param perf_table: --perf-table
     :raises PerfexError: the table is wrong
@@ -111,7 +111,7 @@ def _valgrind(cpu: Cpu, _path: Path | None) -> tuple[How, ...]:
 # ---- printing ---------------------------------------------------------------------
 
 def text(made: Listing, width: int | None = None) -> str:
-    """For people: two lines an event.
+    """Return the list for people: two lines an event.
 
     :param width: columns; None: those of the terminal
     """
@@ -129,7 +129,7 @@ def text(made: Listing, width: int | None = None) -> str:
 
 
 def json_text(made: Listing) -> str:
-    """As JSON (schema: pypfm/schemas/perfex_list.json)."""
+    """Return the list as JSON (schema: pypfm/schemas/perfex_list.json)."""
     return json.dumps({"cpu": made.cpu, "missing": dict(made.missing), "events": [
         {"event": e.index, "counter": e.counter, "short": e.short, "name": e.name, "description": e.description,
          "backends": {name: {"quality": how[e.index].quality, "note": how[e.index].note}

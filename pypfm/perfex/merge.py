@@ -62,7 +62,7 @@ class Merged(Printed):
 
 
 def find(names: list[str]) -> list[Path]:
-    """The files that are named; for FILE of ``-o FILE``, those of its ranks."""
+    """Return the files that are named; for FILE of ``-o FILE``, those of its ranks."""
     found: dict[Path, None] = {}
     for name in names:
         path = Path(name)
@@ -133,7 +133,7 @@ def _slowest(cpu: Cpu, ranks: list[StoredReport]) -> tuple[str, int] | None:
 # ---- printing -----------------------------------------------------------------------
 
 def text(merged: Merged) -> str:
-    """For people."""
+    """Return the sum for people."""
     remarks = {name: f" (mean of {runs} runs)" for name, runs in merged.repeated}
     for name, by in merged.ended:
         remarks[name] = f"{remarks.get(name, '')} (ended by {by})"
@@ -157,12 +157,12 @@ def text(merged: Merged) -> str:
 
 
 def _estimated_cycles(merged: Merged) -> bool:
-    """Whether the cycles of the slowest rank were computed."""
+    """Tell whether the cycles of the slowest rank were computed."""
     return any(row.estimated and row.event.index in events.cycles(merged.cpu) for row in merged.rows)
 
 
 def json_text(merged: Merged) -> str:
-    """As JSON (schema: pypfm/schemas/perfex_merge.json)."""
+    """Return the sum as JSON (schema: pypfm/schemas/perfex_merge.json)."""
     rows = [{"event": r.event.index, "name": r.event.name, "total": r.total, "minimum": r.minimum, "mean": r.mean,
              "maximum": r.maximum, "quality": r.quality, "estimated": r.estimated} for r in merged.rows]
     slowest = merged.slowest and {"rank": merged.slowest[0], "cycles": merged.slowest[1],
@@ -174,7 +174,7 @@ def json_text(merged: Merged) -> str:
 
 
 def csv_text(merged: Merged) -> str:
-    """A row for each event, then the ranks that a signal ended or that ran several times, and last the slowest rank."""
+    """Return a row for each event, then the ranks a signal ended or that ran several times, last the slowest."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("kind", "event", "name", "total", "minimum", "mean", "maximum", "quality", "estimated"))

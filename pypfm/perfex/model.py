@@ -1,4 +1,4 @@
-"""What perfex is asked for, and what a backend returns."""
+"""The request to perfex, and the outcome that a backend returns."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ ON_LAYOUT: tuple[Quality, ...] = ("simulated", "modelled")
 
 
 class PerfexError(PfmError):
-    """perfex fails before it starts the command: one line that says why."""
+    """An error before the command starts: one line that says why."""
 
 
 class PerfexValueError(PerfexError, InvalidValueError):
-    """There is no such event or cpu."""
+    """An unknown event or cpu."""
 
 
 def signal_name(code: int) -> str:
-    """The signal that ended a command, such as SIGSEGV; "" if none did.
+    """Return the name of the signal that ended a command, such as SIGSEGV; "" if none did.
 
     :param code: of os.waitstatus_to_exitcode()
     """
@@ -57,7 +57,7 @@ def signal_name(code: int) -> str:
 
 
 def exit_status(code: int) -> int:
-    """The exit status of a command as a shell gives it: 128+n for a signal."""
+    """Return the exit status of a command as a shell gives it: 128+n for a signal."""
     return 128 - code if code < 0 else code
 
 
@@ -162,7 +162,7 @@ class Measurement(Tabled):
 
     @property
     def value(self) -> float | None:
-        """The count, or with --repeat the mean, as it is."""
+        """Return the count, or with --repeat the unrounded mean."""
         known = [n for n in self.runs if n is not None]
         return sum(known) / len(known) if known else self.count
 
@@ -230,7 +230,7 @@ class Repeats(Tabled):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a backend counted.
+    """The counts of a backend, and how it got them.
 
     :ivar backend: perf or valgrind
     :ivar why: why this one, for the first line of the report

@@ -1,4 +1,4 @@
-"""Whether two means differ by more than noise: Welch's t-test, and Holm's correction for many events.
+"""A test whether two means differ by more than noise: Welch's t-test, and Holm's correction for many events.
 
 The test asks how often runs of one and the same program would have means as far apart as these.  It takes the
 counts of a side for independent and roughly normal, with a deviation of its own for each side.  It knows nothing of
@@ -23,7 +23,7 @@ _TINY = 1e-300  # in the place of 0 in a denominator
 
 
 def _fraction(a: float, b: float, x: float) -> float:
-    """The continued fraction of the incomplete beta function, evaluated from its front (Lentz).
+    """Evaluate the continued fraction of the incomplete beta function from its front (Lentz).
 
     Source: DLMF 8.17.22.
     """
@@ -44,7 +44,7 @@ def _fraction(a: float, b: float, x: float) -> float:
 
 
 def _beta(a: float, b: float, x: float, y: float) -> float:
-    """The regularized incomplete beta function, 0 < x, y < 1; the fraction converges fast on one side of the mean.
+    """Return the regularized incomplete beta function, 0 < x, y < 1; the fraction is used where it converges fast.
 
     :param y: 1 - x, which cannot be had of an x that is nearly 1
     """
@@ -55,7 +55,7 @@ def _beta(a: float, b: float, x: float, y: float) -> float:
 
 
 def student(t: float, freedom: float) -> float:
-    """How often Student's t is as far from 0 as this, on either side (two-sided p).
+    """Return the probability that Student's t is this far from 0, on either side (two-sided p).
 
     :param freedom: degrees of freedom, not necessarily a whole number
     """
@@ -65,7 +65,7 @@ def student(t: float, freedom: float) -> float:
 
 
 def welch(first: Spread, second: Spread) -> float:
-    """How likely means as far apart as these are, if nothing but noise is between them; both have two runs or more.
+    """Return the probability of means this far apart, if they differ by noise only; both have two runs or more.
 
     Where the counts of each side are all the same, there is no deviation to test with.  Then it is the share of the
     ways to deal out the runs to two sides which part them as clearly: 1/3 for two runs each, 1/126 for five.
@@ -81,7 +81,7 @@ def welch(first: Spread, second: Spread) -> float:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """The same p, corrected for their number: those below a limit are wrong about any event no more often than it says.
+    """Correct p for their number, so that a limit holds for the chance of any wrong verdict among all events.
 
     Source: S. Holm, A simple sequentially rejective multiple test procedure, 1979.
     """

@@ -1,4 +1,4 @@
-"""What a report says about its counts: notes on events, those with the same one together.
+"""Notes of a report on its counts; events with the same note stand together.
 
 How wrong a number may be is said in any case.  Why events are not available is left to --verbose where
 all were asked for.
@@ -31,7 +31,7 @@ def _events(who: Collection[int]) -> str:
 
 
 def _shared(measurements: Iterable[Measurement]) -> dict[str, list[int]]:
-    """The events that have each note."""
+    """Return the events that have each note."""
     found: dict[str, list[int]] = {}
     for m in sorted(measurements, key=lambda m: m.event.index):
         if m.note:
@@ -44,7 +44,7 @@ def _lines(shared: Mapping[str, Collection[int]]) -> list[str]:
 
 
 def full(measurements: Iterable[Measurement], of_run: Collection[str]) -> list[str]:
-    """The notes on events, those with the same one together.
+    """Return the notes on events; events with the same note share one.
 
     :param of_run: notes on the whole run, which are not said again of events
     """
@@ -52,7 +52,7 @@ def full(measurements: Iterable[Measurement], of_run: Collection[str]) -> list[s
 
 
 def short(measurements: Iterable[Measurement], of_run: Collection[str], *, everything: bool) -> list[str]:
-    """The same, without what is always so.
+    """Return the same notes, without those that are always true.
 
     :param everything: all events were asked for: why some are not available is left out, unless it is this run's fault
     """
@@ -67,6 +67,6 @@ def short(measurements: Iterable[Measurement], of_run: Collection[str], *, every
 
 
 def folded(note: str) -> str:
-    """A note in lines of 80 columns."""
+    """Fold a note into lines of 80 columns."""
     return textwrap.fill(note, _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False,
                          break_long_words=False)

@@ -1,4 +1,4 @@
-"""Where a report goes: a file keeps its old content until the new one is complete."""
+"""The destination of a report: a file keeps its old content until the new one is complete."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def _descriptor(path: Path) -> int | None:
-    """The descriptor that a name such as /dev/stdout stands for."""
+    """Return the descriptor that a name such as /dev/stdout stands for."""
     match = _DESCRIPTOR.match(str(path))
     if match is None:
         return None
@@ -65,7 +65,7 @@ def save(path: Path, text: str) -> None:
 
 
 def _as_before(fd: int, path: str) -> None:
-    """Give a file the owner and the permissions of the one that it is to replace, or those of a new one."""
+    """Give a file the owner and permissions of the one that it is to replace, or those of a new one."""
     try:
         before = os.stat(path)
     except FileNotFoundError:
@@ -110,7 +110,7 @@ class Output:
             self._fd = fd
 
     def write(self, text: str) -> None:
-        """Write, or keep it for `close`.
+        """Write at once, or keep the text for `close`.
 
         :raises OSError: it cannot be written
         """
@@ -120,7 +120,7 @@ class Output:
             _write(self._fd, text.encode("utf-8", "backslashreplace"))
 
     def close(self) -> None:
-        """The report is complete.
+        """Complete the report: replace the file.
 
         :raises OSError: it cannot be written
         """

@@ -41,12 +41,12 @@ class Row:
 
     @property
     def is_zero(self) -> bool:
-        """Whether the count is 0 by definition."""
+        """Tell whether the count is 0 by definition."""
         return self.terms == ("0",)
 
 
 def attributes(term: str) -> dict[str, int]:
-    """type and config of struct perf_event_attr.
+    """Return type and config of struct perf_event_attr.
 
     :param term: libpfm 4 name of a kernel event, or rHEX
     :raises PerfexError: there is no such event
@@ -66,7 +66,7 @@ def _row(row: Any) -> Row:
 
 
 def read(path: Path | None) -> Any:
-    """C's map of events.
+    """Read C's map of events.
 
     :param path: --perf-table; None: the one of the package
     :raises PerfexError: names the line that is wrong
@@ -79,7 +79,7 @@ def read(path: Path | None) -> Any:
 
 
 def rows(events_map: Any, cpu: Cpu) -> dict[int, list[Row]]:
-    """The rows of each event, in the order in which they are tried; an event may have none."""
+    """Return the rows of each event, in the order in which they are tried; an event may have none."""
     owners = [string(lib.perfex_map_owner(events_map, processor(cpu), event)) for event in range(events.NUM_EVENTS)]
     found: dict[int, list[Row]] = {event: [] for event in range(events.NUM_EVENTS)}
     for i in range(events_map.count):
@@ -90,7 +90,7 @@ def rows(events_map: Any, cpu: Cpu) -> dict[int, list[Row]]:
 
 
 def load(cpu: Cpu, path: Path | None) -> dict[int, list[Row]]:
-    """The same of the file of --perf-table.
+    """Return the rows of the file of --perf-table.
 
     :raises PerfexError: names the line that is wrong
     """

@@ -1,4 +1,4 @@
-"""Where a program's counts come from: each instruction, and who calls whom."""
+"""The places that a program's counts come from: each instruction, and who calls whom."""
 
 from __future__ import annotations
 

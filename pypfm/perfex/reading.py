@@ -30,7 +30,7 @@ _NO_JSON = "not a report of perfex in JSON: perfex --json -o FILE writes what --
 
 @dataclass
 class StoredReport:
-    """What a report says; its texts are printable, as whoever wrote the file may have put escapes into it.
+    """The content of a report; its texts are printable, as whoever wrote the file may have put escapes into it.
 
     :ivar name: of the file
     :ivar ended_by: the signal that ended its command, or nothing
@@ -68,22 +68,22 @@ class StoredReport:
 
     @property
     def label(self) -> str:
-        """The rank, or else the name of the file."""
+        """Return the rank, or else the name of the file."""
         return self.name if self.rank is None else f"rank {self.rank}"
 
     def spread(self, event: int) -> Spread | None:
-        """The counts of an event; None: there are none."""
+        """Return the counts of an event; None: there are none."""
         count = self.counts.get(event)
         return None if count is None else self.spreads.get(event) or Spread.same(count, self.runs)
 
 
 def stored(made: report.Report, name: str) -> StoredReport:
-    """The same for a report that was made now."""
+    """Return the stored form of a report that was made now."""
     return parsed(report.json_text(made), name)
 
 
 def read(path: Path) -> StoredReport:
-    """A report.
+    """Read a report.
 
     :raises PerfexError: it is none
     """
@@ -152,7 +152,7 @@ def _add_event(row: dict[str, Any], made: StoredReport) -> None:
 # ---- members ----------------------------------------------------------------------------
 
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object of JSON without duplicate members."""
+    """Return an object of JSON; refuse duplicate members."""
     members = dict(pairs)
     if len(members) < len(pairs):
         raise ValueError("a member stands in an object a second time")
@@ -160,7 +160,7 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _text(value: object) -> str:
-    """What may be any text."""
+    """Convert any value to printable text."""
     return report.printable(str(value))
 
 

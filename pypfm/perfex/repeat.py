@@ -31,7 +31,7 @@ _PIPE = ("standard input is a pipe: what the first run has read of it the others
 
 
 def run(backend: Backend, request: Request, times: int, begins: Callable[[int], object] | None = None) -> Outcome:
-    """Run the command so many times, one run after the other; the means of their counts.
+    """Run the command several times, one run after the other; return the means of their counts.
 
     It stops early at a run that ends in another way than the first, which then does not count; at one that a signal
     ends; at one that could not be made; and where one of `ENDING` comes.
@@ -69,7 +69,7 @@ def run(backend: Backend, request: Request, times: int, begins: Callable[[int], 
 
 
 def _odd(number: int, outcome: Outcome, first: Outcome | None) -> str:
-    """Why a run does not count."""
+    """Return why a run does not count."""
     if first is None or (outcome.status, outcome.ended_by) == (first.status, first.ended_by):
         return ""
     how = f"was ended by {outcome.ended_by}" if outcome.ended_by else f"ended with status {outcome.status}"
@@ -77,14 +77,14 @@ def _odd(number: int, outcome: Outcome, first: Outcome | None) -> str:
 
 
 def _last(number: int, outcome: Outcome) -> str:
-    """Why no other run follows."""
+    """Return why no other run follows."""
     if outcome.ended_by:
         return f"{outcome.ended_by} ended run {number}, and no other was made"
     return _came(f"in run {number}, which was the last")
 
 
 def _came(when: str) -> str:
-    """That one of `ENDING` came; "": none did."""
+    """Say which signal of `ENDING` came; "": none did."""
     found = came() & {*ENDING}
     return f"{signal.Signals(min(found)).name} came {when}" if found else ""
 
@@ -111,14 +111,14 @@ class _Rewind:
 
 @contextmanager
 def _limits() -> Iterator[Callable[[], None]]:
-    """A backend raises the number of open files once its command exists: the next one is not to inherit that."""
+    """Restore limits between runs: the next command must not inherit the open files that a backend has raised."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     yield lambda: resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 @contextmanager
 def _ending_later() -> Iterator[None]:
-    """Keep the signals of `ENDING` from ending perfex between two runs; `came` has them.
+    """Keep the signals of `ENDING` from ending perfex between two runs; `came` reports them.
 
     They take effect if there is nothing to report.
     """
@@ -143,7 +143,7 @@ def _ending_later() -> Iterator[None]:
 # ---- one outcome of several -----------------------------------------------------------
 
 def combined(outcomes: Sequence[Outcome], asked: int, stopped: str = "", notes: Sequence[str] = ()) -> Outcome:
-    """The means of the counts, and everything else that runs say.
+    """Return the means of the counts, and all other results of the runs.
 
     :param asked: how many runs there were to be
     :param stopped: why there are less; "": there are not
@@ -168,7 +168,7 @@ def _mean_times(times: Sequence[Times]) -> Times | None:
 
 
 def _partly(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Which events were not counted in all runs that counted."""
+    """Yield which events were not counted in all runs that counted."""
     for place, m in enumerate(outcomes[0].measurements):
         counts = [o.measurements[place].count for o in outcomes]
         known = len(counts) - counts.count(None)
@@ -177,7 +177,7 @@ def _partly(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _mean(runs: Sequence[Measurement]) -> Measurement:
-    """The mean of an event's counts, of those runs that have one."""
+    """Return the mean of an event's counts, over those runs that have one."""
     found = [m for m in runs if m.count is not None]
     counts = [m.count for m in found if m.count is not None]
     if not counts:
@@ -194,7 +194,7 @@ def _mean(runs: Sequence[Measurement]) -> Measurement:
 
 
 def _notes(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """The notes of all runs; those of some runs only say of which."""
+    """Yield the notes of all runs; a note of only some runs says which."""
     whose: dict[str, list[int]] = {}
     for number, outcome in enumerate(outcomes, 1):
         for note in dict.fromkeys(outcome.notes):

@@ -1,4 +1,4 @@
-"""What perfex prints: text, JSON and CSV of the same report."""
+"""Reports of perfex: text, JSON and CSV with the same content."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Report(Printed):
         return annotate_text.html(self.annotation, estimates=self.costs is not None, everything=self.request.multiplex)
 
     def times(self, m: Measurement) -> tuple[float, float, float] | None:
-        """Typical, minimum and maximum seconds; None where no cost is known."""
+        """Return typical, minimum and maximum seconds; None where no cost is known."""
         if self.costs is None or m.value is None or m.event.index not in self.costs:
             return None
         typical, least, most = self.costs[m.event.index].seconds(m.value, self.outcome.clock)
@@ -103,11 +103,11 @@ class Report(Printed):
         return typical, least * m.low / m.value, most * m.high / m.value
 
     def settings(self) -> dict[str, object]:
-        """What else the counts depend on."""
+        """Return the settings on which the counts depend, apart from the events."""
         return {"kernel": self.request.kernel, "l2": self.request.l2 if self.outcome.backend == "valgrind" else None}
 
     def ordered(self) -> list[Measurement]:
-        """In the order asked for, or with -y from most to least costly."""
+        """Return events in the order asked for, or with -y from most to least costly."""
         if self.costs is None:
             return list(self.outcome.measurements)
         return sorted(self.outcome.measurements, key=self._rank_of)
@@ -123,12 +123,12 @@ class Report(Printed):
                           self.outcome.lines)
 
     def is_estimated(self, m: Measurement) -> bool:
-        """Whether it was computed, not counted."""
+        """Tell whether it was computed, not counted."""
         return m.low is not None or (
             self.outcome.estimated_cycles and m.event.index in events.cycles(self.request.cpu))
 
     def all_notes(self) -> list[str]:
-        """Notes on the counts; events with the same note share a line."""
+        """Return notes on the counts; events with the same note share a line."""
         rows, of_run = self.outcome.measurements, self.outcome.notes
         made = notes.full(rows, of_run) if self.verbose else notes.short(
             rows, of_run, everything=self.request.multiplex)
@@ -138,12 +138,12 @@ class Report(Printed):
 # ---- text -------------------------------------------------------------------------
 
 def table_head(beside: str, below: str = "") -> list[str]:
-    """The headings over `event_lines`."""
+    """Return the headings over `event_lines`."""
     return printed(lib.perfex_row, b"", b"event", beside.encode(), below.encode())
 
 
 def event_lines(event: Event, beside: str, below: str = "") -> list[str]:
-    """An event in a table of 80 columns: one line, or two where the name is long or has values below it.
+    """Return an event in a table of 80 columns: one line, or two if the name is long or has values below it.
 
     :param beside: values to the right of the name, as wide in all lines of a table
     :param below: values in the second line
@@ -152,7 +152,7 @@ def event_lines(event: Event, beside: str, below: str = "") -> list[str]:
 
 
 def _spread_line(m: Measurement, *, estimated: bool = False) -> str:
-    """How the counts of the runs differ; "": they do not."""
+    """Describe how the counts of the runs differ; "": they do not."""
     spread = Spread.of(m.runs)
     if spread is None or spread.identical:
         return ""
@@ -163,7 +163,7 @@ def _spread_line(m: Measurement, *, estimated: bool = False) -> str:
 
 
 def _event_lines(report: Report, measurements: Sequence[Measurement], *, total: bool) -> list[str]:
-    """The table; below the line of an event those with its times, its spread and its change.
+    """Return the table; below the line of an event are its times, its spread and its change.
 
     :param total: of the command, and not of a thread
     """
@@ -189,7 +189,7 @@ def _event_lines(report: Report, measurements: Sequence[Measurement], *, total: 
 
 
 def _repeats(report: Report) -> list[str]:
-    """How often the command was run."""
+    """Say how often the command was run."""
     repeats = report.outcome.repeats
     if repeats is None:
         return []
@@ -203,7 +203,7 @@ def _repeats(report: Report) -> list[str]:
 
 
 def _identical(report: Report) -> list[str]:
-    """Which counts were the same in all runs."""
+    """Say which counts were the same in all runs."""
     spreads = {m.event.index: spread for m in report.outcome.measurements if (spread := Spread.of(m.runs))}
     same = [event for event, spread in spreads.items() if spread.runs > 1 and spread.identical]
     if not same:
@@ -244,7 +244,7 @@ def _head(report: Report) -> list[str]:
 
 
 def _operations(report: Report) -> list[str]:
-    """How many floating-point operations the instructions of event 21 are."""
+    """Say how many floating-point operations the instructions of event 21 are."""
     known = report.outcome.operations
     shown = known and any(m.event.index == _FP for m in report.outcome.measurements)
     return ["", f"floating-point operations of the instructions of event {_FP}: {known}"] if shown else []
@@ -263,7 +263,7 @@ def _label(thread: ThreadCounts) -> str:
 
 
 def text(report: Report, *, threads: bool = True) -> str:
-    """The report for people.
+    """Return the report for people.
 
     :param threads: with the counts of each thread, if there are any
     """
@@ -283,13 +283,13 @@ def text(report: Report, *, threads: bool = True) -> str:
 
 
 def thread_text(report: Report, thread: ThreadCounts) -> str:
-    """The report on one thread, for a file of its own."""
+    """Return the report on one thread, for a file of its own."""
     lines = [*_head(report), "", _label(thread), *_event_lines(report, thread.measurements, total=False)]
     return "\n".join(lines) + "\n"
 
 
 def sample_line(sample: Sample) -> str:
-    """The counts at one moment."""
+    """Return the counts at one moment."""
     counts = "  ".join(
         f"{event}={NOT_AVAILABLE if count is None else about(count) if event in sample.modelled else count}"
         for event, count in sample.counts.items())
@@ -311,7 +311,7 @@ def _json_event(report: Report, m: Measurement) -> dict[str, object]:
 
 
 def _json_runs(m: Measurement) -> dict[str, object] | None:
-    """The counts of all runs."""
+    """Return the counts of all runs."""
     spread = Spread.of(m.runs)
     return None if spread is None else {
         "counts": list(spread.counts), "mean": spread.mean, "deviation": spread.deviation, "minimum": spread.minimum,
@@ -326,7 +326,7 @@ def _json_repeats(report: Report) -> dict[str, object] | None:
 
 
 def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
-    """The report as JSON (schema: pypfm/schemas/perfex.json).
+    """Return the report as JSON (schema: pypfm/schemas/perfex.json).
 
     :param only: for the file of a thread: this one, without a total
     """
@@ -369,12 +369,12 @@ def _csv(rows: Iterable[dict[str, object]]) -> str:
 
 
 def csv_head() -> str:
-    """The names of the columns."""
+    """Return the names of the columns."""
     return ",".join(COLUMNS) + "\n"
 
 
 def csv_sample(sample: Sample) -> str:
-    """The counts at one moment."""
+    """Return the counts at one moment."""
     return _csv({"kind": "sample", "seconds": f"{sample.seconds:.6f}", "event": e, "value": c,
                  "quality": "modelled" if e in sample.modelled else None} for e, c in sample.counts.items())
 
@@ -386,7 +386,7 @@ def _csv_event(report: Report, m: Measurement, kind: str) -> dict[str, object]:
 
 
 def _csv_runs(m: Measurement) -> Iterator[dict[str, object]]:
-    """The spread of an event, and its count in each run, whose number is the name."""
+    """Yield the spread of an event, and its count in each run, whose number is the name."""
     spread = Spread.of(m.runs)
     if spread:
         for name in ("mean", "deviation", "minimum", "maximum", "error"):
@@ -396,7 +396,7 @@ def _csv_runs(m: Measurement) -> Iterator[dict[str, object]]:
 
 
 def csv_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
-    """The rows of the report, one kind after the other; `csv_head` and the samples come before them.
+    """Return the rows of the report, one kind after the other; `csv_head` and the samples come before them.
 
     :param only: for the file of a thread: this one, without a total
     """

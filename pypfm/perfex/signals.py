@@ -26,23 +26,23 @@ _CAME: set[int] = set()
 
 
 def hold() -> None:
-    """Keep SIGUSR1 and SIGUSR2 until `Signals` takes them; else they would end perfex."""
+    """Hold SIGUSR1 and SIGUSR2 back until `Signals` takes them; else they would end perfex."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, GATE)
     _HELD.update({number for number in GATE if number not in before})
 
 
 def held() -> set[int]:
-    """The signals that only `hold` blocks, and that the command has to receive."""
+    """Return the signals that only `hold` blocks, and that the command must receive."""
     return _HELD
 
 
 def came() -> set[int]:
-    """All signals that a `Signals` has received so far, whatever became of them; for --repeat, which clears it."""
+    """Return all signals that a `Signals` has received so far, handled or not; --repeat clears the set."""
     return _CAME
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:
-    """Python's C handler has written the number to the wake-up descriptor."""
+    """Do nothing: Python's C handler has written the number to the wake-up descriptor."""
 
 
 class Signals:
@@ -62,7 +62,7 @@ class Signals:
         self._fd_before = -1
 
     def fileno(self) -> int:
-        """Can be read when a signal has arrived."""
+        """Return a descriptor that is readable when a signal has arrived."""
         return self._arrived
 
     def __enter__(self) -> Signals:
@@ -97,7 +97,7 @@ class Signals:
                     _CAME.add(number)
 
     def arrived(self) -> bool:
-        """Whether there are others than those that switch counting."""
+        """Tell whether signals other than those that switch counting have arrived."""
         self._look()
         return bool(self._others)
 
@@ -108,13 +108,13 @@ class Signals:
         return taken
 
     def switches(self) -> list[int]:
-        """Those of SIGUSR1 and SIGUSR2 that switch counting."""
+        """Take those of SIGUSR1 and SIGUSR2 that switch counting."""
         self._look()
         taken, self._switches = self._switches, []
         return taken
 
     def take(self, pid: int) -> list[int]:
-        """Those of SIGUSR1 and SIGUSR2 that switch counting; the others that have arrived are passed on.
+        """Take those of SIGUSR1 and SIGUSR2 that switch counting; pass the others that have arrived on.
 
         :param pid: the command, to which the terminal gives its signals itself
         """

@@ -1,4 +1,4 @@
-"""Files of source, as far as they are there."""
+"""Source files, if they exist here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Source:
 
     @classmethod
     def read(cls, path: str, program: str) -> Source:
-        """The lines of a file.
+        """Read the lines of a file.
 
         :param path: as the compiler has noted it
         :param program: or library, that was made of it
@@ -50,7 +50,7 @@ class Source:
         return cls(tuple(line.expandtabs() for line in lines), newer=_newer(known.st_mtime_ns, program))
 
     def line(self, number: int) -> str:
-        """A line; "" if there is none of that number."""
+        """Return a line; "" if there is none of that number."""
         return self.lines[number - 1] if 1 <= number <= len(self.lines) else ""
 
 

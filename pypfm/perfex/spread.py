@@ -18,7 +18,7 @@ _LARGE = 1e12
 
 
 def short(value: float) -> str:
-    """A mean or a deviation in few digits, never with an exponent."""
+    """Write a mean or a deviation in few digits, never with an exponent."""
     size = abs(value)
     text = (f"{value:.0f}" if size >= _NONE else f"{value:.1f}" if size >= _ONE else f"{value:.4g}" if size >= 1
             else f"{value:.4f}")
@@ -26,14 +26,14 @@ def short(value: float) -> str:
 
 
 def about(value: float) -> str:
-    """A number that was computed of estimates: two digits, and the mark of what was not counted; no exponent."""
+    """Write a number computed from estimates: ~ and two digits, without an exponent."""
     if isinstance(value, int) and abs(value) < 100:
         return f"~{value}"
     return f"~{Decimal(f'{value:.1e}'):f}"
 
 
 def precise(value: float) -> str:
-    """A mean with three decimals, unless it is too large for its column."""
+    """Write a mean with three decimals, unless it is too large for its column."""
     return f"{value:.3f}".rstrip("0").rstrip(".") if value < _LARGE else f"{value:.0f}"
 
 
@@ -55,7 +55,7 @@ class Spread:
 
     @classmethod
     def of(cls, counts: Sequence[int | None]) -> Spread | None:
-        """That of these counts; None: none is available."""
+        """Return the spread of these counts; None: none is available."""
         known = [count for count in counts if count is not None]
         if not known:
             return None
@@ -66,17 +66,17 @@ class Spread:
 
     @classmethod
     def same(cls, count: int, runs: int = 1) -> Spread:
-        """That of runs which all have the same count."""
+        """Return the spread of runs which all have the same count."""
         return cls(runs, float(count), 0.0 if runs > 1 else None, count, count)
 
     @property
     def identical(self) -> bool:
-        """Whether all runs have the same count; so it is with one run."""
+        """Tell whether all runs have the same count; one run always does."""
         return self.minimum == self.maximum
 
     @property
     def error(self) -> float | None:
-        """Standard error of the mean, in percent of it, or None for one run."""
+        """Return the standard error of the mean, in percent of it, or None for one run."""
         if self.deviation is None:
             return None
         return 100 * self.deviation / math.sqrt(self.runs) / self.mean if self.mean else 0.0

@@ -36,7 +36,7 @@ class Statistic:
 
 
 class _MissingError(Exception):
-    """An event that a statistic needs was not counted."""
+    """An event that a statistic needs and that was not counted."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,12 @@ class _Counts:
         return self.counts[event]
 
     def says_nothing(self) -> bool:
-        """Whether one count stands for two of the events used: their ratio is 1 whatever the program does."""
+        """Tell whether one count stands for two of the events used: their ratio is 1 whatever the program does."""
         known = [self.sources[event] for event in self.used if event in self.sources]
         return len(set(known)) < len(known)
 
     def either(self, *those: int) -> float:
-        """An event that both counters can count."""
+        """Return the count of an event that both counters can count."""
         return self[next((e for e in those if e in self.counts), those[0])]
 
     @property
@@ -87,17 +87,17 @@ class _Counts:
 
     @property
     def time(self) -> float:
-        """Run time in seconds."""
+        """Return the run time in seconds."""
         return self.cycles / (self.clock * _MEGA)
 
     def bandwidth(self, cache: int, misses: int, written_back: int) -> float:
-        """MB/s out of a cache: 0 the primary, 1 the secondary one."""
+        """Return MB/s out of a cache: 0 the primary, 1 the secondary one."""
         if not self.lines[cache]:
             raise _MissingError
         return (self[misses] * self.lines[cache] + self[written_back] * _QUADWORD) / self.time / _MEGA
 
     def memory_time(self) -> float:
-        """What loads, stores and misses cost, in seconds."""
+        """Estimate the time of loads, stores and misses, in seconds."""
         spent = 0.0
         for event in (18, 19, 25, 26, 23):
             count = self[event]
@@ -149,7 +149,7 @@ NAMES = tuple(name for name, _, _ in _BOTH + _R12000)
 
 def statistics(cpu: Cpu, measurements: Iterable[Measurement], clock: float, costs: CostTable,
                lines: tuple[int, int] = R10000_LINES) -> list[Statistic]:
-    """The statistics whose events were counted, in the order of the manual.
+    """Return the statistics whose events were counted, in the order of the manual.
 
     :param clock: MHz
     :param costs: in effect; empty: none is known

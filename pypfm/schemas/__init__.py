@@ -1,4 +1,4 @@
-"""JSON Schemas of what the command line prints with --json.
+"""JSON Schemas of the command line's output with --json.
 
 Those of results are made from the classes of the results: from the type of a field, its metadata, and the text after
 ``:ivar`` in the docstring.  The others are files here.
@@ -51,7 +51,7 @@ NAMES = tuple(sorted([*_MADE, "decode", *(p.name.removesuffix(".json") for p in 
 
 
 def load(name: str) -> dict[str, object]:
-    """The schema of a sub-command's output.
+    """Return the schema of a sub-command's output.
 
     :param name: one of `NAMES`
     """
@@ -70,14 +70,14 @@ def _class(module: str, name: str) -> Any:
 
 
 def schema_of(hint: Any, title: str) -> dict[str, object]:
-    """The schema of what a class of results, or a list of such, is in JSON."""
+    """Return the JSON schema of a class of results, or of a list of such objects."""
     found: dict[str, Schema] = {}
     schema = _schema(hint, {}, found)
     return {"$schema": _DRAFT, "title": title, **schema, "$defs": found}
 
 
 def _schema(hint: Any, said: Mapping[str, Any], found: dict[str, Schema]) -> Schema:
-    """The schema of a member.
+    """Return the schema of a member.
 
     :param said: the metadata of the member
     :param found: the schemas of classes, to which those that it refers to are added
@@ -108,7 +108,7 @@ def _scalar(hint: Any, said: Mapping[str, Any]) -> Schema:
 
 
 def _reference(cls: Any, found: dict[str, Schema]) -> Schema:
-    """A reference to the schema of a class; of one that others are made from, to theirs."""
+    """Return a reference to the schema of a class; for a base of others, to theirs."""
     made = cls.__subclasses__()
     if made and not members(cls):
         return {"anyOf": [_reference(c, found) for c in made]}
@@ -127,6 +127,6 @@ def _reference(cls: Any, found: dict[str, Schema]) -> Schema:
 
 
 def _descriptions(cls: type) -> list[tuple[str, Schema]]:
-    """What the docstrings say of the members."""
+    """Return the descriptions of members from the docstrings."""
     return [(name, {"description": " ".join(text.split())}) for base in reversed(cls.__mro__)
             for names, text in _IVAR.findall(base.__doc__ or "") for name in re.split(r",\s*", names)]

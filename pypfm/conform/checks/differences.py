@@ -1,4 +1,4 @@
-"""A vector's call as text, and where an answer is not the expected one."""
+"""The call of a vector as text, and the places where an answer is not the expected one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEVELS = {1: "PFM_PLM0", 2: "PFM_PLM1", 4: "PFM_PLM2", 8: "PFM_PLM3", 16: "PFM_
 # ---- calls -------------------------------------------------------------------------
 
 def call_of(vector: Vector) -> str:
-    """A call in one line, as C has it where that is short enough to be read."""
+    """Write a call in one line, as C has it if that is short enough to be read."""
     kind = vector["kind"]
     if kind == "dispatch":
         text = _dispatch(vector)
@@ -67,7 +67,7 @@ def _dispatch(vector: Vector) -> str:
 
 
 def _step(vector: Vector) -> str:
-    """A step of a sequence, with where it stands."""
+    """Write a step of a sequence, with its place."""
     state = {"before": "before pfm_initialize()", "after": "after pfm_terminate()"}.get(str(vector["state"]), "")
     call = (f"free({vector['free']}) of {vector['of']}()" if "free" in vector else
             f"{vector['call']}({', '.join(map(_argument, cast('list[Json]', vector['args'])))})")
@@ -75,7 +75,7 @@ def _step(vector: Vector) -> str:
 
 
 def _argument(arg: Json) -> str:
-    """An argument of a step as C has it, of memory its name and what is set in it."""
+    """Write an argument of a step as C has it; for memory, its name and the values set in it."""
     if not isinstance(arg, dict):
         return "NULL" if arg is None else json.dumps(arg, ensure_ascii=False)
     if "out" not in arg:
@@ -103,7 +103,7 @@ def _layer(vector: Vector) -> str:
 
 
 def _plain(value: Json) -> str:
-    """JSON data without quotes."""
+    """Write JSON data without quotes."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key}={_plain(v)}' for key, v in value.items())}}}"
     if isinstance(value, list):
@@ -114,7 +114,7 @@ def _plain(value: Json) -> str:
 # ---- differences -------------------------------------------------------------------
 
 def differences(api: str, vector: Vector, expected: Json, got: Json) -> tuple[Difference, ...]:
-    """Where an answer is not the expected one; if the return code is, nothing else counts."""
+    """Return the places where an answer is not the expected one; if the return code differs, only that."""
     if vector["kind"] == "query":  # functions that only one of the libraries has are a matter of symbols
         pair = cast("tuple[dict[str, Json], dict[str, Json]]", (expected, got))
         common = {*(name for name in pair[0] if name in pair[1]), *STREAMS}
@@ -123,7 +123,7 @@ def differences(api: str, vector: Vector, expected: Json, got: Json) -> tuple[Di
 
 
 def _walk(api: str, path: str, key: str, expected: Json, got: Json) -> Iterator[Difference]:
-    """The differences below a place.
+    """Yield the differences below a place.
 
     :param path: the place, as text
     :param key: its name, that of the list for an element
@@ -147,7 +147,7 @@ def _walk(api: str, path: str, key: str, expected: Json, got: Json) -> Iterator[
 
 
 def _row(key: str, value: Json) -> Json:
-    """An element of a list; a row of columns with their names."""
+    """Return an element of a list; for a row of columns, with their names."""
     return dict(zip(_ROWS[key], value, strict=False)) if key in _ROWS and isinstance(value, list) else value
 
 
@@ -156,7 +156,7 @@ def _below(path: str, name: str) -> str:
 
 
 def _text(api: str, key: str, value: Json) -> str:
-    """A value for a reader: return codes with their names."""
+    """Write a value for a reader: return codes with their names."""
     if isinstance(value, dict) and set(value) == {"ret"}:
         return _text(api, "ret", value["ret"])
     if type(value) is int and (key == "ret" or (key == "find" and value < 0)):

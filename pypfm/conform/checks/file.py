@@ -1,4 +1,4 @@
-"""What a file under test is, found out without loading it."""
+"""Facts about a file under test, found out without loading it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FUNCTIONS = {"STT_FUNC": "function", "STT_LOOS": "function", "STT_GNU_IFUNC": "
 
 @dataclass(frozen=True)
 class Facts:
-    """What a process with limits has read of a file.
+    """The facts about a file, as a process with limits has read them.
 
     :ivar sha256: of its bytes, hexadecimal, or ""
     :ivar soname, build_id: or ""
@@ -53,7 +53,7 @@ class Facts:
 
 
 def identity(path: str) -> tuple[int, ...]:
-    """Numbers that are others when a file has been replaced or changed; of a name without a slash none."""
+    """Return numbers that change when a file is replaced or changed; empty for a name without a slash."""
     with suppress(OSError, ValueError):
         if "/" in path:
             state = os.stat(path)
@@ -62,7 +62,7 @@ def identity(path: str) -> tuple[int, ...]:
 
 
 def facts(path: Path) -> Facts:
-    """What a file is, without believing it."""
+    """Read the facts about a file, in a process with limits: the file may be malicious."""
     try:
         state = path.stat()
         regular = stat.S_ISREG(state.st_mode)  # to read a pipe would take for ever
@@ -80,7 +80,7 @@ def _facts(path: Path, _modified: int, _size: int) -> Facts:
 
 
 def _read(path: Path) -> Facts:
-    """In the other process: one thing after the other, as far as it goes."""
+    """Read one fact after the other, as far as it goes; this runs in the other process."""
     from pypfm.layout.dwarf import has_debug_info, open_elf, readable
 
     digest = hashlib.sha256()
@@ -102,7 +102,7 @@ def _read(path: Path) -> Facts:
 
 
 def _names(elf: ELFFile) -> tuple[str, str]:
-    """The DT_SONAME and the build id, or ""; from the segments, as the loader reads them."""
+    """Return the DT_SONAME and the build id, or ""; they are read from the segments, as the loader does."""
     from elftools.elf.dynamic import DynamicSegment
     from elftools.elf.segments import NoteSegment
 
@@ -117,7 +117,7 @@ def _names(elf: ELFFile) -> tuple[str, str]:
 
 
 def _exports(elf: ELFFile) -> tuple[dict[str, str], dict[str, str]]:
-    """The symbols that it defines for others, and which of them are odd; its section headers may be stripped."""
+    """Return the symbols defined for others, and the odd ones among them; section headers may be stripped."""
     from elftools.elf.dynamic import DynamicSegment
 
     kinds: dict[str, str] = {}
@@ -139,7 +139,7 @@ def _exports(elf: ELFFile) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _versions(elf: ELFFile, segment: DynamicSegment, count: int) -> list[int]:
-    """The version of each symbol, as DT_VERSYM has them; without it 1 for all."""
+    """Return the version of each symbol, as DT_VERSYM has them; without it 1 for all."""
     place = next((tag["d_val"] for tag in segment.iter_tags("DT_VERSYM")), None)
     offset = None if place is None else next(iter(elf.address_offsets(place, 2 * count)), None)
     if offset is None:
@@ -150,7 +150,7 @@ def _versions(elf: ELFFile, segment: DynamicSegment, count: int) -> list[int]:
 
 
 def library_file(asked: str, loaded: str) -> LibraryFile:
-    """What identifies a library.
+    """Return what identifies a library.
 
     :param asked: as the user named it
     :param loaded: the file that was mapped

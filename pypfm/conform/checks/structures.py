@@ -198,7 +198,7 @@ def _not_checked(api: str, seen: dict[str, set[int]]) -> Iterator[str]:
 
 
 def answers(path: Path, api: str, timeout: float) -> dict[str, Answer]:
-    """What came of all probes, by name: a message of `pypfm.conform.worker`; of one that was not made nothing."""
+    """Run all probes; return their answers by name, as messages of `pypfm.conform.worker`, empty if one did not run."""
     names = list(probes_of(api))
     env: dict[str, Json] = {"LIBPFM_ENCODE_INACTIVE": "1"}
     calls: list[Vector] = [{"kind": "probe", "name": name, "env": env} for name in names]
@@ -210,7 +210,7 @@ def answers(path: Path, api: str, timeout: float) -> dict[str, Answer]:
 
 
 class _Evidence:
-    """What probes tell about the places of members."""
+    """The evidence of probes about the places of members."""
 
     def __init__(self, api: str) -> None:
         self._api = api
@@ -249,7 +249,7 @@ class _Evidence:
         self._reads_nothing_else(ctype, ours, theirs, owner)
 
     def _exchanged(self, ctype: str, pairs: list[list[int]]) -> None:
-        """Members whose values had to be exchanged for the library to take the request."""
+        """Find members whose values had to be exchanged for the library to take the request."""
         at = {leaf.offset: leaf for leaf in leaves(self._api, ctype)}
         for a, b in pairs:
             self._blame({at[a]: b - a, at[b]: a - b}, ())
@@ -285,7 +285,7 @@ class _Evidence:
             self.add(ctype, "(end)", f"{size} bytes", f"writes byte {min(after)}")
 
     def _near(self, leaf: Leaf) -> range:
-        """Where a member is looked for: in an array, not in other elements."""
+        """Return where a member is looked for; within an array, not in other elements."""
         if any(member.endswith("]") for _, _, member in leaf.chain):
             ctype, base, _ = leaf.chain[-1]
             return range(base, base + self.layouts(ctype).size + _GROWTH - leaf.size + 1)
@@ -306,7 +306,7 @@ class _Evidence:
             self.add(ctype, member, f"offset {offset}", f"offset {offset + delta - shift}")
 
     def _shift(self, located: dict[Leaf, int], leaf: Leaf, delta: int, level: int) -> int:
-        """By how much a structure around a member has moved; the outermost one does not."""
+        """Return by how much a structure around a member has moved; the outermost one does not."""
         ctype, base, _ = leaf.chain[level]
         if level == 0:
             return 0
@@ -319,7 +319,7 @@ class _Evidence:
 
 
 def _by_change(changed: dict[str, str]) -> dict[tuple[int, str], set[int]]:
-    """Where a byte has to be changed for an answer; only answers of calls that succeed tell one from another."""
+    """Return the places where a changed byte changes an answer; only answers of successful calls can be told apart."""
     found: dict[tuple[int, str], set[int]] = defaultdict(set)
     for change, answer in changed.items():
         offset, _, xor = change.partition(":")
@@ -329,7 +329,7 @@ def _by_change(changed: dict[str, str]) -> dict[tuple[int, str], set[int]]:
 
 
 def _in_array(layout: TypeLayout, offset: int) -> bool:
-    """Whether a byte lies in an array, whose elements are not all looked at."""
+    """Tell whether a byte lies in an array, of which not all elements are looked at."""
     return any(m.dimensions and m.offset <= offset < m.offset + m.size for _, m in layout.flat())
 
 
@@ -358,7 +358,7 @@ def _telling(values: tuple[tuple[int | None, ...], ...]) -> bool:
 
 def _found_at(both: list[tuple[dict[int, int], dict[int, int]]], leaf: Leaf,
               values: tuple[tuple[int | None, ...], ...], near: range) -> int | None:
-    """How far from its place the other library has what ours has there; where ours has something else."""
+    """Return how far from our place the other library has the same values, if it has something else there."""
     for offset in sorted(near, key=lambda offset: abs(offset - leaf.offset)):
         if (_values((b for _, b in both), offset, leaf.size) == values
                 and _values((a for a, _ in both), offset, leaf.size) != values):

@@ -25,7 +25,7 @@ _KIND = "function"  # all that a libpfm exports
 
 @dataclass
 class Outcome:
-    """What checks of the binary itself found.
+    """The findings of checks of the binary itself.
 
     :ivar checks: number of checks by symbol or type
     :ivar findings: what is not as it should be
@@ -52,7 +52,7 @@ class Outcome:
 
 @cache
 def marks(api: str) -> dict[str, str]:
-    """What exports each function: a version of the original ("3.10"), "text", "own" or "inline".
+    """Return for each function what exports it: a version of the original ("3.10"), "text", "own" or "inline".
 
     :param api: pfm3, pfm3-manual or pfm4
     :return: the column ``export`` of csrc/functions.csv, by function
@@ -104,7 +104,7 @@ def check(path: Path, api: str, complete: bool = False) -> Outcome:
 
 
 def _check_soname(path: Path, api: str, outcome: Outcome) -> None:
-    """Programs that are linked with a library ask for its soname, those that are linked with ours for ours."""
+    """Compare the soname: programs linked with the library ask for its soname, those linked with ours for ours."""
     soname, usual = facts(path).soname, LIBRARIES[base(api)].soname
     if not soname:
         outcome.notes.append(f"it has no soname: programs find it as {usual} by its file name only")

@@ -64,7 +64,7 @@ class Calls:
         }
 
     def vector(self, n: int) -> Vector:
-        """The n-th call: of the function whose turn it is; a few before pfm_initialize()."""
+        """Return the n-th call: of the function whose turn it is; a few come before pfm_initialize()."""
         # Functions without arguments have one answer: they come in every tenth round.
         tenth = n // len(self.functions) % 10 == 0
         names = [name for name, make in self.functions.items() if make is not list or tenth] + [*_OFTEN]
@@ -78,43 +78,43 @@ class Calls:
         return self.rng.choice(self.masked if self.masked and self.rng.chance(0.3) else self.pmu.events)
 
     def index(self) -> int:
-        """An event index, sometimes beyond the table."""
+        """Return an event index, sometimes beyond the table."""
         if self.rng.chance(0.1):
             return self.rng.choice([len(self.pmu), len(self.pmu) + 1, *_ODD_INDICES])
         return self.rng.randrange(len(self.pmu))
 
     def masked_index(self) -> int:
-        """Likewise; often of an event with unit masks."""
+        """Return an event index, often of an event with unit masks."""
         return self.rng.choice(self.masked).index if self.masked and self.rng.chance(0.75) else self.index()
 
     def mask(self) -> int:
         return self.rng.randrange(4) if self.rng.chance(0.8) else self.rng.choice([4, 5, 47, 48, *_ODD_INDICES])
 
     def code(self) -> int:
-        """An event code; of an event, mostly."""
+        """Return an event code, mostly one that exists."""
         if self.rng.chance(0.7):
             return self.an_event().code
         return self.rng.choice([-1, 0, 255, 256, self.rng.randrange(300)])
 
     def code_next(self) -> list[Json]:
-        """A code, and the index after which it is looked for; often that of an event with the code."""
+        """Return a code, and the index after which it is looked for; often that of an event with the code."""
         event = self.an_event()
         return [event.code, event.index] if self.rng.chance(0.5) else [self.code(), self.index()]
 
     def counter(self) -> int:
-        """Number of a counter: also of the registers next to the counters."""
+        """Return the number of a counter, sometimes of a register next to the counters."""
         first, last = self.pmu.counters[0], self.pmu.counters[-1]
         near = [0xFFFFFFFF, first - 1, first, last, last + 1]
         return self.rng.choice(near) if self.rng.chance(0.6) else self.rng.randrange(last + 3)
 
     def size(self, length: int) -> int:
-        """Size of a buffer for a text: enough, just enough, or too little."""
+        """Return the size of a buffer for a text: enough, just enough, or too little."""
         if self.rng.chance(0.25):
             return self.rng.choice(_SIZES)
         return max(0, length + self.rng.randint(-1, 3))
 
     def event_text(self) -> str:
-        """A name, perhaps with something after it, or a number."""
+        """Return a name, perhaps with something after it, or a number."""
         event, choice = self.an_event(), self.rng.random()
         if choice < 0.1:
             return self.rng.choice([hex(event.code), str(event.code), f"0{event.code:o}"])
@@ -129,14 +129,14 @@ class Calls:
 
     @staticmethod
     def ascii(text: str) -> str:
-        """Without what Python would encode in more than one way."""
+        """Remove characters that Python would encode in more than one way."""
         return text.encode("ascii", "ignore").decode()
 
     def mask_text(self) -> str:
         return mixed_case(self.rng, self.rng.choice(_MASKS)) if self.rng.chance(0.6) else self.rng.choice(_ODD_MASKS)
 
     def full_text(self) -> str:
-        """NAME:MASK:MASK, often as it should be."""
+        """Return NAME:MASK:MASK, often a valid one."""
         event = self.rng.choice(self.masked) if self.masked and self.rng.chance(0.7) else self.an_event()
         count = self.rng.randint(1, 5) if event.unit_masks else self.rng.choice([0, 0, 1])
         masks = [self.rng.choice(_ODD_MASKS) if self.rng.chance(0.2) else self.rng.choice(_MASKS) for _ in range(count)]

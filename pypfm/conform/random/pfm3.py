@@ -21,7 +21,7 @@ _REQUESTS, _CALLS = 6, 3
 
 
 def vectors(pmu: str, count: int, seed: int) -> Iterator[Vector]:
-    """Random calls without answers: requests, calls of the other functions, queries about events.
+    """Yield random calls without answers: requests, calls of the other functions, queries about events.
 
     :param pmu: itanium2, montecito, itanium or gen_ia64
     :param count: how many

@@ -73,7 +73,7 @@ _GOOD = 0.65  # share of the strings that are meant to be right
 
 
 def options(rng: Random) -> Vector:
-    """How to call pfm_get_os_event_encoding(): layer, default levels, sizes, what is preset."""
+    """Choose how pfm_get_os_event_encoding() is called: layer, default levels, sizes, preset values."""
     layer = rng.choice(["none", "none", "perf_event", "perf_event_ext", "perf_event_ext"])
     chosen: Vector = {"os": layer, "dfl_plm": rng.choice([0, 1, 8, 9, 9, 9, 16, 24, 25, 31, 6])}
     if rng.random() < 0.02:
@@ -89,7 +89,7 @@ def options(rng: Random) -> Vector:
 
 
 def _attr_fields(rng: Random) -> Vector:
-    """Fields of perf_event_attr set beforehand; numbers that every reader of JSON keeps exactly."""
+    """Choose fields of perf_event_attr to set beforehand; every reader of JSON keeps these numbers exactly."""
     fields: Vector = {"size": rng.choice([0, 4, 8, 40, 48, 63, 64, 72, 112, 120, 128, 136, 200])}
     for name in ("config", "config1", "config2", "sample_period", "sample_type"):
         if rng.random() < 0.3:
@@ -110,7 +110,7 @@ def _encode(rng: Source, setting: Setting) -> Vector:
 
 
 def _info(rng: Source, pmu: str, env: dict[str, str]) -> Vector:
-    """A query about the PMU, or about one of its events; a few beyond the table."""
+    """Make a query about the PMU, or about one of its events; a few are beyond the table."""
     if rng.chance(0.08):
         return {"kind": "info", "env": {**env}, "pmu": PMU_IDS[pmu]}
     count = 1 if pmu == RAW.name else len(_events(pmu).events)
@@ -122,7 +122,7 @@ def _info(rng: Source, pmu: str, env: dict[str, str]) -> Vector:
 
 
 def vectors(pmu: str, count: int, seed: int) -> Iterator[Vector]:
-    """Random calls without answers: event strings, and queries about events and PMUs.
+    """Yield random calls without answers: event strings, and queries about events and PMUs.
 
     :param pmu: one of `PMUS`
     :param count: how many

@@ -18,7 +18,7 @@ _ROUNDED = (54, 55, 56, 57, 60, 62, 63)
 
 
 def fine_limit(rng: Source, page: int) -> Limit:
-    """An interval of bundles inside one page; sometimes up to its end, or into the next page."""
+    """Return an interval of bundles inside one page; sometimes up to its end, or into the next page."""
     base = rng.choice(_REGIONS) + rng.randrange(1 << rng.randint(1, 24)) * page
     bundles = page // BUNDLE
     first = rng.randrange(bundles - 1)
@@ -28,7 +28,7 @@ def fine_limit(rng: Source, page: int) -> Limit:
 
 
 def _power(rng: Source, align: int) -> Limit:
-    """An aligned block of a power of two, or one that is a little off at an end."""
+    """Return an aligned block of a power of two, or one that is a little off at an end."""
     size = 1 << rng.randint(align.bit_length(), 40)
     start = rng.choice(_REGIONS) + rng.randrange(1 << 12) * size
     end = start + size
@@ -47,7 +47,7 @@ def _any_size(rng: Source, align: int) -> Limit:
 
 
 def _huge(rng: Source, align: int) -> Limit:
-    """Sizes at the limits of arithmetic, and the end of the address space."""
+    """Return an interval with a size at the limits of arithmetic, or at the end of the address space."""
     if rng.chance(0.3):
         size = rng.randrange(1, 1 << rng.randint(1, 20)) * align
         return _WORD - align - size, _WORD - align
@@ -56,18 +56,18 @@ def _huge(rng: Source, align: int) -> Limit:
 
 
 def data_limit(rng: Source, align: int = 1) -> Limit:
-    """An interval that is not empty, with both ends multiples of ``align``."""
+    """Return an interval that is not empty, with both ends multiples of ``align``."""
     start, end = rng.choices([_power, _any_size, _huge], [9, 9, 2])[0](rng, align)
     return start % _WORD, min(end, _WORD - align)
 
 
 def code_limit(rng: Source) -> Limit:
-    """An interval of bundles."""
+    """Return an interval of bundles."""
     return data_limit(rng, BUNDLE)
 
 
 def spoilt(rng: Source, limit: Limit) -> Limit:
-    """The interval turned round, emptied or off its alignment."""
+    """Return the interval turned round, emptied or off its alignment."""
     start, end = limit
     off = rng.choice([1, 4, 8, 15])
     if rng.chance(0.5):

@@ -96,7 +96,7 @@ class Requests:
         self.plans = self.plans_for_model()
 
     def plans_for_model(self) -> list[tuple[Callable[[], Draft], int]]:
-        """The plans for the model, and how often the turn of each comes."""
+        """Return the plans for the model, each with its share of the turns."""
         if not self.model.has_structures:
             return [(self.plain, 1), (self.crowded, 1)]
         if not self.model.fine_page:
@@ -112,11 +112,11 @@ class Requests:
         return self.rng.choice(_LEVELS if self.rng.chance(0.94) else _ODD_LEVELS)
 
     def optional_level(self, name: str) -> Vector:
-        """A privilege level mask of a part, or nothing."""
+        """Choose the privilege level mask of a part, or none."""
         return {name: self.level()} if self.rng.chance(0.5) else {}
 
     def used(self) -> int:
-        """The switch of a part: mostly on; off, the other values do not count."""
+        """Choose the switch of a part: mostly on; off, the other values do not count."""
         return self.rng.choices([1, 2, 0], [90, 6, 4])[0]
 
     def picked(self, pool: Sequence[Event], most: int) -> list[Event]:
@@ -131,7 +131,7 @@ class Requests:
         return rows
 
     def ranges(self, made: Sequence[Limit], flags: int) -> Vector:
-        """The input of code or data ranges."""
+        """Make the input of code or data ranges."""
         used = self.rng.choices([1, 2, 255, 0], [92, 3, 3, 2])[0]
         return {"rr_used": used, "rr_limits": self.limits(made), **({"rr_flags": flags} if flags else {})}
 
@@ -146,7 +146,7 @@ class Requests:
         return ear
 
     def a_buffer(self) -> Vector:
-        """Settings of the branch trace buffer."""
+        """Choose settings of the branch trace buffer."""
         name, rng = self.buffer, self.rng
         buffer: Vector = {f"{name}_used": self.used(), **self.optional_level(f"{name}_plm")}
         for bits, _ in self.model.trace_bits:
@@ -177,7 +177,7 @@ class Requests:
         draft.wants.add("data")
 
     def fetch_flags(self) -> int:
-        """Which fetches dual events count: a flag, mostly."""
+        """Choose which fetches dual events count: a flag, mostly."""
         return self.rng.choice([0, _DEMAND, _PREFETCH, _DEMAND | _PREFETCH]) if self.has_fetch_flags else 0
 
     # ---- plans ----
@@ -186,7 +186,7 @@ class Requests:
         return Draft(self.picked(self.events, 4))
 
     def cache(self) -> Draft:
-        """Events of the cache groups: of one set, of two, with others."""
+        """Plan events of the cache groups: of one set, of two, with others."""
         rng = self.rng
         pool = self.groups[rng.choice(["L1", "L2", "L2"])]
         sets = sorted({e.set for e in pool if e.set is not None})
@@ -207,14 +207,14 @@ class Requests:
         return Draft(events[:len(self.pmu.counters)])
 
     def crowded(self) -> Draft:
-        """As many events as there are counters, or one too many."""
+        """Plan as many events as there are counters, or one too many."""
         count = len(self.pmu.counters) + (1 if self.rng.chance(0.1) else 0)
         free = [e for e in self.events if e.group is None]
         return Draft([self.rng.choice(self.limited if self.limited and self.rng.chance(0.4) else free)
                       for _ in range(count)])
 
     def ear(self) -> Draft:
-        """EARs with settings of their own, or those that an event implies."""
+        """Plan EARs with settings of their own, or those that an event implies."""
         rng = self.rng
         draft = Draft(self.picked(self.ears, 2) if rng.chance(0.6) else self.picked(self.events, 2))
         if rng.chance(0.2):
@@ -227,7 +227,7 @@ class Requests:
         return draft
 
     def branch(self) -> Draft:
-        """The branch trace buffer, and what excludes it."""
+        """Plan the branch trace buffer, and parts that exclude it."""
         rng = self.rng
         draft = Draft(self.picked(self.branches, 1) if rng.chance(0.5) else self.picked(self.events, 1))
         if rng.chance(0.7):
@@ -239,7 +239,7 @@ class Requests:
         return draft
 
     def code(self) -> Draft:
-        """Code ranges: fine mode, several pairs for retired instructions, one pair for the others."""
+        """Plan code ranges: fine mode, several pairs for retired instructions, one pair for the others."""
         rng, page = self.rng, self.page
         retired = rng.chance(0.55)
         draft = Draft(self.some_retired() if retired else self.picked(self.with_code, 3), wants={"code"})
@@ -257,7 +257,7 @@ class Requests:
         return draft
 
     def some_retired(self) -> list[Event]:
-        """Retired-instruction events; often those of all four debug register pairs."""
+        """Choose retired-instruction events; often those of all four debug register pairs."""
         if self.rng.chance(0.5):
             by_pair = [[e for e in self.tagged if e.umask == pair] for pair in range(4)]
             events = [self.rng.choice(pool) for pool in by_pair if pool]  # of Itanium there are two
@@ -265,7 +265,7 @@ class Requests:
         return self.picked(self.retired, 2)
 
     def fetch(self) -> Draft:
-        """Code ranges with prefetch events, and with those that see demand fetches and prefetches."""
+        """Plan code ranges with prefetch events, and with those that see demand fetches and prefetches."""
         rng = self.rng
         pool = self.prefetches if not self.has_fetch_flags or rng.chance(0.5) else self.dual
         draft = Draft(self.picked(pool, 2), wants={"code"})
@@ -290,7 +290,7 @@ class Requests:
         return draft
 
     def data_and_ear(self) -> Draft:
-        """Itanium: what data ranges do to the register of the data EAR."""
+        """Plan data ranges of Itanium together with the data EAR, whose register they use."""
         rng = self.rng
         draft = Draft(self.picked(self.with_data, 2))
         self.with_data_ranges(draft)
@@ -301,7 +301,7 @@ class Requests:
         return draft
 
     def opcode(self) -> Draft:
-        """Opcode matchers: with tagged events, with retired instructions, with others."""
+        """Plan opcode matchers: with tagged events, with retired instructions, with others."""
         rng = self.rng
         draft = Draft(self.some_retired() if rng.chance(0.6) else self.picked(self.with_opcode, 2))
         self.with_matchers(draft, both=0.5)
@@ -323,7 +323,7 @@ class Requests:
         return draft
 
     def anything(self) -> Draft:
-        """The parts of two other plans together."""
+        """Combine the parts of two other plans."""
         first, second = (self.rng.choice([self.ear, self.branch, self.code, self.data, self.opcode, self.plain])()
                          for _ in range(2))
         events = (first.events + second.events)[:len(self.pmu.counters)]
@@ -332,7 +332,7 @@ class Requests:
     # ---- the whole ----
 
     def vector(self) -> Vector:
-        """A request as a vector of kind ``dispatch``."""
+        """Make a request as a vector of kind ``dispatch``."""
         rng = self.rng
         plan: Draft = rng.choices([p for p, _ in self.plans], [w for _, w in self.plans])[0]()
         draft = self.with_masked(plan)
@@ -351,13 +351,13 @@ class Requests:
         return vector | self.model_parts(draft)
 
     def with_masked(self, draft: Draft) -> Draft:
-        """Now and then an event with unit masks beside the others."""
+        """Add now and then an event with unit masks to the others."""
         if self.masked and len(draft.events) < len(self.pmu.counters) and self.rng.chance(0.06):
             draft.events.append(self.rng.choice(self.masked))
         return draft
 
     def event(self, event: Event, default: int, qualified: bool) -> Vector:
-        """An event of the request; with qualifiers another level than the default is an error."""
+        """Make an event of the request; with qualifiers, another level than the default is an error."""
         rng = self.rng
         row: Vector = {"event": event.name}
         if rng.chance(0.15):
@@ -370,7 +370,7 @@ class Requests:
         return row
 
     def model_parts(self, draft: Draft) -> Vector:
-        """What of the model's structures is passed."""
+        """Return which parts of the model's structures a call passes."""
         rng, prefix = self.rng, self.prefix
         if not self.model.has_structures:
             return {}
@@ -385,7 +385,7 @@ class Requests:
         return {"model_in": model, "model_out": rng.chance(0.97)}
 
     def counter(self, draft: Draft, event: Event) -> Vector:
-        """The row of the counter structure for an event."""
+        """Make the row of the counter structure for an event."""
         rng = self.rng
         row: Vector = {}
         flags = _NO_QUALCHECK if rng.chance(0.85 if draft.unsupported(event) else 0.1) else 0

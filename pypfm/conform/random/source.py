@@ -1,4 +1,4 @@
-"""What the generators of random calls share: a repeatable source of randomness."""
+"""A repeatable source of randomness, which the generators of random calls share."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ class Source(Random):
     """A source of random choices; made by `source`."""
 
     def chance(self, probability: float) -> bool:
-        """True with a probability of 0 to 1."""
+        """Return True with a probability of 0 to 1."""
         return self.random() < probability
 
     def some(self, values: Sequence[T], most: int) -> list[T]:
-        """1 to ``most`` draws, with repetitions; none from nothing."""
+        """Return 1 to ``most`` draws, with repetitions; none if there are no values."""
         return [self.choice(values) for _ in range(self.randint(1, most))] if values else []
 
 
 def source(pmu: str, seed: int) -> Source:
-    """A source that gives the same draws for the same PMU and seed, on every version of Python."""
+    """Return a source that gives the same draws for the same PMU and seed, on every version of Python."""
     return Source(int.from_bytes(f"{pmu} {seed}".encode(), "big"))
 
 
 def mixed_case(rng: Random, text: str) -> str:
-    """The text as it is, or in other letters."""
+    """Return the text as it is, or in other letters."""
     choice = rng.random()
     if choice < 0.7:
         return text
@@ -41,7 +41,7 @@ def mixed_case(rng: Random, text: str) -> str:
 
 
 def mutated(rng: Random, text: str) -> str:
-    """The string with one or two characters changed."""
+    """Return the string with one or two characters changed."""
     for _ in range(rng.randint(1, 2)):
         at, new = rng.randint(0, len(text)), rng.choice(":.=, \t\n0x+-;%\x01\x80\xffAu19")
         text = rng.choice([text[:at] + new + text[at:], text[:at] + text[at + 1:], text[:at] + new + text[at + 1:]])

@@ -72,7 +72,7 @@ class Pmu:
 
 
 def read_pmu(pmu: StringPmu) -> Pmu:
-    """The events of our own library; an alias has the unit masks of its target."""
+    """Read the events of our own library; an alias has the unit masks of its target."""
     groups = {event.name: {umask.name: umask.group for umask in event.umasks} for event in pmu.events}
     targets = {event.name: (event.alias_of or event.name).split(":")[0] for event in pmu.events}
 
@@ -86,7 +86,7 @@ def read_pmu(pmu: StringPmu) -> Pmu:
 
 @cache
 def ia64(name: str) -> Pmu:
-    """A PMU of Itanium; what libpfm 3 knows of its events decides which are odd.
+    """Read a PMU of Itanium; its events in libpfm 3 decide which are odd.
 
     :param name: gen_ia64, ita, ita2 or mont
     """
@@ -98,7 +98,7 @@ def ia64(name: str) -> Pmu:
 
 
 def raw_modifiers(_: str, os: str) -> list[Modifier]:
-    """Those of a perf event, and one more where sampling is said."""
+    """Return the modifiers of a perf event; where sampling is set, one more."""
     extra = [Modifier("hw_smpl", True, "")] if os == "perf_event_ext" else []
     return PERF.modifiers("PERF_COUNT_HW_CPU_CYCLES", os) + extra
 
@@ -142,7 +142,7 @@ def modifier(rng: Random, words: list[str]) -> str:
 
 
 def repeated(rng: Random, token: str) -> str:
-    """The same token, or its modifier with another value."""
+    """Return the same token, or its modifier with another value."""
     name, has_value, _ = token.partition("=")
     return f"{name}={rng.choice(BOOLS)}" if has_value and rng.random() < 0.5 else token
 
@@ -161,13 +161,13 @@ def attribute(rng: Random, masks: list[str], all_masks: list[str], words: list[s
 
 
 def entries(tokens: list[str]) -> int:
-    """No fewer than the entries that the tokens make; modifiers are counted by the library itself."""
+    """Return at least the number of entries that the tokens make; the library counts modifiers itself."""
     weight = {"STRM_ST": 2, "ANY_PF_DATA_RD": 4, "ANY_RFO": 2, "L2_MISS_SNP_ANY": 4, "MESI": 4}
     return sum(weight.get(token.upper(), 1) for token in tokens)
 
 
 def attributes(rng: Random, masks: list[str], all_masks: list[str], words: list[str]) -> list[str]:
-    """A few; sometimes the same ones many times."""
+    """Choose a few attributes; sometimes the same ones many times."""
     many = rng.random()
     tokens: list[str]
     if many < 0.02 and masks:
@@ -196,7 +196,7 @@ def prefix(rng: Random, setting: Setting, pmu: Pmu) -> str:
 
 
 def may_be_sent(setting: Setting, text: str) -> bool:
-    """Debian's library has other PMUs, too: without forcing, the prefix has to be one of ours (or none's)."""
+    """Tell whether Debian's library, with its other PMUs, may be sent a string: unless forced, only with our prefix."""
     name, separator, _ = text.partition("::")
     if any(c in FORBIDDEN for c in text):
         return True
@@ -226,7 +226,7 @@ def event_string(rng: Random, setting: Setting) -> str:
 
 
 def good_umasks(rng: Random, groups: dict[str, int]) -> list[str]:
-    """Unit masks that often go together: one of a group, or a few of one."""
+    """Choose unit masks that often go together: one of a group, or a few of one."""
     if not groups or rng.random() < 0.1:
         return []
     names = list(groups)
@@ -255,7 +255,7 @@ def good_modifier(rng: Random, modifier: Modifier, limits: dict[str, int]) -> st
 
 
 def good_string(rng: Random, setting: Setting, os: str) -> str:
-    """A string that a PMU takes, mostly: names that it has, modifiers of the layer, values in bounds."""
+    """Make a string that a PMU mostly takes: existing names, modifiers of the layer, values in bounds."""
     pmu = rng.choice(setting.pmus)
     event = rng.choice(GOOD_RAW_EVENTS) if pmu is RAW else random_event(rng, pmu)
     raw = rng.getrandbits(rng.randint(1, 64))

@@ -80,7 +80,7 @@ def save(report: Report, how: How, path: str, everything: bool = False) -> None:
 # ---- text ------------------------------------------------------------------------
 
 def text(report: Report, everything: bool = False) -> str:
-    """The report as plain text: the library, the differences, the table by function, the verdict last.
+    """Return the report as plain text: the library, the differences, the table by function, the verdict last.
 
     :param everything: print each finding, not one of each group
     """
@@ -88,7 +88,7 @@ def text(report: Report, everything: bool = False) -> str:
 
 
 def _lines(report: Report, width: int, everything: bool) -> Iterator[_Line]:
-    """The text, line by line."""
+    """Yield the text, line by line."""
     yield from _heads(report)
     one_by_one = ((1, finding) for finding in report.findings if not finding.suppressed)
     for count, finding in one_by_one if everything else ((group.count, group.example) for group in groups(report)):
@@ -121,7 +121,7 @@ def _heads(report: Report) -> Iterator[_Line]:
 
 
 def _finding(finding: Finding, width: int, count: int) -> Iterator[_Line]:
-    """A call, then each field with the value expected above the one got.
+    """Yield a call, then each field with the expected value above the one got.
 
     :param count: how many findings it is an example of
     """
@@ -140,7 +140,7 @@ def _finding(finding: Finding, width: int, count: int) -> Iterator[_Line]:
 
 
 def _folded(head: str, value: str, width: int, style: str) -> Iterator[_Line]:
-    """A value after its head, on as many lines as it takes, folded after a blank where there is one."""
+    """Yield a value after its head, on as many lines as it takes, folded after a blank where there is one."""
     room = max(width - len(head), 20)
     start = 0
     while start == 0 or start < len(value):
@@ -152,7 +152,7 @@ def _folded(head: str, value: str, width: int, style: str) -> Iterator[_Line]:
 
 
 def _table(rows: Sequence[tuple[str, Tally]]) -> Iterator[_Line]:
-    """The numbers by function."""
+    """Yield the numbers by function."""
     cells = [COLUMNS, *((visible(name), *(f"{n:,}" for n in dataclasses.astuple(tally))) for name, tally in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(COLUMNS))]
     for i, row in enumerate(cells):
@@ -163,7 +163,7 @@ def _table(rows: Sequence[tuple[str, Tally]]) -> Iterator[_Line]:
 # ---- JSON ------------------------------------------------------------------------
 
 def to_json(report: Report) -> dict[str, Json]:
-    """The report as data, nothing left out (schema: ``pypfm/schemas/conform.json``)."""
+    """Return the report as data, nothing left out (schema: ``pypfm/schemas/conform.json``)."""
     data = dataclasses.asdict(report)
     data["functions"] = data.pop("tallies")
     data["not_tried"] = tried.never_called(report)
@@ -174,7 +174,7 @@ def to_json(report: Report) -> dict[str, Json]:
 # ---- JUnit -----------------------------------------------------------------------
 
 def junit(report: Report) -> str:
-    """The report as JUnit XML, as Jenkins and others read it."""
+    """Return the report as JUnit XML, as Jenkins and others read it."""
     from pypfm.conform.report import junit_xml
 
     return junit_xml.document(report)

@@ -20,7 +20,7 @@ _OUTCOMES = {"tests": "testcase", "failures": "failure", "errors": "error", "ski
 
 
 def document(report: Report) -> str:
-    """The whole document, in ASCII: every other character is a reference.
+    """Return the whole document, in ASCII: every other character is a reference.
 
     A finding is a failed test, a crash or a hang a test in error, a suppressed finding a skipped one; the
     checks without a finding are one test together, for the report has no names for them.
@@ -66,7 +66,7 @@ def _suite(report: Report, function: str, tally: Tally, findings: list[Finding])
 
 
 def _outcome(case: ET.Element, finding: Finding) -> None:
-    """What came of a check with a finding."""
+    """Add the outcome of a check with a finding to its test case."""
     if finding.suppressed:
         ET.SubElement(case, "skipped", message=visible(finding.suppressed))
         return

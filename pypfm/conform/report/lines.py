@@ -1,4 +1,4 @@
-"""A vector as a line of a file: with its outcome in words, for readers that know no return codes."""
+"""A vector as a line of a file: with its outcome in words, for readers who do not know the return codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIRST = ("id", "kind", "about")
 
 
 def line(api: str, vector: Vector) -> Vector:
-    """A vector with ``result``: valid or error; of an error also its name, ``error``, and ``why``.
+    """Return a vector with ``result``: valid or error; an error also has its name, ``error``, and ``why``.
 
     A sequence is left as it is.
 
@@ -37,7 +37,7 @@ def line(api: str, vector: Vector) -> Vector:
 
 
 def _return_code(vector: Vector) -> int:
-    """The return code of a call; of the queries about an event, that for its name."""
+    """Return the return code of a call; for queries about an event, that of the query for its name."""
     expect = cast("Vector", vector["expect"])
     if vector["kind"] == "query":
         name = expect.get("pfm_get_event_name")

@@ -1,4 +1,4 @@
-"""Why a recorded call fails, in words: what the Pythonic layer says of the same request."""
+"""Reasons why a recorded call fails: what the Pythonic layer says of the same request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PARTS = {"counters", "irange", "drange", "pmc8", "pmc9", "opcm1", "opcm2", "iea
 
 
 def why(api: str, vector: Vector, code: int) -> str:
-    """The reason for a return code: the part of the request at fault where that is known, else the code's meaning.
+    """Return the reason for a return code: the part of the request at fault if that is known, else the code's meaning.
 
     :param api: pfm3, pfm3-manual or pfm4
     :param vector: the call
@@ -57,7 +57,7 @@ def _pmus4() -> dict[str, perf.Pmu]:
 
 
 def pmu_for(vector: Vector) -> Any:
-    """The PMU of a request, as the vector has it detected or forced: a `Pmu` of pypfm.ia64.pmu."""
+    """Return the PMU of a request, detected or forced as the vector says: a `Pmu` of pypfm.ia64.pmu."""
     cpuid3 = environment(vector).get("LIBPFM_IA64_CPUID3")
     return _pmu3(str(vector["pmu"]), None if cpuid3 is None else int(cpuid3, 0))
 
@@ -65,7 +65,7 @@ def pmu_for(vector: Vector) -> Any:
 # ---- a request as arguments of encode() ---------------------------------------------
 
 def keywords(vector: Vector) -> dict[str, Any]:
-    """The arguments of encode() for a vector of kind ``dispatch``.
+    """Return the arguments of encode() for a vector of kind ``dispatch``.
 
     :raises ValueError: the Pythonic layer has nothing to say it with
     """
@@ -108,7 +108,7 @@ def _number(value: int | str) -> int:
 
 
 def _without_prefix(struct: dict[str, Any]) -> dict[str, int]:
-    """{"ear_mode": 1, ...} as {"mode": 1, ...}."""
+    """Return {"ear_mode": 1, ...} as {"mode": 1, ...}."""
     return {name.partition("_")[2]: _number(value) for name, value in struct.items()}
 
 
@@ -130,7 +130,7 @@ def _matcher(struct: dict[str, Any] | None) -> OpcodeMatch | None:
 
 
 def _part(cls: type, struct: dict[str, Any] | None) -> Any:
-    """A part of the model's input as an object of the Pythonic layer."""
+    """Convert a part of the model's input to an object of the Pythonic layer."""
     if struct is None:
         return None
     zero = {f.name: 0 for f in fields(cls)} if cls in (Btb, Etb, ItaniumBtb) else {"used": 0}

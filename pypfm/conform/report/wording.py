@@ -1,4 +1,4 @@
-"""What all reports of a conformance run say in the same words."""
+"""Words that all reports of a conformance run share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BEFORE = 24  # characters before the first difference that a cut value keeps
 
 
 def visible(text: str) -> str:
-    """Text from a library, a file or a user as printable characters: others as escapes, in one line."""
+    """Make text from a library, a file or a user printable in one line: other characters become escapes."""
     return text if text.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in text)
 
 
@@ -34,26 +34,26 @@ def _escape(character: str) -> str:
 
 
 def library_rows(library: LibraryFile) -> list[tuple[str, str]]:
-    """What identifies a library, the file first."""
+    """Return rows that identify a library, the file first."""
     rows = [("file", library.loaded), ("asked for", library.asked), ("soname", library.soname),
             ("build id", library.build_id), ("sha256", library.sha256)]
     return [(name, visible(value) or "none") for name, value in rows if name != "asked for" or value != library.loaded]
 
 
 def by_function(report: Report) -> list[tuple[str, Tally]]:
-    """The tallies, functions with the most differences first, else in the order of the checks."""
+    """Return the tallies, functions with the most differences first, else in the order of the checks."""
     tallies = report.tallies | {f.function: Tally() for f in report.findings if f.function not in report.tallies}
     return sorted(tallies.items(), key=lambda row: (-row[1].differ, -row[1].suppressed, -row[1].not_run))
 
 
 def accepted(report: Report) -> list[tuple[int, str]]:
-    """How many findings each reason suppresses."""
+    """Return how many findings each reason suppresses."""
     counts = Counter(f.suppressed for f in report.findings if f.suppressed)
     return [(count, visible(reason)) for reason, count in counts.items()]
 
 
 def verdict(report: Report) -> str:
-    """The outcome in one line."""
+    """Return the outcome in one line."""
     tallies = report.tallies.values()
     checks, not_run = sum(t.run for t in tallies), sum(t.not_run for t in tallies)
     kinds = Counter(str(f.kind) for f in report.findings if not f.suppressed)
@@ -74,12 +74,12 @@ def verdict(report: Report) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things."""
+    """Return a number and a noun, with its plural."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def excerpt(difference: Difference, longest: int) -> tuple[str, str]:
-    """The expected value and the one got, visible, each cut to a number of characters around the first difference."""
+    """Return the expected value and the one got, visible, each cut around the first difference."""
     expected, got = _edged(visible(difference.expected)), _edged(visible(difference.got))
     start = 0
     if max(len(expected), len(got)) > longest:
@@ -88,7 +88,7 @@ def excerpt(difference: Difference, longest: int) -> tuple[str, str]:
 
 
 def _edged(text: str) -> str:
-    """A text whose ends can be seen."""
+    """Return a text whose ends can be seen."""
     return f'"{text}"' if text != text.strip() or not text else text
 
 

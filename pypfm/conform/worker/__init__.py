@@ -1,4 +1,4 @@
-"""The process that has a library under test called, in children of its own, and the runner's end of it.
+"""The process in whose children a library under test is called, and the runner's end of it.
 
 The runner starts `pypfm.conform.worker.program` with the number of a socket as its argument, and writes jobs into
 it, one JSON object in each line.  A job is a library, its API and vectors of one group

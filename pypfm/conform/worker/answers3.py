@@ -91,7 +91,7 @@ class Library3:
         return got
 
     def _request(self, vector: dict[str, Any]) -> Any:
-        """The generic input of a call; a dict, the answer, if an event cannot be found."""
+        """Return the generic input of a call; if an event cannot be found, a dict, which is the answer."""
         rows = []
         for event in vector["events"]:
             index = self._ffi.new("unsigned int *")
@@ -109,7 +109,7 @@ class Library3:
             self._ffi.offsetof(ctype, "pfp_events") + len(rows) * self._ffi.sizeof("pfmlib_event_t"))
 
     def _given(self, ctype: str, values: Any, used: int | None = None) -> Given:
-        """A structure for the library to read, as `Given.fill` takes it."""
+        """Make a structure for the library to read, as `Given.fill` takes it."""
         if ctype not in self._memory:
             self._memory[ctype] = Given(self._ffi, ctype)
         given = self._memory[ctype]
@@ -119,7 +119,7 @@ class Library3:
     # ---- the other functions ----
 
     def _call(self, name: str, args: list[Any]) -> Json:
-        """Any function whose last parameter, if it is a pointer, is what it writes."""
+        """Call a function whose last parameter, if it is a pointer, is its output."""
         signature = self._functions.signature(name)
         kinds = list(signature.args)
         if name == "pfm_get_full_event_name":  # index, unit masks, size
@@ -136,14 +136,14 @@ class Library3:
         return {"value": text_at(self._ffi, result)} if signature.result.kind == "pointer" else {"ret": result}
 
     def _arguments(self, kinds: list[Any], args: list[Any]) -> list[Any]:
-        """Values as C passes them: a number is cut to the parameter's type."""
+        """Convert values as C passes them: a number is cut to the parameter's type."""
         if len(kinds) != len(args):
             raise TypeError(f"{len(args)} arguments instead of {len(kinds)}")
         return [bytes_of(arg) if isinstance(arg, str) else int(self._ffi.cast(kind, arg))
                 for kind, arg in zip(kinds, args, strict=True)]
 
     def _name(self, name: str, size: int, *args: Any) -> Json:
-        """A function that writes a string into a buffer."""
+        """Call a function that writes a string into a buffer."""
         buffer = Guarded(self._ffi, self._ffi.typeof("char"), size=max(size, 0))
         ret = getattr(self._functions, name)(*args, buffer.pointer, size)
         got: dict[str, Json] = {"ret": ret}
@@ -154,7 +154,7 @@ class Library3:
         return got
 
     def _output(self, name: str, ctype: Any, *args: Any) -> Json:
-        """A function that writes through its last pointer."""
+        """Call a function that writes through its last pointer."""
         cell = Guarded(self._ffi, ctype)
         ret = getattr(self._functions, name)(*args, cell.pointer)
         got: dict[str, Json] = {"ret": ret}
@@ -183,7 +183,7 @@ class Library3:
     # ---- every query about one event ----
 
     def _query(self, pmu: str, index: int) -> Json:
-        """The answers by function; those that the library does not export are left out."""
+        """Return the answers by function; those that the library does not export are left out."""
         got: dict[str, Json] = {}
         for name in ("pfm_get_event_name", "pfm_get_event_code", "pfm_get_event_counters",
                      "pfm_get_event_description"):
@@ -199,7 +199,7 @@ class Library3:
         return {name: value for name, value in got.items() if value is not None}
 
     def _plain(self, name: str, *args: Any) -> Json:
-        """The one value that a query returns; the return code if it fails, None if there is no such function."""
+        """Return the one value that a query returns; the return code if it fails, None if there is no such function."""
         try:
             got = cast("dict[str, Json]", self._call(name, list(args)))
         except MissingFunctionError:
@@ -209,7 +209,7 @@ class Library3:
         return got["value"] if "value" in got and "overrun" not in got else got
 
     def _masks(self, index: int) -> Json:
-        """The unit masks of an event as the catalogue has them: NAME=CODE ..."""
+        """Return the unit masks of an event as the catalogue has them: NAME=CODE ..."""
         count = self._plain("pfm_get_num_event_masks", index)
         if not isinstance(count, int):
             return count
@@ -218,7 +218,7 @@ class Library3:
 
 
 def _numbers(value: Any) -> Any:
-    """A structure as cffi takes it: hexadecimal strings as ints, negative enums as C has them."""
+    """Convert a structure for cffi: hexadecimal strings to ints, negative enums as C has them."""
     if isinstance(value, dict):
         return {key: _numbers(v) for key, v in value.items()}
     if isinstance(value, list):
@@ -228,7 +228,7 @@ def _numbers(value: Any) -> Any:
 
 
 def _registers(array: Any, count: int, with_value: bool = True) -> Json:
-    """Registers as [number, address, second address, value]; no more than there is room for."""
+    """Return registers as [number, address, second address, value]; no more than there is room for."""
     rows: list[Json] = []
     for n in range(min(count, len(array))):
         r = array[n]

@@ -58,7 +58,7 @@ class Library4:
     # ---- pfm_get_os_event_encoding() ----
 
     def _memory(self, ctype: str, size: int = 0) -> tuple[Any, Any]:
-        """A zeroed structure with poison after it: the memory, and the pointer to it.
+        """Make a zeroed structure with poison after it; return the memory, and the pointer to the structure.
 
         :param size: what the caller takes for its size, if that is more
         """
@@ -68,7 +68,7 @@ class Library4:
         return memory, self._ffi.cast(f"{ctype} *", memory)
 
     def _argument(self, ctype: str, vector: dict[str, Any]) -> tuple[Any, Any, Any]:
-        """An argument in which only what the caller sets is not poisoned, and where the string goes."""
+        """Make an argument in which all is poisoned but what the caller sets; return also where the string goes."""
         room, arg = self._memory(ctype, vector.get("size", 0))
         fstr = self._ffi.new("char **")
         arg.size = vector.get("size", self._ffi.sizeof(ctype))
@@ -76,13 +76,13 @@ class Library4:
         return room, arg, fstr
 
     def _poison(self, pointer: Any, *names: str) -> None:
-        """Poison members that the library writes, as far as there are any of these names."""
+        """Poison members that the library writes, those of these names that exist."""
         for name, field in self._ffi.typeof(pointer).item.fields:
             if name in names:
                 self._ffi.memmove(self._ffi.addressof(pointer, name), _BEYOND, self._ffi.sizeof(field.type))
 
     def _take(self, fstr: Any) -> str:
-        """The string that the library allocated, freed as its caller does."""
+        """Return the string that the library allocated, and free it as a caller does."""
         text = text_at(self._ffi, fstr[0]) or ""
         self._lib.free(fstr[0])
         return text
@@ -137,12 +137,12 @@ class Library4:
         return self._checked(got, memory, "struct perf_event_attr")
 
     def _flags(self, attr: Any) -> Any:
-        """The word of a struct perf_event_attr that holds its bits."""
+        """Return the word of a struct perf_event_attr that holds its bits."""
         offset = self._ffi.offsetof("struct perf_event_attr", "wakeup_events") - _WIDTH // 8
         return self._ffi.cast("uint64_t *", self._ffi.cast("char *", attr) + offset)
 
     def _checked(self, got: dict[str, Json], memory: Any, ctype: str, size: int = 0) -> dict[str, Json]:
-        """The answer, with a note if bytes after a structure were written; the parameters are those of `_memory`."""
+        """Return the answer, with a note if bytes after a structure were written; parameters as of `_memory`."""
         start = self._ffi.sizeof(ctype)
         end = min(max(size, start), _ROOM)
         if self._ffi.buffer(memory)[start:] != bytes(end - start) + _BEYOND[end:]:
@@ -157,7 +157,7 @@ class Library4:
         return -1
 
     def _recorded(self, index: int, expected: int, text: bytes = b"") -> int:
-        """The index under which our library, as the reference, has the event of an index: they are opaque.
+        """Return the index of an event in our library, which is the reference: indices are opaque.
 
         :param index: that the library under test returned
         :param expected: that ours returns
@@ -173,14 +173,14 @@ class Library4:
         return self._indices(self._lib, event[0]).get(event[1], index) if event else index
 
     def _own(self, index: int) -> int:
-        """The index that the library under test has for the event of a recorded one, which it finds by name."""
+        """Return the index of a recorded event in the library under test, which finds it by name."""
         event = self._event_of(self._lib, index)
         if not event or self._event_of(self._functions, index) == event:
             return index
         return self._indices(self._functions, event[0]).get(event[1], index)
 
     def _event_of(self, library: Any, index: int) -> tuple[int, str] | None:
-        """The PMU and the name of the event of an index of a library."""
+        """Return the PMU and the name of the event of an index of a library."""
         _room, info = self._memory("pfm_event_info_t")
         with suppress(MissingFunctionError):
             if library.pfm_get_event_info(index, self._os["none"], info) == 0 and info.name:
@@ -188,7 +188,7 @@ class Library4:
         return None
 
     def _indices(self, library: Any, pmu: int) -> dict[str, int]:
-        """The index of each event of a PMU by its name, as a library lists them; pfm_find_event() resolves aliases."""
+        """Return the index of each listed event of a PMU by name; pfm_find_event() would resolve aliases."""
         if (library, pmu) not in self._listed:
             found = self._listed[library, pmu] = {}
             _room, info = self._memory("pfm_pmu_info_t")
@@ -212,7 +212,7 @@ class Library4:
         return got
 
     def _event(self, vector: Vector) -> Json:
-        """An event, each of its attributes and one after the last, and the next event."""
+        """Query an event, each of its attributes and one after the last, and the next event."""
         recorded, layer = cast(int, vector["event"]), self._os[str(vector["os"])]
         index = self._own(recorded)
         got = self._ask("pfm_event_info_t", self._functions.pfm_get_event_info, index, layer)
@@ -225,7 +225,7 @@ class Library4:
         return cast("Json", got)
 
     def _ask(self, ctype: str, function: Any, *args: Any) -> dict[str, Json]:
-        """The structure that a query fills in, with the return code."""
+        """Call a query; return the structure that it fills in, with the return code."""
         room, info = self._memory(ctype)
         self._ffi.memmove(room, _BEYOND, self._ffi.sizeof(ctype))
         info.size = 0
@@ -234,7 +234,7 @@ class Library4:
         return self._checked(got, room, ctype)
 
     def _fields(self, ctype: str, info: Any) -> dict[str, Json]:
-        """The members; the bit-fields as one number, the default of an attribute as 64 bits."""
+        """Return the members; the bit-fields as one number, the default of an attribute as 64 bits."""
         row: dict[str, Json] = {}
         flags = 0
         for name, member in self._ffi.typeof(ctype).fields:

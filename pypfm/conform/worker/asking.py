@@ -1,4 +1,4 @@
-"""Vectors handed to worker processes, and what became of them.
+"""Handing vectors to worker processes, and collecting the answers.
 
 The vectors of one group are cut into chunks, always the same ones.  Each worker process takes chunk after
 chunk; what is found does not depend on how many workers there are.
@@ -37,7 +37,7 @@ _STRIDE = 100  # answers between two reports of progress
 
 @dataclass
 class Answers:
-    """What became of vectors.
+    """The outcomes of vectors.
 
     :ivar replies: for each vector the worker's message, or None if it was not run
     :ivar starts: the calls before the first vector of each group: index of that vector, call, message
@@ -50,12 +50,12 @@ class Answers:
 
 
 def loader_name(path: str) -> str:
-    """A library as the loader is asked for it: a name without a slash as it is, else the absolute path."""
+    """Return a library's name for the loader: a name without a slash as it is, else the absolute path."""
     return os.path.abspath(path) if "/" in path else path
 
 
 def load(path: str, timeout: float) -> Reply:
-    """What comes of loading a library: the worker's message about it, or how the process ended then."""
+    """Load a library in a worker and return its message, or how the process ended."""
     with Worker() as worker:
         try:
             # To its end: a generator that is dropped may swallow a KeyboardInterrupt.
@@ -118,7 +118,7 @@ def ask(path: str, api: str, vectors: Sequence[Vector], *, jobs: int, timeout: f
 
 
 def _in_threads(work: Callable[[], None], count: int, stop: Callable[[], None]) -> None:
-    """Have threads do a work, each the same, until all are done; stop them when one fails, or at Ctrl-C.
+    """Run the same work in several threads until all are done; stop them when one fails, or at Ctrl-C.
 
     Not concurrent.futures: it takes part in fork() from when it is loaded, which may be while another thread forks.
     """
@@ -245,7 +245,7 @@ class _Asking:
         return exhausted(ends.count(False), ends.count(True))
 
     def _own(self, index: int) -> bool:
-        """Whether a vector is a call: our own library returns an answer then."""
+        """Tell whether our own library answers a vector: then it is a valid call."""
         before = cast(int, self._vectors[index].get("at", 1)) - 1  # steps of its sequence
         job = _job(str(LIBRARIES[self._api].path), self._api, self._timeout, start_of(self._vectors[index]),
                    self._vectors[index - before:index + 1], exit_too=False)

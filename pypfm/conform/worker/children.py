@@ -1,4 +1,4 @@
-"""Children that call a library under test: bound to their parent, kept from other processes, ended at last.
+"""Child processes that call a library under test: they end with their parent and cannot reach other processes.
 
 A library may ignore signals, close descriptors, leave processes behind: nothing here relies on it.
 """
@@ -36,18 +36,18 @@ _CHILDREN = Path("/proc/thread-self/children")
 # ---- the parent -------------------------------------------------------------------
 
 def adopt() -> None:
-    """Become the parent of all that a child leaves behind; end with one's own parent."""
+    """Become the parent of all processes that a child leaves behind; end with one's own parent."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
     _die_with_parent()
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a child has; its status stays to be asked for."""
+    """Tell whether a child has ended; its status can still be waited for."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def reaped(pid: int, deadline: float) -> int | None:
-    """The status of a child, which is ended with all that it left behind; None if it had to be killed.
+    """End a child and all that it left behind; return its status, or None if it had to be killed.
 
     :param deadline: when it is, on the clock of `time.monotonic`
     """
@@ -62,7 +62,7 @@ def reaped(pid: int, deadline: float) -> int | None:
 
 
 def orphans() -> list[int]:
-    """The children of this process: what its one child left behind in sessions of their own, and that child."""
+    """Return the children of this process: its one child, and what that left behind in sessions of its own."""
     try:
         return [int(pid) for pid in _CHILDREN.read_text(encoding="ascii").split()]
     except OSError:  # a kernel without that file
@@ -92,7 +92,7 @@ def end_tree(pid: int) -> None:
 
 
 def how(status: int | None) -> dict[str, Json]:
-    """How a child ended, in words."""
+    """Describe how a child ended."""
     if status is None:
         return {"ended": "no answer in time", "hang": True}
     code = os.waitstatus_to_exitcode(status)
@@ -115,7 +115,7 @@ def _die_with_parent() -> None:
 
 
 def separate() -> None:
-    """Keep what this process does from now on to itself."""
+    """Give this process a session of its own, limit its memory, and fence it off from other processes."""
     os.setsid()
     _die_with_parent()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -131,14 +131,14 @@ def separate() -> None:
 
 
 def out_of_reach(fd: int) -> int:
-    """Another number for a descriptor, which a library does not take for its own."""
+    """Move a descriptor to a number that a library does not take for its own."""
     high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH)
     os.close(fd)
     return high
 
 
 def end_as_programs_do(status: int) -> None:
-    """End with all that a library has for the end of a program: destructors, handlers of atexit().
+    """End as programs do, with all that a library runs then: destructors, handlers of atexit().
 
     A sanitizer would look for leaks then, those of Python among them: this returns where there is one.
     """

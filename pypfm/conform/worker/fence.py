@@ -1,4 +1,4 @@
-"""What keeps the process of a library under test from reaching for other processes.
+"""A fence that keeps the process of a library under test from reaching other processes.
 
 A seccomp filter ends the process with SIGSYS when it signals, traces or limits another one, its parent and all
 of the user's (``kill(-1, ...)``) among them; children that it forks are under the filter, too, and may signal
@@ -50,18 +50,18 @@ _OWNERS = {"fcntl": (8, 15), "ioctl": (0x8901, 0x8902)}  # F_SETOWN, F_SETOWN_EX
 
 
 def _instruction(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
-    """One instruction; of a comparison how many to skip in either case."""
+    """Encode one instruction; a comparison has the numbers of instructions to skip in either case."""
     return struct.pack("=HBBI", code, yes, no, value)
 
 
 def _one_of(place: int, values: tuple[int, ...], inside: int, outside: int) -> bytes:
-    """End with one verdict if an argument is one of some values, with another one if not."""
+    """Encode a check that ends with one verdict if an argument is one of some values, with another if not."""
     tests = b"".join(_instruction(_EQUAL, value, yes=len(values) - i) for i, value in enumerate(values))
     return (_instruction(_LOAD, place) + tests + _instruction(_RETURN, outside) + _instruction(_RETURN, inside))
 
 
 def _filter(calls: _Calls, pid: int) -> bytes:
-    """The program: other processes are out of bounds for a process."""
+    """Build the program that puts other processes out of bounds for a process."""
     own = _one_of(_ARGUMENT0, (pid, 0), _ALLOW, _KILL_PROCESS)  # 0: its own group, or itself
     parts = [(calls.by_pid, own), (calls.of_others, _instruction(_RETURN, _KILL_PROCESS))]
     parts += [((number,), _one_of(_ARGUMENT1, _OWNERS[name], _KILL_PROCESS, _ALLOW))

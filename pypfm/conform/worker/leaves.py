@@ -1,4 +1,4 @@
-"""The members of a structure that are no structures themselves, those of nested types included."""
+"""The leaves of a structure: members that are no structures themselves, those of nested types included."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Leaf:
 
 
 def leaves(api: str, name: str) -> list[Leaf]:
-    """The leaves of a type, of arrays those of the first elements.
+    """Return the leaves of a type; for arrays those of the first elements.
 
     :param api: pfm3, pfm3-manual or pfm4
     :param name: C name of the type

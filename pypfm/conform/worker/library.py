@@ -1,4 +1,4 @@
-"""Memory for a library under test; what calls its functions is pypfm._c.loading."""
+"""Memory for a library under test; pypfm._c.loading calls its functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
 def api_module(api: str) -> tuple[FFI, Any]:
-    """ffi and lib of our own extension module of an API."""
+    """Return ffi and lib of our own extension module of an API."""
     module = import_module(f"pypfm._c.{LIBRARIES[api].module}")
     return module.ffi, module.lib
 
@@ -46,12 +46,12 @@ class Guarded:
 
     @property
     def contents(self) -> bytes:
-        """What is between the guards."""
+        """Return the bytes between the guards."""
         return bytes(self._bytes[GUARD:GUARD + self._size])
 
     @property
     def overrun(self) -> bool:
-        """Whether the library wrote before the beginning or after the end."""
+        """Tell whether the library wrote before the beginning or after the end."""
         return bool(self._bytes[:GUARD] != _FENCE or self._bytes[GUARD + self._size:] != _FENCE)
 
 
@@ -73,7 +73,7 @@ class Given:
         self._stale = len(self._blank)  # how many of its first bytes are not blank
 
     def fill(self, values: Any, used: int | None = None) -> None:
-        """Give it other contents.
+        """Replace its contents.
 
         :param values: its members, as cffi takes them
         :param used: how many of its first bytes they may differ in from one call to the next, members that are
@@ -88,7 +88,7 @@ class Given:
 
     @property
     def changed(self) -> bool:
-        """Whether the library wrote into it."""
+        """Tell whether the library wrote into it."""
         if _memcmp(*self._places, len(self._blank)) == 0:
             return False
         self._stale = len(self._blank)
@@ -97,7 +97,7 @@ class Given:
 
 @cache
 def _poisoned(ffi: Any, ctype: str) -> bytes:
-    """A structure of zeros, with poison between its members and after them."""
+    """Return a structure of zeros, with poison between its members and after them."""
     data = bytearray([POISON]) * ffi.sizeof(ctype)
     for offset, size in _members(ffi, ffi.typeof(ctype), 0):
         data[offset:offset + size] = bytes(size)
@@ -105,7 +105,7 @@ def _poisoned(ffi: Any, ctype: str) -> bytes:
 
 
 def _members(ffi: Any, ctype: Any, base: int) -> Iterator[tuple[int, int]]:
-    """Offset and size of everything in a type that is no structure."""
+    """Yield offset and size of everything in a type that is no structure."""
     if ctype.kind == "array":
         size = ffi.sizeof(ctype.item)
         for n in range(ctype.length):
@@ -118,10 +118,10 @@ def _members(ffi: Any, ctype: Any, base: int) -> Iterator[tuple[int, int]]:
 
 
 def bytes_of(text: str, encoding: str = "utf-8") -> bytes:
-    """A text as the bytes of a C string."""
+    """Encode a text as the bytes of a C string."""
     return text.encode(encoding, "surrogateescape")
 
 
 def text_at(ffi: FFI, pointer: Any) -> str | None:
-    """The C string at a pointer, byte for byte as Latin-1; None for NULL."""
+    """Return the C string at a pointer, byte for byte as Latin-1; None for NULL."""
     return cast(bytes, ffi.string(pointer)).decode("latin-1") if pointer else None

@@ -1,4 +1,4 @@
-"""What a library writes to the standard output and error of its process: pipes that are read after each call."""
+"""Output of a library to stdout and stderr of its process: pipes that are read after each call."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Prints:
         self._wanted = False  # whether a vector asked for messages
 
     def connect(self) -> None:
-        """In the child: make them its standard output and error."""
+        """Make them standard output and error; called in the child."""
         for fd, (reader, writer) in enumerate(self._ends, 1):
             os.dup2(writer, fd)
             os.close(writer)
             self._readers[fd - 1] = out_of_reach(reader)
 
     def watch(self) -> None:
-        """In the parent: leave the writing to the child."""
+        """Close the writing ends; called in the parent."""
         for _, writer in self._ends:
             os.close(writer)
 
@@ -51,7 +51,7 @@ class Prints:
             os.close(reader)
 
     def taken(self) -> dict[str, str]:
-        """What has been written since the last time, by stream."""
+        """Return by stream what has been written since the last call of this function."""
         _libc.fflush(None)
         found = {}
         for name, reader in zip(STREAMS, self._readers, strict=True):
@@ -61,7 +61,7 @@ class Prints:
         return found
 
     def unasked(self, vector: Vector) -> dict[str, str]:
-        """What a call has written, unless it or an earlier one of its sequence asks for messages."""
+        """Return what a call has written, unless it or an earlier call of its sequence asks for messages."""
         options = cast("list[Json]", vector["args"]) if vector.get("call") == "pfm_set_options" else []
         self._wanted = self._wanted or any(isinstance(arg, dict) and "set" in arg for arg in options)
         found = self.taken()

@@ -30,7 +30,7 @@ _EVENT_BYTES, _UNAVAILABLE = 16 + 3 * 232, 118800  # of a pfmlib_input_param_t: 
 
 
 def _ranges(*limits: tuple[int, int, int]) -> dict[str, object]:
-    """Address ranges: level, start, end."""
+    """Return address ranges: level, start, end."""
     rows = [{"rr_plm": plm, "rr_start": start, "rr_end": end} for plm, start, end in limits]
     return {"rr_used": 1, "rr_limits": rows}
 
@@ -78,7 +78,7 @@ _REQUESTS: dict[str, dict[str, tuple[slice, dict[str, Any]]]] = {
 
 
 def probes() -> dict[str, tuple[str, str, Probe]]:
-    """The probes of libpfm 3.
+    """Return the probes of libpfm 3.
 
     :return: by name, the type that each is about, its kind (writes, reads, guard) and the probe
     """
@@ -114,7 +114,7 @@ def _start(tag: str, functions: Functions) -> None:
 
 
 def _generic(tag: str, name: str, ffi: Any, functions: Functions) -> dict[str, object]:
-    """The generic part of a request, as ffi.new() takes it."""
+    """Return the generic part of a request, as ffi.new() takes it."""
     events = []
     chosen = _REQUESTS[tag][name][0]
     for event, plm in list(zip(_EVENTS[tag], _PLM, strict=True))[chosen]:
@@ -131,7 +131,7 @@ def _model(tag: str, name: str) -> dict[str, object]:
 
 
 def _roomy(ffi: Any, ctype: str, init: dict[str, object]) -> tuple[Any, Any]:
-    """A structure with room after it, enough for one with larger elements: the pointer and the memory."""
+    """Make a structure with room for one with larger elements; return the pointer and the memory."""
     memory = ffi.new("unsigned char[]", ffi.sizeof(ctype) + _LARGE_ROOM)
     pointer = ffi.cast(f"{ctype} *", memory)
     pointer[0] = ffi.new(f"{ctype} *", init)[0]
@@ -160,7 +160,7 @@ class _Dispatch:
 # ---- probes ---------------------------------------------------------------------------
 
 def _writes(tag: str, name: str, model: bool, ffi: Any, functions: Functions) -> Json:
-    """What pfm_dispatch_events() writes into the generic or the model-specific output."""
+    """Find out what pfm_dispatch_events() writes into the generic or the model-specific output."""
     _start(tag, functions)
     request, _memory = _roomy(ffi, "pfmlib_input_param_t", _generic(tag, name, ffi, functions))
     settings, _more = _roomy(ffi, f"pfmlib_{tag}_input_param_t", _model(tag, name))
@@ -187,7 +187,7 @@ def _reads_model(tag: str, name: str, ffi: Any, functions: Functions) -> Json:
 
 
 def _reads_generic(tag: str, ffi: Any, functions: Functions) -> Json:
-    """Of the 512 events, three are looked at."""
+    """Probe the generic input; of the 512 events, three are looked at."""
     _start(tag, functions)
     generic, memory = _roomy(ffi, "pfmlib_input_param_t", _generic(tag, "counters", ffi, functions))
     model, _more = _roomy(ffi, f"pfmlib_{tag}_input_param_t", _model(tag, "counters"))
@@ -197,14 +197,14 @@ def _reads_generic(tag: str, ffi: Any, functions: Functions) -> Json:
 
 
 def _pairs(ffi: Any, ctype: str) -> list[tuple[int, int, int]]:
-    """Members of one size in one structure, which a library could have exchanged."""
+    """Return pairs of members of the same size in one structure, which a library could have exchanged."""
     api = "pfm3" if ffi is ffi_of("pfm3") else "pfm3-manual"
     return [(a.offset, b.offset, a.size) for a, b in combinations(leaves(api, ctype), 2)
             if a.size == b.size and [c[:2] for c in a.chain] == [c[:2] for c in b.chain]]
 
 
 def _guarded(tag: str, name: str, which: int, ffi: Any, functions: Functions) -> Json:
-    """pfm_dispatch_events() with one of its four structures at the end of a page."""
+    """Call pfm_dispatch_events() with one of its four structures at the end of a page."""
     _start(tag, functions)
     types = ("pfmlib_input_param_t", f"pfmlib_{tag}_input_param_t", "pfmlib_output_param_t",
              f"pfmlib_{tag}_output_param_t")

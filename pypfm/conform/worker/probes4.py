@@ -27,7 +27,7 @@ _OS_NONE, _OS_EXT = 0, 2
 
 
 def probes() -> dict[str, tuple[str, str, Probe]]:
-    """The probes of libpfm 4.
+    """Return the probes of libpfm 4.
 
     :return: by name, the type that each is about, its kind (writes) and the probe
     """
@@ -46,7 +46,7 @@ def probes() -> dict[str, tuple[str, str, Probe]]:
 
 
 def _sized(ffi: Any, ctype: str) -> Any:
-    """Sets what a caller has to: nothing but the size."""
+    """Return a function that sets what a caller has to: nothing but the size."""
     def prepare(pointer: Any) -> None:
         ffi.memmove(pointer, bytes(ffi.sizeof(ctype)), ffi.sizeof(ctype))
         pointer.size = ffi.sizeof(ctype)
@@ -103,7 +103,7 @@ def _codes(text: str, ffi: Any, functions: Functions) -> Json:
 
 
 def _perf(text: str, look_at_attr: bool, ffi: Any, functions: Functions) -> Json:
-    """The argument, or the attributes that it points to."""
+    """Probe the argument, or the attributes that it points to."""
     _start(ffi, functions, text)
     encode = functions.pfm_get_os_event_encoding
     size = _sized(ffi, "pfm_perf_encode_arg_t")

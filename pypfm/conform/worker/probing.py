@@ -1,4 +1,4 @@
-"""What probes of structures are made of: memory that shows what a library reads and writes.
+"""Tools for probes of structures: memory that shows what a library reads and writes.
 
 A probe calls the library with known requests and returns JSON data; `pypfm.conform.checks.structures`
 compares it with what the same probe returns for our own library.
@@ -36,7 +36,7 @@ class NoPmuError(Exception):
 
 def written(ffi: Any, ctype: str, call: Callable[[Any], int], prepare: Callable[[Any], None] = lambda _: None,
             normal: Callable[[bytes], bytes] = lambda data: data) -> Json:
-    """What a call writes into a structure.
+    """Find out which bytes of a structure a call writes.
 
     :param call: takes the pointer, returns the return code
     :param prepare: sets what the caller has to set before
@@ -70,7 +70,7 @@ def _runs(data: bytes, touched: list[bool]) -> Iterator[tuple[str, str]]:
 
 def changes(memory: Any, offsets: Iterable[int], call: Callable[[], tuple[int, bytes]],
             pairs: Iterable[tuple[int, int, int]] = ()) -> Json:
-    """How the answer of a call changes with each byte of its request.
+    """Find out how the answer of a call changes with each byte of its request.
 
     :param memory: a cffi buffer, the request and `ROOM` bytes after it
     :param offsets: of the bytes to change
@@ -99,7 +99,7 @@ def changes(memory: Any, offsets: Iterable[int], call: Callable[[], tuple[int, b
 
 
 def _exchanged(memory: Any, a: int, b: int, size: int, call: Callable[[], tuple[int, bytes]]) -> int:
-    """The return code of a call with two members exchanged."""
+    """Call with two members exchanged, and return the return code."""
     first, second = memory[a:a + size], memory[b:b + size]
     memory[a:a + size], memory[b:b + size] = second, first
     ret, _ = call()
@@ -108,7 +108,7 @@ def _exchanged(memory: Any, a: int, b: int, size: int, call: Callable[[], tuple[
 
 
 def _digest(data: bytes, base: bytes) -> str:
-    """Which bits of an answer differ, as a short text."""
+    """Return a short text that tells which bits of an answer differ."""
     bits = int.from_bytes(data, "little") ^ int.from_bytes(base, "little")
     return hashlib.sha256(bits.to_bytes(len(base), "little")).hexdigest()[:16]
 
@@ -132,7 +132,7 @@ _kept: list[_Guarded] = []
 
 
 def at_page_end(ffi: Any, ctype: str, init: Any = None) -> Any:
-    """A structure after which any access is a crash.
+    """Make a structure at the end of a page: any access after it crashes.
 
     :param init: what `ffi.new` takes
     :return: a pointer to it; the memory lives as long as the process
@@ -148,7 +148,7 @@ def at_page_end(ffi: Any, ctype: str, init: Any = None) -> Any:
 # ---- pointers in answers -------------------------------------------------------------
 
 def _mapped() -> list[tuple[int, int]]:
-    """The addresses of this process that can be read: first, one past the last."""
+    """Return the readable addresses of this process: first, one past the last."""
     with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
         rows = [line.split(maxsplit=2)[:2] for line in maps]
     return [(int(start, 16), int(end, 16)) for ends, mode in rows if mode.startswith("r")
@@ -156,7 +156,7 @@ def _mapped() -> list[tuple[int, int]]:
 
 
 def text_of(data: bytes) -> bytes:
-    """Bytes with each word that is an address replaced by a number made of the text there: the same in any process."""
+    """Replace each word that is an address by a number made of the text there: it is the same in any process."""
     maps = _mapped()
     words = [data[i:i + 8] for i in range(0, len(data), 8)]
     return b"".join(_word(word, maps) for word in words)

@@ -29,7 +29,7 @@ GRACE = 10.0  # seconds that a worker may take longer than the calls that it has
 
 
 class WorkerLostError(Exception):
-    """A worker ended, was stopped, or said what it does not say; its argument is the message for the call at hand."""
+    """A worker that ended, was stopped or broke the protocol; the argument is the message for the current call."""
 
 
 class Worker:
@@ -56,7 +56,7 @@ class Worker:
         end_tree(self._process.pid)
 
     def _end(self) -> str:
-        """End the process and all below it.
+        """End the process and all below it; return how it ended.
 
         :return: the last line that it wrote to its standard error
         """
@@ -75,7 +75,7 @@ class Worker:
         self._end()
 
     def do(self, job: dict[str, Json]) -> Iterator[dict[str, Json]]:
-        """The messages about a job, as they come.
+        """Yield the messages about a job, as they come.
 
         :raises WorkerLostError: the process is no more; another one has been started
         """
@@ -100,7 +100,7 @@ class Worker:
         self._lose()
 
     def _lose(self, message: dict[str, Json] | None = None) -> NoReturn:
-        """Go on with another process."""
+        """Give up this process, start another one and raise WorkerLostError."""
         if message is None:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE)

@@ -62,7 +62,7 @@ _CREDENTIALS = struct.Struct("3i")  # of a sender: process, user, group
 
 
 def exhausted(crashes: int, hangs: int) -> bool:
-    """Whether a function has crashed or hung so often that the rest of its calls is given up."""
+    """Tell whether a function has crashed or hung so often that the rest of its calls is given up."""
     return crashes >= _CRASHES or hangs >= _HANGS
 
 
@@ -83,7 +83,7 @@ def main(channel: int) -> None:
 
 
 class _Runner:
-    """The way to the runner: messages are sent together unless a call takes long."""
+    """The connection to the runner: messages are sent together unless a call takes long."""
 
     def __init__(self, channel: socket.socket) -> None:
         self.channel, self._waiting = channel, bytearray()
@@ -106,7 +106,7 @@ class _Runner:
 
 @cache
 def probes_of(api: str) -> dict[str, tuple[str, str, Probe]]:
-    """The probes of structures of an API: by name, the type that each is about, its kind and the probe."""
+    """Return the probes of an API's structures: by name, the type that each is about, its kind and the probe."""
     import_module(f"pypfm.{LIBRARIES[api].module}")  # which they use: not in each process anew
     if api == "pfm4":
         from pypfm.conform.worker import probes4
@@ -187,7 +187,7 @@ def _attempt(job: dict[str, Json], todo: Sequence[int], runner: _Runner) -> tupl
 
 
 def _with_last_words(reply: bytes, printed: dict[str, str]) -> bytes:
-    """The message about what the calls have changed, with what was printed at the end."""
+    """Return the message about what the calls have changed, with the output at the end."""
     if not printed:
         return reply
     said = json.loads(reply)
@@ -195,12 +195,12 @@ def _with_last_words(reply: bytes, printed: dict[str, str]) -> bytes:
 
 
 def _unsaid(printed: dict[str, str]) -> dict[str, list[str]]:
-    """What was printed by no call, as a change of the process."""
+    """Report output that no call has printed, as a change of the process."""
     return {name: ["", text] for name, text in printed.items()}
 
 
 def _labels(job: dict[str, Json], todo: Sequence[int]) -> list[dict[str, Json]]:
-    """What each answer of a child is about: loading, the calls before, the vectors, the end."""
+    """Label each answer of a child with its subject: loading, the calls before, the vectors, the end."""
     if job["api"] is None or not todo:
         return [{}, _END]
     labels: list[dict[str, Json]] = [{}]
@@ -210,7 +210,7 @@ def _labels(job: dict[str, Json], todo: Sequence[int]) -> list[dict[str, Json]]:
 
 
 def _goes_on(job: dict[str, Json], label: dict[str, Json], said: dict[str, Json]) -> bool:
-    """Whether the next call makes sense: the library is loaded and started."""
+    """Tell whether the next call makes sense: the library is loaded and started."""
     if "start" not in label:
         return "loaded" in said
     start = cast("list[Vector]", job["start"])[cast(int, label["start"])]
@@ -239,13 +239,13 @@ class _Child:
         channel.settimeout(_GLANCE)
 
     def reap(self, deadline: float) -> int | None:
-        """Its status when it is gone, with all that it left behind; None if it had to be killed."""
+        """Wait for it and all that it left behind; return its status, or None if it had to be killed."""
         if not self._reaped:
             self._reaped, self._status = True, reaped(self._pid, deadline)
         return self._status
 
     def answer(self) -> bytes:
-        """The next answer.
+        """Read the next answer.
 
         :return: a JSON object
         :raises _EndedError: nothing came, or something else
@@ -263,7 +263,7 @@ class _Child:
         return line[len(head):]
 
     def finish(self) -> None:
-        """Let it come to its end.
+        """Let it end by itself.
 
         :raises _EndedError: it did not, or something else came after the last answer, or a process is left
         """
@@ -286,7 +286,7 @@ class _Child:
             raise _EndedError({"ended": "left a process running", "hang": False})
 
     def _piece(self, deadline: float) -> bytes:
-        """What comes next."""
+        """Read the next piece of output."""
         ended = False
         while True:
             try:
@@ -306,14 +306,14 @@ class _Child:
             return piece
 
     def _end(self, deadline: float, patience: float) -> dict[str, Json]:
-        """How it ended, or that it was too slow: each call came back, but all together took too long."""
+        """Describe how it ended, or that it was too slow: each call came back, but all together took too long."""
         end = how(self.reap(patience))
         if end["hang"] and deadline == self._last:
             end["ended"] = f"slow: calls in a row took more than {_TOGETHER * self._timeout:g} s"
         return end
 
     def _received(self) -> bytes:
-        """A piece that it wrote itself.
+        """Receive a piece, and check that the child wrote it itself.
 
         :raises _EndedError: a process that it forked did
         """
@@ -351,7 +351,7 @@ def _child(job: dict[str, Json], todo: Sequence[int], channel: int, parent: int,
 
 
 def _answer_all(replies: Iterator[dict[str, Json]], channel: int) -> int:
-    """Answer, then wait for the end; what the library did to the channel ends this at once.
+    """Send the answers, then wait for the end; if the library has damaged the channel, this ends at once.
 
     :return: the status to end with, which the parent says when it has all answers
     """
@@ -366,7 +366,7 @@ def _answer_all(replies: Iterator[dict[str, Json]], channel: int) -> int:
 
 
 def _replies(job: dict[str, Json], vectors: Sequence[Vector], prints: Prints) -> Iterator[dict[str, Json]]:
-    """Load the library, make the calls, look at what they have changed: one answer for each."""
+    """Load the library, start it, make the calls, look at what they have changed: yield one answer for each."""
     before = surroundings()
     handle, reply = _loaded(str(job["library"]))
     printed = prints.taken()
@@ -383,7 +383,7 @@ def _replies(job: dict[str, Json], vectors: Sequence[Vector], prints: Prints) ->
 
 def _calls(job: dict[str, Json], vectors: Sequence[Vector], handle: ctypes.CDLL | None, prints: Prints) -> Iterator[
         dict[str, Json]]:
-    """Make the calls, one for each answer."""
+    """Make the calls; yield one answer for each."""
     if handle is None or job["api"] is None or not vectors:
         return
     ffi, lib = api_module(str(job["api"]))
@@ -407,7 +407,7 @@ def _calls(job: dict[str, Json], vectors: Sequence[Vector], handle: ctypes.CDLL 
 
 
 def _loaded(path: str) -> tuple[ctypes.CDLL | None, dict[str, Json]]:
-    """The library, and the message about loading it."""
+    """Load the library; return it, and the message about loading."""
     try:
         handle = ctypes.CDLL(path)
     except (OSError, ValueError) as error:
@@ -420,7 +420,7 @@ def _loaded(path: str) -> tuple[ctypes.CDLL | None, dict[str, Json]]:
 
 
 def _outcome(make: Callable[[Vector], Json], vector: Vector, prints: Prints) -> dict[str, Json]:
-    """What comes of a call."""
+    """Make a call and return its outcome."""
     try:
         answer, printed = make(vector), prints.unasked(vector)
         return {"answer": {**answer, **printed} if printed and isinstance(answer, dict) else answer}

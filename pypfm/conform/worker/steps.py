@@ -1,4 +1,4 @@
-"""The steps of sequences, made on a library of either API: calls by the signature that our header gives them.
+"""The steps of sequences, made on a library of either API: calls by the signatures in our headers.
 
 A sequence is run in a process of its own. Its steps are those of ``pypfm/schemas/vector.json``: a call whose
 arguments are values, nothing, or memory with a name; or the freeing of what a call put there.
@@ -48,7 +48,7 @@ class Steps:
         self._count, self._failed = 0, False  # of the codes beside it; whether the call did
 
     def answer(self, step: Vector) -> Json:
-        """Take a step.
+        """Take a step, and return the answer.
 
         :return: what came back, in the form of ``expect``: ``ret``, and by its name each output that was written
         :raises MissingFunctionError: the library does not export the function
@@ -80,7 +80,7 @@ class Steps:
     # ---- arguments ----
 
     def _argument(self, kind: Any, arg: Json, places: list[_Place], tellers: list[_Teller]) -> Any:
-        """A value as C passes it, or has it in a member: a number is cut to its type."""
+        """Convert a value as C passes it, or has it in a member: a number is cut to its type."""
         if arg is None:
             return self._ffi.NULL
         if isinstance(arg, list):
@@ -93,7 +93,7 @@ class Steps:
         return int(self._ffi.cast(kind, int(arg, 0) if isinstance(arg, str) else arg))
 
     def _object(self, kind: Any, arg: dict[str, Json], places: list[_Place], tellers: list[_Teller]) -> Any:
-        """An argument that is an object in JSON."""
+        """Convert an argument that is an object in JSON."""
         if "out" in arg:
             places.append(place := self._place(kind, arg, places, tellers))
             return place.memory.pointer
@@ -107,7 +107,7 @@ class Steps:
         return arg  # a structure in an array
 
     def _place(self, kind: Any, arg: dict[str, Json], places: list[_Place], tellers: list[_Teller]) -> _Place:
-        """Memory that a call may write into, filled as a step says."""
+        """Make memory that a call may write into, filled as a step says."""
         ffi = self._ffi
         ctype = ffi.typeof(arg["type"]) if "type" in arg else kind.item
         memory = Guarded(ffi, ctype, ffi.sizeof(ctype) * cast(int, arg.get("room", 1)),
@@ -124,7 +124,7 @@ class Steps:
         return _Place(str(arg["out"]), ctype, memory)
 
     def _at(self, path: str) -> Any:
-        """The pointer in a place, or in a member of a structure there: NAME, NAME.MEMBER."""
+        """Return the pointer in a place, or in a member of a structure there: NAME, NAME.MEMBER."""
         name, _, member = path.partition(".")
         pointer = self._places[name].memory.pointer
         return getattr(pointer, member) if member else pointer[0]
@@ -143,7 +143,7 @@ class Steps:
         return {"ret": text_at(self._ffi, result) if kind == "char" else hex(int(self._ffi.cast("uintptr_t", result)))}
 
     def _written(self, function: str, place: _Place) -> Json:
-        """What is in a place; of a structure the members that were written."""
+        """Return the content of a place; for a structure the members that were written."""
         pointer, ctype = place.memory.pointer, place.ctype
         if ctype.kind != "struct":
             if ctype.cname == "char":
@@ -160,7 +160,7 @@ class Steps:
         return bytes(self._ffi.buffer(value)) if kind.kind in ("array", "struct", "union") else value
 
     def _plain(self, kind: Any, name: str, value: Any) -> Json:
-        """A value as JSON has it."""
+        """Return a value as JSON has it."""
         if kind.kind == "pointer":
             return self._pointed(kind, name, value)
         if kind.kind == "array" and kind.item.kind == "primitive":
@@ -200,7 +200,7 @@ class _Place:
 
 
 def _members(ctype: Any) -> Iterator[tuple[str, Any]]:
-    """The members of a structure that say something; of those at one place the first."""
+    """Yield the members of a structure; of those at one place the first."""
     seen = set()
     for name, field in ctype.fields:
         place = (field.offset, field.bitshift)
@@ -216,7 +216,7 @@ if TYPE_CHECKING:
 
 
 def _file(name: str) -> tuple[int, _Teller]:
-    """The address of a FILE, and what tells how many lines are in it, and which."""
+    """Return the address of a FILE, and a function that tells how many lines are in it, and which."""
     data, size = ctypes.c_void_p(), ctypes.c_size_t()
     address = _libc.open_memstream(ctypes.byref(data), ctypes.byref(size))
 
@@ -228,7 +228,7 @@ def _file(name: str) -> tuple[int, _Teller]:
 
 
 def _callback(name: str) -> tuple[int, _Teller]:
-    """The address of a function like printf(), and what tells what it was called with."""
+    """Return the address of a function like printf(), and a function that tells its calls."""
     said: list[bytes] = []
 
     def hear(form: bytes, *words: int | None) -> int:

@@ -1,4 +1,4 @@
-"""What a library shares with the program that uses it, and has to leave as it was: the state of its process."""
+"""The state of its process that a library shares with the program that uses it, and has to leave as it was."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ACTION = 32  # pointers: more than struct sigaction has; the first is the handl
 
 
 def surroundings() -> dict[str, str]:
-    """The state of this process that others see or inherit, by what it is."""
+    """Return the state of this process that others see or inherit, by subject."""
     found = dict(_status())
     for name, look in _LOOKS.items():
         found[name] = _looked(look)
@@ -53,7 +53,7 @@ def surroundings() -> dict[str, str]:
 
 
 def changed(before: dict[str, str], after: dict[str, str]) -> dict[str, list[str]]:
-    """What is not as it was: by what it is, the state before and after."""
+    """Return each part of the state that has changed, with its values before and after."""
     names = [*before, *(name for name in after if name not in before)]
     return {name: [before.get(name, _NOTHING), after.get(name, _NOTHING)] for name in names
             if before.get(name) != after.get(name)}
@@ -67,7 +67,7 @@ class _Mallinfo(ctypes.Structure):
 
 
 def memory() -> int:
-    """Bytes that malloc() has given out; with a libc that does not count them, the pages of data."""
+    """Return the bytes that malloc() has given out; if libc does not count them, the pages of data."""
     mallinfo = getattr(ctypes.CDLL(None), "mallinfo2", None)
     if mallinfo is None:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
@@ -109,7 +109,7 @@ def _signal_names(mask: int) -> str:
 
 
 def _handlers() -> dict[str, str]:
-    """The file that the handler of each signal is in."""
+    """Return the file of each signal's handler."""
     libc, action, found = ctypes.CDLL(None), (ctypes.c_void_p * _ACTION)(), {}
     for number in signal.valid_signals():
         if libc.sigaction(number, None, action) == 0 and (address := action[0] or 0) > 1:  # SIG_DFL, SIG_IGN
@@ -124,7 +124,7 @@ def _prctl(option: int, *, as_value: bool) -> str:
 
 
 def _descriptors() -> dict[int, str]:
-    """The open descriptors and what they are; the one that lists them is gone by then."""
+    """Return the open descriptors and what they are, without the one that lists them, which is closed by then."""
     found = {}
     with suppress(OSError):  # which another row tells
         for name in os.listdir("/proc/self/fd"):
@@ -134,7 +134,7 @@ def _descriptors() -> dict[int, str]:
 
 
 def _environment() -> list[str]:
-    """The variables as C has them, which Python does not see change."""
+    """Return the variables as C has them; Python does not see them change."""
     pointers = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
     found: list[str] = []
     while pointers and (variable := pointers[len(found)]) is not None:
@@ -149,7 +149,7 @@ def _locale() -> str:
 
 
 def _arithmetic() -> str:
-    """Results that depend on the modes of the floating-point unit."""
+    """Return results that depend on the modes of the floating-point unit."""
     tiny, one = float("1e-308"), float("1")
     return f"{tiny / 16!r} {one / 3!r} {-one / 3!r}"
 

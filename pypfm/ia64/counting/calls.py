@@ -1,4 +1,4 @@
-"""The calls of perfmon2, as functions that raise: which call, which errno, what to do."""
+"""The calls of perfmon2, as functions that raise errors with the call, errno and what to do."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _OF_CALL = {
 
 
 def error(name: str, code: int, about: str, reason: str = "") -> ContextError:
-    """The exception of a call that failed.
+    """Make the exception of a call that failed.
 
     :param name: of the call; empty: none was made
     :param about: what it was for
@@ -83,7 +83,7 @@ def call(name: str, about: str, *args: Any, function: str = "", elsewhere: str =
 
 @contextmanager
 def on_cpu(cpu: int | None, about: str) -> Iterator[None]:
-    """Be on a CPU, as calls on a system-wide context have to; None: anywhere.
+    """Move to a CPU for a while, as calls on a system-wide context require; None: stay anywhere.
 
     :raises ContextError: the thread may not run there
     """
@@ -116,7 +116,7 @@ def has_ended(tid: int | None) -> bool:
 
 @contextmanager
 def stopped(tid: int | None) -> Iterator[bool]:
-    """Have another thread stopped by ptrace(2); whether it is: who may not trace it, or names none, goes on without."""
+    """Stop another thread by ptrace(2) for a while, if that is allowed; yield whether it is stopped."""
     if tid is None:
         yield False
         return

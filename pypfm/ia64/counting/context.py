@@ -110,7 +110,7 @@ class Context(Mapping[str, Count]):
             raise
 
     def _repr_html_(self) -> str:
-        """The counts as a table, for a notebook."""
+        """Return the counts as an HTML table, for a notebook."""
         from pypfm.common.notebook import mapping, preformatted
         try:
             return mapping(repr(self), self)
@@ -138,14 +138,14 @@ class Context(Mapping[str, Count]):
         return self._descriptor.closed
 
     def fileno(self) -> int:
-        """The descriptor, for select(), asyncio and the calls of `pypfm.pfm3`; it can be read when there is a message.
+        """Return the descriptor, for select(), asyncio and `pypfm.pfm3`; it is readable when there is a message.
 
         :raises ContextError: it is closed
         """
         return self._descriptor.fileno()
 
     def start(self) -> None:
-        """Count, from 0 at first, later from where it was; the first call makes the context the calling thread's.
+        """Start counting, first from 0, later from the last value; the first call binds it to the calling thread.
 
         :raises ContextError: ENOTSUP or ENODEV, this host cannot count that; EEXIST, the thread has another context;
             EBUSY, ESRCH, EPERM, ENXIO (a child process)
@@ -156,7 +156,7 @@ class Context(Mapping[str, Count]):
         self._running = True
 
     def stop(self) -> None:
-        """Count no more until `start`; it does not change what was counted.
+        """Stop counting until `start`; the counts stay.
 
         :raises ContextError: it was not started, or by another thread
         """
@@ -191,7 +191,7 @@ class Context(Mapping[str, Count]):
             self._running = False
 
     def _final(self) -> Reading | ContextError:
-        """What was counted in the end, or why that is not known."""
+        """Return the last reading before the context was closed, or the error that says why there is none."""
         try:
             if self._running:
                 try:
@@ -224,7 +224,7 @@ class Context(Mapping[str, Count]):
         self._however_it_is_allowed(lambda fd, elsewhere: call(name, self._about, fd, *args, elsewhere=elsewhere))
 
     def _however_it_is_allowed(self, do: Callable[[int, str], T]) -> T:
-        """Make a call; once more, if the thread that is counted has to be stopped for it, or was about to end."""
+        """Make a call; repeat it if the counted thread must be stopped for it, or was about to end."""
         fd, thread, elsewhere = self._descriptor.own(), threading.get_native_id(), ""
         if self._tid is None and self._cpu is None and self._thread not in (None, thread):
             elsewhere = (f"thread {self._thread} counts itself, and only it can start, stop and read that; this is"
@@ -243,7 +243,7 @@ class Context(Mapping[str, Count]):
     # ---- counts ---------------------------------------------------------------------------
 
     def counts(self, number: int | None = None) -> Mapping[str, Count]:
-        """What was counted so far, by event; all of it read at one moment.
+        """Return the counts so far, by event; all of them are read at one moment.
 
         :param number: of this set only; None: of all
         :raises ContextError: another thread counts; or it was closed when nobody could read it
@@ -254,7 +254,7 @@ class Context(Mapping[str, Count]):
         return FrozenMap({label: sum_up(label, sets, reading) for label in self._labels if label in labels}, "event")
 
     def __getitem__(self, event: str) -> Count:
-        """How often an event was counted, in all sets that have it.
+        """Return how often an event was counted, in all sets that have it.
 
         :raises UnknownKeyError: it is not counted; the message says which are
         """
@@ -267,11 +267,11 @@ class Context(Mapping[str, Count]):
         return len(self._labels)
 
     def items(self) -> ItemsView[str, Count]:
-        """Event and count of each, all of them read at one moment."""
+        """Return each event with its count, all of them read at one moment."""
         return self.counts().items()
 
     def values(self) -> ValuesView[Count]:
-        """The counts, all of them read at one moment."""
+        """Return the counts, all of them read at one moment."""
         return self.counts().values()
 
     def __contains__(self, event: object) -> bool:
@@ -281,7 +281,7 @@ class Context(Mapping[str, Count]):
             return False
 
     def registers(self, number: int = 0) -> Mapping[str, int]:
-        """The data registers of a set as they are, by name: counters, EARs, trace buffer.
+        """Return the data registers of a set by name: counters, EARs, trace buffer.
 
         :raises ContextError: as `counts`
         :raises UnknownKeyError: there is no such set
@@ -298,7 +298,7 @@ class Context(Mapping[str, Count]):
     # ---- overflows ------------------------------------------------------------------------
 
     def wait(self, timeout: float | None = None) -> Message | None:
-        """The next message, once there is one: the counters have stopped, or the thread that was counted has ended.
+        """Wait for the next message: the counters have stopped, or the thread that was counted has ended.
 
         :param timeout: seconds to wait at most; 0: not at all; None: until there is one
         :raises ContextError: EDEADLK, the calling thread waits for itself
@@ -313,7 +313,7 @@ class Context(Mapping[str, Count]):
         return message
 
     def restart(self) -> None:
-        """Let the counters go on that an overflow has stopped.  Samples that were not taken are kept.
+        """Restart counters that an overflow has stopped.  Samples that were not taken are kept.
 
         :raises ContextError: EBUSY, no overflow has stopped them
         """
@@ -321,7 +321,7 @@ class Context(Mapping[str, Count]):
 
     @property
     def samples(self) -> Iterator[Sample]:
-        """The samples that there are, each of them once; also after the context was closed.
+        """Yield the samples so far, each of them once; also after the context was closed.
 
         When all were taken and the buffer is full, the counters go on, as `restart` does.  No sample is waited for.
 

@@ -1,4 +1,4 @@
-"""What is counted: numbers that say if they are not the whole truth."""
+"""Counts: numbers that say if they are not the whole truth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Count", "Reading", "sum_up"]
 
 
 class Count(int):
-    """How often an event was counted: a number, with what is to be known of it.
+    """How often an event was counted: a number, with remarks on what it leaves out.
 
     :ivar note: why it is not the number of events that happened; empty: it is
     :ivar seconds: how long the event's sets were counting; 0.0 also while the first run goes on
@@ -32,7 +32,7 @@ class Count(int):
 
     @property
     def exact(self) -> bool:
-        """Whether each event was counted that happened while the context was started."""
+        """Tell whether every event that happened while the context was started was counted."""
         return not self.note
 
     def __repr__(self) -> str:
@@ -46,7 +46,7 @@ class Count(int):
 
 
 class Reading(NamedTuple):
-    """What was read at one moment.
+    """All values that were read at one moment.
 
     :ivar pmds: value and last reset value, by set and register
     :ivar sets: runs and nanoseconds, by set

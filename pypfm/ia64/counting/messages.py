@@ -32,7 +32,7 @@ _POLL_LONGEST = 1 << 20  # seconds; poll(2) has no more
 
 
 class Message(Value):
-    """What a context has to say: an overflow has stopped its counters, or the thread that was counted has ended.
+    """A message that an overflow has stopped the counters, or that the thread that was counted has ended.
 
     :ivar kind: overflow or end; of an end there is nothing else
     :ivar events: those that have overflowed
@@ -53,7 +53,7 @@ class Message(Value):
 
 
 def read_message(data: bytes, sets: Sequence[EventSet]) -> Message:
-    """The message of a pfarg_msg_t."""
+    """Convert a pfarg_msg_t to a message."""
     message: Any = ffi.new("pfarg_msg_t *")
     ffi.memmove(message, data, len(data))
     if message.type != lib.PFM_MSG_OVFL:
@@ -67,7 +67,7 @@ def read_message(data: bytes, sets: Sequence[EventSet]) -> Message:
 
 
 def expect_signal(number: object) -> int:
-    """A signal that the program waits for.
+    """Check the number of a signal that the program waits for.
 
     :raises InvalidValueError: there is no such signal, or it would end the program
     """
@@ -82,7 +82,7 @@ def expect_signal(number: object) -> int:
 
 
 class Descriptor:
-    """A context's descriptor: closed once, whoever does it, and only if it still is the context's."""
+    """The descriptor of a context: it is closed once, and only if it still is the context's."""
 
     def __init__(self, fd: int, cpu: int | None, about: str) -> None:
         self._fd, self._pid, self._cpu, self.about = fd, os.getpid(), cpu, about
@@ -98,7 +98,7 @@ class Descriptor:
             raise
 
     def fileno(self) -> int:
-        """Return the number, whatever it stands for by now.
+        """Return the number, even if it stands for another file by now.
 
         :raises ContextError: it is closed
         """
@@ -107,7 +107,7 @@ class Descriptor:
         return self._fd
 
     def own(self) -> int:
-        """Return the number, for a call.
+        """Return the number, for a call; refuse it if it is no longer the context's.
 
         :raises ContextError: it is closed, or the parent process's, or no longer the context's
         """
@@ -120,7 +120,7 @@ class Descriptor:
         return fd
 
     def _is_ours(self) -> bool:
-        """Whether the number still stands for the context."""
+        """Tell whether the number still stands for the context."""
         try:
             status = os.fstat(self._fd)
         except OSError:
@@ -128,13 +128,13 @@ class Descriptor:
         return (status.st_dev, status.st_ino) == self._key
 
     def abandon(self) -> None:
-        """Close it for a context that is collected, or left open at the end; as of a file, Python warns of it."""
+        """Close it for a context that was not closed; as for a file, Python warns of it."""
         if self.unclosed and self._pid == os.getpid():
             warnings.warn(f"unclosed {self.unclosed}", ResourceWarning, stacklevel=2)
         self.close()
 
     def close(self) -> None:
-        """Release what is counted, if this is the process that made it, and close."""
+        """Release the counters, if this is the process that made the context, and close the descriptor."""
         before = ffi.errno  # this runs anywhere, also between a call and its errno
         self.closed = True
         if self._is_ours():
@@ -154,7 +154,7 @@ class Descriptor:
         fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_ASYNC)
 
     def read(self) -> bytes | None:
-        """The next message; None: there is none."""
+        """Read the next message; None: there is none."""
         fd = self.own()
         try:
             data = os.read(fd, _SIZE)
@@ -167,7 +167,7 @@ class Descriptor:
         return data
 
     def wait(self, seconds: float | None) -> None:
-        """Wait until there is a message, or the time is over; None: for ever."""
+        """Wait until there is a message, or the time is over; None: without a limit."""
         poll = select.poll()
         poll.register(self._fd, select.POLLIN)
         end = None if seconds is None else time.monotonic() + seconds

@@ -1,4 +1,4 @@
-"""What happens to a context whose counters are a model's."""
+"""Events of a context whose counters are a model's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LIMIT = 1 << 64
 
 
 class Model:
-    """What a program says happens, where ``LIBPFM_PERFMON=model``: else nothing moves there.
+    """The events of a model (``LIBPFM_PERFMON=model``): its counters move only when the program says what happens.
 
     All happens on the calling thread, or on the thread that the context was made for.  Signal handlers of Python run
     after the call, not in the middle of it: what an overflow stops stays stopped for the rest of it.

@@ -63,13 +63,13 @@ def wanted_buffer(sets: Sequence[EventSet], asked: object, *, notify: bool, sign
 
 
 class _Caller(Protocol):
-    """Makes a call however it is allowed, with the descriptor and what to say if another thread is refused."""
+    """A function that calls with the descriptor, and with the message for when another thread is refused."""
 
     def __call__(self, do: Callable[[int, str], T]) -> T: ...
 
 
 class _State(NamedTuple):
-    """What was had so far.
+    """How far the overflows have been read.
 
     :ivar position: in the buffer
     :ivar before: events up to the last overflow that is not in the buffer any more, by set and counter
@@ -114,7 +114,7 @@ class Overflows:
         self._wanted: deque[Callable[[], None]] = deque()  # restarts, once the change under way is done
 
     def _change(self, do: Callable[[], T]) -> T | None:
-        """Do what changes the state; None: this has come in the middle of another change."""
+        """Change the state; return None inside another change, without doing anything."""
         if self._pid != os.getpid():
             self._renew()
         with self._lock:
@@ -131,7 +131,7 @@ class Overflows:
         return found
 
     def _renew(self) -> None:
-        """In a child that was forked while another thread changed something, nobody would go on with it.
+        """Take a new lock in a child process: a change that another thread of the parent had begun would never end.
 
         What it had done so far stands, as for a signal handler that comes between two steps.
         """
@@ -159,7 +159,7 @@ class Overflows:
         return caller(lambda fd, _: registers.info(fd, self._sets, self._descriptor.about))
 
     def _moment(self) -> object:
-        """What is equal to that of another moment, if no overflow came between the two, and no restart."""
+        """Return a value that is the same at two moments if no overflow and no restart came between them."""
         return self._state, self._buffer and (self._buffer.filled, self._buffer.overflows)
 
     def _reading(self, pmds: Pmds, sets: Sequence[tuple[int, int]]) -> Reading:
@@ -172,7 +172,7 @@ class Overflows:
         return Reading(pmds, sets, events, stands, state.stops, state.lost + max(full - 1, 0))
 
     def _events(self, of_set: EventSet, member: Member, value: int, start: int, runs: int, state: _State) -> int:
-        """Tell how often an event has happened: since its last overflow, and before.
+        """Return how often an event has happened: since its last overflow, and before.
 
         :param value: of its counter
         :param start: what that began with, or was reset to
@@ -192,11 +192,11 @@ class Overflows:
         return before + (value - start) % _TOP
 
     def _full(self) -> int:
-        """How often the buffer was found full since the last restart."""
+        """Return how often the buffer was found full since the last restart."""
         return self._buffer.overflows - self._state.full if self._buffer else 0
 
     def _wrapped(self, pmds: Pmds) -> dict[tuple[int, int], int]:
-        """The events of the counters that have overflowed and were not reset."""
+        """Return the events of the counters that have overflowed and were not reset."""
         found = {}
         for of_set in self._sets:
             for member in of_set.members:
@@ -220,7 +220,7 @@ class Overflows:
         return self._messages.popleft() if self._messages else None
 
     def _receive(self) -> None:
-        """Have the messages that wait."""
+        """Receive the messages that wait."""
         while (data := self._descriptor.read()) is not None:
             self._messages.append(read_message(data, self._sets))
 
@@ -286,6 +286,6 @@ class Overflows:
         return True
 
     def detach(self) -> None:
-        """Keep what is there, without the memory."""
+        """Detach from the memory, but keep the content."""
         if self._buffer is not None:
             self._buffer.detach()

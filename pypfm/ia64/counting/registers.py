@@ -21,7 +21,7 @@ _TOP = 1 << 64
 
 
 def _chunks(items: Iterable[T], ctype: str) -> Iterator[list[T]]:
-    """What fits into a call, and what into the next."""
+    """Split items into arrays, each of which fits into one call."""
     rest = iter(items)
     while chunk := list(islice(rest, _LIMIT // ffi.sizeof(ctype))):
         yield chunk
@@ -40,7 +40,7 @@ def create(pmu: Pmu, buffer_size: int, about: str, *, system_wide: bool) -> int:
 
 
 def _vector(numbers: Iterable[int]) -> list[int]:
-    """A bit vector of registers."""
+    """Return a bit vector of registers."""
     words = [0] * lib.PFM_PMD_BV
     for number in numbers:
         words[number // 64] |= 1 << number % 64
@@ -89,7 +89,7 @@ def _counter(one: EventSet, member: Member, *, notify: bool, random_mask: int) -
 
 
 def read(fd: int, sets: Sequence[EventSet], about: str, elsewhere: str) -> dict[tuple[int, int], tuple[int, int]]:
-    """Value and last reset value of the data registers, by set and number.
+    """Read value and last reset value of the data registers, by set and number.
 
     :param elsewhere: why another thread is refused
     """
@@ -104,7 +104,7 @@ def read(fd: int, sets: Sequence[EventSet], about: str, elsewhere: str) -> dict[
 
 
 def info(fd: int, sets: Sequence[EventSet], about: str) -> list[tuple[int, int]]:
-    """How often each set became active, and for how many nanoseconds it was."""
+    """Return how often each set became active, and for how many nanoseconds."""
     found = []
     for chunk in _chunks(sets, "pfarg_setinfo_t"):
         infos: Any = ffi.new("pfarg_setinfo_t[]", [{"set_id": one.number} for one in chunk])

@@ -41,12 +41,12 @@ class Entry(NamedTuple):
 
     @property
     def events(self) -> int:
-        """From the overflow before to this one."""
+        """Return the number of events since the overflow before."""
         return -self.last_reset % _TOP
 
 
 class Sample(Value):
-    """What was recorded when an event had happened so many times.
+    """A record that was made when an event had happened a number of times.
 
     :ivar event: that event
     :ivar set: the set that was counting
@@ -74,7 +74,7 @@ class Sample(Value):
 
     @lazy
     def decoded(self) -> Decoded:
-        """What the data registers say, together with the settings with which they were recorded."""
+        """Decode the data registers, together with the settings with which they were recorded."""
         if not self.registers:
             raise DecodeError(f"{self.event}: no EAR and no trace buffer is recorded with it; count an event of theirs,"
                               " such as DATA_EAR_CACHE_LAT4 or BRANCH_EVENT")
@@ -83,17 +83,17 @@ class Sample(Value):
 
     @property
     def ears(self) -> tuple[EarSample, ...]:
-        """What the event address registers hold; empty if no event of theirs is counted."""
+        """Return the samples of the event address registers; empty if no event of theirs is counted."""
         return self.decoded.samples if self.registers else ()
 
     @property
     def branches(self) -> tuple[TraceEntry, ...]:
-        """What the branch or execution trace buffer holds, oldest first; empty if it is not recorded."""
+        """Return the entries of the branch or execution trace buffer, oldest first; empty if it is not recorded."""
         return self.decoded.trace if self.registers else ()
 
 
 class Kinds:
-    """What the entries of a context mean: by set and counter the event, and what the values are."""
+    """The meaning of a context's entries: the event of each set and counter, and the kinds of the values."""
 
     def __init__(self, sets: Sequence[EventSet]) -> None:
         self.num_values: dict[tuple[int, int], int] = {}
@@ -107,7 +107,7 @@ class Kinds:
                     self._of[one.number, member.counter] = one, member, registers
 
     def sample(self, entry: Entry) -> Sample:
-        """The sample of an entry."""
+        """Return the sample of an entry."""
         of_set, member, registers = self._of[entry.set, entry.counter]
         counts, others = {}, {}
         for number, value in zip(registers, entry.values, strict=True):
@@ -127,7 +127,7 @@ def _unmap(size: int, pointer: Any) -> None:
 
 
 class Buffer:
-    """The mapped sampling buffer; the memory goes when the last one who looks at it has looked.
+    """The mapped sampling buffer; its memory is unmapped when no object refers to it any more.
 
     :cvar FIRST: where the first entry is
     :param fd: of the context
@@ -148,16 +148,16 @@ class Buffer:
 
     @property
     def overflows(self) -> int:
-        """How often the buffer was found full."""
+        """Return how often the buffer was found full."""
         return int(sampling.HEADER.unpack_from(self._view)[2])
 
     @property
     def filled(self) -> int:
-        """Where the next entry goes."""
+        """Return where the next entry goes."""
         return int(sampling.HEADER.unpack_from(self._view)[1])
 
     def entries(self, position: int) -> Iterator[tuple[Entry, int]]:
-        """The entries from a place on, each with the place after it."""
+        """Yield the entries from a place on, each with the place after it."""
         view = self._view
         for at, count in sampling.places(view, self._num_values, position):
             tid, counter, _, last, ip, time, cpu, number, pid = sampling.ENTRY.unpack_from(view, at)
@@ -166,5 +166,5 @@ class Buffer:
                    at + sampling.ENTRY.size + 8 * count)
 
     def detach(self) -> None:
-        """Keep what is there, without the memory."""
+        """Detach from the memory, but keep the content."""
         self._view = memoryview(bytes(self._view))

@@ -43,7 +43,7 @@ class Member(NamedTuple):
 
 
 class Switching(NamedTuple):
-    """When a set makes room for the next.
+    """The condition on which a set makes room for the next.
 
     :ivar timeout: nanoseconds; 0: not after a time
     :ivar overflows: of its events with a period; 0: not after overflows
@@ -66,7 +66,7 @@ class EventSet(NamedTuple):
 
     @property
     def pmcs(self) -> dict[int, int]:
-        """Values to write, by number of the control register."""
+        """Return the values of the control registers to write, by number."""
         found = {r.num: r.value for r in self.encoding.pmcs}
         for cover, first in ((self.encoding.irange, _IBR0), (self.encoding.drange, _DBR0)):
             if cover is not None:
@@ -75,23 +75,23 @@ class EventSet(NamedTuple):
 
     @property
     def buffers(self) -> tuple[int, ...]:
-        """The data registers that are no counters: of the EARs and the trace buffer."""
+        """Return the data registers that are no counters: those of the EARs and the trace buffer."""
         counters = MODELS[self.encoding.pmu].counters
         return tuple(sorted(r.num for r in self.encoding.pmds if r.num not in counters))
 
     def sampled(self, member: Member) -> tuple[int, ...]:
-        """The data registers to record at an overflow of an event: the others' counters and the buffers."""
+        """Return the data registers to record at an overflow of an event: counters of the others, and the buffers."""
         others = (m.counter for m in self.members if m.counter != member.counter and not m.period)
         return tuple(sorted((*others, *self.buffers)))
 
     def reset(self) -> tuple[int, ...]:
-        """The data registers to clear at each overflow: the index of the trace buffer, so that it begins anew."""
+        """Return the data registers to clear at each overflow: the index of the trace buffer, to begin anew."""
         index = MODELS[self.encoding.pmu].trace_index
         return (index,) if index in self.buffers else ()
 
 
 class _Named(NamedTuple):
-    """An event under its names: what was asked for, and, where that is ambiguous, with all that was said of it."""
+    """An event under its names: as the user gave it, and, if that is ambiguous, in full."""
 
     short: str
     full: str
@@ -100,7 +100,7 @@ class _Named(NamedTuple):
 
 def event_sets(pmu: Pmu, events: object, *, plm: int | str, system_wide: bool, period: object = None,
                timeout: object = None, overflows: object = None) -> list[EventSet]:
-    """The sets of what a user gives.
+    """Make sets of the events that a user gives.
 
     :raises PfmError: it cannot be counted; the message says why
     """
@@ -119,7 +119,7 @@ def event_sets(pmu: Pmu, events: object, *, plm: int | str, system_wide: bool, p
 
 
 def _split(events: object) -> list[object]:
-    """The sets: a list of events is one."""
+    """Split events into sets: a list of events is one."""
     if isinstance(events, Request):
         return [events]
     items = expect_items(events, "events")
@@ -157,7 +157,7 @@ def _encoded(pmu: Pmu, request: Request) -> Encoding:
 # ---- names ------------------------------------------------------------------------------
 
 def _named(pmu: Pmu, request: Request, encoding: Encoding) -> list[_Named]:
-    """The events of a set, in the order of the counters that they have."""
+    """Return the events of a set, in the order of their counters."""
     found = []
     for wanted, pmc in zip(request.events, encoding.pmcs, strict=False):
         event = pmu[wanted.name]
@@ -173,7 +173,7 @@ def _named(pmu: Pmu, request: Request, encoding: Encoding) -> list[_Named]:
 
 
 def _labels(named: Sequence[Sequence[_Named]]) -> list[list[str]]:
-    """What each event is called: by its name, if no other event of its set has the same."""
+    """Label each event: with its name alone, if no other event of its set has the same."""
     ambiguous = {short for names in named for short, count in Multiset(n.short for n in names).items() if count > 1}
     found = [[n.full if n.short in ambiguous else n.short for n in names] for names in named]
     for labels in found:
@@ -185,7 +185,7 @@ def _labels(named: Sequence[Sequence[_Named]]) -> list[list[str]]:
 
 
 def known_label(key: object, labels: Iterable[str]) -> str:
-    """The event that a key names.
+    """Return the label of the event that a key names.
 
     :raises UnknownKeyError: it is not counted; the message says which are, and the nearest
     """
@@ -214,7 +214,7 @@ def known_set(number: object, sets: Sequence[EventSet]) -> EventSet:
 # ---- periods, switching ------------------------------------------------------------------------
 
 def _periods(given: object, labels: Sequence[Sequence[str]]) -> list[dict[str, int]]:
-    """The period of the events that have one, by set."""
+    """Return the periods of the events that have one, by set."""
     if given is None:
         return [{} for _ in labels]
     if not isinstance(given, Mapping):
@@ -232,7 +232,7 @@ def _period(value: object) -> int:
 
 
 def _switching(sets: Sequence[EventSet], timeout: object, overflows: object) -> list[Switching]:
-    """When each set makes room for the next."""
+    """Return when each set makes room for the next."""
     if timeout is None and overflows is None:
         if len(sets) > 1:
             raise InvalidValueError(f"{len(sets)} sets, but nothing switches them: give a timeout in seconds, or"
@@ -250,7 +250,7 @@ def _switching(sets: Sequence[EventSet], timeout: object, overflows: object) -> 
 
 
 def _each(given: object, count: int, what: str) -> tuple[object, ...]:
-    """One value for each set, from a value for all or one for each."""
+    """Return one value for each set, from a value for all or one for each."""
     if isinstance(given, (list, tuple)):
         if len(given) != count:
             raise InvalidValueError(f"{what}: {len(given)} values for {count} sets")

@@ -24,7 +24,7 @@ _KINDS = ("PMC", "PMD", *models.DEBUG_KINDS)
 
 
 class FieldValue(Value):
-    """A bit-field and what it holds."""
+    """A bit-field and its value."""
 
     name: str
     bit: int = field(metadata=said(maximum=63))
@@ -33,7 +33,7 @@ class FieldValue(Value):
 
 
 class DecodedRegister(Value, Mapping[str, int]):
-    """A register: a mapping of what its fields hold by name.
+    """A register: a mapping of its fields' values by name.
 
     :ivar fields: from bit 0; together they are the value
     :ivar meaning: what it says; None: that is said with others, or by nothing
@@ -55,7 +55,7 @@ class DecodedRegister(Value, Mapping[str, int]):
         return self.value
 
     def __getitem__(self, name: str) -> int:
-        """What a field holds.
+        """Return the value of a field.
 
         :raises UnknownKeyError: the register has no such field; the message says which it has
         """
@@ -69,7 +69,7 @@ class DecodedRegister(Value, Mapping[str, int]):
 
 
 class Decoded(Value, Mapping[str, DecodedRegister]):
-    """Registers of an IA-64 PMU and what they say: a mapping of them by name, in upper or lower case.
+    """The decoded registers of an IA-64 PMU: a mapping of them by name, in upper or lower case.
 
     :ivar ranges: addresses that the debug registers cover
     :ivar samples: what the EARs have recorded

@@ -1,4 +1,4 @@
-"""What the registers of IA-64 PMUs say, as objects: settings, ranges, samples, trace entries.
+"""Meanings of the registers of IA-64 PMUs, as objects: settings, ranges, samples, trace entries.
 
 The words for the values of fields are here and nowhere else.  Sources: libpfm_itanium2(3) and
 libpfm_montecito(3); what the data registers hold is not in the manual pages, but in the reference
@@ -36,7 +36,7 @@ _STREAM = said(enum=("instruction", "data"))
 
 
 def levels(plm: int) -> str:
-    """Privilege levels in words."""
+    """Write privilege levels in words."""
     return ", ".join(name for n, name in enumerate(LEVELS) if plm >> n & 1) or "none"
 
 
@@ -45,18 +45,18 @@ def _yes(value: bool) -> str:
 
 
 class Said(Value):
-    """What registers say: a value whose kind is in its JSON form, too."""
+    """The meaning of registers; its JSON form names its kind, too."""
 
     kind: ClassVar[str] = ""
     _constants = ("kind",)
 
     def rows(self) -> list[Row]:
-        """What they say in words: what, and its value; nothing of what is shown in tables."""
+        """Return the meaning in words, as rows of subject and value; what tables show is left out."""
         return []
 
 
 class Meaning(Said):
-    """What a register says, with those that belong to it."""
+    """The meaning of a register, together with the registers that belong to it."""
 
 
 class CounterMeaning(Meaning):
@@ -286,7 +286,7 @@ class RangeMeaning(Said):
 
 
 class EarSample(Said):
-    """What an Event Address Register has recorded; None: its register was not given.
+    """The record of an Event Address Register; None: its register was not given.
 
     :ivar address: instruction EAR: line of the instruction; data EAR: address of the data
     :ivar latency: cycles
@@ -350,7 +350,7 @@ class TraceEntry(Said):
 
     @property
     def text(self) -> str:
-        """What is to be said beside the address."""
+        """Return the text that stands beside the address."""
         words = []
         if self.entry == "source":
             words.append("not taken" if self.slot == _NOT_TAKEN else f"slot {self.slot}")

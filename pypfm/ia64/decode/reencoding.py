@@ -70,13 +70,13 @@ def reencode(given: RegisterSet) -> Reencoded:
 
 
 def _like_detected(pmu: str) -> int | None:
-    """CPUID register 3 of a processor that is treated in another way once it is detected."""
+    """Return CPUID register 3 of a processor that is treated in another way when it is detected."""
     model = table(pmu)._model
     return int(model.family) << 24 if model.has_fine_mode_bug else None
 
 
 def _attempt(pmu: Pmu, request: Request, wanted: Values) -> Reencoded | str:
-    """Encode a request; if its registers are others, what differs."""
+    """Encode a request; if its registers differ, say what differs."""
     try:
         encoding = pmu.encode_request(request, check="reference")
     except Pfm3Error as error:
@@ -86,7 +86,7 @@ def _attempt(pmu: Pmu, request: Request, wanted: Values) -> Reencoded | str:
 
 
 def _values(encoding: Encoding) -> Values:
-    """What has to be the same."""
+    """Return the values that must be the same when the request is encoded again."""
     return {name: (r.value, r.addr) for name, r in encoding.registers.items()} | {
         f"PMD{r.num}": (0, 0) for r in encoding.pmds}
 
@@ -98,7 +98,7 @@ def _difference(got: Values, wanted: Values) -> str:
 
 
 def _pmus(given: RegisterSet, *, detected: bool) -> list[Pmu]:
-    """PMUs to ask; Itanium's registers may be those that it has without libpfm's errors.
+    """Return PMUs to ask; Itanium's registers may be those that it has without libpfm's errors.
 
     :param detected: whether the processor is to be detected
     """
@@ -107,7 +107,7 @@ def _pmus(given: RegisterSet, *, detected: bool) -> list[Pmu]:
 
 
 def _requests(given: RegisterSet) -> Iterator[tuple[Request, Pmu]]:
-    """Requests to try, and the PMU to ask."""
+    """Yield requests to try, and the PMU to ask."""
     base = _base(given)
     for choice in product(*(_choices(given, num, base) for num in given.counters)):
         events = dict(zip(given.counters, choice, strict=True))
@@ -121,7 +121,7 @@ def _requests(given: RegisterSet) -> Iterator[tuple[Request, Pmu]]:
 
 
 def _base(given: RegisterSet) -> Request:
-    """The request but for events and ranges."""
+    """Return the request without events and ranges."""
     model = given.model
     explicit = given.has(model.routing) if model.input_sets_routing else model.has_structures
     counters = [given.fields(num) for num in given.counters]
@@ -168,7 +168,7 @@ def _dear(given: RegisterSet) -> Ear | None:
 
 
 def _implied(given: RegisterSet) -> bool:
-    """Itanium: whether an event has set the data EAR: only then data ranges leave it alone."""
+    """Tell whether an event of Itanium has set the data EAR: only then data ranges leave it alone."""
     return bool(given.dbrs and given.fields(given.model.dear).get("pt"))
 
 
@@ -197,7 +197,7 @@ def _branches_wanted(given: RegisterSet) -> bool:
 
 
 def _matcher(given: RegisterSet, which: int) -> OpcodeMatch | None:
-    """An opcode matcher, if the registers say that it is used."""
+    """Return an opcode matcher, if the registers use it."""
     numbers = given.model.matchers[which]
     if numbers[-1] not in given.pmcs:
         return None
@@ -213,7 +213,7 @@ def _matcher(given: RegisterSet, which: int) -> OpcodeMatch | None:
 
 
 def _orders(pmu: str, events: dict[int, Event]) -> Iterator[Sequence[int]]:
-    """Orders of events that can lead to their counters: as given, else what the assignment rules allow."""
+    """Yield orders of events that can lead to their counters: as given, else as the assignment rules allow."""
     yield tuple(events)
     if MODELS[pmu].sorted_assignment:
         yield sorted(events, key=lambda num: _place(events, num))
@@ -222,7 +222,7 @@ def _orders(pmu: str, events: dict[int, Event]) -> Iterator[Sequence[int]]:
 
 
 def _place(events: dict[int, Event], num: int) -> tuple[int, int]:
-    """Where in the list an event of Montecito has to stand for its counter.
+    """Return the place in the list that an event of Montecito needs to get its counter.
 
     The first three L2 cache events of the first set go to 4, 5 and 8, those of the second to 6, 7
     and 9; the last L1 event goes to 5.  The rest take the lowest free counters.
@@ -236,7 +236,7 @@ def _place(events: dict[int, Event], num: int) -> tuple[int, int]:
 
 
 def _choices(given: RegisterSet, num: int, base: Request) -> list[Event]:
-    """The events that a counter can stand for, one of each kind that makes a difference."""
+    """Return the events that a counter can stand for, one of each kind that makes a difference."""
     events = candidates.counter_events(given.pmu, given.fields(num))
     found: dict[object, Event] = {}
     for event in events:
@@ -250,12 +250,12 @@ def _choices(given: RegisterSet, num: int, base: Request) -> list[Event]:
 
 
 def _shares_data_ear(given: RegisterSet) -> bool:
-    """Itanium: whether data ranges use the register of the data EAR."""
+    """Tell whether data ranges use the register of the data EAR, on Itanium."""
     return given.model.drange is None and bool(given.dbrs)
 
 
 def _ear_fits(given: RegisterSet, event: Event, explicit: bool) -> bool:
-    """Whether an EAR event can have set the EAR registers."""
+    """Tell whether an EAR event can have set the EAR registers."""
     model = given.model
     num = model.iear if event.is_iear else model.dear
     if not given.has(num):
@@ -272,7 +272,7 @@ def _ear_fits(given: RegisterSet, event: Event, explicit: bool) -> bool:
 
 
 def _event(given: RegisterSet, num: int, event: Event, request: Request) -> EventRequest:
-    """The request for the event of a counter."""
+    """Return the request for the event of a counter."""
     f = given.fields(num)
     matching = any(request.opcode_match)
     checked = ((request.code is None or event.supports_code_range)

@@ -25,7 +25,7 @@ _HALF_USED = 2
 
 
 def level(field: int) -> int:
-    """Privilege levels to ask for, for those in a register field."""
+    """Return the privilege levels to ask for, given those in a register field."""
     return field or _NO_LEVEL
 
 
@@ -34,7 +34,7 @@ def _level(mask_word: int) -> int:
 
 
 def code_ranges(given: RegisterSet) -> Iterator[tuple[Ranges | None, bool]]:
-    """Code ranges to try, and whether the processor is to be detected."""
+    """Yield code ranges to try, and whether the processor is to be detected."""
     if not given.has(given.model.irange):
         yield None, False
     elif given.model.drange is None:  # Itanium: several pairs for any event, and no flags
@@ -44,7 +44,7 @@ def code_ranges(given: RegisterSet) -> Iterator[tuple[Ranges | None, bool]]:
 
 
 def _with_flags(given: RegisterSet) -> Iterator[tuple[Ranges, bool]]:
-    """Code ranges of a model that has a fine mode."""
+    """Yield code ranges of a model that has a fine mode."""
     flags = _flags(given)
     coarse = flags | lib.PFMLIB_ITA2_RR_NO_FINE_MODE
     used = 1 if _counts_for_data(given) else _HALF_USED
@@ -61,7 +61,7 @@ def _with_flags(given: RegisterSet) -> Iterator[tuple[Ranges, bool]]:
 
 
 def data_ranges(given: RegisterSet) -> Iterator[Ranges | None]:
-    """Data ranges to try."""
+    """Yield data ranges to try."""
     if given.dbrs:
         yield _each(given, "DBR")
     elif given.has(given.model.drange) and not given.has(given.model.irange):
@@ -71,7 +71,7 @@ def data_ranges(given: RegisterSet) -> Iterator[Ranges | None]:
 
 
 def _flags(given: RegisterSet) -> int:
-    """What the opcode matcher and the pairs in use say of the flags of the code ranges."""
+    """Return the flags of the code ranges, as far as the opcode matcher and the pairs in use tell them."""
     matcher = given.fields(given.model.matchers[0][0])
     flags = int(lib.PFMLIB_ITA2_RR_INV) if matcher.get("inv") else 0
     if given.model.pair_parity_chooses:
@@ -88,7 +88,7 @@ def _counts_for_data(given: RegisterSet) -> bool:
 
 
 def _fine(given: RegisterSet) -> Iterator[tuple[list[AddressRange], bool]]:
-    """First and last bundles as ranges.
+    """Yield first and last bundles as ranges.
 
     C may have rounded an end: then it is the one before, the only one if the other is in the next page.
     """
@@ -102,7 +102,7 @@ def _fine(given: RegisterSet) -> Iterator[tuple[list[AddressRange], bool]]:
 
 
 def _each(given: RegisterSet, kind: str) -> Ranges:
-    """Each pair as a range of its own."""
+    """Return each pair as a range of its own."""
     values = given.of(kind)
     limits = []
     for num in given.pairs(kind):

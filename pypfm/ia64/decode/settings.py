@@ -1,4 +1,4 @@
-"""From the registers of an IA-64 PMU to what they say."""
+"""The meaning of the settings in the registers of an IA-64 PMU."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MESI = "iesm"
 
 
 def setting(given: RegisterSet, num: int) -> Meaning | None:
-    """What a PMC says, with the registers that belong to it; None if that is said by another one, or nothing."""
+    """Return the meaning of a PMC and the registers that belong to it; None: another PMC has it, or there is none."""
     model = given.model
     if num in model.counters:
         return _counter(given, num)
@@ -121,7 +121,7 @@ def _pairs(given: RegisterSet, num: int) -> PairsMeaning:
 
 
 def data_meaning(given: RegisterSet, num: int) -> Meaning | None:
-    """What a PMD says on its own; EARs and the trace buffer are read as a whole."""
+    """Return the meaning of a PMD on its own; EARs and the trace buffer are read as a whole."""
     model = given.model
     f = {x.name: x.of(given.pmds[num]) for x in models.data_layout(given.pmu, num)}
     if num in model.counters:
@@ -132,7 +132,7 @@ def data_meaning(given: RegisterSet, num: int) -> Meaning | None:
 
 
 def ranges(given: RegisterSet) -> tuple[RangeMeaning, ...]:
-    """The addresses that the debug registers cover."""
+    """Return the addresses that the debug registers cover."""
     return (*_ranges(given, "IBR", given.fine), *_ranges(given, "DBR", False))
 
 
@@ -156,13 +156,13 @@ def _ranges(given: RegisterSet, kind: str, fine: bool) -> list[RangeMeaning]:
 
 
 def _contiguous(mask_word: int) -> bool:
-    """Whether the addresses that a mask matches are one block."""
+    """Tell whether the addresses that a mask matches are one block."""
     size = coverage.block_size(mask_word)
     return size & size - 1 == 0
 
 
 def notes(given: RegisterSet, kind: str, num: int) -> tuple[str, ...]:
-    """What no encoder writes, and what has no place in a meaning."""
+    """Return notes on bits that no encoder writes, and on those that no meaning has a place for."""
     value = given.of(kind)[num]
     if kind == "PMC":
         return tuple(_setting_notes(given, num, value))

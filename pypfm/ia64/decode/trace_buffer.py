@@ -1,4 +1,4 @@
-"""What the EARs and the trace buffer have recorded (PMDs).
+"""Decoding of what the EARs and the trace buffer have recorded (PMDs).
 
 Of Itanium 2 a branch may lie in the second bundle of its line: bit b1 of its extension, which is
 added to the address.  Source: the reference manuals of the processors.
@@ -22,7 +22,7 @@ _TOP = (1 << 64) - 1
 
 
 def trace_of(given: RegisterSet, asked: Trace | None) -> Trace:
-    """What the trace buffer records: what the caller says, else what its settings say, else branches."""
+    """Return what the trace buffer records: as the caller says, else as its settings say, else branches."""
     if asked is not None:
         return asked
     model = given.model
@@ -30,7 +30,7 @@ def trace_of(given: RegisterSet, asked: Trace | None) -> Trace:
 
 
 def variant(given: RegisterSet, num: int, mode: Trace) -> str:
-    """The layout of a PMD of the trace buffer (see `models.data_layout`)."""
+    """Return the layout of a PMD of the trace buffer (see `models.data_layout`)."""
     if given.model.ipear is None:
         return "ds" if given.fields(given.model.trace).get("ds") else ""
     if mode == "etb":
@@ -39,21 +39,21 @@ def variant(given: RegisterSet, num: int, mode: Trace) -> str:
 
 
 def _fields(given: RegisterSet, num: int | None, kind: str = "") -> dict[str, int]:
-    """The fields of a PMD by name; of one that was not given, nothing."""
+    """Return the fields of a PMD by name; empty if it was not given."""
     if num is None or num not in given.pmds:
         return {}
     return {f.name: f.of(given.pmds[num]) for f in models.data_layout(given.pmu, num, kind)}
 
 
 def _extension(given: RegisterSet, num: int, name: str, mode: Trace = "etb") -> int | None:
-    """A bit that belongs to an entry and lies in another register; None if that was not given."""
+    """Return a bit of an entry that lies in another register; None if that was not given."""
     model = given.model
     home = model.trace_index if model.extension is None else model.extension
     return _fields(given, home, "ipear" if mode == "ipear" else "").get(f"pmd{num}ext_{name}")
 
 
 def _order(given: RegisterSet) -> list[int]:
-    """The entries that were given, oldest first; without the index, by number."""
+    """Return the entries that were given, oldest first; without the index, by number."""
     model = given.model
     index = _fields(given, model.trace_index)
     numbers = list(model.entries)
@@ -64,7 +64,7 @@ def _order(given: RegisterSet) -> list[int]:
 
 
 def trace(given: RegisterSet, mode: Trace) -> tuple[TraceEntry, ...]:
-    """The entries of the trace buffer, oldest first."""
+    """Return the entries of the trace buffer, oldest first."""
     return tuple(_instruction(given, num) if mode == "ipear" else _branch(given, num) for num in _order(given))
 
 
@@ -91,7 +91,7 @@ def _instruction(given: RegisterSet, num: int) -> TraceEntry:
 
 
 def ear_samples(given: RegisterSet) -> tuple[EarSample, ...]:
-    """What the EARs hold, of the registers that were given."""
+    """Return the samples of those EARs whose registers were given."""
     found = []
     model = given.model
     for what, numbers in (("instruction", model.iear_pmds), ("data", model.dear_pmds)):
@@ -103,7 +103,7 @@ def ear_samples(given: RegisterSet) -> tuple[EarSample, ...]:
 
 def _sample(what: str, names: tuple[str, ...], first: dict[str, int], second: dict[str, int],
             third: dict[str, int] | None = None) -> EarSample:
-    """A sample from the fields of its registers: address, latency, and of a data EAR the instruction."""
+    """Make a sample from the fields of its registers: address, latency, and for a data EAR the instruction."""
     line = first.get("iaddr", first.get("icla"))
     address = first.get("daddr") if line is None else line << 5
     overflow = second.get("overflow", second.get("ov"))

@@ -1,4 +1,4 @@
-"""Which backend counts: the one that was asked for, or the one that can."""
+"""The choice of the backend: the one that was asked for, or one that can count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAIR = 2  # events that perf counts
 
 
 def choose(name: Choice, request: Request) -> tuple[Backend, str]:
-    """The backend, and why this one.
+    """Return the backend, and why it was chosen.
 
     :param name: --backend
     :raises PerfexError: it is not available, or it cannot serve the request
@@ -47,7 +47,7 @@ def choose(name: Choice, request: Request) -> tuple[Backend, str]:
 
 
 def _automatic(request: Request) -> tuple[Literal["perf", "valgrind"], str]:
-    """perf where the kernel offers hardware counters, else a simulation."""
+    """Choose perf where the kernel offers hardware counters, else a simulation."""
     if request.perf_table is not None:
         return "perf", "a table of perf events is given"
     several = request.together or (len(request.events) > _PAIR and not request.multiplex)

@@ -1,4 +1,4 @@
-"""--pid: the perf backend on processes that run already: all their threads, and those made from now on."""
+"""The perf backend for running processes (--pid): all their threads, and those made from now on."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PAUSE = 0.001  # for the kernel to show a thread that is being made
 
 
 def pids(text: str) -> tuple[int, ...]:
-    """The processes that --pid names, each once.
+    """Return the processes that --pid names, each once.
 
     :raises PerfexValueError: says which word is none
     """
@@ -54,7 +54,7 @@ def _status(pid: int) -> dict[str, str]:
 
 
 def _threads(pid: int) -> set[int]:
-    """The threads that run; none: the process has ended."""
+    """Return the threads that run; none: the process has ended."""
     found: set[int] = set()
     try:
         tids = os.listdir(f"/proc/{pid}/task")
@@ -71,7 +71,7 @@ def _threads(pid: int) -> set[int]:
 
 
 def _check(request: Request) -> None:
-    """Check that the processes are there.
+    """Check that the processes exist.
 
     :raises PerfexError: says which is not, or what excludes what
     """
@@ -88,7 +88,7 @@ def _check(request: Request) -> None:
 
 
 class _Whole:
-    """A perf event of all threads of the processes."""
+    """A perf event on all threads of the processes."""
 
     def __init__(self, term: str, request: Request) -> None:
         self._attr = attr_bytes(perf_table.attributes(term) | {
@@ -102,7 +102,7 @@ class _Whole:
             raise
 
     def _add(self, pid: int) -> None:
-        """The events of a process.
+        """Open the events of a process.
 
         A thread that appears meanwhile may have inherited the event of its maker, or not: nothing tells.  So they are
         kept only if none has appeared.
@@ -136,12 +136,12 @@ class _Whole:
             event.resume()
 
     def stop(self) -> None:
-        """Do not count."""
+        """Stop counting."""
         for event in self._events:
             event.stop()
 
     def read(self) -> Count:
-        """The sum over the threads."""
+        """Return the sum over the threads."""
         return Count(*map(sum, zip(Count(0, 0, 0), *(event.read() for event in self._events), strict=True)))
 
     def close(self) -> None:
@@ -188,7 +188,7 @@ class _Run:
         return now + self._request.period / 1000 if on and self._request.period else None
 
     def supervise(self) -> int:
-        """Count until the command ends, or without one the processes, or a signal; what os.waitpid() says."""
+        """Count until the command, or without one the processes, or a signal end it; return os.waitpid()'s status."""
         command, ends = self._command, self._ends
         due = None if self._request.gated else self._switch(True)
         if command is not None:
@@ -220,7 +220,7 @@ class _Run:
             self._request.on_sample(sample)
 
     def _clock(self, counts: dict[str, Count]) -> tuple[float, str]:
-        """MHz, and where it comes from."""
+        """Return the clock in MHz, and where it comes from."""
         if self._request.clock is not None:
             return self._request.clock, "given"
         if self._cycles and counts[_TASK_CLOCK].value:
@@ -231,7 +231,7 @@ class _Run:
         return default_clock(self._request.cpu), f"the default of the {self._request.cpu}"
 
     def outcome(self, status: int) -> Outcome:
-        """The report's."""
+        """Return the outcome for the report."""
         counts, code = self._counts(), os.waitstatus_to_exitcode(status)
         clock, source = self._clock(counts)
         return Outcome("perf", "", exit_status(code), tuple(s.measurement(counts) for s in self._sources), (),
@@ -250,7 +250,7 @@ class _Run:
 
 
 def _children(pid: int) -> bool:
-    """Whether it has processes that it has made before; False too where the kernel does not tell."""
+    """Tell whether it has made processes before; False too where the kernel does not tell."""
     for tid in _threads(pid):
         try:
             if Path(f"/proc/{pid}/task/{tid}/children").read_bytes().strip():
@@ -261,10 +261,10 @@ def _children(pid: int) -> bool:
 
 
 class AttachBackend(PerfBackend):
-    """Counts with perf_event_open(): processes that run already."""
+    """Count running processes with perf_event_open()."""
 
     def check(self, request: Request) -> None:
-        """See whether the processes are there, and the kernel counts what is asked for.
+        """Check that the processes exist, and that the kernel counts the events asked for.
 
         :raises PerfexError: says what is not so
         """
@@ -272,7 +272,7 @@ class AttachBackend(PerfBackend):
         super().check(request)
 
     def run(self, request: Request) -> Outcome:
-        """Count until they end, or ^C comes; or run the command, once, and count meanwhile.
+        """Count until the processes end or ^C comes; or run the command, once, and count meanwhile.
 
         :raises PerfexError: one is not there, or the kernel forbids it, or the command cannot be executed
         """

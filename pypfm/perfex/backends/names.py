@@ -1,4 +1,4 @@
-"""The names of a command's threads, as the kernel knows them: of the program, or one that a thread has given itself."""
+"""The names of a command's threads, as the kernel knows them: the program's, or one that a thread has given itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ATTR = {"type": 1, "config": 9, "exclude_kernel": 1, "exclude_hv": 1, "inherit"
 
 
 class Names:
-    """Collects the names of a command's threads.
+    """The collector of the names of a command's threads.
 
     Where the kernel does not tell them, or has lost some, a thread has that of the one that has made it, or none: a
     report needs no names.
@@ -53,12 +53,12 @@ class Names:
         return [ring.fd for _, ring in self._open]
 
     def take(self) -> None:
-        """Empty the kernel's memory of records."""
+        """Read the records that the kernel has kept."""
         for _, ring in self._open:
             self._lives += ring.lives()
 
     def known(self) -> dict[int, str]:
-        """The last name of each thread."""
+        """Return the last name of each thread."""
         self.take()
         names = dict([self._first])
         for life in sorted(self._lives, key=lambda life: life.time):

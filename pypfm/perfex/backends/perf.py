@@ -61,7 +61,7 @@ Key = tuple[int, int]  # process and thread
 
 
 def attribute(term: str, request: Request, *, on: bool = False) -> bytes:
-    """struct perf_event_attr of a perf event for a run, as it goes to csrc/counting.
+    """Return struct perf_event_attr of a perf event for a run, as it goes to csrc/counting.
 
     :param term: as in the table
     :param on: -s, -p: SIGUSR1 has come already
@@ -72,7 +72,7 @@ def attribute(term: str, request: Request, *, on: bool = False) -> bytes:
 
 
 def offers_hardware() -> int:
-    """0 if the kernel counts cycles of a processor, else errno."""
+    """Return 0 if the kernel counts cycles of a processor, else errno."""
     try:
         PerfEvent({**perf_table.attributes(_CYCLES), "exclude_kernel": 1, "exclude_hv": 1}).close()
     except CountingError as error:
@@ -81,7 +81,7 @@ def offers_hardware() -> int:
 
 
 def cpu_kinds(devices: Path = _DEVICES) -> list[str]:
-    """The PMUs of CPUs of different kinds in one machine; one or none if all are the same.
+    """Return the PMUs of different kinds of CPUs in one machine; one or none if all are the same.
 
     Only a PMU of some of the CPUs has a list of them (sysfs file ``cpus``).
     """
@@ -90,7 +90,7 @@ def cpu_kinds(devices: Path = _DEVICES) -> list[str]:
 
 @cache
 def online() -> tuple[int, ...]:
-    """The processors in use: such as 0-3,8 in sysfs; one line each in /proc/stat, where there is no sysfs (chroot)."""
+    """Return the processors in use: from sysfs, such as 0-3,8; without it (chroot) from /proc/stat, one line each."""
     if not ONLINE.exists():
         return tuple(map(int, re.findall(r"^cpu(\d+) ", Path("/proc/stat").read_text(encoding="ascii"), re.MULTILINE)))
     found: list[int] = []
@@ -104,7 +104,7 @@ def online() -> tuple[int, ...]:
 
 @dataclass
 class _OnCpu:
-    """What one processor counts."""
+    """A counter and its samples on one processor."""
 
     event: PerfEvent
     ring: Ring
@@ -112,7 +112,7 @@ class _OnCpu:
 
 
 def _sum(counts: Iterable[Count]) -> Count:
-    """The counts of several threads."""
+    """Add the counts of several threads."""
     value, enabled, running = 0, 0, 0
     for count in counts:
         value, enabled, running = value + count.value, enabled + count.enabled, running + count.running
@@ -120,7 +120,7 @@ def _sum(counts: Iterable[Count]) -> Count:
 
 
 def ring_pages(events: int) -> int:
-    """Pages of memory for the records of an event: a power of 2, and one more describes them."""
+    """Return pages of memory for the records of an event: a power of 2, and one more that describes them."""
     pages = _RING_PAGES
     while pages > 1 and events * (pages + 1) * mmap.PAGESIZE > LOCKED:
         pages //= 2
@@ -152,12 +152,12 @@ class ThreadCounter:
         return [part.ring.fd for part in self._parts]
 
     def take(self) -> None:
-        """Empty the kernel's memory of records."""
+        """Read the records that the kernel has kept."""
         for part in self._parts:
             part.ended += [((pid, tid), count) for pid, tid, count in part.ring.take()]
 
     def threads(self, first: Key) -> dict[Key, Count]:
-        """The count of each thread; the values add up to the whole.
+        """Return the count of each thread; the values add up to the whole.
 
         Of the times, only that for which it ran holds: an event of one processor is enabled on others too.
         """
@@ -184,7 +184,7 @@ class ThreadCounter:
 
 @dataclass(frozen=True)
 class Source:
-    """Where the count of an event comes from; without terms: not available, or 0 by definition."""
+    """The source of an event's count; without terms: not available, or 0 by definition."""
 
     event: Event
     terms: tuple[str, ...]
@@ -192,7 +192,7 @@ class Source:
     note: str
 
     def measurement(self, counts: Mapping[str, Count]) -> Measurement:
-        """The count, scaled to the whole time where a counter was shared."""
+        """Return the count, scaled to the whole time where a counter was shared."""
         if not self.terms:
             return Measurement(self.event, None if self.quality == "unavailable" else 0, self.quality, note=self.note)
         source = "+".join(sorted(self.terms))
@@ -209,7 +209,7 @@ class Source:
 
 
 class Plan:
-    """Which perf events to open.
+    """The perf events to open.
 
     :raises PerfexError: the kernel forbids them, or the table is wrong
     """
@@ -225,7 +225,7 @@ class Plan:
         self.cycles = cycles.terms if cycles and not self._refused(_TASK_CLOCK) else ()
 
     def _refused(self, term: str) -> CountingError | None:
-        """Why the kernel does not count a perf event, here and now."""
+        """Return the error with which the kernel refuses a perf event, here and now; None: it counts it."""
         if term not in self._tried:
             try:
                 PerfEvent(attribute(term, self._request), name=term).close()
@@ -249,7 +249,7 @@ class Plan:
 
     @property
     def terms(self) -> list[str]:
-        """The perf events of all sources, each once."""
+        """Return the perf events of all sources, each once."""
         return list(dict.fromkeys(term for source in self.sources for term in source.terms))
 
 
@@ -303,7 +303,7 @@ class _Run:
         return ring_pages(len(self._plan.terms) + 2)  # with the times and the names
 
     def supervise(self) -> int:
-        """Let the command run to its end; what os.waitpid() says."""
+        """Let the command run to its end, and return the status of os.waitpid()."""
         poll = select.poll()
         records: list[ThreadCounter | Names] = [*self._threads, *([self._names] if self._names else [])]
         for fd in (self._process, self._signals.fileno(), *(fd for r in records for fd in r.fds())):
@@ -328,11 +328,11 @@ class _Run:
 
     @property
     def _period(self) -> float:
-        """Seconds between two samples."""
+        """Return the seconds between two samples."""
         return (self._request.period or 0.0) / 1000
 
     def _switch(self, arrived: list[int], due: float | None) -> float | None:
-        """Counting on or off; when the next sample is due."""
+        """Switch counting on or off; return when the next sample is due."""
         for number in arrived:
             for counter in {*self._counters.values(), *self._clock.values()}:
                 counter.resume() if number == GATE[0] else counter.stop()
@@ -340,7 +340,7 @@ class _Run:
         return due
 
     def _begin(self) -> float | None:
-        """Counting is on from now; when the next sample is due."""
+        """Start counting; return when the next sample is due."""
         now = time.monotonic()
         self._begun = self._begun or now
         return now + self._period if self._period else None
@@ -357,7 +357,7 @@ class _Run:
         return tuple(source.measurement(counts) for source in self._plan.sources)
 
     def _measured_by_thread(self) -> tuple[tuple[ThreadCounts, ...], tuple[Measurement, ...]]:
-        """The threads in the order in which they ended, the command's first before them; and their sum."""
+        """Return the threads in the order in which they ended, the command's first before them; and their sum."""
         first = (self._command.pid, self._command.pid)
         for counter in self._threads:
             counter.take()
@@ -374,7 +374,7 @@ class _Run:
         return tuple(ThreadCounts(*key, row, names.get(key[1], "")) for key, row in rows.items()), totals
 
     def clock(self) -> tuple[float, str]:
-        """MHz, and where it comes from."""
+        """Return the clock in MHz, and where it comes from."""
         if self._request.clock is not None:
             return self._request.clock, "given"
         if self._clock:
@@ -398,7 +398,7 @@ class _Run:
 
     @staticmethod
     def _lines() -> tuple[int, int]:
-        """Events 25 and 26 stand for misses of the first and of the last cache of this host."""
+        """Return the line sizes; events 25 and 26 stand for misses of the first and of the last cache of this host."""
         known = host.caches()
         return known.line, known.last_line
 
@@ -412,7 +412,7 @@ class _Run:
 
 
 def _of_time(count: Count, whole: Count | None) -> Count:
-    """The count of a thread, enabled for as long as the thread ran.
+    """Return the count of a thread, enabled for as long as the thread ran.
 
     :param whole: of an event that is never without a counter
     """
@@ -422,19 +422,19 @@ def _of_time(count: Count, whole: Count | None) -> Count:
 
 
 def total_of_threads(whole: Measurement, threads: Sequence[Measurement]) -> Measurement:
-    """The sum over the threads, exactly; where one of them never had a counter, what was estimated of the whole."""
+    """Return the sum over the threads, exactly; if one of them never had a counter, the estimate for the whole."""
     counts = [m.count for m in threads if m.count is not None]
     return replace(whole, count=sum(counts)) if threads and len(counts) == len(threads) else whole
 
 
 def raise_limit() -> None:
-    """Each processor's event takes a descriptor; the command exists already, and keeps its own limit."""
+    """Raise the limit of descriptors: each processor's event takes one; the command already has its own limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 class PerfBackend:
-    """Counts with perf_event_open(): the command, its threads and descendants."""
+    """Count with perf_event_open(): the command, its threads and descendants."""
 
     name = "perf"
 
@@ -442,7 +442,7 @@ class PerfBackend:
         self._plan: tuple[Request, Plan] | None = None
 
     def check(self, request: Request) -> None:
-        """See whether the kernel counts what is asked for.
+        """Check that the kernel counts the events asked for.
 
         :raises PerfexError: no hardware counters, no permission, or a wrong table
         """
@@ -456,14 +456,14 @@ class PerfBackend:
         self._plan = (request, Plan(request))
 
     def plan(self, request: Request) -> Plan:
-        """Which perf events to open, checked."""
+        """Choose the perf events to open, and check them."""
         if self._plan is None or self._plan[0] != request:
             self.check(request)
         assert self._plan
         return self._plan[1]
 
     def sources(self, request: Request) -> list[Source]:
-        """Where the counts would come from, by event.
+        """Return where the counts would come from, by event.
 
         :raises PerfexError: as `check`
         """

@@ -44,7 +44,7 @@ _REFUSED = 126  # exit status for a command that valgrind has ended
 
 
 class ValgrindBackend:
-    """Counts by simulation."""
+    """Count by simulation."""
 
     name = "valgrind"
 
@@ -64,7 +64,7 @@ class ValgrindBackend:
         tool.directory(program.width(request.command))
 
     def sources(self, request: Request) -> list[Row]:
-        """How the events asked for would be counted here, whatever the command is.
+        """Return how the events asked for would be counted here, whatever the command is.
 
         :raises PerfexError: something is missing for it
         """
@@ -85,7 +85,7 @@ class ValgrindBackend:
 
 
 def _check_place(request: Request) -> None:
-    """Check that this machine has what the counting takes."""
+    """Check that this machine has all that the counting needs."""
     installed.version()
     program.check_directory()
     machine(request.cache, request.cpu, request.l2)
@@ -118,7 +118,7 @@ class _Run:
         return [*words, "--off=yes"] if request.gated else words
 
     def outcome(self) -> Outcome:
-        """Run the command, and say what was counted."""
+        """Run the command, and return the counts."""
         request = self._request
         with _directory() as directory:
             command = program.Prepared(self._options(directory), tool.directory(program.width(request.command)),
@@ -150,12 +150,12 @@ class _Run:
 
     @staticmethod
     def _has_failed(processes: list[Process], pid: int, code: int) -> bool:
-        """Whether valgrind has ended the command by a fault of its own: nobody killed it, and it has not ended."""
+        """Tell whether valgrind itself failed: nobody killed the command, and yet its counts say that it still runs."""
         last = next((p for p in reversed(processes) if p.pid == pid), None)
         return code >= 0 and last is not None and last.state == counts.RUNS
 
     def _ended(self, code: int, failed: bool, messages: str, pid: int) -> tuple[int, str]:
-        """The exit status, and the signal that has ended the command; notes say what valgrind did to it."""
+        """Return the exit status, and the signal that has ended the command; note what valgrind did to it."""
         refused = program.refusals(messages.splitlines())
         self._notes += [f"valgrind refused: {text}" for text in dict.fromkeys(r.text for r in refused)]
         if not failed and not any(r.ends(code) for r in refused if r.pid in (0, pid)):
@@ -164,7 +164,7 @@ class _Run:
         return _REFUSED, ""
 
     def _supervised(self, command: program.Prepared, directory: Path) -> int:
-        """Run the command; its exit status, negative for a signal."""
+        """Run the command; return its exit status, negative for a signal."""
         if not self._request.gated:
             return command.run(None)
         period = self._request.period
@@ -186,7 +186,7 @@ class _Run:
             self._request.on_sample(sample)
 
     def _read(self, directory: Path) -> tuple[list[Process], Profile | None]:
-        """What all processes have counted."""
+        """Read the counts of all processes."""
         profile = Profile() if self._request.annotate else None
         processes = []
         for path in sorted(directory.glob("*.r10k"), key=_order):
@@ -196,7 +196,7 @@ class _Run:
         return processes, profile
 
     def _judge(self, directory: Path, processes: list[Process], command: program.Prepared) -> None:
-        """What is missing in the counts, and why."""
+        """Warn of what is missing in the counts, and say why."""
         last = {p.pid: p for p in processes}
         gone = [p.pid for p in last.values() if p.state == counts.REPLACED]
         if lost := sum(p.lost for p in processes) + (not processes and not _has_room(directory)):
@@ -216,7 +216,7 @@ class _Run:
             self._notes.append(f"killed, so that their counts end there: {_processes(killed)}")
 
     def _why_none(self) -> tuple[str, ...]:
-        """Why there are no counts, if so: about this run, and of all events."""
+        """Return why there are no counts, if so: for this run, and for all events."""
         return ("; ".join(self._missing),) if self._missing else ()
 
     def _measure(self, found: Simulated) -> tuple[Measurement, ...]:
@@ -225,7 +225,7 @@ class _Run:
         return formulas.measure(request.cpu, request.events, formulas.added([found, more]), fine=request.fine)
 
     def _total(self, processes: list[Process], threads: tuple[ThreadCounts, ...]) -> tuple[Measurement, ...]:
-        """The totals; of threads that are printed, exactly their sum."""
+        """Return the totals; of threads that are printed, exactly their sum."""
         total = self._measure(formulas.added(p.counts for p in processes))
         if threads:
             total = tuple(self._sum(m, [t.measurements[i] for t in threads]) for i, m in enumerate(total))
@@ -245,7 +245,7 @@ class _Run:
         return replace(m, quality="approximate") if self._doubts and m.quality in ("exact", "simulated") else m
 
     def _threads(self, processes: list[Process]) -> tuple[ThreadCounts, ...]:
-        """The counts of each thread, whatever programs its process has executed one after the other."""
+        """Return the counts of each thread, over all programs that its process has executed one after the other."""
         found: dict[tuple[int, int], list[Simulated]] = {}
         names: dict[tuple[int, int], str] = {}
         for process in processes:
@@ -263,7 +263,7 @@ def _processes(pids: list[int]) -> str:
 
 
 def _has_room(directory: Path) -> bool:
-    """Whether files can grow."""
+    """Tell whether files can grow."""
     try:
         with tempfile.TemporaryFile(dir=directory) as file:
             file.write(bytes(1 << 17))
@@ -273,13 +273,13 @@ def _has_room(directory: Path) -> bool:
 
 
 def _order(path: Path) -> tuple[int, ...]:
-    """By process, and by the programs that it has executed."""
+    """Sort by process, and by the programs that it has executed."""
     return tuple(int(word) for word in path.name.split(".")[:2])
 
 
 @contextmanager
 def _directory() -> Iterator[Path]:
-    """A directory for the files of valgrind."""
+    """Make a directory for the files of valgrind."""
     try:
         directory = tempfile.TemporaryDirectory(prefix="perfex-", ignore_cleanup_errors=True)
     except OSError as error:

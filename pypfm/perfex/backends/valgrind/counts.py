@@ -1,4 +1,4 @@
-"""The files that the valgrind tool r10k writes: what a process has counted (csrc/perfex/tool/tool.h).
+"""The files that the valgrind tool r10k writes: the counts of a process (csrc/perfex/tool/tool.h).
 
 A file is what the tool works on, mapped: it is complete at any time, also if its process was killed.
 """
@@ -36,11 +36,11 @@ _WANTED = struct.calcsize("=8sIIiiIIII")  # where the header says whether perfex
 
 
 class CountsError(ValueError):
-    """A file that the tool has not written, or of another version of it."""
+    """A file that is not the tool's, or is of another version of it."""
 
 
 class Thread(NamedTuple):
-    """A thread, and what it has counted."""
+    """A thread and its counts."""
 
     tid: int
     counts: Simulated
@@ -48,7 +48,7 @@ class Thread(NamedTuple):
 
 @dataclass
 class Process:
-    """What a process has counted while it executed one program.
+    """The counts of a process while it executed one program.
 
     :ivar parent: the process that has made it
     :ivar program: that it executes; of a copy that fork() has made, its parent's
@@ -99,7 +99,7 @@ class _Header(NamedTuple):
         return _HEAD.size + 8 * self.num_counts + _NAMES + _PROGRAM
 
     def texts(self, data: bytes | mmap.mmap) -> tuple[tuple[str, ...], str]:
-        """The names of the counts, and the program."""
+        """Return the names of the counts, and the program."""
         at = _HEAD.size + 8 * self.num_counts
         names = tuple(data[at:at + _NAMES].partition(b"\0")[0].decode("ascii", "replace").split())
         if len(names) != self.num_counts:
@@ -109,7 +109,7 @@ class _Header(NamedTuple):
 
 
 def _items(data: bytes, head: _Header) -> Iterator[tuple[int, int, int]]:
-    """Kind, beginning and end of each item."""
+    """Yield kind, beginning and end of each item."""
     at = head.size
     while at < head.used:
         kind, size = _ITEM.unpack_from(data, at)
@@ -120,7 +120,7 @@ def _items(data: bytes, head: _Header) -> Iterator[tuple[int, int, int]]:
 
 
 def read(path: Path) -> Process:
-    """What a process has counted.
+    """Read the counts of a process.
 
     :raises CountsError: it is no such file
     :raises OSError: it cannot be read
@@ -206,7 +206,7 @@ def profile(path: Path, into: Profile) -> None:
 # ---- while it runs -----------------------------------------------------------------------
 
 class Live:
-    """The file of a process that runs, mapped: what it has counted so far, and whether it shall count.
+    """The mapped file of a running process: its counts so far, and whether it shall count.
 
     :raises CountsError: it is no such file, or not one yet
     :raises OSError: it cannot be read
@@ -219,11 +219,11 @@ class Live:
         self._names, _ = self._head.texts(self._data)
 
     def switch(self, on: bool) -> None:
-        """Let it count from its next block or so on, or no longer."""
+        """Switch counting on or off; the tool notices within a block or so."""
         self._data[_WANTED:_WANTED + 4] = struct.pack("=I", on)
 
     def counts(self) -> Simulated:
-        """What it has counted."""
+        """Return its counts."""
         return dict(zip(self._names, struct.unpack_from(f"={len(self._names)}Q", self._data, _HEAD.size), strict=True))
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ LOW, HIGH = "_low", "_high"
 
 
 def added(parts: Iterable[Mapping[str, int]]) -> Counter[str]:
-    """The sum of counts; what none of them has is 0."""
+    """Add counts; a missing one is 0."""
     total: Counter[str] = Counter()
     for part in parts:
         total.update(part)
@@ -36,7 +36,7 @@ def added(parts: Iterable[Mapping[str, int]]) -> Counter[str]:
 
 @dataclass(frozen=True)
 class Row:
-    """How the tool counts an event (csrc/tables/perfex_valgrind.csv).
+    """The way in which the tool counts an event (csrc/tables/perfex_valgrind.csv).
 
     :ivar source: sums and products of counts, or nothing
     :ivar note: what is counted in the event's place, or why it is not
@@ -48,17 +48,17 @@ class Row:
 
     @property
     def names(self) -> frozenset[str]:
-        """The counts that it uses."""
+        """Return the counts that it uses."""
         nodes = ast.walk(ast.parse(self.source, mode="eval")) if self.source else ()
         return frozenset(n.id for n in nodes if isinstance(n, ast.Name))
 
     def value(self, counts: Mapping[str, int]) -> int | None:
-        """The count, or None: it is not available."""
+        """Return the count, or None: it is not available."""
         return value_of(ast.parse(self.source, mode="eval").body, counts) if self.source else None
 
 
 def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
-    """The value of a formula: names of counts, numbers, sums, differences and products.
+    """Return the value of a formula: names of counts, numbers, sums, differences and products.
 
     :raises ValueError: it is of another form
     """
@@ -78,7 +78,7 @@ def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
 
 @cache
 def rows(cpu: Cpu, *, fine: bool = False) -> tuple[Row, ...]:
-    """How each event of a processor is counted, by index.
+    """Return how each event of a processor is counted, by index.
 
     :param fine: --threads fine: each thread has a processor
     """
@@ -92,7 +92,7 @@ def rows(cpu: Cpu, *, fine: bool = False) -> tuple[Row, ...]:
 
 def estimated(cpu: Cpu, counts: Mapping[str, int], clock: float,
               stall_ns: Mapping[int, float] | None = None) -> Simulated:
-    """What is computed from costs: cycles of the simulated program, and those in which misses are handled.
+    """Compute from costs the cycles of the simulated program, and those in which misses are handled.
 
     Each is the middle of a range (csrc/perfex/simulated.c), whose ends are there as well, with `LOW` and `HIGH` after
     its name.  The costs are the built-in ones, whatever a user's table says: that one is about times, and cycles are a
@@ -115,7 +115,7 @@ def estimated(cpu: Cpu, counts: Mapping[str, int], clock: float,
 
 def measure(cpu: Cpu, wanted: Iterable[int], counts: Mapping[str, int], *,
             fine: bool = False) -> tuple[Measurement, ...]:
-    """The events from the counts.
+    """Compute the events from the counts.
 
     :param wanted: indices
     :param counts: with those of `estimated`

@@ -1,4 +1,4 @@
-"""-s and -p: a user's signals start and stop the counting of the command, and samples are taken."""
+"""Signals of the user that start and stop the counting of the command (-s), and samples (-p)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SOON = 0.005  # seconds until a process that has just begun has a file
 
 
 class Gate:
-    """Starts and stops the counting (perfex(1), -s), and meanwhile takes samples (-p).
+    """Start and stop the counting (perfex(1), -s), and meanwhile take samples (-p).
 
     :param directory: of the files with counts
     :param pid: the command; each program that it executes has a file
@@ -39,11 +39,11 @@ class Gate:
 
     @property
     def was_on(self) -> bool:
-        """Whether it has ever counted."""
+        """Tell whether it has ever counted."""
         return self._begun > 0
 
     def _open(self) -> None:
-        """Open the files that there are by now; each program begins as the one before has ended."""
+        """Open the files that exist by now; a new program counts if the one before did at its end."""
         with suppress(OSError, CountsError):
             while True:
                 self._files.append(Live(self._directory / f"{self._pid}.{len(self._files)}.r10k"))
@@ -64,13 +64,13 @@ class Gate:
             self._wanted = None
 
     def left(self) -> float | None:
-        """Seconds until it has something to do, if it has."""
+        """Return seconds until something is to be done, if anything is."""
         if self._wanted is not None:
             return _SOON
         return None if self._due is None else max(0.0, self._due - time.monotonic())
 
     def look(self) -> None:
-        """Take the sample that is due."""
+        """Take a sample if it is due."""
         if self._wanted is not None:
             self._tell()
         if self._due is None or self._period is None or time.monotonic() < self._due:

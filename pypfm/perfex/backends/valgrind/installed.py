@@ -16,7 +16,7 @@ _PACKAGE = "valgrind is not installed; it is in the package valgrind (Debian, Ub
 
 
 def find(program: str = "valgrind") -> str:
-    """The path of valgrind or of a program that comes with it.
+    """Return the path of valgrind or of a program that comes with it.
 
     :raises PerfexError: not installed, names the package
     """
@@ -28,7 +28,7 @@ def find(program: str = "valgrind") -> str:
 
 
 def version() -> str:
-    """The version of valgrind, such as 3.19.0.
+    """Return the version of valgrind, such as 3.19.0.
 
     :raises PerfexError: not installed, or it does not run
     """

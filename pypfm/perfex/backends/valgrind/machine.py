@@ -1,4 +1,4 @@
-"""--cache: the processor that is simulated, as the valgrind tool takes it (csrc/perfex/tool/r10k.h)."""
+"""The processor that is simulated (--cache), as the valgrind tool takes it (csrc/perfex/tool/r10k.h)."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Machine:
     name: str = ""
 
     def option(self, seed: int = 0) -> str:
-        """--machine of the tool."""
+        """Return the tool's option --machine."""
         return ",".join(map(str, (*self.l1i, *self.l1d, *self.l2, self.page, self.pages, self.tlb, self.predictor,
                                   seed)))
 
     @property
     def lines(self) -> tuple[int, int]:
-        """Bytes of a line of the primary data cache and of the secondary cache."""
+        """Return the bytes of a line of the primary data cache and of the secondary cache."""
         return self.l1d.line, self.l2.line
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ def _short(size: int) -> str:
 
 
 def machine(text: str, cpu: Cpu, l2: int) -> Machine:
-    """The processor that --cache names.
+    """Return the processor that --cache names.
 
     :param cpu: whose branch predictor it has
     :param l2: size of the secondary cache where nothing else is said
@@ -91,7 +91,7 @@ def _wrong(why: str) -> PerfexValueError:
 # ---- this machine's ----------------------------------------------------------------------
 
 def _of_host(text: str, base: Machine) -> Machine:
-    """The caches of the processor that this runs on."""
+    """Return the caches of the processor that this runs on."""
     if text not in ("host", "host:L2", "host:L3"):
         raise _wrong(f"{shown(text)} is none")
     found = host.shapes()
@@ -134,7 +134,7 @@ def _of_parts(text: str, base: Machine) -> Machine:
 
 
 def _number(text: str) -> int:
-    """A number, with k, m or g; -1: it is none."""
+    """Parse a number, with k, m or g; -1: it is none."""
     match = re.fullmatch(r"([0-9]{1,12})([kmg]?)", text)
     return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2]] if match else -1
 

@@ -70,7 +70,7 @@ def check_command(command: Sequence[str]) -> None:
 
 
 def _for_this_machine(path: Path) -> bool:
-    """Whether a program is for this processor; valgrind would hand another one to a shell.
+    """Tell whether a program is for this processor; valgrind would hand another one to a shell.
 
     x86-64 executes programs of x86, too, and valgrind where it has the tool for them; else it says so.
     """
@@ -84,7 +84,7 @@ def _for_this_machine(path: Path) -> bool:
 
 
 def width(command: Sequence[str]) -> int:
-    """Bits of a word of the program that is executed; of a script, those of this machine's programs."""
+    """Return the bits of a word of the program that is executed; for a script, those of this machine's programs."""
     head = b""
     with suppress(OSError), open(shutil.which(command[0]) or command[0], "rb") as stream:
         head = stream.read(20)
@@ -92,7 +92,7 @@ def width(command: Sequence[str]) -> int:
 
 
 def _has_rights(path: str) -> bool:
-    """Whether a program has rights of its own, for which valgrind refuses it, whoever runs it."""
+    """Tell whether a program has rights of its own: valgrind refuses it then, whoever runs it."""
     with suppress(OSError):
         if os.stat(path).st_mode & (stat.S_ISUID | stat.S_ISGID):
             return True
@@ -116,7 +116,7 @@ def check_directory() -> None:
 
 @dataclass(frozen=True)
 class Refusal:
-    """What valgrind cannot simulate.
+    """An instruction or a call that valgrind cannot simulate.
 
     :ivar pid: the process, or 0: not known
     :ivar text: valgrind's own line
@@ -126,19 +126,19 @@ class Refusal:
     text: str
 
     def ends(self, code: int) -> bool:
-        """Whether it may be why a program ended like that (os.waitstatus_to_exitcode())."""
+        """Tell whether it may be why a program ended like that (os.waitstatus_to_exitcode())."""
         return code in {REFUSALS[word] for word in REFUSALS if word in self.text}
 
 
 def refusals(lines: Iterable[str]) -> list[Refusal]:
-    """What valgrind's messages say that it cannot simulate, each once."""
+    """Find in valgrind's messages what it cannot simulate, each once."""
     found = [re.fullmatch(r"(?:(==|--|\*\*)(\d+)\1 )?(.*)", line) for line in lines if any(r in line for r in REFUSALS)]
     return list(dict.fromkeys(Refusal(int(m[2] or 0), m[3].strip()) for m in found if m))
 
 
 @contextmanager
 def _variable(name: str, value: Path | None) -> Iterator[None]:
-    """A variable of the environment for processes that are made meanwhile.
+    """Set a variable of the environment for processes that are made meanwhile.
 
     :param value: None: it is not set
     """
@@ -155,7 +155,7 @@ def _variable(name: str, value: Path | None) -> Iterator[None]:
 
 @contextmanager
 def _limit(number: int) -> Iterator[None]:
-    """Another soft limit of descriptors for this process, and those that it makes."""
+    """Set another soft limit of descriptors for this process, and those that it makes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (number, hard))
     try:
@@ -165,7 +165,7 @@ def _limit(number: int) -> Iterator[None]:
 
 
 class Descendants:
-    """Notices when the last process of a command has ended.
+    """Notice when the last process of a command has ended.
 
     All of them inherit one end of a pipe.  Its descriptor is among those that valgrind keeps for itself, and above
     what any program may use, so that one that closes all descriptors does not close it.
@@ -187,7 +187,7 @@ class Descendants:
         os.set_inheritable(self._write, True)
 
     def started(self) -> None:
-        """The command has its end of the pipe."""
+        """Note that the command has its end of the pipe."""
         os.close(self._write)
 
 
@@ -222,7 +222,7 @@ class Prepared:
         self.pid = self._command.pid
 
     def times(self) -> Times:
-        """How long it ran, simulated."""
+        """Return how long it ran, simulated."""
         return Times(self._command.wall, self._command.user, self._command.system, simulated=True)
 
     def run(self, gate: Gate | None) -> int:
@@ -247,7 +247,7 @@ class Prepared:
             os.close(self.descendants.read)
 
     def _supervise(self, gate: Gate | None) -> None:
-        """Until the command ends: pass on signals, take samples, show progress."""
+        """Pass on signals, take samples and show progress until the command ends."""
         process, begun = os.pidfd_open(self.pid), time.monotonic()
         told = begun
         try:
@@ -273,7 +273,7 @@ class Prepared:
             self._request.progress(line)
 
     def _wait(self) -> None:
-        """Wait for what the command has left behind, until a signal ends that."""
+        """Wait for the processes that the command has left behind, until a signal ends that."""
         ended = self.descendants.read
         self._signals.others()  # those that came with the command's end
         timeout: float | None = _PROGRESS

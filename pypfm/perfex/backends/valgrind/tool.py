@@ -63,7 +63,7 @@ def _machine() -> str:
 
 
 def platforms() -> tuple[Platform, ...]:
-    """What this machine executes: its own programs first, and then those of 32 bits, if it does.
+    """Return the platforms whose programs this machine executes: its own first, then that of 32 bits, if it does.
 
     :raises PerfexError: the tool is not made for such a machine
     """
@@ -80,7 +80,7 @@ def platforms() -> tuple[Platform, ...]:
 
 @cache
 def _description(valgrind: str) -> Mapping[str, str]:
-    """The values of valgrind.pc, which need no pkg-config.
+    """Return the values of valgrind.pc; pkg-config is not needed.
 
     :raises PerfexError: it is not there
     """
@@ -98,7 +98,7 @@ def _description(valgrind: str) -> Mapping[str, str]:
 
 
 def _parsed(text: str) -> dict[str, str]:
-    """The variables and fields of a .pc file."""
+    """Return the variables and fields of a .pc file."""
     found: dict[str, str] = {}
     for line in text.splitlines():
         if match := re.match(r"([\w.]+)\s*[=:]\s*(.*)", line):
@@ -108,7 +108,7 @@ def _parsed(text: str) -> dict[str, str]:
 
 @cache
 def _own_directory(valgrind: str) -> Path:
-    """Where valgrind has its tools.
+    """Return where valgrind has its tools.
 
     :raises PerfexError: it does not say
     """
@@ -122,7 +122,7 @@ def _own_directory(valgrind: str) -> Path:
 
 @dataclass(frozen=True)
 class _Parts:
-    """What the tool is made of.
+    """The parts that the tool is built from.
 
     :ivar headers: their directory
     :ivar libraries: theirs
@@ -135,11 +135,11 @@ class _Parts:
     compiler: str
 
     def archives(self, platform: Platform) -> list[Path]:
-        """Those that have to be there, and the one of the compiler's own functions, which older versions have."""
+        """Return the archives that must exist, and the compiler's own functions, which older versions have."""
         return [self.libraries / f"lib{name}-{platform.name}.a" for name in ("coregrind", "vex", "gcc-sup")]
 
     def missing(self, platform: Platform) -> str:
-        """The file that is missing; "": none is."""
+        """Return the file that is missing; "": none is."""
         needed = [self.headers / "pub_tool_tooliface.h", *self.archives(platform)[:2]]
         return next((str(path) for path in needed if not path.exists()), "")
 
@@ -157,14 +157,14 @@ def _parts() -> _Parts:
 
 
 def sources() -> list[Path]:
-    """The files of the tool, which are installed with the package."""
+    """Return the files of the tool, which are installed with the package."""
     return sorted(path for path in built("perfex/tool").iterdir() if path.suffix in (".c", ".h"))
 
 
 # ---- where it is kept --------------------------------------------------------------------
 
 def _key(parts: _Parts) -> str:
-    """What the tool depends on, in a few letters: it is another one if any of that changes."""
+    """Return a short key that changes with anything that the tool depends on."""
     digest = hashlib.sha256(repr((version(), parts, COMPILE, _LINK)).encode("utf-8", "surrogateescape"))
     for path in (*sources(), Path(__file__)):
         digest.update(path.read_bytes())
@@ -177,7 +177,7 @@ def _key(parts: _Parts) -> str:
 
 
 def _cache() -> Path:
-    """Our directory in the user's cache, which nobody else can write.
+    """Return our directory in the user's cache; no other user can write to it.
 
     :raises PerfexError: there is none
     """
@@ -197,7 +197,7 @@ def _cache() -> Path:
 
 @contextmanager
 def _locked(place: Path) -> Iterator[None]:
-    """While nobody else builds."""
+    """Hold a lock, so that no other process builds."""
     with (place / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -219,7 +219,7 @@ def is_built() -> bool:
 
 
 def directory(width: int = 64) -> Path:
-    """The directory for ``VALGRIND_LIB``, in which the tool is; it is built if it has not been.
+    """Return the directory for ``VALGRIND_LIB``, in which the tool is; build it if it has not been built.
 
     :param width: bits of a word of the program that is to run
     :raises PerfexError: it cannot be built; says what is missing
@@ -244,7 +244,7 @@ def _reason(made: Path, platform: Platform) -> str:
 
 
 def _make(made: Path, parts: _Parts) -> None:
-    """Build it aside, and put it in its place when it is complete."""
+    """Build it aside, and move it to its place when it is complete."""
     aside = Path(tempfile.mkdtemp(prefix="new-", dir=made.parent))
     try:
         for path in _own_directory(find()).iterdir():
@@ -264,7 +264,7 @@ def _make(made: Path, parts: _Parts) -> None:
 
 
 def _compiled(aside: Path, platform: Platform, parts: _Parts) -> str:
-    """Compile and link the tool; why that failed, or nothing."""
+    """Compile and link the tool; return why that failed, or ""."""
     if missing := parts.missing(platform):
         return f"{missing}: no such file"
     archives = [str(path) for path in parts.archives(platform) if path.exists()]
