@@ -11,13 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from conftest import TESTS, clean_env, run
+from conftest import TESTS, clean_env
+from fresh import fresh_command
 
 PYPFM = Path(sys.executable).with_name("pypfm")
 
 
 def pypfm(*args: object) -> subprocess.CompletedProcess[str]:
-    return run(PYPFM, *args)
+    return fresh_command(PYPFM, *args)
 
 
 def on_terminal(columns: int, *args: object, status: int = 0, term: str = "dumb") -> str:

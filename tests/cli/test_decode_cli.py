@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 
 from conftest import clean_env, run
-from pypfm import PfmError, schemas
+from pypfm import PfmError
 from pypfm.cli import build_parser
 from terminal import PYPFM, on_terminal, pypfm
+from valid import validate
 
 REGISTERS = ("PMC4=0x505028", "pmc14=0x2d34", "IBR0=0x1010", "IBR1=0x8000000fffff000", "IBR4=0x1030",
              "IBR5=0x8000000fffff000")
@@ -26,7 +26,7 @@ def decoded(*args: object) -> dict[str, Any]:
     done = pypfm("decode", *args)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     data: dict[str, Any] = json.loads(done.stdout)
-    jsonschema.validate(data, schemas.load("decode"))
+    validate(data, "decode")
     return data
 
 
@@ -135,7 +135,7 @@ def test_encode_in_a_pipe_and_in_a_file(args: tuple[str, ...], tmp_path: Path) -
     piped = run(PYPFM, "decode", *args[:2], "-", "--json", input=written)
     assert piped.stderr == ""
     data = json.loads(piped.stdout)
-    jsonschema.validate(data, schemas.load("decode"))
+    validate(data, "decode")
     assert decoded(*args[:2], "--from", file) == data
     event = args[2].partition(":")[0]
     if "registers" in data:

@@ -7,16 +7,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from conftest import clean_env, run
 from foreign_library import debian, library
 from native import CC, PFM3, build
-from pypfm import schemas
 from pypfm.cli.common import event_names, whole_options
 from pypfm.errors import LibraryError
 from terminal import PYPFM, on_terminal, pypfm, run_on_terminal
+from valid import validate
 
 
 def answer(schema: str, *args: object) -> Any:
@@ -24,7 +23,7 @@ def answer(schema: str, *args: object) -> Any:
     done = pypfm(*args, "--json")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     data = json.loads(done.stdout)
-    jsonschema.validate(data, schemas.load(schema))
+    validate(data, schema)
     return data
 
 

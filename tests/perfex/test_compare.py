@@ -15,13 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-import jsonschema
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from perfex_runs import PERFEX, compile_c, counted, damaged, environment, perfex, refused
-from pypfm import schemas
 from pypfm.perfex import changes, compare, costs, events, noise, reading, report
 from pypfm.perfex.changes import VERDICTS, Change, Comparison
 from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, PerfexError, Request, signal_name
@@ -29,6 +27,7 @@ from pypfm.perfex.repeat import combined
 from pypfm.perfex.report import Report
 from pypfm.perfex.spread import Spread
 from tools import needs
+from valid import validate
 
 # Reports on eight real runs of a program that touches 1000 pages (before, again) or 1100 (more), on one machine.
 STORED = Path(__file__).parent / "stored"
@@ -43,7 +42,7 @@ def compared(*args: object, status: int = 0) -> dict[str, Any]:
     done = perfex("--json", *args)
     assert done.returncode == status, done.stderr
     data: dict[str, Any] = json.loads(done.stdout, parse_constant=no_number)
-    jsonschema.validate(data, schemas.load("perfex_compare"))
+    validate(data, "perfex_compare")
     return data
 
 
@@ -311,7 +310,7 @@ def test_damaged_reports_are_refused_or_compared(tmp_path: Path) -> None:
             refusals.append(str(error))
             outcomes[False] += 1
         else:
-            jsonschema.validate(json.loads(compare.json_text(found), parse_constant=no_number), schemas.load("perfex_compare"))
+            validate(json.loads(compare.json_text(found), parse_constant=no_number), "perfex_compare")
             assert compare.text(found)
             assert compare.csv_text(found)
             outcomes[True] += 1
@@ -524,7 +523,7 @@ def series(draw: st.DrawFn) -> dict[int, list[int | None]]:
 def test_any_reports_can_be_compared(first: dict[int, list[int | None]], second: dict[int, list[int | None]], backend: str) -> None:
     found = between(first, second, backend=backend)
     data = json.loads(compare.json_text(found), parse_constant=no_number)
-    jsonschema.validate(data, schemas.load("perfex_compare"))
+    validate(data, "perfex_compare")
     assert [e["event"] for e in data["events"]] == sorted({*first, *second})
     for e in data["events"]:
         assert e["verdict"] in VERDICTS
@@ -534,7 +533,7 @@ def test_any_reports_can_be_compared(first: dict[int, list[int | None]], second:
     rows = list(csv.reader(io.StringIO(compare.csv_text(found))))
     assert {len(row) for row in rows} == {11}
     whole = Report(made(second, backend=backend).request, made(second, backend=backend).outcome, comparison=found)
-    jsonschema.validate(json.loads(report.json_text(whole), parse_constant=no_number), schemas.load("perfex"))
+    validate(json.loads(report.json_text(whole), parse_constant=no_number), "perfex")
     assert report.text(whole)
     assert report.csv_text(whole)
 
