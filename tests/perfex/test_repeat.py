@@ -113,7 +113,7 @@ def test_csv_has_all_counts(perf_table: Path, toucher: Path, tmp_path: Path) -> 
 def test_a_simulation_counts_the_same_in_all_runs(toucher: Path) -> None:
     needs("valgrind")
     """What does not depend on where memory lies."""
-    data = counted("--backend", "valgrind", "--repeat", 3, "-a", toucher, "100")
+    data = counted("--backend", "valgrind", "--repeat", 2, "-a", toucher, "100")
     known = [e for e in data["events"] if e["quality"] in ("exact", "approximate")]
     assert len(known) > 10
     assert {len(set(e["runs"]["counts"])) for e in known} == {1}
@@ -125,7 +125,7 @@ def test_a_simulation_counts_the_same_in_all_runs(toucher: Path) -> None:
 def test_a_simulation_of_what_differs(toucher: Path, tmp_path: Path) -> None:
     """A program that does more in each run; ``exec`` makes it one process with the shell before it."""
     needs("valgrind")
-    data = counted("--backend", "valgrind", "--repeat", 3, "-e", 19, "sh", "-c", GROWING, toucher, cwd=tmp_path)
+    data = counted("--backend", "valgrind", "--repeat", 2, "-e", 19, "sh", "-c", GROWING, toucher, cwd=tmp_path)
     stores = event(data, 19)["runs"]["counts"]
     assert all(90 <= b - a <= 130 for a, b in pairwise(stores)), stores
 
@@ -150,9 +150,9 @@ def test_each_run_of_a_simulation_has_another_layout(conflicts: Path) -> None:
     """What is executed is the same; misses are those of a page with others in its sets, or without."""
     needs("valgrind")
     once = counted("--backend", "valgrind", "--repeat", 1, "-a", conflicts)
-    runs, again = (counted("--backend", "valgrind", "--repeat", 8, "-a", conflicts) for _ in range(2))
+    runs, again = (counted("--backend", "valgrind", "--repeat", n, "-a", conflicts) for n in (8, 2))
     counts = {number: event(runs, number)["runs"]["counts"] for number in (18, 19, 24, 25)}
-    assert counts == {number: event(again, number)["runs"]["counts"] for number in counts}
+    assert {number: each[:2] for number, each in counts.items()} == {number: event(again, number)["runs"]["counts"] for number in counts}
     assert {number: each[0] for number, each in counts.items()} == {number: event(once, number)["count"] for number in counts}
     assert [len(set(counts[number])) for number in (18, 19, 24)] == [1, 1, 1]
     assert max(counts[25]) - min(counts[25]) > 50 * 128, counts[25]  # one page missed in 50 of the 200 rounds
