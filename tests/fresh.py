@@ -5,6 +5,7 @@ A fraction of the time of a process of their own, for tests that need the C libr
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
@@ -22,13 +23,15 @@ sys.path[:1] = json.loads(sys.argv[1])
 for module in sys.argv[2:]:
     importlib.import_module(module)
 gc.freeze()
-for line in sys.stdin:
+requests = os.fdopen(os.dup(0))  # sys.stdin is the child's
+for line in requests:
     code, sys.argv, environment, directory, *files = json.loads(line)
     if not (child := os.fork()):
         break
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 else:
     sys.exit()
+requests.close()
 signal.alarm(300)
 os.chdir(directory)
 for descriptor, name in enumerate(files):
@@ -50,9 +53,11 @@ READ_AT_THE_START = ("PYTHON", "LD_", "LC_", "LANG", "GLIBC", "MALLOC")
 
 @cache
 def _server(path: tuple[str, ...], modules: tuple[str, ...]) -> subprocess.Popen[str]:
-    """Ends when its standard input does: with pytest."""
-    return subprocess.Popen([sys.executable, "-c", SERVER, json.dumps(path), *modules], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            text=True, cwd=TESTS, env=clean_env())
+    """The process that forks, with directories to import from and what it has imported; it ends with this one."""
+    server = subprocess.Popen([sys.executable, "-c", SERVER, json.dumps(path), *modules], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True, cwd=TESTS, env=clean_env())
+    atexit.register(server.__exit__, None, None, None)  # closes its standard input, and waits
+    return server
 
 
 def _forked(server: subprocess.Popen[str], code: str, argv: list[str], *request: object) -> int:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from conftest import clean_env, run
+from conftest import clean_env
 from foreign_library import debian, library
+from fresh import fresh_command
 from native import CC, PFM3, build
 from pypfm.cli.common import event_names, whole_options
 from pypfm.errors import LibraryError
@@ -75,7 +76,7 @@ def test_what_encode_prints_is_decoded() -> None:
         event = "CPU_OP_CYCLES_ALL" if "mont" in args else "OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE"
         printed = pypfm("encode", *args, event, "--json").stdout
         options = [a for a in args if a not in ("--os", "perf_event")] + (["--perf"] if "--os" in args else [])
-        done = run(PYPFM, "decode", *options, "-", input=printed)
+        done = fresh_command(PYPFM, "decode", *options, "-", text=printed)
         assert done.returncode == 0, done.stderr
         assert json.loads(printed)["events"][0]["string"] in {c["string"] for c in json.loads(done.stdout)["candidates"]}
 

@@ -16,6 +16,7 @@ from pypfm._c.pfm4 import lib
 
 import pypfm
 from conftest import TESTS, clean_env, run, run_python, without_capabilities
+from fresh import fresh_command
 from pypfm import CountingError, UnknownKeyError
 from pypfm.cli.pmc import counted_by
 from pypfm.common.counting import PerfEvent
@@ -33,7 +34,7 @@ TOUCH = ("import mmap\nm = mmap.mmap(-1, 4096 * 4000, mmap.MAP_PRIVATE)\n"
 
 
 def pmc(*args: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    return run(PMC, *args, **options)
+    return fresh_command(PMC, *args, **options) if options.keys() <= {"env", "cwd"} else run(PMC, *args, **options)
 
 
 @pytest.fixture(scope="module")
