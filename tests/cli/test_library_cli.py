@@ -175,15 +175,17 @@ def of_code(directory: Path, code: str) -> Path:
     return out
 
 
-@pytest.mark.parametrize("words", USES, ids=lambda words: words[0])
-@pytest.mark.parametrize(("code", "said"), [
+ENDING = [
     ("__attribute__((constructor)) void f(void) { exit(0); }", "ended the process with status 0"),
     ("__attribute__((constructor)) void f(void) { _exit(3); }", "ended the process with status 3"),
     ("__attribute__((constructor)) void f(void) { abort(); }", "SIGABRT"),
     ("int pfm_initialize(void) { exit(0); }", "ended the process with status 0"),
     ("int pfm_initialize(void) { raise(SIGSEGV); return 0; }", "SIGSEGV"),
     ("int pfm_initialize(void) { return -1; }", "pfm_initialize() returns -1"),
-])
+]
+
+
+@pytest.mark.parametrize(("words", "code", "said"), [*((USES[0], *ending) for ending in ENDING), *((words, *ENDING[-2]) for words in USES[1:])])
 def test_a_library_that_ends_the_process(words: tuple[str, ...], code: str, said: str, tmp_path: Path) -> None:
     path = of_code(tmp_path, code)
     done = pypfm(*words, f"--library={path}")
