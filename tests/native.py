@@ -102,9 +102,17 @@ def build_library(library: Library, directory: Path, *flags: str, sources: Seque
 
 
 def debug_library(library: Library, factory: pytest.TempPathFactory) -> Path:
-    """A library of our own with its debug information, all types included; built once."""
-    flags = ["-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types"]
-    return once(factory, f"dwarf-{library.name}", lambda directory: build_library(library, directory, *flags)) / library.soname
+    """A library of one source that has all public headers, with debug information about all types in them; built once.
+
+    The library's own sources are compiled with the same headers.
+    """
+    def build_it(directory: Path) -> None:
+        names = sorted(headers(library), key=lambda name: name.endswith("_v2.h"))  # another includes that one first
+        source = directory / "headers.c"
+        source.write_text("#define PFM_OWN_PERF_EVENT 1\n" + "".join(f"#include <{name}>\n" for name in names))
+        build_library(library, directory, "-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types", sources=[source])
+
+    return once(factory, f"dwarf-{library.name}", build_it) / library.soname
 
 
 def build_program(library: Library, source: Path, out: Path, *flags: str, libs: Sequence[str] = ()) -> Path:

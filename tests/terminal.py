@@ -11,27 +11,34 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from conftest import TESTS, clean_env, run
+from conftest import clean_env
+from fresh import fresh_command
 
 PYPFM = Path(sys.executable).with_name("pypfm")
 
 
 def pypfm(*args: object) -> subprocess.CompletedProcess[str]:
-    return run(PYPFM, *args)
+    return fresh_command(PYPFM, *args)
 
 
 def on_terminal(columns: int, *args: object, status: int = 0, term: str = "dumb") -> str:
     """What a command prints on a terminal of that width."""
-    text, ended = run_on_terminal(columns, [PYPFM, *args], cwd=TESTS, env=clean_env(TERM=term))
+    with terminal() as (theirs, printed):
+        ended = fresh_command(PYPFM, *args, env=_environment(columns, clean_env(TERM=term)), terminal=os.ttyname(theirs)).returncode
+        text = printed()
     assert ended == status, text
     return text
 
 
+def _environment(columns: int, env: dict[str, str]) -> dict[str, str]:
+    return env | {"COLUMNS": str(columns), "LINES": "50"}  # rich wants them, and TERM
+
+
 def run_on_terminal(columns: int, command: Sequence[object], *, cwd: Path, env: dict[str, str]) -> tuple[str, int]:
     """What any program prints on a terminal of that width, and its exit status."""
-    env = env | {"COLUMNS": str(columns), "LINES": "50"}  # rich wants them, and TERM
     with terminal() as (theirs, printed):
-        status = subprocess.run([str(c) for c in command], stdout=theirs, stderr=theirs, env=env, cwd=cwd, check=False).returncode
+        status = subprocess.run([str(c) for c in command], stdout=theirs, stderr=theirs, env=_environment(columns, env), cwd=cwd,
+                                check=False).returncode
         return printed(), status
 
 

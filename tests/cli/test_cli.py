@@ -15,6 +15,7 @@ import pytest
 from conftest import TESTS, coded, run
 from pypfm import Itanium2, Pfm3Error, schemas
 from terminal import PYPFM, on_terminal, pypfm
+from valid import validate
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +29,7 @@ def output(*args: object) -> str:
 def encoded(*args: object) -> dict[str, Any]:
     """Output of encode, checked against its schema."""
     data = json.loads(output("encode", *args))
-    jsonschema.validate(data, schemas.load("encode"))
+    validate(data, "encode")
     return data
 
 
@@ -55,7 +56,7 @@ def values(data: dict[str, Any]) -> dict[int, str]:
     (("encode", "-p", "itanium2", "LOADS_RETIRED", "--data-range", "0x1001-0x2003", "--json"), "encode"),
 ])
 def test_json_follows_its_schema(command: tuple[str, ...], schema: str) -> None:
-    jsonschema.validate(json.loads(output(*command)), schemas.load(schema))
+    validate(json.loads(output(*command)), schema)
 
 
 @pytest.mark.parametrize("name", schemas.NAMES)
@@ -217,7 +218,7 @@ def test_itanium_and_the_generic_pmu_on_a_terminal() -> None:
 ])
 def test_libpfm4_options(args: str, codes: list[list[str]]) -> None:
     data = json.loads(output("encode", *args.split()))
-    jsonschema.validate(data, schemas.load("encode_pfm4"))
+    validate(data, "encode_pfm4")
     assert [e["codes"] for e in data["events"]] == codes
 
 
@@ -227,7 +228,7 @@ def test_open_counts_for_real() -> None:
     if done.returncode:
         pytest.skip(f"the kernel refuses: {done.stderr}")
     data = json.loads(done.stdout)
-    jsonschema.validate(data, schemas.load("encode_pfm4"))
+    validate(data, "encode_pfm4")
     assert data["events"][0]["count"] > 0
     assert "counted" in on_terminal(100, "encode", "-p", "perf", "task-clock", "--open")
 
@@ -241,7 +242,7 @@ def test_a_count_says_what_it_is_of(event: str, unit: str, modes: list[str]) -> 
     if "not permitted" in done.stderr:
         pytest.skip(f"the kernel refuses: {done.stderr}")
     data = json.loads(done.stdout)
-    jsonschema.validate(data, schemas.load("encode_pfm4"))
+    validate(data, "encode_pfm4")
     assert (data["events"][0]["unit"], data["events"][0]["modes"]) == (unit, modes)
     if event == "page-faults:u":
         assert data["events"][0]["count"] >= 16  # the loop touches as many pages

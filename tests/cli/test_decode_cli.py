@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 
 from conftest import clean_env, run
-from pypfm import PfmError, schemas
+from fresh import fresh_command
+from pypfm import PfmError
 from pypfm.cli import build_parser
 from terminal import PYPFM, on_terminal, pypfm
+from valid import validate
 
 REGISTERS = ("PMC4=0x505028", "pmc14=0x2d34", "IBR0=0x1010", "IBR1=0x8000000fffff000", "IBR4=0x1030",
              "IBR5=0x8000000fffff000")
@@ -26,7 +27,7 @@ def decoded(*args: object) -> dict[str, Any]:
     done = pypfm("decode", *args)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     data: dict[str, Any] = json.loads(done.stdout)
-    jsonschema.validate(data, schemas.load("decode"))
+    validate(data, "decode")
     return data
 
 
@@ -132,10 +133,10 @@ def test_encode_in_a_pipe_and_in_a_file(args: tuple[str, ...], tmp_path: Path) -
     written = pypfm("encode", *args, "--json").stdout
     file = tmp_path / "encoded.json"
     file.write_text(written, encoding="utf-8")
-    piped = run(PYPFM, "decode", *args[:2], "-", "--json", input=written)
+    piped = fresh_command(PYPFM, "decode", *args[:2], "-", "--json", text=written)
     assert piped.stderr == ""
     data = json.loads(piped.stdout)
-    jsonschema.validate(data, schemas.load("decode"))
+    validate(data, "decode")
     assert decoded(*args[:2], "--from", file) == data
     event = args[2].partition(":")[0]
     if "registers" in data:
@@ -161,7 +162,7 @@ def test_encode_in_a_pipe_and_in_a_file(args: tuple[str, ...], tmp_path: Path) -
      "itanium2 has no register 'PMC99'"),
 ])
 def test_wrong_input(pmu: str, text: str, message: str) -> None:
-    done = run(PYPFM, "decode", "-p", pmu, "-", input=text)
+    done = fresh_command(PYPFM, "decode", "-p", pmu, "-", text=text)
     assert (done.returncode, done.stdout) == (1, "")
     assert message in done.stderr
     assert done.stderr.startswith("pypfm decode: ")
@@ -200,7 +201,7 @@ def test_lines_of_a_program_on_standard_input() -> None:
     text = ("sycall base 0\nPMU forced to itanium2\nIA64_TAGGED_INST_RETIRED_IBRP0_PMC8=3\nPMC4 = 0x1228\n"
             "[PMC15(pmc15)=0xfffffff0 ibrp0_pmc8=0 ibrp1_pmc9=1 ibrp2_pmc8=1 ibrp3_pmc9=1]\n[PMD4(pmd4)]\n"
             "PMC4 = 4648\n  PMC5 0x5028  CPU_CYCLES   PMD4: 17 counted\n")
-    done = run(PYPFM, "decode", "-p", "itanium2", "-", input=text)
+    done = fresh_command(PYPFM, "decode", "-p", "itanium2", "-", text=text)
     assert (done.returncode, done.stderr) == (0, "")
     assert {r["name"]: int(r["value"], 16) for r in json.loads(done.stdout)["registers"]} == {
         "PMC4": 0x1228, "PMC5": 0x5028, "PMC15": 0xFFFFFFF0, "PMD4": 17}
@@ -232,7 +233,7 @@ def test_what_libpfm_prints_in_verbose_mode_is_read(pmu: str) -> None:
                "print(*(f'PMC{o.pfp_pmcs[n].reg_num}={o.pfp_pmcs[n].reg_value:#x}' for n in range(o.pfp_pmc_count)))")
     made = run(sys.executable, "-c", program, env=clean_env(LIBPFM_VERBOSE="1", LIBPFM_FORCE_PMU=words[pmu]))
     assert made.returncode == 0, made.stderr
-    said = run(PYPFM, "decode", "-p", pmu, "-", input=made.stderr)
+    said = fresh_command(PYPFM, "decode", "-p", pmu, "-", text=made.stderr)
     assert (said.returncode, said.stderr) == (0, "")
     assert {r["name"]: int(r["value"], 16) for r in json.loads(said.stdout)["registers"]} == {
         name: int(value, 16) for name, _, value in (word.partition("=") for word in made.stdout.split())}
@@ -246,7 +247,7 @@ def test_what_libpfm_prints_in_verbose_mode_is_read(pmu: str) -> None:
     ("type: 4 config: 0x5300c0\n", {"type": 4, "config": 0x5300C0}),
 ])
 def test_lines_with_codes(text: str, values: dict[str, int]) -> None:
-    done = run(PYPFM, "decode", "-p", "glm", "-", input=text)
+    done = fresh_command(PYPFM, "decode", "-p", "glm", "-", text=text)
     assert (done.returncode, done.stderr) == (0, "")
     assert {name: int(value, 16) for name, value in json.loads(done.stdout)["values"].items()} == values
 
@@ -260,7 +261,7 @@ def test_lines_with_codes(text: str, values: dict[str, int]) -> None:
     ("itanium2", f"PMC4={'9' * 5000}", "PMC4"),
 ])
 def test_lines_that_cannot_be_read(pmu: str, text: str, message: str) -> None:
-    done = run(PYPFM, "decode", "-p", pmu, "-", input=text)
+    done = fresh_command(PYPFM, "decode", "-p", pmu, "-", text=text)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert message in done.stderr
 
@@ -350,7 +351,7 @@ def test_json_that_encode_does_not_write(args: tuple[str, ...], tmp_path: Path, 
 @pytest.mark.parametrize(("text", "message"), [
     ("[" * 1000000, "nested too deeply"), ('{"a":' * 1000000, "nested too deeply"), ("", "is not JSON"), ("9" * 5000, "is not JSON")])
 def test_text_that_is_no_json(text: str, message: str) -> None:
-    done = run(PYPFM, "decode", "-p", "itanium2", "-", input=text)
+    done = fresh_command(PYPFM, "decode", "-p", "itanium2", "-", text=text)
     assert (done.returncode, done.stdout) == (1, "")
     assert message in done.stderr
     assert done.stderr.startswith("pypfm decode: standard input ")

@@ -7,16 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from conftest import clean_env, run
+from conftest import clean_env
 from foreign_library import debian, library
+from fresh import fresh_command
 from native import CC, PFM3, build
-from pypfm import schemas
 from pypfm.cli.common import event_names, whole_options
 from pypfm.errors import LibraryError
 from terminal import PYPFM, on_terminal, pypfm, run_on_terminal
+from valid import validate
 
 
 def answer(schema: str, *args: object) -> Any:
@@ -24,7 +24,7 @@ def answer(schema: str, *args: object) -> Any:
     done = pypfm(*args, "--json")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     data = json.loads(done.stdout)
-    jsonschema.validate(data, schemas.load(schema))
+    validate(data, schema)
     return data
 
 
@@ -76,7 +76,7 @@ def test_what_encode_prints_is_decoded() -> None:
         event = "CPU_OP_CYCLES_ALL" if "mont" in args else "OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE"
         printed = pypfm("encode", *args, event, "--json").stdout
         options = [a for a in args if a not in ("--os", "perf_event")] + (["--perf"] if "--os" in args else [])
-        done = run(PYPFM, "decode", *options, "-", input=printed)
+        done = fresh_command(PYPFM, "decode", *options, "-", text=printed)
         assert done.returncode == 0, done.stderr
         assert json.loads(printed)["events"][0]["string"] in {c["string"] for c in json.loads(done.stdout)["candidates"]}
 
@@ -175,15 +175,17 @@ def of_code(directory: Path, code: str) -> Path:
     return out
 
 
-@pytest.mark.parametrize("words", USES, ids=lambda words: words[0])
-@pytest.mark.parametrize(("code", "said"), [
+ENDING = [
     ("__attribute__((constructor)) void f(void) { exit(0); }", "ended the process with status 0"),
     ("__attribute__((constructor)) void f(void) { _exit(3); }", "ended the process with status 3"),
     ("__attribute__((constructor)) void f(void) { abort(); }", "SIGABRT"),
     ("int pfm_initialize(void) { exit(0); }", "ended the process with status 0"),
     ("int pfm_initialize(void) { raise(SIGSEGV); return 0; }", "SIGSEGV"),
     ("int pfm_initialize(void) { return -1; }", "pfm_initialize() returns -1"),
-])
+]
+
+
+@pytest.mark.parametrize(("words", "code", "said"), [*((USES[0], *ending) for ending in ENDING), *((words, *ENDING[-2]) for words in USES[1:])])
 def test_a_library_that_ends_the_process(words: tuple[str, ...], code: str, said: str, tmp_path: Path) -> None:
     path = of_code(tmp_path, code)
     done = pypfm(*words, f"--library={path}")

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import clean_env, run
+from conftest import clean_env
+from fresh import fresh_command
 from pypfm.cli import build_parser
 from pypfm.cli.common import PMUS
 from pypfm.cli.perfex import build_parser as perfex_parser
@@ -45,7 +46,7 @@ def options(parser: argparse.ArgumentParser) -> set[str]:
 
 def command(words: str, *more: object, **env: str) -> subprocess.CompletedProcess[str]:
     name, *rest = words.split()
-    return run(BIN / name, *rest, *more, env=clean_env(**env), timeout=120)
+    return fresh_command(BIN / name, *rest, *more, env=clean_env(**env))
 
 
 def test_every_subcommand_is_walked_over() -> None:

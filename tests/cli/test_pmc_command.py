@@ -11,17 +11,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from pypfm._c.pfm4 import lib
 
 import pypfm
 from conftest import TESTS, clean_env, run, run_python, without_capabilities
-from pypfm import CountingError, UnknownKeyError, schemas
+from fresh import fresh_command
+from pypfm import CountingError, UnknownKeyError
 from pypfm.cli.pmc import counted_by
 from pypfm.common.counting import PerfEvent
 from pypfm.common.launch import Command
 from pypfm.netbsd.counter import MACHINES
+from valid import validate
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
 
@@ -33,7 +34,7 @@ TOUCH = ("import mmap\nm = mmap.mmap(-1, 4096 * 4000, mmap.MAP_PRIVATE)\n"
 
 
 def pmc(*args: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    return run(PMC, *args, **options)
+    return fresh_command(PMC, *args, **options) if options.keys() <= {"env", "cwd"} else run(PMC, *args, **options)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def test_linux_is_the_default() -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_list_follows_its_schema(machine: str) -> None:
-    jsonschema.validate(json.loads(pmc("-h", "--machine", machine, "--json").stdout), schemas.load("pmc_list"))
+    validate(json.loads(pmc("-h", "--machine", machine, "--json").stdout), "pmc_list")
 
 
 def test_list_as_json() -> None:
@@ -137,7 +138,7 @@ def test_the_commands_status(command: list[str], status: int) -> None:
 def test_json(args: list[str]) -> None:
     done = pmc(*args)
     data = json.loads(done.stdout)
-    jsonschema.validate(data, schemas.load("pmc_count"))
+    validate(data, "pmc_count")
     assert (data["machine"], data["source"], data["event"]) == ("linux", "this machine's kernel", "page-faults")
     assert done.stderr == ""
     assert data["user"] > 0

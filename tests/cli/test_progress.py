@@ -24,6 +24,8 @@ COMMANDS = {
     "perfex": (["perfex", "--backend", "valgrind", "-e", "7", "sh", "-c", "sleep 30 & sleep 0.1"], b"perfex: "),
     "perfex --calibrate": (["perfex", "--calibrate"], b"perfex: "),
 }
+#: Before they say anything: one way to end them is enough, except for the slow tests.
+TAKES_SECONDS = {"conform", "conform --against", "perfex"}
 HIDE, SHOW = b"\x1b[?25l", b"\x1b[?25h"
 
 
@@ -56,9 +58,9 @@ def started(words: list[str], home: Path) -> tuple[int, int]:
     return pid, ours
 
 
-@pytest.mark.parametrize("how", ["^C", "SIGTERM", "SIGHUP", "SIGSTOP"])
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[pytest.mark.needs("valgrind")] if "valgrind" in words else []) for name, (words, _) in COMMANDS.items()])
+@pytest.mark.parametrize(("name", "how"), [
+    pytest.param(name, how, marks=[*[pytest.mark.needs("valgrind")] * ("valgrind" in words), *[pytest.mark.slow] * (how != "^C" and name in TAKES_SECONDS)])
+    for name, (words, _) in COMMANDS.items() for how in ("^C", "SIGTERM", "SIGHUP", "SIGSTOP")])
 def test_the_cursor_is_there_however_a_command_ends(name: str, how: str, tmp_path: Path) -> None:
     words, sign = COMMANDS[name]
     pid, ours = started(words, tmp_path)

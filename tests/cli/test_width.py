@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from conftest import clean_env, run
+from conftest import clean_env
+from fresh import fresh_command
 from native import PFM3
 from pypfm.cli import build_parser, draw
 from terminal import PYPFM, on_terminal
@@ -27,7 +28,7 @@ def _commands(parser: argparse.ArgumentParser) -> list[str]:
 @pytest.mark.parametrize("columns", [80, 200])
 def test_help_has_80_columns(command: str, columns: int) -> None:
     program, *words = command.split()
-    done = run(PYPFM.with_name(program), *words, "--help", env=clean_env(COLUMNS=str(columns)))
+    done = fresh_command(PYPFM.with_name(program), *words, "--help", env=clean_env(COLUMNS=str(columns)))
     assert done.returncode == 0
     assert [line for line in done.stdout.splitlines() if len(line) > 80] == []
     assert len(done.stdout.splitlines()) > 5
@@ -37,7 +38,7 @@ def test_help_has_80_columns(command: str, columns: int) -> None:
 def test_info_is_folded_on_a_terminal(columns: int) -> None:
     shown = on_terminal(columns, "info", "-p", "montecito", "L3_READS_ALL_ALL")
     assert max(map(len, shown.splitlines())) <= columns
-    piped = run(PYPFM, "info", "-p", "montecito", "L3_READS_ALL_ALL").stdout
+    piped = fresh_command(PYPFM, "info", "-p", "montecito", "L3_READS_ALL_ALL").stdout
     assert " ".join(shown.split()) == " ".join(piped.split())
     assert "Read requests made to the third level cache -- data and instructions, hits and misses\n" in piped
 

@@ -56,14 +56,22 @@ def page(site: Path, pmu: str) -> BeautifulSoup:
     return BeautifulSoup((site / "events" / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
 
 
+@cache
+def anchors(site: Path, pmu: str) -> dict[str, list[Tag]]:
+    """The elements of a page by their id."""
+    found: dict[str, list[Tag]] = {}
+    for tag in page(site, pmu).find_all(id=True):
+        found.setdefault(tag["id"], []).append(tag)
+    return found
+
+
 def entry(site: Path, pmu: str, anchor: str) -> tuple[Tag, Tag]:
     """The term and the definition with an anchor."""
-    found = page(site, pmu).find_all(id=anchor)
-    assert len(found) == 1, anchor
-    definition = found[0].find_next_sibling("dd")
-    assert found[0].name == "dt"
+    (term,) = anchors(site, pmu).get(anchor, [])
+    definition = term.find_next_sibling("dd")
+    assert term.name == "dt"
     assert definition is not None
-    return found[0], definition
+    return term, definition
 
 
 def line(tag: Tag) -> str:

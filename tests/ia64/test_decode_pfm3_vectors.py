@@ -76,10 +76,10 @@ def cover_rows(cover: RangeCover | None) -> list[list[Any]]:
     return [] if cover is None else [[r.num, r.addr, r.alt_addr, hex(r.value)] for r in cover.registers]
 
 
-def test_from_registers_gives_the_recorded_encoding(vectors: Vectors) -> None:
+def test_from_registers_gives_the_recorded_encoding() -> None:
     """Order, hardware addresses (Montecito: also those one above the number) and the PMDs to read."""
     different, twice, lost = [], 0, 0
-    for vector, _ in vectors:
+    for vector in successes():
         encoding = Encoding.from_registers(vector["pmu"], registers(vector))
         got = [[[r.num, r.addr, r.alt_addr, hex(r.value)] for r in encoding.pmcs],
                [[r.num, r.addr, r.alt_addr] for r in encoding.pmds],

@@ -12,10 +12,11 @@ import pytest
 
 from conftest import run
 from native import CC, PFM3, PFM4, build, build_library, debug_library
-from pypfm import layout, schemas
+from pypfm import layout
 from pypfm.config import LIBRARIES, Library
 from pypfm.layout import LayoutError, TypeLayout, dwarf
 from terminal import on_terminal, pypfm
+from valid import validate
 
 pytestmark = pytest.mark.slow
 
@@ -260,7 +261,7 @@ def test_kinds_of_types_and_members_are_those_of_dwarf(library: Library, tmp_pat
 def test_json_and_terminal() -> None:
     done = pypfm("layout", "--diff", "pfm3", "pfm3-manual", "--json")
     data = json.loads(done.stdout)
-    jsonschema.validate(data, schemas.load("layout"))
+    validate(data, "layout")
     assert done.returncode == 8
     assert [t["left"]["name"] for t in data["types"] if not t["same"]] == [
         d.left.name for d in layout.diff("pfm3", "pfm3-manual") if d.left and not d.same]
@@ -281,13 +282,13 @@ def test_diff_on_a_terminal_is_a_table() -> None:
 @pytest.mark.parametrize("library", [name for name in LIBRARIES if layout.types(name)])
 def test_json_follows_its_schema(library: str) -> None:
     data = json.loads(pypfm("layout", "--library", library, "--json").stdout)
-    jsonschema.validate(data, schemas.load("layout"))
+    validate(data, "layout")
     assert [t["name"] for t in data["types"]] == layout.types(library)
     assert data == {"types": [layout.describe(name, library).to_json() for name in layout.types(library)]}
     broken = json.loads(json.dumps(data))
     del broken["types"][0]["members"][0]["offset"]
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(broken, schemas.load("layout"))
+        validate(broken, "layout")
 
 
 def test_a_library_without_structures() -> None:

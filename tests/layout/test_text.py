@@ -8,16 +8,16 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from native import CC, build, headers
-from pypfm import layout, schemas
+from pypfm import layout
 from pypfm.config import LIBRARIES
 from pypfm.layout import TypeLayout, dwarf, mirrors
 from pypfm.layout.model import LayoutError
 from terminal import pypfm
 from tools import needs
+from valid import validate
 
 TYPES = [(library, name) for library in LIBRARIES for name in layout.types(library)]
 every_type = pytest.mark.parametrize(("library", "name"), TYPES, ids=[" ".join(row) for row in TYPES])
@@ -200,7 +200,7 @@ def test_the_signature_of_one_function() -> None:
 def test_names_of_each_kind_as_json() -> None:
     done = pypfm("layout", "--json", "pfm_os_t", "pfm_find_event", "pfm_pmu_info_t")
     data = json.loads(done.stdout)
-    jsonschema.validate(data, schemas.load("layout"))
+    validate(data, "layout")
     assert [row["kind"] for row in data["types"]] == ["enum", "function", "struct"]
 
 

@@ -9,11 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 from conftest import clean_env, run
+from fresh import fresh_command
 from native import CC, build
-from pypfm import schemas
+from valid import validate
 
 PERFEX = Path(sys.executable).with_name("perfex")
 GOLDEN = Path(__file__).parent / "golden"
@@ -56,7 +55,9 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 def perfex(*args: object, env: dict[str, str] | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
-    return run(PERFEX, *args, env=environment() if env is None else env, **options)
+    """Run perfex as fresh_command(), or with options of subprocess.run() as run()."""
+    env = environment() if env is None else env
+    return fresh_command(PERFEX, *args, env=env, **options) if options.keys() <= {"cwd", "text"} else run(PERFEX, *args, env=env, **options)
 
 
 def refused(*args: object, **options: Any) -> str:
@@ -74,7 +75,7 @@ def counted(*args: object, status: int = 0, **options: Any) -> dict[str, Any]:
     done = perfex("--json", *args, **options)
     assert done.returncode == status, done.stderr
     data: dict[str, Any] = json.loads(done.stderr)
-    jsonschema.validate(data, schemas.load("perfex"))
+    validate(data, "perfex")
     return data
 
 

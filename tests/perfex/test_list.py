@@ -7,18 +7,17 @@ import mmap
 import re
 from pathlib import Path
 
-import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from perfex_runs import counted, environment, perfex, refused
-from pypfm import schemas
 from pypfm.errors import InvalidTypeError, UnknownKeyError
 from pypfm.perfex import counting, events, listing
 from pypfm.perfex.backends import perf
 from pypfm.perfex.backends.valgrind import installed
 from pypfm.perfex.model import CPUS, Cpu, PerfexError, PerfexValueError
+from valid import validate
 
 cpus = st.sampled_from(CPUS)
 
@@ -146,7 +145,7 @@ def test_list(cpu: Cpu) -> None:
     words = done.stdout.split()
     assert all(event.short in words for event in events.table(cpu))
     data = json.loads(perfex("--list", "--cpu", cpu, "--json").stdout)
-    jsonschema.validate(data, schemas.load("perfex_list"))
+    validate(data, "perfex_list")
     assert [(e["event"], e["short"], e["name"], e["counter"]) for e in data["events"]] == [
         (e.index, e.short, e.name, e.counter) for e in events.table(cpu)]
 

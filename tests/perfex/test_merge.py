@@ -8,15 +8,14 @@ import subprocess
 from itertools import pairwise
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from perfex_runs import PERFEX, compile_c, damaged, environment, perfex, refused
-from pypfm import schemas
 from pypfm.perfex import merge, reading
 from pypfm.perfex.model import Measurement, Outcome, PerfexError, Quality, Request
 from pypfm.perfex.report import Report, csv_head, csv_text, json_text, text
 from tools import needs
+from valid import validate
 
 EVENT = {"event": 0, "count": 5, "quality": "exact", "estimated": False, "note": "", "runs": None}
 REPORT = {"cpu": "r10000", "backend": "perf", "command": ["a.out"], "rank": None, "ended_by": None, "repeats": None, "clock": None,
@@ -65,7 +64,7 @@ def test_totals(ranks: Path) -> None:
 
 def test_json(ranks: Path) -> None:
     data = json.loads(perfex("--merge", "--json", ranks).stdout)
-    jsonschema.validate(data, schemas.load("perfex_merge"))
+    validate(data, "perfex_merge")
     assert data["slowest"] == {"rank": "rank 10", "cycles": 1500, "estimated": False}
     assert data["events"][1] == {"event": 25, "name": "Primary (L1) data cache misses", "total": 550, "minimum": 0,
                                  "mean": 50.0, "maximum": 100, "quality": "exact", "estimated": False}
@@ -201,7 +200,7 @@ def test_quality_estimates_and_deaths_are_kept(tmp_path: Path) -> None:
     assert " ".join(lines[6:8]).split()[-5:] == ["30", "approximate", "10", "10.0", "10"]
     assert lines[-1] == "slowest: rank 0, ~1000 cycles"
     data = json.loads(perfex("--merge", "--json", tmp_path / "out").stdout)
-    jsonschema.validate(data, schemas.load("perfex_merge"))
+    validate(data, "perfex_merge")
     assert data["ended"] == [{"rank": "rank 0", "by": "SIGSEGV"}, {"rank": "rank 2", "by": "SIGSEGV"}]
     assert [(e["quality"], e["estimated"]) for e in data["events"]] == [("modelled", True), ("approximate", False)]
     assert data["slowest"]["estimated"]

@@ -15,14 +15,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from perfex_runs import PERFEX, TABLE, compile_c, counts, environment, perfex, refused
-from pypfm import schemas
 from pypfm.cli import perfex as _command
 from pypfm.perfex.backends.attach import AttachBackend
 from pypfm.perfex.model import PerfexError, Request
+from valid import validate
 
 pytestmark = pytest.mark.slow
 
@@ -122,7 +121,7 @@ def report(process: subprocess.Popen[str], status: int = 0) -> dict[str, Any]:
     _, err = process.communicate(timeout=60)
     assert process.returncode == status, err
     data: dict[str, Any] = json.loads(err)
-    jsonschema.validate(data, schemas.load("perfex"))
+    validate(data, "perfex")
     return data
 
 

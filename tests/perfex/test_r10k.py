@@ -303,7 +303,7 @@ def step(rnd: random.Random, real: Real, model: Model, span: int) -> None:
         model.branch(address, taken)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_random_accesses(lib: Any, seed: int) -> None:
     rnd = random.Random(seed)
     config = small(rnd) if seed else lib.r10k_r10000(1 << 20)

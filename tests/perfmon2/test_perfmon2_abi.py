@@ -96,8 +96,8 @@ def test_what_each_configuration_links(tmp_path: Path) -> None:
     assert "mmap" in names_that_are_linked(tmp_path, *PFM3.cflags).split()
 
 
-@pytest.mark.parametrize(("compiler", "language"), [(CC, "c"), (CXX, "c++"), ("clang", "c")])
-@pytest.mark.parametrize("header", ["perfmon.h", "perfmon_dfl_smpl.h", "pfmlib.h"])
+@pytest.mark.parametrize(("header", "compiler", "language"), [
+    *((header, CC, "c") for header in ("perfmon.h", "perfmon_dfl_smpl.h", "pfmlib.h")), ("perfmon.h", CXX, "c++"), ("perfmon.h", "clang", "c")])
 def test_perfmonctl_can_be_left_out(header: str, compiler: str, language: str) -> None:
     """As a configure script looks for what there is: PAPI's takes pfm_msg_t for the interface before perfmon2."""
     for name in ("pfm_msg_t *", "pfarg_context_t *", "pfarg_ctx_t *", "pfarg_load_t *"):

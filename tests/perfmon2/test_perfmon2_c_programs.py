@@ -20,6 +20,8 @@ WITH_OBJECTS = ["perfmon2_core", "perfmon2_failing", "perfmon2_figures", "perfmo
                 "perfmon2_machine", "perfmon2_million", "perfmon2_periods", "perfmon2_raw"]  # only CMake links these
 #: Sanitizers and valgrind have descriptors, memory and time of their own.
 UNWATCHED = ["perfmon2_surroundings", "perfmon2_rate"]
+#: Enough to see that the other form of the library counts, too: both are linked from the same objects.
+IN_BOTH_FORMS = ["perfmon2_checks", "perfmon2_perfmonctl"]
 every_program = pytest.mark.parametrize("program", PROGRAMS)
 
 
@@ -27,8 +29,9 @@ def test_every_source_is_run() -> None:
     assert {path.stem for path in (TESTS / "c").glob("perfmon2_*.c")} == {*PROGRAMS, *WITH_OBJECTS, *UNWATCHED}
 
 
-@pytest.mark.parametrize("program", [*PROGRAMS, *UNWATCHED])
-@pytest.mark.parametrize("form", [PFM3, PFM3_MANUAL], ids=lambda form: form.name)
+@pytest.mark.parametrize(("program", "form"), [
+    *(pytest.param(program, PFM3, id=program) for program in [*PROGRAMS, *UNWATCHED]),
+    *(pytest.param(program, PFM3_MANUAL, id=f"{program}-manual") for program in IN_BOTH_FORMS)])
 def test_installed_library(program: str, form: Library, tmp_path: Path) -> None:
     succeeds(build_program(form, source(program), tmp_path / program, "-O2", libs=[*form.libs, "-pthread"]))
 

@@ -87,6 +87,7 @@ def test_a_failed_check_is_reported(broken: Path, tmp_path: Path) -> None:
     assert f"{broken}:7: pfm_regmask_set(NULL, 0) is -2 " in done.stdout
 
 
+@pytest.mark.slow
 def test_valgrind_and_sanitizers_report(broken: Path, sanitized_objects: list[str], tmp_path: Path) -> None:
     """A write past the end of a block is an error to the sanitizers, and to valgrind."""
     built = build_program(PFM3, broken, tmp_path / "asan", f"-I{TESTS / 'c'}", *SANITIZE,

@@ -46,11 +46,18 @@ def test_c(compiler: str, standard: str, flags: list[str], tmp_path: Path) -> No
     compile_each_twice(tmp_path, compiler, "c", standard_flag(needs(compiler), "c", standard), *flags)
 
 
+@pytest.mark.slow
 @every_form
 @pytest.mark.parametrize("standard", CXX_STANDARDS)
 @pytest.mark.parametrize("compiler", [CXX, "clang++"])
 def test_cxx(compiler: str, standard: str, flags: list[str], tmp_path: Path) -> None:
     compile_each_twice(tmp_path, compiler, "cc", standard_flag(needs(compiler), "c++", standard), *flags)
+
+
+def test_each_in_one_standard_of_each_language(tmp_path: Path) -> None:
+    """Of what the slow tests try."""
+    compile_each_twice(tmp_path, CC, "c", standard_flag(CC, "c", "c11"), *PFM3_MANUAL.cflags)
+    compile_each_twice(tmp_path, CXX, "cc", standard_flag(CXX, "c++", "c++11"))
 
 
 @pytest.mark.parametrize("order", [HEADERS, HEADERS[::-1]], ids=["sorted", "reversed"])

@@ -36,7 +36,6 @@ def dwarf_side(tmp_path_factory: pytest.TempPathFactory) -> DwarfAnswers:
     return from_dwarf(API, debug_library(PFM3, tmp_path_factory))
 
 
-@pytest.mark.slow
 def test_every_type_is_covered(dwarf_side: DwarfAnswers) -> None:
     assert set(dwarf_side.layouts) == set(TYPES)
     assert set(dwarf_side.enums) == set(ENUMS)

@@ -130,8 +130,9 @@ def test_the_headers_are_the_expected_ones() -> None:
 
 
 @pytest.mark.parametrize(("compiler", "suffix", "standard"), [
-    (CC, "c", "gnu99"), (CC, "c", "gnu11"), ("clang", "c", "gnu11"), (CXX, "cc", "gnu++11"), (CXX, "cc", "gnu++17"),
-    ("clang++", "cc", "gnu++17")])
+    (CC, "c", "gnu11"), (CXX, "cc", "gnu++11"),
+    *(pytest.param(*row, marks=pytest.mark.slow) for row in [
+        (CC, "c", "gnu99"), ("clang", "c", "gnu11"), (CXX, "cc", "gnu++17"), ("clang++", "cc", "gnu++17")])])
 def test_compiles(compiler: str, suffix: str, standard: str, tmp_path: Path) -> None:
     sources = []
     for asked in INCLUDED + WITH_LINUX:

@@ -65,7 +65,6 @@ def without_const(layout: Layout) -> list[tuple[str, int, int, str]]:
     return [(name, f.bit, f.bits, f.kind.replace("const ", "")) for name, f in layout.fields.items()]
 
 
-@pytest.mark.slow
 def test_every_type_is_covered(dwarf_side: DwarfAnswers) -> None:
     assert set(dwarf_side.layouts) - {"perf_event_attr_t"} == set(TYPES)
     assert set(dwarf_side.enums) == {*ENUMS, "pfm_pmu_t"}

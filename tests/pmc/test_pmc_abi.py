@@ -10,7 +10,7 @@ import pytest
 from abi_pmc import CONSTANTS, POINTERS, PUBLISHED, SCALARS, TYPES
 from header_names import HeaderNames, includes
 from layouts import CAnswers, DwarfAnswers, Types, from_c, from_cffi, from_ctypes, from_dwarf
-from native import CC, PMC, build, build_library, csrc, dynamic_entries, exported
+from native import CC, PMC, build, debug_library, dynamic_entries, exported
 from pypfm import pmc
 from pypfm._c import names
 from pypfm._c import pmc as _pmc
@@ -85,9 +85,7 @@ def c_side(tmp_path_factory: pytest.TempPathFactory) -> CAnswers:
 
 @pytest.fixture(scope="module")
 def dwarf_side(tmp_path_factory: pytest.TempPathFactory) -> DwarfAnswers:
-    """Of one source that has all headers; the others are compiled with the same ones."""
-    flags = ["-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types"]
-    return from_dwarf(LAYOUT, build_library(PMC, tmp_path_factory.mktemp("dwarf"), *flags, sources=[csrc(PMC) / "libpmc.c"]))
+    return from_dwarf(LAYOUT, debug_library(PMC, tmp_path_factory))
 
 
 def test_every_type_is_covered(dwarf_side: DwarfAnswers) -> None:
