@@ -104,9 +104,11 @@ def _answered(asked: tuple[Choice, Request], start: Callable[..., Any]) -> tuple
             to.close()
             return back.read(), process.wait()
         except BaseException:
-            process.terminate()  # it has the command end, too
-            back.close()  # and needs not be heard
-            process.wait()
+            back.close()
+            while process.poll() is None:  # it passes the signal on; one can be lost where a program executes another
+                process.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(1)
             raise
 
 

@@ -25,6 +25,11 @@ def found(*words: object) -> list[Any]:
     return data
 
 
+def without_note(stderr: str) -> list[str]:
+    """The lines but the one that says that this machine has no libpfm 4."""
+    return [line for line in stderr.splitlines() if ": only in pypfm's own PMUs: " not in line]
+
+
 @pytest.fixture
 def none(tmp_path: Path) -> dict[str, str]:
     """An environment in which the system has no libpfm 4 that can be loaded."""
@@ -106,14 +111,15 @@ def test_words_are_in_a_colour_on_a_terminal() -> None:
 ])
 def test_mistakes(args: tuple[str, ...], status: int, said: str) -> None:
     done = pypfm(*args)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (status, "", 1)
-    assert said in done.stderr
+    (line,) = without_note(done.stderr)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert said in line
 
 
 def test_nothing_in_json_is_an_empty_list() -> None:
     for args in (("find", "-p", "glm", "xyz"), ("events", "NO_SUCH*")):
         done = pypfm(*args, "--json")
-        assert (done.returncode, done.stdout, done.stderr) == (1, "[]\n", "")
+        assert (done.returncode, done.stdout, without_note(done.stderr)) == (1, "[]\n", [])
 
 
 @pytest.mark.parametrize("words", [("find", "l3", "misses", "itanium2"), ("events", "L3_MISSES"), ("info", "L3_MISSES")])
