@@ -42,7 +42,7 @@ sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(":"))
 exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
 """
 LIBRARIES = ("pypfm.pfm3", "pypfm.pfm3_manual", "pypfm.pfm4")
-# What the commands import when they are run; matplotlib and what else is heavy they import in the fork.
+#: What the commands import when they are run, except for matplotlib and the kit: these are imported in the fork.
 COMMANDS = (*(f"pypfm.cli.{name}" for name in ("common", "decode", "draw", "encode", "events", "info", "layout", "pmus", "pmc", "values")),
             *(f"pypfm.cli.perfex.{name}" for name in ("places", "several")),
             *(f"pypfm.perfex.{name}" for name in ("annotate", "calibration", "compare", "costs", "listing", "merge", "reading", "report")),
@@ -83,7 +83,9 @@ def fresh_command(path: Path, *args: object, env: dict[str, str] | None = None, 
                   terminal: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command of the package: pypfm, perfex or pmc; as run(), except for what happens at the start of Python.
 
-    :param text: its standard input
+    An environment that changes how Python starts takes a process of its own, as run() does.
+
+    :param text: its standard input, which is a file
     :param terminal: the file name of a terminal that gets what it prints
     """
     env = clean_env() if env is None else env

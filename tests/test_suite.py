@@ -10,6 +10,7 @@ import pytest
 
 import tools
 from conftest import TESTS, run
+from fresh import fresh_command
 from native import CC
 
 PROBE = """
@@ -43,6 +44,16 @@ def test_programs_get_the_default_actions_of_signals(starter: str, tmp_path: Pat
     assert "1 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
     assert ("no no-such-program on this machine (Debian: no-such-program); "
             "no pahole-of-old on this machine (Debian: pahole-of-old)") in done.stdout
+
+
+@pytest.mark.parametrize(("name", "words", "text"), [
+    ("pypfm", ["encode", "-p", "glm", "ICACHE:HIT"], ""), ("pypfm", ["decode", "-p", "itanium2", "-"], "PMC4=0x1228\n"),
+    ("pypfm", ["info", "-p", "glm", "ICACH"], ""), ("perfex", ["-e", "99", "true"], ""), ("pmc", ["-c", "page-faults", "sh", "-c", "exit 3"], "")])
+def test_a_command_in_a_fork_does_what_it_does(name: str, words: list[str], text: str) -> None:
+    path = Path(sys.executable).with_name(name)
+    forked, alone = fresh_command(path, *words, text=text), run(path, *words, input=text)
+    assert (forked.returncode, re.sub(r"\d+", "", forked.stdout), forked.stderr) == (
+        alone.returncode, re.sub(r"\d+", "", alone.stdout), alone.stderr)
 
 
 def test_no_test_looks_for_programs_in_a_way_of_its_own() -> None:

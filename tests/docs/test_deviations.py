@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,6 +40,25 @@ def test_the_pages_have_rows() -> None:
     assert {page for page, _ in ROWS} == {"pfm3", "pfm3_quirks", "perfmon2", "pfm4", "pmc", "perfex"}
 
 
+@cache
+def files() -> dict[str, list[Path]]:
+    """The files of the tests, by name."""
+    found: dict[str, list[Path]] = {}
+    for path in TESTS.rglob("*.[cp]*"):
+        found.setdefault(path.name, []).append(path)
+    return found
+
+
+@cache
+def source(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(source(path))
+
+
 class Named(NamedTuple):
     """A test that a row names: a whole file, or a function of it."""
 
@@ -48,17 +68,17 @@ class Named(NamedTuple):
 
     def functions(self) -> list[ast.FunctionDef]:
         """The tests, as pytest collects them."""
-        found = ast.walk(ast.parse(self.path.read_text(encoding="utf-8")))
+        found = ast.walk(parsed(self.path))
         return [f for f in found if isinstance(f, ast.FunctionDef) and f.name.startswith("test_")
                 and self.function in (None, f.name)]
 
     def text(self) -> str:
         """What stands in the test and in what it uses of its file: tables of cases, helpers."""
-        text = self.path.read_text(encoding="utf-8")
+        text = source(self.path)
         if self.function is None or self.path.suffix == ".c":
             return text
         used = {n.id for f in self.functions() for n in ast.walk(f) if isinstance(n, ast.Name)}
-        body = ast.parse(text).body
+        body = parsed(self.path).body
         return "".join(ast.get_source_segment(text, part) or "" for part in body if names_of(part) & {self.function, *used})
 
 
@@ -73,7 +93,7 @@ def named_in(row: list[nodes.entry]) -> list[Named]:
     for literal in row[-1].findall(nodes.literal):
         match = NAME.match(literal.astext())
         assert match, literal.astext()
-        paths = list(TESTS.rglob(match[1]))
+        paths = files().get(match[1], [])
         assert len(paths) == 1, f"{literal.astext()}: {paths}"
         tests.append(Named(literal.astext(), paths[0], match[2]))
     return tests
@@ -107,7 +127,7 @@ def test_the_test_runs(page: str, row: list[nodes.entry]) -> None:
         if test.path.suffix == ".c":
             built = [TESTS / "c" / "CMakeLists.txt", *(TESTS / "c").glob("*.cmake"), *TESTS.rglob("test_*.py"), TESTS / "c_programs.py"]
             assert test.function is None or re.search(rf"\b{test.function}\(", test.text()), test.name
-            assert any(test.path.stem in file.read_text(encoding="utf-8") for file in built), f"{test.name} is not built"
+            assert any(test.path.stem in source(file) for file in built), f"{test.name} is not built"
         else:
             assert test.path.name.startswith("test_"), f"{test.name}: pytest does not collect it"
             assert test.functions(), f"{page}: {what}: {test.name} does not exist"
