@@ -44,7 +44,7 @@ enum request {
 
 /* The sequence: what it returns; 0 where nobody listens. */
 static uintptr_t
-ask(enum request number, uintptr_t first, uintptr_t second)
+valgrind_ask(enum request number, uintptr_t first, uintptr_t second)
 {
 #ifdef REQUEST
 	const volatile uintptr_t words[6] = { number, first, second, 0, 0, 0 };
@@ -64,11 +64,11 @@ ask(enum request number, uintptr_t first, uintptr_t second)
 bool
 valgrind_runs(void)
 {
-	return ask(RUNNING_ON_VALGRIND, 0, 0) != 0;
+	return valgrind_ask(RUNNING_ON_VALGRIND, 0, 0) != 0;
 }
 
 uintptr_t
 valgrind_counts(uint64_t *counts, unsigned int room)
 {
-	return ask(READ, (uintptr_t)counts, room);
+	return valgrind_ask(READ, (uintptr_t)counts, room);
 }

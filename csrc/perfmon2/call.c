@@ -37,7 +37,7 @@ read_number(const void *from, size_t size)
 }
 
 static void
-write_number(void *to, size_t size, uint64_t number)
+call_write_number(void *to, size_t size, uint64_t number)
 {
 	const uint16_t two = (uint16_t)number;
 	const uint32_t four = (uint32_t)number;
@@ -70,7 +70,7 @@ write_element(const struct element *element, const struct request *r, char *to, 
 		if (f->size > sizeof(uint64_t))
 			memcpy(to + f->at, from, f->size);
 		else
-			write_number(to + f->at, f->size, *(const uint64_t *)(const void *)from);
+			call_write_number(to + f->at, f->size, *(const uint64_t *)(const void *)from);
 	}
 }
 

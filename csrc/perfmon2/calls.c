@@ -131,7 +131,7 @@ static const struct field start_fields[] = {
 
 /* A control register cannot be read: found out last. */
 static int
-refuse(struct context *c, struct request *r)
+calls_refuse(struct context *c, struct request *r)
 {
 	(void)c;
 	(void)r;
@@ -165,7 +165,7 @@ static const struct call writes[TYPES] = {
 };
 static const struct call reads[TYPES] = {
 	[PFM_RW_PMD] = { ELEMENT(pfarg_pmr_t, pmr_fields), NEEDS_STOPPED, true, false, read_pmd },
-	[PFM_RW_PMC] = { ELEMENT(pfarg_pmr_t, pmr_fields), NEEDS_STOPPED, true, false, refuse },
+	[PFM_RW_PMC] = { ELEMENT(pfarg_pmr_t, pmr_fields), NEEDS_STOPPED, true, false, calls_refuse },
 	[PFM_RW_PMD_ATTR] = { ELEMENT(pfarg_pmd_attr_t, read_attr_fields), NEEDS_STOPPED, true, false, read_pmd },
 };
 
@@ -227,7 +227,7 @@ finish_creation(struct context *c, const pfm_dfl_smpl_arg_t *format, pfarg_sinfo
 
 /* refused: what was found out before.  format, told: may be NULL. */
 static int
-create(int refused, uint32_t flags, bool old_messages, const pfm_dfl_smpl_arg_t *format, pfarg_sinfo_t *told)
+calls_create(int refused, uint32_t flags, bool old_messages, const pfm_dfl_smpl_arg_t *format, pfarg_sinfo_t *told)
 {
 	const uint32_t excluding = PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK;
 	const struct machine *machine;
@@ -260,7 +260,7 @@ create_v2(const pfarg_ctx_t *ctx, const char *name, const void *argument, size_t
 		ret = -EFAULT;
 	if (ret == 0 && name)
 		ret = read_format(name, argument, size, &format);
-	return create(ret, asked.ctx_flags, old_messages, name ? &format : NULL, NULL);
+	return calls_create(ret, asked.ctx_flags, old_messages, name ? &format : NULL, NULL);
 }
 
 int
@@ -296,7 +296,7 @@ pfm_create(int flags, pfarg_sinfo_t *sif, ...)
 		ret = read_format(name, argument, va_arg(rest, size_t), &format);
 		va_end(rest);
 	}
-	return create(ret, (uint32_t)flags, false, flags & PFM_FL_SMPL_FMT ? &format : NULL, sif);
+	return calls_create(ret, (uint32_t)flags, false, flags & PFM_FL_SMPL_FMT ? &format : NULL, sif);
 }
 
 int

@@ -18,7 +18,7 @@ static uint64_t planned;			/* when it looks next */
 static int watched = -1, waker = -1;	/* an epoll set, and an eventfd in it; -1: there is none */
 
 static void
-watch(int fd)
+watch_descriptor(int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -33,9 +33,9 @@ open_watched(void)
 	if (set >= 0 && event >= 0) {
 		watched = descriptor_move_up(set);
 		waker = descriptor_move_up(event);
-		watch(waker);
+		watch_descriptor(waker);
 		if (contexts_closings() >= 0)
-			watch(contexts_closings());
+			watch_descriptor(contexts_closings());
 		return;
 	}
 	if (set >= 0)
@@ -67,7 +67,7 @@ void
 helper_watch(int fd)
 {
 	if (fd >= 0 && are_ours())
-		watch(fd);
+		watch_descriptor(fd);
 }
 
 void
@@ -147,7 +147,7 @@ sleep_or_wake(int set, uint64_t ns)
 
 /* Under the lock: what has waked it is taken; the next look. */
 static uint64_t
-look(void)
+helper_look(void)
 {
 	uint64_t count, wait;
 
@@ -164,7 +164,7 @@ look(void)
 }
 
 static void *
-help(void *unused)
+helper_help(void *unused)
 {
 	bool goes_on = true;
 	uint64_t wait = 0;
@@ -173,7 +173,7 @@ help(void *unused)
 	while (goes_on) {
 		sleep_or_wake(set, wait);
 		engine_enter();
-		wait = look();
+		wait = helper_look();
 		set = watched;
 		goes_on = is_running;
 		engine_leave();
@@ -195,7 +195,7 @@ helper_start(void)
 	planned = 0;
 	if (pthread_attr_init(&attributes) == 0) {
 		pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-		is_running = pthread_create(&thread, &attributes, help, NULL) == 0;
+		is_running = pthread_create(&thread, &attributes, helper_help, NULL) == 0;
 		pthread_attr_destroy(&attributes);
 	}
 	if (!is_running)

@@ -57,7 +57,7 @@ take_back_sigpipe(bool was_pending)
 
 /* False: the queue is full, or nobody can read it. */
 static bool
-post(struct context *c, const void *message)
+message_post(struct context *c, const void *message)
 {
 	const size_t size = message_size(c), most = c->is_ctl ? CTL_QUEUE_LENGTH : QUEUE_LENGTH;
 	sigset_t pending;
@@ -148,7 +148,7 @@ message_overflow(struct context *c, const struct notice *notice)
 	};
 	const pfm_msg_t ctl = { .pfm_ovfl_msg = { .msg_type = PFM_MSG_OVFL, .msg_ctx_fd = c->ctl_fd,
 						  .msg_ovfl_pmds = { notice->pmds } } };
-	const bool sent = post(c, c->is_ctl ? (const void *)&ctl : c->old_messages ? (const void *)&old
+	const bool sent = message_post(c, c->is_ctl ? (const void *)&ctl : c->old_messages ? (const void *)&old
 													     : &message);
 
 	if (!(c->flags & PFM_FL_OVFL_NO_MSG))
@@ -163,7 +163,7 @@ message_end(struct context *c)
 	const pfarg_msg_t message = { .type = PFM_MSG_END };
 	const pfm_msg_t ctl = { .pfm_end_msg = { .msg_type = PFM_MSG_END, .msg_ctx_fd = c->ctl_fd } };
 
-	post(c, c->is_ctl ? (const void *)&ctl : &message);
+	message_post(c, c->is_ctl ? (const void *)&ctl : &message);
 }
 
 /* A packet takes a page of the pipe; if there are no more the queue is as long as the pipe. */

@@ -60,7 +60,7 @@ steps(struct context *c, const struct happening *h, uint64_t count, const struct
 
 /* After a notification the engine is left before the next step: then the thread's signal handlers run. */
 static void
-advance(pid_t tid, const struct happening *h, uint64_t count)
+model_advance(pid_t tid, const struct happening *h, uint64_t count)
 {
 	while (count) {
 		struct context *c;
@@ -92,7 +92,7 @@ check_model(unsigned int plm)
 }
 
 static int
-answer(int ret)
+model_answer(int ret)
 {
 	if (ret == 0)
 		return 0;
@@ -108,15 +108,15 @@ advance_event(pid_t tid, unsigned int event, unsigned int plm, uint64_t count)
 	struct context *c;
 
 	if (ret < 0)
-		return answer(ret);
+		return model_answer(ret);
 	engine_enter();
 	c = find_counting(tid);
 	if (!pfm3_event_code(c ? c->machine->type : -1, event, &h.es, &h.umask))
 		ret = -EINVAL;
 	engine_leave();
 	if (ret == 0)
-		advance(tid, &h, count);
-	return answer(ret);
+		model_advance(tid, &h, count);
+	return model_answer(ret);
 }
 
 int
@@ -138,8 +138,8 @@ pfm_model_advance_code(unsigned int es, unsigned int umask, unsigned int plm, ui
 	const int ret = check_model(plm);
 
 	if (ret == 0)
-		advance(own_thread(), &h, count);
-	return answer(ret);
+		model_advance(own_thread(), &h, count);
+	return model_answer(ret);
 }
 
 int
@@ -151,7 +151,7 @@ pfm_model_set_ip(uint64_t ip)
 	if (ret == 0)
 		__atomic_store_n(&model_ip, ip, __ATOMIC_RELAXED);
 	engine_leave();
-	return answer(ret);
+	return model_answer(ret);
 }
 
 int
@@ -162,7 +162,7 @@ pfm_model_set_pmd(unsigned int pmd, uint64_t value)
 	int ret = check_model(1);
 
 	if (ret < 0)
-		return answer(ret);
+		return model_answer(ret);
 	engine_enter();
 	c = find_counting(own_thread());
 	machine = c ? c->machine : choice_machine();
@@ -171,7 +171,7 @@ pfm_model_set_pmd(unsigned int pmd, uint64_t value)
 	else if (c)
 		c->active->pmds[pmd].value = value;
 	engine_leave();
-	return answer(ret);
+	return model_answer(ret);
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ pass_time(pid_t tid, uint64_t ns)
 	int ret = check_model(1);
 
 	if (ret < 0)
-		return answer(ret);
+		return model_answer(ret);
 	engine_enter();
 	while ((c = next_with_time(&at, tid))) {
 		context_catch_up(c);

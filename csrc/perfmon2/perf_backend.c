@@ -100,7 +100,7 @@ is_wanted(const struct context *c, const struct set_events *events)
 
 /* Counters have overflowed, as often as their events ask for: those that start anew, until something else has to be done. */
 static void
-overflow(struct context *c, struct set_events *events, uint64_t wrapped, const struct where *where)
+perf_overflow(struct context *c, struct set_events *events, uint64_t wrapped, const struct where *where)
 {
 	struct set *set = set_of(c, events);
 	uint64_t since[COUNTING_GROUP_MOST], started_anew;
@@ -130,7 +130,7 @@ take_pending(struct context *c, struct set_events *events)
 
 	events->pending = 0;
 	if (wrapped)
-		overflow(c, events, wrapped,
+		perf_overflow(c, events, wrapped,
 			 &(struct where){ 0, monotonic_time(), c->pid, c->is_system ? own_thread() : c->tid, sched_getcpu() });
 }
 
@@ -163,7 +163,7 @@ take_samples(struct context *c, struct set_events *events, bool takes_overflows)
 			continue;
 		wrapped = add_counts(c, events, &sample.reading);
 		if (wrapped)
-			overflow(c, events, wrapped, &(struct where){ sample.ip, sample.time, (pid_t)sample.pid,
+			perf_overflow(c, events, wrapped, &(struct where){ sample.ip, sample.time, (pid_t)sample.pid,
 								      (pid_t)sample.tid, (int)sample.cpu });
 	}
 }
@@ -204,7 +204,7 @@ end_run(struct context *c)
  * that nobody tells of, because the PMU has no interrupt or the ring no place, is found by its count.
  */
 static void
-collect(struct context *c)
+perf_collect(struct context *c)
 {
 	enum { PATIENCE = 1000 };
 	struct set_events *events = c->perf->running;
@@ -239,7 +239,7 @@ static void
 stop_running(struct context *c)
 {
 	counting_group_disable(&c->perf->running->group);
-	collect(c);
+	perf_collect(c);
 	c->perf->running = NULL;
 }
 
@@ -250,7 +250,7 @@ perf_update(struct context *c)
 	uint64_t now;
 
 	if (p->running)
-		collect(c);
+		perf_collect(c);
 	if (p->timer_seen == NEVER || !task_time(c, &now) || now <= p->timer_seen)
 		return;
 	c->now = now;
@@ -280,7 +280,7 @@ should_stop(const struct context *c, const struct set *set, unsigned int counter
 
 /* Let the event of a counter overflow where the counter does. */
 static void
-aim(const struct context *c, struct set_events *events, unsigned int i)
+perf_aim(const struct context *c, struct set_events *events, unsigned int i)
 {
 	const struct set *set = set_of(c, events);
 	struct counter *counter = &events->counters[i];
@@ -321,7 +321,7 @@ perf_apply(struct context *c)
 	else if (p->timer_seen == NEVER)
 		task_time(c, &p->timer_seen);
 	for (unsigned int i = 0; wanted && i < wanted->group.count; i++)
-		aim(c, wanted, i);
+		perf_aim(c, wanted, i);
 	if (wanted && p->running != wanted && counting_group_enable(&wanted->group) == 0)
 		p->running = wanted;
 }

@@ -34,7 +34,7 @@ open_error(int ret, bool is_later)
 
 /* The kernel begins each period like the first one: another one has to be told to it. */
 static bool
-is_regular(const struct pmd *pmd)
+perf_is_regular(const struct pmd *pmd)
 {
 	return !(pmd->flags & PFM_REGFL_RANDOM) && pmd->value == pmd->short_reset;
 }
@@ -46,7 +46,7 @@ make_attr(const struct context *c, const struct set *set, unsigned int counter, 
 	memset(attr, 0, sizeof(*attr));
 	attr->sample_period = NO_PERIOD;
 	attr->sample_type = COUNTING_SAMPLE_TYPE;
-	attr->watermark = c->buffer && is_regular(&set->pmds[counter]);
+	attr->watermark = c->buffer && perf_is_regular(&set->pmds[counter]);
 	if (attr->watermark)
 		attr->wakeup_watermark = (uint32_t)(c->perf->anchor.ring.size / 2);
 	else

@@ -202,7 +202,8 @@ finish_context(struct context *c, int fd, const pfm_default_smpl_arg_t *format, 
 
 /* What is made is taken back if the caller cannot be told. */
 static int
-make_context(const struct machine *machine, pfarg_context_t *wanted, const pfm_default_smpl_arg_t *format, void *argument)
+perfmonctl_context(const struct machine *machine, pfarg_context_t *wanted,
+	const pfm_default_smpl_arg_t *format, void *argument)
 {
 	const unsigned long excluding = PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK;
 	struct context *c;
@@ -225,7 +226,7 @@ make_context(const struct machine *machine, pfarg_context_t *wanted, const pfm_d
 
 /* The format is known by its name, and its argument follows the context's. */
 static int
-create(void *argument, int count)
+perfmonctl_create(void *argument, int count)
 {
 	static const pfm_uuid_t none, known = PFM_DEFAULT_SMPL_UUID;
 	pfm_default_smpl_ctx_arg_t given;
@@ -242,7 +243,7 @@ create(void *argument, int count)
 	if (has_format && copy_in(&given, argument, sizeof(given)) < 0)
 		return -EFAULT;
 	machine = choice_machine();
-	return make_context(machine, &given.ctx_arg, has_format ? &given.buf_arg : NULL, argument);
+	return perfmonctl_context(machine, &given.ctx_arg, has_format ? &given.buf_arg : NULL, argument);
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------- */
@@ -264,7 +265,7 @@ check_state(struct context *c, enum need need)
 
 /* The caller's memory comes before the descriptor, and nothing is copied back before the command itself. */
 static int
-run(struct context *c, const struct command *command, void *argument, int count)
+perfmonctl_run(struct context *c, const struct command *command, void *argument, int count)
 {
 	const struct call *call = &command->call;
 	struct vector v;
@@ -310,6 +311,6 @@ perfmonctl(int fd, int cmd, void *arg, int narg)
 	else if (!command || is_count_wrong(command, narg))
 		ret = -EINVAL;
 	else
-		ret = command->call.run ? run(c, command, arg, narg) : create(arg, narg);
+		ret = command->call.run ? perfmonctl_run(c, command, arg, narg) : perfmonctl_create(arg, narg);
 	return call_done(c, ret);
 }

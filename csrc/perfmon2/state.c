@@ -23,7 +23,7 @@ state_look_at_clock(struct context *c)
 
 /* It is about to stop. */
 static void
-finish(struct context *c)
+state_finish(struct context *c)
 {
 	if (choice()->backend->finish)
 		choice()->backend->finish(c);
@@ -41,7 +41,7 @@ context_tell(struct context *c)
 
 /* A thread is gone: its context is unloaded, and who may wait for that is told. */
 static void
-ended(struct context *c)
+state_ended(struct context *c)
 {
 	const bool tell = !c->is_self || c->is_ctl;
 
@@ -62,7 +62,7 @@ thread_ends(void *unused)
 	while ((c = context_next(&at)))
 		if (c->state != UNLOADED && !c->is_system && !c->is_copy && c->tid == self) {
 			context_catch_up(c);
-			ended(c);
+			state_ended(c);
 		}
 	engine_leave();
 }
@@ -82,7 +82,7 @@ context_catch_up(struct context *c)
 	context_tell(c);
 	if (c->state != UNLOADED && task_has_ended(c)) {
 		choice()->backend->update(c);	/* it may have run since */
-		ended(c);
+		state_ended(c);
 	}
 }
 
@@ -158,7 +158,7 @@ check_load(struct context *c, pid_t target, uint64_t set)
 }
 
 static int
-load(struct context *c, pid_t target, uint64_t id)
+load_context(struct context *c, pid_t target, uint64_t id)
 {
 	int ret = check_load(c, target, id);
 
@@ -200,7 +200,7 @@ context_unload(struct context *c)
 {
 	if (c->state == UNLOADED || c->is_copy)
 		return;
-	finish(c);
+	state_finish(c);
 	context_unloaded(c);
 	choice()->backend->unload(c);
 	task_forget(c);
@@ -215,7 +215,7 @@ is_here(const struct context *c)
 }
 
 static int
-start(struct context *c, const uint64_t *set)
+start_context(struct context *c, const uint64_t *set)
 {
 	int ret;
 
@@ -230,13 +230,13 @@ int
 state_start(struct context *c, struct request *r)
 {
 	(void)r;
-	return start(c, NULL);
+	return start_context(c, NULL);
 }
 
 int
 state_start_set(struct context *c, struct request *r)
 {
-	return start(c, &r->set);
+	return start_context(c, &r->set);
 }
 
 int
@@ -244,7 +244,7 @@ state_stop(struct context *c, struct request *r)
 {
 	(void)r;
 	if (c->state != UNLOADED)
-		finish(c);
+		state_finish(c);
 	return context_stop(c);
 }
 
@@ -267,7 +267,7 @@ state_restart_ctl(struct context *c, struct request *r)
 int
 state_load(struct context *c, struct request *r)
 {
-	return load(c, (pid_t)r->number, r->set);
+	return load_context(c, (pid_t)r->number, r->set);
 }
 
 int

@@ -330,7 +330,7 @@ make_pipe(int ends[2])
 }
 
 static struct context *
-make_context(const struct machine *machine, uint32_t flags)
+table_make_context(const struct machine *machine, uint32_t flags)
 {
 	struct context *c = private_memory(sizeof(*c));
 
@@ -357,7 +357,7 @@ context_create(const struct machine *machine, uint32_t flags, struct context **m
 	ret = make_pipe(ends);
 	if (ret < 0)
 		return ret;
-	c = fstat(ends[0], &st) < 0 ? NULL : make_context(machine, flags);
+	c = fstat(ends[0], &st) < 0 ? NULL : table_make_context(machine, flags);
 	if (!c) {
 		close_ends(ends);
 		return -ENOMEM;

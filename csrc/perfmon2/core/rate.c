@@ -31,7 +31,7 @@ is_seen(const struct context *c, const struct set *set, unsigned int counter)
 
 /* And it only begins anew, after as many events each time. */
 static bool
-is_regular(const struct context *c, const struct set *set, unsigned int counter)
+rate_is_regular(const struct context *c, const struct set *set, unsigned int counter)
 {
 	const struct pmd *pmd = &set->pmds[counter];
 
@@ -49,7 +49,7 @@ units_to_overflow(const struct context *c, const struct set *set, uint64_t count
 	for (EACH_BIT(rest, counters)) {
 		const unsigned int i = first_bit(rest);
 
-		if (pmd_interrupts(set, i) && !is_regular(c, set, i) && -set->pmds[i].value - 1 < events)
+		if (pmd_interrupts(set, i) && !rate_is_regular(c, set, i) && -set->pmds[i].value - 1 < events)
 			events = -set->pmds[i].value - 1;
 	}
 	return events >= NEVER / NS_PER_MS - 1 ? NEVER : (events + 1) * NS_PER_MS - set->phase;
@@ -88,7 +88,7 @@ add_events(struct context *c, struct set *set, uint64_t counters, uint64_t units
 	for (EACH_BIT(rest, counters)) {
 		const unsigned int i = first_bit(rest);
 
-		if (pmd_interrupts(set, i) && is_regular(c, set, i))
+		if (pmd_interrupts(set, i) && rate_is_regular(c, set, i))
 			count_regular(&set->pmds[i], events);
 		else
 			count_pmd(c, set, i, events);

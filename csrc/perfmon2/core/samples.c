@@ -55,7 +55,7 @@ is_full(const struct context *c)
 }
 
 static void
-write_number(const struct context *c, pfm_dfl_smpl_entry_t *entry, unsigned int number)
+samples_write_number(const struct context *c, pfm_dfl_smpl_entry_t *entry, unsigned int number)
 {
 	if (c->is_ctl)
 		((pfm_default_smpl_entry_t *)(void *)entry)->ovfl_pmd = (uint8_t)number;
@@ -73,7 +73,7 @@ write_entry(struct context *c, pfm_dfl_smpl_hdr_t *header, unsigned int number, 
 
 	entry->pid = (uint32_t)where->tid;
 	entry->tgid = (uint32_t)where->pid;
-	write_number(c, entry, number);
+	samples_write_number(c, entry, number);
 	entry->last_reset_val = pmd->lval;
 	entry->ip = where->ip;
 	entry->tstamp = where->time;
