@@ -1,5 +1,5 @@
 /*
- * The calls of versions 2 and 3: what each is given, and what it does.
+ * The calls of versions 2 and 3: their arguments, and what they do.
  */
 #include "call.h"
 
@@ -129,7 +129,7 @@ static const struct field start_fields[] = {
 
 /* ---- the calls: what they need, and do ------------------------------------------------------------- */
 
-/* A control register cannot be read: found out last. */
+/* A control register cannot be read: this is checked last. */
 static int
 calls_refuse(struct context *c, struct request *r)
 {
@@ -138,7 +138,7 @@ calls_refuse(struct context *c, struct request *r)
 	return -EINVAL;
 }
 
-/* What is loaded already is refused by the load itself, after the checks of its target. */
+/* The load itself refuses a loaded context, after the checks of its target. */
 static const struct call load = { NO_ELEMENT, NEEDS_ANYTHING, false, true, state_load };
 static const struct call unload = { NO_ELEMENT, NEEDS_STOPPED_EVEN_MASKED, false, true, state_unload };
 static const struct call detach = { NO_ELEMENT, NEEDS_STOPPED_EVEN_MASKED, false, true, state_detach };
@@ -225,7 +225,7 @@ finish_creation(struct context *c, const pfm_dfl_smpl_arg_t *format, pfarg_sinfo
 	return copy_out(told, &sif, sizeof(sif)) < 0 ? -EFAULT : 0;
 }
 
-/* refused: what was found out before.  format, told: may be NULL. */
+/* Create a context.  refused: an error found before.  format, told: may be NULL. */
 static int
 calls_create(int refused, uint32_t flags, bool old_messages, const pfm_dfl_smpl_arg_t *format, pfarg_sinfo_t *told)
 {
@@ -321,7 +321,7 @@ pfm_unload_context(int fd)
 	return call_run(&unload, fd, 0, NULL, 1, NULL);
 }
 
-/* The argument is looked at after the descriptor, and before the task. */
+/* The argument is checked after the descriptor, and before the task. */
 int
 pfm_start(int fd, pfarg_start_t *set)
 {

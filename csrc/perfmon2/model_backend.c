@@ -17,9 +17,9 @@ model_clock(struct context *c)
 	return choice()->rate ? c->now : model_ns;
 }
 
-/* ---- whose events, whose time --------------------------------------------------------------- */
+/* ---- contexts and time of the calling thread ------------------------------------------------ */
 
-/* What counts on a thread: what is loaded on it, or, if it is the calling one, on its CPU. */
+/* Tell whether a context counts on a thread: it is loaded on it or, for the calling thread, on its CPU. */
 static struct context *
 find_counting(pid_t tid)
 {
@@ -45,7 +45,7 @@ here(const struct context *c, pid_t tid)
 			       .pid = c->is_system ? getpid() : c->pid };
 }
 
-/* As many steps as nobody is told of: what notifies masks the context. */
+/* Take all steps that notify nobody: a notification masks the context. */
 static uint64_t
 steps(struct context *c, const struct happening *h, uint64_t count, const struct where *where)
 {
@@ -58,7 +58,7 @@ steps(struct context *c, const struct happening *h, uint64_t count, const struct
 	return done;
 }
 
-/* After a notification the engine is left before the next step: then the thread's signal handlers run. */
+/* After a notification the engine is left before the next step, so that the thread's signal handlers run. */
 static void
 model_advance(pid_t tid, const struct happening *h, uint64_t count)
 {
@@ -176,7 +176,7 @@ pfm_model_set_pmd(unsigned int pmd, uint64_t value)
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-/* The time that passes is that of a thread: timers of what is loaded on it run, and those of CPUs. */
+/* Time passes for a thread: timers of the contexts loaded on it run, and those of CPUs. */
 static struct context *
 next_with_time(struct cursor *at, pid_t tid)
 {
@@ -256,7 +256,7 @@ model_update(struct context *c)
 	c->is_behind = rate_run(c, c->time_read, false, &where);
 }
 
-/* What it takes to make the rest is not counted. */
+/* The time that the rest takes is not counted. */
 static void
 model_finish(struct context *c)
 {
@@ -280,7 +280,7 @@ model_nothing(struct context *c)
 	(void)c;
 }
 
-/* Any value counts, or leaves its counter where it is. */
+/* Any value counts an event, or none. */
 static int
 model_take_pmc(struct context *c, struct set *set)
 {

@@ -1,5 +1,6 @@
 /*
- * What is around a context's life: its thread or CPU, its back end, who else counts there, what it tells.
+ * The life of a context outside of the core: its thread or CPU, its back end, other users of
+ * the same counters, its messages.
  */
 #include "engine.h"
 
@@ -9,7 +10,7 @@
 
 #include "../base/process.h"
 
-/* A thread that ends unloads what is loaded on it. */
+/* A thread that ends unloads the context that is loaded on it. */
 static pthread_key_t ending;
 static pthread_once_t ending_once = PTHREAD_ONCE_INIT;
 static bool ending_is_made;
@@ -39,7 +40,7 @@ context_tell(struct context *c)
 	c->notice.is_there = false;
 }
 
-/* A thread is gone: its context is unloaded, and who may wait for that is told. */
+/* A thread has ended: unload its context, and notify a program that may be waiting for that. */
 static void
 state_ended(struct context *c)
 {
@@ -87,8 +88,8 @@ context_catch_up(struct context *c)
 }
 
 /*
- * What the model's timers do can be made later.  The time of a thread that does not run does not pass: an alarm tells of it, or the
- * thread is looked at not too often.
+ * The model's timers can be caught up with later.  The time of a thread that does not run does not pass: an alarm
+ * tells, or the thread is checked from time to time.
  */
 static uint64_t
 time_to_look(struct context *c)
@@ -112,7 +113,10 @@ context_settle(struct context *c)
 	return time_to_look(c);
 }
 
-/* A thread has one context; per-thread and system-wide ones exclude each other, but where the kernel counts, which can do both. */
+/*
+ * A thread has one context; per-thread and system-wide contexts exclude each other, unless the kernel counts, which can
+ * do both.
+ */
 static int
 check_sessions(const struct context *wanted, pid_t tid, int cpu)
 {
@@ -138,7 +142,7 @@ check_sessions(const struct context *wanted, pid_t tid, int cpu)
 	return ret;
 }
 
-/* The target comes before the context's state. */
+/* The target is checked before the context's state. */
 static int
 check_load(struct context *c, pid_t target, uint64_t set)
 {
@@ -191,7 +195,7 @@ context_bind(struct context *c, pid_t tid, int cpu, struct set *set)
 	context_loaded(c, set);
 	pthread_once(&ending_once, make_ending);
 	if (c->is_self && ending_is_made)
-		pthread_setspecific(ending, c);	/* anything that is not NULL */
+		pthread_setspecific(ending, c);	/* anything but NULL */
 	return 0;
 }
 
@@ -207,7 +211,7 @@ context_unload(struct context *c)
 	helper_wake();
 }
 
-/* By the thread that it counts, or, system-wide, by any. */
+/* Tell whether the caller is the thread that it counts; system-wide, any thread will do. */
 static bool
 is_here(const struct context *c)
 {
