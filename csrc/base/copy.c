@@ -54,7 +54,10 @@ through_pipe(void *to, const void *from, size_t size)
 	return ret;
 }
 
-/* Whether a word can be written: a futex operation writes to it what it has.  -1: this kernel does not say. */
+/*
+ * Tell whether a word can be written, by a futex operation that writes the word's own value.  -1: this kernel cannot
+ * tell.
+ */
 static int
 can_write(uintptr_t word)
 {

@@ -12,8 +12,8 @@ int copy_in(void *to, const void *from, size_t size);
 int copy_out(void *to, const void *from, size_t size);
 
 /*
- * Whether memory can be read, or read and written, directly, which is cheaper than to copy through the kernel once it is known.
- * False: that is not known, and copy_in() and copy_out() tell.  Nothing else may unmap it meanwhile.
+ * Tell whether memory can be read, or read and written, directly, which is cheaper than copying through the kernel once
+ * it is known.  False: that is not known, and copy_in() and copy_out() tell.  No other thread may unmap it meanwhile.
  */
 bool copy_is_there(const void *memory, size_t size, bool for_writing);
 

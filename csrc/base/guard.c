@@ -6,14 +6,14 @@
 #include <poll.h>
 #include <stddef.h>
 
-/* What there are on all systems: 0, 1 and 2. */
+/* The signals that exist on all systems: 0, 1 and 2. */
 _Static_assert((PTHREAD_CANCEL_DEFERRED | PTHREAD_CANCEL_ASYNCHRONOUS) < 4, "two bits");
 
 /*
- * To a thread that is asynchronous glibc's pthread_cancel() sends a signal, which may come late.  Its handler does not ask
- * whether cancellation has been disabled meanwhile, and each system call that is a cancellation point makes the thread
- * asynchronous for its time.  At the end of such a call glibc waits for the signal if one has been announced: here, where
- * the thread may end, and not inside.
+ * glibc's pthread_cancel() sends a signal to a thread whose cancellation is asynchronous, and the signal may come late.
+ * Its handler does not ask whether cancellation has been disabled meanwhile, and each system call that is a
+ * cancellation point makes the thread asynchronous for its time.  At the end of such a call glibc waits for an
+ * announced signal: here, where the thread may end, and not inside.
  */
 int
 guard_hold(void)

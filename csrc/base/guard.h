@@ -23,19 +23,22 @@ struct guard {
 void guard_enter(struct guard *guard);
 void guard_leave(struct guard *guard);
 
-/* In a child of one thread, for which fork() has not done it. */
+/* Called in a child of one thread whose fork() did not run the handlers. */
 void guard_renew(struct guard *guard);
 
 /*
- * Called inside: let fork() enter and leave, so that a child finds what whole calls have left.  A child is inside
- * when its handler begins, and has to leave.  0, or -ENOMEM: the next call tries again.
+ * Called inside: let fork() enter and leave, so that a child finds the state between two calls.  A child is inside when
+ * its handler begins, and must leave.  0, or -ENOMEM: the next call tries again.
  */
 int guard_fork(struct guard *guard, void (*enter)(void), void (*leave)(void), void (*in_child)(void));
 
-/* Let the thread not be cancelled, outside of a lock: for what has a file open, or memory.  The state before. */
+/*
+ * Keep the thread from being cancelled, outside of a lock, while it has a file open or memory.  Returns the state
+ * before.
+ */
 int guard_hold(void);
 
-/* As it was; errno stays. */
+/* Restore the state; errno stays. */
 void guard_release(int before);
 
 #endif /* PYPFM_BASE_GUARD_H */

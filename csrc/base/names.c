@@ -15,7 +15,7 @@ upper_case(char c)
 	return u >= 'a' && u <= 'z' ? (unsigned char)(u - 'a' + 'A') : u;
 }
 
-/* Eight bytes, upper and lower case the same; other characters may be, too. */
+/* Read eight bytes so that upper and lower case are the same; other characters may become equal, too. */
 static uint64_t
 fold_case(uint64_t bytes)
 {
@@ -43,7 +43,7 @@ names_hash(const char *name, size_t len)
 int
 names_equal(const char *name, const char *str, size_t len)
 {
-	if (len > 0 && upper_case(*name) != upper_case(*str))	/* most others end here */
+	if (len > 0 && upper_case(*name) != upper_case(*str))	/* most other names are ruled out here */
 		return 0;
 	if (strlen(name) != len)
 		return 0;

@@ -52,7 +52,7 @@ process_watch(pid_t tid)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Another file of its number cannot be sent a signal. */
+/* A signal cannot be sent through another file with its number. */
 static bool
 is_watch(int fd)
 {
@@ -66,7 +66,7 @@ process_unwatch(int watched)
 		close(watched);
 }
 
-/* One that nobody has waited for has ended; whose child it is not cannot be asked. */
+/* A child that nobody has waited for has ended; of other processes' children this cannot be asked. */
 static bool
 is_zombie(pid_t tid)
 {
@@ -96,8 +96,8 @@ process_is_stopped_here(pid_t tid)
 /* ---- /proc ---------------------------------------------------------------------------------- */
 
 /*
- * Keep of a text what begins with a word or, if it is not there, the end, with which it may begin: how many
- * bytes, or -1 if that is all.  A NUL follows the text.
+ * Keep the part of a text that begins with a word or, if it is not there, the end, which may be the word's beginning.
+ * Returns the number of bytes, or -1 if that is all of the text.  A NUL follows the text.
  */
 static ssize_t
 keep_from(char *text, size_t held, const char *word)
@@ -152,7 +152,7 @@ process_own_number(const char *status, pid_t *number)
 	return count;
 }
 
-/* The word after a key in the status file of a thread, if /proc has it under the number that it has here. */
+/* Find the word after a key in the status file of a thread, if /proc knows the thread by the same number. */
 static bool
 read_status(pid_t tid, const char *key, char *word, size_t size)
 {
@@ -194,7 +194,7 @@ process_may_trace(pid_t tid)
 	if (process_vm_readv(tid, &here, 1, &there, 1, 0) >= 0 || errno == EFAULT)
 		return 0;
 	if (errno == ESRCH)
-		return -EPERM;	/* it is there, and has no memory */
+		return -EPERM;	/* it exists, and has no memory */
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
 	return readlink(path, &byte, 1) >= 0 ? 0 : -EPERM;
 }

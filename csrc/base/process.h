@@ -1,8 +1,10 @@
 /*
- * Private: other threads: whether they live, whose they are, who may look at them.
+ * Private: other threads: whether they live, which process they belong to, who may trace
+ * them.
  *
- * By system calls, which need no /proc; only where these are forbidden /proc is asked, if it is that of the caller's PID
- * namespace.  Nothing is allocated: a signal handler may call all of it.
+ * By system calls, which need no /proc; only where these are forbidden /proc is read, if it
+ * is that of the caller's PID namespace.  Nothing is allocated: a signal handler may call
+ * any of these functions.
  */
 #ifndef PYPFM_BASE_PROCESS_H
 #define PYPFM_BASE_PROCESS_H
@@ -10,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Whether there is such a thread now: 0, -ESRCH. */
+/* Check that a thread exists now: 0, -ESRCH. */
 int process_look(pid_t tid);
 
 /* A descriptor that can be read when a thread has ended (Linux 5.3; not a process's first one: 6.9); -ENOSYS, -EMFILE, ... */
@@ -18,24 +20,25 @@ int process_watch(pid_t tid);
 void process_unwatch(int watched);	/* -1, and another file of that number, are left alone */
 
 /*
- * watched: such a descriptor, which the program may have closed, or -1.  A zombie has ended; without a descriptor only a child
- * is known to be one.  False: it lives, or that is not known.
+ * Tell whether a thread has ended.  watched: such a descriptor, which the program may have closed, or -1.  A zombie has
+ * ended; without a descriptor only a child is known to be one.  False: it lives, or that is not known.
  */
 bool process_has_ended(pid_t tid, int watched);
 
-/* The process of a thread; of another one that is not its process's first, where no /proc says it: the thread's number. */
+/* The process of a thread; the thread's own number if it is no first thread of a process and no /proc tells. */
 pid_t process_of(pid_t tid);
 
-/* Whether the caller may trace a thread: -EPERM, also of one without memory; -ESRCH: there is none. */
+/* Check that the caller may trace a thread: -EPERM, also for one without memory; -ESRCH: there is none. */
 int process_may_trace(pid_t tid);
 
-/* Stopped by the calling thread's ptrace(2); or by whatever, as far as /proc says. */
+/* Whether a thread is stopped by the calling thread's ptrace(2); or by anything, as far as /proc says. */
 bool process_is_stopped_here(pid_t tid);
 bool process_is_stopped(pid_t tid);
 
 /*
- * From a status file of /proc the number of its thread in that thread's own namespace; how many namespaces it has numbers
- * of: 1: those of this /proc are the thread's own.  0: a kernel without namespaces.  Or a negative errno value.
+ * Read from a status file of /proc the number of its thread in that thread's own namespace; return the number of
+ * namespaces in which it has a number: 1: those of this /proc are the thread's own.  0: a kernel without namespaces.
+ * Or a negative errno value.
  */
 int process_own_number(const char *status, pid_t *number);
 

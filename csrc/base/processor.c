@@ -44,7 +44,7 @@ ia64_cpuid3(unsigned long *cpuid3)
 /* Bytes of the buffer that a line of the file is read into; what does not fit is the next line. */
 #define LINE_SIZE 63
 
-/* What the file has to say: each line of it is "KEY: VALUE". */
+/* The content of the file: each line of it is "KEY: VALUE". */
 enum key { WIDTH, PAIRS, CYCLES_CODE, RETIRED_CODE, CYCLES_CAPABLE, RETIRED_CAPABLE, IMPL_PMCS, IMPL_PMDS, NUM_KEYS };
 
 static const char *const keys[NUM_KEYS] = {

@@ -1,6 +1,6 @@
 /*
- * Private: what libpfm 3 and libpfm 4 both have to know of an IA-64 processor: which one it is, what the
- * kernel says of its architected counters, and how the PMC of a counter is put together.
+ * Private: what libpfm 3 and libpfm 4 both need of an IA-64 processor: its family, the
+ * kernel's description of its architected counters, and the PMC of a counter.
  */
 #ifndef PYPFM_BASE_PROCESSOR_H
 #define PYPFM_BASE_PROCESSOR_H
@@ -65,7 +65,7 @@ struct ia64_registers {
 	uint64_t	bits[IA64_NUM_REGISTERS / 64];
 };
 
-/* What the kernel says of them. */
+/* The kernel's description of them. */
 struct ia64_pal {
 	unsigned int		width;			/* of a counter, in bits */
 	unsigned int		pairs;			/* of PMCs and PMDs */
@@ -74,7 +74,7 @@ struct ia64_pal {
 	struct ia64_registers	pmcs, pmds;		/* that there are */
 };
 
-/* The file that says it: LIBPFM_IA64_PAL, or the kernel's. */
+/* The file with that description: LIBPFM_IA64_PAL, or the kernel's. */
 const char *ia64_pal_path(void);
 
 /* Read it; false: it cannot be read, or does not say all.  notices: where a bad register number is

@@ -17,7 +17,7 @@ struct shared_lock {
 };
 
 void shared_lock_make(struct shared_lock *lock);
-bool shared_lock_take(struct shared_lock *lock);	/* true: somebody was killed inside; what it guards may be half done */
+bool shared_lock_take(struct shared_lock *lock);	/* true: its owner was killed; the data may be half changed */
 void shared_lock_release(struct shared_lock *lock);
 
 #endif /* PYPFM_BASE_SHARED_LOCK_H */

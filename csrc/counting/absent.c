@@ -1,5 +1,5 @@
 /*
- * Counting where there is no perf_event_open(2): there is no event to open, and so nothing to do with one.
+ * Counting where there is no perf_event_open(2): no event can be opened.
  */
 #include <errno.h>
 

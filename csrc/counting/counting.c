@@ -13,7 +13,7 @@
 /* PERF_FORMAT_LOST, which perfmon/perf_event.h is older than: since Linux 6.0. */
 #define FORMAT_LOST	(1u << 4)
 
-/* What read(2) gives; lost is last, and not there without FORMAT_LOST. */
+/* The result of read(2); lost is last, and missing without FORMAT_LOST. */
 struct reading {
 	struct counting_value	value;
 	uint64_t		lost;
@@ -110,7 +110,7 @@ scaled(uint64_t a, uint64_t b, uint64_t c)
 	uint64_t low = a * b + c / 2, rest = 0;
 	uint64_t high = (a >> 32) * (b >> 32) + (first >> 32) + (second >> 32) + (low < c / 2);
 
-	/* By hand: a bit of the product goes to the rest, one of the quotient takes its place. */
+	/* By hand: move a bit of the product to the rest, and put one of the quotient in its place. */
 	for (int bit = 0; bit < 128; bit++) {
 		const bool over = rest >> 63;
 

@@ -12,7 +12,7 @@
 #endif
 #include <perfmon/perf_event.h>
 
-/* What a counter holds, and for how much of its time it was on the PMU. */
+/* The value of a counter, and how long it was on the PMU of the time for which it was enabled. */
 struct counting_value {
 	uint64_t	value;
 	uint64_t	time_enabled;	/* nanoseconds */
@@ -40,7 +40,7 @@ int counting_stop(int fd);
 /* Read the counter. */
 int counting_read(int fd, struct counting_value *value);
 
-/* What it would hold if it had been on the PMU all the time; -EBUSY: it never was. */
+/* Scale the count to the whole time; -EBUSY: it was never on the PMU. */
 int counting_scale(const struct counting_value *value, uint64_t *count);
 
 /*

@@ -52,7 +52,7 @@ counting_anchor_open(struct counting_anchor *anchor, const struct counting_targe
 	return 0;
 }
 
-/* Another file of the same number is the program's: reading it would take what is not ours, or wait for it. */
+/* The number may by now be a file of the program's own: reading it would take the program's data, or block. */
 static bool
 is_ours(const struct counting_group_event *event)
 {
@@ -165,7 +165,7 @@ counting_alarm_stop(const struct counting_anchor *alarm)
 		counting_control(alarm->event.fd, PERF_EVENT_IOC_DISABLE, NULL);
 }
 
-/* A PMU that does not interrupt counts at least. */
+/* If the PMU cannot interrupt, it can at least count. */
 static int
 open_counter(const struct perf_event_attr *wanted, const struct counting_target *target, int leader,
 	     const struct counting_anchor *anchor, struct counting_group_event *event)

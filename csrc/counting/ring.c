@@ -59,7 +59,7 @@ counting_ring_open(int fd, size_t pages, struct counting_ring *ring)
 	return 0;
 }
 
-/* Copy from the ring, which begins anew at its end. */
+/* Copy from the ring, and continue at its beginning after its end. */
 static void
 ring_copy(const struct counting_ring *ring, uint64_t at, void *to, size_t size)
 {
@@ -70,7 +70,7 @@ ring_copy(const struct counting_ring *ring, uint64_t at, void *to, size_t size)
 	memcpy((unsigned char *)to + first, ring->data, size - first);
 }
 
-/* The next record, of which the beginning is copied, if there is one; what it takes in the ring. */
+/* Find the next record, copy its beginning, and return its size in the ring; 0: there is none. */
 static uint64_t
 ring_peek(const struct counting_ring *ring, uint64_t tail, uint64_t head, union record *record)
 {
@@ -104,7 +104,7 @@ counting_ring_take(struct counting_ring *ring, struct counting_end *ends, int ro
 	return taken;
 }
 
-/* What a record says of a thread; whether it does. */
+/* Read a record about a thread; false: it is another kind of record. */
 static bool
 life_of(const union record *record, struct counting_life *life)
 {

@@ -32,7 +32,7 @@ struct counting_end {
 
 enum { COUNTING_GROUP_MOST = 16 };
 
-/* What the events of a group held; the first one is the leader, which counts nothing. */
+/* The counts of the group's events; the first one is the leader, which counts nothing. */
 struct counting_reading {
 	uint64_t	count;
 	struct {
@@ -76,7 +76,7 @@ struct counting_life {
 /* Take such records, as many as there is room for: their number. */
 int counting_ring_lives(struct counting_ring *ring, struct counting_life *lives, int room);
 
-/* Where the records end now: more may follow meanwhile. */
+/* The present end of the records: more may follow meanwhile. */
 uint64_t counting_ring_end(const struct counting_ring *ring);
 
 /* Take the record of one overflow: false if there is no more until there. */

@@ -13,7 +13,7 @@
 #include "control.h"
 #include "threads.h"
 
-/* The program may have closed the descriptor, and have it for a file of its own: the identifier tells. */
+/* The program may have closed the descriptor and reused its number for a file of its own: the identifier tells. */
 struct event {
 	int		fd;
 	uint64_t	id;
@@ -24,7 +24,7 @@ struct counting_set {
 	struct event	events[];
 };
 
-/* What the functions of set.h return; anything else that the kernel says is that it cannot be counted here. */
+/* Translate an errno value to one that the functions of set.h return; all others become: it cannot be counted here. */
 static int
 set_error(int ret)
 {
@@ -45,7 +45,7 @@ set_error(int ret)
 	}
 }
 
-/* How often the threads are listed before the answer is that they are made too fast. */
+/* How often the threads are listed before giving up because they are made too fast. */
 enum { MOST_TRIES = 200 };
 
 /* Append the event of a thread; a thread that has just ended needs none. */
@@ -140,7 +140,7 @@ set_open_steady(const struct perf_event_attr *attr, struct counting_set **set)
 	return ret;
 }
 
-/* The errors are the kernel's still. */
+/* The errors are still the kernel's. */
 static int
 set_open(const struct perf_event_attr *attr, struct counting_set **set)
 {
@@ -167,7 +167,7 @@ counting_set_open_own(const struct perf_event_attr *attr, struct counting_set **
 
 	own.inherit = own.inherit_thread = 1;
 	ret = set_open(&own, set);
-	if (ret == -EINVAL) {	/* before Linux 5.13: the threads of now */
+	if (ret == -EINVAL) {	/* before Linux 5.13: the threads that exist now */
 		own.inherit = own.inherit_thread = 0;
 		ret = set_open(&own, set);
 	}

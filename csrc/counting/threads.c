@@ -87,7 +87,7 @@ holds_thread(const struct counting_threads *threads, pid_t id)
 	return false;
 }
 
-/* A thread that ends while the directory is read can make it leave out another: their number tells. */
+/* A thread that ends while the directory is read can make it skip another: the number of threads tells. */
 static bool
 is_complete_list(const struct counting_threads *threads, DIR *tasks)
 {

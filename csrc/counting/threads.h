@@ -14,8 +14,8 @@ struct counting_threads {
 };
 
 /*
- * List them: the calling one is always there, and no other process's thread ever.  -ENODEV: there
- * are several, and /proc does not list them; -EAGAIN: they changed too much to be listed.
+ * List them: the calling thread is always included, and threads of other processes never.  -ENODEV: there are several,
+ * and /proc does not list them; -EAGAIN: they changed too often to be listed.
  */
 int counting_threads_list(struct counting_threads *threads);
 

@@ -1,5 +1,5 @@
 /*
- * What is counted: the program's events, or those that the environment gives in their place.
+ * The events to count: the program's, or those that the environment gives in their place.
  */
 #include "library.h"
 
@@ -43,7 +43,7 @@ perfex_clock(const struct perfex_cpu *cpu, double *clock, bool *given)
 	return *clock > 0 ? 0 : -EINVAL;
 }
 
-/* The next character of a name that counts, in lower case; 0: the end. */
+/* Return the next significant character of a name, in lower case; 0: the end. */
 static char
 next_letter(const char **at, const char *end)
 {
@@ -84,7 +84,7 @@ perfex_event_matches(const struct perfex_cpu *cpu, const char *text, size_t size
 		const enum likeness in_short = compare_names(text, text + size, cpu->events[i].short_name);
 		const enum likeness in_full = compare_names(text, text + size, cpu->events[i].name);
 
-		if (in_short == SAME)	/* one only: the full name may be that of two events, one on each counter */
+		if (in_short == SAME)	/* one only: two events, one on each counter, may have the full name */
 			return UINT32_C(1) << i;
 		same |= (uint32_t)(in_full == SAME) << i;
 		begins |= (uint32_t)(in_short == BEGINS_SO || in_full == BEGINS_SO) << i;
@@ -92,7 +92,7 @@ perfex_event_matches(const struct perfex_cpu *cpu, const char *text, size_t size
 	return same ? same : begins;
 }
 
-/* The one event that is meant; -1. */
+/* Return the only event that is meant; -1: none, or several. */
 static int
 event_meant(const struct perfex_cpu *cpu, const char *text)
 {

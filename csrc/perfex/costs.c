@@ -16,7 +16,7 @@ struct word {
 	size_t		size;
 };
 
-/* Unicode's white space: what is copied from a page has such blanks. */
+/* Unicode's white space: text copied from a web page has such blanks. */
 static bool
 is_space(uint32_t code)
 {
@@ -51,7 +51,7 @@ parse_values(const struct word words[WORDS], struct perfex_cost *cost, struct pe
 			     words[TYPICAL].text, (int)words[MAXIMUM].size, words[MAXIMUM].text);
 }
 
-/* A line of so many words; the last one has the rest of the line if there are more than WORDS. */
+/* Split a line into words; the last one gets the rest of the line if there are more than WORDS. */
 static int
 parse_cost(const struct word words[], int count, struct perfex_cost found[PERFEX_NUM_EVENTS],
 	   struct perfex_fault *fault)

@@ -1,5 +1,5 @@
 /*
- * An event of this process: perf events, whose counts are added up, or what is simulated.
+ * An event of this process: perf events, whose counts are added up, or a simulated count.
  */
 #include "library.h"
 
@@ -37,7 +37,7 @@ open_counted_term(const char *name, size_t size, struct counting_set **set)
 	return counting_set_open_own(&attr, set);
 }
 
-/* Open the perf events of a row: its quality. */
+/* Open the perf events of a row, and return its quality. */
 static int
 open_counted_row(const struct perfex_row *row, struct perfex_counter **counter)
 {
@@ -105,7 +105,7 @@ perfex_counter_open(const struct perfex_cpu *cpu, int event, const struct perfex
 		    struct perfex_counter **counter)
 {
 	*counter = NULL;
-	/* Who gives a map of their own means the kernel's events.  Hardware counters would count valgrind's instructions. */
+	/* A map of the user's own means the kernel's events.  Hardware counters would count valgrind's instructions. */
 	if (map->rows == perfex_shipped_map.rows && perfex_simulator() != PERFEX_NATIVE)
 		return open_simulated(cpu, event, counter);
 	return open_counted(cpu, event, map, counter);
@@ -123,7 +123,7 @@ are_simulated(struct perfex_counter *const *counters, int count)
 	return any;
 }
 
-/* Those that were started together begin at the same moment. */
+/* Counters that were started together begin at the same moment. */
 static int
 start_simulated(struct perfex_counter *const *counters, int count)
 {

@@ -16,7 +16,7 @@ static struct {
 	struct perfex_counter	*counters[2];
 	struct perfex_cost	loaded[PERFEX_NUM_EVENTS];
 	struct simulated	begin;		/* of the region that runs */
-	struct simulated	empty;		/* what a region counts in which nothing is done */
+	struct simulated	empty;		/* the counts of an empty region */
 	enum { NOT_MEASURED, MEASURING, MEASURED } measured;
 } state = { .guard = GUARD_INITIALIZER };
 
@@ -65,7 +65,7 @@ perfex_enter(void)
 
 /* ---- the functions ---- */
 
-/* What a function returns.  cancel: what guard_hold() returned at its beginning. */
+/* Return the result of a function.  cancel: the value that guard_hold() returned at its beginning. */
 static int
 end_call(int ret, int cancel)
 {
@@ -91,7 +91,7 @@ open_pair(const struct perfex_choice *choice, const struct perfex_map *map, stru
 	return ret;
 }
 
-/* Start a pair in place of the one that runs, if it can be opened. */
+/* Start a pair in the place of the running one, if it can be opened. */
 static int
 start_pair(const struct perfex_choice *choice, const struct perfex_map *map)
 {
@@ -112,9 +112,8 @@ start_pair(const struct perfex_choice *choice, const struct perfex_map *map)
 }
 
 /*
- * Where the counters are simulated, a region begins with the last thing that start_counters() does, and ends with the
- * first one of read_counters().  What is left, the call and the return, is the same each time: it is measured, and taken
- * off.
+ * Where the counters are simulated, a region begins with the last action of start_counters(), and ends with the first
+ * one of read_counters().  The rest, the call and the return, is the same each time: it is measured, and subtracted.
  */
 static void __attribute__((noinline))
 measure_empty_region(int e0, int e1)
@@ -123,7 +122,7 @@ measure_empty_region(int e0, int e1)
 	long long counts[2];
 
 	state.measured = MEASURING;
-	for (int i = 0; i < 2; i++)	/* the first time may look for functions */
+	for (int i = 0; i < 2; i++)	/* the first time may look functions up */
 		if (start_counters(e0, e1) == 0)
 			read(e0, &counts[0], e1, &counts[1]);
 	state.measured = MEASURED;
@@ -151,7 +150,10 @@ start_counters(int e0, int e1)
 	return ret;
 }
 
-/* Stop and read what runs; the counts in the order of the events given.  end: NULL where nothing is simulated. */
+/*
+ * Stop and read the running pair; the counts are in the order of the events given.  end: NULL where nothing is
+ * simulated.
+ */
 static int
 read_pair(const struct perfex_choice *choice, const struct simulated *end, uint64_t counts[2])
 {
@@ -199,7 +201,7 @@ read_counters(int e0, long long *c0, int e1, long long *c1)
 	return end_call(ret, cancel);
 }
 
-/* How well the event can be counted here: a perfex_quality, or a negative errno value. */
+/* Return how well the event can be counted here: a perfex_quality, or a negative errno value. */
 static int
 quality_here(const struct perfex_cpu *cpu, int event, const struct perfex_map *map)
 {
@@ -214,7 +216,7 @@ quality_here(const struct perfex_cpu *cpu, int event, const struct perfex_map *m
 	return ret == -ENODEV || ret == -EACCES ? PERFEX_UNAVAILABLE : ret;
 }
 
-/* Of both events; and whether that is said by the map that comes with the library. */
+/* Return the quality of both events; and whether the map that comes with the library says so. */
 static int
 look_at_quality(const struct perfex_choice *choice, struct perfex_quality_here *here)
 {
@@ -250,7 +252,7 @@ print_counters(int e0, long long c0, int e1, long long c1)
 	return end_call(ret < 0 ? ret : print_counts(&choice, counts, NULL), cancel);
 }
 
-/* The built-in ones, replaced by the system's, replaced by those that were loaded. */
+/* Load the built-in costs, replaced by the system's, replaced by those that the program loaded. */
 static int
 costs_in_effect(const struct perfex_cpu *cpu, struct perfex_cost costs[PERFEX_NUM_EVENTS])
 {

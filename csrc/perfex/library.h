@@ -1,9 +1,9 @@
 /*
- * Private: events, what they cost, what counts them here, and how they are printed.
+ * Private: events, their costs, how they are counted here, and how they are printed.
  *
- * The public API (libperfex.c) has one pair of counters; Python's objects have counters of their own,
- * and the command perfex calls the same functions for files and reports.  Functions that can
- * fail return 0 or a negative errno value.
+ * The public API (libperfex.c) has one pair of counters; Python's objects have counters of
+ * their own, and the command perfex calls the same functions for files and reports.
+ * Functions that can fail return 0 or a negative errno value.
  */
 #ifndef PYPFM_PERFEX_LIBRARY_H
 #define PYPFM_PERFEX_LIBRARY_H
@@ -35,10 +35,10 @@ struct perfex_event {
 	const char		*description;
 	int			counter;	/* 0 or 1 */
 	struct perfex_cost	cost;
-	const char		*unsourced;	/* numbers in the cost whose source nobody has looked up */
+	const char		*unsourced;	/* numbers in the cost that have no source yet */
 };
 
-/* One of the tool's counts, or what is computed of them, times a number. */
+/* One of the tool's counts, or a value computed from them, times a number. */
 enum { PERFEX_CYCLES = -1, PERFEX_OCCUPANCY = -2 };
 
 struct perfex_summand {
@@ -46,7 +46,7 @@ struct perfex_summand {
 	int	factor;
 };
 
-/* How the tool's counts make an event, from csrc/tables/perfex_valgrind.csv: a sum; of nothing: 0, or unavailable. */
+/* How the tool's counts make an event, from csrc/tables/perfex_valgrind.csv: a sum; an empty one: 0, or unavailable. */
 struct perfex_formula {
 	enum perfex_quality	quality;
 	int			num_summands;
@@ -70,7 +70,7 @@ struct perfex_row {
 	const char		*note;
 };
 
-/* ---- choose.c: what is counted ---- */
+/* ---- choose.c: the events to count ---- */
 
 /* The cpu of that name, or of PERFEX_CPU; NULL if there is none. */
 const struct perfex_cpu *perfex_cpu_find(const char *name);
@@ -79,22 +79,22 @@ const struct perfex_cpu *perfex_cpu_find(const char *name);
 double perfex_default_clock(const struct perfex_cpu *cpu);
 
 /*
- * The events that a user means, one bit each, by number, short name, name, or the beginning of one of these names;
+ * Find the events that a user means, one bit each, by number, short name, name, or the beginning of one of these names;
  * upper and lower case, '-', '_' and blanks are all the same.  0: there is none; several bits: it is not clear.
  */
 uint32_t perfex_event_matches(const struct perfex_cpu *cpu, const char *text, size_t size);
 
 /* ---- text.c: files of a user, and the numbers in them ---- */
 
-/* What is wrong in the text of a file. */
+/* An error in the text of a file. */
 struct perfex_fault {
-	size_t	at;		/* in which line: the place of a byte of it */
+	size_t	at;		/* its place in the line, as a byte */
 	char	what[192];	/* {} stands for the word; "": the word is no perf event */
 	char	word[256];	/* no NUL follows; a longer one is cut off */
 	size_t	size;
 };
 
-/* -EFBIG: longer than a file may be; -EINVAL: no UTF-8. */
+/* -EFBIG: longer than a file may be; -EINVAL: not UTF-8. */
 int perfex_text_check(const char *text, size_t size, struct perfex_fault *fault);
 
 /* An event number of at most 9 digits; -1 if it is none. */
@@ -111,14 +111,14 @@ struct perfex_map {
 
 extern const struct perfex_map perfex_shipped_map;
 
-/* The rows of the text of a file, which a NUL follows.  The map is to be freed in any case. */
+/* Read the rows of a file's text; a NUL follows the text.  The map is to be freed in any case. */
 int perfex_map_parse(const char *text, size_t size, struct perfex_map *map, struct perfex_fault *fault);
 void perfex_map_free(struct perfex_map *map);
 
-/* Whose rows count an event: the cpu's own, or those of all (""). */
+/* Return the cpu whose rows count an event: the cpu's own, or those of all (""). */
 const char *perfex_map_owner(const struct perfex_map *map, const struct perfex_cpu *cpu, int event);
 
-/* Type and config of the perf event whose name has that many bytes; -EINVAL. */
+/* Return type and config of the perf event whose name has that many bytes; -EINVAL. */
 int perfex_term(const char *name, size_t size, uint32_t *type, uint64_t *config);
 
 /* ---- counter.c: an event of this process ---- */
@@ -132,15 +132,15 @@ struct perfex_counter;
 int perfex_counter_open(const struct perfex_cpu *cpu, int event, const struct perfex_map *map,
 			struct perfex_counter **counter);
 
-/* Start and stop some, simulated ones at the same moment. */
+/* Start and stop several, simulated ones at the same moment. */
 int perfex_counters_start(struct perfex_counter *const *counters, int count);
 void perfex_counters_stop(struct perfex_counter *const *counters, int count);
 
-/* -EBUSY: others had it all the time; simulated: perfex -s has not let anything be counted. */
+/* -EBUSY: others had the counter all the time; simulated: perfex -s has not switched counting on. */
 int perfex_counter_read(struct perfex_counter *counter, uint64_t *count);
 void perfex_counter_close(struct perfex_counter *counter);	/* NULL is no counter */
 
-/* ---- simulated.c: what valgrind's tool counts of this process ---- */
+/* ---- simulated.c: counts of this process by valgrind's tool ------ */
 
 enum perfex_simulator { PERFEX_NATIVE, PERFEX_ONLY_VALGRIND, PERFEX_UNDER_PERFEX };	/* no perfex; perfex's tool */
 
@@ -157,16 +157,16 @@ unsigned long perfex_region(enum perfex_region what);
 /* As many of the tool's counts as there is room for: what was counted so far.  How many there are; 0: it does not run. */
 unsigned int perfex_simulated_counts(uint64_t *counts, unsigned int room);
 
-/* Whether the tool counts it, and how well. */
+/* Return whether the tool counts it, and how well. */
 bool perfex_is_simulated(const struct perfex_cpu *cpu, int event);
 enum perfex_quality perfex_simulated_quality(const struct perfex_cpu *cpu, int event);
 
 /*
- * Cycles, as a range: where all overlaps that the processor can overlap, and where nothing does.
+ * Compute cycles as a range: if all overlaps that the processor can overlap, and if nothing does.
  *
  * parts: the counts of the events perfex_cycle_parts
  * clock: MHz
- * nsec: what a miss of each of them takes on this host, in place of the built-in costs, or NULL
+ * nsec: the time of a miss of each of them on this host, in place of the built-in costs, or NULL
  */
 extern const int perfex_cycle_parts[PERFEX_NUM_CYCLE_PARTS];
 void perfex_estimated_cycles(const struct perfex_cpu *cpu, const uint64_t parts[PERFEX_NUM_CYCLE_PARTS], double clock,
@@ -174,7 +174,7 @@ void perfex_estimated_cycles(const struct perfex_cpu *cpu, const uint64_t parts[
 
 /* ---- costs.c ---- */
 
-/* The costs that a text gives, or a file; PERFEX_NO_COST for other events. */
+/* Read the costs of a text, or of a file; PERFEX_NO_COST for other events. */
 int perfex_costs_parse(const char *text, size_t size, struct perfex_cost *found, struct perfex_fault *fault);
 int perfex_costs_read(const char *path, struct perfex_cost *found);
 
@@ -183,17 +183,19 @@ void perfex_seconds(const struct perfex_cost *cost, double count, double clock, 
 
 /* ---- print.c: tables of events, 80 columns wide.  As snprintf(): the size of the text, or negative ---- */
 
-/* A row with values to the right of the name; a second one for the rest of a long name and other values. */
+/* Print a row with values to the right of the name; a second one for the rest of a long name and other values. */
 int perfex_row(char *text, size_t size, const char *number, const char *name, const char *beside, const char *below);
 
 /* The headings of perfex(1). */
 int perfex_head(char *text, size_t size, bool shares, bool times);
 
-/* An event.  count, or NULL: not available; share of the time: not below 0; times, or NULL: NAN where not known. */
+/*
+ * Print an event.  count, or NULL: not available; share of the time: not below 0; times, or NULL: NAN where not known.
+ */
 int perfex_line(char *text, size_t size, int event, const char *name, const char *count, const char *quality,
 		double share, const double *times);
 
-/* ---- what only C uses ---- */
+/* ---- functions that only C uses ---- */
 
 extern const struct perfex_cpu perfex_cpus[];
 extern const char *const perfex_quality_names[];	/* of perfex_quality */
@@ -202,7 +204,7 @@ extern const char *const perfex_quality_names[];	/* of perfex_quality */
 int perfex_enter(void);
 void perfex_leave(void);
 
-/* What the environment makes of the events that a program gives. */
+/* Replace the events that a program gives by those of the environment. */
 struct perfex_choice {
 	const struct perfex_cpu	*cpu;
 	int			events[2];
@@ -211,29 +213,29 @@ struct perfex_choice {
 /* -EINVAL: conflicting counters, no such event, no such cpu. */
 int perfex_choose(int e0, int e1, struct perfex_choice *choice);
 
-/* A number above 0 in PERFEX_CLOCK, or the cpu's default; *given: which. */
+/* Read PERFEX_CLOCK, a number above 0, or take the cpu's default; *given: which. */
 int perfex_clock(const struct perfex_cpu *cpu, double *clock, bool *given);
 
 /* A variable of the environment; NULL if it is not set or empty. */
 const char *perfex_environment(const char *name);
 
-/* The bytes of a file, or one more than a file may have, with a NUL after them; to be freed. */
+/* Read the bytes of a file, or one more than a file may have, with a NUL after them; to be freed. */
 int perfex_read_file(const char *path, char **text, size_t *size);
 
-/* Say what is wrong: -EINVAL.  The parser has set the place. */
+/* Report an error: -EINVAL.  The parser has set the place. */
 int perfex_refuse(struct perfex_fault *fault, const char *word, size_t size, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* An event number in a file; or say that it is none. */
+/* Read an event number in a file; or report that it is none. */
 int perfex_event_in_file(const char *text, size_t size, struct perfex_fault *fault);
 
-/* A character at a place before the end, and its number of bytes: 0 if it is no UTF-8. */
+/* Decode a character at a place before the end, and return its number of bytes: 0 if it is not UTF-8. */
 size_t perfex_character(const char *at, const char *end, uint32_t *code);
 
-/* A number with a point, of at most that many digits before and after it; -1 if it is none. */
+/* Read a number with a point, of at most that many digits before and after it; -1 if it is none. */
 double perfex_decimal(const char *text, size_t size, size_t digits);
 
-/* Numbers are written with a point whatever the program's locale. */
+/* Numbers have a point, whatever the program's locale. */
 void *perfex_locale_begin(void);
 void perfex_locale_end(void *before);
 
@@ -242,16 +244,16 @@ int perfex_costs_read_system(struct perfex_cost found[PERFEX_NUM_EVENTS]);
 void perfex_costs_override(struct perfex_cost costs[PERFEX_NUM_EVENTS],
 			   const struct perfex_cost by[PERFEX_NUM_EVENTS]);
 
-/* The rows of PERFEX_PERF_TABLE, or the shipped ones. */
+/* Read the rows of PERFEX_PERF_TABLE, or the shipped ones. */
 int perfex_map_load(struct perfex_map *map);
 
-/* How well two events can be counted here. */
+/* Return how well two events can be counted here. */
 struct perfex_quality_here {
 	int	qualities[2];	/* enum perfex_quality */
-	bool	is_shipped;	/* says the map that comes with the library */
+	bool	is_shipped;	/* the map that comes with the library says so */
 };
 
-/* Counts to stderr.  costs: in effect, or NULL: no times. */
+/* Print counts to stderr.  costs: in effect, or NULL: no times. */
 int perfex_print(const struct perfex_choice *choice, const long long counts[2], const struct perfex_quality_here *here,
 		 const struct perfex_cost *costs);
 

@@ -60,7 +60,7 @@ perfex_term(const char *name, size_t size, uint32_t *type, uint64_t *config)
 	if (pfm4_encode_perf(&context, text, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &attr, &cpu, &request) != PFM_SUCCESS)
 		return -EINVAL;
 	for (int i = 0; i < request.num_entries; i++)
-		if (request.entries[i].modifier)	/* in which mode it is counted, and how, is not the map's to say */
+		if (request.entries[i].modifier)	/* the map may not say in which mode it is counted, or how */
 			return -EINVAL;
 	*type = attr.type;
 	*config = attr.config;
@@ -74,7 +74,7 @@ struct csv {
 	char		*to;	/* fields are copied there, each with a NUL after it */
 };
 
-/* Copy a field, up to what separates it from the next. */
+/* Copy a field, up to its separator. */
 static int
 copy_field(struct csv *csv, struct perfex_fault *fault)
 {
@@ -94,7 +94,7 @@ copy_field(struct csv *csv, struct perfex_fault *fault)
 	return 0;
 }
 
-/* Take a line off: whether there was one, which has to have all fields; or -EINVAL. */
+/* Take a line off; return whether there was one, which must have all fields; or -EINVAL. */
 static int
 take_record(struct csv *csv, const char *text, char *fields[COLUMNS], struct perfex_fault *fault)
 {
@@ -151,7 +151,7 @@ check_terms(const char *perf, struct perfex_fault *fault)
 	for (size_t size;; perf += size + 1) {
 		size = strcspn(perf, "+");
 		if (perfex_term(perf, size, &type, &config) < 0)
-			return perfex_refuse(fault, perf, size, "%s", "");	/* libpfm 4 knows why */
+			return perfex_refuse(fault, perf, size, "%s", "");	/* libpfm 4 knows the reason */
 		if (!perf[size])
 			return 0;
 	}

@@ -1,5 +1,5 @@
 /*
- * The PMUs of libpfm 4 that libperfex has inside: a map names Linux's own events only.
+ * The PMUs of libpfm 4 that libperfex contains: a map names Linux's own events only.
  */
 #include "pfm4.h"
 

@@ -13,7 +13,7 @@
 
 /* ---- tables ---- */
 
-/* How many bytes of a name fit into so many columns: all, or whole words. */
+/* Return how many bytes of a name fit into a number of columns: all, or whole words. */
 static int
 words_that_fit(const char *name, int width)
 {
@@ -85,7 +85,7 @@ struct counted {
 	double	times[3];
 };
 
-/* A count; of what is computed of others two digits, and the mark of what was not counted. */
+/* Print a count; of computed ones two digits, and the mark for "not counted". */
 static void
 show_count(char *text, size_t size, long long count, bool computed)
 {
@@ -118,7 +118,7 @@ look_at_counts(const struct perfex_choice *choice, const long long counts[2], co
 	}
 }
 
-/* Whether one belongs before another: the most costly first, then those with a count. */
+/* Tell whether one belongs before another: the most costly first, then those with a count. */
 static bool
 is_before(const struct counted *a, const struct counted *b)
 {

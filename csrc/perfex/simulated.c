@@ -1,5 +1,5 @@
 /*
- * What perfex's valgrind tool counts, and the events that it makes.
+ * Counts of perfex's valgrind tool, and the events that are computed from them.
  */
 #include "simulated.h"
 
@@ -8,8 +8,8 @@
 #include "valgrind.h"
 
 enum {
-	INSTRUCTIONS, BRANCHES, FLOATING, LOADS, STORES,	/* what takes execution units */
-	FETCH_MISSES, FETCH_MISSES_2, TLB_MISSES, MISPREDICTED,	/* what nothing overlaps with */
+	INSTRUCTIONS, BRANCHES, FLOATING, LOADS, STORES,	/* instructions that occupy execution units */
+	FETCH_MISSES, FETCH_MISSES_2, TLB_MISSES, MISPREDICTED,	/* events that overlap with nothing */
 	DATA_MISSES, DATA_MISSES_2,
 };
 
@@ -109,7 +109,7 @@ perfex_estimated_cycles(const struct perfex_cpu *cpu, const uint64_t parts[PERFE
 
 static uint64_t sum_of(const struct simulated *simulated, const struct perfex_cpu *cpu, int event, double clock);
 
-/* Cycles, or those in which misses of data are handled: the middle of the range. */
+/* Return cycles, or those in which misses of data are handled: the middle of the range. */
 static uint64_t
 modelled(const struct simulated *simulated, const struct perfex_cpu *cpu, int first, double clock)
 {

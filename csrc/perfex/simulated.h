@@ -14,17 +14,17 @@ struct simulated {
 	bool		never;	/* between two: counting was off, perfex -s */
 };
 
-/* What has been counted so far.  -ENODEV: nobody counts. */
+/* Read the counts so far.  -ENODEV: no tool counts. */
 int simulated_read(struct simulated *now);
 
-/* What was counted from one moment to another, less what an empty region has; never less than nothing. */
+/* Subtract two moments, and what an empty region costs; never less than 0. */
 struct simulated simulated_since(const struct simulated *begin, const struct simulated *end, const struct simulated *empty);
 
-/* A counter that was stopped has counted that. */
+/* Add the difference to a counter that was stopped. */
 void perfex_counter_between(struct perfex_counter *counter, const struct simulated *begin, const struct simulated *end,
 			    const struct simulated *empty);
 
-/* An event's count.  -ENODEV: it is not counted; -EBUSY: nothing has been counted at all (perfex -s). */
+/* Return an event's count.  -ENODEV: it is not counted; -EBUSY: nothing has been counted at all (perfex -s). */
 int simulated_value(const struct simulated *simulated, const struct perfex_cpu *cpu, int event, double clock,
 		    uint64_t *value);
 

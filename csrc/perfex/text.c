@@ -1,5 +1,5 @@
 /*
- * Files of a user, what is wrong in them, and the numbers in them.
+ * Files of a user: errors in them, and numbers.
  */
 #include "library.h"
 
@@ -123,7 +123,7 @@ perfex_decimal(const char *text, size_t size, size_t digits)
 	return value;
 }
 
-#ifdef __NetBSD__	/* which has no locale of a thread: for a moment numbers are C's in all of them */
+#ifdef __NetBSD__	/* which has no locale for one thread: for a moment all threads have C's numbers */
 
 void *
 perfex_locale_begin(void)

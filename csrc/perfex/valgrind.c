@@ -1,10 +1,11 @@
 /*
  * Requests to valgrind, by its documented way ("Client Request mechanism" of its manual).
  *
- * A request is a sequence of instructions that changes nothing on a processor: a register is rotated by its width in
- * all, and another one is moved to itself.  Valgrind knows the sequence and looks at two more registers: in one of them is
- * the address of six words, the number of the request and its arguments, and in the other what the request returns,
- * which is what was there before where nobody listens.  So a request costs a native program some nanoseconds.
+ * A request is a sequence of instructions that changes nothing on a processor: a register is
+ * rotated by its width in all, and another one is moved to itself.  Valgrind knows the
+ * sequence and looks at two more registers: one has the address of six words, the number of
+ * the request and its arguments; the other receives the result, and keeps its value if
+ * valgrind does not run.  So a request costs a native program some nanoseconds.
  */
 #include "valgrind.h"
 
@@ -43,9 +44,9 @@ enum request {
 #define REQUEST	"lr 15, 15\n\tlr 1, 1\n\tlr 2, 2\n\tlr 3, 3\n\tlr 2, 2"
 #endif
 
-/* The sequence: what it returns; 0 where nobody listens. */
+/* Execute the sequence and return its result; 0 if valgrind does not run. */
 static uintptr_t
-ask(enum request number, uintptr_t first, uintptr_t second)
+valgrind_ask(enum request number, uintptr_t first, uintptr_t second)
 {
 #ifdef REQUEST
 	const volatile uintptr_t words[6] = { number, first, second, 0, 0, 0 };
@@ -65,13 +66,13 @@ ask(enum request number, uintptr_t first, uintptr_t second)
 bool
 valgrind_runs(void)
 {
-	return ask(RUNNING_ON_VALGRIND, 0, 0) != 0;
+	return valgrind_ask(RUNNING_ON_VALGRIND, 0, 0) != 0;
 }
 
 uintptr_t
 valgrind_counts(uint64_t *counts, unsigned int room)
 {
-	return ask(READ, (uintptr_t)counts, room);
+	return valgrind_ask(READ, (uintptr_t)counts, room);
 }
 
 uintptr_t

@@ -1,5 +1,5 @@
 /*
- * Private: what a program asks the valgrind that runs it.
+ * Private: requests of a program to the valgrind that runs it.
  */
 #ifndef PYPFM_PERFEX_VALGRIND_H
 #define PYPFM_PERFEX_VALGRIND_H
@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether valgrind runs this process; false too on machines whose sequence of instructions is not known here. */
+/* Tell whether valgrind runs this process; false too on machines whose sequence of instructions is not known here. */
 bool valgrind_runs(void);
 
 /*
- * What perfex's tool has counted of this process (tool/tool.h, REQUEST_READ): as many counts as there is room for, and
- * what it returns; 0: it is another tool.
+ * Read the counts of perfex's tool for this process (tool/tool.h, REQUEST_READ): as many as there is room for; return
+ * the tool's result; 0: it is another tool.
  */
 uintptr_t valgrind_counts(uint64_t *counts, unsigned int room);
 

@@ -35,7 +35,7 @@ ABSENT(pfm_getinfo_sets, int fd, int flags, pfarg_set_info_t *info, size_t sz)
 
 ABSENT(perfmonctl, int fd, int cmd, void *arg, int narg)
 
-/* There is no model to be given anything. */
+/* There is no model to tell of events. */
 FAILS(ENXIO, pfm_model_advance, unsigned int event, unsigned int plm, uint64_t count)
 FAILS(ENXIO, pfm_model_advance_code, unsigned int es, unsigned int umask, unsigned int plm, uint64_t count)
 FAILS(ENXIO, pfm_model_advance_task, pid_t tid, unsigned int event, unsigned int plm, uint64_t count)
@@ -44,7 +44,7 @@ FAILS(ENXIO, pfm_model_time_task, pid_t tid, uint64_t ns)
 FAILS(ENXIO, pfm_model_set_ip, uint64_t ip)
 FAILS(ENXIO, pfm_model_set_pmd, unsigned int pmd, uint64_t value)
 
-/* No descriptor is a context's: mmap() is the system's. */
+/* No descriptor belongs to a context: mmap() is the system's. */
 int
 sample_buffer_of(int fd, size_t len, int prot, int flags)
 {

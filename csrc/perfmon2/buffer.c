@@ -118,7 +118,7 @@ buffer_create(struct context *c, uint64_t size, uint64_t least, uint32_t flags)
 	return ret;
 }
 
-/* The program may have unmapped it, and have something else there: what is written to the buffer is seen only in the buffer. */
+/* The program may have unmapped it and mapped something else there: only writes to the buffer itself are seen there. */
 static bool
 is_mapped_for_program(const struct context *c)
 {
@@ -149,7 +149,10 @@ buffer_free(struct context *c)
 		munmap(c->buffer, c->buffer_size);
 }
 
-/* A context's is a pipe.  Any other is left alone without the lock: the engine's own mmap() may be pfm_mmap(), see map.c. */
+/*
+ * A context's descriptor is a pipe.  Others are passed on without the lock: the engine's own mmap() may be pfm_mmap(),
+ * see map.c.
+ */
 int
 sample_buffer_of(int fd, size_t len, int prot, int flags)
 {

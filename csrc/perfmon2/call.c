@@ -11,7 +11,10 @@
 #include "../base/process.h"
 #include "../base/copy.h"
 
-/* A signal handler may call: the elements are not on its stack, nor in memory that is taken for them.  The engine is entered by one. */
+/*
+ * A signal handler may call: large arrays are neither on its stack nor allocated.  One thread at a time is in the
+ * engine.
+ */
 static uint64_t room[ARGUMENT_LIMIT / sizeof(uint64_t)];
 
 /* ---- the caller's structures and requests -------------------------------------------------------- */
@@ -37,7 +40,7 @@ read_number(const void *from, size_t size)
 }
 
 static void
-write_number(void *to, size_t size, uint64_t number)
+call_write_number(void *to, size_t size, uint64_t number)
 {
 	const uint16_t two = (uint16_t)number;
 	const uint32_t four = (uint32_t)number;
@@ -58,7 +61,7 @@ read_element(const struct element *element, const char *from, struct request *r)
 	}
 }
 
-/* Of an element that was refused its flags only. */
+/* Write back only the flags of an element that was refused. */
 static void
 write_element(const struct element *element, const struct request *r, char *to, bool is_refused)
 {
@@ -70,11 +73,11 @@ write_element(const struct element *element, const struct request *r, char *to, 
 		if (f->size > sizeof(uint64_t))
 			memcpy(to + f->at, from, f->size);
 		else
-			write_number(to + f->at, f->size, *(const uint64_t *)(const void *)from);
+			call_write_number(to + f->at, f->size, *(const uint64_t *)(const void *)from);
 	}
 }
 
-/* marks: the flags of each register say what came of it. */
+/* marks: the flags of each register receive its result. */
 static void
 mark(struct request *r, bool is_refused)
 {
@@ -130,7 +133,7 @@ check_task(struct context *c, enum need need)
 	return check_thread(c->tid);
 }
 
-/* Without a machine a number that is no context's descriptor is not looked at. */
+/* Without a machine, a number that is no context's descriptor is not examined. */
 static int
 check_descriptor(const struct context *c, int refused)
 {
@@ -143,7 +146,7 @@ check_descriptor(const struct context *c, int refused)
 
 /* ---- the call ----------------------------------------------------------------------------------- */
 
-/* Without our end of the pipe, which the program has closed, nothing can be done with the context any more. */
+/* If the program has closed our end of the pipe, the context can no longer be used. */
 struct context *
 call_context(int fd, bool tells)
 {
@@ -221,7 +224,7 @@ call_run(const struct call *call, int fd, int refused, void *elements, long coun
 	int ret;
 
 	engine_enter();
-	if (call->need == NEEDS_ANYTHING)	/* what is closed does not keep its thread or CPU */
+	if (call->need == NEEDS_ANYTHING)	/* a closed context does not keep its thread or CPU */
 		contexts_reap();
 	c = call_context(fd, call->tells);
 	if (call->element.size && (count < 0 || (size_t)count >= INT_MAX / call->element.size))

@@ -8,7 +8,7 @@
 
 enum { ARGUMENT_LIMIT = 16384, CTL_ARGUMENT_LIMIT = 4096 };	/* bytes of one call */
 
-/* Which way a member goes. */
+/* The direction in which a member is copied. */
 enum way { IN = 1, OUT = 2, BOTH = 3 };
 
 /* A member of a caller's structure, and of struct request: a number, or a bit vector. */
@@ -30,7 +30,7 @@ struct element {
 #define ELEMENT(type, fields)	{ sizeof(type), fields, sizeof(fields) / sizeof(*(fields)) }
 #define NO_ELEMENT		{ 0, NULL, 0 }
 
-/* What the context's task has to be. */
+/* The state that the context's task must have. */
 enum need { NEEDS_UNLOADED, NEEDS_STOPPED, NEEDS_STOPPED_EVEN_MASKED, NEEDS_NOTHING, NEEDS_ANYTHING };
 
 struct call {
@@ -42,27 +42,30 @@ struct call {
 };
 
 /*
- * Run a call on a context: 0, or -1 with errno.  elements, count: the caller's, count is -1 if it is too large to be a number of
- * elements; for a call without an argument NULL, 1.  given: what is known of the request; NULL: nothing.  refused: a negative errno
- * value that the caller's other arguments have, before the descriptor is looked at; or 0.
+ * Run a call on a context: 0, or -1 with errno.  elements, count: the caller's, count is -1 if it is too large to be a
+ * number of elements; for a call without an argument NULL, 1.  given: the known parts of the request; NULL: none.
+ * refused: a negative errno value that the caller's other arguments have, before the descriptor is examined; or 0.
  */
 int call_run(const struct call *call, int fd, int refused, void *elements, long count, const struct request *given);
 
-/* The caller's elements, of which there is a copy while the engine is entered. */
+/* The caller's elements, copied while the engine is entered. */
 struct vector {
 	void	*elements;
 	size_t	size;		/* bytes */
-	bool	is_there;	/* the kernel need not be asked any more */
+	bool	is_there;	/* the kernel need not be asked again */
 };
 
-/* The parts of a call, which perfmonctl() does in another order.  marks: the flags of each element say what came of it. */
+/*
+ * The parts of a call, which perfmonctl() does in another order.  marks: the flags of each element receive its result.
+ */
 int call_read(struct vector *v, const struct call *call, void *elements, long count, size_t limit);
 int call_each(const struct call *call, struct context *c, long count, bool marks);
 int call_write(const struct vector *v);
 
 /*
- * The context of a descriptor, up to date: inside engine_enter().  NULL: it is none's.  tells: a call that may send a message.  And
- * at the end of the call, which leaves the engine; NULL is nothing to do.
+ * Begin a call inside engine_enter(): find the context of a descriptor, brought up to date.  NULL: the descriptor is no
+ * context's.  tells: the call may send a message.  Then the end of the call, which leaves the engine; NULL: nothing to
+ * do.
  */
 struct context *call_context(int fd, bool tells);
 int call_done(struct context *c, int ret);	/* ret: 0 or a descriptor; of a negative errno value, -1 with errno */

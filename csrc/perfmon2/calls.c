@@ -1,5 +1,5 @@
 /*
- * The calls of versions 2 and 3: what each is given, and what it does.
+ * The calls of versions 2 and 3: their arguments, and what they do.
  */
 #include "call.h"
 
@@ -129,16 +129,16 @@ static const struct field start_fields[] = {
 
 /* ---- the calls: what they need, and do ------------------------------------------------------------- */
 
-/* A control register cannot be read: found out last. */
+/* A control register cannot be read: this is checked last. */
 static int
-refuse(struct context *c, struct request *r)
+calls_refuse(struct context *c, struct request *r)
 {
 	(void)c;
 	(void)r;
 	return -EINVAL;
 }
 
-/* What is loaded already is refused by the load itself, after the checks of its target. */
+/* The load itself refuses a loaded context, after the checks of its target. */
 static const struct call load = { NO_ELEMENT, NEEDS_ANYTHING, false, true, state_load };
 static const struct call unload = { NO_ELEMENT, NEEDS_STOPPED_EVEN_MASKED, false, true, state_unload };
 static const struct call detach = { NO_ELEMENT, NEEDS_STOPPED_EVEN_MASKED, false, true, state_detach };
@@ -165,7 +165,7 @@ static const struct call writes[TYPES] = {
 };
 static const struct call reads[TYPES] = {
 	[PFM_RW_PMD] = { ELEMENT(pfarg_pmr_t, pmr_fields), NEEDS_STOPPED, true, false, read_pmd },
-	[PFM_RW_PMC] = { ELEMENT(pfarg_pmr_t, pmr_fields), NEEDS_STOPPED, true, false, refuse },
+	[PFM_RW_PMC] = { ELEMENT(pfarg_pmr_t, pmr_fields), NEEDS_STOPPED, true, false, calls_refuse },
 	[PFM_RW_PMD_ATTR] = { ELEMENT(pfarg_pmd_attr_t, read_attr_fields), NEEDS_STOPPED, true, false, read_pmd },
 };
 
@@ -225,9 +225,9 @@ finish_creation(struct context *c, const pfm_dfl_smpl_arg_t *format, pfarg_sinfo
 	return copy_out(told, &sif, sizeof(sif)) < 0 ? -EFAULT : 0;
 }
 
-/* refused: what was found out before.  format, told: may be NULL. */
+/* Create a context.  refused: an error found before.  format, told: may be NULL. */
 static int
-create(int refused, uint32_t flags, bool old_messages, const pfm_dfl_smpl_arg_t *format, pfarg_sinfo_t *told)
+calls_create(int refused, uint32_t flags, bool old_messages, const pfm_dfl_smpl_arg_t *format, pfarg_sinfo_t *told)
 {
 	const uint32_t excluding = PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK;
 	const struct machine *machine;
@@ -260,7 +260,7 @@ create_v2(const pfarg_ctx_t *ctx, const char *name, const void *argument, size_t
 		ret = -EFAULT;
 	if (ret == 0 && name)
 		ret = read_format(name, argument, size, &format);
-	return create(ret, asked.ctx_flags, old_messages, name ? &format : NULL, NULL);
+	return calls_create(ret, asked.ctx_flags, old_messages, name ? &format : NULL, NULL);
 }
 
 int
@@ -296,7 +296,7 @@ pfm_create(int flags, pfarg_sinfo_t *sif, ...)
 		ret = read_format(name, argument, va_arg(rest, size_t), &format);
 		va_end(rest);
 	}
-	return create(ret, (uint32_t)flags, false, flags & PFM_FL_SMPL_FMT ? &format : NULL, sif);
+	return calls_create(ret, (uint32_t)flags, false, flags & PFM_FL_SMPL_FMT ? &format : NULL, sif);
 }
 
 int
@@ -321,7 +321,7 @@ pfm_unload_context(int fd)
 	return call_run(&unload, fd, 0, NULL, 1, NULL);
 }
 
-/* The argument is looked at after the descriptor, and before the task. */
+/* The argument is checked after the descriptor, and before the task. */
 int
 pfm_start(int fd, pfarg_start_t *set)
 {

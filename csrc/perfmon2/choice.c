@@ -1,5 +1,5 @@
 /*
- * Which back end LIBPFM_PERFMON asks for, and which machine there is.
+ * The back end that LIBPFM_PERFMON asks for, and the machine.
  */
 #include "engine.h"
 
@@ -71,7 +71,9 @@ read_backend(const char *word, size_t length, struct choice *c)
 	return length == 0 || is_word(word, length, "auto");
 }
 
-/* A line of verbose mode.  A signal handler may make the call: no stream is used, which it may have interrupted. */
+/*
+ * Print a line of verbose mode.  A signal handler may make the call: no stream is used, which it may have interrupted.
+ */
 static void __attribute__((format(printf, 1, 2)))
 say(const char *format, ...)
 {
@@ -86,10 +88,10 @@ say(const char *format, ...)
 	length = vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	if (length > 0 && write(fd, line, (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1) < 0)
-		return;		/* nobody can be told */
+		return;		/* there is nowhere to report it */
 }
 
-/* Why a back end cannot count what a context asks for; NULL: it is not the back end. */
+/* Describe why a back end cannot count the events of a context; NULL: it is not the back end. */
 static const char *
 reason(int loaded)
 {

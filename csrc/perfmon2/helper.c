@@ -1,6 +1,7 @@
 /*
- * A thread that looks after loaded contexts: it waits for what the kernel tells of (overflows, ends of threads, descriptors
- * that are closed), and for the time when the next timer ends or overflow comes, if somebody sees that.
+ * A thread that looks after loaded contexts: it waits for what the kernel announces
+ * (overflows, ends of threads, closed descriptors), and for the time of the next timer or
+ * overflow, if that can be seen.
  */
 #include "engine.h"
 
@@ -11,14 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHORTEST	50000		/* ns: a timer that is late anyway does not take the processor */
+#define SHORTEST	50000		/* ns: a timer that is late anyway may not take the processor */
 
 static bool is_running, is_idle;
-static uint64_t planned;			/* when it looks next */
+static uint64_t planned;			/* the time of its next look */
 static int watched = -1, waker = -1;	/* an epoll set, and an eventfd in it; -1: there is none */
 
 static void
-watch(int fd)
+watch_descriptor(int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -33,9 +34,9 @@ open_watched(void)
 	if (set >= 0 && event >= 0) {
 		watched = descriptor_move_up(set);
 		waker = descriptor_move_up(event);
-		watch(waker);
+		watch_descriptor(waker);
 		if (contexts_closings() >= 0)
-			watch(contexts_closings());
+			watch_descriptor(contexts_closings());
 		return;
 	}
 	if (set >= 0)
@@ -44,7 +45,7 @@ open_watched(void)
 		close(event);
 }
 
-/* The program may have closed them, and have their numbers for files of its own. */
+/* The program may have closed them, and reused their numbers for files of its own. */
 static bool
 are_ours(void)
 {
@@ -67,7 +68,7 @@ void
 helper_watch(int fd)
 {
 	if (fd >= 0 && are_ours())
-		watch(fd);
+		watch_descriptor(fd);
 }
 
 void
@@ -86,7 +87,7 @@ helper_wake(void)
 		return;		/* it is awake */
 }
 
-/* By the clock, so many ns from now on; NEVER: not before the clock ends. */
+/* Set the timer to this many ns from now; NEVER: not before the clock ends. */
 static uint64_t
 when(uint64_t ns)
 {
@@ -102,7 +103,10 @@ helper_plan(uint64_t ns)
 		helper_wake();
 }
 
-/* Look at a context, which brings it up to date: the time to the next look.  Nothing tells of the end of a thread without a descriptor. */
+/*
+ * Look at a context, which brings it up to date, and return the time to the next look.  Nothing announces the end of a
+ * thread without a descriptor.
+ */
 static uint64_t
 look_at(struct context *c)
 {
@@ -133,7 +137,7 @@ look_at_all(void)
 	}
 	is_running = is_loaded || !is_idle;
 	is_idle = !is_loaded;
-	return is_loaded ? wait : BETWEEN_LOOKS;	/* it stays for so long */
+	return is_loaded ? wait : BETWEEN_LOOKS;	/* it stays for this long */
 }
 
 static void
@@ -145,16 +149,16 @@ sleep_or_wake(int set, uint64_t ns)
 	ppoll(&fd, 1, ns < NEVER ? &wait : NULL, NULL);
 }
 
-/* Under the lock: what has waked it is taken; the next look. */
+/* Under the lock: take what has waked it, and compute the time of the next look. */
 static uint64_t
-look(void)
+helper_look(void)
 {
 	uint64_t count, wait;
 
 	if (watched >= 0 && !are_ours())
 		watched = waker = -1;
 	if (waker >= 0 && read(waker, &count, sizeof(count)) < 0)
-		count = 0;	/* another one has */
+		count = 0;	/* another thread has taken over */
 	contexts_reap();
 	wait = look_at_all();
 	planned = when(wait);
@@ -164,7 +168,7 @@ look(void)
 }
 
 static void *
-help(void *unused)
+helper_help(void *unused)
 {
 	bool goes_on = true;
 	uint64_t wait = 0;
@@ -173,7 +177,7 @@ help(void *unused)
 	while (goes_on) {
 		sleep_or_wake(set, wait);
 		engine_enter();
-		wait = look();
+		wait = helper_look();
 		set = watched;
 		goes_on = is_running;
 		engine_leave();
@@ -181,7 +185,7 @@ help(void *unused)
 	return unused;
 }
 
-/* All signals are blocked here, and so they are in the thread. */
+/* All signals are blocked here, and so the thread starts with them blocked. */
 int
 helper_start(void)
 {
@@ -195,7 +199,7 @@ helper_start(void)
 	planned = 0;
 	if (pthread_attr_init(&attributes) == 0) {
 		pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-		is_running = pthread_create(&thread, &attributes, help, NULL) == 0;
+		is_running = pthread_create(&thread, &attributes, helper_help, NULL) == 0;
 		pthread_attr_destroy(&attributes);
 	}
 	if (!is_running)

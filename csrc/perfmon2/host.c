@@ -1,5 +1,6 @@
 /*
- * The back end "host": events that mean the same on this machine, whatever it is, in the place of IA-64's.
+ * The back end "host": events with the same meaning on this machine, whatever it is, in the
+ * place of IA-64's.
  */
 #include "engine.h"
 
@@ -10,7 +11,7 @@
 
 enum { PLM_USER = 8, PLM_KERNEL = 1, EXTERNAL = 1 << 4, IA64_ONLY = 2, MONTECITO_ALL = 1 << 26 };
 
-/* Two privilege levels there are here, and one instruction set. */
+/* This machine has two privilege levels and one instruction set. */
 int
 perf_levels(uint64_t pmc, struct perf_event_attr *attr)
 {

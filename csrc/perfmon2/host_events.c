@@ -1,5 +1,5 @@
 /*
- * The event of a host for one of IA-64.
+ * The host's event for an event of IA-64.
  */
 #include "host_events.h"
 

@@ -41,7 +41,7 @@ message_size(const struct context *c)
 	return c->old_messages || c->is_ctl ? sizeof(struct old_overflow) : sizeof(pfarg_msg_t);
 }
 
-/* A pipe that nobody reads raises SIGPIPE, which is not the program's: it is taken back. */
+/* Writing to a pipe that nobody reads raises SIGPIPE, which is not meant for the program: it is taken back. */
 static void
 take_back_sigpipe(bool was_pending)
 {
@@ -55,9 +55,9 @@ take_back_sigpipe(bool was_pending)
 			;
 }
 
-/* False: the queue is full, or nobody can read it. */
+/* Send a message.  False: the queue is full, or nobody can read it. */
 static bool
-post(struct context *c, const void *message)
+message_post(struct context *c, const void *message)
 {
 	const size_t size = message_size(c), most = c->is_ctl ? CTL_QUEUE_LENGTH : QUEUE_LENGTH;
 	sigset_t pending;
@@ -75,7 +75,7 @@ post(struct context *c, const void *message)
 	return sent == (ssize_t)size;
 }
 
-/* A reader of the engine's own for a moment, where the program's number is not known. */
+/* Open a reader of the engine's own for a moment, if the program's number is not known. */
 static int
 open_reader(const struct context *c)
 {
@@ -85,7 +85,7 @@ open_reader(const struct context *c)
 	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* Before Linux 6.5 a read of a pipe cannot be asked not to wait, but what moves its packets to another one can. */
+/* Before Linux 6.5, reading a pipe may block, but its packets can be moved to another pipe without blocking. */
 static ssize_t
 move_away(int fd)
 {
@@ -112,7 +112,7 @@ read_waiting(int fd)
 	return got >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS) ? got : move_away(fd);
 }
 
-/* Nothing is left in the queue; -EMFILE, for example: it cannot be read. */
+/* Empty the queue; -EMFILE, for example: it cannot be read. */
 int
 message_drain(struct context *c)
 {
@@ -136,7 +136,7 @@ bool
 message_overflow(struct context *c, const struct notice *notice)
 {
 	const struct where *where = &notice->where;
-	/* The members' names are exchanged: as in the kernel. */
+	/* The names of these members are exchanged, as in the kernel. */
 	const pfarg_ovfl_msg_t message = {
 		.msg_type = PFM_MSG_OVFL, .msg_ovfl_pid = (uint32_t)where->tid, .msg_ovfl_tid = (uint32_t)where->pid,
 		.msg_active_set = notice->set, .msg_ovfl_cpu = (uint16_t)where->cpu, .msg_ovfl_ip = where->ip,
@@ -148,12 +148,12 @@ message_overflow(struct context *c, const struct notice *notice)
 	};
 	const pfm_msg_t ctl = { .pfm_ovfl_msg = { .msg_type = PFM_MSG_OVFL, .msg_ctx_fd = c->ctl_fd,
 						  .msg_ovfl_pmds = { notice->pmds } } };
-	const bool sent = post(c, c->is_ctl ? (const void *)&ctl : c->old_messages ? (const void *)&old
+	const bool sent = message_post(c, c->is_ctl ? (const void *)&ctl : c->old_messages ? (const void *)&old
 													     : &message);
 
 	if (!(c->flags & PFM_FL_OVFL_NO_MSG))
 		return sent;
-	message_drain(c);	/* the signal has been sent; no message stays if it can be read */
+	message_drain(c);	/* the signal has been sent; no message must remain if it can be read */
 	return true;
 }
 
@@ -163,10 +163,10 @@ message_end(struct context *c)
 	const pfarg_msg_t message = { .type = PFM_MSG_END };
 	const pfm_msg_t ctl = { .pfm_end_msg = { .msg_type = PFM_MSG_END, .msg_ctx_fd = c->ctl_fd } };
 
-	post(c, c->is_ctl ? (const void *)&ctl : &message);
+	message_post(c, c->is_ctl ? (const void *)&ctl : &message);
 }
 
-/* A packet takes a page of the pipe; if there are no more the queue is as long as the pipe. */
+/* A packet takes a page of the pipe; if there are fewer pages, the queue is as long as the pipe. */
 void
 message_make_long_queue(struct context *c)
 {
@@ -174,10 +174,10 @@ message_make_long_queue(struct context *c)
 }
 
 /*
- * F_SETOWN with the number of a thread sends signals to its process.  An overflow's interrupt finds the thread running, so
- * that it gets the signal; here others run meanwhile, who would take it, and the thread blocks it in a call.  So the thread
- * becomes the owner, but if it has blocked the signal, which another one may wait for.  Of a thread that is not its
- * process's first F_GETOWN_EX says 0: that it is this one is assumed.
+ * F_SETOWN with the number of a thread sends signals to its process.  A real overflow interrupts the running thread, so
+ * that this thread gets the signal; here other threads run meanwhile and would take it, as this thread blocks it in a
+ * call.  So the thread becomes the owner, unless it has blocked the signal, which another one may wait for.  For a
+ * thread that is not its process's first F_GETOWN_EX says 0: it is assumed to be this one.
  */
 void
 message_owner(const struct context *c)

@@ -17,9 +17,9 @@ model_clock(struct context *c)
 	return choice()->rate ? c->now : model_ns;
 }
 
-/* ---- whose events, whose time --------------------------------------------------------------- */
+/* ---- contexts and time of the calling thread ------------------------------------------------ */
 
-/* What counts on a thread: what is loaded on it, or, if it is the calling one, on its CPU. */
+/* Tell whether a context counts on a thread: it is loaded on it or, for the calling thread, on its CPU. */
 static struct context *
 find_counting(pid_t tid)
 {
@@ -45,7 +45,7 @@ here(const struct context *c, pid_t tid)
 			       .pid = c->is_system ? getpid() : c->pid };
 }
 
-/* As many steps as nobody is told of: what notifies masks the context. */
+/* Take all steps that notify nobody: a notification masks the context. */
 static uint64_t
 steps(struct context *c, const struct happening *h, uint64_t count, const struct where *where)
 {
@@ -58,9 +58,9 @@ steps(struct context *c, const struct happening *h, uint64_t count, const struct
 	return done;
 }
 
-/* After a notification the engine is left before the next step: then the thread's signal handlers run. */
+/* After a notification the engine is left before the next step, so that the thread's signal handlers run. */
 static void
-advance(pid_t tid, const struct happening *h, uint64_t count)
+model_advance(pid_t tid, const struct happening *h, uint64_t count)
 {
 	while (count) {
 		struct context *c;
@@ -92,7 +92,7 @@ check_model(unsigned int plm)
 }
 
 static int
-answer(int ret)
+model_answer(int ret)
 {
 	if (ret == 0)
 		return 0;
@@ -108,15 +108,15 @@ advance_event(pid_t tid, unsigned int event, unsigned int plm, uint64_t count)
 	struct context *c;
 
 	if (ret < 0)
-		return answer(ret);
+		return model_answer(ret);
 	engine_enter();
 	c = find_counting(tid);
 	if (!pfm3_event_code(c ? c->machine->type : -1, event, &h.es, &h.umask))
 		ret = -EINVAL;
 	engine_leave();
 	if (ret == 0)
-		advance(tid, &h, count);
-	return answer(ret);
+		model_advance(tid, &h, count);
+	return model_answer(ret);
 }
 
 int
@@ -138,8 +138,8 @@ pfm_model_advance_code(unsigned int es, unsigned int umask, unsigned int plm, ui
 	const int ret = check_model(plm);
 
 	if (ret == 0)
-		advance(own_thread(), &h, count);
-	return answer(ret);
+		model_advance(own_thread(), &h, count);
+	return model_answer(ret);
 }
 
 int
@@ -151,7 +151,7 @@ pfm_model_set_ip(uint64_t ip)
 	if (ret == 0)
 		__atomic_store_n(&model_ip, ip, __ATOMIC_RELAXED);
 	engine_leave();
-	return answer(ret);
+	return model_answer(ret);
 }
 
 int
@@ -162,7 +162,7 @@ pfm_model_set_pmd(unsigned int pmd, uint64_t value)
 	int ret = check_model(1);
 
 	if (ret < 0)
-		return answer(ret);
+		return model_answer(ret);
 	engine_enter();
 	c = find_counting(own_thread());
 	machine = c ? c->machine : choice_machine();
@@ -171,12 +171,12 @@ pfm_model_set_pmd(unsigned int pmd, uint64_t value)
 	else if (c)
 		c->active->pmds[pmd].value = value;
 	engine_leave();
-	return answer(ret);
+	return model_answer(ret);
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-/* The time that passes is that of a thread: timers of what is loaded on it run, and those of CPUs. */
+/* Time passes for a thread: timers of the contexts loaded on it run, and those of CPUs. */
 static struct context *
 next_with_time(struct cursor *at, pid_t tid)
 {
@@ -195,7 +195,7 @@ pass_time(pid_t tid, uint64_t ns)
 	int ret = check_model(1);
 
 	if (ret < 0)
-		return answer(ret);
+		return model_answer(ret);
 	engine_enter();
 	while ((c = next_with_time(&at, tid))) {
 		context_catch_up(c);
@@ -256,7 +256,7 @@ model_update(struct context *c)
 	c->is_behind = rate_run(c, c->time_read, false, &where);
 }
 
-/* What it takes to make the rest is not counted. */
+/* The time that the rest takes is not counted. */
 static void
 model_finish(struct context *c)
 {
@@ -280,7 +280,7 @@ model_nothing(struct context *c)
 	(void)c;
 }
 
-/* Any value counts, or leaves its counter where it is. */
+/* Any value counts an event, or none. */
 static int
 model_take_pmc(struct context *c, struct set *set)
 {

@@ -1,12 +1,13 @@
 /*
- * Counters that are events of perf_event_open(2): their counts and overflows, and how they become what the context wants.
+ * Counters that are events of perf_event_open(2): their counts and overflows, and how they
+ * reach the state that the context wants.
  */
 #include "perf.h"
 
 #include <errno.h>
 #include <sched.h>
 
-/* What leads from one state of a counter to another. */
+/* The transitions from one state of a counter to another. */
 static const struct {
 	enum counter_state	overflow, pause, resume;
 } after[] = {
@@ -38,7 +39,7 @@ perf_clock(struct context *c)
 
 /* ---- counts --------------------------------------------------------------------------------- */
 
-/* What an event has counted since the last reading. */
+/* Return what an event has counted since the last reading. */
 static uint64_t
 take_new(struct counter *counter, uint64_t count)
 {
@@ -49,7 +50,7 @@ take_new(struct counter *counter, uint64_t count)
 	return events;
 }
 
-/* Add what the events had counted at a reading to the counters; those that overflow. */
+/* Add the events' counts at a reading to the counters; return those that overflow. */
 static uint64_t
 add_counts(const struct context *c, struct set_events *events, const struct counting_reading *reading)
 {
@@ -66,15 +67,13 @@ add_counts(const struct context *c, struct set_events *events, const struct coun
 }
 
 /*
- * A look does not last for ever: so many overflows it finds; of the rest only those that the kernel has told of are
- * taken.
+ * A look must end: it handles at most this many overflows; beyond that only those that the kernel has announced.
  */
 enum { MOST_AT_ONCE = 1 << 14 };
 
 /*
- * A counter has started anew from its reset value, and its event has gone on: what that has counted since is the new value's,
- * with which it may overflow again.  The next overflow comes after as many events as before, if that is what the program
- * wants.
+ * Restart a counter whose event has gone on: the events since its overflow belong to its new value, with which it may
+ * overflow again.  Its next overflow comes after the same number of events as before, if the program wants that.
  */
 static bool
 go_on(const struct context *c, struct set *set, struct counter *counter, uint64_t since, bool is_last)
@@ -91,16 +90,16 @@ go_on(const struct context *c, struct set *set, struct counter *counter, uint64_
 	return again;
 }
 
-/* The set that runs is to count still: the context has not been masked, nor another set made active. */
+/* Tell whether the running set is to go on: the context was not masked, and no other set was made active. */
 static bool
 is_wanted(const struct context *c, const struct set_events *events)
 {
 	return c->state == LOADED && c->active == set_of(c, events);
 }
 
-/* Counters have overflowed, as often as their events ask for: those that start anew, until something else has to be done. */
+/* Counters have overflowed as often as their events say: restart them, until something else has to be done. */
 static void
-overflow(struct context *c, struct set_events *events, uint64_t wrapped, const struct where *where)
+perf_overflow(struct context *c, struct set_events *events, uint64_t wrapped, const struct where *where)
 {
 	struct set *set = set_of(c, events);
 	uint64_t since[COUNTING_GROUP_MOST], started_anew;
@@ -122,7 +121,7 @@ overflow(struct context *c, struct set_events *events, uint64_t wrapped, const s
 	}
 }
 
-/* Of those that nothing has told of it is not known where they were. */
+/* Where unannounced overflows happened is not known. */
 static void
 take_pending(struct context *c, struct set_events *events)
 {
@@ -130,11 +129,11 @@ take_pending(struct context *c, struct set_events *events)
 
 	events->pending = 0;
 	if (wrapped)
-		overflow(c, events, wrapped,
+		perf_overflow(c, events, wrapped,
 			 &(struct where){ 0, monotonic_time(), c->pid, c->is_system ? own_thread() : c->tid, sched_getcpu() });
 }
 
-/* Which of a group's events a sample is of; NULL: none. */
+/* Find the event of a group that a sample belongs to; NULL: none. */
 static struct counter *
 find_counter(struct set_events *events, uint64_t id)
 {
@@ -144,7 +143,10 @@ find_counter(struct set_events *events, uint64_t id)
 	return NULL;
 }
 
-/* What the kernel has told of overflows until now, in its order; those after the counting has ended only stop their events. */
+/*
+ * Handle the overflows that the kernel has announced, in its order; those after the end of the counting only stop their
+ * events.
+ */
 static void
 take_samples(struct context *c, struct set_events *events, bool takes_overflows)
 {
@@ -163,12 +165,15 @@ take_samples(struct context *c, struct set_events *events, bool takes_overflows)
 			continue;
 		wrapped = add_counts(c, events, &sample.reading);
 		if (wrapped)
-			overflow(c, events, wrapped, &(struct where){ sample.ip, sample.time, (pid_t)sample.pid,
+			perf_overflow(c, events, wrapped, &(struct where){ sample.ip, sample.time, (pid_t)sample.pid,
 								      (pid_t)sample.tid, (int)sample.cpu });
 	}
 }
 
-/* Whether an event has passed its overflow, which the kernel has not told yet: another processor may be about to. */
+/*
+ * Tell whether an event has passed its overflow without an announcement so far: another processor may be about to make
+ * it.
+ */
 static bool
 is_told_soon(const struct context *c, const struct set_events *events, const struct counting_reading *reading)
 {
@@ -184,7 +189,7 @@ is_told_soon(const struct context *c, const struct set_events *events, const str
 	return false;
 }
 
-/* An overflow has ended the counting: what the events have counted since is not the counters'. */
+/* An overflow has ended the counting: drop what the events have counted since. */
 static void
 end_run(struct context *c)
 {
@@ -200,11 +205,11 @@ end_run(struct context *c)
 }
 
 /*
- * The counters of the set that runs, up to now.  Overflows are taken if the set is active still, else when it runs again.  One
- * that nobody tells of, because the PMU has no interrupt or the ring no place, is found by its count.
+ * Bring the counters of the running set up to date.  Overflows are handled if the set is still active, else when it
+ * runs again.  If nothing announces one, because the PMU has no interrupt or the ring no room, the count shows it.
  */
 static void
-collect(struct context *c)
+perf_collect(struct context *c)
 {
 	enum { PATIENCE = 1000 };
 	struct set_events *events = c->perf->running;
@@ -215,7 +220,7 @@ collect(struct context *c)
 	c->perf->found = 0;
 	if (takes_overflows)
 		take_pending(c, events);
-	take_samples(c, events, takes_overflows);	/* those that came after the reading, too: they are newer */
+	take_samples(c, events, takes_overflows);	/* with those that came after the reading: they are newer */
 	if (ret < 0) {
 		set_of(c, events)->is_refused = true;
 		c->perf->running = NULL;
@@ -239,7 +244,7 @@ static void
 stop_running(struct context *c)
 {
 	counting_group_disable(&c->perf->running->group);
-	collect(c);
+	perf_collect(c);
 	c->perf->running = NULL;
 }
 
@@ -250,7 +255,7 @@ perf_update(struct context *c)
 	uint64_t now;
 
 	if (p->running)
-		collect(c);
+		perf_collect(c);
 	if (p->timer_seen == NEVER || !task_time(c, &now) || now <= p->timer_seen)
 		return;
 	c->now = now;
@@ -258,7 +263,7 @@ perf_update(struct context *c)
 	p->timer_seen = now;
 }
 
-/* Without a ring the kernel tells of no overflow; and one that came while its counter was stopped is taken soon. */
+/* Without a ring the kernel announces no overflow; and one that came while its counter was stopped is handled soon. */
 uint64_t
 perf_time_to_next(struct context *c)
 {
@@ -269,18 +274,18 @@ perf_time_to_next(struct context *c)
 	return p->running->pending ? 0 : p->anchor.ring.head ? NEVER : BETWEEN_LOOKS;
 }
 
-/* ---- what the context wants ----------------------------------------------------------------- */
+/* ---- the state that the context wants ------------------------------------------------------- */
 
-/* An overflow of this counter masks: nothing is to be counted after it. */
+/* Tell whether an overflow of this counter masks: nothing may be counted after it. */
 static bool
 should_stop(const struct context *c, const struct set *set, unsigned int counter)
 {
 	return c->perf->anchor.ring.head && !c->buffer && (!c->is_ctl || set->ovfl_notify >> counter & 1);
 }
 
-/* Let the event of a counter overflow where the counter does. */
+/* Let the event of a counter overflow at the same moment as the counter. */
 static void
-aim(const struct context *c, struct set_events *events, unsigned int i)
+perf_aim(const struct context *c, struct set_events *events, unsigned int i)
 {
 	const struct set *set = set_of(c, events);
 	struct counter *counter = &events->counters[i];
@@ -289,7 +294,7 @@ aim(const struct context *c, struct set_events *events, unsigned int i)
 	const bool stops = left < NO_PERIOD && should_stop(c, set, counter->number);
 
 	if (value != counter->aimed || counter->state == STOPPED) {
-		/* A software event that runs overflows at once: that is not to stop it. */
+		/* A running software event overflows at once: that must not stop it. */
 		if (c->perf->running == events && (counter->state == COUNTS_ONCE || (counter->state == COUNTS && stops))) {
 			counting_group_pause(&events->group, i);
 			counter->state = after[counter->state].pause;
@@ -297,7 +302,7 @@ aim(const struct context *c, struct set_events *events, unsigned int i)
 		counter->period = left < NO_PERIOD ? left : NO_PERIOD;
 		counting_group_arm(&events->group, i, counter->period);
 	}
-	if (value != counter->aimed)	/* the program's, or a reset's */
+	if (value != counter->aimed)	/* a period of the program's, or of a reset */
 		events->pending &= ~bit_of(counter);
 	counter->aimed = value;
 	if (stops && after[counter->state].resume == COUNTS && counting_group_stop_once(&events->group, i) == 0) {
@@ -321,7 +326,7 @@ perf_apply(struct context *c)
 	else if (p->timer_seen == NEVER)
 		task_time(c, &p->timer_seen);
 	for (unsigned int i = 0; wanted && i < wanted->group.count; i++)
-		aim(c, wanted, i);
+		perf_aim(c, wanted, i);
 	if (wanted && p->running != wanted && counting_group_enable(&wanted->group) == 0)
 		p->running = wanted;
 }
@@ -334,14 +339,14 @@ perf_unload(struct context *c)
 	perf_forget(c);
 }
 
-/* Events as the PMCs want them now; if they cannot be had the old ones stay. */
+/* Open the events that the PMCs select now; if that fails, the old ones stay. */
 int
 perf_take_pmc(struct context *c, struct set *set)
 {
 	struct set_events opened, *events = &c->perf->sets[set->at];
 	int ret;
 
-	if (c->perf->running)	/* it would take the place of what is tried; it goes on when the context is released */
+	if (c->perf->running)	/* it would take their room; it goes on when the context is released */
 		stop_running(c);
 	ret = perf_open_set(c, set, &opened);
 	if (ret < 0) {

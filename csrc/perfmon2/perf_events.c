@@ -7,10 +7,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Pages of the ring: an overflow that masks stops its event, so that few are told; samples are taken many at a time. */
+/*
+ * Pages of the ring: an overflow that masks stops its event, so that few are recorded; samples are taken many at a
+ * time.
+ */
 enum { OVERFLOWS = 2, SAMPLES = 64 };
 
-/* Errors as the calls give them; of a group's later events some say that there are too many. */
+/* Translate errors to those of the calls; for a group's later events some mean that there are too many. */
 static int
 open_error(int ret, bool is_later)
 {
@@ -32,21 +35,23 @@ open_error(int ret, bool is_later)
 	}
 }
 
-/* The kernel begins each period like the first one: another one has to be told to it. */
+/* The kernel repeats the first period: if the next one differs, the kernel must be told. */
 static bool
-is_regular(const struct pmd *pmd)
+perf_is_regular(const struct pmd *pmd)
 {
 	return !(pmd->flags & PFM_REGFL_RANDOM) && pmd->value == pmd->short_reset;
 }
 
-/* The event of a counter, which tells of its overflows: at once, or, of many samples alike, when there are some. */
+/*
+ * Describe the event of a counter; it announces its overflows at once or, for many uniform samples, several at a time.
+ */
 static int
 make_attr(const struct context *c, const struct set *set, unsigned int counter, struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->sample_period = NO_PERIOD;
 	attr->sample_type = COUNTING_SAMPLE_TYPE;
-	attr->watermark = c->buffer && is_regular(&set->pmds[counter]);
+	attr->watermark = c->buffer && perf_is_regular(&set->pmds[counter]);
 	if (attr->watermark)
 		attr->wakeup_watermark = (uint32_t)(c->perf->anchor.ring.size / 2);
 	else
@@ -54,7 +59,10 @@ make_attr(const struct context *c, const struct set *set, unsigned int counter, 
 	return choice()->backend->event(c, set->pmcs[counter], attr);
 }
 
-/* The counters of a set that count at some level, in the order in which their events are opened: how many, or an error. */
+/*
+ * List the counters of a set that count at some level, in the order in which their events are opened; return how many,
+ * or an error.
+ */
 static int
 choose_counters(const struct context *c, const struct set *set, uint8_t *counters)
 {
@@ -67,7 +75,7 @@ choose_counters(const struct context *c, const struct set *set, uint8_t *counter
 	return ret < 0 ? ret : count;
 }
 
-/* Control registers of what cannot be had keep their defaults. */
+/* Control registers for unavailable features must keep their defaults. */
 static int
 check_others(const struct context *c, const struct set *set)
 {
@@ -86,7 +94,7 @@ check_others(const struct context *c, const struct set *set)
 	return 0;
 }
 
-/* What the events hold now; a group that the PMU has no room for says so when it is read. */
+/* Read the counts of the events; a group that the PMU has no room for shows that only when it is read. */
 static int
 read_first(const struct context *c, struct set_events *events)
 {
@@ -104,7 +112,7 @@ read_first(const struct context *c, struct set_events *events)
 	return ret;
 }
 
-/* The counters of a set and their events: how many, or an error. */
+/* Open the events of a set's counters: return how many, or an error. */
 static int
 describe_set(const struct context *c, const struct set *set, uint8_t *numbers, struct perf_event_attr *attrs)
 {
@@ -159,7 +167,7 @@ perf_forget(struct context *c)
 		return;
 	c->perf = NULL;
 	if (c->is_copy)
-		p->anchor.ring.head = NULL;	/* a child does not have it: what is there by now is another's */
+		p->anchor.ring.head = NULL;	/* in a child it is gone: the number may be another file by now */
 	helper_forget_fd(p->anchor.event.fd);
 	for (unsigned int i = 0; i < p->num_sets; i++)
 		perf_close_set(&p->sets[i]);

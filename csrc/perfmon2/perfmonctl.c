@@ -1,5 +1,6 @@
 /*
- * perfmonctl(2), version 2.0 of the interface: its commands as rows, and in what running them differs from other calls.
+ * perfmonctl(2), version 2.0 of the interface: its commands as rows, and how running them
+ * differs from other calls.
  */
 #include "call.h"
 
@@ -14,9 +15,9 @@
 
 enum { INTERFACE_VERSION = 0x20000, DEBUG_REGISTERS = 8 };	/* 2.0 */
 
-/* ---- what commands are given ------------------------------------------------------------------------- */
+/* ---- arguments of the commands ----------------------------------------------------------------------- */
 
-/* Of the bit vectors the first word is looked at. */
+/* Only the first word of the bit vectors is used. */
 static const struct field pmc_fields[] = {
 	FIELD(pfarg_reg_t, reg_num, number, IN),
 	FIELD(pfarg_reg_t, reg_value, value, IN),
@@ -63,7 +64,7 @@ static const struct field load_fields[] = {
 	FIELD(pfarg_load_t, load_pid, number, IN),
 };
 
-/* ---- what they do ------------------------------------------------------------------------------------- */
+/* ---- actions of the commands -------------------------------------------------------------------------- */
 
 static int
 write_debug(struct context *c, const struct request *r, unsigned int first, uint64_t kernels)
@@ -200,9 +201,10 @@ finish_context(struct context *c, int fd, const pfm_default_smpl_arg_t *format, 
 	return 0;
 }
 
-/* What is made is taken back if the caller cannot be told. */
+/* Undo the creation if its result cannot be written to the caller. */
 static int
-make_context(const struct machine *machine, pfarg_context_t *wanted, const pfm_default_smpl_arg_t *format, void *argument)
+perfmonctl_context(const struct machine *machine, pfarg_context_t *wanted,
+	const pfm_default_smpl_arg_t *format, void *argument)
 {
 	const unsigned long excluding = PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK;
 	struct context *c;
@@ -223,9 +225,9 @@ make_context(const struct machine *machine, pfarg_context_t *wanted, const pfm_d
 	return ret;
 }
 
-/* The format is known by its name, and its argument follows the context's. */
+/* The format is found by its name; its argument follows the context's. */
 static int
-create(void *argument, int count)
+perfmonctl_create(void *argument, int count)
 {
 	static const pfm_uuid_t none, known = PFM_DEFAULT_SMPL_UUID;
 	pfm_default_smpl_ctx_arg_t given;
@@ -242,12 +244,12 @@ create(void *argument, int count)
 	if (has_format && copy_in(&given, argument, sizeof(given)) < 0)
 		return -EFAULT;
 	machine = choice_machine();
-	return make_context(machine, &given.ctx_arg, has_format ? &given.buf_arg : NULL, argument);
+	return perfmonctl_context(machine, &given.ctx_arg, has_format ? &given.buf_arg : NULL, argument);
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------- */
 
-/* Who traces a thread that is stopped is not asked. */
+/* Who traces a stopped thread is not checked. */
 static int
 check_state(struct context *c, enum need need)
 {
@@ -262,9 +264,9 @@ check_state(struct context *c, enum need need)
 	return need == NEEDS_NOTHING || choice()->np || process_is_stopped(c->tid) ? 0 : -EBUSY;
 }
 
-/* The caller's memory comes before the descriptor, and nothing is copied back before the command itself. */
+/* The caller's memory is checked before the descriptor, and nothing is copied back before the command has run. */
 static int
-run(struct context *c, const struct command *command, void *argument, int count)
+perfmonctl_run(struct context *c, const struct command *command, void *argument, int count)
 {
 	const struct call *call = &command->call;
 	struct vector v;
@@ -301,7 +303,7 @@ perfmonctl(int fd, int cmd, void *arg, int narg)
 	int ret;
 
 	engine_enter();
-	if (cmd == PFM_LOAD_CONTEXT)	/* what is closed does not keep its thread or CPU */
+	if (cmd == PFM_LOAD_CONTEXT)	/* a closed context does not keep its thread or CPU */
 		contexts_reap();
 	if (!command || command->needs_fd)
 		c = call_context(fd, true);
@@ -310,6 +312,6 @@ perfmonctl(int fd, int cmd, void *arg, int narg)
 	else if (!command || is_count_wrong(command, narg))
 		ret = -EINVAL;
 	else
-		ret = command->call.run ? run(c, command, arg, narg) : create(arg, narg);
+		ret = command->call.run ? perfmonctl_run(c, command, arg, narg) : perfmonctl_create(arg, narg);
 	return call_done(c, ret);
 }

@@ -11,7 +11,7 @@
 
 #define EVENT_FIELDS	UINT64_C(0x7fff00)	/* es, umask, threshold */
 #define MONTECITO_FIELDS	UINT64_C(0x7c000000)	/* all, mesi */
-#define ITANIUM_LOST	UINT64_C(0x80000)	/* the driver cuts the upper bit of the unit mask */
+#define ITANIUM_LOST	UINT64_C(0x80000)	/* the driver cuts off the upper bit of the unit mask */
 
 int
 raw_event(const struct context *c, uint64_t pmc, struct perf_event_attr *attr)
@@ -30,14 +30,14 @@ raw_event(const struct context *c, uint64_t pmc, struct perf_event_attr *attr)
 	return perf_levels(pmc, attr);
 }
 
-/* Who has which of the first counters, and which events can have them. */
+/* The events on the first counters, and the counters that each can use. */
 struct places {
 	unsigned int	count, first;
 	uint64_t	able[PERFMON2_PMDS];	/* of each event */
 	int		event[PERFMON2_PMDS];	/* on each counter, or -1 */
 };
 
-/* Find a place for an event; another one makes room if it can go elsewhere. */
+/* Find a counter for an event; another event makes room if it can move. */
 static bool
 find_place(struct places *p, int event, uint64_t *tried)
 {
@@ -55,7 +55,7 @@ find_place(struct places *p, int event, uint64_t *tried)
 	return false;
 }
 
-/* The driver gives each event the lowest counter that is free, whether the event can be counted there or not. */
+/* The driver gives each event the lowest free counter, whether the event can be counted there or not. */
 int
 raw_place(const struct context *c, const struct set *set, uint8_t *counters, unsigned int count)
 {
@@ -69,7 +69,7 @@ raw_place(const struct context *c, const struct set *set, uint8_t *counters, uns
 
 		p.event[i] = -1;
 		if (!pfm3_event_of_code(c->machine->type, pmc_es(c->machine, pmc), pmc_umask(pmc), &p.able[i], &is_normal))
-			p.able[i] = c->machine->counters;	/* what no table has may be anywhere */
+			p.able[i] = c->machine->counters;	/* a code that is in no table can use any counter */
 	}
 	for (unsigned int i = 0; i < count; i++) {
 		uint64_t tried = 0;
@@ -82,7 +82,7 @@ raw_place(const struct context *c, const struct set *set, uint8_t *counters, uns
 	return 0;
 }
 
-/* On another processor the codes would be those of other events. */
+/* On another processor the codes would mean other events. */
 static int
 raw_load(struct context *c)
 {

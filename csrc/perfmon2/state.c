@@ -1,5 +1,6 @@
 /*
- * What is around a context's life: its thread or CPU, its back end, who else counts there, what it tells.
+ * The life of a context outside of the core: its thread or CPU, its back end, other users of
+ * the same counters, its messages.
  */
 #include "engine.h"
 
@@ -9,7 +10,7 @@
 
 #include "../base/process.h"
 
-/* A thread that ends unloads what is loaded on it. */
+/* A thread that ends unloads the context that is loaded on it. */
 static pthread_key_t ending;
 static pthread_once_t ending_once = PTHREAD_ONCE_INIT;
 static bool ending_is_made;
@@ -23,7 +24,7 @@ state_look_at_clock(struct context *c)
 
 /* It is about to stop. */
 static void
-finish(struct context *c)
+state_finish(struct context *c)
 {
 	if (choice()->backend->finish)
 		choice()->backend->finish(c);
@@ -39,9 +40,9 @@ context_tell(struct context *c)
 	c->notice.is_there = false;
 }
 
-/* A thread is gone: its context is unloaded, and who may wait for that is told. */
+/* A thread has ended: unload its context, and notify a program that may be waiting for that. */
 static void
-ended(struct context *c)
+state_ended(struct context *c)
 {
 	const bool tell = !c->is_self || c->is_ctl;
 
@@ -62,7 +63,7 @@ thread_ends(void *unused)
 	while ((c = context_next(&at)))
 		if (c->state != UNLOADED && !c->is_system && !c->is_copy && c->tid == self) {
 			context_catch_up(c);
-			ended(c);
+			state_ended(c);
 		}
 	engine_leave();
 }
@@ -82,13 +83,13 @@ context_catch_up(struct context *c)
 	context_tell(c);
 	if (c->state != UNLOADED && task_has_ended(c)) {
 		choice()->backend->update(c);	/* it may have run since */
-		ended(c);
+		state_ended(c);
 	}
 }
 
 /*
- * What the model's timers do can be made later.  The time of a thread that does not run does not pass: an alarm tells of it, or the
- * thread is looked at not too often.
+ * The model's timers can be caught up with later.  The time of a thread that does not run does not pass: an alarm
+ * tells, or the thread is checked from time to time.
  */
 static uint64_t
 time_to_look(struct context *c)
@@ -112,7 +113,10 @@ context_settle(struct context *c)
 	return time_to_look(c);
 }
 
-/* A thread has one context; per-thread and system-wide ones exclude each other, but where the kernel counts, which can do both. */
+/*
+ * A thread has one context; per-thread and system-wide contexts exclude each other, unless the kernel counts, which can
+ * do both.
+ */
 static int
 check_sessions(const struct context *wanted, pid_t tid, int cpu)
 {
@@ -138,7 +142,7 @@ check_sessions(const struct context *wanted, pid_t tid, int cpu)
 	return ret;
 }
 
-/* The target comes before the context's state. */
+/* The target is checked before the context's state. */
 static int
 check_load(struct context *c, pid_t target, uint64_t set)
 {
@@ -158,7 +162,7 @@ check_load(struct context *c, pid_t target, uint64_t set)
 }
 
 static int
-load(struct context *c, pid_t target, uint64_t id)
+load_context(struct context *c, pid_t target, uint64_t id)
 {
 	int ret = check_load(c, target, id);
 
@@ -191,7 +195,7 @@ context_bind(struct context *c, pid_t tid, int cpu, struct set *set)
 	context_loaded(c, set);
 	pthread_once(&ending_once, make_ending);
 	if (c->is_self && ending_is_made)
-		pthread_setspecific(ending, c);	/* anything that is not NULL */
+		pthread_setspecific(ending, c);	/* anything but NULL */
 	return 0;
 }
 
@@ -200,14 +204,14 @@ context_unload(struct context *c)
 {
 	if (c->state == UNLOADED || c->is_copy)
 		return;
-	finish(c);
+	state_finish(c);
 	context_unloaded(c);
 	choice()->backend->unload(c);
 	task_forget(c);
 	helper_wake();
 }
 
-/* By the thread that it counts, or, system-wide, by any. */
+/* Tell whether the caller is the thread that it counts; system-wide, any thread will do. */
 static bool
 is_here(const struct context *c)
 {
@@ -215,7 +219,7 @@ is_here(const struct context *c)
 }
 
 static int
-start(struct context *c, const uint64_t *set)
+start_context(struct context *c, const uint64_t *set)
 {
 	int ret;
 
@@ -230,13 +234,13 @@ int
 state_start(struct context *c, struct request *r)
 {
 	(void)r;
-	return start(c, NULL);
+	return start_context(c, NULL);
 }
 
 int
 state_start_set(struct context *c, struct request *r)
 {
-	return start(c, &r->set);
+	return start_context(c, &r->set);
 }
 
 int
@@ -244,7 +248,7 @@ state_stop(struct context *c, struct request *r)
 {
 	(void)r;
 	if (c->state != UNLOADED)
-		finish(c);
+		state_finish(c);
 	return context_stop(c);
 }
 
@@ -267,7 +271,7 @@ state_restart_ctl(struct context *c, struct request *r)
 int
 state_load(struct context *c, struct request *r)
 {
-	return load(c, (pid_t)r->number, r->set);
+	return load_context(c, (pid_t)r->number, r->set);
 }
 
 int

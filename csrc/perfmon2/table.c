@@ -19,7 +19,7 @@ enum { HIGH_NUMBER = 512, BUCKETS = 256 };
 
 static struct guard guard = GUARD_INITIALIZER;
 static struct context *buckets[BUCKETS];
-static int closings = -1;	/* an epoll set of our ends of the pipes, which are broken when nobody can read them any more */
+static int closings = -1;	/* an epoll set of our ends of the pipes, which report when nobody reads any more */
 
 struct context *
 context_next(struct cursor *at)
@@ -40,7 +40,7 @@ bucket_of(ino_t ino)
 	return &buckets[ino % BUCKETS];
 }
 
-/* The program may have closed our end of the pipe, and have its number for a file of its own. */
+/* The program may have closed our end of the pipe, and reused its number for a file of its own. */
 static bool
 is_pipe_of(const struct context *c, int fd)
 {
@@ -112,7 +112,7 @@ context_free(struct context *c)
 	munmap(c, sizeof(*c));
 }
 
-/* Nobody has a descriptor to read from; without our end the pipe is the program's, of the same number. */
+/* If nobody can read it any more, or our end is gone, the number may be a pipe of the program's own. */
 static bool
 is_closed(const struct context *c)
 {
@@ -142,7 +142,7 @@ find_by_number(ino_t ino)
 	return c;
 }
 
-/* Some context that is in the set, or NULL. */
+/* Return some context that is in the set, or NULL. */
 static const struct context *
 any_watched(void)
 {
@@ -154,7 +154,7 @@ any_watched(void)
 	return c;
 }
 
-/* The program has closed the set: the next context that is made has another one. */
+/* The program has closed the set: the next context makes another one. */
 static void
 forget_closings(void)
 {
@@ -163,7 +163,7 @@ forget_closings(void)
 	reap_all();
 }
 
-/* Another set of that number is the program's, whose events are not to be taken. */
+/* Another set with that number is the program's: its events must not be taken. */
 void
 contexts_reap(void)
 {
@@ -185,7 +185,7 @@ contexts_reap(void)
 			}
 }
 
-/* One for all contexts that there are. */
+/* Make one for all existing contexts. */
 static void
 open_closings(void)
 {
@@ -223,8 +223,8 @@ contexts_buffers(void)
 /* ---- entered ------------------------------------------------------------------------------- */
 
 /*
- * A child has copies of the contexts, but of those that nobody can read any more.  It has neither the helper thread nor the
- * events, and of the pipes the reading ends only, so that it does not wait for itself when its parent is gone.
+ * A child has copies of the contexts, except those that nobody can read any more.  It has neither the helper thread nor
+ * the events, and of the pipes only the reading ends, so that it does not wait for itself when its parent is gone.
  */
 static void
 forget_parent(void)
@@ -253,7 +253,7 @@ forget_parent(void)
 	closings = -1;
 }
 
-/* clone(2) by itself runs no handler of fork(): the lock, too, is as a thread of the parent had it. */
+/* clone(2) without the C library runs no handler of fork(): the lock, too, is in the state of the parent's thread. */
 void
 engine_enter(void)
 {
@@ -285,7 +285,7 @@ in_child(void)
 	guard_leave(&guard);
 }
 
-/* Before main(): a thread may be inside, although there is no context, when another one forks. */
+/* Before main(): when a thread forks, another one may be inside even without a context. */
 __attribute__((constructor)) static void
 follow_forks(void)
 {
@@ -330,7 +330,7 @@ make_pipe(int ends[2])
 }
 
 static struct context *
-make_context(const struct machine *machine, uint32_t flags)
+table_make_context(const struct machine *machine, uint32_t flags)
 {
 	struct context *c = private_memory(sizeof(*c));
 
@@ -357,7 +357,7 @@ context_create(const struct machine *machine, uint32_t flags, struct context **m
 	ret = make_pipe(ends);
 	if (ret < 0)
 		return ret;
-	c = fstat(ends[0], &st) < 0 ? NULL : make_context(machine, flags);
+	c = fstat(ends[0], &st) < 0 ? NULL : table_make_context(machine, flags);
 	if (!c) {
 		close_ends(ends);
 		return -ENOMEM;

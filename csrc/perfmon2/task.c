@@ -1,8 +1,9 @@
 /*
- * The thread that a context is loaded on: whether it is there still, and how long it has run.
+ * The thread that a context is loaded on: whether it still exists, and how long it has run.
  *
- * A thread that has loaded a context on itself unloads it when it ends.  The end of another one is seen by a pidfd, or by an
- * event on it that hangs up; without both it is looked for by its number, not more than a hundred times a second.
+ * A thread that has loaded a context on itself unloads it when it ends.  The end of another
+ * one is noticed by a pidfd, or by an event on it that hangs up; without both it is checked
+ * by its number, not more than a hundred times a second.
  */
 #include "engine.h"
 
@@ -23,7 +24,10 @@ monotonic_time(void)
 
 /* ---- its time ------------------------------------------------------------------------------- */
 
-/* The clock of a thread of this process, or of the process whose first thread it is: Linux makes its number of theirs. */
+/*
+ * The clock of a thread of this process, or of a process's first thread: Linux derives the clock's number from the
+ * thread's.
+ */
 static bool
 read_clock(clockid_t clock, uint64_t *ns)
 {
@@ -54,7 +58,7 @@ task_time(struct context *c, uint64_t *ns)
 
 const struct task no_task = { .watched = -1, .anchor.event.fd = -1, .clock.fd = -1, .alarm.event.fd = -1, .alarm_at = NEVER };
 
-/* ---- what happens when it has run for some time ---------------------------------------------------- */
+/* ---- an alarm after some run time ------------------------------------------------------------------ */
 
 static void
 open_alarm(struct context *c)
@@ -105,7 +109,7 @@ task_begin(struct context *c, bool takes_time)
 	if (c->task.watched >= 0)
 		c->task.watched = descriptor_move_up(c->task.watched);
 	else if (counting_anchor_open(&c->task.anchor, &target, 1) == 0 && !c->task.anchor.ring.head)
-		counting_anchor_close(&c->task.anchor);	/* without a ring it hangs up always */
+		counting_anchor_close(&c->task.anchor);	/* without a ring it always hangs up */
 	if (takes_time)
 		counting_clock_open(&c->task.clock, c->tid);
 	helper_watch(c->task.watched >= 0 ? c->task.watched : c->task.anchor.event.fd);
@@ -114,7 +118,7 @@ task_begin(struct context *c, bool takes_time)
 void
 task_forget(struct context *c)
 {
-	if (c->is_copy)		/* a child does not have them: what is there by now is another's */
+	if (c->is_copy)		/* in a child they are gone: the numbers may be other files by now */
 		c->task.anchor.ring.head = c->task.alarm.ring.head = NULL;
 	helper_forget_fd(c->task.watched >= 0 ? c->task.watched : c->task.anchor.event.fd);
 	process_unwatch(c->task.watched);

@@ -1,5 +1,5 @@
 /*
- * Which thread calls, and whether it is in a child.
+ * The calling thread, and whether it is in a child.
  */
 #include "engine.h"
 
@@ -11,7 +11,7 @@
 #define MADV_WIPEONFORK	18
 #endif
 
-/* A signal handler may ask: then there must be room for it already. */
+/* A signal handler may ask: so the room must exist already. */
 #ifdef __GLIBC__
 #define STATIC_TLS	__attribute__((tls_model("initial-exec")))
 #else
@@ -20,7 +20,7 @@
 
 static __thread pid_t known STATIC_TLS;
 
-/* 1; in a child, which the kernel gives an empty page, however it was made, 0.  Before Linux 4.14: NULL. */
+/* 1; in a child, which gets an empty page from the kernel, however it was made, 0.  Before Linux 4.14: NULL. */
 static volatile char *mark;
 static volatile pid_t process;
 
@@ -52,7 +52,7 @@ thread_forget(void)
 		*mark = 1;
 }
 
-/* The system is asked once a thread, and once more in a child, which has one. */
+/* The system is asked once for each thread, and once more in a child. */
 pid_t
 own_thread(void)
 {

@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* What is between the structures of a model and the encoder. */
+/* The functions between a model's structures and the encoder. */
 struct abi {
 	int type;
 	void (*read)(const void *model_in, struct pfm3_request *request);
-	/* The debug registers that the caller's output holds, and back. */
+	/* Copy the debug registers of the caller's output, and back. */
 	void (*read_debug_regs)(const void *model_out, const struct pfm3_request *request, struct pfm3_answer *answer);
 	void (*write_debug_regs)(const struct pfm3_answer *answer, const struct pfm3_request *request, void *model_out);
 };
@@ -185,7 +185,7 @@ mont_read(const void *model_in, struct pfm3_request *request)
 
 ABI(PFMLIB_MONTECITO_PMU, mont)
 
-/* Of a model; NULL: it has no structures. */
+/* The functions of a model; NULL: it has no structures. */
 static const struct abi *
 abi_of(const struct pfm3_model *model)
 {
@@ -199,7 +199,7 @@ abi_of(const struct pfm3_model *model)
 
 /* ---- a call ------------------------------------------------------------------------------- */
 
-/* The request in one form.  Of events that no PMU has counters for only the number is needed. */
+/* Convert the request to one form.  Of events that no PMU has counters for, only the number is needed. */
 static void
 read_request(const struct abi *abi, const pfmlib_input_param_t *in, const void *model_in,
 	     const void *model_out, struct pfm3_request *request)
@@ -236,7 +236,7 @@ pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settin
 	struct pfm3_answer own;
 	pfm_err_t ret;
 
-	/* The reference lets a NULL pass if the model's structure is there, and crashes. */
+	/* The reference accepts NULL if the model's structure is given, and crashes. */
 	if (!in || (!out && !model_out))
 		return PFMLIB_ERR_INVAL;
 	read_request(abi, in, model_in, model_out, &request);

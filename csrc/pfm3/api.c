@@ -57,8 +57,10 @@ read_digit(const char *variable, unsigned int *bit)
 	return 1;
 }
 
-/* The type that LIBPFM_FORCE_PMU says, else the one of an earlier call.  A number as the reference reads it, which
- * ends where it ends, or a name; 0, which no PMU has, of what is neither. */
+/*
+ * The type that LIBPFM_FORCE_PMU names, else the one of an earlier call.  A number is read as by the reference, up to
+ * its end, or it is a name; text that is neither gives 0, which no PMU has.
+ */
 static int
 forced_type(void)
 {
@@ -105,7 +107,7 @@ read_line(const char *path, char *line, int size)
 		fclose(f);
 }
 
-/* What a perfmon2 kernel would say of itself; only shown. */
+/* The description of a perfmon2 kernel; it is only shown. */
 static void
 show_kernel_interface(void)
 {
@@ -151,17 +153,17 @@ detect(void)
 	return model;
 }
 
-/* Read what the generic PMU is on this host: the kernel says so, or a file in its place. */
+/* Read the description of the generic PMU on this host, from the kernel or from a file in its place. */
 static pfm_err_t
 initialize_generic(void)
 {
-	/* Of one that is forced nothing is read. */
+	/* For a forced PMU nothing is read. */
 	const char *path = state.forced_type == PFMLIB_NO_PMU ? ia64_pal_path() : NULL;
 
 	return pfm3_gen_ia64_init(&state.generic, path, stderr);
 }
 
-/* No PMU: what was looked for, and what selects one on any host. */
+/* No PMU was found: say what was looked for, and how to select one on any host. */
 static void
 explain_nothing_found(FILE *out)
 {
@@ -181,8 +183,10 @@ explain_nothing_found(FILE *out)
 	fprintf(out, "\n");
 }
 
-/* What is selected for a model of the list.  The generic one has empty tables until
- * pfm_initialize() fills them; pfm_force_pmu() does not (quirk). */
+/*
+ * Select a model of the list.  The generic one has empty tables until pfm_initialize() fills them; pfm_force_pmu() does
+ * not (quirk).
+ */
 static const struct pfm3_model *
 selected(const struct pfm3_model *model)
 {
@@ -203,7 +207,7 @@ pfm3_model_of_type(int type)
 	return model ? selected(model) : NULL;
 }
 
-/* Of an interface that has several PMUs side by side, and so none that is selected. */
+/* Of an interface where several PMUs exist side by side, and so none is selected. */
 static _Thread_local int used_type = PFMLIB_NO_PMU;
 
 void
@@ -255,7 +259,7 @@ pfm_initialize(void)
 	}
 	if (state.forced_type != PFMLIB_NO_PMU && verbose_stream())
 		fprintf(verbose_stream(), "PMU forced to %s\n", model->name);
-	/* A generic PMU may have said so when it was initialised before. */
+	/* A generic PMU may have answered when it was initialised before. */
 	if (selected(model)->num_pmcs >= PFMLIB_MAX_PMCS || selected(model)->num_pmds >= PFMLIB_MAX_PMDS)
 		return PFMLIB_ERR_NOTSUPP;
 	if (model == &pfm3_gen_ia64) {
@@ -358,7 +362,7 @@ pfm_find_event_byname(const char *name, unsigned int *idx)
 	return PFMLIB_SUCCESS;
 }
 
-/* The lowest index from first on with a code. */
+/* Find the lowest index from first on with a code. */
 static pfm_err_t
 find_code(int code, unsigned int first, unsigned int *idx)
 {
@@ -582,7 +586,7 @@ pfm_get_event_counters(unsigned int idx, pfmlib_regmask_t *counters)
 	return PFMLIB_SUCCESS;
 }
 
-/* What is answered for want of a description. */
+/* The text for a missing description. */
 static const char no_description[] = "no description available";
 
 /* Store a copy that the caller frees; the target is untouched if there is no memory. */

@@ -1,5 +1,5 @@
 /*
- * The assignment of events to counters: a search in which a model's rules have the last word.
+ * The assignment of events to counters: a search in which the model's rules decide.
  */
 #include "encoder.h"
 
@@ -11,7 +11,7 @@ struct search {
 	struct pfm3_assignment			*a;
 };
 
-/* Give event i and those after it free counters. */
+/* Give event i and the later ones free counters. */
 static int
 assign_from(const struct search *s, unsigned int i, unsigned int free)
 {

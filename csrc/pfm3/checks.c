@@ -47,7 +47,7 @@ pfm3_check_qualifiers(struct pfm3_encoder *e)
 	for (unsigned int i = 0; needed && i < e->count; i++)
 		if (!(request->events[i].flags & PFM3_UNCHECKED) && (needed & ~(unsigned int)e->events[i]->flags))
 			return PFMLIB_ERR_FEATCOMB;
-	/* With ranges, every event has to be measured at the default level. */
+	/* With ranges, every event must be measured at the default level. */
 	for (unsigned int i = 0; ranges && i < e->count; i++) {
 		unsigned int plm = request->events[i].plm;
 

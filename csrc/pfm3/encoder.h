@@ -1,8 +1,9 @@
 /*
- * Private: the encoding of one request, and what its stages are made of.
+ * Private: the encoding of one request, and the parts of its stages.
  *
- * A stage checks something, or computes some registers; a model names its stages in their order.
- * Here is what models share, file by file; a model has its own rules beside that.
+ * A stage checks something, or computes some registers; a model names its stages in their
+ * order. Here is the code that models share, file by file; a model has its own rules beside
+ * that.
  */
 #ifndef PFM3_ENCODER_H
 #define PFM3_ENCODER_H
@@ -61,7 +62,7 @@ unsigned int pfm3_count_codes(const struct pfm3_encoder *e, const unsigned char 
 /* Number of events of the request that have this code. */
 unsigned int pfm3_count_retired(const struct pfm3_encoder *e);
 
-/* 1 if what is computed is also printed. */
+/* 1 if computed values are also printed. */
 static inline int
 pfm3_verbose(const struct pfm3_encoder *e)
 {
@@ -95,8 +96,10 @@ struct pfm3_assignment_rules {
 	int (*holds)(const struct pfm3_encoder *e, const struct pfm3_assignment *a);
 };
 
-/* Give the events available counters that can measure them; of the assignments that keep the
- * rules (NULL: of all), the first in lexicographic order.  PFMLIB_ERR_NOASSIGN if there is none. */
+/*
+ * Give the events available counters that can measure them; of the assignments that keep the rules (NULL: of all), the
+ * first in lexicographic order.  PFMLIB_ERR_NOASSIGN if there is none.
+ */
 pfm_err_t pfm3_assign(const struct pfm3_encoder *e, const struct pfm3_assignment_rules *rules,
 		      struct pfm3_assignment *a);
 
@@ -169,7 +172,7 @@ pfm_err_t pfm3_code_ranges(struct pfm3_encoder *e);
 /* A stage: the debug registers of the data ranges, and the PMC for data and code ranges. */
 pfm_err_t pfm3_data_ranges(struct pfm3_encoder *e);
 
-/* What settings of the branch trace buffer make of its PMC. */
+/* Compute the PMC of the branch trace buffer from its settings. */
 uint64_t pfm3_branch_value(const struct pfm3_encoder *e, const struct pfm3_branches *b);
 
 /* The PMC of the branch trace buffer; *record: its PMDs belong to the answer. */

@@ -1,5 +1,5 @@
 /*
- * Private: what perfmon2 asks of the library that it is a part of.
+ * Private: functions of libpfm 3 that perfmon2, which is a part of it, needs.
  */
 #ifndef PYPFM_PFM3_FOR_PERFMON2_H
 #define PYPFM_PFM3_FOR_PERFMON2_H
@@ -9,7 +9,7 @@
 
 int pfm3_verbose_fd(void);	/* where it prints in verbose mode; -1: nowhere */
 int pfm3_pmu_type(void);	/* the current PMU, or what would be found; -1: none */
-/* The counters that can count what has a code, and whether a counter alone does: false, there is no such event. */
+/* The counters that can count a code, and whether one counter alone does: false, there is no such event. */
 bool pfm3_event_of_code(int type, unsigned int es, unsigned int umask, uint64_t *counters, bool *is_normal);
 bool pfm3_event_code(int type, unsigned int event, unsigned int *es, unsigned int *umask);
 

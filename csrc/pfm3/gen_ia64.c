@@ -1,9 +1,9 @@
 /*
- * The generic IA-64 PMU: what the architecture demands of every processor.
+ * The generic IA-64 PMU: the counters that the architecture demands of every processor.
  *
- * Which registers there are, the width of the counters and the codes of the two
- * events are the processor's; the kernel says them in a file.  The constant model
- * here is what there is before initialisation, with empty tables.
+ * The registers, the width of the counters and the codes of the two events are the
+ * processor's; the kernel lists them in a file.  The constant model here is the one before
+ * initialisation, with empty tables.
  */
 #include "encoder.h"
 
@@ -23,7 +23,7 @@ start_pmu(struct pfm3_gen_ia64 *pmu)
 	memcpy(pmu->events, pfm3_gen_ia64_table.events, sizeof(pmu->events));
 }
 
-/* Let the parts of a PMU point to each other: it has to stay where it is from here on. */
+/* Let the parts of a PMU point to each other: it must not move from here on. */
 static void
 link_pmu(struct pfm3_gen_ia64 *pmu)
 {
@@ -33,7 +33,7 @@ link_pmu(struct pfm3_gen_ia64 *pmu)
 	pmu->model.table = &pmu->table;
 }
 
-/* What there is if the PMU is forced: nothing is read then. */
+/* The contents if the PMU is forced: nothing is read then. */
 static void
 set_forced(struct pfm3_gen_ia64 *pmu)
 {
@@ -67,7 +67,7 @@ regmask(const struct ia64_registers *registers)
 	return set;
 }
 
-/* What the file says. */
+/* Take over the contents of the file. */
 static void
 set_described(struct pfm3_gen_ia64 *pmu, const struct ia64_pal *pal)
 {
@@ -130,7 +130,7 @@ gen_ia64_counters(struct pfm3_encoder *e)
 		ret = pfm3_emit_pmc_at(e, num, value, (struct pfm3_addresses){ i, 0 });
 		if (ret != PFMLIB_SUCCESS)
 			break;
-		/* Commas between some, blanks between others: as in the reference. */
+		/* Commas between some, blanks between others, as in the reference. */
 		pfm3_trace(e, "[PMC%u(pmc%u)=0x%llx,es=0x%02x,plm=%u pm=%u] %s\n[PMD%u(pmd%u)]\n", num, num,
 			   (unsigned long long)value, e->events[i]->code, pfm3_bits(value, 0, 4),
 			   pfm3_bits(value, 6, 1), e->events[i]->name, num, num);
@@ -141,7 +141,7 @@ gen_ia64_counters(struct pfm3_encoder *e)
 
 static const pfm3_stage gen_ia64_stages[] = { gen_ia64_counters, NULL };
 
-/* As it is before initialisation. */
+/* As before initialisation. */
 const struct pfm3_model pfm3_gen_ia64 = {
 	.name = "IA-64",
 	.short_names = { "gen_ia64", "ia64" },

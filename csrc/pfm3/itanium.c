@@ -135,8 +135,10 @@ itanium_branches(struct pfm3_encoder *e)
 	return PFMLIB_SUCCESS;
 }
 
-/* Cover ranges of this model.  Registers are written from the first place on, whatever count the
- * caller left behind; of a failure the count says nothing. */
+/*
+ * Cover ranges of this model.  Registers are written from the first place on, whatever count the caller left behind; if
+ * it fails, the count is meaningless.
+ */
 static pfm_err_t
 cover_from_start(const struct pfm3_encoder *e, struct pfm3_debug_regs *regs,
 		 pfm_err_t (*cover)(const struct pfm3_encoder *e))

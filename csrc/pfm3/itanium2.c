@@ -141,7 +141,7 @@ route_matcher(const struct pfm3_encoder *e, unsigned int pair, uint64_t *route)
 		*route &= ~((uint64_t)1 << (pair + 2));
 }
 
-/* Emit a matcher, in whose lowest bits the caller has no say: ig_ad, inv, and one that is always set. */
+/* Emit a matcher; the caller cannot set its lowest bits: ig_ad, inv, and one that is always set. */
 static pfm_err_t
 emit_itanium2_matcher(const struct pfm3_encoder *e, unsigned int num, uint64_t value, unsigned int ig_ad,
 		      unsigned int inv)

@@ -1,5 +1,5 @@
 /*
- * Lookup of events and unit masks; what the queries of all models ask.
+ * Lookup of events and unit masks, for the queries of all models.
  */
 #include "encoder.h"
 
@@ -108,7 +108,7 @@ add_combined_masks(const struct pfm3_model *model, const struct pfm3_event *even
 	return ret;
 }
 
-/* Add what one token of NAME:TOKEN:TOKEN says. */
+/* Add the unit masks that one token of NAME:TOKEN:TOKEN names. */
 static pfm_err_t
 add_token(const struct pfm3_model *model, const struct pfm3_event *event,
 	  const char *token, size_t len, pfmlib_event_t *e)

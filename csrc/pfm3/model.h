@@ -15,7 +15,7 @@
 /* A model for every processor. */
 #define PFM3_ANY_FAMILY 0x100
 
-/* What an event does beside counting. */
+/* Further properties of an event. */
 enum pfm3_kind {
 	PFM3_NORMAL,
 	PFM3_BTB,		/* records branches: BTB, ETB */
@@ -67,7 +67,7 @@ struct pfm3_mask {
 	unsigned int	code;
 };
 
-/* What changes the encoding beside the request itself. */
+/* Conditions beside the request that change the encoding. */
 struct pfm3_settings {
 	int	fine_mode_bug;	/* Itanium 2: widen fine ranges to whole bundle pairs */
 	FILE	*verbose;	/* one line for each register; NULL: none */
@@ -85,7 +85,7 @@ struct pfm3_registers {
 	unsigned int	iear, dear, irange, drange, branches;	/* PMCs */
 	unsigned int	iear_pmd;		/* first of two */
 	unsigned int	dear_pmd, dear_pmd3;	/* first of two, and a third */
-	unsigned int	dear_ism;		/* instruction set field of the D-EAR where the caller has no say */
+	unsigned int	dear_ism;		/* instruction set field of the D-EAR if the caller cannot choose it */
 	int		has_ism;		/* the caller's EAR settings have an instruction set */
 	int		last_ear;		/* of several EAR events the last decides, not the first */
 	const char	*irange_field, *drange_field;	/* names in verbose output */
@@ -94,7 +94,7 @@ struct pfm3_registers {
 /* The code ranges of a model that has fine mode (ranges.c). */
 struct pfm3_code_rules {
 	uint64_t	page;		/* address bits that a range in fine mode must not cross */
-	unsigned int	addr_shift;	/* what the addresses of debug registers exceed their numbers by */
+	unsigned int	addr_shift;	/* by how much the addresses of debug registers exceed their numbers */
 	int		whole_lines;	/* fine ranges are widened to 32 bytes; else only by the fine mode bug */
 	int		prefetch_only;	/* one pair is for fetches and retired instructions, never for other events */
 	/* How the events that see prefetches want the pairs. */
@@ -160,7 +160,7 @@ const struct pfm3_model *pfm3_model_by_type(int type);
 /* The model that has a name, in upper or lower case, or NULL. */
 const struct pfm3_model *pfm3_model_by_name(const char *name);
 
-/* Whose registers the calling thread's next contexts have, whatever PMU is selected; PFMLIB_NO_PMU: the selected one's. */
+/* Choose the PMU whose registers the calling thread's next contexts have; PFMLIB_NO_PMU: the selected one's. */
 void pfm3_use_pmu(int type);
 
 /* Index of the event whose whole name the first len bytes are, or -1. */
@@ -185,12 +185,14 @@ pfm_err_t pfm3_find_mask(const struct pfm3_model *model, const struct pfm3_event
 /* pfm_find_full_event() for a model. */
 pfm_err_t pfm3_find_full_event(const struct pfm3_model *model, const char *str, pfmlib_event_t *e);
 
-/* Encode a request.  The encoding is all zeros before, or holds debug registers that new ones are
- * appended to; of an earlier answer other debug registers would remain. */
+/*
+ * Encode a request.  The encoding must be all zeros, or hold debug registers to which new ones are appended; debug
+ * registers of an earlier answer would remain.
+ */
 pfm_err_t pfm3_encode(const struct pfm3_model *model, const struct pfm3_settings *settings,
 		      const struct pfm3_request *request, struct pfm3_encoding *encoding);
 
-/* pfm_dispatch_events() for a model.  answer, which may be NULL, counts if it succeeds. */
+/* pfm_dispatch_events() for a model.  answer, which may be NULL, is valid if it succeeds. */
 pfm_err_t pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settings,
 			const pfmlib_input_param_t *in, const void *model_in,
 			pfmlib_output_param_t *out, void *model_out, struct pfm3_answer *answer);

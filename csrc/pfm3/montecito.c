@@ -38,7 +38,7 @@ static const struct pfm3_mask mesi_masks[] = {
 	{ "M", "modified", 3 },
 };
 
-/* Which counters are free, and which event has which. */
+/* The free counters, and the counter of each event. */
 struct placement {
 	unsigned int	free;				/* bit n: PMCn */
 	unsigned int	counter[PMU_MONT_NUM_COUNTERS];	/* 0: not placed yet */
@@ -107,7 +107,7 @@ place_l2d(const struct pfm3_encoder *e, const int sets[2], struct placement *p)
 	return PFMLIB_SUCCESS;
 }
 
-/* Place what is left: first the events that cannot go everywhere. */
+/* Place the other events: first those that cannot go everywhere. */
 static pfm_err_t
 place_rest(const struct pfm3_encoder *e, int restricted, struct placement *p)
 {
@@ -157,8 +157,10 @@ place_events(const struct pfm3_encoder *e, struct placement *p)
 	return ret;
 }
 
-/* A counter is in one instruction set, and has bits for the cache line states that are given as unit
- * masks: I, S, E, M from bit 27 on. */
+/*
+ * A counter has one instruction set, and bits for the cache line states that are given as unit masks: I, S, E, M from
+ * bit 27 on.
+ */
 static pfm_err_t
 emit_montecito_counter(const struct pfm3_encoder *e, unsigned int i, unsigned int num)
 {
@@ -190,7 +192,7 @@ montecito_counters(struct pfm3_encoder *e)
 	return ret;
 }
 
-/* Prefetches are in pair 1; events that see demand fetches, too, need a flag that says which. */
+/* Prefetches use pair 1; events that see demand fetches, too, need a flag that says which. */
 static pfm_err_t
 montecito_fetches(const struct pfm3_encoder *e, struct pfm3_fetches *f)
 {
@@ -229,7 +231,7 @@ emit_montecito_matcher(const struct pfm3_encoder *e, unsigned int num, uint64_t 
 
 	if (ret == PFMLIB_SUCCESS && matcher->used)
 		ret = pfm3_emit_pmc(e, num + 1, match);
-	/* Nothing is printed of the first where there is no second. */
+	/* Nothing is printed for the first one if there is no second. */
 	if (ret != PFMLIB_SUCCESS || !pfm3_verbose(e))
 		return ret;
 	pfm3_trace(e, "[PMC%u(pmc%u)=0x%llx m=%u i=%u f=%u b=%u mask=0x%llx", num, num, (unsigned long long)v,

@@ -1,5 +1,5 @@
 /*
- * What the perfmon2 engine (csrc/perfmon2) asks of libpfm: its events.
+ * Functions that the perfmon2 engine (csrc/perfmon2) needs of libpfm: its events.
  */
 #include "encoder.h"
 #include "for_perfmon2.h"

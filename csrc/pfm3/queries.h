@@ -40,7 +40,7 @@
 		return PFMLIB_SUCCESS; \
 	}
 
-/* All that the models have in common; the branch buffer has a name of its own in each. */
+/* The queries that all models share; the branch buffer has a name of its own in each. */
 #define PFM3_QUERIES(tag, model) \
 	PFM3_QUERY_KIND(pfm_##tag##_is_ear, model, PFM3_EAR_KINDS) \
 	PFM3_QUERY_KIND(pfm_##tag##_is_dear, model, PFM3_DEAR_KINDS) \
@@ -56,8 +56,10 @@
 	PFM3_QUERY_MEMBER(pfm_##tag##_get_event_umask, model, unsigned long, umask) \
 	PFM3_QUERY_EAR_MODE(pfm_##tag##_get_ear_mode, model, pfmlib_##tag##_ear_mode_t)
 
-/* What Itanium 2 and Montecito have beside that: ALAT events, groups and sets, and the names
- *  that the text of their manual pages has. */
+/*
+ * Further queries of Itanium 2 and Montecito: ALAT events, groups and sets, and the names that the text of their manual
+ * pages has.
+ */
 #define PFM3_QUERIES_2(tag, model) \
 	PFM3_QUERIES(tag, model) \
 	PFM3_QUERY_KIND(pfm_##tag##_is_dear_alat, model, 1u << PFM3_DEAR_ALAT) \

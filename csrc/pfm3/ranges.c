@@ -312,7 +312,7 @@ note_offsets(const struct cover *c, unsigned int first, unsigned int last, const
 static pfm_err_t
 cover_several(struct cover *c)
 {
-	/* A count that the caller left behind may be anything. */
+	/* A count that the caller left behind may have any value. */
 	if (c->out->count > PFM3_NUM_DEBUG_REGS)
 		return PFMLIB_ERR_TOOMANY;
 	for (int i = 0; i < c->n; i++) {
@@ -472,7 +472,7 @@ mark_pairs(const struct pfm3_debug_regs *regs, int pairs, unsigned int what, uns
 uint64_t
 pfm3_data_range_value(const struct pfm3_encoder *e)
 {
-	/* What takes part in a pair, and the tag of each combination. */
+	/* The settings that use a pair, and the tag of each combination. */
 	enum { DATA = 1, OPCODE = 2, CODE = 4 };
 	static const unsigned int tag[8] = { 3, 2, 3, 0, 1, 0, 1, 0 };
 	const struct pfm3_request *request = e->request;

@@ -1,8 +1,8 @@
 /*
- * PMCs and PMDs: what makes up their values, and how they get into the answer.
+ * PMCs and PMDs: their fields, and how they get into the answer.
  *
- * Which registers they are is the model's (struct pfm3_registers).  Values are put together of fields
- * and never of bit-fields, so that they are the same on every byte order.
+ * The model says which registers they are (struct pfm3_registers).  Values are put together
+ * from fields and never from bit-fields, so that they are the same on every byte order.
  */
 #include "encoder.h"
 
@@ -120,8 +120,10 @@ pfm3_ear_settings(const struct pfm3_encoder *e, const struct pfm3_ear *given, un
 	return 1;
 }
 
-/* What verbose output says of every EAR, in a model that has an instruction set field or not: the
- * fields of the register, whose unit mask is at umask_at. */
+/*
+ * Print the fields of an EAR's register, in a model with or without an instruction set field; its unit mask is at
+ * umask_at.
+ */
 static void
 trace_ear(const struct pfm3_encoder *e, uint64_t value, unsigned int ism_at, unsigned int umask_at,
 	  unsigned int umask_width)

@@ -1,9 +1,10 @@
 /*
- * Private: a request and its answer in the one form that all models and both forms of the public
- * structures have.  abi.c turns the public structures into it and back; Python fills it in itself.
+ * Private: a request and its answer in the one form that all models and both forms of the
+ * public structures share.  abi.c converts the public structures to it and back; Python
+ * fills it in itself.
  *
- * Numbers have fixed widths, those of the public members, a request has no pointers: what is all
- * zeros asks for nothing.
+ * Numbers have fixed widths, those of the public members, and there are no pointers: a
+ * request of zeros asks for nothing.
  */
 #ifndef PFM3_REQUEST_H
 #define PFM3_REQUEST_H
@@ -52,7 +53,7 @@ struct pfm3_matcher {
 struct pfm3_ear {
 	uint8_t		used;	/* 0, 1, or another number, which counts as 1 in most places */
 	uint32_t	mode;	/* 0 cache, 1 TLB, 2 ALAT */
-	uint32_t	plm;	/* 0: that of the request; so in all that follows */
+	uint32_t	plm;	/* 0: that of the request; the same holds for all structures below */
 	uint32_t	ism;
 	uint64_t	umask;
 };
@@ -96,7 +97,7 @@ struct pfm3_request {
 	struct pfm3_branches	branches;
 	struct pfm3_ipear	ipear;
 	struct pfm3_ranges	code, data;
-	struct pfm3_requested	events[PFM3_MAX_EVENTS];	/* those after event_count do not matter */
+	struct pfm3_requested	events[PFM3_MAX_EVENTS];	/* elements from event_count on are ignored */
 };
 
 /* How far debug registers exceed a range. */
@@ -112,8 +113,10 @@ struct pfm3_debug_regs {
 	pfmlib_reg_t		regs[PFM3_NUM_DEBUG_REGS];
 };
 
-/* Of a request that fails, what was computed until then is in the answer, too: the counts are those of
- * the stages that succeeded, and the registers after them are those of the stage that failed. */
+/*
+ * If a request fails, the answer holds what was computed until then: the counts are those of the stages that succeeded,
+ * and the registers after them are those of the stage that failed.
+ */
 struct pfm3_answer {
 	uint32_t		pmc_count, pmd_count;
 	uint32_t		pmcs_written, pmds_written;

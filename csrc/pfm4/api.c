@@ -18,7 +18,7 @@ static struct {
  * was never set must not make the library read all of memory. */
 #define MAX_STRUCT_SIZE 4096
 
-/* What the library believes the size of pfm_event_attr_info_t to be (quirk). */
+/* The size that the library assumes for pfm_event_attr_info_t (quirk). */
 #define ATTR_INFO_SIZE 72
 
 pfm_err_t

@@ -30,7 +30,7 @@ static const struct pfm4_modifier hw_modifiers[] = {
 	{ .name = NULL },
 };
 
-/* What the entries of a string say, taken together. */
+/* The entries of a string, taken together. */
 struct selection {
 	uint64_t	umask;			/* bits of the unit masks */
 	unsigned int	seen;			/* groups with a unit mask, as a set */
@@ -275,7 +275,7 @@ const struct pfm4_pmu pfm4_glm = {
 	.raw_umasks = 1,
 	.shows_defaults = 1,
 	.hw_modifiers = hw_modifiers,
-	/* The kernel sets them: from attr.exclude_*, and to run at all. */
+	/* The kernel sets these bits: from attr.exclude_*, and the one that lets the counter run. */
 	.not_in_config = 1ull << USER_BIT | 1ull << KERNEL_BIT | 1ull << INTERRUPT_BIT | 1ull << ENABLE_BIT,
 	.lacks = glm_lacks,
 	.match = pfm4_match,

@@ -72,7 +72,7 @@ ia64_read_entries(struct pfm4_request *r, uint64_t *states, uint64_t *values)
 	return ret;
 }
 
-/* Whether the driver counts the event: it drives no register beside the counter's, and cuts config. */
+/* Tell whether the driver counts the event: it uses no register beside the counter's, and cuts config. */
 static int
 ia64_is_driven(const struct pfm4_request *r)
 {
@@ -120,7 +120,7 @@ ia64_detect(const struct pfm4_pmu *pmu, struct pfm4_context *context)
 	return ia64_cpuid3(&cpuid3) && ia64_family(cpuid3) == pmu->family;
 }
 
-/* The architected PMU is for processors that the others are not for, and the kernel describes it. */
+/* The architected PMU is for processors that no other PMU is for, and the kernel describes it. */
 static int
 gen_ia64_detect(const struct pfm4_pmu *pmu, struct pfm4_context *context)
 {
@@ -153,7 +153,7 @@ gen_ia64_code(const struct pfm4_context *context, const struct pfm4_event *event
 	return context->retired_code ? context->retired_code : IA64_RETIRED_CODE;
 }
 
-/* What an IA-64 PMU has in common with the others; config is what its driver takes of the PMC's value. */
+/* The common part of all IA-64 PMUs; config is the part of the PMC's value that their driver takes. */
 #define IA64_PMU(config)				\
 	.type = PFM_PMU_TYPE_CORE,			\
 	.max_encoding = 1,				\

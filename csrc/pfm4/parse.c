@@ -38,7 +38,7 @@ add_umask(struct pfm4_request *r, int index)
 	return append_entry(r, (struct pfm4_entry){ .index = index, .umask = &r->event->umasks[index] });
 }
 
-/* A unit mask, or those that it stands for. */
+/* Add a unit mask, or those that it stands for. */
 static pfm_err_t
 add_named_umask(struct pfm4_request *r, int index)
 {

@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-/* What the operating system's modifiers of a string say. */
+/* The settings that the operating system's modifiers of a string make. */
 struct os_selection {
 	unsigned int	plm;		/* levels named */
 	int		plm_given;
@@ -121,7 +121,7 @@ set_exclusions(const struct pfm4_request *r, const struct os_selection *s, struc
 	return plm;
 }
 
-/* What the modifiers came to, after the PMU's part of the string. */
+/* Apply the modifiers, after the PMU's part of the string. */
 static void
 append_modifier(struct pfm4_request *r, const struct pfm4_modifier *m, unsigned int plm,
 		const struct perf_event_attr *attr)
@@ -157,7 +157,7 @@ append_modifier(struct pfm4_request *r, const struct pfm4_modifier *m, unsigned 
 	}
 }
 
-/* What all interfaces do: parse, then let the PMU encode. */
+/* The common part of all interfaces: parse, then let the PMU encode. */
 static pfm_err_t
 parse_and_encode(const struct pfm4_context *context, const char *str, pfm_os_t os, unsigned int dfl_plm,
       struct pfm4_request *r)
@@ -177,7 +177,7 @@ pfm4_encode_raw(const struct pfm4_context *context, const char *str, unsigned in
 	return parse_and_encode(context, str, PFM_OS_NONE, dfl_plm, r);
 }
 
-/* What codes are in an attribute. */
+/* The codes in an attribute. */
 static void
 set_config(const struct pfm4_request *r, struct perf_event_attr *attr)
 {

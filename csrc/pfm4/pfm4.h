@@ -11,7 +11,7 @@
 #include "public.h"
 #include "../base/names.h"
 
-/* Is there where the kernel has perf_event_open(). */
+/* Set if the kernel has perf_event_open(). */
 #define PFM4_PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 
 /* Sizes and limits. */
@@ -39,7 +39,7 @@ enum pfm4_flag {
 	PFM4_NHM_OFFCORE = 64,	/* unit masks go into a second code */
 	PFM4_FIXED = 128,
 	PFM4_PRECISE = 256,	/* reported as precise (perf) */
-	PFM4_OTHER_REGISTERS = 512	/* means something only with registers beside the counter (IA-64: EARs, BTB) */
+	PFM4_OTHER_REGISTERS = 512	/* needs registers beside the counter (IA-64: EARs, BTB) */
 };
 
 struct pfm4_umask {
@@ -108,7 +108,7 @@ struct pfm4_pmu {
 	int			num_cntrs;
 	int			num_fixed_cntrs;
 	unsigned int		levels;		/* privilege levels that it may have */
-	int			retired;	/* not of this kind of host: a beginning of a name that others have is theirs */
+	int			retired;	/* not on this kind of host: a name that others begin with is theirs */
 	unsigned int		family;		/* of the processor (IA-64) */
 	uint64_t		always;		/* bits of every code (IA-64) */
 	const struct pfm4_modifier *hw_modifiers;	/* in the order of attributes; the last has no name. NULL: none */
@@ -122,15 +122,15 @@ struct pfm4_pmu {
 	/* Find an event by the first len bytes of a name: its index, or -1. */
 	int (*match)(const struct pfm4_pmu *pmu, const char *name, size_t len, uint64_t *raw);
 	pfm_err_t (*encode)(struct pfm4_request *r);
-	/* Whether the kernel's driver counts what a string asks for; NULL: all. */
+	/* Tell whether the kernel's driver counts the event of a string; NULL: it counts all. */
 	int (*is_driven)(const struct pfm4_request *r);
-	/* Whether the host has it; what else is found out of it goes into the context. */
+	/* Tell whether the host has it; further findings go into the context. */
 	int (*detect)(const struct pfm4_pmu *pmu, struct pfm4_context *context);
 	/* The code of an event; NULL: that of the table. */
 	uint64_t (*code)(const struct pfm4_context *context, const struct pfm4_event *event);
 };
 
-/* What initialisation found out of one PMU; it survives pfm_terminate(). */
+/* The result of initialisation for one PMU; it survives pfm_terminate(). */
 struct pfm4_pmu_state {
 	int		known;
 	int		active;
@@ -141,7 +141,7 @@ struct pfm4_context {
 	struct pfm4_pmu_state	pmus[PFM4_NUM_PMUS];
 	int			encode_inactive;	/* PMU::EVENT works for inactive PMUs */
 	int			perf_layers;		/* the perf_event interfaces are active */
-	unsigned char		cycles_code, retired_code;	/* gen_ia64: as the kernel says; 0: as ever */
+	unsigned char		cycles_code, retired_code;	/* gen_ia64: from the kernel; 0: the usual ones */
 };
 
 /* One attribute of a string. */

@@ -1,9 +1,10 @@
 /*
- * What the processes of a model have counted, in memory that parents and children share.
+ * Counts of a model's processes, in memory that parents and children share.
  *
- * A process adds what it counts to its own account and to those of its ancestors.  What its ended
- * descendants have counted is then what all of them have counted, less what the living ones have.  So
- * nothing has to be done when a process ends, and it can be killed at any time.
+ * A process adds what it counts to its own account and to those of its ancestors.  The
+ * counts of its ended descendants are then the counts of all of them without those of the
+ * living ones.  So nothing has to be done when a process ends, and it can be killed at any
+ * time.
  */
 #include "machine.h"
 
@@ -45,7 +46,10 @@ create_arena(void)
 	return true;
 }
 
-/* A process that is killed with the lock leaves nothing to repair: what it was adding is in some accounts, or in none. */
+/*
+ * A process that is killed with the lock leaves nothing to repair: the number it was adding is in some accounts, or in
+ * none.
+ */
 static void
 lock_arena(void)
 {
@@ -85,7 +89,7 @@ look_at(const char *path, struct pmc_process *process)
 	return true;
 }
 
-/* If /proc says nothing of a process, that may be hidden, or there is no /proc. */
+/* If /proc knows nothing of a process, the process may be hidden, or there is no /proc. */
 static bool
 has_ended(const struct pmc_process *process)
 {
@@ -109,7 +113,7 @@ is_used(struct pmc_account *account)
 	return account->id != 0;
 }
 
-/* The account with that id, or NULL: its process has ended, and another one may have the place. */
+/* Find the account with that id; NULL: its process has ended, and another one may have the place. */
 static struct pmc_account *
 account_of(uint64_t id)
 {
@@ -132,7 +136,7 @@ free_account(void)
 	return NULL;
 }
 
-/* Let this process have an account; the id last, when all else is there. */
+/* Give this process an account; write the id last, when all else is there. */
 static void
 take_account(struct pmc_account *account, struct pmc_lineage *lineage)
 {

@@ -1,5 +1,6 @@
 /*
- * pmc_model_advance(): what happens to the counters of a model when the program says that events have happened.
+ * pmc_model_advance(): how the counters of a model move when the program says that events
+ * have happened.
  */
 #include "machine.h"
 
@@ -10,7 +11,7 @@
 #define CLOCK		0x100
 #define CLOCK_DIV_64	0x101
 
-/* How far count events of one kind move a counter that counts another, or the same. */
+/* Return by how much an event of one kind moves a counter that counts another kind, or the same. */
 static uint64_t
 moves(const struct pmc_machine *machine, pmc_evid_t counted, pmc_evid_t id, uint64_t count, uint64_t *clocks)
 {
@@ -25,7 +26,7 @@ moves(const struct pmc_machine *machine, pmc_evid_t counted, pmc_evid_t id, uint
 	return count / 64 + rest / 64;
 }
 
-/* Overflows of a profiling counter that moves; its next one is left events away. */
+/* Count the overflows of a profiling counter that moves; left receives the events to its next one. */
 static uint64_t
 overflows(struct pmc_counter *counter, uint64_t moved)
 {
@@ -50,7 +51,7 @@ pmc_state_step(struct pmc_state *state, pmc_evid_t id)
 	for (int ctr = 0; ctr < machine->num_counters; ctr++) {
 		const struct pmc_counter *c = &state->counters[ctr];
 
-		/* Clocks move a counter of 64 of them less: then the step is only shorter. */
+		/* 64 clocks move a counter of 64 clocks by one: then the step is only shorter. */
 		if (c->profiling && c->left < step
 		    && (machine->table->events[c->profile_event].val == id || (machine->clocks && id == CLOCK)))
 			step = c->left;
@@ -59,7 +60,9 @@ pmc_state_step(struct pmc_state *state, pmc_evid_t id)
 	return step;
 }
 
-/* Whether nobody handles SIGPROF; its default action ends the process, which an overflow never does. */
+/*
+ * Tell whether no handler of SIGPROF is installed; the default action ends the process, which an overflow never does.
+ */
 static bool
 ticks_are_ignored(void)
 {
@@ -68,7 +71,7 @@ ticks_are_ignored(void)
 	return sigaction(SIGPROF, NULL, &action) == 0 && (action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL);
 }
 
-/* One SIGPROF to the process: in this thread if it can, so that the handler has run; false if it has to wait. */
+/* Send one SIGPROF to the process: to this thread if possible, so that the handler has run; false if it is pending. */
 static bool
 send_tick(void)
 {
@@ -81,7 +84,7 @@ send_tick(void)
 	return sigpending(&set) == 0 && !sigismember(&set, SIGPROF);
 }
 
-/* A signal each, for as long as the counter still profiles; one that waits stands for all that follow. */
+/* Send a signal for each, as long as the counter still profiles; a pending one stands for all that follow. */
 static void
 deliver_ticks(struct pmc_state *state, int ctr, uint64_t ticks)
 {

@@ -70,7 +70,7 @@ pmc_get_accumulated_counter_value(int ctr, uint64_t *valp)
 	return pmc_get_info(ctr, PMC_INFO_ACCUMULATED_COUNTER_VALUE, valp);
 }
 
-/* The machine that the names are about; NULL with errno ESRCH: nothing has a name. */
+/* The machine that the names belong to; NULL with errno ESRCH: nothing has a name. */
 static const struct pmc_machine *
 current_machine(void)
 {

@@ -53,7 +53,7 @@ open_set(const struct pmc_row *row, enum reach reach, uint64_t period, struct co
  */
 enum { MOST_TRIES = 50, PAUSE = 1000000 /* ns */ };
 
-/* The most that was found for the children; whether the process has rested meanwhile. */
+/* Update the highest count found for the children; return whether the process has rested meanwhile. */
 static int
 find_children(const struct pmc_counter *counter, uint64_t *found, bool *rests)
 {

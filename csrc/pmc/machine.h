@@ -17,7 +17,7 @@
 
 #define PMC_MAX_COUNTERS 8
 
-/* What stands beside an event in its table. */
+/* The further columns of an event in its table. */
 struct pmc_row {
 	uint32_t	counters;	/* mask of the counters that can count it */
 	uint32_t	type;		/* perf_event type and config (linux) */
@@ -94,7 +94,7 @@ struct pmc_counter {
 	bool			running;
 	int			event;		/* row */
 	struct pmc_lock		use;		/* says: in use */
-	uint64_t		clocks;		/* model: clocks that are no 64 yet */
+	uint64_t		clocks;		/* model: clocks that do not make 64 yet */
 	struct counting_set	*own;		/* linux: this process's threads */
 	struct counting_set	*family;	/* linux: and its child processes */
 	uint64_t		children;	/* linux: the most that children were seen to have counted */
@@ -144,8 +144,8 @@ struct pmc_state {
 };
 
 /*
- * What differs between counting here and counting by a model.  All are called with the
- * lock held and checked arguments; they return 0 or a negative errno value.
+ * The operations in which counting here and counting by a model differ.  All are called with the lock held and checked
+ * arguments; they return 0 or a negative errno value.
  */
 struct pmc_backend {
 	int (*create)(struct pmc_state *state);
@@ -163,7 +163,7 @@ struct pmc_backend {
 extern const struct pmc_backend pmc_model_backend, pmc_linux_backend;
 extern const struct pmc_table pmc_linux_table, pmc_xscale_table, pmc_i586_table, pmc_i686_table, pmc_k7_table;
 
-/* One call at a time, no signal handler in between. */
+/* One call at a time, without a signal handler in between. */
 void pmc_enter(void);
 void pmc_leave(void);
 
@@ -178,15 +178,14 @@ void pmc_profile_end(void);
 void pmc_profile_forget(void);	/* in a child */
 
 /*
- * account.c: what the processes of a model count.  Open an account below a lineage, to which it is added;
- * NULL: there is no place.  Close one of a process without ancestors; the others stay until their process
- * has ended.
+ * account.c: counts of a model's processes.  Open an account below a lineage, to which it is added; NULL: there is no
+ * place.  Close one of a process without ancestors; the others stay until their process has ended.
  */
 struct pmc_account *pmc_account_open(struct pmc_lineage *lineage);
 void pmc_account_close(struct pmc_account *account);
 void pmc_account_add(struct pmc_account *account, int ctr, uint64_t count);
 
-/* What ended descendants have counted.  0 or -ENOMEM: one found no place, and what it counted is not known. */
+/* Counts of ended descendants.  0 or -ENOMEM: one found no place, and its counts are not known. */
 int pmc_account_ended(const struct pmc_account *account, int ctr, uint64_t *value);
 
 #endif /* PYPFM_PMC_MACHINE_H */

@@ -35,7 +35,7 @@ pmc_profile_begin(void)
 	return 0;
 }
 
-/* Set the timer again as it was, unless the program has set it since. */
+/* Restore the timer, unless the program has set it since. */
 static void
 restart_timer(void)
 {

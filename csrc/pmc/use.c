@@ -51,7 +51,7 @@ ask_lock(int fd, bool alone)
 }
 #endif
 
-/* Whether a directory is the user's; what others may do there is told by mode bits. */
+/* Tell whether a directory is the user's, and whether its mode bits keep others from writing. */
 static bool
 own_directory(const char *path, mode_t forbidden)
 {

@@ -563,7 +563,7 @@ go_on(struct block *b, IRExpr *guard)
 
 /* The block may be left here. */
 static void
-leave(struct block *b, const IRStmt *s)
+instrument_leave(struct block *b, const IRStmt *s)
 {
 	Addr to = constant(s->Ist.Exit.dst);
 	IRExpr *guard = s->Ist.Exit.guard;
@@ -628,7 +628,7 @@ statement(struct block *b, IRStmt *s)
 		helped(b, s->Ist.Dirty.details);
 		break;
 	case Ist_Exit:
-		leave(b, s);
+		instrument_leave(b, s);
 		break;
 	default:
 		break;

@@ -304,7 +304,7 @@ tag_of(const struct cache *c, uint64_t line)
 
 /* The entry of a line; NULL: it is not there. */
 static inline uint64_t *
-find(const struct cache *c, uint64_t line)
+r10k_find(const struct cache *c, uint64_t line)
 {
 	uint64_t *set = set_of(c, line), tag = tag_of(c, line);
 	for (unsigned i = 0; i < c->ways; i++)
@@ -337,18 +337,18 @@ to_fill(const struct cache *c, uint64_t line)
 
 /* A line leaves the secondary cache of a processor: its primary caches lose their parts of it. */
 static void
-leave(struct r10k *m, uint64_t *entry, struct r10k *cause)
+r10k_leave(struct r10k *m, uint64_t *entry, struct r10k *cause)
 {
 	uint64_t address = *entry & ~FLAGS, end = address + ((uint64_t)1 << m->l2.shift);
 	for (uint64_t a = address; a != end; a += (uint64_t)1 << m->l1i.shift) {
-		uint64_t *part = find(&m->l1i, a >> m->l1i.shift);
+		uint64_t *part = r10k_find(&m->l1i, a >> m->l1i.shift);
 		if (part)
 			*part &= WAY;
 		if (m->fetched == a)
 			m->fetched = NOTHING;
 	}
 	for (uint64_t a = address; a != end; a += (uint64_t)1 << m->l1d.shift) {
-		uint64_t *part = find(&m->l1d, a >> m->l1d.shift);
+		uint64_t *part = r10k_find(&m->l1d, a >> m->l1d.shift);
 		if (part && *part & DIRTY)
 			count_back(m, &m->l1d, cause);
 		if (part)
@@ -365,7 +365,7 @@ ask_to_share(struct r10k *m, uint64_t line)
 {
 	bool shared = false;
 	for (struct r10k *other = m->next; other != m; other = other->next) {
-		uint64_t *entry = find(&other->l2, line);
+		uint64_t *entry = r10k_find(&other->l2, line);
 		if (!entry)
 			continue;
 		shared = true;
@@ -375,7 +375,7 @@ ask_to_share(struct r10k *m, uint64_t line)
 		*entry = (*entry & ~DIRTY) | SHARED;
 		uint64_t address = *entry & ~FLAGS, end = address + ((uint64_t)1 << m->l2.shift);
 		for (uint64_t a = address; a != end; a += (uint64_t)1 << m->l1d.shift) {
-			uint64_t *part = find(&other->l1d, a >> m->l1d.shift);
+			uint64_t *part = r10k_find(&other->l1d, a >> m->l1d.shift);
 			if (part && *part & DIRTY)
 				count_back(other, &other->l1d, m);
 			if (part)
@@ -390,11 +390,11 @@ static void
 ask_to_leave(struct r10k *m, uint64_t line)
 {
 	for (struct r10k *other = m->next; other != m; other = other->next) {
-		uint64_t *entry = find(&other->l2, line);
+		uint64_t *entry = r10k_find(&other->l2, line);
 		if (!entry)
 			continue;
 		count_at(other, *entry & SHARED ? R10K_Xinv : R10K_Xint, 1, m);
-		leave(other, entry, m);
+		r10k_leave(other, entry, m);
 	}
 }
 
@@ -437,7 +437,7 @@ ask_l2(struct r10k *m, uint64_t address, enum kind kind)
 {
 	uint64_t line = address >> m->l2.shift;
 	uint8_t *prediction = &m->ways[line % m->l2.sets % PREDICTIONS];
-	uint64_t *entry = find(&m->l2, line);
+	uint64_t *entry = r10k_find(&m->l2, line);
 	if (entry) {
 		if (*prediction != !!(*entry & WAY))
 			count(m, kind == FETCH ? R10K_ILway : R10K_DLway);
@@ -447,7 +447,7 @@ ask_l2(struct r10k *m, uint64_t address, enum kind kind)
 		entry = to_fill(&m->l2, line);
 		if (*entry & VALID) {
 			bool dirty = *entry & DIRTY;
-			leave(m, entry, m);
+			r10k_leave(m, entry, m);
 			if (dirty)
 				count_back(m, &m->l2, m);
 		}
@@ -466,7 +466,7 @@ ask_l2(struct r10k *m, uint64_t address, enum kind kind)
 static void
 fetch_line(struct r10k *m, uint64_t line)
 {
-	uint64_t *entry = find(&m->l1i, line);
+	uint64_t *entry = r10k_find(&m->l1i, line);
 	if (!entry) {
 		count(m, R10K_I1mr);
 		ask_l2(m, line << m->l1i.shift, FETCH);
@@ -483,7 +483,7 @@ access_line(struct r10k *m, uint64_t line, enum kind kind)
 	static const enum r10k_count which[] = {
 		[LOAD] = R10K_D1mr, [STORE] = R10K_D1mw, [PREFETCH] = R10K_Pm, [PREFETCH_EXCLUSIVE] = R10K_Pm
 	};
-	uint64_t *entry = find(&m->l1d, line);
+	uint64_t *entry = r10k_find(&m->l1d, line);
 	if (!entry) {
 		count(m, which[kind]);
 		ask_l2(m, line << m->l1d.shift, kind);
@@ -495,7 +495,7 @@ access_line(struct r10k *m, uint64_t line, enum kind kind)
 	entry = use(&m->l1d, line, entry);
 	if (writes(kind) && !(*entry & DIRTY)) {
 		uint64_t below = line << m->l1d.shift >> m->l2.shift;
-		uint64_t *there = find(&m->l2, below);
+		uint64_t *there = r10k_find(&m->l2, below);
 		if (there)
 			own(m, below, there, kind);
 		if (kind == STORE)

@@ -1,11 +1,13 @@
 /*
- * Private: the core: a context with its sets and registers, and what happens to it: written values, events, overflows, time.
+ * Private: the core: a context with its sets and registers, and what changes it: written
+ * values, events, overflows, time.
  *
- * The core has no clock, no lock, no file and no back end.  It is told what has happened and when (context.now), and says what
- * has to be done about it: a notice for the program, how much of a count or of a time is left.  What is around it (engine.h)
- * does that.  So a test runs it with times of its own (tests/c/perfmon2_core.c).
+ * The core has no clock, no lock, no file and no back end.  It is told what has happened and
+ * when (context.now), and says what has to be done about it: a notice for the program, how
+ * much of a count or of a time is left.  The engine around it (engine.h) does that.  So a
+ * test runs it with times of its own (tests/c/perfmon2_core.c).
  *
- * Functions return 0 or a negative errno value, if nothing else is said.
+ * Functions return 0 or a negative errno value, unless stated otherwise.
  */
 #ifndef PYPFM_PERFMON2_CONTEXT_H
 #define PYPFM_PERFMON2_CONTEXT_H
@@ -49,16 +51,18 @@ struct set {
 	uint16_t	id;
 	uint16_t	at;			/* in the list */
 	bool		switch_at_restart;
-	bool		is_refused;		/* its counters had no place on the PMU, or their descriptors are gone */
+	bool		is_refused;		/* its counters had no room on the PMU, or their descriptors are gone */
 	uint32_t	flags;
 	uint64_t	timeout, remaining;	/* ns */
-	uint64_t	runs, duration, since;	/* since: when it was activated, or its duration brought up to date */
+	uint64_t	runs, duration, since;	/* since: when it was activated, or its duration was last updated */
 	uint64_t	used_pmcs[PERFMON2_PMC_WORDS];
 	uint64_t	used_pmds, ovfl_notify, ovfl_pmds, pending_reset;
 	uint64_t	pmcs[PERFMON2_PMCS];
 	struct pmd	pmds[PERFMON2_PMDS];
-	/* Model with a rate: what has passed of its next event; and, of a look, how long it was active, the counters that
-	 * overflowed, its runs before. */
+	/*
+	 * Model with a rate: the elapsed part of its next event; and, for one look, how long it was active, the
+	 * counters that overflowed, its runs before.
+	 */
 	uint64_t	phase, walked, walked_wraps, walked_runs;
 };
 
@@ -69,7 +73,7 @@ struct where {
 	int		cpu;
 };
 
-/* An overflow that the program is to be told of.  There is one at most: it has masked the context. */
+/* An overflow to report to the program.  There is at most one: it has masked the context. */
 struct notice {
 	bool		is_there;
 	uint16_t	set;
@@ -77,7 +81,7 @@ struct notice {
 	struct where	where;
 };
 
-/* How the end of another thread is seen that a context is loaded on, and its time (task.c). */
+/* How to notice the end of another thread that a context is loaded on, and to measure its time (task.c). */
 struct task {
 	int				watched;	/* a pidfd; -1: there is none, */
 	struct counting_anchor		anchor;		/* but perhaps an event, which hangs up; */
@@ -100,9 +104,9 @@ struct context {
 	enum state		state;
 	bool			started;
 	uint8_t			can_restart;
-	uint64_t		now;		/* ns that its thread has run, or, system-wide, the clock: what has happened until then is in it */
+	uint64_t		now;		/* ns run by its thread; system-wide: the clock; all before is done */
 	uint64_t		rate;		/* model: events in a millisecond; 0: none by themselves */
-	uint64_t		fraction;	/* of the next nanosecond: what has passed of it, in units (rate.c) */
+	uint64_t		fraction;	/* the elapsed part of the next nanosecond, in units (rate.c) */
 	uint64_t		random;		/* state of the random numbers */
 	void			*buffer;	/* of samples, or NULL */
 	struct notice		notice;
@@ -110,7 +114,7 @@ struct context {
 	uint16_t		num_sets;
 	struct set		*sets[MAX_SETS];	/* by their numbers */
 
-	/* ---- of what is around it (engine.h) ---- */
+	/* ---- the engine's (engine.h) ------------ */
 	struct context		*next;		/* in the table */
 	dev_t			dev;		/* of its pipe: */
 	ino_t			ino;
@@ -122,8 +126,8 @@ struct context {
 	bool			is_copy;	/* a child's: counts nothing, and cannot be loaded */
 	bool			old_messages;
 	int			ctl_fd;		/* number of its descriptor when perfmonctl() made it */
-	bool			is_behind;	/* model with a rate: a look did not make all that has happened */
-	bool			is_unknown;	/* its thread has ended, and nobody knows what it has counted */
+	bool			is_behind;	/* model with a rate: a look has left out some of the events */
+	bool			is_unknown;	/* its thread has ended, and its counts are lost */
 	pid_t			tid;		/* loaded on this thread; system-wide: of who loaded it */
 	pid_t			pid;		/* and its process */
 	bool			is_self;	/* the thread has loaded it on itself */
@@ -138,7 +142,7 @@ struct context {
 struct set *set_find(const struct context *c, uint64_t id);
 int check_pmc(const struct context *c, const struct set *set, const struct request *r, uint64_t *value);	/* what is to be set */
 int write_pmd(struct context *c, struct request *r);
-int write_pmd_value(struct context *c, struct request *r);	/* its attributes stay */
+int write_pmd_value(struct context *c, struct request *r);	/* its attributes do not change */
 int read_pmd(struct context *c, struct request *r);
 void use_pmds(struct context *c, struct set *set, uint64_t pmds);
 void set_pmc(struct set *set, unsigned int number, uint64_t value);	/* that was checked */
@@ -147,7 +151,7 @@ bool count_pmd(const struct context *c, struct set *set, unsigned int counter, u
 
 /* ---- ctl.c: registers as perfmonctl(2) has them: of the set of the smallest number ------------------ */
 
-struct set *ctl_set(const struct context *c);	/* NULL: another version's call has deleted all */
+struct set *ctl_set(const struct context *c);	/* NULL: a call of another version has deleted all of them */
 int ctl_check_pmc(const struct context *c, const struct request *r, uint64_t *value);
 void ctl_write_attributes(struct context *c, const struct request *r);	/* which are given with a PMC that is set */
 int ctl_write_pmd(struct context *c, struct request *r);
@@ -159,20 +163,23 @@ int ctl_restart(struct context *c, bool is_here);
 struct set *set_make(struct context *c, unsigned int id);	/* NULL: there is no memory, or there are too many */
 int set_change(struct context *c, struct request *r);
 int set_delete(struct context *c, struct request *r);
-int set_tell(struct context *c, struct request *r);	/* system-wide its duration is that of now */
+int set_tell(struct context *c, struct request *r);	/* system-wide: the duration until now */
 void set_free(struct context *c, struct set *set);
-struct set *set_after(const struct context *c, const struct set *set);	/* that has its turn then */
+struct set *set_after(const struct context *c, const struct set *set);	/* the set whose turn it is then */
 void set_reload_counts(struct context *c, struct set *set);
 void set_switch(struct context *c, struct set *to, bool long_reset);
 
 bool timer_runs(const struct context *c);	/* the active set has a timeout, and counts */
-void timer_pass(struct context *c, uint64_t ns);	/* so much time has passed: at the end the next set is active */
+void timer_pass(struct context *c, uint64_t ns);	/* time has passed: at the end the next set is active */
 
 /* The time of a round, in ns, if timeouts alone switch the sets, and none has a reset to make; else 0. */
 uint64_t round_time(const struct context *c);
-void round_pass(struct context *c, uint64_t n);	/* so many rounds have passed, and the active set is where it was */
+void round_pass(struct context *c, uint64_t n);	/* so many rounds pass; the active set stays */
 
-/* Memory, all 0; NULL.  Not the heap's: a thread may have been interrupted in malloc(), and wait for us in its signal handler. */
+/*
+ * Allocate memory, all 0; NULL: there is none.  Not from the heap: the signal handler of a thread that was interrupted
+ * in malloc() may wait for us.
+ */
 void *private_memory(size_t size);
 
 /* ---- life.c --------------------------------------------------------------------------------- */
@@ -200,27 +207,27 @@ void sample_begin(struct context *c, uint64_t size, uint32_t flags);	/* in a buf
 bool sample_record(struct context *c, unsigned int pmd, const struct where *where);	/* true: the buffer is full */
 void sample_restart(struct context *c);
 
-/* ---- events.c, rate.c: the model: events that are told, and events by the time that a thread runs ------- */
+/* ---- events.c, rate.c: the model: events that the program reports, and events by the time that a thread runs ---- */
 
-/* What happens, at which privilege levels. */
+/* An event that happens, and its privilege levels. */
 struct happening {
 	bool		everything;	/* each event */
 	unsigned int	es, umask, plm;
 };
 
-uint64_t events_move(const struct context *c, const struct set *set, const struct happening *h);	/* the counters of a set that do */
+uint64_t events_move(const struct context *c, const struct set *set, const struct happening *h);	/* which count it */
 
-/* Let events happen, up to the first overflow: how many did. */
+/* Let events happen, up to the first overflow: return how many did. */
 uint64_t events_step(struct context *c, const struct happening *h, uint64_t count, const struct where *where);
 
-void time_pass(struct context *c, uint64_t ns);	/* the time that is told goes on: timeouts end in their order */
+void time_pass(struct context *c, uint64_t ns);	/* let the given time pass: timeouts end in their order */
 
 void rate_begin(struct context *c);	/* from now on */
 /*
- * Let happen what happens until a time.  True: only a part was made, as much as a look may make, until c->now.  is_last: all
- * is made, the rest in the proportions of what was made, without samples.
+ * Let all events until a time happen.  True: a look may not do all of it, and only the part until c->now was done.
+ * is_last: do all of it, the rest in the proportions of the first part, without samples.
  */
 bool rate_run(struct context *c, uint64_t until, bool is_last, const struct where *where);
-uint64_t rate_time_to_next(const struct context *c);	/* ns that the thread runs until there may be a notice or a sample; NEVER */
+uint64_t rate_time_to_next(const struct context *c);	/* ns of run time to the next notice or sample; NEVER */
 
 #endif /* PYPFM_PERFMON2_CONTEXT_H */

@@ -1,5 +1,5 @@
 /*
- * The model: events and time that are told.
+ * The model: events and time that the program reports.
  */
 #include "context.h"
 
@@ -59,6 +59,6 @@ time_pass(struct context *c, uint64_t ns)
 		ns = left - some;
 		timer_pass(c, some);
 	}
-	if (c->rate)	/* whose time is another */
+	if (c->rate)	/* its time is that of its thread, which has not run */
 		c->now = now;
 }

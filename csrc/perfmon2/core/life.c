@@ -1,5 +1,5 @@
 /*
- * What a context does: it begins, is loaded and unloaded, started, stopped, restarted.
+ * The life of a context: it begins, is loaded and unloaded, started, stopped, restarted.
  */
 #include "context.h"
 
@@ -55,7 +55,7 @@ context_unloaded(struct context *c)
 	c->state = UNLOADED;
 }
 
-/* The time since the last start of what is started already does not count. */
+/* Starting a started context must not count the time since its last start. */
 int
 context_start(struct context *c, const uint64_t *id, bool is_here)
 {
@@ -95,7 +95,7 @@ context_restart(struct context *c)
 	return 0;
 }
 
-/* The counters that have overflowed start from their long reset values, and those that they reset. */
+/* Restart the counters that have overflowed, and those that they reset, from their long reset values. */
 static void
 reset_or_switch(struct context *c)
 {

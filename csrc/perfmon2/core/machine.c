@@ -1,5 +1,5 @@
 /*
- * The registers of each IA-64 PMU: which there are, their defaults, reserved bits, checks and dependencies.
+ * The registers of each IA-64 PMU: their defaults, reserved bits, checks and dependencies.
  */
 #include "machine.h"
 
@@ -118,7 +118,7 @@ put(uint64_t *value, unsigned int bit, bool set)
 	*value = (*value & ~(UINT64_C(1) << bit)) | (uint64_t)set << bit;
 }
 
-/* An opcode matcher that looks at address ranges, with data ranges on and two code ranges that are not: must not be. */
+/* An opcode matcher must not look at address ranges if data ranges are on and two code ranges are not. */
 static bool
 ranges_conflict(const struct range_rule *rule, unsigned int number, uint64_t value, const uint64_t *pmcs)
 {

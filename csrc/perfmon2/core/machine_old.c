@@ -65,7 +65,7 @@ static const struct old_rules machines[] = {
 };
 
 static const struct old_rules *
-find(const struct machine *machine)
+machine_old_find(const struct machine *machine)
 {
 	size_t i = 0;
 
@@ -77,7 +77,7 @@ find(const struct machine *machine)
 const struct pmc_rule *
 machine_old_pmc(const struct machine *machine, uint64_t number)
 {
-	const struct old_rules *old = find(machine);
+	const struct old_rules *old = machine_old_find(machine);
 
 	for (size_t i = 0; i < old->count; i++)
 		if (number >= old->rules[i].first && number <= old->rules[i].last)
@@ -92,6 +92,6 @@ machine_old_default(const struct machine *machine, uint64_t number, uint64_t *va
 
 	if (!rule && number > 3)
 		return -EINVAL;
-	*value = rule ? rule->init : number == 0 ? find(machine)->pmc0 : 0;
+	*value = rule ? rule->init : number == 0 ? machine_old_find(machine)->pmc0 : 0;
 	return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * Overflows: what is reset, what is switched, who is told, and when counting stops.
+ * Overflows: which counters are reset, which set comes next, who is notified, and when
+ * counting stops.
  */
 #include "context.h"
 
@@ -55,7 +56,7 @@ reset_pmds(struct context *c, struct set *set, bool long_reset)
 		set->ovfl_pmds = 0;
 }
 
-/* What the counters of an overflow ask for; true: a switch of sets is due. */
+/* Collect the actions that overflowed counters ask for; true: a switch of sets is due. */
 static bool
 note_overflow(struct set *set, uint64_t wrapped)
 {
@@ -94,8 +95,8 @@ mask(struct context *c)
 }
 
 /*
- * What perfmonctl(2) does: a counter that does not notify starts anew at once, unless the buffer is full; if one notifies
- * all wait.
+ * Overflow as in perfmonctl(2): a counter that does not notify restarts at once, unless the buffer is full; if one
+ * notifies, all wait.
  */
 static void
 ctl_overflow(struct context *c, uint64_t wrapped, const struct where *where)
@@ -129,7 +130,7 @@ ctl_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 	}
 }
 
-/* As version 2.8 and 3.0 have it. */
+/* Overflow as in versions 2.8 and 3.0. */
 static void
 pfm_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 {
@@ -143,7 +144,7 @@ pfm_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 
 	if (masks) {
 		mask(c);
-		set->switch_at_restart |= switch_is_due;	/* a mark that no restart has found stays */
+		set->switch_at_restart |= switch_is_due;	/* a mark that no restart has found remains */
 	} else if (switch_is_due) {
 		set_switch(c, set_after(c, c->active), false);
 	}

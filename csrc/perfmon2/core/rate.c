@@ -1,17 +1,20 @@
 /*
- * The model with a rate: of each event so many happen in a millisecond that a thread runs.
+ * The model with a rate: each event happens this many times in a millisecond that a thread
+ * runs.
  *
- * Time between two looks is arithmetic.  It is counted in units, of which a nanosecond has as many as the rate is and an event
- * NS_PER_MS, so that nothing is rounded: each set has its own phase, what it has of its next event.  An overflow or a timeout
- * that is seen from outside is made as a step of its own; rounds of sets that only wait for their timeouts are made at once; of
- * sets that switch at every few events a part is made, and the rest in the same proportions.
+ * Time between two looks is arithmetic.  It is counted in units: a nanosecond has as many
+ * units as the rate, and an event takes NS_PER_MS of them, so that nothing is rounded.  Each
+ * set has its own phase, the elapsed part of its next event.  An overflow or a timeout that
+ * can be seen from outside is a step of its own; rounds of sets that only wait for their
+ * timeouts are done at once; if sets switch at every few events, a part is done step by
+ * step, and the rest in the same proportions.
  */
 #include "context.h"
 
 #define NS_PER_MS	UINT64_C(1000000)
 #define MOST_TIME	UINT64_C(1000000000)	/* ns: units of more would not fit */
 
-enum { MOST_STEPS = 10000 };	/* of one look: signals are blocked meanwhile */
+enum { MOST_STEPS = 10000 };	/* in one look: signals are blocked meanwhile */
 
 static const struct happening everything = { .everything = true, .plm = PFM_PLM3 };
 
@@ -22,16 +25,16 @@ moving(const struct context *c, const struct set *set)
 	return events_move(c, set, &everything);
 }
 
-/* Counting does not stop, and nobody is told or samples: nothing is seen of such an overflow. */
+/* Counting does not stop, and the overflow causes no notice and no sample: it cannot be seen. */
 static bool
 is_seen(const struct context *c, const struct set *set, unsigned int counter)
 {
 	return pmd_interrupts(set, counter) && (!c->is_ctl || c->buffer || set->ovfl_notify >> counter & 1);
 }
 
-/* And it only begins anew, after as many events each time. */
+/* And the counter only restarts, with the same period each time. */
 static bool
-is_regular(const struct context *c, const struct set *set, unsigned int counter)
+rate_is_regular(const struct context *c, const struct set *set, unsigned int counter)
 {
 	const struct pmd *pmd = &set->pmds[counter];
 
@@ -40,7 +43,7 @@ is_regular(const struct context *c, const struct set *set, unsigned int counter)
 
 /* ---- one step: in the active set, to its next overflow or timeout at most ------------------------ */
 
-/* Units until a counter of a set overflows, but for those that are regular. */
+/* Units until a counter of a set overflows, regular ones left out. */
 static uint64_t
 units_to_overflow(const struct context *c, const struct set *set, uint64_t counters)
 {
@@ -49,7 +52,7 @@ units_to_overflow(const struct context *c, const struct set *set, uint64_t count
 	for (EACH_BIT(rest, counters)) {
 		const unsigned int i = first_bit(rest);
 
-		if (pmd_interrupts(set, i) && !is_regular(c, set, i) && -set->pmds[i].value - 1 < events)
+		if (pmd_interrupts(set, i) && !rate_is_regular(c, set, i) && -set->pmds[i].value - 1 < events)
 			events = -set->pmds[i].value - 1;
 	}
 	return events >= NEVER / NS_PER_MS - 1 ? NEVER : (events + 1) * NS_PER_MS - set->phase;
@@ -63,7 +66,7 @@ units_to_timeout(const struct context *c)
 	return !timer_runs(c) || ns >= 2 * MOST_TIME ? NEVER : ns ? ns * c->rate - c->fraction : 0;
 }
 
-/* It has begun anew perhaps many times. */
+/* It may have restarted many times. */
 static void
 count_regular(struct pmd *pmd, uint64_t events)
 {
@@ -78,7 +81,7 @@ count_regular(struct pmd *pmd, uint64_t events)
 	pmd->lval = pmd->short_reset;
 }
 
-/* The counters of a set move on, but for the last event of an overflow. */
+/* Move the counters of a set, all but the last event before an overflow. */
 static void
 add_events(struct context *c, struct set *set, uint64_t counters, uint64_t units, bool overflows)
 {
@@ -88,14 +91,14 @@ add_events(struct context *c, struct set *set, uint64_t counters, uint64_t units
 	for (EACH_BIT(rest, counters)) {
 		const unsigned int i = first_bit(rest);
 
-		if (pmd_interrupts(set, i) && is_regular(c, set, i))
+		if (pmd_interrupts(set, i) && rate_is_regular(c, set, i))
 			count_regular(&set->pmds[i], events);
 		else
 			count_pmd(c, set, i, events);
 	}
 }
 
-/* Those that the next event lets overflow. */
+/* Find the counters that the next event makes overflow. */
 static uint64_t
 full_counters(const struct set *set, uint64_t counters)
 {
@@ -107,7 +110,7 @@ full_counters(const struct set *set, uint64_t counters)
 	return full;
 }
 
-/* The timer of the set that was active runs; an overflow comes before its end. */
+/* Let the timer of the set that was active run; an overflow comes before its end. */
 static uint64_t
 step(struct context *c, uint64_t left, const struct where *where)
 {
@@ -134,7 +137,7 @@ step(struct context *c, uint64_t left, const struct where *where)
 
 /* ---- rounds of sets with timeouts ------------------------------------------------------------- */
 
-/* How many rounds of all sets there are before a counter overflows; 0: they are not all of that kind. */
+/* Return how many rounds of all sets pass before a counter overflows; 0: some set is not of that kind. */
 static uint64_t
 rounds(const struct context *c, uint64_t left)
 {
@@ -150,7 +153,7 @@ rounds(const struct context *c, uint64_t left)
 	return most;
 }
 
-/* Each set has its part, and the active one is where it was. */
+/* Give each set its part; the active one is as before. */
 static uint64_t
 make_rounds(struct context *c, uint64_t left)
 {
@@ -167,7 +170,7 @@ make_rounds(struct context *c, uint64_t left)
 	return left;
 }
 
-/* ---- shares of what is too much to be made ------------------------------------------------------ */
+/* ---- shares of what is too much to do step by step ---------------------------------------------- */
 
 static void
 begin_shares(struct context *c)
@@ -178,7 +181,7 @@ begin_shares(struct context *c)
 	}
 }
 
-/* The part of the rest that is made in the proportions of what was made: up to an overflow that the proportions do not know. */
+/* Do a part of the rest in the proportions of the first part: up to an overflow that the proportions do not include. */
 static double
 part_to_overflow(const struct context *c, double factor)
 {
@@ -228,7 +231,7 @@ make_shares(struct context *c, uint64_t left, bool is_last)
 
 /* ---- a look ----------------------------------------------------------------------------------- */
 
-/* As much as a look makes: what is left. */
+/* Do as much as a look may do; return what is left. */
 static uint64_t
 walk(struct context *c, uint64_t left, bool is_last, const struct where *where)
 {
@@ -241,7 +244,7 @@ walk(struct context *c, uint64_t left, bool is_last, const struct where *where)
 		if (left)
 			left = step(c, left, where);
 	}
-	if (!left || !context_counts(c) || (c->buffer && !is_last))	/* samples are made one by one */
+	if (!left || !context_counts(c) || (c->buffer && !is_last))	/* samples are taken one by one */
 		return left;
 	return make_shares(c, left, is_last);
 }
@@ -271,7 +274,7 @@ rate_begin(struct context *c)
 		c->sets[i]->phase = 0;
 }
 
-/* An overflow sends a message, or writes a sample. */
+/* Tell whether an overflow sends a message, or writes a sample. */
 static bool
 tells(const struct context *c, const struct set *set)
 {
@@ -289,7 +292,7 @@ later(uint64_t ns, uint64_t more)
 	return more < NEVER - ns ? ns + more : NEVER;
 }
 
-/* From its activation on, the ns until a set may overflow, and until the next one is active. */
+/* Return the ns from its activation on until a set may overflow, and until the next one is active. */
 static uint64_t
 time_to_overflow(const struct context *c, const struct set *set)
 {
@@ -306,7 +309,10 @@ time_to_switch(const struct context *c, const struct set *set, uint64_t overflow
 	return set->flags & PFM_SETFL_OVFL_SWITCH ? overflow : NEVER;
 }
 
-/* Set by set as they take turns: the first overflow, or the first switch that resets counters, which may overflow sooner then. */
+/*
+ * Go through the sets in turn: find the first overflow, or the first switch that resets counters, which may then
+ * overflow sooner.
+ */
 uint64_t
 rate_time_to_next(const struct context *c)
 {
@@ -326,7 +332,7 @@ rate_time_to_next(const struct context *c)
 		if (set->pending_reset && begin < ns)
 			ns = begin;
 	} while (begin < ns && set != c->active);
-	while (!is_told && set != c->active && begin < NEVER) {	/* perhaps one that has its turn later */
+	while (!is_told && set != c->active && begin < NEVER) {	/* one whose turn comes later may exist */
 		is_told = tells(c, set);
 		set = set_after(c, set);
 	}

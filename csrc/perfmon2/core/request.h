@@ -1,5 +1,6 @@
 /*
- * Private: one element of a call, in whatever version of the interface: what is asked about a register or a set, and what is told.
+ * Private: one element of a call, in any version of the interface: the question about a
+ * register or a set, and the answer.
  *
  * call.c fills it from the caller's structures, and writes back from it.
  */
@@ -17,12 +18,12 @@ struct request {
 	uint64_t	flags;
 	uint64_t	value;
 	uint64_t	last;		/* the value that it was last written or reset to */
-	/* What a data register has beside its value. */
+	/* The attributes of a data register. */
 	uint64_t	long_reset, short_reset, random_mask, seed, eventid;
 	uint64_t	swcnt;		/* overflows until the set is switched */
 	uint64_t	smpl_pmds[PFM_PMD_BV], reset_pmds[PFM_PMD_BV];
 	/* A set. */
-	uint64_t	timeout;	/* ns: of all; or what is left */
+	uint64_t	timeout;	/* ns: total; or remaining */
 	uint64_t	runs, duration;
 	uint64_t	ovfl_pmds[PFM_PMD_BV], pmds[PFM_PMD_BV], pmcs[PERFMON2_PMC_WORDS];
 	uint64_t	zero;

@@ -1,7 +1,9 @@
 /*
- * What an overflow writes to the sampling buffer, in the formats of versions 2.8 and 3.0, and of perfmonctl(2).
+ * Samples that overflows write to the sampling buffer, in the formats of versions 2.8 and
+ * 3.0, and of perfmonctl(2).
  *
- * Both have the same entries but for where the counter's number stands, and the same first members of the header.
+ * Both have the same entries except for the place of the counter's number, and the same
+ * first members of the header.
  */
 #include "context.h"
 
@@ -12,7 +14,7 @@ _Static_assert(sizeof(pfm_dfl_smpl_hdr_t) == sizeof(pfm_default_smpl_hdr_t), "he
 _Static_assert(offsetof(pfm_dfl_smpl_hdr_t, hdr_cur_offs) == offsetof(pfm_default_smpl_hdr_t, hdr_cur_offs), "headers");
 _Static_assert(offsetof(pfm_dfl_smpl_hdr_t, hdr_count) == offsetof(pfm_default_smpl_hdr_t, hdr_count), "headers");
 
-/* What the largest entry takes. */
+/* The size of the largest entry. */
 static uint64_t
 least_space(const struct machine *machine)
 {
@@ -55,7 +57,7 @@ is_full(const struct context *c)
 }
 
 static void
-write_number(const struct context *c, pfm_dfl_smpl_entry_t *entry, unsigned int number)
+samples_write_number(const struct context *c, pfm_dfl_smpl_entry_t *entry, unsigned int number)
 {
 	if (c->is_ctl)
 		((pfm_default_smpl_entry_t *)(void *)entry)->ovfl_pmd = (uint8_t)number;
@@ -73,7 +75,7 @@ write_entry(struct context *c, pfm_dfl_smpl_hdr_t *header, unsigned int number, 
 
 	entry->pid = (uint32_t)where->tid;
 	entry->tgid = (uint32_t)where->pid;
-	write_number(c, entry, number);
+	samples_write_number(c, entry, number);
 	entry->last_reset_val = pmd->lval;
 	entry->ip = where->ip;
 	entry->tstamp = where->time;

@@ -71,7 +71,7 @@ check_flags(const struct context *c, uint32_t flags, uint64_t timeout)
 	return flags & PFM_SETFL_TIME_SWITCH && timeout == 0 ? -EINVAL : 0;
 }
 
-/* A new set that is refused stays, with no flags: the kernel's does. */
+/* A new set that is refused remains, with no flags, as in the kernel. */
 int
 set_change(struct context *c, struct request *r)
 {
@@ -143,9 +143,9 @@ set_reload_counts(struct context *c, struct set *set)
 void
 set_switch(struct context *c, struct set *to, bool long_reset)
 {
-	if (to != c->active) {	/* one that goes on has no duration before it stops */
+	if (to != c->active) {	/* a set that goes on has no duration before it stops */
 		duration_update(c);
-		to->since = c->active->since;	/* no time between them is lost */
+		to->since = c->active->since;	/* no time is lost between them */
 	}
 	to->runs++;
 	set_reload_counts(c, to);
@@ -196,7 +196,7 @@ round_pass(struct context *c, uint64_t n)
 
 	if (n == 0)
 		return;
-	if (c->num_sets > 1)	/* one that goes on has no duration before it stops */
+	if (c->num_sets > 1)	/* a set that goes on has no duration before it stops */
 		duration_update(c);
 	for (unsigned int i = 0; i < c->num_sets; i++) {
 		struct set *set = c->sets[i];

@@ -80,7 +80,7 @@ use_pmds(struct context *c, struct set *set, uint64_t pmds)
 			use_pmcs(set, c->machine->needs[i].pmcs);
 }
 
-/* What both kinds of writes do first: the register, or NULL. */
+/* Do the common part of both kinds of writes: find the register, or NULL. */
 static struct pmd *
 begin_write(struct context *c, const struct request *r, uint64_t others)
 {
@@ -131,7 +131,7 @@ pmd_interrupts(const struct set *set, unsigned int counter)
 	return set->pmcs[counter] >> 5 & 1;
 }
 
-/* A counter that does not interrupt has its own width, and what is above stays. */
+/* A counter that does not interrupt has its own width; the bits above do not change. */
 bool
 count_pmd(const struct context *c, struct set *set, unsigned int counter, uint64_t events)
 {
