@@ -78,5 +78,5 @@ valgrind_counts(uint64_t *counts, unsigned int room)
 uintptr_t
 valgrind_region(int what)
 {
-	return ask(REGION, (uintptr_t)what, 0);
+	return valgrind_ask(REGION, (uintptr_t)what, 0);
 }
