@@ -319,7 +319,7 @@ KERNEL = [
     Mutant("software events have no h and precise", _PERF, "event->perf_type == PERF_TYPE_SOFTWARE ? set", "0 ? set"),
     Mutant("levels are the operating system's there", _PMUS, "hw &= ~(1u << PFM4_K | 1u << PFM4_U);", ""),
     _off(_PMUS, "disabled PMUs", "*disabled >> i & 1"),
-    Mutant("a forced PMU in any letters", _PMUS, "strncasecmp(pmus[i]->name, force, len)", "strncmp(pmus[i]->name, force, len)"),
+    Mutant("a forced PMU in any letters", _PMUS, "strncasecmp(pfm4_pmus[i]->name, force, len)", "strncmp(pfm4_pmus[i]->name, force, len)"),
     Mutant("a size of 0 is the oldest", _API4, "size = oldest;", ""),
     Mutant("as many bytes of attr as the caller has", _API4,
            "copied = size == 0 ? PERF_ATTR_SIZE_VER0 : size < sizeof(attr) ? size : sizeof(attr);", "copied = sizeof(attr);"),
