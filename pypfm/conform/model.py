@@ -186,7 +186,7 @@ class Report(Tabled):
 
     @property
     def status(self) -> int:
-        """Return the exit status: the bits of all findings that are not suppressed."""
+        """Return the exit status, made of the bits of all findings that are not suppressed."""
         bits = 0
         for finding in self.findings:
             bits |= finding.status

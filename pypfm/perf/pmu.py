@@ -70,7 +70,7 @@ class Pmu(Events):
 
     @property
     def default_os(self) -> Os:
-        """Return the default interface of `encode`: "none"; for the kernel's events "perf_event_ext"."""
+        """Return the default interface of `encode`, "none", or "perf_event_ext" for the kernel's events."""
         return "none" if self.counters else "perf_event_ext"
 
     def __reduce__(self) -> tuple[Any, ...]:
