@@ -202,10 +202,12 @@ def sequence_of(vectors: Sequence[Vector], index: int) -> Vector:
     step = vectors[index]
     if step["kind"] != "step":
         return step
-    added = {"kind", "id", "sequence", "at", "env", "needs", "state", "of"}
+    added = {"kind", "id", "sequence", "at", "env", "needs", "state", "of", "long"}
+    first = index + 1 - (1 if "long" in step else cast(int, step["at"]))
     steps: list[Json] = [{key: value for key, value in vector.items() if key not in added}
-                         for vector in vectors[index + 1 - cast(int, step["at"]):index + 1]]
-    return {"kind": "sequence", "id": step["sequence"], "env": step["env"], "steps": steps}
+                         for vector in vectors[first:index + 1]]
+    place: Vector = {"long": step["long"]} if "long" in step else {}
+    return {"kind": "sequence", "id": step["sequence"], "env": step["env"], "steps": steps, **place}
 
 
 # ---- what a vector is about ------------------------------------------------------
@@ -233,10 +235,10 @@ def environment(vector: Vector) -> dict[str, str]:
 
 def group_of(vector: Vector) -> str:
     """Return as text what vectors must have in common for one process to take them."""
-    if vector["kind"] == "step":
-        return str(vector["sequence"])
     if "long" in vector:
         return f"long {json.dumps(environment(vector))}"
+    if vector["kind"] == "step":
+        return str(vector["sequence"])
     pmu = vector.get("pmu") if vector["kind"] in ("dispatch", "call", "query") else ""
     return json.dumps([pmu, environment(vector)], sort_keys=True)
 

@@ -15,7 +15,7 @@ from native import PFM3
 from pypfm.conform import runner
 from pypfm.conform.endurance import CALLS, in_one_process
 from pypfm.conform.model import Report, Vector
-from pypfm.conform.vectors import function_of, group_of, recorded
+from pypfm.conform.vectors import function_of, group_of, in_steps, recorded
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ WRONG = {"pfm3": "pfm_dispatch_events f 1 2 16", "pfm4": "pfm_get_os_event_encod
 
 @cache
 def in_a_row(api: str) -> list[Vector]:
-    return list(in_one_process(api, recorded(api)))
+    return list(in_one_process(api, in_steps(recorded(api))))
 
 
 def mutant(api: str, monkeypatch: pytest.MonkeyPatch, change: str) -> Report:
@@ -39,7 +39,7 @@ def test_the_calls(api: str) -> None:
     """As many as are said, always the same ones, the main function more than 5,000 times in one process."""
     calls = in_a_row(api)
     assert {len(calls) % CALLS, len(calls) // CALLS} == {0, len({*map(group_of, calls)})}
-    assert calls == list(in_one_process(api, recorded(api)))
+    assert calls == list(in_one_process(api, in_steps(recorded(api))))
     assert max(Counter((group_of(v), function_of(v)) for v in calls).values()) > 5000
     assert calls[0]["long"] == 1
 
@@ -58,6 +58,16 @@ def test_a_library_that_is_right_for_some_calls(api: str, after: int, monkeypatc
     places = [int(f.vector["long"]) for f in report.findings if f.vector]
     assert min(places) >= after
     assert f", call {places[0]:,} of its process" in report.findings[0].call
+
+
+@pytest.mark.parametrize(("api", "function"), [
+    ("pfm3", "pfm_strerror"), *(("pfm4", f"pfm_{name}") for name in (
+        "strerror", "get_version", "pmu_validate", "get_event_encoding", "get_perf_event_encoding"))])
+def test_a_function_that_is_right_for_some_calls(api: str, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions of which there are no single calls, only steps, are in the row, too."""
+    report = mutant(api, monkeypatch, f"{function} e -77 0 0 50")
+    assert {f.function for f in report.findings} == {function}
+    assert min(int(f.vector["long"]) for f in report.findings if f.vector) > 50
 
 
 @pytest.mark.parametrize("api", MAIN)

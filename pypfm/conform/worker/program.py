@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from pypfm._c.loading import Functions, MissingFunctionError, loaded_file, loader_words, symbol
 from pypfm.config import LIBRARIES
 from pypfm.conform.model import MARKS
-from pypfm.conform.vectors import environment, function_of
+from pypfm.conform.vectors import environment, function_of, group_of
 from pypfm.conform.worker.answers3 import Library3
 from pypfm.conform.worker.answers4 import Library4
 from pypfm.conform.worker.children import (
@@ -136,7 +136,7 @@ def _do(job: dict[str, Json], runner: _Runner) -> None:
         if end is None:
             break
         runner.tell(label, json.dumps(end).encode())
-        if "at" not in label or vectors[0]["kind"] == "step":  # without that step those after it say nothing
+        if "at" not in label or group_of(vectors[0]) == vectors[0].get("sequence"):  # the steps after it say nothing
             break
         at = cast(int, label["at"])
         (hangs if end["hang"] else crashes)[function_of(vectors[at])] += 1
@@ -394,16 +394,12 @@ def _calls(job: dict[str, Json], vectors: Sequence[Vector], handle: ctypes.CDLL 
         yield (reply := _outcome(library.answer, call, prints))
         if not _goes_on(job, {"start": n}, reply):
             return
-    make: Callable[[Vector], Json] = library.answer
-    if vectors[0]["kind"] == "probe":
-        probes = probes_of(str(job["api"]))
-
-        def make(vector: Vector) -> Json:
-            return probes[str(vector["name"])][2](ffi, functions)
-    elif vectors[0]["kind"] == "step":
-        make = Steps(ffi, functions, descriptions=bool(job["descriptions"])).answer
+    steps = Steps(ffi, functions, descriptions=bool(job["descriptions"]))
+    make: dict[str, Callable[[Vector], Json]] = {
+        "probe": lambda vector: probes_of(str(job["api"]))[str(vector["name"])][2](ffi, functions),
+        "step": steps.answer}
     for vector in vectors:
-        yield _outcome(make, vector, prints)
+        yield _outcome(make.get(str(vector["kind"]), library.answer), vector, prints)
 
 
 def _loaded(path: str) -> tuple[ctypes.CDLL | None, dict[str, Json]]:

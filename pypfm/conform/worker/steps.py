@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import zlib
+from collections import deque
 from typing import TYPE_CHECKING, Any, cast
 
 from pypfm.conform.worker.library import POISON, Guarded, bytes_of, text_at
@@ -24,12 +25,13 @@ __all__ = ["Steps"]
 
 _MOST = 64  # codes that are looked at
 _LINE = 4096  # bytes of what a callback is told
+_KEPT = 150  # strings: more than a sequence has
 _WORDS = 5  # arguments after the format, which registers hold
 _OPAQUE = ("idx", "first_event")  # outputs that are numbers of the library's own
 _COPIES = ("uint64_t", "unsigned long")  # of 64 bits on some machines: hexadecimal in JSON
 _libc = ctypes.CDLL(None)
 _libc.open_memstream.restype = ctypes.c_void_p
-_libc.fclose.argtypes = [ctypes.c_void_p]
+_libc.fclose.argtypes = _libc.free.argtypes = [ctypes.c_void_p]
 
 
 class Steps:
@@ -44,7 +46,7 @@ class Steps:
         self._ffi, self._functions, self._descriptions = cast(Any, ffi), functions, descriptions
         self._places: dict[str, _Place] = {}  # by name
         self._returned: dict[str, int] = {}  # indices of the library's own, by name
-        self._alive: list[Any] = []  # what the library may have kept
+        self._alive: deque[Any] = deque(maxlen=_KEPT)  # what the library may have kept
         self._count, self._failed = 0, False  # of the codes beside it; whether the call did
 
     def answer(self, step: Vector) -> Json:
@@ -223,6 +225,7 @@ def _file(name: str) -> tuple[int, _Teller]:
     def told() -> dict[str, Json]:
         _libc.fclose(address)
         text = ctypes.string_at(data.value or 0, size.value)
+        _libc.free(data)
         return {name: {"lines": text.count(b"\n"), "crc32": hex(zlib.crc32(text))}} if text else {}
     return cast(int, address), told
 
