@@ -14,7 +14,7 @@ from pypfm.common.runs import written
 from pypfm.perfex import events, noise, report
 from pypfm.perfex.changes import Change, Comparison, Side, whole
 from pypfm.perfex.model import ON_LAYOUT, Event, PerfexError
-from pypfm.perfex.notes import folded
+from pypfm.perfex.notes import NOT_AVAILABLE, folded
 from pypfm.perfex.reading import StoredReport, read
 from pypfm.perfex.spread import Spread
 
@@ -143,7 +143,7 @@ def compare(first: StoredReport, second: StoredReport, option: str = "--compare"
 def _change(event: Event, first: StoredReport, second: StoredReport, *, exact: bool) -> Change:
     i = event.index
     spreads = first.spread(i), second.spread(i)
-    missing = [_NOT_COUNTED if i not in r.counts else report.NOT_AVAILABLE if r.counts[i] is None else ""
+    missing = [_NOT_COUNTED if i not in r.counts else NOT_AVAILABLE if r.counts[i] is None else ""
                for r in (first, second)]
     made = Change(event, *spreads, (missing[0], missing[1]), (i in first.estimated, i in second.estimated))
     a, b = spreads

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pypfm.common.in_notebooks import Printed
 from pypfm.perfex import events, report
 from pypfm.perfex.model import Cpu, Event, PerfexError, Quality
+from pypfm.perfex.notes import NOT_AVAILABLE
 from pypfm.perfex.perf_table import QUALITIES
 from pypfm.perfex.spread import about
 
@@ -143,7 +144,7 @@ def text(merged: Merged) -> str:
                                 "".join(f"{h:>20}" for h in ("minimum", "mean", "maximum")))]
     for row in merged.rows:
         if row.total is None:
-            lines += report.event_lines(row.event, f" {report.NOT_AVAILABLE:>19}  {'':11}")
+            lines += report.event_lines(row.event, f" {NOT_AVAILABLE:>19}  {'':11}")
             continue
         values = row.total, row.minimum, row.mean or 0.0, row.maximum
         total, *numbers = (about(n or 0) if row.estimated else f"{n:.1f}" if isinstance(n, float) else str(n)

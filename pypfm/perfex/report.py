@@ -30,12 +30,11 @@ if TYPE_CHECKING:
     from pypfm.perfex.changes import Comparison
     from pypfm.perfex.model import Event, ThreadCounts
 
-__all__ = ["COLUMNS", "DEFAULT_L2", "NOT_AVAILABLE", "Format", "Report", "csv_head", "csv_sample", "csv_text",
+__all__ = ["COLUMNS", "DEFAULT_L2", "Format", "Report", "csv_head", "csv_sample", "csv_text",
            "event_lines", "json_text", "printable", "sample_line", "table_head", "text", "thread_text"]
 
 #: What a report can be printed as.
 Format = Literal["text", "json", "csv"]
-NOT_AVAILABLE = notes.NOT_AVAILABLE
 #: The columns of a report as CSV.
 COLUMNS = ("kind", "pid", "tid", "seconds", "event", "name", "value", "quality", "share", "typical", "minimum",
            "maximum", "note", "program")
@@ -291,7 +290,7 @@ def thread_text(report: Report, thread: ThreadCounts) -> str:
 def sample_line(sample: Sample) -> str:
     """Return the counts at one moment."""
     counts = "  ".join(
-        f"{event}={NOT_AVAILABLE if count is None else about(count) if event in sample.modelled else count}"
+        f"{event}={notes.NOT_AVAILABLE if count is None else about(count) if event in sample.modelled else count}"
         for event, count in sample.counts.items())
     return f"sample {sample.seconds:12.6f} s  {counts}\n"
 

@@ -30,7 +30,7 @@ def test_an_initialisation_that_fails_the_second_time_is_a_value(tmp_path: Path)
 
 
 def test_a_library_without_goldmont_lacks_a_pmu_and_no_layout(tmp_path: Path) -> None:
-    library = changed(PFM4, tmp_path, "pmus.c", "&pfm4_mont, &pfm4_glm,", "&pfm4_mont, &pfm4_perf,")
+    library = changed(PFM4, tmp_path, "list.c", "&pfm4_mont, &pfm4_glm,", "&pfm4_mont, &pfm4_perf,")
     report = conform(library, vectors=[v for v in recorded("pfm4") if v["kind"] in ("encode", "info")][::5])
     assert differences(report) == {("value", "pfm_get_pmu_info", Difference("PMU", "glm", "not there"))}
     assert report.tallies["pfm_get_os_event_encoding"].not_run > 500

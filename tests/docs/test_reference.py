@@ -35,7 +35,8 @@ every_library = pytest.mark.parametrize("name", C_LIBRARIES)
 # What is inside them is reached through the package, which has the names for users; commands have pages of their own.
 CLOSED = ("pypfm.bench.", "pypfm.cli.", "pypfm.common", "pypfm.conform.checks", "pypfm.conform.random",
           "pypfm.conform.report.", "pypfm.conform.worker", "pypfm.ia64.", "pypfm.layout.", "pypfm.netbsd.", "pypfm.perf.",
-          "pypfm.perfex.backends.", "pypfm.perfex.output", "pypfm.perfex.regions")
+          "pypfm.perfex.backends.", "pypfm.perfex.benchmarks", "pypfm.perfex.output", "pypfm.perfex.regions",
+          "pypfm.perfex.running", "pypfm.pytest_perfex")  # the last: options, in a guide
 
 
 def public_modules() -> list[str]:
@@ -163,10 +164,10 @@ def test_mirrors_under_their_own_names(inventory: dict[str, set[str]], module: s
 def test_command_line(site: Path) -> None:
     from pypfm.cli import build_parser
 
-    page = (site / "python" / "cli" / "pypfm.html").read_text(encoding="utf-8")
     commands = next(a for a in build_parser()._actions if a.dest == "command").choices
     assert commands
     for name, parser in commands.items():
+        page = (site / "commands" / f"{name}.html").read_text(encoding="utf-8")
         for option in (o for a in parser._actions for o in a.option_strings if o.startswith("--") and o != "--help"):
             assert option in page, f"pypfm {name} {option}"
 

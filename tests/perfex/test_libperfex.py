@@ -122,18 +122,15 @@ def library_sources(directory: Path) -> list[Path]:
     """The C files of the library, tables generated into a directory."""
     generated = []
     for library, model, tables in (("perfex", "perfex", ["perfex_events", "perfex_costs", "perfex_perf", "perfex_valgrind"]),
-                                   ("pfm4", "glm", ["glm_events", "glm_umasks"]),
-                                   ("pfm4", "perf", ["perf_events", "perf_umasks"]),
-                                   *(("pfm4_ia64", f"pfm4_{short}", [f"{name}_events"]) for short, name in (
-                                       ("gen_ia64", "gen_ia64"), ("ita", "itanium"), ("ita2", "itanium2"),
-                                       ("mont", "montecito")))):
+                                   ("pfm4", "perf", ["perf_events", "perf_umasks"])):
         generated.append(directory / f"{model}_table.c")
         build(sys.executable, TABLES / "generate.py", library, model, generated[-1],
               *(TABLES / f"{name}.csv" for name in tables))
     csrc = ROOT / "csrc"
-    pfm4 = [csrc / "pfm4" / f"{name}.c" for name in ("pmus", "parse", "request", "ia64", "glm", "perf", "perf_event")]
-    return [*sorted((csrc / "perfex").glob("*.c")), *pfm4, csrc / "ia64" / "processor.c", csrc / "names" / "names.c",
-            csrc / "base/process.c", *(csrc / "counting" / f"{name}.c" for name in ("counting", "set", "threads", "guard")), *generated]
+    pfm4 = [csrc / "pfm4" / f"{name}.c" for name in ("pmus", "parse", "request", "perf", "perf_event")]
+    return [*sorted((csrc / "perfex").glob("*.c")), *pfm4,
+            *(csrc / "base" / f"{name}.c" for name in ("names", "process", "guard")),
+            *(csrc / "counting" / f"{name}.c" for name in ("counting", "set", "threads")), *generated]
 
 
 def build_with_library(program: str, directory: Path, *flags: str) -> Path:

@@ -147,12 +147,13 @@ def test_counts_are_of_the_round_alone(project: Path) -> None:
 
 @pytest.mark.usefixtures("first")
 def test_the_same_again(project: Path) -> None:
-    """Whatever hash seed, locale and environment are: within a thousandth."""
+    """Whatever hash seed, locale and environment are: within a thousandth; json.dumps, which looks up addresses, 2 %."""
     done = of(project, "--perfex", "--perfex-json", "../again.json", PYTHONHASHSEED="7", LC_ALL="C", SOME="x" * 5000)
     assert done.returncode == 0, done.stderr
     before, again = counted(project / "../first.json"), counted(project / "../again.json")
     for name, counts in before.items():
-        assert abs(again[name][INSTRUCTIONS] - counts[INSTRUCTIONS]) <= max(counts[INSTRUCTIONS] / 1000, 5), name
+        part = 50 if name == "test_dumps" else 1000
+        assert abs(again[name][INSTRUCTIONS] - counts[INSTRUCTIONS]) <= max(counts[INSTRUCTIONS] / part, 5), name
 
 
 @pytest.mark.usefixtures("first")
@@ -214,8 +215,10 @@ def test_options_that_are_shown_exist(project: Path, page: str) -> None:
 
 @pytest.mark.usefixtures("first")
 def test_compare(project: Path) -> None:
-    """The same tests have the same number of instructions, and pass."""
-    done = of(project, "--perfex", "--perfex-compare", "../first.json", "--perfex-fail-above", "0.1%")
+    """The same tests have the same number of instructions, and pass; see `test_the_same_again` of json.dumps."""
+    done = of(project, "--perfex", "--perfex-compare", "../first.json", "--perfex-fail-above", "0.1%", "-k", "not dumps")
+    assert done.returncode == 0, done.stdout
+    done = of(project, "--perfex", "--perfex-compare", "../first.json", "--perfex-fail-above", "2%")
     assert done.returncode == 0, done.stdout
     assert "perfex: compared with ../first.json" in done.stdout
     assert "more than" not in done.stdout
