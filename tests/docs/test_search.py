@@ -12,7 +12,7 @@ from urllib.parse import quote_plus
 
 import pytest
 
-from browser import chromium
+from browser import chromium, quiet_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -22,9 +22,9 @@ QUESTIONS = {
     "event code": "guides/any_libpfm4", "raw code": "guides/any_libpfm4", "skylake": "guides/any_libpfm4",
     "no counters": "guides/cache_misses", "virtual machine": "guides/cache_misses", "cache misses": "guides/cache_misses",
     "source line": "guides/cache_misses", "valgrind": "guides/perfex", "compare two runs": "guides/perfex",
-    "perfmon2": "guides/run_perfmon", "multiplexing": "guides/run_perfmon", "sampling": "guides/run_perfmon",
+    "perfmon2": "glossary", "multiplexing": "glossary", "sampling": "guides/run_perfmon",
     "old C program": "guides/build_c", "compile": "guides/build_c", "MPI": "guides/mpi",
-    "conformance": "guides/conformance", "ABI": "guides/conformance", "fine mode": "guides/code_ranges",
+    "conformance": "guides/conformance", "ABI": "guides/conformance", "fine mode": "glossary",
     "offcore response": "guides/goldmont_codes", "PAPI": "guides/papi_itanium", "threads": "guarantees",
     "fork": "guarantees", "signals": "guarantees", "error codes": "python/errors", "layout": "python/layout",
     "structures": "python/layout", "registers": "registers/index", "command line": "commands/index",
@@ -62,10 +62,10 @@ def browser() -> Iterator[Browser]:
 def test_the_first_page_answers(browser: Browser, address: str) -> None:
     wrong = []
     for question, page in QUESTIONS.items():
-        found = browser.new_page()
-        found.goto(f"{address}/search.html?q={quote_plus(question)}")
-        first = found.locator("#search-results ul.search li a").first.get_attribute("href") or ""
-        found.close()  # while it still fetches summaries of the others
+        with quiet_page(browser) as found:
+            found.goto(f"{address}/search.html?q={quote_plus(question)}")
+            first = found.locator("#search-results ul.search li a").first.get_attribute("href") or ""
+            found.wait_for_load_state("networkidle")  # summaries are there
         if first.partition("?")[0].partition("#")[0].removesuffix(".html") != page:
             wrong.append((question, page, first))
     assert wrong == []

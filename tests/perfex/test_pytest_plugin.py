@@ -215,9 +215,7 @@ def test_options_that_are_shown_exist(project: Path, page: str) -> None:
 
 @pytest.mark.usefixtures("first")
 def test_compare(project: Path) -> None:
-    """The same tests have the same number of instructions, and pass; see `test_the_same_again` of json.dumps."""
-    done = of(project, "--perfex", "--perfex-compare", "../first.json", "--perfex-fail-above", "0.1%", "-k", "not dumps")
-    assert done.returncode == 0, done.stdout
+    """The same tests have nearly the same number of instructions, and pass; how nearly: `test_the_same_again`."""
     done = of(project, "--perfex", "--perfex-compare", "../first.json", "--perfex-fail-above", "2%")
     assert done.returncode == 0, done.stdout
     assert "perfex: compared with ../first.json" in done.stdout
