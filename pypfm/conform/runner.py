@@ -64,7 +64,7 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
         exports = facts(Path(report.library.loaded)).exports or {}
         calls, left_out = _for_exports(calls, exports)
         if vectors is None:
-            calls += in_one_process(report.api, calls)
+            calls = [*calls, *in_one_process(report.api, calls)]  # which looks at the list to its end
         answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout, progress=progress)
         _compare(report, calls, answers, lambda i: calls[i].get("expect"))
         _once(report)
