@@ -153,8 +153,8 @@ def test_commands_of_the_cheat_sheet(command: str, tmp_path: Path) -> None:
 
 
 def test_python_of_the_cheat_sheet() -> None:
-    names: dict[str, object] = {}
-    exec("import pypfm.perfex\nfrom pypfm import *\nfrom pypfm.decoding import decode", names)
+    names = {name: getattr(pypfm, name) for name in dir(pypfm) if not name.startswith("_")} | {"pypfm": pypfm}
+    import_module("pypfm.perfex")
     lines = [c for c in CHEATS if "Itanium2" in c or "Goldmont" in c or "decode(" in c]
     assert len(lines) > 4
     for line in lines:
