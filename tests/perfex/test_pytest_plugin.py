@@ -255,6 +255,7 @@ def test_new_and_missing_benchmarks(project: Path) -> None:
     assert "not counted this time: test_it.py::test_class_heavy\n" in done.stdout
 
 
+@pytest.mark.long
 def test_layouts(project: Path) -> None:
     """A session for each, of which the first prints; counts are those of all."""
     done = of(project, "--perfex", "--perfex-layouts", "3", "-k", "sorted or heavy", "--perfex-json", "layouts.json")
@@ -443,6 +444,7 @@ def seconds(place: Path, *command: object) -> float:
 PYTHON = (sys.executable, "-m", "pytest")
 
 
+@pytest.mark.long
 def test_what_is_not_counted_costs_what_valgrind_costs(tmp_path: Path) -> None:
     """What is done around a benchmark, beside the same under --tool=none."""
     few, many = (written(tmp_path / f"project{n}", n, """import json
@@ -456,6 +458,7 @@ def test_it(benchmark):
                < 1.15 * (seconds(many, *none) - seconds(few, *none)) for _ in range(3))
 
 
+@pytest.mark.long
 def test_a_million_instructions_take_less_than_a_second(tmp_path: Path) -> None:
     """With its rounds, and the functions and lines that are looked up for it."""
     text = """import pytest
