@@ -7,6 +7,7 @@ prints what they show.
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -58,7 +59,7 @@ def session() -> Text:
 
 
 def main() -> None:
-    console = Console(record=True, width=WIDTH, file=open(os.devnull, "w"), force_terminal=True)  # noqa: SIM115 - to its end
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     console.print(session(), end="")
     for name, theme in (("light", _LIGHT), ("dark", DIMMED_MONOKAI)):
         svg = console.export_svg(title="", theme=theme, clear=False, code_format=_SVG.replace(

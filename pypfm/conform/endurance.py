@@ -25,7 +25,7 @@ _BETWEEN = 3  # calls before each step
 # Functions of which there are steps only.
 _ALWAYS = {"pfm_strerror", "pfm_get_pmu_name_bytype"}  # in any state and environment
 _STEADY = {"pfm3": _ALWAYS,
-           "pfm4": {"pfm_strerror", "pfm_get_version", "pfm_pmu_validate", "pfm_get_event_encoding",
+           "pfm4": {*_ALWAYS, "pfm_get_version", "pfm_pmu_validate", "pfm_get_event_encoding",
                     "pfm_get_perf_event_encoding"}}
 _OF_ITS_PROCESS = re.compile('"(value"|=)')  # numbers that a step before has returned
 _ENVIRONMENTS: dict[str, list[dict[str, str]]] = {"pfm3": [{}], "pfm4": [{}, {"LIBPFM_ENCODE_INACTIVE": "1"}]}

@@ -23,8 +23,8 @@ _COLUMNS = {"instructions": (INSTRUCTIONS,), "loads": (18,), "stores": (19,), "L
             "L2 misses": (10, 26), "mispredicted": (24,)}
 _CYCLES = "estimated cycles"
 #: What rows can be sorted by (--perfex-sort).
-SORTS = {"instructions": (INSTRUCTIONS,), "loads": (18,), "stores": (19,), "l1": (9, 25), "l2": (10, 26),
-         "mispredicted": (24,), "cycles": (CYCLES,), "name": ()}
+SORTS = {**{heading.removesuffix(" misses").lower(): events for heading, events in _COLUMNS.items()},
+         "cycles": (CYCLES,), "name": ()}
 
 
 def _func(name: str) -> str:
