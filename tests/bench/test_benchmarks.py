@@ -1,4 +1,4 @@
-"""Benchmarks: what pypfm bench measures, under pytest-benchmark.
+"""Benchmarks: what the project measures itself with, under pytest-benchmark.
 
 Disabled by default (--benchmark-disable in pyproject.toml): then each runs once, as a plain test.
 Nothing timed is asserted.  To measure:
@@ -18,11 +18,13 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+import simulation
 from conftest import ROOT, clean_env, run
 from pypfm import pfm4
-from pypfm.bench import ROUNDS, bench, simulation
-from pypfm.bench.python_calls import Call, calls
+from pypfm.bench import ROUNDS, bench
 from pypfm.config import LIBRARIES
+from pypfm.errors import PfmError
+from python_calls import STARTS, Call, calls
 from terminal import PYPFM
 from tools import needs
 
@@ -37,7 +39,7 @@ CALLS = [
 
 @pytest.fixture
 def goldmont(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The state in which the worker of pypfm bench makes its calls."""
+    """The state in which the calls are made."""
     monkeypatch.setenv("LIBPFM_FORCE_PMU", "glm")
     pfm4.pfm_terminate()
     yield
@@ -69,6 +71,13 @@ def test_python(benchmark: BenchmarkFixture, name: str, pmu: str) -> None:
         _, outp = call.memory
         stored = {f"PMC{r.reg_num}": r.reg_value for r in list(outp.pfp_pmcs)[:outp.pfp_pmc_count]}
         assert stored == {register: r.value for register, r in answer.registers.items()} != {}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_start(benchmark: BenchmarkFixture, name: str) -> None:
+    """A process; "python" does nothing, the others import or run a command."""
+    done = benchmark(run, sys.executable, "-I", *STARTS[name])
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(("pmu", "code"), [("mont", "0x2001208"), ("skl", "0x5100c0"), ("skx_unc_cha0", "0x1136")])
@@ -109,6 +118,19 @@ def test_simulation(benchmark: BenchmarkFixture) -> None:
     if not benchmark.disabled:
         print("\n" + json.dumps(benchmark.extra_info, indent=1), *missing, sep="\n")
     assert len(found) + len(missing) == len(names)
+
+
+def test_programs_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs("valgrind")
+    found = simulation.shutil.which
+    monkeypatch.setattr(simulation.shutil, "which", lambda name: None if name in ("cc", "sqlite3", "sort") else found(name))
+    missing: list[str] = []
+    names = ["matrix product of 300", "sqlite3, 20,000 rows", "sort of 20,000 lines"]
+    assert list(simulation.simulations(names, rounds=1, missing=missing.append)) == []
+    assert missing == ["matrix product of 300: no C compiler", "sqlite3, 20,000 rows: no sqlite3", "sort of 20,000 lines: no sort"]
+    monkeypatch.setattr(simulation.shutil, "which", {}.get)
+    with pytest.raises(PfmError, match="no valgrind: apt-get install valgrind"):
+        list(simulation.simulations(names))
 
 
 @pytest.mark.parametrize("where", ["docs/benchmarks.rst", ".ci/full", "tests/bench/test_benchmarks.py"])
