@@ -1,5 +1,5 @@
 /*
- * pfmtime: how long the functions of one or two libpfm take, next to floors: the
+ * pfmtime: how long the functions of one or two libpfm take, next to a floor: the
  * least that any library has to do for the same answer.
  *
  * All subjects of a measure take turns in rounds, in one process, so that what
@@ -8,23 +8,24 @@
 #ifndef PYPFM_BENCH_H
 #define PYPFM_BENCH_H
 
-#include <search.h>
 #include <stddef.h>
 
-enum {
-	MAX_LIBRARIES = 2,
-	MAX_FLOORS = 2,
-	MAX_NAMES = 1024,
-	NAME_SIZE = 80,
-	REASON_SIZE = 120
-};
+enum { MAX_LIBRARIES = 2, FLOOR = MAX_LIBRARIES, SUBJECTS, MAX_NAMES = 1024, NAME_SIZE = 80, REASON_SIZE = 120 };
 
-/* One run of a measure's calls: 0, or the return code of a call that failed. */
+/* Run a measure's calls once: 0, or the return code of a call that failed. */
 typedef int (*bench_run)(void *argument);
 
-/* What is timed: a library or a floor. */
+/* A library that is measured. */
+struct candidate {
+	void	*handle;			/* dlopen() */
+	void	*functions;			/* its API's structure; the argument of what is run */
+	char	absent[REASON_SIZE];		/* why nothing can be measured; empty: it can */
+	char	no_pmu[REASON_SIZE];		/* why nothing of the current PMU can be */
+};
+
+/* What is timed: a library or the floor. */
 struct subject {
-	const char	*name;
+	const char	*name;			/* NULL: there is none */
 	bench_run	run;
 	void		*argument;
 	char		reason[REASON_SIZE];	/* why it cannot be timed; empty: it can */
@@ -32,32 +33,30 @@ struct subject {
 
 struct measure {
 	const char	*name;
-	const char	*pmu;		/* NULL: of none */
-	unsigned int	calls;		/* in one run; 0: nothing could be prepared */
-	unsigned int	count;		/* of subjects */
-	struct subject	subjects[MAX_LIBRARIES + MAX_FLOORS];
+	const char	*pmu;			/* NULL: of none */
+	unsigned int	calls;			/* in one run */
+	struct subject	subjects[SUBJECTS];	/* library, other, floor */
 };
 
 struct bench {
-	unsigned int	rounds;
-	unsigned int	count;		/* of libraries */
-	void		*libraries[MAX_LIBRARIES];	/* dlopen() */
-	unsigned int	printed;	/* measures */
-	double		*times;		/* room for all subjects of a measure: one for each round */
+	unsigned int		rounds;
+	unsigned int		count;		/* of libraries */
+	struct candidate	libraries[MAX_LIBRARIES];
+	unsigned int		printed;	/* measures */
+	double			*times;		/* one for each round of each subject */
 };
 
-/* Names to look up, and the same in a hash table of the C library. */
-struct names {
-	unsigned int		count;
-	char			names[MAX_NAMES][NAME_SIZE];
-	struct hsearch_data	hash;
+/* A function of a library, and where a pointer to it goes. */
+struct bench_function {
+	const char	*name;
+	void		*to;
 };
 
-/* Memory to clear, the least that writing an answer into it costs. */
-struct area {
-	void	*parts[2];
-	size_t	sizes[2];
-};
+/* The names that are looked up. */
+extern struct bench_names {
+	unsigned int	count;
+	char		names[MAX_NAMES][NAME_SIZE];
+} bench_names;
 
 /* Make the compiler believe that all memory is read here. */
 static inline void
@@ -66,13 +65,20 @@ use(const void *p)
 	__asm__ volatile ("" : : "g"(p) : "memory");
 }
 
-/* ---- measure.c ---- */
+/* Copy addresses of a library's functions to where their pointers are; the first that is absent is why it cannot be measured. */
+void candidate_load(struct candidate *c, void *functions, const struct bench_function *wanted, size_t count);
 
-/* Start a measure whose first subjects are the libraries. */
-void measure_init(struct measure *m, const struct bench *b, const char *name, const char *pmu, unsigned int calls);
+/* Say whether the library can be measured with the current PMU. */
+int candidate_is_usable(const struct candidate *c);
 
-/* Add what a library is compared with. */
+/* Start a measure with all libraries as its subjects; those that cannot take part have the reason. */
+void measure_start(struct measure *m, const struct bench *b, const char *name, const char *pmu, bench_run run, unsigned int calls);
+
+/* Add what the libraries are compared with. */
 void measure_floor(struct measure *m, const char *name, bench_run run, void *argument);
+
+/* Add a lookup of all names with hsearch_r(3). */
+void measure_hash_floor(struct measure *m);
 
 /* Say why a subject cannot be timed, unless that is said already. */
 void subject_fails(struct subject *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -80,45 +86,15 @@ void subject_fails(struct subject *s, const char *format, ...) __attribute__((fo
 /* Time all subjects that can be, and print the measure. */
 void measure_print(struct bench *b, struct measure *m);
 
-/* A function of a library, and where a pointer to it goes. */
-struct bench_function {
-	const char	*name;
-	void		*to;
-};
+/* Measure a call for each name of an event: find by name, and information; a library that names none is told. */
+void measure_names(struct bench *b, const char *pmu, bench_run find, const char *information_name, bench_run information);
 
-/* Copy the address of a library's function to where its pointer is; the name if there is none, else NULL. */
-const char *bench_symbol(void *library, const char *name, void *function);
+/* Add a name to those that are looked up; too long a one is cut. */
+void bench_add_name(const char *name);
 
-/* The same for several; the name of the first that there is not, else NULL. */
-const char *bench_symbols(void *library, const struct bench_function *wanted, size_t count);
-
-/* ---- floors.c ---- */
-
-/* Add a name; too long a one is cut. */
-void names_add(struct names *n, const char *name);
-
-/* Make the hash table of the names. */
-void names_done(struct names *n);
-
-/* Free the hash table, and forget the names. */
-void names_clear(struct names *n);
-
-/* Look all names up: by hash, and one by one from the first. */
-int names_hashed(void *names);
-int names_scanned(void *names);
-
-/* memset() of an area. */
-int area_clear(void *area);
-
-/* ---- pfm3.c (both forms of the structures), pfm4.c: all measures of an API ---- */
-
+/* Run all measures of an API: pfm3.c (both forms of the structures), pfm4.c. */
 void bench_pfm3(struct bench *b);
 void bench_pfm3_manual(struct bench *b);
 void bench_pfm4(struct bench *b);
-
-/* ---- perfmon2.c: the part of libpfm 3 that counts ---- */
-
-/* The current PMU of each library is an Itanium 2, or its subject says why not. */
-void bench_perfmon2(struct bench *b, const struct measure *usable);
 
 #endif /* PYPFM_BENCH_H */

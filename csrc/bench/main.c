@@ -1,8 +1,8 @@
 /*
- * pfmtime [-r ROUNDS] pfm3|pfm3-manual|pfm4 LIBRARY [OTHER]
+ * pfmtime ROUNDS pfm3|pfm3-manual|pfm4 LIBRARY [OTHER]
  *
  * Prints JSON: for each measure the time of one call in nanoseconds, shortest
- * and median of the rounds, of the library, of another one, and of the floors.
+ * and median of the rounds, of the library, of another one, and of the floor.
  */
 #include "bench.h"
 
@@ -10,10 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define DEFAULT_ROUNDS	500
-#define MOST_ROUNDS	1000000
+enum { MOST_ROUNDS = 1000000 };
 
 static const struct {
 	const char *name;
@@ -22,81 +20,32 @@ static const struct {
 	{ "pfm3", bench_pfm3 },
 	{ "pfm3-manual", bench_pfm3_manual },
 	{ "pfm4", bench_pfm4 },
+	{ NULL, NULL },
 };
-
-__attribute__((noreturn)) static void
-usage(const char *problem, const char *argument)
-{
-	fprintf(stderr, "pfmtime: %s%s (usage: pfmtime [-r ROUNDS] pfm3|pfm3-manual|pfm4 LIBRARY [OTHER])\n",
-		problem, argument);
-	exit(2);
-}
-
-static unsigned int
-rounds_of(const char *text)
-{
-	char *end;
-	long value = strtol(text, &end, 10);
-
-	if (end == text || *end || value < 1 || value > MOST_ROUNDS)
-		usage("rounds are 1 to 1000000, not ", text);
-	return (unsigned int)value;
-}
-
-/* Variables that would change what a library does, or make it print. */
-extern char **environ;
-
-static void
-clean_environment(void)
-{
-	for (char **entry = environ; *entry; ) {
-		char name[64];
-		size_t len = strcspn(*entry, "=");
-
-		if (strncmp(*entry, "LIBPFM_", 7) == 0 && len < sizeof(name)) {
-			memcpy(name, *entry, len);
-			name[len] = '\0';
-			unsetenv(name);		/* moves the rest up */
-		} else
-			entry++;
-	}
-}
-
-static void
-load_library(struct bench *b, const char *path)
-{
-	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-
-	if (!library) {
-		fprintf(stderr, "pfmtime: %s\n", dlerror());
-		exit(1);
-	}
-	b->libraries[b->count++] = library;
-}
 
 int
 main(int argc, char **argv)
 {
-	struct bench b = { .rounds = DEFAULT_ROUNDS };
+	const long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 0;
+	struct bench b = { .rounds = (unsigned int)rounds };
 	unsigned int api = 0;
-	int option;
 
-	opterr = 0;
-	while ((option = getopt(argc, argv, "+r:")) != -1) {
-		if (option != 'r')
-			usage("no such option, or one without its value: ", optopt == '-' ? argv[optind] : argv[optind - 1]);
-		b.rounds = rounds_of(optarg);
-	}
-	if (argc - optind < 2 || argc - optind > 3)
-		usage(argc - optind < 2 ? "an argument is missing" : "too many arguments", "");
-	while (api < sizeof(apis) / sizeof(*apis) && strcmp(argv[optind], apis[api].name) != 0)
+	while (argc > 2 && apis[api].name && strcmp(argv[2], apis[api].name) != 0)
 		api++;
-	if (api == sizeof(apis) / sizeof(*apis))
-		usage("no such API: ", argv[optind]);
-	clean_environment();
-	for (int i = optind + 1; i < argc; i++)
-		load_library(&b, argv[i]);
-	b.times = calloc((size_t)(MAX_LIBRARIES + MAX_FLOORS) * b.rounds, sizeof(*b.times));
+	if (argc < 4 || argc > 3 + MAX_LIBRARIES || rounds < 1 || rounds > MOST_ROUNDS || !apis[api].name) {
+		fprintf(stderr, "usage: pfmtime ROUNDS pfm3|pfm3-manual|pfm4 LIBRARY [OTHER]; rounds are 1 to %d\n", MOST_ROUNDS);
+		return 2;
+	}
+	for (int i = 3; i < argc; i++) {
+		void *library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
+
+		if (!library) {
+			fprintf(stderr, "pfmtime: %s\n", dlerror());
+			return 1;
+		}
+		b.libraries[b.count++].handle = library;
+	}
+	b.times = calloc((size_t)SUBJECTS * b.rounds, sizeof(*b.times));
 	if (!b.times) {
 		perror("pfmtime");
 		return 1;

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define COUNT(array)	(sizeof(array) / sizeof(*(array)))
-#define MAX_KINDS	4
 
 /* A request with what the model adds, for one library. */
 struct request {
@@ -35,25 +34,19 @@ struct library {
 	pfm_err_t (*get_event_name)(unsigned int, char *, size_t);
 	pfm_err_t (*find_event)(const char *, unsigned int *);
 	struct request request;
-	const char *absent;	/* a function that it lacks */
-	int type_refused;	/* what pfm_force_pmu() returned */
 };
 
-/* One kind of request: its events, and what the model's structure says. */
-struct kind {
-	const char *name;	/* NULL: no more kinds */
-	const char *events[4];
-	void (*fill)(struct request *r);	/* NULL: generic part only */
-};
+enum { EVENTS = 4 };
 
 struct pmu {
 	const char *name;
 	int type;
-	struct kind kinds[MAX_KINDS];
+	const char *events[EVENTS];	/* of a request */
+	const char *qualified[EVENTS];	/* of one with qualifiers */
+	void (*fill)(struct request *r);	/* the qualifiers */
 };
 
 static struct library libraries[MAX_LIBRARIES];
-static struct names names;
 
 /* Shared, so that every subject writes into the same memory. */
 static pfmlib_output_param_t out;
@@ -119,62 +112,14 @@ fill_mont_qualifiers(struct request *r)
 		.etb_used = 1, .etb_tm = 3, .etb_ptm = 3, .etb_ppm = 3, .etb_plm = PFM_PLM3 };
 }
 
-/* The IP-EAR fills the trace buffer in place of branches. */
-static void
-fill_mont_ipear(struct request *r)
-{
-	fill_mont_qualifiers(r);
-	r->model_in.mont.pfp_mont_etb.etb_used = 0;
-	r->model_in.mont.pfp_mont_ipear = (pfmlib_mont_ipear_t){
-		.ipear_used = 1, .ipear_plm = PFM_PLM3, .ipear_delay = 10 };
-}
-
-/* One code and one data range; the structures of the models differ in their names only. */
-#define FILL_RANGES(tag, unchecked) \
-static void \
-fill_##tag##_ranges(struct request *r) \
-{ \
-	pfmlib_##tag##_input_param_t *in = &r->model_in.tag; \
-\
-	for (unsigned int i = 0; i < r->in.pfp_event_count; i++) \
-		in->pfp_##tag##_counters[i].flags = unchecked; \
-	in->pfp_##tag##_irange.rr_used = in->pfp_##tag##_drange.rr_used = 1; \
-	in->pfp_##tag##_irange.rr_limits[0].rr_start = 0x4000000000001000; \
-	in->pfp_##tag##_irange.rr_limits[0].rr_end = 0x4000000000001040; \
-	in->pfp_##tag##_drange.rr_limits[0].rr_start = 0x6000000000001001; \
-	in->pfp_##tag##_drange.rr_limits[0].rr_end = 0x6000000000002003; \
-}
-
-FILL_RANGES(ita, PFMLIB_ITA_FL_EVT_NO_QUALCHECK)
-FILL_RANGES(ita2, PFMLIB_ITA2_FL_EVT_NO_QUALCHECK)
-FILL_RANGES(mont, PFMLIB_MONT_FL_EVT_NO_QUALCHECK)
-
 /* On Itanium 2 both opcode matchers only work for retired instructions. */
+#define BASIC(cycles)	{ cycles, "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" }
 static const struct pmu pmus[] = {
-	{ "itanium", PFMLIB_ITANIUM_PMU, {
-		{ "dispatch", { "CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" }, NULL },
-		{ "dispatch_qualifiers",
-		  { "CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" }, fill_ita_qualifiers },
-		{ "dispatch_ranges", { "CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" },
-		  fill_ita_ranges },
-	} },
-	{ "itanium2", PFMLIB_ITANIUM2_PMU, {
-		{ "dispatch", { "CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" }, NULL },
-		{ "dispatch_qualifiers",
-		  { "IA64_INST_RETIRED", "IA64_TAGGED_INST_RETIRED_IBRP0_PMC8", "IA64_TAGGED_INST_RETIRED_IBRP1_PMC9",
-		    "IA64_TAGGED_INST_RETIRED_IBRP2_PMC8" }, fill_ita2_qualifiers },
-		{ "dispatch_ranges", { "CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" },
-		  fill_ita2_ranges },
-	} },
-	{ "montecito", PFMLIB_MONTECITO_PMU, {
-		{ "dispatch", { "CPU_OP_CYCLES_ALL", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" }, NULL },
-		{ "dispatch_qualifiers",
-		  { "CPU_OP_CYCLES_ALL", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" }, fill_mont_qualifiers },
-		{ "dispatch_ipear",
-		  { "CPU_OP_CYCLES_ALL", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" }, fill_mont_ipear },
-		{ "dispatch_ranges", { "CPU_OP_CYCLES_ALL", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" },
-		  fill_mont_ranges },
-	} },
+	{ "itanium", PFMLIB_ITANIUM_PMU, BASIC("CPU_CYCLES"), BASIC("CPU_CYCLES"), fill_ita_qualifiers },
+	{ "itanium2", PFMLIB_ITANIUM2_PMU, BASIC("CPU_CYCLES"),
+	  { "IA64_INST_RETIRED", "IA64_TAGGED_INST_RETIRED_IBRP0_PMC8", "IA64_TAGGED_INST_RETIRED_IBRP1_PMC9",
+	    "IA64_TAGGED_INST_RETIRED_IBRP2_PMC8" }, fill_ita2_qualifiers },
+	{ "montecito", PFMLIB_MONTECITO_PMU, BASIC("CPU_OP_CYCLES_ALL"), BASIC("CPU_OP_CYCLES_ALL"), fill_mont_qualifiers },
 };
 
 /* ---- what is timed ---- */
@@ -193,39 +138,62 @@ run_pfm3_find(void *library)
 	struct library *l = library;
 	int failed = 0;
 
-	for (unsigned int i = 0; i < names.count; i++) {
+	for (unsigned int i = 0; i < bench_names.count; i++) {
 		unsigned int idx;
 
-		failed |= l->find_event(names.names[i], &idx);
+		failed |= l->find_event(bench_names.names[i], &idx);
 		use(&idx);
 	}
 	return failed;
 }
 
+/* Ask for the name of each event. */
 static int
-run_pfm3_dispatch(void *request)
+run_pfm3_information(void *library)
 {
-	struct request *r = request;
+	struct library *l = library;
+	char name[NAME_SIZE];
+	int failed = 0;
+
+	for (unsigned int i = 0; i < bench_names.count; i++) {
+		failed |= l->get_event_name(i, name, sizeof(name));
+		use(name);
+	}
+	return failed;
+}
+
+static int
+run_pfm3_dispatch(void *library)
+{
+	struct request *r = &((struct library *)library)->request;
 	int ret;
 
-	if (!r->has_model) {
-		ret = r->dispatch(&r->in, NULL, &out, NULL);
-		use(&out);
-		return ret;
-	}
-	/* The library adds to the ranges that it finds. */
-	memset(&model_out, 0, sizeof(model_out));
-	ret = r->dispatch(&r->in, &r->model_in, &out, &model_out);
+	/* The library adds to what it finds in the model's output. */
+	if (r->has_model)
+		memset(&model_out, 0, sizeof(model_out));
+	ret = r->dispatch(&r->in, r->has_model ? &r->model_in : NULL, &out, r->has_model ? &model_out : NULL);
 	use(&out);
 	use(&model_out);
 	return ret;
 }
 
+/* Clear what a dispatch writes: the least that it has to do. */
+static int
+run_clear(void *with_model)
+{
+	memset(&out, 0, sizeof(out));
+	use(&out);
+	if (with_model) {
+		memset(&model_out, 0, sizeof(model_out));
+		use(&model_out);
+	}
+	return 0;
+}
+
 /* ---- measures ---- */
 
-/* The functions that every measure but the first needs. */
 static void
-load_pfm3(struct library *l, void *handle)
+load_pfm3(struct library *l, struct candidate *c)
 {
 	const struct bench_function wanted[] = {
 		{ "pfm_initialize", &l->initialize },
@@ -236,24 +204,7 @@ load_pfm3(struct library *l, void *handle)
 		{ "pfm_dispatch_events", &l->request.dispatch },
 	};
 
-	l->absent = bench_symbols(handle, wanted, COUNT(wanted));
-}
-
-/* Start a measure; a library that cannot take part has the reason. */
-static void
-start_pfm3_measure(struct measure *m, const struct bench *b, const char *name, const struct pmu *pmu, unsigned int calls)
-{
-	measure_init(m, b, name, pmu ? pmu->name : NULL, calls);
-	for (unsigned int i = 0; i < b->count; i++) {
-		const struct library *l = &libraries[i];
-
-		m->subjects[i].argument = &libraries[i];
-		if (l->absent)
-			subject_fails(&m->subjects[i], "the library has no %s()", l->absent);
-		else if (pmu && l->type_refused)
-			subject_fails(&m->subjects[i], "the library has no PMU %s: pfm_force_pmu(%d) returns %d",
-				      pmu->name, pmu->type, l->type_refused);
-	}
+	candidate_load(c, l, wanted, COUNT(wanted));
 }
 
 static void
@@ -264,109 +215,93 @@ measure_pfm3_initialize(struct bench *b)
 
 	snprintf(type, sizeof(type), "%d", PFMLIB_ITANIUM2_PMU);
 	setenv("LIBPFM_FORCE_PMU", type, 1);	/* a PMU of this host is not to be looked for */
-	start_pfm3_measure(&m, b, "initialize", NULL, 1);
-	for (unsigned int i = 0; i < b->count; i++)
-		m.subjects[i].run = run_pfm3_initialize;
+	measure_start(&m, b, "initialize", NULL, run_pfm3_initialize, 1);
 	measure_print(b, &m);
+}
+
+/* Select a PMU in all libraries; one that has it not is told so. */
+static void
+select_pmu(struct bench *b, const struct pmu *pmu)
+{
+	for (unsigned int i = 0; i < b->count; i++) {
+		struct candidate *c = &b->libraries[i];
+		int ret = c->absent[0] ? 0 : libraries[i].force_pmu(pmu->type);
+
+		c->no_pmu[0] = '\0';
+		if (ret != PFMLIB_SUCCESS)
+			snprintf(c->no_pmu, sizeof(c->no_pmu), "the library has no PMU %s: pfm_force_pmu(%d) returns %d",
+				 pmu->name, pmu->type, ret);
+	}
 }
 
 /* Read the names of all events from the first library that has the PMU. */
 static void
 read_pfm3_names(const struct bench *b)
 {
-	names_clear(&names);
-	for (unsigned int i = 0; i < b->count && names.count == 0; i++) {
+	bench_names.count = 0;
+	for (unsigned int i = 0; i < b->count && bench_names.count == 0; i++) {
 		const struct library *l = &libraries[i];
 		unsigned int count = 0;
 		char name[NAME_SIZE];
 
-		if (l->absent || l->type_refused || l->get_num_events(&count) != PFMLIB_SUCCESS)
+		if (!candidate_is_usable(&b->libraries[i]) || l->get_num_events(&count) != PFMLIB_SUCCESS)
 			continue;
 		for (unsigned int n = 0; n < count; n++)
 			if (l->get_event_name(n, name, sizeof(name)) == PFMLIB_SUCCESS)
-				names_add(&names, name);
+				bench_add_name(name);
 	}
-	if (names.count)
-		names_done(&names);
-}
-
-static void
-measure_pfm3_find(struct bench *b, const struct pmu *pmu)
-{
-	struct measure m;
-
-	read_pfm3_names(b);
-	start_pfm3_measure(&m, b, "find_event", pmu, names.count);
-	for (unsigned int i = 0; i < b->count; i++) {
-		m.subjects[i].run = run_pfm3_find;
-		if (names.count == 0)
-			subject_fails(&m.subjects[i], "the library names no event");
-	}
-	if (names.count) {
-		measure_floor(&m, "hash", names_hashed, &names);
-		measure_floor(&m, "scan", names_scanned, &names);
-	}
-	measure_print(b, &m);
 }
 
 /* Fill a library's request; the name of an event that it does not find, or NULL. */
 static const char *
-fill_request(struct library *l, const struct kind *kind)
+fill_request(struct library *l, const char *const *events, void (*fill)(struct request *))
 {
 	struct request *r = &l->request;
 
 	memset(&r->in, 0, sizeof(r->in));
 	memset(&r->model_in, 0, sizeof(r->model_in));
 	r->in.pfp_dfl_plm = PFM_PLM3;
-	r->in.pfp_event_count = COUNT(kind->events);
-	for (size_t i = 0; i < COUNT(kind->events); i++)
-		if (l->find_event(kind->events[i], &r->in.pfp_events[i].event) != PFMLIB_SUCCESS)
-			return kind->events[i];
-	r->has_model = kind->fill != NULL;
-	if (kind->fill)
-		kind->fill(r);
+	r->in.pfp_event_count = EVENTS;
+	for (size_t i = 0; i < EVENTS; i++)
+		if (l->find_event(events[i], &r->in.pfp_events[i].event) != PFMLIB_SUCCESS)
+			return events[i];
+	r->has_model = fill != NULL;
+	if (fill)
+		fill(r);
 	return NULL;
 }
 
 static void
-measure_pfm3_dispatch(struct bench *b, const struct pmu *pmu, const struct kind *kind)
+measure_pfm3_dispatch(struct bench *b, const char *name, const char *pmu, const char *const *events,
+		      void (*fill)(struct request *))
 {
-	struct area area = { { &out, kind->fill ? &model_out : NULL }, { sizeof(out), sizeof(model_out) } };
 	struct measure m;
 
-	start_pfm3_measure(&m, b, kind->name, pmu, 1);
+	measure_start(&m, b, name, pmu, run_pfm3_dispatch, 1);
 	for (unsigned int i = 0; i < b->count; i++) {
 		struct subject *s = &m.subjects[i];
-		const char *unknown = s->reason[0] ? NULL : fill_request(&libraries[i], kind);
+		const char *unknown = s->reason[0] ? NULL : fill_request(&libraries[i], events, fill);
 
 		if (unknown)
 			subject_fails(s, "the library has no event %s", unknown);
-		s->run = run_pfm3_dispatch;
-		s->argument = &libraries[i].request;
 	}
-	measure_floor(&m, "memset", area_clear, &area);
+	measure_floor(&m, "memset", run_clear, fill ? &model_out : NULL);
 	measure_print(b, &m);
 }
 
 void
 BENCH(struct bench *b)
 {
-	struct measure usable;
-
 	for (unsigned int i = 0; i < b->count; i++)
-		load_pfm3(&libraries[i], b->libraries[i]);
+		load_pfm3(&libraries[i], &b->libraries[i]);
 	measure_pfm3_initialize(b);
 	for (size_t p = 0; p < COUNT(pmus); p++) {
-		for (unsigned int i = 0; i < b->count; i++)
-			if (!libraries[i].absent)
-				libraries[i].type_refused = libraries[i].force_pmu(pmus[p].type);
-		measure_pfm3_find(b, &pmus[p]);
-		for (size_t k = 0; k < MAX_KINDS && pmus[p].kinds[k].name; k++)
-			measure_pfm3_dispatch(b, &pmus[p], &pmus[p].kinds[k]);
-		if (pmus[p].type == PFMLIB_ITANIUM2_PMU) {
-			start_pfm3_measure(&usable, b, "", &pmus[p], 0);
-			bench_perfmon2(b, &usable);
-		}
+		const struct pmu *pmu = &pmus[p];
+
+		select_pmu(b, pmu);
+		read_pfm3_names(b);
+		measure_names(b, pmu->name, run_pfm3_find, "get_event_name", run_pfm3_information);
+		measure_pfm3_dispatch(b, "dispatch", pmu->name, pmu->events, NULL);
+		measure_pfm3_dispatch(b, "dispatch_qualifiers", pmu->name, pmu->qualified, pmu->fill);
 	}
-	names_clear(&names);
 }

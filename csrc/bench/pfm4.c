@@ -42,13 +42,10 @@ struct library {
 	pfm_err_t (*get_event_info)(int, pfm_os_t, pfm_event_info_t *);
 	int (*find_event)(const char *);
 	pfm_err_t (*encode)(const char *, int, pfm_os_t, void *);
-	const char *absent;	/* a function that it lacks */
 	pfm_pmu_info_t info;	/* of the PMU */
-	int unusable;		/* what initialisation or pfm_get_pmu_info() returned */
 };
 
 static struct library libraries[MAX_LIBRARIES];
-static struct names names;
 
 /* ---- what is timed ---- */
 
@@ -68,11 +65,34 @@ run_pfm4_find(void *library)
 	struct library *l = library;
 	int failed = 0;
 
-	for (unsigned int i = 0; i < names.count; i++) {
-		int idx = l->find_event(names.names[i]);
+	for (unsigned int i = 0; i < bench_names.count; i++) {
+		int idx = l->find_event(bench_names.names[i]);
 
 		failed |= idx < 0 ? idx : 0;
 		use(&idx);
+	}
+	return failed;
+}
+
+/* Read what the library says of an event: what pfm_get_event_info() returns. */
+static pfm_err_t
+read_information(const struct library *l, int idx, pfm_event_info_t *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->size = sizeof(*info);
+	return l->get_event_info(idx, PFM_OS_NONE, info);
+}
+
+static int
+run_pfm4_information(void *library)
+{
+	struct library *l = library;
+	pfm_event_info_t info;
+	int failed = 0;
+
+	for (int idx = l->info.first_event; idx >= 0; idx = l->get_event_next(idx)) {
+		failed |= read_information(l, idx, &info);
+		use(&info);
 	}
 	return failed;
 }
@@ -116,7 +136,7 @@ run_pfm4_encode_fstr(void *library)
 /* ---- measures ---- */
 
 static void
-load_pfm4(struct library *l, void *handle)
+load_pfm4(struct library *l, struct candidate *c)
 {
 	const struct bench_function wanted[] = {
 		{ "pfm_initialize", &l->initialize },
@@ -128,99 +148,50 @@ load_pfm4(struct library *l, void *handle)
 		{ "pfm_get_os_event_encoding", &l->encode },
 	};
 
-	l->absent = bench_symbols(handle, wanted, COUNT(wanted));
+	candidate_load(c, l, wanted, COUNT(wanted));
 }
 
 /* Make a library ready for the measures after initialisation. */
 static void
-initialise_pfm4(struct library *l)
+initialise_pfm4(struct library *l, struct candidate *c)
 {
-	l->unusable = l->initialize();
-	if (l->unusable == PFM_SUCCESS) {
-		memset(&l->info, 0, sizeof(l->info));
-		l->info.size = sizeof(l->info);
-		l->unusable = l->get_pmu_info(PFM_PMU_INTEL_GLM, &l->info);
-	}
-}
+	int ret = l->initialize();
 
-/* Start a measure; a library that cannot take part has the reason. */
-static void
-start_pfm4_measure(struct measure *m, const struct bench *b, const char *name, const char *pmu, bench_run run, unsigned int calls)
-{
-	measure_init(m, b, name, pmu, calls);
-	for (unsigned int i = 0; i < b->count; i++) {
-		struct subject *s = &m->subjects[i];
-
-		s->run = run;
-		s->argument = &libraries[i];
-		if (libraries[i].absent)
-			subject_fails(s, "the library has no %s()", libraries[i].absent);
-		else if (pmu && libraries[i].unusable)
-			subject_fails(s, "the library has no PMU %s: it returns %d", pmu, libraries[i].unusable);
-	}
-}
-
-static void
-measure_pfm4_initialize(struct bench *b)
-{
-	struct measure m;
-
-	start_pfm4_measure(&m, b, "initialize", NULL, run_pfm4_initialize, 1);
-	measure_print(b, &m);
+	l->info.size = sizeof(l->info);
+	if (ret == PFM_SUCCESS)
+		ret = l->get_pmu_info(PFM_PMU_INTEL_GLM, &l->info);
+	if (ret != PFM_SUCCESS)
+		snprintf(c->no_pmu, sizeof(c->no_pmu), "the library has no PMU %s: it returns %d", PMU, ret);
 }
 
 /* Read the names of all events from the first library that has the PMU. */
 static void
 read_pfm4_names(const struct bench *b)
 {
-	names_clear(&names);
-	for (unsigned int i = 0; i < b->count && names.count == 0; i++) {
+	for (unsigned int i = 0; i < b->count && bench_names.count == 0; i++) {
 		const struct library *l = &libraries[i];
+		pfm_event_info_t info;
 
-		if (l->absent || l->unusable)
+		if (!candidate_is_usable(&b->libraries[i]))
 			continue;
-		for (int idx = l->info.first_event; idx >= 0; idx = l->get_event_next(idx)) {
-			pfm_event_info_t info;
-
-			memset(&info, 0, sizeof(info));
-			info.size = sizeof(info);
-			if (l->get_event_info(idx, PFM_OS_NONE, &info) == PFM_SUCCESS)
-				names_add(&names, info.name);
-		}
+		for (int idx = l->info.first_event; idx >= 0; idx = l->get_event_next(idx))
+			if (read_information(l, idx, &info) == PFM_SUCCESS)
+				bench_add_name(info.name);
 	}
-	if (names.count)
-		names_done(&names);
 }
 
-static void
-measure_pfm4_find(struct bench *b)
-{
-	struct measure m;
-
-	read_pfm4_names(b);
-	start_pfm4_measure(&m, b, "find_event", PMU, run_pfm4_find, names.count);
-	for (unsigned int i = 0; i < b->count && names.count == 0; i++)
-		subject_fails(&m.subjects[i], "the library names no event");
-	if (names.count) {
-		measure_floor(&m, "hash", names_hashed, &names);
-		measure_floor(&m, "scan", names_scanned, &names);
-	}
-	measure_print(b, &m);
-}
-
-/* The events of the strings: to look these up is the least that encoding has to do. */
+/* Take the events of the strings: to look these up is the least that encoding has to do. */
 static void
 take_event_names(void)
 {
-	names_clear(&names);
+	bench_names.count = 0;
 	for (size_t i = 0; i < COUNT(strings); i++) {
 		const char *event = strings[i] + strlen(PMU "::");
 		char name[NAME_SIZE];
 
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(event, ":"), event);
-		names_add(&names, name);
+		bench_add_name(name);
 	}
-	names_done(&names);
 }
 
 static void
@@ -228,8 +199,7 @@ measure_pfm4_encode(struct bench *b, const char *name, bench_run run, int with_f
 {
 	struct measure m;
 
-	take_event_names();
-	start_pfm4_measure(&m, b, name, PMU, run, COUNT(strings));
+	measure_start(&m, b, name, PMU, run, COUNT(strings));
 	for (unsigned int i = 0; i < b->count; i++)
 		for (size_t n = 0; n < COUNT(strings) && !m.subjects[i].reason[0]; n++) {
 			int ret = encode_string(&libraries[i], strings[n], with_fstr);
@@ -237,25 +207,29 @@ measure_pfm4_encode(struct bench *b, const char *name, bench_run run, int with_f
 			if (ret != PFM_SUCCESS)
 				subject_fails(&m.subjects[i], "%s: it returns %d", strings[n], ret);
 		}
-	measure_floor(&m, "hash", names_hashed, &names);
+	measure_hash_floor(&m);
 	measure_print(b, &m);
 }
 
 void
 BENCH(struct bench *b)
 {
+	struct measure m;
+
 	setenv("LIBPFM_FORCE_PMU", PMU, 1);
 	for (unsigned int i = 0; i < b->count; i++)
-		load_pfm4(&libraries[i], b->libraries[i]);
-	measure_pfm4_initialize(b);
+		load_pfm4(&libraries[i], &b->libraries[i]);
+	measure_start(&m, b, "initialize", NULL, run_pfm4_initialize, 1);
+	measure_print(b, &m);
 	for (unsigned int i = 0; i < b->count; i++)
-		if (!libraries[i].absent)
-			initialise_pfm4(&libraries[i]);
-	measure_pfm4_find(b);
+		if (!b->libraries[i].absent[0])
+			initialise_pfm4(&libraries[i], &b->libraries[i]);
+	read_pfm4_names(b);
+	measure_names(b, PMU, run_pfm4_find, "get_event_info", run_pfm4_information);
+	take_event_names();
 	measure_pfm4_encode(b, "encode", run_pfm4_encode, 0);
 	measure_pfm4_encode(b, "encode_fstr", run_pfm4_encode_fstr, 1);
 	for (unsigned int i = 0; i < b->count; i++)
-		if (!libraries[i].absent)
+		if (!b->libraries[i].absent[0])
 			libraries[i].terminate();
-	names_clear(&names);
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pypfm.cli._program import status_line
 from pypfm.cli.common import Subparsers, add_json_option, between, checked, on_terminal, print_json
-from pypfm.errors import InvalidValueError, shown
+from pypfm.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from pypfm.bench import Measure, Report, Time
@@ -15,41 +15,30 @@ if TYPE_CHECKING:
 __all__ = ["add_parser"]
 
 _EPILOG = """\
-Times are the shortest of all rounds.  The floor is the least that any library has to do:
-hash, a lookup of the same name by hsearch_r(3); scan, strcasecmp(3) from the first name on;
-memset, clearing the output; perf, the same of four software events of perf; cffi, the C function
-alone; python, a process that does nothing.
+Times are the shortest of all rounds; JSON has the median as well.  The floor is the least that any library has to do:
+hash, a lookup of the same name by hsearch_r(3); memset, clearing the output.
 
   pypfm bench
   pypfm bench --against /usr/lib/x86_64-linux-gnu/libpfm.so.4
   pypfm bench ./libpfm.so.3 --against /opt/old/libpfm.so.3 --rounds 2000
-
-"pypfm bench perfex" measures the processor time of perfex's simulation, next to callgrind's.
 """
 
-_SIMULATION = "perfex"
-_GROUPS = {
-    "pfm3": "libpfm 3 in C", "pfm3-manual": "libpfm 3 in C, structures of the manual pages", "pfm4": "libpfm 4 in C",
-    "mirror": "the mirrors, called from Python", "objects": "Python objects", "start": "processes",
-}
+_TITLES = {"pfm3": "libpfm 3", "pfm3-manual": "libpfm 3, structures of the manual pages", "pfm4": "libpfm 4"}
 _NAMES = {
-    "find_event": "find by name", "dispatch_qualifiers": "dispatch, qualifiers", "dispatch_ranges": "dispatch, ranges",
-    "dispatch_ipear": "dispatch, IP-EAR", "encode_fstr": "encode, with string",
-    "read_pmds": "read of four PMDs", "start_stop": "start and stop", "sample": "a sample",
+    "find_event": "find by name", "get_event_name": "information", "get_event_info": "information",
+    "dispatch_qualifiers": "dispatch, qualifiers", "encode_fstr": "encode, with string",
 }
 
 
 def add_parser(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "bench", help="measure how long a library takes", epilog=_EPILOG,
-        description="Measure lookups, encoding and initialisation of a libpfm in C, next to another one. Without"
-        " arguments: of the libraries of this installation, and what Python adds.")
+        description="Measure lookups, encoding, information and initialisation of a libpfm, next to another. Without"
+        " arguments: of the libraries of this installation.")
     add = parser.add_argument
-    add("library", nargs="?", metavar="LIBRARY",
-        help="a libpfm 3 or 4 (default: that of this installation); or perfex: its simulation")
+    add("library", nargs="?", metavar="LIBRARY", help="a libpfm 3 or 4 (default: that of this installation)")
     add("--against", metavar="PATH", help="another library with the same API, timed in turns with the first")
-    add("--rounds", type=checked(_rounds), metavar="N", help="how often everything is timed (default: 500; perfex: 3)")
-    add("--only", metavar="NAME", help="perfex: this program only")
+    add("--rounds", type=checked(_rounds), metavar="N", help="how often everything is timed (default: 500)")
     add_json_option(parser)
     parser.set_defaults(run=run)
 
@@ -60,10 +49,8 @@ def _rounds(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.library == _SIMULATION:
-        return _simulation(args)
-    if args.only is not None:
-        raise InvalidValueError("--only is for pypfm bench perfex")
+    if args.library == "perfex":
+        raise InvalidValueError("perfex is no library; tests/bench of pypfm's sources measures its simulation")
     from pypfm.bench import ROUNDS, bench
 
     with status_line() as show:
@@ -76,42 +63,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _simulation(args: argparse.Namespace) -> int:
-    """perfex, next to callgrind."""
-    from dataclasses import asdict
-
-    from pypfm.bench.simulation import PROGRAMS, ROUNDS, mean, simulations
-    from pypfm.cli import draw
-
-    if args.against is not None:
-        raise InvalidValueError("--against: perfex is measured next to callgrind, and nothing else")
-    if args.only not in (None, *PROGRAMS):
-        raise InvalidValueError(f"--only: {shown(args.only)} is none of {'; '.join(PROGRAMS)}")
-    names = PROGRAMS if args.only is None else (args.only,)
-    missing: list[str] = []
-    with status_line() as show:
-        found = list(simulations(names, rounds=args.rounds or ROUNDS, missing=missing.append,
-                                 progress=show and (lambda what: show(f"measuring {what}"))))
-    if not on_terminal(args):
-        print_json({"programs": [asdict(one) for one in found], "mean": mean(found), "missing": missing})
-        return 0
-    draw.table(["seconds of a processor", "alone", "perfex", "callgrind", "ratio", "wanted"], [
-        [one.name, *(f"{value:.2f}" for value in (one.alone, one.perfex, one.callgrind, one.ratio)), f"{one.goal:.1f}"]
-        for one in found])
-    for line in missing:
-        draw.say(line)
-    if (average := mean(found)) is not None:
-        draw.say(f"The mean ratio of those with all events is {average:.2f}; 0.65 is wanted.")
-    return 0
-
-
 def _show(report: Report) -> None:
     """Print a table for each group of measures."""
     from pypfm.cli import draw
 
     for compared in report.libraries:
         draw.rows([(compared.api, compared.library), *([("other", compared.other)] if compared.other else [])])
-    for group, title in _GROUPS.items():
+    for group, title in _TITLES.items():
         measures = [m for m in report.measures if m.group == group]
         if measures:
             _table(title, measures)
@@ -119,9 +77,8 @@ def _show(report: Report) -> None:
         for subject, why in measure.missing.items():
             draw.say(f"{_name(measure)}, {subject}: {why}")
     noise = sorted(m.noise for m in report.measures)
-    draw.say(f"The shortest of {report.rounds} rounds ({-(-report.rounds // 5)} of Python,"
-              f" {-(-report.rounds // 50)} of processes); half of all medians are"
-              f" less than {100 * noise[len(noise) // 2]:.0f} % above it, all less than {100 * noise[-1] + 0.5:.0f} %.")
+    draw.say(f"The shortest of {report.rounds} rounds; half of all medians are less than"
+             f" {100 * noise[len(noise) // 2]:.0f} % above it, all less than {100 * noise[-1] + 0.5:.0f} %.")
 
 
 def _table(title: str, measures: list[Measure]) -> None:
@@ -140,8 +97,7 @@ def _table(title: str, measures: list[Measure]) -> None:
 
 def _name(measure: Measure) -> str:
     name = _NAMES.get(measure.name, measure.name)
-    in_name = measure.pmu is None or measure.group in ("objects", "pfm4") or measure.name.startswith("pfm4")
-    return name if in_name else f"{name}\n  {measure.pmu}"
+    return name if measure.pmu is None or measure.group == "pfm4" else f"{name}\n  {measure.pmu}"
 
 
 def _shortest(time: Time | None) -> str:

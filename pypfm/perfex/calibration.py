@@ -215,8 +215,7 @@ def calibrate(progress: Callable[[str], None] | None = None, rounds: int = _ROUN
     """
     known = host.caches()
     memory = min(host.available_memory() // 2 or _MEMORY // 4, _MEMORY)
-    words = [str(PROGRAM), f"--line={known.line or 64}", f"--l1={known.l1}", f"--l2={known.l2}", f"--llc={known.llc}",
-             f"--memory={memory}", f"--rounds={rounds}"]
+    words = [str(PROGRAM), *map(str, (known.line or 64, known.l1, known.l2, known.llc, memory, rounds))]
     made = parse(_measured(words, progress), host.model(), known.line or 64,
                  datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M"))
     made.check()

@@ -1,4 +1,4 @@
-"""Benchmarks: what pypfm bench measures, under pytest-benchmark.
+"""Benchmarks: what the project measures itself with, under pytest-benchmark.
 
 Disabled by default (--benchmark-disable in pyproject.toml): then each runs once, as a plain test.
 Nothing timed is asserted.  To measure:
@@ -18,11 +18,13 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+import simulation
 from conftest import ROOT, clean_env, run
 from pypfm import Itanium2, Montecito, decode, pfm4
-from pypfm.bench import ROUNDS, bench, simulation
-from pypfm.bench.python_calls import Call, calls
+from pypfm.bench import ROUNDS, bench
 from pypfm.config import LIBRARIES
+from pypfm.errors import PfmError
+from python_calls import STARTS, Call, calls
 from terminal import PYPFM
 from tools import needs
 
@@ -37,7 +39,7 @@ CALLS = [
 
 @pytest.fixture
 def goldmont(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The state in which the worker of pypfm bench makes its calls."""
+    """The state in which the calls are made."""
     monkeypatch.setenv("LIBPFM_FORCE_PMU", "glm")
     pfm4.pfm_terminate()
     yield
@@ -79,6 +81,13 @@ def test_decoding(benchmark: BenchmarkFixture, pmu: type[Itanium2] | type[Montec
     assert [asked.event for asked in decoded.to_request().request.events] == [event]
 
 
+@pytest.mark.parametrize("name", STARTS)
+def test_start(benchmark: BenchmarkFixture, name: str) -> None:
+    """A process; "python" does nothing, the others import or run a command."""
+    done = benchmark(run, sys.executable, "-I", *STARTS[name])
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(("pmu", "code"), [("mont", "0x2001208"), ("skl", "0x5100c0"), ("skx_unc_cha0", "0x1136")])
 def test_decode_of_one_code(benchmark: BenchmarkFixture, pmu: str, code: str) -> None:
     """A process that encodes all events of a PMU, each with each unit mask and modifier, to decode one code."""
@@ -117,6 +126,19 @@ def test_simulation(benchmark: BenchmarkFixture) -> None:
     if not benchmark.disabled:
         print("\n" + json.dumps(benchmark.extra_info, indent=1), *missing, sep="\n")
     assert len(found) + len(missing) == len(names)
+
+
+def test_programs_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs("valgrind")
+    found = simulation.shutil.which
+    monkeypatch.setattr(simulation.shutil, "which", lambda name: None if name in ("cc", "sqlite3", "sort") else found(name))
+    missing: list[str] = []
+    names = ["matrix product of 300", "sqlite3, 20,000 rows", "sort of 20,000 lines"]
+    assert list(simulation.simulations(names, rounds=1, missing=missing.append)) == []
+    assert missing == ["matrix product of 300: no C compiler", "sqlite3, 20,000 rows: no sqlite3", "sort of 20,000 lines: no sort"]
+    monkeypatch.setattr(simulation.shutil, "which", {}.get)
+    with pytest.raises(PfmError, match="no valgrind: apt-get install valgrind"):
+        list(simulation.simulations(names))
 
 
 @pytest.mark.parametrize("where", ["docs/benchmarks.rst", ".ci/full", "tests/bench/test_benchmarks.py"])

@@ -11,5 +11,5 @@ c_test(pfm3_nomem pfm3_nomem)
 # ---- the program that measures libraries, on each of them: as a test it only has to run ----
 
 foreach(library pfm3 pfm3-manual pfm4)
-  c_test(pfmtime_${library} pfmtime -r 3 ${library} $<TARGET_FILE:${library}>)
+  c_test(pfmtime_${library} pfmtime 3 ${library} $<TARGET_FILE:${library}>)
 endforeach()

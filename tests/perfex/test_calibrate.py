@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 from c_programs import SANITIZE
-from conftest import ROOT
+from conftest import ROOT, run
 from native import build
 from perfex_runs import counted, environment, perfex, refused
 from pypfm import schemas
@@ -114,22 +114,23 @@ def test_the_program_with_sanitizers(cc: str, tmp_path: Path) -> None:
     needs_flags(cc, *SANITIZE)
     out = tmp_path / "calibrate"
     build(cc, *STRICT, "-O1", *SANITIZE, *SOURCES, "-lm", "-o", out)
-    for sizes, missing in ((("--l1=32768", "--l2=262144", "--llc=2097152"), set()), (("--l1=32768", "--l2=262144"), {"llc-chase"}),
-                           (("--l2=262144",), {"l1-chase", "l2-chase", "load"}), ((), {"l1-chase", "l2-chase", "memory-chase"})):
-        done = subprocess.run([out, "--line=64", *sizes, "--memory=67108864", "--rounds=1"], capture_output=True, text=True,
-                              timeout=300)
+    l1, l2, llc = 32768, 262144, 2097152
+    for sizes, missing in (((l1, l2, llc), set()), ((l1, l2, 0), {"llc-chase"}), ((0, l2, 0), {"l1-chase", "l2-chase", "load"}),
+                           ((0, 0, 0), {"l1-chase", "l2-chase", "memory-chase"})):
+        done = run(out, 64, *sizes, 67108864, 1)
         assert (done.returncode, done.stderr) == (0, "")
         data = json.loads(done.stdout.splitlines()[-1])
         assert not missing & data["measures"].keys()
-        if "--l2=262144" in sizes and "--l1=32768" in sizes:
+        if l2 in sizes and l1 in sizes:
             assert "memory-chase" in data["measures"]
 
 
-@pytest.mark.parametrize("words", [["--line=65"], ["--line=4"], ["--line=0"], ["--rounds=0"], ["--rounds=100"], ["--rounds="],
-                                   ["--l1=x"], ["--l4=1"], ["5"]])
-def test_the_program_refuses_wrong_options(words: list[str]) -> None:
-    done = subprocess.run([calibration.PROGRAM, *words], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "perfex-calibrate: a wrong option\n")
+@pytest.mark.parametrize("words", [[], [65, 0, 0, 0, 0, 1], [4, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 1], [64, 0, 0, 0, 0, 0], [64, 0, 0, 0, 0, 100],
+                                   [64, 0, 0, 0, 0], [64, 0, 0, 0, 0, 1, 1], ["x", 0, 0, 0, 0, 1]])
+def test_the_program_refuses_wrong_arguments(words: list[object]) -> None:
+    done = run(calibration.PROGRAM, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "usage: perfex-calibrate LINE L1 L2 LAST-CACHE MEMORY ROUNDS\n"
 
 
 @pytest.mark.parametrize(("script", "message"), [

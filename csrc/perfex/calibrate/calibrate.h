@@ -1,8 +1,5 @@
 /*
  * Private: perfex-calibrate, the program that measures what events cost on this host.
- *
- * Each measure is a function that runs for MEASURE_NS at least, of processor time, and returns nanoseconds for one step.  main.c calls all
- * of them again and again, so that what disturbs a stretch of time disturbs one round of each, and prints every value.
  */
 #ifndef PYPFM_CALIBRATE_H
 #define PYPFM_CALIBRATE_H
@@ -11,65 +8,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MEASURE_NS 4000000.0
+enum { CHAINS = 8, BLOCK = 4096 };
 
-enum { CHAINS = 8 };
-
-/* The compiler has to have the value in a register here, and knows nothing of what it is afterwards. */
-#define HIDE(value) __asm__ volatile("" : "+r"(value))
-/* The same of a double. */
-#if defined(__SSE2__)
-#define HIDE_FP(value) __asm__ volatile("" : "+x"(value))
-#elif defined(__aarch64__)
-#define HIDE_FP(value) __asm__ volatile("" : "+w"(value))
-#elif defined(__riscv) || defined(__powerpc__) || defined(__mips__)
-#define HIDE_FP(value) __asm__ volatile("" : "+f"(value))
-#else
-#define HIDE_FP(value) __asm__ volatile("" : "+m"(value))
-#endif
-/* All stores are made here, in order. */
-#define ORDER() __asm__ volatile("" ::: "memory")
-
-/* ---- memory.c ---- */
-
-/* Memory of this process, written once. */
-struct memory {
+/* Memory of one size, with a cycle of addresses through its lines, in random order. */
+struct place {
 	char *at;
-	size_t size;
-	double huge; /* the part of it that is in huge pages; below 0: not known */
+	size_t size;		/* bytes; 0: not measured */
+	void **starts[CHAINS];	/* somewhere on the cycle */
 };
 
-/* Map it, in huge pages if the kernel has them and it is wanted; false: there is none. */
-bool memory_map(struct memory *memory, size_t size, bool huge);
-
-/* Lines of memory, each with the address of another one: one cycle through all of them in random order. */
-struct cycle {
-	void **starts[CHAINS]; /* somewhere on it */
-	size_t lines;
+/* What a block of steps works on. */
+struct work {
+	void **starts[CHAINS];	/* of a cycle */
+	char *at;		/* what is swept */
+	size_t size, apart;	/* in bytes: the size is a multiple of CHAINS times the distance */
+	size_t next;
+	uint64_t value;
+	double number;
+	uint64_t by_chance;	/* bits: which of a random number and */
+	uint64_t in_turns;	/* of a counter decide a branch */
 };
 
-/* Make a cycle of lines that are so many bytes apart; jitter: each is at another place in its stretch. */
-bool cycle_make(struct cycle *cycle, char *at, size_t lines, size_t apart, size_t line, bool jitter);
+/* Do BLOCK steps (steps.c). */
+typedef void step_block(struct work *work);
 
-/* ---- pace.c: ns of a step ---- */
+/* Load an address from the line before; the second: CHAINS of them at the same time. */
+step_block step_chase, step_chases;
+/* Load or store every so many bytes, again and again. */
+step_block step_load, step_store;
+step_block step_add, step_add_dependent, step_branch;
+step_block step_fp_add, step_fp_add_dependent, step_fp_root;
 
-/* One address after the other, each from the line before; and CHAINS of them at the same time. */
-double pace_chase(struct cycle *cycle);
-double pace_chases(struct cycle *cycle);
+/* Map memory and write it, in huge pages if that is wanted and the kernel has them; NULL: there is none. */
+char *memory_map(size_t size, bool huge);
 
-/* A load or a store every so many bytes, again and again; the size is a multiple of SWEEP times as many. */
-enum { SWEEP = 8 };
-double pace_loads(char *at, size_t size, size_t apart);
-double pace_stores(char *at, size_t size, size_t apart);
+/* Return the part of a mapping of so many bytes that is in huge pages; below 0: not known. */
+double memory_huge(const char *at, size_t size);
 
-double pace_dependent_adds(void);
-double pace_adds(void);
-
-/* A branch: every second one is taken, or they are by chance. */
-double pace_branches(bool by_chance);
-
-double pace_fp_adds(void);
-double pace_dependent_fp_adds(void);
-double pace_reciprocal_roots(void);
+/* Link lines that are so many bytes apart; jitter: each is at another place in its stretch.  False: no memory. */
+bool memory_link(struct place *place, size_t apart, size_t line, bool jitter);
 
 #endif /* PYPFM_CALIBRATE_H */

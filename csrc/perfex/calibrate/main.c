@@ -1,10 +1,10 @@
 /*
  * perfex-calibrate: what loads, misses, branches and instructions cost on this host, as JSON.
  *
- *	perfex-calibrate --line=64 --l1=49152 --l2=1048576 --llc=33554432 --memory=1073741824 --rounds=15
+ *	perfex-calibrate LINE L1 L2 LAST-CACHE MEMORY ROUNDS
  *
- * Sizes are in bytes; 0, or none given: not known, and what needs it is not measured.  --memory is how much may be
- * used, twice half of it.  Lines of standard output before the last are progress: a dot and text.
+ * Sizes are in bytes; 0: not known, and what needs it is not measured.  MEMORY is how much may be used, twice half
+ * of it.  Lines of standard output before the last are progress: a dot and text.
  */
 #include "calibrate.h"
 
@@ -12,37 +12,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_ROUNDS = 99, PAGES = 16384 };
+#define MEASURE_NS 4000000.0
 
-enum option { LINE, L1, L2, LLC, MEMORY, ROUNDS, OPTIONS };
+enum given { LINE, L1, L2, LLC, MEMORY, ROUNDS, GIVEN };
 
-static const char *const option_names[OPTIONS] = { "--line=", "--l1=", "--l2=", "--llc=", "--memory=", "--rounds=" };
+/* Where steps are done: those from IN_MEMORY to IN_DENSE share the huge memory, one after the other. */
+enum where { NOWHERE, IN_MEMORY, IN_LLC, IN_L2, IN_L1, IN_DENSE, IN_PAGES, PLACES };
 
 /* What is measured: names as Python knows them (pypfm/perfex/calibration.py). */
-enum what {
-	CLOCK, ADD, LOAD, STORE,
-	L1_CHASE, L2_CHASE, LLC_CHASE, MEMORY_CHASE, L2_CHASES, LLC_CHASES, MEMORY_CHASES,
-	L1_LINES, L2_LINES, MEMORY_LINES, L1_STORES, L2_STORES, MEMORY_STORES,
-	PAGES_CHASE, PAGES_CHASES, DENSE_CHASE, DENSE_CHASES,
-	BRANCHES, RANDOM_BRANCHES, FP_ADD, FP_DEPENDENT, FP_ROOT, MEASURES
+static const struct measure {
+	const char *name;
+	step_block *block;
+	enum where where;
+	size_t detail;	/* bytes from a load or store to the next, 0: a line; of branches: by chance */
+} measures[] = {
+	{ "dependent-add", step_add_dependent, NOWHERE, 0 }, { "add", step_add, NOWHERE, 0 },
+	{ "load", step_load, IN_L1, sizeof(uint64_t) }, { "store", step_store, IN_L1, sizeof(uint64_t) },
+	{ "l1-chase", step_chase, IN_L1, 0 }, { "l2-chase", step_chase, IN_L2, 0 },
+	{ "llc-chase", step_chase, IN_LLC, 0 }, { "memory-chase", step_chase, IN_MEMORY, 0 },
+	{ "l2-chases", step_chases, IN_L2, 0 }, { "llc-chases", step_chases, IN_LLC, 0 },
+	{ "memory-chases", step_chases, IN_MEMORY, 0 },
+	{ "l1-lines", step_load, IN_L1, 0 }, { "l2-lines", step_load, IN_L2, 0 }, { "memory-lines", step_load, IN_MEMORY, 0 },
+	{ "l1-stores", step_store, IN_L1, 0 }, { "l2-stores", step_store, IN_L2, 0 },
+	{ "memory-stores", step_store, IN_MEMORY, 0 },
+	{ "pages-chase", step_chase, IN_PAGES, 0 }, { "pages-chases", step_chases, IN_PAGES, 0 },
+	{ "dense-chase", step_chase, IN_DENSE, 0 }, { "dense-chases", step_chases, IN_DENSE, 0 },
+	{ "branches", step_branch, NOWHERE, false }, { "random-branches", step_branch, NOWHERE, true },
+	{ "fp-add", step_fp_add, NOWHERE, 0 }, { "fp-dependent-add", step_fp_add_dependent, NOWHERE, 0 },
+	{ "fp-reciprocal-root", step_fp_root, NOWHERE, 0 },
 };
+enum { MEASURES = sizeof(measures) / sizeof(*measures) };
 
-static const char *const names[MEASURES] = {
-	"dependent-add", "add", "load", "store",
-	"l1-chase", "l2-chase", "llc-chase", "memory-chase", "l2-chases", "llc-chases", "memory-chases",
-	"l1-lines", "l2-lines", "memory-lines", "l1-stores", "l2-stores", "memory-stores",
-	"pages-chase", "pages-chases", "dense-chase", "dense-chases",
-	"branches", "random-branches", "fp-add", "fp-dependent-add", "fp-reciprocal-root",
-};
-
-/* Where it is measured. */
-struct places {
-	size_t line, l1, l2, llc, memory; /* bytes in use; 0: not measured */
-	struct memory huge, small, scratch; /* stores would destroy a cycle */
-	struct cycle l1_cycle, l2_cycle, llc_cycle, memory_cycle, pages_cycle, dense_cycle;
-};
+static struct place places[PLACES];
+static char *scratch;	/* stores would destroy a cycle */
+static size_t huge_size;
+static double values[MEASURES][MOST_ROUNDS];
 
 static size_t
 smaller(size_t a, size_t b)
@@ -50,106 +58,88 @@ smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* How much of each level is used: so much that it is not in the level before, and fits. */
+/* Choose how much of each level is used: so much that it is not in the level before, and fits. */
 static void
-choose_sizes(const size_t given[OPTIONS], struct places *places)
+choose_sizes(const size_t given[GIVEN])
 {
-	const size_t l1 = given[L1], l2 = given[L2], llc = given[LLC], outer = llc ? llc : l2;
+	const size_t l1 = given[L1], l2 = given[L2], llc = given[LLC], outer = llc ? llc : l2, whole = CHAINS * given[LINE];
+	size_t memory = smaller((outer > (size_t)128 << 20 ? 4 : 8) * outer, given[MEMORY] / 2) / whole * whole;
 
-	const size_t whole = SWEEP * given[LINE];
-
-	places->line = given[LINE];
-	places->l1 = l1 / 2 / whole * whole;
-	places->l2 = l1 && l2 >= 4 * l1 ? l2 / 2 / whole * whole : 0;
-	places->llc = l2 && llc >= 4 * l2 ? smaller(4 * l2, llc / 2) / whole * whole : 0;
-	places->memory = outer ? smaller((outer > (size_t)128 << 20 ? 4 : 8) * outer, given[MEMORY] / 2) / whole * whole : 0;
-	if (places->memory < 3 * outer)
-		places->memory = 0;
+	places[IN_L1].size = l1 / 2 / whole * whole;
+	places[IN_L2].size = l1 && l2 >= 4 * l1 ? l2 / 2 / whole * whole : 0;
+	places[IN_LLC].size = l2 && llc >= 4 * l2 ? smaller(4 * l2, llc / 2) / whole * whole : 0;
+	places[IN_MEMORY].size = memory < 3 * outer ? 0 : memory;
+	places[IN_DENSE].size = PAGES * given[LINE];
+	places[IN_PAGES].size = PAGES * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Cycles that share the huge memory: one after the other. */
+/* Map all memory and make the cycles; false: there is not enough. */
 static bool
-make_places(struct places *places)
+make_places(size_t line)
 {
-	const size_t line = places->line, page = (size_t)sysconf(_SC_PAGESIZE), dense = PAGES * line;
-	const size_t size = places->l1 + places->l2 + places->llc + places->memory + dense;
 	char *at;
 
-	if (!memory_map(&places->huge, size, true) || !memory_map(&places->small, PAGES * page, false)
-	    || !memory_map(&places->scratch, size, true))
+	for (int where = IN_MEMORY; where <= IN_DENSE; where++)
+		huge_size += places[where].size;
+	at = memory_map(huge_size, true);
+	scratch = memory_map(huge_size, true);
+	places[IN_PAGES].at = memory_map(places[IN_PAGES].size, false);
+	if (!at || !scratch || !places[IN_PAGES].at)
 		return false;
-	at = places->huge.at;
-	if (places->memory && !cycle_make(&places->memory_cycle, at, places->memory / line, line, line, false))
-		return false;
-	at += places->memory;
-	if (places->llc && !cycle_make(&places->llc_cycle, at, places->llc / line, line, line, false))
-		return false;
-	at += places->llc;
-	if (places->l2 && !cycle_make(&places->l2_cycle, at, places->l2 / line, line, line, false))
-		return false;
-	at += places->l2;
-	if (places->l1 && !cycle_make(&places->l1_cycle, at, places->l1 / line, line, line, false))
-		return false;
-	at += places->l1;
-	return cycle_make(&places->dense_cycle, at, PAGES, line, line, false)
-	       && cycle_make(&places->pages_cycle, places->small.at, PAGES, page, line, true);
+	for (int where = IN_MEMORY; where <= IN_DENSE; where++) {
+		places[where].at = at;
+		at += places[where].size;
+		if (places[where].size && !memory_link(&places[where], line, line, false))
+			return false;
+	}
+	return memory_link(&places[IN_PAGES], places[IN_PAGES].size / PAGES, line, true);
 }
 
+/* Return the time of this thread: what others do meanwhile is not in it. */
 static double
-measure_chase(enum what what, struct places *places)
+now_ns(void)
 {
-	switch (what) {
-	case L1_CHASE: return places->l1 ? pace_chase(&places->l1_cycle) : -1;
-	case L2_CHASE: return places->l2 ? pace_chase(&places->l2_cycle) : -1;
-	case LLC_CHASE: return places->llc ? pace_chase(&places->llc_cycle) : -1;
-	case MEMORY_CHASE: return places->memory ? pace_chase(&places->memory_cycle) : -1;
-	case L2_CHASES: return places->l2 ? pace_chases(&places->l2_cycle) : -1;
-	case LLC_CHASES: return places->llc ? pace_chases(&places->llc_cycle) : -1;
-	case MEMORY_CHASES: return places->memory ? pace_chases(&places->memory_cycle) : -1;
-	case PAGES_CHASE: return pace_chase(&places->pages_cycle);
-	case PAGES_CHASES: return pace_chases(&places->pages_cycle);
-	case DENSE_CHASE: return pace_chase(&places->dense_cycle);
-	default: return pace_chases(&places->dense_cycle);
-	}
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* ns of a step; below 0: not measured. */
+/* Do blocks, twice as many as before, until that takes MEASURE_NS: ns of a step; below 0: not measured. */
 static double
-measure(enum what what, struct places *places)
+measure(const struct measure *m, size_t line)
 {
-	const size_t line = places->line;
-	char *l2 = places->huge.at + places->memory + places->llc, *l1 = l2 + places->l2;
+	struct place *place = &places[m->where];
+	struct work work = { .at = m->block == step_store ? scratch : place->at, .size = place->size,
+			     .apart = m->detail ? m->detail : line, .value = UINT64_C(0x2545f4914f6cdd1d), .number = 1.25,
+			     .by_chance = m->detail ? UINT64_MAX : 0, .in_turns = m->detail ? 0 : UINT64_MAX };
+	double took = 0;
+	size_t blocks = 1;
 
-	switch (what) {
-	case CLOCK: return pace_dependent_adds();
-	case ADD: return pace_adds();
-	case LOAD: return places->l1 ? pace_loads(l1, places->l1, sizeof(uint64_t)) : -1;
-	case STORE: return places->l1 ? pace_stores(places->scratch.at, places->l1, sizeof(uint64_t)) : -1;
-	case L1_LINES: return places->l1 ? pace_loads(l1, places->l1, line) : -1;
-	case L2_LINES: return places->l2 ? pace_loads(l2, places->l2, line) : -1;
-	case MEMORY_LINES: return places->memory ? pace_loads(places->huge.at, places->memory, line) : -1;
-	case L1_STORES: return places->l1 ? pace_stores(places->scratch.at, places->l1, line) : -1;
-	case L2_STORES: return places->l2 ? pace_stores(places->scratch.at, places->l2, line) : -1;
-	case MEMORY_STORES: return places->memory ? pace_stores(places->scratch.at, places->memory, line) : -1;
-	case BRANCHES: return pace_branches(false);
-	case RANDOM_BRANCHES: return pace_branches(true);
-	case FP_ADD: return pace_fp_adds();
-	case FP_DEPENDENT: return pace_dependent_fp_adds();
-	case FP_ROOT: return pace_reciprocal_roots();
-	default: return measure_chase(what, places);
+	if (m->where != NOWHERE && place->size == 0)
+		return -1;
+	memcpy(work.starts, place->starts, sizeof(work.starts));
+	for (; took < MEASURE_NS; blocks *= 2) {
+		const double begin = now_ns();
+
+		for (size_t i = 0; i < blocks; i++)
+			m->block(&work);
+		took = now_ns() - begin;
 	}
+	memcpy(place->starts, work.starts, sizeof(work.starts));
+	return took / (double)(blocks / 2 * BLOCK);
 }
 
 static void
-print_all(const struct places *places, double values[MEASURES][MOST_ROUNDS], size_t rounds)
+print_all(size_t rounds)
 {
 	printf("{\"page\": %ld, \"huge\": %.3f, \"bytes\": {\"l1\": %zu, \"l2\": %zu, \"llc\": %zu, \"memory\": %zu}, "
-	       "\"measures\": {", sysconf(_SC_PAGESIZE), places->huge.huge, places->l1, places->l2, places->llc,
-	       places->memory);
+	       "\"measures\": {", sysconf(_SC_PAGESIZE), memory_huge(places[IN_MEMORY].at, huge_size),
+	       places[IN_L1].size, places[IN_L2].size, places[IN_LLC].size, places[IN_MEMORY].size);
 	for (int what = 0, printed = 0; what < MEASURES; what++) {
 		if (values[what][0] < 0)
 			continue;
-		printf("%s\"%s\": [", printed++ ? ", " : "", names[what]);
+		printf("%s\"%s\": [", printed++ ? ", " : "", measures[what].name);
 		for (size_t i = 0; i < rounds; i++)
 			printf("%s%.5f", i ? ", " : "", values[what][i]);
 		printf("]");
@@ -157,26 +147,7 @@ print_all(const struct places *places, double values[MEASURES][MOST_ROUNDS], siz
 	printf("}}\n");
 }
 
-static bool
-read_options(int count, char **words, size_t given[OPTIONS])
-{
-	for (int i = 1; i < count; i++) {
-		int option = 0;
-		char *end;
-
-		while (option < OPTIONS && strncmp(words[i], option_names[option], strlen(option_names[option])) != 0)
-			option++;
-		if (option == OPTIONS)
-			return false;
-		given[option] = strtoul(words[i] + strlen(option_names[option]), &end, 10);
-		if (*end || end == words[i] + strlen(option_names[option]))
-			return false;
-	}
-	return given[ROUNDS] >= 1 && given[ROUNDS] <= MOST_ROUNDS && given[LINE] >= sizeof(void *) && given[LINE] <= 4096
-	       && (given[LINE] & (given[LINE] - 1)) == 0;
-}
-
-/* On one processor, which has the memory in its caches. */
+/* Stay on one processor, which has the memory in its caches. */
 static void
 stay_here(void)
 {
@@ -193,19 +164,20 @@ stay_here(void)
 int
 main(int argc, char **argv)
 {
-	static double values[MEASURES][MOST_ROUNDS];
-	static struct places places;
-	size_t given[OPTIONS] = { [LINE] = 64, [ROUNDS] = 15 };
+	size_t given[GIVEN] = { 0 };
 
-	if (!read_options(argc, argv, given)) {
-		fprintf(stderr, "perfex-calibrate: a wrong option\n");
+	for (int i = 1; i < argc && i <= GIVEN; i++)
+		given[i - 1] = strtoul(argv[i], NULL, 10);
+	if (argc != GIVEN + 1 || given[ROUNDS] < 1 || given[ROUNDS] > MOST_ROUNDS || given[LINE] < sizeof(void *)
+	    || given[LINE] > 4096 || (given[LINE] & (given[LINE] - 1)) != 0) {
+		fprintf(stderr, "usage: perfex-calibrate LINE L1 L2 LAST-CACHE MEMORY ROUNDS\n");
 		return 2;
 	}
-	choose_sizes(given, &places);
+	choose_sizes(given);
 	stay_here();
 	printf(".preparing memory\n");
 	fflush(stdout);
-	if (!make_places(&places)) {
+	if (!make_places(given[LINE])) {
 		fprintf(stderr, "perfex-calibrate: not enough memory\n");
 		return 1;
 	}
@@ -213,8 +185,8 @@ main(int argc, char **argv)
 		printf(".round %zu of %zu\n", round + 1, given[ROUNDS]);
 		fflush(stdout);
 		for (int what = 0; what < MEASURES; what++)
-			values[what][round] = measure((enum what)what, &places);
+			values[what][round] = measure(&measures[what], given[LINE]);
 	}
-	print_all(&places, values, given[ROUNDS]);
+	print_all(given[ROUNDS]);
 	return 0;
 }

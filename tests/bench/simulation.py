@@ -1,4 +1,4 @@
-"""pypfm bench perfex: the processor time of a simulation, next to that of callgrind."""
+"""The processor time of perfex's simulation, next to that of callgrind."""
 
 from __future__ import annotations
 

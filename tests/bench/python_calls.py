@@ -1,22 +1,15 @@
-"""What is measured of Python: the mirrors, the classes on top, the start of processes.
+"""Calls of Python that are measured: the mirrors and the classes on top, each next to the same function of C through cffi.
 
-A process of its own runs `main`, with LIBPFM_FORCE_PMU=glm in its environment: the mirrors work
-on the global state of their libraries.
+The mirrors work on the global state of their libraries: LIBPFM_FORCE_PMU=glm has to be in the environment.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from statistics import median
-from time import perf_counter_ns
-from typing import Any
 
-__all__ = ["EVENTS", "STRING", "Call", "calls", "main"]
+__all__ = ["EVENTS", "STARTS", "STRING", "Call", "calls"]
 
 EVENTS = {
     "itanium": ("CPU_CYCLES", "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED"),
@@ -25,9 +18,9 @@ EVENTS = {
 }
 STRING = "glm::MEM_LOAD_UOPS_RETIRED:L2_MISS:u:c=2"
 
-_BATCH_NS = 100_000  # one timing: longer than reading the clock, shorter than a time slice
-_PYTHON_ROUNDS, _PROCESS_ROUNDS = 5, 50  # of so many rounds of C, Python has one
-_STARTS = {
+#: Arguments of Python processes that are measured.
+STARTS = {
+    "python": ["-c", "pass"],
     "import pypfm.pfm3": ["-c", "import pypfm.pfm3"],
     "import pypfm.pfm4": ["-c", "import pypfm.pfm4"],
     "import Itanium2": ["-c", "from pypfm import Itanium2"],
@@ -57,8 +50,9 @@ class Call:
 
 
 def _mirror3(pmu: str, kind: int) -> Iterator[Call]:
-    from pypfm import pfm3
     from pypfm._c.pfm3 import lib
+
+    from pypfm import pfm3
     from pypfm.ia64 import pmu as itanium
 
     assert pfm3.pfm_force_pmu(kind) == 0
@@ -82,8 +76,9 @@ def _mirror3(pmu: str, kind: int) -> Iterator[Call]:
 
 
 def _mirror4() -> Iterator[Call]:
-    from pypfm import pfm4
     from pypfm._c.pfm4 import lib
+
+    from pypfm import pfm4
     from pypfm.perf.pmu import Goldmont
 
     assert pfm4.pfm_initialize() == 0
@@ -112,54 +107,3 @@ def calls() -> Iterator[Call]:
     yield from _mirror3("itanium2", pfm3.PFMLIB_ITANIUM2_PMU)
     yield from _mirror3("montecito", pfm3.PFMLIB_MONTECITO_PMU)
     yield from _mirror4()
-
-
-def _time(run: Callable[[], object], times: int) -> float:
-    """Nanoseconds of one call."""
-    start = perf_counter_ns()
-    for _ in range(times):
-        run()
-    return (perf_counter_ns() - start) / times
-
-
-def _alternately(subjects: dict[str, Callable[[], object]], rounds: int, batch_ns: int) -> dict[str, dict[str, float]]:
-    """Time subjects in turns; shortest and median time of each."""
-    batches = {}
-    for name, run in subjects.items():
-        run()  # what is only done once
-        batches[name] = max(1, int(batch_ns / _time(run, 1))) if batch_ns else 1
-    times: dict[str, list[float]] = {name: [] for name in subjects}
-    for _ in range(rounds):
-        for name, run in subjects.items():
-            times[name].append(_time(run, batches[name]))
-    return {name: {"min_ns": min(found), "median_ns": median(found)} for name, found in times.items()}
-
-
-def _start(arguments: Sequence[str] = ("-c", "pass")) -> None:
-    """Run Python, by default to do nothing."""
-    subprocess.run([sys.executable, "-I", *arguments], check=True, capture_output=True)
-
-
-def of_starts(rounds: int) -> Iterator[dict[str, Any]]:
-    """Processes, next to a Python that does nothing."""
-    for name, arguments in _STARTS.items():
-        subjects: dict[str, Any]
-        try:
-            subjects = _alternately({"library": partial(_start, arguments), "python": _start}, rounds, 0)
-        except subprocess.CalledProcessError as error:
-            last = error.stderr.decode(errors="replace").strip().splitlines()[-1:]
-            subjects = {"library": {"missing": ": ".join([f"it ends with status {error.returncode}", *last])}}
-        yield {"group": "start", "name": name, "pmu": None, "calls": 1, "subjects": subjects}
-
-
-def main(rounds: int) -> None:
-    """Print the measures as JSON.
-
-    :param rounds: of C; here there are fewer
-    """
-    measures: list[dict[str, Any]] = []
-    for call in calls():
-        subjects = _alternately({"library": call.run, "cffi": call.floor}, -(-rounds // _PYTHON_ROUNDS), _BATCH_NS)
-        measures.append({"group": call.group, "name": call.name, "pmu": call.pmu, "calls": 1, "subjects": subjects})
-    measures += of_starts(-(-rounds // _PROCESS_ROUNDS))
-    json.dump(measures, sys.stdout)

@@ -1,4 +1,4 @@
-"""How long the libraries take, next to others and to floors.
+"""How long the C libraries take, next to others and to floors.
 
     >>> for measure in bench(against="/usr/lib/x86_64-linux-gnu/libpfm.so.4").measures:
     ...     print(measure.name, measure.library_over_other)
@@ -14,7 +14,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -38,8 +37,6 @@ MOST_ROUNDS = 100_000
 APIS = ("pfm3", "pfm3-manual", "pfm4")
 #: The program that times libraries.
 PFMTIME = built("libexec/pfmtime")
-# Not "-m": that would look for modules in the current directory first.
-_WORKER = "import sys; sys.path[:] = sys.argv[2:]; from pypfm.bench.python_calls import main; main(int(sys.argv[1]))"
 _LOADING = 10.0  # seconds that loading a library may take
 _PATIENCE = 120  # and all measures, with a second more for each round
 
@@ -60,8 +57,7 @@ class Time(Value):
 class Measure(Value):
     """One thing that was timed.
 
-    :ivar group: pfm3, pfm3-manual or pfm4: the C library; mirror: its functions in Python; objects:
-        pypfm's own classes; start: a process
+    :ivar group: pfm3, pfm3-manual or pfm4: the C library
     :ivar name: find_event, dispatch ...
     :ivar pmu: the PMU in use, or None
     :ivar calls: calls in one run of it, of whose times this is the average
@@ -70,7 +66,7 @@ class Measure(Value):
     :ivar missing: why something was not timed, by "library", "other" or name of the floor
     """
 
-    group: str = field(metadata=said(enum=(*APIS, "mirror", "objects", "start")))
+    group: str = field(metadata=said(enum=APIS))
     name: str
     pmu: str | None
     calls: int
@@ -99,7 +95,7 @@ class Measure(Value):
 
     @classmethod
     def from_json(cls, group: str, data: dict[str, Any]) -> Measure:
-        """A measure from what pfmtime or the worker prints of it."""
+        """Read a measure from what pfmtime prints of it."""
         times, missing = {}, {}
         for name, subject in data["subjects"].items():
             if "missing" in subject:
@@ -125,7 +121,7 @@ class Compared(Value):
 class Report(Value):
     """What a run measured.
 
-    :ivar rounds: of the C measures; Python has a fifth of them, processes a fiftieth
+    :ivar rounds: how often everything was timed
     """
 
     rounds: int = field(metadata=said(minimum=1))
@@ -135,11 +131,11 @@ class Report(Value):
 
 def bench(library: str | os.PathLike[str] | None = None, *, against: str | os.PathLike[str] | None = None,
           rounds: int = ROUNDS, progress: Progress | None = None) -> Report:
-    """Measure a library, or all of this installation.
+    """Measure a library, or libpfm 3 and 4 of this installation.
 
     :param library: a libpfm 3 or 4; a name without a slash is looked up as the loader does.  None:
         the one of this installation with the API of ``against``; without that, libpfm 3 and 4 of
-        this installation, their mirrors, the classes on top, the start of processes
+        this installation
     :param against: another library of the same API, timed in the same rounds
     :param rounds: how often everything is timed, 1 to 100000
     :param progress: called with what comes next, a few times
@@ -155,9 +151,6 @@ def bench(library: str | os.PathLike[str] | None = None, *, against: str | os.Pa
     for compared in libraries:
         say(f"lib{compared.api} in C")
         measures += _of_c(compared, rounds)
-    if library is None and against is None:
-        say("Python")
-        measures += _of_python(rounds)
     return Report(rounds, libraries, tuple(measures))
 
 
@@ -191,14 +184,8 @@ def _opened(path: str) -> Compared:
 def _of_c(compared: Compared, rounds: int) -> list[Measure]:
     """The measures of pfmtime."""
     paths = [compared.library] if compared.other is None else [compared.library, compared.other]
-    text = _output([str(PFMTIME), "-r", str(rounds), compared.api, *paths], rounds, " and ".join(map(shown, paths)))
+    text = _output([str(PFMTIME), str(rounds), compared.api, *paths], rounds, " and ".join(map(shown, paths)))
     return [Measure.from_json(compared.api, data) for data in json.loads(text)["measures"]]
-
-
-def _of_python(rounds: int) -> list[Measure]:
-    """The measures of the worker, in a process of its own: the mirrors have global state."""
-    text = _output([sys.executable, "-c", _WORKER, str(rounds), *sys.path], rounds, "Python")
-    return [Measure.from_json(data["group"], data) for data in json.loads(text)]
 
 
 def _output(command: Sequence[str], rounds: int, what: str) -> str:
@@ -206,7 +193,7 @@ def _output(command: Sequence[str], rounds: int, what: str) -> str:
     env = {name: value for name, value in os.environ.items() if not name.startswith("LIBPFM_")}
     limit = _PATIENCE + rounds  # of a hang there is no other sign
     try:
-        done = subprocess.run(command, env=env | {"LIBPFM_FORCE_PMU": "glm"}, stdin=subprocess.DEVNULL,
+        done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, errors="replace", check=False, timeout=limit)
     except subprocess.TimeoutExpired:
         raise LibraryError(f"measuring {what} did not end within {limit} seconds") from None
