@@ -56,6 +56,7 @@ class ValgrindBackend:
 
         :raises PerfexError: says what is missing, or which parts of the request exclude each other
         """
+        installed.version()
         check_place(request)
         program.check_command(request.command)
         check_request(request, self.name)
@@ -66,6 +67,7 @@ class ValgrindBackend:
 
         :raises PerfexError: something is missing for it
         """
+        installed.version()
         check_place(request)
         tool.directory()
         return [formulas.rows(request.cpu, fine=request.fine)[event] for event in request.events]
@@ -83,8 +85,7 @@ class ValgrindBackend:
 
 
 def check_place(request: Request) -> None:
-    """Check that this machine has what the counting takes."""
-    installed.version()
+    """Check that this machine has what a simulation takes."""
     program.check_directory()
     machine(request.cache, request.cpu, request.l2)
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
