@@ -214,7 +214,7 @@ def _head(report: Report) -> list[str]:
     elif outcome.backend in SIMULATORS and request.l2 != DEFAULT_L2:
         lines.append(f"secondary cache: {request.l2 >> 20} MB")
     lines += _repeats(report)
-    if (outcome.repeats is None or outcome.repeats.asked == 1) and outcome.backend in SIMULATORS and any(
+    if (outcome.repeats is None or outcome.repeats.asked == 1) and outcome.backend == "valgrind" and any(
             m.quality in ON_LAYOUT and m.count is not None for m in outcome.measurements):
         lines.append(_LAYOUT)
     if report.costs is not None:

@@ -9,6 +9,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from mips_programs import BIG, LITTLE, assembled, between, compiled, run
+from native import build
 from perfex_runs import counted, counts, perfex, refused
 from tools import needs
 
@@ -172,6 +173,68 @@ def test_a_child_counts_its_own(tmp_path: Path) -> None:
     one, more = (counts(counted("-e", "19", path, *arguments))[19] or 0 for arguments in ((), ("x",)))
     assert 100000 <= one < 105000
     assert 199990 <= more - one <= 200100
+
+
+EXECUTES = """
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    for (volatile int i = 0; i < 100000; i++) { }
+    if (argc < 2) return puts(argv[0]) < 0;
+    char *const others[] = { "another name", NULL }, *const environment[] = { "ONLY=this", NULL };
+    execve(argv[1], others, environment);
+    perror(argv[1]);
+    return 3;
+}
+"""
+
+
+@pytest.mark.needs("mips-linux-gnu-gcc")
+def test_programs_that_are_executed(tmp_path: Path) -> None:
+    big = compiled(tmp_path, EXECUTES, "-static", name="big")
+    other = compiled(tmp_path, EXECUTES, "-static", "-march=mips32r2", compiler="mips-linux-gnu-gcc", name="o, 32")
+    one = counts(counted("-e", "19", big))[19] or 0
+    for path in (big, other):
+        done = perfex("--json", "-e", "19", big, path)
+        assert done.stdout == "another name\n"
+        assert 200000 <= (counts(json.loads(done.stderr))[19] or 0) < 2 * one + 2000
+    done = perfex("-e", "19", big, tmp_path / "missing")
+    assert (done.returncode, "missing: No such file or directory" in done.stderr) == (3, True)
+    done = perfex("-e", "19", big, needs("env"))
+    assert done.stdout == "ONLY=this\n"
+    assert "executed a program that is not MIPS code" in done.stderr
+
+
+def test_functions_and_lines(tmp_path: Path) -> None:
+    source = tmp_path / "walk.c"
+    source.write_text("static volatile int a[1 << 16];\n__attribute__((noinline)) static void walk(void)\n{\n"
+                      "    for (int i = 0; i < 1 << 16; i++)\n        a[i] = i;\n}\nint main(void) { walk(); return 0; }\n")
+    for kind in ("-static", "-fPIE"):
+        build(needs(BIG), "-g", "-O1", kind, source, "-o", tmp_path / "walk")
+        data = counted("--annotate", "-e", "19", tmp_path / "walk")
+        walk = next(row for row in data["annotation"]["functions"] if row["name"] == "walk")
+        assert walk["file"] == str(source)
+        at = data["annotation"]["events"].index(19)
+        assert walk["self"]["counts"][at] == 1 << 16
+        line = next(row for row in data["annotation"]["lines"] if row["line"] == 5)
+        assert (line["function"], line["self"]["counts"][at]) == ("walk", 1 << 16)
+
+
+def test_signals_start_and_stop_the_counting(tmp_path: Path) -> None:
+    path = compiled(tmp_path, """
+#include <signal.h>
+#include <unistd.h>
+static volatile int n;
+static void work(int times) { for (int i = 0; i < times; i++) n++; }
+int main(void) {
+    work(1000000);
+    kill(getppid(), SIGUSR1); usleep(300000);
+    work(100000);
+    kill(getppid(), SIGUSR2); usleep(300000);
+    work(1000000);
+}
+""", "-static")
+    assert 100000 <= (counts(counted("-s", "-e", "19", path))[19] or 0) < 101000
 
 
 THREADS = """

@@ -167,6 +167,43 @@ file_at(uint32_t reference)
 	return reference ? base + ((size_t)reference << 3) : NULL;
 }
 
+/* The object that a line of /proc/self/maps is about; false: it is about another place, or no file. */
+static bool
+is_of(const char *line, uint64_t here, struct object *object)
+{
+	unsigned long begin, end, offset;
+	if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %511[^\n]", &begin, &end, &offset, object->path) != 4)
+		return false;
+	object->begin = begin;
+	object->end = end;
+	object->offset = offset;
+	return here >= begin && here < end && *object->path == '/';
+}
+
+void
+file_object(uint64_t address, const void *here)
+{
+	static uint64_t begin, end; /* the last one */
+	char line[PATH];
+	struct object found = { 0 };
+	if (address >= begin && address < end)
+		return;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	bool known = false;
+	while (maps && !known && fgets(line, sizeof line, maps))
+		known = is_of(line, (uint64_t)(uintptr_t)here, &found);
+	if (maps)
+		fclose(maps);
+	struct object *made = known ? file_item(ITEM_OBJECT, sizeof *made) : NULL;
+	if (!made)
+		return;
+	*made = found;
+	made->begin += address - (uint64_t)(uintptr_t)here; /* as the program sees it */
+	made->end += address - (uint64_t)(uintptr_t)here;
+	begin = made->begin;
+	end = made->end;
+}
+
 /* ---- fork ---- */
 
 /* All counts of an item are 0. */

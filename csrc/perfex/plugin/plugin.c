@@ -25,7 +25,8 @@ static struct {
 	bool lines; /* records are written */
 	bool threads; /* each thread is counted apart */
 	bool fine; /* each thread has a processor */
-	bool off; /* until perfex says that it counts */
+	bool off; /* perfex says when it counts */
+	bool waits; /* until perfex says so for the first time */
 } options;
 
 static struct r10k_config config;
@@ -270,6 +271,12 @@ on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		abort();
 	if (locked)
 		pthread_mutex_lock(&lock);
+	const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
+	const uint64_t address = qemu_plugin_insn_vaddr(first);
+	const void *here = qemu_plugin_insn_haddr(first);
+	exec_base((uint64_t)(uintptr_t)here - address);
+	if (options.lines)
+		file_object(address, here);
 	cut(tb, insns, options.lines ? file_item(ITEM_BLOCK, n * sizeof(struct record)) : NULL, n);
 	if (locked)
 		pthread_mutex_unlock(&lock);
@@ -297,6 +304,31 @@ on_cpu(qemu_plugin_id_t id, unsigned int index)
 		first_machine = cpu->machine;
 }
 
+static bool
+executes(int64_t number)
+{
+	enum { O32 = 4011, N64 = 5057, N32 = 6057 };
+	return number == O32 || number == N64 || number == N32;
+}
+
+static void
+on_call(qemu_plugin_id_t id, unsigned int index, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+	uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+	if (!executes(number))
+		return;
+	header->state = STATE_REPLACED;
+	exec_program(a1, a2, a3);
+}
+
+/* An execve() that returns has failed. */
+static void
+on_return(qemu_plugin_id_t id, unsigned int index, int64_t number, int64_t result)
+{
+	if (executes(number))
+		header->state = STATE_RUNS;
+}
+
 static void
 on_exit_of_process(qemu_plugin_id_t id, void *of)
 {
@@ -320,6 +352,8 @@ static void
 in_child(void)
 {
 	file_fork();
+	if (options.off) /* the immediate child of perfex only */
+		header->on = header->wanted = 0;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -362,7 +396,9 @@ switched(const char *name, const char *value)
 		      { "off", &options.off } };
 	for (unsigned int i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcmp(name, known[i].name) == 0) {
-			*known[i].option = strcmp(value, "yes") == 0;
+			*known[i].option = strcmp(value, "no") != 0;
+			if (known[i].option == &options.off)
+				options.waits = strcmp(value, "yes") == 0;
 			return true;
 		}
 	return false;
@@ -388,11 +424,14 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char
 	if (info->version.min > QEMU_VERSION || info->version.cur < QEMU_VERSION || info->system_emulation)
 		return -1;
 	big_endian = !strstr(info->target_name, "el");
+	exec_guest(big_endian, strncmp(info->target_name, "mips64", 6) == 0 ? 8 : 4);
 	file_open(directory, program);
-	header->on = header->wanted = header->wanted && !options.off;
+	header->on = header->wanted = header->wanted && !options.waits;
 	pthread_atfork(before_fork, after_fork, in_child);
 	qemu_plugin_register_vcpu_init_cb(id, on_cpu);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+	qemu_plugin_register_vcpu_syscall_cb(id, on_call);
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_return);
 	qemu_plugin_register_atexit_cb(id, on_exit_of_process, NULL);
 	return 0;
 }

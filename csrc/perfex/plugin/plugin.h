@@ -45,7 +45,17 @@ void file_before_fork(void);
 void file_fork(void);
 /* Room for an item, all 0; NULL: there is none. */
 void *file_item(enum kind kind, size_t size);
+/* The file that code is of, once: its address, and where it is in this process. */
+void file_object(uint64_t address, const void *here);
 uint32_t file_reference(const void *inside);
 void *file_at(uint32_t reference);
+
+/* ---- exec.c ---- */
+
+/* What the program's memory is like, and where it is. */
+void exec_guest(bool big_endian, unsigned int word);
+void exec_base(uint64_t base);
+/* Execute what execve() has been asked to, if it is a MIPS program; returns if it is not, or if that fails. */
+void exec_program(uint64_t file, uint64_t arguments, uint64_t environment);
 
 #endif

@@ -42,6 +42,7 @@ enum kind {
 	ITEM_SITE, /* R10K_NUM_COUNTS counts of one record */
 	ITEM_THREAD,
 	ITEM_CALL,
+	ITEM_OBJECT, /* of the plugin, which knows no functions and lines */
 };
 
 /* What an item begins with. */
@@ -81,6 +82,12 @@ struct call {
 	uint32_t caller, callee; /* references to functions */
 	uint64_t calls;
 	uint64_t counts[R10K_NUM_COUNTS]; /* what was counted in them, with what the callee has called */
+};
+
+/* A part of a file in the program's memory. */
+struct object {
+	uint64_t begin, end, offset; /* addresses, and where in the file the first one is */
+	char path[512];
 };
 
 #endif

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from pypfm.common.launch import waitable
 from pypfm.errors import shown
-from pypfm.perfex.backends.qemu import plugin, program
+from pypfm.perfex.backends.qemu import plugin, program, symbols
+from pypfm.perfex.backends.valgrind import counts
 from pypfm.perfex.backends.valgrind.backend import Run, check_place, check_request
 from pypfm.perfex.backends.valgrind.program import Prepared, check_executable
 from pypfm.perfex.model import Outcome, PerfexError, Request
+from pypfm.perfex.profile import Profile
 from pypfm.perfex.signals import Signals
 
 if TYPE_CHECKING:
@@ -79,6 +81,11 @@ class _QemuRun(Run):
         root = ["-L", kind.sysroot] if kind.sysroot else []
         return Prepared([program.find(kind.qemu), *root, "-0", name, "-plugin", ",".join(option), path, *arguments],
                         request, self.signals)
+
+    def profiled(self, path: Path, into: Profile) -> None:
+        found = Profile()
+        counts.profile(path, found)
+        symbols.name(found, counts.objects(path), into)
 
     def gone(self, processes: list[Process]) -> None:
         if pids := [p.pid for p in processes]:

@@ -152,6 +152,10 @@ class Run:
         return program.Prepared(words, self.request, self.signals,
                                 tool.directory(program.width(self.request.command)))
 
+    def profiled(self, path: Path, into: Profile) -> None:
+        """Add where the counts of a process come from."""
+        counts.profile(path, into)
+
     def gone(self, processes: list[Process]) -> None:
         """Say which processes have executed something that is not counted.
 
@@ -238,7 +242,7 @@ class Run:
         for path in sorted(directory.glob("*.r10k"), key=_order):
             processes.append(counts.read(path))
             if profile is not None:
-                counts.profile(path, profile)
+                self.profiled(path, profile)
         return processes, profile
 
     def _judge(self, directory: Path, processes: list[Process], command: program.Prepared) -> None:
