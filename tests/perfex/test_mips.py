@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from conftest import ROOT
 from mips_programs import BIG, LITTLE, assembled, between, compiled, run
 from native import build
 from perfex_runs import counted, counts, perfex, refused
@@ -264,3 +265,34 @@ def test_what_is_refused(tmp_path: Path) -> None:
     path = compiled(tmp_path, "int main(void) { return 0; }\n", "-static")
     assert "not a program for this machine" in refused("--backend", "valgrind", "-e", "15", path)
     assert "qemu-mips64 is not installed" in refused("-e", "15", path, env={"PATH": str(tmp_path)})
+
+
+REGIONS = """
+#include <perfex.h>
+#include <stdio.h>
+static volatile int n;
+int main(void) {
+    long long loads, stores;
+    for (int round = 0; round < 3; round++) {
+        start_counters(15, 19);
+        for (int i = 0; round && i < 10000 * round; i++) n++;
+        read_counters(15, &loads, 19, &stores);
+        printf("%lld ", stores);
+    }
+}
+"""
+
+
+@pytest.mark.needs("cmake")
+def test_regions_of_a_program(tmp_path: Path) -> None:
+    build(needs("cmake"), "-S", ROOT, "-B", tmp_path / "build", "--toolchain", ROOT / "csrc/cmake/mips64.cmake", "-DPYPFM_EXTENSIONS=OFF",
+          "-DPYPFM_TESTS=OFF", "-DPYPFM_WERROR=ON")
+    build(needs("cmake"), "--build", tmp_path / "build", "--target", "perfex", "perfex_static")
+    library, = (tmp_path / "build").rglob("libperfex.so.1")
+    archive, = (tmp_path / "build").rglob("libperfex.a")
+    for name, words in (("dynamic", ("-Wl,--no-as-needed", library, f"-Wl,-rpath,{library.parent}")),
+                        ("static", ("-static", "-Wl,--whole-archive", archive, "-Wl,--no-whole-archive"))):
+        path = compiled(tmp_path, REGIONS, f"-I{ROOT}/csrc/perfex/include", *map(str, words), name=name)
+        for options in ((), ("-mp",)):
+            stores = perfex(*options, "-e", "15", path).stdout.split()
+            assert stores[1:] == ["10000", "20000"]  # in the first one, the dynamic linker looks for functions

@@ -36,7 +36,9 @@ static bool big_endian;
 struct insn {
 	uint64_t address;
 	struct record *record; /* NULL without records */
+	uint32_t word;
 	struct code code;
+	bool asks; /* a store that ends a request of libperfex's */
 };
 
 struct part {
@@ -54,10 +56,11 @@ struct cpu {
 	struct thread *thread;
 	const struct insn *branch; /* not yet resolved */
 	const struct insn *conditional; /* a store that may not have stored: what follows tells */
+	struct cpu *next; /* of all that there were */
 	bool stored; /* it has accessed memory */
 };
 
-static struct cpu *cpus[MOST_CPUS];
+static struct cpu *cpus[MOST_CPUS], *all;
 static struct r10k *first_machine;
 static uint64_t site[R10K_NUM_COUNTS]; /* what is counted for a record */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -171,6 +174,18 @@ on_part(unsigned int index, void *of)
 	end();
 }
 
+/* What all threads have counted. */
+static void
+answer(uint64_t address)
+{
+	uint64_t counts[R10K_NUM_COUNTS];
+	memcpy(counts, header->now, sizeof counts);
+	for (const struct cpu *cpu = all; cpu; cpu = cpu->next)
+		for (unsigned int i = 0; cpu->thread && i < R10K_NUM_COUNTS; i++)
+			counts[i] += cpu->thread->counts[i];
+	guest_answer(address, counts, options.fine);
+}
+
 static void
 on_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void *of)
 {
@@ -184,6 +199,8 @@ on_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void
 		settled(insn->code.stores ? r10k_store(cpu->machine, address, size)
 					  : r10k_load(cpu->machine, address, size),
 			insn);
+	if (insn->asks)
+		answer(address);
 	end();
 }
 
@@ -208,7 +225,8 @@ read_insn(struct insn *insn, struct qemu_plugin_insn *from)
 	uint32_t word;
 	memcpy(&word, qemu_plugin_insn_data(from), sizeof word);
 	insn->address = qemu_plugin_insn_vaddr(from);
-	insn->code = mips_code(big_endian ? bswap_32(word) : word);
+	insn->word = big_endian ? bswap_32(word) : word;
+	insn->code = mips_code(insn->word);
 }
 
 static void
@@ -236,6 +254,20 @@ add(struct part *part, const struct insn *insn, struct qemu_plugin_insn *q)
 						 (void *)insn);
 }
 
+/* Whether an instruction ends a request of libperfex's: four that do nothing come before it. */
+static bool
+ends_request(const struct insn *insn, size_t before)
+{
+	static const uint32_t marks[] = { 0x342, 0x742, 0xc2, 0x4c2 }; /* srl $0, $0, 13, 29, 3, 19 */
+	const ptrdiff_t n = sizeof marks / sizeof *marks;
+	if (before < (size_t)n || !insn->code.stores)
+		return false;
+	for (ptrdiff_t i = 0; i < n; i++)
+		if (insn[i - n].word != marks[i])
+			return false;
+	return true;
+}
+
 /* Cut a block into parts. */
 static void
 cut(struct qemu_plugin_tb *tb, struct insn *insns, struct record *records, size_t n)
@@ -246,6 +278,7 @@ cut(struct qemu_plugin_tb *tb, struct insn *insns, struct record *records, size_
 		struct qemu_plugin_insn *q = qemu_plugin_tb_get_insn(tb, i);
 		struct insn *insn = &insns[i];
 		read_insn(insn, q);
+		insn->asks = ends_request(insn, i);
 		const bool begins = i == 0 || !(insn->address & (config.l1i.line - 1)) || insns[i - 1].code.likely;
 		if (begins)
 			first = i;
@@ -274,7 +307,7 @@ on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
 	const uint64_t address = qemu_plugin_insn_vaddr(first);
 	const void *here = qemu_plugin_insn_haddr(first);
-	exec_base((uint64_t)(uintptr_t)here - address);
+	guest_at((uint64_t)(uintptr_t)here - address);
 	if (options.lines)
 		file_object(address, here);
 	cut(tb, insns, options.lines ? file_item(ITEM_BLOCK, n * sizeof(struct record)) : NULL, n);
@@ -287,21 +320,28 @@ on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 static void
 on_cpu(qemu_plugin_id_t id, unsigned int index)
 {
-	several = several || first_machine;
-	if (index >= MOST_CPUS)
+	struct cpu *cpu = calloc(1, sizeof *cpu);
+	if (index >= MOST_CPUS || !cpu)
 		abort();
-	struct cpu *cpu = cpus[index] = calloc(1, sizeof *cpu);
+	pthread_mutex_lock(&lock);
+	several = several || first_machine;
+	cpus[index] = cpu;
+	cpu->next = all;
+	all = cpu;
 	if (options.threads)
 		cpu->thread = file_item(ITEM_THREAD, sizeof *cpu->thread);
 	cpu->counts = cpu->thread ? cpu->thread->counts : header->now;
-	if (first_machine && !options.fine) {
-		cpu->machine = first_machine;
-		return;
+	cpu->machine = first_machine;
+	if (!first_machine || options.fine) {
+		void *memory = malloc(r10k_size(&config));
+		if (!memory)
+			abort();
+		cpu->machine = r10k_make(memory, &config, first_machine, cpu->counts);
+		r10k_count_for(cpu->machine, options.lines ? site : NULL);
 	}
-	cpu->machine = r10k_make(malloc(r10k_size(&config)), &config, first_machine, cpu->counts);
-	r10k_count_for(cpu->machine, options.lines ? site : NULL);
 	if (!first_machine)
 		first_machine = cpu->machine;
+	pthread_mutex_unlock(&lock);
 }
 
 static bool
@@ -318,7 +358,7 @@ on_call(qemu_plugin_id_t id, unsigned int index, int64_t number, uint64_t a1, ui
 	if (!executes(number))
 		return;
 	header->state = STATE_REPLACED;
-	exec_program(a1, a2, a3);
+	guest_execute(a1, a2, a3);
 }
 
 /* An execve() that returns has failed. */
@@ -424,7 +464,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char
 	if (info->version.min > QEMU_VERSION || info->version.cur < QEMU_VERSION || info->system_emulation)
 		return -1;
 	big_endian = !strstr(info->target_name, "el");
-	exec_guest(big_endian, strncmp(info->target_name, "mips64", 6) == 0 ? 8 : 4);
+	guest_is(big_endian, strncmp(info->target_name, "mips64", 6) == 0 ? 8 : 4);
 	file_open(directory, program);
 	header->on = header->wanted = header->wanted && !options.waits;
 	pthread_atfork(before_fork, after_fork, in_child);

@@ -50,12 +50,17 @@ void file_object(uint64_t address, const void *here);
 uint32_t file_reference(const void *inside);
 void *file_at(uint32_t reference);
 
-/* ---- exec.c ---- */
+/* ---- guest.c ---- */
 
 /* What the program's memory is like, and where it is. */
-void exec_guest(bool big_endian, unsigned int word);
-void exec_base(uint64_t base);
+void guest_is(bool big_endian, unsigned int word);
+void guest_at(uint64_t base);
 /* Execute what execve() has been asked to, if it is a MIPS program; returns if it is not, or if that fails. */
-void exec_program(uint64_t file, uint64_t arguments, uint64_t environment);
+void guest_execute(uint64_t file, uint64_t arguments, uint64_t environment);
+/*
+ * Answer a request of libperfex's (../valgrind.c), which ends with a store: three words before its address are the number of
+ * the request and its arguments, and in its place the answer is to be.
+ */
+void guest_answer(uint64_t address, const uint64_t *counts, bool fine);
 
 #endif

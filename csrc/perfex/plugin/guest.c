@@ -1,5 +1,5 @@
 /*
- * Programs that the program executes.  qemu leaves them to the kernel, which executes those of this host only; so MIPS
+ * The program's memory: what the program asks for, and programs that it executes.  qemu leaves them to the kernel, which executes those of this host only; so MIPS
  * programs are given to a qemu with this plugin here, before qemu sees the call.
  */
 #define _GNU_SOURCE
@@ -23,14 +23,14 @@ static struct {
 } guest;
 
 void
-exec_guest(bool big_endian, unsigned int word)
+guest_is(bool big_endian, unsigned int word)
 {
 	guest.big_endian = big_endian;
 	guest.word = word;
 }
 
 void
-exec_base(uint64_t base)
+guest_at(uint64_t base)
 {
 	guest.base = base;
 }
@@ -44,6 +44,45 @@ read_memory(uint64_t address, void *to, size_t size)
 	const struct iovec mine = { to, size }, theirs = { (void *)(uintptr_t)(address + guest.base), size };
 	const ssize_t n = process_vm_readv(getpid(), &mine, 1, &theirs, 1, 0);
 	return n > 0 ? (size_t)n : 0;
+}
+
+static uint64_t
+word_of(const uint8_t *bytes)
+{
+	uint64_t word = 0;
+	for (unsigned int b = 0; b < guest.word; b++)
+		word = word << 8 | bytes[guest.big_endian ? b : guest.word - 1 - b];
+	return word;
+}
+
+/* Write numbers of that many bytes; false: there is no such memory. */
+static bool
+write_numbers(uint64_t address, const uint64_t *numbers, size_t n, unsigned int size)
+{
+	uint8_t bytes[8 * R10K_NUM_COUNTS];
+	for (size_t i = 0; i < n; i++)
+		for (unsigned int b = 0; b < size; b++)
+			bytes[i * size + (guest.big_endian ? size - 1 - b : b)] = (uint8_t)(numbers[i] >> 8 * b);
+	const struct iovec mine = { bytes, n * size }, theirs = { (void *)(uintptr_t)(address + guest.base), n * size };
+	return process_vm_writev(getpid(), &mine, 1, &theirs, 1, 0) == (ssize_t)(n * size);
+}
+
+/* ---- what it asks for ---- */
+
+void
+guest_answer(uint64_t address, const uint64_t *counts, bool fine)
+{
+	enum { RUNNING = 0x1001, READ = 'R' << 24 | 'K' << 16, BEFORE = 3 };
+	uint8_t words[BEFORE * 8];
+	if (read_memory(address - BEFORE * guest.word, words, BEFORE * guest.word) != BEFORE * guest.word)
+		return;
+	const uint64_t number = word_of(words), to = word_of(words + guest.word),
+		       room = word_of(words + 2 * guest.word);
+	uint64_t answer = number == RUNNING;
+	if (number == READ &&
+	    write_numbers(to, counts, room < R10K_NUM_COUNTS ? room : R10K_NUM_COUNTS, sizeof *counts))
+		answer = R10K_NUM_COUNTS | (uint64_t)fine << 8;
+	write_numbers(address, &answer, 1, guest.word);
 }
 
 /* A string, allocated; NULL: there is none. */
@@ -70,11 +109,9 @@ read_vector(uint64_t address, char **to, size_t room)
 {
 	for (size_t i = 0; i + 1 < room; i++) {
 		uint8_t bytes[8];
-		uint64_t word = 0;
 		if (read_memory(address + i * guest.word, bytes, guest.word) != guest.word)
 			return false;
-		for (unsigned int b = 0; b < guest.word; b++)
-			word = word << 8 | bytes[guest.big_endian ? b : guest.word - 1 - b];
+		const uint64_t word = word_of(bytes);
 		to[i] = word ? read_string(word) : NULL;
 		if (!to[i])
 			return !word;
@@ -82,7 +119,7 @@ read_vector(uint64_t address, char **to, size_t room)
 	return false;
 }
 
-/* ---- the new program ---- */
+/* ---- programs that it executes ---- */
 
 /* The name of the qemu for a file; NULL: it is no MIPS program. */
 static const char *
@@ -133,7 +170,7 @@ behind(char *line, size_t size, const char *option)
 }
 
 void
-exec_program(uint64_t file, uint64_t arguments, uint64_t environment)
+guest_execute(uint64_t file, uint64_t arguments, uint64_t environment)
 {
 	static char line[64 << 10], qemu[PATH], *words[WORDS + OURS], *variables[WORDS];
 	char *path = read_string(file), **given = words + OURS - 1; /* the first one goes to -0 */
