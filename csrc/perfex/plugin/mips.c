@@ -25,6 +25,7 @@ enum { SPECIAL = 0, REGIMM = 1, J = 2, JAL = 3, BEQ = 4, BNE = 5, COP0 = 16, COP
 /* Functions of SPECIAL and of COP1X: bits 5 to 0. */
 enum { JR = 8, JALR = 9, SYSCALL = 12, BREAK = 13, MULT = 24, DDIVU = 31, PREFX = 15 };
 #define X_LOADS (BIT(0) | BIT(1) | BIT(5)) /* lwxc1 ldxc1 luxc1 */
+#define X_WORDS (BIT(0) | BIT(8))
 #define X_STORES (BIT(8) | BIT(9) | BIT(13))
 
 /* Functions of COP1 with operands of floating point: add sub mul div sqrt, recip rsqrt. */
@@ -37,8 +38,9 @@ field(uint32_t word, unsigned int from, unsigned int bits)
 }
 
 static void
-accesses(struct code *c, bool stores)
+accesses(struct code *c, bool stores, uint8_t size)
 {
+	c->size = size;
 	c->stores = stores;
 	c->loads = !stores;
 	c->weights[stores ? R10K_Dw : R10K_Dr] = 1;
@@ -107,7 +109,7 @@ floating_point_indexed(struct code *c, uint32_t word)
 	if (function == PREFX) {
 		prefetches(c, field(word, 11, 5));
 	} else if (HAS(X_LOADS | X_STORES, function)) {
-		accesses(c, HAS(X_STORES, function));
+		accesses(c, HAS(X_STORES, function), HAS(X_WORDS, function) ? 4 : 8);
 	} else if (function >= 32) { /* multiply-add and the like */
 		c->weights[R10K_Fp] = 1;
 		c->weights[R10K_Fo] = 2;
@@ -126,6 +128,16 @@ compares(struct code *c, uint32_t opcode, uint32_t word)
 	c->if_zero = opcode == BEQ || opcode == BEQL;
 }
 
+/* Bytes of an access; of lwl and the like qemu shows the parts. */
+static uint8_t
+size_of(uint32_t opcode)
+{
+	static const uint64_t halves = BIT(33) | BIT(37) | BIT(41);
+	static const uint64_t words = BIT(35) | BIT(39) | BIT(43) | RANGE(48, 50) | RANGE(56, 58);
+	static const uint64_t doubles = RANGE(52, 55) | RANGE(60, 63);
+	return HAS(doubles, opcode) ? 8 : HAS(words, opcode) ? 4 : HAS(halves, opcode) ? 2 : 1;
+}
+
 /* Opcodes that have no functions of their own. */
 static void
 plain(struct code *c, uint32_t opcode, uint32_t word)
@@ -134,7 +146,7 @@ plain(struct code *c, uint32_t opcode, uint32_t word)
 		branches(c, HAS(LIKELY, opcode));
 		compares(c, opcode, word);
 	} else if (HAS(LOADS | STORES, opcode)) {
-		accesses(c, HAS(STORES, opcode));
+		accesses(c, HAS(STORES, opcode), size_of(opcode));
 		c->conditional = opcode == SC || opcode == SCD;
 		c->weights[R10K_Sc] = c->conditional;
 		c->result = (uint8_t)field(word, 16, 5);

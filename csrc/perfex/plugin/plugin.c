@@ -190,8 +190,8 @@ static void
 on_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void *of)
 {
 	const struct insn *insn = of;
-	const uint64_t size = (uint64_t)1 << qemu_plugin_mem_size_shift(info);
-	if (qemu_plugin_mem_is_store(info) != insn->code.stores) /* a store conditional is made of both */
+	const uint64_t size = insn->code.size;
+	if (insn->code.conditional && !qemu_plugin_mem_is_store(info)) /* a store conditional is made of both */
 		return;
 	struct cpu *cpu = begin(index);
 	cpu->stored = cpu->stored || insn->code.conditional;

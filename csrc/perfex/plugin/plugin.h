@@ -26,6 +26,7 @@ struct code {
 	enum jump jump;
 	bool likely; /* the instruction that follows is executed if the branch is taken */
 	bool loads, stores; /* its accesses are of these kinds, whatever else qemu does for it */
+	uint8_t size; /* of an access in bytes; 1: of each byte or part, where an access is not aligned */
 	bool conditional; /* it stores if nobody else has */
 	uint8_t result; /* the register in which such an instruction leaves 1 or 0, or that a branch compares with 0 */
 	bool if_zero; /* the branch is taken if that register is 0 */

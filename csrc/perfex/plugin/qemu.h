@@ -65,8 +65,6 @@ struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn); /* where it is in this process */
-unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info); /* log2 of the bytes */
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
-void qemu_plugin_outs(const char *text); /* to qemu's log */
 
 #endif

@@ -15,7 +15,8 @@ __all__ = ["COMPILE", "path"]
 _WHAT = "qemu's plugin r10k"
 _NAME = "r10k.so"
 #: Flags of the compiler.
-COMPILE = ("-std=gnu11", "-O3", "-g0", "-fPIC", "-shared", "-pthread")
+COMPILE = ("-std=gnu11", "-O3", "-g0", "-fPIC", "-shared", "-pthread", "-fno-semantic-interposition",
+           "-Wl,-Bsymbolic", "-flto")
 
 
 def _sources() -> list[Path]:
