@@ -136,14 +136,19 @@ endfunction()
 # pypfm_static_library(name base parts...): <name>_static, <base>.a.
 #
 # It is one object in which everything is local that the shared library does not export: no
-# other name of ours can be the same as one of the program's.
+# other name of ours can be the same as one of the program's.  On MIPS these names stay: its linker cannot link calls of
+# functions that were made local.
 function(pypfm_static_library name base)
   list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+  set(local --localize-hidden)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^mips")
+    unset(local)
+  endif()
   add_custom_command(
     OUTPUT ${object}
     COMMAND ${CMAKE_C_COMPILER} ${PYPFM_NO_LTO} -r -nostdlib -o ${object} ${objects}
-    COMMAND ${CMAKE_OBJCOPY} --localize-hidden --wildcard --remove-section=.gnu.*lto* ${object}
+    COMMAND ${CMAKE_OBJCOPY} ${local} --wildcard --remove-section=.gnu.*lto* ${object}
     DEPENDS ${objects}
     COMMENT "Linking the objects of ${base}.a"
     COMMAND_EXPAND_LISTS VERBATIM)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pypfm.common.runs import written
 from pypfm.perfex import events, noise, report
 from pypfm.perfex.changes import Change, Comparison, Side, whole
-from pypfm.perfex.model import ON_LAYOUT, Event, PerfexError
+from pypfm.perfex.model import ON_LAYOUT, SIMULATORS, Event, PerfexError
 from pypfm.perfex.notes import NOT_AVAILABLE, folded
 from pypfm.perfex.reading import StoredReport, read
 from pypfm.perfex.spread import Spread
@@ -98,7 +98,7 @@ def _notes(first: StoredReport, second: StoredReport) -> Iterator[str]:
         yield f"the kernel is counted in the {'first' if first.kernel else 'second'} only"
     if first.l2 and second.l2 and first.l2 != second.l2:
         yield f"secondary caches: {first.l2 >> 20} and {second.l2 >> 20} MB"
-    if first.backend == second.backend == "valgrind" and first.caches != second.caches:
+    if first.backend == second.backend and first.backend in SIMULATORS and first.caches != second.caches:
         yield f"caches: {first.caches or _R10000} and {second.caches or _R10000}"
     if _clocks_differ(first, second):
         yield f"clocks: {first.clock:g} and {second.clock:g} MHz, on which times and estimated cycles depend"
@@ -132,7 +132,7 @@ def compare(first: StoredReport, second: StoredReport, option: str = "--compare"
     :raises PerfexError: `check` refuses them
     """
     check(first, second, option, anyway=anyway)
-    exact = first.backend == second.backend == "valgrind"
+    exact = first.backend == second.backend and first.backend in SIMULATORS
     changes = _tested([_change(events.table(first.cpu)[i], first, second, exact=exact)
                        for i in sorted({*first.counts, *second.counts})])
     a, b = (Side(r.name, r.backend, r.command, r.runs, r.ended_by) for r in (first, second))

@@ -15,14 +15,18 @@ from pypfm.errors import InvalidValueError, PfmError
 if TYPE_CHECKING:
     from pypfm.perfex.profile import Profile
 
-__all__ = ["CPUS", "MOST_RUNS", "ON_LAYOUT", "R10000_LINES", "Backend", "Cpu", "Event", "Measurement", "Outcome",
-           "PerfexError", "PerfexValueError", "Quality", "Repeats", "Request", "Sample", "ThreadCounts", "Times",
-           "exit_status", "signal_name"]
+__all__ = ["CPUS", "MOST_RUNS", "ON_LAYOUT", "R10000_LINES", "SIMULATORS", "Backend", "Cpu", "Event", "Measurement",
+           "Outcome", "PerfexError", "PerfexValueError", "Quality", "Repeats", "Request", "Sample", "Simulator",
+           "ThreadCounts", "Times", "exit_status", "signal_name"]
 
 #: A processor whose events are counted; -3 is silicon revision 3.
 Cpu = Literal["r10000", "r10000-3", "r12000"]
 #: The same, to be listed.
 CPUS: tuple[Cpu, ...] = ("r10000", "r10000-3", "r12000")
+#: A backend that simulates: valgrind this host's programs, qemu those of MIPS.
+Simulator = Literal["valgrind", "qemu"]
+#: The same, to be listed.
+SIMULATORS: tuple[Simulator, ...] = ("valgrind", "qemu")
 #: How many runs --repeat can make at most; a report with the counts of all of them is not too large to be read back.
 MOST_RUNS = 500
 #: Bytes of a line of the primary data cache and of the secondary cache of an R10000.
@@ -232,7 +236,7 @@ class Repeats(Tabled):
 class Outcome:
     """The counts of a backend, and how it got them.
 
-    :ivar backend: perf or valgrind
+    :ivar backend: perf, valgrind or qemu
     :ivar why: why this one, for the first line of the report
     :ivar status: exit status for perfex: the command's, 128+n for a signal
     :ivar caches: those that are simulated, if they are not the R10000's

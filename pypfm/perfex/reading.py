@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pypfm.errors import shown
 from pypfm.perfex import events, report
 from pypfm.perfex.c_call import known_cpu, read_limited
-from pypfm.perfex.model import MOST_RUNS, Cpu, PerfexError, Quality, signal_name
+from pypfm.perfex.model import MOST_RUNS, SIMULATORS, Cpu, PerfexError, Quality, signal_name
 from pypfm.perfex.perf_table import QUALITIES
 from pypfm.perfex.spread import Spread
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["StoredReport", "parsed", "read", "stored"]
 
 _LARGEST = 64 << 20  # bytes: a report may have all functions and lines of a program (--annotate)
-_BACKENDS = ("perf", "valgrind")
+_BACKENDS = ("perf", *SIMULATORS)
 _SIGNALS = [signal_name(-number) for number in range(1, signal.NSIG)]
 _MEASURED = "measured"
 _NO_JSON = "not a report of perfex in JSON: perfex --json -o FILE writes what --compare, --baseline and --merge read"
@@ -119,7 +119,7 @@ def parsed(content: str, name: str) -> StoredReport:
                 raise PerfexError(f"{shown(made.ended_by)} is not a signal")
         if data["repeats"] is not None:
             made.runs = _number(data["repeats"]["counted"], MOST_RUNS, "a number of runs", least=1)
-        if (clock := data["clock"]) and (made.backend == "valgrind" or str(clock["source"]).startswith(_MEASURED)):
+        if (clock := data["clock"]) and (made.backend in SIMULATORS or str(clock["source"]).startswith(_MEASURED)):
             made.clock = _clock(clock["MHz"])
         for row in data["events"]:
             _add_event(row, made)

@@ -19,7 +19,7 @@ from pypfm.errors import printable
 from pypfm.perfex import events, notes
 from pypfm.perfex.c_call import printed
 from pypfm.perfex.costs import CostTable
-from pypfm.perfex.model import ON_LAYOUT, Measurement, Outcome, Request, Sample
+from pypfm.perfex.model import ON_LAYOUT, SIMULATORS, Measurement, Outcome, Request, Sample
 from pypfm.perfex.spread import Spread, about, precise, short
 from pypfm.perfex.statistics import Statistic, statistics
 
@@ -43,6 +43,7 @@ DEFAULT_L2: int = Request.l2
 _FP = 21  # floating-point instructions, on each processor
 # A list of numbers in JSON that stands on many lines; no text has a line's end in it.
 _NUMBERS = re.compile(r"\[\n[\s\d,nul]+\]")
+_COUNTED = {"perf": "counted by perf", "valgrind": "simulated by valgrind", "qemu": "R10000 code under qemu"}
 _LAYOUT = "memory: this layout; --repeat N tries others, as cache misses depend on it"
 _SPREAD_HEAD = f"{'mean':>21}{'deviation':>15}{'error':>10}{'minimum':>17}{'maximum':>17}"
 
@@ -103,7 +104,7 @@ class Report(Printed):
 
     def settings(self) -> dict[str, object]:
         """Return the settings on which the counts depend, apart from the events."""
-        return {"kernel": self.request.kernel, "l2": self.request.l2 if self.outcome.backend == "valgrind" else None}
+        return {"kernel": self.request.kernel, "l2": self.request.l2 if self.outcome.backend in SIMULATORS else None}
 
     def ordered(self) -> list[Measurement]:
         """Return events in the order asked for, or with -y from most to least costly."""
@@ -215,8 +216,7 @@ def _identical(report: Report) -> list[str]:
 
 def _head(report: Report) -> list[str]:
     request, outcome = report.request, report.outcome
-    how = "simulated" if outcome.backend == "valgrind" else "counted"
-    lines = [f"perfex: {request.cpu} events, {how} by {outcome.backend}",
+    lines = [f"perfex: {request.cpu} events, {_COUNTED[outcome.backend]}",
              *([f"backend: {printable(outcome.why)}"] if report.verbose else []),
              *([f"process: {', '.join(map(str, request.pids))}"] if request.pids else []),
              *([f"command: {printable(shlex.join(request.command))}"] if request.command or not request.pids else [])]
@@ -231,7 +231,7 @@ def _head(report: Report) -> list[str]:
         lines.append("levels: user and kernel")
     if outcome.caches:
         lines += wrap(f"caches: {outcome.caches}", 80, subsequent_indent="    ")
-    elif outcome.backend == "valgrind" and request.l2 != DEFAULT_L2:
+    elif outcome.backend in SIMULATORS and request.l2 != DEFAULT_L2:
         lines.append(f"secondary cache: {request.l2 >> 20} MB")
     lines += _repeats(report)
     if (outcome.repeats is None or outcome.repeats.asked == 1) and outcome.backend == "valgrind" and any(

@@ -110,7 +110,9 @@ def console_blocks(path: Path) -> list[str]:
 
 
 # Programs of some blocks that README's list of packages does not have.
-OPTIONAL = ("gfortran", "valgrind")
+#: Programs without which what follows on a page has nothing to work on.
+BEFORE = {"valgrind", "qemu-mips64", "mips64-linux-gnuabi64-gcc"}
+OPTIONAL = ("gfortran", *sorted(BEFORE))
 
 
 @dataclass
@@ -183,7 +185,7 @@ def left_for_git(scratch: Path) -> list[str]:
 def test_console_blocks(page: Path, scratch: Path, user: dict[str, str]) -> None:
     wrong, missing = [], set()
     for block in console_blocks(page):
-        if "valgrind" in missing:  # later blocks use what earlier ones have written
+        if missing & BEFORE:  # later blocks use what earlier ones have written
             break
         if absent := {name for name in OPTIONAL if re.search(rf"\b{name} ", block) and tool(name) is None}:
             missing |= absent
@@ -196,6 +198,9 @@ def test_console_blocks(page: Path, scratch: Path, user: dict[str, str]) -> None
             told = n + 1 < len(shown) and shown[n + 1].command == "echo $?"
             if "valgrind is not installed" in printed and tool("valgrind") is None:
                 missing.add("valgrind")
+                break
+            if "qemu-mips64 is not installed" in printed and tool("qemu-mips64") is None:
+                missing.add("qemu-mips64")
                 break
             if found := mismatch(command, printed, status):
                 wrong.append(found)

@@ -72,8 +72,8 @@ def test_the_wheel_has_everything(wheel: Path) -> None:
     wanted |= {f"pypfm/lib/{library.name}/{library.soname}" for library in LIBRARIES.values()}
     wanted |= {f"pypfm/include/{header.relative_to(ROOT / 'csrc').as_posix().replace('/include/', '/')}"
                for header in public_headers()}
-    wanted |= {"pypfm/perfex/tables/perfex_valgrind.csv", "pypfm/conform/functions.csv"}
-    wanted |= {f"pypfm/perfex/tool/{path.name}" for path in (ROOT / "csrc/perfex/tool").iterdir()}
+    wanted |= {"pypfm/perfex/tables/perfex_valgrind.csv", "pypfm/perfex/tables/perfex_qemu.csv", "pypfm/conform/functions.csv"}
+    wanted |= {f"pypfm/perfex/{kind}/{path.name}" for kind in ("tool", "plugin") for path in (ROOT / "csrc/perfex" / kind).iterdir()}
     wanted |= {f"pypfm/examples.d/{name}" for name in run("git", "ls-files", cwd=wheel.parent / "tree/docs/examples").stdout.split()}
     wanted |= {"pypfm/libexec/pfmtime", "pypfm/libexec/perfex-calibrate"}
     assert wanted - names == set()
@@ -88,9 +88,9 @@ def test_each_library_is_in_the_wheel_once(wheel: Path) -> None:
 
 
 def test_the_wheel_has_nothing_private(wheel: Path) -> None:
-    """No sources in C but those of the valgrind tool and the examples, no private header, no test."""
+    """No sources in C but those of the valgrind tool, of qemu's plugin and of the examples, no private header, no test."""
     names = [name for name in zipfile.ZipFile(wheel).namelist()
-             if not name.startswith(("pypfm/perfex/tool/", "pypfm/examples.d/"))]
+             if not name.startswith(("pypfm/perfex/tool/", "pypfm/perfex/plugin/", "pypfm/examples.d/"))]
     public = {header.name for header in public_headers()}
     odd = [name for name in names if name.endswith((".c", ".o", ".in", ".map", ".cmake", ".txt"))
            or (name.endswith(".h") and Path(name).name not in public)

@@ -123,7 +123,7 @@ def test_counts_that_mean_different_things(second: dict[str, object], message: s
     (b'{"cpu": "r5000"}', "'r5000' is not a cpu"), (json_of(events=5), "not a report of perfex: TypeError"),
     (json_of(events=[]), "no counts"), (json_of(command=5), "TypeError"), (json_of(ended_by="KILL"), "'KILL' is not a signal"),
     (json_of(ended_by="SIGX"), "'SIGX' is not a signal"), (json_of(ended_by="SIGRTMIN+99"), "'SIGRTMIN+99' is not a signal"),
-    (json_of(backend="perf\x1b[31m"), "'perf\\x1b[31m' is not a backend; perf, valgrind are"),
+    (json_of(backend="perf\x1b[31m"), "'perf\\x1b[31m' is not a backend; perf, valgrind, qemu are"),
     (json_of(backend="auto"), "'auto' is not a backend"), (json_of(backend=["perf"]), "is not a backend"),
     (json_of({"count": "1"}), "is not a count"), (json_of({"event": 99}), "'99' is not an event"),
     (json_of({"count": True}), "'true' is not a count"), (json_of({"count": -1}), "'-1' is not a count"),

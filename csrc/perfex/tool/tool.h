@@ -1,90 +1,11 @@
-/*
- * The valgrind tool r10k: what its parts know of each other, and the file that a process's counts are in.
- *
- * The file is mapped, so that what has been counted is in it at any time, whatever ends the process.  It begins with a
- * header; with --lines=yes items follow.  Numbers are of this machine's byte order; a reference is an offset in the file
- * divided by 8, and 0 is none.
- */
+/* The valgrind tool r10k: what its parts know of each other.  The file that a process's counts are in: file.h. */
 #ifndef PERFEX_TOOL_H
 #define PERFEX_TOOL_H
 
 #include "pub_tool_basics.h"
 #include "pub_tool_tooliface.h"
 
-#include "r10k.h"
-
-#define FORMAT "r10k001\n" /* the first bytes of a file */
-
-enum state {
-	STATE_RUNS, /* or was killed */
-	STATE_ENDED, /* by itself, or by a signal that valgrind has passed on */
-	STATE_REPLACED, /* it executed another program */
-};
-
-struct header {
-	char format[8];
-	UInt size; /* of the header in bytes */
-	UInt num_counts;
-	Int pid, parent;
-	UInt state;
-	UInt full; /* there was no room for more items: lines are missing */
-	UInt lost; /* processes that it made have no file */
-	UInt on, wanted; /* whether it counts; perfex writes whether it shall */
-	UInt unused; /* so that what follows lies the same on machines of 32 and of 64 bits */
-	ULong used; /* bytes of the file, this header included */
-	uint64_t now[R10K_NUM_COUNTS]; /* of the thread that runs; without --threads, of all */
-	char names[512]; /* of the counts, with a blank after each */
-	char program[512];
-};
-
-enum kind {
-	ITEM_FILL = 0, /* nothing more */
-	ITEM_TEXT, /* UTF-8, with zeros at its end */
-	ITEM_FUNCTION,
-	ITEM_BLOCK, /* records */
-	ITEM_SITE, /* R10K_NUM_COUNTS counts of one record */
-	ITEM_THREAD,
-	ITEM_CALL,
-};
-
-/* What an item begins with. */
-struct item {
-	UInt kind;
-	UInt size; /* with this, a multiple of 8 */
-};
-
-struct function {
-	UInt name, object, file; /* references to texts */
-	UInt line;
-};
-
-/*
- * What an instruction does in a part of a block that is executed as a whole: `executed` times what is said here.  An
- * instruction has several of these if it lies in several blocks or parts.  What it does not do each time (misses,
- * accesses under a mask) is in `site`.
- */
-struct record {
-	ULong executed; /* of the first record of a part; of others, 0 */
-	ULong address; /* 0: none */
-	UInt function, file, line;
-	UInt site;
-	Char weights[R10K_I1mr]; /* the counts before I1mr */
-	UChar size; /* of the instruction */
-	UInt first; /* how many records before this one the first of its part is */
-};
-
-struct thread {
-	Int tid; /* the kernel's */
-	UInt pad;
-	uint64_t counts[R10K_NUM_COUNTS];
-};
-
-/* Calls of one function by another. */
-struct call {
-	UInt caller, callee; /* references to functions */
-	ULong calls;
-	uint64_t counts[R10K_NUM_COUNTS]; /* what was counted in them, with what the callee has called */
-};
+#include "file.h"
 
 extern struct header *header;
 

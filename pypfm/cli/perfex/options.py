@@ -164,7 +164,8 @@ def build_parser() -> argparse.ArgumentParser:
         help="the processor whose events are counted (default: r10000; -3: silicon revision 3)")
     add("--pid", action=_OneList, metavar="PID[,PID...]",
         help="perf: count processes that are already running, until they end or ^C; with a command, until it ends")
-    add("--backend", choices=("auto", "perf", "valgrind"), default="auto", help="what counts (default: auto)")
+    add("--backend", choices=("auto", "perf", "valgrind", "qemu"), default="auto",
+        help="what counts (default: auto; MIPS programs: qemu)")
     add("--clock", type=_positive, metavar="MHZ", help="clock speed for the times")
     add("--l2", choices=tuple(_L2), help="valgrind: size of the secondary cache (default: 4m)")
     add("--cache", metavar="CACHES", default="r10000",
@@ -268,7 +269,7 @@ def _asks_for_perf(args: argparse.Namespace) -> str:
 
 def _check_backend(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     """The options of one backend."""
-    if args.perf_table is not None and args.backend == "valgrind":
+    if args.perf_table is not None and args.backend in ("valgrind", "qemu"):
         parser.error("--perf-table is an option of the perf backend")
     perf = _asks_for_perf(args)
     for option, value in (("--l2", args.l2), ("--threads", args.threads), ("--events", args.some),

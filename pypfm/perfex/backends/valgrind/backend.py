@@ -22,6 +22,7 @@ from pypfm.perfex.model import (
     PerfexError,
     Request,
     Sample,
+    Simulator,
     ThreadCounts,
     exit_status,
     signal_name,
@@ -35,11 +36,13 @@ if TYPE_CHECKING:
     from pypfm.perfex.backends.valgrind.counts import Process
     from pypfm.perfex.backends.valgrind.formulas import Row, Simulated
 
-__all__ = ["ValgrindBackend"]
+__all__ = ["Run", "ValgrindBackend", "check_place", "check_request"]
 
 _L2 = (1 << 20, 2 << 20, 4 << 20, 8 << 20)
 _FILE = 1 << 20  # bytes: a file of counts without lines is smaller
 _MOST_SAID = 500  # letters of what valgrind says when it fails
+_ABOVE = "its message stands above"
+_THREADS = 10000  # valgrind's default is 500
 _REFUSED = 126  # exit status for a command that valgrind has ended
 
 
@@ -53,14 +56,10 @@ class ValgrindBackend:
 
         :raises PerfexError: says what is missing, or which parts of the request exclude each other
         """
-        _check_place(request)
+        installed.version()
+        check_place(request)
         program.check_command(request.command)
-        if request.kernel:
-            raise PerfexError("-k: valgrind runs programs in user mode only; --backend perf counts the kernel")
-        if request.l2 not in _L2:
-            raise PerfexError(f"--l2: {request.l2} bytes; sizes are 1m, 2m, 4m and 8m")
-        if request.per_thread and request.gated:
-            raise PerfexError("-mp together with -s or -p")
+        check_request(request, self.name)
         tool.directory(program.width(request.command))
 
     def sources(self, request: Request) -> list[Row]:
@@ -68,7 +67,8 @@ class ValgrindBackend:
 
         :raises PerfexError: something is missing for it
         """
-        _check_place(request)
+        installed.version()
+        check_place(request)
         tool.directory()
         return [formulas.rows(request.cpu, fine=request.fine)[event] for event in request.events]
 
@@ -79,14 +79,13 @@ class ValgrindBackend:
         """
         self.check(request)
         with waitable(), Signals(gated=request.gated) as signals:
-            outcome = _Run(request, signals).outcome()
+            outcome = Run(request, signals).outcome()
             signals.others()  # too late to end anything but the report
             return outcome
 
 
-def _check_place(request: Request) -> None:
-    """Check that this machine has all that the counting needs."""
-    installed.version()
+def check_place(request: Request) -> None:
+    """Check that this machine has what a simulation takes."""
     program.check_directory()
     machine(request.cache, request.cpu, request.l2)
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
@@ -94,35 +93,83 @@ def _check_place(request: Request) -> None:
         raise PerfexError(f"a file may have {limit} bytes only (ulimit -f); those with counts have up to {_FILE}")
 
 
-class _Run:
-    """One run of the command."""
+def check_request(request: Request, name: str) -> None:
+    """Check what excludes what in a simulation.
+
+    :param name: of the simulator
+    :raises PerfexError: says what
+    """
+    if request.kernel:
+        raise PerfexError(f"-k: {name} runs programs in user mode only; --backend perf counts the kernel")
+    if request.l2 not in _L2:
+        raise PerfexError(f"--l2: {request.l2} bytes; sizes are 1m, 2m, 4m and 8m")
+    if request.per_thread and request.gated:
+        raise PerfexError("-mp together with -s or -p")
+
+
+class Run:
+    """One run of the command.
+
+    :ivar simulator: whose counts they are
+    :ivar notes: on the run
+    """
+
+    simulator: Simulator = "valgrind"
 
     def __init__(self, request: Request, signals: Signals) -> None:
-        self._request, self._signals = request, signals
-        self._machine = machine(request.cache, request.cpu, request.l2)
+        self.request, self.signals = request, signals
+        self.machine = machine(request.cache, request.cpu, request.l2)
         self._clock = request.clock or request.host_clock or default_clock(request.cpu)
         self._samples: list[Sample] = []
-        self._notes: list[str] = []
+        self.notes: list[str] = []
         self._missing: list[str] = []  # why there are no counts
         self._doubts: list[str] = []  # why counts are not exact
 
     def _options(self, directory: Path) -> list[str]:
-        request = self._request
+        request = self.request
         layout = request.layout or 0
         words = [f"--counts={directory}", f"--messages={directory}/messages", f"--layout={layout}",
-                 f"--machine={self._machine.option(seed=layout)}",
+                 f"--machine={self.machine.option(seed=layout)}",
                  f"--trace-children={'no' if request.gated else 'yes'}"]
         words += ["--lines=yes", "--calls=yes"] if request.annotate else []
         words += ["--threads=yes"] if request.per_thread else []
         words += ["--fine=yes", "--fair-sched=yes"] if request.fine else []
         return [*words, "--off=yes"] if request.gated else words
 
+    def counted_by(self) -> str:
+        """What has counted, for the report."""
+        return f"simulated by valgrind {installed.version()}"
+
+    def prepared(self, directory: Path) -> program.Prepared:
+        """The command, ready to run.
+
+        :param directory: for the files of counts
+        """
+        # Options of the environment and of .valgrindrc files are not ours.
+        words = [installed.find(), "--command-line-only=yes", "--tool=r10k", "-q", "--sigill-diagnostics=yes",
+                 "--vgdb=no", "--show-below-main=yes", f"--max-threads={_THREADS}", *self._options(directory), "--",
+                 *self.request.command]
+        return program.Prepared(words, self.request, self.signals,
+                                tool.directory(program.width(self.request.command)))
+
+    def profiled(self, path: Path, into: Profile) -> None:
+        """Add where the counts of a process come from."""
+        counts.profile(path, into)
+
+    def gone(self, processes: list[Process]) -> None:
+        """Say which processes have executed something that is not counted.
+
+        :param processes: that have no file for it
+        """
+        if processes:
+            self._missing.append("executed a program that valgrind could not start, or that could not make a file for"
+                                 f" its counts in the directory of TMPDIR: {_processes([p.pid for p in processes])}")
+
     def outcome(self) -> Outcome:
         """Run the command, and return the counts."""
-        request = self._request
+        request = self.request
         with _directory() as directory:
-            command = program.Prepared(self._options(directory), tool.directory(program.width(request.command)),
-                                       request, self._signals)
+            command = self.prepared(directory)
             code = self._supervised(command, directory)
             processes, profile = self._read(directory)
             messages = ""
@@ -130,22 +177,24 @@ class _Run:
                 messages = (directory / "messages").read_text("utf-8", "surrogateescape")
             failed = self._has_failed(processes, command.pid, code)
             if failed:
-                self._missing.append(f"valgrind has failed: {' '.join(messages.split())[:_MOST_SAID]}")
+                self._missing.append(f"{self.simulator} has failed: "
+                                     + (" ".join(messages.split())[:_MOST_SAID] or _ABOVE))
             self._judge(directory, processes, command)
         if not processes and not self._missing:
-            why = f"it was ended by signal {-code}" if code < 0 else "its message stands above"
-            raise PerfexError(f"valgrind has not started {shown(request.command[0])}: {messages.strip() or why}")
+            why = f"it was ended by signal {-code}" if code < 0 else _ABOVE
+            raise PerfexError(f"{self.simulator} has not started {shown(request.command[0])}:"
+                              f" {messages.strip() or why}")
         status, ended_by = self._ended(code, failed, messages, command.pid)
         threads = self._threads(processes) if request.per_thread else ()
         source = ("given" if request.clock else "measured by --calibrate" if request.host_clock
                   else f"the default of the {request.cpu}")
         return Outcome(
-            ValgrindBackend.name, f"simulated by valgrind {installed.version()}", status,
+            self.simulator, self.counted_by(), status,
             self._total(processes, threads), threads=threads, samples=tuple(self._samples), clock=self._clock,
             clock_source=source, estimated_cycles=any(i in events.cycles(request.cpu) for i in request.events),
-            notes=(*self._why_none(), *self._notes, *self._doubts), ended_by=ended_by, times=command.times(),
-            profile=profile, lines=self._machine.lines,
-            caches=f"{self._machine.name}: {self._machine}" if self._machine.name else "",
+            notes=(*self._why_none(), *self.notes, *self._doubts), ended_by=ended_by, times=command.times(),
+            profile=profile, lines=self.machine.lines,
+            caches=f"{self.machine.name}: {self.machine}" if self.machine.name else "",
             operations=None if self._missing else sum(p.counts["Fo"] for p in processes))
 
     @staticmethod
@@ -157,24 +206,25 @@ class _Run:
     def _ended(self, code: int, failed: bool, messages: str, pid: int) -> tuple[int, str]:
         """Return the exit status, and the signal that has ended the command; note what valgrind did to it."""
         refused = program.refusals(messages.splitlines())
-        self._notes += [f"valgrind refused: {text}" for text in dict.fromkeys(r.text for r in refused)]
+        self.notes += [f"valgrind refused: {text}" for text in dict.fromkeys(r.text for r in refused)]
         if not failed and not any(r.ends(code) for r in refused if r.pid in (0, pid)):
             return exit_status(code), signal_name(code)
-        self._notes.append(f"the command was ended by valgrind, not by itself: exit status {_REFUSED} is perfex's")
+        self.notes.append(f"the command was ended by {self.simulator}, not by itself: exit status {_REFUSED} is"
+                          " perfex's")
         return _REFUSED, ""
 
     def _supervised(self, command: program.Prepared, directory: Path) -> int:
         """Run the command; return its exit status, negative for a signal."""
-        if not self._request.gated:
+        if not self.request.gated:
             return command.run(None)
-        period = self._request.period
+        period = self.request.period
         gate = Gate(directory, command.pid, None if period is None else period / 1e3, self._sample)
         try:
             code = command.run(gate)
         finally:
             gate.close()
         if not gate.was_on:
-            self._notes.append(NEVER_ON)
+            self.notes.append(NEVER_ON)
         return code
 
     def _sample(self, seconds: float, found: Simulated) -> None:
@@ -182,30 +232,27 @@ class _Run:
         sample = Sample(seconds, {m.event.index: m.count for m in taken},
                         tuple(m.event.index for m in taken if m.quality == "modelled" and m.count is not None))
         self._samples.append(sample)
-        if self._request.on_sample is not None:
-            self._request.on_sample(sample)
+        if self.request.on_sample is not None:
+            self.request.on_sample(sample)
 
     def _read(self, directory: Path) -> tuple[list[Process], Profile | None]:
         """Read the counts of all processes."""
-        profile = Profile() if self._request.annotate else None
+        profile = Profile() if self.request.annotate else None
         processes = []
         for path in sorted(directory.glob("*.r10k"), key=_order):
             processes.append(counts.read(path))
             if profile is not None:
-                counts.profile(path, profile)
+                self.profiled(path, profile)
         return processes, profile
 
     def _judge(self, directory: Path, processes: list[Process], command: program.Prepared) -> None:
         """Warn of what is missing in the counts, and say why."""
         last = {p.pid: p for p in processes}
-        gone = [p.pid for p in last.values() if p.state == counts.REPLACED]
         if lost := sum(p.lost for p in processes) + (not processes and not _has_room(directory)):
             self._missing.append(f"{lost} processes could not make a file for their counts in {directory.parent}"
                                  " (TMPDIR): no room was left there, or no right to it")
-        if gone:
-            self._missing.append("executed a program that valgrind could not start, or that could not make a file for"
-                                 f" its counts in {directory.parent} (TMPDIR): {_processes(gone)}")
-        if any(p.full for p in processes) and (self._request.annotate or self._request.per_thread):
+        self.gone([p for p in last.values() if p.state == counts.REPLACED])
+        if any(p.full for p in processes) and (self.request.annotate or self.request.per_thread):
             self._doubts.append("no room was left for the counts of all lines or threads (TMPDIR, ulimit -f):"
                                 " some are missing there, and not in the totals")
         if not command.over:  # as the user wants it
@@ -213,16 +260,17 @@ class _Run:
             self._doubts += self._missing
             self._missing.clear()
         elif killed := [p.pid for p in last.values() if p.state == counts.RUNS]:
-            self._notes.append(f"killed, so that their counts end there: {_processes(killed)}")
+            self.notes.append(f"killed, so that their counts end there: {_processes(killed)}")
 
     def _why_none(self) -> tuple[str, ...]:
         """Return why there are no counts, if so: for this run, and for all events."""
         return ("; ".join(self._missing),) if self._missing else ()
 
     def _measure(self, found: Simulated) -> tuple[Measurement, ...]:
-        request = self._request
+        request = self.request
         more = formulas.estimated(request.cpu, found, self._clock, request.stall_ns)
-        return formulas.measure(request.cpu, request.events, formulas.added([found, more]), fine=request.fine)
+        return formulas.measure(request.cpu, request.events, formulas.added([found, more]), fine=request.fine,
+                                simulator=self.simulator)
 
     def _total(self, processes: list[Process], threads: tuple[ThreadCounts, ...]) -> tuple[Measurement, ...]:
         """Return the totals; of threads that are printed, exactly their sum."""

@@ -21,17 +21,19 @@ if TYPE_CHECKING:
     from pypfm.perfex.backends.valgrind.formulas import Simulated
     from pypfm.perfex.profile import Profile
 
-__all__ = ["ENDED", "REPLACED", "RUNS", "CountsError", "Live", "Process", "Thread", "profile", "read"]
+__all__ = ["ENDED", "REPLACED", "RUNS", "CountsError", "Live", "Object", "Process", "Thread", "objects",
+           "profile", "read"]
 
 _FORMAT = b"r10k001\n"
 _HEAD = struct.Struct("=8sIIiiIIIII4xQ")
 _NAMES = _PROGRAM = 512  # bytes
 #: States of a process: it runs or was killed; it has ended; it has executed another program, which has another file.
 RUNS, ENDED, REPLACED = range(3)
-_TEXT, _FUNCTION, _BLOCK, _SITE, _THREAD, _CALL = range(1, 7)  # kinds of items
+_TEXT, _FUNCTION, _BLOCK, _SITE, _THREAD, _CALL, _OBJECT = range(1, 8)  # kinds of items
 _ITEM = struct.Struct("=II")
 _OF_FUNCTION = struct.Struct("=4I")
 _OF_CALL = struct.Struct("=IIQ")
+_OF_OBJECT = struct.Struct("=3Q512s")
 _WANTED = struct.calcsize("=8sIIiiIIII")  # where the header says whether perfex wants counting to be on
 
 
@@ -201,6 +203,31 @@ def profile(path: Path, into: Profile) -> None:
                 added(into.calls, (tables.function(caller), tables.function(callee)), called)
             else:
                 added(into.inclusive, tables.function(callee), called)
+
+
+class Object(NamedTuple):
+    """A part of a file in a program's memory.
+
+    :ivar begin, end: addresses
+    :ivar offset: where in the file the first one is
+    """
+
+    begin: int
+    end: int
+    offset: int
+    path: str
+
+
+def objects(path: Path) -> list[Object]:
+    """The files that code of a process was executed of, where the counts do not name its functions.
+
+    :raises CountsError: it is no such file
+    :raises OSError: it cannot be read
+    """
+    data = path.read_bytes()
+    items = _items(data, _Header.of(data))
+    found = [_OF_OBJECT.unpack_from(data, begin) for kind, begin, _ in items if kind == _OBJECT]
+    return [Object(begin, end, offset, os.fsdecode(name.partition(b"\0")[0])) for begin, end, offset, name in found]
 
 
 # ---- while it runs -----------------------------------------------------------------------

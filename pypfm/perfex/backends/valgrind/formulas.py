@@ -13,7 +13,7 @@ from pypfm._c.libperfex import ffi, lib
 from pypfm.config import built
 from pypfm.perfex import events
 from pypfm.perfex.c_call import processor
-from pypfm.perfex.model import Cpu, Measurement, Quality
+from pypfm.perfex.model import Cpu, Measurement, Quality, Simulator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -77,13 +77,16 @@ def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
 
 
 @cache
-def rows(cpu: Cpu, *, fine: bool = False) -> tuple[Row, ...]:
+def rows(cpu: Cpu, *, fine: bool = False, simulator: Simulator = "valgrind") -> tuple[Row, ...]:
     """Return how each event of a processor is counted, by index.
 
     :param fine: --threads fine: each thread has a processor
+    :param simulator: each has a table; that of qemu has what differs of MIPS code
     """
-    with built("perfex/tables/perfex_valgrind.csv").open(newline="", encoding="ascii") as stream:
-        given = list(csv.DictReader(stream))
+    given: list[dict[str, str]] = []
+    for name in ("valgrind", "qemu")[:1 + (simulator == "qemu")]:
+        with built(f"perfex/tables/perfex_{name}.csv").open(newline="", encoding="ascii") as stream:
+            given += csv.DictReader(stream)
     table = {int(row["event"]): Row(row["source"], cast("Quality", row["quality"]), row["note"])
              for name in ("", cpu) for mode in ("", "fine")[:1 + fine] for row in given
              if (row["cpu"], row["mode"]) == (name, mode)}
@@ -114,13 +117,13 @@ def estimated(cpu: Cpu, counts: Mapping[str, int], clock: float,
 
 
 def measure(cpu: Cpu, wanted: Iterable[int], counts: Mapping[str, int], *,
-            fine: bool = False) -> tuple[Measurement, ...]:
+            fine: bool = False, simulator: Simulator = "valgrind") -> tuple[Measurement, ...]:
     """Compute the events from the counts.
 
     :param wanted: indices
     :param counts: with those of `estimated`
     """
-    table = rows(cpu, fine=fine)
+    table = rows(cpu, fine=fine, simulator=simulator)
     return tuple(Measurement(events.table(cpu)[i], table[i].value(counts), table[i].quality, note=table[i].note,
                              source=table[i].source if table[i].names else "", low=counts.get(table[i].source + LOW),
                              high=counts.get(table[i].source + HIGH)) for i in wanted)

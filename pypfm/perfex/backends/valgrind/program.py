@@ -12,14 +12,13 @@ import signal
 import stat
 import tempfile
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pypfm.common.launch import Command
 from pypfm.errors import shown
-from pypfm.perfex.backends.valgrind.installed import find
 from pypfm.perfex.model import PerfexError, Request, Times
 from pypfm.perfex.signals import GATE, held
 
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
     from pypfm.perfex.backends.valgrind.gate import Gate
     from pypfm.perfex.signals import Signals
 
-__all__ = ["REFUSALS", "Descendants", "Prepared", "Refusal", "check_command", "check_directory", "refusals", "width"]
+__all__ = ["REFUSALS", "Descendants", "Prepared", "Refusal", "check_command",
+            "check_directory", "check_executable", "refusals", "width"]
 
 _RESERVED = 12  # descriptors that valgrind keeps for itself, above those of the command
 _EXECS = 8  # programs that execute one another, each with that many
-_THREADS = 10000  # valgrind's default is 500
 # Words in what valgrind says of what it cannot simulate, and how it ends the program; None: it goes on.
 REFUSALS = {"unhandled instruction bytes": -signal.SIGILL, "Assertion '": 1, "Max number of threads": 1,
             "the 'impossible' happened": 1, "out of memory": 1, "Can't execute setuid": None,
@@ -45,7 +44,20 @@ _X86, _X86_64 = (b"\x01\x01", b"\x03\0"), (b"\x02\x01", b"\x3e\0")  # class and 
 
 
 def check_command(command: Sequence[str]) -> None:
-    """Check that a program can be executed.
+    """Check that valgrind can execute a program.
+
+    :raises PerfexError: says why it cannot
+    """
+    path = check_executable(command)
+    if not _for_this_machine(Path(path)):
+        raise PerfexError(f"{shown(command[0])}: not a program for this machine")
+    if _has_rights(path):
+        raise PerfexError(f"{shown(command[0])}: set-uid, set-gid, or with file capabilities; valgrind does not execute"
+                          " such a program (a copy of it would do, with your rights)")
+
+
+def check_executable(command: Sequence[str]) -> str:
+    """The path of a program that can be executed.
 
     :raises PerfexError: says why it cannot
     """
@@ -56,12 +68,7 @@ def check_command(command: Sequence[str]) -> None:
         raise PerfexError(f"{shown(word)}: a zero byte in the command")
     path = shutil.which(word)
     if path is not None:
-        if not _for_this_machine(Path(path)):
-            raise PerfexError(f"{shown(word)}: not a program for this machine")
-        if _has_rights(path):
-            raise PerfexError(f"{shown(word)}: set-uid, set-gid, or with file capabilities; valgrind does not execute"
-                              " such a program (a copy of it would do, with your rights)")
-        return
+        return path
     if "/" not in word:
         raise PerfexError(f"{shown(word)}: not found in PATH")
     if not os.path.exists(word):
@@ -194,10 +201,10 @@ class Descendants:
 class Prepared:
     """A command under valgrind, ready to run.
 
-    :param options: of the tool
-    :param library: where the tool is
+    :param words: the simulator, its options and the command
     :param request: the command, and whether signals control the counting
     :param signals: that arrive
+    :param library: where valgrind's tool is
     :ivar pid: its process
     :ivar over: all processes that it has left behind have ended; False: the user has not waited for them
     :raises PerfexError: no process can be made
@@ -205,15 +212,11 @@ class Prepared:
 
     over = True
 
-    def __init__(self, options: Sequence[str], library: Path, request: Request, signals: Signals) -> None:
+    def __init__(self, words: Sequence[str], request: Request, signals: Signals, library: Path | None = None) -> None:
         self._request, self._signals = request, signals
         self.descendants = Descendants()
         try:
-            # Options of the environment and of .valgrindrc files are not ours.
-            words = [find(), "--command-line-only=yes", "--tool=r10k", "-q", "--sigill-diagnostics=yes", "--vgdb=no",
-                     "--show-below-main=yes", f"--max-threads={_THREADS}",
-                     *options, "--", *request.command]
-            with _variable("VALGRIND_LIB", library):
+            with _variable("VALGRIND_LIB", library) if library else nullcontext():
                 self._command = Command(words, held())
         except OSError as error:
             raise PerfexError(f"no process for the command: {error.strerror}") from None

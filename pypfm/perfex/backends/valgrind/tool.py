@@ -7,15 +7,11 @@ valgrind's own directory, in which it looks for its tools.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
-import shutil
-import stat
 import subprocess
-import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,11 +19,12 @@ from typing import TYPE_CHECKING
 
 from pypfm.config import built
 from pypfm.errors import shown
+from pypfm.perfex.backends.kept import compiled, compiler, is_kept, kept
 from pypfm.perfex.backends.valgrind.installed import find, version
 from pypfm.perfex.model import PerfexError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 __all__ = ["COMPILE", "PACKAGES", "Platform", "directory", "is_built", "platforms", "sources"]
 
@@ -36,7 +33,7 @@ PACKAGES = ("Debian, Ubuntu: apt-get install gcc valgrind; Fedora: dnf install g
             " Arch: pacman -S gcc valgrind")
 _PACKAGES_32 = ("Debian, Ubuntu: apt-get install gcc-multilib; Fedora: dnf install glibc-devel.i686 libgcc.i686;"
                 " Arch: pacman -S lib32-gcc-libs lib32-glibc")
-_SECONDS = 300  # for the compiler
+_WHAT = "valgrind's tool r10k"
 #: Flags as of valgrind's own tools; what stands last wins over what a distribution's compiler does by itself.  Without
 #: debug information, which valgrind would read: it may be of another version than it knows.
 COMPILE = ("-std=gnu11", "-O2", "-g0", "-fno-builtin", "-fno-strict-aliasing", "-fpic", "-fno-stack-protector",
@@ -148,12 +145,9 @@ def _parts() -> _Parts:
     """:raises PerfexError: something is missing; says which packages have it"""
     described = _description(find())
     libraries = next((Path(word[2:]) for word in described.get("Libs", "").split() if word.startswith("-L")), Path())
-    compiler = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
-    if compiler is None:
-        raise PerfexError("no C compiler (cc, gcc or clang), with which valgrind's tool r10k is built once:"
-                          f" {PACKAGES}")
     return _Parts(Path(described.get("includedir", "")), libraries,
-                  described.get("valt_load_address", "0x58000000"), compiler)
+                  described.get("valt_load_address", "0x58000000"),
+                  compiler("valgrind's tool r10k", PACKAGES))
 
 
 def sources() -> list[Path]:
@@ -176,35 +170,8 @@ def _key(parts: _Parts) -> str:
     return digest.hexdigest()[:16]
 
 
-def _cache() -> Path:
-    """Return our directory in the user's cache; no other user can write to it.
-
-    :raises PerfexError: there is none
-    """
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    place = (Path(home) if home.startswith("/") else Path("~/.cache").expanduser()) / "pypfm" / "valgrind"
-    try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        known = place.stat()
-    except (OSError, RuntimeError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise PerfexError(f"{shown(str(place))}: {why}; valgrind's tool r10k is built there (XDG_CACHE_HOME)") from None
-    if known.st_uid != os.geteuid() or known.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PerfexError(f"{shown(str(place))}: others can write there: not a place for a program that you run;"
-                          " chmod go-w, or another one in XDG_CACHE_HOME")
-    return place
-
-
-@contextmanager
-def _locked(place: Path) -> Iterator[None]:
-    """Hold a lock, so that no other process builds."""
-    with (place / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def _place(parts: _Parts) -> Path:
-    return _cache() / f"{version()}-{_key(parts)}"
+def _name(parts: _Parts) -> str:
+    return f"{version()}-{_key(parts)}"
 
 
 def is_built() -> bool:
@@ -215,7 +182,7 @@ def is_built() -> bool:
     parts = _parts()
     if missing := parts.missing(platforms()[0]):
         raise PerfexError(f"{missing}: no such file: {PACKAGES}")
-    return (_place(parts) / "complete").exists()
+    return is_kept("valgrind", _WHAT, _name(parts))
 
 
 def directory(width: int = 64) -> Path:
@@ -225,11 +192,7 @@ def directory(width: int = 64) -> Path:
     :raises PerfexError: it cannot be built; says what is missing
     """
     parts = _parts()
-    made = _place(parts)
-    if not (made / "complete").exists():
-        with _locked(made.parent):
-            if not (made / "complete").exists():
-                _make(made, parts)
+    made = kept("valgrind", _WHAT, _name(parts), lambda aside: _make(aside, parts))
     platform = next((p for p in platforms() if p.width == width), platforms()[0])
     if not (made / f"r10k-{platform.name}").exists():
         raise PerfexError(f"valgrind's tool r10k could not be built for programs of {width} bits"
@@ -243,24 +206,13 @@ def _reason(made: Path, platform: Platform) -> str:
     return "reason unknown"
 
 
-def _make(made: Path, parts: _Parts) -> None:
-    """Build it aside, and move it to its place when it is complete."""
-    aside = Path(tempfile.mkdtemp(prefix="new-", dir=made.parent))
-    try:
-        for path in _own_directory(find()).iterdir():
-            (aside / path.name).symlink_to(path)
-        for platform in platforms():
-            if why := _compiled(aside, platform, parts):
-                (aside / f"{platform.name}.failed").write_text(why, encoding="utf-8", errors="surrogateescape")
-        (aside / "complete").touch()
-        if made.exists():  # begun by a process that was killed
-            shutil.rmtree(made)
-        aside.rename(made)
-    except OSError as error:
-        raise PerfexError(f"{shown(str(aside))}: {error.strerror}; valgrind's tool r10k is built there"
-                          " (XDG_CACHE_HOME)") from None
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+def _make(aside: Path, parts: _Parts) -> None:
+    """Build it in an empty directory."""
+    for path in _own_directory(find()).iterdir():
+        (aside / path.name).symlink_to(path)
+    for platform in platforms():
+        if why := _compiled(aside, platform, parts):
+            (aside / f"{platform.name}.failed").write_text(why, encoding="utf-8", errors="surrogateescape")
 
 
 def _compiled(aside: Path, platform: Platform, parts: _Parts) -> str:
@@ -273,12 +225,4 @@ def _compiled(aside: Path, platform: Platform, parts: _Parts) -> str:
     command = [parts.compiler, *width, *COMPILE, *arch, f"-I{parts.headers}",
                *(str(path) for path in sources() if path.suffix == ".c"), *_LINK,
                f"-Wl,-Ttext-segment={parts.address}", "-o", str(aside / f"r10k-{platform.name}"), *archives, "-lgcc"]
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
-                                timeout=_SECONDS, stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"})
-    except (OSError, subprocess.SubprocessError) as error:
-        return f"{parts.compiler}: {error}"
-    if answer.returncode == 0:
-        return ""
-    lines = answer.stderr.strip().splitlines() or [f"{parts.compiler}: exit status {answer.returncode}"]
-    return next((line for line in lines if "error" in line), lines[-1])
+    return compiled(command)

@@ -1,0 +1,202 @@
+/*
+ * The program's memory: what the program asks for, and programs that it executes.  qemu leaves them to the kernel, which executes those of this host only; so MIPS
+ * programs are given to a qemu with this plugin here, before qemu sees the call.
+ */
+#define _GNU_SOURCE
+#include "plugin.h"
+
+#include <byteswap.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { WORDS = 4096, PATH = 4096, ARGUMENT = 128 << 10, OURS = 9 };
+
+static struct {
+	bool big_endian;
+	unsigned int word; /* bytes of an address */
+	uint64_t base; /* what is added to addresses of the program */
+} guest;
+
+void
+guest_is(bool big_endian, unsigned int word)
+{
+	guest.big_endian = big_endian;
+	guest.word = word;
+}
+
+void
+guest_at(uint64_t base)
+{
+	guest.base = base;
+}
+
+/* ---- the program's memory ---- */
+
+/* Bytes at an address, fewer where memory ends; 0: there are none. */
+static size_t
+read_memory(uint64_t address, void *to, size_t size)
+{
+	const struct iovec mine = { to, size }, theirs = { (void *)(uintptr_t)(address + guest.base), size };
+	const ssize_t n = process_vm_readv(getpid(), &mine, 1, &theirs, 1, 0);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static uint64_t
+word_of(const uint8_t *bytes)
+{
+	uint64_t word = 0;
+	for (unsigned int b = 0; b < guest.word; b++)
+		word = word << 8 | bytes[guest.big_endian ? b : guest.word - 1 - b];
+	return word;
+}
+
+/* Write numbers of that many bytes; false: there is no such memory. */
+static bool
+write_numbers(uint64_t address, const uint64_t *numbers, size_t n, unsigned int size)
+{
+	uint8_t bytes[8 * R10K_NUM_COUNTS];
+	for (size_t i = 0; i < n; i++)
+		for (unsigned int b = 0; b < size; b++)
+			bytes[i * size + (guest.big_endian ? size - 1 - b : b)] = (uint8_t)(numbers[i] >> 8 * b);
+	const struct iovec mine = { bytes, n * size }, theirs = { (void *)(uintptr_t)(address + guest.base), n * size };
+	return process_vm_writev(getpid(), &mine, 1, &theirs, 1, 0) == (ssize_t)(n * size);
+}
+
+/* ---- what it asks for ---- */
+
+void
+guest_answer(uint64_t address, const uint64_t *counts, bool fine)
+{
+	enum { RUNNING = 0x1001, READ = 'R' << 24 | 'K' << 16, BEFORE = 3 };
+	uint8_t words[BEFORE * 8];
+	if (read_memory(address - BEFORE * guest.word, words, BEFORE * guest.word) != BEFORE * guest.word)
+		return;
+	const uint64_t number = word_of(words), to = word_of(words + guest.word),
+		       room = word_of(words + 2 * guest.word);
+	uint64_t answer = number == RUNNING;
+	if (number == READ &&
+	    write_numbers(to, counts, room < R10K_NUM_COUNTS ? room : R10K_NUM_COUNTS, sizeof *counts))
+		answer = R10K_NUM_COUNTS | (uint64_t)fine << 8;
+	write_numbers(address, &answer, 1, guest.word);
+}
+
+/* A string, allocated; NULL: there is none. */
+static char *
+read_string(uint64_t address)
+{
+	static char text[ARGUMENT];
+	size_t n = 0;
+	while (n < sizeof text) {
+		const size_t page = 4096 - (address + n) % 4096, room = sizeof text - n;
+		const size_t got = read_memory(address + n, text + n, page < room ? page : room);
+		if (!got)
+			return NULL;
+		if (memchr(text + n, 0, got))
+			return strdup(text);
+		n += got;
+	}
+	return NULL;
+}
+
+/* A vector of strings up to its end, each of them a copy; false: it is none. */
+static bool
+read_vector(uint64_t address, char **to, size_t room)
+{
+	for (size_t i = 0; i + 1 < room; i++) {
+		uint8_t bytes[8];
+		if (read_memory(address + i * guest.word, bytes, guest.word) != guest.word)
+			return false;
+		const uint64_t word = word_of(bytes);
+		to[i] = word ? read_string(word) : NULL;
+		if (!to[i])
+			return !word;
+	}
+	return false;
+}
+
+/* ---- programs that it executes ---- */
+
+/* The name of the qemu for a file; NULL: it is no MIPS program. */
+static const char *
+qemu_for(const char *path)
+{
+	Elf32_Ehdr head = { .e_ident = { 0 } }; /* up to e_machine they are alike */
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	const ssize_t n = pread(fd, &head, sizeof head, 0);
+	close(fd);
+	const bool little = head.e_ident[EI_DATA] == ELFDATA2LSB, wide = head.e_ident[EI_CLASS] == ELFCLASS64;
+	const uint16_t machine = little ? head.e_machine : bswap_16(head.e_machine);
+	const uint32_t flags = little ? head.e_flags : bswap_32(head.e_flags);
+	if (n != sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || machine != EM_MIPS)
+		return NULL;
+	if (wide)
+		return little ? "qemu-mips64el" : "qemu-mips64";
+	if (flags & 0x20) /* EF_MIPS_ABI2 */
+		return little ? "qemu-mipsn32el" : "qemu-mipsn32";
+	return little ? "qemu-mipsel" : "qemu-mips";
+}
+
+/* The options of this qemu, as perfex has given them, for another program. */
+static char *
+options_for(const char *own, const char *path)
+{
+	static char text[3 * PATH];
+	const char *off = strstr(own, ",off=no") ? "no" : header->wanted ? "on" : "yes", *end = strstr(own, ",off=");
+	int n = snprintf(text, sizeof text - 2 * PATH, "%.*s,off=%s,program=", (int)(end ? end - own : 0), own, off);
+	for (; *path && n + 2 < (int)sizeof text; path++) {
+		text[n++] = *path;
+		if (*path == ',') /* twice, or an option would begin */
+			text[n++] = ',';
+	}
+	text[n] = '\0';
+	return end ? text : NULL;
+}
+
+/* The word behind an option in the command line of this process; NULL: it is not there. */
+static char *
+behind(char *line, size_t size, const char *option)
+{
+	for (char *at = line; at < line + size; at += strlen(at) + 1)
+		if (strcmp(at, option) == 0)
+			return at + strlen(at) + 1;
+	return NULL;
+}
+
+void
+guest_execute(uint64_t file, uint64_t arguments, uint64_t environment)
+{
+	static char line[64 << 10], qemu[PATH], *words[WORDS + OURS], *variables[WORDS];
+	char *path = read_string(file), **given = words + OURS - 1; /* the first one goes to -0 */
+	const char *name = path ? qemu_for(path) : NULL;
+	const int fd = name ? open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC) : -1;
+	const ssize_t size = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+	const ssize_t length = readlink("/proc/self/exe", qemu, sizeof qemu - 32);
+	if (fd >= 0)
+		close(fd);
+	if (size <= 0 || length <= 0 || !read_vector(arguments, given, WORDS) ||
+	    !read_vector(environment, variables, WORDS))
+		return;
+	qemu[length] = '\0';
+	strcpy(strrchr(qemu, '/') + 1, name);
+	char *own = behind(line, (size_t)size, "-plugin"), *root = behind(line, (size_t)size, "-L");
+	char *option = own ? options_for(own, path) : NULL;
+	if (!option)
+		return;
+	char *const first[] = { qemu, "-L", root, "-0", *given ? *given : path, "-plugin", option };
+	if (!*given)
+		given[1] = NULL;
+	*given = path;
+	char **at = given - 5 - 2 * (root != NULL);
+	at[0] = qemu;
+	if (root)
+		memcpy(at + 1, first + 1, 2 * sizeof *first);
+	memcpy(given - 4, first + 3, 4 * sizeof *first);
+	execve(qemu, at, variables);
+}

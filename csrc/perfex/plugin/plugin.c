@@ -1,0 +1,477 @@
+/*
+ * The plugin r10k of qemu: from blocks of MIPS code to calls of the processor.
+ *
+ * A block is cut into parts, which are executed as a whole: at the end of a line of the instruction cache, and where what
+ * follows a branch may be left out.  A part is counted when it begins, and accesses when they happen.  Whether a branch is
+ * taken is known by the part that comes next.
+ */
+#define _GNU_SOURCE
+#include "plugin.h"
+
+#include <byteswap.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "qemu.h"
+
+enum { MOST_CPUS = 1 << 15, WEIGHTS = R10K_I1mr + R10K_I1mr % 2 };
+
+int qemu_plugin_version = QEMU_VERSION;
+
+static struct {
+	bool lines; /* records are written */
+	bool threads; /* each thread is counted apart */
+	bool fine; /* each thread has a processor */
+	bool off; /* perfex says when it counts */
+	bool waits; /* until perfex says so for the first time */
+} options;
+
+static struct r10k_config config;
+static bool big_endian;
+
+/* What the calls know of an instruction. */
+struct insn {
+	uint64_t address;
+	struct record *record; /* NULL without records */
+	uint32_t word;
+	struct code code;
+	bool asks; /* a store that ends a request of libperfex's */
+};
+
+struct part {
+	uint64_t weights[WEIGHTS]; /* the counts before I1mr, and perhaps a 0, so that they are pairs */
+	uint64_t address, line; /* of the instruction cache */
+	struct record *record; /* of its first instruction */
+	const struct insn *branch; /* that it ends with, but for what follows that */
+	const struct insn *conditional; /* a store in it */
+};
+
+/* What executes a thread. */
+struct cpu {
+	struct r10k *machine;
+	uint64_t *counts;
+	struct thread *thread;
+	const struct insn *branch; /* not yet resolved */
+	const struct insn *conditional; /* a store that may not have stored: what follows tells */
+	struct cpu *next; /* of all that there were */
+	bool stored; /* it has accessed memory */
+};
+
+static struct cpu *cpus[MOST_CPUS], *all;
+static struct r10k *first_machine;
+static uint64_t site[R10K_NUM_COUNTS]; /* what is counted for a record */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool several; /* threads there are, or have been */
+
+/* ---- counting ---- */
+
+/* What an access has caused belongs to the record's instruction. */
+static void
+settle(struct record *record)
+{
+	uint64_t *counts = file_at(record->site);
+	if (!counts) {
+		counts = file_item(ITEM_SITE, sizeof site);
+		record->site = file_reference(counts);
+	}
+	for (unsigned int i = 0; counts && i < R10K_NUM_COUNTS; i++)
+		counts[i] += site[i];
+	memset(site, 0, sizeof site);
+}
+
+static void
+settled(bool counted, const struct insn *insn)
+{
+	if (counted && insn->record)
+		settle(insn->record);
+}
+
+/* Something that the instruction does not do each time. */
+static void
+count(struct cpu *cpu, enum r10k_count what, const struct insn *insn)
+{
+	cpu->counts[what]++;
+	site[what] += options.lines;
+	settled(true, insn);
+}
+
+static struct cpu *
+begin(unsigned int index)
+{
+	if (several)
+		pthread_mutex_lock(&lock);
+	struct cpu *cpu = cpus[index];
+	if (cpu->thread) {
+		r10k_count_to(cpu->machine, cpu->counts);
+		if (!cpu->thread->tid)
+			cpu->thread->tid = gettid();
+	}
+	return cpu;
+}
+
+static void
+end(void)
+{
+	if (several)
+		pthread_mutex_unlock(&lock);
+}
+
+/* ---- what blocks call ---- */
+
+/* The next part is known: the branch before it was taken or not.  Whether it was, having found 0 in a register. */
+static bool
+resolve(struct cpu *cpu, uint64_t address, uint8_t result)
+{
+	const struct insn *branch = cpu->branch;
+	const bool taken = address != branch->address + 8;
+	cpu->branch = NULL;
+	if (branch->code.jump != JUMP_BRANCH)
+		return false;
+	settled(r10k_branch(cpu->machine, branch->address, taken), branch);
+	return result && branch->code.result == result && taken == branch->code.if_zero;
+}
+
+/* What the part before has left open: after a store conditional there is a branch that tells whether it has stored. */
+static void
+conclude(struct cpu *cpu, uint64_t address)
+{
+	const struct insn *conditional = cpu->conditional;
+	if (cpu->branch && address == cpu->branch->address + 4) /* what follows the branch, and belongs to it */
+		return;
+	const bool zero = cpu->branch && resolve(cpu, address, conditional ? conditional->code.result : 0);
+	if (conditional && (zero || !cpu->stored))
+		count(cpu, R10K_Sf, conditional);
+	cpu->conditional = NULL;
+}
+
+static void
+on_part(unsigned int index, void *of)
+{
+	const struct part *part = of;
+	struct cpu *cpu = begin(index);
+	uint64_t *counts = cpu->counts;
+	if (cpu->branch || cpu->conditional)
+		conclude(cpu, part->address);
+	header->on = header->wanted;
+	if (header->on) {
+		if (*r10k_fetched(cpu->machine) != part->line && r10k_fetch(cpu->machine, part->address, 1) &&
+		    part->record)
+			settle(part->record);
+		for (unsigned int i = 0; i < WEIGHTS; i++)
+			counts[i] += part->weights[i];
+		if (part->record)
+			part->record->executed++;
+		if (part->branch)
+			cpu->branch = part->branch;
+		if (part->conditional) {
+			cpu->conditional = part->conditional;
+			cpu->stored = false;
+		}
+	}
+	end();
+}
+
+/* What all threads have counted. */
+static void
+answer(uint64_t address)
+{
+	uint64_t counts[R10K_NUM_COUNTS];
+	memcpy(counts, header->now, sizeof counts);
+	for (const struct cpu *cpu = all; cpu; cpu = cpu->next)
+		for (unsigned int i = 0; cpu->thread && i < R10K_NUM_COUNTS; i++)
+			counts[i] += cpu->thread->counts[i];
+	guest_answer(address, counts, options.fine);
+}
+
+static void
+on_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void *of)
+{
+	const struct insn *insn = of;
+	const uint64_t size = insn->code.size;
+	if (insn->code.conditional && !qemu_plugin_mem_is_store(info)) /* a store conditional is made of both */
+		return;
+	struct cpu *cpu = begin(index);
+	cpu->stored = cpu->stored || insn->code.conditional;
+	if (header->on)
+		settled(insn->code.stores ? r10k_store(cpu->machine, address, size)
+					  : r10k_load(cpu->machine, address, size),
+			insn);
+	if (insn->asks)
+		answer(address);
+	end();
+}
+
+/* ---- blocks ---- */
+
+/* A new part begins with an instruction. */
+static struct part *
+new_part(const struct insn *first)
+{
+	struct part *part = calloc(1, sizeof *part);
+	if (!part)
+		abort();
+	part->address = first->address;
+	part->line = first->address & ~(uint64_t)(config.l1i.line - 1);
+	part->record = first->record;
+	return part;
+}
+
+static void
+read_insn(struct insn *insn, struct qemu_plugin_insn *from)
+{
+	uint32_t word;
+	memcpy(&word, qemu_plugin_insn_data(from), sizeof word);
+	insn->address = qemu_plugin_insn_vaddr(from);
+	insn->word = big_endian ? bswap_32(word) : word;
+	insn->code = mips_code(insn->word);
+}
+
+static void
+write_record(struct insn *insn, struct record *record, uint32_t first)
+{
+	insn->record = record;
+	record->address = insn->address;
+	record->size = 4;
+	record->first = first;
+	memcpy(record->weights, insn->code.weights, sizeof record->weights);
+}
+
+/* An instruction is added to a part, which it may begin. */
+static void
+add(struct part *part, const struct insn *insn, struct qemu_plugin_insn *q)
+{
+	for (unsigned int w = 0; w < R10K_I1mr; w++)
+		part->weights[w] += (uint64_t)insn->code.weights[w];
+	if (insn->code.jump)
+		part->branch = insn;
+	if (insn->code.conditional)
+		part->conditional = insn;
+	if (insn->code.loads || insn->code.stores) /* qemu 7.2 takes the one kind for the other */
+		qemu_plugin_register_vcpu_mem_cb(q, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+						 (void *)insn);
+}
+
+/* Whether an instruction ends a request of libperfex's: four that do nothing come before it. */
+static bool
+ends_request(const struct insn *insn, size_t before)
+{
+	static const uint32_t marks[] = { 0x342, 0x742, 0xc2, 0x4c2 }; /* srl $0, $0, 13, 29, 3, 19 */
+	const ptrdiff_t n = sizeof marks / sizeof *marks;
+	if (before < (size_t)n || !insn->code.stores)
+		return false;
+	for (ptrdiff_t i = 0; i < n; i++)
+		if (insn[i - n].word != marks[i])
+			return false;
+	return true;
+}
+
+/* Cut a block into parts. */
+static void
+cut(struct qemu_plugin_tb *tb, struct insn *insns, struct record *records, size_t n)
+{
+	struct part *part = NULL;
+	size_t first = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *q = qemu_plugin_tb_get_insn(tb, i);
+		struct insn *insn = &insns[i];
+		read_insn(insn, q);
+		insn->asks = ends_request(insn, i);
+		const bool begins = i == 0 || !(insn->address & (config.l1i.line - 1)) || insns[i - 1].code.likely;
+		if (begins)
+			first = i;
+		if (records)
+			write_record(insn, &records[i], (uint32_t)(i - first));
+		if (begins)
+			part = new_part(insn);
+		if (i == 0)
+			qemu_plugin_register_vcpu_tb_exec_cb(tb, on_part, QEMU_PLUGIN_CB_NO_REGS, part);
+		else if (begins)
+			qemu_plugin_register_vcpu_insn_exec_cb(q, on_part, QEMU_PLUGIN_CB_NO_REGS, part);
+		add(part, insn, q);
+	}
+}
+
+static void
+on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	const size_t n = qemu_plugin_tb_n_insns(tb);
+	struct insn *insns = calloc(n, sizeof *insns);
+	const bool locked = several;
+	if (!insns)
+		abort();
+	if (locked)
+		pthread_mutex_lock(&lock);
+	const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
+	const uint64_t address = qemu_plugin_insn_vaddr(first);
+	const void *here = qemu_plugin_insn_haddr(first);
+	guest_at((uint64_t)(uintptr_t)here - address);
+	if (options.lines)
+		file_object(address, here);
+	cut(tb, insns, options.lines ? file_item(ITEM_BLOCK, n * sizeof(struct record)) : NULL, n);
+	if (locked)
+		pthread_mutex_unlock(&lock);
+}
+
+/* ---- threads and processes ---- */
+
+static void
+on_cpu(qemu_plugin_id_t id, unsigned int index)
+{
+	struct cpu *cpu = calloc(1, sizeof *cpu);
+	if (index >= MOST_CPUS || !cpu)
+		abort();
+	pthread_mutex_lock(&lock);
+	several = several || first_machine;
+	cpus[index] = cpu;
+	cpu->next = all;
+	all = cpu;
+	if (options.threads)
+		cpu->thread = file_item(ITEM_THREAD, sizeof *cpu->thread);
+	cpu->counts = cpu->thread ? cpu->thread->counts : header->now;
+	cpu->machine = first_machine;
+	if (!first_machine || options.fine) {
+		void *memory = malloc(r10k_size(&config));
+		if (!memory)
+			abort();
+		cpu->machine = r10k_make(memory, &config, first_machine, cpu->counts);
+		r10k_count_for(cpu->machine, options.lines ? site : NULL);
+	}
+	if (!first_machine)
+		first_machine = cpu->machine;
+	pthread_mutex_unlock(&lock);
+}
+
+static bool
+executes(int64_t number)
+{
+	enum { O32 = 4011, N64 = 5057, N32 = 6057 };
+	return number == O32 || number == N64 || number == N32;
+}
+
+static void
+on_call(qemu_plugin_id_t id, unsigned int index, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+	uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+	if (!executes(number))
+		return;
+	header->state = STATE_REPLACED;
+	guest_execute(a1, a2, a3);
+}
+
+/* An execve() that returns has failed. */
+static void
+on_return(qemu_plugin_id_t id, unsigned int index, int64_t number, int64_t result)
+{
+	if (executes(number))
+		header->state = STATE_RUNS;
+}
+
+static void
+on_exit_of_process(qemu_plugin_id_t id, void *of)
+{
+	header->state = STATE_ENDED;
+}
+
+static void
+before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+	file_before_fork();
+}
+
+static void
+after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void
+in_child(void)
+{
+	file_fork();
+	if (options.off) /* the immediate child of perfex only */
+		header->on = header->wanted = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- options ---- */
+
+static bool
+read_shape(const char *text)
+{
+	unsigned long long n[14];
+	for (unsigned int i = 0; i < 14; i++) {
+		char *end;
+		n[i] = strtoull(text, &end, 10);
+		if (end == text || *end != (i < 13 ? ':' : '\0'))
+			return false;
+		text = end + 1;
+	}
+	config = (struct r10k_config){
+		.l1i = { n[0], (uint32_t)n[1], (uint32_t)n[2] },
+		.l1d = { n[3], (uint32_t)n[4], (uint32_t)n[5] },
+		.l2 = { n[6], (uint32_t)n[7], (uint32_t)n[8] },
+		.page = n[9],
+		.pages = (uint32_t)n[10],
+		.tlb = (uint32_t)n[11],
+		.predictor = (uint32_t)n[12],
+		.seed = n[13],
+	};
+	return !r10k_wrong(&config);
+}
+
+/* An option that is yes or no; false: there is none of that name. */
+static bool
+switched(const char *name, const char *value)
+{
+	const struct {
+		const char *name;
+		bool *option;
+	} known[] = { { "lines", &options.lines },
+		      { "threads", &options.threads },
+		      { "fine", &options.fine },
+		      { "off", &options.off } };
+	for (unsigned int i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(name, known[i].name) == 0) {
+			*known[i].option = strcmp(value, "no") != 0;
+			if (known[i].option == &options.off)
+				options.waits = strcmp(value, "yes") == 0;
+			return true;
+		}
+	return false;
+}
+
+int
+qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	const char *directory = ".", *program = "";
+	config = r10k_r10000(4 << 20);
+	for (int i = 0; i < argc; i++) {
+		char *value = strchr(argv[i], '=');
+		if (!value)
+			return -1;
+		*value++ = '\0';
+		if (strcmp(argv[i], "counts") == 0)
+			directory = strdup(value);
+		else if (strcmp(argv[i], "program") == 0)
+			program = strdup(value);
+		else if (!switched(argv[i], value) && (strcmp(argv[i], "machine") != 0 || !read_shape(value)))
+			return -1;
+	}
+	if (info->version.min > QEMU_VERSION || info->version.cur < QEMU_VERSION || info->system_emulation)
+		return -1;
+	big_endian = !strstr(info->target_name, "el");
+	guest_is(big_endian, strncmp(info->target_name, "mips64", 6) == 0 ? 8 : 4);
+	file_open(directory, program);
+	header->on = header->wanted = header->wanted && !options.waits;
+	pthread_atfork(before_fork, after_fork, in_child);
+	qemu_plugin_register_vcpu_init_cb(id, on_cpu);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+	qemu_plugin_register_vcpu_syscall_cb(id, on_call);
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_return);
+	qemu_plugin_register_atexit_cb(id, on_exit_of_process, NULL);
+	return 0;
+}

@@ -1,0 +1,1 @@
+"""Counts of MIPS programs by a plugin of qemu-user."""

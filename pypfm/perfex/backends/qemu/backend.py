@@ -1,0 +1,97 @@
+"""perfex of MIPS programs: qemu-user runs them, and a plugin of it simulates an R10000's caches, and counts."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from pypfm.common.launch import waitable
+from pypfm.errors import shown
+from pypfm.perfex.backends.qemu import plugin, program, symbols
+from pypfm.perfex.backends.valgrind import counts
+from pypfm.perfex.backends.valgrind.backend import Run, check_place, check_request
+from pypfm.perfex.backends.valgrind.program import Prepared, check_executable
+from pypfm.perfex.model import Outcome, PerfexError, Request
+from pypfm.perfex.profile import Profile
+from pypfm.perfex.signals import Signals
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pypfm.perfex.backends.valgrind.counts import Process
+
+__all__ = ["QemuBackend"]
+
+
+class QemuBackend:
+    """Counts of MIPS code."""
+
+    name = "qemu"
+
+    def check(self, request: Request) -> None:
+        """Check that the command can be run and counted; it is not started.
+
+        :raises PerfexError: says what is missing, or which parts of the request exclude each other
+        """
+        check_place(request)
+        check_executable(request.command)
+        _abi(request)
+        check_request(request, self.name)
+        plugin.path()
+
+    def run(self, request: Request) -> Outcome:
+        """Run the command, once.
+
+        :raises PerfexError: it could not be started
+        """
+        self.check(request)
+        with waitable(), Signals(gated=request.gated) as signals:
+            outcome = _QemuRun(request, signals).outcome()
+            signals.others()  # too late to end anything but the report
+            return outcome
+
+
+def _abi(request: Request) -> program.Abi:
+    """:raises PerfexError: it is not a MIPS program, or there is no qemu for it"""
+    found = program.abi(request.command)
+    if found is None:
+        raise PerfexError(f"{shown(request.command[0])}: not a MIPS program, which --backend qemu is for; without it,"
+                          " this host's programs are counted")
+    program.version(program.find(found.qemu))
+    return found
+
+
+class _QemuRun(Run):
+    """One run of a MIPS program."""
+
+    simulator = "qemu"
+
+    def counted_by(self) -> str:
+        return f"R10000 code under qemu {program.version(program.find(_abi(self.request).qemu))}"
+
+    def prepared(self, directory: Path) -> Prepared:
+        request, kind = self.request, _abi(self.request)
+        name, *arguments = request.command
+        path = shutil.which(name) or name
+        option = [f"file={plugin.path()}", f"counts={directory}", f"machine={self.machine.option().replace(',', ':')}",
+                  f"lines={_switch(request.annotate)}", f"threads={_switch(request.per_thread)}",
+                  f"fine={_switch(request.fine)}", f"off={_switch(request.gated)}",
+                  # The last one, as a comma in it is the next option's beginning: qemu reads two for one.
+                  f"program={path.replace(',', ',,')}"]
+        root = ["-L", kind.sysroot] if kind.sysroot else []
+        return Prepared([program.find(kind.qemu), *root, "-0", name, "-plugin", ",".join(option), path, *arguments],
+                        request, self.signals)
+
+    def profiled(self, path: Path, into: Profile) -> None:
+        found = Profile()
+        counts.profile(path, found)
+        symbols.name(found, counts.objects(path), into)
+
+    def gone(self, processes: list[Process]) -> None:
+        if pids := [p.pid for p in processes]:
+            self.notes.append("executed a program that is not MIPS code, which is not counted: process"
+                              f"{'es' * (len(pids) > 1)} {', '.join(map(str, pids))}")
+
+
+def _switch(on: object) -> str:
+    return "yes" if on else "no"

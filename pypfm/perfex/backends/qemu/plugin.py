@@ -1,0 +1,42 @@
+"""The plugin r10k of qemu (csrc/perfex/plugin), built on this machine and kept in the user's cache directory."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from pypfm.config import built
+from pypfm.perfex.backends.kept import compiled, compiler, kept
+from pypfm.perfex.backends.qemu.program import PACKAGES
+from pypfm.perfex.model import PerfexError
+
+__all__ = ["COMPILE", "path"]
+
+_WHAT = "qemu's plugin r10k"
+_NAME = "r10k.so"
+#: Flags of the compiler.
+COMPILE = ("-std=gnu11", "-O3", "-g0", "-fPIC", "-shared", "-pthread", "-fno-semantic-interposition",
+           "-Wl,-Bsymbolic", "-flto")
+
+
+def _sources() -> list[Path]:
+    """The files that it is made of, which are installed with the package."""
+    own, tool = built("perfex/plugin"), built("perfex/tool")
+    return [*sorted(own.iterdir()), *(tool / name for name in ("r10k.c", "r10k.h", "file.h"))]
+
+
+def path() -> Path:
+    """The plugin, which is built if it has not been.
+
+    :raises PerfexError: it cannot be built; says why
+    """
+    command = [compiler(_WHAT, PACKAGES), *COMPILE, *(str(path) for path in _sources() if path.suffix == ".c")]
+    digest = hashlib.sha256(repr(command).encode("utf-8", "surrogateescape"))
+    for source in _sources():
+        digest.update(source.read_bytes())
+
+    def make(aside: Path) -> None:
+        if why := compiled([*command, "-o", str(aside / _NAME)]):
+            raise PerfexError(f"{_WHAT} could not be built ({why}): {PACKAGES}")
+
+    return kept("qemu", _WHAT, digest.hexdigest()[:16], make) / _NAME
