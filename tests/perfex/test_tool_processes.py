@@ -130,9 +130,15 @@ def test_a_static_program(tmp_path: Path) -> None:
     assert turns(work_of(tmp_path, "int main(void) { work(70); return 0; }", flags=("-static",))) == 70
 
 
-def test_programs_of_32_bits(tmp_path: Path) -> None:
+def flags_of_32_bits() -> tuple[str, ...]:
+    """The compiler's; Debian's cross compilers for MIPS remove gcc-multilib, and with it a link to <asm/>, which is this host's."""
     needs_flags(CC, "-m32")
-    path = compiled(tmp_path, HEAD + "int main(void) { work(70); return 0; }", "-m32", "-fno-pie", "-no-pie")
+    host = build(CC, "-print-multiarch").strip()
+    return "-m32", "-fno-pie", "-no-pie", "-idirafter", f"/usr/include/{host}"
+
+
+def test_programs_of_32_bits(tmp_path: Path) -> None:
+    path = compiled(tmp_path, HEAD + "int main(void) { work(70); return 0; }", *flags_of_32_bits())
     done = run(tmp_path, path, width=32)
     adds_up(done)
     assert turns(done) == 70
@@ -153,9 +159,8 @@ EXCHANGE = ("for (int i = 0; i < 90; i++) { int a = %d, d = 0; __asm__ volatile 
     ids=["cmpxchg8b", "a failing cmpxchg8b", "repe", "repne", "call and pop", "pusha", "turns"])
 def test_what_programs_of_32_bits_do(tmp_path: Path, body: str, options: tuple[str, ...], expected: dict[str, int]) -> None:
     """What is done in a function, which saves and restores some registers, and without that."""
-    needs_flags(CC, "-m32")
     source = f"static unsigned long long y; __attribute__((noinline)) void done(void) {{ {body} }} int main(void) {{ done(); return 0; }}"
-    path = compiled(tmp_path, HEAD + source, "-m32", "-fno-pie", "-no-pie")
+    path = compiled(tmp_path, HEAD + source, *flags_of_32_bits())
     done = run(tmp_path, path, options=("--lines=yes", *options), width=32)
     adds_up(done)
     for what, times in expected.items():
