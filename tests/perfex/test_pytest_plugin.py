@@ -415,6 +415,17 @@ def test_a_benchmark_that_ends_the_process(tmp_path: Path, code: str, said: str,
     assert re.search(r"^test_a +\d", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.parametrize("code", ["benchmark(os.fork)", "with perfex('block'): os.fork()"])
+def test_a_forked_process_that_returns(tmp_path: Path, code: str) -> None:
+    """It does no other rounds, of which each would double the processes, and no other tests."""
+    text = f"import os\ndef test_a(benchmark, perfex):\n    {code}\ndef test_b(benchmark):\n    benchmark(len, [])\n    open('done', 'a').write('once')\n"
+    place = written(tmp_path / "project", text=text)
+    done = of(place, "--perfex")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (place / "done").read_text() == "once"
+    assert "processes that it made: 1" in done.stdout
+
+
 def test_no_benchmark(tmp_path: Path) -> None:
     done = of(written(tmp_path / "project", text="def test_it(): pass\n"), "--perfex")
     assert done.returncode == 5

@@ -43,7 +43,7 @@ class Counter:
     """Counts rounds of code; one at a time."""
 
     def __init__(self, directory: Path) -> None:
-        self._directory = directory
+        self._directory, self._pid = directory, os.getpid()
         self._number = lib.perfex_simulated_counts(ffi.NULL, 0)
         self._begin: Any = ffi.new("uint64_t[]", self._number)
         self._end: Any = ffi.new("uint64_t[]", self._number)
@@ -87,16 +87,29 @@ class Counter:
         in_cache = min(_IN_CACHE, warmup)
         with _noted(self._directory, name), _uncollected():
             for _ in range(warmup - in_cache):
-                code.once(_called)
+                self._once(code, _called)
             self._on()
             try:
                 for _ in range(in_cache):
-                    code.once(self._round)
-                result = code.once(self._round)
+                    self._once(code, self._round)
+                result = self._once(code, self._round)
             finally:
                 self._off()
         self._keep(name, item, group, warmup, self._empty, () if warmup else (_COLD,))
         return result
+
+    def _once(self, code: Code, call: Callable[..., Any]) -> Any:
+        """Do a round of a benchmark."""
+        __tracebackhide__ = True
+        try:
+            return code.once(call)
+        finally:
+            self._end_child()
+
+    def _end_child(self) -> None:
+        """End a process that a benchmark has forked and that returns from it, or it would do all the other rounds and tests."""
+        if os.getpid() != self._pid:
+            os._exit(0)
 
     def block(self, name: str, item: pytest.Item, warm: int) -> _Block:
         """What counts a block of code."""
@@ -108,6 +121,7 @@ class Counter:
                 try:
                     yield
                 finally:
+                    self._end_child()
                     self._off()
             self._keep(name, item, "", warm, self._empty_block, (_BLOCK,))
 
