@@ -107,7 +107,7 @@ class Counter:
             self._end_child()
 
     def _end_child(self) -> None:
-        """End a process that a benchmark has forked and that returns from it, or it would do all the other rounds and tests."""
+        """End a process that a benchmark has forked and that returns from it: it would do all the other rounds, too."""
         if os.getpid() != self._pid:
             os._exit(0)
 
