@@ -11,6 +11,7 @@ import gc
 import inspect
 import os
 import shutil
+from array import array
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,9 @@ __all__ = ["Session", "benchmarked"]
 
 _IN_CACHE = 2
 _POOL, _POOL_HEADER = 16 << 10, 48  # bytes of a pool of CPython's allocator, and of what it begins with
+_PARTLY_FULL = 32  # pools of a size, at most, in which there is room before a fresh one is taken
+_SIZES = (16, *range(48, 513, 16), 32)  # ints of Python, which the search itself makes, have 32
+_SEEN = array("Q", [0, 0, 0])  # the pool of the last object; how many of the last objects lie in it; of how many
 _APART = 61  # objects, by which one layout differs from the next
 _BYTES = bytes.__basicsize__  # that a bytes object has besides its content
 _WARM = 20  # times after which Python runs what reads the counts always in the same way
@@ -47,7 +51,7 @@ class Counter:
         self._number = lib.perfex_simulated_counts(ffi.NULL, 0)
         self._begin: Any = ffi.new("uint64_t[]", self._number)
         self._end: Any = ffi.new("uint64_t[]", self._number)
-        self._made = 0
+        self._made: Any = ffi.new("uint64_t[1]")  # no int: one that is freed leaves room in an old pool
         self._files = 0
         self._on()
         for _ in range(_WARM):
@@ -75,7 +79,7 @@ class Counter:
         """Count one call."""
         __tracebackhide__ = True
         begin, end, number, read = self._begin, self._end, self._number, lib.perfex_simulated_counts
-        self._made = lib.perfex_region(lib.PERFEX_REGION_CLEAR)
+        self._made[0] = lib.perfex_region(lib.PERFEX_REGION_CLEAR)
         read(begin, number)
         result = function(*args, **kwargs)
         read(end, number)
@@ -88,6 +92,7 @@ class Counter:
         with _noted(self._directory, name), _uncollected():
             for _ in range(warmup - in_cache):
                 self._once(code, _called)
+            filled = _fresh_pools(0, 1)
             self._on()
             try:
                 for _ in range(in_cache):
@@ -95,6 +100,7 @@ class Counter:
                 result = self._once(code, self._round)
             finally:
                 self._off()
+            del filled
         self._keep(name, item, group, warmup, self._empty, () if warmup else (_COLD,))
         return result
 
@@ -116,13 +122,15 @@ class Counter:
         @contextmanager
         def around() -> Iterator[None]:
             with _noted(self._directory, name), _uncollected():
+                filled = _fresh_pools(0, 1)
                 self._on()
-                self._made = lib.perfex_region(lib.PERFEX_REGION_LOOK)
+                self._made[0] = lib.perfex_region(lib.PERFEX_REGION_LOOK)
                 try:
                     yield
                 finally:
                     self._end_child()
                     self._off()
+                    del filled
             self._keep(name, item, "", warm, self._empty_block, (_BLOCK,))
 
         return _Block(self._begin, self._end, around())
@@ -131,7 +139,7 @@ class Counter:
               notes: tuple[str, ...]) -> None:
         """Leave what was counted to perfex."""
         made = lib.perfex_region(lib.PERFEX_REGION_LOOK)
-        threads, processes = ((made >> shift) - (self._made >> shift) & 0xfff for shift in (8, 20))
+        threads, processes = ((made >> shift) - (self._made[0] >> shift) & 0xfff for shift in (8, 20))
         self._files += 1
         places = f"places.{self._files}"
         shutil.copyfile(self._directory / f"{os.getpid()}.0.r10k", self._directory / places)
@@ -161,36 +169,43 @@ def _uncollected() -> Iterator[None]:
     enabled = gc.isenabled()
     gc.collect()
     gc.disable()
-    filled = _fresh_pools(0, 1)
     try:
         yield
     finally:
-        del filled
         if enabled:
             gc.enable()
 
 
 def _object(size: int) -> object:
     """An object that takes so many bytes."""
-    return object() if size == 16 else float("1") if size == 32 else bytes(size - _BYTES)
+    return object() if size == 16 else complex(1) if size == 32 else bytes(size - _BYTES)
 
 
 def _fresh_pools(layout: int, pools: int) -> list[object]:
     """Objects of all sizes that CPython's allocator has pools for, until each has a pool that nothing else is in.
 
     What is made later then lies in the same order, however much room was left before: on addresses it depends, for
-    example, how often a dictionary looks at another place.
+    example, how often a dictionary looks at another place; and on the room in a pool, how often another one is taken.
+    Nothing that was made before a pool is freed after it, which would put that thing's pool, with room for one, first:
+    hence no variables that are objects.
 
     :param pools: at least so many are filled, less one
     :param layout: so many times `_APART` objects more, of each size
     """
     made: list[object] = []
-    for size in range(16, 513, 16):
-        room = _POOL // size
-        made += [_object(size) for _ in range((pools - 1) * room)]
-        for _ in range(2 * room):  # none where Python has another allocator, or other pools
+    made.append(sizes := iter(_SIZES))
+    for size in sizes:
+        made += [_object(size) for _ in range((pools - 1) * (_POOL // size))]
+        _SEEN[0] = _SEEN[1] = _SEEN[2] = 0
+        while _SEEN[2] < _PARTLY_FULL * _POOL // size:  # Python may have another allocator, without pools
             made.append(_object(size))
-            if id(made[-1]) % _POOL == _POOL_HEADER:
+            _SEEN[1] = _SEEN[1] + 1 if _SEEN[0] == id(made[-1]) // _POOL else 1
+            _SEEN[0] = id(made[-1]) // _POOL
+            _SEEN[2] += 1
+            if _SEEN[1] == (_POOL - _POOL_HEADER) // size:
+                while _SEEN[1] > 1:  # from the last to the second, so that what is made next ascends
+                    del made[-1]
+                    _SEEN[1] -= 1
                 break
         made += [_object(size) for _ in range(_APART * layout)]
     return made
