@@ -138,10 +138,12 @@ def _plan(config: pytest.Config) -> Plan:
 def _outputs(config: pytest.Config) -> Outputs:
     from pypfm.perfex.benchmarks.command import Outputs
     percent = config.getoption("perfex_fail_above")
-    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{0,9})?) ?%?", percent or "0")
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{0,9})?) ?%?", "0" if percent is None else percent)
     if not match:
         raise pytest.UsageError(f"--perfex-fail-above {percent!r}: it is a number of percent, such as 2%")
     json, save, compare = (config.getoption(option) for option in _COMPARING[:3])
+    if json == "":
+        raise pytest.UsageError("--perfex-json '': it is the name of a file")
     return Outputs(json, save, compare, None if percent is None else float(match[1]),
                    config.getoption("perfex_sort"), config.getoption("perfex_group_by"))
 
@@ -161,17 +163,22 @@ class _Calls:
     """The fixture ``benchmark`` where nothing is counted, and pytest-benchmark is not there."""
 
     @pytest.fixture
-    def benchmark(self) -> Callable[..., Any]:
+    def benchmark(self, request: pytest.FixtureRequest) -> Callable[..., Any]:
         """A call that ``pytest --perfex`` counts: ``benchmark(function, *args, **kwargs)``."""
-        return _Called()
+        return _Called(request.node)
 
 
 class _Called:
-    """Calls what it is given, once."""
+    """Calls what it is given, once; its members are those of pytest-benchmark's fixture, for tests that ask."""
 
-    disabled, enabled, stats, group = True, False, None, None
+    disabled, enabled, stats, skipped = True, False, None, False
 
-    def __init__(self) -> None:
+    def __init__(self, item: pytest.Item) -> None:
+        mark, callspec = item.get_closest_marker("benchmark"), getattr(item, "callspec", None)
+        self.name, self.fullname = item.name, item.nodeid
+        self.group = mark.kwargs.get("group") if mark else None
+        self.param: str | None = callspec.id if callspec else None
+        self.params: dict[str, Any] | None = callspec.params if callspec else None
         self.extra_info: dict[str, Any] = {}
 
     def __call__(self, function_to_benchmark: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -23,6 +23,7 @@ __all__ = ["Entry", "Found", "best", "grouped", "matching", "missing", "of_pmu",
 _WORTH = {"event": (8.0, 5.0, 2.0), "umask": (7.0, 4.0, 2.0), "alias": (6.0, 3.0, 1.0), "pmu": (4.0, 1.0, 0.0),
           "description": (3.0, 2.0, 0.5)}
 _HERE = 1.5  # what it is worth that this host has the PMU
+_TOGETHER = 4.0  # what it is worth that a name has all words, one after the other: L1_MISS
 _REST = 0.1  # what each word of a name costs that was not asked for
 _OURS = {*PMUS, "perf_raw"}
 # Devices outside the cores come in numbers: skx_unc_cha0 to skx_unc_cha27 have the same events.
@@ -133,13 +134,15 @@ def _in_text(word: str, words: Sequence[str], worth: tuple[float, float, float])
     return inside if any(word in other for other in words) else 0.0
 
 
-def _points(words: Sequence[str], entry: Entry) -> float:
+def _points(words: tuple[str, ...], entry: Entry) -> float:
     """How well an entry fits; 0: a word is missing."""
     worth = [_worth(word, entry) for word in words]
     if not all(worth):
         return 0.0
-    rest = [word for word in _words(entry.name) if word not in words]
-    return max(sum(worth) + _HERE * entry.present - _REST * len(rest), _REST)
+    name = _words(entry.name)
+    rest = sum(word not in words for word in name)
+    together = len(words) > 1 and any(name[at:at + len(words)] == words for at in range(len(name)))
+    return max(sum(worth) + _TOGETHER * together + _HERE * entry.present - _REST * rest, _REST)
 
 
 def best(text: str, searched: Iterable[Entry]) -> list[Found]:

@@ -140,6 +140,7 @@ def test_a_call_whose_double_goes_on_later(tmp_path: Path) -> None:
     assert report.status == 4
 
 
+@pytest.mark.long
 def test_calls_that_are_slow_each(tmp_path: Path) -> None:
     """Each comes back in time; 1000 of them would take five minutes."""
     library = with_code(ENCODE, tmp_path, "usleep(300000);")

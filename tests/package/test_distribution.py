@@ -134,6 +134,7 @@ print([str(path) for path in paths if not path.exists() or not str(path).startsw
 """
 
 
+@pytest.mark.long
 def test_the_wheel_on_every_interpreter(wheel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tried, good = [], 0
     for python in interpreters():

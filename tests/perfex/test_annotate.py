@@ -257,6 +257,7 @@ def on_terminal(columns: int, path: Path) -> str:
     return "".join(shown)
 
 
+@pytest.mark.slow
 def test_names_are_cut_where_the_terminal_ends(tmp_path: Path) -> None:
     """A terminal without a known size has 80 columns; what is no terminal has all."""
     needs("valgrind")
@@ -467,6 +468,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 def test_a_page_of_findings(tmp_path: Path) -> None:
     """Of a program of C++: what is its own comes before headers and libraries, the rest is folded, and the page is small."""
     needs("valgrind")

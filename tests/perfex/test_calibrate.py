@@ -86,6 +86,7 @@ def test_calibrate(measured: tuple[subprocess.CompletedProcess[str], dict[str, s
     assert table[24].typical > 0
 
 
+@pytest.mark.slow
 def test_calibrate_as_json_and_into_a_file(tmp_path: Path) -> None:
     out, environ = tmp_path / "out", environment(XDG_CACHE_HOME=str(tmp_path / "cache"))
     for _ in range(5):
@@ -109,6 +110,7 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     assert costs.parse(capsys.readouterr().out, "stdout") == made().table("r10000")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cc", ["gcc", "clang"])
 def test_the_program_with_sanitizers(cc: str, tmp_path: Path) -> None:
     needs_flags(cc, *SANITIZE)
@@ -235,6 +237,7 @@ def test_what_calibrate_prints_is_a_file_for_c(measured: tuple[subprocess.Comple
     assert again == costs.builtin("r10000") | costs.parse(measured[0].stdout, "stdout")
 
 
+@pytest.mark.slow
 def test_the_simulation_with_the_hosts_costs(kept: dict[str, str]) -> None:
     """Cycles are those of this host: of its clock, and with its misses."""
     needs("valgrind")

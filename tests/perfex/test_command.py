@@ -372,6 +372,7 @@ def test_files_named_by_rank(variable: str, perf_table: Path, tmp_path: Path) ->
     assert "rank: 12\n" in (tmp_path / "out.12").read_text()
 
 
+@pytest.mark.slow
 def test_plots(perf_table: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="no matplotlib (extra plot)")
     for name, start in (("a.svg", b"<?xml"), ("a.png", b"\x89PNG")):

@@ -182,6 +182,7 @@ def test_list_says_what_a_simulation_counts(cpu: Cpu) -> None:
     assert listed(cpu, "valgrind") == of_count(cpu, "-a", "--backend", "valgrind")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.needs("valgrind")
 @pytest.mark.parametrize("cpu", CPUS)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +123,7 @@ def test_benchmarks_without_a_change(project: Path, first: subprocess.CompletedP
     assert of_first == sorted(of_first)
 
 
+@pytest.mark.long
 def test_sorted_and_grouped(project: Path) -> None:
     """As asked for; the help says what can be."""
     done = of(project, "--perfex", "-k", "sorted or heavy", "--perfex-sort", "name", "--perfex-group-by", "func")
@@ -145,6 +148,7 @@ def test_counts_are_of_the_round_alone(project: Path) -> None:
     assert found["test_pedantic"][INSTRUCTIONS] < 3000
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("first")
 def test_the_same_again(project: Path) -> None:
     """Whatever hash seed, locale and environment are: within a thousandth; json.dumps, which looks up addresses, 2 %."""
@@ -156,6 +160,7 @@ def test_the_same_again(project: Path) -> None:
         assert abs(again[name][INSTRUCTIONS] - counts[INSTRUCTIONS]) <= max(counts[INSTRUCTIONS] / part, 5), name
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("first")
 def test_without_pytest_benchmark(project: Path) -> None:
     """With --perfex the same is counted; without, each benchmark is called once."""
@@ -167,6 +172,7 @@ def test_without_pytest_benchmark(project: Path) -> None:
     assert "8 passed" in plain.stdout
 
 
+@pytest.mark.long
 def test_beside_pytest_benchmark(project: Path) -> None:
     """Without --perfex it measures times as ever, and its options may stand beside --perfex."""
     done = of(project, "--benchmark-max-time=0.001", "--benchmark-min-rounds=1")
@@ -178,6 +184,7 @@ def test_beside_pytest_benchmark(project: Path) -> None:
     assert "2 benchmarks of test_it.py" in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("as_module", [False, True])
 def test_the_directory_in_the_path(tmp_path: Path, as_module: bool) -> None:
     """It is there for python -m pytest, and not for the program pytest."""
@@ -243,6 +250,7 @@ def test_more_instructions_fail(project: Path) -> None:
     assert row["change"]["verdict"] == "differs"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("first")
 def test_new_and_missing_benchmarks(project: Path) -> None:
     (project / "test_more.py").write_text("def test_more(benchmark): benchmark(len, '')\n")
@@ -270,6 +278,7 @@ def test_layouts(project: Path) -> None:
         assert (said in " ".join(done.stdout.split())) == (rows[INSTRUCTIONS]["minimum"] < rows[INSTRUCTIONS]["maximum"])
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("first")
 def test_other_caches(project: Path) -> None:
     done = of(project, "--perfex", "--perfex-cache", "L1=1k,1,64:L2=64k,1,64", "-k", "dumps", "--perfex-json", "small.json")
@@ -300,6 +309,7 @@ def test_a_baseline_of_something_else(project: Path, member: str, value: str, sa
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"format": "perfex benchmarks 2"}', "\x00", '{"format": []}',
                                      '{"format": "perfex benchmarks 1", "counted_with": [], "benchmarks": 1}',
+                                     '{"format": "perfex benchmarks 1", "counted_with": {}, "benchmarks": {}}',
                                      '{"format": "perfex benchmarks 1", "counted_with": {}, "benchmarks": [{"name": 1}]}', "[" * 100_000])
 def test_a_file_that_is_no_baseline(project: Path, content: str) -> None:
     (project / "none.json").write_text(content)
@@ -316,11 +326,16 @@ def test_a_file_that_is_no_baseline(project: Path, content: str) -> None:
     (["--perfex-compare", "x"], "--perfex-compare needs --perfex"),
     (["--perfex", "--perfex-fail-above", "2%"], "--perfex-fail-above needs --perfex-compare"),
     (["--perfex", "--perfex-compare", "x", "--perfex-fail-above", "much"], "--perfex-fail-above 'much': it is a number of percent"),
-    (["--perfex", "--perfex-compare", "nobody"], "nobody.json: No such file"),
+    (["--perfex", "--perfex-compare", "nobody"], "nobody.json: no such baseline: --perfex-save nobody makes it"),
     (["--perfex", "--perfex-layouts", "0"], "--perfex-layouts '0': it is a number from 1 to 100"),
     (["--perfex", "--perfex-warmup", "few"], "--perfex-warmup 'few': it is a number from 0 to"),
-    (["--perfex", "--perfex-cache", "big"], "--cache: 'big' is none; "),
-    (["--perfex", "--perfex-save", ""], "'' is not a name of a file"),
+    (["--perfex", "--perfex-cache", "big"], "--perfex-cache: 'big' is none; "),
+    (["--perfex", "--perfex-compare", "x", "--perfex-fail-above="], "--perfex-fail-above '': it is a number of percent"),
+    (["--perfex", "--perfex-save", ""], "'' is not a name of a baseline"),
+    (["--perfex", "--perfex-save", ".."], "'..' is not a name of a baseline"),
+    (["--perfex", "--perfex-save", "/proc/x"], "/proc/x: "),
+    (["--perfex", "--perfex-save", "./"], "'./' is not a name of a baseline"),
+    (["--perfex", "--perfex-json", ""], "--perfex-json '': it is the name of a file"),
     (["--perfex", "--perfex-json", "/nowhere/x"], "/nowhere/x: No such file"),
 ])
 def test_refused(project: Path, options: list[str], said: str) -> None:
@@ -330,6 +345,22 @@ def test_refused(project: Path, options: list[str], said: str) -> None:
     assert done.stderr.startswith("ERROR: --perfex")
     assert said in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("counts", ["[]", "[Infinity]"])
+@pytest.mark.usefixtures("first")
+def test_a_damaged_baseline(project: Path, counts: str) -> None:
+    text = (project / "../first.json").read_text()
+    (project / "none.json").write_text(re.sub(r'"counts": \[[^]]*\]', f'"counts": {counts}', text))
+    done = of(project, "--perfex", "--perfex-compare", "./none.json")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith("ERROR: --perfex: none.json: not a file of --perfex-save, or damaged: make the baseline anew")
+
+
+def test_no_room(project: Path) -> None:
+    done = of(project, "--perfex", "--perfex-json", "/dev/full", "-k", "pedantic")
+    assert done.returncode == 4
+    assert done.stderr.strip() == "ERROR: --perfex: --perfex-json: No space left on device"
 
 
 def test_no_valgrind(project: Path, tmp_path: Path) -> None:
@@ -403,9 +434,10 @@ def test_what_wobbles(bad: subprocess.CompletedProcess[str]) -> None:
     assert "test_once: the first round was counted" in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("code", "said", "status"), [
-    ("os._exit(0)", "which ended the process", 1), ("os.kill(os.getpid(), 9)", "ended by SIGKILL", 137),
-    ("os.execv('/bin/true', ['true'])", "which ended the process", 1)])
+    ("os._exit(0)", "it ended the process", 1), ("os.kill(os.getpid(), 9)", "ended by SIGKILL", 137),
+    ("os.execv('/bin/true', ['true'])", "it ended the process", 1)])
 def test_a_benchmark_that_ends_the_process(tmp_path: Path, code: str, said: str, status: int) -> None:
     """What came before it is counted."""
     text = f"import os\ndef test_a(benchmark): benchmark(len, [])\ndef test_b(benchmark): benchmark(lambda: {code})\n"
@@ -426,12 +458,67 @@ def test_a_forked_process_that_returns(tmp_path: Path, code: str) -> None:
     assert "processes that it made: 1" in done.stdout
 
 
+UNCOUNTED = """
+import pytest, unittest
+def test_counted(benchmark): benchmark(len, [])
+def test_raises(benchmark):
+    with pytest.raises(ValueError): benchmark(int, "x")
+def test_block(perfex):
+    with pytest.raises(ValueError), perfex("block"): int("x")
+def test_unused(benchmark): pass
+class TestCase(unittest.TestCase):
+    @pytest.mark.benchmark
+    def test_method(self): pass
+"""
+
+
+def test_what_passes_without_a_count(tmp_path: Path) -> None:
+    """It is named: nothing else would tell that it is missing."""
+    done = of(written(tmp_path / "project", text=UNCOUNTED), "--perfex")
+    assert done.returncode == 0, done.stdout
+    assert re.findall(r"^perfex: test_it.py::(\S+): not counted: ", done.stdout, re.MULTILINE) == [
+        "test_raises", "test_block", "test_unused", "TestCase::test_method"]
+
+
+BEFORE = "def test_new(benchmark): benchmark(sorted, [3, 1, 2])\n"
+NUMBERS = """
+def test_sum(benchmark): benchmark(lambda: sum(range(1000)))
+def test_dict(benchmark): benchmark(lambda: {str(i): i for i in range(300)})
+"""
+
+
+def test_another_benchmark_before(tmp_path: Path) -> None:
+    """What it leaves in the pools of Python's allocator is nothing that those after it see."""
+    place = written(tmp_path / "project", text=NUMBERS)
+    assert of(place, "--perfex", "--perfex-save", "numbers").returncode == 0
+    written(place, text=BEFORE + NUMBERS)
+    done = of(place, "--perfex", "--perfex-compare", "numbers", "--perfex-fail-above", "1")
+    assert done.returncode == 0, done.stdout
+
+
+def test_ended_by_who_started_it(tmp_path: Path) -> None:
+    """A signal for pytest ends the program under valgrind, too; nothing is left."""
+    place = written(tmp_path / "project", text="import time\ndef test_it(benchmark):\n    open('runs', 'w')\n    time.sleep(300)\n")
+    (left := tmp_path / "tmp").mkdir()
+    env = {name: value for name, value in clean_env().items() if not name.startswith("PYTEST_")} | {"TMPDIR": str(left)}
+    process = subprocess.Popen([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--perfex"], cwd=place, env=env,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while not (place / "runs").exists():
+        time.sleep(0.05)
+        assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    assert "ended by SIGTERM" in process.communicate(timeout=60)[1]
+    assert process.returncode == 128 + signal.SIGTERM
+    assert not [*left.glob("perfex-*")]
+
+
 def test_no_benchmark(tmp_path: Path) -> None:
     done = of(written(tmp_path / "project", text="def test_it(): pass\n"), "--perfex")
     assert done.returncode == 5
     assert "perfex: no benchmark was counted" in done.stdout
 
 
+@pytest.mark.long
 def test_variables_that_pass(tmp_path: Path) -> None:
     """Those that are named, and no others."""
     place = written(tmp_path / "project", text="import os\ndef test_it(benchmark):\n"

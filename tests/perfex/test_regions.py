@@ -313,6 +313,7 @@ def test_an_empty_region_of_python() -> None:
     assert sorted(found)[15] <= 50, found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("body", [
     "with counting(15, 18, 19) as c: pass",
     "with counting(15) as other: pass\n        with counting(15, 18, 19) as c: pass",

@@ -122,6 +122,7 @@ def test_a_simulation_counts_the_same_in_all_runs(toucher: Path) -> None:
     assert "deviation" not in text
 
 
+@pytest.mark.slow
 def test_a_simulation_of_what_differs(toucher: Path, tmp_path: Path) -> None:
     """A program that does more in each run; ``exec`` makes it one process with the shell before it."""
     needs("valgrind")
@@ -146,6 +147,7 @@ def conflicts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }""")
 
 
+@pytest.mark.slow
 def test_each_run_of_a_simulation_has_another_layout(conflicts: Path) -> None:
     """What is executed is the same; misses are those of a page with others in its sets, or without."""
     needs("valgrind")
@@ -158,6 +160,7 @@ def test_each_run_of_a_simulation_has_another_layout(conflicts: Path) -> None:
     assert max(counts[25]) - min(counts[25]) > 50 * 128, counts[25]  # one page missed in 50 of the 200 rounds
 
 
+@pytest.mark.slow
 def test_one_run_is_of_one_layout(conflicts: Path) -> None:
     needs("valgrind")
     said = "\nmemory: this layout; --repeat N tries others, as cache misses depend on it\n"
@@ -505,6 +508,7 @@ def test_numbers_in_few_digits(value: float) -> None:
     assert float(text) == pytest.approx(value, rel=1e-3, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_repeat_of_two_hundred_runs_is_cheap(perf_table: Path) -> None:
     """A run costs what the command costs, and not perfex's start."""
     begun = time.monotonic()

@@ -35,6 +35,7 @@ def test_several_at_once_build_it_once(tmp_path: Path) -> None:
     assert (place / "default.supp").exists()
 
 
+@pytest.mark.long
 def test_it_is_built_anew_if_it_would_be_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first = tool.directory()

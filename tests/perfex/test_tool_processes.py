@@ -93,6 +93,7 @@ def test_whatever_ends_a_process_its_counts_are_there(tmp_path: Path, end: str, 
     assert len(killed) == (status == -9)
 
 
+@pytest.mark.long
 def test_hundreds_of_children(tmp_path: Path) -> None:
     done = work_of(tmp_path, """int main(void) {
         for (int i = 0; i < 200; i++) if (!fork()) { work(10); _exit(0); }

@@ -180,6 +180,7 @@ def test_another_pmu_is_refused(source: str, tmp_path: Path) -> None:
     assert (done.returncode, "does not work with this PMU" in done.stderr) == (2, True)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", [["gcc"], ["gcc", "-O2", "-D_FORTIFY_SOURCE=2"], ["clang"], ["g++", "-x", "c++"]],
                          ids=lambda command: "".join(command))

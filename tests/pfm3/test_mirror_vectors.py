@@ -51,6 +51,7 @@ def test_mirror_answers_as_recorded(group: tuple[str, str | None], mirror: str) 
     assert differences == []
 
 
+@pytest.mark.slow
 def test_every_vector_is_in_a_group() -> None:
     assert set(groups()) == set(GROUPS)
     assert sum(map(len, groups().values())) == 11_000 + 68 + 86

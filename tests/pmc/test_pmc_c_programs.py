@@ -34,6 +34,7 @@ def test_installed_library(program: str, optimisation: str, tmp_path: Path) -> N
     succeeds(built)
 
 
+@pytest.mark.long
 def test_thousands_of_children(tmp_path: Path) -> None:
     succeeds(build_program(PMC, source("pmc_children"), tmp_path / "children", "-O2", libs=PMC.libs))
 

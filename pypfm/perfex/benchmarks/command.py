@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pypfm.perfex.backends.valgrind.machine import machine
 from pypfm.perfex.benchmarks import gate, results, session, stored, table
-from pypfm.perfex.model import Request
+from pypfm.perfex.model import PerfexError, Request
 from pypfm.perfex.output import Output
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Outputs", "run"]
 
 _FAILED = 1
-_NONE = ("perfex: no benchmark was counted: one uses the fixture benchmark or perfex, or has the mark benchmark")
+_NONE = "perfex: no benchmark was counted: one uses the fixture benchmark or perfex, or has the mark benchmark"
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,21 @@ def run(plan: Plan, root: Path, outputs: Outputs) -> int:
     :param root: of the tests
     :raises PerfexError: nothing can be counted, or not be compared
     """
-    simulated = machine(plan.cache, Request.cpu, Request.l2)
+    try:
+        simulated = machine(plan.cache, Request.cpu, Request.l2)
+    except PerfexError as error:
+        raise PerfexError(str(error).replace("--cache", "--perfex-cache")) from None
     session.check()
     around = stored.surroundings(plan, simulated)
     before = None
     if outputs.compare is not None:
-        then, before = stored.read(stored.place(outputs.compare, root))
+        path = stored.place(outputs.compare, root)
+        stored.expect_baseline(path)
+        then, before = stored.read(path)
         stored.expect_same(outputs.compare, then, around)
     kept = stored.place(outputs.save, root) if outputs.save is not None else None
+    if kept is not None:
+        stored.expect_room(kept)
     file = Output(Path(outputs.json)) if outputs.json is not None else None
     with session.directory() as place:
         runs = _sessions(plan, place, simulated)
@@ -73,8 +80,7 @@ def run(plan: Plan, root: Path, outputs: Outputs) -> int:
         status = status or (_FAILED if found.failed() else 0)
     text = stored.json_text(made, around)
     if file is not None:
-        file.write(text)
-        file.close()
+        _write(file, text)
     if kept is not None:
         _keep(kept, text, runs)
     sys.stdout.flush()
@@ -100,6 +106,15 @@ def _told(runs: Sequence[Run]) -> int:
     elif last.status and len(runs) > 1:
         print(f"perfex: session {len(runs)} ended with status {last.status}, the first with 0", file=sys.stderr)
     return last.status or (_FAILED if last.ended else 0)
+
+
+def _write(file: Output, text: str) -> None:
+    """:raises PerfexError: there is no room"""
+    try:
+        file.write(text)
+        file.close()
+    except OSError as error:
+        raise PerfexError(f"--perfex-json: {error.strerror}") from None
 
 
 def _keep(path: Path, text: str, runs: Sequence[Run]) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pypfm._c.libperfex import ffi, lib
+from pypfm.errors import printable
 from pypfm.perfex.benchmarks.plan import DIRECTORY, Plan, Round, begin
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Counter:
         self._end: Any = ffi.new("uint64_t[]", self._number)
         self._made: Any = ffi.new("uint64_t[1]")  # no int: one that is freed leaves room in an old pool
         self._files = 0
+        self.tests: set[str] = set()  # node ids of those of which something was counted
         self._on()
         for _ in range(_WARM):
             self._read_nothing()
@@ -141,6 +143,7 @@ class Counter:
         made = lib.perfex_region(lib.PERFEX_REGION_LOOK)
         threads, processes = ((made >> shift) - (self._made[0] >> shift) & 0xfff for shift in (8, 20))
         self._files += 1
+        self.tests.add(item.nodeid)
         places = f"places.{self._files}"
         shutil.copyfile(self._directory / f"{os.getpid()}.0.r10k", self._directory / places)
         counts = [max(0, after - before - none)
@@ -265,10 +268,9 @@ class Benchmark:
 
     def __init__(self, counter: Counter, item: pytest.Item, warmup: int) -> None:
         self._counter, self._item, self._warmup, self._used = counter, item, warmup, False
-        mark = item.get_closest_marker("benchmark")
+        mark, callspec = item.get_closest_marker("benchmark"), getattr(item, "callspec", None)
         self.name, self.fullname = item.name, item.nodeid
         self.group = mark.kwargs.get("group") if mark else None
-        callspec = getattr(item, "callspec", None)
         self.param: str | None = callspec.id if callspec else None
         self.params: dict[str, Any] | None = callspec.params if callspec else None
         self.extra_info: dict[str, Any] = {}
@@ -311,6 +313,7 @@ class Session:
         directory = Path(os.environ.pop(DIRECTORY))
         self._plan, self._counter = Plan.read(directory), Counter(directory)
         self._filled: list[object] = []
+        self._uncounted: list[str] = []
 
     @pytest.fixture
     def benchmark(self, request: pytest.FixtureRequest) -> Benchmark:
@@ -343,6 +346,17 @@ class Session:
             config.hook.pytest_deselected(items=others)
         items[:] = sorted(filter(benchmarked, items), key=lambda item: place.get(item, 0))
         return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note tests that have passed without anything to count."""
+        if report.when == "call" and report.passed and report.nodeid not in self._counter.tests:
+            self._uncounted.append(report.nodeid)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Name them: a comparison would miss them, too."""
+        for test in self._uncounted:
+            terminalreporter.write_line(f"perfex: {printable(test)}: not counted: it has not called pypfm's fixture, or"
+                                        " an exception has ended what it called")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -125,7 +126,7 @@ def run(plan: Plan, place: Path, machine: Machine, layout: int, *, quiet: bool =
 
 
 def _waited(words: list[str], environment: dict[str, str], place: Path, *, quiet: bool) -> int:
-    """The exit status of a command, negative for a signal; ^C is for the command.
+    """Return the exit status of a command, negative for a signal; ^C is for the command, and so is what ends pytest.
 
     :param place: where its functions of Python go, if it names them
     """
@@ -134,12 +135,16 @@ def _waited(words: list[str], environment: dict[str, str], place: Path, *, quiet
         process = subprocess.Popen(words, env=environment, stdout=out, stderr=out)
     except OSError as error:
         raise PerfexError(f"valgrind: {error.strerror}") from None
+    before = {number: signal.signal(number, lambda which, _frame: process.send_signal(which))
+              for number in (signal.SIGTERM, signal.SIGHUP)}
     while True:
         try:
             code = process.wait()
             break
         except KeyboardInterrupt:  # pytest has it, too
             continue
+    for number, action in before.items():
+        signal.signal(number, action)
     with suppress(OSError):
         shutil.move(map_of(process.pid), place / FUNCTIONS)
     return code
@@ -155,7 +160,7 @@ def _ended(place: Path, code: int) -> Run:
     rounds, during = Round.read(place), begun(place)
     ended = ""
     if code < 0 or during:
-        how = f"ended by {signal_name(code)}" if code < 0 else "which ended the process"
+        how = f"ended by {signal_name(code)}" if code < 0 else "it ended the process"
         said = [refusal.text for refusal in program.refusals(messages.splitlines())]
         why = f" (valgrind: {said[0]})" if said else ""
         ended = printable(f"{during or 'pytest'}: {how}{why}; what is after it was not counted")

@@ -6,6 +6,7 @@ import json
 import platform
 import re
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from pypfm.perfex.benchmarks.plan import Plan
     from pypfm.perfex.benchmarks.results import Benchmark
 
-__all__ = ["Stored", "expect_same", "json_text", "keep", "place", "read", "surroundings"]
+__all__ = ["Stored", "expect_baseline", "expect_room", "expect_same", "json_text", "keep", "place", "read",
+           "surroundings"]
 
 _FORMAT = "perfex benchmarks 1"
 _LARGEST = 256 << 20  # bytes
@@ -80,9 +82,35 @@ def place(name: str, root: Path) -> Path:
     :param root: of the tests
     :raises PerfexError: it is none
     """
-    if not name or "\0" in name:
-        raise PerfexError(f"{shown(name)} is not a name of a file")
+    if not name.strip("./") or "\0" in name:
+        raise PerfexError(f"{shown(name)} is not a name of a baseline, such as main, or of a file, such as ./main.json")
     return Path(name) if "/" in name else root / _DIRECTORY / f"{name}.json"
+
+
+def expect_baseline(path: Path) -> None:
+    """Check that there is a baseline.
+
+    :raises PerfexError: there is none; says which there are
+    """
+    if not path.exists():
+        others = sorted(other.stem for other in path.parent.glob("*.json"))
+        there = f"; there are {', '.join(map(printable, others))}" if others else ""
+        raise PerfexError(f"{path}: no such baseline: --perfex-save {printable(path.stem)} makes it{there}")
+
+
+def expect_room(path: Path) -> None:
+    """Check that a baseline can be written, before all is counted for it.
+
+    :raises PerfexError: it cannot
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            tempfile.TemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        raise PerfexError(f"{path}: {error.strerror}") from None
+    if path.is_dir():
+        raise PerfexError(f"{path}: is a directory")
 
 
 def keep(path: Path, text: str) -> None:
@@ -91,7 +119,6 @@ def keep(path: Path, text: str) -> None:
     :raises PerfexError: it cannot be written
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         save(path, text)
     except OSError as error:
         raise PerfexError(f"{path}: {error.strerror}") from None
@@ -109,12 +136,16 @@ def read(path: Path) -> tuple[dict[str, str], dict[str, Stored]]:
         data = json.loads(content)
         if data["format"] != _FORMAT:
             raise ValueError(f"its format is {shown(str(data['format']))}, and not {_FORMAT}")
+        if not isinstance(data["benchmarks"], list):
+            raise ValueError("its benchmarks are no list")
         around = {str(name): printable(str(value)) for name, value in data["counted_with"].items()}
         return around, {str(row["name"]): _stored(row, path.name) for row in data["benchmarks"]}
     except PerfexError as error:  # of a report in it
         raise PerfexError(f"{path}: {error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise PerfexError(f"{path}: not a file of --perfex-save: {type(error).__name__}: {shown(str(error))}") from None
+    except ValueError as error:
+        raise PerfexError(f"{path}: not a file of --perfex-save: {shown(str(error))}") from None
+    except (LookupError, TypeError, AttributeError, OverflowError, RecursionError):
+        raise PerfexError(f"{path}: not a file of --perfex-save, or damaged: {_ANEW}") from None
 
 
 def _stored(row: Any, name: str) -> Stored:

@@ -82,6 +82,7 @@ def test_what_is_changed_in_python() -> None:
         compile(text, "changed", "exec")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_sample_of_python_changes_is_noticed() -> None:
     done = run_program(sys.executable, TESTS / "conform" / "mutation" / "python_rules.py", "--module", "perf/offcore", "--sample", 10,
