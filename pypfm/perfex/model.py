@@ -23,7 +23,7 @@ __all__ = ["CPUS", "MOST_RUNS", "ON_LAYOUT", "R10000_LINES", "SIMULATORS", "Back
 Cpu = Literal["r10000", "r10000-3", "r12000"]
 #: The same, to be listed.
 CPUS: tuple[Cpu, ...] = ("r10000", "r10000-3", "r12000")
-#: A backend that simulates: valgrind this host's programs, qemu those of MIPS.
+#: A backend that simulates; valgrind runs this host's programs, qemu those of MIPS.
 Simulator = Literal["valgrind", "qemu"]
 #: The same, to be listed.
 SIMULATORS: tuple[Simulator, ...] = ("valgrind", "qemu")
