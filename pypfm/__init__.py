@@ -3,6 +3,7 @@
 * `Itanium`, `Itanium2`, `Montecito`, `GenericIA64`: events of the IA-64 processors to register values;
   `Context` counts and samples with them
 * `Goldmont`, `Perf`: event strings to codes, and to what the kernel of Linux counts
+* `pmu`: a PMU by its name, also one that only the system's libpfm 4 knows
 * `Counter`, `Machine`: NetBSD's pmc
 * `pypfm.perfex.run`, `pypfm.perfex.counting`: IRIX's perfex, of a command and of this process
 * `decode`: registers and codes back to what they mean

@@ -6,8 +6,8 @@
 * ``literalinclude`` shows a file that a test runs;
 * a table with the columns C and Python holds pieces of the examples.
 
-Anything else that shows code is an error.  Console blocks of the READMEs and of the other pages of the site
-are run as well, and these show no other code; the manual pages have tests of their own.
+Anything else that shows code is an error.  Console blocks of the READMEs and of the other pages of the site, and
+Python sessions of these pages, are run as well, and these show no other code; the manual pages have tests of their own.
 """
 
 from __future__ import annotations
@@ -224,9 +224,10 @@ def test_a_wrong_output_is_found() -> None:
 
 # ---- Python sessions -----------------------------------------------------------------------------
 
-@pytest.mark.parametrize("guide", [g for g in GUIDES if ">>>" in g.read_text(encoding="utf-8")], ids=lambda p: p.stem)
-def test_sessions(guide: Path, scratch: Path, user: dict[str, str]) -> None:
-    done = run(sys.executable, "-W", "error", "-m", "doctest", "-o", "ELLIPSIS", guide, cwd=scratch, env=user)
+@pytest.mark.parametrize("page", [p for p in (*GUIDES, *PAGES) if ">>>" in p.read_text(encoding="utf-8")],
+                         ids=lambda p: str(p.relative_to(ROOT)))
+def test_sessions(page: Path, scratch: Path, user: dict[str, str]) -> None:
+    done = run(sys.executable, "-W", "error", "-m", "doctest", "-o", "ELLIPSIS", page, cwd=scratch, env=user)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
 
 
