@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _decoded(args: argparse.Namespace) -> Decoded | perf.Decoded:
     from pypfm.decoding import decode
-    from pypfm.ia64.models import MODELS, TAGS
+    from pypfm.ia64.models import MODELS, TAGS, having
 
     api = api_of(args)
     if args.library is None and args.pmu in TAGS and any(_REGISTER.match(word) for word in args.registers):
@@ -104,7 +104,7 @@ def _decoded(args: argparse.Namespace) -> Decoded | perf.Decoded:
     if args.perf and args.library is None and args.pmu in MODELS:
         api, args.pmu = "pfm4", MODELS[args.pmu].tag
     if (args.etb or args.ipear) and (api == "pfm4" or MODELS[args.pmu].ipear is None):
-        args.usage_error(f"--{'etb' if args.etb else 'ipear'} is an option of montecito, not of {args.pmu}")
+        args.usage_error(f"--{'etb' if args.etb else 'ipear'} is an option of {having('ipear')}, not of {args.pmu}")
     registers: dict[str, int] = {}
     pmds: list[int] | None = None
     files = (["-"] if "-" in args.registers else []) + ([] if args.file is None else [args.file])

@@ -16,7 +16,7 @@ from pypfm.common.pmu_names import canonical
 
 __all__ = [
     "DEBUG_KINDS", "MODELS", "WHOLE", "Field", "Model", "Name", "data_layout", "debug_layout", "debug_mask_fields",
-    "fields", "is_ignored", "layout", "parse_name",
+    "fields", "having", "is_ignored", "layout", "parse_name",
 ]
 
 DEBUG_KINDS = ("IBR", "DBR")
@@ -161,6 +161,11 @@ MODELS = {
 TAGS = {model.tag: name for name, model in MODELS.items()}
 
 
+def having(part: str) -> str:
+    """Return the names of the models that have a register, such as ``ipear``."""
+    return ", ".join(name for name, model in MODELS.items() if getattr(model, part) is not None)
+
+
 def model_of(name: object) -> str | None:
     """Return the model for a name of `pypfm.common.pmu_names`, or of libpfm 4's; None: it names no model."""
     known = canonical(name) if isinstance(name, str) else None
@@ -286,7 +291,7 @@ def data_layout(pmu: str, num: int, variant: str = "") -> tuple[Field, ...]:
     """Return the fields of a PMD; a register without fields is one field.
 
     :param variant: of the trace buffer: "" records branches; "ds" prediction details (Itanium 2);
-        "ipear" instruction addresses, "ipear_ef" with a delay (Montecito)
+        "ipear" instruction addresses, "ipear_ef" with a delay (where there is an IP-EAR)
     """
     model = MODELS[pmu]
     member = _PMD[pmu].get(num)
