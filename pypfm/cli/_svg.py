@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 
 from pypfm.cli import _draw_decoded
-from pypfm.cli.common import named
+from pypfm.cli.common import file_errors, named
 from pypfm.errors import PfmError
 
 if TYPE_CHECKING:
@@ -52,8 +52,5 @@ def write(file: str, decoded: Decoded | perf.Decoded) -> None:
     _draw_decoded.show(decoded, console)
     picture = console.export_svg(title="pypfm decode", theme=DEFAULT_TERMINAL_THEME, code_format=_FORMAT,
                                  unique_id="pypfm")
-    try:
+    with file_errors(PfmError, f"cannot write {named(file)}"):
         Path(file).write_text(picture, encoding="utf-8")
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise PfmError(
-            f"cannot write {named(file)}: {error.strerror if isinstance(error, OSError) else error}") from None
