@@ -31,7 +31,7 @@ _MOST_CALLS, _MOST_JOBS = 10_000_000, 1024
 __all__ = [
     "PMUS", "SYSTEM", "WITH_LIBRARY", "add_calls_options", "add_jobs_option", "add_json_option",
     "add_library_option", "add_pmu_options", "api_of", "asked_pmu", "between", "checked", "event_names",
-    "file_errors", "library_of", "named", "number", "on_terminal", "print_json", "try_library", "whole_options",
+    "file_errors", "named", "number", "on_terminal", "print_json", "try_library", "whole_options",
 ]
 
 
@@ -109,7 +109,7 @@ def api_of(args: argparse.Namespace) -> str:
     """
     if args.library is None and args.pmu not in PMUS:
         _take_from_system(args)
-    return "pfm4" if args.library is not None else library_of(args.pmu)
+    return "pfm4" if args.library is not None else PMUS[args.pmu].library
 
 
 def _take_from_system(args: argparse.Namespace) -> None:
@@ -150,11 +150,6 @@ def add_jobs_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=checked(partial(between, least=1, most=_MOST_JOBS)), metavar="N",
                         default=len(os.sched_getaffinity(0)),
                         help="processes that make calls (default: one for each CPU)")
-
-
-def library_of(name: str) -> str:
-    """The library that a PMU belongs to."""
-    return PMUS[name].library
 
 
 def number(text: str) -> int:

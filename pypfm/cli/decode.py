@@ -68,8 +68,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     decoded = _decoded(args)
     if args.svg is not None:
-        from pypfm.cli import _svg
-        _svg.write(args.svg, decoded)
+        from pypfm.cli import _draw_decoded
+        _draw_decoded.save(args.svg, decoded)
     if on_terminal(args):
         from pypfm.cli import _draw_decoded
         _draw_decoded.show(decoded)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pypfm.cli.common import PMUS, add_json_option, add_library_option, library_of, on_terminal, print_json
+from pypfm.cli.common import PMUS, add_json_option, add_library_option, on_terminal, print_json
 from pypfm.common.value import Value
 from pypfm.errors import printable
 from pypfm.pmus import pmu
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _own() -> list[Listed]:
-    return [Listed(p.name, p.model_name, library_of(p.name), len(p), p.counters, getattr(p, "counter_width", None),
+    return [Listed(p.name, p.model_name, PMUS[p.name].library, len(p), p.counters, getattr(p, "counter_width", None),
                    aliases=PMUS[p.name].aliases)
             for p in map(pmu, PMUS)]
 

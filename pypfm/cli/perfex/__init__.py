@@ -7,11 +7,11 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from pypfm.cli._program import complete, to_the_end
-from pypfm.cli.perfex.options import UsageError, build_parser, check, request, split
-from pypfm.cli.perfex.printer import Printer, erase_progress, print_now, print_result, progress, result_file, say
+from pypfm.cli._program import complete, is_terminal, say, to_the_end
+from pypfm.cli.perfex.options import UsageError, build_parser, check, request, split, usage_errors
+from pypfm.cli.perfex.printer import Printer, erase_progress, print_now, print_result, progress, result_file
 from pypfm.errors import PfmError
-from pypfm.perfex.model import PerfexError, PerfexValueError
+from pypfm.perfex.model import PerfexError
 
 if TYPE_CHECKING:
     import argparse
@@ -67,10 +67,8 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
         wanted = replace(wanted, host_clock=host.clock, stall_ns=host.stalls(args.cpu))
     if args.plot is not None:
         from pypfm.perfex import plot
-        try:
+        with usage_errors():
             plot.check(args.plot)
-        except PerfexValueError as error:
-            raise UsageError(f"{error} (see perfex --help)") from None
     if args.table:
         _print_costs(args, table or {}, host)
     printer = Printer(args)
@@ -141,9 +139,8 @@ def _print_costs(args: argparse.Namespace, table: CostTable, host: Calibration |
 def _calibrate(args: argparse.Namespace) -> int:
     """Measure this host: the table or JSON goes to stdout or the file of -o."""
     from pypfm.perfex import calibration
-    on_terminal = sys.stderr is not None and sys.stderr.isatty()
     out = result_file(args)
-    made = calibration.calibrate(progress if on_terminal else None)
+    made = calibration.calibrate(progress if is_terminal(sys.stderr) else None)
     erase_progress()
     text = calibration.json_text(made, args.cpu) if args.json else _cost_text(args, made.table(args.cpu), made)
     print_result(args, text, out)

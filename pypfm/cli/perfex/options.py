@@ -9,6 +9,7 @@ import argparse
 import os
 import re
 import textwrap
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,9 +18,9 @@ from pypfm.errors import nearest, shown
 from pypfm.perfex.model import CPUS, MOST_RUNS, PerfexError, PerfexValueError, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["PLACE_FORMATS", "UsageError", "build_parser", "check", "request", "split"]
+__all__ = ["PLACE_FORMATS", "UsageError", "build_parser", "check", "request", "split", "usage_errors"]
 
 _USAGE = ("perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file] [-c file]"
           " command")
@@ -34,6 +35,15 @@ PLACE_FORMATS = (".html", ".folded", ".callgrind")
 
 class UsageError(PerfexError):
     """Options that there are not, or that do not go together."""
+
+
+@contextmanager
+def usage_errors(kind: type[PerfexError] = PerfexValueError) -> Iterator[None]:
+    """Take errors for those of whoever has written the command line."""
+    try:
+        yield
+    except kind as error:
+        raise UsageError(f"{error} (see perfex --help)") from None
 
 
 class _Parser(Parser):
@@ -335,32 +345,26 @@ def _check_places(parser: argparse.ArgumentParser, args: argparse.Namespace, com
 def _events(args: argparse.Namespace) -> tuple[int, ...]:
     """The events to count."""
     from pypfm.perfex import events
-    try:
+    with usage_errors(PerfexError):
         if args.some is not None:
             return tuple(dict.fromkeys(events.find(args.cpu, text.strip(), "--events")
                                        for text in args.some.split(",")))
         given = [] if args.all else [events.find(args.cpu, text, "-e") for text in args.events or ()]  # -a ignores -e
         return events.choose(args.cpu, given, os.environ, multiplex=args.all)
-    except PerfexError as error:
-        raise UsageError(f"{error} (see perfex --help)") from None
 
 
 def _pids(text: str) -> tuple[int, ...]:
     from pypfm.perfex.backends.attach import pids
-    try:
+    with usage_errors():
         return pids(text)
-    except PerfexValueError as error:
-        raise UsageError(f"{error} (see perfex --help)") from None
 
 
 def _cache(args: argparse.Namespace, l2: int) -> str:
     """The caches to simulate, which are some."""
     if args.cache != Request.cache:
         from pypfm.perfex.backends.valgrind.machine import machine
-        try:
+        with usage_errors():
             machine(args.cache, args.cpu, l2)
-        except PerfexValueError as error:
-            raise UsageError(f"{error} (see perfex --help)") from None
     return str(args.cache)
 
 
