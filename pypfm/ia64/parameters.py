@@ -75,7 +75,8 @@ def spelled_out(*kinds: type) -> Callable[[F], F]:
 
     :param kinds: the classes that declare them; the last one has all
     """
-    described = "\n".join(inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[2] for kind in kinds)
+    described = "\n".join([*(inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[2] for kind in kinds),
+                           ":raises Pfm3Error: the request cannot be encoded; the message says which part and why"])
     parameters = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name),
                                     annotation=hint.__forward_arg__)
                   for name, hint in kinds[-1].__annotations__.items()]
@@ -110,8 +111,7 @@ def _matchers(given: MatchLike | tuple[MatchLike, MatchLike]) -> tuple[OpcodeMat
     both = given if isinstance(given, tuple) else (given, None)
     if len(both) != 2:
         raise InvalidTypeError(f"opcode_match: {len(both)} matchers; there are 2")
-    first, second = both
-    return _matcher(first), _matcher(second)
+    return _matcher(both[0]), _matcher(both[1])
 
 
 def _matcher(given: MatchLike) -> OpcodeMatch | None:

@@ -69,11 +69,8 @@ def _modifiers(pmu: Events, asked: EventRequest) -> list[str]:
     """Return an event's privilege levels, threshold and threads as modifiers of libpfm 4."""
     levels = _driven(asked.plm, asked.name)
     words = [letter for level, letter in _ALWAYS.items() if level & levels]
-    if asked.threshold:
-        words.append(f"thres={asked.threshold}")
-    if asked.flags & models.MODELS[pmu.name].both_threads:
-        words.append("all")
-    return words
+    words += [f"thres={asked.threshold}"] if asked.threshold else []
+    return words + (["all"] if asked.flags & models.MODELS[pmu.name].both_threads else [])
 
 
 def _driven(plm: int | str, what: str) -> int:
@@ -91,16 +88,12 @@ def encoded(pmu: Events, given: Asked, plm: int | str) -> perf.Encoding:
     :raises PfmError: it cannot be counted; the message says why
     """
     text = _text(pmu, given)
-    made = _driver(pmu).encode(text, plm=_driven(plm, "plm"), os="perf_event")
+    made = perf.Pmu(models.MODELS[pmu.name].tag).encode(text, plm=_driven(plm, "plm"), os="perf_event")
     attr = made.attr or {}
     if attr.get("exclude_user") and attr.get("exclude_kernel"):
         raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
             f"{made.event}: neither user nor kernel mode, where Linux's driver returns EINVAL: give u, k or both")
     return made
-
-
-def _driver(pmu: Events) -> perf.Pmu:
-    return perf.Pmu(models.MODELS[pmu.name].tag)
 
 
 # ---- groups -----------------------------------------------------------------------------
@@ -155,8 +148,7 @@ def _packed(pmu: Events, members: list[_Member]) -> list[_Group]:
     """Put events into groups: those that the first counter cannot measure each into one with others before it."""
     groups: list[_Group] = []
     rest = sorted(members, key=lambda m: len(m.event.counters))
-    first = pmu.counters[0]
-    for late in [m for m in rest if first not in m.event.counters]:
+    for late in [m for m in rest if pmu.counters[0] not in m.event.counters]:
         group = _filled(pmu, late, [m for m in rest if m is not late])
         groups.append(group)
         rest = [m for m in rest if m not in group.members]

@@ -40,8 +40,6 @@ class Pmu(Events):
     :raises Pfm3Error: the register belongs to another processor
     """
 
-    name: ClassVar[str]
-    _type: ClassVar[int]
     #: The class of the settings of its trace buffer, or None where it has no such buffer.
     branches: ClassVar[type[Btb | ItaniumBtb | Etb] | None] = None
 
@@ -51,7 +49,6 @@ class Pmu(Events):
 
         :param events: one or several: names, `Event` or `EventRequest`
         :param settings: the keywords of `Settings`
-        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
         """
         return self._encode(events, asked(Settings, settings), settings.get("check", "manual"))
 
@@ -120,7 +117,6 @@ class Itanium2(Pmu):
         :param no_fine: never use fine mode for code ranges
         :param btb: settings of the branch trace buffer; without, BRANCH_EVENT records all branches
         :param settings: the keywords of `RangeSettings`
-        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
 
         Source: libpfm_itanium2(3).
         """
@@ -150,7 +146,6 @@ class Montecito(Pmu):
         :param etb: settings of the execution trace buffer; without, ETB_EVENT records all branches
         :param ipear: record instruction addresses in the trace buffer in place of branches
         :param settings: the keywords of `RangeSettings`
-        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
 
         Source: libpfm_montecito(3).
         """
@@ -193,12 +188,10 @@ class Itanium(Pmu):
         :param btb: settings of the branch trace buffer; without, BRANCH_EVENT records all branches.  libpfm 3.10
             loses both: they take ``Itanium(corrected=True)``
         :param settings: the keywords of `RangeSettings`
-        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
 
         Source: libpfm 3.10; Itanium has no manual page.
         """
-        wanted = asked(RangeSettings, settings, branches=btb)
-        return self._encode(events, wanted, settings.get("check", "manual"))
+        return self._encode(events, asked(RangeSettings, settings, branches=btb), settings.get("check", "manual"))
 
 
 class GenericIA64(Pmu, GenericEvents):
