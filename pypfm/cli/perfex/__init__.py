@@ -70,7 +70,7 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
         with usage_errors():
             plot.check(args.plot)
     if args.table:
-        _print_costs(args, table or {}, host)
+        print_now(_cost_text(args, table or {}, host))
     printer = Printer(args)
     wanted = replace(wanted, on_sample=printer.sample if args.period is not None else None,
                      progress=progress if printer.shows_progress else None)
@@ -132,10 +132,6 @@ def _cost_text(args: argparse.Namespace, table: CostTable, host: Calibration | N
         table, args.cpu, remarks=said)
 
 
-def _print_costs(args: argparse.Namespace, table: CostTable, host: Calibration | None) -> None:
-    print_now(_cost_text(args, table, host))
-
-
 def _calibrate(args: argparse.Namespace) -> int:
     """Measure this host: the table or JSON goes to stdout or the file of -o."""
     from pypfm.perfex import calibration
@@ -168,7 +164,7 @@ def _work(args: argparse.Namespace, command: list[str]) -> Callable[[], int] | N
 
 def _print_table(args: argparse.Namespace) -> int:
     host = _calibration(args)
-    _print_costs(args, _costs(args, host) or {}, host)
+    print_now(_cost_text(args, _costs(args, host) or {}, host))
     return 0
 
 

@@ -127,9 +127,7 @@ def build_parser() -> argparse.ArgumentParser:
                      description="Run a command and print the values of R10000 or R12000 event counters.",
                      epilog="Exit status: the command's (128+n: signal n); 2 wrong usage; 1 if perfex fails"
                             " for another reason before the command is started.")
-    add = parser.add_argument
-    what = parser.add_argument_group("what is counted")
-    add = what.add_argument
+    add = parser.add_argument_group("what is counted").add_argument
     add("-a", dest="all", action="store_true", help="count all events; -e is ignored")
     event = add("-e", dest="events", action="append", default=[], metavar="EVENT",
                 help="an event, 0 to 31 or its name (--list); at most two, one of 0-15 and one of 16-31 (default:"
@@ -168,8 +166,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--merge", action="store_true", help="add the reports of several ranks, whose files are the arguments")
     add("-h", "--help", action="help", help="show this")
     parser.add_version(how)
-    who = parser.add_argument_group("what counts")
-    add = who.add_argument
+    add = parser.add_argument_group("what counts").add_argument
     add("--cpu", "--pmu", type=str.lower, choices=CPUS, default="r10000",
         help="the processor whose events are counted (default: r10000; -3: silicon revision 3)")
     add("--pid", action=_OneList, metavar="PID[,PID...]",
@@ -258,10 +255,10 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
     if args.plot is not None and not args.estimates:
         parser.error("--plot needs -y")
     _check_backend(parser, args)
-    if args.pid is not None and (args.mp or args.merge or args.list or args.compare or args.repeat):
-        other = next(name for name, on in (("-mp", args.mp), ("--merge", args.merge), ("--list", args.list),
-                                           ("--compare", args.compare), ("--repeat", args.repeat)) if on)
-        parser.error(f"{other} and --pid exclude each other")
+    for other, on in (("-mp", args.mp), ("--merge", args.merge), ("--list", args.list), ("--compare", args.compare),
+                      ("--repeat", args.repeat)):
+        if on and args.pid is not None:
+            parser.error(f"{other} and --pid exclude each other")
     if args.out == "":
         parser.error("-o: the name of the file is empty")
     if args.table and args.out is not None and not command and args.pid is None:
@@ -322,11 +319,9 @@ def _check_runs(parser: argparse.ArgumentParser, args: argparse.Namespace, modes
 
 def _check_places(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
     """The options of functions and lines."""
-    options = [name for name, on in (("--annotate", args.annotate), ("--annotate-to", args.annotate_to is not None))
-               if on]
-    if not options:
+    if not args.annotate and args.annotate_to is None:
         return
-    option = options[0]
+    option = "--annotate" if args.annotate else "--annotate-to"
     if args.merge or args.compare or args.list or not command:
         parser.error(f"{option} goes with a command, and needs a run of its own: perfex {option} ... command")
     if perf := _asks_for_perf(args):

@@ -142,7 +142,7 @@ class Printer:
         elif self.format == "csv":
             self._write(report.csv_text(made))
         else:
-            self._write(report.text(made, threads=not apart) + self._places(made))
+            self._write(report.text(made, threads=not apart) + (made.places(self._width) if self._annotates else ""))
         if self._file is not None:
             self._file.close()
         for thread in made.outcome.threads if apart else ():
@@ -150,7 +150,3 @@ class Printer:
             save(Path(f"{self._path}.{thread.pid}.{thread.tid}"), {
                 "json": lambda t: report.json_text(made, [t]), "text": lambda t: report.thread_text(made, t),
                 "csv": lambda t: report.csv_head() + report.csv_text(made, [t])}[self.format](thread))
-
-    def _places(self, made: Report) -> str:
-        """Functions and lines, if they are asked for here."""
-        return made.places(self._width) if self._annotates else ""
