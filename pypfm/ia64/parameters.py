@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar, get_type_hints
 
 from pypfm._c.pfm3 import lib
 from pypfm.common.arguments import expect_flag, expect_int, expect_iterable, expect_type
@@ -77,9 +77,9 @@ def spelled_out(*kinds: type) -> Callable[[F], F]:
     """
     described = "\n".join([*(inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[2] for kind in kinds),
                            ":raises Pfm3Error: the request cannot be encoded; the message says which part and why"])
-    parameters = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name),
-                                    annotation=hint.__forward_arg__)
-                  for name, hint in kinds[-1].__annotations__.items()]
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name), annotation=hint)
+        for name, hint in get_type_hints(kinds[-1]).items()]
 
     def shown(method: F) -> F:
         own = inspect.signature(method)

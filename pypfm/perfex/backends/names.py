@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pypfm.common.counting import Life
 
-__all__ = ["Names", "recorded"]
+__all__ = ["Names"]
 
 _LENGTH = 15  # bytes of a name in the kernel
 _SAMPLE_TIME = 4  # PERF_SAMPLE_TIME
