@@ -9,7 +9,7 @@ other library: ``decode("glm", {"code": 0x5300c0})`` gives canonical event strin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, SupportsIndex, overload
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from pypfm import ia64, perf
 from pypfm.common.pmu_names import PMUS, canonical
@@ -21,6 +21,8 @@ from pypfm.perf.decode import decode_codes
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
+
+    from pypfm.common.pmu_names import Registers3, Registers4
 
 __all__ = ["decode"]
 
@@ -41,10 +43,10 @@ def decode(pmu: ia64.Pmu, registers: Mapping[str, SupportsIndex], *, etb: bool =
 @overload
 def decode(pmu: perf.Pmu, registers: Mapping[str, SupportsIndex]) -> perf.Decoded: ...
 @overload
-def decode(pmu: Literal["itanium2", "montecito", "itanium"], registers: Mapping[str, SupportsIndex], *, etb: bool = ...,
-           ipear: bool = ..., pmds: Iterable[int] | None = ...) -> ia64.Decoded: ...
+def decode(pmu: Registers3, registers: Mapping[str, SupportsIndex], *, etb: bool = ..., ipear: bool = ...,
+           pmds: Iterable[int] | None = ...) -> ia64.Decoded: ...
 @overload
-def decode(pmu: Literal["glm", "goldmont", "perf"], registers: Mapping[str, SupportsIndex]) -> perf.Decoded: ...
+def decode(pmu: Registers4, registers: Mapping[str, SupportsIndex]) -> perf.Decoded: ...
 @overload
 def decode(pmu: str, registers: Mapping[str, SupportsIndex], *, library: str | PathLike[str]) -> perf.Decoded: ...
 @overload

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from pypfm.common.arguments import expect_type
 from pypfm.common.pmu_names import PMUS, canonical
@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from pypfm import ia64, perf
+    from pypfm.common.pmu_names import Events3, Events4
 
 __all__ = ["pmu"]
 
 
 @overload
-def pmu(name: Literal["itanium2", "montecito", "itanium", "gen_ia64"], **settings: Any) -> ia64.Pmu: ...
+def pmu(name: Events3, **settings: Any) -> ia64.Pmu: ...
 @overload
-def pmu(name: Literal["glm", "goldmont", "perf", "ita", "ita2", "mont"], **settings: Any) -> perf.Pmu: ...
+def pmu(name: Events4, **settings: Any) -> perf.Pmu: ...
 @overload
 def pmu(name: str, *, library: str | PathLike[str], **settings: Any) -> perf.Pmu: ...
 @overload

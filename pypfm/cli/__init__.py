@@ -41,7 +41,11 @@ def build_parser(names: Sequence[str] = _COMMANDS) -> argparse.ArgumentParser:
         prog="pypfm", description="Performance-monitoring interfaces of the past: events, registers, structures.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in names:
-        import_module(f"pypfm.cli.{name}").add_parser(commands)
+        module = import_module(f"pypfm.cli.{name}")
+        command = commands.add_parser(name, help=module.HELP, description=module.DESCRIPTION,
+                                      epilog=getattr(module, "EPILOG", None))
+        command.set_defaults(run=module.run, usage_error=command.error, rest=getattr(module, "REST", None))
+        module.add_options(command)
     return parser
 
 
@@ -67,10 +71,10 @@ def _run(words: list[str], commands: Sequence[str]) -> int:
     args, rest = parser.parse_known_args(whole_options(words))
     if rest:
         # argparse takes positional arguments in one run only; encode may have options between events.
-        if not hasattr(args, "take_rest") or any(word.startswith("-") for word in rest):
+        if args.rest is None or any(word.startswith("-") for word in rest):
             parser.prog = " ".join(["pypfm", args.command, *filter(None, [getattr(args, "action", "")])])
             parser.error(f"unrecognized arguments: {' '.join(rest)}{_near(parser, args.command, rest)}")
-        args.take_rest(args, rest)
+        getattr(args, args.rest).extend(rest)
     try:
         if args.command in WITH_LIBRARY:
             try_library(args.library)

@@ -1,20 +1,47 @@
-"""Decoded registers on a terminal."""
+"""Decoded registers, on a terminal and as an SVG file."""
 
 from __future__ import annotations
 
+import io
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 
 from pypfm import perf
 from pypfm.cli import draw
+from pypfm.cli.common import file_errors, named
+from pypfm.errors import PfmError
 from pypfm.ia64 import models
 from pypfm.ia64.decode.meanings import levels
 
 if TYPE_CHECKING:
     from pypfm.ia64.decode import Decoded, DecodedRegister
 
-__all__ = ["show"]
+__all__ = ["save", "show"]
+
+_COLUMNS = 80
+# As rich's own, but self-contained: no fonts from the network, no window around it.
+_FORMAT = """\
+<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{ font-family: "DejaVu Sans Mono", "Liberation Mono", Menlo, Consolas, monospace;
+  font-size: {char_height}px; line-height: {line_height}px; }}
+{styles}
+</style>
+<defs>
+{lines}
+</defs>
+<rect width="100%" height="100%" fill="#ffffff"/>
+<g transform="translate(10, 10)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
 
 
 def show(decoded: Decoded | perf.Decoded, console: Console | None = None) -> None:
@@ -61,3 +88,17 @@ def _show4(decoded: perf.Decoded, console: Console) -> None:
         draw.table(["event", "canonical string", *(["levels"] if at_levels else [])],
                     [["\n".join(c.names), c.string, *([c.levels] if at_levels else [])] for c in decoded.candidates],
                     console=console)
+
+
+def save(file: str, decoded: Decoded | perf.Decoded) -> None:
+    """Draw registers into a file.
+
+    :raises PfmError: it cannot be written
+    """
+    console = Console(record=True, width=_COLUMNS, file=io.StringIO(), force_terminal=True, color_system="standard",
+                      highlight=False, legacy_windows=False)
+    show(decoded, console)
+    picture = console.export_svg(title="pypfm decode", theme=DEFAULT_TERMINAL_THEME, code_format=_FORMAT,
+                                 unique_id="pypfm")
+    with file_errors(PfmError, f"cannot write {named(file)}"):
+        Path(file).write_text(picture, encoding="utf-8")

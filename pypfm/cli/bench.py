@@ -6,15 +6,19 @@ import argparse
 from typing import TYPE_CHECKING
 
 from pypfm.cli._program import status_line
-from pypfm.cli.common import Subparsers, add_json_option, between, checked, on_terminal, print_json
+from pypfm.cli.common import add_json_option, between, checked, on_terminal, print_json
 from pypfm.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from pypfm.bench import Measure, Report, Time
 
-__all__ = ["add_parser"]
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "run"]
 
-_EPILOG = """\
+HELP = "measure how long a library takes"
+DESCRIPTION = (
+    "Measure lookups, encoding, information and initialisation of a libpfm, next to another. Without"
+    " arguments: of the libraries of this installation.")
+EPILOG = """\
 Times are the shortest of all rounds; JSON has the median as well.  The floor is the least that any library has to do:
 hash, a lookup of the same name by hsearch_r(3); memset, clearing the output.
 
@@ -30,17 +34,12 @@ _NAMES = {
 }
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser(
-        "bench", help="measure how long a library takes", epilog=_EPILOG,
-        description="Measure lookups, encoding, information and initialisation of a libpfm, next to another. Without"
-        " arguments: of the libraries of this installation.")
+def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("library", nargs="?", metavar="LIBRARY", help="a libpfm 3 or 4 (default: that of this installation)")
     add("--against", metavar="PATH", help="another library with the same API, timed in turns with the first")
     add("--rounds", type=checked(_rounds), metavar="N", help="how often everything is timed (default: 500)")
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def _rounds(text: str) -> int:

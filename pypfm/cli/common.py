@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
+from contextlib import contextmanager
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -15,24 +18,25 @@ from pypfm.common.pmu_names import PMUS, canonical
 from pypfm.errors import LibraryError, named, printable, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-Subparsers = Any  # argparse does not name the type of what add_subparsers() returns
+    from pypfm.errors import PfmError
 
 #: The sub-commands that have --library with a file that may be left out.
 WITH_LIBRARY = ("pmus", "find", "events", "info", "encode", "decode")
 #: The libpfm 4 that --library asks if it has no file.
 SYSTEM = "libpfm.so.4"
+_MOST_CALLS, _MOST_JOBS = 10_000_000, 1024
 
 __all__ = [
-    "PMUS", "SYSTEM", "WITH_LIBRARY", "Subparsers", "add_json_option", "add_library_option", "add_pmu_option", "api_of",
-    "asked_pmu", "between", "checked", "event_names", "library_of", "named", "number", "on_terminal", "print_json",
-    "try_library", "whole_options",
+    "PMUS", "SYSTEM", "WITH_LIBRARY", "add_calls_options", "add_jobs_option", "add_json_option",
+    "add_library_option", "add_pmu_options", "api_of", "asked_pmu", "between", "checked", "event_names",
+    "file_errors", "named", "number", "on_terminal", "print_json", "try_library", "whole_options",
 ]
 
 
-def add_pmu_option(parser: argparse.ArgumentParser, without: str = "") -> None:
-    """Add -p and --library, which brings PMUs of its own: `api_of` checks the name.
+def add_pmu_options(parser: argparse.ArgumentParser, without: str = "") -> None:
+    """Add -p and --library, which brings PMUs of its own (`api_of` checks the name), and --json.
 
     :param without: what a command does without -p; empty: it needs one
     """
@@ -43,6 +47,7 @@ def add_pmu_option(parser: argparse.ArgumentParser, without: str = "") -> None:
              f"{f' (default: {without})' if without else ''}")
     completed(pmu, _pmu_names)
     add_library_option(parser)
+    add_json_option(parser)
 
 
 def _with_aliases(name: str) -> str:
@@ -104,7 +109,7 @@ def api_of(args: argparse.Namespace) -> str:
     """
     if args.library is None and args.pmu not in PMUS:
         _take_from_system(args)
-    return "pfm4" if args.library is not None else library_of(args.pmu)
+    return "pfm4" if args.library is not None else PMUS[args.pmu].library
 
 
 def _take_from_system(args: argparse.Namespace) -> None:
@@ -130,9 +135,21 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def library_of(name: str) -> str:
-    """The library that a PMU belongs to."""
-    return PMUS[name].library
+def add_calls_options(parser: argparse.ArgumentParser, how_many: str, calls: int) -> None:
+    """Add --calls and --seed, of random calls.
+
+    :param calls: how many are made where nothing is said
+    """
+    parser.add_argument("--calls", type=checked(partial(between, least=1, most=_MOST_CALLS)), default=calls,
+                        metavar="N", help=f"{how_many} (default: {calls})")
+    parser.add_argument("--seed", type=checked(number), default=1, metavar="S",
+                        help="which ones; the same seed gives the same calls (default: 1)")
+
+
+def add_jobs_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--jobs", type=checked(partial(between, least=1, most=_MOST_JOBS)), metavar="N",
+                        default=len(os.sched_getaffinity(0)),
+                        help="processes that make calls (default: one for each CPU)")
 
 
 def number(text: str) -> int:
@@ -165,6 +182,18 @@ def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
     return parsed
+
+
+@contextmanager
+def file_errors(kind: type[PfmError], what: str) -> Iterator[None]:
+    """Raise an error of the package where a file cannot be used.
+
+    :param what: what failed, which the message begins with
+    """
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise kind(f"{what}: {getattr(error, 'strerror', error)}") from None
 
 
 def on_terminal(args: argparse.Namespace) -> bool:

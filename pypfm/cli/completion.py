@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from pypfm.cli.common import Subparsers
 
-__all__ = ["add_parser"]
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "run"]
 
 _COMMANDS = ("pypfm", "perfex", "pmc")
 _SHELLS = ("bash", "zsh", "fish")
@@ -39,7 +38,11 @@ for name in pypfm perfex pmc
     complete --command $name -f -a "(__fish_pypfm_files __fish_$name""_complete)"
 end
 """
-_EPILOG = """\
+HELP = "let a shell complete command lines"
+DESCRIPTION = (
+    "Print what a shell has to read so that it completes the command lines of pypfm, perfex and pmc:"
+    " options, PMUs and events.")
+EPILOG = """\
 The installation has a file for each shell, which calls this: with the packages bash-completion, zsh or fish it is found
 if the installation's directory share is among those that they search.  Elsewhere:
 
@@ -48,13 +51,8 @@ if the installation's directory share is among those that they search.  Elsewher
 """
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser(
-        "completion", help="let a shell complete command lines", epilog=_EPILOG,
-        description="Print what a shell has to read so that it completes the command lines of pypfm, perfex and pmc:"
-                    " options, PMUs and events.")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS))
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import argparse
 
-from pypfm.cli.common import Subparsers, add_json_option, print_json
+from pypfm.cli.common import add_json_option, print_json
 from pypfm.config import LIBRARIES, Library
 
-__all__ = ["add_parser"]
+__all__ = ["DESCRIPTION", "HELP", "add_options", "run"]
+
+HELP = "paths and compiler flags of the C libraries"
+DESCRIPTION = (
+    "Print where a C library lies, or what a C compiler needs to use it:"
+    " cc prog.c $(pypfm config --cflags --libs pfm3)")
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser(
-        "config", help="paths and compiler flags of the C libraries",
-        description="Print where a C library lies, or what a C compiler needs to use it:"
-        " cc prog.c $(pypfm config --cflags --libs pfm3)")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", choices=sorted(LIBRARIES), metavar="LIBRARY", help=", ".join(sorted(LIBRARIES)))
     parser.add_argument("--library", action="store_true", help="the path of the shared library")
     parser.add_argument("--cflags", action="store_true", help="flags for compiling")
     parser.add_argument("--libs", action="store_true", help="flags for linking, -rpath included")
     parser.add_argument("--static", action="store_true", help="the same of the static library, which is linked in")
     add_json_option(parser)
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from functools import partial
 from pathlib import Path
 
 from pypfm.cli._program import status_line
-from pypfm.cli.common import Subparsers, between, checked, number
+from pypfm.cli.common import add_calls_options, add_jobs_option, checked
 from pypfm.conform.model import APIS
 from pypfm.conform.report import HOWS, How, save, write
 
-__all__ = ["add_parser"]
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "run"]
 
-_EPILOG = """\
+HELP = "check any libpfm library"
+DESCRIPTION = (
+    "Load a shared library in a process of its own and check its exported symbols, its structures"
+    " (by debug information, or by probing where it reads and writes), and its results for all recorded calls."
+    " Calls about the PMUs of Itanium are made to a libpfm 4 that has one of them.")
+EPILOG = """\
 A crash or a hang of the library is a finding, not the end of the run.  The exit status
 is a sum: 1 error, 2 wrong usage, 4 results that differ, crashes and hangs, 8 layouts
 or symbols that differ; 0 if there is nothing.  Functions that were never called do not
@@ -26,32 +29,23 @@ change it: the last line names them, and "not_tried" of the JSON report does.
   pypfm conform ./libpfm.so.4 --against libpfm.so.4 --calls 20000 --seed 7 --suppressions debian-libpfm4
 """
 _LONGEST_TIMEOUT = 86400.0  # seconds
-_MOST_JOBS = 1024
-_CALLS, _MOST_CALLS = 1000, 10_000_000
+_CALLS = 1000
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser(
-        "conform", help="check any libpfm library", epilog=_EPILOG,
-        description="Load a shared library in a process of its own and check its exported symbols, its structures"
-        " (by debug information, or by probing where it reads and writes), and its results for all recorded calls."
-        " Calls about the PMUs of Itanium are made to a libpfm 4 that has one of them.")
+def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("library", metavar="LIBRARY", help="its path; a name without a slash is looked up as the loader does")
     add("--api", choices=APIS, help="interface to check (default: the one that the library exports)")
     add("--complete", action="store_true",
         help="demand also exports that the original has not: names that only a manual page has, and pypfm's own")
     add("--against", metavar="PATH", help="make random calls to this library, too; the results have to be the same")
-    add("--calls", type=checked(partial(between, least=1, most=_MOST_CALLS)), metavar="N",
-        help="how many of them (default: 1000)")
-    add("--seed", type=checked(number), metavar="S", help="which ones; the same seed gives the same calls (default: 1)")
+    add_calls_options(parser, "how many of them", _CALLS)
     add("--vectors", metavar="FILE", help="calls and results instead of those that come with pypfm, as pypfm vectors"
         " writes them")
     add("--timeout", type=checked(_seconds), default=10.0, metavar="SEC",
         help="time that loading the library and each call may take, in seconds (default: 10); up to 1000 calls in a"
         " row may take 20 times as long, and a function that is too slow three times is given up")
-    add("--jobs", type=checked(partial(between, least=1, most=_MOST_JOBS)), default=len(os.sched_getaffinity(0)),
-        metavar="N", help="processes that make calls (default: one for each CPU)")
+    add_jobs_option(parser)
     add("--report", type=checked(_how), default="text", metavar="KIND",
         help=f"kind of report: {', '.join(HOWS)} (default: text)")
     add("--json", action="store_const", const="json", dest="report", help="the same as --report json")
@@ -62,7 +56,7 @@ def add_parser(commands: Subparsers) -> None:
     add("--accept", metavar="FILE",
         help="write what was found into a new file of accepted differences, for --suppressions of later runs")
     add("--all", action="store_true", help="print each difference, not one of each group")
-    parser.set_defaults(run=run, usage_error=parser.error)
+    parser.set_defaults(calls=None, seed=None)  # what is not given is seen
 
 
 def _how(text: str) -> How:

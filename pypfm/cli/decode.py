@@ -12,30 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pypfm.cli import _printed
-from pypfm.cli.common import (
-    Subparsers,
-    add_json_option,
-    add_pmu_option,
-    api_of,
-    named,
-    number,
-    on_terminal,
-    print_json,
-)
+from pypfm.cli.common import add_pmu_options, api_of, file_errors, named, number, on_terminal, print_json
 from pypfm.errors import DecodeError, PfmError, shown
 
 if TYPE_CHECKING:
     from pypfm import perf
     from pypfm.ia64.decode import Decoded
 
-__all__ = ["add_parser"]
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "REST", "add_options", "run"]
 
 _SPELLED = re.compile("r([0-9a-f]{1,16})(?::([ukh]+))?", re.IGNORECASE)  # of perf: a raw config in hexadecimal
 _REGISTER = re.compile(r"(?:PMC|PMD|IBR|DBR)\d", re.IGNORECASE)  # of libpfm 3, also of a PMU that libpfm 4 knows
 _LEVELS = {"u": "exclude_user", "k": "exclude_kernel", "h": "exclude_hv"}
 _LONGEST = 1 << 24  # characters: no encoding takes a hundredth of it, and /dev/zero has no end
 
-_EPILOG = """\
+HELP = "say what register values mean"
+DESCRIPTION = "Say what register values mean: pictures and tables on a terminal, JSON in a pipe."
+EPILOG = """\
 Registers of the IA-64 PMUs: PMC4, PMD48, IBR0, DBR1 ...  Those that belong
 together are read together: give all that there are.  PMUs of libpfm 4: code, code1,
 code2 (glm: code and offcore), or config, config1, config2, type and exclude_user,
@@ -54,14 +47,11 @@ input the rest is left out.
   pypfm decode -p itanium2 'write PMC4 = 0x1229'
   LIBPFM_VERBOSE=1 ./old-program 2>&1 | pypfm decode -p itanium2 -
 """
+REST = "registers"
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser(
-        "decode", help="say what register values mean", epilog=_EPILOG,
-        description="Say what register values mean: pictures and tables on a terminal, JSON in a pipe.")
-    add_pmu_option(parser)
-    add_json_option(parser)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_pmu_options(parser)
     add = parser.add_argument
     add("registers", nargs="*", metavar="REG=VALUE",
         help="register and its value, or a code, also as a program prints them; - reads what pypfm encode --json or a"
@@ -73,19 +63,13 @@ def add_parser(commands: Subparsers) -> None:
     mode.add_argument("--etb", action="store_true",
                       help="the trace buffer of Montecito holds branches (the default without PMC42)")
     mode.add_argument("--ipear", action="store_true", help="it holds instruction addresses")
-    parser.set_defaults(run=run, take_rest=_take_rest, usage_error=parser.error)
-
-
-def _take_rest(args: argparse.Namespace, words: list[str]) -> None:
-    """Add the registers that stand after options."""
-    args.registers += words
 
 
 def run(args: argparse.Namespace) -> int:
     decoded = _decoded(args)
     if args.svg is not None:
-        from pypfm.cli import _svg
-        _svg.write(args.svg, decoded)
+        from pypfm.cli import _draw_decoded
+        _draw_decoded.save(args.svg, decoded)
     if on_terminal(args):
         from pypfm.cli import _draw_decoded
         _draw_decoded.show(decoded)
@@ -96,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _decoded(args: argparse.Namespace) -> Decoded | perf.Decoded:
     from pypfm.decoding import decode
-    from pypfm.ia64.models import MODELS, TAGS
+    from pypfm.ia64.models import MODELS, TAGS, having
 
     api = api_of(args)
     if args.library is None and args.pmu in TAGS and any(_REGISTER.match(word) for word in args.registers):
@@ -104,7 +88,7 @@ def _decoded(args: argparse.Namespace) -> Decoded | perf.Decoded:
     if args.perf and args.library is None and args.pmu in MODELS:
         api, args.pmu = "pfm4", MODELS[args.pmu].tag
     if (args.etb or args.ipear) and (api == "pfm4" or MODELS[args.pmu].ipear is None):
-        args.usage_error(f"--{'etb' if args.etb else 'ipear'} is an option of montecito, not of {args.pmu}")
+        args.usage_error(f"--{'etb' if args.etb else 'ipear'} is an option of {having('ipear')}, not of {args.pmu}")
     registers: dict[str, int] = {}
     pmds: list[int] | None = None
     files = (["-"] if "-" in args.registers else []) + ([] if args.file is None else [args.file])
@@ -204,16 +188,16 @@ def _read(file: str, source: str) -> str:
 
     :raises DecodeError: it cannot be read
     """
-    try:
+    with file_errors(DecodeError, f"cannot read {source}"):
         if file == "-":
+            if sys.stdin is None:  # its descriptor is closed
+                raise OSError(errno.EBADF, "it is closed")
             if isinstance(sys.stdin, io.TextIOWrapper):
                 sys.stdin.reconfigure(errors="replace")  # a program prints what it likes beside its registers
-            text = _closed() if sys.stdin is None else sys.stdin.read(_LONGEST + 1)
+            text = sys.stdin.read(_LONGEST + 1)
         else:
             with Path(file).open(encoding="utf-8", errors="replace") as stream:
                 text = stream.read(_LONGEST + 1)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise DecodeError(f"cannot read {source}: {getattr(error, 'strerror', error)}") from None
     if len(text) > _LONGEST:
         raise DecodeError(f"{source} is not what pypfm encode --json writes: it is longer than {_LONGEST} characters")
     return text
@@ -230,11 +214,6 @@ def _json(text: str, source: str) -> object:
         raise DecodeError(f"{source} is not JSON of pypfm encode: it is nested too deeply") from None
     except ValueError as error:
         raise DecodeError(f"{source} is not JSON: {error}") from None
-
-
-def _closed() -> str:
-    """The read of a closed standard input, for which Python has None."""
-    raise OSError(errno.EBADF, "it is closed")
 
 
 def _of_encode(pmu: str, api: str, names: tuple[str, ...], data: Any,

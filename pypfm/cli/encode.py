@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import fields
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from pypfm import pmus
 from pypfm.cli import values
 from pypfm.cli._program import completed, say
 from pypfm.cli.common import (
-    Subparsers,
-    add_json_option,
-    add_pmu_option,
+    PMUS,
+    add_pmu_options,
     api_of,
     asked_pmu,
     checked,
@@ -24,16 +24,19 @@ from pypfm.cli.common import (
 from pypfm.errors import printable, shown
 from pypfm.ia64 import EventRequest
 from pypfm.ia64.models import MODELS, TAGS
-from pypfm.ia64.pmu import PMUS
 from pypfm.levels import parse_plm
 
 if TYPE_CHECKING:
     from pypfm import perf
     from pypfm.ia64 import Btb, Etb, ItaniumBtb
 
-__all__ = ["add_parser"]
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "REST", "add_options", "run"]
 
-_EPILOG = """\
+HELP = "compute register values"
+DESCRIPTION = (
+    "Compute the register values or event codes for a measurement: tables and pictures on a"
+    " terminal, JSON in a pipe.")
+EPILOG = """\
 IA-64: an event may carry options after commas: plm=LEVELS, thres=N,
 ism=both|ia32|ia64, noqual (do not check that it supports the qualifiers in use);
 of gen_ia64 only plm.  Levels are user, kernel, or numbers 0 to 3.  Numbers are decimal or 0x
@@ -51,15 +54,11 @@ the events correctly.
   pypfm encode -p perf task-clock --open
   pypfm encode -p mont --perf CPU_OP_CYCLES_ALL IA64_INST_RETIRED:u:k L3_MISSES
 """
+REST = "events"
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser(
-        "encode", help="compute register values", epilog=_EPILOG,
-        description="Compute the register values or event codes for a measurement: tables and pictures on a"
-        " terminal, JSON in a pipe.")
-    add_pmu_option(parser)
-    add_json_option(parser)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_pmu_options(parser)
     add = parser.add_argument
     event = add("events", nargs="*", metavar="EVENT[:MASK...][,OPTION...]",
                 help="event to count, up to the number of counters; none for an EAR on its own")
@@ -75,7 +74,6 @@ def add_parser(commands: Subparsers) -> None:
                       help="interface: raw codes (the default but for perf), perf_event, perf_event with its own"
                       " modifiers (default of perf)")
     pfm4.add_argument("--open", action="store_true", help="count the events over a short loop of this process")
-    parser.set_defaults(run=run, take_rest=_take_rest, usage_error=parser.error)
 
 
 def _add_ia64_options(parser: argparse.ArgumentParser) -> None:
@@ -101,71 +99,65 @@ def _add_ia64_options(parser: argparse.ArgumentParser) -> None:
     both.add_argument("--pal", metavar="FILE", help="gen_ia64: what the kernel says of the processor in"
                       " /proc/pal/cpu0/perfmon_info (default: what libpfm assumes of a forced PMU)")
     ita2 = parser.add_argument_group("Itanium and Itanium 2")
-    ita2.add_argument("--pmc8", type=checked(values.matcher_value), metavar="VALUE", help="raw opcode matcher PMC8")
-    ita2.add_argument("--pmc9", type=checked(values.matcher_value), metavar="VALUE", help="raw opcode matcher PMC9")
+    for option in _RAW_MATCHERS:
+        ita2.add_argument(f"--{option}", type=checked(values.matcher_value), metavar="VALUE",
+                          help=f"raw opcode matcher {option.upper()}")
     ita2.add_argument("--btb", type=checked(values.btb), metavar="tm=3,ptm=3,...",
                       help="branch trace buffer: tm, ptm, ppm, plm; Itanium 2: ds, brt; Itanium: tar, tac, bac")
     mont = parser.add_argument_group("Montecito")
-    mont.add_argument("--opcm1", type=checked(values.matcher), metavar="m,i,f,b:MATCH:MASK",
-                      help="first opcode matcher")
-    mont.add_argument("--opcm2", type=checked(values.matcher), metavar="m,i,f,b:MATCH:MASK",
-                      help="second opcode matcher")
+    for option, which in zip(_MATCHERS, ("first", "second"), strict=True):
+        mont.add_argument(f"--{option}", type=checked(values.matcher), metavar="m,i,f,b:MATCH:MASK",
+                          help=f"{which} opcode matcher")
     mont.add_argument("--etb", type=checked(values.etb), metavar="tm=3,ptm=3,...",
                       help="execution trace buffer: tm, ptm, ppm, brt, plm")
     mont.add_argument("--ipear", type=checked(values.ipear), metavar="DELAY[,plm=]",
                       help="record instruction addresses")
-    mont.add_argument("--demand-fetch", action="store_true",
-                      help="for events that count two kinds of fetches: count demand fetches")
-    mont.add_argument("--prefetch-match", action="store_true",
-                      help="for events that count two kinds of fetches: count prefetches")
+    for option, what in (("demand-fetch", "demand fetches"), ("prefetch-match", "prefetches")):
+        mont.add_argument(f"--{option}", action="store_true",
+                          help=f"for events that count two kinds of fetches: count {what}")
 
 
-# Options that not every PMU has.
-_IA64 = ("code_range", "data_range", "invert", "no_fine", "iear", "dear", "system_wide", "unavail", "cpuid3")
-_ONLY = {
-    "itanium2": (*_IA64, "pmc8", "pmc9", "btb"),
-    "montecito": (*_IA64, "opcm1", "opcm2", "etb", "ipear", "demand_fetch", "prefetch_match"),
-    "itanium": (*(name for name in _IA64 if name not in ("invert", "no_fine")), "pmc8", "pmc9", "btb",
-                "corrected"),
-    "gen_ia64": ("system_wide", "unavail", "pal"),
-    "ita": ("os", "open"),
-    "ita2": ("os", "open"),
-    "mont": ("os", "open"),
-    "glm": ("os", "open", "corrected"),
-    "perf": ("os", "open"),
+_RAW_MATCHERS, _MATCHERS = ("pmc8", "pmc9"), ("opcm1", "opcm2")
+# Options that not every PMU has: their parameter of its class or of encode(), and the attribute of the model that has
+# the registers that they set.
+_OPTIONS = {
+    "code_range": ("code_ranges", "irange"), "data_range": ("data_ranges", "drange"), "invert": ("invert", "irange"),
+    "no_fine": ("no_fine", "irange"), "iear": ("iear", "iear"), "dear": ("dear", "dear"), "btb": ("btb", "trace"),
+    "etb": ("etb", "trace"), "ipear": ("ipear", "ipear"), "demand_fetch": ("demand_fetch", "irange"),
+    "prefetch_match": ("prefetch_match", "irange"),
+    **dict.fromkeys((*_RAW_MATCHERS, *_MATCHERS), ("opcode_match", "matchers")),
+    **{name: (name, "") for name in ("system_wide", "cpuid3", "pal", "corrected", "os")},
+    "unavail": ("unavailable_pmcs", ""), "open": ("os", ""),
 }
-# What an option sets: the attribute of the model that has the registers, or why there is none.
-_NOT_DRIVEN = {
-    "code_range": "irange", "invert": "irange", "no_fine": "irange", "demand_fetch": "irange",
-    "prefetch_match": "irange", "data_range": "drange", "iear": "iear", "dear": "dear", "btb": "trace", "etb": "trace",
-    "ipear": "ipear", "pmc8": "matchers", "pmc9": "matchers", "opcm1": "matchers", "opcm2": "matchers",
-}
-# Of those the keywords of encode().
-_KEYWORDS = {"code_range": "code_ranges", "data_range": "data_ranges"} | {
-    name: name for name in ("invert", "no_fine", "iear", "dear", "etb", "ipear", "demand_fetch", "prefetch_match")}
-_MATCHERS = (("pmc8", "pmc9"), ("opcm1", "opcm2"))
 
 
-def _take_rest(args: argparse.Namespace, words: list[str]) -> None:
-    """Add the events that stand after options."""
-    args.events += words
+def _options_of(pmu: str) -> list[str]:
+    """The options that a PMU has: its class has their parameters."""
+    cls = type(pmus.pmu(pmu))
+    parameters = {*signature(cls).parameters, *signature(cls.encode).parameters}
+    other = _MATCHERS if pmu in MODELS and MODELS[pmu].has_raw_matchers else _RAW_MATCHERS
+    return [option for option, (name, _) in _OPTIONS.items() if name in parameters and option not in other]
 
 
-def _is_given(args: argparse.Namespace, name: str) -> bool:
-    value = getattr(args, name)
-    return value is not None and value is not False and value not in ([], ())
+def _given(args: argparse.Namespace) -> list[str]:
+    """Those of the options that not every PMU has that a command line has."""
+    return [name for name in _OPTIONS if getattr(args, name) not in (None, False, [], ())]
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    own = _ONLY[args.pmu] if args.library is None else ("os", "open")
-    for name in {name for names in _ONLY.values() for name in names} - set(own):
-        if _is_given(args, name):
+    own = _options_of(args.pmu) if args.library is None else ["os", "open"]
+    for name in _given(args):
+        if name not in own:
             _refuse_option(args, name)
 
 
 def _refuse_option(args: argparse.Namespace, name: str) -> None:
-    owners = [pmu for pmu, names in _ONLY.items() if name in names]
-    args.usage_error(f"--{name.replace('_', '-')} is an option of {', '.join(owners)}, not of {args.pmu}")
+    owners = [pmu for pmu in PMUS if name in _options_of(pmu)]
+    args.usage_error(f"{_spelled(name)} is an option of {', '.join(owners)}, not of {args.pmu}")
+
+
+def _spelled(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -203,25 +195,25 @@ def _run_perf(args: argparse.Namespace) -> int:
 
 def _check_perf_options(args: argparse.Namespace, name: str) -> None:
     """Refuse what Linux's driver does not do, by the register that it does not set, and options of other PMUs."""
-    if args.corrected and "corrected" not in _ONLY.get(name, ()):
+    if args.corrected and (not name or "corrected" not in _options_of(name)):
         _refuse_option(args, "corrected")
     if args.corrected and name in MODELS:
         args.usage_error("--corrected: the kernel's driver has no way to set the registers that it corrects")
+    given = _given(args)
     for option in ("os", "open"):
-        if _is_given(args, option):
+        if option in given:
             args.usage_error(f"--{option} and --perf: give one")
     for option in ("unavail", "cpuid3", "pal"):
-        if _is_given(args, option):
+        if option in given:
             args.usage_error(f"--{option} and --perf: the kernel knows its processor, and chooses the counters itself")
-    for option, part in _NOT_DRIVEN.items():
-        if not _is_given(args, option):
-            continue
-        registers = getattr(MODELS[name], part) if name in MODELS else None
-        while isinstance(registers, tuple):  # the first of several
-            registers = registers[0] if registers else None
-        if registers is None:
-            _refuse_option(args, option)
-        args.usage_error(f"--{option.replace('_', '-')}: the kernel's driver has no way to set PMC{registers}")
+    for option in given:
+        if part := _OPTIONS[option][1]:
+            registers = getattr(MODELS[name], part) if name in MODELS else None
+            while isinstance(registers, tuple):  # the first of several
+                registers = registers[0] if registers else None
+            if registers is None:
+                _refuse_option(args, option)
+            args.usage_error(f"{_spelled(option)}: the kernel's driver has no way to set PMC{registers}")
 
 
 def _events(args: argparse.Namespace) -> list[EventRequest]:
@@ -240,8 +232,8 @@ def _run_pfm3(args: argparse.Namespace) -> int:
     if not any(bool(a) and a != (None, None) for a in [args.events, *specific.values()]):
         args.usage_error("nothing to encode: give an event, an EAR, a trace buffer, a matcher or a range")
     events = _events(args)
-    pmu = asked_pmu(args, **{name: getattr(args, name) for name in ("cpuid3", "pal") if name in _ONLY[args.pmu]},
-                    **({"corrected": True} if args.corrected else {}))
+    pmu = asked_pmu(args, **{name: getattr(args, name) for name in ("cpuid3", "pal", "corrected")
+                             if name in _given(args)})
     encoding = pmu.encode(events, plm=args.plm, system_wide=args.system_wide, unavailable_pmcs=args.unavail,
                           check=args.check, **specific)
     if on_terminal(args):
@@ -254,19 +246,19 @@ def _run_pfm3(args: argparse.Namespace) -> int:
 
 def _specific(args: argparse.Namespace) -> dict[str, Any]:
     """The arguments of encode() that not every IA-64 PMU has."""
-    names = _ONLY[args.pmu]
-    found = {keyword: getattr(args, name) for name, keyword in _KEYWORDS.items() if name in names}
-    for first, second in _MATCHERS:
-        if first in names:
+    own = _options_of(args.pmu)
+    found = {_OPTIONS[name][0]: getattr(args, name) for name in own if _OPTIONS[name][1]}
+    for first, second in (_RAW_MATCHERS, _MATCHERS):
+        if first in own:
             found["opcode_match"] = getattr(args, first), getattr(args, second)
-    if "btb" in names:
+    if "btb" in own:
         found["btb"] = _btb(args)
     return found
 
 
 def _btb(args: argparse.Namespace) -> Btb | ItaniumBtb | Etb | None:
     """The branch trace buffer of the PMU, from options that some other PMU may have."""
-    cls = PMUS[args.pmu].branches
+    cls: type[Btb | ItaniumBtb | Etb] | None = pmus.pmu(args.pmu).branches
     if args.btb is None or cls is None:
         return None
     allowed = [f.name for f in fields(cls) if f.name != "used"]

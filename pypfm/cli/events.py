@@ -5,39 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pypfm.cli._program import completed, say
-from pypfm.cli.common import (
-    Subparsers,
-    add_json_option,
-    add_pmu_option,
-    api_of,
-    asked_pmu,
-    event_names,
-    on_terminal,
-    print_json,
-)
+from pypfm.cli.common import add_pmu_options, api_of, asked_pmu, event_names, on_terminal, print_json
 from pypfm.errors import printable, shown
 
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["add_parser"]
+__all__ = ["DESCRIPTION", "HELP", "add_options", "run"]
+
+HELP = "list events"
+DESCRIPTION = (
+    "List the events of a PMU: a table on a terminal, one name a"
+    " line in a pipe.  Without -p, the events of all PMUs that match, as pypfm find prints them.")
 
 _QUALIFIERS = {"code-range": "code ranges", "data-range": "data ranges", "opcode-match": "opcode matchers"}
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser(
-        "events", help="list events", description="List the events of a PMU: a table on a terminal, one name a"
-        " line in a pipe.  Without -p, the events of all PMUs that match, as pypfm find prints them.")
-    add_pmu_option(parser, "all, for a GLOB")
-    add_json_option(parser)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_pmu_options(parser, "all, for a GLOB")
     for option, what in _QUALIFIERS.items():
         parser.add_argument(f"--{option}", dest="qualifiers", action="append_const", const=option,
                             help=f"IA-64: only those that can be restricted by {what}")
     glob = parser.add_argument("glob", nargs="?", metavar="GLOB",
                                help="only names that match, such as 'L1D_*'; upper and lower case are the same")
     completed(glob, event_names)
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(args: argparse.Namespace) -> int:

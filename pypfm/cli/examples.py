@@ -6,19 +6,21 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-from pypfm.cli.common import Subparsers, add_json_option, print_json
+from pypfm.cli.common import add_json_option, file_errors, named, print_json
 from pypfm.common.value import Value
 from pypfm.config import built
-from pypfm.errors import InvalidValueError, named
+from pypfm.errors import InvalidValueError
 
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["Copied", "add_parser", "copied"]
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "Copied", "add_options", "copied", "run"]
 
 _DIRECTORY = "pypfm-examples"
 
-_EPILOG = """\
+HELP = "copy the example programs"
+DESCRIPTION = "Copy the example programs, in C and in Python, into a new directory."
+EPILOG = """\
 There is a program in C and one in Python for each thing that an interface can do, and what both print.  README.md
 says how they are built and run.
 
@@ -39,13 +41,10 @@ class Copied(Value):
     files: tuple[str, ...]
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser("examples", help="copy the example programs", epilog=_EPILOG,
-                                 description="Copy the example programs, in C and in Python, into a new directory.")
+def add_options(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
     parser.add_argument("directory", nargs="?", default=_DIRECTORY, metavar="DIR",
                         help="a directory that there is not, or an empty one (default: %(default)s)")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,13 +64,11 @@ def copied(directory: str) -> Copied:
     :raises InvalidValueError: it is not empty, or cannot be written to
     """
     files = sorted(path for path in built("examples.d").iterdir() if path.is_file())
-    try:
+    with file_errors(InvalidValueError, f"cannot copy to {named(directory)}"):
         os.makedirs(directory, exist_ok=True)
         is_empty = not os.listdir(directory)
         for path in files if is_empty else ():
             shutil.copyfile(path, os.path.join(directory, path.name))
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise InvalidValueError(f"cannot copy to {named(directory)}: {getattr(error, 'strerror', error)}") from None
     if not is_empty:
         raise InvalidValueError(f"{named(directory)} is not empty; give a directory that there is not")
     return Copied(directory, tuple(path.name for path in files))

@@ -9,9 +9,7 @@ from pypfm.cli import _finding
 from pypfm.cli._program import completed, say
 from pypfm.cli.common import (
     SYSTEM,
-    Subparsers,
-    add_json_option,
-    add_pmu_option,
+    add_pmu_options,
     api_of,
     asked_pmu,
     event_names,
@@ -26,12 +24,14 @@ if TYPE_CHECKING:
 
     from pypfm.cli._finding import Entry, Found
 
-__all__ = ["add_parser", "searched", "show"]
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "REST", "add_options", "run", "searched", "show"]
 
 _MOST = 20
 _MOST_PMUS = 3
 
-_EPILOG = """\
+HELP = "find events by words, in all PMUs"
+DESCRIPTION = "Find events by words, in all PMUs; those that fit best come first."
+EPILOG = """\
 Every word must be in the event's name, its unit mask, its other name, its description, or in the name of its PMU.
 Searched are the PMUs of pypfm and those of the system's libpfm 4.  A line has an event, the PMUs that have it, and what
 it counts.
@@ -41,22 +41,14 @@ it counts.
   pypfm find -p itanium2 tlb
   pypfm find --all --json page fault
 """
+REST = "words"
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser("find", help="find events by words, in all PMUs", epilog=_EPILOG,
-                                 description="Find events by words, in all PMUs; those that fit best come first.")
-    add_pmu_option(parser, "all")
-    add_json_option(parser)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_pmu_options(parser, "all")
     parser.add_argument("--all", action="store_true", help=f"print all that fit, not only the best {_MOST}")
     words = parser.add_argument("words", nargs="+", metavar="WORD", help="part of a name or of a description")
     completed(words, event_names)
-    parser.set_defaults(run=run, take_rest=_take_rest, usage_error=parser.error)
-
-
-def _take_rest(args: argparse.Namespace, words: list[str]) -> None:
-    """Add the words that stand after options."""
-    args.words += words
 
 
 def run(args: argparse.Namespace) -> int:

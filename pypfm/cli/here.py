@@ -7,14 +7,20 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm.cli.common import SYSTEM, Subparsers, add_json_option, on_terminal, print_json, try_library
+from pypfm.cli.common import SYSTEM, add_json_option, on_terminal, print_json, try_library
 from pypfm.common.value import Value
 from pypfm.errors import LibraryError, PfmError, printable
 
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["Here", "Means", "add_parser", "refusal"]
+__all__ = ["DESCRIPTION", "HELP", "Here", "Means", "add_options", "refusal", "run"]
+
+HELP = "say what this machine can count"
+DESCRIPTION = (
+    "Say what this machine can count, and how: the processor's counters, or why there are none; the"
+    " kernel's events; the simulation under valgrind; the PMUs of the system's libpfm 4.  For each, say what to try"
+    " next.")
 
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 _STATUS = Path("/proc/self/status")
@@ -51,14 +57,8 @@ class Here(Value):
     means: tuple[Means, ...]
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser(
-        "here", help="say what this machine can count",
-        description="Say what this machine can count, and how: the processor's counters, or why there are none; the"
-        " kernel's events; the simulation under valgrind; the PMUs of the system's libpfm 4.  For each, say what to try"
-        " next.")
+def add_options(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,16 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from pypfm.cli._program import completed, say
-from pypfm.cli.common import (
-    Subparsers,
-    add_json_option,
-    add_pmu_option,
-    api_of,
-    asked_pmu,
-    event_names,
-    on_terminal,
-    print_json,
-)
+from pypfm.cli.common import add_pmu_options, api_of, asked_pmu, event_names, on_terminal, print_json
 from pypfm.errors import EventNotFoundError, nearest, printable, shown
 
 if TYPE_CHECKING:
@@ -25,17 +16,17 @@ if TYPE_CHECKING:
     from pypfm import perf
     from pypfm.ia64 import Event
 
-__all__ = ["add_parser"]
+__all__ = ["DESCRIPTION", "HELP", "add_options", "run"]
+
+HELP = "describe an event"
+DESCRIPTION = (
+    "Print all that is known about an event.  Without -p, that of the only PMU"
+    " that has it, or which PMUs have it.")
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser("info", help="describe an event",
-                             description="Print all that is known about an event.  Without -p, that of the only PMU"
-                             " that has it, or which PMUs have it.")
-    add_pmu_option(parser, "all that have the EVENT")
-    add_json_option(parser)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_pmu_options(parser, "all that have the EVENT")
     completed(parser.add_argument("event", metavar="EVENT", help="its name, in upper or lower case"), event_names)
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from pypfm import layout
 from pypfm.cli._program import say
-from pypfm.cli.common import Subparsers, on_terminal, print_json
+from pypfm.cli.common import on_terminal, print_json
 from pypfm.config import LIBRARIES
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pypfm.layout import LayoutDiff, Member, TypeLayout
 
-__all__ = ["add_parser"]
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "run"]
 
 _DIFFERENT = 8  # exit status, as abidiff's for an ABI change
 _BESIDE = 110  # columns of a terminal that has room for two layouts side by side
@@ -23,17 +23,19 @@ _FIRST = next(iter(LIBRARIES))
 # What is written in a language, by the option that asks for it.
 _SOURCES = {"c": layout.c_source, "ctypes": layout.ctypes_source}
 
+HELP = "print the layout of C structures, enumerations, signatures of functions"
+DESCRIPTION = (
+    "Print structures as pahole does: offset and size of each member, holes, padding, cache lines,"
+    " the positions of bit-fields; of an enumeration its size and values, of a function its signature. Without"
+    f" --library, the first library that has a name counts ({', '.join(LIBRARIES)}); without a name, all structures"
+    f" of the library ({_FIRST}) are printed.")
+EPILOG = (
+    "--diff takes TYPE, LIBRARY:TYPE or FILE:TYPE, where FILE is a library or program with debug"
+    " information; LIBRARY or FILE alone stands for the type of the other side, or for all types."
+    f" Its exit status is 0 if the layouts are the same and {_DIFFERENT} if they differ.")
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser(
-        "layout", help="print the layout of C structures, enumerations, signatures of functions",
-        description="Print structures as pahole does: offset and size of each member, holes, padding, cache lines,"
-        " the positions of bit-fields; of an enumeration its size and values, of a function its signature. Without"
-        f" --library, the first library that has a name counts ({', '.join(LIBRARIES)}); without a name, all structures"
-        f" of the library ({_FIRST}) are printed.",
-        epilog="--diff takes TYPE, LIBRARY:TYPE or FILE:TYPE, where FILE is a library or program with debug"
-        " information; LIBRARY or FILE alone stands for the type of the other side, or for all types."
-        f" Its exit status is 0 if the layouts are the same and {_DIFFERENT} if they differ.")
+
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("types", nargs="*", metavar="NAME",
                         help="C name, such as pfmlib_event_t, 'struct perf_event_attr', pfm_os_t, pfm_find_event")
     parser.add_argument("--library", choices=list(LIBRARIES), metavar="LIBRARY", help=", ".join(LIBRARIES))
@@ -44,7 +46,6 @@ def add_parser(commands: Subparsers) -> None:
     output.add_argument("--c", action="store_true", help="print a C11 file that compiles only with this layout")
     output.add_argument("--ctypes", action="store_true", help="print Python ctypes classes")
     parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="show two layouts side by side")
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ import argparse
 import errno
 import json
 import os
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
@@ -21,7 +22,7 @@ from pypfm.errors import CounterError, CountingError, EventNotFoundError, PfmErr
 from pypfm.netbsd.counter import MACHINES, Machine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["main"]
 
@@ -39,6 +40,18 @@ class _FailedError(PfmError):
     def __init__(self, status: int, message: str) -> None:
         self.status = status
         super().__init__(message)
+
+
+@contextmanager
+def _exits(status: int, what: str = "") -> Iterator[None]:
+    """End the program with a status if something cannot be done.
+
+    :param what: what the message begins with
+    """
+    try:
+        yield
+    except OSError as error:
+        raise _FailedError(status, f"{what}{error.strerror}") from None
 
 
 class _Parser(Parser):
@@ -145,20 +158,6 @@ def _attach(machine: Machine, event: str, pid: int) -> dict[str, PerfEvent | Non
         return {"user": user, "kernel": None}
 
 
-def _read(event: PerfEvent) -> int:
-    try:
-        return event.count()
-    except CountingError as error:
-        raise _FailedError(_EXIT_READ, str(error)) from None
-
-
-def _run(command: Command, words: Sequence[str]) -> int:
-    try:
-        return command.run()
-    except OSError as error:
-        raise _FailedError(_EXIT_RUN, f"{named(words[0])}: {error.strerror}") from None
-
-
 def _count(parser: argparse.ArgumentParser, machine: Machine, args: argparse.Namespace) -> int:
     try:
         machine[args.event]
@@ -167,17 +166,18 @@ def _count(parser: argparse.ArgumentParser, machine: Machine, args: argparse.Nam
     if machine.is_model:
         raise _FailedError(_EXIT_MACHINE,
             f"{machine.name} is a model; it counts what a program gives it (pmc_model_advance)")
-    try:
+    with _exits(_EXIT_KERNEL, "no process can be made: "):
         command = Command(args.command)
-    except OSError as error:
-        raise _FailedError(_EXIT_KERNEL, f"no process can be made: {error.strerror}") from None
     try:
         counters = _attach(machine, args.event, command.pid)
     except _FailedError:
         command.cancel()
         raise
-    status = _run(command, args.command)
-    _show(args, machine, {mode: None if counter is None else _read(counter) for mode, counter in counters.items()})
+    with _exits(_EXIT_RUN, f"{named(args.command[0])}: "):
+        status = command.run()
+    with _exits(_EXIT_READ):
+        counts = {mode: None if counter is None else counter.count() for mode, counter in counters.items()}
+    _show(args, machine, counts)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 

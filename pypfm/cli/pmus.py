@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pypfm.cli.common import (
-    PMUS,
-    Subparsers,
-    add_json_option,
-    add_library_option,
-    library_of,
-    on_terminal,
-    print_json,
-)
+from pypfm.cli.common import PMUS, add_json_option, add_library_option, on_terminal, print_json
 from pypfm.common.value import Value
 from pypfm.errors import printable
 from pypfm.pmus import pmu
@@ -20,7 +12,12 @@ from pypfm.pmus import pmu
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["add_parser"]
+__all__ = ["DESCRIPTION", "HELP", "add_options", "run"]
+
+HELP = "list the PMUs"
+DESCRIPTION = (
+    "List the PMUs; with --library, those that it knows, and whether this"
+    " host has them.")
 
 
 class Listed(Value):
@@ -44,13 +41,9 @@ class Listed(Value):
     aliases: tuple[str, ...] = ()
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser("pmus", help="list the PMUs",
-                                 description="List the PMUs; with --library, those that it knows, and whether this"
-                                 " host has them.")
+def add_options(parser: argparse.ArgumentParser) -> None:
     add_library_option(parser)
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _own() -> list[Listed]:
-    return [Listed(p.name, p.model_name, library_of(p.name), len(p), p.counters, getattr(p, "counter_width", None),
+    return [Listed(p.name, p.model_name, PMUS[p.name].library, len(p), p.counters, getattr(p, "counter_width", None),
                    aliases=PMUS[p.name].aliases)
             for p in map(pmu, PMUS)]
 

@@ -34,7 +34,12 @@ def _options(words: list[str], allowed: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _ism(text: str) -> int:
+def _levels(options: dict[str, str]) -> int:
+    return parse_plm(options["plm"]) if "plm" in options else 0
+
+
+def _ism(options: dict[str, str]) -> int:
+    text = options.get("ism", "0")
     names = {i.name.lower(): int(i) for i in Ism}
     if text.lower() in names:
         return names[text.lower()]
@@ -46,10 +51,8 @@ def _ism(text: str) -> int:
 def event(text: str) -> EventRequest:
     name, *words = text.split(",")
     options = _options(words, ("plm", "thres", "ism", "noqual"))
-    return EventRequest(
-        name, plm=parse_plm(options["plm"]) if "plm" in options else 0,
-        threshold=number(options.get("thres", "0")), ism=_ism(options.get("ism", "0")),
-        no_qualcheck="noqual" in options)
+    return EventRequest(name, plm=_levels(options), threshold=number(options.get("thres", "0")), ism=_ism(options),
+                        no_qualcheck="noqual" in options)
 
 
 def address_range(text: str) -> AddressRange:
@@ -71,8 +74,7 @@ def ear(text: str) -> Ear:
     if not colon or mode.lower() not in modes:
         raise ValueError(f"{shown(text)}: expected MODE:UMASK with MODE one of {', '.join(modes)} (data EAR)")
     options = _options(words, ("plm", "ism"))
-    return Ear(modes[mode.lower()], number(umask), parse_plm(options["plm"]) if "plm" in options else 0,
-               _ism(options.get("ism", "0")))
+    return Ear(modes[mode.lower()], number(umask), _levels(options), _ism(options))
 
 
 def _branch_options(text: str, allowed: tuple[str, ...]) -> dict[str, int]:
@@ -92,7 +94,7 @@ def etb(text: str) -> Etb:
 def ipear(text: str) -> IpEar:
     delay, *words = text.split(",")
     options = _options(words, ("plm",))
-    return IpEar(number(delay), parse_plm(options["plm"]) if "plm" in options else 0)
+    return IpEar(number(delay), _levels(options))
 
 
 def matcher_value(text: str) -> OpcodeMatch:

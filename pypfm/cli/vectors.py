@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections import Counter
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pypfm.cli._program import say
-from pypfm.cli.common import Subparsers, between, checked, named, number, print_json
+from pypfm.cli.common import add_calls_options, add_jobs_option, file_errors, named, print_json
 from pypfm.common.pmu_names import canonical
 from pypfm.conform.model import APIS, PMUS, base
 from pypfm.errors import ConformError
@@ -22,11 +20,11 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Vector
 
-__all__ = ["add_parser"]
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "run"]
 
-_MOST_CALLS = 10_000_000
-
-_EPILOG = """\
+HELP = "write recorded results as JSON lines"
+DESCRIPTION = "Write recorded results as JSON lines, or record new ones from a library."
+EPILOG = """\
 A file of vectors has one JSON object in each line and nothing else: no header.  A vector
 is one call: "kind" says which, "id" names it (unique in a file), "result" is "valid" or
 "error", "error" the name of the return code and "why" the reason; "expect" is the
@@ -39,60 +37,50 @@ with "pmu": null are made before pfm_initialize(); they are among those of each 
 """
 
 
-def add_parser(commands: Subparsers) -> None:
-    parser = commands.add_parser(
-        "vectors", help="write recorded results as JSON lines", epilog=_EPILOG,
-        description="Write recorded results as JSON lines, or record new ones from a library.")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(print_help=parser.print_help)
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    _add_export(actions)
-    _add_record(actions)
-    schema = actions.add_parser("schema", help="print the JSON Schema of a vector",
-                                description="Print the JSON Schema of a line of a file of vectors.")
-    schema.set_defaults(run=_schema)
-
-    def show_help(_: argparse.Namespace) -> int:
-        parser.print_help()
-        return 0
-
-    parser.set_defaults(run=show_help)
-
-
-def _add_export(actions: Subparsers) -> None:
-    export = actions.add_parser(
+    _add_export_options(actions.add_parser(
         "export", help="write the recorded results of the reference libraries",
         description="Write the recorded results of the reference libraries: libpfm 3.10 and 4.13.0. Results of libpfm"
-        " 4 about ita, ita2, mont and gen_ia64 follow from those of libpfm 3, for no other libpfm 4 has these PMUs.")
-    _add_common(export)
-    export.add_argument("--api", choices=APIS, help="interface (default: the one that has the PMU; of gen_ia64 pfm3)")
-    export.set_defaults(run=_export)
-
-
-def _add_record(actions: Subparsers) -> None:
-    record = actions.add_parser(
+        " 4 about ita, ita2, mont and gen_ia64 follow from those of libpfm 3, for no other libpfm 4 has these PMUs."))
+    _add_record_options(actions.add_parser(
         "record", help="record the results of a library for random calls",
         description="Make random calls to a library, or those of a file, in separate processes, and write the results."
         " Calls on which it crashes or hangs are left out; standard error says how many. Vectors of libpfm 4 whose"
-        " \"env\" forces no PMU hold on hosts of the same kind only.")
-    record.add_argument("library", metavar="LIBRARY",
+        " \"env\" forces no PMU hold on hosts of the same kind only."))
+    actions.add_parser("schema", help="print the JSON Schema of a vector",
+                       description="Print the JSON Schema of a line of a file of vectors.").set_defaults(run=_schema)
+
+
+def _add_export_options(parser: argparse.ArgumentParser) -> None:
+    _add_common(parser)
+    parser.add_argument("--api", choices=APIS, help="interface (default: the one that has the PMU; of gen_ia64 pfm3)")
+    parser.set_defaults(run=_export)
+
+
+def _add_record_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("library", metavar="LIBRARY",
                         help="its path; a name without a slash is looked up as the loader does")
-    _add_common(record, required=False)
-    record.add_argument("--vectors", metavar="FILE", help="make the calls of this file instead; the last step of a"
+    _add_common(parser, required=False)
+    parser.add_argument("--vectors", metavar="FILE", help="make the calls of this file instead; the last step of a"
                         " sequence may be one that ends the process")
-    record.add_argument("--api", choices=APIS, help="interface (default: the one that the library exports)")
-    record.add_argument("--calls", type=checked(partial(between, least=1, most=_MOST_CALLS)), default=2500, metavar="N",
-                        help="how many (default: 2500)")
-    record.add_argument("--seed", type=checked(number), default=1, metavar="S",
-                        help="which ones; the same seed gives the same calls (default: 1)")
-    record.add_argument("--jobs", type=checked(partial(between, least=1, most=1024)), metavar="N",
-                        default=len(os.sched_getaffinity(0)),
-                        help="processes that make calls (default: one for each CPU)")
-    record.set_defaults(run=_record, usage_error=record.error)
+    parser.add_argument("--api", choices=APIS, help="interface (default: the one that the library exports)")
+    add_calls_options(parser, "how many", 2500)
+    add_jobs_option(parser)
+    parser.set_defaults(run=_record, usage_error=parser.error)
 
 
 def _add_common(parser: argparse.ArgumentParser, required: bool = True) -> None:
     parser.add_argument("-p", "--pmu", type=canonical, choices=sorted(PMUS), required=required, metavar="PMU",
                         help=f"which PMU: {', '.join(sorted(PMUS))}")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: standard output)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the help: no action is given."""
+    args.print_help()
+    return 0
 
 
 def _schema(_: argparse.Namespace) -> int:
@@ -141,8 +129,5 @@ def _write(path: str | None, vectors: Iterable[Vector]) -> None:
     if path is None:
         sys.stdout.writelines(lines)
         return
-    try:
-        with Path(path).open("w", encoding="ascii") as stream:
-            stream.writelines(lines)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise ConformError(f"{named(path)}: {error.strerror if isinstance(error, OSError) else error}") from None
+    with file_errors(ConformError, named(path)), Path(path).open("w", encoding="ascii") as stream:
+        stream.writelines(lines)

@@ -6,9 +6,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-__all__ = ["PMUS", "Home", "canonical"]
+__all__ = ["PMUS", "Events3", "Events4", "Home", "Registers3", "Registers4", "canonical"]
+
+# For type checkers: the names that one library alone decodes registers by, and those of its PMUs.
+Registers3 = Literal["itanium2", "montecito", "itanium"]
+Registers4 = Literal["glm", "goldmont", "perf"]
+Events3 = Literal[Registers3, "gen_ia64"]
+Events4 = Literal[Registers4, "ita", "ita2", "mont"]
 
 
 class Home(NamedTuple):

@@ -84,12 +84,7 @@ class Event(Value):
 
 
 class Events(EventTable[Event]):
-    """The events of a PMU and its registers; `pypfm.ia64.pmu` adds how they are encoded.
-
-    :param cpuid3: CPUID register 3 of the processor, as if it had been detected; None: as if the
-        PMU had been forced.  On Itanium 2 detection turns the fine-mode workaround on.
-    :raises Pfm3Error: the register belongs to another processor
-    """
+    """The events of a PMU and its registers; `pypfm.ia64.Pmu`, which has the parameters, adds how they are encoded."""
 
     name: ClassVar[str]
     _type: ClassVar[int]

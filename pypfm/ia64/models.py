@@ -16,7 +16,7 @@ from pypfm.common.pmu_names import canonical
 
 __all__ = [
     "DEBUG_KINDS", "MODELS", "WHOLE", "Field", "Model", "Name", "data_layout", "debug_layout", "debug_mask_fields",
-    "fields", "is_ignored", "layout", "parse_name",
+    "fields", "having", "is_ignored", "layout", "parse_name",
 ]
 
 DEBUG_KINDS = ("IBR", "DBR")
@@ -41,7 +41,8 @@ class Model(NamedTuple):
     :ivar matcher_bits: of a pattern and its mask
     :ivar iear_bits, dear_bits: of an EAR's filter; of the instruction EAR in cache and in TLB mode
     :ivar has_alat: an EAR has a third mode, for the ALAT
-    :ivar event_flags, range_flags: of an event, and of the code ranges, those with an effect; data ranges have none
+    :ivar event_flags: flags of an event that have an effect
+    :ivar range_flags: likewise of code ranges, by the parameters of encode() that set them; data ranges have none
     :ivar fine_page: bytes that a code range in fine mode stays within; 0: there is no fine mode
     :ivar trace_bits: the settings of the trace buffer and their widths
     :ivar tlb_levels: of a data and of an instruction EAR's TLB filter the bits that have words of their own
@@ -91,7 +92,7 @@ class Model(NamedTuple):
     dear_bits: int = 4
     has_alat: bool = True
     event_flags: int = lib.PFMLIB_ITA2_FL_EVT_NO_QUALCHECK
-    range_flags: int = 0
+    range_flags: Mapping[str, int] = _NOTHING
     fine_page: int = 0
     trace_bits: tuple[tuple[str, int], ...] = ()
     tlb_levels: tuple[int, int] = (0xE, 0x7)
@@ -128,7 +129,7 @@ MODELS = {
         rest=(10, 11, 14, 13, 8, 9, 15, 12), has_ism=True, iear_pmds=(0, 1), dear_pmds=(2, 3, 17),
         trace_pmds=tuple(range(8, 17)), entries=range(8, 16), trace_index=16, fine_page=4 << 10,
         trace_bits=(*_FILTERS, ("brt", 2), ("ds", 1)), code_pair="ibrp", data_pair="cfg_dbrp", input_sets_routing=True,
-        range_flags=lib.PFMLIB_ITA2_RR_INV | lib.PFMLIB_ITA2_RR_NO_FINE_MODE,
+        range_flags=FrozenMap({"invert": lib.PFMLIB_ITA2_RR_INV, "no_fine": lib.PFMLIB_ITA2_RR_NO_FINE_MODE}),
         counter_bits=FrozenMap({"ev": 0, "oi": 1, "enable": 0}), field_bits=_each((8, 9), bit2=1),
         reserved_bits=FrozenMap({13: 0x2078FEFEFEFE, 14: 0xDB6, 15: 0xFFFFFFFF})),
     "montecito": Model(
@@ -139,8 +140,9 @@ MODELS = {
         code_pair="ig_ibrp", data_pair="cfg_dtag", pair_parity_chooses=True, sorted_assignment=True, code_shift=1,
         both_threads=lib.PFMLIB_MONT_FL_EVT_ALL_THRD,
         event_flags=lib.PFMLIB_MONT_FL_EVT_NO_QUALCHECK | lib.PFMLIB_MONT_FL_EVT_ALL_THRD,
-        range_flags=lib.PFMLIB_MONT_RR_INV | lib.PFMLIB_MONT_RR_NO_FINE_MODE | lib.PFMLIB_MONT_IRR_DEMAND_FETCH
-        | lib.PFMLIB_MONT_IRR_PREFETCH_MATCH,
+        range_flags=FrozenMap({
+            "invert": lib.PFMLIB_MONT_RR_INV, "no_fine": lib.PFMLIB_MONT_RR_NO_FINE_MODE,
+            "demand_fetch": lib.PFMLIB_MONT_IRR_DEMAND_FETCH, "prefetch_match": lib.PFMLIB_MONT_IRR_PREFETCH_MATCH}),
         counter_bits=FrozenMap({"ev": 0, "oi": 0, "ism": 2, "all": 0}),
         field_bits=FrozenMap({**_each((39,), ds=0), **_each((40,), ism=2), **_each((42,), mode=4)}),
         reserved_bits=FrozenMap({38: 0xDB6, 41: 0x78E6E6E6E6})),
@@ -157,6 +159,11 @@ MODELS = {
 
 #: The models by what libpfm 4 calls them.
 TAGS = {model.tag: name for name, model in MODELS.items()}
+
+
+def having(part: str) -> str:
+    """Return the names of the models that have a register, such as ``ipear``."""
+    return ", ".join(name for name, model in MODELS.items() if getattr(model, part) is not None)
 
 
 def model_of(name: object) -> str | None:
@@ -284,7 +291,7 @@ def data_layout(pmu: str, num: int, variant: str = "") -> tuple[Field, ...]:
     """Return the fields of a PMD; a register without fields is one field.
 
     :param variant: of the trace buffer: "" records branches; "ds" prediction details (Itanium 2);
-        "ipear" instruction addresses, "ipear_ef" with a delay (Montecito)
+        "ipear" instruction addresses, "ipear_ef" with a delay (where there is an IP-EAR)
     """
     model = MODELS[pmu]
     member = _PMD[pmu].get(num)

@@ -42,24 +42,35 @@ def _text(pmu: Events, given: Asked) -> str:
     if isinstance(given, str):
         return given
     asked = given if isinstance(given, EventRequest) else EventRequest(given)
+    _check_driven(pmu, asked)
+    return ":".join([*_names(pmu, asked), *_modifiers(pmu, asked)])
+
+
+def _check_driven(pmu: Events, asked: EventRequest) -> None:
+    """Refuse an event of another PMU, and an instruction set that the driver does not count."""
     if isinstance(asked.event, Event) and asked.event.pmu != pmu.name:
         raise Pfm3EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND,
             f"{asked.name} is an event of {asked.event.pmu}, not of {pmu.name}", "pfm_find_event")
     if asked.ism not in (Ism.BOTH, Ism.IA64):
         raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
             f"{asked.name}: ism={asked.ism}: Linux's driver always counts IA-64 instructions (ism=2)")
+
+
+def _names(pmu: Events, asked: EventRequest) -> list[str]:
+    """Return the names of an event and of its unit masks."""
     name, _, masks = (asked.event if isinstance(asked.event, str) else asked.event.name).partition(":")
     event = pmu[name]
     known = [mask.name for mask in event.unit_masks]
-    tokens = [*([t for t in masks.split(":") if t] if masks else []), *asked.unit_masks]
-    chosen = [known[pmu.mask_index(event, token)] for token in tokens]
+    tokens = [*filter(None, masks.split(":")), *asked.unit_masks]
+    return [event.name, *(known[pmu.mask_index(event, token)] for token in tokens)]
+
+
+def _modifiers(pmu: Events, asked: EventRequest) -> list[str]:
+    """Return an event's privilege levels, threshold and threads as modifiers of libpfm 4."""
     levels = _driven(asked.plm, asked.name)
-    words = [event.name, *chosen, *(letter for level, letter in _ALWAYS.items() if level & levels)]
-    if asked.threshold:
-        words.append(f"thres={asked.threshold}")
-    if asked.flags & models.MODELS[pmu.name].both_threads:
-        words.append("all")
-    return ":".join(words)
+    words = [letter for level, letter in _ALWAYS.items() if level & levels]
+    words += [f"thres={asked.threshold}"] if asked.threshold else []
+    return words + (["all"] if asked.flags & models.MODELS[pmu.name].both_threads else [])
 
 
 def _driven(plm: int | str, what: str) -> int:
@@ -77,16 +88,12 @@ def encoded(pmu: Events, given: Asked, plm: int | str) -> perf.Encoding:
     :raises PfmError: it cannot be counted; the message says why
     """
     text = _text(pmu, given)
-    made = _driver(pmu).encode(text, plm=_driven(plm, "plm"), os="perf_event")
+    made = perf.Pmu(models.MODELS[pmu.name].tag).encode(text, plm=_driven(plm, "plm"), os="perf_event")
     attr = made.attr or {}
     if attr.get("exclude_user") and attr.get("exclude_kernel"):
         raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
             f"{made.event}: neither user nor kernel mode, where Linux's driver returns EINVAL: give u, k or both")
     return made
-
-
-def _driver(pmu: Events) -> perf.Pmu:
-    return perf.Pmu(models.MODELS[pmu.name].tag)
 
 
 # ---- groups -----------------------------------------------------------------------------
@@ -115,26 +122,39 @@ def grouped(pmu: Events, events: Iterable[Asked], *, plm: int | str, system_wide
 
     :raises PfmError: an event cannot be counted by the driver, or in no group; the message says why
     """
-    taken = list(islice(expect_iterable(events, "events"), _MOST + 1))
-    if not 0 < len(taken) <= _MOST:
-        raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
-            f"{len(taken) if not taken else f'more than {_MOST}'} events; 1 to {_MOST} can be given")
-    members = [_Member(pmu, encoded(pmu, event, plm)) for event in taken]
-    groups: list[_Group] = []
-    rest = sorted(members, key=lambda m: len(m.event.counters))
-    first = pmu.counters[0]
-    for late in [m for m in rest if first not in m.event.counters]:
-        group = _filled(pmu, late, [m for m in rest if m is not late])
-        groups.append(group)
-        rest = [m for m in rest if m not in group.members]
-    for member in rest:
-        _place(pmu, member, groups)
+    members = _members(pmu, events, plm)
+    groups = _packed(pmu, members)
     groups.sort(key=lambda group: min(members.index(m) for m in group.members))
     made = [[m.made for m in group.members] for group in groups]
     if len(made) > 1:
         made = [[_leading(leader), *others] for leader, *others in made]
     return perf.Groups(models.MODELS[pmu.name].tag, tuple(map(tuple, made)), len(made) > 1,
                        expect_flag(system_wide, "system_wide"), tuple(group.note for group in groups if group.note))
+
+
+def _members(pmu: Events, events: Iterable[Asked], plm: int | str) -> list[_Member]:
+    """Encode each event of a list by itself.
+
+    :raises PfmError: one cannot be counted, or there are none or too many
+    """
+    taken = list(islice(expect_iterable(events, "events"), _MOST + 1))
+    if not 0 < len(taken) <= _MOST:
+        raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
+            f"{len(taken) if not taken else f'more than {_MOST}'} events; 1 to {_MOST} can be given")
+    return [_Member(pmu, encoded(pmu, event, plm)) for event in taken]
+
+
+def _packed(pmu: Events, members: list[_Member]) -> list[_Group]:
+    """Put events into groups: those that the first counter cannot measure each into one with others before it."""
+    groups: list[_Group] = []
+    rest = sorted(members, key=lambda m: len(m.event.counters))
+    for late in [m for m in rest if pmu.counters[0] not in m.event.counters]:
+        group = _filled(pmu, late, [m for m in rest if m is not late])
+        groups.append(group)
+        rest = [m for m in rest if m not in group.members]
+    for member in rest:
+        _place(pmu, member, groups)
+    return groups
 
 
 def _place(pmu: Events, member: _Member, groups: list[_Group]) -> None:

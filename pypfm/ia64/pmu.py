@@ -8,42 +8,26 @@ that ``pypfm.pfm3`` and the environment share.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from pypfm._c.pfm3 import lib
-from pypfm.common.arguments import expect_choice, expect_flag, expect_int, expect_iterable, expect_type
-from pypfm.errors import InvalidTypeError, Pfm3Error
-from pypfm.ia64.c_call import MAX_RANGES
+from pypfm.common.arguments import expect_choice, expect_flag, expect_type
 from pypfm.ia64.encode import encode
 from pypfm.ia64.events import Event, Events, GenericEvents
 from pypfm.ia64.models import model_of
-from pypfm.ia64.request import (
-    AddressRange,
-    Btb,
-    Ear,
-    Etb,
-    EventRequest,
-    IpEar,
-    ItaniumBtb,
-    OpcodeMatch,
-    Ranges,
-    Request,
-    address_range,
-)
-from pypfm.levels import Plm, parse_plm
+from pypfm.ia64.parameters import Check, RangeSettings, Settings, asked, range_flags, spelled_out
+from pypfm.ia64.request import Btb, Etb, EventRequest, IpEar, ItaniumBtb, Request
+from pypfm.levels import Plm
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from pypfm import perf
     from pypfm.ia64.encoding import Encoding
 
 __all__ = ["PMUS", "GenericIA64", "Itanium", "Itanium2", "Montecito", "Pmu", "pmu_of"]
 
-Check = Literal["manual", "reference"]
-RangeLike = AddressRange | tuple[int, int] | tuple[int, int, "int | str"]
 Asked = str | Event | EventRequest
-MatchLike = OpcodeMatch | int | None
 
 
 class Pmu(Events):
@@ -56,32 +40,17 @@ class Pmu(Events):
     :raises Pfm3Error: the register belongs to another processor
     """
 
-    name: ClassVar[str]
-    _type: ClassVar[int]
     #: The class of the settings of its trace buffer, or None where it has no such buffer.
     branches: ClassVar[type[Btb | ItaniumBtb | Etb] | None] = None
 
-    def encode(
-        self,
-        events: Asked | Iterable[Asked],
-        *,
-        plm: int | str = Plm.PLM3,
-        system_wide: bool = False,
-        unavailable_pmcs: Iterable[int] = (),
-        check: Check = "manual",
-    ) -> Encoding:
+    @spelled_out(Settings)
+    def encode(self, events: Asked | Iterable[Asked], **settings: Unpack[Settings]) -> Encoding:
         """Compute the registers for a measurement; these parameters are those that all PMUs have.
 
         :param events: one or several: names, `Event` or `EventRequest`
-        :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
-        :param system_wide: measure the whole system, not one thread
-        :param unavailable_pmcs: PMCs that must not be used
-        :param check: "manual" raises where a promise of the manual page would break; "reference"
-            does as the C library does
-        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
+        :param settings: the keywords of `Settings`
         """
-        asked = _asked(0, plm=plm, system_wide=system_wide, unavailable_pmcs=unavailable_pmcs)
-        return self._encode(events, asked, check)
+        return self._encode(events, asked(Settings, settings), settings.get("check", "manual"))
 
     def encode_request(self, request: Request, *, check: Check = "manual") -> Encoding:
         """Encode a request as one object, such as that of decoded registers.
@@ -90,8 +59,8 @@ class Pmu(Events):
         :raises Pfm3Error: as `encode`
         """
         expect_type(request, Request, "request")
-        asked = dict(vars(request))
-        return self._encode(asked.pop("events"), asked, check)
+        wanted = dict(vars(request))
+        return self._encode(wanted.pop("events"), wanted, check)
 
     @overload  # a text is one event, and not an iterable of its characters
     def for_perf(  # type: ignore[overload-overlap]
@@ -119,86 +88,16 @@ class Pmu(Events):
             return perf_groups.encoded(self, events, plm)
         return perf_groups.grouped(self, events, plm=plm, system_wide=system_wide)
 
-    def _encode(self, events: Any, asked: Mapping[str, Any], check: Check) -> Encoding:
+    def _encode(self, events: Any, wanted: Mapping[str, Any], check: Check) -> Encoding:
         """Encode a request given by the names of `Request`; its events are not resolved yet."""
         expect_choice(check, ("manual", "reference"), "check")
-        if self.branches is not None and asked.get("branches") is not None:
-            expect_type(asked["branches"], self.branches, "branch trace buffer")
-        return encode(self, (events,) if isinstance(events, _ONE) else events, asked, check=check == "manual")
+        if self.branches is not None and wanted.get("branches") is not None:
+            expect_type(wanted["branches"], self.branches, "branch trace buffer")
+        return encode(self, (events,) if isinstance(events, _ONE) else events, wanted, check=check == "manual")
 
 
 #: What stands for one event: a text is not taken for its characters.
 _ONE = (str, Event, EventRequest)
-_NOTHING: tuple[Any, ...] = ()  # Python has one
-_PARTS: dict[str, type | tuple[type, ...]] = {
-    "iear": Ear, "dear": Ear, "branches": (Btb, ItaniumBtb, Etb), "ipear": IpEar}
-
-
-def _asked(flags: int, *, plm: int | str, system_wide: bool, unavailable_pmcs: Iterable[int],
-           code_ranges: Ranges | Iterable[RangeLike] = _NOTHING, data_ranges: Ranges | Iterable[RangeLike] = _NOTHING,
-           opcode_match: MatchLike | tuple[MatchLike, MatchLike] = None, model_input: bool | None = None,
-           model_output: bool | None = None, **parts: object) -> dict[str, Any]:
-    """Return the arguments of `encode` by the names of `Request`, without those that the caller left out.
-
-    :param flags: of the code ranges
-    :param parts: the EARs and the trace buffer
-    """
-    asked: dict[str, Any] = {"plm": parse_plm(plm), "system_wide": expect_flag(system_wide, "system_wide")}
-    if unavailable_pmcs is not _NOTHING:
-        asked["unavailable_pmcs"] = _numbers(unavailable_pmcs)
-    if code_ranges is not _NOTHING or flags:
-        asked["code"] = _ranges(code_ranges, flags)
-    if data_ranges is not _NOTHING:
-        asked["data"] = _ranges(data_ranges, 0)
-    if opcode_match is not None:
-        asked["opcode_match"] = _matchers(opcode_match)
-    for name, part in parts.items():
-        if part is not None:
-            expect_type(part, _PARTS[name], name)
-            asked[name] = part
-    for name, model in (("model_input", model_input), ("model_output", model_output)):
-        if model is not None:
-            asked[name] = expect_flag(model, name)
-    return asked
-
-
-def _ranges(given: Ranges | Iterable[RangeLike], flags: int) -> Ranges | None:
-    """Return the ranges of a request; None if none were given."""
-    if isinstance(given, Ranges):
-        return replace(given, flags=given.flags | flags)
-    if isinstance(given, tuple) and not given and not flags:
-        return None
-    limits = tuple([address_range(limit) for limit in islice(expect_iterable(given, "address ranges"), MAX_RANGES + 1)])
-    return Ranges._of(limits=limits, flags=flags, used=1) if limits or flags else None
-
-
-def _unavailable(pmcs: Iterable[int]) -> tuple[int, ...]:
-    """Return the PMCs that must not be used; no more are read than there are."""
-    taken = tuple(islice(expect_iterable(pmcs, "unavailable_pmcs"), lib.PFMLIB_REG_MAX + 1))
-    if len(taken) > lib.PFMLIB_REG_MAX:
-        raise Pfm3Error(lib.PFMLIB_ERR_INVAL,
-            f"too many unavailable PMCs; register numbers are 0 to {lib.PFMLIB_REG_MAX - 1}")
-    return taken
-
-
-def _numbers(given: Iterable[int]) -> tuple[int, ...]:
-    return tuple([expect_int(number, "unavailable PMC") for number in _unavailable(given)])
-
-
-def _matchers(given: MatchLike | tuple[MatchLike, MatchLike]) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
-    both = given if isinstance(given, tuple) else (given, None)
-    if len(both) != 2:
-        raise InvalidTypeError(f"opcode_match: {len(both)} matchers; there are 2")
-    first, second = both
-    return _matcher(first), _matcher(second)
-
-
-def _matcher(given: MatchLike) -> OpcodeMatch | None:
-    if given is None or isinstance(given, OpcodeMatch):
-        return given
-    if not hasattr(given, "__index__"):
-        expect_type(given, (OpcodeMatch, int), "opcode matcher")
-    return OpcodeMatch(value=given)
 
 
 class Itanium2(Pmu):
@@ -208,54 +107,22 @@ class Itanium2(Pmu):
     _type = lib.PFMLIB_ITANIUM2_PMU
     branches = Btb
 
-    def encode(
-        self,
-        events: Asked | Iterable[Asked],
-        *,
-        plm: int | str = Plm.PLM3,
-        code_ranges: Ranges | Iterable[RangeLike] = (),
-        data_ranges: Ranges | Iterable[RangeLike] = (),
-        invert: bool = False,
-        no_fine: bool = False,
-        opcode_match: MatchLike | tuple[MatchLike, MatchLike] = None,
-        iear: Ear | None = None,
-        dear: Ear | None = None,
-        btb: Btb | None = None,
-        system_wide: bool = False,
-        unavailable_pmcs: Iterable[int] = (),
-        check: Check = "manual",
-        model_input: bool | None = None,
-        model_output: bool | None = None,
-    ) -> Encoding:
-        """Compute the registers for a measurement.
+    @spelled_out(Settings, RangeSettings)
+    def encode(self, events: Asked | Iterable[Asked], *, invert: bool = False, no_fine: bool = False,
+               btb: Btb | None = None, **settings: Unpack[RangeSettings]) -> Encoding:
+        """Compute the registers for a measurement; the opcode matchers are PMC8 and PMC9.
 
         :param events: one, or up to 4: names, `Event` or `EventRequest` (own plm, threshold, ism ...)
-        :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
-        :param code_ranges: up to 4 (start, end) or (start, end, plm), end exclusive, multiples of 16
-        :param data_ranges: up to 4, likewise, at any address
         :param invert: measure outside the code ranges
         :param no_fine: never use fine mode for code ranges
-        :param opcode_match: matcher PMC8, or (PMC8, PMC9): an `OpcodeMatch` or a raw value each
-        :param iear: settings of the instruction EAR; without, an EAR event brings its own
-        :param dear: settings of the data EAR; likewise
         :param btb: settings of the branch trace buffer; without, BRANCH_EVENT records all branches
-        :param system_wide: measure the whole system, not one thread
-        :param unavailable_pmcs: PMCs that must not be used
-        :param check: "manual" raises where a promise of the manual page would break; "reference"
-            does as the C library does
-        :param model_input: whether C is given a model-specific input; None: if anything needs it
-        :param model_output: whether C is given a model-specific output; None: if there are ranges
-        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
+        :param settings: the keywords of `RangeSettings`
 
         Source: libpfm_itanium2(3).
         """
-        flags = ((lib.PFMLIB_ITA2_RR_INV if expect_flag(invert, "invert") else 0)
-                 | (lib.PFMLIB_ITA2_RR_NO_FINE_MODE if expect_flag(no_fine, "no_fine") else 0))
-        asked = _asked(
-            flags, plm=plm, system_wide=system_wide, unavailable_pmcs=unavailable_pmcs, code_ranges=code_ranges,
-            data_ranges=data_ranges, opcode_match=opcode_match, iear=iear, dear=dear, branches=btb,
-            model_input=model_input, model_output=model_output)
-        return self._encode(events, asked, check)
+        flags = range_flags(self.name, invert=invert, no_fine=no_fine)
+        wanted = asked(RangeSettings, settings, flags, branches=btb)
+        return self._encode(events, wanted, settings.get("check", "manual"))
 
 
 class Montecito(Pmu):
@@ -265,62 +132,27 @@ class Montecito(Pmu):
     _type = lib.PFMLIB_MONTECITO_PMU
     branches = Etb
 
-    def encode(
-        self,
-        events: Asked | Iterable[Asked],
-        *,
-        plm: int | str = Plm.PLM3,
-        code_ranges: Ranges | Iterable[RangeLike] = (),
-        data_ranges: Ranges | Iterable[RangeLike] = (),
-        invert: bool = False,
-        no_fine: bool = False,
-        demand_fetch: bool = False,
-        prefetch_match: bool = False,
-        opcode_match: MatchLike | tuple[MatchLike, MatchLike] = None,
-        iear: Ear | None = None,
-        dear: Ear | None = None,
-        etb: Etb | None = None,
-        ipear: IpEar | None = None,
-        system_wide: bool = False,
-        unavailable_pmcs: Iterable[int] = (),
-        check: Check = "manual",
-        model_input: bool | None = None,
-        model_output: bool | None = None,
-    ) -> Encoding:
-        """Compute the registers for a measurement.
+    @spelled_out(Settings, RangeSettings)
+    def encode(self, events: Asked | Iterable[Asked], *, invert: bool = False, no_fine: bool = False,
+               demand_fetch: bool = False, prefetch_match: bool = False, etb: Etb | None = None,
+               ipear: IpEar | None = None, **settings: Unpack[RangeSettings]) -> Encoding:
+        """Compute the registers for a measurement; the opcode matchers are PMC32/33 and PMC34/35.
 
         :param events: one, or up to 12: names, `Event` or `EventRequest` (own plm, threshold, unit masks ...)
-        :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
-        :param code_ranges: up to 4 (start, end) or (start, end, plm), end exclusive, multiples of 16
-        :param data_ranges: up to 4, likewise, at any address
         :param invert: measure outside the code ranges
         :param no_fine: never use fine mode for code ranges
         :param demand_fetch: of events that see both, count demand fetches
         :param prefetch_match: of events that see both, count prefetches
-        :param opcode_match: matcher PMC32/33, or (PMC32/33, PMC34/35): an `OpcodeMatch` each
-        :param iear: settings of the instruction EAR; without, an EAR event brings its own
-        :param dear: settings of the data EAR; likewise
         :param etb: settings of the execution trace buffer; without, ETB_EVENT records all branches
         :param ipear: record instruction addresses in the trace buffer in place of branches
-        :param system_wide: measure the whole system, not one thread
-        :param unavailable_pmcs: PMCs that must not be used
-        :param check: "manual" raises where a promise of the manual page would break; "reference"
-            does as the C library does
-        :param model_input: whether C is given a model-specific input; None: if anything needs it
-        :param model_output: whether C is given a model-specific output; None: if there are ranges
-        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
+        :param settings: the keywords of `RangeSettings`
 
         Source: libpfm_montecito(3).
         """
-        flags = ((lib.PFMLIB_MONT_RR_INV if expect_flag(invert, "invert") else 0)
-                 | (lib.PFMLIB_MONT_RR_NO_FINE_MODE if expect_flag(no_fine, "no_fine") else 0)
-                 | (lib.PFMLIB_MONT_IRR_DEMAND_FETCH if expect_flag(demand_fetch, "demand_fetch") else 0)
-                 | (lib.PFMLIB_MONT_IRR_PREFETCH_MATCH if expect_flag(prefetch_match, "prefetch_match") else 0))
-        asked = _asked(
-            flags, plm=plm, system_wide=system_wide, unavailable_pmcs=unavailable_pmcs, code_ranges=code_ranges,
-            data_ranges=data_ranges, opcode_match=opcode_match, iear=iear, dear=dear, branches=etb, ipear=ipear,
-            model_input=model_input, model_output=model_output)
-        return self._encode(events, asked, check)
+        flags = range_flags(self.name, invert=invert, no_fine=no_fine, demand_fetch=demand_fetch,
+                            prefetch_match=prefetch_match)
+        wanted = asked(RangeSettings, settings, flags, branches=etb, ipear=ipear)
+        return self._encode(events, wanted, settings.get("check", "manual"))
 
 
 class Itanium(Pmu):
@@ -344,49 +176,22 @@ class Itanium(Pmu):
     def __reduce__(self) -> tuple[Any, ...]:
         return *super().__reduce__(), {"_corrected": self.corrected}
 
-    def encode(
-        self,
-        events: Asked | Iterable[Asked],
-        *,
-        plm: int | str = Plm.PLM3,
-        code_ranges: Ranges | Iterable[RangeLike] = (),
-        data_ranges: Ranges | Iterable[RangeLike] = (),
-        opcode_match: MatchLike | tuple[MatchLike, MatchLike] = None,
-        iear: Ear | None = None,
-        dear: Ear | None = None,
-        btb: ItaniumBtb | None = None,
-        system_wide: bool = False,
-        unavailable_pmcs: Iterable[int] = (),
-        check: Check = "manual",
-        model_input: bool | None = None,
-        model_output: bool | None = None,
-    ) -> Encoding:
-        """Compute the registers for a measurement.
+    @spelled_out(Settings, RangeSettings)
+    def encode(self, events: Asked | Iterable[Asked], *, btb: ItaniumBtb | None = None,
+               **settings: Unpack[RangeSettings]) -> Encoding:
+        """Compute the registers for a measurement; the opcode matchers are PMC8 and PMC9.
+
+        What ``check`` holds it to are the promises of the other manual pages: values that fit their field, ranges that
+        are covered, settings that are not lost.
 
         :param events: one, or up to 4: names, `Event` or `EventRequest` (own plm, threshold, ism ...)
-        :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
-        :param code_ranges: up to 4 (start, end) or (start, end, plm), end exclusive, multiples of 16
-        :param data_ranges: up to 4, likewise, at any address
-        :param opcode_match: matcher PMC8, or (PMC8, PMC9): an `OpcodeMatch` or a raw value each
-        :param iear: settings of the instruction EAR; without, an EAR event brings its own
-        :param dear: settings of the data EAR; likewise
         :param btb: settings of the branch trace buffer; without, BRANCH_EVENT records all branches.  libpfm 3.10
             loses both: they take ``Itanium(corrected=True)``
-        :param system_wide: measure the whole system, not one thread
-        :param unavailable_pmcs: PMCs that must not be used
-        :param check: "manual" raises where a promise of the other manual pages would break: values wider than
-            their field, ranges that are not covered, settings that are lost; "reference" does as the C library does
-        :param model_input: whether C is given a model-specific input; None: if anything needs it
-        :param model_output: whether C is given a model-specific output; None: if there are ranges
-        :raises Pfm3Error: the request cannot be encoded; the message says which part and why
+        :param settings: the keywords of `RangeSettings`
 
         Source: libpfm 3.10; Itanium has no manual page.
         """
-        asked = _asked(
-            0, plm=plm, system_wide=system_wide, unavailable_pmcs=unavailable_pmcs, code_ranges=code_ranges,
-            data_ranges=data_ranges, opcode_match=opcode_match, iear=iear, dear=dear, branches=btb,
-            model_input=model_input, model_output=model_output)
-        return self._encode(events, asked, check)
+        return self._encode(events, asked(RangeSettings, settings, branches=btb), settings.get("check", "manual"))
 
 
 class GenericIA64(Pmu, GenericEvents):

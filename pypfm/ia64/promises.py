@@ -78,7 +78,7 @@ def check_values(pmu: Events, request: Request, resolved: Sequence[Resolved]) ->
         if ranges is not None:
             what = "code" if ranges is request.code else "data"
             _used("ranges", ranges.used)
-            _flags(f"{what} ranges", ranges.flags, model.range_flags if what == "code" else 0)
+            _flags(f"{what} ranges", ranges.flags, sum(model.range_flags.values()) if what == "code" else 0)
             for limit in ranges.limits:
                 if limit.plm:
                     _level(f"range {limit}", limit.plm)

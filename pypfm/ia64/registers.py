@@ -13,9 +13,18 @@ from pypfm.ia64 import models
 __all__ = ["CoveredRange", "DataRegister", "DebugRegister", "RangeCover", "Register"]
 
 
-def _expect_word(register: Register | DebugRegister) -> None:
-    if not 0 <= register.value < 1 << 64:
-        raise InvalidValueError(f"{register.name}: {shown(hex(register.value))} does not fit 64 bits (0 to 2^64 - 1)")
+def _expect_word(self: Register | DebugRegister) -> None:
+    if not 0 <= self.value < 1 << 64:
+        raise InvalidValueError(f"{self.name}: {shown(hex(self.value))} does not fit 64 bits (0 to 2^64 - 1)")
+
+
+def _text(self: Register | DebugRegister) -> str:
+    return f"{self.name} = {self.value:#x}"
+
+
+def _index(self: Register | DebugRegister) -> int:
+    """The value, so that hex() and `pypfm.decode` take a register."""
+    return self.value
 
 
 class Register(Value):
@@ -32,19 +41,14 @@ class Register(Value):
     addr: int
     alt_addr: int
 
+    __str__, __index__ = _text, _index
+
     def __post_init__(self) -> None:
         _expect_word(self)
 
     @property
     def name(self) -> str:
         return f"PMC{self.num}"
-
-    def __str__(self) -> str:
-        return f"{self.name} = {self.value:#x}"
-
-    def __index__(self) -> int:
-        """The value, so that hex() and `pypfm.decode` take a register."""
-        return self.value
 
     @property
     @in_json(hex=True)
@@ -74,19 +78,14 @@ class DebugRegister(Value):
     addr: int
     alt_addr: int
 
+    __str__, __index__ = _text, _index
+
     def __post_init__(self) -> None:
         _expect_word(self)
 
     @property
     def name(self) -> str:
         return f"{self.kind}{self.num}"
-
-    def __str__(self) -> str:
-        return f"{self.name} = {self.value:#x}"
-
-    def __index__(self) -> int:
-        """The value, so that hex() and `pypfm.decode` take a register."""
-        return self.value
 
     @property
     def fields(self) -> Mapping[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 import threading
 from dataclasses import replace
 from typing import Any
@@ -336,6 +337,9 @@ def test_two_pmus_in_many_threads() -> None:
     (ITA2, ["NOPS_RETIRED"], {"btb": Etb()}, "expected Btb, not Etb"),
     (ITA2, ["NOPS_RETIRED"], {"plm": None}, "privilege levels: expected int or str"),
     (MONT, ["NOPS_RETIRED"], {"etb": Btb()}, "expected Etb, not Btb"),
+    (MONT, ["NOPS_RETIRED"], {"btb": Btb()}, r"encode\(\) has no parameter 'btb'"),
+    (ITA2, ["NOPS_RETIRED"], {"code_range": []}, r"has no parameter 'code_range'; the nearest are code_ranges, data_ranges"),
+    (pypfm.GenericIA64(), ["CPU_CYCLES"], {"data_ranges": []}, r"encode\(\) has no parameter 'data_ranges'"),
 ])
 def test_wrong_types_are_named(pmu: Any, events: Any, options: dict[str, Any], said: str) -> None:
     with pytest.raises(TypeError, match=said):
@@ -370,6 +374,14 @@ def test_any_pmu_encodes(name: str) -> None:
     common = inspect.signature(Pmu.encode).parameters
     own = inspect.signature(type(pmu).encode).parameters
     assert {parameter: own[parameter] for parameter in common} == dict(common)
+
+
+@pytest.mark.parametrize("cls", [Pmu, pypfm.Itanium2, pypfm.Montecito, pypfm.Itanium])
+def test_help_has_each_parameter(cls: type[Pmu]) -> None:
+    """Also those that stand elsewhere, for all PMUs."""
+    parameters = inspect.signature(cls.encode).parameters
+    assert {p.kind for p in list(parameters.values())[2:]} == {inspect.Parameter.KEYWORD_ONLY}
+    assert re.findall(r":param (\w+):", cls.encode.__doc__ or "") == list(parameters)[1:]
 
 
 @pytest.mark.parametrize("name", ["itanium3", "", None, 5, ITA2])

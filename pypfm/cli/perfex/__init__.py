@@ -7,11 +7,11 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from pypfm.cli._program import complete, to_the_end
-from pypfm.cli.perfex.options import UsageError, build_parser, check, request, split
-from pypfm.cli.perfex.printer import Printer, erase_progress, print_now, print_result, progress, result_file, say
+from pypfm.cli._program import complete, is_terminal, say, to_the_end
+from pypfm.cli.perfex.options import UsageError, build_parser, check, request, split, usage_errors
+from pypfm.cli.perfex.printer import Printer, erase_progress, print_now, print_result, progress, result_file
 from pypfm.errors import PfmError
-from pypfm.perfex.model import PerfexError, PerfexValueError
+from pypfm.perfex.model import PerfexError
 
 if TYPE_CHECKING:
     import argparse
@@ -67,12 +67,10 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
         wanted = replace(wanted, host_clock=host.clock, stall_ns=host.stalls(args.cpu))
     if args.plot is not None:
         from pypfm.perfex import plot
-        try:
+        with usage_errors():
             plot.check(args.plot)
-        except PerfexValueError as error:
-            raise UsageError(f"{error} (see perfex --help)") from None
     if args.table:
-        _print_costs(args, table or {}, host)
+        print_now(_cost_text(args, table or {}, host))
     printer = Printer(args)
     wanted = replace(wanted, on_sample=printer.sample if args.period is not None else None,
                      progress=progress if printer.shows_progress else None)
@@ -134,16 +132,11 @@ def _cost_text(args: argparse.Namespace, table: CostTable, host: Calibration | N
         table, args.cpu, remarks=said)
 
 
-def _print_costs(args: argparse.Namespace, table: CostTable, host: Calibration | None) -> None:
-    print_now(_cost_text(args, table, host))
-
-
 def _calibrate(args: argparse.Namespace) -> int:
     """Measure this host: the table or JSON goes to stdout or the file of -o."""
     from pypfm.perfex import calibration
-    on_terminal = sys.stderr is not None and sys.stderr.isatty()
     out = result_file(args)
-    made = calibration.calibrate(progress if on_terminal else None)
+    made = calibration.calibrate(progress if is_terminal(sys.stderr) else None)
     erase_progress()
     text = calibration.json_text(made, args.cpu) if args.json else _cost_text(args, made.table(args.cpu), made)
     print_result(args, text, out)
@@ -171,7 +164,7 @@ def _work(args: argparse.Namespace, command: list[str]) -> Callable[[], int] | N
 
 def _print_table(args: argparse.Namespace) -> int:
     host = _calibration(args)
-    _print_costs(args, _costs(args, host) or {}, host)
+    print_now(_cost_text(args, _costs(args, host) or {}, host))
     return 0
 
 

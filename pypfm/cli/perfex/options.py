@@ -9,6 +9,7 @@ import argparse
 import os
 import re
 import textwrap
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,9 +18,9 @@ from pypfm.errors import nearest, shown
 from pypfm.perfex.model import CPUS, MOST_RUNS, PerfexError, PerfexValueError, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["PLACE_FORMATS", "UsageError", "build_parser", "check", "request", "split"]
+__all__ = ["PLACE_FORMATS", "UsageError", "build_parser", "check", "request", "split", "usage_errors"]
 
 _USAGE = ("perfex [-a | -e event0 [-e event1]] [-mp | -s | -p period] [-x] [-k] [-y] [-t] [-T] [-o file] [-c file]"
           " command")
@@ -34,6 +35,15 @@ PLACE_FORMATS = (".html", ".folded", ".callgrind")
 
 class UsageError(PerfexError):
     """Options that there are not, or that do not go together."""
+
+
+@contextmanager
+def usage_errors(kind: type[PerfexError] = PerfexValueError) -> Iterator[None]:
+    """Take errors for those of whoever has written the command line."""
+    try:
+        yield
+    except kind as error:
+        raise UsageError(f"{error} (see perfex --help)") from None
 
 
 class _Parser(Parser):
@@ -117,9 +127,7 @@ def build_parser() -> argparse.ArgumentParser:
                      description="Run a command and print the values of R10000 or R12000 event counters.",
                      epilog="Exit status: the command's (128+n: signal n); 2 wrong usage; 1 if perfex fails"
                             " for another reason before the command is started.")
-    add = parser.add_argument
-    what = parser.add_argument_group("what is counted")
-    add = what.add_argument
+    add = parser.add_argument_group("what is counted").add_argument
     add("-a", dest="all", action="store_true", help="count all events; -e is ignored")
     event = add("-e", dest="events", action="append", default=[], metavar="EVENT",
                 help="an event, 0 to 31 or its name (--list); at most two, one of 0-15 and one of 16-31 (default:"
@@ -158,8 +166,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--merge", action="store_true", help="add the reports of several ranks, whose files are the arguments")
     add("-h", "--help", action="help", help="show this")
     parser.add_version(how)
-    who = parser.add_argument_group("what counts")
-    add = who.add_argument
+    add = parser.add_argument_group("what counts").add_argument
     add("--cpu", "--pmu", type=str.lower, choices=CPUS, default="r10000",
         help="the processor whose events are counted (default: r10000; -3: silicon revision 3)")
     add("--pid", action=_OneList, metavar="PID[,PID...]",
@@ -248,10 +255,10 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
     if args.plot is not None and not args.estimates:
         parser.error("--plot needs -y")
     _check_backend(parser, args)
-    if args.pid is not None and (args.mp or args.merge or args.list or args.compare or args.repeat):
-        other = next(name for name, on in (("-mp", args.mp), ("--merge", args.merge), ("--list", args.list),
-                                           ("--compare", args.compare), ("--repeat", args.repeat)) if on)
-        parser.error(f"{other} and --pid exclude each other")
+    for other, on in (("-mp", args.mp), ("--merge", args.merge), ("--list", args.list), ("--compare", args.compare),
+                      ("--repeat", args.repeat)):
+        if on and args.pid is not None:
+            parser.error(f"{other} and --pid exclude each other")
     if args.out == "":
         parser.error("-o: the name of the file is empty")
     if args.table and args.out is not None and not command and args.pid is None:
@@ -312,11 +319,9 @@ def _check_runs(parser: argparse.ArgumentParser, args: argparse.Namespace, modes
 
 def _check_places(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
     """The options of functions and lines."""
-    options = [name for name, on in (("--annotate", args.annotate), ("--annotate-to", args.annotate_to is not None))
-               if on]
-    if not options:
+    if not args.annotate and args.annotate_to is None:
         return
-    option = options[0]
+    option = "--annotate" if args.annotate else "--annotate-to"
     if args.merge or args.compare or args.list or not command:
         parser.error(f"{option} goes with a command, and needs a run of its own: perfex {option} ... command")
     if perf := _asks_for_perf(args):
@@ -335,32 +340,26 @@ def _check_places(parser: argparse.ArgumentParser, args: argparse.Namespace, com
 def _events(args: argparse.Namespace) -> tuple[int, ...]:
     """The events to count."""
     from pypfm.perfex import events
-    try:
+    with usage_errors(PerfexError):
         if args.some is not None:
             return tuple(dict.fromkeys(events.find(args.cpu, text.strip(), "--events")
                                        for text in args.some.split(",")))
         given = [] if args.all else [events.find(args.cpu, text, "-e") for text in args.events or ()]  # -a ignores -e
         return events.choose(args.cpu, given, os.environ, multiplex=args.all)
-    except PerfexError as error:
-        raise UsageError(f"{error} (see perfex --help)") from None
 
 
 def _pids(text: str) -> tuple[int, ...]:
     from pypfm.perfex.backends.attach import pids
-    try:
+    with usage_errors():
         return pids(text)
-    except PerfexValueError as error:
-        raise UsageError(f"{error} (see perfex --help)") from None
 
 
 def _cache(args: argparse.Namespace, l2: int) -> str:
     """The caches to simulate, which are some."""
     if args.cache != Request.cache:
         from pypfm.perfex.backends.valgrind.machine import machine
-        try:
+        with usage_errors():
             machine(args.cache, args.cpu, l2)
-        except PerfexValueError as error:
-            raise UsageError(f"{error} (see perfex --help)") from None
     return str(args.cache)
 
 

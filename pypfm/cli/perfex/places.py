@@ -12,6 +12,7 @@ from pypfm.cli.perfex.printer import launch_rank
 if TYPE_CHECKING:
     import argparse
 
+    from pypfm.perfex.annotate import Annotation
     from pypfm.perfex.model import Request
     from pypfm.perfex.output import Output
     from pypfm.perfex.report import Report
@@ -44,19 +45,20 @@ class Places:
 
         :raises OSError: it cannot be written
         """
-        if made.annotation is None:
-            return
+        if made.annotation is not None:
+            self._file.write(self._text(made, made.annotation))
+            self._file.close()
+
+    def _text(self, made: Report, annotation: Annotation) -> str:
         if self._suffix == ".html":
             from pypfm.perfex import annotate_html
-            self._file.write(annotate_html.page(made))
-        elif self._suffix == ".callgrind":
-            from pypfm.perfex import callgrind
-            assert made.outcome.profile is not None
-            self._file.write(callgrind.text(made.request.command, made.outcome.profile))
-        else:
+            return annotate_html.page(made)
+        if self._suffix == ".folded":
             from pypfm.perfex import flame
-            self._file.write(flame.folded(made.annotation))
-        self._file.close()
+            return flame.folded(annotation)
+        from pypfm.perfex import callgrind
+        assert made.outcome.profile is not None
+        return callgrind.text(made.request.command, made.outcome.profile)
 
 
 def begin(args: argparse.Namespace) -> Places | None:

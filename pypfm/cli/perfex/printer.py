@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
+
+from pypfm.cli._program import is_terminal, say
+from pypfm.cli.common import file_errors
+from pypfm.perfex.model import PerfexError
 
 if TYPE_CHECKING:
     import argparse
@@ -16,21 +19,10 @@ if TYPE_CHECKING:
     from pypfm.perfex.output import Output
     from pypfm.perfex.report import Format, Report
 
-__all__ = ["Printer", "erase_progress", "launch_rank", "print_now", "print_result", "progress", "result_file", "say"]
+__all__ = ["Printer", "erase_progress", "launch_rank", "print_now", "print_result", "progress", "result_file"]
 
 # Which rank a process is, under Open MPI, MPICH and Slurm.
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
-# Python has none where the descriptor is closed.
-_STDERR: TextIO = sys.stderr or io.StringIO()
-
-
-def say(text: str) -> None:
-    """Write to stderr, if anybody reads it."""
-    try:
-        _STDERR.write(text)
-        _STDERR.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def print_now(text: str) -> None:
@@ -58,12 +50,9 @@ def print_result(args: argparse.Namespace, text: str, out: Output | None = None)
     if out is None:
         print_now(text)
         return
-    try:
+    with file_errors(PerfexError, str(args.out)):
         out.write(text)
         out.close()
-    except OSError as error:
-        from pypfm.perfex.model import PerfexError
-        raise PerfexError(f"{args.out}: {error.strerror}") from None
 
 
 _DRAWN: list[bool] = []  # not empty: there is a line of progress
@@ -101,10 +90,10 @@ class Printer:
         if args.out:
             self._path = Path(args.out if self.rank is None else f"{args.out}.{self.rank}")
         self._failure: OSError | None = None
-        on_terminal = sys.stderr is not None and sys.stderr.isatty()
+        on_terminal = is_terminal(sys.stderr)
         self._width = os.get_terminal_size(sys.stderr.fileno()).columns or 80 if on_terminal and not args.out else None
         # The terminal is the command's, if it prints there.
-        self.shows_progress = on_terminal and (args.progress or not (sys.stdout is not None and sys.stdout.isatty()))
+        self.shows_progress = on_terminal and (args.progress or not is_terminal(sys.stdout))
         self._file: Output | None = None
         self._annotates = bool(args.annotate)
 
@@ -124,8 +113,9 @@ class Printer:
         if self._file is not None:
             self._file.write(text)
             return
-        _STDERR.write(text)
-        _STDERR.flush()
+        if sys.stderr is not None:  # Python has none where the descriptor is closed
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
     def sample(self, sample: Sample) -> None:
         """Print a sample; the command goes on where that fails."""
@@ -152,7 +142,7 @@ class Printer:
         elif self.format == "csv":
             self._write(report.csv_text(made))
         else:
-            self._write(report.text(made, threads=not apart) + self._places(made))
+            self._write(report.text(made, threads=not apart) + (made.places(self._width) if self._annotates else ""))
         if self._file is not None:
             self._file.close()
         for thread in made.outcome.threads if apart else ():
@@ -160,7 +150,3 @@ class Printer:
             save(Path(f"{self._path}.{thread.pid}.{thread.tid}"), {
                 "json": lambda t: report.json_text(made, [t]), "text": lambda t: report.thread_text(made, t),
                 "csv": lambda t: report.csv_head() + report.csv_text(made, [t])}[self.format](thread))
-
-    def _places(self, made: Report) -> str:
-        """Functions and lines, if they are asked for here."""
-        return made.places(self._width) if self._annotates else ""

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm.cli.perfex.printer import print_result, say
+from pypfm.cli._program import say
+from pypfm.cli.perfex.printer import print_result
 
 if TYPE_CHECKING:
     import argparse

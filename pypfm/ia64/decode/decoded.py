@@ -120,8 +120,8 @@ def decode_registers(pmu: str, registers: Mapping[str, SupportsIndex], *, etb: b
     """
     etb, ipear = expect_flag(etb, "etb"), expect_flag(ipear, "ipear")
     if (etb or ipear) and (models.MODELS[pmu].ipear is None or (etb and ipear)):
-        raise DecodeError(
-            "the trace buffer of montecito holds branches (etb) or instruction addresses (ipear): say one")
+        raise DecodeError(f"the trace buffer of {models.having('ipear')} holds branches (etb) or instruction addresses"
+                          " (ipear): say one")
     given = RegisterSet.read(pmu, registers, pmds)
     mode = trace_buffer.trace_of(given, "etb" if etb else "ipear" if ipear else None)
     found = [_register(given, kind, num, mode) for kind in _KINDS for num in given.of(kind)]

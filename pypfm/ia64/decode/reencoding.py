@@ -222,7 +222,7 @@ def _orders(pmu: str, events: dict[int, Event]) -> Iterator[Sequence[int]]:
 
 
 def _place(events: dict[int, Event], num: int) -> tuple[int, int]:
-    """Return the place in the list that an event of Montecito needs to get its counter.
+    """Return the place in the list that an event needs to get its counter, by the rules of `Model.sorted_assignment`.
 
     The first three L2 cache events of the first set go to 4, 5 and 8, those of the second to 6, 7
     and 9; the last L1 event goes to 5.  The rest take the lowest free counters.

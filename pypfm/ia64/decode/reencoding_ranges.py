@@ -72,12 +72,12 @@ def data_ranges(given: RegisterSet) -> Iterator[Ranges | None]:
 
 def _flags(given: RegisterSet) -> int:
     """Return the flags of the code ranges, as far as the opcode matcher and the pairs in use tell them."""
-    matcher = given.fields(given.model.matchers[0][0])
-    flags = int(lib.PFMLIB_ITA2_RR_INV) if matcher.get("inv") else 0
+    matcher, known = given.fields(given.model.matchers[0][0]), given.model.range_flags
+    flags = known["invert"] if matcher.get("inv") else 0
     if given.model.pair_parity_chooses:
         first = {num % 4 // 2 for num in given.ibrs}
-        flags |= lib.PFMLIB_MONT_IRR_DEMAND_FETCH if 0 in first else 0
-        flags |= lib.PFMLIB_MONT_IRR_PREFETCH_MATCH if 1 in first else 0
+        flags |= known["demand_fetch"] if 0 in first else 0
+        flags |= known["prefetch_match"] if 1 in first else 0
     return flags
 
 

@@ -22,6 +22,19 @@ _ATTR = {"type": 1, "config": 9, "exclude_kernel": 1, "exclude_hv": 1, "inherit"
          "task": 1, "sample_id_all": 1, "sample_type": _SAMPLE_TIME}
 
 
+def recorded(attr: bytes, pid: int, name: str, cpu: int, pages: int) -> tuple[PerfEvent, Ring]:
+    """Open an event on a processor, with memory for its records.
+
+    :raises CountingError: one of them is not to be had; then neither is kept
+    """
+    event = PerfEvent(attr, pid, name, cpu)
+    try:
+        return event, event.ring(pages)
+    except CountingError:
+        event.close()
+        raise
+
+
 class Names:
     """The collector of the names of a command's threads.
 
@@ -40,12 +53,7 @@ class Names:
         self._lives: list[Life] = []
         try:
             for cpu in processors:
-                event = PerfEvent(attr_bytes(_ATTR), pid, "names", cpu)
-                try:
-                    self._open.append((event, event.ring(pages)))
-                except CountingError:
-                    event.close()
-                    raise
+                self._open.append(recorded(attr_bytes(_ATTR), pid, "names", cpu, pages))
         except CountingError:
             self.close()
 

@@ -19,7 +19,7 @@ from pypfm.common.counting import Count, PerfEvent, Ring, attr_bytes
 from pypfm.common.launch import Command
 from pypfm.errors import CountingError, shown
 from pypfm.perfex import events, host, perf_table
-from pypfm.perfex.backends.names import Names
+from pypfm.perfex.backends.names import Names, recorded
 from pypfm.perfex.costs import default_clock
 from pypfm.perfex.model import (
     Event,
@@ -138,12 +138,7 @@ class ThreadCounter:
         self._parts: list[_OnCpu] = []
         try:
             for cpu in online():
-                event = PerfEvent(attr, pid, name, cpu)
-                try:
-                    self._parts.append(_OnCpu(event, event.ring(pages)))
-                except CountingError:
-                    event.close()
-                    raise
+                self._parts.append(_OnCpu(*recorded(attr, pid, name, cpu, pages)))
         except CountingError:
             self.close()
             raise
