@@ -206,6 +206,19 @@ def test_programs_that_are_executed(tmp_path: Path) -> None:
     assert "executed a program that is not MIPS code" in done.stderr
 
 
+def test_scripts_with_a_mips_interpreter(tmp_path: Path) -> None:
+    shows = "#include <stdio.h>\nint main(int argc, char **argv) { while (argc--) puts(*argv++); }\n"
+    interpreter = compiled(tmp_path, shows, "-static", name="interpreter")
+    (script := tmp_path / "script").write_text(f"#! {interpreter} -x y \n")
+    script.chmod(0o755)
+    done = perfex("-e", "15", script, "a b")
+    assert done.stdout.splitlines() == [str(interpreter), "-x y", str(script), "a b"]
+    assert done.stderr.startswith("perfex: r10000 events, R10000 code under qemu\n")
+    done = perfex("-e", "15", compiled(tmp_path, EXECUTES, "-static"), script)
+    assert done.stdout.splitlines() == [str(interpreter), "-x y", str(script)]
+    assert "not MIPS code" not in done.stderr
+
+
 def test_functions_and_lines(tmp_path: Path) -> None:
     source = tmp_path / "walk.c"
     source.write_text("static volatile int a[1 << 16];\n__attribute__((noinline)) static void walk(void)\n{\n"
@@ -261,7 +274,9 @@ def test_threads(tmp_path: Path) -> None:
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
-    assert "not a MIPS program" in refused("--backend", "qemu", "-e", "15", needs("true"))
+    (tmp_path / "script").write_text("#!/missing\n")
+    (tmp_path / "script").chmod(0o755)
+    assert "neither a MIPS program nor one of this host" in refused("--backend", "qemu", "-e", "15", tmp_path / "script")
     path = compiled(tmp_path, "int main(void) { return 0; }\n", "-static")
     assert "not a program for this machine" in refused("--backend", "valgrind", "-e", "15", path)
     assert "qemu-mips64 is not installed" in refused("-e", "15", path, env={"PATH": str(tmp_path)})

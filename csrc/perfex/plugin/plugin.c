@@ -1,9 +1,11 @@
 /*
- * The plugin r10k of qemu: from blocks of MIPS code to calls of the processor.
+ * The plugin r10k of qemu: from blocks of code to calls of the processor.
  *
  * A block is cut into parts, which are executed as a whole: at the end of a line of the instruction cache, and where what
  * follows a branch may be left out.  A part is counted when it begins, and accesses when they happen.  Whether a branch is
  * taken is known by the part that comes next.
+ *
+ * Of code that is not MIPS, instructions are counted, and the accesses that qemu tells of; nothing says what they are.
  */
 #define _GNU_SOURCE
 #include "plugin.h"
@@ -17,7 +19,7 @@
 
 #include "qemu.h"
 
-enum { MOST_CPUS = 1 << 15, WEIGHTS = R10K_I1mr + R10K_I1mr % 2 };
+enum { MOST_CPUS = 1 << 15, WEIGHTS = R10K_I1mr + R10K_I1mr % 2, SEVERAL = 1 };
 
 int qemu_plugin_version = QEMU_VERSION;
 
@@ -30,20 +32,21 @@ static struct {
 } options;
 
 static struct r10k_config config;
-static bool big_endian;
 
 /* What the calls know of an instruction. */
 struct insn {
 	uint64_t address;
 	struct record *record; /* NULL without records */
-	uint32_t word;
+	uint32_t word; /* of MIPS */
+	uint8_t size; /* bytes */
 	struct code code;
 	bool asks; /* a store that ends a request of libperfex's */
 };
 
 struct part {
 	uint64_t weights[WEIGHTS]; /* the counts before I1mr, and perhaps a 0, so that they are pairs */
-	uint64_t address, line; /* of the instruction cache */
+	uint64_t address, line; /* of the instruction cache; SEVERAL: its first instruction lies in more than one */
+	uint64_t size; /* of its first instruction in bytes */
 	struct record *record; /* of its first instruction */
 	const struct insn *branch; /* that it ends with, but for what follows that */
 	const struct insn *conditional; /* a store in it */
@@ -157,7 +160,7 @@ on_part(unsigned int index, void *of)
 		conclude(cpu, part->address);
 	header->on = header->wanted;
 	if (header->on) {
-		if (*r10k_fetched(cpu->machine) != part->line && r10k_fetch(cpu->machine, part->address, 1) &&
+		if (*r10k_fetched(cpu->machine) != part->line && r10k_fetch(cpu->machine, part->address, part->size) &&
 		    part->record)
 			settle(part->record);
 		for (unsigned int i = 0; i < WEIGHTS; i++)
@@ -204,7 +207,34 @@ on_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void
 	end();
 }
 
+/* An access of an instruction of which nothing is known. */
+static void
+on_any_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void *of)
+{
+	const struct insn *insn = of;
+	const bool stores = qemu_plugin_mem_is_store(info);
+	const uint64_t size = (uint64_t)1 << qemu_plugin_mem_size_shift(info);
+	struct cpu *cpu = begin(index);
+	if (header->on) {
+		settled(stores ? r10k_store(cpu->machine, address, size) : r10k_load(cpu->machine, address, size), insn);
+		count(cpu, stores ? R10K_Dw : R10K_Dr, insn);
+	}
+	end();
+}
+
 /* ---- blocks ---- */
+
+static uint64_t
+line_of(uint64_t address)
+{
+	return address & ~(uint64_t)(config.l1i.line - 1);
+}
+
+static uint64_t
+last_line_of(const struct insn *insn)
+{
+	return line_of(insn->address + insn->size - 1);
+}
 
 /* A new part begins with an instruction. */
 static struct part *
@@ -214,7 +244,8 @@ new_part(const struct insn *first)
 	if (!part)
 		abort();
 	part->address = first->address;
-	part->line = first->address & ~(uint64_t)(config.l1i.line - 1);
+	part->size = first->size;
+	part->line = line_of(first->address) == last_line_of(first) ? line_of(first->address) : SEVERAL;
 	part->record = first->record;
 	return part;
 }
@@ -222,10 +253,15 @@ new_part(const struct insn *first)
 static void
 read_insn(struct insn *insn, struct qemu_plugin_insn *from)
 {
-	uint32_t word;
-	memcpy(&word, qemu_plugin_insn_data(from), sizeof word);
 	insn->address = qemu_plugin_insn_vaddr(from);
-	insn->word = big_endian ? bswap_32(word) : word;
+	insn->size = (uint8_t)qemu_plugin_insn_size(from);
+	if (!guest_is_mips()) {
+		insn->code.weights[R10K_Ir] = 1;
+		return;
+	}
+	memcpy(&insn->word, qemu_plugin_insn_data(from), sizeof insn->word);
+	if (guest_is_big_endian())
+		insn->word = bswap_32(insn->word);
 	insn->code = mips_code(insn->word);
 }
 
@@ -234,7 +270,7 @@ write_record(struct insn *insn, struct record *record, uint32_t first)
 {
 	insn->record = record;
 	record->address = insn->address;
-	record->size = 4;
+	record->size = insn->size;
 	record->first = first;
 	memcpy(record->weights, insn->code.weights, sizeof record->weights);
 }
@@ -249,7 +285,10 @@ add(struct part *part, const struct insn *insn, struct qemu_plugin_insn *q)
 		part->branch = insn;
 	if (insn->code.conditional)
 		part->conditional = insn;
-	if (insn->code.loads || insn->code.stores) /* qemu 7.2 takes the one kind for the other */
+	if (!guest_is_mips())
+		qemu_plugin_register_vcpu_mem_cb(q, on_any_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+						 (void *)insn);
+	else if (insn->code.loads || insn->code.stores) /* qemu 7.2 takes the one kind for the other */
 		qemu_plugin_register_vcpu_mem_cb(q, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
 						 (void *)insn);
 }
@@ -279,7 +318,7 @@ cut(struct qemu_plugin_tb *tb, struct insn *insns, struct record *records, size_
 		struct insn *insn = &insns[i];
 		read_insn(insn, q);
 		insn->asks = ends_request(insn, i);
-		const bool begins = i == 0 || !(insn->address & (config.l1i.line - 1)) || insns[i - 1].code.likely;
+		const bool begins = i == 0 || last_line_of(insn) != last_line_of(insn - 1) || insns[i - 1].code.likely;
 		if (begins)
 			first = i;
 		if (records)
@@ -344,18 +383,11 @@ on_cpu(qemu_plugin_id_t id, unsigned int index)
 	pthread_mutex_unlock(&lock);
 }
 
-static bool
-executes(int64_t number)
-{
-	enum { O32 = 4011, N64 = 5057, N32 = 6057 };
-	return number == O32 || number == N64 || number == N32;
-}
-
 static void
 on_call(qemu_plugin_id_t id, unsigned int index, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
 	uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
-	if (!executes(number))
+	if (!guest_executes(number))
 		return;
 	header->state = STATE_REPLACED;
 	guest_execute(a1, a2, a3);
@@ -365,7 +397,7 @@ on_call(qemu_plugin_id_t id, unsigned int index, int64_t number, uint64_t a1, ui
 static void
 on_return(qemu_plugin_id_t id, unsigned int index, int64_t number, int64_t result)
 {
-	if (executes(number))
+	if (guest_executes(number))
 		header->state = STATE_RUNS;
 }
 
@@ -463,8 +495,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char
 	}
 	if (info->version.min > QEMU_VERSION || info->version.cur < QEMU_VERSION || info->system_emulation)
 		return -1;
-	big_endian = !strstr(info->target_name, "el");
-	guest_is(big_endian, strncmp(info->target_name, "mips64", 6) == 0 ? 8 : 4);
+	guest_is(info->target_name);
 	file_open(directory, program);
 	header->on = header->wanted = header->wanted && !options.waits;
 	pthread_atfork(before_fork, after_fork, in_child);

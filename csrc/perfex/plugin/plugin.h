@@ -53,10 +53,14 @@ void *file_at(uint32_t reference);
 
 /* ---- guest.c ---- */
 
-/* What the program's memory is like, and where it is. */
-void guest_is(bool big_endian, unsigned int word);
+/* What qemu calls the processor: mips64el, x86_64. */
+void guest_is(const char *target);
+bool guest_is_mips(void);
+bool guest_is_big_endian(void);
 void guest_at(uint64_t base);
-/* Execute what execve() has been asked to, if it is a MIPS program; returns if it is not, or if that fails. */
+/* Whether a system call is execve(). */
+bool guest_executes(int64_t number);
+/* Execute what execve() has been asked to, if it is a program of this kind; returns if it is not, or if that fails. */
 void guest_execute(uint64_t file, uint64_t arguments, uint64_t environment);
 /*
  * Answer a request of libperfex's (../valgrind.c), which ends with a store: three words before its address are the number of
