@@ -155,6 +155,52 @@ def test_dynamic_linking_and_exit_status(tmp_path: Path) -> None:
     assert data["ended_by"] == "SIGABRT"
 
 
+ENDS = """
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static volatile int n;
+static pthread_barrier_t all;
+static void *work(void *of) {
+    volatile int own = 0;
+    while (own < 50000) own++;
+    pthread_barrier_wait(&all);
+    for (;;) pause();
+    return of;
+}
+int main(int argc, char **argv) {
+    pthread_t thread;
+    while (n < 100000) n++;
+    pthread_barrier_init(&all, NULL, 3);
+    for (int i = 0; argc > 2 && i < 2; i++) pthread_create(&thread, NULL, work, NULL);
+    if (argc > 2) pthread_barrier_wait(&all);
+    if (strcmp(argv[1], "abort") == 0) abort();
+    if (strcmp(argv[1], "0") == 0) _exit(0);
+    if (strcmp(argv[1], "11") == 0) *(volatile int *)0 = 1;
+    kill(getpid(), atoi(argv[1]));
+    pause();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("ends"), ENDS, "-static")
+
+
+@pytest.mark.parametrize(("how", "status", "signal"), [("9", 137, "SIGKILL"), ("15", 143, "SIGTERM"), ("11", 139, "SIGSEGV"),
+                                                       ("abort", 134, "SIGABRT"), ("0", 0, None)])
+def test_nothing_is_lost_however_it_ends(ends: Path, tmp_path: Path, how: str, status: int, signal: str | None) -> None:
+    for threads, stores in ((), 100000), (("x",), 200000):
+        done = perfex("--json", "-e", "19", "-o", tmp_path / "report", ends, how, *threads)  # qemu may say something, too
+        assert done.returncode == status
+        data = json.loads((tmp_path / "report").read_text())
+        assert data["ended_by"] == signal
+        assert stores <= (counts(data)[19] or 0) < stores + 4000
+
+
 FORK = """
 #include <stdlib.h>
 #include <sys/wait.h>
