@@ -201,6 +201,36 @@ def test_nothing_is_lost_however_it_ends(ends: Path, tmp_path: Path, how: str, s
         assert stores <= (counts(data)[19] or 0) < stores + 4000
 
 
+SAME = """
+#include <stdlib.h>
+enum { MOST = 1 << 18 };
+static volatile _Alignas(1 << 20) double a[MOST], b[MOST], c[MOST];
+static volatile _Alignas(128) int counts[256];
+int main(int argc, char **argv) {
+    (void)argc;
+    const int n = atoi(argv[1]);
+    for (int i = 0; i < n; i++) c[i] = a[i] * b[i];
+    for (int i = 0; i < n; i++) counts[i * 37 & 255]++;
+    for (int i = 0; i < n; i += 4) a[i] = b[i + 1] - c[i];
+}
+"""
+
+
+@pytest.mark.needs("valgrind", "cc")
+def test_accesses_are_those_of_the_same_source_on_this_host(tmp_path: Path) -> None:
+    mips = compiled(tmp_path, SAME, "-static", name="mips")
+    build(needs("cc"), "-O2", "-fno-tree-vectorize", "-static", "-x", "c", "-", "-o", tmp_path / "host", source=SAME)
+
+    def difference(path: Path, backend: str) -> dict[int, int]:
+        less, more = (counts(counted("--backend", backend, "--events", "18,19,25,26", path, str(n))) for n in (100000, 200000))
+        return {event: (more[event] or 0) - (less[event] or 0) for event in more}
+
+    found, wanted = difference(mips, "qemu"), difference(tmp_path / "host", "valgrind")
+    assert (found[18], found[19]) == (wanted[18], wanted[19]) == (100000 * 3 + 25000 * 2, 100000 * 2 + 25000)
+    assert found[25] == pytest.approx(wanted[25], rel=0.001)
+    assert found[26] == pytest.approx(wanted[26], rel=0.001)
+
+
 FORK = """
 #include <stdlib.h>
 #include <sys/wait.h>
