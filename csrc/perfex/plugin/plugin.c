@@ -64,6 +64,7 @@ struct cpu {
 };
 
 static struct cpu *cpus[MOST_CPUS], *all;
+static struct cpu *alone; /* that of the one thread; NULL: there are several, or each is counted apart */
 static struct r10k *first_machine;
 static uint64_t site[R10K_NUM_COUNTS]; /* what is counted for a record */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -150,30 +151,47 @@ conclude(struct cpu *cpu, uint64_t address)
 	cpu->conditional = NULL;
 }
 
-static void
-on_part(unsigned int index, void *of)
+/* Whether perfex wants it to count. */
+static inline bool
+is_on(void)
 {
-	const struct part *part = of;
-	struct cpu *cpu = begin(index);
+	const uint32_t wanted = header->wanted;
+	if (header->on != wanted)
+		header->on = wanted;
+	return wanted;
+}
+
+static inline void
+execute(struct cpu *cpu, const struct part *part)
+{
 	uint64_t *counts = cpu->counts;
 	if (cpu->branch || cpu->conditional)
 		conclude(cpu, part->address);
-	header->on = header->wanted;
-	if (header->on) {
-		if (*r10k_fetched(cpu->machine) != part->line && r10k_fetch(cpu->machine, part->address, part->size) &&
-		    part->record)
-			settle(part->record);
-		for (unsigned int i = 0; i < WEIGHTS; i++)
-			counts[i] += part->weights[i];
-		if (part->record)
-			part->record->executed++;
-		if (part->branch)
-			cpu->branch = part->branch;
-		if (part->conditional) {
-			cpu->conditional = part->conditional;
-			cpu->stored = false;
-		}
+	if (!is_on())
+		return;
+	if (*r10k_fetched(cpu->machine) != part->line && r10k_fetch(cpu->machine, part->address, part->size) &&
+	    part->record)
+		settle(part->record);
+	for (unsigned int i = 0; i < WEIGHTS; i++)
+		counts[i] += part->weights[i];
+	if (part->record)
+		part->record->executed++;
+	if (part->branch)
+		cpu->branch = part->branch;
+	if (part->conditional) {
+		cpu->conditional = part->conditional;
+		cpu->stored = false;
 	}
+}
+
+static void
+on_part(unsigned int index, void *of)
+{
+	if (alone) {
+		execute(alone, of);
+		return;
+	}
+	execute(begin(index), of);
 	end();
 }
 
@@ -205,6 +223,27 @@ on_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void
 	if (insn->asks)
 		answer(address);
 	end();
+}
+
+/* Most accesses are no more than this. */
+static void
+on_load(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void *of)
+{
+	const struct insn *insn = of;
+	if (!alone)
+		on_access(index, info, address, of);
+	else if (header->on)
+		settled(r10k_load(alone->machine, address, insn->code.size), insn);
+}
+
+static void
+on_store(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void *of)
+{
+	const struct insn *insn = of;
+	if (!alone)
+		on_access(index, info, address, of);
+	else if (header->on)
+		settled(r10k_store(alone->machine, address, insn->code.size), insn);
 }
 
 /* An access of an instruction of which nothing is known. */
@@ -275,6 +314,17 @@ write_record(struct insn *insn, struct record *record, uint32_t first)
 	memcpy(record->weights, insn->code.weights, sizeof record->weights);
 }
 
+/* What is called for the accesses of an instruction. */
+static qemu_plugin_vcpu_mem_cb *
+accesses_of(const struct insn *insn)
+{
+	if (!guest_is_mips())
+		return on_any_access;
+	if (insn->code.conditional || insn->asks)
+		return on_access;
+	return insn->code.stores ? on_store : on_load;
+}
+
 /* An instruction is added to a part, which it may begin. */
 static void
 add(struct part *part, const struct insn *insn, struct qemu_plugin_insn *q)
@@ -285,11 +335,8 @@ add(struct part *part, const struct insn *insn, struct qemu_plugin_insn *q)
 		part->branch = insn;
 	if (insn->code.conditional)
 		part->conditional = insn;
-	if (!guest_is_mips())
-		qemu_plugin_register_vcpu_mem_cb(q, on_any_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-						 (void *)insn);
-	else if (insn->code.loads || insn->code.stores) /* qemu 7.2 takes the one kind for the other */
-		qemu_plugin_register_vcpu_mem_cb(q, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+	if (!guest_is_mips() || insn->code.loads || insn->code.stores) /* qemu 7.2 takes the one kind for the other */
+		qemu_plugin_register_vcpu_mem_cb(q, accesses_of(insn), QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
 						 (void *)insn);
 }
 
@@ -380,6 +427,7 @@ on_cpu(qemu_plugin_id_t id, unsigned int index)
 	}
 	if (!first_machine)
 		first_machine = cpu->machine;
+	alone = several || cpu->thread ? NULL : cpu;
 	pthread_mutex_unlock(&lock);
 }
 
