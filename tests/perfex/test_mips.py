@@ -12,7 +12,7 @@ from conftest import ROOT
 from mips_programs import BIG, LITTLE, assembled, between, compiled, run
 from native import build
 from perfex_runs import counted, counts, perfex, refused
-from tools import needs
+from tools import needs, tool
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("qemu-mips64", BIG)]
 
@@ -347,6 +347,34 @@ def test_threads(tmp_path: Path) -> None:
     assert sum(100000 <= n < 102000 for n in stores) == 2
     assert counts(data)[19] == sum(stores)
     assert counts(data)[29] is not None
+
+
+def test_several_runs_of_threads_have_a_spread(tmp_path: Path) -> None:
+    data = counted("--repeat", "3", "--events", "15,25", "--threads", "fine", compiled(tmp_path, THREADS, "-static"))
+    assert data["notes"] == ["threads have run at once: each run counts something else"]
+    assert all(len(row["runs"]["counts"]) == 3 for row in data["events"])
+    once = perfex("-e", "15", tmp_path / "program").stderr
+    assert "threads have run at once: each run counts something else; --repeat N shows how much" in " ".join(once.split())
+    same = counted("--repeat", "3", "--events", "15,18,19", compiled(tmp_path, FORK, "-static", name="one"))
+    assert [set(row["runs"]["counts"]) for row in same["events"]] == [{row["count"]} for row in same["events"]]
+    assert same["notes"] == []
+
+
+def test_reports_that_are_compared(tmp_path: Path) -> None:
+    source = "int main(int argc, char **argv) { for (volatile int i = 0; i < 1000 * argc; i++) { } return argv == 0; }\n"
+    mips, own = compiled(tmp_path, source, "-static", name="mips"), tmp_path / "own"
+    build(needs("cc"), "-x", "c", "-", "-o", own, source=source)
+    for name, words in (("one", (mips,)), ("two", (mips, "x")), ("host", ("--backend", "qemu", own)), ("valgrind", ("--backend", "valgrind", own))):
+        if name != "valgrind" or tool("valgrind"):
+            assert perfex("--json", "--events", "15,19", "-o", tmp_path / name, *words).returncode == 0
+    done = perfex("--compare", tmp_path / "one", tmp_path / "two")
+    assert done.returncode == 0, done.stderr
+    assert "+1000" in done.stdout
+    for name in ("host", "valgrind"):
+        if (tmp_path / name).exists():
+            assert "R10000 code and the code of a host" in refused("--compare", tmp_path / "one", tmp_path / name)
+            done = perfex("--anyway", "--compare", tmp_path / "one", tmp_path / name)
+            assert "instructions: R10000 code and the code of a host, which are not the same ones" in " ".join(done.stdout.split())
 
 
 def test_what_is_refused(tmp_path: Path) -> None:

@@ -274,7 +274,7 @@ file_fork(void)
 		at += item->size;
 	}
 	memset(header->now, 0, sizeof header->now);
-	header->lost = 0;
+	header->lost = header->several = 0;
 	header->state = STATE_RUNS;
 	describe();
 	header->used = used;

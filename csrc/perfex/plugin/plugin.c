@@ -411,6 +411,7 @@ on_cpu(qemu_plugin_id_t id, unsigned int index)
 		abort();
 	pthread_mutex_lock(&lock);
 	several = several || first_machine;
+	header->several = several;
 	cpus[index] = cpu;
 	cpu->next = all;
 	all = cpu;

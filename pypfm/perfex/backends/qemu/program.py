@@ -19,7 +19,7 @@ from pypfm.perfex.model import PerfexError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PACKAGES", "Abi", "abi", "find", "host", "version", "words"]
+__all__ = ["PACKAGES", "Abi", "abi", "find", "host", "installed", "version", "words"]
 
 #: What is installed to run programs under qemu, with the plugin.
 PACKAGES = "Debian, Ubuntu: apt-get install gcc qemu-user"
@@ -103,10 +103,21 @@ def find(kind: Abi) -> str:
 
     :raises PerfexError: not installed, names the package
     """
-    path = shutil.which(kind.qemu)
-    if path is None:
+    try:
+        return installed(kind.qemu)
+    except PerfexError as error:
         what = "a MIPS program, for which" if kind.mips else "--backend qemu:"
-        raise PerfexError(f"{what} {kind.qemu} is not installed: {PACKAGES}")
+        raise PerfexError(f"{what} {error}") from None
+
+
+def installed(name: str = "qemu-mips64") -> str:
+    """The path of a qemu, by its name.
+
+    :raises PerfexError: not installed, names the package
+    """
+    path = shutil.which(name)
+    if path is None:
+        raise PerfexError(f"{name} is not installed: {PACKAGES}")
     return path
 
 

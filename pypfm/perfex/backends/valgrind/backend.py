@@ -256,6 +256,9 @@ class Run:
             self._missing.append(f"{lost} processes could not make a file for their counts in {directory.parent}"
                                  " (TMPDIR): no room was left there, or no right to it")
         self.gone([p for p in last.values() if p.state == counts.REPLACED])
+        if any(p.several for p in processes):
+            self.notes.append("threads have run at once: each run counts something else"
+                              + ("; --repeat N shows how much" if self.request.layout is None else ""))
         if any(p.full for p in processes) and (self.request.annotate or self.request.per_thread):
             self._doubts.append("no room was left for the counts of all lines or threads (TMPDIR, ulimit -f):"
                                 " some are missing there, and not in the totals")

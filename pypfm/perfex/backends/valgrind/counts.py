@@ -25,7 +25,7 @@ __all__ = ["ENDED", "REPLACED", "RUNS", "CountsError", "Live", "Object", "Proces
            "profile", "read"]
 
 _FORMAT = b"r10k001\n"
-_HEAD = struct.Struct("=8sIIiiIIIII4xQ")
+_HEAD = struct.Struct("=8sIIiiIIIIIIQ")
 _NAMES = _PROGRAM = 512  # bytes
 #: States of a process: it runs or was killed; it has ended; it has executed another program, which has another file.
 RUNS, ENDED, REPLACED = range(3)
@@ -57,6 +57,7 @@ class Process:
     :ivar state: `RUNS`, `ENDED` or `REPLACED`
     :ivar full: there was no room in the file for all lines
     :ivar lost: how many processes that it has made have no file
+    :ivar several: threads have run at once, which valgrind's do not: another run counts something else
     :ivar counts: by name
     :ivar threads: those that were counted apart, if that was asked for
     """
@@ -67,6 +68,7 @@ class Process:
     state: int
     full: bool
     lost: int
+    several: bool = False
     counts: Simulated = field(default_factory=dict)
     threads: list[Thread] = field(default_factory=list)
 
@@ -84,6 +86,7 @@ class _Header(NamedTuple):
     lost: int
     on: int
     wanted: int
+    several: int
     used: int
 
     @classmethod
@@ -131,7 +134,7 @@ def read(path: Path) -> Process:
     head = _Header.of(data)
     names, program = head.texts(data)
     numbers = struct.Struct(f"={head.num_counts}Q")
-    made = Process(head.pid, head.parent, program, head.state, bool(head.full), head.lost)
+    made = Process(head.pid, head.parent, program, head.state, bool(head.full), head.lost, bool(head.several))
     total = list(numbers.unpack_from(data, _HEAD.size))
     for kind, begin, _ in _items(data, head):
         if kind == _THREAD:
