@@ -310,6 +310,41 @@ def test_functions_and_lines(tmp_path: Path) -> None:
         assert (line["function"], line["self"]["counts"][at]) == ("walk", 1 << 16)
 
 
+CALLS = """
+#include <stdlib.h>
+static volatile int n;
+__attribute__((noinline)) static void leaf(int times) { for (int i = 0; i < times; i++) n++; }
+__attribute__((noinline)) static void middle(void) { leaf(1000); n++; leaf(2000); n++; }
+__attribute__((noinline)) static int recursive(int depth) { n++; if (depth) recursive(depth - 1); n++; return n; }
+static void first(void) { for (int i = 0; i < 7; i++) middle(); recursive(9); }
+int main(int argc, char **argv) {
+    void (*volatile call)(void) = first;
+    call();
+    if (argc > 1) abort();
+    return argv == NULL;
+}
+"""
+
+
+@pytest.mark.parametrize(("kind", "status"), [("-static", 0), ("-static", 134), ("-fPIE", 0)])
+def test_what_functions_call(tmp_path: Path, kind: str, status: int) -> None:
+    path = compiled(tmp_path, CALLS, "-O1", "-fno-optimize-sibling-calls", kind)
+    done = perfex("--json", "--annotate", "-e", "19", "-o", tmp_path / "report", path, *["x"] * bool(status))
+    assert done.returncode == status
+    data = json.loads((tmp_path / "report").read_text())["annotation"]
+    at = data["events"].index(19)
+    rows = {row["name"]: (row["calls"], row["self"]["counts"][at], row["inclusive"]["counts"][at]) for row in data["functions"]}
+    calls, own, inclusive = rows["leaf"]
+    assert (calls, own, inclusive) == (14, 7 * 3000, 7 * 3000)
+    assert rows["middle"][0] == 7
+    assert rows["middle"][2] == rows["middle"][1] + inclusive
+    assert rows["recursive"][0] == 10
+    assert rows["recursive"][2] == rows["recursive"][1] >= 20
+    assert rows["first"][2] == sum(rows[name][1] for name in ("first", "middle", "leaf", "recursive"))
+    assert rows["main"][2] >= rows["first"][2]
+    assert all(row["inclusive"]["counts"][at] <= data["total"]["counts"][at] for row in data["functions"])
+
+
 def test_signals_start_and_stop_the_counting(tmp_path: Path) -> None:
     path = compiled(tmp_path, """
 #include <signal.h>

@@ -61,10 +61,11 @@ struct cpu {
 	const struct insn *conditional; /* a store that may not have stored: what follows tells */
 	struct cpu *next; /* of all that there were */
 	bool stored; /* it has accessed memory */
+	struct calls *calls; /* NULL without records */
 };
 
 static struct cpu *cpus[MOST_CPUS], *all;
-static struct cpu *alone; /* that of the one thread; NULL: there are several, or each is counted apart */
+static struct cpu *alone; /* that of the one thread; NULL: there are several */
 static struct r10k *first_machine;
 static uint64_t site[R10K_NUM_COUNTS]; /* what is counted for a record */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -125,6 +126,17 @@ end(void)
 
 /* ---- what blocks call ---- */
 
+/* The next part is known: where a call or a return has gone to. */
+static void
+follow(struct cpu *cpu, const struct insn *branch, uint64_t address)
+{
+	const enum jump jump = branch->code.jump;
+	if (jump == JUMP_RETURN)
+		calls_return(cpu->calls, address, cpu->counts);
+	else if (jump == JUMP_CALL || (branch->code.links && address != branch->address + 8))
+		calls_begin(cpu->calls, address, branch->address + 8, cpu->counts);
+}
+
 /* The next part is known: the branch before it was taken or not.  Whether it was, having found 0 in a register. */
 static bool
 resolve(struct cpu *cpu, uint64_t address, uint8_t result)
@@ -132,6 +144,8 @@ resolve(struct cpu *cpu, uint64_t address, uint8_t result)
 	const struct insn *branch = cpu->branch;
 	const bool taken = address != branch->address + 8;
 	cpu->branch = NULL;
+	if (cpu->calls)
+		follow(cpu, branch, address);
 	if (branch->code.jump != JUMP_BRANCH)
 		return false;
 	settled(r10k_branch(cpu->machine, branch->address, taken), branch);
@@ -169,6 +183,8 @@ execute(struct cpu *cpu, const struct part *part)
 		conclude(cpu, part->address);
 	if (!is_on())
 		return;
+	if (cpu->calls)
+		calls_root(cpu->calls, part->address);
 	if (*r10k_fetched(cpu->machine) != part->line && r10k_fetch(cpu->machine, part->address, part->size) &&
 	    part->record)
 		settle(part->record);
@@ -428,7 +444,22 @@ on_cpu(qemu_plugin_id_t id, unsigned int index)
 	}
 	if (!first_machine)
 		first_machine = cpu->machine;
-	alone = several || cpu->thread ? NULL : cpu;
+	if (options.lines && guest_is_mips())
+		cpu->calls = calls_new();
+	alone = several ? NULL : cpu;
+	if (alone && cpu->thread)
+		cpu->thread->tid = gettid();
+	pthread_mutex_unlock(&lock);
+}
+
+/* Any system call may end the process. */
+static void
+settle_calls(void)
+{
+	pthread_mutex_lock(&lock);
+	for (struct cpu *cpu = all; cpu; cpu = cpu->next)
+		if (cpu->calls)
+			calls_settle(cpu->calls, cpu->counts);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -436,6 +467,8 @@ static void
 on_call(qemu_plugin_id_t id, unsigned int index, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
 	uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
+	if (options.lines)
+		settle_calls();
 	if (!guest_executes(number))
 		return;
 	header->state = STATE_REPLACED;
@@ -453,6 +486,8 @@ on_return(qemu_plugin_id_t id, unsigned int index, int64_t number, int64_t resul
 static void
 on_exit_of_process(qemu_plugin_id_t id, void *of)
 {
+	if (options.lines)
+		settle_calls();
 	header->state = STATE_ENDED;
 }
 
@@ -473,6 +508,11 @@ static void
 in_child(void)
 {
 	file_fork();
+	for (struct cpu *cpu = all; cpu; cpu = cpu->next)
+		if (cpu->calls)
+			calls_fork(cpu->calls);
+	if (alone && alone->thread)
+		alone->thread->tid = gettid();
 	if (options.off) /* the immediate child of perfex only */
 		header->on = header->wanted = 0;
 	pthread_mutex_unlock(&lock);
@@ -545,6 +585,7 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char
 	if (info->version.min > QEMU_VERSION || info->version.cur < QEMU_VERSION || info->system_emulation)
 		return -1;
 	guest_is(info->target_name);
+	options.threads = options.threads || (options.lines && !options.off); /* what is counted in calls is a thread's */
 	file_open(directory, program);
 	header->on = header->wanted = header->wanted && !options.waits;
 	pthread_atfork(before_fork, after_fork, in_child);

@@ -43,6 +43,7 @@ enum kind {
 	ITEM_THREAD,
 	ITEM_CALL,
 	ITEM_OBJECT, /* of the plugin, which knows no functions and lines */
+	ITEM_JUMP_CALL, /* likewise */
 };
 
 /* What an item begins with. */
@@ -82,6 +83,13 @@ struct call {
 	uint32_t caller, callee; /* references to functions */
 	uint64_t calls;
 	uint64_t counts[R10K_NUM_COUNTS]; /* what was counted in them, with what the callee has called */
+};
+
+/* The same where functions are known by their addresses only; caller: 0: whoever calls it. */
+struct jump_call {
+	uint64_t caller, callee;
+	uint64_t calls;
+	uint64_t counts[R10K_NUM_COUNTS];
 };
 
 /* A part of a file in the program's memory. */

@@ -91,10 +91,16 @@ class _QemuRun(Run):
         return Prepared([program.find(self.abi), *root, "-0", name, "-plugin", ",".join(option), path, *arguments],
                         request, self.signals)
 
+    def outcome(self) -> Outcome:
+        if self.request.annotate and not self.abi.mips:
+            self.notes.append("functions have the counts of their own code alone, also with calls: qemu does not tell"
+                              " which instruction of this host is a call")
+        return super().outcome()
+
     def profiled(self, path: Path, into: Profile) -> None:
         found = Profile()
         counts.profile(path, found)
-        symbols.name(found, counts.objects(path), into)
+        symbols.name(found, counts.calls(path), counts.objects(path), into)
 
     def gone(self, processes: list[Process]) -> None:
         if pids := [p.pid for p in processes]:
