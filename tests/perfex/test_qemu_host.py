@@ -78,6 +78,12 @@ def test_scripts_and_what_they_execute(tmp_path: Path) -> None:
     assert (counts(json.loads(done.stderr))[19] or 0) > 1048576 // 32
 
 
+def test_a_program_with_rights_of_its_own(tmp_path: Path) -> None:
+    build(needs("cc"), "-x", "c", "-", "-o", tmp_path / "walk", source=WALK)
+    (tmp_path / "walk").chmod(0o4755)
+    assert "set-uid, set-gid, or with file capabilities; qemu does not execute such a program" in refused("--backend", "qemu", tmp_path / "walk")
+
+
 def test_a_missing_qemu(tmp_path: Path) -> None:
     message = refused("--backend", "qemu", "-e", "15", needs("true"), env={"PATH": str(tmp_path)})
     assert f"{QEMU} is not installed: Debian, Ubuntu: apt-get install gcc qemu-user" in message

@@ -138,7 +138,7 @@ follow(struct cpu *cpu, const struct insn *branch, uint64_t address)
 }
 
 /* The next part is known: the branch before it was taken or not.  Whether it was, having found 0 in a register. */
-static bool
+static inline bool
 resolve(struct cpu *cpu, uint64_t address, uint8_t result)
 {
 	const struct insn *branch = cpu->branch;
@@ -153,7 +153,7 @@ resolve(struct cpu *cpu, uint64_t address, uint8_t result)
 }
 
 /* What the part before has left open: after a store conditional there is a branch that tells whether it has stored. */
-static void
+static inline void
 conclude(struct cpu *cpu, uint64_t address)
 {
 	const struct insn *conditional = cpu->conditional;
@@ -200,15 +200,21 @@ execute(struct cpu *cpu, const struct part *part)
 	}
 }
 
+/* Apart, so that what one thread needs is compiled as a whole. */
+static __attribute__((noinline)) void
+on_part_of_several(unsigned int index, const struct part *part)
+{
+	execute(begin(index), part);
+	end();
+}
+
 static void
 on_part(unsigned int index, void *of)
 {
-	if (alone) {
+	if (alone)
 		execute(alone, of);
-		return;
-	}
-	execute(begin(index), of);
-	end();
+	else
+		on_part_of_several(index, of);
 }
 
 /* What all threads have counted. */

@@ -9,7 +9,7 @@ from pypfm.errors import shown
 from pypfm.perfex.backends.qemu import plugin, program, symbols
 from pypfm.perfex.backends.valgrind import counts
 from pypfm.perfex.backends.valgrind.backend import Run, check_place, check_request
-from pypfm.perfex.backends.valgrind.program import Prepared, check_executable
+from pypfm.perfex.backends.valgrind.program import Prepared, check_executable, check_rights
 from pypfm.perfex.model import Outcome, PerfexError, Request
 from pypfm.perfex.profile import Profile
 from pypfm.perfex.signals import Signals
@@ -33,7 +33,7 @@ class QemuBackend:
         :raises PerfexError: says what is missing, or which parts of the request exclude each other
         """
         check_place(request)
-        check_executable(request.command)
+        check_rights(check_executable(request.command), request.command[0], self.name)
         _abi(request)
         check_request(request, self.name)
         plugin.path()
