@@ -23,11 +23,11 @@ __all__ = ["CPUS", "MOST_RUNS", "ON_LAYOUT", "R10000_LINES", "SIMULATORS", "Back
 Cpu = Literal["r10000", "r10000-3", "r12000"]
 #: The same, to be listed.
 CPUS: tuple[Cpu, ...] = ("r10000", "r10000-3", "r12000")
-#: A backend that simulates: valgrind this host's programs, qemu those of MIPS and of this host.
+#: A backend that simulates this host's programs, or those of MIPS.
 Simulator = Literal["valgrind", "qemu"]
 #: The same, to be listed.
 SIMULATORS: tuple[Simulator, ...] = ("valgrind", "qemu")
-#: How a simulation counts events (csrc/tables/perfex_*.csv): valgrind; qemu MIPS programs; qemu those of this host.
+#: The table by which a simulation counts; qemu has one for MIPS programs, and one for those of this host.
 Table = Literal["valgrind", "qemu", "qemu_host"]
 #: How many runs --repeat can make at most; a report with the counts of all of them is not too large to be read back.
 MOST_RUNS = 500
@@ -279,7 +279,7 @@ class Outcome:
 
     @property
     def code(self) -> str:
-        """Whose instructions were counted; "": this host's."""
+        """Return whose instructions were counted, or nothing for those of this host."""
         return "R10000" if self.table == "qemu" else ""
 
 
