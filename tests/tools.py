@@ -24,7 +24,7 @@ PACKAGES = {
     "nm": "binutils", "objcopy": "binutils", "strip": "binutils", "setpriv": "util-linux", "unshare": "util-linux",
     "go": "golang-go", "dbpmda": "pcp", "papi_component_avail": "papi-tools", "llvm-exegesis": "llvm-14-tools",
     "localedef": "libc-bin", "callgrind_annotate": "valgrind", "ps": "procps", "qemu-s390x": "qemu-user",
-    **dict.fromkeys(["qemu-mips64", "qemu-mips64el", "qemu-mipsn32", "qemu-mips"], "qemu-user"),
+    **dict.fromkeys(["qemu-mips64", "qemu-mips64el", "qemu-mipsn32", "qemu-mips", "qemu-x86_64", "qemu-aarch64"], "qemu-user"),
     "mips64-linux-gnuabi64-gcc": "gcc-mips64-linux-gnuabi64, libc6-dev-mips64-cross",
     "mips64el-linux-gnuabi64-gcc": "gcc-mips64el-linux-gnuabi64", "mips-linux-gnu-gcc": "gcc-mips-linux-gnu",
     "s390x-linux-gnu-gcc": "gcc-s390x-linux-gnu, libc6-dev-s390x-cross",

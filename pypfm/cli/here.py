@@ -19,8 +19,8 @@ __all__ = ["DESCRIPTION", "HELP", "Here", "Means", "add_options", "refusal", "ru
 HELP = "say what this machine can count"
 DESCRIPTION = (
     "Say what this machine can count, and how: the processor's counters, or why there are none; the"
-    " kernel's events; the simulation under valgrind; the PMUs of the system's libpfm 4.  For each, say what to try"
-    " next.")
+    " kernel's events; the simulation under valgrind, and of MIPS programs under qemu; the PMUs of the system's"
+    " libpfm 4.  For each, say what to try next.")
 
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 _STATUS = Path("/proc/self/status")
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     from pypfm.perfex import host
 
     kind = host.virtual()
-    here = Here(host.model(), kind, (_counters(kind), _kernel(), _valgrind(), _libpfm4()))
+    here = Here(host.model(), kind, (_counters(kind), _kernel(), _valgrind(), _qemu(), _libpfm4()))
     if args.json:
         print_json(here.to_json())
     elif on_terminal(args):
@@ -148,6 +148,18 @@ def _valgrind() -> Means:
         return Means("simulation", False, str(error), "apt-get install gcc valgrind")
     return Means("simulation", True, f"valgrind {version}; its tool r10k {state}",
                  "perfex --backend valgrind --annotate -a -y ls")
+
+
+def _qemu() -> Means:
+    """The simulation of an R10000 that executes MIPS code."""
+    from pypfm.perfex.backends.qemu import plugin, program
+
+    try:
+        version = program.version(program.installed())
+        state = "is built" if plugin.is_built() else "is built when it is first used"
+    except PfmError as error:
+        return Means("MIPS programs", False, str(error), "apt-get install gcc qemu-user gcc-mips64-linux-gnuabi64")
+    return Means("MIPS programs", True, f"qemu {version}; its plugin r10k {state}", "perfex --list")
 
 
 def _libpfm4() -> Means:

@@ -158,18 +158,19 @@ class _Scale:
     part that its counts would have if each was the only one.
     """
 
-    def __init__(self, request: Request, profile: Profile, clock: float) -> None:
+    def __init__(self, request: Request, profile: Profile, outcome: Outcome) -> None:
         self.width = len(profile.names)
         none = dict.fromkeys(profile.names, 0)
         units = [none | {name: 1} for name in profile.names]
         large = [{name: number * _UNIT for name, number in unit.items()} for unit in units]
-        self._modelled = {name: [formulas.estimated(request.cpu, unit, clock, request.stall_ns)[name] for unit in large]
-                          for name in ("cycles", "occupancy")}
+        modelled = [formulas.estimated(request.cpu, unit, outcome.clock, request.stall_ns) for unit in large]
+        self._modelled = {name: [unit[name] for unit in modelled] for name in ("cycles", "occupancy")}
         self.events: list[Event] = []
         self._factors: list[list[int] | None] = []  # in millionths; None: cycles, which are dealt out
         cycles = events.cycles(request.cpu)
         for index in request.events:
-            row, event = formulas.rows(request.cpu, fine=request.fine)[index], events.table(request.cpu)[index]
+            how = formulas.rows(request.cpu, fine=request.fine, table=outcome.table)
+            row, event = how[index], events.table(request.cpu)[index]
             if not row.source:
                 continue
             self.events.append(event)
@@ -194,7 +195,7 @@ def annotation(request: Request, outcome: Outcome) -> Annotation:
     """
     profile = outcome.profile
     assert profile is not None
-    scale = _Scale(request, profile, outcome.clock)
+    scale = _Scale(request, profile, outcome)
     total = [*map(sum, zip(*profile.code.values(), strict=True))] or [0] * scale.width
     are_cycles = events.cycles(request.cpu)
     cycles = next((m.count for m in outcome.measurements if m.event.index in are_cycles and m.count is not None), None)

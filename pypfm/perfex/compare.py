@@ -80,18 +80,29 @@ def check(first: StoredReport, second: StoredReport, option: str, *, anyway: boo
     if first.cpu != second.cpu:
         raise PerfexError(f"{option}: events of the {first.cpu} and of the {second.cpu} are different ones")
     if not anyway and first.backend != second.backend:
+        codes = f": {_code(first)} and {_code(second)}" if first.code != second.code else ""
         raise PerfexError(f"{option}: counts of the {first.backend} and of the {second.backend} backend, which do not"
-                          " count the same things; --anyway compares them")
+                          f" count the same things{codes}; --anyway compares them")
+    if not anyway and first.code != second.code:
+        raise PerfexError(f"{option}: {_code(first)} and {_code(second)}, whose instructions are not the same ones;"
+                          " --anyway compares them")
     if not anyway and first.kernel != second.kernel:
         raise PerfexError(f"{option}: only one of the two counts the kernel, too (-k); --anyway compares them")
     if not set(first.counts) & set(second.counts):
         raise PerfexError(f"{option}: no event stands in both reports")
 
 
+def _code(made: StoredReport) -> str:
+    """Name whose instructions a report is of."""
+    return f"{made.code or 'the'} code{'' if made.code else ' of a host'}"
+
+
 def _notes(first: StoredReport, second: StoredReport) -> Iterator[str]:
     """Yield notes on differences of the reports other than in counts."""
     if first.backend != second.backend:
         yield f"backends: {first.backend} and {second.backend}; a difference need not be one of the programs"
+    if first.code != second.code:
+        yield f"instructions: {_code(first)} and {_code(second)}, which are not the same ones"
     if first.command != second.command:
         yield f"commands: {first.command} and {second.command}"
     if first.kernel != second.kernel:
@@ -132,7 +143,7 @@ def compare(first: StoredReport, second: StoredReport, option: str = "--compare"
     :raises PerfexError: `check` refuses them
     """
     check(first, second, option, anyway=anyway)
-    exact = first.backend == second.backend and first.backend in SIMULATORS
+    exact = (first.backend, first.code) == (second.backend, second.code) and first.backend in SIMULATORS
     changes = _tested([_change(events.table(first.cpu)[i], first, second, exact=exact)
                        for i in sorted({*first.counts, *second.counts})])
     a, b = (Side(r.name, r.backend, r.command, r.runs, r.ended_by) for r in (first, second))

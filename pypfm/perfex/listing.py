@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["How", "Listing", "json_text", "listing", "text"]
 
-_NARROWEST, _INDENT = 40, 7
+_NARROWEST, _WIDE, _INDENT = 40, 72, 7
+_MIPS = "qemu (MIPS)"
 _MARKS = {"unavailable": "-"}
 
 
@@ -65,7 +66,7 @@ def listing(cpu: Cpu, perf_table: Path | None = None) -> Listing:
     """
     table = events.table(cpu)
     found, missing = {}, {}
-    for name, ask in (("perf", _perf), ("valgrind", _valgrind)):
+    for name, ask in (("perf", _perf), ("valgrind", _valgrind), ("qemu", _qemu)):
         try:
             found[name] = ask(cpu, perf_table)
         except _NothingError as error:
@@ -108,21 +109,38 @@ def _valgrind(cpu: Cpu, _path: Path | None) -> tuple[How, ...]:
     return tuple(map(how, range(events.NUM_EVENTS)))
 
 
+def _qemu(cpu: Cpu, _path: Path | None) -> tuple[How, ...]:
+    """How events of MIPS programs are counted; of this host's, qemu knows less."""
+    from pypfm.perfex.backends.kept import compiler
+    from pypfm.perfex.backends.qemu import plugin, program
+    from pypfm.perfex.backends.valgrind import formulas
+    try:
+        program.version(program.installed())
+        compiler(plugin.WHAT, program.PACKAGES)
+    except PerfexError as error:
+        raise _NothingError(str(error)) from None
+    return tuple(How(row.quality, row.note) for row in formulas.rows(cpu, table="qemu"))
+
+
 # ---- printing ---------------------------------------------------------------------
 
 def text(made: Listing, width: int | None = None) -> str:
-    """Return the list for people: two lines an event.
+    """Return the list for people: two lines an event, three where the terminal is narrow.
 
     :param width: columns; None: those of the terminal
     """
     width = max(width or shutil.get_terminal_size().columns, _NARROWEST)
+    wide = width >= _WIDE
     lines = [f"perfex: {made.cpu} events, and how they can be counted here", "",
-             f"  #   ctr {'short name':24} {'perf':12} valgrind"]
+             f"  #   ctr {'short name':24} {'perf':12} {'valgrind':12} {_MIPS if wide else ''}".rstrip()]
     for event in made.events:
-        perf, valgrind = (made.backends[name][event.index].quality for name in ("perf", "valgrind"))
-        lines.append(f"{event.index:3} {event.counter:5} {event.short:24} {_MARKS.get(perf, perf):12} "
-                     f"{_MARKS.get(valgrind, valgrind)}")
+        perf, valgrind, qemu = (_MARKS.get(quality := made.backends[name][event.index].quality, quality)
+                                for name in ("perf", "valgrind", "qemu"))
+        lines.append(f"{event.index:3} {event.counter:5} {event.short:24} {perf:12} {valgrind:12} "
+                     f"{qemu if wide else ''}".rstrip())
         lines += [" " * _INDENT + part for part in textwrap.wrap(event.name, width - _INDENT)]
+        if not wide:
+            lines.append(f"{'':{_INDENT}}{_MIPS}: {qemu}")
     for name, why in made.missing.items():
         lines += ["", *textwrap.wrap(f"{name}: {why}", width)]
     return "\n".join(lines) + "\n"

@@ -107,6 +107,9 @@ def _check(ranks: list[StoredReport]) -> None:
         if r.backend != first.backend:
             raise PerfexError(f"--merge: {first.label} was counted by the {first.backend} backend, {r.label} by"
                               f" {r.backend}: a sum of these means nothing (--backend chooses one for all ranks)")
+        if r.code != first.code:
+            raise PerfexError(f"--merge: only one of {first.label} and {r.label} is R10000 code: a sum of these means"
+                              " nothing")
         if r.kernel != first.kernel:
             raise PerfexError(f"--merge: the kernel is counted, too (-k), in only one of {first.label} and {r.label}")
         if (r.caches, r.l2) != (first.caches, first.l2):

@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 
 __all__ = ["CPUS", "MOST_RUNS", "ON_LAYOUT", "R10000_LINES", "SIMULATORS", "Backend", "Cpu", "Event", "Measurement",
            "Outcome", "PerfexError", "PerfexValueError", "Quality", "Repeats", "Request", "Sample", "Simulator",
-           "ThreadCounts", "Times", "exit_status", "signal_name"]
+           "Table", "ThreadCounts", "Times", "exit_status", "signal_name"]
 
 #: A processor whose events are counted; -3 is silicon revision 3.
 Cpu = Literal["r10000", "r10000-3", "r12000"]
 #: The same, to be listed.
 CPUS: tuple[Cpu, ...] = ("r10000", "r10000-3", "r12000")
-#: A backend that simulates; valgrind runs this host's programs, qemu those of MIPS.
+#: A backend that simulates this host's programs, or those of MIPS.
 Simulator = Literal["valgrind", "qemu"]
 #: The same, to be listed.
 SIMULATORS: tuple[Simulator, ...] = ("valgrind", "qemu")
+#: The table by which a simulation counts; qemu has one for MIPS programs, and one for those of this host.
+Table = Literal["valgrind", "qemu", "qemu_host"]
 #: How many runs --repeat can make at most; a report with the counts of all of them is not too large to be read back.
 MOST_RUNS = 500
 #: Bytes of a line of the primary data cache and of the secondary cache of an R10000.
@@ -242,6 +244,7 @@ class Outcome:
     :ivar caches: those that are simulated, if they are not the R10000's
     :ivar operations: floating-point operations: those of each element of a vector, two for a multiply-add; None: not
         counted
+    :ivar table: how a simulation has counted
     :ivar lines: bytes of a line of the primary and of the secondary cache whose misses are counted; 0: not known
     :ivar ended_by: the signal that ended the command, so that its counts stop there; "": it ended by itself
     :ivar measurements: one for each event asked for, in their order
@@ -272,6 +275,12 @@ class Outcome:
     lines: tuple[int, int] = R10000_LINES
     caches: str = ""
     operations: int | None = None
+    table: Table = "valgrind"
+
+    @property
+    def code(self) -> str:
+        """Return whose instructions were counted, or nothing for those of this host."""
+        return "R10000" if self.table == "qemu" else ""
 
 
 class Backend(Protocol):

@@ -43,7 +43,7 @@ DEFAULT_L2: int = Request.l2
 _FP = 21  # floating-point instructions, on each processor
 # A list of numbers in JSON that stands on many lines; no text has a line's end in it.
 _NUMBERS = re.compile(r"\[\n[\s\d,nul]+\]")
-_COUNTED = {"perf": "counted by perf", "valgrind": "simulated by valgrind", "qemu": "R10000 code under qemu"}
+_COUNTED = {"perf": "counted by perf", "valgrind": "simulated by valgrind", "qemu": "simulated by qemu"}
 _LAYOUT = "memory: this layout; --repeat N tries others, as cache misses depend on it"
 _SPREAD_HEAD = f"{'mean':>21}{'deviation':>15}{'error':>10}{'minimum':>17}{'maximum':>17}"
 
@@ -216,7 +216,8 @@ def _identical(report: Report) -> list[str]:
 
 def _head(report: Report) -> list[str]:
     request, outcome = report.request, report.outcome
-    lines = [f"perfex: {request.cpu} events, {_COUNTED[outcome.backend]}",
+    lines = [f"perfex: {request.cpu} events, "
+             + (f"{outcome.code} code under {outcome.backend}" if outcome.code else _COUNTED[outcome.backend]),
              *([f"backend: {printable(outcome.why)}"] if report.verbose else []),
              *([f"process: {', '.join(map(str, request.pids))}"] if request.pids else []),
              *([f"command: {printable(shlex.join(request.command))}"] if request.command or not request.pids else [])]
@@ -338,6 +339,7 @@ def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str
         "times": outcome.times and {"of": "simulation" if outcome.times.simulated else "command",
                                     "wall": outcome.times.wall, "user": outcome.times.user,
                                     "system": outcome.times.system},
+        **({"code": outcome.code} if outcome.code else {}),
         **({"caches": outcome.caches} if outcome.caches else {}),
         **({} if outcome.operations is None else {"operations": outcome.operations}),
         "clock": {"MHz": outcome.clock, "source": outcome.clock_source} if outcome.clock else None,

@@ -20,7 +20,7 @@ from pypfm.perfex.backends.perf import offers_hardware
 from terminal import PYPFM, on_terminal, pypfm
 
 FILTERED = "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n"
-NAMES = ["counters", "kernel events", "simulation", "libpfm 4"]
+NAMES = ["counters", "kernel events", "simulation", "MIPS programs", "libpfm 4"]
 
 
 def here(**env: str) -> dict[str, Any]:
@@ -37,6 +37,7 @@ def test_what_is_said_is_so(tmp_path: Path) -> None:
     assert [*means] == NAMES
     assert means["counters"]["available"] == (offers_hardware() == 0)
     assert means["simulation"]["available"] == bool(shutil.which("valgrind") and shutil.which("gcc"))
+    assert means["MIPS programs"]["available"] == bool(shutil.which("qemu-mips64") and shutil.which("gcc"))
     (tmp_path / "libpfm.so.4").touch()
     without = here(LD_LIBRARY_PATH=str(tmp_path))["libpfm 4"]
     assert without["available"] is False
@@ -61,6 +62,12 @@ def test_without_valgrind() -> None:
     means = here(PATH="/nonexistent")["simulation"]
     assert (means["available"], means["command"]) == (False, "apt-get install gcc valgrind")
     assert "valgrind is not installed" in means["says"]
+
+
+def test_without_qemu() -> None:
+    means = here(PATH="/nonexistent")["MIPS programs"]
+    assert (means["available"], means["command"]) == (False, "apt-get install gcc qemu-user gcc-mips64-linux-gnuabi64")
+    assert "qemu-mips64 is not installed" in means["says"]
 
 
 def test_a_seccomp_filter_is_named() -> None:

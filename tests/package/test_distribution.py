@@ -72,7 +72,8 @@ def test_the_wheel_has_everything(wheel: Path) -> None:
     wanted |= {f"pypfm/lib/{library.name}/{library.soname}" for library in LIBRARIES.values()}
     wanted |= {f"pypfm/include/{header.relative_to(ROOT / 'csrc').as_posix().replace('/include/', '/')}"
                for header in public_headers()}
-    wanted |= {"pypfm/perfex/tables/perfex_valgrind.csv", "pypfm/perfex/tables/perfex_qemu.csv", "pypfm/conform/functions.csv"}
+    wanted |= {"pypfm/perfex/tables/perfex_valgrind.csv", "pypfm/perfex/tables/perfex_qemu.csv",
+               "pypfm/perfex/tables/perfex_qemu_host.csv", "pypfm/conform/functions.csv"}
     wanted |= {f"pypfm/perfex/{kind}/{path.name}" for kind in ("tool", "plugin") for path in (ROOT / "csrc/perfex" / kind).iterdir()}
     wanted |= {f"pypfm/examples.d/{name}" for name in run("git", "ls-files", cwd=wheel.parent / "tree/docs/examples").stdout.split()}
     wanted |= {"pypfm/libexec/pfmtime", "pypfm/libexec/perfex-calibrate"}

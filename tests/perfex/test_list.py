@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mips_programs import BIG, compiled
 from perfex_runs import counted, environment, perfex, refused
 from pypfm.errors import InvalidTypeError, UnknownKeyError
 from pypfm.perfex import counting, events, listing
 from pypfm.perfex.backends import perf
+from pypfm.perfex.backends.qemu import program
 from pypfm.perfex.backends.valgrind import installed
 from pypfm.perfex.model import CPUS, Cpu, PerfexError, PerfexValueError
 from valid import validate
@@ -170,9 +172,9 @@ def listed(cpu: Cpu, backend: str, *options: object) -> dict[int, tuple[str, str
     return {e["event"]: (e["backends"][backend]["quality"], e["backends"][backend]["note"]) for e in data["events"]}
 
 
-def of_count(cpu: Cpu, *options: object) -> dict[int, tuple[str, str]]:
+def of_count(cpu: Cpu, *options: object, command: object = "true") -> dict[int, tuple[str, str]]:
     """The same, of a report."""
-    data = counted("--cpu", cpu, *options, "true")
+    data = counted("--cpu", cpu, *options, command)
     return {e["event"]: (e["quality"], e["note"]) for e in data["events"]}
 
 
@@ -180,6 +182,14 @@ def of_count(cpu: Cpu, *options: object) -> dict[int, tuple[str, str]]:
 @pytest.mark.parametrize("cpu", CPUS)
 def test_list_says_what_a_simulation_counts(cpu: Cpu) -> None:
     assert listed(cpu, "valgrind") == of_count(cpu, "-a", "--backend", "valgrind")
+
+
+@pytest.mark.slow
+@pytest.mark.needs("qemu-mips64", BIG)
+@pytest.mark.parametrize("cpu", CPUS)
+def test_list_says_what_is_counted_of_mips_programs(cpu: Cpu, tmp_path: Path) -> None:
+    path = compiled(tmp_path, "int main(void) { return 0; }\n", "-static")
+    assert listed(cpu, "qemu") == of_count(cpu, "-a", command=path)
 
 
 @pytest.mark.long
@@ -202,12 +212,17 @@ def test_list_without_counters_and_without_valgrind(monkeypatch: pytest.MonkeyPa
     def missing(_program: str = "valgrind") -> str:
         raise PerfexError("valgrind is not installed")
 
+    def without(_name: str = "qemu-mips64") -> str:
+        raise PerfexError("qemu-mips64 is not installed")
+
     monkeypatch.setattr(installed, "find", missing)
+    monkeypatch.setattr(program, "installed", without)
     monkeypatch.setattr(perf, "offers_hardware", lambda: 2)
     made = listing.listing("r10000")
-    assert set(made.missing) == {"perf", "valgrind"}
+    assert set(made.missing) == {"perf", "valgrind", "qemu"}
     assert {how.quality for rows in made.backends.values() for how in rows} == {"unavailable"}
     assert "valgrind: valgrind is not installed" in listing.text(made, 80)
+    assert "qemu: qemu-mips64 is not installed" in listing.text(made, 80)
 
 
 @pytest.mark.parametrize("words", [["--list", "true"], ["--list", "--merge"], ["--list", "--csv"]])

@@ -12,7 +12,7 @@ from conftest import ROOT
 from mips_programs import BIG, LITTLE, assembled, between, compiled, run
 from native import build
 from perfex_runs import counted, counts, perfex, refused
-from tools import needs
+from tools import needs, tool
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("qemu-mips64", BIG)]
 
@@ -155,6 +155,82 @@ def test_dynamic_linking_and_exit_status(tmp_path: Path) -> None:
     assert data["ended_by"] == "SIGABRT"
 
 
+ENDS = """
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static volatile int n;
+static pthread_barrier_t all;
+static void *work(void *of) {
+    volatile int own = 0;
+    while (own < 50000) own++;
+    pthread_barrier_wait(&all);
+    for (;;) pause();
+    return of;
+}
+int main(int argc, char **argv) {
+    pthread_t thread;
+    while (n < 100000) n++;
+    pthread_barrier_init(&all, NULL, 3);
+    for (int i = 0; argc > 2 && i < 2; i++) pthread_create(&thread, NULL, work, NULL);
+    if (argc > 2) pthread_barrier_wait(&all);
+    if (strcmp(argv[1], "abort") == 0) abort();
+    if (strcmp(argv[1], "0") == 0) _exit(0);
+    if (strcmp(argv[1], "11") == 0) *(volatile int *)0 = 1;
+    kill(getpid(), atoi(argv[1]));
+    pause();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("ends"), ENDS, "-static")
+
+
+@pytest.mark.parametrize(("how", "status", "signal"), [("9", 137, "SIGKILL"), ("15", 143, "SIGTERM"), ("11", 139, "SIGSEGV"),
+                                                       ("abort", 134, "SIGABRT"), ("0", 0, None)])
+def test_nothing_is_lost_however_it_ends(ends: Path, tmp_path: Path, how: str, status: int, signal: str | None) -> None:
+    for threads, stores in ((), 100000), (("x",), 200000):
+        done = perfex("--json", "-e", "19", "-o", tmp_path / "report", ends, how, *threads)  # qemu may say something, too
+        assert done.returncode == status
+        data = json.loads((tmp_path / "report").read_text())
+        assert data["ended_by"] == signal
+        assert stores <= (counts(data)[19] or 0) < stores + 4000
+
+
+SAME = """
+#include <stdlib.h>
+enum { MOST = 1 << 18 };
+static volatile _Alignas(1 << 20) double a[MOST], b[MOST], c[MOST];
+static volatile _Alignas(128) int counts[256];
+int main(int argc, char **argv) {
+    (void)argc;
+    const int n = atoi(argv[1]);
+    for (int i = 0; i < n; i++) c[i] = a[i] * b[i];
+    for (int i = 0; i < n; i++) counts[i * 37 & 255]++;
+    for (int i = 0; i < n; i += 4) a[i] = b[i + 1] - c[i];
+}
+"""
+
+
+@pytest.mark.needs("valgrind", "cc")
+def test_accesses_are_those_of_the_same_source_on_this_host(tmp_path: Path) -> None:
+    mips = compiled(tmp_path, SAME, "-static", name="mips")
+    build(needs("cc"), "-O2", "-fno-tree-vectorize", "-static", "-x", "c", "-", "-o", tmp_path / "host", source=SAME)
+
+    def difference(path: Path, backend: str) -> dict[int, int]:
+        less, more = (counts(counted("--backend", backend, "--events", "18,19,25,26", path, str(n))) for n in (100000, 200000))
+        return {event: (more[event] or 0) - (less[event] or 0) for event in more}
+
+    found, wanted = difference(mips, "qemu"), difference(tmp_path / "host", "valgrind")
+    assert (found[18], found[19]) == (wanted[18], wanted[19]) == (100000 * 3 + 25000 * 2, 100000 * 2 + 25000)
+    assert found[25] == pytest.approx(wanted[25], rel=0.001)
+    assert found[26] == pytest.approx(wanted[26], rel=0.001)
+
+
 FORK = """
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -206,6 +282,19 @@ def test_programs_that_are_executed(tmp_path: Path) -> None:
     assert "executed a program that is not MIPS code" in done.stderr
 
 
+def test_scripts_with_a_mips_interpreter(tmp_path: Path) -> None:
+    shows = "#include <stdio.h>\nint main(int argc, char **argv) { while (argc--) puts(*argv++); }\n"
+    interpreter = compiled(tmp_path, shows, "-static", name="interpreter")
+    (script := tmp_path / "script").write_text(f"#! {interpreter} -x y \n")
+    script.chmod(0o755)
+    done = perfex("-e", "15", script, "a b")
+    assert done.stdout.splitlines() == [str(interpreter), "-x y", str(script), "a b"]
+    assert done.stderr.startswith("perfex: r10000 events, R10000 code under qemu\n")
+    done = perfex("-e", "15", compiled(tmp_path, EXECUTES, "-static"), script)
+    assert done.stdout.splitlines() == [str(interpreter), "-x y", str(script)]
+    assert "not MIPS code" not in done.stderr
+
+
 def test_functions_and_lines(tmp_path: Path) -> None:
     source = tmp_path / "walk.c"
     source.write_text("static volatile int a[1 << 16];\n__attribute__((noinline)) static void walk(void)\n{\n"
@@ -219,6 +308,41 @@ def test_functions_and_lines(tmp_path: Path) -> None:
         assert walk["self"]["counts"][at] == 1 << 16
         line = next(row for row in data["annotation"]["lines"] if row["line"] == 5)
         assert (line["function"], line["self"]["counts"][at]) == ("walk", 1 << 16)
+
+
+CALLS = """
+#include <stdlib.h>
+static volatile int n;
+__attribute__((noinline)) static void leaf(int times) { for (int i = 0; i < times; i++) n++; }
+__attribute__((noinline)) static void middle(void) { leaf(1000); n++; leaf(2000); n++; }
+__attribute__((noinline)) static int recursive(int depth) { n++; if (depth) recursive(depth - 1); n++; return n; }
+static void first(void) { for (int i = 0; i < 7; i++) middle(); recursive(9); }
+int main(int argc, char **argv) {
+    void (*volatile call)(void) = first;
+    call();
+    if (argc > 1) abort();
+    return argv == NULL;
+}
+"""
+
+
+@pytest.mark.parametrize(("kind", "status"), [("-static", 0), ("-static", 134), ("-fPIE", 0)])
+def test_what_functions_call(tmp_path: Path, kind: str, status: int) -> None:
+    path = compiled(tmp_path, CALLS, "-O1", "-fno-optimize-sibling-calls", kind)
+    done = perfex("--json", "--annotate", "-e", "19", "-o", tmp_path / "report", path, *["x"] * bool(status))
+    assert done.returncode == status
+    data = json.loads((tmp_path / "report").read_text())["annotation"]
+    at = data["events"].index(19)
+    rows = {row["name"]: (row["calls"], row["self"]["counts"][at], row["inclusive"]["counts"][at]) for row in data["functions"]}
+    calls, own, inclusive = rows["leaf"]
+    assert (calls, own, inclusive) == (14, 7 * 3000, 7 * 3000)
+    assert rows["middle"][0] == 7
+    assert rows["middle"][2] == rows["middle"][1] + inclusive
+    assert rows["recursive"][0] == 10
+    assert rows["recursive"][2] == rows["recursive"][1] >= 20
+    assert rows["first"][2] == sum(rows[name][1] for name in ("first", "middle", "leaf", "recursive"))
+    assert rows["main"][2] >= rows["first"][2]
+    assert all(row["inclusive"]["counts"][at] <= data["total"]["counts"][at] for row in data["functions"])
 
 
 def test_signals_start_and_stop_the_counting(tmp_path: Path) -> None:
@@ -260,8 +384,38 @@ def test_threads(tmp_path: Path) -> None:
     assert counts(data)[29] is not None
 
 
+def test_several_runs_of_threads_have_a_spread(tmp_path: Path) -> None:
+    data = counted("--repeat", "3", "--events", "15,25", "--threads", "fine", compiled(tmp_path, THREADS, "-static"))
+    assert data["notes"] == ["threads have run at once: each run counts something else"]
+    assert all(len(row["runs"]["counts"]) == 3 for row in data["events"])
+    once = perfex("-e", "15", tmp_path / "program").stderr
+    assert "threads have run at once: each run counts something else; --repeat N shows how much" in " ".join(once.split())
+    same = counted("--repeat", "3", "--events", "15,18,19", compiled(tmp_path, FORK, "-static", name="one"))
+    assert [set(row["runs"]["counts"]) for row in same["events"]] == [{row["count"]} for row in same["events"]]
+    assert same["notes"] == []
+
+
+def test_reports_that_are_compared(tmp_path: Path) -> None:
+    source = "int main(int argc, char **argv) { for (volatile int i = 0; i < 1000 * argc; i++) { } return argv == 0; }\n"
+    mips, own = compiled(tmp_path, source, "-static", name="mips"), tmp_path / "own"
+    build(needs("cc"), "-x", "c", "-", "-o", own, source=source)
+    for name, words in (("one", (mips,)), ("two", (mips, "x")), ("host", ("--backend", "qemu", own)), ("valgrind", ("--backend", "valgrind", own))):
+        if name != "valgrind" or tool("valgrind"):
+            assert perfex("--json", "--events", "15,19", "-o", tmp_path / name, *words).returncode == 0
+    done = perfex("--compare", tmp_path / "one", tmp_path / "two")
+    assert done.returncode == 0, done.stderr
+    assert "+1000" in done.stdout
+    for name in ("host", "valgrind"):
+        if (tmp_path / name).exists():
+            assert "R10000 code and the code of a host" in refused("--compare", tmp_path / "one", tmp_path / name)
+            done = perfex("--anyway", "--compare", tmp_path / "one", tmp_path / name)
+            assert "instructions: R10000 code and the code of a host, which are not the same ones" in " ".join(done.stdout.split())
+
+
 def test_what_is_refused(tmp_path: Path) -> None:
-    assert "not a MIPS program" in refused("--backend", "qemu", "-e", "15", needs("true"))
+    (tmp_path / "script").write_text("#!/missing\n")
+    (tmp_path / "script").chmod(0o755)
+    assert "neither a MIPS program nor one of this host" in refused("--backend", "qemu", "-e", "15", tmp_path / "script")
     path = compiled(tmp_path, "int main(void) { return 0; }\n", "-static")
     assert "not a program for this machine" in refused("--backend", "valgrind", "-e", "15", path)
     assert "qemu-mips64 is not installed" in refused("-e", "15", path, env={"PATH": str(tmp_path)})

@@ -221,11 +221,12 @@ clear(const struct item *item, void *inside)
 		memset(inside, 0, R10K_NUM_COUNTS * sizeof(uint64_t));
 		break;
 	case ITEM_THREAD:
+		((struct thread *)inside)->tid = 0;
 		memset(((struct thread *)inside)->counts, 0, R10K_NUM_COUNTS * sizeof(uint64_t));
 		break;
-	case ITEM_CALL:
-		((struct call *)inside)->calls = 0;
-		memset(((struct call *)inside)->counts, 0, R10K_NUM_COUNTS * sizeof(uint64_t));
+	case ITEM_JUMP_CALL:
+		((struct jump_call *)inside)->calls = 0;
+		memset(((struct jump_call *)inside)->counts, 0, R10K_NUM_COUNTS * sizeof(uint64_t));
 		break;
 	default:
 		break;
@@ -274,7 +275,7 @@ file_fork(void)
 		at += item->size;
 	}
 	memset(header->now, 0, sizeof header->now);
-	header->lost = 0;
+	header->lost = header->several = 0;
 	header->state = STATE_RUNS;
 	describe();
 	header->used = used;

@@ -1,6 +1,7 @@
 /*
- * The program's memory: what the program asks for, and programs that it executes.  qemu leaves them to the kernel, which executes those of this host only; so MIPS
- * programs are given to a qemu with this plugin here, before qemu sees the call.
+ * The program's memory: what the program asks for, and programs that it executes.  qemu leaves them to the kernel, which
+ * executes those of this host only, and without qemu; so they are given to a qemu with this plugin here, before qemu sees
+ * the call.
  */
 #define _GNU_SOURCE
 #include "plugin.h"
@@ -11,22 +12,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { WORDS = 4096, PATH = 4096, ARGUMENT = 128 << 10, OURS = 9 };
+enum { WORDS = 4096, PATH = 4096, ARGUMENT = 128 << 10, OURS = 11, FIRST_LINE = 256 };
 
 static struct {
-	bool big_endian;
+	bool mips, big_endian;
 	unsigned int word; /* bytes of an address */
 	uint64_t base; /* what is added to addresses of the program */
+	char qemu[32]; /* the program that runs it */
 } guest;
 
 void
-guest_is(bool big_endian, unsigned int word)
+guest_is(const char *target)
 {
-	guest.big_endian = big_endian;
-	guest.word = word;
+	guest.mips = strncmp(target, "mips", 4) == 0;
+	guest.big_endian = guest.mips && !strstr(target, "el");
+	guest.word = strstr(target, "64") ? 8 : 4;
+	snprintf(guest.qemu, sizeof guest.qemu, "qemu-%s", target);
+}
+
+bool
+guest_is_mips(void)
+{
+	return guest.mips;
+}
+
+bool
+guest_is_big_endian(void)
+{
+	return guest.big_endian;
 }
 
 void
@@ -121,26 +139,79 @@ read_vector(uint64_t address, char **to, size_t room)
 
 /* ---- programs that it executes ---- */
 
-/* The name of the qemu for a file; NULL: it is no MIPS program. */
-static const char *
-qemu_for(const char *path)
+bool
+guest_executes(int64_t number)
 {
-	Elf32_Ehdr head = { .e_ident = { 0 } }; /* up to e_machine they are alike */
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	enum { O32 = 4011, N64 = 5057, N32 = 6057 };
+	return guest.mips ? number == O32 || number == N64 || number == N32 : number == SYS_execve;
+}
+
+/* The first bytes of a file that can be executed, without more rights than this process has; fewer: it is shorter, or none. */
+static size_t
+read_head(const char *path, void *to, size_t size)
+{
+	struct stat known;
+	const int fd = access(path, X_OK) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	if (fd < 0)
-		return NULL;
-	const ssize_t n = pread(fd, &head, sizeof head, 0);
+		return 0;
+	const bool plain = fstat(fd, &known) == 0 && S_ISREG(known.st_mode) && !(known.st_mode & (S_ISUID | S_ISGID));
+	const ssize_t n = plain ? pread(fd, to, size, 0) : 0;
 	close(fd);
-	const bool little = head.e_ident[EI_DATA] == ELFDATA2LSB, wide = head.e_ident[EI_CLASS] == ELFCLASS64;
-	const uint16_t machine = little ? head.e_machine : bswap_16(head.e_machine);
-	const uint32_t flags = little ? head.e_flags : bswap_32(head.e_flags);
-	if (n != sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || machine != EM_MIPS)
-		return NULL;
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* The name of the qemu for a MIPS program. */
+static const char *
+qemu_for_mips(bool little, bool wide, uint32_t flags)
+{
 	if (wide)
 		return little ? "qemu-mips64el" : "qemu-mips64";
 	if (flags & 0x20) /* EF_MIPS_ABI2 */
 		return little ? "qemu-mipsn32el" : "qemu-mipsn32";
 	return little ? "qemu-mipsel" : "qemu-mips";
+}
+
+/* The name of the qemu for a file; NULL: it is no program of the kind that is counted. */
+static const char *
+qemu_for(const char *path)
+{
+	Elf32_Ehdr head = { .e_ident = { 0 } }, own = { .e_ident = { 0 } }; /* up to e_machine all are alike */
+	const bool found = read_head(path, &head, sizeof head) == sizeof head &&
+			   memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+	const bool little = head.e_ident[EI_DATA] == ELFDATA2LSB, wide = head.e_ident[EI_CLASS] == ELFCLASS64;
+	if (!found)
+		return NULL;
+	if (guest.mips)
+		return (little ? head.e_machine : bswap_16(head.e_machine)) != EM_MIPS
+			       ? NULL
+			       : qemu_for_mips(little, wide, little ? head.e_flags : bswap_32(head.e_flags));
+	return read_head("/proc/self/exe", &own, sizeof own) == sizeof own && head.e_machine == own.e_machine &&
+			       head.e_ident[EI_CLASS] == own.e_ident[EI_CLASS]
+		       ? guest.qemu
+		       : NULL;
+}
+
+/* A script's interpreter, and its argument or NULL; false: it is no script.  They stay until the next one. */
+static bool
+read_script(const char *path, char **interpreter, char **argument)
+{
+	static char text[FIRST_LINE];
+	const size_t n = read_head(path, text, sizeof text - 1);
+	if (n < 3 || memcmp(text, "#!", 2) != 0)
+		return false;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	for (size_t end = strlen(text); end > 2 && strchr(" \t", text[end - 1]); end--)
+		text[end - 1] = '\0';
+	*interpreter = text + 2 + strspn(text + 2, " \t");
+	*argument = *interpreter + strcspn(*interpreter, " \t");
+	if (**argument) {
+		*(*argument)++ = '\0';
+		*argument += strspn(*argument, " \t");
+	} else {
+		*argument = NULL;
+	}
+	return **interpreter;
 }
 
 /* The options of this qemu, as perfex has given them, for another program. */
@@ -169,12 +240,25 @@ behind(char *line, size_t size, const char *option)
 	return NULL;
 }
 
+/* Put a script's interpreter before its words, of which the first one is what is executed; returns where they begin. */
+static char **
+interpreted(char **given, char *script, char *interpreter, char *argument)
+{
+	*given = script;
+	if (argument)
+		*--given = argument;
+	*--given = interpreter;
+	return given;
+}
+
 void
 guest_execute(uint64_t file, uint64_t arguments, uint64_t environment)
 {
 	static char line[64 << 10], qemu[PATH], *words[WORDS + OURS], *variables[WORDS];
 	char *path = read_string(file), **given = words + OURS - 1; /* the first one goes to -0 */
-	const char *name = path ? qemu_for(path) : NULL;
+	char *interpreter = path, *argument = NULL;
+	const bool script = path && read_script(path, &interpreter, &argument);
+	const char *name = path ? qemu_for(interpreter) : NULL;
 	const int fd = name ? open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC) : -1;
 	const ssize_t size = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
 	const ssize_t length = readlink("/proc/self/exe", qemu, sizeof qemu - 32);
@@ -186,13 +270,15 @@ guest_execute(uint64_t file, uint64_t arguments, uint64_t environment)
 	qemu[length] = '\0';
 	strcpy(strrchr(qemu, '/') + 1, name);
 	char *own = behind(line, (size_t)size, "-plugin"), *root = behind(line, (size_t)size, "-L");
-	char *option = own ? options_for(own, path) : NULL;
+	char *option = own ? options_for(own, interpreter) : NULL;
 	if (!option)
 		return;
-	char *const first[] = { qemu, "-L", root, "-0", *given ? *given : path, "-plugin", option };
 	if (!*given)
 		given[1] = NULL;
-	*given = path;
+	if (script)
+		given = interpreted(given, path, interpreter, argument);
+	char *const first[] = { qemu, "-L", root, "-0", *given ? *given : path, "-plugin", option };
+	*given = interpreter;
 	char **at = given - 5 - 2 * (root != NULL);
 	at[0] = qemu;
 	if (root)

@@ -175,6 +175,7 @@ mips_code(uint32_t word)
 	case REGIMM:
 		if (HAS(RANGE(0, 3) | RANGE(LINKS, LINKS + 3), which))
 			branches(&c, which & 2);
+		c.links = c.jump && which >= LINKS;
 		break;
 	case J:
 	case JAL:

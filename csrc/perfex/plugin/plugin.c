@@ -1,9 +1,11 @@
 /*
- * The plugin r10k of qemu: from blocks of MIPS code to calls of the processor.
+ * The plugin r10k of qemu: from blocks of code to calls of the processor.
  *
  * A block is cut into parts, which are executed as a whole: at the end of a line of the instruction cache, and where what
  * follows a branch may be left out.  A part is counted when it begins, and accesses when they happen.  Whether a branch is
  * taken is known by the part that comes next.
+ *
+ * Of code that is not MIPS, instructions are counted, and the accesses that qemu tells of; nothing says what they are.
  */
 #define _GNU_SOURCE
 #include "plugin.h"
@@ -17,7 +19,7 @@
 
 #include "qemu.h"
 
-enum { MOST_CPUS = 1 << 15, WEIGHTS = R10K_I1mr + R10K_I1mr % 2 };
+enum { MOST_CPUS = 1 << 15, WEIGHTS = R10K_I1mr + R10K_I1mr % 2, SEVERAL = 1 };
 
 int qemu_plugin_version = QEMU_VERSION;
 
@@ -30,20 +32,21 @@ static struct {
 } options;
 
 static struct r10k_config config;
-static bool big_endian;
 
 /* What the calls know of an instruction. */
 struct insn {
 	uint64_t address;
 	struct record *record; /* NULL without records */
-	uint32_t word;
+	uint32_t word; /* of MIPS */
+	uint8_t size; /* bytes */
 	struct code code;
 	bool asks; /* a store that ends a request of libperfex's */
 };
 
 struct part {
 	uint64_t weights[WEIGHTS]; /* the counts before I1mr, and perhaps a 0, so that they are pairs */
-	uint64_t address, line; /* of the instruction cache */
+	uint64_t address, line; /* of the instruction cache; SEVERAL: its first instruction lies in more than one */
+	uint64_t size; /* of its first instruction in bytes */
 	struct record *record; /* of its first instruction */
 	const struct insn *branch; /* that it ends with, but for what follows that */
 	const struct insn *conditional; /* a store in it */
@@ -58,9 +61,11 @@ struct cpu {
 	const struct insn *conditional; /* a store that may not have stored: what follows tells */
 	struct cpu *next; /* of all that there were */
 	bool stored; /* it has accessed memory */
+	struct calls *calls; /* NULL without records */
 };
 
 static struct cpu *cpus[MOST_CPUS], *all;
+static struct cpu *alone; /* that of the one thread; NULL: there are several */
 static struct r10k *first_machine;
 static uint64_t site[R10K_NUM_COUNTS]; /* what is counted for a record */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -121,13 +126,26 @@ end(void)
 
 /* ---- what blocks call ---- */
 
+/* The next part is known: where a call or a return has gone to. */
+static void
+follow(struct cpu *cpu, const struct insn *branch, uint64_t address)
+{
+	const enum jump jump = branch->code.jump;
+	if (jump == JUMP_RETURN)
+		calls_return(cpu->calls, address, cpu->counts);
+	else if (jump == JUMP_CALL || (branch->code.links && address != branch->address + 8))
+		calls_begin(cpu->calls, address, branch->address + 8, cpu->counts);
+}
+
 /* The next part is known: the branch before it was taken or not.  Whether it was, having found 0 in a register. */
-static bool
+static inline bool
 resolve(struct cpu *cpu, uint64_t address, uint8_t result)
 {
 	const struct insn *branch = cpu->branch;
 	const bool taken = address != branch->address + 8;
 	cpu->branch = NULL;
+	if (cpu->calls)
+		follow(cpu, branch, address);
 	if (branch->code.jump != JUMP_BRANCH)
 		return false;
 	settled(r10k_branch(cpu->machine, branch->address, taken), branch);
@@ -135,7 +153,7 @@ resolve(struct cpu *cpu, uint64_t address, uint8_t result)
 }
 
 /* What the part before has left open: after a store conditional there is a branch that tells whether it has stored. */
-static void
+static inline void
 conclude(struct cpu *cpu, uint64_t address)
 {
 	const struct insn *conditional = cpu->conditional;
@@ -147,31 +165,56 @@ conclude(struct cpu *cpu, uint64_t address)
 	cpu->conditional = NULL;
 }
 
-static void
-on_part(unsigned int index, void *of)
+/* Whether perfex wants it to count. */
+static inline bool
+is_on(void)
 {
-	const struct part *part = of;
-	struct cpu *cpu = begin(index);
+	const uint32_t wanted = header->wanted;
+	if (header->on != wanted)
+		header->on = wanted;
+	return wanted;
+}
+
+static inline void
+execute(struct cpu *cpu, const struct part *part)
+{
 	uint64_t *counts = cpu->counts;
 	if (cpu->branch || cpu->conditional)
 		conclude(cpu, part->address);
-	header->on = header->wanted;
-	if (header->on) {
-		if (*r10k_fetched(cpu->machine) != part->line && r10k_fetch(cpu->machine, part->address, 1) &&
-		    part->record)
-			settle(part->record);
-		for (unsigned int i = 0; i < WEIGHTS; i++)
-			counts[i] += part->weights[i];
-		if (part->record)
-			part->record->executed++;
-		if (part->branch)
-			cpu->branch = part->branch;
-		if (part->conditional) {
-			cpu->conditional = part->conditional;
-			cpu->stored = false;
-		}
+	if (!is_on())
+		return;
+	if (cpu->calls)
+		calls_root(cpu->calls, part->address);
+	if (*r10k_fetched(cpu->machine) != part->line && r10k_fetch(cpu->machine, part->address, part->size) &&
+	    part->record)
+		settle(part->record);
+	for (unsigned int i = 0; i < WEIGHTS; i++)
+		counts[i] += part->weights[i];
+	if (part->record)
+		part->record->executed++;
+	if (part->branch)
+		cpu->branch = part->branch;
+	if (part->conditional) {
+		cpu->conditional = part->conditional;
+		cpu->stored = false;
 	}
+}
+
+/* Apart, so that what one thread needs is compiled as a whole. */
+static __attribute__((noinline)) void
+on_part_of_several(unsigned int index, const struct part *part)
+{
+	execute(begin(index), part);
 	end();
+}
+
+static void
+on_part(unsigned int index, void *of)
+{
+	if (alone)
+		execute(alone, of);
+	else
+		on_part_of_several(index, of);
 }
 
 /* What all threads have counted. */
@@ -204,7 +247,55 @@ on_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void
 	end();
 }
 
+/* Most accesses are no more than this. */
+static void
+on_load(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void *of)
+{
+	const struct insn *insn = of;
+	if (!alone)
+		on_access(index, info, address, of);
+	else if (header->on)
+		settled(r10k_load(alone->machine, address, insn->code.size), insn);
+}
+
+static void
+on_store(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void *of)
+{
+	const struct insn *insn = of;
+	if (!alone)
+		on_access(index, info, address, of);
+	else if (header->on)
+		settled(r10k_store(alone->machine, address, insn->code.size), insn);
+}
+
+/* An access of an instruction of which nothing is known. */
+static void
+on_any_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, void *of)
+{
+	const struct insn *insn = of;
+	const bool stores = qemu_plugin_mem_is_store(info);
+	const uint64_t size = (uint64_t)1 << qemu_plugin_mem_size_shift(info);
+	struct cpu *cpu = begin(index);
+	if (header->on) {
+		settled(stores ? r10k_store(cpu->machine, address, size) : r10k_load(cpu->machine, address, size), insn);
+		count(cpu, stores ? R10K_Dw : R10K_Dr, insn);
+	}
+	end();
+}
+
 /* ---- blocks ---- */
+
+static uint64_t
+line_of(uint64_t address)
+{
+	return address & ~(uint64_t)(config.l1i.line - 1);
+}
+
+static uint64_t
+last_line_of(const struct insn *insn)
+{
+	return line_of(insn->address + insn->size - 1);
+}
 
 /* A new part begins with an instruction. */
 static struct part *
@@ -214,7 +305,8 @@ new_part(const struct insn *first)
 	if (!part)
 		abort();
 	part->address = first->address;
-	part->line = first->address & ~(uint64_t)(config.l1i.line - 1);
+	part->size = first->size;
+	part->line = line_of(first->address) == last_line_of(first) ? line_of(first->address) : SEVERAL;
 	part->record = first->record;
 	return part;
 }
@@ -222,10 +314,15 @@ new_part(const struct insn *first)
 static void
 read_insn(struct insn *insn, struct qemu_plugin_insn *from)
 {
-	uint32_t word;
-	memcpy(&word, qemu_plugin_insn_data(from), sizeof word);
 	insn->address = qemu_plugin_insn_vaddr(from);
-	insn->word = big_endian ? bswap_32(word) : word;
+	insn->size = (uint8_t)qemu_plugin_insn_size(from);
+	if (!guest_is_mips()) {
+		insn->code.weights[R10K_Ir] = 1;
+		return;
+	}
+	memcpy(&insn->word, qemu_plugin_insn_data(from), sizeof insn->word);
+	if (guest_is_big_endian())
+		insn->word = bswap_32(insn->word);
 	insn->code = mips_code(insn->word);
 }
 
@@ -234,9 +331,20 @@ write_record(struct insn *insn, struct record *record, uint32_t first)
 {
 	insn->record = record;
 	record->address = insn->address;
-	record->size = 4;
+	record->size = insn->size;
 	record->first = first;
 	memcpy(record->weights, insn->code.weights, sizeof record->weights);
+}
+
+/* What is called for the accesses of an instruction. */
+static qemu_plugin_vcpu_mem_cb *
+accesses_of(const struct insn *insn)
+{
+	if (!guest_is_mips())
+		return on_any_access;
+	if (insn->code.conditional || insn->asks)
+		return on_access;
+	return insn->code.stores ? on_store : on_load;
 }
 
 /* An instruction is added to a part, which it may begin. */
@@ -249,8 +357,8 @@ add(struct part *part, const struct insn *insn, struct qemu_plugin_insn *q)
 		part->branch = insn;
 	if (insn->code.conditional)
 		part->conditional = insn;
-	if (insn->code.loads || insn->code.stores) /* qemu 7.2 takes the one kind for the other */
-		qemu_plugin_register_vcpu_mem_cb(q, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+	if (!guest_is_mips() || insn->code.loads || insn->code.stores) /* qemu 7.2 takes the one kind for the other */
+		qemu_plugin_register_vcpu_mem_cb(q, accesses_of(insn), QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
 						 (void *)insn);
 }
 
@@ -279,7 +387,7 @@ cut(struct qemu_plugin_tb *tb, struct insn *insns, struct record *records, size_
 		struct insn *insn = &insns[i];
 		read_insn(insn, q);
 		insn->asks = ends_request(insn, i);
-		const bool begins = i == 0 || !(insn->address & (config.l1i.line - 1)) || insns[i - 1].code.likely;
+		const bool begins = i == 0 || last_line_of(insn) != last_line_of(insn - 1) || insns[i - 1].code.likely;
 		if (begins)
 			first = i;
 		if (records)
@@ -325,6 +433,7 @@ on_cpu(qemu_plugin_id_t id, unsigned int index)
 		abort();
 	pthread_mutex_lock(&lock);
 	several = several || first_machine;
+	header->several = several;
 	cpus[index] = cpu;
 	cpu->next = all;
 	all = cpu;
@@ -341,21 +450,32 @@ on_cpu(qemu_plugin_id_t id, unsigned int index)
 	}
 	if (!first_machine)
 		first_machine = cpu->machine;
+	if (options.lines && guest_is_mips())
+		cpu->calls = calls_new();
+	alone = several ? NULL : cpu;
+	if (alone && cpu->thread)
+		cpu->thread->tid = gettid();
 	pthread_mutex_unlock(&lock);
 }
 
-static bool
-executes(int64_t number)
+/* Any system call may end the process. */
+static void
+settle_calls(void)
 {
-	enum { O32 = 4011, N64 = 5057, N32 = 6057 };
-	return number == O32 || number == N64 || number == N32;
+	pthread_mutex_lock(&lock);
+	for (struct cpu *cpu = all; cpu; cpu = cpu->next)
+		if (cpu->calls)
+			calls_settle(cpu->calls, cpu->counts);
+	pthread_mutex_unlock(&lock);
 }
 
 static void
 on_call(qemu_plugin_id_t id, unsigned int index, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
 	uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
-	if (!executes(number))
+	if (options.lines)
+		settle_calls();
+	if (!guest_executes(number))
 		return;
 	header->state = STATE_REPLACED;
 	guest_execute(a1, a2, a3);
@@ -365,13 +485,15 @@ on_call(qemu_plugin_id_t id, unsigned int index, int64_t number, uint64_t a1, ui
 static void
 on_return(qemu_plugin_id_t id, unsigned int index, int64_t number, int64_t result)
 {
-	if (executes(number))
+	if (guest_executes(number))
 		header->state = STATE_RUNS;
 }
 
 static void
 on_exit_of_process(qemu_plugin_id_t id, void *of)
 {
+	if (options.lines)
+		settle_calls();
 	header->state = STATE_ENDED;
 }
 
@@ -392,6 +514,11 @@ static void
 in_child(void)
 {
 	file_fork();
+	for (struct cpu *cpu = all; cpu; cpu = cpu->next)
+		if (cpu->calls)
+			calls_fork(cpu->calls);
+	if (alone && alone->thread)
+		alone->thread->tid = gettid();
 	if (options.off) /* the immediate child of perfex only */
 		header->on = header->wanted = 0;
 	pthread_mutex_unlock(&lock);
@@ -463,8 +590,8 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char
 	}
 	if (info->version.min > QEMU_VERSION || info->version.cur < QEMU_VERSION || info->system_emulation)
 		return -1;
-	big_endian = !strstr(info->target_name, "el");
-	guest_is(big_endian, strncmp(info->target_name, "mips64", 6) == 0 ? 8 : 4);
+	guest_is(info->target_name);
+	options.threads = options.threads || (options.lines && !options.off); /* what is counted in calls is a thread's */
 	file_open(directory, program);
 	header->on = header->wanted = header->wanted && !options.waits;
 	pthread_atfork(before_fork, after_fork, in_child);

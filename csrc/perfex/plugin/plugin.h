@@ -24,6 +24,7 @@ enum jump {
 struct code {
 	int8_t weights[R10K_I1mr]; /* the counts before I1mr, each time that it is executed */
 	enum jump jump;
+	bool links; /* a branch that is a call, if it is taken */
 	bool likely; /* the instruction that follows is executed if the branch is taken */
 	bool loads, stores; /* its accesses are of these kinds, whatever else qemu does for it */
 	uint8_t size; /* of an access in bytes; 1: of each byte or part, where an access is not aligned */
@@ -51,12 +52,29 @@ void file_object(uint64_t address, const void *here);
 uint32_t file_reference(const void *inside);
 void *file_at(uint32_t reference);
 
+/* ---- calls.c ---- */
+
+struct calls *calls_new(void);
+/* The thread begins at an address, if it has not begun. */
+void calls_root(struct calls *calls, uint64_t address);
+/* A function is called that will return to an address; something returns to one.  now: what the thread has counted. */
+void calls_begin(struct calls *calls, uint64_t callee, uint64_t back, const uint64_t *now);
+void calls_return(struct calls *calls, uint64_t to, const uint64_t *now);
+/* What has been counted so far is written of the calls that have not returned. */
+void calls_settle(struct calls *calls, const uint64_t *now);
+/* In a child of fork(), where all counts are 0. */
+void calls_fork(struct calls *calls);
+
 /* ---- guest.c ---- */
 
-/* What the program's memory is like, and where it is. */
-void guest_is(bool big_endian, unsigned int word);
+/* What qemu calls the processor: mips64el, x86_64. */
+void guest_is(const char *target);
+bool guest_is_mips(void);
+bool guest_is_big_endian(void);
 void guest_at(uint64_t base);
-/* Execute what execve() has been asked to, if it is a MIPS program; returns if it is not, or if that fails. */
+/* Whether a system call is execve(). */
+bool guest_executes(int64_t number);
+/* Execute what execve() has been asked to, if it is a program of this kind; returns if it is not, or if that fails. */
 void guest_execute(uint64_t file, uint64_t arguments, uint64_t environment);
 /*
  * Answer a request of libperfex's (../valgrind.c), which ends with a store: three words before its address are the number of

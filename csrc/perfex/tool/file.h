@@ -27,7 +27,7 @@ struct header {
 	uint32_t full; /* there was no room for more items: lines are missing */
 	uint32_t lost; /* processes that it made have no file */
 	uint32_t on, wanted; /* whether it counts; perfex writes whether it shall */
-	uint32_t unused; /* so that what follows lies the same on machines of 32 and of 64 bits */
+	uint32_t several; /* threads have run at once: another run counts something else */
 	uint64_t used; /* bytes of the file, this header included */
 	uint64_t now[R10K_NUM_COUNTS]; /* of the thread that runs; without --threads, of all */
 	char names[512]; /* of the counts, with a blank after each */
@@ -43,6 +43,7 @@ enum kind {
 	ITEM_THREAD,
 	ITEM_CALL,
 	ITEM_OBJECT, /* of the plugin, which knows no functions and lines */
+	ITEM_JUMP_CALL, /* likewise */
 };
 
 /* What an item begins with. */
@@ -82,6 +83,13 @@ struct call {
 	uint32_t caller, callee; /* references to functions */
 	uint64_t calls;
 	uint64_t counts[R10K_NUM_COUNTS]; /* what was counted in them, with what the callee has called */
+};
+
+/* The same where functions are known by their addresses only; caller: 0: whoever calls it. */
+struct jump_call {
+	uint64_t caller, callee;
+	uint64_t calls;
+	uint64_t counts[R10K_NUM_COUNTS];
 };
 
 /* A part of a file in the program's memory. */

@@ -290,10 +290,16 @@ translate(struct r10k *m, uint64_t first, uint64_t last)
 
 /* ---- caches ---- */
 
+static inline uint64_t
+number_of_set(const struct cache *c, uint64_t line)
+{
+	return c->power ? line & (c->sets - 1) : line % c->sets;
+}
+
 static inline uint64_t *
 set_of(const struct cache *c, uint64_t line)
 {
-	return c->entries + (c->power ? line & (c->sets - 1) : line % c->sets) * c->ways;
+	return c->entries + number_of_set(c, line) * c->ways;
 }
 
 static inline uint64_t
@@ -307,6 +313,10 @@ static inline uint64_t *
 r10k_find(const struct cache *c, uint64_t line)
 {
 	uint64_t *set = set_of(c, line), tag = tag_of(c, line);
+	if (c->ways == 2) { /* without a branch on which of them: nothing predicts it */
+		const bool second = (set[1] & ~(DIRTY | SHARED | WAY)) == tag;
+		return second || (set[0] & ~(DIRTY | SHARED | WAY)) == tag ? set + second : NULL;
+	}
 	for (unsigned i = 0; i < c->ways; i++)
 		if ((set[i] & ~(DIRTY | SHARED | WAY)) == tag)
 			return &set[i];
@@ -318,6 +328,11 @@ static inline uint64_t *
 use(const struct cache *c, uint64_t line, const uint64_t *entry)
 {
 	uint64_t *set = set_of(c, line), used = *entry;
+	if (c->ways == 2) {
+		set[1] = set[entry == set];
+		set[0] = used;
+		return set;
+	}
 	for (const uint64_t *at = entry; at > set; at--)
 		set[at - set] = at[-1];
 	set[0] = used;
@@ -432,11 +447,11 @@ count_l2_miss(struct r10k *m, enum kind kind)
 }
 
 /* A primary cache asks the secondary cache for a line of it. */
-static void
+static inline void
 ask_l2(struct r10k *m, uint64_t address, enum kind kind)
 {
 	uint64_t line = address >> m->l2.shift;
-	uint8_t *prediction = &m->ways[line % m->l2.sets % PREDICTIONS];
+	uint8_t *prediction = &m->ways[number_of_set(&m->l2, line) % PREDICTIONS];
 	uint64_t *entry = r10k_find(&m->l2, line);
 	if (entry) {
 		if (*prediction != !!(*entry & WAY))
@@ -477,7 +492,7 @@ fetch_line(struct r10k *m, uint64_t line)
 	m->fetched = line << m->l1i.shift;
 }
 
-static void
+static inline void
 access_line(struct r10k *m, uint64_t line, enum kind kind)
 {
 	static const enum r10k_count which[] = {
@@ -526,7 +541,7 @@ r10k_fetch(struct r10k *m, uint64_t address, uint64_t size)
 	return m->touched;
 }
 
-static bool
+static inline bool
 access_slowly(struct r10k *m, uint64_t address, uint64_t last, enum kind kind)
 {
 	m->touched = false;
@@ -538,27 +553,38 @@ access_slowly(struct r10k *m, uint64_t address, uint64_t last, enum kind kind)
 
 /* Most accesses are to the line of a set that was used last, in a page that was used lately. */
 static inline bool
-access_data(struct r10k *m, uint64_t address, uint64_t size, enum kind kind, uint64_t flags)
+hits(const struct r10k *m, uint64_t address, uint64_t last, uint64_t flags)
 {
-	uint64_t last, line = address >> m->l1d.shift, page = address >> m->tlb.shift;
-	if (!reaches(address, size, &last))
-		return false;
-	if (last >> m->l1d.shift == line && m->tlb.recent[page % RECENT] == page &&
-	    (*set_of(&m->l1d, line) & ~(WAY | (DIRTY & ~flags))) == (tag_of(&m->l1d, line) | flags))
-		return false;
-	return access_slowly(m, address, last, kind);
+	uint64_t line = address >> m->l1d.shift, page = address >> m->tlb.shift;
+	return last >> m->l1d.shift == line && m->tlb.recent[page % RECENT] == page &&
+	       (*set_of(&m->l1d, line) & ~(WAY | (DIRTY & ~flags))) == (tag_of(&m->l1d, line) | flags);
+}
+
+/* Apart, so that what calls the other two is short. */
+static __attribute__((noinline)) bool
+load_slowly(struct r10k *m, uint64_t address, uint64_t last)
+{
+	return access_slowly(m, address, last, LOAD);
+}
+
+static __attribute__((noinline)) bool
+store_slowly(struct r10k *m, uint64_t address, uint64_t last)
+{
+	return access_slowly(m, address, last, STORE);
 }
 
 bool
 r10k_load(struct r10k *m, uint64_t address, uint64_t size)
 {
-	return access_data(m, address, size, LOAD, 0);
+	uint64_t last;
+	return reaches(address, size, &last) && !hits(m, address, last, 0) && load_slowly(m, address, last);
 }
 
 bool
 r10k_store(struct r10k *m, uint64_t address, uint64_t size)
 {
-	return access_data(m, address, size, STORE, DIRTY);
+	uint64_t last;
+	return reaches(address, size, &last) && !hits(m, address, last, DIRTY) && store_slowly(m, address, last);
 }
 
 bool

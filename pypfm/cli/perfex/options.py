@@ -172,7 +172,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--pid", action=_OneList, metavar="PID[,PID...]",
         help="perf: count processes that are already running, until they end or ^C; with a command, until it ends")
     add("--backend", choices=("auto", "perf", "valgrind", "qemu"), default="auto",
-        help="what counts (default: auto; MIPS programs: qemu)")
+        help="what counts (default: auto; MIPS programs: qemu, which counts this host's, too)")
     add("--clock", type=_positive, metavar="MHZ", help="clock speed for the times")
     add("--l2", choices=tuple(_L2), help="valgrind: size of the secondary cache (default: 4m)")
     add("--cache", metavar="CACHES", default="r10000",

@@ -1,8 +1,7 @@
-"""perfex of MIPS programs: qemu-user runs them, and a plugin of it simulates an R10000's caches, and counts."""
+"""perfex under qemu-user, which runs MIPS programs: a plugin of it simulates an R10000's caches, and counts."""
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 from pypfm.common.launch import waitable
@@ -10,7 +9,7 @@ from pypfm.errors import shown
 from pypfm.perfex.backends.qemu import plugin, program, symbols
 from pypfm.perfex.backends.valgrind import counts
 from pypfm.perfex.backends.valgrind.backend import Run, check_place, check_request
-from pypfm.perfex.backends.valgrind.program import Prepared, check_executable
+from pypfm.perfex.backends.valgrind.program import Prepared, check_executable, check_rights
 from pypfm.perfex.model import Outcome, PerfexError, Request
 from pypfm.perfex.profile import Profile
 from pypfm.perfex.signals import Signals
@@ -24,7 +23,7 @@ __all__ = ["QemuBackend"]
 
 
 class QemuBackend:
-    """Counts of MIPS code."""
+    """Counts of MIPS code; or of this host's, of whose instructions the plugin knows accesses only."""
 
     name = "qemu"
 
@@ -34,7 +33,7 @@ class QemuBackend:
         :raises PerfexError: says what is missing, or which parts of the request exclude each other
         """
         check_place(request)
-        check_executable(request.command)
+        check_rights(check_executable(request.command), request.command[0], self.name)
         _abi(request)
         check_request(request, self.name)
         plugin.path()
@@ -52,44 +51,61 @@ class QemuBackend:
 
 
 def _abi(request: Request) -> program.Abi:
-    """:raises PerfexError: it is not a MIPS program, or there is no qemu for it"""
-    found = program.abi(request.command)
+    """:raises PerfexError: there is no qemu for it"""
+    found = program.abi(request.command) or program.host(request.command)
     if found is None:
-        raise PerfexError(f"{shown(request.command[0])}: not a MIPS program, which --backend qemu is for; without it,"
-                          " this host's programs are counted")
-    program.version(program.find(found.qemu))
+        raise PerfexError(f"{shown(request.command[0])}: neither a MIPS program nor one of this host (x86-64, AArch64),"
+                          " which qemu is for")
+    program.version(program.find(found))
     return found
 
 
 class _QemuRun(Run):
-    """One run of a MIPS program."""
+    """One run of a program.
+
+    :ivar abi: its kind
+    """
 
     simulator = "qemu"
 
+    def __init__(self, request: Request, signals: Signals) -> None:
+        super().__init__(request, signals)
+        self.abi = _abi(request)
+        self.table = "qemu" if self.abi.mips else "qemu_host"
+
     def counted_by(self) -> str:
-        return f"R10000 code under qemu {program.version(program.find(_abi(self.request).qemu))}"
+        kind = "R10000 code" if self.abi.mips else "this host's code"
+        return f"{kind} under qemu {program.version(program.find(self.abi))}"
 
     def prepared(self, directory: Path) -> Prepared:
-        request, kind = self.request, _abi(self.request)
-        name, *arguments = request.command
-        path = shutil.which(name) or name
+        request = self.request
+        path, *arguments = program.words(request.command)
+        script = len(arguments) >= len(request.command)
+        name = path if script else request.command[0]
         option = [f"file={plugin.path()}", f"counts={directory}", f"machine={self.machine.option().replace(',', ':')}",
                   f"lines={_switch(request.annotate)}", f"threads={_switch(request.per_thread)}",
                   f"fine={_switch(request.fine)}", f"off={_switch(request.gated)}",
                   # The last one, as a comma in it is the next option's beginning: qemu reads two for one.
                   f"program={path.replace(',', ',,')}"]
-        root = ["-L", kind.sysroot] if kind.sysroot else []
-        return Prepared([program.find(kind.qemu), *root, "-0", name, "-plugin", ",".join(option), path, *arguments],
+        root = ["-L", self.abi.sysroot] if self.abi.sysroot else []
+        return Prepared([program.find(self.abi), *root, "-0", name, "-plugin", ",".join(option), path, *arguments],
                         request, self.signals)
+
+    def outcome(self) -> Outcome:
+        if self.request.annotate and not self.abi.mips:
+            self.notes.append("functions have the counts of their own code alone, also with calls: qemu does not tell"
+                              " which instruction of this host is a call")
+        return super().outcome()
 
     def profiled(self, path: Path, into: Profile) -> None:
         found = Profile()
         counts.profile(path, found)
-        symbols.name(found, counts.objects(path), into)
+        symbols.name(found, counts.calls(path), counts.objects(path), into)
 
     def gone(self, processes: list[Process]) -> None:
         if pids := [p.pid for p in processes]:
-            self.notes.append("executed a program that is not MIPS code, which is not counted: process"
+            what = "not MIPS code" if self.abi.mips else "not for qemu"
+            self.notes.append(f"executed a program that is {what}, which is not counted: process"
                               f"{'es' * (len(pids) > 1)} {', '.join(map(str, pids))}")
 
 

@@ -6,14 +6,15 @@ import hashlib
 from pathlib import Path
 
 from pypfm.config import built
-from pypfm.perfex.backends.kept import compiled, compiler, kept
+from pypfm.perfex.backends.kept import compiled, compiler, is_kept, kept
 from pypfm.perfex.backends.qemu.program import PACKAGES
 from pypfm.perfex.model import PerfexError
 
-__all__ = ["COMPILE", "path"]
+__all__ = ["COMPILE", "WHAT", "is_built", "path"]
 
-_WHAT = "qemu's plugin r10k"
-_NAME = "r10k.so"
+#: What it is, for messages.
+WHAT = "qemu's plugin r10k"
+_FILE = "r10k.so"
 #: Flags of the compiler.
 COMPILE = ("-std=gnu11", "-O3", "-g0", "-fPIC", "-shared", "-pthread", "-fno-semantic-interposition",
            "-Wl,-Bsymbolic", "-flto")
@@ -25,18 +26,36 @@ def _sources() -> list[Path]:
     return [*sorted(own.iterdir()), *(tool / name for name in ("r10k.c", "r10k.h", "file.h"))]
 
 
+def _command() -> list[str]:
+    """:raises PerfexError: there is no compiler"""
+    return [compiler(WHAT, PACKAGES), *COMPILE, *(str(path) for path in _sources() if path.suffix == ".c")]
+
+
+def _name(command: list[str]) -> str:
+    """The name of what a command makes of the sources as they are."""
+    digest = hashlib.sha256(repr(command).encode("utf-8", "surrogateescape"))
+    for source in _sources():
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def is_built() -> bool:
+    """Whether the plugin has been built.
+
+    :raises PerfexError: it could not be
+    """
+    return is_kept("qemu", WHAT, _name(_command()))
+
+
 def path() -> Path:
     """The plugin, which is built if it has not been.
 
     :raises PerfexError: it cannot be built; says why
     """
-    command = [compiler(_WHAT, PACKAGES), *COMPILE, *(str(path) for path in _sources() if path.suffix == ".c")]
-    digest = hashlib.sha256(repr(command).encode("utf-8", "surrogateescape"))
-    for source in _sources():
-        digest.update(source.read_bytes())
+    command = _command()
 
     def make(aside: Path) -> None:
-        if why := compiled([*command, "-o", str(aside / _NAME)]):
-            raise PerfexError(f"{_WHAT} could not be built ({why}): {PACKAGES}")
+        if why := compiled([*command, "-o", str(aside / _FILE)]):
+            raise PerfexError(f"{WHAT} could not be built ({why}): {PACKAGES}")
 
-    return kept("qemu", _WHAT, digest.hexdigest()[:16], make) / _NAME
+    return kept("qemu", WHAT, _name(command), make) / _FILE

@@ -1,4 +1,4 @@
-"""MIPS programs: which qemu runs a file, and where their libraries are."""
+"""Programs that qemu-user runs: which qemu is for a file, and where its libraries are."""
 
 from __future__ import annotations
 
@@ -19,25 +19,29 @@ from pypfm.perfex.model import PerfexError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PACKAGES", "Abi", "abi", "find", "version"]
+__all__ = ["PACKAGES", "Abi", "abi", "find", "host", "installed", "version", "words"]
 
-#: What is installed to run and to build MIPS programs.
+#: What is installed to run programs under qemu, with the plugin.
 PACKAGES = "Debian, Ubuntu: apt-get install gcc qemu-user"
 _HEAD = 0x34  # bytes of a file until its flags have been read, in each class
 _MIPS = 8  # e_machine
 _N32 = 0x20  # EF_MIPS_ABI2
+_HOSTS = {62: "qemu-x86_64", 183: "qemu-aarch64"}  # by e_machine
+_SCRIPT = 256  # bytes of the first line of a script, as far as the kernel reads it
 
 
 @dataclass(frozen=True)
 class Abi:
-    """A kind of MIPS programs.
+    """A kind of programs.
 
     :ivar qemu: the program that runs them
     :ivar sysroots: directories in which a cross compiler's libraries may be
+    :ivar mips: they are MIPS code; else that of this host
     """
 
     qemu: str
-    sysroots: tuple[str, ...]
+    sysroots: tuple[str, ...] = ()
+    mips: bool = True
 
     @property
     def sysroot(self) -> str:
@@ -47,11 +51,22 @@ class Abi:
         return next((path for path in self.sysroots if os.path.isdir(path)), "")
 
 
+def words(command: Sequence[str]) -> tuple[str, ...]:
+    """What the kernel executes for a command: of a script its interpreter with an argument, the script, and the rest.
+
+    The first word is a path, where there is such a program.
+    """
+    path = shutil.which(command[0]) or command[0]
+    head = _head(path, _SCRIPT)
+    line = head[2:].partition(b"\n")[0].strip() if head[:2] == b"#!" else b""
+    if not line:
+        return path, *command[1:]
+    return *(os.fsdecode(word) for word in line.split(None, 1)), path, *command[1:]
+
+
 def abi(command: Sequence[str]) -> Abi | None:
     """The kind of MIPS program that a command executes; None: it is none, or not a program at all."""
-    head = b""
-    with suppress(OSError, ValueError), open(shutil.which(command[0]) or command[0], "rb") as stream:
-        head = stream.read(_HEAD)
+    head = _head(words(command)[0], _HEAD)
     if len(head) < _HEAD or head[:4] != b"\x7fELF" or head[4] not in (1, 2) or head[5] not in (1, 2):
         return None
     order, wide = "<" if head[5] == 1 else ">", head[4] == 2
@@ -67,14 +82,42 @@ def abi(command: Sequence[str]) -> Abi | None:
     return Abi(f"qemu-mips{end}", (f"/usr/mips{end}-linux-gnu",))
 
 
-def find(name: str) -> str:
+def host(command: Sequence[str]) -> Abi | None:
+    """The kind of program that a command executes, if it is one of this host; None: it is none."""
+    head, own = _head(words(command)[0], _HEAD), _head("/proc/self/exe", _HEAD)
+    if len(head) < _HEAD or (head[:6], head[18:20]) != (own[:6], own[18:20]):
+        return None
+    qemu = _HOSTS.get(int.from_bytes(own[18:20], "little"))
+    return Abi(qemu, mips=False) if qemu else None
+
+
+def _head(path: str, size: int) -> bytes:
+    """The first bytes of a file; none, if it cannot be read."""
+    with suppress(OSError, ValueError), open(path, "rb") as stream:
+        return stream.read(size)
+    return b""
+
+
+def find(kind: Abi) -> str:
     """The path of a qemu.
+
+    :raises PerfexError: not installed, names the package
+    """
+    try:
+        return installed(kind.qemu)
+    except PerfexError as error:
+        what = "a MIPS program, for which" if kind.mips else "--backend qemu:"
+        raise PerfexError(f"{what} {error}") from None
+
+
+def installed(name: str = "qemu-mips64") -> str:
+    """The path of a qemu, by its name.
 
     :raises PerfexError: not installed, names the package
     """
     path = shutil.which(name)
     if path is None:
-        raise PerfexError(f"a MIPS program, for which {name} is not installed: {PACKAGES}")
+        raise PerfexError(f"{name} is not installed: {PACKAGES}")
     return path
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from bisect import bisect_right
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
@@ -15,10 +15,12 @@ from pypfm.perfex.profile import UNKNOWN, Function, Place, added
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pypfm.perfex.backends.valgrind.counts import Object
+    from pypfm.perfex.backends.valgrind.counts import Call, Object
     from pypfm.perfex.profile import Profile
 
 __all__ = ["name"]
+
+T = TypeVar("T")
 
 
 class _Line(NamedTuple):
@@ -62,16 +64,48 @@ class _File(NamedTuple):
         return self.lines[found] if found >= 0 else _Line(0, UNKNOWN, 0)
 
 
-def name(found: Profile, objects: Sequence[Object], into: Profile) -> None:
+def name(found: Profile, calls: Sequence[Call], objects: Sequence[Object], into: Profile) -> None:
     """Add counts to a profile, with the names of their places.
 
     :param found: of one process, by address
+    :param calls: of its functions
     :param objects: what its memory has in it
     """
     into.names = found.names
     for place, numbers in found.code.items():
-        part = next((o for o in objects if o.begin <= place.address < o.end), None)
-        added(into.code, _named(place, part) if part else place, numbers)
+        added(into.code, _place(place, objects), numbers)
+    pairs: dict[tuple[Function, Function], list[int]] = {}
+    alone: dict[Function, list[int]] = {}
+    for caller, callee, numbers in calls:
+        called = _function(callee, objects)
+        if caller:
+            _joined(pairs, (_function(caller, objects), called), numbers)
+        else:
+            _joined(alone, called, numbers)
+    for pair, numbers in pairs.items():
+        added(into.calls, pair, numbers)
+    for function, numbers in alone.items():
+        added(into.inclusive, function, numbers)
+
+
+def _joined(to: dict[T, list[int]], key: T, numbers: list[int]) -> None:
+    """Add calls to those that a key has.
+
+    Functions without symbols have one name, and call each other: what is counted in all of them is no less than in
+    each.
+    """
+    times, *counts = numbers
+    known, *others = to.get(key, [0] * len(numbers))
+    to[key] = [known + times, *map(max, others, counts)]
+
+
+def _function(address: int, objects: Sequence[Object]) -> Function:
+    return _place(Place(Function(UNKNOWN, UNKNOWN, UNKNOWN), UNKNOWN, address, 0), objects).function
+
+
+def _place(place: Place, objects: Sequence[Object]) -> Place:
+    part = next((o for o in objects if o.begin <= place.address < o.end), None)
+    return _named(place, part) if part else place
 
 
 def _named(place: Place, part: Object) -> Place:

@@ -23,6 +23,7 @@ from pypfm.perfex.model import (
     Request,
     Sample,
     Simulator,
+    Table,
     ThreadCounts,
     exit_status,
     signal_name,
@@ -111,10 +112,12 @@ class Run:
     """One run of the command.
 
     :ivar simulator: whose counts they are
+    :ivar table: how events are made of them
     :ivar notes: on the run
     """
 
     simulator: Simulator = "valgrind"
+    table: Table = "valgrind"
 
     def __init__(self, request: Request, signals: Signals) -> None:
         self.request, self.signals = request, signals
@@ -195,7 +198,8 @@ class Run:
             notes=(*self._why_none(), *self.notes, *self._doubts), ended_by=ended_by, times=command.times(),
             profile=profile, lines=self.machine.lines,
             caches=f"{self.machine.name}: {self.machine}" if self.machine.name else "",
-            operations=None if self._missing else sum(p.counts["Fo"] for p in processes))
+            operations=None if self._missing or self.table == "qemu_host" else sum(p.counts["Fo"] for p in processes),
+            table=self.table)
 
     @staticmethod
     def _has_failed(processes: list[Process], pid: int, code: int) -> bool:
@@ -252,6 +256,9 @@ class Run:
             self._missing.append(f"{lost} processes could not make a file for their counts in {directory.parent}"
                                  " (TMPDIR): no room was left there, or no right to it")
         self.gone([p for p in last.values() if p.state == counts.REPLACED])
+        if any(p.several for p in processes):
+            self.notes.append("threads have run at once: each run counts something else"
+                              + ("; --repeat N shows how much" if self.request.layout is None else ""))
         if any(p.full for p in processes) and (self.request.annotate or self.request.per_thread):
             self._doubts.append("no room was left for the counts of all lines or threads (TMPDIR, ulimit -f):"
                                 " some are missing there, and not in the totals")
@@ -270,7 +277,7 @@ class Run:
         request = self.request
         more = formulas.estimated(request.cpu, found, self._clock, request.stall_ns)
         return formulas.measure(request.cpu, request.events, formulas.added([found, more]), fine=request.fine,
-                                simulator=self.simulator)
+                                table=self.table)
 
     def _total(self, processes: list[Process], threads: tuple[ThreadCounts, ...]) -> tuple[Measurement, ...]:
         """Return the totals; of threads that are printed, exactly their sum."""

@@ -21,18 +21,19 @@ if TYPE_CHECKING:
     from pypfm.perfex.backends.valgrind.formulas import Simulated
     from pypfm.perfex.profile import Profile
 
-__all__ = ["ENDED", "REPLACED", "RUNS", "CountsError", "Live", "Object", "Process", "Thread", "objects",
-           "profile", "read"]
+__all__ = ["ENDED", "REPLACED", "RUNS", "Call", "CountsError", "Live", "Object", "Process", "Thread", "calls",
+           "objects", "profile", "read"]
 
 _FORMAT = b"r10k001\n"
-_HEAD = struct.Struct("=8sIIiiIIIII4xQ")
+_HEAD = struct.Struct("=8sIIiiIIIIIIQ")
 _NAMES = _PROGRAM = 512  # bytes
 #: States of a process: it runs or was killed; it has ended; it has executed another program, which has another file.
 RUNS, ENDED, REPLACED = range(3)
-_TEXT, _FUNCTION, _BLOCK, _SITE, _THREAD, _CALL, _OBJECT = range(1, 8)  # kinds of items
+_TEXT, _FUNCTION, _BLOCK, _SITE, _THREAD, _CALL, _OBJECT, _JUMP_CALL = range(1, 9)  # kinds of items
 _ITEM = struct.Struct("=II")
 _OF_FUNCTION = struct.Struct("=4I")
 _OF_CALL = struct.Struct("=IIQ")
+_OF_JUMP_CALL = struct.Struct("=3Q")
 _OF_OBJECT = struct.Struct("=3Q512s")
 _WANTED = struct.calcsize("=8sIIiiIIII")  # where the header says whether perfex wants counting to be on
 
@@ -57,6 +58,7 @@ class Process:
     :ivar state: `RUNS`, `ENDED` or `REPLACED`
     :ivar full: there was no room in the file for all lines
     :ivar lost: how many processes that it has made have no file
+    :ivar several: threads have run at once, which valgrind's do not: another run counts something else
     :ivar counts: by name
     :ivar threads: those that were counted apart, if that was asked for
     """
@@ -67,6 +69,7 @@ class Process:
     state: int
     full: bool
     lost: int
+    several: bool = False
     counts: Simulated = field(default_factory=dict)
     threads: list[Thread] = field(default_factory=list)
 
@@ -84,6 +87,7 @@ class _Header(NamedTuple):
     lost: int
     on: int
     wanted: int
+    several: int
     used: int
 
     @classmethod
@@ -131,7 +135,7 @@ def read(path: Path) -> Process:
     head = _Header.of(data)
     names, program = head.texts(data)
     numbers = struct.Struct(f"={head.num_counts}Q")
-    made = Process(head.pid, head.parent, program, head.state, bool(head.full), head.lost)
+    made = Process(head.pid, head.parent, program, head.state, bool(head.full), head.lost, bool(head.several))
     total = list(numbers.unpack_from(data, _HEAD.size))
     for kind, begin, _ in _items(data, head):
         if kind == _THREAD:
@@ -228,6 +232,36 @@ def objects(path: Path) -> list[Object]:
     items = _items(data, _Header.of(data))
     found = [_OF_OBJECT.unpack_from(data, begin) for kind, begin, _ in items if kind == _OBJECT]
     return [Object(begin, end, offset, os.fsdecode(name.partition(b"\0")[0])) for begin, end, offset, name in found]
+
+
+class Call(NamedTuple):
+    """Calls of one function by another.
+
+    :ivar caller, callee: addresses; caller 0: whoever calls it
+    :ivar counts: how many calls, and then what was counted in them
+    """
+
+    caller: int
+    callee: int
+    counts: list[int]
+
+
+def calls(path: Path) -> list[Call]:
+    """The calls of a process, where the counts do not name its functions.
+
+    :raises CountsError: it is no such file
+    :raises OSError: it cannot be read
+    """
+    data = path.read_bytes()
+    head = _Header.of(data)
+    numbers = struct.Struct(f"={head.num_counts}Q")
+    found = []
+    for kind, begin, _ in _items(data, head):
+        if kind == _JUMP_CALL:
+            caller, callee, times = _OF_JUMP_CALL.unpack_from(data, begin)
+            if times:
+                found.append(Call(caller, callee, [times, *numbers.unpack_from(data, begin + _OF_JUMP_CALL.size)]))
+    return found
 
 
 # ---- while it runs -----------------------------------------------------------------------

@@ -13,7 +13,7 @@ from pypfm._c.libperfex import ffi, lib
 from pypfm.config import built
 from pypfm.perfex import events
 from pypfm.perfex.c_call import processor
-from pypfm.perfex.model import Cpu, Measurement, Quality, Simulator
+from pypfm.perfex.model import Cpu, Measurement, Quality, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,7 +36,7 @@ def added(parts: Iterable[Mapping[str, int]]) -> Counter[str]:
 
 @dataclass(frozen=True)
 class Row:
-    """The way in which the tool counts an event (csrc/tables/perfex_valgrind.csv).
+    """The way in which a simulation counts an event (csrc/tables/perfex_valgrind.csv and perfex_qemu*.csv).
 
     :ivar source: sums and products of counts, or nothing
     :ivar note: what is counted in the event's place, or why it is not
@@ -77,20 +77,20 @@ def value_of(node: ast.expr, counts: Mapping[str, int]) -> int:
 
 
 @cache
-def rows(cpu: Cpu, *, fine: bool = False, simulator: Simulator = "valgrind") -> tuple[Row, ...]:
+def rows(cpu: Cpu, *, fine: bool = False, table: Table = "valgrind") -> tuple[Row, ...]:
     """Return how each event of a processor is counted, by index.
 
     :param fine: --threads fine: each thread has a processor
-    :param simulator: each has a table; that of qemu has what differs of MIPS code
+    :param table: those of qemu have what differs from valgrind's
     """
     given: list[dict[str, str]] = []
-    for name in ("valgrind", "qemu")[:1 + (simulator == "qemu")]:
+    for name in dict.fromkeys(("valgrind", table)):
         with built(f"perfex/tables/perfex_{name}.csv").open(newline="", encoding="ascii") as stream:
             given += csv.DictReader(stream)
-    table = {int(row["event"]): Row(row["source"], cast("Quality", row["quality"]), row["note"])
+    found = {int(row["event"]): Row(row["source"], cast("Quality", row["quality"]), row["note"])
              for name in ("", cpu) for mode in ("", "fine")[:1 + fine] for row in given
              if (row["cpu"], row["mode"]) == (name, mode)}
-    return tuple(table[i] for i in range(events.NUM_EVENTS))
+    return tuple(found[i] for i in range(events.NUM_EVENTS))
 
 
 def estimated(cpu: Cpu, counts: Mapping[str, int], clock: float,
@@ -117,13 +117,13 @@ def estimated(cpu: Cpu, counts: Mapping[str, int], clock: float,
 
 
 def measure(cpu: Cpu, wanted: Iterable[int], counts: Mapping[str, int], *,
-            fine: bool = False, simulator: Simulator = "valgrind") -> tuple[Measurement, ...]:
+            fine: bool = False, table: Table = "valgrind") -> tuple[Measurement, ...]:
     """Compute the events from the counts.
 
     :param wanted: indices
     :param counts: with those of `estimated`
     """
-    table = rows(cpu, fine=fine, simulator=simulator)
-    return tuple(Measurement(events.table(cpu)[i], table[i].value(counts), table[i].quality, note=table[i].note,
-                             source=table[i].source if table[i].names else "", low=counts.get(table[i].source + LOW),
-                             high=counts.get(table[i].source + HIGH)) for i in wanted)
+    how = rows(cpu, fine=fine, table=table)
+    return tuple(Measurement(events.table(cpu)[i], how[i].value(counts), how[i].quality, note=how[i].note,
+                             source=how[i].source if how[i].names else "", low=counts.get(how[i].source + LOW),
+                             high=counts.get(how[i].source + HIGH)) for i in wanted)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pypfm.perfex.signals import Signals
 
 __all__ = ["REFUSALS", "Descendants", "Prepared", "Refusal", "check_command",
-            "check_directory", "check_executable", "refusals", "width"]
+            "check_directory", "check_executable", "check_rights", "refusals", "width"]
 
 _RESERVED = 12  # descriptors that valgrind keeps for itself, above those of the command
 _EXECS = 8  # programs that execute one another, each with that many
@@ -51,8 +51,17 @@ def check_command(command: Sequence[str]) -> None:
     path = check_executable(command)
     if not _for_this_machine(Path(path)):
         raise PerfexError(f"{shown(command[0])}: not a program for this machine")
+    check_rights(path, command[0], "valgrind")
+
+
+def check_rights(path: str, word: str, simulator: str) -> None:
+    """Check that a program has no rights of its own, which it has not in a simulation.
+
+    :param word: what the user has called it
+    :raises PerfexError: it has some
+    """
     if _has_rights(path):
-        raise PerfexError(f"{shown(command[0])}: set-uid, set-gid, or with file capabilities; valgrind does not execute"
+        raise PerfexError(f"{shown(word)}: set-uid, set-gid, or with file capabilities; {simulator} does not execute"
                           " such a program (a copy of it would do, with your rights)")
 
 
@@ -99,7 +108,7 @@ def width(command: Sequence[str]) -> int:
 
 
 def _has_rights(path: str) -> bool:
-    """Tell whether a program has rights of its own: valgrind refuses it then, whoever runs it."""
+    """Tell whether a program has rights of its own."""
     with suppress(OSError):
         if os.stat(path).st_mode & (stat.S_ISUID | stat.S_ISGID):
             return True
