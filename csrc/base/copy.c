@@ -17,16 +17,17 @@
 
 #include "guard.h"
 
-#ifndef MADV_POPULATE_READ	/* Linux 5.14; older kernels refuse them, and C libraries do not name them */
-#define MADV_POPULATE_READ	22
-#define MADV_POPULATE_WRITE	23
+#ifndef MADV_POPULATE_READ /* Linux 5.14; older kernels refuse them, and C libraries do not name them */
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
 #endif
 
 static int
 open_pipe(int ends[2])
 {
-#ifdef __APPLE__	/* no pipe2() */
-	return pipe(ends) < 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) < 0 || fcntl(ends[1], F_SETFD, FD_CLOEXEC) < 0 ? -1 : 0;
+#ifdef __APPLE__ /* no pipe2() */
+	return pipe(ends) < 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) < 0 || fcntl(ends[1], F_SETFD, FD_CLOEXEC) < 0 ? -1
+														    : 0;
 #else
 	return pipe2(ends, O_CLOEXEC);
 #endif
@@ -62,7 +63,7 @@ static int
 can_write(uintptr_t word)
 {
 #ifdef SYS_futex
-	static uint32_t nobody;	/* waits here */
+	static uint32_t nobody; /* waits here */
 	const long ret = syscall(SYS_futex, &nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0L, word,
 				 FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0));
 
@@ -82,13 +83,15 @@ copy_is_there(const void *memory, size_t size, bool for_writing)
 	const uintptr_t stack = (uintptr_t)__builtin_frame_address(0) & ~(page - 1);
 	int found = -1;
 
-	if (begin == stack && end == stack + page)	/* this function's own variables are on that page */
+	if (begin == stack && end == stack + page) /* this function's own variables are on that page */
 		return true;
 	if (for_writing && first % 4 == 0 && end > begin && end - begin <= 2 * page)
 		found = can_write(last);
 	if (found == 1 && end - begin > page)
 		found = can_write(first);
-	return found >= 0 ? found : end > begin && madvise((void *)begin, end - begin, for_writing ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0;
+	return found >= 0 ? found
+			  : end > begin && madvise((void *)begin, end - begin,
+						   for_writing ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0;
 }
 
 int
@@ -114,7 +117,7 @@ copy_out(void *to, const void *from, size_t size)
 	if (got >= 0 || errno == EFAULT) {
 		if (got != (ssize_t)size)
 			return -EFAULT;
-		memcpy(to, from, size);	/* once more, for tools that follow memory: valgrind, sanitizers */
+		memcpy(to, from, size); /* once more, for tools that follow memory: valgrind, sanitizers */
 		return 0;
 	}
 #endif

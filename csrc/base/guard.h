@@ -12,10 +12,10 @@
 #include <stdbool.h>
 
 struct guard {
-	pthread_mutex_t	lock;
-	sigset_t	signals;	/* of the thread inside, */
-	int		cancel;		/* and whether it could be cancelled */
-	bool		forks;		/* the handlers of fork() are registered */
+	pthread_mutex_t lock;
+	sigset_t signals; /* of the thread inside, */
+	int cancel;       /* and whether it could be cancelled */
+	bool forks;       /* the handlers of fork() are registered */
 };
 
 #define GUARD_INITIALIZER { .lock = PTHREAD_MUTEX_INITIALIZER }

@@ -43,11 +43,11 @@ names_hash(const char *name, size_t len)
 int
 names_equal(const char *name, const char *str, size_t len)
 {
-	if (len > 0 && upper_case(*name) != upper_case(*str))	/* most other names are ruled out here */
+	if (len > 0 && upper_case(*name) != upper_case(*str)) /* most other names are ruled out here */
 		return 0;
 	if (strlen(name) != len)
 		return 0;
-	if (memcmp(name, str, len) == 0)	/* as it is spelt in the table */
+	if (memcmp(name, str, len) == 0) /* as it is spelt in the table */
 		return 1;
 	for (size_t i = 0; i < len; i++)
 		if (upper_case(name[i]) != upper_case(str[i]))
@@ -56,8 +56,7 @@ names_equal(const char *name, const char *str, size_t len)
 }
 
 int
-names_find(const struct name_index *index, const char *const *first, size_t stride,
-	   const char *name, size_t len)
+names_find(const struct name_index *index, const char *const *first, size_t stride, const char *name, size_t len)
 {
 	unsigned int at, slot;
 

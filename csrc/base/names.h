@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 struct name_index {
-	const unsigned short	*slots;		/* index + 1; 0: empty */
-	unsigned int		slot_mask;	/* number of slots - 1 */
-	unsigned int		longest_name;
+	const unsigned short *slots; /* index + 1; 0: empty */
+	unsigned int slot_mask;      /* number of slots - 1 */
+	unsigned int longest_name;
 };
 
 /* Hash of the first len bytes of a name. */
@@ -23,7 +23,6 @@ int names_equal(const char *name, const char *str, size_t len);
 
 /* Index of the row whose name the first len bytes are, or -1.  first points to
  * the name of the first row, stride is the size of a row. */
-int names_find(const struct name_index *index, const char *const *first, size_t stride,
-	       const char *name, size_t len);
+int names_find(const struct name_index *index, const char *const *first, size_t stride, const char *name, size_t len);
 
 #endif /* PYPFM_BASE_NAMES_H */

@@ -17,16 +17,16 @@
 #include <unistd.h>
 
 #ifndef SYS_pidfd_send_signal
-#define SYS_pidfd_send_signal	424	/* as on every machine but alpha */
+#define SYS_pidfd_send_signal 424 /* as on every machine but alpha */
 #endif
 #ifndef SYS_pidfd_open
-#define SYS_pidfd_open	434
+#define SYS_pidfd_open 434
 #endif
 #ifndef __WALL
-#define __WALL	0x40000000
+#define __WALL 0x40000000
 #endif
 
-#define PIDFD_OF_THREAD	O_EXCL	/* PIDFD_THREAD, Linux 6.9 */
+#define PIDFD_OF_THREAD O_EXCL /* PIDFD_THREAD, Linux 6.9 */
 
 /* ---- system calls --------------------------------------------------------------------------- */
 
@@ -103,7 +103,9 @@ static ssize_t
 keep_from(char *text, size_t held, const char *word)
 {
 	const char *at = strstr(text, word);
-	const size_t most = at ? held : strlen(word), kept = at ? held - (size_t)(at - text) : held < most ? held : most;
+	const size_t most = at ? held : strlen(word), kept = at            ? held - (size_t)(at - text)
+							     : held < most ? held
+									   : most;
 
 	memmove(text, text + held - kept, kept + 1);
 	return at && strchr(text + 1, '\n') ? -1 : (ssize_t)kept;
@@ -194,7 +196,7 @@ process_may_trace(pid_t tid)
 	if (process_vm_readv(tid, &here, 1, &there, 1, 0) >= 0 || errno == EFAULT)
 		return 0;
 	if (errno == ESRCH)
-		return -EPERM;	/* it exists, and has no memory */
+		return -EPERM; /* it exists, and has no memory */
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
 	return readlink(path, &byte, 1) >= 0 ? 0 : -EPERM;
 }

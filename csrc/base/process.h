@@ -17,7 +17,7 @@ int process_look(pid_t tid);
 
 /* A descriptor that can be read when a thread has ended (Linux 5.3; not a process's first one: 6.9); -ENOSYS, -EMFILE, ... */
 int process_watch(pid_t tid);
-void process_unwatch(int watched);	/* -1, and another file of that number, are left alone */
+void process_unwatch(int watched); /* -1, and another file of that number, are left alone */
 
 /*
  * Tell whether a thread has ended.  watched: such a descriptor, which the program may have closed, or -1.  A zombie has

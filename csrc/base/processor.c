@@ -171,7 +171,7 @@ read_description(struct ia64_pal *pal, FILE *file, FILE *notices)
 			return false;
 		found += one;
 	}
-	return found == NUM_KEYS;	/* in all: a key that comes twice makes up for another */
+	return found == NUM_KEYS; /* in all: a key that comes twice makes up for another */
 }
 
 const char *
@@ -185,7 +185,7 @@ ia64_pal_path(void)
 bool
 ia64_pal_read(const char *path, struct ia64_pal *pal, FILE *notices)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);	/* a FIFO would wait for a writer */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	bool all;
 

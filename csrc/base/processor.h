@@ -31,18 +31,18 @@ ia64_field(uint64_t value, unsigned int offset, unsigned int width)
 }
 
 /* Fields that only some models have, and those that have one value there. */
-#define IA64_OI		(UINT64_C(1) << 5)		/* an overflow interrupts: all but Montecito */
-#define IA64_ISM(ism)	ia64_field(ism, 24, 2)		/* instruction set: 0 both, 1 IA-32, 2 IA-64 */
-#define IA64_ISM_IA64	(UINT64_C(2) << 24)		/* always in Montecito */
-#define IA64_ALL	(UINT64_C(1) << 26)		/* both threads of the core: Montecito */
-#define IA64_MESI(mask)	ia64_field(mask, 27, 4)		/* states of the cache line, I S E M: Montecito */
+#define IA64_OI (UINT64_C(1) << 5)              /* an overflow interrupts: all but Montecito */
+#define IA64_ISM(ism) ia64_field(ism, 24, 2)    /* instruction set: 0 both, 1 IA-32, 2 IA-64 */
+#define IA64_ISM_IA64 (UINT64_C(2) << 24)       /* always in Montecito */
+#define IA64_ALL (UINT64_C(1) << 26)            /* both threads of the core: Montecito */
+#define IA64_MESI(mask) ia64_field(mask, 27, 4) /* states of the cache line, I S E M: Montecito */
 
 /* What the PMC of a counter has in every model. */
 struct ia64_counter {
-	unsigned int	plm;		/* privilege levels, bit n: level n */
-	unsigned int	privileged;	/* pm */
-	unsigned int	code, umask;	/* of the event */
-	unsigned int	threshold;
+	unsigned int plm;         /* privilege levels, bit n: level n */
+	unsigned int privileged;  /* pm */
+	unsigned int code, umask; /* of the event */
+	unsigned int threshold;
 };
 
 static inline uint64_t
@@ -56,22 +56,22 @@ ia64_counter_value(struct ia64_counter counter)
 
 /* The two architected events, and the codes that they have in every processor that there was. */
 enum { IA64_CYCLES, IA64_RETIRED, IA64_NUM_EVENTS };
-#define IA64_CYCLES_CODE	18
-#define IA64_RETIRED_CODE	8
+#define IA64_CYCLES_CODE 18
+#define IA64_RETIRED_CODE 8
 
 enum { IA64_NUM_REGISTERS = 512 };
 
 struct ia64_registers {
-	uint64_t	bits[IA64_NUM_REGISTERS / 64];
+	uint64_t bits[IA64_NUM_REGISTERS / 64];
 };
 
 /* The kernel's description of them. */
 struct ia64_pal {
-	unsigned int		width;			/* of a counter, in bits */
-	unsigned int		pairs;			/* of PMCs and PMDs */
-	unsigned char		codes[IA64_NUM_EVENTS];
-	struct ia64_registers	capable[IA64_NUM_EVENTS];	/* that can count each event */
-	struct ia64_registers	pmcs, pmds;		/* that there are */
+	unsigned int width; /* of a counter, in bits */
+	unsigned int pairs; /* of PMCs and PMDs */
+	unsigned char codes[IA64_NUM_EVENTS];
+	struct ia64_registers capable[IA64_NUM_EVENTS]; /* that can count each event */
+	struct ia64_registers pmcs, pmds;               /* that there are */
 };
 
 /* The file with that description: LIBPFM_IA64_PAL, or the kernel's. */

@@ -17,52 +17,52 @@ typedef int (*bench_run)(void *argument);
 
 /* A library that is measured. */
 struct candidate {
-	void	*handle;			/* dlopen() */
-	void	*functions;			/* its API's structure; the argument of what is run */
-	char	absent[REASON_SIZE];		/* why nothing can be measured; empty: it can */
-	char	no_pmu[REASON_SIZE];		/* why nothing of the current PMU can be */
+	void *handle;             /* dlopen() */
+	void *functions;          /* its API's structure; the argument of what is run */
+	char absent[REASON_SIZE]; /* why nothing can be measured; empty: it can */
+	char no_pmu[REASON_SIZE]; /* why nothing of the current PMU can be */
 };
 
 /* What is timed: a library or the floor. */
 struct subject {
-	const char	*name;			/* NULL: there is none */
-	bench_run	run;
-	void		*argument;
-	char		reason[REASON_SIZE];	/* why it cannot be timed; empty: it can */
+	const char *name; /* NULL: there is none */
+	bench_run run;
+	void *argument;
+	char reason[REASON_SIZE]; /* why it cannot be timed; empty: it can */
 };
 
 struct measure {
-	const char	*name;
-	const char	*pmu;			/* NULL: of none */
-	unsigned int	calls;			/* in one run */
-	struct subject	subjects[SUBJECTS];	/* library, other, floor */
+	const char *name;
+	const char *pmu;                   /* NULL: of none */
+	unsigned int calls;                /* in one run */
+	struct subject subjects[SUBJECTS]; /* library, other, floor */
 };
 
 struct bench {
-	unsigned int		rounds;
-	unsigned int		count;		/* of libraries */
-	struct candidate	libraries[MAX_LIBRARIES];
-	unsigned int		printed;	/* measures */
-	double			*times;		/* one for each round of each subject */
+	unsigned int rounds;
+	unsigned int count; /* of libraries */
+	struct candidate libraries[MAX_LIBRARIES];
+	unsigned int printed; /* measures */
+	double *times;        /* one for each round of each subject */
 };
 
 /* A function of a library, and where a pointer to it goes. */
 struct bench_function {
-	const char	*name;
-	void		*to;
+	const char *name;
+	void *to;
 };
 
 /* The names that are looked up. */
 extern struct bench_names {
-	unsigned int	count;
-	char		names[MAX_NAMES][NAME_SIZE];
+	unsigned int count;
+	char names[MAX_NAMES][NAME_SIZE];
 } bench_names;
 
 /* Make the compiler believe that all memory is read here. */
 static inline void
 use(const void *p)
 {
-	__asm__ volatile ("" : : "g"(p) : "memory");
+	__asm__ volatile("" : : "g"(p) : "memory");
 }
 
 /* Copy addresses of a library's functions to where their pointers are; the first that is absent is why it cannot be measured. */
@@ -72,7 +72,8 @@ void candidate_load(struct candidate *c, void *functions, const struct bench_fun
 int candidate_is_usable(const struct candidate *c);
 
 /* Start a measure with all libraries as its subjects; those that cannot take part have the reason. */
-void measure_start(struct measure *m, const struct bench *b, const char *name, const char *pmu, bench_run run, unsigned int calls);
+void measure_start(struct measure *m, const struct bench *b, const char *name, const char *pmu, bench_run run,
+		   unsigned int calls);
 
 /* Add what the libraries are compared with. */
 void measure_floor(struct measure *m, const char *name, bench_run run, void *argument);
@@ -87,7 +88,8 @@ void subject_fails(struct subject *s, const char *format, ...) __attribute__((fo
 void measure_print(struct bench *b, struct measure *m);
 
 /* Measure a call for each name of an event: find by name, and information; a library that names none is told. */
-void measure_names(struct bench *b, const char *pmu, bench_run find, const char *information_name, bench_run information);
+void measure_names(struct bench *b, const char *pmu, bench_run find, const char *information_name,
+		   bench_run information);
 
 /* Add a name to those that are looked up; too long a one is cut. */
 void bench_add_name(const char *name);

@@ -33,7 +33,8 @@ main(int argc, char **argv)
 	while (argc > 2 && apis[api].name && strcmp(argv[2], apis[api].name) != 0)
 		api++;
 	if (argc < 4 || argc > 3 + MAX_LIBRARIES || rounds < 1 || rounds > MOST_ROUNDS || !apis[api].name) {
-		fprintf(stderr, "usage: pfmtime ROUNDS pfm3|pfm3-manual|pfm4 LIBRARY [OTHER]; rounds are 1 to %d\n", MOST_ROUNDS);
+		fprintf(stderr, "usage: pfmtime ROUNDS pfm3|pfm3-manual|pfm4 LIBRARY [OTHER]; rounds are 1 to %d\n",
+			MOST_ROUNDS);
 		return 2;
 	}
 	for (int i = 3; i < argc; i++) {

@@ -12,7 +12,7 @@
 #include <time.h>
 
 /* One timing lasts at least this long: reading the clock must not count. */
-#define TIMING_NS	20000.0
+#define TIMING_NS 20000.0
 
 static double
 time_now(void)
@@ -45,7 +45,8 @@ candidate_is_usable(const struct candidate *c)
 }
 
 void
-measure_start(struct measure *m, const struct bench *b, const char *name, const char *pmu, bench_run run, unsigned int calls)
+measure_start(struct measure *m, const struct bench *b, const char *name, const char *pmu, bench_run run,
+	      unsigned int calls)
 {
 	static const char *const subjects[MAX_LIBRARIES] = { "library", "other" };
 

@@ -11,18 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* A request with what the model adds, for one library. */
 struct request {
 	pfm_err_t (*dispatch)(pfmlib_input_param_t *, void *, pfmlib_output_param_t *, void *);
-	pfmlib_input_param_t	in;
+	pfmlib_input_param_t in;
 	union {
 		pfmlib_ita_input_param_t ita;
 		pfmlib_ita2_input_param_t ita2;
 		pfmlib_mont_input_param_t mont;
-	}			model_in;
-	int			has_model;
+	} model_in;
+	int has_model;
 };
 
 /* A library's functions and its request.  Whole pages: where the request lies within
@@ -41,9 +41,9 @@ enum { EVENTS = 4 };
 struct pmu {
 	const char *name;
 	int type;
-	const char *events[EVENTS];	/* of a request */
-	const char *qualified[EVENTS];	/* of one with qualifiers */
-	void (*fill)(struct request *r);	/* the qualifiers */
+	const char *events[EVENTS];      /* of a request */
+	const char *qualified[EVENTS];   /* of one with qualifiers */
+	void (*fill)(struct request *r); /* the qualifiers */
 };
 
 static struct library libraries[MAX_LIBRARIES];
@@ -64,16 +64,15 @@ fill_ita_qualifiers(struct request *r)
 	pfmlib_ita_input_param_t *in = &r->model_in.ita;
 
 	for (unsigned int i = 0; i < r->in.pfp_event_count; i++)
-		in->pfp_ita_counters[i] = (pfmlib_ita_counter_t){
-			.flags = PFMLIB_ITA_FL_EVT_NO_QUALCHECK, .thres = 1 + i, .ism = PFMLIB_ITA_ISM_IA64 };
+		in->pfp_ita_counters[i] = (pfmlib_ita_counter_t){ .flags = PFMLIB_ITA_FL_EVT_NO_QUALCHECK,
+								  .thres = 1 + i,
+								  .ism = PFMLIB_ITA_ISM_IA64 };
 	in->pfp_ita_pmc8.opcm_used = in->pfp_ita_pmc9.opcm_used = 1;
 	in->pfp_ita_pmc8.pmc_val = in->pfp_ita_pmc9.pmc_val = 0xffff8003fffffffc;
-	in->pfp_ita_iear = (pfmlib_ita_ear_t){
-		.ear_used = 1, .ear_mode = PFMLIB_ITA_EAR_CACHE_MODE, .ear_umask = 0xf };
-	in->pfp_ita_dear = (pfmlib_ita_ear_t){
-		.ear_used = 1, .ear_mode = PFMLIB_ITA_EAR_CACHE_MODE, .ear_umask = 3 };
-	in->pfp_ita_btb = (pfmlib_ita_btb_t){
-		.btb_used = 1, .btb_tm = 3, .btb_ptm = 3, .btb_ppm = 3, .btb_plm = PFM_PLM3 };
+	in->pfp_ita_iear = (pfmlib_ita_ear_t){ .ear_used = 1, .ear_mode = PFMLIB_ITA_EAR_CACHE_MODE, .ear_umask = 0xf };
+	in->pfp_ita_dear = (pfmlib_ita_ear_t){ .ear_used = 1, .ear_mode = PFMLIB_ITA_EAR_CACHE_MODE, .ear_umask = 3 };
+	in->pfp_ita_btb =
+		(pfmlib_ita_btb_t){ .btb_used = 1, .btb_tm = 3, .btb_ptm = 3, .btb_ppm = 3, .btb_plm = PFM_PLM3 };
 }
 
 static void
@@ -85,12 +84,12 @@ fill_ita2_qualifiers(struct request *r)
 		in->pfp_ita2_counters[i] = (pfmlib_ita2_counter_t){ .thres = 1 + i, .ism = PFMLIB_ITA2_ISM_IA64 };
 	in->pfp_ita2_pmc8.opcm_used = in->pfp_ita2_pmc9.opcm_used = 1;
 	in->pfp_ita2_pmc8.pmc_val = in->pfp_ita2_pmc9.pmc_val = 0xffff8003fffffffc;
-	in->pfp_ita2_iear = (pfmlib_ita2_ear_t){
-		.ear_used = 1, .ear_mode = PFMLIB_ITA2_EAR_CACHE_MODE, .ear_umask = 0xf8 };
-	in->pfp_ita2_dear = (pfmlib_ita2_ear_t){
-		.ear_used = 1, .ear_mode = PFMLIB_ITA2_EAR_CACHE_MODE, .ear_umask = 3 };
-	in->pfp_ita2_btb = (pfmlib_ita2_btb_t){
-		.btb_used = 1, .btb_tm = 3, .btb_ptm = 3, .btb_ppm = 3, .btb_plm = PFM_PLM3 };
+	in->pfp_ita2_iear =
+		(pfmlib_ita2_ear_t){ .ear_used = 1, .ear_mode = PFMLIB_ITA2_EAR_CACHE_MODE, .ear_umask = 0xf8 };
+	in->pfp_ita2_dear =
+		(pfmlib_ita2_ear_t){ .ear_used = 1, .ear_mode = PFMLIB_ITA2_EAR_CACHE_MODE, .ear_umask = 3 };
+	in->pfp_ita2_btb =
+		(pfmlib_ita2_btb_t){ .btb_used = 1, .btb_tm = 3, .btb_ptm = 3, .btb_ppm = 3, .btb_plm = PFM_PLM3 };
 }
 
 static void
@@ -98,28 +97,33 @@ fill_mont_qualifiers(struct request *r)
 {
 	pfmlib_mont_input_param_t *in = &r->model_in.mont;
 	pfmlib_mont_opcm_t matcher = {
-		.opcm_used = 1, .opcm_m = 1, .opcm_i = 1, .opcm_match = 0x14567890123, .opcm_mask = 0x1fffffffff0 };
+		.opcm_used = 1, .opcm_m = 1, .opcm_i = 1, .opcm_match = 0x14567890123, .opcm_mask = 0x1fffffffff0
+	};
 
 	for (unsigned int i = 0; i < r->in.pfp_event_count; i++)
-		in->pfp_mont_counters[i] = (pfmlib_mont_counter_t){
-			.flags = PFMLIB_MONT_FL_EVT_NO_QUALCHECK, .thres = 1 + i };
+		in->pfp_mont_counters[i] =
+			(pfmlib_mont_counter_t){ .flags = PFMLIB_MONT_FL_EVT_NO_QUALCHECK, .thres = 1 + i };
 	in->pfp_mont_opcm1 = in->pfp_mont_opcm2 = matcher;
-	in->pfp_mont_iear = (pfmlib_mont_ear_t){
-		.ear_used = 1, .ear_mode = PFMLIB_MONT_EAR_CACHE_MODE, .ear_umask = 0xf8 };
-	in->pfp_mont_dear = (pfmlib_mont_ear_t){
-		.ear_used = 1, .ear_mode = PFMLIB_MONT_EAR_CACHE_MODE, .ear_umask = 3 };
-	in->pfp_mont_etb = (pfmlib_mont_etb_t){
-		.etb_used = 1, .etb_tm = 3, .etb_ptm = 3, .etb_ppm = 3, .etb_plm = PFM_PLM3 };
+	in->pfp_mont_iear =
+		(pfmlib_mont_ear_t){ .ear_used = 1, .ear_mode = PFMLIB_MONT_EAR_CACHE_MODE, .ear_umask = 0xf8 };
+	in->pfp_mont_dear =
+		(pfmlib_mont_ear_t){ .ear_used = 1, .ear_mode = PFMLIB_MONT_EAR_CACHE_MODE, .ear_umask = 3 };
+	in->pfp_mont_etb =
+		(pfmlib_mont_etb_t){ .etb_used = 1, .etb_tm = 3, .etb_ptm = 3, .etb_ppm = 3, .etb_plm = PFM_PLM3 };
 }
 
 /* On Itanium 2 both opcode matchers only work for retired instructions. */
-#define BASIC(cycles)	{ cycles, "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" }
+#define BASIC(cycles) { cycles, "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" }
 static const struct pmu pmus[] = {
 	{ "itanium", PFMLIB_ITANIUM_PMU, BASIC("CPU_CYCLES"), BASIC("CPU_CYCLES"), fill_ita_qualifiers },
-	{ "itanium2", PFMLIB_ITANIUM2_PMU, BASIC("CPU_CYCLES"),
+	{ "itanium2",
+	  PFMLIB_ITANIUM2_PMU,
+	  BASIC("CPU_CYCLES"),
 	  { "IA64_INST_RETIRED", "IA64_TAGGED_INST_RETIRED_IBRP0_PMC8", "IA64_TAGGED_INST_RETIRED_IBRP1_PMC9",
-	    "IA64_TAGGED_INST_RETIRED_IBRP2_PMC8" }, fill_ita2_qualifiers },
-	{ "montecito", PFMLIB_MONTECITO_PMU, BASIC("CPU_OP_CYCLES_ALL"), BASIC("CPU_OP_CYCLES_ALL"), fill_mont_qualifiers },
+	    "IA64_TAGGED_INST_RETIRED_IBRP2_PMC8" },
+	  fill_ita2_qualifiers },
+	{ "montecito", PFMLIB_MONTECITO_PMU, BASIC("CPU_OP_CYCLES_ALL"), BASIC("CPU_OP_CYCLES_ALL"),
+	  fill_mont_qualifiers },
 };
 
 /* ---- what is timed ---- */
@@ -196,12 +200,9 @@ static void
 load_pfm3(struct library *l, struct candidate *c)
 {
 	const struct bench_function wanted[] = {
-		{ "pfm_initialize", &l->initialize },
-		{ "pfm_force_pmu", &l->force_pmu },
-		{ "pfm_get_num_events", &l->get_num_events },
-		{ "pfm_get_event_name", &l->get_event_name },
-		{ "pfm_find_event", &l->find_event },
-		{ "pfm_dispatch_events", &l->request.dispatch },
+		{ "pfm_initialize", &l->initialize },         { "pfm_force_pmu", &l->force_pmu },
+		{ "pfm_get_num_events", &l->get_num_events }, { "pfm_get_event_name", &l->get_event_name },
+		{ "pfm_find_event", &l->find_event },         { "pfm_dispatch_events", &l->request.dispatch },
 	};
 
 	candidate_load(c, l, wanted, COUNT(wanted));
@@ -214,7 +215,7 @@ measure_pfm3_initialize(struct bench *b)
 	char type[16];
 
 	snprintf(type, sizeof(type), "%d", PFMLIB_ITANIUM2_PMU);
-	setenv("LIBPFM_FORCE_PMU", type, 1);	/* a PMU of this host is not to be looked for */
+	setenv("LIBPFM_FORCE_PMU", type, 1); /* a PMU of this host is not to be looked for */
 	measure_start(&m, b, "initialize", NULL, run_pfm3_initialize, 1);
 	measure_print(b, &m);
 }
@@ -229,8 +230,8 @@ select_pmu(struct bench *b, const struct pmu *pmu)
 
 		c->no_pmu[0] = '\0';
 		if (ret != PFMLIB_SUCCESS)
-			snprintf(c->no_pmu, sizeof(c->no_pmu), "the library has no PMU %s: pfm_force_pmu(%d) returns %d",
-				 pmu->name, pmu->type, ret);
+			snprintf(c->no_pmu, sizeof(c->no_pmu),
+				 "the library has no PMU %s: pfm_force_pmu(%d) returns %d", pmu->name, pmu->type, ret);
 	}
 }
 

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
-#define PMU		"glm"
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define PMU "glm"
 
 /* Every kind of string: events with and without unit masks, offcore responses, modifiers. */
+/* clang-format off */
 static const char *const strings[] = {
 	"glm::UNHALTED_CORE_CYCLES", "glm::UNHALTED_CORE_CYCLES:u", "glm::UNHALTED_REFERENCE_CYCLES",
 	"glm::INSTRUCTION_RETIRED", "glm::INSTRUCTION_RETIRED:u:k", "glm::INSTRUCTIONS_RETIRED:c=1:i",
@@ -33,6 +34,7 @@ static const char *const strings[] = {
 	"glm::OFFCORE_RESPONSE_0:DMND_RFO:PF_RFO:L2_HIT", "glm::OFFCORE_RESPONSE_1:DMND_DATA_RD:L2_MISS_SNP_ANY:u",
 	"glm::OFFCORE_RESPONSE_1:ANY_PF_DATA_RD:ANY_RESPONSE:k:c=1",
 };
+/* clang-format on */
 
 struct library {
 	pfm_err_t (*initialize)(void);
@@ -42,7 +44,7 @@ struct library {
 	pfm_err_t (*get_event_info)(int, pfm_os_t, pfm_event_info_t *);
 	int (*find_event)(const char *);
 	pfm_err_t (*encode)(const char *, int, pfm_os_t, void *);
-	pfm_pmu_info_t info;	/* of the PMU */
+	pfm_pmu_info_t info; /* of the PMU */
 };
 
 static struct library libraries[MAX_LIBRARIES];
@@ -104,7 +106,10 @@ encode_string(const struct library *l, const char *string, int with_fstr)
 	uint64_t codes[2];
 	char *fstr = NULL;
 	pfm_pmu_encode_arg_t arg = {
-		.codes = codes, .count = COUNT(codes), .size = sizeof(arg), .fstr = with_fstr ? &fstr : NULL,
+		.codes = codes,
+		.count = COUNT(codes),
+		.size = sizeof(arg),
+		.fstr = with_fstr ? &fstr : NULL,
 	};
 	int ret = l->encode(string, PFM_PLM0 | PFM_PLM3, PFM_OS_NONE, &arg);
 
@@ -139,12 +144,9 @@ static void
 load_pfm4(struct library *l, struct candidate *c)
 {
 	const struct bench_function wanted[] = {
-		{ "pfm_initialize", &l->initialize },
-		{ "pfm_terminate", &l->terminate },
-		{ "pfm_get_pmu_info", &l->get_pmu_info },
-		{ "pfm_get_event_next", &l->get_event_next },
-		{ "pfm_get_event_info", &l->get_event_info },
-		{ "pfm_find_event", &l->find_event },
+		{ "pfm_initialize", &l->initialize },         { "pfm_terminate", &l->terminate },
+		{ "pfm_get_pmu_info", &l->get_pmu_info },     { "pfm_get_event_next", &l->get_event_next },
+		{ "pfm_get_event_info", &l->get_event_info }, { "pfm_find_event", &l->find_event },
 		{ "pfm_get_os_event_encoding", &l->encode },
 	};
 

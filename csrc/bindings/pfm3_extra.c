@@ -108,7 +108,7 @@ pypfm_stop_thread(int tid, int *signal)
 	} while (ret < 0 && errno == EINTR);
 	if (ret < 0)
 		goto fail;
-	*signal = info.si_status >> 8 ? 0 : info.si_status;	/* what is above says that it is our stop */
+	*signal = info.si_status >> 8 ? 0 : info.si_status; /* what is above says that it is our stop */
 	return 0;
 fail:
 	ret = -errno;

@@ -8,6 +8,7 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
+/* clang-format off */
 #define ABSENT(name, ...)	int name(__VA_ARGS__) { return -ENOSYS; }
 
 ABSENT(counting_open, const struct perf_event_attr *attr)
@@ -35,3 +36,4 @@ ABSENT(counting_ring_lives, struct counting_ring *ring, struct counting_life *li
 uint64_t counting_ring_end(const struct counting_ring *ring) { return 0; }
 bool counting_ring_sample(struct counting_ring *ring, uint64_t end, struct counting_sample *sample) { return false; }
 void counting_ring_close(struct counting_ring *ring) { }
+/* clang-format on */

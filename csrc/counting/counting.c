@@ -11,12 +11,12 @@
 #include "control.h"
 
 /* PERF_FORMAT_LOST, which perfmon/perf_event.h is older than: since Linux 6.0. */
-#define FORMAT_LOST	(1u << 4)
+#define FORMAT_LOST (1u << 4)
 
 /* The result of read(2); lost is last, and missing without FORMAT_LOST. */
 struct reading {
-	struct counting_value	value;
-	uint64_t		lost;
+	struct counting_value value;
+	uint64_t lost;
 };
 
 int

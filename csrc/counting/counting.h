@@ -14,9 +14,9 @@
 
 /* The value of a counter, and how long it was on the PMU of the time for which it was enabled. */
 struct counting_value {
-	uint64_t	value;
-	uint64_t	time_enabled;	/* nanoseconds */
-	uint64_t	time_running;	/* nanoseconds */
+	uint64_t value;
+	uint64_t time_enabled; /* nanoseconds */
+	uint64_t time_running; /* nanoseconds */
 };
 
 /* Open an event of the calling thread, switched off: a descriptor. */

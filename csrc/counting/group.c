@@ -27,7 +27,8 @@ dummy(void)
 
 /* Time stamps are those of the clock that a program can read. */
 static int
-open_event(struct perf_event_attr *attr, const struct counting_target *target, int leader, struct counting_group_event *event)
+open_event(struct perf_event_attr *attr, const struct counting_target *target, int leader,
+	   struct counting_group_event *event)
 {
 	attr->size = sizeof(*attr);
 	attr->use_clockid = 1;
@@ -35,7 +36,7 @@ open_event(struct perf_event_attr *attr, const struct counting_target *target, i
 	event->fd = perf_event_open(attr, target->tid, target->cpu, leader, PERF_FLAG_FD_CLOEXEC);
 	if (event->fd < 0)
 		return -errno;
-	return counting_control(event->fd, PERF_EVENT_IOC_ID, &event->id) < 0 ? -errno : 0;	/* Linux 3.12 */
+	return counting_control(event->fd, PERF_EVENT_IOC_ID, &event->id) < 0 ? -errno : 0; /* Linux 3.12 */
 }
 
 int
@@ -151,7 +152,7 @@ counting_alarm_set(const struct counting_anchor *alarm, uint64_t ns)
 
 	if (!is_ours(&alarm->event))
 		return -EBADF;
-	head->data_tail = __atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE);	/* a full ring tells nothing */
+	head->data_tail = __atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE); /* a full ring tells nothing */
 	if (counting_control(alarm->event.fd, PERF_EVENT_IOC_PERIOD, &ns) < 0 ||
 	    counting_control(alarm->event.fd, PERF_EVENT_IOC_ENABLE, NULL) < 0)
 		return -errno;
@@ -180,7 +181,9 @@ open_counter(const struct perf_event_attr *wanted, const struct counting_target 
 		ret = open_event(&attr, target, leader, event);
 	}
 	if (ret == 0 && attr.sample_period && anchor->ring.head)
-		ret = counting_control(event->fd, PERF_EVENT_IOC_SET_OUTPUT, (void *)(intptr_t)anchor->event.fd) < 0 ? -errno : 0;
+		ret = counting_control(event->fd, PERF_EVENT_IOC_SET_OUTPUT, (void *)(intptr_t)anchor->event.fd) < 0
+			      ? -errno
+			      : 0;
 	return ret;
 }
 

@@ -12,8 +12,8 @@
 
 /* The target: a thread (0: the calling one) on any processor, or all threads on one processor. */
 struct counting_target {
-	pid_t	tid;	/* -1: of a processor */
-	int	cpu;	/* -1: any */
+	pid_t tid; /* -1: of a processor */
+	int cpu;   /* -1: any */
 };
 
 /*
@@ -21,19 +21,20 @@ struct counting_target {
  * poll(2).
  */
 struct counting_group_event {
-	int		fd;
-	uint64_t	id;	/* the program may close the descriptor, and have its number for a file of its own */
+	int fd;
+	uint64_t id; /* the program may close the descriptor, and have its number for a file of its own */
 };
 
 struct counting_anchor {
-	struct counting_group_event	event;	/* its descriptor: POLLIN: there is an overflow; POLLHUP: the thread has ended */
-	struct counting_ring		ring;
+	struct counting_group_event
+		event; /* its descriptor: POLLIN: there is an overflow; POLLHUP: the thread has ended */
+	struct counting_ring ring;
 };
 
 /* Without memory for the ring there are no samples: overflows must be searched for. */
 int counting_anchor_open(struct counting_anchor *anchor, const struct counting_target *target, size_t pages);
 void counting_anchor_close(struct counting_anchor *anchor);
-bool counting_anchor_has_ended(const struct counting_anchor *anchor);	/* with a ring: its thread has ended */
+bool counting_anchor_has_ended(const struct counting_anchor *anchor); /* with a ring: its thread has ended */
 
 /*
  * Measure the time that a thread runs, in ns, from now on: it can be read after the thread has ended, too.  -EBADF: as
@@ -48,15 +49,15 @@ void counting_clock_close(struct counting_group_event *clock);
  * 400,000 late, or a bit early, as its clock includes the time of interrupts.  It fires again after as many, until it
  * is stopped.  is_coarse: it may not look into the kernel, and does not fire if the thread is in the kernel then.
  */
-int counting_alarm_open(struct counting_anchor *alarm, pid_t tid, bool *is_coarse);	/* to be closed as an anchor */
-bool counting_alarm_has_rung(const struct counting_anchor *alarm);	/* since it was set */
+int counting_alarm_open(struct counting_anchor *alarm, pid_t tid, bool *is_coarse); /* to be closed as an anchor */
+bool counting_alarm_has_rung(const struct counting_anchor *alarm);                  /* since it was set */
 int counting_alarm_set(const struct counting_anchor *alarm, uint64_t ns);
 void counting_alarm_stop(const struct counting_anchor *alarm);
 
 struct counting_group {
-	struct counting_group_event	leader;	/* counts nothing, and switches the whole group */
-	struct counting_group_event	events[COUNTING_GROUP_MOST];
-	unsigned int			count;
+	struct counting_group_event leader; /* counts nothing, and switches the whole group */
+	struct counting_group_event events[COUNTING_GROUP_MOST];
+	unsigned int count;
 };
 
 /*

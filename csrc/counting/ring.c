@@ -10,38 +10,38 @@
 
 /* As the kernel writes them with the read_format of counting.c. */
 struct lost_record {
-	struct perf_event_header	header;
-	uint64_t			id, lost;
+	struct perf_event_header header;
+	uint64_t id, lost;
 };
 
 struct read_record {
-	struct perf_event_header	header;
-	struct counting_end		end;
+	struct perf_event_header header;
+	struct counting_end end;
 };
 
 struct sample_record {
-	struct perf_event_header	header;
-	struct counting_sample		sample;
+	struct perf_event_header header;
+	struct counting_sample sample;
 };
 
 struct fork_record {
-	struct perf_event_header	header;
-	uint32_t			pid, parent_pid, tid, parent_tid;
+	struct perf_event_header header;
+	uint32_t pid, parent_pid, tid, parent_tid;
 };
 
 struct name_record {
-	struct perf_event_header	header;
-	uint32_t			pid, tid;
-	char				name[16 + sizeof(uint64_t)];	/* 8 or 16, and the time */
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char name[16 + sizeof(uint64_t)]; /* 8 or 16, and the time */
 };
 
 union record {
-	struct fork_record		fork;
-	struct name_record		name;
-	struct perf_event_header	header;
-	struct sample_record		sample;
-	struct lost_record		lost;
-	struct read_record		read;
+	struct fork_record fork;
+	struct name_record name;
+	struct perf_event_header header;
+	struct sample_record sample;
+	struct lost_record lost;
+	struct read_record read;
 };
 
 int

@@ -11,42 +11,42 @@
 
 /* The memory that the kernel writes records to. */
 struct counting_ring {
-	struct perf_event_mmap_page	*head;	/* NULL: there is none */
-	const unsigned char		*data;
-	size_t				page, size;	/* of the data, a power of 2 */
+	struct perf_event_mmap_page *head; /* NULL: there is none */
+	const unsigned char *data;
+	size_t page, size; /* of the data, a power of 2 */
 };
 
 /* What an inherited event held when its thread ended (PERF_RECORD_READ). */
 struct counting_end {
-	uint32_t		pid, tid;
-	struct counting_value	value;
+	uint32_t pid, tid;
+	struct counting_value value;
 };
 
 /*
  * An overflow of an event of a group (group.h): members as the kernel writes them for these values of sample_type and
  * read_format.
  */
-#define COUNTING_SAMPLE_TYPE	\
+#define COUNTING_SAMPLE_TYPE \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_READ)
-#define COUNTING_GROUP_FORMAT	(PERF_FORMAT_GROUP | PERF_FORMAT_ID)
+#define COUNTING_GROUP_FORMAT (PERF_FORMAT_GROUP | PERF_FORMAT_ID)
 
 enum { COUNTING_GROUP_MOST = 16 };
 
 /* The counts of the group's events; the first one is the leader, which counts nothing. */
 struct counting_reading {
-	uint64_t	count;
+	uint64_t count;
 	struct {
-		uint64_t	value, id;
+		uint64_t value, id;
 	} values[1 + COUNTING_GROUP_MOST];
 };
 
 struct counting_sample {
-	uint64_t		ip;
-	uint32_t		pid, tid;
-	uint64_t		time;	/* ns */
-	uint64_t		id;	/* of the event */
-	uint32_t		cpu, reserved;
-	struct counting_reading	reading;
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t time; /* ns */
+	uint64_t id;   /* of the event */
+	uint32_t cpu, reserved;
+	struct counting_reading reading;
 };
 
 /*
@@ -67,10 +67,10 @@ int counting_ring_take(struct counting_ring *ring, struct counting_end *ends, in
  * PERF_SAMPLE_TIME as sample_type.
  */
 struct counting_life {
-	uint64_t	time;	/* ns */
-	uint32_t	pid, tid;
-	uint32_t	parent;	/* the thread that made it; 0: no new thread */
-	char		name[16];
+	uint64_t time; /* ns */
+	uint32_t pid, tid;
+	uint32_t parent; /* the thread that made it; 0: no new thread */
+	char name[16];
 };
 
 /* Take such records, as many as there is room for: their number. */

@@ -15,13 +15,13 @@
 
 /* The program may have closed the descriptor and reused its number for a file of its own: the identifier tells. */
 struct event {
-	int		fd;
-	uint64_t	id;
+	int fd;
+	uint64_t id;
 };
 
 struct counting_set {
-	size_t		count;
-	struct event	events[];
+	size_t count;
+	struct event events[];
 };
 
 /* Translate an errno value to one that the functions of set.h return; all others become: it cannot be counted here. */
@@ -78,7 +78,7 @@ set_open_threads(const struct perf_event_attr *attr, const struct counting_threa
 	for (size_t i = 0; ret == 0 && i < threads->count; i++)
 		ret = add_event(*set, attr, threads->ids[i]);
 	if (ret == 0 && (*set)->count == 0)
-		ret = -ESRCH;		/* no thread could be counted, and one is calling */
+		ret = -ESRCH; /* no thread could be counted, and one is calling */
 	if (ret < 0) {
 		counting_set_close(*set);
 		*set = NULL;
@@ -97,7 +97,7 @@ wait_for_threads_under_way(const struct counting_threads *threads)
 {
 	const struct timespec pause = { 0, 1000000 };
 
-	if (threads->count > 1)		/* else no thread can make one */
+	if (threads->count > 1) /* else no thread can make one */
 		nanosleep(&pause, NULL);
 }
 
@@ -167,7 +167,7 @@ counting_set_open_own(const struct perf_event_attr *attr, struct counting_set **
 
 	own.inherit = own.inherit_thread = 1;
 	ret = set_open(&own, set);
-	if (ret == -EINVAL) {	/* before Linux 5.13: the threads that exist now */
+	if (ret == -EINVAL) { /* before Linux 5.13: the threads that exist now */
 		own.inherit = own.inherit_thread = 0;
 		ret = set_open(&own, set);
 	}
@@ -233,8 +233,8 @@ counting_set_signal(const struct counting_set *set, int signal)
 	for (size_t i = 0; i < set->count; i++) {
 		int fd = set->events[i].fd, flags = fcntl(fd, F_GETFL);
 
-		if (flags < 0 || fcntl(fd, F_SETOWN_EX, &owner) < 0 || fcntl(fd, F_SETSIG, signal) < 0
-		    || fcntl(fd, F_SETFL, flags | O_ASYNC) < 0)
+		if (flags < 0 || fcntl(fd, F_SETOWN_EX, &owner) < 0 || fcntl(fd, F_SETSIG, signal) < 0 ||
+		    fcntl(fd, F_SETFL, flags | O_ASYNC) < 0)
 			return set_error(-errno);
 	}
 	return 0;

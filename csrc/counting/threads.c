@@ -53,7 +53,7 @@ add_task(struct counting_threads *threads, const char *name, bool translate)
 	if (translate) {
 		snprintf(path, sizeof(path), "/proc/self/task/%.20s/status", name);
 		ret = process_own_number(path, &id);
-		if (ret <= 0)	/* it has ended */
+		if (ret <= 0) /* it has ended */
 			return ret == -ENOENT || ret == -ESRCH || ret == 0 ? 0 : ret;
 	}
 	return is_own_thread(id) ? add_thread(threads, id) : 0;
@@ -129,7 +129,7 @@ counting_threads_list(struct counting_threads *threads)
 		return -EAGAIN;
 	if (ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM || (ret == 0 && holds_thread(threads, self)))
 		return ret;
-	threads->count = 0;	/* no /proc, or not a true one */
+	threads->count = 0; /* no /proc, or not a true one */
 	return is_alone() ? add_thread(threads, self) : -ENODEV;
 }
 

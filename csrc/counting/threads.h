@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 struct counting_threads {
-	pid_t	*ids;	/* as the calling process's own system calls take them */
-	size_t	count, room;
+	pid_t *ids; /* as the calling process's own system calls take them */
+	size_t count, room;
 };
 
 /*

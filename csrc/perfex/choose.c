@@ -84,7 +84,7 @@ perfex_event_matches(const struct perfex_cpu *cpu, const char *text, size_t size
 		const enum likeness in_short = compare_names(text, text + size, cpu->events[i].short_name);
 		const enum likeness in_full = compare_names(text, text + size, cpu->events[i].name);
 
-		if (in_short == SAME)	/* one only: two events, one on each counter, may have the full name */
+		if (in_short == SAME) /* one only: two events, one on each counter, may have the full name */
 			return UINT32_C(1) << i;
 		same |= (uint32_t)(in_full == SAME) << i;
 		begins |= (uint32_t)(in_short == BEGINS_SO || in_full == BEGINS_SO) << i;
@@ -124,5 +124,6 @@ perfex_choose(int e0, int e1, struct perfex_choice *choice)
 			return -EINVAL;
 	}
 	return choice->cpu->events[choice->events[0]].counter == choice->cpu->events[choice->events[1]].counter
-		? -EINVAL : 0;
+		       ? -EINVAL
+		       : 0;
 }

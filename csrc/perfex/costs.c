@@ -12,8 +12,8 @@
 enum { EVENT, UNIT, TYPICAL, MINIMUM, MAXIMUM, WORDS };
 
 struct word {
-	const char	*text;
-	size_t		size;
+	const char *text;
+	size_t size;
 };
 
 static bool
@@ -64,7 +64,9 @@ parse_cost(const struct word words[], int count, struct perfex_cost found[PERFEX
 	event = perfex_event_in_file(words[EVENT].text, words[EVENT].size, fault);
 	if (event < 0)
 		return event;
-	cost.unit = is_word(words[UNIT], "clks") ? PERFEX_CLKS : is_word(words[UNIT], "nsec") ? PERFEX_NSEC : PERFEX_NO_COST;
+	cost.unit = is_word(words[UNIT], "clks")   ? PERFEX_CLKS
+		    : is_word(words[UNIT], "nsec") ? PERFEX_NSEC
+						   : PERFEX_NO_COST;
 	if (cost.unit == PERFEX_NO_COST)
 		return perfex_refuse(fault, words[UNIT].text, words[UNIT].size, "{} is not a unit; clks and nsec are");
 	ret = parse_values(words, &cost, fault);

@@ -11,13 +11,13 @@
 #include "simulated.h"
 
 struct perfex_counter {
-	const struct perfex_cpu	*cpu;		/* simulated; NULL: perf events */
-	int			event;
-	double			clock;
-	bool			runs;
-	struct simulated	begin, simulated;	/* when it was started; since then */
-	int			count;		/* none: 0 by definition */
-	struct counting_set	*sets[];
+	const struct perfex_cpu *cpu; /* simulated; NULL: perf events */
+	int event;
+	double clock;
+	bool runs;
+	struct simulated begin, simulated; /* when it was started; since then */
+	int count;                         /* none: 0 by definition */
+	struct counting_set *sets[];
 };
 
 static int
@@ -52,7 +52,8 @@ open_counted_row(const struct perfex_row *row, struct perfex_counter **counter)
 		return -ENOMEM;
 	for (const char *at = row->perf, *next; ret == 0 && !zero && at; at = next ? next + 1 : NULL) {
 		next = strchr(at, '+');
-		ret = open_counted_term(at, next ? (size_t)(next - at) : strlen(at), &(*counter)->sets[(*counter)->count]);
+		ret = open_counted_term(at, next ? (size_t)(next - at) : strlen(at),
+					&(*counter)->sets[(*counter)->count]);
 		(*counter)->count += ret == 0;
 	}
 	if (ret < 0) {

@@ -10,13 +10,13 @@
 #include "simulated.h"
 
 static struct {
-	struct guard		guard;
-	bool			started;
-	int			events[2];
-	struct perfex_counter	*counters[2];
-	struct perfex_cost	loaded[PERFEX_NUM_EVENTS];
-	struct simulated	begin;		/* of the region that runs */
-	struct simulated	empty;		/* the counts of an empty region */
+	struct guard guard;
+	bool started;
+	int events[2];
+	struct perfex_counter *counters[2];
+	struct perfex_cost loaded[PERFEX_NUM_EVENTS];
+	struct simulated begin; /* of the region that runs */
+	struct simulated empty; /* the counts of an empty region */
 	enum { NOT_MEASURED, MEASURING, MEASURED } measured;
 } state = { .guard = GUARD_INITIALIZER };
 
@@ -118,11 +118,12 @@ start_pair(const struct perfex_choice *choice, const struct perfex_map *map)
 static void __attribute__((noinline))
 measure_empty_region(int e0, int e1)
 {
-	static int (*volatile read)(int, long long *, int, long long *) = read_counters;	/* as through a linker's table */
+	static int (*volatile read)(int, long long *, int, long long *) =
+		read_counters; /* as through a linker's table */
 	long long counts[2];
 
 	state.measured = MEASURING;
-	for (int i = 0; i < 2; i++)	/* the first time may look functions up */
+	for (int i = 0; i < 2; i++) /* the first time may look functions up */
 		if (start_counters(e0, e1) == 0)
 			read(e0, &counts[0], e1, &counts[1]);
 	state.measured = MEASURED;

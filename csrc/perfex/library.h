@@ -18,56 +18,56 @@ enum perfex_limit {
 	PERFEX_NUM_CPUS = 3,
 	PERFEX_MOST_SUMMANDS = 4,
 	PERFEX_NUM_CYCLE_PARTS = 11,
-	PERFEX_LARGEST = 1 << 20	/* bytes of a file */
+	PERFEX_LARGEST = 1 << 20 /* bytes of a file */
 };
 
 enum perfex_unit { PERFEX_NO_COST, PERFEX_CLKS, PERFEX_NSEC };
 enum perfex_quality { PERFEX_EXACT, PERFEX_SIMULATED, PERFEX_APPROXIMATE, PERFEX_MODELLED, PERFEX_UNAVAILABLE };
 
 struct perfex_cost {
-	enum perfex_unit	unit;
-	double			typical, minimum, maximum;
+	enum perfex_unit unit;
+	double typical, minimum, maximum;
 };
 
 struct perfex_event {
-	const char		*short_name;
-	const char		*name;
-	const char		*description;
-	int			counter;	/* 0 or 1 */
-	struct perfex_cost	cost;
-	const char		*unsourced;	/* numbers in the cost that have no source yet */
+	const char *short_name;
+	const char *name;
+	const char *description;
+	int counter; /* 0 or 1 */
+	struct perfex_cost cost;
+	const char *unsourced; /* numbers in the cost that have no source yet */
 };
 
 /* One of the tool's counts, or a value computed from them, times a number. */
 enum { PERFEX_CYCLES = -1, PERFEX_OCCUPANCY = -2 };
 
 struct perfex_summand {
-	int	count;
-	int	factor;
+	int count;
+	int factor;
 };
 
 /* How the tool's counts make an event, from csrc/tables/perfex_valgrind.csv: a sum; an empty one: 0, or unavailable. */
 struct perfex_formula {
-	enum perfex_quality	quality;
-	int			num_summands;
-	struct perfex_summand	summands[PERFEX_MOST_SUMMANDS];
+	enum perfex_quality quality;
+	int num_summands;
+	struct perfex_summand summands[PERFEX_MOST_SUMMANDS];
 };
 
 /* A processor, generated from csrc/tables/perfex_events.csv, perfex_costs.csv and perfex_valgrind.csv. */
 struct perfex_cpu {
-	const char			*name;
-	const char			*base;	/* of a silicon revision: the cpu */
-	const struct perfex_event	*events;
-	const struct perfex_formula	*simulated[2];	/* for all threads; where each has a processor */
+	const char *name;
+	const char *base; /* of a silicon revision: the cpu */
+	const struct perfex_event *events;
+	const struct perfex_formula *simulated[2]; /* for all threads; where each has a processor */
 };
 
 /* A way to count an event, from csrc/tables/perfex_perf.csv or a user's file. */
 struct perfex_row {
-	const char		*cpu;	/* or "": all */
-	int			event;
-	const char		*perf;	/* perf events, added up with +; "0": the count is 0; "": not available */
-	enum perfex_quality	quality;
-	const char		*note;
+	const char *cpu; /* or "": all */
+	int event;
+	const char *perf; /* perf events, added up with +; "0": the count is 0; "": not available */
+	enum perfex_quality quality;
+	const char *note;
 };
 
 /* ---- choose.c: the events to count ---- */
@@ -88,10 +88,10 @@ uint32_t perfex_event_matches(const struct perfex_cpu *cpu, const char *text, si
 
 /* An error in the text of a file. */
 struct perfex_fault {
-	size_t	at;		/* its place in the line, as a byte */
-	char	what[192];	/* {} stands for the word; "": the word is no perf event */
-	char	word[256];	/* no NUL follows; a longer one is cut off */
-	size_t	size;
+	size_t at;      /* its place in the line, as a byte */
+	char what[192]; /* {} stands for the word; "": the word is no perf event */
+	char word[256]; /* no NUL follows; a longer one is cut off */
+	size_t size;
 };
 
 /* -EFBIG: longer than a file may be. */
@@ -103,10 +103,10 @@ int perfex_event_number(const char *text, size_t size);
 /* ---- map.c: the rows that count events ---- */
 
 struct perfex_map {
-	const struct perfex_row	*rows;
-	size_t			count;
-	struct perfex_row	*own;	/* of a user's file, */
-	char			*text;	/* and their texts */
+	const struct perfex_row *rows;
+	size_t count;
+	struct perfex_row *own; /* of a user's file, */
+	char *text;             /* and their texts */
 };
 
 extern const struct perfex_map perfex_shipped_map;
@@ -138,11 +138,11 @@ void perfex_counters_stop(struct perfex_counter *const *counters, int count);
 
 /* -EBUSY: others had the counter all the time; simulated: perfex -s has not switched counting on. */
 int perfex_counter_read(struct perfex_counter *counter, uint64_t *count);
-void perfex_counter_close(struct perfex_counter *counter);	/* NULL is no counter */
+void perfex_counter_close(struct perfex_counter *counter); /* NULL is no counter */
 
 /* ---- simulated.c: counts of this process by valgrind's tool ------ */
 
-enum perfex_simulator { PERFEX_NATIVE, PERFEX_ONLY_VALGRIND, PERFEX_UNDER_PERFEX };	/* no perfex; perfex's tool */
+enum perfex_simulator { PERFEX_NATIVE, PERFEX_ONLY_VALGRIND, PERFEX_UNDER_PERFEX }; /* no perfex; perfex's tool */
 
 enum perfex_simulator perfex_simulator(void);
 
@@ -198,7 +198,7 @@ int perfex_line(char *text, size_t size, int event, const char *name, const char
 /* ---- functions that only C uses ---- */
 
 extern const struct perfex_cpu perfex_cpus[];
-extern const char *const perfex_quality_names[];	/* of perfex_quality */
+extern const char *const perfex_quality_names[]; /* of perfex_quality */
 
 /* libperfex.c: one call at a time, and no fork() meanwhile; 0 or -ENOMEM. */
 int perfex_enter(void);
@@ -206,8 +206,8 @@ void perfex_leave(void);
 
 /* Replace the events that a program gives by those of the environment. */
 struct perfex_choice {
-	const struct perfex_cpu	*cpu;
-	int			events[2];
+	const struct perfex_cpu *cpu;
+	int events[2];
 };
 
 /* -EINVAL: conflicting counters, no such event, no such cpu. */
@@ -238,16 +238,15 @@ void perfex_locale_end(void *before);
 
 /* The costs of the system's file, which need not be there; and costs in the place of others. */
 int perfex_costs_read_system(struct perfex_cost found[PERFEX_NUM_EVENTS]);
-void perfex_costs_override(struct perfex_cost costs[PERFEX_NUM_EVENTS],
-			   const struct perfex_cost by[PERFEX_NUM_EVENTS]);
+void perfex_costs_override(struct perfex_cost costs[PERFEX_NUM_EVENTS], const struct perfex_cost by[PERFEX_NUM_EVENTS]);
 
 /* Read the rows of PERFEX_PERF_TABLE, or the shipped ones. */
 int perfex_map_load(struct perfex_map *map);
 
 /* Return how well two events can be counted here. */
 struct perfex_quality_here {
-	int	qualities[2];	/* enum perfex_quality */
-	bool	is_shipped;	/* the map that comes with the library says so */
+	int qualities[2]; /* enum perfex_quality */
+	bool is_shipped;  /* the map that comes with the library says so */
 };
 
 /* Print counts to stderr.  costs: in effect, or NULL: no times. */

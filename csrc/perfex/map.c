@@ -60,7 +60,7 @@ perfex_term(const char *name, size_t size, uint32_t *type, uint64_t *config)
 	if (pfm4_encode_perf(&context, text, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &attr, &cpu, &request) != PFM_SUCCESS)
 		return -EINVAL;
 	for (int i = 0; i < request.num_entries; i++)
-		if (request.entries[i].modifier)	/* the map may not say in which mode it is counted, or how */
+		if (request.entries[i].modifier) /* the map may not say in which mode it is counted, or how */
 			return -EINVAL;
 	*type = attr.type;
 	*config = attr.config;
@@ -70,8 +70,8 @@ perfex_term(const char *name, size_t size, uint32_t *type, uint64_t *config)
 /* ---- CSV ---- */
 
 struct csv {
-	const char	*at;
-	char		*to;	/* fields are copied there, each with a NUL after it */
+	const char *at;
+	char *to; /* fields are copied there, each with a NUL after it */
 };
 
 /* Copy a field, up to its separator. */
@@ -138,8 +138,8 @@ take_head(struct csv *csv, const char *text, int where[COLUMNS], struct perfex_f
 			where[column < 0 ? 0 : column] = i;
 		}
 	return seen == (1u << COLUMNS) - 1 ? 0
-		: perfex_refuse(fault, text + fault->at, strcspn(text + fault->at, "\r\n"),
-				"the columns are {}, not cpu,event,perf,quality,note");
+					   : perfex_refuse(fault, text + fault->at, strcspn(text + fault->at, "\r\n"),
+							   "the columns are {}, not cpu,event,perf,quality,note");
 }
 
 static int
@@ -151,7 +151,7 @@ check_terms(const char *perf, struct perfex_fault *fault)
 	for (size_t size;; perf += size + 1) {
 		size = strcspn(perf, "+");
 		if (perfex_term(perf, size, &type, &config) < 0)
-			return perfex_refuse(fault, perf, size, "%s", "");	/* libpfm 4 knows the reason */
+			return perfex_refuse(fault, perf, size, "%s", ""); /* libpfm 4 knows the reason */
 		if (!perf[size])
 			return 0;
 	}

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH	80	/* columns of a terminal */
+#define WIDTH 80 /* columns of a terminal */
 
 /* ---- tables ---- */
 
@@ -45,8 +45,9 @@ perfex_row(char *text, size_t size, const char *number, const char *name, const 
 int
 perfex_head(char *text, size_t size, bool shares, bool times)
 {
-	return perfex_row(text, size, "", "event", shares ? "           count  quality     counted" :
-			  "           count  quality    ", times ? "    typical s    minimum s    maximum s" : "");
+	return perfex_row(text, size, "", "event",
+			  shares ? "           count  quality     counted" : "           count  quality    ",
+			  times ? "    typical s    minimum s    maximum s" : "");
 }
 
 int
@@ -79,10 +80,10 @@ perfex_line(char *text, size_t size, int event, const char *name, const char *co
 /* ---- counts on stderr ---- */
 
 struct counted {
-	int	event, quality;		/* PERFEX_UNAVAILABLE: no count */
-	char	count[24];
-	bool	has_times;
-	double	times[3];
+	int event, quality; /* PERFEX_UNAVAILABLE: no count */
+	char count[24];
+	bool has_times;
+	double times[3];
 };
 
 /* Print a count; of computed ones two digits, and the mark for "not counted". */
@@ -164,9 +165,10 @@ perfex_print(const struct perfex_choice *choice, const long long counts[2], cons
 	for (int i = 0; i < 2; i++) {
 		const struct counted *c = &counted[swap ? !i : i];
 
-		ret = perfex_line(text + size, sizeof(text) - (size_t)size, c->event, choice->cpu->events[c->event].name,
-				  c->quality == PERFEX_UNAVAILABLE ? NULL : c->count, perfex_quality_names[c->quality], -1,
-				  costs ? c->has_times ? c->times : unknown : NULL);
+		ret = perfex_line(text + size, sizeof(text) - (size_t)size, c->event,
+				  choice->cpu->events[c->event].name,
+				  c->quality == PERFEX_UNAVAILABLE ? NULL : c->count, perfex_quality_names[c->quality],
+				  -1, costs ? c->has_times ? c->times : unknown : NULL);
 		if (ret < 0)
 			return ret;
 		size += ret;

@@ -8,15 +8,23 @@
 #include "valgrind.h"
 
 enum {
-	INSTRUCTIONS, BRANCHES, FLOATING, LOADS, STORES,	/* instructions that occupy execution units */
-	FETCH_MISSES, FETCH_MISSES_2, TLB_MISSES, MISPREDICTED,	/* events that overlap with nothing */
-	DATA_MISSES, DATA_MISSES_2,
+	INSTRUCTIONS,
+	BRANCHES,
+	FLOATING,
+	LOADS,
+	STORES, /* instructions that occupy execution units */
+	FETCH_MISSES,
+	FETCH_MISSES_2,
+	TLB_MISSES,
+	MISPREDICTED, /* events that overlap with nothing */
+	DATA_MISSES,
+	DATA_MISSES_2,
 };
 
 const int perfex_cycle_parts[PERFEX_NUM_CYCLE_PARTS] = {
-	[INSTRUCTIONS] = 15, [BRANCHES] = 6, [FLOATING] = 21, [LOADS] = 18, [STORES] = 19,
-	[FETCH_MISSES] = 9, [FETCH_MISSES_2] = 10, [TLB_MISSES] = 23, [MISPREDICTED] = 24,
-	[DATA_MISSES] = 25, [DATA_MISSES_2] = 26,
+	[INSTRUCTIONS] = 15, [BRANCHES] = 6,     [FLOATING] = 21,       [LOADS] = 18,
+	[STORES] = 19,       [FETCH_MISSES] = 9, [FETCH_MISSES_2] = 10, [TLB_MISSES] = 23,
+	[MISPREDICTED] = 24, [DATA_MISSES] = 25, [DATA_MISSES_2] = 26,
 };
 
 /* Source: MIPS R10000 Microprocessor User's Manual (instructions issued, load/store and floating-point units). */
@@ -84,7 +92,8 @@ perfex_estimated_cycles(const struct perfex_cpu *cpu, const uint64_t parts[PERFE
 			const double nsec[PERFEX_NUM_CYCLE_PARTS], uint64_t range[2])
 {
 	const double accesses = (double)parts[LOADS] + (double)parts[STORES];
-	const double units = larger(accesses, larger((double)parts[FLOATING] / FLOATING_UNITS, (double)parts[BRANCHES]));
+	const double units =
+		larger(accesses, larger((double)parts[FLOATING] / FLOATING_UNITS, (double)parts[BRANCHES]));
 	double waits = 0, data = 0, all = 0;
 
 	for (int i = FETCH_MISSES; i < PERFEX_NUM_CYCLE_PARTS; i++) {
@@ -135,9 +144,9 @@ sum_of(const struct simulated *simulated, const struct perfex_cpu *cpu, int even
 
 	for (int i = 0; i < formula->num_summands; i++) {
 		const struct perfex_summand *s = &formula->summands[i];
-		const uint64_t count = s->count == PERFEX_CYCLES ? modelled(simulated, cpu, 0, clock)
-			: s->count == PERFEX_OCCUPANCY ? modelled(simulated, cpu, DATA_MISSES, clock)
-			: simulated->counts[s->count];
+		const uint64_t count = s->count == PERFEX_CYCLES      ? modelled(simulated, cpu, 0, clock)
+				       : s->count == PERFEX_OCCUPANCY ? modelled(simulated, cpu, DATA_MISSES, clock)
+								      : simulated->counts[s->count];
 
 		sum += (uint64_t)(int64_t)s->factor * count;
 	}

@@ -9,16 +9,17 @@
 
 /* The counts at one moment, or between two. */
 struct simulated {
-	uint64_t	counts[R10K_NUM_COUNTS];
-	bool		fine;	/* each thread has a processor */
-	bool		never;	/* between two: counting was off, perfex -s */
+	uint64_t counts[R10K_NUM_COUNTS];
+	bool fine;  /* each thread has a processor */
+	bool never; /* between two: counting was off, perfex -s */
 };
 
 /* Read the counts so far.  -ENODEV: no tool counts. */
 int simulated_read(struct simulated *now);
 
 /* Subtract two moments, and what an empty region costs; never less than 0. */
-struct simulated simulated_since(const struct simulated *begin, const struct simulated *end, const struct simulated *empty);
+struct simulated simulated_since(const struct simulated *begin, const struct simulated *end,
+				 const struct simulated *empty);
 
 /* Add the difference to a counter that was stopped. */
 void perfex_counter_between(struct perfex_counter *counter, const struct simulated *begin, const struct simulated *end,

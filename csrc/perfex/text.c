@@ -46,8 +46,9 @@ perfex_read_file(const char *path, char **text, size_t *size)
 	if (fd < 0)
 		return -errno;
 	*size = 0;
-	*text = calloc(PERFEX_LARGEST + 2, 1);	/* with the NUL */
-	while (*text && ((got = read(fd, *text + *size, PERFEX_LARGEST + 1 - *size)) > 0 || (got < 0 && errno == EINTR)))
+	*text = calloc(PERFEX_LARGEST + 2, 1); /* with the NUL */
+	while (*text &&
+	       ((got = read(fd, *text + *size, PERFEX_LARGEST + 1 - *size)) > 0 || (got < 0 && errno == EINTR)))
 		*size += got > 0 ? (size_t)got : 0;
 	ret = !*text ? -ENOMEM : got < 0 ? -errno : 0;
 	close(fd);
@@ -71,8 +72,10 @@ perfex_event_in_file(const char *text, size_t size, struct perfex_fault *fault)
 {
 	const int number = perfex_event_number(text, size);
 
-	return number >= 0 ? number : perfex_refuse(
-		fault, text, size, "event: {} is not an event; events are numbers from 0 to %d", PERFEX_NUM_EVENTS - 1);
+	return number >= 0
+		       ? number
+		       : perfex_refuse(fault, text, size, "event: {} is not an event; events are numbers from 0 to %d",
+				       PERFEX_NUM_EVENTS - 1);
 }
 
 double
@@ -96,7 +99,7 @@ perfex_decimal(const char *text, size_t size, size_t digits)
 	return value;
 }
 
-#ifdef __NetBSD__	/* which has no locale for one thread: for a moment all threads have C's numbers */
+#ifdef __NetBSD__ /* which has no locale for one thread: for a moment all threads have C's numbers */
 
 void *
 perfex_locale_begin(void)
@@ -121,7 +124,7 @@ perfex_locale_end(void *before)
 void *
 perfex_locale_begin(void)
 {
-	return uselocale(newlocale(LC_ALL_MASK, "C", NULL));	/* the C library's own: never freed */
+	return uselocale(newlocale(LC_ALL_MASK, "C", NULL)); /* the C library's own: never freed */
 }
 
 void

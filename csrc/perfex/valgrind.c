@@ -11,37 +11,34 @@
 
 #include <stdint.h>
 
-enum request {
-	RUNNING_ON_VALGRIND = 0x1001,
-	READ = 'R' << 24 | 'K' << 16,
-	REGION
-};
+enum request { RUNNING_ON_VALGRIND = 0x1001, READ = 'R' << 24 | 'K' << 16, REGION };
 
 #if defined(__x86_64__) && !defined(__ILP32__)
-#define WORDS	"rax"
-#define RESULT	"rdx"
-#define REQUEST	"rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\txchgq %%rbx, %%rbx"
+#define WORDS "rax"
+#define RESULT "rdx"
+#define REQUEST "rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\txchgq %%rbx, %%rbx"
 #elif defined(__i386__)
-#define WORDS	"eax"
-#define RESULT	"edx"
-#define REQUEST	"roll $3, %%edi\n\troll $13, %%edi\n\troll $29, %%edi\n\troll $19, %%edi\n\txchgl %%ebx, %%ebx"
+#define WORDS "eax"
+#define RESULT "edx"
+#define REQUEST "roll $3, %%edi\n\troll $13, %%edi\n\troll $29, %%edi\n\troll $19, %%edi\n\txchgl %%ebx, %%ebx"
 #elif defined(__aarch64__) && !defined(__ILP32__)
-#define WORDS	"x4"
-#define RESULT	"x3"
-#define REQUEST	"ror x12, x12, #3\n\tror x12, x12, #13\n\tror x12, x12, #51\n\tror x12, x12, #61\n\torr x10, x10, x10"
+#define WORDS "x4"
+#define RESULT "x3"
+#define REQUEST "ror x12, x12, #3\n\tror x12, x12, #13\n\tror x12, x12, #51\n\tror x12, x12, #61\n\torr x10, x10, x10"
 #elif defined(__arm__) && (!defined(__thumb__) || defined(__thumb2__))
-#define WORDS	"r4"
-#define RESULT	"r3"
-#define REQUEST	"mov r12, r12, ror #3\n\tmov r12, r12, ror #13\n\tmov r12, r12, ror #29\n\tmov r12, r12, ror #19\n\t" \
-		"orr r10, r10, r10"
+#define WORDS "r4"
+#define RESULT "r3"
+#define REQUEST \
+	"mov r12, r12, ror #3\n\tmov r12, r12, ror #13\n\tmov r12, r12, ror #29\n\tmov r12, r12, ror #19\n\t" \
+	"orr r10, r10, r10"
 #elif defined(__powerpc64__)
-#define WORDS	"r4"
-#define RESULT	"r3"
-#define REQUEST	"rotldi 0, 0, 3\n\trotldi 0, 0, 13\n\trotldi 0, 0, 61\n\trotldi 0, 0, 51\n\tor 1, 1, 1"
+#define WORDS "r4"
+#define RESULT "r3"
+#define REQUEST "rotldi 0, 0, 3\n\trotldi 0, 0, 13\n\trotldi 0, 0, 61\n\trotldi 0, 0, 51\n\tor 1, 1, 1"
 #elif defined(__s390x__)
-#define WORDS	"r2"
-#define RESULT	"r3"
-#define REQUEST	"lr 15, 15\n\tlr 1, 1\n\tlr 2, 2\n\tlr 3, 3\n\tlr 2, 2"
+#define WORDS "r2"
+#define RESULT "r3"
+#define REQUEST "lr 15, 15\n\tlr 1, 1\n\tlr 2, 2\n\tlr 3, 3\n\tlr 2, 2"
 #endif
 
 #if defined(__mips__)
@@ -61,7 +58,10 @@ valgrind_ask(enum request number, uintptr_t first, uintptr_t second)
 #else
 			 "sw"
 #endif
-			 " $0, 0(%0)\n\t.set pop" : : "r"(&words[3]) : "memory");
+			 " $0, 0(%0)\n\t.set pop"
+			 :
+			 : "r"(&words[3])
+			 : "memory");
 	return words[3];
 }
 #else

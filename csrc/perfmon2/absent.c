@@ -7,8 +7,13 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-#define FAILS(error, name, ...)	int name(__VA_ARGS__) { errno = error; return -1; }
-#define ABSENT(name, ...)	FAILS(ENOSYS, name, __VA_ARGS__)
+#define FAILS(error, name, ...) \
+	int name(__VA_ARGS__) \
+	{ \
+		errno = error; \
+		return -1; \
+	}
+#define ABSENT(name, ...) FAILS(ENOSYS, name, __VA_ARGS__)
 
 ABSENT(pfm_create_context, pfarg_ctx_t *ctx, char *smpl_name, void *smpl_arg, size_t smpl_size)
 ABSENT(pfm_create_context_v2old, pfarg_ctx_t *ctx, char *smpl_name, void *smpl_arg, size_t smpl_size)

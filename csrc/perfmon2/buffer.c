@@ -18,14 +18,14 @@
 
 #include "../base/copy.h"
 
-#ifndef F_ADD_SEALS	/* glibc before 2.21 */
-#define F_ADD_SEALS		1033
-#define F_SEAL_SEAL		0x0001
-#define F_SEAL_SHRINK		0x0002
-#define F_SEAL_GROW		0x0004
+#ifndef F_ADD_SEALS /* glibc before 2.21 */
+#define F_ADD_SEALS 1033
+#define F_SEAL_SEAL 0x0001
+#define F_SEAL_SHRINK 0x0002
+#define F_SEAL_GROW 0x0004
 #endif
 #ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE	0x0010	/* Linux 5.1; older C libraries do not name it */
+#define F_SEAL_FUTURE_WRITE 0x0010 /* Linux 5.1; older C libraries do not name it */
 #endif
 
 /* Whether the process may lock that much more memory. */
@@ -48,7 +48,7 @@ unnamed_file(void)
 	if (fd >= 0)
 		unlink(name);
 	else if (errno != EMFILE && errno != ENFILE)
-		errno = ENOMEM;	/* there is no such directory, or no room in it */
+		errno = ENOMEM; /* there is no such directory, or no room in it */
 	return fd;
 }
 

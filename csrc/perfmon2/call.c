@@ -45,7 +45,11 @@ call_write_number(void *to, size_t size, uint64_t number)
 	const uint16_t two = (uint16_t)number;
 	const uint32_t four = (uint32_t)number;
 
-	memcpy(to, size == sizeof(two) ? (const void *)&two : size == sizeof(four) ? (const void *)&four : (const void *)&number, size);
+	memcpy(to,
+	       size == sizeof(two)    ? (const void *)&two
+	       : size == sizeof(four) ? (const void *)&four
+				      : (const void *)&number,
+	       size);
 }
 
 static void
@@ -224,7 +228,7 @@ call_run(const struct call *call, int fd, int refused, void *elements, long coun
 	int ret;
 
 	engine_enter();
-	if (call->need == NEEDS_ANYTHING)	/* a closed context does not keep its thread or CPU */
+	if (call->need == NEEDS_ANYTHING) /* a closed context does not keep its thread or CPU */
 		contexts_reap();
 	c = call_context(fd, call->tells);
 	if (call->element.size && (count < 0 || (size_t)count >= INT_MAX / call->element.size))

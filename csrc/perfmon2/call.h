@@ -6,15 +6,15 @@
 
 #include "engine.h"
 
-enum { ARGUMENT_LIMIT = 16384, CTL_ARGUMENT_LIMIT = 4096 };	/* bytes of one call */
+enum { ARGUMENT_LIMIT = 16384, CTL_ARGUMENT_LIMIT = 4096 }; /* bytes of one call */
 
 /* The direction in which a member is copied. */
 enum way { IN = 1, OUT = 2, BOTH = 3 };
 
 /* A member of a caller's structure, and of struct request: a number, or a bit vector. */
 struct field {
-	uint16_t	at, size, to;
-	uint8_t		way;
+	uint16_t at, size, to;
+	uint8_t way;
 };
 
 #define FIELD(type, member, of_request, way) \
@@ -22,23 +22,23 @@ struct field {
 
 /* A structure that is an element of a call. */
 struct element {
-	size_t			size;	/* 0: there is none */
-	const struct field	*fields;
-	size_t			num_fields;
+	size_t size; /* 0: there is none */
+	const struct field *fields;
+	size_t num_fields;
 };
 
-#define ELEMENT(type, fields)	{ sizeof(type), fields, sizeof(fields) / sizeof(*(fields)) }
-#define NO_ELEMENT		{ 0, NULL, 0 }
+#define ELEMENT(type, fields) { sizeof(type), fields, sizeof(fields) / sizeof(*(fields)) }
+#define NO_ELEMENT { 0, NULL, 0 }
 
 /* The state that the context's task must have. */
 enum need { NEEDS_UNLOADED, NEEDS_STOPPED, NEEDS_STOPPED_EVEN_MASKED, NEEDS_NOTHING, NEEDS_ANYTHING };
 
 struct call {
-	struct element	element;	/* what it is given */
-	enum need	need;
-	bool		copies_back;
-	bool		tells;		/* it may send a message */
-	int		(*run)(struct context *c, struct request *r);	/* of one element */
+	struct element element; /* what it is given */
+	enum need need;
+	bool copies_back;
+	bool tells;                                       /* it may send a message */
+	int (*run)(struct context *c, struct request *r); /* of one element */
 };
 
 /*
@@ -50,9 +50,9 @@ int call_run(const struct call *call, int fd, int refused, void *elements, long 
 
 /* The caller's elements, copied while the engine is entered. */
 struct vector {
-	void	*elements;
-	size_t	size;		/* bytes */
-	bool	is_there;	/* the kernel need not be asked again */
+	void *elements;
+	size_t size;   /* bytes */
+	bool is_there; /* the kernel need not be asked again */
 };
 
 /*
@@ -68,6 +68,6 @@ int call_write(const struct vector *v);
  * do.
  */
 struct context *call_context(int fd, bool tells);
-int call_done(struct context *c, int ret);	/* ret: 0 or a descriptor; of a negative errno value, -1 with errno */
+int call_done(struct context *c, int ret); /* ret: 0 or a descriptor; of a negative errno value, -1 with errno */
 
 #endif /* PYPFM_PERFMON2_CALL_H */

@@ -12,12 +12,12 @@
 
 /* pfarg_setinfo_t of kernels 2.0 to 2.4, for a program that defines PFMLIB_OLD_PFMV2. */
 struct old_setinfo {
-	uint16_t	set_id, set_id_next;
-	uint32_t	set_flags;
-	uint64_t	set_ovfl_pmds[5];
-	uint64_t	set_runs, set_timeout, set_act_duration, set_mmap_offset;
-	uint64_t	set_avail_pmcs[5], set_avail_pmds[5];
-	uint64_t	reserved[4];
+	uint16_t set_id, set_id_next;
+	uint32_t set_flags;
+	uint64_t set_ovfl_pmds[5];
+	uint64_t set_runs, set_timeout, set_act_duration, set_mmap_offset;
+	uint64_t set_avail_pmcs[5], set_avail_pmds[5];
+	uint64_t reserved[4];
 };
 
 _Static_assert(sizeof(struct old_setinfo) == 192, "pfarg_setinfo_t of kernels 2.0 to 2.4");
@@ -75,14 +75,13 @@ static const struct field attr_fields[] = {
 };
 
 static const struct field read_attr_fields[] = {
-	FIELD(pfarg_pmd_attr_t, reg_num, number, IN),
-	FIELD(pfarg_pmd_attr_t, reg_set, set, IN),
-	FIELD(pfarg_pmd_attr_t, reg_value, value, OUT),
-	FIELD(pfarg_pmd_attr_t, reg_last_value, last, OUT),
+	FIELD(pfarg_pmd_attr_t, reg_num, number, IN),        FIELD(pfarg_pmd_attr_t, reg_set, set, IN),
+	FIELD(pfarg_pmd_attr_t, reg_value, value, OUT),      FIELD(pfarg_pmd_attr_t, reg_last_value, last, OUT),
 	FIELD(pfarg_pmd_attr_t, reg_ovfl_swcnt, swcnt, OUT),
 };
 
-static const struct field setdesc_fields[] = {	/* version 3 has the same members under another name */
+static const struct field setdesc_fields[] = {
+	/* version 3 has the same members under another name */
 	FIELD(pfarg_setdesc_t, set_id, set, IN),
 	FIELD(pfarg_setdesc_t, set_flags, flags, IN),
 	FIELD(pfarg_setdesc_t, set_timeout, timeout, IN),
@@ -139,6 +138,7 @@ calls_refuse(struct context *c, struct request *r)
 }
 
 /* The load itself refuses a loaded context, after the checks of its target. */
+/* clang-format off */
 static const struct call load = { NO_ELEMENT, NEEDS_ANYTHING, false, true, state_load };
 static const struct call unload = { NO_ELEMENT, NEEDS_STOPPED_EVEN_MASKED, false, true, state_unload };
 static const struct call detach = { NO_ELEMENT, NEEDS_STOPPED_EVEN_MASKED, false, true, state_detach };
@@ -155,6 +155,7 @@ static const struct call delete_sets = { ELEMENT(pfarg_setdesc_t, setdesc_fields
 static const struct call tell_sets = { ELEMENT(pfarg_setinfo_t, setinfo_fields), NEEDS_NOTHING, true, false, state_tell_set };
 static const struct call tell_old_sets = { ELEMENT(struct old_setinfo, old_setinfo_fields), NEEDS_NOTHING, true, false, state_tell_set };
 static const struct call tell_sets_v3 = { ELEMENT(pfarg_set_info_t, set_info_fields), NEEDS_NOTHING, true, false, state_tell_set };
+/* clang-format on */
 
 /* Version 3's, by PFM_RW_PMD, PFM_RW_PMC, PFM_RW_PMD_ATTR. */
 enum { TYPES = 4 };
@@ -278,7 +279,8 @@ pfm_create_context_v2old(pfarg_ctx_t *ctx, char *smpl_name, void *smpl_arg, size
 int
 pfm_create(int flags, pfarg_sinfo_t *sif, ...)
 {
-	const int known = PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK | PFM_FL_OVFL_NO_MSG | PFM_FL_SMPL_FMT | PFM_ITA_FL_INSECURE;
+	const int known =
+		PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK | PFM_FL_OVFL_NO_MSG | PFM_FL_SMPL_FMT | PFM_ITA_FL_INSECURE;
 	const int excluding = PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK;
 	pfm_dfl_smpl_arg_t format;
 	int ret = check_machine();
@@ -305,7 +307,8 @@ pfm_load_context(int fd, pfarg_load_t *load_arg)
 	pfarg_load_t wanted = { 0 };
 	const int refused = copy_in(&wanted, load_arg, sizeof(wanted)) < 0 ? -EFAULT : 0;
 
-	return call_run(&load, fd, refused, NULL, 1, &(struct request){ .number = wanted.load_pid, .set = wanted.load_set });
+	return call_run(&load, fd, refused, NULL, 1,
+			&(struct request){ .number = wanted.load_pid, .set = wanted.load_set });
 }
 
 int
@@ -352,7 +355,10 @@ pfm_set_state(int fd, int flags, int state)
 /* ---- registers and sets: version 2 ------------------------------------------------------------------ */
 
 #define VECTOR(name, type, call) \
-	int name(int fd, type *elements, int count) { return call_run(call, fd, 0, elements, count, NULL); }
+	int name(int fd, type *elements, int count) \
+	{ \
+		return call_run(call, fd, 0, elements, count, NULL); \
+	}
 
 VECTOR(pfm_write_pmcs, pfarg_pmc_t, &write_pmcs)
 VECTOR(pfm_write_pmds, pfarg_pmd_t, &write_pmds)

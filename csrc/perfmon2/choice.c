@@ -52,7 +52,9 @@ best_backend(void)
 	struct utsname system;
 
 	return uname(&system) == 0 && strcmp(system.machine, "ia64") == 0 &&
-	       access("/sys/bus/event_source/devices/cpu", F_OK) == 0 ? &raw_backend : &host_backend;
+			       access("/sys/bus/event_source/devices/cpu", F_OK) == 0
+		       ? &raw_backend
+		       : &host_backend;
 }
 
 static bool
@@ -88,7 +90,7 @@ say(const char *format, ...)
 	length = vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	if (length > 0 && write(fd, line, (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1) < 0)
-		return;		/* there is nowhere to report it */
+		return; /* there is nowhere to report it */
 }
 
 /* Describe why a back end cannot count the events of a context; NULL: it is not the back end. */
@@ -97,7 +99,8 @@ reason(int loaded)
 {
 	switch (loaded) {
 	case -ENODEV:
-		return chosen.backend == &raw_backend ? "this is no IA-64 processor with counters" : "this machine has no such counters";
+		return chosen.backend == &raw_backend ? "this is no IA-64 processor with counters"
+						      : "this machine has no such counters";
 	case -EPERM:
 		return "perf_event_open(2) is not permitted, see /proc/sys/kernel/perf_event_paranoid";
 	case -ENOTSUP:
@@ -118,12 +121,13 @@ choice_tell(int loaded)
 	if (chosen.rate)
 		snprintf(rate, sizeof(rate), ",rate=%llu", (unsigned long long)chosen.rate);
 	if (loaded < 0)
-		say("perfmon: nothing is counted with LIBPFM_PERFMON=%s%s: %s; LIBPFM_PERFMON=model,rate=1000000 needs no counters\n",
+		say("perfmon: nothing is counted with LIBPFM_PERFMON=%s%s: %s; LIBPFM_PERFMON=model,rate=1000000 needs "
+		    "no counters\n",
 		    chosen.backend->name, chosen.np ? ",np" : "", reason(loaded));
 	else
 		say("perfmon: counts come from %s (LIBPFM_PERFMON=%s%s%s)\n",
-		    chosen.backend == &model_backend ? "a model" : "this machine's counters", chosen.backend->name, rate,
-		    chosen.np ? ",np" : "");
+		    chosen.backend == &model_backend ? "a model" : "this machine's counters", chosen.backend->name,
+		    rate, chosen.np ? ",np" : "");
 	is_told = is_told || loaded == 0;
 }
 
@@ -151,8 +155,10 @@ choice(void)
 		read_choice(text ? text : "");
 		is_read = true;
 		if (!chosen.backend)
-			say("perfmon: LIBPFM_PERFMON=%.64s %s\n", text, chosen.is_unreadable ?
-			    "is not auto, host, raw, model or off, with options ,np and (of a model) ,rate=N" : "counts nothing");
+			say("perfmon: LIBPFM_PERFMON=%.64s %s\n", text,
+			    chosen.is_unreadable
+				    ? "is not auto, host, raw, model or off, with options ,np and (of a model) ,rate=N"
+				    : "counts nothing");
 	}
 	return &chosen;
 }

@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHORTEST	50000		/* ns: a timer that is late anyway may not take the processor */
+#define SHORTEST 50000 /* ns: a timer that is late anyway may not take the processor */
 
 static bool is_running, is_idle;
-static uint64_t planned;			/* the time of its next look */
-static int watched = -1, waker = -1;	/* an epoll set, and an eventfd in it; -1: there is none */
+static uint64_t planned;             /* the time of its next look */
+static int watched = -1, waker = -1; /* an epoll set, and an eventfd in it; -1: there is none */
 
 static void
 watch_descriptor(int fd)
@@ -84,7 +84,7 @@ helper_wake(void)
 	const uint64_t one = 1;
 
 	if (is_running && are_ours() && write(waker, &one, sizeof(one)) < 0)
-		return;		/* it is awake */
+		return; /* it is awake */
 }
 
 /* Set the timer to this many ns from now; NEVER: not before the clock ends. */
@@ -137,7 +137,7 @@ look_at_all(void)
 	}
 	is_running = is_loaded || !is_idle;
 	is_idle = !is_loaded;
-	return is_loaded ? wait : BETWEEN_LOOKS;	/* it stays for this long */
+	return is_loaded ? wait : BETWEEN_LOOKS; /* it stays for this long */
 }
 
 static void
@@ -158,7 +158,7 @@ helper_look(void)
 	if (watched >= 0 && !are_ours())
 		watched = waker = -1;
 	if (waker >= 0 && read(waker, &count, sizeof(count)) < 0)
-		count = 0;	/* another thread has taken over */
+		count = 0; /* another thread has taken over */
 	contexts_reap();
 	wait = look_at_all();
 	planned = when(wait);

@@ -38,6 +38,6 @@ host_event(const struct context *c, uint64_t pmc, struct perf_event_attr *attr)
 }
 
 const struct backend host_backend = {
-	"host", perf_clock, perf_load, perf_unload, perf_update, NULL, perf_apply, perf_time_to_next,
-	perf_take_pmc, host_event, NULL,
+	"host",     perf_clock,        perf_load,     perf_unload, perf_update, NULL,
+	perf_apply, perf_time_to_next, perf_take_pmc, host_event,  NULL,
 };

@@ -9,10 +9,10 @@
 #include "perfmon/pfmlib.h"
 
 struct host_event {
-	int		pmu;		/* PFMLIB_*_PMU; 0 ends the list */
-	unsigned int	es, umask;
-	uint32_t	type;
-	uint64_t	config;
+	int pmu; /* PFMLIB_*_PMU; 0 ends the list */
+	unsigned int es, umask;
+	uint32_t type;
+	uint64_t config;
 };
 
 extern const struct host_event ia64_host_events[];

@@ -18,12 +18,12 @@ system_mmap(void *addr, size_t len, int prot, int flags, int fd, int64_t offset)
 }
 
 /* Weak: a program may wrap mmap() itself. */
-#define WRAPS(name)	__attribute__((weak, alias(#name), visibility("default")))
+#define WRAPS(name) __attribute__((weak, alias(#name), visibility("default")))
 
 extern __typeof__(pfm_mmap) __wrap_mmap WRAPS(pfm_mmap);
 extern __typeof__(pfm_mmap64) __wrap_mmap64 WRAPS(pfm_mmap64);
 #else
-#define system_mmap	mmap
+#define system_mmap mmap
 #endif
 
 void *

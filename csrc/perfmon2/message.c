@@ -17,18 +17,18 @@
 #include <unistd.h>
 
 #ifndef RWF_NOWAIT
-#define RWF_NOWAIT	0x8	/* Linux 4.14 */
+#define RWF_NOWAIT 0x8 /* Linux 4.14 */
 #endif
 
-enum { QUEUE_LENGTH = 8, CTL_QUEUE_LENGTH = 31, QUEUE_BYTES = 1 << 16 };	/* messages; more bytes than any queue has */
+enum { QUEUE_LENGTH = 8, CTL_QUEUE_LENGTH = 31, QUEUE_BYTES = 1 << 16 }; /* messages; more bytes than any queue has */
 
 /* The layout of kernels 2.0 to 2.4, for a program that defines PFMLIB_OLD_PFMV2. */
 struct old_overflow {
-	uint32_t	type, pid;
-	uint64_t	pmds[4];
-	uint16_t	set, cpu;
-	uint32_t	tid;
-	uint64_t	ip;
+	uint32_t type, pid;
+	uint64_t pmds[4];
+	uint16_t set, cpu;
+	uint32_t tid;
+	uint64_t ip;
 };
 
 _Static_assert(sizeof(struct old_overflow) == 56, "message of kernels 2.0 to 2.4");
@@ -138,22 +138,33 @@ message_overflow(struct context *c, const struct notice *notice)
 	const struct where *where = &notice->where;
 	/* The names of these members are exchanged, as in the kernel. */
 	const pfarg_ovfl_msg_t message = {
-		.msg_type = PFM_MSG_OVFL, .msg_ovfl_pid = (uint32_t)where->tid, .msg_ovfl_tid = (uint32_t)where->pid,
-		.msg_active_set = notice->set, .msg_ovfl_cpu = (uint16_t)where->cpu, .msg_ovfl_ip = where->ip,
+		.msg_type = PFM_MSG_OVFL,
+		.msg_ovfl_pid = (uint32_t)where->tid,
+		.msg_ovfl_tid = (uint32_t)where->pid,
+		.msg_active_set = notice->set,
+		.msg_ovfl_cpu = (uint16_t)where->cpu,
+		.msg_ovfl_ip = where->ip,
 		.msg_ovfl_pmds = { notice->pmds },
 	};
 	const struct old_overflow old = {
-		.type = PFM_MSG_OVFL, .pid = (uint32_t)where->tid, .pmds = { notice->pmds }, .set = notice->set,
-		.cpu = (uint16_t)where->cpu, .tid = (uint32_t)where->pid, .ip = where->ip,
+		.type = PFM_MSG_OVFL,
+		.pid = (uint32_t)where->tid,
+		.pmds = { notice->pmds },
+		.set = notice->set,
+		.cpu = (uint16_t)where->cpu,
+		.tid = (uint32_t)where->pid,
+		.ip = where->ip,
 	};
-	const pfm_msg_t ctl = { .pfm_ovfl_msg = { .msg_type = PFM_MSG_OVFL, .msg_ctx_fd = c->ctl_fd,
-						  .msg_ovfl_pmds = { notice->pmds } } };
-	const bool sent = message_post(c, c->is_ctl ? (const void *)&ctl : c->old_messages ? (const void *)&old
-													     : &message);
+	const pfm_msg_t ctl = {
+		.pfm_ovfl_msg = { .msg_type = PFM_MSG_OVFL, .msg_ctx_fd = c->ctl_fd, .msg_ovfl_pmds = { notice->pmds } }
+	};
+	const bool sent = message_post(c, c->is_ctl         ? (const void *)&ctl
+					  : c->old_messages ? (const void *)&old
+							    : &message);
 
 	if (!(c->flags & PFM_FL_OVFL_NO_MSG))
 		return sent;
-	message_drain(c);	/* the signal has been sent; no message must remain if it can be read */
+	message_drain(c); /* the signal has been sent; no message must remain if it can be read */
 	return true;
 }
 

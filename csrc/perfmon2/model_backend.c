@@ -41,7 +41,9 @@ static struct where
 here(const struct context *c, pid_t tid)
 {
 	return (struct where){ .ip = __atomic_load_n(&model_ip, __ATOMIC_RELAXED),
-			       .time = choice()->rate ? monotonic_time() : model_ns, .cpu = sched_getcpu(), .tid = tid,
+			       .time = choice()->rate ? monotonic_time() : model_ns,
+			       .cpu = sched_getcpu(),
+			       .tid = tid,
 			       .pid = c->is_system ? getpid() : c->pid };
 }
 
@@ -49,7 +51,7 @@ here(const struct context *c, pid_t tid)
 static uint64_t
 steps(struct context *c, const struct happening *h, uint64_t count, const struct where *where)
 {
-	enum { MOST = 64 };	/* signals are blocked meanwhile */
+	enum { MOST = 64 }; /* signals are blocked meanwhile */
 	uint64_t done = events_step(c, h, count, where);
 
 	for (int i = 1; i < MOST && done < count && c->state == LOADED; i++)
@@ -290,6 +292,6 @@ model_take_pmc(struct context *c, struct set *set)
 }
 
 const struct backend model_backend = {
-	"model", model_clock, model_load, model_nothing, model_update, model_finish, model_nothing, model_time_to_next, model_take_pmc,
-	NULL, NULL,
+	"model",       model_clock,        model_load,     model_nothing, model_update, model_finish,
+	model_nothing, model_time_to_next, model_take_pmc, NULL,          NULL,
 };

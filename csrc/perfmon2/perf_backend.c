@@ -9,12 +9,12 @@
 
 /* The transitions from one state of a counter to another. */
 static const struct {
-	enum counter_state	overflow, pause, resume;
+	enum counter_state overflow, pause, resume;
 } after[] = {
-	[COUNTS]	= { COUNTS,	STOPPED,	COUNTS },
-	[COUNTS_ONCE]	= { STOPPED,	PAUSED,		COUNTS_ONCE },
-	[STOPPED]	= { STOPPED,	STOPPED,	COUNTS },
-	[PAUSED]	= { PAUSED,	PAUSED,		COUNTS_ONCE },
+	[COUNTS] = { COUNTS, STOPPED, COUNTS },
+	[COUNTS_ONCE] = { STOPPED, PAUSED, COUNTS_ONCE },
+	[STOPPED] = { STOPPED, STOPPED, COUNTS },
+	[PAUSED] = { PAUSED, PAUSED, COUNTS_ONCE },
 };
 
 static struct set *
@@ -130,7 +130,8 @@ take_pending(struct context *c, struct set_events *events)
 	events->pending = 0;
 	if (wrapped)
 		perf_overflow(c, events, wrapped,
-			 &(struct where){ 0, monotonic_time(), c->pid, c->is_system ? own_thread() : c->tid, sched_getcpu() });
+			      &(struct where){ 0, monotonic_time(), c->pid, c->is_system ? own_thread() : c->tid,
+					       sched_getcpu() });
 }
 
 /* Find the event of a group that a sample belongs to; NULL: none. */
@@ -165,8 +166,9 @@ take_samples(struct context *c, struct set_events *events, bool takes_overflows)
 			continue;
 		wrapped = add_counts(c, events, &sample.reading);
 		if (wrapped)
-			perf_overflow(c, events, wrapped, &(struct where){ sample.ip, sample.time, (pid_t)sample.pid,
-								      (pid_t)sample.tid, (int)sample.cpu });
+			perf_overflow(c, events, wrapped,
+				      &(struct where){ sample.ip, sample.time, (pid_t)sample.pid, (pid_t)sample.tid,
+						       (int)sample.cpu });
 	}
 }
 
@@ -183,7 +185,8 @@ is_told_soon(const struct context *c, const struct set_events *events, const str
 		const struct counter *counter = &events->counters[i];
 		const uint64_t value = set->pmds[counter->number].value, count = reading->values[1 + i].value;
 
-		if (count > counter->seen && value + (count - counter->seen) < value && pmd_interrupts(set, counter->number))
+		if (count > counter->seen && value + (count - counter->seen) < value &&
+		    pmd_interrupts(set, counter->number))
 			return true;
 	}
 	return false;
@@ -220,15 +223,16 @@ perf_collect(struct context *c)
 	c->perf->found = 0;
 	if (takes_overflows)
 		take_pending(c, events);
-	take_samples(c, events, takes_overflows);	/* with those that came after the reading: they are newer */
+	take_samples(c, events, takes_overflows); /* with those that came after the reading: they are newer */
 	if (ret < 0) {
 		set_of(c, events)->is_refused = true;
 		c->perf->running = NULL;
-		if (ret == -EBADF)	/* the program has closed descriptors of the group */
+		if (ret == -EBADF) /* the program has closed descriptors of the group */
 			perf_close_set(events);
 		return;
 	}
-	for (int i = 0; takes_overflows && i < PATIENCE && is_wanted(c, events) && is_told_soon(c, events, &reading); i++)
+	for (int i = 0; takes_overflows && i < PATIENCE && is_wanted(c, events) && is_told_soon(c, events, &reading);
+	     i++)
 		take_samples(c, events, true);
 	if (!takes_overflows || is_wanted(c, events))
 		events->pending |= add_counts(c, events, &reading);
@@ -295,14 +299,15 @@ perf_aim(const struct context *c, struct set_events *events, unsigned int i)
 
 	if (value != counter->aimed || counter->state == STOPPED) {
 		/* A running software event overflows at once: that must not stop it. */
-		if (c->perf->running == events && (counter->state == COUNTS_ONCE || (counter->state == COUNTS && stops))) {
+		if (c->perf->running == events &&
+		    (counter->state == COUNTS_ONCE || (counter->state == COUNTS && stops))) {
 			counting_group_pause(&events->group, i);
 			counter->state = after[counter->state].pause;
 		}
 		counter->period = left < NO_PERIOD ? left : NO_PERIOD;
 		counting_group_arm(&events->group, i, counter->period);
 	}
-	if (value != counter->aimed)	/* a period of the program's, or of a reset */
+	if (value != counter->aimed) /* a period of the program's, or of a reset */
 		events->pending &= ~bit_of(counter);
 	counter->aimed = value;
 	if (stops && after[counter->state].resume == COUNTS && counting_group_stop_once(&events->group, i) == 0) {
@@ -317,7 +322,8 @@ void
 perf_apply(struct context *c)
 {
 	struct perf *p = c->perf;
-	struct set_events *wanted = context_counts(c) && p->sets[c->active->at].group.count ? &p->sets[c->active->at] : NULL;
+	struct set_events *wanted =
+		context_counts(c) && p->sets[c->active->at].group.count ? &p->sets[c->active->at] : NULL;
 
 	if (p->running && p->running != wanted)
 		stop_running(c);
@@ -346,7 +352,7 @@ perf_take_pmc(struct context *c, struct set *set)
 	struct set_events opened, *events = &c->perf->sets[set->at];
 	int ret;
 
-	if (c->perf->running)	/* it would take their room; it goes on when the context is released */
+	if (c->perf->running) /* it would take their room; it goes on when the context is released */
 		stop_running(c);
 	ret = perf_open_set(c, set, &opened);
 	if (ret < 0) {

@@ -167,7 +167,7 @@ perf_forget(struct context *c)
 		return;
 	c->perf = NULL;
 	if (c->is_copy)
-		p->anchor.ring.head = NULL;	/* in a child it is gone: the number may be another file by now */
+		p->anchor.ring.head = NULL; /* in a child it is gone: the number may be another file by now */
 	helper_forget_fd(p->anchor.event.fd);
 	for (unsigned int i = 0; i < p->num_sets; i++)
 		perf_close_set(&p->sets[i]);
@@ -197,7 +197,8 @@ perf_load(struct context *c)
 	c->perf = make_perf(c);
 	if (!c->perf)
 		return -ENOMEM;
-	ret = open_error(counting_anchor_open(&c->perf->anchor, &c->perf->target, c->buffer ? SAMPLES : OVERFLOWS), false);
+	ret = open_error(counting_anchor_open(&c->perf->anchor, &c->perf->target, c->buffer ? SAMPLES : OVERFLOWS),
+			 false);
 	for (unsigned int i = 0; ret == 0 && i < c->num_sets; i++) {
 		c->sets[i]->is_refused = false;
 		ret = perf_open_set(c, c->sets[i], &c->perf->sets[i]);

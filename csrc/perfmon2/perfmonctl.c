@@ -13,7 +13,7 @@
 #include "../base/process.h"
 #include "../base/copy.h"
 
-enum { INTERFACE_VERSION = 0x20000, DEBUG_REGISTERS = 8 };	/* 2.0 */
+enum { INTERFACE_VERSION = 0x20000, DEBUG_REGISTERS = 8 }; /* 2.0 */
 
 /* ---- arguments of the commands ----------------------------------------------------------------------- */
 
@@ -153,11 +153,12 @@ run_start(struct context *c, struct request *r)
 enum { ONE = 1, MANY = -1, NOT_LOOKED_AT = 0 };
 
 struct command {
-	int		number, count;
-	bool		needs_fd;
-	struct call	call;		/* NEEDS_STOPPED: of another thread, if it is not masked; run is NULL: creation */
+	int number, count;
+	bool needs_fd;
+	struct call call; /* NEEDS_STOPPED: of another thread, if it is not masked; run is NULL: creation */
 };
 
+/* clang-format off */
 static const struct command commands[] = {
 	{ PFM_WRITE_PMCS, MANY, true, { ELEMENT(pfarg_reg_t, pmc_fields), NEEDS_STOPPED, true, true, state_write_ctl_pmc } },
 	{ PFM_WRITE_PMDS, MANY, true, { ELEMENT(pfarg_reg_t, pmd_fields), NEEDS_STOPPED, true, true, ctl_write_pmd } },
@@ -174,6 +175,7 @@ static const struct command commands[] = {
 	{ PFM_WRITE_IBRS, MANY, true, { ELEMENT(pfarg_dbreg_t, debug_fields), NEEDS_STOPPED, true, true, run_write_ibr } },
 	{ PFM_WRITE_DBRS, MANY, true, { ELEMENT(pfarg_dbreg_t, debug_fields), NEEDS_STOPPED, true, true, run_write_dbr } },
 };
+/* clang-format on */
 
 /* ---- creation ------------------------------------------------------------------------------- */
 
@@ -203,8 +205,8 @@ finish_context(struct context *c, int fd, const pfm_default_smpl_arg_t *format, 
 
 /* Undo the creation if its result cannot be written to the caller. */
 static int
-perfmonctl_context(const struct machine *machine, pfarg_context_t *wanted,
-	const pfm_default_smpl_arg_t *format, void *argument)
+perfmonctl_context(const struct machine *machine, pfarg_context_t *wanted, const pfm_default_smpl_arg_t *format,
+		   void *argument)
 {
 	const unsigned long excluding = PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK;
 	struct context *c;
@@ -303,7 +305,7 @@ perfmonctl(int fd, int cmd, void *arg, int narg)
 	int ret;
 
 	engine_enter();
-	if (cmd == PFM_LOAD_CONTEXT)	/* a closed context does not keep its thread or CPU */
+	if (cmd == PFM_LOAD_CONTEXT) /* a closed context does not keep its thread or CPU */
 		contexts_reap();
 	if (!command || command->needs_fd)
 		c = call_context(fd, true);

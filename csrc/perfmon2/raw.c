@@ -9,9 +9,9 @@
 
 #include "../counting/counting.h"
 
-#define EVENT_FIELDS	UINT64_C(0x7fff00)	/* es, umask, threshold */
-#define MONTECITO_FIELDS	UINT64_C(0x7c000000)	/* all, mesi */
-#define ITANIUM_LOST	UINT64_C(0x80000)	/* the driver cuts off the upper bit of the unit mask */
+#define EVENT_FIELDS UINT64_C(0x7fff00)       /* es, umask, threshold */
+#define MONTECITO_FIELDS UINT64_C(0x7c000000) /* all, mesi */
+#define ITANIUM_LOST UINT64_C(0x80000)        /* the driver cuts off the upper bit of the unit mask */
 
 int
 raw_event(const struct context *c, uint64_t pmc, struct perf_event_attr *attr)
@@ -32,9 +32,9 @@ raw_event(const struct context *c, uint64_t pmc, struct perf_event_attr *attr)
 
 /* The events on the first counters, and the counters that each can use. */
 struct places {
-	unsigned int	count, first;
-	uint64_t	able[PERFMON2_PMDS];	/* of each event */
-	int		event[PERFMON2_PMDS];	/* on each counter, or -1 */
+	unsigned int count, first;
+	uint64_t able[PERFMON2_PMDS]; /* of each event */
+	int event[PERFMON2_PMDS];     /* on each counter, or -1 */
 };
 
 /* Find a counter for an event; another event makes room if it can move. */
@@ -68,8 +68,9 @@ raw_place(const struct context *c, const struct set *set, uint8_t *counters, uns
 		const uint64_t pmc = set->pmcs[wanted[i]];
 
 		p.event[i] = -1;
-		if (!pfm3_event_of_code(c->machine->type, pmc_es(c->machine, pmc), pmc_umask(pmc), &p.able[i], &is_normal))
-			p.able[i] = c->machine->counters;	/* a code that is in no table can use any counter */
+		if (!pfm3_event_of_code(c->machine->type, pmc_es(c->machine, pmc), pmc_umask(pmc), &p.able[i],
+					&is_normal))
+			p.able[i] = c->machine->counters; /* a code that is in no table can use any counter */
 	}
 	for (unsigned int i = 0; i < count; i++) {
 		uint64_t tried = 0;
@@ -92,6 +93,6 @@ raw_load(struct context *c)
 }
 
 const struct backend raw_backend = {
-	"raw", perf_clock, raw_load, perf_unload, perf_update, NULL, perf_apply, perf_time_to_next,
-	perf_take_pmc, raw_event, raw_place,
+	"raw",      perf_clock,        raw_load,      perf_unload, perf_update, NULL,
+	perf_apply, perf_time_to_next, perf_take_pmc, raw_event,   raw_place,
 };

@@ -82,7 +82,7 @@ context_catch_up(struct context *c)
 	choice()->backend->update(c);
 	context_tell(c);
 	if (c->state != UNLOADED && task_has_ended(c)) {
-		choice()->backend->update(c);	/* it may have run since */
+		choice()->backend->update(c); /* it may have run since */
 		state_ended(c);
 	}
 }
@@ -129,7 +129,7 @@ check_sessions(const struct context *wanted, pid_t tid, int cpu)
 		if (c->state == UNLOADED || c->is_copy)
 			continue;
 		if (wanted->is_system == c->is_system && (wanted->is_system ? c->cpu == cpu : c->tid == tid)) {
-			context_catch_up(c);	/* another thread may have the number by now */
+			context_catch_up(c); /* another thread may have the number by now */
 			helper_plan(context_settle(c));
 			if (c->state != UNLOADED)
 				return wanted->is_system ? -EBUSY : -EEXIST;
@@ -154,7 +154,8 @@ check_load(struct context *c, pid_t target, uint64_t set)
 		return -EBUSY;
 	if (c->flags & PFM_FL_NOTIFY_BLOCK && !c->is_system && target == own_thread())
 		return -EINVAL;
-	if (c->is_system && (choice()->np ? target < 0 || target >= sysconf(_SC_NPROCESSORS_CONF) : target != sched_getcpu()))
+	if (c->is_system &&
+	    (choice()->np ? target < 0 || target >= sysconf(_SC_NPROCESSORS_CONF) : target != sched_getcpu()))
 		return -EINVAL;
 	if (!c->is_system && check_sessions(c, target, -1) == -EEXIST)
 		return -EEXIST;
@@ -195,7 +196,7 @@ context_bind(struct context *c, pid_t tid, int cpu, struct set *set)
 	context_loaded(c, set);
 	pthread_once(&ending_once, make_ending);
 	if (c->is_self && ending_is_made)
-		pthread_setspecific(ending, c);	/* anything but NULL */
+		pthread_setspecific(ending, c); /* anything but NULL */
 	return 0;
 }
 

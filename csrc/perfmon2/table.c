@@ -19,7 +19,7 @@ enum { HIGH_NUMBER = 512, BUCKETS = 256 };
 
 static struct guard guard = GUARD_INITIALIZER;
 static struct context *buckets[BUCKETS];
-static int closings = -1;	/* an epoll set of our ends of the pipes, which report when nobody reads any more */
+static int closings = -1; /* an epoll set of our ends of the pipes, which report when nobody reads any more */
 
 struct context *
 context_next(struct cursor *at)
@@ -289,7 +289,7 @@ in_child(void)
 __attribute__((constructor)) static void
 follow_forks(void)
 {
-	guard_fork(&guard, engine_enter, engine_leave, in_child);	/* if it fails, a creation tries again */
+	guard_fork(&guard, engine_enter, engine_leave, in_child); /* if it fails, a creation tries again */
 }
 
 /* ---- made ----------------------------------------------------------------------------------- */

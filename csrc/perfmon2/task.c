@@ -11,7 +11,7 @@
 
 #include "../base/process.h"
 
-#define ALARM_LEAST	50000	/* ns: the thread is interrupted */
+#define ALARM_LEAST 50000 /* ns: the thread is interrupted */
 
 uint64_t
 monotonic_time(void)
@@ -56,7 +56,9 @@ task_time(struct context *c, uint64_t *ns)
 	return read_clock((clockid_t)(number | OF_THREAD), ns) || read_clock((clockid_t)(number | OF_PROCESS), ns);
 }
 
-const struct task no_task = { .watched = -1, .anchor.event.fd = -1, .clock.fd = -1, .alarm.event.fd = -1, .alarm_at = NEVER };
+const struct task no_task = {
+	.watched = -1, .anchor.event.fd = -1, .clock.fd = -1, .alarm.event.fd = -1, .alarm_at = NEVER
+};
 
 /* ---- an alarm after some run time ------------------------------------------------------------------ */
 
@@ -109,7 +111,7 @@ task_begin(struct context *c, bool takes_time)
 	if (c->task.watched >= 0)
 		c->task.watched = descriptor_move_up(c->task.watched);
 	else if (counting_anchor_open(&c->task.anchor, &target, 1) == 0 && !c->task.anchor.ring.head)
-		counting_anchor_close(&c->task.anchor);	/* without a ring it always hangs up */
+		counting_anchor_close(&c->task.anchor); /* without a ring it always hangs up */
 	if (takes_time)
 		counting_clock_open(&c->task.clock, c->tid);
 	helper_watch(c->task.watched >= 0 ? c->task.watched : c->task.anchor.event.fd);
@@ -118,7 +120,7 @@ task_begin(struct context *c, bool takes_time)
 void
 task_forget(struct context *c)
 {
-	if (c->is_copy)		/* in a child they are gone: the numbers may be other files by now */
+	if (c->is_copy) /* in a child they are gone: the numbers may be other files by now */
 		c->task.anchor.ring.head = c->task.alarm.ring.head = NULL;
 	helper_forget_fd(c->task.watched >= 0 ? c->task.watched : c->task.anchor.event.fd);
 	process_unwatch(c->task.watched);

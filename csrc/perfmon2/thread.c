@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK	18
+#define MADV_WIPEONFORK 18
 #endif
 
 /* A signal handler may ask: so the room must exist already. */
 #ifdef __GLIBC__
-#define STATIC_TLS	__attribute__((tls_model("initial-exec")))
+#define STATIC_TLS __attribute__((tls_model("initial-exec")))
 #else
 #define STATIC_TLS
 #endif

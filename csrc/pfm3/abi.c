@@ -31,16 +31,17 @@ struct abi {
 	do { \
 		(to)->used = (in)->rr_used; \
 		for (int i = 0; (to)->used && i < PFM3_MAX_RANGES; i++) \
-			(to)->limits[i] = (struct pfm3_limit){ \
-				.start = (in)->rr_limits[i].rr_start, .end = (in)->rr_limits[i].rr_end, \
-				.plm = (in)->rr_limits[i].rr_plm }; \
+			(to)->limits[i] = (struct pfm3_limit){ .start = (in)->rr_limits[i].rr_start, \
+							       .end = (in)->rr_limits[i].rr_end, \
+							       .plm = (in)->rr_limits[i].rr_plm }; \
 	} while (0)
 
 #define READ_DEBUG_REGS(rr, to) \
 	do { \
 		(to)->count = (rr)->rr_nbr_used; \
 		for (int i = 0; i < PFM3_MAX_RANGES; i++) \
-			(to)->offsets[i] = (struct pfm3_offsets){ (rr)->rr_infos[i].rr_soff, (rr)->rr_infos[i].rr_eoff }; \
+			(to)->offsets[i] = \
+				(struct pfm3_offsets){ (rr)->rr_infos[i].rr_soff, (rr)->rr_infos[i].rr_eoff }; \
 		memcpy((to)->regs, (rr)->rr_br, sizeof((to)->regs)); \
 	} while (0)
 
@@ -56,28 +57,28 @@ struct abi {
 
 /* <tag>_abi, after <tag>_read(). */
 #define ABI(type, tag) \
-	static void \
-	tag##_read_debug_regs(const void *model_out, const struct pfm3_request *request, struct pfm3_answer *answer) \
+	static void tag##_read_debug_regs(const void *model_out, const struct pfm3_request *request, \
+					  struct pfm3_answer *answer) \
 	{ \
 		const pfmlib_##tag##_output_param_t *out = model_out; \
-		\
+\
 		if (request->code.used) \
 			READ_DEBUG_REGS(&out->pfp_##tag##_irange, &answer->code); \
 		if (request->data.used) \
 			READ_DEBUG_REGS(&out->pfp_##tag##_drange, &answer->data); \
 	} \
-	\
-	static void \
-	tag##_write_debug_regs(const struct pfm3_answer *answer, const struct pfm3_request *request, void *model_out) \
+\
+	static void tag##_write_debug_regs(const struct pfm3_answer *answer, const struct pfm3_request *request, \
+					   void *model_out) \
 	{ \
 		pfmlib_##tag##_output_param_t *out = model_out; \
-		\
+\
 		if (request->code.used) \
 			WRITE_DEBUG_REGS(&answer->code, &out->pfp_##tag##_irange); \
 		if (request->data.used) \
 			WRITE_DEBUG_REGS(&answer->data, &out->pfp_##tag##_drange); \
 	} \
-	\
+\
 	static const struct abi tag##_abi = { type, tag##_read, tag##_read_debug_regs, tag##_write_debug_regs };
 
 /* ---- Itanium ----------------------------------------------------------------------------- */
@@ -102,8 +103,13 @@ ita_read(const void *model_in, struct pfm3_request *request)
 	request->iear.ism = (uint32_t)in->pfp_ita_iear.ear_ism;
 	request->dear.ism = (uint32_t)in->pfp_ita_dear.ear_ism;
 	request->branches = (struct pfm3_branches){
-		.used = btb->btb_used, .plm = btb->btb_plm, .ds = btb->btb_tar, .tm = btb->btb_tm, .ptm = btb->btb_ptm,
-		.ppm = btb->btb_ppm, .brt = (uint8_t)((btb->btb_tac & 1) | (btb->btb_bac & 1) << 1),
+		.used = btb->btb_used,
+		.plm = btb->btb_plm,
+		.ds = btb->btb_tar,
+		.tm = btb->btb_tm,
+		.ptm = btb->btb_ptm,
+		.ppm = btb->btb_ppm,
+		.brt = (uint8_t)((btb->btb_tac & 1) | (btb->btb_bac & 1) << 1),
 	};
 	READ_RANGES(&in->pfp_ita_irange, &request->code);
 	READ_RANGES(&in->pfp_ita_drange, &request->data);
@@ -133,8 +139,13 @@ ita2_read(const void *model_in, struct pfm3_request *request)
 	request->iear.ism = (uint32_t)in->pfp_ita2_iear.ear_ism;
 	request->dear.ism = (uint32_t)in->pfp_ita2_dear.ear_ism;
 	request->branches = (struct pfm3_branches){
-		.used = btb->btb_used, .plm = btb->btb_plm, .ds = btb->btb_ds, .tm = btb->btb_tm,
-		.ptm = btb->btb_ptm, .ppm = btb->btb_ppm, .brt = btb->btb_brt,
+		.used = btb->btb_used,
+		.plm = btb->btb_plm,
+		.ds = btb->btb_ds,
+		.tm = btb->btb_tm,
+		.ptm = btb->btb_ptm,
+		.ppm = btb->btb_ppm,
+		.brt = btb->btb_brt,
 	};
 	READ_RANGES(&in->pfp_ita2_irange, &request->code);
 	READ_RANGES(&in->pfp_ita2_drange, &request->data);
@@ -150,8 +161,13 @@ static void
 mont_read_matcher(const pfmlib_mont_opcm_t *in, struct pfm3_matcher *to)
 {
 	*to = (struct pfm3_matcher){
-		.used = in->opcm_used, .m = in->opcm_m, .i = in->opcm_i, .f = in->opcm_f, .b = in->opcm_b,
-		.match = in->opcm_match, .mask = in->opcm_mask,
+		.used = in->opcm_used,
+		.m = in->opcm_m,
+		.i = in->opcm_i,
+		.f = in->opcm_f,
+		.b = in->opcm_b,
+		.match = in->opcm_match,
+		.mask = in->opcm_mask,
 	};
 }
 
@@ -171,11 +187,17 @@ mont_read(const void *model_in, struct pfm3_request *request)
 	READ_EAR(&in->pfp_mont_iear, &request->iear);
 	READ_EAR(&in->pfp_mont_dear, &request->dear);
 	request->branches = (struct pfm3_branches){
-		.used = etb->etb_used, .plm = etb->etb_plm, .tm = etb->etb_tm,
-		.ptm = etb->etb_ptm, .ppm = etb->etb_ppm, .brt = etb->etb_brt,
+		.used = etb->etb_used,
+		.plm = etb->etb_plm,
+		.tm = etb->etb_tm,
+		.ptm = etb->etb_ptm,
+		.ppm = etb->etb_ppm,
+		.brt = etb->etb_brt,
 	};
 	request->ipear = (struct pfm3_ipear){
-		.used = ipear->ipear_used, .plm = ipear->ipear_plm, .delay = ipear->ipear_delay,
+		.used = ipear->ipear_used,
+		.plm = ipear->ipear_plm,
+		.delay = ipear->ipear_delay,
 	};
 	READ_RANGES(&in->pfp_mont_irange, &request->code);
 	READ_RANGES(&in->pfp_mont_drange, &request->data);
@@ -201,8 +223,8 @@ abi_of(const struct pfm3_model *model)
 
 /* Convert the request to one form.  Of events that no PMU has counters for, only the number is needed. */
 static void
-read_request(const struct abi *abi, const pfmlib_input_param_t *in, const void *model_in,
-	     const void *model_out, struct pfm3_request *request)
+read_request(const struct abi *abi, const pfmlib_input_param_t *in, const void *model_in, const void *model_out,
+	     struct pfm3_request *request)
 {
 	request->plm = in->pfp_dfl_plm;
 	request->system_wide = in->pfp_flags & PFMLIB_PFP_SYSTEMWIDE;
@@ -212,7 +234,8 @@ read_request(const struct abi *abi, const pfmlib_input_param_t *in, const void *
 	request->has_output = model_out != NULL;
 	for (unsigned int i = 0; i < in->pfp_event_count && i < PFM3_MAX_EVENTS; i++)
 		request->events[i] = (struct pfm3_requested){
-			.event = in->pfp_events[i].event, .plm = in->pfp_events[i].plm,
+			.event = in->pfp_events[i].event,
+			.plm = in->pfp_events[i].plm,
 			.unit_masks = pfm3_mask_set(&in->pfp_events[i]),
 		};
 	/* Member by member: the addresses of ranges that are not used need no zeros, and take longest. */
@@ -227,9 +250,8 @@ read_request(const struct abi *abi, const pfmlib_input_param_t *in, const void *
 }
 
 pfm_err_t
-pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settings,
-	      const pfmlib_input_param_t *in, const void *model_in,
-	      pfmlib_output_param_t *out, void *model_out, struct pfm3_answer *answer)
+pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settings, const pfmlib_input_param_t *in,
+	      const void *model_in, pfmlib_output_param_t *out, void *model_out, struct pfm3_answer *answer)
 {
 	const struct abi *abi = abi_of(model);
 	struct pfm3_request request;

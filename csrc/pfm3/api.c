@@ -14,18 +14,21 @@
 /* All that the library remembers between calls.  Not locked: as in the
  * reference, initialise before starting threads. */
 static struct {
-	const struct pfm3_model	*model;		/* the selected PMU; NULL: not initialised */
-	pfmlib_options_t	options;
-	int			options_fixed;	/* they came from the environment */
-	int			forced_type;	/* by LIBPFM_FORCE_PMU; -1: detect */
-	int			fine_mode_bug;	/* an Itanium 2 was detected once */
-	struct pfm3_gen_ia64	generic;	/* the generic PMU, once it was initialised */
-	FILE			*stream;	/* of messages; NULL before pfm_initialize() */
+	const struct pfm3_model *model; /* the selected PMU; NULL: not initialised */
+	pfmlib_options_t options;
+	int options_fixed;            /* they came from the environment */
+	int forced_type;              /* by LIBPFM_FORCE_PMU; -1: detect */
+	int fine_mode_bug;            /* an Itanium 2 was detected once */
+	struct pfm3_gen_ia64 generic; /* the generic PMU, once it was initialised */
+	FILE *stream;                 /* of messages; NULL before pfm_initialize() */
 } state = { .forced_type = PFMLIB_NO_PMU };
 
 /* Stop a function unless a PMU is selected. */
 #define REQUIRE_MODEL() \
-	do { if (!state.model) return PFMLIB_ERR_NOINIT; } while (0)
+	do { \
+		if (!state.model) \
+			return PFMLIB_ERR_NOINIT; \
+	} while (0)
 
 static FILE *
 verbose_stream(void)
@@ -124,8 +127,7 @@ show_kernel_interface(void)
 		major = strtol(line, &end, 10);
 		minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	}
-	fprintf(verbose_stream(), "sycall base %ld\nmajor version %ld\nminor version %ld\n",
-		base, major, minor);
+	fprintf(verbose_stream(), "sycall base %ld\nmajor version %ld\nminor version %ld\n", base, major, minor);
 }
 
 /* The model of this processor, or NULL. */
@@ -174,7 +176,8 @@ explain_nothing_found(FILE *out)
 		fprintf(out, "no PMU: LIBPFM_FORCE_PMU=%s is none of libpfm 3\n",
 			force ? force : "(of an earlier call)");
 	else if (cpuid3)
-		fprintf(out, "no PMU: LIBPFM_IA64_CPUID3=%s is no number, CPUID register 3 of an IA-64 processor\n", cpuid3);
+		fprintf(out, "no PMU: LIBPFM_IA64_CPUID3=%s is no number, CPUID register 3 of an IA-64 processor\n",
+			cpuid3);
 	else
 		fprintf(out, "no PMU: this host is no IA-64, and LIBPFM_IA64_CPUID3 does not stand for one\n");
 	fprintf(out, "LIBPFM_FORCE_PMU selects a PMU on any host:");
@@ -222,7 +225,7 @@ pfm3_verbose_fd(void)
 	unsigned int verbose = state.options.pfm_verbose;
 	FILE *stream = state.stream;
 
-	if (!stream) {	/* perfmon calls need no initialisation */
+	if (!stream) { /* perfmon calls need no initialisation */
 		read_digit("LIBPFM_VERBOSE", &verbose);
 		stream = environment("LIBPFM_DEBUG_STDOUT") ? stdout : stderr;
 	}
@@ -391,7 +394,7 @@ pfm_find_event_bycode_next(int code, unsigned int start, unsigned int *next)
 	REQUIRE_MODEL();
 	if (!next)
 		return PFMLIB_ERR_INVAL;
-	return find_code(code, start + 1, next);	/* 0xffffffff wraps to 0 */
+	return find_code(code, start + 1, next); /* 0xffffffff wraps to 0 */
 }
 
 pfm_err_t
@@ -405,7 +408,7 @@ pfm_find_event(const char *str, unsigned int *idx)
 		return PFMLIB_ERR_INVAL;
 	if (*str < '0' || *str > '9')
 		return pfm_find_event_byname(str, idx);
-	code = strtoul(str, &end, 0);	/* ULONG_MAX on overflow */
+	code = strtoul(str, &end, 0); /* ULONG_MAX on overflow */
 	if (*end || code > 2147483647)
 		return PFMLIB_ERR_INVAL;
 	return find_code((int)code, 0, idx);
@@ -507,7 +510,7 @@ pfm_get_full_event_name(pfmlib_event_t *e, char *name, size_t maxlen)
 		return ret;
 	*name = '\0';
 	part = state.model->table->events[e->event].name;
-	for (unsigned int i = 0; ; i++) {
+	for (unsigned int i = 0;; i++) {
 		size_t len = strlen(part), colon = i > 0;
 
 		if (used + colon + len > maxlen - 1)
@@ -552,7 +555,7 @@ pfm_get_event_mask_code(unsigned int idx, unsigned int mask_idx, unsigned int *c
 	event = pfm3_event_at(state.model, idx);
 	if (!event || !code)
 		return PFMLIB_ERR_INVAL;
-	if (state.model->num_masks == 0) {	/* any mask_idx will do (quirk) */
+	if (state.model->num_masks == 0) { /* any mask_idx will do (quirk) */
 		*code = 0;
 		return PFMLIB_SUCCESS;
 	}
@@ -628,7 +631,7 @@ pfm_get_event_mask_name(unsigned int event_idx, unsigned int mask_idx, char *nam
 		return PFMLIB_ERR_NOTSUPP;
 	if (mask_idx >= masks)
 		return PFMLIB_ERR_INVAL;
-	if (strlen(state.model->masks[mask_idx].name) >= maxlen - 1)	/* one byte too strict (quirk) */
+	if (strlen(state.model->masks[mask_idx].name) >= maxlen - 1) /* one byte too strict (quirk) */
 		return PFMLIB_ERR_FULL;
 	strcpy(name, state.model->masks[mask_idx].name);
 	return PFMLIB_SUCCESS;
@@ -643,7 +646,7 @@ pfm_get_event_mask_description(unsigned int event_idx, unsigned int mask_idx, ch
 	event = pfm3_event_at(state.model, event_idx);
 	if (!event || !desc)
 		return PFMLIB_ERR_INVAL;
-	if (state.model->num_masks == 0)	/* any mask_idx will do (quirk) */
+	if (state.model->num_masks == 0) /* any mask_idx will do (quirk) */
 		return store_copy(no_description, desc);
 	if (mask_idx >= pfm3_num_masks(state.model, event))
 		return PFMLIB_ERR_INVAL;
@@ -740,8 +743,11 @@ pfm_get_version(unsigned int *version)
 char *
 pfm_strerror(int code)
 {
-#define ERROR_TEXT(name, text)	{ text, name },
-	static const struct { const char *text; int code; } texts[] = { PFMLIB_ERROR_LIST(ERROR_TEXT) };
+#define ERROR_TEXT(name, text) { text, name },
+	static const struct {
+		const char *text;
+		int code;
+	} texts[] = { PFMLIB_ERROR_LIST(ERROR_TEXT) };
 #undef ERROR_TEXT
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)

@@ -5,17 +5,17 @@
 
 /* An assignment under way. */
 struct search {
-	const struct pfm3_encoder		*e;
-	const struct pfm3_assignment_rules	*rules;
-	unsigned int				candidates[PFM3_MAX_EVENTS];	/* counters of each event */
-	struct pfm3_assignment			*a;
+	const struct pfm3_encoder *e;
+	const struct pfm3_assignment_rules *rules;
+	unsigned int candidates[PFM3_MAX_EVENTS]; /* counters of each event */
+	struct pfm3_assignment *a;
 };
 
 /* Give event i and the later ones free counters. */
 static int
 assign_from(const struct search *s, unsigned int i, unsigned int free)
 {
-	if (i == s->e->count || i == PFM3_MAX_EVENTS)	/* there are not more */
+	if (i == s->e->count || i == PFM3_MAX_EVENTS) /* there are not more */
 		return !s->rules || s->rules->holds(s->e, s->a);
 	for (unsigned int candidates = s->candidates[i] & free; candidates; candidates &= candidates - 1) {
 		unsigned int lowest = candidates & -candidates;

@@ -48,8 +48,8 @@ pfm3_encode_checked(const struct pfm3_model *model, const struct pfm3_settings *
 }
 
 pfm_err_t
-pfm3_encode(const struct pfm3_model *model, const struct pfm3_settings *settings,
-	    const struct pfm3_request *request, struct pfm3_encoding *encoding)
+pfm3_encode(const struct pfm3_model *model, const struct pfm3_settings *settings, const struct pfm3_request *request,
+	    struct pfm3_encoding *encoding)
 {
 	pfm_err_t ret = pfm3_check_request(model, request);
 

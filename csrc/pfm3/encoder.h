@@ -13,23 +13,23 @@
 
 /* A request under way. */
 struct pfm3_encoder {
-	const struct pfm3_model		*model;
-	const struct pfm3_settings	*settings;
-	const struct pfm3_request	*request;
-	struct pfm3_answer		*answer;
-	const struct pfm3_event		*events[PFM3_MAX_EVENTS];	/* rows of the request */
-	unsigned int			count;		/* of events */
-	unsigned int			kinds;		/* enum pfm3_kind of the events, as a set */
-	unsigned int			groups;		/* cache groups of the events, as a set */
-	int				fine;		/* the code ranges are in fine mode */
+	const struct pfm3_model *model;
+	const struct pfm3_settings *settings;
+	const struct pfm3_request *request;
+	struct pfm3_answer *answer;
+	const struct pfm3_event *events[PFM3_MAX_EVENTS]; /* rows of the request */
+	unsigned int count;                               /* of events */
+	unsigned int kinds;                               /* enum pfm3_kind of the events, as a set */
+	unsigned int groups;                              /* cache groups of the events, as a set */
+	int fine;                                         /* the code ranges are in fine mode */
 };
 
 /* Sets of enum pfm3_kind. */
-#define PFM3_IEAR_KINDS		(1u << PFM3_IEAR_TLB | 1u << PFM3_IEAR_CACHE)
-#define PFM3_DEAR_KINDS		(1u << PFM3_DEAR_TLB | 1u << PFM3_DEAR_CACHE | 1u << PFM3_DEAR_ALAT)
-#define PFM3_EAR_KINDS		(PFM3_IEAR_KINDS | PFM3_DEAR_KINDS)
+#define PFM3_IEAR_KINDS (1u << PFM3_IEAR_TLB | 1u << PFM3_IEAR_CACHE)
+#define PFM3_DEAR_KINDS (1u << PFM3_DEAR_TLB | 1u << PFM3_DEAR_CACHE | 1u << PFM3_DEAR_ALAT)
+#define PFM3_EAR_KINDS (PFM3_IEAR_KINDS | PFM3_DEAR_KINDS)
 /* D-EAR kinds that share hardware with the branch trace buffer. */
-#define PFM3_BTB_CONFLICTS	(1u << PFM3_DEAR_TLB | 1u << PFM3_DEAR_ALAT)
+#define PFM3_BTB_CONFLICTS (1u << PFM3_DEAR_TLB | 1u << PFM3_DEAR_ALAT)
 
 /* The value of a field of a register. */
 static inline unsigned int
@@ -70,8 +70,7 @@ pfm3_verbose(const struct pfm3_encoder *e)
 }
 
 /* Print to the verbose stream, if there is one. */
-void pfm3_trace(const struct pfm3_encoder *e, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void pfm3_trace(const struct pfm3_encoder *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- checks.c --------------------------------------------------------------------- */
 
@@ -107,9 +106,9 @@ pfm_err_t pfm3_assign(const struct pfm3_encoder *e, const struct pfm3_assignment
 
 /* How the events that see prefetches want the pairs of code ranges. */
 struct pfm3_fetches {
-	unsigned int	events;		/* how many there are */
-	unsigned int	base;		/* first debug register: 0, or 2 for pair 1 */
-	int		both;		/* the range has to be in both pairs 0 and 1 */
+	unsigned int events; /* how many there are */
+	unsigned int base;   /* first debug register: 0, or 2 for pair 1 */
+	int both;            /* the range has to be in both pairs 0 and 1 */
 };
 
 /* Cover the code ranges as the rules of the model say, and compute the value of their PMC. */
@@ -128,7 +127,7 @@ uint64_t pfm3_data_range_value(const struct pfm3_encoder *e);
 
 /* The addresses of a register in the output, of which nearly all are its number. */
 struct pfm3_addresses {
-	unsigned int	addr, alt_addr;
+	unsigned int addr, alt_addr;
 };
 
 /* Append a PMC to the answer; PFMLIB_ERR_NOASSIGN if it must not be used. */

@@ -39,15 +39,12 @@ static pfm_err_t
 emit_itanium_ear(const struct pfm3_encoder *e, unsigned int num, const struct pfm3_ear *ear, unsigned int pt,
 		 struct pfm3_addresses at)
 {
-	uint64_t value = ia64_field(pfm3_plm(e, ear->plm), 0, 4) |
-			 ia64_field(e->request->system_wide, 6, 1) |
-			 ia64_field(ear->mode, 7, 1) |
-			 ia64_field(ear->umask, 16, 4) |
-			 ia64_field(ear->ism, 24, 2) |
+	uint64_t value = ia64_field(pfm3_plm(e, ear->plm), 0, 4) | ia64_field(e->request->system_wide, 6, 1) |
+			 ia64_field(ear->mode, 7, 1) | ia64_field(ear->umask, 16, 4) | ia64_field(ear->ism, 24, 2) |
 			 ia64_field(pt, 28, 1);
 	pfm_err_t ret;
 
-	if (ear->mode > 2)	/* there are 0 and 1; 2 passes, and counts as 0 (quirk) */
+	if (ear->mode > 2) /* there are 0 and 1; 2 passes, and counts as 0 (quirk) */
 		return PFMLIB_ERR_INVAL;
 	ret = pfm3_emit_pmc_at(e, num, value, at);
 	if (ret == PFMLIB_SUCCESS && pfm3_verbose(e))
@@ -129,8 +126,9 @@ itanium_branches(struct pfm3_encoder *e)
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
 	pfm3_trace(e, "[PMC%u(pmc%u)=0x%llx plm=%u pm=%u tar=%u tm=%u ptm=%u ppm=%u bpt=%u bac=%u]\n", PMC_BTB, PMC_BTB,
-		   (unsigned long long)v, pfm3_bits(v, 0, 4), pfm3_bits(v, 6, 1), pfm3_bits(v, 7, 1), pfm3_bits(v, 8, 2),
-		   pfm3_bits(v, 10, 2), pfm3_bits(v, 12, 2), pfm3_bits(v, 14, 1), pfm3_bits(v, 15, 1));
+		   (unsigned long long)v, pfm3_bits(v, 0, 4), pfm3_bits(v, 6, 1), pfm3_bits(v, 7, 1),
+		   pfm3_bits(v, 8, 2), pfm3_bits(v, 10, 2), pfm3_bits(v, 12, 2), pfm3_bits(v, 14, 1),
+		   pfm3_bits(v, 15, 1));
 	pfm3_emit_shown_pmds(e, 8, 16);
 	return PFMLIB_SUCCESS;
 }
@@ -164,7 +162,7 @@ itanium_code_ranges(struct pfm3_encoder *e)
 		return PFMLIB_SUCCESS;
 	ret = cover_from_start(e, &e->answer->code, pfm3_cover_coarse_code);
 	if (ret == PFMLIB_SUCCESS)
-		ret = pfm3_emit_pmc(e, PMC_IRANGE, 0);	/* ta = 0: the ranges restrict */
+		ret = pfm3_emit_pmc(e, PMC_IRANGE, 0); /* ta = 0: the ranges restrict */
 	if (ret == PFMLIB_SUCCESS)
 		pfm3_trace(e, "[PMC%u(pmc%u)=0x0 ta=0]\n", PMC_IRANGE, PMC_IRANGE);
 	return ret;
@@ -190,8 +188,9 @@ itanium_data_ranges(struct pfm3_encoder *e)
 }
 
 static const pfm3_stage itanium_stages[] = {
-	pfm3_check_qualifiers, itanium_counters, itanium_instruction_ear, itanium_data_ear, itanium_opcode_matchers,
-	itanium_branches, itanium_code_ranges, itanium_data_ranges, NULL,
+	pfm3_check_qualifiers, itanium_counters,        itanium_instruction_ear,
+	itanium_data_ear,      itanium_opcode_matchers, itanium_branches,
+	itanium_code_ranges,   itanium_data_ranges,     NULL,
 };
 
 const struct pfm3_model pfm3_itanium = {
@@ -210,8 +209,12 @@ const struct pfm3_model pfm3_itanium = {
 	.undescribed = 1,
 	.cycle_event = CPU_CYCLES,
 	.inst_retired_event = IA64_INST_RETIRED,
-	.registers = { .iear = PMC_IEAR, .dear = PMC_DEAR, .irange = PMC_IRANGE, .branches = PMC_BTB,
-		       .has_ism = 1, .last_ear = 1 },
+	.registers = { .iear = PMC_IEAR,
+		       .dear = PMC_DEAR,
+		       .irange = PMC_IRANGE,
+		       .branches = PMC_BTB,
+		       .has_ism = 1,
+		       .last_ear = 1 },
 	.stages = itanium_stages,
 };
 

@@ -10,15 +10,23 @@
 enum { GROUP_L1 = PFMLIB_ITA2_EVT_L1_CACHE_GRP, GROUP_L2 = PFMLIB_ITA2_EVT_L2_CACHE_GRP };
 
 /* Event codes that the rules name. */
-static const unsigned char prefetch_codes[] = { 0x44, 0x5f, 0x45 };	/* L1I, L1I streaming, L2 */
-static const unsigned char cancel_codes[] = { 0xa0, 0xac, 0xa8 };	/* L2_OZQ_CANCELS0, 1, 2 */
+static const unsigned char prefetch_codes[] = { 0x44, 0x5f, 0x45 }; /* L1I, L1I streaming, L2 */
+static const unsigned char cancel_codes[] = { 0xa0, 0xac, 0xa8 };   /* L2_OZQ_CANCELS0, 1, 2 */
 
 /* Event indices that the rules name. */
 enum { CPU_CYCLES = 179, IA64_INST_RETIRED = 270, TAGGED_IBRP0 = 272 /* to IBRP3 = 275 */ };
 
 /* Registers of the output. */
-enum { PMC_OPCM8 = 8, PMC_OPCM9 = 9, PMC_IEAR = 10, PMC_DEAR = 11, PMC_BTB = 12,
-       PMC_DRANGE = 13, PMC_IRANGE = 14, PMC_OPCM_ROUTE = 15 };
+enum {
+	PMC_OPCM8 = 8,
+	PMC_OPCM9 = 9,
+	PMC_IEAR = 10,
+	PMC_DEAR = 11,
+	PMC_BTB = 12,
+	PMC_DRANGE = 13,
+	PMC_IRANGE = 14,
+	PMC_OPCM_ROUTE = 15
+};
 
 /* In sets 1 and 2 of the L2 group each event brings a unit mask of its own. */
 static int
@@ -82,7 +90,8 @@ static pfm_err_t
 itanium2_counters(struct pfm3_encoder *e)
 {
 	static const struct pfm3_assignment_rules cache_rules = {
-		.kept = { [GROUP_L2] = 1u << 4, [GROUP_L1] = 1u << 5 }, .holds = cache_groups_hold,
+		.kept = { [GROUP_L2] = 1u << 4, [GROUP_L1] = 1u << 5 },
+		.holds = cache_groups_hold,
 	};
 	const struct pfm3_assignment_rules *rules = e->groups & (1u << GROUP_L1 | 1u << GROUP_L2) ? &cache_rules : NULL;
 	struct pfm3_assignment a;
@@ -172,7 +181,8 @@ emit_matcher8(const struct pfm3_encoder *e, uint64_t *route)
 		return PFMLIB_SUCCESS;
 	if (matcher->used)
 		route_matcher(e, 0, route);
-	return emit_itanium2_matcher(e, PMC_OPCM8, matcher->used ? matcher->value : 0xffffffff3fffffff, !code->used, inv);
+	return emit_itanium2_matcher(e, PMC_OPCM8, matcher->used ? matcher->value : 0xffffffff3fffffff, !code->used,
+				     inv);
 }
 
 /* PMC9 only works for retired instructions. */
@@ -200,13 +210,13 @@ itanium2_opcode_matchers(struct pfm3_encoder *e)
 	ret = emit_matcher8(e, &route);
 	if (ret == PFMLIB_SUCCESS)
 		ret = emit_matcher9(e, &route);
-	if (ret == PFMLIB_SUCCESS)	/* even if nothing is matched (quirk) */
+	if (ret == PFMLIB_SUCCESS) /* even if nothing is matched (quirk) */
 		ret = pfm3_emit_pmc(e, PMC_OPCM_ROUTE, route);
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
 	pfm3_trace(e, "[PMC15(pmc15)=0x%llx ibrp0_pmc8=%u ibrp1_pmc9=%u ibrp2_pmc8=%u ibrp3_pmc9=%u]\n",
-		   (unsigned long long)route, pfm3_bits(route, 0, 1), pfm3_bits(route, 1, 1),
-		   pfm3_bits(route, 2, 1), pfm3_bits(route, 3, 1));
+		   (unsigned long long)route, pfm3_bits(route, 0, 1), pfm3_bits(route, 1, 1), pfm3_bits(route, 2, 1),
+		   pfm3_bits(route, 3, 1));
 	return PFMLIB_SUCCESS;
 }
 
@@ -222,8 +232,8 @@ itanium2_branches(struct pfm3_encoder *e)
 }
 
 static const pfm3_stage itanium2_stages[] = {
-	pfm3_check_qualifiers, itanium2_counters, pfm3_instruction_ear, pfm3_data_ear, pfm3_code_ranges,
-	pfm3_data_ranges, itanium2_opcode_matchers, itanium2_branches, NULL,
+	pfm3_check_qualifiers, itanium2_counters,        pfm3_instruction_ear, pfm3_data_ear, pfm3_code_ranges,
+	pfm3_data_ranges,      itanium2_opcode_matchers, itanium2_branches,    NULL,
 };
 
 const struct pfm3_model pfm3_itanium2 = {

@@ -54,8 +54,8 @@ parse_number(const char *str, size_t len, unsigned long *value)
 }
 
 pfm_err_t
-pfm3_find_mask(const struct pfm3_model *model, const struct pfm3_event *event,
-	       const char *str, size_t len, unsigned int *mask_idx)
+pfm3_find_mask(const struct pfm3_model *model, const struct pfm3_event *event, const char *str, size_t len,
+	       unsigned int *mask_idx)
 {
 	unsigned int masks = pfm3_num_masks(model, event);
 	unsigned long code;
@@ -90,8 +90,8 @@ add_mask(pfmlib_event_t *e, unsigned int mask)
 
 /* Add the unit masks that a number is made of: all its bits must be accounted for. */
 static pfm_err_t
-add_combined_masks(const struct pfm3_model *model, const struct pfm3_event *event,
-		   unsigned long value, pfmlib_event_t *e)
+add_combined_masks(const struct pfm3_model *model, const struct pfm3_event *event, unsigned long value,
+		   pfmlib_event_t *e)
 {
 	unsigned int masks = pfm3_num_masks(model, event);
 	unsigned long seen = 0;
@@ -100,7 +100,7 @@ add_combined_masks(const struct pfm3_model *model, const struct pfm3_event *even
 	for (unsigned int i = 0; i < masks; i++)
 		if (!(model->masks[i].code & ~value))
 			seen |= model->masks[i].code;
-	if (seen != value)	/* then the event is left as it is */
+	if (seen != value) /* then the event is left as it is */
 		return PFMLIB_ERR_UMASK;
 	for (unsigned int i = 0; i < masks && ret == PFMLIB_SUCCESS; i++)
 		if (!(model->masks[i].code & ~value))
@@ -110,8 +110,8 @@ add_combined_masks(const struct pfm3_model *model, const struct pfm3_event *even
 
 /* Add the unit masks that one token of NAME:TOKEN:TOKEN names. */
 static pfm_err_t
-add_token(const struct pfm3_model *model, const struct pfm3_event *event,
-	  const char *token, size_t len, pfmlib_event_t *e)
+add_token(const struct pfm3_model *model, const struct pfm3_event *event, const char *token, size_t len,
+	  pfmlib_event_t *e)
 {
 	unsigned int mask;
 	unsigned long value;
@@ -140,7 +140,7 @@ pfm3_find_full_event(const struct pfm3_model *model, const char *str, pfmlib_eve
 	if (pfm3_num_masks(model, event) == 0)
 		return str[len] ? PFMLIB_ERR_UMASK : PFMLIB_SUCCESS;
 	if (!str[len])
-		return PFMLIB_ERR_UMASK;	/* unit masks are mandatory */
+		return PFMLIB_ERR_UMASK; /* unit masks are mandatory */
 	for (const char *token = str + len; *token == ':' && ret == PFMLIB_SUCCESS; token += len) {
 		token++;
 		len = strcspn(token, ":");
@@ -193,7 +193,9 @@ pfm3_ear_mode(const struct pfm3_model *model, unsigned int idx)
 const char *
 pfm3_error_name(int code)
 {
-#define ERROR_NAME(name, text)	if (code == (name)) return #name;
+#define ERROR_NAME(name, text) \
+	if (code == (name)) \
+		return #name;
 	PFMLIB_ERROR_LIST(ERROR_NAME)
 #undef ERROR_NAME
 	return NULL;

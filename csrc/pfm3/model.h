@@ -18,7 +18,7 @@
 /* Further properties of an event. */
 enum pfm3_kind {
 	PFM3_NORMAL,
-	PFM3_BTB,		/* records branches: BTB, ETB */
+	PFM3_BTB, /* records branches: BTB, ETB */
 	PFM3_IEAR_TLB,
 	PFM3_IEAR_CACHE,
 	PFM3_DEAR_TLB,
@@ -27,51 +27,45 @@ enum pfm3_kind {
 };
 
 /* Qualifiers that an event supports, and whether it has MESI unit masks. */
-enum pfm3_flag {
-	PFM3_OPCM = 1,
-	PFM3_IARR = 2,
-	PFM3_DARR = 4,
-	PFM3_ALL = 8,
-	PFM3_MESI = 16
-};
+enum pfm3_flag { PFM3_OPCM = 1, PFM3_IARR = 2, PFM3_DARR = 4, PFM3_ALL = 8, PFM3_MESI = 16 };
 
 /* Groups of cache events: none, L1, L2. */
 #define PFM3_NUM_GROUPS 3
 
 /* One row of an event table (csrc/tables). */
 struct pfm3_event {
-	const char	*name;
-	const char	*description;
-	unsigned short	umask;
-	unsigned short	counters;	/* bit n: PMCn */
-	unsigned char	code;
-	unsigned char	kind;		/* enum pfm3_kind */
-	unsigned char	maxincr;
-	unsigned char	flags;		/* enum pfm3_flag */
-	unsigned char	group;		/* 0 none, 1 L1, 2 L2 */
-	signed char	set;		/* -1 none */
-	unsigned char	type;		/* active, floating, causal, self-floating */
+	const char *name;
+	const char *description;
+	unsigned short umask;
+	unsigned short counters; /* bit n: PMCn */
+	unsigned char code;
+	unsigned char kind; /* enum pfm3_kind */
+	unsigned char maxincr;
+	unsigned char flags; /* enum pfm3_flag */
+	unsigned char group; /* 0 none, 1 L1, 2 L2 */
+	signed char set;     /* -1 none */
+	unsigned char type;  /* active, floating, causal, self-floating */
 };
 
 /* An event table with its name lookup. */
 struct pfm3_table {
-	const struct pfm3_event	*events;
-	unsigned int		count;
-	struct name_index	names;
+	const struct pfm3_event *events;
+	unsigned int count;
+	struct name_index names;
 };
 
 /* A unit mask in the sense of the generic API. */
 struct pfm3_mask {
-	const char	*name;
-	const char	*description;
-	unsigned int	code;
+	const char *name;
+	const char *description;
+	unsigned int code;
 };
 
 /* Conditions beside the request that change the encoding. */
 struct pfm3_settings {
-	int	fine_mode_bug;	/* Itanium 2: widen fine ranges to whole bundle pairs */
-	FILE	*verbose;	/* one line for each register; NULL: none */
-	FILE	*notices;	/* "range too big"; NULL: none */
+	int fine_mode_bug; /* Itanium 2: widen fine ranges to whole bundle pairs */
+	FILE *verbose;     /* one line for each register; NULL: none */
+	FILE *notices;     /* "range too big"; NULL: none */
 };
 
 struct pfm3_encoder;
@@ -82,21 +76,21 @@ typedef pfm_err_t (*pfm3_stage)(struct pfm3_encoder *e);
 
 /* Where the shared stages of the encoding (registers.c) put their results. */
 struct pfm3_registers {
-	unsigned int	iear, dear, irange, drange, branches;	/* PMCs */
-	unsigned int	iear_pmd;		/* first of two */
-	unsigned int	dear_pmd, dear_pmd3;	/* first of two, and a third */
-	unsigned int	dear_ism;		/* instruction set field of the D-EAR if the caller cannot choose it */
-	int		has_ism;		/* the caller's EAR settings have an instruction set */
-	int		last_ear;		/* of several EAR events the last decides, not the first */
-	const char	*irange_field, *drange_field;	/* names in verbose output */
+	unsigned int iear, dear, irange, drange, branches; /* PMCs */
+	unsigned int iear_pmd;                             /* first of two */
+	unsigned int dear_pmd, dear_pmd3;                  /* first of two, and a third */
+	unsigned int dear_ism;                   /* instruction set field of the D-EAR if the caller cannot choose it */
+	int has_ism;                             /* the caller's EAR settings have an instruction set */
+	int last_ear;                            /* of several EAR events the last decides, not the first */
+	const char *irange_field, *drange_field; /* names in verbose output */
 };
 
 /* The code ranges of a model that has fine mode (ranges.c). */
 struct pfm3_code_rules {
-	uint64_t	page;		/* address bits that a range in fine mode must not cross */
-	unsigned int	addr_shift;	/* by how much the addresses of debug registers exceed their numbers */
-	int		whole_lines;	/* fine ranges are widened to 32 bytes; else only by the fine mode bug */
-	int		prefetch_only;	/* one pair is for fetches and retired instructions, never for other events */
+	uint64_t page;           /* address bits that a range in fine mode must not cross */
+	unsigned int addr_shift; /* by how much the addresses of debug registers exceed their numbers */
+	int whole_lines;         /* fine ranges are widened to 32 bytes; else only by the fine mode bug */
+	int prefetch_only;       /* one pair is for fetches and retired instructions, never for other events */
 	/* How the events that see prefetches want the pairs. */
 	pfm_err_t (*fetches)(const struct pfm3_encoder *e, struct pfm3_fetches *f);
 	/* Whether the opcode matchers leave the pairs free (NULL: they do); of retired instructions only. */
@@ -104,43 +98,42 @@ struct pfm3_code_rules {
 };
 
 struct pfm3_model {
-	const char			*name;
-	const char			*short_names[2];	/* others that LIBPFM_FORCE_PMU takes; the first is shown */
-	int				type;		/* PFMLIB_*_PMU */
-	unsigned int			family;		/* CPUID register 3, bits 31:24; or PFM3_ANY_FAMILY */
-	int				has_fine_mode_bug;	/* when detected */
-	unsigned int			num_pmcs;
-	unsigned int			num_pmds;
-	unsigned int			num_counters;	/* and of events in a request */
-	unsigned int			counter_width;
-	unsigned long			impl_counters;	/* bit n: PMCn, PMDn */
-	pfmlib_regmask_t		impl_pmcs;
-	pfmlib_regmask_t		impl_pmds;
-	const struct pfm3_table		*table;
-	int				undescribed;	/* the C API returns no descriptions */
-	const struct pfm3_mask		*masks;		/* of PFM3_MESI events */
-	unsigned int			num_masks;	/* 0: a PMU without unit masks */
-	unsigned int			cycle_event;
-	unsigned int			inst_retired_event;
-	struct pfm3_registers		registers;
-	struct pfm3_code_rules		code_rules;
-	const pfm3_stage		*stages;	/* in the order in which they run; the last is NULL */
+	const char *name;
+	const char *short_names[2]; /* others that LIBPFM_FORCE_PMU takes; the first is shown */
+	int type;                   /* PFMLIB_*_PMU */
+	unsigned int family;        /* CPUID register 3, bits 31:24; or PFM3_ANY_FAMILY */
+	int has_fine_mode_bug;      /* when detected */
+	unsigned int num_pmcs;
+	unsigned int num_pmds;
+	unsigned int num_counters; /* and of events in a request */
+	unsigned int counter_width;
+	unsigned long impl_counters; /* bit n: PMCn, PMDn */
+	pfmlib_regmask_t impl_pmcs;
+	pfmlib_regmask_t impl_pmds;
+	const struct pfm3_table *table;
+	int undescribed;               /* the C API returns no descriptions */
+	const struct pfm3_mask *masks; /* of PFM3_MESI events */
+	unsigned int num_masks;        /* 0: a PMU without unit masks */
+	unsigned int cycle_event;
+	unsigned int inst_retired_event;
+	struct pfm3_registers registers;
+	struct pfm3_code_rules code_rules;
+	const pfm3_stage *stages; /* in the order in which they run; the last is NULL */
 	/* The counters that pfm_get_event_counters() returns; NULL: those of the table. */
 	void (*event_counters)(const struct pfm3_model *model, unsigned int idx, pfmlib_regmask_t *counters);
 };
 
 /* A generic IA-64 PMU as initialisation found it: the model points to the rest. */
 struct pfm3_gen_ia64 {
-	struct pfm3_model	model;
-	struct pfm3_table	table;
-	struct pfm3_event	events[2];
-	pfmlib_regmask_t	capable[2];	/* registers that can measure each event */
-	unsigned int		pairs;		/* of PMCs and PMDs, as the file says */
+	struct pfm3_model model;
+	struct pfm3_table table;
+	struct pfm3_event events[2];
+	pfmlib_regmask_t capable[2]; /* registers that can measure each event */
+	unsigned int pairs;          /* of PMCs and PMDs, as the file says */
 };
 
 extern const struct pfm3_model pfm3_montecito, pfm3_itanium2, pfm3_itanium, pfm3_gen_ia64;
-extern const struct pfm3_table pfm3_montecito_table, pfm3_itanium2_table, pfm3_itanium_table,
-			       pfm3_gen_ia64_table;
+extern const struct pfm3_table pfm3_montecito_table, pfm3_itanium2_table, pfm3_itanium_table, pfm3_gen_ia64_table;
 
 /* Initialise a generic PMU from a file like the kernel's perfmon_info; path NULL: as if it had
  * been forced.  PFMLIB_ERR_NOTSUPP: the file cannot be read or does not say all; the PMU is
@@ -179,8 +172,8 @@ uint64_t pfm3_mask_set(const pfmlib_event_t *e);
 pfm_err_t pfm3_check_event(const struct pfm3_model *model, unsigned int idx, uint64_t masks);
 
 /* pfm_find_event_mask() for a string of len bytes. */
-pfm_err_t pfm3_find_mask(const struct pfm3_model *model, const struct pfm3_event *event,
-			 const char *str, size_t len, unsigned int *mask_idx);
+pfm_err_t pfm3_find_mask(const struct pfm3_model *model, const struct pfm3_event *event, const char *str, size_t len,
+			 unsigned int *mask_idx);
 
 /* pfm_find_full_event() for a model. */
 pfm_err_t pfm3_find_full_event(const struct pfm3_model *model, const char *str, pfmlib_event_t *e);
@@ -194,8 +187,8 @@ pfm_err_t pfm3_encode(const struct pfm3_model *model, const struct pfm3_settings
 
 /* pfm_dispatch_events() for a model.  answer, which may be NULL, is valid if it succeeds. */
 pfm_err_t pfm3_dispatch(const struct pfm3_model *model, const struct pfm3_settings *settings,
-			const pfmlib_input_param_t *in, const void *model_in,
-			pfmlib_output_param_t *out, void *model_out, struct pfm3_answer *answer);
+			const pfmlib_input_param_t *in, const void *model_in, pfmlib_output_param_t *out,
+			void *model_out, struct pfm3_answer *answer);
 
 /* EAR mode of an event: 0 cache, 1 TLB, 2 ALAT; -1 if it is no EAR event. */
 int pfm3_ear_mode(const struct pfm3_model *model, unsigned int idx);

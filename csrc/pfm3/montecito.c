@@ -11,9 +11,9 @@
 enum { GROUP_L1D = PFMLIB_MONT_EVT_L1D_CACHE_GRP, GROUP_L2D = PFMLIB_MONT_EVT_L2D_CACHE_GRP };
 
 /* Event codes that the rules name. */
-static const unsigned char cancel_codes[] = { 0xe0, 0xe2 };	/* L2D_OZQ_CANCELS0, 1 */
-static const unsigned char op_cycles_codes[] = { 0x12 };	/* CPU_OP_CYCLES_ALL, _QUAL */
-static const unsigned char prefetch_codes[] = { 0x44, 0x5f, 0x45 };	/* L1I, L1I streaming, L2I */
+static const unsigned char cancel_codes[] = { 0xe0, 0xe2 };         /* L2D_OZQ_CANCELS0, 1 */
+static const unsigned char op_cycles_codes[] = { 0x12 };            /* CPU_OP_CYCLES_ALL, _QUAL */
+static const unsigned char prefetch_codes[] = { 0x44, 0x5f, 0x45 }; /* L1I, L1I streaming, L2I */
 /* Events that see demand fetches and prefetches: ISB_BUNPAIRS_IN,
  * L1I_FETCH_RAB_HIT, L1I_FETCH_ISB_HIT, L1I_FILLS. */
 static const unsigned char dual_codes[] = { 0x46, 0x65, 0x66, 0x41 };
@@ -22,8 +22,17 @@ static const unsigned char dual_codes[] = { 0x46, 0x65, 0x66, 0x41 };
 enum { CPU_OP_CYCLES_ALL = 199, IA64_INST_RETIRED = 635 };
 
 /* Registers of the output. */
-enum { PMC_OPCM1 = 32, PMC_OPCM2 = 34, PMC_MATCH2 = 35, PMC_IEAR = 37,
-       PMC_IRANGE = 38, PMC_ETB = 39, PMC_DEAR = 40, PMC_DRANGE = 41, PMC_IPEAR = 42 };
+enum {
+	PMC_OPCM1 = 32,
+	PMC_OPCM2 = 34,
+	PMC_MATCH2 = 35,
+	PMC_IEAR = 37,
+	PMC_IRANGE = 38,
+	PMC_ETB = 39,
+	PMC_DEAR = 40,
+	PMC_DRANGE = 41,
+	PMC_IPEAR = 42
+};
 
 /* Counters of all events but a few. */
 #define ALL_COUNTERS 0xfff0
@@ -40,8 +49,8 @@ static const struct pfm3_mask mesi_masks[] = {
 
 /* The free counters, and the counter of each event. */
 struct placement {
-	unsigned int	free;				/* bit n: PMCn */
-	unsigned int	counter[PMU_MONT_NUM_COUNTERS];	/* 0: not placed yet */
+	unsigned int free;                           /* bit n: PMCn */
+	unsigned int counter[PMU_MONT_NUM_COUNTERS]; /* 0: not placed yet */
 };
 
 static int
@@ -165,18 +174,18 @@ static pfm_err_t
 emit_montecito_counter(const struct pfm3_encoder *e, unsigned int i, unsigned int num)
 {
 	const struct pfm3_requested *requested = &e->request->events[i];
-	uint64_t v = pfm3_counter_value(e, i) |
-		     IA64_ISM_IA64 | IA64_MESI(requested->unit_masks);
+	uint64_t v = pfm3_counter_value(e, i) | IA64_ISM_IA64 | IA64_MESI(requested->unit_masks);
 
 	if (requested->flags & PFM3_ALL_THREADS)
 		return PFMLIB_ERR_NOTSUPP;
 	if (pfm3_verbose(e))
-		pfm3_trace(e, "[PMC%u(pmc%u)=0x%06llx m=%u e=%u s=%u i=%u thres=%u all=%u es=0x%02x plm=%u"
-			   " umask=0x%x pm=%u ism=0x%x oi=%u] %s\n[PMD%u(pmd%u)]\n", num, num, (unsigned long long)v,
-			   pfm3_bits(v, 30, 1), pfm3_bits(v, 29, 1), pfm3_bits(v, 28, 1), pfm3_bits(v, 27, 1),
-			   pfm3_bits(v, 20, 3), pfm3_bits(v, 26, 1), pfm3_bits(v, 8, 8), pfm3_bits(v, 0, 4),
-			   pfm3_bits(v, 16, 4), pfm3_bits(v, 6, 1), pfm3_bits(v, 24, 2), pfm3_bits(v, 5, 1),
-			   e->events[i]->name, num, num);
+		pfm3_trace(e,
+			   "[PMC%u(pmc%u)=0x%06llx m=%u e=%u s=%u i=%u thres=%u all=%u es=0x%02x plm=%u"
+			   " umask=0x%x pm=%u ism=0x%x oi=%u] %s\n[PMD%u(pmd%u)]\n",
+			   num, num, (unsigned long long)v, pfm3_bits(v, 30, 1), pfm3_bits(v, 29, 1),
+			   pfm3_bits(v, 28, 1), pfm3_bits(v, 27, 1), pfm3_bits(v, 20, 3), pfm3_bits(v, 26, 1),
+			   pfm3_bits(v, 8, 8), pfm3_bits(v, 0, 4), pfm3_bits(v, 16, 4), pfm3_bits(v, 6, 1),
+			   pfm3_bits(v, 24, 2), pfm3_bits(v, 5, 1), e->events[i]->name, num, num);
 	pfm3_emit_pmds(e, num, num);
 	return pfm3_emit_pmc(e, num, v);
 }
@@ -257,7 +266,7 @@ emit_matcher1(const struct pfm3_encoder *e)
 	if (!matcher->used && !(code->used && e->answer->code.count))
 		return PFMLIB_SUCCESS;
 	v |= ia64_field(code->used && code->flags & PFMLIB_MONT_RR_INV, 56, 1);
-	v |= ia64_field(!code->used, 57, 1);	/* ig_ad */
+	v |= ia64_field(!code->used, 57, 1); /* ig_ad */
 	return emit_montecito_matcher(e, PMC_OPCM1, v, matcher);
 }
 
@@ -315,22 +324,21 @@ ip_ear(struct pfm3_encoder *e)
 		return PFMLIB_SUCCESS;
 	if (e->request->branches.used || pfm3_first_of_kinds(e, 1u << PFM3_BTB))
 		return PFMLIB_ERR_FEATCOMB;
-	v = ia64_field(pfm3_plm(e, ipear->plm), 0, 4) |
-	    ia64_field(e->request->system_wide, 6, 1) |
-	    ia64_field(4, 8, 3) |	/* mode */
+	v = ia64_field(pfm3_plm(e, ipear->plm), 0, 4) | ia64_field(e->request->system_wide, 6, 1) |
+	    ia64_field(4, 8, 3) | /* mode */
 	    ia64_field(ipear->delay, 11, 8);
 	ret = pfm3_emit_pmc(e, PMC_IPEAR, v);
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
-	pfm3_trace(e, "[PMC42(pmc42)=0x%llx plm=%u pm=%u mode=%u delay=%u]\n", (unsigned long long)v, pfm3_bits(v, 0, 4),
-		   pfm3_bits(v, 6, 1), pfm3_bits(v, 8, 3), pfm3_bits(v, 11, 8));
+	pfm3_trace(e, "[PMC42(pmc42)=0x%llx plm=%u pm=%u mode=%u delay=%u]\n", (unsigned long long)v,
+		   pfm3_bits(v, 0, 4), pfm3_bits(v, 6, 1), pfm3_bits(v, 8, 3), pfm3_bits(v, 11, 8));
 	emit_trace_buffer_pmds(e);
 	return PFMLIB_SUCCESS;
 }
 
 static const pfm3_stage montecito_stages[] = {
-	pfm3_check_qualifiers, montecito_counters, pfm3_instruction_ear, pfm3_data_ear, pfm3_code_ranges,
-	pfm3_data_ranges, montecito_opcode_matchers, execution_trace_buffer, ip_ear, NULL,
+	pfm3_check_qualifiers, montecito_counters,        pfm3_instruction_ear,   pfm3_data_ear, pfm3_code_ranges,
+	pfm3_data_ranges,      montecito_opcode_matchers, execution_trace_buffer, ip_ear,        NULL,
 };
 
 const struct pfm3_model pfm3_montecito = {

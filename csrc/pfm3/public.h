@@ -8,7 +8,7 @@
 #define PFM3_PUBLIC_H
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ && !defined(PFMLIB_NO_REG_UNIONS)
-#define PFMLIB_NO_REG_UNIONS	/* the encoder does without them */
+#define PFMLIB_NO_REG_UNIONS /* the encoder does without them */
 #endif
 
 #ifdef PYPFM_SHARED
@@ -20,7 +20,7 @@
 #include <perfmon/pfmlib_itanium.h>
 #include <perfmon/pfmlib_itanium2.h>
 #include <perfmon/pfmlib_montecito.h>
-#define PFM_NO_MMAP_REDIRECT	/* the library's own mmap() is the system's */
+#define PFM_NO_MMAP_REDIRECT /* the library's own mmap() is the system's */
 #include <perfmon/perfmon.h>
 #include <perfmon/perfmon_dfl_smpl.h>
 #include <perfmon/perfmon_default_smpl.h>

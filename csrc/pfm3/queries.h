@@ -10,18 +10,24 @@
 
 /* int name(i): whether event i is of one of some kinds */
 #define PFM3_QUERY_KIND(name, model, kinds) \
-	int name(unsigned int i) { return pfm3_is_kind(&(model), i, kinds); }
+	int name(unsigned int i) \
+	{ \
+		return pfm3_is_kind(&(model), i, kinds); \
+	}
 
 /* int name(i): whether event i has a flag */
 #define PFM3_QUERY_FLAG(name, model, flag) \
-	int name(unsigned int i) { return pfm3_has_flag(&(model), i, flag); }
+	int name(unsigned int i) \
+	{ \
+		return pfm3_has_flag(&(model), i, flag); \
+	}
 
 /* int name(i, answer): a member of event i */
 #define PFM3_QUERY_MEMBER(name, model, type, member) \
 	int name(unsigned int i, type *answer) \
 	{ \
 		const struct pfm3_event *event = pfm3_event_at(&(model), i); \
-		\
+\
 		if (!event || !answer) \
 			return PFMLIB_ERR_INVAL; \
 		*answer = event->member; \
@@ -33,7 +39,7 @@
 	int name(unsigned int i, type *m) \
 	{ \
 		int mode = pfm3_ear_mode(&(model), i); \
-		\
+\
 		if (mode < 0 || !m) \
 			return PFMLIB_ERR_INVAL; \
 		*m = (type)mode; \

@@ -8,22 +8,22 @@
  */
 #include "encoder.h"
 
-#define MASK_BITS 56	/* of a mask word: the rest is privilege levels and flags */
+#define MASK_BITS 56 /* of a mask word: the rest is privilege levels and flags */
 
 /* Flags of code ranges, which agree in the models (PFMLIB_ITA2_RR_*, PFMLIB_MONT_RR_*). */
 enum { INVERTED = 1, NO_FINE_MODE = 2 };
 
 /* The covering of a list of ranges under way. */
 struct cover {
-	const struct pfm3_encoder	*e;
-	const struct pfm3_ranges	*in;
-	struct pfm3_debug_regs		*out;
-	uint32_t			*pairs;		/* that each range takes */
-	int				n;		/* ranges */
-	unsigned int			addr_shift;	/* what addresses exceed the numbers of registers by */
-	int				fine, inverted;	/* for verbose output */
-	unsigned int			plm;		/* of the range under way */
-	unsigned int			reg;		/* next debug register, = registers written (several pairs) */
+	const struct pfm3_encoder *e;
+	const struct pfm3_ranges *in;
+	struct pfm3_debug_regs *out;
+	uint32_t *pairs;         /* that each range takes */
+	int n;                   /* ranges */
+	unsigned int addr_shift; /* what addresses exceed the numbers of registers by */
+	int fine, inverted;      /* for verbose output */
+	unsigned int plm;        /* of the range under way */
+	unsigned int reg;        /* next debug register, = registers written (several pairs) */
 };
 
 /* 2^p, or 0 from 2^64 on. */
@@ -142,9 +142,8 @@ trace_pair(const struct cover *c, const pfmlib_reg_t *pair)
 	unsigned int r = pair->reg_num;
 	uint64_t mask = pair[1].reg_value & (((uint64_t)1 << MASK_BITS) - 1);
 
-	pfm3_trace(c->e, "brp%u:  db%u: 0x%016llx db%u: plm=0x%llx mask=0x%016llx", r / 2,
-		   r, pair->reg_value, r + 1, pair[1].reg_value >> MASK_BITS & 0xf,
-		   (unsigned long long)mask);
+	pfm3_trace(c->e, "brp%u:  db%u: 0x%016llx db%u: plm=0x%llx mask=0x%016llx", r / 2, r, pair->reg_value, r + 1,
+		   pair[1].reg_value >> MASK_BITS & 0xf, (unsigned long long)mask);
 	if (!c->fine)
 		pfm3_trace(c->e, " end=0x%016llx", pair->reg_value + (((uint64_t)1 << MASK_BITS) - mask) - 1);
 	pfm3_trace(c->e, "\n");
@@ -159,8 +158,8 @@ trace_range(const struct cover *c, const struct pfm3_limit *limit, const struct 
 		return;
 	pfm3_trace(c->e, "[0x%llx-0x%llx): %u register pair(s)%s%s\nstart offset: -0x%llx end_offset: +0x%llx\n",
 		   (unsigned long long)limit->start, (unsigned long long)limit->end, (last - first) / 2,
-		   c->fine ? ", fine_mode" : "", c->inverted ? ", inversed" : "",
-		   (unsigned long long)offsets->start, (unsigned long long)offsets->end);
+		   c->fine ? ", fine_mode" : "", c->inverted ? ", inversed" : "", (unsigned long long)offsets->start,
+		   (unsigned long long)offsets->end);
 	for (unsigned int r = first; r < last; r += 2)
 		trace_pair(c, &c->out->regs[r]);
 }
@@ -395,12 +394,12 @@ cover_by_rules(struct cover *c, int retired_only)
 	if (!c->fine && retired_only)
 		return cover_several(c);
 	if (!c->fine && (rules->prefetch_only || f.events) && f.events + pfm3_count_retired(c->e) != c->e->count)
-		return PFMLIB_ERR_FEATCOMB;	/* also of events that need one pair only (quirk) */
+		return PFMLIB_ERR_FEATCOMB; /* also of events that need one pair only (quirk) */
 	if (c->fine && f.events && c->n > 1)
 		return PFMLIB_ERR_IRRTOOMANY;
 	c->addr_shift = rules->addr_shift;
 	ret = c->fine ? cover_fine(c, f.base, rules) : cover_single(c, f.base);
-	if (ret == PFMLIB_SUCCESS && f.both)	/* outside fine mode the same pair once more (quirk) */
+	if (ret == PFMLIB_SUCCESS && f.both) /* outside fine mode the same pair once more (quirk) */
 		ret = c->fine ? cover_fine(c, f.base + 2, rules) : cover_single(c, f.base);
 	return ret;
 }
@@ -409,7 +408,7 @@ pfm_err_t
 pfm3_cover_code(struct pfm3_encoder *e, uint64_t *value)
 {
 	const struct pfm3_code_rules *rules = &e->model->code_rules;
-	int retired_only = pfm3_count_retired(e) == e->count;	/* also without any event (quirk) */
+	int retired_only = pfm3_count_retired(e) == e->count; /* also without any event (quirk) */
 	struct cover c;
 	pfm_err_t ret = start_code(e, &c);
 
@@ -447,10 +446,10 @@ pfm3_cover_data(const struct pfm3_encoder *e)
 	struct cover c = { .e = e, .in = &e->request->data, .out = &answer->data, .pairs = answer->data_pairs };
 	pfm_err_t ret;
 
-	c.inverted = (c.in->flags & INVERTED) != 0;	/* printed, and nothing else (quirk) */
+	c.inverted = (c.in->flags & INVERTED) != 0; /* printed, and nothing else (quirk) */
 	c.n = count_ranges(c.in, 1);
 	if (c.n < 0)
-		return c.n;	/* PFMLIB_ERR_IRRINVAL even for data (quirk) */
+		return c.n; /* PFMLIB_ERR_IRRINVAL even for data (quirk) */
 	if (c.n == 0)
 		return PFMLIB_ERR_DRRINVAL;
 	ret = cover_several(&c);

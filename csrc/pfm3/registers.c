@@ -72,8 +72,11 @@ pfm3_counter_value(const struct pfm3_encoder *e, unsigned int i)
 	unsigned int umask = PFM3_EAR_KINDS >> event->kind & 1 ? 0 : event->umask;
 
 	return ia64_counter_value((struct ia64_counter){
-		.plm = pfm3_plm(e, requested->plm), .privileged = e->request->system_wide,
-		.code = event->code, .umask = umask, .threshold = requested->threshold,
+		.plm = pfm3_plm(e, requested->plm),
+		.privileged = e->request->system_wide,
+		.code = event->code,
+		.umask = umask,
+		.threshold = requested->threshold,
 	});
 }
 
@@ -84,14 +87,16 @@ pfm3_emit_counters(const struct pfm3_encoder *e, const struct pfm3_assignment *a
 
 	for (unsigned int i = 0; i < e->count && ret == PFMLIB_SUCCESS; i++) {
 		unsigned int num = a->counter[i];
-		uint64_t v = pfm3_counter_value(e, i) |
-			     IA64_OI | IA64_ISM(e->request->events[i].ism);
+		uint64_t v = pfm3_counter_value(e, i) | IA64_OI | IA64_ISM(e->request->events[i].ism);
 
 		if (pfm3_verbose(e))
-			pfm3_trace(e, "[PMC%u(pmc%u)=0x%06llx thres=%u es=0x%02x plm=%u umask=0x%x pm=%u ism=0x%x oi=%u] %s\n"
-				   "[PMD%u(pmd%u)]\n", num, num, (unsigned long long)v, pfm3_bits(v, 20, 3),
-				   pfm3_bits(v, 8, 8), pfm3_bits(v, 0, 4), pfm3_bits(v, 16, 4), pfm3_bits(v, 6, 1),
-				   pfm3_bits(v, 24, 2), pfm3_bits(v, 5, 1), e->events[i]->name, num, num);
+			pfm3_trace(
+				e,
+				"[PMC%u(pmc%u)=0x%06llx thres=%u es=0x%02x plm=%u umask=0x%x pm=%u ism=0x%x oi=%u] %s\n"
+				"[PMD%u(pmd%u)]\n",
+				num, num, (unsigned long long)v, pfm3_bits(v, 20, 3), pfm3_bits(v, 8, 8),
+				pfm3_bits(v, 0, 4), pfm3_bits(v, 16, 4), pfm3_bits(v, 6, 1), pfm3_bits(v, 24, 2),
+				pfm3_bits(v, 5, 1), e->events[i]->name, num, num);
 		pfm3_emit_pmds(e, num, num);
 		ret = pfm3_emit_pmc(e, num, v);
 	}
@@ -101,11 +106,10 @@ pfm3_emit_counters(const struct pfm3_encoder *e, const struct pfm3_assignment *a
 /* ---- event address registers ---------------------------------------------------------- */
 
 int
-pfm3_ear_settings(const struct pfm3_encoder *e, const struct pfm3_ear *given, unsigned int kinds,
-		  struct pfm3_ear *ear)
+pfm3_ear_settings(const struct pfm3_encoder *e, const struct pfm3_ear *given, unsigned int kinds, struct pfm3_ear *ear)
 {
-	const struct pfm3_event *event = e->model->registers.last_ear ? pfm3_last_of_kinds(e, kinds)
-								      : pfm3_first_of_kinds(e, kinds);
+	const struct pfm3_event *event =
+		e->model->registers.last_ear ? pfm3_last_of_kinds(e, kinds) : pfm3_first_of_kinds(e, kinds);
 
 	if (given->used) {
 		*ear = *given;
@@ -115,7 +119,8 @@ pfm3_ear_settings(const struct pfm3_encoder *e, const struct pfm3_ear *given, un
 		return 0;
 	/* The event's own plm is not used: quirk of the reference. */
 	*ear = (struct pfm3_ear){
-		.mode = (unsigned int)pfm3_ear_mode_of(event->kind), .umask = event->umask,
+		.mode = (unsigned int)pfm3_ear_mode_of(event->kind),
+		.umask = event->umask,
 	};
 	return 1;
 }
@@ -148,10 +153,8 @@ pfm3_instruction_ear(struct pfm3_encoder *e)
 	if (ear.mode > 1)
 		return PFMLIB_ERR_INVAL;
 	umask_width = ear.mode ? 7 : 8;
-	value = ia64_field(pfm3_plm(e, ear.plm), 0, 4) |
-		ia64_field(e->request->system_wide, 4, 1) |
-		ia64_field(ear.umask, 5, umask_width) |
-		ia64_field(!ear.mode, 13, 1) |	/* ct, two bits in TLB mode: 0 */
+	value = ia64_field(pfm3_plm(e, ear.plm), 0, 4) | ia64_field(e->request->system_wide, 4, 1) |
+		ia64_field(ear.umask, 5, umask_width) | ia64_field(!ear.mode, 13, 1) | /* ct, two bits in TLB mode: 0 */
 		ia64_field(regs->has_ism ? ear.ism : 0, 14, 2);
 	ret = pfm3_emit_pmc(e, regs->iear, value);
 	if (ret != PFMLIB_SUCCESS)
@@ -160,8 +163,8 @@ pfm3_instruction_ear(struct pfm3_encoder *e)
 		   ear.mode ? "tlb" : "cache");
 	trace_ear(e, value, regs->has_ism ? 14 : 0, 5, umask_width);
 	/* The closing bracket is missing in the reference, too. */
-	pfm3_trace(e, "[PMD%u(pmd%u)]\n[PMD%u(pmd%u)\n", regs->iear_pmd, regs->iear_pmd,
-		   regs->iear_pmd + 1, regs->iear_pmd + 1);
+	pfm3_trace(e, "[PMD%u(pmd%u)]\n[PMD%u(pmd%u)\n", regs->iear_pmd, regs->iear_pmd, regs->iear_pmd + 1,
+		   regs->iear_pmd + 1);
 	pfm3_emit_pmds(e, regs->iear_pmd, regs->iear_pmd + 1);
 	return PFMLIB_SUCCESS;
 }
@@ -179,10 +182,8 @@ pfm3_data_ear(struct pfm3_encoder *e)
 		return PFMLIB_SUCCESS;
 	if (ear.mode > 2)
 		return PFMLIB_ERR_INVAL;
-	value = ia64_field(pfm3_plm(e, ear.plm), 0, 4) |
-		ia64_field(e->request->system_wide, 6, 1) |
-		ia64_field(ear.mode, 7, 2) |
-		ia64_field(ear.umask, 16, 4) |
+	value = ia64_field(pfm3_plm(e, ear.plm), 0, 4) | ia64_field(e->request->system_wide, 6, 1) |
+		ia64_field(ear.mode, 7, 2) | ia64_field(ear.umask, 16, 4) |
 		ia64_field(regs->has_ism ? ear.ism : regs->dear_ism, 24, 2);
 	ret = pfm3_emit_pmc(e, regs->dear, value);
 	if (ret != PFMLIB_SUCCESS)
@@ -217,8 +218,8 @@ pfm3_code_ranges(struct pfm3_encoder *e)
 		ret = pfm3_emit_pmc(e, regs->irange, v);
 	if (ret == PFMLIB_SUCCESS && pfm3_verbose(e))
 		pfm3_trace(e, "[PMC%u(pmc%u)=0x%llx %s0=%u %s1=%u %s2=%u %s3=%u fine=%u]\n", regs->irange, regs->irange,
-			   (unsigned long long)v, name, pfm3_bits(v, 1, 1), name, pfm3_bits(v, 4, 1),
-			   name, pfm3_bits(v, 7, 1), name, pfm3_bits(v, 10, 1), pfm3_bits(v, 13, 1));
+			   (unsigned long long)v, name, pfm3_bits(v, 1, 1), name, pfm3_bits(v, 4, 1), name,
+			   pfm3_bits(v, 7, 1), name, pfm3_bits(v, 10, 1), pfm3_bits(v, 13, 1));
 	return ret;
 }
 
@@ -261,13 +262,9 @@ pfm3_data_ranges(struct pfm3_encoder *e)
 uint64_t
 pfm3_branch_value(const struct pfm3_encoder *e, const struct pfm3_branches *b)
 {
-	return ia64_field(pfm3_plm(e, b->plm), 0, 4) |
-	       ia64_field(e->request->system_wide, 6, 1) |
-	       ia64_field(b->ds, 7, 1) |
-	       ia64_field(b->tm, 8, 2) |
-	       ia64_field(b->ptm, 10, 2) |
-	       ia64_field(b->ppm, 12, 2) |
-	       ia64_field(b->brt, 14, 2);
+	return ia64_field(pfm3_plm(e, b->plm), 0, 4) | ia64_field(e->request->system_wide, 6, 1) |
+	       ia64_field(b->ds, 7, 1) | ia64_field(b->tm, 8, 2) | ia64_field(b->ptm, 10, 2) |
+	       ia64_field(b->ppm, 12, 2) | ia64_field(b->brt, 14, 2);
 }
 
 pfm_err_t
@@ -295,7 +292,7 @@ pfm3_branch_pmc(const struct pfm3_encoder *e, int *record)
 	if (ret != PFMLIB_SUCCESS)
 		return ret;
 	pfm3_trace(e, "[PMC%u(pmc%u)=0x%llx plm=%u pm=%u ds=%u tm=%u ptm=%u ppm=%u brt=%u]\n", num, num,
-		   (unsigned long long)v, pfm3_bits(v, 0, 4), pfm3_bits(v, 6, 1), pfm3_bits(v, 7, 1), pfm3_bits(v, 8, 2),
-		   pfm3_bits(v, 10, 2), pfm3_bits(v, 12, 2), pfm3_bits(v, 14, 2));
+		   (unsigned long long)v, pfm3_bits(v, 0, 4), pfm3_bits(v, 6, 1), pfm3_bits(v, 7, 1),
+		   pfm3_bits(v, 8, 2), pfm3_bits(v, 10, 2), pfm3_bits(v, 12, 2), pfm3_bits(v, 14, 2));
 	return PFMLIB_SUCCESS;
 }

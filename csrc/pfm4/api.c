@@ -9,9 +9,9 @@
 
 /* All that the library remembers between calls; not locked, as in the reference. */
 static struct {
-	int			initialised;
-	struct pfm4_context	context;	/* survives pfm_terminate() (quirk) */
-	unsigned int		disabled;	/* PMUs, as a set of places; survives, too */
+	int initialised;
+	struct pfm4_context context; /* survives pfm_terminate() (quirk) */
+	unsigned int disabled;       /* PMUs, as a set of places; survives, too */
 } state;
 
 /* Sizes beyond this one are refused: no structure comes near, and a size that
@@ -40,8 +40,11 @@ pfm_terminate(void)
 const char *
 pfm_strerror(int code)
 {
-#define ERROR_TEXT(name, text)	{ text, name },
-	static const struct { const char *text; int code; } texts[] = { PFM_ERROR_LIST(ERROR_TEXT) };
+#define ERROR_TEXT(name, text) { text, name },
+	static const struct {
+		const char *text;
+		int code;
+	} texts[] = { PFM_ERROR_LIST(ERROR_TEXT) };
 #undef ERROR_TEXT
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
@@ -53,7 +56,9 @@ pfm_strerror(int code)
 const char *
 pfm4_error_name(int code)
 {
-#define ERROR_NAME(name, text)	if (code == (name)) return #name;
+#define ERROR_NAME(name, text) \
+	if (code == (name)) \
+		return #name;
 	PFM_ERROR_LIST(ERROR_NAME)
 #undef ERROR_NAME
 	return NULL;
@@ -124,9 +129,15 @@ pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *output)
 	if (!pmu_state)
 		return PFM_ERR_NOTSUPP;
 	*output = (pfm_pmu_info_t){
-		.name = p->name, .desc = p->desc, .size = sizeof(*output), .pmu = pmu, .type = p->type,
-		.nevents = p->table->count, .first_event = pfm4_opaque(p, 0),
-		.max_encoding = p->max_encoding, .num_cntrs = p->num_cntrs,
+		.name = p->name,
+		.desc = p->desc,
+		.size = sizeof(*output),
+		.pmu = pmu,
+		.type = p->type,
+		.nevents = p->table->count,
+		.first_event = pfm4_opaque(p, 0),
+		.max_encoding = p->max_encoding,
+		.num_cntrs = p->num_cntrs,
 		.num_fixed_cntrs = p->num_fixed_cntrs,
 	};
 	output->is_present = pmu_state->active != 0;
@@ -184,8 +195,14 @@ pfm_get_event_info(int idx, pfm_os_t os, pfm_event_info_t *output)
 	if (!os_is_active(os))
 		return PFM_ERR_NOTSUPP;
 	*output = (pfm_event_info_t){
-		.name = event->name, .desc = event->desc, .equiv = event->equiv, .size = sizeof(*output),
-		.code = pfm4_event_code(&state.context, pmu, event), .pmu = pmu->id, .dtype = PFM_DTYPE_UINT64, .idx = idx,
+		.name = event->name,
+		.desc = event->desc,
+		.equiv = event->equiv,
+		.size = sizeof(*output),
+		.code = pfm4_event_code(&state.context, pmu, event),
+		.pmu = pmu->id,
+		.dtype = PFM_DTYPE_UINT64,
+		.idx = idx,
 		.nattrs = event->num_umasks + pfm4_modifiers(pmu, pfm4_levels(pmu, pmu_state), event, os, modifiers),
 	};
 	precise = (event->flags & (PFM4_PEBS | PFM4_PRECISE)) != 0;

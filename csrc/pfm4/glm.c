@@ -13,8 +13,16 @@
 #endif
 
 /* Bits of an event select register. */
-enum { UMASK_SHIFT = 8, USER_BIT = 16, KERNEL_BIT = 17, EDGE_BIT = 18, INTERRUPT_BIT = 20,
-       ENABLE_BIT = 22, INVERT_BIT = 23, CMASK_SHIFT = 24 };
+enum {
+	UMASK_SHIFT = 8,
+	USER_BIT = 16,
+	KERNEL_BIT = 17,
+	EDGE_BIT = 18,
+	INTERRUPT_BIT = 20,
+	ENABLE_BIT = 22,
+	INVERT_BIT = 23,
+	CMASK_SHIFT = 24
+};
 
 /* Width of a raw unit mask. */
 enum { UMASK_BITS = 8, OFFCORE_UMASK_BITS = 38 };
@@ -26,20 +34,21 @@ static const struct pfm4_modifier hw_modifiers[] = {
 	{ "u", "count in user programs (privilege levels 1 to 3)", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_U },
 	{ "e", "count changes from no occurrence to some", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_E },
 	{ "i", "invert the comparison with the counter mask", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_I },
-	{ "c", "count cycles with at least this many occurrences, 0 to 255", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PMU, PFM4_C },
+	{ "c", "count cycles with at least this many occurrences, 0 to 255", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PMU,
+	  PFM4_C },
 	{ .name = NULL },
 };
 
 /* The entries of a string, taken together. */
 struct selection {
-	uint64_t	umask;			/* bits of the unit masks */
-	unsigned int	seen;			/* groups with a unit mask, as a set */
-	int		count[PFM4_MAX_GROUPS];	/* explicit unit masks of each group */
-	unsigned int	alone;			/* groups that hold one unit mask only */
-	int		limit;			/* no group above this one, or NO_GROUP */
-	int		only;			/* no group but 0 and this one, or NO_GROUP */
-	int		levels_given;		/* u or k is mentioned */
-	uint64_t	modifiers[PFM4_NUM_HW_MODIFIERS];	/* values of k, u, e, i, c */
+	uint64_t umask;                            /* bits of the unit masks */
+	unsigned int seen;                         /* groups with a unit mask, as a set */
+	int count[PFM4_MAX_GROUPS];                /* explicit unit masks of each group */
+	unsigned int alone;                        /* groups that hold one unit mask only */
+	int limit;                                 /* no group above this one, or NO_GROUP */
+	int only;                                  /* no group but 0 and this one, or NO_GROUP */
+	int levels_given;                          /* u or k is mentioned */
+	uint64_t modifiers[PFM4_NUM_HW_MODIFIERS]; /* values of k, u, e, i, c */
 };
 
 static pfm_err_t
@@ -78,7 +87,7 @@ select_modifier(struct selection *s, const struct pfm4_entry *entry)
 	int code = entry->modifier->code;
 
 	if (entry->modifier->ctrl != PFM_ATTR_CTRL_PMU)
-		return PFM_SUCCESS;	/* the operating system's */
+		return PFM_SUCCESS; /* the operating system's */
 	if (code == PFM4_C && entry->value > 255)
 		return PFM_ERR_ATTR_VAL;
 	if (code == PFM4_U || code == PFM4_K)
@@ -130,7 +139,7 @@ default_of_group(struct pfm4_request *r, struct selection *s, int group, int *li
 		if (!(umask->flags & PFM4_DFL))
 			continue;
 		done = 1;
-		s->umask |= umask->code;	/* its own bits, even of an alias */
+		s->umask |= umask->code; /* its own bits, even of an alias */
 		pfm4_add_default(r, i);
 		if (umask->flags & PFM4_EXCL_GRP_GT) {
 			if (*limit != NO_GROUP)
@@ -178,12 +187,9 @@ set_codes(struct pfm4_request *r, const struct selection *s)
 	} else {
 		code |= s->umask << UMASK_SHIFT;
 	}
-	r->codes[0] = code | s->modifiers[PFM4_U] << USER_BIT |
-		      s->modifiers[PFM4_K] << KERNEL_BIT |
-		      s->modifiers[PFM4_E] << EDGE_BIT |
-		      (uint64_t)1 << INTERRUPT_BIT | (uint64_t)1 << ENABLE_BIT |
-		      s->modifiers[PFM4_I] << INVERT_BIT |
-		      s->modifiers[PFM4_C] << CMASK_SHIFT;
+	r->codes[0] = code | s->modifiers[PFM4_U] << USER_BIT | s->modifiers[PFM4_K] << KERNEL_BIT |
+		      s->modifiers[PFM4_E] << EDGE_BIT | (uint64_t)1 << INTERRUPT_BIT | (uint64_t)1 << ENABLE_BIT |
+		      s->modifiers[PFM4_I] << INVERT_BIT | s->modifiers[PFM4_C] << CMASK_SHIFT;
 }
 
 static pfm_err_t
@@ -206,7 +212,7 @@ glm_encode(struct pfm4_request *r)
 }
 
 struct processor {
-	unsigned int family, model;	/* 0, 0: not Intel's */
+	unsigned int family, model; /* 0, 0: not Intel's */
 };
 
 static struct processor

@@ -18,15 +18,21 @@ const struct pfm4_umask pfm4_mesi_umasks[] = {
 	[S] = { .name = "S", .desc = "shared", .code = 1 << S },
 	[E] = { .name = "E", .desc = "exclusive", .code = 1 << E },
 	[M] = { .name = "M", .desc = "modified", .code = 1 << M },
-	[MESI] = { .name = "MESI", .desc = "any state of the line", .equiv = "I:S:E:M", .code = 0xf,
-		   .members = all_states, .num_members = sizeof(all_states), .flags = PFM4_DFL },
+	[MESI] = { .name = "MESI",
+		   .desc = "any state of the line",
+		   .equiv = "I:S:E:M",
+		   .code = 0xf,
+		   .members = all_states,
+		   .num_members = sizeof(all_states),
+		   .flags = PFM4_DFL },
 };
 _Static_assert(sizeof(pfm4_mesi_umasks) / sizeof(*pfm4_mesi_umasks) == PFM4_NUM_MESI, "the generator counts them");
 
 static const struct pfm4_modifier ia64_modifiers[] = {
 	{ "k", "count in the kernel (privilege level 0)", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_K },
 	{ "u", "count in user programs (privilege level 3)", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_U },
-	{ "thres", "count cycles with more than this many occurrences", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PMU, PFM4_THRES },
+	{ "thres", "count cycles with more than this many occurrences", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PMU,
+	  PFM4_THRES },
 	{ "all", "count in both threads of the core", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PMU, PFM4_ALL },
 	{ .name = NULL },
 };
@@ -38,7 +44,7 @@ ia64_select_modifier(const struct pfm4_request *r, const struct pfm4_entry *entr
 	int code = entry->modifier->code;
 
 	if (entry->modifier->ctrl != PFM_ATTR_CTRL_PMU)
-		return PFM_SUCCESS;	/* the operating system's */
+		return PFM_SUCCESS; /* the operating system's */
 	if (code == PFM4_THRES && entry->value > r->event->max_threshold)
 		return PFM_ERR_ATTR_VAL;
 	if (code == PFM4_K || code == PFM4_U)
@@ -64,9 +70,9 @@ ia64_read_entries(struct pfm4_request *r, uint64_t *states, uint64_t *values)
 		values[PFM4_K] = (r->dfl_plm & PFM_PLM0) != 0;
 		values[PFM4_U] = (r->dfl_plm & PFM_PLM3) != 0;
 	}
-	if (ret == PFM_SUCCESS && r->event->num_umasks && !*states) {	/* none of them would count nothing */
+	if (ret == PFM_SUCCESS && r->event->num_umasks && !*states) { /* none of them would count nothing */
 		*states = pfm4_mesi_umasks[MESI].code;
-		for (size_t i = 0; i < sizeof(all_states); i++)	/* as a string with MESI has them */
+		for (size_t i = 0; i < sizeof(all_states); i++) /* as a string with MESI has them */
 			pfm4_add_default(r, all_states[i]);
 	}
 	return ret;
@@ -95,7 +101,8 @@ ia64_encode(struct pfm4_request *r)
 	r->codes[0] = r->pmu->always | IA64_MESI(states) | (values[PFM4_ALL] ? IA64_ALL : 0) |
 		      ia64_counter_value((struct ia64_counter){
 			      .plm = (values[PFM4_K] ? PFM_PLM0 : 0) | (values[PFM4_U] ? PFM_PLM3 : 0),
-			      .code = (unsigned int)r->code, .umask = r->event->umask,
+			      .code = (unsigned int)r->code,
+			      .umask = r->event->umask,
 			      .threshold = (unsigned int)values[PFM4_THRES],
 		      });
 	pfm4_append(r, r->event->name);
@@ -154,18 +161,10 @@ gen_ia64_code(const struct pfm4_context *context, const struct pfm4_event *event
 }
 
 /* The common part of all IA-64 PMUs; config is the part of the PMC's value that their driver takes. */
-#define IA64_PMU(config)				\
-	.type = PFM_PMU_TYPE_CORE,			\
-	.max_encoding = 1,				\
-	.levels = PFM_PLM0 | PFM_PLM3,			\
-	.retired = 1,					\
-	.shows_defaults = 1,				\
-	.hw_modifiers = ia64_modifiers,			\
-	.not_in_config = ~UINT64_C(config),		\
-	.lacks = ia64_lacks,				\
-	.match = pfm4_match,				\
-	.encode = ia64_encode,				\
-	.is_driven = ia64_is_driven
+#define IA64_PMU(config) \
+	.type = PFM_PMU_TYPE_CORE, .max_encoding = 1, .levels = PFM_PLM0 | PFM_PLM3, .retired = 1, \
+	.shows_defaults = 1, .hw_modifiers = ia64_modifiers, .not_in_config = ~UINT64_C(config), .lacks = ia64_lacks, \
+	.match = pfm4_match, .encode = ia64_encode, .is_driven = ia64_is_driven
 
 const struct pfm4_pmu pfm4_gen_ia64 = {
 	.name = "gen_ia64",
@@ -188,7 +187,7 @@ const struct pfm4_pmu pfm4_ita = {
 	.always = IA64_OI,
 	.family = IA64_ITANIUM,
 	.detect = ia64_detect,
-	IA64_PMU(0x0077ff00),	/* bit 19, the highest of the unit mask, is not in it */
+	IA64_PMU(0x0077ff00), /* bit 19, the highest of the unit mask, is not in it */
 };
 
 const struct pfm4_pmu pfm4_ita2 = {

@@ -11,9 +11,9 @@
 
 /* The attributes of one list of tokens: the string's own, or those of an alias. */
 struct run {
-	struct pfm4_request	*r;
-	int			raw_seen;
-	int			named_seen;
+	struct pfm4_request *r;
+	int raw_seen;
+	int named_seen;
 };
 
 static size_t
@@ -180,8 +180,8 @@ take_event(const struct pfm4_context *context, struct pfm4_request *r, int n)
 
 /* Find the event among the PMUs that may be used; the PMU's name is NULL if not given. */
 static int
-find_event(const struct pfm4_context *context, const char *pmu, size_t pmu_len, const char *name,
-	   size_t len, struct pfm4_request *r)
+find_event(const struct pfm4_context *context, const char *pmu, size_t pmu_len, const char *name, size_t len,
+	   struct pfm4_request *r)
 {
 	for (int i = 0; i < pfm4_num_pmus; i++) {
 		const struct pfm4_pmu *candidate = pfm4_pmu_at(i);

@@ -53,7 +53,7 @@ perf_detect(const struct pfm4_pmu *pmu, struct pfm4_context *context)
 {
 	(void)pmu;
 	(void)context;
-	return access(PFM4_PARANOID, F_OK) == 0 ||	/* and before Linux 2.6.32: */
+	return access(PFM4_PARANOID, F_OK) == 0 || /* and before Linux 2.6.32: */
 	       access("/proc/sys/kernel/perf_counter_paranoid", F_OK) == 0;
 }
 
@@ -74,7 +74,7 @@ const struct pfm4_pmu pfm4_perf = {
 	.max_encoding = 1,
 	.levels = PFM_PLM0 | PFM_PLM3 | PFM_PLMH,
 	.levels_of_core = 1,
-	.shows_defaults = 0,	/* quirk: cache events have defaults */
+	.shows_defaults = 0, /* quirk: cache events have defaults */
 	.lacks = perf_lacks,
 	.match = pfm4_match,
 	.encode = perf_encode,
@@ -92,7 +92,7 @@ perf_raw_match(const struct pfm4_pmu *pmu, const char *name, size_t len, uint64_
 	(void)pmu;
 	if (len < 2 || name[0] != 'r' || !isxdigit((unsigned char)name[1]))
 		return -1;
-	*raw = strtoull(name + 1, &end, 16);	/* UINT64_MAX on overflow: that code is refused, too (quirk) */
+	*raw = strtoull(name + 1, &end, 16); /* UINT64_MAX on overflow: that code is refused, too (quirk) */
 	return end == name + len && *raw != UINT64_MAX ? 0 : -1;
 }
 

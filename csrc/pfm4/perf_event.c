@@ -7,10 +7,10 @@
 
 /* The settings that the operating system's modifiers of a string make. */
 struct os_selection {
-	unsigned int	plm;		/* levels named */
-	int		plm_given;
-	int		guest, host;	/* mentioned */
-	int		pinned;
+	unsigned int plm; /* levels named */
+	int plm_given;
+	int guest, host; /* mentioned */
+	int pinned;
 };
 
 static pfm_err_t
@@ -25,7 +25,7 @@ set_period(struct perf_event_attr *attr, uint64_t value)
 static pfm_err_t
 set_freq(struct perf_event_attr *attr, uint64_t value)
 {
-	if (value == 0 || attr->sample_period)	/* the same bytes as sample_freq */
+	if (value == 0 || attr->sample_period) /* the same bytes as sample_freq */
 		return PFM_ERR_ATTR_VAL;
 	attr->sample_freq = value;
 	attr->freq = 1;
@@ -66,10 +66,10 @@ apply_modifier(struct os_selection *s, const struct pfm4_entry *entry, struct pe
 		attr->precise_ip = value & 3;
 		break;
 	case PFM4_OS_EXCL:
-		attr->exclusive |= value & 1;	/* a bit that was set stays */
+		attr->exclusive |= value & 1; /* a bit that was set stays */
 		break;
 	case PFM4_OS_MG:
-		s->guest = 1;	/* whatever its value (quirk) */
+		s->guest = 1; /* whatever its value (quirk) */
 		break;
 	case PFM4_OS_MH:
 		s->host = 1;
@@ -83,7 +83,7 @@ apply_modifier(struct os_selection *s, const struct pfm4_entry *entry, struct pe
 		s->pinned = value != 0;
 		break;
 	case PFM4_OS_HW_SMPL:
-		attr->precise_ip = value & 1;	/* of precise and hw_smpl the last one counts */
+		attr->precise_ip = value & 1; /* of precise and hw_smpl the last one counts */
 		break;
 	}
 	return PFM_SUCCESS;
@@ -136,7 +136,7 @@ append_modifier(struct pfm4_request *r, const struct pfm4_modifier *m, unsigned 
 	case PFM4_OS_H:
 		pfm4_append_value(r, m->name, (plm & PFM_PLMH) != 0);
 		break;
-	case PFM4_OS_PERIOD:	/* both are shown, whichever was given (quirk) */
+	case PFM4_OS_PERIOD: /* both are shown, whichever was given (quirk) */
 	case PFM4_OS_FREQ:
 		if (attr->sample_period)
 			pfm4_append_value(r, m->name, attr->sample_period);
@@ -160,7 +160,7 @@ append_modifier(struct pfm4_request *r, const struct pfm4_modifier *m, unsigned 
 /* The common part of all interfaces: parse, then let the PMU encode. */
 static pfm_err_t
 parse_and_encode(const struct pfm4_context *context, const char *str, pfm_os_t os, unsigned int dfl_plm,
-      struct pfm4_request *r)
+		 struct pfm4_request *r)
 {
 	pfm_err_t ret = pfm4_parse(context, str, os, r);
 
@@ -171,8 +171,7 @@ parse_and_encode(const struct pfm4_context *context, const char *str, pfm_os_t o
 }
 
 pfm_err_t
-pfm4_encode_raw(const struct pfm4_context *context, const char *str, unsigned int dfl_plm,
-		struct pfm4_request *r)
+pfm4_encode_raw(const struct pfm4_context *context, const char *str, unsigned int dfl_plm, struct pfm4_request *r)
 {
 	return parse_and_encode(context, str, PFM_OS_NONE, dfl_plm, r);
 }
@@ -202,8 +201,8 @@ pfm4_attr_of_raw(const struct pfm4_request *r, struct perf_event_attr *attr)
 }
 
 pfm_err_t
-pfm4_encode_perf(const struct pfm4_context *context, const char *str, unsigned int dfl_plm,
-		 pfm_os_t os, struct perf_event_attr *attr, int *cpu, struct pfm4_request *r)
+pfm4_encode_perf(const struct pfm4_context *context, const char *str, unsigned int dfl_plm, pfm_os_t os,
+		 struct perf_event_attr *attr, int *cpu, struct pfm4_request *r)
 {
 	struct os_selection s = { 0 };
 	unsigned int plm;

@@ -15,19 +15,22 @@ static const struct pfm4_modifier os_modifiers[] = {
 	{ "u", "count in user programs", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_U },
 	{ "k", "count in the kernel", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_K },
 	{ "h", "count in the hypervisor", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_H },
-	{ "period", "occurrences from one sample to the next", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_PERIOD },
+	{ "period", "occurrences from one sample to the next", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PERF_EVENT,
+	  PFM4_OS_PERIOD },
 	{ "freq", "samples a second", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_FREQ },
-	{ "precise", "precision of the sampled address, 0 to 3", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_PRECISE },
+	{ "precise", "precision of the sampled address, 0 to 3", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PERF_EVENT,
+	  PFM4_OS_PRECISE },
 	{ "excl", "have the PMU alone", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_EXCL },
 	{ "mg", "count in guests", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_MG },
 	{ "mh", "count in the host", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_MH },
 	{ "cpu", "processor to count on", PFM_ATTR_MOD_INTEGER, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_CPU },
 	{ "pinned", "keep on the PMU all the time", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_PINNED },
-	{ "hw_smpl", "let the hardware take the samples", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PERF_EVENT, PFM4_OS_HW_SMPL },
+	{ "hw_smpl", "let the hardware take the samples", PFM_ATTR_MOD_BOOL, PFM_ATTR_CTRL_PERF_EVENT,
+	  PFM4_OS_HW_SMPL },
 };
 
 /* Modifiers of PFM_OS_PERF_EVENT; PFM_OS_PERF_EVENT_EXT has all. */
-#define BASIC_MODIFIERS	(1u << PFM4_OS_U | 1u << PFM4_OS_K | 1u << PFM4_OS_H | 1u << PFM4_OS_MG | 1u << PFM4_OS_MH)
+#define BASIC_MODIFIERS (1u << PFM4_OS_U | 1u << PFM4_OS_K | 1u << PFM4_OS_H | 1u << PFM4_OS_MG | 1u << PFM4_OS_MH)
 
 const struct pfm4_pmu *
 pfm4_pmu_at(int place)
@@ -76,13 +79,13 @@ os_modifier_set(const struct pfm4_pmu *pmu, unsigned int plm, const struct pfm4_
 }
 
 int
-pfm4_modifiers(const struct pfm4_pmu *pmu, unsigned int plm, const struct pfm4_event *event,
-	       pfm_os_t os, const struct pfm4_modifier **list)
+pfm4_modifiers(const struct pfm4_pmu *pmu, unsigned int plm, const struct pfm4_event *event, pfm_os_t os,
+	       const struct pfm4_modifier **list)
 {
 	unsigned int hw = event->modifiers, set = 0;
 	int n = 0;
 
-	if (os != PFM_OS_NONE) {	/* levels are the operating system's there */
+	if (os != PFM_OS_NONE) { /* levels are the operating system's there */
 		hw &= ~(1u << PFM4_K | 1u << PFM4_U);
 		set = os_modifier_set(pmu, plm, event, os);
 	}
@@ -128,7 +131,7 @@ read_pmu_variables(struct pfm4_context *context, unsigned int *disabled)
 	if (environment("LIBPFM_ENCODE_INACTIVE"))
 		context->encode_inactive = 1;
 	if (!items)
-		return;		/* what was disabled before stays so */
+		return; /* what was disabled before stays so */
 	*disabled = 0;
 	for (int i = 0; i < pfm4_num_pmus; i++)
 		if (is_disabled(pfm4_pmus[i]->name, items))
@@ -158,7 +161,9 @@ explain_no_pmu(const char *force)
 	if (force)
 		fprintf(stderr, "no active PMU: LIBPFM_FORCE_PMU=%s is none of libpfm 4, which takes a name\n", force);
 	else
-		fprintf(stderr, "no active PMU: the processor is no known one (LIBPFM_X86_CPUID and LIBPFM_IA64_CPUID3 stand for others), and there is no %s\n",
+		fprintf(stderr,
+			"no active PMU: the processor is no known one (LIBPFM_X86_CPUID and LIBPFM_IA64_CPUID3 stand "
+			"for others), and there is no %s\n",
 			PFM4_PARANOID);
 	fprintf(stderr, "LIBPFM_FORCE_PMU selects a PMU on any host:");
 	for (int i = 0; i < pfm4_num_pmus; i++)
@@ -205,7 +210,7 @@ pfm4_initialize(struct pfm4_context *context, unsigned int *disabled)
 		state->active = 1;
 		active = true;
 		if (force)
-			break;	/* PMUs after it are not known then (quirk) */
+			break; /* PMUs after it are not known then (quirk) */
 	}
 	if (!active)
 		explain_no_pmu(force);

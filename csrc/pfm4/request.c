@@ -75,7 +75,7 @@ pfm4_append_umasks(struct pfm4_request *r)
 			pfm4_append(r, ":");
 			pfm4_append(r, entry->umask->name);
 		} else if (!entry->modifier) {
-			pfm4_append_number(r, ":0x", entry->value & 0xffffffff, 16);	/* low bits only (quirk) */
+			pfm4_append_number(r, ":0x", entry->value & 0xffffffff, 16); /* low bits only (quirk) */
 		}
 	}
 }
@@ -84,7 +84,8 @@ void
 pfm4_add_default(struct pfm4_request *r, int umask)
 {
 	r->entries[r->num_entries++] = (struct pfm4_entry){
-		.index = umask, .umask = &r->event->umasks[umask],
+		.index = umask,
+		.umask = &r->event->umasks[umask],
 	};
 }
 

@@ -19,16 +19,16 @@
 
 #include "../base/shared_lock.h"
 
-#ifndef MAP_NORESERVE	/* of Linux */
+#ifndef MAP_NORESERVE /* of Linux */
 #define MAP_NORESERVE 0
 #endif
 
 /* At the same address in every process that shares it. */
 static struct arena {
-	struct shared_lock	lock;
-	uint64_t		taken;	/* accounts, as often as it was done */
-	size_t			top;	/* accounts from here on were never used */
-	struct pmc_account	accounts[PMC_NUM_ACCOUNTS];
+	struct shared_lock lock;
+	uint64_t taken; /* accounts, as often as it was done */
+	size_t top;     /* accounts from here on were never used */
+	struct pmc_account accounts[PMC_NUM_ACCOUNTS];
 } *arena;
 
 static bool
@@ -80,11 +80,12 @@ look_at(const char *path, struct pmc_process *process)
 	if (!read_text(path, text, sizeof(text)))
 		return false;
 	process->pid = (pid_t)strtol(text, NULL, 10);
-	after = strrchr(text, ')');	/* the name may hold anything */
-	if (!after || sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
-			     &state, &threads, &process->started) != 3)
+	after = strrchr(text, ')'); /* the name may hold anything */
+	if (!after ||
+	    sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+		   &state, &threads, &process->started) != 3)
 		return false;
-	process->ended = (state == 'Z' || state == 'X') && threads <= 1;	/* a zombie with threads lives */
+	process->ended = (state == 'Z' || state == 'X') && threads <= 1; /* a zombie with threads lives */
 	process->elsewhere = process->pid != getpid();
 	return true;
 }

@@ -8,8 +8,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define CLOCK		0x100
-#define CLOCK_DIV_64	0x101
+#define CLOCK 0x100
+#define CLOCK_DIV_64 0x101
 
 /* Return by how much an event of one kind moves a counter that counts another kind, or the same. */
 static uint64_t
@@ -52,8 +52,8 @@ pmc_state_step(struct pmc_state *state, pmc_evid_t id)
 		const struct pmc_counter *c = &state->counters[ctr];
 
 		/* 64 clocks move a counter of 64 clocks by one: then the step is only shorter. */
-		if (c->profiling && c->left < step
-		    && (machine->table->events[c->profile_event].val == id || (machine->clocks && id == CLOCK)))
+		if (c->profiling && c->left < step &&
+		    (machine->table->events[c->profile_event].val == id || (machine->clocks && id == CLOCK)))
 			step = c->left;
 	}
 	pmc_leave();
@@ -88,7 +88,8 @@ send_tick(void)
 static void
 deliver_ticks(struct pmc_state *state, int ctr, uint64_t ticks)
 {
-	while (ticks-- && __atomic_load_n(&state->counters[ctr].profiling, __ATOMIC_RELAXED) && !ticks_are_ignored() && send_tick())
+	while (ticks-- && __atomic_load_n(&state->counters[ctr].profiling, __ATOMIC_RELAXED) && !ticks_are_ignored() &&
+	       send_tick())
 		;
 }
 
@@ -108,8 +109,8 @@ pmc_state_advance(struct pmc_state *state, pmc_evid_t id, uint64_t count)
 			pmc_account_add(state->account, ctr,
 					moves(machine, machine->table->events[c->event].val, id, count, &c->clocks));
 		if (c->profiling)
-			ticks[ctr] = overflows(c, moves(machine, machine->table->events[c->profile_event].val, id, count,
-							&c->profile_clocks));
+			ticks[ctr] = overflows(c, moves(machine, machine->table->events[c->profile_event].val, id,
+							count, &c->profile_clocks));
 	}
 	pmc_leave();
 	for (int ctr = 0; ctr < machine->num_counters; ctr++)

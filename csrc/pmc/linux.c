@@ -170,7 +170,8 @@ static int
 linux_profile(struct pmc_state *state, int ctr)
 {
 	struct pmc_counter *counter = &state->counters[ctr];
-	int ret = open_set(&state->machine->table->rows[counter->profile_event], OWN, counter->period, &counter->sampler);
+	int ret =
+		open_set(&state->machine->table->rows[counter->profile_event], OWN, counter->period, &counter->sampler);
 
 	if (ret == 0)
 		ret = counting_set_signal(counter->sampler, SIGPROF);
@@ -209,7 +210,14 @@ linux_in_child(struct pmc_state *state)
 }
 
 const struct pmc_backend pmc_linux_backend = {
-	.create = linux_create, .destroy = linux_destroy, .configure = linux_configure, .start = linux_start,
-	.stop = linux_stop, .value = linux_value, .accumulated = linux_accumulated, .profile = linux_profile,
-	.unprofile = linux_unprofile, .in_child = linux_in_child,
+	.create = linux_create,
+	.destroy = linux_destroy,
+	.configure = linux_configure,
+	.start = linux_start,
+	.stop = linux_stop,
+	.value = linux_value,
+	.accumulated = linux_accumulated,
+	.profile = linux_profile,
+	.unprofile = linux_unprofile,
+	.in_child = linux_in_child,
 };

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* clang-format off */
 static const struct pmc_machine machines[] = {
 	{
 		.name = "linux", .class_id = PMC_CLASS_LINUX, .class_name = "Linux",
@@ -38,6 +39,7 @@ static const struct pmc_machine machines[] = {
 		.table = &pmc_k7_table, .backend = &pmc_model_backend,
 	},
 };
+/* clang-format on */
 
 const struct pmc_machine *
 pmc_machine_at(size_t index)

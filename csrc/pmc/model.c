@@ -25,7 +25,7 @@ static int
 model_configure(struct pmc_state *state, int ctr, int event)
 {
 	(void)event;
-	if (!state->account && model_create(state) < 0)	/* a child in which nothing has counted yet */
+	if (!state->account && model_create(state) < 0) /* a child in which nothing has counted yet */
 		return -ENOMEM;
 	pmc_account_add(state->account, ctr, -state->account->own[ctr]);
 	state->counters[ctr].clocks = 0;
@@ -84,7 +84,14 @@ model_in_child(struct pmc_state *state)
 }
 
 const struct pmc_backend pmc_model_backend = {
-	.create = model_create, .destroy = model_destroy, .configure = model_configure, .start = model_start,
-	.stop = model_stop, .value = model_value, .accumulated = model_accumulated, .profile = model_profile,
-	.unprofile = model_stop, .in_child = model_in_child,
+	.create = model_create,
+	.destroy = model_destroy,
+	.configure = model_configure,
+	.start = model_start,
+	.stop = model_stop,
+	.value = model_value,
+	.accumulated = model_accumulated,
+	.profile = model_profile,
+	.unprofile = model_stop,
+	.in_child = model_in_child,
 };

@@ -12,9 +12,9 @@
 
 /* All states. */
 static struct {
-	struct guard		guard;
-	struct pmc_state	*states;
-	struct pmc_state	*machine;	/* of PMC_MACHINE */
+	struct guard guard;
+	struct pmc_state *states;
+	struct pmc_state *machine; /* of PMC_MACHINE */
 } pmc = { .guard = GUARD_INITIALIZER };
 
 void
@@ -49,7 +49,7 @@ state_in_child(struct pmc_state *state)
 	}
 	state->machine->backend->in_child(state);
 	for (int ctr = 0; ctr < state->machine->num_counters; ctr++)
-		if (!state->counters[ctr].running)	/* where the back end could not go on */
+		if (!state->counters[ctr].running) /* where the back end could not go on */
 			pmc_use_release(&state->counters[ctr].use);
 }
 
@@ -159,7 +159,7 @@ op_start(struct pmc_state *state, int ctr)
 		return -EINPROGRESS;
 	ret = c->profiling ? -EBUSY : pmc_use_take(state->machine, ctr, false, &c->use);
 	if (ret == -EBUSY || ret == -ENOMEM)
-		return ret;	/* without a place for locks only PROFSTART fails */
+		return ret; /* without a place for locks only PROFSTART fails */
 	ret = state->machine->backend->start(state, ctr);
 	if (ret < 0) {
 		pmc_use_release(&c->use);
@@ -192,7 +192,7 @@ op_configure(struct pmc_state *state, int ctr, const struct pmc_counter_cfg *cfg
 
 	if (c->running || c->profiling)
 		return -EBUSY;
-	ret = pmc_use_ask(state->machine, ctr, false);	/* profiling, in any process of this user */
+	ret = pmc_use_ask(state->machine, ctr, false); /* profiling, in any process of this user */
 	if (ret == -EBUSY || ret == -ENOMEM)
 		return ret;
 	event = row_of(state, ctr, cfg->event_id);
@@ -241,7 +241,7 @@ op_profstart(struct pmc_state *state, int ctr, const struct pmc_counter_cfg *cfg
 	if (c->running || c->profiling)
 		return -EBUSY;
 	ret = event < 0 ? pmc_use_ask(state->machine, ctr, true)
-		: pmc_use_take(state->machine, ctr, true, &c->profile_lock);
+			: pmc_use_take(state->machine, ctr, true, &c->profile_lock);
 	if (ret == -EBUSY || ret == -ENOMEM)
 		return ret;
 	if (ret < 0 || event < 0)

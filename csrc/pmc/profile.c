@@ -10,9 +10,9 @@
 #include <sys/time.h>
 
 static struct {
-	int			counters;	/* that profile, of all states */
-	struct itimerval	timer;		/* as it was before the first */
-	bool			ignored;	/* by us: the default action would end the process */
+	int counters;           /* that profile, of all states */
+	struct itimerval timer; /* as it was before the first */
+	bool ignored;           /* by us: the default action would end the process */
 } profile;
 
 int
@@ -26,7 +26,7 @@ pmc_profile_begin(void)
 		return 0;
 	}
 	if (setitimer(ITIMER_PROF, &off, &profile.timer) < 0)
-		return -ENODEV;		/* it cannot profile: the only error that the manual has for this */
+		return -ENODEV; /* it cannot profile: the only error that the manual has for this */
 	profile.counters = 1;
 	if (sigaction(SIGPROF, NULL, &action) == 0 && action.sa_handler == SIG_DFL) {
 		action.sa_handler = SIG_IGN;
@@ -59,7 +59,7 @@ pmc_profile_end(void)
 		sigaction(SIGPROF, &action, NULL);
 	}
 	profile.ignored = false;
-	if (listening)	/* else the program has ended its own profiling: profil(NULL, ...) */
+	if (listening) /* else the program has ended its own profiling: profil(NULL, ...) */
 		restart_timer();
 }
 

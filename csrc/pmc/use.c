@@ -35,7 +35,7 @@ ask_lock(int fd, bool alone)
 
 	return fcntl(fd, F_OFD_GETLK, &whole) < 0 ? -1 : whole.l_type != F_UNLCK;
 }
-#else	/* BSD: flock()'s are of open files, too; who asks has one for a moment */
+#else /* BSD: flock()'s are of open files, too; who asks has one for a moment */
 #include <sys/file.h>
 
 static int

@@ -17,9 +17,7 @@ model(void)
 	CHECK_EQ(start(1), 0);
 	CHECK_EQ(pmc_model_advance(DCACHE_MISS, 7), 0);
 	CHECK_EQ(value_of(1), 7);
-	IN_CHILD(
-		CHECK_EQ(pmc_model_advance(DCACHE_MISS, 3), 0);
-	);
+	IN_CHILD(CHECK_EQ(pmc_model_advance(DCACHE_MISS, 3), 0););
 	CHECK_EQ(accumulated(1), 3);
 }
 

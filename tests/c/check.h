@@ -11,19 +11,19 @@
 #include <string.h>
 
 /* The exit status of a program that this host does not let run; it has printed why. */
-#define CHECK_SKIPPED	77
+#define CHECK_SKIPPED 77
 
 /* Under valgrind and sanitizers (the tests say so): there are more page faults, and less patience. */
-#define CHECK_ROUGHLY	(getenv("CHECK_ROUGHLY") != NULL)
+#define CHECK_ROUGHLY (getenv("CHECK_ROUGHLY") != NULL)
 
 static int check_failures;
 
-#define CHECK(condition)	check_true((condition) != 0, #condition, __FILE__, __LINE__)
-#define CHECK_EQ(got, want)	check_equal((long long)(got), (long long)(want), #got, __FILE__, __LINE__)
-#define CHECK_TEXT(got, want)	check_text((got), (want), #got, __FILE__, __LINE__)
+#define CHECK(condition) check_true((condition) != 0, #condition, __FILE__, __LINE__)
+#define CHECK_EQ(got, want) check_equal((long long)(got), (long long)(want), #got, __FILE__, __LINE__)
+#define CHECK_TEXT(got, want) check_text((got), (want), #got, __FILE__, __LINE__)
 
 /* The call fails with this errno. */
-#define CHECK_ERRNO(call, code)	check_errno((errno = 0, (call)), (code), #call, __FILE__, __LINE__)
+#define CHECK_ERRNO(call, code) check_errno((errno = 0, (call)), (code), #call, __FILE__, __LINE__)
 
 static inline void
 check_true(int ok, const char *what, const char *file, int line)
@@ -39,8 +39,8 @@ check_equal(long long got, long long want, const char *what, const char *file, i
 {
 	if (got == want)
 		return;
-	printf("%s:%d: %s is %lld (%#llx), not %lld (%#llx)\n", file, line, what, got,
-	       (unsigned long long)got, want, (unsigned long long)want);
+	printf("%s:%d: %s is %lld (%#llx), not %lld (%#llx)\n", file, line, what, got, (unsigned long long)got, want,
+	       (unsigned long long)want);
 	check_failures++;
 }
 

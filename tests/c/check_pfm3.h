@@ -17,8 +17,8 @@ show_values(const pfmlib_reg_t *regs, unsigned int count)
 
 	*text = '\0';
 	for (unsigned int i = 0; i < count && i < 64; i++)
-		at += snprintf(text + at, sizeof(text) - (size_t)at, "%s%u=0x%llx", i ? " " : "",
-			       regs[i].reg_num, regs[i].reg_value);
+		at += snprintf(text + at, sizeof(text) - (size_t)at, "%s%u=0x%llx", i ? " " : "", regs[i].reg_num,
+			       regs[i].reg_value);
 	return text;
 }
 

@@ -33,7 +33,7 @@ descriptors(void)
 	CHECK_EQ(counting_close(-1), -EBADF);
 	if (pipe(ends) < 0 || write(ends[1], bytes, sizeof(bytes)) != sizeof(bytes))
 		exit(2);
-	CHECK_EQ(counting_read(ends[0], &value), -EIO);	/* too few bytes */
+	CHECK_EQ(counting_read(ends[0], &value), -EIO); /* too few bytes */
 	/* As the kernel answers; before Linux 6.0 without what was lost. */
 	for (size_t words = 3; words <= 4; words++) {
 		const size_t size = words * sizeof(*reading);
@@ -52,12 +52,24 @@ descriptors(void)
 static void
 scaling(void)
 {
-	static const struct { struct counting_value value; int ret; uint64_t count; } cases[] = {
-		{ { 0, 0, 0 }, 0, 0 }, { { 7, 9, 9 }, 0, 7 }, { { 7, 10, 5 }, 0, 14 }, { { 1, 3, 2 }, 0, 2 }, { { 1, 5, 4 }, 0, 1 },
-		{ { 0, 10, 0 }, -EBUSY, 0 }, { { UINT64_MAX / 2, UINT64_C(1) << 62, UINT64_C(1) << 61 }, 0, UINT64_MAX - 1 },
-		{ { UINT64_MAX, 3, 2 }, 0, UINT64_MAX >> 1 }, { { UINT64_MAX, UINT64_MAX, UINT64_MAX - 1 }, 0, 0 },	/* 65 bits: the lower 64 */
+	static const struct {
+		struct counting_value value;
+		int ret;
+		uint64_t count;
+	} cases[] = {
+		{ { 0, 0, 0 }, 0, 0 },
+		{ { 7, 9, 9 }, 0, 7 },
+		{ { 7, 10, 5 }, 0, 14 },
+		{ { 1, 3, 2 }, 0, 2 },
+		{ { 1, 5, 4 }, 0, 1 },
+		{ { 0, 10, 0 }, -EBUSY, 0 },
+		{ { UINT64_MAX / 2, UINT64_C(1) << 62, UINT64_C(1) << 61 }, 0, UINT64_MAX - 1 },
+		{ { UINT64_MAX, 3, 2 }, 0, UINT64_MAX >> 1 },
+		{ { UINT64_MAX, UINT64_MAX, UINT64_MAX - 1 }, 0, 0 }, /* 65 bits: the lower 64 */
 		{ { UINT64_MAX / 3, UINT64_MAX - 5, (UINT64_C(1) << 63) + 1 }, 0, UINT64_C(0xaaaaaaaaaaaaaaa5) },
-		{ { UINT64_C(0x123456789abcdef0), UINT64_C(0xfedcba987654321), UINT64_C(0x1111111111111) }, 0, UINT64_C(0xda60a2a059defdb9) },
+		{ { UINT64_C(0x123456789abcdef0), UINT64_C(0xfedcba987654321), UINT64_C(0x1111111111111) },
+		  0,
+		  UINT64_C(0xda60a2a059defdb9) },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -83,7 +95,9 @@ no_event(void)
 static void
 set_of_this_process(void)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .exclude_kernel = 1 };
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.config = PERF_COUNT_SW_PAGE_FAULTS,
+					.exclude_kernel = 1 };
 	struct counting_set *set;
 	uint64_t value;
 	int fd, ret = counting_set_open(&attr, &set);
@@ -105,19 +119,19 @@ set_of_this_process(void)
 	CHECK_EQ(counting_set_enable(set), -EBADF);
 	CHECK_EQ(counting_set_disable(set), -EBADF);
 	counting_set_close(set);
-	CHECK_EQ(close(fd), 0);	/* and it is still its own */
+	CHECK_EQ(close(fd), 0); /* and it is still its own */
 }
 
 /* ---- the ring --------------------------------------------------------------------- */
 
 struct ended {
-	struct perf_event_header	header;
-	struct counting_end		end;
+	struct perf_event_header header;
+	struct counting_end end;
 };
 
 struct lost {
-	struct perf_event_header	header;
-	uint64_t			id, lost;
+	struct perf_event_header header;
+	uint64_t id, lost;
 };
 
 static struct perf_event_mmap_page *head;
@@ -137,7 +151,8 @@ put(const void *record, size_t size)
 static void
 put_ended(uint32_t tid)
 {
-	struct ended record = { { .type = PERF_RECORD_READ, .size = sizeof(record) }, { .pid = 1, .tid = tid, .value = { tid, 2, 3 } } };
+	struct ended record = { { .type = PERF_RECORD_READ, .size = sizeof(record) },
+				{ .pid = 1, .tid = tid, .value = { tid, 2, 3 } } };
 
 	put(&record, sizeof(record));
 }
@@ -153,7 +168,10 @@ put_lost(uint64_t count)
 static void
 ring_of_records(void)
 {
-	struct { struct perf_event_header header; char text[200]; } other = { { .type = PERF_RECORD_COMM, .size = sizeof(other) }, "" };
+	struct {
+		struct perf_event_header header;
+		char text[200];
+	} other = { { .type = PERF_RECORD_COMM, .size = sizeof(other) }, "" };
 	struct counting_ring ring;
 	struct counting_end ends[4];
 	uint64_t lost = 0;
@@ -166,12 +184,12 @@ ring_of_records(void)
 	data = (unsigned char *)head + page;
 	CHECK_EQ(counting_ring_open(fd, 1, &ring), 0);
 	CHECK_EQ(counting_ring_take(&ring, ends, 4, &lost), 0);
-	for (uint32_t round = 0; round < 100; round++) {	/* several times around */
+	for (uint32_t round = 0; round < 100; round++) { /* several times around */
 		put_ended(2 * round);
-		put(&other, sizeof(other));			/* bigger than what is known */
+		put(&other, sizeof(other)); /* bigger than what is known */
 		put_lost(5);
 		put_ended(2 * round + 1);
-		CHECK_EQ(counting_ring_take(&ring, ends, 1, &lost), 1);	/* there is room for one */
+		CHECK_EQ(counting_ring_take(&ring, ends, 1, &lost), 1); /* there is room for one */
 		CHECK(ends[0].tid == 2 * round && ends[0].value.value == 2 * round && ends[0].value.time_running == 3);
 		CHECK_EQ(counting_ring_take(&ring, ends, 4, &lost), 1);
 		CHECK_EQ(ends[0].tid, 2 * round + 1);

@@ -18,8 +18,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static long failing_left = -1;	/* calls that succeed before one fails; -1: all do */
-static int failing_code;	/* errno of the one that fails */
+static long failing_left = -1; /* calls that succeed before one fails; -1: all do */
+static int failing_code;       /* errno of the one that fails */
 static int failing_failed;
 
 static inline int
@@ -33,13 +33,12 @@ failing_now(void)
 }
 
 /* The last argument of those that are variadic is passed on whether it is there or not. */
-#define FAILING(type, name, parameters, arguments)				\
-	type __real_##name parameters;						\
-	type __wrap_##name parameters;						\
-	type									\
-	__wrap_##name parameters						\
-	{									\
-		return failing_now() ? -1 : __real_##name arguments;		\
+#define FAILING(type, name, parameters, arguments) \
+	type __real_##name parameters; \
+	type __wrap_##name parameters; \
+	type __wrap_##name parameters \
+	{ \
+		return failing_now() ? -1 : __real_##name arguments; \
 	}
 
 FAILING(int, open, (const char *path, int flags, mode_t mode), (path, flags, mode))
@@ -52,10 +51,14 @@ FAILING(int, pipe2, (int ends[2], int flags), (ends, flags))
 FAILING(int, sigaction, (int number, const struct sigaction *new, struct sigaction *old), (number, new, old))
 FAILING(int, getitimer, (int which, struct itimerval *now), (which, now))
 FAILING(int, setitimer, (int which, const struct itimerval *new, struct itimerval *old), (which, new, old))
-FAILING(ssize_t, process_vm_readv, (pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote,
-				    unsigned long remotes, unsigned long flags), (pid, local, locals, remote, remotes, flags))
-FAILING(ssize_t, process_vm_writev, (pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote,
-				     unsigned long remotes, unsigned long flags), (pid, local, locals, remote, remotes, flags))
+FAILING(ssize_t, process_vm_readv,
+	(pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote, unsigned long remotes,
+	 unsigned long flags),
+	(pid, local, locals, remote, remotes, flags))
+FAILING(ssize_t, process_vm_writev,
+	(pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote, unsigned long remotes,
+	 unsigned long flags),
+	(pid, local, locals, remote, remotes, flags))
 
 struct dirent *__real_readdir(DIR *directory);
 struct dirent *__wrap_readdir(DIR *directory);
@@ -66,7 +69,7 @@ __wrap_readdir(DIR *directory)
 	return failing_now() ? NULL : __real_readdir(directory);
 }
 
-static long failing_missing = -1;	/* number of a call that this kernel is too old for */
+static long failing_missing = -1; /* number of a call that this kernel is too old for */
 
 /* A thread always has its number. */
 long __real_syscall(long number, long a, long b, long c, long d, long e);

@@ -22,41 +22,41 @@ enum { FUNCTIONS_THREADS = 8, FUNCTIONS_MAX = 160, FUNCTIONS_TSAN_STATUS = 66 };
 
 /* The memory that a call has given its caller. */
 struct received {
-	void		*frees[2];	/* to be freed */
-	const void	*stays[3];	/* the library's */
+	void *frees[2];       /* to be freed */
+	const void *stays[3]; /* the library's */
 };
 
 /* A function of the table: call() returns 0 if it does not fail; before() is called first where it is tried beside others. */
 struct function {
-	const char	*name;
-	int		(*call)(struct received *r);
-	void		(*before)(void);
+	const char *name;
+	int (*call)(struct received *r);
+	void (*before)(void);
 };
 
 /* Its row. */
 struct facts {
-	const struct function	*function;
-	char			threads[16];
-	bool			needs_init;
-	unsigned int		frees, stays;	/* pointers */
+	const struct function *function;
+	char threads[16];
+	bool needs_init;
+	unsigned int frees, stays; /* pointers */
 };
 
 struct library {
-	const char		*name, *soname;
-	const struct function	*functions;
-	unsigned int		count;
-	void			(*prepare)(void);	/* initialises the library */
-	bool			has_kinds;		/* functions that need it, and others */
-	unsigned int		rounds;			/* of each thread */
+	const char *name, *soname;
+	const struct function *functions;
+	unsigned int count;
+	void (*prepare)(void); /* initialises the library */
+	bool has_kinds;        /* functions that need it, and others */
+	unsigned int rounds;   /* of each thread */
 };
 
 static struct {
-	const struct library	*library;
-	struct facts		rows[FUNCTIONS_MAX];
-	unsigned int		count;
-	bool			keep;
-	unsigned int		failed;		/* calls of threads */
-	pthread_barrier_t	barrier, end;
+	const struct library *library;
+	struct facts rows[FUNCTIONS_MAX];
+	unsigned int count;
+	bool keep;
+	unsigned int failed; /* calls of threads */
+	pthread_barrier_t barrier, end;
 } functions;
 
 /* ---- the table ---------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ functions_read(const char *path)
 	while (fgets(line, sizeof(line), file))
 		functions_row(line);
 	fclose(file);
-	CHECK_EQ(functions.count, functions.library->count);	/* nothing is tried that is not in the table */
+	CHECK_EQ(functions.count, functions.library->count); /* nothing is tried that is not in the table */
 }
 
 /* ---- one call ------------------------------------------------------------------------- */
@@ -229,8 +229,8 @@ __tsan_default_options(void)
 
 /* Functions of one kind, or one function. */
 struct some {
-	const char		*threads;
-	const struct facts	*row;
+	const char *threads;
+	const struct facts *row;
 };
 
 static inline void *
@@ -241,7 +241,8 @@ functions_some(void *argument)
 	pthread_barrier_wait(&functions.barrier);
 	for (int round = 0; round < 4; round++)
 		for (unsigned int i = 0; i < functions.count; i++)
-			if (some->row ? some->row == &functions.rows[i] : functions_is(&functions.rows[i], some->threads))
+			if (some->row ? some->row == &functions.rows[i]
+				      : functions_is(&functions.rows[i], some->threads))
 				functions_call(&functions.rows[i]);
 	/* Of a thread that has ended, ThreadSanitizer may have forgotten what it did.  This is another barrier: one that is
 	 * first in the second wait would put all that it has done before what the other does after the first. */
@@ -267,7 +268,8 @@ functions_race(struct some one, struct some other, void (*before)(void), bool qu
 		before();
 	pthread_barrier_init(&functions.barrier, NULL, 2);
 	pthread_barrier_init(&functions.end, NULL, 2);
-	if (pthread_create(&threads[0], NULL, functions_some, &one) || pthread_create(&threads[1], NULL, functions_some, &other))
+	if (pthread_create(&threads[0], NULL, functions_some, &one) ||
+	    pthread_create(&threads[1], NULL, functions_some, &other))
 		exit(2);
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
@@ -284,7 +286,8 @@ functions_check_beside(void)
 
 		/* ThreadSanitizer may miss a race, and invents none. */
 		for (int tries = races ? 10 : 1; status == 0 && tries > 0; tries--)
-			status = functions_race((struct some){ .row = row }, (struct some){ .threads = alone ? "reading" : "alone" },
+			status = functions_race((struct some){ .row = row },
+						(struct some){ .threads = alone ? "reading" : "alone" },
 						row->function->before, races);
 		if (status == (races ? FUNCTIONS_TSAN_STATUS : 0))
 			continue;
@@ -315,7 +318,7 @@ functions_main(int argc, char **argv, const struct library *library)
 	}
 	for (unsigned int i = 0; i < functions.count; i++) {
 		functions_check_memory(&functions.rows[i]);
-		library->prepare();	/* again, after what ends the library's use */
+		library->prepare(); /* again, after what ends the library's use */
 	}
 	functions_at_once();
 	printf("%u functions in %d threads\n", functions.count, FUNCTIONS_THREADS);

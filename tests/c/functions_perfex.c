@@ -6,7 +6,12 @@
 
 #include <perfex.h>
 
-#define CALL(name, ...)	static int call_##name(struct received *r) { (void)r; __VA_ARGS__ }
+#define CALL(name, ...) \
+	static int call_##name(struct received *r) \
+	{ \
+		(void)r; \
+		__VA_ARGS__ \
+	}
 
 static const char *costs;
 static const int fortran[2] = { 0, 26 };
@@ -30,12 +35,14 @@ CALL(print_costs_, return print_costs_(&fortran[0], &numbers[0], &fortran[1], &n
 CALL(load_costs, return load_costs((char *)costs);)
 CALL(load_costs_, return load_costs_(costs, strlen(costs));)
 
-#define ONE(name)	{ #name, call_##name, NULL },
+#define ONE(name) { #name, call_##name, NULL },
 
+/* clang-format off */
 static const struct function all[] = {
 	ONE(start_counters) ONE(start_counters_) ONE(read_counters) ONE(read_counters_) ONE(print_counters)
 	ONE(print_counters_) ONE(print_costs) ONE(print_costs_) ONE(load_costs) ONE(load_costs_)
 };
+/* clang-format on */
 
 static void
 prepare(void)
@@ -46,8 +53,12 @@ int
 main(int argc, char **argv)
 {
 	const struct library library = {
-		.name = "perfex", .soname = "libperfex.so.1", .functions = all, .count = sizeof(all) / sizeof(*all),
-		.prepare = prepare, .rounds = 4,
+		.name = "perfex",
+		.soname = "libperfex.so.1",
+		.functions = all,
+		.count = sizeof(all) / sizeof(*all),
+		.prepare = prepare,
+		.rounds = 4,
 	};
 
 	if (argc < 5)

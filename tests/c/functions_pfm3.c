@@ -22,6 +22,7 @@ print_nothing(const char *format, ...)
 
 /* ---- the queries of the models: what they return is no error, or is one with any state ---- */
 
+/* clang-format off */
 #define CALL(name, ...)	static int call_##name(struct received *r) { (void)r; __VA_ARGS__ }
 #define KIND(name)	CALL(name, (void)name(3); return 0;)
 #define MEMBER(name, type)	CALL(name, type answer; return name(3, &answer);)
@@ -213,6 +214,7 @@ static const struct function all[] = {
 	ONE(pfm_write_pmds)
 	ONE(pfmlib_popcnt) ONE(pfm_self_start) ONE(pfm_self_stop)
 };
+/* clang-format on */
 
 static void
 prepare(void)
@@ -222,20 +224,25 @@ prepare(void)
 }
 
 #ifdef PFMLIB_MANUAL_LAYOUT
-#define SONAME	"libpfm-manual.so.3"
+#define SONAME "libpfm-manual.so.3"
 #else
-#define SONAME	"libpfm.so.3"
+#define SONAME "libpfm.so.3"
 #endif
 
 int
 main(int argc, char **argv)
 {
 	const struct library library = {
-		.name = "pfm3", .soname = SONAME, .functions = all, .count = sizeof(all) / sizeof(*all),
-		.prepare = prepare, .has_kinds = true, .rounds = CHECK_ROUGHLY ? 10 : 200,
+		.name = "pfm3",
+		.soname = SONAME,
+		.functions = all,
+		.count = sizeof(all) / sizeof(*all),
+		.prepare = prepare,
+		.has_kinds = true,
+		.rounds = CHECK_ROUGHLY ? 10 : 200,
 	};
 
-	setenv("LIBPFM_FORCE_PMU", "4", 1);	/* PFMLIB_MONTECITO_PMU */
+	setenv("LIBPFM_FORCE_PMU", "4", 1); /* PFMLIB_MONTECITO_PMU */
 	setenv("LIBPFM_PERFMON", "off", 1);
 	return functions_main(argc, argv, &library);
 }

@@ -7,7 +7,12 @@
 
 #include "layout_pfm4.h"
 
-#define CALL(name, ...)	static int call_##name(struct received *r) { (void)r; __VA_ARGS__ }
+#define CALL(name, ...) \
+	static int call_##name(struct received *r) \
+	{ \
+		(void)r; \
+		__VA_ARGS__ \
+	}
 
 CALL(pfm_initialize, return pfm_initialize();)
 CALL(pfm_terminate, pfm_terminate(); return 0;)
@@ -131,14 +136,16 @@ terminate(void)
 	pfm_terminate();
 }
 
-#define ONE(name)	{ #name, call_##name, NULL },
+#define ONE(name) { #name, call_##name, NULL },
 
+/* clang-format off */
 static const struct function all[] = {
 	{ "pfm_initialize", call_pfm_initialize, terminate },
 	ONE(pfm_terminate) ONE(pfm_strerror) ONE(pfm_get_version) ONE(pfm_find_event) ONE(perf_event_open)
 	ONE(pfm_get_event_next) ONE(pfm_get_pmu_info) ONE(pfm_get_event_info) ONE(pfm_get_event_attr_info)
 	ONE(pfm_get_os_event_encoding) ONE(pfm_get_event_encoding) ONE(pfm_get_perf_event_encoding) ONE(pfm_pmu_validate)
 };
+/* clang-format on */
 
 static void
 prepare(void)
@@ -164,8 +171,13 @@ int
 main(int argc, char **argv)
 {
 	const struct library library = {
-		.name = "pfm4", .soname = "libpfm.so.4", .functions = all, .count = sizeof(all) / sizeof(*all),
-		.prepare = prepare, .has_kinds = true, .rounds = CHECK_ROUGHLY ? 3 : 20,
+		.name = "pfm4",
+		.soname = "libpfm.so.4",
+		.functions = all,
+		.count = sizeof(all) / sizeof(*all),
+		.prepare = prepare,
+		.has_kinds = true,
+		.rounds = CHECK_ROUGHLY ? 3 : 20,
 	};
 
 	setenv("LIBPFM_FORCE_PMU", "glm", 1);

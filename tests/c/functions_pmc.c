@@ -6,7 +6,12 @@
 #include "pmc_check.h"
 #include "layout_pmc.h"
 
-#define CALL(name, ...)	static int call_##name(struct received *r) { (void)r; __VA_ARGS__ }
+#define CALL(name, ...) \
+	static int call_##name(struct received *r) \
+	{ \
+		(void)r; \
+		__VA_ARGS__ \
+	}
 
 /* Other threads start, stop and configure the same counter: such a call may fail as the manual page says. */
 static int
@@ -44,14 +49,16 @@ call_pmc_get_counter_event_list(struct received *r)
 	return !list;
 }
 
-#define ONE(name)	{ #name, call_##name, NULL },
+#define ONE(name) { #name, call_##name, NULL },
 
+/* clang-format off */
 static const struct function all[] = {
 	ONE(pmc_control) ONE(pmc_get_info) ONE(pmc_configure_counter) ONE(pmc_start_counter) ONE(pmc_stop_counter)
 	ONE(pmc_get_num_counters) ONE(pmc_get_counter_class) ONE(pmc_get_counter_type) ONE(pmc_get_counter_value)
 	ONE(pmc_get_accumulated_counter_value) ONE(pmc_get_counter_class_name) ONE(pmc_get_counter_type_name)
 	ONE(pmc_get_counter_event_name) ONE(pmc_get_counter_event_list) ONE(pmc_model_advance)
 };
+/* clang-format on */
 
 static void
 prepare(void)
@@ -62,8 +69,12 @@ int
 main(int argc, char **argv)
 {
 	const struct library library = {
-		.name = "pmc", .soname = "libpmc.so.1", .functions = all, .count = sizeof(all) / sizeof(*all),
-		.prepare = prepare, .rounds = CHECK_ROUGHLY ? 20 : 500,
+		.name = "pmc",
+		.soname = "libpmc.so.1",
+		.functions = all,
+		.count = sizeof(all) / sizeof(*all),
+		.prepare = prepare,
+		.rounds = CHECK_ROUGHLY ? 20 : 500,
 	};
 
 	check_begin("xscale");

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OTHER	"0x21000000"	/* CPUID register 3 of a processor that has no PMU of its own here */
+#define OTHER "0x21000000" /* CPUID register 3 of a processor that has no PMU of its own here */
 
 static pfmlib_input_param_t inp;
 static pfmlib_output_param_t outp;
@@ -18,14 +18,10 @@ static char path[64];
 
 /* What the kernel of a machine with an Itanium 2 wrote. */
 static const char *const itanium2_lines[] = {
-	"PMC/PMD pairs                 : 4\n",
-	"Counter width                 : 47 bits\n",
-	"Cycle event number            : 18\n",
-	"Retired event number          : 8\n",
-	"Implemented PMC               : 0-15 \n",
-	"Implemented PMD               : 0-17 \n",
-	"Cycles count capable          : 4-7 \n",
-	"Retired bundles count capable : 4-7 \n",
+	"PMC/PMD pairs                 : 4\n",     "Counter width                 : 47 bits\n",
+	"Cycle event number            : 18\n",    "Retired event number          : 8\n",
+	"Implemented PMC               : 0-15 \n", "Implemented PMD               : 0-17 \n",
+	"Cycles count capable          : 4-7 \n",  "Retired bundles count capable : 4-7 \n",
 };
 enum { PAIRS, WIDTH, CYCLE, RETIRED, PMCS, PMDS, CYCLES_CAPABLE, RETIRED_CAPABLE, NUM_LINES };
 
@@ -187,7 +183,7 @@ static void
 forced(void)
 {
 	setenv("LIBPFM_FORCE_PMU", "1", 1);
-	setenv("LIBPFM_IA64_PAL", "/nonexistent", 1);	/* is not read */
+	setenv("LIBPFM_IA64_PAL", "/nonexistent", 1); /* is not read */
 	CHECK_EQ(pfm_initialize(), PFMLIB_SUCCESS);
 	CHECK_EQ(current(), PFMLIB_GEN_IA64_PMU);
 	CHECK_EQ(number_of(pfm_get_hw_counter_width), 47);
@@ -276,7 +272,7 @@ keys(void)
 		CHECK_EQ(with_line(i, ""), PFMLIB_ERR_NOTSUPP);
 		CHECK_EQ(with_line(i, "Unknown key: 7\n"), PFMLIB_ERR_NOTSUPP);
 		snprintf(twice, sizeof(twice), "%s%s", itanium2_lines[i], itanium2_lines[i]);
-		CHECK_EQ(with_line(i, twice), PFMLIB_ERR_NOTSUPP);	/* nine */
+		CHECK_EQ(with_line(i, twice), PFMLIB_ERR_NOTSUPP); /* nine */
 		snprintf(twice, sizeof(twice), "Unknown key: 7\n%s", itanium2_lines[i]);
 		CHECK_EQ(with_line(i, twice), PFMLIB_SUCCESS);
 	}
@@ -294,7 +290,7 @@ keys(void)
 	CHECK_EQ(number_of(pfm_get_hw_counter_width), 40);
 	CHECK_EQ(with_line(WIDTH, "Counter width:\n"), PFMLIB_SUCCESS);
 	CHECK_EQ(number_of(pfm_get_hw_counter_width), 0);
-	CHECK_EQ(with_line(WIDTH, "Counter width: 0x20\n"), PFMLIB_SUCCESS);	/* decimal */
+	CHECK_EQ(with_line(WIDTH, "Counter width: 0x20\n"), PFMLIB_SUCCESS); /* decimal */
 	CHECK_EQ(number_of(pfm_get_hw_counter_width), 0);
 }
 
@@ -309,10 +305,10 @@ colons(void)
 	snprintf(line, sizeof(line), "\n%s", itanium2_lines[RETIRED_CAPABLE]);
 	CHECK_EQ(with_line(RETIRED_CAPABLE, line), PFMLIB_ERR_NOTSUPP);
 	snprintf(line, sizeof(line), "%sthe end\nCounter width: 1\n", itanium2_lines[RETIRED_CAPABLE]);
-	CHECK_EQ(with_line(RETIRED_CAPABLE, line), PFMLIB_SUCCESS);	/* no ninth key is seen */
+	CHECK_EQ(with_line(RETIRED_CAPABLE, line), PFMLIB_SUCCESS); /* no ninth key is seen */
 	CHECK_EQ(with_line(RETIRED_CAPABLE, "Retired bundles count capable   4-7 \n"), PFMLIB_ERR_NOTSUPP);
 	CHECK_EQ(with_line(RETIRED_CAPABLE, "Retired bundles count capable"), PFMLIB_ERR_NOTSUPP);
-	CHECK_EQ(with_line(RETIRED_CAPABLE, "Retired bundles count capable : 4-7"), PFMLIB_SUCCESS);	/* no line feed */
+	CHECK_EQ(with_line(RETIRED_CAPABLE, "Retired bundles count capable : 4-7"), PFMLIB_SUCCESS); /* no line feed */
 	CHECK_EQ(with_line(RETIRED_CAPABLE, "Retired bundles count capable :"), PFMLIB_SUCCESS);
 	request(1, both + 1);
 	CHECK_EQ(dispatch(), PFMLIB_ERR_NOASSIGN);
@@ -350,6 +346,7 @@ long_lines(void)
 static void
 lists(void)
 {
+	/* clang-format off */
 	static const struct { const char *list; unsigned long bits; } good[] = {
 		{ "4-7 ", 0xf0 }, { "4-7", 0xf0 }, { "4 5 6 7 ", 0xf0 }, { "0-1 4-4 63 ", 0x8000000000000013 },
 		{ "4 5 6 7", 0x70 },	/* G2: the number at the end does not count */
@@ -373,15 +370,16 @@ lists(void)
 		"4-7-512 ", "4--512 ", "+512 ", "\t512 ",
 	};
 	char line[128];
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		snprintf(line, sizeof(line), "Implemented PMC               : %s\n", good[i].list);
 		CHECK_EQ(with_line(PMCS, line), PFMLIB_SUCCESS);
 		CHECK_EQ(word_of(pfm_get_impl_pmcs, 0), good[i].bits);
 	}
-	CHECK_EQ(word_of(pfm_get_impl_pmcs, 7), 1ul << 63);	/* 511 */
+	CHECK_EQ(word_of(pfm_get_impl_pmcs, 7), 1ul << 63); /* 511 */
 	CHECK_EQ(number_of(pfm_get_num_pmcs), 2);
-	if (!freopen("/dev/null", "w", stderr))	/* a bad number is reported there */
+	if (!freopen("/dev/null", "w", stderr)) /* a bad number is reported there */
 		CHECK(0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		for (int which = PMCS; which < NUM_LINES; which++) {
@@ -452,7 +450,8 @@ capable(void)
 static void
 no_such_file(void)
 {
-	static const char noise[] = "\0\xff:\x01\n:::\n\x7f" "ELF\0\0Counter width: 47\n";
+	static const char noise[] = "\0\xff:\x01\n:::\n\x7f"
+				    "ELF\0\0Counter width: 47\n";
 	char many[8192];
 
 	CHECK_EQ(with_line(WIDTH, "Counter width: 46\n"), PFMLIB_SUCCESS);
@@ -462,7 +461,7 @@ no_such_file(void)
 	CHECK_EQ(initialize_from(many, sizeof(many)), PFMLIB_ERR_NOTSUPP);
 	memset(many, '\0', sizeof(many));
 	CHECK_EQ(initialize_from(many, sizeof(many)), PFMLIB_ERR_NOTSUPP);
-	CHECK_EQ(number_of(pfm_get_hw_counter_width), 46);	/* as before */
+	CHECK_EQ(number_of(pfm_get_hw_counter_width), 46); /* as before */
 	CHECK_EQ(current(), PFMLIB_GEN_IA64_PMU);
 	setenv("LIBPFM_IA64_PAL", directory, 1);
 	CHECK_EQ(pfm_initialize(), PFMLIB_ERR_NOTSUPP);
@@ -471,11 +470,11 @@ no_such_file(void)
 	setenv("LIBPFM_IA64_PAL", path, 1);
 	CHECK_EQ(with_all_lines(), PFMLIB_SUCCESS);
 	CHECK_EQ(chmod(path, 0), 0);
-	if (access(path, R_OK) != 0)	/* root may read it all the same */
+	if (access(path, R_OK) != 0) /* root may read it all the same */
 		CHECK_EQ(pfm_initialize(), PFMLIB_ERR_NOTSUPP);
 	unlink(path);
 	CHECK_EQ(pfm_initialize(), PFMLIB_ERR_NOTSUPP);
-	unsetenv("LIBPFM_IA64_PAL");	/* the kernel's own, which only an IA-64 has */
+	unsetenv("LIBPFM_IA64_PAL"); /* the kernel's own, which only an IA-64 has */
 	CHECK_EQ(pfm_initialize(), access("/proc/pal/cpu0/perfmon_info", R_OK) ? PFMLIB_ERR_NOTSUPP : PFMLIB_SUCCESS);
 }
 

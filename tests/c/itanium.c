@@ -8,8 +8,8 @@
 #include <perfmon/pfmlib_itanium.h>
 #include <stdlib.h>
 
-#define UNTOUCHED	0x5a5a5a5a
-#define NUM_EVENTS	230
+#define UNTOUCHED 0x5a5a5a5a
+#define NUM_EVENTS 230
 
 static pfmlib_input_param_t inp;
 static pfmlib_output_param_t outp;
@@ -60,9 +60,9 @@ static void
 predicates(void)
 {
 	static const predicate all[] = {
-		pfm_ita_is_ear, pfm_ita_is_dear, pfm_ita_is_dear_tlb, pfm_ita_is_dear_cache, pfm_ita_is_iear,
-		pfm_ita_is_iear_tlb, pfm_ita_is_iear_cache, pfm_ita_is_btb, pfm_ita_support_opcm,
-		pfm_ita_support_iarr, pfm_ita_support_darr,
+		pfm_ita_is_ear,       pfm_ita_is_dear,      pfm_ita_is_dear_tlb,   pfm_ita_is_dear_cache,
+		pfm_ita_is_iear,      pfm_ita_is_iear_tlb,  pfm_ita_is_iear_cache, pfm_ita_is_btb,
+		pfm_ita_support_opcm, pfm_ita_support_iarr, pfm_ita_support_darr,
 	};
 	static const int wanted[] = { 28, 14, 3, 11, 14, 2, 12, 1, 106, 130, 25 };
 
@@ -76,8 +76,8 @@ predicates(void)
 		CHECK_EQ(all[p](UINT_MAX), 0);
 	}
 	CHECK_EQ(pfm_ita_is_btb(10), 1);
-	CHECK_EQ(pfm_ita_is_dear(126), 0);	/* DATA_EAR_EVENTS is an ordinary event */
-	CHECK_EQ(pfm_ita_is_iear(162), 0);	/* so is INSTRUCTION_EAR_EVENTS */
+	CHECK_EQ(pfm_ita_is_dear(126), 0); /* DATA_EAR_EVENTS is an ordinary event */
+	CHECK_EQ(pfm_ita_is_iear(162), 0); /* so is INSTRUCTION_EAR_EVENTS */
 }
 
 static void
@@ -105,9 +105,9 @@ ear_mode(void)
 		CHECK_EQ(pfm_ita_get_ear_mode(bad[i], &mode), PFMLIB_ERR_INVAL);
 	CHECK_EQ(mode, 77);
 	CHECK_EQ(pfm_ita_get_ear_mode(115, NULL), PFMLIB_ERR_INVAL);
-	CHECK_EQ(pfm_ita_get_ear_mode(115, &mode), PFMLIB_SUCCESS);	/* DATA_EAR_CACHE_LAT1024 */
+	CHECK_EQ(pfm_ita_get_ear_mode(115, &mode), PFMLIB_SUCCESS); /* DATA_EAR_CACHE_LAT1024 */
 	CHECK_EQ(mode, PFMLIB_ITA_EAR_CACHE_MODE);
-	CHECK_EQ(pfm_ita_get_ear_mode(164, &mode), PFMLIB_SUCCESS);	/* INSTRUCTION_EAR_TLB_VHPT */
+	CHECK_EQ(pfm_ita_get_ear_mode(164, &mode), PFMLIB_SUCCESS); /* INSTRUCTION_EAR_TLB_VHPT */
 	CHECK_EQ(mode, PFMLIB_ITA_EAR_TLB_MODE);
 }
 
@@ -203,7 +203,7 @@ data_ear(void)
 	in.pfp_ita_counters[0].flags = PFMLIB_ITA_FL_EVT_NO_QUALCHECK;
 	data_range(0x1000, 0x2000);
 	CHECK_TEXT(pmcs(), "4=0x6728 11=0x10010008");
-	CHECK(reg->reg_addr == 11 && reg->reg_alt_addr == 0);	/* I4 */
+	CHECK(reg->reg_addr == 11 && reg->reg_alt_addr == 0); /* I4 */
 	/* The same with settings of its own: pt = 0. */
 	in.pfp_ita_dear.ear_used = 1;
 	in.pfp_ita_dear.ear_umask = 1;
@@ -250,7 +250,7 @@ stale_counts(void)
 	for (size_t i = 0; i < sizeof(stale) / sizeof(*stale); i++) {
 		start("LOADS_RETIRED", NULL);
 		data_range(0x1000, 0x2000);
-		in.pfp_ita_drange.rr_flags = in.pfp_ita_drange.rr_nbr_used = stale[i];	/* ignored */
+		in.pfp_ita_drange.rr_flags = in.pfp_ita_drange.rr_nbr_used = stale[i]; /* ignored */
 		in.pfp_ita_drange.rr_limits[0].rr_flags = stale[i];
 		out.pfp_ita_drange.rr_nbr_used = stale[i];
 		CHECK_EQ(dispatch(), PFMLIB_SUCCESS);
@@ -275,7 +275,7 @@ ranges(void)
 	in.pfp_ita_irange.rr_limits[0].rr_end = 0;
 	CHECK_EQ(dispatch(), PFMLIB_ERR_IRRINVAL);
 	in.pfp_ita_irange.rr_limits[0].rr_start = 0;
-	CHECK_EQ(dispatch(), PFMLIB_ERR_IRRINVAL);	/* none */
+	CHECK_EQ(dispatch(), PFMLIB_ERR_IRRINVAL); /* none */
 	in.pfp_ita_irange.rr_limits[0].rr_start = 0x1010;
 	in.pfp_ita_irange.rr_limits[0].rr_end = 0x1040;
 	in.pfp_ita_irange.rr_limits[0].rr_plm = PFM_PLM0;
@@ -306,11 +306,11 @@ ranges(void)
 static void
 counters(void)
 {
-	start("IA64_INST_RETIRED", "IA64_TAGGED_INST_RETIRED_PMC8");	/* PMC4 and PMC5 only */
+	start("IA64_INST_RETIRED", "IA64_TAGGED_INST_RETIRED_PMC8"); /* PMC4 and PMC5 only */
 	in.pfp_ita_counters[1].thres = 0xf;
 	in.pfp_ita_counters[1].ism = (pfmlib_ita_ism_t)6;
 	in.pfp_ita_pmc8.opcm_used = 7;
-	in.pfp_ita_pmc8.pmc_val = 0x1234567890abcdef;	/* verbatim, its low bits too */
+	in.pfp_ita_pmc8.pmc_val = 0x1234567890abcdef; /* verbatim, its low bits too */
 	CHECK_TEXT(pmcs(), "4=0x828 5=0x2730828 8=0x1234567890abcdef");
 	inp.pfp_unavail_pmcs.bits[0] = 1 << 4;
 	CHECK_EQ(dispatch(), PFMLIB_ERR_NOASSIGN);

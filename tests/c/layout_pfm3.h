@@ -10,14 +10,14 @@
 #include <assert.h>
 #include <stddef.h>
 
-#define SIZE(type, size)		static_assert(sizeof(type) == (size), #type)
-#define AT(type, member, offset)	static_assert(offsetof(type, member) == (offset), #type "." #member)
+#define SIZE(type, size) static_assert(sizeof(type) == (size), #type)
+#define AT(type, member, offset) static_assert(offsetof(type, member) == (offset), #type "." #member)
 
 /* Where the two forms differ. */
 #ifdef PFMLIB_MANUAL_LAYOUT
-#define FORM(header, manual)	(manual)
+#define FORM(header, manual) (manual)
 #else
-#define FORM(header, manual)	(header)
+#define FORM(header, manual) (header)
 #endif
 
 /* perfmon/pfmlib.h */
@@ -182,10 +182,8 @@ AT(pfmlib_mont_output_param_t, reserved, 656);
 	AT(in, rr_used, 104); \
 	OUTPUT_RANGE_TYPES(out_desc, out)
 
-RANGE_TYPES(pfmlib_ita2_input_rr_desc_t, pfmlib_ita2_output_rr_desc_t,
-	    pfmlib_ita2_input_rr_t, pfmlib_ita2_output_rr_t);
-RANGE_TYPES(pfmlib_mont_input_rr_desc_t, pfmlib_mont_output_rr_desc_t,
-	    pfmlib_mont_input_rr_t, pfmlib_mont_output_rr_t);
+RANGE_TYPES(pfmlib_ita2_input_rr_desc_t, pfmlib_ita2_output_rr_desc_t, pfmlib_ita2_input_rr_t, pfmlib_ita2_output_rr_t);
+RANGE_TYPES(pfmlib_mont_input_rr_desc_t, pfmlib_mont_output_rr_desc_t, pfmlib_mont_input_rr_t, pfmlib_mont_output_rr_t);
 
 /* perfmon/pfmlib_itanium.h: the same in both forms, there is no manual page. */
 SIZE(pfmlib_ita_ism_t, 4);

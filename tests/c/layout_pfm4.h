@@ -8,10 +8,10 @@
 #include <assert.h>
 #include <stddef.h>
 
-#define WORD	sizeof(void *)
+#define WORD sizeof(void *)
 
-#define SIZE(type, size)		static_assert(sizeof(type) == (size), #type)
-#define AT(type, member, offset)	static_assert(offsetof(type, member) == (offset), #type "." #member)
+#define SIZE(type, size) static_assert(sizeof(type) == (size), #type)
+#define AT(type, member, offset) static_assert(offsetof(type, member) == (offset), #type "." #member)
 
 SIZE(pfm_pmu_t, 4);
 SIZE(pfm_os_t, 4);

@@ -36,7 +36,7 @@ names_check_one(const char *original)
 		lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] + 'a' - 'A' : name[i]);
 	CHECK(names_equal(name, longer, len) && names_equal(name, lower, len));
 	CHECK(len == 0 || !names_equal(name, longer, len - 1));
-	for (size_t more = 1; more < 64; more++)	/* only NULs */
+	for (size_t more = 1; more < 64; more++) /* only NULs */
 		CHECK(!names_equal(name, longer, len + more) && !names_equal(name, lower, len + more));
 	memset(longer + len + 1, '7', 64);
 	for (size_t more = 1; more < 64; more++)

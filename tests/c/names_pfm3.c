@@ -8,7 +8,7 @@
 int
 main(void)
 {
-	static const char with_nul[] = "ITLB_MISSES_FETCH_ALL\0";	/* and the same as a unit mask */
+	static const char with_nul[] = "ITLB_MISSES_FETCH_ALL\0"; /* and the same as a unit mask */
 	unsigned int found;
 
 	for (unsigned int place = 0; pfm3_model_at(place); place++) {

@@ -15,7 +15,7 @@ main(void)
 
 		names_check_one(pmu->name);
 		CHECK(pmu->match(pmu, "r1\0002", 4, &raw) == -1);
-		if (pmu->table->names.longest_name == 0)	/* perf_raw: numbers */
+		if (pmu->table->names.longest_name == 0) /* perf_raw: numbers */
 			continue;
 		names_check_table(&pmu->table->names, &pmu->table->events[0].name, sizeof(*pmu->table->events),
 				  (size_t)pmu->table->count);

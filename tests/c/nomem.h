@@ -22,9 +22,9 @@ void *__wrap_realloc(void *memory, size_t size);
 char *__wrap_strdup(const char *text);
 void __wrap_free(void *memory);
 
-static long nomem_left = -1;	/* allocations that succeed before one fails; -1: all do */
-static long nomem_made;		/* allocations so far */
-static long nomem_live;		/* blocks that are not freed */
+static long nomem_left = -1; /* allocations that succeed before one fails; -1: all do */
+static long nomem_made;      /* allocations so far */
+static long nomem_live;      /* blocks that are not freed */
 static int nomem_failed;
 
 static inline int

@@ -15,7 +15,7 @@ void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_
 int __wrap_munmap(void *at, size_t size);
 
 static int fd;
-static long mapped;	/* bytes */
+static long mapped; /* bytes */
 
 void *
 __wrap_mmap(void *at, size_t size, int protection, int flags, int fd_, off_t offset)
@@ -49,7 +49,9 @@ open_ring(void)
 int
 main(void)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .exclude_kernel = 1 };
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.config = PERF_COUNT_SW_PAGE_FAULTS,
+					.exclude_kernel = 1 };
 
 	fd = counting_open(&attr);
 	if (fd < 0) {

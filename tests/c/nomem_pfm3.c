@@ -85,9 +85,9 @@ main(void)
 	setenv("LIBPFM_IA64_CPUID3", "0x1f010504", 1);
 	CHECK_EQ(pfm_initialize(), PFMLIB_SUCCESS);
 	CHECK_EQ(nomem_made, 0);
-#define TRY(name, tag, type, fine)	try_model(type);
+#define TRY(name, tag, type, fine) try_model(type);
 	PFM3_MODELS(TRY)
 	CHECK_EQ(nomem_live, 0);
-	CHECK(nomem_made > 1000);	/* the library's calls were the wrapped ones */
+	CHECK(nomem_made > 1000); /* the library's calls were the wrapped ones */
 	return check_result();
 }

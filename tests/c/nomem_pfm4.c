@@ -68,8 +68,12 @@ int
 main(void)
 {
 	static const char *const events[] = {
-		"glm::UNHALTED_CORE_CYCLES", "glm::OFFCORE_RESPONSE_0:DMND_DATA_RD", "glm::MEM_LOAD_UOPS_RETIRED:L1_HIT:u=1:c=2",
-		"mont::L3_READS_ALL_MISS:E:M", "mont::L3_READS_ALL_MISS", "ita2::NOPS_RETIRED:thres=2",
+		"glm::UNHALTED_CORE_CYCLES",
+		"glm::OFFCORE_RESPONSE_0:DMND_DATA_RD",
+		"glm::MEM_LOAD_UOPS_RETIRED:L1_HIT:u=1:c=2",
+		"mont::L3_READS_ALL_MISS:E:M",
+		"mont::L3_READS_ALL_MISS",
+		"ita2::NOPS_RETIRED:thres=2",
 	};
 
 	setenv("LIBPFM_FORCE_PMU", "glm", 1);
@@ -77,7 +81,7 @@ main(void)
 	CHECK_EQ(pfm_initialize(), PFM_SUCCESS);
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		event = events[i];
-		CHECK_EQ(nomem_each(raw_codes), 2);	/* the string, the codes */
+		CHECK_EQ(nomem_each(raw_codes), 2); /* the string, the codes */
 		CHECK_EQ(nomem_each(perf_encoding), 1);
 		CHECK_EQ(nomem_each(nothing), 0);
 	}

@@ -28,7 +28,7 @@ touch(void *count)
 	return NULL;
 }
 
-#define TOUCH(n)	touch((void *)(size_t)(n))
+#define TOUCH(n) touch((void *)(size_t)(n))
 
 /* At least so many, and not many more: what else there is to fault for. */
 static inline bool

@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 /* CPU_CYCLES of Itanium 2, at level 3: the value of a PMC, and as the model's events are named. */
-#define CYCLES		0x12
-#define CYCLES_PMC	(CYCLES << 8 | 8)
+#define CYCLES 0x12
+#define CYCLES_PMC (CYCLES << 8 | 8)
 
 static inline pid_t
 self_id(void)
@@ -144,15 +144,14 @@ wait_for(pid_t child)
 }
 
 /* The code in a child, which ends with the number of its failed checks; then wait for it. */
-#define IN_CHILD(code)								\
-	do {									\
-		pid_t made = fork();						\
-		if (made == 0) {						\
-			check_failures = 0;					\
-			code							\
-			_exit(check_failures);					\
-		}								\
-		CHECK_EQ(wait_for(made), 0);					\
+#define IN_CHILD(code) \
+	do { \
+		pid_t made = fork(); \
+		if (made == 0) { \
+			check_failures = 0; \
+			code _exit(check_failures); \
+		} \
+		CHECK_EQ(wait_for(made), 0); \
 	} while (0)
 
 #endif /* TESTS_PERFMON2_CHECK_H */

@@ -5,7 +5,7 @@
  */
 #include "perfmon2_check.h"
 
-#define NOWHERE	((void *)16)
+#define NOWHERE ((void *)16)
 
 static pfarg_pmc_t pmcs[512];
 static pfarg_pmd_t pmds[512];
@@ -36,7 +36,7 @@ unreadable(void)
 {
 	setenv("LIBPFM_PERFMON", "modell", 1);
 	CHECK_ERRNO(pfm_stop(-1), ENOSYS);
-	setenv("LIBPFM_PERFMON", "model", 1);	/* it has been read */
+	setenv("LIBPFM_PERFMON", "model", 1); /* it has been read */
 	CHECK_ERRNO(pfm_create_context(NULL, NULL, NULL, 0), EINVAL);
 	CHECK_ERRNO(pfm_create(-1, NULL), EINVAL);
 	CHECK_ERRNO(pfm_stop(-1), ENOSYS);
@@ -56,8 +56,8 @@ creation(void)
 	CHECK_ERRNO(pfm_create_context(&ctx, name, NOWHERE, 63), EINVAL);
 	CHECK_ERRNO(pfm_create_context(&ctx, name, NOWHERE, 64), EFAULT);
 	CHECK_ERRNO(pfm_create_context(&ctx, name, &format, 64), EINVAL);
-	CHECK_ERRNO(pfm_create_context(&ctx, NULL, NOWHERE, 7), EINVAL);	/* the flags */
-	ctx.ctx_flags = 0xffffff00;	/* others are not looked at */
+	CHECK_ERRNO(pfm_create_context(&ctx, NULL, NOWHERE, 7), EINVAL); /* the flags */
+	ctx.ctx_flags = 0xffffff00;                                      /* others are not looked at */
 	ctx.ctx_reserved1 = 5;
 	fd = pfm_create_context(&ctx, NULL, NOWHERE, 7);
 	CHECK(fd >= 0);
@@ -76,7 +76,7 @@ vectors(int fd)
 	CHECK_ERRNO(pfm_write_pmcs(-1, NULL, INT_MAX / 48), EINVAL);
 	CHECK_ERRNO(pfm_write_pmcs(-1, NULL, INT_MAX / 48 - 1), EBADF);
 	CHECK_ERRNO(pfm_write_pmcs(0, NULL, 1), EBADF);
-	CHECK_ERRNO(pfm_write_pmcs(fd, NOWHERE, 342), E2BIG);	/* 16416 bytes */
+	CHECK_ERRNO(pfm_write_pmcs(fd, NOWHERE, 342), E2BIG); /* 16416 bytes */
 	CHECK_ERRNO(pfm_write_pmcs(fd, NOWHERE, 341), EFAULT);
 	CHECK_ERRNO(pfm_write_pmcs(fd, NULL, 1), EFAULT);
 	CHECK_EQ(pfm_write_pmcs(fd, NULL, 0), 0);
@@ -98,7 +98,7 @@ elements(int fd)
 	CHECK_ERRNO(pfm_write_pmds(fd, pmds, 3), EINVAL);
 	pmds[1].reg_num = 5;
 	pmds[0].reg_value = pmds[1].reg_value = 0;
-	CHECK_ERRNO(pfm_read_pmds(fd, pmds, 3), EINVAL);	/* PMD5 is not used */
+	CHECK_ERRNO(pfm_read_pmds(fd, pmds, 3), EINVAL); /* PMD5 is not used */
 	CHECK_EQ(pmds[0].reg_value, 7);
 	CHECK_EQ(pmds[1].reg_value, 0);
 
@@ -112,14 +112,14 @@ elements(int fd)
 	pmcs[0] = (pfarg_pmc_t){ .reg_num = 3 };
 	CHECK_ERRNO(pfm_write_pmcs(fd, pmcs, 1), EINVAL);
 	CHECK_ERRNO(write_pmd(fd, 4, 0, PFM_REGFL_NO_EMUL64), EINVAL);
-	CHECK_EQ(write_pmd(fd, 0, 0, PFM_REGFL_OVFL_NOTIFY | PFM_REGFL_RANDOM), 0);	/* any PMD */
+	CHECK_EQ(write_pmd(fd, 0, 0, PFM_REGFL_OVFL_NOTIFY | PFM_REGFL_RANDOM), 0); /* any PMD */
 	pmds[0] = (pfarg_pmd_t){ .reg_num = 4, .reg_smpl_pmds = { 0, 0, 0, 0, 1 } };
 	CHECK_ERRNO(pfm_write_pmds(fd, pmds, 1), EINVAL);
 	pmds[0] = (pfarg_pmd_t){ .reg_num = 4, .reg_reset_pmds = { 1 << 18 } };
 	CHECK_ERRNO(pfm_write_pmds(fd, pmds, 1), EINVAL);
 	pmds[0] = (pfarg_pmd_t){ .reg_num = 4, .reg_smpl_pmds = { 1 << 6 }, .reg_reset_pmds = { 1 << 7 } };
 	CHECK_EQ(pfm_write_pmds(fd, pmds, 1), 0);
-	CHECK_EQ(read_pmd(fd, 6) + read_pmd(fd, 7), 0);	/* used by that */
+	CHECK_EQ(read_pmd(fd, 6) + read_pmd(fd, 7), 0); /* used by that */
 }
 
 static void
@@ -139,9 +139,9 @@ states(int fd)
 	CHECK_ERRNO(load(-1, self_id()), EBADF);
 	CHECK_ERRNO(load(fd, 1 << 30), ESRCH);
 	CHECK_ERRNO(load_set(fd, self_id(), 1), EINVAL);
-	CHECK_EQ(load(fd, self_id()), 0);	/* a failed load leaves no trace */
+	CHECK_EQ(load(fd, self_id()), 0); /* a failed load leaves no trace */
 	CHECK_ERRNO(load_set(fd, self_id(), 1), EBUSY);
-	CHECK_ERRNO(load(fd, 1 << 30), ESRCH);	/* the target is looked at first */
+	CHECK_ERRNO(load(fd, 1 << 30), ESRCH); /* the target is looked at first */
 	CHECK_ERRNO(make_set(fd, 1, 0, 0), EBUSY);
 	CHECK_ERRNO(pfm_start(fd, &start), EINVAL);
 	CHECK_EQ(pfm_start(fd, NULL), 0);
@@ -164,10 +164,10 @@ sessions(int loaded)
 	CHECK_EQ(load(wide, sched_getcpu()), 0);
 	CHECK_ERRNO(load(second, self_id()), EBUSY);
 	close(wide);
-	CHECK_EQ(load(second, self_id()), 0);	/* the other one is freed */
+	CHECK_EQ(load(second, self_id()), 0); /* the other one is freed */
 	CHECK_EQ(pfm_unload_context(second), 0);
 	close(second);
-	IN_CHILD(CHECK_ERRNO(load(loaded, self_id()), EBUSY););	/* its parent's */
+	IN_CHILD(CHECK_ERRNO(load(loaded, self_id()), EBUSY);); /* its parent's */
 	CHECK_EQ(load(loaded, self_id()), 0);
 	CHECK_EQ(pfm_unload_context(loaded), 0);
 }
@@ -212,7 +212,7 @@ version3(int fd)
 	CHECK_ERRNO(pfm_read(fd, 0, PFM_RW_PMC, NOWHERE, 16), EFAULT);
 	CHECK_ERRNO(pfm_read(fd, 0, PFM_RW_PMC, &reg, 16), EINVAL);
 	CHECK_EQ(pfm_write(fd, 0, PFM_RW_PMD_ATTR, &attributes, 208), 0);
-	CHECK_EQ(pfm_write(fd, 0, PFM_RW_PMD, &reg, 16), 0);	/* the attributes stay */
+	CHECK_EQ(pfm_write(fd, 0, PFM_RW_PMD, &reg, 16), 0); /* the attributes stay */
 	attributes = (pfarg_pmd_attr_t){ .reg_num = 4 };
 	CHECK_EQ(pfm_read(fd, 0, PFM_RW_PMD_ATTR, &attributes, 208), 0);
 	CHECK_EQ(attributes.reg_value, 3);
@@ -238,11 +238,11 @@ descriptors(void)
 	struct rlimit few;
 
 	close(fd);
-	CHECK_EQ(pfm_unload_context(copy), 0);	/* the same context */
+	CHECK_EQ(pfm_unload_context(copy), 0); /* the same context */
 	CHECK_ERRNO(pfm_unload_context(fd), EBADF);
 	close(copy);
 	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &few), 0);
-	few.rlim_cur = 3;	/* only this: valgrind refuses another hard limit */
+	few.rlim_cur = 3; /* only this: valgrind refuses another hard limit */
 	IN_CHILD(CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0); CHECK_ERRNO(create(0), EMFILE););
 }
 
@@ -252,7 +252,7 @@ main(void)
 	int fd;
 
 	IN_CHILD(check_begin("off", PFMLIB_ITANIUM2_PMU); nothing_here(););
-	IN_CHILD(setenv("LIBPFM_PERFMON", "model", 1); nothing_here(););	/* no PMU */
+	IN_CHILD(setenv("LIBPFM_PERFMON", "model", 1); nothing_here();); /* no PMU */
 	IN_CHILD(CHECK_EQ(pfm_force_pmu(PFMLIB_ITANIUM2_PMU), 0); unreadable(););
 	check_begin("model", PFMLIB_ITANIUM2_PMU);
 	creation();

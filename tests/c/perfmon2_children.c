@@ -15,20 +15,11 @@ unloaded(void)
 	pfarg_load_t target = { .load_pid = 0 };
 
 	CHECK_EQ(write_pmd(fd, 4, 5, 0), 0);
-	IN_CHILD(
-		CHECK_EQ(read_pmd(fd, 4), 5);
-		CHECK_EQ(write_pmd(fd, 4, 6, 0), 0);
-		CHECK_EQ(read_pmd(fd, 4), 6);
-		CHECK_EQ(make_set(fd, 1, 0, 0), 0);
-		CHECK_ERRNO(load(fd, self_id()), EBUSY);
-		CHECK_ERRNO(pfm_attach(fd, 0, self_id()), EBUSY);
-		target.load_pid = (uint32_t)self_id();
-		CHECK_ERRNO(perfmonctl(fd, PFM_LOAD_CONTEXT, &target, 1), EBUSY);
-		CHECK_EQ(pfm_unload_context(fd), 0);
-		CHECK_ERRNO(pfm_start(fd, NULL), EINVAL);
-		CHECK_ERRNO(pfm_restart(fd), EBUSY);
-		close(fd);
-	);
+	IN_CHILD(CHECK_EQ(read_pmd(fd, 4), 5); CHECK_EQ(write_pmd(fd, 4, 6, 0), 0); CHECK_EQ(read_pmd(fd, 4), 6);
+		 CHECK_EQ(make_set(fd, 1, 0, 0), 0); CHECK_ERRNO(load(fd, self_id()), EBUSY);
+		 CHECK_ERRNO(pfm_attach(fd, 0, self_id()), EBUSY); target.load_pid = (uint32_t)self_id();
+		 CHECK_ERRNO(perfmonctl(fd, PFM_LOAD_CONTEXT, &target, 1), EBUSY); CHECK_EQ(pfm_unload_context(fd), 0);
+		 CHECK_ERRNO(pfm_start(fd, NULL), EINVAL); CHECK_ERRNO(pfm_restart(fd), EBUSY); close(fd););
 	CHECK_EQ(read_pmd(fd, 4), 5);
 	CHECK_ERRNO(pfm_getinfo_evtsets(fd, &(pfarg_setinfo_t){ .set_id = 1 }, 1), EINVAL);
 	CHECK_EQ(load(fd, self_id()), 0);
@@ -65,13 +56,8 @@ loaded(void)
 
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(cycles(3), 0);
-	IN_CHILD(
-		const int own = counting(0, 0, 0);
-		check_loaded_copy(fd);
-		CHECK_EQ(pfm_start(own, NULL), 0);
-		CHECK_EQ(cycles(2), 0);
-		CHECK_EQ(read_pmd(own, 4), 2);
-	);
+	IN_CHILD(const int own = counting(0, 0, 0); check_loaded_copy(fd); CHECK_EQ(pfm_start(own, NULL), 0);
+		 CHECK_EQ(cycles(2), 0); CHECK_EQ(read_pmd(own, 4), 2););
 	CHECK_EQ(cycles(4), 0);
 	CHECK_EQ(read_pmd(fd, 4), 7);
 	close(fd);
@@ -85,9 +71,8 @@ masked(void)
 
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(cycles(1), 0);
-	IN_CHILD(
-		check_loaded_copy(fd);
-		CHECK_EQ(read(fd, &message, sizeof(message)), sizeof(message));	/* as from any pipe */
+	IN_CHILD(check_loaded_copy(fd);
+		 CHECK_EQ(read(fd, &message, sizeof(message)), sizeof(message)); /* as from any pipe */
 	);
 	CHECK_EQ(pfm_restart(fd), 0);
 	close(fd);
@@ -129,7 +114,9 @@ passed(void)
 {
 	char byte = 'x', room[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct iovec data = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room) };
+	struct msghdr message = {
+		.msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)
+	};
 	struct cmsghdr *head = (struct cmsghdr *)(void *)room;
 	pfarg_pmd_t pmd = { .reg_num = 4 };
 	int ends[2], fd;
@@ -145,7 +132,9 @@ passed(void)
 		_exit(check_failures);
 	}
 	fd = create(0);
-	*head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+	*head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+				  .cmsg_level = SOL_SOCKET,
+				  .cmsg_type = SCM_RIGHTS };
 	memcpy(CMSG_DATA(head), &fd, sizeof(fd));
 	CHECK_EQ(sendmsg(ends[0], &message, 0), 1);
 	CHECK_EQ(wait_for(child), 0);
@@ -193,12 +182,9 @@ buffers(void)
 	const int first = pfm_create_context(&ctx, name, &format, sizeof(format));
 
 	CHECK(first >= 0);
-	IN_CHILD(
-		CHECK_EQ(setrlimit(RLIMIT_MEMLOCK, &little), 0);
-		for (int i = 0; i < 2; i++)
-			CHECK(pfm_create_context(&ctx, name, &format, sizeof(format)) >= 0);
-		CHECK_ERRNO(pfm_create_context(&ctx, name, &format, sizeof(format)), ENOMEM);
-	);
+	IN_CHILD(CHECK_EQ(setrlimit(RLIMIT_MEMLOCK, &little), 0);
+		 for (int i = 0; i < 2; i++) CHECK(pfm_create_context(&ctx, name, &format, sizeof(format)) >= 0);
+		 CHECK_ERRNO(pfm_create_context(&ctx, name, &format, sizeof(format)), ENOMEM););
 	close(first);
 }
 
@@ -210,12 +196,7 @@ closing_child(void)
 
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(cycles(3), 0);
-	IN_CHILD(
-		for (int i = 3; i < 1024; i++)
-			close(i);
-		CHECK_EQ(cycles(1), 0);
-		CHECK(create(0) >= 0);
-	);
+	IN_CHILD(for (int i = 3; i < 1024; i++) close(i); CHECK_EQ(cycles(1), 0); CHECK(create(0) >= 0););
 	CHECK_EQ(cycles(4), 0);
 	CHECK_EQ(read_pmd(fd, 4), 7);
 	close(fd);
@@ -238,7 +219,7 @@ own_end_closed(void)
 	for (int i = 512; i < 600; i++)
 		CHECK_EQ(dup2(0, i), i);
 	CHECK_ERRNO(pfm_stop(other), EBADF);
-	CHECK_EQ(fcntl(512, F_GETFD), 0);	/* the program's own now */
+	CHECK_EQ(fcntl(512, F_GETFD), 0); /* the program's own now */
 	close(other);
 	CHECK(counting(0, 0, 0) >= 0);
 }
@@ -246,12 +227,8 @@ own_end_closed(void)
 int
 main(void)
 {
-	alarm(120);	/* somebody waits for ever */
-	IN_CHILD(
-		check_begin("model,np", PFMLIB_ITANIUM2_PMU);
-		loaded();
-		masked();
-	);
+	alarm(120); /* somebody waits for ever */
+	IN_CHILD(check_begin("model,np", PFMLIB_ITANIUM2_PMU); loaded(); masked(););
 	check_begin("model", PFMLIB_ITANIUM2_PMU);
 	unloaded();
 	loaded();

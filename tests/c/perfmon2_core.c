@@ -30,9 +30,9 @@ one_of(unsigned int n)
 /* ---- the plain model, with a rate -------------------------------------------------------------- */
 
 struct plain {
-	struct shadow	c;
-	uint64_t	rate, phase[SHADOW_SETS];	/* units of its next event that have passed */
-	uint64_t	fraction;			/* units of the next ns that have */
+	struct shadow c;
+	uint64_t rate, phase[SHADOW_SETS]; /* units of its next event that have passed */
+	uint64_t fraction;                 /* units of the next ns that have */
 };
 
 static bool
@@ -48,7 +48,8 @@ plain_step(struct plain *p, uint64_t left)
 	const unsigned int active = p->c.active;
 	struct shadow_set *set = &p->c.sets[active];
 	const bool has_timer = shadow_timer_runs(&p->c);
-	uint64_t units = NS_PER_MS - p->phase[active], timeout = has_timer ? set->remaining * p->rate - p->fraction : UINT64_MAX, ns;
+	uint64_t units = NS_PER_MS - p->phase[active],
+		 timeout = has_timer ? set->remaining * p->rate - p->fraction : UINT64_MAX, ns;
 
 	if (has_timer && set->remaining == 0)
 		timeout = 0;
@@ -96,8 +97,9 @@ carry_out(void)
 	if (!core.notice.is_there)
 		return;
 	core.notice.is_there = false;
-	if (plain.c.waiting == (core.is_ctl ? SHADOW_CTL_QUEUE : SHADOW_QUEUE) && core.can_restart == plain.c.can_restart)
-		return;		/* the queue was full */
+	if (plain.c.waiting == (core.is_ctl ? SHADOW_CTL_QUEUE : SHADOW_QUEUE) &&
+	    core.can_restart == plain.c.can_restart)
+		return; /* the queue was full */
 	core.can_restart++;
 	CHECK_EQ(core.notice.pmds, plain.c.queue[plain.c.waiting - 1].pmds);
 	if (!core.is_ctl)
@@ -129,16 +131,30 @@ write_counter(unsigned int set, unsigned int number)
 	const uint32_t notify = one_of(2) ? PFM_REGFL_OVFL_NOTIFY : 0;
 	const uint64_t others = one_of(3) ? (UINT64_C(1) << (4 + random_below(4))) : 0;
 	const pfarg_pmd_t pmd = {
-		.reg_num = (uint16_t)number, .reg_set = (uint16_t)set, .reg_flags = notify, .reg_value = near_overflow(),
-		.reg_long_reset = near_overflow(), .reg_short_reset = ~random_below(500), .reg_ovfl_switch_cnt = random_below(4),
-		.reg_reset_pmds = { others }, .reg_smpl_pmds = { one_of(3) ? others : 0 },
+		.reg_num = (uint16_t)number,
+		.reg_set = (uint16_t)set,
+		.reg_flags = notify,
+		.reg_value = near_overflow(),
+		.reg_long_reset = near_overflow(),
+		.reg_short_reset = ~random_below(500),
+		.reg_ovfl_switch_cnt = random_below(4),
+		.reg_reset_pmds = { others },
+		.reg_smpl_pmds = { one_of(3) ? others : 0 },
 	};
-	const pfarg_pmc_t pmc = { .reg_num = (uint16_t)number, .reg_set = (uint16_t)set, .reg_value = one_of(8) ? 0 : PFM_PLM3,
+	const pfarg_pmc_t pmc = { .reg_num = (uint16_t)number,
+				  .reg_set = (uint16_t)set,
+				  .reg_value = one_of(8) ? 0 : PFM_PLM3,
 				  .reg_flags = one_of(8) && core.machine->type != 1 ? PFM_REGFL_NO_EMUL64 : 0 };
 	struct request control = { .number = number, .set = set, .flags = pmc.reg_flags, .value = pmc.reg_value };
 	struct request data = {
-		.number = number, .set = set, .flags = notify, .value = pmd.reg_value, .long_reset = pmd.reg_long_reset,
-		.short_reset = pmd.reg_short_reset, .swcnt = pmd.reg_ovfl_switch_cnt, .reset_pmds = { pmd.reg_reset_pmds[0] },
+		.number = number,
+		.set = set,
+		.flags = notify,
+		.value = pmd.reg_value,
+		.long_reset = pmd.reg_long_reset,
+		.short_reset = pmd.reg_short_reset,
+		.swcnt = pmd.reg_ovfl_switch_cnt,
+		.reset_pmds = { pmd.reg_reset_pmds[0] },
 		.smpl_pmds = { pmd.reg_smpl_pmds[0] },
 	};
 	struct set *to = set_find(&core, set);
@@ -211,7 +227,7 @@ look_until(uint64_t until)
 	for (int looks = 0; core.now < until && !core.notice.is_there; looks++) {
 		const uint64_t ns = rate_time_to_next(&core), now = ns < until - core.now ? core.now + ns : until;
 
-		while (rate_run(&core, now, false, &where))	/* as much as a look makes */
+		while (rate_run(&core, now, false, &where)) /* as much as a look makes */
 			;
 		CHECK(looks < 4 * MOST_EVENTS);
 	}
@@ -226,7 +242,7 @@ pass(void)
 	plain_run(&plain, until);
 	if (looks) {
 		look_until(until);
-		CHECK(!core.notice.is_there || core.now - core.active->since <= 1);	/* since: when it masked */
+		CHECK(!core.notice.is_there || core.now - core.active->since <= 1); /* since: when it masked */
 	}
 	while (rate_run(&core, until, false, &where))
 		;
@@ -307,7 +323,9 @@ run_shares(uint64_t first, uint64_t second)
 	CHECK_EQ(context_begin(&core, machine_by_type(PFMLIB_ITANIUM2_PMU), 0), 0);
 	for (unsigned int i = 0; i < 2; i++) {
 		struct request wanted = { .set = i, .flags = PFM_SETFL_OVFL_SWITCH };
-		struct request pmd = { .number = 4, .set = i, .value = 0 - periods[i], .short_reset = 0 - periods[i], .swcnt = 1 };
+		struct request pmd = {
+			.number = 4, .set = i, .value = 0 - periods[i], .short_reset = 0 - periods[i], .swcnt = 1
+		};
 
 		CHECK_EQ(set_change(&core, &wanted), 0);
 		set_pmc(set_find(&core, i), 4, 0x20 | PFM_PLM3);
@@ -321,7 +339,8 @@ run_shares(uint64_t first, uint64_t second)
 	context_unloaded(&core);
 	for (unsigned int i = 0; i < 2; i++) {
 		const uint64_t runs = ns / (first + second), duration = runs * periods[i];
-		const double of_runs = apart(core.sets[i]->runs, runs), of_time = apart(core.sets[i]->duration, duration);
+		const double of_runs = apart(core.sets[i]->runs, runs),
+			     of_time = apart(core.sets[i]->duration, duration);
 
 		CHECK(of_runs < 0.001 && of_runs > -0.001);
 		CHECK(of_time < 0.001 && of_time > -0.001);
@@ -333,7 +352,8 @@ run_shares(uint64_t first, uint64_t second)
 int
 main(int argc, char **argv)
 {
-	const unsigned long scenarios = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000, seed = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
+	const unsigned long scenarios = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000,
+			    seed = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
 
 	for (unsigned long i = 0; i < scenarios && check_failures == 0; i++) {
 		state = 0x9e3779b97f4a7c15 * (seed + i) + 1;

@@ -31,7 +31,7 @@ forbidden(void)
 
 	CHECK_EQ(pfm_force_pmu(PFMLIB_ITANIUM2_PMU), 0);
 	fd = create(0);
-	CHECK_EQ(write_pmc(fd, 8, 0), 0);	/* it looks at code ranges; by default they are off */
+	CHECK_EQ(write_pmc(fd, 8, 0), 0); /* it looks at code ranges; by default they are off */
 	CHECK_EQ(write_pmc(fd, 14, 0), 0);
 	CHECK_ERRNO(write_pmc(fd, 13, 0), EINVAL);
 	CHECK_EQ(write_pmc(fd, 14, 1 << 1 | 1 << 4), 0);
@@ -47,7 +47,7 @@ forbidden(void)
 	CHECK_ERRNO(write_pmc(fd, 41, 0), EINVAL);
 	CHECK_EQ(write_pmc(fd, 38, 1 << 1 | 1 << 4), 0);
 	CHECK_EQ(write_pmc(fd, 41, 0), 0);
-	CHECK_EQ(pfm_force_pmu(PFMLIB_ITANIUM2_PMU), 0);	/* the context keeps its machine */
+	CHECK_EQ(pfm_force_pmu(PFMLIB_ITANIUM2_PMU), 0); /* the context keeps its machine */
 	CHECK_EQ(write_pmc(fd, 42, 0), 0);
 	close(fd);
 }
@@ -75,7 +75,7 @@ sixty_four_bits(int pmu, unsigned int width)
 	CHECK_EQ(cycles(10), 0);
 	CHECK_EQ(read_pmd(fd, 4), low + 9);
 	if (pmu != PFMLIB_GEN_IA64_PMU)
-		CHECK_EQ(read_pmd(fd, 5), (UINT64_C(3) << width) + 8);	/* wrapped by itself, no overflow */
+		CHECK_EQ(read_pmd(fd, 5), (UINT64_C(3) << width) + 8); /* wrapped by itself, no overflow */
 	CHECK_EQ(cycles(1), 0);
 	CHECK_EQ(read_pmd(fd, 4), low + 10);
 	close(fd);
@@ -85,9 +85,13 @@ sixty_four_bits(int pmu, unsigned int width)
 static void
 what_counts(void)
 {
-	static const struct { uint64_t pmc; uint64_t counted; } cases[] = {
-		{ CYCLES_PMC, 7 }, { CYCLES << 8 | 1, 3 }, { CYCLES << 8 | 9, 10 }, { CYCLES << 8, 0 }, { 0x13 << 8 | 8, 0 },
-		{ CYCLES_PMC | 1 << 16, 0 }, { CYCLES_PMC | 1 << 20, 0 }, { CYCLES_PMC | 1 << 24, 0 }, { CYCLES_PMC | 2 << 24, 7 },
+	static const struct {
+		uint64_t pmc;
+		uint64_t counted;
+	} cases[] = {
+		{ CYCLES_PMC, 7 },           { CYCLES << 8 | 1, 3 },      { CYCLES << 8 | 9, 10 },
+		{ CYCLES << 8, 0 },          { 0x13 << 8 | 8, 0 },        { CYCLES_PMC | 1 << 16, 0 },
+		{ CYCLES_PMC | 1 << 20, 0 }, { CYCLES_PMC | 1 << 24, 0 }, { CYCLES_PMC | 2 << 24, 7 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -96,7 +100,7 @@ what_counts(void)
 		CHECK_EQ(write_pmc(fd, 4, cases[i].pmc), 0);
 		CHECK_EQ(write_pmd(fd, 4, 0, 0), 0);
 		CHECK_EQ(load(fd, self_id()), 0);
-		CHECK_EQ(cycles(5), 0);	/* not started */
+		CHECK_EQ(cycles(5), 0); /* not started */
 		CHECK_EQ(pfm_start(fd, NULL), 0);
 		CHECK_EQ(cycles(7), 0);
 		CHECK_EQ(pfm_model_advance_code(CYCLES, 0, PFM_PLM0, 3), 0);
@@ -140,7 +144,7 @@ events_of_libpfm(void)
 	CHECK_EQ(write_pmd(fd, 3, 0, 0), 0);
 	CHECK_EQ(pfm_model_set_pmd(3, 78), 0);
 	CHECK_EQ(read_pmd(fd, 3), 78);
-	CHECK_EQ(write_pmc(fd, 5, 0xc8 << 8 | 8), 0);	/* DATA_EAR_EVENTS */
+	CHECK_EQ(write_pmc(fd, 5, 0xc8 << 8 | 8), 0); /* DATA_EAR_EVENTS */
 	CHECK_EQ(write_pmd(fd, 5, 0, 0), 0);
 	CHECK_EQ(pfm_find_event("DATA_EAR_CACHE_LAT64", &ear), 0);
 	CHECK_EQ(pfm_model_advance(ear, PFM_PLM3, 6), 0);
@@ -176,8 +180,12 @@ static void
 long_resets(void)
 {
 	pfarg_pmd_t pmds[] = {
-		{ .reg_num = 4, .reg_value = (uint64_t)-10, .reg_long_reset = (uint64_t)-20, .reg_short_reset = 1,
-		  .reg_flags = PFM_REGFL_OVFL_NOTIFY, .reg_reset_pmds = { 1 << 6 } },
+		{ .reg_num = 4,
+		  .reg_value = (uint64_t)-10,
+		  .reg_long_reset = (uint64_t)-20,
+		  .reg_short_reset = 1,
+		  .reg_flags = PFM_REGFL_OVFL_NOTIFY,
+		  .reg_reset_pmds = { 1 << 6 } },
 		{ .reg_num = 5, .reg_value = (uint64_t)-10, .reg_long_reset = 500 },
 		{ .reg_num = 6, .reg_value = 3, .reg_long_reset = 600 },
 		{ .reg_num = 7, .reg_value = 4, .reg_long_reset = 700 },
@@ -194,7 +202,7 @@ long_resets(void)
 	CHECK_EQ(read(fd, &message, sizeof(message)), 64);
 	CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pmds[0], 0x30);
 	CHECK_EQ(read_pmd(fd, 6), 13);
-	CHECK_EQ(write_pmd(fd, 7, 40, 0), 0);	/* while it is masked */
+	CHECK_EQ(write_pmd(fd, 7, 40, 0), 0); /* while it is masked */
 	CHECK_EQ(cycles(5), 0);
 	CHECK_EQ(pfm_restart(fd), 0);
 	CHECK_EQ((int64_t)read_pmd(fd, 4), -20);
@@ -229,7 +237,10 @@ stopped_while_masked(void)
 static void
 random_resets(void)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-1000, .reg_random_mask = 0xff,
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-1,
+			    .reg_long_reset = (uint64_t)-1000,
+			    .reg_random_mask = 0xff,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY | PFM_REGFL_RANDOM };
 	const int fd = counting(0, 0, 0);
 	bool differ = false;

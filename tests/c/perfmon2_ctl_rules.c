@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 
-#define NOWHERE	((void *)16)
+#define NOWHERE ((void *)16)
 
 static int
 made(unsigned long flags)
@@ -52,10 +52,12 @@ value_of(int fd, unsigned int number)
 static void
 order(void)
 {
+	/* clang-format off */
 	static const int none[] = { PFM_ENABLE, PFM_DISABLE, PFM_DESTROY_CONTEXT, PFM_PROTECT_CONTEXT, PFM_UNPROTECT_CONTEXT,
 				    0x12, 0x1f, 0x22, 0x7fffffff, -1 };
 	static const int many[] = { PFM_WRITE_PMCS, PFM_WRITE_PMDS, PFM_READ_PMDS };
 	static const int alone[] = { PFM_STOP, PFM_START, PFM_RESTART, PFM_UNLOAD_CONTEXT };
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
 		CHECK_ERRNO(perfmonctl(-1, none[i], NOWHERE, -1), EINVAL);
@@ -90,17 +92,12 @@ of_another_task(void)
 
 	CHECK_EQ(one(fd, PFM_WRITE_PMDS, (pfarg_reg_t){ .reg_num = 4 }), 0);
 	CHECK_EQ(load_ctl(fd, self_id()), 0);
-	IN_CHILD(
-		CHECK_ERRNO(perfmonctl(fd, PFM_WRITE_PMCS, &bad, 1), EBUSY);
-		CHECK_ERRNO(perfmonctl(fd, PFM_READ_PMDS, &bad, 1), EBUSY);
-		CHECK_EQ(bad.reg_flags, 1);
-		CHECK_ERRNO(plain(fd, PFM_START), EBUSY);
-		CHECK_ERRNO(plain(fd, PFM_STOP), EBUSY);
-		CHECK_ERRNO(plain(fd, PFM_UNLOAD_CONTEXT), EBUSY);
-		CHECK_ERRNO(plain(fd, PFM_RESTART), EBUSY);
-		CHECK_ERRNO(load_ctl(fd, 1 << 30), EBUSY);
-	);
-	CHECK_ERRNO(load_ctl(fd, 0), EBUSY);	/* loaded: before the target */
+	IN_CHILD(CHECK_ERRNO(perfmonctl(fd, PFM_WRITE_PMCS, &bad, 1), EBUSY);
+		 CHECK_ERRNO(perfmonctl(fd, PFM_READ_PMDS, &bad, 1), EBUSY); CHECK_EQ(bad.reg_flags, 1);
+		 CHECK_ERRNO(plain(fd, PFM_START), EBUSY); CHECK_ERRNO(plain(fd, PFM_STOP), EBUSY);
+		 CHECK_ERRNO(plain(fd, PFM_UNLOAD_CONTEXT), EBUSY); CHECK_ERRNO(plain(fd, PFM_RESTART), EBUSY);
+		 CHECK_ERRNO(load_ctl(fd, 1 << 30), EBUSY););
+	CHECK_ERRNO(load_ctl(fd, 0), EBUSY); /* loaded: before the target */
 	CHECK_ERRNO(perfmonctl(fd, PFM_WRITE_PMCS, &bad, 1), EINVAL);
 	CHECK_EQ(bad.reg_flags, PFM_REG_RETFL_EINVAL | 1);
 	close(fd);
@@ -127,7 +124,7 @@ read_only_arguments(void)
 	CHECK_EQ(value_of(fd, 4), 77);
 	CHECK_ERRNO(perfmonctl(fd, PFM_READ_PMDS, reg, 1), EFAULT);
 	CHECK_ERRNO(perfmonctl(fd, PFM_LOAD_CONTEXT, wanted, 1), EFAULT);
-	CHECK_EQ(plain(fd, PFM_START), 0);	/* loaded */
+	CHECK_EQ(plain(fd, PFM_START), 0); /* loaded */
 	CHECK_ERRNO(perfmonctl(-1, PFM_CREATE_CONTEXT, context, 1), EFAULT);
 	CHECK_EQ(made(0), next);
 	close(next);
@@ -153,10 +150,13 @@ defaults_of(int pmu, unsigned int count, const unsigned int *numbers, const unsi
 static void
 defaults(void)
 {
-	static const unsigned int low[] = { 0, 3, 4, 8, 11, 13 }, montecito[] = { 0, 4, 15, 32, 34, 36, 38, 40, 41, 42 };
+	static const unsigned int low[] = { 0, 3, 4, 8, 11, 13 },
+				  montecito[] = { 0, 4, 15, 32, 34, 36, 38, 40, 41, 42 };
 	static const unsigned long itanium_values[] = { 1, 0, 0, 0xf00000003ffffff8, 0x10000000, 0x3ffff00000001 };
-	static const unsigned long montecito_values[] = { 0, 0x2000000, 0x2000000, 0x30f01ffffffffff, 0xf01ffffffffff, 0xfffffff0,
-							  0xdb6, 0x2000000, 0x2078fefefefe, 0 };
+	static const unsigned long montecito_values[] = {
+		0,          0x2000000, 0x2000000, 0x30f01ffffffffff, 0xf01ffffffffff,
+		0xfffffff0, 0xdb6,     0x2000000, 0x2078fefefefe,    0
+	};
 	static const unsigned long generic_values[] = { 1, 0, 0 };
 
 	defaults_of(PFMLIB_ITANIUM_PMU, 6, low, itanium_values);
@@ -182,15 +182,17 @@ privilege(void)
 	CHECK_EQ(one(wide, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 5 }), 0);
 	CHECK_ERRNO(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 10, .reg_value = 1 << 4 }), EINVAL);
 	CHECK_EQ(one(wide, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 10, .reg_value = 1 << 4 }), 0);
-	CHECK_EQ(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 9, .reg_value = 1 << 6 }), 0);	/* it has none */
+	CHECK_EQ(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 9, .reg_value = 1 << 6 }), 0); /* it has none */
 	for (unsigned int i = 0; i < 4; i++)
 		CHECK_ERRNO(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = i }), EINVAL);
 	CHECK_ERRNO(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 256 }), EINVAL);
 	CHECK_ERRNO(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 12, .reg_flags = PFM_REGFL_RANDOM }), EINVAL);
 	CHECK_ERRNO(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 5, .reg_reset_pmds = { 1UL << 40 } }), EINVAL);
-	CHECK_EQ(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 8, .reg_value = 0, .reg_smpl_pmds = { 1UL << 40 } }), 0);
+	CHECK_EQ(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 8, .reg_value = 0, .reg_smpl_pmds = { 1UL << 40 } }),
+		 0);
 	CHECK_EQ(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 14 }), 0);
-	CHECK_ERRNO(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 13 }), EINVAL);	/* ranges that exclude each other */
+	CHECK_ERRNO(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 13 }),
+		    EINVAL); /* ranges that exclude each other */
 	close(wide);
 	close(fd);
 }
@@ -199,7 +201,9 @@ privilege(void)
 static void
 debug_registers(void)
 {
-	pfarg_dbreg_t regs[3] = { { .dbreg_num = 7, .dbreg_flags = 5 }, { .dbreg_num = 8, .dbreg_flags = 2 }, { .dbreg_num = 0 } };
+	pfarg_dbreg_t regs[3] = { { .dbreg_num = 7, .dbreg_flags = 5 },
+				  { .dbreg_num = 8, .dbreg_flags = 2 },
+				  { .dbreg_num = 0 } };
 	int fd = made(0);
 
 	CHECK_ERRNO(perfmonctl(fd, PFM_WRITE_DBRS, regs, 3), EINVAL);
@@ -219,7 +223,9 @@ debug_registers(void)
 static void
 groups(void)
 {
-	static const struct { unsigned int pmc, pmd; } by_pmc[] = { { 4, 4 }, { 10, 1 }, { 11, 17 }, { 12, 16 } };
+	static const struct {
+		unsigned int pmc, pmd;
+	} by_pmc[] = { { 4, 4 }, { 10, 1 }, { 11, 17 }, { 12, 16 } };
 	pfarg_reg_t reg = { .reg_num = 9, .reg_set = 5, .reg_flags = (unsigned long)PFM_REG_RETFL_MASK | 3UL };
 	int fd;
 
@@ -232,7 +238,7 @@ groups(void)
 	}
 	fd = made(0);
 	reg.reg_value = 9;
-	CHECK_EQ(perfmonctl(fd, PFM_WRITE_PMDS, &reg, 1), 0);	/* one of the trace buffer */
+	CHECK_EQ(perfmonctl(fd, PFM_WRITE_PMDS, &reg, 1), 0); /* one of the trace buffer */
 	CHECK_EQ(reg.reg_flags, 3);
 	CHECK_EQ(value_of(fd, 16), 0);
 	CHECK_EQ(value_of(fd, 9), 9);
@@ -247,10 +253,18 @@ groups(void)
 static void
 count_with(int fd, unsigned int number, unsigned long value, unsigned long flags, unsigned long resets)
 {
-	CHECK_EQ(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = number, .reg_value = CYCLES_PMC, .reg_flags = flags,
-							.reg_reset_pmds = { resets } }), 0);
-	CHECK_EQ(one(fd, PFM_WRITE_PMDS, (pfarg_reg_t){ .reg_num = number, .reg_value = value, .reg_short_reset = value - 1,
-							.reg_long_reset = value - 2 }), 0);
+	CHECK_EQ(one(fd, PFM_WRITE_PMCS,
+		     (pfarg_reg_t){ .reg_num = number,
+				    .reg_value = CYCLES_PMC,
+				    .reg_flags = flags,
+				    .reg_reset_pmds = { resets } }),
+		 0);
+	CHECK_EQ(one(fd, PFM_WRITE_PMDS,
+		     (pfarg_reg_t){ .reg_num = number,
+				    .reg_value = value,
+				    .reg_short_reset = value - 1,
+				    .reg_long_reset = value - 2 }),
+		 0);
 }
 
 /* Values do not touch the attributes, attributes not the values; each write of them replaces all. */
@@ -261,8 +275,12 @@ attributes(void)
 	char message[64];
 
 	count_with(fd, 4, (unsigned long)-10, PFM_REGFL_OVFL_NOTIFY, 1 << 5);
-	CHECK_EQ(one(fd, PFM_WRITE_PMDS, (pfarg_reg_t){ .reg_num = 4, .reg_value = (unsigned long)-3, .reg_long_reset = 44,
-							.reg_short_reset = 45 }), 0);
+	CHECK_EQ(one(fd, PFM_WRITE_PMDS,
+		     (pfarg_reg_t){ .reg_num = 4,
+				    .reg_value = (unsigned long)-3,
+				    .reg_long_reset = 44,
+				    .reg_short_reset = 45 }),
+		 0);
 	CHECK_EQ(one(fd, PFM_WRITE_PMDS, (pfarg_reg_t){ .reg_num = 5, .reg_value = 1, .reg_long_reset = 55 }), 0);
 	CHECK_EQ(load_ctl(fd, self_id()), 0);
 	CHECK_EQ(plain(fd, PFM_START), 0);
@@ -272,9 +290,11 @@ attributes(void)
 	CHECK_EQ(value_of(fd, 4), 44);
 	CHECK_EQ(value_of(fd, 5), 55);
 	CHECK_EQ(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 4, .reg_value = CYCLES_PMC }), 0);
-	CHECK_EQ(one(fd, PFM_WRITE_PMDS, (pfarg_reg_t){ .reg_num = 4, .reg_value = (unsigned long)-3, .reg_short_reset = 46 }), 0);
+	CHECK_EQ(one(fd, PFM_WRITE_PMDS,
+		     (pfarg_reg_t){ .reg_num = 4, .reg_value = (unsigned long)-3, .reg_short_reset = 46 }),
+		 0);
 	CHECK_EQ(one(fd, PFM_WRITE_PMDS, (pfarg_reg_t){ .reg_num = 5, .reg_value = 2 }), 0);
-	CHECK_EQ(cycles(3 + 1), 0);	/* no notification any more: short, and on */
+	CHECK_EQ(cycles(3 + 1), 0); /* no notification any more: short, and on */
 	CHECK_EQ(value_of(fd, 4), 47);
 	CHECK_EQ(value_of(fd, 5), 2);
 	close(fd);
@@ -296,7 +316,7 @@ together(void)
 	CHECK_EQ(read(fd, &message, sizeof(message)), 56);
 	CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pmds[0], 1 << 5);
 	CHECK_EQ(value_of(fd, 4), 0);
-	CHECK_EQ(value_of(fd, 6), -4);	/* short once, at 4; then 5, and 1 more */
+	CHECK_EQ(value_of(fd, 6), -4); /* short once, at 4; then 5, and 1 more */
 	CHECK_EQ(plain(fd, PFM_RESTART), 0);
 	CHECK_EQ(value_of(fd, 4), -12);
 	CHECK_EQ(value_of(fd, 5), -12);
@@ -334,9 +354,13 @@ full_queue(void)
 {
 	const int fd = made(0);
 
-	CHECK_EQ(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 4, .reg_value = CYCLES_PMC, .reg_flags = PFM_REGFL_OVFL_NOTIFY }), 0);
-	CHECK_EQ(one(fd, PFM_WRITE_PMDS, (pfarg_reg_t){ .reg_num = 4, .reg_value = (unsigned long)-1,
-							.reg_long_reset = (unsigned long)-1 }), 0);
+	CHECK_EQ(one(fd, PFM_WRITE_PMCS,
+		     (pfarg_reg_t){ .reg_num = 4, .reg_value = CYCLES_PMC, .reg_flags = PFM_REGFL_OVFL_NOTIFY }),
+		 0);
+	CHECK_EQ(
+		one(fd, PFM_WRITE_PMDS,
+		    (pfarg_reg_t){ .reg_num = 4, .reg_value = (unsigned long)-1, .reg_long_reset = (unsigned long)-1 }),
+		0);
 	CHECK_EQ(load_ctl(fd, self_id()), 0);
 	CHECK_EQ(plain(fd, PFM_START), 0);
 	for (int i = 0; i < 31; i++) {
@@ -365,20 +389,20 @@ loading(void)
 	CHECK_ERRNO(load_ctl(fd, 1), EPERM);
 	CHECK_ERRNO(load_ctl(fd, -1), EPERM);
 	CHECK_ERRNO(load_ctl(fd, 1 << 30), ESRCH);
-	CHECK_ERRNO(load_ctl(fd, child), EPERM);	/* dead: no memory */
+	CHECK_ERRNO(load_ctl(fd, child), EPERM); /* dead: no memory */
 	CHECK_EQ(wait_for(child), 0);
 	child = fork();
 	if (child == 0) {
 		pause();
 		_exit(0);
 	}
-	CHECK_ERRNO(load_ctl(fd, child), EBUSY);	/* it runs */
+	CHECK_ERRNO(load_ctl(fd, child), EBUSY); /* it runs */
 	CHECK_ERRNO(load_ctl(wide, child), EBUSY);
 	kill(child, SIGKILL);
 	CHECK_EQ(wait_for(child), -SIGKILL);
 	CHECK_ERRNO(load_ctl(blocking, self_id()), EINVAL);
 	CHECK_EQ(load_ctl(fd, self_id()), 0);
-	CHECK_ERRNO(load_ctl(second, self_id()), EBUSY);	/* version 2: EEXIST */
+	CHECK_ERRNO(load_ctl(second, self_id()), EBUSY); /* version 2: EEXIST */
 	CHECK_ERRNO(load_ctl(wide, self_id()), EBUSY);
 	CHECK_EQ(plain(fd, PFM_UNLOAD_CONTEXT), 0);
 	CHECK_EQ(load_ctl(wide, self_id()), 0);
@@ -408,7 +432,7 @@ another_task(void)
 	CHECK_EQ(load_ctl(fd, child), 0);
 	CHECK_EQ(plain(fd, PFM_START), 0);
 	CHECK_ERRNO(plain(fd, PFM_RESTART), EBUSY);
-	CHECK_EQ(pfm_model_advance_task(child, 179, PFM_PLM3, 15), 0);	/* CPU_CYCLES */
+	CHECK_EQ(pfm_model_advance_task(child, 179, PFM_PLM3, 15), 0); /* CPU_CYCLES */
 	CHECK_EQ(value_of(fd, 4), 0);
 	CHECK_EQ(plain(fd, PFM_RESTART), 0);
 	CHECK_EQ(value_of(fd, 4), -12);
@@ -452,17 +476,19 @@ end_of_a_thread(void)
 static void
 mixed(void)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-10, .reg_short_reset = (uint64_t)-30,
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-10,
+			    .reg_short_reset = (uint64_t)-30,
 			    .reg_long_reset = (uint64_t)-40 };
 	int fd = made(0);
 	char message[128];
 
-	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC | 1 << 6), 0);	/* version 2 corrects the bit */
+	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC | 1 << 6), 0); /* version 2 corrects the bit */
 	CHECK_EQ(pfm_write_pmds(fd, &pmd, 1), 0);
 	CHECK_EQ(load(fd, self_id()), 0);
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(cycles(15), 0);
-	CHECK_EQ(value_of(fd, 4), -25);	/* perfmonctl()'s: not masked */
+	CHECK_EQ(value_of(fd, 4), -25); /* perfmonctl()'s: not masked */
 	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-1, PFM_REGFL_OVFL_NOTIFY), 0);
 	CHECK_EQ(cycles(1), 0);
 	CHECK_EQ(read(fd, message, sizeof(message)), 56);
@@ -474,9 +500,11 @@ mixed(void)
 	fd = counting((uint64_t)-10, 0, 0);
 	CHECK_EQ(plain(fd, PFM_START), 0);
 	CHECK_EQ(cycles(15), 0);
-	CHECK_EQ(value_of(fd, 4), 0);	/* masked */
-	CHECK_EQ(one(fd, PFM_WRITE_PMCS, (pfarg_reg_t){ .reg_num = 4, .reg_value = CYCLES_PMC, .reg_flags = PFM_REGFL_OVFL_NOTIFY }), 0);
-	CHECK_EQ(plain(fd, PFM_RESTART), 0);	/* which version 2 refuses */
+	CHECK_EQ(value_of(fd, 4), 0); /* masked */
+	CHECK_EQ(one(fd, PFM_WRITE_PMCS,
+		     (pfarg_reg_t){ .reg_num = 4, .reg_value = CYCLES_PMC, .reg_flags = PFM_REGFL_OVFL_NOTIFY }),
+		 0);
+	CHECK_EQ(plain(fd, PFM_RESTART), 0); /* which version 2 refuses */
 	CHECK_EQ(one(fd, PFM_WRITE_PMDS, (pfarg_reg_t){ .reg_num = 4, .reg_value = (unsigned long)-1 }), 0);
 	CHECK_EQ(cycles(1), 0);
 	CHECK_EQ(read(fd, message, sizeof(message)), 64);

@@ -19,7 +19,9 @@ static int context;
 static int
 notifying(uint32_t flags)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-1,
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-1,
+			    .reg_long_reset = (uint64_t)-1,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 	const int fd = counting(0, 0, flags);
 
@@ -98,7 +100,7 @@ reading(void)
 	CHECK_EQ(read(fd, room, sizeof(room)), 64);
 	CHECK_ERRNO((int)write(fd, room, 64), EBADF);
 	CHECK_ERRNO((int)lseek(fd, 0, SEEK_END), ESPIPE);
-	CHECK_ERRNO(isatty(fd) - 1, ENOTTY);	/* no other device either */
+	CHECK_ERRNO(isatty(fd) - 1, ENOTTY); /* no other device either */
 	munmap(read_only, 4096);
 	close(fd);
 }
@@ -111,7 +113,7 @@ on_alarm(int number)
 	(void)number;
 	if (++alarms < 3)
 		setitimer(ITIMER_REAL, &again, NULL);
-	else if (context >= 0) {	/* what the reader waits for happens here */
+	else if (context >= 0) { /* what the reader waits for happens here */
 		cycles(1);
 		context = -1;
 	}
@@ -148,7 +150,7 @@ on_signal(int number, siginfo_t *info, void *unused)
 	(void)number;
 	(void)unused;
 	CHECK_EQ(info->si_fd, context);
-	CHECK_EQ(pfm_stop(context), 0);		/* any call */
+	CHECK_EQ(pfm_stop(context), 0); /* any call */
 	CHECK_EQ(write_pmd(context, 5, 55, 0), 0);
 	CHECK_EQ(read_pmd(context, 5), 55);
 	CHECK(info_of(context, 0).set_runs > 0);
@@ -177,7 +179,7 @@ full(void)
 	CHECK_ERRNO(pfm_restart(fd), EBUSY);
 	for (int i = 0; i < 8; i++)
 		CHECK_EQ(read(fd, message, sizeof(message)), 64);
-	CHECK_ERRNO(pfm_restart(fd), EBUSY);	/* also when there is place again */
+	CHECK_ERRNO(pfm_restart(fd), EBUSY); /* also when there is place again */
 	CHECK_EQ(pfm_unload_context(fd), 0);
 	CHECK_EQ(load(fd, self_id()), 0);
 	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-1, PFM_REGFL_OVFL_NOTIFY), 0);
@@ -241,7 +243,7 @@ same_context(void)
 	CHECK_EQ(pfm_stop(high), 0);
 	close(high);
 	CHECK_ERRNO(pfm_stop(high), EBADF);
-	CHECK_EQ(load(create(0), self_id()), 0);	/* nothing keeps the thread */
+	CHECK_EQ(load(create(0), self_id()), 0); /* nothing keeps the thread */
 	for (int i = 0; i < 2; i++) {
 		close(ends[i]);
 		close(go[i]);
@@ -304,7 +306,8 @@ other_number(int fd, const char *kind)
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", number);
 		if (kind && number > fd && readlink(path, name, sizeof(name) - 1) > 0 && strstr(name, kind))
 			return number;
-		if (!kind && number != fd && fstat(number, &st) == 0 && st.st_ino == wanted.st_ino && st.st_dev == wanted.st_dev)
+		if (!kind && number != fd && fstat(number, &st) == 0 && st.st_ino == wanted.st_ino &&
+		    st.st_dev == wanted.st_dev)
 			return number;
 	}
 	return -1;

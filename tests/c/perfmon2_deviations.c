@@ -29,7 +29,7 @@ bad_after_good(void)
 	CHECK_ERRNO(pfm_write_pmcs(fd, pmcs, 2), EINVAL);
 	CHECK_ERRNO(pfm_write_pmds(fd, vectors, 2), EINVAL);
 	CHECK_ERRNO(pfm_write_pmds(fd, other_set, 2), EINVAL);
-	CHECK_EQ(read_all_of(fd, 4, 1).reg_value, 9);	/* the good one stays */
+	CHECK_EQ(read_all_of(fd, 4, 1).reg_value, 9); /* the good one stays */
 	close(fd);
 }
 
@@ -147,12 +147,12 @@ durations(void)
 
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(pfm_model_time(30), 0);
-	CHECK_EQ(pfm_start(fd, NULL), 0);	/* the 30 do not count */
+	CHECK_EQ(pfm_start(fd, NULL), 0); /* the 30 do not count */
 	CHECK_EQ(pfm_model_time(5), 0);
 	CHECK_EQ(pfm_stop(fd), 0);
 	CHECK_EQ(info_of(fd, 0).set_act_duration, 5);
 	CHECK_EQ(pfm_start(fd, NULL), 0);
-	CHECK_EQ(cycles(1), 0);	/* masks */
+	CHECK_EQ(cycles(1), 0); /* masks */
 	CHECK_EQ(pfm_model_time(1000), 0);
 	CHECK_EQ(pfm_restart(fd), 0);
 	CHECK_EQ(pfm_model_time(2), 0);
@@ -174,7 +174,7 @@ short_reads(void)
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(cycles(1), 0);
 	CHECK_EQ(read(fd, message, 10), 10);
-	CHECK_ERRNO((int)read(fd, message, sizeof(message)), EAGAIN);	/* the rest is lost */
+	CHECK_ERRNO((int)read(fd, message, sizeof(message)), EAGAIN); /* the rest is lost */
 	CHECK_ERRNO(ioctl(fd, TCGETS, message), ENOTTY);
 	close(fd);
 }
@@ -210,7 +210,8 @@ static void
 mapped(void)
 {
 	pfm_default_smpl_ctx_arg_t wanted = {
-		.ctx_arg = { .ctx_smpl_buf_id = PFM_DEFAULT_SMPL_UUID }, .buf_arg = { .buf_size = 4096 },
+		.ctx_arg = { .ctx_smpl_buf_id = PFM_DEFAULT_SMPL_UUID },
+		.buf_arg = { .buf_size = 4096 },
 	};
 	const pfm_default_smpl_hdr_t *header;
 
@@ -232,19 +233,16 @@ after_exec(int fd)
 	CHECK_EQ(read(fd, message, sizeof(message)), 0);
 	CHECK_ERRNO(pfm_stop(fd), EBADF);
 	CHECK_EQ(cycles(10), 0);
-	CHECK_EQ(counting(0, 0, 0), fd + 1);	/* the thread has no context */
+	CHECK_EQ(counting(0, 0, 0), fd + 1); /* the thread has no context */
 }
 
 static void
 exec_ends_it(const char *program)
 {
-	IN_CHILD(
-		char number[16];
-		int fd = counting((uint64_t)-5, PFM_REGFL_OVFL_NOTIFY, 0);
+	IN_CHILD(char number[16]; int fd = counting((uint64_t)-5, PFM_REGFL_OVFL_NOTIFY, 0);
 
-		CHECK_EQ(pfm_start(fd, NULL), 0);
-		snprintf(number, sizeof(number), "%d", fd);
-		CHECK_EQ(execl(program, program, number, (char *)NULL), 0);	/* it does not return */
+		 CHECK_EQ(pfm_start(fd, NULL), 0); snprintf(number, sizeof(number), "%d", fd);
+		 CHECK_EQ(execl(program, program, number, (char *)NULL), 0); /* it does not return */
 	);
 }
 
@@ -269,7 +267,9 @@ stopped_child(void)
 static int
 watching(pid_t child, uint32_t flags)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-50,
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-1,
+			    .reg_long_reset = (uint64_t)-50,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 	const int fd = create(flags);
 
@@ -283,7 +283,7 @@ watching(pid_t child, uint32_t flags)
 static int
 cycles_of(pid_t child, uint64_t count)
 {
-	return pfm_model_advance_task(child, 179, PFM_PLM3, count);	/* CPU_CYCLES */
+	return pfm_model_advance_task(child, 179, PFM_PLM3, count); /* CPU_CYCLES */
 }
 
 static void
@@ -325,7 +325,7 @@ does_not_block(void)
 	CHECK_EQ(read_pmd(fd, 4), 0);
 	CHECK_EQ(read(fd, &message, sizeof(message)), 64);
 	CHECK_EQ(message.type, PFM_MSG_OVFL);
-	released(child);	/* without a restart */
+	released(child); /* without a restart */
 	CHECK_EQ(read(fd, &message, sizeof(message)), 64);
 	CHECK_EQ(message.type, PFM_MSG_END);
 	close(fd);
@@ -398,7 +398,7 @@ made_by_perfmonctl(pfarg_reg_t *pmcs, pfarg_reg_t *pmds, int count)
 static void
 buffers_of_perfmonctl(void)
 {
-	pfarg_reg_t pmc = { .reg_num = 11 }, pmd = { .reg_num = 2, .reg_set = 7 };	/* the set is not looked at */
+	pfarg_reg_t pmc = { .reg_num = 11 }, pmd = { .reg_num = 2, .reg_set = 7 }; /* the set is not looked at */
 	const int fd = made_by_perfmonctl(&pmc, &pmd, 1);
 
 	CHECK_EQ(pfm_model_set_pmd(2, 99), 0);
@@ -425,7 +425,7 @@ one_of_two_notifies(void)
 
 	CHECK_EQ(cycles(8), 0);
 	CHECK_EQ(read(fd, &message, sizeof(message)), 56);
-	CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pmds[0], 1 << 4);	/* those that notify */
+	CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pmds[0], 1 << 4); /* those that notify */
 	CHECK_EQ(read_pmd(fd, 4) + read_pmd(fd, 5), 0);
 	CHECK_EQ(perfmonctl(fd, PFM_RESTART, NULL, 0), 0);
 	CHECK_EQ(read_pmd(fd, 4), 10);
@@ -455,7 +455,7 @@ own_end(void)
 
 	CHECK_EQ(pthread_create(&thread, NULL, loads_on_itself, &fd), 0);
 	pthread_join(thread, NULL);
-	CHECK_ERRNO(perfmonctl(fd, PFM_STOP, NULL, 0), EINVAL);	/* unloaded */
+	CHECK_ERRNO(perfmonctl(fd, PFM_STOP, NULL, 0), EINVAL); /* unloaded */
 	CHECK_EQ(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
 	CHECK_EQ(read(fd, &message, sizeof(message)), 56);
 	CHECK_EQ(message.type, PFM_MSG_END);

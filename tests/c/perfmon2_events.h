@@ -14,8 +14,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define TASK_CLOCK_PMC	(0x8 << 8 | 8)	/* IA64_INST_RETIRED */
-#define SWITCHES_PMC	(0x41 << 8 | 9)	/* which the kernel does, at its level */
+#define TASK_CLOCK_PMC (0x8 << 8 | 8) /* IA64_INST_RETIRED */
+#define SWITCHES_PMC (0x41 << 8 | 9)  /* which the kernel does, at its level */
 
 /*
  * CPU_CYCLES are page faults, IA64_INST_RETIRED are nanoseconds of the thread, 0x41 are context switches; 0x40 is nothing that
@@ -31,7 +31,12 @@ __wrap_host_event_of(int pmu, unsigned int es, unsigned int umask)
 	static const struct host_event nothing = { 0, 0x40, 0, PERF_TYPE_SOFTWARE, 0xffff };
 
 	(void)pmu;
-	return umask ? NULL : es == CYCLES ? &faults : es == 0x8 ? &clock : es == 0x41 ? &switches : es == 0x40 ? &nothing : NULL;
+	return umask          ? NULL
+	       : es == CYCLES ? &faults
+	       : es == 0x8    ? &clock
+	       : es == 0x41   ? &switches
+	       : es == 0x40   ? &nothing
+			      : NULL;
 }
 
 /* So many page faults. */

@@ -24,7 +24,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
-static long mapped;	/* memory that is not unmapped */
+static long mapped; /* memory that is not unmapped */
 static int no_thread;
 
 void *
@@ -94,7 +94,8 @@ check_nothing_is_left(void)
 {
 	failing_end();
 	reap();
-	CHECK_EQ(failing_descriptors(), descriptors + (is_first && failing_descriptors() > descriptors));	/* one for all contexts */
+	CHECK_EQ(failing_descriptors(),
+		 descriptors + (is_first && failing_descriptors() > descriptors)); /* one for all contexts */
 	CHECK_EQ(mapped, memory);
 }
 
@@ -125,7 +126,8 @@ make_with_buffer(void)
 static void
 make_by_perfmonctl(void)
 {
-	pfm_default_smpl_ctx_arg_t wanted = { .ctx_arg = { .ctx_smpl_buf_id = PFM_DEFAULT_SMPL_UUID }, .buf_arg = { .buf_size = 5000 } };
+	pfm_default_smpl_ctx_arg_t wanted = { .ctx_arg = { .ctx_smpl_buf_id = PFM_DEFAULT_SMPL_UUID },
+					      .buf_arg = { .buf_size = 5000 } };
 	const int ret = perfmonctl(0, PFM_CREATE_CONTEXT, &wanted, 1);
 
 	check_answer(ret);
@@ -207,7 +209,7 @@ wait_for_helper(void)
 		while (__real_readdir(tasks))
 			count++;
 		closedir(tasks);
-		if (count == 3)		/* with . and .. */
+		if (count == 3) /* with . and .. */
 			return;
 		usleep(1000);
 	}
@@ -227,7 +229,7 @@ look_at_other(void)
 	failing_left = left;
 	ret = pfm_getinfo_evtsets(fd, &info, 1);
 	check_answer(ret);
-	CHECK_ERRNO(pfm_create_evtsets(fd, NULL, 0), EBUSY);	/* it is loaded */
+	CHECK_ERRNO(pfm_create_evtsets(fd, NULL, 0), EBUSY); /* it is loaded */
 	CHECK_EQ(pfm_unload_context(fd), 0);
 	close(fd);
 	failing_end();
@@ -301,7 +303,7 @@ each(const char *name, void (*operation)(void), int at_least)
 static void
 remember(void)
 {
-	alarm(60);	/* a lock that is held */
+	alarm(60); /* a lock that is held */
 	close(create(0));
 	reap();
 	descriptors = failing_descriptors();
@@ -312,37 +314,17 @@ int
 main(void)
 {
 	setvbuf(stdout, NULL, _IONBF, 0);
-	IN_CHILD(
-		check_begin("model", PFMLIB_ITANIUM2_PMU);
-		failing_code = ENOMEM;
-		descriptors = failing_descriptors();
-		memory = mapped;
-		is_first = true;
-		CHECK(failing_each(make) >= 4);
-		is_first = false;
-		remember();
-		each("create", make, 4);
-		each("create with a buffer", make_with_buffer, 7);
-		failing_missing = SYS_memfd_create;
-		make_with_buffer();
-		each("create with a buffer, Linux 3.10", make_with_buffer, 7);
-		failing_missing = -1;
-		each("perfmonctl", make_by_perfmonctl, 8);
-		each("load", load_again, 1);
-		each("count", count, 0);
-	);
+	IN_CHILD(check_begin("model", PFMLIB_ITANIUM2_PMU); failing_code = ENOMEM; descriptors = failing_descriptors();
+		 memory = mapped; is_first = true; CHECK(failing_each(make) >= 4); is_first = false; remember();
+		 each("create", make, 4); each("create with a buffer", make_with_buffer, 7);
+		 failing_missing = SYS_memfd_create; make_with_buffer();
+		 each("create with a buffer, Linux 3.10", make_with_buffer, 7); failing_missing = -1;
+		 each("perfmonctl", make_by_perfmonctl, 8); each("load", load_again, 1); each("count", count, 0););
 	begin_child();
-	IN_CHILD(
-		check_begin("model,np", PFMLIB_ITANIUM2_PMU);
-		remember();
-		each("look at another", look_at_other, 0);
-		each("load on another", load_other, 3);
-	);
-	IN_CHILD(
-		check_begin("model,rate=1", PFMLIB_ITANIUM2_PMU);
-		remember();
-		each("load with a rate", load_with_rate, 1);
-	);
+	IN_CHILD(check_begin("model,np", PFMLIB_ITANIUM2_PMU); remember(); each("look at another", look_at_other, 0);
+		 each("load on another", load_other, 3););
+	IN_CHILD(check_begin("model,rate=1", PFMLIB_ITANIUM2_PMU); remember();
+		 each("load with a rate", load_with_rate, 1););
 	kill(child, SIGKILL);
 	CHECK_EQ(wait_for(child), -SIGKILL);
 	return check_result();

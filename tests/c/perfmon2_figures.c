@@ -23,8 +23,10 @@ static void
 open_group(void)
 {
 	for (int i = 0; i < 4; i++) {
-		struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
-						.exclude_kernel = 1, .exclude_hv = 1,
+		struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+						.size = sizeof(attr),
+						.exclude_kernel = 1,
+						.exclude_hv = 1,
 						.config = PERF_COUNT_SW_PAGE_FAULTS,
 						.read_format = PERF_FORMAT_GROUP };
 		const int made = (int)syscall(SYS_perf_event_open, &attr, 0, -1, i ? group : -1, 0);
@@ -78,7 +80,7 @@ ratio(const char *name, void (*ours)(void), void (*theirs)(void))
 	void (*const calls[2])(void) = { ours, theirs };
 	static uint64_t ns[2][MOST];
 
-	for (int round = 0; round < rounds; round++)	/* by turns: what else the machine does hits both */
+	for (int round = 0; round < rounds; round++) /* by turns: what else the machine does hits both */
 		for (int which = 0; which < 2; which++) {
 			const uint64_t begin = now();
 

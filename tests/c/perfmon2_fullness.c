@@ -43,16 +43,26 @@ next_message(int fd)
 static pfarg_pmd_t
 counter(uint16_t number, uint64_t period, uint32_t flags, uint64_t smpl)
 {
-	return (pfarg_pmd_t){ .reg_num = number, .reg_value = -period, .reg_short_reset = -period, .reg_long_reset = -period,
-			      .reg_flags = flags, .reg_smpl_pmds = { smpl } };
+	return (pfarg_pmd_t){ .reg_num = number,
+			      .reg_value = -period,
+			      .reg_short_reset = -period,
+			      .reg_long_reset = -period,
+			      .reg_flags = flags,
+			      .reg_smpl_pmds = { smpl } };
 }
 
 /* The least buffer of each PMU, and the space that it says it needs. */
 static void
 least_sizes(void)
 {
-	static const struct { int pmu; uint64_t space; } least[] = {
-		{ PFMLIB_ITANIUM_PMU, 184 }, { PFMLIB_ITANIUM2_PMU, 184 }, { PFMLIB_MONTECITO_PMU, 320 }, { PFMLIB_GEN_IA64_PMU, 72 },
+	static const struct {
+		int pmu;
+		uint64_t space;
+	} least[] = {
+		{ PFMLIB_ITANIUM_PMU, 184 },
+		{ PFMLIB_ITANIUM2_PMU, 184 },
+		{ PFMLIB_MONTECITO_PMU, 320 },
+		{ PFMLIB_GEN_IA64_PMU, 72 },
 	};
 	pfm_dfl_smpl_arg_t format = { .buf_flags = 9, .res1 = 8 };
 	pfarg_ctx_t ctx = { .ctx_flags = PFM_FL_SMPL_FMT };
@@ -64,7 +74,7 @@ least_sizes(void)
 		CHECK_ERRNO(pfm_create_context(&ctx, name, &format, sizeof(format)), EINVAL);
 		close(create_sampling(128 + least[i].space, 0, &header));
 		CHECK_EQ(header->hdr_min_buf_space, least[i].space);
-		CHECK_EQ(header->hdr_buf_size, 128 + least[i].space);	/* not rounded */
+		CHECK_EQ(header->hdr_buf_size, 128 + least[i].space); /* not rounded */
 		munmap(header, 4096);
 	}
 	CHECK_EQ(pfm_force_pmu(PFMLIB_ITANIUM2_PMU), 0);
@@ -85,7 +95,7 @@ three_together(void)
 	CHECK_EQ(((pfm_dfl_smpl_entry_t *)(header + 1))->ovfl_pmd, 4);
 	CHECK_EQ(header->hdr_overflows, 3);
 	CHECK_EQ(next_message(fd), 0x70);
-	CHECK_EQ(read_pmd(fd, 4), 0);	/* none is reset before the restart */
+	CHECK_EQ(read_pmd(fd, 4), 0); /* none is reset before the restart */
 	CHECK_EQ((int64_t)read_pmd(fd, 7), -90);
 	CHECK_EQ(pfm_restart(fd), 0);
 	for (uint16_t i = 4; i < 7; i++)
@@ -93,7 +103,7 @@ three_together(void)
 	CHECK_EQ((int64_t)read_pmd(fd, 7), -90);
 	CHECK_EQ(header->hdr_count, 0);
 	CHECK_EQ(header->hdr_overflows, 3);
-	CHECK_EQ(((pfm_dfl_smpl_entry_t *)(header + 1))->ovfl_pmd, 4);	/* entries are not cleared */
+	CHECK_EQ(((pfm_dfl_smpl_entry_t *)(header + 1))->ovfl_pmd, 4); /* entries are not cleared */
 	close(fd);
 	munmap(header, 4096);
 }
@@ -111,7 +121,7 @@ two_of_three(void)
 	CHECK_EQ(header->hdr_count, 2);
 	CHECK_EQ(next_message(fd), 0);
 	CHECK_EQ((int64_t)read_pmd(fd, 4), -6);
-	CHECK_EQ(cycles(1), 0);	/* the third is PMD6's, which does not notify: masked, and nobody knows */
+	CHECK_EQ(cycles(1), 0); /* the third is PMD6's, which does not notify: masked, and nobody knows */
 	CHECK_EQ(header->hdr_count, 3);
 	CHECK_EQ(header->hdr_overflows, 1);
 	CHECK_EQ(next_message(fd), 0);
@@ -120,10 +130,10 @@ two_of_three(void)
 	CHECK_EQ((int64_t)read_pmd(fd, 4), -5);
 	CHECK_EQ(pfm_unload_context(fd), 0);
 	CHECK_EQ(load(fd, self_id()), 0);
-	CHECK_EQ(header->hdr_count, 3);	/* load does not touch the buffer */
+	CHECK_EQ(header->hdr_count, 3); /* load does not touch the buffer */
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(cycles(5), 0);
-	CHECK_EQ(header->hdr_count, 3);	/* there is no room */
+	CHECK_EQ(header->hdr_count, 3); /* there is no room */
 	CHECK_EQ(header->hdr_overflows, 3);
 	CHECK_EQ(next_message(fd), 0x30);
 	CHECK_EQ(pfm_restart(fd), 0);
@@ -158,7 +168,7 @@ values_of_a_sample(void)
 	entry = (const void *)(values + 3);
 	values = (const void *)(entry + 1);
 	CHECK_EQ((int64_t)entry->last_reset_val, -20);
-	CHECK_EQ(values[0], 520);	/* it was reset, too */
+	CHECK_EQ(values[0], 520); /* it was reset, too */
 	CHECK_EQ(entry->reserved, 0);
 	close(fd);
 	munmap(header, 4096);
@@ -210,10 +220,10 @@ without_messages(void)
 		CHECK_EQ(header->hdr_overflows, i);
 		CHECK_EQ(next_message(fd), 0);
 		CHECK_EQ(pfm_set_state(fd, 0, PFM_ST_RESTART), 0);
-		CHECK_ERRNO(pfm_restart(fd), EBUSY);	/* though there is a buffer */
+		CHECK_ERRNO(pfm_restart(fd), EBUSY); /* though there is a buffer */
 	}
 	close(fd);
-	CHECK_EQ(header->hdr_overflows, 20);	/* the mapping stays */
+	CHECK_EQ(header->hdr_overflows, 20); /* the mapping stays */
 	munmap((void *)header, 312);
 }
 
@@ -223,7 +233,8 @@ static int
 create_ctl(unsigned long size, const pfm_default_smpl_hdr_t **header)
 {
 	pfm_default_smpl_ctx_arg_t wanted = {
-		.ctx_arg = { .ctx_smpl_buf_id = PFM_DEFAULT_SMPL_UUID }, .buf_arg = { .buf_size = size },
+		.ctx_arg = { .ctx_smpl_buf_id = PFM_DEFAULT_SMPL_UUID },
+		.buf_arg = { .buf_size = size },
 	};
 
 	CHECK_EQ(perfmonctl(-1, PFM_CREATE_CONTEXT, &wanted, 1), 0);
@@ -237,8 +248,12 @@ start_ctl(int fd, const unsigned long *flags, const unsigned long *smpl, const u
 	pfarg_load_t self = { .load_pid = (uint32_t)self_id() };
 
 	for (unsigned int i = 0; i < 2; i++) {
-		pfarg_reg_t pmc = { .reg_num = 4 + i, .reg_value = CYCLES_PMC, .reg_flags = flags[i], .reg_smpl_pmds = { smpl[i] } };
-		pfarg_reg_t pmd = { .reg_num = 4 + i, .reg_value = -periods[i], .reg_short_reset = -periods[i],
+		pfarg_reg_t pmc = {
+			.reg_num = 4 + i, .reg_value = CYCLES_PMC, .reg_flags = flags[i], .reg_smpl_pmds = { smpl[i] }
+		};
+		pfarg_reg_t pmd = { .reg_num = 4 + i,
+				    .reg_value = -periods[i],
+				    .reg_short_reset = -periods[i],
 				    .reg_long_reset = (uint64_t)-2 * periods[i] };
 
 		CHECK_EQ(perfmonctl(fd, PFM_WRITE_PMCS, &pmc, 1), 0);
@@ -274,7 +289,7 @@ two_of_ctl(void)
 	CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pmds[0], 1 << 5);
 	CHECK_EQ(value_ctl(fd, 4) | value_ctl(fd, 5), 0);
 	CHECK_EQ(perfmonctl(fd, PFM_RESTART, NULL, 0), 0);
-	CHECK_EQ(value_ctl(fd, 4), -20);	/* long */
+	CHECK_EQ(value_ctl(fd, 4), -20); /* long */
 	CHECK_EQ(value_ctl(fd, 5), -20);
 	CHECK_EQ(header->hdr_cur_offs, 128);
 	CHECK_EQ(header->hdr_count, 0);
@@ -287,7 +302,7 @@ saturated_ctl(void)
 {
 	static const unsigned long flags[] = { 0, 0 }, smpl[] = { 1 << 5, 0 }, periods[] = { 10, 1000 };
 	const pfm_default_smpl_hdr_t *header;
-	const int fd = create_ctl(128 + 552 + 48, &header);	/* room for two */
+	const int fd = create_ctl(128 + 552 + 48, &header); /* room for two */
 
 	start_ctl(fd, flags, smpl, periods);
 	CHECK_EQ(cycles(10), 0);

@@ -25,7 +25,9 @@ on_overflow(int number)
 static void
 begin(uint64_t period, void (*action)(void))
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = -period, .reg_long_reset = -period, .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+	pfarg_pmd_t pmd = {
+		.reg_num = 4, .reg_value = -period, .reg_long_reset = -period, .reg_flags = PFM_REGFL_OVFL_NOTIFY
+	};
 
 	signals = 0;
 	action_of_test = action;
@@ -42,7 +44,7 @@ begin(uint64_t period, void (*action)(void))
 static void
 execute_more(void)
 {
-	CHECK_EQ(cycles(3), 0);	/* masked */
+	CHECK_EQ(cycles(3), 0); /* masked */
 	CHECK_EQ(pfm_restart(context), 0);
 	CHECK_EQ(cycles(4), 0);
 }
@@ -51,7 +53,7 @@ static void
 nested(void)
 {
 	begin(10, execute_more);
-	CHECK_EQ(cycles(22), 0);	/* 10, and 4 of the handler; 6; 4; 6 are left */
+	CHECK_EQ(cycles(22), 0); /* 10, and 4 of the handler; 6; 4; 6 are left */
 	CHECK_EQ(signals, 3);
 	CHECK_EQ(read_pmd(context, 5), 22 + 3 * 4);
 	CHECK_EQ((int64_t)read_pmd(context, 4), -6);
@@ -82,7 +84,7 @@ static void
 close_it(void)
 {
 	close(context);
-	context = counting(0, 0, 0);	/* the thread is free */
+	context = counting(0, 0, 0); /* the thread is free */
 	CHECK_EQ(pfm_start(context, NULL), 0);
 }
 
@@ -167,16 +169,10 @@ clock_of_a_child(void)
 
 	CHECK_EQ(pfm_model_time(1000), 0);
 	CHECK_EQ(pfm_model_set_ip(0x111), 0);
-	IN_CHILD(
-		CHECK_EQ(pfm_model_time(500), 0);
-		fd = counting((uint64_t)-1, PFM_REGFL_OVFL_NOTIFY, 0);
-		CHECK_EQ(pfm_start(fd, NULL), 0);
-		CHECK_EQ(cycles(1), 0);
-		CHECK_EQ(read(fd, &message, sizeof(message)), 64);
-		CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_ip, 0x111);
-		CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pid, self_id());
-		CHECK_EQ(pfm_model_set_ip(0x222), 0);
-	);
+	IN_CHILD(CHECK_EQ(pfm_model_time(500), 0); fd = counting((uint64_t)-1, PFM_REGFL_OVFL_NOTIFY, 0);
+		 CHECK_EQ(pfm_start(fd, NULL), 0); CHECK_EQ(cycles(1), 0);
+		 CHECK_EQ(read(fd, &message, sizeof(message)), 64); CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_ip, 0x111);
+		 CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pid, self_id()); CHECK_EQ(pfm_model_set_ip(0x222), 0););
 	fd = counting((uint64_t)-1, PFM_REGFL_OVFL_NOTIFY, 0);
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(cycles(1), 0);
@@ -204,7 +200,7 @@ not_initialised(void)
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(cycles(5), 0);
 	CHECK_EQ(read_pmd(fd, 15), 5);
-	CHECK_EQ(pfm_model_advance(0, PFM_PLM3, 1), 0);	/* the context knows */
+	CHECK_EQ(pfm_model_advance(0, PFM_PLM3, 1), 0); /* the context knows */
 	CHECK_EQ(pfm_initialize(), PFMLIB_SUCCESS);
 	CHECK_EQ(pfm_get_pmu_type(&type), PFMLIB_SUCCESS);
 	CHECK_EQ(type, PFMLIB_MONTECITO_PMU);

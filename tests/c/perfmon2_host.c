@@ -61,17 +61,17 @@ refusals(void)
 	int fd = counting(0, 0, 0);
 
 	CHECK_ERRNO(write_pmc(fd, 5, 0x77 << 8 | 8), ENOTSUP);
-	CHECK_ERRNO(write_pmc(fd, 5, CYCLES_PMC | 2), ENOTSUP);		/* a level that is not here */
-	CHECK_ERRNO(write_pmc(fd, 5, CYCLES_PMC | 1 << 20), ENOTSUP);	/* a threshold */
-	CHECK_ERRNO(write_pmc(fd, 5, CYCLES_PMC | 1 << 24), ENOTSUP);	/* IA-32 */
-	CHECK_ERRNO(write_pmc(fd, 8, 0), ENOTSUP);			/* an opcode matcher */
+	CHECK_ERRNO(write_pmc(fd, 5, CYCLES_PMC | 2), ENOTSUP);       /* a level that is not here */
+	CHECK_ERRNO(write_pmc(fd, 5, CYCLES_PMC | 1 << 20), ENOTSUP); /* a threshold */
+	CHECK_ERRNO(write_pmc(fd, 5, CYCLES_PMC | 1 << 24), ENOTSUP); /* IA-32 */
+	CHECK_ERRNO(write_pmc(fd, 8, 0), ENOTSUP);                    /* an opcode matcher */
 	CHECK_ERRNO(write_pmc(fd, 256, 1), ENOTSUP);
 	CHECK_ERRNO(write_pmc(fd, 5, 0x40 << 8 | 8), ENODEV);
-	CHECK_EQ(write_pmc(fd, 8, 0xffffffff3fffffff), 0);		/* its default */
-	CHECK_EQ(write_pmc(fd, 5, 0x77 << 8), 0);			/* at no level */
+	CHECK_EQ(write_pmc(fd, 8, 0xffffffff3fffffff), 0); /* its default */
+	CHECK_EQ(write_pmc(fd, 5, 0x77 << 8), 0);          /* at no level */
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	faults(10);
-	CHECK(is_about(read_pmd(fd, 4), 10));				/* what counted goes on */
+	CHECK(is_about(read_pmd(fd, 4), 10)); /* what counted goes on */
 	close(fd);
 	fd = create(0);
 	CHECK_EQ(write_pmc(fd, 4, 0x77 << 8 | 8), 0);
@@ -83,7 +83,7 @@ refusals(void)
 	CHECK_EQ(load(fd, self_id()), 0);
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	faults(10);
-	CHECK_EQ(write_pmc(fd, 4, 0), 0);				/* it stops at what it has */
+	CHECK_EQ(write_pmc(fd, 4, 0), 0); /* it stops at what it has */
 	faults(10);
 	CHECK(is_about(read_pmd(fd, 4), 10));
 	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
@@ -97,7 +97,9 @@ refusals(void)
 static void
 overflows(void)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-100, .reg_long_reset = (uint64_t)-200,
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-100,
+			    .reg_long_reset = (uint64_t)-200,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 	pfarg_msg_t message;
 	int fd = create(0);
@@ -135,16 +137,16 @@ written(void)
 	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-10000, PFM_REGFL_OVFL_NOTIFY), 0);
 	faults(5500);
 	CHECK(is_about(read_pmd(fd, 4), (uint64_t)-4500));
-	CHECK_EQ(write_pmd(fd, 4, 0, 0), 0);		/* none at all */
+	CHECK_EQ(write_pmd(fd, 4, 0, 0), 0); /* none at all */
 	faults(20000);
 	CHECK(is_about(read_pmd(fd, 4), 20000));
 	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-10, PFM_REGFL_OVFL_NOTIFY), 0);
 	faults(100);
-	CHECK_EQ(read_pmd(fd, 4), 0);			/* masked at the overflow */
+	CHECK_EQ(read_pmd(fd, 4), 0); /* masked at the overflow */
 	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-50, PFM_REGFL_OVFL_NOTIFY), 0);
 	faults(100);
 	CHECK_EQ(read_pmd(fd, 4), (uint64_t)-50);
-	CHECK_EQ(pfm_restart(fd), 0);			/* its long reset value */
+	CHECK_EQ(pfm_restart(fd), 0); /* its long reset value */
 	faults(100);
 	CHECK(is_about(read_pmd(fd, 4), 100));
 	close(fd);
@@ -162,7 +164,9 @@ together(void)
 	CHECK_EQ(write_pmd(fd, 6, 0, 0), 0);
 	for (uint16_t i = 4; i < 6; i++) {
 		const uint64_t period = i == 4 ? 1000 : 2500;
-		pfarg_pmd_t pmd = { .reg_num = i, .reg_value = -period, .reg_long_reset = -period,
+		pfarg_pmd_t pmd = { .reg_num = i,
+				    .reg_value = -period,
+				    .reg_long_reset = -period,
 				    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 
 		CHECK_EQ(pfm_write_pmds(fd, &pmd, 1), 0);
@@ -172,7 +176,7 @@ together(void)
 		faults(1700);
 		CHECK_EQ(read(fd, &message, sizeof(message)), sizeof(message));
 		CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pmds[0], round < 3 ? 1 << 4 : 1 << 5);
-		CHECK(read_pmd(fd, 6) + 3 - (uint64_t)(round < 3 ? 1000 * round : 2500) <= 6);	/* one after the other */
+		CHECK(read_pmd(fd, 6) + 3 - (uint64_t)(round < 3 ? 1000 * round : 2500) <= 6); /* one after the other */
 		CHECK_EQ(pfm_restart(fd), 0);
 	}
 	close(fd);
@@ -242,7 +246,9 @@ static void
 signals(void)
 {
 	struct sigaction action = { .sa_sigaction = restart_it, .sa_flags = SA_SIGINFO | SA_RESTART };
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-100, .reg_long_reset = (uint64_t)-100,
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-100,
+			    .reg_long_reset = (uint64_t)-100,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 	const int fd = create(PFM_FL_OVFL_NO_MSG);
 
@@ -269,9 +275,14 @@ static void
 samples(void)
 {
 	enum { SAMPLES = 3000 };
-	pfm_dfl_smpl_arg_t arg = { .buf_size = sizeof(pfm_dfl_smpl_hdr_t) + SAMPLES * (sizeof(pfm_dfl_smpl_entry_t) + 8) + 184 };
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-10, .reg_long_reset = (uint64_t)-10,
-			    .reg_short_reset = (uint64_t)-10, .reg_flags = PFM_REGFL_OVFL_NOTIFY, .reg_smpl_pmds = { 1 << 5 } };
+	pfm_dfl_smpl_arg_t arg = { .buf_size = sizeof(pfm_dfl_smpl_hdr_t) +
+					       SAMPLES * (sizeof(pfm_dfl_smpl_entry_t) + 8) + 184 };
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-10,
+			    .reg_long_reset = (uint64_t)-10,
+			    .reg_short_reset = (uint64_t)-10,
+			    .reg_flags = PFM_REGFL_OVFL_NOTIFY,
+			    .reg_smpl_pmds = { 1 << 5 } };
 	pfarg_ctx_t ctx = { 0 };
 	const int fd = pfm_create_context(&ctx, (char *)(uintptr_t)"default", &arg, sizeof(arg));
 	const pfm_dfl_smpl_hdr_t *header;
@@ -306,7 +317,7 @@ samples(void)
 		at += sizeof(*entry) + sizeof(value);
 	}
 	CHECK_EQ(pfm_start(fd, NULL), 0);
-	faults(30000);			/* it is full meanwhile */
+	faults(30000); /* it is full meanwhile */
 	for (int ms = 0; ms < 5000 && header->hdr_overflows == 0; ms++)
 		usleep(1000);
 	CHECK_EQ(header->hdr_overflows, 1);
@@ -338,7 +349,7 @@ turns(void)
 	CHECK_EQ(load(fd, self_id()), 0);
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	spin(100);
-	usleep(50000);			/* no turn */
+	usleep(50000); /* no turn */
 	CHECK_EQ(pfm_stop(fd), 0);
 	for (uint16_t set = 0; set < 3; set++) {
 		const pfarg_setinfo_t info = info_of(fd, set);
@@ -349,7 +360,7 @@ turns(void)
 		sum += read_all_of(fd, 4, set).reg_value;
 	}
 	CHECK(runs <= 53);
-	CHECK(sum > 80000000 && sum < 400000000);	/* ns that the thread ran, but for those between two turns */
+	CHECK(sum > 80000000 && sum < 400000000); /* ns that the thread ran, but for those between two turns */
 	CHECK(duration >= 100000000);
 	close(fd);
 }
@@ -416,7 +427,7 @@ closed(void)
 	for (int other = 3; other < 2048; other++)
 		if (other != fd)
 			close(other);
-	CHECK_ERRNO(pfm_stop(fd), EBADF);	/* it is no context's any more */
+	CHECK_ERRNO(pfm_stop(fd), EBADF); /* it is no context's any more */
 	close(fd);
 }
 

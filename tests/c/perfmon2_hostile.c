@@ -42,7 +42,7 @@ replaced(void)
 	for (int i = 0; i < count; i++)
 		if (files[i] > 2 && files[i] != fd && files[i] < 512)
 			dup2(ends[0], files[i]);
-	usleep(30000);			/* the library looks by itself */
+	usleep(30000); /* the library looks by itself */
 	alarm(20);
 	CHECK_EQ(pfm_stop(fd), 0);
 	CHECK_EQ(pfm_unload_context(fd), 0);
@@ -118,7 +118,7 @@ cloned(void)
 	close(fd);
 }
 
-#ifdef __GLIBC__	/* musl has no makecontext() */
+#ifdef __GLIBC__ /* musl has no makecontext() */
 static int counted;
 static char *stack_end;
 static ucontext_t outside, inside;

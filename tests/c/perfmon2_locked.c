@@ -9,7 +9,7 @@
 
 static void *ring;
 static int ring_fd;
-static size_t ring_size;	/* a page for its head, and one */
+static size_t ring_size; /* a page for its head, and one */
 
 static void
 skip(const char *reason)
@@ -29,7 +29,7 @@ static void
 be_nobody(void)
 {
 	enum { NOBODY = 65534 };
-	const struct rlimit memory = { 1 << 20, 1 << 20 };	/* for sampling buffers; for rings, too */
+	const struct rlimit memory = { 1 << 20, 1 << 20 }; /* for sampling buffers; for rings, too */
 
 	CHECK_EQ(setrlimit(RLIMIT_MEMLOCK, &memory), 0);
 	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || (!become(1 + NOBODY + (uid_t)getpid()) && !become(NOBODY))))
@@ -40,8 +40,11 @@ be_nobody(void)
 static int
 open_event(void)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_DUMMY,
-					.exclude_kernel = 1, .exclude_hv = 1 };
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_DUMMY,
+					.exclude_kernel = 1,
+					.exclude_hv = 1 };
 
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
@@ -94,7 +97,9 @@ wait_for_message(int fd, pfarg_msg_t *message)
 static void
 overflows(bool has_ring)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-100, .reg_long_reset = (uint64_t)-100,
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-100,
+			    .reg_long_reset = (uint64_t)-100,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 	const int fd = counting(0, 0, 0);
 	uint64_t late = 0;
@@ -109,12 +114,12 @@ overflows(bool has_ring)
 		uint64_t residue;
 
 		faults(300);
-		wait_for_message(fd, &message);		/* nobody calls meanwhile */
+		wait_for_message(fd, &message); /* nobody calls meanwhile */
 		residue = read_pmd(fd, 4);
 		CHECK(!has_ring || residue == 0);
 		late += residue;
 		CHECK(read_pmd(fd, 5) - before - residue >= 99 && read_pmd(fd, 5) - before - residue <= 101);
-		faults(50);				/* masked */
+		faults(50); /* masked */
 		CHECK_EQ(read_pmd(fd, 4), residue);
 		CHECK_EQ(pfm_restart(fd), 0);
 	}
@@ -128,8 +133,11 @@ samples(void)
 {
 	enum { ROOM = 8000 };
 	pfm_dfl_smpl_arg_t arg = { .buf_size = sizeof(pfm_dfl_smpl_hdr_t) + ROOM * sizeof(pfm_dfl_smpl_entry_t) };
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-10, .reg_long_reset = (uint64_t)-10,
-			    .reg_short_reset = (uint64_t)-10, .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-10,
+			    .reg_long_reset = (uint64_t)-10,
+			    .reg_short_reset = (uint64_t)-10,
+			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 	pfarg_ctx_t ctx = { 0 };
 	const int fd = pfm_create_context(&ctx, (char *)(uintptr_t)"default", &arg, sizeof(arg));
 	const pfm_dfl_smpl_hdr_t *header = mmap(NULL, arg.buf_size, PROT_READ, MAP_SHARED, fd, 0);
@@ -144,7 +152,7 @@ samples(void)
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	faults(5000);
 	count = header->hdr_count;
-	for (int ms = 0; ms < 5000 && count < 250; ms++) {	/* nobody calls: of a ring half may wait */
+	for (int ms = 0; ms < 5000 && count < 250; ms++) { /* nobody calls: of a ring half may wait */
 		usleep(1000);
 		count = header->hdr_count;
 	}
@@ -180,7 +188,7 @@ main(void)
 {
 	be_nobody();
 	begin_with_events();
-	CHECK_ERRNO(load(-1, 0), EBADF);	/* this frees what has been closed */
+	CHECK_ERRNO(load(-1, 0), EBADF); /* this frees what has been closed */
 	take_all();
 	overflows(false);
 	samples();

@@ -33,7 +33,7 @@ overflow_message(void)
 	CHECK(!is_readable(fd));
 	CHECK_EQ(cycles(100), 0);
 	CHECK(is_readable(fd));
-	CHECK_EQ(read_pmd(fd, 4), 0);	/* the rest was not counted */
+	CHECK_EQ(read_pmd(fd, 4), 0); /* the rest was not counted */
 	memset(&message, 0xff, sizeof(message));
 	CHECK_EQ(read(fd, &message, sizeof(message)), 64);
 	CHECK_EQ(message.type, PFM_MSG_OVFL);
@@ -56,7 +56,11 @@ old_layout(void)
 	pfarg_ctx_t ctx = { .ctx_flags = 0 };
 	const int fd = pfm_create_context_v2old(&ctx, NULL, NULL, 0);
 	uint64_t message[8] = { 0 };
-	struct { uint16_t id, next; uint32_t flags; uint64_t rest[23]; } info = { .id = 0, .next = 7 };
+	struct {
+		uint16_t id, next;
+		uint32_t flags;
+		uint64_t rest[23];
+	} info = { .id = 0, .next = 7 };
 
 	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
 	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-1, PFM_REGFL_OVFL_NOTIFY), 0);
@@ -68,9 +72,9 @@ old_layout(void)
 	CHECK_EQ(message[1], 1 << 4);
 	CHECK_EQ(pfm_getinfo_evtsets_v2old(fd, &info, 1), 0);
 	CHECK_EQ(info.next, 0);
-	CHECK_EQ(info.rest[5], 1);	/* runs */
-	CHECK_EQ(info.rest[9], 0xfff0);	/* PMCs */
-	CHECK_EQ(info.rest[14], 0x3ffff);	/* PMDs */
+	CHECK_EQ(info.rest[5], 1);        /* runs */
+	CHECK_EQ(info.rest[9], 0xfff0);   /* PMCs */
+	CHECK_EQ(info.rest[14], 0x3ffff); /* PMDs */
 	close(fd);
 }
 
@@ -94,7 +98,9 @@ waiting(void)
 static void
 full_queue(void)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-1,
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-1,
+			    .reg_long_reset = (uint64_t)-1,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 	const int fd = counting(0, 0, 0);
 	char message[64];
@@ -149,7 +155,9 @@ notify_by(int signal, int fd)
 static void
 handled(int signal, uint32_t flags)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-10, .reg_long_reset = (uint64_t)-10,
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-10,
+			    .reg_long_reset = (uint64_t)-10,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 	const int fd = counting(0, 0, flags);
 
@@ -213,7 +221,7 @@ loads_on_itself(void *unused)
 static void
 end_of_a_thread(void)
 {
-	pthread_attr_t little;	/* a stack: contexts are large, and are not on it */
+	pthread_attr_t little; /* a stack: contexts are large, and are not on it */
 	pthread_t thread;
 
 	CHECK_EQ(pthread_attr_init(&little), 0);
@@ -222,7 +230,7 @@ end_of_a_thread(void)
 	pthread_join(thread, NULL);
 	pthread_attr_destroy(&little);
 	CHECK_EQ(read_pmd(context, 4), 5);
-	CHECK_EQ(make_set(context, 1, 0, 0), 0);	/* unloaded */
+	CHECK_EQ(make_set(context, 1, 0, 0), 0); /* unloaded */
 	CHECK(!is_readable(context));
 	close(context);
 }
@@ -254,11 +262,11 @@ another_task(void)
 	CHECK_EQ(write_pmd(fd, 4, 0, 0), 0);
 	CHECK_EQ(load(fd, child), 0);
 	CHECK_EQ(pfm_start(fd, NULL), 0);
-	CHECK_EQ(pfm_model_advance_task(child, 179, PFM_PLM3, 33), 0);	/* CPU_CYCLES */
-	CHECK_EQ(cycles(5), 0);	/* of the caller, whom nothing monitors */
+	CHECK_EQ(pfm_model_advance_task(child, 179, PFM_PLM3, 33), 0); /* CPU_CYCLES */
+	CHECK_EQ(cycles(5), 0);                                        /* of the caller, whom nothing monitors */
 	CHECK_EQ(read_pmd(fd, 4), 33);
 	CHECK_EQ(ptrace(PTRACE_DETACH, child, 0, 0), 0);
-	CHECK_EQ(read(fd, &message, sizeof(message)), 64);	/* waits for its end */
+	CHECK_EQ(read(fd, &message, sizeof(message)), 64); /* waits for its end */
 	CHECK_EQ(message.type, PFM_MSG_END);
 	CHECK_EQ(read_pmd(fd, 4), 33);
 	CHECK_ERRNO(pfm_stop(fd), EINVAL);
@@ -292,15 +300,9 @@ children(void)
 
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(cycles(3), 0);
-	IN_CHILD(
-		CHECK_ERRNO(pfm_stop(fd), ESRCH);
-		CHECK_EQ(info_of(fd, 0).set_runs, 1);
-		CHECK_EQ(cycles(100), 0);
-		int own = counting(0, 0, 0);
-		CHECK_EQ(pfm_start(own, NULL), 0);
-		CHECK_EQ(cycles(7), 0);
-		CHECK_EQ(read_pmd(own, 4), 7);
-	);
+	IN_CHILD(CHECK_ERRNO(pfm_stop(fd), ESRCH); CHECK_EQ(info_of(fd, 0).set_runs, 1); CHECK_EQ(cycles(100), 0);
+		 int own = counting(0, 0, 0); CHECK_EQ(pfm_start(own, NULL), 0); CHECK_EQ(cycles(7), 0);
+		 CHECK_EQ(read_pmd(own, 4), 7););
 	CHECK_EQ(read_pmd(fd, 4), 3);
 	CHECK_EQ(cycles(3), 0);
 	CHECK_EQ(read_pmd(fd, 4), 6);

@@ -38,8 +38,12 @@ main(int argc, char **argv)
 {
 	const uint64_t wanted = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
 	pfm_dfl_smpl_arg_t arg = { .buf_size = sizeof(pfm_dfl_smpl_hdr_t) + ROOM * SAMPLE + 184 };
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-1,
-			    .reg_short_reset = (uint64_t)-1, .reg_flags = PFM_REGFL_OVFL_NOTIFY, .reg_smpl_pmds = { 1 << 5 } };
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-1,
+			    .reg_long_reset = (uint64_t)-1,
+			    .reg_short_reset = (uint64_t)-1,
+			    .reg_flags = PFM_REGFL_OVFL_NOTIFY,
+			    .reg_smpl_pmds = { 1 << 5 } };
 	pfarg_ctx_t ctx = { 0 };
 	const pfm_dfl_smpl_hdr_t *header;
 	pfarg_msg_t message;
@@ -58,7 +62,7 @@ main(int argc, char **argv)
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	while (taken + header->hdr_count < wanted && !check_failures) {
 		faults(1000);
-		read_pmd(fd, 4);	/* the library looks: the ring has room for so many */
+		read_pmd(fd, 4); /* the library looks: the ring has room for so many */
 		if (header->hdr_overflows == fills)
 			continue;
 		CHECK_EQ(read(fd, &message, sizeof(message)), sizeof(message));
@@ -71,8 +75,8 @@ main(int argc, char **argv)
 	check_samples(fd, header);
 	CHECK(taken >= wanted);
 	CHECK(fills >= wanted / ROOM - 1);
-	printf("%llu samples of %llu faults, %llu times full\n", (unsigned long long)taken, (unsigned long long)read_pmd(fd, 5),
-	       (unsigned long long)fills);
+	printf("%llu samples of %llu faults, %llu times full\n", (unsigned long long)taken,
+	       (unsigned long long)read_pmd(fd, 5), (unsigned long long)fills);
 	munmap((void *)(uintptr_t)header, arg.buf_size);
 	close(fd);
 	return check_result();

@@ -6,7 +6,7 @@
 
 #include <sys/mman.h>
 
-#define NOWHERE	((void *)16)
+#define NOWHERE ((void *)16)
 
 /* The vector calls, by which their common checks are gone through. */
 enum { CALLS = 6 };
@@ -15,17 +15,23 @@ static int
 call(int which, int fd, void *vector, int count)
 {
 	switch (which) {
-	case 0: return pfm_write_pmcs(fd, vector, count);
-	case 1: return pfm_write_pmds(fd, vector, count);
-	case 2: return pfm_read_pmds(fd, vector, count);
-	case 3: return pfm_create_evtsets(fd, vector, count);
-	case 4: return pfm_getinfo_evtsets(fd, vector, count);
-	default: return pfm_delete_evtsets(fd, vector, count);
+	case 0:
+		return pfm_write_pmcs(fd, vector, count);
+	case 1:
+		return pfm_write_pmds(fd, vector, count);
+	case 2:
+		return pfm_read_pmds(fd, vector, count);
+	case 3:
+		return pfm_create_evtsets(fd, vector, count);
+	case 4:
+		return pfm_getinfo_evtsets(fd, vector, count);
+	default:
+		return pfm_delete_evtsets(fd, vector, count);
 	}
 }
 
-static const size_t sizes[CALLS] = { sizeof(pfarg_pmc_t), sizeof(pfarg_pmd_t), sizeof(pfarg_pmd_t), sizeof(pfarg_setdesc_t),
-				     sizeof(pfarg_setinfo_t), sizeof(pfarg_setdesc_t) };
+static const size_t sizes[CALLS] = { sizeof(pfarg_pmc_t),     sizeof(pfarg_pmd_t),     sizeof(pfarg_pmd_t),
+				     sizeof(pfarg_setdesc_t), sizeof(pfarg_setinfo_t), sizeof(pfarg_setdesc_t) };
 
 /* Count, descriptor, size, address. */
 static void
@@ -76,27 +82,19 @@ of_another_task(int fd)
 
 	CHECK_EQ(write_pmd(fd, 4, 5, 0), 0);
 	CHECK_EQ(load(fd, self_id()), 0);
-	IN_CHILD(
-		CHECK_ERRNO(pfm_write_pmcs(fd, NOWHERE, 1), EFAULT);
-		CHECK_ERRNO(pfm_write_pmcs(fd, &pmc, 1), ESRCH);
-		CHECK_ERRNO(pfm_write_pmcs(fd, NULL, 0), ESRCH);
-		CHECK_ERRNO(pfm_write_pmds(fd, &pmd, 1), ESRCH);
-		CHECK_ERRNO(pfm_read_pmds(fd, &pmd, 1), ESRCH);
-		CHECK_ERRNO(pfm_create_evtsets(fd, NULL, 0), EBUSY);
-		CHECK_ERRNO(pfm_getinfo_evtsets(fd, &info, 1), EINVAL);	/* needs no stop */
-		info.set_id = 0;
-		CHECK_EQ(pfm_getinfo_evtsets(fd, &info, 1), 0);
-		CHECK_ERRNO(pfm_start(fd, NOWHERE), EFAULT);
-		CHECK_ERRNO(pfm_start(fd, &start), ESRCH);
-		CHECK_ERRNO(pfm_stop(fd), ESRCH);
-		CHECK_ERRNO(pfm_restart(fd), EBUSY);
-		CHECK_ERRNO(pfm_unload_context(fd), ESRCH);
-		CHECK_ERRNO(pfm_attach(fd, 0, PFM_NO_TARGET), ESRCH);
-		CHECK_ERRNO(pfm_set_state(fd, 0, PFM_ST_START), ESRCH);
-		CHECK_ERRNO(pfm_set_state(fd, 0, PFM_ST_RESTART), EBUSY);
-		CHECK_ERRNO(pfm_read(fd, 0, PFM_RW_PMC, &pmd, 16), ESRCH);	/* before the type's EINVAL */
-		CHECK_ERRNO(load(fd, self_id()), EBUSY);
-		CHECK_ERRNO(load(fd, getppid()), ESRCH);	/* the target before the state */
+	IN_CHILD(CHECK_ERRNO(pfm_write_pmcs(fd, NOWHERE, 1), EFAULT); CHECK_ERRNO(pfm_write_pmcs(fd, &pmc, 1), ESRCH);
+		 CHECK_ERRNO(pfm_write_pmcs(fd, NULL, 0), ESRCH); CHECK_ERRNO(pfm_write_pmds(fd, &pmd, 1), ESRCH);
+		 CHECK_ERRNO(pfm_read_pmds(fd, &pmd, 1), ESRCH); CHECK_ERRNO(pfm_create_evtsets(fd, NULL, 0), EBUSY);
+		 CHECK_ERRNO(pfm_getinfo_evtsets(fd, &info, 1), EINVAL); /* needs no stop */
+		 info.set_id = 0; CHECK_EQ(pfm_getinfo_evtsets(fd, &info, 1), 0);
+		 CHECK_ERRNO(pfm_start(fd, NOWHERE), EFAULT); CHECK_ERRNO(pfm_start(fd, &start), ESRCH);
+		 CHECK_ERRNO(pfm_stop(fd), ESRCH); CHECK_ERRNO(pfm_restart(fd), EBUSY);
+		 CHECK_ERRNO(pfm_unload_context(fd), ESRCH); CHECK_ERRNO(pfm_attach(fd, 0, PFM_NO_TARGET), ESRCH);
+		 CHECK_ERRNO(pfm_set_state(fd, 0, PFM_ST_START), ESRCH);
+		 CHECK_ERRNO(pfm_set_state(fd, 0, PFM_ST_RESTART), EBUSY);
+		 CHECK_ERRNO(pfm_read(fd, 0, PFM_RW_PMC, &pmd, 16), ESRCH); /* before the type's EINVAL */
+		 CHECK_ERRNO(load(fd, self_id()), EBUSY);
+		 CHECK_ERRNO(load(fd, getppid()), ESRCH); /* the target before the state */
 	);
 	CHECK_EQ(pfm_unload_context(fd), 0);
 }
@@ -116,8 +114,11 @@ read_only_page(const void *content, size_t size)
 static void
 copying_back(int fd)
 {
-	pfarg_pmd_t pmds[3] = { { .reg_num = 4, .reg_value = 11 }, { .reg_num = 99, .reg_value = 12 }, { .reg_num = 4, .reg_value = 13 } };
-	pfarg_setinfo_t infos[2] = { { .set_id = 0, .set_reserved1 = 3, .set_runs = 99 }, { .set_id = 5, .set_runs = 98 } };
+	pfarg_pmd_t pmds[3] = { { .reg_num = 4, .reg_value = 11 },
+				{ .reg_num = 99, .reg_value = 12 },
+				{ .reg_num = 4, .reg_value = 13 } };
+	pfarg_setinfo_t infos[2] = { { .set_id = 0, .set_reserved1 = 3, .set_runs = 99 },
+				     { .set_id = 5, .set_runs = 98 } };
 	pfarg_pmr_t values[2] = { { .reg_num = 4 }, { .reg_num = 99, .reg_value = 7 } };
 	pfarg_pmd_t *page;
 
@@ -136,9 +137,9 @@ copying_back(int fd)
 	page = read_only_page(pmds, sizeof(pmds));
 	CHECK_EQ(pfm_write_pmds(fd, page, 1), 0);
 	CHECK_ERRNO(pfm_read_pmds(fd, page, 1), EFAULT);
-	CHECK_ERRNO(pfm_read_pmds(fd, page + 1, 1), EFAULT);	/* its register is wrong, too */
+	CHECK_ERRNO(pfm_read_pmds(fd, page + 1, 1), EFAULT); /* its register is wrong, too */
 	CHECK_EQ(load(fd, self_id()), 0);
-	IN_CHILD(CHECK_ERRNO(pfm_read_pmds(fd, page, 1), EFAULT););	/* and here the task */
+	IN_CHILD(CHECK_ERRNO(pfm_read_pmds(fd, page, 1), EFAULT);); /* and here the task */
 	CHECK_EQ(pfm_unload_context(fd), 0);
 	munmap(page, 4096);
 }
@@ -156,29 +157,28 @@ creating(void)
 	CHECK_ERRNO(pfm_create_context(NULL, other, NULL, 0), EFAULT);
 	CHECK_ERRNO(pfm_create_context(&both, NOWHERE, NULL, 0), EFAULT);
 	CHECK_ERRNO(pfm_create_context(&both, name, NOWHERE, 64), EFAULT);
-	CHECK_ERRNO(pfm_create_context(&ctx, name, NULL, 0), EINVAL);	/* size, then address */
+	CHECK_ERRNO(pfm_create_context(&ctx, name, NULL, 0), EINVAL); /* size, then address */
 	CHECK_ERRNO(pfm_create_context(&ctx, name, NULL, 64), EFAULT);
 	CHECK_ERRNO(pfm_create_context(&ctx, other, NULL, 64), EINVAL);
 	CHECK_ERRNO(pfm_create(0x40, NOWHERE), EINVAL);
 	CHECK_ERRNO(pfm_create(0x40 | PFM_FL_SMPL_FMT, NULL, (char *)NULL, NULL, (size_t)0), EINVAL);
-	CHECK_ERRNO(pfm_create(PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK | PFM_FL_SMPL_FMT, NULL, (char *)NULL, NULL, (size_t)0), EINVAL);
+	CHECK_ERRNO(pfm_create(PFM_FL_SYSTEM_WIDE | PFM_FL_NOTIFY_BLOCK | PFM_FL_SMPL_FMT, NULL, (char *)NULL, NULL,
+			       (size_t)0),
+		    EINVAL);
 	CHECK_ERRNO(pfm_create(PFM_FL_SMPL_FMT, NOWHERE, name, NULL, (size_t)63), EINVAL);
 	CHECK_ERRNO(pfm_create(PFM_FL_SMPL_FMT, NOWHERE, name, NULL, (size_t)64), EFAULT);
 	CHECK_ERRNO(pfm_create(PFM_FL_SMPL_FMT, NOWHERE, name, &small, sizeof(small)), EINVAL);
 	small.buf_size = 4096;
 	CHECK_ERRNO(pfm_create(PFM_FL_SMPL_FMT, NOWHERE, name, &small, sizeof(small)), EFAULT);
-	CHECK_EQ(create(0), next);	/* nothing is left of those */
+	CHECK_EQ(create(0), next); /* nothing is left of those */
 	close(next);
 	small.buf_size = 100;
 	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &few), 0);
-	few.rlim_cur = 3;	/* only this: valgrind refuses another hard limit */
-	IN_CHILD(
-		CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
-		CHECK_ERRNO(pfm_create_context(&both, NULL, NULL, 0), EINVAL);
-		CHECK_ERRNO(pfm_create_context(&ctx, name, &small, sizeof(small)), EMFILE);
-		CHECK_ERRNO(pfm_create(0x40, NULL), EINVAL);
-		CHECK_ERRNO(pfm_create(0, NOWHERE), EMFILE);
-	);
+	few.rlim_cur = 3; /* only this: valgrind refuses another hard limit */
+	IN_CHILD(CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+		 CHECK_ERRNO(pfm_create_context(&both, NULL, NULL, 0), EINVAL);
+		 CHECK_ERRNO(pfm_create_context(&ctx, name, &small, sizeof(small)), EMFILE);
+		 CHECK_ERRNO(pfm_create(0x40, NULL), EINVAL); CHECK_ERRNO(pfm_create(0, NOWHERE), EMFILE););
 }
 
 /* A child that has ended and was not waited for. */
@@ -204,13 +204,13 @@ loading(int fd)
 	CHECK_ERRNO(load(-1, 1 << 30), EBADF);
 	CHECK_ERRNO(load(fd, -5), ESRCH);
 	CHECK_ERRNO(load(fd, 0), ESRCH);
-	CHECK_ERRNO(load_set(fd, dead, 9), EPERM);	/* it has no memory */
+	CHECK_ERRNO(load_set(fd, dead, 9), EPERM); /* it has no memory */
 	CHECK_EQ(load(fd, self_id()), 0);
 	CHECK_ERRNO(load(fd, dead), EPERM);
-	CHECK_ERRNO(load(blocking, self_id()), EINVAL);	/* before EEXIST */
+	CHECK_ERRNO(load(blocking, self_id()), EINVAL); /* before EEXIST */
 	CHECK_ERRNO(load(blocking, dead), EPERM);
 	CHECK_ERRNO(load_set(second, self_id(), 9), EEXIST);
-	CHECK_ERRNO(load_set(wide, sched_getcpu(), 9), EINVAL);	/* the set before the sessions */
+	CHECK_ERRNO(load_set(wide, sched_getcpu(), 9), EINVAL); /* the set before the sessions */
 	CHECK_ERRNO(load_set(wide, 1 << 20, 0), EINVAL);
 	CHECK_ERRNO(pfm_attach(-1, 1, 1 << 30), EINVAL);
 	CHECK_ERRNO(pfm_attach(-1, 0, 1 << 30), EBADF);
@@ -230,8 +230,13 @@ loading(int fd)
 static void
 version_3(int fd)
 {
-	static const struct { int type; size_t size; } types[] = {
-		{ PFM_RW_PMC, 16 }, { PFM_RW_PMD, 16 }, { PFM_RW_PMD_ATTR, 208 },
+	static const struct {
+		int type;
+		size_t size;
+	} types[] = {
+		{ PFM_RW_PMC, 16 },
+		{ PFM_RW_PMD, 16 },
+		{ PFM_RW_PMD_ATTR, 208 },
 	};
 	pfarg_pmr_t reg = { .reg_num = 999 };
 
@@ -264,7 +269,7 @@ version_3(int fd)
 	CHECK_ERRNO(pfm_set_state(-1, 0, 5), EINVAL);
 	CHECK_ERRNO(pfm_set_state(-1, 0, PFM_ST_START), EBADF);
 	CHECK_ERRNO(pfm_set_state(fd, 1, PFM_ST_START), EINVAL);
-	CHECK_ERRNO(pfm_set_state(fd, 0, PFM_ST_START), EINVAL);	/* not loaded */
+	CHECK_ERRNO(pfm_set_state(fd, 0, PFM_ST_START), EINVAL); /* not loaded */
 	CHECK_ERRNO(pfm_set_state(fd, 0, PFM_ST_RESTART), EBUSY);
 }
 

@@ -47,7 +47,7 @@ together(void)
 	CHECK_EQ(read_pmd(fd, 4), 40);
 	CHECK_EQ(read_pmd(fd, 5), 50);
 	CHECK_EQ((int64_t)read_pmd(fd, 6), -1);
-	CHECK_EQ(info_of(fd, 0).set_ovfl_pmds[0], 0x30);	/* what the last one was */
+	CHECK_EQ(info_of(fd, 0).set_ovfl_pmds[0], 0x30); /* what the last one was */
 	CHECK_EQ(cycles(1), 0);
 	CHECK_EQ(next_message(fd), 0x40);
 	close(fd);
@@ -68,7 +68,7 @@ silent_first(void)
 	CHECK_EQ((int64_t)read_pmd(fd, 5), -10);
 	CHECK_ERRNO(pfm_restart(fd), EBUSY);
 	CHECK_EQ(pfm_stop(fd), 0);
-	CHECK_EQ(pfm_start(fd, NULL), 0);	/* it stays masked */
+	CHECK_EQ(pfm_start(fd, NULL), 0); /* it stays masked */
 	CHECK_EQ(cycles(100), 0);
 	CHECK_EQ((int64_t)read_pmd(fd, 5), -10);
 	close(fd);
@@ -87,7 +87,7 @@ from_zero(void)
 	CHECK_EQ(cycles(7), 0);
 	CHECK_EQ(next_message(fd), 0x10);
 	CHECK_EQ(read_pmd(fd, 4), 0);
-	CHECK_EQ(pfm_restart(fd), 0);	/* its long reset value is 0 */
+	CHECK_EQ(pfm_restart(fd), 0); /* its long reset value is 0 */
 	CHECK_EQ(cycles(7), 0);
 	CHECK_EQ(read_pmd(fd, 4), 7);
 	close(fd);
@@ -98,12 +98,18 @@ static void
 own_values(void)
 {
 	pfarg_pmd_t pmds[] = {
-		{ .reg_num = 4, .reg_value = (uint64_t)-10, .reg_long_reset = (uint64_t)-10, .reg_flags = PFM_REGFL_OVFL_NOTIFY,
+		{ .reg_num = 4,
+		  .reg_value = (uint64_t)-10,
+		  .reg_long_reset = (uint64_t)-10,
+		  .reg_flags = PFM_REGFL_OVFL_NOTIFY,
 		  .reg_reset_pmds = { 1 << 2 | 1 << 5 | 1 << 6 } },
 		{ .reg_num = 2, .reg_value = 8, .reg_long_reset = 22, .reg_short_reset = 23 },
-		{ .reg_num = 5, .reg_value = 1, .reg_long_reset = UINT64_C(1) << 40, .reg_random_mask = 0xf,
+		{ .reg_num = 5,
+		  .reg_value = 1,
+		  .reg_long_reset = UINT64_C(1) << 40,
+		  .reg_random_mask = 0xf,
 		  .reg_flags = PFM_REGFL_RANDOM },
-		{ .reg_num = 6, .reg_value = 1, .reg_long_reset = 66, .reg_random_mask = 0xf },	/* without the flag */
+		{ .reg_num = 6, .reg_value = 1, .reg_long_reset = 66, .reg_random_mask = 0xf }, /* without the flag */
 	};
 	const int fd = running(pmds, 4, 0);
 	bool differ = false;
@@ -130,8 +136,12 @@ own_values(void)
 static void
 wide_random_masks(void)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-1, .reg_short_reset = 7,
-			    .reg_random_mask = UINT64_C(0xff000000ff), .reg_flags = PFM_REGFL_OVFL_NOTIFY | PFM_REGFL_RANDOM };
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-1,
+			    .reg_long_reset = (uint64_t)-1,
+			    .reg_short_reset = 7,
+			    .reg_random_mask = UINT64_C(0xff000000ff),
+			    .reg_flags = PFM_REGFL_OVFL_NOTIFY | PFM_REGFL_RANDOM };
 	const int fd = running(&pmd, 1, 0);
 	uint64_t seen = 0, outside = 0;
 
@@ -152,20 +162,23 @@ static void
 written_while_masked(void)
 {
 	pfarg_pmd_t pmds[] = {
-		{ .reg_num = 4, .reg_value = (uint64_t)-10, .reg_long_reset = (uint64_t)-100, .reg_flags = PFM_REGFL_OVFL_NOTIFY },
+		{ .reg_num = 4,
+		  .reg_value = (uint64_t)-10,
+		  .reg_long_reset = (uint64_t)-100,
+		  .reg_flags = PFM_REGFL_OVFL_NOTIFY },
 		{ .reg_num = 5, .reg_value = 0 },
 	};
 	const int fd = running(pmds, 2, 0);
 
 	CHECK_EQ(cycles(10), 0);
 	CHECK_EQ(next_message(fd), 0x10);
-	CHECK_EQ(write_pmc(fd, 5, CYCLES_PMC | 1 << 16), 0);	/* another event */
+	CHECK_EQ(write_pmc(fd, 5, CYCLES_PMC | 1 << 16), 0); /* another event */
 	CHECK_EQ(write_pmd(fd, 5, 1000, 0), 0);
 	CHECK_EQ(info_of(fd, 0).set_ovfl_pmds[0], 0x10);
 	pmds[0].reg_long_reset = (uint64_t)-50;
 	pmds[0].reg_value = 3;
 	CHECK_EQ(pfm_write_pmds(fd, pmds, 1), 0);
-	CHECK_EQ(info_of(fd, 0).set_ovfl_pmds[0], 0);	/* a write of it clears that */
+	CHECK_EQ(info_of(fd, 0).set_ovfl_pmds[0], 0); /* a write of it clears that */
 	CHECK_EQ(cycles(7), 0);
 	CHECK_EQ(read_pmd(fd, 4), 3);
 	CHECK_EQ(pfm_restart(fd), 0);
@@ -193,7 +206,7 @@ written_while_counting(void)
 	CHECK_EQ(cycles(3), 0);
 	CHECK_EQ(read_pmd(fd, 4), 103);
 	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
-	CHECK_EQ(write_pmd(fd, 5, 0, 0), 0);	/* its PMC was never written: it counts nothing */
+	CHECK_EQ(write_pmd(fd, 5, 0, 0), 0); /* its PMC was never written: it counts nothing */
 	CHECK_EQ(cycles(3), 0);
 	CHECK_EQ(read_pmd(fd, 4), 106);
 	CHECK_EQ(read_pmd(fd, 5), 0);
@@ -205,7 +218,10 @@ static void
 unloaded_while_masked(void)
 {
 	pfarg_pmd_t pmds[] = {
-		{ .reg_num = 4, .reg_value = (uint64_t)-10, .reg_long_reset = (uint64_t)-100, .reg_flags = PFM_REGFL_OVFL_NOTIFY },
+		{ .reg_num = 4,
+		  .reg_value = (uint64_t)-10,
+		  .reg_long_reset = (uint64_t)-100,
+		  .reg_flags = PFM_REGFL_OVFL_NOTIFY },
 		{ .reg_num = 5, .reg_value = 0 },
 	};
 	const int fd = running(pmds, 2, 0);
@@ -219,7 +235,7 @@ unloaded_while_masked(void)
 	CHECK_EQ(info_of(fd, 0).set_ovfl_pmds[0], 0);
 	CHECK_ERRNO(pfm_restart(fd), EBUSY);
 	CHECK_EQ(cycles(5), 0);
-	CHECK_EQ(read_pmd(fd, 5), 10);	/* not started */
+	CHECK_EQ(read_pmd(fd, 5), 10); /* not started */
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(cycles(5), 0);
 	CHECK_EQ(read_pmd(fd, 4), 5);
@@ -237,7 +253,7 @@ values_only(void)
 
 	CHECK_EQ(pfm_write(fd, 0, PFM_RW_PMD, &value, sizeof(value)), 0);
 	CHECK_EQ(cycles(5), 0);
-	CHECK_EQ(next_message(fd), 0);	/* without the flag */
+	CHECK_EQ(next_message(fd), 0); /* without the flag */
 	CHECK_EQ(read_pmd(fd, 4), 0);
 	CHECK_EQ(pfm_unload_context(fd), 0);
 	value.reg_flags = PFM_REGFL_OVFL_NOTIFY;
@@ -255,11 +271,13 @@ values_only(void)
 static void
 without_messages(void)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-1,
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-1,
+			    .reg_long_reset = (uint64_t)-1,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 	const int fd = running(&pmd, 1, PFM_FL_OVFL_NO_MSG);
 
-	for (int i = 0; i < 300; i++) {	/* more than a counter of 8 bits has */
+	for (int i = 0; i < 300; i++) { /* more than a counter of 8 bits has */
 		CHECK_EQ(cycles(1), 0);
 		CHECK_EQ(next_message(fd), 0);
 		CHECK_EQ(pfm_restart(fd), 0);
@@ -282,7 +300,7 @@ used_by_others(void)
 
 	CHECK_EQ(make_set(fd, 1, 0, 0), 0);
 	CHECK_EQ(pfm_write_pmds(fd, pmds, 3), 0);
-	CHECK_EQ(read_pmd(fd, 6), 60);	/* it was used */
+	CHECK_EQ(read_pmd(fd, 6), 60); /* it was used */
 	CHECK_EQ(read_pmd(fd, 7), 0);
 	CHECK_ERRNO(pfm_read_pmds(fd, &wanted, 1), EINVAL);
 	wanted.reg_set = 1;

@@ -39,7 +39,9 @@ start_by(int version, int fd)
 static void *
 worker(void *version)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-10, .reg_long_reset = (uint64_t)-10,
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-10,
+			    .reg_long_reset = (uint64_t)-10,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 
 	handled = 0;
@@ -51,7 +53,7 @@ worker(void *version)
 	CHECK_EQ(start_by(*(int *)version, own_fd), 0);
 	for (int i = 0; i < OVERFLOWS; i++) {
 		CHECK_EQ(cycles(10), 0);
-		CHECK_EQ(handled, i + 1);	/* before the call returned */
+		CHECK_EQ(handled, i + 1); /* before the call returned */
 	}
 	close(own_fd);
 	return NULL;
@@ -62,7 +64,7 @@ idle(void *unused)
 {
 	char byte;
 
-	while (read(done[0], &byte, 1) < 0)	/* a handler may run here */
+	while (read(done[0], &byte, 1) < 0) /* a handler may run here */
 		;
 	return unused;
 }

@@ -5,7 +5,7 @@
 
 #include <perfmon/perfmon_default_smpl.h>
 
-#define NOWHERE	((void *)16)
+#define NOWHERE ((void *)16)
 
 static int
 made(unsigned long flags)
@@ -68,7 +68,9 @@ static void
 without_a_context(void)
 {
 	pfarg_features_t features = { .ft_reserved = 5 };
-	pfarg_reg_t regs[] = { { .reg_num = 0 }, { .reg_num = 4 }, { .reg_num = 13 }, { .reg_num = 99, .reg_flags = 3 } };
+	pfarg_reg_t regs[] = {
+		{ .reg_num = 0 }, { .reg_num = 4 }, { .reg_num = 13 }, { .reg_num = 99, .reg_flags = 3 }
+	};
 	unsigned int on = 1;
 
 	CHECK_EQ(perfmonctl(-1, PFM_GET_FEATURES, &features, 1), 0);
@@ -98,20 +100,20 @@ registers(void)
 	CHECK_EQ(regs[0].reg_flags, 0);
 	CHECK_EQ(regs[1].reg_flags, PFM_REG_RETFL_EINVAL | PFM_REGFL_RANDOM);
 	CHECK_EQ(regs[2].reg_flags, 0);
-	regs[0] = (pfarg_reg_t){ .reg_num = 4, .reg_value = CYCLES_PMC | 1 << 6 };	/* privileged */
+	regs[0] = (pfarg_reg_t){ .reg_num = 4, .reg_value = CYCLES_PMC | 1 << 6 }; /* privileged */
 	CHECK_ERRNO(write_one(fd, PFM_WRITE_PMCS, regs), EINVAL);
 	regs[0] = (pfarg_reg_t){ .reg_num = 8, .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 	CHECK_ERRNO(write_one(fd, PFM_WRITE_PMCS, regs), EINVAL);
 	regs[0] = (pfarg_reg_t){ .reg_num = 4, .reg_smpl_pmds = { 1 << 20 } };
 	CHECK_ERRNO(write_one(fd, PFM_WRITE_PMCS, regs), EINVAL);
-	regs[0] = (pfarg_reg_t){ .reg_num = 10 };	/* uses PMD0 and 1 */
+	regs[0] = (pfarg_reg_t){ .reg_num = 10 }; /* uses PMD0 and 1 */
 	CHECK_EQ(write_one(fd, PFM_WRITE_PMCS, regs), 0);
 	CHECK_EQ(value_of(fd, 0) + value_of(fd, 1), 0);
 	regs[0] = (pfarg_reg_t){ .reg_num = 2 };
 	CHECK_ERRNO(write_one(fd, PFM_READ_PMDS, regs), EINVAL);
 	CHECK_EQ(regs[0].reg_flags, PFM_REG_RETFL_EINVAL);
 	CHECK_EQ(write_one(fd, PFM_WRITE_PMDS, regs), 0);
-	CHECK_EQ(value_of(fd, 17), 0);	/* of its group */
+	CHECK_EQ(value_of(fd, 17), 0); /* of its group */
 	CHECK_ERRNO(perfmonctl(fd, PFM_WRITE_IBRS, &debug, 1), EINVAL);
 	CHECK_EQ(debug.dbreg_flags, PFM_REG_RETFL_EINVAL);
 	debug.dbreg_num = 1;
@@ -125,7 +127,9 @@ static int
 counting_ctl(unsigned long value, unsigned long flags, unsigned long short_reset, unsigned long long_reset)
 {
 	pfarg_reg_t pmc = { .reg_num = 4, .reg_value = CYCLES_PMC, .reg_flags = flags };
-	pfarg_reg_t pmd = { .reg_num = 4, .reg_value = value, .reg_short_reset = short_reset, .reg_long_reset = long_reset };
+	pfarg_reg_t pmd = {
+		.reg_num = 4, .reg_value = value, .reg_short_reset = short_reset, .reg_long_reset = long_reset
+	};
 	const int fd = made(0);
 
 	CHECK_EQ(write_one(fd, PFM_WRITE_PMCS, &pmc), 0);
@@ -142,7 +146,7 @@ short_resets(void)
 {
 	const int fd = counting_ctl((unsigned long)-10, 0, (unsigned long)-20, 5), other = made(0);
 
-	CHECK_ERRNO(load_self(other), EBUSY);	/* the thread has one */
+	CHECK_ERRNO(load_self(other), EBUSY); /* the thread has one */
 	CHECK_EQ(cycles(35), 0);
 	CHECK_EQ((long)value_of(fd, 4), -15);
 	CHECK_EQ(perfmonctl(fd, PFM_STOP, NULL, 0), 0);
@@ -163,7 +167,7 @@ messages(void)
 
 	CHECK_EQ(cycles(35), 0);
 	CHECK_EQ(value_of(fd, 4), 0);
-	CHECK_ERRNO(perfmonctl(fd, PFM_START, NULL, 0), EINVAL);	/* masked */
+	CHECK_ERRNO(perfmonctl(fd, PFM_START, NULL, 0), EINVAL); /* masked */
 	CHECK_EQ(read(fd, &message, sizeof(message)), 56);
 	CHECK_EQ(message.type, PFM_MSG_OVFL);
 	CHECK_EQ(message.pfm_ovfl_msg.msg_ctx_fd, fd);
@@ -188,9 +192,13 @@ static void
 random_resets(void)
 {
 	pfarg_reg_t pmc = { .reg_num = 4, .reg_value = CYCLES_PMC, .reg_flags = PFM_REGFL_RANDOM };
-	pfarg_reg_t pmd = { .reg_num = 4, .reg_value = (unsigned long)-1, .reg_short_reset = (unsigned long)-1000,
-			    .reg_random_seed = 1, .reg_random_mask = 0xff };
-	static const long expected[] = { -1000 - 1, -1000 - (16807 & 0xff), -1000 - (282475249 & 0xff), -1000 - (1622650073 & 0xff) };
+	pfarg_reg_t pmd = { .reg_num = 4,
+			    .reg_value = (unsigned long)-1,
+			    .reg_short_reset = (unsigned long)-1000,
+			    .reg_random_seed = 1,
+			    .reg_random_mask = 0xff };
+	static const long expected[] = { -1000 - 1, -1000 - (16807 & 0xff), -1000 - (282475249 & 0xff),
+					 -1000 - (1622650073 & 0xff) };
 	const int fd = made(0);
 
 	CHECK_EQ(write_one(fd, PFM_WRITE_PMCS, &pmc), 0);
@@ -209,10 +217,13 @@ static void
 samples(unsigned long flags)
 {
 	pfm_default_smpl_ctx_arg_t wanted = {
-		.ctx_arg = { .ctx_smpl_buf_id = PFM_DEFAULT_SMPL_UUID }, .buf_arg = { .buf_size = 679 },
+		.ctx_arg = { .ctx_smpl_buf_id = PFM_DEFAULT_SMPL_UUID },
+		.buf_arg = { .buf_size = 679 },
 	};
 	pfarg_reg_t pmc = { .reg_num = 5, .reg_value = CYCLES_PMC, .reg_flags = flags, .reg_smpl_pmds = { 1 << 2 } };
-	pfarg_reg_t pmd = { .reg_num = 5, .reg_value = (unsigned long)-10, .reg_short_reset = (unsigned long)-10,
+	pfarg_reg_t pmd = { .reg_num = 5,
+			    .reg_value = (unsigned long)-10,
+			    .reg_short_reset = (unsigned long)-10,
 			    .reg_long_reset = (unsigned long)-30 };
 	const pfm_default_smpl_hdr_t *header;
 	const pfm_default_smpl_entry_t *entry;
@@ -285,7 +296,8 @@ static void
 mappings(void)
 {
 	pfm_default_smpl_ctx_arg_t wanted = {
-		.ctx_arg = { .ctx_smpl_buf_id = PFM_DEFAULT_SMPL_UUID }, .buf_arg = { .buf_size = 4096 },
+		.ctx_arg = { .ctx_smpl_buf_id = PFM_DEFAULT_SMPL_UUID },
+		.buf_arg = { .buf_size = 4096 },
 	};
 	const int before = mapped_buffers();
 	char *own;
@@ -296,11 +308,12 @@ mappings(void)
 	}
 	CHECK_EQ(perfmonctl(-1, PFM_CREATE_CONTEXT, &wanted, 1), 0);
 	CHECK(mapped_buffers() <= before + 2);
-	own = mmap(wanted.ctx_arg.ctx_smpl_vaddr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	own = mmap(wanted.ctx_arg.ctx_smpl_vaddr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		   -1, 0);
 	CHECK(own == wanted.ctx_arg.ctx_smpl_vaddr);
 	own[0] = 1;
 	close(wanted.ctx_arg.ctx_fd);
-	close(create(0));	/* the context is freed */
+	close(create(0)); /* the context is freed */
 	CHECK_EQ(own[0], 1);
 	CHECK_EQ(mapped_buffers(), before);
 	munmap(own, 4096);

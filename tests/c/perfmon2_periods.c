@@ -4,23 +4,28 @@
  */
 #include "perfmon2_events.h"
 
-enum { MOST = 1 << 16 };	/* samples that a buffer holds */
+enum { MOST = 1 << 16 }; /* samples that a buffer holds */
 
 /* How a counter is sampled: PMD4, together with PMD5, which counts the same and is part of each sample. */
 struct sampling {
-	uint64_t	event, first, period, random_mask;
-	pfm_dfl_smpl_hdr_t	*header;
-	size_t		size;
-	int		fd;
+	uint64_t event, first, period, random_mask;
+	pfm_dfl_smpl_hdr_t *header;
+	size_t size;
+	int fd;
 };
 
 static void
 begin(struct sampling *s)
 {
-	pfm_dfl_smpl_arg_t arg = { .buf_size = sizeof(pfm_dfl_smpl_hdr_t) + MOST * (sizeof(pfm_dfl_smpl_entry_t) + 8) + 184 };
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = -s->first, .reg_long_reset = -s->period, .reg_short_reset = -s->period,
+	pfm_dfl_smpl_arg_t arg = { .buf_size = sizeof(pfm_dfl_smpl_hdr_t) + MOST * (sizeof(pfm_dfl_smpl_entry_t) + 8) +
+					       184 };
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = -s->first,
+			    .reg_long_reset = -s->period,
+			    .reg_short_reset = -s->period,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY | (s->random_mask ? PFM_REGFL_RANDOM : 0),
-			    .reg_random_mask = s->random_mask, .reg_smpl_pmds = { 1 << 5 } };
+			    .reg_random_mask = s->random_mask,
+			    .reg_smpl_pmds = { 1 << 5 } };
 	pfarg_ctx_t ctx = { 0 };
 
 	s->fd = pfm_create_context(&ctx, (char *)(uintptr_t)"default", &arg, sizeof(arg));
@@ -71,7 +76,7 @@ changing(uint64_t first, uint64_t period, uint64_t random_mask)
 	all = read_pmd(s.fd, 5);
 	CHECK(all >= 20000);
 	CHECK_EQ(sum_of(&s), all);
-	CHECK(-read_pmd(s.fd, 4) <= period + random_mask);	/* it is on the way to its next overflow */
+	CHECK(-read_pmd(s.fd, 4) <= period + random_mask); /* it is on the way to its next overflow */
 	CHECK(s.header->hdr_count >= (20000 - first) / (period + random_mask));
 	end(&s);
 }
@@ -86,7 +91,7 @@ clocked(uint64_t period, long ms)
 	CHECK_EQ(pfm_start(s.fd, NULL), 0);
 	spin(ms);
 	CHECK_EQ(pfm_stop(s.fd), 0);
-	CHECK(-read_pmd(s.fd, 4) <= period || s.header->hdr_overflows);	/* a slow machine may have filled the buffer */
+	CHECK(-read_pmd(s.fd, 4) <= period || s.header->hdr_overflows); /* a slow machine may have filled the buffer */
 	CHECK(s.header->hdr_count >= (uint64_t)ms * 1000000 / period - 3);
 	end(&s);
 }
@@ -142,8 +147,12 @@ masked(void)
 
 	for (uint16_t i = 0; i < 2; i++) {
 		const uint64_t period = i == 0 ? 10 : 1003;
-		pfarg_pmd_t pmd = { .reg_num = (uint16_t)(4 + i), .reg_value = -period, .reg_long_reset = -period,
-				    .reg_short_reset = -period, .reg_flags = PFM_REGFL_OVFL_NOTIFY, .reg_smpl_pmds = { 1 << 6 } };
+		pfarg_pmd_t pmd = { .reg_num = (uint16_t)(4 + i),
+				    .reg_value = -period,
+				    .reg_long_reset = -period,
+				    .reg_short_reset = -period,
+				    .reg_flags = PFM_REGFL_OVFL_NOTIFY,
+				    .reg_smpl_pmds = { 1 << 6 } };
 
 		CHECK_EQ(write_pmc(fd, pmd.reg_num, CYCLES_PMC), 0);
 		CHECK_EQ(pfm_write_pmds(fd, &pmd, 1), 0);
@@ -161,7 +170,7 @@ masked(void)
 	for (uint64_t i = 0; i < header->hdr_count && value == 0; i++, at += SMPL)
 		if (((const pfm_dfl_smpl_entry_t *)(const void *)at)->ovfl_pmd == 5)
 			memcpy(&value, at + sizeof(pfm_dfl_smpl_entry_t), sizeof(value));
-	CHECK(value == 1002 || value == 1003);	/* events count one after the other */
+	CHECK(value == 1002 || value == 1003); /* events count one after the other */
 	munmap((void *)(uintptr_t)header, arg.buf_size);
 	close(fd);
 }
@@ -171,11 +180,13 @@ static void
 countless(void)
 {
 	pfarg_reg_t pmc = { .reg_num = 4, .reg_value = TASK_CLOCK_PMC };
-	pfarg_reg_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-1, .reg_short_reset = (uint64_t)-1 };
+	pfarg_reg_t pmd = {
+		.reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-1, .reg_short_reset = (uint64_t)-1
+	};
 	pfarg_load_t target = { .load_pid = (uint32_t)self_id() };
 	pfarg_context_t ctx;
 
-	alarm(300);	/* an end, were it to stay there */
+	alarm(300); /* an end, were it to stay there */
 	memset(&ctx, 0, sizeof(ctx));
 	CHECK_EQ(perfmonctl(0, PFM_CREATE_CONTEXT, &ctx, 1), 0);
 	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_WRITE_PMCS, &pmc, 1), 0);

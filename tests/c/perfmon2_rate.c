@@ -46,8 +46,12 @@ with_sets(unsigned int count, uint32_t flags, const uint64_t *amounts)
 		pfarg_pmc_t pmcs[] = { { .reg_num = 4, .reg_set = set, .reg_value = CYCLES_PMC | 1 << 5 },
 				       { .reg_num = 5, .reg_set = set, .reg_value = CYCLES_PMC | 1 << 5 } };
 		pfarg_pmd_t pmds[] = { { .reg_num = 5, .reg_set = set },
-				       { .reg_num = 4, .reg_set = set, .reg_value = -amounts[set], .reg_short_reset = -amounts[set],
-					 .reg_long_reset = -amounts[set], .reg_ovfl_switch_cnt = 1 } };
+				       { .reg_num = 4,
+					 .reg_set = set,
+					 .reg_value = -amounts[set],
+					 .reg_short_reset = -amounts[set],
+					 .reg_long_reset = -amounts[set],
+					 .reg_ovfl_switch_cnt = 1 } };
 
 		CHECK_EQ(make_set(fd, set, flags, flags == PFM_SETFL_TIME_SWITCH ? amounts[set] : 0), 0);
 		CHECK_EQ(pfm_write_pmcs(fd, pmcs, 2), 0);
@@ -218,7 +222,10 @@ static void
 due(uint64_t rate, unsigned int ms, int times, bool in_kernel)
 {
 	const int fd = counting(-(rate * ms), PFM_REGFL_OVFL_NOTIFY, 0), zero = open("/dev/zero", O_RDONLY);
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = -(rate * ms), .reg_long_reset = -(rate * ms), .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = -(rate * ms),
+			    .reg_long_reset = -(rate * ms),
+			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 	static char page[1 << 20];
 	pfarg_msg_t message;
 

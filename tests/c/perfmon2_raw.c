@@ -39,25 +39,25 @@ attributes(void)
 	CHECK_EQ(attr.exclude_user, 0);
 	CHECK_EQ(attr.exclude_kernel, 1);
 	CHECK_EQ(attr.exclude_hv, 1);
-	CHECK_EQ(event(0x23b0861, &attr), 0);		/* kernel, umask 0xb, threshold 3, IA-64 only; the enable bit */
+	CHECK_EQ(event(0x23b0861, &attr), 0); /* kernel, umask 0xb, threshold 3, IA-64 only; the enable bit */
 	CHECK_EQ(attr.config, 0x3b0800);
 	CHECK_EQ(attr.exclude_user, 1);
 	CHECK_EQ(attr.exclude_kernel, 0);
 	CHECK_EQ(event(0x1229, &attr), 0);
 	CHECK_EQ(attr.exclude_user, 0);
 	CHECK_EQ(attr.exclude_kernel, 0);
-	CHECK_EQ(event(0x122a, &attr), -ENOTSUP);	/* level 1 */
+	CHECK_EQ(event(0x122a, &attr), -ENOTSUP); /* level 1 */
 	CHECK_EQ(event(0x122c, &attr), -ENOTSUP);
-	CHECK_EQ(event(0x1238, &attr), -ENOTSUP);	/* the external pin */
-	CHECK_EQ(event(0x1001228, &attr), -ENOTSUP);	/* IA-32 only */
-	CHECK_EQ(event(0xc828, &attr), -ENOTSUP);	/* DATA_EAR_EVENTS */
-	CHECK_EQ(event(0x1128, &attr), -ENOTSUP);	/* BRANCH_EVENT, of the trace buffer */
+	CHECK_EQ(event(0x1238, &attr), -ENOTSUP);    /* the external pin */
+	CHECK_EQ(event(0x1001228, &attr), -ENOTSUP); /* IA-32 only */
+	CHECK_EQ(event(0xc828, &attr), -ENOTSUP);    /* DATA_EAR_EVENTS */
+	CHECK_EQ(event(0x1128, &attr), -ENOTSUP);    /* BRANCH_EVENT, of the trace buffer */
 	use(PFMLIB_ITANIUM_PMU);
 	CHECK_EQ(event(0x71228, &attr), 0);
 	CHECK_EQ(attr.config, 0x71200);
-	CHECK_EQ(event(0x81228, &attr), -ENOTSUP);	/* the bit of the unit mask that the driver cuts */
+	CHECK_EQ(event(0x81228, &attr), -ENOTSUP); /* the bit of the unit mask that the driver cuts */
 	use(PFMLIB_MONTECITO_PMU);
-	CHECK_EQ(event(0x7e001228, &attr), 0);		/* all, mesi */
+	CHECK_EQ(event(0x7e001228, &attr), 0); /* all, mesi */
 	CHECK_EQ(attr.config, 0x7c001200);
 }
 
@@ -85,11 +85,12 @@ order(void)
 	use(PFMLIB_ITANIUM2_PMU);
 	CHECK(pfm3_event_of_code(PFMLIB_ITANIUM2_PMU, 0x12, 0, &cycles_able, &is_normal) && is_normal);
 	CHECK_EQ(cycles_able, 0xf0);
-	for (unsigned int es = 0; es < 256; es++) {	/* an event that only PMC5 has cannot be alone: the driver takes PMC4 */
+	for (unsigned int es = 0; es < 256;
+	     es++) { /* an event that only PMC5 has cannot be alone: the driver takes PMC4 */
 		if (!pfm3_event_of_code(PFMLIB_ITANIUM2_PMU, es, 0, &able, &is_normal) || able == 0xf0)
 			continue;
 		CHECK_EQ(place(&(uint64_t){ es << 8 | 8 }, 1, counters), able & 0x10 ? 0 : -EBUSY);
-		if (able & 0x10) {	/* wherever it stands it is opened first if it must */
+		if (able & 0x10) { /* wherever it stands it is opened first if it must */
 			CHECK_EQ(place((uint64_t[]){ cycles, cycles, es << 8 | 8 }, 3, counters), 0);
 			CHECK(able != 0x10 || counters[0] == 6);
 		}
@@ -99,7 +100,8 @@ order(void)
 	CHECK_EQ(place((uint64_t[]){ cycles, cycles, cycles, cycles }, 4, counters), 0);
 	CHECK_EQ(place(NULL, 0, counters), 0);
 	CHECK(!pfm3_event_of_code(PFMLIB_ITANIUM2_PMU, 0xfe, 0xf, &able, &is_normal));
-	CHECK_EQ(place((uint64_t[]){ 0xf << 16 | 0xfe << 8 | 8 }, 1, counters), 0);	/* what no table has may be anywhere */
+	CHECK_EQ(place((uint64_t[]){ 0xf << 16 | 0xfe << 8 | 8 }, 1, counters),
+		 0); /* what no table has may be anywhere */
 }
 
 /* The table of the back end "host". */

@@ -9,8 +9,12 @@ sampling(uint64_t size, uint64_t smpl, uint32_t flags, pfm_dfl_smpl_hdr_t **buff
 {
 	pfarg_ctx_t ctx = { .ctx_flags = 0 };
 	pfm_dfl_smpl_arg_t format = { .buf_size = size, .buf_flags = 5 };
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-10, .reg_short_reset = (uint64_t)-10,
-			    .reg_long_reset = (uint64_t)-20, .reg_smpl_pmds = { smpl }, .reg_flags = flags };
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-10,
+			    .reg_short_reset = (uint64_t)-10,
+			    .reg_long_reset = (uint64_t)-20,
+			    .reg_smpl_pmds = { smpl },
+			    .reg_flags = flags };
 	char name[] = "default";
 	const int fd = pfm_create_context(&ctx, name, &format, sizeof(format));
 
@@ -37,7 +41,7 @@ header(void)
 	CHECK_EQ(buffer->hdr_min_buf_space, 184);
 	CHECK_EQ(buffer->hdr_count + buffer->hdr_overflows, 0);
 	close(fd);
-	CHECK_EQ(buffer->hdr_buf_size, 5000);	/* until it is unmapped */
+	CHECK_EQ(buffer->hdr_buf_size, 5000); /* until it is unmapped */
 	munmap(buffer, 5000);
 }
 
@@ -113,7 +117,7 @@ mappings(void)
 	CHECK(mmap(NULL, 4097, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED && errno == EINVAL);
 	CHECK(mmap(NULL, 4096, PROT_READ, MAP_SHARED, plain, 0) == MAP_FAILED && errno == EINVAL);
 	CHECK(mmap(NULL, 4096, PROT_READ, MAP_SHARED, -1, 0) == MAP_FAILED && errno == EBADF);
-	mine = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 8192);	/* the offset is not looked at */
+	mine = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 8192); /* the offset is not looked at */
 	CHECK(mine != MAP_FAILED && memcmp(mine, buffer, 128) == 0);
 	CHECK_ERRNO(mprotect(buffer, 4096, PROT_READ | PROT_WRITE), EACCES);
 	munmap(mine, 4096);

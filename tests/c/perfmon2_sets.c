@@ -12,13 +12,13 @@ made_and_deleted(void)
 	pfarg_setinfo_t info;
 
 	CHECK_ERRNO(make_set(fd, 1, 0x4, 0), EINVAL);
-	CHECK_EQ(info_of(fd, 1).set_flags, 0);	/* but it is there */
+	CHECK_EQ(info_of(fd, 1).set_flags, 0); /* but it is there */
 	CHECK_ERRNO(make_set(fd, 2, PFM_ITA_SETFL_EXCL_INTR | PFM_ITA_SETFL_INTR_ONLY, 0), EINVAL);
 	CHECK_ERRNO(make_set(fd, 2, PFM_ITA_SETFL_IDLE_EXCL, 0), EINVAL);
 	CHECK_EQ(make_set(wide, 2, PFM_ITA_SETFL_IDLE_EXCL, 0), 0);
 	CHECK_ERRNO(make_set(fd, 2, PFM_SETFL_OVFL_SWITCH | PFM_SETFL_TIME_SWITCH, 5), EINVAL);
 	CHECK_ERRNO(make_set(fd, 2, PFM_SETFL_TIME_SWITCH, 0), EINVAL);
-	CHECK_EQ(make_set(fd, 2, PFM_SETFL_OVFL_SWITCH, 7), 0);	/* no timeout: it is not looked at */
+	CHECK_EQ(make_set(fd, 2, PFM_SETFL_OVFL_SWITCH, 7), 0); /* no timeout: it is not looked at */
 	CHECK_EQ(info_of(fd, 2).set_flags, PFM_SETFL_OVFL_SWITCH);
 	CHECK_ERRNO(pfm_delete_evtsets(fd, &none, 1), EINVAL);
 	none.set_id = 0;
@@ -64,8 +64,11 @@ most_sets(void)
 static int
 two_sets(uint64_t switch_count)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1000, .reg_long_reset = (uint64_t)-1000,
-			    .reg_short_reset = (uint64_t)-1000, .reg_ovfl_switch_cnt = switch_count };
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-1000,
+			    .reg_long_reset = (uint64_t)-1000,
+			    .reg_short_reset = (uint64_t)-1000,
+			    .reg_ovfl_switch_cnt = switch_count };
 	pfarg_pmc_t pmc = { .reg_num = 4, .reg_set = 1, .reg_value = CYCLES_PMC };
 	const int fd = create(0);
 
@@ -107,20 +110,20 @@ switched_by_overflow_and_time(void)
 	CHECK_EQ(info_of(fd, 1).set_timeout, 3000000);
 	CHECK_EQ(info_of(fd, 0).set_act_duration, 1000);
 	CHECK_EQ(info_of(fd, 0).set_ovfl_pmds[0], 1 << 4);
-	CHECK_EQ(read_all_of(fd, 4, 0).reg_value, 0);	/* its reset waits */
-	CHECK_EQ(read_all_of(fd, 4, 1).reg_value, 500);	/* what came after the switch */
+	CHECK_EQ(read_all_of(fd, 4, 0).reg_value, 0);   /* its reset waits */
+	CHECK_EQ(read_all_of(fd, 4, 1).reg_value, 500); /* what came after the switch */
 	CHECK_EQ(pfm_model_time(2999999), 0);
 	CHECK_EQ(info_of(fd, 1).set_timeout, 1);
 	CHECK_EQ(info_of(fd, 0).set_runs, 1);
 	CHECK_EQ(pfm_model_time(2), 0);
 	CHECK_EQ(info_of(fd, 0).set_runs, 2);
 	CHECK_EQ((int64_t)read_all_of(fd, 4, 0).reg_value, -1000);
-	CHECK_EQ(read_all_of(fd, 4, 0).reg_ovfl_switch_cnt, 1);	/* reloaded */
+	CHECK_EQ(read_all_of(fd, 4, 0).reg_ovfl_switch_cnt, 1); /* reloaded */
 	CHECK_EQ(info_of(fd, 1).set_act_duration, 3000000);
 	CHECK_EQ(pfm_stop(fd), 0);
 	CHECK_EQ(info_of(fd, 0).set_act_duration, 1001);
 	CHECK_EQ(pfm_model_time(50), 0);
-	CHECK_EQ(pfm_stop(fd), 0);	/* nothing is added */
+	CHECK_EQ(pfm_stop(fd), 0); /* nothing is added */
 	CHECK_EQ(info_of(fd, 0).set_act_duration, 1001);
 	close(fd);
 }
@@ -135,15 +138,15 @@ turns(void)
 	CHECK_EQ(make_set(fd, 0, PFM_SETFL_TIME_SWITCH, 10), 0);
 	CHECK_EQ(make_set(fd, 5, PFM_SETFL_TIME_SWITCH, 10), 0);
 	CHECK_EQ(load(fd, self_id()), 0);
-	CHECK_EQ(pfm_model_time(100), 0);	/* not started: no timer runs */
+	CHECK_EQ(pfm_model_time(100), 0); /* not started: no timer runs */
 	CHECK_EQ(pfm_start(fd, NULL), 0);
-	CHECK_EQ(pfm_model_time(45), 0);	/* 0 5 9 0 5 */
+	CHECK_EQ(pfm_model_time(45), 0); /* 0 5 9 0 5 */
 	CHECK_EQ(info_of(fd, 0).set_runs, 2);
 	CHECK_EQ(info_of(fd, 5).set_runs, 2);
 	CHECK_EQ(info_of(fd, 9).set_runs, 1);
 	CHECK_EQ(info_of(fd, 5).set_timeout, 5);
-	CHECK_EQ(info_of(fd, 0).set_timeout, 0);	/* it ran out */
-	CHECK_EQ(pfm_start(fd, NULL), 0);	/* a full timeout again */
+	CHECK_EQ(info_of(fd, 0).set_timeout, 0); /* it ran out */
+	CHECK_EQ(pfm_start(fd, NULL), 0);        /* a full timeout again */
 	CHECK_EQ(info_of(fd, 5).set_timeout, 10);
 	close(fd);
 }
@@ -168,7 +171,10 @@ started_with_another(void)
 static void
 switched_at_restart(void)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-5, .reg_long_reset = (uint64_t)-7, .reg_ovfl_switch_cnt = 1,
+	pfarg_pmd_t pmd = { .reg_num = 4,
+			    .reg_value = (uint64_t)-5,
+			    .reg_long_reset = (uint64_t)-7,
+			    .reg_ovfl_switch_cnt = 1,
 			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 	pfarg_msg_t message;
 	const int fd = create(0);
@@ -184,7 +190,7 @@ switched_at_restart(void)
 	CHECK_EQ(read(fd, &message, sizeof(message)), 64);
 	CHECK_EQ(pfm_restart(fd), 0);
 	CHECK_EQ(info_of(fd, 1).set_runs, 1);
-	CHECK_EQ(read_all_of(fd, 4, 0).reg_value, 0);	/* the reset waits for the set */
+	CHECK_EQ(read_all_of(fd, 4, 0).reg_value, 0); /* the reset waits for the set */
 	CHECK_EQ(pfm_start(fd, &(pfarg_start_t){ .start_set = 0 }), 0);
 	CHECK_EQ((int64_t)read_all_of(fd, 4, 0).reg_value, -7);
 	close(fd);

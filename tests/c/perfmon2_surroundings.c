@@ -8,7 +8,7 @@
 #include <sys/ptrace.h>
 #include <time.h>
 
-enum { MS = 100, EVENTS = MS * 1000 };	/* 1,000 events a millisecond */
+enum { MS = 100, EVENTS = MS * 1000 }; /* 1,000 events a millisecond */
 
 static void
 spin(int ms)
@@ -94,7 +94,7 @@ another(bool is_without_perf)
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK(is_about(read_pmd(fd, 4), EVENTS));
 	CHECK_EQ(ptrace(PTRACE_CONT, child, NULL, NULL), 0);
-	CHECK_EQ(waitpid(child, &status, 0), child);	/* nobody has looked meanwhile, and now it is gone */
+	CHECK_EQ(waitpid(child, &status, 0), child); /* nobody has looked meanwhile, and now it is gone */
 	CHECK_EQ(read(fd, message, sizeof(message)), 64);
 	ret = pfm_read_pmds(fd, &pmd, 1);
 	CHECK(ret == 0 ? is_about(pmd.reg_value, EVENTS) : is_without_perf && errno == ESRCH);

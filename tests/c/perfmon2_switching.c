@@ -37,9 +37,14 @@ value_in(int fd, uint16_t set)
 static void
 by_overflows(void)
 {
-	const pfarg_pmd_t twice = { .reg_value = (uint64_t)-10, .reg_short_reset = (uint64_t)-10, .reg_ovfl_switch_cnt = 2,
-				    .reg_long_reset = (uint64_t)-10, .reg_flags = PFM_REGFL_OVFL_NOTIFY };
-	const pfarg_pmd_t once = { .reg_value = (uint64_t)-5, .reg_short_reset = (uint64_t)-7, .reg_ovfl_switch_cnt = 1 };
+	const pfarg_pmd_t twice = { .reg_value = (uint64_t)-10,
+				    .reg_short_reset = (uint64_t)-10,
+				    .reg_ovfl_switch_cnt = 2,
+				    .reg_long_reset = (uint64_t)-10,
+				    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+	const pfarg_pmd_t once = { .reg_value = (uint64_t)-5,
+				   .reg_short_reset = (uint64_t)-7,
+				   .reg_ovfl_switch_cnt = 1 };
 	const int fd = create(0);
 
 	CHECK_EQ(make_set(fd, 7, OVFL, 0), 0);
@@ -55,11 +60,11 @@ by_overflows(void)
 	CHECK_EQ(info_of(fd, 3).set_runs, 0);
 	CHECK_EQ(cycles(10), 0);
 	CHECK_EQ(read_all_of(fd, 4, 0).reg_ovfl_switch_cnt, 0);
-	CHECK_EQ(pfm_restart(fd), 0);	/* now it switches */
+	CHECK_EQ(pfm_restart(fd), 0); /* now it switches */
 	CHECK_EQ(info_of(fd, 3).set_runs, 1);
-	CHECK_EQ(cycles(5), 0);		/* without notification: at once, and not masked */
+	CHECK_EQ(cycles(5), 0); /* without notification: at once, and not masked */
 	CHECK_EQ(info_of(fd, 7).set_runs, 1);
-	CHECK_EQ(value_in(fd, 3), 0);	/* the reset waits */
+	CHECK_EQ(value_in(fd, 3), 0); /* the reset waits */
 	CHECK_EQ(cycles(5 + 3), 0);
 	CHECK_EQ(info_of(fd, 0).set_runs, 2);
 	CHECK_EQ(read_all_of(fd, 4, 0).reg_ovfl_switch_cnt, 2);
@@ -68,7 +73,7 @@ by_overflows(void)
 	CHECK_EQ(pfm_restart(fd), 0);
 	CHECK_EQ(cycles(10), 0);
 	CHECK_EQ(pfm_restart(fd), 0);
-	CHECK_EQ(value_in(fd, 3), 0);	/* long: 0 */
+	CHECK_EQ(value_in(fd, 3), 0); /* long: 0 */
 	close(fd);
 }
 
@@ -79,26 +84,24 @@ one_set(void)
 	const int fd = create(0);
 
 	CHECK_EQ(make_set(fd, 0, OVFL, 0), 0);
-	count_in(fd, 0, (pfarg_pmd_t){ .reg_value = (uint64_t)-10, .reg_short_reset = (uint64_t)-20, .reg_long_reset = 5,
-				       .reg_ovfl_switch_cnt = 1 });
+	count_in(fd, 0,
+		 (pfarg_pmd_t){ .reg_value = (uint64_t)-10,
+				.reg_short_reset = (uint64_t)-20,
+				.reg_long_reset = 5,
+				.reg_ovfl_switch_cnt = 1 });
 	begin(fd);
 	CHECK_EQ(pfm_model_time(9), 0);
 	CHECK_EQ(cycles(10 + 20 + 7), 0);
 	CHECK_EQ(value_in(fd, 0), -13);
 	CHECK_EQ(info_of(fd, 0).set_runs, 3);
 	CHECK_EQ(read_all_of(fd, 4, 0).reg_ovfl_switch_cnt, 1);
-	CHECK_EQ(info_of(fd, 0).set_act_duration, 0);	/* it goes on */
+	CHECK_EQ(info_of(fd, 0).set_act_duration, 0); /* it goes on */
 	CHECK_EQ(pfm_stop(fd), 0);
 	CHECK_EQ(info_of(fd, 0).set_act_duration, 9);
 	close(fd);
-	IN_CHILD(
-		const int timed = create(0);
-		CHECK_EQ(make_set(timed, 0, TIMED, 10), 0);
-		begin(timed);
-		CHECK_EQ(pfm_model_time(25), 0);
-		CHECK_EQ(info_of(timed, 0).set_runs, 3);
-		CHECK_EQ(info_of(timed, 0).set_timeout, 5);
-	);
+	IN_CHILD(const int timed = create(0); CHECK_EQ(make_set(timed, 0, TIMED, 10), 0); begin(timed);
+		 CHECK_EQ(pfm_model_time(25), 0); CHECK_EQ(info_of(timed, 0).set_runs, 3);
+		 CHECK_EQ(info_of(timed, 0).set_timeout, 5););
 }
 
 /* Counters without a switch count never switch, and mask. */
@@ -146,7 +149,7 @@ timeouts(void)
 	CHECK_EQ(pfm_model_time(1), 0);
 	CHECK_EQ(pfm_unload_context(fd), 0);
 	CHECK_EQ(info_of(fd, 0).set_timeout, 99);
-	CHECK_EQ(make_set(fd, 0, TIMED, 20), 0);	/* what is left stays, runs and duration do not */
+	CHECK_EQ(make_set(fd, 0, TIMED, 20), 0); /* what is left stays, runs and duration do not */
 	CHECK_EQ(info_of(fd, 0).set_timeout, 99);
 	CHECK_EQ(info_of(fd, 0).set_runs + info_of(fd, 0).set_act_duration, 0);
 	begin(fd);
@@ -186,14 +189,16 @@ from_overflow_to_time(void)
 
 	CHECK_EQ(make_set(fd, 0, OVFL, 0), 0);
 	CHECK_EQ(make_set(fd, 1, TIMED, 40), 0);
-	count_in(fd, 0, (pfarg_pmd_t){ .reg_value = (uint64_t)-10, .reg_short_reset = (uint64_t)-30, .reg_ovfl_switch_cnt = 1 });
+	count_in(fd, 0,
+		 (pfarg_pmd_t){
+			 .reg_value = (uint64_t)-10, .reg_short_reset = (uint64_t)-30, .reg_ovfl_switch_cnt = 1 });
 	count_in(fd, 1, (pfarg_pmd_t){ .reg_value = 0 });
 	begin(fd);
 	CHECK_EQ(cycles(15), 0);
 	CHECK_EQ(info_of(fd, 1).set_timeout, 40);
 	CHECK_EQ(value_in(fd, 1), 5);
 	CHECK_EQ(pfm_model_time(40), 0);
-	CHECK_EQ(value_in(fd, 0), -30);	/* short */
+	CHECK_EQ(value_in(fd, 0), -30); /* short */
 	CHECK_EQ(cycles(30), 0);
 	CHECK_EQ(info_of(fd, 1).set_runs, 2);
 	CHECK_EQ(info_of(fd, 0).set_runs, 2);
@@ -209,8 +214,11 @@ started_while_masked(void)
 
 	CHECK_EQ(make_set(fd, 0, OVFL, 0), 0);
 	CHECK_EQ(make_set(fd, 1, 0, 0), 0);
-	count_in(fd, 0, (pfarg_pmd_t){ .reg_value = (uint64_t)-10, .reg_long_reset = (uint64_t)-40, .reg_ovfl_switch_cnt = 1,
-				       .reg_flags = PFM_REGFL_OVFL_NOTIFY });
+	count_in(fd, 0,
+		 (pfarg_pmd_t){ .reg_value = (uint64_t)-10,
+				.reg_long_reset = (uint64_t)-40,
+				.reg_ovfl_switch_cnt = 1,
+				.reg_flags = PFM_REGFL_OVFL_NOTIFY });
 	count_in(fd, 1, (pfarg_pmd_t){ .reg_value = 0 });
 	begin(fd);
 	CHECK_EQ(pfm_model_time(5), 0);
@@ -220,16 +228,16 @@ started_while_masked(void)
 	CHECK_EQ(info_of(fd, 1).set_runs, 1);
 	CHECK_EQ(cycles(3), 0);
 	CHECK_EQ(value_in(fd, 1), 0);
-	CHECK_EQ(pfm_restart(fd), 0);	/* of set 1, which has no mark */
+	CHECK_EQ(pfm_restart(fd), 0); /* of set 1, which has no mark */
 	CHECK_EQ(info_of(fd, 1).set_runs, 1);
 	CHECK_EQ(cycles(3), 0);
 	CHECK_EQ(value_in(fd, 1), 3);
 	CHECK_EQ(pfm_start(fd, &first), 0);
 	CHECK_EQ(value_in(fd, 0), -40);
 	CHECK_EQ(info_of(fd, 0).set_act_duration, 5);
-	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-1, PFM_REGFL_OVFL_NOTIFY), 0);	/* no switch is due now */
+	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-1, PFM_REGFL_OVFL_NOTIFY), 0); /* no switch is due now */
 	CHECK_EQ(cycles(1), 0);
-	CHECK_EQ(pfm_restart(fd), 0);	/* but the mark is still there */
+	CHECK_EQ(pfm_restart(fd), 0); /* but the mark is still there */
 	CHECK_EQ(info_of(fd, 1).set_runs, 2);
 	CHECK_EQ(info_of(fd, 0).set_runs, 2);
 	close(fd);
@@ -243,10 +251,12 @@ loaded_again(void)
 
 	CHECK_EQ(make_set(fd, 0, OVFL, 0), 0);
 	CHECK_EQ(make_set(fd, 1, 0, 0), 0);
-	count_in(fd, 0, (pfarg_pmd_t){ .reg_value = (uint64_t)-10, .reg_ovfl_switch_cnt = 1, .reg_flags = PFM_REGFL_OVFL_NOTIFY });
+	count_in(fd, 0,
+		 (pfarg_pmd_t){
+			 .reg_value = (uint64_t)-10, .reg_ovfl_switch_cnt = 1, .reg_flags = PFM_REGFL_OVFL_NOTIFY });
 	begin(fd);
 	CHECK_EQ(pfm_model_time(5), 0);
-	CHECK_EQ(cycles(10), 0);	/* marked */
+	CHECK_EQ(cycles(10), 0); /* marked */
 	CHECK_EQ(read_all_of(fd, 4, 0).reg_ovfl_switch_cnt, 0);
 	CHECK_EQ(pfm_unload_context(fd), 0);
 	CHECK_EQ(load(fd, self_id()), 0);
@@ -257,7 +267,7 @@ loaded_again(void)
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(cycles(1), 0);
 	CHECK_EQ(pfm_restart(fd), 0);
-	CHECK_EQ(info_of(fd, 1).set_runs, 0);	/* without the mark */
+	CHECK_EQ(info_of(fd, 1).set_runs, 0); /* without the mark */
 	CHECK_EQ(pfm_unload_context(fd), 0);
 	CHECK_EQ(load_set(fd, self_id(), 1), 0);
 	CHECK_EQ(info_of(fd, 1).set_runs, 1);
@@ -286,7 +296,7 @@ of_another_task(void)
 	CHECK_EQ(pfm_start(fd, &second), 0);
 	CHECK_EQ(info_of(fd, 1).set_runs, 0);
 	CHECK_EQ(value_in(fd, 1), 3);
-	CHECK_EQ(pfm_model_time(100), 0);	/* the caller's */
+	CHECK_EQ(pfm_model_time(100), 0); /* the caller's */
 	CHECK_EQ(info_of(fd, 1).set_timeout, 10);
 	CHECK_EQ(pfm_model_time_task(child, 10), 0);
 	CHECK_EQ(info_of(fd, 0).set_runs, 2);
@@ -294,7 +304,7 @@ of_another_task(void)
 	CHECK_EQ(info_of(fd, 1).set_act_duration, 110);
 	kill(child, SIGKILL);
 	CHECK_EQ(wait_for(child), -SIGKILL);
-	CHECK_EQ(make_set(fd, 5, 0, 0), 0);	/* unloaded by its end */
+	CHECK_EQ(make_set(fd, 5, 0, 0), 0); /* unloaded by its end */
 	close(fd);
 }
 
@@ -308,7 +318,7 @@ started_twice(void)
 	CHECK_EQ(pfm_model_time(10), 0);
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(pfm_model_time(3), 0);
-	CHECK_EQ(info_of(fd, 0).set_act_duration, 0);	/* the running part is not shown */
+	CHECK_EQ(info_of(fd, 0).set_act_duration, 0); /* the running part is not shown */
 	CHECK_EQ(pfm_stop(fd), 0);
 	CHECK_EQ(info_of(fd, 0).set_act_duration, 3);
 	CHECK_EQ(info_of(fd, 0).set_runs, 1);
@@ -325,7 +335,7 @@ deleted(void)
 	for (uint16_t i = 1; i < 4; i++)
 		CHECK_EQ(make_set(fd, i, TIMED, 10), 0);
 	CHECK_ERRNO(pfm_delete_evtsets(fd, sets, 3), EINVAL);
-	CHECK_EQ(info_of(fd, 2).set_runs, 0);	/* after the bad one */
+	CHECK_EQ(info_of(fd, 2).set_runs, 0); /* after the bad one */
 	CHECK_ERRNO(load(fd, self_id()), EINVAL);
 	CHECK_ERRNO(pfm_attach(fd, 0, self_id()), EINVAL);
 	CHECK_EQ(pfm_delete_evtsets(fd, sets + 2, 1), 0);
@@ -336,7 +346,7 @@ deleted(void)
 	CHECK_EQ(info_of(fd, 1).set_runs, 2);
 	CHECK_EQ(pfm_unload_context(fd), 0);
 	CHECK_EQ(pfm_delete_evtsets(fd, &(pfarg_setdesc_t){ .set_id = 1 }, 1), 0);
-	CHECK_EQ(pfm_delete_evtsets(fd, &(pfarg_setdesc_t){ .set_id = 3 }, 1), 0);	/* the last one */
+	CHECK_EQ(pfm_delete_evtsets(fd, &(pfarg_setdesc_t){ .set_id = 3 }, 1), 0); /* the last one */
 	CHECK_EQ(make_set(fd, 0, 0, 0), 0);
 	CHECK_EQ(info_of(fd, 0).set_runs, 0);
 	begin(fd);

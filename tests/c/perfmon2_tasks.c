@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <sys/ptrace.h>
 
-enum { CPU_CYCLES = 179 };	/* libpfm's index on Itanium 2 */
+enum { CPU_CYCLES = 179 }; /* libpfm's index on Itanium 2 */
 
 /* A child that is stopped by its tracer. */
 static pid_t
@@ -58,7 +58,7 @@ stopped_and_running(void)
 	CHECK_EQ(read_pmd(fd, 4), 5);
 	CHECK_EQ(ptrace(PTRACE_CONT, child, 0, 0), 0);
 	while (kill(child, 0) == 0 && pfm_read_pmds(fd, &pmd, 1) == 0)
-		;	/* until it runs */
+		; /* until it runs */
 	CHECK_ERRNO(pfm_read_pmds(fd, &pmd, 1), ESRCH);
 	CHECK_ERRNO(pfm_stop(fd), ESRCH);
 	CHECK_ERRNO(pfm_start(fd, NULL), ESRCH);
@@ -99,7 +99,7 @@ masked_and_running(void)
 	CHECK_ERRNO(pfm_unload_context(fd), ESRCH);
 	CHECK_ERRNO(pfm_attach(fd, 0, PFM_NO_TARGET), ESRCH);
 	CHECK_EQ(pfm_restart(fd), 0);
-	CHECK_ERRNO(write_pmd(fd, 4, 0, 0), ESRCH);	/* it counts again */
+	CHECK_ERRNO(write_pmd(fd, 4, 0, 0), ESRCH); /* it counts again */
 	end(child);
 	CHECK_EQ(read(fd, &message, sizeof(message)), 64);
 	CHECK_EQ(message.type, PFM_MSG_END);
@@ -128,7 +128,7 @@ tracer_is_a_thread(void)
 
 	tracer_fd = create(0);
 	CHECK_EQ(pthread_create(&thread, NULL, traces, NULL), 0);
-	pthread_join(thread, NULL);	/* its end lets the child go */
+	pthread_join(thread, NULL); /* its end lets the child go */
 	CHECK_ERRNO(load(tracer_fd, traced), ESRCH);
 	end(traced);
 	close(tracer_fd);
@@ -141,7 +141,9 @@ end_messages(void)
 	for (int waiting = 0; waiting <= 8; waiting += 4) {
 		const pid_t child = stopped_child();
 		const int fd = on_child(child, 0, 0);
-		pfarg_pmd_t pmd = { .reg_num = 4, .reg_value = (uint64_t)-1, .reg_long_reset = (uint64_t)-1,
+		pfarg_pmd_t pmd = { .reg_num = 4,
+				    .reg_value = (uint64_t)-1,
+				    .reg_long_reset = (uint64_t)-1,
 				    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
 		int overflows = 0, ends = 0;
 		pfarg_msg_t message;
@@ -152,7 +154,7 @@ end_messages(void)
 			CHECK_EQ(pfm_restart(fd), 0);
 		}
 		end(child);
-		CHECK_ERRNO(pfm_stop(fd), EINVAL);	/* it is unloaded, and has said so */
+		CHECK_ERRNO(pfm_stop(fd), EINVAL); /* it is unloaded, and has said so */
 		CHECK_EQ(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
 		while (read(fd, &message, sizeof(message)) == 64) {
 			overflows += message.type == PFM_MSG_OVFL && !ends;
@@ -192,7 +194,7 @@ several(void)
 	CHECK_EQ(read_pmd(own, 4), 3);
 	CHECK_EQ(read_pmd(fd, 4), 4);
 	CHECK_ERRNO(load(third, child), EEXIST);
-	close(fd);	/* ends the monitoring at once */
+	close(fd); /* ends the monitoring at once */
 	CHECK_EQ(load(third, child), 0);
 	end(child);
 	close(third);
@@ -220,17 +222,14 @@ cpus(void)
 	CHECK_EQ(load(fd, cpu), 0);
 	CHECK_EQ(pfm_start(fd, NULL), 0);
 	CHECK_EQ(cycles(5), 0);
-	IN_CHILD(	/* which has its own contexts and sessions, and a copy that counts nothing */
-		const int own = create(0);
-		CHECK_EQ(cycles(5), 0);
-		CHECK_ERRNO(write_pmd(fd, 5, 9, 0), ESRCH);
-		CHECK_EQ(load(own, self_id()), 0);
-	);
+	IN_CHILD(/* which has its own contexts and sessions, and a copy that counts nothing */
+		 const int own = create(0); CHECK_EQ(cycles(5), 0); CHECK_ERRNO(write_pmd(fd, 5, 9, 0), ESRCH);
+		 CHECK_EQ(load(own, self_id()), 0););
 	if (other >= 0) {
 		CPU_ZERO(&one);
 		CPU_SET((size_t)other, &one);
 		CHECK_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
-		CHECK_EQ(cycles(7), 0);	/* not there */
+		CHECK_EQ(cycles(7), 0); /* not there */
 		CHECK_ERRNO(write_pmd(fd, 4, 0, 0), EBUSY);
 		CHECK_ERRNO(pfm_stop(fd), EBUSY);
 		CHECK_ERRNO(pfm_restart(fd), EBUSY);
@@ -290,7 +289,7 @@ killed(void)
 		raise(SIGKILL);
 	}
 	CHECK_EQ(wait_for(child), -SIGKILL);
-	CHECK(load(fd, sched_getcpu()) == 0 || errno == EINVAL);	/* moved to another CPU meanwhile */
+	CHECK(load(fd, sched_getcpu()) == 0 || errno == EINVAL); /* moved to another CPU meanwhile */
 	close(fd);
 	CHECK_EQ(pfm_unload_context(counting(0, 0, 0)), 0);
 }

@@ -85,7 +85,7 @@ count_alone(void *unloads)
 		CHECK_EQ(cycles(4), 0);
 		CHECK_EQ(pfm_stop(fd), 0);
 		CHECK_EQ(read_pmd(fd, 4), 7);
-		if (unloads || i % 3)	/* a child that is forked meanwhile has the descriptor, too */
+		if (unloads || i % 3) /* a child that is forked meanwhile has the descriptor, too */
 			CHECK_EQ(pfm_unload_context(fd), 0);
 		close(fd);
 	}
@@ -108,14 +108,9 @@ fork_and_spawn(void)
 	char *const arguments[] = { (char *)(uintptr_t)"true", NULL };
 	pid_t spawned;
 
-	IN_CHILD(
-		alarm(20);
-		CHECK_EQ(pfm_start(shared, NULL) == -1 && (errno == ESRCH || errno == EINVAL), 1);
-		int fd = counting(0, 0, 0);
-		CHECK_EQ(pfm_start(fd, NULL), 0);
-		CHECK_EQ(cycles(5), 0);
-		CHECK_EQ(read_pmd(fd, 4), 5);
-	);
+	IN_CHILD(alarm(20); CHECK_EQ(pfm_start(shared, NULL) == -1 && (errno == ESRCH || errno == EINVAL), 1);
+		 int fd = counting(0, 0, 0); CHECK_EQ(pfm_start(fd, NULL), 0); CHECK_EQ(cycles(5), 0);
+		 CHECK_EQ(read_pmd(fd, 4), 5););
 	if (posix_spawnp(&spawned, "true", NULL, NULL, arguments, environ) == 0)
 		CHECK_EQ(wait_for(spawned), 0);
 }
@@ -140,7 +135,7 @@ together(bool forks)
 	for (int i = 0; i < THREADS; i++) {
 		CHECK_EQ(pthread_create(&threads[i], NULL, end_loaded, &left[i]), 0);
 		CHECK_EQ(pthread_join(threads[i], NULL), 0);
-		CHECK_ERRNO(pfm_stop(left[i]), EINVAL);	/* its thread has ended: unloaded */
+		CHECK_ERRNO(pfm_stop(left[i]), EINVAL); /* its thread has ended: unloaded */
 		close(left[i]);
 	}
 	CHECK_EQ(setitimer(ITIMER_REAL, &never, NULL), 0);

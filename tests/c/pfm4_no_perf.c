@@ -12,7 +12,7 @@
 
 int __wrap_access(const char *path, int mode);
 
-static const char *there = "";	/* the one file that is */
+static const char *there = ""; /* the one file that is */
 
 int
 __wrap_access(const char *path, int mode)

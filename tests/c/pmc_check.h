@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 /* XScale's */
-#define DCACHE_MISS	0xb
-#define INSTRUCTIONS	0x7
-#define CLOCK		0x100
+#define DCACHE_MISS 0xb
+#define INSTRUCTIONS 0x7
+#define CLOCK 0x100
 
 static char check_directory[] = "/tmp/pmc-check-XXXXXX";
 static pid_t check_process;
@@ -39,7 +39,7 @@ check_remove(void)
 static inline void
 check_begin(const char *machine)
 {
-	setvbuf(stdout, NULL, _IONBF, 0);	/* nothing for children to print again */
+	setvbuf(stdout, NULL, _IONBF, 0); /* nothing for children to print again */
 	check_process = getpid();
 	setenv("PMC_MACHINE", machine, 1);
 	if (!mkdtemp(check_directory))
@@ -110,7 +110,7 @@ wait_for(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-static pid_t check_child;	/* the last one of this process */
+static pid_t check_child; /* the last one of this process */
 
 static inline int
 check_fork(void)
@@ -123,19 +123,18 @@ check_fork(void)
 
 /* A child ends without the program's atexit() functions - but for gcov's. */
 #ifdef CHECK_COVERAGE
-#define check_exit	exit
+#define check_exit exit
 #else
-#define check_exit	_exit
+#define check_exit _exit
 #endif
 
 /* The code in a child, which ends with the number of its failed checks; then wait for it. */
-#define IN_CHILD(code)								\
-	do {									\
-		if (check_fork()) {						\
-			code							\
-			check_exit(check_failures);				\
-		}								\
-		CHECK_EQ(wait_for(check_child), 0);				\
+#define IN_CHILD(code) \
+	do { \
+		if (check_fork()) { \
+			code check_exit(check_failures); \
+		} \
+		CHECK_EQ(wait_for(check_child), 0); \
 	} while (0)
 
 #endif /* TESTS_PMC_CHECK_H */

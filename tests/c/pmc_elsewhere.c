@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 
-#define PAGE_FAULTS	0x82
+#define PAGE_FAULTS 0x82
 
 enum { PAGES = 1000, NOBODY = 65534 };
 
@@ -47,15 +47,9 @@ in_namespaces(int depth, bool own_proc)
 		printf("unshare: %s: namespaces are not tried\n", strerror(errno));
 		return;
 	}
-	IN_CHILD(
-		CHECK_EQ(mount("none", "/", "", MS_REC | MS_PRIVATE, NULL), 0);
-		if (own_proc)
-			CHECK_EQ(mount("proc", "/proc", "proc", 0, NULL), 0);
-		if (depth > 1)
-			in_namespaces(depth - 1, false);
-		else
-			counts_three_threads();
-	);
+	IN_CHILD(CHECK_EQ(mount("none", "/", "", MS_REC | MS_PRIVATE, NULL), 0);
+		 if (own_proc) CHECK_EQ(mount("proc", "/proc", "proc", 0, NULL), 0);
+		 if (depth > 1) in_namespaces(depth - 1, false); else counts_three_threads(););
 }
 
 /* The status file of a thread has the user's groups before its numbers in namespaces. */
@@ -111,8 +105,8 @@ without_proc(void)
 static bool
 mounted(const char *type, const char *place, const char *options)
 {
-	if (unshare(CLONE_NEWNS) == 0 && mount("none", "/", "", MS_REC | MS_PRIVATE, NULL) == 0
-	    && mount(type, place, type, 0, options) == 0)
+	if (unshare(CLONE_NEWNS) == 0 && mount("none", "/", "", MS_REC | MS_PRIVATE, NULL) == 0 &&
+	    mount(type, place, type, 0, options) == 0)
 		return true;
 	printf("%s on %s: %s: not tried\n", type, place, strerror(errno));
 	return false;
@@ -175,32 +169,19 @@ stranger_with_the_number(bool own_proc)
 	}
 	IN_CHILD(
 		CHECK_EQ(mount("none", "/", "", MS_REC | MS_PRIVATE, NULL), 0);
-		if (own_proc)
-			CHECK_EQ(mount("proc", "/proc", "proc", 0, NULL), 0);
-		setenv("PMC_MACHINE", "xscale", 1);
-		CHECK_EQ(configure(1, DCACHE_MISS, 0), 0);
-		CHECK_EQ(start(1), 0);
-		CHECK_EQ(pipe(ends), 0);
-		child = fork();
-		if (child == 0) {
+		if (own_proc) CHECK_EQ(mount("proc", "/proc", "proc", 0, NULL), 0); setenv("PMC_MACHINE", "xscale", 1);
+		CHECK_EQ(configure(1, DCACHE_MISS, 0), 0); CHECK_EQ(start(1), 0); CHECK_EQ(pipe(ends), 0);
+		child = fork(); if (child == 0) {
 			number = number_in_proc();
 			pmc_model_advance(DCACHE_MISS, 5);
 			_exit(write(ends[1], &number, sizeof(number)) != sizeof(number));
-		}
-		CHECK_EQ(read(ends[0], &number, sizeof(number)), sizeof(number));
-		CHECK_EQ(wait_for(child), 0);
-		usleep(20000);	/* the stranger starts in another clock tick */
-		CHECK((number == child) == own_proc && next_number(number));
-		stranger = fork();
-		if (stranger == 0) {
+		} CHECK_EQ(read(ends[0], &number, sizeof(number)), sizeof(number));
+		CHECK_EQ(wait_for(child), 0); usleep(20000); /* the stranger starts in another clock tick */
+		CHECK((number == child) == own_proc && next_number(number)); stranger = fork(); if (stranger == 0) {
 			pause();
 			_exit(0);
-		}
-		CHECK_EQ(stranger, number);
-		CHECK_EQ(accumulated(1), 5);
-		kill(stranger, SIGKILL);
-		wait_for(stranger);
-	);
+		} CHECK_EQ(stranger, number);
+		CHECK_EQ(accumulated(1), 5); kill(stranger, SIGKILL); wait_for(stranger););
 }
 
 /* ---- threads that appear while a set is opened ---------------------------------------- */
@@ -231,12 +212,12 @@ threads_appear(void)
 
 		pthread_barrier_init(&touch_barrier, NULL, MADE + 1);
 		CHECK_EQ(pthread_create(&maker, NULL, make_threads, NULL), 0);
-		for (volatile int i = 0; i < round * 300; i++)	/* at another moment each time */
+		for (volatile int i = 0; i < round * 300; i++) /* at another moment each time */
 			;
 		while ((ret = configure(1, PAGE_FAULTS, 0)) < 0 && errno == EAGAIN)
 			again++;
 		CHECK_EQ(ret, 0);
-		usleep(3000);	/* all are made */
+		usleep(3000); /* all are made */
 		CHECK_EQ(start(1), 0);
 		pthread_barrier_wait(&touch_barrier);
 		pthread_join(maker, NULL);
@@ -311,7 +292,7 @@ call_on(void *unused)
 	(void)unused;
 	for (;;) {
 		call_all();
-		pthread_testcancel();	/* the library's functions are no cancellation points */
+		pthread_testcancel(); /* the library's functions are no cancellation points */
 	}
 	return NULL;
 }
@@ -329,7 +310,7 @@ cancelled(void)
 		usleep((useconds_t)(i * 7 % 500));
 		CHECK_EQ(pthread_cancel(thread), 0);
 		CHECK(pthread_join(thread, &ended) == 0 && ended == PTHREAD_CANCELED);
-		alarm(60);	/* a lock that is still held */
+		alarm(60); /* a lock that is still held */
 		profile_stop(3);
 		stop(2);
 		CHECK_EQ(configure(2, PAGE_FAULTS, 0), 0);
@@ -341,7 +322,7 @@ int
 main(void)
 {
 	check_begin("linux");
-	IN_CHILD(stranger_with_the_number(false););	/* before this process has a machine */
+	IN_CHILD(stranger_with_the_number(false);); /* before this process has a machine */
 	IN_CHILD(stranger_with_the_number(true););
 	if (configure(1, PAGE_FAULTS, 0) < 0) {
 		printf("skipped: this host counts no page faults: %s\n", strerror(errno));

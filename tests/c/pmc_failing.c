@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 static pmc_evid_t event;
-static int before;	/* descriptors */
+static int before; /* descriptors */
 
 /* Everything off, and the event configured. */
 static void
@@ -28,7 +28,8 @@ check_answer(int ret)
 	const bool forbidden = failing_code == EACCES || failing_code == EPERM;
 
 	failing_end();
-	if (ret != 0 && !(ret == -1 && ((code == EACCES && forbidden) || code == ENOMEM || code == ENODEV || code == EFAULT || code == EBUSY))) {
+	if (ret != 0 && !(ret == -1 && ((code == EACCES && forbidden) || code == ENOMEM || code == ENODEV ||
+					code == EFAULT || code == EBUSY))) {
 		printf("%d, errno %d where %d is injected\n", ret, code, failing_code);
 		check_failures++;
 	}
@@ -145,7 +146,7 @@ each_operation(void)
 {
 	CHECK(failing_each(configure_1) > 0);
 	CHECK(failing_each(start_1) > 0);
-	failing_each(stop_1);	/* on a model it makes none */
+	failing_each(stop_1); /* on a model it makes none */
 	CHECK(failing_each(values) > 0);
 	if (strcmp(getenv("PMC_MACHINE"), "xscale") == 0)
 		CHECK(failing_each(ended_child) > 0);
@@ -209,7 +210,7 @@ static void
 too_many_threads(void)
 {
 	if (configure(1, event, 0) < 0)
-		return;		/* on() has said why */
+		return; /* on() has said why */
 	pthread_mutex_lock(&gate);
 	most_threads = MOST_THREADS;
 	make_thread();

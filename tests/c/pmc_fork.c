@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#define MISSES(n)	CHECK_EQ(pmc_model_advance(DCACHE_MISS, (n)), 0)
+#define MISSES(n) CHECK_EQ(pmc_model_advance(DCACHE_MISS, (n)), 0)
 
 static void
 wait_byte(int fd)
@@ -41,28 +41,19 @@ static void
 inherits_running_counters(void)
 {
 	begin();
-	IN_CHILD(
-		CHECK_EQ(value_of(1), 0);
-		CHECK_EQ(accumulated(1), 0);
-		CHECK_ERRNO(start(1), EINPROGRESS);
-		CHECK_ERRNO(start(2), ENXIO);
-		CHECK_EQ(value_of(2), -ENXIO);
-		MISSES(7);
-		CHECK_EQ(value_of(1), 7);
-		CHECK_EQ(stop(1), 0);
-		MISSES(100);
-		CHECK_EQ(value_of(1), 7);
-	);
+	IN_CHILD(CHECK_EQ(value_of(1), 0); CHECK_EQ(accumulated(1), 0); CHECK_ERRNO(start(1), EINPROGRESS);
+		 CHECK_ERRNO(start(2), ENXIO); CHECK_EQ(value_of(2), -ENXIO); MISSES(7); CHECK_EQ(value_of(1), 7);
+		 CHECK_EQ(stop(1), 0); MISSES(100); CHECK_EQ(value_of(1), 7););
 	CHECK_EQ(value_of(1), 5);
 	CHECK_EQ(accumulated(1), 7);
 	IN_CHILD(MISSES(20););
 	CHECK_EQ(accumulated(1), 27);
 	CHECK_EQ(accumulated(2), 0);
 	CHECK_EQ(stop(1), 0);
-	CHECK_EQ(configure(1, INSTRUCTIONS, 0), 0);	/* resets the value, nothing else */
+	CHECK_EQ(configure(1, INSTRUCTIONS, 0), 0); /* resets the value, nothing else */
 	CHECK_EQ(accumulated(1), 27);
 	CHECK_EQ(value_of(1), 0);
-	CHECK_EQ(accumulated(0), -ENXIO);	/* never configured */
+	CHECK_EQ(accumulated(0), -ENXIO); /* never configured */
 }
 
 static void
@@ -71,12 +62,8 @@ clocks_start_from_zero(void)
 	CHECK_EQ(configure(0, 0x101, 0), 0);
 	CHECK_EQ(start(0), 0);
 	CHECK_EQ(pmc_model_advance(CLOCK, 63), 0);
-	IN_CHILD(
-		CHECK_EQ(pmc_model_advance(CLOCK, 63), 0);
-		CHECK_EQ(value_of(0), 0);
-		CHECK_EQ(pmc_model_advance(CLOCK, 1), 0);
-		CHECK_EQ(value_of(0), 1);
-	);
+	IN_CHILD(CHECK_EQ(pmc_model_advance(CLOCK, 63), 0); CHECK_EQ(value_of(0), 0);
+		 CHECK_EQ(pmc_model_advance(CLOCK, 1), 0); CHECK_EQ(value_of(0), 1););
 	CHECK_EQ(pmc_model_advance(CLOCK, 1), 0);
 	CHECK_EQ(value_of(0), 1);
 	CHECK_EQ(accumulated(0), 1);
@@ -89,17 +76,10 @@ three_levels(void)
 	long long before = accumulated(1);
 
 	begin();
-	IN_CHILD(
-		MISSES(10);
-		IN_CHILD(
-			MISSES(100);
-			IN_CHILD(MISSES(1000); CHECK_EQ(value_of(1), 1000););
-			IN_CHILD(MISSES(2000););
-			CHECK_EQ(accumulated(1), 3000);
-			CHECK_EQ(value_of(1), 100);
-		);
-		CHECK_EQ(accumulated(1), 3100);
-	);
+	IN_CHILD(MISSES(10);
+		 IN_CHILD(MISSES(100); IN_CHILD(MISSES(1000); CHECK_EQ(value_of(1), 1000);); IN_CHILD(MISSES(2000););
+			  CHECK_EQ(accumulated(1), 3000); CHECK_EQ(value_of(1), 100););
+		 CHECK_EQ(accumulated(1), 3100););
 	CHECK_EQ(accumulated(1) - before, 3110);
 	CHECK_EQ(value_of(1), 5);
 }
@@ -127,7 +107,7 @@ killed(void)
 		pause();
 	}
 	wait_byte(ready[0]);
-	CHECK_EQ(accumulated(1) - before, 300);	/* the grandchild has ended, the child lives */
+	CHECK_EQ(accumulated(1) - before, 300); /* the grandchild has ended, the child lives */
 	kill(child, SIGTERM);
 	CHECK_EQ(wait_for(child), -SIGTERM);
 	CHECK_EQ(accumulated(1) - before, 311);
@@ -143,11 +123,8 @@ counters_of_the_child_s_own(void)
 
 	begin();
 	CHECK_EQ(stop(1), 0);
-	IN_CHILD(
-		CHECK_EQ(configure(2, INSTRUCTIONS, 0), 0);
-		CHECK_EQ(start(2), 0);
-		CHECK_EQ(pmc_model_advance(INSTRUCTIONS, 77), 0);
-	);
+	IN_CHILD(CHECK_EQ(configure(2, INSTRUCTIONS, 0), 0); CHECK_EQ(start(2), 0);
+		 CHECK_EQ(pmc_model_advance(INSTRUCTIONS, 77), 0););
 	CHECK_EQ(accumulated(2) - before, 77);
 }
 
@@ -163,16 +140,11 @@ orphans(void)
 	CHECK_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	CHECK_EQ(pipe(go), 0);
 	CHECK_EQ(pipe(pids), 0);
-	IN_CHILD(
-		MISSES(1);
-		orphan = fork();
-		if (orphan == 0) {
-			wait_byte(go[0]);
-			MISSES(40);
-			_exit(0);
-		}
-		CHECK_EQ(write(pids[1], &orphan, sizeof(orphan)), sizeof(orphan));
-	);
+	IN_CHILD(MISSES(1); orphan = fork(); if (orphan == 0) {
+		wait_byte(go[0]);
+		MISSES(40);
+		_exit(0);
+	} CHECK_EQ(write(pids[1], &orphan, sizeof(orphan)), sizeof(orphan)););
 	CHECK_EQ(read(pids[0], &orphan, sizeof(orphan)), sizeof(orphan));
 	CHECK_EQ(accumulated(1) - before, 1);
 	send_byte(go[1]);
@@ -235,7 +207,7 @@ main_thread_ends(void)
 	while (!is_zombie(child))
 		usleep(1000);
 	CHECK_EQ(accumulated(1) - before, 0);
-	IN_CHILD(MISSES(500););	/* would take the place of an account given up too early */
+	IN_CHILD(MISSES(500);); /* would take the place of an account given up too early */
 	send_byte(thread_go[1]);
 	wait_byte(thread_ready[0]);
 	CHECK_EQ(accumulated(1) - before, 500);
@@ -278,7 +250,7 @@ no_descriptors(void)
 	}
 	setrlimit(RLIMIT_NOFILE, &limit);
 	wait_byte(ready[0]);
-	CHECK_EQ(accumulated(1) - before, 0);	/* it lives */
+	CHECK_EQ(accumulated(1) - before, 0); /* it lives */
 	IN_CHILD(MISSES(500););
 	send_byte(go[1]);
 	CHECK_EQ(wait_for(child), 0);
@@ -293,23 +265,12 @@ no_descriptors(void)
 static void
 daemon_closes_all(void)
 {
-	IN_CHILD(
-		int files[20];
-		begin();
-		CHECK_EQ(profile(2, DCACHE_MISS, 1000000), 0);
-		CHECK_EQ(syscall(SYS_close_range, 3, ~0U, 0), 0);
-		for (size_t i = 0; i < 20; i++)
-			files[i] = open("/dev/null", O_RDONLY);
-		CHECK_EQ(value_of(1), 5);
-		CHECK_EQ(stop(1), 0);
-		CHECK_EQ(profile_stop(2), 0);
-		for (size_t i = 0; i < 20; i++)
-			CHECK(fcntl(files[i], F_GETFD) >= 0);
-		CHECK_EQ(start(1), 0);
-		MISSES(1);
-		CHECK_EQ(value_of(1), 6);
-		CHECK_EQ(stop(1), 0);
-	);
+	IN_CHILD(int files[20]; begin(); CHECK_EQ(profile(2, DCACHE_MISS, 1000000), 0);
+		 CHECK_EQ(syscall(SYS_close_range, 3, ~0U, 0), 0);
+		 for (size_t i = 0; i < 20; i++) files[i] = open("/dev/null", O_RDONLY); CHECK_EQ(value_of(1), 5);
+		 CHECK_EQ(stop(1), 0); CHECK_EQ(profile_stop(2), 0);
+		 for (size_t i = 0; i < 20; i++) CHECK(fcntl(files[i], F_GETFD) >= 0); CHECK_EQ(start(1), 0); MISSES(1);
+		 CHECK_EQ(value_of(1), 6); CHECK_EQ(stop(1), 0););
 }
 
 static void
@@ -323,15 +284,8 @@ without_proc(void)
 	}
 	CHECK(mkdtemp(root) != NULL);
 	begin();
-	IN_CHILD(
-		CHECK_EQ(chroot(root), 0);
-		CHECK_EQ(chdir("/"), 0);
-		MISSES(1);
-		IN_CHILD(MISSES(20););
-		CHECK_EQ(accumulated(1), 20);
-		CHECK_EQ(stop(1), 0);
-		CHECK_EQ(start(1), 0);
-	);
+	IN_CHILD(CHECK_EQ(chroot(root), 0); CHECK_EQ(chdir("/"), 0); MISSES(1); IN_CHILD(MISSES(20););
+		 CHECK_EQ(accumulated(1), 20); CHECK_EQ(stop(1), 0); CHECK_EQ(start(1), 0););
 	rmdir(root);
 }
 
@@ -345,25 +299,19 @@ another_pid_namespace(void)
 	CHECK_EQ(pipe(go), 0);
 	CHECK_EQ(pipe(ready), 0);
 	IN_CHILD(
-		pid_t child;
-		if (unshare(CLONE_NEWPID) < 0) {
+		pid_t child; if (unshare(CLONE_NEWPID) < 0) {
 			printf("unshare: %s: namespaces are not tried\n", strerror(errno));
 			_exit(0);
-		}
-		child = fork();
+		} child = fork();
 		if (child == 0) {
 			MISSES(4);
 			send_byte(ready[1]);
 			wait_byte(go[0]);
 			MISSES(30);
 			_exit(0);
-		}
-		wait_byte(ready[0]);
-		CHECK_EQ(accumulated(1), 0);
-		send_byte(go[1]);
-		CHECK_EQ(wait_for(child), 0);
-		CHECK_EQ(accumulated(1), 34);
-	);
+		} wait_byte(ready[0]);
+		CHECK_EQ(accumulated(1), 0); send_byte(go[1]); CHECK_EQ(wait_for(child), 0);
+		CHECK_EQ(accumulated(1), 34););
 	for (int i = 0; i < 2; i++) {
 		close(go[i]);
 		close(ready[i]);
@@ -376,15 +324,10 @@ profiling_is_not_inherited(void)
 {
 	stop(1);
 	CHECK_EQ(profile(1, DCACHE_MISS, 1), 0);
-	IN_CHILD(
-		struct sigaction action;
-		CHECK_EQ(sigaction(SIGPROF, NULL, &action), 0);
-		CHECK(action.sa_handler == SIG_DFL);
-		MISSES(5);	/* no signal */
-		CHECK_ERRNO(profile(1, DCACHE_MISS, 1), EBUSY);
-		CHECK_EQ(profile_stop(1), 0);
-		CHECK_ERRNO(profile(1, DCACHE_MISS, 1), EBUSY);
-	);
+	IN_CHILD(struct sigaction action; CHECK_EQ(sigaction(SIGPROF, NULL, &action), 0);
+		 CHECK(action.sa_handler == SIG_DFL); MISSES(5); /* no signal */
+		 CHECK_ERRNO(profile(1, DCACHE_MISS, 1), EBUSY); CHECK_EQ(profile_stop(1), 0);
+		 CHECK_ERRNO(profile(1, DCACHE_MISS, 1), EBUSY););
 	CHECK_EQ(profile_stop(1), 0);
 	CHECK_EQ(profile(1, DCACHE_MISS, 1), 0);
 	CHECK_EQ(profile_stop(1), 0);

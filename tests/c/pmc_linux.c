@@ -9,8 +9,8 @@
 #include <spawn.h>
 #include <sys/syscall.h>
 
-#define TASK_CLOCK	0x81
-#define PAGE_FAULTS	0x82
+#define TASK_CLOCK 0x81
+#define PAGE_FAULTS 0x82
 
 enum { PAGES = 1000, FEW = 200 };
 
@@ -43,7 +43,7 @@ values(void)
 	TOUCH(PAGES);
 	CHECK_EQ(value_of(1), first);
 	CHECK_EQ(stop(1), 0);
-	CHECK_EQ(start(1), 0);	/* goes on where it was */
+	CHECK_EQ(start(1), 0); /* goes on where it was */
 	TOUCH(PAGES);
 	second = value_of(1);
 	CHECK(about(second, first + PAGES));
@@ -97,7 +97,7 @@ threads(void)
 	pthread_join(before, NULL);
 	value = value_of(1);
 	CHECK(about(value, 2 * PAGES));
-	CHECK_EQ(accumulated(1), 0);	/* threads are no children */
+	CHECK_EQ(accumulated(1), 0); /* threads are no children */
 }
 
 static void
@@ -107,20 +107,10 @@ forks(void)
 
 	begin(1);
 	before = accumulated(1);
-	IN_CHILD(
-		CHECK(about(value_of(1), 0));
-		CHECK_EQ(accumulated(1), 0);
-		CHECK_ERRNO(start(1), EINPROGRESS);
-		TOUCH(PAGES);
-		CHECK(value_of(1) >= PAGES);
-		IN_CHILD(
-			TOUCH(2 * PAGES);
-			IN_CHILD(TOUCH(4 * PAGES););
-			CHECK(about(accumulated(1), 4 * PAGES));
-		);
-		CHECK(about(accumulated(1), 6 * PAGES));
-		CHECK(about(value_of(1), PAGES));
-	);
+	IN_CHILD(CHECK(about(value_of(1), 0)); CHECK_EQ(accumulated(1), 0); CHECK_ERRNO(start(1), EINPROGRESS);
+		 TOUCH(PAGES); CHECK(value_of(1) >= PAGES);
+		 IN_CHILD(TOUCH(2 * PAGES); IN_CHILD(TOUCH(4 * PAGES);); CHECK(about(accumulated(1), 4 * PAGES)););
+		 CHECK(about(accumulated(1), 6 * PAGES)); CHECK(about(value_of(1), PAGES)););
 	own = value_of(1);
 	sum = accumulated(1) - before;
 	CHECK(about(own, 0));
@@ -257,7 +247,7 @@ profiles(void)
 	ticks = 0;
 	TOUCH(PAGES);
 	CHECK_EQ(ticks, 0);
-	CHECK_EQ(profile(1, PAGE_FAULTS, 0), 0);	/* 2^63 - 1 */
+	CHECK_EQ(profile(1, PAGE_FAULTS, 0), 0); /* 2^63 - 1 */
 	TOUCH(PAGES);
 	CHECK_EQ(profile_stop(1), 0);
 	CHECK_EQ(ticks, 0);
@@ -265,7 +255,7 @@ profiles(void)
 	signal(SIGPROF, SIG_DFL);
 }
 
-#ifdef __GLIBC__	/* musl has no profil(3) */
+#ifdef __GLIBC__ /* musl has no profil(3) */
 static unsigned short histogram[65536];
 
 /* The ticks are in this program, where the faults are. */
@@ -273,7 +263,7 @@ static void
 profil_counts_faults(void)
 {
 	size_t start = (size_t)(uintptr_t)touch & ~(size_t)0xffff;
-	int (*any)(unsigned short *, size_t, size_t, unsigned int) = profil;	/* its header forbids NULL */
+	int (*any)(unsigned short *, size_t, size_t, unsigned int) = profil; /* its header forbids NULL */
 	long all = 0;
 
 	CHECK_EQ(profil(histogram, sizeof(histogram), start, 65536), 0);
@@ -283,7 +273,7 @@ profil_counts_faults(void)
 	any(NULL, 0, 0, 0);
 	for (size_t i = 0; i < sizeof(histogram) / sizeof(histogram[0]); i++)
 		all += histogram[i];
-	CHECK(about(all, CHECK_ROUGHLY ? 0 : at_least_ticks()));	/* under valgrind they are in valgrind */
+	CHECK(about(all, CHECK_ROUGHLY ? 0 : at_least_ticks())); /* under valgrind they are in valgrind */
 }
 #endif
 
@@ -303,7 +293,7 @@ daemon_closes_all(void)
 	CHECK(about(children, PAGES));
 	CHECK_EQ(profile(3, PAGE_FAULTS, 1000000), 0);
 	CHECK_EQ(syscall(SYS_close_range, 3, ~0U, 0), 0);
-	for (int i = 0; i < 10; i++)	/* the numbers are the program's own now; the last is read */
+	for (int i = 0; i < 10; i++) /* the numbers are the program's own now; the last is read */
 		CHECK_EQ(pipe(ends), 0);
 	CHECK_EQ(write(ends[1], "x", 1), 1);
 	CHECK_EQ(value_of(1), -ENODEV);
@@ -312,11 +302,11 @@ daemon_closes_all(void)
 	CHECK_EQ(profile_stop(3), 0);
 	CHECK_ERRNO(start(1), ENODEV);
 	CHECK_EQ(stop(2), 0);
-	CHECK_EQ(configure(2, PAGE_FAULTS, 0), 0);	/* and anew */
+	CHECK_EQ(configure(2, PAGE_FAULTS, 0), 0); /* and anew */
 	CHECK_EQ(start(2), 0);
 	TOUCH(PAGES);
 	CHECK(value_of(2) >= PAGES);
-	CHECK_EQ(accumulated(2), children);	/* what was read before is not forgotten */
+	CHECK_EQ(accumulated(2), children); /* what was read before is not forgotten */
 	for (int fd = 3; fd < 23; fd++)
 		CHECK(fcntl(fd, F_GETFD) >= 0);
 	CHECK_EQ(read(ends[0], &byte, 1), 1);

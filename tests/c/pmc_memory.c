@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-static char *pages;	/* one of them, then one that nobody may touch */
+static char *pages; /* one of them, then one that nobody may touch */
 static char *read_only;
 static size_t size;
 
@@ -38,7 +38,7 @@ structures(void)
 	CHECK_EQ(pmc_control(1, PMC_OP_CONFIGURE, last_bytes(sizeof(cfg))), 0);
 	CHECK_EQ(pmc_control(1, PMC_OP_PROFSTART, last_bytes(sizeof(cfg))), 0);
 	CHECK_EQ(profile_stop(1), 0);
-	memcpy(pages + 1, &cfg, sizeof(cfg));	/* no alignment is asked for */
+	memcpy(pages + 1, &cfg, sizeof(cfg)); /* no alignment is asked for */
 	CHECK_EQ(pmc_control(1, PMC_OP_CONFIGURE, pages + 1), 0);
 	CHECK_EQ(pmc_control(1, PMC_OP_CONFIGURE, memcpy(last_bytes(100), &cfg, sizeof(cfg))), 0);
 	mprotect(read_only, size, PROT_READ | PROT_WRITE);
@@ -50,7 +50,10 @@ structures(void)
 	mprotect(read_only, size, PROT_READ);
 }
 
-static const struct { int op; size_t size; } requests[] = {
+static const struct {
+	int op;
+	size_t size;
+} requests[] = {
 	{ PMC_INFO_NCOUNTERS, sizeof(int) },
 	{ PMC_INFO_CPUCTR_TYPE, sizeof(int) },
 	{ PMC_INFO_COUNTER_VALUE, sizeof(uint64_t) },
@@ -83,7 +86,7 @@ answers(void)
 		CHECK_EQ(pmc_get_info(1, op, last_bytes(requests[i].size)), 0);
 		CHECK_EQ(pmc_get_info(1, op, pages + 3), 0);
 		CHECK_ERRNO(pmc_get_info(1, op, read_only), EFAULT);
-		CHECK_ERRNO(pmc_get_info(1, op, (void *)(uintptr_t)nothing_beside), EFAULT);	/* code */
+		CHECK_ERRNO(pmc_get_info(1, op, (void *)(uintptr_t)nothing_beside), EFAULT); /* code */
 		CHECK_ERRNO(pmc_get_info(1, op, NULL), EFAULT);
 		CHECK_ERRNO(pmc_get_info(1, op, (void *)UINTPTR_MAX), EFAULT);
 		CHECK_ERRNO(pmc_get_info(1, op, (void *)(UINTPTR_MAX / 2)), EFAULT);
@@ -98,9 +101,8 @@ everywhere(void)
 	nothing_beside();
 }
 
-#define DENY(number)								\
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1),			\
-	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+#define DENY(number) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 
 static bool
 forbid_copying(void)
@@ -150,8 +152,6 @@ main(void)
 	CHECK_EQ(mprotect(pages + size, size, PROT_NONE), 0);
 	read_only = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	everywhere();
-	IN_CHILD(
-		without_copying();
-	);
+	IN_CHILD(without_copying(););
 	return check_result();
 }

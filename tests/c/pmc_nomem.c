@@ -22,7 +22,7 @@ void *__wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t 
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
-static int left = -1;	/* calls that succeed before one fails; -1: all do */
+static int left = -1; /* calls that succeed before one fails; -1: all do */
 static int failed;
 
 static bool
@@ -67,7 +67,7 @@ __wrap_open(const char *path, int flags, ...)
 	va_start(args, flags);
 	mode = flags & O_CREAT ? va_arg(args, int) : 0;
 	va_end(args);
-	if (strncmp(path, "/proc/self/stat", 15) == 0)	/* does without */
+	if (strncmp(path, "/proc/self/stat", 15) == 0) /* does without */
 		return __real_open(path, flags, mode);
 	return fails() ? (errno = EMFILE, -1) : __real_open(path, flags, mode);
 }

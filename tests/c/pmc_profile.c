@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <sys/time.h>
 
-#define MISSES(n)	CHECK_EQ(pmc_model_advance(DCACHE_MISS, (n)), 0)
+#define MISSES(n) CHECK_EQ(pmc_model_advance(DCACHE_MISS, (n)), 0)
 
 static volatile sig_atomic_t ticks;
 
@@ -92,7 +92,7 @@ static void
 clocks(void)
 {
 	ticks = 0;
-	CHECK_EQ(profile(0, 0x101, 10), 0);	/* 64 clocks each */
+	CHECK_EQ(profile(0, 0x101, 10), 0); /* 64 clocks each */
 	CHECK_EQ(pmc_model_advance(CLOCK, 639), 0);
 	CHECK_EQ(ticks, 0);
 	CHECK_EQ(pmc_model_advance(CLOCK, 1), 0);
@@ -115,12 +115,12 @@ nobody_listens(void)
 	CHECK_EQ(ticks_of(1, 1000), 0);
 	CHECK_EQ(sigaction(SIGPROF, NULL, &action), 0);
 	CHECK(action.sa_handler == SIG_IGN);
-	signal(SIGPROF, SIG_DFL);	/* which would end the process */
+	signal(SIGPROF, SIG_DFL); /* which would end the process */
 	CHECK_EQ(ticks_of(1, 1000), 0);
 	CHECK_EQ(sigaction(SIGPROF, NULL, &action), 0);
 	CHECK(action.sa_handler == SIG_DFL);
 	CHECK_EQ(profile(1, DCACHE_MISS, 1), 0);
-	signal(SIGPROF, SIG_DFL);	/* even during the profile */
+	signal(SIGPROF, SIG_DFL); /* even during the profile */
 	MISSES(10);
 	signal(SIGPROF, count);
 	ticks = 0;
@@ -139,7 +139,7 @@ blocked(void)
 	sigemptyset(&prof);
 	sigaddset(&prof, SIGPROF);
 	pthread_sigmask(SIG_BLOCK, &prof, &before);
-	CHECK_EQ(ticks_of(1, UINT64_C(1) << 40), 0);	/* and comes back */
+	CHECK_EQ(ticks_of(1, UINT64_C(1) << 40), 0); /* and comes back */
 	CHECK_EQ(sigpending(&prof), 0);
 	CHECK(sigismember(&prof, SIGPROF));
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -187,7 +187,7 @@ stop_after_three(int signal)
 	(void)signal;
 	if (++ticks == 3)
 		CHECK_EQ(pmc_control(1, PMC_OP_PROFSTOP, NULL), 0);
-	CHECK_EQ(pmc_get_info(2, PMC_INFO_COUNTER_VALUE, &value), 0);	/* calls work in a handler */
+	CHECK_EQ(pmc_get_info(2, PMC_INFO_COUNTER_VALUE, &value), 0); /* calls work in a handler */
 	CHECK_EQ(value, 1000);
 }
 
@@ -264,11 +264,11 @@ the_timer_is_off(void)
 	CHECK(timer_seconds() > 9000);
 	CHECK_EQ(getitimer(ITIMER_PROF, &timer), 0);
 	CHECK_EQ(timer.it_interval.tv_sec, 7);
-	CHECK_ERRNO(profile(1, 0x99, 10), ENODEV);	/* a failure leaves it on */
+	CHECK_ERRNO(profile(1, 0x99, 10), ENODEV); /* a failure leaves it on */
 	CHECK(timer_seconds() > 9000);
 	CHECK_EQ(setitimer(ITIMER_PROF, &off, NULL), 0);
 	CHECK_EQ(profile(1, DCACHE_MISS, 10), 0);
-	CHECK_EQ(setitimer(ITIMER_PROF, &long_time, NULL), 0);	/* a new one of the program's */
+	CHECK_EQ(setitimer(ITIMER_PROF, &long_time, NULL), 0); /* a new one of the program's */
 	CHECK_EQ(profile_stop(1), 0);
 	CHECK(timer_seconds() > 9000);
 	CHECK_EQ(setitimer(ITIMER_PROF, &off, NULL), 0);
@@ -321,7 +321,7 @@ profil_counts_overflows(void)
 	MISSES(12345);
 	CHECK_EQ(sum(), 123);
 	CHECK_EQ(profile_stop(1), 0);
-	CHECK_EQ(timer_seconds(), 1);	/* the clock's ticks again */
+	CHECK_EQ(timer_seconds(), 1); /* the clock's ticks again */
 	MISSES(12345);
 	CHECK_EQ(profil_off(), 0);
 	CHECK_EQ(timer_seconds(), 0);

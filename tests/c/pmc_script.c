@@ -11,7 +11,11 @@
 #include <inttypes.h>
 
 static volatile sig_atomic_t signals;
-static union { struct pmc_counter_cfg cfg; int number; uint64_t value; } arg;
+static union {
+	struct pmc_counter_cfg cfg;
+	int number;
+	uint64_t value;
+} arg;
 
 static void
 count(int signal)
@@ -23,9 +27,13 @@ count(int signal)
 static const char *
 name_of(int code)
 {
-	static const struct { int code; const char *name; } names[] = {
-		{ 0, "-" }, { EFAULT, "EFAULT" }, { ENXIO, "ENXIO" }, { EINPROGRESS, "EINPROGRESS" }, { EINVAL, "EINVAL" },
-		{ EBUSY, "EBUSY" }, { ENODEV, "ENODEV" }, { ENOMEM, "ENOMEM" }, { ESRCH, "ESRCH" },
+	static const struct {
+		int code;
+		const char *name;
+	} names[] = {
+		{ 0, "-" },           { EFAULT, "EFAULT" }, { ENXIO, "ENXIO" },   { EINPROGRESS, "EINPROGRESS" },
+		{ EINVAL, "EINVAL" }, { EBUSY, "EBUSY" },   { ENODEV, "ENODEV" }, { ENOMEM, "ENOMEM" },
+		{ ESRCH, "ESRCH" },
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -35,10 +35,10 @@ without_an_account(struct pmc_state *state)
 {
 	uint64_t count;
 
-	CHECK_ERRNO(pmc_state_control(state, 1, PMC_OP_START, NULL), ENXIO);	/* it did not go on */
+	CHECK_ERRNO(pmc_state_control(state, 1, PMC_OP_START, NULL), ENXIO); /* it did not go on */
 	CHECK_ERRNO(pmc_state_get_info(state, 1, PMC_INFO_ACCUMULATED_COUNTER_VALUE, &count), ENXIO);
 	CHECK_ERRNO(run(state), ENOMEM);
-	pmc_state_free(states[0]);	/* without an account, too */
+	pmc_state_free(states[0]); /* without an account, too */
 	CHECK_ERRNO(run(state), ENOMEM);
 }
 
@@ -47,7 +47,8 @@ static void
 steps(void)
 {
 	struct pmc_counter_cfg each = { .event_id = DCACHE_MISS, .reset_value = 100 };
-	struct pmc_counter_cfg instructions = { .event_id = INSTRUCTIONS, .reset_value = 30 }, clocks = { .event_id = 0x101, .reset_value = 7 };
+	struct pmc_counter_cfg instructions = { .event_id = INSTRUCTIONS, .reset_value = 30 },
+			       clocks = { .event_id = 0x101, .reset_value = 7 };
 	struct pmc_state *state = pmc_state_new("xscale"), *without = pmc_state_new("k7");
 
 	CHECK_EQ(pmc_state_step(state, DCACHE_MISS), UINT64_MAX);

@@ -5,7 +5,7 @@
 #include "pmc_check.h"
 #include "surroundings.h"
 
-#define PAGE_FAULTS	0x82
+#define PAGE_FAULTS 0x82
 
 enum { PAGES = 1000 };
 

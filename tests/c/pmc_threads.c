@@ -110,7 +110,7 @@ main(void)
 	CHECK_EQ(configure(2, DCACHE_MISS, 0), 0);
 	all_at_once(anything);
 
-	for (int ctr = 1; ctr <= 2; ctr++) {	/* as good as new */
+	for (int ctr = 1; ctr <= 2; ctr++) { /* as good as new */
 		CHECK_EQ(profile_stop(ctr), 0);
 		CHECK_EQ(stop(ctr), 0);
 		CHECK_EQ(configure(ctr, DCACHE_MISS, 0), 0);

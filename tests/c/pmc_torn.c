@@ -75,7 +75,7 @@ traced(void (*operation)(void))
 
 /* What is stored to: the lock, this process's account, and those of the others, which come after it. */
 struct seen {
-	char	memory[offsetof(struct arena, accounts) + ACCOUNTS * sizeof(struct pmc_account)];
+	char memory[offsetof(struct arena, accounts) + ACCOUNTS * sizeof(struct pmc_account)];
 };
 
 /* Step until the shared memory has changed so often; false if the process has come to its end before. */
@@ -149,6 +149,6 @@ main(void)
 	CHECK(stores > 4);
 	stores = each_store(open_another, 0);
 	printf("a new account: %d stores\n", stores);
-	CHECK(stores > 7);	/* 8 with the locks of musl, more with those of glibc */
+	CHECK(stores > 7); /* 8 with the locks of musl, more with those of glibc */
 	return check_result();
 }

@@ -88,7 +88,7 @@ register_fields(void)
 	ita2_inp.pfp_ita2_counters[0].ism = PFMLIB_ITA2_ISM_IA64;
 	CHECK_EQ(dispatch(), PFMLIB_SUCCESS);
 	CHECK_TEXT(show_values(outp.pfp_pmcs, outp.pfp_pmc_count), "4=0x2505028 15=0xffffffff");
-#ifndef PFMLIB_NO_REG_UNIONS	/* which a big-endian processor does not have */
+#ifndef PFMLIB_NO_REG_UNIONS /* which a big-endian processor does not have */
 	pfm_ita2_pmc_reg_t reg = { .pmc_val = outp.pfp_pmcs[0].reg_value };
 
 	CHECK_EQ(reg.pmc_ita2_counter_reg.pmc_plm, PFM_PLM3);
@@ -201,7 +201,7 @@ event_address_registers(void)
 	CHECK_TEXT(show_values(outp.pfp_pmcs, outp.pfp_pmc_count), "4=0xc868 11=0xa0048");
 	CHECK_TEXT(show_numbers(outp.pfp_pmds, outp.pfp_pmd_count), "4 2 3 17");
 
-	start(PFM_PLM3);	/* free running, without an event */
+	start(PFM_PLM3); /* free running, without an event */
 	ita2_inp.pfp_ita2_iear.ear_used = 1;
 	ita2_inp.pfp_ita2_iear.ear_mode = PFMLIB_ITA2_EAR_TLB_MODE;
 	ita2_inp.pfp_ita2_iear.ear_umask = 0x1ff;
@@ -224,7 +224,13 @@ branch_trace_buffer(void)
 
 	start(PFM_PLM3);
 	ita2_inp.pfp_ita2_btb = (pfmlib_ita2_btb_t){
-		.btb_used = 1, .btb_ds = 1, .btb_tm = 2, .btb_ptm = 1, .btb_ppm = 3, .btb_brt = 2, .btb_plm = 1,
+		.btb_used = 1,
+		.btb_ds = 1,
+		.btb_tm = 2,
+		.btb_ptm = 1,
+		.btb_ppm = 3,
+		.btb_brt = 2,
+		.btb_plm = 1,
 	};
 	CHECK_EQ(dispatch(), PFMLIB_SUCCESS);
 	CHECK_TEXT(show_values(outp.pfp_pmcs, outp.pfp_pmc_count), "15=0xffffffff 12=0xb681");

@@ -149,7 +149,12 @@ execution_trace_buffer(void)
 
 	start();
 	mont_inp.pfp_mont_etb = (pfmlib_mont_etb_t){
-		.etb_used = 1, .etb_tm = 2, .etb_ptm = 7, .etb_ppm = 1, .etb_brt = 3, .etb_plm = PFM_PLM3,
+		.etb_used = 1,
+		.etb_tm = 2,
+		.etb_ptm = 7,
+		.etb_ppm = 1,
+		.etb_brt = 3,
+		.etb_plm = PFM_PLM3,
 	};
 	CHECK_EQ(dispatch(), PFMLIB_SUCCESS);
 	CHECK_TEXT(pmcs(), "39=0xde08");
@@ -165,7 +170,7 @@ ip_event_capture(void)
 	mont_inp.pfp_mont_ipear.ipear_delay = 0x1ff;
 	CHECK_EQ(dispatch(), PFMLIB_SUCCESS);
 	CHECK_TEXT(pmcs(), "4=0x2001209 42=0x7fc09");
-#ifndef PFMLIB_NO_REG_UNIONS	/* which a big-endian processor does not have */
+#ifndef PFMLIB_NO_REG_UNIONS /* which a big-endian processor does not have */
 	pfm_mont_pmc_reg_t reg = { .pmc_val = outp.pfp_pmcs[1].reg_value };
 
 	CHECK_EQ(reg.pmc42_mont_reg.ipear_delay, 0xff);
@@ -185,7 +190,11 @@ opcode_matchers(void)
 	start();
 	add_event("IA64_INST_RETIRED", 0);
 	mont_inp.pfp_mont_opcm1 = (pfmlib_mont_opcm_t){
-		.opcm_used = 1, .opcm_m = 1, .opcm_i = 1, .opcm_match = 0x1234567890123, .opcm_mask = 0x1fffffffff0,
+		.opcm_used = 1,
+		.opcm_m = 1,
+		.opcm_i = 1,
+		.opcm_match = 0x1234567890123,
+		.opcm_mask = 0x1fffffffff0,
 	};
 	CHECK_EQ(dispatch(), PFMLIB_SUCCESS);
 	CHECK_TEXT(pmcs(), "4=0x2000809 32=0x20c01fffffffff0 33=0x14567890123");
@@ -193,7 +202,13 @@ opcode_matchers(void)
 	start();
 	add_event("IA64_INST_RETIRED", 0);
 	mont_inp.pfp_mont_opcm2 = (pfmlib_mont_opcm_t){
-		.opcm_used = 1, .opcm_m = 1, .opcm_i = 1, .opcm_f = 1, .opcm_b = 2, .opcm_match = 5, .opcm_mask = 0x1f,
+		.opcm_used = 1,
+		.opcm_m = 1,
+		.opcm_i = 1,
+		.opcm_f = 1,
+		.opcm_b = 2,
+		.opcm_match = 5,
+		.opcm_mask = 0x1f,
 	};
 	CHECK_EQ(dispatch(), PFMLIB_SUCCESS);
 	CHECK_TEXT(pmcs(), "4=0x2000809 34=0xe00000000001f 35=0x5");
@@ -222,7 +237,7 @@ code_range_in_fine_mode(void)
 		   "0=0x1000 1=0x9000000ffff0000 4=0x2010 5=0x9000000ffff0000");
 	CHECK_EQ(ir->rr_infos[0].rr_soff, 0x10);
 	CHECK_EQ(ir->rr_infos[0].rr_eoff, 0x10);
-	CHECK_EQ(ir->rr_br[0].reg_addr, 1);	/* one too high: as in libpfm 3.10 */
+	CHECK_EQ(ir->rr_br[0].reg_addr, 1); /* one too high: as in libpfm 3.10 */
 	CHECK_EQ(pfm_mont_irange_is_fine(&outp, &mont_outp), 1);
 }
 
@@ -239,7 +254,7 @@ code_range_in_coarse_mode(void)
 	one_code_range(0x12340, 0x45670, 0);
 	CHECK_EQ(dispatch(), PFMLIB_SUCCESS);
 	CHECK_TEXT(pmcs(), "4=0x2000809 5=0x2010809 6=0x2020809 7=0x2030809 38=0x924 41=0x1e078eeeeeeee "
-		   "32=0xf01ffffffffff");
+			   "32=0xf01ffffffffff");
 	CHECK_TEXT(show_values(ir->rr_br, ir->rr_nbr_used),
 		   "0=0x20000 1=0x9fffffffffe0000 2=0x18000 3=0x9ffffffffff8000 "
 		   "4=0x10000 5=0x9ffffffffff8000 6=0x40000 7=0x9ffffffffff8000");

@@ -10,9 +10,12 @@
 #include <perfmon/pfmlib_montecito.h>
 #include <stdlib.h>
 
-#define UNTOUCHED	0x5a5a5a5a
+#define UNTOUCHED 0x5a5a5a5a
 
-static const struct { int type; unsigned int events, first, counters; } models[] = {
+static const struct {
+	int type;
+	unsigned int events, first, counters;
+} models[] = {
 	{ PFMLIB_ITANIUM2_PMU, 497, 4, 4 },
 	{ PFMLIB_MONTECITO_PMU, 637, 4, 12 },
 	{ PFMLIB_ITANIUM_PMU, 230, 4, 4 },
@@ -105,7 +108,7 @@ without_initialisation(void)
 	CHECK_EQ(pfm_get_version(NULL), PFMLIB_ERR_INVAL);
 	number = 0;
 	CHECK_EQ(pfm_list_supported_pmus(ignore), PFMLIB_SUCCESS);
-	CHECK_EQ(number, 6);	/* heading, four models, the current one */
+	CHECK_EQ(number, 6); /* heading, four models, the current one */
 	CHECK_EQ(pfm_list_supported_pmus(NULL), PFMLIB_ERR_INVAL);
 	CHECK_EQ(pfm_get_pmu_name_bytype(PFMLIB_ITANIUM2_PMU, buffer, sizeof(buffer)), PFMLIB_SUCCESS);
 	CHECK_TEXT(buffer, "itanium2");
@@ -210,7 +213,8 @@ bad_index(unsigned int i)
 static void
 bad_strings_and_codes(void)
 {
-	static const char *const unknown[] = { "", ":", "NO_SUCH_EVENT", "BRANCH_EVEN", "BRANCH_EVENTS", " 8", "+8", "-1" };
+	static const char *const unknown[] = { "",   ":", "NO_SUCH_EVENT", "BRANCH_EVEN", "BRANCH_EVENTS", " 8",
+					       "+8", "-1" };
 	static const char *const invalid[] = { "8x", "0x", "2147483648", "99999999999999999999999", "08" };
 
 	number = UNTOUCHED;
@@ -227,7 +231,7 @@ bad_strings_and_codes(void)
 	CHECK_EQ(pfm_find_event_bycode_next(0x12, 0xffffffff, &number), PFMLIB_SUCCESS);
 	memset(&event, 0x5a, sizeof(event));
 	CHECK_EQ(pfm_find_full_event("NO_SUCH_EVENT", &event), PFMLIB_ERR_NOTFOUND);
-	CHECK_EQ(event.event, 0);	/* zeroed in any case */
+	CHECK_EQ(event.event, 0); /* zeroed in any case */
 	CHECK_EQ(pfm_find_full_event("BRANCH_EVENT:M", &event), PFMLIB_ERR_UMASK);
 	CHECK_EQ(pfm_find_full_event("BRANCH_EVENT:", &event), PFMLIB_ERR_UMASK);
 	CHECK_EQ(pfm_find_event("branch_event:anything", &number), PFMLIB_SUCCESS);
@@ -321,12 +325,12 @@ static void
 model_functions(void)
 {
 	static const predicate predicates[] = {
-		pfm_ita2_is_ear, pfm_ita2_is_dear, pfm_ita2_is_dear_tlb, pfm_ita2_is_dear_cache,
-		pfm_ita2_is_dear_alat, pfm_ita2_is_iear, pfm_ita2_is_iear_tlb, pfm_ita2_is_iear_cache,
-		pfm_ita2_is_btb, pfm_ita2_support_opcm, pfm_ita2_support_iarr, pfm_ita2_support_darr,
-		pfm_mont_is_ear, pfm_mont_is_dear, pfm_mont_is_dear_tlb, pfm_mont_is_dear_cache,
-		pfm_mont_is_dear_alat, pfm_mont_is_iear, pfm_mont_is_iear_tlb, pfm_mont_is_iear_cache,
-		pfm_mont_is_etb, pfm_mont_support_opcm, pfm_mont_support_iarr, pfm_mont_support_darr,
+		pfm_ita2_is_ear,       pfm_ita2_is_dear,      pfm_ita2_is_dear_tlb,  pfm_ita2_is_dear_cache,
+		pfm_ita2_is_dear_alat, pfm_ita2_is_iear,      pfm_ita2_is_iear_tlb,  pfm_ita2_is_iear_cache,
+		pfm_ita2_is_btb,       pfm_ita2_support_opcm, pfm_ita2_support_iarr, pfm_ita2_support_darr,
+		pfm_mont_is_ear,       pfm_mont_is_dear,      pfm_mont_is_dear_tlb,  pfm_mont_is_dear_cache,
+		pfm_mont_is_dear_alat, pfm_mont_is_iear,      pfm_mont_is_iear_tlb,  pfm_mont_is_iear_cache,
+		pfm_mont_is_etb,       pfm_mont_support_opcm, pfm_mont_support_iarr, pfm_mont_support_darr,
 		pfm_mont_support_all,
 	};
 
@@ -378,8 +382,8 @@ mont_getters(unsigned int i, pfm_err_t ret)
 	CHECK_EQ(mode, 77);
 	if (ret == PFMLIB_SUCCESS)
 		return;
-	CHECK(maxincr == UNTOUCHED && umask == UNTOUCHED && group == UNTOUCHED && set == UNTOUCHED
-	      && type == UNTOUCHED);
+	CHECK(maxincr == UNTOUCHED && umask == UNTOUCHED && group == UNTOUCHED && set == UNTOUCHED &&
+	      type == UNTOUCHED);
 	CHECK_EQ(pfm_mont_get_event_grp(i, &group), ret);
 }
 
@@ -434,7 +438,7 @@ fine_mode_queries(void)
 	out.pfp_pmc_count = 0xffffffff;
 	CHECK_EQ(pfm_ita2_irange_is_fine(&out, &ita2), 0);
 	CHECK_EQ(pfm_mont_irange_is_fine(&out, &mont), 0);
-	out.pfp_pmc_count = 511;	/* the last entries are looked at, not one more */
+	out.pfp_pmc_count = 511; /* the last entries are looked at, not one more */
 	CHECK_EQ(pfm_ita2_irange_is_fine(&out, &ita2), 1);
 	out.pfp_pmc_count = 2;
 	ita2.pfp_ita2_irange.rr_nbr_used = 0;

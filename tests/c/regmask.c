@@ -9,13 +9,13 @@
 static const unsigned int inside[] = { 0, 1, 31, 32, 63, 64, 127, 128, 510, 511 };
 static const unsigned int outside[] = { 512, 513, 1024, 0x80000000u, UINT_MAX };
 
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* A mask between two words that no helper may touch. */
 struct guarded {
-	unsigned long		before;
-	pfmlib_regmask_t	mask;
-	unsigned long		after;
+	unsigned long before;
+	pfmlib_regmask_t mask;
+	unsigned long after;
 };
 
 static void
@@ -144,7 +144,7 @@ comparison_and_copy(void)
 	CHECK_EQ(pfm_regmask_eq(&a, &b), 1);
 	CHECK_EQ(pfm_regmask_copy(&b, &b), PFMLIB_SUCCESS);
 	CHECK_EQ(pfm_regmask_eq(&a, &b), 1);
-	for (size_t i = 0; i < COUNT(inside); i++) {	/* each word counts */
+	for (size_t i = 0; i < COUNT(inside); i++) { /* each word counts */
 		pfmlib_regmask_t x = { { 0 } }, y = { { 0 } };
 
 		CHECK_EQ(pfm_regmask_set(&x, inside[i]), PFMLIB_SUCCESS);

@@ -18,7 +18,7 @@ enum { LONGEST = 1 << 16, MOST_ARGUMENTS = 8, SHOWN = 20 };
 
 /* What the processes count together. */
 static struct tally {
-	unsigned long	good, bad;
+	unsigned long good, bad;
 } *tally;
 
 static char answer[LONGEST];
@@ -35,7 +35,7 @@ replay_answer(const char *format, ...)
 	va_end(values);
 	answer_size += size > 0 ? (size_t)size : 0;
 	if (answer_size >= sizeof(answer))
-		answer_size = sizeof(answer) - 1;	/* then it differs */
+		answer_size = sizeof(answer) - 1; /* then it differs */
 }
 
 char *
@@ -92,7 +92,8 @@ replay(char *line, const struct replay_call *calls)
 		tally->good++;
 	} else {
 		if (tally->bad++ < SHOWN)
-			printf("DIFFERS %s\n    got %s\n", shown ? shown : name, calls->name ? answer : "nothing: not known");
+			printf("DIFFERS %s\n    got %s\n", shown ? shown : name,
+			       calls->name ? answer : "nothing: not known");
 	}
 	free(shown);
 }
@@ -136,7 +137,7 @@ replay_process(char **lines, const struct replay_call *calls)
 		set_environment(*lines);
 		for (lines++; lines < end; lines++)
 			replay(*lines, calls);
-		exit(0);	/* not _exit(): leaks are looked for, coverage is written */
+		exit(0); /* not _exit(): leaks are looked for, coverage is written */
 	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;

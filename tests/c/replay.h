@@ -8,9 +8,9 @@
 #define TESTS_REPLAY_H
 
 struct replay_call {
-	const char	*name;
-	int		count;			/* of arguments */
-	void		(*make)(char **arguments);	/* strings; they may be written to */
+	const char *name;
+	int count;                      /* of arguments */
+	void (*make)(char **arguments); /* strings; they may be written to */
 };
 
 /* Add to the answer of the call under way, as printf() does. */

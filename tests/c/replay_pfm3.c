@@ -13,48 +13,52 @@
 
 /* ---- the models ------------------------------------------------------------------ */
 
-struct ranges {	/* as in each model's output structure */
-	unsigned int		count;
-	const unsigned long	*infos;		/* pairs of offsets */
-	const pfmlib_reg_t	*registers;
+struct ranges { /* as in each model's output structure */
+	unsigned int count;
+	const unsigned long *infos; /* pairs of offsets */
+	const pfmlib_reg_t *registers;
 };
 
 static const struct model {
-	const char			*name;
-	int				type;
-	const struct replay_field	*fields;
-	size_t				in_size, out_size;
+	const char *name;
+	int type;
+	const struct replay_field *fields;
+	size_t in_size, out_size;
 	int (*fine)(pfmlib_output_param_t *out, void *model_out);
 	struct ranges (*drange)(const void *model_out), (*irange)(const void *model_out);
 } *model;
 
-#define RANGES(tag, kind)								\
-	static struct ranges								\
-	tag##_##kind(const void *model_out)						\
-	{										\
-		const pfmlib_##tag##_output_param_t *out = model_out;			\
-		const pfmlib_##tag##_output_rr_t *rr = &out->pfp_##tag##_##kind;	\
-		return (struct ranges){ rr->rr_nbr_used, &rr->rr_infos[0].rr_soff, rr->rr_br };	\
+#define RANGES(tag, kind) \
+	static struct ranges tag##_##kind(const void *model_out) \
+	{ \
+		const pfmlib_##tag##_output_param_t *out = model_out; \
+		const pfmlib_##tag##_output_rr_t *rr = &out->pfp_##tag##_##kind; \
+		return (struct ranges){ rr->rr_nbr_used, &rr->rr_infos[0].rr_soff, rr->rr_br }; \
 	}
 
 typedef int (*fine_function)(pfmlib_output_param_t *out, void *model_out);
 
 /* NULL, or the model's function with its own type of structure. */
-#define FINE(tag, function)								\
-	static int									\
-	tag##_fine(pfmlib_output_param_t *out, void *model_out)			\
-	{										\
-		int (*ask)(pfmlib_output_param_t *, pfmlib_##tag##_output_param_t *) = function;	\
-		return ask ? ask(out, model_out) : -1;					\
+#define FINE(tag, function) \
+	static int tag##_fine(pfmlib_output_param_t *out, void *model_out) \
+	{ \
+		int (*ask)(pfmlib_output_param_t *, pfmlib_##tag##_output_param_t *) = function; \
+		return ask ? ask(out, model_out) : -1; \
 	}
 
-#define FUNCTIONS(name, tag, type, fine)	RANGES(tag, drange) RANGES(tag, irange) FINE(tag, fine)
+#define FUNCTIONS(name, tag, type, fine) RANGES(tag, drange) RANGES(tag, irange) FINE(tag, fine)
 PFM3_MODELS(FUNCTIONS)
 
-#define MODEL(name, tag, type, fine)							\
-	{ #name, type, replay_##tag##_fields, sizeof(pfmlib_##tag##_input_param_t),	\
-	  sizeof(pfmlib_##tag##_output_param_t), tag##_fine, tag##_drange, tag##_irange },
-static const struct model models[] = { PFM3_MODELS(MODEL) { NULL, 0, NULL, 0, 0, NULL, NULL, NULL } };
+#define MODEL(name, tag, type, fine) \
+	{ #name, \
+	  type, \
+	  replay_##tag##_fields, \
+	  sizeof(pfmlib_##tag##_input_param_t), \
+	  sizeof(pfmlib_##tag##_output_param_t), \
+	  tag##_fine, \
+	  tag##_drange, \
+	  tag##_irange },
+static const struct model models[] = { PFM3_MODELS(MODEL){ NULL, 0, NULL, 0, 0, NULL, NULL, NULL } };
 
 static void
 find_model(const char *name)
@@ -213,15 +217,14 @@ show_number(pfm_err_t ret, long long value)
 }
 
 /* A function with one number as its result, in a variable called v. */
-#define NUMBER(function, type, call)						\
-	static void								\
-	call_##function(char **a)						\
-	{									\
-		type v = 0;							\
-		pfm_err_t ret = function call;					\
-										\
-		(void)a;							\
-		show_number(ret, (long long)v);				\
+#define NUMBER(function, type, call) \
+	static void call_##function(char **a) \
+	{ \
+		type v = 0; \
+		pfm_err_t ret = function call; \
+\
+		(void)a; \
+		show_number(ret, (long long)v); \
 	}
 
 NUMBER(pfm_find_event, unsigned int, (replay_string(a[0]), &v))
@@ -243,18 +246,17 @@ NUMBER(pfm_get_version, unsigned int, (&v))
 NUMBER(pfm_get_pmu_type, int, (&v))
 
 /* A function that writes a name into a buffer of just the size that is given. */
-#define NAME(function, size_argument, call)					\
-	static void								\
-	call_##function(char **a)						\
-	{									\
-		size_t size = number_of(a[size_argument]);			\
-		char *name = malloc(size ? size : 1);				\
-		pfm_err_t ret = function call;					\
-										\
-		replay_answer("ret=%d", ret);					\
-		if (ret == PFMLIB_SUCCESS)					\
-			replay_answer(" value=%s", name);			\
-		free(name);							\
+#define NAME(function, size_argument, call) \
+	static void call_##function(char **a) \
+	{ \
+		size_t size = number_of(a[size_argument]); \
+		char *name = malloc(size ? size : 1); \
+		pfm_err_t ret = function call; \
+\
+		replay_answer("ret=%d", ret); \
+		if (ret == PFMLIB_SUCCESS) \
+			replay_answer(" value=%s", name); \
+		free(name); \
 	}
 
 NAME(pfm_get_event_name, 1, (number_of(a[0]), name, size))
@@ -275,22 +277,21 @@ full_name(unsigned int idx, char *masks, char *name, size_t size)
 NAME(full_name, 2, (number_of(a[0]), a[1], name, size))
 
 /* A function that fills in an event. */
-#define EVENT(function, call)							\
-	static void								\
-	call_##function(char **a)						\
-	{									\
-		pfmlib_event_t e;						\
-		pfm_err_t ret;							\
-										\
-		(void)a;							\
-		memset(&e, 0, sizeof(e));					\
-		ret = function call;						\
-		replay_answer("ret=%d", ret);					\
-		if (ret != PFMLIB_SUCCESS)					\
-			return;							\
-		replay_answer(" event=%u unit_masks=", e.event);		\
-		for (unsigned int i = 0; i < e.num_masks; i++)			\
-			replay_answer("%s%u", i ? "," : "", e.unit_masks[i]);	\
+#define EVENT(function, call) \
+	static void call_##function(char **a) \
+	{ \
+		pfmlib_event_t e; \
+		pfm_err_t ret; \
+\
+		(void)a; \
+		memset(&e, 0, sizeof(e)); \
+		ret = function call; \
+		replay_answer("ret=%d", ret); \
+		if (ret != PFMLIB_SUCCESS) \
+			return; \
+		replay_answer(" event=%u unit_masks=", e.event); \
+		for (unsigned int i = 0; i < e.num_masks; i++) \
+			replay_answer("%s%u", i ? "," : "", e.unit_masks[i]); \
 	}
 
 EVENT(pfm_find_full_event, (replay_string(a[0]), &e))
@@ -298,17 +299,16 @@ EVENT(pfm_get_cycle_event, (&e))
 EVENT(pfm_get_inst_retired_event, (&e))
 
 /* A function that fills in a register mask. */
-#define MASK(function, call)							\
-	static void								\
-	call_##function(char **a)						\
-	{									\
-		pfmlib_regmask_t mask;						\
-		pfm_err_t ret = function call;					\
-										\
-		(void)a;							\
-		replay_answer("ret=%d", ret);					\
-		for (size_t i = 0; ret == PFMLIB_SUCCESS && i < sizeof(mask.bits) / sizeof(mask.bits[0]); i++)	\
-			replay_answer("%s0x%lx", i ? "," : " bits=", mask.bits[i]);	\
+#define MASK(function, call) \
+	static void call_##function(char **a) \
+	{ \
+		pfmlib_regmask_t mask; \
+		pfm_err_t ret = function call; \
+\
+		(void)a; \
+		replay_answer("ret=%d", ret); \
+		for (size_t i = 0; ret == PFMLIB_SUCCESS && i < sizeof(mask.bits) / sizeof(mask.bits[0]); i++) \
+			replay_answer("%s0x%lx", i ? "," : " bits=", mask.bits[i]); \
 	}
 
 MASK(pfm_get_event_counters, (number_of(a[0]), &mask))
@@ -372,7 +372,11 @@ query(char **a)
 {
 	void *symbol = dlsym(RTLD_DEFAULT, a[0]);
 	unsigned int idx = number_of(a[1]);
-	union { int (*predicate)(unsigned int); int (*number)(unsigned int, int *); int (*mask)(unsigned int, unsigned long *); } call;
+	union {
+		int (*predicate)(unsigned int);
+		int (*number)(unsigned int, int *);
+		int (*mask)(unsigned int, unsigned long *);
+	} call;
 	unsigned long mask = 0;
 	int number = 0, ret;
 
@@ -394,22 +398,44 @@ query(char **a)
 		replay_answer("%d", number);
 }
 
-#define CALL(function, count)	{ #function, count, call_##function }
-static const struct replay_call calls[] = {
-	{ "force", 1, force }, { "detect", 1, detect }, { "dispatch", 6, dispatch },
-	{ "event", 1, event }, { "description", 1, description }, { "query", 2, query },
-	CALL(pfm_find_event, 1), CALL(pfm_find_event_byname, 1), CALL(pfm_find_event_bycode, 1),
-	CALL(pfm_find_event_bycode_next, 2), CALL(pfm_find_event_mask, 2), CALL(pfm_find_full_event, 1),
-	CALL(pfm_get_event_name, 2), CALL(pfm_get_event_mask_name, 3), { "pfm_get_full_event_name", 3, call_full_name },
-	CALL(pfm_get_event_code, 1), CALL(pfm_get_event_code_counter, 2), CALL(pfm_get_event_mask_code, 2),
-	CALL(pfm_get_num_event_masks, 1), CALL(pfm_get_event_counters, 1), CALL(pfm_get_impl_pmcs, 0),
-	CALL(pfm_get_impl_pmds, 0), CALL(pfm_get_impl_counters, 0), CALL(pfm_get_num_events, 0),
-	CALL(pfm_get_num_pmcs, 0), CALL(pfm_get_num_pmds, 0), CALL(pfm_get_num_counters, 0),
-	CALL(pfm_get_hw_counter_width, 0), CALL(pfm_get_max_event_name_len, 0), CALL(pfm_get_version, 0),
-	CALL(pfm_get_pmu_type, 0), CALL(pfm_get_pmu_name, 1), CALL(pfm_get_pmu_name_bytype, 2),
-	CALL(pfm_get_cycle_event, 0), CALL(pfm_get_inst_retired_event, 0), CALL(pfm_strerror, 1),
-	{ NULL, 0, NULL }
-};
+#define CALL(function, count) { #function, count, call_##function }
+static const struct replay_call calls[] = { { "force", 1, force },
+					    { "detect", 1, detect },
+					    { "dispatch", 6, dispatch },
+					    { "event", 1, event },
+					    { "description", 1, description },
+					    { "query", 2, query },
+					    CALL(pfm_find_event, 1),
+					    CALL(pfm_find_event_byname, 1),
+					    CALL(pfm_find_event_bycode, 1),
+					    CALL(pfm_find_event_bycode_next, 2),
+					    CALL(pfm_find_event_mask, 2),
+					    CALL(pfm_find_full_event, 1),
+					    CALL(pfm_get_event_name, 2),
+					    CALL(pfm_get_event_mask_name, 3),
+					    { "pfm_get_full_event_name", 3, call_full_name },
+					    CALL(pfm_get_event_code, 1),
+					    CALL(pfm_get_event_code_counter, 2),
+					    CALL(pfm_get_event_mask_code, 2),
+					    CALL(pfm_get_num_event_masks, 1),
+					    CALL(pfm_get_event_counters, 1),
+					    CALL(pfm_get_impl_pmcs, 0),
+					    CALL(pfm_get_impl_pmds, 0),
+					    CALL(pfm_get_impl_counters, 0),
+					    CALL(pfm_get_num_events, 0),
+					    CALL(pfm_get_num_pmcs, 0),
+					    CALL(pfm_get_num_pmds, 0),
+					    CALL(pfm_get_num_counters, 0),
+					    CALL(pfm_get_hw_counter_width, 0),
+					    CALL(pfm_get_max_event_name_len, 0),
+					    CALL(pfm_get_version, 0),
+					    CALL(pfm_get_pmu_type, 0),
+					    CALL(pfm_get_pmu_name, 1),
+					    CALL(pfm_get_pmu_name_bytype, 2),
+					    CALL(pfm_get_cycle_event, 0),
+					    CALL(pfm_get_inst_retired_event, 0),
+					    CALL(pfm_strerror, 1),
+					    { NULL, 0, NULL } };
 
 int
 main(int argc, char **argv)

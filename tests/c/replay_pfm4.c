@@ -26,14 +26,17 @@ initialize(char **a)
 
 /* The caller's structures, with room after them for sizes that are not ours. */
 static union {
-	pfm_pmu_encode_arg_t	raw;
-	pfm_perf_encode_arg_t	perf;
-	char			room[512];
+	pfm_pmu_encode_arg_t raw;
+	pfm_perf_encode_arg_t perf;
+	char room[512];
 } *arg;
 static union attr {
-	struct perf_event_attr	fields;
-	struct { uint32_t type, size; uint64_t config, sample_period, sample_type, read_format, flags; } words;
-	char			room[512];
+	struct perf_event_attr fields;
+	struct {
+		uint32_t type, size;
+		uint64_t config, sample_period, sample_type, read_format, flags;
+	} words;
+	char room[512];
 } *attr;
 
 /*
@@ -72,7 +75,7 @@ own_flags(uint64_t recorded)
 
 /* What is preset; -1: not given. */
 struct options {
-	long long	size, room, find;
+	long long size, room, find;
 };
 
 static void
@@ -159,11 +162,14 @@ encode_perf(const char *event, int levels, pfm_os_t os, const struct options *o)
 	ret = pfm_get_os_event_encoding(event, levels, os, arg);
 	replay_answer("ret=%d", ret);
 	if (ret == PFM_SUCCESS)
-		replay_answer(" idx=%d type=%u config=0x%llx config1=0x%llx config2=0x%llx sample_period=%llu flags=0x%llx"
-			      " cpu=%d open_flags=%d fstr=%s", arg->perf.idx, attr->words.type,
-			      (unsigned long long)attr->fields.config, (unsigned long long)attr->fields.config1,
-			      (unsigned long long)attr->fields.config2, (unsigned long long)attr->words.sample_period,
-			      (unsigned long long)recorded_flags(attr->words.flags), arg->perf.cpu, arg->perf.flags, text ? text : "");
+		replay_answer(
+			" idx=%d type=%u config=0x%llx config1=0x%llx config2=0x%llx sample_period=%llu flags=0x%llx"
+			" cpu=%d open_flags=%d fstr=%s",
+			arg->perf.idx, attr->words.type, (unsigned long long)attr->fields.config,
+			(unsigned long long)attr->fields.config1, (unsigned long long)attr->fields.config2,
+			(unsigned long long)attr->words.sample_period,
+			(unsigned long long)recorded_flags(attr->words.flags), arg->perf.cpu, arg->perf.flags,
+			text ? text : "");
 	free(text);
 }
 
@@ -212,8 +218,9 @@ pmu(char **a)
 		replay_answer("ret=%d", ret);
 	else
 		replay_answer("pmu=%d name=%s desc=%d size=%zu type=%d nevents=%d first_event=%d max_encoding=%d"
-			      " num_cntrs=%d num_fixed_cntrs=%d flags=%d", (int)i.pmu, i.name, i.desc != NULL, recorded_size(i.size, 56, sizeof(i)),
-			      (int)i.type, i.nevents, i.first_event, i.max_encoding, i.num_cntrs, i.num_fixed_cntrs,
+			      " num_cntrs=%d num_fixed_cntrs=%d flags=%d",
+			      (int)i.pmu, i.name, i.desc != NULL, recorded_size(i.size, 56, sizeof(i)), (int)i.type,
+			      i.nevents, i.first_event, i.max_encoding, i.num_cntrs, i.num_fixed_cntrs,
 			      i.is_present | i.is_dfl << 1);
 }
 
@@ -232,9 +239,10 @@ info(char **a)
 	if (ret != PFM_SUCCESS)
 		replay_answer("ret=%d", ret);
 	else
-		replay_answer("name=%s desc=%d equiv=%s size=%zu code=%llu pmu=%d dtype=%d idx=%d nattrs=%d reserved=%d flags=%d",
-			      i.name, i.desc != NULL, shown(i.equiv), recorded_size(i.size, 64, sizeof(i)), (unsigned long long)i.code, (int)i.pmu,
-			      (int)i.dtype, i.idx, i.nattrs, i.reserved,
+		replay_answer("name=%s desc=%d equiv=%s size=%zu code=%llu pmu=%d dtype=%d idx=%d nattrs=%d "
+			      "reserved=%d flags=%d",
+			      i.name, i.desc != NULL, shown(i.equiv), recorded_size(i.size, 64, sizeof(i)),
+			      (unsigned long long)i.code, (int)i.pmu, (int)i.dtype, i.idx, i.nattrs, i.reserved,
 			      i.is_precise | i.is_speculative << 1 | i.support_hw_smpl << 3);
 }
 
@@ -248,15 +256,19 @@ attr_info(char **a)
 		replay_answer("ret=%d", ret);
 	else
 		replay_answer("name=%s desc=%d equiv=%s size=%zu code=%llu type=%d idx=%d ctrl=%d flags=%d dfl=%llu",
-			      i.name, i.desc != NULL, shown(i.equiv), recorded_size(i.size, 64, sizeof(i)), (unsigned long long)i.code, (int)i.type,
-			      (int)i.idx, (int)i.ctrl, i.is_dfl | i.is_precise << 1 | i.is_speculative << 2 | i.support_hw_smpl << 4,
+			      i.name, i.desc != NULL, shown(i.equiv), recorded_size(i.size, 64, sizeof(i)),
+			      (unsigned long long)i.code, (int)i.type, (int)i.idx, (int)i.ctrl,
+			      i.is_dfl | i.is_precise << 1 | i.is_speculative << 2 | i.support_hw_smpl << 4,
 			      (unsigned long long)i.dfl_val64);
 }
 
-static const struct replay_call calls[] = {
-	{ "initialize", 0, initialize }, { "encode", 4, encode }, { "pmu", 1, pmu }, { "next", 1, next },
-	{ "info", 2, info }, { "attr", 3, attr_info }, { NULL, 0, NULL }
-};
+static const struct replay_call calls[] = { { "initialize", 0, initialize },
+					    { "encode", 4, encode },
+					    { "pmu", 1, pmu },
+					    { "next", 1, next },
+					    { "info", 2, info },
+					    { "attr", 3, attr_info },
+					    { NULL, 0, NULL } };
 
 int
 main(int argc, char **argv)

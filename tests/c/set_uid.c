@@ -26,9 +26,10 @@ outcome(int ret)
 static int
 libpfm3(const char *path)
 {
-	int (*pfm_initialize)(void), (*pfm_set_options)(unsigned int *), (*pfm_force_pmu)(int), (*pfm_create)(int, void *, ...);
+	int (*pfm_initialize)(void), (*pfm_set_options)(unsigned int *), (*pfm_force_pmu)(int),
+		(*pfm_create)(int, void *, ...);
 	int (*pfm_get_num_counters)(unsigned int *);
-	unsigned int options[2] = { 3, 0 }, counters = 0;	/* bits: verbose, debug */
+	unsigned int options[2] = { 3, 0 }, counters = 0; /* bits: verbose, debug */
 
 	if (!FIND(pfm_initialize, path) || !FIND(pfm_set_options, path) || !FIND(pfm_force_pmu, path) ||
 	    !FIND(pfm_create, path) || !FIND(pfm_get_num_counters, path))
@@ -68,7 +69,8 @@ libpfm4(const char *path)
 static int
 libpmc(const char *path, const char *runtime)
 {
-	int (*pmc_get_info)(int, int, void *), (*pmc_configure_counter)(int, const char *, unsigned long long, unsigned int);
+	int (*pmc_get_info)(int, int, void *),
+		(*pmc_configure_counter)(int, const char *, unsigned long long, unsigned int);
 	int (*pmc_start_counter)(int), class_id = 0;
 	char directory[4096];
 	struct stat st;
@@ -77,8 +79,8 @@ libpmc(const char *path, const char *runtime)
 		return 2;
 	printf("pmc: get_info %d, ", pmc_get_info(-1, 2, &class_id));
 	printf("class 0x%x\n", (unsigned int)class_id);
-	if (pmc_configure_counter(1, "insfetch-miss", 0, 0) == 0 ||	/* of xscale */
-	    pmc_configure_counter(1, "task-clock", 0, 0) == 0)	/* of linux */
+	if (pmc_configure_counter(1, "insfetch-miss", 0, 0) == 0 || /* of xscale */
+	    pmc_configure_counter(1, "task-clock", 0, 0) == 0)      /* of linux */
 		pmc_start_counter(1);
 	snprintf(directory, sizeof(directory), "%s/pypfm-pmc", runtime);
 	printf("pmc: locks are %s\n", stat(directory, &st) == 0 ? "there" : "elsewhere");
@@ -100,7 +102,7 @@ libperfex(const char *path)
 int
 main(int argc, char **argv)
 {
-	setbuf(stdout, NULL);	/* in the order of what is printed on stderr */
+	setbuf(stdout, NULL); /* in the order of what is printed on stderr */
 	if (argc != 6)
 		return 2;
 	fprintf(stderr, "%s rights\n", getauxval(AT_SECURE) ? "more" : "the user's");

@@ -16,12 +16,12 @@ enum { SOAK_THREADS = 16, SOAK_DEFAULT = 200000 };
 typedef uint64_t (*soak_call)(unsigned int number);
 
 static struct {
-	soak_call		call;
-	unsigned int		count;		/* of different calls */
-	unsigned long		calls;		/* of each thread */
-	uint64_t		*answers;
-	unsigned long		wrong;		/* all threads */
-	pthread_barrier_t	barrier;
+	soak_call call;
+	unsigned int count;  /* of different calls */
+	unsigned long calls; /* of each thread */
+	uint64_t *answers;
+	unsigned long wrong; /* all threads */
+	pthread_barrier_t barrier;
 } soak;
 
 /* Add bytes to the number that stands for an answer (FNV-1a). */

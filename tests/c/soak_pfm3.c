@@ -12,36 +12,35 @@ enum { CODE_RANGE = 1, DATA_RANGE = 2, EAR = 4, NO_MODEL = 8 };
 
 /* A model's structures, filled in for a request. */
 union input {
-#define INPUT(name, tag, type, fine)	pfmlib_##tag##_input_param_t tag;
+#define INPUT(name, tag, type, fine) pfmlib_##tag##_input_param_t tag;
 	PFM3_MODELS(INPUT)
 };
 
 union output {
-#define OUTPUT(name, tag, type, fine)	pfmlib_##tag##_output_param_t tag;
+#define OUTPUT(name, tag, type, fine) pfmlib_##tag##_output_param_t tag;
 	PFM3_MODELS(OUTPUT)
 };
 
-#define FILL(name, tag, type, fine)								\
-	static void										\
-	fill_##tag(union input *in, unsigned int what, unsigned long at)			\
-	{											\
-		in->tag.pfp_##tag##_irange.rr_used = (what & CODE_RANGE) != 0;			\
-		in->tag.pfp_##tag##_irange.rr_limits[0].rr_start = 0x4000000000000000 + 16 * at;	\
-		in->tag.pfp_##tag##_irange.rr_limits[0].rr_end = 0x4000000000000000 + 48 * at + 64;	\
-		in->tag.pfp_##tag##_drange.rr_used = (what & DATA_RANGE) != 0;			\
-		in->tag.pfp_##tag##_drange.rr_limits[0].rr_start = 8 * at;			\
-		in->tag.pfp_##tag##_drange.rr_limits[0].rr_end = 24 * at + 1;			\
-		in->tag.pfp_##tag##_iear.ear_used = (what & EAR) != 0;				\
-		in->tag.pfp_##tag##_iear.ear_umask = at & 0xff;					\
-		for (int i = 0; i < EVENTS; i++)						\
-			in->tag.pfp_##tag##_counters[i].flags = 1;	/* no check of qualifiers */	\
+#define FILL(name, tag, type, fine) \
+	static void fill_##tag(union input *in, unsigned int what, unsigned long at) \
+	{ \
+		in->tag.pfp_##tag##_irange.rr_used = (what & CODE_RANGE) != 0; \
+		in->tag.pfp_##tag##_irange.rr_limits[0].rr_start = 0x4000000000000000 + 16 * at; \
+		in->tag.pfp_##tag##_irange.rr_limits[0].rr_end = 0x4000000000000000 + 48 * at + 64; \
+		in->tag.pfp_##tag##_drange.rr_used = (what & DATA_RANGE) != 0; \
+		in->tag.pfp_##tag##_drange.rr_limits[0].rr_start = 8 * at; \
+		in->tag.pfp_##tag##_drange.rr_limits[0].rr_end = 24 * at + 1; \
+		in->tag.pfp_##tag##_iear.ear_used = (what & EAR) != 0; \
+		in->tag.pfp_##tag##_iear.ear_umask = at & 0xff; \
+		for (int i = 0; i < EVENTS; i++) \
+			in->tag.pfp_##tag##_counters[i].flags = 1; /* no check of qualifiers */ \
 	}
 PFM3_MODELS(FILL)
 
-#define MODEL(name, tag, type, fine)	{ &pfm3_##name, fill_##tag },
+#define MODEL(name, tag, type, fine) { &pfm3_##name, fill_##tag },
 static const struct {
-	const struct pfm3_model	*model;
-	void			(*fill)(union input *in, unsigned int what, unsigned long at);
+	const struct pfm3_model *model;
+	void (*fill)(union input *in, unsigned int what, unsigned long at);
 } models[] = { PFM3_MODELS(MODEL) };
 
 enum { NUM_MODELS = sizeof(models) / sizeof(models[0]) };
@@ -59,7 +58,7 @@ hash_registers(uint64_t hash, const pfmlib_reg_t *regs, unsigned int count)
 static uint64_t
 dispatch(unsigned int which, unsigned int seed)
 {
-	static _Thread_local pfmlib_input_param_t in;	/* too big for a stack */
+	static _Thread_local pfmlib_input_param_t in; /* too big for a stack */
 	static _Thread_local pfmlib_output_param_t out;
 	const struct pfm3_settings settings = { .fine_mode_bug = seed & 1 };
 	const struct pfm3_model *model = models[which].model;

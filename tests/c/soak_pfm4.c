@@ -8,22 +8,23 @@
 
 enum { NUM_CALLS = 8192 };
 
-static struct pfm4_context contexts[PFM4_NUM_PMUS];	/* the threads share them */
+static struct pfm4_context contexts[PFM4_NUM_PMUS]; /* the threads share them */
 
 /* The string of a call: some event, with one of its unit masks and some modifiers. */
 static void
 make_string(const struct pfm4_pmu *pmu, unsigned int seed, char *text, size_t size)
 {
-	static const char *const modifiers[] = { "", ":u", ":k=0:u=1", ":c=300", ":period=2000", ":freq=100:mg", ":e:i:c=2",
-						 ":thres=1", ":k:thres=3" };
+	static const char *const modifiers[] = { "",         ":u",           ":k=0:u=1",
+						 ":c=300",   ":period=2000", ":freq=100:mg",
+						 ":e:i:c=2", ":thres=1",     ":k:thres=3" };
 	enum { COUNT = sizeof(modifiers) / sizeof(*modifiers) };
 	const struct pfm4_event *event = &pmu->table->events[seed % (unsigned int)pmu->table->count];
 
 	if (pmu == &pfm4_perf_raw)
 		snprintf(text, size, "r%x%s", seed, modifiers[seed % COUNT]);
 	else if (event->num_umasks)
-		snprintf(text, size, "%s::%s:%s%s", pmu->name, event->name, event->umasks[seed / COUNT % event->num_umasks].name,
-			 modifiers[seed % COUNT]);
+		snprintf(text, size, "%s::%s:%s%s", pmu->name, event->name,
+			 event->umasks[seed / COUNT % event->num_umasks].name, modifiers[seed % COUNT]);
 	else
 		snprintf(text, size, "%s%s", event->name, modifiers[seed % COUNT]);
 }

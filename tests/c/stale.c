@@ -8,21 +8,21 @@
 #include <perfmon/pfmlib_itanium2.h>
 #include <perfmon/pfmlib_montecito.h>
 
-#define CANARY	0xc5
+#define CANARY 0xc5
 
 static pfmlib_input_param_t inp;
 static pfmlib_output_param_t outp;
 
 /* The model's output between canaries. */
 static struct {
-	unsigned char			before[256];
-	pfmlib_ita2_output_param_t	out;
-	unsigned char			after[4096];
+	unsigned char before[256];
+	pfmlib_ita2_output_param_t out;
+	unsigned char after[4096];
 } ita2;
 static struct {
-	unsigned char			before[256];
-	pfmlib_mont_output_param_t	out;
-	unsigned char			after[4096];
+	unsigned char before[256];
+	pfmlib_mont_output_param_t out;
+	unsigned char after[4096];
 } mont;
 
 static int
@@ -55,7 +55,7 @@ check_canaries(void)
 	CHECK(intact(ita2.before, sizeof(ita2.before)) && intact(ita2.after, sizeof(ita2.after)));
 	CHECK(intact(mont.before, sizeof(mont.before)) && intact(mont.after, sizeof(mont.after)));
 #ifndef PFMLIB_MANUAL_LAYOUT
-	for (int i = 0; i < 6; i++) {	/* after the ranges, inside the structure */
+	for (int i = 0; i < 6; i++) { /* after the ranges, inside the structure */
 		CHECK_EQ(ita2.out.reserved[i], 0);
 		CHECK_EQ(mont.out.reserved[i], 0);
 	}
@@ -64,11 +64,11 @@ check_canaries(void)
 
 /* A range that needs four registers in fine mode, eight or two otherwise. */
 struct range {
-	const char	*event;
-	int		data;
-	unsigned long	from, to;
-	unsigned int	flags;
-	unsigned int	needs;
+	const char *event;
+	int data;
+	unsigned long from, to;
+	unsigned int flags;
+	unsigned int needs;
 };
 
 static const struct range ita2_ranges[] = {
@@ -315,7 +315,7 @@ absurd_values(int type, unsigned int events)
 	CHECK_EQ(pfm_dispatch_events(&inp, NULL, &outp, NULL), PFMLIB_ERR_INVAL);
 	memset(&inp, 0xff, sizeof(inp));
 	CHECK_EQ(pfm_dispatch_events(&inp, NULL, &outp, NULL), PFMLIB_ERR_INVAL);
-	start(NULL);	/* no event: the entries are not looked at */
+	start(NULL); /* no event: the entries are not looked at */
 	memset(inp.pfp_events, 0xff, sizeof(inp.pfp_events));
 	CHECK_EQ(pfm_dispatch_events(&inp, NULL, &outp, NULL), PFMLIB_SUCCESS);
 	CHECK_EQ(outp.pfp_pmc_count, 0);
@@ -332,11 +332,11 @@ input_of_ones(void)
 	memset(&in4, 0xff, sizeof(in4));
 	CHECK_EQ(pfm_force_pmu(PFMLIB_ITANIUM2_PMU), PFMLIB_SUCCESS);
 	start("NOPS_RETIRED");
-	CHECK_EQ(pfm_dispatch_events(&inp, &in2, &outp, &ita2.out), PFMLIB_ERR_INVAL);	/* I-EAR mode */
+	CHECK_EQ(pfm_dispatch_events(&inp, &in2, &outp, &ita2.out), PFMLIB_ERR_INVAL); /* I-EAR mode */
 	check_canaries();
 	CHECK_EQ(pfm_force_pmu(PFMLIB_MONTECITO_PMU), PFMLIB_SUCCESS);
 	start("NOPS_RETIRED");
-	CHECK_EQ(pfm_dispatch_events(&inp, &in4, &outp, &mont.out), PFMLIB_ERR_NOTSUPP);	/* ALL_THRD */
+	CHECK_EQ(pfm_dispatch_events(&inp, &in4, &outp, &mont.out), PFMLIB_ERR_NOTSUPP); /* ALL_THRD */
 	check_canaries();
 }
 

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #ifndef SYS_pidfd_open
-#define SYS_pidfd_open	434
+#define SYS_pidfd_open 434
 #endif
 
 enum { NOBODY = 65534 };
@@ -62,7 +62,8 @@ static inline int
 hidden_proc(void)
 {
 	return own_mounts() < 0 || mount("proc", "/proc", "proc", 0, "hidepid=2") < 0 || setgroups(0, NULL) < 0 ? -1
-	       : setresuid(NOBODY, NOBODY, NOBODY) < 0 ? -1 : prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);	/* as after exec() */
+	       : setresuid(NOBODY, NOBODY, NOBODY) < 0 ? -1
+						       : prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* as after exec() */
 }
 
 static inline int
@@ -80,7 +81,8 @@ empty_root(void)
 {
 	char name[] = "/tmp/empty-XXXXXX";
 
-	return mkdtemp(name) && chdir(name) == 0 && rmdir(name) == 0 ? chroot(".") : -1;	/* which has no name any more */
+	return mkdtemp(name) && chdir(name) == 0 && rmdir(name) == 0 ? chroot(".")
+								     : -1; /* which has no name any more */
 }
 
 static inline int
@@ -120,10 +122,10 @@ nothing(void)
 }
 
 static const struct surroundings {
-	const char	*name;
-	int		(*enter)(void);
-	bool		is_pid_namespace;	/* what runs there is the child of who enters it */
-	bool		is_without_perf;
+	const char *name;
+	int (*enter)(void);
+	bool is_pid_namespace; /* what runs there is the child of who enters it */
+	bool is_without_perf;
 } all_surroundings[] = {
 	{ "usual", nothing, false, false },
 	{ "no /proc", without_proc, false, false },

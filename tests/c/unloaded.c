@@ -6,7 +6,7 @@
 #include "function_of.h"
 #include "pmc_check.h"
 
-#define PAGE_FAULTS	0x82
+#define PAGE_FAULTS 0x82
 
 /* A function of a library that is loaded, and unloaded at once. */
 static void *
@@ -55,7 +55,7 @@ main(int argc, char **argv)
 		}
 		CHECK_EQ(control(1, PMC_OP_START, NULL), 0);
 		CHECK_EQ(control(2, PMC_OP_PROFSTART, &cfg), 0);
-		start_pair(0, 26);	/* registers its handlers of fork(), whether it can count or not */
+		start_pair(0, 26); /* registers its handlers of fork(), whether it can count or not */
 		IN_CHILD();
 		open = open ? open : open_descriptors("");
 		CHECK_EQ(open_descriptors(""), open);

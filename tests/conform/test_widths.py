@@ -39,8 +39,8 @@ def test_a_wide_member_of_a_request(tmp_path: Path) -> None:
     shutil.copytree(library.include_dir, tmp_path / "include")
     path = tmp_path / "include" / "perfmon" / "pfmlib.h"
     text = path.read_text()
-    assert text.count("unsigned int\tnum_masks;") == 1
-    path.write_text(text.replace("unsigned int\tnum_masks;", "unsigned long\tnum_masks;"))
+    assert text.count("unsigned int num_masks;") == 1
+    path.write_text(text.replace("unsigned int num_masks;", "unsigned long num_masks;"))
     built = build_library(library, tmp_path, f"-I{tmp_path / 'include'}", "-D_Static_assert(...)=", "-w")
     report = runner.run(str(built), "pfm3", vectors=some("pfm3"), jobs=2)
     assert report.status == 4

@@ -16,18 +16,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 /* End the program, with the input that libFuzzer then keeps, unless the condition holds. */
-#define HOLDS(condition)								\
-	do {										\
-		if (!(condition)) {							\
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);	\
-			abort();							\
-		}									\
+#define HOLDS(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+			abort(); \
+		} \
 	} while (0)
 
 /* What is left of an input. */
 struct bytes {
-	const uint8_t	*at;
-	size_t		left;
+	const uint8_t *at;
+	size_t left;
 };
 
 /* The next bytes; zeros past the end. */

@@ -35,10 +35,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	HOLDS(ret == 0 || ret == -EINVAL || ret == -EFBIG);
 	for (int i = 0; i < PERFEX_NUM_EVENTS; i++) {
 		HOLDS(found[i].unit == PERFEX_NO_COST || found[i].unit == PERFEX_CLKS || found[i].unit == PERFEX_NSEC);
-		HOLDS(found[i].unit == PERFEX_NO_COST || (found[i].minimum >= 0 && found[i].minimum <= found[i].typical
-							  && found[i].typical <= found[i].maximum));
+		HOLDS(found[i].unit == PERFEX_NO_COST ||
+		      (found[i].minimum >= 0 && found[i].minimum <= found[i].typical &&
+		       found[i].typical <= found[i].maximum));
 	}
-	if (ret == 0 && size < PERFEX_LARGEST) {	/* an empty line more says nothing more */
+	if (ret == 0 && size < PERFEX_LARGEST) { /* an empty line more says nothing more */
 		HOLDS(pwrite(fd, "\n", 1, (off_t)size) == 1);
 		HOLDS(perfex_costs_read(path, again) == 0);
 		for (int i = 0; i < PERFEX_NUM_EVENTS; i++)

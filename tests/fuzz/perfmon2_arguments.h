@@ -6,7 +6,7 @@
 
 #include "perfmon2_shadow.h"
 
-static const struct shadow_machine *machine;	/* the one that there is */
+static const struct shadow_machine *machine; /* the one that there is */
 
 /* Numbers near to where something happens. */
 static inline uint64_t
@@ -58,7 +58,7 @@ take_pmc_value(struct bytes *b)
 	const uint8_t kind = take_byte(b);
 	uint64_t value;
 
-	if (kind < 0xe0)	/* an event of few, at level 3 */
+	if (kind < 0xe0) /* an event of few, at level 3 */
 		return (uint64_t)(kind & 3) << 8 | PFM_PLM3;
 	take(b, &value, sizeof(value));
 	return value;

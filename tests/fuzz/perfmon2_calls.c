@@ -231,7 +231,7 @@ load(struct slot *s, struct bytes *b)
 		shadow_unload(&after);
 	} else if (target == self || target == other || target == -1 || shadow_is_system(s->c)) {
 		predicted = foretell_load(&after, target, load.load_set);
-	} else {	/* some process of this machine */
+	} else { /* some process of this machine */
 		predicted = SHADOW_ANY_ERRNO;
 	}
 	ret = is_v3 ? pfm_attach(s->fd, 0, target) : pfm_load_context(s->fd, &load);
@@ -249,6 +249,7 @@ control(struct slot *s, int what, struct bytes *b)
 	struct shadow after = *s->c;
 	int predicted = 0, ret;
 
+	/* clang-format off */
 	switch (what) {
 	case UNLOAD:
 		shadow_unload(&after);
@@ -270,6 +271,7 @@ control(struct slot *s, int what, struct bytes *b)
 		predicted = shadow_restart(&after);
 		ret = kind & 1 ? pfm_restart(s->fd) : pfm_set_state(s->fd, 0, PFM_ST_RESTART);
 	}
+	/* clang-format on */
 	if (shadow_is_system(&after) && after.state != SHADOW_UNLOADED && after.cpu != cpu && !choice()->np)
 		predicted = SHADOW_ANY_ERRNO;
 	settle(s->c, &after, predicted, ret);
@@ -330,7 +332,10 @@ place(void *elements, uint8_t kind)
 {
 	static void *const places[] = { NULL, NULL, (void *)8 };
 
-	return kind < 0xf8 ? elements : (kind & 3) == AT_THE_EDGE ? edge - 1 : (kind & 3) == GOOD ? elements : places[kind & 3];
+	return kind < 0xf8                 ? elements
+	       : (kind & 3) == AT_THE_EDGE ? edge - 1
+	       : (kind & 3) == GOOD        ? elements
+					   : places[kind & 3];
 }
 
 static void
@@ -357,7 +362,8 @@ write_registers(struct slot *s, struct bytes *b, bool control_registers)
 		}
 		if (predicted < 0)
 			continue;
-		one = control_registers ? shadow_write_pmc(&after, &pmcs[i]) : shadow_write_pmd(&after, &pmds[i], false);
+		one = control_registers ? shadow_write_pmc(&after, &pmcs[i])
+					: shadow_write_pmd(&after, &pmds[i], false);
 		is_any |= one == SHADOW_ANY_ERRNO;
 		predicted = one < 0 ? one : 0;
 	}
@@ -375,9 +381,14 @@ write_one(struct slot *s, struct bytes *b)
 	const pfarg_pmd_t pmd = take_pmd_element(b);
 	pfarg_pmr_t pmr = { pmd.reg_num, pmd.reg_set, pmd.reg_flags, pmd.reg_value };
 	pfarg_pmd_attr_t attributes = {
-		.reg_num = pmd.reg_num, .reg_set = pmd.reg_set, .reg_flags = pmd.reg_flags, .reg_value = pmd.reg_value,
-		.reg_long_reset = pmd.reg_long_reset, .reg_short_reset = pmd.reg_short_reset,
-		.reg_random_mask = pmd.reg_random_mask, .reg_ovfl_swcnt = pmd.reg_ovfl_switch_cnt,
+		.reg_num = pmd.reg_num,
+		.reg_set = pmd.reg_set,
+		.reg_flags = pmd.reg_flags,
+		.reg_value = pmd.reg_value,
+		.reg_long_reset = pmd.reg_long_reset,
+		.reg_short_reset = pmd.reg_short_reset,
+		.reg_random_mask = pmd.reg_random_mask,
+		.reg_ovfl_swcnt = pmd.reg_ovfl_switch_cnt,
 	};
 	struct shadow after = *s->c;
 	int predicted, ret;
@@ -387,8 +398,10 @@ write_one(struct slot *s, struct bytes *b)
 	switch (kind % 3) {
 	case 0:
 		pmr.reg_value = take_pmc_value(b);
-		predicted = shadow_write_pmc(&after, &(pfarg_pmc_t){ .reg_num = pmr.reg_num, .reg_set = pmr.reg_set,
-								     .reg_flags = pmr.reg_flags, .reg_value = pmr.reg_value });
+		predicted = shadow_write_pmc(&after, &(pfarg_pmc_t){ .reg_num = pmr.reg_num,
+								     .reg_set = pmr.reg_set,
+								     .reg_flags = pmr.reg_flags,
+								     .reg_value = pmr.reg_value });
 		ret = pfm_write(s->fd, 0, PFM_RW_PMC, &pmr, sizeof(pmr));
 		break;
 	case 1:
@@ -456,7 +469,7 @@ change_sets(struct slot *s, struct bytes *b, bool deletes)
 	}
 	if (deletes)
 		ret = pfm_delete_evtsets(s->fd, sets, (int)count);
-	else if (kind & 0x80 && count)	/* both versions' elements are alike */
+	else if (kind & 0x80 && count) /* both versions' elements are alike */
 		ret = pfm_create_sets(s->fd, 0, (pfarg_set_desc_t *)(void *)sets, count * sizeof(*sets));
 	else
 		ret = pfm_create_evtsets(s->fd, sets, (int)count);
@@ -502,7 +515,7 @@ advance(struct bytes *b)
 	uint64_t left = count;
 	int ret;
 
-	if (tid == other) {	/* by the index of an event */
+	if (tid == other) { /* by the index of an event */
 		HOLDS(pfm_get_num_events(&event) == PFMLIB_SUCCESS);
 		event = take_byte(b) % event;
 		HOLDS(pfm3_event_code(machine->type, event, &es, &umask));
@@ -577,6 +590,7 @@ call_wildly(struct slot *s, struct bytes *b)
 	memset(memory, 0, sizeof(memory));
 	take(b, memory, 400);
 	errno = 0;
+	/* clang-format off */
 	switch (what % 14) {
 	case 0: ret = pfm_write_pmcs(fd, at, count); break;
 	case 1: ret = pfm_write_pmds(fd, at, count); break;
@@ -593,6 +607,7 @@ call_wildly(struct slot *s, struct bytes *b)
 	case 12: ret = pfm_set_state(fd, numbers[0], numbers[1]); break;
 	default: ret = pfm_load_context(fd, at);
 	}
+	/* clang-format on */
 	HOLDS(ret == 0 || ret == -1);
 	if (ret < 0)
 		check_documented(errno);
@@ -623,7 +638,8 @@ take_old_register(struct bytes *b, bool is_control)
 	const uint8_t kind = take_byte(b);
 	pfarg_reg_t reg = { .reg_num = take_pmd(b), .reg_value = is_control ? take_pmc_value(b) : take_value(b) };
 
-	reg.reg_flags = (kind & 1) | (kind >= 0xf0 ? kind & PFM_REGFL_RANDOM : 0) | (kind & 2 ? PFM_REG_RETFL_EINVAL : 0);
+	reg.reg_flags =
+		(kind & 1) | (kind >= 0xf0 ? kind & PFM_REGFL_RANDOM : 0) | (kind & 2 ? PFM_REG_RETFL_EINVAL : 0);
 	reg.reg_value |= is_control && kind & 0x40 ? 1U << 6 : 0;
 	if (kind & 0x80) {
 		reg.reg_long_reset = take_value(b);
@@ -640,15 +656,17 @@ static int
 foretell_old_register(struct shadow *c, int command, const pfarg_reg_t *before, const pfarg_reg_t *after)
 {
 	const struct shadow_set *set = shadow_first(c);
-	int ret = command == PFM_WRITE_PMCS ? shadow_ctl_write_pmc(c, before) : command == PFM_WRITE_PMDS ?
-		  shadow_ctl_write_pmd(c, before) : 0;
+	int ret = command == PFM_WRITE_PMCS   ? shadow_ctl_write_pmc(c, before)
+		  : command == PFM_WRITE_PMDS ? shadow_ctl_write_pmd(c, before)
+					      : 0;
 
 	if (command == PFM_READ_PMDS) {
 		const unsigned int number = before->reg_num;
 
 		ret = !set || number >= SHADOW_PMDS || !(set->used >> number & 1) ? -EINVAL : 0;
-		HOLDS(ret < 0 || !c->known || (after->reg_value == set->pmds[number].value &&
-					       after->reg_last_reset_val == set->pmds[number].lval));
+		HOLDS(ret < 0 || !c->known ||
+		      (after->reg_value == set->pmds[number].value &&
+		       after->reg_last_reset_val == set->pmds[number].lval));
 	}
 	return ret;
 }
@@ -670,7 +688,8 @@ registers_old(struct slot *s, int command, struct bytes *b)
 	for (unsigned int i = 0; i < count && predicted == 0; i++) {
 		predicted = foretell_old_register(&after, command, &before[i], &regs[i]);
 		HOLDS(predicted == SHADOW_ANY_ERRNO || !s->c->known ||
-		      (regs[i].reg_flags & (unsigned long)PFM_REG_RETFL_MASK) == (predicted < 0 ? (unsigned long)PFM_REG_RETFL_EINVAL : 0));
+		      (regs[i].reg_flags & (unsigned long)PFM_REG_RETFL_MASK) ==
+			      (predicted < 0 ? (unsigned long)PFM_REG_RETFL_EINVAL : 0));
 	}
 	if (predicted == SHADOW_ANY_ERRNO)
 		after.known = false;
@@ -727,7 +746,9 @@ control_old(struct slot *s, struct bytes *b)
 	static const uint8_t commands[] = { 1, 2, 3, 4, 5, 10, 16, 17, 1, 2, 4, 5, 10, 12, 13, 15, 32, 33, 34 };
 	static char memory[4096];
 	const uint8_t what = take_byte(b), kind = take_byte(b);
-	const int command = commands[what % sizeof(commands)], target = kind & 0x80 ? kind & 1 : kind & 0x40 ? other : self;
+	const int command = commands[what % sizeof(commands)], target = kind & 0x80   ? kind & 1
+									: kind & 0x40 ? other
+										      : self;
 	pfarg_load_t load = { .load_pid = (uint32_t)target };
 	struct shadow after = *s->c;
 	int predicted, ret;
@@ -738,7 +759,7 @@ control_old(struct slot *s, struct bytes *b)
 		ret = perfmonctl(s->fd, command, &load, 1);
 		predicted = foretell_old(&after, command, target);
 		settle(s->c, &after, predicted, ret);
-	} else {	/* registers that do not count, or nothing at all */
+	} else { /* registers that do not count, or nothing at all */
 		memset(memory, 0, sizeof(memory));
 		take(b, memory, kind & 0x80 ? 160 : 0);
 		ret = perfmonctl(s->fd, command, place(memory, take_byte(b)), kind & 0x20 ? take_byte(b) : 1);
@@ -754,25 +775,64 @@ static void
 call_with(uint8_t what, struct slot *s, struct bytes *b)
 {
 	switch (what) {
-	case 0: close_one(s); break;
-	case 1: case 2: load(s, b); break;
-	case 3: control(s, UNLOAD, b); break;
-	case 4: case 5: control(s, START, b); break;
-	case 6: control(s, START_SET, b); break;
-	case 7: control(s, STOP, b); break;
-	case 8: control(s, RESTART, b); break;
-	case 9: read_message(s, b); break;
-	case 10: map(s, b); break;
-	case 11: write_registers(s, b, true); break;
-	case 12: write_registers(s, b, false); break;
-	case 13: write_one(s, b); break;
-	case 14: read_registers(s, b); break;
-	case 15: change_sets(s, b, false); break;
-	case 16: change_sets(s, b, true); break;
-	case 17: ask_set(s, b); break;
-	case 18: duplicate(s, take_slot(b)); break;
-	case 19: call_wildly(s, b); break;
-	default: control_old(s, b);
+	case 0:
+		close_one(s);
+		break;
+	case 1:
+	case 2:
+		load(s, b);
+		break;
+	case 3:
+		control(s, UNLOAD, b);
+		break;
+	case 4:
+	case 5:
+		control(s, START, b);
+		break;
+	case 6:
+		control(s, START_SET, b);
+		break;
+	case 7:
+		control(s, STOP, b);
+		break;
+	case 8:
+		control(s, RESTART, b);
+		break;
+	case 9:
+		read_message(s, b);
+		break;
+	case 10:
+		map(s, b);
+		break;
+	case 11:
+		write_registers(s, b, true);
+		break;
+	case 12:
+		write_registers(s, b, false);
+		break;
+	case 13:
+		write_one(s, b);
+		break;
+	case 14:
+		read_registers(s, b);
+		break;
+	case 15:
+		change_sets(s, b, false);
+		break;
+	case 16:
+		change_sets(s, b, true);
+		break;
+	case 17:
+		ask_set(s, b);
+		break;
+	case 18:
+		duplicate(s, take_slot(b));
+		break;
+	case 19:
+		call_wildly(s, b);
+		break;
+	default:
+		control_old(s, b);
 	}
 }
 

@@ -23,10 +23,10 @@ enum { SHADOW_SETS = 6, SHADOW_PMDS = 64, SHADOW_QUEUE = 8, SHADOW_CTL_QUEUE = 3
 enum shadow_state { SHADOW_UNLOADED, SHADOW_LOADED, SHADOW_MASKED };
 
 struct shadow_machine {
-	int		type;
-	unsigned int	width, code_bits, num_pmds;
-	uint64_t	counters, pmds, init, reserved;	/* of a counter's PMC; */
-	uint64_t	ctl_init, ctl_reserved;		/* the same as perfmonctl() has it */
+	int type;
+	unsigned int width, code_bits, num_pmds;
+	uint64_t counters, pmds, init, reserved; /* of a counter's PMC; */
+	uint64_t ctl_init, ctl_reserved;         /* the same as perfmonctl() has it */
 };
 
 static const struct shadow_machine shadow_machines[] = {
@@ -37,38 +37,43 @@ static const struct shadow_machine shadow_machines[] = {
 };
 
 struct shadow_pmd {
-	uint64_t	value, lval, long_reset, short_reset, mask, smpl, reset, swcnt, swref;
-	uint32_t	flags;
+	uint64_t value, lval, long_reset, short_reset, mask, smpl, reset, swcnt, swref;
+	uint32_t flags;
 };
 
 struct shadow_set {
-	bool			there, at_restart;
-	uint32_t		flags;
-	uint64_t		timeout, remaining, runs, duration, since, used, notify, ovfl, pending;
-	uint64_t		pmcs[16];
-	struct shadow_pmd	pmds[SHADOW_PMDS];
+	bool there, at_restart;
+	uint32_t flags;
+	uint64_t timeout, remaining, runs, duration, since, used, notify, ovfl, pending;
+	uint64_t pmcs[16];
+	struct shadow_pmd pmds[SHADOW_PMDS];
 };
 
 struct shadow {
-	bool				known, is_ctl;	/* is_ctl: made by perfmonctl() */
-	const struct shadow_machine	*machine;
-	unsigned int			references;	/* descriptors */
-	uint32_t			flags;
-	enum shadow_state		state;
-	bool				started;
-	uint8_t				can_restart;
-	pid_t				tid;		/* 0: system-wide */
-	int				cpu;
-	unsigned int			active;		/* number of the set */
-	struct shadow_set		sets[SHADOW_SETS];
-	unsigned int			waiting;	/* messages */
-	struct { uint16_t set; uint64_t pmds; } queue[SHADOW_CTL_QUEUE];
-	uint64_t			buffer_size, offset, count, overflows;	/* 0: there is none */
+	bool known, is_ctl; /* is_ctl: made by perfmonctl() */
+	const struct shadow_machine *machine;
+	unsigned int references; /* descriptors */
+	uint32_t flags;
+	enum shadow_state state;
+	bool started;
+	uint8_t can_restart;
+	pid_t tid; /* 0: system-wide */
+	int cpu;
+	unsigned int active; /* number of the set */
+	struct shadow_set sets[SHADOW_SETS];
+	unsigned int waiting; /* messages */
+	struct {
+		uint16_t set;
+		uint64_t pmds;
+	} queue[SHADOW_CTL_QUEUE];
+	uint64_t buffer_size, offset, count, overflows; /* 0: there is none */
 };
 
 static uint64_t shadow_clock;
 
-#define EACH_PMD(i, mask)	unsigned int i = 0; i < SHADOW_PMDS; i++) if ((mask) >> i & 1
+#define EACH_PMD(i, mask) \
+	unsigned int i = 0; \
+	i < SHADOW_PMDS; i++) if ((mask) >> i & 1
 
 static inline bool
 shadow_is_system(const struct shadow *c)
@@ -98,7 +103,11 @@ shadow_default_pmcs(struct shadow *c, struct shadow_set *set)
 static inline void
 shadow_make(struct shadow *c, const struct shadow_machine *machine, uint32_t flags, uint64_t buffer_size)
 {
-	*c = (struct shadow){ .known = true, .machine = machine, .references = 1, .flags = flags, .buffer_size = buffer_size,
+	*c = (struct shadow){ .known = true,
+			      .machine = machine,
+			      .references = 1,
+			      .flags = flags,
+			      .buffer_size = buffer_size,
 			      .offset = 128 };
 	c->sets[0].there = true;
 	shadow_default_pmcs(c, &c->sets[0]);
@@ -113,7 +122,7 @@ shadow_write_pmc(struct shadow *c, const pfarg_pmc_t *pmc)
 	uint64_t reserved = c->machine->reserved, value = pmc->reg_value;
 
 	if (pmc->reg_num >= 16 || !(c->machine->counters >> pmc->reg_num & 1))
-		return SHADOW_ANY_ERRNO;	/* does not count */
+		return SHADOW_ANY_ERRNO; /* does not count */
 	if (pmc->reg_flags & ~(uint32_t)PFM_REGFL_NO_EMUL64 || !set)
 		return -EINVAL;
 	value = (value & ~reserved) | (shadow_default(c, pmc->reg_num) & reserved);
@@ -212,7 +221,8 @@ static inline int
 shadow_ctl_write_pmc(struct shadow *c, const pfarg_reg_t *reg)
 {
 	struct shadow_set *set = shadow_first(c);
-	const uint64_t value = reg->reg_value, reserved = c->machine->ctl_reserved | (c->machine->type == 3 && reg->reg_num == 4 ? 1U << 23 : 0);
+	const uint64_t value = reg->reg_value, reserved = c->machine->ctl_reserved |
+							  (c->machine->type == 3 && reg->reg_num == 4 ? 1U << 23 : 0);
 	const uint64_t vectors = reg->reg_smpl_pmds[0] | reg->reg_reset_pmds[0], bit = UINT64_C(1) << reg->reg_num % 64;
 	uint64_t init;
 
@@ -238,7 +248,7 @@ shadow_ctl_write_pmd(struct shadow *c, const pfarg_reg_t *reg)
 
 	if (!set || reg->reg_num >= SHADOW_PMDS || !(c->machine->pmds >> reg->reg_num & 1))
 		return -EINVAL;
-	if (!(c->machine->counters >> reg->reg_num & 1))	/* others of its group become used */
+	if (!(c->machine->counters >> reg->reg_num & 1)) /* others of its group become used */
 		return SHADOW_ANY_ERRNO;
 	shadow_use(set, UINT64_C(1) << reg->reg_num);
 	pmd = &set->pmds[reg->reg_num];
@@ -619,8 +629,10 @@ shadow_check_buffer(const struct context *is, const struct shadow *c)
 	if (!header)
 		return;
 	HOLDS((c->is_ctl ? old->hdr_buf_size : header->hdr_buf_size) == c->buffer_size);
-	HOLDS(header->hdr_cur_offs >= 128 && header->hdr_cur_offs <= c->buffer_size && header->hdr_cur_offs == c->offset);
-	HOLDS(header->hdr_count == c->count && (c->is_ctl ? old->hdr_overflows : header->hdr_overflows) == c->overflows);
+	HOLDS(header->hdr_cur_offs >= 128 && header->hdr_cur_offs <= c->buffer_size &&
+	      header->hdr_cur_offs == c->offset);
+	HOLDS(header->hdr_count == c->count &&
+	      (c->is_ctl ? old->hdr_overflows : header->hdr_overflows) == c->overflows);
 }
 
 static inline void

@@ -13,22 +13,23 @@
 enum { SLOTS = 5, CONTEXTS = SLOTS };
 
 struct slot {
-	int		fd;		/* -1: free */
-	struct shadow	*c;
+	int fd; /* -1: free */
+	struct shadow *c;
 };
 
 static struct shadow contexts[CONTEXTS];
 static struct slot slots[SLOTS];
 static pid_t self, other;
 static int cpu;
-static char *edge;	/* the byte after the last that can be read and written */
+static char *edge; /* the byte after the last that can be read and written */
 
 /* ---- what has to hold after each call ------------------------------------------------------- */
 
 static inline void
 check_documented(int code)
 {
-	static const int documented[] = { EBADF, EFAULT, E2BIG, ENOMEM, EMFILE, ENFILE, EINVAL, EBUSY, EEXIST, ESRCH, EPERM };
+	static const int documented[] = { EBADF,  EFAULT, E2BIG,  ENOMEM, EMFILE, ENFILE,
+					  EINVAL, EBUSY,  EEXIST, ESRCH,  EPERM };
 
 	for (size_t i = 0; i < sizeof(documented) / sizeof(*documented); i++)
 		if (code == documented[i])

@@ -13,10 +13,11 @@
 enum { NO_MODEL_IN = 1, NO_MODEL_OUT = 2, NO_OUT = 4, NO_IN = 8, RAW = 16, FINE_MODE_BUG = 32, VERBOSE = 64 };
 enum { MAX_MODELS = 4 /* so that stored inputs keep their meaning */, MAX_EVENTS = 13 };
 
-#define MODEL(name, tag, type, fine)	{ &pfm3_##name, sizeof(pfmlib_##tag##_input_param_t), sizeof(pfmlib_##tag##_output_param_t) },
+#define MODEL(name, tag, type, fine) \
+	{ &pfm3_##name, sizeof(pfmlib_##tag##_input_param_t), sizeof(pfmlib_##tag##_output_param_t) },
 static const struct {
-	const struct pfm3_model	*model;
-	size_t			in_size, out_size;
+	const struct pfm3_model *model;
+	size_t in_size, out_size;
 } models[] = { PFM3_MODELS(MODEL) };
 #undef MODEL
 
@@ -85,7 +86,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned int which = take_byte(&b) % MAX_MODELS, switches = take_byte(&b);
 	struct pfm3_settings settings = {
 		.fine_mode_bug = (switches & FINE_MODE_BUG) != 0,
-		.verbose = switches & VERBOSE ? nowhere : NULL, .notices = nowhere,
+		.verbose = switches & VERBOSE ? nowhere : NULL,
+		.notices = nowhere,
 	};
 	void *model_in, *model_out, *model_out_again;
 	struct pfm3_answer answer;
@@ -117,7 +119,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	again = pfm3_dispatch(models[which].model, &settings, switches & NO_IN ? NULL : &in,
 			      switches & NO_MODEL_IN ? NULL : model_in, switches & NO_OUT ? NULL : &out_again,
 			      switches & NO_MODEL_OUT ? NULL : model_out_again, NULL);
-	HOLDS(again == ret);	/* whether it is printed or not, and whether the answer is wanted */
+	HOLDS(again == ret); /* whether it is printed or not, and whether the answer is wanted */
 	HOLDS(memcmp(&out, &out_again, sizeof(out)) == 0);
 	HOLDS(memcmp(model_out, model_out_again, models[which].out_size) == 0);
 	free(model_in);

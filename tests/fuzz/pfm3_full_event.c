@@ -7,7 +7,7 @@
 
 #include "pfm3_models.h"
 
-#define TYPE(name, tag, type, fine)	type,
+#define TYPE(name, tag, type, fine) type,
 static const int types[] = { PFM3_MODELS(TYPE) };
 #undef TYPE
 
@@ -34,7 +34,7 @@ check_found(const pfmlib_event_t *e)
 	HOLDS(pfm_get_full_event_name(&copy, name, longest + 1) == PFMLIB_SUCCESS);
 	HOLDS(pfm_find_full_event(name, &again) == PFMLIB_SUCCESS);
 	HOLDS(memcmp(e, &again, sizeof(again)) == 0);
-	for (size_t size = 1; size <= strlen(name); size++) {	/* nor past the end of a buffer that is too small */
+	for (size_t size = 1; size <= strlen(name); size++) { /* nor past the end of a buffer that is too small */
 		char *small = allocate(size);
 
 		HOLDS(pfm_get_full_event_name(&copy, small, size) == PFMLIB_ERR_FULL);
@@ -67,7 +67,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (model < NUM_MODELS) {
 		HOLDS(pfm_force_pmu(types[model]) == PFMLIB_SUCCESS);
 		ret = pfm_find_full_event(string, &e);
-		HOLDS(ret == PFMLIB_SUCCESS || ret == PFMLIB_ERR_NOTFOUND || ret == PFMLIB_ERR_UMASK || ret == PFMLIB_ERR_TOOMANY);
+		HOLDS(ret == PFMLIB_SUCCESS || ret == PFMLIB_ERR_NOTFOUND || ret == PFMLIB_ERR_UMASK ||
+		      ret == PFMLIB_ERR_TOOMANY);
 		HOLDS(pfm_get_num_events(&count) == PFMLIB_SUCCESS);
 		if (ret == PFMLIB_SUCCESS)
 			check_found(&e);

@@ -8,9 +8,9 @@
 
 #include "pfm4.h"
 
-enum { ENCODE_INACTIVE = 1 << PFM4_NUM_PMUS };		/* of the first byte; below: active PMUs */
+enum { ENCODE_INACTIVE = 1 << PFM4_NUM_PMUS }; /* of the first byte; below: active PMUs */
 _Static_assert(ENCODE_INACTIVE <= 0x80, "one bit of a byte for each PMU, and this one");
-enum { PRESET_PERIOD = 1, PRESET_FREQ = 2, PRESET_ALL = 4 };	/* of the fourth */
+enum { PRESET_PERIOD = 1, PRESET_FREQ = 2, PRESET_ALL = 4 }; /* of the fourth */
 
 int
 LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -78,7 +78,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	attr.sample_period = preset & PRESET_PERIOD;
 	attr.freq = (preset & PRESET_FREQ) != 0;
 	attr_again = attr;
-	memset(&r, 0xa5, sizeof(r));	/* nothing is read that was not written */
+	memset(&r, 0xa5, sizeof(r)); /* nothing is read that was not written */
 	memset(&silent, 0x5a, sizeof(silent));
 	r.want_string = 1;
 	silent.want_string = 0;

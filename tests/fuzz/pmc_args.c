@@ -20,7 +20,7 @@ enum { MAX_CALLS = 64 };
 
 static const char *const machines[] = { "xscale", "i586", "i686", "k7" };
 static char directory[] = "/tmp/pypfm-fuzz-XXXXXX";
-static char *edge;	/* the byte after the last that can be read and written */
+static char *edge; /* the byte after the last that can be read and written */
 
 static void
 clean_up(void)

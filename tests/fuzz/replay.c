@@ -1,7 +1,7 @@
 /*
  * A fuzz target without libFuzzer: runs the files and directories of files that are named.
  */
-#define _FILE_OFFSET_BITS 64	/* readdir(), where words have 32 bits and a file system more */
+#define _FILE_OFFSET_BITS 64 /* readdir(), where words have 32 bits and a file system more */
 #include "fuzz.h"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@ run_file(const char *path)
 	exact = allocate(size);
 	memcpy(exact, data, size);
 	free(data);
-	fprintf(stderr, "%s\n", path);	/* the last line names the culprit */
+	fprintf(stderr, "%s\n", path); /* the last line names the culprit */
 	LLVMFuzzerTestOneInput(exact, size);
 	free(exact);
 	inputs++;

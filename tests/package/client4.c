@@ -10,8 +10,8 @@
 #include <perfmon/pfmlib_perf_event.h>
 
 static const char *const events[] = {
-	"glm::CPU_CLK_UNHALTED:CORE_P:u", "glm::ICACHE:HIT:c=3:i", "glm::OFFCORE_RESPONSE_0:ANY_RFO:L2_HIT",
-	"glm::OFFCORE_RESPONSE_1:ANY_REQUEST", "glm::NO_SUCH_EVENT", "glm::ICACHE:HIT:c=256",
+	"glm::CPU_CLK_UNHALTED:CORE_P:u",      "glm::ICACHE:HIT:c=3:i", "glm::OFFCORE_RESPONSE_0:ANY_RFO:L2_HIT",
+	"glm::OFFCORE_RESPONSE_1:ANY_REQUEST", "glm::NO_SUCH_EVENT",    "glm::ICACHE:HIT:c=256",
 };
 
 static void
@@ -47,7 +47,8 @@ print_attr(const char *event)
 	arg.size = sizeof(arg);
 	ret = pfm_get_os_event_encoding(event, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
 	printf("%s: %d type %u config 0x%llx 0x%llx user %d kernel %d\n", event, ret, attr.type,
-	       (unsigned long long)attr.config, (unsigned long long)attr.config1, !attr.exclude_user, !attr.exclude_kernel);
+	       (unsigned long long)attr.config, (unsigned long long)attr.config1, !attr.exclude_user,
+	       !attr.exclude_kernel);
 }
 
 static void

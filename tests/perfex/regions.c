@@ -140,7 +140,8 @@ many(long n)
 
 		for (long i = 0; i < n; i++) {
 			store(10);
-			if (start_counters(INSTRUCTIONS, STORES) || (store(7), read_counters(INSTRUCTIONS, &a, STORES, &b)))
+			if (start_counters(INSTRUCTIONS, STORES) ||
+			    (store(7), read_counters(INSTRUCTIONS, &a, STORES, &b)))
 				abort();
 			others += before != b;
 			before = b;
@@ -155,7 +156,7 @@ regions(const char *mode, long n)
 {
 	long long a, b;
 
-	counted(INSTRUCTIONS, STORES, store, 0);	/* names are bound, and the file is there */
+	counted(INSTRUCTIONS, STORES, store, 0); /* names are bound, and the file is there */
 	counted(INSTRUCTIONS, STORES, store, 0);
 	if (strcmp(mode, "stores") == 0) {
 		counted(INSTRUCTIONS, STORES, store, n);
@@ -183,12 +184,12 @@ regions(const char *mode, long n)
 		printf("%s\n", name(read_counters(INSTRUCTIONS, &a, STORES, &b)));
 		printf("%s\n", name(start_counters(INSTRUCTIONS, STORES)));
 		store(n);
-		printf("%s\n", name(start_counters(INSTRUCTIONS, STORES)));	/* anew */
+		printf("%s\n", name(start_counters(INSTRUCTIONS, STORES))); /* anew */
 		printf("%s\n", name(read_counters(0, &a, STORES, &b)));
 		printf("%s\n", name(read_counters(STORES, &a, INSTRUCTIONS, &b)));
 		printf("%s\n", a < n ? "anew" : "not anew");
 		printf("%s\n", name(start_counters(INSTRUCTIONS, 7)));
-		printf("%s\n", name(start_counters(INSTRUCTIONS, STORES)));	/* and is open at the end */
+		printf("%s\n", name(start_counters(INSTRUCTIONS, STORES))); /* and is open at the end */
 		store(n);
 	} else if (strcmp(mode, "many") == 0) {
 		many(n);
@@ -204,7 +205,7 @@ main(int argc, char **argv)
 
 	if (strcmp(mode, "none") == 0) {
 		store(n);
-	} else if (strcmp(mode, "repeat") == 0) {	/* n regions, each after other work */
+	} else if (strcmp(mode, "repeat") == 0) { /* n regions, each after other work */
 		for (long i = 0; i < n; i++) {
 			store(10);
 			if (start_counters(INSTRUCTIONS, STORES) || read_counters(INSTRUCTIONS, &a, STORES, &b))

@@ -32,9 +32,9 @@ def test_assertions(name: str, compiler: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("header", "old", "new", "name"), [
-    ("perfmon_v2.h", "uint64_t\treg_random_mask;", "uint32_t\treg_random_mask;", "v3"),
-    ("perfmon.h", "uint32_t\tmsg_ovfl_tid;", "int32_t\tmsg_ovfl_tid;", "v2old"),
-    ("perfmon_compat.h", "PFM_RESTART\t\t0x0a", "PFM_RESTART\t\t0x0b", "ia64"),
+    ("perfmon_v2.h", "uint64_t reg_random_mask;", "uint32_t reg_random_mask;", "v3"),
+    ("perfmon.h", "uint32_t msg_ovfl_tid;", "int32_t msg_ovfl_tid;", "v2old"),
+    ("perfmon_compat.h", "PFM_RESTART 0x0a", "PFM_RESTART 0x0b", "ia64"),
     ("perfmon_default_smpl.h", "0x4d, 0x72", "0x4d, 0x73", "smpl"),
 ], ids=["size", "signedness", "constant", "uuid"])
 def test_a_changed_header_is_noticed(header: str, old: str, new: str, name: str, tmp_path: Path) -> None:

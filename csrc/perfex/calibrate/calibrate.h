@@ -13,20 +13,20 @@ enum { CHAINS = 8, BLOCK = 4096 };
 /* Memory of one size, with a cycle of addresses through its lines, in random order. */
 struct place {
 	char *at;
-	size_t size;		/* bytes; 0: not measured */
-	void **starts[CHAINS];	/* somewhere on the cycle */
+	size_t size;           /* bytes; 0: not measured */
+	void **starts[CHAINS]; /* somewhere on the cycle */
 };
 
 /* What a block of steps works on. */
 struct work {
-	void **starts[CHAINS];	/* of a cycle */
-	char *at;		/* what is swept */
-	size_t size, apart;	/* in bytes: the size is a multiple of CHAINS times the distance */
+	void **starts[CHAINS]; /* of a cycle */
+	char *at;              /* what is swept */
+	size_t size, apart;    /* in bytes: the size is a multiple of CHAINS times the distance */
 	size_t next;
 	uint64_t value;
 	double number;
-	uint64_t by_chance;	/* bits: which of a random number and */
-	uint64_t in_turns;	/* of a counter decide a branch */
+	uint64_t by_chance; /* bits: which of a random number and */
+	uint64_t in_turns;  /* of a counter decide a branch */
 };
 
 /* Do BLOCK steps (steps.c). */

@@ -28,27 +28,39 @@ static const struct measure {
 	const char *name;
 	step_block *block;
 	enum where where;
-	size_t detail;	/* bytes from a load or store to the next, 0: a line; of branches: by chance */
+	size_t detail; /* bytes from a load or store to the next, 0: a line; of branches: by chance */
 } measures[] = {
-	{ "dependent-add", step_add_dependent, NOWHERE, 0 }, { "add", step_add, NOWHERE, 0 },
-	{ "load", step_load, IN_L1, sizeof(uint64_t) }, { "store", step_store, IN_L1, sizeof(uint64_t) },
-	{ "l1-chase", step_chase, IN_L1, 0 }, { "l2-chase", step_chase, IN_L2, 0 },
-	{ "llc-chase", step_chase, IN_LLC, 0 }, { "memory-chase", step_chase, IN_MEMORY, 0 },
-	{ "l2-chases", step_chases, IN_L2, 0 }, { "llc-chases", step_chases, IN_LLC, 0 },
+	{ "dependent-add", step_add_dependent, NOWHERE, 0 },
+	{ "add", step_add, NOWHERE, 0 },
+	{ "load", step_load, IN_L1, sizeof(uint64_t) },
+	{ "store", step_store, IN_L1, sizeof(uint64_t) },
+	{ "l1-chase", step_chase, IN_L1, 0 },
+	{ "l2-chase", step_chase, IN_L2, 0 },
+	{ "llc-chase", step_chase, IN_LLC, 0 },
+	{ "memory-chase", step_chase, IN_MEMORY, 0 },
+	{ "l2-chases", step_chases, IN_L2, 0 },
+	{ "llc-chases", step_chases, IN_LLC, 0 },
 	{ "memory-chases", step_chases, IN_MEMORY, 0 },
-	{ "l1-lines", step_load, IN_L1, 0 }, { "l2-lines", step_load, IN_L2, 0 }, { "memory-lines", step_load, IN_MEMORY, 0 },
-	{ "l1-stores", step_store, IN_L1, 0 }, { "l2-stores", step_store, IN_L2, 0 },
+	{ "l1-lines", step_load, IN_L1, 0 },
+	{ "l2-lines", step_load, IN_L2, 0 },
+	{ "memory-lines", step_load, IN_MEMORY, 0 },
+	{ "l1-stores", step_store, IN_L1, 0 },
+	{ "l2-stores", step_store, IN_L2, 0 },
 	{ "memory-stores", step_store, IN_MEMORY, 0 },
-	{ "pages-chase", step_chase, IN_PAGES, 0 }, { "pages-chases", step_chases, IN_PAGES, 0 },
-	{ "dense-chase", step_chase, IN_DENSE, 0 }, { "dense-chases", step_chases, IN_DENSE, 0 },
-	{ "branches", step_branch, NOWHERE, false }, { "random-branches", step_branch, NOWHERE, true },
-	{ "fp-add", step_fp_add, NOWHERE, 0 }, { "fp-dependent-add", step_fp_add_dependent, NOWHERE, 0 },
+	{ "pages-chase", step_chase, IN_PAGES, 0 },
+	{ "pages-chases", step_chases, IN_PAGES, 0 },
+	{ "dense-chase", step_chase, IN_DENSE, 0 },
+	{ "dense-chases", step_chases, IN_DENSE, 0 },
+	{ "branches", step_branch, NOWHERE, false },
+	{ "random-branches", step_branch, NOWHERE, true },
+	{ "fp-add", step_fp_add, NOWHERE, 0 },
+	{ "fp-dependent-add", step_fp_add_dependent, NOWHERE, 0 },
 	{ "fp-reciprocal-root", step_fp_root, NOWHERE, 0 },
 };
 enum { MEASURES = sizeof(measures) / sizeof(*measures) };
 
 static struct place places[PLACES];
-static char *scratch;	/* stores would destroy a cycle */
+static char *scratch; /* stores would destroy a cycle */
 static size_t huge_size;
 static double values[MEASURES][MOST_ROUNDS];
 
@@ -62,7 +74,8 @@ smaller(size_t a, size_t b)
 static void
 choose_sizes(const size_t given[GIVEN])
 {
-	const size_t l1 = given[L1], l2 = given[L2], llc = given[LLC], outer = llc ? llc : l2, whole = CHAINS * given[LINE];
+	const size_t l1 = given[L1], l2 = given[L2], llc = given[LLC], outer = llc ? llc : l2,
+		     whole = CHAINS * given[LINE];
 	size_t memory = smaller((outer > (size_t)128 << 20 ? 4 : 8) * outer, given[MEMORY] / 2) / whole * whole;
 
 	places[IN_L1].size = l1 / 2 / whole * whole;
@@ -110,9 +123,13 @@ static double
 measure(const struct measure *m, size_t line)
 {
 	struct place *place = &places[m->where];
-	struct work work = { .at = m->block == step_store ? scratch : place->at, .size = place->size,
-			     .apart = m->detail ? m->detail : line, .value = UINT64_C(0x2545f4914f6cdd1d), .number = 1.25,
-			     .by_chance = m->detail ? UINT64_MAX : 0, .in_turns = m->detail ? 0 : UINT64_MAX };
+	struct work work = { .at = m->block == step_store ? scratch : place->at,
+			     .size = place->size,
+			     .apart = m->detail ? m->detail : line,
+			     .value = UINT64_C(0x2545f4914f6cdd1d),
+			     .number = 1.25,
+			     .by_chance = m->detail ? UINT64_MAX : 0,
+			     .in_turns = m->detail ? 0 : UINT64_MAX };
 	double took = 0;
 	size_t blocks = 1;
 
@@ -134,8 +151,9 @@ static void
 print_all(size_t rounds)
 {
 	printf("{\"page\": %ld, \"huge\": %.3f, \"bytes\": {\"l1\": %zu, \"l2\": %zu, \"llc\": %zu, \"memory\": %zu}, "
-	       "\"measures\": {", sysconf(_SC_PAGESIZE), memory_huge(places[IN_MEMORY].at, huge_size),
-	       places[IN_L1].size, places[IN_L2].size, places[IN_LLC].size, places[IN_MEMORY].size);
+	       "\"measures\": {",
+	       sysconf(_SC_PAGESIZE), memory_huge(places[IN_MEMORY].at, huge_size), places[IN_L1].size,
+	       places[IN_L2].size, places[IN_LLC].size, places[IN_MEMORY].size);
 	for (int what = 0, printed = 0; what < MEASURES; what++) {
 		if (values[what][0] < 0)
 			continue;
@@ -168,8 +186,8 @@ main(int argc, char **argv)
 
 	for (int i = 1; i < argc && i <= GIVEN; i++)
 		given[i - 1] = strtoul(argv[i], NULL, 10);
-	if (argc != GIVEN + 1 || given[ROUNDS] < 1 || given[ROUNDS] > MOST_ROUNDS || given[LINE] < sizeof(void *)
-	    || given[LINE] > 4096 || (given[LINE] & (given[LINE] - 1)) != 0) {
+	if (argc != GIVEN + 1 || given[ROUNDS] < 1 || given[ROUNDS] > MOST_ROUNDS || given[LINE] < sizeof(void *) ||
+	    given[LINE] > 4096 || (given[LINE] & (given[LINE] - 1)) != 0) {
 		fprintf(stderr, "usage: perfex-calibrate LINE L1 L2 LAST-CACHE MEMORY ROUNDS\n");
 		return 2;
 	}

@@ -32,7 +32,8 @@ char *
 memory_map(size_t size, bool huge)
 {
 	const size_t alignment = (size_t)1 << 21;
-	char *at = mmap(NULL, size + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *at = mmap(NULL, size + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			0);
 
 	if (at == MAP_FAILED)
 		return NULL;
@@ -53,7 +54,7 @@ memory_link(struct place *place, size_t apart, size_t line, bool jitter)
 	for (size_t i = 0; i < lines; i++)
 		order[i] = (void **)(void *)(place->at + i * apart + (jitter ? i * 7 % (apart / line) * line : 0));
 	for (size_t i = lines - 1; i > 0; i--) {
-		const size_t other = (size_t)random() % (i + 1);	/* the same in each run */
+		const size_t other = (size_t)random() % (i + 1); /* the same in each run */
 		void **const moved = order[i];
 
 		order[i] = order[other];

@@ -22,12 +22,14 @@
 #define ORDER() __asm__ volatile("" ::: "memory")
 
 /* Do the statements for each k from 0 to CHAINS - 1, without a loop, until a block is done. */
+/* clang-format off */
 #define DO(number, ...)	{ enum { k = number }; __VA_ARGS__; }
 #define STEPS(...) \
 	for (int i = 0; i < BLOCK; i += CHAINS) { \
 		DO(0, __VA_ARGS__) DO(1, __VA_ARGS__) DO(2, __VA_ARGS__) DO(3, __VA_ARGS__) \
 		DO(4, __VA_ARGS__) DO(5, __VA_ARGS__) DO(6, __VA_ARGS__) DO(7, __VA_ARGS__) \
 	}
+/* clang-format on */
 
 void
 step_chase(struct work *work)
@@ -112,7 +114,7 @@ step_branch(struct work *work)
 		random ^= random << 17;
 		taken++;
 		if (((random >> 20 & work->by_chance) ^ (i & work->in_turns)) & 1)
-			HIDE(taken);	/* so that it stays a branch */
+			HIDE(taken); /* so that it stays a branch */
 	}
 	work->value = random;
 }

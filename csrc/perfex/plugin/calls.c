@@ -17,7 +17,8 @@ enum { FIRST_ROOM = 64 };
 /* A call that has not returned. */
 struct open_call {
 	uint64_t callee, back; /* addresses: of the function, and where it returns to */
-	struct jump_call *pair, *alone; /* caller and callee; the callee, whoever calls it.  NULL: it is active already */
+	struct jump_call *pair,
+		*alone; /* caller and callee; the callee, whoever calls it.  NULL: it is active already */
 	uint64_t before[R10K_NUM_COUNTS];
 };
 

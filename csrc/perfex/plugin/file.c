@@ -18,7 +18,7 @@
 enum { STEP = 64 << 10, MOST_FILES = 1000000, PATH = 4096 };
 
 struct header *header;
-static char *base; /* where the file is mapped; header, but for its type */
+static char *base;              /* where the file is mapped; header, but for its type */
 static size_t mapped, extended; /* bytes */
 static char path[PATH];
 static const char *directory;

@@ -22,8 +22,8 @@ enum { WORDS = 4096, PATH = 4096, ARGUMENT = 128 << 10, OURS = 11, FIRST_LINE = 
 static struct {
 	bool mips, big_endian;
 	unsigned int word; /* bytes of an address */
-	uint64_t base; /* what is added to addresses of the program */
-	char qemu[32]; /* the program that runs it */
+	uint64_t base;     /* what is added to addresses of the program */
+	char qemu[32];     /* the program that runs it */
 } guest;
 
 void
@@ -176,8 +176,8 @@ static const char *
 qemu_for(const char *path)
 {
 	Elf32_Ehdr head = { .e_ident = { 0 } }, own = { .e_ident = { 0 } }; /* up to e_machine all are alike */
-	const bool found = read_head(path, &head, sizeof head) == sizeof head &&
-			   memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+	const bool found =
+		read_head(path, &head, sizeof head) == sizeof head && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
 	const bool little = head.e_ident[EI_DATA] == ELFDATA2LSB, wide = head.e_ident[EI_CLASS] == ELFCLASS64;
 	if (!found)
 		return NULL;

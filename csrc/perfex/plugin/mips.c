@@ -20,7 +20,7 @@ enum { SPECIAL = 0, REGIMM = 1, J = 2, JAL = 3, BEQ = 4, BNE = 5, COP0 = 16, COP
 #define LIKELY RANGE(20, 23)
 #define LOADS \
 	(RANGE(26, 27) | RANGE(32, 39) | RANGE(48, 50) | RANGE(52, 55)) /* ldl ldr, lb to lwu, ll to lwc2, lld to ld */
-#define STORES (RANGE(40, 46) | RANGE(56, 58) | RANGE(60, 63)) /* sb to swr, sc to swc2, scd to sd */
+#define STORES (RANGE(40, 46) | RANGE(56, 58) | RANGE(60, 63))          /* sb to swr, sc to swc2, scd to sd */
 
 /* Functions of SPECIAL and of COP1X: bits 5 to 0. */
 enum { JR = 8, JALR = 9, SYSCALL = 12, BREAK = 13, MULT = 24, DDIVU = 31, PREFX = 15 };

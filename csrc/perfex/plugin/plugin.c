@@ -24,11 +24,11 @@ enum { MOST_CPUS = 1 << 15, WEIGHTS = R10K_I1mr + R10K_I1mr % 2, SEVERAL = 1 };
 int qemu_plugin_version = QEMU_VERSION;
 
 static struct {
-	bool lines; /* records are written */
+	bool lines;   /* records are written */
 	bool threads; /* each thread is counted apart */
-	bool fine; /* each thread has a processor */
-	bool off; /* perfex says when it counts */
-	bool waits; /* until perfex says so for the first time */
+	bool fine;    /* each thread has a processor */
+	bool off;     /* perfex says when it counts */
+	bool waits;   /* until perfex says so for the first time */
 } options;
 
 static struct r10k_config config;
@@ -37,17 +37,17 @@ static struct r10k_config config;
 struct insn {
 	uint64_t address;
 	struct record *record; /* NULL without records */
-	uint32_t word; /* of MIPS */
-	uint8_t size; /* bytes */
+	uint32_t word;         /* of MIPS */
+	uint8_t size;          /* bytes */
 	struct code code;
 	bool asks; /* a store that ends a request of libperfex's */
 };
 
 struct part {
 	uint64_t weights[WEIGHTS]; /* the counts before I1mr, and perhaps a 0, so that they are pairs */
-	uint64_t address, line; /* of the instruction cache; SEVERAL: its first instruction lies in more than one */
-	uint64_t size; /* of its first instruction in bytes */
-	struct record *record; /* of its first instruction */
+	uint64_t address, line;    /* of the instruction cache; SEVERAL: its first instruction lies in more than one */
+	uint64_t size;             /* of its first instruction in bytes */
+	struct record *record;     /* of its first instruction */
 	const struct insn *branch; /* that it ends with, but for what follows that */
 	const struct insn *conditional; /* a store in it */
 };
@@ -57,11 +57,11 @@ struct cpu {
 	struct r10k *machine;
 	uint64_t *counts;
 	struct thread *thread;
-	const struct insn *branch; /* not yet resolved */
+	const struct insn *branch;      /* not yet resolved */
 	const struct insn *conditional; /* a store that may not have stored: what follows tells */
-	struct cpu *next; /* of all that there were */
-	bool stored; /* it has accessed memory */
-	struct calls *calls; /* NULL without records */
+	struct cpu *next;               /* of all that there were */
+	bool stored;                    /* it has accessed memory */
+	struct calls *calls;            /* NULL without records */
 };
 
 static struct cpu *cpus[MOST_CPUS], *all;
@@ -277,7 +277,8 @@ on_any_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address, 
 	const uint64_t size = (uint64_t)1 << qemu_plugin_mem_size_shift(info);
 	struct cpu *cpu = begin(index);
 	if (header->on) {
-		settled(stores ? r10k_store(cpu->machine, address, size) : r10k_load(cpu->machine, address, size), insn);
+		settled(stores ? r10k_store(cpu->machine, address, size) : r10k_load(cpu->machine, address, size),
+			insn);
 		count(cpu, stores ? R10K_Dw : R10K_Dr, insn);
 	}
 	end();
@@ -591,7 +592,8 @@ qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char
 	if (info->version.min > QEMU_VERSION || info->version.cur < QEMU_VERSION || info->system_emulation)
 		return -1;
 	guest_is(info->target_name);
-	options.threads = options.threads || (options.lines && !options.off); /* what is counted in calls is a thread's */
+	options.threads =
+		options.threads || (options.lines && !options.off); /* what is counted in calls is a thread's */
 	file_open(directory, program);
 	header->on = header->wanted = header->wanted && !options.waits;
 	pthread_atfork(before_fork, after_fork, in_child);

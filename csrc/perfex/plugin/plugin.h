@@ -24,15 +24,15 @@ enum jump {
 struct code {
 	int8_t weights[R10K_I1mr]; /* the counts before I1mr, each time that it is executed */
 	enum jump jump;
-	bool links; /* a branch that is a call, if it is taken */
-	bool likely; /* the instruction that follows is executed if the branch is taken */
+	bool links;         /* a branch that is a call, if it is taken */
+	bool likely;        /* the instruction that follows is executed if the branch is taken */
 	bool loads, stores; /* its accesses are of these kinds, whatever else qemu does for it */
-	uint8_t size; /* of an access in bytes; 1: of each byte or part, where an access is not aligned */
-	bool conditional; /* it stores if nobody else has */
+	uint8_t size;       /* of an access in bytes; 1: of each byte or part, where an access is not aligned */
+	bool conditional;   /* it stores if nobody else has */
 	uint8_t result; /* the register in which such an instruction leaves 1 or 0, or that a branch compares with 0 */
-	bool if_zero; /* the branch is taken if that register is 0 */
+	bool if_zero;   /* the branch is taken if that register is 0 */
 	uint8_t prefetch; /* 1: to load; 2: to store */
-	uint8_t base; /* of the address of an access or a prefetch: a register, and what is added */
+	uint8_t base;     /* of the address of an access or a prefetch: a register, and what is added */
 	int16_t offset;
 };
 

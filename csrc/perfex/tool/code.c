@@ -25,9 +25,9 @@ enum { XMM = offsetof(VexGuestX86State, guest_XMM0), XMM_SIZE = 16, MMX = offset
 struct reader {
 	const UChar *at, *end;
 	UInt map;
-	UChar opcode, rex; /* as in the prefix: bit 1 extends the index, bit 0 the base */
+	UChar opcode, rex;         /* as in the prefix: bit 1 extends the index, bit 0 the base */
 	Bool rep, segment, vector; /* vector: the prefix 66, or VEX */
-	Bool wide, narrow; /* vectors of 32 bytes; an address of half a register */
+	Bool wide, narrow;         /* vectors of 32 bytes; an address of half a register */
 };
 
 static UChar
@@ -188,11 +188,11 @@ code_read(const UChar *bytes, SizeT size, Addr address)
 	} else if (r.map == MAP_0F) {
 		code.conditional = (r.opcode & 0xf0) == 0x80;
 		code.together = r.opcode == 0xae; /* xsave, xrstor */
-		if (r.opcode == 0xf7) /* maskmovdqu, maskmovq */
+		if (r.opcode == 0xf7)             /* maskmovdqu, maskmovq */
 			read_mask(&r, &code);
 		code.operations = r.opcode == 0xd0; /* addsubps, addsubpd: VEX adds and subtracts all */
 		UInt prefetch = r.opcode == 0x18 && which < 4 ? 1
-				: r.opcode == 0x0d	      ? which == 1 || which == 2 ? 2 : 1
+				: r.opcode == 0x0d            ? which == 1 || which == 2 ? 2 : 1
 							      : 0;
 		if (prefetch && !r.segment && read_operand(&r, &code, address + size))
 			code.prefetch = prefetch;

@@ -13,8 +13,8 @@
 #define FORMAT "r10k001\n" /* the first bytes of a file */
 
 enum state {
-	STATE_RUNS, /* or was killed */
-	STATE_ENDED, /* by itself, or by a signal that valgrind has passed on */
+	STATE_RUNS,     /* or was killed */
+	STATE_ENDED,    /* by itself, or by a signal that valgrind has passed on */
 	STATE_REPLACED, /* it executed another program */
 };
 
@@ -24,25 +24,25 @@ struct header {
 	uint32_t num_counts;
 	int32_t pid, parent;
 	uint32_t state;
-	uint32_t full; /* there was no room for more items: lines are missing */
-	uint32_t lost; /* processes that it made have no file */
-	uint32_t on, wanted; /* whether it counts; perfex writes whether it shall */
-	uint32_t several; /* threads have run at once: another run counts something else */
-	uint64_t used; /* bytes of the file, this header included */
+	uint32_t full;                 /* there was no room for more items: lines are missing */
+	uint32_t lost;                 /* processes that it made have no file */
+	uint32_t on, wanted;           /* whether it counts; perfex writes whether it shall */
+	uint32_t several;              /* threads have run at once: another run counts something else */
+	uint64_t used;                 /* bytes of the file, this header included */
 	uint64_t now[R10K_NUM_COUNTS]; /* of the thread that runs; without --threads, of all */
-	char names[512]; /* of the counts, with a blank after each */
+	char names[512];               /* of the counts, with a blank after each */
 	char program[512];
 };
 
 enum kind {
 	ITEM_FILL = 0, /* nothing more */
-	ITEM_TEXT, /* UTF-8, with zeros at its end */
+	ITEM_TEXT,     /* UTF-8, with zeros at its end */
 	ITEM_FUNCTION,
 	ITEM_BLOCK, /* records */
-	ITEM_SITE, /* R10K_NUM_COUNTS counts of one record */
+	ITEM_SITE,  /* R10K_NUM_COUNTS counts of one record */
 	ITEM_THREAD,
 	ITEM_CALL,
-	ITEM_OBJECT, /* of the plugin, which knows no functions and lines */
+	ITEM_OBJECT,    /* of the plugin, which knows no functions and lines */
 	ITEM_JUMP_CALL, /* likewise */
 };
 
@@ -64,12 +64,12 @@ struct function {
  */
 struct record {
 	uint64_t executed; /* of the first record of a part; of others, 0 */
-	uint64_t address; /* 0: none */
+	uint64_t address;  /* 0: none */
 	uint32_t function, file, line;
 	uint32_t site;
 	int8_t weights[R10K_I1mr]; /* the counts before I1mr */
-	uint8_t size; /* of the instruction */
-	uint32_t first; /* how many records before this one the first of its part is */
+	uint8_t size;              /* of the instruction */
+	uint32_t first;            /* how many records before this one the first of its part is */
 };
 
 struct thread {

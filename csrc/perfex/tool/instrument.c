@@ -51,7 +51,7 @@ struct block {
 	IRSB *out;
 	IRType word;
 	DiEpoch epoch;
-	Int stack; /* where the stack pointer is in the guest's state */
+	Int stack;            /* where the stack pointer is in the guest's state */
 	struct value *values; /* of the temporaries that VEX has made */
 	IRTemp num_values;
 	/* The instruction. */
@@ -60,13 +60,13 @@ struct block {
 	struct code code;
 	struct operand operands[MOST_OPERANDS];
 	UInt num_operands;
-	Int by_lane, multiplied; /* floating-point operations, and how many of them are multiplications */
+	Int by_lane, multiplied;    /* floating-point operations, and how many of them are multiplications */
 	Bool real, resolved, loads; /* it does something; it is a branch that has been counted; it has loaded */
-	IRExpr *operand; /* the address of what it loads anyway */
+	IRExpr *operand;            /* the address of what it loads anyway */
 	/* The part, and records of it. */
 	Int part[R10K_I1mr];
 	struct record *records, *record; /* all; that of the instruction, NULL: not made yet */
-	Bool known; /* records are those of an earlier translation */
+	Bool known;                      /* records are those of an earlier translation */
 	UInt first, made;
 	ULong fetched; /* the line that was fetched in this block */
 };
@@ -499,7 +499,7 @@ static void
 exchanged(struct block *b, IRCAS *cas)
 {
 	IRType type = typeOfIRExpr(b->out->tyenv, cas->expdLo);
-	IROp differ = type == Ity_I8	? Iop_CmpNE8
+	IROp differ = type == Ity_I8    ? Iop_CmpNE8
 		      : type == Ity_I16 ? Iop_CmpNE16
 		      : type == Ity_I32 ? Iop_CmpNE32
 					: Iop_CmpNE64;

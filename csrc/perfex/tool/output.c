@@ -25,7 +25,7 @@ enum {
 };
 
 struct header *header;
-static HChar *base; /* where the file is mapped; header, but for its type */
+static HChar *base;            /* where the file is mapped; header, but for its type */
 static SizeT mapped, extended; /* bytes */
 static Int fd = -1;
 static const HChar *directory;

@@ -16,7 +16,7 @@
 
 enum {
 	PREDICTIONS = 8192, /* of the way of the secondary cache, one bit each */
-	RECENT = 64, /* pages that are found at once */
+	RECENT = 64,        /* pages that are found at once */
 	BUCKETS = 256,
 };
 
@@ -26,7 +26,7 @@ struct cache {
 	uint64_t *entries;
 	uint64_t sets;
 	uint32_t ways, shift; /* log2 of the line in bytes */
-	bool power; /* the number of sets is a power of two */
+	bool power;           /* the number of sets is a power of two */
 };
 
 /* Entries in lists by their pages; their numbers are counted from 1, and 0 is the end of a list. */
@@ -48,7 +48,7 @@ struct r10k {
 	uint8_t *predictor;
 	uint32_t predictor_mask;
 	uint8_t ways[PREDICTIONS]; /* where a line of the secondary cache is looked for first */
-	struct r10k *next; /* processor; the last one's is the first */
+	struct r10k *next;         /* processor; the last one's is the first */
 };
 
 /* ---- counting ---- */

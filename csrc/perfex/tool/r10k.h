@@ -62,11 +62,11 @@ struct r10k_shape {
 
 struct r10k_config {
 	struct r10k_shape l1i, l1d, l2; /* the lines of l2 are as long as those of the others, or longer */
-	uint64_t page; /* in bytes, a power of two from 4096 */
-	uint32_t pages; /* that an entry of the TLB maps: 1 or 2 */
-	uint32_t tlb; /* entries, 1 to R10K_MOST_TLB */
-	uint32_t predictor; /* counters of two bits, a power of two */
-	uint64_t seed; /* of the replacement of TLB entries, which is random */
+	uint64_t page;                  /* in bytes, a power of two from 4096 */
+	uint32_t pages;                 /* that an entry of the TLB maps: 1 or 2 */
+	uint32_t tlb;                   /* entries, 1 to R10K_MOST_TLB */
+	uint32_t predictor;             /* counters of two bits, a power of two */
+	uint64_t seed;                  /* of the replacement of TLB entries, which is random */
 };
 
 enum { R10K_MOST_WAYS = 64, R10K_MOST_TLB = 4096, R10K_MOST_PREDICTOR = 1 << 20 };

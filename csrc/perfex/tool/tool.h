@@ -14,24 +14,24 @@ extern struct header *header;
 extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord);
 extern Int VG_(safe_fd)(Int fd);
 extern Addr VG_(brk_base), VG_(brk_limit); /* the heap of brk() */
-extern Addr VG_(clstk_end); /* the last byte of the first thread's stack */
+extern Addr VG_(clstk_end);                /* the last byte of the first thread's stack */
 extern UWord VG_(clstk_max_size);
 
 /* ---- main.c ---- */
 
 struct options {
-	Bool lines; /* items are written */
-	Bool calls; /* calls, too */
+	Bool lines;    /* items are written */
+	Bool calls;    /* calls, too */
 	Bool switched; /* perfex says when it counts */
-	Bool asked; /* the program says it */
-	Bool fine; /* each thread has a processor, and they take turns often */
-	ULong line; /* bytes of a line of the primary instruction cache, 64 at most */
+	Bool asked;    /* the program says it */
+	Bool fine;     /* each thread has a processor, and they take turns often */
+	ULong line;    /* bytes of a line of the primary instruction cache, 64 at most */
 };
 
 extern struct options options;
-extern struct r10k *machine; /* the processor that runs */
+extern struct r10k *machine;           /* the processor that runs */
 extern uint64_t site[R10K_NUM_COUNTS]; /* what it counts for a record, with options.lines */
-extern Int turn; /* blocks until another thread may run, with options.fine */
+extern Int turn;                       /* blocks until another thread may run, with options.fine */
 
 /* By how many bytes the processor sees memory moved (--layout), as a kernel moves it from run to run; 0: not. */
 extern struct layout {
@@ -130,15 +130,15 @@ void output_clear(void);
 struct code {
 	Bool conditional; /* a branch */
 	Bool repeated; /* an instruction of strings with a prefix, which is one instruction however often it is repeated */
-	Bool indirect; /* a jump, call or return to an address that VEX may know */
+	Bool indirect;        /* a jump, call or return to an address that VEX may know */
 	Bool apart, together; /* its accesses are as many as VEX has; are one, though they do not touch */
-	Bool call_and_pop; /* a call of the pop that follows, which VEX makes one instruction without accesses */
+	Bool call_and_pop;    /* a call of the pop that follows, which VEX makes one instruction without accesses */
 	/* A store, if the upper bit of one of its bytes is 1: offset of the mask in the guest's state, 8 bytes each. */
 	Int mask;
 	UInt mask_words; /* 0: there is no mask */
 	UInt operations; /* floating-point: this many by element, whatever VEX makes of it; 0: as many as VEX does */
-	UInt prefetch; /* 1: to load; 2: to store */
-	UInt loads; /* this many bytes, whatever VEX makes of it; 0: what VEX does */
+	UInt prefetch;   /* 1: to load; 2: to store */
+	UInt loads;      /* this many bytes, whatever VEX makes of it; 0: what VEX does */
 	/* The address of that, or of a prefetch: registers are offsets in the guest's state, or -1. */
 	Int base, index;
 	UInt scale; /* a shift */
@@ -163,9 +163,9 @@ struct code code_read(const UChar *bytes, SizeT size, Addr address);
 #define REQUEST_REGION (REQUEST_READ + 1)
 
 enum region {
-	REGION_LOOK, /* change nothing */
-	REGION_OFF, /* count no longer */
-	REGION_ON, /* count from the next block on */
+	REGION_LOOK,  /* change nothing */
+	REGION_OFF,   /* count no longer */
+	REGION_ON,    /* count from the next block on */
 	REGION_CLEAR, /* what instructions and calls have counted is forgotten: a region begins */
 };
 

@@ -32,8 +32,8 @@ ctl_check_pmc(const struct context *c, const struct request *r, uint64_t *value)
 		       : r->flags & (PFM_REGFL_OVFL_NOTIFY | PFM_REGFL_RANDOM))
 		return -EINVAL;
 	*value = (r->value & ~rule->reserved) | (rule->init & rule->reserved);
-	return machine_check_pmc(c->machine, &(struct pmc_rule){ .flags = rule->flags & PMC_OI }, (unsigned int)r->number,
-				 c->is_system, set->pmcs, value);
+	return machine_check_pmc(c->machine, &(struct pmc_rule){ .flags = rule->flags & PMC_OI },
+				 (unsigned int)r->number, c->is_system, set->pmcs, value);
 }
 
 void

@@ -59,6 +59,6 @@ time_pass(struct context *c, uint64_t ns)
 		ns = left - some;
 		timer_pass(c, some);
 	}
-	if (c->rate)	/* its time is that of its thread, which has not run */
+	if (c->rate) /* its time is that of its thread, which has not run */
 		c->now = now;
 }

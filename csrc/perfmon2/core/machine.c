@@ -7,16 +7,18 @@
 
 #include "perfmon/pfmlib.h"
 
-#define LENGTH(array)	(sizeof(array) / sizeof(*(array)))
-#define COUNTER		(PMC_PM6 | PMC_NO_EMUL64)
+#define LENGTH(array) (sizeof(array) / sizeof(*(array)))
+#define COUNTER (PMC_PM6 | PMC_NO_EMUL64)
 
 /* Debug registers are PMCs, too: the upper bits of an odd one say what it matches, and are the kernel's. */
+/* clang-format off */
 #define DEBUG_PAIR(n)									\
 	{ PERFMON2_IBR0 + 2 * (n), PERFMON2_IBR0 + 2 * (n), 0, 0, 0 },			\
 	{ PERFMON2_IBR0 + 2 * (n) + 1, PERFMON2_IBR0 + 2 * (n) + 1, 0, UINT64_C(1) << 63, 0 },	\
 	{ PERFMON2_DBR0 + 2 * (n), PERFMON2_DBR0 + 2 * (n), 0, 0, 0 },			\
 	{ PERFMON2_DBR0 + 2 * (n) + 1, PERFMON2_DBR0 + 2 * (n) + 1, 0, UINT64_C(3) << 62, 0 }
 #define DEBUG_REGISTERS	DEBUG_PAIR(0), DEBUG_PAIR(1), DEBUG_PAIR(2), DEBUG_PAIR(3)
+/* clang-format on */
 
 static const struct pmc_rule itanium_rules[] = {
 	{ 4, 7, 0x20, 0xfffffffffc8000a0, COUNTER },
@@ -64,7 +66,9 @@ static const struct pmc_rule generic_rules[] = {
 };
 
 static const struct pmd_needs itanium_needs[] = {
-	{ 0x3, 1 << 10 }, { 0xc | 1 << 17, 1 << 11 }, { 0x1ff00, 1 << 12 },
+	{ 0x3, 1 << 10 },
+	{ 0xc | 1 << 17, 1 << 11 },
+	{ 0x1ff00, 1 << 12 },
 };
 
 static const struct pmd_needs montecito_needs[] = {
@@ -73,6 +77,7 @@ static const struct pmd_needs montecito_needs[] = {
 	{ UINT64_C(0xffff00c0) << 32, UINT64_C(1) << 39 | UINT64_C(1) << 42 },
 };
 
+/* clang-format off */
 static const struct machine machines[] = {
 	{ "Itanium", PFMLIB_ITANIUM_PMU, 32, 7, 0xf0, 0x3ffff, 18, itanium_rules, LENGTH(itanium_rules), itanium_needs,
 	  LENGTH(itanium_needs), { 0, 0, 0, 0 } },
@@ -83,6 +88,7 @@ static const struct machine machines[] = {
 	{ "Generic IA-64", PFMLIB_GEN_IA64_PMU, 47, 8, 0xf0, 0xf0, 4, generic_rules, LENGTH(generic_rules), NULL, 0,
 	  { 0, 0, 0, 0 } },
 };
+/* clang-format on */
 
 const struct machine *
 machine_by_type(int type)

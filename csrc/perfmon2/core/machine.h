@@ -12,42 +12,42 @@ enum { PERFMON2_PMC_WORDS = 5, PERFMON2_IBR0 = 256, PERFMON2_DBR0 = 264, PERFMON
 
 /* Further properties of a PMC. */
 enum {
-	PMC_PM6 = 1,		/* bit 6: privileged monitor; it must match the context */
-	PMC_PM4 = 2,		/* bit 4: likewise */
-	PMC_OI = 4,		/* bit 5, the overflow interrupt, is always set */
-	PMC_NO_EMUL64 = 8	/* a write may ask for no 64-bit emulation */
+	PMC_PM6 = 1,      /* bit 6: privileged monitor; it must match the context */
+	PMC_PM4 = 2,      /* bit 4: likewise */
+	PMC_OI = 4,       /* bit 5, the overflow interrupt, is always set */
+	PMC_NO_EMUL64 = 8 /* a write may ask for no 64-bit emulation */
 };
 
 /* Some PMCs that are alike: reserved bits are set to the default. */
 struct pmc_rule {
-	uint16_t	first, last;
-	uint64_t	init, reserved;
-	unsigned int	flags;
+	uint16_t first, last;
+	uint64_t init, reserved;
+	unsigned int flags;
 };
 
 /* A write of one of these PMDs makes these PMCs used. */
 struct pmd_needs {
-	uint64_t	pmds, pmcs;
+	uint64_t pmds, pmcs;
 };
 
 /* Three PMCs some of whose values are forbidden together. */
 struct range_rule {
-	uint16_t	opcode, data, code;	/* 0: there is no such rule */
-	unsigned int	inverse;		/* bit of the opcode matcher: ignore instruction address ranges */
+	uint16_t opcode, data, code; /* 0: there is no such rule */
+	unsigned int inverse;        /* bit of the opcode matcher: ignore instruction address ranges */
 };
 
 struct machine {
-	const char		*name;
-	int			type;		/* PFMLIB_*_PMU */
-	unsigned int		width;		/* of a counter, in bits */
-	unsigned int		code_bits;	/* of an event's code */
-	uint64_t		counters, pmds;
-	unsigned int		num_pmds;
-	const struct pmc_rule	*rules;
-	size_t			num_rules;
-	const struct pmd_needs	*needs;
-	size_t			num_needs;
-	struct range_rule	range;
+	const char *name;
+	int type;               /* PFMLIB_*_PMU */
+	unsigned int width;     /* of a counter, in bits */
+	unsigned int code_bits; /* of an event's code */
+	uint64_t counters, pmds;
+	unsigned int num_pmds;
+	const struct pmc_rule *rules;
+	size_t num_rules;
+	const struct pmd_needs *needs;
+	size_t num_needs;
+	struct range_rule range;
 };
 
 /* The event that a counter's PMC selects: code and unit mask. */

@@ -7,22 +7,18 @@
 
 #include "perfmon/pfmlib.h"
 
-#define LENGTH(array)	(sizeof(array) / sizeof(*(array)))
+#define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
 struct old_rules {
-	int			type;
-	const struct pmc_rule	*rules;
-	size_t			count;
-	uint64_t		pmc0;	/* the default of a register that only the kernel writes */
+	int type;
+	const struct pmc_rule *rules;
+	size_t count;
+	uint64_t pmc0; /* the default of a register that only the kernel writes */
 };
 
 static const struct pmc_rule itanium_rules[] = {
-	{ 4, 7, 0, 0, PMC_PM6 | PMC_OI },
-	{ 8, 9, 0xf00000003ffffff8, 0, 0 },
-	{ 10, 10, 0, 0, PMC_PM6 },
-	{ 11, 11, 0x10000000, 0, PMC_PM6 },
-	{ 12, 12, 0, 0, PMC_PM6 },
-	{ 13, 13, 0x3ffff00000001, 0, 0 },
+	{ 4, 7, 0, 0, PMC_PM6 | PMC_OI },   { 8, 9, 0xf00000003ffffff8, 0, 0 }, { 10, 10, 0, 0, PMC_PM6 },
+	{ 11, 11, 0x10000000, 0, PMC_PM6 }, { 12, 12, 0, 0, PMC_PM6 },          { 13, 13, 0x3ffff00000001, 0, 0 },
 };
 
 static const struct pmc_rule itanium2_rules[] = {

@@ -125,7 +125,7 @@ ctl_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 	} else {
 		set->pending_reset = resets;
 		reset_pmds(c, set, false);
-		set->pending_reset = waiting;	/* for a restart, until the next overflow */
+		set->pending_reset = waiting; /* for a restart, until the next overflow */
 		set->ovfl_pmds = stays;
 	}
 }
@@ -140,11 +140,11 @@ pfm_overflow(struct context *c, uint64_t wrapped, const struct where *where)
 	const bool is_full = c->buffer && record_all(c, wrapped, where);
 	const bool masks = c->buffer ? is_full : notify || !switch_is_due;
 	bool resets = c->buffer && !is_full;
-	const uint16_t id = set->id;	/* the message has the set that was active */
+	const uint16_t id = set->id; /* the message has the set that was active */
 
 	if (masks) {
 		mask(c);
-		set->switch_at_restart |= switch_is_due;	/* a mark that no restart has found remains */
+		set->switch_at_restart |= switch_is_due; /* a mark that no restart has found remains */
 	} else if (switch_is_due) {
 		set_switch(c, set_after(c, c->active), false);
 	}

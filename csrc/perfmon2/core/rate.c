@@ -11,10 +11,10 @@
  */
 #include "context.h"
 
-#define NS_PER_MS	UINT64_C(1000000)
-#define MOST_TIME	UINT64_C(1000000000)	/* ns: units of more would not fit */
+#define NS_PER_MS UINT64_C(1000000)
+#define MOST_TIME UINT64_C(1000000000) /* ns: units of more would not fit */
 
-enum { MOST_STEPS = 10000 };	/* in one look: signals are blocked meanwhile */
+enum { MOST_STEPS = 10000 }; /* in one look: signals are blocked meanwhile */
 
 static const struct happening everything = { .everything = true, .plm = PFM_PLM3 };
 
@@ -38,7 +38,8 @@ rate_is_regular(const struct context *c, const struct set *set, unsigned int cou
 {
 	const struct pmd *pmd = &set->pmds[counter];
 
-	return !is_seen(c, set, counter) && !(pmd->flags & PFM_REGFL_RANDOM) && !(pmd->reset_pmds & ~(UINT64_C(1) << counter));
+	return !is_seen(c, set, counter) && !(pmd->flags & PFM_REGFL_RANDOM) &&
+	       !(pmd->reset_pmds & ~(UINT64_C(1) << counter));
 }
 
 /* ---- one step: in the active set, to its next overflow or timeout at most ------------------------ */
@@ -190,7 +191,8 @@ part_to_overflow(const struct context *c, double factor)
 	for (unsigned int i = 0; i < c->num_sets; i++) {
 		const struct set *set = c->sets[i];
 		const uint64_t counters = moving(c, set) & ~set->walked_wraps;
-		const double units = (double)set->walked * factor, most = (double)units_to_overflow(c, set, counters) * 0.999;
+		const double units = (double)set->walked * factor,
+			     most = (double)units_to_overflow(c, set, counters) * 0.999;
 
 		if (units > 0 && most / units < part)
 			part = most / units;
@@ -244,7 +246,7 @@ walk(struct context *c, uint64_t left, bool is_last, const struct where *where)
 		if (left)
 			left = step(c, left, where);
 	}
-	if (!left || !context_counts(c) || (c->buffer && !is_last))	/* samples are taken one by one */
+	if (!left || !context_counts(c) || (c->buffer && !is_last)) /* samples are taken one by one */
 		return left;
 	return make_shares(c, left, is_last);
 }
@@ -332,7 +334,7 @@ rate_time_to_next(const struct context *c)
 		if (set->pending_reset && begin < ns)
 			ns = begin;
 	} while (begin < ns && set != c->active);
-	while (!is_told && set != c->active && begin < NEVER) {	/* one whose turn comes later may exist */
+	while (!is_told && set != c->active && begin < NEVER) { /* one whose turn comes later may exist */
 		is_told = tells(c, set);
 		set = set_after(c, set);
 	}

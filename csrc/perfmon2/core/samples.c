@@ -8,7 +8,8 @@
 #include "context.h"
 
 _Static_assert(sizeof(pfm_dfl_smpl_entry_t) == sizeof(pfm_default_smpl_entry_t), "entries");
-_Static_assert(offsetof(pfm_dfl_smpl_entry_t, last_reset_val) == offsetof(pfm_default_smpl_entry_t, last_reset_val), "entries");
+_Static_assert(offsetof(pfm_dfl_smpl_entry_t, last_reset_val) == offsetof(pfm_default_smpl_entry_t, last_reset_val),
+	       "entries");
 _Static_assert(offsetof(pfm_dfl_smpl_entry_t, tgid) == offsetof(pfm_default_smpl_entry_t, tgid), "entries");
 _Static_assert(sizeof(pfm_dfl_smpl_hdr_t) == sizeof(pfm_default_smpl_hdr_t), "headers");
 _Static_assert(offsetof(pfm_dfl_smpl_hdr_t, hdr_cur_offs) == offsetof(pfm_default_smpl_hdr_t, hdr_cur_offs), "headers");

@@ -143,9 +143,9 @@ set_reload_counts(struct context *c, struct set *set)
 void
 set_switch(struct context *c, struct set *to, bool long_reset)
 {
-	if (to != c->active) {	/* a set that goes on has no duration before it stops */
+	if (to != c->active) { /* a set that goes on has no duration before it stops */
 		duration_update(c);
-		to->since = c->active->since;	/* no time is lost between them */
+		to->since = c->active->since; /* no time is lost between them */
 	}
 	to->runs++;
 	set_reload_counts(c, to);
@@ -196,7 +196,7 @@ round_pass(struct context *c, uint64_t n)
 
 	if (n == 0)
 		return;
-	if (c->num_sets > 1)	/* a set that goes on has no duration before it stops */
+	if (c->num_sets > 1) /* a set that goes on has no duration before it stops */
 		duration_update(c);
 	for (unsigned int i = 0; i < c->num_sets; i++) {
 		struct set *set = c->sets[i];

@@ -12,8 +12,8 @@ extern "C" {
 
 /** An event of the machine. */
 struct pmc_event {
-	const char	*name;	/* NULL ends a list */
-	pmc_evid_t	val;	/* its identifier */
+	const char *name; /* NULL ends a list */
+	pmc_evid_t val;   /* its identifier */
 };
 
 /**

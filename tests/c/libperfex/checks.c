@@ -18,9 +18,9 @@
 
 /* Sanitizers' and valgrind's own memory has page faults too. */
 #ifdef __SANITIZE_THREAD__
-#define BELOW(count, limit)	((count) >= 0)
+#define BELOW(count, limit) ((count) >= 0)
 #else
-#define BELOW(count, limit)	((count) < (limit) || CHECK_ROUGHLY)
+#define BELOW(count, limit) ((count) < (limit) || CHECK_ROUGHLY)
 #endif
 
 static void
@@ -78,13 +78,13 @@ errors(void)
 {
 	long long a = -1, b = -1;
 
-	CHECK_ERRNO(start_counters(21, 26), EINVAL);	/* conflicting counters */
+	CHECK_ERRNO(start_counters(21, 26), EINVAL); /* conflicting counters */
 	CHECK_ERRNO(start_counters(0, 15), EINVAL);
 	CHECK_ERRNO(start_counters(0, 0), EINVAL);
 	CHECK_ERRNO(start_counters(-1, 16), EINVAL);
 	CHECK_ERRNO(start_counters(0, 32), EINVAL);
 	CHECK_ERRNO(start_counters(0, 0x7fffffff), EINVAL);
-	CHECK_ERRNO(start_counters(0, 21), ENODEV);	/* not in the table */
+	CHECK_ERRNO(start_counters(0, 21), ENODEV); /* not in the table */
 	CHECK_ERRNO(read_counters(0, &a, 26, &b), ENXIO);
 	CHECK_ERRNO(read_counters(0, NULL, 26, &b), EFAULT);
 	CHECK_ERRNO(read_counters(0, &a, 26, NULL), EFAULT);
@@ -95,15 +95,16 @@ errors(void)
 	CHECK_ERRNO(load_costs((char *)"/"), EISDIR);
 	CHECK_ERRNO(load_costs((char *)"/dev/zero"), EFBIG);
 	fortran_without_arguments();
-	for (int e = 0; e < 16; e++)	/* names and counts of every length */
-		CHECK(print_counters(e, LLONG_MAX, e + 16, -1) == 0 && print_costs(e, LLONG_MIN, e + 16, LLONG_MAX) == 0);
+	for (int e = 0; e < 16; e++) /* names and counts of every length */
+		CHECK(print_counters(e, LLONG_MAX, e + 16, -1) == 0 &&
+		      print_costs(e, LLONG_MIN, e + 16, LLONG_MAX) == 0);
 
 	/* what fails leaves running counters alone */
 	CHECK(start_counters(0, 26) == 0);
 	TOUCH(20);
 	CHECK_ERRNO(start_counters(0, 21), ENODEV);
 	CHECK_ERRNO(start_counters(0, 15), EINVAL);
-	CHECK_ERRNO(read_counters(0, &a, 25, &b), EINVAL);	/* others than started */
+	CHECK_ERRNO(read_counters(0, &a, 25, &b), EINVAL); /* others than started */
 	CHECK_ERRNO(read_counters(26, &a, 26, &b), EINVAL);
 	CHECK_ERRNO(read_counters(1, &a, 26, &b), EINVAL);
 	CHECK_ERRNO(read_counters(0, NULL, 26, &b), EFAULT);
@@ -117,16 +118,16 @@ environment(void)
 {
 	long long a = -1, b = -1;
 
-	setenv("T5_EVENT0", "10", 1);	/* in place of 0 */
+	setenv("T5_EVENT0", "10", 1); /* in place of 0 */
 	CHECK(start_counters(0, 26) == 0);
 	TOUCH(1000);
 	CHECK(read_counters(0, &a, 26, &b) == 0);
 	CHECK(a >= 1000 && BELOW(a, 1500) && b >= 1000);
 	setenv("T5_EVENT1", "25", 1);
-	CHECK(start_counters(99, -5) == 0);	/* what is given does not count at all */
+	CHECK(start_counters(99, -5) == 0); /* what is given does not count at all */
 	CHECK(read_counters(10, &a, 25, &b) == 0);
 	setenv("T5_EVENT1", "11", 1);
-	CHECK_ERRNO(start_counters(0, 26), EINVAL);	/* conflicting counters */
+	CHECK_ERRNO(start_counters(0, 26), EINVAL); /* conflicting counters */
 	CHECK_ERRNO(print_counters(0, 0, 26, 0), EINVAL);
 	for (int i = 0; i < 6; i++) {
 		setenv("T5_EVENT1", ((const char *[]){ "x", "32", "-1", " 26", "26 ", "1e1" })[i], 1);
@@ -137,14 +138,14 @@ environment(void)
 	setenv("T5_EVENT0", "l2i_Misses", 1);
 	setenv("T5_EVENT1", "Secondary (L2) data", 1);
 	CHECK(start_counters(0, 25) == 0);
-	setenv("T5_EVENT0", "10", 1);	/* the same events by number */
+	setenv("T5_EVENT0", "10", 1); /* the same events by number */
 	setenv("T5_EVENT1", "26", 1);
 	CHECK(read_counters(0, &a, 25, &b) == 0);
-	setenv("T5_EVENT1", "L2", 1);	/* of several */
+	setenv("T5_EVENT1", "L2", 1); /* of several */
 	CHECK_ERRNO(start_counters(0, 26), EINVAL);
 	setenv("T5_EVENT1", "L2D_misses", 1);
 	CHECK(start_counters(0, 25) == 0);
-	setenv("T5_EVENT1", "", 1);	/* not set */
+	setenv("T5_EVENT1", "", 1); /* not set */
 	CHECK(read_counters(0, &a, 26, &b) == 0);
 	unsetenv("T5_EVENT0");
 	unsetenv("T5_EVENT1");
@@ -155,7 +156,7 @@ environment(void)
 	CHECK(start_counters(14, 26) == 0);
 	TOUCH(10);
 	CHECK(read_counters(14, &a, 26, &b) == 0);
-	CHECK(a == 0 && b >= 10);	/* 0 by definition */
+	CHECK(a == 0 && b >= 10); /* 0 by definition */
 	setenv("PERFEX_CPU", "r10000", 1);
 	CHECK_ERRNO(start_counters(14, 26), ENODEV);
 	unsetenv("PERFEX_CPU");
@@ -239,7 +240,7 @@ descriptors(void)
 
 	getrlimit(RLIMIT_NOFILE, &before);
 	low = before;
-	low.rlim_cur = (rlim_t)first + 2;	/* the directory of threads, and one event */
+	low.rlim_cur = (rlim_t)first + 2; /* the directory of threads, and one event */
 	setrlimit(RLIMIT_NOFILE, &low);
 	CHECK_ERRNO(start_counters(0, 26), ENOMEM);
 	setrlimit(RLIMIT_NOFILE, &before);
@@ -265,6 +266,6 @@ main(int argc, char **argv)
 	threads();
 	many_callers();
 	descriptors();
-	CHECK(open_descriptors("") == before);	/* nothing stays open */
+	CHECK(open_descriptors("") == before); /* nothing stays open */
 	return check_result();
 }

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static int before;	/* descriptors */
+static int before; /* descriptors */
 static int (*operation)(void);
 
 static void

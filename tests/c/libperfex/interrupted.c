@@ -17,11 +17,11 @@
 
 /* A sanitizer's allocator may be locked in the child of a process with threads, or of a handler: for good. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED	1
+#define SANITIZED 1
 #elif defined(__has_feature)
-#define SANITIZED	(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #else
-#define SANITIZED	0
+#define SANITIZED 0
 #endif
 
 /* Under valgrind a process takes a second to make. */
@@ -49,7 +49,7 @@ call_on(void *until_cancelled)
 {
 	while (until_cancelled || !__atomic_load_n(&done, __ATOMIC_RELAXED)) {
 		call_all();
-		pthread_testcancel();	/* the library's functions are no cancellation points */
+		pthread_testcancel(); /* the library's functions are no cancellation points */
 	}
 	return NULL;
 }
@@ -65,7 +65,7 @@ cancelled(void)
 		usleep((useconds_t)(i * 13 % 700));
 		CHECK_EQ(pthread_cancel(thread), 0);
 		CHECK(pthread_join(thread, &ended) == 0 && ended == PTHREAD_CANCELED);
-		alarm(60);	/* a lock that is still held */
+		alarm(60); /* a lock that is still held */
 		CHECK_EQ(start_and_read(), 0);
 		alarm(0);
 		CHECK_EQ(open_descriptors("perf_event"), 0);
@@ -117,7 +117,7 @@ fork_here(int number)
 		_exit(0);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	if (++handled < wanted)	/* no alarm is left for what is tried later */
+	if (++handled < wanted) /* no alarm is left for what is tried later */
 		alarm_soon();
 	errno = code;
 }

@@ -11,7 +11,7 @@
 int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
-enum { MANY_THREADS = 300 };	/* more than a list of threads has room for at first */
+enum { MANY_THREADS = 300 }; /* more than a list of threads has room for at first */
 
 int
 __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
@@ -32,7 +32,7 @@ try_operation(void)
 	CHECK_EQ(ret, failed ? -1 : 0);
 	CHECK(!failed || errno == ENOMEM);
 	if (failed)
-		CHECK_EQ(operation(), 0);	/* there is memory again */
+		CHECK_EQ(operation(), 0); /* there is memory again */
 }
 
 static void
@@ -82,7 +82,7 @@ main(int argc, char **argv)
 	setenv("PERFEX_PERF_TABLE", argv[1], 1);
 	setenv("PERFEX_COSTS", argv[2], 1);
 	cost_file = argv[2];
-	nomem_left = 0;		/* the handlers of fork(), which only the first call needs */
+	nomem_left = 0; /* the handlers of fork(), which only the first call needs */
 	CHECK(start_counters(0, 26) == -1 && errno == ENOMEM && nomem_failed);
 	/* the table and its rows, two counters with their sets */
 	each_fails("start and read", start_and_read, 6);

@@ -18,7 +18,7 @@ run(const struct surroundings *there)
 	long long time, faults;
 	const int ret = start_counters(0, 26);
 
-	if (there->enter == empty_root) {	/* the map cannot be read there */
+	if (there->enter == empty_root) { /* the map cannot be read there */
 		CHECK(ret < 0 && errno == ENOENT);
 		return;
 	}

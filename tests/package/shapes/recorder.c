@@ -12,7 +12,7 @@
 
 #include <perfmon/pfmlib_perf_event.h>
 
-#define NEXT(function)	((__typeof__(function) *)dlsym(RTLD_NEXT, #function))
+#define NEXT(function) ((__typeof__(function) *)dlsym(RTLD_NEXT, #function))
 
 static void
 record(const char *format, ...)
@@ -62,9 +62,9 @@ pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *output)
 	pfm_err_t ret = NEXT(pfm_get_pmu_info)(pmu, output);
 
 	if (ret == PFM_SUCCESS && output && (strcmp(output->name, "glm") == 0 || strcmp(output->name, "perf") == 0))
-		record("pmu %d: %s size %zu type %d first %d encoding %d counters %d %d flags %d %d\n", pmu, output->name,
-		       output->size, output->type, output->first_event, output->max_encoding, output->num_cntrs,
-		       output->num_fixed_cntrs, output->is_present, output->is_dfl);
+		record("pmu %d: %s size %zu type %d first %d encoding %d counters %d %d flags %d %d\n", pmu,
+		       output->name, output->size, output->type, output->first_event, output->max_encoding,
+		       output->num_cntrs, output->num_fixed_cntrs, output->is_present, output->is_dfl);
 	return ret;
 }
 
@@ -76,9 +76,11 @@ pfm_get_event_info(int idx, pfm_os_t os, pfm_event_info_t *output)
 	if (ret != PFM_SUCCESS || !output)
 		record("event %d, os %d: %d\n", idx, os, ret);
 	else
-		record("event %d, os %d: %s equiv %s size %zu code %llx pmu %d dtype %d idx %d attributes %d flags %d %d\n", idx, os,
-		       output->name, text(output->equiv), output->size, (unsigned long long)output->code, output->pmu, output->dtype,
-		       output->idx, output->nattrs, output->is_precise, output->support_hw_smpl);
+		record("event %d, os %d: %s equiv %s size %zu code %llx pmu %d dtype %d idx %d attributes %d flags %d "
+		       "%d\n",
+		       idx, os, output->name, text(output->equiv), output->size, (unsigned long long)output->code,
+		       output->pmu, output->dtype, output->idx, output->nattrs, output->is_precise,
+		       output->support_hw_smpl);
 	return ret;
 }
 
@@ -90,9 +92,9 @@ pfm_get_event_attr_info(int eidx, int aidx, pfm_os_t os, pfm_event_attr_info_t *
 	if (ret != PFM_SUCCESS || !output)
 		record("attribute %d of %d, os %d: %d\n", aidx, eidx, os, ret);
 	else
-		record("attribute %d of %d, os %d: %s size %zu code %llx type %d idx %d ctrl %d default %d\n", aidx, eidx, os,
-		       output->name, output->size, (unsigned long long)output->code, output->type, (int)output->idx, output->ctrl,
-		       output->is_dfl);
+		record("attribute %d of %d, os %d: %s size %zu code %llx type %d idx %d ctrl %d default %d\n", aidx,
+		       eidx, os, output->name, output->size, (unsigned long long)output->code, output->type,
+		       (int)output->idx, output->ctrl, output->is_dfl);
 	return ret;
 }
 
@@ -101,7 +103,7 @@ record_attr(const char *str, int plm, int os, const struct perf_event_attr *attr
 {
 	record("encode %s, levels %d, os %d: %d", text(str), plm, os, ret);
 	if (ret == PFM_SUCCESS && attr)
-		for (size_t i = 0; i < 64; i++)	/* the first version's */
+		for (size_t i = 0; i < 64; i++) /* the first version's */
 			record("%s%02x", i % 8 ? "" : " ", ((const unsigned char *)attr)[i]);
 	record("\n");
 }
@@ -128,6 +130,7 @@ pfm_get_os_event_encoding(const char *str, int dfl_plm, pfm_os_t os, void *args)
 	record("encode %s, levels %d, raw: %d", text(str), dfl_plm, ret);
 	for (int i = 0; ret == PFM_SUCCESS && i < raw->count; i++)
 		record(" %llx", (unsigned long long)raw->codes[i]);
-	record("%s%s\n", ret == PFM_SUCCESS && raw->fstr ? " " : "", ret == PFM_SUCCESS && raw->fstr ? text(*raw->fstr) : "");
+	record("%s%s\n", ret == PFM_SUCCESS && raw->fstr ? " " : "",
+	       ret == PFM_SUCCESS && raw->fstr ? text(*raw->fstr) : "");
 	return ret;
 }

@@ -16,44 +16,54 @@ enum { OS_NONE, OS_PERF, OS_PERF_EXT, PLM0 = 1, PLM3 = 8 };
 
 /* pfm_pmu_info_t, the flags as one word */
 struct info {
-	const char	*name, *desc;
-	size_t		size;
-	int		pmu, type, nevents, first_event, max_encoding, num_cntrs, num_fixed_cntrs;
-	unsigned int	flags;
+	const char *name, *desc;
+	size_t size;
+	int pmu, type, nevents, first_event, max_encoding, num_cntrs, num_fixed_cntrs;
+	unsigned int flags;
 };
 
 /* pfm_perf_encode_arg_t: 40 bytes */
 struct encode {
-	void	*attr;
-	char	**fstr;
-	size_t	size;
-	int	idx, cpu, flags, pad0;
+	void *attr;
+	char **fstr;
+	size_t size;
+	int idx, cpu, flags, pad0;
 };
 
 /* pfm_pmu_encode_arg_t: 32 bytes */
 struct raw {
-	uint64_t	*codes;
-	char		**fstr;
-	size_t		size;
-	int		count, idx;
+	uint64_t *codes;
+	char **fstr;
+	size_t size;
+	int count, idx;
 };
 
 _Static_assert(sizeof(struct info) == 56 && sizeof(struct encode) == 40 && sizeof(struct raw) == 32, "LP64");
 
 static const char *const names[15] = {
-	"pfm_initialize", "pfm_terminate", "pfm_get_version", "pfm_strerror", "pfm_find_event", "pfm_get_event_next",
-	"pfm_get_event_info", "pfm_get_event_attr_info", "pfm_get_pmu_info", "pfm_pmu_validate", "pfm_get_os_event_encoding",
-	"pfm_get_perf_event_encoding", "pfm_get_event_encoding",
-	"pfm_dispatch_events", "pfm_get_num_events",	/* libpfm 3: which of the two is it? */
+	"pfm_initialize",         "pfm_terminate",       "pfm_get_version",           "pfm_strerror",
+	"pfm_find_event",         "pfm_get_event_next",  "pfm_get_event_info",        "pfm_get_event_attr_info",
+	"pfm_get_pmu_info",       "pfm_pmu_validate",    "pfm_get_os_event_encoding", "pfm_get_perf_event_encoding",
+	"pfm_get_event_encoding", "pfm_dispatch_events", "pfm_get_num_events", /* libpfm 3: which of the two is it? */
 };
 static void *functions[15];
 
-#define CALL(result, n, ...)	((result (*)(__VA_ARGS__))functions[n])
+#define CALL(result, n, ...) ((result (*)(__VA_ARGS__))functions[n])
 
 static const char *const events[] = {
-	"glm::CPU_CLK_UNHALTED:CORE_P:u", "glm::ICACHE:HIT:c=3:i", "glm::OFFCORE_RESPONSE_0:ANY_RFO:L2_HIT", "glm::BACLEARS",
-	"glm::OFFCORE_RESPONSE_1:ANY_REQUEST", "PERF_COUNT_HW_CPU_CYCLES:k", "perf::PERF_COUNT_SW_PAGE_FAULTS:u",
-	"perf::L1-DCACHE-LOADS", "glm::NO_SUCH_EVENT", "glm::ICACHE:HIT:c=256", "glm::BACLEARS:period=5:precise=2", "", "::",
+	"glm::CPU_CLK_UNHALTED:CORE_P:u",
+	"glm::ICACHE:HIT:c=3:i",
+	"glm::OFFCORE_RESPONSE_0:ANY_RFO:L2_HIT",
+	"glm::BACLEARS",
+	"glm::OFFCORE_RESPONSE_1:ANY_REQUEST",
+	"PERF_COUNT_HW_CPU_CYCLES:k",
+	"perf::PERF_COUNT_SW_PAGE_FAULTS:u",
+	"perf::L1-DCACHE-LOADS",
+	"glm::NO_SUCH_EVENT",
+	"glm::ICACHE:HIT:c=256",
+	"glm::BACLEARS:period=5:precise=2",
+	"",
+	"::",
 };
 
 /* A buffer that ends where memory does, with a pattern in it. */
@@ -89,9 +99,11 @@ print_pmus(int client_max)
 		if (i < 0 || i >= 517)
 			printf("pmu %d: %d\n", i, ret);
 		else if (known)
-			printf("pmu %d: %s size %zu number %d type %d first %d %d encoding %d counters %d %d flags %x\n", i, info->name,
-			       info->size, info->pmu, info->type, info->first_event >> 21, info->first_event & 0x1fffff,
-			       info->max_encoding, info->num_cntrs, info->num_fixed_cntrs, info->flags & 3);	/* the other bits are not set */
+			printf("pmu %d: %s size %zu number %d type %d first %d %d encoding %d counters %d %d flags "
+			       "%x\n",
+			       i, info->name, info->size, info->pmu, info->type, info->first_event >> 21,
+			       info->first_event & 0x1fffff, info->max_encoding, info->num_cntrs, info->num_fixed_cntrs,
+			       info->flags & 3); /* the other bits are not set */
 	}
 }
 
@@ -106,7 +118,10 @@ print_raw(const char *event)
 	arg->fstr = &fstr;
 	ret = CALL(int, 10, const char *, int, int, void *)(event, PLM3, OS_NONE, arg);
 	printf("raw %s: %d count %d size %zu idx %d fstr %s own %s", event, ret, arg->count, arg->size, arg->idx,
-	       fstr == own ? "not written" : fstr ? fstr : "NULL", own);
+	       fstr == own ? "not written"
+	       : fstr      ? fstr
+			   : "NULL",
+	       own);
 	for (int i = 0; i < arg->count; i++)
 		printf(" %llx", (unsigned long long)arg->codes[i]);
 	printf("\n");
@@ -127,8 +142,12 @@ print_attr(const char *event, int os, uint32_t size)
 
 	memcpy(attr + 4, &size, sizeof(size));
 	ret = CALL(int, 10, const char *, int, int, void *)(event, PLM0 | PLM3, os, &arg);
-	printf("attr of %u, os %d, %s: %d idx %d cpu %d %d %d fstr %s own %s", size, os, event, ret, arg.idx, arg.cpu, arg.flags,
-	       arg.pad0, fstr == own ? "not written" : fstr ? fstr : "NULL", own);
+	printf("attr of %u, os %d, %s: %d idx %d cpu %d %d %d fstr %s own %s", size, os, event, ret, arg.idx, arg.cpu,
+	       arg.flags, arg.pad0,
+	       fstr == own ? "not written"
+	       : fstr      ? fstr
+			   : "NULL",
+	       own);
 	print_bytes(attr, room);
 	printf(" before");
 	print_bytes(attr - 8, 8);
@@ -146,13 +165,15 @@ print_old(const char *event)
 	int count = 0, idx = -1, ret;
 	uint32_t size = 128;
 
-	ret = CALL(int, 12, const char *, int, char **, int *, uint64_t **, int *)(event, PLM3, NULL, &idx, &codes, &count);
+	ret = CALL(int, 12, const char *, int, char **, int *, uint64_t **, int *)(event, PLM3, NULL, &idx, &codes,
+										   &count);
 	printf("old %s: %d count %d idx %d", event, ret, count, idx);
 	print_bytes((unsigned char *)codes, sizeof(*codes) * (size_t)count);
 	free(codes);
 	codes = mine;
 	count = 4;
-	ret = CALL(int, 12, const char *, int, char **, int *, uint64_t **, int *)(event, PLM3, NULL, NULL, &codes, &count);
+	ret = CALL(int, 12, const char *, int, char **, int *, uint64_t **, int *)(event, PLM3, NULL, NULL, &codes,
+										   &count);
 	printf(" and %d count %d %s", ret, count, codes == mine ? "mine" : "another");
 	print_bytes((unsigned char *)mine, sizeof(mine));
 	memcpy(attr + 4, &size, sizeof(size));

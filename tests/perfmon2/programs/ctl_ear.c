@@ -16,26 +16,26 @@
 #include <perfmon/perfmon_default_smpl.h>
 #if defined(ITA)
 #include <perfmon/pfmlib_itanium.h>
-#define WANTED	PFMLIB_ITANIUM_PMU
-#define DEAR	((1UL << 2) | (1UL << 3) | (1UL << 17))
-#define TRACE	(0x1ffUL << 8)
+#define WANTED PFMLIB_ITANIUM_PMU
+#define DEAR ((1UL << 2) | (1UL << 3) | (1UL << 17))
+#define TRACE (0x1ffUL << 8)
 #elif defined(ITA2)
 #include <perfmon/pfmlib_itanium2.h>
-#define WANTED	PFMLIB_ITANIUM2_PMU
-#define DEAR	((1UL << 2) | (1UL << 3) | (1UL << 17))
-#define TRACE	(0x1ffUL << 8)
+#define WANTED PFMLIB_ITANIUM2_PMU
+#define DEAR ((1UL << 2) | (1UL << 3) | (1UL << 17))
+#define TRACE (0x1ffUL << 8)
 #else
 #include <perfmon/pfmlib_montecito.h>
-#define WANTED	PFMLIB_MONTECITO_PMU
-#define DEAR	((1UL << 32) | (1UL << 33) | (1UL << 36))
-#define TRACE	((0xffffUL << 48) | (1UL << 38) | (1UL << 39))
+#define WANTED PFMLIB_MONTECITO_PMU
+#define DEAR ((1UL << 32) | (1UL << 33) | (1UL << 36))
+#define TRACE ((0xffffUL << 48) | (1UL << 38) | (1UL << 39))
 #endif
 #ifdef BTB
-#define SMPL	TRACE
+#define SMPL TRACE
 #else
-#define SMPL	DEAR
+#define SMPL DEAR
 #endif
-#define PERIOD	50000UL
+#define PERIOD 50000UL
 
 static pfm_uuid_t buf_fmt_id = PFM_DEFAULT_SMPL_UUID;
 static unsigned long collected;

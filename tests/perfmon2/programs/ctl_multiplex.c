@@ -14,7 +14,7 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-#define PERIOD	10000000UL
+#define PERIOD 10000000UL
 
 static const char *second[2] = { "IA64_INST_RETIRED", "NOPS_RETIRED" };
 static pfarg_reg_t pc[2][8], pd[2][8];

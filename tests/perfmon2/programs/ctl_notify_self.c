@@ -16,8 +16,8 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-#define SMPL_PERIOD	5000000UL
-#define WANTED		10
+#define SMPL_PERIOD 5000000UL
+#define WANTED 10
 
 static volatile unsigned long notification_received;
 static pfarg_reg_t pd[8];

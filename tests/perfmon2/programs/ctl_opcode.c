@@ -13,25 +13,25 @@
 #include <perfmon/perfmon.h>
 #if defined(ITA)
 #include <perfmon/pfmlib_itanium.h>
-#define WANTED	PFMLIB_ITANIUM_PMU
-#define INPUT	pfmlib_ita_input_param_t
-#define OUTPUT	pfmlib_ita_output_param_t
-#define PART(m, which)	(m).pfp_ita_##which
-#define TAGGED	"IA64_TAGGED_INST_RETIRED_PMC8"
+#define WANTED PFMLIB_ITANIUM_PMU
+#define INPUT pfmlib_ita_input_param_t
+#define OUTPUT pfmlib_ita_output_param_t
+#define PART(m, which) (m).pfp_ita_##which
+#define TAGGED "IA64_TAGGED_INST_RETIRED_PMC8"
 #elif defined(ITA2)
 #include <perfmon/pfmlib_itanium2.h>
-#define WANTED	PFMLIB_ITANIUM2_PMU
-#define INPUT	pfmlib_ita2_input_param_t
-#define OUTPUT	pfmlib_ita2_output_param_t
-#define PART(m, which)	(m).pfp_ita2_##which
-#define TAGGED	"IA64_TAGGED_INST_RETIRED_IBRP0_PMC8"
+#define WANTED PFMLIB_ITANIUM2_PMU
+#define INPUT pfmlib_ita2_input_param_t
+#define OUTPUT pfmlib_ita2_output_param_t
+#define PART(m, which) (m).pfp_ita2_##which
+#define TAGGED "IA64_TAGGED_INST_RETIRED_IBRP0_PMC8"
 #else
 #include <perfmon/pfmlib_montecito.h>
-#define WANTED	PFMLIB_MONTECITO_PMU
-#define INPUT	pfmlib_mont_input_param_t
-#define OUTPUT	pfmlib_mont_output_param_t
-#define PART(m, which)	(m).pfp_mont_##which
-#define TAGGED	"IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33"
+#define WANTED PFMLIB_MONTECITO_PMU
+#define INPUT pfmlib_mont_input_param_t
+#define OUTPUT pfmlib_mont_output_param_t
+#define PART(m, which) (m).pfp_mont_##which
+#define TAGGED "IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33"
 #endif
 
 static void
@@ -112,13 +112,13 @@ main(void)
 		err(1, "PFM_WRITE_PMDS");
 #if defined(DRR) || defined(IRR)
 #ifdef DRR
-#define KIND		drange
-#define COMMAND		PFM_WRITE_DBRS
+#define KIND drange
+#define COMMAND PFM_WRITE_DBRS
 #else
-#define KIND		irange
-#define COMMAND		PFM_WRITE_IBRS
+#define KIND irange
+#define COMMAND PFM_WRITE_IBRS
 #endif
-#define PART2(m, which)	PART(m, which)
+#define PART2(m, which) PART(m, which)
 	n = PART2(out, KIND).rr_nbr_used;
 	for (i = 0; i < n; i++) {
 		db[i].dbreg_num = PART2(out, KIND).rr_br[i].reg_num;

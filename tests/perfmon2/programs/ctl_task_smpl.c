@@ -15,11 +15,11 @@
 #include <perfmon/perfmon_default_smpl.h>
 #include <perfmon/pfmlib.h>
 
-#define SMPL_PERIOD	200000UL
+#define SMPL_PERIOD 200000UL
 
-typedef pfm_default_smpl_hdr_t		smpl_hdr_t;
-typedef pfm_default_smpl_entry_t	smpl_entry_t;
-typedef pfm_default_smpl_ctx_arg_t	smpl_arg_t;
+typedef pfm_default_smpl_hdr_t smpl_hdr_t;
+typedef pfm_default_smpl_entry_t smpl_entry_t;
+typedef pfm_default_smpl_ctx_arg_t smpl_arg_t;
 
 static pfm_uuid_t buf_fmt_id = PFM_DEFAULT_SMPL_UUID;
 static unsigned long collected, fulls, last_overflow = ~0UL, last_count;

@@ -18,31 +18,31 @@
 #include <perfmon/perfmon_dfl_smpl.h>
 #if defined(ITA)
 #include <perfmon/pfmlib_itanium.h>
-#define WANTED	PFMLIB_ITANIUM_PMU
-#define DEAR	((1UL << 2) | (1UL << 3) | (1UL << 17))
-#define TRACE	(0x1ffUL << 8)
-#define BRANCHES	"BRANCH_EVENT"
+#define WANTED PFMLIB_ITANIUM_PMU
+#define DEAR ((1UL << 2) | (1UL << 3) | (1UL << 17))
+#define TRACE (0x1ffUL << 8)
+#define BRANCHES "BRANCH_EVENT"
 #elif defined(ITA2)
 #include <perfmon/pfmlib_itanium2.h>
-#define WANTED	PFMLIB_ITANIUM2_PMU
-#define DEAR	((1UL << 2) | (1UL << 3) | (1UL << 17))
-#define TRACE	(0x1ffUL << 8)
-#define BRANCHES	"BRANCH_EVENT"
+#define WANTED PFMLIB_ITANIUM2_PMU
+#define DEAR ((1UL << 2) | (1UL << 3) | (1UL << 17))
+#define TRACE (0x1ffUL << 8)
+#define BRANCHES "BRANCH_EVENT"
 #else
 #include <perfmon/pfmlib_montecito.h>
-#define WANTED	PFMLIB_MONTECITO_PMU
-#define DEAR	((1UL << 32) | (1UL << 33) | (1UL << 36))
-#define TRACE	((0xffffUL << 48) | (1UL << 38) | (1UL << 39))
-#define BRANCHES	"ETB_EVENT"
+#define WANTED PFMLIB_MONTECITO_PMU
+#define DEAR ((1UL << 32) | (1UL << 33) | (1UL << 36))
+#define TRACE ((0xffffUL << 48) | (1UL << 38) | (1UL << 39))
+#define BRANCHES "ETB_EVENT"
 #endif
 #ifdef BTB
-#define EVENT	BRANCHES
-#define SMPL	TRACE
+#define EVENT BRANCHES
+#define SMPL TRACE
 #else
-#define EVENT	"DATA_EAR_CACHE_LAT4"
-#define SMPL	DEAR
+#define EVENT "DATA_EAR_CACHE_LAT4"
+#define SMPL DEAR
 #endif
-#define PERIOD	50000ULL
+#define PERIOD 50000ULL
 
 static void *buf_addr;
 static unsigned long collected;

@@ -16,8 +16,8 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-#define PERIOD	10000000ULL
-#define GROUPS	3
+#define PERIOD 10000000ULL
+#define GROUPS 3
 
 #ifdef V3
 typedef pfarg_pmr_t pmc_t;
@@ -28,16 +28,18 @@ typedef pfarg_pmd_t pmd_t;
 #endif
 
 typedef struct {
-	const char	*names[3];
-	pmc_t		pc[16];
-	pmd_t		pd[16];
-	unsigned int	npc, npd;
-	uint64_t	counts[3], runs;
+	const char *names[3];
+	pmc_t pc[16];
+	pmd_t pd[16];
+	unsigned int npc, npd;
+	uint64_t counts[3], runs;
 } group_t;
 
 static group_t groups[GROUPS];
 static const char *names[GROUPS][2] = {
-	{ "IA64_INST_RETIRED", "NOPS_RETIRED" }, { "LOADS_RETIRED", "MISALIGNED_LOADS_RETIRED" }, { "STORES_RETIRED", "PREDICATE_SQUASHED_RETIRED" },
+	{ "IA64_INST_RETIRED", "NOPS_RETIRED" },
+	{ "LOADS_RETIRED", "MISALIGNED_LOADS_RETIRED" },
+	{ "STORES_RETIRED", "PREDICATE_SQUASHED_RETIRED" },
 };
 
 static void

@@ -16,7 +16,7 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-#define NSETS	3
+#define NSETS 3
 
 static const char *names[NSETS] = { "IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED" };
 
@@ -105,8 +105,9 @@ main(int argc, char **argv)
 		errx(1, "command not started");
 #ifdef V3
 	if ((fd = pfm_create(0, NULL)) == -1 || pfm_create_sets(fd, 0, sets, sizeof(sets)) ||
-	    pfm_write(fd, 0, PFM_RW_PMC, pc, npc * sizeof(*pc)) || pfm_write(fd, 0, PFM_RW_PMD_ATTR, pd, npd * sizeof(*pd)) ||
-	    pfm_attach(fd, 0, pid) || pfm_set_state(fd, 0, PFM_ST_START))
+	    pfm_write(fd, 0, PFM_RW_PMC, pc, npc * sizeof(*pc)) ||
+	    pfm_write(fd, 0, PFM_RW_PMD_ATTR, pd, npd * sizeof(*pd)) || pfm_attach(fd, 0, pid) ||
+	    pfm_set_state(fd, 0, PFM_ST_START))
 		err(1, "cannot monitor");
 #else
 	load_args.load_pid = pid;
@@ -145,8 +146,9 @@ main(int argc, char **argv)
 #endif
 		if ((i & 1) == 0)
 			continue;
-		printf("set %d runs %" PRIu64 " %s %" PRIu64 " scaled %.0f\n", set_of[i], (uint64_t)info[set_of[i]].set_runs,
-		       names[set_of[i]], value, runs ? (double)value * runs / info[set_of[i]].set_runs : 0);
+		printf("set %d runs %" PRIu64 " %s %" PRIu64 " scaled %.0f\n", set_of[i],
+		       (uint64_t)info[set_of[i]].set_runs, names[set_of[i]], value,
+		       runs ? (double)value * runs / info[set_of[i]].set_runs : 0);
 	}
 	printf("runs %" PRIu64 " duration %" PRIu64 " status %d\n", runs, duration, WEXITSTATUS(status));
 	return 0;

@@ -17,8 +17,8 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-#define SMPL_PERIOD	5000000ULL
-#define MAX_NOTIFY	10
+#define SMPL_PERIOD 5000000ULL
+#define MAX_NOTIFY 10
 
 static volatile unsigned long notification_received;
 static int ctx_fd;

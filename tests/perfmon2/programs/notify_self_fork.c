@@ -14,7 +14,7 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-#define PERIOD	4000000ULL
+#define PERIOD 4000000ULL
 
 static volatile unsigned long notification_received;
 static int fd;
@@ -87,8 +87,8 @@ main(void)
 		err(1, "cannot monitor");
 #else
 	load_args.load_pid = getpid();
-	if ((fd = pfm_create_context(&ctx, NULL, NULL, 0)) == -1 || pfm_write_pmcs(fd, &pc, 1) || pfm_write_pmds(fd, &pd, 1) ||
-	    pfm_load_context(fd, &load_args))
+	if ((fd = pfm_create_context(&ctx, NULL, NULL, 0)) == -1 || pfm_write_pmcs(fd, &pc, 1) ||
+	    pfm_write_pmds(fd, &pd, 1) || pfm_load_context(fd, &load_args))
 		err(1, "cannot monitor");
 #endif
 	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | O_ASYNC) == -1 || fcntl(fd, F_SETOWN, getpid()) == -1)

@@ -14,13 +14,13 @@
 #include <perfmon/perfmon.h>
 #if defined(ITA)
 #include <perfmon/pfmlib_itanium.h>
-#define WANTED	PFMLIB_ITANIUM_PMU
+#define WANTED PFMLIB_ITANIUM_PMU
 #elif defined(ITA2)
 #include <perfmon/pfmlib_itanium2.h>
-#define WANTED	PFMLIB_ITANIUM2_PMU
+#define WANTED PFMLIB_ITANIUM2_PMU
 #else
 #include <perfmon/pfmlib_montecito.h>
-#define WANTED	PFMLIB_MONTECITO_PMU
+#define WANTED PFMLIB_MONTECITO_PMU
 #endif
 
 int
@@ -48,7 +48,7 @@ main(void)
 
 	memset(&model, 0, sizeof(model));
 	model.pfp_ita_pmc8.opcm_used = 1;
-	model.pfp_ita_pmc8.pmc_val = 0x80003b0003fffff8UL;	/* br.cloop */
+	model.pfp_ita_pmc8.pmc_val = 0x80003b0003fffff8UL; /* br.cloop */
 #elif defined(ITA2)
 	pfmlib_ita2_input_param_t model;
 	const char *event = "IA64_TAGGED_INST_RETIRED_IBRP0_PMC8";

@@ -19,7 +19,7 @@
 #include <perfmon/perfmon_dfl_smpl.h>
 #include <perfmon/pfmlib.h>
 
-#define MAX	16
+#define MAX 16
 
 static int fds[MAX];
 static pid_t tasks[MAX];
@@ -110,7 +110,8 @@ show(int fd, int set, int num)
 	if (pfm_read_pmds(fd, &reg, 1) || pfm_getinfo_evtsets(fd, &info, 1))
 #endif
 		return -1;
-	printf("set %d runs %" PRIu64 " pmd %d value %" PRIu64 "\n", set, (uint64_t)info.set_runs, num, (uint64_t)reg.reg_value);
+	printf("set %d runs %" PRIu64 " pmd %d value %" PRIu64 "\n", set, (uint64_t)info.set_runs, num,
+	       (uint64_t)reg.reg_value);
 	return 0;
 }
 

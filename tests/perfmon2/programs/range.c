@@ -14,34 +14,34 @@
 #include <perfmon/perfmon.h>
 #if defined(ITA)
 #include <perfmon/pfmlib_itanium.h>
-#define WANTED	PFMLIB_ITANIUM_PMU
-#define INPUT	pfmlib_ita_input_param_t
-#define OUTPUT	pfmlib_ita_output_param_t
-#define RANGE(m, which)	(m).pfp_ita_##which
+#define WANTED PFMLIB_ITANIUM_PMU
+#define INPUT pfmlib_ita_input_param_t
+#define OUTPUT pfmlib_ita_output_param_t
+#define RANGE(m, which) (m).pfp_ita_##which
 #elif defined(ITA2)
 #include <perfmon/pfmlib_itanium2.h>
-#define WANTED	PFMLIB_ITANIUM2_PMU
-#define INPUT	pfmlib_ita2_input_param_t
-#define OUTPUT	pfmlib_ita2_output_param_t
-#define RANGE(m, which)	(m).pfp_ita2_##which
+#define WANTED PFMLIB_ITANIUM2_PMU
+#define INPUT pfmlib_ita2_input_param_t
+#define OUTPUT pfmlib_ita2_output_param_t
+#define RANGE(m, which) (m).pfp_ita2_##which
 #else
 #include <perfmon/pfmlib_montecito.h>
-#define WANTED	PFMLIB_MONTECITO_PMU
-#define INPUT	pfmlib_mont_input_param_t
-#define OUTPUT	pfmlib_mont_output_param_t
-#define RANGE(m, which)	(m).pfp_mont_##which
+#define WANTED PFMLIB_MONTECITO_PMU
+#define INPUT pfmlib_mont_input_param_t
+#define OUTPUT pfmlib_mont_output_param_t
+#define RANGE(m, which) (m).pfp_mont_##which
 #endif
 
 #ifdef IRR
-#define KIND		irange
-#define FIRST_PMC	256
-#define EVENT		"IA64_INST_RETIRED"
+#define KIND irange
+#define FIRST_PMC 256
+#define EVENT "IA64_INST_RETIRED"
 #else
-#define KIND		drange
-#define FIRST_PMC	264
-#define EVENT		"LOADS_RETIRED"
+#define KIND drange
+#define FIRST_PMC 264
+#define EVENT "LOADS_RETIRED"
 #endif
-#define RANGE2(m, which)	RANGE(m, which)
+#define RANGE2(m, which) RANGE(m, which)
 
 static volatile unsigned long array[4096] __attribute__((aligned(32768)));
 
@@ -110,7 +110,8 @@ main(void)
 #else
 	load_args.load_pid = getpid();
 	r = (fd = pfm_create_context(&ctx, NULL, NULL, 0)) == -1 || pfm_write_pmcs(fd, pc, outp.pfp_pmc_count) ||
-	    pfm_write_pmcs(fd, ibr, n) || pfm_write_pmds(fd, pd, outp.pfp_pmd_count) || pfm_load_context(fd, &load_args);
+	    pfm_write_pmcs(fd, ibr, n) || pfm_write_pmds(fd, pd, outp.pfp_pmd_count) ||
+	    pfm_load_context(fd, &load_args);
 #endif
 	if (r)
 		err(1, "cannot monitor");

@@ -14,7 +14,7 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-#define ROUNDS	2000
+#define ROUNDS 2000
 
 static int cli[2], srv[2];
 

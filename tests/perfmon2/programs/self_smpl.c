@@ -16,11 +16,11 @@
 #include <perfmon/perfmon_dfl_smpl.h>
 #include <perfmon/pfmlib.h>
 
-#define SMPL_PERIOD	100000ULL
+#define SMPL_PERIOD 100000ULL
 
-typedef pfm_dfl_smpl_hdr_t	smpl_hdr_t;
-typedef pfm_dfl_smpl_entry_t	smpl_entry_t;
-typedef pfm_dfl_smpl_arg_t	smpl_arg_t;
+typedef pfm_dfl_smpl_hdr_t smpl_hdr_t;
+typedef pfm_dfl_smpl_entry_t smpl_entry_t;
+typedef pfm_dfl_smpl_arg_t smpl_arg_t;
 
 static int fd;
 static void *buf_addr;
@@ -40,7 +40,8 @@ process_smpl_buf(int handled)
 	last_overflow = hdr->hdr_overflows;
 	while (count--) {
 		if (ent->tgid != (uint32_t)getpid() || (int64_t)ent->last_reset_val != -(int64_t)SMPL_PERIOD)
-			errx(1, "entry %lu: process %u, last value %" PRIu64, collected, ent->tgid, (uint64_t)ent->last_reset_val);
+			errx(1, "entry %lu: process %u, last value %" PRIu64, collected, ent->tgid,
+			     (uint64_t)ent->last_reset_val);
 		for (j = 0; j < num_smpl_pmds; j++)
 			if (((uint64_t *)(ent + 1))[j] == 0)
 				errx(1, "no instructions");

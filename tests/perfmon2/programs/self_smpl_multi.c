@@ -16,9 +16,9 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-#define THREADS	3
-#define PERIOD	3000000ULL
-#define WANTED	10
+#define THREADS 3
+#define PERIOD 3000000ULL
+#define WANTED 10
 
 static pfmlib_input_param_t inp;
 static pfmlib_output_param_t outp;

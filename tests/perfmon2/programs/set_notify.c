@@ -15,7 +15,7 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-#define NOTIFICATIONS	5
+#define NOTIFICATIONS 5
 
 static volatile unsigned long notifications, wrong_set;
 static int fd;

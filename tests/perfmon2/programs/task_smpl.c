@@ -20,7 +20,7 @@
 #include <perfmon/perfmon_dfl_smpl.h>
 #include <perfmon/pfmlib.h>
 
-#define SMPL_PERIOD	200000ULL
+#define SMPL_PERIOD 200000ULL
 
 static unsigned long collected, fulls, last_count, last_overflow = ~0UL;
 static void *buf_addr;

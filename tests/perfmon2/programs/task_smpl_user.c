@@ -20,7 +20,7 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-#define SMPL_PERIOD	2000000ULL
+#define SMPL_PERIOD 2000000ULL
 
 static volatile int done;
 

@@ -50,8 +50,8 @@ extern void *pfm_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t
 extern void *pfm_mmap64(void *addr, size_t len, int prot, int flags, int fd, int64_t offset);
 
 #ifndef PFM_NO_MMAP_REDIRECT
-#if defined(__USE_FILE_OFFSET64) || !defined(__GNUC__)	/* sys/mman.h has given mmap() a label of its own */
-#define mmap(addr, len, prot, flags, fd, offset)	pfm_mmap64((addr), (len), (prot), (flags), (fd), (offset))
+#if defined(__USE_FILE_OFFSET64) || !defined(__GNUC__) /* sys/mman.h has given mmap() a label of its own */
+#define mmap(addr, len, prot, flags, fd, offset) pfm_mmap64((addr), (len), (prot), (flags), (fd), (offset))
 #elif defined(__cplusplus)
 extern void *mmap(void *, size_t, int, int, int, off_t) __THROW __asm__("pfm_mmap");
 #else

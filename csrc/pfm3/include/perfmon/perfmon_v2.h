@@ -14,104 +14,104 @@ extern "C" {
 
 /** A context to make: argument of pfm_create_context(). */
 typedef struct {
-	uint32_t	ctx_flags;	/* PFM_FL_... */
-	uint32_t	ctx_reserved1;
-	uint64_t	ctx_reserved3[7];
+	uint32_t ctx_flags; /* PFM_FL_... */
+	uint32_t ctx_reserved1;
+	uint64_t ctx_reserved3[7];
 } pfarg_ctx_t;
 
 /** A control register: element of pfm_write_pmcs(). */
 typedef struct {
-	uint16_t	reg_num;	/* which register */
-	uint16_t	reg_set;	/* of which set */
-	uint32_t	reg_flags;	/* PFM_REGFL_NO_EMUL64 or 0 */
-	uint64_t	reg_value;	/* value */
-	uint64_t	reg_reserved2[4];
+	uint16_t reg_num;   /* which register */
+	uint16_t reg_set;   /* of which set */
+	uint32_t reg_flags; /* PFM_REGFL_NO_EMUL64 or 0 */
+	uint64_t reg_value; /* value */
+	uint64_t reg_reserved2[4];
 } pfarg_pmc_t;
 
 /** A data register: element of pfm_write_pmds() and pfm_read_pmds(). */
 typedef struct {
-	uint16_t	reg_num;		/* which register */
-	uint16_t	reg_set;		/* of which set */
-	uint32_t	reg_flags;		/* PFM_REGFL_... */
-	uint64_t	reg_value;		/* value */
-	uint64_t	reg_long_reset;		/* value after a notification */
-	uint64_t	reg_short_reset;	/* value after another overflow */
-	uint64_t	reg_last_reset_val;	/* value that it was last written or reset to */
-	uint64_t	reg_ovfl_switch_cnt;	/* overflows until the set is switched */
-	uint64_t	reg_reset_pmds[PFM_BVSIZE(PFM_MAX_PMDS)];	/* registers that an overflow resets */
-	uint64_t	reg_smpl_pmds[PFM_BVSIZE(PFM_MAX_PMDS)];	/* registers that a sample records */
-	uint64_t	reg_smpl_eventid;	/* the program's own */
-	uint64_t	reg_random_mask;	/* bits of the random number that a reset takes off */
-	uint32_t	reg_random_seed;	/* not looked at */
-	uint32_t	reg_reserved2[7];
+	uint16_t reg_num;                                  /* which register */
+	uint16_t reg_set;                                  /* of which set */
+	uint32_t reg_flags;                                /* PFM_REGFL_... */
+	uint64_t reg_value;                                /* value */
+	uint64_t reg_long_reset;                           /* value after a notification */
+	uint64_t reg_short_reset;                          /* value after another overflow */
+	uint64_t reg_last_reset_val;                       /* value that it was last written or reset to */
+	uint64_t reg_ovfl_switch_cnt;                      /* overflows until the set is switched */
+	uint64_t reg_reset_pmds[PFM_BVSIZE(PFM_MAX_PMDS)]; /* registers that an overflow resets */
+	uint64_t reg_smpl_pmds[PFM_BVSIZE(PFM_MAX_PMDS)];  /* registers that a sample records */
+	uint64_t reg_smpl_eventid;                         /* the program's own */
+	uint64_t reg_random_mask;                          /* bits of the random number that a reset takes off */
+	uint32_t reg_random_seed;                          /* not looked at */
+	uint32_t reg_reserved2[7];
 } pfarg_pmd_t;
 
 /** Where to start: argument of pfm_start(). */
 typedef struct {
-	uint16_t	start_set;	/* set to start */
-	uint16_t	start_reserved1;
-	uint32_t	start_reserved2;
-	uint64_t	reserved3[3];
+	uint16_t start_set; /* set to start */
+	uint16_t start_reserved1;
+	uint32_t start_reserved2;
+	uint64_t reserved3[3];
 } pfarg_start_t;
 
 /** What to monitor: argument of pfm_load_context(). */
 typedef struct {
-	uint32_t	load_pid;	/* number of the thread; of the CPU, if the context is system-wide */
-	uint16_t	load_set;	/* set that is active first */
-	uint16_t	load_reserved1;
-	uint64_t	load_reserved2[3];
+	uint32_t load_pid; /* number of the thread; of the CPU, if the context is system-wide */
+	uint16_t load_set; /* set that is active first */
+	uint16_t load_reserved1;
+	uint64_t load_reserved2[3];
 } pfarg_load_t;
 
 #ifndef PFMLIB_OLD_PFMV2
 
 /** A set to make, change or delete: element of pfm_create_evtsets() and pfm_delete_evtsets(). */
 typedef struct {
-	uint16_t	set_id;		/* which set */
-	uint16_t	set_reserved1;
-	uint32_t	set_flags;	/* PFM_SETFL_... */
-	uint64_t	set_timeout;	/* nanoseconds until the switch */
-	uint64_t	reserved[6];
+	uint16_t set_id; /* which set */
+	uint16_t set_reserved1;
+	uint32_t set_flags;   /* PFM_SETFL_... */
+	uint64_t set_timeout; /* nanoseconds until the switch */
+	uint64_t reserved[6];
 } pfarg_setdesc_t;
 
 /** What is known of a set: element of pfm_getinfo_evtsets(). */
 typedef struct {
-	uint16_t	set_id;			/* which set */
-	uint16_t	set_reserved1;
-	uint32_t	set_flags;		/* PFM_SETFL_... */
-	uint64_t	set_ovfl_pmds[PFM_BVSIZE(PFM_MAX_PMDS)];	/* counters of the last overflow */
-	uint64_t	set_runs;		/* how often it was activated */
-	uint64_t	set_timeout;		/* nanoseconds that are left */
-	uint64_t	set_act_duration;	/* nanoseconds that it has counted */
-	uint64_t	set_avail_pmcs[PFM_BVSIZE(PFM_MAX_PMCS)];	/* control registers that there are */
-	uint64_t	set_avail_pmds[PFM_BVSIZE(PFM_MAX_PMDS)];	/* data registers that there are */
-	uint64_t	set_reserved3[6];
+	uint16_t set_id; /* which set */
+	uint16_t set_reserved1;
+	uint32_t set_flags;                                /* PFM_SETFL_... */
+	uint64_t set_ovfl_pmds[PFM_BVSIZE(PFM_MAX_PMDS)];  /* counters of the last overflow */
+	uint64_t set_runs;                                 /* how often it was activated */
+	uint64_t set_timeout;                              /* nanoseconds that are left */
+	uint64_t set_act_duration;                         /* nanoseconds that it has counted */
+	uint64_t set_avail_pmcs[PFM_BVSIZE(PFM_MAX_PMCS)]; /* control registers that there are */
+	uint64_t set_avail_pmds[PFM_BVSIZE(PFM_MAX_PMDS)]; /* data registers that there are */
+	uint64_t set_reserved3[6];
 } pfarg_setinfo_t;
 
 #else
 
 /** A set to make, change or delete: element of pfm_create_evtsets() and pfm_delete_evtsets(). */
 typedef struct {
-	uint16_t	set_id;			/* which set */
-	uint16_t	set_id_next;		/* not looked at */
-	uint32_t	set_flags;		/* PFM_SETFL_... */
-	uint64_t	set_timeout;		/* nanoseconds until the switch */
-	uint64_t	set_mmap_offset;	/* not looked at */
-	uint64_t	reserved[5];
+	uint16_t set_id;          /* which set */
+	uint16_t set_id_next;     /* not looked at */
+	uint32_t set_flags;       /* PFM_SETFL_... */
+	uint64_t set_timeout;     /* nanoseconds until the switch */
+	uint64_t set_mmap_offset; /* not looked at */
+	uint64_t reserved[5];
 } pfarg_setdesc_t;
 
 /** What is known of a set: element of pfm_getinfo_evtsets(). */
 typedef struct {
-	uint16_t	set_id;			/* which set */
-	uint16_t	set_id_next;		/* 0 */
-	uint32_t	set_flags;		/* PFM_SETFL_... */
-	uint64_t	set_ovfl_pmds[PFM_BVSIZE(PFM_MAX_PMDS)];	/* counters of the last overflow */
-	uint64_t	set_runs;		/* how often it was activated */
-	uint64_t	set_timeout;		/* nanoseconds that are left */
-	uint64_t	set_act_duration;	/* nanoseconds that it has counted */
-	uint64_t	set_mmap_offset;	/* 0 */
-	uint64_t	set_avail_pmcs[PFM_BVSIZE(PFM_MAX_PMCS)];	/* control registers that there are */
-	uint64_t	set_avail_pmds[PFM_BVSIZE(PFM_MAX_PMDS)];	/* data registers that there are */
-	uint64_t	reserved[4];
+	uint16_t set_id;                                   /* which set */
+	uint16_t set_id_next;                              /* 0 */
+	uint32_t set_flags;                                /* PFM_SETFL_... */
+	uint64_t set_ovfl_pmds[PFM_BVSIZE(PFM_MAX_PMDS)];  /* counters of the last overflow */
+	uint64_t set_runs;                                 /* how often it was activated */
+	uint64_t set_timeout;                              /* nanoseconds that are left */
+	uint64_t set_act_duration;                         /* nanoseconds that it has counted */
+	uint64_t set_mmap_offset;                          /* 0 */
+	uint64_t set_avail_pmcs[PFM_BVSIZE(PFM_MAX_PMCS)]; /* control registers that there are */
+	uint64_t set_avail_pmds[PFM_BVSIZE(PFM_MAX_PMDS)]; /* data registers that there are */
+	uint64_t reserved[4];
 } pfarg_setinfo_t;
 
 #endif /* PFMLIB_OLD_PFMV2 */
@@ -179,8 +179,8 @@ extern int pfm_getinfo_evtsets(int, pfarg_setinfo_t *, int) __asm__("pfm_getinfo
 
 #else
 
-#define pfm_create_context	pfm_create_context_v2old
-#define pfm_getinfo_evtsets	pfm_getinfo_evtsets_v2old
+#define pfm_create_context pfm_create_context_v2old
+#define pfm_getinfo_evtsets pfm_getinfo_evtsets_v2old
 
 #endif /* PFMLIB_OLD_PFMV2 */
 

@@ -17,135 +17,135 @@
 extern "C" {
 #endif
 
-#define PFMLIB_VERSION		(3 << 16 | 10)
-#define PFMLIB_MAJ_VERSION(v)	((v) >> 16)
-#define PFMLIB_MIN_VERSION(v)	((v) & 0xffff)
+#define PFMLIB_VERSION (3 << 16 | 10)
+#define PFMLIB_MAJ_VERSION(v) ((v) >> 16)
+#define PFMLIB_MIN_VERSION(v) ((v) & 0xffff)
 
 /* Room for registers in the generic structures. */
-#define PFMLIB_MAX_PMCS		512
-#define PFMLIB_MAX_PMDS		512
-#define PFMLIB_REG_MAX		512	/* the larger of the two */
+#define PFMLIB_MAX_PMCS 512
+#define PFMLIB_MAX_PMDS 512
+#define PFMLIB_REG_MAX 512 /* the larger of the two */
 
 /* Room for unit masks in one event. */
-#define PFMLIB_MAX_MASKS_PER_EVENT	48
+#define PFMLIB_MAX_MASKS_PER_EVENT 48
 
 /* Privilege levels: bits of every plm field.  0 is the kernel, 3 is the user. */
-#define PFM_PLM0	0x1
-#define PFM_PLM1	0x2
-#define PFM_PLM2	0x4
-#define PFM_PLM3	0x8
+#define PFM_PLM0 0x1
+#define PFM_PLM1 0x2
+#define PFM_PLM2 0x4
+#define PFM_PLM3 0x8
 
 /* pfp_flags: measure the whole system and not one thread (the pm bit of a PMC). */
-#define PFMLIB_PFP_SYSTEMWIDE	0x1
+#define PFMLIB_PFP_SYSTEMWIDE 0x1
 
 /*
  * PMU types, as pfm_get_pmu_type() returns and pfm_force_pmu() takes them.
  */
-#define PFMLIB_NO_PMU			(-1)
-#define PFMLIB_UNKNOWN_PMU		0
-#define PFMLIB_GEN_IA64_PMU		1
-#define PFMLIB_ITANIUM_PMU		2
-#define PFMLIB_ITANIUM2_PMU		3
-#define PFMLIB_MONTECITO_PMU		4
-#define PFMLIB_AMD64_PMU		16
-#define PFMLIB_I386_P6_PMU		32
-#define PFMLIB_PENTIUM4_PMU		33
-#define PFMLIB_COREDUO_PMU		34
-#define PFMLIB_I386_PM_PMU		35
-#define PFMLIB_CORE_PMU			36
-#define PFMLIB_INTEL_CORE_PMU		36
-#define PFMLIB_INTEL_PPRO_PMU		37
-#define PFMLIB_INTEL_PII_PMU		38
-#define PFMLIB_INTEL_ATOM_PMU		39
-#define PFMLIB_INTEL_NHM_PMU		40
-#define PFMLIB_INTEL_WSM_PMU		41
-#define PFMLIB_GEN_IA32_PMU		63
-#define PFMLIB_MIPS_20KC_PMU		64
-#define PFMLIB_MIPS_24K_PMU		65
-#define PFMLIB_MIPS_25KF_PMU		66
-#define PFMLIB_MIPS_34K_PMU		67
-#define PFMLIB_MIPS_5KC_PMU		68
-#define PFMLIB_MIPS_74K_PMU		69
-#define PFMLIB_MIPS_R10000_PMU		70
-#define PFMLIB_MIPS_R12000_PMU		71
-#define PFMLIB_MIPS_RM7000_PMU		72
-#define PFMLIB_MIPS_RM9000_PMU		73
-#define PFMLIB_MIPS_SB1_PMU		74
-#define PFMLIB_MIPS_VR5432_PMU		75
-#define PFMLIB_MIPS_VR5500_PMU		76
-#define PFMLIB_MIPS_ICE9A_PMU		77
-#define PFMLIB_MIPS_ICE9B_PMU		78
-#define PFMLIB_POWERPC_PMU		90
-#define PFMLIB_CRAYX2_PMU		96
-#define PFMLIB_CELL_PMU			100
-#define PFMLIB_PPC970_PMU		110
-#define PFMLIB_PPC970MP_PMU		111
-#define PFMLIB_POWER3_PMU		112
-#define PFMLIB_POWER4_PMU		113
-#define PFMLIB_POWER5_PMU		114
-#define PFMLIB_POWER5p_PMU		115
-#define PFMLIB_POWER6_PMU		116
-#define PFMLIB_POWER7_PMU		117
-#define PFMLIB_SPARC_ULTRA12_PMU	130
-#define PFMLIB_SPARC_ULTRA3_PMU		131
-#define PFMLIB_SPARC_ULTRA3I_PMU	132
-#define PFMLIB_SPARC_ULTRA3PLUS_PMU	133
-#define PFMLIB_SPARC_ULTRA4PLUS_PMU	134
-#define PFMLIB_SPARC_NIAGARA1_PMU	135
-#define PFMLIB_SPARC_NIAGARA2_PMU	136
+#define PFMLIB_NO_PMU (-1)
+#define PFMLIB_UNKNOWN_PMU 0
+#define PFMLIB_GEN_IA64_PMU 1
+#define PFMLIB_ITANIUM_PMU 2
+#define PFMLIB_ITANIUM2_PMU 3
+#define PFMLIB_MONTECITO_PMU 4
+#define PFMLIB_AMD64_PMU 16
+#define PFMLIB_I386_P6_PMU 32
+#define PFMLIB_PENTIUM4_PMU 33
+#define PFMLIB_COREDUO_PMU 34
+#define PFMLIB_I386_PM_PMU 35
+#define PFMLIB_CORE_PMU 36
+#define PFMLIB_INTEL_CORE_PMU 36
+#define PFMLIB_INTEL_PPRO_PMU 37
+#define PFMLIB_INTEL_PII_PMU 38
+#define PFMLIB_INTEL_ATOM_PMU 39
+#define PFMLIB_INTEL_NHM_PMU 40
+#define PFMLIB_INTEL_WSM_PMU 41
+#define PFMLIB_GEN_IA32_PMU 63
+#define PFMLIB_MIPS_20KC_PMU 64
+#define PFMLIB_MIPS_24K_PMU 65
+#define PFMLIB_MIPS_25KF_PMU 66
+#define PFMLIB_MIPS_34K_PMU 67
+#define PFMLIB_MIPS_5KC_PMU 68
+#define PFMLIB_MIPS_74K_PMU 69
+#define PFMLIB_MIPS_R10000_PMU 70
+#define PFMLIB_MIPS_R12000_PMU 71
+#define PFMLIB_MIPS_RM7000_PMU 72
+#define PFMLIB_MIPS_RM9000_PMU 73
+#define PFMLIB_MIPS_SB1_PMU 74
+#define PFMLIB_MIPS_VR5432_PMU 75
+#define PFMLIB_MIPS_VR5500_PMU 76
+#define PFMLIB_MIPS_ICE9A_PMU 77
+#define PFMLIB_MIPS_ICE9B_PMU 78
+#define PFMLIB_POWERPC_PMU 90
+#define PFMLIB_CRAYX2_PMU 96
+#define PFMLIB_CELL_PMU 100
+#define PFMLIB_PPC970_PMU 110
+#define PFMLIB_PPC970MP_PMU 111
+#define PFMLIB_POWER3_PMU 112
+#define PFMLIB_POWER4_PMU 113
+#define PFMLIB_POWER5_PMU 114
+#define PFMLIB_POWER5p_PMU 115
+#define PFMLIB_POWER6_PMU 116
+#define PFMLIB_POWER7_PMU 117
+#define PFMLIB_SPARC_ULTRA12_PMU 130
+#define PFMLIB_SPARC_ULTRA3_PMU 131
+#define PFMLIB_SPARC_ULTRA3I_PMU 132
+#define PFMLIB_SPARC_ULTRA3PLUS_PMU 133
+#define PFMLIB_SPARC_ULTRA4PLUS_PMU 134
+#define PFMLIB_SPARC_NIAGARA1_PMU 135
+#define PFMLIB_SPARC_NIAGARA2_PMU 136
 
 /* Return codes. */
-#define PFMLIB_SUCCESS        0
-#define PFMLIB_ERR_NOTSUPP    (-1)
-#define PFMLIB_ERR_INVAL      (-2)
-#define PFMLIB_ERR_NOINIT     (-3)
-#define PFMLIB_ERR_NOTFOUND   (-4)
-#define PFMLIB_ERR_NOASSIGN   (-5)
-#define PFMLIB_ERR_FULL       (-6)
-#define PFMLIB_ERR_EVTMANY    (-7)
-#define PFMLIB_ERR_MAGIC      (-8)
-#define PFMLIB_ERR_FEATCOMB   (-9)
-#define PFMLIB_ERR_EVTSET     (-10)
-#define PFMLIB_ERR_EVTINCOMP  (-11)
-#define PFMLIB_ERR_TOOMANY    (-12)
-#define PFMLIB_ERR_IRRTOOBIG  (-13)
-#define PFMLIB_ERR_IRREMPTY   (-14)
-#define PFMLIB_ERR_IRRINVAL   (-15)
+#define PFMLIB_SUCCESS 0
+#define PFMLIB_ERR_NOTSUPP (-1)
+#define PFMLIB_ERR_INVAL (-2)
+#define PFMLIB_ERR_NOINIT (-3)
+#define PFMLIB_ERR_NOTFOUND (-4)
+#define PFMLIB_ERR_NOASSIGN (-5)
+#define PFMLIB_ERR_FULL (-6)
+#define PFMLIB_ERR_EVTMANY (-7)
+#define PFMLIB_ERR_MAGIC (-8)
+#define PFMLIB_ERR_FEATCOMB (-9)
+#define PFMLIB_ERR_EVTSET (-10)
+#define PFMLIB_ERR_EVTINCOMP (-11)
+#define PFMLIB_ERR_TOOMANY (-12)
+#define PFMLIB_ERR_IRRTOOBIG (-13)
+#define PFMLIB_ERR_IRREMPTY (-14)
+#define PFMLIB_ERR_IRRINVAL (-15)
 #define PFMLIB_ERR_IRRTOOMANY (-16)
-#define PFMLIB_ERR_DRRINVAL   (-17)
+#define PFMLIB_ERR_DRRINVAL (-17)
 #define PFMLIB_ERR_DRRTOOMANY (-18)
-#define PFMLIB_ERR_BADHOST    (-19)
-#define PFMLIB_ERR_IRRALIGN   (-20)
-#define PFMLIB_ERR_IRRFLAGS   (-21)
-#define PFMLIB_ERR_UMASK      (-22)
-#define PFMLIB_ERR_NOMEM      (-23)
+#define PFMLIB_ERR_BADHOST (-19)
+#define PFMLIB_ERR_IRRALIGN (-20)
+#define PFMLIB_ERR_IRRFLAGS (-21)
+#define PFMLIB_ERR_UMASK (-22)
+#define PFMLIB_ERR_NOMEM (-23)
 
 /* Their texts, as X(name, text): pfm_strerror() is made from this list. */
 #define PFMLIB_ERROR_LIST(X) \
-	X(PFMLIB_SUCCESS,        "success") \
-	X(PFMLIB_ERR_NOTSUPP,    "not supported") \
-	X(PFMLIB_ERR_INVAL,      "invalid parameters") \
-	X(PFMLIB_ERR_NOINIT,     "pfmlib not initialized") \
-	X(PFMLIB_ERR_NOTFOUND,   "event not found") \
-	X(PFMLIB_ERR_NOASSIGN,   "cannot assign events to counters") \
-	X(PFMLIB_ERR_FULL,       "buffer is full or too small") \
-	X(PFMLIB_ERR_EVTMANY,    "event used more than once") \
-	X(PFMLIB_ERR_MAGIC,      "invalid model specific magic number") \
-	X(PFMLIB_ERR_FEATCOMB,   "invalid combination of model specific features") \
-	X(PFMLIB_ERR_EVTSET,     "incompatible event sets") \
-	X(PFMLIB_ERR_EVTINCOMP,  "incompatible events combination") \
-	X(PFMLIB_ERR_TOOMANY,    "too many events or unit masks") \
-	X(PFMLIB_ERR_IRRTOOBIG,  "code range too big") \
-	X(PFMLIB_ERR_IRREMPTY,   "empty code range") \
-	X(PFMLIB_ERR_IRRINVAL,   "invalid code range") \
+	X(PFMLIB_SUCCESS, "success") \
+	X(PFMLIB_ERR_NOTSUPP, "not supported") \
+	X(PFMLIB_ERR_INVAL, "invalid parameters") \
+	X(PFMLIB_ERR_NOINIT, "pfmlib not initialized") \
+	X(PFMLIB_ERR_NOTFOUND, "event not found") \
+	X(PFMLIB_ERR_NOASSIGN, "cannot assign events to counters") \
+	X(PFMLIB_ERR_FULL, "buffer is full or too small") \
+	X(PFMLIB_ERR_EVTMANY, "event used more than once") \
+	X(PFMLIB_ERR_MAGIC, "invalid model specific magic number") \
+	X(PFMLIB_ERR_FEATCOMB, "invalid combination of model specific features") \
+	X(PFMLIB_ERR_EVTSET, "incompatible event sets") \
+	X(PFMLIB_ERR_EVTINCOMP, "incompatible events combination") \
+	X(PFMLIB_ERR_TOOMANY, "too many events or unit masks") \
+	X(PFMLIB_ERR_IRRTOOBIG, "code range too big") \
+	X(PFMLIB_ERR_IRREMPTY, "empty code range") \
+	X(PFMLIB_ERR_IRRINVAL, "invalid code range") \
 	X(PFMLIB_ERR_IRRTOOMANY, "too many code ranges") \
-	X(PFMLIB_ERR_DRRINVAL,   "invalid data range") \
+	X(PFMLIB_ERR_DRRINVAL, "invalid data range") \
 	X(PFMLIB_ERR_DRRTOOMANY, "too many data ranges") \
-	X(PFMLIB_ERR_BADHOST,    "not supported by host cpu") \
-	X(PFMLIB_ERR_IRRALIGN,   "code range is not bundle-aligned") \
-	X(PFMLIB_ERR_IRRFLAGS,   "code range requires some flags in rr_flags") \
-	X(PFMLIB_ERR_UMASK,      "invalid or missing unit mask") \
-	X(PFMLIB_ERR_NOMEM,      "out of memory")
+	X(PFMLIB_ERR_BADHOST, "not supported by host cpu") \
+	X(PFMLIB_ERR_IRRALIGN, "code range is not bundle-aligned") \
+	X(PFMLIB_ERR_IRRFLAGS, "code range requires some flags in rr_flags") \
+	X(PFMLIB_ERR_UMASK, "invalid or missing unit mask") \
+	X(PFMLIB_ERR_NOMEM, "out of memory")
 
 /** What functions return: PFMLIB_SUCCESS or PFMLIB_ERR_*. */
 typedef int pfm_err_t;
@@ -153,59 +153,58 @@ typedef int pfm_err_t;
 /* Register masks: bit n stands for PMCn or PMDn. */
 typedef unsigned long pfmlib_regmask_bits_t;
 
-#define PFMLIB_BVSIZE(x) \
-	(((x) + 8 * sizeof(pfmlib_regmask_bits_t) - 1) / (8 * sizeof(pfmlib_regmask_bits_t)))
-#define PFMLIB_REG_BV	PFMLIB_BVSIZE(PFMLIB_REG_MAX)
+#define PFMLIB_BVSIZE(x) (((x) + 8 * sizeof(pfmlib_regmask_bits_t) - 1) / (8 * sizeof(pfmlib_regmask_bits_t)))
+#define PFMLIB_REG_BV PFMLIB_BVSIZE(PFMLIB_REG_MAX)
 
 /** A set of registers, 512 bits wide. */
 typedef struct {
-	pfmlib_regmask_bits_t bits[PFMLIB_REG_BV];	/* bit b: word b / 64, bit b % 64 */
+	pfmlib_regmask_bits_t bits[PFMLIB_REG_BV]; /* bit b: word b / 64, bit b % 64 */
 } pfmlib_regmask_t;
 
 /** One event of a request. */
 typedef struct {
-	unsigned int	event;		/* index, from pfm_find_event() and its relatives */
-	unsigned int	plm;		/* privilege levels, PFM_PLM*; 0: pfp_dfl_plm */
-	unsigned long	flags;		/* ignored by the Itanium models */
-	unsigned int	unit_masks[PFMLIB_MAX_MASKS_PER_EVENT];	/* unit mask indices */
-	unsigned int	num_masks;	/* how many of them are given */
-	unsigned long	reserved[2];	/* 0 */
+	unsigned int event;                                  /* index, from pfm_find_event() and its relatives */
+	unsigned int plm;                                    /* privilege levels, PFM_PLM*; 0: pfp_dfl_plm */
+	unsigned long flags;                                 /* ignored by the Itanium models */
+	unsigned int unit_masks[PFMLIB_MAX_MASKS_PER_EVENT]; /* unit mask indices */
+	unsigned int num_masks;                              /* how many of them are given */
+	unsigned long reserved[2];                           /* 0 */
 } pfmlib_event_t;
 
 /** One register of an answer. */
 typedef struct {
-	unsigned long long	reg_value;	/* value to write (PMCs, debug registers) */
-	unsigned long long	reg_addr;	/* hardware address */
-	unsigned int		reg_num;	/* logical number, n of PMCn or PMDn */
-	unsigned int		reg_reserved1;	/* 0 */
-	unsigned long		reg_alt_addr;	/* second hardware address */
+	unsigned long long reg_value; /* value to write (PMCs, debug registers) */
+	unsigned long long reg_addr;  /* hardware address */
+	unsigned int reg_num;         /* logical number, n of PMCn or PMDn */
+	unsigned int reg_reserved1;   /* 0 */
+	unsigned long reg_alt_addr;   /* second hardware address */
 } pfmlib_reg_t;
 
 /** A request: what is to be measured. */
 typedef struct {
-	unsigned int		pfp_event_count;	/* entries of pfp_events that are used */
-	unsigned int		pfp_dfl_plm;		/* default privilege levels, not 0 */
-	unsigned int		pfp_flags;		/* PFMLIB_PFP_* */
-	unsigned int		reserved1;		/* 0 */
-	pfmlib_event_t		pfp_events[PFMLIB_MAX_PMCS];	/* the events */
-	pfmlib_regmask_t	pfp_unavail_pmcs;	/* PMCs that must not be used */
-	unsigned long		reserved[6];		/* 0 */
+	unsigned int pfp_event_count;               /* entries of pfp_events that are used */
+	unsigned int pfp_dfl_plm;                   /* default privilege levels, not 0 */
+	unsigned int pfp_flags;                     /* PFMLIB_PFP_* */
+	unsigned int reserved1;                     /* 0 */
+	pfmlib_event_t pfp_events[PFMLIB_MAX_PMCS]; /* the events */
+	pfmlib_regmask_t pfp_unavail_pmcs;          /* PMCs that must not be used */
+	unsigned long reserved[6];                  /* 0 */
 } pfmlib_input_param_t;
 
 /** An answer: the registers to program. */
 typedef struct {
-	unsigned int	pfp_pmc_count;			/* entries of pfp_pmcs that are used */
-	unsigned int	pfp_pmd_count;			/* entries of pfp_pmds that are used */
-	pfmlib_reg_t	pfp_pmcs[PFMLIB_MAX_PMCS];	/* counters in event order, then the rest */
-	pfmlib_reg_t	pfp_pmds[PFMLIB_MAX_PMDS];	/* reg_value is not used */
-	unsigned long	reserved[7];
+	unsigned int pfp_pmc_count;             /* entries of pfp_pmcs that are used */
+	unsigned int pfp_pmd_count;             /* entries of pfp_pmds that are used */
+	pfmlib_reg_t pfp_pmcs[PFMLIB_MAX_PMCS]; /* counters in event order, then the rest */
+	pfmlib_reg_t pfp_pmds[PFMLIB_MAX_PMDS]; /* reg_value is not used */
+	unsigned long reserved[7];
 } pfmlib_output_param_t;
 
 /** Options of the library. */
 typedef struct {
-	unsigned int pfm_debug:1;	/* accepted; there are no debug messages */
-	unsigned int pfm_verbose:1;	/* print each register that is computed */
-	unsigned int pfm_reserved:30;	/* 0 */
+	unsigned int pfm_debug    : 1;  /* accepted; there are no debug messages */
+	unsigned int pfm_verbose  : 1;  /* print each register that is computed */
+	unsigned int pfm_reserved : 30; /* 0 */
 } pfmlib_options_t;
 
 /**
@@ -559,8 +558,8 @@ extern pfm_err_t pfm_get_event_mask_description(unsigned int event_idx, unsigned
  * Source: libpfm_itanium2(3), libpfm_montecito(3); libpfm 3.10,
  * pfm_dispatch_events(3).
  */
-extern pfm_err_t pfm_dispatch_events(pfmlib_input_param_t *p, void *model_in,
-				     pfmlib_output_param_t *q, void *model_out);
+extern pfm_err_t pfm_dispatch_events(pfmlib_input_param_t *p, void *model_in, pfmlib_output_param_t *q,
+				     void *model_out);
 
 /**
  * Get the PMC registers that the PMU implements.

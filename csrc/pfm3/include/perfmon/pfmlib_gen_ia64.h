@@ -24,31 +24,31 @@
 extern "C" {
 #endif
 
-#define PMU_GEN_IA64_FIRST_COUNTER	4	/* PMC4/PMD4 is the first counter */
-#define PMU_GEN_IA64_NUM_COUNTERS	4	/* PMC4/PMD4 to PMC7/PMD7 */
-#define PMU_GEN_IA64_NUM_PMCS		8	/* PMC0 to PMC7 */
-#define PMU_GEN_IA64_NUM_PMDS		4	/* PMD4 to PMD7 */
+#define PMU_GEN_IA64_FIRST_COUNTER 4 /* PMC4/PMD4 is the first counter */
+#define PMU_GEN_IA64_NUM_COUNTERS 4  /* PMC4/PMD4 to PMC7/PMD7 */
+#define PMU_GEN_IA64_NUM_PMCS 8      /* PMC0 to PMC7 */
+#define PMU_GEN_IA64_NUM_PMDS 4      /* PMD4 to PMD7 */
 
 #ifndef PFMLIB_NO_REG_UNIONS
 
 /** A PMC register: the value, or its fields. */
 typedef union {
-	unsigned long pmc_val;	/* the whole register */
+	unsigned long pmc_val; /* the whole register */
 	/* PMC4-7: counter */
 	struct {
-		unsigned long pmc_plm:4;	/* 3:0 */
-		unsigned long pmc_ev:1;	/* 4 */
-		unsigned long pmc_oi:1;	/* 5 */
-		unsigned long pmc_pm:1;	/* 6 */
-		unsigned long pmc_ig1:1;	/* 7 */
-		unsigned long pmc_es:8;	/* 15:8 */
-		unsigned long pmc_ig2:48;	/* 63:16 */
+		unsigned long pmc_plm : 4;  /* 3:0 */
+		unsigned long pmc_ev  : 1;  /* 4 */
+		unsigned long pmc_oi  : 1;  /* 5 */
+		unsigned long pmc_pm  : 1;  /* 6 */
+		unsigned long pmc_ig1 : 1;  /* 7 */
+		unsigned long pmc_es  : 8;  /* 15:8 */
+		unsigned long pmc_ig2 : 48; /* 63:16 */
 	} pmc_gen_count_reg;
 } pfm_gen_ia64_pmc_reg_t;
 
 /** A PMD register; how many bits of it count is the processor's. */
 typedef struct {
-	unsigned long pmd_val;	/* the whole register */
+	unsigned long pmd_val; /* the whole register */
 } pfm_gen_ia64_pmd_reg_t;
 
 #endif /* PFMLIB_NO_REG_UNIONS */

@@ -14,17 +14,25 @@
 extern "C" {
 #endif
 
-#define IA64_PSR_UP_MASK	(1 << 2)
+#define IA64_PSR_UP_MASK (1 << 2)
 
-static inline void ia64_sum(void) { __asm__ volatile ("sum %0;; srlz.d;;" :: "i"(IA64_PSR_UP_MASK) : "memory"); }
-static inline void ia64_rum(void) { __asm__ volatile ("rum %0;; srlz.d;;" :: "i"(IA64_PSR_UP_MASK) : "memory"); }
+static inline void
+ia64_sum(void)
+{
+	__asm__ volatile("sum %0;; srlz.d;;" ::"i"(IA64_PSR_UP_MASK) : "memory");
+}
+static inline void
+ia64_rum(void)
+{
+	__asm__ volatile("rum %0;; srlz.d;;" ::"i"(IA64_PSR_UP_MASK) : "memory");
+}
 
 static inline unsigned long
 ia64_get_pmd(int regnum)
 {
 	unsigned long value;
 
-	__asm__ volatile ("mov %0=pmd[%1]" : "=r"(value) : "r"(regnum));
+	__asm__ volatile("mov %0=pmd[%1]" : "=r"(value) : "r"(regnum));
 	return value;
 }
 

@@ -17,26 +17,26 @@
 extern "C" {
 #endif
 
-#define LIBPFM_VERSION		(4 << 16 | 0)
-#define PFM_MAJ_VERSION(v)	((v) >> 16)
-#define PFM_MIN_VERSION(v)	((v) & 0xffff)
-#define LIBPFM_ABI_VERSION	0
+#define LIBPFM_VERSION (4 << 16 | 0)
+#define PFM_MAJ_VERSION(v) ((v) >> 16)
+#define PFM_MIN_VERSION(v) ((v) & 0xffff)
+#define LIBPFM_ABI_VERSION 0
 
 /* Members that have no name in C, which C99 and C++ want to be told of, have one for SWIG. */
 #ifdef SWIG
-#define SWIG_NAME(x)	x
+#define SWIG_NAME(x) x
 #define SWIG_ANONYMOUS
 #else
 #define SWIG_NAME(x)
-#define SWIG_ANONYMOUS	__extension__
+#define SWIG_ANONYMOUS __extension__
 #endif
 
 /* Privilege levels: bits of dfl_plm. */
-#define PFM_PLM0	0x01	/* kernel */
-#define PFM_PLM1	0x02
-#define PFM_PLM2	0x04
-#define PFM_PLM3	0x08	/* user */
-#define PFM_PLMH	0x10	/* hypervisor */
+#define PFM_PLM0 0x01 /* kernel */
+#define PFM_PLM1 0x02
+#define PFM_PLM2 0x04
+#define PFM_PLM3 0x08 /* user */
+#define PFM_PLMH 0x10 /* hypervisor */
 
 /** Identifier of a PMU.  glm, perf and perf_raw are implemented: pfm_get_pmu_info() returns
  *  PFM_ERR_NOTSUPP for the others. */
@@ -573,10 +573,10 @@ typedef enum {
 /** Kind of an event attribute. */
 typedef enum {
 	PFM_ATTR_NONE = 0,
-	PFM_ATTR_UMASK = 1,		/* unit mask */
-	PFM_ATTR_MOD_BOOL = 2,		/* modifier, y or n */
-	PFM_ATTR_MOD_INTEGER = 3,	/* modifier with a number */
-	PFM_ATTR_RAW_UMASK = 4,		/* unit mask given as a number; never reported */
+	PFM_ATTR_UMASK = 1,       /* unit mask */
+	PFM_ATTR_MOD_BOOL = 2,    /* modifier, y or n */
+	PFM_ATTR_MOD_INTEGER = 3, /* modifier with a number */
+	PFM_ATTR_RAW_UMASK = 4,   /* unit mask given as a number; never reported */
 	PFM_ATTR_MAX = 5
 } pfm_attr_t;
 
@@ -602,9 +602,9 @@ typedef enum {
 
 /** Operating system interface that an encoding is for. */
 typedef enum {
-	PFM_OS_NONE = 0,		/* raw PMU codes: pfm_pmu_encode_arg_t */
-	PFM_OS_PERF_EVENT = 1,		/* perf_event: pfm_perf_encode_arg_t */
-	PFM_OS_PERF_EVENT_EXT = 2,	/* perf_event with its own modifiers */
+	PFM_OS_NONE = 0,           /* raw PMU codes: pfm_pmu_encode_arg_t */
+	PFM_OS_PERF_EVENT = 1,     /* perf_event: pfm_perf_encode_arg_t */
+	PFM_OS_PERF_EVENT_EXT = 2, /* perf_event with its own modifiers */
 	PFM_OS_MAX = 3
 } pfm_os_t;
 
@@ -616,34 +616,34 @@ typedef enum {
 } pfm_event_info_spec_t;
 
 /* Return codes. */
-#define PFM_SUCCESS      0
-#define PFM_ERR_NOTSUPP  (-1)
-#define PFM_ERR_INVAL    (-2)
-#define PFM_ERR_NOINIT   (-3)
+#define PFM_SUCCESS 0
+#define PFM_ERR_NOTSUPP (-1)
+#define PFM_ERR_INVAL (-2)
+#define PFM_ERR_NOINIT (-3)
 #define PFM_ERR_NOTFOUND (-4)
 #define PFM_ERR_FEATCOMB (-5)
-#define PFM_ERR_UMASK    (-6)
-#define PFM_ERR_NOMEM    (-7)
-#define PFM_ERR_ATTR     (-8)
+#define PFM_ERR_UMASK (-6)
+#define PFM_ERR_NOMEM (-7)
+#define PFM_ERR_ATTR (-8)
 #define PFM_ERR_ATTR_VAL (-9)
 #define PFM_ERR_ATTR_SET (-10)
-#define PFM_ERR_TOOMANY  (-11)
+#define PFM_ERR_TOOMANY (-11)
 #define PFM_ERR_TOOSMALL (-12)
 
 /* Their texts, as X(name, text): pfm_strerror() is made from this list. */
 #define PFM_ERROR_LIST(X) \
-	X(PFM_SUCCESS,      "success") \
-	X(PFM_ERR_NOTSUPP,  "not supported") \
-	X(PFM_ERR_INVAL,    "invalid parameters") \
-	X(PFM_ERR_NOINIT,   "pfmlib not initialized") \
+	X(PFM_SUCCESS, "success") \
+	X(PFM_ERR_NOTSUPP, "not supported") \
+	X(PFM_ERR_INVAL, "invalid parameters") \
+	X(PFM_ERR_NOINIT, "pfmlib not initialized") \
 	X(PFM_ERR_NOTFOUND, "event not found") \
 	X(PFM_ERR_FEATCOMB, "invalid combination of model specific features") \
-	X(PFM_ERR_UMASK,    "invalid or missing unit mask") \
-	X(PFM_ERR_NOMEM,    "out of memory") \
-	X(PFM_ERR_ATTR,     "invalid event attribute") \
+	X(PFM_ERR_UMASK, "invalid or missing unit mask") \
+	X(PFM_ERR_NOMEM, "out of memory") \
+	X(PFM_ERR_ATTR, "invalid event attribute") \
 	X(PFM_ERR_ATTR_VAL, "invalid event attribute value") \
 	X(PFM_ERR_ATTR_SET, "attribute value already set") \
-	X(PFM_ERR_TOOMANY,  "too many parameters") \
+	X(PFM_ERR_TOOMANY, "too many parameters") \
 	X(PFM_ERR_TOOSMALL, "parameter is too small")
 
 /** What functions return: PFM_SUCCESS or PFM_ERR_*. */
@@ -654,94 +654,92 @@ typedef int os_err_t;
 
 /** What is known of a PMU. */
 typedef struct {
-	const char	*name;		/* name, as in NAME::EVENT */
-	const char	*desc;		/* description */
-	size_t		size;		/* size of this structure, in and out */
-	pfm_pmu_t	pmu;		/* identifier */
-	pfm_pmu_type_t	type;		/* core, uncore, operating system */
-	int		nevents;	/* number of events */
-	int		first_event;	/* opaque index of the first event */
-	int		max_encoding;	/* number of 64-bit codes of an event at most */
-	int		num_cntrs;	/* generic counters */
-	int		num_fixed_cntrs;	/* fixed counters */
+	const char *name;    /* name, as in NAME::EVENT */
+	const char *desc;    /* description */
+	size_t size;         /* size of this structure, in and out */
+	pfm_pmu_t pmu;       /* identifier */
+	pfm_pmu_type_t type; /* core, uncore, operating system */
+	int nevents;         /* number of events */
+	int first_event;     /* opaque index of the first event */
+	int max_encoding;    /* number of 64-bit codes of an event at most */
+	int num_cntrs;       /* generic counters */
+	int num_fixed_cntrs; /* fixed counters */
 	SWIG_ANONYMOUS struct {
-		unsigned int is_present:1;	/* the PMU is active */
-		unsigned int is_dfl:1;		/* always 0 */
-		unsigned int reserved_bits:30;
+		unsigned int is_present    : 1; /* the PMU is active */
+		unsigned int is_dfl        : 1; /* always 0 */
+		unsigned int reserved_bits : 30;
 	} SWIG_NAME(flags);
 } pfm_pmu_info_t;
 
 /** What is known of an event. */
 typedef struct {
-	const char	*name;		/* name */
-	const char	*desc;		/* description */
-	const char	*equiv;		/* what it is another name of, or NULL */
-	size_t		size;		/* size of this structure, in and out */
-	uint64_t	code;		/* event code */
-	pfm_pmu_t	pmu;		/* its PMU */
-	pfm_dtype_t	dtype;		/* type of the count */
-	int		idx;		/* opaque index */
-	int		nattrs;		/* number of attributes */
-	int		reserved;	/* 0 */
+	const char *name;  /* name */
+	const char *desc;  /* description */
+	const char *equiv; /* what it is another name of, or NULL */
+	size_t size;       /* size of this structure, in and out */
+	uint64_t code;     /* event code */
+	pfm_pmu_t pmu;     /* its PMU */
+	pfm_dtype_t dtype; /* type of the count */
+	int idx;           /* opaque index */
+	int nattrs;        /* number of attributes */
+	int reserved;      /* 0 */
 	SWIG_ANONYMOUS struct {
-		unsigned int is_precise:1;	/* can be sampled precisely */
-		unsigned int is_speculative:2;	/* always PFM_EVENT_INFO_SPEC_NA */
-		unsigned int support_hw_smpl:1;	/* the hardware can sample it */
-		unsigned int reserved_bits:28;
+		unsigned int is_precise      : 1; /* can be sampled precisely */
+		unsigned int is_speculative  : 2; /* always PFM_EVENT_INFO_SPEC_NA */
+		unsigned int support_hw_smpl : 1; /* the hardware can sample it */
+		unsigned int reserved_bits   : 28;
 	} SWIG_NAME(flags);
 } pfm_event_info_t;
 
 /** What is known of an attribute of an event. */
 typedef struct {
-	const char	*name;		/* name */
-	const char	*desc;		/* description */
-	const char	*equiv;		/* unit masks that it stands for, or NULL */
-	size_t		size;		/* size of this structure, in and out */
-	uint64_t	code;		/* bits of a unit mask, number of a modifier */
-	pfm_attr_t	type;		/* unit mask or modifier */
-	int		idx;		/* attribute index */
-	pfm_attr_ctrl_t	ctrl;		/* who interprets it */
+	const char *name;     /* name */
+	const char *desc;     /* description */
+	const char *equiv;    /* unit masks that it stands for, or NULL */
+	size_t size;          /* size of this structure, in and out */
+	uint64_t code;        /* bits of a unit mask, number of a modifier */
+	pfm_attr_t type;      /* unit mask or modifier */
+	int idx;              /* attribute index */
+	pfm_attr_ctrl_t ctrl; /* who interprets it */
 	SWIG_ANONYMOUS struct {
-		unsigned int is_dfl:1;		/* a default of its group of unit masks */
-		unsigned int is_precise:1;	/* can be sampled precisely */
-		unsigned int is_speculative:2;	/* always PFM_EVENT_INFO_SPEC_NA */
-		unsigned int support_hw_smpl:1;	/* the hardware can sample it */
-		unsigned int reserved_bits:27;
+		unsigned int is_dfl          : 1; /* a default of its group of unit masks */
+		unsigned int is_precise      : 1; /* can be sampled precisely */
+		unsigned int is_speculative  : 2; /* always PFM_EVENT_INFO_SPEC_NA */
+		unsigned int support_hw_smpl : 1; /* the hardware can sample it */
+		unsigned int reserved_bits   : 27;
 	} SWIG_NAME(flags);
 	SWIG_ANONYMOUS union {
-		uint64_t	dfl_val64;	/* default of a modifier, as a number: always 0 */
-		const char	*dfl_str;	/* as a string */
-		int		dfl_bool;	/* as a flag */
-		int		dfl_int;	/* as a small number */
+		uint64_t dfl_val64;  /* default of a modifier, as a number: always 0 */
+		const char *dfl_str; /* as a string */
+		int dfl_bool;        /* as a flag */
+		int dfl_int;         /* as a small number */
 	} SWIG_NAME(defaults);
 } pfm_event_attr_info_t;
 
 /** Argument of pfm_get_os_event_encoding() for PFM_OS_NONE. */
 typedef struct {
-	uint64_t	*codes;		/* array, or NULL: one is allocated for the caller to free */
-	char		**fstr;		/* receives the fully qualified string to free, or NULL */
-	size_t		size;		/* size of this structure */
-	int		count;		/* elements of codes, in and out */
-	int		idx;		/* receives the opaque index of the event */
+	uint64_t *codes; /* array, or NULL: one is allocated for the caller to free */
+	char **fstr;     /* receives the fully qualified string to free, or NULL */
+	size_t size;     /* size of this structure */
+	int count;       /* elements of codes, in and out */
+	int idx;         /* receives the opaque index of the event */
 } pfm_pmu_encode_arg_t;
 
-#if defined(__LP64__) || defined(SWIG)	/* which has no macros of a compiler */
-#define PFM_PMU_INFO_ABI0	56
-#define PFM_EVENT_INFO_ABI0	64
-#define PFM_ATTR_INFO_ABI0	64
-#define PFM_RAW_ENCODE_ABI0	32
+#if defined(__LP64__) || defined(SWIG) /* which has no macros of a compiler */
+#define PFM_PMU_INFO_ABI0 56
+#define PFM_EVENT_INFO_ABI0 64
+#define PFM_ATTR_INFO_ABI0 64
+#define PFM_RAW_ENCODE_ABI0 32
 #else
-#define PFM_PMU_INFO_ABI0	44
-#define PFM_EVENT_INFO_ABI0	48
-#define PFM_ATTR_INFO_ABI0	48
-#define PFM_RAW_ENCODE_ABI0	20
+#define PFM_PMU_INFO_ABI0 44
+#define PFM_EVENT_INFO_ABI0 48
+#define PFM_ATTR_INFO_ABI0 48
+#define PFM_RAW_ENCODE_ABI0 20
 #endif
 
 /* Loops over the attributes of an event and over all PMU identifiers. */
-#define pfm_for_each_event_attr(x, z) \
-	for ((x) = 0; (x) < (z)->nattrs; (x)++)
-#define pfm_for_all_pmus(x) \
-	for ((x) = PFM_PMU_NONE; (x) < PFM_PMU_MAX; (x)++)
+#define pfm_for_each_event_attr(x, z) for ((x) = 0; (x) < (z)->nattrs; (x)++)
+#define pfm_for_all_pmus(x) for ((x) = PFM_PMU_NONE; (x) < PFM_PMU_MAX; (x)++)
 
 /**
  * Initialise the library: read the environment, detect the PMUs.  Again without
@@ -885,8 +883,8 @@ extern pfm_err_t pfm_get_os_event_encoding(const char *str, int dfl_plm, pfm_os_
  *
  * Source: libpfm 4.13.0, pfm_get_event_encoding(3).
  */
-extern pfm_err_t pfm_get_event_encoding(const char *str, int dfl_plm, char **fstr, int *idx,
-					uint64_t **codes, int *count);
+extern pfm_err_t pfm_get_event_encoding(const char *str, int dfl_plm, char **fstr, int *idx, uint64_t **codes,
+					int *count);
 
 #ifdef __cplusplus
 }

@@ -13,19 +13,19 @@ extern "C" {
 
 /** Argument of pfm_get_os_event_encoding() for the perf_event interfaces. */
 typedef struct {
-	struct perf_event_attr	*attr;	/* filled in; what the caller set beforehand is kept */
-	char			**fstr;	/* receives the fully qualified string to free, or NULL */
-	size_t			size;	/* size of this structure */
-	int			idx;	/* receives the opaque index of the event */
-	int			cpu;	/* receives the value of cpu=, or -1 */
-	int			flags;	/* left as it is */
-	int			pad0;	/* left as it is */
+	struct perf_event_attr *attr; /* filled in; what the caller set beforehand is kept */
+	char **fstr;                  /* receives the fully qualified string to free, or NULL */
+	size_t size;                  /* size of this structure */
+	int idx;                      /* receives the opaque index of the event */
+	int cpu;                      /* receives the value of cpu=, or -1 */
+	int flags;                    /* left as it is */
+	int pad0;                     /* left as it is */
 } pfm_perf_encode_arg_t;
 
 #if defined(__LP64__) || defined(SWIG)
-#define PFM_PERF_ENCODE_ABI0	40
+#define PFM_PERF_ENCODE_ABI0 40
 #else
-#define PFM_PERF_ENCODE_ABI0	28
+#define PFM_PERF_ENCODE_ABI0 28
 #endif
 
 /**
@@ -41,8 +41,8 @@ typedef struct {
  *
  * Source: libpfm 4.13.0, pfm_get_perf_event_encoding(3).
  */
-extern pfm_err_t pfm_get_perf_event_encoding(const char *str, int dfl_plm, struct perf_event_attr *attr,
-					     char **fstr, int *idx);
+extern pfm_err_t pfm_get_perf_event_encoding(const char *str, int dfl_plm, struct perf_event_attr *attr, char **fstr,
+					     int *idx);
 
 #ifdef __cplusplus
 }

@@ -20,41 +20,41 @@ extern "C" {
 #endif
 
 /* pmc_control(), op */
-#define PMC_OP_START		1	/* start a configured counter; argp is ignored */
-#define PMC_OP_STOP		2	/* stop a counter; argp is ignored */
-#define PMC_OP_CONFIGURE	3	/* argp: struct pmc_counter_cfg */
-#define PMC_OP_PROFSTART	4	/* profile with a counter; argp: struct pmc_counter_cfg */
-#define PMC_OP_PROFSTOP		5	/* profile no longer; argp is ignored */
+#define PMC_OP_START 1     /* start a configured counter; argp is ignored */
+#define PMC_OP_STOP 2      /* stop a counter; argp is ignored */
+#define PMC_OP_CONFIGURE 3 /* argp: struct pmc_counter_cfg */
+#define PMC_OP_PROFSTART 4 /* profile with a counter; argp: struct pmc_counter_cfg */
+#define PMC_OP_PROFSTOP 5  /* profile no longer; argp is ignored */
 
 /* pmc_get_info(), op */
-#define PMC_INFO_NCOUNTERS			1	/* argp: int; ctr is ignored */
-#define PMC_INFO_CPUCTR_TYPE			2	/* argp: int; ctr -1: the class of the machine */
-#define PMC_INFO_COUNTER_VALUE			3	/* argp: uint64_t */
-#define PMC_INFO_ACCUMULATED_COUNTER_VALUE	4	/* argp: uint64_t */
+#define PMC_INFO_NCOUNTERS 1                 /* argp: int; ctr is ignored */
+#define PMC_INFO_CPUCTR_TYPE 2               /* argp: int; ctr -1: the class of the machine */
+#define PMC_INFO_COUNTER_VALUE 3             /* argp: uint64_t */
+#define PMC_INFO_ACCUMULATED_COUNTER_VALUE 4 /* argp: uint64_t */
 
 /* Machines: the class, its cycle counter, its event counters. */
-#define PMC_CLASS_I80200	0x10000	/* ARM XScale (PMC_MACHINE=xscale) */
-#define PMC_TYPE_I80200_CCNT	0x10001
-#define PMC_TYPE_I80200_PMCx	0x10002
-#define PMC_CLASS_I586		0x10000	/* Pentium; the same numbers, on another machine */
-#define PMC_TYPE_I586_TSC	0x10001
-#define PMC_TYPE_I586_PMCx	0x10002
-#define PMC_CLASS_I686		0x20000	/* Pentium Pro, II, III */
-#define PMC_TYPE_I686_TSC	0x20001
-#define PMC_TYPE_I686_PMCx	0x20002
-#define PMC_CLASS_K7		0x30000	/* Athlon */
-#define PMC_TYPE_K7_TSC		0x30001
-#define PMC_TYPE_K7_PMCx	0x30002
-#define PMC_CLASS_LINUX		0x40000	/* perf_event_open(2); not in NetBSD */
-#define PMC_TYPE_LINUX_CYCLES	0x40001
-#define PMC_TYPE_LINUX_PMCx	0x40002
+#define PMC_CLASS_I80200 0x10000 /* ARM XScale (PMC_MACHINE=xscale) */
+#define PMC_TYPE_I80200_CCNT 0x10001
+#define PMC_TYPE_I80200_PMCx 0x10002
+#define PMC_CLASS_I586 0x10000 /* Pentium; the same numbers, on another machine */
+#define PMC_TYPE_I586_TSC 0x10001
+#define PMC_TYPE_I586_PMCx 0x10002
+#define PMC_CLASS_I686 0x20000 /* Pentium Pro, II, III */
+#define PMC_TYPE_I686_TSC 0x20001
+#define PMC_TYPE_I686_PMCx 0x20002
+#define PMC_CLASS_K7 0x30000 /* Athlon */
+#define PMC_TYPE_K7_TSC 0x30001
+#define PMC_TYPE_K7_PMCx 0x30002
+#define PMC_CLASS_LINUX 0x40000 /* perf_event_open(2); not in NetBSD */
+#define PMC_TYPE_LINUX_CYCLES 0x40001
+#define PMC_TYPE_LINUX_PMCx 0x40002
 
 /* Event identifiers of i686 and K7: the event, and its unit mask above. */
-#define __PMC_EVID_EVENT_MASK	0x0000ffff
-#define __PMC_EVID_UNIT_MASK	0xffff0000
-#define __PMC_UNIT(x)		(((x) << 16) & __PMC_EVID_UNIT_MASK)
-#define __PMC_GET_UNIT(x)	(((x) & __PMC_EVID_UNIT_MASK) >> 16)
-#define __PMC_GET_EVENT(x)	((x) & __PMC_EVID_EVENT_MASK)
+#define __PMC_EVID_EVENT_MASK 0x0000ffff
+#define __PMC_EVID_UNIT_MASK 0xffff0000
+#define __PMC_UNIT(x) (((x) << 16) & __PMC_EVID_UNIT_MASK)
+#define __PMC_GET_UNIT(x) (((x) & __PMC_EVID_UNIT_MASK) >> 16)
+#define __PMC_GET_EVENT(x) ((x) & __PMC_EVID_EVENT_MASK)
 
 /** An event identifier. */
 typedef int pmc_evid_t;
@@ -64,9 +64,9 @@ typedef uint64_t pmc_ctr_t;
 
 /** What a counter is to do. */
 struct pmc_counter_cfg {
-	pmc_evid_t	event_id;	/* the event to count */
-	pmc_ctr_t	reset_value;	/* ticks between two overflows; 0: the width of the counter */
-	uint32_t	flags;		/* not used */
+	pmc_evid_t event_id;   /* the event to count */
+	pmc_ctr_t reset_value; /* ticks between two overflows; 0: the width of the counter */
+	uint32_t flags;        /* not used */
 };
 
 /**
