@@ -69,7 +69,7 @@ def parsed(parse: Callable[..., int], text: bytes, source: object, *results: Any
     if ret == -errno.ENOMEM:
         raise MemoryError
     if ret < 0:
-        word = bytes(ffi.buffer(fault.word, fault.size)).decode(errors="ignore")
+        word = bytes(ffi.buffer(fault.word, fault.size)).decode(errors="backslashreplace")
         if not is_csv:
             word = " ".join(word.split())
         what = string(fault.what).replace("{}", shown(word)) or no_term(word.strip(" \t"))

@@ -12,7 +12,7 @@ from conftest import ROOT
 from mips_programs import BIG, LITTLE, assembled, between, compiled, run
 from native import build
 from perfex_runs import counted, counts, perfex, refused
-from tools import needs, tool
+from tools import needs, needs_flags, tool
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("qemu-mips64", BIG)]
 
@@ -219,7 +219,7 @@ int main(int argc, char **argv) {
 @pytest.mark.needs("valgrind", "cc")
 def test_accesses_are_those_of_the_same_source_on_this_host(tmp_path: Path) -> None:
     mips = compiled(tmp_path, SAME, "-static", name="mips")
-    build(needs("cc"), "-O2", "-fno-tree-vectorize", "-static", "-x", "c", "-", "-o", tmp_path / "host", source=SAME)
+    build(needs_flags("cc", "-static"), "-O2", "-fno-tree-vectorize", "-static", "-x", "c", "-", "-o", tmp_path / "host", source=SAME)
 
     def difference(path: Path, backend: str) -> dict[int, int]:
         less, more = (counts(counted("--backend", backend, "--events", "18,19,25,26", path, str(n))) for n in (100000, 200000))

@@ -10,7 +10,7 @@ import pytest
 
 from native import build
 from perfex_runs import counted, counts, perfex, refused
-from tools import needs
+from tools import needs, needs_flags
 
 QEMU = f"qemu-{platform.machine()}"
 pytestmark = [pytest.mark.slow, pytest.mark.needs(QEMU, "cc")]
@@ -36,7 +36,7 @@ def difference(backend: str, path: Path) -> dict[int, int]:
 
 @pytest.mark.needs("valgrind")
 def test_accesses_and_misses_are_those_of_valgrind(tmp_path: Path) -> None:
-    build(needs("cc"), "-O1", "-static", "-x", "c", "-", "-o", tmp_path / "walk", source=WALK)
+    build(needs_flags("cc", "-static"), "-O1", "-static", "-x", "c", "-", "-o", tmp_path / "walk", source=WALK)
     more = 1 << 20
     found, wanted = difference("qemu", tmp_path / "walk"), difference("valgrind", tmp_path / "walk")
     for event, count in ((18, more // 32), (19, more // 32), (25, 2 * more // 32), (26, more // 128)):

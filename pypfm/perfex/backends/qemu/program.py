@@ -66,7 +66,7 @@ def words(command: Sequence[str]) -> tuple[str, ...]:
 
 def abi(command: Sequence[str]) -> Abi | None:
     """The kind of MIPS program that a command executes; None: it is none, or not a program at all."""
-    head = _head(words(command)[0], _HEAD)
+    head = _head(words(command)[0], _HEAD) if command else b""
     if len(head) < _HEAD or head[:4] != b"\x7fELF" or head[4] not in (1, 2) or head[5] not in (1, 2):
         return None
     order, wide = "<" if head[5] == 1 else ">", head[4] == 2
