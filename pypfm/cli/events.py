@@ -44,8 +44,10 @@ def run(args: argparse.Namespace) -> int:
         print_json([e.to_json() for e in found])
     elif not found:
         options = "".join(f" --{q}" for q in qualifiers)
-        say(f"pypfm events: no event of {args.pmu} matches {shown(glob)}{options}"
-            f" (without a pattern: all{' that it has' if options else ' events'})\n")
+        hint = f"without a pattern: all{' that it has' if options else ' events'}"
+        if not options and asked_pmu(args).find(f"*{glob}*"):
+            hint = f"the whole name has to match, as with {shown(f'*{glob}*')}"
+        say(f"pypfm events: no event of {args.pmu} matches {shown(glob)}{options} ({hint})\n")
     elif on_terminal(args):
         from pypfm.cli import draw
         if api == "pfm4":

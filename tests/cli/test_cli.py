@@ -319,6 +319,7 @@ MISTAKES = [
     ("encode -p perf page-faults:precise=1", "modifiers: u, k"),
     ("info -p perf cycels", "the nearest are CYCLES"),
     ("events -p glm NO_SUCH_*", "no event of glm matches"),
+    ("events -p glm mem_load", "no event of glm matches 'mem_load' (the whole name has to match, as with '*mem_load*')"),
     ("encode -p glm ICACHE:HIT --open", "no such counter"),
 ]
 
