@@ -168,7 +168,7 @@ def diff(left: str | os.PathLike[str], right: str | os.PathLike[str]) -> list[La
         of the library. A file has debug information of the types that it uses: the others are left out
     :param right: likewise
     :return: one comparison for each type, the same ones included
-    :raises LayoutError: a type, library or file that is not there; a file without debug information; no type that both have
+    :raises LayoutError: a type, library or file that is not there; no debug information; no type in both
     """
     sides = (_Side.parse(expect_file(left, "left")), _Side.parse(expect_file(right, "right")))
     names = [side.type for side in sides if side.type]
