@@ -228,7 +228,7 @@ class Library4:
         index = self._own(recorded)
         got = self._ask("pfm_event_info_t", self._functions.pfm_get_event_info, index, layer)
         _room, ours = self._memory("pfm_event_info_t")
-        self._lib.pfm_get_event_info(recorded, self._os["none"], ours)
+        self._lib.pfm_get_event_info(recorded, layer, ours)
         count = min(cast(int, got.get("nattrs", 0)), ours.nattrs + _MORE_ATTRS)
         got["attrs"] = [cast("Json", self._ask("pfm_event_attr_info_t", self._functions.pfm_get_event_attr_info,
                                                index, n, layer)) for n in range(count + 1)]
