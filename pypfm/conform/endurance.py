@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import takewhile
+from itertools import chain, takewhile
 from random import Random
 from typing import TYPE_CHECKING, cast
 
@@ -35,36 +35,30 @@ _ENVIRONMENTS: dict[str, list[dict[str, str]]] = {"pfm3": [{}], "pfm4": [{}, {"L
 def in_one_process(api: str, vectors: Sequence[Vector]) -> Iterator[Vector]:
     """Yield calls that are made in a row, in a seeded order; those of libpfm 3 on one PMU after the other.
 
-    Every second call is of the main function, the others are shared out to all other functions; at the end comes one
-    of each. libpfm 4 is also terminated and initialised again.
+    Every second call is of the main function; the other functions share the rest, and come once more at the end.
 
     :param api: pfm3, pfm3-manual or pfm4
     :param vectors: to choose among; sequences in steps
     :return: vectors with ``long``, which call of the process each is
     """
+    steps = {(v.get("call"), v["state"]): v for v in reversed(vectors) if v["kind"] == "step"}
+    again = [steps[step] for step in (("pfm_terminate", "ready"), ("pfm_initialize", "after")) if step in steps]
     for env in _ENVIRONMENTS[base(api)]:
         by_function: dict[str, list[list[Vector]]] = {}
-        for calls in ([v] for v in vectors if _suits(v) and environment(v) == env):
+        single = ([v] for v in vectors if _suits(v) and environment(v) == env)
+        for calls in chain(single, _steady(base(api), vectors, env)):
             by_function.setdefault(function_of(calls[0]), []).append(calls)
         if main := by_function.pop(_MAIN[base(api)], []):
-            for calls in _steady(base(api), vectors, env):
-                by_function.setdefault(function_of(calls[0]), []).append(calls)
             yield from (vector | {"long": n, "env": cast("Json", env)} if vector["kind"] == "step" else
-                        vector | {"long": n} for n, vector in enumerate(_row(main, by_function, _pair(vectors)), 1))
+                        vector | {"long": n} for n, vector in enumerate(_row(main, by_function, again), 1))
 
 
 def _row(main: list[list[Vector]], others: dict[str, list[list[Vector]]], pair: list[Vector]) -> list[Vector]:
-    """Choose the calls of a process: `CALLS`.
-
-    :param main: calls of the main function, of which the first has to be one
-    :param others: calls of other functions, each with those that belong to it
-    :param pair: what terminates and initialises
-    """
+    """Choose the calls of a process, a call of ``main`` first; ``pair`` terminates the library and initialises it."""
     turns = Random(_SEED)
     names = [*others]
     end = [call for name in names for call in turns.choice(others[name])] + turns.choice(main)
-    chosen: list[Vector] = []
-    pairs = 0
+    chosen, pairs = list[Vector](), 0
     while len(chosen) < CALLS - len(end):
         chosen += turns.choice(main)
         more = turns.choice(others[turns.choice(names)]) if names else []
@@ -72,14 +66,6 @@ def _row(main: list[list[Vector]], others: dict[str, list[list[Vector]]], pair: 
             more, pairs = pair, pairs + 1
         chosen += more if len(chosen) + len(more) <= CALLS - len(end) else []
     return chosen + end
-
-
-def _pair(vectors: Sequence[Vector]) -> list[Vector]:
-    """Return the steps that terminate the library and initialise it again, if there are some."""
-    wanted = (("pfm_terminate", "ready"), ("pfm_initialize", "after"))
-    found = [next((v for v in vectors if v["kind"] == "step" and (v.get("call"), v["state"]) == one), None)
-             for one in wanted]
-    return [v for v in found if v is not None] if None not in found else []
 
 
 def _suits(vector: Vector) -> bool:
@@ -92,12 +78,6 @@ def _steady(api: str, vectors: Sequence[Vector], env: dict[str, str]) -> Iterato
     for n, step in enumerate(vectors):
         if (step["kind"] == "step" and step.get("call") in _STEADY[api]
                 and (step["call"] in _ALWAYS or (step["state"] == "ready" and environment(step) == env))
-                and "reference" not in step and ("as" not in step or _fails(step))
+                and "reference" not in step and ("as" not in step or '"ret": -' in json.dumps(step["expect"]))
                 and not _OF_ITS_PROCESS.search(json.dumps([step["args"], step["expect"]]))):
             yield [step, *takewhile(lambda later: "free" in later, vectors[n + 1:])]
-
-
-def _fails(step: Vector) -> bool:
-    """Tell whether a call returns an error, not an index of the library's own."""
-    expect = step["expect"]
-    return isinstance(expect, dict) and cast(int, expect["ret"]) < 0

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Finding, Report
 
-__all__ = ["PATTERNS", "Suppression", "SuppressionError", "Suppressions", "accept", "bundled", "create",
-           "read"]
+__all__ = ["PATTERNS", "Suppression", "SuppressionError", "Suppressions", "accept", "bundled", "create", "read"]
 
 #: The keys of a section besides ``reason``.
 PATTERNS = ("kind", "api", "function", "call", "field", "expected", "got")
@@ -117,15 +116,13 @@ def create(path: str) -> TextIO:
     try:
         return open(path, "x", encoding="utf-8")
     except OSError as error:
-        hint = f": name a new file{', or remove this one' * os.path.isfile(path)}"
-        raise SuppressionError(f"{shown(path)}: {error.strerror}"
-                               f"{hint if isinstance(error, FileExistsError) else ''}") from None
+        hint = ": name a new file" + ", or remove this one" * os.path.isfile(path)
+        raise SuppressionError(f"{shown(path)}: {error.strerror}{hint * isinstance(error, FileExistsError)}") from None
 
 
 def accept(report: Report, file: TextIO) -> None:
-    """Write a suppression file that accepts all findings of a report: one section for each change of each group.
+    """Write a suppression file that accepts all findings of a report, a section for each change, and close it.
 
-    :param file: is closed
     :raises SuppressionError: it cannot be written
     """
     lines = [f"# What pypfm conform found in {_one_line(report.library.loaded)}: give the reasons in your own words."]

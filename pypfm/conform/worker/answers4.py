@@ -142,8 +142,7 @@ class Library4:
 
     def _uncompared(self, attr: Any) -> list[bytes]:
         """Return the bytes of those members of a struct perf_event_attr that answers do not have."""
-        content = bytes(self._ffi.buffer(attr))
-        return [content[field.offset:field.offset + self._ffi.sizeof(field.type)]
+        return [self._ffi.buffer(attr)[field.offset:field.offset + self._ffi.sizeof(field.type)]
                 for _, field in self._ffi.typeof(attr).item.fields
                 if field.bitsize < 0 and field.offset not in self._compared]
 

@@ -67,10 +67,7 @@ class _Mallinfo(ctypes.Structure):
 
 
 def memory() -> dict[str, int]:
-    """Return the bytes that malloc() has given out, and those that are mapped apart from it.
-
-    If libc does not count the former, all are.
-    """
+    """Return the bytes that malloc() has given out, and those mapped apart from it: all if libc does not count."""
     found = _Mallinfo()
     if mallinfo := getattr(ctypes.CDLL(None), "mallinfo2", None):
         mallinfo.restype = _Mallinfo
