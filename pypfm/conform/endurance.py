@@ -58,7 +58,8 @@ def _row(main: list[list[Vector]], others: dict[str, list[list[Vector]]], pair: 
     turns = Random(_SEED)
     names = [*others]
     end = [call for name in names for call in turns.choice(others[name])] + turns.choice(main)
-    chosen, pairs = list[Vector](), 0
+    chosen: list[Vector] = []
+    pairs = 0
     while len(chosen) < CALLS - len(end):
         chosen += turns.choice(main)
         more = turns.choice(others[turns.choice(names)]) if names else []
