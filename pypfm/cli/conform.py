@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pypfm.cli._program import status_line
 from pypfm.cli.common import add_calls_options, add_jobs_option, checked
 from pypfm.conform.model import APIS
 from pypfm.conform.report import HOWS, How, save, write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pypfm.conform.model import Report, Vector
 
 __all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_options", "run"]
 
@@ -46,9 +53,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="time that loading the library and each call may take, in seconds (default: 10); up to 1000 calls in a"
         " row may take 20 times as long, and a function that is too slow three times is given up")
     add_jobs_option(parser)
-    add("--report", type=checked(_how), default="text", metavar="KIND",
+    add("--report", type=checked(_how), metavar="KIND",
         help=f"kind of report: {', '.join(HOWS)} (default: text)")
-    add("--json", action="store_const", const="json", dest="report", help="the same as --report json")
+    add("--json", action="store_true", help="the same as --report json")
     add("--output", metavar="FILE", help="file for the report (default: standard output)")
     add("--suppressions", action="append", default=[], metavar="FILE",
         help="file of accepted differences with their reasons, or the name of one that comes with pypfm"
@@ -79,23 +86,39 @@ def _seconds(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pypfm.conform import conform, suppress
+    from pypfm.conform import suppress
     from pypfm.conform.vectors import read
 
     if args.against is None and (args.calls is not None or args.seed is not None):
         args.usage_error("--calls and --seed are about the random calls of --against PATH")
+    if args.json and args.report not in (None, "json"):
+        args.usage_error(f"--json and --report {args.report} contradict each other")
     suppressions = suppress.read(*args.suppressions)
     vectors = None if args.vectors is None else read(Path(args.vectors))
-    with status_line() as show:
-        report = conform(args.library, args.api, against=args.against, calls=args.calls or _CALLS,
-                         seed=1 if args.seed is None else args.seed, vectors=vectors, jobs=args.jobs,
-                         timeout=args.timeout, complete=args.complete,
-                         progress=show and (lambda done, total: show(f"{done} of {total} calls")))
+    accepted = None if args.accept is None else suppress.create(args.accept)  # before a run that may take long
+    try:
+        report = _checked(args, vectors)
+    except BaseException:
+        if accepted is not None:
+            os.unlink(args.accept)
+        raise
     suppressions.apply(report)
+    how: How = "json" if args.json else args.report or "text"
     if args.output is None:
-        write(report, args.report, sys.stdout, args.all)
+        write(report, how, sys.stdout, args.all)
     else:
-        save(report, args.report, args.output, args.all)
-    if args.accept is not None:
-        suppress.accept(report, args.accept)
+        save(report, how, args.output, args.all)
+    if accepted is not None:
+        suppress.accept(report, accepted)
     return report.status
+
+
+def _checked(args: argparse.Namespace, vectors: Sequence[Vector] | None) -> Report:
+    """Run the kit as the options say."""
+    from pypfm.conform import conform
+
+    with status_line() as show:
+        return conform(args.library, args.api, against=args.against, calls=args.calls or _CALLS,
+                       seed=1 if args.seed is None else args.seed, vectors=vectors, jobs=args.jobs,
+                       timeout=args.timeout, complete=args.complete,
+                       progress=show and (lambda done, total: show(f"{done} of {total} calls")))

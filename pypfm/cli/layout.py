@@ -71,7 +71,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _names(args: argparse.Namespace) -> list[str]:
     """The types asked for; the shell splits "struct x"."""
-    return [name for name in args.types if name not in ("struct", "union", "enum")]
+    names = [name for name in args.types if name not in ("struct", "union", "enum")]
+    if args.types and not names:
+        raise layout.LayoutError(f"{args.types[-1]} of which name? Write '{args.types[-1]} NAME'")
+    return names
 
 
 def _library(args: argparse.Namespace) -> str | None:

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import configparser
 import fnmatch
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from pypfm.conform.groups import groups
 from pypfm.conform.model import Difference
@@ -32,12 +33,15 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Finding, Report
 
-__all__ = ["PATTERNS", "Suppression", "SuppressionError", "Suppressions", "accept", "bundled", "read"]
+__all__ = ["PATTERNS", "Suppression", "SuppressionError", "Suppressions", "accept", "bundled", "create", "read"]
 
 #: The keys of a section besides ``reason``.
 PATTERNS = ("kind", "api", "function", "call", "field", "expected", "got")
 
 _LARGEST = 1 << 24  # bytes; something else than a suppression file was named
+# What differs from run to run: an address; in the state of a process also bytes, descriptors and process numbers.
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{9,16}\b")
+_PROCESS = re.compile(rf"{_ADDRESS.pattern}|\d[\d,]*\d")
 _BUNDLED = Path(__file__).resolve().parent / "suppressions"
 
 
@@ -104,10 +108,22 @@ class Suppressions:
         return "; ".join(reasons) if everything else ""
 
 
-def accept(report: Report, path: str) -> None:
-    """Write a suppression file that accepts all findings of a report: one section for each change of each group.
+def create(path: str) -> TextIO:
+    """Open a new file for `accept`.
 
     :raises SuppressionError: the file is there already, or cannot be written
+    """
+    try:
+        return open(path, "x", encoding="utf-8")
+    except OSError as error:
+        hint = ": name a new file" + ", or remove this one" * os.path.isfile(path)
+        raise SuppressionError(f"{shown(path)}: {error.strerror}{hint * isinstance(error, FileExistsError)}") from None
+
+
+def accept(report: Report, file: TextIO) -> None:
+    """Write a suppression file that accepts all findings of a report, a section for each change, and close it.
+
+    :raises SuppressionError: it cannot be written
     """
     lines = [f"# What pypfm conform found in {_one_line(report.library.loaded)}: give the reasons in your own words."]
     sections = [(group.example, change) for group in groups(report) for change in group.changes]
@@ -115,15 +131,15 @@ def accept(report: Report, path: str) -> None:
         patterns = {"kind": finding.kind, "api": report.api, "function": _pattern(finding.function),
                     "field": "[[]*]".join(map(_pattern, field.split("[]")))}
         if values is not None:
-            patterns |= {"expected": _pattern(values[0]), "got": _pattern(values[1])}
+            varying = _PROCESS if finding.function == "process" else _ADDRESS
+            patterns |= dict(zip(("expected", "got"), (varying.sub("*", _pattern(v)) for v in values), strict=True))
         lines += ["", f"[{number}]", f"reason = accepted of {_one_line(Path(report.library.loaded).name)}"]
         lines += [f"{key} = {pattern}".rstrip() for key, pattern in patterns.items()]
     try:
-        with open(path, "x", encoding="utf-8") as file:
+        with file:
             file.write("\n".join(lines) + "\n")
     except OSError as error:
-        hint = ": name a new file, or remove this one" if isinstance(error, FileExistsError) else ""
-        raise SuppressionError(f"{shown(path)}: {error.strerror}{hint}") from None
+        raise SuppressionError(f"{shown(file.name)}: {error.strerror}") from None
 
 
 def _one_line(text: str) -> str:
@@ -156,6 +172,8 @@ def read(*names: str) -> Suppressions:
 
 
 def _sections(name: str) -> Iterator[Suppression]:
+    if not name:
+        raise SuppressionError("the name of a suppression file is empty")
     path = _BUNDLED / f"{name}.ini" if name in bundled() and not Path(name).exists() else Path(name)
     parser = configparser.ConfigParser(
         default_section="", delimiters=("=",), interpolation=None, empty_lines_in_values=False)

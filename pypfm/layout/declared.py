@@ -13,7 +13,7 @@ from pypfm.layout.model import LayoutError
 if TYPE_CHECKING:
     from pypfm.layout.model import TypeLayout
 
-__all__ = ["Enumeration", "Function", "declaration"]
+__all__ = ["Enumeration", "Function", "declaration", "has_declaration"]
 
 
 class Enumeration(Value):
@@ -73,14 +73,22 @@ def declaration(name: str, library: str | None = None) -> TypeLayout | Enumerati
     """
     expect_type(name, str, "name")
     for one in [library] if library else LIBRARIES:
-        found = _enumeration(name, one) or _function(name, one)
-        if found:
+        if found := _other(name, one):
             return found
     try:
         return describe(name, library)
     except LayoutError:
         functions = [f for one in ([library] if library else LIBRARIES) for f in api_of(one)._prototypes]
         raise LayoutError(unknown(name, library, functions)) from None
+
+
+def has_declaration(name: str) -> bool:
+    """Tell whether a library has an enumeration or a function of this name."""
+    return any(_other(name, library) for library in LIBRARIES)
+
+
+def _other(name: str, library: str) -> Enumeration | Function | None:
+    return _enumeration(name, library) or _function(name, library)
 
 
 def _enumeration(name: str, library: str) -> Enumeration | None:

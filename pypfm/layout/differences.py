@@ -12,6 +12,7 @@ from pypfm.common.arguments import expect_file, expect_type
 from pypfm.common.value import Value
 from pypfm.config import LIBRARIES
 from pypfm.errors import named, short
+from pypfm.layout.declared import has_declaration
 from pypfm.layout.mirrors import describe, find, types
 from pypfm.layout.model import LayoutError, Member, TypeLayout
 
@@ -167,13 +168,18 @@ def diff(left: str | os.PathLike[str], right: str | os.PathLike[str]) -> list[La
         of the library. A file has debug information of the types that it uses: the others are left out
     :param right: likewise
     :return: one comparison for each type, the same ones included
-    :raises LayoutError: a type, library or file that is not there; a file without debug information
+    :raises LayoutError: a type, library or file that is not there; no debug information; no type in both
     """
     sides = (_Side.parse(expect_file(left, "left")), _Side.parse(expect_file(right, "right")))
     names = [side.type for side in sides if side.type]
+    for name in names:
+        if not find(name) and has_declaration(name):
+            raise LayoutError(f"{short(name)} is no structure or union: only those are compared")
     if names:
         return [compare(*(side.one(side.type or names[0]) for side in sides))]
-    return list(_all(*sides))
+    if not (found := list(_all(*sides))):
+        raise LayoutError(f"{named(left)} and {named(right)} have no type in common: there is nothing to compare")
+    return found
 
 
 def _all(left: _Side, right: _Side) -> Iterator[LayoutDiff]:

@@ -5,7 +5,7 @@
 * ``a``: abort; ``r``: return N without the call; ``e``: make the call, then return N;
 * ``f``: after a call that succeeds, change N bytes at OFFSET of what argument ARG points to (-1: what the pointer there does);
 * ``d``: the same after a call that fails; ``s``: put a string that nobody can free where ARG points to;
-* ``p``: print; ``l``: leak N bytes; ``h``: another handler for SIGINT.
+* ``p``: print; ``l``: leak N bytes; ``m``: map N bytes and never unmap them; ``h``: another handler for SIGINT.
 
 It happens from call AFTER + 1 of that function on.
 """
@@ -28,6 +28,7 @@ _CODE = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 typedef long word;
 typedef word function(word, word, word, word, word, word);
@@ -78,6 +79,8 @@ static word through(const char *called, word *a)
 		puts("chatter");
 	if (what == 'l')
 		memset(malloc((size_t)number), 1, (size_t)number);
+	if (what == 'm')
+		mmap(NULL, (size_t)number, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (what == 'h')
 		signal(SIGINT, handle);
 	result = f(a[0], a[1], a[2], a[3], a[4], a[5]);

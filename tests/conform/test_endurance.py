@@ -45,6 +45,38 @@ def test_the_calls(api: str) -> None:
 
 
 @pytest.mark.parametrize("api", MAIN)
+def test_all_functions_about_equally_often(api: str) -> None:
+    """But the main one, to its end; libpfm 4 is initialised again and again."""
+    rows: dict[str, list[str]] = {}
+    for vector in in_a_row(api):
+        if "free" not in vector:
+            rows.setdefault(group_of(vector), []).append(function_of(vector))
+    for row in rows.values():
+        counts = Counter(row)
+        assert counts.pop("pfm_terminate", 0) == counts.pop("pfm_initialize", 0) == (30 if api == "pfm4" else 0)
+        assert counts.pop(MAIN[api]) > 5000
+        assert max(counts.values()) < 1.5 * min(counts.values())
+        assert set(counts) <= set(row[-2 * len(counts):])
+
+
+@pytest.mark.parametrize(("change", "function"), [
+    ("pfm_find_event e -4 0 0 4000", "pfm_find_event"), ("pfm_initialize e -32 0 0 20", "pfm_initialize")])
+def test_a_library_that_is_right_for_very_many_calls(change: str, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert function in {f.function for f in mutant("pfm4", monkeypatch, change).findings}
+
+
+@pytest.mark.parametrize("change", [
+    "pfm_find_event m 65536", "pfm_initialize l 1048576", "pfm_terminate l 4194304"])
+def test_memory_of_other_functions(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of those that are called less often, and memory that does not come from malloc()."""
+    found = mutant("pfm4", monkeypatch, change).findings
+    wanted = "mapped memory" if " m " in change else "memory"
+    assert [(f.function, [d.field for d in f.differences]) for f in found] == [("process", [wanted])]
+    assert found[0].differences[0].expected.endswith(" bytes after 1,000 calls")
+    assert found[0].differences[0].got.endswith(" bytes at the end")
+
+
+@pytest.mark.parametrize("api", MAIN)
 def test_a_sound_library_stays_right(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
     report = mutant(api, monkeypatch, "none p")
     assert report.findings == []

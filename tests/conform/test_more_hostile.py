@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from forwarder import MUTANT, forwarder
 from hostile import HOOKS, at_load, conform, got, in_a_call, library
+from pypfm import pfm4
 from pypfm.conform import runner
 from pypfm.conform.checks import symbols
 from pypfm.conform.vectors import recorded
@@ -132,6 +134,46 @@ def test_what_is_changed_at_once(base: Path) -> None:
 ])
 def test_what_a_call_does(code: str, how: str, base: Path) -> None:
     assert found(in_a_call(base, f"if (calls++ == 5) {{ {code} }}"))["pfm_get_os_event_encoding"] == {how}
+
+
+KEPT = """if (calls++ == 5) { int r = real_pfm_get_os_event_encoding(str, plm, os, args); %s; return r; }"""
+
+
+@pytest.mark.parametrize(("layer", "change"), [
+    ("perf_event", "(*(unsigned **)args)[12] ^= 7"),
+    ("perf_event_ext", "(*(unsigned **)args)[26] ^= 7"),
+    ("perf_event", "((char *)str)[0] ^= 0x20"), ("none", "((char *)str)[0] ^= 0x20")])
+def test_what_a_call_may_only_read(layer: str, change: str, base: Path) -> None:
+    """Its string, and the members of a structure that it has nothing to say about."""
+    some = [v for v in recorded("pfm4") if v["kind"] == "encode" and v["os"] == layer and not v["expect"]["ret"]][:30]
+    report = runner.run(str(in_a_call(base, KEPT % change)), "pfm4", vectors=some)
+    assert {d.field for f in report.findings for d in f.differences} == {"input changed"}
+
+
+@pytest.mark.parametrize("function", ["pfm_get_event_encoding", "pfm_get_perf_event_encoding"])
+def test_a_string_that_a_step_may_only_read(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MUTANT, f"{function} f 1 0 0 1")
+    some = [v for v in recorded("pfm4") if v["kind"] == "sequence" and v["id"] == "lives-perf"]
+    report = runner.run(str(forwarder("pfm4")), vectors=some)
+    assert {(f.function, d.field) for f in report.findings for d in f.differences} == {(function, "input changed")}
+
+
+def test_a_fault_of_the_function_that_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is called along with another one."""
+    monkeypatch.setenv(MUTANT, "pfm_find_event e -77")
+    some = [v for v in recorded("pfm4") if v.get("find") and "find" in v["expect"]][:30]
+    report = runner.run(str(forwarder("pfm4")), vectors=some)
+    assert {f.function for f in report.findings} == {"pfm_find_event"}
+    assert all(tally.differ <= tally.run for tally in report.tallies.values())
+
+
+def test_a_number_of_attributes_that_is_far_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    offset = pfm4.pfm_event_info_t.nattrs.offset
+    monkeypatch.setenv(MUTANT, f"pfm_get_event_info f 2 2 {offset + 1}")
+    some = [v for v in recorded("pfm4") if v["kind"] == "info" and "event" in v][:30]
+    report = runner.run(str(forwarder("pfm4")), vectors=some)
+    assert len(report.findings) == 30
+    assert all(int(d.got) - int(d.expected) == 64 for f in report.findings for d in f.differences if d.field == "len(attrs)")
 
 
 # ---- the file --------------------------------------------------------------------------------------

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 import samples
+from native import PFM4
 from pypfm.conform import suppress
 from pypfm.conform.model import Difference, Finding, Report, Tally
 from pypfm.errors import PfmError
+from terminal import pypfm
 
 
 def sections(tmp_path: Path, text: str) -> suppress.Suppressions:
@@ -158,18 +160,53 @@ def test_files_of_the_package_are_known_by_name() -> None:
         Difference(f"x[{n}].*[a]", text, "") for n, text in enumerate(("", " a ", "*?[b]", "# x", "a\nb", "\n"))))])])
 def test_what_was_found_is_accepted_by_the_file_that_is_written(made: Callable[[], Report], tmp_path: Path) -> None:
     file = tmp_path / "known.ini"
-    suppress.accept(made(), str(file))
+    suppress.accept(made(), suppress.create(str(file)))
     report = made()
     suppress.read(str(file)).apply(report)
     assert report.status == 0
     assert not [note for note in report.notes if "matches nothing" in note]
     with pytest.raises(suppress.SuppressionError, match="File exists: name a new file, or remove this one"):
-        suppress.accept(report, str(file))
+        suppress.create(str(file))
+
+
+@pytest.mark.parametrize(("function", "field", "values"), [
+    ("process", "memory", ("9,123 bytes after 1,000 calls", "81,234 bytes at the end")),
+    ("process", "descriptor 3", ("none", "pipe:[123456]")), ("process", "variable MYPID", ("none", "4711")),
+    ("pfm_get_version", "stderr", ("absent", "at 0x7f0123456789")), ("process", "stderr", ("", "at 0x7f0123456789"))])
+def test_what_differs_in_each_run_is_any(function: str, field: str, values: tuple[str, str], tmp_path: Path) -> None:
+    def made(*values: str) -> Report:
+        return Report("pfm4", samples.LIBRARY, tallies={function: Tally(1, 1)}, findings=[
+            Finding("value", function, "a call", (Difference(field, *values),))])
+
+    file = tmp_path / "known.ini"
+    suppress.accept(made(*values), suppress.create(str(file)))
+    again = [value.replace("23", "99").replace("47", "8") for value in values]
+    report, other = made(*again), made(*(f"{value} more" for value in values))
+    for one in (report, other):
+        suppress.read(str(file)).apply(one)
+    assert (again != list(values), report.status, other.status) == (True, 0, 4)
+
+
+@pytest.mark.parametrize(("options", "status", "said"), [
+    (["--accept", "/dev/full"], 1, "'/dev/full': File exists: name a new file\n"),
+    (["--accept", "/nowhere/known"], 1, "'/nowhere/known': No such file or directory\n"),
+    (["--suppressions", ""], 1, "the name of a suppression file is empty\n"),
+    (["--report", "junit", "--json"], 2, "--json and --report junit contradict each other")])
+def test_what_is_wrong_is_said_before_the_run(options: list[str], status: int, said: str) -> None:
+    done = pypfm("conform", str(PFM4.path), *options)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert said in done.stderr
+
+
+def test_a_run_that_fails_leaves_no_file(tmp_path: Path) -> None:
+    file = tmp_path / "known.ini"
+    assert pypfm("conform", str(tmp_path / "no.so"), "--accept", str(file)).returncode == 1
+    assert not file.exists()
 
 
 def test_another_difference_is_not_accepted(tmp_path: Path) -> None:
     file = tmp_path / "known.ini"
-    suppress.accept(samples.report(), str(file))
+    suppress.accept(samples.report(), suppress.create(str(file)))
     report = samples.report()
     report.findings[0] = replace(samples.VALUE, differences=(Difference("codes[3]", "0x530380", "0x531382"),))
     suppress.read(str(file)).apply(report)

@@ -151,6 +151,12 @@ def test_files_that_say_nothing(tmp_path: Path) -> None:
     assert "of which type?" in refused("--diff", compiled(tmp_path, "gcc", "-g"), compiled(tmp_path, "gcc", "-g"))
 
 
+def test_nothing_to_compare(tmp_path: Path) -> None:
+    """Two sources without a type in common are not "the same"."""
+    assert "have no type in common" in refused("--diff", "pfm4", compiled(tmp_path, "gcc", "-g1"))
+    assert "have no type in common" in refused("--diff", compiled(tmp_path, "gcc", "-g"), "pfm3")
+
+
 @clang
 def test_another_machine_with_the_same_layout(tmp_path: Path) -> None:
     """64-bit and little-endian, as an Itanium under Linux is."""

@@ -208,6 +208,9 @@ def test_names_of_each_kind_as_json() -> None:
     (["pfm_find_evet"], "no library has a structure, union, enumeration or function 'pfm_find_evet'; the nearest are pfm_find_event, "),
     (["pfm_os_t", "--c"], "pfm_os_t is no structure or union: --c and --ctypes declare those"),
     (["pfm_find_event", "--ctypes"], "pfm_find_event is no structure or union: --c and --ctypes declare those"),
+    (["struct"], "struct of which name? Write 'struct NAME'"),
+    (["--diff", "pfm_os_t", "pfm4"], "pfm_os_t is no structure or union: only those are compared"),
+    (["--diff", "pfm4:pfm_os_t", "pfm4:pfm_find_event"], "pfm_os_t is no structure or union: only those are compared"),
 ])
 def test_what_there_is_not(args: list[str], said: str) -> None:
     done = pypfm("layout", *args)

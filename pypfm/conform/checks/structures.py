@@ -125,6 +125,7 @@ def probe(path: Path, api: str, timeout: float = TIMEOUT) -> Outcome:
     silent: dict[tuple[str, FindingKind, str], None] = {}
     failed: dict[tuple[str, int], None] = {}  # calls, and what they returned
     lacks: dict[str, None] = {}  # PMUs
+    absent: dict[str, None] = {}  # notes about functions
     by_type: dict[str, list[tuple[Answer, Answer]]] = defaultdict(list)
     for name, (ctype, kind, _) in probes_of(api).items():
         expected, got = ours[name], theirs[name]
@@ -141,7 +142,7 @@ def probe(path: Path, api: str, timeout: float = TIMEOUT) -> Outcome:
             elif "lacks" in got:
                 lacks[got["lacks"]] = None
             elif "missing" in got:
-                silent[ctype, "layout", f"not found: {got['missing']}"] = None
+                absent[f"{ctype}: not checked, {got['missing']}() is missing"] = None
             continue
         outcome.checks[ctype] += 1
         if "answer" in got:
@@ -162,7 +163,7 @@ def probe(path: Path, api: str, timeout: float = TIMEOUT) -> Outcome:
                          for ctype, what, why in silent]
     outcome.findings += [Finding("value", call.partition("(")[0], f"{call} before a probe of structures", (
         Difference("ret", code_name(api, 0), code_name(api, ret)),)) for call, ret in failed]
-    outcome.notes += [f"{path} has no {pmu}: not probed" for pmu in lacks]
+    outcome.notes += [*absent, *(f"{path} has no {pmu}: not probed" for pmu in lacks)]
     return outcome
 
 

@@ -57,11 +57,13 @@ def verdict(report: Report) -> str:
     tallies = report.tallies.values()
     checks, not_run = sum(t.run for t in tallies), sum(t.not_run for t in tallies)
     kinds = Counter(str(f.kind) for f in report.findings if not f.suppressed)
+    names = never_called(report)
     suppressed = sum(count for count, _ in accepted(report))
     if kinds:
         parts = ", ".join(f"{kinds[k]:,} {k if kinds[k] == 1 else many}" for k, many in _PLURALS.items() if kinds[k])
         text = f"{counted(kinds.total(), 'difference')} ({parts}) in {counted(checks, 'check')}"
-    elif checks and (names := never_called(report)):
+        text += f"; of {', '.join(names)} no call was made" if names else ""
+    elif checks and names:
         text = (f"not everything was tried: of {', '.join(names)} no call was made;"
                 f" {counted(checks, 'check')} as expected")
     elif checks:

@@ -19,8 +19,9 @@ __all__ = ["Library4"]
 _ROOM = 8192  # bytes for a structure: the caller's size may be larger than the library knows it
 _BEYOND = bytes([POISON]) * _ROOM
 _MOST_CODES = 64
-_MOST_ATTRS = 4096
+_MORE_ATTRS = 64  # than our event has, that are asked for
 _MOST_EVENTS = 1 << 14
+_COMPARED = ("type", "config", "sample_period", "config1", "config2")  # of struct perf_event_attr
 _WIDTH = 64  # bits of the words that flags lie in
 
 
@@ -36,6 +37,7 @@ class Library4:
         self._ffi, self._functions, self._descriptions = cast(Any, ffi), functions, descriptions
         self._lib = functions.lib
         self._lib.pfm_initialize()  # ours: it knows what the recorded indices stand for
+        self._compared = {self._ffi.offsetof("struct perf_event_attr", name) for name in _COMPARED}
         self._listed: dict[tuple[Any, int], dict[str, int]] = {}
         self._os = {"none": self._lib.PFM_OS_NONE, "perf_event": self._lib.PFM_OS_PERF_EVENT,
                     "perf_event_ext": self._lib.PFM_OS_PERF_EVENT_EXT}
@@ -109,6 +111,8 @@ class Library4:
             if not codes:
                 self._lib.free(arg.codes)
             got["fstr"] = self._take(fstr)
+        if text != bytes_of(vector["event"], "latin-1"):
+            got["input changed"] = True
         return self._checked(got, room, "pfm_pmu_encode_arg_t", vector.get("size", 0))
 
     def _perf(self, vector: dict[str, Any]) -> Json:
@@ -120,7 +124,7 @@ class Library4:
                 flags[0] = value
             else:
                 setattr(attr, name, value)
-        size = attr.size
+        filled = self._uncompared(attr)
         room, arg, fstr = self._argument("pfm_perf_encode_arg_t", vector)
         arg.attr, arg.fstr = attr, fstr
         text = bytes_of(vector["event"], "latin-1")
@@ -131,10 +135,16 @@ class Library4:
                     "config": hex(attr.config), "config1": hex(attr.config1),
                     "config2": hex(attr.config2), "sample_period": attr.sample_period, "flags": hex(flags[0]),
                     "cpu": arg.cpu, "open_flags": arg.flags, "fstr": self._take(fstr)}
-        if attr.size != size:
+        if self._uncompared(attr) != filled or text != bytes_of(vector["event"], "latin-1"):
             got["input changed"] = True
         got = self._checked(got, room, "pfm_perf_encode_arg_t", vector.get("size", 0))
         return self._checked(got, memory, "struct perf_event_attr")
+
+    def _uncompared(self, attr: Any) -> list[bytes]:
+        """Return the bytes of those members of a struct perf_event_attr that answers do not have."""
+        return [self._ffi.buffer(attr)[field.offset:field.offset + self._ffi.sizeof(field.type)]
+                for _, field in self._ffi.typeof(attr).item.fields
+                if field.bitsize < 0 and field.offset not in self._compared]
 
     def _flags(self, attr: Any) -> Any:
         """Return the word of a struct perf_event_attr that holds its bits."""
@@ -216,7 +226,9 @@ class Library4:
         recorded, layer = cast(int, vector["event"]), self._os[str(vector["os"])]
         index = self._own(recorded)
         got = self._ask("pfm_event_info_t", self._functions.pfm_get_event_info, index, layer)
-        count = min(cast(int, got.get("nattrs", 0)), _MOST_ATTRS)
+        _room, ours = self._memory("pfm_event_info_t")
+        self._lib.pfm_get_event_info(recorded, layer, ours)
+        count = min(cast(int, got.get("nattrs", 0)), ours.nattrs + _MORE_ATTRS)
         got["attrs"] = [cast("Json", self._ask("pfm_event_attr_info_t", self._functions.pfm_get_event_attr_info,
                                                index, n, layer)) for n in range(count + 1)]
         if index != recorded and got.get("idx") == index:

@@ -53,7 +53,7 @@ _LONGEST = 1 << 24  # bytes of an answer
 _GLANCE = 0.02  # seconds between looks at a child that is slow to answer
 _TOGETHER = 20  # times that calls in a row may take as long as one
 _SETTLED = 1000  # calls of a long process after which it needs no more memory
-_GROWTH = 1 << 16  # bytes that they may need then: twice the 26,000 of the reference, and some
+_GROWTH = {"memory": 1 << 16, "mapped memory": 1 << 22}  # bytes more at the end: the reference takes 26,000
 _PAUSE = 0.0005  # seconds between looks at a child that is about to end
 _END: dict[str, Json] = {"end": True}
 _STRAY = "wrote into a descriptor that is not its own"
@@ -371,13 +371,13 @@ def _replies(job: dict[str, Json], vectors: Sequence[Vector], prints: Prints) ->
     handle, reply = _loaded(str(job["library"]))
     printed = prints.taken()
     yield reply
-    last, used = len(cast("list[Vector]", job["start"])) + len(vectors) - 1, []
+    last, used = len(cast("list[Vector]", job["start"])) + len(vectors) - 1, list[dict[str, int]]()
     for number, reply in enumerate(_calls(job, vectors, handle, prints)):
         if number in (_SETTLED, last) and "long" in vectors[0]:
             used.append(memory())
         yield reply
-    grown = used[-1] - used[0] > _GROWTH if used else False
-    more = {"memory": [f"{number:,} bytes" for number in used]} if grown else {}
+    more = {what: [f"{used[0][what]:,} bytes after {_SETTLED:,} calls", f"{used[-1][what]:,} bytes at the end"]
+            for what, growth in _GROWTH.items() if used and used[-1][what] - used[0][what] > growth}
     yield {"changed": cast("Json", _unsaid(printed) | changed(before, surroundings()) | more)}
 
 

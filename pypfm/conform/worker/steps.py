@@ -70,6 +70,9 @@ class Steps:
         result = getattr(self._functions, name)(*values)
         got = self._result(result, step.get("as"))
         self._failed = isinstance(result, int) and result < 0
+        if any(isinstance(arg, str) and kind.kind == "pointer" and bytes(self._ffi.buffer(value))[:-1] != bytes_of(arg)
+               for kind, arg, value in zip(kinds, args, values, strict=True)):
+            got["input changed"] = True
         self._places |= {place.name: place for place in places}
         self._count = next((p.memory.pointer[0] for p in places if p.name == "count"), 0)
         for place in places:

@@ -66,14 +66,14 @@ class _Mallinfo(ctypes.Structure):
         "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"))
 
 
-def memory() -> int:
-    """Return the bytes that malloc() has given out; if libc does not count them, the pages of data."""
-    mallinfo = getattr(ctypes.CDLL(None), "mallinfo2", None)
-    if mallinfo is None:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
-    mallinfo.restype = _Mallinfo
-    found = mallinfo()
-    return int(found.uordblks + found.hblkhd)
+def memory() -> dict[str, int]:
+    """Return the bytes that malloc() has given out, and those mapped apart from it: all if libc does not count."""
+    found = _Mallinfo()
+    if mallinfo := getattr(ctypes.CDLL(None), "mallinfo2", None):
+        mallinfo.restype = _Mallinfo
+        found = mallinfo()
+    total = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    return {"memory": int(found.uordblks + found.hblkhd), "mapped memory": total - int(found.arena + found.hblkhd)}
 
 
 def _looked(look: Callable[[], object]) -> str:
