@@ -141,7 +141,8 @@ def _options_of(pmu: str) -> list[str]:
 
 def _given(args: argparse.Namespace) -> list[str]:
     """Those of the options that not every PMU has that a command line has."""
-    return [name for name in _OPTIONS if getattr(args, name) not in (None, False, [], ())]
+    return [name for name in _OPTIONS
+            if (value := getattr(args, name)) is not None and value is not False and value not in ([], ())]  # 0 is one
 
 
 def _check_options(args: argparse.Namespace) -> None:

@@ -43,7 +43,7 @@ MACHINES = kinds(r"pmc_(\w+)_events\.csv")
 def test_every_table_is_tested() -> None:
     known = {f"{p}_events.csv" for p in PMUS} | {f"{p}_umasks.csv" for p in kinds(r"(\w+)_umasks\.csv")}
     known |= {f"pmc_{m}_events.csv" for m in MACHINES}
-    known |= {f"perfex_{t}.csv" for t in ("events", "costs", "perf", "valgrind", "qemu")} | {"ia64_host_events.csv"}
+    known |= {f"perfex_{t}.csv" for t in ("events", "costs", "perf", "valgrind", "qemu", "qemu_host")} | {"ia64_host_events.csv"}
     assert known == {path.name for path in TABLES.glob("*.csv")}
     assert len(PMUS) >= 4
     assert len(MACHINES) >= 5

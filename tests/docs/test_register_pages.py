@@ -37,7 +37,7 @@ def declared(pmu: str) -> dict[str, list[Fields]]:
     for kind, numbers, body in re.findall(r"/\* (PM[CD])([^:]*):[^*]*\*/\s*struct \{(.*?)\}", text, re.DOTALL):
         layout: Fields = []
         for name, width, high, low in re.findall(
-                r"unsigned long (?:[^\W_]+_)?(\w+?)(?::(\d+))?;\s*/\* (\d+)(?::(\d+))? \*/", body):
+                r"unsigned long (?:[^\W_]+_)?(\w+?)(?: *: (\d+))?;\s*/\* (\d+)(?::(\d+))? \*/", body):
             bit = int(low or high)
             assert int(width or 64) == int(high) - bit + 1
             layout.append((name, bit, int(width or 64)))
