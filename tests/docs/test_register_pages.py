@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup, Tag
 
+import pypfm
 from pypfm import Decoded, GenericIA64, Goldmont, Itanium, Itanium2, Montecito
 from pypfm.ia64.models import MODELS
 
@@ -190,8 +191,8 @@ def test_examples_are_what_python_answers(site: Path, pmu: str) -> None:
         lines = session.get_text().splitlines()
         calls = [x[4:] for x in lines if x.startswith((">>> ", "... "))]
         asked = calls.pop() if calls[-1].startswith("hex(") else None
-        names: dict[str, object] = {}
-        exec("\n".join(["from pypfm import *", "from pypfm.decoding import decode", *calls]), names)
+        names: dict[str, object] = {name: getattr(pypfm, name) for name in dir(pypfm) if name[0] != "_"}
+        exec("\n".join(["from pypfm.decoding import decode", *calls]), names)
         if asked is not None:
             assert lines[-1] == repr(eval(asked, names))
             assert eval(asked, names) == hex(value_of(box))
