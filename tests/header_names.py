@@ -64,7 +64,8 @@ class HeaderNames:
     def typedefs(self) -> frozenset[str]:
         text = self.preprocessed
         return frozenset(re.findall(r"\btypedef\s[^{};]*?\b(\w+)\s*;", text)
-                         + re.findall(r"^}\s*(\w+)\s*;", text, flags=re.M))
+                         + re.findall(r"^}\s*(\w+)\s*;", text, flags=re.M)
+                         + re.findall(r"\btypedef\s+enum\s*{[^{}]*}\s*(\w+)\s*;", text))
 
     @cached_property
     def struct_tags(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pypfm.common.arguments import expect_type
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from pypfm.layout.model import TypeLayout
 
 __all__ = ["Enumeration", "Function", "declaration", "has_declaration"]
+
+_NAME = re.compile(r"(enum )?[A-Za-z_]\w{0,99}", re.ASCII)
 
 
 class Enumeration(Value):
@@ -92,11 +95,13 @@ def _other(name: str, library: str) -> Enumeration | Function | None:
 
 
 def _enumeration(name: str, library: str) -> Enumeration | None:
+    if not _NAME.fullmatch(name):  # cffi's parser crashes on some other texts
+        return None
     ffi = ffi_of(library)
     for spelling in (name, f"enum {name}"):
         try:
             ctype = ffi.typeof(spelling)
-        except (ffi.error, ValueError):  # no type, or no text that could be one
+        except ffi.error:  # no type
             continue
         if ctype.kind == "enum":
             values = [*ctype.relements.items()][::-1]  # cffi has the last constant first

@@ -65,7 +65,7 @@ SHOWN: dict[str, tuple[Any, list[str]]] = {
     "machine": (Machine("k7"), ["Machine k7", "l1cache-miss"]),
     "event of a machine": (Machine("k7")[next(iter(Machine("k7")))], ["CounterEvent"]),
     "perfex report": (run_of("true"), ["perfex: r10000 events", "123456789", "Cycles"]),
-    "perfex listing": (listing.Listing("r10000", (EVENT,), {name: (listing.How("exact", ""),) for name in ("perf", "valgrind")}, {}), ["Cycles"]),
+    "perfex listing": (listing.Listing("r10000", (EVENT,), {name: (listing.How("exact", ""),) for name in ("perf", "valgrind", "qemu")}, {}), ["Cycles"]),
     "perfex report with lines": (lines_of(), ["lines by event 0 (cycles): 1 of 1, 100.0% of the whole", "prog.c:3", "share"]),
     "perfex report without lines": (lines_of(0), ["lines by event 0 (cycles): not available", "of no known line"]),
     "measurement": (model.Measurement(EVENT, 1, "exact"), ["Measurement", "exact"]),

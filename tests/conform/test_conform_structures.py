@@ -133,7 +133,7 @@ def test_a_member_that_is_written_elsewhere_and_another_one_never(tmp_path: Path
 # ---- a wider member ---------------------------------------------------------------------
 
 def test_a_wider_member_of_an_answer(tmp_path: Path) -> None:
-    path = changed(PFM4, "pfmlib.h", [("\tint\t\tnum_cntrs;", "\tlong\t\tnum_cntrs;")], tmp_path)
+    path = changed(PFM4, "pfmlib.h", [("\tint num_cntrs;", "\tlong num_cntrs;")], tmp_path)
     told = found(structures.check(path, "pfm4"))
     assert set(told) == {"pfm_pmu_info_t"}
     assert told["pfm_pmu_info_t"]["num_cntrs"] == ("offset 44", "offset 48")
@@ -144,7 +144,7 @@ def test_a_wider_member_of_an_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize("flag", ["-O1", "-g"])
 def test_a_wider_member_of_a_request(flag: str, tmp_path: Path) -> None:
     """The structure grows, so that what follows it in the outer one moves, too."""
-    path = changed(PFM3, "pfmlib_montecito.h", [("unsigned char\tetb_tm;", "unsigned short\tetb_tm;")], tmp_path, flag)
+    path = changed(PFM3, "pfmlib_montecito.h", [("unsigned char etb_tm;", "unsigned short etb_tm;")], tmp_path, flag)
     told = found(structures.check(path, "pfm3"))
     assert set(told) == {"pfmlib_mont_etb_t", "pfmlib_mont_input_param_t"}
     assert {"etb_ptm", "etb_ppm", "etb_brt"} <= set(told["pfmlib_mont_etb_t"])
@@ -155,7 +155,7 @@ def test_a_wider_member_of_a_request(flag: str, tmp_path: Path) -> None:
 
 
 def test_a_larger_request_is_read_beyond_its_end(tmp_path: Path) -> None:
-    path = changed(PFM3, "pfmlib.h", [("unsigned int\tplm;", "unsigned long\tplm;")], tmp_path, "-O1")
+    path = changed(PFM3, "pfmlib.h", [("unsigned int plm;", "unsigned long plm;")], tmp_path, "-O1")
     told = found(structures.check(path, "pfm3"))
     assert set(told) == {"pfmlib_event_t", "pfmlib_input_param_t"}
     assert told["pfmlib_input_param_t"]["(end)"] == ("118912 bytes", "accesses bytes after the end")
@@ -163,7 +163,7 @@ def test_a_larger_request_is_read_beyond_its_end(tmp_path: Path) -> None:
 
 
 def test_a_member_that_is_not_there(tmp_path: Path) -> None:
-    path = changed(PFM3, "pfmlib.h", [("unsigned long\t\treserved[6];", "")], tmp_path, "-g")
+    path = changed(PFM3, "pfmlib.h", [("unsigned long reserved[6];", "")], tmp_path, "-g")
     assert found(structures.check(path, "pfm3"))["pfmlib_input_param_t"]["reserved"] == (
         "unsigned long at offset 118864, 48 bytes", "no such member")
 

@@ -156,9 +156,9 @@ def test_bytes_to_bit_field(name: str, member: str, bit_field: str, low: int, wi
 
 
 @pytest.mark.parametrize(("header", "old", "new"), [
-    ("pfmlib_itanium2.h", "unsigned long iarc_ibrp0:1;", "unsigned long iarc_ibrp0:2;"),
-    ("pfmlib_montecito.h", "unsigned char\tetb_tm;", "signed char\tetb_tm;"),
-    ("pfmlib.h", "unsigned int\tnum_masks;", "unsigned long\tnum_masks;"),
+    ("pfmlib_itanium2.h", "unsigned long iarc_ibrp0 : 1;", "unsigned long iarc_ibrp0 : 2;"),
+    ("pfmlib_montecito.h", "unsigned char etb_tm;", "signed char etb_tm;"),
+    ("pfmlib.h", "unsigned int num_masks;", "unsigned long num_masks;"),
 ], ids=["bit-field", "signedness", "offset"])
 def test_a_changed_header_is_noticed(tmp_path: Path, header: str, old: str, new: str) -> None:
     shutil.copytree(PFM3.include_dir, tmp_path / "include")

@@ -233,10 +233,10 @@ def test_constants_are_debian_s(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("header", "old", "new"), [
-    ("perf_event.h", "uint64_t\tfreq:1;", "uint64_t\tfreq:2;"),
-    ("pfmlib.h", "int\t\tcount;", "unsigned\t\tcount;"),
-    ("pfmlib.h", "\tuint64_t\t*codes;", "\tint64_t\t*codes;"),
-    ("pfmlib_perf_event.h", "int\t\t\tcpu;", "long\t\t\tcpu;"),
+    ("perf_event.h", "uint64_t freq                     : 1;", "uint64_t freq                     : 2;"),
+    ("pfmlib.h", "int count;", "unsigned count;"),
+    ("pfmlib.h", "\tuint64_t *codes;", "\tint64_t *codes;"),
+    ("pfmlib_perf_event.h", "int cpu;", "long cpu;"),
 ], ids=["bit-field", "signedness", "pointer", "offset"])
 def test_a_changed_header_is_noticed(tmp_path: Path, header: str, old: str, new: str) -> None:
     shutil.copytree(PFM4.include_dir, tmp_path / "include")
