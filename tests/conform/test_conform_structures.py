@@ -92,17 +92,17 @@ def test_the_probes_get_answers() -> None:
 # ---- a member elsewhere ---------------------------------------------------------------
 
 SWAPPED = {
-    "reg": ("pfm3", "pfmlib.h", swap("unsigned long long\t", "reg_value", "reg_addr"), "pfmlib_reg_t",
+    "reg": ("pfm3", "pfmlib.h", swap("unsigned long long ", "reg_value", "reg_addr"), "pfmlib_reg_t",
             {"reg_value": (0, 8), "reg_addr": (8, 0)}),
-    "event": ("pfm3", "pfmlib.h", swap("unsigned int\t", "event", "plm"), "pfmlib_event_t",
+    "event": ("pfm3", "pfmlib.h", swap("unsigned int ", "event", "plm"), "pfmlib_event_t",
               {"event": (0, 4), "plm": (4, 0)}),
-    "etb": ("pfm3", "pfmlib_montecito.h", swap("unsigned char\t", "etb_tm", "etb_ptm"), "pfmlib_mont_etb_t",
+    "etb": ("pfm3", "pfmlib_montecito.h", swap("unsigned char ", "etb_tm", "etb_ptm"), "pfmlib_mont_etb_t",
             {"etb_tm": (8, 9), "etb_ptm": (9, 8)}),
-    "range": ("pfm3", "pfmlib_itanium.h", swap("unsigned long\t", "rr_start", "rr_end"), "pfmlib_ita_input_rr_desc_t",
+    "range": ("pfm3", "pfmlib_itanium.h", swap("unsigned long ", "rr_start", "rr_end"), "pfmlib_ita_input_rr_desc_t",
               {"rr_start": (8, 16), "rr_end": (16, 8)}),
-    "pmu": ("pfm4", "pfmlib.h", swap("int\t\t", "nevents", "first_event"), "pfm_pmu_info_t",
+    "pmu": ("pfm4", "pfmlib.h", swap("int ", "nevents", "first_event"), "pfm_pmu_info_t",
             {"nevents": (32, 36), "first_event": (36, 32)}),
-    "argument": ("pfm4", "pfmlib_perf_event.h", swap("int\t\t\t", "idx", "cpu"), "pfm_perf_encode_arg_t",
+    "argument": ("pfm4", "pfmlib_perf_event.h", swap("int ", "idx", "cpu"), "pfm_perf_encode_arg_t",
                  {"idx": (24, 28), "cpu": (28, 24)}),
 }
 
@@ -126,7 +126,7 @@ def test_members_exchanged(case: str, tmp_path: Path) -> None:
 
 
 def test_a_member_that_is_written_elsewhere_and_another_one_never(tmp_path: Path) -> None:
-    path = changed(PFM4, "perf_event.h", swap("uint64_t\t", "config", "sample_type"), tmp_path)
+    path = changed(PFM4, "perf_event.h", swap("uint64_t ", "config", "sample_type"), tmp_path)
     assert found(structures.check(path, "pfm4")) == {"struct perf_event_attr": {"config": ("offset 8", "offset 24")}}
 
 
