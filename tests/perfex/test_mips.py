@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 from conftest import ROOT
 from mips_programs import BIG, LITTLE, assembled, between, compiled, run
 from native import build
-from perfex_runs import counted, counts, perfex, refused
+from perfex_runs import counted, counts, environment, perfex, refused
 from tools import needs, needs_flags, tool
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("qemu-mips64", BIG)]
@@ -36,6 +36,8 @@ KERNELS = [
     ("a branch that is not", "bne $0, $0, 2f; addiu $8, $8, 1; addiu $8, $8, 2; 2:", "Ir=3 Bc=1"),
     ("a likely branch that is taken", "beql $0, $0, 2f; addiu $8, $8, 1; addiu $8, $8, 2; 2:", "Ir=2 Bc=1"),
     ("a likely branch that is not", "bnel $0, $0, 2f; addiu $8, $8, 1; addiu $8, $8, 2; 2:", "Ir=2 Bc=1"),
+    ("a likely branch on what is known at run time", "beql $4, $0, 2f; lw $8, 0($4); addiu $8, $8, 2; 2:", "Ir=2 Bc=1"),
+    ("the same, taken", "bnel $4, $0, 2f; lw $8, 0($4); addiu $8, $8, 2; 2:", "Ir=2 Dr=1 Bc=1"),
     ("a branch on floating point", "c.eq.d $f20, $f20; bc1t 2f; nop; addiu $8, $8, 1; 2:", "Ir=3 Ni=1 Fp=1 Bc=1"),
     ("jump, call, return", "j 2f; nop; 3: jr $31; nop; 2: jal 3b; nop", "Ir=6 Ni=5 Bi=1"),
     ("an indirect call", "dla $25, 3f; j 2f; nop; 3: jr $31; nop; 2: jalr $25; nop", "Bi=2"),
@@ -43,6 +45,9 @@ KERNELS = [
     ("store conditional of 64 bits", "2: lld $8, 16($4); scd $8, 16($4); beqz $8, 2b; nop", "Ir=4 Ni=1 Dr=1 Dw=1 Bc=1 Sc=1"),
     ("store conditional to another place", "ll $8, 16($4); sc $8, 64($4)", "Ir=2 Dr=1 Dw=1 Sc=1 Sf=1"),
     ("the same with a branch", "ll $8, 16($4); sc $8, 64($4); beqz $8, 2f; nop; 2:", "Ir=4 Ni=1 Dr=1 Dw=1 Bc=1 Sc=1 Sf=1"),
+    ("two that fail", "sc $8, 64($4); sc $8, 72($4)", "Ir=2 Dw=2 Sc=2 Sf=2"),
+    ("one that fails, and one that stores", "sc $9, 64($4); ll $8, 16($4); sc $8, 16($4)", "Ir=3 Dr=1 Dw=2 Sc=2 Sf=1"),
+    ("one that fails in the slot of a likely branch", "bnel $4, $0, 2f; sc $8, 64($4); nop; 2:", "Ir=2 Dw=1 Bc=1 Sc=1 Sf=1"),
     ("prefetch", "pref 0, 0($4); pref 1, 32($4); prefx 0, $0($4)", "Ir=3 Pf=3"),
     ("sync, trap", "sync; teq $0, $4", "Ir=2"),
 ]
@@ -280,6 +285,19 @@ def test_programs_that_are_executed(tmp_path: Path) -> None:
     done = perfex("-e", "19", big, needs("env"))
     assert done.stdout == "ONLY=this\n"
     assert "executed a program that is not MIPS code" in done.stderr
+
+
+def test_an_environment_that_is_null(tmp_path: Path) -> None:
+    """Linux takes it for an empty one."""
+    path = compiled(tmp_path, EXECUTES.replace("others, environment", "others, NULL"), "-static")
+    assert perfex("-e", "19", path, path).stdout == "another name\n"
+
+
+@pytest.mark.parametrize("variable", ["TMPDIR", "XDG_CACHE_HOME"])
+def test_directories_with_commas(tmp_path: Path, variable: str) -> None:
+    (place := tmp_path / "a,,b,lines=yes").mkdir()
+    path = compiled(place, EXECUTES, "-static", name="c,d")
+    assert counts(counted("-e", "19", path, env=environment(**{variable: str(place)})))[19]
 
 
 def test_scripts_with_a_mips_interpreter(tmp_path: Path) -> None:

@@ -257,6 +257,7 @@ guest_execute(uint64_t file, uint64_t arguments, uint64_t environment)
 	static char line[64 << 10], qemu[PATH], *words[WORDS + OURS], *variables[WORDS];
 	char *path = read_string(file), **given = words + OURS - 1; /* the first one goes to -0 */
 	char *interpreter = path, *argument = NULL;
+	variables[0] = NULL; /* of a NULL environment, which Linux takes for an empty one */
 	const bool script = path && read_script(path, &interpreter, &argument);
 	const char *name = path ? qemu_for(interpreter) : NULL;
 	const int fd = name ? open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC) : -1;
@@ -265,7 +266,7 @@ guest_execute(uint64_t file, uint64_t arguments, uint64_t environment)
 	if (fd >= 0)
 		close(fd);
 	if (size <= 0 || length <= 0 || !read_vector(arguments, given, WORDS) ||
-	    !read_vector(environment, variables, WORDS))
+	    (environment && !read_vector(environment, variables, WORDS)))
 		return;
 	qemu[length] = '\0';
 	strcpy(strrchr(qemu, '/') + 1, name);

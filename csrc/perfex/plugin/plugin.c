@@ -49,7 +49,7 @@ struct part {
 	uint64_t size;             /* of its first instruction in bytes */
 	struct record *record;     /* of its first instruction */
 	const struct insn *branch; /* that it ends with, but for what follows that */
-	const struct insn *conditional; /* a store in it */
+	const struct insn *conditional; /* a store that it ends with */
 };
 
 /* What executes a thread. */
@@ -58,6 +58,7 @@ struct cpu {
 	uint64_t *counts;
 	struct thread *thread;
 	const struct insn *branch;      /* not yet resolved */
+	const struct part *slot;        /* what follows a likely branch, and is executed if that is taken */
 	const struct insn *conditional; /* a store that may not have stored: what follows tells */
 	struct cpu *next;               /* of all that there were */
 	bool stored;                    /* it has accessed memory */
@@ -152,17 +153,48 @@ resolve(struct cpu *cpu, uint64_t address, uint8_t result)
 	return result && branch->code.result == result && taken == branch->code.if_zero;
 }
 
-/* What the part before has left open: after a store conditional there is a branch that tells whether it has stored. */
+static inline void
+perform(struct cpu *cpu, const struct part *part)
+{
+	uint64_t *counts = cpu->counts;
+	if (*r10k_fetched(cpu->machine) != part->line && r10k_fetch(cpu->machine, part->address, part->size) &&
+	    part->record)
+		settle(part->record);
+	for (unsigned int i = 0; i < WEIGHTS; i++)
+		counts[i] += part->weights[i];
+	if (part->record)
+		part->record->executed++;
+	if (part->branch)
+		cpu->branch = part->branch;
+	if (part->conditional)
+		cpu->conditional = part->conditional;
+}
+
+static inline bool
+in_slot(const struct cpu *cpu, uint64_t address)
+{
+	return cpu->branch && address == cpu->branch->address + 4;
+}
+
+/*
+ * What the parts before have left open.  A store conditional that has not accessed memory has failed; of one that has, a
+ * branch tells whether another thread was faster.
+ */
 static inline void
 conclude(struct cpu *cpu, uint64_t address)
 {
+	const struct part *slot = cpu->slot;
+	cpu->slot = NULL;
+	if (slot && address != slot->address + 4)
+		perform(cpu, slot);
 	const struct insn *conditional = cpu->conditional;
-	if (cpu->branch && address == cpu->branch->address + 4) /* what follows the branch, and belongs to it */
-		return;
-	const bool zero = cpu->branch && resolve(cpu, address, conditional ? conditional->code.result : 0);
-	if (conditional && (zero || !cpu->stored))
+	const bool failed = conditional && !cpu->stored;
+	const bool open = !cpu->branch || in_slot(cpu, address);
+	const bool zero = !open && resolve(cpu, address, conditional ? conditional->code.result : 0);
+	if (failed || (conditional && zero))
 		count(cpu, R10K_Sf, conditional);
-	cpu->conditional = NULL;
+	if (failed || !open)
+		cpu->conditional = NULL;
 }
 
 /* Whether perfex wants it to count. */
@@ -178,26 +210,18 @@ is_on(void)
 static inline void
 execute(struct cpu *cpu, const struct part *part)
 {
-	uint64_t *counts = cpu->counts;
 	if (cpu->branch || cpu->conditional)
 		conclude(cpu, part->address);
 	if (!is_on())
 		return;
 	if (cpu->calls)
 		calls_root(cpu->calls, part->address);
-	if (*r10k_fetched(cpu->machine) != part->line && r10k_fetch(cpu->machine, part->address, part->size) &&
-	    part->record)
-		settle(part->record);
-	for (unsigned int i = 0; i < WEIGHTS; i++)
-		counts[i] += part->weights[i];
-	if (part->record)
-		part->record->executed++;
-	if (part->branch)
-		cpu->branch = part->branch;
-	if (part->conditional) {
-		cpu->conditional = part->conditional;
+	if (part->conditional)
 		cpu->stored = false;
-	}
+	if (in_slot(cpu, part->address) && cpu->branch->code.likely) /* qemu calls before it knows */
+		cpu->slot = part;
+	else
+		perform(cpu, part);
 }
 
 /* Apart, so that what one thread needs is compiled as a whole. */
@@ -388,7 +412,8 @@ cut(struct qemu_plugin_tb *tb, struct insn *insns, struct record *records, size_
 		struct insn *insn = &insns[i];
 		read_insn(insn, q);
 		insn->asks = ends_request(insn, i);
-		const bool begins = i == 0 || last_line_of(insn) != last_line_of(insn - 1) || insns[i - 1].code.likely;
+		const bool begins = i == 0 || last_line_of(insn) != last_line_of(insn - 1) ||
+				    insns[i - 1].code.likely || insns[i - 1].code.conditional;
 		if (begins)
 			first = i;
 		if (records)

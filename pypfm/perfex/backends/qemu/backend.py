@@ -82,11 +82,11 @@ class _QemuRun(Run):
         path, *arguments = program.words(request.command)
         script = len(arguments) >= len(request.command)
         name = path if script else request.command[0]
-        option = [f"file={plugin.path()}", f"counts={directory}", f"machine={self.machine.option().replace(',', ':')}",
+        option = [f"file={_doubled(plugin.path())}", f"counts={_doubled(directory)}",
+                  f"machine={self.machine.option().replace(',', ':')}",
                   f"lines={_switch(request.annotate)}", f"threads={_switch(request.per_thread)}",
                   f"fine={_switch(request.fine)}", f"off={_switch(request.gated)}",
-                  # The last one, as a comma in it is the next option's beginning: qemu reads two for one.
-                  f"program={path.replace(',', ',,')}"]
+                  f"program={_doubled(path)}"]
         root = ["-L", self.abi.sysroot] if self.abi.sysroot else []
         return Prepared([program.find(self.abi), *root, "-0", name, "-plugin", ",".join(option), path, *arguments],
                         request, self.signals)
@@ -107,6 +107,11 @@ class _QemuRun(Run):
             what = "not MIPS code" if self.abi.mips else "not for qemu"
             self.notes.append(f"executed a program that is {what}, which is not counted: process"
                               f"{'es' * (len(pids) > 1)} {', '.join(map(str, pids))}")
+
+
+def _doubled(path: str | Path) -> str:
+    """A path as part of an option: qemu reads two commas for one, and one is the next part's beginning."""
+    return str(path).replace(",", ",,")
 
 
 def _switch(on: object) -> str:

@@ -253,8 +253,8 @@ class Run:
         """Warn of what is missing in the counts, and say why."""
         last = {p.pid: p for p in processes}
         if lost := sum(p.lost for p in processes) + (not processes and not _has_room(directory)):
-            self._missing.append(f"{lost} processes could not make a file for their counts in {directory.parent}"
-                                 " (TMPDIR): no room was left there, or no right to it")
+            self._missing.append(f"{lost} process{'es' * (lost > 1)} could not make a file for counts in"
+                                 f" {directory.parent} (TMPDIR): no room was left there, no right to it, or it is gone")
         self.gone([p for p in last.values() if p.state == counts.REPLACED])
         if any(p.several for p in processes):
             self.notes.append("threads have run at once: each run counts something else"

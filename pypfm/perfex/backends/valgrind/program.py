@@ -126,7 +126,7 @@ def check_directory() -> None:
         with tempfile.TemporaryFile(dir=directory) as file:
             file.write(bytes(4096))
     except OSError as error:
-        raise PerfexError(f"{shown(directory)}: {error.strerror}; valgrind needs a directory for temporary files"
+        raise PerfexError(f"{shown(directory)}: {error.strerror}; the simulation needs a directory for temporary files"
                           " (TMPDIR, or /tmp)") from None
 
 
