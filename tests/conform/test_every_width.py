@@ -195,6 +195,7 @@ def calls(api: str, ctype: str) -> list[Vector]:
     return [v for v in vectors if v["kind"] == "encode" and (v["os"] == "none") == ("pmu" in ctype)][::8]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["narrow", "wide"])
 @pytest.mark.parametrize(("api", "ctype"), CASES)

@@ -182,6 +182,7 @@ def test_find_package_redirects_mmap(prefix: Path, tmp_path: Path) -> None:
         assert run(tmp_path / "build" / name, env=clean_env(**MODEL)).stdout.startswith("3 buffers"), name
 
 
+@pytest.mark.long
 @pytest.mark.needs("make", "pkg-config")
 def test_make_without_python(built: Path, tmp_path: Path) -> None:
     """With the tables of another build; in directories with blanks, and where a distribution wants them."""

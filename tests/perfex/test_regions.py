@@ -305,6 +305,7 @@ def test_counting() -> None:
     assert "with --threads fine each thread has one" in errors[1]
 
 
+@pytest.mark.long
 def test_an_empty_region_of_python() -> None:
     source = ("import pypfm.perfex\nc = pypfm.perfex.counting(15, 18, 19)\nfor _ in range(30):\n    with c: pass\n"
               "    print(*c.values())\n")

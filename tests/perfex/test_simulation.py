@@ -198,6 +198,7 @@ def test_other_caches_and_operations_are_said(tmp_path: Path) -> None:
 
 # ---- processes ---------------------------------------------------------------------------
 
+@pytest.mark.long
 @pytest.mark.parametrize("depth", [5, pytest.param(12, marks=pytest.mark.long)])
 def test_processes_that_make_one_another(depth: int, tmp_path: Path) -> None:
     """Without exec(); valgrind has 12 descriptors, of which each generation takes one."""
@@ -216,6 +217,7 @@ def test_forty_generations_of_processes(tmp_path: Path) -> None:
     assert 800000 < found < 1200000
 
 
+@pytest.mark.long
 def test_low_limits_of_descriptors(tmp_path: Path) -> None:
     nest = program(tmp_path, NEST)
     for limit in (60, 400, 1024):

@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.needs("valgrind", "gcc")]
 BUILD = "from pypfm.perfex.backends.valgrind import tool; print(tool.directory())"
 
 
+@pytest.mark.long
 def test_several_at_once_build_it_once(tmp_path: Path) -> None:
     env = environment(XDG_CACHE_HOME=str(tmp_path))
     started = [subprocess.Popen([sys.executable, "-c", BUILD], text=True, stdout=subprocess.PIPE, env=env) for _ in range(4)]
@@ -102,6 +103,7 @@ def test_the_libraries_of_another_version(tmp_path: Path) -> None:
     assert "no valgrind.pc of valgrind 3.99.0, which says where its libraries are: Debian" in message
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("flags", ["", "-D_FORTIFY_SOURCE=2 -fstack-protector-strong -fcf-protection -fstack-clash-protection", "-O0", "-O3 -flto"])
 def test_compilers_and_what_distributions_tell_them(compiler: str, flags: str, tmp_path: Path) -> None:

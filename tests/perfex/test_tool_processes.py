@@ -237,6 +237,7 @@ def test_what_the_dynamic_linker_does_for_valgrind_does_not_count(tmp_path: Path
     assert "vgpreload" not in run(tmp_path, "cat", "/proc/self/maps").stdout
 
 
+@pytest.mark.long
 def test_a_cache_directory_with_blanks_and_colons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "my cache: x"))
     done = work_of(tmp_path, "int main(void) { work(70); return 0; }")
@@ -255,6 +256,7 @@ FAILING = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FAILING)
 def test_what_comes_before_an_instruction_that_fails_counts(tmp_path: Path, name: str) -> None:
     """As much as if none had failed: one that fails has not been executed, and counts when it is executed again."""
