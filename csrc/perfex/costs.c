@@ -16,10 +16,13 @@ struct word {
 	size_t size;
 };
 
+/* Unicode's white space: text copied from a web page has such blanks. */
 static bool
-is_blank(char c)
+is_space(uint32_t code)
 {
-	return c == ' ' || (c >= '\t' && c <= '\r');
+	return (code >= 0x09 && code <= 0x0d) || (code >= 0x1c && code <= 0x20) || code == 0x85 || code == 0xa0 ||
+	       code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x2028 || code == 0x2029 ||
+	       code == 0x202f || code == 0x205f || code == 0x3000;
 }
 
 static bool
@@ -48,6 +51,7 @@ parse_values(const struct word words[WORDS], struct perfex_cost *cost, struct pe
 			     words[TYPICAL].text, (int)words[MAXIMUM].size, words[MAXIMUM].text);
 }
 
+/* Split a line into words; the last one gets the rest of the line if there are more than WORDS. */
 static int
 parse_cost(const struct word words[], int count, struct perfex_cost found[PERFEX_NUM_EVENTS],
 	   struct perfex_fault *fault)
@@ -78,40 +82,35 @@ parse_cost(const struct word words[], int count, struct perfex_cost found[PERFEX
 	return 0;
 }
 
-/* Split a line into words; the last one gets the rest of the line if there are more than WORDS. */
-static int
-split(const char *at, const char *end, struct word words[WORDS + 1])
-{
-	int count = 0;
-
-	for (;;) {
-		while (at < end && is_blank(*at))
-			at++;
-		if (at == end)
-			return count;
-		if (count <= WORDS)
-			words[count++].text = at;
-		while (at < end && !is_blank(*at))
-			at++;
-		words[count - 1].size = (size_t)(at - words[count - 1].text);
-	}
-}
-
 int
 perfex_costs_parse(const char *text, size_t size, struct perfex_cost *found, struct perfex_fault *fault)
 {
 	const char *at = text, *end = text + size;
-	int ret = perfex_size_check(size, fault);
+	int ret = perfex_text_check(text, size, fault);
 
 	memset(found, 0, PERFEX_NUM_EVENTS * sizeof(*found));
 	while (ret == 0 && at < end) {
-		const char *line = memchr(at, '\n', (size_t)(end - at)), *stop = line ? line : end;
-		const char *comment = memchr(at, '#', (size_t)(stop - at));
 		struct word words[WORDS + 1];
+		bool inside = false, comment = false;
+		uint32_t code = 0;
+		int count = 0;
 
 		fault->at = (size_t)(at - text);
-		ret = parse_cost(words, split(at, comment ? comment : stop, words), found, fault);
-		at = line ? line + 1 : end;
+		while (at < end && code != '\n') {
+			const char *character = at;
+
+			at += perfex_character(at, end, &code);
+			comment = comment || code == '#';
+			if (comment || is_space(code)) {
+				inside = false;
+				continue;
+			}
+			if (!inside && count <= WORDS)
+				words[count++].text = character;
+			words[count - 1].size = (size_t)(at - words[count - 1].text);
+			inside = true;
+		}
+		ret = parse_cost(words, count, found, fault);
 	}
 	return ret;
 }

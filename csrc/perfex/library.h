@@ -94,8 +94,8 @@ struct perfex_fault {
 	size_t size;
 };
 
-/* -EFBIG: longer than a file may be. */
-int perfex_size_check(size_t size, struct perfex_fault *fault);
+/* -EFBIG: longer than a file may be; -EINVAL: not UTF-8. */
+int perfex_text_check(const char *text, size_t size, struct perfex_fault *fault);
 
 /* An event number of at most 9 digits; -1 if it is none. */
 int perfex_event_number(const char *text, size_t size);
@@ -228,6 +228,9 @@ int perfex_refuse(struct perfex_fault *fault, const char *word, size_t size, con
 
 /* Read an event number in a file; or report that it is none. */
 int perfex_event_in_file(const char *text, size_t size, struct perfex_fault *fault);
+
+/* Decode a character at a place before the end, and return its number of bytes: 0 if it is not UTF-8. */
+size_t perfex_character(const char *at, const char *end, uint32_t *code);
 
 /* Read a number with a point, of at most that many digits before and after it; -1 if it is none. */
 double perfex_decimal(const char *text, size_t size, size_t digits);

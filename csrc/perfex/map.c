@@ -211,7 +211,7 @@ perfex_map_parse(const char *text, size_t size, struct perfex_map *map, struct p
 	int ret;
 
 	*map = (struct perfex_map){ NULL, 0, NULL, NULL };
-	ret = perfex_size_check(size, fault);
+	ret = perfex_text_check(text, size, fault);
 	if (ret < 0)
 		return ret;
 	fault->at = strlen(text);

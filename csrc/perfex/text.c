@@ -14,6 +14,24 @@
 
 #define DIGITS "0123456789"
 
+size_t
+perfex_character(const char *at, const char *end, uint32_t *code)
+{
+	static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
+	const unsigned char lead = (unsigned char)*at;
+	const size_t more = lead < 0x80 ? 0 : lead < 0xc0 ? 4 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : lead < 0xf8 ? 3 : 4;
+
+	if (more == 4 || more >= (size_t)(end - at))
+		return 0;
+	*code = more ? lead & (0x3fu >> more) : lead;
+	for (size_t i = 1; i <= more; i++) {
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (at[i] & 0x3f);
+	}
+	return *code < least[more] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : more + 1;
+}
+
 int
 perfex_refuse(struct perfex_fault *fault, const char *word, size_t size, const char *format, ...)
 {
@@ -28,13 +46,22 @@ perfex_refuse(struct perfex_fault *fault, const char *word, size_t size, const c
 }
 
 int
-perfex_size_check(size_t size, struct perfex_fault *fault)
+perfex_text_check(const char *text, size_t size, struct perfex_fault *fault)
 {
-	fault->at = 0;
-	if (size <= PERFEX_LARGEST)
-		return 0;
-	perfex_refuse(fault, "", 0, "larger than %d bytes", PERFEX_LARGEST);
-	return -EFBIG;
+	uint32_t code;
+	size_t bytes = 1;
+
+	if (size > PERFEX_LARGEST) {
+		perfex_refuse(fault, "", 0, "larger than %d bytes", PERFEX_LARGEST);
+		return -EFBIG;
+	}
+	for (fault->at = 0; fault->at < size; fault->at += bytes) {
+		bytes = perfex_character(text + fault->at, text + size, &code);
+		if (!bytes)
+			return perfex_refuse(fault, "", 0, "byte 0x%02x is not UTF-8 text",
+					     (unsigned char)text[fault->at]);
+	}
+	return 0;
 }
 
 int

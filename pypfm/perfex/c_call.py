@@ -69,7 +69,7 @@ def parsed(parse: Callable[..., int], text: bytes, source: object, *results: Any
     if ret == -errno.ENOMEM:
         raise MemoryError
     if ret < 0:
-        word = bytes(ffi.buffer(fault.word, fault.size)).decode(errors="backslashreplace")
+        word = bytes(ffi.buffer(fault.word, fault.size)).decode(errors="ignore")
         if not is_csv:
             word = " ".join(word.split())
         what = string(fault.what).replace("{}", shown(word)) or no_term(word.strip(" \t"))
@@ -89,20 +89,17 @@ def read_limited(path: Path, most_json: int = 0) -> str:
         with path.open("rb") as stream:
             data = stream.read(lib.PERFEX_LARGEST + 1)
             if len(data) > lib.PERFEX_LARGEST and most_json and data.startswith(b"{"):
-                data += stream.read(most_json + 1 - len(data))
-                if len(data) > most_json:
-                    raise PerfexError(f"{path}: larger than {most_json} bytes")
-                return _text(data, path)
+                return _json_text(data + stream.read(most_json + 1 - len(data)), path, most_json)
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         raise PerfexError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    if len(data) > lib.PERFEX_LARGEST:
-        raise PerfexError(f"{path}: larger than {lib.PERFEX_LARGEST} bytes")
-    return _text(data, path)
+    parsed(lib.perfex_text_check, data, path)
+    return data.decode()
 
 
-def _text(data: bytes, path: Path) -> str:
+def _json_text(data: bytes, path: Path, most: int) -> str:
+    if len(data) > most:
+        raise PerfexError(f"{path}: larger than {most} bytes")
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise PerfexError(f"{path}, line {line}: byte 0x{data[error.start]:02x} is not UTF-8 text") from None
+        raise PerfexError(f"{path}: byte 0x{data[error.start]:02x} is not UTF-8 text") from None
