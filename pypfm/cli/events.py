@@ -38,14 +38,15 @@ def run(args: argparse.Namespace) -> int:
     glob = args.glob or "*"
     if (api := api_of(args)) != "pfm3" and qualifiers:
         args.usage_error(f"--{qualifiers[0]}: events of {args.pmu} cannot be restricted")
-    found = [event for event in asked_pmu(args).find(glob)
+    pmu = asked_pmu(args)
+    found = [event for event in pmu.find(glob)
              if all(getattr(event, f"supports_{q.replace('-', '_')}") for q in qualifiers)]
     if args.json:
         print_json([e.to_json() for e in found])
     elif not found:
         options = "".join(f" --{q}" for q in qualifiers)
         hint = f"without a pattern: all{' that it has' if options else ' events'}"
-        if not options and asked_pmu(args).find(f"*{glob}*"):
+        if not options and pmu.find(f"*{glob}*"):
             hint = f"the whole name has to match, as with {shown(f'*{glob}*')}"
         say(f"pypfm events: no event of {args.pmu} matches {shown(glob)}{options} ({hint})\n")
     elif on_terminal(args):

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pypfm.common.launch import waitable
 from pypfm.errors import shown
 from pypfm.perfex.backends.qemu import plugin, program, symbols
 from pypfm.perfex.backends.valgrind import counts
-from pypfm.perfex.backends.valgrind.backend import Run, check_place, check_request
+from pypfm.perfex.backends.valgrind.backend import Run, check_place, check_request, counted
 from pypfm.perfex.backends.valgrind.program import Prepared, check_executable, check_rights
 from pypfm.perfex.model import Outcome, PerfexError, Request
 from pypfm.perfex.profile import Profile
-from pypfm.perfex.signals import Signals
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pypfm.perfex.backends.valgrind.counts import Process
+    from pypfm.perfex.signals import Signals
 
 __all__ = ["QemuBackend"]
 
@@ -44,14 +43,14 @@ class QemuBackend:
         :raises PerfexError: it could not be started
         """
         self.check(request)
-        with waitable(), Signals(gated=request.gated) as signals:
-            outcome = _QemuRun(request, signals).outcome()
-            signals.others()  # too late to end anything but the report
-            return outcome
+        return counted(_QemuRun, request)
 
 
 def _abi(request: Request) -> program.Abi:
-    """:raises PerfexError: there is no qemu for it"""
+    """Find out which qemu runs the command.
+
+    :raises PerfexError: none does, or it is not installed
+    """
     found = program.abi(request.command) or program.host(request.command)
     if found is None:
         raise PerfexError(f"{shown(request.command[0])}: neither a MIPS program nor one of this host (x86-64, AArch64),"
@@ -110,7 +109,7 @@ class _QemuRun(Run):
 
 
 def _doubled(path: str | Path) -> str:
-    """A path as part of an option: qemu reads two commas for one, and one is the next part's beginning."""
+    """Write a path as part of an option: qemu reads two commas as one, and after one the next part begins."""
     return str(path).replace(",", ",,")
 
 

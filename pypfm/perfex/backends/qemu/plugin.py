@@ -21,18 +21,21 @@ COMPILE = ("-std=gnu11", "-O3", "-g0", "-fPIC", "-shared", "-pthread", "-fno-sem
 
 
 def _sources() -> list[Path]:
-    """The files that it is made of, which are installed with the package."""
+    """Return the files that it is made of, which are installed with the package."""
     own, tool = built("perfex/plugin"), built("perfex/tool")
     return [*sorted(own.iterdir()), *(tool / name for name in ("r10k.c", "r10k.h", "file.h"))]
 
 
 def _command() -> list[str]:
-    """:raises PerfexError: there is no compiler"""
+    """Return the command of the compiler.
+
+    :raises PerfexError: there is none
+    """
     return [compiler(WHAT, PACKAGES), *COMPILE, *(str(path) for path in _sources() if path.suffix == ".c")]
 
 
 def _name(command: list[str]) -> str:
-    """The name of what a command makes of the sources as they are."""
+    """Name what a command makes of the sources as they are."""
     digest = hashlib.sha256(repr(command).encode("utf-8", "surrogateescape"))
     for source in _sources():
         digest.update(source.read_bytes())
@@ -48,7 +51,7 @@ def is_built() -> bool:
 
 
 def path() -> Path:
-    """The plugin, which is built if it has not been.
+    """Return the plugin; build it if it has not been built.
 
     :raises PerfexError: it cannot be built; says why
     """

@@ -45,14 +45,14 @@ class Abi:
 
     @property
     def sysroot(self) -> str:
-        """The directory of the libraries for dynamically linked programs; "": qemu's own."""
+        """Return the directory of the libraries for dynamically linked programs; "": qemu's own."""
         if os.environ.get("QEMU_LD_PREFIX"):
             return ""
         return next((path for path in self.sysroots if os.path.isdir(path)), "")
 
 
 def words(command: Sequence[str]) -> tuple[str, ...]:
-    """What the kernel executes for a command: of a script its interpreter with an argument, the script, and the rest.
+    """Return what the kernel executes: of a script its interpreter with an argument, then the script, and the rest.
 
     The first word is a path, where there is such a program.
     """
@@ -65,7 +65,7 @@ def words(command: Sequence[str]) -> tuple[str, ...]:
 
 
 def abi(command: Sequence[str]) -> Abi | None:
-    """The kind of MIPS program that a command executes; None: it is none, or not a program at all."""
+    """Return the kind of MIPS program that a command executes; None: it is none, or not a program at all."""
     head = _head(words(command)[0], _HEAD) if command else b""
     if len(head) < _HEAD or head[:4] != b"\x7fELF" or head[4] not in (1, 2) or head[5] not in (1, 2):
         return None
@@ -83,7 +83,7 @@ def abi(command: Sequence[str]) -> Abi | None:
 
 
 def host(command: Sequence[str]) -> Abi | None:
-    """The kind of program that a command executes, if it is one of this host; None: it is none."""
+    """Return the kind of program that a command executes, if it is one of this host; None: it is none."""
     head, own = _head(words(command)[0], _HEAD), _head("/proc/self/exe", _HEAD)
     if len(head) < _HEAD or (head[:6], head[18:20]) != (own[:6], own[18:20]):
         return None
@@ -92,14 +92,14 @@ def host(command: Sequence[str]) -> Abi | None:
 
 
 def _head(path: str, size: int) -> bytes:
-    """The first bytes of a file; none, if it cannot be read."""
+    """Return the first bytes of a file; none, if it cannot be read."""
     with suppress(OSError, ValueError), open(path, "rb") as stream:
         return stream.read(size)
     return b""
 
 
 def find(kind: Abi) -> str:
-    """The path of a qemu.
+    """Return the path of a qemu.
 
     :raises PerfexError: not installed, names the package
     """
@@ -111,7 +111,7 @@ def find(kind: Abi) -> str:
 
 
 def installed(name: str = "qemu-mips64") -> str:
-    """The path of a qemu, by its name.
+    """Return the path of a qemu, by its name.
 
     :raises PerfexError: not installed, names the package
     """
@@ -123,7 +123,7 @@ def installed(name: str = "qemu-mips64") -> str:
 
 @cache
 def version(path: str) -> str:
-    """The version of a qemu, such as 7.2.22.
+    """Return the version of a qemu, such as 7.2.22.
 
     :raises PerfexError: it does not run
     """

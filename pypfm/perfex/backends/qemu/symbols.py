@@ -51,7 +51,7 @@ class _File(NamedTuple):
     lines: tuple[_Line, ...] = ()
 
     def linked(self, offset: int) -> int | None:
-        """The address that a place in the file is linked for."""
+        """Return the address that a place in the file is linked for."""
         return next((address + offset - begin for begin, size, address in self.segments
                      if begin <= offset < begin + size), None)
 
@@ -123,7 +123,7 @@ def _named(place: Place, part: Object) -> Place:
 
 @cache
 def _read(path: str) -> _File:
-    """What a file says; nothing, if it cannot be read or is damaged."""
+    """Read a file; nothing is known if it cannot be read or is damaged."""
     try:
         with open(path, "rb") as stream:
             elf = ELFFile(stream)
@@ -142,7 +142,7 @@ def _symbols(elf: Any) -> Iterator[_Symbol]:
 
 
 def _lines(elf: Any) -> Iterator[_Line]:
-    """The line table; where a sequence ends, nothing is known."""
+    """Yield the line table; where a sequence ends, nothing is known."""
     dwarf: Any = elf.get_dwarf_info() if elf.has_dwarf_info() else None
     for unit in dwarf.iter_CUs() if dwarf else ():
         program = dwarf.line_program_for_CU(unit)
@@ -158,7 +158,7 @@ def _lines(elf: Any) -> Iterator[_Line]:
 
 
 def _files(program: Any, directory: str) -> dict[int, str]:
-    """The paths of a unit's files, by their numbers."""
+    """Return the paths of a unit's files, by their numbers."""
     newer = program["version"] >= 5
     directories: Iterable[bytes] = program["include_directory"]
     known = [directory, *(d.decode(errors="replace") for d in directories)][newer:]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pypfm.perfex.backends.valgrind.counts import Process
     from pypfm.perfex.backends.valgrind.formulas import Row, Simulated
 
-__all__ = ["Run", "ValgrindBackend", "check_place", "check_request"]
+__all__ = ["Run", "ValgrindBackend", "check_place", "check_request", "counted"]
 
 _L2 = (1 << 20, 2 << 20, 4 << 20, 8 << 20)
 _FILE = 1 << 20  # bytes: a file of counts without lines is smaller
@@ -79,10 +79,15 @@ class ValgrindBackend:
         :raises PerfexError: it could not be started
         """
         self.check(request)
-        with waitable(), Signals(gated=request.gated) as signals:
-            outcome = Run(request, signals).outcome()
-            signals.others()  # too late to end anything but the report
-            return outcome
+        return counted(Run, request)
+
+
+def counted(kind: type[Run], request: Request) -> Outcome:
+    """Run a command that has been checked, in the given simulation."""
+    with waitable(), Signals(gated=request.gated) as signals:
+        outcome = kind(request, signals).outcome()
+        signals.others()  # too late to end anything but the report
+        return outcome
 
 
 def check_place(request: Request) -> None:

@@ -223,7 +223,7 @@ class Object(NamedTuple):
 
 
 def objects(path: Path) -> list[Object]:
-    """The files that code of a process was executed of, where the counts do not name its functions.
+    """Return the files whose code a process has executed, where the counts do not name its functions.
 
     :raises CountsError: it is no such file
     :raises OSError: it cannot be read
@@ -247,7 +247,7 @@ class Call(NamedTuple):
 
 
 def calls(path: Path) -> list[Call]:
-    """The calls of a process, where the counts do not name its functions.
+    """Return the calls of a process, where the counts do not name its functions.
 
     :raises CountsError: it is no such file
     :raises OSError: it cannot be read

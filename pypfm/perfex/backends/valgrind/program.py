@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pypfm.perfex.signals import Signals
 
 __all__ = ["REFUSALS", "Descendants", "Prepared", "Refusal", "check_command",
-            "check_directory", "check_executable", "check_rights", "refusals", "width"]
+           "check_directory", "check_executable", "check_rights", "refusals", "width"]
 
 _RESERVED = 12  # descriptors that valgrind keeps for itself, above those of the command
 _EXECS = 8  # programs that execute one another, each with that many
@@ -66,7 +66,7 @@ def check_rights(path: str, word: str, simulator: str) -> None:
 
 
 def check_executable(command: Sequence[str]) -> str:
-    """The path of a program that can be executed.
+    """Return the path of a program that can be executed.
 
     :raises PerfexError: says why it cannot
     """
