@@ -196,7 +196,7 @@ def test_who_stops_or_ends_the_watching_process(number: int, kind: str, how: str
         parent = os.getppid()
         for _ in range(600):
             if started.exists():
-                mine = [pid for pid in watchers(parent) if pid != os.getpid() and b"pypfm" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+                mine = [pid for pid in watchers(parent) if pid != os.getpid() and process.PROGRAM.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()]
                 for pid in mine:
                     os.kill(pid, number)
                 break
