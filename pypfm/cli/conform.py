@@ -28,8 +28,9 @@ DESCRIPTION = (
 EPILOG = """\
 A crash or a hang of the library is a finding, not the end of the run.  The exit status
 is a sum: 1 error, 2 wrong usage, 4 results that differ, crashes and hangs, 8 layouts
-or symbols that differ; 0 if there is nothing.  Functions that were never called do not
-change it: the last line names them, and "not_tried" of the JSON report does.
+or symbols that differ; 0 if there is nothing.  Functions that were never called, or not
+after the pfm_initialize() that they need, do not change it: the last line names them,
+and "not_tried" of the JSON report does.
 
   pypfm conform libpfm.so.4
   pypfm conform ./libpfm.so.3 --timeout 2 --jobs 1

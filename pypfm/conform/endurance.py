@@ -1,4 +1,8 @@
-"""Many calls in one process: a library that is right at first has to stay so, and may not use more and more memory."""
+"""Calls once more: many in one process, and some with messages.
+
+A library that is right at first has to stay so, and may not use more and more memory; one that was asked for messages
+has to return what it returns without them.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +13,20 @@ from random import Random
 from typing import TYPE_CHECKING, cast
 
 from pypfm.conform.model import base
-from pypfm.conform.vectors import TAGS, environment, function_of, optional_of
+from pypfm.conform.vectors import SPEAKING, TAGS, environment, function_of, optional_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pypfm.conform.model import Json, Vector
 
-__all__ = ["CALLS", "in_one_process"]
+__all__ = ["CALLS", "in_one_process", "with_messages"]
 
 #: Calls of one process.
 CALLS = 28_000
 _SEED = 31
 _MAIN = {"pfm3": "pfm_dispatch_events", "pfm4": "pfm_get_os_event_encoding"}
+_MESSAGES = 200  # calls with each variable
 _PAIRS = 30  # of pfm_terminate() and pfm_initialize()
 # Functions of which there are steps only.
 _ALWAYS = {"pfm_strerror", "pfm_get_pmu_name_bytype"}  # in any state and environment
@@ -51,6 +56,14 @@ def in_one_process(api: str, vectors: Sequence[Vector]) -> Iterator[Vector]:
         if main := by_function.pop(_MAIN[base(api)], []):
             yield from (vector | {"long": n, "env": cast("Json", env)} if vector["kind"] == "step" else
                         vector | {"long": n} for n, vector in enumerate(_row(main, by_function, again), 1))
+
+
+def with_messages(vectors: Sequence[Vector]) -> Iterator[Vector]:
+    """Yield some of the calls with the variables that ask a library for messages: what they return is the same."""
+    single = [v for v in vectors if _suits(v) and not environment(v)]
+    for name in SPEAKING:
+        for vector in Random(_SEED).sample(single, min(len(single), _MESSAGES)):
+            yield vector | {"env": {name: "1"}}
 
 
 def _row(main: list[list[Vector]], others: dict[str, list[list[Vector]]], pair: list[Vector]) -> list[Vector]:

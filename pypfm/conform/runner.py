@@ -13,10 +13,20 @@ from pypfm._c.elf import unsuitable
 from pypfm.config import LIBRARIES
 from pypfm.conform.checks.differences import call_of, differences
 from pypfm.conform.checks.file import facts, identity, library_file
-from pypfm.conform.endurance import in_one_process
+from pypfm.conform.endurance import in_one_process, with_messages
 from pypfm.conform.model import APIS, MARKS, OPTIONAL, Difference, Finding, Report, Tally, base
 from pypfm.conform.tried import count_call, list_exports, merge
-from pypfm.conform.vectors import PMU_IDS, function_of, in_steps, optional_of, pmus_of, recorded, sequence_of
+from pypfm.conform.vectors import (
+    PMU_IDS,
+    SPEAKING,
+    environment,
+    function_of,
+    in_steps,
+    optional_of,
+    pmus_of,
+    recorded,
+    sequence_of,
+)
 from pypfm.conform.worker.asking import Answers, Reply, ask, load, loader_name
 from pypfm.errors import ConformError, shown
 
@@ -64,7 +74,7 @@ def run(path: str, api: str | None = None, *, vectors: Sequence[Vector] | None =
         exports = facts(Path(report.library.loaded)).exports or {}
         calls, left_out = _for_exports(calls, exports)
         if vectors is None:
-            calls = [*calls, *in_one_process(report.api, calls)]  # which looks at the list to its end
+            calls = [*calls, *in_one_process(report.api, calls), *with_messages(calls)]
         answers = ask(path, report.api, calls, jobs=jobs, timeout=timeout, progress=progress)
         _compare(report, calls, answers, lambda i: calls[i].get("expect"))
         _once(report)
@@ -283,11 +293,13 @@ def _compare(report: Report, vectors: Sequence[Vector], answers: Answers, expect
 
 
 def _once(report: Report) -> None:
-    """Leave out differences of the long process that the same call had in a short one, too."""
-    found = {(str(f.vector["id"]), f.differences) for f in report.findings
-             if f.kind == "value" and f.vector and "id" in f.vector and "long" not in f.vector}
-    again = [bool(f.vector and "long" in f.vector and (str(f.vector["id"]), f.differences) in found)
-             for f in report.findings]
+    """Leave out differences of the long process, or with messages, that the same call had without, too."""
+    values = [(f.kind == "value" and f.vector) or {} for f in report.findings]
+    repeated = ["long" in v or bool(environment(v).keys() & {*SPEAKING}) for v in values]
+    found = {(str(v["id"]), f.differences) for v, f, repeats in zip(values, report.findings, repeated, strict=True)
+             if "id" in v and not repeats}
+    again = [repeats and (str(v.get("id")), f.differences) in found
+             for v, f, repeats in zip(values, report.findings, repeated, strict=True)]
     for finding in compress(report.findings, again):
         report.tally(finding.function).differ -= 1
     report.findings[:] = [finding for finding, is_again in zip(report.findings, again, strict=True) if not is_again]
@@ -324,6 +336,13 @@ def _check_ends(report: Report, ends: Sequence[Reply]) -> None:
             states.setdefault(what, Difference(what, before, after))
     if states:
         _add(report, Finding("value", "process", "state of the process after the calls", tuple(states.values())))
+    strings: dict[str, dict[str, Difference]] = {}
+    for end in ends:
+        for function, members in cast("dict[str, dict[str, list[str]]]", end.get("lasting", {})).items():
+            for member, (before, after) in members.items():
+                strings.setdefault(function, {}).setdefault(member, Difference(member, before, after))
+    for function, found in strings.items():
+        _add(report, Finding("value", function, f"a string of {function}(), after later calls", tuple(found.values())))
 
 
 def _add(report: Report, finding: Finding) -> None:

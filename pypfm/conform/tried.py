@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import astuple, fields
 from typing import TYPE_CHECKING, cast
 
+from pypfm.conform.functions import column
 from pypfm.conform.model import Tried
 from pypfm.conform.vectors import function_of
 from pypfm.conform.worker.library import api_module
@@ -90,8 +91,14 @@ def merge(one: dict[str, Tried], other: dict[str, Tried]) -> dict[str, Tried]:
 
 
 def never_called(report: Report) -> list[str]:
-    """Return the exported functions that were not called, though they could have been."""
-    return [name for name, tried in report.tried.items() if not tried.calls and not tried.only]
+    """Return the exported functions that were not called where they work, though they could have been.
+
+    Those that need pfm_initialize() work between it and pfm_terminate() only: after a library's end in pfm_initialize()
+    there are no such calls.
+    """
+    needs = column(report.api, "needs_init")
+    return [name for name, tried in report.tried.items() if not tried.only
+            and tried.calls <= (tried.before + tried.after if needs.get(name) == "yes" else 0)]
 
 
 def rows(report: Report) -> list[tuple[str, Tried, int]]:

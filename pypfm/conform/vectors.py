@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from pypfm.conform.model import Json, Vector
 
-__all__ = ["EVENT_SHIFT", "PMU_IDS", "TAGS", "environment", "function_of", "group_of", "in_steps", "optional_of",
-           "pmu_of", "pmus_of", "read", "recorded", "sequence_of", "start_of"]
+__all__ = ["EVENT_SHIFT", "PMU_IDS", "SPEAKING", "TAGS", "environment", "function_of", "group_of", "in_steps",
+           "optional_of", "pmu_of", "pmus_of", "read", "recorded", "sequence_of", "start_of"]
 
 #: The identifier of each PMU of libpfm 4.
 PMU_IDS = {"gen_ia64": lib4.PFM_PMU_GEN_IA64, "ita": lib4.PFM_PMU_ITANIUM, "ita2": lib4.PFM_PMU_ITANIUM2,
@@ -35,6 +35,8 @@ PMU_IDS = {"gen_ia64": lib4.PFM_PMU_GEN_IA64, "ita": lib4.PFM_PMU_ITANIUM, "ita2
            "perf_raw": lib4.PFM_PMU_PERF_EVENT_RAW}
 #: An opaque event index of libpfm 4 is ``PMU << 21 | event``.
 EVENT_SHIFT = 21
+#: Variables that ask a library for messages.
+SPEAKING = ("LIBPFM_VERBOSE", "LIBPFM_DEBUG")
 #: Part of the names of functions and types that belong to a PMU of libpfm 3.
 TAGS = {"itanium2": "ita2", "montecito": "mont", "itanium": "ita"}
 _PACKED = {b"\x1f\x8b": "gzip", b"BZ": "bz2"}  # modules, by the first bytes of what they have written

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from broken import DISPATCH, changed
+from broken import DISPATCH, ENCODE, INITIALIZE4, changed, with_code
 from forwarder import MUTANT, forwarder
-from native import PFM3
+from hostile import library as hooked
+from native import PFM3, PFM4
+from pypfm.config import Library
 from pypfm.conform import runner
 from pypfm.conform.endurance import CALLS, in_one_process
 from pypfm.conform.model import Report, Vector
-from pypfm.conform.vectors import function_of, group_of, in_steps, recorded
+from pypfm.conform.report.wording import verdict
+from pypfm.conform.vectors import environment, function_of, group_of, in_steps, recorded
 
 pytestmark = pytest.mark.slow
 
 MAIN = {"pfm3": "pfm_dispatch_events", "pfm4": "pfm_get_os_event_encoding"}
 # A wrong field in what each writes: the number of a register, the index of an event.
 WRONG = {"pfm3": "pfm_dispatch_events f 1 2 16", "pfm4": "pfm_get_os_event_encoding f 1 3 24"}
+
+
+LIBRARY_API = {PFM3.soname: "pfm3", PFM4.soname: "pfm4"}
 
 
 @cache
@@ -139,3 +146,55 @@ def test_a_description_that_cannot_be_freed(monkeypatch: pytest.MonkeyPatch) -> 
     some = [v for v in recorded("pfm3") if v["kind"] == "query"][:5]
     report = runner.run(str(forwarder("pfm3")), vectors=some)
     assert {(f.kind, f.differences[0].got) for f in report.findings} == {("crash", "SIGABRT")}
+
+
+# ---- strings that have to stay --------------------------------------------------------------------
+
+@pytest.mark.parametrize("library", [PFM3, PFM4], ids=["pfm3", "pfm4"])
+def test_texts_of_errors_in_one_buffer(library: Library, tmp_path: Path) -> None:
+    """Each is right when it is returned; the next call writes over it."""
+    old = "\t\t\treturn (char *)texts[i].text;" if library is PFM3 else "\t\t\treturn texts[i].text;"
+    new = "{ static char text[256]; return strcpy(text, texts[i].text); }"
+    report = runner.run(str(changed(library, tmp_path, "api.c", old, new)), vectors=[v for v in recorded(LIBRARY_API[library.soname]) if v["kind"] == "sequence"])
+    assert [(f.function, f.call, [d.field for d in f.differences]) for f in report.findings] == [
+        ("pfm_strerror", "a string of pfm_strerror(), after later calls", ["return"])]
+
+
+@pytest.mark.parametrize("keep", [
+    "static char name[256]; info->name = strcpy(name, info->name);",
+    "static char *name; free(name); info->name = name = strdup(info->name);",
+    # In pages that are gone at the next call.
+    "static char *name; if (name) munmap(name, 4096);"
+    "name = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); info->name = strcpy(name, info->name);"])
+def test_names_of_events_that_do_not_stay(keep: str, tmp_path: Path) -> None:
+    code = f"""pfm_err_t real_pfm_get_event_info(int, pfm_os_t, pfm_event_info_t *);
+        pfm_err_t pfm_get_event_info(int idx, pfm_os_t os, pfm_event_info_t *info)
+        {{
+            pfm_err_t ret = real_pfm_get_event_info(idx, os, info);
+            if (!ret) {{ {keep} }}
+            return ret;
+        }}"""
+    some = [v for v in recorded("pfm4") if v["kind"] == "info" and "event" in v][:200]
+    report = runner.run(str(hooked(tmp_path, code, hooked=("pfm_get_event_info",))), vectors=some)
+    assert {(f.function, f.differences[0].field) for f in report.findings} == {("pfm_get_event_info", "name")}
+
+
+# ---- a library that is asked for messages ---------------------------------------------------------
+
+@pytest.mark.parametrize("name", ["LIBPFM_VERBOSE", "LIBPFM_DEBUG"])
+@pytest.mark.parametrize(("library", "place", "code"), [
+    (PFM3, DISPATCH, 'if (getenv("{}")) return PFMLIB_ERR_NOASSIGN;'),
+    (PFM4, ENCODE, 'if (getenv("{}")) return PFM_ERR_NOTSUPP;')], ids=["pfm3", "pfm4"])
+def test_messages_change_no_answer(library: Library, place: tuple[str, str], code: str, name: str, tmp_path: Path) -> None:
+    """The calls with messages are part of a run; what is wrong without them, too, is said once."""
+    found = runner.run(str(with_code(place, tmp_path, code.format(name))), jobs=2).findings
+    assert {f.function for f in found} == {MAIN[LIBRARY_API[library.soname]]}
+    assert {environment(f.vector).get(name) for f in found if f.vector} == {"1"}
+    assert len(found) == len({str(f.vector["id"]) for f in found if f.vector}) > 50
+
+
+def test_after_the_end_in_pfm_initialize_nothing_was_tried(tmp_path: Path) -> None:
+    """Even if the user accepts that end: calls before initialisation are not enough for functions that need it."""
+    report = runner.run(str(with_code(INITIALIZE4, tmp_path, "_exit(3);")))
+    report.findings[:] = [replace(finding, suppressed="known") for finding in report.findings]
+    assert verdict(report).startswith("not everything was tried: of pfm_find_event, ")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING
 
-from pypfm.config import LIBRARIES, built
+from pypfm.config import LIBRARIES
 from pypfm.conform.checks.file import facts
+from pypfm.conform.functions import column
 from pypfm.conform.model import Difference, Finding, base
 from pypfm.layout.model import LayoutError
 
@@ -50,15 +49,13 @@ class Outcome:
         report.notes += self.notes
 
 
-@cache
 def marks(api: str) -> dict[str, str]:
     """Return for each function what exports it: a version of the original ("3.10"), "text", "own" or "inline".
 
     :param api: pfm3, pfm3-manual or pfm4
     :return: the column ``export`` of csrc/functions.csv, by function
     """
-    with built("conform/functions.csv").open(newline="", encoding="ascii") as stream:
-        return {row["function"]: row["export"] for row in csv.DictReader(stream) if row["library"] == base(api)}
+    return column(api, "export")
 
 
 def exported(path: Path) -> dict[str, str]:

@@ -21,8 +21,9 @@ The answers to a job are
 * for each child that came to its end ``{"end": true, ...}``;
 * ``{"done": true}``.
 
-After ``"end"`` comes ``"changed"``, what the calls have changed in the state of the process, or ``"ended"``, how it
-ended if not as a program does, after what a library runs at the end.
+After ``"end"`` comes ``"changed"``, what the calls have changed in the state of the process, with ``"lasting"``, the
+strings that had to stay and did not, or ``"ended"``, how it ended if not as a program does, after what a library runs
+at the end.
 
 The other dots stand for one of ``"answer"``; ``"missing"``, the function that was not found; ``"failed"``, why a probe
 has no answer; ``"invalid"``, the exception that making the call ended in; ``"ended"``, how the child ended, with

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pypfm._c.loading import MissingFunctionError
 from pypfm.conform.vectors import TAGS
-from pypfm.conform.worker.library import Given, Guarded, bytes_of, text_at
+from pypfm.conform.worker.library import Given, Guarded, Lasting, bytes_of, text_at
 
 if TYPE_CHECKING:
     from _cffi_backend import FFI
@@ -31,11 +31,13 @@ class Library3:
 
     :param ffi: of pypfm._c.pfm3 or pypfm._c.pfm3_manual
     :param functions: of the library
+    :param lasting: notes the strings that have to stay
     :param descriptions: return descriptions as they are, not just whether there is one
     """
 
-    def __init__(self, ffi: FFI, functions: Functions, descriptions: bool = False) -> None:
+    def __init__(self, ffi: FFI, functions: Functions, lasting: Lasting, descriptions: bool = False) -> None:
         self._ffi, self._functions, self._descriptions = cast(Any, ffi), functions, descriptions
+        self._lasting = lasting
         self._memory: dict[str, Given] = {}
 
     def answer(self, vector: Vector) -> Json:
@@ -133,6 +135,7 @@ class Library3:
         if kinds and kinds[-1].kind == "pointer":
             return self._output(name, kinds[-1].item, *self._arguments(kinds[:-1], args))
         result = getattr(self._functions, name)(*self._arguments(kinds, args))
+        self._lasting.note(name, "return", result)
         return {"value": text_at(self._ffi, result)} if signature.result.kind == "pointer" else {"ret": result}
 
     def _arguments(self, kinds: list[Any], args: list[Any]) -> list[Any]:

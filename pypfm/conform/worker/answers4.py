@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from pypfm._c.loading import MissingFunctionError
-from pypfm.conform.worker.library import POISON, bytes_of, text_at
+from pypfm.conform.worker.library import POISON, Lasting, bytes_of, text_at
 
 if TYPE_CHECKING:
     from _cffi_backend import FFI
@@ -30,11 +30,13 @@ class Library4:
 
     :param ffi: of pypfm._c.pfm4
     :param functions: of the library
+    :param lasting: notes the strings that have to stay
     :param descriptions: return descriptions as they are, not just whether there is one
     """
 
-    def __init__(self, ffi: FFI, functions: Functions, descriptions: bool = False) -> None:
+    def __init__(self, ffi: FFI, functions: Functions, lasting: Lasting, descriptions: bool = False) -> None:
         self._ffi, self._functions, self._descriptions = cast(Any, ffi), functions, descriptions
+        self._lasting = lasting
         self._lib = functions.lib
         self._lib.pfm_initialize()  # ours: it knows what the recorded indices stand for
         self._compared = {self._ffi.offsetof("struct perf_event_attr", name) for name in _COMPARED}
@@ -215,7 +217,7 @@ class Library4:
     # ---- information ----
 
     def _pmu(self, pmu: int) -> dict[str, Json]:
-        got = self._ask("pfm_pmu_info_t", self._functions.pfm_get_pmu_info, pmu)
+        got = self._ask("pfm_get_pmu_info", pmu)
         ours = self._ffi.new("pfm_pmu_info_t *")
         if "first_event" in got and not self._lib.pfm_get_pmu_info(pmu, ours):
             got["first_event"] = self._recorded(cast(int, got["first_event"]), ours.first_event)
@@ -225,31 +227,32 @@ class Library4:
         """Query an event, each of its attributes and one after the last, and the next event."""
         recorded, layer = cast(int, vector["event"]), self._os[str(vector["os"])]
         index = self._own(recorded)
-        got = self._ask("pfm_event_info_t", self._functions.pfm_get_event_info, index, layer)
+        got = self._ask("pfm_get_event_info", index, layer)
         _room, ours = self._memory("pfm_event_info_t")
         self._lib.pfm_get_event_info(recorded, layer, ours)
         count = min(cast(int, got.get("nattrs", 0)), ours.nattrs + _MORE_ATTRS)
-        got["attrs"] = [cast("Json", self._ask("pfm_event_attr_info_t", self._functions.pfm_get_event_attr_info,
-                                               index, n, layer)) for n in range(count + 1)]
+        got["attrs"] = [cast("Json", self._ask("pfm_get_event_attr_info", index, n, layer)) for n in range(count + 1)]
         if index != recorded and got.get("idx") == index:
             got["idx"] = recorded
         got["next"] = self._recorded(self._functions.pfm_get_event_next(index), self._lib.pfm_get_event_next(recorded))
         return cast("Json", got)
 
-    def _ask(self, ctype: str, function: Any, *args: Any) -> dict[str, Json]:
+    def _ask(self, function: str, *args: Any) -> dict[str, Json]:
         """Call a query; return the structure that it fills in, with the return code."""
+        ctype = self._functions.signature(function).args[-1].item.cname
         room, info = self._memory(ctype)
         self._ffi.memmove(room, _BEYOND, self._ffi.sizeof(ctype))
         info.size = 0
-        ret = function(*args, info)
-        got: dict[str, Json] = {"ret": ret} if ret else {"ret": 0} | self._fields(ctype, info)
+        ret = getattr(self._functions, function)(*args, info)
+        got: dict[str, Json] = {"ret": ret} if ret else {"ret": 0} | self._fields(function, info)
         return self._checked(got, room, ctype)
 
-    def _fields(self, ctype: str, info: Any) -> dict[str, Json]:
+    def _fields(self, function: str, info: Any) -> dict[str, Json]:
         """Return the members; the bit-fields as one number, the default of an attribute as 64 bits."""
         row: dict[str, Json] = {}
         flags = 0
-        for name, member in self._ffi.typeof(ctype).fields:
+        for name, member in self._ffi.typeof(info).item.fields:
+            self._lasting.note(function, name, getattr(info, name))
             if member.bitsize >= 0:
                 if name != "reserved_bits":
                     flags |= getattr(info, name) << member.bitshift

@@ -1,24 +1,28 @@
-"""Memory for a library under test; pypfm._c.loading calls its functions."""
+"""Memory for a library under test, and the library's own that has to stay; pypfm._c.loading calls its functions."""
 
 from __future__ import annotations
 
 import ctypes
+import os
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from _cffi_backend import FFI
+
 from pypfm.config import LIBRARIES
+from pypfm.conform.functions import column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from _cffi_backend import FFI
-
-__all__ = ["POISON", "Given", "Guarded", "api_module", "bytes_of", "text_at"]
+__all__ = ["POISON", "Given", "Guarded", "Lasting", "api_module", "bytes_of", "text_at"]
 
 GUARD = 64  # bytes around what a library may write
 POISON = 0xA5  # a byte that has not been written
 _FENCE = bytes([0xEE]) * GUARD
+_plain = FFI()
 _memcmp = ctypes.CDLL(None).memcmp
 _memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
@@ -115,6 +119,41 @@ def _members(ffi: Any, ctype: Any, base: int) -> Iterator[tuple[int, int]]:
             yield from _members(ffi, field.type, base + field.offset)
     else:
         yield base, ffi.sizeof(ctype)
+
+
+class Lasting:
+    """The strings of a library that have to stay as they are until it is unloaded, as the headers say.
+
+    :param api: pfm3, pfm3-manual or pfm4; None: the library is loaded only
+    """
+
+    def __init__(self, api: str | None) -> None:
+        self._members = {function: {name.rpartition(".")[2] for name in names.split()}
+                         for function, names in (column(api, "stays") if api else {}).items()}
+        self._noted: dict[int, tuple[str, str, bytes]] = {}  # by address: function, member, what was there at first
+
+    def note(self, function: str, member: str, pointer: Any) -> None:
+        """Note a string that a call returned, if it is one that stays.
+
+        :param member: of the structure that the call filled in; "return" for what it returned
+        """
+        if pointer and member in self._members.get(function, ()):
+            address = int(_plain.cast("uintptr_t", pointer))
+            self._noted.setdefault(address, (function, member, cast(bytes, _plain.string(pointer))))
+
+    def changed(self) -> dict[str, dict[str, list[str]]]:
+        """Return by function and member one string that has changed: as it was, and as it is."""
+        found: dict[str, dict[str, list[str]]] = {}
+        with Path("/proc/self/mem").open("rb", buffering=0) as memory:  # an unmapped page is an error there, no crash
+            for address, (function, member, text) in self._noted.items():
+                try:
+                    now = os.pread(memory.fileno(), len(text) + 1, address)
+                except OSError:
+                    now = b"no memory any more"
+                if now != text + b"\0":
+                    words = [string.partition(b"\0")[0].decode("latin-1") for string in (text, now)]
+                    found.setdefault(function, {}).setdefault(member, words)
+        return found
 
 
 def bytes_of(text: str, encoding: str = "utf-8") -> bytes:

@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
-from pypfm.conform.vectors import environment
+from pypfm.conform.vectors import SPEAKING, environment
 from pypfm.conform.worker.children import out_of_reach
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ STREAMS = ("stdout", "stderr")
 _MOST = 4096  # bytes of a stream that are kept
 _PIECE = 1 << 16  # bytes: what a pipe holds
 _libc = ctypes.CDLL(None)
-_SPEAKING = ("LIBPFM_VERBOSE", "LIBPFM_DEBUG")
 
 
 class Prints:
@@ -65,4 +64,4 @@ class Prints:
         options = cast("list[Json]", vector["args"]) if vector.get("call") == "pfm_set_options" else []
         self._wanted = self._wanted or any(isinstance(arg, dict) and "set" in arg for arg in options)
         found = self.taken()
-        return {} if self._wanted or environment(vector).keys() & {*_SPEAKING} else found
+        return {} if self._wanted or environment(vector).keys() & {*SPEAKING} else found

@@ -32,7 +32,7 @@ from pypfm.conform.worker.children import (
     reaped,
     separate,
 )
-from pypfm.conform.worker.library import api_module
+from pypfm.conform.worker.library import Lasting, api_module
 from pypfm.conform.worker.prints import Prints
 from pypfm.conform.worker.probing import NoPmuError, ProbeError
 from pypfm.conform.worker.steps import Steps
@@ -191,7 +191,7 @@ def _with_last_words(reply: bytes, printed: dict[str, str]) -> bytes:
     if not printed:
         return reply
     said = json.loads(reply)
-    return json.dumps({"changed": _unsaid(printed) | said["changed"]}).encode()
+    return json.dumps(said | {"changed": _unsaid(printed) | said["changed"]}).encode()
 
 
 def _unsaid(printed: dict[str, str]) -> dict[str, list[str]]:
@@ -372,29 +372,31 @@ def _replies(job: dict[str, Json], vectors: Sequence[Vector], prints: Prints) ->
     printed = prints.taken()
     yield reply
     last, used = len(cast("list[Vector]", job["start"])) + len(vectors) - 1, list[dict[str, int]]()
-    for number, reply in enumerate(_calls(job, vectors, handle, prints)):
+    lasting = Lasting(cast("str | None", job["api"]))
+    for number, reply in enumerate(_calls(job, vectors, handle, prints, lasting)):
         if number in (_SETTLED, last) and "long" in vectors[0]:
             used.append(memory())
         yield reply
     more = {what: [f"{used[0][what]:,} bytes after {_SETTLED:,} calls", f"{used[-1][what]:,} bytes at the end"]
             for what, growth in _GROWTH.items() if used and used[-1][what] - used[0][what] > growth}
-    yield {"changed": cast("Json", _unsaid(printed) | changed(before, surroundings()) | more)}
+    yield {"changed": cast("Json", _unsaid(printed) | changed(before, surroundings()) | more),
+           "lasting": cast("Json", lasting.changed())}
 
 
-def _calls(job: dict[str, Json], vectors: Sequence[Vector], handle: ctypes.CDLL | None, prints: Prints) -> Iterator[
-        dict[str, Json]]:
+def _calls(job: dict[str, Json], vectors: Sequence[Vector], handle: ctypes.CDLL | None, prints: Prints,
+           lasting: Lasting) -> Iterator[dict[str, Json]]:
     """Make the calls; yield one answer for each."""
     if handle is None or job["api"] is None or not vectors:
         return
     ffi, lib = api_module(str(job["api"]))
     kind = Library4 if job["api"] == "pfm4" else Library3
     functions = Functions(handle, ffi, lib)
-    library = kind(ffi, functions, descriptions=bool(job["descriptions"]))
+    library = kind(ffi, functions, lasting, descriptions=bool(job["descriptions"]))
     for n, call in enumerate(cast("list[Vector]", job["start"])):
         yield (reply := _outcome(library.answer, call, prints))
         if not _goes_on(job, {"start": n}, reply):
             return
-    steps = Steps(ffi, functions, descriptions=bool(job["descriptions"]))
+    steps = Steps(ffi, functions, lasting, descriptions=bool(job["descriptions"]))
     make: dict[str, Callable[[Vector], Json]] = {
         "probe": lambda vector: probes_of(str(job["api"]))[str(vector["name"])][2](ffi, functions),
         "step": steps.answer}

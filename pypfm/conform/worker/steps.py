@@ -11,7 +11,7 @@ import zlib
 from collections import deque
 from typing import TYPE_CHECKING, Any, cast
 
-from pypfm.conform.worker.library import POISON, Guarded, bytes_of, text_at
+from pypfm.conform.worker.library import POISON, Guarded, Lasting, bytes_of, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,11 +39,13 @@ class Steps:
 
     :param ffi: of the extension module of its API
     :param functions: of the library
+    :param lasting: notes the strings that have to stay
     :param descriptions: return descriptions as they are, not just whether there is one
     """
 
-    def __init__(self, ffi: FFI, functions: Functions, descriptions: bool = False) -> None:
+    def __init__(self, ffi: FFI, functions: Functions, lasting: Lasting, descriptions: bool = False) -> None:
         self._ffi, self._functions, self._descriptions = cast(Any, ffi), functions, descriptions
+        self._lasting = lasting
         self._places: dict[str, _Place] = {}  # by name
         self._returned: dict[str, int] = {}  # indices of the library's own, by name
         self._alive: deque[Any] = deque(maxlen=_KEPT)  # what the library may have kept
@@ -68,6 +70,7 @@ class Steps:
             raise TypeError(f"{name}() has {len(kinds)} arguments, not {len(args)}")
         values = [self._argument(kind, arg, places, tellers) for kind, arg in zip(kinds, args, strict=True)]
         result = getattr(self._functions, name)(*values)
+        self._lasting.note(name, "return", result)
         got = self._result(result, step.get("as"))
         self._failed = isinstance(result, int) and result < 0
         if any(isinstance(arg, str) and kind.kind == "pointer" and bytes(self._ffi.buffer(value))[:-1] != bytes_of(arg)
@@ -157,8 +160,11 @@ class Steps:
         self._count = getattr(pointer, "count", 0)
         before = Guarded(self._ffi, ctype)  # a copy to compare with
         self._ffi.memmove(before.pointer, place.before, self._ffi.sizeof(ctype))
-        return {name: self._plain(kind, name, getattr(pointer, name)) for name, kind in _members(ctype)
-                if self._raw(pointer, name, kind) != self._raw(before.pointer, name, kind)}
+        written = [(name, kind) for name, kind in _members(ctype)
+                   if self._raw(pointer, name, kind) != self._raw(before.pointer, name, kind)]
+        for name, _ in written if not self._failed else ():
+            self._lasting.note(function, name, getattr(pointer, name))
+        return {name: self._plain(kind, name, getattr(pointer, name)) for name, kind in written}
 
     def _raw(self, pointer: Any, name: str, kind: Any) -> Any:
         value = getattr(pointer, name)
