@@ -147,7 +147,7 @@ start_counters(int e0, int e1)
 	}
 	ret = end_call(ret, cancel);
 	if (ret == 0)
-		simulated_read(&state.begin);
+		simulated_begin(&state.begin);
 	return ret;
 }
 
@@ -183,7 +183,7 @@ int
 read_counters(int e0, long long *c0, int e1, long long *c1)
 {
 	struct simulated end;
-	const bool is_simulated = simulated_read(&end) == 0;
+	const bool is_simulated = simulated_end(&end) == 0;
 	const int cancel = guard_hold();
 	struct perfex_choice choice;
 	uint64_t counts[2];

@@ -147,10 +147,17 @@ enum perfex_simulator { PERFEX_NATIVE, PERFEX_ONLY_VALGRIND, PERFEX_UNDER_PERFEX
 enum perfex_simulator perfex_simulator(void);
 
 /*
- * Where the program says what is counted (--asked=yes of the tool): what is to be done, and how many threads and
- * processes this one has made so far (tool/tool.h, REQUEST_REGION).  0: the tool does not run, or not so.
+ * Where the program says what is counted (--asked=yes and --regions=yes of the tool): what is to be done, and how many
+ * threads and processes this one has made so far (tool/tool.h, REQUEST_REGION).  0: the tool does not run, or not so.
  */
-enum perfex_region { PERFEX_REGION_LOOK, PERFEX_REGION_OFF, PERFEX_REGION_ON, PERFEX_REGION_CLEAR };
+enum perfex_region {
+	PERFEX_REGION_LOOK,
+	PERFEX_REGION_OFF,
+	PERFEX_REGION_ON,
+	PERFEX_REGION_CLEAR,
+	PERFEX_REGION_START, /* of start_counters() */
+	PERFEX_REGION_READ,  /* of read_counters() */
+};
 
 unsigned long perfex_region(enum perfex_region what);
 

@@ -49,6 +49,22 @@ simulated_read(struct simulated *now)
 	return 0;
 }
 
+int
+simulated_begin(struct simulated *now)
+{
+	valgrind_region(PERFEX_REGION_START);
+	return simulated_read(now);
+}
+
+int
+simulated_end(struct simulated *now)
+{
+	const int ret = simulated_read(now);
+
+	valgrind_region(PERFEX_REGION_READ);
+	return ret;
+}
+
 unsigned long
 perfex_region(enum perfex_region what)
 {

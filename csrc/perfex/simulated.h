@@ -17,6 +17,10 @@ struct simulated {
 /* Read the counts so far.  -ENODEV: no tool counts. */
 int simulated_read(struct simulated *now);
 
+/* The same where a region begins and ends, outside of which nothing is counted with perfex --regions. */
+int simulated_begin(struct simulated *now);
+int simulated_end(struct simulated *now);
+
 /* Subtract two moments, and what an empty region costs; never less than 0. */
 struct simulated simulated_since(const struct simulated *begin, const struct simulated *end,
 				 const struct simulated *empty);

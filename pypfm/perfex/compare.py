@@ -88,6 +88,9 @@ def check(first: StoredReport, second: StoredReport, option: str, *, anyway: boo
                           " --anyway compares them")
     if not anyway and first.kernel != second.kernel:
         raise PerfexError(f"{option}: only one of the two counts the kernel, too (-k); --anyway compares them")
+    if not anyway and first.regions != second.regions:
+        raise PerfexError(f"{option}: only one of the two counts the regions of libperfex alone (--regions); --anyway"
+                          " compares them")
     if not set(first.counts) & set(second.counts):
         raise PerfexError(f"{option}: no event stands in both reports")
 
@@ -107,6 +110,8 @@ def _notes(first: StoredReport, second: StoredReport) -> Iterator[str]:
         yield f"commands: {first.command} and {second.command}"
     if first.kernel != second.kernel:
         yield f"the kernel is counted in the {'first' if first.kernel else 'second'} only"
+    if first.regions != second.regions:
+        yield f"only regions are counted in the {'first' if first.regions else 'second'}"
     if first.l2 and second.l2 and first.l2 != second.l2:
         yield f"secondary caches: {first.l2 >> 20} and {second.l2 >> 20} MB"
     if first.backend == second.backend and first.backend in SIMULATORS and first.caches != second.caches:

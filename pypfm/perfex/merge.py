@@ -107,6 +107,9 @@ def _check(ranks: list[StoredReport]) -> None:
         if r.backend != first.backend:
             raise PerfexError(f"--merge: {first.label} was counted by the {first.backend} backend, {r.label} by"
                               f" {r.backend}: a sum of these means nothing (--backend chooses one for all ranks)")
+        if r.regions != first.regions:
+            raise PerfexError(f"--merge: only one of {first.label} and {r.label} was counted with --regions: a sum of"
+                              " these means nothing")
         if r.code != first.code:
             raise PerfexError(f"--merge: only one of {first.label} and {r.label} is R10000 code: a sum of these means"
                               " nothing")

@@ -105,6 +105,7 @@ class Request:
     :ivar fine: --threads fine: each thread has a processor of its own (simulation)
     :ivar layout: --repeat: which of the places where stack, heap and mappings may lie, 0: as they are; None: one run
         (simulation)
+    :ivar regions: --regions: only what runs between libperfex's start_counters() and read_counters() (valgrind)
     :ivar estimates: -y: times are asked for, so the clock matters
     :ivar clock: --clock: MHz, or None: measured, or the default of the cpu
     :ivar host_clock: --costs host: MHz of this host, where no clock is given or measured; or None
@@ -132,6 +133,7 @@ class Request:
     cache: str = "r10000"
     fine: bool = False
     layout: int | None = None
+    regions: bool = False
     estimates: bool = False
     clock: float | None = None
     host_clock: float | None = None

@@ -42,6 +42,7 @@ class StoredReport:
     :ivar command: as a shell takes it
     :ivar clock: MHz, where it was measured or cycles were made of it
     :ivar kernel: whether the kernel was counted, too (-k)
+    :ivar regions: whether only libperfex's regions were counted (--regions)
     :ivar l2: bytes of the simulated secondary cache; None: none was simulated
     :ivar caches: the simulated ones, if they are not the R10000's
     :ivar code: whose instructions were counted; "": those of the host that it ran on
@@ -62,6 +63,7 @@ class StoredReport:
     command: str = ""
     clock: float | None = None
     kernel: bool = False
+    regions: bool = False
     l2: int | None = None
     caches: str = ""
     code: str = ""
@@ -112,8 +114,8 @@ def parsed(content: str, name: str) -> StoredReport:
         made = StoredReport(_text(name), cpu=known_cpu(str(data["cpu"])),
                             backend=_one_of(_BACKENDS, data["backend"], "a backend"),
                             command=_text(shlex.join(map(str, data["command"]))), kernel=data["kernel"] is True,
-                            l2=_count(data["l2"]), caches=_text(data.get("caches", "")),
-                            code=_text(data.get("code", "")))
+                            regions=data.get("regions") is True, l2=_count(data["l2"]),
+                            caches=_text(data.get("caches", "")), code=_text(data.get("code", "")))
         if data["rank"] is not None:
             made.rank = _number(data["rank"], 10**9 - 1, "a rank")
         if data["ended_by"] is not None:

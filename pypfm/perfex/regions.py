@@ -30,6 +30,7 @@ _OFF = "counting was off all the time (perfex -s or -p)"
 # Those that were stopped last: ``with counting() as c`` gives c another value when it counts already, and to free what
 # c was before would take some 1500 instructions.
 _kept: deque[Counting | None] = deque([None], maxlen=64)
+_under_way: set[int] = set()  # those that count, by identity
 _WITHOUT_PERFEX = "valgrind runs this process, but not for perfex; under perfex --backend valgrind it is counted"
 
 
@@ -63,11 +64,14 @@ class Counting(Mapping[int, int]):
             for event in self.events:
                 self._open[event] = self._opened(event)
             self._array = ffi.new("struct perfex_counter *[]", [*self._open.values()])
+            _under_way.add(id(self))
+            lib.perfex_region(lib.PERFEX_REGION_START)  # of perfex --regions
             ret = lib.perfex_counters_start(self._array, len(self._open))  # the last thing that takes time
             if ret < 0:
                 self._checked(ret, self.events[0])
         except BaseException:
             self._open = {}
+            self._end_region()
             raise
         return self
 
@@ -98,11 +102,18 @@ class Counting(Mapping[int, int]):
             if self._open:
                 self._expect_own()  # a child has the parent's descriptors: it would stop the parent's counters
                 lib.perfex_counters_stop(self._array, len(self._open))
+                self._end_region()
                 self._counts = {event: self._read(event) for event in self._open}
         finally:
             if self._open and _kept[-1] is not self:
                 _kept.append(self)
             self._open = {}  # which closes them
+
+    def _end_region(self) -> None:
+        """Tell perfex --regions that this region has ended; others may go on."""
+        _under_way.discard(id(self))
+        if not _under_way:
+            lib.perfex_region(lib.PERFEX_REGION_READ)
 
     def __getitem__(self, event: int | str) -> int:
         """The count so far, or when it was stopped; by number or by name.

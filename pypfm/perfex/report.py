@@ -230,6 +230,8 @@ def _head(report: Report) -> list[str]:
         lines.append(f"rank: {report.rank}")
     if request.kernel:
         lines.append("levels: user and kernel")
+    if request.regions:
+        lines.append("counted: from start_counters() to read_counters() of libperfex")
     if outcome.caches:
         lines += wrap(f"caches: {outcome.caches}", 80, subsequent_indent="    ")
     elif outcome.backend in SIMULATORS and request.l2 != DEFAULT_L2:
@@ -352,7 +354,7 @@ def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str
         "samples": [{"seconds": s.seconds, "counts": [{"event": e, "count": c, "estimated": e in s.modelled}
                                                       for e, c in s.counts.items()]} for s in outcome.samples],
         "notes": [*outcome.notes, *report.notes],
-        **report.settings(), "repeats": _json_repeats(report),
+        **report.settings(), **({"regions": True} if report.request.regions else {}), "repeats": _json_repeats(report),
         "baseline": report.comparison.json_baseline() if report.comparison else None,
         "annotation": report.annotation.json_data() if report.annotation and only is None else None,
     }
@@ -405,6 +407,8 @@ def csv_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
     facts = {"cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "status": outcome.status,
              "ended_by": outcome.ended_by or None, "rank": report.rank, "clock": outcome.clock or None,
              **report.settings(), "kernel": int(request.kernel), "command": printable(shlex.join(request.command))}
+    if request.regions:
+        facts["regions"] = 1
     if t := outcome.times:
         facts |= {"times_of": "simulation" if t.simulated else "command", "wall": t.wall, "user": t.user,
                   "system": t.system}

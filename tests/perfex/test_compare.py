@@ -389,6 +389,7 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("more", "message", "note"), [
     ({"backend": "valgrind"}, "counts of the perf and of the valgrind backend", "backends: perf and valgrind"),
     ({"kernel": True}, "only one of the two counts the kernel", "the kernel is counted in the second only"),
+    ({"regions": True}, "only one of the two counts the regions of libperfex alone", "only regions are counted in the second"),
 ])
 def test_what_is_compared_anyway(more: dict[str, Any], message: str, note: str, tmp_path: Path) -> None:
     first, second = write(tmp_path / "a", {25: [5, 6]}), write(tmp_path / "b", {25: [5, 6]}, **more)

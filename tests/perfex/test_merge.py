@@ -107,6 +107,7 @@ def test_cycles_of_the_second_counter(tmp_path: Path) -> None:
     ({"backend": "valgrind"}, "a was counted by the perf backend, b by valgrind: a sum of these means nothing"),
     ({"code": "R10000"}, "only one of a and b is R10000 code: a sum of these means nothing"),
     ({"kernel": True}, "the kernel is counted, too (-k), in only one of a and b"),
+    ({"regions": True}, "only one of a and b was counted with --regions: a sum of these means nothing"),
     ({"caches": "this machine's"}, "a and b have other simulated caches (--cache, --l2)"),
     ({"kernel": True, "cpu": "r12000"}, "events of the r10000, b of the r12000")])
 def test_counts_that_mean_different_things(second: dict[str, object], message: str, tmp_path: Path) -> None:

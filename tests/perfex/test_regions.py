@@ -451,3 +451,71 @@ lib.perfex_region(lib.PERFEX_REGION_OFF)
     assert int(done.stdout) <= total < int(done.stdout) + 20_000
     assert done.processes[0].counts["Ir"] > 5 * total
     assert max(called[1] for called in profile.inclusive.values()) <= total
+
+
+# ---- --regions -----------------------------------------------------------------------------------------------
+
+def test_only_regions(program: Path) -> None:
+    """What the program does elsewhere is not in the totals; the calls are, some hundred instructions each."""
+    _, none = measured(program, "repeat", 0)
+    alone = {n: measured(program, "repeat", n, options=("--regions",))[1] for n in (1, 10, 20)}
+    assert alone[1][15] < 1000 < none[15]
+    each = (alone[20][15] - alone[10][15]) / 10
+    assert 0 < each < 300
+    assert alone[10][15] - alone[1][15] == 9 * each
+    lines, totals = measured(program, "stores", 100000, options=("--regions",))
+    assert pairs(lines) == pairs(measured(program, "stores", 100000)[0])
+    assert 300000 <= totals[19] < 300000 + 1000
+
+
+def test_regions_of_threads_and_of_two_processes(program: Path) -> None:
+    *_, (_, many) = pairs(measured(program, "threads", 100000)[0])
+    assert many <= measured(program, "threads", 100000, options=("--regions",))[1][19] < 2 * many
+    assert measured(program, "fork", 100000, options=("--regions",))[1][19] >= 100000
+
+
+def test_a_program_without_a_region(program: Path) -> None:
+    data = counted("--backend", "valgrind", "--regions", "-e", "15", program, "none", 1000)
+    assert set(counts(data).values()) == {None}
+    assert "--regions: the command has not called start_counters() of libperfex" in data["notes"]
+    assert data["regions"] is True
+
+
+def test_regions_against_a_baseline(program: Path, tmp_path: Path) -> None:
+    """Only what has changed inside of them counts as a change; a report of the whole program is no baseline."""
+    def perfex(*words: object) -> tuple[int, str]:
+        done = run(PERFEX, "--backend", "valgrind", "-e", "15", "-e", "19", *words, env=environment())
+        return done.returncode, done.stderr
+
+    before, whole = tmp_path / "before", tmp_path / "whole"
+    for out, options in ((before, ["--regions"]), (whole, [])):
+        assert perfex("--json", "-o", out, *options, program, "stores", 100000)[0] == 0
+    gate = ("--regions", "--fail-above", "1", "--baseline")
+    assert perfex(*gate, before, program, "stores", 100500)[0] == 0
+    status, said = perfex(*gate, before, program, "stores", 102000)
+    assert status == 1
+    assert "perfex: risen by more than 1 %: event 15 (+" in said
+    status, said = perfex(*gate, whole, program, "stores", 100000)
+    assert (status, said) == (1, "perfex: --baseline: only one of the two counts the regions of libperfex alone (--regions);"
+                                 " --anyway compares them\n")
+
+
+def test_regions_of_python(tmp_path: Path) -> None:
+    """One inside of another; what the program does outside is left out."""
+    script = tmp_path / "regions.py"
+    script.write_text("import sys\nfrom pypfm.perfex import counting\nsum(range(int(sys.argv[1])))\n"
+                      "with counting(15), counting(15) as inner:\n    sum(range(100000))\nprint(inner[15], 0)\n")
+    found = {n: measured(sys.executable, script, n, options=("--regions",))[1][15] for n in (1, 1000000)}
+    assert abs(found[1] - found[1000000]) < found[1] // 100
+
+
+@pytest.mark.parametrize(("words", "complaint"), [
+    (["--regions"], "--regions goes with a command"), (["--regions", "--merge", "x"], "--regions goes with a command"),
+    (["--regions", "-s", "true"], "--regions: the program says what is counted"),
+    (["--regions", "--backend", "perf", "true"], "--regions is an option of the valgrind backend"),
+    (["--regions", "--backend", "qemu", "true"], "--regions needs the valgrind backend; qemu counts the whole command")])
+def test_wrong_use_of_regions(words: list[str], complaint: str) -> None:
+    done = run(PERFEX, *words, env=environment())
+    assert done.returncode in (1, 2)
+    assert done.stderr.startswith(f"perfex: {complaint}")
+    assert done.stderr.count("\n") == 1

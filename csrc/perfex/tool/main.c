@@ -324,8 +324,8 @@ on_region(UWord what, UWord *result)
 	*result = 0;
 	if (!options.asked)
 		return True;
-	if (what == REGION_OFF || what == REGION_ON)
-		switch_counting(what == REGION_ON);
+	if (options.regions ? what == REGION_START || what == REGION_READ : what == REGION_ON || what == REGION_OFF)
+		switch_counting(what == REGION_ON || what == REGION_START);
 	else if (what == REGION_CLEAR)
 		clear_places();
 	*result = 1 | (UWord)(threads_made & 0xfff) << 8 | (UWord)(processes_made & 0xfff) << 20;
@@ -364,6 +364,7 @@ on_option(const HChar *argument)
 	} else if VG_BOOL_CLO (argument, "--fine", options.fine) {
 	} else if VG_BOOL_CLO (argument, "--off", options.switched) {
 	} else if VG_BOOL_CLO (argument, "--asked", options.asked) {
+	} else if VG_BOOL_CLO (argument, "--regions", options.regions) {
 	} else {
 		return False;
 	}
@@ -384,7 +385,8 @@ usage(void)
 		"    --threads=no|yes    counts of each thread, too [no]\n"
 		"    --fine=no|yes       each thread has a processor of its own [no]\n"
 		"    --off=no|yes        count when perfex says so [no]\n"
-		"    --asked=no|yes      count when the program says so [no]\n");
+		"    --asked=no|yes      count when the program says so [no]\n"
+		"    --regions=no|yes    count from start_counters() of libperfex to read_counters() [no]\n");
 }
 
 static void
@@ -463,6 +465,7 @@ begin(void)
 		read_shape();
 	options.line = config.l1i.line < 64 ? config.l1i.line : 64;
 	options.calls = options.calls && options.lines;
+	options.asked = options.asked || options.regions;
 	threads = threads || options.fine || options.calls; /* calls are of a thread */
 	if (layout_number)
 		move_memory();

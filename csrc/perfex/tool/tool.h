@@ -24,6 +24,7 @@ struct options {
 	Bool calls;    /* calls, too */
 	Bool switched; /* perfex says when it counts */
 	Bool asked;    /* the program says it */
+	Bool regions;  /* it says so with libperfex */
 	Bool fine;     /* each thread has a processor, and they take turns often */
 	ULong line;    /* bytes of a line of the primary instruction cache, 64 at most */
 };
@@ -157,7 +158,7 @@ struct code code_read(const UChar *bytes, SizeT size, Addr address);
 #define REQUEST_READ ((UInt)('R' << 24 | 'K' << 16))
 
 /*
- * REGION, with --asked=yes: one of enum region.  Returned is 1, and from bit 8 on how many threads and, from bit 20 on,
+ * REGION, with --asked=yes or --regions=yes: one of enum region.  Returned is 1, and from bit 8 on how many threads and, from bit 20 on,
  * processes the program has made so far, modulo 4096 each.
  */
 #define REQUEST_REGION (REQUEST_READ + 1)
@@ -167,6 +168,8 @@ enum region {
 	REGION_OFF,   /* count no longer */
 	REGION_ON,    /* count from the next block on */
 	REGION_CLEAR, /* what instructions and calls have counted is forgotten: a region begins */
+	REGION_START, /* as ON and OFF, of libperfex's start_counters() and read_counters(): with --regions=yes only */
+	REGION_READ,
 };
 
 #endif

@@ -141,6 +141,8 @@ def build_parser() -> argparse.ArgumentParser:
         help="count from SIGUSR1 to SIGUSR2, sent to perfex; only the immediate child is counted")
     add("-p", dest="period", type=_positive, metavar="PERIOD",
         help="like -s, and print the counts every PERIOD milliseconds")
+    add("--regions", action="store_true",
+        help="valgrind: count only from start_counters() of libperfex to read_counters()")
     add("-x", dest="exception", action="store_true", help="count the exception level, too; not available on Linux")
     add("-k", dest="kernel", action="store_true", help="count the kernel level, too")
     add("-T", dest="mixed", action="store_true",
@@ -254,7 +256,7 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
         parser.error("-c needs -y")
     if args.plot is not None and not args.estimates:
         parser.error("--plot needs -y")
-    _check_backend(parser, args)
+    _check_backend(parser, args, command)
     for other, on in (("-mp", args.mp), ("--merge", args.merge), ("--list", args.list), ("--compare", args.compare),
                       ("--repeat", args.repeat)):
         if on and args.pid is not None:
@@ -274,15 +276,19 @@ def _asks_for_perf(args: argparse.Namespace) -> str:
             else "--pid" if args.pid is not None else "")
 
 
-def _check_backend(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+def _check_backend(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
     """The options of one backend."""
     if args.perf_table is not None and args.backend in ("valgrind", "qemu"):
         parser.error("--perf-table is an option of the perf backend")
     perf = _asks_for_perf(args)
     for option, value in (("--l2", args.l2), ("--threads", args.threads), ("--events", args.some),
-                          ("--cache", args.cache != Request.cache)):
+                          ("--cache", args.cache != Request.cache), ("--regions", args.regions)):
         if value and perf:
             parser.error(f"{option} is an option of the valgrind backend, and excludes {perf}")
+    if args.regions and (args.merge or args.compare or args.list or not command):
+        parser.error("--regions goes with a command: perfex --regions ... command")
+    if args.regions and (args.signals or args.period is not None):
+        parser.error("--regions: the program says what is counted, and with -s or -p signals do; leave one of them out")
     if args.l2 and any(part.startswith(("L2=", "host")) for part in args.cache.split(":")):
         parser.error(f"--l2 and --cache {shown(args.cache)} exclude each other, as both say what the secondary cache"
                      " is: leave out --l2")
@@ -373,6 +379,7 @@ def request(args: argparse.Namespace, command: list[str]) -> Request:
         command=tuple(command), cpu=args.cpu, events=_events(args), multiplex=args.all,
         together=args.some is not None, kernel=args.kernel, exception=args.exception, per_thread=args.mp,
         gated=args.signals or args.period is not None, period=args.period, l2=l2,
-        cache=_cache(args, l2), fine=args.threads == "fine", estimates=args.estimates, clock=args.clock,
+        cache=_cache(args, l2), fine=args.threads == "fine", regions=args.regions, estimates=args.estimates,
+        clock=args.clock,
         mixed=args.mixed, perf_table=args.perf_table,
         annotate=args.annotate or args.annotate_to is not None, pids=() if args.pid is None else _pids(args.pid))

@@ -50,7 +50,7 @@ def baseline(args: argparse.Namespace, request: Request, backend: Backend, rank:
     from pypfm.perfex.reading import StoredReport
     before = compare.baseline(Path(args.baseline), rank)
     present = StoredReport(_PRESENT, cpu=request.cpu, backend=backend.name, kernel=request.kernel,
-                           counts=dict.fromkeys(request.events))
+                           regions=request.regions, counts=dict.fromkeys(request.events))
     compare.check(before, present, "--baseline", anyway=args.anyway)
     return before
 

@@ -58,7 +58,7 @@ def _automatic(request: Request) -> tuple[Literal["perf", "valgrind", "qemu"], s
         return "qemu", "R10000 code under qemu"
     several = request.together or (len(request.events) > _PAIR and not request.multiplex)
     caches = (request.cache, request.l2) != (Request.cache, Request.l2)
-    if several or request.annotate or request.fine or caches:
+    if several or request.annotate or request.fine or request.regions or caches:
         return "valgrind", "only the simulation can do what is asked for"
     from pypfm.common.counting import reason
     from pypfm.perfex.backends.perf import offers_hardware

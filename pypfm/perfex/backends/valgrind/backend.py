@@ -111,6 +111,8 @@ def check_request(request: Request, name: str) -> None:
         raise PerfexError(f"--l2: {request.l2} bytes; sizes are 1m, 2m, 4m and 8m")
     if request.per_thread and request.gated:
         raise PerfexError("-mp together with -s or -p")
+    if request.regions and name != "valgrind":
+        raise PerfexError(f"--regions needs the valgrind backend; {name} counts the whole command")
 
 
 class Run:
@@ -142,6 +144,7 @@ class Run:
         words += ["--lines=yes", "--calls=yes"] if request.annotate else []
         words += ["--threads=yes"] if request.per_thread else []
         words += ["--fine=yes", "--fair-sched=yes"] if request.fine else []
+        words += ["--regions=yes"] if request.regions else []
         return [*words, "--off=yes"] if request.gated else words
 
     def counted_by(self) -> str:
@@ -261,6 +264,8 @@ class Run:
             self._missing.append(f"{lost} process{'es' * (lost > 1)} could not make a file for counts in"
                                  f" {directory.parent} (TMPDIR): no room was left there, no right to it, or it is gone")
         self.gone([p for p in last.values() if p.state == counts.REPLACED])
+        if self.request.regions and processes and not any(any(p.counts.values()) for p in processes):
+            self._missing.append("--regions: the command has not called start_counters() of libperfex")
         if any(p.several for p in processes):
             self.notes.append("threads have run at once: each run counts something else"
                               + ("; --repeat N shows how much" if self.request.layout is None else ""))
