@@ -351,6 +351,16 @@ def test_a_function_that_is_not_exported(tmp_path: Path) -> None:
     assert report.notes == [f"pfm_get_event_code() is not exported: {count + queries} calls of it were not made"]
 
 
+def test_a_library_that_cannot_be_terminated(tmp_path: Path) -> None:
+    """That is one finding, not one for each call that comes after."""
+    version = tmp_path / "version.map"
+    version.write_text("{ local: pfm_terminate; };\n")
+    library = build_library(PFM4, tmp_path, f"-Wl,--version-script={version}", sources=[*objects(PFM4).values()])
+    report = runner.run(str(library), vectors=[v for v in vectors.recorded("pfm4") if v["kind"] == "sequence"])
+    assert report.findings == []
+    assert report.tallies["pfm_find_event"].not_run > 0
+
+
 # ---- two libraries --------------------------------------------------------------------------------
 
 def test_a_broken_library_against_a_sound_one(tmp_path: Path) -> None:
