@@ -40,7 +40,7 @@ def said(library: Path, api: str | None, vectors: list[Vector], start: list[Vect
 def answers(library: Path, api: str, *vectors: Vector, start: list[Vector] | None = None) -> list[Any]:
     loaded, *messages = said(library, api, list(vectors), start)
     assert loaded["loaded"] == str(library)
-    assert list(messages.pop()) == ["changed", "end"]  # the last says what the calls have left
+    assert list(messages.pop()) == ["changed", "lasting", "end"]  # the last says what the calls have left
     del messages[:len(start or [])]
     assert [m.pop("at") for m in messages] == list(range(len(vectors)))
     return [m.get("answer", m) for m in messages]
