@@ -96,7 +96,7 @@ def never_called(report: Report) -> list[str]:
     Those that need pfm_initialize() work between it and pfm_terminate() only: after a library's end in pfm_initialize()
     there are no such calls.
     """
-    needs = column(report.api, "needs_init") if report.tried else {}  # of a library that was not loaded, no API is known
+    needs = column(report.api, "needs_init") if report.tried else {}  # no API: not loaded
     return [name for name, tried in report.tried.items() if not tried.only
             and tried.calls <= (tried.before + tried.after if needs.get(name) == "yes" else 0)]
 
