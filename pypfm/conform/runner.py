@@ -297,12 +297,11 @@ def _compare(report: Report, vectors: Sequence[Vector], answers: Answers, expect
 
 def _once(report: Report) -> None:
     """Leave out differences of the long process, or with messages, that the same call had without, too."""
-    values = [(f.kind == "value" and f.vector) or {} for f in report.findings]
-    repeated = ["long" in v or bool(environment(v).keys() & {*SPEAKING}) for v in values]
-    found = {(str(v["id"]), f.differences) for v, f, repeats in zip(values, report.findings, repeated, strict=True)
-             if "id" in v and not repeats}
-    again = [repeats and (str(v.get("id")), f.differences) in found
-             for v, f, repeats in zip(values, report.findings, repeated, strict=True)]
+    values = [f.vector if f.kind == "value" and f.vector else {} for f in report.findings]
+    keys = [(str(v.get("id")), f.differences) for v, f in zip(values, report.findings, strict=True)]
+    repeats = ["long" in v or bool(environment(v).keys() & {*SPEAKING}) for v in values]
+    first = {key for key, v, repeated in zip(keys, values, repeats, strict=True) if "id" in v and not repeated}
+    again = [repeated and key in first for key, repeated in zip(keys, repeats, strict=True)]
     for finding in compress(report.findings, again):
         report.tally(finding.function).differ -= 1
     report.findings[:] = [finding for finding, is_again in zip(report.findings, again, strict=True) if not is_again]

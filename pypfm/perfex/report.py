@@ -104,7 +104,8 @@ class Report(Printed):
 
     def settings(self) -> dict[str, object]:
         """Return the settings on which the counts depend, apart from the events."""
-        return {"kernel": self.request.kernel, "l2": self.request.l2 if self.outcome.backend in SIMULATORS else None}
+        return {"kernel": self.request.kernel, "l2": self.request.l2 if self.outcome.backend in SIMULATORS else None,
+                **({"regions": True} if self.request.regions else {})}
 
     def ordered(self) -> list[Measurement]:
         """Return events in the order asked for, or with -y from most to least costly."""
@@ -354,7 +355,7 @@ def json_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str
         "samples": [{"seconds": s.seconds, "counts": [{"event": e, "count": c, "estimated": e in s.modelled}
                                                       for e, c in s.counts.items()]} for s in outcome.samples],
         "notes": [*outcome.notes, *report.notes],
-        **report.settings(), **({"regions": True} if report.request.regions else {}), "repeats": _json_repeats(report),
+        **report.settings(), "repeats": _json_repeats(report),
         "baseline": report.comparison.json_baseline() if report.comparison else None,
         "annotation": report.annotation.json_data() if report.annotation and only is None else None,
     }
@@ -406,9 +407,8 @@ def csv_text(report: Report, only: Sequence[ThreadCounts] | None = None) -> str:
     request, outcome = report.request, report.outcome
     facts = {"cpu": request.cpu, "backend": outcome.backend, "why": outcome.why, "status": outcome.status,
              "ended_by": outcome.ended_by or None, "rank": report.rank, "clock": outcome.clock or None,
-             **report.settings(), "kernel": int(request.kernel), "command": printable(shlex.join(request.command))}
-    if request.regions:
-        facts["regions"] = 1
+             **{name: int(value) if isinstance(value, bool) else value for name, value in report.settings().items()},
+             "command": printable(shlex.join(request.command))}
     if t := outcome.times:
         facts |= {"times_of": "simulation" if t.simulated else "command", "wall": t.wall, "user": t.user,
                   "system": t.system}

@@ -158,8 +158,8 @@ struct code code_read(const UChar *bytes, SizeT size, Addr address);
 #define REQUEST_READ ((UInt)('R' << 24 | 'K' << 16))
 
 /*
- * REGION, with --asked=yes or --regions=yes: one of enum region.  Returned is 1, and from bit 8 on how many threads and, from bit 20 on,
- * processes the program has made so far, modulo 4096 each.
+ * REGION, with --asked=yes or --regions=yes: one of enum region.  Returned is 1, and from bit 8 on how many threads
+ * and, from bit 20 on, processes the program has made so far, modulo 4096 each.
  */
 #define REQUEST_REGION (REQUEST_READ + 1)
 

@@ -264,7 +264,8 @@ class Run:
             self._missing.append(f"{lost} process{'es' * (lost > 1)} could not make a file for counts in"
                                  f" {directory.parent} (TMPDIR): no room was left there, no right to it, or it is gone")
         self.gone([p for p in last.values() if p.state == counts.REPLACED])
-        if self.request.regions and processes and not any(any(p.counts.values()) for p in processes):
+        if (self.request.regions and processes and not self._missing
+                and not any(any(p.counts.values()) for p in processes)):
             self._missing.append("--regions: the command has not called start_counters() of libperfex")
         if any(p.several for p in processes):
             self.notes.append("threads have run at once: each run counts something else"
