@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from pypfm.perfex import events
-from pypfm.perfex.backends.valgrind import formulas
+from pypfm.perfex.backends.simulation import formulas
 from pypfm.perfex.profile import UNKNOWN, Function, added
 
 if TYPE_CHECKING:

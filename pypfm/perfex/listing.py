@@ -113,7 +113,7 @@ def _qemu(cpu: Cpu, _path: Path | None) -> tuple[How, ...]:
     """How events of MIPS programs are counted; of this host's, qemu knows less."""
     from pypfm.perfex.backends.kept import compiler
     from pypfm.perfex.backends.qemu import plugin, program
-    from pypfm.perfex.backends.valgrind import formulas
+    from pypfm.perfex.backends.simulation import formulas
     try:
         program.version(program.installed())
         compiler(plugin.WHAT, program.PACKAGES)

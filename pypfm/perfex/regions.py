@@ -14,7 +14,7 @@ from pypfm.common.arguments import expect_int, expect_type
 from pypfm.common.counting import reason
 from pypfm.errors import CountingError, InvalidTypeError, UnknownKeyError, listed, shown
 from pypfm.perfex import events
-from pypfm.perfex.backends.valgrind import formulas
+from pypfm.perfex.backends.simulation import formulas
 from pypfm.perfex.c_call import known_cpu, processor
 from pypfm.perfex.model import Cpu, PerfexValueError
 from pypfm.perfex.perf_table import read, rows

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from native import build
 from pypfm.perfex.backends.qemu import plugin, program
-from pypfm.perfex.backends.valgrind import counts
+from pypfm.perfex.backends.simulation import counts
 from pypfm.perfex.profile import Profile
 from tool_runs import Run, order
 from tools import needs

@@ -11,7 +11,7 @@ import pytest
 from conftest import TESTS
 from pypfm.errors import CountingError
 from pypfm.perfex import counting
-from pypfm.perfex.backends.valgrind import formulas
+from pypfm.perfex.backends.simulation import formulas
 
 
 def test_a_formula_of_another_kind() -> None:

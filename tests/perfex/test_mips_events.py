@@ -8,7 +8,7 @@ import pytest
 
 from mips_programs import BIG, assembled, compiled, run
 from perfex_runs import counted, counts
-from pypfm.perfex.backends.valgrind import formulas
+from pypfm.perfex.backends.simulation import formulas
 from pypfm.perfex.model import Cpu
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("qemu-mips64", BIG)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from native import CC, build
-from pypfm.perfex.backends.valgrind import counts
+from pypfm.perfex.backends.simulation import counts
 from tool_runs import Run, compiled, run, started
 from tools import needs_flags
 

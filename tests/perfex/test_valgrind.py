@@ -18,7 +18,7 @@ import pytest
 
 from conftest import ROOT, clean_env, run_python
 from native import CC, build
-from pypfm.perfex.backends.valgrind import formulas
+from pypfm.perfex.backends.simulation import formulas
 from pypfm.perfex.backends.valgrind.backend import ValgrindBackend
 from pypfm.perfex.model import CPUS, Cpu, Outcome, PerfexError, Request, Sample
 from pypfm.perfex.signals import NEVER_ON
@@ -463,7 +463,7 @@ def test_no_files_left() -> None:
 import os, resource
 from pathlib import Path
 from pypfm.errors import PfmError
-from pypfm.perfex.backends.valgrind.program import Descendants, Prepared
+from pypfm.perfex.backends.simulation.command import Descendants, Prepared
 from pypfm.perfex.model import Request
 from pypfm.perfex.signals import Signals
 signals = Signals(gated=False)

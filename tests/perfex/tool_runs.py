@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from native import CC, build
-from pypfm.perfex.backends.valgrind import counts, tool
+from pypfm.perfex.backends.simulation import counts
+from pypfm.perfex.backends.valgrind import tool
 from pypfm.perfex.profile import Profile
 from tools import needs
 

@@ -363,7 +363,7 @@ def _pids(text: str) -> tuple[int, ...]:
 def _cache(args: argparse.Namespace, l2: int) -> str:
     """The caches to simulate, which are some."""
     if args.cache != Request.cache:
-        from pypfm.perfex.backends.valgrind.machine import machine
+        from pypfm.perfex.backends.simulation.machine import machine
         with usage_errors():
             machine(args.cache, args.cpu, l2)
     return str(args.cache)

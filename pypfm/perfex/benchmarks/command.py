@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm.perfex.backends.valgrind.machine import machine
+from pypfm.perfex.backends.simulation.machine import machine
 from pypfm.perfex.benchmarks import gate, results, session, stored, table
 from pypfm.perfex.model import PerfexError, Request
 from pypfm.perfex.output import Output
@@ -15,7 +15,7 @@ from pypfm.perfex.output import Output
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pypfm.perfex.backends.valgrind.machine import Machine
+    from pypfm.perfex.backends.simulation.machine import Machine
     from pypfm.perfex.benchmarks.plan import Plan
     from pypfm.perfex.benchmarks.results import Benchmark
     from pypfm.perfex.benchmarks.session import Run

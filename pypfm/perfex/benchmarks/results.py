@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from pypfm.perfex import repeat
 from pypfm.perfex.annotate import Annotation, annotation
-from pypfm.perfex.backends.valgrind import counts, formulas, installed
+from pypfm.perfex.backends.simulation import counts, formulas
+from pypfm.perfex.backends.valgrind import installed
 from pypfm.perfex.benchmarks.names import Names
 from pypfm.perfex.benchmarks.session import FUNCTIONS
 from pypfm.perfex.costs import default_clock
@@ -18,7 +19,7 @@ from pypfm.perfex.report import Report
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pypfm.perfex.backends.valgrind.machine import Machine
+    from pypfm.perfex.backends.simulation.machine import Machine
     from pypfm.perfex.benchmarks.plan import Round
     from pypfm.perfex.benchmarks.session import Run
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pypfm.errors import printable
+from pypfm.perfex.backends.simulation.command import check_directory
 from pypfm.perfex.backends.valgrind import installed, program, tool
 from pypfm.perfex.benchmarks.names import map_of
 from pypfm.perfex.benchmarks.plan import DIRECTORY, Plan, Round, begun
@@ -25,7 +26,7 @@ from pypfm.perfex.model import PerfexError, exit_status, signal_name
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pypfm.perfex.backends.valgrind.machine import Machine
+    from pypfm.perfex.backends.simulation.machine import Machine
 
 __all__ = ["FUNCTIONS", "Run", "check", "collect", "directory", "run"]
 
@@ -77,7 +78,7 @@ def check() -> None:
     :raises PerfexError: says what is missing
     """
     installed.version()
-    program.check_directory()
+    check_directory()
     program.check_command([sys.executable])
     tool.directory()
 

@@ -23,7 +23,7 @@ from pypfm.perfex.output import save
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pypfm.perfex.backends.valgrind.machine import Machine
+    from pypfm.perfex.backends.simulation.machine import Machine
     from pypfm.perfex.benchmarks.plan import Plan
     from pypfm.perfex.benchmarks.results import Benchmark
 

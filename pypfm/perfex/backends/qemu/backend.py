@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from pypfm.errors import shown
 from pypfm.perfex.backends.qemu import plugin, program, symbols
-from pypfm.perfex.backends.valgrind import counts
-from pypfm.perfex.backends.valgrind.backend import Run, check_place, check_request, counted
-from pypfm.perfex.backends.valgrind.program import Prepared, check_executable, check_rights
+from pypfm.perfex.backends.simulation import counts
+from pypfm.perfex.backends.simulation.command import Prepared, check_executable, check_rights
+from pypfm.perfex.backends.simulation.run import Run, check_place, check_request, counted
 from pypfm.perfex.model import Outcome, PerfexError, Request
 from pypfm.perfex.profile import Profile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pypfm.perfex.backends.valgrind.counts import Process
+    from pypfm.perfex.backends.simulation.counts import Process
     from pypfm.perfex.signals import Signals
 
 __all__ = ["QemuBackend"]

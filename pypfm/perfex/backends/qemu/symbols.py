@@ -15,7 +15,7 @@ from pypfm.perfex.profile import UNKNOWN, Function, Place, added
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pypfm.perfex.backends.valgrind.counts import Call, Object
+    from pypfm.perfex.backends.simulation.counts import Call, Object
     from pypfm.perfex.profile import Profile
 
 __all__ = ["name"]

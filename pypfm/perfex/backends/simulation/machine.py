@@ -1,4 +1,4 @@
-"""The processor that is simulated (--cache), as the valgrind tool takes it (csrc/perfex/tool/r10k.h)."""
+"""The processor that is simulated (--cache), as both simulations take it (csrc/perfex/tool/r10k.h)."""
 
 from __future__ import annotations
 

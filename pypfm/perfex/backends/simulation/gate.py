@@ -6,14 +6,14 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pypfm.perfex.backends.valgrind.counts import CountsError, Live
-from pypfm.perfex.backends.valgrind.formulas import added
+from pypfm.perfex.backends.simulation.counts import CountsError, Live
+from pypfm.perfex.backends.simulation.formulas import added
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pypfm.perfex.backends.valgrind.formulas import Simulated
+    from pypfm.perfex.backends.simulation.formulas import Simulated
 
 __all__ = ["Gate"]
 

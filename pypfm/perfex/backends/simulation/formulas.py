@@ -1,4 +1,4 @@
-"""From the counts of the valgrind tool to the events of a processor."""
+"""From the counts of a simulation to the events of a processor."""
 
 from __future__ import annotations
 

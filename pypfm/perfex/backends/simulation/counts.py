@@ -1,4 +1,4 @@
-"""The files that the valgrind tool r10k writes: the counts of a process (csrc/perfex/tool/tool.h).
+"""The files that both simulations write: the counts of a process (csrc/perfex/tool/tool.h).
 
 A file is what the tool works on, mapped: it is complete at any time, also if its process was killed.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pypfm.perfex.backends.valgrind.formulas import Simulated
+    from pypfm.perfex.backends.simulation.formulas import Simulated
     from pypfm.perfex.profile import Profile
 
 __all__ = ["ENDED", "REPLACED", "RUNS", "Call", "CountsError", "Live", "Object", "Process", "Thread", "calls",
