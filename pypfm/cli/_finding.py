@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pypfm.common.event_table import Umask, matches
@@ -122,11 +123,13 @@ def _worth(word: str, entry: Entry) -> float:
     """What an entry is worth for a word: the most that one of its texts is; for the name of its PMU, only that."""
     if word in _words(entry.pmu):
         return _WORTH["pmu"][0]
-    return max(_in_text(word, _words(getattr(entry, part)), worth) for part, worth in _WORTH.items())
+    return max([_in_text(word, getattr(entry, part), worth) for part, worth in _WORTH.items()])
 
 
-def _in_text(word: str, words: Sequence[str], worth: tuple[float, float, float]) -> float:
+@lru_cache(1 << 16)  # unit masks share the texts of their event
+def _in_text(word: str, text: str, worth: tuple[float, float, float]) -> float:
     whole, begins, inside = worth
+    words = _words(text)
     if word in words:
         return whole
     if any(other.startswith(word) for other in words):
@@ -136,8 +139,8 @@ def _in_text(word: str, words: Sequence[str], worth: tuple[float, float, float])
 
 def _points(words: tuple[str, ...], entry: Entry) -> float:
     """How well an entry fits; 0: a word is missing."""
-    worth = [_worth(word, entry) for word in words]
-    if not all(worth):
+    worth = list(takewhile(bool, (_worth(word, entry) for word in words)))
+    if len(worth) < len(words):
         return 0.0
     name = _words(entry.name)
     rest = sum(word not in words for word in name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from pypfm.conform.functions import column
 from pypfm.conform.model import Tried
-from pypfm.conform.vectors import function_of
+from pypfm.conform.vectors import TAGS, function_of
 from pypfm.conform.worker.library import api_module
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ def _called(vector: Vector, answer: dict[str, Json]) -> Iterator[str]:
     if kind == "dispatch" or "find" in answer:
         yield "pfm_find_event"
     if "fine" in answer:
-        tag = {"itanium2": "ita2", "montecito": "mont"}[str(vector["pmu"])]
-        yield f"pfm_{tag}_irange_is_fine"
+        yield f"pfm_{TAGS[str(vector['pmu'])]}_irange_is_fine"
 
 
 def _class(vector: Vector) -> str:
