@@ -14,7 +14,7 @@ from pypfm.errors import nearest, shown
 from pypfm.pmus import pmu
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from pypfm.perf.foreign import ForeignPmu
 
