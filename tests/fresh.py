@@ -43,10 +43,10 @@ exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
 """
 LIBRARIES = ("pypfm.pfm3", "pypfm.pfm3_manual", "pypfm.pfm4")
 #: What the commands import when they are run, except for matplotlib and the kit: these are imported in the fork.
-COMMANDS = (*(f"pypfm.cli.{name}" for name in ("common", "decode", "draw", "encode", "events", "info", "layout", "pmus", "pmc", "values")),
+COMMANDS = (*(f"pypfm.cli.{name}" for name in ("common", "decode", "draw", "encode", "events", "find", "info", "layout", "pmus", "pmc", "values")),
             *(f"pypfm.cli.perfex.{name}" for name in ("places", "several")),
             *(f"pypfm.perfex.{name}" for name in ("annotate", "calibration", "compare", "costs", "listing", "merge", "reading", "report")),
-            "pypfm.perfex.backends.perf", "pypfm.perfex.backends.valgrind.backend", "csv", "pypfm.decoding", "pypfm.ia64", "pypfm.perf")
+            "pypfm.perfex.backends.perf", "pypfm.perfex.backends.valgrind.backend", "csv", "pypfm.decoding", "pypfm.ia64", "pypfm.netbsd", "pypfm.perf", "pypfm.perf.foreign")
 #: Variables that Python, the dynamic linker and the C library read when a program starts.
 READ_AT_THE_START = ("PYTHON", "LD_", "LC_", "LANG", "GLIBC", "MALLOC")
 
