@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -31,6 +31,12 @@ PACKAGES = {
 }
 #: Where programs are looked for; those of pip come first: README's second command installs them.
 PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+
+
+def first(cases: Iterable[object], count: int = 1) -> list[object]:
+    """Cases for parametrize: all but the first take .ci/full."""
+    return [case if n < count else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=[pytest.mark.slow, pytest.mark.long])
+            for n, case in enumerate(cases)]
 
 
 def tool(name: str) -> str | None:

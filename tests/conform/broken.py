@@ -32,6 +32,13 @@ def objects(library: Library, *flags: str) -> dict[Path, Path]:
     return found
 
 
+def renamed(library: Library, directory: Path, function: str, name: str = "real_function") -> list[Path]:
+    """The object files of a library in which a function has another name."""
+    for compiled in objects(library).values():
+        build("objcopy", "--redefine-sym", f"{function}={name}", compiled, directory / compiled.name)
+    return [directory / compiled.name for compiled in objects(library).values()]
+
+
 def changed(library: Library, directory: Path, name: str, old: str, new: str) -> Path:
     """A library one of whose files has another text in one place.
 

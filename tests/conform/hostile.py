@@ -10,7 +10,11 @@ from typing import Any
 from broken import objects
 from conftest import clean_env
 from native import CC, PFM4, build
+from pypfm.conform.vectors import recorded
 from terminal import PYPFM
+
+#: Of the recorded answers, one in as many is asked for.
+EACH = 20
 
 HEAD = r"""
 #define _GNU_SOURCE
@@ -78,10 +82,12 @@ def in_a_call(base: Path, code: str) -> Path:
     return library(base, _ENCODE % code, hooked=("pfm_get_os_event_encoding",))
 
 
-def conform(path: Path, timeout: float = 3, *options: str) -> tuple[int, dict[str, Any]]:
-    """`pypfm conform`: its exit status and its report."""
-    done = subprocess.run([PYPFM, "conform", path, "--report", "json", "--timeout", str(timeout), *options], capture_output=True,
-                          text=True, env=clean_env(), check=False, timeout=300)
+def conform(path: Path, timeout: float = 3) -> tuple[int, dict[str, Any]]:
+    """`pypfm conform` with some recorded answers: its exit status and its report."""
+    some = path.with_name("some.jsonl")
+    some.write_text("".join(json.dumps(vector) + "\n" for vector in recorded("pfm4")[::EACH]))
+    done = subprocess.run([PYPFM, "conform", path, "--report", "json", "--timeout", str(timeout), "--vectors", some],
+                          capture_output=True, text=True, env=clean_env(), check=False, timeout=300)
     assert done.stderr == ""
     return done.returncode, json.loads(done.stdout)
 

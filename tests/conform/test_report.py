@@ -34,6 +34,7 @@ from pypfm.conform.report.wording import excerpt, visible
 from pypfm.conform.vectors import recorded
 from pypfm.errors import ConformError, shown
 from terminal import pypfm, terminal
+from whole import whole_run
 
 pytestmark = pytest.mark.slow
 
@@ -302,7 +303,7 @@ def test_suppressions_of_a_broken_library(broken: Report, tmp_path: Path) -> Non
 
 
 def test_our_own_library_has_no_differences() -> None:
-    lines = report.text(runner.run(str(PFM3.path), "pfm3", jobs=2)).splitlines()
+    lines = report.text(whole_run("pfm3")[0]).splitlines()
     assert lines[0] == f"library     file       {PFM3.path}"
     assert re.fullmatch(r"no differences in \d\d,\d{3} checks; exit status 0", lines[-1])
 

@@ -22,6 +22,7 @@ from pypfm.conform.vectors import read, recorded
 from pypfm.errors import ConformError
 from sequences import SEQUENCES
 from terminal import pypfm
+from whole import whole_run
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +94,7 @@ def test_a_text_of_an_error(tmp_path: Path) -> None:
 
 def test_every_exported_function_is_called_or_there_is_a_reason() -> None:
     for api in SEQUENCES:
-        report = runner.run(str(LIBRARIES[api].path), jobs=2)
+        report, _ = whole_run(api)
         assert [name for name, tried in report.tried.items() if not tried.calls] == []
         assert "no differences" in text(report).splitlines()[-1]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from broken import DISPATCH, with_code
-from native import CC, PFM3, PFM4, build, build_library, library_sources
+from broken import DISPATCH, renamed, with_code
+from native import CC, PFM3, PFM4, build, build_library
 from pypfm.config import LIBRARIES
 from pypfm.conform import runner
 from pypfm.conform.model import Vector
@@ -57,7 +57,7 @@ def test_half_a_member_of_an_answer(member: str, tmp_path: Path) -> None:
                     f"\tint ret = real_function({names}, info);\n\n\t((unsigned short *)&info->{field})[1] = upper;\n\treturn ret;\n}}\n")
     plain = tmp_path / "plain.o"
     build(CC, "-c", "-fPIC", "-fno-strict-aliasing", *PFM4.cflags, shim, "-o", plain)
-    library = build_library(PFM4, tmp_path, f"-D{function}=real_function", "-w", sources=[*library_sources(PFM4, tmp_path), plain])
+    library = build_library(PFM4, tmp_path, sources=[*renamed(PFM4, tmp_path, function), plain])
     calls = [v for v in recorded("pfm4") if v["kind"] == "info"]
     fields = {d.field.rpartition(".")[2] for f in runner.run(str(library), "pfm4", vectors=calls).findings for d in f.differences}
     assert field in fields
@@ -83,7 +83,7 @@ def with_shim(directory: Path, function: str, width: str) -> Path:
                     f"\tif (!ret)\n\t\t*({width} *)value = ({width})right;\n\treturn ret;\n}}\n#define {function} real_function\n")
     plain = directory / "plain.o"
     build(CC, "-c", "-fPIC", shim, "-o", plain)
-    return build_library(PFM3, directory, f"-D{function}=real_function", "-w", sources=[*library_sources(PFM3, directory), plain])
+    return build_library(PFM3, directory, sources=[*renamed(PFM3, directory, function), plain])
 
 
 def test_an_input_that_is_changed(tmp_path: Path) -> None:

@@ -180,8 +180,9 @@ def left_for_git(scratch: Path) -> list[str]:
     return [name for name in made if str(EXAMPLES / name) not in ignored]
 
 
-@pytest.mark.parametrize("page", [p for p in (*GUIDES, *PAGES, ROOT / "README.md", EXAMPLES / "README.md") if console_blocks(p)],
-                         ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [
+    pytest.param(p, id=str(p.relative_to(ROOT)), marks=[pytest.mark.long] * (p.stem == "conformance"))  # several whole runs
+    for p in (*GUIDES, *PAGES, ROOT / "README.md", EXAMPLES / "README.md") if console_blocks(p)])
 def test_console_blocks(page: Path, scratch: Path, user: dict[str, str]) -> None:
     wrong, missing = [], set()
     for block in console_blocks(page):
