@@ -12,6 +12,7 @@
 static struct {
 	struct guard guard;
 	bool started;
+	bool region; /* of perfex --regions: the pair's, or in a child that of the parent's pair */
 	int events[2];
 	struct perfex_counter *counters[2];
 	struct perfex_cost loaded[PERFEX_NUM_EVENTS];
@@ -146,9 +147,14 @@ start_counters(int e0, int e1)
 		perfex_map_free(&map);
 	}
 	ret = end_call(ret, cancel);
-	if (ret == 0)
-		simulated_begin(&state.begin);
-	return ret;
+	if (ret < 0) {
+		if (state.measured != MEASURING)
+			perfex_region(PERFEX_REGION_NOT_BEGUN);
+		return ret;
+	}
+	simulated_begin(&state.region);
+	simulated_read(&state.begin);
+	return 0;
 }
 
 /*
@@ -183,7 +189,10 @@ int
 read_counters(int e0, long long *c0, int e1, long long *c1)
 {
 	struct simulated end;
-	const bool is_simulated = simulated_end(&end) == 0;
+	const bool is_simulated = simulated_read(&end) == 0;
+
+	simulated_end(&state.region);
+
 	const int cancel = guard_hold();
 	struct perfex_choice choice;
 	uint64_t counts[2];
@@ -198,6 +207,8 @@ read_counters(int e0, long long *c0, int e1, long long *c1)
 	if (ret == 0) {
 		*c0 = (long long)counts[0];
 		*c1 = (long long)counts[1];
+	} else if (state.started) { /* refused: the pair goes on */
+		simulated_begin(&state.region);
 	}
 	return end_call(ret, cancel);
 }

@@ -157,6 +157,7 @@ enum perfex_region {
 	PERFEX_REGION_CLEAR,
 	PERFEX_REGION_START, /* of start_counters() */
 	PERFEX_REGION_READ,  /* of read_counters() */
+	PERFEX_REGION_NOT_BEGUN,
 };
 
 unsigned long perfex_region(enum perfex_region what);

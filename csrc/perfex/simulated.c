@@ -49,20 +49,20 @@ simulated_read(struct simulated *now)
 	return 0;
 }
 
-int
-simulated_begin(struct simulated *now)
+void
+simulated_begin(bool *region)
 {
-	valgrind_region(PERFEX_REGION_START);
-	return simulated_read(now);
+	if (!*region)
+		valgrind_region(PERFEX_REGION_START);
+	*region = true;
 }
 
-int
-simulated_end(struct simulated *now)
+void
+simulated_end(bool *region)
 {
-	const int ret = simulated_read(now);
-
-	valgrind_region(PERFEX_REGION_READ);
-	return ret;
+	if (*region)
+		valgrind_region(PERFEX_REGION_READ);
+	*region = false;
 }
 
 unsigned long

@@ -17,9 +17,12 @@ struct simulated {
 /* Read the counts so far.  -ENODEV: no tool counts. */
 int simulated_read(struct simulated *now);
 
-/* The same where a region begins and ends, outside of which nothing is counted with perfex --regions. */
-int simulated_begin(struct simulated *now);
-int simulated_end(struct simulated *now);
+/*
+ * Begin and end a region, outside of which nothing is counted with perfex --regions; region: whether this process is in
+ * one, also after fork(), when the pair is the parent's.
+ */
+void simulated_begin(bool *region);
+void simulated_end(bool *region);
 
 /* Subtract two moments, and what an empty region costs; never less than 0. */
 struct simulated simulated_since(const struct simulated *begin, const struct simulated *end,

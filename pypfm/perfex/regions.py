@@ -6,6 +6,7 @@ import errno
 import os
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ _OFF = "counting was off all the time (perfex -s or -p)"
 # Those that were stopped last: ``with counting() as c`` gives c another value when it counts already, and to free what
 # c was before would take some 1500 instructions.
 _kept: deque[Counting | None] = deque([None], maxlen=64)
-_under_way: set[int] = set()  # those that count, by identity
+_empty: dict[tuple[Any, ...], dict[int, int]] = {}  # what a region counts in which nothing is done
 _WITHOUT_PERFEX = "valgrind runs this process, but not for perfex; under perfex --backend valgrind it is counted"
 
 
@@ -50,6 +51,8 @@ class Counting(Mapping[int, int]):
         self._open: dict[int, Any] = {}
         self._counts: dict[int, int] = {}
         self._empty: dict[int, int] = {}
+        self._told = True  # perfex --regions is told of this region
+        self._region = False  # of perfex --regions; in a child of fork() that of its parent
         self._array: Any = None
         self._pid = 0
 
@@ -60,30 +63,37 @@ class Counting(Mapping[int, int]):
         self._counts = {}
         if not self._empty and lib.perfex_simulator() == lib.PERFEX_UNDER_PERFEX:
             self._measure_empty()
+        self._begin()
+        return self
+
+    def _begin(self) -> None:
         try:
             for event in self.events:
                 self._open[event] = self._opened(event)
             self._array = ffi.new("struct perfex_counter *[]", [*self._open.values()])
-            _under_way.add(id(self))
-            lib.perfex_region(lib.PERFEX_REGION_START)  # of perfex --regions
             ret = lib.perfex_counters_start(self._array, len(self._open))  # the last thing that takes time
             if ret < 0:
                 self._checked(ret, self.events[0])
+            if self._told:
+                self._region = True
+                lib.perfex_region(lib.PERFEX_REGION_START)
         except BaseException:
             self._open = {}
             self._end_region()
             raise
-        return self
 
     def _measure_empty(self) -> None:
         """What a region counts in which nothing is done: it is taken off, where it is the same each time."""
-        self._empty = dict.fromkeys(self.events, 0)
-        measured = {}
-        for _ in range(_WARM):
-            with self:
-                pass
-            measured = self._counts
-        self._empty = measured
+        of = (self.cpu, self.events, self._table)
+        if of not in _empty:
+            probe = Counting(self.events, self.cpu, self._table)
+            probe._empty = dict.fromkeys(self.events, 0)
+            for left in reversed(range(_WARM)):
+                probe._told = left == 0  # to switch takes 0.1 s; with --regions nothing is counted before, an error
+                with suppress(CountingError), probe:
+                    pass
+            _empty[of] = probe._counts
+        self._empty = _empty[of]
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
@@ -100,20 +110,22 @@ class Counting(Mapping[int, int]):
         """
         try:
             if self._open:
+                self._end_region()
                 self._expect_own()  # a child has the parent's descriptors: it would stop the parent's counters
                 lib.perfex_counters_stop(self._array, len(self._open))
-                self._end_region()
                 self._counts = {event: self._read(event) for event in self._open}
         finally:
             if self._open and _kept[-1] is not self:
                 _kept.append(self)
             self._open = {}  # which closes them
 
-    def _end_region(self) -> None:
-        """Tell perfex --regions that this region has ended; others may go on."""
-        _under_way.discard(id(self))
-        if not _under_way:
-            lib.perfex_region(lib.PERFEX_REGION_READ)
+    def _end_region(self, end: Any = lib.perfex_region, how: int = lib.PERFEX_REGION_READ) -> None:
+        """Tell perfex --regions that this region has ended; others may go on.  The functions are there at exit, too."""
+        if self._region:
+            self._region = False
+            end(how)
+
+    __del__ = _end_region
 
     def __getitem__(self, event: int | str) -> int:
         """The count so far, or when it was stopped; by number or by name.

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -498,6 +499,104 @@ def test_regions_against_a_baseline(program: Path, tmp_path: Path) -> None:
     status, said = perfex(*gate, whole, program, "stores", 100000)
     assert (status, said) == (1, "perfex: --baseline: only one of the two counts the regions of libperfex alone (--regions);"
                                  " --anyway compares them\n")
+
+
+    nothing = tmp_path / "nothing"
+    assert perfex("--json", "-o", nothing, "--regions", "true")[0] == 0
+    status, said = perfex(*gate, before, "true")
+    assert (status, said.splitlines()[-1]) == (1, "perfex: --fail-above: no event has a count in both reports")
+    status, said = perfex(*gate, nothing, program, "stores", 100000)
+    assert (status, said.splitlines()[-1]) == (1, "perfex: --fail-above: no event has a count in both reports")
+
+
+REFUSED = r"""
+#include <perfex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void work(long n) { for (volatile long i = 0; i < n; i++) ; }
+static int starts(int a, int b) { return start_counters(a, b); }
+int main(int argc, char **argv)
+{
+    long long a = 0, b = 0;
+    switch (atoi(argv[argc - 1])) {
+    case 0:             /* the whole of the others */
+        starts(15, 19), work(200000), read_counters(15, &a, 19, &b);
+        break;
+    case 1:             /* a read is refused: the pair goes on */
+        starts(15, 19), work(100000), read_counters(0, &a, 19, &b), work(100000), read_counters(15, &a, 19, &b);
+        break;
+    case 2:
+        starts(15, 19), work(100000), read_counters(15, NULL, 19, &b), work(100000), read_counters(15, &a, 19, &b);
+        break;
+    case 3:             /* a start is refused, in a region and outside */
+        starts(15, 19), work(100000), starts(1, 2), work(100000), read_counters(15, &a, 19, &b), starts(1, 2), work(1000000);
+        break;
+    case 4:             /* a start in the place of another */
+        starts(15, 19), work(100000), starts(15, 19), work(100000), read_counters(15, &a, 19, &b), work(1000000);
+        break;
+    case 5:             /* the child ends what it has inherited, and has one of its own */
+        starts(15, 19), work(50000);
+        if (fork() == 0) {
+            work(50000), read_counters(15, &a, 19, &b), work(1000000);
+            starts(15, 19), work(50000), read_counters(15, &a, 19, &b), work(1000000);
+            exit(0);
+        }
+        work(50000), read_counters(15, &a, 19, &b), wait(NULL);
+        break;
+    case 6:
+        starts(1, 2), work(1000000);
+    }
+    return 0;
+}
+"""
+
+
+def test_calls_that_are_refused(tmp_path: Path) -> None:
+    """A region goes on until a read has succeeded; of a start that has failed there is a note."""
+    (tmp_path / "refused.c").write_text(REFUSED)
+    build(CC, "-O1", tmp_path / "refused.c", "-o", tmp_path / "refused", *LIBRARY.cflags, *LIBRARY.libs)
+
+    def report(how: int) -> dict[str, Any]:
+        return counted("--backend", "valgrind", "--regions", "-e", "19", tmp_path / "refused", how)
+
+    whole = counts(report(0))[19]
+    assert whole is not None
+    assert whole >= 200000
+    for how in range(1, 6):
+        found = counts(report(how))[19]
+        assert found is not None
+        assert abs(found - whole) < 2000, how
+    standing, failed = report(3)["notes"][-2:]
+    assert standing.startswith("--regions: caches, TLB and branch predictor stand still outside of regions")
+    assert failed == "start_counters() has failed 2 times: what follows is counted nowhere"
+    none = report(6)
+    assert counts(none)[19] is None
+    assert none["notes"] == ["--regions: the command has not called start_counters() of libperfex, or it has failed each time"]
+
+
+ENDS = {
+    "dropped": "def f():\n    counting(15).__enter__()\nf()\nwork()",
+    "in a child": "with counting(15) as c:\n    if not (pid := os.fork()):\n        try:\n            c.close()\n"
+                  "        except OSError:\n            pass\n        with counting(15):\n            pass\n"
+                  "        work()\n        os._exit(0)\n    os.waitpid(pid, 0)\nwork()",
+    "of C inside": "with counting(15):\n    C.start_counters(15, 19)\n    C.read_counters(15, a, 19, b)\n    inside()\nwork()",
+    "inside of C": "C.start_counters(15, 19)\nwith counting(15):\n    pass\ninside()\nC.read_counters(15, a, 19, b)\nwork()"}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_the_end_of_regions_of_python(how: str, tmp_path: Path) -> None:
+    """Dropped, of the parent, with one of C in it, in one of C: what is outside of all is left out, what is inside is there."""
+    script = tmp_path / "regions.py"
+    script.write_text("import ctypes, os, sys\nfrom pypfm import libperfex as C\nfrom pypfm.perfex import counting\n"
+                      "a, b = ctypes.pointer(ctypes.c_longlong()), ctypes.pointer(ctypes.c_longlong())\n"
+                      "def work(): sum(range(int(sys.argv[1])))\ndef inside(): sum(range(int(sys.argv[2])))\n"
+                      f"{ENDS[how]}\nprint(0, 0)\n")
+    few, outside, more = (measured(sys.executable, script, *ns, options=("--regions",))[1][15]
+                          for ns in ((1, 1), (200000, 1), (1, 200000)))
+    assert abs(few - outside) < 50000
+    assert (more - few > 1_000_000) == ("C" in how)
 
 
 def test_regions_of_python(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ struct header {
 	uint32_t lost;                 /* processes that it made have no file */
 	uint32_t on, wanted;           /* whether it counts; perfex writes whether it shall */
 	uint32_t several;              /* threads have run at once: another run counts something else */
+	uint64_t not_begun;            /* regions whose start_counters() has failed, with --regions */
 	uint64_t used;                 /* bytes of the file, this header included */
 	uint64_t now[R10K_NUM_COUNTS]; /* of the thread that runs; without --threads, of all */
 	char names[512];               /* of the counts, with a blank after each */

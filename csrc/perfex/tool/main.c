@@ -318,15 +318,31 @@ clear_places(void)
 	output_clear();
 }
 
+/* What libperfex says, with --regions=yes. */
+static void
+on_pair(UWord what)
+{
+	static UInt depth; /* of regions in regions: those of C and of Python do not know each other */
+
+	if (what == REGION_START && !depth++)
+		switch_counting(True);
+	else if (what == REGION_READ && depth && !--depth)
+		switch_counting(False);
+	else if (what == REGION_NOT_BEGUN)
+		header->not_begun++;
+}
+
 static Bool
 on_region(UWord what, UWord *result)
 {
 	*result = 0;
 	if (!options.asked)
 		return True;
-	if (options.regions ? what == REGION_START || what == REGION_READ : what == REGION_ON || what == REGION_OFF)
-		switch_counting(what == REGION_ON || what == REGION_START);
-	else if (what == REGION_CLEAR)
+	if (options.regions)
+		on_pair(what);
+	else if (what == REGION_ON || what == REGION_OFF)
+		switch_counting(what == REGION_ON);
+	if (what == REGION_CLEAR)
 		clear_places();
 	*result = 1 | (UWord)(threads_made & 0xfff) << 8 | (UWord)(processes_made & 0xfff) << 20;
 	return True;

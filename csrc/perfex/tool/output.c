@@ -466,6 +466,7 @@ output_fork(void)
 	UInt on = header->on, wanted = header->wanted, full = header->full;
 	VG_(memset)(header->now, 0, sizeof header->now);
 	header->lost = 0;
+	header->not_begun = 0;
 	header->state = STATE_RUNS;
 	describe();
 	header->used = used;

@@ -168,8 +168,11 @@ enum region {
 	REGION_OFF,   /* count no longer */
 	REGION_ON,    /* count from the next block on */
 	REGION_CLEAR, /* what instructions and calls have counted is forgotten: a region begins */
-	REGION_START, /* as ON and OFF, of libperfex's start_counters() and read_counters(): with --regions=yes only */
+	/* With --regions=yes only, of libperfex's start_counters() and read_counters(): as ON and OFF, and one region may
+	 * lie in another. */
+	REGION_START,
 	REGION_READ,
+	REGION_NOT_BEGUN, /* start_counters() has failed */
 };
 
 #endif

@@ -75,9 +75,12 @@ def compare(args: argparse.Namespace, names: list[str]) -> int:
 
 
 def failed(args: argparse.Namespace, made: Comparison | None) -> int:
-    """Say which counts have risen by more than --fail-above; the exit status."""
+    """Say which counts have risen by more than --fail-above, or that there are none to compare; the exit status."""
     if args.fail_above is None or made is None:
         return 0
+    if all(c.difference is None for c in made.changes):
+        say("perfex: --fail-above: no event has a count in both reports\n")
+        return _RISEN
     risen = [c for c in made.changes if c.risen(args.fail_above)]
     if risen:
         say(f"perfex: risen by more than {args.fail_above:g} %: "

@@ -25,7 +25,7 @@ __all__ = ["ENDED", "REPLACED", "RUNS", "Call", "CountsError", "Live", "Object",
            "objects", "profile", "read"]
 
 _FORMAT = b"r10k001\n"
-_HEAD = struct.Struct("=8sIIiiIIIIIIQ")
+_HEAD = struct.Struct("=8sIIiiIIIIIIQQ")
 _NAMES = _PROGRAM = 512  # bytes
 #: States of a process: it runs or was killed; it has ended; it has executed another program, which has another file.
 RUNS, ENDED, REPLACED = range(3)
@@ -59,6 +59,7 @@ class Process:
     :ivar full: there was no room in the file for all lines
     :ivar lost: how many processes that it has made have no file
     :ivar several: threads have run at once, which valgrind's do not: another run counts something else
+    :ivar not_begun: how often start_counters() has failed, with --regions
     :ivar counts: by name
     :ivar threads: those that were counted apart, if that was asked for
     """
@@ -70,6 +71,7 @@ class Process:
     full: bool
     lost: int
     several: bool = False
+    not_begun: int = 0
     counts: Simulated = field(default_factory=dict)
     threads: list[Thread] = field(default_factory=list)
 
@@ -88,6 +90,7 @@ class _Header(NamedTuple):
     on: int
     wanted: int
     several: int
+    not_begun: int
     used: int
 
     @classmethod
@@ -135,7 +138,8 @@ def read(path: Path) -> Process:
     head = _Header.of(data)
     names, program = head.texts(data)
     numbers = struct.Struct(f"={head.num_counts}Q")
-    made = Process(head.pid, head.parent, program, head.state, bool(head.full), head.lost, bool(head.several))
+    made = Process(head.pid, head.parent, program, head.state, bool(head.full), head.lost, bool(head.several),
+                   head.not_begun)
     total = list(numbers.unpack_from(data, _HEAD.size))
     for kind, begin, _ in _items(data, head):
         if kind == _THREAD:

@@ -217,9 +217,17 @@ class Run:
             self.missing.append(f"{lost} process{'es' * (lost > 1)} could not make a file for counts in"
                                  f" {directory.parent} (TMPDIR): no room was left there, no right to it, or it is gone")
         self.gone([p for p in last.values() if p.state == counts.REPLACED])
+        not_begun = sum(p.not_begun for p in processes)
         if (self.request.regions and processes and not self.missing
                 and not any(any(p.counts.values()) for p in processes)):
-            self.missing.append("--regions: the command has not called start_counters() of libperfex")
+            self.missing.append("--regions: the command has not called start_counters() of libperfex"
+                                + (", or it has failed each time" if not_begun else ""))
+        elif not_begun:
+            self._doubts.append(f"start_counters() has failed {not_begun} time{'s' * (not_begun > 1)}: what follows is"
+                                " counted nowhere")
+        if self.request.regions and not self.missing:
+            self.notes.append("--regions: caches, TLB and branch predictor stand still outside of regions, so that each"
+                              " begins with what the one before has left in them")
         if any(p.several for p in processes):
             self.notes.append("threads have run at once: each run counts something else"
                               + ("; --repeat N shows how much" if self.request.layout is None else ""))
