@@ -67,6 +67,7 @@ class Counting(Mapping[int, int]):
         return self
 
     def _begin(self) -> None:
+        """Open and start the counters."""
         try:
             for event in self.events:
                 self._open[event] = self._opened(event)
@@ -92,8 +93,9 @@ class Counting(Mapping[int, int]):
                 probe._told = left == 0  # to switch takes 0.1 s; with --regions nothing is counted before, an error
                 with suppress(CountingError), probe:
                     pass
-            _empty[of] = probe._counts
-        self._empty = _empty[of]
+            if probe._counts:  # else counting is off, with perfex -s
+                _empty[of] = probe._counts
+        self._empty = _empty.get(of, {})
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
