@@ -198,17 +198,18 @@ read_counters(int e0, long long *c0, int e1, long long *c1)
 	uint64_t counts[2];
 	int ret = c0 && c1 ? perfex_choose(e0, e1, &choice) : -EFAULT;
 
+	const int entered = perfex_enter();
 	if (ret == 0)
-		ret = perfex_enter();
-	if (ret == 0) {
+		ret = entered;
+	if (ret == 0)
 		ret = read_pair(&choice, is_simulated ? &end : NULL, counts);
+	if (entered == 0 && state.started) /* refused: the pair goes on */
+		simulated_begin(&state.region);
+	if (entered == 0)
 		perfex_leave();
-	}
 	if (ret == 0) {
 		*c0 = (long long)counts[0];
 		*c1 = (long long)counts[1];
-	} else if (state.started) { /* refused: the pair goes on */
-		simulated_begin(&state.region);
 	}
 	return end_call(ret, cancel);
 }

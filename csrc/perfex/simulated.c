@@ -52,17 +52,15 @@ simulated_read(struct simulated *now)
 void
 simulated_begin(bool *region)
 {
-	if (!*region)
+	if (!__atomic_exchange_n(region, true, __ATOMIC_RELAXED))
 		valgrind_region(PERFEX_REGION_START);
-	*region = true;
 }
 
 void
 simulated_end(bool *region)
 {
-	if (*region)
+	if (__atomic_exchange_n(region, false, __ATOMIC_RELAXED))
 		valgrind_region(PERFEX_REGION_READ);
-	*region = false;
 }
 
 unsigned long
