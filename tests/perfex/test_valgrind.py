@@ -475,7 +475,7 @@ left.started()
 print(os.read(left.read, 1))
 os.close(left.read)
 try:
-    Prepared([], Path("/"), Request(("true",)), signals)
+    Prepared(["true"], Request(("true",)), signals, Path("/"))
 except PfmError as error:
     print(error)
 """)
