@@ -11,6 +11,7 @@ from broken import objects
 from conftest import clean_env
 from native import CC, PFM4, build
 from pypfm.conform.vectors import recorded
+from runs import vectors_file
 from terminal import PYPFM
 
 #: Of the recorded answers, one in as many is asked for.
@@ -84,8 +85,7 @@ def in_a_call(base: Path, code: str) -> Path:
 
 def conform(path: Path, timeout: float = 3) -> tuple[int, dict[str, Any]]:
     """`pypfm conform` with some recorded answers: its exit status and its report."""
-    some = path.with_name("some.jsonl")
-    some.write_text("".join(json.dumps(vector) + "\n" for vector in recorded("pfm4")[::EACH]))
+    some = vectors_file(recorded("pfm4")[::EACH], path.parent)
     done = subprocess.run([PYPFM, "conform", path, "--report", "json", "--timeout", str(timeout), "--vectors", some],
                           capture_output=True, text=True, env=clean_env(), check=False, timeout=300)
     assert done.stderr == ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import time
@@ -20,6 +19,7 @@ from native import PFM3, PFM4, build_library
 from pypfm.conform import runner, vectors
 from pypfm.conform.model import Difference, Finding, FindingKind, Report, Vector
 from pypfm.conform.vectors import function_of, group_of
+from runs import vectors_file
 from terminal import PYPFM, pypfm
 
 pytestmark = pytest.mark.slow
@@ -316,9 +316,8 @@ def test_what_a_library_leaves_behind_is_ended(tmp_path: Path) -> None:
                 pause();
         }}
     """
-    some = tmp_path / "some.jsonl"
-    some.write_text("".join(json.dumps(v) + "\n" for v in vectors.recorded("pfm4") if v["kind"] == "encode")[:400_000].rpartition("\n")[0])
-    done = pypfm("conform", with_code(ENCODE, tmp_path / "library", code), "--vectors", some)
+    some = [v for v in vectors.recorded("pfm4") if v["kind"] == "encode"][:1000]
+    done = pypfm("conform", with_code(ENCODE, tmp_path / "library", code), "--vectors", vectors_file(some, tmp_path))
     assert (done.returncode, done.stderr) == (4, "")
     left = pids.read_text().split()
     assert len(left) > 2

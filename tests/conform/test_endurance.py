@@ -20,8 +20,8 @@ from pypfm.conform.endurance import CALLS, in_one_process, with_messages
 from pypfm.conform.model import Report, Vector
 from pypfm.conform.report.wording import verdict
 from pypfm.conform.vectors import environment, function_of, group_of, in_steps, recorded
+from runs import whole_run
 from tools import first
-from whole import whole_run
 
 pytestmark = pytest.mark.slow
 

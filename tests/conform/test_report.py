@@ -33,8 +33,8 @@ from pypfm.conform.model import (
 from pypfm.conform.report.wording import excerpt, visible
 from pypfm.conform.vectors import recorded
 from pypfm.errors import ConformError, shown
+from runs import whole_run
 from terminal import pypfm, terminal
-from whole import whole_run
 
 pytestmark = pytest.mark.slow
 

@@ -28,8 +28,8 @@ from pypfm.conform.model import Report, Vector
 from pypfm.conform.record import record
 from pypfm.conform.vectors import function_of, in_steps, optional_of, pmu_of, read, recorded
 from pypfm.errors import ConformError
+from runs import vectors_file, whole_run
 from terminal import PYPFM, on_terminal, pypfm
-from whole import whole_run
 
 pytestmark = pytest.mark.slow
 
@@ -62,13 +62,6 @@ def every_call(api: str) -> list[Vector]:
     """All that a run makes calls of."""
     calls = in_steps(recorded(api))
     return [*calls, *in_one_process(api, calls), *with_messages(calls)]
-
-
-def some_vectors(directory: Path) -> Path:
-    """A file of some recorded answers of libpfm 4."""
-    path = directory / "some.jsonl"
-    path.write_text("".join(json.dumps(vector) + "\n" for vector in recorded("pfm4")[::50]))
-    return path
 
 
 def everything_was_run(report: Report, api: str) -> None:
@@ -262,7 +255,7 @@ def test_a_name_without_slash_is_for_the_loader(tmp_path: Path) -> None:
 
 
 def test_the_users_environment_is_not_the_librarys(tmp_path: Path) -> None:
-    done = run(PYPFM, "conform", LIBRARIES["pfm4"].path, "--vectors", some_vectors(tmp_path),
+    done = run(PYPFM, "conform", LIBRARIES["pfm4"].path, "--vectors", vectors_file(recorded("pfm4")[::50], tmp_path),
                env=clean_env(LIBPFM_FORCE_PMU="nhm", LIBPFM_VERBOSE="1"))
     assert done.returncode == 0, done.stdout
 
@@ -270,7 +263,7 @@ def test_the_users_environment_is_not_the_librarys(tmp_path: Path) -> None:
 def test_modules_in_the_current_directory_are_not_run(tmp_path: Path) -> None:
     for name in ("json", "pypfm", "select", "ctypes"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit(7)\n")
-    done = run(PYPFM, "conform", LIBRARIES["pfm4"].path, "--vectors", some_vectors(tmp_path), cwd=tmp_path)
+    done = run(PYPFM, "conform", LIBRARIES["pfm4"].path, "--vectors", vectors_file(recorded("pfm4")[::50], tmp_path), cwd=tmp_path)
     assert done.returncode == 0, done.stdout
 
 
@@ -409,7 +402,7 @@ def test_the_pmu_of_a_vector() -> None:
 # ---- on a terminal --------------------------------------------------------------------------------
 
 def test_a_bar_on_the_terminal(tmp_path: Path) -> None:
-    text = on_terminal(100, "conform", LIBRARIES["pfm4"].path, "--vectors", some_vectors(tmp_path), term="xterm")
+    text = on_terminal(100, "conform", LIBRARIES["pfm4"].path, "--vectors", vectors_file(recorded("pfm4")[::50], tmp_path), term="xterm")
     assert str(LIBRARIES["pfm4"].path) in text
     total = len(in_steps(recorded("pfm4")[::50]))
     assert f"{total} of {total} calls" in text

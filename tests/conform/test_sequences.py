@@ -20,9 +20,9 @@ from pypfm.conform.record import record_again
 from pypfm.conform.report import text
 from pypfm.conform.vectors import read, recorded
 from pypfm.errors import ConformError
+from runs import whole_run
 from sequences import SEQUENCES
 from terminal import pypfm
-from whole import whole_run
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from pypfm.errors import shown
 from pypfm.perfex.backends.qemu import plugin, program, symbols
 from pypfm.perfex.backends.simulation import counts
 from pypfm.perfex.backends.simulation.command import Prepared, check_executable, check_rights
-from pypfm.perfex.backends.simulation.run import Run, check_place, check_request, counted
+from pypfm.perfex.backends.simulation.run import Run, check_place, check_request, counted, numbered
 from pypfm.perfex.model import Outcome, PerfexError, Request
 from pypfm.perfex.profile import Profile
 
@@ -104,8 +104,7 @@ class _QemuRun(Run):
     def gone(self, processes: list[Process]) -> None:
         if pids := [p.pid for p in processes]:
             what = "not MIPS code" if self.abi.mips else "not for qemu"
-            self.notes.append(f"executed a program that is {what}, which is not counted: process"
-                              f"{'es' * (len(pids) > 1)} {', '.join(map(str, pids))}")
+            self.notes.append(f"executed a program that is {what}, which is not counted: {numbered(pids)}")
 
 
 def _doubled(path: str | Path) -> str:

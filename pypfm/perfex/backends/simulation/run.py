@@ -144,7 +144,7 @@ class Run:
             failed = self._has_failed(processes, command.pid, code)
             if failed:
                 self.missing.append(f"{self.simulator} has failed: "
-                                     + (" ".join(messages.split())[:_MOST_SAID] or _ABOVE))
+                                    + (" ".join(messages.split())[:_MOST_SAID] or _ABOVE))
             self._judge(directory, processes, command)
         if not processes and not self.missing:
             why = f"it was ended by signal {-code}" if code < 0 else _ABOVE
@@ -215,7 +215,7 @@ class Run:
         last = {p.pid: p for p in processes}
         if lost := sum(p.lost for p in processes) + (not processes and not _has_room(directory)):
             self.missing.append(f"{lost} process{'es' * (lost > 1)} could not make a file for counts in"
-                                 f" {directory.parent} (TMPDIR): no room was left there, no right to it, or it is gone")
+                                f" {directory.parent} (TMPDIR): no room was left there, no right to it, or it is gone")
         self.gone([p for p in last.values() if p.state == counts.REPLACED])
         not_begun = sum(p.not_begun for p in processes)
         if (self.request.regions and processes and not self.missing

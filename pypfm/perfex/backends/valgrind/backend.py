@@ -87,7 +87,7 @@ class _ValgrindRun(Run):
     def gone(self, processes: list[Process]) -> None:
         if processes:
             self.missing.append("executed a program that valgrind could not start, or that could not make a file for"
-                                 f" its counts in the directory of TMPDIR: {numbered([p.pid for p in processes])}")
+                                f" its counts in the directory of TMPDIR: {numbered([p.pid for p in processes])}")
 
     def refused(self, messages: str, pid: int, code: int) -> bool:
         found = program.refusals(messages.splitlines())
