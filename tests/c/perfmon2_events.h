@@ -61,7 +61,7 @@ spin(long ms)
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
 	do
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
+	while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < ms * 1000000);
 }
 
 /* Some pages the calls themselves touch for the first time; a sanitizer has more of its own. */
