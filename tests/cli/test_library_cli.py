@@ -194,6 +194,7 @@ def test_a_library_that_ends_the_process(words: tuple[str, ...], code: str, said
     assert said in done.stderr
 
 
+@pytest.mark.slow
 def test_a_library_that_hangs(tmp_path: Path) -> None:
     """It forks, too, and what it forks holds all descriptors."""
     path = of_code(tmp_path, "__attribute__((constructor)) void f(void) { signal(SIGALRM, SIG_IGN); fork(); for (;;) pause(); }")

@@ -21,7 +21,7 @@ COMMANDS = {
     "conform --against": (["pypfm", "conform", str(PFM4.path), "--against", str(PFM4.path), "--calls", "50000", "--jobs", "1"],
                           b" calls"),
     "bench": (["pypfm", "bench", "--rounds", "5000"], b"measuring"),
-    "perfex": (["perfex", "--backend", "valgrind", "-e", "7", "sh", "-c", "sleep 30 & sleep 0.1"], b"perfex: "),
+    "perfex": (["perfex", "--progress", "--backend", "valgrind", "-e", "7", "sh", "-c", "sleep 4 & sleep 0.1"], b"perfex: "),
     "perfex --calibrate": (["perfex", "--calibrate"], b"perfex: "),
 }
 #: Before they say anything: one way to end them is enough, except for the slow tests.
