@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from _pytest.mark import ParameterSet
 
 # Debian's packages, where the package is not named as the program.
 PACKAGES = {
@@ -35,8 +36,13 @@ PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH",
 
 def first(cases: Iterable[object], count: int = 1) -> list[object]:
     """Cases for parametrize: all but the first take .ci/full."""
-    return [case if n < count else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=[pytest.mark.slow, pytest.mark.long])
-            for n, case in enumerate(cases)]
+    def is_for_full(case: object) -> object:
+        mark = [pytest.mark.slow, pytest.mark.long]
+        if isinstance(case, ParameterSet):
+            return pytest.param(*case.values, marks=[*case.marks, *mark], id=case.id)
+        return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=mark)
+
+    return [case if n < count else is_for_full(case) for n, case in enumerate(cases)]
 
 
 def tool(name: str) -> str | None:

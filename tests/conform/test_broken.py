@@ -21,6 +21,7 @@ from pypfm.conform.model import Difference, Finding, FindingKind, Report, Vector
 from pypfm.conform.vectors import function_of, group_of
 from runs import vectors_file
 from terminal import PYPFM, pypfm
+from tools import first
 
 pytestmark = pytest.mark.slow
 
@@ -141,7 +142,7 @@ def test_an_error_where_something_is_expected_to_be_started(tmp_path: Path) -> N
 
 # ---- crashes and hangs --------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("code", "kind", "how"), [
+@pytest.mark.parametrize(("code", "kind", "how"), first([
     ("abort();", "crash", "SIGABRT"),
     ("*(volatile char *)0 = 1;", "crash", "SIGSEGV"),
     ("raise(SIGKILL);", "crash", "SIGKILL"),
@@ -157,7 +158,7 @@ def test_an_error_where_something_is_expected_to_be_started(tmp_path: Path) -> N
     ("{ for (int fd = 0; fd < 1000; fd++) close(fd); for (;;) pause(); }", "hang", "no answer in time"),
     ("for (char *p; (p = malloc(1 << 28)); ) memset(p, 1, 1); abort();", "crash", "SIGABRT"),
     ("kill(0, SIGTERM);", "crash", "SIGTERM"),
-], ids=lambda value: value if " " not in value and ";" not in value else "")
+], 3), ids=lambda value: value if " " not in value and ";" not in value else "")
 def test_one_event_ends_the_process(code: str, kind: str, how: str, tmp_path: Path) -> None:
     library = with_code(EVENT_NAME, tmp_path, f"if ({CYCLES}) {{ {code} }}")
     report = checked(library, only=("call", "query"))
@@ -213,7 +214,7 @@ def test_what_was_asked_for_may_be_printed(tmp_path: Path) -> None:
     assert runner.run(str(library), vectors=options).findings == []
 
 
-@pytest.mark.parametrize(("code", "kind", "most"), [("abort();", "crash", 20), ("for (;;) pause();", "hang", 3)])
+@pytest.mark.parametrize(("code", "kind", "most"), first([("abort();", "crash", 20), ("for (;;) pause();", "hang", 3)]))
 def test_a_function_that_always_ends_is_given_up(code: str, kind: str, most: int, tmp_path: Path) -> None:
     library = with_code(DISPATCH, tmp_path, code)
     reports = [replace(checked(library, jobs, timeout=1.0 if kind == "hang" else TIMEOUT), seconds=0) for jobs in (1, 2)]
@@ -229,8 +230,8 @@ def test_a_function_that_always_ends_is_given_up(code: str, kind: str, most: int
     assert reports[0] == reports[1]
 
 
-@pytest.mark.parametrize(("code", "kind", "how", "times"), [
-    ("abort();", "crash", "SIGABRT", 7), ("for (;;) pause();", "hang", "no answer in time", 3)])
+@pytest.mark.parametrize(("code", "kind", "how", "times"), first([
+    ("abort();", "crash", "SIGABRT", 7), ("for (;;) pause();", "hang", "no answer in time", 3)]))
 def test_initialisation_ends_the_process(code: str, kind: str, how: str, times: int, tmp_path: Path) -> None:
     library = with_code(INITIALIZE3, tmp_path, code)
     reports = [replace(checked(library, jobs, timeout=1.0), seconds=0) for jobs in (1, 2)]

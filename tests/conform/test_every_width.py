@@ -221,6 +221,7 @@ def test_the_members(api: str, ctype: str, kind: str, shims: dict[str, Path]) ->
     assert unnoticed == {member for member in SAME[kind] if member.startswith(f"{name}.")}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_shims_alone_change_nothing(shims: dict[str, Path]) -> None:
     for api, ctype in ((api, ctype.removeprefix("struct ")) for api, ctype in CASES):

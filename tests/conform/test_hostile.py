@@ -19,6 +19,7 @@ from pypfm.conform import runner
 from pypfm.conform.vectors import in_steps, recorded
 from pypfm.conform.worker import fence
 from terminal import PYPFM
+from tools import first
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +57,7 @@ def constructed(directory: Path, code: str, attribute: str = "constructor") -> P
 
 # ---- constructors ------------------------------------------------------------------
 
-@pytest.mark.parametrize(("code", "how"), [
+@pytest.mark.parametrize(("code", "how"), first([
     (forged('{"end": true}'), STRAY),
     (forged('{"loaded": "", "apis": ["pfm4"]}'), STRAY),
     (forged('{"done": true}'), STRAY),
@@ -74,7 +75,7 @@ def constructed(directory: Path, code: str, attribute: str = "constructor") -> P
      " if (fd != n && fcntl(fd, F_GETFD) >= 0) dup2(n, fd);", "closed a descriptor that is not its own"),
     ("alarm(1); for (;;) pause();", "SIGALRM"),
     ("prctl(PR_SET_PDEATHSIG, 0); setsid(); signal(SIGTERM, SIG_IGN); for (;;) pause();", "no answer in time"),
-], ids=lambda value: "" if ";" in value else value[:30])
+], 3), ids=lambda value: "" if ";" in value else value[:30])
 def test_a_constructor(code: str, how: str, tmp_path: Path) -> None:
     status, report = conform(constructed(tmp_path, code), timeout=3)
     assert (status, got(report)) == (4, {how})
@@ -87,10 +88,10 @@ def test_a_thread_that_writes_later(tmp_path: Path) -> None:
     assert STRAY in got(report)
 
 
-@pytest.mark.parametrize(("code", "fields"), [
+@pytest.mark.parametrize(("code", "fields"), first([
     ("for (int i = 0; i < 1 << 12; i++) (void)!write(1, memset(calloc(1, 16384), 'x', 16384), 16384);", [["stdout"]]),
     ("(void)!malloc(10ul << 30);", []),
-], ids=["64 megabytes of text", "ten gigabytes of memory"])
+]), ids=["64 megabytes of text", "ten gigabytes of memory"])
 def test_what_disturbs_nobody(code: str, fields: list[list[str]], tmp_path: Path) -> None:
     """What is printed is a finding, and does not keep calls from being made."""
     _, report = conform(constructed(tmp_path, code, "constructor"), timeout=20)
@@ -101,12 +102,12 @@ def test_what_disturbs_nobody(code: str, fields: list[list[str]], tmp_path: Path
 
 # ---- calls ---------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("code", "how"), [
+@pytest.mark.parametrize(("code", "how"), first([
     ("if (fork() > 0) _exit(0);", "ended the process with status 0; one that it had forked went on"),
     ("fork();", "doubled the process; one that it had forked went on"),
     pytest.param("kill(getppid(), SIGSTOP);", FENCED, marks=fenced),
     ('for (int fd = 3; fd < 300; fd++) (void)!write(fd, "{\\"at\\": 1, \\"answer\\": 1}\\n", 22);', STRAY),
-], ids=["ends", "doubles", "stops", "forges"])
+]), ids=["ends", "doubles", "stops", "forges"])
 def test_a_call(code: str, how: str, tmp_path: Path) -> None:
     """Given up after 20 times; what was given up is counted."""
     library = with_code(ENCODE, tmp_path, f"static int calls; if (calls++ == 5) {{ {code} }}")
@@ -165,10 +166,10 @@ def watchers(pid: int) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize(("number", "kind", "how"), [
+@pytest.mark.parametrize(("number", "kind", "how"), first([
     (signal.SIGSTOP, "hang", "stopped the process that watches it"),
     (signal.SIGKILL, "crash", "the process that watches it: SIGKILL"),
-])
+]))
 def test_who_stops_or_ends_the_watching_process(number: int, kind: str, how: str, tmp_path: Path,
                                                 monkeypatch: pytest.MonkeyPatch) -> None:
     """As the kernel does when memory is short: a finding, and the run goes on; nothing is left."""

@@ -15,6 +15,7 @@ from pypfm.conform import runner
 from pypfm.conform.checks import symbols
 from pypfm.conform.vectors import recorded
 from pypfm.conform.worker import fence
+from tools import first
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +56,7 @@ def test_the_objects_alone_conform(base: Path) -> None:
 
 # ---- while it is loaded, and at the end ------------------------------------------------------
 
-@pytest.mark.parametrize(("code", "function", "how"), [
+@pytest.mark.parametrize(("code", "function", "how"), first([
     (SENDS_RIGHTS, "dlopen", STRAY),
     ('for (int fd = 3; fd < 1024; fd++) send(fd, "x", 1, MSG_OOB);', "dlopen", STRAY),
     ("for (int fd = 3; fd < 1024; fd++) shutdown(fd, SHUT_RDWR);", "dlopen", CLOSED),
@@ -74,15 +75,15 @@ def test_the_objects_alone_conform(base: Path) -> None:
     pytest.param('int r; __asm__ volatile("int $0x80" : "=a"(r) : "a"(20));', "dlopen", FENCED, marks=pytest.mark.skipif(
         os.uname().machine != "x86_64", reason="int $0x80 is of x86")),
     pytest.param("kill(-1, SIGTERM);", "dlopen", FENCED, marks=fenced),
-])
+], 3))
 def test_what_a_constructor_does(code: str, function: str, how: str, base: Path) -> None:
     assert how in found(at_load(base, code), 2)[function]
 
 
-@pytest.mark.parametrize(("code", "how"), [
+@pytest.mark.parametrize(("code", "how"), first([
     ("_exit(0);", "ended the process with status 0"), ("abort();", "SIGABRT"), ("for (;;) pause();", SLOW),
     ("kill(getpid(), SIGSTOP);", SLOW), ("*(volatile int *)0 = 0;", "SIGSEGV"),
-])
+]))
 def test_what_a_destructor_does(code: str, how: str, base: Path) -> None:
     """Each program that uses the library ends like that."""
     path = library(base, f"__attribute__((destructor)) static void late(void) {{ {code} }}")
@@ -91,7 +92,7 @@ def test_what_a_destructor_does(code: str, how: str, base: Path) -> None:
 
 # ---- what it changes ---------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("code", "what"), [
+@pytest.mark.parametrize(("code", "what"), first([
     ('chdir("/");', "working directory"), ("umask(0);", "umask"), ('setenv("LD_PRELOAD", "/x.so", 1);', "variable LD_PRELOAD"),
     ('setlocale(LC_NUMERIC, "C.UTF-8");', "locale"), ("dup2(0, 700);", "descriptor 700"),
     ("signal(SIGINT, SIG_IGN);", "ignored signals"), ("signal(SIGSEGV, exit);", "signals with a handler"),
@@ -103,7 +104,7 @@ def test_what_a_destructor_does(code: str, how: str, base: Path) -> None:
     ("cpu_set_t c; CPU_ZERO(&c); CPU_SET(sched_getcpu(), &c); sched_setaffinity(0, sizeof c, &c);", "allowed CPUs"),
     pytest.param('unsigned modes = 0xffc0; __asm__ volatile("ldmxcsr %0" : : "m"(modes));', "floating point",
                  marks=pytest.mark.skipif(os.uname().machine != "x86_64", reason="ldmxcsr is of x86")),
-])
+], 3))
 def test_what_is_not_as_it_was(code: str, what: str, base: Path) -> None:
     """After a call in the middle of others."""
     if what == "allowed CPUs" and len(os.sched_getaffinity(0)) == 1:
@@ -123,7 +124,7 @@ def test_what_is_changed_at_once(base: Path) -> None:
 
 # ---- calls --------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("code", "how"), [
+@pytest.mark.parametrize(("code", "how"), first([
     ("static jmp_buf nowhere; longjmp(nowhere, 1);", "SIGSEGV"),
     ("volatile char little[8]; memset((void *)little, 'A', 4096);", "SIGSEGV"),
     ("volatile char *large = __builtin_alloca(1ul << 32); large[0] = 1;", "SIGSEGV"),
@@ -131,7 +132,7 @@ def test_what_is_changed_at_once(base: Path) -> None:
     ("mmap((void *)((unsigned long)args & ~0xffful), 4096, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS|MAP_FIXED, -1, 0);", "SIGSEGV"),
     ("alarm(1); for (;;) pause();", "SIGALRM"),
     ("_exit(117);", CLOSED),
-])
+], 2))
 def test_what_a_call_does(code: str, how: str, base: Path) -> None:
     assert found(in_a_call(base, f"if (calls++ == 5) {{ {code} }}"))["pfm_get_os_event_encoding"] == {how}
 
@@ -139,10 +140,10 @@ def test_what_a_call_does(code: str, how: str, base: Path) -> None:
 KEPT = """if (calls++ == 5) { int r = real_pfm_get_os_event_encoding(str, plm, os, args); %s; return r; }"""
 
 
-@pytest.mark.parametrize(("layer", "change"), [
+@pytest.mark.parametrize(("layer", "change"), first([
     ("perf_event", "(*(unsigned **)args)[12] ^= 7"),
     ("perf_event_ext", "(*(unsigned **)args)[26] ^= 7"),
-    ("perf_event", "((char *)str)[0] ^= 0x20"), ("none", "((char *)str)[0] ^= 0x20")])
+    ("perf_event", "((char *)str)[0] ^= 0x20"), ("none", "((char *)str)[0] ^= 0x20")]))
 def test_what_a_call_may_only_read(layer: str, change: str, base: Path) -> None:
     """Its string, and the members of a structure that it has nothing to say about."""
     some = [v for v in recorded("pfm4") if v["kind"] == "encode" and v["os"] == layer and not v["expect"]["ret"]][:30]
@@ -201,11 +202,11 @@ def test_no_soname(base: Path) -> None:
     assert "it has no soname: programs find it as libpfm.so.4 by its file name only" in outcome.notes
 
 
-@pytest.mark.parametrize(("versions", "reason"), [
+@pytest.mark.parametrize(("versions", "reason"), first([
     ("pfm_get_version@OLD", "a version that no program can be linked with"),
     ("pfm_get_version@@NEW", ""),
     ("pfm_get_version@OLD pfm_get_version@@NEW", "2 versions: which one a program calls depends on how it was linked"),
-])
+]))
 def test_versions_of_a_function(versions: str, reason: str, base: Path) -> None:
     """dlsym() finds one of them, a program that is linked perhaps another one."""
     script = base / "versions"
@@ -217,7 +218,7 @@ def test_versions_of_a_function(versions: str, reason: str, base: Path) -> None:
     assert told == ({reason} if reason else set())
 
 
-@pytest.mark.parametrize("name", HOOKS)
+@pytest.mark.parametrize("name", first(HOOKS))
 def test_a_function_that_is_a_variable(name: str, base: Path) -> None:
     path = library(base, f"int a_variable __asm__(\"{name}\") = 4;\n", hooked=(name,))
     status, report = conform(path)

@@ -57,6 +57,7 @@ def test_sanitizers(program: str, sanitized_objects: list[str], tmp_path: Path) 
     succeeds(build_program(PFM3, source(program), tmp_path / program, *SANITIZE, libs=[*sanitized_objects, *PFM3.wraps, "-pthread"]))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @every_program
 def test_valgrind(program: str, tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ def test_an_unchanged_copy_is_not_noticed(tmp_path: Path) -> None:
         assert not check.noticed(check.library(None, name, directory), name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_sample_of_broken_rules_is_noticed() -> None:
     chosen = [m for m in MUTANTS if m.rule in SAMPLE]
