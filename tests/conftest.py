@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -44,6 +45,13 @@ def run(*command: object, env: dict[str, str] | None = None, **options: Any) -> 
 def run_python(code: str, *args: object, **env: str) -> subprocess.CompletedProcess[str]:
     """Run Python code in a process of its own, with changes to the environment."""
     return run(sys.executable, "-c", code, *args, env=clean_env(**env))
+
+
+def files_of_ours(stderr: str) -> list[str]:
+    """The files of the package in a traceback; until interrupts are restored, Ctrl-C is one, of site or the script."""
+    packages = {Path(directory) for directory in pypfm.__path__}  # an editable installation has two
+    return [name for name in re.findall(r'File "(.+?)", line [1-9]', stderr) if packages & {*Path(name).parents}
+            and Path(name).name != "__init__.py"]
 
 
 def coded(code: int | str) -> Callable[[BaseException], bool]:
