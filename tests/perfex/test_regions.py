@@ -15,7 +15,7 @@ from conftest import ROOT, run
 from native import CC, CXX, attempt, build
 from perfex_runs import PERFEX, TABLE, counted, counts, environment
 from pypfm.config import LIBRARIES
-from tools import needs
+from tools import first, needs
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("valgrind")]
 
@@ -585,7 +585,7 @@ ENDS = {
     "inside of C": "C.start_counters(15, 19)\nwith counting(15):\n    pass\ninside()\nC.read_counters(15, a, 19, b)\nwork()"}
 
 
-@pytest.mark.parametrize("how", ENDS)
+@pytest.mark.parametrize("how", first(ENDS, 2))
 def test_the_end_of_regions_of_python(how: str, tmp_path: Path) -> None:
     """Dropped, of the parent, with one of C in it, in one of C: what is outside of all is left out, what is inside is there."""
     script = tmp_path / "regions.py"
