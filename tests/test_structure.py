@@ -51,6 +51,7 @@ def uses(package: str, tree: ast.Module) -> Iterator[str]:
                 yield f"{node.value.id}.{node.attr}"
 
 
+@pytest.mark.slow
 def test_nobody_uses_what_another_package_keeps_to_itself() -> None:
     found = {(name, used) for name, tree in sources("pypfm", "tests", "docs") if not name.startswith(APART)
              for used in uses(name.rpartition("/")[0].replace("/", "."), tree)}

@@ -142,6 +142,7 @@ def test_programs_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("where", ["docs/benchmarks.rst", ".ci/full", "tests/bench/test_benchmarks.py"])
+@pytest.mark.slow
 def test_the_documented_command_measures(where: str) -> None:
     """With the project's own settings, which are not those of a process that only tests."""
     [line] = re.findall(r"pytest\"? (tests/bench .*--benchmark-enable[^`\n]*)", (ROOT / where).read_text(encoding="utf-8"))[:1]

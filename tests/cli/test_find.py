@@ -109,6 +109,7 @@ def test_words_are_in_a_colour_on_a_terminal() -> None:
     (("info", "L3_MISSE"), 1, "no PMU has an event 'L3_MISSE'; the nearest are L3_MISSES"),
     (("info", "\x1b[31m"), 1, "no PMU has an event '\\x1b[31m' (by words: pypfm find WORD ...)"),
 ])
+@pytest.mark.slow
 def test_mistakes(args: tuple[str, ...], status: int, said: str) -> None:
     done = pypfm(*args)
     (line,) = without_note(done.stderr)

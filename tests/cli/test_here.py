@@ -45,6 +45,7 @@ def test_what_is_said_is_so(tmp_path: Path) -> None:
     assert without["command"].startswith("apt-get install libpfm4 ")
 
 
+@pytest.mark.slow
 def test_what_is_said_to_try_works() -> None:
     path = f"{PYPFM.parent}{os.pathsep}{os.environ['PATH']}"
     tried = [one["command"] for one in here().values() if one["available"] or one["name"] == "counters"]

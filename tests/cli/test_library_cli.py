@@ -136,6 +136,7 @@ def test_wrong_usage(args: tuple[str, ...], said: str) -> None:
     ("/no/such/libpfm.so.4", "No such file"), ("/etc/passwd", "it is no ELF file"),
     (PFM3.path, "is a libpfm 3, not a libpfm 4"),
 ])
+@pytest.mark.slow
 def test_wrong_libraries(path: object, said: str) -> None:
     for args in (("pmus",), ("events", "-p", "skl"), ("info", "-p", "skl", "X"), ("encode", "-p", "skl", "X"),
                  ("decode", "-p", "skl", "1")):
@@ -206,6 +207,7 @@ def test_a_library_that_hangs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [("pmus",), *(("-p", "T\x1b[31m", *words) for words in (
     ("events",), ("info", "C\x1b]0;x\a"), ("encode", "C\x1b]0;x\a"), ("decode", "0x6"), ("info", "OTHER")))],
     ids=" ".join)
+@pytest.mark.slow
 def test_what_a_library_says_does_not_steer_a_terminal(words: tuple[str, ...], tmp_path: Path) -> None:
     path = library(tmp_path, 'PMU_NAME="T\\033[31m"', 'EVENT_NAME="C\\033]0;x\\a"')
     command = [words[2], *words[:2], *words[3:]] if len(words) > 1 else list(words)

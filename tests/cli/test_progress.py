@@ -24,7 +24,7 @@ COMMANDS = {
     "perfex": (["perfex", "--progress", "--backend", "valgrind", "-e", "7", "sh", "-c", "sleep 4 & sleep 0.1"], b"perfex: "),
     "perfex --calibrate": (["perfex", "--calibrate"], b"perfex: "),
 }
-#: Before they say anything: one way to end them is enough, except for the slow tests.
+#: Before they say anything: one way to end them is enough, except for the long tests.
 TAKES_SECONDS = {"conform", "conform --against", "perfex"}
 HIDE, SHOW = b"\x1b[?25l", b"\x1b[?25h"
 
@@ -60,7 +60,7 @@ def started(words: list[str], home: Path) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(("name", "how"), [
-    pytest.param(name, how, marks=[*[pytest.mark.needs("valgrind")] * ("valgrind" in words), *[pytest.mark.slow, pytest.mark.long] * (how != "^C" and name in TAKES_SECONDS)])
+    pytest.param(name, how, marks=[*[pytest.mark.needs("valgrind")] * ("valgrind" in words), *[pytest.mark.slow, *[pytest.mark.long] * (how != "^C")] * (name in TAKES_SECONDS)])
     for name, (words, _) in COMMANDS.items() for how in ("^C", "SIGTERM", "SIGHUP", "SIGSTOP")])
 def test_the_cursor_is_there_however_a_command_ends(name: str, how: str, tmp_path: Path) -> None:
     words, sign = COMMANDS[name]

@@ -130,6 +130,7 @@ OUTPUTS = [*(f"{c} --help" for c in COMMANDS), "pypfm vectors export --help", *V
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("words", OUTPUTS)
+@pytest.mark.slow
 def test_a_full_disk_is_one_line_and_status_1(words: str, unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
         done = run(BIN / words.split()[0], *words.split()[1:], capture_output=False, stdout=full, stderr=subprocess.PIPE,
@@ -139,6 +140,7 @@ def test_a_full_disk_is_one_line_and_status_1(words: str, unbuffered: str) -> No
 
 
 @pytest.mark.parametrize("words", OUTPUTS)
+@pytest.mark.slow
 def test_a_closed_output_is_one_line_and_status_1(words: str) -> None:
     done = run("sh", "-c", f"exec {BIN}/{words} >&-")
     assert (done.returncode, done.stdout) == (1, "")
@@ -146,6 +148,7 @@ def test_a_closed_output_is_one_line_and_status_1(words: str) -> None:
 
 
 @pytest.mark.parametrize("words", OUTPUTS)
+@pytest.mark.slow
 def test_a_reader_that_has_gone_ends_a_command_as_any_filter(words: str) -> None:
     reader, writer = subprocess.Popen(["true"], stdin=subprocess.PIPE), None
     reader.wait()

@@ -71,6 +71,7 @@ NAMES = {
 
 @pytest.mark.parametrize("columns", [40, 47, 60, 80, 100])
 @pytest.mark.parametrize("words", NAMES, ids=lambda words: " ".join(words[:4]))
+@pytest.mark.slow
 def test_no_name_is_broken(words: tuple[str, ...], columns: int) -> None:
     drawn = on_terminal(columns, *words)
     for name in NAMES[words]:
@@ -89,6 +90,7 @@ WORDS = st.lists(st.from_regex("[A-Z_]{1,30}", fullmatch=True), max_size=6).map(
 
 @given(cells=st.integers(1, 5).flatmap(lambda n: st.lists(st.lists(WORDS, min_size=n, max_size=n), min_size=1, max_size=4)),
        columns=st.integers(40, 120))
+@pytest.mark.slow
 def test_tables_of_any_words_fit_and_keep_them_whole(cells: list[list[str]], columns: int) -> None:
     drawn = _printed(columns, cells)
     assert all(len(line.rstrip()) <= columns for line in drawn.splitlines())

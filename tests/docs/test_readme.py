@@ -145,6 +145,7 @@ CHEATS = re.findall(r"^   \* - ``(.*)``", (ROOT / "docs" / "cheatsheets.rst").re
 
 
 @pytest.mark.parametrize("command", [c for c in CHEATS if c.startswith(("pypfm ", "perfex -t"))])
+@pytest.mark.slow
 def test_commands_of_the_cheat_sheet(command: str, tmp_path: Path) -> None:
     """In a directory of its own: one writes files.  What goes to the terminal only is about the output."""
     done = run("sh", "-c", command, cwd=tmp_path, env=clean_env(PATH=tools.PATH))

@@ -106,6 +106,7 @@ def test_each_register_alone(scripts: Any, pmu: str) -> None:
 
 
 @pytest.mark.parametrize("pmu", MODELS)
+@pytest.mark.slow
 def test_registers_together(scripts: Any, pmu: str) -> None:
     """Any number of registers in any order, with what may be said of the trace buffer and of the PMDs to read."""
     rng = random.Random(pmu + "together")
@@ -171,6 +172,7 @@ def test_codes_of_goldmont(scripts: Any) -> None:
 
 
 @pytest.mark.parametrize("code", [0x5301b7, 0x5302b7, 0x4301b7, 0x5100c0, None])
+@pytest.mark.slow
 def test_offcore_values_of_goldmont(scripts: Any, code: int | None) -> None:
     """Values as unit masks give them, alone, in pairs and at random, and any others."""
     rng = random.Random(f"offcore{code}")

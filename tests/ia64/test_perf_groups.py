@@ -75,6 +75,7 @@ def check(pmu: Any, names: list[str], found: perf.Groups) -> None:
 @each_pmu
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
+@pytest.mark.slow
 def test_groups_hold_under_the_drivers_placement(pmu: Any, data: st.DataObject) -> None:
     rows = countable(pmu)
     restricted = [e for e in rows if len(e.counters) < len(pmu.counters) or e.group is not None]
@@ -105,6 +106,7 @@ def test_every_event_alone(pmu: Any) -> None:
 
 
 @each_pmu
+@pytest.mark.slow
 def test_all_events_at_once(pmu: Any) -> None:
     names = [e.name for e in countable(pmu)]
     found = pmu.for_perf(names)

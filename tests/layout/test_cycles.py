@@ -70,6 +70,7 @@ def test_a_type_that_refers_to_itself(case: str, tmp_path: Path) -> None:
         assert "refers to itself" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_type_without_end_is_left_by_the_kit(tmp_path: Path) -> None:
     """What cannot be read is said, and the structures are probed instead."""
     source = tmp_path / "cycle.s"

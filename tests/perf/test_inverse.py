@@ -181,6 +181,7 @@ def test_a_modifier_and_a_field(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SOME)
+@pytest.mark.slow
 def test_events_of_debian_s_pmus_with_modifiers(name: str) -> None:
     """Random unit masks and modifiers, which the seed decides."""
     pmu, rng = Pmu(name, library=debian()), random.Random(name)

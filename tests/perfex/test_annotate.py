@@ -108,6 +108,7 @@ def counts_of(data: dict[str, Any], place: dict[str, Any]) -> dict[int, int | No
 
 # ---- counts by function and line ----------------------------------------------------------
 
+@pytest.mark.slow
 def test_stores_of_a_loop_are_on_their_lines(everything: dict[str, Any]) -> None:
     """1000 stores into the array; one for the index at the beginning, and one for each step."""
     assert counts_of(everything, line(everything, 10)["self"])[19] == 1000
@@ -161,6 +162,7 @@ def test_no_function_includes_more_than_the_whole(everything: dict[str, Any]) ->
         assert f["inclusive"]["share"] <= 1
 
 
+@pytest.mark.slow
 def test_sorted_by_cycles_or_by_the_first_event(everything: dict[str, Any], stores: tuple[dict[str, Any], Path]) -> None:
     by_event, _ = stores
     for rows in ("functions", "lines"):
@@ -182,6 +184,7 @@ def test_floating_point_instructions_are_on_their_line(everything: dict[str, Any
 
 # ---- programs of all kinds ---------------------------------------------------------------------
 
+@pytest.mark.slow
 def test_without_debug_information_there_are_functions_only(tmp_path: Path) -> None:
     needs("valgrind")
     data = counted("--annotate", compiled(tmp_path, "-g0"))
@@ -190,6 +193,7 @@ def test_without_debug_information_there_are_functions_only(tmp_path: Path) -> N
     assert data["annotation"]["nowhere"]["cycles"] > function(data, "fib")["self"]["cycles"]
 
 
+@pytest.mark.slow
 def test_the_report_says_where_the_missing_lines_are(tmp_path: Path) -> None:
     """Of a program of a package: the package that has them."""
     needs("valgrind")
@@ -201,6 +205,7 @@ def test_the_report_says_where_the_missing_lines_are(tmp_path: Path) -> None:
     assert "code that was compiled without -g" in " ".join(own.split())
 
 
+@pytest.mark.slow
 def test_a_stripped_program_is_named(tmp_path: Path) -> None:
     needs("valgrind", "strip")
     path = compiled(tmp_path, "-g")
@@ -226,6 +231,7 @@ int main()
 """
 
 
+@pytest.mark.slow
 def test_names_of_c_plus_plus(tmp_path: Path) -> None:
     needs("valgrind", "g++")
     header = "static inline __attribute__((always_inline)) int from_header(volatile int n)\n{\n\treturn n * 3;\n}\n"
@@ -273,6 +279,7 @@ def test_names_are_cut_where_the_terminal_ends(tmp_path: Path) -> None:
     assert any(row.endswith(f"  {name}") for row in tables(done.stderr))
 
 
+@pytest.mark.slow
 def test_several_processes(tmp_path: Path) -> None:
     needs("valgrind")
     body = """
@@ -283,6 +290,7 @@ def test_several_processes(tmp_path: Path) -> None:
     assert sum(counts_of(data, f["self"])[15] or 0 for f in data["annotation"]["functions"]) == data["events"][0]["count"]
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed(tmp_path: Path) -> None:
     """What it has counted until then is on its lines."""
     needs("valgrind")
@@ -617,6 +625,7 @@ def test_long_names_are_cut_in_the_middle() -> None:
 
 # ---- KCachegrind ---------------------------------------------------------------------------------------
 
+@pytest.mark.slow
 def test_callgrind_annotate_reads_the_file(program: Path, tmp_path: Path) -> None:
     needs("callgrind_annotate")
     data = counted("-e", 15, "--annotate", "--annotate-to", tmp_path / "a.callgrind", program)

@@ -64,6 +64,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.Compl
     return done, environ
 
 
+@pytest.mark.slow
 def test_calibrate(measured: tuple[subprocess.CompletedProcess[str], dict[str, str]]) -> None:
     done, environ = measured
     assert done.returncode == 0, done.stderr

@@ -149,6 +149,7 @@ def test_eight_threads_have_eight_rows(perf_table: Path, threads: Path) -> None:
         assert data["threads"][0]["pid"] == data["threads"][0]["tid"]
 
 
+@pytest.mark.slow
 def test_very_many_threads_add_up(perf_table: Path, threads: Path) -> None:
     data = counted("--perf-table", perf_table, "-mp", "-e", "25", threads, 1000)
     rows = rows_of(data, 25)

@@ -250,6 +250,7 @@ def test_a_run_that_cannot_be_made(perf_table: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("backend", ["perf", "valgrind"])
+@pytest.mark.slow
 def test_interrupted_by_the_terminal(backend: str, perf_table: Path, tmp_path: Path) -> None:
     """^C goes to perfex and to the command, which ends by it: the report is on the runs that are complete."""
     if backend == "valgrind":
@@ -268,6 +269,7 @@ def test_interrupted_by_the_terminal(backend: str, perf_table: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.slow
 def test_a_command_that_ignores_the_signal_is_the_last(number: int, perf_table: Path, tmp_path: Path) -> None:
     """Its run is complete, and counts."""
     script = 'trap "" INT QUIT TERM HUP; echo >>runs; [ $(wc -l <runs) -lt 2 ] || sleep 1'

@@ -55,6 +55,7 @@ def test_the_line_with_the_misses(particles: Path, capfd: pytest.CaptureFixture[
     assert perfex.run([particles], events=[26], cache=CACHE).outcome.measurements[0] == report.outcome.measurements[0]
 
 
+@pytest.mark.slow
 def test_all_events_and_what_subprocess_has(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "words").write_text("here\n")
     with (tmp_path / "words").open("rb") as words:
@@ -67,6 +68,7 @@ def test_all_events_and_what_subprocess_has(tmp_path: Path, capfd: pytest.Captur
     perfex.run(["cat"])  # has nothing to read
 
 
+@pytest.mark.slow
 def test_in_a_thread_and_with_a_descriptor_that_is_open(tmp_path: Path) -> None:
     """As in a notebook, whose kernel has threads; the command does not get the pipes of the process that counts."""
     found: list[Any] = []
@@ -80,6 +82,7 @@ def test_in_a_thread_and_with_a_descriptor_that_is_open(tmp_path: Path) -> None:
     assert pipes == (tmp_path / "pipes").read_text()
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_the_command() -> None:
     """As a notebook's: it is sent to the kernel's process alone."""
     program = ("from pypfm import perfex\ntry:\n    perfex.run(['sh', '-c', 'echo begun; exec sleep 1000'], events=[0])\n"

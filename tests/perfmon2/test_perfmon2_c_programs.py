@@ -32,6 +32,7 @@ def test_every_source_is_run() -> None:
 @pytest.mark.parametrize(("program", "form"), [
     *(pytest.param(program, PFM3, id=program) for program in [*PROGRAMS, *UNWATCHED]),
     *(pytest.param(program, PFM3_MANUAL, id=f"{program}-manual") for program in IN_BOTH_FORMS)])
+@pytest.mark.slow
 def test_installed_library(program: str, form: Library, tmp_path: Path) -> None:
     succeeds(build_program(form, source(program), tmp_path / program, "-O2", libs=[*form.libs, "-pthread"]))
 

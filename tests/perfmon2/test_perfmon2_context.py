@@ -16,10 +16,12 @@ def test_counting(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", cases(context_samples))
+@pytest.mark.slow
 def test_samples_and_messages(name: str) -> None:
     run_case(context_samples, name)
 
 
 @pytest.mark.parametrize("name", cases(context_life))
+@pytest.mark.slow
 def test_life(name: str) -> None:
     run_case(context_life, name)

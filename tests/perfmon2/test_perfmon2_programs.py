@@ -280,6 +280,7 @@ def test_attach_until_the_end(source: str, macros: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("source", "macros", "options"), [
     *((source, f"{macros} -DTIMEOUT", "") for source, macros in ATTACHING),
     *(("task_attach", f"-DTIMEOUT -DNP {macros}", ",np") for macros in ("", "-DV3"))])
+@pytest.mark.slow
 def test_attach_for_some_time(source: str, macros: str, options: str, tmp_path: Path) -> None:
     with process("while :; do :; done") as target:
         shown = attached(compiled(source, macros, tmp_path), target, "300", options=options)

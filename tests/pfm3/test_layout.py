@@ -160,6 +160,7 @@ def test_bytes_to_bit_field(name: str, member: str, bit_field: str, low: int, wi
     ("pfmlib_montecito.h", "unsigned char etb_tm;", "signed char etb_tm;"),
     ("pfmlib.h", "unsigned int num_masks;", "unsigned long num_masks;"),
 ], ids=["bit-field", "signedness", "offset"])
+@pytest.mark.slow
 def test_a_changed_header_is_noticed(tmp_path: Path, header: str, old: str, new: str) -> None:
     shutil.copytree(PFM3.include_dir, tmp_path / "include")
     path = tmp_path / "include" / "perfmon" / header

@@ -45,6 +45,7 @@ def values(headers: list[str], names: set[str], directory: Path, *flags: object,
 @needs_linux
 @pytest.mark.parametrize(("compiler", "language"), LANGUAGES, ids=[c for c, _ in LANGUAGES])
 @pytest.mark.parametrize("headers", [[OURS, LINUX], [LINUX, OURS], [OURS]], ids=" ".join)
+@pytest.mark.slow
 def test_no_name_of_the_kernel_s_header_is_lost(headers: list[str], compiler: str, language: str, tmp_path: Path) -> None:
     needs(compiler)
     names = names_of(SYSTEM / LINUX)

@@ -153,6 +153,7 @@ def ways(owner: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("make", [pfm4.pfm_pmu_encode_arg_t, pfm4.pfm_pmu_encode_arg_t * 2], ids=["structure", "array"])
+@pytest.mark.slow
 def test_codes_and_string_of_one_structure_reached_in_each_way(make: Any) -> None:
     """What C allocated is Python's, and stays as long as the structure, whatever it was given by."""
     for at, _ in enumerate(ways(make())):
