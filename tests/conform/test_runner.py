@@ -89,6 +89,7 @@ def test_our_library_conforms(api: str) -> None:
     assert len(told) > 100
 
 
+@pytest.mark.long
 def test_debians_library_conforms() -> None:
     if not DEBIAN.exists():
         pytest.skip(f"no {DEBIAN} (Debian's libpfm4) on this machine")

@@ -461,7 +461,7 @@ def test_a_benchmark_that_ends_the_process(tmp_path: Path, code: str, said: str,
     assert re.search(r"^test_a +\d", done.stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("code", ["benchmark(os.fork)", "with perfex('block'): os.fork()"])
+@pytest.mark.parametrize("code", ["benchmark(os.fork)", pytest.param("with perfex('block'): os.fork()", marks=pytest.mark.long)])
 def test_a_forked_process_that_returns(tmp_path: Path, code: str) -> None:
     """It does no other rounds, of which each would double the processes, and no other tests."""
     text = f"import os\ndef test_a(benchmark, perfex):\n    {code}\ndef test_b(benchmark):\n    benchmark(len, [])\n    open('done', 'a').write('once')\n"

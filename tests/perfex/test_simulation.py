@@ -20,7 +20,7 @@ from perfex_runs import environment
 from pypfm.perfex.backends import choose
 from pypfm.perfex.model import Request
 from pypfm.perfex.statistics import NAMES
-from tools import needs_flags
+from tools import first, needs_flags
 
 PERFEX = Path(sys.executable).with_name("perfex")
 # Whoever runs the tests may ignore signals, and a child would inherit that.
@@ -406,7 +406,7 @@ def test_a_signal_ends_the_waiting_for_what_the_command_has_left_behind(number: 
     assert list(work.iterdir()) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", first([signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_at_any_moment_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
     """Perfex dies of it before the command has begun; later the command does, and there is a report."""
     work = tmp_path / "work"

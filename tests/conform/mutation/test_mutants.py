@@ -38,6 +38,7 @@ def test_an_edit_without_a_place_is_an_error() -> None:
             MUTANTS[0].apply(text)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_an_unchanged_copy_is_not_noticed(tmp_path: Path) -> None:
     """The control: what notices a mutant is its edit."""
