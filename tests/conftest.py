@@ -51,7 +51,7 @@ def files_of_ours(stderr: str) -> list[str]:
     """The files of the package in a traceback; until interrupts are restored, Ctrl-C is one, of site or the script."""
     packages = {Path(directory) for directory in pypfm.__path__}  # an editable installation has two
     return [name for name in re.findall(r'File "(.+?)", line [1-9]', stderr) if packages & {*Path(name).parents}
-            and Path(name).name != "__init__.py"]
+            and Path(name) not in {package / "__init__.py" for package in packages}]
 
 
 def coded(code: int | str) -> Callable[[BaseException], bool]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
-from _pytest.mark import ParameterSet
 
 # Debian's packages, where the package is not named as the program.
 PACKAGES = {
@@ -38,7 +37,7 @@ def first(cases: Iterable[object], count: int = 1) -> list[object]:
     """Cases for parametrize: all but the first take .ci/full."""
     def is_for_full(case: object) -> object:
         mark = [pytest.mark.slow, pytest.mark.long]
-        if isinstance(case, ParameterSet):
+        if isinstance(case, type(pytest.param())):
             return pytest.param(*case.values, marks=[*case.marks, *mark], id=case.id)
         return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=mark)
 

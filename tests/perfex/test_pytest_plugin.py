@@ -162,7 +162,7 @@ def test_the_same_again(project: Path) -> None:
     before, again = counted(project / "../first.json"), counted(project / "../again.json")
     for name, counts in before.items():
         part = 50 if name == "test_dumps" else 1000
-        assert abs(again[name][INSTRUCTIONS] - counts[INSTRUCTIONS]) <= max(counts[INSTRUCTIONS] / part, 20), name
+        assert abs(again[name][INSTRUCTIONS] - counts[INSTRUCTIONS]) <= max(counts[INSTRUCTIONS] / part, 5), name
 
 
 @pytest.mark.long
