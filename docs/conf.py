@@ -45,8 +45,8 @@ if _INVENTORY.is_file():
 # The event catalogue and the pictures of registers: docs/_ext.
 extensions += ["event_pages", "register_pages"]
 
-# Where long names in tables break (docs/_ext).
-extensions.append("long_names")
+# Where long names in tables break, and what stands in tables of contents (docs/_ext).
+extensions += ["long_names", "short_contents"]
 
 # Guides: pictures of code and data ranges (docs/_ext).
 extensions.append("range_pictures")

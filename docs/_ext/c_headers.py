@@ -24,7 +24,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
@@ -164,16 +163,8 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: no
     return None
 
 
-def shorten_contents(_app: Sphinx, domain: str, objtype: str, content: nodes.Element) -> None:
-    """Leave hundreds of members and constants out of a page's table of contents."""
-    if domain == "c" and objtype in ("member", "enumerator", "macro"):
-        for signature in content.parent.findall(addnodes.desc_signature):
-            signature["_toc_name"] = ""
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("function_facts")
     app.add_directive_to_domain("c", "header", HeaderDirective)
     app.connect("missing-reference", resolve)
-    app.connect("object-description-transform", shorten_contents)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
