@@ -44,14 +44,14 @@ perfex_clock(const struct perfex_cpu *cpu, double *clock, bool *given)
 }
 
 /* Return the next significant character of a name, in lower case; 0: the end. */
-static char
+static int
 next_letter(const char **at, const char *end)
 {
 	while (*at < end && (**at == '-' || **at == '_' || **at == ' ' || **at == '\t'))
 		++*at;
 	if (*at == end)
 		return 0;
-	return **at >= 'A' && **at <= 'Z' ? (char)(*(*at)++ - 'A' + 'a') : *(*at)++;
+	return **at >= 'A' && **at <= 'Z' ? *(*at)++ - 'A' + 'a' : *(*at)++;
 }
 
 enum likeness { NOT_ALIKE, BEGINS_SO, SAME };
@@ -63,7 +63,7 @@ compare_names(const char *text, const char *end, const char *name)
 	bool empty = true;
 
 	for (;; empty = false) {
-		const char given = next_letter(&text, end), known = next_letter(&name, name_end);
+		const int given = next_letter(&text, end), known = next_letter(&name, name_end);
 
 		if (!given)
 			return !known ? SAME : empty ? NOT_ALIKE : BEGINS_SO;

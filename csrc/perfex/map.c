@@ -109,8 +109,10 @@ take_record(struct csv *csv, const char *text, char *fields[COLUMNS], struct per
 		count++;
 		if (*csv->at != ',' && count == COLUMNS)
 			return 1;
-		if (*csv->at != ',' || count == COLUMNS)
-			return perfex_refuse(fault, "", 0, "%d values are expected", COLUMNS);
+		if (*csv->at != ',' || count == COLUMNS) {
+			perfex_refuse(fault, "", 0, "%d values are expected", COLUMNS);
+			return -EINVAL;
+		}
 	}
 }
 
@@ -137,9 +139,11 @@ take_head(struct csv *csv, const char *text, int where[COLUMNS], struct perfex_f
 			seen |= column < 0 ? 0 : 1u << column;
 			where[column < 0 ? 0 : column] = i;
 		}
-	return seen == (1u << COLUMNS) - 1 ? 0
-					   : perfex_refuse(fault, text + fault->at, strcspn(text + fault->at, "\r\n"),
-							   "the columns are {}, not cpu,event,perf,quality,note");
+	if (seen == (1u << COLUMNS) - 1)
+		return 0;
+	perfex_refuse(fault, text + fault->at, strcspn(text + fault->at, "\r\n"),
+		      "the columns are {}, not cpu,event,perf,quality,note");
+	return -EINVAL;
 }
 
 static int

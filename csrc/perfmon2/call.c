@@ -55,7 +55,9 @@ call_write_number(void *to, size_t size, uint64_t number)
 static void
 read_element(const struct element *element, const char *from, struct request *r)
 {
-	for (const struct field *f = element->fields; f < element->fields + element->num_fields; f++) {
+	for (size_t i = 0; i < element->num_fields; i++) {
+		const struct field *f = &element->fields[i];
+
 		if (!(f->way & IN))
 			continue;
 		if (f->size > sizeof(uint64_t))
@@ -69,7 +71,8 @@ read_element(const struct element *element, const char *from, struct request *r)
 static void
 write_element(const struct element *element, const struct request *r, char *to, bool is_refused)
 {
-	for (const struct field *f = element->fields; f < element->fields + element->num_fields; f++) {
+	for (size_t i = 0; i < element->num_fields; i++) {
+		const struct field *f = &element->fields[i];
 		const char *from = (const char *)r + f->to;
 
 		if (!(f->way & OUT) || (is_refused && f->to != offsetof(struct request, flags)))

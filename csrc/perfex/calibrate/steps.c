@@ -68,7 +68,7 @@ void
 step_load(struct work *work)
 {
 	struct work w = *work;
-	const char *at = w.at;
+	const char *at = NULL;
 	uint64_t value;
 
 	STEPS(if (k == 0) at = advance(&w); memcpy(&value, at + k * w.apart, sizeof(value)); HIDE(value))
@@ -79,7 +79,7 @@ void
 step_store(struct work *work)
 {
 	struct work w = *work;
-	char *at = w.at;
+	char *at = NULL;
 
 	STEPS(if (k == 0) at = advance(&w); memcpy(at + k * w.apart, &i, sizeof(i)); ORDER())
 	work->next = w.next;
