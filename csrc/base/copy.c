@@ -7,13 +7,13 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
-#ifdef __linux__
-#include <linux/futex.h>
-#endif
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#endif
 
 #include "guard.h"
 
@@ -62,7 +62,7 @@ through_pipe(void *to, const void *from, size_t size)
 static int
 can_write(uintptr_t word)
 {
-#ifdef SYS_futex
+#ifdef __linux__
 	static uint32_t nobody; /* waits here */
 	const long ret = syscall(SYS_futex, &nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0L, word,
 				 FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0));

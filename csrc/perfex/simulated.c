@@ -28,7 +28,7 @@ const int perfex_cycle_parts[PERFEX_NUM_CYCLE_PARTS] = {
 };
 
 /* Source: MIPS R10000 Microprocessor User's Manual (instructions issued, load/store and floating-point units). */
-enum { ISSUED = 4, FLOATING_UNITS = 2, MISSES_IN_FLIGHT = 5 };
+static const double ISSUED = 4, FLOATING_UNITS = 2, MISSES_IN_FLIGHT = 5;
 
 enum perfex_simulator
 perfex_simulator(void)
