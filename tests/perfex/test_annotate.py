@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from native import CC, build
-from perfex_runs import PERFEX, counted, environment, perfex, refused
+from perfex_runs import PERFEX, compile_c, counted, environment, perfex, refused
 from pypfm.perfex import annotate, annotate_html, annotate_text, events, flame
 from pypfm.perfex.model import Measurement, Outcome, Request
 from pypfm.perfex.profile import UNKNOWN, Function, Place, Profile
@@ -277,6 +277,17 @@ def test_names_are_cut_where_the_terminal_ends(tmp_path: Path) -> None:
         assert len(row) == width if width < 200 else row.endswith(f"  {name}")
     done = perfex("-e", 19, "--annotate", path)
     assert any(row.endswith(f"  {name}") for row in tables(done.stderr))
+
+
+@pytest.mark.slow
+def test_several_processes(tmp_path: Path) -> None:
+    needs("valgrind")
+    body = """
+    __attribute__((noinline)) static void child(volatile int n) { while (n--) ; }
+    int main(void) { for (int i = 0; i < 3; i++) { if (fork() == 0) { child(1000); _exit(0); } wait(NULL); } return 0; }"""
+    data = counted("-e", 15, "--annotate", compile_c(tmp_path, "forks", body))
+    assert function(data, "child")["calls"] == 3
+    assert sum(counts_of(data, f["self"])[15] or 0 for f in data["annotation"]["functions"]) == data["events"][0]["count"]
 
 
 # ---- the tables ----------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import subprocess
 import termios
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -404,18 +405,20 @@ def test_signals_are_the_commands(tool: str, perf_table: Path) -> None:
     """perfex does not end before the command, which handles them."""
     numbers = [getattr(signal, f"SIG{name}") for name in PASSED_ON]
     options = ["--perf-table", perf_table] if tool == "perfex" else ["-c", "page-faults"]
-    code = (f"import signal\nnumbers = {[*map(int, numbers)]}\nfor number in numbers:\n"
-            "    signal.signal(number, lambda number, _: print(number, flush=True))\n"
-            "print('ready', flush=True)\nfor _ in numbers: signal.pause()\nraise SystemExit(5)")
+    code = (f"import signal, time\nnumbers, came = {[*map(int, numbers)]}, []\nfor number in numbers:\n"
+            "    signal.signal(number, lambda number, _: came.append(number))\nprint('ready', flush=True)\n"
+            "while len(came) < len(numbers): time.sleep(0.05)\nprint(*sorted(came))\nraise SystemExit(5)")
     process = subprocess.Popen([PERFEX.with_name(tool), *options, PERFEX.with_name("python"), "-c", code], text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True)
     assert process.stdout
     assert process.stdout.readline() == "ready\n"
     for number in numbers:
-        time.sleep(0.2)  # it pauses
         process.send_signal(number)
-        assert process.stdout.readline() == f"{int(number)}\n"
-    process.communicate(timeout=30)
+    try:
+        assert process.communicate(timeout=30)[0].splitlines()[0] == " ".join(map(str, sorted(map(int, numbers))))
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 5
 
 

@@ -369,17 +369,6 @@ def test_without_hardware_counters() -> None:
 
 
 @pytest.mark.usefixtures("table")
-def test_start_and_read() -> None:
-    time, faults = libperfex.c_longlong(), libperfex.c_longlong()
-    assert libperfex.start_counters(0, 26) == 0
-    touch(1000)
-    assert libperfex.read_counters(0, time, 26, faults) == 0
-    assert 1000 <= faults.value < 2000
-    assert code(libperfex.read_counters(0, time, 26, faults)) == "ENXIO"
-    assert code(libperfex.start_counters(21, 26)) == "EINVAL"
-
-
-@pytest.mark.usefixtures("table")
 def test_counting() -> None:
     with pypfm.perfex.counting(0, 26) as c:
         touch(1000)
