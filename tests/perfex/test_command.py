@@ -282,7 +282,8 @@ def test_a_command_of_any_bytes(perf_table: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("send", "number"), [(os.kill, signal.SIGTERM), (os.killpg, signal.SIGINT)])
-def test_a_signal_that_ends_the_run_leaves_the_report(send: Callable[[int, int], None], number: signal.Signals, perf_table: Path) -> None:
+def test_a_signal_that_ends_the_run_leaves_the_report(send: Callable[[int, int], None], number: signal.Signals,
+                                                      perf_table: Path) -> None:
     """One that is passed on, and one that the terminal sends to both."""
     process = subprocess.Popen([PERFEX, "--perf-table", perf_table, "sh", "-c", "echo ready; exec sleep 60"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),

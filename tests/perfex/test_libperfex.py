@@ -119,7 +119,8 @@ def succeeds(*command: object, **changes: str) -> subprocess.CompletedProcess[st
 
 def test_checks(tmp_path: Path) -> None:
     """With the installed library; ctest runs them, and the other programs beside them, with sanitizers and valgrind, too."""
-    succeeds(build_program(PERFEX, PROGRAMS / "checks.c", tmp_path / "checks", "-pthread", "-U_GNU_SOURCE", libs=PERFEX.libs), TABLE)
+    succeeds(build_program(PERFEX, PROGRAMS / "checks.c", tmp_path / "checks", "-pthread", "-U_GNU_SOURCE",
+                           libs=PERFEX.libs), TABLE)
 
 
 # ---- Fortran ------------------------------------------------------------------------------------------

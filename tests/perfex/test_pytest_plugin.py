@@ -278,7 +278,8 @@ def test_more_instructions_fail(project: Path) -> None:
     places = re.findall(r"^ +\+([\d,]+)  (\S+) \(\S+\)$", done.stdout, re.MULTILINE)
     assert places
     assert int(places[0][0].replace(",", "")) >= 100
-    changes = {one["name"].partition("::")[2]: row["change"] for one in json.loads((project / "more.json").read_text())["benchmarks"]
+    data = json.loads((project / "more.json").read_text())
+    changes = {one["name"].partition("::")[2]: row["change"] for one in data["benchmarks"]
                for row in one["report"]["events"] if row["event"] == INSTRUCTIONS}
     assert changes.pop("test_class_heavy")["verdict"] == "differs"
     assert changes.pop("test_new", None) is None
@@ -350,7 +351,8 @@ def test_a_baseline_of_something_else(project: Path, member: str, value: str, sa
     data = json.loads((project / "../first.json").read_text())
     data["counted_with"][member] = value
     (project / "other.json").write_text(json.dumps(data))
-    assert re.fullmatch(rf"--perfex: \./other\.json: {said}.*", refused(project, monkeypatch, "--perfex", "--perfex-compare", "./other.json"))
+    message = refused(project, monkeypatch, "--perfex", "--perfex-compare", "./other.json")
+    assert re.fullmatch(rf"--perfex: \./other\.json: {said}.*", message)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"format": "perfex benchmarks 2"}', "\x00", '{"format": []}',
@@ -359,7 +361,8 @@ def test_a_baseline_of_something_else(project: Path, member: str, value: str, sa
                                      '{"format": "perfex benchmarks 1", "counted_with": {}, "benchmarks": [{"name": 1}]}', "[" * 100_000])
 def test_a_file_that_is_no_baseline(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "none.json").write_text(content)
-    assert re.fullmatch(r"--perfex: \S*none\.json: .*", refused(tmp_path, monkeypatch, "--perfex", "--perfex-compare", "./none.json"))
+    message = refused(tmp_path, monkeypatch, "--perfex", "--perfex-compare", "./none.json")
+    assert re.fullmatch(r"--perfex: \S*none\.json: .*", message)
 
 
 # ---- what is refused, and what goes wrong ------------------------------------------------------------------
@@ -406,7 +409,8 @@ def test_nothing_was_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     monkeypatch.chdir(tmp_path)
     assert pytest_perfex.pytest_cmdline_main(config("--perfex")) == 5
     assert "perfex: no benchmark was counted" in capsys.readouterr().out
-    assert refused(tmp_path, monkeypatch, "--perfex", "--perfex-json", "/dev/full") == "--perfex: --perfex-json: No space left on device"
+    message = refused(tmp_path, monkeypatch, "--perfex", "--perfex-json", "/dev/full")
+    assert message == "--perfex: --perfex-json: No space left on device"
 
 
 def test_a_refusal_is_one_line(project: Path, tmp_path: Path) -> None:

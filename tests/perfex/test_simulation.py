@@ -292,8 +292,8 @@ def test_a_process_namespace() -> None:
     """Numbers begin anew in it: two of its processes can have the same one."""
     if subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no process namespace can be made here")
-    own, shared = (counts(perfex("-e", 15, "-e", 22, "sh", "-c", f"unshare {option} --fork /bin/true;" * 2 + "exit 4", status=4))[15] or 0
-                   for option in ("--pid", "--uts"))
+    scripts = [f"unshare {option} --fork /bin/true;" * 2 + "exit 4" for option in ("--pid", "--uts")]
+    own, shared = (counts(perfex("-e", 15, "-e", 22, "sh", "-c", script, status=4))[15] or 0 for script in scripts)
     assert own == pytest.approx(shared, rel=0.01)
 
 
