@@ -88,7 +88,9 @@ def test_start(benchmark: BenchmarkFixture, name: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(("pmu", "code"), [("mont", "0x2001208"), ("skl", "0x5100c0"), ("skx_unc_cha0", "0x1136")])
+@pytest.mark.parametrize(("pmu", "code"), [
+    ("mont", "0x2001208"), pytest.param("skl", "0x5100c0", marks=pytest.mark.slow),
+    pytest.param("skx_unc_cha0", "0x1136", marks=pytest.mark.slow)])
 def test_decode_of_one_code(benchmark: BenchmarkFixture, pmu: str, code: str) -> None:
     """A process that encodes all events of a PMU, each with each unit mask and modifier, to decode one code."""
     library = [] if pmu == "mont" else [f"--library={DEBIAN}"]

@@ -212,7 +212,8 @@ main(int argc, char **argv)
 				abort();
 		}
 	} else if (strcmp(mode, "pair") == 0) {
-		counted(atoi(argv[2]), atoi(argv[3]), store, 1000);
+		for (int i = 2; i + 1 < argc; i += 2)
+			counted(atoi(argv[i]), atoi(argv[i + 1]), store, 1000);
 	} else if (strcmp(mode, "print") == 0) {
 		print_counters(INSTRUCTIONS, 123, 23, 456);
 		print_counters(0, 1996543, 16, -996);

@@ -10,6 +10,7 @@ import subprocess
 import termios
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,6 @@ USAGE = "(see perfex --help)\n"
     (["-e", "0", "-e", "15"], "conflicting counters: events 0 and 15 are both counted on counter 0"),
     (["-e", "21", "-e", "21"], "conflicting counters: events 21 and 21 are both counted on counter 1"),
     (["-e", "32"], "-e: '32' is not an event; events are numbers from 0 to 31"),
-    (["-e", "-1"], "-e: '-1' is not an event"),
     (["-e", "cycls"], "-e: 'cycls' is not an event; near it: cycles (0), cycles-1 (16); perfex --list shows all " + USAGE),
     (["-e", "L2"], "-e: 'L2' may be any of L2-writebacks (7), L2-ECC-errors (8), L2I-misses (10), L2I-way-mispredicts (11),"
                    " L2D-misses (26), L2D-way-mispredicts (27) " + USAGE),
@@ -51,7 +51,6 @@ USAGE = "(see perfex --help)\n"
     (["-e", "\u0661"], "is not an event"),
     (["-p", "0"], "argument -p: '0' is not a number above 0"),
     (["-p", "\u0665"], "argument -p: '\u0665' is not a number above 0"),
-    (["-p", "1e3"], "argument -p: '1e3' is not a number above 0"),
     (["--clock", "-5"], "argument --clock: '-5' is not a number above 0"),
     (["--cpu", "r4000"], "argument --cpu/--pmu: invalid choice: 'r4000'"),
     (["--l2", "3m"], "argument --l2: invalid choice: '3m'"),
@@ -65,10 +64,7 @@ USAGE = "(see perfex --help)\n"
     (["-version"], "there is no option '-version'; the nearest is --version"),
     (["-z"], "there is no option '-z' " + USAGE),
     (["-m"], "there is no option '-m'"),
-    (["--js"], "there is no option '--js'"),
-    (["-ayz"], "there is no option '-ayz'"),
     (["-mpx"], "there is no option '-mpx'"),
-    (["--json=1"], "ignored explicit argument '1'"),
     (["-o", "/nonexistent/out"], "/nonexistent/out: No such file or directory"),
     (["-o", "/"], "/: Is a directory"),
     (["-y", "-c", "/nonexistent"], "/nonexistent: No such file or directory"),
@@ -79,7 +75,6 @@ USAGE = "(see perfex --help)\n"
     (["--backend", "perf", "--l2", "4m"], "--l2 is an option of the valgrind backend"),
     (["--backend", "perf", "--threads", "fine"], "--threads is an option of the valgrind backend, and excludes --backend perf " + USAGE),
     (["--threads", "fine"], "--threads is an option of the valgrind backend, and excludes --perf-table " + USAGE),
-    (["--cache", "host"], "--cache is an option of the valgrind backend, and excludes --perf-table " + USAGE),
     (["--events", "1,2"], "--events is an option of the valgrind backend, and excludes --perf-table " + USAGE),
     (["--backend", "auto", "--pid", "1", "--l2", "8m"], "--l2 is an option of the valgrind backend, and excludes --pid " + USAGE),
     (["--backend", "auto", "--pid", "1", "--annotate"], "--annotate needs the simulation, and excludes --pid; "),
@@ -258,10 +253,7 @@ def test_the_command_runs_once(perf_table: Path, tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text() == "ran\n"
 
 
-@pytest.mark.parametrize(("script", "status"), [
-    ("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -SEGV $$", 139), ("kill -TERM $$", 143),
-    ("kill -KILL $$", 137),
-])
+@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 255", 255), ("kill -KILL $$", 137)])
 def test_the_exit_status_is_the_commands(script: str, status: int, perf_table: Path) -> None:
     assert counted("--perf-table", perf_table, "sh", "-c", script, status=status)["status"] == status
 
@@ -289,28 +281,19 @@ def test_a_command_of_any_bytes(perf_table: Path, tmp_path: Path) -> None:
     assert out.read_text().splitlines()[1] == "command: printf %s '\\udcff\\n\\x1b[31m\u20ac'"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_signals_that_end_a_run_are_passed_on(number: signal.Signals, perf_table: Path) -> None:
-    process = subprocess.Popen([PERFEX, "--perf-table", perf_table, "sh", "-c", "echo ready; exec sleep 60"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
-    assert process.stdout
-    assert process.stdout.readline() == "ready\n"
-    process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
-    assert process.returncode == 128 + number
-    assert "  0 Cycles" in errors
-
-
-def test_an_interrupt_of_the_terminal_leaves_the_report(perf_table: Path) -> None:
+@pytest.mark.parametrize(("send", "number"), [(os.kill, signal.SIGTERM), (os.killpg, signal.SIGINT)])
+def test_a_signal_that_ends_the_run_leaves_the_report(send: Callable[[int, int], None], number: signal.Signals,
+                                                      perf_table: Path) -> None:
+    """One that is passed on, and one that the terminal sends to both."""
     process = subprocess.Popen([PERFEX, "--perf-table", perf_table, "sh", "-c", "echo ready; exec sleep 60"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
                                start_new_session=True)
     assert process.stdout
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.1)  # sh becomes sleep
-    os.killpg(process.pid, signal.SIGINT)
+    send(process.pid, number)
     _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert "  0 Cycles" in errors
 
 
@@ -418,21 +401,25 @@ PASSED_ON = ["HUP", "TERM", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "ABRT", "I
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PASSED_ON)
 @pytest.mark.parametrize("tool", ["perfex", "pmc"])
-def test_signals_are_the_commands(tool: str, name: str, perf_table: Path) -> None:
+def test_signals_are_the_commands(tool: str, perf_table: Path) -> None:
     """perfex does not end before the command, which handles them."""
-    number = getattr(signal, f"SIG{name}")
+    numbers = [getattr(signal, f"SIG{name}") for name in PASSED_ON]
     options = ["--perf-table", perf_table] if tool == "perfex" else ["-c", "page-faults"]
-    code = (f"import signal\nsignal.signal({int(number)}, lambda *_: None)\nprint('ready', flush=True)\nsignal.pause()\n"
-            "raise SystemExit(5)")
+    code = (f"import signal, time\nnumbers, came = {[*map(int, numbers)]}, []\nfor number in numbers:\n"
+            "    signal.signal(number, lambda number, _: came.append(number))\nprint('ready', flush=True)\n"
+            "while len(came) < len(numbers): time.sleep(0.05)\nprint(*sorted(came))\nraise SystemExit(5)")
     process = subprocess.Popen([PERFEX.with_name(tool), *options, PERFEX.with_name("python"), "-c", code], text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True)
     assert process.stdout
     assert process.stdout.readline() == "ready\n"
-    time.sleep(0.2)  # it pauses
-    process.send_signal(number)
-    process.communicate(timeout=30)
+    for number in numbers:
+        process.send_signal(number)
+    try:
+        assert process.communicate(timeout=30)[0].splitlines()[0] == " ".join(map(str, sorted(map(int, numbers))))
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 5
 
 

@@ -18,11 +18,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import pypfm.perfex
-from c_programs import SANITIZE
-from conftest import ROOT, TESTS, run, run_python
+from conftest import TESTS, run, run_python
 from cost_files import BAD_FILES, BAD_LINES, GOOD_FILES, Costs, described
 from header_names import HeaderNames
-from native import CC, CXX, TABLES, build, build_program, dynamic_entries, exported
+from native import CC, CXX, build, build_program, dynamic_entries, exported
 from perfex_runs import SET_BY_USERS, environment
 from pypfm import libperfex
 from pypfm._c import libperfex as _libperfex
@@ -35,7 +34,7 @@ from pypfm.perfex.c_call import read_limited
 from pypfm.perfex.model import CPUS, Cpu, Measurement, Outcome, PerfexError, Request
 from pypfm.perfex.perf_table import attributes, load
 from pypfm.perfex.report import Report
-from tools import needs, needs_flags
+from tools import needs
 
 pytestmark = pytest.mark.slow
 
@@ -118,77 +117,10 @@ def succeeds(*command: object, **changes: str) -> subprocess.CompletedProcess[st
     return done
 
 
-def library_sources(directory: Path) -> list[Path]:
-    """The C files of the library, tables generated into a directory."""
-    generated = []
-    for library, model, tables in (("perfex", "perfex", ["perfex_events", "perfex_costs", "perfex_perf", "perfex_valgrind"]),
-                                   ("pfm4", "perf", ["perf_events", "perf_umasks"])):
-        generated.append(directory / f"{model}_table.c")
-        build(sys.executable, TABLES / "generate.py", library, model, generated[-1],
-              *(TABLES / f"{name}.csv" for name in tables))
-    csrc = ROOT / "csrc"
-    pfm4 = [csrc / "pfm4" / f"{name}.c" for name in ("pmus", "parse", "request", "perf", "perf_event")]
-    return [*sorted((csrc / "perfex").glob("*.c")), *pfm4,
-            *(csrc / "base" / f"{name}.c" for name in ("names", "process", "guard")),
-            *(csrc / "counting" / f"{name}.c" for name in ("counting", "set", "threads")), *generated]
-
-
-def build_with_library(program: str, directory: Path, *flags: str) -> Path:
-    """A program together with the library's own sources."""
-    out = directory / program
-    build(CC, "-std=gnu11", "-g", "-O1", "-D_GNU_SOURCE", *flags, *PERFEX.cflags, f"-I{ROOT / 'csrc' / 'perfex'}",
-          f"-I{ROOT / 'csrc' / 'pfm4'}", f"-I{ROOT / 'csrc' / 'pfm4' / 'include'}", PROGRAMS / f"{program}.c",
-          *library_sources(directory), "-pthread", "-o", out)
-    return out
-
-
-@pytest.mark.parametrize("optimisation", ["-O0", "-O2"])
-def test_checks(optimisation: str, tmp_path: Path) -> None:
-    succeeds(build_program(PERFEX, PROGRAMS / "checks.c", tmp_path / "checks", optimisation, "-pthread", "-U_GNU_SOURCE",
+def test_checks(tmp_path: Path) -> None:
+    """With the installed library; ctest runs them, and the other programs beside them, with sanitizers and valgrind, too."""
+    succeeds(build_program(PERFEX, PROGRAMS / "checks.c", tmp_path / "checks", "-pthread", "-U_GNU_SOURCE",
                            libs=PERFEX.libs), TABLE)
-
-
-def test_checks_under_valgrind(tmp_path: Path) -> None:
-    valgrind = needs("valgrind")
-    program = build_program(PERFEX, PROGRAMS / "checks.c", tmp_path / "checks", "-pthread", "-U_GNU_SOURCE",
-                            libs=PERFEX.libs)
-    succeeds(valgrind, "--error-exitcode=99", "--leak-check=full", "--trace-children=yes", "-q", program, TABLE)
-
-
-def test_surroundings(tmp_path: Path) -> None:
-    """Without /proc, with refused calls, few descriptors, little memory."""
-    succeeds(build_program(PERFEX, PROGRAMS / "surroundings.c", tmp_path / "surroundings", "-D_GNU_SOURCE", libs=PERFEX.libs), TABLE)
-
-
-def test_cancelled_threads_forks_and_signals(tmp_path: Path) -> None:
-    (tmp_path / "costs").write_text("26 nsec 9 8 10\n")
-    succeeds(build_program(PERFEX, PROGRAMS / "interrupted.c", tmp_path / "perfex_interrupted", "-pthread", "-D_GNU_SOURCE",
-                           libs=PERFEX.libs), TABLE, tmp_path / "costs")
-
-
-@pytest.mark.parametrize("sanitizer", [SANITIZE, ["-fsanitize=thread"]], ids=["address", "thread"])
-def test_checks_with_sanitizers(sanitizer: list[str], tmp_path: Path) -> None:
-    needs_flags(CC, *sanitizer)
-    succeeds(build_with_library("checks", tmp_path, *sanitizer, "-U_GNU_SOURCE", "-D_GNU_SOURCE"), TABLE)
-
-
-def test_a_failed_check_is_reported(tmp_path: Path) -> None:
-    program = build_program(PERFEX, PROGRAMS / "checks.c", tmp_path / "checks", "-pthread", "-U_GNU_SOURCE",
-                            libs=PERFEX.libs)
-    wrong = tmp_path / "table.csv"
-    wrong.write_text(TABLE.read_text().replace(",26,page-faults", ",26,task-clock"))
-    done = run(program, wrong, env=environment())
-    assert done.returncode == 1
-    assert "failed: faults >= 1000 && BELOW(faults, 1500)" in done.stdout
-
-
-def test_every_allocation_may_fail(tmp_path: Path) -> None:
-    (tmp_path / "costs").write_text("26 nsec 9 8 10\n")
-    wrapped = ["malloc", "calloc", "realloc", "strdup", "free", "pthread_atfork"]
-    program = build_with_library("no_memory", tmp_path, *(f"-Wl,--wrap={name}" for name in wrapped), *SANITIZE[:1])
-    done = succeeds(program, TABLE, tmp_path / "costs")
-    assert [line.partition(":")[0] for line in done.stdout.splitlines()] == [
-        "start and read", "print_counters", "print_costs", "load_costs", "many threads"]
 
 
 # ---- Fortran ------------------------------------------------------------------------------------------
@@ -409,29 +341,6 @@ def test_the_system_s_file_has_to_be_right(tmp_path: Path, monkeypatch: pytest.M
 
 # ---- the map of events ----------------------------------------------------------------------------------
 
-HEADER = "cpu,event,perf,quality,note\n"
-
-
-@pytest.mark.parametrize("text", [
-    "", "cpu,event,perf,quality\n", "cpu,event,perf,quality,note,note\n", "cpu,event,perf,quality,cpu\n",
-    HEADER + ",26,page-faults,exact\n", HEADER + ",26,page-faults,exact,,\n", HEADER + ",32,page-faults,exact,\n",
-    HEADER + ",x,page-faults,exact,\n", HEADER + ",26,no-such-event,exact,\n", HEADER + ",26,page-faults,good,\n",
-    HEADER + ",26,,exact,\n", HEADER + ",26,page-faults,unavailable,\n", HEADER + "r8000,26,page-faults,exact,\n",
-    HEADER + ",26,page-faults+,exact,\n", HEADER + ",26,page-faults+0,exact,\n", HEADER + ",26,r,exact,\n",
-    HEADER + ",26,r12345678901234567,exact,\n", HEADER + ",26,page-faults,exact,\"\n", HEADER + ",26,\"page-faults\"x,exact,\n",
-    HEADER + ",26,page-faults,exact,\xff\n", HEADER + ",26,page-faults,exact,\0\n",
-    HEADER + f",26,{'x' * 300},exact,\n", HEADER + f",26,page-faults,exact,{'x' * (1 << 20)}\n"])
-def test_a_map_that_is_wrong(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "table.csv"
-    path.write_bytes(text.encode("latin-1"))
-    monkeypatch.setenv("PERFEX_PERF_TABLE", str(path))
-    wanted = "EFBIG" if len(text) > 1 << 20 else "EINVAL"
-    assert code(libperfex.start_counters(0, 26)) == wanted
-    assert code(libperfex.print_counters(0, 1, 26, 2)) == wanted
-    with pytest.raises(PerfexError, match=r", line \d+: |larger than"):
-        pypfm.perfex.counting(26)
-
-
 def test_terms_are_those_of_libpfm_4() -> None:
     """Every name of the shipped table gives the attributes that libpfm 4 has for it."""
     for cpu in CPUS:
@@ -461,17 +370,6 @@ def test_without_hardware_counters() -> None:
 
 
 @pytest.mark.usefixtures("table")
-def test_start_and_read() -> None:
-    time, faults = libperfex.c_longlong(), libperfex.c_longlong()
-    assert libperfex.start_counters(0, 26) == 0
-    touch(1000)
-    assert libperfex.read_counters(0, time, 26, faults) == 0
-    assert 1000 <= faults.value < 2000
-    assert code(libperfex.read_counters(0, time, 26, faults)) == "ENXIO"
-    assert code(libperfex.start_counters(21, 26)) == "EINVAL"
-
-
-@pytest.mark.usefixtures("table")
 def test_counting() -> None:
     with pypfm.perfex.counting(0, 26) as c:
         touch(1000)
@@ -491,7 +389,7 @@ def test_counting() -> None:
 def test_counting_needs_no_two_counters(tmp_path: Path) -> None:
     """Events 21 and 26 share a counter of the R10000; Linux has more."""
     own = tmp_path / "table.csv"
-    own.write_text(HEADER + ",21,minor-faults,exact,\n,26,page-faults,exact,\n")
+    own.write_text("cpu,event,perf,quality,note\n,21,minor-faults,exact,\n,26,page-faults,exact,\n")
     with pypfm.perfex.counting(21, 26, perf_table=own) as c:
         touch(1000)
     assert 1000 <= c[21] <= c[26] < 2000
@@ -577,6 +475,20 @@ def test_a_child_has_no_counters_of_its_parent() -> None:
                       "    os.wait()\n"
                       "print(c[26] > 0)\n", PERFEX_PERF_TABLE=str(TABLE))
     assert (done.stdout, done.stderr) == ("these counters are the parent process's\nTrue\n", "")
+
+
+def test_a_child_that_leaves_the_with_does_not_stop_the_parent_s_counters() -> None:
+    with pypfm.perfex.counting(26, perf_table=TABLE) as c:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                c.close()
+            except CountingError:
+                os._exit(0 if len(c) == 0 else 1)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        touch(1000)
+    assert c[26] >= 1000
 
 
 def test_the_command_imports_none_of_it() -> None:

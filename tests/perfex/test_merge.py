@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import random
 import subprocess
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from perfex_runs import PERFEX, compile_c, damaged, environment, perfex, refused
+from perfex_runs import PERFEX, compile_c, environment, perfex, refused
 from pypfm.perfex import merge, reading
 from pypfm.perfex.model import Measurement, Outcome, PerfexError, Quality, Request
 from pypfm.perfex.report import Report, csv_head, csv_text, json_text, text
@@ -225,24 +224,3 @@ def test_a_member_that_stands_twice_is_not_chosen_from(tmp_path: Path) -> None:
     path = tmp_path / "out.1"
     path.write_bytes(json_of().replace(b'"count": 5', b'"count": 7, "count": 8'))
     assert "a member stands in an object a second time" in refused("--merge", path)
-
-
-def test_damaged_reports_are_refused_or_added_up(tmp_path: Path) -> None:
-    """No damage ends in anything but a report, or one line that says what is wrong."""
-    damage = random.Random(3)
-    good = write(tmp_path, 0, {0: 1000, 25: 7, 26: None}).read_bytes()
-    outcomes = {True: 0, False: 0}
-    refusals = []
-    path = tmp_path / "out.9"
-    for _ in range(1500):
-        path.write_bytes(damaged(good, damage))
-        try:
-            merged = merge.merge([reading.read(path)])
-        except PerfexError as error:
-            refusals.append(str(error))
-            outcomes[False] += 1
-        else:
-            assert all(form(merged) for form in (merge.text, merge.json_text, merge.csv_text))
-            outcomes[True] += 1
-    assert min(outcomes.values()) > 100
-    assert not [line for line in refusals if "\n" in line]

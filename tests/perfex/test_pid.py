@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 from perfex_runs import PERFEX, TABLE, compile_c, counts, environment, perfex, refused
-from pypfm.cli import perfex as _command
 from pypfm.perfex.backends.attach import AttachBackend
 from pypfm.perfex.model import PerfexError, Request
 from valid import validate
@@ -313,7 +312,3 @@ def test_what_excludes_it(table: Path) -> None:
         "perfex: --pid: valgrind cannot attach to a process; --backend perf does\n")
     assert "-mp and --pid exclude each other" in refused("--perf-table", table, "-mp", "--pid", os.getpid())
     assert "--merge and --pid exclude each other" in refused("--merge", "--pid", os.getpid(), "x")
-
-
-def test_the_command_line_is_described() -> None:
-    assert "--pid" in _command.build_parser().format_help()

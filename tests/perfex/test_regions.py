@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import tool_runs
 from conftest import ROOT, run
 from native import CC, CXX, attempt, build
-from perfex_runs import PERFEX, TABLE, counted, counts, environment
+from perfex_runs import PERFEX, TABLE, counted, counts, environment, refused
 from pypfm.config import LIBRARIES
 from tools import first, needs
 
@@ -31,8 +32,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@cache
 def measured(*command: object, options: tuple[str, ...] = (), **changes: str) -> tuple[list[str], dict[int, int]]:
-    """What a program prints, and perfex's totals."""
+    """What a program prints, and perfex's totals; of the same again what it was, for a simulation counts the same."""
     done = run(PERFEX, "--backend", "valgrind", "-e", "15", "-e", "19", "--csv", *options, *command,
                env=environment(**changes))
     assert done.returncode == 0, done.stderr
@@ -48,20 +50,20 @@ def pairs(lines: list[str]) -> list[tuple[int, int]]:
 # ---- what is counted -------------------------------------------------------------------------------------
 
 def test_stores_and_branches(program: Path) -> None:
-    """What a region has more than an empty one is what its loop does, exactly; the order of the events does not matter."""
-    _, (_, none), (more, stores), (branches, _), (_, swapped) = pairs(measured(program, "stores", 100000)[0])
+    """What a region has more than an empty one is what its loop does, exactly; the order of the events does not matter.
+
+    An empty one has nothing, but for what the linker does at the first calls; and the program's umask is no matter.
+    """
+    lines, totals = measured(program, "umask", 100000)
+    _, (empty, none), (more, stores), (branches, _), (_, swapped) = pairs(lines)
+    assert empty <= 10  # the call of a function that does nothing
+    assert none <= 1
+    assert totals[19] > 3 * 100000
     assert stores - none == 100000
     assert more > 2 * 100000
     assert branches == swapped
     _, _, (few, same), (many, other) = pairs(measured(program, "branches", 100000)[0])
     assert other - same == many - few == 100000
-
-
-def test_an_empty_region_has_nothing(program: Path) -> None:
-    """But for what the linker does at the first calls."""
-    _, empty, *_ = pairs(measured(program, "stores", 1)[0])
-    assert empty[0] <= 10  # the call of a function that does nothing
-    assert empty[1] <= 1
 
 
 def test_the_totals_stay(program: Path) -> None:
@@ -77,8 +79,8 @@ def test_the_totals_stay(program: Path) -> None:
 def test_threads(program: Path) -> None:
     """One that was there before, and two that are made in the region; told apart with -mp, and not."""
     for options in ((), ("-mp",)):
-        *_, (_, few), (_, many) = pairs(measured(program, "threads", 1000000, options=options)[0])
-        assert 3_000_000 - 2000 <= many - few <= 3_000_000 + 2000
+        *_, (_, few), (_, many) = pairs(measured(program, "threads", 100000, options=options)[0])
+        assert 300_000 - 2000 <= many - few <= 300_000 + 2000
 
 
 def test_fork(program: Path) -> None:
@@ -110,16 +112,12 @@ def test_states(program: Path) -> None:
     assert totals[19] >= 2 * 50000  # a region that is open at the end is in the totals
 
 
-@pytest.mark.parametrize(("pair", "found"), [
-    ((0, 26), ""), ((1, 16), ""), ((2, 18), ""), ((3, 24), ""), ((9, 25), ""), ((10, 17), ""), ((15, 23), ""), ((7, 19), ""),
-    ((15, 21), ""), ((15, 30), ""), ((4, 20), ""), ((14, 27), ""), ((8, 19), "start ENODEV"), ((15, 31), "start ENODEV"),
-    ((1, 2), "start EINVAL")])
-def test_which_events(program: Path, pair: tuple[int, int], found: str) -> None:
-    (line,), _ = measured(program, "pair", *pair)
-    if found:
-        assert line == found
-    else:
-        assert all(n >= 0 for n in pairs([line])[0])
+def test_which_events(program: Path) -> None:
+    """Each event that a simulation counts, and what is said of others."""
+    counted_ones = (0, 26, 1, 16, 2, 18, 3, 24, 9, 25, 10, 17, 15, 23, 7, 19, 15, 21, 15, 30, 4, 20, 14, 27)
+    lines, _ = measured(program, "pair", *counted_ones, 8, 19, 15, 31, 1, 2)
+    assert lines[12:] == ["start ENODEV", "start ENODEV", "start EINVAL"]
+    assert all(n >= 0 for pair in pairs(lines[:12]) for n in pair)
 
 
 def test_events_of_several_processors(program: Path) -> None:
@@ -178,16 +176,9 @@ def test_print(program: Path) -> None:
 
 # ---- valgrind without perfex ------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("tool", ["memcheck", "lackey", "callgrind"])
-def test_valgrind_without_perfex(program: Path, tool: str, tmp_path: Path) -> None:
-    done = run("valgrind", "-q", f"--tool={tool}", program, "pair", 15, 19, cwd=tmp_path, env=environment())
+def test_valgrind_without_perfex(program: Path, tmp_path: Path) -> None:
+    done = run("valgrind", "-q", "--tool=callgrind", program, "pair", 15, 19, cwd=tmp_path, env=environment())
     assert done.stdout == "start ENODEV\n"
-
-
-def test_umask(program: Path) -> None:
-    lines, totals = measured(program, "umask", 1000)
-    assert len(lines) == 5
-    assert totals[19] > 3000
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
@@ -239,32 +230,6 @@ def test_cxx(tmp_path: Path) -> None:
     assert stores - none == 5000
 
 
-def test_fortran(tmp_path: Path) -> None:
-    gfortran = needs("gfortran")
-    source = """
-program regions
-  implicit none
-  integer*4, external :: start_counters, read_counters
-  integer*8 :: c0, c1
-  integer, volatile :: s
-  integer :: i, n, turn
-  do turn = 0, 2
-    n = max(0, turn - 1) * 5000
-    if (start_counters(15, 19) < 0) stop 'start_counters'
-    do i = 1, n
-      s = 1
-    end do
-    if (read_counters(15, c0, 19, c1) < 0) stop 'read_counters'
-    print '(i0, 1x, i0)', c0, c1
-  end do
-end program regions
-"""
-    (tmp_path / "regions.f90").write_text(source)
-    build(gfortran, "-O1", tmp_path / "regions.f90", "-o", tmp_path / "regions", *LIBRARY.libs)
-    _, (_, none), (_, stores) = pairs(measured(tmp_path / "regions")[0])
-    assert stores - none == 5000
-
-
 PYTHON = """\
 import pypfm.perfex
 def work(n):
@@ -307,17 +272,7 @@ def test_counting() -> None:
 
 
 @pytest.mark.long
-def test_an_empty_region_of_python() -> None:
-    source = ("import pypfm.perfex\nc = pypfm.perfex.counting(15, 18, 19)\nfor _ in range(30):\n    with c: pass\n"
-              "    print(*c.values())\n")
-    done = run(PERFEX, "--backend", "valgrind", "-e", "15", sys.executable, "-c", source, env=environment(), timeout=300)
-    found = [max(map(int, line.split())) for line in done.stdout.splitlines()]
-    assert sorted(found)[15] <= 50, found
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("body", [
-    "with counting(15, 18, 19) as c: pass",
     "with counting(15) as other: pass\n        with counting(15, 18, 19) as c: pass",
     "with counting(15, 18, 19) as c:\n            pass\n        for _ in range(20):\n            with counting(15): pass",
 ])
@@ -328,13 +283,6 @@ def test_an_empty_region_of_python_in_a_loop(body: str) -> None:
     done = run(PERFEX, "--backend", "valgrind", "-e", "15", sys.executable, "-c", source, env=environment(), timeout=300)
     found = [max(map(int, line.split())) for line in done.stdout.splitlines()]
     assert sorted(found)[15] <= 50, found
-
-
-def test_counting_without_perfex(tmp_path: Path) -> None:
-    done = run("valgrind", "-q", "--tool=none", sys.executable, "-c",
-               "import pypfm.perfex\ntry:\n    with pypfm.perfex.counting(15): pass\nexcept OSError as error: print(error)\n",
-               env=environment(), cwd=tmp_path, timeout=300)
-    assert "under perfex --backend valgrind" in done.stdout
 
 
 # ---- the request itself --------------------------------------------------------------------------------------------
@@ -465,7 +413,7 @@ def test_only_regions(program: Path) -> None:
     assert 0 < each < 300
     assert alone[10][15] - alone[1][15] == 9 * each
     lines, totals = measured(program, "stores", 100000, options=("--regions",))
-    assert pairs(lines) == pairs(measured(program, "stores", 100000)[0])
+    assert pairs(lines) == pairs(measured(program, "umask", 100000)[0])
     assert 300000 <= totals[19] < 300000 + 1000
 
 
@@ -577,17 +525,18 @@ def test_calls_that_are_refused(tmp_path: Path) -> None:
 
 
 ENDS = {
-    "dropped": "def f():\n    counting(15).__enter__()\nf()\nwork()",
-    "in a child": "with counting(15) as c:\n    if not (pid := os.fork()):\n        try:\n            c.close()\n"
-                  "        except OSError:\n            pass\n        with counting(15):\n            pass\n"
-                  "        work()\n        os._exit(0)\n    os.waitpid(pid, 0)\nwork()",
+    "of Python": "def f():\n    counting(15).__enter__()\nf()\nwork()\n"
+                 "with counting(15) as c:\n    if not (pid := os.fork()):\n        try:\n            c.close()\n"
+                 "        except OSError:\n            pass\n        with counting(15):\n            pass\n"
+                 "        work()\n        os._exit(0)\n    os.waitpid(pid, 0)\nwork()\n"
+                 "with counting(15), counting(15):\n    inside()\nwork()",
     "of C inside": "with counting(15):\n    C.start_counters(15, 19)\n    C.read_counters(15, a, 19, b)\n    inside()\nwork()",
     "inside of C": "C.start_counters(15, 19)\nwith counting(15):\n    pass\ninside()\nC.read_counters(15, a, 19, b)\nwork()"}
 
 
-@pytest.mark.parametrize("how", first(ENDS, 2))
+@pytest.mark.parametrize("how", first(ENDS))
 def test_the_end_of_regions_of_python(how: str, tmp_path: Path) -> None:
-    """Dropped, of the parent, with one of C in it, in one of C: what is outside of all is left out, what is inside is there."""
+    """Dropped, of the parent, in another one, with one of C in it, in one of C: what is outside of all is left out, and no more."""
     script = tmp_path / "regions.py"
     script.write_text("import ctypes, os, sys\nfrom pypfm import libperfex as C\nfrom pypfm.perfex import counting\n"
                       "a, b = ctypes.pointer(ctypes.c_longlong()), ctypes.pointer(ctypes.c_longlong())\n"
@@ -596,16 +545,7 @@ def test_the_end_of_regions_of_python(how: str, tmp_path: Path) -> None:
     few, outside, more = (measured(sys.executable, script, *ns, options=("--regions",))[1][15]
                           for ns in ((1, 1), (200000, 1), (1, 200000)))
     assert abs(few - outside) < 50000
-    assert (more - few > 1_000_000) == ("C" in how)
-
-
-def test_regions_of_python(tmp_path: Path) -> None:
-    """One inside of another; what the program does outside is left out."""
-    script = tmp_path / "regions.py"
-    script.write_text("import sys\nfrom pypfm.perfex import counting\nsum(range(int(sys.argv[1])))\n"
-                      "with counting(15), counting(15) as inner:\n    sum(range(100000))\nprint(inner[15], 0)\n")
-    found = {n: measured(sys.executable, script, n, options=("--regions",))[1][15] for n in (1, 1000000)}
-    assert abs(found[1] - found[1000000]) < found[1] // 100
+    assert more - few > 1_000_000
 
 
 @pytest.mark.parametrize(("words", "complaint"), [
@@ -614,7 +554,4 @@ def test_regions_of_python(tmp_path: Path) -> None:
     (["--regions", "--backend", "perf", "true"], "--regions is an option of the valgrind backend"),
     (["--regions", "--backend", "qemu", "true"], "--regions needs the valgrind backend; qemu counts the whole command")])
 def test_wrong_use_of_regions(words: list[str], complaint: str) -> None:
-    done = run(PERFEX, *words, env=environment())
-    assert done.returncode in (1, 2)
-    assert done.stderr.startswith(f"perfex: {complaint}")
-    assert done.stderr.count("\n") == 1
+    assert refused(*words).startswith(f"perfex: {complaint}")

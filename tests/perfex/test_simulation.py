@@ -100,7 +100,7 @@ def counts(data: dict[str, Any]) -> dict[int, int | None]:
 # ---- counts by hand --------------------------------------------------------------------
 
 @x86
-@pytest.mark.parametrize("l2", [1, 4, 8])
+@pytest.mark.parametrize("l2", [1, 4])
 def test_misses_of_static_data(l2: int, tmp_path: Path) -> None:
     """22,656 lines of the secondary cache are written at 1 to 4 MB, where the upper bits of an address are 0.
 
@@ -116,18 +116,12 @@ def test_misses_of_static_data(l2: int, tmp_path: Path) -> None:
 
 
 @x86
-@pytest.mark.parametrize(("body", "instructions", "loads", "stores"), [
-    ("mov $1000,%ecx\n1: dec %ecx\njnz 1b", 2001, 0, 0),
-    # Loads whose result is overwritten, and a branch over two conditions, of which the second is not always asked.
-    ("mov $1000,%ecx\n1: mov buf(%rip),%rax\nmov buf+8(%rip),%rax\ndec %ecx\njnz 1b", 4001, 2000, 0),
-    ("mov $1000,%ecx\n1: test $1,%ecx\njz 2f\ntest $2,%ecx\njz 2f\nadd $1,%eax\n2: dec %ecx\njnz 1b", 5251, 0, 0),
-    ("lea buf(%rip),%rdi\nmov $1000,%ecx\nmov %ecx,(%rdi)\nmov (%rdi),%eax", 4, 1, 1),
-])
-def test_programs_whose_instructions_are_counted_by_hand(body: str, instructions: int, loads: int, stores: int,
-                                                         tmp_path: Path) -> None:
-    made = assembled(tmp_path, f"mov $5,%edx\n0: dec %edx\njnz 0b\n{body}\njmp 9f\n9:")
+def test_a_program_whose_instructions_are_counted_by_hand(tmp_path: Path) -> None:
+    """Loads whose result is overwritten, and a branch over two conditions, of which the second is not always asked."""
+    made = assembled(tmp_path, "mov $1000,%ecx\n1: mov buf(%rip),%rax\nmov buf+8(%rip),%rax\nmov %ecx,buf(%rip)\n"
+                     "test $1,%ecx\njz 2f\ntest $2,%ecx\njz 2f\nadd $1,%eax\n2: dec %ecx\njnz 1b")
     found = counts(perfex("-a", made))
-    assert (found[15], found[18], found[19]) == (11 + instructions + 1 + 3, loads, stores)  # 3 end the program
+    assert (found[15], found[18], found[19]) == (1 + 8250 + 3, 2000, 1000)  # 3 end the program
 
 
 @x86
@@ -136,11 +130,11 @@ def test_cycles_are_one_number_in_all_modes(tmp_path: Path) -> None:
     made = assembled(tmp_path, "mov $100000,%ecx\n1: dec %ecx\njnz 1b\nlea buf(%rip),%rdi\nmov $1024,%ecx\n"
                      "2: movb $1,(%rdi)\nadd $64,%rdi\ndec %ecx\njnz 2b\njmp 9f\n9:")
     (tmp_path / "costs").write_text("15 clks 7 7 7\n26 clks 9000 9000 9000\n24 clks 50 50 50\n23 clks 99 99 99\n")
-    ways: list[tuple[object, ...]] = [("-e", 0), ("-e", 0, "-e", 22), ("-a",), ("-a", "--threads", "fine"), ("-y", "-c", tmp_path / "costs")]
-    cycles = [counts(perfex(*way, made))[0] or 0 for way in ways]
+    ways: list[tuple[object, ...]] = [("-e", 0), ("-a",), ("-a", "--threads", "fine"), ("-y", "-c", tmp_path / "costs")]
+    found, *others = (next(e for e in perfex(*way, made)["events"] if e["event"] == 0) for way in ways)
+    cycles = [found["count"], *(e["count"] for e in others)]
     assert len(set(cycles)) == 1
     # 512 lines of the secondary cache, two lines of the primary one in each, 8 instructions' lines at most.
-    (found,) = (e for e in perfex("-e", 0, made)["events"] if e["event"] == 0)
     assert found["low"] == pytest.approx(100000 + 1024, rel=0.02)  # a branch a cycle; the misses go on meanwhile
     assert found["high"] == pytest.approx(200001 + 4 * 1024 + 1024 * 10 + 512 * 310 * 0.196, rel=0.02)
     assert found["count"] == found["low"] + (found["high"] - found["low"]) // 2 == cycles[0]
@@ -173,7 +167,7 @@ NEVER = ["Graduated loads/Issued loads", "Graduated stores/Issued stores", "Grad
          "Graduated stores/Decoded stores", "Prefetch miss rate"]
 
 
-@pytest.mark.parametrize("cpu", ["r10000", "r10000-3", "r12000"])
+@pytest.mark.parametrize("cpu", ["r10000", "r12000"])
 def test_statistics_that_a_simulation_cannot_print(cpu: str, tmp_path: Path) -> None:
     made = [s["name"] for s in perfex("--cpu", cpu, "-a", "-y", program(tmp_path, ARITHMETIC))["statistics"]]
     assert not set(NEVER) & {*made}
@@ -199,20 +193,13 @@ def test_other_caches_and_operations_are_said(tmp_path: Path) -> None:
 
 # ---- processes ---------------------------------------------------------------------------
 
-@pytest.mark.long
-@pytest.mark.parametrize("depth", [5, pytest.param(12, marks=pytest.mark.long)])
-def test_processes_that_make_one_another(depth: int, tmp_path: Path) -> None:
-    """Without exec(); valgrind has 12 descriptors, of which each generation takes one."""
-    nest = program(tmp_path, NEST)
-    found = [counts(perfex("-e", 15, "-e", 22, nest, depth, n, status=9))[15] or 0 for n in (10000, 20000)]
-    assert found[1] - found[0] == 2 * 10000 or found[1] - found[0] == pytest.approx(20000, rel=0.6)
-    deeper = counts(perfex("-e", 15, "-e", 22, nest, depth + 10, 10000, status=9))[15] or 0
-    assert deeper > found[0]
-
 
 @pytest.mark.long
 def test_forty_generations_of_processes(tmp_path: Path) -> None:
-    """The instructions of the last one are more than those of all others together; each of these has left its counts."""
+    """Without exec().  The instructions of the last one are more than those of all others together, which have left their counts.
+
+    valgrind has 12 descriptors, of which each generation takes one.
+    """
     found = counts(perfex("-e", 15, "-e", 22, program(tmp_path, NEST), 40, 400000, status=9))[15]
     assert found is not None
     assert 800000 < found < 1200000
@@ -226,7 +213,7 @@ def test_low_limits_of_descriptors(tmp_path: Path) -> None:
         assert counts(data)[15]
 
 
-@pytest.mark.parametrize("size", ["4k", "16k", "64k"])
+@pytest.mark.parametrize("size", ["4k", "64k"])
 def test_a_full_directory_for_temporary_files(size: str, tmp_path: Path) -> None:
     """Not available, with the reason; and the command ends as it does."""
     inside = ("unshare", "-m", "sh", "-c", f'mount -t tmpfs -o size={size} none {tmp_path} && exec "$@"', "sh")
@@ -253,9 +240,9 @@ def test_valgrind_could_not_write(prefix: str, environ: dict[str, str], message:
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("name", [b"t a b", b"t%p", b"t%q{HOME}", b"t\nx", b"t\xff"])
-def test_names_of_the_directory_for_temporary_files(name: bytes, tmp_path: Path) -> None:
-    directory = tmp_path / os.fsdecode(name)
+def test_a_name_of_the_directory_for_temporary_files(tmp_path: Path) -> None:
+    """With what valgrind's options would replace, and any bytes."""
+    directory = tmp_path / os.fsdecode(b"t a b%p%q{HOME}\nx\xff")
     directory.mkdir()
     assert counts(perfex("-e", 15, "-e", 22, "sh", "-c", "(:); exit 3", status=3, env=environment(TMPDIR=str(directory))))[15]
     assert list(directory.iterdir()) == []
@@ -295,13 +282,9 @@ def test_samples_of_functions_that_call_one_another(tmp_path: Path) -> None:
 
 
 def test_a_command_that_kills_itself() -> None:
-    """Its counts, and those of a process that it kills, are there."""
     data = perfex("-e", 22, "sh", "-c", "kill -9 $$", status=128 + signal.SIGKILL)
     assert data["ended_by"] == "SIGKILL"
     assert "killed" not in json.dumps(data["notes"])
-    data = perfex("-e", 22, "sh", "-c", "sleep 60 & pid=$!; sleep 1; exec 2>&-; /bin/kill -9 $pid; kill -9 $$",
-                  status=128 + signal.SIGKILL)
-    assert "killed, so that their counts end there: process " in json.dumps(data)
     assert counts(data)[22]
 
 
@@ -309,10 +292,9 @@ def test_a_process_namespace() -> None:
     """Numbers begin anew in it: two of its processes can have the same one."""
     if subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no process namespace can be made here")
-    found = [counts(perfex("-e", 15, "-e", 22, "sh", "-c", "unshare --pid --fork /bin/true;" * times + "exit 4", status=4))[15] or 0
-             for times in (1, 2, 3)]
-    assert found[1] - found[0] == pytest.approx(found[2] - found[1], rel=0.01)
-    assert found[1] - found[0] > 100000
+    scripts = [f"unshare {option} --fork /bin/true;" * 2 + "exit 4" for option in ("--pid", "--uts")]
+    own, shared = (counts(perfex("-e", 15, "-e", 22, "sh", "-c", script, status=4))[15] or 0 for script in scripts)
+    assert own == pytest.approx(shared, rel=0.01)
 
 
 def test_the_environment_of_the_command_is_its_own() -> None:
@@ -380,7 +362,7 @@ def test_a_program_with_rights_of_its_own_is_the_command(give: str, tmp_path: Pa
                            " (a copy of it would do, with your rights)\n")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_waiting_for_what_the_command_has_left_behind(number: signal.Signals, tmp_path: Path) -> None:
     """With a report and the command's status; the processes go on."""
     work = tmp_path / "work"
@@ -412,7 +394,7 @@ def test_a_signal_at_any_moment_leaves_nothing(number: signal.Signals, tmp_path:
     work = tmp_path / "work"
     work.mkdir()
     ends = set()
-    for delay in (0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, 3):
+    for delay in (0, 0.05, 0.2, 0.4, 0.8, 3):
         started = subprocess.Popen([*DEFAULT, PERFEX, "--backend", "valgrind", "-e", "15", "-e", "22", "sleep", "1000"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(TMPDIR=str(work)),
                                    start_new_session=True)
@@ -433,7 +415,5 @@ def test_a_signal_at_any_moment_leaves_nothing(number: signal.Signals, tmp_path:
     assert 128 + number in ends  # after three seconds the command has begun, before that it depends on the machine
 
 
-def test_a_signal_that_ends_the_command_is_said() -> None:
-    data = perfex("-e", 15, "-e", 22, "sh", "-c", "kill -SEGV $$", status=139)
-    assert data["ended_by"] == "SIGSEGV"
+def test_a_status_that_is_no_signal() -> None:
     assert perfex("-e", 15, "-e", 22, "sh", "-c", "exit 139", status=139)["ended_by"] is None

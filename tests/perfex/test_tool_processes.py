@@ -104,10 +104,10 @@ def test_hundreds_of_children(tmp_path: Path) -> None:
 
 def test_generations_of_children(tmp_path: Path) -> None:
     done = work_of(tmp_path, """int main(void) {
-        for (int i = 0; i < 30; i++) { if (fork()) { int s; wait(&s); _exit(0); } work(10); }
+        for (int i = 0; i < 14; i++) { if (fork()) { int s; wait(&s); _exit(0); } work(10); }
         return 0; }""")
-    assert len(done.processes) == 31
-    assert turns(done) == 300
+    assert len(done.processes) == 15
+    assert turns(done) == 140
 
 
 def test_threads_are_told_apart(tmp_path: Path) -> None:

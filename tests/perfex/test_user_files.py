@@ -6,6 +6,7 @@ import errno
 import os
 import threading
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,12 @@ def in_c(kind: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         ret = lib.perfex_costs_read(os.fsencode(path), ffi.new("struct perfex_cost[]", NUM_EVENTS))
         return errno.errorcode[-ret] if ret else ""
     monkeypatch.setenv("PERFEX_PERF_TABLE", str(path))
-    return errno.errorcode[ffi.errno] if libperfex.print_counters(0, 1, 26, 2) else ""
+    if not libperfex.print_counters(0, 1, 26, 2):
+        return ""
+    code = errno.errorcode[ffi.errno]
+    if path.is_file():  # no pipe, which is read once
+        assert (libperfex.start_counters(0, 26), errno.errorcode[ffi.errno]) == (-1, code)
+    return code
 
 
 def in_python(kind: str, path: Path) -> str:
@@ -140,16 +146,31 @@ def test_a_pipe_in_the_place_of_a_file(kind: str, content: bytes, code: str, tmp
     (',26,page-faults,exact,"open\nstill', "line 2: a quotation mark that no other one follows"),
     (',26,"page-faults"+,exact,', "line 2: '+' after a quotation mark, where a comma is expected"),
     (",26,page-faults,{},", "line 2: '{}' is not a quality"),
+    (",26,page-faults,exact", "line 2: 5 values are expected"), (",26,page-faults,exact,a,b", "line 2: 5 values are expected"),
+    (",32,page-faults,exact,", "line 2: event: '32' is not an event"), (",26,page-faults,good,",
+     "line 2: 'good' is not a quality; exact, simulated, approximate, modelled, unavailable are"),
+    (",26,,exact,", "line 2: a row without a perf event is unavailable, and no other"),
+    (",26,page-faults,unavailable,", "line 2: a row without a perf event is unavailable, and no other"),
+    (",26,page-faults+,exact,", "line 2: "), (",26,page-faults+0,exact,", "line 2: "), (",26,r,exact,", "line 2: "),
+    (",26,r12345678901234567,exact,", "line 2: "), (",26,PERF_COUNT_HW_CACHE_L1D:SIDEWAYS,exact,", "line 2: "),
+    ("r5000,26,page-faults,exact,", "line 2: 'r5000' is not a cpu"),
 ])
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_lines_of_a_map(line: str, said: str, newline: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_of_a_map(line: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With and without a newline at the end of the file."""
     path = tmp_path / "map"
-    for end in ("", "\n"):
+    for newline, end in product(("\n", "\r\n", "\r"), ("", "\n")):
         path.write_text((HEAD + line + end).replace("\n", newline), encoding="utf-8", newline="")
         assert in_c("map", path, monkeypatch) == ("EINVAL" if said else "")
         found = in_python("map", path)
         assert found.startswith(f"{path}, {said}") if said else not found, found
+
+
+def test_bytes_that_are_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "map"
+    for content, said in ((b"\xff", "line 1: byte 0xff is not UTF-8 text"), (HEAD.encode() + b"x\xffc", "line 2: byte 0xff")):
+        path.write_bytes(content)
+        assert in_c("map", path, monkeypatch) == "EINVAL"
+        assert in_python("map", path).startswith(f"{path}, {said}")
 
 
 def test_the_rows_of_a_map(tmp_path: Path) -> None:

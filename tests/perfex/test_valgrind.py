@@ -90,7 +90,7 @@ def test_instructions_and_branches(program: str) -> None:
 
 
 @needs_valgrind
-@pytest.mark.parametrize("stride", [1, 4, 16, 32, 64, 96, 128, 256])
+@pytest.mark.parametrize("stride", [16, 64, 256])  # within a line of each cache, and of the secondary one, and of none
 @pytest.mark.parametrize("kind", ["read", "write"])
 def test_sweeps(program: str, stride: int, kind: str) -> None:
     """Two passes over twice the secondary cache: each line misses each time."""
@@ -105,7 +105,7 @@ def test_sweeps(program: str, stride: int, kind: str) -> None:
 
 
 @needs_valgrind
-@pytest.mark.parametrize(("l2", "passes_that_miss"), [(1, 4), (2, 1), (4, 1), (8, 1)])
+@pytest.mark.parametrize(("l2", "passes_that_miss"), [(1, 4), (2, 1)])
 def test_secondary_cache_sizes(program: str, l2: int, passes_that_miss: int) -> None:
     """1.75 MiB, four times."""
     size = 7 * MIB // 4
@@ -116,10 +116,10 @@ def test_secondary_cache_sizes(program: str, l2: int, passes_that_miss: int) -> 
 @needs_valgrind
 def test_write_backs_of_the_secondary_cache(program: str) -> None:
     size = 16 * MIB
-    for events in ((7, 26), (7, 22)):
-        quadwords = difference(*(counts(program, "write", size, 128, passes, events=events, l2=MIB) for passes in (2, 0)))[0]
-        assert quadwords == pytest.approx((2 * size - MIB) / 16, rel=0.01)
-        assert difference(*(counts(program, "read", size, 128, passes, events=events, l2=MIB) for passes in (1, 0)))[0] < 4000  # of the start
+    quadwords = difference(*(counts(program, "write", size, 128, passes, events=(7, 26), l2=MIB) for passes in (2, 0)))[0]
+    assert quadwords == pytest.approx((2 * size - MIB) / 16, rel=0.01)
+    read = difference(*(counts(program, "read", size, 128, passes, events=(7, 26), l2=MIB) for passes in (1, 0)))[0]
+    assert read < 4000  # of the start
 
 
 @needs_valgrind
@@ -148,8 +148,7 @@ def test_tlb_misses(program: str) -> None:
 
 
 @needs_valgrind
-@pytest.mark.parametrize("wait", [["wait"], []])
-@pytest.mark.parametrize("how", ["fork", "rawfork"])
+@pytest.mark.parametrize(("how", "wait"), [("fork", ["wait"]), ("rawfork", [])])
 def test_three_levels_of_processes(program: str, wait: list[str], how: str) -> None:
     """What a process had counted before fork() is not its child's, whoever calls the kernel, and whoever waits."""
     more, less = (counts(program, how, n, 3, *wait, events=(15, 22)) for n in (300000, 200000))
@@ -172,18 +171,16 @@ def test_programs_one_after_the_other(program: str) -> None:
 @needs_valgrind
 def test_shell(program: str) -> None:
     script = f"{program} turns 300000 & {program} turns 300000 | {program} turns 300000; wait; (exit 3)"
-    for events in ((15, 6), (15, 22)):
-        outcome = run("sh", "-c", script, events=events)
-        assert outcome.status == 3
-        assert outcome.measurements[0].count
-        assert 3 * 600000 < outcome.measurements[0].count < 3 * 600000 + 1500000
+    outcome = run("sh", "-c", script, events=(15, 6))
+    assert outcome.status == 3
+    assert outcome.measurements[0].count
+    assert 3 * 600000 < outcome.measurements[0].count < 3 * 600000 + 1500000
 
 
 @needs_valgrind
-@pytest.mark.parametrize("together", [["together"], []])
-def test_eight_threads(program: str, together: list[str]) -> None:
+def test_eight_threads(program: str) -> None:
     """A row for each, and for the thread that main() runs in; the totals are their sum."""
-    outcome = run(program, "threads", 100000, 8, *together, events=(15, 18, 0), per_thread=True)
+    outcome = run(program, "threads", 100000, 8, "together", events=(15, 18, 0), per_thread=True)
     assert len(outcome.threads) == 9
     assert len({t.pid for t in outcome.threads}) == 1
     assert len({t.tid for t in outcome.threads}) == 9
@@ -192,7 +189,7 @@ def test_eight_threads(program: str, together: list[str]) -> None:
         assert total.count == sum(t.measurements[i].count or 0 for t in outcome.threads)
     for i, thread in enumerate(outcome.threads[1:], 1):
         assert thread.measurements[0].count == pytest.approx(i * 200000, rel=0.01)
-    plain = run(program, "threads", 100000, 8, *together, events=(15, 18, 0))
+    plain = run(program, "threads", 100000, 8, "together", events=(15, 18, 0))
     assert plain.measurements[0].count == pytest.approx(outcome.measurements[0].count, rel=0.001)
     assert plain.threads == ()
 
@@ -260,20 +257,10 @@ def test_cycles_are_estimated(program: str) -> None:
                                 + 146 * n[23] + 14 * n[24])
     assert cycles.count == cycles.low + (cycles.high - cycles.low) // 2
     assert (outcome.clock, outcome.clock_source) == (196.0, "the default of the r10000")
-    other = run(program, "turns", 100000, events=(0, 15), cpu="r12000", clock=400.0)
+    other = run(program, "turns", 1000, events=(0, 15), cpu="r12000", clock=400.0)
     assert (other.clock, other.clock_source) == (400.0, "given")
-    assert run(program, "turns", 100000, events=(15,)).estimated_cycles is False
-    assert run(program, "turns", 100000, events=(0,), cpu="r12000").clock == 300.0
-
-
-@needs_valgrind
-@pytest.mark.parametrize("cpu", CPUS)
-def test_all_events(program: str, cpu: Cpu) -> None:
-    outcome = run(program, "turns", 1000, events=ALL, multiplex=True, cpu=cpu)
-    assert [m.event.index for m in outcome.measurements] == list(ALL)
-    for m in outcome.measurements:
-        assert (m.count is None) == (m.quality == "unavailable")
-    assert [m.event.index for m in outcome.measurements if m.count is None] == [8, 12, 13, 28, 29, 31]
+    assert run(program, "turns", 1000, events=(15,)).estimated_cycles is False
+    assert run(program, "turns", 1000, events=(0,), cpu="r12000").clock == 300.0
 
 
 @needs_valgrind
@@ -290,14 +277,6 @@ def test_passes_everything_through(program: str, tmp_path: Path) -> None:
     assert list(files.iterdir()) == []
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a %p b", "out", "times"]
     assert perfex("-e", "15", "-e", "22", "-o", out, program, "segv", cwd=tmp_path).returncode == 139
-
-
-@needs_valgrind
-def test_progress() -> None:
-    lines: list[str] = []
-    assert run("sleep", "5", events=(15,), progress=lines.append).status == 0
-    assert lines
-    assert all("simulating process" in line and line.endswith(" s") for line in lines)
 
 
 @needs_valgrind
@@ -344,13 +323,13 @@ def test_counting_by_signals(program: str) -> None:
 
 
 @needs_valgrind
-def test_samples_in_python(program: str) -> None:
+def test_counting_that_is_never_switched_on(program: str) -> None:
     """Counting that is never switched on counts nothing."""
     taken: list[Sample] = []
     outcome = run(program, "turns", 1000, events=(15, 22), gated=True, period=10.0, on_sample=taken.append)
     assert [m.count for m in outcome.measurements] == [0, 0]
     assert outcome.samples == ()
-    assert outcome.notes == ("no SIGUSR1 came: nothing was counted",)
+    assert outcome.notes == (NEVER_ON,) == ("no SIGUSR1 came: nothing was counted",)
     assert taken == []
 
 
@@ -385,13 +364,16 @@ def test_kernel_level_without_hardware_counters_runs_nothing(tmp_path: Path) -> 
 
 
 def test_valgrind_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Or fails, or is no program."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(PerfexError, match="apt-get install valgrind"):
         ValgrindBackend().check(Request(("/bin/true",)))
-    (tmp_path / "valgrind").write_text("#!/bin/sh\necho broken >&2; exit 1\n")
-    (tmp_path / "valgrind").chmod(0o755)
-    with pytest.raises(PerfexError, match=r"valgrind does not run: .*broken"):
-        ValgrindBackend().check(Request(("/bin/true",)))
+    for content, said in ((b"#!/bin/sh\necho broken >&2; exit 1\n", r"valgrind does not run: .*broken"),
+                          (b"\x7fELF\0\0", r"^valgrind does not run: .*Exec format error")):
+        (tmp_path / "valgrind").write_bytes(content)
+        (tmp_path / "valgrind").chmod(0o755)
+        with pytest.raises(PerfexError, match=said):
+            ValgrindBackend().check(Request(("/bin/true",)))
 
 
 @needs_valgrind
@@ -440,15 +422,6 @@ def test_valgrind_that_is_gone_when_the_command_is_run(tmp_path: Path, monkeypat
         run("true", events=(15,))
 
 
-def test_a_valgrind_that_is_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = tmp_path / "valgrind"
-    broken.write_bytes(b"\x7fELF\0\0")
-    broken.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(PerfexError, match=r"^valgrind does not run: .*Exec format error"):
-        ValgrindBackend().check(Request(("/bin/true",)))
-
-
 @needs_valgrind
 def test_no_directory_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/nope")
@@ -495,13 +468,6 @@ def test_killed_command(capfd: pytest.CaptureFixture[str]) -> None:
     assert outcome.notes[0] == NEVER_ON
     assert outcome.measurements[0].count == 0
     assert capfd.readouterr() == ("", "")
-
-
-@needs_valgrind
-def test_counting_that_is_never_switched_on() -> None:
-    outcome = run("true", events=(15, 22), gated=True)
-    assert [m.count for m in outcome.measurements] == [0, 0]
-    assert outcome.notes == (NEVER_ON,)
 
 
 @needs_valgrind
