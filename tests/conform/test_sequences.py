@@ -20,10 +20,8 @@ from pypfm.conform.record import record_again
 from pypfm.conform.report import text
 from pypfm.conform.vectors import read, recorded
 from pypfm.errors import ConformError
-from runs import whole_run
 from sequences import SEQUENCES
 from terminal import pypfm
-from tools import first
 
 pytestmark = pytest.mark.slow
 
@@ -79,9 +77,7 @@ def test_what_is_no_sequence(steps: Any, complaint: str, tmp_path: Path) -> None
 # ---- every function is called --------------------------------------------------------------------
 
 @pytest.mark.parametrize(("change", "function"), [
-    ("pfm_terminate a", "pfm_terminate"), ("pfm_get_event_encoding a", "pfm_get_event_encoding"),
-    ("pfm_get_perf_event_encoding a", "pfm_get_perf_event_encoding"), ("pfm_get_version r -1", "pfm_get_version"),
-    ("pfm_pmu_validate e -1", "pfm_pmu_validate"),
+    ("pfm_get_event_encoding a", "pfm_get_event_encoding"), ("pfm_pmu_validate e -1", "pfm_pmu_validate"),
 ])
 def test_functions_that_no_call_was_made_of(change: str, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert functions(mutant("pfm4", monkeypatch, change)) == {function}
@@ -91,13 +87,6 @@ def test_a_text_of_an_error(tmp_path: Path) -> None:
     library = changed(PFM4, tmp_path, "api.c", 'return "unknown error code";', 'return "all is well";')
     report = runner.run(str(library), vectors=sequences("pfm4"))
     assert {(f.function, f.differences[0].got) for f in report.findings} == {("pfm_strerror", "all is well")}
-
-
-def test_every_exported_function_is_called_or_there_is_a_reason() -> None:
-    for api in SEQUENCES:
-        report, _ = whole_run(api)
-        assert [name for name, tried in report.tried.items() if not tried.calls] == []
-        assert "no differences" in text(report).splitlines()[-1]
 
 
 def test_what_was_never_called_is_in_the_verdict() -> None:
@@ -126,9 +115,7 @@ def test_a_library_that_does_not_begin_again(tmp_path: Path) -> None:
     assert all(") after pfm_terminate()" in f.call or ") before pfm_initialize()" in f.call for f in report.findings)
 
 
-@pytest.mark.parametrize("change", first([
-    "pfm_get_pmu_info d 1 1 0", "pfm_get_event_info d 4 2 40", "pfm_get_event_attr_info d 1 3 7", "pfm_get_event_encoding d 8 2 0",
-    "pfm_get_event_encoding d 4 3 0", "pfm_get_perf_event_encoding d 1 2 8", "pfm_get_os_event_encoding d 1 3 28"], 3))
+@pytest.mark.parametrize("change", ["pfm_get_event_info d 4 2 40", "pfm_get_event_encoding d 8 2 0"])
 def test_outputs_that_are_written_on_an_error(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     report = mutant("pfm4", monkeypatch, change)
     assert functions(report) == {change.split()[0]}

@@ -138,9 +138,8 @@ def test_an_error_says_its_name_and_why(exported: Callable[[str], Lines]) -> Non
     assert any("unit masks:" in v["why"] for v in strings)
 
 
-@pytest.mark.parametrize("pmu", first(["itanium2", "itanium", "gen_ia64", "perf", "gen_ia64 --api pfm4", "mont"], 2))
-def test_our_library_answers_exported_vectors(pmu: str, exported: Callable[[str], Lines]) -> None:
-    check_replay(library(pmu), exported(pmu))
+def test_our_library_answers_exported_vectors(exported: Callable[[str], Lines]) -> None:
+    check_replay(library("gen_ia64"), exported("gen_ia64"))
 
 
 def test_a_wrong_answer_in_a_file_is_found(exported: Callable[[str], Lines]) -> None:
@@ -181,7 +180,7 @@ def test_the_schema_refuses_what_is_no_vector(kind: str, change: dict[str, Any],
 
 # ---- record -----------------------------------------------------------------------------
 
-@pytest.mark.parametrize("pmu", first(sorted(PMUS, key=lambda pmu: pmu not in ("montecito", "gen_ia64", "glm")), 3))
+@pytest.mark.parametrize("pmu", ["montecito", "glm"])
 def test_a_recorded_set_holds_for_its_library(pmu: str, tmp_path: Path) -> None:
     target = tmp_path / "set.jsonl"
     output("record", library(pmu), "-p", *pmu.split(), "--calls", 2500, "--seed", 3, "-o", target)
