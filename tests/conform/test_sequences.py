@@ -20,7 +20,6 @@ from pypfm.conform.record import record_again
 from pypfm.conform.report import text
 from pypfm.conform.vectors import read, recorded
 from pypfm.errors import ConformError
-from sequences import SEQUENCES
 from terminal import pypfm
 
 pytestmark = pytest.mark.slow
@@ -44,17 +43,23 @@ def functions(report: Report) -> set[str]:
 
 # ---- the recorded ones -----------------------------------------------------------------------
 
-@pytest.mark.parametrize("api", SEQUENCES)
-def test_what_is_recorded_are_the_calls_of_the_program(api: str) -> None:
-    """And what it answers: Debian's library, and for libpfm 3 the one that is held to the specification."""
+@pytest.mark.parametrize("api", ["pfm3", "pfm4"])
+def test_recorded_again_they_are_the_same(api: str) -> None:
+    """Of Debian's library, and for libpfm 3 of the one that is held to the specification.
+
+    A new one is a line without what it expects, and is recorded as these were: ``pypfm vectors record LIBRARY --vectors FILE``.
+    """
     library = DEBIAN if api == "pfm4" else LIBRARIES[api].path
     if not library.exists():
         pytest.skip(f"no {library} (Debian's libpfm4) on this machine")
-    calls = [json.loads(json.dumps(made)) for made in SEQUENCES[api]()]
-    assert record_again(str(library), calls).vectors == sequences(api)
+    assert record_again(str(library), without_answers(sequences(api))).vectors == sequences(api)
 
 
-@pytest.mark.parametrize("api", SEQUENCES)
+def without_answers(recorded: list[Vector]) -> list[Vector]:
+    return [v | {"steps": [{name: value for name, value in step.items() if name != "expect"} for step in v["steps"]]} for v in recorded]
+
+
+@pytest.mark.parametrize("api", ["pfm3", "pfm4"])
 def test_the_schema(api: str) -> None:
     validator = jsonschema.Draft202012Validator(schemas.load("vector"))
     for vector in sequences(api):
@@ -151,9 +156,9 @@ def test_a_finding_is_replayed_with_what_came_before(monkeypatch: pytest.MonkeyP
 
 def test_the_command_records_a_file_of_calls(tmp_path: Path) -> None:
     path, packed = tmp_path / "calls.jsonl", tmp_path / "out.jsonl"
-    some = [v for v in SEQUENCES["pfm4"]() if v["id"] in ("errors", "before")]
-    path.write_text("".join(json.dumps(v) + "\n" for v in some))
+    some = [v for v in sequences("pfm4") if v["id"] in ("errors", "before")]
+    path.write_text("".join(json.dumps(v) + "\n" for v in without_answers(some)))
     done = pypfm("vectors", "record", PFM4.path, "--vectors", path, "-o", packed)
     assert (done.returncode, done.stderr) == (0, "")
-    assert read(packed) == [v for v in sequences("pfm4") if v["id"] in ("errors", "before")]
+    assert read(packed) == some
     assert pypfm("vectors", "record", PFM4.path).returncode == 2
