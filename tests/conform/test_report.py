@@ -308,15 +308,14 @@ def test_suppressions_of_a_broken_library(broken: Report, tmp_path: Path) -> Non
 # ---- of the command --------------------------------------------------------------
 
 def test_the_command_writes_each_report(command: list[str], tmp_path: Path) -> None:
-    for how in report.HOWS:
+    for how in ("json", "junit"):
         saved = pypfm(*command, "--report", how, "--output", tmp_path / how)
         assert (saved.returncode, saved.stdout, saved.stderr) == (12, "", "")
-    done = pypfm(*command, "--report", "json")
+    done = pypfm(*command)
     assert (done.returncode, done.stderr) == (12, "")
-    assert len(done.stdout.splitlines()) == len((tmp_path / "json").read_text().splitlines())
+    assert done.stdout.startswith(f"library     file       {command[1]}\n")
     jsonschema.validate(json.loads((tmp_path / "json").read_text()), schemas.load("conform"))
     check_shape(ET.parse(tmp_path / "junit").getroot())
-    assert (tmp_path / "text").read_text().startswith(f"library     file       {command[1]}\n")
 
 
 def test_the_command_takes_suppressions(command: list[str], tmp_path: Path) -> None:
@@ -324,7 +323,6 @@ def test_the_command_takes_suppressions(command: list[str], tmp_path: Path) -> N
     one.write_text("[a]\nreason = falls over\nkind = crash\n[b]\nreason = unfinished\nkind = symbol\n"
                    "[c]\nreason = writes what it likes\nkind = layout\n")
     two.write_text("[a]\nreason = wrong\nkind = value\n")
-    assert pypfm(*command).returncode == 12
     assert pypfm(*command, "--suppressions", one).returncode == 4
     done = pypfm(*command, "--suppressions", one, "--suppressions", two)
     assert done.returncode == 0

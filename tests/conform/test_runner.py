@@ -20,6 +20,7 @@ import pytest
 
 from broken import changed
 from conftest import clean_env, run
+from foreign_library import debian
 from native import CC, PFM4, build, dynamic_entries
 from pypfm import schemas
 from pypfm.config import LIBRARIES
@@ -36,7 +37,6 @@ from tools import first
 
 pytestmark = pytest.mark.slow
 
-DEBIAN = Path("/usr/lib/x86_64-linux-gnu/libpfm.so.4")
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 SEQ3, SEQ4, TOTAL4 = 34, 38, 19503  # sequences; calls of libpfm 4, each step of a sequence one
 CALLS = {"dispatch": 10000 + 1000 + 68 + 86 + 1, "call": 3334, "query": 497 + 637 + 230, "sequence": SEQ3}
@@ -99,13 +99,12 @@ def test_our_library_conforms(api: str) -> None:
 
 @pytest.mark.long
 def test_debians_library_conforms() -> None:
-    if not DEBIAN.exists():
-        pytest.skip(f"no {DEBIAN} (Debian's libpfm4) on this machine")
+    theirs = debian()
     needs_recording_host("pfm4")
     report = runner.run("libpfm.so.4", jobs=2)
     assert report.findings == []
     assert report.api == "pfm4"
-    assert (report.library.asked, report.library.loaded) == ("libpfm.so.4", str(DEBIAN.resolve()))
+    assert (report.library.asked, report.library.loaded) == ("libpfm.so.4", str(theirs.resolve()))
     assert report.library.soname == "libpfm.so.4"
     assert len(report.library.build_id) == 40
     not_run = {name: tally.not_run for name, tally in report.tallies.items() if tally.not_run}
@@ -226,16 +225,12 @@ def test_a_name_without_slash_is_for_the_loader(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[0].split()[-1] == f"{tmp_path}/libsome.so.3"
 
 
-def test_the_users_environment_is_not_the_librarys(tmp_path: Path) -> None:
-    done = run(PYPFM, "conform", LIBRARIES["pfm4"].path, "--vectors", vectors_file(recorded("pfm4")[::50], tmp_path),
-               env=clean_env(LIBPFM_FORCE_PMU="nhm", LIBPFM_VERBOSE="1"))
-    assert done.returncode == 0, done.stdout
-
-
-def test_modules_in_the_current_directory_are_not_run(tmp_path: Path) -> None:
+def test_the_users_environment_and_directory_are_not_the_librarys(tmp_path: Path) -> None:
+    """Neither the variables of libpfm, nor modules of Python in the current directory."""
     for name in ("json", "pypfm", "select", "ctypes"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit(7)\n")
-    done = run(PYPFM, "conform", LIBRARIES["pfm4"].path, "--vectors", vectors_file(recorded("pfm4")[::50], tmp_path), cwd=tmp_path)
+    done = run(PYPFM, "conform", LIBRARIES["pfm4"].path, "--vectors", vectors_file(recorded("pfm4")[::50], tmp_path), cwd=tmp_path,
+               env=clean_env(LIBPFM_FORCE_PMU="nhm", LIBPFM_VERBOSE="1"))
     assert done.returncode == 0, done.stdout
 
 

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from broken import changed
+from foreign_library import debian
 from forwarder import MUTANT, forwarder
 from native import PFM4
 from pypfm import schemas
@@ -23,8 +24,6 @@ from pypfm.errors import ConformError
 from terminal import pypfm
 
 pytestmark = pytest.mark.slow
-
-DEBIAN = Path("/usr/lib/x86_64-linux-gnu/libpfm.so.4")
 
 
 def sequences(api: str) -> list[Vector]:
@@ -49,9 +48,7 @@ def test_recorded_again_they_are_the_same(api: str) -> None:
 
     A new one is a line without what it expects, and is recorded as these were: ``pypfm vectors record LIBRARY --vectors FILE``.
     """
-    library = DEBIAN if api == "pfm4" else LIBRARIES[api].path
-    if not library.exists():
-        pytest.skip(f"no {library} (Debian's libpfm4) on this machine")
+    library = debian() if api == "pfm4" else LIBRARIES[api].path
     assert record_again(str(library), without_answers(sequences(api))).vectors == sequences(api)
 
 

@@ -103,15 +103,18 @@ def exported() -> Callable[[str], Lines]:
 
 # ---- export ----------------------------------------------------------------------------
 
-@pytest.mark.parametrize("pmu", first(PMUS, 3))
+@pytest.mark.parametrize("pmu", first(sorted(PMUS, key=lambda pmu: pmu not in ("itanium2", "glm")), 2))
 def test_every_exported_line_follows_the_schema(pmu: str, exported: Callable[[str], Lines]) -> None:
     check_lines(exported(pmu))
 
 
-def test_nothing_recorded_is_lost(exported: Callable[[str], Lines]) -> None:
-    for api in ("pfm3", "pfm4"):
-        ids = {v["id"] for pmu, of in PMUS.items() if of == api for v in exported(pmu)}
-        assert ids == {v["id"] for v in vectors.recorded(api)}
+@pytest.mark.parametrize("api", first(["pfm3", "pfm4"]))
+def test_nothing_recorded_is_lost(api: str, exported: Callable[[str], Lines]) -> None:
+    ids = {v["id"] for pmu, of in PMUS.items() if of == api for v in exported(pmu)}
+    assert ids == {v["id"] for v in vectors.recorded(api)}
+
+
+def test_how_many_are_exported(exported: Callable[[str], Lines]) -> None:
     requests = [v for name in ("itanium2", "montecito", "itanium") for v in exported(name) if v["kind"] == "dispatch"]
     assert len(requests) == sum(len(read(str(f))) for f in VECTORS.glob("pfm3_*.jsonl*") if "api" not in f.name)
     assert Counter(v["kind"] for v in exported("itanium2"))["query"] == 497
@@ -122,7 +125,7 @@ def test_nothing_recorded_is_lost(exported: Callable[[str], Lines]) -> None:
 def test_exported_lines_hold_what_was_recorded(exported: Callable[[str], Lines]) -> None:
     recorded = {v["id"]: v for v in vectors.recorded("pfm3")}
     added = {"result", "error", "why"}
-    for vector in exported("montecito"):
+    for vector in exported("itanium2"):
         kept = {k: x for k, x in recorded[vector["id"]].items() if k != "leaves"}
         assert {k: x for k, x in vector.items() if k not in added} == kept
 
