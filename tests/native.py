@@ -101,16 +101,25 @@ def build_library(library: Library, directory: Path, *flags: str, sources: Seque
     return out
 
 
+# Debug information about all types, whether code uses them or not.
+ALL_TYPES = ["-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types"]
+
+
+def header_source(library: Library, directory: Path) -> Path:
+    """A file that includes all public headers."""
+    names = sorted(headers(library), key=lambda name: name.endswith("_v2.h"))  # another includes that one first
+    source = directory / "headers.c"
+    source.write_text("#define PFM_OWN_PERF_EVENT 1\n" + "".join(f"#include <{name}>\n" for name in names))
+    return source
+
+
 def debug_library(library: Library, factory: pytest.TempPathFactory) -> Path:
     """A library of one source that has all public headers, with debug information about all types in them; built once.
 
     The library's own sources are compiled with the same headers.
     """
     def build_it(directory: Path) -> None:
-        names = sorted(headers(library), key=lambda name: name.endswith("_v2.h"))  # another includes that one first
-        source = directory / "headers.c"
-        source.write_text("#define PFM_OWN_PERF_EVENT 1\n" + "".join(f"#include <{name}>\n" for name in names))
-        build_library(library, directory, "-gdwarf-5", "-O1", "-fno-eliminate-unused-debug-types", sources=[source])
+        build_library(library, directory, *ALL_TYPES, sources=[header_source(library, directory)])
 
     return once(factory, f"dwarf-{library.name}", build_it) / library.soname
 

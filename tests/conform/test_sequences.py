@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from broken import changed
+from foreign_library import debian
 from forwarder import MUTANT, forwarder
 from native import PFM4
 from pypfm import schemas
@@ -20,14 +21,9 @@ from pypfm.conform.record import record_again
 from pypfm.conform.report import text
 from pypfm.conform.vectors import read, recorded
 from pypfm.errors import ConformError
-from runs import whole_run
-from sequences import SEQUENCES
 from terminal import pypfm
-from tools import first
 
 pytestmark = pytest.mark.slow
-
-DEBIAN = Path("/usr/lib/x86_64-linux-gnu/libpfm.so.4")
 
 
 def sequences(api: str) -> list[Vector]:
@@ -46,17 +42,21 @@ def functions(report: Report) -> set[str]:
 
 # ---- the recorded ones -----------------------------------------------------------------------
 
-@pytest.mark.parametrize("api", SEQUENCES)
-def test_what_is_recorded_are_the_calls_of_the_program(api: str) -> None:
-    """And what it answers: Debian's library, and for libpfm 3 the one that is held to the specification."""
-    library = DEBIAN if api == "pfm4" else LIBRARIES[api].path
-    if not library.exists():
-        pytest.skip(f"no {library} (Debian's libpfm4) on this machine")
-    calls = [json.loads(json.dumps(made)) for made in SEQUENCES[api]()]
-    assert record_again(str(library), calls).vectors == sequences(api)
+@pytest.mark.parametrize("api", ["pfm3", "pfm4"])
+def test_recorded_again_they_are_the_same(api: str) -> None:
+    """Of Debian's library, and for libpfm 3 of the one that is held to the specification.
+
+    A new one is a line without what it expects, and is recorded as these were: ``pypfm vectors record LIBRARY --vectors FILE``.
+    """
+    library = debian() if api == "pfm4" else LIBRARIES[api].path
+    assert record_again(str(library), without_answers(sequences(api))).vectors == sequences(api)
 
 
-@pytest.mark.parametrize("api", SEQUENCES)
+def without_answers(recorded: list[Vector]) -> list[Vector]:
+    return [v | {"steps": [{name: value for name, value in step.items() if name != "expect"} for step in v["steps"]]} for v in recorded]
+
+
+@pytest.mark.parametrize("api", ["pfm3", "pfm4"])
 def test_the_schema(api: str) -> None:
     validator = jsonschema.Draft202012Validator(schemas.load("vector"))
     for vector in sequences(api):
@@ -79,9 +79,7 @@ def test_what_is_no_sequence(steps: Any, complaint: str, tmp_path: Path) -> None
 # ---- every function is called --------------------------------------------------------------------
 
 @pytest.mark.parametrize(("change", "function"), [
-    ("pfm_terminate a", "pfm_terminate"), ("pfm_get_event_encoding a", "pfm_get_event_encoding"),
-    ("pfm_get_perf_event_encoding a", "pfm_get_perf_event_encoding"), ("pfm_get_version r -1", "pfm_get_version"),
-    ("pfm_pmu_validate e -1", "pfm_pmu_validate"),
+    ("pfm_get_event_encoding a", "pfm_get_event_encoding"), ("pfm_pmu_validate e -1", "pfm_pmu_validate"),
 ])
 def test_functions_that_no_call_was_made_of(change: str, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert functions(mutant("pfm4", monkeypatch, change)) == {function}
@@ -91,13 +89,6 @@ def test_a_text_of_an_error(tmp_path: Path) -> None:
     library = changed(PFM4, tmp_path, "api.c", 'return "unknown error code";', 'return "all is well";')
     report = runner.run(str(library), vectors=sequences("pfm4"))
     assert {(f.function, f.differences[0].got) for f in report.findings} == {("pfm_strerror", "all is well")}
-
-
-def test_every_exported_function_is_called_or_there_is_a_reason() -> None:
-    for api in SEQUENCES:
-        report, _ = whole_run(api)
-        assert [name for name, tried in report.tried.items() if not tried.calls] == []
-        assert "no differences" in text(report).splitlines()[-1]
 
 
 def test_what_was_never_called_is_in_the_verdict() -> None:
@@ -126,9 +117,7 @@ def test_a_library_that_does_not_begin_again(tmp_path: Path) -> None:
     assert all(") after pfm_terminate()" in f.call or ") before pfm_initialize()" in f.call for f in report.findings)
 
 
-@pytest.mark.parametrize("change", first([
-    "pfm_get_pmu_info d 1 1 0", "pfm_get_event_info d 4 2 40", "pfm_get_event_attr_info d 1 3 7", "pfm_get_event_encoding d 8 2 0",
-    "pfm_get_event_encoding d 4 3 0", "pfm_get_perf_event_encoding d 1 2 8", "pfm_get_os_event_encoding d 1 3 28"], 3))
+@pytest.mark.parametrize("change", ["pfm_get_event_info d 4 2 40", "pfm_get_event_encoding d 8 2 0"])
 def test_outputs_that_are_written_on_an_error(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     report = mutant("pfm4", monkeypatch, change)
     assert functions(report) == {change.split()[0]}
@@ -164,9 +153,9 @@ def test_a_finding_is_replayed_with_what_came_before(monkeypatch: pytest.MonkeyP
 
 def test_the_command_records_a_file_of_calls(tmp_path: Path) -> None:
     path, packed = tmp_path / "calls.jsonl", tmp_path / "out.jsonl"
-    some = [v for v in SEQUENCES["pfm4"]() if v["id"] in ("errors", "before")]
-    path.write_text("".join(json.dumps(v) + "\n" for v in some))
+    some = [v for v in sequences("pfm4") if v["id"] in ("errors", "before")]
+    path.write_text("".join(json.dumps(v) + "\n" for v in without_answers(some)))
     done = pypfm("vectors", "record", PFM4.path, "--vectors", path, "-o", packed)
     assert (done.returncode, done.stderr) == (0, "")
-    assert read(packed) == [v for v in sequences("pfm4") if v["id"] in ("errors", "before")]
+    assert read(packed) == some
     assert pypfm("vectors", "record", PFM4.path).returncode == 2

@@ -103,15 +103,18 @@ def exported() -> Callable[[str], Lines]:
 
 # ---- export ----------------------------------------------------------------------------
 
-@pytest.mark.parametrize("pmu", first(PMUS, 3))
+@pytest.mark.parametrize("pmu", first(sorted(PMUS, key=lambda pmu: pmu not in ("itanium2", "glm")), 2))
 def test_every_exported_line_follows_the_schema(pmu: str, exported: Callable[[str], Lines]) -> None:
     check_lines(exported(pmu))
 
 
-def test_nothing_recorded_is_lost(exported: Callable[[str], Lines]) -> None:
-    for api in ("pfm3", "pfm4"):
-        ids = {v["id"] for pmu, of in PMUS.items() if of == api for v in exported(pmu)}
-        assert ids == {v["id"] for v in vectors.recorded(api)}
+@pytest.mark.parametrize("api", first(["pfm3", "pfm4"]))
+def test_nothing_recorded_is_lost(api: str, exported: Callable[[str], Lines]) -> None:
+    ids = {v["id"] for pmu, of in PMUS.items() if of == api for v in exported(pmu)}
+    assert ids == {v["id"] for v in vectors.recorded(api)}
+
+
+def test_how_many_are_exported(exported: Callable[[str], Lines]) -> None:
     requests = [v for name in ("itanium2", "montecito", "itanium") for v in exported(name) if v["kind"] == "dispatch"]
     assert len(requests) == sum(len(read(str(f))) for f in VECTORS.glob("pfm3_*.jsonl*") if "api" not in f.name)
     assert Counter(v["kind"] for v in exported("itanium2"))["query"] == 497
@@ -122,7 +125,7 @@ def test_nothing_recorded_is_lost(exported: Callable[[str], Lines]) -> None:
 def test_exported_lines_hold_what_was_recorded(exported: Callable[[str], Lines]) -> None:
     recorded = {v["id"]: v for v in vectors.recorded("pfm3")}
     added = {"result", "error", "why"}
-    for vector in exported("montecito"):
+    for vector in exported("itanium2"):
         kept = {k: x for k, x in recorded[vector["id"]].items() if k != "leaves"}
         assert {k: x for k, x in vector.items() if k not in added} == kept
 
@@ -138,9 +141,8 @@ def test_an_error_says_its_name_and_why(exported: Callable[[str], Lines]) -> Non
     assert any("unit masks:" in v["why"] for v in strings)
 
 
-@pytest.mark.parametrize("pmu", first(["itanium2", "itanium", "gen_ia64", "perf", "gen_ia64 --api pfm4", "mont"], 2))
-def test_our_library_answers_exported_vectors(pmu: str, exported: Callable[[str], Lines]) -> None:
-    check_replay(library(pmu), exported(pmu))
+def test_our_library_answers_exported_vectors(exported: Callable[[str], Lines]) -> None:
+    check_replay(library("gen_ia64"), exported("gen_ia64"))
 
 
 def test_a_wrong_answer_in_a_file_is_found(exported: Callable[[str], Lines]) -> None:
@@ -181,7 +183,7 @@ def test_the_schema_refuses_what_is_no_vector(kind: str, change: dict[str, Any],
 
 # ---- record -----------------------------------------------------------------------------
 
-@pytest.mark.parametrize("pmu", first(sorted(PMUS, key=lambda pmu: pmu not in ("montecito", "gen_ia64", "glm")), 3))
+@pytest.mark.parametrize("pmu", ["montecito", "glm"])
 def test_a_recorded_set_holds_for_its_library(pmu: str, tmp_path: Path) -> None:
     target = tmp_path / "set.jsonl"
     output("record", library(pmu), "-p", *pmu.split(), "--calls", 2500, "--seed", 3, "-o", target)

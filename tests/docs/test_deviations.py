@@ -115,32 +115,33 @@ def words(text: str) -> set[str]:
     return {w.lower()[:6] for w in re.findall(r"[A-Za-z][a-z]{2,}|[A-Z]{3,}|\d{2,}", text) if w.lower() not in COMMON}
 
 
-PARAMETERS = pytest.mark.parametrize(("page", "row"), ROWS, ids=[f"{page}-{i}" for i, (page, _) in enumerate(ROWS)])
-
-
-@PARAMETERS
-def test_the_test_runs(page: str, row: list[nodes.entry]) -> None:
-    """It is there, pytest collects it, it is not skipped whatever happens; a C program is one that a test builds."""
-    what, tests = row[0].astext(), named_in(row)
-    assert tests or row[-1].astext().startswith("none: "), f"{page}: {what}: no test"
+def why_not_run(page: str, row: list[nodes.entry]) -> Iterator[str]:
+    """A row's test is there, pytest collects it, it is not skipped whatever happens; a C program is one that a test builds."""
+    what, tests = f"{page}: {row[0].astext()}", named_in(row)
+    if not tests and not row[-1].astext().startswith("none: "):
+        yield f"{what}: no test"
     for test in tests:
         if test.path.suffix == ".c":
             built = [TESTS / "c" / "CMakeLists.txt", *(TESTS / "c").glob("*.cmake"), *TESTS.rglob("test_*.py"), TESTS / "c_programs.py"]
-            assert test.function is None or re.search(rf"\b{test.function}\(", test.text()), test.name
-            assert any(test.path.stem in source(file) for file in built), f"{test.name} is not built"
-        else:
-            assert test.path.name.startswith("test_"), f"{test.name}: pytest does not collect it"
-            assert test.functions(), f"{page}: {what}: {test.name} does not exist"
-            assert not all(map(always_skipped, test.functions())), f"{test.name} never runs"
+            if test.function and not re.search(rf"\b{test.function}\(", test.text()):
+                yield f"{what}: {test.name} does not exist"
+            if not any(test.path.stem in source(file) for file in built):
+                yield f"{what}: {test.name} is not built"
+        elif not test.path.name.startswith("test_"):
+            yield f"{what}: pytest does not collect {test.name}"
+        elif all(map(always_skipped, test.functions())):  # or there is none
+            yield f"{what}: {test.name} never runs"
 
 
-@PARAMETERS
-def test_the_test_is_about_the_row(page: str, row: list[nodes.entry]) -> None:
+def test_the_test_of_each_row_runs() -> None:
+    assert [why for page, row in ROWS for why in why_not_run(page, row)] == []
+
+
+def test_the_test_is_about_the_row() -> None:
     """They have words in common: a row whose test was moved, or was copied from another row, does not."""
-    told = words(" ".join(entry.astext() for entry in row[:-1]))
-    tests = named_in(row)
-    strange = [test.name for test in tests if not told & words(test.text())]
-    assert strange == [], f"{page}: {row[0].astext()}: nothing of {sorted(told)} stands there"
+    strange = [(page, row[0].astext(), test.name) for page, row in ROWS for test in named_in(row)
+               if not words(" ".join(entry.astext() for entry in row[:-1])) & words(test.text())]
+    assert strange == []
 
 
 def test_control_what_is_skipped_is_seen() -> None:
@@ -162,6 +163,5 @@ def test_no_list_item_of_the_site_is_empty(site: Path) -> None:
     assert found == {}
 
 
-@PARAMETERS
-def test_every_cell_says_something(page: str, row: list[nodes.entry]) -> None:
-    assert [cell.astext() for cell in row if not cell.astext().strip()] == [], f"{page}: {row[0].astext()}"
+def test_every_cell_says_something() -> None:
+    assert [(page, row[0].astext()) for page, row in ROWS for cell in row if not cell.astext().strip()] == []

@@ -8,13 +8,16 @@ from __future__ import annotations
 import csv
 import json
 import re
-import subprocess
 import zlib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup, Tag
+
+from browser import chromium, quiet_page
 
 pytestmark = pytest.mark.slow
 
@@ -303,51 +306,24 @@ def test_search_index_has_the_names(site: Path) -> None:
         assert sorted(names) == sorted(found[cpu])
 
 
-def in_browser(page: Path, script: str, scratch: Path, width: int) -> str:
-    """What a script says of a page, in a window of that width."""
-    copy = page.with_name(f"probe-{scratch.name}.html")
-    # A window cannot be as narrow as a telephone's: a frame can.
-    frame = page.with_name(f"frame-{scratch.name}.html")
-    copy.write_text(page.read_text(encoding="utf-8").replace(
-        "</body>", f"<script>addEventListener('load', () => parent.postMessage(String((() => {{{script}}})()), '*'))"
-                   "</script></body>"), encoding="utf-8")
-    frame.write_text(f"<iframe src='{copy.name}' style='width:{width}px;height:800px'></iframe><pre></pre><script>"
-                     "onmessage = (e) => document.querySelector('pre').textContent = e.data</script>")
-    try:
-        run = subprocess.run(
-            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={scratch}",
-             "--virtual-time-budget=20000", "--dump-dom", frame.as_uri()], capture_output=True, text=True, timeout=120)
-    finally:
-        copy.unlink()
-        frame.unlink()
-    match = re.search(r"<pre>(.*?)</pre>", run.stdout, re.DOTALL)
-    assert match, run.stderr[-2000:]
-    return match[1]
+@pytest.fixture(scope="module")
+def narrow() -> Iterator[Any]:
+    """A page of a browser that is as narrow as a telephone's."""
+    with chromium() as browser, quiet_page(browser, viewport={"width": 400, "height": 800}) as page:
+        yield page
 
 
-needs_chromium = pytest.mark.needs("chromium")
-
-
-@needs_chromium
-@pytest.mark.parametrize("name", ["events/montecito", "events/itanium", "events/goldmont", "events/r10000",
-                                  "registers/montecito", "registers/itanium", "registers/goldmont"])
-def test_narrow_pages_do_not_scroll_sideways(site: Path, tmp_path: Path, name: str) -> None:
-    script = ("return innerWidth + ' ' + document.documentElement.scrollWidth + ' '"
-              " + document.querySelector('article').scrollWidth")
-    said = in_browser(site / f"{name}.html", script, tmp_path, 400)
-    window, document, article = map(int, said.split())
-    assert window == 400
+@pytest.mark.parametrize("name", ["events/montecito", "events/goldmont", "events/r10000", "registers/itanium"])
+def test_narrow_pages_do_not_scroll_sideways(site: Path, narrow: Any, name: str) -> None:
+    narrow.goto((site / f"{name}.html").as_uri())
+    document, article = narrow.evaluate("[document.documentElement, document.querySelector('article')].map((e) => e.scrollWidth)")
     assert document <= 400
     assert article <= 400
 
 
-@needs_chromium
-def test_filter(site: Path, tmp_path: Path) -> None:
-    script = """
-        const input = document.querySelector(".pfm-filter input");
-        input.value = "cpu_cycles 0x12";
-        input.dispatchEvent(new Event("input"));
-        const shown = [...document.querySelectorAll("dl.pfm-events > dt")].filter((dt) => dt.offsetParent);
-        const heads = [...document.querySelectorAll("h2")].filter((h) => h.offsetParent);
-        return shown.map((dt) => dt.id).join(" ") + " / " + heads.map((h) => h.firstChild.textContent).join(" ");"""
-    assert in_browser(site / "events" / "itanium2.html", script, tmp_path, 1200) == "itanium2-CPU_CYCLES / CPU"
+def test_the_filter_finds_the_events_of_a_page(site: Path, narrow: Any) -> None:
+    narrow.goto((site / "events" / "itanium2.html").as_uri())
+    narrow.get_by_label("Filter events").fill("cpu_cycles 0x12")
+    shown, heads = narrow.evaluate("""() => ["dl.pfm-events > dt", "h2"].map((selector) =>
+        [...document.querySelectorAll(selector)].filter((e) => e.offsetParent).map((e) => e.id || e.firstChild.textContent))""")
+    assert (shown, heads) == (["itanium2-CPU_CYCLES"], ["CPU"])

@@ -17,6 +17,7 @@ import tools
 from conftest import ROOT, clean_env, run
 from foreign_library import debian
 from terminal import PYPFM, on_terminal
+from terminal import pypfm as pypfm_command
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OVERVIEW = (ROOT / "docs" / "overview.rst").read_text(encoding="utf-8")
@@ -120,11 +121,11 @@ def test_in_a_pipe() -> None:
     assert "In a pipe they print lines of text,\nand JSON with ``--json``" in OVERVIEW
     for args in (["pmus"], ["events", "-p", "itanium2"], ["info", "-p", "itanium2", "CPU_CYCLES"]):
         with pytest.raises(json.JSONDecodeError):
-            json.loads(in_the_clone(PYPFM, *args))
-        json.loads(in_the_clone(PYPFM, *args, "--json"))
+            json.loads(pypfm_command(*args).stdout)
+        json.loads(pypfm_command(*args, "--json").stdout)
     assert "``encode`` and ``decode`` print JSON in a pipe" in OVERVIEW
     for args in (["encode", "-p", "itanium2", "CPU_CYCLES"], ["decode", "-p", "itanium2", "PMC4=0x1228"]):
-        json.loads(in_the_clone(PYPFM, *args))
+        json.loads(pypfm_command(*args).stdout)
 
 
 def test_generated_tables() -> None:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from browser import chromium, quiet_page
-from conftest import ROOT, run
+from conftest import ROOT
 from pypfm import Decoded, Goldmont, perf
 from pypfm.decoding import decode
 from pypfm.ia64.models import MODELS
-from terminal import on_terminal
+from terminal import on_terminal, pypfm
 
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 
@@ -189,7 +189,7 @@ def test_offcore_values_of_goldmont(scripts: Any, code: int | None) -> None:
 def test_the_command_prints_the_same(scripts: Any) -> None:
     """What is compared above is what the command prints."""
     given = {"PMC4": "0x1228", "PMC8": "0x140000000ffffffd", "PMD4": "0x1e240"}
-    done = run(sys.executable, "-m", "pypfm", "decode", "-p", "itanium2", "--json", *(f"{k}={v}" for k, v in given.items()))
+    done = pypfm("decode", "-p", "itanium2", "--json", *(f"{k}={v}" for k, v in given.items()))
     printed = json.loads(done.stdout)
     (said,) = json.loads(scripts.evaluate(DECODE, [data("itanium2"), [{"values": given}]]))
     for register, other in zip(said["registers"], printed["registers"], strict=True):
@@ -223,7 +223,7 @@ READ = {
     "write PMC4 = 0x1229\nwrite PMC5 = 0x5028\n": "PMC4=0x1229 PMC5=0x5028", "event: PMC4=0x1": "PMC4=0x1",
     "PMU forced to itanium2\n[PMC4(pmc4)=0x001228 thres=0 es=0x12 oi=1] CPU_CYCLES\n[PMD4(pmd4)]\n": "PMC4=0x1228",
     "[PMC15(pmc15)=0xf0 ibrp0_pmc8=0 ibrp1_pmc9=1]\n[PMD2(pmd2)]\n[PMD3(pmd3)\nPMD17(pmd17)\n": "PMC15=0xf0",
-    "00": "PMC4=0x0", "PMC4=+0x5": "PMC4=0x5", "?PMC4=0x1&PMC5=0x2": None, "PMC4=1 PMC4=0x1": "PMC4=0x1", "PMC4=1 pmds=4,5": "PMC4=0x1 pmds=4,5",
+    "00": "PMC4=0x0", "PMC4=+0x5": "PMC4=0x5", "PMC4=1 PMC4=0x1": "PMC4=0x1", "PMC4=1 pmds=4,5": "PMC4=0x1 pmds=4,5",
 }
 REFUSED = {
     "PMC4=": ["PMC4 has no value", "PMC4=0x1228"], "PMC4=-1": ["-1 is negative", "0 to 0xffffffffffffffff"],
@@ -241,18 +241,18 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("text", [t for t, list_ in READ.items() if list_ is not None])
-def test_lists_that_are_read(scripts: Any, text: str) -> None:
-    assert scripts.evaluate(PARSE, [data("itanium2"), text]) == [READ[text], None]
+def test_lists_that_are_read(scripts: Any) -> None:
+    for text, list_ in READ.items():
+        assert scripts.evaluate(PARSE, [data("itanium2"), text]) == [list_, None], text
 
 
-@pytest.mark.parametrize("text", REFUSED, ids=range(len(REFUSED)))
-def test_what_is_wrong_is_said_in_a_line(scripts: Any, text: str) -> None:
-    found, complaint = scripts.evaluate(PARSE, [data("itanium2"), text])
-    assert found is None
-    assert all(part in complaint for part in REFUSED[text]), complaint
-    assert "\n" not in complaint
-    assert len(complaint) < 200
+def test_what_is_wrong_is_said_in_a_line(scripts: Any) -> None:
+    for text, parts in REFUSED.items():
+        found, complaint = scripts.evaluate(PARSE, [data("itanium2"), text])
+        assert found is None
+        assert all(part in complaint for part in parts), complaint
+        assert "\n" not in complaint
+        assert len(complaint) < 200
 
 
 @pytest.mark.parametrize(("pmu", "events"), [
@@ -264,7 +264,7 @@ def test_what_encode_prints_is_read(scripts: Any, pmu: str, events: list[str]) -
     from pypfm.pmus import pmu as pmu_of
 
     encoding = pmu_of(pmu).encode(events if pmu != "glm" else events[0])
-    printed = run(sys.executable, "-m", "pypfm", "encode", "-p", pmu, "--json", *events).stdout
+    printed = pypfm("encode", "-p", pmu, "--json", *events).stdout
     wanted = {r.name: r.value for r in encoding.registers.values()} if not isinstance(encoding, perf.Encoding) else dict(
         zip((SELECT, "MSR_OFFCORE_RSP_1"), encoding.codes, strict=True))
     list_, complaint = scripts.evaluate(PARSE, [data(pmu), printed])
@@ -272,11 +272,9 @@ def test_what_encode_prints_is_read(scripts: Any, pmu: str, events: list[str]) -
     words = dict(word.split("=") for word in list_.split())
     assert words.pop("pmds", None) == ({"itanium": "4,2,3,17"}.get(pmu))
     assert {name: int(value, 16) for name, value in words.items()} == wanted
-    for columns in (60, 80, 120):
-        text = on_terminal(columns, "encode", "-p", pmu, *events)
-        list_, complaint = scripts.evaluate(PARSE, [data(pmu), text])
-        assert complaint is None
-        assert {name: int(value, 16) for name, value in (word.split("=") for word in list_.split())} == wanted
+    list_, complaint = scripts.evaluate(PARSE, [data(pmu), on_terminal(80, "encode", "-p", pmu, *events)])
+    assert complaint is None
+    assert {name: int(value, 16) for name, value in (word.split("=") for word in list_.split())} == wanted
 
 
 def test_what_a_terminal_shows_is_read(scripts: Any) -> None:
@@ -305,11 +303,11 @@ def test_what_a_terminal_shows_is_read(scripts: Any) -> None:
     ("montecito", ["PMD48=0x3400000000000102", "--ipear"], "PMD48=0x3400000000000102 trace=ipear"),
 ])
 def test_what_decode_prints_as_json_is_read(scripts: Any, pmu: str, values: list[str], list_: str) -> None:
-    printed = run(sys.executable, "-m", "pypfm", "decode", "-p", pmu, "--json", *values).stdout
+    printed = pypfm("decode", "-p", pmu, "--json", *values).stdout
     assert scripts.evaluate(PARSE, [data(pmu), printed]) == [list_, None]
 
 
-@pytest.mark.parametrize(("text", "found"), [
+GOLDMONT = [
     ("offcore=0x18000 code=0x5302b7", ["IA32_PERFEVTSEL=0x5302b7 MSR_OFFCORE_RSP_1=0x18000", None]),  # in either order
     ("0x5302b7 0x18000", ["IA32_PERFEVTSEL=0x5302b7 MSR_OFFCORE_RSP_1=0x18000", None]), ("r5300c0", ["IA32_PERFEVTSEL=0x5300c0", None]),
     ("5439680", ["IA32_PERFEVTSEL=0x5300c0", None]), ("IA32_PERFEVTSEL1=0x5300c0", ["IA32_PERFEVTSEL=0x5300c0", None]),
@@ -319,6 +317,9 @@ def test_what_decode_prints_as_json_is_read(scripts: Any, pmu: str, values: list
     ('{"pmu": "glm", "events": [{"codes": ["0x5100c0"]}, {"codes": ["0x5100c2"]}]}',
      [None, "IA32_PERFEVTSEL is given twice, as 0x5100c0 and 0x5100c2: write it once"]),
     ('{"a": {}}', [None, "this JSON is not what pypfm encode --json writes: write a list, such as IA32_PERFEVTSEL=0x1228"]),
-])
-def test_lists_of_goldmont(scripts: Any, text: str, found: list[str | None]) -> None:
-    assert scripts.evaluate(PARSE, [data("glm"), text]) == found
+]
+
+
+def test_lists_of_goldmont(scripts: Any) -> None:
+    for text, found in GOLDMONT:
+        assert scripts.evaluate(PARSE, [data("glm"), text]) == found, text

@@ -14,7 +14,7 @@ import pytest
 from cffi import FFI
 
 from conftest import run
-from native import attempt, build
+from native import CC, attempt, build
 from pypfm import layout, pfm3
 from pypfm.config import LIBRARIES
 from pypfm.layout import ctypes_classes, mirrors
@@ -74,9 +74,9 @@ def changed_headers(library: str, directory: Path, header: str, old: str, new: s
     ("pfm4", "struct perf_event_attr", "perf_event.h", "\tuint32_t bp_type;", "\tuint64_t bp_type;", "bp_type"),
 ], ids=["offset", "sign", "const", "pointer", "size"])
 def test_c_does_not_compile_with_a_changed_header(
-        library: str, name: str, header: str, old: str, new: str, broken: str, compiler: str, tmp_path: Path) -> None:
+        library: str, name: str, header: str, old: str, new: str, broken: str, tmp_path: Path) -> None:
     include = changed_headers(library, tmp_path, header, old, new)
-    command = [compiler, "-std=c11", f"-I{include}", "-c", "-x", "c", "-", "-o", tmp_path / "layout.o"]
+    command = [CC, "-std=c11", f"-I{include}", "-c", "-x", "c", "-", "-o", tmp_path / "layout.o"]
     done = attempt(*command, source=printed(name, "--library", library, "--c"))
     assert done.returncode != 0
     assert re.search(rf"static.assert(ion)? failed.*\b{broken}\b", done.stderr), done.stderr
@@ -88,12 +88,12 @@ def test_c_brings_the_headers_that_it_needs() -> None:
     assert own not in layout.c_source([layout.describe("pfmlib_event_t")])
 
 
-def test_c_notices_a_moved_bit_field_when_it_runs(compiler: str, tmp_path: Path) -> None:
+def test_c_notices_a_moved_bit_field_when_it_runs(tmp_path: Path) -> None:
     header = (LIBRARIES["pfm4"].include_dir / "perfmon" / "perf_event.h").read_text()
     [pair] = re.findall(r"^\tuint64_t disabled +: 1;.*\n\tuint64_t inherit +: 1;.*\n", header, flags=re.M)
     include = changed_headers("pfm4", tmp_path, "perf_event.h", pair, "".join(reversed(pair.splitlines(keepends=True))))
     program = tmp_path / "layout"
-    build(compiler, "-std=c11", f"-I{include}", "-DPYPFM_LAYOUT_MAIN", "-x", "c", "-", "-o", program,
+    build(CC, "-std=c11", f"-I{include}", "-DPYPFM_LAYOUT_MAIN", "-x", "c", "-", "-o", program,
           source=printed("struct perf_event_attr", "--c"))
     assert run(program).returncode == 1
 

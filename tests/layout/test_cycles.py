@@ -83,8 +83,6 @@ def test_a_type_without_end_is_left_by_the_kit(tmp_path: Path) -> None:
     assert sum(outcome.checks.values()) > 10
 
 
-
-
 def test_the_limits_of_a_reader() -> None:
     with pytest.raises(LayoutError, match=r"^x cannot be read: it takes more than 1 s$"):
         bounded("x", 1, time.sleep, 60)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,13 +18,9 @@ from terminal import pypfm
 from tools import needs
 from valid import validate
 
-TYPES = [(library, name) for library in LIBRARIES for name in layout.types(library)]
-every_type = pytest.mark.parametrize(("library", "name"), TYPES, ids=[" ".join(row) for row in TYPES])
-
 # gcc's names of types in its debug information, and the header's in the same number of columns.
 GCC_S_NAMES = {"long long unsigned int": "unsigned long long    ", "long unsigned int": "unsigned long    ",
                "short unsigned int": "unsigned short    "}
-Pahole = Callable[[str, str], str]
 
 
 def object_file(library: str, directory: Path) -> Path:
@@ -40,14 +35,9 @@ def object_file(library: str, directory: Path) -> Path:
     return out
 
 
-@pytest.fixture(scope="module")
-def pahole(tmp_path_factory: pytest.TempPathFactory) -> Pahole:
-    tool = needs("pahole", "gcc")
-    files = {library: object_file(library, tmp_path_factory.mktemp("pahole")) for library in LIBRARIES}
-
-    def run(library: str, name: str) -> str:
-        return build(tool, "-C", name.rpartition(" ")[2], files[library])
-    return run
+def pahole(file: Path, found: list[TypeLayout]) -> str:
+    """What it prints of types, one after the other."""
+    return build(needs("pahole"), "-C", ",".join(x.name.rpartition(" ")[2] for x in found), file)
 
 
 def as_header(text: str) -> str:
@@ -56,18 +46,22 @@ def as_header(text: str) -> str:
     return text
 
 
-@every_type
-def test_pahole_prints_the_same(library: str, name: str, pahole: Pahole) -> None:
-    expected = as_header(pahole(library, name))
-    found = layout.text(layout.describe(name, library))
-    if layout.describe(name, library).kind == "union":  # the tag that object_file() gave it
-        found = found.replace("typedef union {", f"union {name} {{").replace(f"}} {name};", "};")
-    assert found == expected
+def tagged(found: TypeLayout) -> str:
+    """The text of a type, a union with the tag that object_file() gave it."""
+    text = layout.text(found)
+    return text.replace("typedef union {", f"union {found.name} {{").replace(f"}} {found.name};", "};") if found.kind == "union" else text
 
 
+@pytest.mark.needs("gcc")
+@pytest.mark.parametrize("library", [name for name in LIBRARIES if layout.types(name)])
+def test_pahole_prints_the_same(library: str, tmp_path: Path) -> None:
+    found = [layout.describe(name, library) for name in layout.types(library)]
+    assert "".join(map(tagged, found)) == as_header(pahole(object_file(library, tmp_path), found))
+
+
+@pytest.mark.needs("clang")
 def test_pahole_prints_the_same_from_clang(tmp_path: Path) -> None:
     """clang names the types as the header does; only types without nested ones, which pahole prints twice."""
-    tool = needs("pahole", "clang")
     lib = LIBRARIES["pfm3"]
     out = tmp_path / "types.o"
     source = "".join(f"#include <{h}>\n" for h in headers(lib))
@@ -75,8 +69,7 @@ def test_pahole_prints_the_same_from_clang(tmp_path: Path) -> None:
     flat = [layout.describe(name, "pfm3") for name in layout.types("pfm3")]
     flat = [x for x in flat if x.kind != "union" and not any(m.members for m in x.members)]
     assert len(flat) > 20
-    for x in flat:
-        assert layout.text(x) == build(tool, "-C", x.name, out)
+    assert "".join(map(layout.text, flat)) == pahole(out, flat)
 
 
 STRUCTURE = """
@@ -97,7 +90,6 @@ struct sample object;
 
 
 def sample(directory: Path) -> TypeLayout:
-    from pypfm.layout import dwarf
     out = directory / "sample.o"
     build(CC, "-g", "-c", "-x", "c", "-", "-o", out, source=STRUCTURE)
     with dwarf.opened(out) as info:
@@ -124,16 +116,15 @@ def test_holes_of_a_structure_that_has_all_kinds(tmp_path: Path) -> None:
     assert found.at(found.size - 1) == f"padding at {found.size - 1}"
 
 
+@pytest.mark.needs("gcc")
 def test_pahole_prints_the_same_of_holes_among_bit_fields(tmp_path: Path) -> None:
-    tool = needs("pahole", "gcc")
-    from pypfm.layout import dwarf
     out = tmp_path / "bits.o"
     source = "struct bits { int a; int b:3; int c:2; double d; int e:9; double f; char g:2; int h; } object;"
     build("gcc", "-g", "-c", "-x", "c", "-", "-o", out, source=source)
     with dwarf.opened(out) as info:
         found = info.layout("bits")
     assert found is not None
-    assert layout.text(found) == as_header(build(tool, "-C", "bits", out))
+    assert layout.text(found) == as_header(pahole(out, [found]))
 
 
 def test_the_example_of_the_module() -> None:

@@ -166,9 +166,10 @@ def test_the_wheel_on_every_interpreter(wheel: Path, tmp_path: Path, capsys: pyt
 def test_what_is_installed_is_removed(wheel: Path, tmp_path: Path) -> None:
     """pip knows all files: nothing is left behind."""
     venv = tmp_path / "venv"
-    assert run(sys.executable, "-m", "venv", venv).returncode == 0
+    assert run(sys.executable, "-m", "venv", "--without-pip", venv).returncode == 0
+    pip = (sys.executable, "-m", "pip", "--python", venv / "bin/python")
     before = {p for p in venv.rglob("*") if "__pycache__" not in p.parts}
-    assert run(venv / "bin/pip", "install", "-q", "--no-deps", wheel).returncode == 0
-    assert run(venv / "bin/pip", "uninstall", "-q", "-y", "pypfm").returncode == 0
+    assert run(*pip, "install", "-q", "--no-deps", wheel).returncode == 0
+    assert run(*pip, "uninstall", "-q", "-y", "pypfm").returncode == 0
     left = {p for p in venv.rglob("*") if "__pycache__" not in p.parts} - before
     assert {p for p in left if p.is_file()} == set()

@@ -10,7 +10,6 @@ import pytest
 import pypfm
 from conftest import ROOT, run
 from pypfm.config import LIBRARIES, Library, built
-from tools import needs
 
 pytestmark = pytest.mark.slow
 
@@ -43,17 +42,3 @@ def test_python_files_are_those_of_the_clone(where: Path) -> None:
     source, extension = map(Path, done.stdout.splitlines())
     assert source == ROOT / "pypfm" / "__init__.py"
     assert not extension.is_relative_to(ROOT / "pypfm")
-
-
-@editable
-def test_type_checkers_see_the_generated_stubs(tmp_path: Path) -> None:
-    """They do not follow import hooks: the stubs are a partial stub package."""
-    mypy = needs("mypy")
-    program = tmp_path / "program.py"
-    program.write_text("from pypfm import Itanium2, pfm3\nfrom pypfm._c.pfm4 import lib\n"
-                       "reveal_type(Itanium2().encode(['CPU_CYCLES']))\nreveal_type(pfm3.pfm_initialize())\nlib.no_such_name\n")
-    done = run(mypy, "--strict", "--python-executable", sys.executable, program, cwd=tmp_path)
-    assert 'Revealed type is "pypfm.ia64.encoding.Encoding"' in done.stdout
-    assert 'Revealed type is "builtins.int"' in done.stdout
-    assert 'has no attribute "no_such_name"' in done.stdout
-    assert "Found 1 error in 1 file" in done.stdout

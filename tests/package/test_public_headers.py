@@ -14,8 +14,8 @@ from pypfm.config import LIBRARIES, Library
 from tools import first, needs
 
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
-STANDARDS = [(compiler, standard) for standard in ("c99", "c11", "c17", "c++11", "c++17", "c++20")
-             for compiler in ((CXX, "clang++") if "++" in standard else (CC, "clang"))]
+# The oldest and the newest standard, and those between; the two compilers warn of other things.
+STANDARDS = [(CC, "c99"), ("clang", "c17"), (CXX, "c++11"), ("clang++", "c++20")]
 EVERY = [pytest.param(library, id=name) for name, library in LIBRARIES.items()]
 BEFORE = {"perfmon/perfmon_v2.h": ["perfmon/perfmon.h"]}  # which includes it, and it says so
 
@@ -57,7 +57,7 @@ def compiles(library: Library, groups: dict[str, list[str]], compiler: str, stan
 
 
 @pytest.mark.parametrize("library", EVERY)
-@pytest.mark.parametrize(("compiler", "standard"), [pair for pair in STANDARDS if pair[1] in ("c11", "c++17")])
+@pytest.mark.parametrize(("compiler", "standard"), [(CC, "c11"), ("clang++", "c++17")])
 def test_all_headers_together(library: Library, compiler: str, standard: str, tmp_path: Path) -> None:
     compiles(library, {"all": headers(library)}, compiler, standard, tmp_path, "-D_FILE_OFFSET_BITS=64")
 

@@ -98,8 +98,7 @@ def in_python(directory: Path, code: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("language", ["c", "c++"])
-@pytest.mark.parametrize("library", [PFM3, PFM4], ids=lambda library: library.name)
+@pytest.mark.parametrize(("library", "language"), [(PFM3, "c"), (PFM4, "c"), (PFM4, "c++")], ids=["pfm3", "pfm4", "pfm4 in C++"])
 def test_a_binding(library: Library, language: str, tmp_path: Path) -> None:
     if attempt(CC, "-fsyntax-only", f"-I{sysconfig.get_path('include')}", "-x", "c", "-",
                source="#include <Python.h>\n").returncode:
