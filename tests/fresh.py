@@ -68,13 +68,18 @@ def _forked(server: subprocess.Popen[str], code: str, argv: list[str], *request:
     return int(server.stdout.readline())
 
 
-def fresh_python(code: str, *args: object, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code, with changes to the environment; as run_python(), except for what happens at the start of Python."""
+def fresh_python(code: str, *args: object, path: tuple[Path, ...] = (TESTS,), modules: tuple[str, ...] = LIBRARIES,
+                 **env: str) -> subprocess.CompletedProcess[str]:
+    """Run Python code, with changes to the environment; as run_python(), except for what happens at the start of Python.
+
+    :param path: directories to import from
+    :param modules: what is imported before the fork
+    """
     with tempfile.TemporaryDirectory() as directory:
         out, err = Path(directory, "out"), Path(directory, "err")
         out.touch()
         err.touch()
-        status = _forked(_server((str(TESTS),), LIBRARIES), code, ["-c", *map(str, args)], clean_env(**env), str(TESTS),
+        status = _forked(_server(tuple(map(str, path)), modules), code, ["-c", *map(str, args)], clean_env(**env), str(TESTS),
                          os.devnull, str(out), str(err))
         return subprocess.CompletedProcess(["python", "-c", code], status, out.read_text(), err.read_text())
 

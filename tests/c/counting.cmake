@@ -2,10 +2,11 @@
 
 # ---- libpmc ----------------------------------------------------------------------
 
-# tests/pmc/test_pmc_c_programs.py builds them too.  pmc_script only reads calls.
-foreach(program fork profile memory threads linux elsewhere children ported script surroundings)
-  c_program(pmc_${program} SOURCES pmc_${program}.c LIBRARIES pmc)
-  c_test(pmc_${program} pmc_${program})
+# pmc_script only reads calls.
+foreach(program pmc_fork pmc_profile pmc_memory pmc_threads pmc_linux pmc_elsewhere pmc_children pmc_ported pmc_script
+        pmc_surroundings)
+  c_program(${program} SOURCES ${program}.c LIBRARIES pmc)
+  c_test(${program} ${program})
 endforeach()
 file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/runtime)
 set_property(TEST pmc_ported APPEND PROPERTY ENVIRONMENT
@@ -37,7 +38,7 @@ add_dependencies(unloaded perfex)
 
 # ---- no memory: each allocation fails in turn ----------------------------------------
 
-c_program(pmc_nomem SOURCES pmc_nomem.c OBJECTS pmc WRAP malloc calloc realloc mmap open pthread_atfork)
+c_program(pmc_nomem SOURCES pmc_nomem.c OBJECTS pmc WRAP ${allocations} mmap open pthread_atfork)
 c_test(pmc_nomem pmc_nomem)
 c_program(counting_nomem SOURCES nomem_counting.c PARTS counting counting_ring
           INCLUDES ${csrc}/counting ${csrc}/pfm4/include WRAP ${allocations} mmap munmap)

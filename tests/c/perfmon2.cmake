@@ -1,24 +1,24 @@
-# perfmon2: the part of libpfm 3 that counts, with the model; tests/perfmon2 builds them too.
+# perfmon2: the part of libpfm 3 that counts, with the model.
 
 set(perfmon2_threads_arguments)
 if(PYPFM_SANITIZE STREQUAL "thread")
   set(perfmon2_threads_arguments "no fork")	# whose children it does not follow
 endif()
-foreach(program checks counting messages sets samples perfmonctl deviations children threads owners order switching fullness overflow descriptor
-        ctl_rules tasks handlers surroundings rate)
-  c_program(perfmon2_${program} SOURCES perfmon2_${program}.c LIBRARIES pfm3)
-  c_test(perfmon2_${program} perfmon2_${program} ${perfmon2_${program}_arguments})
+foreach(program perfmon2_checks perfmon2_counting perfmon2_messages perfmon2_sets perfmon2_samples perfmon2_perfmonctl
+        perfmon2_deviations perfmon2_children perfmon2_threads perfmon2_owners perfmon2_order perfmon2_descriptor
+        perfmon2_tasks perfmon2_handlers perfmon2_surroundings perfmon2_rate)
+  c_program(${program} SOURCES ${program}.c LIBRARIES pfm3)
+  c_test(${program} ${program} ${${program}_arguments})
 endforeach()
 # Counters of this host: software events in the place of those that a virtual machine does not have.
 set(engine ${PROJECT_SOURCE_DIR}/csrc/perfmon2 ${PROJECT_SOURCE_DIR}/csrc/pfm3/include ${PROJECT_SOURCE_DIR}/csrc/pfm4/include)
-set(perfmon2_figures_arguments 3)	# rounds: that it works; by hand it says more
-foreach(program host periods hostile million locked figures)
-  c_program(perfmon2_${program} SOURCES perfmon2_${program}.c OBJECTS pfm3 WRAP host_event_of
+foreach(program perfmon2_host perfmon2_periods perfmon2_hostile perfmon2_million perfmon2_locked)
+  c_program(${program} SOURCES ${program}.c OBJECTS pfm3 WRAP host_event_of
             INCLUDES ${engine})
-  c_test(perfmon2_${program} perfmon2_${program} ${perfmon2_${program}_arguments})
+  c_test(${program} ${program} ${${program}_arguments})
 endforeach()
 if(PYPFM_MEMCHECK)	# valgrind's own page faults and processor time are counted, and it runs one thread at a time
-  set_tests_properties(perfmon2_host perfmon2_periods perfmon2_hostile perfmon2_million perfmon2_locked perfmon2_figures PROPERTIES DISABLED ON)
+  set_tests_properties(perfmon2_host perfmon2_periods perfmon2_hostile perfmon2_million perfmon2_locked PROPERTIES DISABLED ON)
 endif()
 c_program(perfmon2_raw SOURCES perfmon2_raw.c OBJECTS pfm3 INCLUDES ${engine})
 c_test(perfmon2_raw perfmon2_raw)

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -102,6 +103,17 @@ cycles(uint64_t count)
 	return pfm_model_advance_code(CYCLES, 0, PFM_PLM3, count);
 }
 
+/* PMD4, which notifies at each of so many events. */
+static inline pfarg_pmd_t
+notifying(uint64_t period)
+{
+	return (pfarg_pmd_t){ .reg_num = 4,
+			      .reg_value = -period,
+			      .reg_long_reset = -period,
+			      .reg_short_reset = -period,
+			      .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+}
+
 /* A context that counts cycles with PMD4, loaded on the calling thread, not started. */
 static inline int
 counting(uint64_t value, uint32_t flags, uint32_t context_flags)
@@ -141,6 +153,24 @@ wait_for(pid_t child)
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* A child that is stopped by its tracer, as debuggers have it; when it goes on it ends, or waits for ever. */
+static inline pid_t
+stopped_child(bool waits)
+{
+	const pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		raise(SIGSTOP);
+		while (waits)
+			pause();
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	return child;
 }
 
 /* The code in a child, which ends with the number of its failed checks; then wait for it. */

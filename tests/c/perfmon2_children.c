@@ -188,20 +188,6 @@ buffers(void)
 	close(first);
 }
 
-/* A child that closes all it has takes nothing from its parent, nor does one whose table is then looked at. */
-static void
-closing_child(void)
-{
-	const int fd = counting(0, 0, 0);
-
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	CHECK_EQ(cycles(3), 0);
-	IN_CHILD(for (int i = 3; i < 1024; i++) close(i); CHECK_EQ(cycles(1), 0); CHECK(create(0) >= 0););
-	CHECK_EQ(cycles(4), 0);
-	CHECK_EQ(read_pmd(fd, 4), 7);
-	close(fd);
-}
-
 /* A program that closes the engine's end, or takes its number, gives up the context: its thread is free for another. */
 static void
 own_end_closed(void)
@@ -237,7 +223,6 @@ main(void)
 	passed();
 	sessions();
 	buffers();
-	closing_child();
 	IN_CHILD(own_end_closed(););
 	return check_result();
 }

@@ -8,30 +8,12 @@
 
 #include <pthread.h>
 #include <sys/ioctl.h>
-#include <sys/ptrace.h>
 
 #if defined(PFM_FL_MAP_SETS) || defined(PFM_SETFL_EXPL_NEXT)
 #error "sets that a program maps are not declared: older programs find out when they are compiled"
 #endif
 
 /* ---- registers -------------------------------------------------------------------------------- */
-
-/* A refused element is reported, whatever came before it. */
-static void
-bad_after_good(void)
-{
-	pfarg_pmc_t pmcs[] = { { .reg_num = 4, .reg_value = CYCLES_PMC }, { .reg_num = 99 } };
-	pfarg_pmd_t vectors[] = { { .reg_num = 4, .reg_smpl_pmds = { 1 << 5 } }, { .reg_num = 99 } };
-	pfarg_pmd_t other_set[] = { { .reg_num = 4, .reg_set = 1, .reg_value = 9 }, { .reg_num = 4, .reg_set = 2 } };
-	const int fd = create(0);
-
-	CHECK_EQ(make_set(fd, 1, 0, 0), 0);
-	CHECK_ERRNO(pfm_write_pmcs(fd, pmcs, 2), EINVAL);
-	CHECK_ERRNO(pfm_write_pmds(fd, vectors, 2), EINVAL);
-	CHECK_ERRNO(pfm_write_pmds(fd, other_set, 2), EINVAL);
-	CHECK_EQ(read_all_of(fd, 4, 1).reg_value, 9); /* the good one stays */
-	close(fd);
-}
 
 /* Registers that a vector names become used in the set of its element. */
 static void
@@ -114,28 +96,6 @@ no_translation(void)
 	CHECK_EQ(load_set(fd, self_id(), 2), 0);
 	CHECK_EQ(info_of(fd, 2).set_runs, 1);
 	CHECK_EQ(pfm_start(fd, &start), 0);
-	close(fd);
-}
-
-/* A descriptor serves all three generations; its messages are those of the call that made it. */
-static void
-three_generations(void)
-{
-	pfarg_context_t context = { .ctx_flags = 0 };
-	pfarg_reg_t reg = { .reg_num = 4, .reg_value = CYCLES_PMC, .reg_flags = PFM_REGFL_OVFL_NOTIFY };
-	char message[64];
-	int fd;
-
-	CHECK_EQ(perfmonctl(-1, PFM_CREATE_CONTEXT, &context, 1), 0);
-	fd = context.ctx_fd;
-	CHECK_EQ(perfmonctl(fd, PFM_WRITE_PMCS, &reg, 1), 0);
-	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-3, PFM_REGFL_OVFL_NOTIFY), 0);
-	CHECK_EQ(pfm_attach(fd, 0, self_id()), 0);
-	CHECK_EQ(perfmonctl(fd, PFM_START, NULL, 0), 0);
-	CHECK_EQ(cycles(5), 0);
-	CHECK_EQ(read(fd, message, sizeof(message)), 56);
-	CHECK_EQ(pfm_set_state(fd, 0, PFM_ST_RESTART), 0);
-	CHECK_EQ(pfm_unload_context(fd), 0);
 	close(fd);
 }
 
@@ -248,21 +208,6 @@ exec_ends_it(const char *program)
 
 /* ---- other tasks ------------------------------------------------------------------------------- */
 
-static pid_t
-stopped_child(void)
-{
-	const pid_t child = fork();
-	int status;
-
-	if (child == 0) {
-		ptrace(PTRACE_TRACEME, 0, 0, 0);
-		raise(SIGSTOP);
-		_exit(0);
-	}
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	return child;
-}
-
 /* A context of a stopped child that notifies at the next cycle. */
 static int
 watching(pid_t child, uint32_t flags)
@@ -297,7 +242,7 @@ released(pid_t child)
 static void
 restarted_at_once(void)
 {
-	const pid_t child = stopped_child();
+	const pid_t child = stopped_child(false);
 	const int fd = watching(child, 0);
 
 	CHECK_EQ(cycles_of(child, 3), 0);
@@ -317,7 +262,7 @@ restarted_at_once(void)
 static void
 does_not_block(void)
 {
-	const pid_t child = stopped_child();
+	const pid_t child = stopped_child(false);
 	const int fd = watching(child, PFM_FL_NOTIFY_BLOCK);
 	pfarg_msg_t message;
 
@@ -335,7 +280,7 @@ does_not_block(void)
 static void
 closed_elsewhere(void)
 {
-	const pid_t child = stopped_child();
+	const pid_t child = stopped_child(false);
 
 	close(watching(child, 0));
 	close(watching(child, 0));
@@ -408,61 +353,6 @@ buffers_of_perfmonctl(void)
 	close(fd);
 }
 
-/* Two counters wrap together and one notifies: none is reset before restart, which gives both the long value. */
-static void
-one_of_two_notifies(void)
-{
-	pfarg_reg_t pmcs[] = {
-		{ .reg_num = 4, .reg_value = CYCLES_PMC, .reg_flags = PFM_REGFL_OVFL_NOTIFY },
-		{ .reg_num = 5, .reg_value = CYCLES_PMC },
-	};
-	pfarg_reg_t pmds[] = {
-		{ .reg_num = 4, .reg_value = (unsigned long)-5, .reg_short_reset = 100, .reg_long_reset = 10 },
-		{ .reg_num = 5, .reg_value = (unsigned long)-5, .reg_short_reset = 200, .reg_long_reset = 20 },
-	};
-	const int fd = made_by_perfmonctl(pmcs, pmds, 2);
-	pfm_msg_t message;
-
-	CHECK_EQ(cycles(8), 0);
-	CHECK_EQ(read(fd, &message, sizeof(message)), 56);
-	CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pmds[0], 1 << 4); /* those that notify */
-	CHECK_EQ(read_pmd(fd, 4) + read_pmd(fd, 5), 0);
-	CHECK_EQ(perfmonctl(fd, PFM_RESTART, NULL, 0), 0);
-	CHECK_EQ(read_pmd(fd, 4), 10);
-	CHECK_EQ(read_pmd(fd, 5), 20);
-	close(fd);
-}
-
-static void *
-loads_on_itself(void *made)
-{
-	pfarg_context_t context = { .ctx_flags = 0 };
-	pfarg_load_t wanted = { .load_pid = (uint32_t)self_id() };
-
-	CHECK_EQ(perfmonctl(-1, PFM_CREATE_CONTEXT, &context, 1), 0);
-	CHECK_EQ(perfmonctl(context.ctx_fd, PFM_LOAD_CONTEXT, &wanted, 1), 0);
-	*(int *)made = context.ctx_fd;
-	return NULL;
-}
-
-/* perfmonctl() tells of the end of a thread that had loaded the context on itself, too. */
-static void
-own_end(void)
-{
-	pthread_t thread;
-	pfm_msg_t message;
-	int fd;
-
-	CHECK_EQ(pthread_create(&thread, NULL, loads_on_itself, &fd), 0);
-	pthread_join(thread, NULL);
-	CHECK_ERRNO(perfmonctl(fd, PFM_STOP, NULL, 0), EINVAL); /* unloaded */
-	CHECK_EQ(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
-	CHECK_EQ(read(fd, &message, sizeof(message)), 56);
-	CHECK_EQ(message.type, PFM_MSG_END);
-	CHECK_EQ(message.pfm_end_msg.msg_ctx_fd, fd);
-	close(fd);
-}
-
 /* An argument that cannot be written leaves no descriptor. */
 static void
 unwritable_argument(void)
@@ -488,13 +378,11 @@ main(int argc, char **argv)
 	}
 	IN_CHILD(check_begin("model,np", PFMLIB_ITANIUM2_PMU); not_stopped(););
 	check_begin("model", PFMLIB_ITANIUM2_PMU);
-	bad_after_good();
 	vectors_of_a_set();
 	written_after_an_overflow();
 	one_thread_of_a_core();
 	self_start();
 	no_translation();
-	three_generations();
 	durations();
 	short_reads();
 	exchanged_ids();
@@ -505,8 +393,6 @@ main(int argc, char **argv)
 	closed_elsewhere();
 	refused_set();
 	buffers_of_perfmonctl();
-	one_of_two_notifies();
-	own_end();
 	unwritable_argument();
 	return check_result();
 }

@@ -1,6 +1,6 @@
 /*
  * What handlers of overflows do in the middle of what the model counts: call it again, stop, close, unload, start another
- * set, leave by siglongjmp(), fork; and the model's clock in a child, its machine before the library was initialised.
+ * set, leave by siglongjmp(), fork; and the model's machine before the library was initialised.
  */
 #include "perfmon2_check.h"
 
@@ -25,9 +25,7 @@ on_overflow(int number)
 static void
 begin(uint64_t period, void (*action)(void))
 {
-	pfarg_pmd_t pmd = {
-		.reg_num = 4, .reg_value = -period, .reg_long_reset = -period, .reg_flags = PFM_REGFL_OVFL_NOTIFY
-	};
+	pfarg_pmd_t pmd = notifying(period);
 
 	signals = 0;
 	action_of_test = action;
@@ -160,27 +158,6 @@ forked(void)
 	close(context);
 }
 
-/* The clock and the address belong to the process; a child goes on from a copy. */
-static void
-clock_of_a_child(void)
-{
-	pfarg_msg_t message;
-	int fd;
-
-	CHECK_EQ(pfm_model_time(1000), 0);
-	CHECK_EQ(pfm_model_set_ip(0x111), 0);
-	IN_CHILD(CHECK_EQ(pfm_model_time(500), 0); fd = counting((uint64_t)-1, PFM_REGFL_OVFL_NOTIFY, 0);
-		 CHECK_EQ(pfm_start(fd, NULL), 0); CHECK_EQ(cycles(1), 0);
-		 CHECK_EQ(read(fd, &message, sizeof(message)), 64); CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_ip, 0x111);
-		 CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pid, self_id()); CHECK_EQ(pfm_model_set_ip(0x222), 0););
-	fd = counting((uint64_t)-1, PFM_REGFL_OVFL_NOTIFY, 0);
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	CHECK_EQ(cycles(1), 0);
-	CHECK_EQ(read(fd, &message, sizeof(message)), 64);
-	CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_ip, 0x111);
-	close(fd);
-}
-
 /* Without pfm_initialize(): the machine is what it would find, events by number are not known, and it stays so. */
 static void
 not_initialised(void)
@@ -221,6 +198,5 @@ main(void)
 	loaded_again();
 	left();
 	forked();
-	clock_of_a_child();
 	return check_result();
 }

@@ -152,36 +152,6 @@ written(void)
 	close(fd);
 }
 
-/* What a masked context does not count does not bring the overflow of its other counters nearer. */
-static void
-together(void)
-{
-	const int fd = counting(0, 0, 0);
-	pfarg_msg_t message;
-
-	CHECK_EQ(write_pmc(fd, 5, CYCLES_PMC), 0);
-	CHECK_EQ(write_pmc(fd, 6, CYCLES_PMC), 0);
-	CHECK_EQ(write_pmd(fd, 6, 0, 0), 0);
-	for (uint16_t i = 4; i < 6; i++) {
-		const uint64_t period = i == 4 ? 1000 : 2500;
-		pfarg_pmd_t pmd = { .reg_num = i,
-				    .reg_value = -period,
-				    .reg_long_reset = -period,
-				    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
-
-		CHECK_EQ(pfm_write_pmds(fd, &pmd, 1), 0);
-	}
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	for (int round = 1; round <= 3; round++) {
-		faults(1700);
-		CHECK_EQ(read(fd, &message, sizeof(message)), sizeof(message));
-		CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pmds[0], round < 3 ? 1 << 4 : 1 << 5);
-		CHECK(read_pmd(fd, 6) + 3 - (uint64_t)(round < 3 ? 1000 * round : 2500) <= 6); /* one after the other */
-		CHECK_EQ(pfm_restart(fd), 0);
-	}
-	close(fd);
-}
-
 /* Context switches, which happen in the kernel. */
 static void
 switches(void)
@@ -246,10 +216,7 @@ static void
 signals(void)
 {
 	struct sigaction action = { .sa_sigaction = restart_it, .sa_flags = SA_SIGINFO | SA_RESTART };
-	pfarg_pmd_t pmd = { .reg_num = 4,
-			    .reg_value = (uint64_t)-100,
-			    .reg_long_reset = (uint64_t)-100,
-			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+	pfarg_pmd_t pmd = notifying(100);
 	const int fd = create(PFM_FL_OVFL_NO_MSG);
 
 	sigaction(SIGIO, &action, NULL);
@@ -393,44 +360,6 @@ another(void)
 	close(fd);
 }
 
-/* A child has none of its parent's events; its own context counts its own. */
-static void
-children(void)
-{
-	const int fd = counting(0, 0, 0);
-
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	IN_CHILD({
-		const int own = counting(0, 0, 0);
-
-		CHECK_ERRNO(pfm_stop(fd), ESRCH);
-		CHECK_EQ(pfm_start(own, NULL), 0);
-		faults(100);
-		CHECK_EQ(pfm_stop(own), 0);
-		CHECK(is_about(read_pmd(own, 4), 100));
-		close(own);
-		close(fd);
-	});
-	faults(50);
-	CHECK_EQ(pfm_stop(fd), 0);
-	CHECK(read_pmd(fd, 4) < 1000);
-	close(fd);
-}
-
-/* The program closes what is not its own. */
-static void
-closed(void)
-{
-	const int fd = counting(0, 0, 0);
-
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	for (int other = 3; other < 2048; other++)
-		if (other != fd)
-			close(other);
-	CHECK_ERRNO(pfm_stop(fd), EBADF); /* it is no context's any more */
-	close(fd);
-}
-
 static void
 system_wide(void)
 {
@@ -466,15 +395,12 @@ main(void)
 	refusals();
 	overflows();
 	written();
-	together();
 	switches();
 	without_descriptors();
 	signals();
 	samples();
 	turns();
 	another();
-	children();
 	system_wide();
-	closed();
 	return check_result();
 }

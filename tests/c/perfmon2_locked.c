@@ -97,10 +97,7 @@ wait_for_message(int fd, pfarg_msg_t *message)
 static void
 overflows(bool has_ring)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4,
-			    .reg_value = (uint64_t)-100,
-			    .reg_long_reset = (uint64_t)-100,
-			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+	pfarg_pmd_t pmd = notifying(100);
 	const int fd = counting(0, 0, 0);
 	uint64_t late = 0;
 	pfarg_msg_t message;
@@ -133,11 +130,7 @@ samples(void)
 {
 	enum { ROOM = 8000 };
 	pfm_dfl_smpl_arg_t arg = { .buf_size = sizeof(pfm_dfl_smpl_hdr_t) + ROOM * sizeof(pfm_dfl_smpl_entry_t) };
-	pfarg_pmd_t pmd = { .reg_num = 4,
-			    .reg_value = (uint64_t)-10,
-			    .reg_long_reset = (uint64_t)-10,
-			    .reg_short_reset = (uint64_t)-10,
-			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+	pfarg_pmd_t pmd = notifying(10);
 	pfarg_ctx_t ctx = { 0 };
 	const int fd = pfm_create_context(&ctx, (char *)(uintptr_t)"default", &arg, sizeof(arg));
 	const pfm_dfl_smpl_hdr_t *header = mmap(NULL, arg.buf_size, PROT_READ, MAP_SHARED, fd, 0);

@@ -1,5 +1,5 @@
 /*
- * The back end "host": a million samples, or as many as are asked for, through the ring of one context: none is lost, none is
+ * The back end "host": 200,000 samples, or as many as are asked for, through the ring of one context: none is lost, none is
  * there twice.  The buffer gets full many times meanwhile.
  */
 #include "perfmon2_events.h"
@@ -36,7 +36,7 @@ check_samples(int fd, const pfm_dfl_smpl_hdr_t *header)
 int
 main(int argc, char **argv)
 {
-	const uint64_t wanted = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
+	const uint64_t wanted = argc > 1 ? strtoull(argv[1], NULL, 10) : 200000;
 	pfm_dfl_smpl_arg_t arg = { .buf_size = sizeof(pfm_dfl_smpl_hdr_t) + ROOM * SAMPLE + 184 };
 	pfarg_pmd_t pmd = { .reg_num = 4,
 			    .reg_value = (uint64_t)-1,

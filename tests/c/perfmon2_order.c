@@ -71,34 +71,6 @@ before_the_elements(int fd)
 	CHECK_EQ(pfm_create_evtsets(fd, NULL, 0), 0);
 }
 
-/* Another process calls: the parent's thread is not stopped by it. */
-static void
-of_another_task(int fd)
-{
-	pfarg_pmc_t pmc = { .reg_num = 999 };
-	pfarg_pmd_t pmd = { .reg_num = 999 };
-	pfarg_setinfo_t info = { .set_id = 77 };
-	pfarg_start_t start = { .start_set = 77 };
-
-	CHECK_EQ(write_pmd(fd, 4, 5, 0), 0);
-	CHECK_EQ(load(fd, self_id()), 0);
-	IN_CHILD(CHECK_ERRNO(pfm_write_pmcs(fd, NOWHERE, 1), EFAULT); CHECK_ERRNO(pfm_write_pmcs(fd, &pmc, 1), ESRCH);
-		 CHECK_ERRNO(pfm_write_pmcs(fd, NULL, 0), ESRCH); CHECK_ERRNO(pfm_write_pmds(fd, &pmd, 1), ESRCH);
-		 CHECK_ERRNO(pfm_read_pmds(fd, &pmd, 1), ESRCH); CHECK_ERRNO(pfm_create_evtsets(fd, NULL, 0), EBUSY);
-		 CHECK_ERRNO(pfm_getinfo_evtsets(fd, &info, 1), EINVAL); /* needs no stop */
-		 info.set_id = 0; CHECK_EQ(pfm_getinfo_evtsets(fd, &info, 1), 0);
-		 CHECK_ERRNO(pfm_start(fd, NOWHERE), EFAULT); CHECK_ERRNO(pfm_start(fd, &start), ESRCH);
-		 CHECK_ERRNO(pfm_stop(fd), ESRCH); CHECK_ERRNO(pfm_restart(fd), EBUSY);
-		 CHECK_ERRNO(pfm_unload_context(fd), ESRCH); CHECK_ERRNO(pfm_attach(fd, 0, PFM_NO_TARGET), ESRCH);
-		 CHECK_ERRNO(pfm_set_state(fd, 0, PFM_ST_START), ESRCH);
-		 CHECK_ERRNO(pfm_set_state(fd, 0, PFM_ST_RESTART), EBUSY);
-		 CHECK_ERRNO(pfm_read(fd, 0, PFM_RW_PMC, &pmd, 16), ESRCH); /* before the type's EINVAL */
-		 CHECK_ERRNO(load(fd, self_id()), EBUSY);
-		 CHECK_ERRNO(load(fd, getppid()), ESRCH); /* the target before the state */
-	);
-	CHECK_EQ(pfm_unload_context(fd), 0);
-}
-
 static void *
 read_only_page(const void *content, size_t size)
 {
@@ -295,7 +267,6 @@ main(void)
 	fd = create(0);
 	common_checks(fd);
 	before_the_elements(fd);
-	of_another_task(fd);
 	copying_back(fd);
 	close(fd);
 	creating();

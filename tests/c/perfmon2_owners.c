@@ -39,10 +39,7 @@ start_by(int version, int fd)
 static void *
 worker(void *version)
 {
-	pfarg_pmd_t pmd = { .reg_num = 4,
-			    .reg_value = (uint64_t)-10,
-			    .reg_long_reset = (uint64_t)-10,
-			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+	pfarg_pmd_t pmd = notifying(10);
 
 	handled = 0;
 	own_fd = counting(0, 0, 0);

@@ -3,7 +3,6 @@
  */
 #include "perfmon2_check.h"
 
-#include <perfmon/perfmon_default_smpl.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -87,68 +86,6 @@ shares(unsigned int count, uint32_t flags, const uint64_t *amounts, uint64_t rat
 	close(fd);
 }
 
-static void
-timeouts(uint64_t rate)
-{
-	shares(2, PFM_SETFL_TIME_SWITCH, (const uint64_t[]){ 1, 1 }, rate, 30);
-	shares(2, PFM_SETFL_TIME_SWITCH, (const uint64_t[]){ 1, 3 }, rate, 30);
-	shares(3, PFM_SETFL_TIME_SWITCH, (const uint64_t[]){ 1000, 7, 13 }, rate, 30);
-	shares(2, PFM_SETFL_TIME_SWITCH, (const uint64_t[]){ 100000, 100000 }, rate, 100);
-}
-
-static void
-overflows(uint64_t rate)
-{
-	shares(2, PFM_SETFL_OVFL_SWITCH, (const uint64_t[]){ 1, 1 }, rate, 30);
-	shares(2, PFM_SETFL_OVFL_SWITCH, (const uint64_t[]){ 7, 13 }, rate, 30);
-	shares(2, PFM_SETFL_OVFL_SWITCH, (const uint64_t[]){ 997, 1013 }, rate, 100);
-}
-
-/* perfmonctl() without notification: a counter begins anew each time. */
-static void
-periods(uint64_t rate)
-{
-	pfarg_context_t ctx = { .ctx_flags = 0 };
-	pfarg_reg_t pmcs[] = { { .reg_num = 4, .reg_value = CYCLES_PMC }, { .reg_num = 5, .reg_value = CYCLES_PMC } };
-	pfarg_reg_t pmds[] = { { .reg_num = 4, .reg_value = (unsigned long)-10, .reg_short_reset = (unsigned long)-10 },
-			       { .reg_num = 5 } };
-	pfarg_load_t target = { .load_pid = (uint32_t)self_id() };
-	uint64_t begin, time;
-
-	CHECK_EQ(perfmonctl(0, PFM_CREATE_CONTEXT, &ctx, 1), 0);
-	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_WRITE_PMCS, pmcs, 2), 0);
-	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_WRITE_PMDS, pmds, 2), 0);
-	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_LOAD_CONTEXT, &target, 1), 0);
-	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_START, NULL, 0), 0);
-	time = now(CLOCK_THREAD_CPUTIME_ID);
-	spin(50);
-	begin = now(CLOCK_THREAD_CPUTIME_ID);
-	CHECK_EQ(perfmonctl(ctx.ctx_fd, PFM_READ_PMDS, pmds, 2), 0);
-	CHECK(now(CLOCK_THREAD_CPUTIME_ID) - begin < 20000000);
-	CHECK(is_about(pmds[1].reg_value, (begin - time) * rate / 1000000));
-	CHECK_EQ(-pmds[0].reg_value, 10 - pmds[1].reg_value % 10);
-	CHECK_EQ(pmds[0].reg_last_reset_val, (unsigned long)-10);
-	close(ctx.ctx_fd);
-}
-
-/* What is told comes at its time, to a thread that makes no call. */
-static void
-told(uint64_t rate)
-{
-	const int fd = counting(-(rate * 20), PFM_REGFL_OVFL_NOTIFY, 0);
-	uint64_t begin;
-	int waiting = 0;
-
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	begin = now(CLOCK_THREAD_CPUTIME_ID);
-	while (!waiting && now(CLOCK_THREAD_CPUTIME_ID) < begin + 2000000000)
-		CHECK_EQ(ioctl(fd, FIONREAD, &waiting), 0);
-	CHECK_EQ(waiting, 64);
-	CHECK(now(CLOCK_THREAD_CPUTIME_ID) - begin >= 19000000);
-	CHECK_EQ(read_pmd(fd, 4), 0);
-	close(fd);
-}
-
 /* How often threads of this process have waited, but for this one. */
 static long
 waits_of_others(void)
@@ -222,10 +159,7 @@ static void
 due(uint64_t rate, unsigned int ms, int times, bool in_kernel)
 {
 	const int fd = counting(-(rate * ms), PFM_REGFL_OVFL_NOTIFY, 0), zero = open("/dev/zero", O_RDONLY);
-	pfarg_pmd_t pmd = { .reg_num = 4,
-			    .reg_value = -(rate * ms),
-			    .reg_long_reset = -(rate * ms),
-			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+	pfarg_pmd_t pmd = notifying((rate * ms));
 	static char page[1 << 20];
 	pfarg_msg_t message;
 
@@ -276,10 +210,10 @@ with_rate(const char *choice, uint64_t rate)
 {
 	alarm(60);
 	check_begin(choice, PFMLIB_ITANIUM2_PMU);
-	timeouts(rate);
-	overflows(rate);
-	periods(rate);
-	told(rate);
+	shares(3, PFM_SETFL_TIME_SWITCH, (const uint64_t[]){ 1000, 7, 13 }, rate, 30);
+	shares(2, PFM_SETFL_TIME_SWITCH, (const uint64_t[]){ 100000, 300000 }, rate, 100);
+	shares(2, PFM_SETFL_OVFL_SWITCH, (const uint64_t[]){ 7, 13 }, rate, 30);
+	shares(2, PFM_SETFL_OVFL_SWITCH, (const uint64_t[]){ 997, 1013 }, rate, 100);
 }
 
 static void

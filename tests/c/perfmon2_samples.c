@@ -3,28 +3,51 @@
  */
 #include "perfmon2_check.h"
 
+static char name[] = "default";
+
 /* mmap() is pfm_mmap() here, by the linker or by perfmon_dfl_smpl.h. */
 static int
-sampling(uint64_t size, uint64_t smpl, uint32_t flags, pfm_dfl_smpl_hdr_t **buffer)
+create_sampling(uint64_t size, uint32_t flags, pfm_dfl_smpl_hdr_t **header)
 {
-	pfarg_ctx_t ctx = { .ctx_flags = 0 };
+	pfarg_ctx_t ctx = { .ctx_flags = flags };
 	pfm_dfl_smpl_arg_t format = { .buf_size = size, .buf_flags = 5 };
-	pfarg_pmd_t pmd = { .reg_num = 4,
-			    .reg_value = (uint64_t)-10,
-			    .reg_short_reset = (uint64_t)-10,
-			    .reg_long_reset = (uint64_t)-20,
-			    .reg_smpl_pmds = { smpl },
-			    .reg_flags = flags };
-	char name[] = "default";
 	const int fd = pfm_create_context(&ctx, name, &format, sizeof(format));
 
 	CHECK(fd >= 0);
-	*buffer = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
-	CHECK(*buffer != MAP_FAILED);
-	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
-	CHECK_EQ(pfm_write_pmds(fd, &pmd, 1), 0);
+	*header = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
+	CHECK(*header != MAP_FAILED);
+	return fd;
+}
+
+static void
+start_with(int fd, pfarg_pmd_t *pmds, int count)
+{
+	for (int i = 0; i < count; i++)
+		CHECK_EQ(write_pmc(fd, pmds[i].reg_num, CYCLES_PMC), 0);
+	CHECK_EQ(pfm_write_pmds(fd, pmds, count), 0);
 	CHECK_EQ(load(fd, self_id()), 0);
 	CHECK_EQ(pfm_start(fd, NULL), 0);
+}
+
+static pfarg_pmd_t
+counter(uint16_t number, uint64_t period, uint32_t flags, uint64_t smpl)
+{
+	return (pfarg_pmd_t){ .reg_num = number,
+			      .reg_value = -period,
+			      .reg_short_reset = -period,
+			      .reg_long_reset = -period,
+			      .reg_flags = flags,
+			      .reg_smpl_pmds = { smpl } };
+}
+
+static int
+sampling(uint64_t size, uint64_t smpl, uint32_t flags, pfm_dfl_smpl_hdr_t **buffer)
+{
+	pfarg_pmd_t pmd = counter(4, 10, flags, smpl);
+	const int fd = create_sampling(size, 0, buffer);
+
+	pmd.reg_long_reset = (uint64_t)-20;
+	start_with(fd, &pmd, 1);
 	return fd;
 }
 
@@ -137,7 +160,6 @@ limits(void)
 	pfm_dfl_smpl_hdr_t *buffer;
 	pfarg_ctx_t ctx = { .ctx_flags = 0 };
 	pfm_dfl_smpl_arg_t format = { .buf_size = 4097 };
-	char name[] = "default";
 
 	CHECK_EQ(setrlimit(RLIMIT_MEMLOCK, &little), 0);
 	CHECK(sampling(4096, 0, 0, &buffer) >= 0);
@@ -169,6 +191,97 @@ with_a_rate(void)
 	close(fd);
 }
 
+/* The least buffer of each PMU, and the space that it says it needs. */
+static void
+least_sizes(void)
+{
+	static const struct {
+		int pmu;
+		uint64_t space;
+	} least[] = {
+		{ PFMLIB_ITANIUM_PMU, 184 },
+		{ PFMLIB_ITANIUM2_PMU, 184 },
+		{ PFMLIB_MONTECITO_PMU, 320 },
+		{ PFMLIB_GEN_IA64_PMU, 72 },
+	};
+	pfm_dfl_smpl_arg_t format = { .buf_flags = 9, .res1 = 8 };
+	pfarg_ctx_t ctx = { .ctx_flags = PFM_FL_SMPL_FMT };
+	pfm_dfl_smpl_hdr_t *header;
+
+	for (size_t i = 0; i < sizeof(least) / sizeof(*least); i++) {
+		CHECK_EQ(pfm_force_pmu(least[i].pmu), 0);
+		format.buf_size = 127 + least[i].space;
+		CHECK_ERRNO(pfm_create_context(&ctx, name, &format, sizeof(format)), EINVAL);
+		close(create_sampling(128 + least[i].space, 0, &header));
+		CHECK_EQ(header->hdr_min_buf_space, least[i].space);
+		CHECK_EQ(header->hdr_buf_size, 128 + least[i].space); /* not rounded */
+		munmap(header, 4096);
+	}
+	CHECK_EQ(pfm_force_pmu(PFMLIB_ITANIUM2_PMU), 0);
+}
+
+/* Values in ascending order, counters as they stand, with the ones that wrap at 0. */
+static void
+values_of_a_sample(void)
+{
+	pfarg_pmd_t pmds[] = { counter(5, 10, 0, 1 << 4 | 1 << 5 | 1 << 17), counter(4, 1000, 0, 0) };
+	const pfm_dfl_smpl_entry_t *entry;
+	pfm_dfl_smpl_hdr_t *header;
+	const int fd = create_sampling(4096, 0, &header);
+	const uint64_t *values;
+
+	pmds[0].reg_short_reset = (uint64_t)-20;
+	pmds[0].reg_reset_pmds[0] = 1 << 4;
+	pmds[1].reg_short_reset = 500;
+	start_with(fd, pmds, 2);
+	CHECK_EQ(pfm_model_set_pmd(17, 1717), 0);
+	CHECK_EQ(cycles(30), 0);
+	entry = (const void *)(header + 1);
+	values = (const void *)(entry + 1);
+	CHECK_EQ(header->hdr_cur_offs, 128 + 2 * (40 + 24));
+	CHECK_EQ((int64_t)entry->last_reset_val, -10);
+	CHECK_EQ((int64_t)values[0], -990);
+	CHECK_EQ(values[1], 0);
+	CHECK_EQ(values[2], 1717);
+	entry = (const void *)(values + 3);
+	values = (const void *)(entry + 1);
+	CHECK_EQ((int64_t)entry->last_reset_val, -20);
+	CHECK_EQ(values[0], 520); /* it was reset, too */
+	CHECK_EQ(entry->reserved, 0);
+	close(fd);
+	munmap(header, 4096);
+}
+
+/* A set that overflows into the next one: the sample has the old set, and its reset waits. */
+static void
+with_sets(void)
+{
+	pfarg_pmd_t pmd = counter(4, 10, 0, 0);
+	pfarg_pmc_t pmc = { .reg_num = 4, .reg_set = 6, .reg_value = CYCLES_PMC };
+	const pfm_dfl_smpl_entry_t *entries;
+	pfm_dfl_smpl_hdr_t *header;
+	const int fd = create_sampling(4096, 0, &header);
+
+	CHECK_EQ(make_set(fd, 0, PFM_SETFL_OVFL_SWITCH, 0), 0);
+	CHECK_EQ(make_set(fd, 6, PFM_SETFL_OVFL_SWITCH, 0), 0);
+	pmd.reg_ovfl_switch_cnt = 1;
+	CHECK_EQ(pfm_write_pmcs(fd, &pmc, 1), 0);
+	pmd.reg_set = 6;
+	CHECK_EQ(pfm_write_pmds(fd, &pmd, 1), 0);
+	pmd.reg_set = 0;
+	start_with(fd, &pmd, 1);
+	CHECK_EQ(cycles(10), 0);
+	CHECK_EQ(read_pmd(fd, 4), 0);
+	CHECK_EQ(cycles(14), 0);
+	entries = (const void *)(header + 1);
+	CHECK_EQ(header->hdr_count, 2);
+	CHECK_EQ(entries[0].set, 0);
+	CHECK_EQ(entries[1].set, 6);
+	CHECK_EQ((int64_t)read_pmd(fd, 4), -6);
+	close(fd);
+	munmap(header, 4096);
+}
+
 int
 main(void)
 {
@@ -178,6 +291,9 @@ main(void)
 	filled();
 	filled_without_notification();
 	mappings();
+	least_sizes();
+	values_of_a_sample();
+	with_sets();
 	IN_CHILD(limits(););
 	return check_result();
 }

@@ -86,19 +86,6 @@ two_sets(uint64_t switch_count)
 	return fd;
 }
 
-/* An overflow that is not the last one of the count, without format and notification, masks. */
-static void
-masked_before_the_switch(void)
-{
-	const int fd = two_sets(2);
-
-	CHECK_EQ(cycles(1500), 0);
-	CHECK_EQ(read_all_of(fd, 4, 0).reg_value, 0);
-	CHECK_EQ(read_all_of(fd, 4, 0).reg_ovfl_switch_cnt, 1);
-	CHECK_EQ(read_all_of(fd, 4, 1).reg_value, 0);
-	close(fd);
-}
-
 static void
 switched_by_overflow_and_time(void)
 {
@@ -151,51 +138,6 @@ turns(void)
 	close(fd);
 }
 
-/* A start with another set is a switch, with long reset values. */
-static void
-started_with_another(void)
-{
-	pfarg_start_t start = { .start_set = 1 };
-	const int fd = two_sets(1);
-
-	CHECK_EQ(pfm_start(fd, &start), 0);
-	CHECK_EQ(info_of(fd, 1).set_runs, 1);
-	CHECK_EQ(pfm_start(fd, &start), 0);
-	CHECK_EQ(info_of(fd, 1).set_runs, 1);
-	CHECK_EQ(cycles(4), 0);
-	CHECK_EQ(read_all_of(fd, 4, 1).reg_value, 4);
-	close(fd);
-}
-
-/* Overflow with notification when the switch is due: it happens at restart. */
-static void
-switched_at_restart(void)
-{
-	pfarg_pmd_t pmd = { .reg_num = 4,
-			    .reg_value = (uint64_t)-5,
-			    .reg_long_reset = (uint64_t)-7,
-			    .reg_ovfl_switch_cnt = 1,
-			    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
-	pfarg_msg_t message;
-	const int fd = create(0);
-
-	CHECK_EQ(make_set(fd, 0, PFM_SETFL_OVFL_SWITCH, 0), 0);
-	CHECK_EQ(make_set(fd, 1, 0, 0), 0);
-	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
-	CHECK_EQ(pfm_write_pmds(fd, &pmd, 1), 0);
-	CHECK_EQ(load(fd, self_id()), 0);
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	CHECK_EQ(cycles(5), 0);
-	CHECK_EQ(info_of(fd, 1).set_runs, 0);
-	CHECK_EQ(read(fd, &message, sizeof(message)), 64);
-	CHECK_EQ(pfm_restart(fd), 0);
-	CHECK_EQ(info_of(fd, 1).set_runs, 1);
-	CHECK_EQ(read_all_of(fd, 4, 0).reg_value, 0); /* the reset waits for the set */
-	CHECK_EQ(pfm_start(fd, &(pfarg_start_t){ .start_set = 0 }), 0);
-	CHECK_EQ((int64_t)read_all_of(fd, 4, 0).reg_value, -7);
-	close(fd);
-}
-
 /* System-wide: durations show what runs; version 3 says the same. */
 static void
 system_wide(void)
@@ -220,6 +162,83 @@ system_wide(void)
 	close(fd);
 }
 
+/* Cycles in PMD4 of a set. */
+static void
+count_in(int fd, uint16_t set, pfarg_pmd_t pmd)
+{
+	pfarg_pmc_t pmc = { .reg_num = 4, .reg_set = set, .reg_value = CYCLES_PMC };
+
+	pmd.reg_num = 4;
+	pmd.reg_set = set;
+	CHECK_EQ(pfm_write_pmcs(fd, &pmc, 1), 0);
+	CHECK_EQ(pfm_write_pmds(fd, &pmd, 1), 0);
+}
+
+static void
+begin(int fd)
+{
+	CHECK_EQ(load(fd, self_id()), 0);
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+}
+
+/* Marks, counts and overflows of all sets are as new after a load; runs and durations go on. */
+static void
+loaded_again(void)
+{
+	const int fd = create(0);
+
+	CHECK_EQ(make_set(fd, 0, PFM_SETFL_OVFL_SWITCH, 0), 0);
+	CHECK_EQ(make_set(fd, 1, 0, 0), 0);
+	count_in(fd, 0,
+		 (pfarg_pmd_t){
+			 .reg_value = (uint64_t)-10, .reg_ovfl_switch_cnt = 1, .reg_flags = PFM_REGFL_OVFL_NOTIFY });
+	begin(fd);
+	CHECK_EQ(pfm_model_time(5), 0);
+	CHECK_EQ(cycles(10), 0); /* marked */
+	CHECK_EQ(read_all_of(fd, 4, 0).reg_ovfl_switch_cnt, 0);
+	CHECK_EQ(pfm_unload_context(fd), 0);
+	CHECK_EQ(load(fd, self_id()), 0);
+	CHECK_EQ(read_all_of(fd, 4, 0).reg_ovfl_switch_cnt, 1);
+	CHECK_EQ(info_of(fd, 0).set_runs, 2);
+	CHECK_EQ(info_of(fd, 0).set_act_duration, 5);
+	CHECK_EQ(write_pmd(fd, 4, (uint64_t)-1, PFM_REGFL_OVFL_NOTIFY), 0);
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	CHECK_EQ(cycles(1), 0);
+	CHECK_EQ(pfm_restart(fd), 0);
+	CHECK_EQ(info_of(fd, 1).set_runs, 0); /* without the mark */
+	CHECK_EQ(pfm_unload_context(fd), 0);
+	CHECK_EQ(load_set(fd, self_id(), 1), 0);
+	CHECK_EQ(info_of(fd, 1).set_runs, 1);
+	CHECK_EQ(info_of(fd, 0).set_runs, 2);
+	close(fd);
+}
+
+/* Another thread's context: the set becomes active, without a reset and without a run. */
+static void
+of_another_task(void)
+{
+	pfarg_start_t second = { .start_set = 1 };
+	const pid_t child = stopped_child(false);
+	const int fd = create(0);
+
+	CHECK_EQ(make_set(fd, 1, PFM_SETFL_TIME_SWITCH, 10), 0);
+	count_in(fd, 1, (pfarg_pmd_t){ .reg_value = 3, .reg_long_reset = 99 });
+	CHECK_EQ(load(fd, child), 0);
+	CHECK_EQ(pfm_start(fd, &second), 0);
+	CHECK_EQ(info_of(fd, 1).set_runs, 0);
+	CHECK_EQ(read_all_of(fd, 4, 1).reg_value, 3);
+	CHECK_EQ(pfm_model_time(100), 0); /* the caller's */
+	CHECK_EQ(info_of(fd, 1).set_timeout, 10);
+	CHECK_EQ(pfm_model_time_task(child, 10), 0);
+	CHECK_EQ(info_of(fd, 0).set_runs, 2);
+	CHECK_EQ(pfm_stop(fd), 0);
+	CHECK_EQ(info_of(fd, 1).set_act_duration, 110);
+	kill(child, SIGKILL);
+	CHECK_EQ(wait_for(child), -SIGKILL);
+	CHECK_EQ(make_set(fd, 5, 0, 0), 0); /* unloaded by its end */
+	close(fd);
+}
+
 int
 main(void)
 {
@@ -227,11 +246,10 @@ main(void)
 	made_and_deleted();
 	changed();
 	most_sets();
-	masked_before_the_switch();
 	switched_by_overflow_and_time();
 	turns();
-	started_with_another();
-	switched_at_restart();
 	system_wide();
+	loaded_again();
+	of_another_task();
 	return check_result();
 }

@@ -4,7 +4,6 @@
 #include "perfmon2_check.h"
 #include "surroundings.h"
 
-#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <time.h>
 
@@ -46,29 +45,6 @@ oneself(void)
 	close(fd);
 }
 
-/* Messages that wait are gone after the next load; those that nobody wants never wait. */
-static void
-draining(void)
-{
-	for (uint32_t flags = 0; flags <= PFM_FL_OVFL_NO_MSG; flags += PFM_FL_OVFL_NO_MSG) {
-		const int fd = counting((uint64_t)-1000, PFM_REGFL_OVFL_NOTIFY, flags);
-		int waiting = -1;
-
-		CHECK_EQ(pfm_start(fd, NULL), 0);
-		for (int i = 0; i < 3; i++) {
-			spin(5);
-			pfm_restart(fd);
-		}
-		CHECK_EQ(pfm_unload_context(fd), 0);
-		CHECK_EQ(ioctl(fd, FIONREAD, &waiting), 0);
-		CHECK((waiting > 0) == (flags == 0));
-		CHECK_EQ(load(fd, self_id()), 0);
-		CHECK_EQ(ioctl(fd, FIONREAD, &waiting), 0);
-		CHECK_EQ(waiting, 0);
-		close(fd);
-	}
-}
-
 static void
 another(bool is_without_perf)
 {
@@ -107,7 +83,6 @@ run(const struct surroundings *there)
 	alarm(60);
 	check_begin("model,rate=1000", PFMLIB_ITANIUM2_PMU);
 	oneself();
-	draining();
 	another(there->is_without_perf);
 }
 

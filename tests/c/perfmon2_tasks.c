@@ -5,26 +5,8 @@
 #include "perfmon2_check.h"
 
 #include <pthread.h>
-#include <sys/ptrace.h>
 
 enum { CPU_CYCLES = 179 }; /* libpfm's index on Itanium 2 */
-
-/* A child that is stopped by its tracer. */
-static pid_t
-stopped_child(void)
-{
-	const pid_t child = fork();
-	int status;
-
-	if (child == 0) {
-		ptrace(PTRACE_TRACEME, 0, 0, 0);
-		raise(SIGSTOP);
-		for (;;)
-			pause();
-	}
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	return child;
-}
 
 static void
 end(pid_t child)
@@ -49,7 +31,7 @@ on_child(pid_t child, uint64_t value, uint32_t flags)
 static void
 stopped_and_running(void)
 {
-	const pid_t child = stopped_child();
+	const pid_t child = stopped_child(true);
 	const int fd = on_child(child, 0, 0);
 	pfarg_pmd_t pmd = { .reg_num = 4 };
 	int status;
@@ -82,7 +64,7 @@ stopped_and_running(void)
 static void
 masked_and_running(void)
 {
-	const pid_t child = stopped_child();
+	const pid_t child = stopped_child(true);
 	const int fd = on_child(child, (uint64_t)-10, PFM_REGFL_OVFL_NOTIFY);
 	pfarg_msg_t message;
 
@@ -114,7 +96,7 @@ static int tracer_fd;
 static void *
 traces(void *unused)
 {
-	traced = stopped_child();
+	traced = stopped_child(true);
 	CHECK_EQ(load(tracer_fd, traced), 0);
 	CHECK_EQ(pfm_unload_context(tracer_fd), 0);
 	return unused;
@@ -139,12 +121,9 @@ static void
 end_messages(void)
 {
 	for (int waiting = 0; waiting <= 8; waiting += 4) {
-		const pid_t child = stopped_child();
+		const pid_t child = stopped_child(true);
 		const int fd = on_child(child, 0, 0);
-		pfarg_pmd_t pmd = { .reg_num = 4,
-				    .reg_value = (uint64_t)-1,
-				    .reg_long_reset = (uint64_t)-1,
-				    .reg_flags = PFM_REGFL_OVFL_NOTIFY };
+		pfarg_pmd_t pmd = notifying(1);
 		int overflows = 0, ends = 0;
 		pfarg_msg_t message;
 
@@ -164,41 +143,6 @@ end_messages(void)
 		CHECK_EQ(ends, waiting < 8);
 		close(fd);
 	}
-}
-
-/* PFM_FL_OVFL_NO_MSG is of overflows: the end is told. */
-static void
-end_without_messages(void)
-{
-	const pid_t child = stopped_child();
-	const int fd = create(PFM_FL_OVFL_NO_MSG);
-	pfarg_msg_t message;
-
-	CHECK_EQ(load(fd, child), 0);
-	end(child);
-	CHECK_EQ(read(fd, &message, sizeof(message)), 64);
-	CHECK_EQ(message.type, PFM_MSG_END);
-	close(fd);
-}
-
-/* A context of a child's thread does not keep the caller's own, nor the other way round; two on a thread exclude each other. */
-static void
-several(void)
-{
-	const pid_t child = stopped_child();
-	const int own = counting(0, 0, 0), fd = on_child(child, 0, 0), third = create(0);
-
-	CHECK_EQ(pfm_start(own, NULL), 0);
-	CHECK_EQ(cycles(3), 0);
-	CHECK_EQ(pfm_model_advance_task(child, CPU_CYCLES, PFM_PLM3, 4), 0);
-	CHECK_EQ(read_pmd(own, 4), 3);
-	CHECK_EQ(read_pmd(fd, 4), 4);
-	CHECK_ERRNO(load(third, child), EEXIST);
-	close(fd); /* ends the monitoring at once */
-	CHECK_EQ(load(third, child), 0);
-	end(child);
-	close(third);
-	close(own);
 }
 
 /* System-wide: all threads of the CPU that call; from another CPU no call. */
@@ -303,8 +247,6 @@ main(void)
 	masked_and_running();
 	tracer_is_a_thread();
 	end_messages();
-	end_without_messages();
-	several();
 	IN_CHILD(cpus(););
 	killed();
 	return check_result();

@@ -80,26 +80,6 @@ every_counter_takes_any_event(void)
 	CHECK_ERRNO(configure(0, PAGE_FAULTS, 0), ENODEV);
 }
 
-/* Threads of before CONFIGURE and of after START. */
-static void
-threads(void)
-{
-	pthread_t before, after;
-	long long value;
-
-	pthread_barrier_init(&touch_barrier, NULL, 2);
-	pthread_create(&before, NULL, touch_later, (void *)PAGES);
-	begin(1);
-	pthread_create(&after, NULL, touch, (void *)PAGES);
-	pthread_join(after, NULL);
-	CHECK(value_of(1) >= PAGES);
-	pthread_barrier_wait(&touch_barrier);
-	pthread_join(before, NULL);
-	value = value_of(1);
-	CHECK(about(value, 2 * PAGES));
-	CHECK_EQ(accumulated(1), 0); /* threads are no children */
-}
-
 static void
 forks(void)
 {
@@ -329,7 +309,6 @@ main(int argc, char **argv)
 	values();
 	the_clock_of_the_task();
 	every_counter_takes_any_event();
-	threads();
 	forks();
 	killed();
 	executed();

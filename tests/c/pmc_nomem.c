@@ -2,60 +2,25 @@
  * ENOMEM: every call by which the library asks for memory or a descriptor is made to fail, one after
  * the other, until the operation needs no more of them.  Linked with the library's objects and --wrap.
  */
+#include "nomem.h"
 #include "pmc_check.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
 void *__real_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
 int __real_open(const char *path, int flags, ...);
 int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
 void *__wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
-static int left = -1; /* calls that succeed before one fails; -1: all do */
-static int failed;
-
-static bool
-fails(void)
-{
-	if (left < 0 || left-- > 0)
-		return false;
-	failed++;
-	return true;
-}
-
-void *
-__wrap_malloc(size_t size)
-{
-	return fails() ? (errno = ENOMEM, NULL) : __real_malloc(size);
-}
-
-void *
-__wrap_realloc(void *memory, size_t size)
-{
-	return fails() ? (errno = ENOMEM, NULL) : __real_realloc(memory, size);
-}
-
-void *
-__wrap_calloc(size_t count, size_t size)
-{
-	return fails() ? (errno = ENOMEM, NULL) : __real_calloc(count, size);
-}
-
 void *
 __wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
 {
-	return fails() ? (errno = ENOMEM, MAP_FAILED) : __real_mmap(addr, length, prot, flags, fd, offset);
+	return nomem_fails() ? MAP_FAILED : __real_mmap(addr, length, prot, flags, fd, offset);
 }
 
 int
@@ -69,13 +34,13 @@ __wrap_open(const char *path, int flags, ...)
 	va_end(args);
 	if (strncmp(path, "/proc/self/stat", 15) == 0) /* does without */
 		return __real_open(path, flags, mode);
-	return fails() ? (errno = EMFILE, -1) : __real_open(path, flags, mode);
+	return nomem_fails() ? (errno = EMFILE, -1) : __real_open(path, flags, mode);
 }
 
 int
 __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
 {
-	return fails() ? ENOMEM : __real_pthread_atfork(prepare, parent, child);
+	return nomem_fails() ? ENOMEM : __real_pthread_atfork(prepare, parent, child);
 }
 
 /* The operation fails with ENOMEM as long as one of its needs is not met, and then succeeds; nothing is left over. */
@@ -85,12 +50,12 @@ fails_until_all_is_there(const char *what, int (*operation)(void), int at_least)
 	int needs = 0, ret;
 
 	for (;; needs++) {
-		left = needs;
-		failed = 0;
+		nomem_left = needs;
+		nomem_failed = 0;
 		errno = 0;
 		ret = operation();
-		left = -1;
-		if (!failed)
+		nomem_left = -1;
+		if (!nomem_failed)
 			break;
 		check_errno(ret, ENOMEM, what, __FILE__, __LINE__);
 	}

@@ -24,6 +24,7 @@ from pypfm import (
     Itanium,
     Itanium2,
     Montecito,
+    OpcodeMatch,
     Pfm3Error,
     Pfm3EventNotFoundError,
     Plm,
@@ -127,10 +128,17 @@ def as_many_events_as_counters_with_masks_and_ranges() -> None:
         c.model.advance("CPU_OP_CYCLES_ALL", 5)
     assert {name: count for name, count in c.items() if count} == {
         "CPU_OP_CYCLES_ALL": 5, "L3_INSERTS:I": 3, "L3_INSERTS:M:E": 3}
-    request = Request(plm=Plm.PLM3, events=("IA64_INST_RETIRED",), code=Ranges(limits=[(0x1000, 0x1040)]))
-    with Context(Itanium2(), request) as c:
-        c.model.advance("IA64_INST_RETIRED", 3)
-    assert c["IA64_INST_RETIRED"] == 3
+
+
+@case
+def registers_of_each_pmu_s_ranges_and_matchers() -> None:
+    ranges, tagged = Ranges(limits=[(0x1000, 0x1040)]), "IA64_TAGGED_INST_RETIRED_"
+    for pmu, matched in ((Itanium2(), tagged + "IBRP0_PMC8"), (Montecito(), tagged + "IBRP0_PMC32_33"), (Itanium(), tagged + "PMC8")):
+        for event, asked in (("IA64_INST_RETIRED", {"code": ranges}), ("LOADS_RETIRED", {"data": ranges}),
+                             (matched, {"opcode_match": (OpcodeMatch(match=0x1234), None)})):
+            with Context(pmu, Request(plm=Plm.PLM3, events=(event,), **asked)) as c:
+                c.model.advance(event, 3)
+            assert c[event] == 3
 
 
 @case

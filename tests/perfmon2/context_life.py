@@ -43,7 +43,7 @@ def nothing_is_left_over() -> None:
     with Context(Itanium2(), PAIR):  # what the engine keeps
         pass
     before = descriptors()
-    for n in range(200):
+    for n in range(20):
         use(None)
         use(3)
         with pytest.raises(ContextError, match="ENOMEM"):  # once with a descriptor already
@@ -186,7 +186,7 @@ def a_context_for_each_thread() -> None:
     found = {}
 
     def work(n: int) -> None:
-        for _ in range(20):
+        for _ in range(5):
             with Context(Itanium2(), PAIR, period=10) as c:
                 c.model.advance("CPU_CYCLES", 100 + n)
                 taken = len(list(c.samples))
@@ -283,20 +283,12 @@ def the_calls_of_c_on_it() -> None:
     assert c["CPU_CYCLES"] == 10
 
 
-@case
-def left_open_at_the_end_of_the_program() -> None:
-    c = Context(Itanium2(), PAIR, period=5)
-    c.start()
-    c.model.advance("CPU_CYCLES", 100)
-    sys.modules[__name__].c = c
-
-
 @case(LIBPFM_PERFMON="model,rate=2000000")
 def a_model_that_runs_by_itself() -> None:
     import time
 
     with Context(Itanium2(), PAIR, period=1_500_000, buffer_size=1 << 17) as c:
-        end, last = time.thread_time() + 0.6, 0
+        end, last = time.thread_time() + 0.2, 0
         while time.thread_time() < end:
             count = c["CPU_CYCLES"]
             assert count >= last  # read at one moment: no overflow is in it twice, or not at all
@@ -314,7 +306,7 @@ def sets_that_switch_while_they_are_read() -> None:
 
     with Context(Itanium2(), [["CPU_CYCLES"], ["CPU_CYCLES", "NOPS_RETIRED"]], period={"CPU_CYCLES": 1_500_000},
                  overflows=1, buffer_size=0) as c:
-        end, last = time.thread_time() + 0.6, 0
+        end, last = time.thread_time() + 0.2, 0
         while time.thread_time() < end:
             count = c["CPU_CYCLES"]
             assert count >= last
@@ -345,7 +337,7 @@ def random_calls() -> None:
         *[lambda c: c.model.advance(random.choice(list(c)), 100, plm=random.choice([8, 15]))] * 4,
     ]
     before = descriptors()
-    for _ in range(3000):
+    for _ in range(1000):
         try:
             if not contexts or random.random() < 0.2:
                 contexts.append(make())
@@ -355,8 +347,8 @@ def random_calls() -> None:
             refused += 1
         if len(contexts) > 20:
             contexts.clear()
-    assert refused > 300
-    assert done > 300
+    assert refused > 100
+    assert done > 100
     contexts.clear()
     gc.collect()
     Context(Itanium2(), PAIR).start()

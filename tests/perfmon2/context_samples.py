@@ -77,15 +77,19 @@ def samples_have_the_branches() -> None:
 
 
 @case
-def instruction_ears_of_each_pmu() -> None:
-    for pmu, event, record in ((Itanium2(), "L1I_EAR_CACHE_LAT4", {"PMD0": 0x40, "PMD1": 9}),
-                               (Montecito(), "L1I_EAR_CACHE_LAT4", {"PMD34": 0x40, "PMD35": 9}),
-                               (Itanium(), "INSTRUCTION_EAR_CACHE_LAT4", {"PMD0": 0x40, "PMD1": 9})):
+def ears_of_each_pmu() -> None:
+    for pmu, event, record, found in (
+        (Itanium2(), "L1I_EAR_CACHE_LAT4", {"PMD0": 0x40, "PMD1": 9}, ("instruction", 9)),
+        (Montecito(), "L1I_EAR_CACHE_LAT4", {"PMD34": 0x40, "PMD35": 9}, ("instruction", 9)),
+        (Itanium(), "INSTRUCTION_EAR_CACHE_LAT4", {"PMD0": 0x40, "PMD1": 9}, ("instruction", 9)),
+        (Montecito(), "DATA_EAR_CACHE_LAT4", {"PMD32": 0x1000, "PMD33": 20, "PMD36": 0x2002 | 1 << 3}, ("data", 20)),
+        (Itanium(), "DATA_EAR_CACHE_LAT4", {"PMD2": 0x1000, "PMD3": 20 | 1 << 62, "PMD17": 0x2002}, ("data", 20)),
+    ):
         with Context(pmu, [event], period=1) as c:
             c.model.record(**record)
             c.model.advance(event)
             ((ear,),) = [s.ears for s in c.samples]
-        assert (ear.what, ear.latency) == ("instruction", 9)
+        assert (ear.what, ear.latency) == found
 
 
 @case
@@ -202,14 +206,14 @@ def an_iterator_left_early() -> None:
 
 @case
 def many_samples_without_loss() -> None:
-    with Context(Itanium2(), PAIR, period=3) as c:
+    with Context(Itanium2(), PAIR, period=3, buffer_size=1 << 13) as c:
         taken = 0
-        for _ in range(5000):  # nothing happens between the overflow that fills the buffer and the restart
+        for _ in range(700):  # nothing happens between the overflow that fills the buffer and the restart
             c.model.advance("CPU_CYCLES", 3)
             taken += sum(1 for _ in c.samples)
-        assert taken == 5000
-        assert c["CPU_CYCLES"] == 15000
-    assert "stopped by 3 overflows" in c["CPU_CYCLES"].note
+        assert taken == 700
+        assert c["CPU_CYCLES"] == 2100
+    assert "stopped by 4 overflows" in c["CPU_CYCLES"].note
 
 
 # ---- notifications --------------------------------------------------------------------------
@@ -359,7 +363,7 @@ def a_handler_in_the_middle_of_everything() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.0003)  # once: on a slow machine a handler takes longer than that
 
     signal.signal(signal.SIGALRM, handler)
-    events, end = 0, time.monotonic() + 2
+    events, end = 0, time.monotonic() + 0.5
     with c:
         signal.setitimer(signal.ITIMER_REAL, 0.0003)
         try:
@@ -374,7 +378,7 @@ def a_handler_in_the_middle_of_everything() -> None:
         finally:
             signal.signal(signal.SIGALRM, signal.SIG_IGN)
     taken.extend(s.ip for s in c.samples)
-    assert interrupted > 100
+    assert interrupted > 25
     assert c["CPU_CYCLES"] == events
     assert sorted(taken) == list(range(0, events, 10))
 
@@ -461,12 +465,12 @@ def a_child_that_runs() -> None:
 
         signal.signal(signal.SIGUSR1, handler)
         os.write(write, b"x")
-        while count < 50:
+        while count < 10:
             time.sleep(0.0001)
         os._exit(7)
     os.read(read, 1)
     with Context(Itanium2(), PAIR, tid=child) as c:
-        for n in range(49):
+        for n in range(9):
             os.kill(child, signal.SIGUSR1)
             c.model.advance("CPU_CYCLES", 10)
             assert c["CPU_CYCLES"] == 10 * n + 10
@@ -478,8 +482,8 @@ def a_child_that_runs() -> None:
         os.kill(child, signal.SIGUSR1)
         assert c.wait(10).kind == "end"
         assert os.waitpid(child, 0)[1] == 7 << 8
-        assert c["CPU_CYCLES"] == 490
-    assert c["CPU_CYCLES"] == 490
+        assert c["CPU_CYCLES"] == 90
+    assert c["CPU_CYCLES"] == 90
 
 
 def sent(child: int) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import mmap
 import os
-import signal
 from types import ModuleType
 
 import pytest
@@ -348,35 +347,6 @@ def structures_from_bytes() -> None:
         with pytest.raises(ValueError, match=r"Buffer size too small|negative"):
             m.pfarg_msg_t.from_buffer_copy(source, offset)
     assert [r.reg_num for r in (m.pfarg_reg_t * 3)()] == [0, 0, 0]
-
-
-@each_form
-def an_end_message_of_a_traced_child(p: Program) -> None:
-    """Without option np: the child is stopped by ptrace(2) for each call."""
-    import ctypes
-
-    m = p.m
-    ptrace = ctypes.CDLL(None).ptrace
-    child = os.fork()
-    if not child:
-        ptrace(0, 0, None, None)  # PTRACE_TRACEME
-        os.kill(os.getpid(), signal.SIGSTOP)
-        os._exit(0)
-    assert os.WIFSTOPPED(os.waitpid(child, 0)[1])
-    fd = m.pfm_create(0, None)
-    assert m.pfm_write(fd, 0, m.PFM_RW_PMC, m.pfarg_pmr_t(reg_num=4, reg_value=p.pmc(p.cycles)), 16) == 0
-    pmd = m.pfarg_pmr_t(reg_num=4)
-    assert m.pfm_write(fd, 0, m.PFM_RW_PMD, pmd, 16) == 0
-    assert m.pfm_attach(fd, 0, child) == 0
-    assert m.pfm_set_state(fd, 0, m.PFM_ST_START) == 0
-    assert m.pfm_model_advance_task(child, p.cycles.value, PLM3, 9) == 0
-    assert m.pfm_read(fd, 0, m.PFM_RW_PMD, pmd, 16) == 0
-    assert pmd.reg_value == 9
-    ptrace(7, child, None, None)  # PTRACE_CONT
-    os.waitpid(child, 0)
-    assert p.message(fd).type == m.PFM_MSG_END
-    assert m.pfm_read(fd, 0, m.PFM_RW_PMD, pmd, 16) == 0
-    assert pmd.reg_value == 9
 
 
 @case(LIBPFM_PERFMON="off")

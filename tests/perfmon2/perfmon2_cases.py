@@ -7,8 +7,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import overload
 
-from conftest import ROOT
-from fresh import fresh_python
+from conftest import TESTS
+from fresh import LIBRARIES, fresh_python
 
 Case = Callable[[], None]
 
@@ -33,7 +33,7 @@ def cases(module: ModuleType) -> list[str]:
 def run_case(module: ModuleType, name: str) -> None:
     """Run a case; what it says where it fails."""
     env = vars(getattr(module, name))["env"]
-    path = f"{Path(__file__).parent}:{ROOT / 'tests'}"
-    done = fresh_python(f"import {module.__name__} as m; m.{name}()", PYTHONPATH=path, **env)
+    done = fresh_python(f"import {module.__name__} as m; m.{name}()", path=(Path(__file__).parent, TESTS),
+                        modules=(*LIBRARIES, module.__name__), **env)
     assert done.returncode == 0, f"status {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-6000:]}"
     assert done.stderr == ""

@@ -47,7 +47,7 @@ NO_COUNTERS = "LIBPFM_PERFMON=model,rate=1000000 needs no counters"
 NOTHING = "perfmon: nothing is counted with LIBPFM_PERFMON="
 
 
-@pytest.mark.parametrize("value", ["auto", "host", "host,np", "raw"])
+@pytest.mark.parametrize("value", ["auto", "host,np", "raw"])
 def test_a_load_without_a_back_end_names_the_variable(value: str) -> None:
     """Where there are counters, it says that they count."""
     name = value.replace("auto", "host")
@@ -78,7 +78,7 @@ def outcomes(**env: str) -> dict[str, str]:
     return dict(line.split(" ", 1) for line in ran.stdout.splitlines())
 
 
-@pytest.mark.parametrize("value", [None, "", "auto", "host", "host,np", "auto,np"])
+@pytest.mark.parametrize("value", [None, "", "host,np", "auto"])
 def test_counters_of_this_machine(value: str | None) -> None:
     found = outcomes(LIBPFM_FORCE_PMU="3", **({} if value is None else {"LIBPFM_PERFMON": value}))
     assert found["create"] == "a descriptor"
@@ -86,12 +86,7 @@ def test_counters_of_this_machine(value: str | None) -> None:
     assert found["model"] == "ENXIO"
 
 
-def test_counters_of_an_itanium() -> None:
-    """On another processor, as on that of every test so far, its codes mean something else."""
-    assert outcomes(LIBPFM_FORCE_PMU="3", LIBPFM_PERFMON="raw")["load"] in HOST
-
-
-@pytest.mark.parametrize("value", ["model", "model,rate=5", "model,np,rate=1"])
+@pytest.mark.parametrize("value", ["model", "model,np,rate=1"])
 def test_model(value: str) -> None:
     assert outcomes(LIBPFM_FORCE_PMU="3", LIBPFM_PERFMON=value) == {"create": "a descriptor", "load": "0", "model": "0"}
 
@@ -108,7 +103,7 @@ def test_off() -> None:
     assert outcomes(LIBPFM_FORCE_PMU="3", LIBPFM_PERFMON="off") == {"create": "ENOSYS", "model": "ENXIO"}
 
 
-@pytest.mark.parametrize("value", [None, "auto", "host", "model", "nonsense"])
+@pytest.mark.parametrize("value", [None, "model", "nonsense"])
 def test_no_itanium(value: str | None) -> None:
     env = {} if value is None else {"LIBPFM_PERFMON": value}
     assert outcomes(**env) == {"create": "EINVAL" if value == "nonsense" else "ENOSYS", "model": "ENXIO"}

@@ -40,11 +40,14 @@ def test_the_libraries_path() -> None:
     assert path.is_file()
 
 
-@pytest.mark.parametrize("text", ["#include <sys/pmc.h>", "#include <pmc.h>", "#include <pmc_model.h>",
-                                  "#include <sys/types.h>\n#include <sys/pmc.h>\n#include <pmc.h>\n#include <pmc.h>"])
-@pytest.mark.parametrize(("compiler", "language", "standard"), [
-    (CC, "c", "c99"), (CC, "c", "gnu11"), ("clang", "c", "c11"), (CXX, "c++", "c++11"), ("clang++", "c++", "c++17")])
+ALL = "#include <sys/types.h>\n#include <sys/pmc.h>\n#include <pmc.h>\n#include <pmc.h>\n#include <pmc_model.h>"
+
+
+@pytest.mark.parametrize(("text", "compiler", "language", "standard"), [
+    *((f"#include <{header}.h>", CC, "c", "c99") for header in ("sys/pmc", "pmc", "pmc_model")),
+    (ALL, "clang", "c", "c11"), (ALL, CXX, "c++", "c++11"), (ALL, "clang++", "c++", "c++17")])
 def test_headers(text: str, compiler: str, language: str, standard: str) -> None:
+    """Each alone, and all in any order, in each language."""
     needs(compiler)
     use = "int f(struct pmc_counter_cfg *cfg) { return pmc_control(0, PMC_OP_CONFIGURE, cfg); }\n"
     done = attempt(compiler, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *PMC.cflags, "-x", language,

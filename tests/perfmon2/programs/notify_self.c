@@ -1,6 +1,5 @@
 /*
  * Monitors itself, and gets a message each time a counter overflows: read in the handler of SIGIO, then restart.
- * -DV3: calls of version 3.  -DINFO: which context it is says the signal (F_SETSIG, si_fd).  -DNO_MSG: no message.
  */
 #include <sys/types.h>
 #include <sys/syscall.h>
@@ -23,18 +22,12 @@
 static volatile unsigned long notification_received;
 static int ctx_fd;
 
-#ifdef V3
-static pfarg_pmr_t pc[32], rd[2];
-static pfarg_pmd_attr_t pd[32];
-#else
 static pfarg_pmc_t pc[32];
 static pfarg_pmd_t pd[32], rd[2];
-#endif
 
 static void
 handle(int fd)
 {
-#ifndef NO_MSG
 	pfarg_msg_t msg;
 	ssize_t r;
 
@@ -47,37 +40,21 @@ handle(int fd)
 		errx(1, "message without the counter");
 	if (msg.pfm_ovfl_msg.msg_ovfl_pid != (uint32_t)getpid())
 		errx(1, "message of %u", msg.pfm_ovfl_msg.msg_ovfl_pid);
-#endif
 	rd[0].reg_num = pd[0].reg_num;
 	rd[1].reg_num = pd[1].reg_num;
-#ifdef V3
-	if (pfm_read(fd, 0, PFM_RW_PMD, rd, sizeof(rd)))
-		err(1, "pfm_read");
-#else
 	if (pfm_read_pmds(fd, rd, 2))
 		err(1, "pfm_read_pmds");
-#endif
 	printf("Notification %lu: %" PRIu64 "\n", notification_received, (uint64_t)rd[1].reg_value);
 	notification_received++;
 	if (pfm_restart(fd))
 		err(1, "pfm_restart");
 }
 
-#ifdef INFO
-static void
-sigio_handler(int n, siginfo_t *info, void *sc)
-{
-	if (info == NULL || info->si_fd != ctx_fd)
-		errx(1, "signal of another file");
-	handle(info->si_fd);
-}
-#else
 static void
 sigio_handler(int n)
 {
 	handle(ctx_fd);
 }
-#endif
 
 int
 main(void)
@@ -87,19 +64,10 @@ main(void)
 	struct sigaction act;
 	unsigned int i;
 	volatile unsigned long busy = 0;
-#ifdef NO_MSG
-	const unsigned int ctx_flags = PFM_FL_OVFL_NO_MSG;
-#else
 	const unsigned int ctx_flags = 0;
-#endif
 
 	memset(&act, 0, sizeof(act));
-#ifdef INFO
-	act.sa_sigaction = sigio_handler;
-	act.sa_flags = SA_SIGINFO;
-#else
 	act.sa_handler = sigio_handler;
-#endif
 	sigaction(SIGIO, &act, NULL);
 	if (pfm_initialize() != PFMLIB_SUCCESS)
 		errx(1, "cannot initialize the library");
@@ -122,16 +90,6 @@ main(void)
 	pd[0].reg_value = -SMPL_PERIOD;
 	pd[0].reg_long_reset = -SMPL_PERIOD;
 	pd[0].reg_short_reset = -SMPL_PERIOD;
-#ifdef V3
-	if ((ctx_fd = pfm_create(ctx_flags, NULL)) == -1)
-		err(1, "pfm_create");
-	if (pfm_write(ctx_fd, 0, PFM_RW_PMC, pc, outp.pfp_pmc_count * sizeof(*pc)))
-		err(1, "pfm_write of PMCs");
-	if (pfm_write(ctx_fd, 0, PFM_RW_PMD_ATTR, pd, outp.pfp_pmd_count * sizeof(*pd)))
-		err(1, "pfm_write of PMDs");
-	if (pfm_attach(ctx_fd, 0, getpid()))
-		err(1, "pfm_attach");
-#else
 	pfarg_ctx_t ctx;
 	pfarg_load_t load_args;
 
@@ -147,15 +105,10 @@ main(void)
 	load_args.load_pid = getpid();
 	if (pfm_load_context(ctx_fd, &load_args))
 		err(1, "pfm_load_context");
-#endif
 	if (fcntl(ctx_fd, F_SETFL, fcntl(ctx_fd, F_GETFL, 0) | O_ASYNC) == -1)
 		err(1, "cannot set O_ASYNC");
 	if (fcntl(ctx_fd, F_SETOWN, getpid()) == -1)
 		err(1, "cannot set ownership");
-#ifdef INFO
-	if (fcntl(ctx_fd, F_SETSIG, SIGIO) == -1)
-		err(1, "cannot set the signal");
-#endif
 	pfm_self_start(ctx_fd);
 	while (notification_received < MAX_NOTIFY)
 		busy++;

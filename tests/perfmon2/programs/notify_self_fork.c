@@ -1,5 +1,5 @@
 /*
- * Monitors itself with notifications, and forks meanwhile: the child is not monitored.  -DV3: calls of version 3.
+ * Monitors itself with notifications, and forks meanwhile: the child is not monitored.
  */
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -62,10 +62,6 @@ main(void)
 	inp.pfp_dfl_plm = PFM_PLM3;
 	if (pfm_dispatch_events(&inp, NULL, &outp, NULL) != PFMLIB_SUCCESS)
 		errx(1, "cannot configure events");
-#ifdef V3
-	pfarg_pmr_t pc;
-	pfarg_pmd_attr_t pd;
-#else
 	pfarg_pmc_t pc;
 	pfarg_pmd_t pd;
 	pfarg_ctx_t ctx;
@@ -73,7 +69,6 @@ main(void)
 
 	memset(&ctx, 0, sizeof(ctx));
 	memset(&load_args, 0, sizeof(load_args));
-#endif
 	memset(&pc, 0, sizeof(pc));
 	memset(&pd, 0, sizeof(pd));
 	pc.reg_num = outp.pfp_pmcs[0].reg_num;
@@ -81,16 +76,10 @@ main(void)
 	pd.reg_num = outp.pfp_pmds[0].reg_num;
 	pd.reg_flags = PFM_REGFL_OVFL_NOTIFY;
 	pd.reg_value = pd.reg_long_reset = pd.reg_short_reset = -PERIOD;
-#ifdef V3
-	if ((fd = pfm_create(0, NULL)) == -1 || pfm_write(fd, 0, PFM_RW_PMC, &pc, sizeof(pc)) ||
-	    pfm_write(fd, 0, PFM_RW_PMD_ATTR, &pd, sizeof(pd)) || pfm_attach(fd, 0, getpid()))
-		err(1, "cannot monitor");
-#else
 	load_args.load_pid = getpid();
 	if ((fd = pfm_create_context(&ctx, NULL, NULL, 0)) == -1 || pfm_write_pmcs(fd, &pc, 1) ||
 	    pfm_write_pmds(fd, &pd, 1) || pfm_load_context(fd, &load_args))
 		err(1, "cannot monitor");
-#endif
 	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | O_ASYNC) == -1 || fcntl(fd, F_SETOWN, getpid()) == -1)
 		err(1, "fcntl");
 	pfm_start(fd, NULL);

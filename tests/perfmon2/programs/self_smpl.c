@@ -1,5 +1,5 @@
 /*
- * Samples itself into the default format's buffer; SIGIO without a message when it is full.  -DV3: calls of version 3.
+ * Samples itself into the default format's buffer; SIGIO without a message when it is full..
  */
 #include <sys/types.h>
 #include <sys/mman.h>
@@ -72,10 +72,6 @@ main(void)
 	struct sigaction act;
 	smpl_arg_t buf_arg;
 	unsigned int i;
-#ifdef V3
-	pfarg_pmr_t pc[8];
-	pfarg_pmd_attr_t pd[8];
-#else
 	pfarg_pmc_t pc[8];
 	pfarg_pmd_t pd[8];
 	pfarg_ctx_t ctx;
@@ -83,7 +79,6 @@ main(void)
 
 	memset(&ctx, 0, sizeof(ctx));
 	memset(&load_args, 0, sizeof(load_args));
-#endif
 	memset(&act, 0, sizeof(act));
 	act.sa_handler = sigio_handler;
 	sigaction(SIGIO, &act, NULL);
@@ -115,29 +110,18 @@ main(void)
 	pd[0].reg_flags = PFM_REGFL_OVFL_NOTIFY;
 	pd[0].reg_value = pd[0].reg_long_reset = pd[0].reg_short_reset = -SMPL_PERIOD;
 	buf_arg.buf_size = 4 * getpagesize();
-#ifdef V3
-	if ((fd = pfm_create(PFM_FL_OVFL_NO_MSG | PFM_FL_SMPL_FMT, NULL, fmt, &buf_arg, sizeof(buf_arg))) == -1)
-		err(1, "pfm_create");
-#else
 	ctx.ctx_flags = PFM_FL_OVFL_NO_MSG;
 	if ((fd = pfm_create_context(&ctx, fmt, &buf_arg, sizeof(buf_arg))) == -1)
 		err(1, "pfm_create_context");
-#endif
 	buf_addr = mmap(NULL, (size_t)buf_arg.buf_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (buf_addr == MAP_FAILED)
 		err(1, "cannot mmap sampling buffer");
 	if (PFM_VERSION_MAJOR(((smpl_hdr_t *)buf_addr)->hdr_version) < 1)
 		errx(1, "invalid buffer format version");
-#ifdef V3
-	if (pfm_write(fd, 0, PFM_RW_PMC, pc, outp.pfp_pmc_count * sizeof(*pc)) ||
-	    pfm_write(fd, 0, PFM_RW_PMD_ATTR, pd, outp.pfp_pmd_count * sizeof(*pd)) || pfm_attach(fd, 0, getpid()))
-		err(1, "cannot monitor");
-#else
 	load_args.load_pid = getpid();
 	if (pfm_write_pmcs(fd, pc, outp.pfp_pmc_count) || pfm_write_pmds(fd, pd, outp.pfp_pmd_count) ||
 	    pfm_load_context(fd, &load_args))
 		err(1, "cannot monitor");
-#endif
 	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | O_ASYNC) == -1 || fcntl(fd, F_SETOWN, getpid()) == -1)
 		err(1, "fcntl");
 	pfm_self_start(fd);

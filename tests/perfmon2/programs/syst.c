@@ -1,5 +1,5 @@
 /*
- * Counts on the CPU on which it is pinned; with a number (-DNP, option np), on that CPU.  -DV3: calls of version 3.
+ * Counts on the CPU on which it is pinned; with a number (-DNP, option np), on that CPU..
  */
 #include <sys/types.h>
 #include <err.h>
@@ -22,9 +22,6 @@ main(int argc, char **argv)
 	uint64_t last[2] = { 0, 0 };
 	int fd, i, round, which;
 	cpu_set_t cpus;
-#ifdef V3
-	pfarg_pmr_t pc[16], pd[16];
-#else
 	pfarg_pmc_t pc[16];
 	pfarg_pmd_t pd[16];
 	pfarg_ctx_t ctx;
@@ -32,7 +29,6 @@ main(int argc, char **argv)
 
 	memset(&ctx, 0, sizeof(ctx));
 	memset(&load_args, 0, sizeof(load_args));
-#endif
 	memset(&inp, 0, sizeof(inp));
 	memset(&outp, 0, sizeof(outp));
 	memset(pc, 0, sizeof(pc));
@@ -59,43 +55,24 @@ main(int argc, char **argv)
 	}
 	for (i = 0; i < (int)outp.pfp_pmd_count; i++)
 		pd[i].reg_num = outp.pfp_pmds[i].reg_num;
-#ifdef V3
-	if ((fd = pfm_create(PFM_FL_SYSTEM_WIDE, NULL)) == -1 ||
-	    pfm_write(fd, 0, PFM_RW_PMC, pc, sizeof(*pc) * outp.pfp_pmc_count) ||
-	    pfm_write(fd, 0, PFM_RW_PMD, pd, sizeof(*pd) * outp.pfp_pmd_count) || pfm_attach(fd, 0, which))
-		err(1, "cannot monitor");
-#else
 	ctx.ctx_flags = PFM_FL_SYSTEM_WIDE;
 	load_args.load_pid = which;
 	if ((fd = pfm_create_context(&ctx, NULL, NULL, 0)) == -1 || pfm_write_pmcs(fd, pc, outp.pfp_pmc_count) ||
 	    pfm_write_pmds(fd, pd, outp.pfp_pmd_count) || pfm_load_context(fd, &load_args))
 		err(1, "cannot monitor");
-#endif
 	for (round = 0; round < 3; round++) {
-#ifdef V3
-		if (pfm_set_state(fd, 0, PFM_ST_START))
-			err(1, "start");
-		usleep(50000);
-		if (pfm_set_state(fd, 0, PFM_ST_STOP) || pfm_read(fd, 0, PFM_RW_PMD, pd, 2 * sizeof(*pd)))
-			err(1, "stop");
-#else
 		if (pfm_start(fd, NULL))
 			err(1, "pfm_start");
 		usleep(50000);
 		if (pfm_stop(fd) || pfm_read_pmds(fd, pd, 2))
 			err(1, "pfm_stop");
-#endif
 		for (i = 0; i < 2; i++) {
 			printf("CPU%d PMD%u %" PRIu64 " %" PRIu64 "\n", which, pd[i].reg_num, (uint64_t)pd[i].reg_value,
 			       (uint64_t)pd[i].reg_value - last[i]);
 			last[i] = pd[i].reg_value;
 		}
 	}
-#ifdef V3
-	pfm_attach(fd, 0, PFM_NO_TARGET);
-#else
 	pfm_unload_context(fd);
-#endif
 	close(fd);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * Counts a command from its first instruction to its end.  -DV3: calls of version 3.
+ * Counts a command from its first instruction to its end..
  */
 #include <sys/types.h>
 #include <sys/ptrace.h>
@@ -30,10 +30,6 @@ main(int argc, char **argv)
 	unsigned int i;
 	int fd, status;
 	pid_t pid;
-#ifdef V3
-	pfarg_pmr_t pc[16], pd[16];
-	pfarg_sinfo_t sif;
-#else
 	pfarg_pmc_t pc[16];
 	pfarg_pmd_t pd[16];
 	pfarg_ctx_t ctx;
@@ -41,7 +37,6 @@ main(int argc, char **argv)
 
 	memset(&ctx, 0, sizeof(ctx));
 	memset(&load_args, 0, sizeof(load_args));
-#endif
 	if (argc < 2)
 		errx(1, "you must specify a command to execute");
 	if (pfm_initialize() != PFMLIB_SUCCESS)
@@ -70,26 +65,15 @@ main(int argc, char **argv)
 		err(1, "waitpid");
 	if (WIFEXITED(status))
 		errx(1, "process %d exited too early with status %d", pid, WEXITSTATUS(status));
-#ifdef V3
-	if ((fd = pfm_create(0, &sif)) == -1 || pfm_write(fd, 0, PFM_RW_PMC, pc, sizeof(*pc) * outp.pfp_pmc_count) ||
-	    pfm_write(fd, 0, PFM_RW_PMD, pd, sizeof(*pd) * outp.pfp_pmd_count) || pfm_attach(fd, 0, pid) ||
-	    pfm_set_state(fd, 0, PFM_ST_START))
-		err(1, "cannot monitor");
-#else
 	load_args.load_pid = pid;
 	if ((fd = pfm_create_context(&ctx, NULL, NULL, 0)) == -1 || pfm_write_pmcs(fd, pc, outp.pfp_pmc_count) ||
 	    pfm_write_pmds(fd, pd, outp.pfp_pmd_count) || pfm_load_context(fd, &load_args) || pfm_start(fd, NULL))
 		err(1, "cannot monitor");
-#endif
 	if (ptrace(PTRACE_DETACH, pid, NULL, 0) == -1)
 		err(1, "cannot detach");
 	if (waitpid(pid, &status, 0) == -1)
 		err(1, "waitpid");
-#ifdef V3
-	if (pfm_read(fd, 0, PFM_RW_PMD, pd, 2 * sizeof(*pd)))
-#else
 	if (pfm_read_pmds(fd, pd, 2))
-#endif
 		err(1, "cannot read the PMDs");
 	for (i = 0; i < 2; i++)
 		printf("PMD%u %" PRIu64 "\n", pd[i].reg_num, (uint64_t)pd[i].reg_value);

@@ -1,6 +1,6 @@
 /*
  * Attaches to a process that runs, and counts it: until its end, of which a message tells, or, with a number of
- * milliseconds, for some time (-DTIMEOUT).  -DNP: it is not stopped meanwhile.  -DV3: calls of version 3.
+ * milliseconds, for some time (-DTIMEOUT).  -DNP: it is not stopped meanwhile..
  */
 #include <sys/types.h>
 #include <sys/poll.h>
@@ -51,9 +51,6 @@ main(int argc, char **argv)
 	int fd, ret, i, timeout = -1;
 	pfarg_msg_t msg;
 	pid_t pid;
-#ifdef V3
-	pfarg_pmr_t pc[16], pd[16];
-#else
 	pfarg_pmc_t pc[16];
 	pfarg_pmd_t pd[16];
 	pfarg_ctx_t ctx;
@@ -61,7 +58,6 @@ main(int argc, char **argv)
 
 	memset(&ctx, 0, sizeof(ctx));
 	memset(&load_args, 0, sizeof(load_args));
-#endif
 	if (argc < 2)
 		errx(1, "usage: %s pid [ms]", argv[0]);
 	pid = atoi(argv[1]);
@@ -87,17 +83,10 @@ main(int argc, char **argv)
 	for (i = 0; i < (int)outp.pfp_pmd_count; i++)
 		pd[i].reg_num = outp.pfp_pmds[i].reg_num;
 	seize(pid);
-#ifdef V3
-	if ((fd = pfm_create(0, NULL)) == -1 || pfm_write(fd, 0, PFM_RW_PMC, pc, sizeof(*pc) * outp.pfp_pmc_count) ||
-	    pfm_write(fd, 0, PFM_RW_PMD, pd, sizeof(*pd) * outp.pfp_pmd_count) || pfm_attach(fd, 0, pid) ||
-	    pfm_set_state(fd, 0, PFM_ST_START))
-		err(1, "cannot monitor");
-#else
 	load_args.load_pid = pid;
 	if ((fd = pfm_create_context(&ctx, NULL, NULL, 0)) == -1 || pfm_write_pmcs(fd, pc, outp.pfp_pmc_count) ||
 	    pfm_write_pmds(fd, pd, outp.pfp_pmd_count) || pfm_load_context(fd, &load_args) || pfm_start(fd, NULL))
 		err(1, "cannot monitor");
-#endif
 	let_go(pid);
 	printf("attached to [%d]\n", pid);
 	fflush(stdout);
@@ -117,11 +106,7 @@ main(int argc, char **argv)
 		seize(pid);
 		printf("timeout\n");
 	}
-#ifdef V3
-	if (pfm_read(fd, 0, PFM_RW_PMD, pd, 2 * sizeof(*pd)))
-#else
 	if (pfm_read_pmds(fd, pd, 2))
-#endif
 		err(1, "cannot read the PMDs");
 	for (i = 0; i < 2; i++)
 		printf("PMD%u %" PRIu64 "\n", pd[i].reg_num, (uint64_t)pd[i].reg_value);
