@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* The exit status of a program that this host does not let run; it has printed why. */
 #define CHECK_SKIPPED 77
@@ -17,6 +18,15 @@
 #define CHECK_ROUGHLY (getenv("CHECK_ROUGHLY") != NULL)
 
 static int check_failures;
+
+/* A program that waits in a loop, and its children, end of themselves where whoever waited for them was killed. */
+__attribute__((constructor)) static void
+check_is_finite(void)
+{
+	const struct rlimit seconds = { 600, 600 };
+
+	setrlimit(RLIMIT_CPU, &seconds);
+}
 
 #define CHECK(condition) check_true((condition) != 0, #condition, __FILE__, __LINE__)
 #define CHECK_EQ(got, want) check_equal((long long)(got), (long long)(want), #got, __FILE__, __LINE__)
