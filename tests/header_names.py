@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from types import ModuleType
 
 from native import CC, build, headers
+from pypfm._c import names
 from pypfm.config import Library
 
 
-def includes(names: list[str]) -> str:
-    return "".join(f"#include <{h}>\n" for h in names)
+def includes(headers: list[str]) -> str:
+    return "".join(f"#include <{h}>\n" for h in headers)
 
 
 @dataclass(frozen=True)
@@ -112,3 +115,19 @@ class HeaderNames:
     def one_argument_macros(self) -> list[str]:
         return sorted(name for name, parameters in self.macros.items()
                       if parameters is not None and len(parameters) == 1 and name not in self.not_api)
+
+
+def check_mirror(api: HeaderNames, mirror: ModuleType, own: set[str], directory: Path) -> None:
+    """A mirror has every name of the headers with its value in C, and beside them only Python's and its own."""
+    declared = {*api.extern_functions, *api.inline_functions, *api.typedefs, *api.struct_tags, *api.union_tags, *api.constants,
+                *api.one_argument_macros}
+    assert sorted(name for name in declared if not hasattr(mirror, name) or name not in mirror.__all__) == []
+    assert set(mirror.__all__) - {*names.__all__, "ffi", "lib", *own} <= declared
+    # A type without definition would have no size: a program could hold pointers to it, not make one.
+    assert api.incomplete_types == set()
+    assert {n for n, p in api.macros.items() if p is not None and len(p) != 1} <= set(api.not_api) <= set(api.macros)
+    source = includes([*api.headers, "stdio.h"]) + "int main(void) {\n" + "".join(
+        f'printf(({n}) < 0 ? "{n} %lld\\n" : "{n} %llu\\n", (long long)({n}));\n' for n in api.constants) + "return 0; }\n"
+    build(CC, "-std=gnu11", "-w", "-DPFM_OWN_PERF_EVENT", *api.library.cflags, "-x", "c", "-", "-o", directory / "constants", source=source)
+    values = dict(line.split() for line in build(directory / "constants").splitlines())
+    assert {n: getattr(mirror, n) for n in api.constants} == {n: int(v) for n, v in values.items()}

@@ -17,6 +17,7 @@ from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.die import DIE
 
 from native import CC, build
+from pypfm import layout as describing
 from pypfm.config import Library
 from pypfm.layout import dwarf
 from pypfm.layout.model import Member, TypeLayout
@@ -333,3 +334,31 @@ def cffi_fields(api: Types, ctype: FFI.CType, base: int = 0, prefix: str = "") -
 def from_cffi(api: Types, name: str) -> Layout:
     """As cffi has it, which does not tell const char * from char *."""
     return Layout(api.ffi.sizeof(name), dict(cffi_fields(api, api.ffi.typeof(name))))
+
+
+# ---- all of them --------------------------------------------------------------
+
+def without_const(layout: Layout) -> dict[str, tuple[int, int, str]]:
+    return {path: (f.bit, f.bits, f.kind.replace("const ", "")) for path, f in layout.fields.items()}
+
+
+def check_readers(api: Types, sizes: dict[str, int], c_side: CAnswers, dwarf_side: DwarfAnswers, library: str) -> None:
+    """Every type has the size of the table, one alignment, and the same fields to each reader."""
+    assert sorted(describing.types(library)) == sorted(api.types)
+    for name, ctype in api.types.items():
+        expected, found = from_ctypes(api, name), describing.describe(name, library)
+        layouts = {"C": c_side.layouts[name], "DWARF": dwarf_side.layouts[name], "describe()": from_described(found)}
+        assert {reader: layout for reader, layout in layouts.items() if layout != expected} == {}, name
+        assert without_const(from_cffi(api, name)) == without_const(expected), name
+        assert expected.size == api.ffi.sizeof(name) == sizes[name], name
+        assert c_side.alignment[name] == ctypes.alignment(ctype) == api.ffi.alignof(name) == found.alignment, name
+        assert [path for path, _ in found.flat()] == list(dwarf_side.layouts[name].fields), name  # in the header's order
+        assert {path: (8 * offset, 8 * size) for path, (offset, size) in c_side.offsetof[name].items()} == {
+            path: (f.bit, f.bits) for path, f in expected.fields.items() if path not in set(bit_fields(ctype))}, name
+
+
+def check_enumerations(mirror: Any, enums: dict[str, dict[str, int]], dwarf_side: DwarfAnswers) -> None:
+    """Names and values, and the size of an int."""
+    for name, values in enums.items():
+        assert dwarf_side.enums[name] == {n: getattr(mirror, n) for n in values} == mirror.ffi.typeof(name).relements == values, name
+        assert mirror.ffi.sizeof(name) == ctypes.sizeof(ctypes.c_uint), name

@@ -1,6 +1,6 @@
 # Tests of libpfm 3 alone, where it is built.
 
-foreach(program ported_itanium2 ported_montecito itanium gen_ia64 regmask queries stale)
+foreach(program itanium gen_ia64 regmask queries stale)
   c_program(pfm3_${program} SOURCES ${program}.c LIBRARIES pfm3)
   c_test(pfm3_${program} pfm3_${program})
 endforeach()

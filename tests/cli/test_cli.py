@@ -41,18 +41,13 @@ def values(data: dict[str, Any]) -> dict[int, str]:
     (("pmus", "--json"), "pmus"),
     (("events", "-p", "itanium2", "--json"), "events"),
     (("events", "-p", "montecito", "--json", "L1*"), "events"),
-    (("info", "-p", "montecito", "--json", "l3_inserts"), "info"),
     (("info", "-p", "itanium2", "--json", "DATA_EAR_ALAT"), "info"),
-    (("events", "-p", "itanium", "--json"), "events"),
     (("events", "-p", "gen_ia64", "--json"), "events"),
-    (("info", "-p", "itanium", "--json", "DATA_EAR_TLB_SW"), "info"),
     (("info", "-p", "gen_ia64", "--json", "CPU_CYCLES"), "info"),
-    (("encode", "-p", "itanium2", "CPU_CYCLES"), "encode"),
     (("events", "-p", "glm", "--json"), "events_pfm4"),
     (("events", "-p", "perf", "--json", "*cache*"), "events_pfm4"),
     (("info", "-p", "glm", "--json", "offcore_response_0"), "info_pfm4"),
     (("encode", "-p", "glm", "OFFCORE_RESPONSE_0:WB", "BACLEARS:c=2:e"), "encode_pfm4"),
-    (("encode", "-p", "perf", "cycles:k", "--json"), "encode_pfm4"),
     (("encode", "-p", "itanium2", "LOADS_RETIRED", "--data-range", "0x1001-0x2003", "--json"), "encode"),
 ])
 def test_json_follows_its_schema(command: tuple[str, ...], schema: str) -> None:
@@ -280,57 +275,41 @@ def test_range_levels_and_the_detected_processor() -> None:
 
 
 @pytest.mark.parametrize("text", ["0xffffffffffff0000+0x10000", "0xffffffffffff0000-0x10000000000000000"])
-@pytest.mark.parametrize(("pmu", "event", "what"), [
-    *((pmu, "IA64_INST_RETIRED", "code") for pmu in ("itanium", "itanium2", "montecito")),
-    *((pmu, "LOADS_RETIRED", "data") for pmu in ("itanium", "itanium2", "montecito"))])
-def test_a_range_that_ends_where_the_address_space_does(pmu: str, event: str, what: str, text: str) -> None:
-    found = encoded("-p", pmu, event, f"--{what}-range", text)["irange" if what == "code" else "drange"]["ranges"]
+def test_a_range_that_ends_where_the_address_space_does(text: str) -> None:
+    found = encoded("-p", "itanium2", "IA64_INST_RETIRED", "--code-range", text)["irange"]["ranges"]
     assert (found[0]["start"], found[-1]["end"]) == ("0xffffffffffff0000", "0x10000000000000000")
 
 
 # ---- mistakes ----------------------------------------------------------------------
 
-MISTAKES = [
+MISTAKES = [  # what Python says is in tests/ia64/test_refusals.py and tests/perf
     ("encode -p itanium2 CPU_CYCLE", "the nearest are CPU_CYCLES"),
     ("info -p montecito CPU_CYCLES", "the nearest are "),
     ("encode -p itanium2 CPU_CYCLES --code-range 0x1000-0x1100", "pypfm events -p itanium2 --code-range"),
-    ("encode -p itanium2 NOPS_RETIRED --code-range 0x1001-0x1100", "multiples of 16"),
-    ("encode -p itanium2 NOPS_RETIRED --code-range 0x2000-0x1000", "start below its end"),
-    ("encode -p itanium2 NOPS_RETIRED,thres=6", "0 to 5"),
-    ("encode -p itanium2 CPU_CYCLES CPU_CYCLES CPU_CYCLES CPU_CYCLES CPU_CYCLES", "4 counters (PMC4 to PMC7)"),
-    ("encode -p itanium2 L1D_READS_SET0 L1D_READS_SET1", "one set"),
-    ("encode -p itanium2 BRANCH_EVENT DATA_EAR_TLB_ALL", "excludes branch recording"),
-    ("encode -p montecito L3_INSERTS", "needs at least one"),
-    ("encode -p montecito L3_INSERTS:X", "I, S, E, M"),
-    ("encode -p itanium2 CPU_CYCLES --unavail 999", "0 to 511"),
     ("encode -p itanium2 CPU_CYCLES --cpuid3 0x20000704", "family"),
-    ("encode -p itanium2 --btb tm=4", "2 bits"),
     ("encode -p montecito --ipear 256", "8 bits"),
-    ("encode -p itanium2 --iear alat:0", "the instruction EAR: its mode is cache or TLB"),
-    ("encode -p itanium --iear alat:0", "mode is 0x2"),
     ("encode -p itanium LOADS_RETIRED --dear cache:0 --data-range 0x1000-0x2000", "PMC11 twice"),
     ("encode -p gen_ia64 CPU_CYCLES,ism=ia64", "no model-specific settings"),
-    ("encode -p gen_ia64 CPU_CYCLE", "the nearest is CPU_CYCLES"),
-    ("encode -p gen_ia64 CPU_CYCLES --pal /", "is no perfmon_info"),
     ("events -p itanium2 NO_SUCH_*", "no event of itanium2 matches"),
-    ("encode -p glm ICACH", "the nearest is ICACHE"),
-    ("encode -p glm ICACHE:HITS", "HIT, MISSES, ACCESSES"),
     ("encode -p glm BACLEARS:e", "needs a counter mask"),
-    ("encode -p perf page-faults:precise=1", "modifiers: u, k"),
     ("info -p perf cycels", "the nearest are CYCLES"),
-    ("events -p glm NO_SUCH_*", "no event of glm matches"),
     ("events -p glm mem_load", "no event of glm matches 'mem_load' (the whole name has to match, as with '*mem_load*')"),
     ("encode -p glm ICACHE:HIT --open", "no such counter"),
+    ("encode -p itanium2 IA64_INST_RETIRED NOPS_RETIRED --pmc9 1", "event NOPS_RETIRED / opcode matcher 2: the second matcher"),
+    ("encode -p itanium2 LOADS_RETIRED --data-range 16-16", "data range [0x10, 0x10): a range must start below its end"),
+    ("info -p glm BACLEARS:u", "a name without unit masks and modifiers is expected: BACLEARS"),
+    ("info -p perf cycles:u", "a name without unit masks and modifiers is expected: cycles"),
+    ("encode -p glm BACLEARS:c=256", "BACLEARS: 'c=256': c takes 0 to 255\n"),
+    ("encode -p perf cycles:period=0", "CYCLES: 'period=0': period takes a number above 0\n"),
 ]
 
 
 @pytest.mark.parametrize(("command", "text"), MISTAKES)
 def test_a_mistake_is_one_line_and_status_1(command: str, text: str) -> None:
     done = pypfm(*command.split())
-    assert done.returncode == 1
-    assert done.stdout == ""
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert text in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert len(done.stderr) < 240  # three lines of a terminal
 
 
 WRONG_USAGE = [
@@ -417,8 +396,7 @@ QUALIFIERS = {"code-range": ("--code-range 0x1000-0x1100", "a code range"), "dat
               "opcode-match": ("--pmc8 1", "an opcode matcher")}
 
 
-@pytest.mark.parametrize("qualifier", QUALIFIERS)
-@pytest.mark.parametrize("pmu", ["itanium2", "montecito", "itanium"])
+@pytest.mark.parametrize(("pmu", "qualifier"), [*(("itanium2", qualifier) for qualifier in QUALIFIERS), ("montecito", "opcode-match")])
 def test_a_qualifier_that_an_event_lacks(pmu: str, qualifier: str) -> None:
     """The message names event and qualifier; what it says to write works."""
     option, what = QUALIFIERS[qualifier]
@@ -431,10 +409,8 @@ def test_a_qualifier_that_an_event_lacks(pmu: str, qualifier: str) -> None:
     assert pypfm("encode", "-p", pmu, f"{event},noqual", *option.split()).returncode == 0
     can = output(*command.split()[1:]).split()
     assert event not in can
-    assert "IA64_INST_RETIRED" in can or qualifier == "data-range"
-    for name in can[:4]:
-        refused = pypfm("encode", "-p", pmu, name, *option.split()).stderr
-        assert "cannot be restricted" not in refused
+    refused = pypfm("encode", "-p", pmu, can[0], *option.split()).stderr
+    assert "cannot be restricted" not in refused
 
 
 def test_several_events_that_lack_several_qualifiers() -> None:
@@ -476,26 +452,12 @@ def test_events_by_what_can_restrict_them() -> None:
 # ---- messages -----------------------------------------------------------------------------
 
 MESSAGES = [
-    ("encode -p itanium2 IA64_INST_RETIRED NOPS_RETIRED --pmc9 1", "event NOPS_RETIRED / opcode matcher 2: the second matcher"),
-    ("encode -p montecito ETB_EVENT --ipear 4", "event ETB_EVENT / the IP-EAR: the IP-EAR fills"),
-    ("encode -p itanium2 L2_OZQ_CANCELS0_ANY L2_OZQ_CANCELS1_REL", "only one L2 queue cancel event"),
-    ("encode -p itanium2 NOPS_RETIRED --code-range 0x1100-0x1000", "code range [0x1100, 0x1000): a range must start below its end"),
-    ("encode -p itanium2 LOADS_RETIRED --data-range 16-16", "data range [0x10, 0x10): a range must start below its end"),
     ("encode -p itanium2 IA64_INST_RETIRED --invert", "no range is given"),
-    ("encode -p itanium2 CPU_CYCLES,thres=1", "only 0 is possible"),
     ("encode -p itanium2 CPU_CYCLES,thres=-1", "argument EVENT: 'CPU_CYCLES,thres=-1': '-1' is negative"),
     ("encode -p itanium2 CPU_CYCLES,ism=ia16", "ism=ia16: expected both, ia32, ia64"),
     ("encode -p itanium2 CPU_CYCLES --bogus", "pypfm encode: unrecognized arguments: --bogus (see pypfm encode --help)"),
     ("encode -p itanium2 CPU_CYCLES --code-ragne=0", "arguments: --code-ragne=0; the nearest are --code-range, --data-range (see"),
     ("events -p itanium2 A B", "pypfm events: unrecognized arguments: B (see pypfm events --help)"),
-    ("info -p glm BACLEARS:u", "a name without unit masks and modifiers is expected: BACLEARS"),
-    ("info -p perf cycles:u", "a name without unit masks and modifiers is expected: cycles"),
-    ("encode -p glm ICACHE:HIT:MISSES", "ICACHE: 'HIT', 'MISSES': only one unit mask can be given"),
-    ("encode -p glm BACLEARS:c=256", "BACLEARS: 'c=256': c takes 0 to 255\n"),
-    ("encode -p glm BACLEARS:u=2", "BACLEARS: 'u=2': u takes y or n\n"),
-    ("encode -p perf cycles:period=0", "CYCLES: 'period=0': period takes a number above 0\n"),
-    ("encode -p perf cycles:period=10:freq=10", "CYCLES: 'period=10', 'freq=10': only one of them can be given\n"),
-    ("encode -p glm OFFCORE_RESPONSE_1:DMND_DATA_RX", "the nearest are DMND_DATA_RD"),
 ]
 
 

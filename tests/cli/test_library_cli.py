@@ -138,8 +138,7 @@ def test_wrong_usage(args: tuple[str, ...], said: str) -> None:
 ])
 @pytest.mark.slow
 def test_wrong_libraries(path: object, said: str) -> None:
-    for args in (("pmus",), ("events", "-p", "skl"), ("info", "-p", "skl", "X"), ("encode", "-p", "skl", "X"),
-                 ("decode", "-p", "skl", "1")):
+    for args in (("pmus",), ("encode", "-p", "skl", "X"), ("decode", "-p", "skl", "1")):
         done = pypfm(*args, f"--library={path}")
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
         assert said in done.stderr
@@ -205,7 +204,7 @@ def test_a_library_that_hangs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("pmus",), *(("-p", "T\x1b[31m", *words) for words in (
-    ("events",), ("info", "C\x1b]0;x\a"), ("encode", "C\x1b]0;x\a"), ("decode", "0x6"), ("info", "OTHER")))],
+    ("events",), ("encode", "C\x1b]0;x\a"), ("decode", "0x6")))],
     ids=" ".join)
 @pytest.mark.slow
 def test_what_a_library_says_does_not_steer_a_terminal(words: tuple[str, ...], tmp_path: Path) -> None:

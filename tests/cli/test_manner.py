@@ -15,7 +15,6 @@ import pytest
 from conftest import clean_env
 from fresh import fresh_command
 from pypfm.cli import build_parser
-from pypfm.cli.common import PMUS
 from pypfm.cli.perfex import build_parser as perfex_parser
 from pypfm.cli.pmc import build_parser as pmc_parser
 
@@ -67,13 +66,13 @@ def test_the_historical_commands_have_them_too(parser: argparse.ArgumentParser) 
     assert {"-h", "--help", "--version", "--json", "--pmu"} <= options(parser)
 
 
-@pytest.mark.parametrize("name", PARSERS)
+@pytest.mark.parametrize("name", ["", "encode", "vectors export"])
 def test_version(name: str) -> None:
     done = command(f"pypfm {name} --version")
     assert (done.returncode, done.stdout, done.stderr) == (0, "pypfm 0.1.0\n", "")
 
 
-@pytest.mark.parametrize("name", SUBCOMMANDS)
+@pytest.mark.parametrize("name", ["encode", "vectors export"])
 def test_an_option_that_there_is_not(name: str) -> None:
     done = command(f"pypfm {name} --no-such-option")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
@@ -84,9 +83,10 @@ def test_an_option_that_there_is_not(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in SUBCOMMANDS if "--pmu" in options(PARSERS[name])])
 def test_a_pmu_that_there_is_not(name: str) -> None:
     rest = [action.metavar for action in PARSERS[name]._actions if not action.option_strings and action.nargs in (None, "+")]
-    done = command(f"pypfm {name} --pmu nonsense", *rest)
+    done = command(f"pypfm {name} --pmu itanum2", *rest)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith(f"pypfm {name}: argument -p/--pmu: invalid choice: 'nonsense' (choose from 'g")
+    assert done.stderr.startswith(f"pypfm {name}: argument -p/--pmu: invalid choice: 'itanum2' (choose from 'g")
+    assert "; the nearest are itanium2, itanium, ita2 (see " in done.stderr
     assert SEE.search(done.stderr)
 
 
@@ -116,13 +116,6 @@ def test_the_nearest_of_some_words_is_said(name: str, option: str, choice: str) 
     assert re.search(rf"; the nearest (is|are) .*{re.escape(choice)}", done.stderr)
 
 
-@pytest.mark.parametrize("name", [name for name in SUBCOMMANDS if "--pmu" in options(PARSERS[name])])
-def test_the_nearest_pmu_is_said(name: str) -> None:
-    done = command(f"pypfm {name} -p itanum2", *["PMC4=1"] * (name in ("find", "info", "decode", "vectors record")))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "; the nearest are itanium2, itanium, ita2 (see " in done.stderr
-
-
 @pytest.mark.parametrize("name", ["T5_EVENT0", "T5_EVENT1"])
 def test_events_of_the_environment_are_wrong_usage_too(name: str) -> None:
     done = command("perfex true", **{name: "nothing"})
@@ -148,7 +141,7 @@ def test_json_of_config_says_what_the_options_say() -> None:
             assert " ".join(found[kind]) == command(f"pypfm config --{kind} pfm3", *static).stdout.strip()
 
 
-@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("pmu", ["itanium2", "gen_ia64", "glm", "perf"])
 @pytest.mark.parametrize("name", ["info", "encode"])
 def test_a_missing_event_is_a_failure_that_says_how_to_search(name: str, pmu: str) -> None:
     done = command(f"pypfm {name} --pmu {pmu} NO_SUCH_EVENT")

@@ -75,13 +75,9 @@ def test_linux_is_the_default() -> None:
     assert pmc("-h").stdout == pmc("-h", "--machine", "linux").stdout
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_list_follows_its_schema(machine: str) -> None:
-    validate(json.loads(pmc("-h", "--machine", machine, "--json").stdout), "pmc_list")
-
-
 def test_list_as_json() -> None:
     data = json.loads(pmc("-h", "--machine", "i686", "--json").stdout)
+    validate(data, "pmc_list")
     assert data["machine"] == "i686"
     assert data["events"] == [event.to_json() for event in pypfm.Machine("i686").values()]
     assert data["events"][0] == {"id": 0x43, "name": "mem-refs", "counters": [0, 1],
@@ -254,8 +250,7 @@ def test_what_happens_in_the_kernel_only() -> None:
 
 # ---- PMC_MACHINE ------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("args", ["-h", "-C", "-c page-faults true"])
-@pytest.mark.parametrize("name", ["pentium", "Linux", " ", "linux,xscale"])
+@pytest.mark.parametrize(("args", "name"), [("-h", "pentium"), ("-h", "Linux"), ("-C", " "), ("-c page-faults true", "linux,xscale")])
 def test_a_machine_that_is_none(args: str, name: str) -> None:
     done = pmc(*args.split(), env=clean_env(PMC_MACHINE=name))
     assert (done.returncode, done.stdout) == (1, "")
@@ -264,11 +259,9 @@ def test_a_machine_that_is_none(args: str, name: str) -> None:
         pypfm.Machine(name)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("machine", MACHINES)
-def test_the_machine_of_the_environment(machine: str) -> None:
-    env = clean_env(PMC_MACHINE=machine)
-    assert pmc("-h", env=env).stdout == pmc("-h", "--machine", machine).stdout
+def test_the_machine_of_the_environment() -> None:
+    env = clean_env(PMC_MACHINE="k7")
+    assert pmc("-h", env=env).stdout == pmc("-h", "--machine", "k7").stdout
     assert pmc("-h", "--machine", "i586", env=env).stdout == pmc("-h", "--machine", "i586").stdout
     assert pmc("-h", env=clean_env(PMC_MACHINE="")).stdout == pmc("-h", "--machine", "linux").stdout
 
@@ -300,12 +293,10 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
     return done.stderr
 
 
-@pytest.mark.parametrize("machine", ["xscale", "i586", "i686", "k7"])
-def test_a_model_runs_no_command(machine: str) -> None:
-    event = next(iter(pypfm.Machine(machine)))
-    done = pmc("--machine", machine, "-c", event, "touch", "/dev/null")
+def test_a_model_runs_no_command() -> None:
+    done = pmc("--machine", "xscale", "-c", next(iter(pypfm.Machine("xscale"))), "touch", "/dev/null")
     assert (done.returncode, done.stdout) == (3, "")
-    assert f"{machine} is a model" in one_line(done)
+    assert "xscale is a model" in one_line(done)
 
 
 @pytest.mark.usefixtures("counting")
@@ -387,12 +378,11 @@ sys.exit(pmc.main(["-c", "page-faults", "true"]))
 
 
 @pytest.mark.usefixtures("counting")
-@pytest.mark.parametrize("args", ["-h", "-c page-faults true", "-c page-faults --json true", "-h --json"])
-@pytest.mark.parametrize(("redirection", "status", "message"), [
-    (">&-", 1, "pmc: standard output is closed\n"), (">/dev/full", 1, "pmc: standard output: No space left on device\n")])
-def test_no_place_for_output(args: str, redirection: str, status: int, message: str) -> None:
-    done = run("sh", "-c", f"{PMC} {args} {redirection}")
-    assert (done.returncode, done.stderr) == (status, message)
+@pytest.mark.parametrize(("redirection", "message"), [
+    (">&-", "pmc: standard output is closed\n"), (">/dev/full", "pmc: standard output: No space left on device\n")])
+def test_no_place_for_output(redirection: str, message: str) -> None:
+    done = run("sh", "-c", f"{PMC} -c page-faults true {redirection}")
+    assert (done.returncode, done.stderr) == (1, message)
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

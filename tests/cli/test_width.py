@@ -25,16 +25,15 @@ def _commands(parser: argparse.ArgumentParser) -> list[str]:
 
 
 @pytest.mark.parametrize("command", [*_commands(build_parser()), "perfex", "pmc"])
-@pytest.mark.parametrize("columns", [80, 200])
-def test_help_has_80_columns(command: str, columns: int) -> None:
+def test_help_has_80_columns(command: str) -> None:
     program, *words = command.split()
-    done = fresh_command(PYPFM.with_name(program), *words, "--help", env=clean_env(COLUMNS=str(columns)))
-    assert done.returncode == 0
+    done = fresh_command(PYPFM.with_name(program), *words, "--help", env=clean_env(COLUMNS="200"))
+    assert (done.returncode, done.stdout[:7], done.stderr) == (0, "usage: ", "")
     assert [line for line in done.stdout.splitlines() if len(line) > 80] == []
     assert len(done.stdout.splitlines()) > 5
 
 
-@pytest.mark.parametrize("columns", [60, 80, 130])
+@pytest.mark.parametrize("columns", [60, 130])
 def test_info_is_folded_on_a_terminal(columns: int) -> None:
     shown = on_terminal(columns, "info", "-p", "montecito", "L3_READS_ALL_ALL")
     assert max(map(len, shown.splitlines())) <= columns
@@ -69,7 +68,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("columns", [40, 47, 60, 80, 100])
+@pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize("words", NAMES, ids=lambda words: " ".join(words[:4]))
 @pytest.mark.slow
 def test_no_name_is_broken(words: tuple[str, ...], columns: int) -> None:

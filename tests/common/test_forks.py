@@ -12,7 +12,7 @@ from pathlib import Path
 from conftest import run_python
 
 PROGRAM = Path(__file__).with_name("forks.py")
-FORKS = int(os.environ.get("PYPFM_FORKS", "108"))
+FORKS = int(os.environ.get("PYPFM_FORKS", "54"))
 QUIET = "ignore::DeprecationWarning"  # from Python 3.12 on, fork() in a process of several threads warns
 
 

@@ -23,7 +23,7 @@ from pypfm.common.counting import CountingError, PerfEvent, Ring
 from pypfm.conform.report.why import keywords, pmu_for
 
 THREADS = 16
-CALLS = int(os.environ.get("PYPFM_THREAD_CALLS", "10000"))
+CALLS = int(os.environ.get("PYPFM_THREAD_CALLS", "4000"))
 STEP = 37  # recorded dispatch calls of which one is taken; the number of vectors has no such factor
 
 Call = Callable[[], Any]

@@ -129,13 +129,13 @@ def examples() -> Iterator[Any]:
                 changes.Comparison("r10000", side, side, (change,), ("how",), ("note",)))
 
 
-EXAMPLES = list(examples())
+EXAMPLES, AGAIN = list(examples()), list(examples())
 IDS = [f"{i}-{type(e).__name__}" for i, e in enumerate(EXAMPLES)]
 
 
 @pytest.mark.parametrize("place", range(len(EXAMPLES)), ids=IDS)
 def test_values_are_equal_by_content(place: int) -> None:
-    value, again = EXAMPLES[place], list(examples())[place]
+    value, again = EXAMPLES[place], AGAIN[place]
     for other in (again, copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
         assert other == value
         assert hash(other) == hash(value)

@@ -38,7 +38,6 @@ from pypfm import (
     layout,
 )
 from pypfm.common.runs import written
-from pypfm.config import LIBRARIES
 from pypfm.errors import named
 from pypfm.ia64.request import Request
 
@@ -131,7 +130,6 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Decoded4.encode": (pypfm.decoding.decode("glm", {"code": 0x530180}).encode, {
         "candidate": pypfm.decoding.decode("glm", {"code": 0x530180}).candidates[0]}),
 }
-ARGUMENTS = [(name, argument) for name, (_, arguments) in CALLS.items() for argument in arguments]
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -145,34 +143,36 @@ def test_the_arguments_are_right_before(name: str) -> None:
     assert refused is None or isinstance(refused, pypfm.CountingError)  # of a kernel that counts nothing
 
 
-@pytest.mark.parametrize(("name", "argument"), ARGUMENTS, ids=[f"{n}-{a}" for n, a in ARGUMENTS])
-def test_wrong_values(name: str, argument: str) -> None:
+@pytest.mark.parametrize("name", CALLS)
+def test_wrong_values(name: str) -> None:
     call, arguments = CALLS[name]
-    refused: list[pypfm.PfmError] = []
-    for wrong in WHATEVER:
-        try:
-            call(**{**arguments, argument: wrong})
-        except pypfm.PfmError as error:  # any other one is a failure
-            refused.append(error)
-    assert refused  # of all these, something is wrong for every argument
-    for error in refused:
-        assert str(error)
-        assert "\n" not in str(error)
-        assert len(str(error)) < 1000
-        assert isinstance(error, (ValueError, TypeError, LookupError, OSError, pypfm.Pfm3Error, pypfm.Pfm4Error))
+    for argument in arguments:
+        refused: list[pypfm.PfmError] = []
+        for wrong in WHATEVER:
+            try:
+                call(**{**arguments, argument: wrong})
+            except pypfm.PfmError as error:  # any other one is a failure
+                refused.append(error)
+        assert refused, argument  # of all these, something is wrong for every argument
+        for error in refused:
+            assert str(error), argument
+            assert "\n" not in str(error), argument
+            assert len(str(error)) < 1000, argument
+            assert isinstance(error, (ValueError, TypeError, LookupError, OSError, pypfm.Pfm3Error, pypfm.Pfm4Error)), argument
 
 
-@pytest.mark.parametrize(("name", "argument"), ARGUMENTS, ids=[f"{n}-{a}" for n, a in ARGUMENTS])
-def test_what_is_right_for_no_argument(name: str, argument: str) -> None:
+@pytest.mark.parametrize("name", CALLS)
+def test_what_is_right_for_no_argument(name: str) -> None:
     """Nor is the text "no" a switch: it would be True."""
     call, arguments = CALLS[name]
-    switch = isinstance(arguments[argument], bool)
-    for wrong in (object(), 1.5 if argument not in ("count0", "count1") else [], *(["no", None, []] if switch else [])):
-        with pytest.raises((InvalidTypeError, InvalidValueError, pypfm.UnknownKeyError)) as caught:
-            call(**{**arguments, argument: wrong})
-        if switch:
-            assert isinstance(caught.value, InvalidTypeError)
-            assert argument in str(caught.value)
+    for argument, right in arguments.items():
+        switch = isinstance(right, bool)
+        for wrong in (object(), 1.5 if argument not in ("count0", "count1") else [], *(["no", None, []] if switch else [])):
+            with pytest.raises((InvalidTypeError, InvalidValueError, pypfm.UnknownKeyError)) as caught:
+                call(**{**arguments, argument: wrong})
+            if switch:
+                assert isinstance(caught.value, InvalidTypeError)
+                assert argument in str(caught.value)
 
 
 def _plm_ways(plm: Any) -> dict[str, Callable[[], object]]:
@@ -287,11 +287,7 @@ def test_files_are_texts_or_paths(call: Callable[[Any], object]) -> None:
             call(path)
 
 
-def test_a_library_of_the_installation_is_tested() -> None:
-    assert conform.conform(LIBRARIES["pfm4"].path, vectors=[]).api == "pfm4"
-
-
-LONG, HUGE = "x" * 1_000_000, 10**5000
+LONG, HUGE = "x" * 200_000, 10**5000
 
 
 @pytest.mark.parametrize("call", [

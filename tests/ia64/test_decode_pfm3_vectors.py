@@ -76,6 +76,7 @@ def cover_rows(cover: RangeCover | None) -> list[list[Any]]:
     return [] if cover is None else [[r.num, r.addr, r.alt_addr, hex(r.value)] for r in cover.registers]
 
 
+@pytest.mark.slow
 def test_from_registers_gives_the_recorded_encoding() -> None:
     """Order, hardware addresses (Montecito: also those one above the number) and the PMDs to read."""
     different, twice, lost = [], 0, 0

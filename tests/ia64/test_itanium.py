@@ -27,7 +27,6 @@ from pypfm import (
     PfmError,
     PromiseError,
     pfm3,
-    pfm3_manual,
 )
 from pypfm.ia64.models import MODELS
 
@@ -326,31 +325,6 @@ def test_pmus_can_be_dropped_and_copied(tmp_path: Path) -> None:
 
 
 # ---- the mirror ------------------------------------------------------------------------
-
-@pytest.mark.parametrize("mirror", [pfm3, pfm3_manual])
-def test_mirror_of_the_generic_pmu(mirror: Any) -> None:
-    """Forced without initialisation, its tables are empty; the structures of models are ignored."""
-    assert mirror.pfm_force_pmu(mirror.PFMLIB_GEN_IA64_PMU) == 0
-    inp, out = mirror.pfmlib_input_param_t(pfp_dfl_plm=8), mirror.pfmlib_output_param_t()
-    assert mirror.pfm_dispatch_events(inp, None, out, None) == 0
-    assert mirror.pfm_dispatch_events(inp, mirror.pfmlib_ita2_input_param_t(), out, mirror.pfmlib_mont_output_param_t()) == 0
-    inp.pfp_event_count = 1
-    assert mirror.pfm_dispatch_events(inp, None, out, None) == mirror.PFMLIB_ERR_NOASSIGN
-
-
-def test_mirror_refuses_the_structures_of_itanium_2() -> None:
-    assert pfm3.pfm_force_pmu(pfm3.PFMLIB_ITANIUM_PMU) == 0
-    inp, out = pfm3.pfmlib_input_param_t(pfp_dfl_plm=8), pfm3.pfmlib_output_param_t()
-    with pytest.raises(TypeError, match="wants pfmlib_ita_input_param_t, not pfmlib_ita2_input_param_t"):
-        pfm3.pfm_dispatch_events(inp, pfm3.pfmlib_ita2_input_param_t(), out, None)
-
-
-def test_both_forms_have_the_same_itanium() -> None:
-    """There is no manual page that could say otherwise."""
-    for name in ("pfmlib_ita_input_param_t", "pfmlib_ita_output_param_t"):
-        sizes = {m.ffi.sizeof(name) for m in (pfm3, pfm3_manual)}
-        assert sizes == {384 if "input" in name else 704}
-
 
 def test_branch_buffer_corrected_cuts_what_is_too_wide() -> None:
     """As C does: no bit of a setting is in the next one."""

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from conftest import coded
-from pypfm import EventRequest, GenericIA64, Itanium, Itanium2, Montecito, Pfm3Error
+from pypfm import EventRequest, GenericIA64, Itanium2, Montecito, Pfm3Error
 from pypfm.errors import InvalidTypeError, InvalidValueError
 
-PMUS = [Itanium(), Itanium2(), Montecito(), GenericIA64()]
-MODELS = PMUS[:3]
+PMUS = [Itanium2(), GenericIA64()]  # with structures of a model, and without
 MUCH = 10**6
 
 
@@ -60,8 +59,8 @@ def test_events(pmu: Any, kind: Any) -> None:
 
 
 @KINDS
-@pytest.mark.parametrize("pmu", MODELS, ids=NAMED[:3])
-def test_ranges(pmu: Any, kind: Any) -> None:
+def test_ranges(kind: Any) -> None:
+    pmu = Itanium2()
     for what, error in (("code", "PFMLIB_ERR_IRRTOOMANY"), ("data", "PFMLIB_ERR_DRRTOOMANY")):
         ranges = kind((0, 16))
         with pytest.raises(Pfm3Error, check=coded(error), match=f"too many {what} ranges; at most 4 can be given"):
@@ -78,8 +77,8 @@ def test_unavailable_registers(pmu: Any, kind: Any) -> None:
     assert registers.read == 513
 
 
-@pytest.mark.parametrize("pmu", MODELS, ids=NAMED[:3])
-def test_unit_masks(pmu: Any) -> None:
+def test_unit_masks() -> None:
+    pmu = Montecito()
     with pytest.raises(InvalidValueError, match="unit masks: more than 4096 were given"):
         pmu.encode([EventRequest(name(pmu), unit_masks=Million("x"))])
     with pytest.raises(Pfm3Error, match="too many unit masks; at most 48 fit", check=coded("PFMLIB_ERR_UMASK")):

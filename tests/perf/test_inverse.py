@@ -62,8 +62,7 @@ def not_back(pmu: Pmu, made: perf.Encoding, os: Os) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("os", ["none", "perf_event"])
-@pytest.mark.parametrize("name", ITANIUM)
+@pytest.mark.parametrize(("name", "os"), [*((name, "none") for name in ITANIUM), ("mont", "perf_event")])
 def test_every_event_of_the_itanium_pmus(name: str, os: Os) -> None:
     pmu, seen = Pmu(name), set()
     for event in pmu.events:
@@ -235,7 +234,7 @@ def test_some_events_of_all_of_debian_s_pmus_at_other_levels(os: Os) -> None:
     rng = random.Random(os)
     small = [known for known in foreign_pmus(debian())[1] if 0 < known.events < 60]
     wrong = []
-    for known in rng.sample(small, 25):
+    for known in rng.sample(small, 12):
         pmu = Pmu(known.name, library=debian())
         wrong += [said for event in rng.sample(pmu.events, min(len(pmu), 5)) for said in wrong_at_other_levels(pmu, event, os)]
     assert wrong[:5] == []

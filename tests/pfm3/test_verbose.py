@@ -71,131 +71,7 @@ def test_where_nothing_is_found(env: dict[str, str], why: str, to_stdout: bool) 
     assert text.splitlines()[3:] == [f"no PMU: {why}", CHOICE]
 
 
-def test_nothing_is_printed_unless_verbose() -> None:
-    code = 'assert ITANIUM2.dispatch("CPU_CYCLES").ret == 0'
-    assert printed(code, LIBPFM_FORCE_PMU="3") == ([], [])
-
-
 # ---- one line for each register -----------------------------------------------------------
-
-def test_itanium2_counters_ears_ranges_matcher_and_buffer() -> None:
-    code = """ITANIUM2.dispatch(
-        "LOADS_RETIRED", "NOPS_RETIRED", flags=1,
-        counters=[{"thres": 2, "ism": 2}, {"flags": 1}],
-        iear={"ear_used": 1, "ear_mode": 1, "ear_umask": 7, "ear_plm": 3, "ear_ism": 2},
-        dear={"ear_used": 1, "ear_umask": 10, "ear_plm": 1},
-        irange=ranges((0x1000, 0x1040), flags=1), drange=ranges((0x10000, 0x20000)),
-        pmc8={"opcm_used": 1, "pmc_val": 3 << 62 | 5 << 33 | 3 << 3},
-        btb={"btb_used": 1, "btb_ds": 1, "btb_tm": 2, "btb_ptm": 1, "btb_ppm": 3, "btb_brt": 2})"""
-    assert registers(code, "3") == [
-        "[PMC5(pmc5)=0x220cd68 thres=2 es=0xcd plm=8 umask=0x0 pm=1 ism=0x2 oi=1] LOADS_RETIRED",
-        "[PMD5(pmd5)]",
-        "[PMC4(pmc4)=0x005068 thres=0 es=0x50 plm=8 umask=0x0 pm=1 ism=0x0 oi=1] NOPS_RETIRED",
-        "[PMD4(pmd4)]",
-        "[PMC10(pmc10)=0x80f3 ctb=tlb plm=3 pm=1 ism=0x2 umask=0x7]",
-        "[PMD0(pmd0)]",
-        "[PMD1(pmd1)",
-        "[PMC11(pmc11)=0xa0041 mode=L1D plm=1 pm=1 ism=0x0 umask=0xa]",
-        "[PMD2(pmd2)]",
-        "[PMD3(pmd3)",
-        "PMD17(pmd17)",
-        "[0x1000-0x1040): 2 register pair(s), fine_mode, inversed",
-        "start offset: -0x0 end_offset: +0x0",
-        "brp0:  db0: 0x0000000000001000 db1: plm=0x8 mask=0x00000000fffff000",
-        "brp2:  db4: 0x0000000000001030 db5: plm=0x8 mask=0x00000000fffff000",
-        "[PMC14(pmc14)=0x2d34 ibrp0=0 ibrp1=1 ibrp2=0 ibrp3=1 fine=1]",
-        "[0x10000-0x20000): 1 register pair(s)",
-        "start offset: -0x0 end_offset: +0x0",
-        "brp0:  db0: 0x0000000000010000 db1: plm=0x8 mask=0x00ffffffffff0000 end=0x000000000001ffff",
-        "[PMC13(pmc13)=0x2078fefefee6 cfg_dbrp0=0 cfg_dbrp1=3 cfg_dbrp2=3 cfg_dbrp3=3"
-        " ena_dbrp0=1 ena_dbrp1=0 ena_dbrp2=0 ena_dbrp3=0]",
-        "[PMC8(pmc8)=0xc000000a0000001e m=1 i=1 f=0 b=0 match=0x5 mask=0x3 inv=1 ig_ad=0]",
-        "[PMC15(pmc15)=0xfffffffa ibrp0_pmc8=0 ibrp1_pmc9=1 ibrp2_pmc8=0 ibrp3_pmc9=1]",
-        "[PMC12(pmc12)=0xb6c8 plm=8 pm=1 ds=1 tm=2 ptm=1 ppm=3 brt=2]",
-        *[f"[PMD{n}(pmd{n})]" for n in range(8, 17)],
-    ]
-
-
-def test_itanium2_both_matchers_cache_ear_and_alat() -> None:
-    """What does not go with the request above: PMC9, the other modes of the EARs, PMC12 = 0."""
-    code = """ITANIUM2.dispatch(
-        "IA64_INST_RETIRED", iear={"ear_used": 1, "ear_umask": 0xff}, dear={"ear_used": 1, "ear_mode": 2},
-        pmc8={"opcm_used": 1}, pmc9={"opcm_used": 1, "pmc_val": 1 << 61 | 1 << 60})"""
-    assert registers(code, "3") == [
-        "[PMC4(pmc4)=0x000828 thres=0 es=0x08 plm=8 umask=0x0 pm=0 ism=0x0 oi=1] IA64_INST_RETIRED",
-        "[PMD4(pmd4)]",
-        "[PMC10(pmc10)=0x3fe8 ctb=cache plm=8 pm=0 ism=0x0 umask=0xff]",
-        "[PMD0(pmd0)]",
-        "[PMD1(pmd1)",
-        "[PMC11(pmc11)=0x108 mode=ALAT plm=8 pm=0 ism=0x0 umask=0x0]",
-        "[PMD2(pmd2)]",
-        "[PMD3(pmd3)",
-        "PMD17(pmd17)",
-        "[PMC8(pmc8)=0x5 m=0 i=0 f=0 b=0 match=0x0 mask=0x0 inv=0 ig_ad=1]",
-        "[PMC9(pmc9)=0x3000000000000005 m=0 i=0 f=1 b=1 match=0x0 mask=0x0]",
-        "[PMC15(pmc15)=0xfffffff0 ibrp0_pmc8=0 ibrp1_pmc9=0 ibrp2_pmc8=0 ibrp3_pmc9=0]",
-        "[PMC12(pmc12)=0x0 plm=0 pm=0 ds=0 tm=0 ptm=0 ppm=0 brt=0]",
-    ]
-
-
-MONTECITO_ETB_PMDS = ["[PMD38(pmd38)]", "[PMD39(pmd39)", *[f"[PMD{n}(pmd{n})]" for n in range(48, 64)]]
-
-
-def test_montecito_counters_ears_ranges_matchers_and_buffer() -> None:
-    """Scenario 86 of the specification with both matchers and a threshold."""
-    code = """MONTECITO.dispatch(
-        "DATA_EAR_CACHE_LAT16", "L1I_EAR_TLB_VHPT", "ETB_EVENT", dfl_plm=9, flags=1,
-        counters=[{"flags": 1, "thres": 3}, {"flags": 1}, {"flags": 1}],
-        irange=ranges((0x1000, 0x2000)), drange=ranges((0x10000, 0x20000)),
-        opcm1={"opcm_used": 1, "opcm_m": 1, "opcm_f": 1, "opcm_mask": 0x1ff, "opcm_match": 0x55},
-        opcm2={"opcm_used": 1, "opcm_i": 1, "opcm_b": 1, "opcm_mask": 1, "opcm_match": 2})"""
-    assert registers(code, "4") == [
-        "[PMC4(pmc4)=0x230c849 m=0 e=0 s=0 i=0 thres=3 all=0 es=0xc8 plm=9 umask=0x0 pm=1 ism=0x2 oi=0]"
-        " DATA_EAR_CACHE_LAT16",
-        "[PMD4(pmd4)]",
-        "[PMC5(pmc5)=0x2004349 m=0 e=0 s=0 i=0 thres=0 all=0 es=0x43 plm=9 umask=0x0 pm=1 ism=0x2 oi=0]"
-        " L1I_EAR_TLB_VHPT",
-        "[PMD5(pmd5)]",
-        "[PMC6(pmc6)=0x2001149 m=0 e=0 s=0 i=0 thres=0 all=0 es=0x11 plm=9 umask=0x0 pm=1 ism=0x2 oi=0]"
-        " ETB_EVENT",
-        "[PMD6(pmd6)]",
-        "[PMC37(pmc37)=0x59 ctb=tlb plm=9 pm=1 umask=0x2]",
-        "[PMD34(pmd34)]",
-        "[PMD35(pmd35)",
-        "[PMC40(pmc40)=0x2020049 mode=L1D plm=9 pm=1 ism=0x2 umask=0x2]",
-        "[PMD32(pmd32)]",
-        "[PMD33(pmd33)",
-        "PMD36(pmd36)",
-        "[0x1000-0x2000): 2 register pair(s), fine_mode",
-        "start offset: -0x0 end_offset: +0x0",
-        "brp0:  db0: 0x0000000000001000 db1: plm=0x9 mask=0x00000000ffff0000",
-        "brp2:  db4: 0x0000000000001ff0 db5: plm=0x9 mask=0x00000000ffff0000",
-        "[PMC38(pmc38)=0x2d34 ig_ibrp0=0 ig_ibrp1=1 ig_ibrp2=0 ig_ibrp3=1 fine=1]",
-        "[0x10000-0x20000): 1 register pair(s)",
-        "start offset: -0x0 end_offset: +0x0",
-        "brp0:  db0: 0x0000000000010000 db1: plm=0x9 mask=0x00ffffffffff0000 end=0x000000000001ffff",
-        "[PMC41(pmc41)=0x2078fefefee6 cfg_dtag0=0 cfg_dtag1=3 cfg_dtag2=3 cfg_dtag3=3"
-        " ena_dbrp0=1 ena_dbrp1=0 ena_dbrp2=0 ena_dbrp3=0]",
-        "[PMC32(pmc32)=0xa0000000001ff m=1 i=0 f=1 b=0 mask=0x1ff inv=0 ig_ad=0]",
-        "[PMC33(pmc33)=0x55 match=0x55]",
-        "[PMC34(pmc34)=0x5000000000001 m=0 i=1 f=0 b=1 mask=0x1]",
-        "[PMC35(pmc35)=0x2 match=0x2]",
-        "[PMC39(pmc39)=0x3f49 plm=9 pm=1 ds=0 tm=3 ptm=3 ppm=3 brt=0]",
-        *MONTECITO_ETB_PMDS,
-    ]
-
-
-def test_montecito_unit_masks_and_ip_ear() -> None:
-    code = """MONTECITO.dispatch({"event": "L3_INSERTS", "unit_masks": [3, 0]}, dfl_plm=9,
-                                 ipear={"ipear_used": 1, "ipear_delay": 0xff})"""
-    assert registers(code, "4") == [
-        "[PMC4(pmc4)=0x4a00da09 m=1 e=0 s=0 i=1 thres=0 all=0 es=0xda plm=9 umask=0x0 pm=0 ism=0x2 oi=0]"
-        " L3_INSERTS",
-        "[PMD4(pmd4)]",
-        "[PMC42(pmc42)=0x7fc09 plm=9 pm=0 mode=4 delay=255]",
-        *MONTECITO_ETB_PMDS,
-    ]
-
 
 def test_itanium() -> None:
     """PMC12 is shown as the settings make it, although its value is 12."""
@@ -292,11 +168,6 @@ def test_inversion_of_data_ranges_is_shown_although_nothing_is_inverted(model: s
     assert [line.removesuffix(", inversed") for line in shown] == plain
 
 
-def test_trace_buffer_of_itanium_that_an_event_implies() -> None:
-    assert registers('ITANIUM.dispatch("BRANCH_EVENT", dfl_plm=4)', "2")[2] == \
-        "[PMC12(pmc12)=0xff84 plm=4 pm=0 tar=1 tm=3 ptm=3 ppm=3 bpt=1 bac=1]"
-
-
 def test_debugging_prints_nothing() -> None:
     code = """ITANIUM2.dispatch("IA64_INST_RETIRED", irange=ranges((0x1000, 0x1040)), iear={"ear_used": 1})
 assert P.pfm_set_options(P.pfmlib_options_t(pfm_debug=1)) == 0
@@ -307,29 +178,6 @@ assert ITANIUM2.dispatch("IA64_INST_RETIRED").ret == 0"""
 
 
 # ---- ranges ---------------------------------------------------------------------------------
-
-@pytest.mark.parametrize(("pmu", "model"), [("3", "ITANIUM2"), ("4", "MONTECITO")])
-def test_each_covered_range_is_shown_with_its_own_pairs(pmu: str, model: str) -> None:
-    code = f'{model}.dispatch("LOADS_RETIRED", drange=ranges((0x1001, 0x1800), (0x4000, 0x8000)))'
-    lines = [line for line in registers(code, pmu) if line.startswith(("[0x", "start", "brp"))]
-    assert lines[-3:] == [
-        "[0x4000-0x8000): 1 register pair(s)",
-        "start offset: -0x0 end_offset: +0x0",
-        "brp3:  db6: 0x0000000000004000 db7: plm=0x8 mask=0x00ffffffffffc000 end=0x0000000000007fff",
-    ]
-    assert lines[0] == "[0x1001-0x1800): 3 register pair(s)"
-    assert [line.split(":")[0] for line in lines[2:-3]] == ["brp0", "brp1", "brp2"]
-
-
-def test_offsets_and_inversion_are_shown() -> None:
-    code = 'ITANIUM2.dispatch("NOPS_RETIRED", irange=ranges((0x1ff0, 0x2010), flags=1))'
-    assert registers(code, "3")[2:6] == [
-        "[0x1ff0-0x2010): 1 register pair(s), inversed",
-        "start offset: -0x1ff0 end_offset: +0x1ff0",
-        "brp0:  db0: 0x0000000000000000 db1: plm=0x8 mask=0x00ffffffffffc000 end=0x0000000000003fff",
-        "[PMC14(pmc14)=0xdb4 ibrp0=0 ibrp1=1 ibrp2=1 ibrp3=1 fine=0]",
-    ]
-
 
 TOO_BIG = "(0x10, 0x8000000000000020), flags=2"
 

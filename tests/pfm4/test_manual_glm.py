@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from mirror4 import encode_all, mirror
+from mirror4 import encode_all
 
-NOTFOUND, FEATCOMB, UMASK, ATTR, ATTR_VAL = -4, -5, -6, -8, -9
+FEATCOMB, ATTR, ATTR_VAL = -5, -8, -9
 
 # ---- the manual page --------------------------------------------------------------------
 
@@ -73,31 +73,6 @@ def test_manual_page(rows: list[tuple[str, int, list[int]]], prefix: str) -> Non
     rows = [(prefix + text, ret, codes) for text, ret, codes in rows]
     answers = encodings(rows, LIBPFM_FORCE_PMU="glm")
     assert [(row[0], a["ret"], a["codes"]) for row, a in zip(rows, answers, strict=True)] == rows
-
-
-def test_no_hypervisor_level() -> None:
-    """No level but user and kernel: the other bits of the default levels do nothing."""
-    answers = encode_all([("glm::BACLEARS", 0, plm) for plm in range(32)], LIBPFM_FORCE_PMU="glm")
-    assert [a["codes"] for a in answers] == [
-        [0x5001e6 | (plm & 1) << 17 | (plm >> 3 & 1) << 16] for plm in range(32)]
-
-
-def test_counters() -> None:
-    code = ("pfm_initialize()\ninfo = pfm_pmu_info_t()\n"
-            "ret = pfm_get_pmu_info(PFM_PMU_INTEL_GLM, info)\n"
-            "tell(ret, info.name, info.desc, info.num_cntrs,"
-            " info.num_fixed_cntrs, info.nevents, info.max_encoding, info.type == PFM_PMU_TYPE_CORE)\n")
-    assert mirror(code, LIBPFM_FORCE_PMU="glm") == [[0, "glm", "Intel Goldmont", 4, 3, 34, 2, True]]
-
-
-def test_modifiers_listed_for_an_event() -> None:
-    """Exactly those of the page, for the raw interface."""
-    code = ("pfm_initialize()\nidx, info = pfm_find_event('BACLEARS'), pfm_event_attr_info_t()\nnames = []\n"
-            "while pfm_get_event_attr_info(idx, len(names), PFM_OS_NONE, info) == 0:\n"
-            "    names.append([info.name, info.type, info.ctrl])\ntell(names)\n")
-    names = mirror(code, LIBPFM_FORCE_PMU="glm")[0]
-    assert names == [["ALL", 1, 1], ["RETURN", 1, 1], ["COND", 1, 1], ["k", 2, 1], ["u", 2, 1], ["e", 2, 1],
-                     ["i", 2, 1], ["c", 3, 1]]
 
 
 # ---- the worked encodings of the specification ---------------------------------------------

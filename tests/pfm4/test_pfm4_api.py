@@ -375,8 +375,8 @@ def test_environment(env: str, glm: str | int, perf: str | int, answers: list[in
     assert mirror(code, **ELSEWHERE | variables(env)) == [[[glm, perf], answers]]
 
 
-@pytest.mark.parametrize("name", ["3", "montecito", "glmx"])
-@pytest.mark.parametrize(("verbose", "said"), [("1", True), ("0", False), ("", False), ("yes", False)])
+@pytest.mark.parametrize(("name", "verbose", "said"), [
+    ("3", "1", True), ("montecito", "1", True), ("glmx", "0", False), ("glmx", "", False), ("glmx", "yes", False)])
 def test_where_nothing_is_found(name: str, verbose: str, *, said: bool) -> None:
     done = run_python("from pypfm.pfm4 import *\nprint(pfm_initialize())", LIBPFM_FORCE_PMU=name, LIBPFM_VERBOSE=verbose)
     assert (done.returncode, done.stdout) == (0, "0\n")
@@ -451,21 +451,21 @@ def preset(size, text="glm::OFFCORE_RESPONSE_0:WB:L2_HIT:u"):
 
 
 @needs_perf
-@pytest.mark.parametrize(("size", "copied"), [(0, 64), (4, 4), (8, 8), (16, 16), (47, 47), (48, 48), (64, 64), (72, 72),
-                                              (128, 128), (129, 128), (200, 128), (2**32 - 1, 128)])
-def test_attr_size(size: int, copied: int) -> None:
+def test_attr_size() -> None:
     """So many bytes are written, and the size stays."""
-    ret, before, after = mirror(f"{ATTR_CODE}tell(*preset({size}))\n", **FORCED)[0]
-    old, new = bytes.fromhex(before), bytes.fromhex(after)
-    assert ret == 0
-    full = bytearray(old[:128])
-    full[0:4] = (4).to_bytes(4, "little")
-    full[8:16] = (0x1b7).to_bytes(8, "little")
-    word = int.from_bytes(old[40:48], "little") & ~(1 << 2 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 19 | 1 << 20)
-    full[40:48] = (word | 1 << 5 | 1 << 20).to_bytes(8, "little")
-    full[56:64] = (0x3600040008).to_bytes(8, "little")
-    assert new[:copied] == bytes(full[:copied])
-    assert new[copied:] == old[copied:]
+    written = {0: 64, 4: 4, 8: 8, 16: 16, 47: 47, 48: 48, 64: 64, 72: 72, 128: 128, 129: 128, 200: 128, 2**32 - 1: 128}
+    answers = mirror(f"{ATTR_CODE}for size in {list(written)}:\n    tell(*preset(size))\n", **FORCED)
+    for (size, copied), (ret, before, after) in zip(written.items(), answers, strict=True):
+        old, new = bytes.fromhex(before), bytes.fromhex(after)
+        assert ret == 0, size
+        full = bytearray(old[:128])
+        full[0:4] = (4).to_bytes(4, "little")
+        full[8:16] = (0x1b7).to_bytes(8, "little")
+        word = int.from_bytes(old[40:48], "little") & ~(1 << 2 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 19 | 1 << 20)
+        full[40:48] = (word | 1 << 5 | 1 << 20).to_bytes(8, "little")
+        full[56:64] = (0x3600040008).to_bytes(8, "little")
+        assert new[:copied] == bytes(full[:copied]), size
+        assert new[copied:] == old[copied:], size
 
 
 @needs_perf
@@ -495,15 +495,15 @@ def test_perf_raw_clears_the_other_configs() -> None:
 
 
 @needs_perf
-@pytest.mark.parametrize(("attributes", "precise"), [
-    ("", 2), (":hw_smpl", 1), (":hw_smpl=0", 0), (":hw_smpl=1:precise=3", 3), (":precise=3:hw_smpl=1", 1),
-    (":precise=3:hw_smpl=0", 0), (":precise=0:hw_smpl", 1), (":hw_smpl:precise=0", 0)])
-def test_perf_raw_hw_smpl_sets_precise_ip(attributes: str, precise: int) -> None:
+def test_perf_raw_hw_smpl_sets_precise_ip() -> None:
     """As Debian's library does: hw_smpl is precise_ip 1 or 0, the last in the string counts."""
-    code = "pfm_initialize()\ntell(perf('perf_raw::r1' + sys.argv[1], precise_ip=2))\n"
-    answer = mirror(code, attributes, LIBPFM_FORCE_PMU="perf_raw")[0]
-    assert answer["flags"] >> 15 & 3 == precise
-    assert answer["fstr"] == (f"perf_raw:::u=1:k=1:h=0:precise={precise}:excl=0:mg=0:mh=1:hw_smpl={precise}")
+    expected = {"": 2, ":hw_smpl": 1, ":hw_smpl=0": 0, ":hw_smpl=1:precise=3": 3, ":precise=3:hw_smpl=1": 1,
+                ":precise=3:hw_smpl=0": 0, ":precise=0:hw_smpl": 1, ":hw_smpl:precise=0": 0}
+    code = "pfm_initialize()\nfor text in json.loads(sys.argv[1]):\n    tell(perf('perf_raw::r1' + text, precise_ip=2))\n"
+    answers = mirror(code, json.dumps(list(expected)), LIBPFM_FORCE_PMU="perf_raw")
+    for (attributes, precise), answer in zip(expected.items(), answers, strict=True):
+        assert answer["flags"] >> 15 & 3 == precise, attributes
+        assert answer["fstr"] == f"perf_raw:::u=1:k=1:h=0:precise={precise}:excl=0:mg=0:mh=1:hw_smpl={precise}", attributes
 
 
 # ---- errors leave everything as it was ---------------------------------------------------------------
@@ -528,10 +528,9 @@ FAILING = [("glm::ICACHE", -6), ("glm::NOPE", -4), ("glm::ICACHE:HIT:MISSES", -5
 
 
 @needs_perf
-@pytest.mark.parametrize(("text", "ret"), FAILING, ids=[str(ret) for _, ret in FAILING])
-def test_errors_leave_the_arguments(text: str, ret: int) -> None:
-    code = UNTOUCHED + "tell([untouched(sys.argv[1], os) for os in range(3)])\n"
-    assert mirror(code, text, **FORCED) == [[[ret, True]] * 3]
+def test_errors_leave_the_arguments() -> None:
+    code = UNTOUCHED + "for text in json.loads(sys.argv[1]):\n    tell([untouched(text, os) for os in range(3)])\n"
+    assert mirror(code, json.dumps([text for text, _ in FAILING]), **FORCED) == [[[ret, True]] * 3 for _, ret in FAILING]
 
 
 @needs_perf

@@ -20,14 +20,12 @@ import pytest
 from mirror4 import mirror
 from pypfm import pfm4
 from pypfm._c import names
-from pypfm._c.structures import Structure, Union
 from pypfm.pfm4 import POINTER, byref, c_uint64, ffi, lib, pointer
 
 TEXT = "glm::OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE"
 CODES = [0x5301B7, 0x10001]
 FULL = TEXT + ":k=1:u=1:e=0:i=0:c=0"
 PUBLIC = [getattr(pfm4, n) for n in pfm4.__all__ if n not in {"ffi", "lib"}]
-STRUCTS = [s for s in PUBLIC if isinstance(s, type) and issubclass(s, (Structure, Union))]
 FUNCTIONS = [f for f in PUBLIC if inspect.isfunction(f) and f.__name__ not in names.__all__]
 CALLS = 20_000
 
@@ -129,22 +127,6 @@ def test_control_a_leak_is_seen() -> None:
     assert growth(leak) > 50 * CALLS
 
 
-@pytest.mark.slow
-def test_arrays_of_structures_that_are_gone_are_freed() -> None:
-    """Many structures alive at once, each with its codes; nothing of them stays."""
-    def many() -> None:
-        kept = [none_argument() for _ in range(CALLS)]
-        for arg, _ in kept:
-            assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == 0
-        assert {arg.codes[1] for arg, _ in kept} == {CODES[1]}
-        assert {fstr.value for _, fstr in kept} == {FULL.encode()}
-
-    many()
-    before = in_use()
-    many()
-    assert in_use() - before < 20 * CALLS
-
-
 def ways(owner: Any) -> list[Any]:
     """A structure as each way to give it has it: as itself, by address, as an element and the pointer to one."""
     kind = pfm4.pfm_pmu_encode_arg_t
@@ -221,16 +203,6 @@ def test_a_structure_of_cffi_is_c_s_own() -> None:
     assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, null) == pfm4.PFM_ERR_INVAL
 
 
-def test_codes_stay_as_long_as_the_structure() -> None:
-    arg, _ = none_argument()
-    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == 0
-    for _ in range(1000):
-        encode_none()
-        bytearray(16)
-    gc.collect()
-    assert [arg.codes[i] for i in range(arg.count)] == CODES
-
-
 def test_structure_used_again() -> None:
     """The array is there and has room; set to NULL, a new one comes."""
     arg, fstr = none_argument()
@@ -248,27 +220,6 @@ def test_array_of_the_caller_is_filled() -> None:
     arg, _ = none_argument(codes=room, count=3)
     assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == 0
     assert (room[:], arg.count, arg.codes[:3]) == ([*CODES, 3], 2, [*CODES, 3])
-
-
-def test_older_form_fills_an_array_of_the_caller() -> None:
-    room, count = (c_uint64 * 3)(), pfm4.c_int(3)
-    codes = ctypes.cast(room, POINTER(c_uint64))
-    assert pfm4.pfm_get_event_encoding(TEXT, 9, None, None, byref(codes), count) == 0
-    assert (room[:], count.value) == ([*CODES, 0], 2)
-
-
-def test_string_is_python_s_own() -> None:
-    arg, fstr = none_argument()
-    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, arg) == 0
-    assert fstr.value == arg.fstr[0] == FULL.encode()
-    assert pfm4.pfm_get_os_event_encoding("glm::NOPE", 9, pfm4.PFM_OS_NONE, arg) == -4
-    assert fstr.value == FULL.encode()  # untouched by an error, as in C
-
-
-def test_byref_of_the_structure_is_the_structure() -> None:
-    arg, fstr = none_argument()
-    assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_NONE, byref(arg)) == 0
-    assert (arg.codes[1], fstr.value) == (0x10001, FULL.encode())
 
 
 # ---- the structure has to fit the interface ------------------------------------------------------
@@ -290,65 +241,6 @@ def test_the_wrong_structure_is_refused() -> None:
 def test_an_interface_that_does_not_exist_is_c_s_to_refuse(struct: Any) -> None:
     """C does not look at the structure then: PFM_ERR_NOTSUPP with either."""
     assert pfm4.pfm_get_os_event_encoding(TEXT, 9, pfm4.PFM_OS_MAX, struct()) == pfm4.PFM_ERR_NOTSUPP
-
-
-@pytest.mark.parametrize("args", [(None, 0), ("glm::BACLEARS", None)], ids=["string", "structure"])
-def test_null(args: tuple[Any, Any]) -> None:
-    text, arg = args[0], pfm4.pfm_pmu_encode_arg_t() if args[1] == 0 else None
-    assert pfm4.pfm_get_os_event_encoding(text, 9, pfm4.PFM_OS_NONE, arg) == pfm4.PFM_ERR_INVAL
-
-
-def test_wrong_types_are_python_s_errors() -> None:
-    with pytest.raises(TypeError):
-        pfm4.pfm_get_event_info(202 << 21, 0, pfm4.pfm_pmu_info_t())
-    with pytest.raises(TypeError):
-        pfm4.pfm_get_pmu_info(202, pfm4.pfm_event_info_t())
-    with pytest.raises(TypeError):
-        pfm4.pfm_find_event(5)
-    with pytest.raises(ValueError, match="NUL"):
-        pfm4.pfm_find_event("glm::BACLEARS\0:nonsense")
-    with pytest.raises(OverflowError):
-        pfm4.pfm_get_event_next(2**31)
-
-
-def test_str_and_bytes() -> None:
-    assert pfm4.pfm_find_event("glm::BACLEARS") == pfm4.pfm_find_event(b"glm::BACLEARS") > 0
-    assert pfm4.pfm_find_event("glm::BÄCLEARS") == pfm4.PFM_ERR_NOTFOUND
-    assert pfm4.pfm_find_event("glm::\udcff") == pfm4.PFM_ERR_NOTFOUND
-
-
-# ---- structures --------------------------------------------------------------------------------------
-
-def test_structures_of_all_headers() -> None:
-    assert {s.__name__ for s in STRUCTS} >= {
-        "pfm_pmu_info_t", "pfm_event_info_t", "pfm_event_attr_info_t", "pfm_pmu_encode_arg_t",
-        "pfm_perf_encode_arg_t", "perf_event_attr", "perf_event_mmap_page", "perf_event_header"}
-
-
-@pytest.mark.parametrize("struct", STRUCTS, ids=lambda s: s.__name__)
-def test_structure_is_zeroed_and_documented(struct: Any) -> None:
-    obj = struct()
-    assert not any(bytes(obj))
-    assert isinstance(obj, struct)
-    assert struct.__doc__
-
-
-def test_members_without_a_name_are_the_structure_s() -> None:
-    attr = pfm4.perf_event_attr(sample_freq=5, freq=1, config1=7, wakeup_watermark=3)
-    assert (attr.sample_period, attr.bp_addr, attr.wakeup_events) == (5, 7, 3)
-    info = pfm4.pfm_event_attr_info_t(dfl_int=-1)
-    assert info.dfl_val64 == 2**32 - 1
-    with pytest.raises(TypeError, match="is_prsent"):
-        pfm4.pfm_pmu_info_t(is_prsent=1)
-
-
-def test_strings_of_the_information_calls() -> None:
-    info = pfm4.pfm_event_info_t()
-    assert pfm4.pfm_get_event_info(pfm4.pfm_find_event("glm::ICACHE"), pfm4.PFM_OS_NONE, info) == 0
-    assert info.name == "ICACHE"
-    assert pfm4.pfm_event_info_t.name.bytes(info) == b"ICACHE"
-    assert len(info.desc) > 3
-    assert info.equiv is None
 
 
 # ---- FILE * ------------------------------------------------------------------------------------------
