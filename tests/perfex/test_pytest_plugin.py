@@ -131,11 +131,9 @@ def config(*options: str) -> pytest.Config:
 
 @pytest.fixture(scope="module")
 def first(project: Path) -> subprocess.CompletedProcess[str]:
-    (project / "test_uncounted.py").write_text(UNCOUNTED)
     done = of(project, "--perfex", "--perfex-save", "../first.json", "--perfex-json=../same.json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert (project / "../first.json").read_text() == (project / "../same.json").read_text()
-    (project / "test_uncounted.py").unlink()
     return done
 
 
@@ -143,7 +141,7 @@ def first(project: Path) -> subprocess.CompletedProcess[str]:
 
 def test_benchmarks_without_a_change(project: Path, first: subprocess.CompletedProcess[str]) -> None:
     """Those of the fixture, of the mark and of the block; others are left out.  Groups have a table each."""
-    assert "12 passed, 1 deselected" in first.stdout
+    assert "8 passed, 1 deselected" in first.stdout
     names = {"test_dumps", "test_class_heavy", "test_marked", "test_sorted[100]", "test_sorted[1000]", "test_block::loop",
              "test_block::empty", "test_pedantic", "test_dict"}
     found = counted(project / "../first.json")
@@ -157,9 +155,11 @@ def test_benchmarks_without_a_change(project: Path, first: subprocess.CompletedP
     assert of_first == sorted(of_first)
 
 
-def test_what_passes_without_a_count(first: subprocess.CompletedProcess[str]) -> None:
+def test_what_passes_without_a_count(tmp_path: Path) -> None:
     """It is named: nothing else would tell that it is missing."""
-    assert re.findall(r"^perfex: test_uncounted.py::(\S+): not counted: ", first.stdout, re.MULTILINE) == [
+    (tmp_path / "test_uncounted.py").write_text(UNCOUNTED)
+    done = of(tmp_path, "--perfex")
+    assert re.findall(r"^perfex: test_uncounted.py::(\S+): not counted: ", done.stdout, re.MULTILINE) == [
         "test_raises", "test_block", "test_unused", "TestCase::test_method"]
 
 
@@ -283,8 +283,8 @@ def test_more_instructions_fail(project: Path) -> None:
                for row in one["report"]["events"] if row["event"] == INSTRUCTIONS}
     assert changes.pop("test_class_heavy")["verdict"] == "differs"
     assert changes.pop("test_new", None) is None
-    for name, change in changes.items():  # json.dumps looks up addresses, and the other one a file
-        part = 0.02 if name in ("test_dumps", "test_marked") else 0.01
+    for name, change in changes.items():  # json.dumps looks up addresses, and others a file, or memory that malloc(3) has
+        part = 0.02 if name in ("test_dumps", "test_marked", "test_sorted[100]") else 0.01
         assert abs(change["change"]) <= max(change["baseline"] * part, 20), (name, change)
     assert len(changes) == 8
 
