@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -133,11 +134,20 @@ def test_changed_bits(tmp_path: Path) -> None:
     assert len(said) + slow > FILES // 20
 
 
+def opened(pipe: Path, reader: subprocess.Popen[bytes]) -> int:
+    """The end of a pipe to write to, when the other process has opened it; that has not ended before."""
+    while reader.poll() is None:
+        with suppress(OSError):  # ENXIO: nobody reads yet
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        time.sleep(0.01)
+    raise AssertionError(reader.returncode)
+
+
 def test_the_process_that_reads_ends_with_the_one_that_asked(tmp_path: Path) -> None:
     os.mkfifo(pipe := tmp_path / "pipe")
     code = "import sys; from pathlib import Path; from pypfm.layout.bounded import bounded; bounded('x', 600, Path.read_bytes, Path(sys.argv[1]))"
     with subprocess.Popen([sys.executable, "-c", code, pipe]) as asked:
-        end = os.open(pipe, os.O_WRONLY)  # when the other process has opened it
+        end = opened(pipe, asked)
         asked.kill()
     (poll := select.poll()).register(end, select.POLLERR)
     assert poll.poll(60000)
