@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +49,6 @@ STARTS = {"pfm3": {"pfm_initialize": 8 + 6, "pfm_force_pmu": 4 + 6, "pfm_get_pmu
 def needs_recording_host(api: str) -> None:
     if api == "pfm4" and not PARANOID.exists():
         pytest.skip(f"no {PARANOID}: the answers were recorded with it")
-
-
-def timeless(report: Report) -> Report:
-    return replace(report, seconds=0.0)
 
 
 @pytest.mark.parametrize("api", RECORDED)
