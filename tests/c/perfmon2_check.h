@@ -163,13 +163,15 @@ stopped_child(bool waits)
 	int status;
 
 	if (child == 0) {
-		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		if (ptrace(PTRACE_TRACEME, 0, 0, 0) != 0) /* qemu-user has none */
+			_exit(1);
 		raise(SIGSTOP);
 		while (waits)
 			pause();
 		_exit(0);
 	}
 	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK(WIFSTOPPED(status));
 	return child;
 }
 
