@@ -75,8 +75,8 @@ COUNT = re.compile(r"^ *(\d+) .*?\.+ +~?(\d+) ", re.M)
 
 
 def shape(report: str) -> list[str]:
-    """The lines of a report without their numbers; their order is that of the costs."""
-    return sorted(re.sub(r"~?\d[\d.]*", "", line).strip() for line in report.splitlines())
+    """The lines of a report without their numbers and the blanks that align these; their order is that of the costs."""
+    return sorted(" ".join(re.sub(r"~?\d[\d.]*", "", line).split()) for line in report.splitlines())
 
 
 @pytest.mark.parametrize(("order", "args"), [("rows", []), ("columns", ["columns"])])

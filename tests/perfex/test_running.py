@@ -82,11 +82,11 @@ def test_in_a_thread_and_with_a_descriptor_that_is_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupt_ends_the_command() -> None:
+def test_an_interrupt_ends_the_command(tmp_path: Path) -> None:
     """As a notebook's: it is sent to the kernel's process alone."""
     program = ("from pypfm import perfex\ntry:\n    perfex.run(['sh', '-c', 'echo begun; exec sleep 1000'], events=[0])\n"
                "except KeyboardInterrupt:\n    print('interrupted')\n")
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=clean_env())
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=clean_env(), cwd=tmp_path)
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
     begun = time.monotonic()
