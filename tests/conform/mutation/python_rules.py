@@ -172,7 +172,7 @@ class Copy:
         self.python = directory / "bin" / "python"
         (packages,) = directory.glob("lib/python*/site-packages")
         (packages / "others.pth").write_text("\n".join(site.getsitepackages()))  # whose own .pth files are not read
-        subprocess.run([sys.executable, "-m", "pip", "--python", self.python, "install", "-q", "--no-deps", wheel], check=True)
+        subprocess.run([sys.executable, "-m", "pip", "--python", self.python, "install", "-q", "--no-deps", "--ignore-installed", wheel], check=True)
         self.package, self.directory = packages / "pypfm", directory
 
     def notices(self, case: Case) -> bool:
