@@ -336,15 +336,16 @@ def _in_array(layout: TypeLayout, offset: int) -> bool:
 
 def _runs(places: Iterable[int]) -> Iterator[tuple[int, int]]:
     """First and last of each run of adjacent numbers."""
-    ordered = sorted(places)
-    starts = [p for p in ordered if p - 1 not in set(ordered)]
-    ends = [p for p in ordered if p + 1 not in set(ordered)]
+    all_of_them = set(places)
+    ordered = sorted(all_of_them)
+    starts = [p for p in ordered if p - 1 not in all_of_them]
+    ends = [p for p in ordered if p + 1 not in all_of_them]
     yield from zip(starts, ends, strict=True)
 
 
 def _bytes(answer: Answer) -> dict[int, int]:
     runs = cast("dict[str, str]", answer["bytes"])
-    return {int(start) + i: byte for start, data in runs.items() for i, byte in enumerate(bytes.fromhex(data))}
+    return {i: byte for start, data in runs.items() for i, byte in enumerate(bytes.fromhex(data), int(start))}
 
 
 def _values(runs: Iterable[dict[int, int]], offset: int, size: int) -> tuple[tuple[int | None, ...], ...]:
