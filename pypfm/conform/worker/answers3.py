@@ -79,7 +79,8 @@ class Library3:
             got["pmds"] = _registers(out.pointer.pfp_pmds, out.pointer.pfp_pmd_count, with_value=False)
             for name, count in (("pmcs", out.pointer.pfp_pmc_count), ("pmds", out.pointer.pfp_pmd_count)):
                 array = getattr(out.pointer, f"pfp_{name}")
-                if bytes(ffi.buffer(array))[count * ffi.sizeof(ffi.typeof(array).item):].strip(b"\0"):
+                rest = ffi.buffer(array)[count * ffi.sizeof(ffi.typeof(array).item):]
+                if rest != bytes(len(rest)):
                     got[f"{name} beyond the count"] = "written"
             if model:
                 got["drange"] = _ranges(getattr(model.pointer, f"pfp_{tag}_drange"))

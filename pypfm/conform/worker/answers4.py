@@ -39,7 +39,10 @@ class Library4:
         self._lasting = lasting
         self._lib = functions.lib
         self._lib.pfm_initialize()  # ours: it knows what the recorded indices stand for
-        self._compared = {self._ffi.offsetof("struct perf_event_attr", name) for name in _COMPARED}
+        compared = {self._ffi.offsetof("struct perf_event_attr", name) for name in _COMPARED}
+        self._uncompared_bytes = [slice(field.offset, field.offset + self._ffi.sizeof(field.type))
+                                  for _, field in self._ffi.typeof("struct perf_event_attr").fields
+                                  if field.bitsize < 0 and field.offset not in compared]
         self._listed: dict[tuple[Any, int], dict[str, int]] = {}
         self._os = {"none": self._lib.PFM_OS_NONE, "perf_event": self._lib.PFM_OS_PERF_EVENT,
                     "perf_event_ext": self._lib.PFM_OS_PERF_EVENT_EXT}
@@ -144,9 +147,8 @@ class Library4:
 
     def _uncompared(self, attr: Any) -> list[bytes]:
         """Return the bytes of those members of a struct perf_event_attr that answers do not have."""
-        return [self._ffi.buffer(attr)[field.offset:field.offset + self._ffi.sizeof(field.type)]
-                for _, field in self._ffi.typeof(attr).item.fields
-                if field.bitsize < 0 and field.offset not in self._compared]
+        attr_bytes = self._ffi.buffer(attr)[:]
+        return [attr_bytes[place] for place in self._uncompared_bytes]
 
     def _flags(self, attr: Any) -> Any:
         """Return the word of a struct perf_event_attr that holds its bits."""
