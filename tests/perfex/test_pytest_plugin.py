@@ -209,7 +209,7 @@ def test_without_pytest_benchmark(project: Path) -> None:
     assert {*counted(project / "without.json")} == {*counted(project / "../first.json")}
     plain = of(project, "-p", "no:benchmark", "--strict-markers")
     assert plain.returncode == 0, plain.stdout
-    assert "8 passed" in plain.stdout
+    assert "9 passed" in plain.stdout
 
 
 @pytest.mark.long
@@ -217,8 +217,8 @@ def test_beside_pytest_benchmark(project: Path) -> None:
     """Without --perfex it measures times as ever, and its options may stand beside --perfex."""
     done = of(project, "--benchmark-max-time=0.001", "--benchmark-min-rounds=1")
     assert done.returncode == 0, done.stdout
-    assert " benchmark: 5 tests " in done.stdout
-    assert "8 passed" in done.stdout
+    assert " benchmark: 6 tests " in done.stdout
+    assert "9 passed" in done.stdout
     done = of(project, "--perfex", "--benchmark-only", "--benchmark-disable", "-k", "sorted")
     assert done.returncode == 0, done.stdout
     assert "2 benchmarks of test_it.py" in done.stdout
