@@ -25,8 +25,7 @@ BUILD = "from pypfm.perfex.backends.valgrind import tool; print(tool.directory()
 @pytest.mark.long
 def test_several_at_once_build_it_once(tmp_path: Path) -> None:
     env = environment(XDG_CACHE_HOME=str(tmp_path))
-    started = [subprocess.Popen([sys.executable, "-c", BUILD], text=True, stdout=subprocess.PIPE, env=env, cwd=tmp_path)
-               for _ in range(4)]
+    started = [subprocess.Popen([sys.executable, "-c", BUILD], text=True, stdout=subprocess.PIPE, env=env, cwd=tmp_path) for _ in range(4)]
     found = {process.communicate()[0] for process in started}
     assert len(found) == 1
     place = Path(found.pop().strip())
