@@ -181,7 +181,7 @@ stopped_child(bool waits)
 		pid_t made = fork(); \
 		if (made == 0) { \
 			check_failures = 0; \
-			code _exit(check_failures); \
+			code check_exit(check_failures); \
 		} \
 		CHECK_EQ(wait_for(made), 0); \
 	} while (0)

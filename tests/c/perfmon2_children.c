@@ -129,7 +129,7 @@ passed(void)
 		memcpy(&fd, CMSG_DATA(head), sizeof(fd));
 		CHECK_ERRNO(pfm_read_pmds(fd, &pmd, 1), EBADF);
 		CHECK_ERRNO(load(fd, self_id()), EBADF);
-		_exit(check_failures);
+		check_exit(check_failures);
 	}
 	fd = create(0);
 	*head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),

@@ -230,7 +230,7 @@ same_context(void)
 		CHECK_EQ(read(go[0], &byte, 1), 1);
 		CHECK_EQ(read(high, message, sizeof(message)), 64);
 		CHECK_EQ(info_of(copy, 0).set_runs, 1);
-		_exit(check_failures);
+		check_exit(check_failures);
 	}
 	CHECK_EQ(write(go[1], "", 1), 1);
 	CHECK_EQ(wait_for(child), 0);

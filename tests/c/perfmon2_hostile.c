@@ -109,7 +109,7 @@ cloned(void)
 		faults(200);
 		CHECK_EQ(poll(&own, 1, 5000), 1);
 		CHECK_EQ(read_pmd(own.fd, 4), 0);
-		_exit(check_failures);
+		check_exit(check_failures);
 	}
 	CHECK_EQ(wait_for(child), 0);
 	faults(50);

@@ -121,13 +121,6 @@ check_fork(void)
 	return check_child == 0;
 }
 
-/* A child ends without the program's atexit() functions - but for gcov's. */
-#ifdef CHECK_COVERAGE
-#define check_exit exit
-#else
-#define check_exit _exit
-#endif
-
 /* The code in a child, which ends with the number of its failed checks; then wait for it. */
 #define IN_CHILD(code) \
 	do { \

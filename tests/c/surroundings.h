@@ -165,7 +165,7 @@ run_in(const struct surroundings *there, void (*run)(const struct surroundings *
 			_exit(0);
 		}
 		run(there);
-		_exit(check_failures);
+		check_exit(check_failures);
 	}
 	waitpid(child, &status, 0);
 	CHECK_EQ(status, 0);
