@@ -6,6 +6,7 @@ import inspect
 import pickle
 import re
 import threading
+from array import array
 from dataclasses import replace
 from typing import Any
 
@@ -107,7 +108,7 @@ def test_unit_masks_by_name_index_and_in_the_name() -> None:
 
 def test_registers_have_names_and_fields() -> None:
     encoding = ITA2.encode([EventRequest("NOPS_RETIRED", threshold=5, ism=Ism.IA64, no_qualcheck=True)],
-                           code_ranges=[(0x1010, 0x1040)], data_ranges=[AddressRange(0x1000, 0x2000, Plm.PLM0)])
+                           code_ranges=[array("Q", [0x1010, 0x1040])], data_ranges=[AddressRange(0x1000, 0x2000, Plm.PLM0)])
     register = encoding["PMC4"]
     assert register.value == 0x2505028
     assert register.fields == {"plm": 8, "ev": 0, "oi": 1, "pm": 0, "ig1": 0, "es": 0x50, "umask": 0, "thres": 5,
