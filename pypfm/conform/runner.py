@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import fields, replace
-from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -278,14 +277,14 @@ def _compare(report: Report, vectors: Sequence[Vector], answers: Answers, expect
         starts.setdefault(index, []).append((start, reply))
     for index, (vector, answer) in enumerate(zip(vectors, answers.replies, strict=True)):
         for start, reply in starts.get(index, []):
-            _check(report, start, partial(sequence_of, [start], 0), reply, start.get("expect"), missing)
+            _check(report, [start], 0, reply, start.get("expect"), missing)
         if answer is None or (vector.get("state") == "after" and vector.get("sequence") in without_end):
             report.tally(function_of(vector)).not_run += 1
         else:
             if "missing" in answer and vector.get("call") == "pfm_terminate":
                 without_end.add(vector.get("sequence"))
             wanted = expected(index)
-            _check(report, vector, partial(sequence_of, vectors, index), answer, wanted, missing)
+            _check(report, vectors, index, answer, wanted, missing)
             if vector["kind"] == "query" and isinstance(wanted, dict):
                 unasked.update(_unanswered(wanted, answer))
     _check_missing(report, missing, unasked)
@@ -355,12 +354,10 @@ def _add(report: Report, finding: Finding) -> None:
     report.tally(finding.function).differ += 1
 
 
-def _check(report: Report, vector: Vector, again: Callable[[], Vector], reply: Reply, expected: Json,
+def _check(report: Report, vectors: Sequence[Vector], index: int, reply: Reply, expected: Json,
            missing: Counter[str]) -> None:
-    """Count a call, and enter the finding if there is one.
-
-    :param again: makes what the call is replayed with
-    """
+    """Count the call of a vector, and enter the finding if there is one."""
+    vector = vectors[index]
     function = function_of(vector)
     tally = report.tally(function)
     if "missing" in reply:
@@ -372,13 +369,13 @@ def _check(report: Report, vector: Vector, again: Callable[[], Vector], reply: R
     if "reference" in vector:  # it did not return there, either: nothing is compared
         return
     if "answer" not in reply:
-        report.findings.append(_ended(function, call_of(vector), reply, again()))
+        report.findings.append(_ended(function, call_of(vector), reply, sequence_of(vectors, index)))
     elif found := differences(report.api, vector, expected, reply["answer"]) if expected is not None else ():
         if {difference.field for difference in found} == {"find"}:
             tally.run -= 1
             function, tally = "pfm_find_event", report.tally("pfm_find_event")
             tally.run += 1
-        report.findings.append(Finding("value", function, call_of(vector), found, again()))
+        report.findings.append(Finding("value", function, call_of(vector), found, sequence_of(vectors, index)))
     else:
         return
     tally.differ += 1

@@ -336,10 +336,8 @@ def _in_array(layout: TypeLayout, offset: int) -> bool:
 
 def _runs(places: Iterable[int]) -> Iterator[tuple[int, int]]:
     """First and last of each run of adjacent numbers."""
-    all_of_them = set(places)
-    ordered = sorted(all_of_them)
-    starts = [p for p in ordered if p - 1 not in all_of_them]
-    ends = [p for p in ordered if p + 1 not in all_of_them]
+    known = set(places)
+    starts, ends = (sorted(p for p in known if p + step not in known) for step in (-1, 1))
     yield from zip(starts, ends, strict=True)
 
 
