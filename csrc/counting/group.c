@@ -168,9 +168,11 @@ counting_alarm_stop(const struct counting_anchor *alarm)
 
 /* If the PMU cannot interrupt, it can at least count. */
 static int
-open_counter(const struct perf_event_attr *wanted, const struct counting_target *target, int leader,
-	     const struct counting_anchor *anchor, struct counting_group_event *event)
+open_counter(const struct perf_event_attr *wanted, const struct counting_target *target,
+	     const struct counting_anchor *anchor, struct counting_group *group, unsigned int i)
 {
+	struct counting_group_event *event = &group->events[i];
+	const int leader = group->leader.fd;
 	struct perf_event_attr attr = *wanted;
 	int ret;
 
@@ -180,10 +182,11 @@ open_counter(const struct perf_event_attr *wanted, const struct counting_target 
 		attr.sample_period = 0;
 		ret = open_event(&attr, target, leader, event);
 	}
-	if (ret == 0 && attr.sample_period && anchor->ring.head)
-		ret = counting_control(event->fd, PERF_EVENT_IOC_SET_OUTPUT, (void *)(intptr_t)anchor->event.fd) < 0
-			      ? -errno
-			      : 0;
+	if (!attr.sample_period || !anchor->ring.head)
+		group->silent |= UINT64_C(1) << i;
+	else if (ret == 0 &&
+		 counting_control(event->fd, PERF_EVENT_IOC_SET_OUTPUT, (void *)(intptr_t)anchor->event.fd) < 0)
+		ret = -errno;
 	return ret;
 }
 
@@ -195,12 +198,13 @@ counting_group_open(struct counting_group *group, const struct counting_target *
 	int ret;
 
 	group->count = 0;
+	group->silent = 0;
 	attr.read_format = COUNTING_GROUP_FORMAT;
 	attr.pinned = 1;
 	ret = open_event(&attr, target, -1, &group->leader);
 	for (unsigned int i = 0; ret == 0 && i < count; i++) {
 		group->count = i + 1;
-		ret = open_counter(&attrs[i], target, group->leader.fd, anchor, &group->events[i]);
+		ret = open_counter(&attrs[i], target, anchor, group, i);
 	}
 	if (ret < 0)
 		counting_group_close(group);

@@ -58,11 +58,12 @@ struct counting_group {
 	struct counting_group_event leader; /* counts nothing, and switches the whole group */
 	struct counting_group_event events[COUNTING_GROUP_MOST];
 	unsigned int count;
+	uint64_t silent; /* bit i: nothing announces an overflow of event i: no interrupt, or no ring */
 };
 
 /*
  * Open a group, switched off.  Its events are on the PMU together or not at all.  An event with a sample_period tells of
- * overflows; where the PMU cannot, the event counts only.
+ * overflows; where the PMU cannot, the event counts only, and is one of the silent.
  */
 int counting_group_open(struct counting_group *group, const struct counting_target *target,
 			const struct perf_event_attr *attrs, unsigned int count, const struct counting_anchor *anchor);

@@ -172,6 +172,13 @@ take_samples(struct context *c, struct set_events *events, bool takes_overflows)
 	}
 }
 
+/* Tell whether the kernel announces no overflow of an event. */
+static bool
+is_silent(const struct set_events *events, unsigned int i)
+{
+	return events->group.silent >> i & 1;
+}
+
 /*
  * Tell whether an event has passed its overflow without an announcement so far: another processor may be about to make
  * it.
@@ -181,11 +188,11 @@ is_told_soon(const struct context *c, const struct set_events *events, const str
 {
 	const struct set *set = set_of(c, events);
 
-	for (unsigned int i = 0; c->perf->anchor.ring.head && i < events->group.count; i++) {
+	for (unsigned int i = 0; i < events->group.count; i++) {
 		const struct counter *counter = &events->counters[i];
 		const uint64_t value = set->pmds[counter->number].value, count = reading->values[1 + i].value;
 
-		if (count > counter->seen && value + (count - counter->seen) < value &&
+		if (!is_silent(events, i) && count > counter->seen && value + (count - counter->seen) < value &&
 		    pmd_interrupts(set, counter->number))
 			return true;
 	}
@@ -267,7 +274,7 @@ perf_update(struct context *c)
 	p->timer_seen = now;
 }
 
-/* Without a ring the kernel announces no overflow; and one that came while its counter was stopped is handled soon. */
+/* Silent events are looked at; and an overflow that came while its counter was stopped is handled soon. */
 uint64_t
 perf_time_to_next(struct context *c)
 {
@@ -275,16 +282,17 @@ perf_time_to_next(struct context *c)
 
 	if (!p->running)
 		return NEVER;
-	return p->running->pending ? 0 : p->anchor.ring.head ? NEVER : BETWEEN_LOOKS;
+	return p->running->pending ? 0 : p->running->group.silent ? BETWEEN_LOOKS : NEVER;
 }
 
 /* ---- the state that the context wants ------------------------------------------------------- */
 
 /* Tell whether an overflow of this counter masks: nothing may be counted after it. */
 static bool
-should_stop(const struct context *c, const struct set *set, unsigned int counter)
+should_stop(const struct context *c, const struct set_events *events, unsigned int i)
 {
-	return c->perf->anchor.ring.head && !c->buffer && (!c->is_ctl || set->ovfl_notify >> counter & 1);
+	return !is_silent(events, i) && !c->buffer &&
+	       (!c->is_ctl || set_of(c, events)->ovfl_notify >> events->counters[i].number & 1);
 }
 
 /* Let the event of a counter overflow at the same moment as the counter. */
@@ -295,7 +303,7 @@ perf_aim(const struct context *c, struct set_events *events, unsigned int i)
 	struct counter *counter = &events->counters[i];
 	const uint64_t value = set->pmds[counter->number].value;
 	const uint64_t left = pmd_interrupts(set, counter->number) && value ? -value : NO_PERIOD;
-	const bool stops = left < NO_PERIOD && should_stop(c, set, counter->number);
+	const bool stops = left < NO_PERIOD && should_stop(c, events, i);
 
 	if (value != counter->aimed || counter->state == STOPPED) {
 		/* A running software event overflows at once: that must not stop it. */

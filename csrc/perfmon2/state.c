@@ -89,18 +89,21 @@ context_catch_up(struct context *c)
 
 /*
  * The model's timers can be caught up with later.  The time of a thread that does not run does not pass: an alarm
- * tells, or the thread is checked from time to time.
+ * tells, or the thread is checked from time to time.  What its events have counted is there even if it waits from now on.
  */
 static uint64_t
 time_to_look(struct context *c)
 {
-	uint64_t ns = choice()->backend->time_to_next(c);
+	const bool is_model = choice()->backend == &model_backend;
+	const uint64_t next = choice()->backend->time_to_next(c);
+	const uint64_t run = is_model ? next : timer_runs(c) ? c->active->remaining : NEVER;
+	const uint64_t first = next < run ? next : run;
+	uint64_t ns;
 
-	if (choice()->backend != &model_backend && timer_runs(c) && c->active->remaining < ns)
-		ns = c->active->remaining;
-	if (ns == 0 || c->is_system)
-		return ns;
-	return task_alarm(c, ns) ? NEVER : ns < BETWEEN_LOOKS ? BETWEEN_LOOKS : ns;
+	if (first == 0 || c->is_system)
+		return first;
+	ns = task_alarm(c, run) ? NEVER : run < BETWEEN_LOOKS ? BETWEEN_LOOKS : run;
+	return is_model || ns < next ? ns : next;
 }
 
 uint64_t

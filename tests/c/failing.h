@@ -69,20 +69,38 @@ __wrap_readdir(DIR *directory)
 	return failing_now() ? NULL : __real_readdir(directory);
 }
 
-static long failing_missing = -1; /* number of a call that this kernel is too old for */
+/* What this kernel refuses: errno, or 0; and, of perf_event_open(), its first argument. */
+static int failing_nothing(long number, const void *attr);
+static int (*failing_refused)(long number, const void *attr) = failing_nothing;
 
-/* A thread always has its number. */
+static int
+failing_nothing(long number, const void *attr)
+{
+	(void)number;
+	(void)attr;
+	return 0;
+}
+
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+
+/* A thread always has its number, and a pidfd can be asked whether it is one. */
 long __real_syscall(long number, long a, long b, long c, long d, long e);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e);
 
 long
 __wrap_syscall(long number, long a, long b, long c, long d, long e)
 {
-	if (number == failing_missing) {
-		errno = ENOSYS;
+	const int refused = failing_refused(number, (const void *)a);
+
+	if (refused) {
+		errno = refused;
 		return -1;
 	}
-	return number != SYS_gettid && failing_now() ? -1 : __real_syscall(number, a, b, c, d, e);
+	return number != SYS_gettid && number != SYS_pidfd_send_signal && failing_now()
+		       ? -1
+		       : __real_syscall(number, a, b, c, d, e);
 }
 
 /* By its identifier the library knows an event as its own: that it can be asked for is no more than true. */

@@ -115,6 +115,7 @@ def test_unit_masks_and_aliases_are_named() -> None:
     ("montecito", "PMC41", 0x78FEFEFEFE, ()),
     ("itanium2", "IBR1", 0x80000000FFFFF000 | 1 << 62, ("w = 1: the encoder leaves it 0", "rx = 1: the encoder leaves it 0",
      "the mask is no block: what matches is not one range", "without IBR0 it covers nothing that can be told")),
+    ("itanium2", "IBR3", 1 << 62, ("w = 1: the encoder leaves it 0", "without IBR2 it covers nothing that can be told")),
 ])
 def test_what_no_encoder_writes_is_noted(pmu: Any, name: str, value: int, notes: tuple[str, ...]) -> None:
     assert decode(pmu, {name: value})[name].notes == notes
