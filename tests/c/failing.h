@@ -86,11 +86,11 @@ failing_nothing(long number, const void *attr)
 #endif
 
 /* A thread always has its number, and a pidfd can be asked whether it is one. */
-long __real_syscall(long number, long a, long b, long c, long d, long e);
-long __wrap_syscall(long number, long a, long b, long c, long d, long e);
+long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
 
 long
-__wrap_syscall(long number, long a, long b, long c, long d, long e)
+__wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	const int refused = failing_refused(number, (const void *)a);
 
@@ -100,7 +100,7 @@ __wrap_syscall(long number, long a, long b, long c, long d, long e)
 	}
 	return number != SYS_gettid && number != SYS_pidfd_send_signal && failing_now()
 		       ? -1
-		       : __real_syscall(number, a, b, c, d, e);
+		       : __real_syscall(number, a, b, c, d, e, f);
 }
 
 /* By its identifier the library knows an event as its own: that it can be asked for is no more than true. */
