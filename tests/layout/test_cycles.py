@@ -146,7 +146,7 @@ def opened(pipe: Path, reader: subprocess.Popen[bytes]) -> int:
 def test_the_process_that_reads_ends_with_the_one_that_asked(tmp_path: Path) -> None:
     os.mkfifo(pipe := tmp_path / "pipe")
     code = "import sys; from pathlib import Path; from pypfm.layout.bounded import bounded; bounded('x', 600, Path.read_bytes, Path(sys.argv[1]))"
-    with subprocess.Popen([sys.executable, "-c", code, pipe]) as asked:
+    with subprocess.Popen([sys.executable, "-c", code, pipe], cwd=tmp_path) as asked:
         end = opened(pipe, asked)
         asked.kill()
     (poll := select.poll()).register(end, select.POLLERR)
