@@ -69,17 +69,8 @@ __wrap_readdir(DIR *directory)
 	return failing_now() ? NULL : __real_readdir(directory);
 }
 
-/* What this kernel refuses: errno, or 0; and, of perf_event_open(), its first argument. */
-static int failing_nothing(long number, const void *attr);
-static int (*failing_refused)(long number, const void *attr) = failing_nothing;
-
-static int
-failing_nothing(long number, const void *attr)
-{
-	(void)number;
-	(void)attr;
-	return 0;
-}
+/* The errno with which this kernel refuses a call, by its number and first argument, or 0; NULL: it refuses none. */
+static int (*failing_refused)(long number, const void *first);
 
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
@@ -92,7 +83,7 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 long
 __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	const int refused = failing_refused(number, (const void *)a);
+	const int refused = failing_refused ? failing_refused(number, (const void *)a) : 0;
 
 	if (refused) {
 		errno = refused;
@@ -142,6 +133,21 @@ failing_descriptors(void)
 	for (int fd = 0; fd < 1024; fd++)
 		count += __real_fcntl(fd, F_GETFD, NULL) >= 0;
 	return count;
+}
+
+/* Wait until the calling thread is the only one. */
+static inline void
+failing_wait_alone(void)
+{
+	for (int entries = 0; entries != 3;) { /* with . and .. */
+		DIR *tasks = opendir("/proc/self/task");
+
+		entries = 0;
+		while (__real_readdir(tasks))
+			entries++;
+		closedir(tasks);
+		usleep(1000);
+	}
 }
 
 /* What a system call may say that no program expects. */

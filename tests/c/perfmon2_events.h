@@ -76,6 +76,49 @@ is_about(uint64_t value, uint64_t wanted)
 	return false;
 }
 
+/* A child that runs this when its tracer lets it go on, and ends. */
+static inline pid_t
+traced_child(void (*run)(void))
+{
+	const pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		run();
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(child, &status, WUNTRACED), child);
+	return child;
+}
+
+static inline void
+thousand_faults(void)
+{
+	faults(1000);
+}
+
+/* Another task, under ptrace: what it counts, and its end. */
+static inline void
+counts_another(void)
+{
+	pfarg_msg_t message;
+	const pid_t child = traced_child(thousand_faults);
+	const int fd = create(0);
+
+	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
+	CHECK_EQ(write_pmd(fd, 4, 0, 0), 0);
+	CHECK_EQ(load(fd, child), 0);
+	CHECK_EQ(pfm_start(fd, NULL), 0);
+	CHECK_EQ(ptrace(PTRACE_DETACH, child, NULL, NULL), 0);
+	CHECK_EQ(read(fd, &message, sizeof(message)), sizeof(message));
+	CHECK_EQ(message.type, PFM_MSG_END);
+	CHECK(is_about(read_pmd(fd, 4), 1000));
+	CHECK_EQ(wait_for(child), 0);
+	close(fd);
+}
+
 /* A machine with these events, or the test is skipped. */
 static inline void
 begin_with_events(void)

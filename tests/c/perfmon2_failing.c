@@ -199,22 +199,6 @@ begin_child(void)
 	}
 }
 
-static void
-wait_for_helper(void)
-{
-	while (1) {
-		DIR *tasks = opendir("/proc/self/task");
-		int count = 0;
-
-		while (__real_readdir(tasks))
-			count++;
-		closedir(tasks);
-		if (count == 3) /* with . and .. */
-			return;
-		usleep(1000);
-	}
-}
-
 /* What is loaded on another thread stays so, whatever fails. */
 static void
 look_at_other(void)
@@ -234,7 +218,7 @@ look_at_other(void)
 	close(fd);
 	failing_end();
 	reap();
-	wait_for_helper();
+	failing_wait_alone();
 	check_nothing_is_left();
 }
 
@@ -245,7 +229,7 @@ load_other(void)
 	int fd, ret;
 
 	failing_end();
-	wait_for_helper();
+	failing_wait_alone();
 	fd = create(0);
 	failing_left = left;
 	ret = load(fd, child);
@@ -256,7 +240,7 @@ load_other(void)
 	close(fd);
 	failing_end();
 	reap();
-	wait_for_helper();
+	failing_wait_alone();
 	check_nothing_is_left();
 }
 
@@ -268,7 +252,7 @@ load_with_rate(void)
 	int fd, ret;
 
 	failing_end();
-	wait_for_helper();
+	failing_wait_alone();
 	fd = create(0);
 	no_thread = 0;
 	failing_left = left;
@@ -279,7 +263,7 @@ load_with_rate(void)
 	close(fd);
 	failing_end();
 	reap();
-	wait_for_helper();
+	failing_wait_alone();
 	check_nothing_is_left();
 }
 
@@ -301,9 +285,9 @@ each(const char *name, void (*operation)(void), int at_least)
 }
 
 static int
-without_memfd(long number, const void *attr)
+without_memfd(long number, const void *first)
 {
-	(void)attr;
+	(void)first;
 	return number == SYS_memfd_create ? ENOSYS : 0;
 }
 
@@ -325,7 +309,7 @@ main(void)
 		 memory = mapped; is_first = true; CHECK(failing_each(make) >= 4); is_first = false; remember();
 		 each("create", make, 4); each("create with a buffer", make_with_buffer, 7);
 		 failing_refused = without_memfd; make_with_buffer();
-		 each("create with a buffer, Linux 3.10", make_with_buffer, 7); failing_refused = failing_nothing;
+		 each("create with a buffer, Linux 3.10", make_with_buffer, 7); failing_refused = NULL;
 		 each("perfmonctl", make_by_perfmonctl, 8); each("load", load_again, 1); each("count", count, 0););
 	begin_child();
 	IN_CHILD(check_begin("model,np", PFMLIB_ITANIUM2_PMU); remember(); each("look at another", look_at_other, 0);

@@ -3,8 +3,6 @@
  */
 #include "perfmon2_events.h"
 
-#include <sys/ptrace.h>
-
 /* It counts from start to stop, in 64 bits, and while it is loaded. */
 static void
 counts(void)
@@ -332,34 +330,6 @@ turns(void)
 	close(fd);
 }
 
-/* Another task, under ptrace: what it counts, and its end. */
-static void
-another(void)
-{
-	pfarg_msg_t message;
-	const pid_t child = fork();
-	int fd, status;
-
-	if (child == 0) {
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		raise(SIGSTOP);
-		faults(1000);
-		_exit(0);
-	}
-	CHECK_EQ(waitpid(child, &status, WUNTRACED), child);
-	fd = create(0);
-	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
-	CHECK_EQ(write_pmd(fd, 4, 0, 0), 0);
-	CHECK_EQ(load(fd, child), 0);
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	CHECK_EQ(ptrace(PTRACE_DETACH, child, NULL, NULL), 0);
-	CHECK_EQ(read(fd, &message, sizeof(message)), sizeof(message));
-	CHECK_EQ(message.type, PFM_MSG_END);
-	CHECK(is_about(read_pmd(fd, 4), 1000));
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	close(fd);
-}
-
 static void
 system_wide(void)
 {
@@ -400,7 +370,7 @@ main(void)
 	signals();
 	samples();
 	turns();
-	another();
+	counts_another();
 	system_wide();
 	return check_result();
 }

@@ -6,7 +6,6 @@
 #include "failing.h"
 #include "perfmon2_events.h"
 
-#include <poll.h>
 #include <sys/ptrace.h>
 
 void *__real_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
@@ -24,36 +23,12 @@ __wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset
 	return failing_now() ? MAP_FAILED : __real_mmap(addr, length, prot, flags, fd, offset);
 }
 
-static pid_t
-child_of(void (*run)(void))
-{
-	const pid_t child = fork();
-	int status;
-
-	if (child == 0) {
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-		raise(SIGSTOP);
-		run();
-		_exit(0);
-	}
-	CHECK_EQ(waitpid(child, &status, WUNTRACED), child);
-	return child;
-}
-
 /* Descriptors, when what was closed is freed and the engine's thread has ended; one stays for all contexts. */
 static int
 settled_descriptors(void)
 {
 	CHECK_EQ(load(-1, 0), -1);
-	for (int threads = 0, ms = 0; threads != 3 && ms < 5000; ms++) { /* with . and .. */
-		DIR *tasks = opendir("/proc/self/task");
-
-		threads = 0;
-		while (__real_readdir(tasks))
-			threads++;
-		closedir(tasks);
-		usleep(1000);
-	}
+	failing_wait_alone();
 	return failing_descriptors();
 }
 
@@ -80,32 +55,6 @@ overflows(void)
 	close(fd);
 }
 
-static void
-thousand(void)
-{
-	faults(1000);
-}
-
-/* Counts of a child, and a message at its end. */
-static void
-another(void)
-{
-	pfarg_msg_t message;
-	const pid_t child = child_of(thousand);
-	const int fd = create(0);
-
-	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
-	CHECK_EQ(write_pmd(fd, 4, 0, 0), 0);
-	CHECK_EQ(load(fd, child), 0);
-	CHECK_EQ(pfm_start(fd, NULL), 0);
-	CHECK_EQ(ptrace(PTRACE_DETACH, child, NULL, NULL), 0);
-	CHECK_EQ(read(fd, &message, sizeof(message)), sizeof(message));
-	CHECK_EQ(message.type, PFM_MSG_END);
-	CHECK(is_about(read_pmd(fd, 4), 1000));
-	CHECK_EQ(wait_for(child), 0);
-	close(fd);
-}
-
 /* Not in the kernel: an alarm that may not look into it would not ring there. */
 static void
 spin_200(void)
@@ -119,7 +68,7 @@ spin_200(void)
 static void
 turns(void)
 {
-	const pid_t child = child_of(spin_200);
+	const pid_t child = traced_child(spin_200);
 	const int fd = create(0);
 	pfarg_msg_t message;
 	uint64_t runs = 0;
@@ -174,27 +123,26 @@ without_pidfd(long number, const void *attr)
 	return number == SYS_pidfd_open ? ENOSYS : 0;
 }
 
-/* Neither, nor an event on it: the number is asked for. */
+/* No event that counts nothing, which each context has. */
 static int
-without_any_watch(long number, const void *attr)
+without_anchor(long number, const void *attr)
 {
 	const struct perf_event_attr *wanted = attr;
 
-	return without_pidfd(number, attr)                                                                 ? ENOSYS
-	       : number == SYS_perf_event_open && wanted->config == PERF_COUNT_SW_DUMMY && !wanted->pinned ? ENOENT
-													   : 0;
+	return number == SYS_perf_event_open && wanted->config == PERF_COUNT_SW_DUMMY && !wanted->pinned ? ENOENT : 0;
 }
 
 static const struct kernel {
 	const char *name;
 	int (*refuses)(long number, const void *attr);
 	bool has_no_rings;
-	bool can_load;
 } kernels[] = {
-	{ "as it is", failing_nothing, false, true },         { "perf_event_paranoid 2", only_user, false, true },
-	{ "no interrupts", without_interrupts, false, true }, { "Linux 5.2", without_pidfd, false, true },
-	{ "no rings", failing_nothing, true, true },          { "no rings, Linux 5.2", without_pidfd, true, true },
-	{ "no anchor", without_any_watch, false, false },
+	{ "as it is", NULL, false },
+	{ "perf_event_paranoid 2", only_user, false },
+	{ "no interrupts", without_interrupts, false },
+	{ "Linux 5.2", without_pidfd, false },
+	{ "no rings", NULL, true },
+	{ "no rings, Linux 5.2", without_pidfd, true },
 };
 
 static void
@@ -206,23 +154,28 @@ on_each_kernel(void)
 
 		failing_refused = kernels[i].refuses;
 		no_rings = kernels[i].has_no_rings;
-		if (kernels[i].can_load) {
-			overflows();
-			another();
-			turns();
-		} else {
-			const int fd = create(0);
-
-			CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
-			CHECK_ERRNO(load(fd, self_id()), ENODEV);
-			close(fd);
-		}
-		failing_refused = failing_nothing;
+		overflows();
+		counts_another();
+		turns();
+		failing_refused = NULL;
 		no_rings = false;
 		CHECK_EQ(settled_descriptors(), before);
 		if (check_failures != failures)
 			printf("that was: %s\n", kernels[i].name);
 	}
+}
+
+static void
+refused(void)
+{
+	const int fd = create(0);
+
+	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
+	failing_refused = without_anchor;
+	CHECK_ERRNO(load(fd, self_id()), ENODEV);
+	failing_refused = NULL;
+	CHECK_EQ(load(fd, self_id()), 0);
+	close(fd);
 }
 
 /* ---- each call fails in turn ---------------------------------------------------------------- */
@@ -295,8 +248,8 @@ int
 main(void)
 {
 	begin_with_events();
-	IN_CHILD(on_each_kernel(););
+	IN_CHILD(alarm(120); on_each_kernel(); refused(););
 	IN_CHILD(with_each_failure(););
-	IN_CHILD(target = child_of(pause_for_ever); with_each_failure(); kill(target, SIGKILL););
+	IN_CHILD(target = traced_child(pause_for_ever); with_each_failure(); kill(target, SIGKILL););
 	return check_result();
 }
