@@ -69,8 +69,8 @@ __wrap_readdir(DIR *directory)
 	return failing_now() ? NULL : __real_readdir(directory);
 }
 
-/* The errno with which this kernel refuses a call, by its number and first argument, or 0; NULL: it refuses none. */
-static int (*failing_refused)(long number, const void *first);
+/* The errno with which this kernel refuses a call, by its number and its arguments, or 0; NULL: it refuses none. */
+static int (*failing_refused)(long number, const long *arguments);
 
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
@@ -83,7 +83,8 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 long
 __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	const int refused = failing_refused ? failing_refused(number, (const void *)a) : 0;
+	const long arguments[] = { a, b, c, d, e, f };
+	const int refused = failing_refused ? failing_refused(number, arguments) : 0;
 
 	if (refused) {
 		errno = refused;

@@ -17,7 +17,8 @@ foreach(program perfmon2_host perfmon2_periods perfmon2_hostile perfmon2_million
             INCLUDES ${engine})
   c_test(${program} ${program} ${${program}_arguments})
 endforeach()
-c_program(perfmon2_kernels SOURCES perfmon2_kernels.c OBJECTS pfm3 WRAP ${system_calls} host_event_of mmap INCLUDES ${engine})
+c_program(perfmon2_kernels SOURCES perfmon2_kernels.c OBJECTS pfm3 WRAP ${system_calls} host_event_of mmap pipe eventfd
+          epoll_create1 INCLUDES ${engine})
 c_test(perfmon2_kernels perfmon2_kernels)
 if(PYPFM_MEMCHECK)	# valgrind's own page faults and processor time are counted, and it runs one thread at a time
   set_tests_properties(perfmon2_host perfmon2_periods perfmon2_hostile perfmon2_million perfmon2_locked perfmon2_kernels

@@ -285,9 +285,9 @@ each(const char *name, void (*operation)(void), int at_least)
 }
 
 static int
-without_memfd(long number, const void *first)
+without_memfd(long number, const long *arguments)
 {
-	(void)first;
+	(void)arguments;
 	return number == SYS_memfd_create ? ENOSYS : 0;
 }
 

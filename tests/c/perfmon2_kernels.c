@@ -11,6 +11,10 @@
 void *__real_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
 
+FAILING(int, epoll_create1, (int flags), (flags))
+FAILING(int, eventfd, (unsigned int value, int flags), (value, flags))
+FAILING(int, pipe, (int ends[2]), (ends))
+
 static bool no_rings; /* no locked memory is left */
 
 void *
@@ -51,6 +55,31 @@ overflows(void)
 		CHECK_EQ(message.type, PFM_MSG_OVFL);
 		CHECK_EQ(message.pfm_ovfl_msg.msg_ovfl_pmds[0], 1 << 4);
 		CHECK_EQ(pfm_restart(fd), 0);
+	}
+	close(fd);
+}
+
+/* What nobody has read before the next load, or is not to read at all, is gone from the queue. */
+static void
+drains(uint32_t flags)
+{
+	pfarg_pmd_t pmd = notifying(100);
+	pfarg_msg_t message;
+	const int fd = create(flags);
+
+	CHECK_EQ(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	CHECK_EQ(write_pmc(fd, 4, CYCLES_PMC), 0);
+	for (int round = 0; round < 2; round++) {
+		CHECK_EQ(pfm_write_pmds(fd, &pmd, 1), 0);
+		CHECK_EQ(load(fd, self_id()), 0);
+		CHECK_ERRNO((int)read(fd, &message, sizeof(message)), EAGAIN);
+		CHECK_EQ(pfm_start(fd, NULL), 0);
+		faults(1000);
+		CHECK_EQ(pfm_stop(fd), 0);
+		CHECK_EQ(info_of(fd, 0).set_ovfl_pmds[0], 1 << 4);
+		if (flags & PFM_FL_OVFL_NO_MSG)
+			CHECK_ERRNO((int)read(fd, &message, sizeof(message)), EAGAIN);
+		CHECK_EQ(pfm_unload_context(fd), 0);
 	}
 	close(fd);
 }
@@ -97,52 +126,60 @@ turns(void)
 
 /* perf_event_paranoid is 2, but for the kernel's own events: none may count in it. */
 static int
-only_user(long number, const void *attr)
+only_user(long number, const long *arguments)
 {
-	const struct perf_event_attr *wanted = attr;
+	const struct perf_event_attr *wanted = (const void *)arguments[0];
 
 	return number == SYS_perf_event_open && !wanted->exclude_kernel ? EACCES : 0;
 }
 
 /* The PMU has no interrupt: a clock has one still. */
 static int
-without_interrupts(long number, const void *attr)
+without_interrupts(long number, const long *arguments)
 {
-	const struct perf_event_attr *wanted = attr;
+	const struct perf_event_attr *wanted = (const void *)arguments[0];
 
 	return number == SYS_perf_event_open && wanted->sample_period && wanted->config != PERF_COUNT_SW_TASK_CLOCK
 		       ? EOPNOTSUPP
 		       : 0;
 }
 
-/* Before Linux 5.3: another task's end is told by an event on it. */
+/* Debian 12: a descriptor is for a process, not for one of its threads, and a pipe cannot be asked to read without waiting. */
 static int
-without_pidfd(long number, const void *attr)
+of_linux_6_1(long number, const long *arguments)
 {
-	(void)attr;
-	return number == SYS_pidfd_open ? ENOSYS : 0;
+	return number == SYS_preadv2 ? EOPNOTSUPP : number == SYS_pidfd_open && arguments[1] ? EINVAL : 0;
+}
+
+/* Before Linux 5.3 another task's end is told by an event on it. */
+static int
+of_linux_4_5(long number, const long *arguments)
+{
+	(void)arguments;
+	return number == SYS_pidfd_open || number == SYS_preadv2 ? ENOSYS : 0;
 }
 
 /* No event that counts nothing, which each context has. */
 static int
-without_anchor(long number, const void *attr)
+without_anchor(long number, const long *arguments)
 {
-	const struct perf_event_attr *wanted = attr;
+	const struct perf_event_attr *wanted = (const void *)arguments[0];
 
 	return number == SYS_perf_event_open && wanted->config == PERF_COUNT_SW_DUMMY && !wanted->pinned ? ENOENT : 0;
 }
 
 static const struct kernel {
 	const char *name;
-	int (*refuses)(long number, const void *attr);
+	int (*refuses)(long number, const long *arguments);
 	bool has_no_rings;
 } kernels[] = {
 	{ "as it is", NULL, false },
 	{ "perf_event_paranoid 2", only_user, false },
 	{ "no interrupts", without_interrupts, false },
-	{ "Linux 5.2", without_pidfd, false },
+	{ "Linux 6.1", of_linux_6_1, false },
+	{ "Linux 4.5", of_linux_4_5, false },
 	{ "no rings", NULL, true },
-	{ "no rings, Linux 5.2", without_pidfd, true },
+	{ "no rings, Linux 4.5", of_linux_4_5, true },
 };
 
 static void
@@ -155,6 +192,8 @@ on_each_kernel(void)
 		failing_refused = kernels[i].refuses;
 		no_rings = kernels[i].has_no_rings;
 		overflows();
+		drains(0);
+		drains(PFM_FL_OVFL_NO_MSG);
 		counts_another();
 		turns();
 		failing_refused = NULL;
