@@ -1,6 +1,6 @@
 /*
  * The back end "raw": the attributes and the order of the events that it would open under Linux for IA-64; anywhere else
- * it refuses.
+ * it refuses.  And the attributes of the back end "host".
  */
 #include "check.h"
 
@@ -117,6 +117,35 @@ host_events(void)
 	CHECK(!host_event_of(PFMLIB_ITANIUM2_PMU, 0xff, 0));
 }
 
+static int
+host_event(uint64_t pmc)
+{
+	struct perf_event_attr attr = { 0 };
+	const int ret = host_backend.event(&context, pmc, &attr);
+
+	CHECK(ret < 0 || (attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES));
+	return ret < 0 ? ret : (attr.exclude_user ? 0 : 8) | (attr.exclude_kernel ? 0 : 1);
+}
+
+/* What fields have a meaning on a host: levels; the one instruction set that it has. */
+static void
+host_attributes(void)
+{
+	use(PFMLIB_ITANIUM2_PMU);
+	CHECK_EQ(host_event(0x1228), 8);
+	CHECK_EQ(host_event(0x1221), 1);
+	CHECK_EQ(host_event(0x2001229), 9); /* IA-64 only */
+	CHECK_EQ(host_event(0x1001228), -ENOTSUP);
+	CHECK_EQ(host_event(0x3001228), -ENOTSUP);
+	CHECK_EQ(host_event(0x1238), -ENOTSUP);   /* the external pin */
+	CHECK_EQ(host_event(0x101228), -ENOTSUP); /* a threshold */
+	CHECK_EQ(host_event(0x11228), -ENOTSUP);  /* a unit mask */
+	CHECK_EQ(host_event(0x4001228), 8);       /* a bit that only Montecito has */
+	use(PFMLIB_MONTECITO_PMU);
+	CHECK_EQ(host_event(0x1228), 8);
+	CHECK_EQ(host_event(0x4001228), -ENOTSUP); /* both hardware threads */
+}
+
 /* Codes of IA-64 are other events here. */
 static void
 elsewhere(void)
@@ -143,6 +172,7 @@ main(void)
 	attributes();
 	order();
 	host_events();
+	host_attributes();
 	elsewhere();
 	return check_result();
 }
