@@ -331,6 +331,9 @@ WRONG_USAGE = [
     "encode -p itanium CPU_CYCLES --pal x", "encode -p itanium2 CPU_CYCLES --pal x",
     "encode -p itanium2 CPU_CYCLES --os none", "encode -p montecito CPU_OP_CYCLES_ALL --open",
     "encode -p glm ICACHE:HIT --os windows", "encode -p glm ICACHE:HIT --code-range 0-16",
+    "encode -p itanium2 --perf", "encode -p glm ICACHE:HIT --perf --os none", "encode -p itanium2 CPU_CYCLES --perf --unavail 4",
+    "encode -p itanium2 CPU_CYCLES --perf --pmc8 1", "encode -p montecito CPU_OP_CYCLES_ALL --ipear 010",
+    "conform --report pdf pfm3 libpfm.so.3", "conform --report html pfm3 libpfm.so.3",
     "config", "config pfm3", "config --library pfm9", "info -p itanium2", "events",
 ]
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import signal
 import sys
+from typing import NoReturn
 
 import pytest
 
 from conftest import run
+from pypfm.common.launch import Command
 
 PROGRAM = """
 import os, sys
@@ -35,3 +40,15 @@ print(0.2 <= command.wall < 30, command.user < 10)
 """
     done = run(sys.executable, "-c", program)
     assert (done.returncode, done.stdout) == (0, "True True\n"), done.stderr
+
+
+def test_no_process_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Descriptors and blocked signals are as before."""
+    def fork() -> NoReturn:
+        raise BlockingIOError(errno.EAGAIN, "")
+
+    before = os.listdir("/proc/self/fd"), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    monkeypatch.setattr(os, "fork", fork)
+    with pytest.raises(BlockingIOError):
+        Command(["true"])
+    assert (os.listdir("/proc/self/fd"), signal.pthread_sigmask(signal.SIG_BLOCK, ())) == before

@@ -144,6 +144,7 @@ def test_files_that_say_nothing(tmp_path: Path) -> None:
     assert "is no ELF file" in refused("--diff", "pfmlib_event_t", f"{text}:pfmlib_event_t")
     assert "No such file" in refused("--diff", "pfmlib_event_t", tmp_path / "missing")
     assert "Is a directory" in refused("--diff", "pfmlib_event_t", tmp_path)
+    assert "/dev/null is no regular file" in refused("--diff", "pfmlib_event_t", "/dev/null")
     assert "no debug information" in refused("--diff", "pfmlib_event_t", PFM3.path)
     assert "has no structure pfmlib_event_t" in refused("--diff", "pfmlib_event_t", compiled(tmp_path, "gcc", "-g"))
     assert "of which type?" in refused("--diff", compiled(tmp_path, "gcc", "-g"), compiled(tmp_path, "gcc", "-g"))

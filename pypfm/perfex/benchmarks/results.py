@@ -72,8 +72,9 @@ def _benchmark(rounds: Sequence[Round], runs: Sequence[Run], machine: Machine, c
 
 
 def _outcome(one: Round, run: Run, machine: Machine, request: Request) -> Outcome:
-    profile = Profile()
-    counts.profile(run.directory / one.places, profile)
+    profile, places = Profile(), run.directory / one.places
+    with counts.checked(places):
+        counts.profile(places, profile)
     profile = Names(run.directory / FUNCTIONS).named(profile)
     found = dict(zip(profile.names, one.counts, strict=True))
     clock = default_clock(request.cpu)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
+from pypfm.errors import PfmError
 from pypfm.perfex.profile import UNKNOWN, Function, Place, added
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from pypfm.perfex.profile import Profile
 
 __all__ = ["ENDED", "REPLACED", "RUNS", "Call", "CountsError", "Live", "Object", "Process", "Thread", "calls",
-           "objects", "profile", "read"]
+           "checked", "objects", "profile", "read"]
 
 _FORMAT = b"r10k001\n"
 _HEAD = struct.Struct("=8sIIiiIIIIIIQQ")
@@ -38,8 +40,20 @@ _OF_OBJECT = struct.Struct("=3Q512s")
 _WANTED = struct.calcsize("=8sIIiiIIII")  # where the header says whether perfex wants counting to be on
 
 
-class CountsError(ValueError):
-    """A file that is not the tool's, or is of another version of it."""
+class CountsError(PfmError, ValueError):
+    """A file that is not the tool's, is of another version of it, or is damaged."""
+
+
+@contextmanager
+def checked(path: Path) -> Iterator[None]:
+    """Read a file to which any process can have written.
+
+    :raises CountsError: something in it does not fit; names the file
+    """
+    try:
+        yield
+    except (struct.error, LookupError, ValueError) as error:
+        raise CountsError(f"{path.name}: {error}; something else has written to it") from None
 
 
 class Thread(NamedTuple):

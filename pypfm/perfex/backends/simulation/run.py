@@ -205,9 +205,13 @@ class Run:
         profile = Profile() if self.request.annotate else None
         processes = []
         for path in sorted(directory.glob("*.r10k"), key=_order):
-            processes.append(counts.read(path))
-            if profile is not None:
-                self.profiled(path, profile)
+            try:
+                with counts.checked(path):
+                    processes.append(counts.read(path))
+                    if profile is not None:
+                        self.profiled(path, profile)
+            except counts.CountsError as error:
+                self.missing.append(str(error))
         return processes, profile
 
     def _judge(self, directory: Path, processes: list[Process], command: Prepared) -> None:

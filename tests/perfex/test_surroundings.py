@@ -1,0 +1,161 @@
+"""What perfex finds around it and cannot use: it says what, and leaves nothing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import resource
+import struct
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from perfex_runs import PERFEX, environment
+from pypfm.perfex.backends import kept
+from pypfm.perfex.backends.qemu import program
+from pypfm.perfex.backends.simulation import command, counts, run
+from pypfm.perfex.backends.valgrind import tool
+from pypfm.perfex.benchmarks import session, stored
+from pypfm.perfex.c_call import read_limited
+from pypfm.perfex.model import PerfexError, Request
+from pypfm.perfex.output import Output, save
+
+
+def _fails(code: int) -> object:
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise OSError(code, os.strerror(code))
+    return fail
+
+
+# ---- its files ------------------------------------------------------------------------------------
+
+def test_a_file_in_a_directory_that_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no file can be made beside it, one that exists is written itself."""
+    out = tmp_path / "out"
+    monkeypatch.setattr(tempfile, "mkstemp", _fails(errno.EROFS))
+    with pytest.raises(OSError, match="Read-only"):
+        save(out, "text")
+    assert not out.exists()
+    out.write_text("the last one, which is longer")
+    save(out, "text")
+    assert out.read_text() == "text"
+
+
+def test_a_file_that_cannot_be_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "out").write_text("the last one")
+    monkeypatch.setattr(os, "replace", _fails(errno.EPERM))
+    with pytest.raises(OSError, match="not permitted"):
+        save(tmp_path / "out", "text")
+    with pytest.raises(PerfexError, match="out: Operation not permitted"):
+        stored.keep(tmp_path / "out", "text")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("out", "the last one")]
+
+
+@pytest.mark.parametrize("name", ["/dev/fd/{}", "/proc/self/fd/{}"])
+def test_a_descriptor_by_its_name(name: str, tmp_path: Path) -> None:
+    with (tmp_path / "out").open("w+") as file:
+        file.write("before\n")
+        file.flush()
+        out = Output(Path(name.format(file.fileno())))
+        out.write("text\n")
+        out.close()
+    assert (tmp_path / "out").read_text() == "before\ntext\n"
+
+
+@pytest.mark.parametrize(("data", "why"), [
+    (b'{"a": ' + b" " * (2 << 20) + b"1}", "larger than 2097152 bytes"),
+    (b'{"a": "' + b" " * (1 << 20) + b'\xff"}', "byte 0xff is not UTF-8 text"),
+])
+def test_a_report_that_is_too_large_or_no_text(data: bytes, why: str, tmp_path: Path) -> None:
+    (tmp_path / "made.json").write_bytes(data)
+    with pytest.raises(PerfexError, match=f"made.json: {why}"):
+        read_limited(tmp_path / "made.json", 2 << 20)
+
+
+def test_a_baseline_that_is_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "main.json").mkdir()
+    with pytest.raises(PerfexError, match=r"main\.json: is a directory"):
+        stored.expect_room(tmp_path / "main.json")
+
+
+# ---- its directories ------------------------------------------------------------------------------
+
+def test_no_directory_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", "/proc/self")
+    with pytest.raises(PerfexError, match=r"^'?/proc/self'?: .*; the simulation needs a directory for temporary files \(TMPDIR"):
+        command.check_directory()
+    monkeypatch.setattr(tempfile, "mkdtemp", _fails(errno.ENOSPC))
+    with pytest.raises(PerfexError, match=r"^no directory for temporary files: No space left on device \(TMPDIR\)"), session.directory():
+        pass
+
+
+def test_too_small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (4096, 4096))
+    with pytest.raises(PerfexError, match=r"^a file may have 4096 bytes only \(ulimit -f\)"):
+        run.check_place(Request(("true",)))
+
+
+def test_what_is_built_and_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(PerfexError, match=r"'.*': No space left on device; the thing is built there \(XDG_CACHE_HOME\)"):
+        kept.kept("things", "the thing", "one", _fails(errno.ENOSPC))
+    assert not [*tmp_path.rglob("new-*")]
+    assert kept.compiled([str(tmp_path)]).startswith(f"{tmp_path}: ")
+
+
+# ---- its programs ---------------------------------------------------------------------------------
+
+def _script(path: Path, text: str) -> str:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_programs_that_do_not_run(tmp_path: Path) -> None:
+    with pytest.raises(PerfexError, match=r"^qemu does not run: 'not today'"):
+        program.version(_script(tmp_path / "qemu", "echo not today >&2; exit 1"))
+    with pytest.raises(PerfexError, match=r"^absent does not run: "):
+        program.version(str(tmp_path / "absent"))
+    with pytest.raises(PerfexError, match=r"^valgrind -d does not say where its tools are: 'not today'"):
+        tool._own_directory(_script(tmp_path / "valgrind", "echo not today >&2"))
+
+
+# ---- its counts -----------------------------------------------------------------------------------
+
+_LEAST = counts._HEAD.size + 8 + counts._NAMES + counts._PROGRAM
+
+
+def _file(items: bytes = b"", names: bytes = b"I1mr", **values: int) -> bytes:
+    values = {"num_counts": 1, "size": _LEAST, "used": _LEAST + len(items)} | values
+    head = counts._HEAD.pack(counts._FORMAT, *(values.get(name, 0) for name in counts._Header._fields[1:]))
+    return (head + bytes(8) + names).ljust(_LEAST, b"\0") + items
+
+
+@pytest.mark.parametrize(("data", "why"), [
+    (b"", "not a file of counts"), (bytes(200), "not a file of counts"),
+    (_file(num_counts=0), "does not fit together"), (_file(num_counts=2), "does not fit together"),
+    (_file(used=1 << 40), "does not fit together"), (_file(names=b""), "without their names"),
+    (_file(struct.pack("=II", 99, 0)), "an item that does not fit"), (_file(struct.pack("=II", 99, 16)), "an item that does not fit"),
+    (_file(b"1234"), "requires a buffer"), (_file(struct.pack("=II", counts._THREAD, 8)), "requires a buffer"),
+])
+def test_a_file_of_counts_that_is_none(data: bytes, why: str, tmp_path: Path) -> None:
+    file = tmp_path / "1.0.r10k"
+    file.write_bytes(data)
+    with pytest.raises(counts.CountsError, match=rf"^1\.0\.r10k: .*{why}.*; something else has written to it$"), counts.checked(file):
+        counts.read(file)
+
+
+@pytest.mark.slow
+@pytest.mark.needs("valgrind")
+def test_a_command_that_writes_to_its_counts(tmp_path: Path) -> None:
+    """What is damaged is missing, and the report says so."""
+    script = 'true=$(command -v true); $true; for f in "$TMPDIR"/*/*.r10k; do case $f in */$$.*) ;; *) echo >"$f"; esac; done'
+    done = subprocess.run([PERFEX, "-e", "0", "sh", "-c", script], capture_output=True, text=True, env=environment(TMPDIR=str(tmp_path)))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert re.search(r"0 Cycles\.* +not available", done.stderr)
+    assert re.search(r"\d\.r10k: not a file of counts; something else has", done.stderr)
+    assert "Traceback" not in done.stderr
