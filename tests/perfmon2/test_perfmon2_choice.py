@@ -109,7 +109,8 @@ def test_no_itanium(value: str | None) -> None:
     assert outcomes(**env) == {"create": "EINVAL" if value == "nonsense" else "ENOSYS", "model": "ENXIO"}
 
 
-@pytest.mark.parametrize("value", ["nonsense", "modell", "model,", "model,rate", "model,rate=", "model,rate=0", "model,rate=-1",
-                                   "model,rate=99999999999", "host,rate=5", "model;np", "off,no", ",np,x"])
+@pytest.mark.parametrize("value", ["nonsense", "modell", "model,", "model,rate", "model,ratio=5", "model,rate=", "model,rate=0",
+                                   "model,rate=-1", "model,rate=x", "model,rate=5x", "model,rate=4294967296",
+                                   "model,rate=99999999999999999999", "host,rate=5", "model;np", "off,no", ",np,x"])
 def test_what_cannot_be_read(value: str) -> None:
     assert outcomes(LIBPFM_FORCE_PMU="3", LIBPFM_PERFMON=value) == {"create": "EINVAL", "model": "ENXIO"}
