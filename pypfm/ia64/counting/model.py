@@ -53,13 +53,11 @@ class Model:
         count, levels = expect_size(count, "count", 64), parse_plm(plm)
         if not 0 < levels <= 0xF:
             raise InvalidValueError(f"plm={shown(plm)}: an event happens at one of the levels 0 to 3, or at several")
+        request = event if isinstance(event, EventRequest) else EventRequest(event)
         if self._tid is not None and self._tid != threading.get_native_id():
-            name = event if isinstance(event, str) else EventRequest(event).name if not isinstance(
-                event, EventRequest) else event.name
-            index = self._pmu[name.partition(":")[0]].index
+            index = self._pmu[request.name].index
             self._call("pfm_model_advance_task", self._tid, index, levels, count, function="advance_task")
             return
-        request = event if isinstance(event, EventRequest) else EventRequest(event)
         fields = self._pmu.encode_request(Request(plm=levels, events=(request,))).pmcs[0].fields
         self._call("pfm_model_advance_code", fields["es"], fields.get("umask", 0), levels, count, function="advance")
 

@@ -78,6 +78,8 @@ EQUIVALENT = {
         "a set that overflows may end, where no counter has a number of overflows",
     "16384 -> 16385  [_LIMIT = 16384  # bytes that one call takes]": "no element has one byte",
     "1 -> 2  [libc.setenv(name, value, 1)]": "any number that is not 0",
+    "b'%s' in form and argument -> b'%s' in form or argument  [more = [decoded(ctypes.string_at(argument))] if b\"%s\" in form and argu]":
+        "without %s C passes no argument: what is read in its place is chance",
     "14 -> 15  [_MOST_ATTRIBUTES = 1 << 14]": "where a list without an end is left",
     "base is None or distance >= best -> False  [if base is None or distance >= best:]":
         "it ends when no unit mask is left, or at a code that is found",
