@@ -38,10 +38,11 @@ PATIENCE = 300  # seconds of a processor, and twice as many in all; a change tha
 #: The packages; the directories whose fast tests are run, and what is run as a whole where none of these notices.
 PACKAGES = {
     "_c": (["mirrors", "pmc", "layout", "pfm4", "pfm3", "perfmon2"], ["mirrors", "layout"]),
-    "common": (["common", "layout", "ia64", "perf", "perfmon2"], ["perfex/test_command.py", "cli/test_cli.py"]),
-    "ia64": (["ia64", "perf", "perfmon2/test_perfmon2_context.py", "pfm3"], ["ia64", "cli/test_decode_cli.py", "cli/test_cli.py"]),
+    "common": (["common", "layout", "ia64", "perf", "perfmon2"], ["common", "perfex/test_command.py", "cli/test_cli.py"]),
+    "ia64": (["ia64", "perf", "perfmon2/test_perfmon2_context.py", "pfm3"],
+             ["ia64", "perfmon2/test_perfmon2_context.py", "cli/test_decode_cli.py", "cli/test_cli.py"]),
     "layout": (["layout"], ["layout", "cli/test_cli.py"]),
-    "perf": (["perf", "pfm4", "ia64"], ["cli/test_decode_cli.py", "cli/test_library_cli.py"]),
+    "perf": (["perf", "pfm4", "ia64"], ["perf", "cli/test_decode_cli.py", "cli/test_library_cli.py"]),
 }
 
 #: Changes that no test can notice, and why.
