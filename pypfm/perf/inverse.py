@@ -181,7 +181,7 @@ class _EventCodes:
         texts = [self.name, *(f"{self.name}:{u}" for u in self._umasks)]
         found = list(self._encoded(texts))
         yield from found
-        refused = set(texts if self._umasks or not found else ()) - {base.text for base in found}
+        refused = set(texts) - {base.text for base in found}
         numbers = [m.name for m in self._modifiers if not m.is_switch]
         alone = [base.text for base in found if base.text != self.name][:_MOST_BESIDE]
         beside = {text: [f"{other}:{text.rpartition(':')[2]}" for other in alone] for text in refused if numbers}

@@ -264,6 +264,7 @@ def wrong_arguments() -> None:
         (InvalidValueError, "3 values for 2 sets", (pmu, [PAIR, PAIR]), {"timeout": [1, 2, 3]}),
         (InvalidValueError, "give it a period", (pmu, [PAIR, PAIR]), {"overflows": 1}),
         (InvalidValueError, "buffer_size", (pmu, PAIR), {"period": 1, "buffer_size": 100}),
+        (InvalidValueError, "buffer_size", (pmu, PAIR), {"period": 1, "buffer_size": 1 << 48}),
         (InvalidValueError, "buffer_size", (pmu, [PAIR, PAIR]), {"overflows": 2, "period": 1, "buffer_size": 0}),
         (InvalidValueError, "notify and overflows", (pmu, [PAIR, PAIR]), {"overflows": 1, "period": 1, "notify": True}),
         (InvalidValueError, "notify: no event has a period", (pmu, PAIR), {"notify": True}),
