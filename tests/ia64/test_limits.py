@@ -53,7 +53,8 @@ NAMED = [type(pmu).__name__ for pmu in PMUS]
 @pytest.mark.parametrize("pmu", PMUS, ids=NAMED)
 def test_events(pmu: Any, kind: Any) -> None:
     events = kind(name(pmu))
-    with pytest.raises(Pfm3Error, match=r"(too many|1000000) events; a request holds fewer than 512", check=coded("PFMLIB_ERR_INVAL")):
+    many = "1000000" if kind is Million else "too many"
+    with pytest.raises(Pfm3Error, match=f"{many} events; a request holds fewer than 512", check=coded("PFMLIB_ERR_INVAL")):
         pmu.encode(events)
     assert events.read == 512
 
