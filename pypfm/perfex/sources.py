@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
+
+from pypfm.perfex.opening import open_regular
 
 __all__ = ["Source"]
 
@@ -32,22 +33,17 @@ class Source:
         :param program: or library, that was made of it
         """
         try:
-            # What stands in the place of the file may be a FIFO, on which a plain open() would wait.
-            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
-                known = os.fstat(stream.fileno())
-                if not stat.S_ISREG(known.st_mode):
-                    return cls(missing="is not a file")
-                if known.st_size > _LARGEST:
-                    return cls(missing=f"is too large ({known.st_size} bytes)")
-                data = stream.read(_LARGEST)
+            with open_regular(path, _LARGEST) as stream:
+                data, changed = stream.read(_LARGEST), os.fstat(stream.fileno()).st_mtime_ns
         except FileNotFoundError:
             return cls(missing="is not there" if os.path.isabs(path) else "is not in this directory")
         except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-            return cls(missing=f"cannot be read: {getattr(error, 'strerror', None) or error}")
+            why = str(getattr(error, "strerror", None) or error)
+            return cls(missing=why if why.startswith("is ") else f"cannot be read: {why}")
         lines = data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
         if lines[-1] == "":
             lines.pop()
-        return cls(tuple(line.expandtabs() for line in lines), newer=_newer(known.st_mtime_ns, program))
+        return cls(tuple(line.expandtabs() for line in lines), newer=_newer(changed, program))
 
     def line(self, number: int) -> str:
         """Return a line; "" if there is none of that number."""
