@@ -21,15 +21,16 @@ def open_regular(path: str | Path, most: int, flags: int = 0) -> BinaryIO:
     :raises OSError: it cannot be opened, is another kind of file, or is larger; ``strerror`` says which
     :raises ValueError: a zero byte in the name
     """
-    stream = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags), "rb")  # noqa: SIM115 - the caller closes it
-    known = os.fstat(stream.fileno())
-    wrong = (0, "") if stat.S_ISREG(known.st_mode) else (errno.EINVAL, "is not a file")
-    if known.st_size > most:
-        wrong = errno.EFBIG, f"is too large ({known.st_size} bytes)"
-    if wrong[1]:
-        stream.close()
-        raise OSError(*wrong, str(path))
-    return stream
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    known = os.fstat(fd)
+    if not stat.S_ISREG(known.st_mode):
+        why = errno.EINVAL, "is not a file"
+    elif known.st_size > most:
+        why = errno.EFBIG, f"is too large ({known.st_size} bytes)"
+    else:
+        return os.fdopen(fd, "rb")
+    os.close(fd)
+    raise OSError(*why, str(path))
 
 
 def read_regular(path: str | Path, most: int, flags: int = 0) -> bytes:
