@@ -130,9 +130,9 @@ _LEAST = counts._HEAD.size + 8 + counts._NAMES + counts._PROGRAM
 
 
 def _file(items: bytes = b"", names: bytes = b"I1mr", **values: int) -> bytes:
-    values = {"num_counts": 1, "size": _LEAST, "used": _LEAST + len(items)} | values
+    values = {"num_counts": 1, "size": _LEAST, "used": _LEAST + len(items), "pid": 1} | values
     head = counts._HEAD.pack(counts._FORMAT, *(values.get(name, 0) for name in counts._Header._fields[1:]))
-    return (head + bytes(8) + names).ljust(_LEAST, b"\0") + items
+    return (head + struct.pack("=Q", values.get("now", 0)) + names).ljust(_LEAST, b"\0") + items
 
 
 @pytest.mark.parametrize(("data", "why"), [
@@ -140,7 +140,7 @@ def _file(items: bytes = b"", names: bytes = b"I1mr", **values: int) -> bytes:
     (_file(num_counts=0), "does not fit together"), (_file(num_counts=2), "does not fit together"),
     (_file(used=1 << 40), "does not fit together"), (_file(names=b""), "without their names"),
     (_file(struct.pack("=II", 99, 0)), "an item that does not fit"), (_file(struct.pack("=II", 99, 16)), "an item that does not fit"),
-    (_file(b"1234"), "requires a buffer"), (_file(struct.pack("=II", counts._THREAD, 8)), "requires a buffer"),
+    (_file(pid=5), "is of process 5"), (_file(b"1234"), "requires a buffer"), (_file(struct.pack("=II", counts._THREAD, 8)), "requires a buffer"),
 ])
 def test_a_file_of_counts_that_is_none(data: bytes, why: str, tmp_path: Path) -> None:
     file = tmp_path / "1.0.r10k"
@@ -149,13 +149,84 @@ def test_a_file_of_counts_that_is_none(data: bytes, why: str, tmp_path: Path) ->
         counts.read(file)
 
 
+def test_the_thread_that_runs_has_what_was_not_put_down_yet(tmp_path: Path) -> None:
+    """So a process is left that is killed, or executes another program."""
+    items = b"".join(struct.pack("=IIiIQ", counts._THREAD, 24, tid, 0, count) for tid, count in ((7, 10), (8, 20)))
+    file = tmp_path / "6.0.r10k"
+    file.write_bytes(_file(items, pid=6, running=8, now=5))
+    found = counts.read(file)
+    assert [(thread.tid, thread.counts["I1mr"]) for thread in found.threads] == [(7, 10), (8, 25)]
+    assert found.counts["I1mr"] == 35
+
+
+def perfex_of(script: str, directory: Path, *options: str, status: int = 0) -> str:
+    """The report of a shell that knows the directory of its counts as $d."""
+    done = subprocess.run([PERFEX, *options, "-e", "15", "sh", "-c", f"d=$(echo $TMPDIR/perfex-*); {script}"], capture_output=True,
+                          text=True, timeout=120, env=environment(TMPDIR=str(directory)))
+    assert (done.returncode, done.stdout) == (status, ""), done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(directory.iterdir()) == []
+    return " ".join(done.stderr.split())
+
+
+def total(report: str) -> int:
+    return int(re.findall(r"Graduated instructions\.+ (\d+) exact", report)[-1])
+
+
+SPOILED = {
+    "(:); for f in $d/*; do case $f in */$$.*) ;; *) echo >$f; esac; done": "r10k: not a file of counts; something else has written to it",
+    "rm $d/$$.0.r10k": "0.r10k is gone: something else has removed it",
+    "cp $d/$$.0.r10k $d/1.0.r10k": "1.0.r10k: is of process",
+    "(:); f=$(ls $d/*.r10k | grep -v $$); sed -i 's/ Dr / Zr /' $f": "r10k: has no 'Dr'",
+    ": >$d/x.r10k; : >$d/1.r10k": "not a file of counts; something else has written to it and 1 more",
+    "mkfifo $d/1.0.r10k": "1.0.r10k: is not a file",
+    "mkdir $d/1.0.r10k": "1.0.r10k: is not a file",
+    "ln -s 1.0.r10k $d/1.0.r10k": "1.0.r10k: Too many levels of symbolic links",
+    "truncate -s 1T $d/1.0.r10k": "1.0.r10k: is too large",
+}
+
+
 @pytest.mark.slow
 @pytest.mark.needs("valgrind")
-def test_a_command_that_writes_to_its_counts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("script", SPOILED)
+def test_a_command_that_writes_to_its_counts(script: str, tmp_path: Path) -> None:
     """What is damaged is missing, and the report says so."""
-    script = 'true=$(command -v true); $true; for f in "$TMPDIR"/*/*.r10k; do case $f in */$$.*) ;; *) echo >"$f"; esac; done'
-    done = subprocess.run([PERFEX, "-e", "0", "sh", "-c", script], capture_output=True, text=True, env=environment(TMPDIR=str(tmp_path)))
-    assert (done.returncode, done.stdout) == (0, "")
-    assert re.search(r"0 Cycles\.* +not available", done.stderr)
-    assert re.search(r"\d\.r10k: not a file of counts; something else has", done.stderr)
-    assert "Traceback" not in done.stderr
+    report = perfex_of(f"{script}; exit 3", tmp_path, status=3)
+    assert "15 Graduated instructions" in report
+    assert " not available" in report
+    assert SPOILED[script] in report
+
+
+@pytest.mark.slow
+@pytest.mark.needs("valgrind")
+def test_a_command_that_replaces_the_messages(tmp_path: Path) -> None:
+    assert total(perfex_of("mkfifo $d/new; mv $d/new $d/messages", tmp_path)) > 100_000
+
+
+@pytest.mark.slow
+@pytest.mark.needs("valgrind")
+@pytest.mark.parametrize("options", [["-s"], ["-p", "50"]])
+def test_a_command_that_spoils_the_file_of_its_next_program(options: list[str], tmp_path: Path) -> None:
+    """perfex looks at it while the command runs."""
+    report = perfex_of(": >$d/$$.1.r10k; kill -USR1 $PPID; sleep=$(command -v sleep); $sleep 0.3; $sleep 0.3", tmp_path, *options)
+    assert "1.r10k: not a file of counts" in report
+
+
+@pytest.mark.slow
+@pytest.mark.needs("valgrind")
+@pytest.mark.parametrize(("end", "status"), [("exec sh -c :", 0), ("/bin/sh -c 'kill -9 $PPID'; :", 137)])
+def test_threads_of_a_program_that_does_not_end_itself(end: str, status: int, tmp_path: Path) -> None:
+    """They have all that the process has counted."""
+    script = f"i=0; while [ $i -lt 300 ]; do i=$((i+1)); done; {end}"
+    counted = total(perfex_of(script, tmp_path, status=status))
+    for options in (["-mp"], ["--threads", "fine"]):
+        assert abs(total(perfex_of(script, tmp_path, *options, status=status)) - counted) < 1000  # a number has more digits
+
+
+@pytest.mark.slow
+@pytest.mark.needs("qemu-x86_64")
+def test_a_command_that_writes_to_the_pipe_of_its_descendants(tmp_path: Path) -> None:
+    """It ends when the last of them has, and not before."""
+    work = "(sleep 0.5; i=0; while [ $i -lt 300 ]; do i=$((i+1)); done) >/dev/null 2>&1 &"
+    disturbed = f"{work} for f in /proc/$$/fd/??*; do case $(readlink $f) in pipe*) echo x >$f; esac; done; exit 0"
+    assert total(perfex_of(disturbed, tmp_path, "--backend", "qemu")) > total(perfex_of(work, tmp_path, "--backend", "qemu"))

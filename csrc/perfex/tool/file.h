@@ -10,7 +10,7 @@
 
 #include "r10k.h"
 
-#define FORMAT "r10k001\n" /* the first bytes of a file */
+#define FORMAT "r10k002\n" /* the first bytes of a file */
 
 enum state {
 	STATE_RUNS,     /* or was killed */
@@ -28,9 +28,10 @@ struct header {
 	uint32_t lost;                 /* processes that it made have no file */
 	uint32_t on, wanted;           /* whether it counts; perfex writes whether it shall */
 	uint32_t several;              /* threads have run at once: another run counts something else */
-	uint64_t not_begun;            /* regions whose start_counters() has failed, with --regions */
+	uint32_t not_begun;            /* regions whose start_counters() has failed, with --regions */
+	int32_t running;               /* the thread that runs, with --threads of valgrind's; 0: none */
 	uint64_t used;                 /* bytes of the file, this header included */
-	uint64_t now[R10K_NUM_COUNTS]; /* of the thread that runs; without --threads, of all */
+	uint64_t now[R10K_NUM_COUNTS]; /* of the thread that runs, since it does; without --threads, of all */
 	char names[512];               /* of the counts, with a blank after each */
 	char program[512];
 };

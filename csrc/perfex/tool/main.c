@@ -119,6 +119,7 @@ switch_thread(ThreadId tid)
 	running = tid;
 	if (!t->counts->tid)
 		t->counts->tid = VG_(gettid)();
+	header->running = t->counts->tid;
 	calls_run(t->calls);
 	if (options.fine) {
 		machine = t->machine;
@@ -156,6 +157,7 @@ on_exit(ThreadId tid)
 		calls_end(known[tid].calls);
 	put_down();
 	running = VG_INVALID_THREADID;
+	header->running = 0;
 	for (UInt i = 0; i < R10K_NUM_COUNTS; i++)
 		ended[i] += known[tid].counts->counts[i];
 	if (known[tid].machine) {
@@ -194,7 +196,7 @@ on_fork(ThreadId tid)
 	r10k_alone(machine);
 	if (!threads || tid >= num_known || !known[tid].counts)
 		return;
-	known[tid].counts->tid = VG_(gettid)();
+	known[tid].counts->tid = header->running = VG_(gettid)();
 	if (known[tid].calls)
 		calls_fork(known[tid].calls);
 }

@@ -7,6 +7,7 @@ import os
 import resource
 import select
 import shutil
+import signal
 import stat
 import tempfile
 import time
@@ -211,6 +212,10 @@ class Prepared:
                 if time.monotonic() >= told + _PROGRESS:
                     told = time.monotonic()
                     self._tell(f"simulating process {self.pid}: {told - begun:.0f} s")
+        except BaseException:
+            os.kill(self.pid, signal.SIGKILL)  # nobody would wait for it
+            self._command.wait()
+            raise
         finally:
             os.close(process)
 
@@ -223,10 +228,13 @@ class Prepared:
         ended = self.descendants.read
         self._signals.others()  # those that came with the command's end
         timeout: float | None = _PROGRESS
-        while not (ready := select.select([ended, self._signals], [], [], timeout)[0]) or ended not in ready:
+        while True:
+            ready = select.select([ended, self._signals], [], [], timeout)[0]
+            if ended in ready and not os.read(ended, 1 << 16):  # a process can write into its end
+                return
             if not ready:
                 self._tell("the command has ended; waiting for processes that it has left behind (^C ends that)")
                 timeout = None
-            elif self._signals.others():
+            elif self._signals in ready and self._signals.others():
                 self.over = False
                 return

@@ -5,7 +5,6 @@ A file is what the tool works on, mapped: it is complete at any time, also if it
 
 from __future__ import annotations
 
-import mmap
 import os
 import struct
 from contextlib import contextmanager
@@ -13,7 +12,8 @@ from dataclasses import dataclass, field
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
-from pypfm.errors import PfmError
+from pypfm.errors import PfmError, printable
+from pypfm.perfex.opening import read_regular
 from pypfm.perfex.profile import UNKNOWN, Function, Place, added
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["ENDED", "REPLACED", "RUNS", "Call", "CountsError", "Live", "Object", "Process", "Thread", "calls",
            "checked", "objects", "profile", "read"]
 
-_FORMAT = b"r10k001\n"
-_HEAD = struct.Struct("=8sIIiiIIIIIIQQ")
+_FORMAT = b"r10k002\n"
+_HEAD = struct.Struct("=8sIIiiIIIIIIIiQ")
+_MOST = 1 << 31  # bytes of a file: what the tool maps
 _NAMES = _PROGRAM = 512  # bytes
 #: States of a process: it runs or was killed; it has ended; it has executed another program, which has another file.
 RUNS, ENDED, REPLACED = range(3)
@@ -46,14 +47,19 @@ class CountsError(PfmError, ValueError):
 
 @contextmanager
 def checked(path: Path) -> Iterator[None]:
-    """Read a file to which any process can have written.
+    """Read a file to which any process can have written, and use its counts.
 
-    :raises CountsError: something in it does not fit; names the file
+    :raises CountsError: it cannot be read, or something in it does not fit; names the file
     """
     try:
         yield
-    except (struct.error, LookupError, ValueError) as error:
-        raise CountsError(f"{path.name}: {error}; something else has written to it") from None
+    except (struct.error, LookupError, ValueError, ArithmeticError, MemoryError, OSError) as error:
+        why = error.strerror if isinstance(error, OSError) else f"has no {error}" if isinstance(error, KeyError) else error
+        raise CountsError(f"{printable(path.name)}: {why}; something else has written to it") from None
+
+
+def _content(path: Path) -> bytes:
+    return read_regular(path, _MOST, os.O_NOFOLLOW)
 
 
 class Thread(NamedTuple):
@@ -105,15 +111,21 @@ class _Header(NamedTuple):
     wanted: int
     several: int
     not_begun: int
+    running: int
     used: int
 
     @classmethod
-    def of(cls, data: bytes | mmap.mmap) -> _Header:
-        """:raises CountsError: it is none"""
+    def of(cls, data: bytes, size: int = -1) -> _Header:
+        """Read it.
+
+        :param size: bytes of the file, where these are only its first ones
+        :raises CountsError: it is none
+        """
+        size = len(data) if size < 0 else size
         if len(data) < _HEAD.size or data[:8] != _FORMAT:
             raise CountsError("not a file of counts")
         head = cls(*_HEAD.unpack_from(data))
-        if not head.num_counts or not _HEAD.size <= head.size <= head.used <= len(data) or head.size < head.end_of_text:
+        if not head.num_counts or not _HEAD.size <= head.size <= head.used <= size or head.size < head.end_of_text:
             raise CountsError("a file of counts that does not fit together")
         return head
 
@@ -121,7 +133,7 @@ class _Header(NamedTuple):
     def end_of_text(self) -> int:
         return _HEAD.size + 8 * self.num_counts + _NAMES + _PROGRAM
 
-    def texts(self, data: bytes | mmap.mmap) -> tuple[tuple[str, ...], str]:
+    def texts(self, data: bytes) -> tuple[tuple[str, ...], str]:
         """Return the names of the counts, and the program."""
         at = _HEAD.size + 8 * self.num_counts
         names = tuple(data[at:at + _NAMES].partition(b"\0")[0].decode("ascii", "replace").split())
@@ -148,19 +160,24 @@ def read(path: Path) -> Process:
     :raises CountsError: it is no such file
     :raises OSError: it cannot be read
     """
-    data = path.read_bytes()
+    data = _content(path)
     head = _Header.of(data)
     names, program = head.texts(data)
     numbers = struct.Struct(f"={head.num_counts}Q")
     made = Process(head.pid, head.parent, program, head.state, bool(head.full), head.lost, bool(head.several),
                    head.not_begun)
-    total = list(numbers.unpack_from(data, _HEAD.size))
+    if path.name.partition(".")[0] != str(head.pid):
+        raise CountsError(f"is of process {head.pid}")
+    own = numbers.unpack_from(data, _HEAD.size)  # not put down yet: of the thread that runs
+    total = list(own)
     for kind, begin, _ in _items(data, head):
         if kind == _THREAD:
             counts = numbers.unpack_from(data, begin + 8)
             tid, = struct.unpack_from("=i", data, begin)
-            made.threads.append(Thread(tid, dict(zip(names, counts, strict=True))))
             total = [*map(add, total, counts)]
+            if tid == head.running:
+                counts = tuple(map(add, counts, own))
+            made.threads.append(Thread(tid, dict(zip(names, counts, strict=True))))
     made.counts = dict(zip(names, total, strict=True))
     return made
 
@@ -198,7 +215,7 @@ def profile(path: Path, into: Profile) -> None:
     :raises CountsError: it is no such file
     :raises OSError: it cannot be read
     """
-    data = path.read_bytes()
+    data = _content(path)
     head = _Header.of(data)
     names, _ = head.texts(data)
     each = names.index("I1mr")  # those before it are what an instruction does each time
@@ -246,7 +263,7 @@ def objects(path: Path) -> list[Object]:
     :raises CountsError: it is no such file
     :raises OSError: it cannot be read
     """
-    data = path.read_bytes()
+    data = _content(path)
     items = _items(data, _Header.of(data))
     found = [_OF_OBJECT.unpack_from(data, begin) for kind, begin, _ in items if kind == _OBJECT]
     return [Object(begin, end, offset, os.fsdecode(name.partition(b"\0")[0])) for begin, end, offset, name in found]
@@ -270,7 +287,7 @@ def calls(path: Path) -> list[Call]:
     :raises CountsError: it is no such file
     :raises OSError: it cannot be read
     """
-    data = path.read_bytes()
+    data = _content(path)
     head = _Header.of(data)
     numbers = struct.Struct(f"={head.num_counts}Q")
     found = []
@@ -285,25 +302,35 @@ def calls(path: Path) -> list[Call]:
 # ---- while it runs -----------------------------------------------------------------------
 
 class Live:
-    """The mapped file of a running process: its counts so far, and whether it shall count.
+    """The file of a running process: its counts so far, and whether it shall count.
+
+    It is not mapped: what another process cuts off would be a signal.
 
     :raises CountsError: it is no such file, or not one yet
     :raises OSError: it cannot be read
     """
 
     def __init__(self, path: Path) -> None:
-        with path.open("r+b") as stream:
-            self._data = mmap.mmap(stream.fileno(), os.fstat(stream.fileno()).st_size)
-        self._head = _Header.of(self._data)
-        self._names, _ = self._head.texts(self._data)
+        self._fd = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            data = os.pread(self._fd, 1 << 16, 0)
+            self._names, _ = _Header.of(data, os.fstat(self._fd).st_size).texts(data)
+            self._last = dict.fromkeys(self._names, 0)
+        except BaseException:
+            self.close()
+            raise
 
     def switch(self, on: bool) -> None:
         """Switch counting on or off; the tool notices within a block or so."""
-        self._data[_WANTED:_WANTED + 4] = struct.pack("=I", on)
+        os.pwrite(self._fd, struct.pack("=I", on), _WANTED)
 
     def counts(self) -> Simulated:
-        """Return its counts."""
-        return dict(zip(self._names, struct.unpack_from(f"={len(self._names)}Q", self._data, _HEAD.size), strict=True))
+        """Return its counts; the last ones, where the file has been cut."""
+        numbers = struct.Struct(f"={len(self._names)}Q")
+        data = os.pread(self._fd, numbers.size, _HEAD.size)
+        if len(data) == numbers.size:
+            self._last = dict(zip(self._names, numbers.unpack(data), strict=True))
+        return self._last
 
     def close(self) -> None:
-        self._data.close()
+        os.close(self._fd)

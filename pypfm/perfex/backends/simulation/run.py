@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 import resource
+import shutil
 import tempfile
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -29,6 +32,7 @@ from pypfm.perfex.model import (
     exit_status,
     signal_name,
 )
+from pypfm.perfex.opening import read_regular
 from pypfm.perfex.profile import Profile
 from pypfm.perfex.signals import NEVER_ON, Signals
 
@@ -43,6 +47,7 @@ __all__ = ["Run", "check_place", "check_request", "counted", "numbered"]
 
 _L2 = (1 << 20, 2 << 20, 4 << 20, 8 << 20)
 _FILE = 1 << 20  # bytes: a file of counts without lines is smaller
+_LONGEST = 1 << 26  # bytes of a simulator's messages
 _MOST_SAID = 500  # letters of what a simulator says when it fails
 _ABOVE = "its message stands above"
 _REFUSED = 126  # exit status for a command that the simulator has ended
@@ -140,7 +145,8 @@ class Run:
             processes, profile = self._read(directory)
             messages = ""
             with suppress(OSError):
-                messages = (directory / "messages").read_text("utf-8", "surrogateescape")
+                data = read_regular(directory / "messages", _LONGEST, os.O_NOFOLLOW)
+                messages = data.decode("utf-8", "surrogateescape")
             failed = self._has_failed(processes, command.pid, code)
             if failed:
                 self.missing.append(f"{self.simulator} has failed: "
@@ -203,15 +209,23 @@ class Run:
     def _read(self, directory: Path) -> tuple[list[Process], Profile | None]:
         """Read the counts of all processes."""
         profile = Profile() if self.request.annotate else None
-        processes = []
+        processes: list[Process] = []
+        damaged: list[str] = []
         for path in sorted(directory.glob("*.r10k"), key=_order):
             try:
                 with counts.checked(path):
-                    processes.append(counts.read(path))
+                    made = counts.read(path)
+                    self._measure(made.counts)
+                    if processes and made.counts.keys() != processes[0].counts.keys():
+                        raise counts.CountsError("has other counts than the first one")
                     if profile is not None:
                         self.profiled(path, profile)
+                    processes.append(made)
             except counts.CountsError as error:
-                self.missing.append(str(error))
+                damaged.append(str(error))
+        if damaged:
+            more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+            self.missing.append(f"{damaged[0]}{more}")
         return processes, profile
 
     def _judge(self, directory: Path, processes: list[Process], command: Prepared) -> None:
@@ -220,6 +234,8 @@ class Run:
         if lost := sum(p.lost for p in processes) + (not processes and not _has_room(directory)):
             self.missing.append(f"{lost} process{'es' * (lost > 1)} could not make a file for counts in"
                                 f" {directory.parent} (TMPDIR): no room was left there, no right to it, or it is gone")
+        elif processes and (gone := _gone(directory, command.pid)):
+            self.missing.append(f"{gone} is gone: something else has removed it")
         self.gone([p for p in last.values() if p.state == counts.REPLACED])
         not_begun = sum(p.not_begun for p in processes)
         if (self.request.regions and processes and not self.missing
@@ -304,17 +320,27 @@ def _has_room(directory: Path) -> bool:
     return True
 
 
-def _order(path: Path) -> tuple[int, ...]:
-    """Sort by process, and by the programs that it has executed."""
-    return tuple(int(word) for word in path.name.split(".")[:2])
+def _order(path: Path) -> tuple[int, int] | tuple[()]:
+    """Sort by process, and by the programs that it has executed; what has another name is no file of counts."""
+    match = re.fullmatch(r"([0-9]+)\.([0-9]+)\.r10k", path.name)
+    return (int(match[1]), int(match[2])) if match else ()
+
+
+def _gone(directory: Path, pid: int) -> str:
+    """Return the name of a file that has been there: the command's first, or one before another of the same process."""
+    there = {order for path in directory.glob("*.r10k") if (order := _order(path))}
+    before = {(pid, 0), *((process, number - 1) for process, number in there if number)}
+    return next((f"{process}.{number}.r10k" for process, number in sorted(before - there)), "")
 
 
 @contextmanager
 def _directory() -> Iterator[Path]:
     """Make a directory for the files of counts."""
     try:
-        directory = tempfile.TemporaryDirectory(prefix="perfex-", ignore_cleanup_errors=True)
+        made = tempfile.mkdtemp(prefix="perfex-")
     except OSError as error:
         raise PerfexError(f"no directory for temporary files: {error.strerror}") from None
-    with directory as name:
-        yield Path(name).absolute()
+    try:
+        yield Path(made).absolute()
+    finally:
+        shutil.rmtree(made, ignore_errors=True)  # the command can have made what cannot be removed
