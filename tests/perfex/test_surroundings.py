@@ -230,3 +230,14 @@ def test_a_command_that_writes_to_the_pipe_of_its_descendants(tmp_path: Path) ->
     work = "(sleep 0.5; i=0; while [ $i -lt 300 ]; do i=$((i+1)); done) >/dev/null 2>&1 &"
     disturbed = f"{work} for f in /proc/$$/fd/??*; do case $(readlink $f) in pipe*) echo x >$f; esac; done; exit 0"
     assert total(perfex_of(disturbed, tmp_path, "--backend", "qemu")) > total(perfex_of(work, tmp_path, "--backend", "qemu"))
+
+
+@pytest.mark.slow
+@pytest.mark.needs("valgrind")
+@pytest.mark.parametrize("form", [[], ["--csv"], ["--json"]])
+def test_what_a_command_writes_does_not_reach_the_terminal(form: list[str], tmp_path: Path) -> None:
+    script = r"printf '==1== WARNING: unhandled \033[31m' >>$d/messages; : >$d/$(printf '1.1.\033[31m').r10k"
+    done = subprocess.run([PERFEX, *form, "-e", "15", "sh", "-c", f"d=$(echo $TMPDIR/perfex-*); {script}"], capture_output=True,
+                          text=True, env=environment(TMPDIR=str(tmp_path)))
+    assert re.search(r"valgrind refused: WARNING: unhandled\s+\\(x1b|u001b)", done.stderr)
+    assert "\033" not in done.stderr

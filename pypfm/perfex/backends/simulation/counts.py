@@ -54,7 +54,9 @@ def checked(path: Path) -> Iterator[None]:
     try:
         yield
     except (struct.error, LookupError, ValueError, ArithmeticError, MemoryError, OSError) as error:
-        why = error.strerror if isinstance(error, OSError) else f"has no {error}" if isinstance(error, KeyError) else error
+        why = error.strerror if isinstance(error, OSError) else error
+        if isinstance(error, KeyError):
+            why = f"has no {error}"
         raise CountsError(f"{printable(path.name)}: {why}; something else has written to it") from None
 
 

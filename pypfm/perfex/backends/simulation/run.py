@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pypfm.common.launch import waitable
-from pypfm.errors import shown
+from pypfm.errors import printable, shown
 from pypfm.perfex import events
 from pypfm.perfex.backends.simulation import counts, formulas
 from pypfm.perfex.backends.simulation.command import check_directory
@@ -155,7 +155,7 @@ class Run:
         if not processes and not self.missing:
             why = f"it was ended by signal {-code}" if code < 0 else _ABOVE
             raise PerfexError(f"{self.simulator} has not started {shown(request.command[0])}:"
-                              f" {messages.strip() or why}")
+                              f" {printable(' '.join(messages.split())) or why}")
         status, ended_by = self._ended(code, failed, messages, command.pid)
         threads = self._threads(processes) if request.per_thread else ()
         source = ("given" if request.clock else "measured by --calibrate" if request.host_clock

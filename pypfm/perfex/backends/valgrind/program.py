@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pypfm.errors import shown
+from pypfm.errors import printable, shown
 from pypfm.perfex.backends.simulation.command import check_executable, check_rights
 from pypfm.perfex.model import PerfexError
 
@@ -78,4 +78,4 @@ class Refusal:
 def refusals(lines: Iterable[str]) -> list[Refusal]:
     """Find in valgrind's messages what it cannot simulate, each once."""
     found = [re.fullmatch(r"(?:(==|--|\*\*)(\d+)\1 )?(.*)", line) for line in lines if any(r in line for r in REFUSALS)]
-    return list(dict.fromkeys(Refusal(int(m[2] or 0), m[3].strip()) for m in found if m))
+    return list(dict.fromkeys(Refusal(int(m[2] or 0), printable(m[3].strip())) for m in found if m))
