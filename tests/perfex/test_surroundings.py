@@ -14,7 +14,8 @@ from typing import NoReturn
 
 import pytest
 
-from perfex_runs import PERFEX, environment
+from perfex_runs import PERFEX, compile_c, counted, environment
+from perfex_runs import counts as counts_of
 from pypfm.perfex.backends import kept
 from pypfm.perfex.backends.qemu import program
 from pypfm.perfex.backends.simulation import command, counts, run
@@ -126,13 +127,13 @@ def test_programs_that_do_not_run(tmp_path: Path) -> None:
 
 # ---- its counts -----------------------------------------------------------------------------------
 
-_LEAST = counts._HEAD.size + 8 + counts._NAMES + counts._PROGRAM
+_LEAST = counts._HEAD.size + 16 + counts._NAMES + counts._PROGRAM
 
 
 def _file(items: bytes = b"", names: bytes = b"I1mr", **values: int) -> bytes:
     values = {"num_counts": 1, "size": _LEAST, "used": _LEAST + len(items), "pid": 1} | values
     head = counts._HEAD.pack(counts._FORMAT, *(values.get(name, 0) for name in counts._Header._fields[1:]))
-    return (head + struct.pack("=Q", values.get("now", 0)) + names).ljust(_LEAST, b"\0") + items
+    return (head + struct.pack("=QQ", values.get("now", 0), values.get("put", 0)) + names).ljust(_LEAST, b"\0") + items
 
 
 @pytest.mark.parametrize(("data", "why"), [
@@ -153,10 +154,54 @@ def test_the_thread_that_runs_has_what_was_not_put_down_yet(tmp_path: Path) -> N
     """So a process is left that is killed, or executes another program."""
     items = b"".join(struct.pack("=IIiIQ", counts._THREAD, 24, tid, 0, count) for tid, count in ((7, 10), (8, 20)))
     file = tmp_path / "6.0.r10k"
-    file.write_bytes(_file(items, pid=6, running=8, now=5))
+    file.write_bytes(_file(items, pid=6, running=8, now=5, put=40))  # there was no room for a third thread's item
     found = counts.read(file)
     assert [(thread.tid, thread.counts["I1mr"]) for thread in found.threads] == [(7, 10), (8, 25)]
-    assert found.counts["I1mr"] == 35
+    assert found.counts["I1mr"] == 45
+    file.write_bytes(_file(items, pid=6, now=5))  # by qemu's plugin
+    assert counts.read(file).counts["I1mr"] == 35
+
+
+def test_the_counts_of_a_running_process(tmp_path: Path) -> None:
+    file = tmp_path / "6.0.r10k"
+    file.write_bytes(_file(now=5, put=40))
+    live = counts.Live(file)
+    assert live.counts() == {"I1mr": 45}
+    file.write_bytes(_file(now=9, put=49, changing=1))
+    assert live.counts() == {"I1mr": 45}
+    file.write_bytes(_file(now=0, put=49, changing=2))
+    assert live.counts() == {"I1mr": 49}
+    file.write_bytes(b"")
+    assert live.counts() == {"I1mr": 49}
+    live.close()
+
+
+THREADS = """
+#include <pthread.h>
+#include <signal.h>
+static void *work(void *to) { for (volatile long i = 0; i < 3000000; i++); return to; }
+int main(void) {
+    pthread_t threads[2];
+    kill(getppid(), SIGUSR1);
+    usleep(50000);
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    usleep(300000);
+    return 0;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.needs("valgrind")
+@pytest.mark.parametrize("options", [[], ["--threads", "fine"], ["--annotate"]])
+def test_samples_are_of_all_threads(options: list[str], tmp_path: Path) -> None:
+    data = counted("-p", "100", *options, "-e", "15", compile_c(tmp_path, "made", THREADS))
+    samples = [of["count"] for sample in data["samples"] for of in sample["counts"] if of["event"] == 15]
+    whole = counts_of(data)[15]
+    assert samples == sorted(samples)
+    assert whole is not None
+    assert 0.99 * whole <= samples[-1] <= whole
 
 
 def perfex_of(script: str, directory: Path, *options: str, status: int = 0) -> str:

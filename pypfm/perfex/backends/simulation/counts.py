@@ -27,7 +27,7 @@ __all__ = ["ENDED", "REPLACED", "RUNS", "Call", "CountsError", "Live", "Object",
            "checked", "objects", "profile", "read"]
 
 _FORMAT = b"r10k002\n"
-_HEAD = struct.Struct("=8sIIiiIIIIIIIiQ")
+_HEAD = struct.Struct("=8sIIiiIIIIIIIiI4xQ")
 _MOST = 1 << 31  # bytes of a file: what the tool maps
 _NAMES = _PROGRAM = 512  # bytes
 #: States of a process: it runs or was killed; it has ended; it has executed another program, which has another file.
@@ -39,6 +39,8 @@ _OF_CALL = struct.Struct("=IIQ")
 _OF_JUMP_CALL = struct.Struct("=3Q")
 _OF_OBJECT = struct.Struct("=3Q512s")
 _WANTED = struct.calcsize("=8sIIiiIIII")  # where the header says whether perfex wants counting to be on
+_CHANGING = struct.calcsize("=8sIIiiIIIIIIIi")  # likewise, whether a thread's counts are just put down
+_TRIES = 1000  # to read counts at a moment when they are not
 
 
 class CountsError(PfmError, ValueError):
@@ -114,6 +116,7 @@ class _Header(NamedTuple):
     several: int
     not_begun: int
     running: int
+    changing: int
     used: int
 
     @classmethod
@@ -133,11 +136,11 @@ class _Header(NamedTuple):
 
     @property
     def end_of_text(self) -> int:
-        return _HEAD.size + 8 * self.num_counts + _NAMES + _PROGRAM
+        return _HEAD.size + 16 * self.num_counts + _NAMES + _PROGRAM
 
     def texts(self, data: bytes) -> tuple[tuple[str, ...], str]:
         """Return the names of the counts, and the program."""
-        at = _HEAD.size + 8 * self.num_counts
+        at = _HEAD.size + 16 * self.num_counts
         names = tuple(data[at:at + _NAMES].partition(b"\0")[0].decode("ascii", "replace").split())
         if len(names) != self.num_counts:
             raise CountsError("a file of counts without their names")
@@ -171,16 +174,17 @@ def read(path: Path) -> Process:
     if path.name.partition(".")[0] != str(head.pid):
         raise CountsError(f"is of process {head.pid}")
     own = numbers.unpack_from(data, _HEAD.size)  # not put down yet: of the thread that runs
-    total = list(own)
+    put = numbers.unpack_from(data, _HEAD.size + numbers.size)
+    apart = [0] * head.num_counts  # of threads; all that was put down, and what qemu's plugin counts at once
     for kind, begin, _ in _items(data, head):
         if kind == _THREAD:
             counts = numbers.unpack_from(data, begin + 8)
             tid, = struct.unpack_from("=i", data, begin)
-            total = [*map(add, total, counts)]
+            apart = [*map(add, apart, counts)]
             if tid == head.running:
                 counts = tuple(map(add, counts, own))
             made.threads.append(Thread(tid, dict(zip(names, counts, strict=True))))
-    made.counts = dict(zip(names, total, strict=True))
+    made.counts = dict(zip(names, map(add, own, put if any(put) else apart), strict=True))
     return made
 
 
@@ -327,11 +331,17 @@ class Live:
         os.pwrite(self._fd, struct.pack("=I", on), _WANTED)
 
     def counts(self) -> Simulated:
-        """Return its counts; the last ones, where the file has been cut."""
-        numbers = struct.Struct(f"={len(self._names)}Q")
-        data = os.pread(self._fd, numbers.size, _HEAD.size)
-        if len(data) == numbers.size:
-            self._last = dict(zip(self._names, numbers.unpack(data), strict=True))
+        """Return its counts; the last ones, where they cannot be read."""
+        number = len(self._names)
+        for _ in range(_TRIES):
+            data = os.pread(self._fd, _HEAD.size + 16 * number, 0)
+            if len(data) < _HEAD.size + 16 * number:  # it has been cut
+                break
+            before, = struct.unpack_from("=I", data, _CHANGING)
+            if not before % 2 and os.pread(self._fd, 4, _CHANGING) == data[_CHANGING:_CHANGING + 4]:
+                found = struct.unpack_from(f"={2 * number}Q", data, _HEAD.size)
+                self._last = dict(zip(self._names, map(add, found[:number], found[number:]), strict=True))
+                break
         return self._last
 
     def close(self) -> None:
