@@ -8,21 +8,26 @@ import re
 import resource
 import struct
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 from perfex_runs import PERFEX, environment
+from pypfm.perfex import calibration, host
 from pypfm.perfex.backends import kept
-from pypfm.perfex.backends.qemu import program
+from pypfm.perfex.backends.qemu import program, symbols
 from pypfm.perfex.backends.simulation import command, counts, run
 from pypfm.perfex.backends.valgrind import tool
 from pypfm.perfex.benchmarks import session, stored
 from pypfm.perfex.c_call import read_limited
 from pypfm.perfex.model import PerfexError, Request
 from pypfm.perfex.output import Output, save
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _fails(code: int) -> object:
@@ -107,6 +112,57 @@ def test_what_is_built_and_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.Mo
     assert kept.compiled([str(tmp_path)]).startswith(f"{tmp_path}: ")
 
 
+def _made(place: Path) -> None:
+    (place / "tool").write_text("whole")
+    (place / "library").symlink_to("/usr/lib")
+
+
+def _fifo(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize(("file", "damage"), [
+    ("tool", Path.unlink), ("library", Path.unlink), ("complete", Path.unlink), ("tool", lambda path: os.truncate(path, 3)),
+    ("complete", lambda path: os.truncate(path, 0)), ("complete", lambda path: os.truncate(path, 1 << 40)),
+    ("tool", _fifo), ("complete", _fifo), ("", lambda path: path.rename(path.with_name("other"))),
+])
+def test_what_is_kept_and_was_damaged(file: str, damage: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is built anew, and once only."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made = kept.kept("things", "the thing", "one", _made)
+    assert kept.kept("things", "the thing", "one", _fails(errno.EIO)) == made
+    damage(made / file)
+    assert not kept.is_kept("things", "the thing", "one")
+    assert kept.kept("things", "the thing", "one", _made) == made
+    assert (made / "tool").read_text() == "whole"
+    assert kept.is_kept("things", "the thing", "one")
+
+
+@pytest.mark.parametrize(("make", "why"), [(os.mkfifo, "is not a file"), (os.mkdir, "Is a directory")])
+def test_a_lock_that_is_none(make: Callable[[Path], object], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (place := tmp_path / "pypfm" / "things").mkdir(mode=0o700, parents=True)
+    make(place / "lock")
+    with pytest.raises(PerfexError, match=rf"'.*': {why}; the thing is built there"):
+        kept.kept("things", "the thing", "one", _made)
+
+
+def test_no_place_to_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(tempfile, "mkdtemp", _fails(errno.ENOSPC))
+    with pytest.raises(PerfexError, match="No space left on device; the thing is built there"):
+        kept.kept("things", "the thing", "one", _made)
+
+
+def test_costs_of_the_host_that_are_no_file(tmp_path: Path) -> None:
+    path = calibration.place({"XDG_CACHE_HOME": str(tmp_path)}, host.model())
+    path.parent.mkdir()
+    os.mkfifo(path)
+    with pytest.raises(PerfexError, match=r"json: is not a file; perfex --calibrate makes it anew"):
+        calibration.load({"XDG_CACHE_HOME": str(tmp_path)})
+
+
 # ---- its programs ---------------------------------------------------------------------------------
 
 def _script(path: Path, text: str) -> str:
@@ -122,6 +178,87 @@ def test_programs_that_do_not_run(tmp_path: Path) -> None:
         program.version(str(tmp_path / "absent"))
     with pytest.raises(PerfexError, match=r"^valgrind -d does not say where its tools are: 'not today'"):
         tool._own_directory(_script(tmp_path / "valgrind", "echo not today >&2"))
+
+
+def test_a_valgrind_that_cannot_say_where_its_tools_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(PerfexError, match=r"^valgrind does not run: .*absent"):
+        tool._own_directory(str(tmp_path / "absent"))
+
+    def wait(*_: object, **__: object) -> NoReturn:
+        raise subprocess.TimeoutExpired("valgrind", 60)
+    monkeypatch.setattr(subprocess, "run", wait)
+    with pytest.raises(PerfexError, match=r"^valgrind does not run: .*timed out after 60 seconds"):
+        tool._own_directory(str(tmp_path / "slow"))
+
+
+@pytest.fixture
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tool._Parts:
+    """What the tool is built of: a compiler that writes half a file and fails for programs of the bits in the file "fails"."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "valgrind").mkdir()
+    compiler = _script(tmp_path / "cc", f"""\
+while test "$1" != -o; do shift; done
+echo half >"$2"
+case $2 in *-$(cat {tmp_path}/fails)) echo "error: File too large" >&2; exit 1; esac
+echo whole >>"$2"
+""")
+    made = tool._Parts(tmp_path, tmp_path, "0", compiler)
+    for name, value in (("_machine", "x86_64"), ("version", "1.0"), ("find", "valgrind"), ("_parts", made)):
+        monkeypatch.setattr(tool, name, lambda value=value: value)
+    monkeypatch.setattr(tool, "_own_directory", lambda _: tmp_path / "valgrind")
+    monkeypatch.setattr(tool._Parts, "missing", lambda *_: "")
+    return made
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_tool_that_was_built_in_part(tmp_path: Path) -> None:
+    """It is not kept, and built when nothing prevents that any more."""
+    (tmp_path / "fails").write_text("amd64-linux")
+    with pytest.raises(PerfexError, match=r"could not be built for programs of 64 bits \(error: File too large\): Debian"):
+        tool.directory()
+    assert [path.name for path in (tmp_path / "cache/pypfm/valgrind").iterdir()] == ["lock"]
+    (tmp_path / "fails").write_text("none")
+    assert (tool.directory() / "r10k-amd64-linux").read_text() == "half\nwhole\n"
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_tool_for_64_bits_only(tmp_path: Path) -> None:
+    """Programs of 32 bits are refused, until what was missing is there."""
+    (tmp_path / "fails").write_text("x86-linux")
+    assert {path.name for path in tool.directory().iterdir()} == {"complete", "r10k-amd64-linux", "x86-linux.failed"}
+    for _ in range(2):
+        with pytest.raises(PerfexError, match=r"for programs of 32 bits \(error: File too large\): .* gcc-multilib"):
+            tool.directory(32)
+    (tmp_path / "fails").write_text("none")
+    assert (tool.directory(32) / "r10k-x86-linux").read_text() == "half\nwhole\n"
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_reason_that_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "fails").write_text("x86-linux")
+    _fifo(tool.directory() / "x86-linux.failed")
+    with pytest.raises(PerfexError, match="File too large"):
+        tool.directory(32)
+    _fifo(tmp_path / "reason")
+    assert tool._reason(tmp_path / "reason") == "reason unknown"
+
+
+# ---- the command's program -------------------------------------------------------------------------
+
+def test_a_program_that_is_no_file_any_more(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "program")
+    for path in (tmp_path / "program", tmp_path, tmp_path / "absent", tmp_path / "\0"):
+        assert symbols._read(str(path)) == symbols._File()
+
+
+def test_a_program_that_is_damaged(tmp_path: Path) -> None:
+    """Whatever pyelftools stumbles over: nothing is known of the program."""
+    data = Path(sys.executable).resolve().read_bytes()[:1 << 16]
+    sections = struct.unpack_from("<Q", data, 40)[0]
+    for at in range(64):
+        for byte in (0, 0x7f, 0xff):
+            (path := tmp_path / f"{at}-{byte}").write_bytes(data[:at] + bytes([byte]) + data[at + 1:])
+            symbols._read(str(path))
 
 
 # ---- its counts -----------------------------------------------------------------------------------
