@@ -311,8 +311,10 @@ def load(environ: Mapping[str, str]) -> Calibration:
     except (FileNotFoundError, NotADirectoryError):
         raise PerfexError("--costs host: this host's costs are not measured;"
                           f" perfex --calibrate does that ({path})") from None
-    except (PerfexError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        why = error if isinstance(error, PerfexError) else getattr(error, "strerror", "") or type(error).__name__
+    except OSError as error:
+        raise PerfexError(f"{path}: {error.strerror}; perfex --calibrate makes it anew") from None
+    except (PerfexError, ValueError, KeyError, TypeError, RecursionError) as error:
+        why = error if isinstance(error, PerfexError) else type(error).__name__
         raise PerfexError(f"{path}: {why}; perfex --calibrate makes it anew") from None
 
 

@@ -8,13 +8,14 @@ import re
 import resource
 import struct
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
+from native import CC, build
 from perfex_runs import PERFEX, environment
 from pypfm.perfex import calibration, host
 from pypfm.perfex.backends import kept
@@ -251,14 +252,29 @@ def test_a_program_that_is_no_file_any_more(tmp_path: Path) -> None:
         assert symbols._read(str(path)) == symbols._File()
 
 
+@pytest.mark.parametrize("error", [AssertionError, AttributeError, OverflowError, MemoryError, ZeroDivisionError])
+def test_a_program_that_pyelftools_stumbles_over(error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumble(_: object) -> NoReturn:
+        raise error
+    (path := tmp_path / "program").touch()
+    monkeypatch.setattr(symbols, "ELFFile", stumble)
+    assert symbols._read(str(path)) == symbols._File()
+
+
+@pytest.mark.slow
+@pytest.mark.needs("gcc")
 def test_a_program_that_is_damaged(tmp_path: Path) -> None:
-    """Whatever pyelftools stumbles over: nothing is known of the program."""
-    data = Path(sys.executable).resolve().read_bytes()[:1 << 16]
-    sections = struct.unpack_from("<Q", data, 40)[0]
-    for at in range(64):
-        for byte in (0, 0x7f, 0xff):
-            (path := tmp_path / f"{at}-{byte}").write_bytes(data[:at] + bytes([byte]) + data[at + 1:])
-            symbols._read(str(path))
+    """Any byte of its debug information may be wrong."""
+    build(CC, "-g", "-x", "c", "-", "-o", tmp_path / "program", source="int main(void) { return 0; }")
+    data = (tmp_path / "program").read_bytes()
+    with (tmp_path / "program").open("rb") as stream:
+        begins = [ELFFile(stream).get_section_by_name(name)["sh_offset"] for name in (".debug_info", ".debug_line")]
+    assert "main" in {symbol.name for symbol in symbols._read(str(tmp_path / "program")).symbols}
+    unknown = 0
+    for at in (begin + i for begin in begins for i in range(64)):
+        (path := tmp_path / str(at)).write_bytes(data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:])
+        unknown += symbols._read(str(path)) == symbols._File()
+    assert unknown > 20
 
 
 # ---- its counts -----------------------------------------------------------------------------------
