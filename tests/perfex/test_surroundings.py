@@ -10,7 +10,8 @@ import struct
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 from elftools.elf.elffile import ELFFile
@@ -26,12 +27,13 @@ from pypfm.perfex.benchmarks import session, stored
 from pypfm.perfex.c_call import read_limited
 from pypfm.perfex.model import PerfexError, Request
 from pypfm.perfex.output import Output, save
+from pypfm.perfex.profile import UNKNOWN, Function, Place, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def _fails(code: int) -> object:
+def _fails(code: int) -> Callable[..., NoReturn]:
     def fail(*_: object, **__: object) -> NoReturn:
         raise OSError(code, os.strerror(code))
     return fail
@@ -193,25 +195,23 @@ def test_a_valgrind_that_cannot_say_where_its_tools_are(tmp_path: Path, monkeypa
 
 
 @pytest.fixture
-def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tool._Parts:
-    """What the tool is built of: a compiler that writes half a file and fails for programs of the bits in the file "fails"."""
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiler that writes half a file and fails for programs of the bits in the file "fails"."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "valgrind").mkdir()
-    compiler = _script(tmp_path / "cc", f"""\
+    path = _script(tmp_path / "cc", f"""\
 while test "$1" != -o; do shift; done
 echo half >"$2"
 case $2 in *-$(cat {tmp_path}/fails)) echo "error: File too large" >&2; exit 1; esac
 echo whole >>"$2"
 """)
-    made = tool._Parts(tmp_path, tmp_path, "0", compiler)
+    made = SimpleNamespace(compiler=path, headers=tmp_path, address="0", missing=lambda _: "", archives=lambda _: [])
     for name, value in (("_machine", "x86_64"), ("version", "1.0"), ("find", "valgrind"), ("_parts", made)):
         monkeypatch.setattr(tool, name, lambda value=value: value)
     monkeypatch.setattr(tool, "_own_directory", lambda _: tmp_path / "valgrind")
-    monkeypatch.setattr(tool._Parts, "missing", lambda *_: "")
-    return made
 
 
-@pytest.mark.usefixtures("parts")
+@pytest.mark.usefixtures("compiler")
 def test_a_tool_that_was_built_in_part(tmp_path: Path) -> None:
     """It is not kept, and built when nothing prevents that any more."""
     (tmp_path / "fails").write_text("amd64-linux")
@@ -222,7 +222,7 @@ def test_a_tool_that_was_built_in_part(tmp_path: Path) -> None:
     assert (tool.directory() / "r10k-amd64-linux").read_text() == "half\nwhole\n"
 
 
-@pytest.mark.usefixtures("parts")
+@pytest.mark.usefixtures("compiler")
 def test_a_tool_for_64_bits_only(tmp_path: Path) -> None:
     """Programs of 32 bits are refused, until what was missing is there."""
     (tmp_path / "fails").write_text("x86-linux")
@@ -234,31 +234,40 @@ def test_a_tool_for_64_bits_only(tmp_path: Path) -> None:
     assert (tool.directory(32) / "r10k-x86-linux").read_text() == "half\nwhole\n"
 
 
-@pytest.mark.usefixtures("parts")
-def test_a_reason_that_is_no_file(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("compiler")
+def test_a_reason_that_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "fails").write_text("x86-linux")
     _fifo(tool.directory() / "x86-linux.failed")
     with pytest.raises(PerfexError, match="File too large"):
         tool.directory(32)
-    _fifo(tmp_path / "reason")
-    assert tool._reason(tmp_path / "reason") == "reason unknown"
+    _fifo(tmp_path / "x86-linux.failed")
+    monkeypatch.setattr(tool, "kept", lambda *_: tmp_path)
+    with pytest.raises(PerfexError, match="reason unknown"):
+        tool.directory(32)
 
 
 # ---- the command's program -------------------------------------------------------------------------
 
+def _name_of(path: Path, offset: int = 0) -> str:
+    """The function that is at an offset of a program."""
+    place = Place(Function(UNKNOWN, UNKNOWN, UNKNOWN), UNKNOWN, offset, 0)
+    symbols.name(Profile(("I1mr",), {place: [1]}), (), [counts.Object(0, 1 << 40, 0, str(path))], into := Profile())
+    return next(iter(into.code)).function.name
+
+
 def test_a_program_that_is_no_file_any_more(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "program")
     for path in (tmp_path / "program", tmp_path, tmp_path / "absent", tmp_path / "\0"):
-        assert symbols._read(str(path)) == symbols._File()
+        assert _name_of(path) == UNKNOWN
 
 
 @pytest.mark.parametrize("error", [AssertionError, AttributeError, OverflowError, MemoryError, ZeroDivisionError])
 def test_a_program_that_pyelftools_stumbles_over(error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stumble(_: object) -> NoReturn:
         raise error
-    (path := tmp_path / "program").touch()
+    (tmp_path / "program").touch()
     monkeypatch.setattr(symbols, "ELFFile", stumble)
-    assert symbols._read(str(path)) == symbols._File()
+    assert _name_of(tmp_path / "program") == UNKNOWN
 
 
 @pytest.mark.slow
@@ -268,13 +277,16 @@ def test_a_program_that_is_damaged(tmp_path: Path) -> None:
     build(CC, "-g", "-x", "c", "-", "-o", tmp_path / "program", source="int main(void) { return 0; }")
     data = (tmp_path / "program").read_bytes()
     with (tmp_path / "program").open("rb") as stream:
-        begins = [ELFFile(stream).get_section_by_name(name)["sh_offset"] for name in (".debug_info", ".debug_line")]
-    assert "main" in {symbol.name for symbol in symbols._read(str(tmp_path / "program")).symbols}
-    unknown = 0
+        elf: Any = ELFFile(stream)
+        begins = [elf.get_section_by_name(name)["sh_offset"] for name in (".debug_info", ".debug_line")]
+        main = elf.get_section_by_name(".symtab").get_symbol_by_name("main")[0]["st_value"]
+        offset = next(elf.address_offsets(main))
+    assert _name_of(tmp_path / "program", offset) == "main"
+    found = set()
     for at in (begin + i for begin in begins for i in range(64)):
         (path := tmp_path / str(at)).write_bytes(data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:])
-        unknown += symbols._read(str(path)) == symbols._File()
-    assert unknown > 20
+        found.add(_name_of(path, offset))
+    assert found == {UNKNOWN, "main"}
 
 
 # ---- its counts -----------------------------------------------------------------------------------
