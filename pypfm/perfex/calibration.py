@@ -39,9 +39,9 @@ from pypfm.common.frozen import FrozenMap
 from pypfm.config import built
 from pypfm.errors import shown
 from pypfm.perfex import events, host
-from pypfm.perfex.c_call import read_limited
 from pypfm.perfex.costs import Cost
 from pypfm.perfex.model import PerfexError
+from pypfm.perfex.opening import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,6 +58,7 @@ _VERSION = 1
 _ROUNDS = 15
 _TIMEOUT = 120.0
 _MEMORY = 4 << 30  # bytes, at most
+_LARGEST = 1 << 20  # bytes of the file
 _QUADWORD = 16
 _NOISY = 1.5  # median by minimum
 _HUGE = 0.9  # of the memory
@@ -299,16 +300,19 @@ def load(environ: Mapping[str, str]) -> Calibration:
     :raises PerfexError: there is none, or it is of another processor
     """
     path, model = place(environ), host.model()
-    if not path.exists():
-        raise PerfexError(f"--costs host: this host's costs are not measured; perfex --calibrate does that ({path})")
-    text = read_limited(path)
     try:
+        text = read_regular(path, _LARGEST).decode()
         data = json.loads(text)
         if data["version"] != _VERSION or data["model"] != model:
             raise PerfexError("of another version or another processor")
         if not re.fullmatch(r"[-0-9 :]{16}", str(data["made"])) or data["line"] not in (16, 32, 64, 128, 256, 512):
             raise PerfexError("its date or its line is wrong")
         return parse(text, model, data["line"], str(data["made"]))
+    except (FileNotFoundError, NotADirectoryError):
+        raise PerfexError("--costs host: this host's costs are not measured;"
+                          f" perfex --calibrate does that ({path})") from None
+    except OSError as error:
+        raise PerfexError(f"{path}: {error.strerror}; perfex --calibrate makes it anew") from None
     except (PerfexError, ValueError, KeyError, TypeError, RecursionError) as error:
         why = error if isinstance(error, PerfexError) else type(error).__name__
         raise PerfexError(f"{path}: {why}; perfex --calibrate makes it anew") from None

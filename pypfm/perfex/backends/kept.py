@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pypfm.errors import shown
 from pypfm.perfex.model import PerfexError
+from pypfm.perfex.opening import open_regular, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +26,7 @@ _SECONDS = 300  # for the compiler
 
 
 def kept(kind: str, what: str, name: str, make: Callable[[Path], None]) -> Path:
-    """Return the directory of something; build it if it has not been built.
+    """Return the directory of something; build it if it has not been built, or has lost something since.
 
     :param kind: the name of a directory in our part of the cache
     :param what: what is built, for messages
@@ -32,12 +34,15 @@ def kept(kind: str, what: str, name: str, make: Callable[[Path], None]) -> Path:
     :param make: builds it in an empty directory
     :raises PerfexError: there is no place for it
     """
-    place = _place(kind, what)
-    made = place / name
-    if not (made / "complete").exists():
-        with _locked(place):
-            if not (made / "complete").exists():
-                _make(made, what, make)
+    made = _place(kind, what) / name
+    try:
+        if not _is_complete(made):
+            with _locked(made.parent):
+                if not _is_complete(made):
+                    _make(made, make)
+    except OSError as error:
+        where = shown(str(error.filename or made))
+        raise PerfexError(f"{where}: {error.strerror}; {what} is built there (XDG_CACHE_HOME)") from None
     return made
 
 
@@ -46,7 +51,7 @@ def is_kept(kind: str, what: str, name: str) -> bool:
 
     :raises PerfexError: there is no place for it
     """
-    return (_place(kind, what) / name / "complete").exists()
+    return _is_complete(_place(kind, what) / name)
 
 
 def compiler(what: str, packages: str) -> str:
@@ -96,21 +101,37 @@ def _place(kind: str, what: str) -> Path:
 @contextmanager
 def _locked(place: Path) -> Iterator[None]:
     """Hold a lock, so that no other process builds."""
-    with (place / "lock").open("w") as lock:
+    with open_regular(place / "lock", sys.maxsize, os.O_RDWR | os.O_CREAT) as lock:  # NFS locks what can be written
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _make(made: Path, what: str, make: Callable[[Path], None]) -> None:
+def _make(made: Path, make: Callable[[Path], None]) -> None:
     """Build it aside, and move it to its place when it is complete."""
     aside = Path(tempfile.mkdtemp(prefix="new-", dir=made.parent))
+    old = aside.with_suffix(".old")
     try:
         make(aside)
-        (aside / "complete").touch()
-        if made.exists():  # begun by a process that was killed
-            shutil.rmtree(made)
+        (aside / "complete").write_bytes(_listed(aside))
+        if made.exists():  # begun by a process that was killed, or damaged since; another one may use it just now
+            made.rename(old)
         aside.rename(made)
-    except OSError as error:
-        raise PerfexError(f"{shown(str(aside))}: {error.strerror}; {what} is built there (XDG_CACHE_HOME)") from None
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        for place in (aside, old):
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _is_complete(made: Path) -> bool:
+    """Tell whether it has been built, and has the files that it had then."""
+    try:
+        listed = _listed(made)
+        return read_regular(made / "complete", 2 * len(listed)) == listed
+    except OSError:
+        return False
+
+
+def _listed(made: Path) -> bytes:
+    """List the names of all that was built, with the sizes of files."""
+    with os.scandir(made) as found:
+        return repr(sorted((one.name, one.stat().st_size if one.is_file(follow_symlinks=False) else -1)
+                           for one in found if one.name != "complete")).encode()

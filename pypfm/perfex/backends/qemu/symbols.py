@@ -7,9 +7,9 @@ from bisect import bisect_right
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
 
+from pypfm.perfex.opening import open_regular
 from pypfm.perfex.profile import UNKNOWN, Function, Place, added
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["name"]
 
 T = TypeVar("T")
+
+_LARGEST = 1 << 30  # bytes of a program
 
 
 class _Line(NamedTuple):
@@ -125,12 +127,14 @@ def _named(place: Place, part: Object) -> Place:
 def _read(path: str) -> _File:
     """Read a file; nothing is known if it cannot be read or is damaged."""
     try:
-        with open(path, "rb") as stream:
+        with open_regular(path, _LARGEST) as stream:
             elf = ELFFile(stream)
             segments = tuple((s["p_offset"], s["p_filesz"], s["p_vaddr"]) for s in elf.iter_segments("PT_LOAD"))
             lines = sorted(_lines(elf), key=lambda line: (line.address, line.line > 0))
             return _File(segments, tuple(sorted(_symbols(elf))), tuple(lines))
-    except (OSError, ValueError, LookupError, ELFError, DWARFError):
+    # pyelftools trusts what it reads: of a damaged file it raises AssertionError, AttributeError, OverflowError,
+    # MemoryError and more; and the command may have put anything into its place.
+    except Exception:  # noqa: BLE001
         return _File()
 
 

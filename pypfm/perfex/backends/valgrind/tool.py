@@ -22,6 +22,7 @@ from pypfm.errors import shown
 from pypfm.perfex.backends.kept import compiled, compiler, is_kept, kept
 from pypfm.perfex.backends.valgrind.installed import find, version
 from pypfm.perfex.model import PerfexError
+from pypfm.perfex.opening import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,8 +110,12 @@ def _own_directory(valgrind: str) -> Path:
 
     :raises PerfexError: it does not say
     """
-    answer = subprocess.run([valgrind, "--command-line-only=yes", "-d", "--tool=none", "true"], capture_output=True,
-                            text=True, errors="surrogateescape", check=False, timeout=60, stdin=subprocess.DEVNULL)
+    try:
+        answer = subprocess.run([valgrind, "--command-line-only=yes", "-d", "--tool=none", "true"], text=True,
+                                capture_output=True, errors="surrogateescape", check=False, timeout=60,
+                                stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise PerfexError(f"valgrind does not run: {error}") from None
     match = re.search(r"VG_\(libdir\) = (.*)", answer.stderr)
     if not match:
         raise PerfexError(f"valgrind -d does not say where its tools are: {shown(answer.stderr.strip()[-200:])}")
@@ -195,23 +200,36 @@ def directory(width: int = 64) -> Path:
     made = kept("valgrind", _WHAT, _name(parts), lambda aside: _make(aside, parts))
     platform = next((p for p in platforms() if p.width == width), platforms()[0])
     if not (made / f"r10k-{platform.name}").exists():
-        raise PerfexError(f"valgrind's tool r10k could not be built for programs of {width} bits"
-                          f" ({_reason(made, platform)}): {_PACKAGES_32 if width == 32 else PACKAGES}")
+        raise _failed(platform, _reason(made / f"{platform.name}.failed"))
     return made
 
 
-def _reason(made: Path, platform: Platform) -> str:
+def _failed(platform: Platform, why: str) -> PerfexError:
+    return PerfexError(f"valgrind's tool r10k could not be built for programs of {platform.width} bits ({why}):"
+                       f" {_PACKAGES_32 if platform.width == 32 else PACKAGES}")
+
+
+def _reason(path: Path) -> str:
+    """Read why it could not be built, and remove that: the next run builds it anew, as the reason may be gone."""
+    why = "reason unknown"
     with suppress(OSError):
-        return (made / f"{platform.name}.failed").read_text(encoding="utf-8", errors="replace")
-    return "reason unknown"
+        why = read_regular(path, 1 << 20).decode("utf-8", "replace")
+        path.unlink()
+    return why
 
 
 def _make(aside: Path, parts: _Parts) -> None:
-    """Build it in an empty directory."""
+    """Build it in an empty directory; only what is not for the machine's own programs may be missing.
+
+    :raises PerfexError: it cannot be built
+    """
     for path in _own_directory(find()).iterdir():
         (aside / path.name).symlink_to(path)
     for platform in platforms():
         if why := _compiled(aside, platform, parts):
+            if platform == platforms()[0]:
+                raise _failed(platform, why)
+            (aside / f"r10k-{platform.name}").unlink(missing_ok=True)  # ld leaves what it has written
             (aside / f"{platform.name}.failed").write_text(why, encoding="utf-8", errors="surrogateescape")
 
 
