@@ -26,7 +26,6 @@ from pypfm.errors import (
 )
 from pypfm.perf import Pmu
 from pypfm.perf.foreign import foreign_pmus
-from pypfm.perf.pmu import _device
 
 OWN = ("gen_ia64", "ita", "ita2", "mont", "glm", "perf")
 LAYERS = {"none": 0, "perf_event": 1, "perf_event_ext": 2}
@@ -255,10 +254,3 @@ def test_events_of_the_kernel_are_counted() -> None:
         assert perf.count("PERF_COUNT_SW_TASK_CLOCK:u", lambda: sum(range(100_000))) > 0
     except CountingError as error:
         pytest.skip(f"no counting here: {error}")
-
-
-def test_a_type_of_events_has_the_name_of_its_device() -> None:
-    devices = {int(file.read_text()): file.parent.name for file in Path("/sys/bus/event_source/devices").glob("*/type")}
-    assert devices
-    assert {kind: _device(kind) for kind in devices} == devices
-    assert _device(1 << 30) == "type1073741824"

@@ -181,18 +181,18 @@ def test_programs_that_do_not_run(tmp_path: Path) -> None:
     with pytest.raises(PerfexError, match=r"^absent does not run: "):
         program.version(str(tmp_path / "absent"))
     with pytest.raises(PerfexError, match=r"^valgrind -d does not say where its tools are: 'not today'"):
-        tool._own_directory(_script(tmp_path / "valgrind", "echo not today >&2"))
+        tool.own_directory(_script(tmp_path / "valgrind", "echo not today >&2"))
 
 
 def test_a_valgrind_that_cannot_say_where_its_tools_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(PerfexError, match=r"^valgrind does not run: .*absent"):
-        tool._own_directory(str(tmp_path / "absent"))
+        tool.own_directory(str(tmp_path / "absent"))
 
     def wait(*_: object, **__: object) -> NoReturn:
         raise subprocess.TimeoutExpired("valgrind", 60)
     monkeypatch.setattr(subprocess, "run", wait)
     with pytest.raises(PerfexError, match=r"^valgrind does not run: .*timed out after 60 seconds"):
-        tool._own_directory(str(tmp_path / "slow"))
+        tool.own_directory(str(tmp_path / "slow"))
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ echo whole >>"$2"
     made = SimpleNamespace(compiler=path, headers=tmp_path, address="0", missing=lambda _: "", archives=lambda _: [])
     for name, value in (("_machine", "x86_64"), ("version", "1.0"), ("find", "valgrind"), ("_parts", made)):
         monkeypatch.setattr(tool, name, lambda value=value: value)
-    monkeypatch.setattr(tool, "_own_directory", lambda _: tmp_path / "valgrind")
+    monkeypatch.setattr(tool, "own_directory", lambda _: tmp_path / "valgrind")
 
 
 @pytest.mark.usefixtures("compiler")
@@ -292,12 +292,16 @@ def test_a_program_that_is_damaged(tmp_path: Path) -> None:
 
 # ---- its counts -----------------------------------------------------------------------------------
 
-_LEAST = counts._HEAD.size + 16 + counts._NAMES + counts._PROGRAM
+#: The beginning of a file (csrc/perfex/tool/file.h), where there is one count.
+HEAD = struct.Struct("=8sIIiiIIIIIIIiI4xQ")
+FIELDS = ("size", "num_counts", "pid", "parent", "state", "full", "lost", "on", "wanted", "several", "not_begun", "running", "changing", "used")
+THREAD = 6  # an item
+_LEAST = HEAD.size + 2 * 8 + 2 * 512
 
 
 def _file(items: bytes = b"", names: bytes = b"I1mr", **values: int) -> bytes:
     values = {"num_counts": 1, "size": _LEAST, "used": _LEAST + len(items), "pid": 1} | values
-    head = counts._HEAD.pack(counts._FORMAT, *(values.get(name, 0) for name in counts._Header._fields[1:]))
+    head = HEAD.pack(b"r10k002\n", *(values.get(name, 0) for name in FIELDS))
     return (head + struct.pack("=QQ", values.get("now", 0), values.get("put", 0)) + names).ljust(_LEAST, b"\0") + items
 
 
@@ -306,7 +310,7 @@ def _file(items: bytes = b"", names: bytes = b"I1mr", **values: int) -> bytes:
     (_file(num_counts=0), "does not fit together"), (_file(num_counts=2), "does not fit together"),
     (_file(used=1 << 40), "does not fit together"), (_file(names=b""), "without their names"),
     (_file(struct.pack("=II", 99, 0)), "an item that does not fit"), (_file(struct.pack("=II", 99, 16)), "an item that does not fit"),
-    (_file(pid=5), "is of process 5"), (_file(b"1234"), "requires a buffer"), (_file(struct.pack("=II", counts._THREAD, 8)), "requires a buffer"),
+    (_file(pid=5), "is of process 5"), (_file(b"1234"), "requires a buffer"), (_file(struct.pack("=II", THREAD, 8)), "requires a buffer"),
 ])
 def test_a_file_of_counts_that_is_none(data: bytes, why: str, tmp_path: Path) -> None:
     file = tmp_path / "1.0.r10k"
@@ -317,7 +321,7 @@ def test_a_file_of_counts_that_is_none(data: bytes, why: str, tmp_path: Path) ->
 
 def test_the_thread_that_runs_has_what_was_not_put_down_yet(tmp_path: Path) -> None:
     """So a process is left that is killed, or executes another program."""
-    items = b"".join(struct.pack("=IIiIQ", counts._THREAD, 24, tid, 0, count) for tid, count in ((7, 10), (8, 20)))
+    items = b"".join(struct.pack("=IIiIQ", THREAD, 24, tid, 0, count) for tid, count in ((7, 10), (8, 20)))
     file = tmp_path / "6.0.r10k"
     file.write_bytes(_file(items, pid=6, running=8, now=5, put=40))  # there was no room for a third thread's item
     found = counts.read(file)

@@ -27,7 +27,7 @@ from pypfm.perfex.opening import read_regular
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["COMPILE", "PACKAGES", "Platform", "directory", "is_built", "platforms", "sources"]
+__all__ = ["COMPILE", "PACKAGES", "Platform", "directory", "is_built", "own_directory", "platforms", "sources"]
 
 #: What is installed to build the tool, by distribution.
 PACKAGES = ("Debian, Ubuntu: apt-get install gcc valgrind; Fedora: dnf install gcc valgrind-devel;"
@@ -105,7 +105,7 @@ def _parsed(text: str) -> dict[str, str]:
 
 
 @cache
-def _own_directory(valgrind: str) -> Path:
+def own_directory(valgrind: str) -> Path:
     """Return where valgrind has its tools.
 
     :raises PerfexError: it does not say
@@ -223,7 +223,7 @@ def _make(aside: Path, parts: _Parts) -> None:
 
     :raises PerfexError: it cannot be built
     """
-    for path in _own_directory(find()).iterdir():
+    for path in own_directory(find()).iterdir():
         (aside / path.name).symlink_to(path)
     for platform in platforms():
         if why := _compiled(aside, platform, parts):
