@@ -33,7 +33,6 @@ struct header {
 	uint32_t changing;             /* odd while counts are put down */
 	uint64_t used;                 /* bytes of the file, this header included */
 	uint64_t now[R10K_NUM_COUNTS]; /* of the thread that runs, since it does; without --threads, of all */
-	uint64_t put[R10K_NUM_COUNTS]; /* of all threads before that, which their items have, too (valgrind's tool) */
 	char names[512];               /* of the counts, with a blank after each */
 	char program[512];
 };

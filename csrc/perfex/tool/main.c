@@ -100,7 +100,6 @@ put_down(void)
 	__atomic_fetch_add(&header->changing, 1, __ATOMIC_SEQ_CST);
 	for (UInt i = 0; i < R10K_NUM_COUNTS; i++) {
 		t->counts->counts[i] += header->now[i];
-		header->put[i] += header->now[i];
 		header->now[i] = 0;
 	}
 	__atomic_fetch_add(&header->changing, 1, __ATOMIC_SEQ_CST);

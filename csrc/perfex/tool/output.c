@@ -464,7 +464,7 @@ output_fork(void)
 	VG_(close)(parents);
 	clear_all(used, True);
 	UInt on = header->on, wanted = header->wanted, full = header->full;
-	VG_(memset)(header->now, 0, sizeof header->now + sizeof header->put);
+	VG_(memset)(header->now, 0, sizeof header->now);
 	header->lost = 0;
 	header->not_begun = 0;
 	header->state = STATE_RUNS;

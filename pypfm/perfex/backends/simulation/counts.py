@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import struct
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
@@ -136,11 +136,11 @@ class _Header(NamedTuple):
 
     @property
     def end_of_text(self) -> int:
-        return _HEAD.size + 16 * self.num_counts + _NAMES + _PROGRAM
+        return _HEAD.size + 8 * self.num_counts + _NAMES + _PROGRAM
 
     def texts(self, data: bytes) -> tuple[tuple[str, ...], str]:
         """Return the names of the counts, and the program."""
-        at = _HEAD.size + 16 * self.num_counts
+        at = _HEAD.size + 8 * self.num_counts
         names = tuple(data[at:at + _NAMES].partition(b"\0")[0].decode("ascii", "replace").split())
         if len(names) != self.num_counts:
             raise CountsError("a file of counts without their names")
@@ -148,12 +148,11 @@ class _Header(NamedTuple):
         return names, os.fsdecode(program)
 
 
-def _items(data: bytes, head: _Header) -> Iterator[tuple[int, int, int]]:
-    """Yield kind, beginning and end of each item."""
-    at = head.size
-    while at < head.used:
+def _items(data: bytes, at: int, used: int) -> Iterator[tuple[int, int, int]]:
+    """Yield kind, beginning and end of each item from a place on."""
+    while at < used:
         kind, size = _ITEM.unpack_from(data, at)
-        if size < _ITEM.size or size % 8 or at + size > head.used:
+        if size < _ITEM.size or size % 8 or at + size > used:
             raise CountsError("an item that does not fit")
         yield kind, at + _ITEM.size, at + size
         at += size
@@ -174,17 +173,16 @@ def read(path: Path) -> Process:
     if path.name.partition(".")[0] != str(head.pid):
         raise CountsError(f"is of process {head.pid}")
     own = numbers.unpack_from(data, _HEAD.size)  # not put down yet: of the thread that runs
-    put = numbers.unpack_from(data, _HEAD.size + numbers.size)
-    apart = [0] * head.num_counts  # of threads; all that was put down, and what qemu's plugin counts at once
-    for kind, begin, _ in _items(data, head):
+    total = list(own)
+    for kind, begin, _ in _items(data, head.size, head.used):
         if kind == _THREAD:
             counts = numbers.unpack_from(data, begin + 8)
             tid, = struct.unpack_from("=i", data, begin)
-            apart = [*map(add, apart, counts)]
+            total = [*map(add, total, counts)]
             if tid == head.running:
                 counts = tuple(map(add, counts, own))
             made.threads.append(Thread(tid, dict(zip(names, counts, strict=True))))
-    made.counts = dict(zip(names, map(add, own, put if any(put) else apart), strict=True))
+    made.counts = dict(zip(names, total, strict=True))
     return made
 
 
@@ -196,7 +194,7 @@ class _Tables:
     def __init__(self, data: bytes, head: _Header) -> None:
         self._texts: dict[int, str] = {0: UNKNOWN}
         self._functions: dict[int, Function] = {0: Function(UNKNOWN, UNKNOWN, UNKNOWN)}
-        self.items = list(_items(data, head))
+        self.items = list(_items(data, head.size, head.used))
         for kind, begin, end in self.items:
             if kind == _TEXT:
                 self._texts[begin >> 3] = data[begin:end].partition(b"\0")[0].decode("utf-8", "surrogateescape")
@@ -270,7 +268,8 @@ def objects(path: Path) -> list[Object]:
     :raises OSError: it cannot be read
     """
     data = _content(path)
-    items = _items(data, _Header.of(data))
+    head = _Header.of(data)
+    items = _items(data, head.size, head.used)
     found = [_OF_OBJECT.unpack_from(data, begin) for kind, begin, _ in items if kind == _OBJECT]
     return [Object(begin, end, offset, os.fsdecode(name.partition(b"\0")[0])) for begin, end, offset, name in found]
 
@@ -297,7 +296,7 @@ def calls(path: Path) -> list[Call]:
     head = _Header.of(data)
     numbers = struct.Struct(f"={head.num_counts}Q")
     found = []
-    for kind, begin, _ in _items(data, head):
+    for kind, begin, _ in _items(data, head.size, head.used):
         if kind == _JUMP_CALL:
             caller, callee, times = _OF_JUMP_CALL.unpack_from(data, begin)
             if times:
@@ -320,8 +319,11 @@ class Live:
         self._fd = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
             data = os.pread(self._fd, 1 << 16, 0)
-            self._names, _ = _Header.of(data, os.fstat(self._fd).st_size).texts(data)
+            head = _Header.of(data, os.fstat(self._fd).st_size)
+            self._names, _ = head.texts(data)
+            self._numbers = struct.Struct(f"={head.num_counts}Q")
             self._last = dict.fromkeys(self._names, 0)
+            self._places, self._seen = [_HEAD.size], head.size  # of counts: the header's, and those of threads; bytes
         except BaseException:
             self.close()
             raise
@@ -332,17 +334,22 @@ class Live:
 
     def counts(self) -> Simulated:
         """Return its counts; the last ones, where they cannot be read."""
-        number = len(self._names)
-        for _ in range(_TRIES):
-            data = os.pread(self._fd, _HEAD.size + 16 * number, 0)
-            if len(data) < _HEAD.size + 16 * number:  # it has been cut
-                break
-            before, = struct.unpack_from("=I", data, _CHANGING)
-            if not before % 2 and os.pread(self._fd, 4, _CHANGING) == data[_CHANGING:_CHANGING + 4]:
-                found = struct.unpack_from(f"={2 * number}Q", data, _HEAD.size)
-                self._last = dict(zip(self._names, map(add, found[:number], found[number:]), strict=True))
-                break
+        with suppress(struct.error, CountsError):  # it has been cut, or damaged
+            for _ in range(_TRIES):
+                head = os.pread(self._fd, _HEAD.size, 0)
+                self._find_threads(_Header(*_HEAD.unpack(head)).used)
+                found = [self._numbers.unpack(os.pread(self._fd, self._numbers.size, place)) for place in self._places]
+                before, = struct.unpack_from("=I", head, _CHANGING)
+                if not before % 2 and os.pread(self._fd, 4, _CHANGING) == head[_CHANGING:_CHANGING + 4]:
+                    self._last = dict(zip(self._names, map(sum, zip(*found, strict=True)), strict=True))
+                    break
         return self._last
+
+    def _find_threads(self, used: int) -> None:
+        """Find the threads' counts in what has been added to the file."""
+        data = os.pread(self._fd, max(used - self._seen, 0), self._seen)
+        self._places += [self._seen + begin + 8 for kind, begin, _ in _items(data, 0, len(data)) if kind == _THREAD]
+        self._seen += len(data)
 
     def close(self) -> None:
         os.close(self._fd)
