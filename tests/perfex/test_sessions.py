@@ -34,7 +34,7 @@ def put(text: str) -> Damage:
 
 # What can stand in the place of a file, and what is said.
 KINDS: list[tuple[Damage, str]] = [
-    (Path.mkdir, "is not a file"), (os.mkfifo, "is not a file"), (lambda path: path.symlink_to("/dev/zero"), "symbolic links"),
+    (Path.mkdir, "is not a file"), (os.mkfifo, "is not a file"), (lambda path: path.symlink_to("/dev/null"), "symbolic links"),
     (lambda path: (path.touch(), os.truncate(path, 1 << 40)), "is too large")]
 IDS = ["directory", "fifo", "link", "large"]
 
