@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +17,7 @@ import pytest
 from conftest import clean_env, run
 from perfex_runs import PERFEX
 from pypfm.errors import PfmError
-from pypfm.perfex.backends.simulation import counts, formulas
+from pypfm.perfex.backends.simulation import formulas
 from pypfm.perfex.backends.simulation.machine import machine
 from pypfm.perfex.backends.valgrind import installed
 from pypfm.perfex.benchmarks import names, results, session
@@ -54,7 +55,7 @@ def place(tmp_path: Path) -> Path:
 def refused(place: Path, status: int = 0) -> str:
     """What is said of a session; it is one line."""
     with pytest.raises(PfmError) as said:
-        session._ended(place, status)
+        session.outcome(place, status)
     assert str(said.value).isprintable()
     return str(said.value)
 
@@ -62,7 +63,7 @@ def refused(place: Path, status: int = 0) -> str:
 # ---- what the two processes say to each other --------------------------------------------------------------
 
 def test_what_is_not_damaged(place: Path) -> None:
-    assert session._ended(place, 0) == session.Run(place, 0, (ROUND,))
+    assert session.outcome(place, 0) == session.Run(place, 0, (ROUND,))
 
 
 @pytest.mark.parametrize("file", ["rounds.jsonl", "begun"])
@@ -78,7 +79,7 @@ def test_another_kind_of_file(file: str, damage: Damage, said: str, place: Path)
 def test_messages_that_cannot_be_read(damage: Damage, place: Path) -> None:
     """They only say more of what went wrong."""
     damage(place / "messages")
-    assert session._ended(place, 0).rounds == (ROUND,)
+    assert session.outcome(place, 0).rounds == (ROUND,)
     (place / "1.0.r10k").unlink()
     (place / "begun").unlink()
     assert refused(place, 1).startswith(f"valgrind has not started {sys.executable}")
@@ -129,14 +130,14 @@ def test_a_directory_that_cannot_be_made(place: Path) -> None:
 
 # ---- counts ------------------------------------------------------------------------------------------------
 
+HEAD = struct.Struct("=8sIIiiIIIIIIIiQ")  # csrc/perfex/tool/file.h: struct header
 COUNTED = sorted({"I1mr", "Fo"}.union(*(row.names for row in formulas.rows(Request.cpu) if row.names)))
 
 
 def file(counted: list[str]) -> bytes:
     """A file of counts without an instruction."""
-    size = counts._HEAD.size + 8 * len(counted) + counts._NAMES + counts._PROGRAM
-    values = {"size": size, "num_counts": len(counted), "pid": 1, "used": size}
-    head = counts._HEAD.pack(counts._FORMAT, *(values.get(name, 0) for name in counts._Header._fields[1:]))
+    size = HEAD.size + 8 * len(counted) + 2 * 512  # their names, and the program
+    head = HEAD.pack(b"r10k002\n", size, len(counted), 1, *[0] * 9, size)
     return (head + bytes(8 * len(counted)) + " ".join(counted).encode()).ljust(size, b"\0")
 
 
@@ -181,7 +182,7 @@ def test_counts_that_are_too_large(full: Round, place: Path) -> None:
 @pytest.fixture
 def left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file in which process 7 names its functions."""
-    monkeypatch.setattr(names, "_DIRECTORY", str(tmp_path))
+    monkeypatch.setattr(names, "MAPS", str(tmp_path))
     return tmp_path / "perf-7.map"
 
 

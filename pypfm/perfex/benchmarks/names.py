@@ -10,20 +10,21 @@ from contextlib import suppress
 from pypfm.perfex.opening import open_regular
 from pypfm.perfex.profile import UNKNOWN, Function, Profile, added
 
-__all__ = ["PYTHON", "Names", "forget", "taken"]
+__all__ = ["MAPS", "PYTHON", "Names", "forget", "taken"]
 
 #: The object of functions of Python.
 PYTHON = "Python"
 _OWN = "/pypfm/perfex/benchmarks/inside.py"  # what calls a benchmark
 _UNKNOWN = Function(UNKNOWN, UNKNOWN, UNKNOWN)
-_DIRECTORY = "/tmp"  # CPython's choice
+#: Where CPython leaves maps.
+MAPS = "/tmp"
 _LARGEST = 256 << 20  # bytes of a map
 _ROW = re.compile("(?:0x)?([0-9a-f]{1,16}) (?:0x)?([0-9a-f]{1,8}) (.+)")
 
 
 def _map_of(pid: int) -> str:
     """The file in which CPython names its functions; anybody can guess it, and put something there."""
-    return f"{_DIRECTORY}/perf-{pid}.map"
+    return f"{MAPS}/perf-{pid}.map"
 
 
 def forget(pid: int) -> None:

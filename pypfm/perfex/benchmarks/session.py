@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from pypfm.perfex.backends.simulation.machine import Machine
 
-__all__ = ["Run", "check", "collect", "directory", "run"]
+__all__ = ["Run", "check", "collect", "directory", "outcome", "run"]
 
 # Variables that a test may need; all others change from machine to machine, and their length moves the stack.
 _PASSED = ("CI", "COLUMNS", "FORCE_COLOR", "HOME", "LD_LIBRARY_PATH", "LOGNAME", "NO_COLOR", "PATH", "PYTEST_ADDOPTS",
@@ -138,7 +138,7 @@ def run(plan: Plan, place: Path, machine: Machine, layout: int, *, quiet: bool =
     words = [installed.find(), *options, "--", *_START, str(made)]
     process = _waited(words, _environment(plan.variables, own), quiet=quiet, functions=plan.functions)
     functions = names.taken(process.pid) if plan.functions else ""
-    return replace(_ended(place, process.returncode), functions=functions)
+    return replace(outcome(place, process.returncode), functions=functions)
 
 
 def _waited(words: list[str], environment: dict[str, str], *, quiet: bool, functions: bool) -> subprocess.Popen[bytes]:
@@ -166,7 +166,7 @@ def _waited(words: list[str], environment: dict[str, str], *, quiet: bool, funct
     return process
 
 
-def _ended(place: Path, code: int) -> Run:
+def outcome(place: Path, code: int) -> Run:
     """What has come of a session.
 
     :raises PfmError: nothing has, or it is damaged
