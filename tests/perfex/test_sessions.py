@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import pytest
 from conftest import clean_env, run
 from perfex_runs import PERFEX
 from pypfm.errors import PfmError
-from pypfm.perfex.backends.simulation import formulas
+from pypfm.perfex.backends.simulation import counts, formulas
 from pypfm.perfex.backends.simulation.machine import machine
 from pypfm.perfex.backends.valgrind import installed
 from pypfm.perfex.benchmarks import names, results, session
@@ -130,51 +129,46 @@ def test_a_directory_that_cannot_be_made(place: Path) -> None:
 
 # ---- counts ------------------------------------------------------------------------------------------------
 
-HEAD = struct.Struct("=8sIIiiIIIIIIIiQ")  # csrc/perfex/tool/file.h: struct header
 COUNTED = sorted({"I1mr", "Fo"}.union(*(row.names for row in formulas.rows(Request.cpu) if row.names)))
 
 
-def file(counted: list[str]) -> bytes:
-    """A file of counts without an instruction."""
-    size = HEAD.size + 8 * len(counted) + 2 * 512  # their names, and the program
-    head = HEAD.pack(b"r10k002\n", size, len(counted), 1, *[0] * 9, size)
-    return (head + bytes(8 * len(counted)) + " ".join(counted).encode()).ljust(size, b"\0")
-
-
-def made(place: Path, one: Round) -> list[results.Benchmark]:
-    return results.benchmarks([session.Run(place, 0, (one,))], MACHINE, "r10000")
-
-
-@pytest.fixture
-def full(place: Path, monkeypatch: pytest.MonkeyPatch) -> Round:
-    """A round with all counts, and their file."""
-    monkeypatch.setattr(installed, "version", lambda: "3.19")
-    (place / "places.1").write_bytes(file(COUNTED))
-    return replace(ROUND, counts=tuple(range(1, len(COUNTED) + 1)))
-
-
-def test_counts_that_are_not_damaged(full: Round, place: Path) -> None:
-    [one] = made(place, full)
-    assert one.name == ROUND.name
-    assert one.report.outcome.operations == COUNTED.index("Fo") + 1
+def made(place: Path, numbers: Iterable[int]) -> list[results.Benchmark]:
+    return results.benchmarks([session.Run(place, 0, (replace(ROUND, counts=tuple(numbers)),))], MACHINE, "r10000")
 
 
 @pytest.mark.parametrize(("damage", "said"), [
-    *KINDS, (lambda _: None, "No such file"), (put(""), "not a file of counts"), (put("junk" * 1000), "not a file of counts"),
-    (lambda path: path.write_bytes(file(COUNTED)[:-1]), "does not fit together"),
-    (lambda path: path.write_bytes(file(COUNTED[1:])), "is longer than"),
-    (lambda path: path.write_bytes(file([f"{name}x" if name == "Fo" else name for name in COUNTED])), "has no 'Fo'")],
-    ids=[*IDS, "missing", "empty", "junk", "cut", "fewer", "others"])
-def test_counts_that_are_damaged(damage: Damage, said: str, full: Round, place: Path) -> None:
+    *KINDS, (lambda _: None, "No such file"), (put(""), "not a file of counts"), (put("junk" * 1000), "not a file of counts")],
+    ids=[*IDS, "missing", "empty", "junk"])
+def test_counts_that_are_damaged(damage: Damage, said: str, place: Path) -> None:
     (place / "places.1").unlink()
     damage(place / "places.1")
-    with pytest.raises(PfmError, match=f"^places.1: .*{said}.*; something else has written to it$"):
-        made(place, full)
+    with pytest.raises(PfmError, match=rf"^places\.1: .*{said}.*; something else has written to it$"):
+        made(place, ROUND.counts)
 
 
-def test_counts_that_are_too_large(full: Round, place: Path) -> None:
-    with pytest.raises(PfmError, match=r"^places\.1: "):
-        made(place, replace(full, counts=((1 << 64) - 1,) * len(COUNTED)))
+@pytest.fixture
+def names_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of counts is one with their names."""
+    monkeypatch.setattr(installed, "version", lambda: "3.19")
+    monkeypatch.setattr(counts, "profile", lambda path, into: setattr(into, "names", tuple(path.read_text().split())))
+
+
+@pytest.mark.usefixtures("names_only")
+def test_counts_that_fit(place: Path) -> None:
+    (place / "places.1").write_text(" ".join(COUNTED))
+    [one] = made(place, range(len(COUNTED)))
+    assert (one.name, one.report.outcome.operations) == (ROUND.name, COUNTED.index("Fo"))
+
+
+@pytest.mark.parametrize(("counted", "numbers", "said"), [
+    (COUNTED[1:], range(len(COUNTED)), "is longer than"), (COUNTED, range(len(COUNTED) - 1), "is shorter than"),
+    ([name for name in COUNTED if name != "Fo"], range(len(COUNTED) - 1), "has no 'Fo'"),
+    (COUNTED, [(1 << 64) - 1] * len(COUNTED), "")], ids=["fewer", "more", "others", "large"])
+@pytest.mark.usefixtures("names_only")
+def test_counts_of_something_else(counted: list[str], numbers: Sequence[int], said: str, place: Path) -> None:
+    (place / "places.1").write_text(" ".join(counted))
+    with pytest.raises(PfmError, match=rf"^places\.1: .*{said}.*; something else has written to it$"):
+        made(place, numbers)
 
 
 # ---- names of functions ------------------------------------------------------------------------------------
