@@ -512,6 +512,18 @@ def test_a_benchmark_that_ends_the_process(tmp_path: Path, code: str, said: str,
     assert re.search(r"^test_a +\d", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.parametrize(("code", "said"), [
+    ("os.unlink(at + '/rounds.jsonl'); os.mkfifo(at + '/rounds.jsonl')", "rounds.jsonl: is not a file; something else has written to it"),
+    ("shutil.rmtree(at)", "the directory of counts is gone, or empty: something has removed it")], ids=["fifo", "gone"])
+def test_tests_that_damage_the_session(tmp_path: Path, code: str, said: str) -> None:
+    """One line says what is damaged; all else is in `test_sessions`."""
+    text = ("import os, shutil\ndef test_a(benchmark):\n    benchmark(len, [])\n    at = os.environ['PYTEST_DEBUG_TEMPROOT']\n"
+            f"    {code}\n")
+    done = of(written(tmp_path / "project", text=text), "--perfex")
+    assert (done.returncode, done.stderr.count("\n")) == (4, 2), done.stderr  # a line that is empty
+    assert re.search(f"^ERROR: --perfex: .*{said}$", done.stderr, re.MULTILINE)
+
+
 def test_ended_by_who_started_it(tmp_path: Path) -> None:
     """A signal for pytest ends the program under valgrind, too; nothing is left."""
     place = written(tmp_path / "project", text="import time\ndef test_it(benchmark):\n    open('runs', 'w')\n    time.sleep(300)\n")
@@ -597,16 +609,16 @@ def test_functions_of_python(project: Path) -> None:
     assert rows["Point.moved"]["calls"] == 1000
 
 
-def test_names_of_a_map(tmp_path: Path) -> None:
+def test_names_of_a_map() -> None:
     """Addresses in it get its names, others none; functions of a program stay."""
-    (tmp_path / "map").write_text("1000 10 py::Point.moved:/home/me/a file.py\n1010 20 py::walk:/home/me/b.py\n")
+    text = "1000 10 py::Point.moved:/home/me/a file.py\n1010 20 py::walk:/home/me/b.py\n"
     program = Function("/bin/program", "main.c", "main")
     functions = {address: Function(UNKNOWN, UNKNOWN, hex(address)) for address in (0xfff, 0x1000, 0x100f, 0x1010, 0x1030)}
     profile = Profile(("Ir",), {Place(f, UNKNOWN, a, 0): [a] for a, f in functions.items()}, {(program, functions[0x1000]): [1, 7]},
                       {program: [1, 5], functions[0x1010]: [2, 6], functions[0xfff]: [1, 1]})
-    found = Names(tmp_path / "map").named(profile)
+    found = Names(text).named(profile)
     moved, walk = Function("Python", "/home/me/a file.py", "Point.moved"), Function("Python", "/home/me/b.py", "walk")
     nobody = Function(UNKNOWN, UNKNOWN, UNKNOWN)
     assert [place.function for place in found.code] == [nobody, moved, moved, walk, nobody]
     assert (found.calls, found.inclusive) == ({(program, moved): [1, 7]}, {program: [1, 5], walk: [2, 6]})
-    assert {place.function for place in Names(tmp_path / "none").named(profile).code} == {nobody}
+    assert {place.function for place in Names("").named(profile).code} == {nobody}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from typing import TYPE_CHECKING
@@ -173,18 +174,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     return to_the_end("perfex", lambda: _main(sys.argv[1:] if argv is None else argv))
 
 
-def _in_command(parser: argparse.ArgumentParser) -> bool:
-    """Whether a shell asks for what the command may go on with, which is the shell's affair."""
-    line = os.environ.get("COMP_LINE", "")[:int(os.environ.get("COMP_POINT") or 0)]
-    try:
-        return bool(split(parser, [*shlex.split(line)[1:], *[""] * line.endswith(" ")])[1][1:])
-    except (ValueError, PerfexError):  # a quote is open, or an option is not complete
+def _completes(parser: argparse.ArgumentParser) -> bool:
+    """Whether a shell asks for what perfex may go on with; what its command may is the shell's affair."""
+    point = os.environ.get("COMP_POINT", "")
+    if "_ARGCOMPLETE" not in os.environ or "COMP_LINE" not in os.environ or not re.fullmatch("[0-9]{1,9}", point):
         return False
+    line = os.environ["COMP_LINE"][:int(point)]
+    try:
+        return not split(parser, [*shlex.split(line)[1:], *[""] * line.endswith(" ")])[1][1:]
+    except (ValueError, PerfexError):  # a quote is open, or an option is not complete
+        return True
 
 
 def _main(words: Sequence[str]) -> int:
     parser = build_parser()
-    if not _in_command(parser):
+    if _completes(parser):
         complete(parser)
     try:
         options, command = split(parser, words)

@@ -20,7 +20,7 @@ import pytest
 
 from pypfm._c.libperfex import ffi, lib
 from pypfm.errors import printable
-from pypfm.perfex.benchmarks.plan import DIRECTORY, Plan, Round, begin
+from pypfm.perfex.benchmarks.plan import DIRECTORY, Plan, Round, begin, places_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -142,13 +142,13 @@ class Counter:
         """Leave what was counted to perfex."""
         made = lib.perfex_region(lib.PERFEX_REGION_LOOK)
         threads, processes = ((made >> shift) - (self._made[0] >> shift) & 0xfff for shift in (8, 20))
-        self._files += 1
         self.tests.add(item.nodeid)
-        places = f"places.{self._files}"
-        shutil.copyfile(self._directory / f"{os.getpid()}.0.r10k", self._directory / places)
+        file = places_file(self._files + 1)
+        shutil.copyfile(self._directory / f"{os.getpid()}.0.r10k", self._directory / file)
+        self._files += 1
         counts = [max(0, after - before - none)
                   for after, before, none in zip(self._end, self._begin, empty, strict=True)]
-        Round(name, item.nodeid, group, tuple(counts), warm, places, threads, processes, notes).append(self._directory)
+        Round(name, item.nodeid, group, tuple(counts), warm, file, threads, processes, notes).append(self._directory)
 
 
 def _called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
+import os
+import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from contextlib import suppress
 
+from pypfm.perfex.opening import open_regular
 from pypfm.perfex.profile import UNKNOWN, Function, Profile, added
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-__all__ = ["PYTHON", "Names", "map_of"]
+__all__ = ["MAPS", "PYTHON", "Names", "forget", "taken"]
 
 #: The object of functions of Python.
 PYTHON = "Python"
 _OWN = "/pypfm/perfex/benchmarks/inside.py"  # what calls a benchmark
 _UNKNOWN = Function(UNKNOWN, UNKNOWN, UNKNOWN)
+#: Where CPython leaves maps.
+MAPS = "/tmp"
+_LARGEST = 256 << 20  # bytes of a map
+_ROW = re.compile("(?:0x)?([0-9a-f]{1,16}) (?:0x)?([0-9a-f]{1,8}) (.+)")
 
 
-def map_of(pid: int) -> str:
-    """The file in which CPython names its functions."""
-    return f"/tmp/perf-{pid}.map"
+def _map_of(pid: int) -> str:
+    """The file in which CPython names its functions; anybody can guess it, and put something there."""
+    return f"{MAPS}/perf-{pid}.map"
+
+
+def forget(pid: int) -> None:
+    """Remove the map that a process with the same number has left: CPython would write behind it."""
+    with suppress(OSError):
+        os.unlink(_map_of(pid))
+
+
+def taken(pid: int) -> str:
+    """The map of a process that has ended, which is removed; "": there is none, or it is not ours."""
+    with suppress(OSError), open_regular(_map_of(pid), _LARGEST, os.O_NOFOLLOW) as stream:
+        if os.fstat(stream.fileno()).st_uid == os.geteuid():
+            forget(pid)
+            return stream.read(_LARGEST).decode("utf-8", "replace")
+    return ""
 
 
 class Names:
     """Functions by address.
 
-    :param path: of the map, each line with address, size and name; it need not be there
+    :param text: of the map, each line with address, size and name; others are left out
     """
 
-    def __init__(self, path: Path) -> None:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
-        rows = sorted((int(address, 16), int(size, 16), name)
-                      for address, size, name in (line.split(maxsplit=2) for line in lines))
-        self._begin, self._rows = [row[0] for row in rows], rows
+    def __init__(self, text: str) -> None:
+        found = filter(None, map(_ROW.fullmatch, text.split("\n")))
+        self._rows = sorted((int(row[1], 16), int(row[2], 16), row[3]) for row in found)
+        self._begin = [row[0] for row in self._rows]
 
     def _function(self, function: Function) -> Function:
         """The function that an address is in; any other one as it is."""

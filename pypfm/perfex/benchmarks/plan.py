@@ -7,16 +7,22 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pypfm.errors import shown
+from pypfm.perfex.opening import read_regular
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["DIRECTORY", "WARMUP", "Plan", "Round", "begin", "begun"]
+__all__ = ["BEGUN", "DIRECTORY", "PLAN", "ROUNDS", "WARMUP", "Plan", "Round", "begin", "begun", "places_file"]
 
 #: The variable that names the directory of a session to the pytest that runs in it.
 DIRECTORY = "PYPFM_PERFEX_SESSION"
 #: How often a benchmark is called before it is counted.
 WARMUP = 10
-_PLAN, _ROUNDS, _BEGUN = "plan.json", "rounds.jsonl", "begun"
+#: Files of that directory.
+PLAN, ROUNDS, BEGUN = "plan.json", "rounds.jsonl", "begun"
+_LARGEST = 256 << 20  # bytes of such a file
+_LARGEST_NAME = 1 << 20  # bytes of a benchmark's
 
 
 @dataclass(frozen=True)
@@ -46,14 +52,14 @@ class Plan:
 
     def write(self, directory: Path) -> Path:
         """Leave it to the pytest that runs in the session: a file."""
-        path = directory / _PLAN
+        path = directory / PLAN
         path.write_text(json.dumps(asdict(self)), encoding="utf-8", errors="surrogateescape")
         return path
 
     @classmethod
     def read(cls, directory: Path) -> Plan:
         """What was written."""
-        return cls(**_members((directory / _PLAN).read_text(encoding="utf-8", errors="surrogateescape")))
+        return cls(**_members(_text(directory / PLAN, _LARGEST)))
 
 
 @dataclass(frozen=True)
@@ -81,17 +87,44 @@ class Round:
 
     def append(self, directory: Path) -> None:
         """Write it behind those that are known: they stay, whatever becomes of the process."""
-        with (directory / _ROUNDS).open("a", encoding="utf-8", errors="surrogateescape") as stream:
+        with (directory / ROUNDS).open("a", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(json.dumps(asdict(self)) + "\n")
 
     @classmethod
     def read(cls, directory: Path) -> list[Round]:
-        """Those that were counted, in their order; of the same name the last one."""
-        path, found = directory / _ROUNDS, dict[str, Round]()
-        for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines() if path.exists() else ():
-            one = cls(**_members(line))
-            found[one.name] = one
-        return list(found.values())
+        """Those that were counted, in their order; of the same name the last one.
+
+        :raises OSError: the file is there, and cannot be read
+        :raises ValueError: something in it is no round, or one is missing
+        """
+        made: list[Round] = []
+        for line in _text(directory / ROUNDS, _LARGEST).splitlines():
+            try:
+                made.append(cls(**_members(line)))
+                fits = made[-1]._fits(len(made))
+            except (ValueError, TypeError, AttributeError, RecursionError):
+                fits = False
+            if not fits:
+                raise ValueError(f"{shown(line)} is not what was counted of a benchmark")
+        if os.path.lexists(directory / places_file(len(made) + 1)):
+            raise ValueError("a line is missing")
+        return list({one.name: one for one in made}.values())
+
+    def _fits(self, number: int) -> bool:
+        """Whether this can be the round of that number: any process can have written to the file."""
+        texts = self.name, self.test, self.group, *self.notes
+        numbers = self.warm, self.threads, self.processes, *self.counts
+        return (self.places == places_file(number) and isinstance(self.notes, tuple)
+                and all(isinstance(text, str) for text in texts)
+                and all(type(count) is int and 0 <= count < 1 << 64 for count in numbers))
+
+
+def places_file(number: int) -> str:
+    """The file with the counts of a round's instructions.
+
+    :param number: of the round, from 1
+    """
+    return f"places.{number}"
 
 
 def _members(text: str) -> dict[str, Any]:
@@ -99,12 +132,22 @@ def _members(text: str) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in json.loads(text).items()}
 
 
+def _text(path: Path, most: int) -> str:
+    """What is in a file; "": there is none."""
+    try:
+        return read_regular(path, most, os.O_NOFOLLOW).decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        return ""
+
+
 def begin(directory: Path, name: str) -> None:
     """Note which benchmark runs; "": none does."""
-    (directory / _BEGUN).write_text(name, encoding="utf-8", errors="surrogateescape")
+    (directory / BEGUN).write_text(name, encoding="utf-8", errors="surrogateescape")
 
 
 def begun(directory: Path) -> str:
-    """The benchmark that was running when the process ended; "": none was."""
-    path = directory / _BEGUN
-    return path.read_text(encoding="utf-8", errors="surrogateescape") if os.path.exists(path) else ""
+    """The benchmark that was running when the process ended; "": none was.
+
+    :raises OSError: the file is there, and cannot be read
+    """
+    return _text(directory / BEGUN, _LARGEST_NAME)

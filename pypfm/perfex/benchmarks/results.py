@@ -10,7 +10,6 @@ from pypfm.perfex.annotate import Annotation, annotation
 from pypfm.perfex.backends.simulation import counts, formulas
 from pypfm.perfex.backends.valgrind import installed
 from pypfm.perfex.benchmarks.names import Names
-from pypfm.perfex.benchmarks.session import FUNCTIONS
 from pypfm.perfex.costs import default_clock
 from pypfm.perfex.model import Outcome, Request
 from pypfm.perfex.profile import Profile
@@ -72,19 +71,18 @@ def _benchmark(rounds: Sequence[Round], runs: Sequence[Run], machine: Machine, c
 
 
 def _outcome(one: Round, run: Run, machine: Machine, request: Request) -> Outcome:
-    profile, places = Profile(), run.directory / one.places
+    profile, places, clock = Profile(), run.directory / one.places, default_clock(request.cpu)
     with counts.checked(places):
         counts.profile(places, profile)
-    profile = Names(run.directory / FUNCTIONS).named(profile)
-    found = dict(zip(profile.names, one.counts, strict=True))
-    clock = default_clock(request.cpu)
-    estimated = formulas.estimated(request.cpu, found, clock)
+        found = dict(zip(profile.names, one.counts, strict=True))
+        estimated = formulas.estimated(request.cpu, found, clock)
+        measurements = formulas.measure(request.cpu, request.events, formulas.added([found, estimated]))
+        operations = found["Fo"]
     return Outcome(
-        "valgrind", f"simulated by valgrind {installed.version()}", 0,
-        formulas.measure(request.cpu, request.events, formulas.added([found, estimated])), clock=clock,
+        "valgrind", f"simulated by valgrind {installed.version()}", 0, measurements, clock=clock,
         clock_source=f"the default of the {request.cpu}", estimated_cycles=True, notes=(*one.notes, *_doubts(one)),
-        profile=profile, lines=machine.lines, caches=f"{machine.name}: {machine}" if machine.name else "",
-        operations=found["Fo"])
+        profile=Names(run.functions).named(profile), lines=machine.lines,
+        caches=f"{machine.name}: {machine}" if machine.name else "", operations=operations)
 
 
 def _doubts(one: Round) -> list[str]:

@@ -17,22 +17,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pypfm.errors import printable
+from pypfm.perfex.backends.simulation import counts
 from pypfm.perfex.backends.simulation.command import check_directory
 from pypfm.perfex.backends.valgrind import installed, program, tool
-from pypfm.perfex.benchmarks.names import map_of
-from pypfm.perfex.benchmarks.plan import DIRECTORY, Plan, Round, begun
+from pypfm.perfex.benchmarks import names
+from pypfm.perfex.benchmarks.plan import BEGUN, DIRECTORY, PLAN, ROUNDS, Plan, Round, begun
 from pypfm.perfex.model import PerfexError, exit_status, signal_name
+from pypfm.perfex.opening import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pypfm.perfex.backends.simulation.machine import Machine
 
-__all__ = ["FUNCTIONS", "Run", "check", "collect", "directory", "run"]
+__all__ = ["Run", "check", "collect", "directory", "outcome", "run"]
 
-#: The file with the names of functions of Python, in the directory of a session.
-FUNCTIONS = "functions"
-#: Variables that a test may need; all others change from machine to machine, and their length moves the stack.
+# Variables that a test may need; all others change from machine to machine, and their length moves the stack.
 _PASSED = ("CI", "COLUMNS", "FORCE_COLOR", "HOME", "LD_LIBRARY_PATH", "LOGNAME", "NO_COLOR", "PATH", "PYTEST_ADDOPTS",
            "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE",
            "PY_COLORS", "TERM", "TMPDIR", "USER", "VIRTUAL_ENV", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
@@ -41,6 +41,7 @@ _START = (sys.executable, str(Path(__file__).with_name("start.py")))
 _PADDING = "PYPFM_PERFEX_PADDING"
 _ROUND = 16 << 10  # bytes: a multiple of this is what arguments and environment take
 _MOST_SAID = 300  # letters of what valgrind says when it fails
+_LARGEST = 64 << 20  # bytes of what it says
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,14 @@ class Run:
     :ivar status: of pytest
     :ivar rounds: that were counted
     :ivar ended: what ended it before its time; "": nothing did
+    :ivar functions: the names of functions of Python, as CPython writes them for perf
     """
 
     directory: Path
     status: int
     rounds: tuple[Round, ...]
     ended: str = ""
+    functions: str = ""
 
 
 @contextmanager
@@ -98,10 +101,21 @@ def _environment(passed: tuple[str, ...], own: Mapping[str, str]) -> dict[str, s
     return made
 
 
+def _written(plan: Plan, place: Path) -> Path:
+    """Make a directory for a session, and its plan; tests of an earlier one may have been there.
+
+    :raises PerfexError: it cannot be made
+    """
+    try:
+        place.mkdir()
+        return plan.write(place)
+    except OSError as error:
+        raise PerfexError(f"{place}, the directory of a session: {error.strerror}") from None
+
+
 def collect(plan: Plan, place: Path) -> None:
     """Let Python compile the tests, once and without valgrind: so no session finds them compiled and another not."""
-    place.mkdir()
-    made = replace(plan, args=(*plan.args, "--collect-only", "-qq")).write(place)
+    made = _written(replace(plan, args=(*plan.args, "--collect-only", "-qq")), place)
     environment = _environment(plan.variables, {DIRECTORY: str(place)})
     subprocess.run([*_START, made], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
@@ -112,10 +126,9 @@ def run(plan: Plan, place: Path, machine: Machine, layout: int, *, quiet: bool =
     :param place: a directory of its own
     :param layout: which of the places where stack, heap and mappings may lie; 0: as they are
     :param quiet: what it prints is left out
-    :raises PerfexError: it could not be started
+    :raises PfmError: it could not be started, or what it has left is damaged
     """
-    place.mkdir()
-    made = replace(plan, layout=layout).write(place)
+    made = _written(replace(plan, layout=layout), place)
     options = ["--command-line-only=yes", "--tool=r10k", "-q", "--vgdb=no", "--show-below-main=yes", "--asked=yes",
                "--lines=yes", "--calls=yes", f"--counts={place}", f"--messages={place}/messages",
                f"--layout={layout}", f"--machine={machine.option(seed=layout)}"]
@@ -123,42 +136,52 @@ def run(plan: Plan, place: Path, machine: Machine, layout: int, *, quiet: bool =
     if plan.functions:
         own["PYTHONPERFSUPPORT"] = "1"
     words = [installed.find(), *options, "--", *_START, str(made)]
-    return _ended(place, _waited(words, _environment(plan.variables, own), place, quiet=quiet))
+    process = _waited(words, _environment(plan.variables, own), quiet=quiet, functions=plan.functions)
+    functions = names.taken(process.pid) if plan.functions else ""
+    return replace(outcome(place, process.returncode), functions=functions)
 
 
-def _waited(words: list[str], environment: dict[str, str], place: Path, *, quiet: bool) -> int:
-    """Return the exit status of a command, negative for a signal; ^C is for the command, and so is what ends pytest.
+def _waited(words: list[str], environment: dict[str, str], *, quiet: bool, functions: bool) -> subprocess.Popen[bytes]:
+    """Return a command that has ended; ^C is for the command, and so is what ends pytest.
 
-    :param place: where its functions of Python go, if it names them
+    :param functions: it names its functions of Python
     """
     out = subprocess.DEVNULL if quiet else None
     try:
         process = subprocess.Popen(words, env=environment, stdout=out, stderr=out)
     except OSError as error:
         raise PerfexError(f"valgrind: {error.strerror}") from None
+    if functions:
+        names.forget(process.pid)  # valgrind starts Python later than that
     before = {number: signal.signal(number, lambda which, _frame: process.send_signal(which))
               for number in (signal.SIGTERM, signal.SIGHUP)}
     while True:
         try:
-            code = process.wait()
+            process.wait()
             break
         except KeyboardInterrupt:  # pytest has it, too
             continue
     for number, action in before.items():
         signal.signal(number, action)
-    with suppress(OSError):
-        shutil.move(map_of(process.pid), place / FUNCTIONS)
-    return code
+    return process
 
 
-def _ended(place: Path, code: int) -> Run:
-    """What has come of a session."""
+def outcome(place: Path, code: int) -> Run:
+    """What has come of a session.
+
+    :raises PfmError: nothing has, or it is damaged
+    """
     messages = ""
     with suppress(OSError):
-        messages = (place / "messages").read_text("utf-8", "replace")
+        messages = read_regular(place / "messages", _LARGEST, os.O_NOFOLLOW).decode("utf-8", "replace")
     if not any(place.glob("*.r10k")):
+        if code == 0 or os.path.exists(place / BEGUN) or not os.path.exists(place / PLAN):
+            raise PerfexError(f"{place}: the directory of counts is gone, or empty: something has removed it")
         raise PerfexError(f"valgrind has not started {sys.executable}: {' '.join(messages.split())[:_MOST_SAID]}")
-    rounds, during = Round.read(place), begun(place)
+    with counts.checked(place / ROUNDS):
+        rounds = Round.read(place)
+    with counts.checked(place / BEGUN):
+        during = begun(place)
     ended = ""
     if code < 0 or during:
         how = f"ended by {signal_name(code)}" if code < 0 else "it ended the process"
