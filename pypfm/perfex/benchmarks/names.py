@@ -28,7 +28,7 @@ def _map_of(pid: int) -> str:
 
 
 def forget(pid: int) -> None:
-    """Remove the map that a process with the same number has left: CPython would write behind it."""
+    """Remove the map that a process with the same number has left: CPython would add to it."""
     with suppress(OSError):
         os.unlink(_map_of(pid))
 

@@ -86,7 +86,7 @@ class Round:
     notes: tuple[str, ...] = field(default=())
 
     def append(self, directory: Path) -> None:
-        """Write it behind those that are known: they stay, whatever becomes of the process."""
+        """Write it after those that are known: they stay, whatever becomes of the process."""
         with (directory / ROUNDS).open("a", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(json.dumps(asdict(self)) + "\n")
 
