@@ -77,7 +77,7 @@ class Signals:
     def __exit__(self, *_: object) -> None:
         if self._gated:
             hold()  # those that come now are too late, and must not end perfex
-        left = self.others()
+        left = self.taken()[1]
         for number, handler in self._before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(self._fd_before)
@@ -101,24 +101,22 @@ class Signals:
         self._look()
         return bool(self._others)
 
-    def others(self) -> list[int]:
-        """Take those that do not switch counting."""
-        self._look()
-        taken, self._others = self._others, []
-        return taken
+    def taken(self) -> tuple[list[int], list[int]]:
+        """Take those of SIGUSR1 and SIGUSR2 that switch counting, and the others.
 
-    def switches(self) -> list[int]:
-        """Take those of SIGUSR1 and SIGUSR2 that switch counting."""
+        In one look: nothing would tell of what a second one finds, as the descriptor is not readable any more.
+        """
         self._look()
-        taken, self._switches = self._switches, []
-        return taken
+        (switches, self._switches), (others, self._others) = (self._switches, []), (self._others, [])
+        return switches, others
 
     def take(self, pid: int) -> list[int]:
         """Take those of SIGUSR1 and SIGUSR2 that switch counting; pass the others that have arrived on.
 
         :param pid: the command, to which the terminal gives its signals itself
         """
-        for number in self.others():
+        switches, others = self.taken()
+        for number in others:
             if number in PASSED_ON:
                 os.kill(pid, number)
-        return self.switches()
+        return switches

@@ -35,7 +35,7 @@ every_library = pytest.mark.parametrize("name", C_LIBRARIES)
 # What is inside them is reached through the package, which has the names for users; commands have pages of their own.
 CLOSED = ("pypfm.bench.", "pypfm.cli.", "pypfm.common", "pypfm.conform.checks", "pypfm.conform.functions", "pypfm.conform.random",
           "pypfm.conform.report.", "pypfm.conform.worker", "pypfm.ia64.", "pypfm.layout.", "pypfm.netbsd.", "pypfm.perf.",
-          "pypfm.perfex.backends.", "pypfm.perfex.benchmarks", "pypfm.perfex.output", "pypfm.perfex.regions",
+          "pypfm.perfex.backends.", "pypfm.perfex.benchmarks", "pypfm.perfex.opening", "pypfm.perfex.output", "pypfm.perfex.regions",
           "pypfm.perfex.running", "pypfm.pytest_perfex")  # the last: options, in a guide
 
 

@@ -196,9 +196,10 @@ class _Run:
         while ends:
             left = None if due is None else max(0.0, due - time.monotonic())
             ready = select.select([*ends, self._signals], [], [], left)[0]
-            for number in self._signals.take(command.pid) if command else self._signals.switches():
+            switches, others = (self._signals.take(command.pid), []) if command else self._signals.taken()
+            for number in switches:
                 due = self._switch(number == GATE[0])
-            if command is None and self._signals.others():
+            if others:
                 break
             ends -= set(ready)
             if due is not None and time.monotonic() >= due:
@@ -293,5 +294,5 @@ class AttachBackend(PerfBackend):
             except OSError as error:
                 raise PerfexError(f"{shown(request.command[0]) if command else '--pid'}: {error.strerror}") from None
             outcome = run.outcome(status)
-            signals.others()
+            signals.taken()
             return outcome

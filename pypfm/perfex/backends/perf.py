@@ -489,5 +489,5 @@ class PerfBackend:
             except OSError as error:
                 raise PerfexError(f"{shown(request.command[0])}: {error.strerror}") from None
             outcome = run.outcome(run.supervise())
-            signals.others()  # too late to end anything but the report
+            signals.taken()  # too late to end anything but the report
             return outcome

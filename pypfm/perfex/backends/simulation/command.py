@@ -198,13 +198,12 @@ class Prepared:
         process, begun = os.pidfd_open(self.pid), time.monotonic()
         told = begun
         try:
+            self._pass_on(gate)
             while True:
                 left = [told + _PROGRESS - time.monotonic(), gate.left() if gate else None]
                 timeout = max(0.0, min(t for t in left if t is not None))
                 ready = select.select([process, self._signals], [], [], timeout)[0]
-                for number in self._signals.take(self.pid):
-                    if gate:
-                        gate.switch(number == GATE[0])
+                self._pass_on(gate)
                 if process in ready:
                     return
                 if gate:
@@ -219,6 +218,12 @@ class Prepared:
         finally:
             os.close(process)
 
+    def _pass_on(self, gate: Gate | None) -> None:
+        """Pass on the signals that have arrived; some switch the counting."""
+        for number in self._signals.take(self.pid):
+            if gate:
+                gate.switch(number == GATE[0])
+
     def _tell(self, line: str) -> None:
         if self._request.progress is not None:
             self._request.progress(line)
@@ -226,7 +231,7 @@ class Prepared:
     def _wait(self) -> None:
         """Wait for the processes that the command has left behind, until a signal ends that."""
         ended = self.descendants.read
-        self._signals.others()  # those that came with the command's end
+        self._signals.taken()  # those that came with the command's end
         timeout: float | None = _PROGRESS
         while True:
             ready = select.select([ended, self._signals], [], [], timeout)[0]
@@ -235,6 +240,6 @@ class Prepared:
             if not ready:
                 self._tell("the command has ended; waiting for processes that it has left behind (^C ends that)")
                 timeout = None
-            elif self._signals in ready and self._signals.others():
+            elif self._signals in ready and self._signals.taken()[1]:
                 self.over = False
                 return

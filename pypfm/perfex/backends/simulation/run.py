@@ -57,7 +57,7 @@ def counted(kind: type[Run], request: Request) -> Outcome:
     """Run a command that has been checked, in the given simulation."""
     with waitable(), Signals(gated=request.gated) as signals:
         outcome = kind(request, signals).outcome()
-        signals.others()  # too late to end anything but the report
+        signals.taken()  # too late to end anything but the report
         return outcome
 
 
