@@ -335,7 +335,8 @@ def test_the_counts_of_a_running_process(tmp_path: Path) -> None:
     file.write_bytes(_file(now=5))
     live = counts.Live(file)
     for data, count in ((_file(first, now=5), 45), (_file(first + second, now=5), 125), (_file(first + second, now=9, changing=1), 125),
-                        (_file(first + second, now=9, changing=2), 129), (_file(first + second + b"1234"), 129), (b"", 129)):
+                        (_file(first + second, now=9, changing=2), 129), (_file(first + second + b"1234"), 129), (_file(first, used=1 << 60), 129),
+                        (b"", 129)):
         file.write_bytes(data)
         assert live.counts() == {"I1mr": count}
     live.close()

@@ -334,7 +334,7 @@ class Live:
 
     def counts(self) -> Simulated:
         """Return its counts; the last ones, where they cannot be read."""
-        with suppress(struct.error, CountsError):  # it has been cut, or damaged
+        with suppress(struct.error, CountsError, MemoryError):  # it has been cut, or damaged
             for _ in range(_TRIES):
                 head = os.pread(self._fd, _HEAD.size, 0)
                 self._find_threads(_Header(*_HEAD.unpack(head)).used)
@@ -347,6 +347,7 @@ class Live:
 
     def _find_threads(self, used: int) -> None:
         """Find the threads' counts in what has been added to the file."""
+        used = min(used, os.fstat(self._fd).st_size, _MOST)
         data = os.pread(self._fd, max(used - self._seen, 0), self._seen)
         self._places += [self._seen + begin + 8 for kind, begin, _ in _items(data, 0, len(data)) if kind == _THREAD]
         self._seen += len(data)
