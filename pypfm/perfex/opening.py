@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["open_regular", "read_regular"]
+__all__ = ["NotRegularError", "open_regular", "read_regular"]
+
+
+class NotRegularError(OSError):
+    """What stands there is no regular file, or is too large; ``strerror`` says which."""
 
 
 def open_regular(path: str | Path, most: int, flags: int = 0) -> BinaryIO:
@@ -18,7 +22,8 @@ def open_regular(path: str | Path, most: int, flags: int = 0) -> BinaryIO:
 
     :param most: bytes that it may have
     :param flags: further flags of os.open(), such as O_NOFOLLOW
-    :raises OSError: it cannot be opened, is another kind of file, or is larger; ``strerror`` says which
+    :raises NotRegularError: it is another kind of file, or is larger
+    :raises OSError: it cannot be opened
     :raises ValueError: a zero byte in the name
     """
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
@@ -30,7 +35,7 @@ def open_regular(path: str | Path, most: int, flags: int = 0) -> BinaryIO:
     else:
         return os.fdopen(fd, "rb")
     os.close(fd)
-    raise OSError(*why, str(path))
+    raise NotRegularError(*why, str(path))
 
 
 def read_regular(path: str | Path, most: int, flags: int = 0) -> bytes:

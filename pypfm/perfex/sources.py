@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from pypfm.perfex.opening import open_regular
+from pypfm.perfex.opening import NotRegularError, open_regular
 
 __all__ = ["Source"]
 
@@ -37,9 +37,10 @@ class Source:
                 data, changed = stream.read(_LARGEST), os.fstat(stream.fileno()).st_mtime_ns
         except FileNotFoundError:
             return cls(missing="is not there" if os.path.isabs(path) else "is not in this directory")
+        except NotRegularError as error:
+            return cls(missing=str(error.strerror))
         except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-            why = str(getattr(error, "strerror", None) or error)
-            return cls(missing=why if why.startswith("is ") else f"cannot be read: {why}")
+            return cls(missing=f"cannot be read: {getattr(error, 'strerror', None) or error}")
         lines = data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
         if lines[-1] == "":
             lines.pop()

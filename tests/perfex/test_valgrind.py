@@ -425,7 +425,7 @@ def test_valgrind_that_is_gone_when_the_command_is_run(tmp_path: Path, monkeypat
 @needs_valgrind
 def test_no_directory_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/nope")
-    with pytest.raises(PerfexError, match=r"^no directory for temporary files: No such file or directory$"):
+    with pytest.raises(PerfexError, match=r"^no directory for temporary files: No such file or directory \(TMPDIR\)$"):
         run("true", events=(15,))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pypfm.perfex.backends.simulation.command import temporary_directory
 from pypfm.perfex.backends.simulation.machine import machine
 from pypfm.perfex.benchmarks import gate, results, session, stored, table
 from pypfm.perfex.model import PerfexError, Request
@@ -67,7 +68,7 @@ def run(plan: Plan, root: Path, outputs: Outputs) -> int:
     if kept is not None:
         stored.expect_room(kept)
     file = Output(Path(outputs.json)) if outputs.json is not None else None
-    with session.directory() as place:
+    with temporary_directory() as place:
         runs = _sessions(plan, place, simulated)
         made: Sequence[Benchmark] = results.benchmarks(runs, simulated, plan.cache)
     if made or not runs[-1].ended:

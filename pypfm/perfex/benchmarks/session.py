@@ -6,12 +6,10 @@ Addresses are valgrind's choice, and the same each time.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,11 +24,11 @@ from pypfm.perfex.model import PerfexError, exit_status, signal_name
 from pypfm.perfex.opening import read_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from pypfm.perfex.backends.simulation.machine import Machine
 
-__all__ = ["Run", "check", "collect", "directory", "outcome", "run"]
+__all__ = ["Run", "check", "collect", "outcome", "run"]
 
 # Variables that a test may need; all others change from machine to machine, and their length moves the stack.
 _PASSED = ("CI", "COLUMNS", "FORCE_COLOR", "HOME", "LD_LIBRARY_PATH", "LOGNAME", "NO_COLOR", "PATH", "PYTEST_ADDOPTS",
@@ -60,19 +58,6 @@ class Run:
     rounds: tuple[Round, ...]
     ended: str = ""
     functions: str = ""
-
-
-@contextmanager
-def directory() -> Iterator[Path]:
-    """A directory for all sessions."""
-    try:
-        made = tempfile.mkdtemp(prefix="perfex-")
-    except OSError as error:
-        raise PerfexError(f"no directory for temporary files: {error.strerror} (TMPDIR)") from None
-    try:
-        yield Path(made).absolute()
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
 
 
 def check() -> None:

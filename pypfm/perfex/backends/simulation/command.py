@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from pypfm.perfex.backends.simulation.gate import Gate
     from pypfm.perfex.signals import Signals
 
-__all__ = ["Descendants", "Prepared", "check_directory", "check_executable", "check_rights"]
+__all__ = ["Descendants", "Prepared", "check_directory", "check_executable", "check_rights",
+           "temporary_directory"]
 
 _RESERVED = 12  # descriptors that valgrind keeps for itself, above those of the command
 _EXECS = 8  # programs that execute one another, each with that many
@@ -85,6 +86,22 @@ def check_directory() -> None:
     except OSError as error:
         raise PerfexError(f"{shown(directory)}: {error.strerror}; the simulation needs a directory for temporary files"
                           " (TMPDIR, or /tmp)") from None
+
+
+@contextmanager
+def temporary_directory() -> Iterator[Path]:
+    """Make a directory for the files of counts, and remove it; what the command has made unremovable is left.
+
+    :raises PerfexError: says why not
+    """
+    try:
+        made = tempfile.mkdtemp(prefix="perfex-")
+    except OSError as error:
+        raise PerfexError(f"no directory for temporary files: {error.strerror} (TMPDIR)") from None
+    try:
+        yield Path(made).absolute()
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 @contextmanager

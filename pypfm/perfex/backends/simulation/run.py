@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 import resource
-import shutil
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from pypfm.common.launch import waitable
 from pypfm.errors import printable, shown
 from pypfm.perfex import events
 from pypfm.perfex.backends.simulation import counts, formulas
-from pypfm.perfex.backends.simulation.command import check_directory
+from pypfm.perfex.backends.simulation.command import check_directory, temporary_directory
 from pypfm.perfex.backends.simulation.gate import Gate
 from pypfm.perfex.backends.simulation.machine import machine
 from pypfm.perfex.costs import default_clock
@@ -37,8 +36,6 @@ from pypfm.perfex.profile import Profile
 from pypfm.perfex.signals import NEVER_ON, Signals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pypfm.perfex.backends.simulation.command import Prepared
     from pypfm.perfex.backends.simulation.counts import Process
     from pypfm.perfex.backends.simulation.formulas import Simulated
@@ -139,7 +136,7 @@ class Run:
     def outcome(self) -> Outcome:
         """Run the command, and return the counts."""
         request = self.request
-        with _directory() as directory:
+        with temporary_directory() as directory:
             command = self.prepared(directory)
             code = self._supervised(command, directory)
             processes, profile = self._read(directory)
@@ -331,16 +328,3 @@ def _gone(directory: Path, pid: int) -> str:
     there = {order for path in directory.glob("*.r10k") if (order := _order(path))}
     before = {(pid, 0), *((process, number - 1) for process, number in there if number)}
     return next((f"{process}.{number}.r10k" for process, number in sorted(before - there)), "")
-
-
-@contextmanager
-def _directory() -> Iterator[Path]:
-    """Make a directory for the files of counts."""
-    try:
-        made = tempfile.mkdtemp(prefix="perfex-")
-    except OSError as error:
-        raise PerfexError(f"no directory for temporary files: {error.strerror}") from None
-    try:
-        yield Path(made).absolute()
-    finally:
-        shutil.rmtree(made, ignore_errors=True)  # the command can have made what cannot be removed
