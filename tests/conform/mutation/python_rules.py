@@ -254,7 +254,7 @@ def main() -> int:
             if not noticed:
                 survivors += 1
                 print(f"not noticed: {case}", flush=True)
-    print(f"{len(chosen) - survivors} of {len(chosen)} changes noticed ({time.monotonic() - begin:.0f} s)")
+    print(f"{len(chosen) - survivors} of {len(chosen)} changes noticed, seed {args.seed} ({time.monotonic() - begin:.0f} s)")
     return 0 if chosen and len(chosen) - survivors >= SHARE * len(chosen) else 1
 
 
