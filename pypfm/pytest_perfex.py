@@ -81,7 +81,10 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
         from pypfm.perfex.benchmarks.inside import Session
         if manager.has_plugin(_TIMING):
             manager.unregister(name=_TIMING)  # its fixture is replaced
-        manager.register(Session(), "perfex-session")
+        try:
+            manager.register(Session(), "perfex-session")
+        except (OSError, ValueError, TypeError, AttributeError):
+            raise pytest.UsageError(f"{_SESSION} is set, and names no session of pytest --perfex: unset it") from None
         return None
     _refuse(config)
     from pypfm.errors import PfmError

@@ -2,9 +2,9 @@
  * Addresses that are no memory, in whole or in part: EFAULT; first with the kernel's copying between
  * processes, then, in a child, with that forbidden, as in some containers.
  */
+#include "descriptors.h"
 #include "pmc_check.h"
 
-#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -118,29 +118,18 @@ forbid_copying(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* No descriptor of the pipes is left. */
-static int
-descriptors(void)
-{
-	int count = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		count += fcntl(fd, F_GETFD) >= 0;
-	return count;
-}
-
 static void
 without_copying(void)
 {
 	struct iovec nothing = { 0 };
-	int before = descriptors();
+	int before = open_descriptors("");
 
 	if (!forbid_copying() || process_vm_readv(getpid(), &nothing, 1, &nothing, 1, 0) == 0 || errno != EPERM) {
 		printf("no seccomp filter here: pipes are not tried\n");
 		return;
 	}
 	everywhere();
-	CHECK_EQ(descriptors(), before);
+	CHECK_EQ(open_descriptors(""), before);
 }
 
 int

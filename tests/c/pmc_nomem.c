@@ -2,6 +2,7 @@
  * ENOMEM: every call by which the library asks for memory or a descriptor is made to fail, one after
  * the other, until the operation needs no more of them.  Linked with the library's objects and --wrap.
  */
+#include "descriptors.h"
 #include "nomem.h"
 #include "pmc_check.h"
 
@@ -90,20 +91,10 @@ profile_2(void)
 	return profile(2, pmc_get_counter_class() == PMC_CLASS_LINUX ? 0x82 : DCACHE_MISS, 1000000);
 }
 
-static int
-descriptors(void)
-{
-	int count = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		count += fcntl(fd, F_GETFD) >= 0;
-	return count;
-}
-
 static void
 on(const char *machine, int first, int configures, int starts)
 {
-	int before = descriptors();
+	int before = open_descriptors("");
 
 	setenv("PMC_MACHINE", machine, 1);
 	fails_until_all_is_there("first call", first_call, first);
@@ -117,7 +108,7 @@ on(const char *machine, int first, int configures, int starts)
 	CHECK_EQ(stop(1), 0);
 	CHECK_EQ(profile_stop(2), 0);
 	if (strcmp(machine, "linux") != 0)
-		CHECK_EQ(descriptors(), before);
+		CHECK_EQ(open_descriptors(""), before);
 }
 
 int

@@ -393,6 +393,16 @@ def test_refused(options: list[str], said: str, tmp_path: Path, monkeypatch: pyt
     assert "\n" not in message
 
 
+@pytest.mark.parametrize("plan", [None, "", "[]", "{}", '{"nobody": 1}'])
+def test_a_session_that_is_none(plan: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variable was exported, or has stayed."""
+    if plan is not None:
+        (tmp_path / "plan.json").write_text(plan)
+    monkeypatch.setenv("PYPFM_PERFEX_SESSION", str(tmp_path))
+    message = refused(tmp_path, monkeypatch, "--perfex")
+    assert message == "PYPFM_PERFEX_SESSION is set, and names no session of pytest --perfex: unset it"
+
+
 @pytest.mark.parametrize("counts", ["[]", "[Infinity]"])
 @pytest.mark.usefixtures("first")
 def test_a_damaged_baseline(project: Path, counts: str, monkeypatch: pytest.MonkeyPatch) -> None:
