@@ -87,6 +87,8 @@ _REQUEST, _ATTR, _INT = ffi.typeof("struct pfm4_request *"), ffi.typeof("struct 
 _ATTR_SIZE = ffi.sizeof("struct perf_event_attr")
 
 #: The PMUs of our own library that have events of their own, by name.
+#:
+#: :meta hide-value:
 NAMES: dict[str, Any] = {}
 for _place in range(lib.PFM4_NUM_PMUS):
     _pmu = lib.pfm4_pmu_at(_place)

@@ -144,7 +144,7 @@ measure(const struct measure *m, size_t line)
 		took = now_ns() - begin;
 	}
 	memcpy(place->starts, work.starts, sizeof(work.starts));
-	return took / ((double)blocks / 2 * BLOCK);
+	return took / ((double)blocks / 2 * (double)BLOCK);
 }
 
 static void
