@@ -36,10 +36,9 @@ PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH",
 def first(cases: Iterable[object], count: int = 1) -> list[object]:
     """Cases for parametrize: all but the first take .ci/full."""
     def is_for_full(case: object) -> object:
-        mark = [pytest.mark.slow, pytest.mark.long]
         if isinstance(case, type(pytest.param())):
-            return pytest.param(*case.values, marks=[*case.marks, *mark], id=case.id)
-        return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=mark)
+            return pytest.param(*case.values, marks=[*case.marks, pytest.mark.long], id=case.id)
+        return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.long)
 
     return [case if n < count else is_for_full(case) for n, case in enumerate(cases)]
 

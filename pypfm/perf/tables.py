@@ -89,10 +89,7 @@ _ATTR_SIZE = ffi.sizeof("struct perf_event_attr")
 #: The PMUs of our own library that have events of their own, by name.
 #:
 #: :meta hide-value:
-NAMES: dict[str, Any] = {}
-for _place in range(lib.PFM4_NUM_PMUS):
-    _pmu = lib.pfm4_pmu_at(_place)
-    NAMES[string(_pmu.name)] = _pmu
+NAMES: dict[str, Any] = {string(_pmu.name): _pmu for _pmu in map(lib.pfm4_pmu_at, range(lib.PFM4_NUM_PMUS))}
 
 
 class OwnTables(Tables):

@@ -16,6 +16,7 @@ from native import CC, PFM3, build
 from pypfm.cli.common import event_names, whole_options
 from pypfm.errors import LibraryError
 from terminal import PYPFM, on_terminal, pypfm, run_on_terminal
+from tools import first
 from valid import validate
 
 
@@ -194,7 +195,7 @@ def test_a_library_that_ends_the_process(words: tuple[str, ...], code: str, said
     assert said in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_library_that_hangs(tmp_path: Path) -> None:
     """It forks, too, and what it forks holds all descriptors."""
     path = of_code(tmp_path, "__attribute__((constructor)) void f(void) { signal(SIGALRM, SIG_IGN); fork(); for (;;) pause(); }")
@@ -203,9 +204,8 @@ def test_a_library_that_hangs(tmp_path: Path) -> None:
     assert done.stderr.endswith(f"{path} is not used: loaded and initialised in a process of its own: no answer in time (10 s)\n")
 
 
-@pytest.mark.parametrize("words", [("pmus",), *(("-p", "T\x1b[31m", *words) for words in (
-    ("events",), ("encode", "C\x1b]0;x\a"), ("decode", "0x6")))],
-    ids=" ".join)
+@pytest.mark.parametrize("words", first(map(pytest.param, [("pmus",), *(("-p", "T\x1b[31m", *words) for words in (
+    ("events",), ("encode", "C\x1b]0;x\a"), ("decode", "0x6")))])), ids=" ".join)
 @pytest.mark.slow
 def test_what_a_library_says_does_not_steer_a_terminal(words: tuple[str, ...], tmp_path: Path) -> None:
     path = library(tmp_path, 'PMU_NAME="T\\033[31m"', 'EVENT_NAME="C\\033]0;x\\a"')

@@ -60,7 +60,7 @@ def started(words: list[str], home: Path) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(("name", "how"), [
-    pytest.param(name, how, marks=[*[pytest.mark.needs("valgrind")] * ("valgrind" in words), *[pytest.mark.slow, *[pytest.mark.long] * (how != "^C" or "--against" in name)] * (name in TAKES_SECONDS)])
+    pytest.param(name, how, marks=[*[pytest.mark.needs("valgrind")] * ("valgrind" in words), *[pytest.mark.slow if how == "^C" and "--against" not in name else pytest.mark.long] * (name in TAKES_SECONDS)])
     for name, (words, _) in COMMANDS.items() for how in ("^C", "SIGTERM", "SIGHUP", "SIGSTOP")])
 def test_the_cursor_is_there_however_a_command_ends(name: str, how: str, tmp_path: Path) -> None:
     words, sign = COMMANDS[name]

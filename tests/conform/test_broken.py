@@ -162,6 +162,7 @@ def test_one_event_ends_the_process(code: str, kind: str, how: str, tmp_path: Pa
     assert report.status == 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", [
     "for (int fd = 3; fd < 50; fd++) (void)!write(fd, \"chatter\\n\", 8);",
     "(void)!read(0, name, 1);",
@@ -186,6 +187,7 @@ def test_what_is_printed_is_a_difference(code: str, stream: str, text: str, tmp_
     assert {d for f in report.findings for d in f.differences} == {Difference(stream, "absent", text)}
 
 
+@pytest.mark.long
 def test_what_is_printed_by_no_call(tmp_path: Path) -> None:
     """While the library is loaded, and at the end."""
     extra = tmp_path / "early.c"
@@ -196,6 +198,7 @@ def test_what_is_printed_by_no_call(tmp_path: Path) -> None:
         ("process", (Difference("stdout", "", "goodbye\n"), Difference("stderr", "", "hello\n")))]
 
 
+@pytest.mark.long
 def test_what_was_asked_for_may_be_printed(tmp_path: Path) -> None:
     library = with_code(("api.c", EVENT_NAME[1]), tmp_path, 'fputs("chatter\\n", stderr);')
     verbose = [v | {"env": {"LIBPFM_VERBOSE": "1"}} for v in recorded("pfm3") if v.get("call") == "pfm_get_event_name"][:9]
@@ -205,6 +208,7 @@ def test_what_was_asked_for_may_be_printed(tmp_path: Path) -> None:
     assert runner.run(str(library), vectors=options).findings == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("code", "kind", "most"), first([("abort();", "crash", 20), ("for (;;) pause();", "hang", 3)]))
 def test_a_function_that_always_ends_is_given_up(code: str, kind: str, most: int, tmp_path: Path) -> None:
     library = with_code(DISPATCH, tmp_path, code)
@@ -291,6 +295,7 @@ def test_half_a_file_crashes_the_loader(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr + done.stdout
 
 
+@pytest.mark.long
 def test_what_a_library_leaves_behind_is_ended(tmp_path: Path) -> None:
     """Also what is in a session of its own; nobody waits for it, though it holds all descriptors, and it is a finding."""
     pids = tmp_path / "pids"
@@ -337,6 +342,7 @@ def test_a_library_that_cannot_be_terminated(tmp_path: Path) -> None:
 
 # ---- two libraries --------------------------------------------------------------------------------
 
+@pytest.mark.long
 def test_a_broken_library_against_a_sound_one(tmp_path: Path) -> None:
     library = changed(PFM3, tmp_path, "api.c", "\tif (found < 0)\n\t\treturn PFMLIB_ERR_NOTFOUND;\n",
                       "\tif (found < 0)\n\t\treturn PFMLIB_ERR_UMASK;\n")
@@ -347,6 +353,7 @@ def test_a_broken_library_against_a_sound_one(tmp_path: Path) -> None:
     assert report.against.loaded == str(PFM3.path)
 
 
+@pytest.mark.long
 def test_the_other_library_crashes(tmp_path: Path) -> None:
     code = f"if ({CYCLES}) abort();"
     library = with_code(EVENT_NAME, tmp_path, code)
@@ -388,6 +395,7 @@ def users(library: Path) -> list[Path]:
     return found
 
 
+@pytest.mark.long
 def test_a_run_and_a_comparison_in_one_report(tmp_path: Path) -> None:
     library = changed(PFM4, tmp_path, "api.c", "\targ->idx = r.idx;\n\targ->cpu = cpu;\n",
                       "\targ->idx = r.idx;\n\targ->cpu = cpu + 1;\n")

@@ -111,6 +111,7 @@ SWAPPED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", first(SWAPPED))
 def test_members_exchanged(case: str, tmp_path: Path) -> None:
     api, header, edits, ctype, places = SWAPPED[case]
@@ -129,6 +130,7 @@ def test_members_exchanged(case: str, tmp_path: Path) -> None:
         assert f"at offset {b}," in got
 
 
+@pytest.mark.long
 def test_a_member_that_is_written_elsewhere_and_another_one_never(tmp_path: Path) -> None:
     path = changed(PFM4, "perf_event.h", swap("uint64_t ", "config", "sample_type"), tmp_path)
     assert found(structures.check(path, "pfm4")) == {"struct perf_event_attr": {"config": ("offset 8", "offset 24")}}
@@ -145,6 +147,7 @@ def test_a_wider_member_of_an_answer(tmp_path: Path) -> None:
     assert told["pfm_pmu_info_t"]["(end)"] == ("56 bytes", "writes byte 56")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("described", [False, True])
 def test_a_wider_member_of_a_request(described: bool, tmp_path: Path) -> None:
     """The structure grows, so that what follows it in the outer one moves, too."""
@@ -158,6 +161,7 @@ def test_a_wider_member_of_a_request(described: bool, tmp_path: Path) -> None:
         assert told["pfmlib_mont_input_param_t"] == {"pfp_mont_ipear": ("offset 212", "offset 216")}
 
 
+@pytest.mark.long
 def test_a_larger_request_is_read_beyond_its_end(tmp_path: Path) -> None:
     path = changed(PFM3, "pfmlib.h", [("unsigned int plm;", "unsigned long plm;")], tmp_path)
     told = found(structures.check(path, "pfm3"))
@@ -179,6 +183,7 @@ def test_a_request_that_is_looked_at_after_its_end(tmp_path: Path) -> None:
     assert "reads byte 459" in ends
 
 
+@pytest.mark.long
 def test_the_other_form_is_told_from_this_one() -> None:
     told = found(structures.probe(LIBRARIES["pfm3-manual"].path, "pfm3"))
     assert set(told) == {"pfmlib_mont_input_param_t"}
@@ -215,6 +220,7 @@ def around(before: str, after: str, directory: Path) -> Path:
     return build_library(PFM3, directory, "-O1", sources=[*renamed(PFM3, directory, "pfm_dispatch_events", "real_dispatch"), source])
 
 
+@pytest.mark.long
 def test_wrong_values_are_no_matter_of_layout(tmp_path: Path) -> None:
     path = around("", "for (unsigned i = 0; !ret && i < out->pfp_pmc_count; i++) out->pfp_pmcs[i].reg_value ^= 1ul << 40;", tmp_path)
     outcome = structures.probe(path, "pfm3")
@@ -222,6 +228,7 @@ def test_wrong_values_are_no_matter_of_layout(tmp_path: Path) -> None:
     assert [note for note in outcome.notes if "not checked, for " not in note] == []
 
 
+@pytest.mark.long
 def test_a_request_that_is_refused_unless_two_members_are_exchanged(tmp_path: Path) -> None:
     path = around("""if (type == 4 && model_in) {
         copy = *(pfmlib_mont_input_param_t *)model_in;
@@ -237,6 +244,7 @@ def test_a_request_that_is_refused_unless_two_members_are_exchanged(tmp_path: Pa
         "rr_start": ("offset 8", "offset 16"), "rr_end": ("offset 16", "offset 8")}}
 
 
+@pytest.mark.long
 def test_writing_after_an_output(tmp_path: Path) -> None:
     path = around("", "if (!ret && model_out && type == 4) ((char *)model_out)[704] = 7;", tmp_path)
     told = found(structures.probe(path, "pfm3"))
@@ -252,6 +260,7 @@ def test_a_library_that_ends_the_process(tmp_path: Path) -> None:
     assert not any(f.function.startswith("pfmlib_mont") for f in outcome.findings)
 
 
+@pytest.mark.long
 def test_a_library_that_hangs_is_given_up(tmp_path: Path) -> None:
     deaf = "sigset_t all; sigfillset(&all); sigprocmask(SIG_BLOCK, &all, NULL); for (;;) ;"
     outcome = structures.probe(around(deaf, "", tmp_path), "pfm3", timeout=1.0)

@@ -22,7 +22,7 @@ from pypfm.conform.report.wording import verdict
 from pypfm.conform.vectors import environment, function_of, group_of, in_steps, recorded
 from tools import first
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 MAIN = {"pfm3": "pfm_dispatch_events", "pfm4": "pfm_get_os_event_encoding"}
 

@@ -55,6 +55,7 @@ def found(path: Path, timeout: float = 3) -> dict[str, set[str]]:
     return told
 
 
+@pytest.mark.long
 def test_the_objects_alone_conform(base: Path) -> None:
     path = library(base, "")
     status, report = conform(path, 20)
@@ -125,6 +126,7 @@ def test_a_thread_that_writes_later(base: Path) -> None:
     assert STRAY in got(report)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("code", "fields"), first([
     ("for (int i = 0; i < 1 << 12; i++) (void)!write(1, memset(calloc(1, 16384), 'x', 16384), 16384);", [["stdout"]]),
     ("(void)!malloc(10ul << 30);", []),
@@ -171,6 +173,7 @@ def test_what_is_changed_at_once(base: Path) -> None:
 
 # ---- calls ---------------------------------------------------------------------------
 
+@pytest.mark.long
 @pytest.mark.parametrize(("code", "how"), first([
     ("fork();", "doubled the process; one that it had forked went on"),
     pytest.param("kill(getppid(), SIGSTOP);", FENCED, marks=fenced),
@@ -188,6 +191,7 @@ def test_a_call(code: str, how: str, tmp_path: Path) -> None:
     assert bool(tally.not_run) == (tally.differ == 20)  # another may be found at the end of the process
 
 
+@pytest.mark.long
 def test_a_call_whose_double_goes_on_later(tmp_path: Path) -> None:
     """When the process itself has made all calls, and was told how to end."""
     library = with_code(ENCODE, tmp_path, "static int calls; if (calls++ == 5 && fork() == 0) usleep(100000);")

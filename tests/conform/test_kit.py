@@ -61,6 +61,7 @@ def test_our_libraries_pass_everything(api: str, tmp_path: Path) -> None:
     assert "pfm_get_version" in tallies  # symbols and answers
 
 
+@pytest.mark.long
 def test_debians_library_differs_in_descriptions_alone(no_vectors: Path) -> None:
     theirs = debian()
     args = (theirs, "--against", PFM4.path, "--calls", 300, "--seed", 5)
@@ -72,6 +73,7 @@ def test_debians_library_differs_in_descriptions_alone(no_vectors: Path) -> None
     assert said == f"{theirs} has no gen_ia64, ita, ita2 or mont: 13118 calls that need them were not made"
 
 
+@pytest.mark.long
 def test_random_calls_are_about_pmus_that_both_libraries_have(no_vectors: Path) -> None:
     """As many as are asked for, whichever library lacks some; a note says which PMUs are left out."""
     theirs = debian()

@@ -18,7 +18,7 @@ from pypfm.conform.model import Vector
 from pypfm.conform.vectors import TAGS, in_steps, recorded
 from pypfm.conform.worker.library import api_module
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = pytest.mark.long
 
 # What no call shows, and why.
 MISSED: dict[str, set[str]] = {"pfm3": {

@@ -318,6 +318,7 @@ def test_the_command_writes_each_report(command: list[str], tmp_path: Path) -> N
     check_shape(ET.parse(tmp_path / "junit").getroot())
 
 
+@pytest.mark.long
 def test_the_command_takes_suppressions(command: list[str], tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     one.write_text("[a]\nreason = falls over\nkind = crash\n[b]\nreason = unfinished\nkind = symbol\n"

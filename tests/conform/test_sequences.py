@@ -42,6 +42,7 @@ def functions(report: Report) -> set[str]:
 
 # ---- the recorded ones -----------------------------------------------------------------------
 
+@pytest.mark.long
 @pytest.mark.parametrize("api", ["pfm3", "pfm4"])
 def test_recorded_again_they_are_the_same(api: str) -> None:
     """Of Debian's library, and for libpfm 3 of the one that is held to the specification.
@@ -78,6 +79,7 @@ def test_what_is_no_sequence(steps: Any, complaint: str, tmp_path: Path) -> None
 
 # ---- every function is called --------------------------------------------------------------------
 
+@pytest.mark.long
 @pytest.mark.parametrize(("change", "function"), [
     ("pfm_get_event_encoding a", "pfm_get_event_encoding"), ("pfm_pmu_validate e -1", "pfm_pmu_validate"),
 ])
@@ -85,12 +87,14 @@ def test_functions_that_no_call_was_made_of(change: str, function: str, monkeypa
     assert functions(mutant("pfm4", monkeypatch, change)) == {function}
 
 
+@pytest.mark.long
 def test_a_text_of_an_error(tmp_path: Path) -> None:
     library = changed(PFM4, tmp_path, "api.c", 'return "unknown error code";', 'return "all is well";')
     report = runner.run(str(library), vectors=sequences("pfm4"))
     assert {(f.function, f.differences[0].got) for f in report.findings} == {("pfm_strerror", "all is well")}
 
 
+@pytest.mark.long
 def test_what_was_never_called_is_in_the_verdict() -> None:
     some = [v for v in sequences("pfm4") if v["id"] == "errors"]
     report = runner.run(str(PFM4.path), vectors=some)
@@ -117,6 +121,7 @@ def test_a_library_that_does_not_begin_again(tmp_path: Path) -> None:
     assert all(") after pfm_terminate()" in f.call or ") before pfm_initialize()" in f.call for f in report.findings)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", ["pfm_get_event_info d 4 2 40", "pfm_get_event_encoding d 8 2 0"])
 def test_outputs_that_are_written_on_an_error(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     report = mutant("pfm4", monkeypatch, change)

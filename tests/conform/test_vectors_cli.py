@@ -103,11 +103,13 @@ def exported() -> Callable[[str], Lines]:
 
 # ---- export ----------------------------------------------------------------------------
 
+@pytest.mark.long
 @pytest.mark.parametrize("pmu", first(sorted(PMUS, key=lambda pmu: pmu not in ("itanium2", "glm")), 2))
 def test_every_exported_line_follows_the_schema(pmu: str, exported: Callable[[str], Lines]) -> None:
     check_lines(exported(pmu))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("api", first(["pfm3", "pfm4"]))
 def test_nothing_recorded_is_lost(api: str, exported: Callable[[str], Lines]) -> None:
     ids = {v["id"] for pmu, of in PMUS.items() if of == api for v in exported(pmu)}
@@ -193,6 +195,7 @@ def test_a_recorded_set_holds_for_its_library(pmu: str, tmp_path: Path) -> None:
     check_replay(library(pmu), vectors.read(target))
 
 
+@pytest.mark.long
 def test_recording_is_repeatable_and_seeded() -> None:
     def once(seed: int, jobs: int) -> str:
         return output("record", library("glm"), "-p", "glm", "--calls", 300, "--seed", seed, "--jobs", jobs)

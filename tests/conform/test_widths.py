@@ -23,7 +23,7 @@ from pypfm.conform.model import Vector
 from pypfm.conform.vectors import environment, recorded
 from tools import first
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 TAGS = {"ita2": "itanium2", "mont": "montecito", "ita": "itanium"}
 # The types that a function writes, and through which argument; that of struct perf_event_attr has its address.

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,12 @@ GUIDES = sorted((ROOT / "docs" / "guides").glob("*.rst"))
 TESTED = (EXAMPLES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "tests" / "package" / "consumer.cmake", ROOT / "tests" / "perfex" / "golden", ROOT / "csrc")
 PAGES = sorted(p for p in (ROOT / "docs").rglob("*.rst") if p not in GUIDES and "manual" not in p.parts)
 WITHOUT_CODE = {"default-role", "glossary", "host-events", "index", "list-table", "note", "range-picture", "toctree"}
+LONG = {"benchmarks_ci", "cache_misses", "conformance"}
+
+
+def cases(pages: Iterable[Path]) -> list[object]:
+    """For parametrize."""
+    return [pytest.param(p, id=str(p.relative_to(ROOT)), marks=[pytest.mark.long] * (p.stem in LONG)) for p in pages]
 
 
 
@@ -178,9 +184,7 @@ def left_for_git(scratch: Path) -> list[str]:
     return [name for name in made if str(EXAMPLES / name) not in ignored]
 
 
-@pytest.mark.parametrize("page", [
-    pytest.param(p, id=str(p.relative_to(ROOT)), marks=[pytest.mark.long] * (p.stem == "conformance"))  # several whole runs
-    for p in (*GUIDES, *PAGES, ROOT / "README.md", EXAMPLES / "README.md") if console_blocks(p)])
+@pytest.mark.parametrize("page", cases(filter(console_blocks, (*GUIDES, *PAGES, ROOT / "README.md", EXAMPLES / "README.md"))))
 def test_console_blocks(page: Path, scratch: Path, user: dict[str, str]) -> None:
     wrong, missing = [], set()
     for block in console_blocks(page):
@@ -223,8 +227,7 @@ def test_a_wrong_output_is_found() -> None:
 
 # ---- Python sessions -----------------------------------------------------------------------------
 
-@pytest.mark.parametrize("page", [p for p in (*GUIDES, *PAGES) if ">>>" in p.read_text(encoding="utf-8")],
-                         ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("page", cases(p for p in (*GUIDES, *PAGES) if ">>>" in p.read_text(encoding="utf-8")))
 def test_sessions(page: Path, scratch: Path, user: dict[str, str]) -> None:
     done = run(sys.executable, "-W", "error", "-m", "doctest", "-o", "ELLIPSIS", page, cwd=scratch, env=user)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr

@@ -66,7 +66,7 @@ def _without_summaries(route: Route) -> None:
     route.fulfill(response=options, body=options.text().replace(shown, hidden))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_first_page_answers(browser: Browser, address: str) -> None:
     wrong = []
     with quiet_page(browser) as found:

@@ -167,7 +167,7 @@ def check_offsets(way: Way, asked: list[Limit], cover: RangeCover) -> None:
         assert cover.infos[i] == (got.start_offset, got.end_offset)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @settings(deadline=None, max_examples=200)
 @given(data=st.data())

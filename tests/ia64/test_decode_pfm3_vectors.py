@@ -125,7 +125,7 @@ def test_encoding_a_decoded_result_gives_the_same_registers(vectors: Vectors) ->
     assert different[:3] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_registers_in_any_order_give_a_request_too(vectors: Vectors) -> None:
     """The order of the events is not in the registers: sorted by number they are the same registers."""
     different = []

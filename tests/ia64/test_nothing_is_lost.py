@@ -277,7 +277,7 @@ def test_one_option(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PMUS)
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_options(name: str) -> None:
     pmu = PMUS[name]
     pairs = [both for a, b in combinations(options(pmu), 2) if (both := together(a, b)) is not None]

@@ -302,6 +302,7 @@ def test_a_library_without_structures() -> None:
         assert (done.returncode, done.stdout, done.stderr) == (1, "", "pypfm layout: the headers of perfex declare no structure\n")
 
 
+@pytest.mark.long
 def test_a_file_whose_name_has_a_colon(tmp_path: Path) -> None:
     directory = tmp_path / "a:b"
     directory.mkdir()

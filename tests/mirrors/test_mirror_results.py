@@ -187,7 +187,7 @@ def forms(result: Result) -> dict[str, Callable[[], Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", first(["object", "byref", "kept", "byref of kept"], 2))
+@pytest.mark.parametrize("form", first(["object", "byref", "kept", "byref of kept"]))
 @pytest.mark.parametrize("result", ALLOCATED, ids=str)
 def test_nothing_is_left_of_what_c_allocates(result: Result, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     args, make = ready(result, monkeypatch), forms(result)[form]

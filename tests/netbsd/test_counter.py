@@ -201,7 +201,6 @@ def test_machines_are_apart() -> None:
     assert open_machine("k7") not in machines
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_thousands_of_machines() -> None:
     """Each frees its account and its locks."""

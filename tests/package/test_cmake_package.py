@@ -65,6 +65,7 @@ def prefix(built: Path) -> Path:
     return moved
 
 
+@pytest.mark.long
 def test_each_file_is_compiled_once(built: Path) -> None:
     """But for what knows the two forms of libpfm 3's structures."""
     commands = json.loads((built / "compile_commands.json").read_text())

@@ -11,7 +11,7 @@ import pytest
 import tools
 from conftest import ROOT, clean_env, run
 
-pytestmark = [pytest.mark.needs("git"), pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.needs("git"), pytest.mark.long]
 
 EPOCH = "1700000000"
 #: Two places and moments: directory, umask, environment, time of the files.

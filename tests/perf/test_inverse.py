@@ -240,7 +240,6 @@ def test_some_events_of_all_of_debian_s_pmus_at_other_levels(os: Os) -> None:
     assert wrong[:5] == []
 
 
-@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("os", ["none", "perf_event"])
 def test_every_event_at_other_levels(os: Os) -> None:
@@ -251,7 +250,6 @@ def test_every_event_at_other_levels(os: Os) -> None:
     assert wrong[:10] == []
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_every_pmu_that_debian_s_library_knows() -> None:
     """All events and unit masks listed, encoded, decoded back to themselves.
@@ -293,7 +291,6 @@ def _needs_two(pmu: Pmu, event: Event) -> str | None:
     return f"{pmu.name}::{event.name} is not encoded with any two unit masks"
 
 
-@pytest.mark.slow
 @pytest.mark.long
 def test_every_pmu_for_perf_event() -> None:
     """The same of perf_event, for PMUs whose type the kernel need not know."""

@@ -12,6 +12,7 @@ import pytest
 from perfex_runs import PERFEX, compile_c, counted, environment
 from perfex_runs import counts as counts_of
 from pypfm.perfex.backends.simulation import counts
+from tools import first
 
 #: The beginning of a file (csrc/perfex/tool/file.h), where there is one count.
 HEAD = struct.Struct("=8sIIiiIIIIIIIiI4xQ")
@@ -120,7 +121,7 @@ SPOILED = {
 
 @pytest.mark.slow
 @pytest.mark.needs("valgrind")
-@pytest.mark.parametrize("script", SPOILED)
+@pytest.mark.parametrize("script", first(SPOILED, 3))
 def test_a_command_that_writes_to_its_counts(script: str, tmp_path: Path) -> None:
     """What is damaged is missing, and the report says so."""
     report = perfex_of(f"{script}; exit 3", tmp_path, status=3)
@@ -146,7 +147,7 @@ def test_a_command_that_spoils_the_file_of_its_next_program(options: list[str], 
 
 @pytest.mark.slow
 @pytest.mark.needs("valgrind")
-@pytest.mark.parametrize(("end", "status"), [("exec sh -c :", 0), ("/bin/sh -c 'kill -9 $PPID'; :", 137)])
+@pytest.mark.parametrize(("end", "status"), first([("exec sh -c :", 0), ("/bin/sh -c 'kill -9 $PPID'; :", 137)]))
 def test_threads_of_a_program_that_does_not_end_itself(end: str, status: int, tmp_path: Path) -> None:
     """They have all that the process has counted."""
     script = f"i=0; while [ $i -lt 300 ]; do i=$((i+1)); done; {end}"

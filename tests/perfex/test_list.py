@@ -194,7 +194,6 @@ def test_list_says_what_is_counted_of_mips_programs(cpu: Cpu, tmp_path: Path) ->
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.needs("valgrind")
 @pytest.mark.parametrize("cpu", CPUS)
 def test_list_says_how_each_event_is_counted(cpu: Cpu) -> None:

@@ -455,6 +455,7 @@ int main(void) {
 """
 
 
+@pytest.mark.long
 @pytest.mark.needs("cmake")
 def test_regions_of_a_program(tmp_path: Path) -> None:
     build(needs("cmake"), "-S", ROOT, "-B", tmp_path / "build", "--toolchain", ROOT / "csrc/cmake/mips64.cmake", "-DPYPFM_EXTENSIONS=OFF",

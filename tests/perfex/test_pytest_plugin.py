@@ -155,6 +155,7 @@ def test_benchmarks_without_a_change(project: Path, first: subprocess.CompletedP
     assert of_first == sorted(of_first)
 
 
+@pytest.mark.long
 def test_what_passes_without_a_count(tmp_path: Path) -> None:
     """It is named: nothing else would tell that it is missing."""
     (tmp_path / "test_uncounted.py").write_text(UNCOUNTED)
@@ -260,6 +261,7 @@ def test_options_that_are_shown_exist(project: Path) -> None:
 # ---- baselines ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("first")
 def test_more_instructions_fail(project: Path) -> None:
     """A tenth more of the work of one test; it says which one, and what it does more.
@@ -298,6 +300,7 @@ def test_a_few_instructions_are_not_more(before: int, after: int, fails: bool) -
     assert Gate("main", (cast(Any, one),), {}, 1.0).failed() == [one] * fails
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("first")
 def test_new_and_missing_benchmarks(project: Path) -> None:
     (project / "test_more.py").write_text("def test_more(benchmark): benchmark(len, '')\n")
@@ -487,6 +490,7 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess
     return done
 
 
+@pytest.mark.long
 def test_what_fails(bad: subprocess.CompletedProcess[str]) -> None:
     """Each says why; the others are counted; nothing is kept."""
     assert bad.returncode == 1
@@ -501,6 +505,7 @@ def test_what_fails(bad: subprocess.CompletedProcess[str]) -> None:
     assert "pypfm/perfex" not in bad.stdout  # nobody's traceback
 
 
+@pytest.mark.long
 def test_what_wobbles(bad: subprocess.CompletedProcess[str]) -> None:
     said = " ".join(bad.stdout.split())
     assert "test_threads: threads that it made: 3; all are counted" in said
@@ -522,6 +527,7 @@ def test_a_benchmark_that_ends_the_process(tmp_path: Path, code: str, said: str,
     assert re.search(r"^test_a +\d", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("code", "said"), [
     ("os.unlink(at + '/rounds.jsonl'); os.mkfifo(at + '/rounds.jsonl')", "rounds.jsonl: is not a file; something else has written to it"),
     ("shutil.rmtree(at)", "the directory of counts is gone, or empty: something has removed it")], ids=["fifo", "gone"])
@@ -534,6 +540,7 @@ def test_tests_that_damage_the_session(tmp_path: Path, code: str, said: str) -> 
     assert re.search(f"^ERROR: --perfex: .*{said}$", done.stderr, re.MULTILINE)
 
 
+@pytest.mark.long
 def test_ended_by_who_started_it(tmp_path: Path) -> None:
     """A signal for pytest ends the program under valgrind, too; nothing is left."""
     place = written(tmp_path / "project", text="import time\ndef test_it(benchmark):\n    open('runs', 'w')\n    time.sleep(300)\n")

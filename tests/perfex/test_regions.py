@@ -430,6 +430,7 @@ def test_a_program_without_a_region(program: Path) -> None:
     assert data["regions"] is True
 
 
+@pytest.mark.long
 def test_regions_against_a_baseline(program: Path, tmp_path: Path) -> None:
     """Only what has changed inside of them counts as a change; a report of the whole program is no baseline."""
     def perfex(*words: object) -> tuple[int, str]:
@@ -534,6 +535,7 @@ ENDS = {
     "inside of C": "C.start_counters(15, 19)\nwith counting(15):\n    pass\ninside()\nC.read_counters(15, a, 19, b)\nwork()"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", first(ENDS))
 def test_the_end_of_regions_of_python(how: str, tmp_path: Path) -> None:
     """Dropped, of the parent, in another one, with one of C in it, in one of C: what is outside of all is left out, and no more."""

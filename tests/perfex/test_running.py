@@ -54,7 +54,7 @@ def test_the_line_with_the_misses(particles: Path, capfd: pytest.CaptureFixture[
     assert "lines by event 26 (L2D-misses)" in str(report)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_all_events_and_what_subprocess_has(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "words").write_text("here\n")
     with (tmp_path / "words").open("rb") as words:

@@ -279,6 +279,7 @@ def test_passes_everything_through(program: str, tmp_path: Path) -> None:
     assert perfex("-e", "15", "-e", "22", "-o", out, program, "segv", cwd=tmp_path).returncode == 139
 
 
+@pytest.mark.long
 @needs_valgrind
 def test_progress_on_a_terminal(tmp_path: Path) -> None:
     """One line, which the report takes the place of; where the command may print, only if it is asked for."""

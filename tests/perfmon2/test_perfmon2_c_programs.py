@@ -37,7 +37,7 @@ def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return objects(PFM3, tmp_path_factory.mktemp("sanitized"), *SANITIZE)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("program", ["perfmon2_checks", "perfmon2_samples", "perfmon2_perfmonctl"])
 def test_sanitizers(program: str, sanitized_objects: list[str], tmp_path: Path) -> None:
     succeeds(build_program(PFM3, source(program), tmp_path / program, *SANITIZE, libs=[*sanitized_objects, *PFM3.wraps, "-pthread"]))

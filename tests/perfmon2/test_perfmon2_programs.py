@@ -95,7 +95,6 @@ def test_run(kind: Kind, compiled: Callable[[str, str], Path]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize("compiler", [["gcc", "-O2", "-D_FORTIFY_SOURCE=2"], ["clang"], ["g++", "-x", "c++"]], ids="".join)
 def test_compilers(compiler: list[str]) -> None:
     standard = "-std=gnu++17" if "c++" in compiler else "-std=gnu99"

@@ -20,7 +20,6 @@ TESTS = ROOT / "tests" / "c"
 SYSTEM = "/usr/s390x-linux-gnu"
 
 
-@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("form", [PFM3, PFM3_MANUAL], ids=lambda form: form.name)
 def test_recorded_calls_on_s390x(form: Library, tmp_path: Path) -> None:

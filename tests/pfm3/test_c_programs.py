@@ -47,7 +47,7 @@ def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return objects(PFM3, tmp_path_factory.mktemp("sanitized"), "-O1", *SANITIZE)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @every_program
 def test_sanitizers(program: str, sanitized_objects: list[str], tmp_path: Path) -> None:
     out = build_program(PFM3, source(program), tmp_path / program, "-O1", *SANITIZE, libs=sanitized_objects)

@@ -227,6 +227,7 @@ def states(environments: tuple[dict[str, str | None], ...]) -> Session:
     return calls
 
 
+@pytest.mark.long
 def test_two_initialisations(plain_host: None) -> None:  # noqa: ARG001
     assert compare([states(pair) for pair in product(ENVIRONMENTS, ENVIRONMENTS)]) > 10_000
 

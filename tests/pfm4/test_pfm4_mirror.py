@@ -115,7 +115,7 @@ def growth(function: Callable[[], None]) -> int:
     return in_use() - before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("function", [
     encode_none, pytest.param(encode_perf, marks=needs_perf), encode_older,
     pytest.param(encode_perf_older, marks=needs_perf), fail], ids=lambda f: f.__name__)
@@ -135,7 +135,7 @@ def ways(owner: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("make", [pfm4.pfm_pmu_encode_arg_t, pfm4.pfm_pmu_encode_arg_t * 2], ids=["structure", "array"])
-@pytest.mark.slow
+@pytest.mark.long
 def test_codes_and_string_of_one_structure_reached_in_each_way(make: Any) -> None:
     """What C allocated is Python's, and stays as long as the structure, whatever it was given by."""
     for at, _ in enumerate(ways(make())):

@@ -28,7 +28,7 @@ def sanitized_objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return objects(PMC, tmp_path_factory.mktemp("sanitized"), "-O1", *SANITIZE)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("program", ["pmc_memory", "pmc_threads"])
 def test_sanitizers(program: str, sanitized_objects: list[str], tmp_path: Path) -> None:
     out = build_program(PMC, source(program), tmp_path / program, "-O1", *SANITIZE, libs=[*sanitized_objects, "-pthread"])

@@ -39,7 +39,6 @@ def test_an_edit_without_a_place_is_an_error() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_an_unchanged_copy_is_not_noticed(tmp_path: Path) -> None:
     """The control: what notices a mutant is its edit."""
     check = Check(500, 1, tmp_path, ["pfm3", "pfm4"])
@@ -50,7 +49,6 @@ def test_an_unchanged_copy_is_not_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_a_sample_of_broken_rules_is_noticed() -> None:
     chosen = [m for m in MUTANTS if m.rule in SAMPLE]
     assert len(chosen) == len(SAMPLE)
@@ -85,7 +83,6 @@ def test_what_is_changed_in_python() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_a_sample_of_python_changes_is_noticed() -> None:
     done = run_program(sys.executable, TESTS / "conform" / "mutation" / "python_rules.py", "--module", "perf/offcore", "--sample", 10,
                        timeout=600)
