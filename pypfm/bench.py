@@ -1,4 +1,4 @@
-"""How long the C libraries take, next to others and to floors.
+"""Measure how long the C libraries take, next to others and to floors.
 
     >>> for measure in bench(against="/usr/lib/x86_64-linux-gnu/libpfm.so.4").measures:
     ...     print(measure.name, measure.library_over_other)
@@ -119,7 +119,7 @@ class Compared(Value):
 
 
 class Report(Value):
-    """What a run measured.
+    """The result of a run.
 
     :ivar rounds: how often everything was timed
     """
@@ -155,7 +155,7 @@ def bench(library: str | os.PathLike[str] | None = None, *, against: str | os.Pa
 
 
 def _libraries(library: str | None, against: str | None) -> Iterator[Compared]:
-    """What to compare in C."""
+    """Yield the libraries to compare."""
     if library is None and against is None:
         yield from (Compared(api, str(LIBRARIES[api].path)) for api in ("pfm3", "pfm4"))
         return
@@ -189,7 +189,7 @@ def _of_c(compared: Compared, rounds: int) -> list[Measure]:
 
 
 def _output(command: Sequence[str], rounds: int, what: str) -> str:
-    """What a measuring program prints."""
+    """Run a measuring program and return its output."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("LIBPFM_")}
     limit = _PATIENCE + rounds  # of a hang there is no other sign
     try:

@@ -37,7 +37,7 @@ ia64_field(uint64_t value, unsigned int offset, unsigned int width)
 #define IA64_ALL (UINT64_C(1) << 26)            /* both threads of the core: Montecito */
 #define IA64_MESI(mask) ia64_field(mask, 27, 4) /* states of the cache line, I S E M: Montecito */
 
-/* What the PMC of a counter has in every model. */
+/* The fields that the PMC of a counter has in every model. */
 struct ia64_counter {
 	unsigned int plm;         /* privilege levels, bit n: level n */
 	unsigned int privileged;  /* pm */

@@ -23,7 +23,7 @@ struct candidate {
 	char no_pmu[REASON_SIZE]; /* why nothing of the current PMU can be */
 };
 
-/* What is timed: a library or the floor. */
+/* A subject of timing: a library or the floor. */
 struct subject {
 	const char *name; /* NULL: there is none */
 	bench_run run;

@@ -1,5 +1,5 @@
 /*
- * What is measured of a libpfm 3.  Compiled for each form of the structures; BENCH
+ * The measurements of a libpfm 3.  Compiled for each form of the structures; BENCH
  * is the name of the entry point.
  */
 #include "bench.h"

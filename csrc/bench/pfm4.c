@@ -1,5 +1,5 @@
 /*
- * What is measured of a libpfm 4, with Goldmont as the PMU in use.
+ * The measurements of a libpfm 4, with Goldmont as the PMU in use.
  */
 #include "bench.h"
 

@@ -16,7 +16,7 @@ struct counting_ring {
 	size_t page, size; /* of the data, a power of 2 */
 };
 
-/* What an inherited event held when its thread ended (PERF_RECORD_READ). */
+/* The value of an inherited event when its thread ended (PERF_RECORD_READ). */
 struct counting_end {
 	uint32_t pid, tid;
 	struct counting_value value;

@@ -44,7 +44,7 @@ enum request { RUNNING_ON_VALGRIND = 0x1001, READ = 'R' << 24 | 'K' << 16, REGIO
 #if defined(__mips__)
 /*
  * On MIPS qemu's plugin listens (plugin/), which sees no registers: after instructions that do nothing there is a store,
- * three words behind the request, and the answer is put in its place.  They are in one page, so that they are seen together.
+ * three words after the request, and the answer is put in its place.  They are in one page, so that they are seen together.
  */
 static uintptr_t
 valgrind_ask(enum request number, uintptr_t first, uintptr_t second)

@@ -16,7 +16,7 @@ bool valgrind_runs(void);
  */
 uintptr_t valgrind_counts(uint64_t *counts, unsigned int room);
 
-/* What the tool does with a region (tool/tool.h, REQUEST_REGION), and what it returns; 0: nobody does it. */
+/* Ask the tool for a step of a region (tool/tool.h, REQUEST_REGION); returns its answer, 0 without the tool. */
 uintptr_t valgrind_region(int what);
 
 #endif /* PYPFM_PERFEX_VALGRIND_H */

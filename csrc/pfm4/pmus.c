@@ -122,7 +122,7 @@ is_disabled(const char *name, const char *items)
 	return 0;
 }
 
-/* What has to be known before the PMUs are walked. */
+/* Read the environment that decides which PMUs are initialised. */
 static void
 read_pmu_variables(struct pfm4_context *context, unsigned int *disabled)
 {

@@ -124,7 +124,7 @@ struct pmc_process {
 	unsigned long long started; /* tells it from a later process with that pid; 0: not known */
 };
 
-/* What a process has counted with a model; in memory shared with its parent. */
+/* The counts of a process with a model, in memory that it shares with its parent. */
 struct pmc_account {
 	uint64_t id; /* never used again when the process has ended; 0: the place is free */
 	struct pmc_process process;

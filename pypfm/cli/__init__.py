@@ -93,7 +93,7 @@ def _near(parser: argparse.ArgumentParser, command: str, words: Sequence[str]) -
 
 
 def _search(args: argparse.Namespace, error: PfmError) -> str:
-    """How the event is found that there is not."""
+    """Return a hint on how to search for an event that was not found; "" for other errors."""
     if not isinstance(error, EventNotFoundError) or not getattr(args, "pmu", None):
         return ""
     import shlex  # not for programs that make no mistake

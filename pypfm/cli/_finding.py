@@ -69,7 +69,7 @@ class Entry(NamedTuple):
 
 
 def of_pmu(asked: Any, *, pmus: tuple[str, ...] = (), words: str = "", present: bool = False) -> Iterator[Entry]:
-    """What there is to search in a PMU: each event, followed by its unit masks."""
+    """Yield the entries of a PMU that can be searched: each event, followed by its unit masks."""
     names = pmus or (asked.name,)
     about = f"{asked.name} {asked.model_name} {words}"
     for event in asked.events:
@@ -120,7 +120,7 @@ def _singular(word: str) -> str:
 
 
 def _worth(word: str, entry: Entry) -> float:
-    """What an entry is worth for a word: the most that one of its texts is; for the name of its PMU, only that."""
+    """Rate an entry for a word by the best of its texts, or by its PMU alone if the word is in the PMU's name."""
     if word in _words(entry.pmu):
         return _WORTH["pmu"][0]
     return max([_in_text(word, getattr(entry, part), worth) for part, worth in _WORTH.items()])
@@ -138,7 +138,7 @@ def _in_text(word: str, text: str, worth: tuple[float, float, float]) -> float:
 
 
 def _points(words: tuple[str, ...], entry: Entry) -> float:
-    """How well an entry fits; 0: a word is missing."""
+    """Rate how well an entry fits; 0: a word is missing."""
     worth = list(takewhile(bool, (_worth(word, entry) for word in words)))
     if len(worth) < len(words):
         return 0.0
@@ -149,7 +149,7 @@ def _points(words: tuple[str, ...], entry: Entry) -> float:
 
 
 def best(text: str, searched: Iterable[Entry]) -> list[Found]:
-    """What fits all words of a text, the best first; a unit mask if it fits better than its event."""
+    """Find what fits all words of a text, the best first; a unit mask only if it fits better than its event."""
     words = _words(text)
     fitting = []
     of_event = 0.0
@@ -180,7 +180,7 @@ def matching(glob: str, searched: Iterable[Entry]) -> list[Entry]:
 
 
 def missing(text: str, searched: Iterable[Entry]) -> str:
-    """What a message ends with if nothing fits a text: its words that nothing has, and the nearest that there are."""
+    """End a message that nothing fits a text: which of its words no entry has, with the nearest known words."""
     known = {word for entry in searched for part in _WORTH for word in _words(getattr(entry, part))}
     lacking = [word for word in _words(text) if not any(word in other for other in known)]
     if not lacking:
@@ -189,6 +189,6 @@ def missing(text: str, searched: Iterable[Entry]) -> str:
 
 
 def pattern(text: str) -> re.Pattern[str] | None:
-    """What to mark where a text was looked for; None: nothing."""
+    """Return a pattern for the words to highlight in what was found; None: no words."""
     words = _words(text)
     return re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))), re.IGNORECASE) if words else None

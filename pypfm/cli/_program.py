@@ -1,4 +1,4 @@
-"""What the three commands share: how they parse, print and end."""
+"""Parsing, printing and exit statuses that the three commands share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import IO, Protocol
 
     class Writable(Protocol):
-        """What argparse takes for a file."""
+        """A stream that argparse can print to."""
 
         def write(self, text: str, /) -> object: ...
 

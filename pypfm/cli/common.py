@@ -1,4 +1,4 @@
-"""What the sub-commands share: the PMU option, values of options, output."""
+"""The PMU option, values of options and output that sub-commands share."""
 
 from __future__ import annotations
 

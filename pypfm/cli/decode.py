@@ -144,13 +144,13 @@ def _of_text(args: argparse.Namespace, api: str, text: str, source: str) -> tupl
 
 
 def _names(args: argparse.Namespace) -> tuple[str, ...]:
-    """What the codes of an event are called, in their order."""
+    """Return the names of an event's codes, in their order."""
     from pypfm.perf.decode import code_names
     return code_names(args.pmu, "perf_event" if args.perf else "none", args.library)
 
 
 def _code(word: str, perf: bool) -> dict[str, int]:
-    """What a number, or a raw event as perf spells it, says: under "" its value, and flags; of other words nothing."""
+    """Parse a number or a raw event of perf: its value under "", and flags by name; empty for any other word."""
     if match := _SPELLED.fullmatch(word):
         levels: str | None = match[2]
         flags = {} if levels is None else {flag: int(key not in levels.lower()) for key, flag in _LEVELS.items()}

@@ -31,7 +31,7 @@ says how they are built and run.
 
 
 class Copied(Value):
-    """What was copied.
+    """The files that were copied.
 
     :ivar directory: where to
     :ivar files: names, in alphabetical order

@@ -46,7 +46,7 @@ class Means(Value):
 
 
 class Here(Value):
-    """What this machine can count, and how.
+    """The means by which this machine can count.
 
     :ivar processor: its model, as the kernel says
     :ivar virtual_machine: its kind; empty: not known; null: this is none

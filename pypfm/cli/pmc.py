@@ -35,7 +35,7 @@ _EXIT_USAGE, _EXIT_MACHINE, _EXIT_USER, _EXIT_KERNEL, _EXIT_RUN, _EXIT_READ = 1,
 
 
 class _FailedError(PfmError):
-    """What ends the program, and its exit status."""
+    """An error that ends the program with an exit status of its own."""
 
     def __init__(self, status: int, message: str) -> None:
         self.status = status
@@ -183,7 +183,7 @@ def _count(parser: argparse.ArgumentParser, machine: Machine, args: argparse.Nam
 
 
 def counted_by(machine: Machine, event: str) -> str:
-    """What has counted: a model runs no command."""
+    """Say whether the kernel or hardware has counted; never a model, as it runs no command."""
     kind, _ = machine.perf_event(event)
     return f"this machine's {'kernel' if kind == lib.PERF_TYPE_SOFTWARE else 'hardware counters'}"
 

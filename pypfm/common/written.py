@@ -1,4 +1,4 @@
-"""How the content of a value is written."""
+"""Write the content of a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What csrc/functions.csv says of each function of a library."""
+"""The facts about each function of a library, from csrc/functions.csv."""
 
 from __future__ import annotations
 

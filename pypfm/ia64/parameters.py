@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Settings(TypedDict, total=False):
-    """What each PMU can be told beside the events.
+    """The parameters that every PMU takes, besides the events.
 
     :param plm: default privilege levels: a mask of `Plm`, or text (see `parse_plm`)
     :param system_wide: measure the whole system, not one thread
@@ -43,7 +43,7 @@ class Settings(TypedDict, total=False):
 
 
 class RangeSettings(Settings, total=False):
-    """What the PMUs can be told that have ranges, opcode matchers and EARs.
+    """The parameters of PMUs with ranges, opcode matchers and EARs.
 
     :param code_ranges: up to 4 (start, end) or (start, end, plm), end exclusive, multiples of 16
     :param data_ranges: up to 4, likewise, at any address

@@ -134,7 +134,7 @@ class TypeLayout(Value):
 
     @property
     def cachelines(self) -> int:
-        """How many cache lines of 64 bytes it takes."""
+        """Count the cache lines of 64 bytes that it takes."""
         return -(-self.size // CACHELINE)
 
     @property

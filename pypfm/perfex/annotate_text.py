@@ -78,7 +78,7 @@ class _Table:
         return [by, "share", *(name for name, _ in self._columns)]
 
     def cells(self, counts: Counts) -> list[str]:
-        """What was counted in a place."""
+        """Return a row's cells: the counts of a place."""
         key = self._made.key(counts)
         by = about(key) if self._made.by is None or self._made.by.index in self._made.cycles else str(key)
         return [by, percent(self._made.share(counts)), *(show(counts) for _, show in self._columns)]

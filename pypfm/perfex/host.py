@@ -111,7 +111,7 @@ def model(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
 
 
 def virtual(cpuinfo: Path = Path("/proc/cpuinfo"), system: Path = Path("/sys")) -> str | None:
-    """What is known of the virtual machine that this is, such as KVM; empty: its kind is not; None: it is none."""
+    """Detect a virtual machine, and return its kind, such as KVM; "": its kind is not known; None: this is none."""
     product = _read(system / "class/dmi/id/product_name")
     kind = _read(system / "hypervisor/type") or (product if _VIRTUAL.search(product) else "")
     flagged = re.search(r"^flags\s*:.*\bhypervisor\b", _read(cpuinfo), re.MULTILINE)

@@ -110,7 +110,7 @@ def _valgrind(cpu: Cpu, _path: Path | None) -> tuple[How, ...]:
 
 
 def _qemu(cpu: Cpu, _path: Path | None) -> tuple[How, ...]:
-    """How events of MIPS programs are counted; of this host's, qemu knows less."""
+    """Return how qemu counts each event of MIPS programs; of this host's programs it knows less."""
     from pypfm.perfex.backends.kept import compiler
     from pypfm.perfex.backends.qemu import plugin, program
     from pypfm.perfex.backends.simulation import formulas

@@ -14,7 +14,7 @@ __all__ = ["NotRegularError", "open_regular", "read_regular"]
 
 
 class NotRegularError(OSError):
-    """What stands there is no regular file, or is too large; ``strerror`` says which."""
+    """A path is not a regular file, or the file is too large; ``strerror`` says which."""
 
 
 def open_regular(path: str | Path, most: int, flags: int = 0) -> BinaryIO:

@@ -84,7 +84,7 @@ class Counting(Mapping[int, int]):
             raise
 
     def _measure_empty(self) -> None:
-        """What a region counts in which nothing is done: it is taken off, where it is the same each time."""
+        """Measure what an empty region counts: that is subtracted, if it is the same each time."""
         of = (self.cpu, self.events, self._table)
         if of not in _empty:
             probe = Counting(self.events, self.cpu, self._table)

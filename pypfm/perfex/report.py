@@ -72,7 +72,7 @@ class Report(Printed):
         return text(self)
 
     def __str__(self) -> str:
-        """What the command perfex prints, with the tables of --annotate if these are known."""
+        """Return what the command perfex prints, with the tables of --annotate if there are any."""
         return text(self) + self.places()
 
     def places(self, width: int | None = None) -> str:

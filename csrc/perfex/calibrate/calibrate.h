@@ -17,7 +17,7 @@ struct place {
 	void **starts[CHAINS]; /* somewhere on the cycle */
 };
 
-/* What a block of steps works on. */
+/* The data of a block of steps. */
 struct work {
 	void **starts[CHAINS]; /* of a cycle */
 	char *at;              /* what is swept */

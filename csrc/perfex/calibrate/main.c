@@ -23,7 +23,7 @@ enum given { LINE, L1, L2, LLC, MEMORY, ROUNDS, GIVEN };
 /* Where steps are done: those from IN_MEMORY to IN_DENSE share the huge memory, one after the other. */
 enum where { NOWHERE, IN_MEMORY, IN_LLC, IN_L2, IN_L1, IN_DENSE, IN_PAGES, PLACES };
 
-/* What is measured: names as Python knows them (pypfm/perfex/calibration.py). */
+/* The measurements, by the names that Python knows (pypfm/perfex/calibration.py). */
 static const struct measure {
 	const char *name;
 	step_block *block;

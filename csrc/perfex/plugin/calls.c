@@ -39,7 +39,7 @@ compare(const void *a, const void *b)
 	return x->callee < y->callee ? -1 : x->callee > y->callee;
 }
 
-/* What is written of a pair; NULL: there is no room. */
+/* Find the record of a pair, or make one; NULL: there is no room. */
 static struct jump_call *
 find(uint64_t caller, uint64_t callee)
 {

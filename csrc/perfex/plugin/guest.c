@@ -230,9 +230,9 @@ options_for(const char *own, const char *path)
 	return end ? text : NULL;
 }
 
-/* The word behind an option in the command line of this process; NULL: it is not there. */
+/* The word after an option in the command line of this process; NULL: it is not there. */
 static char *
-behind(char *line, size_t size, const char *option)
+after(char *line, size_t size, const char *option)
 {
 	for (char *at = line; at < line + size; at += strlen(at) + 1)
 		if (strcmp(at, option) == 0)
@@ -270,7 +270,7 @@ guest_execute(uint64_t file, uint64_t arguments, uint64_t environment)
 		return;
 	qemu[length] = '\0';
 	strcpy(strrchr(qemu, '/') + 1, name);
-	char *own = behind(line, (size_t)size, "-plugin"), *root = behind(line, (size_t)size, "-L");
+	char *own = after(line, (size_t)size, "-plugin"), *root = after(line, (size_t)size, "-L");
 	char *option = own ? options_for(own, interpreter) : NULL;
 	if (!option)
 		return;

@@ -33,7 +33,7 @@ static struct {
 
 static struct r10k_config config;
 
-/* What the calls know of an instruction. */
+/* An instruction, as the callbacks know it. */
 struct insn {
 	uint64_t address;
 	struct record *record; /* NULL without records */
@@ -52,7 +52,7 @@ struct part {
 	const struct insn *conditional; /* a store that it ends with */
 };
 
-/* What executes a thread. */
+/* The simulated processor that executes a thread. */
 struct cpu {
 	struct r10k *machine;
 	uint64_t *counts;
@@ -74,7 +74,7 @@ static bool several; /* threads there are, or have been */
 
 /* ---- counting ---- */
 
-/* What an access has caused belongs to the record's instruction. */
+/* Add what an access has caused to the counts of the record's instruction. */
 static void
 settle(struct record *record)
 {
@@ -177,7 +177,7 @@ in_slot(const struct cpu *cpu, uint64_t address)
 }
 
 /*
- * What the parts before have left open.  A store conditional that has not accessed memory has failed; of one that has, a
+ * Finish what the parts before have left open.  A store conditional that has not accessed memory has failed; of one that has, a
  * branch tells whether another thread was faster.
  */
 static inline void
@@ -241,7 +241,7 @@ on_part(unsigned int index, void *of)
 		on_part_of_several(index, of);
 }
 
-/* What all threads have counted. */
+/* Write to an address of the program what all threads have counted. */
 static void
 answer(uint64_t address)
 {
@@ -361,7 +361,7 @@ write_record(struct insn *insn, struct record *record, uint32_t first)
 	memcpy(record->weights, insn->code.weights, sizeof record->weights);
 }
 
-/* What is called for the accesses of an instruction. */
+/* Choose the callback for the accesses of an instruction. */
 static qemu_plugin_vcpu_mem_cb *
 accesses_of(const struct insn *insn)
 {

@@ -20,7 +20,7 @@ enum jump {
 	JUMP_OTHER,
 };
 
-/* What an instruction does, as far as its 32 bits say it. */
+/* The effects of an instruction, as far as its 32 bits show them. */
 struct code {
 	int8_t weights[R10K_I1mr]; /* the counts before I1mr, each time that it is executed */
 	enum jump jump;
@@ -60,14 +60,14 @@ void calls_root(struct calls *calls, uint64_t address);
 /* A function is called that will return to an address; something returns to one.  now: what the thread has counted. */
 void calls_begin(struct calls *calls, uint64_t callee, uint64_t back, const uint64_t *now);
 void calls_return(struct calls *calls, uint64_t to, const uint64_t *now);
-/* What has been counted so far is written of the calls that have not returned. */
+/* Write what has been counted so far of the calls that have not returned. */
 void calls_settle(struct calls *calls, const uint64_t *now);
 /* In a child of fork(), where all counts are 0. */
 void calls_fork(struct calls *calls);
 
 /* ---- guest.c ---- */
 
-/* What qemu calls the processor: mips64el, x86_64. */
+/* Set the processor, by qemu's name: mips64el, x86_64. */
 void guest_is(const char *target);
 bool guest_is_mips(void);
 bool guest_is_big_endian(void);

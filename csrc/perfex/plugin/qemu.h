@@ -1,5 +1,5 @@
 /*
- * What a plugin and qemu know of each other: the plugin interface of version 1, which qemu 6.0 and later have, as far as
+ * The interface between qemu and a plugin: version 1 of it, which qemu 6.0 and later have, as far as
  * it is used here.
  *
  * No package has a header for it.  Source: the chapter "QEMU TCG Plugins" of qemu's documentation, which names these
@@ -41,11 +41,11 @@ typedef void qemu_plugin_vcpu_syscall_cb(qemu_plugin_id_t id, unsigned int cpu, 
 					 uint64_t a8);
 typedef void qemu_plugin_vcpu_syscall_ret_cb(qemu_plugin_id_t id, unsigned int cpu, int64_t number, int64_t result);
 
-/* What qemu looks for in a plugin. */
+/* Symbols that qemu looks for in a plugin. */
 extern int qemu_plugin_version;
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
 
-/* What it has. */
+/* Functions of qemu. */
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb *call);
 void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb *call);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb *call);

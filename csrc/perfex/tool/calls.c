@@ -110,7 +110,7 @@ activate(struct stack *s, UInt reference)
 
 /* ---- the stack ---- */
 
-/* What the thread has counted. */
+/* Read the counts of the thread. */
 static void
 read_now(uint64_t counts[R10K_NUM_COUNTS])
 {

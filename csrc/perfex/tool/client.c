@@ -10,7 +10,7 @@
 /* Of libcoregrind, in no public header. */
 extern UWord *VG_(client_auxv) __attribute__((weak));
 
-/* Take an entry out of the environment on the program's stack; what is behind it, up to the end of the vector, moves. */
+/* Take an entry out of the environment on the program's stack; what is after it, up to the end of the vector, moves. */
 static void
 take_out(HChar **entry)
 {
@@ -26,9 +26,9 @@ take_out(HChar **entry)
 	VG_(client_auxv)--;
 }
 
-/* What is behind a prefix; NULL: it does not begin so. */
+/* Return the text after a prefix; NULL: the text does not begin with it. */
 static HChar *
-behind(HChar *text, const HChar *prefix)
+after(HChar *text, const HChar *prefix)
 {
 	SizeT length = VG_(strlen)(prefix);
 	return VG_(strncmp)(text, prefix, length) == 0 ? text + length : NULL;
@@ -39,10 +39,10 @@ static Bool
 is_valgrinds(HChar *variable)
 {
 	HChar *value, *end;
-	if ((value = behind(variable, "VALGRIND_LIB=")))
+	if ((value = after(variable, "VALGRIND_LIB=")))
 		return VG_(strcmp)(value, VG_(libdir)) == 0;
-	if (!(value = behind(variable, "LD_PRELOAD=")) || !(end = behind(value, VG_(libdir))) ||
-	    !(end = behind(end, "/vgpreload_core-")) || !(end = VG_(strstr)(end, ".so")))
+	if (!(value = after(variable, "LD_PRELOAD=")) || !(end = after(value, VG_(libdir))) ||
+	    !(end = after(end, "/vgpreload_core-")) || !(end = VG_(strstr)(end, ".so")))
 		return False;
 	end += 3;
 	if (*end != ':')

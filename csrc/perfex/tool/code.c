@@ -1,4 +1,4 @@
-/* What the bytes of an instruction say that VEX does not. */
+/* Read from the bytes of an instruction what VEX does not say. */
 
 #include "pub_tool_basics.h"
 #include "tool.h"

@@ -49,7 +49,7 @@ enum kind {
 	ITEM_JUMP_CALL, /* likewise */
 };
 
-/* What an item begins with. */
+/* The beginning of each item. */
 struct item {
 	uint32_t kind;
 	uint32_t size; /* with this, a multiple of 8 */
@@ -61,7 +61,7 @@ struct function {
 };
 
 /*
- * What an instruction does in a part of a block that is executed as a whole: `executed` times what is said here.  An
+ * An instruction's effects in a part of a block that is executed as a whole: `executed` times what is said here.  An
  * instruction has several of these if it lies in several blocks or parts.  What it does not do each time (misses,
  * accesses under a mask) is in `site`.
  */

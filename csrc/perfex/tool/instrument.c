@@ -39,7 +39,7 @@ struct operand {
 	IRExpr *guard; /* NULL: always */
 };
 
-/* What is known of a value of the block. */
+/* A value of the block, as far as it is known. */
 struct value {
 	IRTemp base; /* it is this and an offset */
 	Long offset;
@@ -73,7 +73,7 @@ struct block {
 
 /* ---- what the code calls ---- */
 
-/* What an access has caused belongs to the record's instruction. */
+/* Add what an access has caused to the counts of the record's instruction. */
 __attribute__((noinline)) void
 settle(struct record *record)
 {

@@ -90,7 +90,7 @@ know(ThreadId tid)
 	return t;
 }
 
-/* What has been counted since a thread began to run is its own. */
+/* Add to the running thread what has been counted since it began to run. */
 static void
 put_down(void)
 {
@@ -213,7 +213,7 @@ executes(UInt number)
 		;
 }
 
-/* What calls that have not returned have counted. */
+/* Write the counts of calls that have not returned. */
 static void
 settle_calls(void)
 {
@@ -273,7 +273,7 @@ translate_exactly(void)
 	VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
 }
 
-/* What is not counted is translated as fast code, where VEX can be told so while it runs. */
+/* Translate code that is not counted as fast code, where VEX can be told so while it runs. */
 static void
 translate_for(Bool counting)
 {
@@ -322,7 +322,7 @@ clear_places(void)
 	output_clear();
 }
 
-/* What libperfex says, with --regions=yes. */
+/* Start or end a region when libperfex says so, with --regions=yes. */
 static void
 on_pair(UWord what)
 {

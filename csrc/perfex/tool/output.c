@@ -213,7 +213,7 @@ output_at(UInt reference)
 	return reference ? base + ((SizeT)reference << 3) : NULL;
 }
 
-/* What is known by its text, or by its parts. */
+/* A name that was written, found again by its text or its parts. */
 struct known {
 	UInt reference;
 	ULong hash;
@@ -229,7 +229,7 @@ compare_known(const void *key, const void *element)
 	return a->size < b->size ? -1 : a->size > b->size;
 }
 
-/* What is known by a key, in a set that is made with the first; reference 0: nothing yet. */
+/* Find or make the entry of a key, in a set that is made with the first one; a new entry has reference 0. */
 static struct known *
 look_up(OSet **set, struct known key)
 {

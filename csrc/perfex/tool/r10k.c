@@ -53,7 +53,7 @@ struct r10k {
 
 /* ---- counting ---- */
 
-/* What happens in a processor because of an instruction of another one, or of its own. */
+/* Count an event in a processor that an instruction of this or another processor has caused. */
 static inline void
 count_at(struct r10k *where, enum r10k_count what, uint64_t times, struct r10k *cause)
 {

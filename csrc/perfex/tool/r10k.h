@@ -78,7 +78,7 @@ enum { R10K_LONGEST = 16384 };
 struct r10k_config r10k_r10000(uint64_t l2);
 struct r10k_config r10k_r12000(uint64_t l2);
 
-/* What is wrong with a configuration; NULL: nothing. */
+/* Check a configuration, and return what is wrong with it; NULL: nothing. */
 const char *r10k_wrong(const struct r10k_config *config);
 
 struct r10k;

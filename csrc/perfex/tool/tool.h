@@ -52,14 +52,14 @@ seen_at(Addr address)
 	return address < VG_(brk_base) ? address : address + layout.mappings;
 }
 
-/* What the thread that runs had counted before it began to; of all, without threads. */
+/* The counts of the running thread from before it began to run; without threads, those of the process. */
 const uint64_t *thread_counts(void);
 
 /* ---- calls.c ---- */
 
 struct stack;
 
-/* What code calls at its calls, returns and jumps to other functions: the function that it is in, where to, the stack. */
+/* Called by code at calls, returns and jumps to other functions, with the function it is in, the target and the stack. */
 VG_REGPARM(3) void calls_call(UWord caller, Addr target, Addr stack);
 VG_REGPARM(2) void calls_return(UWord unused, Addr stack);
 VG_REGPARM(3) void calls_jump(UWord from, Addr target, Addr stack);
@@ -76,14 +76,14 @@ void calls_end(struct stack *stack);
 
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 		 const VexArchInfo *host, IRType guest_word, IRType host_word);
-/* What was counted in site is the record's. */
+/* Add what was counted in site to the record. */
 void settle(struct record *record);
 
 /* ---- parts.c ---- */
 
-/* The records of what is executed begin here; none are behind those of a block. */
+/* The records of what is executed begin here; none come after those of a block. */
 extern struct record *part;
-/* Without options.lines, instead of output_block(); afterwards, if they were not known: behind those that were made. */
+/* Without options.lines, instead of output_block(); afterwards, if they were not known: after those that were made. */
 struct record *parts_block(ULong key, SizeT number, Bool *known);
 void parts_end(struct record *end);
 /* An instruction has failed: what its part has done before counts. */
@@ -146,11 +146,11 @@ struct code {
 	Long offset;
 };
 
-/* What VEX does not say of the instruction in these bytes. */
+/* Read from the bytes of an instruction what VEX does not say. */
 struct code code_read(const UChar *bytes, SizeT size, Addr address);
 
 /*
- * What a program asks the tool for (client requests): arguments and what is returned.
+ * The client requests that a program can make: arguments, and what is returned.
  *
  * READ: where to, and how many counts there is room for.  Returned is the number of counts that there are, and in bit 8
  * whether each thread has a processor.

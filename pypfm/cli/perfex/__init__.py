@@ -30,7 +30,7 @@ _FAILED, _USAGE = 1, 2
 
 
 def _calibration(args: argparse.Namespace) -> Calibration | None:
-    """What was measured on this host, where its costs are asked for."""
+    """Load what --calibrate has measured on this host, if --costs host asks for it."""
     if args.whose != "host":
         return None
     from pypfm.perfex import calibration
@@ -150,7 +150,7 @@ def _calibrate(args: argparse.Namespace) -> int:
 
 
 def _work(args: argparse.Namespace, command: list[str]) -> Callable[[], int] | None:
-    """What is done without running a command or attaching to a process, if that is asked for."""
+    """Return the task that needs neither a command nor a process to attach to; None: counting is asked for."""
     if args.list:
         return lambda: _list(args)
     if args.calibrate:

@@ -228,7 +228,7 @@ def _check_task_options(parser: argparse.ArgumentParser, args: argparse.Namespac
 
 
 def _check_tasks(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
-    """What goes without a command."""
+    """Refuse what does not go with --list and --calibrate, and --costs without a table of costs."""
     if args.list and (command or args.merge or args.csv):
         parser.error("--list goes without a command, --merge and --csv")
     if args.calibrate and (command or args.merge or args.csv or args.list):
@@ -238,7 +238,7 @@ def _check_tasks(parser: argparse.ArgumentParser, args: argparse.Namespace, comm
 
 
 def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
-    """What excludes what (perfex(1); the task of each option)."""
+    """Refuse options that exclude each other, and those that need others (perfex(1))."""
     _check_tasks(parser, args, command)
     modes = [name for name, on in (("-mp", args.mp), ("-s", args.signals), ("-p", args.period is not None)) if on]
     if len(modes) > 1:
@@ -370,7 +370,7 @@ def _cache(args: argparse.Namespace, l2: int) -> str:
 
 
 def request(args: argparse.Namespace, command: list[str]) -> Request:
-    """What is asked for.
+    """Make a request of the options.
 
     :raises UsageError: a value of an option or of T5_EVENT0 or T5_EVENT1 is none
     """

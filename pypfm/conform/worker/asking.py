@@ -191,7 +191,7 @@ def _job(path: str, api: str | None, timeout: float, start: Sequence[Vector], ve
 
 
 class _Asking:
-    """How a library is asked."""
+    """Sends vectors to a worker, and enters the answers."""
 
     def __init__(self, path: str, api: str, timeout: float, descriptions: bool, vectors: Sequence[Vector]) -> None:
         self._path, self._api, self._timeout, self._descriptions = path, api, timeout, descriptions

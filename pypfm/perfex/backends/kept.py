@@ -1,4 +1,4 @@
-"""What is built on this machine, once for each user: it is kept in the user's cache directory."""
+"""Keep what is built on this machine in the user's cache directory, so that it is built once for each user."""
 
 from __future__ import annotations
 

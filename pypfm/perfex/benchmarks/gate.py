@@ -1,4 +1,4 @@
-"""What has changed since a baseline (--perfex-compare), and whether that is too much (--perfex-fail-above)."""
+"""Compare with a baseline (--perfex-compare), and judge whether a change is too much (--perfex-fail-above)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Gate:
             one for one, change in self._changes() if change.risen(self.limit) and (change.difference or 0) > _FEW]
 
     def text(self) -> str:
-        """What has changed: the benchmarks, and of each that fails the functions and lines."""
+        """Format what has changed: a row for each benchmark, and for each that fails its functions and lines."""
         lines, same = [f"perfex: compared with {printable(self.name)}"], 0
         rows = list[tuple[str, ...]]()
         for one, change in self._changes():

@@ -120,7 +120,7 @@ class Counter:
             os._exit(0)
 
     def block(self, name: str, item: pytest.Item, warm: int) -> _Block:
-        """What counts a block of code."""
+        """Return a context manager that counts a block of code."""
         @contextmanager
         def around() -> Iterator[None]:
             with _noted(self._directory, name), _uncollected():
@@ -235,7 +235,7 @@ class _Block:
 
 
 class Code:
-    """What a benchmark calls.
+    """The call that a benchmark measures.
 
     :param setup: called before each round; what it returns are the arguments
     :param teardown: called after each round with the arguments
@@ -295,7 +295,7 @@ class Benchmark:
         return self._count(Code(target, args, kwargs, setup, teardown), warmup)
 
     def weave(self, *_args: Any, **_kwargs: Any) -> None:
-        """What pytest-benchmark does with aspectlib."""
+        """Fail: pytest-benchmark does this with aspectlib, and it is not counted."""
         pytest.fail("benchmark.weave() is not counted under --perfex: call benchmark(function)", pytrace=False)
 
     patch = weave
@@ -332,7 +332,7 @@ class Session:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_make_collect_report(self, collector: pytest.Collector) -> None:
-        """What tests make when they are imported lies behind what pytest has made, wherever that left room."""
+        """Fill free memory: what tests make when they are imported is then not where pytest happened to leave room."""
         if isinstance(collector, pytest.Module):
             self._filled += _fresh_pools(self._plan.layout, 1 if self._filled else 4)
 

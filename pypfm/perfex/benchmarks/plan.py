@@ -1,4 +1,4 @@
-"""What is asked for, and what the two processes of a session say to each other, in files of a directory."""
+"""The plan of a session, and the files of a directory through which its two processes talk."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Plan:
 
     @classmethod
     def read(cls, directory: Path) -> Plan:
-        """What was written."""
+        """Read what `write` has left in a directory."""
         return cls(**_members(_text(directory / PLAN, _LARGEST)))
 
 
@@ -133,7 +133,7 @@ def _members(text: str) -> dict[str, Any]:
 
 
 def _text(path: Path, most: int) -> str:
-    """What is in a file; "": there is none."""
+    """Read a file; "": there is none."""
     try:
         return read_regular(path, most, os.O_NOFOLLOW).decode("utf-8", "surrogateescape")
     except FileNotFoundError:

@@ -152,7 +152,7 @@ def _waited(words: list[str], environment: dict[str, str], *, quiet: bool, funct
 
 
 def outcome(place: Path, code: int) -> Run:
-    """What has come of a session.
+    """Read the results of a session.
 
     :raises PfmError: nothing has, or it is damaged
     """

@@ -127,7 +127,7 @@ def keep(path: Path, text: str) -> None:
 # ---- reading -----------------------------------------------------------------------------
 
 def read(path: Path) -> tuple[dict[str, str], dict[str, Stored]]:
-    """What counts depend on, and the benchmarks by name.
+    """Read what the counts depend on, and the benchmarks by name.
 
     :raises PerfexError: it is no such file
     """

@@ -88,14 +88,14 @@ def _group(group_by: str, group: str, rows: list[Benchmark]) -> str:
 
 
 def _spread(one: Benchmark) -> Iterator[str]:
-    """How far layouts are apart."""
+    """Say how far apart the counts of several layouts are."""
     spread = Spread.of(_count(one, INSTRUCTIONS).runs)
     if spread is not None and not spread.identical:
         yield f"from {spread.minimum:,} to {spread.maximum:,} instructions in {spread.runs} layouts"
 
 
 def _notes(made: Iterable[Benchmark]) -> list[str]:
-    """What is said of single benchmarks, those with the same words together."""
+    """Format the notes on single benchmarks; those with the same note share a line."""
     said: dict[str, list[str]] = {}
     for one in made:
         for note in (*one.report.outcome.notes, *_spread(one)):

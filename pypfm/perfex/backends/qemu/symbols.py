@@ -42,7 +42,7 @@ class _Symbol(NamedTuple):
 
 
 class _File(NamedTuple):
-    """What is known of a program or library.
+    """The segments, symbols and lines of a program or library.
 
     :ivar segments: offset in the file, bytes, and address that they are linked for
     :ivar symbols, lines: in the order of their addresses
