@@ -171,7 +171,7 @@ def _libraries(library: str | None, against: str | None) -> Iterator[Compared]:
 
 
 def _opened(path: str) -> Compared:
-    """The API and the file of a library, which is loaded once in a process of its own."""
+    """Return the API and the file of a library, which is loaded once in a process of its own."""
     from pypfm.conform.runner import opened
 
     report = opened(path, None, _LOADING)
@@ -182,7 +182,7 @@ def _opened(path: str) -> Compared:
 
 
 def _of_c(compared: Compared, rounds: int) -> list[Measure]:
-    """The measures of pfmtime."""
+    """Return the measures of pfmtime."""
     paths = [compared.library] if compared.other is None else [compared.library, compared.other]
     text = _output([str(PFMTIME), str(rounds), compared.api, *paths], rounds, " and ".join(map(shown, paths)))
     return [Measure.from_json(compared.api, data) for data in json.loads(text)["measures"]]

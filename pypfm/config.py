@@ -15,7 +15,7 @@ __all__ = ["LIBRARIES", "Library", "built"]
 
 
 def built(name: str) -> Path:
-    """A file or directory that the C build puts into the package.
+    """Return a file or directory that the C build puts into the package.
 
     An editable installation has two directories: the source tree, and what is built.
 

@@ -158,7 +158,7 @@ class _Blocks:
 
     @pytest.fixture
     def perfex(self) -> Callable[[str], AbstractContextManager[None]]:
-        """A block that ``pytest --perfex`` counts: ``with perfex("name"):``."""
+        """Return a block that ``pytest --perfex`` counts: ``with perfex("name"):``."""
         return lambda _name: nullcontext()
 
 
@@ -167,7 +167,7 @@ class _Calls:
 
     @pytest.fixture
     def benchmark(self, request: pytest.FixtureRequest) -> Callable[..., Any]:
-        """A call that ``pytest --perfex`` counts: ``benchmark(function, *args, **kwargs)``."""
+        """Return a call that ``pytest --perfex`` counts: ``benchmark(function, *args, **kwargs)``."""
         return _Called(request.node)
 
 
@@ -189,7 +189,7 @@ class _Called:
 
     def pedantic(self, target: Callable[..., Any], args: Any = (), kwargs: Any = None, setup: Any = None,
                  teardown: Any = None, **_rounds: int) -> Any:
-        """One round."""
+        """Call it for one round."""
         args, kwargs = (setup() if setup else None) or (args, kwargs or {})
         result = target(*args, **kwargs)
         if teardown:

@@ -81,7 +81,7 @@ def _end_of_segments(file: BinaryIO, head: bytes) -> int:
 
 
 def _machine(header: bytes) -> str:
-    """The machine that an ELF file is for, in words."""
+    """Return the machine that an ELF file is for, in words."""
     number = _half(header, 18)
     bits = {1: "32-bit", 2: "64-bit"}.get(header[4], f"of class {header[4]}")
     order = {1: "little-endian", 2: "big-endian"}.get(header[5], f"of byte order {header[5]}")

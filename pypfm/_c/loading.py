@@ -67,11 +67,11 @@ class Functions:
         return cast("Callable[..., Any]", function)
 
     def signature(self, name: str) -> Any:
-        """The C type of a function."""
+        """Return the C type of a function."""
         return self._ffi.typeof(getattr(self.lib, name))
 
     def names(self, prefix: str) -> list[str]:
-        """The functions that our headers declare under a prefix, exported or not."""
+        """Return the functions that our headers declare under a prefix, exported or not."""
         return [name for name in dir(self.lib) if name.startswith(prefix) and callable(getattr(self.lib, name))]
 
 
@@ -93,7 +93,7 @@ def loader_words(path: str) -> str:
 
 
 def loaded_file(address: int) -> str:
-    """The file that is mapped at an address of this process, or ""."""
+    """Return the file that is mapped at an address of this process, or ""."""
     with suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
         for line in maps:
             fields = line.rstrip("\n").split(maxsplit=5)

@@ -161,7 +161,7 @@ def integer(pointer: Any) -> Converter:
 
 
 def pointer_to(ctype: Any, kind: Any) -> Converter:
-    """The converter of a pointer type.
+    """Return the converter of a pointer type.
 
     :param ctype: cffi's, of the pointer
     :param kind: the ctypes class of what it points to; None: only cffi's own objects, and None
@@ -349,7 +349,7 @@ class Calls:
             "const char *": text, "void *": address, "()": function, "FILE *": file(ffi.typeof("FILE *"))}
 
     def converter(self, ctype: str) -> Converter:
-        """The converter of a C type."""
+        """Return the converter of a C type."""
         found = self._converters.get(ctype)
         if found is None:
             known = self._ffi.typeof(ctype)

@@ -123,7 +123,7 @@ def entries(types: Mapping[int, Any], buffer: object, num_values: Counts,
 
 
 def values(view: memoryview, at: int, count: int) -> tuple[int, ...]:
-    """The values of an entry."""
+    """Return the values of an entry."""
     return Format(f"={count}Q").unpack_from(view, at + ENTRY.size)
 
 

@@ -33,7 +33,7 @@ class _Parser(Parser):
 
 
 def build_parser(names: Sequence[str] = _COMMANDS) -> argparse.ArgumentParser:
-    """The parser of the command line.
+    """Return the parser of the command line.
 
     :param names: the sub-commands; fewer are faster to import
     """
@@ -86,7 +86,7 @@ def _run(words: list[str], commands: Sequence[str]) -> int:
 
 
 def _near(parser: argparse.ArgumentParser, command: str, words: Sequence[str]) -> str:
-    """The options of a sub-command that are near one that there is not."""
+    """Return the options of a sub-command that are near one that there is not."""
     wrong = next((word.partition("=")[0] for word in words if word.startswith("--")), "")
     of_command: Any = next(action.choices for action in parser._actions if action.dest == "command")
     return nearest(wrong[2:], (name[2:] for name in of_command[command]._option_string_actions if name[2:]), "--")

@@ -82,13 +82,13 @@ def of_pmu(asked: Any, *, pmus: tuple[str, ...] = (), words: str = "", present: 
 
 
 def ours() -> Iterator[Entry]:
-    """All of pypfm's own PMUs."""
+    """Yield all of pypfm's own PMUs."""
     for name, home in PMUS.items():
         yield from of_pmu(pmu(name), words=" ".join(home.aliases))
 
 
 def theirs(library: str, *, but_ours: bool = False) -> Iterator[Entry]:
-    """All PMUs of another libpfm 4.
+    """Yield all PMUs of another libpfm 4.
 
     :param but_ours: without those that pypfm has itself
     :raises LibraryError: it cannot be loaded, or is no libpfm 4
@@ -109,7 +109,7 @@ def theirs(library: str, *, but_ours: bool = False) -> Iterator[Entry]:
 
 @lru_cache(1 << 16)
 def _words(text: str) -> tuple[str, ...]:
-    """The words of a name or a text, in lower case and singular."""
+    """Return the words of a name or a text, in lower case and singular."""
     return tuple(map(_singular, re.findall(r"[a-z0-9]+", text.lower())))
 
 
@@ -174,7 +174,7 @@ def grouped(fitting: Iterable[Entry]) -> list[Found]:
 
 
 def matching(glob: str, searched: Iterable[Entry]) -> list[Entry]:
-    """The events whose names match a glob pattern, in upper or lower case; no unit masks."""
+    """Return the events whose names match a glob pattern, in upper or lower case; no unit masks."""
     events = [entry for entry in searched if not entry.umask]
     return [events[place] for place in matches(glob, (entry.event for entry in events))]
 

@@ -38,14 +38,14 @@ def _found(text: str) -> Iterator[tuple[str, str]]:
 
 
 def taken(text: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """The registers in the words of a command line, and the words that are neither of them nor what is around them."""
+    """Return the registers in the words of a command line, and the words that are no part of them."""
     found = list(_found(text))
     rest = _FIELDS.sub(" ", _REGISTER.sub(" ", text)) if found else text
     return found, [word for word in rest.split() if not (found and re.fullmatch(r"[A-Za-z]+[:,;]?|[][,;]", word))]
 
 
 def registers(text: str, source: str) -> dict[str, int]:
-    """The registers in the lines of a program.
+    """Return the registers in the lines of a program.
 
     :raises DecodeError: a register has two values
     """
@@ -56,7 +56,7 @@ def registers(text: str, source: str) -> dict[str, int]:
 
 
 def codes(text: str, names: tuple[str, ...], source: str) -> dict[str, int]:
-    """The codes of an event in the lines of a program.
+    """Return the codes of an event in the lines of a program.
 
     :param names: what codes are called
     :raises DecodeError: there are those of two events

@@ -116,7 +116,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Whether a person reads a standard stream, which is None where its descriptor is closed."""
+    """Tell whether a person reads a standard stream, which is None where its descriptor is closed."""
     return stream is not None and stream.isatty()
 
 
@@ -131,7 +131,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def status_line() -> Iterator[Callable[[str], None] | None]:
-    """A line on the terminal that says what goes on, gone at the end; None if standard error is no terminal.
+    """Show a line on the terminal that says what goes on, until the end; None if standard error is no terminal.
 
     The cursor is not hidden: signals end a command, or stop it, without a word to Python.
     """

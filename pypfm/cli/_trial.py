@@ -40,7 +40,7 @@ def tried(path: str) -> None:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int | None:
-    """The status of the process, as waitpid(2) has it; None: it had to be killed."""
+    """Return the status of the process, as waitpid(2) has it; None: it had to be killed."""
     try:
         code = process.wait(_LONGEST)
     except subprocess.TimeoutExpired:
@@ -52,7 +52,7 @@ def _ended(process: subprocess.Popen[bytes]) -> int | None:
 
 
 def begin(library: str, channel: int) -> None:
-    """The process: load and initialise the library, and say so.
+    """Load and initialise the library, and say so: the work of the process.
 
     :param channel: a descriptor, on which a byte says that it is done, or that the library is refused in words
     """

@@ -100,7 +100,7 @@ def _name(measure: Measure) -> str:
 
 
 def _shortest(time: Time | None) -> str:
-    """A time with three digits and its unit."""
+    """Format a time with three digits and its unit."""
     if time is None:
         return "-"
     ns = time.min_ns

@@ -56,7 +56,7 @@ def _with_aliases(name: str) -> str:
 
 
 def _pmu_names(_: str, args: argparse.Namespace) -> list[str]:
-    """The PMUs that -p takes, for a shell to complete."""
+    """Return the PMUs that -p takes, for a shell to complete."""
     library = SYSTEM if args.library is None else args.library
     names = [name for pmu, home in PMUS.items() for name in (pmu, *home.aliases)]
     ours = [] if args.library else [name for name in names if " " not in name]
@@ -69,7 +69,7 @@ def _pmu_names(_: str, args: argparse.Namespace) -> list[str]:
 
 
 def event_names(_: str, args: argparse.Namespace) -> list[str]:
-    """The events of the PMU that a command line names, or of all of ours, for a shell to complete."""
+    """Return the events of the PMU that a command line names, or of all of ours, for a shell to complete."""
     if args.pmu is None and args.library is None:
         return list(dict.fromkeys(event for name in PMUS for event in pmus.pmu(name)))
     try_library(args.library)
@@ -92,7 +92,7 @@ def add_library_option(parser: argparse.ArgumentParser) -> None:
 
 
 def whole_options(words: Sequence[str]) -> list[str]:
-    """The words of a command line, in which --library has its file; a word after it that is none stands for itself."""
+    """Return the words of a command line, with --library=SYSTEM where --library has no file after it."""
     if words[:1] and words[0] not in WITH_LIBRARY:
         return list(words)
     found = []
@@ -103,7 +103,7 @@ def whole_options(words: Sequence[str]) -> list[str]:
 
 
 def api_of(args: argparse.Namespace) -> str:
-    """The API of the PMU that was asked for, pfm3 or pfm4; a name that there is not is wrong usage.
+    """Return the API of the PMU that was asked for, pfm3 or pfm4; a name that there is not is wrong usage.
 
     Of a PMU that only the system's libpfm 4 knows, args.library becomes that library, and a line says so.
     """
@@ -127,7 +127,7 @@ def _take_from_system(args: argparse.Namespace) -> None:
 
 
 def asked_pmu(args: argparse.Namespace, **settings: object) -> Any:
-    """The PMU that was asked for; only its own package is loaded."""
+    """Return the PMU that was asked for; only its own package is loaded."""
     return pmus.pmu(args.pmu, library=args.library, **settings)
 
 
@@ -153,7 +153,7 @@ def add_jobs_option(parser: argparse.ArgumentParser) -> None:
 
 
 def number(text: str) -> int:
-    """A number, decimal or 0x hexadecimal, not negative."""
+    """Parse a number, decimal or 0x hexadecimal, not negative."""
     wrong = f"{shown(text)} is not a number (decimal or 0x...)"
     if not re.fullmatch(r"-?(0[xX][0-9a-fA-F]+|[0-9]+)", text):  # Python takes 1_0, 0b1 and the digits of all scripts
         raise ValueError(wrong)
@@ -167,7 +167,7 @@ def number(text: str) -> int:
 
 
 def between(text: str, least: int, most: int) -> int:
-    """A number in a range, ends included."""
+    """Parse a number in a range, ends included."""
     value = number(text)
     if not least <= value <= most:
         raise ValueError(f"{shown(text)} is not between {least} and {most}")
@@ -175,7 +175,7 @@ def between(text: str, least: int, most: int) -> int:
 
 
 def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A parser whose errors argparse shows."""
+    """Make a parser whose errors argparse shows."""
     def parsed(text: str) -> Any:
         try:
             return parse(text)
@@ -197,7 +197,7 @@ def file_errors(kind: type[PfmError], what: str) -> Iterator[None]:
 
 
 def on_terminal(args: argparse.Namespace) -> bool:
-    """Whether a person reads the output."""
+    """Tell whether a person reads the output."""
     return sys.stdout.isatty() and not args.json
 
 

@@ -40,6 +40,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _as_json(library: Library, *, static: bool) -> dict[str, object]:
-    """All that there is to say, whatever was asked for."""
+    """Return all that there is to say, whatever was asked for."""
     return {"name": library.name, "library": str(library.archive if static else library.path), "cflags": library.cflags,
             "libs": library.static_libs if static else library.libs}

@@ -112,7 +112,7 @@ def _decoded(args: argparse.Namespace) -> Decoded | perf.Decoded:
 
 
 def _words(args: argparse.Namespace, api: str) -> list[str]:
-    """The words to decode; of what a program has printed, its registers as REG=VALUE."""
+    """Return the words to decode; of what a program has printed, its registers as REG=VALUE."""
     words = [word for word in args.registers if word != "-"]
     if api == "pfm4" or all(re.fullmatch(r"[^\W_]+=\S*", word) for word in words):
         return words
@@ -121,7 +121,7 @@ def _words(args: argparse.Namespace, api: str) -> list[str]:
 
 
 def _of_text(args: argparse.Namespace, api: str, text: str, source: str) -> tuple[dict[str, int], list[int] | None]:
-    """The registers, and the PMDs to read, in what pypfm encode --json or another program has written.
+    """Return the registers, and the PMDs to read, in what pypfm encode --json or another program has written.
 
     :raises DecodeError: there are none
     """
@@ -184,7 +184,7 @@ def _add(args: argparse.Namespace, registers: dict[str, int], word: str) -> None
 
 
 def _read(file: str, source: str) -> str:
-    """The text of a file.
+    """Return the text of a file.
 
     :raises DecodeError: it cannot be read
     """
@@ -204,7 +204,7 @@ def _read(file: str, source: str) -> str:
 
 
 def _json(text: str, source: str) -> object:
-    """The data.
+    """Return the data.
 
     :raises DecodeError: it is not JSON
     """
@@ -218,7 +218,7 @@ def _json(text: str, source: str) -> object:
 
 def _of_encode(pmu: str, api: str, names: tuple[str, ...], data: Any,
                source: str) -> tuple[dict[str, int], list[int] | None]:
-    """The registers, and the PMDs to read, of the output of ``pypfm encode --json``.
+    """Return the registers, and the PMDs to read, of the output of ``pypfm encode --json``.
 
     :raises DecodeError: it is not such an output, or of another PMU
     """
@@ -239,7 +239,7 @@ def _of_encode(pmu: str, api: str, names: tuple[str, ...], data: Any,
 
 
 def _of_event(data: Any, names: tuple[str, ...], source: str) -> dict[str, int]:
-    """The values of the one event of an output of ``pypfm encode`` of a PMU of libpfm 4."""
+    """Return the values of the one event of an output of ``pypfm encode`` of a PMU of libpfm 4."""
     if len(data["events"]) != 1:
         raise DecodeError(f"{source} holds {len(data['events'])} events; decode takes one")
     event = data["events"][0]

@@ -79,7 +79,7 @@ def _stacked(cells: Sequence[Sequence[str]], console: Console) -> None:
 
 
 def folded(text: str, width: int) -> str:
-    """A text in lines of a width: broken between words, in a longer word after a colon, never inside a name."""
+    """Fold a text into lines of a width: between words, in a longer word after a colon, never inside a name."""
     lines = []
     for paragraph in text.split("\n"):
         line = ""
@@ -135,7 +135,7 @@ def note(text: str, console: Console) -> None:
 
 
 def _summary(fields: Mapping[str, int]) -> str:
-    """The fields that say something: not ignored, not 0."""
+    """Return the fields that say something: not ignored, not 0."""
     return " ".join(f"{n}={v:#x}" if v > 9 else f"{n}={v}" for n, v in fields.items()
                     if v and not models.is_ignored(n))
 

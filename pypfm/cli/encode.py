@@ -132,7 +132,7 @@ _OPTIONS = {
 
 
 def _options_of(pmu: str) -> list[str]:
-    """The options that a PMU has: its class has their parameters."""
+    """Return the options that a PMU has: its class has their parameters."""
     cls = type(pmus.pmu(pmu))
     parameters = {*signature(cls).parameters, *signature(cls.encode).parameters}
     other = _MATCHERS if pmu in MODELS and MODELS[pmu].has_raw_matchers else _RAW_MATCHERS
@@ -140,7 +140,7 @@ def _options_of(pmu: str) -> list[str]:
 
 
 def _given(args: argparse.Namespace) -> list[str]:
-    """Those of the options that not every PMU has that a command line has."""
+    """Return the options on a command line that not every PMU has."""
     return [name for name in _OPTIONS
             if (value := getattr(args, name)) is not None and value is not False and value not in ([], ())]  # 0 is one
 
@@ -218,7 +218,7 @@ def _check_perf_options(args: argparse.Namespace, name: str) -> None:
 
 
 def _events(args: argparse.Namespace) -> list[EventRequest]:
-    """The events of the command line, with the options after their commas."""
+    """Return the events of the command line, with the options after their commas."""
     events = []
     for word in args.events:
         try:
@@ -246,7 +246,7 @@ def _run_pfm3(args: argparse.Namespace) -> int:
 
 
 def _specific(args: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of encode() that not every IA-64 PMU has."""
+    """Return the arguments of encode() that not every IA-64 PMU has."""
     own = _options_of(args.pmu)
     found = {_OPTIONS[name][0]: getattr(args, name) for name in own if _OPTIONS[name][1]}
     for first, second in (_RAW_MATCHERS, _MATCHERS):
@@ -258,7 +258,7 @@ def _specific(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _btb(args: argparse.Namespace) -> Btb | ItaniumBtb | Etb | None:
-    """The branch trace buffer of the PMU, from options that some other PMU may have."""
+    """Return the branch trace buffer of the PMU, from options that some other PMU may have."""
     cls: type[Btb | ItaniumBtb | Etb] | None = pmus.pmu(args.pmu).branches
     if args.btb is None or cls is None:
         return None
@@ -290,7 +290,7 @@ def _run_pfm4(args: argparse.Namespace) -> int:
 
 
 def _single(pmu: Any, args: argparse.Namespace) -> list[str]:
-    """The events of the command line; ``A+B`` of libpfm_intel_glm(3), an average latency, is two."""
+    """Return the events of the command line; ``A+B`` of libpfm_intel_glm(3), an average latency, is two."""
     events = []
     for text in args.events:
         if "+" in text and hasattr(pmu, "parse_average_latency"):
@@ -302,7 +302,7 @@ def _single(pmu: Any, args: argparse.Namespace) -> list[str]:
 
 
 def _counted(encoding: perf.Encoding, count: int) -> perf.Encoding:
-    """An encoding with its count, the unit, and the modes that it is of."""
+    """Return an encoding with its count, the unit, and the modes that it is of."""
     from pypfm.common.counting import counts_both, unit
     from pypfm.perf.encoding import Counted
 

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def searched(args: argparse.Namespace) -> list[Entry]:
-    """All events that a command line asks for: of one PMU, of a library, or of all PMUs.
+    """Return all events that a command line asks for: of one PMU, of a library, or of all PMUs.
 
     If the system has no libpfm 4, a line says so, and how to get one.
     """

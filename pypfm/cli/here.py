@@ -90,7 +90,7 @@ def _draw(here: Here) -> None:
 
 
 def _counters(virtual: str | None) -> Means:
-    """The counters of the processor."""
+    """Return the counters of the processor."""
     from pypfm.perfex.backends.perf import offers_hardware
 
     code = offers_hardware()
@@ -138,7 +138,7 @@ def _kernel() -> Means:
 
 
 def _valgrind() -> Means:
-    """The simulation of an R10000."""
+    """Return the simulation of an R10000."""
     from pypfm.perfex.backends.valgrind import installed, tool
 
     try:
@@ -151,7 +151,7 @@ def _valgrind() -> Means:
 
 
 def _qemu() -> Means:
-    """The simulation of an R10000 that executes MIPS code."""
+    """Return the simulation of an R10000 that executes MIPS code."""
     from pypfm.perfex.backends.qemu import plugin, program
 
     try:
@@ -163,7 +163,7 @@ def _qemu() -> Means:
 
 
 def _libpfm4() -> Means:
-    """The system's libpfm 4 and the PMUs that it detects."""
+    """Return the system's libpfm 4 and the PMUs that it detects."""
     from pypfm.perf.foreign import foreign_pmus
 
     try:

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _is_of_one(args: argparse.Namespace) -> bool:
-    """Whether one PMU has the event, which args.pmu becomes; otherwise print those that have it.
+    """Tell whether one PMU alone has the event, and set args.pmu to it; otherwise print those that have it.
 
     :raises EventNotFoundError: none has it
     """

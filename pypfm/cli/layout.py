@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _names(args: argparse.Namespace) -> list[str]:
-    """The types asked for; the shell splits "struct x"."""
+    """Return the types asked for; the shell splits "struct x"."""
     names = [name for name in args.types if name not in ("struct", "union", "enum")]
     if args.types and not names:
         raise layout.LayoutError(f"{args.types[-1]} of which name? Write '{args.types[-1]} NAME'")
@@ -78,7 +78,7 @@ def _names(args: argparse.Namespace) -> list[str]:
 
 
 def _library(args: argparse.Namespace) -> str | None:
-    """The library of --library and --as; None for the first one that has a type."""
+    """Return the library of --library and --as; None for the first one that has a type."""
     if args.form is None:
         return cast("str | None", args.library)
     owners = [library for name in _names(args)[:1] for library in layout.find(name)]
@@ -134,7 +134,7 @@ def _print_diff(d: LayoutDiff, *, drawn: bool) -> None:
 
 
 def _print_stacked(d: LayoutDiff) -> None:
-    """One below the other, for a narrow terminal: what is the same stands once."""
+    """Print one below the other, for a narrow terminal; what is the same stands once."""
     print(f"< {_head(d.left)}\n> {_head(d.right)}\n")
     for row in d.rows:
         if row.same:
@@ -151,7 +151,7 @@ def _head(x: TypeLayout | None) -> str:
 
 
 def _mark(left: Member | None, right: Member | None, *, same: bool) -> str:
-    """As diff --side-by-side marks lines."""
+    """Mark lines as diff --side-by-side does."""
     if same:
         return ""
     return "<" if right is None else ">" if left is None else "|"

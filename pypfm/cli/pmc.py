@@ -60,7 +60,7 @@ class _Parser(Parser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of pmc's command line."""
+    """Return the parser of pmc's command line."""
     parser = _Parser(prog="pmc", add_help=False, usage=_USAGE.removeprefix("usage: "),
                      description="Count an event while a command runs.",
                      epilog="Exit status: the command's; 1 usage, 3 a model runs no command, 4 no counter,"
@@ -108,7 +108,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _machine(name: str | None) -> Machine:
-    """The machine of --machine, or else of PMC_MACHINE, as in libpmc."""
+    """Return the machine of --machine, or else of PMC_MACHINE, as in libpmc."""
     named = os.environ.get("PMC_MACHINE")
     try:
         return Machine(name or named or "linux")
@@ -130,14 +130,14 @@ def _list(machine: Machine, *, as_json: bool) -> None:
 # ---- counting a command -----------------------------------------------------------
 
 def _open(machine: Machine, event: str, pid: int, mode: str, **excluded: bool) -> PerfEvent:
-    """An event of a process and its children, on from its exec."""
+    """Return an event of a process and its children, on from its exec."""
     kind, config = machine.perf_event(event)
     attr = {"type": kind, "config": config, "inherit": 1, "enable_on_exec": 1, "exclude_hv": 1, **excluded}
     return PerfEvent(attr, pid, f"{event}, {mode}" if mode else event)
 
 
 def _attach(machine: Machine, event: str, pid: int) -> dict[str, PerfEvent | None]:
-    """The counters: of user and of kernel mode, None where the kernel's own is forbidden; or one of both."""
+    """Return the counters: of user and of kernel mode, None where the kernel's own is forbidden; or one of both."""
     kind, config = machine.perf_event(event)
     software = kind == lib.PERF_TYPE_SOFTWARE
     kernel = partial(_open, machine, event, pid, "kernel mode", exclude_user=True)

@@ -70,7 +70,7 @@ def _own() -> list[Listed]:
 
 
 def _of(library: str) -> list[Listed]:
-    """The PMUs that a library knows."""
+    """Return the PMUs that a library knows."""
     from pypfm.perf.foreign import foreign_pmus
 
     file, pmus = foreign_pmus(library)

@@ -83,7 +83,7 @@ def _branch_options(text: str, allowed: tuple[str, ...]) -> dict[str, int]:
 
 
 def btb(text: str) -> dict[str, int]:
-    """The settings of a branch trace buffer; which of them there are depends on the PMU."""
+    """Return the settings of a branch trace buffer; which of them there are depends on the PMU."""
     return _branch_options(text, ("ds", "tm", "ptm", "ppm", "brt", "tar", "tac", "bac", "plm"))
 
 

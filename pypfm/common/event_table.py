@@ -24,7 +24,7 @@ _LONGEST_PATTERN = 1000  # the longest name has 55 characters; a pattern of mega
 
 
 def matches(pattern: str, names: Iterable[str]) -> list[int]:
-    """The places of the names that match a glob pattern, in upper or lower case.
+    """Return the places of the names that match a glob pattern, in upper or lower case.
 
     :raises InvalidValueError: the pattern has more than 1000 characters
     """
@@ -71,7 +71,7 @@ class EventTable(Mapping[str, E]):
         return f"<{type(self).__name__}: {len(self)} events>"
 
     def _repr_html_(self) -> str:
-        """The events as a table, for a notebook."""
+        """Show the events as a table, for a notebook."""
         from pypfm.common.notebook import records
         return records(f"{type(self).__name__}: {len(self)} events", self.events,
                        ("name", "code", "umask", "counters", "alias_of", "description"))

@@ -40,7 +40,7 @@ class Group:
 
 
 def groups(report: Report) -> list[Group]:
-    """The findings that are not suppressed, in groups, the largest first."""
+    """Return the findings that are not suppressed, in groups, the largest first."""
     found = [finding for finding in report.findings if not finding.suppressed]
     pairs: dict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
     for finding in found:

@@ -181,7 +181,7 @@ class Report(Tabled):
     tried: dict[str, Tried] = field(default_factory=dict)
 
     def tally(self, function: str) -> Tally:
-        """The tally of a function, a new one at first."""
+        """Return the tally of a function, a new one at first."""
         return self.tallies.setdefault(function, Tally())
 
     @property

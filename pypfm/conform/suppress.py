@@ -65,11 +65,11 @@ class Suppression:
     patterns: Mapping[str, str]
 
     def is_about(self, api: str) -> bool:
-        """Whether a run of this API can have such differences."""
+        """Tell whether a run of this API can have such differences."""
         return "api" not in self.patterns or _matches(self.patterns["api"], api)
 
     def accepts(self, api: str, finding: Finding, difference: Difference) -> bool:
-        """Whether all patterns match this difference of a finding."""
+        """Tell whether all patterns match this difference of a finding."""
         texts = {"kind": finding.kind, "api": api, "function": finding.function, "call": finding.call,
                  "field": difference.field, "expected": difference.expected, "got": difference.got}
         return all(_matches(pattern, texts[key]) for key, pattern in self.patterns.items())

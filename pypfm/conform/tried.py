@@ -111,7 +111,7 @@ def rows(report: Report) -> list[tuple[str, Tried, int]]:
 
 
 def table(report: Report) -> list[str]:
-    """The table of what was tried, line by line."""
+    """Return the table of what was tried, line by line."""
     cells: list[tuple[str, ...]] = [_COLUMNS]
     for name, tried, differ in rows(report):
         numbers = (*astuple(tried)[:-1], differ)

@@ -132,7 +132,7 @@ def _resolved(rule: dict[str, Any]) -> dict[str, Any]:
 
 
 def _suits(value: Json, rule: dict[str, Any]) -> bool:
-    """Whether a value follows a rule of the schema."""
+    """Tell whether a value follows a rule of the schema."""
     rule = _resolved(rule)
     if isinstance(value, dict) and "propertyNames" in rule:
         return all(_suits(name, rule["propertyNames"]) and _suits(inner, rule["additionalProperties"])

@@ -47,7 +47,7 @@ class Encoding(Value, Mapping[str, "Register | DebugRegister"]):
         return FrozenMap(found, "register")
 
     def __getitem__(self, name: str) -> Register | DebugRegister:
-        """The register of a name.
+        """Return the register of a name.
 
         :raises UnknownKeyError: the encoding has none; the message says which it has
         """

@@ -161,7 +161,7 @@ class Events(EventTable[Event]):
         return Pfm3EventNotFoundError(lib.PFMLIB_ERR_NOTFOUND, message, "pfm_find_event")
 
     def at(self, index: int) -> Event:
-        """The event of a C index.
+        """Return the event of a C index.
 
         :raises InvalidValueError: there is none
         """

@@ -112,7 +112,7 @@ class Model(NamedTuple):
     constants: Mapping[int, int] = _NOTHING
 
     def is_raw_matcher(self, num: int) -> bool:
-        """Whether a PMC is an opcode matcher that the caller gives as a value."""
+        """Tell whether a PMC is an opcode matcher that the caller gives as a value."""
         return self.has_raw_matchers and any(num in matcher for matcher in self.matchers)
 
 

@@ -41,19 +41,19 @@ class RegisterSet:
         return models.MODELS[self.pmu]
 
     def of(self, kind: str) -> FrozenMap[int, int]:
-        """The registers of a kind."""
+        """Return the registers of a kind."""
         return {"PMC": self.pmcs, "PMD": self.pmds, "IBR": self.ibrs, "DBR": self.dbrs}[kind]
 
     def fields(self, num: int | None) -> dict[str, int]:
-        """The fields of a PMC by name; of one that was not given, nothing."""
+        """Return the fields of a PMC by name; of one that was not given, nothing."""
         return models.fields(self.pmu, num, self.pmcs[num]) if num is not None and num in self.pmcs else {}
 
     def value(self, num: int | None) -> int | None:
-        """The value of a PMC; None if it was not given, or the model has none."""
+        """Return the value of a PMC; None if it was not given, or the model has none."""
         return None if num is None else self.pmcs.get(num)
 
     def has(self, num: int | None) -> bool:
-        """Whether a PMC was given, of those that the model has."""
+        """Tell whether a PMC was given, of those that the model has."""
         return self.value(num) is not None
 
     @property

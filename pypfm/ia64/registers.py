@@ -23,7 +23,7 @@ def _text(self: Register | DebugRegister) -> str:
 
 
 def _index(self: Register | DebugRegister) -> int:
-    """The value, so that hex() and `pypfm.decode` take a register."""
+    """Return the value, so that hex() and `pypfm.decode` take a register."""
     return self.value
 
 

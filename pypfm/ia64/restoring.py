@@ -51,7 +51,7 @@ def _addresses(given: RegisterSet, num: int, place: int) -> tuple[int, int]:
 
 
 def records_branches(given: RegisterSet) -> bool:
-    """Whether the trace buffer is set to record branches.
+    """Tell whether the trace buffer is set to record branches.
 
     A setting of 0 does not say: it is also what a data EAR in TLB or ALAT mode forces.
     """

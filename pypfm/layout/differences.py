@@ -65,7 +65,7 @@ class LayoutDiff(Value):
     rows: tuple[Row, ...]
 
     def _repr_html_(self) -> str:
-        """A row for each member that the two have differently, for a notebook."""
+        """Show a row for each member that differs, for a notebook."""
         from pypfm.common.notebook import columns
         sides = {side: "no such type" if x is None else f"{x.source}: {x.size} bytes"
                  for side, x in (("left", self.left), ("right", self.right))}

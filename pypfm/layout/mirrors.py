@@ -36,7 +36,7 @@ _APIS: dict[str, Any] = {name: import_module(f"pypfm._c.{library.module}_api") f
 
 
 def api_of(library: str) -> _Api:
-    """The generated module of a library.
+    """Return the generated module of a library.
 
     :raises LayoutError: there is no such library
     """
@@ -47,7 +47,7 @@ def api_of(library: str) -> _Api:
 
 
 def ffi_of(library: str) -> FFI:
-    """The cffi object of a library.
+    """Return the cffi object of a library.
 
     :raises LayoutError: there is no such library
     """
@@ -55,7 +55,7 @@ def ffi_of(library: str) -> FFI:
 
 
 def types(library: str) -> list[str]:
-    """The structure and union types of a library.
+    """Return the structure and union types of a library.
 
     :param library: pfm3, pfm4 ...: a key of `pypfm.config.LIBRARIES`
     :return: C names, in the order of the headers
@@ -73,12 +73,12 @@ def _types(library: str) -> tuple[str, ...]:
 
 
 def class_of(layout: TypeLayout) -> Any:
-    """The ctypes class of a type of `describe`."""
+    """Return the ctypes class of a type of `describe`."""
     return api_of(layout.source)._structures[layout.name]
 
 
 def find(name: str) -> list[str]:
-    """The libraries that have a type.
+    """Return the libraries that have a type.
 
     :param name: as for `describe`
     """
@@ -86,7 +86,7 @@ def find(name: str) -> list[str]:
 
 
 def _key(library: str, name: str) -> str:
-    """The name under which a library's mirror has a type, or ""."""
+    """Return the name under which a library's mirror has a type, or ""."""
     expect_type(name, str, "name")
     api = api_of(library)
     tag = name.removeprefix("struct ").removeprefix("union ").strip()
@@ -95,7 +95,7 @@ def _key(library: str, name: str) -> str:
 
 
 def describe(name: str, library: str | None = None) -> TypeLayout:
-    """The layout of a structure or union type.
+    """Return the layout of a structure or union type.
 
     :param name: C name; ``struct`` before a tag may be left out
     :param library: pfm3, pfm4 ...; None is the first that has the type
@@ -111,7 +111,7 @@ def describe(name: str, library: str | None = None) -> TypeLayout:
 
 
 def header_of(layout: TypeLayout) -> str:
-    """The header that declares a type of `describe`, as a program includes it."""
+    """Return the header that declares a type of `describe`, as a program includes it."""
     return api_of(layout.source)._headers[_key(layout.source, layout.name)]
 
 

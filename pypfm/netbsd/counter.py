@@ -149,7 +149,7 @@ class Machine(Mapping[str, CounterEvent]):
         return isinstance(name, str) and name in self._events
 
     def _repr_html_(self) -> str:
-        """The events as a table, for a notebook."""
+        """Show the events as a table, for a notebook."""
         from pypfm.common.notebook import records
         return records(f"Machine {self.name}: {len(self)} events{', closed' if self.closed else ''}", self.values(),
                        ("id", "name", "counters", "description"))

@@ -81,7 +81,7 @@ class _Library:
         self._called = {text: pmu for whole, pmu in described for text in (whole, whole.partition(" ")[2]) if text}
 
     def find(self, name: str) -> ForeignPmu | None:
-        """The PMU of a name, in upper or lower case, or of a description, which may be without its first word."""
+        """Find the PMU of a name, in upper or lower case, or of a description, which may lack its first word."""
         return self.pmus.get(name.lower()) or self._called.get(name.lower())
 
     def ask(self, ctype: str, call: Callable[[Any], int]) -> tuple[int, Any]:
@@ -170,7 +170,7 @@ def foreign_pmus(path: str | os.PathLike[str]) -> tuple[str, list[ForeignPmu]]:
 
 
 def foreign_pmu(path: str | os.PathLike[str], name: str) -> ForeignPmu | None:
-    """The PMU of a library that has a name, in upper or lower case, or a description: skl, Intel Skylake, skylake.
+    """Find a PMU of a library by its name, in upper or lower case, or its description: skl, Intel Skylake, skylake.
 
     :raises LibraryError: it cannot be loaded, or is no libpfm 4
     """

@@ -71,7 +71,7 @@ class Events(EventTable[Event]):
         return self._tables.find(utf8(name))
 
     def at(self, index: int) -> Event:
-        """The event of a C index.
+        """Return the event of a C index.
 
         :raises InvalidValueError: none has it
         """

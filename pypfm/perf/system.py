@@ -20,7 +20,7 @@ HOW_TO_GET = "apt-get install libpfm4 (Debian, Ubuntu) or dnf install libpfm (Fe
 
 
 def found_or_why(name: str, ours: Collection[str]) -> tuple[str, ForeignPmu] | str:
-    """The file of the system's libpfm 4, and its PMU of a name; or what a message ends with because there is none.
+    """Find the system's libpfm 4, and its PMU of a name; without one, return the end of a message that says why.
 
     :param ours: the names that would have been right without it
     """
@@ -38,7 +38,7 @@ def found_or_why(name: str, ours: Collection[str]) -> tuple[str, ForeignPmu] | s
 
 def library_of(name: object, ours: Collection[str], what: str = "pmu=",
                error: type[InvalidValueError] = InvalidValueError) -> str:
-    """The libpfm 4 of the system, if it knows a PMU that is none of ours.
+    """Return the libpfm 4 of the system, if it knows a PMU that is none of ours.
 
     :param ours: the names of those that would have been right, too
     :param what: stands before the name in a message

@@ -73,7 +73,7 @@ class _Table:
         del self._columns[2:]
 
     def names(self) -> list[str]:
-        """The heads of the columns that `cells` fills."""
+        """Return the heads of the columns that `cells` fills."""
         by = "cycles" if self._made.by is None else f"event {self._made.by.index}"
         return [by, "share", *(name for name, _ in self._columns)]
 
@@ -169,7 +169,7 @@ def _lines(made: Annotation, table: _Table) -> list[str]:
 
 
 def _hottest(made: Annotation) -> Sequence[LineRow]:
-    """The lines that have nearly all that was counted."""
+    """Return the lines that have nearly all that was counted."""
     return made.lines[:most(made, [row.own for row in made.lines])]
 
 
@@ -187,7 +187,7 @@ def _with_source(rows: Iterable[LineRow]) -> Iterator[tuple[LineRow, str]]:
 
 
 def html(made: Annotation, *, estimates: bool, everything: bool) -> str:
-    """The table of lines, for a notebook; parameters as of `text`."""
+    """Return the table of lines, for a notebook; parameters as of `text`."""
     from pypfm.common.notebook import columns
 
     rows = _hottest(made)

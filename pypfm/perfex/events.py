@@ -67,7 +67,7 @@ def find(cpu: Cpu, text: str, what: str) -> int:
 
 
 def numbers(cpu: Cpu, given: Iterable[int | str], what: str) -> tuple[int, ...]:
-    """The events that a program means, by number or as `find` has it.
+    """Return the events that a program means, by number or as `find` has it.
 
     :param what: where they stand, for messages
     :raises PerfexValueError: there is no such event

@@ -85,8 +85,8 @@ def _of_sysconf() -> dict[tuple[int, str], Shape]:
 
 @cache
 def shapes(directory: Path = CACHES) -> Mapping[tuple[int, str], Shape]:
-    """The caches of the first processor by level and type (Data, Instruction, Unified), of sysfs or else of the C
-    library; empty: nobody says."""
+    """Return the caches of the first processor by level and type (Data, Instruction, Unified), as sysfs or else the C
+    library says; empty: neither does."""
     return _of_sysfs(directory) or _of_sysconf()
 
 

@@ -104,7 +104,7 @@ def read(path: Path) -> StoredReport:
 
 
 def parsed(content: str, name: str) -> StoredReport:
-    """A report of its text.
+    """Return a report of its text.
 
     :param name: of the file
     :raises PerfexError: it is none

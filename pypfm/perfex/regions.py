@@ -130,7 +130,7 @@ class Counting(Mapping[int, int]):
     __del__ = _end_region
 
     def __getitem__(self, event: int | str) -> int:
-        """The count so far, or when it was stopped; by number or by name.
+        """Return the count so far, or when it was stopped; by number or by name.
 
         :raises UnknownKeyError: the event is not counted; the message says which are
         """
@@ -154,7 +154,7 @@ class Counting(Mapping[int, int]):
         raise InvalidTypeError("counters are of one process: not copied or pickled; dict() of them has the counts")
 
     def _repr_html_(self) -> str:
-        """The counts as a table, for a notebook."""
+        """Show the counts as a table, for a notebook."""
         from pypfm.common.notebook import mapping, preformatted
         try:
             return mapping(f"{self.cpu} events", {f"{n} {events.table(self.cpu)[n].name}": self[n] for n in self})
@@ -211,7 +211,7 @@ class Counting(Mapping[int, int]):
 
 
 def _index(event: Any) -> Any:
-    """The number that an object stands for; the object itself, if it stands for none."""
+    """Return the number that an object stands for; the object itself, if it stands for none."""
     try:
         return expect_int(event, "event")
     except InvalidTypeError:

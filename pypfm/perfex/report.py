@@ -76,7 +76,7 @@ class Report(Printed):
         return text(self) + self.places()
 
     def places(self, width: int | None = None) -> str:
-        """The functions and lines in which most was counted; empty if they are not known.
+        """Return the functions and lines in which most was counted; empty if they are not known.
 
         :param width: columns of a terminal, where names are cut; None: they are whole
         """
@@ -87,7 +87,7 @@ class Report(Printed):
                                   everything=self.request.multiplex, width=width)
 
     def _repr_html_(self) -> str:
-        """The lines in which most was counted, if they are known; else what is printed."""
+        """Show the lines in which most was counted, if they are known; else what is printed."""
         if self.annotation is None:
             return super()._repr_html_()
         from pypfm.perfex import annotate_text

@@ -113,7 +113,7 @@ def _answered(asked: tuple[Choice, Request], start: Callable[..., Any]) -> tuple
 
 
 def begin(ask: int, answer: int) -> None:
-    """The process: read a request, run the command, and write the report, or the error.
+    """Read a request, run the command, and write the report, or the error: the work of the process.
 
     :param ask, answer: descriptors, which the command does not get
     """

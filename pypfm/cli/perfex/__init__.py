@@ -38,7 +38,7 @@ def _calibration(args: argparse.Namespace) -> Calibration | None:
 
 
 def _costs(args: argparse.Namespace, host: Calibration | None) -> CostTable | None:
-    """The costs in effect; None: none is asked for."""
+    """Return the costs in effect; None: none is asked for."""
     from pypfm.perfex import costs
     if not args.estimates and not args.table:
         return None
@@ -123,7 +123,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _cost_text(args: argparse.Namespace, table: CostTable, host: Calibration | None) -> str:
-    """The table of -t, with remarks on costs that no file has replaced."""
+    """Return the table of -t, with remarks on costs that no file has replaced."""
     from pypfm.perfex import calibration, costs
     own = host.table(args.cpu) if host else costs.builtin(args.cpu)
     said = calibration.remarks(host, args.cpu) if host else {
@@ -175,7 +175,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _completes(parser: argparse.ArgumentParser) -> bool:
-    """Whether a shell asks for what perfex may go on with; what its command may is the shell's affair."""
+    """Tell whether a shell asks for what perfex may go on with; what its command may is the shell's affair."""
     point = os.environ.get("COMP_POINT", "")
     if "_ARGCOMPLETE" not in os.environ or "COMP_LINE" not in os.environ or not re.fullmatch("[0-9]{1,9}", point):
         return False

@@ -80,7 +80,7 @@ def _positive(text: str) -> float:
 
 
 def _usage() -> str:
-    """All forms of the command line, in lines of 80 columns."""
+    """Return all forms of the command line, in lines of 80 columns."""
     lines = [line for form in (_USAGE, *_OTHERS) for line in textwrap.wrap(form, 72, subsequent_indent=" " * 7,
                                                                            break_on_hyphens=False)]
     return "\n       ".join(lines)
@@ -122,7 +122,7 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of perfex's own options."""
+    """Return the parser of perfex's own options."""
     parser = _Parser(prog="perfex", usage=_usage(), allow_abbrev=False, add_help=False,
                      description="Run a command and print the values of R10000 or R12000 event counters.",
                      epilog="Exit status: the command's (128+n: signal n); 2 wrong usage; 1 if perfex fails"
@@ -187,7 +187,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def split(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The options, and the command: options end where it begins."""
+    """Return the options, and the command: options end where it begins."""
     names = {s: a.nargs is None for a in parser._actions for s in a.option_strings}  # and whether a value follows
     flags, valued = ("".join(s[1] for s, value in names.items() if len(s) == 2 and value is v) for v in (False, True))
     letters = re.compile(rf"-[{flags}]*([{flags}]|[{valued}](?P<value>.*))", re.DOTALL)
@@ -215,7 +215,7 @@ _TASKS = {
 
 
 def _check_task_options(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
-    """No option is ignored without a word."""
+    """Refuse options that would be ignored without a word."""
     for task, allowed in _TASKS.items():
         name = "table" if task == "-t" else task[2:]
         if not getattr(args, name) or (name == "table" and (command or args.pid is not None)):
@@ -271,13 +271,13 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace, command: li
 
 
 def _asks_for_perf(args: argparse.Namespace) -> str:
-    """The option that excludes a simulation; "": none does."""
+    """Return the option that excludes a simulation; "": none does."""
     return ("--backend perf" if args.backend == "perf" else "--perf-table" if args.perf_table is not None
             else "--pid" if args.pid is not None else "")
 
 
 def _check_backend(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
-    """The options of one backend."""
+    """Check the options of one backend."""
     if args.perf_table is not None and args.backend in ("valgrind", "qemu"):
         parser.error("--perf-table is an option of the perf backend")
     perf = _asks_for_perf(args)
@@ -304,7 +304,7 @@ _ONE_RUN = {
 
 def _check_runs(parser: argparse.ArgumentParser, args: argparse.Namespace, modes: list[str],
                 command: list[str]) -> None:
-    """The options of several runs."""
+    """Check the options of several runs."""
     files = "--merge" if args.merge else "--compare" if args.compare else ""
     if args.merge and args.compare:
         parser.error("--merge and --compare exclude each other")
@@ -324,7 +324,7 @@ def _check_runs(parser: argparse.ArgumentParser, args: argparse.Namespace, modes
 
 
 def _check_places(parser: argparse.ArgumentParser, args: argparse.Namespace, command: list[str]) -> None:
-    """The options of functions and lines."""
+    """Check the options of functions and lines."""
     if not args.annotate and args.annotate_to is None:
         return
     option = "--annotate" if args.annotate else "--annotate-to"
@@ -344,7 +344,7 @@ def _check_places(parser: argparse.ArgumentParser, args: argparse.Namespace, com
 
 
 def _events(args: argparse.Namespace) -> tuple[int, ...]:
-    """The events to count."""
+    """Return the events to count."""
     from pypfm.perfex import events
     with usage_errors(PerfexError):
         if args.some is not None:
@@ -361,7 +361,7 @@ def _pids(text: str) -> tuple[int, ...]:
 
 
 def _cache(args: argparse.Namespace, l2: int) -> str:
-    """The caches to simulate, which are some."""
+    """Return the caches to simulate, which are some."""
     if args.cache != Request.cache:
         from pypfm.perfex.backends.simulation.machine import machine
         with usage_errors():

@@ -62,7 +62,7 @@ class Places:
 
 
 def begin(args: argparse.Namespace) -> Places | None:
-    """The file of --annotate-to, if there is to be one; of each rank its own.
+    """Return the file of --annotate-to, if there is to be one; of each rank its own.
 
     :raises PerfexError: it cannot be written
     """
@@ -73,7 +73,7 @@ def begin(args: argparse.Namespace) -> Places | None:
 
 
 def annotated(made: Report) -> Report:
-    """The report, with functions and lines if these were counted."""
+    """Return the report, with functions and lines if these were counted."""
     if made.outcome.profile is None:
         return made
     from pypfm.perfex import annotate

@@ -32,7 +32,7 @@ def print_now(text: str) -> None:
 
 
 def result_file(args: argparse.Namespace) -> Output | None:
-    """The file of -o; None: stdout.
+    """Return the file of -o; None: stdout.
 
     :raises PerfexError: it cannot be written
     """
@@ -59,7 +59,7 @@ _DRAWN: list[bool] = []  # not empty: there is a line of progress
 
 
 def progress(line: str) -> None:
-    """A line on the terminal that the next one, or the report, takes the place of."""
+    """Show a line on the terminal that the next one, or the report, replaces."""
     _DRAWN.append(True)
     say(f"\r\x1b[Kperfex: {line}")
 

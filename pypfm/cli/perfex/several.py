@@ -40,7 +40,7 @@ def run(args: argparse.Namespace, request: Request, backend: Backend) -> Outcome
 
 
 def baseline(args: argparse.Namespace, request: Request, backend: Backend, rank: int | None) -> StoredReport | None:
-    """The report of --baseline; the command is not started where it cannot be compared with this one.
+    """Return the report of --baseline; the command is not started where it cannot be compared with this one.
 
     :raises PerfexError: it is no report, or one on something else
     """
@@ -56,7 +56,7 @@ def baseline(args: argparse.Namespace, request: Request, backend: Backend, rank:
 
 
 def compared(args: argparse.Namespace, made: Report, before: StoredReport | None) -> Report:
-    """The report, with the changes from that of --baseline."""
+    """Return the report, with the changes from that of --baseline."""
     if before is None:
         return made
     from pypfm.perfex import compare, reading

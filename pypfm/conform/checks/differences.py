@@ -167,7 +167,7 @@ def _text(api: str, key: str, value: Json) -> str:
 
 
 def code_name(api: str, code: int) -> str:
-    """A return code with its name."""
+    """Return a return code with its name."""
     ffi, lib = api_module(api)
     pointer = lib.pfm4_error_name(code) if api == "pfm4" else lib.pfm3_error_name(code)
     return f"{string(pointer)} ({code})" if pointer != ffi.NULL else str(code)

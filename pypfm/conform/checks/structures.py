@@ -168,7 +168,7 @@ def probe(path: Path, api: str, timeout: float = TIMEOUT) -> Outcome:
 
 
 def _shown(kind: str, answer: Answer) -> set[int]:
-    """The bytes of a structure that a probe says something about."""
+    """Return the bytes of a structure that a probe says something about."""
     if kind == "reads":
         return {int(change.partition(":")[0]) for change in answer["changed"]}
     return set(_bytes(answer)) if kind == "writes" else set()
@@ -351,7 +351,7 @@ def _values(runs: Iterable[dict[int, int]], offset: int, size: int) -> tuple[tup
 
 
 def _telling(values: tuple[tuple[int | None, ...], ...]) -> bool:
-    """Whether values can be recognised: they differ between calls, or are large."""
+    """Tell whether values can be recognised: they differ between calls, or are large."""
     known = {tuple(byte or 0 for byte in value) for value in values}
     return len(known) > 1 or any(sum(1 for byte in value if byte) > 1 for value in known)
 

@@ -59,7 +59,7 @@ def marks(api: str) -> dict[str, str]:
 
 
 def exported(path: Path) -> dict[str, str]:
-    """The symbols that a shared library defines for others.
+    """Return the symbols that a shared library defines for others.
 
     :param path: the file; its section headers may be stripped
     :return: function, variable or symbol by name, versions (``@VERSION``) left out

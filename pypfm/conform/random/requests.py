@@ -53,7 +53,7 @@ class Draft:
     wants: set[str] = field(default_factory=set)
 
     def unsupported(self, event: Event) -> bool:
-        """Whether an event lacks a qualifier in use."""
+        """Tell whether an event lacks a qualifier in use."""
         return (("code" in self.wants and not event.supports_code_range)
                 or ("data" in self.wants and not event.supports_data_range)
                 or ("opcode" in self.wants and not event.supports_opcode_match))

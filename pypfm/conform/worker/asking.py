@@ -238,7 +238,7 @@ class _Asking:
             chunk.starts = {0: message}
 
     def _given_up(self, chunk: _Chunk, index: int) -> bool:
-        """Whether the function of a vector ended several processes that made its calls."""
+        """Tell whether the function of a vector ended several processes that made its calls."""
         name = function_of(self._vectors[index])
         ends = [bool(reply["hang"]) for i, reply in chunk.replies.items()
                 if "ended" in reply and function_of(self._vectors[i]) == name]
@@ -273,7 +273,7 @@ class _Ledger:
         self._groups: dict[str, bool] = {}  # that have been started, and whether they could be
 
     def to_run(self, chunk: _Chunk) -> list[int]:
-        """The vectors of a chunk that need an answer."""
+        """Return the vectors of a chunk that need an answer."""
         if not self._groups.get(chunk.group, True) or any(self._given_up(start) for start in chunk.start):
             return []
         if self._vectors[chunk.indices[0]]["kind"] == "step":  # up to one of a function that is given up

@@ -87,7 +87,7 @@ class _State(NamedTuple):
     lost: int = 0
 
     def plus(self, entries: Sequence[Entry], position: int) -> _State:
-        """The state once these are no longer in the buffer."""
+        """Return the state once these are no longer in the buffer."""
         before = dict(self.before)
         for entry in entries:
             key = entry.set, entry.counter

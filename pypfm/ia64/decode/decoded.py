@@ -51,7 +51,7 @@ class DecodedRegister(Value, Mapping[str, int]):
         return FrozenMap({f.name: f.value for f in self.fields}, f"field of {self.name}")
 
     def __index__(self) -> int:
-        """The value, as of a `Register`."""
+        """Return the value, as of a `Register`."""
         return self.value
 
     def __getitem__(self, name: str) -> int:
@@ -88,7 +88,7 @@ class Decoded(Value, Mapping[str, DecodedRegister]):
         return FrozenMap({r.name: r for r in self.registers}, "register")
 
     def __getitem__(self, name: str) -> DecodedRegister:
-        """The register of a name, in upper or lower case.
+        """Return the register of a name, in upper or lower case.
 
         :raises UnknownKeyError: it was not given; the message says which were
         """
@@ -101,11 +101,11 @@ class Decoded(Value, Mapping[str, DecodedRegister]):
         return len(self._by_name)
 
     def to_encoding(self) -> Encoding:
-        """The encoding that these registers are (see `Encoding.from_registers`)."""
+        """Return the encoding that these registers are (see `Encoding.from_registers`)."""
         return Encoding(self.pmu, *restore(self._given))
 
     def to_request(self) -> Reencoded:
-        """A request that gives the same registers again.
+        """Return a request that gives the same registers again.
 
         :raises DecodeError: no encoder makes them; the message names the first that differs
         """

@@ -82,7 +82,7 @@ def _flags(given: RegisterSet) -> int:
 
 
 def _counts_for_data(given: RegisterSet) -> bool:
-    """Whether the data range register says that pairs of code ranges are in use."""
+    """Tell whether the data range register says that pairs of code ranges are in use."""
     needs = [f for name, f in given.fields(given.model.drange).items() if name.startswith(given.model.data_pair)]
     return any(need in (0, 1) for need in needs)  # 2 and 3: no code range
 

@@ -47,7 +47,7 @@ def kept(kind: str, what: str, name: str, make: Callable[[Path], None]) -> Path:
 
 
 def is_kept(kind: str, what: str, name: str) -> bool:
-    """Whether something has been built.
+    """Tell whether something has been built.
 
     :raises PerfexError: there is no place for it
     """

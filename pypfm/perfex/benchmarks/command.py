@@ -89,7 +89,7 @@ def run(plan: Plan, root: Path, outputs: Outputs) -> int:
 
 
 def _sessions(plan: Plan, place: Path, simulated: Machine) -> list[Run]:
-    """One for each layout; no other after one that fails."""
+    """Run one session for each layout, and no other after one that fails."""
     runs: list[Run] = []
     session.collect(plan, place / "collected")
     for layout in range(plan.layouts):

@@ -49,7 +49,7 @@ class Gate:
                 yield one, one.report.comparison.change(INSTRUCTIONS)
 
     def failed(self) -> list[Benchmark]:
-        """Those with more instructions than are allowed, and not just a few more."""
+        """Return the changes with more instructions than are allowed, and not just a few more."""
         return [] if self.limit is None else [
             one for one, change in self._changes() if change.risen(self.limit) and (change.difference or 0) > _FEW]
 
@@ -79,7 +79,7 @@ class Gate:
         return "\n".join(lines) + "\n"
 
     def _places(self, one: Benchmark) -> Iterator[str]:
-        """In which functions and lines the difference is."""
+        """Name the functions and lines of the difference."""
         assert one.report.comparison is not None
         change, before = one.report.comparison.change(INSTRUCTIONS), self.before[one.name]
         difference = change.difference or 0.0
@@ -108,7 +108,7 @@ def _lines(one: Benchmark) -> dict[tuple[str, int], int]:
 
 
 def _differences(whole: float, before: Mapping[T, int], now: Mapping[T, int], form: str) -> Iterator[str]:
-    """The greatest ones, of those that grew."""
+    """Return the greatest differences, of those that grew."""
     by = {key: count - before.get(key, 0) for key, count in now.items()}
     for key in sorted(by, key=lambda key: -by[key])[:_MOST]:
         if by[key] > 0 and by[key] >= _PART * whole:

@@ -168,7 +168,7 @@ def _noted(directory: Path, name: str) -> Iterator[None]:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without garbage collection, whose turn depends on what was done before."""
+    """Hold off garbage collection, whose turn depends on what was done before."""
     enabled = gc.isenabled()
     gc.collect()
     gc.disable()
@@ -180,7 +180,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def _object(size: int) -> object:
-    """An object that takes so many bytes."""
+    """Return an object that takes so many bytes."""
     return object() if size == 16 else complex(1) if size == 32 else bytes(size - _BYTES)
 
 
@@ -247,7 +247,7 @@ class Code:
         self._setup, self._teardown = setup, teardown
 
     def once(self, call: Callable[..., Any]) -> Any:
-        """One round."""
+        """Call it for one round."""
         __tracebackhide__ = True
         args, kwargs = self._args, self._kwargs
         if self._setup is not None:
@@ -302,7 +302,7 @@ class Benchmark:
 
 
 def benchmarked(item: pytest.Item) -> bool:
-    """Whether a test has something to count."""
+    """Tell whether a test has something to count."""
     return bool({"benchmark", "perfex"} & {*getattr(item, "fixturenames", ())} or item.get_closest_marker("benchmark"))
 
 
@@ -339,7 +339,7 @@ class Session:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config,
                                       items: list[pytest.Item]) -> Generator[None, Any, Any]:
-        """In the order in which they stand, whatever other plugins want; without those that are no benchmarks."""
+        """Sort tests as they stand, whatever other plugins want, and leave out what is no benchmark."""
         place = {item: number for number, item in enumerate(items)}
         result = yield
         if others := [item for item in items if not benchmarked(item)]:
@@ -360,7 +360,7 @@ class Session:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """The body of a test that is marked as a benchmark, and has no fixture for it."""
+        """Count the body of a test that is marked as a benchmark, and has no fixture for it."""
         mark = pyfuncitem.get_closest_marker("benchmark")
         if mark is None or {"benchmark", "perfex"} & {*pyfuncitem.fixturenames}:
             return None

@@ -23,7 +23,7 @@ _ROW = re.compile("(?:0x)?([0-9a-f]{1,16}) (?:0x)?([0-9a-f]{1,8}) (.+)")
 
 
 def _map_of(pid: int) -> str:
-    """The file in which CPython names its functions; anybody can guess it, and put something there."""
+    """Return the file in which CPython names its functions; anybody can guess it, and put something there."""
     return f"{MAPS}/perf-{pid}.map"
 
 
@@ -34,7 +34,7 @@ def forget(pid: int) -> None:
 
 
 def taken(pid: int) -> str:
-    """The map of a process that has ended, which is removed; "": there is none, or it is not ours."""
+    """Return the map of a process that has ended, which is removed; "": there is none, or it is not ours."""
     with suppress(OSError), open_regular(_map_of(pid), _LARGEST, os.O_NOFOLLOW) as stream:
         if os.fstat(stream.fileno()).st_uid == os.geteuid():
             forget(pid)
@@ -54,7 +54,7 @@ class Names:
         self._begin = [row[0] for row in self._rows]
 
     def _function(self, function: Function) -> Function:
-        """The function that an address is in; any other one as it is."""
+        """Return the function that an address is in; any other one as it is."""
         if not function.name.startswith("0x") or function.object != UNKNOWN:
             return function
         address = int(function.name, 16)
@@ -65,7 +65,7 @@ class Names:
         return _UNKNOWN if file.endswith(_OWN) else Function(PYTHON, file, name)
 
     def named(self, profile: Profile) -> Profile:
-        """The same counts, of functions with names."""
+        """Return the same counts, of functions with names."""
         made = Profile(profile.names)
         for place, counts in profile.code.items():
             added(made.code, place._replace(function=self._function(place.function)), counts)

@@ -92,7 +92,7 @@ class Round:
 
     @classmethod
     def read(cls, directory: Path) -> list[Round]:
-        """Those that were counted, in their order; of the same name the last one.
+        """Read the rounds that were counted, in their order; of the same name the last one.
 
         :raises OSError: the file is there, and cannot be read
         :raises ValueError: something in it is no round, or one is missing
@@ -111,7 +111,7 @@ class Round:
         return list({one.name: one for one in made}.values())
 
     def _fits(self, number: int) -> bool:
-        """Whether this can be the round of that number: any process can have written to the file."""
+        """Tell whether this can be the round of that number: any process can have written to the file."""
         texts = self.name, self.test, self.group, *self.notes
         numbers = self.warm, self.threads, self.processes, *self.counts
         return (self.places == places_file(number) and isinstance(self.notes, tuple)
@@ -120,7 +120,7 @@ class Round:
 
 
 def places_file(number: int) -> str:
-    """The file with the counts of a round's instructions.
+    """Return the file with the counts of a round's instructions.
 
     :param number: of the round, from 1
     """
@@ -128,7 +128,7 @@ def places_file(number: int) -> str:
 
 
 def _members(text: str) -> dict[str, Any]:
-    """The members of a class, as JSON has them."""
+    """Return the members of a class, as JSON has them."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in json.loads(text).items()}
 
 
@@ -146,7 +146,7 @@ def begin(directory: Path, name: str) -> None:
 
 
 def begun(directory: Path) -> str:
-    """The benchmark that was running when the process ended; "": none was.
+    """Return the benchmark that was running when the process ended; "": none was.
 
     :raises OSError: the file is there, and cannot be read
     """

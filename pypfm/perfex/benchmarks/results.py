@@ -52,7 +52,7 @@ class Benchmark:
 
 
 def benchmarks(runs: Sequence[Run], machine: Machine, cache: str) -> list[Benchmark]:
-    """All benchmarks that each session has counted, in their order.
+    """Return all benchmarks that each session has counted, in their order.
 
     :param cache: --perfex-cache
     """
@@ -97,7 +97,7 @@ def _doubts(one: Round) -> list[str]:
 
 
 def _cut(made: Annotation) -> Annotation:
-    """Without what hardly counts: a file with all benchmarks is not to be large."""
+    """Leave out what hardly counts: a file with all benchmarks is not to be large."""
     functions = [row for row in made.functions if made.share(row.inclusive) >= _LEAST]
     lines = [row for row in made.lines if made.share(row.own) >= _LEAST]
     return replace(made, functions=tuple(functions[:_MOST]), lines=tuple(lines[:_MOST]), calls={})

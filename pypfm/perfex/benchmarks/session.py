@@ -72,7 +72,7 @@ def check() -> None:
 
 
 def _environment(passed: tuple[str, ...], own: Mapping[str, str]) -> dict[str, str]:
-    """The same in each session, and of a size that does not depend on the names of directories.
+    """Make an environment that is the same in each session; its size does not depend on names of directories.
 
     :param passed: variables that are passed on, besides `_PASSED`
     :param own: those of the session

@@ -52,7 +52,7 @@ class Stored:
 
 
 def surroundings(plan: Plan, machine: Machine) -> dict[str, str]:
-    """All that counts depend on besides the program: what is another here makes another count."""
+    """Return all that counts depend on besides the program: what is another here makes another count."""
     found = " ".join(sorted({*_flags()} & {*_FEATURES}))
     return {"pypfm": pypfm.__version__, "Python": " ".join(sys.version.split()),
             "C library": " ".join(platform.libc_ver()), "valgrind": installed.version(),
@@ -70,14 +70,14 @@ def _flags() -> list[str]:
 
 
 def json_text(made: Sequence[Benchmark], around: Mapping[str, str]) -> str:
-    """All benchmarks, each with its report as perfex --json writes it."""
+    """Return all benchmarks, each with its report as perfex --json writes it."""
     rows = [{"name": one.name, "group": one.group or None, "warm": one.warm,
              "report": json.loads(report.json_text(one.report))} for one in made]
     return json.dumps({"format": _FORMAT, "counted_with": around, "benchmarks": rows}) + "\n"
 
 
 def place(name: str, root: Path) -> Path:
-    """The file that a name means.
+    """Return the file that a name means.
 
     :param root: of the tests
     :raises PerfexError: it is none
@@ -165,7 +165,7 @@ def _stored(row: Any, name: str) -> Stored:
 
 
 def base(name: str) -> str:
-    """A file without its directory, which need not be the same in both; printable."""
+    """Return a file without its directory, which need not be the same in both; printable."""
     return printable(name.rpartition("/")[2])
 
 

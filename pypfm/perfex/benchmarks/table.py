@@ -28,12 +28,12 @@ SORTS = {**{heading.removesuffix(" misses").lower(): events for heading, events 
 
 
 def _func(name: str) -> str:
-    """A test without its parameters."""
+    """Return a test without its parameters."""
     return name.partition("[")[0]
 
 
 def _param(name: str) -> str:
-    """The parameters of a test."""
+    """Return the parameters of a test."""
     return name.partition("[")[2].rpartition("]")[0]
 
 
@@ -58,13 +58,13 @@ def _row(benchmark: Benchmark) -> list[str]:
 
 
 def _common(names: Sequence[str]) -> str:
-    """The file that all are of, with what follows it; "": they are of several."""
+    """Return the file that all are of, with what follows it; "": they are of several."""
     first = names[0].partition("::")[0] + "::"
     return first if all(name.startswith(first) for name in names) else ""
 
 
 def text(made: Sequence[Benchmark], sort: str = "instructions", group_by: str = "group") -> str:
-    """A table for each group, those with the least first.
+    """Format a table for each group, those with the least first.
 
     :param sort: one of `SORTS`
     :param group_by: one of `GROUPS`

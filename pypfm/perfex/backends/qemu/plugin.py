@@ -43,7 +43,7 @@ def _name(command: list[str]) -> str:
 
 
 def is_built() -> bool:
-    """Whether the plugin has been built.
+    """Tell whether the plugin has been built.
 
     :raises PerfexError: it could not be
     """

@@ -180,7 +180,7 @@ def _name(parts: _Parts) -> str:
 
 
 def is_built() -> bool:
-    """Whether the tool is there already, or will be built when it is first used.
+    """Tell whether the tool is there already, or will be built when it is first used.
 
     :raises PerfexError: it cannot be built; says what is missing
     """
