@@ -160,9 +160,10 @@ def test_threads_of_a_program_that_does_not_end_itself(end: str, status: int, tm
 @pytest.mark.needs("qemu-x86_64")
 def test_a_command_that_writes_to_the_pipe_of_its_descendants(tmp_path: Path) -> None:
     """It ends when the last of them has, and not before."""
-    work = "(sleep 0.5; i=0; while [ $i -lt 300 ]; do i=$((i+1)); done) >/dev/null 2>&1 &"
-    disturbed = f"{work} for f in /proc/$$/fd/??*; do case $(readlink $f) in pipe*) echo x >$f; esac; done; exit 0"
-    assert total(perfex_of(disturbed, tmp_path, "--backend", "qemu")) > total(perfex_of(work, tmp_path, "--backend", "qemu"))
+    script = ("(sleep 0.5; i=0; while [ $i -lt 300 ]; do i=$((i+1)); done) >/dev/null 2>&1 & for f in /proc/$$/fd/[3-9] /proc/$$/fd/??*;"
+              " do case $(readlink $f) in pipe*) CODE $f;; esac; done; exit 0")
+    quiet, disturbed = (total(perfex_of(script.replace("CODE", code), tmp_path, "--backend", "qemu")) for code in (": x ", "echo x >"))
+    assert disturbed > 0.9 * quiet  # the text of a script changes where memory is, and so what the shell does: 4 %
 
 
 @pytest.mark.slow
