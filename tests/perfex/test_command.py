@@ -397,7 +397,7 @@ def test_sigchld_ignored_on_entry(tool: list[str], perf_table: Path) -> None:
     assert done.stdout.startswith("True\n")
 
 
-PASSED_ON = ["HUP", "TERM", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "ABRT", "IO", "PWR", "XCPU", "RTMIN"]
+PASSED_ON = ["HUP", "TERM", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "ABRT", "IO", "PWR", "XCPU", "RTMIN", "RTMAX"]
 
 
 @pytest.mark.slow

@@ -57,6 +57,7 @@ EQUIVALENT = {
     "len(tokens) <= _MOST_TRIED -> len(tokens) < _MOST_TRIED  [bad = _first_bad(pmu, tokens, os) if len(tokens) <= _MOST_TRIED else N]":
         "how much is tried",
     "value > _LARGEST_LEAST -> value >= _LARGEST_LEAST  [elif any(words) or value > _LARGEST_LEAST:]": "likewise",
+    "s.bits & differs -> s.bits | differs  [if len(switches) > _MOST_SHARED or not any(s.bits & differs for s in s]": "more is tried",
     "name not in base.needed -> name in base.needed  [bases = sorted(self.bases, key=lambda base: name not in base.needed)[:]":
         "what is tried first",
     "base + field.offset -> base - field.offset  [_members(ffi, inner, ctype, base + field.offset) if inner else ())]":
