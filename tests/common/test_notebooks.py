@@ -119,6 +119,12 @@ def test_every_value_has_a_picture(value: Any) -> None:
     assert parser.open == []
 
 
+def test_fields_that_are_asked_for() -> None:
+    """In that order, and only if they differ."""
+    page = notebook.records("", events.table("r10000")[:2], ["name", "counter", "index"])
+    assert [head.text for head in BeautifulSoup(page, "html.parser").find_all("th")] == ["name", "index"]
+
+
 MARKUP = "<b onclick='x'>&amp;\"</b>"
 
 

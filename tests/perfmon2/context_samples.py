@@ -417,7 +417,7 @@ def a_child_that_ends() -> None:
         assert (one.pid, one.tid) == (child, child)
         assert two.counts == {"IA64_INST_RETIRED": 0}
         os.write(write, b"x")
-        assert c.wait(10) == Message("end")
+        assert c.wait(10) == Message("end", set=0)
         os.waitpid(child, 0)
         assert c.counts() == {"CPU_CYCLES": 25, "IA64_INST_RETIRED": 3}
         with pytest.raises(ContextError, match="pfm_stop: EINVAL: the thread that was counted has ended"):

@@ -58,6 +58,7 @@ EQUIVALENT = {
         "how much is tried",
     "value > _LARGEST_LEAST -> value >= _LARGEST_LEAST  [elif any(words) or value > _LARGEST_LEAST:]": "likewise",
     "s.bits & differs -> s.bits | differs  [if len(switches) > _MOST_SHARED or not any(s.bits & differs for s in s]": "more is tried",
+    "3 -> 4  [return (3 if event.group == \"L1\" and num == 5 else 2), num]": "only the order matters",
     "name not in base.needed -> name in base.needed  [bases = sorted(self.bases, key=lambda base: name not in base.needed)[:]":
         "what is tried first",
     "base + field.offset -> base - field.offset  [_members(ffi, inner, ctype, base + field.offset) if inner else ())]":
