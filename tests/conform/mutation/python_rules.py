@@ -58,6 +58,9 @@ EQUIVALENT = {
         "how much is tried",
     "value > _LARGEST_LEAST -> value >= _LARGEST_LEAST  [elif any(words) or value > _LARGEST_LEAST:]": "likewise",
     "s.bits & differs -> s.bits | differs  [if len(switches) > _MOST_SHARED or not any(s.bits & differs for s in s]": "more is tried",
+    "1 -> 2  [return self._by_name.get(name.lower(), -1)]": "any negative number",
+    "15 -> 16  [if not 0 < levels <= 0xF:]": "the encoder refuses it as well",
+    "4 -> 5  [_MEMORY = 4 << 30  # bytes of address space]": "where what is too much is given up",
     "3 -> 4  [return (3 if event.group == \"L1\" and num == 5 else 2), num]": "only the order matters",
     "name not in base.needed -> name in base.needed  [bases = sorted(self.bases, key=lambda base: name not in base.needed)[:]":
         "what is tried first",
