@@ -34,7 +34,7 @@ def with_all_streams(command: str) -> subprocess.CompletedProcess[str]:
     return run("sh", "-c", command)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["2>/dev/full", "<&- 2>&-"])
 @pytest.mark.parametrize("words", NOTING)
 def test_a_stream_that_is_not_there(words: str, where: str, vectors: Path) -> None:

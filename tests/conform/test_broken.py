@@ -176,6 +176,7 @@ def test_noise_is_no_difference(code: str, tmp_path: Path, capfd: pytest.Capture
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("code", "stream", "text"), [
     ('puts("{\\"done\\": true}");', "stdout", '{"done": true}\n'), ('fputs("chatter\\n", stderr);', "stderr", "chatter\n"),
     ('for (int i = 0; i < 50000; i++) puts("chatter");', "stdout", 512 * "chatter\n"),

@@ -277,6 +277,7 @@ def watchers(pid: int) -> list[int]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "kind", "how"), first([
     (signal.SIGSTOP, "hang", "stopped the process that watches it"),
     (signal.SIGKILL, "crash", "the process that watches it: SIGKILL"),

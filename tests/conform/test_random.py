@@ -142,7 +142,7 @@ def test_ranges_of_every_sort(pmu: str) -> None:
     assert {len(r["rr_limits"]) for r in ranges} == {0, 1, 2, 3, 4}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("pmu", NAMES)
 def test_most_calls_succeed_and_each_error_occurs(pmu: str) -> None:
     """Of requests and strings about half; and all errors that they can bring about."""

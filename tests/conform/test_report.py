@@ -307,6 +307,7 @@ def test_suppressions_of_a_broken_library(broken: Report, tmp_path: Path) -> Non
 
 # ---- of the command --------------------------------------------------------------
 
+@pytest.mark.long
 def test_the_command_writes_each_report(command: list[str], tmp_path: Path) -> None:
     for how in ("json", "junit"):
         saved = pypfm(*command, "--report", how, "--output", tmp_path / how)

@@ -185,6 +185,7 @@ def test_the_schema_refuses_what_is_no_vector(kind: str, change: dict[str, Any],
 
 # ---- record -----------------------------------------------------------------------------
 
+@pytest.mark.long
 @pytest.mark.parametrize("pmu", ["montecito", "glm"])
 def test_a_recorded_set_holds_for_its_library(pmu: str, tmp_path: Path) -> None:
     target = tmp_path / "set.jsonl"

@@ -198,7 +198,7 @@ def contradictions(row: Facts, outside: set[str]) -> Iterator[str]:
         yield "frees"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @every_library
 def test_what_functions_call(built: Path, name: str) -> None:
     graph = Graph(file for part in PARTS[name] for file in (built / "csrc" / part).rglob("*.ci"))

@@ -32,7 +32,7 @@ GUIDES = sorted((ROOT / "docs" / "guides").glob("*.rst"))
 TESTED = (EXAMPLES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "tests" / "package" / "consumer.cmake", ROOT / "tests" / "perfex" / "golden", ROOT / "csrc")
 PAGES = sorted(p for p in (ROOT / "docs").rglob("*.rst") if p not in GUIDES and "manual" not in p.parts)
 WITHOUT_CODE = {"default-role", "glossary", "host-events", "index", "list-table", "note", "range-picture", "toctree"}
-LONG = {"benchmarks_ci", "cache_misses", "conformance"}
+LONG = {"benchmarks_ci", "cache_misses", "conformance", "perfex"}
 
 
 def cases(pages: Iterable[Path]) -> list[object]:

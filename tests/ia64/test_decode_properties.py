@@ -20,7 +20,7 @@ WORDS = st.one_of(st.integers(0, (1 << 64) - 1), st.integers(0, 0xFFFFF), st.sam
 CHECK = jsonschema.Draft202012Validator(schemas.load("decode"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("pmu", PMUS)
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())

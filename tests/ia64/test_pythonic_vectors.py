@@ -49,7 +49,7 @@ def test_the_checked_example_of_the_generic_pmu() -> None:
     assert [encode(v) for v in vectors] == [v["expect"] for v in vectors]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("file", MODEL_VECTORS)
 @pytest.mark.parametrize("pmu", ["itanium2", "montecito", "itanium"])
 def test_recorded_dispatch_calls(file: str, pmu: str, capsys: pytest.CaptureFixture[str]) -> None:

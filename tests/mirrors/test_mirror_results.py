@@ -186,7 +186,7 @@ def forms(result: Result) -> dict[str, Callable[[], Any]]:
     return {"object": kind, "kept": cleared, "byref of kept": lambda: byref(cleared()), "byref": lambda: byref(kind())}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("form", first(["object", "byref", "kept", "byref of kept"]))
 @pytest.mark.parametrize("result", ALLOCATED, ids=str)
 def test_nothing_is_left_of_what_c_allocates(result: Result, form: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -199,6 +199,7 @@ def test_make_without_python(built: Path, tmp_path: Path) -> None:
     assert run(program).stdout == "1\n"
 
 
+@pytest.mark.long
 @pytest.mark.needs("clang")
 @pytest.mark.parametrize(("compiler", "settings"), first([
     ("gcc", ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O2 -flto=auto"]),

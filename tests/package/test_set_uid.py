@@ -99,7 +99,7 @@ def has_rights(program: Path, mode: int, uid: int, gid: int, capable: bool) -> N
 
 
 @pytest.mark.parametrize(("name", "value", "library", "others"), CASES, ids=[f"{case[0]}-{case[2]}" + "-with" * bool(case[3]) for case in CASES])
-@pytest.mark.slow
+@pytest.mark.long
 def test_only_the_owner_s_environment_counts(name: str, value: str, library: str, others: dict[str, str], program: Path) -> None:
     def of_library(text: list[str]) -> list[str]:
         return [line for line in text if library in line]

@@ -67,7 +67,7 @@ def test_all_events_and_what_subprocess_has(tmp_path: Path, capfd: pytest.Captur
     perfex.run(["cat"])  # has nothing to read
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_in_a_thread_and_with_a_descriptor_that_is_open(tmp_path: Path) -> None:
     """As in a notebook, whose kernel has threads; the command does not get the pipes of the process that counts."""
     found: list[Any] = []

@@ -139,7 +139,7 @@ def second(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 #: Programs that count a command, and the numbers of their output that are all that happened.
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("source", "macros", "shown", "rate"), [
     ("task", "", r"PMD[45] +(\d+)", 2000000), ("ctl_task", "", r"PMD[45] +(\d+)", 2000), ("multiplex2", "", r"scaled (\d+)", 2000),
     ("multiplex2", "-DGETRES -DV3", r"scaled (\d+)", 2000000),

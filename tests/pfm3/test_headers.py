@@ -34,7 +34,7 @@ def compile_each_twice(directory: Path, compiler: str, suffix: str, *flags: str)
     build(needs(compiler), *flags, *WARNINGS, *PFM3.cflags, "-fsyntax-only", *sources)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("compiler", "suffix", "standard", "flags"), [
     (CC, "c", "c99", []), (CC, "c", "c23", ["-D__PFMLIB_OS_COMPILE"]), ("clang", "c", "c99", PFM3_MANUAL.cflags), ("clang", "c", "c23", []),
     (CXX, "cc", "c++17", []), ("clang++", "cc", "c++11", ["-D__PFMLIB_OS_COMPILE"]), ("clang++", "cc", "c++17", PFM3_MANUAL.cflags)])
