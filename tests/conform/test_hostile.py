@@ -127,10 +127,10 @@ def test_a_thread_that_writes_later(base: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("code", "fields"), first([
+@pytest.mark.parametrize(("code", "fields"), [
     ("for (int i = 0; i < 1 << 12; i++) (void)!write(1, memset(calloc(1, 16384), 'x', 16384), 16384);", [["stdout"]]),
     ("(void)!malloc(10ul << 30);", []),
-]), ids=["64 megabytes of text", "ten gigabytes of memory"])
+], ids=["64 megabytes of text", "ten gigabytes of memory"])
 def test_what_disturbs_nobody(code: str, fields: list[list[str]], base: Path) -> None:
     """What is printed is a finding, and does not keep calls from being made."""
     _, report = conform(at_load(base, code), timeout=20)
@@ -174,11 +174,11 @@ def test_what_is_changed_at_once(base: Path) -> None:
 # ---- calls ---------------------------------------------------------------------------
 
 @pytest.mark.long
-@pytest.mark.parametrize(("code", "how"), first([
+@pytest.mark.parametrize(("code", "how"), [
     ("fork();", "doubled the process; one that it had forked went on"),
     pytest.param("kill(getppid(), SIGSTOP);", FENCED, marks=fenced),
     ('for (int fd = 3; fd < 300; fd++) (void)!write(fd, "{\\"at\\": 1, \\"answer\\": 1}\\n", 22);', STRAY),
-]), ids=["doubles", "stops", "forges"])
+], ids=["doubles", "stops", "forges"])
 def test_a_call(code: str, how: str, tmp_path: Path) -> None:
     """Given up after 20 times; what was given up is counted."""
     library = with_code(ENCODE, tmp_path, f"static int calls; if (calls++ == 5) {{ {code} }}")
@@ -278,10 +278,10 @@ def watchers(pid: int) -> list[int]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("number", "kind", "how"), first([
+@pytest.mark.parametrize(("number", "kind", "how"), [
     (signal.SIGSTOP, "hang", "stopped the process that watches it"),
     (signal.SIGKILL, "crash", "the process that watches it: SIGKILL"),
-]))
+])
 def test_who_stops_or_ends_the_watching_process(number: int, kind: str, how: str, tmp_path: Path,
                                                 monkeypatch: pytest.MonkeyPatch) -> None:
     """As the kernel does when memory is short: a finding, and the run goes on; nothing is left."""

@@ -16,7 +16,6 @@ import pytest
 from mirror_arguments import Parameter, functions, generated_of
 from pypfm import libperfex, pfm3, pfm3_manual, pfm4, pmc
 from pypfm.pfm3 import byref, c_char_p
-from tools import first
 
 NAMES = {"pfm3": "CPU_CYCLES", "pfm4": "glm::OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE"}
 NUMBERS = {"code": 0x12, "cnt": 4, "dfl_plm": 9, "op": 1}
@@ -187,7 +186,7 @@ def forms(result: Result) -> dict[str, Callable[[], Any]]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("form", first(["object", "byref", "kept", "byref of kept"]))
+@pytest.mark.parametrize("form", ["object", "byref", "kept", "byref of kept"])
 @pytest.mark.parametrize("result", ALLOCATED, ids=str)
 def test_nothing_is_left_of_what_c_allocates(result: Result, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     args, make = ready(result, monkeypatch), forms(result)[form]

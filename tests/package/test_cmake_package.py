@@ -15,7 +15,7 @@ import tools
 from conftest import ROOT, clean_env, run
 from native import CC, dynamic_entries
 from pypfm.config import LIBRARIES
-from tools import first, needs, needs_flags
+from tools import needs, needs_flags
 
 HERE = Path(__file__).parent
 NINJA = {"CMAKE_GENERATOR": "Ninja", "PATH": tools.PATH}
@@ -201,11 +201,11 @@ def test_make_without_python(built: Path, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.needs("clang")
-@pytest.mark.parametrize(("compiler", "settings"), first([
+@pytest.mark.parametrize(("compiler", "settings"), [
     ("gcc", ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O2 -flto=auto"]),
     ("clang", ["-DCMAKE_UNITY_BUILD=ON"]),
     ("gcc", ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON"]),
-    ("clang", ["-DCMAKE_C_FLAGS=-flto=thin"])], 2))
+    ("clang", ["-DCMAKE_C_FLAGS=-flto=thin"])])
 def test_flags_of_distributions(compiler: str, settings: list[str], built: Path, tmp_path: Path) -> None:
     """Whatever CFLAGS have: the static library is of machine code, with all that the shared one exports."""
     cmake("-S", ROOT, "-B", tmp_path, "-DPYPFM_TESTS=OFF", f"-DPYPFM_TABLES={built / 'tables'}", f"-DCMAKE_C_COMPILER={needs(compiler)}",

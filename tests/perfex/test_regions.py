@@ -16,7 +16,7 @@ from conftest import ROOT, run
 from native import CC, CXX, attempt, build
 from perfex_runs import PERFEX, TABLE, counted, counts, environment, refused
 from pypfm.config import LIBRARIES
-from tools import first, needs
+from tools import needs
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("valgrind")]
 
@@ -536,7 +536,7 @@ ENDS = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("how", first(ENDS))
+@pytest.mark.parametrize("how", ENDS)
 def test_the_end_of_regions_of_python(how: str, tmp_path: Path) -> None:
     """Dropped, of the parent, in another one, with one of C in it, in one of C: what is outside of all is left out, and no more."""
     script = tmp_path / "regions.py"
